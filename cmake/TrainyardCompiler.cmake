@@ -1,0 +1,25 @@
+# Warnings, sanitizers and ccache: the same for every target of ours.
+
+add_library(trainyard_options INTERFACE)
+target_compile_options(trainyard_options INTERFACE -pthread
+  -Wall -Wextra -Werror -Wno-error=deprecated-declarations -Wno-missing-field-initializers)
+target_include_directories(trainyard_options INTERFACE ${PROJECT_SOURCE_DIR})
+
+if(TRAINYARD_SANITIZE)
+  add_compile_options(-fsanitize=${TRAINYARD_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${TRAINYARD_SANITIZE})
+  if(TRAINYARD_SANITIZE MATCHES "undefined")
+    add_compile_options(-fno-sanitize-recover=undefined)
+  endif()
+endif()
+
+# ccache sees the same command from every checkout: paths are made relative to the source tree,
+# and precompiled headers are compared by content.
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      ${CCACHE_PROGRAM})
+  add_compile_options(-fpch-preprocess)
+endif()

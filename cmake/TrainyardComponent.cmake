@@ -1,0 +1,39 @@
+# One library for each folder, named after its path; one test binary for each folder of tests.
+
+# trainyard_component(NAME [SOURCES ...] [DEPS ...] [PCH_FROM target])
+# A folder's static library. DEPS are public. PCH_FROM reuses that target's precompiled header.
+function(trainyard_component name)
+  cmake_parse_arguments(ARG "" "PCH_FROM" "SOURCES;DEPS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC trainyard_options ${ARG_DEPS})
+  if(ARG_PCH_FROM)
+    target_precompile_headers(${name} REUSE_FROM ${ARG_PCH_FROM})
+  endif()
+endfunction()
+
+# trainyard_program(NAME SOURCE DEPS...)
+# A program that is installed into bin.
+function(trainyard_program name source)
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE trainyard_options ${ARGN})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+
+# trainyard_test(NAME [SOURCES ...] [DEPS ...] [PCH_FROM target] [TIMEOUT seconds] [LABELS ...])
+function(trainyard_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT;PCH_FROM" "SOURCES;DEPS;LABELS" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 60)
+  endif()
+  if(NOT ARG_LABELS)
+    set(ARG_LABELS unit)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE trainyard_options ${ARG_DEPS} GTest::gmock GTest::gtest_main)
+  if(ARG_PCH_FROM)
+    target_precompile_headers(${name} REUSE_FROM ${ARG_PCH_FROM})
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+    PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+endfunction()

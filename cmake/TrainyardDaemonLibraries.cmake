@@ -1,0 +1,34 @@
+# Libraries of controller, worker and CLI; all are Debian packages.
+find_package(Threads REQUIRED)
+find_package(Protobuf REQUIRED)
+find_package(gRPC CONFIG REQUIRED)
+find_package(absl CONFIG REQUIRED)
+find_package(spdlog CONFIG REQUIRED)
+find_package(yaml-cpp CONFIG REQUIRED)
+find_package(nlohmann_json CONFIG REQUIRED)
+find_package(CLI11 CONFIG REQUIRED)
+find_package(Boost 1.74 REQUIRED)
+find_package(SQLite3 REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
+pkg_check_modules(SENTENCEPIECE REQUIRED IMPORTED_TARGET sentencepiece)
+
+# What nearly every file of the daemons includes.
+add_library(trainyard_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/pch.cpp)
+target_link_libraries(trainyard_pch PUBLIC trainyard_options absl::statusor absl::status absl::strings
+                      protobuf::libprotobuf nlohmann_json::nlohmann_json)
+target_precompile_headers(trainyard_pch PUBLIC
+  <algorithm> <chrono> <cstdint> <deque> <functional> <map> <memory> <optional> <set> <string>
+  <string_view> <utility> <variant> <vector> <absl/status/status.h> <absl/status/statusor.h>
+  <absl/strings/str_cat.h> <google/protobuf/message.h> <google/protobuf/map_field.h>)
+
+# The same, and gRPC.
+add_library(trainyard_grpc_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/pch.cpp)
+target_link_libraries(trainyard_grpc_pch PUBLIC trainyard_options absl::statusor absl::status
+                      absl::strings protobuf::libprotobuf gRPC::grpc++ nlohmann_json::nlohmann_json)
+target_precompile_headers(trainyard_grpc_pch PUBLIC
+  <algorithm> <chrono> <cstdint> <deque> <functional> <map> <memory> <optional> <set> <string>
+  <string_view> <utility> <variant> <vector> <absl/status/status.h> <absl/status/statusor.h>
+  <absl/strings/str_cat.h> <google/protobuf/message.h> <google/protobuf/map_field.h>
+  <grpcpp/grpcpp.h>)

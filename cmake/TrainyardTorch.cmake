@@ -1,0 +1,25 @@
+# LibTorch: Debian's 1.13 (CPU) or 2.6 and newer with CUDA, found through CMAKE_PREFIX_PATH.
+find_package(Threads REQUIRED)
+find_package(Torch REQUIRED)
+find_package(nlohmann_json CONFIG QUIET)
+if(NOT nlohmann_json_FOUND)
+  find_path(NLOHMANN_JSON_INCLUDE nlohmann/json.hpp REQUIRED)
+  add_library(nlohmann_json::nlohmann_json INTERFACE IMPORTED)
+  target_include_directories(nlohmann_json::nlohmann_json INTERFACE ${NLOHMANN_JSON_INCLUDE})
+endif()
+
+add_library(trainyard_torch INTERFACE)
+target_include_directories(trainyard_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
+target_link_libraries(trainyard_torch INTERFACE ${TORCH_LIBRARIES} Threads::Threads
+                      nlohmann_json::nlohmann_json)
+separate_arguments(TORCH_FLAGS UNIX_COMMAND "${TORCH_CXX_FLAGS}")
+target_compile_options(trainyard_torch INTERFACE ${TORCH_FLAGS})
+if(TRAINYARD_CUDA)
+  target_compile_definitions(trainyard_torch INTERFACE TRAINYARD_CUDA USE_C10D_NCCL)
+else()
+  target_compile_definitions(trainyard_torch INTERFACE USE_C10D_GLOO)
+endif()
+
+add_library(trainyard_torch_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/pch.cpp)
+target_link_libraries(trainyard_torch_pch PUBLIC trainyard_options trainyard_torch)
+target_precompile_headers(trainyard_torch_pch PUBLIC <torch/torch.h> <nlohmann/json.hpp>)

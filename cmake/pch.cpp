@@ -1,0 +1,1 @@
+// Carries a precompiled header for other targets to reuse.

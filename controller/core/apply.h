@@ -1,0 +1,16 @@
+// The only function that changes the state.
+#ifndef TRAINYARD_CONTROLLER_CORE_APPLY_H_
+#define TRAINYARD_CONTROLLER_CORE_APPLY_H_
+
+#include "controller/core/cluster_state.h"
+#include "trainyard/v1/event.pb.h"
+
+namespace trainyard::controller {
+
+// Applies a fact. The same events in the same order give the same state. An event that breaks a rule
+// of the job state machine is a bug: the process ends.
+void Apply(const v1::Event& event, ClusterState& state);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_APPLY_H_

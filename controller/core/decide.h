@@ -1,0 +1,45 @@
+// What a request means now.
+#ifndef TRAINYARD_CONTROLLER_CORE_DECIDE_H_
+#define TRAINYARD_CONTROLLER_CORE_DECIDE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "controller/core/cluster_state.h"
+#include "controller/core/requests.h"
+#include "proto/support/clock.h"
+#include "trainyard/v1/event.pb.h"
+
+namespace trainyard::controller {
+
+// Settings of the core; constant after the controller has started.
+struct CoreOptions {
+  // Jobs without checkpoint.dir get <checkpoint_root>/<job id>-<name>.
+  std::string checkpoint_root;
+  // Rendezvous ports are taken from [first, last]; below Linux's ephemeral range.
+  int first_rendezvous_port = 20000;
+  int last_rendezvous_port = 29999;
+  // Silence after which a node is suspect.
+  int64_t suspect_after_ms = 3000;
+  // Silence after which a suspect node is lost if the progress of its peers has stopped too.
+  int64_t lost_after_ms = 8000;
+  // Silence after which a suspect node is lost when no rank of its gangs could show progress: all of
+  // them run on silent nodes.
+  int64_t lease_ms = 600000;
+};
+
+// Returns the events that the request causes, or an error for whoever sent it; changes nothing.
+// A repeated request (same request_id, fact already in the log) returns no events and is no error.
+// SubmitJob: INVALID_ARGUMENT, ALREADY_EXISTS, FAILED_PRECONDITION (message names the largest shape
+// that would fit). StopJob: NOT_FOUND, FAILED_PRECONDITION.
+absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const Request& request,
+                                              const CoreOptions& options, Timestamp now);
+
+// The job that "17", "name" or "@last" names; INVALID_ARGUMENT, NOT_FOUND.
+absl::StatusOr<int64_t> FindJob(const ClusterState& state, const std::string& reference);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_DECIDE_H_

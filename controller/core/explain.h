@@ -1,0 +1,29 @@
+// Answers for users, computed from the state: why a job waits, where its ranks would go.
+#ifndef TRAINYARD_CONTROLLER_CORE_EXPLAIN_H_
+#define TRAINYARD_CONTROLLER_CORE_EXPLAIN_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "controller/core/cluster_state.h"
+#include "controller/core/decide.h"
+#include "controller/core/observations.h"
+#include "proto/support/clock.h"
+#include "trainyard/v1/job_service.pb.h"
+
+namespace trainyard::controller {
+
+// The dominant reason that the job waits; code NOT_PENDING when it does not.
+v1::PendingReason WhyPending(const ClusterState& state, const JobEntry& entry, Timestamp now);
+
+// The answer to `trainyard why`: pending reason, verdict, or what it does now, in one sentence.
+v1::WhyJobResponse WhyJob(const ClusterState& state, const Observations& observations,
+                          const JobEntry& entry, Timestamp now);
+
+// SubmitJob's checks and placement without a job. Same errors as Decide(SubmitJob).
+absl::StatusOr<v1::PlanJobResponse> PlanJob(const ClusterState& state, const v1::JobSpec& spec,
+                                            Timestamp now);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_EXPLAIN_H_

@@ -1,0 +1,67 @@
+// What the controller has heard lately: heartbeats, progress, what each worker runs. Not durable: a
+// restarted controller begins with nothing, and counts silence from its own start.
+#ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_H_
+#define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "proto/support/clock.h"
+#include "trainyard/v1/job.pb.h"
+#include "trainyard/v1/telemetry.pb.h"
+#include "trainyard/v1/worker_control.pb.h"
+
+namespace trainyard::controller {
+
+// Job id and epoch.
+using AttemptKey = std::pair<int64_t, int64_t>;
+
+struct NodeObservation {
+  // A worker's stream is open.
+  bool attached = false;
+  // By the controller's clock.
+  Timestamp last_heard_ms = 0;
+  // Newest report of each attempt that the worker has on disk.
+  std::map<AttemptKey, v1::AttemptReport> reports;
+};
+
+struct RankObservation {
+  int64_t step = 0;
+  std::string phase;
+  // When step, phase or activity last moved, by the controller's clock.
+  Timestamp last_progress_ms = 0;
+};
+
+struct AttemptObservation {
+  std::map<int, RankObservation> ranks;
+  // Newest step times in seconds, at most kStepTimesKept.
+  std::deque<double> step_seconds;
+};
+
+inline constexpr std::size_t kStepTimesKept = 256;
+
+struct Observations {
+  // When the controller started to listen.
+  Timestamp since_ms = 0;
+  std::map<std::string, NodeObservation> nodes;
+  std::map<AttemptKey, AttemptObservation> attempts;
+  // Newest metrics of each job, for progress lines.
+  std::map<int64_t, v1::Progress> progress;
+};
+
+// Records that a worker attached, detached, or sent a heartbeat.
+void ObserveAttached(const v1::Hello& hello, Timestamp now, Observations& observations);
+void ObserveDetached(const std::string& node_id, Timestamp now, Observations& observations);
+void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat, Timestamp now,
+                      Observations& observations);
+
+// Records progress from a batch of telemetry of one rank.
+void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now, Observations& observations);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_H_

@@ -1,0 +1,48 @@
+// What reaches the core from outside.
+#ifndef TRAINYARD_CONTROLLER_CORE_REQUESTS_H_
+#define TRAINYARD_CONTROLLER_CORE_REQUESTS_H_
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "trainyard/v1/job_service.pb.h"
+#include "trainyard/v1/telemetry.pb.h"
+#include "trainyard/v1/worker_control.pb.h"
+
+namespace trainyard::controller {
+
+// A user submits a resolved spec.
+struct SubmitJob {
+  v1::SubmitJobRequest request;
+};
+
+// A user asks for stop or kill. `job` is a number, a name or "@last".
+struct StopJob {
+  v1::StopJobRequest request;
+};
+
+// A worker attached.
+struct AttachWorker {
+  v1::Hello hello;
+};
+
+// A worker reports a durable fact.
+struct ReceiveFact {
+  std::string node_id;
+  v1::Fact fact;
+};
+
+// A trainer published or removed a checkpoint, or raised an alert.
+struct ReceiveTelemetry {
+  int64_t job_id = 0;
+  int64_t epoch = 0;
+  int rank = 0;
+  v1::TelemetryRecord record;
+};
+
+using Request = std::variant<SubmitJob, StopJob, AttachWorker, ReceiveFact, ReceiveTelemetry>;
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_REQUESTS_H_

@@ -1,0 +1,44 @@
+// The log of durable facts.
+#ifndef TRAINYARD_CONTROLLER_STORE_EVENT_LOG_H_
+#define TRAINYARD_CONTROLLER_STORE_EVENT_LOG_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "trainyard/v1/event.pb.h"
+
+namespace trainyard::controller {
+
+// Used by the loop thread only, but for ReadJobEvents, which any thread may call.
+class EventLog {
+ public:
+  struct Recovery {
+    std::optional<v1::Snapshot> snapshot;
+    // Events after the snapshot, in order.
+    std::vector<v1::Event> events;
+    // Sequence number of the last event; 0 when there is none.
+    uint64_t last_sequence = 0;
+  };
+
+  virtual ~EventLog() = default;
+
+  // Everything needed to rebuild the state. DATA_LOSS when the log is damaged.
+  virtual absl::StatusOr<Recovery> Recover() = 0;
+
+  // Appends all events or none. When it returns OK they survive a power cut. After an error the
+  // caller must not go on: it ends the process and recovers.
+  virtual absl::Status Append(const std::vector<v1::Event>& events) = 0;
+
+  // Replaces the snapshot; events that it holds may then be skipped by Recover but stay readable.
+  virtual absl::Status WriteSnapshot(const v1::Snapshot& snapshot) = 0;
+
+  // Newest `limit` events that name the job, oldest first.
+  virtual absl::StatusOr<std::vector<v1::Event>> ReadJobEvents(int64_t job_id, int limit) = 0;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_EVENT_LOG_H_

@@ -1,0 +1,60 @@
+// Output of every rank: compressed segments with an index, and literal search.
+#ifndef TRAINYARD_CONTROLLER_STORE_LOG_STORE_H_
+#define TRAINYARD_CONTROLLER_STORE_LOG_STORE_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "controller/store/stream_key.h"
+#include "trainyard/v1/log_service.pb.h"
+
+namespace trainyard::controller {
+
+struct LogBatch {
+  StreamKey stream;
+  int64_t begin_offset = 0;
+  int64_t time_ms = 0;
+  std::string data;
+};
+
+struct LogQuery {
+  int64_t job_id = 0;
+  // Empty: all ranks.
+  std::vector<int> ranks;
+  // 0: every attempt, oldest first.
+  int64_t epoch = 0;
+  // Only lines that hold this text; empty means all.
+  std::string grep;
+  // Only the last lines that match; 0 means all.
+  int64_t tail = 0;
+};
+
+// Where a follower stands: bytes of each stream that it has been given as whole lines.
+using LogCursor = std::map<StreamKey, int64_t>;
+
+// Thread-safe.
+class LogStore {
+ public:
+  virtual ~LogStore() = default;
+
+  // Stores all batches or none; durable on return. Bytes that are stored already are skipped; a batch
+  // that begins beyond the stored offset is OUT_OF_RANGE.
+  virtual absl::Status Append(const std::vector<LogBatch>& batches) = 0;
+
+  virtual absl::StatusOr<int64_t> StoredOffset(const StreamKey& stream) = 0;
+
+  // Gives the lines that `cursor` has not been given, by attempt, then time, then rank, in chunks of at
+  // most about 1 MiB, and moves the cursor. An unfinished last line is given only when its attempt is
+  // over (`include_partial`). Stops early when `emit` returns false.
+  virtual absl::Status Read(const LogQuery& query, bool include_partial, LogCursor& cursor,
+                            const std::function<bool(std::vector<v1::LogLine>)>& emit) = 0;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_LOG_STORE_H_

@@ -1,0 +1,64 @@
+// Metric series of every job: compressed column chunks with min/max/last roll-ups.
+#ifndef TRAINYARD_CONTROLLER_STORE_METRIC_STORE_H_
+#define TRAINYARD_CONTROLLER_STORE_METRIC_STORE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "controller/store/stream_key.h"
+#include "trainyard/v1/metric_service.pb.h"
+
+namespace trainyard::controller {
+
+struct MetricPoint {
+  std::string key;
+  int64_t step = 0;
+  int64_t time_ms = 0;
+  double value = 0;
+};
+
+// Points read from bytes [begin_offset, end_offset) of a stream.
+struct MetricBatch {
+  StreamKey stream;
+  int64_t begin_offset = 0;
+  int64_t end_offset = 0;
+  std::vector<MetricPoint> points;
+};
+
+struct SeriesQuery {
+  int64_t job_id = 0;
+  std::vector<std::string> keys;
+  int64_t from_step = 0;
+  // 0: up to the newest.
+  int64_t to_step = 0;
+  // 0: every point.
+  int buckets = 0;
+  // 0: attempts merged. At each step the newest attempt wins, and steps that an earlier attempt
+  // reached beyond the point where a newer one resumed are left out.
+  int64_t epoch = 0;
+};
+
+// Thread-safe.
+class MetricStore {
+ public:
+  virtual ~MetricStore() = default;
+
+  // Stores all batches or none; durable on return. A batch whose bytes are stored already is skipped;
+  // one that begins beyond the stored offset is OUT_OF_RANGE.
+  virtual absl::Status Append(const std::vector<MetricBatch>& batches) = 0;
+
+  // Bytes of the stream that are stored; 0 for an unknown one.
+  virtual absl::StatusOr<int64_t> StoredOffset(const StreamKey& stream) = 0;
+
+  virtual absl::StatusOr<std::vector<v1::Series>> Read(const SeriesQuery& query) = 0;
+
+  // Sorted names of the job's series.
+  virtual absl::StatusOr<std::vector<std::string>> Keys(int64_t job_id) = 0;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_METRIC_STORE_H_

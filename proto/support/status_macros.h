@@ -1,0 +1,29 @@
+// Early return on errors. Debian's absl ships no such macros.
+#ifndef TRAINYARD_PROTO_SUPPORT_STATUS_MACROS_H_
+#define TRAINYARD_PROTO_SUPPORT_STATUS_MACROS_H_
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+// Returns from the enclosing function when `expr` is not OK.
+#define TRAINYARD_RETURN_IF_ERROR(expr)         \
+  do {                                          \
+    if (::absl::Status status_ = (expr); !status_.ok()) { \
+      return status_;                           \
+    }                                           \
+  } while (false)
+
+#define TRAINYARD_STATUS_CONCAT_INNER(a, b) a##b
+#define TRAINYARD_STATUS_CONCAT(a, b) TRAINYARD_STATUS_CONCAT_INNER(a, b)
+
+// Evaluates `expr` (a StatusOr); returns its status, or moves its value into `lhs`.
+#define TRAINYARD_ASSIGN_OR_RETURN(lhs, expr) \
+  TRAINYARD_ASSIGN_OR_RETURN_INNER(TRAINYARD_STATUS_CONCAT(statusor_, __LINE__), lhs, expr)
+#define TRAINYARD_ASSIGN_OR_RETURN_INNER(statusor, lhs, expr) \
+  auto statusor = (expr);                                     \
+  if (!statusor.ok()) return statusor.status();               \
+  lhs = *std::move(statusor)
+
+#endif  // TRAINYARD_PROTO_SUPPORT_STATUS_MACROS_H_
