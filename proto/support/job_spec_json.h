@@ -1,6 +1,6 @@
 // JobSpec <-> JSON, and the readable form of its enums. One rendering for TRAINYARD_SPEC, the CLI
-// and the REST API: keys are the proto field names, enums are their lower-case short names ("bf16"),
-// durations are "90s", 64-bit integers are plain JSON numbers.
+// and the REST API: keys are the proto field names, enums are their lower-case short names
+// ("bf16"), durations are "90s", 64-bit integers are plain JSON numbers.
 #ifndef TRAINYARD_PROTO_SUPPORT_JOB_SPEC_JSON_H_
 #define TRAINYARD_PROTO_SUPPORT_JOB_SPEC_JSON_H_
 

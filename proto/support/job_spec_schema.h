@@ -13,7 +13,8 @@ namespace trainyard {
 // JSON Schema (draft 2020-12) of job files.
 nlohmann::json JobFileSchema();
 
-// Text for `trainyard explain KEY`; empty key explains the whole file. NOT_FOUND names the nearest key.
+// Text for `trainyard explain KEY`; empty key explains the whole file. NOT_FOUND names the nearest
+// key.
 absl::StatusOr<std::string> ExplainJobFileKey(const std::string& key);
 
 // Every dotted key that --set accepts, sorted.

@@ -8,11 +8,11 @@
 #include "absl/status/statusor.h"
 
 // Returns from the enclosing function when `expr` is not OK.
-#define TRAINYARD_RETURN_IF_ERROR(expr)         \
-  do {                                          \
+#define TRAINYARD_RETURN_IF_ERROR(expr)                   \
+  do {                                                    \
     if (::absl::Status status_ = (expr); !status_.ok()) { \
-      return status_;                           \
-    }                                           \
+      return status_;                                     \
+    }                                                     \
   } while (false)
 
 #define TRAINYARD_STATUS_CONCAT_INNER(a, b) a##b
