@@ -1,0 +1,73 @@
+// Reads published checkpoints, whatever layout wrote them.
+#ifndef TRAINYARD_TRAINER_CHECKPOINT_CHECKPOINT_READER_H_
+#define TRAINYARD_TRAINER_CHECKPOINT_CHECKPOINT_READER_H_
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trainyard::trainer {
+
+struct LogicalTensor {
+  torch::ScalarType dtype = torch::kFloat32;
+  std::vector<int64_t> shape;
+};
+
+struct Manifest;  // trainer/checkpoint/manifest.h
+
+// Errors of every function here are TrainerErrors that name file and tensor: kInputMissing when
+// there is no checkpoint, kBadData when it is damaged, torn or lacks what is asked for.
+// Safe to read from several threads.
+class CheckpointReader {
+ public:
+  // Reads the manifest and checks that every file is there with its full size.
+  explicit CheckpointReader(const std::string& directory);
+  ~CheckpointReader();
+  CheckpointReader(const CheckpointReader&) = delete;
+  CheckpointReader& operator=(const CheckpointReader&) = delete;
+
+  int64_t step() const;
+  int64_t epoch() const;
+  const std::string& model_fingerprint() const;
+  const nlohmann::json& trainer_state() const;
+  const std::map<std::string, LogicalTensor>& tensors() const { return tensors_; }
+  bool Has(const std::string& name) const { return tensors_.count(name) != 0; }
+
+  // The box of `shape` at `offset` of the logical tensor, as a CPU tensor of the stored dtype.
+  // Reads only the bytes it needs; a chunk that is read whole is checked against its checksum.
+  torch::Tensor Read(const std::string& name, const std::vector<int64_t>& offset,
+                     const std::vector<int64_t>& shape) const;
+  torch::Tensor ReadAll(const std::string& name) const;
+
+ private:
+  const std::string directory_;
+  std::unique_ptr<const Manifest> manifest_;
+  std::map<std::string, LogicalTensor> tensors_;
+};
+
+struct PublishedCheckpoint {
+  std::string path;
+  int64_t step = 0;
+  int64_t epoch = 0;
+  int64_t bytes = 0;
+};
+
+// Published checkpoints in a checkpoint directory, newest last: by epoch, then by step, so that
+// steps of a timeline that was rolled back come before those of the attempt that replaced it.
+// Directories without a readable manifest are left out. Empty when there is no such directory.
+std::vector<PublishedCheckpoint> ListCheckpoints(const std::string& directory);
+std::optional<PublishedCheckpoint> LatestCheckpoint(const std::string& directory);
+
+// Reads every byte of one checkpoint. Returns what is wrong with it, one line each; empty when
+// nothing is.
+std::vector<std::string> VerifyCheckpoint(const std::string& checkpoint);
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_CHECKPOINT_CHECKPOINT_READER_H_

@@ -1,0 +1,114 @@
+// Saves checkpoints in the background and publishes each by one atomic rename.
+// README.md of this folder gives the format and the order of the steps.
+#ifndef TRAINYARD_TRAINER_CHECKPOINT_CHECKPOINT_WRITER_H_
+#define TRAINYARD_TRAINER_CHECKPOINT_CHECKPOINT_WRITER_H_
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace trainyard::trainer {
+
+// An N-dimensional box of a logical tensor that this rank writes. Padding is never part of it.
+struct TensorChunk {
+  std::string name;  // logical (Hugging Face) name, with a prefix for optimizer state
+  std::vector<int64_t> global_shape;  // of the logical tensor
+  std::vector<int64_t> offset;        // of the box; same length as global_shape
+  torch::Tensor tensor;               // contents; its shape is the box's shape; any device
+};
+
+// The whole of a tensor as one chunk.
+TensorChunk WholeTensor(std::string name, torch::Tensor tensor);
+
+struct RetentionPolicy {
+  int keep_last = 3;             // newest checkpoints kept; at least 1
+  int64_t keep_every_steps = 0;  // and every multiple of this is kept for good; 0: none
+};
+
+// What became of a save. Delivered on the writer's background thread.
+struct CheckpointEvent {
+  enum class Kind {
+    kPublished,  // rank 0 only
+    kDeleted,    // rank 0 only: retention removed it
+    kFailed,     // this save was given up; training goes on (never for the final save)
+  };
+  Kind kind = Kind::kPublished;
+  int64_t step = 0;
+  int64_t epoch = 0;  // of the attempt that published it
+  std::string path;   // absolute if options.directory is
+  int64_t bytes = 0;  // of all its files
+  double blocking_seconds = 0;
+  double total_seconds = 0;
+  std::string message;  // kFailed: why
+};
+
+// Where a save is, in order; for tests that kill the process at each point.
+enum class SavePhase {
+  kCopied,           // tensors are in host memory
+  kChunksWritten,    // this rank's tensors are on disk
+  kEntriesWritten,   // and so is the list of them
+  kAllRanksWritten,  // rank 0: every rank's list is there
+  kManifestWritten,  // rank 0: manifest on disk
+  kFenceHeld,        // rank 0: about to rename
+  kPublished,        // rank 0: renamed
+  kRetained,         // rank 0: old ones removed
+};
+
+struct CheckpointWriterOptions {
+  std::string directory;  // TRAINYARD_CHECKPOINT_DIR; made when missing
+  int64_t epoch = 0;      // TRAINYARD_ATTEMPT
+  int rank = 0;
+  int world_size = 1;
+  std::string model_fingerprint;  // kept in the manifest; readers compare it
+  RetentionPolicy retention;
+  std::string resumed_from;  // checkpoint directory that retention must not touch, or empty
+  double peer_timeout_seconds = 600;  // how long rank 0 waits for the others' files
+  std::function<void(const CheckpointEvent&)> on_event;
+  std::function<void(SavePhase)> on_phase;
+};
+
+enum class SaveKind {
+  kPeriodic,  // may fail for want of space: an event, and training goes on
+  kFinal,     // must succeed: Finish() throws otherwise
+};
+
+// Every rank makes one and calls Save at the same steps with the same kind; together the ranks'
+// chunks must cover every logical tensor exactly once. Not thread-safe: for the training thread.
+class CheckpointWriter {
+ public:
+  // Rank 0 removes what older attempts left half-written. Throws TrainerError kCannotWrite when the
+  // directory cannot be made.
+  explicit CheckpointWriter(CheckpointWriterOptions options);
+  // Gives up waiting for other ranks; does not throw. Call Finish() first to end in order.
+  ~CheckpointWriter();
+  CheckpointWriter(const CheckpointWriter&) = delete;
+  CheckpointWriter& operator=(const CheckpointWriter&) = delete;
+
+  // Copies the tensors to host memory and returns; the rest happens in the background. Waits first
+  // for the save before this one. Returns the seconds that this call blocked.
+  // step: optimizer steps completed. trainer_state: everything that is not a tensor; rank 0's is
+  // kept. Throws what the previous save died of, unless that was want of space: kFenced when a
+  // newer attempt has raised the fence, kInternal when the ranks' chunks do not fit together.
+  double Save(int64_t step, const nlohmann::json& trainer_state,
+              const std::vector<TensorChunk>& chunks, SaveKind kind = SaveKind::kPeriodic);
+
+  // Waits for the save in flight. Throws like Save, and kCannotWrite when the final save failed.
+  void Finish();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Spreads replicated tensors over `writers` ranks so that each writes about the same number of
+// bytes: element i of the result is the writer of tensor i. Pure and deterministic.
+std::vector<int> SpreadByBytes(const std::vector<int64_t>& bytes, int writers);
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_CHECKPOINT_CHECKPOINT_WRITER_H_

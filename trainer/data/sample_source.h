@@ -1,0 +1,75 @@
+// Which tokens are sample number i of a run: a pure function of (file, seed, i).
+//
+// The file of T tokens is cut into W = (T - 1) / seq_length windows of seq_length + 1 tokens
+// (neighbours share one token: the last target of one is the first input of the next). Position p
+// of the sample order, p = 0, 1, 2, ..., belongs to data epoch p / W and takes window
+// Permute(seed, p / W, p % W): every window once in each data epoch, in another order each time.
+// Sample number k of the run, as an optimizer counts them, is the k-th position (from 0) that no
+// skip range holds. Nothing depends on ranks, micro-batches or layout, so a resume, a change of
+// layout and a rollback all see the same samples.
+#ifndef TRAINYARD_TRAINER_DATA_SAMPLE_SOURCE_H_
+#define TRAINYARD_TRAINER_DATA_SAMPLE_SOURCE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "trainer/data/token_file.h"
+
+namespace trainyard::trainer {
+
+// Positions [begin, end) of the sample order.
+struct SkipRange {
+  int64_t begin = 0;
+  int64_t end = 0;
+};
+
+// Reads TRAINYARD_SKIP_SAMPLES: "a:b,c:d", half-open; empty means none. Returns the ranges sorted
+// and merged. Throws TrainerError kBadConfig.
+std::vector<SkipRange> ParseSkipRanges(const std::string& text);
+
+// A permutation of [0, size): the place of `index`. O(1) memory and expected time.
+// Precondition: 0 <= index < size.
+int64_t PermuteIndex(uint64_t seed, int64_t epoch, int64_t size, int64_t index);
+
+enum class SampleOrder {
+  kShuffled,    // training
+  kSequential,  // evaluation: position p takes window p % W
+};
+
+struct SampleSourceOptions {
+  int64_t seq_length = 0;
+  int64_t vocab_size = 0;  // of the model; ids must be smaller
+  uint64_t seed = 0;
+  SampleOrder order = SampleOrder::kShuffled;
+  std::vector<SkipRange> skip;  // sorted and merged, as ParseSkipRanges returns them
+};
+
+// Immutable; safe to use from several threads.
+class SampleSource {
+ public:
+  // The file must outlive this. Throws TrainerError: kBadConfig when the file's vocabulary is
+  // larger than the model's, kBadData when the file is too short for one sample.
+  SampleSource(const TokenFile& file, SampleSourceOptions options);
+
+  int64_t seq_length() const { return options_.seq_length; }
+  // Windows of the file: samples of one data epoch where none is skipped.
+  int64_t samples_per_epoch() const { return windows_; }
+
+  // Position in the sample order of sample number `sample` (the skip ranges are positions).
+  int64_t PositionOf(int64_t sample) const;
+  // Window that sample number `sample` reads: tokens [window * seq_length, ... + seq_length].
+  int64_t WindowOf(int64_t sample) const;
+  // Writes the seq_length + 1 tokens of sample number `sample`. Throws kBadData when an id is not
+  // smaller than the vocabulary.
+  void Fill(int64_t sample, int64_t* tokens) const;
+
+ private:
+  const TokenFile& file_;
+  const SampleSourceOptions options_;
+  int64_t windows_ = 0;
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_DATA_SAMPLE_SOURCE_H_

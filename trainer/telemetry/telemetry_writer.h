@@ -1,0 +1,68 @@
+// Appends telemetry records, one JSON object a line, to the file that the worker reads.
+#ifndef TRAINYARD_TRAINER_TELEMETRY_TELEMETRY_WRITER_H_
+#define TRAINYARD_TRAINER_TELEMETRY_TELEMETRY_WRITER_H_
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace trainyard::trainer {
+
+// Names and values of one step, in the order they are written. NaN and infinities are kept: they
+// are written as NaN, Infinity and -Infinity, as Python's json does.
+using MetricValues = std::vector<std::pair<std::string, double>>;
+
+struct CheckpointRecord {
+  int64_t step = 0;
+  int64_t epoch = 0;  // of the attempt that published it
+  std::string path;
+  int64_t bytes = 0;
+  double blocking_seconds = 0;
+  double total_seconds = 0;
+  bool deleted = false;  // true when retention removed it
+};
+
+// Each record is one write(2) of a whole line to a file opened with O_APPEND, so that records of
+// several threads never mix and a crash leaves at most one torn last line. A regular file never
+// blocks on its reader. When the file cannot be opened or written, training goes on: one warning
+// goes to stderr and later records are still tried. Thread-safe.
+class TelemetryWriter {
+ public:
+  using ClockMs = std::function<int64_t()>;  // Unix milliseconds
+
+  // An empty path writes nothing. The file is made with mode 0600.
+  explicit TelemetryWriter(const std::string& path);
+  TelemetryWriter(const std::string& path, ClockMs clock);
+  ~TelemetryWriter();
+  TelemetryWriter(const TelemetryWriter&) = delete;
+  TelemetryWriter& operator=(const TelemetryWriter&) = delete;
+
+  // step: optimizer steps completed, from 1. total_steps: of the whole run; 0 when unknown.
+  void WriteMetrics(int64_t step, int64_t total_steps, const MetricValues& values);
+  // phase: init, load, train, checkpoint, eval or done.
+  void WritePhase(std::string_view phase, int64_t step);
+  void WriteCheckpoint(const CheckpointRecord& record);
+  // loss: mean nats a token over `tokens` predicted tokens of `data_set`.
+  void WriteEvaluation(int64_t step, std::string_view data_set, double loss, int64_t tokens);
+  void WriteAlert(int64_t step, std::string_view code, std::string_view message);
+
+ private:
+  // Adds type and time, and appends the line. `fields` is what follows them, from ",\"...".
+  void Append(std::string_view type, const std::string& fields);
+  void Warn(const std::string& what);
+
+  const std::string path_;
+  const ClockMs clock_;
+  std::mutex mutex_;  // guards what follows
+  int file_ = -1;
+  bool warned_ = false;
+  bool line_is_torn_ = false;  // the last write was short: start the next record on a new line
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_TELEMETRY_TELEMETRY_WRITER_H_
