@@ -21,7 +21,7 @@ struct LogicalTensor {
 
 struct Manifest;  // trainer/checkpoint/manifest.h
 
-// Errors of every function here are TrainerErrors that name file and tensor: kInputMissing when
+// Errors of every function here are TrainerErrors that name file and tensor: kNoInput when
 // there is no checkpoint, kBadData when it is damaged, torn or lacks what is asked for.
 // Safe to read from several threads.
 class CheckpointReader {

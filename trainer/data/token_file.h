@@ -24,7 +24,7 @@ struct TokenFileHeader {
 class TokenFile {
  public:
   // Opens directory/<split>.bin and directory/<split>.json; split is "train" or "val".
-  // Throws TrainerError: kInputMissing when a file is not there or cannot be read, kBadData when
+  // Throws TrainerError: kNoInput when a file is not there or cannot be read, kBadData when
   // the header is not one of ours or disagrees with the size of the .bin file.
   TokenFile(const std::string& directory, const std::string& split);
   ~TokenFile();
