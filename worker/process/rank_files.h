@@ -1,0 +1,86 @@
+// The files by which a worker and the shim of a rank know of each other. All live in the rank's
+// directory, belong to the worker's user, and outlive both processes:
+//
+//   start.json   what to start; written by the worker before the shim exists
+//   lock         held (OFD write lock) by the shim for as long as it lives
+//   shim.json    who runs; written by the shim before the rank executes its first instruction
+//   output.log   stdout and stderr of the rank, append-only
+//   kill.json    present when this worker has sent SIGKILL: the exit is then no accident
+//   exit.json    how the rank ended; the last thing that the shim writes
+#ifndef TRAINYARD_WORKER_PROCESS_RANK_FILES_H_
+#define TRAINYARD_WORKER_PROCESS_RANK_FILES_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/support/clock.h"
+
+namespace trainyard::worker {
+
+inline constexpr char kStartFile[] = "start.json";
+inline constexpr char kLockFile[] = "lock";
+inline constexpr char kShimFile[] = "shim.json";
+inline constexpr char kOutputFile[] = "output.log";
+inline constexpr char kKillFile[] = "kill.json";
+inline constexpr char kExitFile[] = "exit.json";
+
+// What a rank executes. No shell sees any of it.
+struct RankCommand {
+  // Program and arguments. A program without a slash is searched in PATH of `environment`; one with
+  // a slash is relative to working_directory.
+  std::vector<std::string> argv;
+  // The whole environment: nothing is inherited.
+  std::map<std::string, std::string> environment;
+  // Absolute.
+  std::string working_directory;
+};
+
+// A process, safe against recycled pids: start_time is field 22 of /proc/PID/stat (clock ticks
+// since boot) and is fixed when the process is created.
+struct ProcessId {
+  pid_t pid = 0;
+  uint64_t start_time = 0;
+};
+
+// shim.json
+struct ShimRecord {
+  ProcessId shim;
+  ProcessId rank;
+  Timestamp started_ms = 0;
+  // Start times mean nothing after a reboot.
+  std::string boot_id;
+};
+
+// exit.json: how a rank ended.
+struct RankExit {
+  // 127 with spawn_error set when the program could not be started; 0 when a signal ended it.
+  int exit_code = 0;
+  // 0 when it left by itself.
+  int signal = 0;
+  // The kernel's memory killer ended it: known, not guessed.
+  bool out_of_memory = false;
+  std::string spawn_error;
+  // 0 when unknown (the rank vanished).
+  Timestamp ended_ms = 0;
+};
+
+// start.json holds the environment, which may hold secrets: mode 0600.
+absl::Status WriteRankCommand(const std::string& rank_dir, const RankCommand& command);
+absl::StatusOr<RankCommand> ReadRankCommand(const std::string& rank_dir);
+
+// Readers return NOT_FOUND when the file does not exist and DATA_LOSS when it cannot be understood.
+absl::Status WriteShimRecord(const std::string& rank_dir, const ShimRecord& record);
+absl::StatusOr<ShimRecord> ReadShimRecord(const std::string& rank_dir);
+
+absl::Status WriteRankExit(const std::string& rank_dir, const RankExit& exit);
+absl::StatusOr<RankExit> ReadRankExit(const std::string& rank_dir);
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_PROCESS_RANK_FILES_H_

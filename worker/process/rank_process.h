@@ -1,0 +1,94 @@
+// Starts, finds again, watches and signals the ranks of this node, each under a shim process that
+// outlives the worker.
+//
+// All functions are free of shared state: any thread may call them, but calls for one rank
+// directory must not overlap. They touch the disk, and Launch waits for the shim (tens of
+// milliseconds), so a loop thread should leave them to a helper thread.
+#ifndef TRAINYARD_WORKER_PROCESS_RANK_PROCESS_H_
+#define TRAINYARD_WORKER_PROCESS_RANK_PROCESS_H_
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/support/clock.h"
+#include "worker/process/rank_files.h"
+#include "worker/process/unique_fd.h"
+
+namespace trainyard::worker {
+
+// Starts ranks by running SHIM_PROGRAM with the arguments `shim --dir RANK_DIR`; RunShim (shim.h)
+// must be what that program then does.
+class RankLauncher {
+ public:
+  // The worker's own binary: "/proc/self/exe" resolved, so that an upgrade on disk cannot mix
+  // versions in one start.
+  explicit RankLauncher(std::string shim_program);
+
+  // Starts the rank, at most once for each directory, which must exist. OK means that a shim has
+  // taken over and the outcome will stand in exit.json, also when the program cannot be executed
+  // (missing, not executable, no working directory): that is an exit with spawn_error. On an error
+  // no rank runs: ALREADY_EXISTS when this directory was started before, INVALID_ARGUMENT for an
+  // empty argv, a NUL byte or a '=' in a variable's name, RESOURCE_EXHAUSTED, PERMISSION_DENIED or
+  // INTERNAL when files or processes cannot be made, DEADLINE_EXCEEDED when the shim does not
+  // answer within 10 s (it may then still start: ReadRankState tells).
+  absl::Status Launch(const std::string& rank_dir, const RankCommand& command) const;
+
+ private:
+  std::string shim_program_;
+};
+
+enum class RankPresence {
+  kNeverStarted,  // No shim ever began here; Launch may be called.
+  kStarting,      // A shim lives and has not yet written shim.json: ask again.
+  kRunning,       // The rank's process lives, or its shim is about to record how it ended.
+  kExited,        // exit.json stands.
+  kVanished,      // Shim and rank are gone and left no exit.json, as after a reboot.
+};
+
+struct RankState {
+  RankPresence presence = RankPresence::kNeverStarted;
+  // 0 before shim.json is written.
+  pid_t rank_pid = 0;
+  Timestamp started_ms = 0;
+  // For kExited as recorded; for kVanished signal 9 and ended_ms 0.
+  RankExit exit;
+  // For kVanished: what was found, as one sentence.
+  std::string summary;
+  // Processes of the rank may be left although it has ended: its shim is still reaping them. The
+  // attempt is not cleared before this is false.
+  bool processes_remain = false;
+};
+
+// What has become of a rank, from its files and the process table; used to reattach after a restart
+// of the worker and as the fallback check on each heartbeat. Changes nothing. INTERNAL or
+// PERMISSION_DENIED when the files cannot be read.
+absl::StatusOr<RankState> ReadRankState(const std::string& rank_dir);
+
+// A descriptor (pidfd, CLOEXEC) that becomes readable when the shim has ended (the rank itself, if
+// its shim was killed): read the state then. Fits epoll and asio::posix::stream_descriptor::
+// async_wait. NOT_FOUND when neither lives any more: read the state now. UNIMPLEMENTED on kernels
+// before 5.3: rely on the heartbeat check.
+absl::StatusOr<UniqueFd> OpenExitWatch(const std::string& rank_dir);
+
+enum class RankSignal {
+  kTerminate,  // SIGTERM to the process group: save and leave.
+  kKill,       // SIGKILL to the process group; noted in kill.json first.
+  kSaveNow,    // SIGUSR1 to the rank itself.
+};
+
+// Signals a rank after checking that the pid is still the process that was started. NOT_FOUND when
+// the rank does not run (any more). FAILED_PRECONDITION for kSaveNow when the program has no
+// handler for SIGUSR1: the signal would kill it.
+absl::Status SignalRank(const std::string& rank_dir, RankSignal signal);
+
+// The last whole lines of output.log, at most max_bytes, as valid UTF-8 (other bytes become
+// U+FFFD). Of one longer line its end. Empty when there is no output.
+std::string ReadLogTail(const std::string& rank_dir, std::size_t max_bytes = 8192);
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_PROCESS_RANK_PROCESS_H_

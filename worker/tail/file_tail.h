@@ -1,0 +1,56 @@
+// Reads what has been appended to a file since a byte offset. The file is the spool and the offset
+// is the sequence number, so nothing here keeps state between calls or restarts.
+#ifndef TRAINYARD_WORKER_TAIL_FILE_TAIL_H_
+#define TRAINYARD_WORKER_TAIL_FILE_TAIL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace trainyard::worker {
+
+inline constexpr std::size_t kMaxReadBytes = 1 << 20;
+inline constexpr std::size_t kMaxLineBytes = 64 << 10;
+
+// Bytes [begin_offset, begin_offset + data size) of the file.
+struct TailBytes {
+  int64_t begin_offset = 0;
+  std::string data;
+};
+
+enum class LongLines {
+  kSkip,   // A line of more than kMaxLineBytes is counted as bad and left out.
+  kSplit,  // It is given in pieces of kMaxLineBytes.
+};
+
+struct LineReadOptions {
+  LongLines long_lines = LongLines::kSkip;
+  // True once nobody can write any more: an unfinished last line is then given too.
+  bool ended = false;
+  // At most kMaxReadBytes, at least kMaxLineBytes + 1.
+  std::size_t max_bytes = kMaxReadBytes;
+};
+
+// The lines in [begin_offset, end_offset), without their line ends ("\n" or "\r\n"). end_offset is
+// where the next read begins; equal to begin_offset when there is nothing new.
+struct TailLines {
+  int64_t begin_offset = 0;
+  int64_t end_offset = 0;
+  std::vector<std::string> lines;
+  int bad_lines = 0;
+};
+
+// Both: nothing new is an empty result, and so is a file that does not exist yet. OUT_OF_RANGE when
+// the file is shorter than `offset` (it was cut: the contract says append only), PERMISSION_DENIED
+// or INTERNAL when it cannot be read. Thread-safe.
+absl::StatusOr<TailBytes> ReadNewBytes(const std::string& path, int64_t offset,
+                                       std::size_t max_bytes = kMaxReadBytes);
+absl::StatusOr<TailLines> ReadNewLines(const std::string& path, int64_t offset,
+                                       const LineReadOptions& options);
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_TAIL_FILE_TAIL_H_

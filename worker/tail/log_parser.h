@@ -1,0 +1,35 @@
+// Metrics from the output of programs that write no telemetry.
+#ifndef TRAINYARD_WORKER_TAIL_LOG_PARSER_H_
+#define TRAINYARD_WORKER_TAIL_LOG_PARSER_H_
+
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "trainyard/v1/job_spec.pb.h"
+#include "trainyard/v1/telemetry.pb.h"
+
+namespace trainyard::worker {
+
+// Turns one line of output into the numbers of one step. `step` is the number that the program
+// printed. Names are the well-known ones where the meaning is the same (loss, grad_norm, lr,
+// step_seconds, tokens_per_second, mfu as a ratio, val_loss, memory_bytes); every other number
+// keeps the program's own name in lower case with underscores. Thread-safe once made.
+class LogParser {
+ public:
+  virtual ~LogParser() = default;
+
+  // nullopt for a line that is not about a step, which is most of them.
+  virtual std::optional<v1::MetricsRecord> Parse(std::string_view line) const = 0;
+};
+
+// The parser that the job names. `world_size` scales what a program reports for each device
+// (torchtitan's tps) up to the whole job. INVALID_ARGUMENT for kind none, and for a regex pattern
+// that does not compile, has no named group `step`, or has none besides it.
+absl::StatusOr<std::unique_ptr<LogParser>> MakeLogParser(const v1::LogParserSpec& spec,
+                                                         int world_size);
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_TAIL_LOG_PARSER_H_

@@ -1,0 +1,35 @@
+// Files of a rank -> batches for the controller.
+#ifndef TRAINYARD_WORKER_TAIL_TELEMETRY_TAIL_H_
+#define TRAINYARD_WORKER_TAIL_TELEMETRY_TAIL_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "proto/support/clock.h"
+#include "trainyard/v1/worker_control.pb.h"
+#include "worker/tail/log_parser.h"
+
+namespace trainyard::worker {
+
+// Where and how far to read. `now` becomes the time of records that carry none; `ended` says that
+// the rank has exited, so that an unfinished last line counts.
+struct TailPosition {
+  std::string path;
+  int64_t offset = 0;
+  bool ended = false;
+  Timestamp now = 0;
+};
+
+// The next records of a telemetry file; `stream` is left for the caller to fill. end_offset equal
+// to begin_offset means nothing new; a batch may move the offset and hold no record (bad lines
+// only). Errors as ReadNewLines. Thread-safe.
+absl::StatusOr<v1::TelemetryBatch> ReadTelemetry(const TailPosition& position);
+
+// The same from a rank's output, through a log parser; lines that it does not know are not bad.
+absl::StatusOr<v1::TelemetryBatch> ReadParsedLog(const TailPosition& position,
+                                                 const LogParser& parser);
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_TAIL_TELEMETRY_TAIL_H_
