@@ -1,0 +1,119 @@
+#include "trainer/telemetry/telemetry_writer.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+namespace trainyard::trainer {
+namespace {
+
+int64_t NowMs() {
+  using std::chrono::duration_cast;
+  using std::chrono::milliseconds;
+  return duration_cast<milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::string Number(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
+  char text[32];  // the shortest text that reads back as the same double has at most 24 characters
+  const std::to_chars_result end = std::to_chars(text, text + sizeof(text), value);
+  return std::string(text, end.ptr);
+}
+
+// Quoted and escaped; bytes that are not UTF-8 become U+FFFD, so that the line stays valid JSON.
+std::string Text(std::string_view value) {
+  return nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string Field(std::string_view key, const std::string& json_value) {
+  return "," + Text(key) + ":" + json_value;
+}
+
+// One write(2), tried again only when a signal came before the first byte.
+ssize_t WriteOnce(int file, const std::string& line) {
+  ssize_t written;
+  do {
+    written = write(file, line.data(), line.size());
+  } while (written < 0 && errno == EINTR);
+  return written;
+}
+
+}  // namespace
+
+TelemetryWriter::TelemetryWriter(const std::string& path) : TelemetryWriter(path, NowMs) {}
+
+TelemetryWriter::TelemetryWriter(const std::string& path, ClockMs clock)
+    : path_(path), clock_(std::move(clock)) {
+  if (path_.empty()) return;
+  file_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  if (file_ < 0) Warn(std::string("cannot open it: ") + std::strerror(errno));
+}
+
+TelemetryWriter::~TelemetryWriter() {
+  if (file_ >= 0) close(file_);
+}
+
+void TelemetryWriter::WriteMetrics(int64_t step, int64_t total_steps, const MetricValues& values) {
+  std::string fields = Field("step", std::to_string(step));
+  if (total_steps > 0) fields += Field("total_steps", std::to_string(total_steps));
+  for (const auto& [name, value] : values) fields += Field(name, Number(value));
+  Append("metrics", fields);
+}
+
+void TelemetryWriter::WritePhase(std::string_view phase, int64_t step) {
+  Append("phase", Field("phase", Text(phase)) + Field("step", std::to_string(step)));
+}
+
+void TelemetryWriter::WriteCheckpoint(const CheckpointRecord& record) {
+  std::string fields =
+      Field("step", std::to_string(record.step)) + Field("epoch", std::to_string(record.epoch)) +
+      Field("path", Text(record.path)) + Field("bytes", std::to_string(record.bytes)) +
+      Field("blocking_seconds", Number(record.blocking_seconds)) +
+      Field("total_seconds", Number(record.total_seconds));
+  if (record.deleted) fields += Field("deleted", "true");
+  Append("checkpoint", fields);
+}
+
+void TelemetryWriter::WriteEvaluation(int64_t step, std::string_view data_set, double loss,
+                                      int64_t tokens) {
+  Append("eval", Field("step", std::to_string(step)) + Field("data_set", Text(data_set)) +
+                     Field("loss", Number(loss)) + Field("tokens", std::to_string(tokens)));
+}
+
+void TelemetryWriter::WriteAlert(int64_t step, std::string_view code, std::string_view message) {
+  Append("alert", Field("step", std::to_string(step)) + Field("code", Text(code)) +
+                      Field("message", Text(message)));
+}
+
+void TelemetryWriter::Append(std::string_view type, const std::string& fields) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (file_ < 0) return;
+  std::string line = line_is_torn_ ? "\n" : "";
+  line += "{\"type\":" + Text(type) + ",\"time_ms\":" + std::to_string(clock_()) + fields + "}\n";
+  const ssize_t written = WriteOnce(file_, line);
+  if (written == static_cast<ssize_t>(line.size())) {
+    line_is_torn_ = false;
+    return;
+  }
+  if (written > 0) line_is_torn_ = true;
+  Warn(written < 0 ? std::string("cannot write it: ") + std::strerror(errno)
+                   : std::string("cannot write it: no space for a whole record"));
+}
+
+void TelemetryWriter::Warn(const std::string& what) {
+  if (warned_) return;
+  warned_ = true;
+  std::fprintf(stderr,
+               "warning: telemetry file %s: %s; training goes on, some metrics will be missing\n",
+               path_.c_str(), what.c_str());
+}
+
+}  // namespace trainyard::trainer
