@@ -195,13 +195,14 @@ std::string UnknownKey(const std::string& key, const std::string& prefix,
   for (int i = 0; i < descriptor.field_count(); ++i) {
     siblings.push_back(prefix + descriptor.field(i)->name());
   }
-  std::string nearest = NearestName(key, siblings);
-  if (nearest.empty()) nearest = NearestName(key, JobFileKeys());
+  std::string nearest;
   // The right name in another section: `seq_length` at the top means train.seq_length.
   const std::string last = "." + key.substr(key.rfind('.') + 1);
   for (const std::string& known : JobFileKeys()) {
     if (nearest.empty() && absl::EndsWith(known, last)) nearest = known;
   }
+  if (nearest.empty()) nearest = NearestName(key, siblings);
+  if (nearest.empty()) nearest = NearestName(key, JobFileKeys());
   return absl::StrCat("unknown key `", key, "`",
                       nearest.empty() ? "; `trainyard explain` lists the keys"
                                       : absl::StrCat("; did you mean `", nearest, "`?"));

@@ -125,7 +125,10 @@ absl::StatusOr<ResolvedSpec> ResolveJobFile(const std::string& reference,
   const std::string here = fs::current_path().string();
   for (const std::string& text : overrides) DecodeOverride(text, here, context);
   FillDefaults(context.spec, context.origins);
-  for (const SpecProblem& problem : FindProblems(context.spec)) {
+  // Without its command a job looks like one of our trainer's: what it lacks would be noise.
+  const bool knows_program = !context.failed_keys.contains("command");
+  for (const SpecProblem& problem :
+       knows_program ? FindProblems(context.spec) : std::vector<SpecProblem>()) {
     if (!context.failed_keys.contains(problem.key)) {
       context.errors.push_back(Describe(problem, context.origins));
     }

@@ -262,7 +262,8 @@ void FillFieldDefaults(Message& message, const std::string& prefix, Origins& ori
 void FillDerived(v1::JobSpec& spec, Origins& origins) {
   v1::LayoutSpec& layout = *spec.mutable_layout();
   const int64_t model_ranks = int64_t{layout.tp()} * layout.cp() * layout.pp();
-  if (!layout.has_dp() && model_ranks > 0 && WorldSize(spec) % model_ranks == 0) {
+  if (!layout.has_dp() && model_ranks > 0 && WorldSize(spec) > 0 &&
+      WorldSize(spec) % model_ranks == 0) {
     layout.set_dp(static_cast<int32_t>(WorldSize(spec) / model_ranks));
     origins["layout.dp"] = "derived";
   }

@@ -1,0 +1,219 @@
+#include "proto/support/job_spec_loader.h"
+
+#include <filesystem>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace trainyard {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// Files by name, in memory.
+using Files = std::map<std::string, std::string>;
+
+JobFileReader ReaderOf(Files files) {
+  return [files = std::move(files)](const std::string& reference,
+                                    const std::string&) -> absl::StatusOr<JobFileText> {
+    const auto file = files.find(reference);
+    if (file == files.end()) return absl::NotFoundError("no file " + reference);
+    return JobFileText{reference, file->second};
+  };
+}
+
+absl::StatusOr<ResolvedSpec> Resolve(const std::string& text,
+                                     const std::vector<std::string>& overrides = {}) {
+  return ResolveJobFile("job.yaml", overrides, ReaderOf({{"job.yaml", text}}));
+}
+
+std::vector<std::string> Errors(const std::string& text,
+                                const std::vector<std::string>& overrides = {}) {
+  const auto resolved = Resolve(text, overrides);
+  if (resolved.ok()) return {};
+  EXPECT_EQ(resolved.status().code(), absl::StatusCode::kInvalidArgument);
+  return absl::StrSplit(std::string(resolved.status().message()), '\n');
+}
+
+constexpr char kCommandJob[] = "name: hello\ncommand: [python3, a.py]\n";
+
+constexpr char kModelJob[] = R"(name: tiny
+resources: {nodes: 2, device: cpu}
+model: {num_layers: 2, hidden_size: 64, ffn_hidden_size: 128, num_attention_heads: 4, vocab_size: 256}
+data: {path: /data}
+train: {seq_length: 32, global_batch: 8, steps: 10}
+)";
+
+TEST(JobSpecLoaderTest, ReadsScalarsByTheTypeOfTheirField) {
+  const auto resolved = Resolve(std::string(kModelJob) + R"(optimizer: {lr: 3e-4}
+checkpoint: {every_steps: 1e3, async: false}
+restart: {backoff: 1m30s}
+description: no
+)");
+  ASSERT_TRUE(resolved.ok()) << resolved.status();
+  EXPECT_DOUBLE_EQ(resolved->spec.optimizer().lr(), 3e-4);
+  EXPECT_EQ(resolved->spec.checkpoint().every_steps(), 1000);
+  EXPECT_FALSE(resolved->spec.checkpoint().async());
+  EXPECT_EQ(resolved->spec.restart().backoff().seconds(), 90);
+  EXPECT_EQ(resolved->spec.description(), "no");
+}
+
+TEST(JobSpecLoaderTest, FillsDefaultsAndDerivedValuesWithTheirOrigin) {
+  const auto resolved = Resolve(kModelJob, {"train.steps=20"});
+  ASSERT_TRUE(resolved.ok()) << resolved.status();
+  EXPECT_EQ(resolved->spec.layout().dp(), 2);
+  EXPECT_EQ(resolved->spec.model().num_query_groups(), 4);
+  EXPECT_EQ(resolved->spec.train().steps(), 20);
+  EXPECT_EQ(resolved->origins.at("layout.dp"), "derived");
+  EXPECT_EQ(resolved->origins.at("optimizer.lr"), "default");
+  EXPECT_EQ(resolved->origins.at("train.steps"), "--set train.steps");
+  EXPECT_EQ(resolved->origins.at("data.path"), "job.yaml:4:14");
+}
+
+TEST(JobSpecLoaderTest, TokensBecomeWholeSteps) {
+  const auto resolved = Resolve(kModelJob, {"train.steps=null", "train.tokens=1K"});
+  ASSERT_TRUE(resolved.ok()) << resolved.status();
+  EXPECT_EQ(resolved->spec.train().steps(), 4) << "1000 / (8 * 32) rounded up";
+  EXPECT_THAT(Errors(kModelJob, {"train.tokens=1M"}), ElementsAre(HasSubstr("keep one")));
+}
+
+TEST(JobSpecLoaderTest, ReportsEveryErrorWithItsPlace) {
+  EXPECT_THAT(Errors("name: Bad Name\ncommand: [a]\ntrain:\n  stpes: 5\n  seed: -1\nnodes: 2\n"),
+              ElementsAre("job.yaml:4:3: unknown key `train.stpes`; did you mean `train.steps`?",
+                          "job.yaml:5:9: `train.seed` must not be negative, got \"-1\"",
+                          "job.yaml:6:1: unknown key `nodes`; did you mean `resources.nodes`?",
+                          HasSubstr("job.yaml:1:7: `name` is \"Bad Name\"")));
+}
+
+TEST(JobSpecLoaderTest, RefusesDuplicatesTagsAndWrongShapes) {
+  EXPECT_THAT(Errors("name: a\nname: b\ncommand: [x]\n"),
+              ElementsAre("job.yaml:2:1: `name` is written twice"));
+  EXPECT_THAT(Errors("name: !!binary aGk=\ncommand: [x]\n"), ElementsAre(HasSubstr("tags")));
+  EXPECT_THAT(Errors("name: a\ncommand: x\n"), ElementsAre(HasSubstr("must be a list")));
+  EXPECT_THAT(Errors("name: {a: b}\ncommand: [x]\n"), ElementsAre(HasSubstr("one value")));
+  EXPECT_THAT(Errors("name: a\ncommand: [x]\ntrain: 5\n"), ElementsAre(HasSubstr("mapping")));
+  EXPECT_THAT(Errors("name: a\ncommand: [x]\nenv: {RANK: 1}\n"),
+              ElementsAre(HasSubstr("set by the worker")));
+}
+
+TEST(JobSpecLoaderTest, RefusesWhatIsNoJobFile) {
+  EXPECT_THAT(Errors(""), ElementsAre("job.yaml: is empty"));
+  EXPECT_THAT(Errors("- a\n"), ElementsAre(HasSubstr("must be a mapping")));
+  EXPECT_THAT(Errors("a: 1\n---\nb: 2\n"), ElementsAre(HasSubstr("several YAML documents")));
+  EXPECT_THAT(Errors("name: \xFF\n"), ElementsAre(HasSubstr("not UTF-8 text (byte 6)")));
+  EXPECT_THAT(Errors(std::string("name: a\0b\n", 10)), ElementsAre(HasSubstr("NUL")));
+  EXPECT_THAT(Errors(std::string(kMaxJobFileBytes + 1, '#')), ElementsAre(HasSubstr("1 MiB")));
+  EXPECT_THAT(Errors("name: a\ntrain:\n\tsteps: 1\n"), ElementsAre(HasSubstr("tab")));
+  EXPECT_THAT(Errors("name: [a\n"), ElementsAre(HasSubstr("job.yaml:")));
+  EXPECT_FALSE(Errors(std::string(200000, '[')).empty()) << "deep nesting";
+}
+
+TEST(JobSpecLoaderTest, SurvivesAliasesThatMultiply) {
+  std::string text = "name: a\ncommand: [x]\nenv:\n  a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 12; ++i) {
+    const std::string previous = "*a" + std::to_string(i - 1);
+    text += "  a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + previous;
+    for (int j = 0; j < 9; ++j) text += ", " + previous;
+    text += "]\n";
+  }
+  EXPECT_FALSE(Errors(text).empty());
+}
+
+TEST(JobSpecLoaderTest, ExtendsMergesMapsReplacesListsAndClearsWithNull) {
+  const auto resolved = ResolveJobFile(
+      "job.yaml", {},
+      ReaderOf({{"base", "name: base\ncommand: [a, b]\nenv: {X: 1, Y: 2}\ntrain: {seed: 1}\n"},
+                {"job.yaml",
+                 "extends: base\nname: mine\ncommand: [c]\nenv: {Y: 3}\n"
+                 "train: {seed: null}\n"}}));
+  ASSERT_TRUE(resolved.ok()) << resolved.status();
+  EXPECT_EQ(resolved->spec.name(), "mine");
+  EXPECT_THAT(resolved->spec.command(), ElementsAre("c"));
+  EXPECT_EQ(resolved->spec.env().at("X"), "1");
+  EXPECT_EQ(resolved->spec.env().at("Y"), "3");
+  EXPECT_EQ(resolved->spec.train().seed(), 1234u) << "null brings the default back";
+  EXPECT_EQ(resolved->origins.at("env.X"), "base:3:10");
+  EXPECT_EQ(resolved->spec.extends_size(), 0);
+}
+
+TEST(JobSpecLoaderTest, RefusesCircles) {
+  const auto resolved = ResolveJobFile(
+      "a.yaml", {}, ReaderOf({{"a.yaml", "extends: b.yaml\n"}, {"b.yaml", "extends: a.yaml\n"}}));
+  EXPECT_THAT(resolved.status().message(), HasSubstr("circle"));
+}
+
+TEST(JobSpecLoaderTest, RefusesLayoutsThatDoNotMultiplyOut) {
+  EXPECT_THAT(
+      Errors(kModelJob, {"layout.dp=3"}),
+      ElementsAre(testing::AllOf(HasSubstr("= 3 ranks"), HasSubstr("2 nodes * 1 slots = 2")),
+                  HasSubstr("layout.micro_batch * dp")));
+  EXPECT_THAT(Errors(kModelJob, {"train.global_batch=7"}), ElementsAre(HasSubstr("multiple of")));
+  EXPECT_THAT(Errors(kModelJob, {"model.num_attention_heads=5"}),
+              testing::Contains(HasSubstr("model.hidden_size")));
+}
+
+TEST(JobSpecLoaderTest, RefusesBadOverrides) {
+  EXPECT_THAT(
+      Errors(kCommandJob, {"train.stpes=5"}),
+      ElementsAre("--set train.stpes: unknown key `train.stpes`; did you mean `train.steps`?"));
+  EXPECT_THAT(Errors(kCommandJob, {"train.steps"}), ElementsAre(HasSubstr("must look like")));
+  EXPECT_THAT(Errors(kCommandJob, {"train.steps=abc"}), ElementsAre(HasSubstr("whole number")));
+  EXPECT_THAT(Errors(kCommandJob, {"resources.nodes=0"}), ElementsAre(HasSubstr("at least 1")));
+  EXPECT_THAT(Errors(kCommandJob, {"extends=x"}), ElementsAre(HasSubstr("unknown key")));
+}
+
+TEST(JobSpecLoaderTest, RelativePathsCountFromTheirFile) {
+  const auto resolved = ResolveJobFile(
+      "/jobs/x/job.yaml", {"checkpoint.dir=ck"},
+      ReaderOf({{"/jobs/x/job.yaml", std::string(kCommandJob) + "data: {path: ../tokens}\n"}}));
+  ASSERT_TRUE(resolved.ok()) << resolved.status();
+  EXPECT_EQ(resolved->spec.data().path(), "/jobs/tokens");
+  EXPECT_EQ(resolved->spec.checkpoint().dir(), std::filesystem::current_path().string() + "/ck");
+}
+
+TEST(JobSpecLoaderTest, LogParserPatternsAreChecked) {
+  const std::string regex = "log_parser.kind=regex";
+  EXPECT_THAT(Errors(kCommandJob, {regex}), ElementsAre(HasSubstr("is missing")));
+  EXPECT_THAT(Errors(kCommandJob, {regex, "log_parser.pattern=(?P<loss>x"}),
+              ElementsAre(HasSubstr("not valid")));
+  EXPECT_THAT(Errors(kCommandJob, {regex, "log_parser.pattern=(?P<loss>x)"}),
+              ElementsAre(HasSubstr("(?P<step>")));
+  EXPECT_THAT(Errors(kCommandJob, {regex, "log_parser.pattern=(?P<step>\\d+)"}), ElementsAre());
+}
+
+TEST(JobSpecLoaderTest, FindsRecipesByNameAndNamesTheNearest) {
+  const JobFileReader reader = FileSystemReader({RECIPES_DIRECTORY});
+  const auto missing = ResolveJobFile("llama-tiny-cpuu", {}, reader);
+  EXPECT_EQ(missing.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(missing.status().message(), HasSubstr("did you mean `llama-tiny-cpu`?"));
+  EXPECT_EQ(ResolveJobFile("./none.yaml", {}, reader).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST(JobSpecLoaderTest, EveryRecipeResolves) {
+  const JobFileReader reader = FileSystemReader({RECIPES_DIRECTORY});
+  int recipes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(RECIPES_DIRECTORY)) {
+    if (entry.path().extension() != ".yaml") continue;
+    ++recipes;
+    const auto resolved = ResolveJobFile(entry.path().stem(), {"data.path=/tokens"}, reader);
+    EXPECT_TRUE(resolved.ok()) << entry.path() << ": " << resolved.status();
+  }
+  EXPECT_GT(recipes, 0);
+}
+
+TEST(JobSpecLoaderTest, TheServerChecksASpecThatNoClientChecked) {
+  v1::JobSpec spec;
+  spec.set_name("x");
+  spec.add_command("a");
+  Origins origins;
+  FillDefaults(spec, origins);
+  EXPECT_THAT(CheckJobSpec(spec, {}), ElementsAre());
+  spec.mutable_data()->set_path("relative");
+  EXPECT_THAT(CheckJobSpec(spec, {}), ElementsAre(HasSubstr("absolute path")));
+}
+
+}  // namespace
+}  // namespace trainyard

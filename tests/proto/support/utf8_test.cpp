@@ -1,0 +1,22 @@
+#include "proto/support/utf8.h"
+
+#include "gtest/gtest.h"
+
+namespace trainyard {
+namespace {
+
+TEST(Utf8Test, FindsTheFirstInvalidByte) {
+  EXPECT_FALSE(FirstInvalidUtf8("plain, \xC3\xA9, \xE2\x82\xAC, \xF0\x9F\x9A\x82").has_value());
+  EXPECT_EQ(FirstInvalidUtf8("ab\xFF"), 2u);
+  EXPECT_EQ(FirstInvalidUtf8("\xC0\xAF"), 0u) << "overlong";
+  EXPECT_EQ(FirstInvalidUtf8("a\xED\xA0\x80"), 1u) << "surrogate";
+  EXPECT_EQ(FirstInvalidUtf8("a\xE2\x82"), 1u) << "cut off";
+  EXPECT_EQ(FirstInvalidUtf8("\xF4\x90\x80\x80"), 0u) << "beyond U+10FFFF";
+}
+
+TEST(Utf8Test, ReplacesInvalidBytesOnly) {
+  EXPECT_EQ(ReplaceInvalidUtf8("a\xFF\xC3\xA9z"), "a\xEF\xBF\xBD\xC3\xA9z");
+}
+
+}  // namespace
+}  // namespace trainyard
