@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that Trainyard needs: `dependencies.sh build` for the programs,
+# `dependencies.sh test` for the tests as well. Does nothing when all are there.
+set -euo pipefail
+
+build=(
+  g++ cmake ninja-build ccache pkg-config ca-certificates
+  libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev libabsl-dev libre2-dev
+  libspdlog-dev libboost-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev libsqlite3-dev
+  libzstd-dev libxxhash-dev libsentencepiece-dev libtorch-dev
+)
+# perl-doc is the prose that the quick start trains on.
+corpus=(perl-doc)
+test=(libgtest-dev libgmock-dev libbenchmark-dev python3-minimal git)
+
+packages=("${build[@]}" "${corpus[@]}")
+if [ "${1:-build}" = test ]; then packages+=("${test[@]}"); fi
+
+missing=()
+for package in "${packages[@]}"; do
+  status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+  [ "$status" = installed ] || missing+=("$package")
+done
+if [ ${#missing[@]} -eq 0 ]; then exit 0; fi
+
+if [ "$(id -u)" -ne 0 ]; then
+  echo "dependencies.sh: these packages are missing; install them as root, then run again:" >&2
+  echo "  apt-get install ${missing[*]}" >&2
+  exit 1
+fi
+echo "Installing ${#missing[@]} packages: ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+if ! { apt-get update -qq && apt-get install -y -qq --no-install-recommends "${missing[@]}"; } \
+    >"$log" 2>&1; then
+  tail -n 30 "$log" >&2
+  echo "dependencies.sh: apt-get failed; see the lines above" >&2
+  exit 1
+fi

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Installs what the tests need, builds, runs every test, and closes with "N passed, N failed".
+#   tests/run.sh          everything: release build, then AddressSanitizer and ThreadSanitizer
+#   tests/run.sh --quick  the release build's tests only
+#   tests/run.sh --junit DIR  also writes ctest's reports into DIR
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+quick=0
+reports=build/reports
+while [ $# -gt 0 ]; do
+  case $1 in
+    --quick) quick=1 ;;
+    --junit) reports=${2:?--junit needs a directory}; shift ;;
+    *) echo "usage: tests/run.sh [--quick] [--junit DIR]" >&2; exit 2 ;;
+  esac
+  shift
+done
+
+started=$SECONDS
+passed=0
+failed=0
+mkdir -p "$reports"
+
+# run_preset PRESET [ctest options]: builds and tests one preset, adds to the counts.
+run_preset() {
+  local preset=$1
+  shift
+  echo "== $preset: building"
+  deploy/build.sh "$preset" -DTRAINYARD_BUILD_TESTS=ON
+  echo "== $preset: testing ($((SECONDS - started)) s)"
+  local log=$reports/$preset.log status=0
+  ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j 2 \
+    --output-junit "$PWD/$reports/$preset.xml" "$@" >"$log" 2>&1 || status=$?
+  local total bad
+  total=$(sed -nE 's/.* tests passed, ([0-9]+) tests failed out of ([0-9]+)/\2/p' "$log")
+  bad=$(sed -nE 's/.* tests passed, ([0-9]+) tests failed out of ([0-9]+)/\1/p' "$log")
+  if [ "$status" -ne 0 ]; then grep -vE '^ *[0-9]+/[0-9]+ Test.*Passed|^ *Start ' "$log" || true; fi
+  if [ -z "$total" ]; then total=1 bad=1; fi
+  passed=$((passed + total - bad))
+  failed=$((failed + bad))
+  echo "== $preset: $((total - bad)) passed, $bad failed ($((SECONDS - started)) s)"
+}
+
+deploy/dependencies.sh test
+run_preset release
+if [ "$quick" -eq 0 ]; then
+  run_preset asan -L 'unit|simulation'
+  run_preset tsan -L 'unit|simulation'
+fi
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
