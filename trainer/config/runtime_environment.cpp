@@ -1,0 +1,67 @@
+#include "trainer/config/runtime_environment.h"
+
+#include <charconv>
+#include <cstdlib>
+
+#include "trainer/config/trainer_error.h"
+
+namespace trainyard::trainer {
+namespace {
+
+int64_t Number(const VariableLookup& lookup, const std::string& name, int64_t fallback,
+               int64_t min) {
+  const std::optional<std::string> text = lookup(name);
+  if (!text || text->empty()) return fallback;
+  int64_t value = 0;
+  const char* end = text->data() + text->size();
+  const auto [stop, error] = std::from_chars(text->data(), end, value);
+  if (error != std::errc() || stop != end || value < min) {
+    throw TrainerError(ExitCode::kBadConfig, "Environment variable " + name +
+                                                 " must be a whole number of at least " +
+                                                 std::to_string(min) + " (it is `" + *text + "`).");
+  }
+  return value;
+}
+
+std::string Text(const VariableLookup& lookup, const std::string& name, std::string fallback) {
+  std::optional<std::string> text = lookup(name);
+  return text && !text->empty() ? *std::move(text) : fallback;
+}
+
+void RequireBelow(const char* name, int64_t value, const char* limit_name, int64_t limit) {
+  if (value < limit) return;
+  throw TrainerError(ExitCode::kBadConfig, std::string("Environment variable ") + name + " is " +
+                                               std::to_string(value) + "; it must be below " +
+                                               limit_name + " = " + std::to_string(limit) + ".");
+}
+
+}  // namespace
+
+RuntimeEnvironment ReadRuntimeEnvironment(const VariableLookup& lookup) {
+  RuntimeEnvironment env;
+  env.world_size = Number(lookup, "WORLD_SIZE", 1, 1);
+  env.rank = Number(lookup, "RANK", 0, 0);
+  env.local_world_size = Number(lookup, "LOCAL_WORLD_SIZE", 1, 1);
+  env.local_rank = Number(lookup, "LOCAL_RANK", 0, 0);
+  RequireBelow("RANK", env.rank, "WORLD_SIZE", env.world_size);
+  RequireBelow("LOCAL_RANK", env.local_rank, "LOCAL_WORLD_SIZE", env.local_world_size);
+  env.master_addr = Text(lookup, "MASTER_ADDR", env.master_addr);
+  env.master_port = Number(lookup, "MASTER_PORT", env.master_port, 1);
+  RequireBelow("MASTER_PORT", env.master_port, "the end of the port range", 65536);
+  env.attempt = Number(lookup, "TRAINYARD_ATTEMPT", 1, 1);
+  env.run_dir = Text(lookup, "TRAINYARD_RUN_DIR", ".");
+  env.spec_path = Text(lookup, "TRAINYARD_SPEC", "");
+  env.telemetry_path = Text(lookup, "TRAINYARD_TELEMETRY", env.run_dir + "/telemetry.jsonl");
+  env.checkpoint_dir = Text(lookup, "TRAINYARD_CHECKPOINT_DIR", "");
+  env.resume_from = Text(lookup, "TRAINYARD_RESUME_FROM", "");
+  env.skip_samples = Text(lookup, "TRAINYARD_SKIP_SAMPLES", "");
+  return env;
+}
+
+std::optional<std::string> ProcessVariable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  if (value == nullptr) return std::nullopt;
+  return value;
+}
+
+}  // namespace trainyard::trainer

@@ -1,0 +1,41 @@
+// Who this process is in its gang and where its files are: torchrun's variables and TRAINYARD_*.
+#ifndef TRAINYARD_TRAINER_CONFIG_RUNTIME_ENVIRONMENT_H_
+#define TRAINYARD_TRAINER_CONFIG_RUNTIME_ENVIRONMENT_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace trainyard::trainer {
+
+struct RuntimeEnvironment {
+  int64_t rank = 0;
+  int64_t world_size = 1;
+  int64_t local_rank = 0;
+  int64_t local_world_size = 1;
+  std::string master_addr = "127.0.0.1";
+  int64_t master_port = 29500;
+
+  int64_t attempt = 1;  // The epoch that fences checkpoints.
+  std::string run_dir = ".";
+  std::string spec_path;       // Empty when --config names the settings.
+  std::string telemetry_path;  // RUN_DIR/telemetry.jsonl unless given.
+  std::string checkpoint_dir;  // Empty when the run does not name one.
+  std::string resume_from;     // Empty for a fresh start.
+  std::string skip_samples;    // "A-B,C-D": sample ranges that are never trained on.
+};
+
+// Returns the value of a variable, or nothing when it is not set.
+using VariableLookup = std::function<std::optional<std::string>(const std::string& name)>;
+
+// With no variable set the result is a single process in the current directory.
+// Throws TrainerError(kBadConfig) that names the variable.
+RuntimeEnvironment ReadRuntimeEnvironment(const VariableLookup& lookup);
+
+// Looks in the environment of this process.
+std::optional<std::string> ProcessVariable(const std::string& name);
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_CONFIG_RUNTIME_ENVIRONMENT_H_
