@@ -1,0 +1,93 @@
+#include "controller/store/data_directory.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "absl/status/status.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::controller {
+namespace {
+
+namespace fs = std::filesystem;
+
+absl::Status FileError(int error, const std::string& path, const char* action) {
+  return absl::ErrnoToStatus(
+      error, absl::StrCat("data directory ", path, ": cannot ", action,
+                          "; check --data-dir and the owner and mode of that directory"));
+}
+
+absl::Status SyncDirectory(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return FileError(errno, path, "open");
+  const int result = fsync(fd);
+  const int error = errno;
+  close(fd);
+  return result == 0 ? absl::OkStatus() : FileError(error, path, "sync");
+}
+
+// The directory's entry in its parent is made durable too.
+absl::Status CreateDirectory(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return absl::OkStatus();
+  const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  fs::create_directories(parent, error);
+  if (error) return FileError(error.value(), parent.string(), "create");
+  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
+    return FileError(errno, path.string(), "create");
+  }
+  return SyncDirectory(parent.string());
+}
+
+std::string HolderOf(int lock_fd) {
+  char text[32] = {};
+  const ssize_t size = pread(lock_fd, text, sizeof(text) - 1, 0);
+  int pid = 0;
+  if (size <= 0 || !absl::SimpleAtoi(text, &pid)) return "pid unknown";
+  return absl::StrCat("pid ", pid);
+}
+
+absl::Status TakeLock(int fd, const std::string& directory) {
+  if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return FileError(errno, directory, "lock");
+    return absl::FailedPreconditionError(
+        absl::StrCat("another controller (", HolderOf(fd), ") uses the data directory ", directory,
+                     "; stop it first, or give this one its own --data-dir"));
+  }
+  const std::string pid = absl::StrCat(getpid(), "\n");
+  if (ftruncate(fd, 0) != 0 ||
+      pwrite(fd, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
+    return FileError(errno, directory, "write LOCK in");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<DataDirectory>> DataDirectory::Open(const std::string& path) {
+  if (path.empty())
+    return absl::InvalidArgumentError("the data directory has no name; set --data-dir");
+  // A trailing slash would make the last component empty.
+  const std::string directory = path == "/" ? path : std::string(absl::StripSuffix(path, "/"));
+  TRAINYARD_RETURN_IF_ERROR(CreateDirectory(directory));
+  const std::string lock_path = directory + "/LOCK";
+  const int fd = open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0) return FileError(errno, directory, "open LOCK in");
+  std::unique_ptr<DataDirectory> opened(new DataDirectory(directory, fd));
+  TRAINYARD_RETURN_IF_ERROR(TakeLock(fd, directory));
+  return opened;
+}
+
+DataDirectory::~DataDirectory() { close(lock_fd_); }
+
+}  // namespace trainyard::controller

@@ -1,0 +1,35 @@
+// The controller's data directory and the lock that keeps a second controller out of it.
+#ifndef TRAINYARD_CONTROLLER_STORE_DATA_DIRECTORY_H_
+#define TRAINYARD_CONTROLLER_STORE_DATA_DIRECTORY_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace trainyard::controller {
+
+// Holds the exclusive lock on PATH/LOCK for as long as it lives. The kernel frees the lock when the
+// process ends, however it ends; the file itself stays.
+class DataDirectory {
+ public:
+  // Creates the directory (0700) when it is missing. FAILED_PRECONDITION: another process holds the
+  // lock. PERMISSION_DENIED, NOT_FOUND and the like: the directory cannot be used.
+  static absl::StatusOr<std::unique_ptr<DataDirectory>> Open(const std::string& path);
+
+  DataDirectory(const DataDirectory&) = delete;
+  DataDirectory& operator=(const DataDirectory&) = delete;
+  ~DataDirectory();
+
+  const std::string& path() const { return path_; }
+
+ private:
+  DataDirectory(std::string path, int lock_fd) : path_(std::move(path)), lock_fd_(lock_fd) {}
+
+  const std::string path_;
+  const int lock_fd_;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_DATA_DIRECTORY_H_

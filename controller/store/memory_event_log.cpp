@@ -1,0 +1,56 @@
+#include "controller/store/memory_event_log.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "controller/store/event_job.h"
+
+namespace trainyard::controller {
+
+absl::StatusOr<EventLog::Recovery> MemoryEventLog::Recover() {
+  std::lock_guard lock(mutex_);
+  Recovery recovery;
+  if (snapshot_.has_value()) {
+    recovery.snapshot.emplace().ParseFromString(*snapshot_);
+    recovery.last_sequence = recovery.snapshot->last_sequence();
+  }
+  while (recovery.last_sequence < events_.size()) {
+    recovery.events.emplace_back().ParseFromString(events_[recovery.last_sequence]);
+    ++recovery.last_sequence;
+  }
+  return recovery;
+}
+
+absl::Status MemoryEventLog::Append(const std::vector<v1::Event>& events) {
+  std::lock_guard lock(mutex_);
+  for (const v1::Event& event : events) events_.push_back(event.SerializeAsString());
+  return absl::OkStatus();
+}
+
+absl::Status MemoryEventLog::WriteSnapshot(const v1::Snapshot& snapshot) {
+  std::lock_guard lock(mutex_);
+  if (snapshot.last_sequence() > events_.size()) {
+    return absl::InvalidArgumentError(absl::StrCat("snapshot holds events up to ",
+                                                   snapshot.last_sequence(),
+                                                   " but the log ends at ", events_.size()));
+  }
+  snapshot_ = snapshot.SerializeAsString();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<v1::Event>> MemoryEventLog::ReadJobEvents(int64_t job_id, int limit) {
+  if (limit < 1) return absl::InvalidArgumentError("the limit of job events must be at least 1");
+  std::lock_guard lock(mutex_);
+  std::vector<v1::Event> found;
+  for (auto bytes = events_.rbegin(); bytes != events_.rend(); ++bytes) {
+    if (job_id == 0 || static_cast<int>(found.size()) == limit) break;
+    v1::Event event;
+    event.ParseFromString(*bytes);
+    if (JobIdOf(event) == job_id) found.push_back(std::move(event));
+  }
+  std::ranges::reverse(found);
+  return found;
+}
+
+}  // namespace trainyard::controller

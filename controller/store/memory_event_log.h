@@ -1,0 +1,32 @@
+// The event log in memory: for simulation and tests.
+#ifndef TRAINYARD_CONTROLLER_STORE_MEMORY_EVENT_LOG_H_
+#define TRAINYARD_CONTROLLER_STORE_MEMORY_EVENT_LOG_H_
+
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "controller/store/event_log.h"
+
+namespace trainyard::controller {
+
+// Keeps serialized events, so that a caller meets the same loss of unknown state as with a
+// database. Thread-safe. A controller that is "restarted" in a test recovers from the same object.
+class MemoryEventLog : public EventLog {
+ public:
+  absl::StatusOr<Recovery> Recover() override;
+  absl::Status Append(const std::vector<v1::Event>& events) override;
+  absl::Status WriteSnapshot(const v1::Snapshot& snapshot) override;
+  absl::StatusOr<std::vector<v1::Event>> ReadJobEvents(int64_t job_id, int limit) override;
+
+ private:
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  std::vector<std::string> events_;
+  std::optional<std::string> snapshot_;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_MEMORY_EVENT_LOG_H_

@@ -1,0 +1,179 @@
+#include "controller/store/sqlite_event_log.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "controller/store/checksum.h"
+#include "controller/store/event_job.h"
+#include "controller/store/migrations.h"
+
+namespace trainyard::controller {
+namespace {
+
+const std::array kMigrations = {
+    // Events of a job are found through the index; most events of nodes name none.
+    Migration{R"(
+      CREATE TABLE event (
+        seq INTEGER PRIMARY KEY,
+        job_id INTEGER NOT NULL,
+        time_ms INTEGER NOT NULL,
+        kind INTEGER NOT NULL,
+        payload BLOB NOT NULL,
+        checksum INTEGER NOT NULL
+      ) STRICT;
+      CREATE INDEX event_by_job ON event (job_id, seq) WHERE job_id != 0;
+      CREATE TABLE snapshot (
+        last_sequence INTEGER PRIMARY KEY,
+        payload BLOB NOT NULL,
+        checksum INTEGER NOT NULL
+      ) STRICT;
+    )"},
+};
+
+constexpr char kNextStep[] =
+    ": restore the data directory from a backup, or move it away to start with no jobs";
+
+absl::Status Damaged(const std::string& path, absl::string_view what) {
+  return absl::DataLossError(absl::StrCat(path, ": ", what, kNextStep));
+}
+
+int64_t PayloadChecksum(std::string_view payload, int64_t sequence) {
+  return static_cast<int64_t>(Checksum(payload, static_cast<uint64_t>(sequence)));
+}
+
+// Columns: seq, payload, checksum.
+absl::StatusOr<v1::Event> ReadEvent(const SqliteQuery& query, const std::string& path) {
+  const int64_t sequence = query.Int64(0);
+  const std::string_view payload = query.Bytes(1);
+  v1::Event event;
+  if (PayloadChecksum(payload, sequence) != query.Int64(2) ||
+      !event.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
+    return Damaged(path, absl::StrCat("event ", sequence, " is damaged"));
+  }
+  return event;
+}
+
+absl::Status AppendOne(SqliteDatabase& writer, const v1::Event& event, int64_t sequence) {
+  const std::string payload = event.SerializeAsString();
+  return writer.Run(
+      "INSERT INTO event (seq, job_id, time_ms, kind, payload, checksum) VALUES (?, ?, ?, ?, ?, ?)",
+      sequence, JobIdOf(event), event.time_ms(), event.kind_case(), SqliteBlob{payload},
+      PayloadChecksum(payload, sequence));
+}
+
+}  // namespace
+
+SqliteEventLog::SqliteEventLog(std::unique_ptr<SqliteDatabase> writer, uint64_t last_sequence)
+    : writer_(std::move(writer)), last_sequence_(last_sequence), readers_(writer_->path()) {}
+
+absl::StatusOr<std::unique_ptr<SqliteEventLog>> SqliteEventLog::Open(const std::string& path) {
+  TRAINYARD_ASSIGN_OR_RETURN(auto writer,
+                             SqliteDatabase::Open(path, SqliteDatabase::Mode::kWriter));
+  TRAINYARD_RETURN_IF_ERROR(Migrate(*writer, kMigrations));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t last, writer->QueryInt64("SELECT MAX(seq) FROM event"));
+  return std::unique_ptr<SqliteEventLog>(
+      new SqliteEventLog(std::move(writer), static_cast<uint64_t>(last)));
+}
+
+absl::Status SqliteEventLog::Append(const std::vector<v1::Event>& events) {
+  if (events.empty()) return absl::OkStatus();
+  TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
+  uint64_t sequence = last_sequence_;
+  for (const v1::Event& event : events) {
+    TRAINYARD_RETURN_IF_ERROR(AppendOne(*writer_, event, static_cast<int64_t>(++sequence)));
+  }
+  TRAINYARD_RETURN_IF_ERROR(transaction.Commit());
+  last_sequence_ = sequence;
+  return absl::OkStatus();
+}
+
+absl::Status SqliteEventLog::WriteSnapshot(const v1::Snapshot& snapshot) {
+  if (snapshot.last_sequence() > last_sequence_) {
+    return absl::InvalidArgumentError(absl::StrCat("snapshot holds events up to ",
+                                                   snapshot.last_sequence(),
+                                                   " but the log ends at ", last_sequence_));
+  }
+  const auto sequence = static_cast<int64_t>(snapshot.last_sequence());
+  const std::string payload = snapshot.SerializeAsString();
+  TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
+  TRAINYARD_RETURN_IF_ERROR(writer_->Run("DELETE FROM snapshot"));
+  TRAINYARD_RETURN_IF_ERROR(
+      writer_->Run("INSERT INTO snapshot (last_sequence, payload, checksum) VALUES (?, ?, ?)",
+                   sequence, SqliteBlob{payload}, PayloadChecksum(payload, sequence)));
+  return transaction.Commit();
+}
+
+absl::Status SqliteEventLog::ReadSnapshot(Recovery& recovery) {
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteQuery query,
+                             writer_->Query("SELECT last_sequence, payload, checksum FROM snapshot "
+                                            "ORDER BY last_sequence DESC LIMIT 1"));
+  TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
+  if (!found) return absl::OkStatus();
+  const int64_t sequence = query.Int64(0);
+  const std::string_view payload = query.Bytes(1);
+  v1::Snapshot& snapshot = recovery.snapshot.emplace();
+  if (PayloadChecksum(payload, sequence) != query.Int64(2) ||
+      !snapshot.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
+    return Damaged(writer_->path(),
+                   absl::StrCat("the snapshot at event ", sequence, " is damaged"));
+  }
+  recovery.last_sequence = static_cast<uint64_t>(sequence);
+  return absl::OkStatus();
+}
+
+absl::Status SqliteEventLog::ReadEvents(Recovery& recovery) {
+  TRAINYARD_ASSIGN_OR_RETURN(
+      SqliteQuery query,
+      writer_->Query("SELECT seq, payload, checksum FROM event WHERE seq > ? ORDER BY seq",
+                     recovery.last_sequence));
+  while (true) {
+    TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
+    if (!found) break;
+    const auto sequence = static_cast<uint64_t>(query.Int64(0));
+    if (sequence != recovery.last_sequence + 1) {
+      return Damaged(writer_->path(),
+                     absl::StrCat("event ", recovery.last_sequence + 1, " is missing"));
+    }
+    TRAINYARD_ASSIGN_OR_RETURN(v1::Event event, ReadEvent(query, writer_->path()));
+    recovery.events.push_back(std::move(event));
+    recovery.last_sequence = sequence;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<EventLog::Recovery> SqliteEventLog::Recover() {
+  TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginRead(*writer_));
+  Recovery recovery;
+  TRAINYARD_RETURN_IF_ERROR(ReadSnapshot(recovery));
+  TRAINYARD_RETURN_IF_ERROR(ReadEvents(recovery));
+  if (recovery.last_sequence != last_sequence_) {
+    return Damaged(writer_->path(), absl::StrCat("events up to ", recovery.last_sequence,
+                                                 " were found, but the last is ", last_sequence_));
+  }
+  return recovery;
+}
+
+absl::StatusOr<std::vector<v1::Event>> SqliteEventLog::ReadJobEvents(int64_t job_id, int limit) {
+  if (limit < 1) return absl::InvalidArgumentError("the limit of job events must be at least 1");
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
+  std::vector<v1::Event> events;
+  TRAINYARD_ASSIGN_OR_RETURN(
+      SqliteQuery query,
+      reader->Query("SELECT seq, payload, checksum FROM event WHERE job_id = ? AND job_id != 0 "
+                    "ORDER BY seq DESC LIMIT ?",
+                    job_id, limit));
+  while (true) {
+    TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
+    if (!found) break;
+    TRAINYARD_ASSIGN_OR_RETURN(v1::Event event, ReadEvent(query, writer_->path()));
+    events.push_back(std::move(event));
+  }
+  std::ranges::reverse(events);
+  return events;
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,35 @@
+// Everything durable of a controller, opened together.
+#ifndef TRAINYARD_CONTROLLER_STORE_STORES_H_
+#define TRAINYARD_CONTROLLER_STORE_STORES_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "controller/store/data_directory.h"
+#include "controller/store/event_log.h"
+#include "controller/store/log_store.h"
+#include "controller/store/metric_store.h"
+
+namespace trainyard::controller {
+
+struct Stores {
+  // Null for stores in memory. Declared first: the lock is released last.
+  std::unique_ptr<DataDirectory> directory;
+  std::unique_ptr<EventLog> events;
+  std::unique_ptr<MetricStore> metrics;
+  std::unique_ptr<LogStore> logs;
+};
+
+// Locks the directory and opens events.db, metrics.db and logs.db in it, each created or brought to
+// the newest schema as needed. FAILED_PRECONDITION: another controller uses the directory, or a
+// newer release wrote it. DATA_LOSS: a file is damaged. PERMISSION_DENIED, RESOURCE_EXHAUSTED: as
+// they say.
+absl::StatusOr<Stores> OpenSqliteStores(const std::string& data_directory);
+
+// Nothing survives the process: for simulation and tests.
+Stores OpenMemoryStores();
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_STORES_H_
