@@ -1,0 +1,154 @@
+// Jobs that are not our trainer, and jobs that must be refused, through the real programs.
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/integration/mini_cluster.h"
+
+namespace trainyard::test {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(JobsTest, AnyProgramWithTelemetryIsAJob) {
+  MiniCluster cluster(1);
+  WriteFile(cluster.directory() + "/train.py", R"(import json, os, time
+with open(os.environ["TRAINYARD_TELEMETRY"], "a") as out:
+    for step in range(1, 51):
+        print(json.dumps({"type": "metrics", "time_ms": int(time.time() * 1000), "step": step,
+                          "total_steps": 50, "loss": 5.0 / step}), file=out, flush=True)
+print("world", os.environ["WORLD_SIZE"], "rank", os.environ["RANK"], flush=True)
+)");
+  const int64_t job_id = cluster.Submit(cluster.WriteJob(
+      "py", absl::StrCat("name: py\nresources: {device: cpu}\ncommand: [/usr/bin/python3, ",
+                         cluster.directory(), "/train.py]\n")));
+  const v1::Job job = cluster.WaitForEnd(job_id, Seconds(60));
+  ASSERT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();
+  const auto loss = cluster.Series(job_id, "loss");
+  ASSERT_EQ(loss.size(), 50u);
+  EXPECT_DOUBLE_EQ(loss.at(50), 0.1);
+  ASSERT_EQ(cluster.Logs(job_id, 0, 1).size(), 1u);
+  EXPECT_EQ(cluster.Logs(job_id, 0, 1)[0].text(), "world 1 rank 0");
+}
+
+TEST(JobsTest, LogParserTurnsOutputIntoMetrics) {
+  MiniCluster cluster(1);
+  WriteFile(
+      cluster.directory() + "/nano.py",
+      "for i in range(1, 31):\n"
+      "    print(f'iter {i}: loss {4.0 - i / 10:.4f}, time 12.50ms, mfu 30.00%', flush=True)\n");
+  const int64_t job_id = cluster.Submit(cluster.WriteJob(
+      "nano", absl::StrCat("name: nano\nresources: {device: cpu}\nlog_parser: {kind: nanogpt}\n"
+                           "command: [/usr/bin/python3, ",
+                           cluster.directory(), "/nano.py]\n")));
+  const v1::Job job = cluster.WaitForEnd(job_id, Seconds(60));
+  ASSERT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();
+  const auto loss = cluster.Series(job_id, "loss");
+  ASSERT_EQ(loss.size(), 30u);
+  EXPECT_DOUBLE_EQ(loss.rbegin()->second, 1.0);
+}
+
+TEST(JobsTest, FailureNamesTheRankAndShowsItsLastLines) {
+  MiniCluster cluster(1);
+  const int64_t job_id = cluster.Submit(cluster.WriteJob(
+      "bad",
+      "name: bad\nresources: {device: cpu}\nrestart: {max_restarts: 1, backoff: 0}\n"
+      "command: [/bin/sh, -c, 'echo the disk is on fire; exit 3']\n"));
+  const v1::Job job = cluster.WaitForEnd(job_id, Seconds(60));
+  ASSERT_EQ(job.state(), v1::JOB_STATE_FAILED);
+  ASSERT_EQ(job.attempts_size(), 2) << "one restart, then the budget is used up";
+  EXPECT_EQ(job.attempts(1).verdict().exit_code(), 3);
+  const CommandResult why = cluster.Cli({"why", "bad"});
+  EXPECT_THAT(why.output, HasSubstr("3"));
+  EXPECT_THAT(cluster.Cli({"describe", "bad"}).output, HasSubstr("the disk is on fire"));
+  EXPECT_EQ(cluster.Cli({"submit", "--wait", cluster.directory() + "/bad.yaml"}).exit_code, 5);
+}
+
+TEST(JobsTest, ProgramThatCannotStartFailsWithTheReason) {
+  MiniCluster cluster(1);
+  const int64_t job_id = cluster.Submit(
+      cluster.WriteJob("none",
+                       "name: none\nresources: {device: cpu}\nrestart: {max_restarts: 0}\n"
+                       "command: [/no/such/program]\n"));
+  const v1::Job job = cluster.WaitForEnd(job_id, Seconds(60));
+  ASSERT_EQ(job.state(), v1::JOB_STATE_FAILED);
+  EXPECT_EQ(job.attempts(0).verdict().cause(), v1::VERDICT_CAUSE_SPAWN_FAILED);
+  EXPECT_THAT(job.attempts(0).verdict().summary(), HasSubstr("/no/such/program"));
+}
+
+TEST(JobsTest, MissingDataFailsAtOnceAndIsNotTriedAgain) {
+  MiniCluster cluster(1);
+  const int64_t job_id =
+      cluster.Submit(cluster.WriteJob("nodata", TinyJob("nodata", "/no/such/tokens", 1, 10)));
+  const v1::Job job = cluster.WaitForEnd(job_id, Seconds(60));
+  ASSERT_EQ(job.state(), v1::JOB_STATE_FAILED);
+  ASSERT_EQ(job.attempts_size(), 1);
+  EXPECT_EQ(job.attempts(0).verdict().cause(), v1::VERDICT_CAUSE_BAD_JOB);
+  EXPECT_EQ(job.attempts(0).verdict().exit_code(), 66);
+  EXPECT_THAT(job.attempts(0).verdict().log_tail(), HasSubstr("/no/such/tokens"));
+}
+
+TEST(JobsTest, TokensOutsideTheVocabularyAreRefused) {
+  MiniCluster cluster(1);
+  const std::string tokens = cluster.MakeTokens();
+  const int64_t job_id = cluster.Submit(cluster.WriteJob("vocab", TinyJob("vocab", tokens, 1, 10)),
+                                        {"--set", "model.vocab_size=100"});
+  const v1::Job job = cluster.WaitForEnd(job_id, Seconds(60));
+  ASSERT_EQ(job.state(), v1::JOB_STATE_FAILED);
+  EXPECT_EQ(job.attempts(0).verdict().cause(), v1::VERDICT_CAUSE_BAD_JOB);
+}
+
+TEST(JobsTest, SubmitRefusesWhatCannotRun) {
+  MiniCluster cluster(2);
+  const std::string job = cluster.WriteJob(
+      "big", "name: big\nresources: {nodes: 3, device: cpu}\ncommand: [/bin/true]\n");
+  const CommandResult refused = cluster.Cli({"submit", job});
+  EXPECT_EQ(refused.exit_code, 4) << refused.error;
+  EXPECT_THAT(refused.error, HasSubstr("2 nodes"));
+  EXPECT_TRUE(refused.output.empty());
+
+  const CommandResult typo = cluster.Cli({"submit", job, "--set", "resources.ndoes=1"});
+  EXPECT_EQ(typo.exit_code, 2);
+  EXPECT_THAT(typo.error, HasSubstr("resources.nodes"));
+  EXPECT_EQ(cluster.Cli({"submit", cluster.directory() + "/none.yaml"}).exit_code, 2);
+  EXPECT_EQ(cluster.Cli({"describe", "999"}).exit_code, 3);
+}
+
+TEST(JobsTest, QueueIsFirstComeFirstServedAndWhyTellsThePlace) {
+  MiniCluster cluster(1);
+  const std::string job = "resources: {device: cpu}\ncommand: [/bin/sleep, '600']\n";
+  const int64_t first = cluster.Submit(cluster.WriteJob("first", "name: first\n" + job));
+  const int64_t second = cluster.Submit(cluster.WriteJob("second", "name: second\n" + job));
+  ASSERT_TRUE(Eventually([&] { return cluster.Job(first).state() == v1::JOB_STATE_RUNNING; }));
+  EXPECT_EQ(cluster.Job(second).state(), v1::JOB_STATE_QUEUED);
+  EXPECT_THAT(cluster.Cli({"why", "second"}).output, HasSubstr("1"));
+  EXPECT_EQ(cluster.Cli({"kill", "-y", "first"}).exit_code, 0);
+  EXPECT_EQ(cluster.WaitForEnd(first, Seconds(20)).state(), v1::JOB_STATE_STOPPED);
+  ASSERT_TRUE(Eventually([&] { return cluster.Job(second).state() == v1::JOB_STATE_RUNNING; }));
+  EXPECT_EQ(cluster.Cli({"kill", "-y", "second"}).exit_code, 0);
+  EXPECT_EQ(cluster.WaitForEnd(second, Seconds(20)).state(), v1::JOB_STATE_STOPPED);
+}
+
+TEST(JobsTest, DaemonsRefuseAPortInUseAndALockedDirectory) {
+  MiniCluster cluster(0);
+  const CommandResult port =
+      RunCommand({ProgramPath("trainyard-controller"), "--listen", cluster.address(), "--data-dir",
+                  cluster.directory() + "/other"});
+  EXPECT_EQ(port.exit_code, 1);
+  EXPECT_THAT(port.error, HasSubstr(cluster.address()));
+  const CommandResult locked =
+      RunCommand({ProgramPath("trainyard-controller"), "--listen", "127.0.0.1:0", "--data-dir",
+                  cluster.directory() + "/controller"});
+  EXPECT_EQ(locked.exit_code, 1);
+  EXPECT_THAT(locked.error, HasSubstr("another controller"));
+}
+
+TEST(JobsTest, UnreachableControllerIsOneClearMessage) {
+  const CommandResult result =
+      RunCommand({ProgramPath("trainyard"), "--server", "127.0.0.1:1", "ps"});
+  EXPECT_EQ(result.exit_code, 7);
+  EXPECT_THAT(result.error, HasSubstr("127.0.0.1:1"));
+  EXPECT_THAT(result.error, HasSubstr("trainyard dev"));
+}
+
+}  // namespace
+}  // namespace trainyard::test

@@ -1,0 +1,244 @@
+#include "tests/integration/mini_cluster.h"
+
+#include <signal.h>
+
+#include <filesystem>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "grpcpp/grpcpp.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+
+namespace trainyard::test {
+namespace {
+
+constexpr Seconds kStartDeadline(20);
+
+bool HasEnded(v1::JobState state) {
+  return state == v1::JOB_STATE_SUCCEEDED || state == v1::JOB_STATE_FAILED ||
+         state == v1::JOB_STATE_STOPPED;
+}
+
+}  // namespace
+
+std::string ProgramPath(const std::string& name) {
+  return absl::StrCat(PROGRAM_DIRECTORY, "/", name);
+}
+
+MiniCluster::MiniCluster(int nodes, int slots_per_node) : slots_per_node_(slots_per_node) {
+  StartController();
+  workers_.resize(nodes);
+  for (int node = 0; node < nodes; ++node) StartWorker(node);
+  const bool attached = Eventually(
+      [&] {
+        grpc::ClientContext context;
+        v1::ListNodesResponse response;
+        Stub<v1::NodeService>()->ListNodes(&context, {}, &response);
+        return response.nodes_size() == nodes;
+      },
+      kStartDeadline);
+  EXPECT_TRUE(attached) << DaemonLogs();
+}
+
+MiniCluster::~MiniCluster() {
+  if (testing::Test::HasFailure()) std::cerr << DaemonLogs();
+  // Workers leave their ranks alone when they are killed; here nothing may stay behind.
+  for (auto& worker : workers_) {
+    if (worker != nullptr) worker->Signal(SIGTERM);
+  }
+  for (auto& worker : workers_) {
+    if (worker != nullptr) worker->Wait(Seconds(15));
+  }
+}
+
+void MiniCluster::StartController() {
+  const std::string listen_file = directory() + "/address";
+  std::filesystem::remove(listen_file);
+  const std::string listen = address_.empty() ? "127.0.0.1:0" : address_;
+  controller_ = std::make_unique<ChildProcess>(
+      std::vector<std::string>{ProgramPath("trainyard-controller"), "--listen", listen,
+                               "--data-dir", directory() + "/controller", "--listen-file",
+                               listen_file},
+      directory() + "/controller.log");
+  EXPECT_TRUE(Eventually([&] { return std::filesystem::exists(listen_file); }, kStartDeadline))
+      << DaemonLogs();
+  address_ = ReadFile(listen_file);
+  while (!address_.empty() && address_.back() == '\n') address_.pop_back();
+}
+
+void MiniCluster::KillController() {
+  controller_->Signal(SIGKILL);
+  controller_->Wait();
+}
+
+void MiniCluster::StartWorker(int node) {
+  workers_[node] = std::make_unique<ChildProcess>(
+      std::vector<std::string>{ProgramPath("trainyard-worker"), "--controller", address_,
+                               "--data-dir", absl::StrCat(directory(), "/worker", node),
+                               "--node-name", absl::StrCat("node", node), "--cpu-slots",
+                               std::to_string(slots_per_node_), "--stop-ranks-on-exit"},
+      absl::StrCat(directory(), "/worker", node, ".log"));
+}
+
+void MiniCluster::KillWorker(int node) {
+  workers_[node]->Signal(SIGKILL);
+  workers_[node]->Wait();
+}
+
+pid_t MiniCluster::RankPid(int64_t job_id, int64_t epoch, int rank) const {
+  for (std::size_t node = 0; node < workers_.size(); ++node) {
+    const std::string text =
+        ReadFile(absl::StrCat(directory(), "/worker", node, "/attempts/", job_id, "/", epoch,
+                              "/rank", rank, "/shim.json"));
+    const nlohmann::json shim = nlohmann::json::parse(text, nullptr, false);
+    if (!shim.is_discarded()) return shim.value("rank_pid", 0);
+  }
+  return 0;
+}
+
+std::string MiniCluster::MakeTokens() {
+  std::string text;
+  for (int i = 0; i < 2000; ++i) {
+    absl::StrAppend(&text, "Line ", i, ": the quick brown fox jumps over ", i * 7 % 13,
+                    " lazy dogs.\n");
+    if (i % 50 == 0) {
+      WriteFile(absl::StrCat(directory(), "/text", i, ".txt"), text);
+      text.clear();
+    }
+  }
+  std::vector<std::string> arguments = {"data",           "prepare", "--tokenizer",
+                                        "byte",           "--out",   directory() + "/tokens",
+                                        "--val-fraction", "0.2"};
+  for (const auto& entry : std::filesystem::directory_iterator(directory())) {
+    if (entry.path().extension() == ".txt") arguments.push_back(entry.path());
+  }
+  const CommandResult result = Cli(arguments);
+  EXPECT_EQ(result.exit_code, 0) << result.error;
+  return directory() + "/tokens";
+}
+
+std::string MiniCluster::WriteJob(const std::string& name, const std::string& yaml) {
+  const std::string path = absl::StrCat(directory(), "/", name, ".yaml");
+  WriteFile(path, yaml);
+  return path;
+}
+
+CommandResult MiniCluster::Cli(std::vector<std::string> arguments, Seconds deadline) const {
+  arguments.insert(arguments.begin(), {ProgramPath("trainyard"), "--server", address_});
+  return RunCommand(arguments, deadline);
+}
+
+int64_t MiniCluster::Submit(const std::string& job_file,
+                            const std::vector<std::string>& more) const {
+  std::vector<std::string> arguments = {"submit", job_file, "-o", "json"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const CommandResult result = Cli(arguments);
+  EXPECT_EQ(result.exit_code, 0) << result.output << result.error;
+  const nlohmann::json job = nlohmann::json::parse(result.output, nullptr, false);
+  return job.is_discarded() ? 0 : job.value("id", int64_t{0});
+}
+
+template <typename Service>
+std::unique_ptr<typename Service::Stub> MiniCluster::Stub() const {
+  return Service::NewStub(grpc::CreateChannel(address_, grpc::InsecureChannelCredentials()));
+}
+
+v1::Job MiniCluster::Job(int64_t job_id) const {
+  grpc::ClientContext context;
+  v1::GetJobRequest request;
+  request.set_job(std::to_string(job_id));
+  v1::GetJobResponse response;
+  Stub<v1::JobService>()->GetJob(&context, request, &response);
+  return response.job();
+}
+
+v1::Job MiniCluster::WaitForEnd(int64_t job_id, Seconds deadline) const {
+  v1::Job job;
+  Eventually([&] { return HasEnded((job = Job(job_id)).state()); }, deadline);
+  return job;
+}
+
+bool MiniCluster::WaitForStep(int64_t job_id, int64_t step, Seconds deadline) const {
+  return Eventually([&] { return Job(job_id).progress().step() >= step; }, deadline);
+}
+
+bool MiniCluster::WaitForCheckpoint(int64_t job_id, int64_t step, Seconds deadline) const {
+  return Eventually(
+      [&] {
+        for (const v1::Checkpoint& checkpoint : Job(job_id).checkpoints()) {
+          if (checkpoint.step() >= step) return true;
+        }
+        return false;
+      },
+      deadline);
+}
+
+v1::Series MiniCluster::RawSeries(int64_t job_id, const std::string& key, int64_t epoch) const {
+  grpc::ClientContext context;
+  v1::GetSeriesRequest request;
+  request.set_job(std::to_string(job_id));
+  request.add_keys(key);
+  request.set_epoch(epoch);
+  v1::GetSeriesResponse response;
+  const grpc::Status status = Stub<v1::MetricService>()->GetSeries(&context, request, &response);
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  return response.series_size() == 0 ? v1::Series() : response.series(0);
+}
+
+std::map<int64_t, double> MiniCluster::Series(int64_t job_id, const std::string& key) const {
+  const v1::Series series = RawSeries(job_id, key, 0);
+  std::map<int64_t, double> points;
+  for (int i = 0; i < series.steps_size(); ++i) points[series.steps(i)] = series.last(i);
+  return points;
+}
+
+std::vector<v1::LogLine> MiniCluster::Logs(int64_t job_id, int rank, int64_t epoch) const {
+  grpc::ClientContext context;
+  v1::ReadLogsRequest request;
+  request.set_job(std::to_string(job_id));
+  request.add_ranks(rank);
+  request.set_epoch(epoch);
+  auto reader = Stub<v1::LogService>()->ReadLogs(&context, request);
+  std::vector<v1::LogLine> lines;
+  v1::ReadLogsResponse response;
+  while (reader->Read(&response)) {
+    lines.insert(lines.end(), response.lines().begin(), response.lines().end());
+  }
+  const grpc::Status status = reader->Finish();
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  return lines;
+}
+
+std::string MiniCluster::DaemonLogs() const {
+  std::string text = "---- controller\n" + ReadFile(directory() + "/controller.log");
+  for (std::size_t node = 0; node < workers_.size(); ++node) {
+    absl::StrAppend(&text, "---- worker ", node, "\n",
+                    ReadFile(absl::StrCat(directory(), "/worker", node, ".log")));
+  }
+  return text;
+}
+
+std::string TinyJob(const std::string& name, const std::string& tokens, int nodes, int steps) {
+  return absl::StrCat("name: ", name, "\nresources: {nodes: ", nodes, R"(, device: cpu}
+model:
+  num_layers: 2
+  hidden_size: 64
+  ffn_hidden_size: 128
+  num_attention_heads: 4
+  num_query_groups: 2
+  vocab_size: 257
+data: {path: )",
+                      tokens, R"(}
+train: {seq_length: 64, global_batch: 8, precision: fp32, threads: 1, steps: )",
+                      steps, R"(}
+optimizer: {lr: 1e-3, min_lr: 1e-4}
+schedule: {warmup_steps: 10}
+evaluation: {every_steps: 50, samples: 8}
+checkpoint: {every_steps: 20, keep_last: 3}
+restart: {backoff: 0}
+stop_grace: 20s
+)");
+}
+
+}  // namespace trainyard::test

@@ -1,0 +1,79 @@
+// A controller and workers as real processes on loopback, and a client for them.
+#ifndef TRAINYARD_TESTS_INTEGRATION_MINI_CLUSTER_H_
+#define TRAINYARD_TESTS_INTEGRATION_MINI_CLUSTER_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/integration/child_process.h"
+#include "trainyard/v1/job_service.grpc.pb.h"
+#include "trainyard/v1/log_service.grpc.pb.h"
+#include "trainyard/v1/metric_service.grpc.pb.h"
+#include "trainyard/v1/node_service.grpc.pb.h"
+
+namespace trainyard::test {
+
+// Directory of trainyard, trainyard-controller, trainyard-worker and trainyard-trainer.
+std::string ProgramPath(const std::string& name);
+
+class MiniCluster {
+ public:
+  explicit MiniCluster(int nodes, int slots_per_node = 1);
+  ~MiniCluster();
+
+  // ---- Processes
+  void StartController();
+  void KillController();
+  ChildProcess& controller() { return *controller_; }
+  void StartWorker(int node);
+  void KillWorker(int node);
+  ChildProcess& worker(int node) { return *workers_[node]; }
+  // Pid of a rank's program; 0 when it has none.
+  pid_t RankPid(int64_t job_id, int64_t epoch, int rank) const;
+
+  // ---- Files
+  const std::string& directory() const { return directory_.path(); }
+  const std::string& address() const { return address_; }
+  // Makes token data for a vocabulary of 257 and returns its directory.
+  std::string MakeTokens();
+  // Writes a job file and returns its path.
+  std::string WriteJob(const std::string& name, const std::string& yaml);
+
+  // ---- The CLI
+  CommandResult Cli(std::vector<std::string> arguments, Seconds deadline = Seconds(60)) const;
+  // Submits by the CLI and returns the job's number; fails the test when it is refused.
+  int64_t Submit(const std::string& job_file, const std::vector<std::string>& more = {}) const;
+
+  // ---- The API
+  v1::Job Job(int64_t job_id) const;
+  // Waits for an end and returns the job.
+  v1::Job WaitForEnd(int64_t job_id, Seconds deadline = Seconds(120)) const;
+  bool WaitForStep(int64_t job_id, int64_t step, Seconds deadline = Seconds(60)) const;
+  bool WaitForCheckpoint(int64_t job_id, int64_t step, Seconds deadline = Seconds(60)) const;
+  // step -> value of a merged series.
+  std::map<int64_t, double> Series(int64_t job_id, const std::string& key) const;
+  // Every raw point of a series in one attempt.
+  v1::Series RawSeries(int64_t job_id, const std::string& key, int64_t epoch) const;
+  std::vector<v1::LogLine> Logs(int64_t job_id, int rank, int64_t epoch) const;
+  // Logs of the daemons, for messages of failed tests.
+  std::string DaemonLogs() const;
+
+ private:
+  template <typename Service>
+  std::unique_ptr<typename Service::Stub> Stub() const;
+
+  TemporaryDirectory directory_;
+  const int slots_per_node_;
+  std::string address_;
+  std::unique_ptr<ChildProcess> controller_;
+  std::vector<std::unique_ptr<ChildProcess>> workers_;
+};
+
+// A job file for the tests' own trainer: a model that takes milliseconds a step.
+std::string TinyJob(const std::string& name, const std::string& tokens, int nodes, int steps);
+
+}  // namespace trainyard::test
+
+#endif  // TRAINYARD_TESTS_INTEGRATION_MINI_CLUSTER_H_
