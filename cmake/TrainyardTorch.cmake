@@ -23,3 +23,17 @@ endif()
 add_library(trainyard_torch_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/pch.cpp)
 target_link_libraries(trainyard_torch_pch PUBLIC trainyard_options trainyard_torch)
 target_precompile_headers(trainyard_torch_pch PUBLIC <torch/torch.h> <nlohmann/json.hpp>)
+
+# xxhash.h is used inline; no library.
+find_path(XXHASH_INCLUDE xxhash.h REQUIRED)
+if(NOT XXHASH_INCLUDE STREQUAL "/usr/include")
+  include_directories(SYSTEM ${XXHASH_INCLUDE})
+endif()
+
+# NCCL of the CUDA wheel (-DNCCL_ROOT=.../site-packages/nvidia/nccl) or of the system.
+if(TRAINYARD_CUDA)
+  find_path(NCCL_INCLUDE nccl.h HINTS ${NCCL_ROOT}/include REQUIRED)
+  find_library(NCCL_LIBRARY NAMES nccl libnccl.so.2 HINTS ${NCCL_ROOT}/lib REQUIRED)
+  target_include_directories(trainyard_torch SYSTEM INTERFACE ${NCCL_INCLUDE})
+  target_link_libraries(trainyard_torch INTERFACE ${NCCL_LIBRARY})
+endif()
