@@ -1,0 +1,380 @@
+#include "worker/core/attempts.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace trainyard::worker {
+namespace {
+
+constexpr int kSpawnFailedExitCode = 127;
+
+template <typename Message>
+AttemptKey KeyOf(const Message& message) {
+  return {message.job_id(), message.epoch()};
+}
+
+std::string Name(const AttemptKey& key) {
+  return absl::StrCat("job ", key.job_id, " attempt ", key.epoch);
+}
+
+Timestamp ToMs(const google::protobuf::Duration& duration) {
+  return duration.seconds() * 1000 + duration.nanos() / 1'000'000;
+}
+
+// The controller is trusted to decide, but not to be free of bugs: a command that contradicts
+// itself must not reach the process table. Empty when the command is sound.
+std::string Contradiction(const v1::StartAttempt& command) {
+  if (command.job_id() <= 0 || command.epoch() <= 0) return "job id and epoch must be positive";
+  if (command.ranks().empty()) return "no rank is named";
+  std::set<int> ranks;
+  for (const v1::RankStart& rank : command.ranks()) {
+    if (rank.rank() < 0 || rank.rank() >= command.world_size()) {
+      return absl::StrCat("rank ", rank.rank(), " is outside a world of ", command.world_size());
+    }
+    if (!ranks.insert(rank.rank()).second) {
+      return absl::StrCat("rank ", rank.rank(), " is named twice");
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+bool Attempts::IsAlive(Stage stage) { return stage != Stage::kGone && stage != Stage::kCancelled; }
+
+void Attempts::Restore(const SeenEpochs& seen_epochs, const std::vector<v1::StartAttempt>& on_disk,
+                       const std::vector<v1::Fact>& facts) {
+  seen_epochs_ = seen_epochs;
+  attempts_.clear();
+  for (const v1::StartAttempt& command : on_disk) {
+    Attempt& attempt = attempts_[KeyOf(command)];
+    attempt.command = command;
+    for (const v1::RankStart& rank : command.ranks()) {
+      attempt.ranks[rank.rank()].stage = Stage::kUnresolved;
+    }
+    int64_t& seen = seen_epochs_[command.job_id()];
+    seen = std::max(seen, command.epoch());
+  }
+  for (const v1::Fact& fact : facts) ApplyFact(fact);
+}
+
+void Attempts::ApplyFact(const v1::Fact& fact) {
+  if (fact.has_rank_started()) {
+    const v1::RankStarted& started = fact.rank_started();
+    if (Rank* rank = FindRank({KeyOf(started), started.rank()})) rank->started_recorded = true;
+  } else if (fact.has_rank_exited()) {
+    const v1::RankExited& exited = fact.rank_exited();
+    if (Rank* rank = FindRank({KeyOf(exited), exited.rank()})) rank->stage = Stage::kLeaving;
+  } else if (fact.has_attempt_cleared()) {
+    const auto found = attempts_.find(KeyOf(fact.attempt_cleared()));
+    if (found == attempts_.end()) return;
+    found->second.cleared = true;
+    for (auto& [number, rank] : found->second.ranks) {
+      if (rank.stage == Stage::kUnresolved) rank.stage = Stage::kCancelled;
+      if (rank.stage == Stage::kLeaving) rank.stage = Stage::kGone;
+    }
+  }
+}
+
+Actions Attempts::Start(const v1::StartAttempt& command, Timestamp now) {
+  const AttemptKey key = KeyOf(command);
+  if (const std::string contradiction = Contradiction(command); !contradiction.empty()) {
+    return {RefuseCommand{absl::StrCat("start of ", Name(key), ": ", contradiction)}};
+  }
+  if (attempts_.contains(key)) return {};
+  const auto seen = seen_epochs_.find(key.job_id);
+  if (seen != seen_epochs_.end() && key.epoch <= seen->second) {
+    return {RefuseCommand{absl::StrCat("start of ", Name(key), ": epoch ", seen->second,
+                                       " of this job was seen before")}};
+  }
+  Actions actions = {CreateAttempt{key}};
+  Attempt& attempt = attempts_[key];
+  attempt.command = command;
+  for (const v1::RankStart& rank : command.ranks()) attempt.ranks[rank.rank()] = Rank{};
+  RaiseEpoch(key, actions);
+  for (auto& [other_key, other] : attempts_) {
+    if (other_key.job_id == key.job_id && other_key.epoch < key.epoch) {
+      StopOne(other_key, other, 0, now, actions);
+    }
+  }
+  Advance(key.job_id, actions);
+  return actions;
+}
+
+Actions Attempts::Stop(const v1::StopAttempt& command, Timestamp now) {
+  const AttemptKey key = KeyOf(command);
+  if (key.job_id <= 0 || key.epoch <= 0) {
+    return {RefuseCommand{"stop: job id and epoch must be positive"}};
+  }
+  Actions actions;
+  RaiseEpoch(key, actions);
+  if (attempts_.try_emplace(key).second) {
+    attempts_[key].command.set_job_id(key.job_id);
+    attempts_[key].command.set_epoch(key.epoch);
+  }
+  const Timestamp grace_ms = std::max<Timestamp>(0, ToMs(command.grace()));
+  for (auto& [other_key, other] : attempts_) {
+    if (other_key.job_id == key.job_id && other_key.epoch <= key.epoch) {
+      StopOne(other_key, other, grace_ms, now, actions);
+    }
+  }
+  Advance(key.job_id, actions);
+  return actions;
+}
+
+Actions Attempts::StopAll(Timestamp grace_ms_max, Timestamp now) {
+  Actions actions;
+  std::set<int64_t> jobs;
+  for (auto& [key, attempt] : attempts_) {
+    const Timestamp grace_ms = ToMs(attempt.command.spec().stop_grace());
+    StopOne(key, attempt, std::clamp<Timestamp>(grace_ms, 0, grace_ms_max), now, actions);
+    jobs.insert(key.job_id);
+  }
+  for (const int64_t job_id : jobs) Advance(job_id, actions);
+  return actions;
+}
+
+Actions Attempts::Forget(const v1::ForgetAttempt& command) {
+  const AttemptKey key = KeyOf(command);
+  const auto found = attempts_.find(key);
+  if (found == attempts_.end()) return {};
+  if (!found->second.cleared) {
+    return {RefuseCommand{absl::StrCat("forget ", Name(key), ": it still has processes")}};
+  }
+  const bool has_files = !found->second.ranks.empty();
+  attempts_.erase(found);
+  if (!has_files) return {};
+  return {RemoveAttempt{key}};
+}
+
+void Attempts::RaiseEpoch(const AttemptKey& key, Actions& actions) {
+  int64_t& seen = seen_epochs_[key.job_id];
+  if (key.epoch <= seen) return;
+  seen = key.epoch;
+  actions.push_back(RememberEpoch{key.job_id, key.epoch});
+}
+
+void Attempts::StopOne(const AttemptKey& key, Attempt& attempt, Timestamp grace_ms, Timestamp now,
+                       Actions& actions) {
+  if (attempt.cleared) return;
+  for (auto& [number, rank] : attempt.ranks) {
+    if (rank.stage == Stage::kWaiting) rank.stage = Stage::kCancelled;
+  }
+  const Timestamp kill_at_ms = now + grace_ms;
+  if (attempt.killing) return;
+  if (attempt.stopping) {
+    attempt.kill_at_ms = std::min(attempt.kill_at_ms, kill_at_ms);
+  } else {
+    attempt.stopping = true;
+    attempt.kill_at_ms = kill_at_ms;
+    if (grace_ms > 0) SignalAlive(key, attempt, false, actions);
+  }
+  KillIfDue(key, attempt, now, actions);
+}
+
+void Attempts::KillIfDue(const AttemptKey& key, Attempt& attempt, Timestamp now, Actions& actions) {
+  if (!attempt.stopping || attempt.cleared || now < attempt.kill_at_ms) return;
+  attempt.killing = true;
+  attempt.kill_at_ms = now + kKillAgainMs;
+  SignalAlive(key, attempt, true, actions);
+}
+
+void Attempts::SignalAlive(const AttemptKey& key, const Attempt& attempt, bool kill,
+                           Actions& actions) {
+  for (const auto& [number, rank] : attempt.ranks) {
+    if (rank.stage == Stage::kRunning) actions.push_back(SendSignal{{key, number}, kill});
+  }
+}
+
+void Attempts::RecordStarted(const RankKey& key, Rank& rank, int64_t pid, Timestamp time_ms,
+                             Actions& actions) {
+  if (rank.started_recorded) return;
+  rank.started_recorded = true;
+  v1::Fact fact;
+  v1::RankStarted& started = *fact.mutable_rank_started();
+  started.set_job_id(key.attempt.job_id);
+  started.set_epoch(key.attempt.epoch);
+  started.set_rank(key.rank);
+  started.set_pid(pid);
+  started.set_time_ms(time_ms);
+  actions.push_back(RecordFact{std::move(fact)});
+}
+
+Actions Attempts::RankSpawned(const RankKey& key, int64_t pid, Timestamp started_ms) {
+  Rank* rank = FindRank(key);
+  if (rank == nullptr) return {};
+  if (rank->stage != Stage::kSpawning && rank->stage != Stage::kUnresolved) return {};
+  rank->stage = Stage::kRunning;
+  Actions actions;
+  RecordStarted(key, *rank, pid, started_ms, actions);
+  const Attempt& attempt = attempts_.at(key.attempt);
+  if (attempt.stopping) actions.push_back(SendSignal{key, attempt.killing});
+  return actions;
+}
+
+void Attempts::SpawnUncertain(const RankKey& key) {
+  Rank* rank = FindRank(key);
+  if (rank != nullptr && rank->stage == Stage::kSpawning) rank->stage = Stage::kUnresolved;
+}
+
+Actions Attempts::RankNeverSpawned(const RankKey& key) {
+  Rank* rank = FindRank(key);
+  if (rank == nullptr || rank->stage != Stage::kUnresolved) return {};
+  const Attempt& attempt = attempts_.at(key.attempt);
+  const bool superseded = seen_epochs_[key.attempt.job_id] > key.attempt.epoch;
+  rank->stage = attempt.stopping || superseded ? Stage::kCancelled : Stage::kWaiting;
+  Actions actions;
+  Advance(key.attempt.job_id, actions);
+  return actions;
+}
+
+Actions Attempts::CreationFailed(const AttemptKey& key, const std::string& error,
+                                 Timestamp time_ms) {
+  Actions actions;
+  const v1::StartAttempt* command = CommandOf(key);
+  if (command == nullptr) return actions;
+  for (const v1::RankStart& start : command->ranks()) {
+    v1::RankExited exited;
+    exited.set_job_id(key.job_id);
+    exited.set_epoch(key.epoch);
+    exited.set_rank(start.rank());
+    exited.set_exit_code(kSpawnFailedExitCode);
+    exited.set_spawn_error(error);
+    exited.set_time_ms(time_ms);
+    Actions more = RankEnded(exited);
+    actions.insert(actions.end(), more.begin(), more.end());
+  }
+  return actions;
+}
+
+Actions Attempts::RankEnded(const v1::RankExited& exited) {
+  const RankKey key = {KeyOf(exited), exited.rank()};
+  Rank* rank = FindRank(key);
+  if (rank == nullptr || !IsAlive(rank->stage) || rank->stage == Stage::kLeaving) return {};
+  rank->stage = exited.spawn_error().empty() ? Stage::kLeaving : Stage::kGone;
+  Actions actions;
+  v1::Fact fact;
+  *fact.mutable_rank_exited() = exited;
+  actions.push_back(RecordFact{std::move(fact)});
+  Advance(key.attempt.job_id, actions);
+  return actions;
+}
+
+Actions Attempts::RankGone(const RankKey& key) {
+  Rank* rank = FindRank(key);
+  if (rank == nullptr || rank->stage != Stage::kLeaving) return {};
+  rank->stage = Stage::kGone;
+  Actions actions;
+  Advance(key.attempt.job_id, actions);
+  return actions;
+}
+
+void Attempts::Advance(int64_t job_id, Actions& actions) {
+  const auto end = attempts_.upper_bound({job_id, INT64_MAX});
+  for (auto it = attempts_.lower_bound({job_id, 0}); it != end; ++it) {
+    auto& [key, attempt] = *it;
+    if (attempt.cleared) continue;
+    const bool alive = std::any_of(attempt.ranks.begin(), attempt.ranks.end(),
+                                   [](const auto& rank) { return IsAlive(rank.second.stage); });
+    if (alive) {
+      for (auto& [number, rank] : attempt.ranks) {
+        if (rank.stage != Stage::kWaiting) continue;
+        rank.stage = Stage::kSpawning;
+        actions.push_back(SpawnRank{{key, number}});
+      }
+      return;
+    }
+    attempt.cleared = true;
+    v1::Fact fact;
+    fact.mutable_attempt_cleared()->set_job_id(key.job_id);
+    fact.mutable_attempt_cleared()->set_epoch(key.epoch);
+    actions.push_back(RecordFact{std::move(fact)});
+  }
+}
+
+void Attempts::ClearedAcknowledged(const AttemptKey& key) {
+  const auto found = attempts_.find(key);
+  if (found != attempts_.end() && found->second.ranks.empty()) attempts_.erase(found);
+}
+
+Actions Attempts::Tick(Timestamp now) {
+  Actions actions;
+  for (auto& [key, attempt] : attempts_) KillIfDue(key, attempt, now, actions);
+  return actions;
+}
+
+std::optional<Timestamp> Attempts::NextDeadline() const {
+  std::optional<Timestamp> next;
+  for (const auto& [key, attempt] : attempts_) {
+    if (!attempt.stopping || attempt.cleared) continue;
+    next = std::min(next.value_or(attempt.kill_at_ms), attempt.kill_at_ms);
+  }
+  return next;
+}
+
+const Attempts::Rank* Attempts::FindRank(const RankKey& key) const {
+  const auto attempt = attempts_.find(key.attempt);
+  if (attempt == attempts_.end()) return nullptr;
+  const auto rank = attempt->second.ranks.find(key.rank);
+  return rank == attempt->second.ranks.end() ? nullptr : &rank->second;
+}
+
+Attempts::Rank* Attempts::FindRank(const RankKey& key) {
+  return const_cast<Rank*>(std::as_const(*this).FindRank(key));
+}
+
+std::vector<RankKey> Attempts::RanksToObserve() const {
+  std::vector<RankKey> keys;
+  for (const auto& [key, attempt] : attempts_) {
+    for (const auto& [number, rank] : attempt.ranks) {
+      const bool unknown = rank.stage == Stage::kWaiting || rank.stage == Stage::kSpawning;
+      if (IsAlive(rank.stage) && !unknown) keys.push_back({key, number});
+    }
+  }
+  return keys;
+}
+
+bool Attempts::IsGone(const RankKey& key) const {
+  const Rank* rank = FindRank(key);
+  return rank == nullptr || !IsAlive(rank->stage);
+}
+
+bool Attempts::IsSpawning(const RankKey& key) const {
+  const Rank* rank = FindRank(key);
+  return rank != nullptr && rank->stage == Stage::kSpawning;
+}
+
+bool Attempts::AnyAlive() const {
+  return std::any_of(attempts_.begin(), attempts_.end(), [](const auto& entry) {
+    const auto& ranks = entry.second.ranks;
+    return std::any_of(ranks.begin(), ranks.end(),
+                       [](const auto& rank) { return IsAlive(rank.second.stage); });
+  });
+}
+
+const v1::StartAttempt* Attempts::CommandOf(const AttemptKey& key) const {
+  const auto found = attempts_.find(key);
+  if (found == attempts_.end() || found->second.ranks.empty()) return nullptr;
+  return &found->second.command;
+}
+
+std::vector<v1::AttemptReport> Attempts::Reports() const {
+  std::vector<v1::AttemptReport> reports;
+  for (const auto& [key, attempt] : attempts_) {
+    v1::AttemptReport& report = reports.emplace_back();
+    report.set_job_id(key.job_id);
+    report.set_epoch(key.epoch);
+    report.set_cleared(attempt.cleared);
+    for (const auto& [number, rank] : attempt.ranks) {
+      v1::RankReport& rank_report = *report.add_ranks();
+      rank_report.set_rank(number);
+      rank_report.set_running(rank.stage == Stage::kRunning || rank.stage == Stage::kUnresolved);
+    }
+  }
+  return reports;
+}
+
+}  // namespace trainyard::worker

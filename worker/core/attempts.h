@@ -1,0 +1,167 @@
+// The life of attempts on this node. Pure: commands, rank exits and time go in, actions come out.
+//
+// An attempt is known by job and epoch. Of the attempts of one job only the oldest that still has a
+// process may run; a newer one waits until every process of the older ones is gone. An epoch that
+// was seen once is never started again after its attempt has been stopped or forgotten.
+#ifndef TRAINYARD_WORKER_CORE_ATTEMPTS_H_
+#define TRAINYARD_WORKER_CORE_ATTEMPTS_H_
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "proto/support/clock.h"
+#include "trainyard/v1/event.pb.h"
+#include "trainyard/v1/worker_control.pb.h"
+
+namespace trainyard::worker {
+
+struct AttemptKey {
+  int64_t job_id = 0;
+  int64_t epoch = 0;
+  friend auto operator<=>(const AttemptKey&, const AttemptKey&) = default;
+};
+
+struct RankKey {
+  AttemptKey attempt;
+  int rank = 0;
+  friend auto operator<=>(const RankKey&, const RankKey&) = default;
+};
+
+// Highest epoch ever seen of each job.
+using SeenEpochs = std::map<int64_t, int64_t>;
+
+// Write the attempt's folder so that it is known after a restart.
+struct CreateAttempt {
+  AttemptKey attempt;
+};
+// Make durable that this epoch was seen.
+struct RememberEpoch {
+  int64_t job_id = 0;
+  int64_t epoch = 0;
+};
+struct SpawnRank {
+  RankKey rank;
+};
+// SIGTERM, or SIGKILL, to the rank's process group.
+struct SendSignal {
+  RankKey rank;
+  bool kill = false;
+};
+// Number the fact, make it durable, send it.
+struct RecordFact {
+  v1::Fact fact;
+};
+struct RemoveAttempt {
+  AttemptKey attempt;
+};
+// The command broke a rule and changed nothing; the reason is for the worker's own log.
+struct RefuseCommand {
+  std::string reason;
+};
+using Action = std::variant<CreateAttempt, RememberEpoch, SpawnRank, SendSignal, RecordFact,
+                            RemoveAttempt, RefuseCommand>;
+// To be carried out in this order.
+using Actions = std::vector<Action>;
+
+// SIGKILL is sent again this often while a rank has not ended.
+inline constexpr Timestamp kKillAgainMs = 5000;
+
+// `now` is any clock that never goes back, in milliseconds; times in facts are the caller's wall
+// clock.
+class Attempts {
+ public:
+  // Builds the state after a start of the worker: what stood on disk. Every rank without an exit in
+  // `facts` is unresolved until RankSpawned, RankEnded or RankNeverSpawned says what became of it;
+  // one with an exit counts as leaving until RankGone.
+  void Restore(const SeenEpochs& seen_epochs, const std::vector<v1::StartAttempt>& on_disk,
+               const std::vector<v1::Fact>& facts);
+
+  // Commands. Repeating one changes nothing, but that a shorter grace brings the kill forward.
+  Actions Start(const v1::StartAttempt& command, Timestamp now);
+  Actions Stop(const v1::StopAttempt& command, Timestamp now);
+  Actions Forget(const v1::ForgetAttempt& command);
+  // Stops every attempt: SIGTERM, then SIGKILL after the job's own grace, at most `grace_ms_max`.
+  Actions StopAll(Timestamp grace_ms_max, Timestamp now);
+
+  // Answers to SpawnRank and CreateAttempt, and what became of unresolved ranks.
+  Actions RankSpawned(const RankKey& key, int64_t pid, Timestamp started_ms);
+  // It cannot be told yet whether the rank was spawned: it is unresolved from now.
+  void SpawnUncertain(const RankKey& key);
+  Actions RankNeverSpawned(const RankKey& key);
+  Actions CreationFailed(const AttemptKey& key, const std::string& error, Timestamp time_ms);
+  // A rank ended, or could not be spawned (`spawn_error` set: it is gone too). Else processes that
+  // it left behind may still live until RankGone.
+  Actions RankEnded(const v1::RankExited& exited);
+  Actions RankGone(const RankKey& key);
+
+  // The AttemptCleared of an attempt is stored by the controller: an attempt that never had a rank
+  // here needs no further memory.
+  void ClearedAcknowledged(const AttemptKey& key);
+
+  // Sends the kills that are due; to be called at NextDeadline() or later.
+  Actions Tick(Timestamp now);
+  std::optional<Timestamp> NextDeadline() const;
+
+  // Ranks whose processes are to be observed: unresolved, running, or leaving.
+  std::vector<RankKey> RanksToObserve() const;
+  // True once the rank writes no more: it is gone, or never was.
+  bool IsGone(const RankKey& key) const;
+  // True while SpawnRank of this rank awaits its answer.
+  bool IsSpawning(const RankKey& key) const;
+  // True while some rank may have a process.
+  bool AnyAlive() const;
+  bool Contains(const AttemptKey& key) const { return attempts_.contains(key); }
+  // The command of an attempt that has ranks here, or nullptr.
+  const v1::StartAttempt* CommandOf(const AttemptKey& key) const;
+  // What is known of each attempt; step, phase and activity are left to the caller.
+  std::vector<v1::AttemptReport> Reports() const;
+
+ private:
+  enum class Stage {
+    kWaiting,     // An older attempt of the job is still leaving.
+    kSpawning,    // SpawnRank was given out.
+    kUnresolved,  // Restored from disk; may have a process.
+    kRunning,
+    kLeaving,  // RankExited is recorded; it may have left processes behind.
+    kGone,
+    kCancelled,  // Stopped before it was spawned: never had a process.
+  };
+  struct Rank {
+    Stage stage = Stage::kWaiting;
+    bool started_recorded = false;
+  };
+  struct Attempt {
+    v1::StartAttempt command;  // Without ranks when the attempt was never started here.
+    std::map<int, Rank> ranks;
+    bool stopping = false;
+    bool killing = false;
+    Timestamp kill_at_ms = 0;  // Valid when stopping.
+    bool cleared = false;
+  };
+
+  static bool IsAlive(Stage stage);
+  const Rank* FindRank(const RankKey& key) const;
+  Rank* FindRank(const RankKey& key);
+  void RaiseEpoch(const AttemptKey& key, Actions& actions);
+  void StopOne(const AttemptKey& key, Attempt& attempt, Timestamp grace_ms, Timestamp now,
+               Actions& actions);
+  void KillIfDue(const AttemptKey& key, Attempt& attempt, Timestamp now, Actions& actions);
+  void SignalAlive(const AttemptKey& key, const Attempt& attempt, bool kill, Actions& actions);
+  void RecordStarted(const RankKey& key, Rank& rank, int64_t pid, Timestamp time_ms,
+                     Actions& actions);
+  // Clears what has no process left and spawns what no longer has to wait.
+  void Advance(int64_t job_id, Actions& actions);
+  void ApplyFact(const v1::Fact& fact);
+
+  SeenEpochs seen_epochs_;
+  std::map<AttemptKey, Attempt> attempts_;
+};
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_CORE_ATTEMPTS_H_

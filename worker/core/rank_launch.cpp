@@ -1,0 +1,107 @@
+#include "worker/core/rank_launch.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace trainyard::worker {
+namespace {
+
+using Environment = std::map<std::string, std::string>;
+
+constexpr char kDefaultPath[] = "/usr/local/bin:/usr/bin:/bin";
+
+void AddTorchrunVariables(const v1::StartAttempt& attempt, const v1::RankStart& rank,
+                          Environment& environment) {
+  environment["RANK"] = absl::StrCat(rank.rank());
+  environment["WORLD_SIZE"] = absl::StrCat(attempt.world_size());
+  environment["LOCAL_RANK"] = absl::StrCat(rank.local_rank());
+  environment["LOCAL_WORLD_SIZE"] = absl::StrCat(attempt.ranks_size());
+  environment["GROUP_RANK"] = absl::StrCat(attempt.node_rank());
+  environment["GROUP_WORLD_SIZE"] = absl::StrCat(attempt.node_count());
+  environment["NODE_RANK"] = absl::StrCat(attempt.node_rank());
+  environment["MASTER_ADDR"] = attempt.master_address();
+  environment["MASTER_PORT"] = absl::StrCat(attempt.master_port());
+}
+
+void AddTrainyardVariables(const v1::StartAttempt& attempt, const LaunchSite& site,
+                           Environment& environment) {
+  environment["TRAINYARD_JOB_ID"] = absl::StrCat(attempt.job_id());
+  environment["TRAINYARD_JOB_NAME"] = attempt.job_name();
+  environment["TRAINYARD_ATTEMPT"] = absl::StrCat(attempt.epoch());
+  environment["TRAINYARD_RUN_DIR"] = site.rank_dir;
+  environment["TRAINYARD_SPEC"] = site.spec_path;
+  environment["TRAINYARD_TELEMETRY"] = site.telemetry_path;
+  environment["TRAINYARD_CHECKPOINT_DIR"] = attempt.checkpoint_dir();
+  environment["TRAINYARD_RESUME_FROM"] = attempt.resume_from();
+  environment["TRAINYARD_SKIP_SAMPLES"] = attempt.skip_samples();
+}
+
+// All GPUs of the attempt on this node in order of local rank, the same for each of its ranks: a
+// program that selects cuda:LOCAL_RANK, as torchrun scripts do, then lands on its own slot, and
+// NCCL can use peer access. Empty, which hides every GPU, when the ranks run on CPU slots.
+std::string VisibleDevices(const v1::StartAttempt& attempt, const v1::Inventory& inventory) {
+  std::vector<std::pair<int, std::string>> devices;
+  for (const v1::RankStart& rank : attempt.ranks()) {
+    if (rank.slot() < 0 || rank.slot() >= inventory.slots_size()) continue;
+    const v1::Slot& slot = inventory.slots(rank.slot());
+    if (slot.kind() != v1::DEVICE_KIND_GPU) continue;
+    devices.emplace_back(rank.local_rank(),
+                         slot.uuid().empty() ? absl::StrCat(slot.index()) : slot.uuid());
+  }
+  std::sort(devices.begin(), devices.end());
+  return absl::StrJoin(devices, ",",
+                       [](std::string* out, const auto& device) { out->append(device.second); });
+}
+
+bool HasGpu(const v1::Inventory& inventory) {
+  return std::any_of(inventory.slots().begin(), inventory.slots().end(),
+                     [](const v1::Slot& slot) { return slot.kind() == v1::DEVICE_KIND_GPU; });
+}
+
+int ThreadsOfRank(const v1::StartAttempt& attempt, const v1::Inventory& inventory) {
+  if (attempt.spec().train().has_threads()) return attempt.spec().train().threads();
+  return std::max(1, inventory.cpu_cores() / std::max(1, attempt.ranks_size()));
+}
+
+}  // namespace
+
+const std::vector<std::string>& PassedThroughVariables() {
+  static const std::vector<std::string> names = {"PATH", "HOME",   "LANG",           "TZ",
+                                                 "USER", "TMPDIR", "LD_LIBRARY_PATH"};
+  return names;
+}
+
+RankLaunch MakeRankLaunch(const v1::StartAttempt& attempt, const v1::RankStart& rank,
+                          const LaunchSite& site) {
+  RankLaunch launch;
+  const v1::JobSpec& spec = attempt.spec();
+  launch.argv.assign(spec.command().begin(), spec.command().end());
+  if (launch.argv.empty()) launch.argv = {site.trainer_program};
+  launch.working_directory =
+      spec.working_directory().empty() ? site.rank_dir : spec.working_directory();
+
+  Environment& environment = launch.environment;
+  environment["PATH"] = kDefaultPath;
+  for (const std::string& name : PassedThroughVariables()) {
+    const auto found = site.worker_environment.find(name);
+    if (found != site.worker_environment.end()) environment[name] = found->second;
+  }
+  environment["OMP_NUM_THREADS"] = absl::StrCat(ThreadsOfRank(attempt, site.inventory));
+  // Output goes to a file: without this Python would hold back lines for kilobytes.
+  environment["PYTHONUNBUFFERED"] = "1";
+  if (HasGpu(site.inventory)) {
+    environment["CUDA_VISIBLE_DEVICES"] = VisibleDevices(attempt, site.inventory);
+  }
+  AddTorchrunVariables(attempt, rank, environment);
+  for (const auto& [name, value] : spec.env()) {
+    if (!absl::StartsWith(name, "TRAINYARD_")) environment[name] = value;
+  }
+  AddTrainyardVariables(attempt, site, environment);
+  return launch;
+}
+
+}  // namespace trainyard::worker

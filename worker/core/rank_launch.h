@@ -1,0 +1,42 @@
+// What one rank is started with. Pure: the command's data in, program and environment out.
+#ifndef TRAINYARD_WORKER_CORE_RANK_LAUNCH_H_
+#define TRAINYARD_WORKER_CORE_RANK_LAUNCH_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "trainyard/v1/node.pb.h"
+#include "trainyard/v1/worker_control.pb.h"
+
+namespace trainyard::worker {
+
+// What the node brings to a launch.
+struct LaunchSite {
+  // Absolute; TRAINYARD_RUN_DIR.
+  std::string rank_dir;
+  std::string spec_path;
+  std::string telemetry_path;
+  // Runs when the job names no command.
+  std::string trainer_program;
+  // Variables of the worker's own environment; only those in PassedThroughVariables() are used.
+  std::map<std::string, std::string> worker_environment;
+  v1::Inventory inventory;
+};
+
+struct RankLaunch {
+  std::vector<std::string> argv;
+  std::map<std::string, std::string> environment;
+  std::string working_directory;
+};
+
+// Variables of the worker that a rank inherits: PATH, HOME and the like.
+const std::vector<std::string>& PassedThroughVariables();
+
+// worker/README.md documents every variable. The job's own `env` wins over all but TRAINYARD_*.
+RankLaunch MakeRankLaunch(const v1::StartAttempt& attempt, const v1::RankStart& rank,
+                          const LaunchSite& site);
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_CORE_RANK_LAUNCH_H_

@@ -1,0 +1,239 @@
+#include "worker/rpc/attach_stream.h"
+
+#include <algorithm>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <future>
+#include <random>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "grpcpp/grpcpp.h"
+#include "proto/support/grpc_status.h"
+#include "trainyard/v1/worker_control.grpc.pb.h"
+
+namespace trainyard::worker {
+namespace {
+
+namespace asio = boost::asio;
+
+// A fresh channel for each dial: gRPC's own backoff would come on top of ours.
+std::shared_ptr<grpc::Channel> Dial(const AttachOptions& options) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, static_cast<int>(options.keepalive_ms));
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, static_cast<int>(options.keepalive_timeout_ms));
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  return grpc::CreateCustomChannel(options.controller, grpc::InsecureChannelCredentials(),
+                                   arguments);
+}
+
+}  // namespace
+
+// One dial and the stream that comes of it. gRPC's threads only post to the loop; every other
+// member is used on the loop's thread. A hold keeps gRPC from ending the call while the loop may
+// still write to it.
+class AttachStream::Call : public grpc::ClientBidiReactor<v1::WorkerMessage, v1::ControllerMessage>,
+                           public std::enable_shared_from_this<Call> {
+ public:
+  Call(asio::io_context& loop, Connection& connection) : loop_(loop), connection_(&connection) {}
+
+  void Begin(const AttachOptions& options, v1::Hello hello) {
+    keeps_itself_ = shared_from_this();
+    channel_ = Dial(options);
+    stub_ = v1::WorkerControl::NewStub(channel_);
+    stub_->async()->Attach(&context_, this);
+    AddHold();
+    StartRead(&incoming_);
+    *outgoing_.mutable_hello() = std::move(hello);
+    writing = true;
+    StartWrite(&outgoing_);
+    StartCall();
+  }
+
+  void Write(v1::WorkerMessage message) {
+    outgoing_ = std::move(message);
+    writing = true;
+    StartWrite(&outgoing_);
+  }
+  void ReadNext() { StartRead(&incoming_); }
+  const v1::ControllerMessage& incoming() const { return incoming_; }
+
+  // No write follows. gRPC ends the call once what is under way has come back.
+  void Release() {
+    if (std::exchange(released, true)) return;
+    RemoveHold();
+  }
+
+  // Ends the call for the reason given.
+  void Cancel(const absl::Status& reason) {
+    if (cancel_reason.ok()) cancel_reason = reason;
+    context_.TryCancel();
+  }
+
+  // For the owner that goes away: returns when gRPC has let go.
+  void Abandon() {
+    connection_ = nullptr;
+    context_.TryCancel();
+    Release();
+    done_.get_future().wait();
+  }
+
+  bool writing = false;
+  bool welcomed = false;
+  bool released = false;
+  absl::Status cancel_reason;
+
+ private:
+  void OnReadDone(bool ok) override;
+  void OnWriteDone(bool ok) override;
+  void OnDone(const grpc::Status& status) override;
+
+  asio::io_context& loop_;
+  // Null once the owner is gone.
+  Connection* connection_;
+  std::shared_ptr<grpc::Channel> channel_;
+  std::unique_ptr<v1::WorkerControl::Stub> stub_;
+  grpc::ClientContext context_;
+  v1::ControllerMessage incoming_;
+  v1::WorkerMessage outgoing_;
+  std::promise<void> done_;
+  // Until OnDone.
+  std::shared_ptr<Call> keeps_itself_;
+};
+
+struct AttachStream::Connection : std::enable_shared_from_this<Connection> {
+  Connection(asio::io_context& loop, AttachHandler& handler, AttachOptions options)
+      : loop(loop),
+        handler(handler),
+        options(std::move(options)),
+        retry_timer(loop),
+        welcome_timer(loop),
+        random(std::random_device{}()) {}
+
+  ~Connection() {
+    if (call != nullptr) call->Abandon();
+  }
+
+  void Open();
+  void ReadDone(Call& of, bool ok);
+  void WriteDone(Call& of, bool ok);
+  void Done(const absl::Status& status);
+  void Greet(const v1::ControllerMessage& message);
+  void Pump();
+  std::chrono::milliseconds NextBackoff();
+
+  asio::io_context& loop;
+  AttachHandler& handler;
+  const AttachOptions options;
+  asio::steady_timer retry_timer;
+  asio::steady_timer welcome_timer;
+  std::minstd_rand random;
+  int64_t backoff_ms = 0;
+  std::shared_ptr<Call> call;
+};
+
+void AttachStream::Call::OnReadDone(bool ok) {
+  asio::post(loop_, [self = shared_from_this(), ok] {
+    if (self->connection_ != nullptr) self->connection_->ReadDone(*self, ok);
+  });
+}
+
+void AttachStream::Call::OnWriteDone(bool ok) {
+  asio::post(loop_, [self = shared_from_this(), ok] {
+    if (self->connection_ != nullptr) self->connection_->WriteDone(*self, ok);
+  });
+}
+
+void AttachStream::Call::OnDone(const grpc::Status& status) {
+  const std::shared_ptr<Call> self = std::move(keeps_itself_);
+  asio::post(loop_, [self, status = FromGrpc(status)] {
+    if (self->connection_ != nullptr) self->connection_->Done(status);
+  });
+  done_.set_value();
+}
+
+void AttachStream::Connection::Open() {
+  call = std::make_shared<Call>(loop, *this);
+  call->Begin(options, handler.MakeHello());
+  welcome_timer.expires_after(std::chrono::milliseconds(options.welcome_timeout_ms));
+  welcome_timer.async_wait([of = std::weak_ptr(call), wait_ms = options.welcome_timeout_ms](
+                               const boost::system::error_code& error) {
+    const std::shared_ptr<Call> waiting = of.lock();
+    if (error || waiting == nullptr || waiting->welcomed) return;
+    waiting->Cancel(absl::DeadlineExceededError(absl::StrCat("no answer within ", wait_ms, " ms")));
+  });
+}
+
+void AttachStream::Connection::ReadDone(Call& of, bool ok) {
+  if (!ok) {
+    of.Release();
+    return;
+  }
+  if (of.welcomed) {
+    handler.OnMessage(of.incoming());
+  } else {
+    Greet(of.incoming());
+  }
+  of.ReadNext();
+  Pump();
+}
+
+void AttachStream::Connection::Greet(const v1::ControllerMessage& message) {
+  if (!message.has_welcome()) {
+    call->Cancel(absl::FailedPreconditionError("the controller did not answer Hello with Welcome"));
+    return;
+  }
+  call->welcomed = true;
+  welcome_timer.cancel();
+  backoff_ms = 0;
+  handler.OnWelcome(message.welcome());
+}
+
+void AttachStream::Connection::WriteDone(Call& of, bool ok) {
+  of.writing = false;
+  if (ok) Pump();
+}
+
+void AttachStream::Connection::Pump() {
+  if (call == nullptr || !call->welcomed || call->writing || call->released) return;
+  if (std::optional<v1::WorkerMessage> message = handler.NextMessage()) {
+    call->Write(*std::move(message));
+  }
+}
+
+void AttachStream::Connection::Done(const absl::Status& status) {
+  const std::shared_ptr<Call> ended = std::move(call);
+  call = nullptr;
+  welcome_timer.cancel();
+  retry_timer.expires_after(NextBackoff());
+  retry_timer.async_wait([weak = weak_from_this()](const boost::system::error_code& error) {
+    const std::shared_ptr<Connection> self = weak.lock();
+    if (!error && self != nullptr) self->Open();
+  });
+  absl::Status reason = ended->cancel_reason.ok() ? status : ended->cancel_reason;
+  if (reason.ok()) reason = absl::UnavailableError("the controller closed the stream");
+  handler.OnClosed(reason);
+}
+
+std::chrono::milliseconds AttachStream::Connection::NextBackoff() {
+  backoff_ms =
+      backoff_ms == 0 ? options.backoff_ms_min : std::min(backoff_ms * 2, options.backoff_ms_max);
+  // Half fixed, half random: a thousand workers must not dial a new controller at the same moment.
+  std::uniform_int_distribution<int64_t> jitter(0, backoff_ms / 2);
+  return std::chrono::milliseconds(backoff_ms - backoff_ms / 2 + jitter(random));
+}
+
+AttachStream::AttachStream(asio::io_context& loop, AttachHandler& handler, AttachOptions options)
+    : connection_(std::make_shared<Connection>(loop, handler, std::move(options))) {}
+
+AttachStream::~AttachStream() = default;
+
+void AttachStream::Start() { connection_->Open(); }
+
+void AttachStream::Wake() { connection_->Pump(); }
+
+}  // namespace trainyard::worker

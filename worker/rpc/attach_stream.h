@@ -1,0 +1,68 @@
+// The stream to the controller: dials, greets, and dials again for ever.
+#ifndef TRAINYARD_WORKER_RPC_ATTACH_STREAM_H_
+#define TRAINYARD_WORKER_RPC_ATTACH_STREAM_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "trainyard/v1/worker_control.pb.h"
+
+namespace boost::asio {
+class io_context;
+}
+
+namespace trainyard::worker {
+
+inline constexpr int kProtocolVersion = 1;
+
+struct AttachOptions {
+  // HOST:PORT.
+  std::string controller;
+  // Wait before dialling again: doubles from the least to the most, with jitter; a Welcome sets it
+  // back to the least.
+  int64_t backoff_ms_min = 200;
+  int64_t backoff_ms_max = 5000;
+  // Together the time after which a controller that does not answer counts as gone.
+  int64_t keepalive_ms = 5000;
+  int64_t keepalive_timeout_ms = 4000;
+  // From dialling to Welcome.
+  int64_t welcome_timeout_ms = 10000;
+};
+
+// What the stream asks of the worker. Every call is made on the loop's thread.
+class AttachHandler {
+ public:
+  virtual ~AttachHandler() = default;
+  virtual v1::Hello MakeHello() = 0;
+  virtual void OnWelcome(const v1::Welcome& welcome) = 0;
+  virtual void OnMessage(const v1::ControllerMessage& message) = 0;
+  // What to send next; asked after Welcome, whenever the message before it has gone out and on
+  // Wake. Nothing is queued beyond one message: a slow controller slows the sender.
+  virtual std::optional<v1::WorkerMessage> NextMessage() = 0;
+  // The stream or the attempt to open one ended; another follows after the backoff.
+  virtual void OnClosed(const absl::Status& status) = 0;
+};
+
+// All functions are for the loop's thread. `loop` and `handler` must outlive this.
+class AttachStream {
+ public:
+  AttachStream(boost::asio::io_context& loop, AttachHandler& handler, AttachOptions options);
+  // Ends the stream, waits until gRPC has let go, calls nothing of the handler.
+  ~AttachStream();
+
+  void Start();
+  // There may be something to send.
+  void Wake();
+
+ private:
+  class Call;
+  struct Connection;
+  std::shared_ptr<Connection> connection_;
+};
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_RPC_ATTACH_STREAM_H_

@@ -1,0 +1,107 @@
+#include "worker/rpc/uplink.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trainyard::worker {
+namespace {
+
+bool SameStream(const v1::StreamId& a, const v1::StreamId& b) {
+  return a.job_id() == b.job_id() && a.epoch() == b.epoch() && a.rank() == b.rank() &&
+         a.kind() == b.kind();
+}
+
+}  // namespace
+
+void Uplink::AddStream(std::unique_ptr<StreamSource> source) {
+  if (Find(source->id()) != nullptr) return;
+  streams_.push_back({.source = std::move(source)});
+}
+
+void Uplink::RemoveStreams(const AttemptKey& attempt) {
+  std::erase_if(streams_, [&](const Stream& stream) {
+    const v1::StreamId& id = stream.source->id();
+    return id.job_id() == attempt.job_id && id.epoch() == attempt.epoch;
+  });
+}
+
+absl::Status Uplink::OnWelcome(const v1::Welcome& welcome) {
+  for (Stream& stream : streams_) {
+    stream.acknowledged = 0;
+    stream.sent = 0;
+    stream.drained = false;
+  }
+  for (const v1::StreamAcknowledged& stored : welcome.streams()) {
+    if (Stream* stream = Find(stored.stream())) {
+      stream->acknowledged = std::max<int64_t>(0, stored.offset());
+      stream->sent = stream->acknowledged;
+    }
+  }
+  open_ = true;
+  fact_sent_ = welcome.fact_sequence();
+  return facts_.Acknowledge(welcome.fact_sequence());
+}
+
+absl::Status Uplink::OnFactsAcknowledged(uint64_t sequence) {
+  // More than was sent would be an answer to someone else: it must not drop a fact of ours.
+  return facts_.Acknowledge(std::min(sequence, fact_sent_));
+}
+
+void Uplink::OnStreamAcknowledged(const v1::StreamAcknowledged& acknowledged) {
+  Stream* stream = Find(acknowledged.stream());
+  if (stream == nullptr) return;
+  stream->acknowledged = std::clamp(acknowledged.offset(), stream->acknowledged, stream->sent);
+}
+
+void Uplink::OnClosed() { open_ = false; }
+
+std::optional<v1::WorkerMessage> Uplink::Next() {
+  if (!open_) return std::nullopt;
+  if (auto fact = NextFact()) return fact;
+  if (in_flight_bytes() >= kTotalInFlightBytes) return std::nullopt;
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    Stream& stream = streams_[turn_++ % streams_.size()];
+    if (auto message = NextPiece(stream)) return message;
+  }
+  return std::nullopt;
+}
+
+std::optional<v1::WorkerMessage> Uplink::NextFact() {
+  if (fact_sent_ >= facts_.acknowledged() + kFactsInFlight) return std::nullopt;
+  const v1::Fact* fact = facts_.After(fact_sent_);
+  if (fact == nullptr) return std::nullopt;
+  fact_sent_ = fact->sequence();
+  v1::WorkerMessage message;
+  *message.mutable_fact() = *fact;
+  return message;
+}
+
+std::optional<v1::WorkerMessage> Uplink::NextPiece(Stream& stream) {
+  if (stream.drained || stream.sent - stream.acknowledged >= kStreamInFlightBytes) {
+    return std::nullopt;
+  }
+  // Asked before the read: what is written in between is found the next time.
+  const bool ended = stream.source->Ended();
+  std::optional<StreamSource::Piece> piece = stream.source->Read(stream.sent);
+  if (!piece.has_value()) {
+    stream.drained = ended;
+    return std::nullopt;
+  }
+  stream.sent = piece->end_offset;
+  return std::move(piece->message);
+}
+
+Uplink::Stream* Uplink::Find(const v1::StreamId& id) {
+  const auto found = std::find_if(streams_.begin(), streams_.end(), [&](const Stream& stream) {
+    return SameStream(stream.source->id(), id);
+  });
+  return found == streams_.end() ? nullptr : &*found;
+}
+
+int64_t Uplink::in_flight_bytes() const {
+  int64_t bytes = 0;
+  for (const Stream& stream : streams_) bytes += stream.sent - stream.acknowledged;
+  return bytes;
+}
+
+}  // namespace trainyard::worker

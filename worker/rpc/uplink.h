@@ -1,0 +1,87 @@
+// Decides what goes up the stream next: facts in order, then bytes of the ranks' files, each
+// resumed from what the controller has stored. Holds nothing that the disk does not hold.
+#ifndef TRAINYARD_WORKER_RPC_UPLINK_H_
+#define TRAINYARD_WORKER_RPC_UPLINK_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "trainyard/v1/worker_control.pb.h"
+#include "worker/core/attempts.h"
+#include "worker/spool/fact_log.h"
+
+namespace trainyard::worker {
+
+// Sent and not yet acknowledged, at most; the last piece of a stream may go beyond it by its size.
+inline constexpr int64_t kStreamInFlightBytes = 1 << 20;
+inline constexpr int64_t kTotalInFlightBytes = 16 << 20;
+inline constexpr uint64_t kFactsInFlight = 1024;
+
+// One append-only file of a rank.
+class StreamSource {
+ public:
+  struct Piece {
+    // Set: a TelemetryBatch or LogChunk that begins at the offset asked for.
+    v1::WorkerMessage message;
+    int64_t end_offset = 0;
+  };
+  virtual ~StreamSource() = default;
+  virtual const v1::StreamId& id() const = 0;
+  // What stands at `offset`; nullopt when there is nothing (yet).
+  virtual std::optional<Piece> Read(int64_t offset) = 0;
+  // True when nobody writes to the file any more.
+  virtual bool Ended() const = 0;
+};
+
+// One thread.
+class Uplink {
+ public:
+  // `facts` must outlive this.
+  explicit Uplink(FactLog& facts) : facts_(facts) {}
+
+  // A stream of an attempt on disk; the controller has nothing of it until a Welcome says
+  // otherwise.
+  void AddStream(std::unique_ptr<StreamSource> source);
+  void RemoveStreams(const AttemptKey& attempt);
+
+  // The controller greets, acknowledges, goes away. An error of OnWelcome and OnFactsAcknowledged
+  // is one of facts.bin; the state is sound and they may be repeated.
+  absl::Status OnWelcome(const v1::Welcome& welcome);
+  absl::Status OnFactsAcknowledged(uint64_t sequence);
+  void OnStreamAcknowledged(const v1::StreamAcknowledged& acknowledged);
+  void OnClosed();
+
+  // The next message; nullopt when nothing is left to send, the windows are full, or nobody
+  // listens.
+  std::optional<v1::WorkerMessage> Next();
+
+  // Bytes of streams sent and not acknowledged.
+  int64_t in_flight_bytes() const;
+
+ private:
+  struct Stream {
+    std::unique_ptr<StreamSource> source;
+    int64_t acknowledged = 0;
+    int64_t sent = 0;
+    // Ended, and read to the end: not looked at again.
+    bool drained = false;
+  };
+
+  std::optional<v1::WorkerMessage> NextFact();
+  std::optional<v1::WorkerMessage> NextPiece(Stream& stream);
+  Stream* Find(const v1::StreamId& id);
+
+  FactLog& facts_;
+  std::vector<Stream> streams_;
+  // Where the round over streams_ goes on, so that a chatty one cannot starve the others.
+  std::size_t turn_ = 0;
+  bool open_ = false;
+  uint64_t fact_sent_ = 0;
+};
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_RPC_UPLINK_H_

@@ -1,0 +1,50 @@
+// Where the files of an attempt are: DATA_DIR/attempts/JOB/EPOCH/{start.pb, rankR/...}.
+#ifndef TRAINYARD_WORKER_SPOOL_ATTEMPT_FOLDERS_H_
+#define TRAINYARD_WORKER_SPOOL_ATTEMPT_FOLDERS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "trainyard/v1/worker_control.pb.h"
+#include "worker/core/attempts.h"
+
+namespace trainyard::worker {
+
+inline constexpr char kSpecFile[] = "spec.json";
+inline constexpr char kTelemetryFile[] = "telemetry.jsonl";
+
+// One thread. Errors name the path and the cause.
+class AttemptFolders {
+ public:
+  // `root` is absolute; it is made when missing.
+  explicit AttemptFolders(std::string root) : root_(std::move(root)) {}
+
+  std::string RankDir(const RankKey& key) const;
+
+  // Makes the folders of the attempt and of its ranks (0700) and, last, start.pb: an attempt
+  // without it never spawned a rank.
+  absl::Status Create(const v1::StartAttempt& command) const;
+
+  struct Found {
+    std::vector<v1::StartAttempt> attempts;
+    // What was passed over and why; one line each, for the log.
+    std::vector<std::string> warnings;
+  };
+  // Every attempt on disk. A folder without start.pb is what a crash left of Create or Remove: it
+  // is removed.
+  absl::StatusOr<Found> Scan() const;
+
+  // Removes the attempt's folder, start.pb first. OK when there is none.
+  absl::Status Remove(const AttemptKey& key) const;
+
+ private:
+  std::string AttemptDir(const AttemptKey& key) const;
+
+  const std::string root_;
+};
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_SPOOL_ATTEMPT_FOLDERS_H_

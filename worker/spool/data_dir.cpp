@@ -1,0 +1,106 @@
+#include "worker/spool/data_dir.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <random>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "proto/support/status_macros.h"
+#include "worker/process/atomic_file.h"
+
+namespace trainyard::worker {
+namespace {
+
+constexpr std::size_t kIdDigits = 32;
+
+bool IsId(const std::string& text) {
+  return text.size() == kIdDigits &&
+         text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+absl::StatusOr<UniqueFd> Lock(const std::string& directory) {
+  const std::string path = directory + "/LOCK";
+  UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!fd.valid()) return ErrnoStatus(errno, "cannot open", path);
+  if (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return ErrnoStatus(errno, "cannot lock", path);
+    const auto holder = ReadSmallFile(path);
+    return absl::AlreadyExistsError(
+        absl::StrCat("data directory ", directory, " is in use by another worker",
+                     holder.ok() && !holder->empty() ? absl::StrCat(" (pid ", *holder, ")") : "",
+                     "; stop that worker or give this one another --data-dir"));
+  }
+  // For the message above only: the lock is what counts.
+  const std::string pid = absl::StrCat(getpid());
+  if (ftruncate(fd.get(), 0) != 0 || pwrite(fd.get(), pid.data(), pid.size(), 0) < 0) {
+    return ErrnoStatus(errno, "cannot write", path);
+  }
+  return fd;
+}
+
+absl::StatusOr<std::string> LoadOrMakeNodeId(const std::string& path) {
+  absl::StatusOr<std::string> text = ReadSmallFile(path);
+  if (absl::IsNotFound(text.status())) {
+    std::string id = RandomId();
+    TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(path, id + "\n"));
+    return id;
+  }
+  TRAINYARD_RETURN_IF_ERROR(text.status());
+  std::string id(absl::StripAsciiWhitespace(*text));
+  if (!IsId(id)) {
+    return absl::DataLossError(absl::StrCat(path,
+                                            " does not hold a node id (32 hexadecimal digits); "
+                                            "restore it, or remove it to join as a new node"));
+  }
+  return id;
+}
+
+}  // namespace
+
+absl::Status MakeDirectories(const std::string& path) {
+  std::string made;
+  for (const auto& part : std::filesystem::path(path)) {
+    made = made.empty() ? part.string() : (std::filesystem::path(made) / part).string();
+    if (mkdir(made.c_str(), 0700) == 0 || errno == EEXIST) continue;
+    // A parent on a read-only or foreign file system is fine as long as it exists.
+    const int error = errno;
+    struct stat info {};
+    if (stat(made.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) continue;
+    return ErrnoStatus(error, "cannot make directory", made);
+  }
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0) return ErrnoStatus(errno, "cannot make directory", path);
+  if (!S_ISDIR(info.st_mode)) return ErrnoStatus(ENOTDIR, "cannot make directory", path);
+  return absl::OkStatus();
+}
+
+std::string RandomId() {
+  std::random_device random;
+  std::string id;
+  for (std::size_t i = 0; i < kIdDigits / 8; ++i) absl::StrAppendFormat(&id, "%08x", random());
+  return id;
+}
+
+absl::StatusOr<std::unique_ptr<DataDir>> DataDir::Open(const std::string& path) {
+  auto data_dir = std::unique_ptr<DataDir>(new DataDir);
+  std::error_code error;
+  data_dir->path_ = std::filesystem::absolute(path, error).lexically_normal().string();
+  if (error || path.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("data directory '", path, "' is not a path"));
+  }
+  TRAINYARD_RETURN_IF_ERROR(MakeDirectories(data_dir->path_));
+  TRAINYARD_ASSIGN_OR_RETURN(data_dir->lock_, Lock(data_dir->path_));
+  TRAINYARD_ASSIGN_OR_RETURN(data_dir->node_id_, LoadOrMakeNodeId(data_dir->File("node_id")));
+  return data_dir;
+}
+
+}  // namespace trainyard::worker

@@ -1,0 +1,44 @@
+// The worker's data directory: one owner, one node id.
+#ifndef TRAINYARD_WORKER_SPOOL_DATA_DIR_H_
+#define TRAINYARD_WORKER_SPOOL_DATA_DIR_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "worker/process/unique_fd.h"
+
+namespace trainyard::worker {
+
+// Held open for the life of the worker; the kernel releases the lock when the process ends.
+class DataDir {
+ public:
+  // Makes the directory (0700) and its node id where missing. ALREADY_EXISTS when another worker
+  // holds it (the message names its pid), DATA_LOSS for a node id that is not one of ours; other
+  // errors name the path and the cause.
+  static absl::StatusOr<std::unique_ptr<DataDir>> Open(const std::string& path);
+
+  // Absolute.
+  const std::string& path() const { return path_; }
+  // 32 hexadecimal digits, made once.
+  const std::string& node_id() const { return node_id_; }
+  std::string File(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  DataDir() = default;
+
+  std::string path_;
+  std::string node_id_;
+  UniqueFd lock_;
+};
+
+// Makes a directory and its parents, 0700. OK when it exists already.
+absl::Status MakeDirectories(const std::string& path);
+
+// 32 hexadecimal digits from the kernel's random source.
+std::string RandomId();
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_SPOOL_DATA_DIR_H_

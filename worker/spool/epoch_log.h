@@ -1,0 +1,38 @@
+// The highest epoch ever seen of each job. It outlives the attempts' folders: a late command of an
+// old epoch must find it.
+#ifndef TRAINYARD_WORKER_SPOOL_EPOCH_LOG_H_
+#define TRAINYARD_WORKER_SPOOL_EPOCH_LOG_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "worker/spool/record_log.h"
+
+namespace trainyard::worker {
+
+// One thread.
+class EpochLog {
+ public:
+  // Reads the file and rewrites it with one record for each job. DATA_LOSS when a record is not two
+  // numbers.
+  static absl::StatusOr<std::unique_ptr<EpochLog>> Open(const std::string& path);
+
+  const std::map<int64_t, int64_t>& epochs() const { return epochs_; }
+
+  // Durable when OK. A lower epoch than the one known changes nothing.
+  absl::Status Remember(int64_t job_id, int64_t epoch);
+
+ private:
+  EpochLog() = default;
+
+  std::unique_ptr<RecordLog> log_;
+  std::map<int64_t, int64_t> epochs_;
+};
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_SPOOL_EPOCH_LOG_H_

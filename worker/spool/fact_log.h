@@ -1,0 +1,57 @@
+// The worker's durable facts: numbered, on disk before they are sent, kept until the controller has
+// them and the attempt that they tell of is forgotten.
+#ifndef TRAINYARD_WORKER_SPOOL_FACT_LOG_H_
+#define TRAINYARD_WORKER_SPOOL_FACT_LOG_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "trainyard/v1/worker_control.pb.h"
+#include "worker/spool/record_log.h"
+
+namespace trainyard::worker {
+
+// One thread.
+class FactLog {
+ public:
+  // DATA_LOSS when whole records cannot be understood: the file is not a fact log of this version.
+  static absl::StatusOr<std::unique_ptr<FactLog>> Open(const std::string& path);
+
+  // Gives the fact the next number and makes it durable. On an error nothing has changed.
+  absl::Status Append(v1::Fact fact);
+
+  // Facts kept, by ascending number.
+  const std::vector<v1::Fact>& facts() const { return facts_; }
+  // Number given last; 0 before the first.
+  uint64_t last_sequence() const { return last_sequence_; }
+  uint64_t acknowledged() const { return acknowledged_; }
+  int64_t dropped_bytes() const { return log_->dropped_bytes(); }
+  // The first kept fact with a number above `sequence`, or nullptr.
+  const v1::Fact* After(uint64_t sequence) const;
+
+  // The controller has all facts up to `sequence`. One beyond last_sequence() means that this node
+  // lost facts.bin, but not its id: kept facts then get new numbers, so that none is taken for one
+  // that the controller has already.
+  absl::Status Acknowledge(uint64_t sequence);
+
+  // Drops acknowledged facts for which `needed` is false, once that is worth a rewrite of the file.
+  absl::Status Compact(const std::function<bool(const v1::Fact&)>& needed);
+
+ private:
+  FactLog() = default;
+  absl::Status Rewrite();
+
+  std::unique_ptr<RecordLog> log_;
+  std::vector<v1::Fact> facts_;
+  uint64_t last_sequence_ = 0;
+  uint64_t acknowledged_ = 0;
+};
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_SPOOL_FACT_LOG_H_

@@ -1,0 +1,141 @@
+#include "worker/spool/record_log.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/support/status_macros.h"
+#include "worker/process/atomic_file.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace trainyard::worker {
+namespace {
+
+constexpr std::size_t kLengthBytes = 4;
+constexpr std::size_t kHeaderBytes = kLengthBytes + 8;
+
+void PutLittleEndian(uint64_t value, std::size_t bytes, std::string& out) {
+  for (std::size_t i = 0; i < bytes; ++i) out.push_back(static_cast<char>(value >> (8 * i)));
+}
+
+uint64_t GetLittleEndian(std::string_view text) {
+  uint64_t value = 0;
+  for (std::size_t i = text.size(); i-- > 0;) {
+    value = value << 8 | static_cast<unsigned char>(text[i]);
+  }
+  return value;
+}
+
+// The length is under the checksum, so that a torn length cannot pass for a short record.
+uint64_t Checksum(std::string_view record) {
+  return XXH64(record.data(), record.size(), record.size());
+}
+
+void AppendFramed(std::string_view record, std::string& out) {
+  PutLittleEndian(record.size(), kLengthBytes, out);
+  PutLittleEndian(Checksum(record), 8, out);
+  out.append(record);
+}
+
+// Takes the first record off `text`; nullopt when it does not hold together.
+std::optional<std::string_view> TakeRecord(std::string_view& text) {
+  if (text.size() < kHeaderBytes) return std::nullopt;
+  const uint64_t length = GetLittleEndian(text.substr(0, kLengthBytes));
+  if (length > kMaxRecordBytes || text.size() - kHeaderBytes < length) return std::nullopt;
+  const std::string_view record = text.substr(kHeaderBytes, length);
+  if (Checksum(record) != GetLittleEndian(text.substr(kLengthBytes, 8))) return std::nullopt;
+  text.remove_prefix(kHeaderBytes + length);
+  return record;
+}
+
+absl::Status WriteAll(int fd, std::string_view text, int64_t offset, const std::string& path) {
+  while (!text.empty()) {
+    const ssize_t written = pwrite(fd, text.data(), text.size(), offset);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return ErrnoStatus(errno, "cannot write", path);
+    text.remove_prefix(written);
+    offset += written;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> ReadAll(int fd, const std::string& path) {
+  std::string text;
+  char buffer[64 << 10];
+  while (true) {
+    const ssize_t count = pread(fd, buffer, sizeof(buffer), static_cast<off_t>(text.size()));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return ErrnoStatus(errno, "cannot read", path);
+    if (count == 0) return text;
+    text.append(buffer, count);
+  }
+}
+
+// A new file's name is durable only with its directory.
+absl::Status SyncDirectoryOf(const std::string& path) {
+  const std::string directory = path.substr(0, path.rfind('/') + 1);
+  const UniqueFd fd(
+      open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid() || fsync(fd.get()) != 0) return ErrnoStatus(errno, "cannot sync", directory);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<RecordLog>> RecordLog::Open(const std::string& path) {
+  auto log = std::unique_ptr<RecordLog>(new RecordLog(path));
+  TRAINYARD_RETURN_IF_ERROR(log->OpenForAppend());
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string text, ReadAll(log->fd_.get(), path));
+  std::string_view rest = text;
+  while (const auto record = TakeRecord(rest)) log->records_at_open_.emplace_back(*record);
+  log->dropped_bytes_ = static_cast<int64_t>(rest.size());
+  log->size_bytes_ = static_cast<int64_t>(text.size() - rest.size());
+  if (ftruncate(log->fd_.get(), log->size_bytes_) != 0 || fsync(log->fd_.get()) != 0) {
+    return ErrnoStatus(errno, "cannot repair", path);
+  }
+  TRAINYARD_RETURN_IF_ERROR(SyncDirectoryOf(path));
+  return log;
+}
+
+absl::Status RecordLog::OpenForAppend() {
+  fd_.Reset(open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!fd_.valid()) return ErrnoStatus(errno, "cannot open", path_);
+  return absl::OkStatus();
+}
+
+absl::Status RecordLog::Append(std::string_view record) {
+  if (record.size() > kMaxRecordBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path_, ": a record of ", record.size(), " bytes is too long"));
+  }
+  std::string framed;
+  AppendFramed(record, framed);
+  absl::Status status = WriteAll(fd_.get(), framed, size_bytes_, path_);
+  if (status.ok() && fdatasync(fd_.get()) != 0) status = ErrnoStatus(errno, "cannot sync", path_);
+  if (!status.ok()) {
+    // Best effort: what stays behind is overwritten by the next append or cut off at the next open.
+    if (ftruncate(fd_.get(), size_bytes_) != 0) return status;
+    return status;
+  }
+  size_bytes_ += static_cast<int64_t>(framed.size());
+  return absl::OkStatus();
+}
+
+absl::Status RecordLog::Rewrite(const std::vector<std::string>& records) {
+  std::string text;
+  for (const std::string& record : records) AppendFramed(record, text);
+  TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(path_, text));
+  TRAINYARD_RETURN_IF_ERROR(OpenForAppend());
+  size_bytes_ = static_cast<int64_t>(text.size());
+  return absl::OkStatus();
+}
+
+}  // namespace trainyard::worker

@@ -1,0 +1,54 @@
+// An append-only file of records that survives a crash at any byte.
+#ifndef TRAINYARD_WORKER_SPOOL_RECORD_LOG_H_
+#define TRAINYARD_WORKER_SPOOL_RECORD_LOG_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "worker/process/unique_fd.h"
+
+namespace trainyard::worker {
+
+inline constexpr std::size_t kMaxRecordBytes = 1 << 20;
+
+// Each record is: length (4 bytes), XXH64 of length and payload (8 bytes), payload; little-endian.
+// One writer, one thread.
+class RecordLog {
+ public:
+  // Opens or creates the file (mode 0600) and reads its records. A tail that does not hold together
+  // was never durable: it is cut off and its size is in dropped_bytes(). Errors name the path.
+  static absl::StatusOr<std::unique_ptr<RecordLog>> Open(const std::string& path);
+
+  // What stood in the file when it was opened.
+  const std::vector<std::string>& records_at_open() const { return records_at_open_; }
+  int64_t dropped_bytes() const { return dropped_bytes_; }
+  int64_t size_bytes() const { return size_bytes_; }
+
+  // On OK the record is on disk. On an error (full disk) the log is as before and Append may be
+  // tried again. INVALID_ARGUMENT for more than kMaxRecordBytes.
+  absl::Status Append(std::string_view record);
+
+  // Replaces all records in one step: after a crash either the old or the new ones stand.
+  absl::Status Rewrite(const std::vector<std::string>& records);
+
+ private:
+  explicit RecordLog(std::string path) : path_(std::move(path)) {}
+  absl::Status OpenForAppend();
+
+  const std::string path_;
+  UniqueFd fd_;
+  std::vector<std::string> records_at_open_;
+  int64_t dropped_bytes_ = 0;
+  // Bytes of whole records; the file may be longer after a failed append.
+  int64_t size_bytes_ = 0;
+};
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_SPOOL_RECORD_LOG_H_
