@@ -1,0 +1,33 @@
+// The device of a rank: what it is, how much memory is in use, how fast it could be.
+#ifndef TRAINYARD_TRAINER_PARALLEL_DEVICE_H_
+#define TRAINYARD_TRAINER_PARALLEL_DEVICE_H_
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <string>
+
+#include "trainer/config/run_config.h"
+
+namespace trainyard::trainer {
+
+// Makes the rank's device current: the CPU, or GPU number `local_rank` of those visible (the only
+// one where the worker shows each rank its own). Throws TrainerError(kBadConfig) when there is
+// none.
+torch::Device OpenDevice(DeviceKind kind, int64_t local_rank);
+
+// Such as "CPU" or "NVIDIA H200".
+std::string DeviceName(torch::Device device);
+
+// Largest number of bytes in use so far: resident memory on a CPU, allocated memory on a GPU.
+int64_t PeakMemoryBytes(torch::Device device);
+
+// Largest resident size of this process so far.
+int64_t PeakResidentBytes();
+
+// Dense peak of the named device in FLOP/s, from its data sheet; 0 when unknown, as for CPUs.
+double PeakFlops(const std::string& device_name, Precision precision);
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_PARALLEL_DEVICE_H_

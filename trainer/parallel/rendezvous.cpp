@@ -1,0 +1,91 @@
+#include "trainer/parallel/rendezvous.h"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+
+#include "trainer/config/trainer_error.h"
+
+namespace trainyard::trainer {
+namespace {
+
+bool PortIsTaken(const std::string& what) {
+  return what.find("EADDRINUSE") != std::string::npos ||
+         what.find("ddress already in use") != std::string::npos;
+}
+
+[[noreturn]] void FailRendezvous(const RuntimeEnvironment& env, const std::string& what) {
+  const std::string place = env.master_addr + ":" + std::to_string(env.master_port);
+  if (env.rank == 0 && PortIsTaken(what)) {
+    throw TrainerError(ExitCode::kTryAgain, "The rendezvous port " + place +
+                                                " is taken by another program; start again with "
+                                                "another MASTER_PORT.");
+  }
+  const std::string reason = what.substr(0, what.find('\n'));
+  if (env.rank == 0) {
+    throw TrainerError(ExitCode::kPeerLost, "Not all of the " + std::to_string(env.world_size) +
+                                                " ranks came to the rendezvous at " + place + ": " +
+                                                reason);
+  }
+  throw TrainerError(ExitCode::kPeerLost,
+                     "Rank 0 cannot be reached at the rendezvous " + place + ": " + reason);
+}
+
+// "10.0.0.7", from the kernel's choice of source address; no packet is sent.
+std::string SourceAddress(const addrinfo& target) {
+  const int socket = ::socket(target.ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (socket < 0) return "";
+  sockaddr_storage address{};
+  socklen_t length = sizeof(address);
+  char text[NI_MAXHOST] = "";
+  if (connect(socket, target.ai_addr, target.ai_addrlen) == 0 &&
+      getsockname(socket, reinterpret_cast<sockaddr*>(&address), &length) == 0) {
+    getnameinfo(reinterpret_cast<sockaddr*>(&address), length, text, sizeof(text), nullptr, 0,
+                NI_NUMERICHOST);
+  }
+  close(socket);
+  return text;
+}
+
+}  // namespace
+
+std::string LocalAddressTowards(const std::string& host, int64_t port) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_DGRAM;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found) != 0) {
+    return "127.0.0.1";
+  }
+  std::string address;
+  for (const addrinfo* entry = found; entry != nullptr && address.empty(); entry = entry->ai_next) {
+    address = SourceAddress(*entry);
+  }
+  freeaddrinfo(found);
+  return address.empty() ? "127.0.0.1" : address;
+}
+
+Rendezvous::Rendezvous(const RuntimeEnvironment& env, std::chrono::seconds timeout) {
+  c10d::TCPStoreOptions options;
+  options.port = static_cast<std::uint16_t>(env.master_port);
+  options.isServer = env.rank == 0;
+  options.numWorkers = static_cast<std::size_t>(env.world_size);
+  options.timeout = timeout;
+  try {
+    store_ = c10::make_intrusive<c10d::TCPStore>(env.master_addr, options);
+  } catch (const std::exception& error) {
+    FailRendezvous(env, error.what());
+  }
+  local_address_ = LocalAddressTowards(env.master_addr, env.master_port);
+}
+
+Rendezvous::~Rendezvous() = default;
+
+c10::intrusive_ptr<c10d::Store> Rendezvous::StoreOf(const std::string& group) const {
+  return c10::make_intrusive<c10d::PrefixStore>(group, store_);
+}
+
+}  // namespace trainyard::trainer

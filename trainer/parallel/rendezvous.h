@@ -1,0 +1,46 @@
+// Where the ranks of an attempt find each other: a key-value store that rank 0 serves at
+// MASTER_ADDR:MASTER_PORT.
+#ifndef TRAINYARD_TRAINER_PARALLEL_RENDEZVOUS_H_
+#define TRAINYARD_TRAINER_PARALLEL_RENDEZVOUS_H_
+
+#include <c10/util/intrusive_ptr.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "trainer/config/runtime_environment.h"
+
+namespace c10d {
+class Store;
+}
+
+namespace trainyard::trainer {
+
+class Rendezvous {
+ public:
+  // Waits until every rank has come. Throws TrainerError: kTryAgain when rank 0 cannot have the
+  // port, kPeerLost when a rank does not come in time.
+  Rendezvous(const RuntimeEnvironment& env, std::chrono::seconds timeout);
+  ~Rendezvous();
+  Rendezvous(const Rendezvous&) = delete;
+  Rendezvous& operator=(const Rendezvous&) = delete;
+
+  // A store of its own for the keys of one group.
+  c10::intrusive_ptr<c10d::Store> StoreOf(const std::string& group) const;
+
+  // The address of this host on the way to rank 0, in digits.
+  const std::string& local_address() const { return local_address_; }
+
+ private:
+  c10::intrusive_ptr<c10d::Store> store_;
+  std::string local_address_;
+};
+
+// The address from which this host would reach host:port; "127.0.0.1" when there is no route.
+std::string LocalAddressTowards(const std::string& host, int64_t port);
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_PARALLEL_RENDEZVOUS_H_
