@@ -1,0 +1,44 @@
+// N-dimensional boxes of a logical tensor, and how the elements of one lie inside another.
+#ifndef TRAINYARD_TRAINER_CHECKPOINT_BOX_H_
+#define TRAINYARD_TRAINER_CHECKPOINT_BOX_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trainyard::trainer {
+
+using Extents = std::vector<int64_t>;
+
+// offset[d] <= index[d] < offset[d] + shape[d] in every dimension. No dimensions: one element.
+struct Box {
+  Extents offset;
+  Extents shape;
+};
+
+// Number of elements. nullopt when an extent is negative or the product does not fit 63 bits.
+std::optional<int64_t> ElementsOf(const Extents& shape);
+
+// True when the box has the shape's number of dimensions and lies inside it.
+bool IsInside(const Box& box, const Extents& shape);
+
+// The elements of both; nullopt when there are none. Same number of dimensions.
+std::optional<Box> Intersect(const Box& a, const Box& b);
+
+// Calls run(first element in `from`, first element in `to`, elements) for each stretch of `part`
+// that is contiguous in both boxes, in ascending order; both are stored row-major.
+// Precondition: `part` lies inside both and is not empty.
+void ForEachRun(const Box& part, const Box& from, const Box& to,
+                const std::function<void(int64_t, int64_t, int64_t)>& run);
+
+// What keeps the boxes from covering `shape` exactly once each element; empty when nothing does.
+std::string CoverageFault(std::vector<Box> boxes, const Extents& shape);
+
+// "[2, 3]"
+std::string ToText(const Extents& extents);
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_CHECKPOINT_BOX_H_

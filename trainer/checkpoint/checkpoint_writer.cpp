@@ -1,0 +1,364 @@
+#include "trainer/checkpoint/checkpoint_writer.h"
+
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <filesystem>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "trainer/checkpoint/checkpoint_reader.h"
+#include "trainer/checkpoint/durable_file.h"
+#include "trainer/checkpoint/fence.h"
+#include "trainer/checkpoint/manifest.h"
+#include "trainer/checkpoint/rank_file.h"
+#include "trainer/checkpoint/retention.h"
+#include "trainer/config/trainer_error.h"
+
+namespace trainyard::trainer {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double SecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// A rank that cannot write says so under this name, for rank 0 to stop waiting.
+std::string RankFailedName(int rank) { return RankEntriesName(rank) + ".failed"; }
+
+void CheckChunk(const TensorChunk& chunk) {
+  if (IsInside({chunk.offset, chunk.tensor.sizes().vec()}, chunk.global_shape)) return;
+  throw TrainerError(ExitCode::kInternal, "checkpoint: chunk at " + ToText(chunk.offset) +
+                                              " shape " + ToText(chunk.tensor.sizes().vec()) +
+                                              " is outside tensor " + chunk.name + " of shape " +
+                                              ToText(chunk.global_shape));
+}
+
+// Host memory that survives from save to save: pinning pages anew each time would cost more than
+// the copy.
+class HostCopy {
+ public:
+  // Chunks without elements are left out: an uneven split gives some ranks nothing of a tensor.
+  void Take(const std::vector<TensorChunk>& chunks) {
+    const torch::NoGradGuard no_grad;
+    std::vector<TensorChunk> previous = std::move(chunks_);
+    chunks_.clear();
+    std::set<int64_t> devices;
+    for (const TensorChunk& chunk : chunks) {
+      CheckChunk(chunk);
+      if (chunk.tensor.numel() == 0) continue;
+      const size_t place = chunks_.size();
+      torch::Tensor host = place < previous.size() ? previous[place].tensor : torch::Tensor();
+      chunks_.push_back({chunk.name, chunk.global_shape, chunk.offset, CopyOf(chunk.tensor, host)});
+      if (chunk.tensor.is_cuda()) devices.insert(chunk.tensor.get_device());
+    }
+    for (const int64_t device : devices) torch::cuda::synchronize(device);
+  }
+
+  const std::vector<TensorChunk>& chunks() const { return chunks_; }
+
+ private:
+  static torch::Tensor CopyOf(const torch::Tensor& tensor, torch::Tensor host) {
+    const bool fits = host.defined() && host.sizes() == tensor.sizes() &&
+                      host.scalar_type() == tensor.scalar_type() &&
+                      (!tensor.is_cuda() || host.is_pinned());
+    if (!fits) {
+      host = torch::empty(
+          tensor.sizes(),
+          torch::TensorOptions().dtype(tensor.scalar_type()).pinned_memory(tensor.is_cuda()));
+    }
+    host.copy_(tensor.detach(), /*non_blocking=*/tensor.is_cuda());
+    return host;
+  }
+
+  std::vector<TensorChunk> chunks_;
+};
+
+// One save on its way to the disk.
+struct SaveJob {
+  int64_t step = 0;
+  SaveKind kind = SaveKind::kPeriodic;
+  nlohmann::json trainer_state;
+  std::string temporary;  // directory it is built in
+  Clock::time_point start;
+  double blocking_seconds = 0;
+};
+
+}  // namespace
+
+class CheckpointWriter::Impl {
+ public:
+  explicit Impl(CheckpointWriterOptions options) : options_(std::move(options)) {
+    MakeDirectories(options_.directory);
+    if (options_.rank != 0) return;
+    RaiseFence(options_.directory, options_.epoch);
+    RemoveAbandoned(options_.directory, options_.epoch);
+  }
+
+  ~Impl() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      stopping_ = true;
+    }
+    stop_.notify_all();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  double Save(int64_t step, const nlohmann::json& trainer_state,
+              const std::vector<TensorChunk>& chunks, SaveKind kind) {
+    const Clock::time_point start = Clock::now();
+    Finish();
+    host_.Take(chunks);
+    ++saves_;
+    SaveJob job;
+    job.step = step;
+    job.kind = kind;
+    job.trainer_state = trainer_state;
+    job.temporary = options_.directory + "/" + TemporaryName(step, options_.epoch, saves_);
+    job.start = start;
+    job.blocking_seconds = SecondsSince(start);
+    Reach(SavePhase::kCopied);
+    thread_ = std::thread([this, job] { Run(job); });
+    return SecondsSince(start);
+  }
+
+  void Finish() {
+    if (thread_.joinable()) thread_.join();
+    if (error_ != nullptr) std::rethrow_exception(error_);
+  }
+
+ private:
+  void Reach(SavePhase phase) const {
+    if (options_.on_phase) options_.on_phase(phase);
+  }
+
+  void Tell(const CheckpointEvent& event) const {
+    if (options_.on_event) options_.on_event(event);
+  }
+
+  // The background thread. error_ is read only after it was joined.
+  void Run(const SaveJob& job) {
+    try {
+      WriteOwnPart(job);
+      if (options_.rank == 0) Publish(job, GatherEntries(job));
+    } catch (const TrainerError& error) {
+      GiveUp(job, error.what());
+      const bool goes_on =
+          error.code() == ExitCode::kCannotWrite && job.kind == SaveKind::kPeriodic;
+      if (!goes_on) error_ = std::current_exception();
+      if (goes_on) TellFailure(job, error.what());
+    } catch (const std::exception& error) {
+      GiveUp(job, error.what());
+      error_ = std::make_exception_ptr(
+          TrainerError(ExitCode::kInternal,
+                       "checkpoint of step " + std::to_string(job.step) + ": " + error.what()));
+    }
+  }
+
+  void WriteOwnPart(const SaveJob& job) {
+    MakeDirectories(job.temporary);
+    const Entries entries = WriteRankFile(job.temporary, options_.rank, host_.chunks());
+    Reach(SavePhase::kChunksWritten);
+    WriteFileAtomically(job.temporary + "/" + RankEntriesName(options_.rank),
+                        EntriesToText(entries));
+    Reach(SavePhase::kEntriesWritten);
+  }
+
+  // Rank 0: waits until every rank's list is there and merges them.
+  Entries GatherEntries(const SaveJob& job) {
+    Entries all;
+    const Clock::time_point start = Clock::now();
+    for (int rank = 0; rank < options_.world_size; ++rank) {
+      const std::string path = job.temporary + "/" + RankEntriesName(rank);
+      WaitForRank(job, rank, start);
+      Merge(EntriesFromText(ReadFile(path), path), &all);
+    }
+    CheckCoverage(all);
+    Reach(SavePhase::kAllRanksWritten);
+    return all;
+  }
+
+  void WaitForRank(const SaveJob& job, int rank, Clock::time_point start) {
+    const std::string entries = job.temporary + "/" + RankEntriesName(rank);
+    const std::string failed = job.temporary + "/" + RankFailedName(rank);
+    std::chrono::milliseconds pause(2);
+    while (FileBytes(entries) < 0) {
+      const std::string who = "rank " + std::to_string(rank);
+      if (FileBytes(failed) >= 0) {
+        throw TrainerError(ExitCode::kCannotWrite, who + ": " + ReadFile(failed));
+      }
+      if (SecondsSince(start) > options_.peer_timeout_seconds) {
+        throw TrainerError(ExitCode::kCannotWrite,
+                           who + " has not written its part of " + job.temporary + " in time; is " +
+                               options_.directory + " the same directory on every node?");
+      }
+      std::unique_lock<std::mutex> lock(mutex_);
+      if (stop_.wait_for(lock, pause, [this] { return stopping_; })) {
+        throw TrainerError(ExitCode::kCannotWrite, "the trainer is ending");
+      }
+      pause = std::min(pause * 2, std::chrono::milliseconds(200));
+    }
+  }
+
+  void Publish(const SaveJob& job, Entries entries) {
+    Manifest manifest = {
+        job.step,          options_.epoch,    options_.world_size, options_.model_fingerprint,
+        job.trainer_state, std::move(entries)};
+    const std::string text = ManifestToText(manifest);
+    for (int rank = 0; rank < options_.world_size; ++rank) {
+      std::error_code ignored;
+      std::filesystem::remove(job.temporary + "/" + RankEntriesName(rank), ignored);
+    }
+    WriteFileAtomically(job.temporary + "/" + kManifestName, text);
+    Reach(SavePhase::kManifestWritten);
+
+    const std::string path = options_.directory + "/" + StepDirectoryName(job.step);
+    std::vector<PublishedCheckpoint> doomed;
+    {
+      const FenceLock lock(options_.directory);
+      lock.CheckNotNewerThan(options_.epoch);
+      Reach(SavePhase::kFenceHeld);
+      ReplaceDirectory(job.temporary, path);
+      SyncDirectory(options_.directory);
+      Reach(SavePhase::kPublished);
+      doomed = Retire(path);
+    }
+    CheckpointEvent event;
+    event.step = job.step;
+    event.epoch = options_.epoch;
+    event.path = path;
+    event.bytes = static_cast<int64_t>(text.size());
+    for (const auto& [_, file] : manifest.entries.files) event.bytes += file.bytes;
+    event.blocking_seconds = job.blocking_seconds;
+    event.total_seconds = SecondsSince(job.start);
+    Tell(event);
+    RemoveRetired(doomed);
+    std::error_code ignored;  // an older checkpoint of the same step ends up there
+    std::filesystem::remove_all(job.temporary, ignored);
+    Reach(SavePhase::kRetained);
+  }
+
+  // Takes checkpoints out of sight by a rename each, while the fence is held: an attempt that is
+  // over must not remove what a newer one resumes from.
+  std::vector<PublishedCheckpoint> Retire(const std::string& published) const {
+    std::vector<std::string> in_use = {published};
+    if (!options_.resumed_from.empty()) in_use.push_back(InThisDirectory(options_.resumed_from));
+    std::vector<PublishedCheckpoint> retired;
+    for (const PublishedCheckpoint& checkpoint :
+         CheckpointsToDelete(ListCheckpoints(options_.directory), options_.retention, in_use)) {
+      std::error_code error;
+      std::filesystem::rename(checkpoint.path, RetiredPath(checkpoint), error);
+      if (!error) retired.push_back(checkpoint);
+    }
+    return retired;
+  }
+
+  std::string RetiredPath(const PublishedCheckpoint& checkpoint) const {
+    return options_.directory + "/" + TemporaryName(checkpoint.step, options_.epoch, 0);
+  }
+
+  // The path as ListCheckpoints spells it when it names a checkpoint of this directory.
+  std::string InThisDirectory(const std::string& checkpoint) const {
+    std::error_code error;
+    std::filesystem::path path = std::filesystem::weakly_canonical(checkpoint, error);
+    if (!path.has_filename()) path = path.parent_path();
+    const std::string ours = options_.directory + "/" + path.filename().string();
+    return std::filesystem::equivalent(path, ours, error) ? ours : checkpoint;
+  }
+
+  void RemoveRetired(const std::vector<PublishedCheckpoint>& retired) const {
+    for (const PublishedCheckpoint& checkpoint : retired) {
+      std::error_code ignored;  // what stays is removed by the next attempt
+      std::filesystem::remove_all(RetiredPath(checkpoint), ignored);
+      CheckpointEvent event;
+      event.kind = CheckpointEvent::Kind::kDeleted;
+      event.step = checkpoint.step;
+      event.epoch = checkpoint.epoch;
+      event.path = checkpoint.path;
+      event.bytes = checkpoint.bytes;
+      Tell(event);
+    }
+  }
+
+  // Frees the space, and tells rank 0. Must not throw: the reason of the failure comes first.
+  void GiveUp(const SaveJob& job, const std::string& why) const {
+    std::error_code ignored;
+    if (options_.rank == 0) {
+      std::filesystem::remove_all(job.temporary, ignored);
+      return;
+    }
+    std::filesystem::remove(job.temporary + "/" + RankDataName(options_.rank), ignored);
+    try {
+      WriteFileAtomically(job.temporary + "/" + RankFailedName(options_.rank), why);
+    } catch (const TrainerError&) {
+      // Rank 0 finds out by its time limit.
+    }
+  }
+
+  void TellFailure(const SaveJob& job, const std::string& why) const {
+    CheckpointEvent event;
+    event.kind = CheckpointEvent::Kind::kFailed;
+    event.step = job.step;
+    event.epoch = options_.epoch;
+    event.path = options_.directory + "/" + StepDirectoryName(job.step);
+    event.blocking_seconds = job.blocking_seconds;
+    event.total_seconds = SecondsSince(job.start);
+    event.message = why;
+    Tell(event);
+  }
+
+  const CheckpointWriterOptions options_;
+  HostCopy host_;      // written by Save, read by the background thread it starts afterwards
+  int64_t saves_ = 0;  // the same on every rank: Save is called by all of them
+  std::exception_ptr error_;
+
+  std::mutex mutex_;
+  std::condition_variable stop_;
+  bool stopping_ = false;  // guarded by mutex_
+
+  std::thread thread_;
+};
+
+TensorChunk WholeTensor(std::string name, torch::Tensor tensor) {
+  std::vector<int64_t> shape = tensor.sizes().vec();
+  std::vector<int64_t> offset(shape.size(), 0);
+  return {std::move(name), std::move(shape), std::move(offset), std::move(tensor)};
+}
+
+CheckpointWriter::CheckpointWriter(CheckpointWriterOptions options)
+    : impl_(std::make_unique<Impl>(std::move(options))) {}
+
+CheckpointWriter::~CheckpointWriter() = default;
+
+double CheckpointWriter::Save(int64_t step, const nlohmann::json& trainer_state,
+                              const std::vector<TensorChunk>& chunks, SaveKind kind) {
+  return impl_->Save(step, trainer_state, chunks, kind);
+}
+
+void CheckpointWriter::Finish() { impl_->Finish(); }
+
+std::vector<int> SpreadByBytes(const std::vector<int64_t>& bytes, int writers) {
+  std::vector<size_t> largest_first(bytes.size());
+  std::iota(largest_first.begin(), largest_first.end(), size_t{0});
+  std::stable_sort(largest_first.begin(), largest_first.end(),
+                   [&](size_t a, size_t b) { return bytes[a] > bytes[b]; });
+  std::vector<int64_t> load(static_cast<size_t>(writers), 0);
+  std::vector<int> writer_of(bytes.size(), 0);
+  for (const size_t i : largest_first) {
+    const auto least = std::min_element(load.begin(), load.end());
+    *least += bytes[i];
+    writer_of[i] = static_cast<int>(least - load.begin());
+  }
+  return writer_of;
+}
+
+}  // namespace trainyard::trainer

@@ -1,0 +1,120 @@
+#include "trainer/checkpoint/durable_file.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "trainer/config/trainer_error.h"
+
+namespace trainyard::trainer {
+namespace {
+
+[[noreturn]] void CannotWrite(const std::string& what, int error) {
+  std::string message = what + ": " + std::strerror(error);
+  if (error == ENOSPC || error == EDQUOT) message += "; free some space or keep fewer checkpoints";
+  throw TrainerError(ExitCode::kCannotWrite, message);
+}
+
+// Closes on the way out of an error; success closes by hand to see close(2) fail.
+class Descriptor {
+ public:
+  explicit Descriptor(int file) : file_(file) {}
+  ~Descriptor() {
+    if (file_ >= 0) close(file_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return file_; }
+  int Release() { return std::exchange(file_, -1); }
+
+ private:
+  int file_;
+};
+
+void WriteAll(int file, std::string_view piece, const std::string& path) {
+  constexpr size_t kBytesPerCall = size_t{1} << 30;  // Linux writes at most 2 GiB in one call
+  while (!piece.empty()) {
+    const ssize_t written = write(file, piece.data(), std::min(piece.size(), kBytesPerCall));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) CannotWrite("cannot write " + path, errno);
+    piece.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+}  // namespace
+
+void MakeDirectories(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) CannotWrite("cannot make directory " + path, error.value());
+}
+
+void WriteFileDurably(const std::string& path, const std::vector<std::string_view>& pieces) {
+  Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (file.get() < 0) CannotWrite("cannot create " + path, errno);
+  for (const std::string_view piece : pieces) WriteAll(file.get(), piece, path);
+  if (fsync(file.get()) != 0) CannotWrite("cannot sync " + path, errno);
+  if (close(file.Release()) != 0) CannotWrite("cannot close " + path, errno);
+}
+
+void WriteFileAtomically(const std::string& path, std::string_view text) {
+  const std::string partial = path + ".partial";
+  WriteFileDurably(partial, {text});
+  if (rename(partial.c_str(), path.c_str()) != 0) CannotWrite("cannot rename " + partial, errno);
+  SyncDirectory(std::filesystem::path(path).parent_path());
+}
+
+void SyncDirectory(const std::string& path) {
+  const Descriptor directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory.get() < 0) CannotWrite("cannot open directory " + path, errno);
+  // Some network file systems have nothing to sync for a directory and say so.
+  if (fsync(directory.get()) != 0 && errno != EINVAL) CannotWrite("cannot sync " + path, errno);
+}
+
+void ReplaceDirectory(const std::string& from, const std::string& to) {
+  if (rename(from.c_str(), to.c_str()) == 0) return;
+  if (errno != ENOTEMPTY && errno != EEXIST) CannotWrite("cannot rename " + from, errno);
+  if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) return;
+  if (errno != EINVAL && errno != ENOSYS) CannotWrite("cannot replace " + to, errno);
+  const std::string aside = from + "-old";
+  if (rename(to.c_str(), aside.c_str()) != 0) CannotWrite("cannot rename " + to, errno);
+  if (rename(from.c_str(), to.c_str()) != 0) CannotWrite("cannot rename " + from, errno);
+  if (rename(aside.c_str(), from.c_str()) != 0) CannotWrite("cannot rename " + aside, errno);
+}
+
+std::string ReadFile(const std::string& path) {
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status {};
+  if (file.get() < 0 || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+    const int error = file.get() >= 0 && S_ISDIR(status.st_mode) ? EISDIR : errno;
+    throw TrainerError(ExitCode::kNoInput, "cannot open " + path + ": " + std::strerror(error));
+  }
+  std::string text(static_cast<size_t>(status.st_size), '\0');
+  size_t have = 0;
+  while (have < text.size()) {
+    const ssize_t got = read(file.get(), text.data() + have, text.size() - have);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      throw TrainerError(ExitCode::kNoInput, "cannot read " + path + ": " + std::strerror(errno));
+    }
+    if (got == 0) break;
+    have += static_cast<size_t>(got);
+  }
+  text.resize(have);
+  return text;
+}
+
+int64_t FileBytes(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return -1;
+  return status.st_size;
+}
+
+}  // namespace trainyard::trainer

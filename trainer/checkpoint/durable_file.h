@@ -1,0 +1,39 @@
+// Files and directories that are on the disk when the call returns.
+//
+// All functions throw TrainerError with the path and the system's reason: kCannotWrite when writing
+// fails, kNoInput when reading does.
+#ifndef TRAINYARD_TRAINER_CHECKPOINT_DURABLE_FILE_H_
+#define TRAINYARD_TRAINER_CHECKPOINT_DURABLE_FILE_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trainyard::trainer {
+
+// Makes the directory and its parents; those that are there already are fine.
+void MakeDirectories(const std::string& path);
+
+// Writes the pieces one after another into a new or emptied file and syncs it. The name itself is
+// durable only after SyncDirectory.
+void WriteFileDurably(const std::string& path, const std::vector<std::string_view>& pieces);
+
+// The file appears under its name only when it is complete and on disk.
+void WriteFileAtomically(const std::string& path, std::string_view text);
+
+// Makes creations, renames and removals inside the directory durable.
+void SyncDirectory(const std::string& path);
+
+// Moves directory `from` to the name `to`; what was there before ends up under the name `from`.
+// Atomic where the file system can exchange two names; elsewhere the old one is moved aside first.
+void ReplaceDirectory(const std::string& from, const std::string& to);
+
+std::string ReadFile(const std::string& path);
+
+// Bytes of the file; -1 when it is not a regular file that can be seen.
+int64_t FileBytes(const std::string& path);
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_CHECKPOINT_DURABLE_FILE_H_

@@ -1,0 +1,80 @@
+// manifest.json: what a published checkpoint holds and where. README.md describes the format.
+#ifndef TRAINYARD_TRAINER_CHECKPOINT_MANIFEST_H_
+#define TRAINYARD_TRAINER_CHECKPOINT_MANIFEST_H_
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "trainer/checkpoint/box.h"
+
+namespace trainyard::trainer {
+
+struct StoredChunk {
+  Box box;
+  std::string file;   // inside the checkpoint's directory
+  int64_t begin = 0;  // bytes [begin, end) of the file
+  int64_t end = 0;
+  uint64_t xxh64 = 0;  // of those bytes
+};
+
+struct StoredTensor {
+  torch::ScalarType dtype = torch::kFloat32;
+  Extents shape;  // of the logical tensor
+  std::vector<StoredChunk> chunks;
+};
+
+struct StoredFile {
+  int64_t bytes = 0;
+  int64_t header_bytes = 0;   // before the first chunk
+  uint64_t header_xxh64 = 0;  // of them
+};
+
+// What one rank has written: rank_NNNNN.json, and the parts that a manifest is merged from.
+struct Entries {
+  std::map<std::string, StoredFile> files;
+  std::map<std::string, StoredTensor> tensors;
+};
+
+struct Manifest {
+  int64_t step = 0;
+  int64_t epoch = 0;
+  int world_size = 0;
+  std::string model_fingerprint;
+  nlohmann::json trainer_state;
+  Entries entries;
+};
+
+constexpr char kManifestName[] = "manifest.json";
+
+// Names of safetensors, such as "BF16". Throws TrainerError kInternal for a dtype without one.
+std::string DtypeName(torch::ScalarType dtype);
+
+std::string EntriesToText(const Entries& entries);
+// `path` is for messages. Throws TrainerError kBadData.
+Entries EntriesFromText(const std::string& text, const std::string& path);
+
+std::string ManifestToText(const Manifest& manifest);
+// Checks the text's own checksum, every number, and that chunks lie inside tensors and files and
+// cover each tensor exactly. Throws TrainerError kBadData.
+Manifest ManifestFromText(const std::string& text, const std::string& path);
+
+// Adds what another rank has written. Throws TrainerError kInternal when the two do not agree about
+// a tensor.
+void Merge(const Entries& more, Entries* all);
+// Throws TrainerError kInternal when chunks leave a part of a tensor out or hold it twice.
+void CheckCoverage(const Entries& entries);
+
+// "rank_00003.safetensors" and "rank_00003.json".
+std::string RankDataName(int rank);
+std::string RankEntriesName(int rank);
+// "step_000000100"
+std::string StepDirectoryName(int64_t step);
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_CHECKPOINT_MANIFEST_H_
