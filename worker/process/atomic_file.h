@@ -8,12 +8,13 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 
 namespace trainyard::worker {
 
 // Writes PATH.tmp, fsyncs it, renames it over PATH and fsyncs the directory. Mode 0600. One writer
-// at a time for each path. Errors name the path and the cause (RESOURCE_EXHAUSTED for a full disk,
-// NOT_FOUND for a missing directory, PERMISSION_DENIED, else INTERNAL).
+// at a time for each path. Errors name the path and the cause; codes as absl::ErrnoToStatus gives
+// them (RESOURCE_EXHAUSTED for a full disk, NOT_FOUND for a missing directory, ...).
 absl::Status WriteFileAtomically(const std::string& path, std::string_view text);
 
 // Takes disk space for a later WriteFileAtomically of at most `bytes`, so that the write succeeds
@@ -23,8 +24,8 @@ absl::Status ReserveAtomicFile(const std::string& path, std::size_t bytes);
 // The whole file. NOT_FOUND when there is none, RESOURCE_EXHAUSTED when it has more than max_bytes.
 absl::StatusOr<std::string> ReadSmallFile(const std::string& path, std::size_t max_bytes = 1 << 20);
 
-// The status for a failed system call on `subject`; `error` is an errno value.
-absl::Status ErrnoStatus(int error, std::string_view what, std::string_view subject);
+// "WHAT SUBJECT: cause" with the code that belongs to the errno value.
+absl::Status ErrnoStatus(int error, absl::string_view what, absl::string_view subject);
 
 }  // namespace trainyard::worker
 

@@ -1,0 +1,338 @@
+// Life and death of real ranks under the real shim.
+#include "worker/process/rank_process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+#include "gmock/gmock.h"
+#include "tests/worker/process/rank_fixture.h"
+#include "worker/process/atomic_file.h"
+#include "worker/process/process_table.h"
+
+namespace trainyard::worker {
+namespace {
+
+using testing::HasSubstr;
+
+using RankProcessTest = RankTest;
+
+pid_t ToPid(const std::string& text) {
+  pid_t pid = 0;
+  EXPECT_TRUE(absl::SimpleAtoi(text, &pid)) << text;
+  return pid;
+}
+
+TEST_F(RankProcessTest, RecordsExitCode) {
+  ASSERT_TRUE(LaunchShell("exit 3").ok());
+  const RankState state = AwaitEnd();
+  EXPECT_EQ(state.presence, RankPresence::kExited);
+  EXPECT_EQ(state.exit.exit_code, 3);
+  EXPECT_EQ(state.exit.signal, 0);
+  EXPECT_EQ(state.exit.spawn_error, "");
+  EXPECT_FALSE(state.exit.out_of_memory);
+  EXPECT_FALSE(state.processes_remain);
+  EXPECT_GT(state.rank_pid, 0);
+  EXPECT_GE(state.exit.ended_ms, state.started_ms);
+  EXPECT_GT(state.started_ms, 1600000000000);
+}
+
+TEST_F(RankProcessTest, RecordsSignal) {
+  ASSERT_TRUE(LaunchShell("kill -SEGV $$").ok());
+  const RankState state = AwaitEnd();
+  EXPECT_EQ(state.exit.signal, SIGSEGV);
+  EXPECT_EQ(state.exit.exit_code, 0);
+}
+
+TEST_F(RankProcessTest, BothStreamsGoToOnePrivateFile) {
+  ASSERT_TRUE(LaunchShell("echo out; echo err >&2; cat; echo end").ok());
+  AwaitEnd();
+  EXPECT_EQ(Output(), "out\nerr\nend\n");
+  struct stat info = {};
+  for (const char* name : {kOutputFile, kStartFile, kShimFile, kExitFile}) {
+    ASSERT_EQ(stat(File(name).c_str(), &info), 0) << name;
+    EXPECT_EQ(info.st_mode & 0777, 0600) << name;
+  }
+}
+
+TEST_F(RankProcessTest, EnvironmentIsExact) {
+  setenv("TRAINYARD_TEST_LEAK", "1", 1);
+  RankCommand command = {{"env"}, {{"PATH", "/usr/bin:/bin"}, {"RANK", "7"}, {"E", "a=b\nc"}}, "/"};
+  ASSERT_TRUE(launcher().Launch(dir(), command).ok());
+  EXPECT_EQ(AwaitEnd().exit.exit_code, 0);
+  EXPECT_EQ(Output(), "E=a=b\nc\nPATH=/usr/bin:/bin\nRANK=7\n");
+  unsetenv("TRAINYARD_TEST_LEAK");
+}
+
+TEST_F(RankProcessTest, StartsInItsWorkingDirectory) {
+  RankCommand command = Shell("pwd");
+  command.working_directory = "/usr";
+  ASSERT_TRUE(launcher().Launch(dir(), command).ok());
+  AwaitEnd();
+  EXPECT_EQ(Output(), "/usr\n");
+}
+
+TEST_F(RankProcessTest, ClosesDescriptors) {
+  const UniqueFd leak(fcntl(0, F_DUPFD, 100));  // Inheritable on purpose.
+  ASSERT_TRUE(leak.valid());
+  ASSERT_TRUE(LaunchShell("exec ls /proc/self/fd").ok());
+  AwaitEnd();
+  // 3 is the directory that ls lists.
+  EXPECT_EQ(Output(), "0\n1\n2\n3\n");
+}
+
+TEST_F(RankProcessTest, SignalsHaveDefaultActions) {
+  ASSERT_TRUE(LaunchShell("grep -E 'SigBlk|SigIgn' /proc/self/status").ok());
+  AwaitEnd();
+  // 32 and 33 are glibc's own: its posix_spawn leaves them ignored, and it takes them when needed.
+  EXPECT_THAT(Output(), testing::AnyOf("SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n",
+                                       "SigBlk:\t0000000000000000\nSigIgn:\t0000000180000000\n"));
+}
+
+TEST_F(RankProcessTest, LeadsASessionOfItsOwn) {
+  ASSERT_TRUE(LaunchShell("read -r pid name state ppid group session rest < /proc/self/stat; "
+                          "echo $((pid - group)) $((pid - session))")
+                  .ok());
+  AwaitEnd();
+  EXPECT_EQ(Output(), "0 0\n");
+}
+
+struct SpawnFailure {
+  const char* name;
+  std::vector<std::string> argv;
+  // Null: the rank's own.
+  const char* working_directory;
+  const char* cause;
+};
+
+class SpawnErrorTest : public RankTest, public testing::WithParamInterface<SpawnFailure> {};
+
+TEST_P(SpawnErrorTest, IsRecordedInWords) {
+  ASSERT_TRUE(WriteFileAtomically(File("no_interpreter"), "echo hello\n").ok());
+  ASSERT_EQ(chmod(File("no_interpreter").c_str(), 0700), 0);
+  const std::string working_directory =
+      GetParam().working_directory == nullptr ? dir() : GetParam().working_directory;
+  const RankCommand command = {GetParam().argv, {{"PATH", "/usr/bin:/bin"}}, working_directory};
+  ASSERT_TRUE(launcher().Launch(dir(), command).ok());
+  const RankState state = AwaitEnd();
+  EXPECT_EQ(state.presence, RankPresence::kExited);
+  EXPECT_EQ(state.exit.exit_code, 127);
+  EXPECT_THAT(state.exit.spawn_error, HasSubstr(GetParam().cause));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Causes, SpawnErrorTest,
+    testing::Values(
+        SpawnFailure{"NotInPath", {"no-such-program"}, "/", "no program `no-such-program` in PATH"},
+        SpawnFailure{"Missing", {"/no/such/program"}, "/", "No such file or directory"},
+        SpawnFailure{"NotExecutable", {"/etc/passwd"}, "/", "Permission denied"},
+        SpawnFailure{"NoInterpreter", {"./no_interpreter"}, nullptr, "needs a #! line"},
+        SpawnFailure{"NoDirectory", {"env"}, "/no/such/dir", "cannot enter working directory"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST_F(RankProcessTest, SurvivesDeathOfItsStarter) {
+  ASSERT_EQ(mkfifo(File("answer").c_str(), 0600), 0);
+  const pid_t starter = fork();
+  ASSERT_GE(starter, 0);
+  if (starter == 0) {
+    const bool launched =
+        LaunchShell("echo started > word; read -r line < answer; exit $line").ok();
+    _exit(launched ? 0 : 1);
+  }
+  int status = 1;
+  waitpid(starter, &status, 0);
+  ASSERT_EQ(status, 0);
+  ASSERT_EQ(AwaitWord(), "started");
+
+  const absl::StatusOr<RankState> state = ReadRankState(dir());
+  ASSERT_TRUE(state.ok());
+  EXPECT_EQ(state->presence, RankPresence::kRunning);
+  EXPECT_EQ(state->rank_pid, Shim().rank.pid);
+  const absl::StatusOr<UniqueFd> watch = OpenExitWatch(dir());
+  ASSERT_TRUE(watch.ok()) << watch.status();
+  const UniqueFd answer(open(File("answer").c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(write(answer.get(), "5\n", 2), 2);
+  EXPECT_EQ(AwaitEnd().exit.exit_code, 5);
+}
+
+TEST_F(RankProcessTest, StartsOnlyOnce) {
+  ASSERT_TRUE(LaunchShell("echo once; echo up > word; exec sleep 1000").ok());
+  AwaitWord();
+  EXPECT_EQ(LaunchShell("echo twice").code(), absl::StatusCode::kAlreadyExists);
+  ASSERT_TRUE(SignalRank(dir(), RankSignal::kKill).ok());
+  AwaitEnd();
+  EXPECT_EQ(LaunchShell("echo thrice").code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(Output(), "once\n");
+}
+
+TEST_F(RankProcessTest, NeverStartedAndStartingAreTold) {
+  EXPECT_EQ(ReadRankState(dir())->presence, RankPresence::kNeverStarted);
+  const UniqueFd lock_file(open(File(kLockFile).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  struct flock lock = {};
+  lock.l_type = F_WRLCK;
+  ASSERT_EQ(fcntl(lock_file.get(), F_OFD_SETLK, &lock), 0);
+  EXPECT_EQ(ReadRankState(dir())->presence, RankPresence::kStarting);
+  EXPECT_EQ(LaunchShell("exit 0").code(), absl::StatusCode::kAlreadyExists);
+}
+
+TEST_F(RankProcessTest, KillReachesGrandchildrenAndThoseThatLeftTheGroup) {
+  ASSERT_TRUE(LaunchShell("sleep 1000 & a=$!; setsid sleep 1001 & sleep 1002 & "
+                          "echo $a $! > word; wait")
+                  .ok());
+  const std::vector<std::string> pids = absl::StrSplit(AwaitWord(), ' ');
+  ASSERT_EQ(pids.size(), 2);
+  ASSERT_TRUE(SignalRank(dir(), RankSignal::kKill).ok());
+  const RankState state = AwaitEnd();
+  EXPECT_EQ(state.exit.signal, SIGKILL);
+  EXPECT_FALSE(state.exit.out_of_memory);
+  EXPECT_FALSE(state.processes_remain);
+  for (const std::string& pid : pids) EXPECT_FALSE(ReadProcessStat(ToPid(pid)).has_value());
+  EXPECT_TRUE(ChildrenOf(Shim().shim.pid).empty());
+}
+
+TEST_F(RankProcessTest, LeftoversAreKilledWhenTheRankLeaves) {
+  ASSERT_TRUE(LaunchShell("sleep 1000 & echo $! > word; setsid sleep 1000 & "
+                          "setsid -f sleep 1000; exit 0")
+                  .ok());
+  const pid_t leftover = ToPid(AwaitWord());
+  EXPECT_EQ(AwaitEnd().exit.exit_code, 0);
+  EXPECT_FALSE(ReadProcessStat(leftover).has_value());
+}
+
+TEST_F(RankProcessTest, TerminateLetsTheRankSaveAndLeave) {
+  ASSERT_EQ(mkfifo(File("nothing").c_str(), 0600), 0);
+  ASSERT_TRUE(LaunchShell("trap 'echo saved; exit 143' TERM; echo up > word; "
+                          "while :; do read -r line < nothing; done")
+                  .ok());
+  ASSERT_EQ(AwaitWord(), "up");
+  ASSERT_TRUE(SignalRank(dir(), RankSignal::kTerminate).ok());
+  EXPECT_EQ(AwaitEnd().exit.exit_code, 143);
+  EXPECT_THAT(Output(), HasSubstr("saved\n"));
+  EXPECT_EQ(SignalRank(dir(), RankSignal::kTerminate).code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(RankProcessTest, SaveNowReachesOnlyAProgramThatCatchesIt) {
+  ASSERT_EQ(mkfifo(File("step").c_str(), 0600), 0);
+  ASSERT_TRUE(LaunchShell("read -r line < step; trap 'echo saving; exit 0' USR1; echo up > word; "
+                          "read -r line < step")
+                  .ok());
+  EXPECT_EQ(SignalRank(dir(), RankSignal::kSaveNow).code(), absl::StatusCode::kFailedPrecondition);
+  const UniqueFd step(open(File("step").c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(write(step.get(), "\n", 1), 1);
+  ASSERT_EQ(AwaitWord(), "up");
+  EXPECT_TRUE(SignalRank(dir(), RankSignal::kSaveNow).ok());
+  EXPECT_EQ(AwaitEnd().exit.exit_code, 0);
+  EXPECT_THAT(Output(), HasSubstr("saving\n"));
+}
+
+TEST_F(RankProcessTest, ShimIgnoresSignalsMeantForTheWorker) {
+  ASSERT_EQ(mkfifo(File("step").c_str(), 0600), 0);
+  ASSERT_TRUE(LaunchShell("echo up > word; read -r line < step; exit 4").ok());
+  ASSERT_EQ(AwaitWord(), "up");
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) kill(Shim().shim.pid, signal);
+  const UniqueFd step(open(File("step").c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(write(step.get(), "\n", 1), 1);
+  EXPECT_EQ(AwaitEnd().exit.exit_code, 4);
+}
+
+TEST_F(RankProcessTest, RankOutlivesItsShimAndIsStillFound) {
+  ASSERT_TRUE(LaunchShell("sleep 1000 & echo up > word; wait").ok());
+  ASSERT_EQ(AwaitWord(), "up");
+  const ShimRecord shim = Shim();
+  ASSERT_EQ(kill(shim.shim.pid, SIGKILL), 0);
+  ASSERT_TRUE(AwaitGone(shim.shim.pid));
+  EXPECT_EQ(ReadRankState(dir())->presence, RankPresence::kRunning);
+  const absl::StatusOr<UniqueFd> watch = OpenExitWatch(dir());
+  ASSERT_TRUE(watch.ok()) << watch.status();
+
+  ASSERT_EQ(kill(shim.rank.pid, SIGKILL), 0);  // Only the leader: its child stays.
+  RankState state = AwaitEnd();
+  EXPECT_EQ(state.presence, RankPresence::kVanished);
+  EXPECT_EQ(state.exit.signal, SIGKILL);
+  EXPECT_THAT(state.summary, HasSubstr("gone without an exit record"));
+  EXPECT_TRUE(state.processes_remain);
+  const std::vector<ProcessStat> left = MembersOfGroup(shim.rank.pid);
+  ASSERT_EQ(left.size(), 1);
+  ASSERT_TRUE(SignalRank(dir(), RankSignal::kKill).ok());
+  ASSERT_TRUE(AwaitGone(left[0].pid));
+  EXPECT_FALSE(ReadRankState(dir())->processes_remain);
+}
+
+// The pid now belongs to somebody else: this test.
+TEST_F(RankProcessTest, RecycledPidIsNeitherFoundNorSignalled) {
+  const ProcessStat own = ReadProcessStat(getpid()).value();
+  const ProcessId recycled = {own.pid, own.start_time - 1};
+  ASSERT_TRUE(WriteShimRecord(dir(), {recycled, recycled, 1, BootId()}).ok());
+  EXPECT_EQ(ReadRankState(dir())->presence, RankPresence::kVanished);
+  EXPECT_EQ(OpenExitWatch(dir()).status().code(), absl::StatusCode::kNotFound);
+  for (const RankSignal signal :
+       {RankSignal::kTerminate, RankSignal::kKill, RankSignal::kSaveNow}) {
+    EXPECT_EQ(SignalRank(dir(), signal).code(), absl::StatusCode::kNotFound);
+  }
+}
+
+TEST_F(RankProcessTest, RebootIsTold) {
+  const ProcessStat own = ReadProcessStat(getpid()).value();
+  const ProcessId same = {own.pid, own.start_time};
+  ASSERT_TRUE(WriteShimRecord(dir(), {same, same, 1, "another boot"}).ok());
+  const absl::StatusOr<RankState> state = ReadRankState(dir());
+  ASSERT_TRUE(state.ok());
+  EXPECT_EQ(state->presence, RankPresence::kVanished);
+  EXPECT_THAT(state->summary, HasSubstr("machine was restarted"));
+  EXPECT_EQ(SignalRank(dir(), RankSignal::kKill).code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(RankProcessTest, TornRecordCountsAsVanished) {
+  ASSERT_TRUE(WriteFileAtomically(File(kExitFile), "{\"exit_code\":").ok());
+  EXPECT_EQ(ReadRankState(dir())->presence, RankPresence::kVanished);
+}
+
+TEST_F(RankProcessTest, RefusesBadCommands) {
+  const std::vector<RankCommand> commands = {
+      {{}, {}, "/"},
+      {{""}, {}, "/"},
+      {{"env"}, {}, "relative"},
+      {{"env"}, {{"A=B", "c"}}, "/"},
+      {{"env"}, {{"A", std::string("a\0b", 3)}}, "/"},
+      {{"env", "\xff"}, {}, "/"},
+  };
+  for (const RankCommand& command : commands) {
+    EXPECT_EQ(launcher().Launch(dir(), command).code(), absl::StatusCode::kInvalidArgument);
+  }
+  EXPECT_EQ(ReadRankState(dir())->presence, RankPresence::kNeverStarted);
+}
+
+TEST_F(RankProcessTest, FailedStartLeavesTheDirectoryUnused) {
+  const RankCommand command = Shell("exit 6");
+  EXPECT_EQ(RankLauncher("/no/such/worker").Launch(dir(), command).code(),
+            absl::StatusCode::kNotFound);
+  const absl::Status no_shim = RankLauncher("/bin/false").Launch(dir(), command);
+  EXPECT_THAT(std::string(no_shim.message()), HasSubstr("ended without a word"));
+  ASSERT_EQ(mkdir(File(kOutputFile).c_str(), 0700), 0);
+  const absl::Status no_output = launcher().Launch(dir(), command);
+  EXPECT_THAT(std::string(no_output.message()), HasSubstr("output.log: Is a directory"));
+  EXPECT_EQ(ReadRankState(dir())->presence, RankPresence::kNeverStarted);
+
+  ASSERT_EQ(rmdir(File(kOutputFile).c_str()), 0);
+  ASSERT_TRUE(launcher().Launch(dir(), command).ok());
+  EXPECT_EQ(AwaitEnd().exit.exit_code, 6);
+}
+
+TEST_F(RankProcessTest, LogTailShowsTheLastLines) {
+  ASSERT_TRUE(LaunchShell("i=0; while [ $i -lt 3000 ]; do echo line $i; i=$((i+1)); done").ok());
+  AwaitEnd();
+  const std::string tail = ReadLogTail(dir());
+  EXPECT_LE(tail.size(), 8192);
+  EXPECT_GT(tail.size(), 8000);
+  EXPECT_EQ(tail.substr(0, 5), "line ");
+  EXPECT_THAT(tail, HasSubstr("line 2999\n"));
+}
+
+}  // namespace
+}  // namespace trainyard::worker

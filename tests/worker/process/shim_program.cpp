@@ -1,0 +1,9 @@
+// Stands for trainyard-worker: a program whose `shim` command is the shim.
+#include <string_view>
+
+#include "worker/process/shim.h"
+
+int main(int argc, char** argv) {
+  if (argc < 2 || std::string_view(argv[1]) != "shim") return 64;
+  return trainyard::worker::RunShim(argc - 1, argv + 1);
+}

@@ -1,0 +1,99 @@
+#include "worker/process/process_table.h"
+
+#include <dirent.h>
+
+#include <memory>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "worker/process/atomic_file.h"
+
+namespace trainyard::worker {
+namespace {
+
+bool IsDead(char state) { return state == 'Z' || state == 'X' || state == 'x'; }
+
+// Calls `visit` with each living process of the machine.
+template <typename Visit>
+void ForEachProcess(Visit visit) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir("/proc"), closedir);
+  if (directory == nullptr) return;
+  while (const dirent* entry = readdir(directory.get())) {
+    pid_t pid = 0;
+    if (!absl::SimpleAtoi(entry->d_name, &pid)) continue;
+    const std::optional<ProcessStat> stat = ReadProcessStat(pid);
+    if (stat.has_value() && !IsDead(stat->state)) visit(*stat);
+  }
+}
+
+}  // namespace
+
+std::optional<ProcessStat> ParseProcessStat(absl::string_view text) {
+  // "PID (NAME) STATE PPID PGRP SESSION ...": NAME ends at the last ')'.
+  const std::size_t open = text.find(" (");
+  const std::size_t close = text.rfind(')');
+  if (open == absl::string_view::npos || close == absl::string_view::npos || close < open) {
+    return std::nullopt;
+  }
+  const std::vector<absl::string_view> fields =
+      absl::StrSplit(text.substr(close + 1), ' ', absl::SkipWhitespace());
+  // Field 3 (state) is the first after the name, so field N of proc(5) is fields[N - 3].
+  ProcessStat stat;
+  if (fields.size() < 20 || fields[0].size() != 1) return std::nullopt;
+  stat.state = fields[0][0];
+  if (!absl::SimpleAtoi(text.substr(0, open), &stat.pid) ||
+      !absl::SimpleAtoi(fields[1], &stat.parent) || !absl::SimpleAtoi(fields[2], &stat.group) ||
+      !absl::SimpleAtoi(fields[19], &stat.start_time)) {
+    return std::nullopt;
+  }
+  return stat;
+}
+
+std::optional<ProcessStat> ReadProcessStat(pid_t pid) {
+  const absl::StatusOr<std::string> text = ReadSmallFile(absl::StrCat("/proc/", pid, "/stat"));
+  if (!text.ok()) return std::nullopt;
+  return ParseProcessStat(*text);
+}
+
+bool IsRunning(const ProcessId& process) {
+  if (process.pid <= 0) return false;
+  const std::optional<ProcessStat> stat = ReadProcessStat(process.pid);
+  return stat.has_value() && stat->start_time == process.start_time && !IsDead(stat->state);
+}
+
+std::vector<pid_t> ChildrenOf(pid_t parent) {
+  std::vector<pid_t> children;
+  ForEachProcess([&](const ProcessStat& stat) {
+    if (stat.parent == parent) children.push_back(stat.pid);
+  });
+  return children;
+}
+
+std::vector<ProcessStat> MembersOfGroup(pid_t group) {
+  std::vector<ProcessStat> members;
+  ForEachProcess([&](const ProcessStat& stat) {
+    if (stat.group == group) members.push_back(stat);
+  });
+  return members;
+}
+
+bool CatchesSignal(pid_t pid, int signal) {
+  const absl::StatusOr<std::string> text = ReadSmallFile(absl::StrCat("/proc/", pid, "/status"));
+  if (!text.ok()) return false;
+  for (absl::string_view line : absl::StrSplit(*text, '\n')) {
+    if (!absl::ConsumePrefix(&line, "SigCgt:")) continue;
+    uint64_t caught = 0;
+    if (!absl::SimpleHexAtoi(line, &caught)) return false;
+    return (caught >> (signal - 1) & 1) != 0;
+  }
+  return false;
+}
+
+std::string BootId() {
+  const absl::StatusOr<std::string> text = ReadSmallFile("/proc/sys/kernel/random/boot_id");
+  return text.ok() ? std::string(absl::StripSuffix(*text, "\n")) : "";
+}
+
+}  // namespace trainyard::worker

@@ -1,0 +1,174 @@
+#include "worker/process/rank_child.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "worker/process/atomic_file.h"
+
+namespace trainyard::worker {
+namespace {
+
+constexpr int kChannelFd = 3;
+constexpr int kSpawnErrorExit = 127;
+constexpr char kDefaultPath[] = "/usr/local/bin:/usr/bin:/bin";
+constexpr char kScoreFile[] = "/proc/self/oom_score_adj";
+constexpr char kShimScore[] = "-900";
+
+// Best effort: lowering needs a privilege that a worker need not have.
+void WriteScore(const std::string& score) {
+  const UniqueFd fd(open(kScoreFile, O_WRONLY | O_CLOEXEC));
+  if (fd.valid() && write(fd.get(), score.data(), score.size()) < 0) errno = 0;
+}
+
+// One byte from the other side; false at end of file.
+bool ReadByte(int fd) {
+  char byte = 0;
+  ssize_t count = 0;
+  do {
+    count = read(fd, &byte, 1);
+  } while (count < 0 && errno == EINTR);
+  return count == 1;
+}
+
+void WriteByte(int fd, char byte) {
+  while (send(fd, &byte, 1, MSG_NOSIGNAL) < 0 && errno == EINTR) {
+  }
+}
+
+// Ignored signals and blocked ones survive execve: a rank must not inherit the shim's.
+void ResetSignals() {
+  for (int signal = 1; signal < NSIG; ++signal) std::ignore = ::signal(signal, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+std::string CauseOf(int error) {
+  if (error == ENOEXEC) return "the kernel cannot execute it (a script needs a #! line)";
+  return strerror(error);
+}
+
+bool IsProgram(const std::string& path) {
+  struct stat info = {};
+  return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
+}
+
+// Where the program is; an error in words when PATH does not have it.
+absl::StatusOr<std::string> FindProgram(const RankCommand& command) {
+  const std::string& program = command.argv.front();
+  if (program.find('/') != std::string::npos) return program;
+  const auto found = command.environment.find("PATH");
+  const std::string path = found == command.environment.end() ? kDefaultPath : found->second;
+  for (const absl::string_view directory : absl::StrSplit(path, ':', absl::SkipEmpty())) {
+    std::string candidate = absl::StrCat(directory, "/", program);
+    if (IsProgram(candidate)) return candidate;
+  }
+  return absl::NotFoundError(absl::StrCat("no program `", program, "` in PATH (", path, ")"));
+}
+
+// Replaces this process by the rank's program. Returns only on failure, with the cause.
+std::string Execute(const RankCommand& command) {
+  if (chdir(command.working_directory.c_str()) != 0) {
+    return absl::StrCat("cannot enter working directory ", command.working_directory, ": ",
+                        CauseOf(errno));
+  }
+  const absl::StatusOr<std::string> program = FindProgram(command);
+  if (!program.ok()) return std::string(program.status().message());
+  std::vector<std::string> variables;
+  for (const auto& [name, value] : command.environment) {
+    variables.push_back(absl::StrCat(name, "=", value));
+  }
+  std::vector<char*> environment;
+  for (std::string& variable : variables) environment.push_back(variable.data());
+  environment.push_back(nullptr);
+  std::vector<char*> argv;
+  for (const std::string& argument : command.argv) {
+    argv.push_back(const_cast<char*>(argument.c_str()));
+  }
+  argv.push_back(nullptr);
+  execve(program->c_str(), argv.data(), environment.data());
+  return absl::StrCat("cannot execute ", *program, ": ", CauseOf(errno));
+}
+
+// Gives the rank its three descriptors and keeps only the channel besides; false on failure. The
+// sources are moved out of the way first, for any of them may have one of the target numbers.
+bool ArrangeDescriptors(int channel, int output) {
+  const int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+  const std::array<int, 3> low = {null_fd, output, channel};
+  std::array<int, 3> high = {};
+  for (std::size_t i = 0; i < low.size(); ++i) {
+    high[i] = fcntl(low[i], F_DUPFD_CLOEXEC, 10);
+    if (high[i] < 0) return false;
+  }
+  if (dup2(high[0], STDIN_FILENO) < 0 || dup2(high[1], STDOUT_FILENO) < 0 ||
+      dup2(high[1], STDERR_FILENO) < 0 || dup3(high[2], kChannelFd, O_CLOEXEC) < 0) {
+    return false;
+  }
+  closefrom(kChannelFd + 1);
+  return true;
+}
+
+[[noreturn]] void RunChild(const RankCommand& command, int channel, int output,
+                           const std::string& memory_killer_score) {
+  // First of all: a signal that arrives while the rank is held must end it, not be lost.
+  ResetSignals();
+  if (setsid() < 0 || !ArrangeDescriptors(channel, output)) _exit(kSpawnErrorExit);
+  if (!memory_killer_score.empty()) WriteScore(memory_killer_score);
+  WriteByte(kChannelFd, 'r');
+  if (!ReadByte(kChannelFd)) _exit(kSpawnErrorExit);
+  const std::string cause = Execute(command);
+  if (send(kChannelFd, cause.data(), cause.size(), MSG_NOSIGNAL) < 0) errno = 0;
+  _exit(kSpawnErrorExit);
+}
+
+}  // namespace
+
+absl::StatusOr<HeldRank> HeldRank::Fork(const RankCommand& command, const UniqueFd& output,
+                                        const std::string& memory_killer_score) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    return ErrnoStatus(errno, "cannot make", "a socket pair");
+  }
+  UniqueFd ours(ends[0]);
+  UniqueFd theirs(ends[1]);
+  const pid_t pid = fork();
+  if (pid < 0) return ErrnoStatus(errno, "cannot fork", "the rank");
+  if (pid == 0) RunChild(command, theirs.get(), output.get(), memory_killer_score);
+  theirs.Reset();
+  HeldRank rank(pid, std::move(ours));
+  if (!ReadByte(rank.channel_.get())) {
+    return absl::ResourceExhaustedError("the forked rank could not arrange its descriptors");
+  }
+  return rank;
+}
+
+std::string HeldRank::Release() {
+  WriteByte(channel_.get(), 'g');
+  std::string cause;
+  char buffer[1024];
+  for (;;) {
+    const ssize_t count = read(channel_.get(), buffer, sizeof(buffer));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return cause;
+    cause.append(buffer, static_cast<std::size_t>(count));
+  }
+}
+
+std::string LowerMemoryKillerScore() {
+  const absl::StatusOr<std::string> score = ReadSmallFile(kScoreFile);
+  WriteScore(kShimScore);
+  return score.value_or("");
+}
+
+}  // namespace trainyard::worker

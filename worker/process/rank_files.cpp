@@ -1,0 +1,155 @@
+#include "worker/process/rank_files.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "nlohmann/json.hpp"
+#include "proto/support/status_macros.h"
+#include "worker/process/atomic_file.h"
+
+namespace trainyard::worker {
+namespace {
+
+using Json = nlohmann::json;
+
+// start.json holds up to 1,000 arguments and the whole environment.
+constexpr std::size_t kMaxRecordBytes = 16 << 20;
+
+absl::Status WriteRecord(const std::string& path, const Json& record) {
+  // Texts are checked before they get here; a record must not fail on a path with odd bytes.
+  return WriteFileAtomically(path,
+                             record.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+// Reads typed fields of one record; remembers whether all were there.
+class RecordReader {
+ public:
+  explicit RecordReader(const Json& record) : record_(record) {}
+
+  template <typename Value>
+  void Integer(const char* key, Value& value) {
+    const auto found = record_.find(key);
+    if (found == record_.end() || !found->is_number_integer()) {
+      complete_ = false;
+    } else {
+      value = found->template get<Value>();
+    }
+  }
+
+  void Text(const char* key, std::string& value) {
+    const auto found = record_.find(key);
+    if (found == record_.end() || !found->is_string()) {
+      complete_ = false;
+    } else {
+      value = found->get<std::string>();
+    }
+  }
+
+  void Flag(const char* key, bool& value) {
+    const auto found = record_.find(key);
+    if (found == record_.end() || !found->is_boolean()) {
+      complete_ = false;
+    } else {
+      value = found->get<bool>();
+    }
+  }
+
+  // `record` when every field was read.
+  template <typename Record>
+  absl::StatusOr<Record> Finish(Record record, const std::string& path) const {
+    if (complete_) return record;
+    return absl::DataLossError(absl::StrCat(path, " lacks a field or holds a wrong one"));
+  }
+
+ private:
+  const Json& record_;
+  bool complete_ = true;
+};
+
+absl::StatusOr<Json> ReadRecord(const std::string& path) {
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string text, ReadSmallFile(path, kMaxRecordBytes));
+  Json record = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!record.is_object()) return absl::DataLossError(absl::StrCat(path, " is not a JSON object"));
+  return record;
+}
+
+std::string PathOf(const std::string& rank_dir, const char* name) {
+  return absl::StrCat(rank_dir, "/", name);
+}
+
+}  // namespace
+
+absl::Status WriteRankCommand(const std::string& rank_dir, const RankCommand& command) {
+  return WriteRecord(PathOf(rank_dir, kStartFile),
+                     {{"argv", command.argv},
+                      {"environment", command.environment},
+                      {"working_directory", command.working_directory}});
+}
+
+absl::StatusOr<RankCommand> ReadRankCommand(const std::string& rank_dir) {
+  const std::string path = PathOf(rank_dir, kStartFile);
+  TRAINYARD_ASSIGN_OR_RETURN(const Json record, ReadRecord(path));
+  RankCommand command;
+  RecordReader reader(record);
+  reader.Text("working_directory", command.working_directory);
+  const Json argv = record.value("argv", Json());
+  const Json environment = record.value("environment", Json());
+  if (!argv.is_array() || argv.empty() || !environment.is_object()) {
+    return absl::DataLossError(absl::StrCat(path, " holds no program or no environment"));
+  }
+  for (const Json& argument : argv) {
+    if (!argument.is_string()) return absl::DataLossError(absl::StrCat(path, ": bad argv"));
+    command.argv.push_back(argument.get<std::string>());
+  }
+  for (const auto& [name, value] : environment.items()) {
+    if (!value.is_string()) return absl::DataLossError(absl::StrCat(path, ": bad environment"));
+    command.environment[name] = value.get<std::string>();
+  }
+  return reader.Finish(std::move(command), path);
+}
+
+absl::Status WriteShimRecord(const std::string& rank_dir, const ShimRecord& record) {
+  return WriteRecord(PathOf(rank_dir, kShimFile), {{"shim_pid", record.shim.pid},
+                                                   {"shim_start_time", record.shim.start_time},
+                                                   {"rank_pid", record.rank.pid},
+                                                   {"rank_start_time", record.rank.start_time},
+                                                   {"started_ms", record.started_ms},
+                                                   {"boot_id", record.boot_id}});
+}
+
+absl::StatusOr<ShimRecord> ReadShimRecord(const std::string& rank_dir) {
+  const std::string path = PathOf(rank_dir, kShimFile);
+  TRAINYARD_ASSIGN_OR_RETURN(const Json json, ReadRecord(path));
+  ShimRecord record;
+  RecordReader reader(json);
+  reader.Integer("shim_pid", record.shim.pid);
+  reader.Integer("shim_start_time", record.shim.start_time);
+  reader.Integer("rank_pid", record.rank.pid);
+  reader.Integer("rank_start_time", record.rank.start_time);
+  reader.Integer("started_ms", record.started_ms);
+  reader.Text("boot_id", record.boot_id);
+  return reader.Finish(std::move(record), path);
+}
+
+absl::Status WriteRankExit(const std::string& rank_dir, const RankExit& exit) {
+  return WriteRecord(PathOf(rank_dir, kExitFile), {{"exit_code", exit.exit_code},
+                                                   {"signal", exit.signal},
+                                                   {"out_of_memory", exit.out_of_memory},
+                                                   {"ended_ms", exit.ended_ms},
+                                                   {"spawn_error", exit.spawn_error}});
+}
+
+absl::StatusOr<RankExit> ReadRankExit(const std::string& rank_dir) {
+  const std::string path = PathOf(rank_dir, kExitFile);
+  TRAINYARD_ASSIGN_OR_RETURN(const Json json, ReadRecord(path));
+  RankExit exit;
+  RecordReader reader(json);
+  reader.Integer("exit_code", exit.exit_code);
+  reader.Integer("signal", exit.signal);
+  reader.Flag("out_of_memory", exit.out_of_memory);
+  reader.Integer("ended_ms", exit.ended_ms);
+  reader.Text("spawn_error", exit.spawn_error);
+  return reader.Finish(std::move(exit), path);
+}
+
+}  // namespace trainyard::worker

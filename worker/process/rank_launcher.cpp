@@ -1,0 +1,189 @@
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "proto/support/status_macros.h"
+#include "worker/process/atomic_file.h"
+#include "worker/process/rank_process.h"
+#include "worker/process/shim_protocol.h"
+#include "worker/process/utf8_text.h"
+
+namespace trainyard::worker {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kShimAnswerLimit(10);
+// Clear of the numbers that the shim's own descriptors get.
+constexpr int kSafeFd = 16;
+
+bool IsPlainText(const std::string& text) {
+  return text.find('\0') == std::string::npos && IsUtf8(text);
+}
+
+absl::Status CheckCommand(const RankCommand& command) {
+  if (command.argv.empty() || command.argv.front().empty()) {
+    return absl::InvalidArgumentError("the rank's command is empty");
+  }
+  if (command.working_directory.empty() || command.working_directory.front() != '/') {
+    return absl::InvalidArgumentError(
+        absl::StrCat("working directory `", command.working_directory, "` is not absolute"));
+  }
+  bool plain = IsPlainText(command.working_directory);
+  for (const std::string& argument : command.argv) plain = plain && IsPlainText(argument);
+  for (const auto& [name, value] : command.environment) {
+    if (name.empty() || name.find('=') != std::string::npos) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("`", name, "` cannot name an environment variable"));
+    }
+    plain = plain && IsPlainText(name) && IsPlainText(value);
+  }
+  if (plain) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "the rank's command, environment or working directory holds a NUL byte or is not UTF-8");
+}
+
+absl::StatusOr<UniqueFd> MoveUp(UniqueFd fd) {
+  UniqueFd moved(fcntl(fd.get(), F_DUPFD_CLOEXEC, kSafeFd));
+  if (!moved.valid()) return ErrnoStatus(errno, "cannot duplicate", "a descriptor");
+  return moved;
+}
+
+// Takes the lock that says that a start is under way or a shim lives.
+absl::StatusOr<UniqueFd> TakeLock(const std::string& rank_dir) {
+  const std::string path = absl::StrCat(rank_dir, "/", kLockFile);
+  UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!fd.valid()) return ErrnoStatus(errno, "cannot open", path);
+  struct flock lock = {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  if (fcntl(fd.get(), F_OFD_SETLK, &lock) == 0) return MoveUp(std::move(fd));
+  if (errno == EAGAIN || errno == EACCES) {
+    return absl::AlreadyExistsError(absl::StrCat("a shim runs in ", rank_dir));
+  }
+  return ErrnoStatus(errno, "cannot lock", path);
+}
+
+absl::Status CheckUnused(const std::string& rank_dir) {
+  for (const char* name : {kShimFile, kExitFile}) {
+    if (access(absl::StrCat(rank_dir, "/", name).c_str(), F_OK) == 0) {
+      return absl::AlreadyExistsError(absl::StrCat("a rank was started in ", rank_dir, " before"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Owns the C structures of one posix_spawn.
+class SpawnPlan {
+ public:
+  SpawnPlan(int lock, int ready) {
+    posix_spawn_file_actions_init(&actions_);
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+      posix_spawn_file_actions_addopen(&actions_, fd, "/dev/null", O_RDWR, 0);
+    }
+    posix_spawn_file_actions_adddup2(&actions_, lock, kShimLockFd);
+    posix_spawn_file_actions_adddup2(&actions_, ready, kShimReadyFd);
+    posix_spawn_file_actions_addclosefrom_np(&actions_, kShimReadyFd + 1);
+    posix_spawnattr_init(&attributes_);
+    sigset_t signals;
+    sigemptyset(&signals);
+    posix_spawnattr_setsigmask(&attributes_, &signals);
+    sigfillset(&signals);
+    posix_spawnattr_setsigdefault(&attributes_, &signals);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  SpawnPlan(const SpawnPlan&) = delete;
+  SpawnPlan& operator=(const SpawnPlan&) = delete;
+  ~SpawnPlan() {
+    posix_spawn_file_actions_destroy(&actions_);
+    posix_spawnattr_destroy(&attributes_);
+  }
+
+  absl::StatusOr<pid_t> Spawn(const std::string& program, std::vector<std::string> arguments) {
+    std::vector<char*> argv;
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    pid_t pid = 0;
+    const int error =
+        posix_spawn(&pid, program.c_str(), &actions_, &attributes_, argv.data(), environ);
+    if (error != 0) return ErrnoStatus(error, "cannot start", program);
+    return pid;
+  }
+
+ private:
+  posix_spawn_file_actions_t actions_;
+  posix_spawnattr_t attributes_;
+};
+
+// What the shim says on the pipe until it closes it.
+absl::StatusOr<std::string> AwaitAnswer(int fd) {
+  const steady_clock::time_point deadline = steady_clock::now() + kShimAnswerLimit;
+  std::string answer;
+  for (;;) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - steady_clock::now());
+    pollfd waiter = {fd, POLLIN, 0};
+    const int count = left.count() <= 0 ? 0 : poll(&waiter, 1, static_cast<int>(left.count()));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return absl::DeadlineExceededError("the shim did not answer within 10 s");
+    char buffer[1024];
+    const ssize_t bytes = read(fd, buffer, sizeof(buffer));
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes <= 0) return answer;
+    answer.append(buffer, static_cast<std::size_t>(bytes));
+  }
+}
+
+absl::Status CheckAnswer(const std::string& answer) {
+  if (answer == kShimReadyAnswer) return absl::OkStatus();
+  return absl::InternalError(
+      absl::StrCat("the shim could not take over: ",
+                   answer.empty() ? "it ended without a word (killed, or not a worker)" : answer));
+}
+
+}  // namespace
+
+RankLauncher::RankLauncher(std::string shim_program) : shim_program_(std::move(shim_program)) {}
+
+absl::Status RankLauncher::Launch(const std::string& rank_dir, const RankCommand& command) const {
+  TRAINYARD_RETURN_IF_ERROR(CheckCommand(command));
+  if (rank_dir.empty() || rank_dir.front() != '/') {
+    return absl::InvalidArgumentError(absl::StrCat("`", rank_dir, "` is not absolute"));
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(UniqueFd lock, TakeLock(rank_dir));
+  TRAINYARD_RETURN_IF_ERROR(CheckUnused(rank_dir));
+  TRAINYARD_RETURN_IF_ERROR(WriteRankCommand(rank_dir, command));
+  std::array<int, 2> ends;
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return ErrnoStatus(errno, "cannot make", "a pipe");
+  const UniqueFd answer_fd(ends[0]);
+  TRAINYARD_ASSIGN_OR_RETURN(UniqueFd ready, MoveUp(UniqueFd(ends[1])));
+
+  SpawnPlan plan(lock.get(), ready.get());
+  TRAINYARD_ASSIGN_OR_RETURN(const pid_t pid,
+                             plan.Spawn(shim_program_, {shim_program_, "shim", "--dir", rank_dir}));
+  lock.Reset();
+  ready.Reset();
+  const absl::StatusOr<std::string> answer = AwaitAnswer(answer_fd.get());
+  if (!answer.ok()) {
+    // Ends the first stage if it still hangs; a shim that has left it is not touched.
+    kill(pid, SIGKILL);
+    waitpid(pid, nullptr, WNOHANG);
+    return answer.status();
+  }
+  while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return CheckAnswer(*answer);
+}
+
+}  // namespace trainyard::worker

@@ -1,0 +1,223 @@
+#include "worker/process/shim.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/support/clock.h"
+#include "proto/support/status_macros.h"
+#include "worker/process/atomic_file.h"
+#include "worker/process/memory_kills.h"
+#include "worker/process/process_table.h"
+#include "worker/process/rank_child.h"
+#include "worker/process/rank_files.h"
+#include "worker/process/shim_protocol.h"
+#include "worker/process/unique_fd.h"
+
+namespace trainyard::worker {
+namespace {
+
+constexpr int kUsageExit = 2;
+constexpr int kSpawnErrorExit = 127;
+constexpr std::size_t kExitRecordBytes = 4096;
+// A process that hangs in the kernel (a GPU driver, a dead file server) cannot be killed; how the
+// rank ended must be known nevertheless.
+constexpr Timestamp kSweepMs = 2000;
+
+// What the shim holds while it lives.
+struct Shim {
+  std::string rank_dir;
+  // Both come from the worker; see shim_protocol.h.
+  UniqueFd lock;
+  UniqueFd ready;
+  std::string inherited_score;
+};
+
+Timestamp Now() { return SystemClock().Now(); }
+
+void Answer(Shim& shim, std::string_view text) {
+  while (write(shim.ready.get(), text.data(), text.size()) < 0 && errno == EINTR) {
+  }
+  shim.ready.Reset();
+}
+
+// The rank's directory of a good command line.
+std::optional<std::string> ParseCommandLine(int argc, char** argv) {
+  if (argc != 3 || std::string_view(argv[1]) != "--dir" || argv[2][0] != '/') return std::nullopt;
+  return argv[2];
+}
+
+// Takes the descriptors that the worker passed; false when they are not there.
+bool TakeDescriptors(Shim& shim) {
+  for (const int fd : {kShimLockFd, kShimReadyFd}) {
+    if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) return false;
+  }
+  shim.lock.Reset(kShimLockFd);
+  shim.ready.Reset(kShimReadyFd);
+  closefrom(kShimReadyFd + 1);
+  return true;
+}
+
+// Leaves the worker's session and the reach of signals meant for it.
+void BecomeGuardian() {
+  setsid();
+  if (chdir("/") != 0) errno = 0;
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2}) {
+    std::ignore = ::signal(signal, SIG_IGN);
+  }
+  sigset_t child;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  // Blocked, not ignored: the sweep waits for it with a deadline.
+  sigprocmask(SIG_BLOCK, &child, nullptr);
+  // Orphans of the rank become children of the shim, so none of them escapes the sweep.
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  prctl(PR_SET_NAME, "trainyard-shim");
+}
+
+absl::StatusOr<UniqueFd> OpenOutput(const std::string& rank_dir) {
+  const std::string path = absl::StrCat(rank_dir, "/", kOutputFile);
+  UniqueFd fd(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
+  if (!fd.valid()) return ErrnoStatus(errno, "cannot open", path);
+  return fd;
+}
+
+// Reaps orphans until the rank ends; how it ended stays unread, so that its pid and group stay its
+// own until the group is killed.
+void AwaitRank(pid_t rank) {
+  for (;;) {
+    siginfo_t info = {};
+    if (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT) != 0) {
+      if (errno == EINTR) continue;
+      return;
+    }
+    if (info.si_pid == rank) return;
+    waitpid(info.si_pid, nullptr, WNOHANG);
+  }
+}
+
+// Kills what the rank left, within kSweepMs. True when nothing is left.
+bool SweepDescendants() {
+  const Timestamp deadline = Now() + kSweepMs;
+  sigset_t child;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  for (;;) {
+    for (const pid_t pid : ChildrenOf(getpid())) kill(pid, SIGKILL);
+    while (waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+    if (waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD) return true;
+    const Timestamp left = deadline - Now();
+    if (left <= 0) return false;
+    // Short, for an orphan can come without a signal of its own.
+    timespec wait = {0, static_cast<long>(std::min<Timestamp>(left, 50)) * 1000000};
+    sigtimedwait(&child, nullptr, &wait);
+  }
+}
+
+// Reaps until no descendant is left, however long that takes.
+void AwaitDescendants() {
+  while (!SweepDescendants()) {
+  }
+}
+
+RankExit ExitOf(int wait_status) {
+  RankExit exit;
+  if (WIFSIGNALED(wait_status)) {
+    exit.signal = WTERMSIG(wait_status);
+  } else {
+    exit.exit_code = WEXITSTATUS(wait_status);
+  }
+  exit.ended_ms = Now();
+  return exit;
+}
+
+// A SIGKILL that this worker did not send, while the memory killer struck in this cgroup.
+bool EndedByMemoryKiller(const RankExit& exit, const std::string& rank_dir,
+                         std::optional<int64_t> kills_before) {
+  if (exit.signal != SIGKILL || !kills_before.has_value()) return false;
+  if (access(absl::StrCat(rank_dir, "/", kKillFile).c_str(), F_OK) == 0) return false;
+  return MemoryKills().value_or(0) > *kills_before;
+}
+
+// Waits for the running rank and for what it left behind.
+RankExit Guard(const Shim& shim, pid_t rank, std::optional<int64_t> kills_before) {
+  AwaitRank(rank);
+  kill(-rank, SIGKILL);
+  int wait_status = 0;
+  while (waitpid(rank, &wait_status, 0) < 0 && errno == EINTR) {
+  }
+  RankExit exit = ExitOf(wait_status);
+  exit.out_of_memory = EndedByMemoryKiller(exit, shim.rank_dir, kills_before);
+  SweepDescendants();
+  return exit;
+}
+
+// Makes the rank known on disk, then lets it go. The order matters: a rank that runs is a rank that
+// a worker can find.
+absl::StatusOr<RankExit> RunRank(Shim& shim, HeldRank rank) {
+  const std::optional<int64_t> kills_before = MemoryKills();
+  const std::optional<ProcessStat> own = ReadProcessStat(getpid());
+  const std::optional<ProcessStat> child = ReadProcessStat(rank.pid());
+  if (!own.has_value() || !child.has_value()) {
+    return absl::InternalError("/proc does not show the shim or its rank; is /proc mounted?");
+  }
+  TRAINYARD_RETURN_IF_ERROR(WriteShimRecord(
+      shim.rank_dir,
+      {{own->pid, own->start_time}, {child->pid, child->start_time}, Now(), BootId()}));
+  const std::string cause = rank.Release();
+  Answer(shim, kShimReadyAnswer);
+  RankExit exit = Guard(shim, rank.pid(), kills_before);
+  if (!cause.empty()) {
+    exit.exit_code = kSpawnErrorExit;
+    exit.spawn_error = cause;
+  }
+  return exit;
+}
+
+absl::Status Run(Shim& shim) {
+  TRAINYARD_ASSIGN_OR_RETURN(const RankCommand command, ReadRankCommand(shim.rank_dir));
+  TRAINYARD_RETURN_IF_ERROR(
+      ReserveAtomicFile(absl::StrCat(shim.rank_dir, "/", kExitFile), kExitRecordBytes));
+  TRAINYARD_ASSIGN_OR_RETURN(const UniqueFd output, OpenOutput(shim.rank_dir));
+  TRAINYARD_ASSIGN_OR_RETURN(HeldRank rank, HeldRank::Fork(command, output, shim.inherited_score));
+  TRAINYARD_ASSIGN_OR_RETURN(const RankExit exit, RunRank(shim, std::move(rank)));
+  TRAINYARD_RETURN_IF_ERROR(WriteRankExit(shim.rank_dir, exit));
+  AwaitDescendants();
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+int RunShim(int argc, char** argv) {
+  Shim shim;
+  const std::optional<std::string> rank_dir = ParseCommandLine(argc, argv);
+  if (!rank_dir.has_value() || !TakeDescriptors(shim)) {
+    std::cerr << "usage: trainyard-worker shim --dir ABSOLUTE_RANK_DIR (run by the worker only)\n";
+    return kUsageExit;
+  }
+  shim.rank_dir = *rank_dir;
+  // The second fork: the parent ends at once, so the shim belongs to init and not to the worker.
+  const pid_t pid = fork();
+  if (pid != 0) {
+    if (pid < 0) Answer(shim, absl::StrCat("cannot fork the shim: ", strerror(errno)));
+    _exit(pid < 0 ? 1 : 0);
+  }
+  BecomeGuardian();
+  shim.inherited_score = LowerMemoryKillerScore();
+  const absl::Status status = Run(shim);
+  if (!status.ok() && shim.ready.valid()) Answer(shim, std::string(status.message()));
+  return status.ok() ? 0 : 1;
+}
+
+}  // namespace trainyard::worker
