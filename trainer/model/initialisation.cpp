@@ -1,0 +1,60 @@
+#include "trainer/model/initialisation.h"
+
+#define XXH_INLINE_ALL
+#include <ATen/Parallel.h>
+#include <xxhash.h>
+
+#include <cmath>
+#include <numbers>
+
+namespace trainyard::trainer {
+namespace {
+
+// SplitMix64 (Steele, Lea and Flood 2014): output number `counter` of the stream of `key`.
+uint64_t RandomBits(uint64_t key, uint64_t counter) {
+  uint64_t bits = key + (counter + 1) * 0x9E3779B97F4A7C15u;
+  bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9u;
+  bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EBu;
+  return bits ^ (bits >> 31);
+}
+
+// In (0, 1], so that its logarithm is finite.
+double Uniform(uint64_t bits) { return static_cast<double>((bits >> 11) + 1) * 0x1.0p-53; }
+
+// Number of the element of the whole tensor that element `index` of the slice is.
+int64_t GlobalIndex(const LogicalTensorSlice& slice, int64_t index) {
+  int64_t global = 0, stride = 1;
+  for (auto dim = static_cast<int64_t>(slice.shape.size()) - 1; dim >= 0; --dim) {
+    global += (slice.offset[dim] + index % slice.shape[dim]) * stride;
+    index /= slice.shape[dim];
+    stride *= slice.global_shape[dim];
+  }
+  return global;
+}
+
+}  // namespace
+
+// Box and Muller 1958; neighbours share a radius and differ in the angle's axis.
+float StandardNormal(uint64_t key, int64_t index) {
+  const auto pair = static_cast<uint64_t>(index) & ~uint64_t{1};
+  const double radius = std::sqrt(-2.0 * std::log(Uniform(RandomBits(key, pair))));
+  const double angle = 2.0 * std::numbers::pi * Uniform(RandomBits(key, pair + 1));
+  return static_cast<float>(radius * (index % 2 == 0 ? std::cos(angle) : std::sin(angle)));
+}
+
+torch::Tensor InitialValues(uint64_t seed, const LogicalTensorSlice& slice) {
+  torch::Tensor values = torch::ones(slice.shape, torch::kFloat32);
+  if (slice.init_std == 0) return values;
+  const uint64_t key = XXH64(slice.name.data(), slice.name.size(), seed);
+  const auto std = static_cast<float>(slice.init_std);
+  float* out = values.data_ptr<float>();
+  constexpr int64_t kGrain = 1 << 14;
+  at::parallel_for(0, values.numel(), kGrain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      out[i] = std * StandardNormal(key, GlobalIndex(slice, i));
+    }
+  });
+  return values;
+}
+
+}  // namespace trainyard::trainer
