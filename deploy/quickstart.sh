@@ -40,20 +40,20 @@ prepare_corpus() {
 }
 
 start_services() {
-  if [ -f "$home/dev/address" ] &&
-    "$bin/trainyard" --server "$(cat "$home/dev/address")" nodes -o name >/dev/null 2>&1; then
+  if [ -f "$home/dev/controller.address" ] &&
+    "$bin/trainyard" --server "$(cat "$home/dev/controller.address")" nodes -o name >/dev/null 2>&1; then
     say "using the services that already run"
     dev_pid=
     return
   fi
-  rm -f "$home/dev/address"
+  rm -f "$home/dev/controller.address"
   local log=$home/dev.log
   setsid "$bin/trainyard" dev --nodes 2 --slots 1 --data-dir "$home/dev" --listen 127.0.0.1:0 \
     >"$log" 2>&1 </dev/null &
   dev_pid=$!
   local tries=0
-  until [ -s "$home/dev/address" ] &&
-    [ "$("$bin/trainyard" --server "$(cat "$home/dev/address")" nodes -o name 2>/dev/null |
+  until [ -s "$home/dev/controller.address" ] &&
+    [ "$("$bin/trainyard" --server "$(cat "$home/dev/controller.address")" nodes -o name 2>/dev/null |
       wc -l)" -eq 2 ]; do
     kill -0 "$dev_pid" 2>/dev/null || { tail -n 20 "$log" >&2; fail "the services did not start"; }
     tries=$((tries + 1))
@@ -86,7 +86,7 @@ report() {
   entropy=$(sed -nE 's/.*"unigram_entropy": *([0-9.eE+-]+).*/\1/p' "$tokens/train.json" | head -n 1)
   validation=$(series val_loss last)
   echo
-  echo "Trained job $job (llama-tiny-cpu) on two nodes, data parallel over Gloo."
+  echo "Trained $job on two nodes, data parallel over Gloo."
   printf '  loss             %.3f at the first step, %.3f at the last\n' \
     "$(series loss first)" "$(series loss last)"
   printf '  validation loss  %.3f nats a token; counting tokens alone gives %.3f\n' \
@@ -117,12 +117,12 @@ prepare_corpus
 say "starting one controller and two workers"
 trap stop_services EXIT
 start_services
-address=$(cat "$home/dev/address")
+address=$(cat "$home/dev/controller.address")
 say "training"
-job=$(trainyard submit recipes/llama-tiny-cpu.yaml --set "data.path=$tokens" \
-  --name "llama-tiny-cpu-$(date -u +%H%M%S)" -o name)
-status=0
-trainyard wait "$job" --follow || status=$?
-[ "$status" -eq 0 ] || { trainyard describe "$job" >&2 || true; fail "job $job did not succeed"; }
+job=llama-tiny-cpu-$(date -u +%Y%m%d-%H%M%S)
+trainyard submit recipes/llama-tiny-cpu.yaml --set "data.path=$tokens" --name "$job" --follow || {
+  trainyard describe "$job" >&2 || true
+  fail "job $job did not succeed"
+}
 report
 say "done"
