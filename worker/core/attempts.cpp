@@ -43,6 +43,10 @@ std::string Contradiction(const v1::StartAttempt& command) {
 
 }  // namespace
 
+Attempts::Stage Attempts::StageAfter(const v1::RankExited& exited) {
+  return exited.spawn_error().empty() ? Stage::kLeaving : Stage::kGone;
+}
+
 bool Attempts::IsAlive(Stage stage) { return stage != Stage::kGone && stage != Stage::kCancelled; }
 
 void Attempts::Restore(const SeenEpochs& seen_epochs, const std::vector<v1::StartAttempt>& on_disk,
@@ -67,7 +71,7 @@ void Attempts::ApplyFact(const v1::Fact& fact) {
     if (Rank* rank = FindRank({KeyOf(started), started.rank()})) rank->started_recorded = true;
   } else if (fact.has_rank_exited()) {
     const v1::RankExited& exited = fact.rank_exited();
-    if (Rank* rank = FindRank({KeyOf(exited), exited.rank()})) rank->stage = Stage::kLeaving;
+    if (Rank* rank = FindRank({KeyOf(exited), exited.rank()})) rank->stage = StageAfter(exited);
   } else if (fact.has_attempt_cleared()) {
     const auto found = attempts_.find(KeyOf(fact.attempt_cleared()));
     if (found == attempts_.end()) return;
@@ -222,6 +226,8 @@ void Attempts::SpawnUncertain(const RankKey& key) {
 
 Actions Attempts::RankNeverSpawned(const RankKey& key) {
   Rank* rank = FindRank(key);
+  // Its exit is recorded, but its files are not there: nothing of it can be left.
+  if (rank != nullptr && rank->stage == Stage::kLeaving) return RankGone(key);
   if (rank == nullptr || rank->stage != Stage::kUnresolved) return {};
   const Attempt& attempt = attempts_.at(key.attempt);
   const bool superseded = seen_epochs_[key.attempt.job_id] > key.attempt.epoch;
@@ -254,7 +260,7 @@ Actions Attempts::RankEnded(const v1::RankExited& exited) {
   const RankKey key = {KeyOf(exited), exited.rank()};
   Rank* rank = FindRank(key);
   if (rank == nullptr || !IsAlive(rank->stage) || rank->stage == Stage::kLeaving) return {};
-  rank->stage = exited.spawn_error().empty() ? Stage::kLeaving : Stage::kGone;
+  rank->stage = StageAfter(exited);
   Actions actions;
   v1::Fact fact;
   *fact.mutable_rank_exited() = exited;

@@ -145,6 +145,7 @@ class Attempts {
   };
 
   static bool IsAlive(Stage stage);
+  static Stage StageAfter(const v1::RankExited& exited);
   const Rank* FindRank(const RankKey& key) const;
   Rank* FindRank(const RankKey& key);
   void RaiseEpoch(const AttemptKey& key, Actions& actions);

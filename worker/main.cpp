@@ -1,0 +1,74 @@
+// trainyard-worker: runs the ranks of this node for the controller. See worker/README.md.
+#include <csignal>
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "CLI/CLI.hpp"
+#include "spdlog/sinks/stdout_color_sinks.h"
+#include "spdlog/spdlog.h"
+#include "worker/process/shim.h"
+#include "worker/worker.h"
+
+namespace {
+
+constexpr int kStartFailed = 1;
+constexpr int kBadFlags = 2;
+
+struct Flags {
+  trainyard::worker::WorkerOptions options;
+  std::string log_level = "info";
+};
+
+void Declare(CLI::App& app, Flags& flags) {
+  app.set_version_flag("--version", "trainyard-worker " TRAINYARD_VERSION);
+  app.add_option("--controller", flags.options.controller, "Address of the controller, HOST:PORT")
+      ->default_val("127.0.0.1:7070");
+  app.add_option("--data-dir", flags.options.data_dir,
+                 "Directory for the node's identity, its attempts and their output")
+      ->required();
+  app.add_option("--node-name", flags.options.node_name,
+                 "Name shown to people (default: host name)");
+  app.add_option("--address", flags.options.address,
+                 "Address at which peers reach this node (default: the route to the controller)");
+  app.add_option("--cpu-slots", flags.options.cpu_slots,
+                 "CPU slots to offer (default: the number of cores when there is no GPU, else 0)");
+  app.add_flag("--stop-ranks-on-exit", flags.options.stop_ranks_on_exit,
+               "Stop all ranks on SIGTERM or SIGINT; otherwise they train on");
+  app.add_option("--log-level", flags.log_level, "Least level that is logged")
+      ->default_val("info")
+      ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
+}
+
+int Serve(const Flags& flags) {
+  spdlog::set_default_logger(spdlog::stderr_color_mt("worker"));
+  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %^%l%$ %v");
+  spdlog::set_level(spdlog::level::from_str(flags.log_level));
+  auto worker = trainyard::worker::Worker::Open(flags.options);
+  if (!worker.ok()) {
+    const std::string message(worker.status().message());
+    std::fprintf(stderr, "trainyard-worker: %s\n", message.c_str());
+    return kStartFailed;
+  }
+  (*worker)->Run();
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // Before anything that makes threads or opens files: the shim must stay small.
+  if (argc > 1 && std::string_view(argv[1]) == "shim") {
+    return trainyard::worker::RunShim(argc - 1, argv + 1);
+  }
+  std::signal(SIGPIPE, SIG_IGN);
+  CLI::App app("Runs the ranks of this node for the Trainyard controller.", "trainyard-worker");
+  Flags flags;
+  Declare(app, flags);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kBadFlags;
+  }
+  return Serve(flags);
+}

@@ -1,0 +1,133 @@
+#include "worker/rank_runner.h"
+
+#include <boost/asio/post.hpp>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/support/status_macros.h"
+#include "spdlog/spdlog.h"
+#include "worker/process/atomic_file.h"
+#include "worker/spool/data_dir.h"
+
+namespace trainyard::worker {
+namespace {
+
+namespace asio = boost::asio;
+
+std::string Name(const RankKey& key) {
+  return absl::StrCat("job ", key.attempt.job_id, " attempt ", key.attempt.epoch, " rank ",
+                      key.rank);
+}
+
+absl::Status PrepareAndLaunch(const RankLauncher& launcher, const LaunchFiles& files,
+                              RankLaunch launch) {
+  TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(files.spec_path, files.spec_json));
+  if (!files.checkpoint_dir.empty()) {
+    TRAINYARD_RETURN_IF_ERROR(MakeDirectories(files.checkpoint_dir));
+  }
+  return launcher.Launch(files.rank_dir,
+                         {.argv = std::move(launch.argv),
+                          .environment = std::move(launch.environment),
+                          .working_directory = std::move(launch.working_directory)});
+}
+
+// True when the rank may run although Launch did not say so.
+bool MayRun(const absl::Status& launched) {
+  return launched.ok() || absl::IsAlreadyExists(launched) || absl::IsDeadlineExceeded(launched);
+}
+
+bool HasEnded(RankPresence presence) {
+  return presence == RankPresence::kExited || presence == RankPresence::kVanished;
+}
+
+absl::StatusOr<RankObservation> ObserveNow(const std::string& rank_dir) {
+  RankObservation observation;
+  TRAINYARD_ASSIGN_OR_RETURN(observation.state, ReadRankState(rank_dir));
+  if (HasEnded(observation.state.presence)) observation.log_tail = ReadLogTail(rank_dir);
+  return observation;
+}
+
+}  // namespace
+
+RankRunner::RankRunner(asio::io_context& loop, std::string shim_program, Handler handler)
+    : loop_(loop),
+      launcher_(std::move(shim_program)),
+      handler_(std::move(handler)),
+      self_(std::make_shared<RankRunner*>(this)),
+      helper_(1) {}
+
+RankRunner::~RankRunner() {
+  self_.reset();
+  helper_.join();
+}
+
+void RankRunner::Launch(const RankKey& key, LaunchFiles files, RankLaunch launch) {
+  asio::post(helper_, [this, weak = std::weak_ptr(self_), key, files = std::move(files),
+                       launch = std::move(launch)]() mutable {
+    const std::string rank_dir = files.rank_dir;
+    absl::Status status = PrepareAndLaunch(launcher_, files, std::move(launch));
+    asio::post(loop_, [this, weak, key, rank_dir, status = std::move(status)] {
+      if (weak.expired()) return;
+      if (!MayRun(status)) {
+        handler_.on_launch_failed(key, status);
+        return;
+      }
+      if (!status.ok()) spdlog::warn("{}: {}", Name(key), std::string(status.message()));
+      handler_.on_launched(key);
+      Observe(key, rank_dir);
+    });
+  });
+}
+
+void RankRunner::Signal(const RankKey& key, const std::string& rank_dir, bool kill) {
+  asio::post(helper_, [key, rank_dir, kill] {
+    const absl::Status status =
+        SignalRank(rank_dir, kill ? RankSignal::kKill : RankSignal::kTerminate);
+    // One that has just ended needs no signal.
+    if (status.ok() || absl::IsNotFound(status)) return;
+    spdlog::error("{}: cannot send {}: {}", Name(key), kill ? "SIGKILL" : "SIGTERM",
+                  std::string(status.message()));
+  });
+}
+
+void RankRunner::Observe(const RankKey& key, const std::string& rank_dir) {
+  if (!observing_.insert(key).second) return;
+  asio::post(helper_, [this, weak = std::weak_ptr(self_), key, rank_dir] {
+    absl::StatusOr<RankObservation> observation = ObserveNow(rank_dir);
+    asio::post(loop_, [this, weak, key, rank_dir, observation = std::move(observation)] {
+      if (!weak.expired()) Observed(key, rank_dir, observation);
+    });
+  });
+}
+
+void RankRunner::Observed(const RankKey& key, const std::string& rank_dir,
+                          const absl::StatusOr<RankObservation>& observation) {
+  observing_.erase(key);
+  if (!observation.ok()) {
+    spdlog::error("{}: {}", Name(key), std::string(observation.status().message()));
+    return;
+  }
+  if (observation->state.presence == RankPresence::kRunning) Watch(key, rank_dir);
+  if (HasEnded(observation->state.presence)) watches_.erase(key);
+  handler_.on_observed(key, *observation);
+}
+
+void RankRunner::Watch(const RankKey& key, const std::string& rank_dir) {
+  if (watches_.contains(key)) return;
+  absl::StatusOr<UniqueFd> fd = OpenExitWatch(rank_dir);
+  // Without a watch the regular observation finds the end, a little later.
+  if (!fd.ok()) return;
+  asio::posix::stream_descriptor& descriptor =
+      watches_.emplace(key, asio::posix::stream_descriptor(loop_, fd->Release())).first->second;
+  descriptor.async_wait(
+      asio::posix::stream_descriptor::wait_read,
+      [this, weak = std::weak_ptr(self_), key, rank_dir](const boost::system::error_code& error) {
+        if (error || weak.expired()) return;
+        watches_.erase(key);
+        Observe(key, rank_dir);
+      });
+}
+
+}  // namespace trainyard::worker

@@ -1,0 +1,198 @@
+#include "worker/rank_streams.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "spdlog/spdlog.h"
+#include "worker/process/rank_files.h"
+#include "worker/spool/attempt_folders.h"
+#include "worker/tail/file_tail.h"
+#include "worker/tail/telemetry_tail.h"
+
+namespace trainyard::worker {
+namespace {
+
+constexpr std::size_t kLogChunkBytes = 256 << 10;
+// After a restart of the worker the newest records are enough to know step and phase.
+constexpr int64_t kProgressTailBytes = 64 << 10;
+
+struct FileFacts {
+  int64_t size = 0;
+  Timestamp modified_ms = 0;
+};
+
+// All zero when the file does not exist.
+FileFacts Look(const std::string& path) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0) return {};
+  return {info.st_size, info.st_mtim.tv_sec * 1000 + info.st_mtim.tv_nsec / 1'000'000};
+}
+
+// What the sources of a rank share: who they are, and how they say that a file cannot be read.
+class FileSource : public StreamSource {
+ public:
+  FileSource(v1::StreamId id, std::string path, std::function<bool()> gone, const Clock& clock)
+      : path_(std::move(path)), clock_(clock), id_(std::move(id)), gone_(std::move(gone)) {}
+
+  const v1::StreamId& id() const override { return id_; }
+  bool Ended() const override { return gone_(); }
+
+ protected:
+  // Each cause is logged once: reads are repeated several times a second.
+  void Complain(const absl::Status& status) {
+    if (std::exchange(last_complaint_, status) == status) return;
+    spdlog::error("job {} attempt {} rank {}: {}", id_.job_id(), id_.epoch(), id_.rank(),
+                  std::string(status.message()));
+  }
+
+  const std::string path_;
+  const Clock& clock_;
+
+ private:
+  const v1::StreamId id_;
+  const std::function<bool()> gone_;
+  absl::Status last_complaint_;
+};
+
+class LogSource : public FileSource {
+ public:
+  using FileSource::FileSource;
+
+  std::optional<Piece> Read(int64_t offset) override {
+    absl::StatusOr<TailBytes> bytes = ReadNewBytes(path_, offset, kLogChunkBytes);
+    if (!bytes.ok()) Complain(bytes.status());
+    if (!bytes.ok() || bytes->data.empty()) return std::nullopt;
+    Piece piece;
+    piece.end_offset = offset + static_cast<int64_t>(bytes->data.size());
+    v1::LogChunk& chunk = *piece.message.mutable_log();
+    *chunk.mutable_stream() = id();
+    chunk.set_begin_offset(offset);
+    chunk.set_data(std::move(bytes->data));
+    chunk.set_time_ms(clock_.Now());
+    return piece;
+  }
+};
+
+// Telemetry lines; through a parser, the lines of the output.
+class TelemetrySource : public FileSource {
+ public:
+  TelemetrySource(v1::StreamId id, std::string path, std::function<bool()> gone, const Clock& clock,
+                  std::shared_ptr<const LogParser> parser)
+      : FileSource(std::move(id), std::move(path), std::move(gone), clock),
+        parser_(std::move(parser)) {}
+
+  std::optional<Piece> Read(int64_t offset) override {
+    const TailPosition position = {path_, offset, Ended(), clock_.Now()};
+    absl::StatusOr<v1::TelemetryBatch> batch =
+        parser_ == nullptr ? ReadTelemetry(position) : ReadParsedLog(position, *parser_);
+    if (!batch.ok()) Complain(batch.status());
+    if (!batch.ok() || batch->end_offset() == offset) return std::nullopt;
+    Piece piece;
+    piece.end_offset = batch->end_offset();
+    *batch->mutable_stream() = id();
+    *piece.message.mutable_telemetry() = *std::move(batch);
+    return piece;
+  }
+
+ private:
+  const std::shared_ptr<const LogParser> parser_;
+};
+
+std::shared_ptr<const LogParser> ParserFor(const v1::StartAttempt& attempt, int rank) {
+  const v1::LogParserSpec& spec = attempt.spec().log_parser();
+  const bool none =
+      spec.kind() == v1::LOG_PARSER_KIND_UNSPECIFIED || spec.kind() == v1::LOG_PARSER_KIND_NONE;
+  if (none || rank != 0) return nullptr;
+  absl::StatusOr<std::unique_ptr<LogParser>> parser = MakeLogParser(spec, attempt.world_size());
+  if (!parser.ok()) {
+    spdlog::error("job {}: log_parser: {}", attempt.job_id(),
+                  std::string(parser.status().message()));
+    return nullptr;
+  }
+  return *std::move(parser);
+}
+
+}  // namespace
+
+RankStreams::RankStreams(const v1::StartAttempt& attempt, const RankKey& key,
+                         const std::string& rank_dir, std::function<bool()> gone,
+                         const Clock& clock)
+    : key_(key),
+      output_path_(absl::StrCat(rank_dir, "/", kOutputFile)),
+      telemetry_path_(absl::StrCat(rank_dir, "/", kTelemetryFile)),
+      gone_(std::move(gone)),
+      clock_(clock),
+      parser_(ParserFor(attempt, key.rank)),
+      telemetry_offset_(std::max<int64_t>(0, Look(telemetry_path_).size - kProgressTailBytes)),
+      output_offset_(std::max<int64_t>(0, Look(output_path_).size - kProgressTailBytes)) {}
+
+v1::StreamId RankStreams::Id(v1::StreamKind kind) const {
+  v1::StreamId id;
+  id.set_job_id(key_.attempt.job_id);
+  id.set_epoch(key_.attempt.epoch);
+  id.set_rank(key_.rank);
+  id.set_kind(kind);
+  return id;
+}
+
+std::vector<std::unique_ptr<StreamSource>> RankStreams::MakeSources() const {
+  std::vector<std::unique_ptr<StreamSource>> sources;
+  sources.push_back(std::make_unique<TelemetrySource>(Id(v1::STREAM_KIND_TELEMETRY),
+                                                      telemetry_path_, gone_, clock_, nullptr));
+  sources.push_back(
+      std::make_unique<LogSource>(Id(v1::STREAM_KIND_LOG), output_path_, gone_, clock_));
+  if (parser_ != nullptr) {
+    sources.push_back(std::make_unique<TelemetrySource>(Id(v1::STREAM_KIND_PARSED_LOG),
+                                                        output_path_, gone_, clock_, parser_));
+  }
+  return sources;
+}
+
+void RankStreams::Report(v1::RankReport& report) {
+  ReadProgress();
+  report.set_step(step_);
+  report.set_phase(phase_);
+  report.set_last_activity_ms(
+      std::max(Look(telemetry_path_).modified_ms, Look(output_path_).modified_ms));
+}
+
+void RankStreams::ReadProgress() {
+  const Timestamp now = clock_.Now();
+  const auto telemetry = ReadTelemetry({telemetry_path_, telemetry_offset_, gone_(), now});
+  if (telemetry.ok()) {
+    telemetry_offset_ = telemetry->end_offset();
+    Note(*telemetry);
+  }
+  if (parser_ == nullptr) return;
+  const auto parsed = ReadParsedLog({output_path_, output_offset_, gone_(), now}, *parser_);
+  if (parsed.ok()) {
+    output_offset_ = parsed->end_offset();
+    Note(*parsed);
+  }
+}
+
+void RankStreams::Note(const v1::TelemetryBatch& batch) {
+  for (const v1::TelemetryRecord& record : batch.records()) {
+    if (record.has_metrics()) step_ = record.metrics().step();
+    if (!record.has_phase()) continue;
+    phase_ = record.phase().phase();
+    if (record.phase().step() > 0) step_ = record.phase().step();
+  }
+}
+
+std::vector<v1::StreamEnd> RankStreams::Ends() const {
+  std::vector<v1::StreamEnd> ends;
+  const auto add = [&](v1::StreamKind kind, const std::string& path) {
+    *ends.emplace_back().mutable_stream() = Id(kind);
+    ends.back().set_end_offset(Look(path).size);
+  };
+  add(v1::STREAM_KIND_TELEMETRY, telemetry_path_);
+  add(v1::STREAM_KIND_LOG, output_path_);
+  if (parser_ != nullptr) add(v1::STREAM_KIND_PARSED_LOG, output_path_);
+  return ends;
+}
+
+}  // namespace trainyard::worker

@@ -1,0 +1,58 @@
+// What is shipped of a rank's files, and how far the rank has come by them.
+#ifndef TRAINYARD_WORKER_RANK_STREAMS_H_
+#define TRAINYARD_WORKER_RANK_STREAMS_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "proto/support/clock.h"
+#include "trainyard/v1/worker_control.pb.h"
+#include "worker/core/attempts.h"
+#include "worker/rpc/uplink.h"
+#include "worker/tail/log_parser.h"
+
+namespace trainyard::worker {
+
+// The files of one rank and what reads them. All functions are for the loop's thread.
+class RankStreams {
+ public:
+  // `gone` tells whether the rank writes no more. Rank 0 of a job with a log parser gets a stream
+  // of parsed output. `clock` must outlive the sources.
+  RankStreams(const v1::StartAttempt& attempt, const RankKey& key, const std::string& rank_dir,
+              std::function<bool()> gone, const Clock& clock);
+
+  // For the uplink; they do not refer to this object.
+  std::vector<std::unique_ptr<StreamSource>> MakeSources() const;
+
+  // Fills in step, phase and last activity from what has been written since the last call.
+  void Report(v1::RankReport& report);
+
+  // Where the streams end, once the rank is gone.
+  std::vector<v1::StreamEnd> Ends() const;
+
+ private:
+  v1::StreamId Id(v1::StreamKind kind) const;
+  void ReadProgress();
+  void Note(const v1::TelemetryBatch& batch);
+
+  const RankKey key_;
+  const std::string output_path_;
+  const std::string telemetry_path_;
+  const std::function<bool()> gone_;
+  const Clock& clock_;
+  // Null without a log parser.
+  std::shared_ptr<const LogParser> parser_;
+  // Read positions of Report, which are not those of the uplink: progress must be current also
+  // while the controller is away.
+  int64_t telemetry_offset_ = 0;
+  int64_t output_offset_ = 0;
+  int64_t step_ = 0;
+  std::string phase_;
+};
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_RANK_STREAMS_H_

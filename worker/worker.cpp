@@ -1,0 +1,300 @@
+#include "worker/worker.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "proto/support/clock.h"
+#include "proto/support/status_macros.h"
+#include "spdlog/spdlog.h"
+#include "worker/attempt_keeper.h"
+#include "worker/device/inventory.h"
+#include "worker/device/route_address.h"
+#include "worker/process/atomic_file.h"
+#include "worker/rpc/attach_stream.h"
+#include "worker/rpc/uplink.h"
+#include "worker/spool/data_dir.h"
+
+namespace trainyard::worker {
+namespace {
+
+namespace asio = boost::asio;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+// How often files are looked at for new bytes and kills that are due.
+constexpr milliseconds kTick(200);
+// With stop_ranks_on_exit, the most that a job's own grace counts, and the longest wait after that
+// for the controller to take the last facts and output.
+constexpr Timestamp kExitGraceMsMax = 10'000;
+constexpr milliseconds kFarewell(1000);
+
+std::string Text(const absl::Status& status) { return std::string(status.message()); }
+
+std::string HostName() {
+  char name[256] = {};
+  return gethostname(name, sizeof(name) - 1) == 0 ? name : "node";
+}
+
+absl::StatusOr<v1::Hello> MakeGreeting(const WorkerOptions& options, const DataDir& data_dir) {
+  v1::Hello hello;
+  hello.set_protocol_version(kProtocolVersion);
+  hello.set_node_id(data_dir.node_id());
+  hello.set_node_name(options.node_name.empty() ? HostName() : options.node_name);
+  hello.set_incarnation(RandomId());
+  hello.set_worker_version(TRAINYARD_VERSION);
+  hello.set_address(options.address);
+  if (options.address.empty()) {
+    TRAINYARD_ASSIGN_OR_RETURN(*hello.mutable_address(), AddressOfRouteTo(options.controller));
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(DetectedInventory detected,
+                             DetectInventory({.cpu_slots = options.cpu_slots}));
+  for (const std::string& warning : detected.warnings) spdlog::warn("{}", warning);
+  *hello.mutable_inventory() = std::move(detected.inventory);
+  const absl::StatusOr<std::string> cluster_id = ReadSmallFile(data_dir.File("cluster_id"));
+  if (cluster_id.ok()) {
+    hello.set_cluster_id(std::string(absl::StripAsciiWhitespace(*cluster_id)));
+  } else if (!absl::IsNotFound(cluster_id.status())) {
+    return cluster_id.status();
+  }
+  return hello;
+}
+
+}  // namespace
+
+class Worker::Daemon : public AttachHandler {
+ public:
+  explicit Daemon(const WorkerOptions& options)
+      : options_(options), signals_(loop_, SIGTERM, SIGINT, SIGHUP), tick_timer_(loop_) {}
+
+  absl::Status Load();
+  void Run();
+
+  v1::Hello MakeHello() override;
+  void OnWelcome(const v1::Welcome& welcome) override;
+  void OnMessage(const v1::ControllerMessage& message) override;
+  std::optional<v1::WorkerMessage> NextMessage() override;
+  void OnClosed(const absl::Status& status) override;
+
+ private:
+  absl::Status OpenAttempts();
+  void AwaitSignal();
+  void OnSignal(int signal);
+  void AwaitTick();
+  void OnTick();
+  void LeaveWhenStopped();
+  void KeepClusterId(const std::string& cluster_id);
+
+  const WorkerOptions options_;
+  const SystemClock clock_;
+  asio::io_context loop_{1};
+  asio::signal_set signals_;
+  asio::steady_timer tick_timer_;
+  std::unique_ptr<DataDir> data_dir_;
+  // Hello without the attempts.
+  v1::Hello greeting_;
+  std::unique_ptr<AttemptKeeper> attempts_;
+  std::unique_ptr<Uplink> uplink_;
+  // Sources found on disk before there is an uplink for them.
+  std::vector<std::unique_ptr<StreamSource>> early_sources_;
+  std::unique_ptr<AttachStream> stream_;
+
+  milliseconds heartbeat_interval_{1000};
+  steady_clock::time_point heartbeat_due_;
+  // The last reason for having no controller; each is logged once.
+  std::string away_reason_;
+  // Stopping the ranks on the way out; nothing new is started.
+  bool leaving_ = false;
+  std::optional<steady_clock::time_point> farewell_until_;
+};
+
+absl::Status Worker::Daemon::Load() {
+  TRAINYARD_ASSIGN_OR_RETURN(data_dir_, DataDir::Open(options_.data_dir));
+  TRAINYARD_ASSIGN_OR_RETURN(greeting_, MakeGreeting(options_, *data_dir_));
+  TRAINYARD_RETURN_IF_ERROR(OpenAttempts());
+  stream_ = std::make_unique<AttachStream>(loop_, *this,
+                                           AttachOptions{.controller = options_.controller});
+  return absl::OkStatus();
+}
+
+absl::Status Worker::Daemon::OpenAttempts() {
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return absl::InternalError("cannot read /proc/self/exe: " + error.message());
+  AttemptKeeper::Options options;
+  options.worker_program = program.string();
+  options.trainer_program = (program.parent_path() / "trainyard-trainer").string();
+  options.inventory = greeting_.inventory();
+  AttemptKeeper::Handler handler;
+  handler.on_stream_added = [this](std::unique_ptr<StreamSource> source) {
+    if (uplink_ == nullptr) {
+      early_sources_.push_back(std::move(source));
+    } else {
+      uplink_->AddStream(std::move(source));
+    }
+  };
+  handler.on_attempt_removed = [this](const AttemptKey& key) { uplink_->RemoveStreams(key); };
+  handler.on_fact_recorded = [this] {
+    if (stream_ != nullptr) stream_->Wake();
+  };
+  TRAINYARD_ASSIGN_OR_RETURN(
+      attempts_, AttemptKeeper::Open(loop_, *data_dir_, clock_, std::move(options), handler));
+  uplink_ = std::make_unique<Uplink>(attempts_->facts());
+  for (auto& source : early_sources_) uplink_->AddStream(std::move(source));
+  early_sources_.clear();
+  return absl::OkStatus();
+}
+
+void Worker::Daemon::Run() {
+  spdlog::info("node {} ({}), {} slot(s), address {}, data in {}", greeting_.node_name(),
+               greeting_.node_id(), greeting_.inventory().slots_size(), greeting_.address(),
+               data_dir_->path());
+  AwaitSignal();
+  AwaitTick();
+  stream_->Start();
+  loop_.run();
+  stream_ = nullptr;
+}
+
+void Worker::Daemon::AwaitSignal() {
+  signals_.async_wait([this](const boost::system::error_code& error, int signal) {
+    if (!error) OnSignal(signal);
+  });
+}
+
+void Worker::Daemon::OnSignal(int signal) {
+  if (!options_.stop_ranks_on_exit) {
+    spdlog::info("leaving on signal {}; ranks train on", signal);
+    loop_.stop();
+    return;
+  }
+  // A second signal is from someone who does not want to wait.
+  const Timestamp grace_ms_max = leaving_ ? 0 : kExitGraceMsMax;
+  spdlog::info("signal {}: stopping all ranks, then leaving", signal);
+  leaving_ = true;
+  attempts_->StopAll(grace_ms_max);
+  LeaveWhenStopped();
+  AwaitSignal();
+}
+
+void Worker::Daemon::AwaitTick() {
+  tick_timer_.expires_after(kTick);
+  tick_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (error) return;
+    OnTick();
+    AwaitTick();
+  });
+}
+
+void Worker::Daemon::OnTick() {
+  attempts_->Tick();
+  stream_->Wake();
+  if (leaving_) LeaveWhenStopped();
+}
+
+void Worker::Daemon::LeaveWhenStopped() {
+  if (attempts_->AnyAlive()) return;
+  const auto now = steady_clock::now();
+  if (!farewell_until_.has_value()) farewell_until_ = now + kFarewell;
+  const FactLog& facts = attempts_->facts();
+  const bool told = attempts_->AllWritten() && facts.After(facts.acknowledged()) == nullptr &&
+                    uplink_->in_flight_bytes() == 0;
+  if (told || now >= *farewell_until_) loop_.stop();
+}
+
+v1::Hello Worker::Daemon::MakeHello() {
+  v1::Hello hello = greeting_;
+  for (v1::AttemptReport& report : attempts_->Reports()) *hello.add_attempts() = std::move(report);
+  return hello;
+}
+
+void Worker::Daemon::OnWelcome(const v1::Welcome& welcome) {
+  spdlog::info("attached to the controller at {}", options_.controller);
+  away_reason_.clear();
+  KeepClusterId(welcome.cluster_id());
+  const auto& interval = welcome.heartbeat_interval();
+  const int64_t interval_ms = interval.seconds() * 1000 + interval.nanos() / 1'000'000;
+  // The bounds keep a wrong setting from flooding the controller or from looking like a dead node.
+  heartbeat_interval_ = milliseconds(std::clamp<int64_t>(interval_ms, 100, 60'000));
+  heartbeat_due_ = steady_clock::now() + heartbeat_interval_;
+  const absl::Status status = uplink_->OnWelcome(welcome);
+  if (!status.ok()) spdlog::error("{}", Text(status));
+  attempts_->FactsAcknowledged();
+}
+
+void Worker::Daemon::KeepClusterId(const std::string& cluster_id) {
+  if (cluster_id.empty() || greeting_.cluster_id() == cluster_id) return;
+  const absl::Status status = WriteFileAtomically(data_dir_->File("cluster_id"), cluster_id + "\n");
+  if (!status.ok()) spdlog::error("{}", Text(status));
+  greeting_.set_cluster_id(cluster_id);
+}
+
+void Worker::Daemon::OnMessage(const v1::ControllerMessage& message) {
+  switch (message.kind_case()) {
+    case v1::ControllerMessage::kStartAttempt:
+      if (!leaving_) attempts_->Start(message.start_attempt());
+      break;
+    case v1::ControllerMessage::kStopAttempt:
+      attempts_->Stop(message.stop_attempt());
+      break;
+    case v1::ControllerMessage::kForgetAttempt:
+      attempts_->Forget(message.forget_attempt());
+      break;
+    case v1::ControllerMessage::kFactsAcknowledged: {
+      const uint64_t sequence = message.facts_acknowledged().fact_sequence();
+      const absl::Status status = uplink_->OnFactsAcknowledged(sequence);
+      if (!status.ok()) spdlog::error("{}", Text(status));
+      attempts_->FactsAcknowledged();
+      break;
+    }
+    case v1::ControllerMessage::kStreamAcknowledged:
+      uplink_->OnStreamAcknowledged(message.stream_acknowledged());
+      break;
+    case v1::ControllerMessage::kWelcome:
+    case v1::ControllerMessage::KIND_NOT_SET:
+      spdlog::warn("the controller sent a message that means nothing here; ignored");
+      break;
+  }
+}
+
+std::optional<v1::WorkerMessage> Worker::Daemon::NextMessage() {
+  const auto now = steady_clock::now();
+  if (now < heartbeat_due_) return uplink_->Next();
+  heartbeat_due_ = now + heartbeat_interval_;
+  v1::WorkerMessage message;
+  for (v1::AttemptReport& report : attempts_->Reports()) {
+    *message.mutable_heartbeat()->add_attempts() = std::move(report);
+  }
+  message.mutable_heartbeat();
+  return message;
+}
+
+void Worker::Daemon::OnClosed(const absl::Status& status) {
+  uplink_->OnClosed();
+  if (std::exchange(away_reason_, Text(status)) == Text(status)) return;
+  spdlog::warn("no controller at {}: {}; ranks train on, trying again until it answers",
+               options_.controller, Text(status));
+}
+
+absl::StatusOr<std::unique_ptr<Worker>> Worker::Open(const WorkerOptions& options) {
+  auto daemon = std::make_unique<Daemon>(options);
+  TRAINYARD_RETURN_IF_ERROR(daemon->Load());
+  return std::unique_ptr<Worker>(new Worker(std::move(daemon)));
+}
+
+Worker::Worker(std::unique_ptr<Daemon> daemon) : daemon_(std::move(daemon)) {}
+
+Worker::~Worker() = default;
+
+void Worker::Run() { daemon_->Run(); }
+
+}  // namespace trainyard::worker

@@ -1,0 +1,46 @@
+// The worker daemon: one loop thread that owns all state, and the parts around it.
+#ifndef TRAINYARD_WORKER_WORKER_H_
+#define TRAINYARD_WORKER_WORKER_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace trainyard::worker {
+
+struct WorkerOptions {
+  // HOST:PORT of the controller.
+  std::string controller;
+  std::string data_dir;
+  // Empty: the host's name.
+  std::string node_name;
+  // Empty: the address of the route to the controller.
+  std::string address;
+  // Not given: the number of cores when there is no GPU, else 0.
+  std::optional<int> cpu_slots;
+  // SIGTERM and SIGINT stop the ranks first; otherwise they train on while the worker is away.
+  bool stop_ranks_on_exit = false;
+};
+
+class Worker {
+ public:
+  // Takes the data directory and finds again what runs. Errors are for the user: cause and next
+  // step in one line.
+  static absl::StatusOr<std::unique_ptr<Worker>> Open(const WorkerOptions& options);
+  ~Worker();
+
+  // Serves until SIGTERM, SIGINT or SIGHUP. Call once.
+  void Run();
+
+ private:
+  class Daemon;
+  explicit Worker(std::unique_ptr<Daemon> daemon);
+  std::unique_ptr<Daemon> daemon_;
+};
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_WORKER_H_
