@@ -1,0 +1,156 @@
+#include "cli/app.h"
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <ostream>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "cli/grammar.h"
+#include "proto/support/job_spec_schema.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr char kDefaultPort[] = ":7070";
+
+// Names of the verbs below `app`, or the long options of `app` and everything above it.
+std::vector<std::string> KnownWords(const CLI::App& app, bool options) {
+  std::vector<std::string> words;
+  if (!options) {
+    for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+      words.push_back(verb->get_name());
+    }
+    return words;
+  }
+  for (const CLI::App* level = &app; level != nullptr; level = level->get_parent()) {
+    for (const CLI::Option* option : level->get_options()) {
+      for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
+    }
+  }
+  return words;
+}
+
+std::string DidYouMean(const std::string& word, const std::vector<std::string>& known) {
+  const std::string nearest = NearestName(word, known);
+  return nearest.empty() ? "" : absl::StrCat("; did you mean `", nearest, "`?");
+}
+
+// What is wrong with the command line, and what would be right.
+std::string UsageMessage(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App& verb = ChosenVerb(app);
+  const std::vector<std::string> extras = app.remaining(true);
+  const std::string help = absl::StrCat("\nsee `", FullName(verb), " --help`");
+  if (extras.empty()) return absl::StrCat(error.what(), help);
+  const std::string& word = extras.front();
+  if (absl::StartsWith(word, "-")) {
+    const std::string name = word.substr(0, word.find('='));
+    return absl::StrCat("`", FullName(verb), "` has no option `", name, "`",
+                        DidYouMean(name, KnownWords(verb, true)), help);
+  }
+  const std::vector<std::string> verbs = KnownWords(verb, false);
+  if (verbs.empty()) return absl::StrCat("unexpected `", word, "`", help);
+  return absl::StrCat("`", FullName(verb), "` has no verb `", word, "`", DidYouMean(word, verbs),
+                      help);
+}
+
+int ReportParseError(const Grammar& grammar, const CLI::ParseError& error, Console& console) {
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
+    grammar.app.exit(error, *console.out, *console.err);  // --help and --version.
+    return 0;
+  }
+  const bool bare = &ChosenVerb(grammar.app) == &grammar.app && grammar.app.remaining(true).empty();
+  if (bare && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+    *console.err << grammar.app.help();
+  } else {
+    PrintError(console, UsageMessage(grammar.app, error));
+  }
+  return static_cast<int>(ExitCode::kUsage);
+}
+
+// "HOST" and "HOST:PORT" to "HOST:PORT".
+absl::StatusOr<std::string> ServerAddress(const std::string& text) {
+  const bool strange = text.empty() || absl::StrContains(text, "/") ||
+                       text.find_first_of(" \t\r\n") != std::string::npos;
+  if (strange) {
+    return absl::InvalidArgumentError(absl::StrCat("the controller's address `", text,
+                                                   "` must look like HOST:PORT (--server or ",
+                                                   "$TRAINYARD_SERVER)"));
+  }
+  const std::size_t colon = text.rfind(':');
+  const bool bare_ipv6 = std::count(text.begin(), text.end(), ':') > 1 && text.front() != '[';
+  if (bare_ipv6) return absl::StrCat("[", text, "]", kDefaultPort);
+  if (colon == std::string::npos || text.back() == ']') return absl::StrCat(text, kDefaultPort);
+  return text;
+}
+
+// Everything after the first "--" belongs to the job's command and not to this program.
+std::vector<std::string> SplitCommand(const std::vector<std::string>& arguments,
+                                      std::vector<std::string>& command) {
+  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
+  if (dashes != arguments.end()) command.assign(std::next(dashes), arguments.end());
+  // CLI11 takes arguments from the back.
+  return {std::make_reverse_iterator(dashes), arguments.rend()};
+}
+
+bool TakesCommand(const CLI::App& verb) {
+  return verb.get_name() == "submit" || verb.get_name() == "plan";
+}
+
+Outcome RunVerb(Grammar& grammar, bool has_command, Environment& environment) {
+  const CLI::App& verb = ChosenVerb(grammar.app);
+  if (has_command && !TakesCommand(verb)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("`", FullName(verb), "` takes no command after `--`"));
+  }
+  if (has_command && grammar.command.empty()) {
+    return absl::InvalidArgumentError("there is no command after `--`");
+  }
+  const absl::StatusOr<std::string> server =
+      ServerAddress(grammar.shared.server.empty() ? environment.server : grammar.shared.server);
+  if (!server.ok()) return server.status();
+  Client client(*server, environment.limits);
+  Context context{environment, environment.console, client,
+                  OutputFormats().at(grammar.shared.output), grammar.shared.recipe_directories};
+  context.recipe_directories.insert(context.recipe_directories.end(),
+                                    environment.recipe_directories.begin(),
+                                    environment.recipe_directories.end());
+  return grammar.runners.at(&verb)(context);
+}
+
+int Report(const Outcome& outcome, Console& console) {
+  console.out->flush();
+  if (!outcome.ok()) {
+    PrintError(console, std::string(outcome.status().message()));
+    return static_cast<int>(ExitCodeOf(outcome.status()));
+  }
+  if (!console.out->good() && *outcome == ExitCode::kOk) {
+    PrintError(console, "the output could not be written");
+    return static_cast<int>(ExitCode::kFailed);
+  }
+  return static_cast<int>(*outcome);
+}
+
+}  // namespace
+
+int RunTrainyard(const std::vector<std::string>& arguments, Environment& environment) {
+  Console& console = environment.console;
+  try {
+    Grammar grammar;
+    BuildGrammar(grammar);
+    std::vector<std::string> reversed = SplitCommand(arguments, grammar.command);
+    const bool has_command = reversed.size() != arguments.size();
+    try {
+      grammar.app.parse(std::move(reversed));
+    } catch (const CLI::ParseError& error) {
+      return ReportParseError(grammar, error, console);
+    }
+    return Report(RunVerb(grammar, has_command, environment), console);
+  } catch (const std::exception& error) {
+    PrintError(console, absl::StrCat("internal error: ", error.what()));
+    return static_cast<int>(ExitCode::kFailed);
+  }
+}
+
+}  // namespace trainyard::cli

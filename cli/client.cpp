@@ -1,0 +1,257 @@
+#include "cli/client.h"
+
+#include <map>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "grpcpp/grpcpp.h"
+#include "proto/support/grpc_status.h"
+#include "proto/support/status_macros.h"
+#include "trainyard/v1/job_service.grpc.pb.h"
+#include "trainyard/v1/log_service.grpc.pb.h"
+#include "trainyard/v1/metric_service.grpc.pb.h"
+#include "trainyard/v1/node_service.grpc.pb.h"
+
+namespace trainyard::cli {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::system_clock;
+
+// A whole metric series may come in one message.
+constexpr int kMaxMessageBytes = 256 << 20;
+constexpr milliseconds kPauseBetweenAttempts{500};
+
+std::shared_ptr<grpc::Channel> MakeChannel(const std::string& server, milliseconds connect_limit) {
+  grpc::ChannelArguments arguments;
+  // A controller is never behind the HTTP proxy that this user's browser needs.
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  // Time limit of one connection attempt, despite the name.
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, static_cast<int>(connect_limit.count()));
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 200);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
+  arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
+  return grpc::CreateCustomChannel(server, grpc::InsecureChannelCredentials(), arguments);
+}
+
+// Waits until the channel is ready or has failed once. False when the time ran out before either.
+bool WaitForVerdict(grpc::Channel& channel, milliseconds limit) {
+  const auto deadline = system_clock::now() + limit;
+  for (;;) {
+    const grpc_connectivity_state state = channel.GetState(true);
+    if (state == GRPC_CHANNEL_READY || state == GRPC_CHANNEL_TRANSIENT_FAILURE) return true;
+    if (!channel.WaitForStateChange(state, deadline)) return false;
+  }
+}
+
+// gRPC's sentence about a failed connection, as a cause that a person knows.
+std::string CauseText(const std::string& message) {
+  if (absl::StrContains(message, "Connection refused")) return "connection refused";
+  if (absl::StrContains(message, "DNS resolution failed") ||
+      absl::StrContains(message, "Domain name not found")) {
+    return "the host name is not known";
+  }
+  if (absl::StrContains(message, "No route to host")) return "no route to the host";
+  if (absl::StrContains(message, "Network is unreachable")) return "the network is unreachable";
+  if (absl::StrContains(message, "Timeout") || absl::StrContains(message, "timed out")) {
+    return "no answer";
+  }
+  return message;
+}
+
+}  // namespace
+
+struct Client::Connection {
+  explicit Connection(std::shared_ptr<grpc::Channel> made)
+      : channel(std::move(made)),
+        jobs(channel),
+        nodes(channel),
+        servers(channel),
+        logs(channel),
+        metrics(channel) {}
+
+  std::shared_ptr<grpc::Channel> channel;
+  v1::JobService::Stub jobs;
+  v1::NodeService::Stub nodes;
+  v1::ServerService::Stub servers;
+  v1::LogService::Stub logs;
+  v1::MetricService::Stub metrics;
+};
+
+Client::Client(std::string server, ClientLimits limits)
+    : server_(std::move(server)), limits_(limits) {}
+
+Client::~Client() = default;
+
+absl::Status Client::Unreachable(const std::string& cause) const {
+  return absl::UnavailableError(
+      absl::StrCat("cannot reach a controller at ", server_, ": ", cause,
+                   "\nstart one with `trainyard dev`, or name another with --server HOST:PORT or"
+                   " $TRAINYARD_SERVER"));
+}
+
+absl::StatusOr<Client::Connection*> Client::Connect() {
+  if (connection_ == nullptr) {
+    connection_ = std::make_unique<Connection>(MakeChannel(server_, limits_.connect));
+  }
+  if (WaitForVerdict(*connection_->channel, limits_.connect)) return connection_.get();
+  return Unreachable(absl::StrCat("no answer within ", limits_.connect.count(), " ms"));
+}
+
+template <typename Response, typename Request, typename Method>
+absl::StatusOr<Response> Client::Call(const Request& request, Method method) {
+  TRAINYARD_ASSIGN_OR_RETURN(Connection * connection, Connect());
+  grpc::ClientContext context;
+  context.set_deadline(system_clock::now() + limits_.call);
+  Response response;
+  const grpc::Status status = method(*connection, &context, request, &response);
+  if (status.ok()) return response;
+  if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
+    return Unreachable(CauseText(status.error_message()));
+  }
+  if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
+    return absl::DeadlineExceededError(absl::StrCat(
+        "the controller at ", server_, " did not answer within ", limits_.call.count() / 1000,
+        " s\nit may be overloaded or stopped; `trainyard server status` shows whether it "
+        "answers at all"));
+  }
+  if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) {
+    return absl::UnimplementedError(absl::StrCat(
+        "the program at ", server_, " does not know this call: ", status.error_message(),
+        "\nit is an older controller, or none; compare with `trainyard version`"));
+  }
+  return FromGrpc(status);
+}
+
+#define TRAINYARD_CALL(Name, stub)                                                    \
+  absl::StatusOr<v1::Name##Response> Client::Name(const v1::Name##Request& request) { \
+    return Call<v1::Name##Response>(                                                  \
+        request, [](Connection& connection, grpc::ClientContext* context,             \
+                    const v1::Name##Request& sent, v1::Name##Response* response) {    \
+          return connection.stub.Name(context, sent, response);                       \
+        });                                                                           \
+  }
+TRAINYARD_CALL(SubmitJob, jobs)
+TRAINYARD_CALL(PlanJob, jobs)
+TRAINYARD_CALL(ListJobs, jobs)
+TRAINYARD_CALL(GetJob, jobs)
+TRAINYARD_CALL(StopJob, jobs)
+TRAINYARD_CALL(WhyJob, jobs)
+TRAINYARD_CALL(ListNodes, nodes)
+TRAINYARD_CALL(GetSeries, metrics)
+TRAINYARD_CALL(ListKeys, metrics)
+#undef TRAINYARD_CALL
+
+absl::StatusOr<v1::GetServerInfoResponse> Client::GetServerInfo() {
+  return Call<v1::GetServerInfoResponse>(
+      v1::GetServerInfoRequest(),
+      [](Connection& connection, grpc::ClientContext* context, const v1::GetServerInfoRequest& sent,
+         v1::GetServerInfoResponse* response) {
+        return connection.servers.GetServerInfo(context, sent, response);
+      });
+}
+
+template <typename Response, typename Open>
+absl::Status Client::StreamOnce(const StreamControl& control, const Open& open,
+                                const std::function<bool(const Response&)>& on_message,
+                                bool& connected) {
+  TRAINYARD_ASSIGN_OR_RETURN(Connection * connection, Connect());
+  connected = connection->channel->GetState(false) == GRPC_CHANNEL_READY;
+  grpc::ClientContext context;
+  if (control.deadline.has_value()) {
+    const auto left = *control.deadline - std::chrono::steady_clock::now();
+    context.set_deadline(system_clock::now() +
+                         std::chrono::duration_cast<system_clock::duration>(left));
+  }
+  std::optional<Interrupt::Scope> scope;
+  if (control.interrupt != nullptr) {
+    scope.emplace(*control.interrupt, [&context] { context.TryCancel(); });
+  }
+  const auto reader = open(*connection, &context);
+  Response response;
+  bool left_early = false;
+  while (!left_early && reader->Read(&response)) left_early = !on_message(response);
+  if (left_early) context.TryCancel();
+  const grpc::Status status = reader->Finish();
+  if (control.interrupt != nullptr && control.interrupt->raised()) {
+    return absl::CancelledError("interrupted");
+  }
+  if (left_early || status.ok()) return absl::OkStatus();
+  if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED && control.deadline) {
+    return absl::AbortedError("the time is up");
+  }
+  if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
+    return Unreachable(CauseText(status.error_message()));
+  }
+  return FromGrpc(status);
+}
+
+absl::Status Client::StreamAgain(const StreamControl& control,
+                                 const std::function<absl::Status(bool&)>& once) {
+  using std::chrono::steady_clock;
+  std::optional<steady_clock::time_point> lost_since;
+  bool ever_connected = false;
+  for (;;) {
+    bool connected = false;
+    const absl::Status status = once(connected);
+    ever_connected = ever_connected || connected;
+    if (status.code() != absl::StatusCode::kUnavailable || !ever_connected ||
+        control.interrupt == nullptr) {
+      return status;
+    }
+    if (connected) {
+      lost_since = steady_clock::now();
+      if (control.on_lost) control.on_lost();
+    }
+    if (steady_clock::now() - *lost_since > limits_.reconnect) return status;
+    if (control.deadline.has_value() && steady_clock::now() > *control.deadline) {
+      return absl::AbortedError("the time is up");
+    }
+    if (control.interrupt->WaitFor(kPauseBetweenAttempts)) {
+      return absl::CancelledError("interrupted");
+    }
+  }
+}
+
+absl::Status Client::WatchJob(const v1::WatchJobRequest& request, const StreamControl& control,
+                              const std::function<bool(const v1::WatchJobResponse&)>& on_message) {
+  return StreamAgain(control, [&](bool& connected) {
+    return StreamOnce<v1::WatchJobResponse>(
+        control,
+        [&request](Connection& connection, grpc::ClientContext* context) {
+          return connection.jobs.WatchJob(context, request);
+        },
+        on_message, connected);
+  });
+}
+
+absl::Status Client::ReadLogs(const v1::ReadLogsRequest& request, const StreamControl& control,
+                              const std::function<bool(const v1::LogLine&)>& on_line) {
+  // Last offset delivered of each (epoch, rank): offsets grow within one rank's output.
+  std::map<std::pair<int64_t, int>, int64_t> delivered;
+  v1::ReadLogsRequest asked = request;
+  const auto deliver = [&](const v1::ReadLogsResponse& response) {
+    for (const v1::LogLine& line : response.lines()) {
+      const auto [last, fresh] = delivered.try_emplace({line.epoch(), line.rank()}, line.offset());
+      if (!fresh && line.offset() <= last->second) continue;
+      last->second = line.offset();
+      if (!on_line(line)) return false;
+    }
+    return true;
+  };
+  const auto once = [&](bool& connected) {
+    const absl::Status status = StreamOnce<v1::ReadLogsResponse>(
+        control,
+        [&asked](Connection& connection, grpc::ClientContext* context) {
+          return connection.logs.ReadLogs(context, asked);
+        },
+        deliver, connected);
+    if (!delivered.empty()) asked.set_tail(0);  // What was shown is skipped by its offset.
+    return status;
+  };
+  bool connected = false;
+  return request.follow() ? StreamAgain(control, once) : once(connected);
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,91 @@
+// The controller as the CLI sees it: calls with deadlines, and errors that say what to do.
+#ifndef TRAINYARD_CLI_CLIENT_H_
+#define TRAINYARD_CLI_CLIENT_H_
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "cli/interrupt.h"
+#include "trainyard/v1/job_service.pb.h"
+#include "trainyard/v1/log_service.pb.h"
+#include "trainyard/v1/metric_service.pb.h"
+#include "trainyard/v1/node_service.pb.h"
+
+namespace trainyard::cli {
+
+struct ClientLimits {
+  // Time to reach the controller.
+  std::chrono::milliseconds connect{3000};
+  // Time for the answer to one unary call.
+  std::chrono::milliseconds call{10000};
+  // A stream that lost its controller is opened again for this long.
+  std::chrono::milliseconds reconnect{60000};
+};
+
+// How a stream ends before the controller ends it.
+struct StreamControl {
+  Interrupt* interrupt = nullptr;
+  std::optional<std::chrono::steady_clock::time_point> deadline;
+  // Called when contact is lost and the stream will be opened again.
+  std::function<void()> on_lost;
+};
+
+// One thread. Opens no connection before the first call.
+//
+// Errors carry the controller's code and message. UNAVAILABLE and DEADLINE_EXCEEDED say which
+// address was tried, why it failed and what to do. Streams: CANCELLED after an interrupt,
+// ABORTED when `control.deadline` ran out. A handler that returns false ends its stream with OK.
+class Client {
+ public:
+  explicit Client(std::string server, ClientLimits limits = {});
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  const std::string& server() const { return server_; }
+
+  absl::StatusOr<v1::SubmitJobResponse> SubmitJob(const v1::SubmitJobRequest& request);
+  absl::StatusOr<v1::PlanJobResponse> PlanJob(const v1::PlanJobRequest& request);
+  absl::StatusOr<v1::ListJobsResponse> ListJobs(const v1::ListJobsRequest& request);
+  absl::StatusOr<v1::GetJobResponse> GetJob(const v1::GetJobRequest& request);
+  absl::StatusOr<v1::StopJobResponse> StopJob(const v1::StopJobRequest& request);
+  absl::StatusOr<v1::WhyJobResponse> WhyJob(const v1::WhyJobRequest& request);
+  absl::StatusOr<v1::ListNodesResponse> ListNodes(const v1::ListNodesRequest& request);
+  absl::StatusOr<v1::GetServerInfoResponse> GetServerInfo();
+  absl::StatusOr<v1::GetSeriesResponse> GetSeries(const v1::GetSeriesRequest& request);
+  absl::StatusOr<v1::ListKeysResponse> ListKeys(const v1::ListKeysRequest& request);
+
+  // Opened again after a lost connection; the first message then repeats the job's present state.
+  absl::Status WatchJob(const v1::WatchJobRequest& request, const StreamControl& control,
+                        const std::function<bool(const v1::WatchJobResponse&)>& on_message);
+  // Opened again only with request.follow; lines already delivered are not delivered twice.
+  absl::Status ReadLogs(const v1::ReadLogsRequest& request, const StreamControl& control,
+                        const std::function<bool(const v1::LogLine&)>& on_line);
+
+ private:
+  struct Connection;
+
+  absl::StatusOr<Connection*> Connect();
+  template <typename Response, typename Request, typename Method>
+  absl::StatusOr<Response> Call(const Request& request, Method method);
+  template <typename Response, typename Open>
+  absl::Status StreamOnce(const StreamControl& control, const Open& open,
+                          const std::function<bool(const Response&)>& on_message, bool& connected);
+  // Runs `once` until it ends with anything but a lost connection. `once` sets its argument when
+  // it had a connection: an address that never answered is an error at once.
+  absl::Status StreamAgain(const StreamControl& control,
+                           const std::function<absl::Status(bool&)>& once);
+  absl::Status Unreachable(const std::string& cause) const;
+
+  const std::string server_;
+  const ClientLimits limits_;
+  std::unique_ptr<Connection> connection_;
+};
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_CLIENT_H_

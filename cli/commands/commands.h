@@ -1,0 +1,115 @@
+// What each verb does, behind the grammar (app.h). A verb returns the exit code, or an error that
+// the app prints and maps (exit_code.h). Data goes to console.out, everything else to console.err.
+#ifndef TRAINYARD_CLI_COMMANDS_COMMANDS_H_
+#define TRAINYARD_CLI_COMMANDS_COMMANDS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cli/client.h"
+#include "cli/environment.h"
+#include "cli/exit_code.h"
+#include "cli/output/table.h"
+
+namespace trainyard::cli {
+
+using Outcome = absl::StatusOr<ExitCode>;
+
+// What every verb gets: the environment and the options that all verbs share.
+struct Context {
+  Environment& environment;
+  Console& console;
+  Client& client;
+  OutputFormat format = OutputFormat::kTable;
+  std::vector<std::string> recipe_directories;
+};
+
+// A job file as the command line names it.
+struct JobFileOptions {
+  std::string file;
+  std::vector<std::string> sets;
+  std::string name;
+  // After `--`: replaces the job's command.
+  std::vector<std::string> command;
+};
+
+struct SubmitOptions {
+  JobFileOptions job;
+  bool follow = false;
+  bool wait = false;
+  bool dry_run = false;
+  std::string timeout;
+  std::string request_id;
+};
+
+struct PlanOptions {
+  JobFileOptions job;
+  bool offline = false;
+};
+
+struct PsOptions {
+  bool all = false;
+  std::string user;
+  std::vector<std::string> states;
+  int limit = 100;
+};
+
+struct LogsOptions {
+  std::string job;
+  bool follow = false;
+  bool timestamps = false;
+  std::string ranks;
+  int64_t attempt = 0;
+  std::string grep;
+  int64_t tail = 0;
+};
+
+struct MetricsOptions {
+  std::string job;
+  std::vector<std::string> keys;
+  int64_t from_step = 0;
+  int64_t to_step = 0;
+  // -1: 20 for tables, every point for other formats.
+  int buckets = -1;
+};
+
+struct StopOptions {
+  std::vector<std::string> jobs;
+  bool kill = false;
+  bool yes = false;
+};
+
+struct WaitOptions {
+  std::vector<std::string> jobs;
+  bool progress = false;
+  std::string timeout;
+};
+
+struct CheckpointListOptions {
+  std::string job;
+  bool all = false;
+};
+
+Outcome RunSubmit(const SubmitOptions& options, Context& context);
+Outcome RunPlan(const PlanOptions& options, Context& context);
+Outcome RunPs(const PsOptions& options, Context& context);
+Outcome RunDescribe(const std::string& job, Context& context);
+Outcome RunWhy(const std::string& job, Context& context);
+Outcome RunLogs(const LogsOptions& options, Context& context);
+Outcome RunMetrics(const MetricsOptions& options, Context& context);
+Outcome RunStop(const StopOptions& options, Context& context);
+Outcome RunWait(const WaitOptions& options, Context& context);
+Outcome RunNodes(Context& context);
+Outcome RunCheckpointList(const CheckpointListOptions& options, Context& context);
+Outcome RunServerStatus(Context& context);
+Outcome RunVersion(bool client_only, Context& context);
+Outcome RunExplain(const std::string& key, Context& context);
+Outcome RunSchema(Context& context);
+Outcome RunRecipeList(Context& context);
+Outcome RunRecipeShow(const std::string& name, Context& context);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_COMMANDS_COMMANDS_H_

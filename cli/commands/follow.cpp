@@ -1,0 +1,150 @@
+#include "cli/commands/follow.h"
+
+#include <ostream>
+
+#include "absl/strings/str_cat.h"
+#include "cli/job_reference.h"
+#include "cli/output/job_views.h"
+#include "cli/output/progress_line.h"
+#include "cli/output/readable.h"
+#include "cli/output/stable_json.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::cli {
+namespace {
+
+// One job being followed.
+class Follower {
+ public:
+  Follower(const FollowOptions& options, Context& context)
+      : options_(options), context_(context), progress_(context.console) {}
+
+  Outcome Run() {
+    Interrupt& interrupt = *context_.environment.interrupt;
+    if (context_.environment.listen_to_signals) interrupt.Listen();
+    v1::WatchJobRequest request;
+    request.set_job(options_.job);
+    const StreamControl control{&interrupt, options_.deadline, [this] { OnLost(); }};
+    const absl::Status status =
+        context_.client.WatchJob(request, control, [this](const v1::WatchJobResponse& response) {
+          Take(response.job());
+          return context_.console.out->good();
+        });
+    progress_.Clear();
+    if (status.code() == absl::StatusCode::kCancelled) return Detach(ExitCode::kInterrupted);
+    if (status.code() == absl::StatusCode::kAborted && options_.deadline.has_value()) {
+      return Detach(ExitCode::kTimeout);
+    }
+    TRAINYARD_RETURN_IF_ERROR(status);
+    return Finish();
+  }
+
+ private:
+  // The number, once known: a name may go to a newer job meanwhile.
+  std::string JobText() const { return job_.id() == 0 ? options_.job : absl::StrCat(job_.id()); }
+
+  void OnLost() {
+    if (!options_.progress) return;
+    progress_.Note("lost contact with the controller; the job is not touched, trying again");
+  }
+
+  void Take(const v1::Job& job) {
+    job_ = job;
+    if (context_.format == OutputFormat::kJson) {
+      *context_.console.out << DumpJson(StableJson(job), -1) << std::endl;
+    }
+    if (!options_.progress) return;
+    if (job.state() == v1::JOB_STATE_QUEUED) ShowWhyQueued();
+    progress_.Show(job);
+  }
+
+  // Best effort: the watch itself tells of a controller that is gone.
+  void ShowWhyQueued() {
+    if (asked_why_) return;
+    asked_why_ = true;
+    v1::WhyJobRequest request;
+    request.set_job(JobText());
+    const absl::StatusOr<v1::WhyJobResponse> why = context_.client.WhyJob(request);
+    if (!why.ok() || why->pending().message().empty()) return;
+    progress_.Note(absl::StrCat("waiting: ", OneLine(why->pending().message())));
+  }
+
+  ExitCode Detach(ExitCode code) {
+    const std::string job = JobText();
+    PrintNote(context_.console,
+              absl::StrCat(code == ExitCode::kTimeout ? "--timeout ran out" : "detached", "; job ",
+                           job, " goes on\n  come back   trainyard wait -f ", job,
+                           "\n  its output  trainyard logs -f ", job,
+                           "\n  stop it     trainyard stop ", job));
+    return code;
+  }
+
+  Outcome Finish() {
+    if (!context_.console.out->good()) return ExitCode::kFailed;
+    if (!HasEnded(job_.state())) {
+      return absl::UnavailableError(absl::StrCat(
+          "the controller stopped sending before job ", JobText(), " had ended\nthe job is not ",
+          "touched; come back with `trainyard wait -f ", JobText(), "`"));
+    }
+    const bool succeeded = job_.state() == v1::JOB_STATE_SUCCEEDED;
+    switch (context_.format) {
+      case OutputFormat::kJson:
+        break;  // The last update was it.
+      case OutputFormat::kTable:
+      case OutputFormat::kWide:
+        *context_.console.out << EndText(job_) << "\n";
+        break;
+      default:
+        PrintDocument(StableJson(job_), JobText(), context_.format, context_.console);
+    }
+    if (!succeeded) {
+      PrintNote(context_.console, absl::StrCat("  why     trainyard why ", JobText(),
+                                               "\n  output  trainyard logs ", JobText()));
+    }
+    return succeeded ? ExitCode::kOk : ExitCode::kJobFailed;
+  }
+
+  const FollowOptions& options_;
+  Context& context_;
+  ProgressLine progress_;
+  v1::Job job_;
+  bool asked_why_ = false;
+};
+
+}  // namespace
+
+Outcome FollowJob(const FollowOptions& options, Context& context) {
+  return Follower(options, context).Run();
+}
+
+absl::StatusOr<std::optional<std::chrono::steady_clock::time_point>> DeadlineFrom(
+    const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const int64_t limit_ms = ParseDurationText(text);
+  // A year: more overflows no clock, and nobody waits for it.
+  constexpr int64_t kMaxMs = int64_t{366} * 24 * 3600 * 1000;
+  if (limit_ms < 0 || limit_ms > kMaxMs) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--timeout ", text, ": must be a time such as 30s, 10m or 2h"));
+  }
+  return std::chrono::steady_clock::now() + std::chrono::milliseconds(limit_ms);
+}
+
+Outcome RunWait(const WaitOptions& options, Context& context) {
+  TRAINYARD_ASSIGN_OR_RETURN(const auto deadline, DeadlineFrom(options.timeout));
+  std::vector<std::string> jobs;
+  for (const std::string& text : options.jobs) {
+    TRAINYARD_ASSIGN_OR_RETURN(std::string job, ParseWholeJob(text));
+    jobs.push_back(std::move(job));
+  }
+  ExitCode worst = ExitCode::kOk;
+  for (const std::string& job : jobs) {
+    TRAINYARD_ASSIGN_OR_RETURN(const ExitCode code,
+                               FollowJob({job, options.progress, deadline}, context));
+    if (code == ExitCode::kInterrupted || code == ExitCode::kTimeout) return code;
+    if (code != ExitCode::kOk) worst = code;
+  }
+  return worst;
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,160 @@
+// ps, describe, why and ckpt list.
+#include <ostream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "cli/commands/commands.h"
+#include "cli/job_reference.h"
+#include "cli/output/job_views.h"
+#include "cli/output/readable.h"
+#include "cli/output/stable_json.h"
+#include "proto/support/job_spec_json.h"
+#include "proto/support/job_spec_schema.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr int kPageSize = 500;
+
+absl::StatusOr<v1::JobState> ParseState(const std::string& text) {
+  const auto& type = *v1::JobState_descriptor();
+  if (const auto* value = EnumValueByShortName(type, text)) {
+    return static_cast<v1::JobState>(value->number());
+  }
+  std::vector<std::string> names;
+  for (int i = 1; i < type.value_count(); ++i) names.push_back(EnumShortName(*type.value(i)));
+  return absl::InvalidArgumentError(
+      absl::StrCat("--state ", text, ": must be one of ", absl::StrJoin(names, ", ")));
+}
+
+absl::StatusOr<v1::ListJobsRequest> MakeListRequest(const PsOptions& options) {
+  v1::ListJobsRequest request;
+  request.set_user(options.user);
+  for (const std::string& text : options.states) {
+    TRAINYARD_ASSIGN_OR_RETURN(const v1::JobState state, ParseState(text));
+    request.add_states(state);
+  }
+  if (options.all || !options.states.empty()) return request;
+  for (int i = v1::JobState_MIN + 1; i <= v1::JobState_MAX; ++i) {
+    if (!HasEnded(static_cast<v1::JobState>(i))) request.add_states(static_cast<v1::JobState>(i));
+  }
+  return request;
+}
+
+// Pages until `limit` jobs; next_cursor of the result tells whether there are more.
+absl::StatusOr<v1::ListJobsResponse> ListUpTo(v1::ListJobsRequest request, int limit,
+                                              Client& client) {
+  v1::ListJobsResponse all;
+  while (all.jobs_size() < limit) {
+    request.set_limit(std::min(kPageSize, limit - all.jobs_size()));
+    TRAINYARD_ASSIGN_OR_RETURN(v1::ListJobsResponse page, client.ListJobs(request));
+    if (page.jobs().empty()) page.clear_next_cursor();
+    all.MergeFrom(page);
+    all.set_next_cursor(page.next_cursor());
+    if (page.next_cursor().empty()) break;
+    request.set_cursor(page.next_cursor());
+  }
+  return all;
+}
+
+bool IsTable(OutputFormat format) {
+  return format == OutputFormat::kTable || format == OutputFormat::kWide;
+}
+
+nlohmann::json DescribeDocument(const v1::GetJobResponse& response, int64_t attempt) {
+  v1::GetJobResponse shown = response;
+  if (attempt != 0) {
+    shown.mutable_job()->clear_attempts();
+    for (const v1::Attempt& each : response.job().attempts()) {
+      if (each.epoch() == attempt) *shown.mutable_job()->add_attempts() = each;
+    }
+  }
+  return StableJson(shown);
+}
+
+bool HasAttempt(const v1::Job& job, int64_t epoch) {
+  for (const v1::Attempt& attempt : job.attempts()) {
+    if (attempt.epoch() == epoch) return true;
+  }
+  return false;
+}
+
+absl::StatusOr<v1::GetJobResponse> GetJob(const std::string& job, Client& client) {
+  v1::GetJobRequest request;
+  request.set_job(job);
+  return client.GetJob(request);
+}
+
+}  // namespace
+
+Outcome RunPs(const PsOptions& options, Context& context) {
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::ListJobsRequest request, MakeListRequest(options));
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::ListJobsResponse response,
+                             ListUpTo(request, options.limit, context.client));
+  Console& console = context.console;
+  PrintListing(JobListing(response, console.Now()), context.format, console);
+  if (response.jobs().empty() && IsTable(context.format)) {
+    PrintNote(console, options.all ? "no jobs; `trainyard submit job.yaml` makes one"
+                                   : "no live jobs; `trainyard ps -a` lists those that have ended");
+  }
+  if (!response.next_cursor().empty()) {
+    PrintNote(console,
+              absl::StrCat("only the newest ", options.limit, " are shown; --limit shows more"));
+  }
+  return ExitCode::kOk;
+}
+
+Outcome RunDescribe(const std::string& job, Context& context) {
+  TRAINYARD_ASSIGN_OR_RETURN(const JobReference reference, ParseJobReference(job));
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::GetJobResponse response,
+                             GetJob(reference.job, context.client));
+  if (reference.attempt != 0 && !HasAttempt(response.job(), reference.attempt)) {
+    return absl::NotFoundError(absl::StrCat("job ", response.job().id(), " has no attempt ",
+                                            reference.attempt, "; it has had ",
+                                            response.job().attempts_size()));
+  }
+  Console& console = context.console;
+  if (IsTable(context.format)) {
+    *console.out << DescribeText(response, reference.attempt, console.Now());
+  } else {
+    PrintDocument(DescribeDocument(response, reference.attempt), absl::StrCat(response.job().id()),
+                  context.format, console);
+  }
+  return ExitCode::kOk;
+}
+
+Outcome RunWhy(const std::string& job, Context& context) {
+  v1::WhyJobRequest request;
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_job(), ParseWholeJob(job));
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::WhyJobResponse response, context.client.WhyJob(request));
+  Console& console = context.console;
+  if (!IsTable(context.format)) {
+    PrintDocument(StableJson(response), absl::StrCat(response.job().id()), context.format, console);
+    return ExitCode::kOk;
+  }
+  *console.out << OneLine(response.answer()) << "\n";
+  if (response.has_pending()) {
+    const v1::PendingReason& pending = response.pending();
+    if (pending.queue_position() > 0) {
+      *console.out << "  place in the queue: " << pending.queue_position() << "\n";
+    }
+    if (!pending.advice().empty()) *console.out << "  try: " << OneLine(pending.advice()) << "\n";
+  }
+  if (response.has_verdict()) *console.out << VerdictText(response.verdict(), {});
+  return ExitCode::kOk;
+}
+
+Outcome RunCheckpointList(const CheckpointListOptions& options, Context& context) {
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string job, ParseWholeJob(options.job));
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::GetJobResponse response, GetJob(job, context.client));
+  Console& console = context.console;
+  const Listing listing = CheckpointListing(response.job(), options.all, console.Now());
+  PrintListing(listing, context.format, console);
+  if (listing.rows.empty() && IsTable(context.format)) {
+    PrintNote(console, absl::StrCat("job ", response.job().id(), " has published no checkpoint"));
+  }
+  return ExitCode::kOk;
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,127 @@
+#include <ostream>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "cli/commands/commands.h"
+#include "cli/job_reference.h"
+#include "cli/output/readable.h"
+#include "cli/output/stable_json.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::cli {
+namespace {
+
+// More ranks than any job file may ask for.
+constexpr int kMaxRanks = 1 << 20;
+
+absl::Status WrongRanks(const std::string& text) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("--rank ", text, ": must be ranks and ranges, such as 0 or 0,8-15"));
+}
+
+absl::StatusOr<std::vector<int>> ParseRanks(const std::string& text) {
+  std::vector<int> ranks;
+  if (text.empty()) return ranks;
+  for (const absl::string_view part : absl::StrSplit(text, ',')) {
+    const std::vector<std::string> ends = absl::StrSplit(part, '-');
+    int first = 0;
+    int last = 0;
+    if (ends.size() > 2 || !absl::SimpleAtoi(ends.front(), &first) ||
+        !absl::SimpleAtoi(ends.back(), &last) || first < 0 || last < first || last >= kMaxRanks ||
+        ranks.size() + static_cast<std::size_t>(last - first) >= kMaxRanks) {
+      return WrongRanks(text);
+    }
+    for (int rank = first; rank <= last; ++rank) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+absl::StatusOr<v1::ReadLogsRequest> MakeRequest(const LogsOptions& options) {
+  TRAINYARD_ASSIGN_OR_RETURN(const JobReference reference, ParseJobReference(options.job));
+  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<int> ranks, ParseRanks(options.ranks));
+  if (reference.attempt != 0 && options.attempt != 0 && reference.attempt != options.attempt) {
+    return absl::InvalidArgumentError(absl::StrCat("`", options.job, "` and --attempt ",
+                                                   options.attempt, " name different attempts"));
+  }
+  v1::ReadLogsRequest request;
+  request.set_job(reference.job);
+  request.mutable_ranks()->Add(ranks.begin(), ranks.end());
+  request.set_epoch(reference.attempt != 0 ? reference.attempt : options.attempt);
+  request.set_grep(options.grep);
+  request.set_tail(options.tail);
+  request.set_follow(options.follow);
+  return request;
+}
+
+// Writes lines in the format of the command line.
+class LogPrinter {
+ public:
+  LogPrinter(const LogsOptions& options, const v1::ReadLogsRequest& request, Context& context)
+      : out_(*context.console.out),
+        format_(context.format),
+        timestamps_(options.timestamps),
+        // The rank is known when the user named just one.
+        prefix_(request.ranks_size() != 1) {
+    if (format_ == OutputFormat::kCsv) out_ << "attempt,rank,time,offset,text\n";
+  }
+
+  // False when nobody reads any more.
+  bool Print(const v1::LogLine& line) {
+    if (format_ == OutputFormat::kJson) {
+      out_ << DumpJson(StableJson(line), -1) << "\n";
+    } else if (format_ == OutputFormat::kCsv) {
+      out_ << line.epoch() << "," << line.rank() << "," << IsoTime(line.time_ms()) << ","
+           << line.offset() << "," << CsvField(line.text()) << "\n";
+    } else {
+      if (timestamps_ || format_ == OutputFormat::kWide) out_ << IsoTime(line.time_ms()) << " ";
+      if (prefix_) out_ << "[" << line.epoch() << "." << line.rank() << "] ";
+      out_ << line.text() << "\n";
+    }
+    return out_.good();
+  }
+
+ private:
+  std::ostream& out_;
+  const OutputFormat format_;
+  const bool timestamps_;
+  const bool prefix_;
+};
+
+absl::StatusOr<ExitCode> Detached(const std::string& job, Console& console) {
+  PrintNote(console,
+            absl::StrCat("detached; the job goes on\n  come back  trainyard logs -f ", job));
+  return ExitCode::kInterrupted;
+}
+
+}  // namespace
+
+Outcome RunLogs(const LogsOptions& options, Context& context) {
+  if (context.format == OutputFormat::kYaml || context.format == OutputFormat::kName) {
+    return absl::InvalidArgumentError("logs are printed as text, -o wide, -o json or -o csv");
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::ReadLogsRequest request, MakeRequest(options));
+  Interrupt& interrupt = *context.environment.interrupt;
+  if (options.follow && context.environment.listen_to_signals) interrupt.Listen();
+  Console& console = context.console;
+  const StreamControl control{
+      &interrupt, std::nullopt,
+      [&console] { PrintNote(console, "lost contact with the controller; trying again"); }};
+  LogPrinter printer(options, request, context);
+  int64_t lines = 0;
+  const absl::Status status =
+      context.client.ReadLogs(request, control, [&](const v1::LogLine& line) {
+        ++lines;
+        const bool go_on = printer.Print(line);
+        if (options.follow) console.out->flush();
+        return go_on;
+      });
+  if (status.code() == absl::StatusCode::kCancelled) return Detached(options.job, console);
+  TRAINYARD_RETURN_IF_ERROR(status);
+  if (lines == 0 && !console.out->bad()) {
+    PrintNote(console, options.grep.empty() ? "no output yet" : "no line holds that text");
+  }
+  return ExitCode::kOk;
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,128 @@
+#include <map>
+#include <ostream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "cli/commands/commands.h"
+#include "cli/job_reference.h"
+#include "cli/output/readable.h"
+#include "cli/output/stable_json.h"
+#include "proto/support/job_spec_schema.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::cli {
+namespace {
+
+// Limit of one GetSeries call.
+constexpr std::size_t kMaxKeys = 64;
+// Fits on a screen.
+constexpr int kTableBuckets = 20;
+
+bool IsTable(OutputFormat format) {
+  return format == OutputFormat::kTable || format == OutputFormat::kWide;
+}
+
+// Refuses a name that the job has no series of: an empty column would look like missing data.
+absl::Status CheckKeys(const std::vector<std::string>& asked, const std::vector<std::string>& known,
+                       const std::string& job) {
+  for (const std::string& key : asked) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    const std::string nearest = NearestName(key, known);
+    return absl::NotFoundError(
+        absl::StrCat("job ", job, " has no metric `", key, "`",
+                     nearest.empty() ? "" : absl::StrCat("; did you mean `", nearest, "`?"),
+                     known.empty() ? "\nit has reported none yet"
+                                   : absl::StrCat("\nit has ", absl::StrJoin(known, ", "))));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<std::string>> ChooseKeys(const MetricsOptions& options,
+                                                    const std::string& job, Context& context) {
+  v1::ListKeysRequest request;
+  request.set_job(job);
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::ListKeysResponse response, context.client.ListKeys(request));
+  std::vector<std::string> known(response.keys().begin(), response.keys().end());
+  TRAINYARD_RETURN_IF_ERROR(CheckKeys(options.keys, known, job));
+  if (!options.keys.empty()) return options.keys;
+  if (known.size() > kMaxKeys) {
+    PrintNote(context.console, absl::StrCat("the first ", kMaxKeys, " of ", known.size(),
+                                            " metrics are shown; name those that you want"));
+    known.resize(kMaxKeys);
+  }
+  return known;
+}
+
+// One row a step that any series has a point at.
+Listing SeriesListing(const v1::GetSeriesResponse& response, bool exact) {
+  Listing listing;
+  listing.columns = {{"STEP", true}, {"TIME", false, true}};
+  struct Point {
+    Timestamp time_ms = 0;
+    std::map<int, double> values;
+  };
+  std::map<int64_t, Point> points;
+  for (int i = 0; i < response.series_size(); ++i) {
+    const v1::Series& series = response.series(i);
+    listing.columns.push_back({series.key(), true});
+    const int size = std::min(series.steps_size(), series.last_size());
+    for (int j = 0; j < size; ++j) {
+      Point& point = points[series.steps(j)];
+      point.values[i] = series.last(j);
+      if (j < series.times_ms_size()) point.time_ms = series.times_ms(j);
+    }
+  }
+  for (const auto& [step, point] : points) {
+    Row row{{absl::StrCat(step), IsoTime(point.time_ms)}, absl::StrCat(step), {}};
+    for (int i = 0; i < response.series_size(); ++i) {
+      const auto value = point.values.find(i);
+      const bool absent = value == point.values.end();
+      row.cells.push_back(absent  ? ""
+                          : exact ? DumpJson(value->second, -1)
+                                  : NumberText(value->second));
+    }
+    listing.rows.push_back(std::move(row));
+  }
+  return listing;
+}
+
+void PrintSeries(const v1::GetSeriesResponse& response, Context& context) {
+  if (context.format == OutputFormat::kJson || context.format == OutputFormat::kYaml) {
+    PrintDocument(StableJson(response)["series"], "", context.format, context.console);
+  } else if (context.format == OutputFormat::kName) {
+    for (const v1::Series& series : response.series()) *context.console.out << series.key() << "\n";
+  } else {
+    PrintListing(SeriesListing(response, context.format == OutputFormat::kCsv), context.format,
+                 context.console);
+  }
+}
+
+}  // namespace
+
+Outcome RunMetrics(const MetricsOptions& options, Context& context) {
+  TRAINYARD_ASSIGN_OR_RETURN(const JobReference reference, ParseJobReference(options.job));
+  if (options.keys.size() > kMaxKeys) {
+    return absl::InvalidArgumentError(absl::StrCat("at most ", kMaxKeys, " metrics at once"));
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<std::string> keys,
+                             ChooseKeys(options, reference.job, context));
+  if (keys.empty()) {
+    PrintSeries({}, context);
+    PrintNote(context.console, absl::StrCat("job ", reference.job, " has reported no metrics yet"));
+    return ExitCode::kOk;
+  }
+  v1::GetSeriesRequest request;
+  request.set_job(reference.job);
+  request.mutable_keys()->Add(keys.begin(), keys.end());
+  request.set_from_step(options.from_step);
+  request.set_to_step(options.to_step);
+  request.set_epoch(reference.attempt);
+  const int standard = IsTable(context.format) ? kTableBuckets : 0;
+  request.set_buckets(options.buckets >= 0 ? options.buckets : standard);
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::GetSeriesResponse response,
+                             context.client.GetSeries(request));
+  PrintSeries(response, context);
+  return ExitCode::kOk;
+}
+
+}  // namespace trainyard::cli

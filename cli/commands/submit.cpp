@@ -1,0 +1,95 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <ostream>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/follow.h"
+#include "cli/commands/job_file.h"
+#include "cli/output/job_views.h"
+#include "cli/output/readable.h"
+#include "cli/output/stable_json.h"
+#include "proto/support/job_spec_json.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::cli {
+namespace {
+
+// Lets the controller tell a repeated submit from a second job. Not a secret.
+std::string MakeRequestId() {
+  std::array<unsigned char, 16> bytes{};
+  const int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return "";
+  const ssize_t got = read(fd, bytes.data(), bytes.size());
+  close(fd);
+  if (got != static_cast<ssize_t>(bytes.size())) return "";
+  return absl::BytesToHexString(
+      absl::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+}
+
+v1::SubmitJobRequest MakeRequest(const ResolvedSpec& resolved, const std::string& request_id,
+                                 const std::string& user) {
+  v1::SubmitJobRequest request;
+  *request.mutable_spec() = resolved.spec;
+  for (const auto& [key, source] : resolved.origins) {
+    v1::Origin& origin = *request.add_origins();
+    origin.set_key(key);
+    origin.set_source(source);
+  }
+  request.set_user(user);
+  request.set_request_id(request_id);
+  return request;
+}
+
+// When no answer came, the job may or may not exist: say how to find out safely.
+absl::Status WithRepeatAdvice(const absl::Status& status, const std::string& request_id) {
+  const bool unsure = status.code() == absl::StatusCode::kDeadlineExceeded;
+  if (!unsure || request_id.empty()) return status;
+  return absl::DeadlineExceededError(
+      absl::StrCat(status.message(), "\nthe job may have been accepted: repeat the command with ",
+                   "--request-id ", request_id, ", which never makes a second job"));
+}
+
+void PrintSubmitted(const v1::Job& job, Context& context, bool hints) {
+  Console& console = context.console;
+  const bool table =
+      context.format == OutputFormat::kTable || context.format == OutputFormat::kWide;
+  if (table) {
+    *console.out << "job " << job.id() << " " << job.name() << " " << EnumText(job.state())
+                 << std::endl;
+  } else {
+    PrintDocument(StableJson(job), absl::StrCat(job.id()), context.format, console);
+  }
+  if (!hints) return;
+  PrintNote(console,
+            absl::StrCat("  follow  trainyard wait -f ", job.id(), "\n  output  trainyard logs -f ",
+                         job.id(), "\n  detail  trainyard describe ", job.id()));
+}
+
+}  // namespace
+
+Outcome RunSubmit(const SubmitOptions& options, Context& context) {
+  if (options.dry_run) return RunPlan({options.job, false}, context);
+  if (!options.timeout.empty() && !options.follow && !options.wait) {
+    return absl::InvalidArgumentError("--timeout needs --follow or --wait");
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(const auto deadline, DeadlineFrom(options.timeout));
+  TRAINYARD_ASSIGN_OR_RETURN(const ResolvedSpec resolved, ResolveOptions(options.job, context));
+  const std::string request_id = options.request_id.empty() ? MakeRequestId() : options.request_id;
+  const absl::StatusOr<v1::SubmitJobResponse> response =
+      context.client.SubmitJob(MakeRequest(resolved, request_id, context.environment.user));
+  if (!response.ok()) return WithRepeatAdvice(response.status(), request_id);
+  const v1::Job& job = response->job();
+  const bool stays = options.follow || options.wait;
+  // A stream of JSON holds the job in its first update already.
+  if (!stays || context.format == OutputFormat::kTable || context.format == OutputFormat::kWide) {
+    PrintSubmitted(job, context, !stays);
+  }
+  if (!stays) return ExitCode::kOk;
+  return FollowJob({absl::StrCat(job.id()), options.follow, deadline}, context);
+}
+
+}  // namespace trainyard::cli

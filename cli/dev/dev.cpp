@@ -1,0 +1,241 @@
+#include "cli/dev/dev.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <ostream>
+
+#include "absl/strings/str_cat.h"
+#include "cli/dev/child_process.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds kPollInterval{50};
+constexpr milliseconds kStartLimit{20000};
+// A rank may use the whole of its job's stop_grace (60 s unless the job says more) to save.
+constexpr milliseconds kWorkerStopLimit{90000};
+constexpr milliseconds kControllerStopLimit{10000};
+constexpr int kShownLogLines = 12;
+
+// Private: jobs' environments, and with them their secrets, are stored below.
+absl::Status MakeDirectory(const fs::path& path) {
+  std::error_code error;
+  const bool fresh = fs::create_directories(path, error);
+  if (!error && fresh) fs::permissions(path, fs::perms::owner_all, error);
+  if (error) {
+    return absl::PermissionDeniedError(absl::StrCat("cannot make ", path.string(), ": ",
+                                                    error.message(),
+                                                    "\nname another folder with --data-dir"));
+  }
+  return absl::OkStatus();
+}
+
+// The daemons of one run.
+class LocalCluster {
+ public:
+  LocalCluster(const DevOptions& options, fs::path data_dir, Context& context)
+      : options_(options), data_dir_(std::move(data_dir)), context_(context) {}
+  ~LocalCluster() { Stop(); }
+  LocalCluster(const LocalCluster&) = delete;
+  LocalCluster& operator=(const LocalCluster&) = delete;
+
+  // False after Ctrl-C.
+  absl::StatusOr<bool> Start() {
+    TRAINYARD_RETURN_IF_ERROR(MakeDirectory(data_dir_ / "logs"));
+    TRAINYARD_RETURN_IF_ERROR(StartController());
+    TRAINYARD_ASSIGN_OR_RETURN(
+        bool go_on, WaitUntil("the controller to serve", [this] { return ReadAddress(); }));
+    for (int i = 0; go_on && i < options_.nodes; ++i) TRAINYARD_RETURN_IF_ERROR(StartWorker(i));
+    if (!go_on) return false;
+    Client client(address_, context_.environment.limits);
+    return WaitUntil("the workers to attach", [&] { return ReadyNodes(client) >= options_.nodes; });
+  }
+
+  // Until Ctrl-C (OK) or the end of a daemon (an error that says which and why).
+  absl::Status Watch() {
+    while (!context_.environment.interrupt->WaitFor(kPollInterval)) {
+      TRAINYARD_RETURN_IF_ERROR(CheckAlive());
+    }
+    return absl::OkStatus();
+  }
+
+  void Stop() {
+    for (ChildProcess& worker : workers_) worker.Signal(SIGTERM);
+    for (ChildProcess& worker : workers_) EndOne(worker, kWorkerStopLimit);
+    workers_.clear();
+    for (ChildProcess& controller : controller_) {
+      controller.Signal(SIGTERM);
+      EndOne(controller, kControllerStopLimit);
+    }
+    controller_.clear();
+  }
+
+  const std::string& address() const { return address_; }
+
+ private:
+  std::string LogPath(const std::string& name) const {
+    return (data_dir_ / "logs" / (name + ".log")).string();
+  }
+  std::string Sibling(const std::string& name) const {
+    return (fs::path(context_.environment.program_directory) / name).string();
+  }
+  fs::path AddressFile() const { return data_dir_ / "controller.address"; }
+
+  absl::Status StartController() {
+    std::error_code ignored;
+    fs::remove(AddressFile(), ignored);  // Of an earlier run.
+    TRAINYARD_ASSIGN_OR_RETURN(ChildProcess child,
+                               ChildProcess::Start("controller", Sibling("trainyard-controller"),
+                                                   {"--listen", options_.listen, "--data-dir",
+                                                    (data_dir_ / "controller").string(),
+                                                    "--listen-file", AddressFile().string()},
+                                                   LogPath("controller")));
+    controller_.push_back(std::move(child));
+    return absl::OkStatus();
+  }
+
+  absl::Status StartWorker(int index) {
+    const std::string name = absl::StrCat("node-", index + 1);
+    TRAINYARD_ASSIGN_OR_RETURN(
+        ChildProcess child,
+        ChildProcess::Start(
+            name, Sibling("trainyard-worker"),
+            {"--controller", address_, "--data-dir", (data_dir_ / name).string(), "--node-name",
+             name, "--cpu-slots", absl::StrCat(options_.slots_per_node), "--stop-ranks-on-exit"},
+            LogPath(name)));
+    workers_.push_back(std::move(child));
+    return absl::OkStatus();
+  }
+
+  bool ReadAddress() {
+    std::ifstream file(AddressFile());
+    return std::getline(file, address_) && !address_.empty();
+  }
+
+  int ReadyNodes(Client& client) {
+    const absl::StatusOr<v1::ListNodesResponse> response = client.ListNodes({});
+    if (!response.ok()) return 0;
+    return static_cast<int>(
+        std::count_if(response->nodes().begin(), response->nodes().end(),
+                      [](const v1::Node& node) { return node.state() == v1::NODE_STATE_READY; }));
+  }
+
+  // False after Ctrl-C.
+  template <typename Condition>
+  absl::StatusOr<bool> WaitUntil(const char* what, const Condition& condition) {
+    const auto deadline = steady_clock::now() + kStartLimit;
+    while (!condition()) {
+      TRAINYARD_RETURN_IF_ERROR(CheckAlive());
+      if (steady_clock::now() > deadline) {
+        return absl::InternalError(absl::StrCat("waited ", kStartLimit.count() / 1000, " s for ",
+                                                what, "\nsee ", (data_dir_ / "logs").string()));
+      }
+      if (context_.environment.interrupt->WaitFor(kPollInterval)) return false;
+    }
+    return true;
+  }
+
+  absl::Status CheckAlive() {
+    for (auto* group : {&controller_, &workers_}) {
+      for (ChildProcess& child : *group) {
+        const std::optional<std::string> ended = child.Ended();
+        if (!ended.has_value()) continue;
+        const std::string tail = LastLines(child.log_path(), kShownLogLines);
+        return absl::InternalError(absl::StrCat(child.name(), " ", *ended,
+                                                tail.empty() ? "" : "; its last lines:\n", tail,
+                                                "\nthe whole log is ", child.log_path()));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // A second Ctrl-C cuts the grace short.
+  void EndOne(ChildProcess& child, milliseconds limit) {
+    const auto deadline = steady_clock::now() + limit;
+    while (!child.WaitFor(kPollInterval)) {
+      const bool impatient = context_.environment.interrupt->count() > 1;
+      if (!impatient && steady_clock::now() < deadline) continue;
+      PrintNote(context_.console, absl::StrCat("killing ", child.name(), " (pid ", child.pid(),
+                                               "), which did not stop in time"));
+      child.Signal(SIGKILL);
+      child.WaitFor(kControllerStopLimit);
+      return;
+    }
+  }
+
+  const DevOptions& options_;
+  const fs::path data_dir_;
+  Context& context_;
+  std::string address_;
+  // At most one; a vector because a child cannot exist unstarted.
+  std::vector<ChildProcess> controller_;
+  std::vector<ChildProcess> workers_;
+};
+
+void PrintReady(const DevOptions& options, const std::string& address, const fs::path& data_dir,
+                Context& context) {
+  const std::string logs = (data_dir / "logs").string();
+  if (context.format == OutputFormat::kJson || context.format == OutputFormat::kYaml ||
+      context.format == OutputFormat::kCsv) {
+    PrintDocument({{"server", address},
+                   {"nodes", options.nodes},
+                   {"slots_per_node", options.slots_per_node},
+                   {"data_dir", data_dir.string()},
+                   {"logs", logs}},
+                  address, context.format, context.console);
+  } else {
+    *context.console.out << "controller  " << address << "\nnodes       " << options.nodes
+                         << " with " << options.slots_per_node << " CPU slot"
+                         << (options.slots_per_node == 1 ? "" : "s") << " each\ndata        "
+                         << data_dir.string() << "\nlogs        " << logs << "\n";
+  }
+  context.console.out->flush();
+  const std::string server = address == kDefaultServer ? "" : absl::StrCat(" --server ", address);
+  PrintNote(context.console, absl::StrCat("ready; in another terminal:\n  trainyard nodes", server,
+                                          "\n  trainyard submit -f job.yaml", server,
+                                          "\n  trainyard ps", server, "\nCtrl-C stops everything"));
+}
+
+absl::StatusOr<fs::path> DataDirectory(const DevOptions& options, const Context& context) {
+  if (!options.data_dir.empty()) return fs::absolute(options.data_dir);
+  if (context.environment.home.empty()) {
+    return absl::InvalidArgumentError("there is no home directory; name a folder with --data-dir");
+  }
+  return fs::path(context.environment.home) / ".local/share/trainyard/dev";
+}
+
+}  // namespace
+
+Outcome RunDev(const DevOptions& options, Context& context) {
+  TRAINYARD_ASSIGN_OR_RETURN(const fs::path data_dir, DataDirectory(options, context));
+  if (context.environment.listen_to_signals) {
+    context.environment.interrupt->Listen();
+    // A reader that goes away must not end us before the daemons are stopped.
+    std::signal(SIGPIPE, SIG_IGN);
+  }
+  LocalCluster cluster(options, data_dir, context);
+  const absl::StatusOr<bool> started = cluster.Start();
+  TRAINYARD_RETURN_IF_ERROR(started.status());
+  if (*started) {
+    PrintReady(options, cluster.address(), data_dir, context);
+    TRAINYARD_RETURN_IF_ERROR(cluster.Watch());
+  }
+  PrintNote(context.console, "stopping");
+  cluster.Stop();
+  PrintNote(context.console, "stopped");
+  return ExitCode::kOk;
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,26 @@
+// `trainyard dev`: a whole cluster on this machine.
+#ifndef TRAINYARD_CLI_DEV_DEV_H_
+#define TRAINYARD_CLI_DEV_DEV_H_
+
+#include <string>
+
+#include "cli/commands/commands.h"
+
+namespace trainyard::cli {
+
+struct DevOptions {
+  int nodes = 2;
+  int slots_per_node = 1;
+  // Empty: ~/.local/share/trainyard/dev.
+  std::string data_dir;
+  std::string listen = kDefaultServer;
+};
+
+// Starts the controller and the workers, says where everything is, and returns after Ctrl-C or
+// SIGTERM (OK) or when one of them has ended (exit code 1). Whatever happens, nothing stays behind:
+// workers are stopped first, with their ranks, then the controller.
+Outcome RunDev(const DevOptions& options, Context& context);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_DEV_DEV_H_

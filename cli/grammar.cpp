@@ -1,0 +1,296 @@
+#include "cli/grammar.h"
+
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "cli/completion.h"
+#ifdef TRAINYARD_CLI_DATA
+#include "cli/data/data_command.h"
+#endif
+#include "cli/dev/dev.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr char kJobHelp[] = "number, name or @last";
+constexpr char kJobOrAttemptHelp[] = "number, name, NAME@ATTEMPT or @last";
+
+void AddJobFileOptions(CLI::App& verb, JobFileOptions& options) {
+  verb.add_option("file", options.file, "job file, or the name of a recipe")->required();
+  verb.add_option("--set", options.sets, "override a setting, such as train.steps=200; repeatable")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  verb.add_option("--name", options.name, "name of the job");
+}
+
+void AddSubmit(CLI::App& parent, Grammar& grammar) {
+  const auto options = std::make_shared<SubmitOptions>();
+  CLI::App* verb =
+      parent.add_subcommand("submit", "Submit a job; `-- COMMAND...` sets its command");
+  AddJobFileOptions(*verb, options->job);
+  verb->add_flag("-f,--follow", options->follow, "stay and show progress until the job has ended");
+  verb->add_flag("--wait", options->wait, "stay without progress until the job has ended");
+  verb->add_flag("--dry-run", options->dry_run, "the same as plan");
+  verb->add_option("--timeout", options->timeout, "longest stay, such as 30m; the job goes on");
+  verb->add_option("--request-id", options->request_id,
+                   "repeating a submit with the same id makes no second job");
+  grammar.runners[verb] = [options, &grammar](Context& context) {
+    options->job.command = grammar.command;
+    return RunSubmit(*options, context);
+  };
+}
+
+void AddPlan(CLI::App& parent, Grammar& grammar) {
+  const auto options = std::make_shared<PlanOptions>();
+  CLI::App* verb =
+      parent.add_subcommand("plan", "Show every setting with its origin, and where ranks would go");
+  AddJobFileOptions(*verb, options->job);
+  verb->add_flag("--offline", options->offline, "do not ask the controller");
+  grammar.runners[verb] = [options, &grammar](Context& context) {
+    options->job.command = grammar.command;
+    return RunPlan(*options, context);
+  };
+}
+
+// Also on the noun itself, whose missing verb means list.
+void AddListOptions(CLI::App& verb, PsOptions& options) {
+  verb.add_flag("-a,--all", options.all, "also jobs that have ended");
+  verb.add_option("-u,--user", options.user, "only jobs of this user");
+  verb.add_option("--state", options.states, "only jobs in this state; repeatable")
+      ->allow_extra_args(false);
+  verb.add_option("--limit", options.limit, "at most this many jobs")->check(CLI::Range(1, 100000));
+}
+
+void AddPs(CLI::App& verb, Grammar& grammar) {
+  const auto options = std::make_shared<PsOptions>();
+  AddListOptions(verb, *options);
+  grammar.runners[&verb] = [options](Context& context) { return RunPs(*options, context); };
+}
+
+void AddJobVerb(CLI::App& verb, const char* help, Grammar& grammar,
+                Outcome (*run)(const std::string&, Context&)) {
+  const auto job = std::make_shared<std::string>();
+  verb.add_option("job", *job, help)->required();
+  grammar.runners[&verb] = [job, run](Context& context) { return run(*job, context); };
+}
+
+void AddLogs(CLI::App& parent, Grammar& grammar) {
+  const auto options = std::make_shared<LogsOptions>();
+  CLI::App* verb =
+      parent.add_subcommand("logs", "Print what the ranks wrote, as `[ATTEMPT.RANK] line`");
+  verb->add_option("job", options->job, kJobOrAttemptHelp)->required();
+  verb->add_flag("-f,--follow", options->follow,
+                 "stay and print new lines until the job has ended");
+  verb->add_option("--rank", options->ranks, "only these ranks, such as 0 or 0,8-15")
+      ->type_name("RANKS");
+  verb->add_option("--attempt", options->attempt, "only this attempt")->check(CLI::PositiveNumber);
+  verb->add_option("--grep", options->grep, "only lines that hold this text");
+  verb->add_option("--tail", options->tail, "only the last lines")->check(CLI::PositiveNumber);
+  verb->add_flag("-t,--timestamps", options->timestamps, "the time of each line before it");
+  grammar.runners[verb] = [options](Context& context) { return RunLogs(*options, context); };
+}
+
+void AddMetrics(CLI::App& parent, Grammar& grammar) {
+  const auto options = std::make_shared<MetricsOptions>();
+  CLI::App* verb = parent.add_subcommand("metrics", "Print a job's metric series by step");
+  verb->add_option("job", options->job, kJobOrAttemptHelp)->required();
+  verb->add_option("key", options->keys, "metrics, such as loss lr; all when none is named");
+  verb->add_option("--from", options->from_step, "first step")->check(CLI::NonNegativeNumber);
+  verb->add_option("--to", options->to_step, "last step")->check(CLI::NonNegativeNumber);
+  verb->add_option("--buckets", options->buckets,
+                   "merge into at most this many points; 0 for every point (20 for tables, else 0)")
+      ->check(CLI::Range(0, 10000));
+  grammar.runners[verb] = [options](Context& context) { return RunMetrics(*options, context); };
+}
+
+void AddStop(CLI::App& parent, bool kill, Grammar& grammar) {
+  const auto options = std::make_shared<StopOptions>();
+  options->kill = kill;
+  CLI::App* verb = kill ? parent.add_subcommand("kill", "End jobs at once, without a checkpoint")
+                        : parent.add_subcommand("stop", "Save a checkpoint, then stop");
+  verb->add_option("job", options->jobs, kJobHelp)->required();
+  verb->add_flag("-y,--yes", options->yes, "do not ask");
+  grammar.runners[verb] = [options](Context& context) { return RunStop(*options, context); };
+}
+
+void AddWait(CLI::App& parent, Grammar& grammar) {
+  const auto options = std::make_shared<WaitOptions>();
+  CLI::App* verb =
+      parent.add_subcommand("wait", "Wait until jobs have ended; exit 5 when one did not succeed");
+  verb->add_option("job", options->jobs, kJobHelp)->required();
+  verb->add_flag("-f,--follow", options->progress, "show progress meanwhile");
+  verb->add_option("--timeout", options->timeout, "longest wait, such as 30m");
+  grammar.runners[verb] = [options](Context& context) { return RunWait(*options, context); };
+}
+
+// The daily verbs: at top level and under `job`.
+void AddJobVerbs(CLI::App& parent, Grammar& grammar) {
+  AddSubmit(parent, grammar);
+  AddPlan(parent, grammar);
+  AddJobVerb(*parent.add_subcommand("describe", "Show all that is known of a job"),
+             kJobOrAttemptHelp, grammar, RunDescribe);
+  AddJobVerb(*parent.add_subcommand("why", "Say why a job waits, or why it ended"), kJobHelp,
+             grammar, RunWhy);
+  AddLogs(parent, grammar);
+  AddMetrics(parent, grammar);
+  AddStop(parent, false, grammar);
+  AddStop(parent, true, grammar);
+  AddWait(parent, grammar);
+}
+
+void AddNodeVerbs(CLI::App& app, Grammar& grammar) {
+  const auto run = [](Context& context) { return RunNodes(context); };
+  grammar.runners[app.add_subcommand("nodes", "List nodes and their slots")] = run;
+  CLI::App* node = app.add_subcommand("node", "Nodes: list");
+  node->require_subcommand(0, 1);
+  grammar.runners[node] = run;
+  grammar.runners[node->add_subcommand("list", "The same as nodes")] = run;
+}
+
+void AddCheckpointVerbs(CLI::App& app, Grammar& grammar) {
+  CLI::App* noun = app.add_subcommand("ckpt", "Checkpoints: list");
+  noun->require_subcommand(1);
+  const auto options = std::make_shared<CheckpointListOptions>();
+  CLI::App* list = noun->add_subcommand("list", "List the checkpoints of a job");
+  list->add_option("job", options->job, kJobHelp)->required();
+  list->add_flag("-a,--all", options->all, "also those that retention has deleted");
+  grammar.runners[list] = [options](Context& context) {
+    return RunCheckpointList(*options, context);
+  };
+}
+
+void AddServerVerbs(CLI::App& app, Grammar& grammar) {
+  const auto run = [](Context& context) { return RunServerStatus(context); };
+  CLI::App* noun = app.add_subcommand("server", "The controller: status");
+  noun->require_subcommand(0, 1);
+  grammar.runners[noun] = run;
+  grammar.runners[noun->add_subcommand("status", "Version, data directory and age")] = run;
+  const auto client_only = std::make_shared<bool>(false);
+  CLI::App* version = app.add_subcommand("version", "Versions of this program and the controller");
+  version->add_flag("--client", *client_only, "do not ask the controller");
+  grammar.runners[version] = [client_only](Context& context) {
+    return RunVersion(*client_only, context);
+  };
+}
+
+void AddRecipeVerbs(CLI::App& app, Grammar& grammar) {
+  const auto list = [](Context& context) { return RunRecipeList(context); };
+  CLI::App* noun = app.add_subcommand("recipes", "Recipes: list, show");
+  noun->require_subcommand(0, 1);
+  grammar.runners[noun] = list;
+  grammar.runners[noun->add_subcommand("list", "List recipes")] = list;
+  CLI::App* show = noun->add_subcommand("show", "Print a recipe");
+  const auto name = std::make_shared<std::string>();
+  show->add_option("name", *name, "name of the recipe")->required();
+  grammar.runners[show] = [name](Context& context) { return RunRecipeShow(*name, context); };
+}
+
+void AddDocumentVerbs(CLI::App& app, Grammar& grammar) {
+  const auto key = std::make_shared<std::string>();
+  CLI::App* explain = app.add_subcommand("explain", "Explain a setting of job files, or all");
+  explain->add_option("key", *key, "such as train.seq_length");
+  grammar.runners[explain] = [key](Context& context) { return RunExplain(*key, context); };
+  grammar.runners[app.add_subcommand("schema", "Print the JSON Schema of job files")] =
+      [](Context& context) { return RunSchema(context); };
+  const auto shell = std::make_shared<std::string>();
+  CLI::App* completion = app.add_subcommand(
+      "completion", "Print a completion script: source <(trainyard completion bash)");
+  completion->add_option("shell", *shell, "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  grammar.runners[completion] = [shell, &grammar](Context& context) {
+    return RunCompletion(*shell, grammar.app, context);
+  };
+}
+
+void AddDev(CLI::App& app, Grammar& grammar) {
+  const auto options = std::make_shared<DevOptions>();
+  CLI::App* verb =
+      app.add_subcommand("dev", "Run a controller and workers on this machine until Ctrl-C");
+  verb->add_option("--nodes", options->nodes, "number of workers")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 64));
+  verb->add_option("--slots", options->slots_per_node, "CPU slots of each")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1024));
+  verb->add_option("--data-dir", options->data_dir,
+                   "where all state goes (~/.local/share/trainyard/dev)");
+  verb->add_option("--listen", options->listen, "address of the controller")
+      ->capture_default_str()
+      ->type_name("HOST:PORT");
+  grammar.runners[verb] = [options](Context& context) { return RunDev(*options, context); };
+}
+
+#ifdef TRAINYARD_CLI_DATA
+void AddData(CLI::App& app, Grammar& grammar) {
+  AddDataCommands(app, &grammar.data_exit_code);
+  CLI::App* prepare = app.get_subcommand("data")->get_subcommand("prepare");
+  grammar.runners[prepare] = [&grammar](Context&) -> Outcome {
+    return static_cast<ExitCode>(grammar.data_exit_code);
+  };
+}
+
+#endif
+
+void AddShared(Grammar& grammar) {
+  CLI::App& app = grammar.app;
+  app.add_option("-s,--server", grammar.shared.server,
+                 "controller's address ($TRAINYARD_SERVER, else 127.0.0.1:7070)")
+      ->type_name("HOST:PORT");
+  std::vector<std::string> names;
+  for (const auto& [name, format] : OutputFormats()) names.push_back(name);
+  app.add_option("-o,--output", grammar.shared.output, "table, wide, json, yaml, name or csv")
+      ->check(CLI::IsMember(names))
+      ->type_name("FORMAT");
+  app.add_option("--recipes", grammar.shared.recipe_directories, "folder of recipes; repeatable")
+      ->allow_extra_args(false)
+      ->check(CLI::ExistingDirectory)
+      ->type_name("DIR");
+  app.set_version_flag("--version", std::string("trainyard ") + TRAINYARD_VERSION);
+}
+
+}  // namespace
+
+const std::map<std::string, OutputFormat>& OutputFormats() {
+  static const std::map<std::string, OutputFormat> formats = {
+      {"table", OutputFormat::kTable}, {"wide", OutputFormat::kWide}, {"json", OutputFormat::kJson},
+      {"yaml", OutputFormat::kYaml},   {"name", OutputFormat::kName}, {"csv", OutputFormat::kCsv}};
+  return formats;
+}
+
+const CLI::App& ChosenVerb(const CLI::App& app) {
+  const CLI::App* verb = &app;
+  while (!verb->get_subcommands().empty()) verb = verb->get_subcommands().back();
+  return *verb;
+}
+
+std::string FullName(const CLI::App& verb) {
+  return verb.get_parent() == nullptr
+             ? verb.get_name()
+             : absl::StrCat(FullName(*verb.get_parent()), " ", verb.get_name());
+}
+
+void BuildGrammar(Grammar& grammar) {
+  CLI::App& app = grammar.app;
+  app.require_subcommand(1);
+  app.fallthrough();  // `ps -o json` is `-o json ps`. Inherited by every verb below.
+  AddShared(grammar);
+  AddDev(app, grammar);
+  AddPs(*app.add_subcommand("ps", "List jobs"), grammar);
+  AddJobVerbs(app, grammar);
+  CLI::App* job = app.add_subcommand("job", "Jobs: list, and every verb about a job");
+  job->require_subcommand(0, 1);
+  AddPs(*job, grammar);
+  AddPs(*job->add_subcommand("list", "The same as ps"), grammar);
+  AddJobVerbs(*job, grammar);
+  AddNodeVerbs(app, grammar);
+  AddCheckpointVerbs(app, grammar);
+  AddServerVerbs(app, grammar);
+  AddRecipeVerbs(app, grammar);
+  AddDocumentVerbs(app, grammar);
+#ifdef TRAINYARD_CLI_DATA
+  AddData(app, grammar);
+#endif
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,50 @@
+// Verbs, nouns and their options. The tree is also what completion is written from.
+#ifndef TRAINYARD_CLI_GRAMMAR_H_
+#define TRAINYARD_CLI_GRAMMAR_H_
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "cli/commands/commands.h"
+
+namespace trainyard::cli {
+
+// Options that every verb takes.
+struct SharedOptions {
+  std::string server;
+  std::string output = "table";
+  std::vector<std::string> recipe_directories;
+};
+
+// Must outlive the parse and the run: options point into it.
+struct Grammar {
+  CLI::App app{"Trains large language models on a cluster and keeps the run alive.", "trainyard"};
+  SharedOptions shared;
+  // What stood after `--`.
+  std::vector<std::string> command;
+  // Set by `data prepare`, which runs while the line is parsed.
+  int data_exit_code = 0;
+  // What each verb runs.
+  std::map<const CLI::App*, std::function<Outcome(Context&)>> runners;
+};
+
+// Fills the tree. Call once.
+void BuildGrammar(Grammar& grammar);
+
+// The names that -o takes.
+const std::map<std::string, OutputFormat>& OutputFormats();
+
+// The verb that was chosen: the deepest parsed subcommand.
+const CLI::App& ChosenVerb(const CLI::App& app);
+
+// "trainyard job submit".
+std::string FullName(const CLI::App& verb);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_GRAMMAR_H_

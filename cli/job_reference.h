@@ -1,0 +1,27 @@
+// How people name jobs: "17", "llama3-8b", "llama3-8b@2" (its second attempt), "@last", "@last@2".
+#ifndef TRAINYARD_CLI_JOB_REFERENCE_H_
+#define TRAINYARD_CLI_JOB_REFERENCE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace trainyard::cli {
+
+struct JobReference {
+  // What the controller understands: a number, a name or "@last".
+  std::string job;
+  // Epoch after the '@'; 0 when none was given.
+  int64_t attempt = 0;
+};
+
+// INVALID_ARGUMENT says what a job reference looks like.
+absl::StatusOr<JobReference> ParseJobReference(const std::string& text);
+
+// The same for verbs about the whole job: INVALID_ARGUMENT with an attempt.
+absl::StatusOr<std::string> ParseWholeJob(const std::string& text);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_JOB_REFERENCE_H_

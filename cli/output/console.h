@@ -1,0 +1,43 @@
+// Where output goes. Data goes to `out` only; progress, hints, questions and colour to `err`.
+#ifndef TRAINYARD_CLI_OUTPUT_CONSOLE_H_
+#define TRAINYARD_CLI_OUTPUT_CONSOLE_H_
+
+#include <iosfwd>
+#include <string>
+
+#include "proto/support/clock.h"
+
+namespace trainyard::cli {
+
+// All that rendering needs to know of the world; tests fill it in. One thread.
+struct Console {
+  std::istream* in = nullptr;
+  std::ostream* out = nullptr;
+  std::ostream* err = nullptr;
+  const Clock* clock = nullptr;
+  bool in_is_tty = false;
+  bool out_is_tty = false;
+  bool err_is_tty = false;
+  // Colour on `err`.
+  bool color = false;
+  // Columns of the terminal; 0 when there is none.
+  int width = 0;
+
+  Timestamp Now() const { return clock->Now(); }
+};
+
+// The process's own streams. Reads NO_COLOR, TERM, and the terminal's size.
+Console SystemConsole(const Clock& clock);
+
+// "error: MESSAGE", with further lines indented, on `err`.
+void PrintError(Console& console, const std::string& message);
+
+// One line for a person on `err`.
+void PrintNote(Console& console, const std::string& message);
+
+// Asks a yes-or-no question on `err` and reads the answer; anything but y or yes is no.
+bool Confirm(Console& console, const std::string& question);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_OUTPUT_CONSOLE_H_

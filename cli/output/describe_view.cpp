@@ -1,0 +1,210 @@
+// The longer texts of job_views.h: describe, events and verdicts.
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "cli/output/job_views.h"
+#include "cli/output/readable.h"
+#include "proto/support/job_spec_json.h"
+
+namespace trainyard::cli {
+namespace {
+
+// Lines of a culprit's output that describe and why show; the whole of it is in the logs.
+constexpr std::size_t kLogTailLines = 20;
+
+void AddLine(const std::string& label, const std::string& value, std::string& text) {
+  if (value.empty()) return;
+  absl::StrAppend(&text, "  ", label, std::string(label.size() < 12 ? 12 - label.size() : 1, ' '),
+                  OneLine(value), "\n");
+}
+
+std::string WhenText(Timestamp time_ms, Timestamp now) {
+  return time_ms == 0 ? "" : absl::StrCat(IsoTime(time_ms), " (", AgoText(time_ms, now), ")");
+}
+
+void AddProgress(const v1::Progress& progress, Timestamp now, std::string& text) {
+  if (progress.step() == 0) return;
+  absl::StrAppend(&text, "\nProgress\n");
+  AddLine("Step",
+          absl::StrCat(progress.step(), progress.total_steps() > 0 ? " of " : "",
+                       progress.total_steps() > 0 ? absl::StrCat(progress.total_steps()) : ""),
+          text);
+  AddLine("Loss", LossText(progress.loss()), text);
+  if (progress.validation_loss() != 0) {
+    AddLine("Validation", LossText(progress.validation_loss()), text);
+  }
+  AddLine("Speed",
+          absl::StrCat(CompactNumber(progress.tokens_per_second()), " tokens/s, ",
+                       NumberText(progress.step_seconds(), 4), " s a step"),
+          text);
+  if (progress.eta_seconds() > 0) {
+    AddLine("ETA", DurationText(static_cast<int64_t>(progress.eta_seconds() * 1000)), text);
+  }
+  AddLine("Reported", AgoText(progress.time_ms(), now), text);
+}
+
+void AddAttempts(const v1::GetJobResponse& response, int64_t only, Timestamp now,
+                 std::string& text) {
+  Listing listing;
+  listing.columns = {{"  ATTEMPT", true}, {"STATE"},      {"RANKS", true}, {"FROM STEP", true},
+                     {"LAST STEP", true}, {"TOOK", true}, {"VERDICT"}};
+  for (const v1::Attempt& attempt : response.job().attempts()) {
+    if (only != 0 && attempt.epoch() != only) continue;
+    const Timestamp end = attempt.ended_time_ms() == 0 ? now : attempt.ended_time_ms();
+    listing.rows.push_back({{absl::StrCat(attempt.epoch()), EnumText(attempt.state()),
+                             absl::StrCat(attempt.ranks_size()),
+                             absl::StrCat(attempt.resume_step()), absl::StrCat(attempt.last_step()),
+                             AgeText(attempt.placed_time_ms(), end), attempt.verdict().summary()},
+                            "",
+                            {}});
+  }
+  if (listing.rows.empty()) return;
+  absl::StrAppend(&text, "\nAttempts\n", RenderTable(listing, true, 0));
+}
+
+const v1::Attempt* ShownAttempt(const v1::Job& job, int64_t only) {
+  if (only == 0) return NewestAttempt(job);
+  for (const v1::Attempt& attempt : job.attempts()) {
+    if (attempt.epoch() == only) return &attempt;
+  }
+  return nullptr;
+}
+
+void AddHead(const v1::Job& job, Timestamp now, std::string& text) {
+  absl::StrAppend(&text, "Job ", job.id(), "  ", job.name(), "\n");
+  AddLine("State", EnumText(job.state()), text);
+  AddLine("User", job.user(), text);
+  AddLine("About", job.spec().description(), text);
+  AddLine("Submitted", WhenText(job.submitted_time_ms(), now), text);
+  AddLine("Ended", WhenText(job.ended_time_ms(), now), text);
+  AddLine("Slots",
+          absl::StrCat(job.spec().resources().nodes(), " nodes x ",
+                       job.spec().resources().slots_per_node(), " ",
+                       EnumText(job.spec().resources().device())),
+          text);
+  AddLine("Restarts",
+          absl::StrCat(job.restarts(), " of ", job.spec().restart().max_restarts(), " used"), text);
+  if (job.not_before_ms() > now) {
+    AddLine("Next try", absl::StrCat("in ", DurationText(job.not_before_ms() - now)), text);
+  }
+}
+
+std::string PlaceText(const v1::JobPlaced& placed) {
+  std::map<std::string, int> nodes;
+  for (const v1::RankPlacement& rank : placed.ranks()) ++nodes[rank.node_id()];
+  return absl::StrCat("attempt ", placed.epoch(), " placed: ", placed.ranks_size(), " ranks on ",
+                      nodes.size(), nodes.size() == 1 ? " node" : " nodes",
+                      placed.resume_from().empty()
+                          ? ", fresh start"
+                          : absl::StrCat(", from step ", placed.resume_step()));
+}
+
+std::string ExitText(const v1::RankExited& exited) {
+  const std::string rank = absl::StrCat("rank ", exited.rank(), " of attempt ", exited.epoch());
+  if (!exited.spawn_error().empty()) {
+    return absl::StrCat(rank, " could not be started: ", exited.spawn_error());
+  }
+  if (exited.out_of_memory()) return rank + " was killed for memory";
+  if (exited.signal() != 0) return absl::StrCat(rank, " ended by signal ", exited.signal());
+  return absl::StrCat(rank, " exited with ", exited.exit_code());
+}
+
+}  // namespace
+
+std::string DescribeText(const v1::GetJobResponse& response, int64_t attempt, Timestamp now) {
+  const v1::Job& job = response.job();
+  std::string text;
+  AddHead(job, now, text);
+  AddProgress(job.progress(), now, text);
+  AddAttempts(response, attempt, now, text);
+  if (const v1::Attempt* shown = ShownAttempt(job, attempt)) {
+    absl::StrAppend(&text, "\nRanks of attempt ", shown->epoch(), "\n",
+                    RanksText(shown->ranks(), response.node_names()));
+    if (shown->has_verdict()) {
+      absl::StrAppend(&text, "\nVerdict\n", VerdictText(shown->verdict(), response.node_names()));
+    }
+  }
+  const Listing checkpoints = CheckpointListing(job, false, now);
+  if (!checkpoints.rows.empty()) {
+    absl::StrAppend(&text, "\nCheckpoints\n", RenderTable(checkpoints, true, 0));
+  }
+  Origins origins;
+  for (const v1::Origin& origin : job.origins()) origins[origin.key()] = origin.source();
+  absl::StrAppend(&text, "\nSettings\n", RenderTable(SpecListing(job.spec(), origins), true, 0));
+  if (response.events_size() > 0) absl::StrAppend(&text, "\nEvents\n");
+  for (const v1::Event& event : response.events()) {
+    absl::StrAppend(&text, "  ", IsoTime(event.time_ms()), "  ", event.actor(), ": ",
+                    OneLine(EventText(event)), "\n");
+  }
+  return text;
+}
+
+std::string VerdictText(const v1::Verdict& verdict, const NodeNames& names) {
+  std::string text;
+  AddLine("Cause", EnumText(verdict.cause()), text);
+  AddLine("Summary", verdict.summary(), text);
+  if (verdict.rank() >= 0 && !verdict.node_id().empty()) {
+    const auto name = names.find(verdict.node_id());
+    AddLine("Culprit",
+            absl::StrCat("rank ", verdict.rank(), " on ",
+                         name == names.end() ? verdict.node_id() : name->second),
+            text);
+  }
+  AddLine("Retry", verdict.restartable() ? "another attempt can help" : "trying again cannot help",
+          text);
+  if (verdict.log_tail().empty()) return text;
+  std::vector<std::string> lines = absl::StrSplit(verdict.log_tail(), '\n');
+  while (!lines.empty() && lines.back().empty()) lines.pop_back();
+  const std::size_t first = lines.size() > kLogTailLines ? lines.size() - kLogTailLines : 0;
+  absl::StrAppend(&text, "  Its last lines:\n");
+  for (std::size_t i = first; i < lines.size(); ++i) {
+    absl::StrAppend(&text, "    ", OneLine(lines[i]), "\n");
+  }
+  return text;
+}
+
+std::string EventText(const v1::Event& event) {
+  switch (event.kind_case()) {
+    case v1::Event::kJobSubmitted:
+      return "submitted";
+    case v1::Event::kJobPlaced:
+      return PlaceText(event.job_placed());
+    case v1::Event::kRankStarted:
+      return absl::StrCat("rank ", event.rank_started().rank(), " of attempt ",
+                          event.rank_started().epoch(), " started, pid ",
+                          event.rank_started().pid());
+    case v1::Event::kRankExited:
+      return ExitText(event.rank_exited());
+    case v1::Event::kAttemptRunning:
+      return absl::StrCat("attempt ", event.attempt_running().epoch(), " runs");
+    case v1::Event::kAttemptFailed:
+      return absl::StrCat("attempt ", event.attempt_failed().epoch(),
+                          " failed: ", event.attempt_failed().verdict().summary());
+    case v1::Event::kAttemptCleared:
+      return absl::StrCat("attempt ", event.attempt_cleared().epoch(), " has left node ",
+                          event.attempt_cleared().node_id());
+    case v1::Event::kAttemptEnded:
+      return absl::StrCat("attempt ", event.attempt_ended().epoch(), " ended");
+    case v1::Event::kJobStopRequested:
+      return event.job_stop_requested().kill() ? "kill requested" : "stop requested";
+    case v1::Event::kJobEnded:
+      return absl::StrCat("job ", EnumText(event.job_ended().state()), ": ",
+                          event.job_ended().verdict().summary());
+    case v1::Event::kCheckpointPublished:
+      return absl::StrCat("checkpoint of step ", event.checkpoint_published().checkpoint().step(),
+                          " published");
+    case v1::Event::kCheckpointDeleted:
+      return absl::StrCat("checkpoint of step ", event.checkpoint_deleted().step(), " deleted");
+    case v1::Event::kAlertRaised:
+      return absl::StrCat("alert ", event.alert_raised().code(), " at step ",
+                          event.alert_raised().step(), ": ", event.alert_raised().message());
+    default:
+      // Events about nodes, and those of a newer controller.
+      return absl::StrReplaceAll(DumpJson(MessageToJson(event), -1), {{"\"", ""}});
+  }
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,53 @@
+// Jobs, nodes and checkpoints as tables and documents.
+#ifndef TRAINYARD_CLI_OUTPUT_JOB_VIEWS_H_
+#define TRAINYARD_CLI_OUTPUT_JOB_VIEWS_H_
+
+#include <map>
+#include <string>
+
+#include "cli/output/table.h"
+#include "google/protobuf/map.h"
+#include "proto/support/clock.h"
+#include "proto/support/job_spec_loader.h"
+#include "trainyard/v1/event.pb.h"
+#include "trainyard/v1/job_service.pb.h"
+#include "trainyard/v1/node_service.pb.h"
+
+namespace trainyard::cli {
+
+using NodeNames = google::protobuf::Map<std::string, std::string>;
+
+bool HasEnded(v1::JobState state);
+
+// Newest attempt, or nullptr before the first.
+const v1::Attempt* NewestAttempt(const v1::Job& job);
+
+// Rows in the order of the response, with the pending reason or the verdict of each.
+Listing JobListing(const v1::ListJobsResponse& response, Timestamp now);
+
+// StableJson of the job, with "pending" (an object or null).
+nlohmann::json JobDocument(const v1::Job& job, const v1::PendingReason* pending);
+
+// Everything that `describe` knows, in sections. With `attempt` other than 0 only that attempt.
+std::string DescribeText(const v1::GetJobResponse& response, int64_t attempt, Timestamp now);
+
+// Where each rank goes: "node-1: ranks 0-7", one node a line.
+std::string RanksText(const google::protobuf::RepeatedPtrField<v1::RankPlacement>& ranks,
+                      const NodeNames& names);
+
+// Key, value and origin of each setting, in the order of job_spec.proto.
+Listing SpecListing(const v1::JobSpec& spec, const Origins& origins);
+
+Listing NodeListing(const v1::ListNodesResponse& response, Timestamp now);
+
+Listing CheckpointListing(const v1::Job& job, bool deleted_too, Timestamp now);
+
+// What happened, as one line: "attempt 2 placed on 2 nodes, from step 100".
+std::string EventText(const v1::Event& event);
+
+// The verdict's evidence and the last lines of the culprit's output, indented.
+std::string VerdictText(const v1::Verdict& verdict, const NodeNames& names);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_OUTPUT_JOB_VIEWS_H_

@@ -1,0 +1,111 @@
+#include "cli/output/progress_line.h"
+
+#include <ostream>
+
+#include "absl/strings/str_cat.h"
+#include "cli/output/job_views.h"
+#include "cli/output/readable.h"
+#include "proto/support/job_spec_json.h"
+
+namespace trainyard::cli {
+namespace {
+
+// Between two lines of a log file that nothing new forces.
+constexpr int64_t kQuietMs = 5000;
+// A terminal that does not tell its width.
+constexpr int kDefaultWidth = 80;
+
+// What changed, for a line that stays: a new attempt, a failure.
+std::string ChangeText(const v1::Job& job) {
+  const v1::Attempt* attempt = NewestAttempt(job);
+  std::string text = absl::StrCat("job ", job.id(), " ", EnumText(job.state()));
+  if (attempt == nullptr) return text;
+  if (job.state() == v1::JOB_STATE_RECOVERING) {
+    return absl::StrCat(text, ": ", OneLine(attempt->verdict().summary()));
+  }
+  absl::StrAppend(&text, " (attempt ", attempt->epoch());
+  if (attempt->resume_step() > 0) absl::StrAppend(&text, " from step ", attempt->resume_step());
+  return text + ")";
+}
+
+}  // namespace
+
+std::string ProgressText(const v1::Job& job, Timestamp now) {
+  std::string text = EnumText(job.state());
+  const v1::Progress& progress = job.progress();
+  if (progress.step() > 0) {
+    absl::StrAppend(&text, "  step ", progress.step());
+    if (progress.total_steps() > 0) {
+      absl::StrAppend(&text, "/", progress.total_steps(), " (",
+                      100 * progress.step() / progress.total_steps(), "%)");
+    }
+    absl::StrAppend(&text, "  loss ", LossText(progress.loss()));
+    if (progress.validation_loss() != 0) {
+      absl::StrAppend(&text, "  val ", LossText(progress.validation_loss()));
+    }
+    absl::StrAppend(&text, "  ", CompactNumber(progress.tokens_per_second()), " tok/s");
+  }
+  if (job.state() == v1::JOB_STATE_RUNNING && progress.eta_seconds() > 0) {
+    absl::StrAppend(&text, "  eta ",
+                    DurationText(static_cast<int64_t>(progress.eta_seconds() * 1000)));
+  }
+  if (job.not_before_ms() > now) {
+    absl::StrAppend(&text, "  next try in ", DurationText(job.not_before_ms() - now));
+  }
+  return text;
+}
+
+std::string EndText(const v1::Job& job) {
+  std::string text = absl::StrCat("job ", job.id(), " ", job.name(), " ", EnumText(job.state()));
+  const v1::Progress& progress = job.progress();
+  if (progress.step() > 0) {
+    absl::StrAppend(&text, ": step ", progress.step(), ", loss ", LossText(progress.loss()));
+    if (progress.validation_loss() != 0) {
+      absl::StrAppend(&text, ", validation loss ", LossText(progress.validation_loss()));
+    }
+  }
+  if (job.ended_time_ms() > 0) {
+    absl::StrAppend(&text, ", ", DurationText(job.ended_time_ms() - job.submitted_time_ms()));
+  }
+  const v1::Attempt* attempt = NewestAttempt(job);
+  if (job.state() == v1::JOB_STATE_FAILED && attempt != nullptr) {
+    absl::StrAppend(&text, "\n", OneLine(attempt->verdict().summary()));
+  }
+  return text;
+}
+
+void ProgressLine::Note(const std::string& text) {
+  Clear();
+  *console_.err << text << std::endl;
+}
+
+void ProgressLine::Clear() {
+  if (shown_ && console_.err_is_tty) *console_.err << "\r\033[K" << std::flush;
+  shown_ = false;
+}
+
+void ProgressLine::ShowChange(const v1::Job& job) {
+  const v1::Attempt* attempt = NewestAttempt(job);
+  const int64_t epoch = attempt == nullptr ? 0 : attempt->epoch();
+  if (job.state() == state_ && epoch == epoch_) return;
+  state_ = job.state();
+  epoch_ = epoch;
+  Note(ChangeText(job));
+}
+
+void ProgressLine::Show(const v1::Job& job) {
+  ShowChange(job);
+  const std::string text = ProgressText(job, console_.Now());
+  if (console_.err_is_tty) {
+    const int width = console_.width > 0 ? console_.width : kDefaultWidth;
+    *console_.err << "\r\033[K" << CutToWidth(text, width - 1) << std::flush;
+    shown_ = true;
+    return;
+  }
+  const bool news = job.progress().step() > 0 && console_.Now() - last_line_ms_ >= kQuietMs;
+  if (!news) return;
+  last_line_ms_ = console_.Now();
+  *console_.err << text << std::endl;
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,104 @@
+#include "cli/output/readable.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+
+#include "absl/strings/str_format.h"
+#include "absl/strings/string_view.h"
+#include "proto/support/scalar_text.h"
+
+namespace trainyard::cli {
+
+std::string IsoTime(Timestamp time_ms) {
+  if (time_ms == 0) return "";
+  const int64_t seconds = time_ms >= 0 ? time_ms / 1000 : (time_ms - 999) / 1000;
+  const std::time_t time = static_cast<std::time_t>(seconds);
+  std::tm utc{};
+  if (gmtime_r(&time, &utc) == nullptr) return "";
+  return absl::StrFormat("%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", utc.tm_year + 1900, utc.tm_mon + 1,
+                         utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec,
+                         time_ms - seconds * 1000);
+}
+
+std::string DurationText(int64_t milliseconds) {
+  const int64_t seconds = std::max<int64_t>(milliseconds, 0) / 1000;
+  if (seconds < 60) return absl::StrFormat("%ds", seconds);
+  if (seconds < 3600) return absl::StrFormat("%dm%02ds", seconds / 60, seconds % 60);
+  if (seconds < 86400) return absl::StrFormat("%dh%02dm", seconds / 3600, seconds / 60 % 60);
+  return absl::StrFormat("%dd%02dh", seconds / 86400, seconds / 3600 % 24);
+}
+
+std::string AgoText(Timestamp time_ms, Timestamp now_ms) {
+  if (time_ms == 0) return "-";
+  return now_ms - time_ms < 1000 ? "now" : DurationText(now_ms - time_ms) + " ago";
+}
+
+std::string AgeText(Timestamp time_ms, Timestamp now_ms) {
+  return time_ms == 0 ? "-" : DurationText(now_ms - time_ms);
+}
+
+int64_t ParseDurationText(const std::string& text) {
+  const bool bare = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  const absl::StatusOr<int64_t> parsed = ParseDurationMs(bare ? text + "s" : text);
+  return parsed.ok() && *parsed >= 0 ? *parsed : -1;
+}
+
+std::string CompactNumber(double value) {
+  static constexpr std::array<const char*, 6> kSuffixes = {"", "k", "M", "B", "T", "P"};
+  std::size_t power = 0;
+  double scaled = value;
+  while (std::fabs(scaled) >= 999.5 && power + 1 < kSuffixes.size()) {
+    scaled /= 1000;
+    ++power;
+  }
+  if (power == 0 && scaled == std::round(scaled)) return absl::StrFormat("%.0f", scaled);
+  return NumberText(scaled, 3) + kSuffixes[power];
+}
+
+std::string BytesText(int64_t bytes) {
+  static constexpr std::array<const char*, 6> kUnits = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  double scaled = static_cast<double>(bytes);
+  std::size_t power = 0;
+  while (scaled >= 1024 && power + 1 < kUnits.size()) {
+    scaled /= 1024;
+    ++power;
+  }
+  return power == 0 ? absl::StrFormat("%d B", bytes)
+                    : absl::StrFormat("%.1f %s", scaled, kUnits[power]);
+}
+
+std::string NumberText(double value, int digits) { return absl::StrFormat("%.*g", digits, value); }
+
+std::string LossText(double loss) { return absl::StrFormat("%.4f", loss); }
+
+std::string OneLine(std::string_view text) {
+  std::string line(text);
+  for (char& c : line) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
+  return line;
+}
+
+int DisplayWidth(std::string_view text) {
+  return static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;  // Not a continuation byte.
+  }));
+}
+
+std::string CutToWidth(const std::string& text, int width) {
+  if (DisplayWidth(text) <= width) return text;
+  if (width <= 0) return "";
+  std::string cut;
+  int columns = 0;
+  for (const char c : text) {
+    const bool starts = (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+    if (starts && ++columns == width) break;
+    cut += c;
+  }
+  return cut + "…";
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,51 @@
+// Times, durations and numbers as people read them.
+#ifndef TRAINYARD_CLI_OUTPUT_READABLE_H_
+#define TRAINYARD_CLI_OUTPUT_READABLE_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "proto/support/clock.h"
+
+namespace trainyard::cli {
+
+// "2026-11-21T12:00:00.250Z"; "" for 0.
+std::string IsoTime(Timestamp time_ms);
+
+// The two largest units: "45s", "3m12s", "2h05m", "3d04h". Negative counts as 0.
+std::string DurationText(int64_t milliseconds);
+
+// "3m12s ago"; "-" when `time_ms` is 0. A time in the future is "now": clocks differ.
+std::string AgoText(Timestamp time_ms, Timestamp now_ms);
+
+// DurationText of the time since `time_ms`; "-" when it is 0.
+std::string AgeText(Timestamp time_ms, Timestamp now_ms);
+
+// "30s", "5m", "1h30m", "250ms" and bare seconds to milliseconds; -1 when it is none of these.
+int64_t ParseDurationText(const std::string& text);
+
+// Three digits and a power of 1000: "950", "5.12k", "68.6k", "1.2M".
+std::string CompactNumber(double value);
+
+// "512 B", "1.5 KiB", "2.0 GiB".
+std::string BytesText(int64_t bytes);
+
+// Up to `digits` significant digits, without trailing zeros.
+std::string NumberText(double value, int digits = 6);
+
+// Loss as shown in tables: four decimals.
+std::string LossText(double loss);
+
+// Control characters become spaces, so that text from outside cannot steer the terminal.
+std::string OneLine(std::string_view text);
+
+// Code points of UTF-8 text: what it occupies on screen, but for wide characters.
+int DisplayWidth(std::string_view text);
+
+// At most `width` columns; "…" marks a cut.
+std::string CutToWidth(const std::string& text, int width);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_OUTPUT_READABLE_H_

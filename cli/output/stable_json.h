@@ -1,0 +1,18 @@
+// Messages as JSON for scripts: keys that never come and go, and times that people can read.
+#ifndef TRAINYARD_CLI_OUTPUT_STABLE_JSON_H_
+#define TRAINYARD_CLI_OUTPUT_STABLE_JSON_H_
+
+#include "google/protobuf/message.h"
+#include "nlohmann/json.hpp"
+
+namespace trainyard::cli {
+
+// MessageToJson with every field present: an absent number is 0, a text "", a list [], a message
+// null. Fields named *_ms that hold Unix milliseconds become ISO-8601 text under the name without
+// _ms ("submitted_time": "2026-11-21T12:00:00.000Z"), or null when the time is 0. A job's spec
+// keeps only the keys that are set: there, absence has a meaning.
+nlohmann::json StableJson(const google::protobuf::Message& message);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_OUTPUT_STABLE_JSON_H_

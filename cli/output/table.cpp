@@ -1,0 +1,200 @@
+#include "cli/output/table.h"
+
+#include <algorithm>
+#include <numeric>
+#include <ostream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "cli/output/readable.h"
+#include "yaml-cpp/yaml.h"
+
+namespace trainyard::cli {
+namespace {
+
+// Columns between two cells.
+constexpr int kGap = 2;
+// A shrinking column keeps at least this much.
+constexpr int kLeastWidth = 8;
+
+std::vector<std::size_t> ShownColumns(const Listing& listing, bool wide) {
+  std::vector<std::size_t> shown;
+  for (std::size_t i = 0; i < listing.columns.size(); ++i) {
+    if (wide || !listing.columns[i].wide) shown.push_back(i);
+  }
+  return shown;
+}
+
+std::vector<int> NaturalWidths(const Listing& listing, const std::vector<std::size_t>& shown) {
+  std::vector<int> widths;
+  for (const std::size_t column : shown) {
+    int widest = DisplayWidth(listing.columns[column].title);
+    for (const Row& row : listing.rows) widest = std::max(widest, DisplayWidth(row.cells[column]));
+    widths.push_back(widest);
+  }
+  return widths;
+}
+
+// Takes columns from the widest shrinking column until the line fits or nothing is left to take.
+void ShrinkToFit(const Listing& listing, const std::vector<std::size_t>& shown, int width,
+                 std::vector<int>& widths) {
+  int total = std::accumulate(widths.begin(), widths.end(), 0) +
+              kGap * (static_cast<int>(widths.size()) - 1);
+  while (total > width) {
+    int* widest = nullptr;
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      const bool can = listing.columns[shown[i]].shrinks && widths[i] > kLeastWidth;
+      if (can && (widest == nullptr || widths[i] > *widest)) widest = &widths[i];
+    }
+    if (widest == nullptr) return;
+    --*widest;
+    --total;
+  }
+}
+
+std::string Padding(int columns) { return std::string(std::max(columns, 0), ' '); }
+
+// Flat "a.b[0]" keys with their scalar values.
+void Flatten(const nlohmann::json& value, const std::string& key,
+             std::vector<std::pair<std::string, std::string>>& lines) {
+  if (value.is_object()) {
+    for (const auto& [name, child] : value.items()) {
+      Flatten(child, key.empty() ? name : absl::StrCat(key, ".", name), lines);
+    }
+  } else if (value.is_array()) {
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      Flatten(value[i], absl::StrCat(key, "[", i, "]"), lines);
+    }
+  } else {
+    lines.emplace_back(key, value.is_string() ? value.get<std::string>()
+                            : value.is_null() ? ""
+                                              : DumpJson(value, -1));
+  }
+}
+
+void EmitYaml(const nlohmann::json& value, YAML::Emitter& emitter) {
+  if (value.is_object() && !value.empty()) {
+    emitter << YAML::BeginMap;
+    for (const auto& [name, child] : value.items()) {
+      emitter << YAML::Key << name << YAML::Value;
+      EmitYaml(child, emitter);
+    }
+    emitter << YAML::EndMap;
+  } else if (value.is_array() && !value.empty()) {
+    emitter << YAML::BeginSeq;
+    for (const nlohmann::json& child : value) EmitYaml(child, emitter);
+    emitter << YAML::EndSeq;
+  } else if (value.is_object()) {
+    emitter << YAML::Flow << YAML::BeginMap << YAML::EndMap;
+  } else if (value.is_array()) {
+    emitter << YAML::Flow << YAML::BeginSeq << YAML::EndSeq;
+  } else if (value.is_string()) {
+    // Always quoted: "no", "1e3" and times stay text for every YAML reader.
+    emitter << YAML::DoubleQuoted << value.get<std::string>();
+  } else if (value.is_null()) {
+    emitter << YAML::Null;
+  } else {
+    emitter << DumpJson(value, -1);
+  }
+}
+
+}  // namespace
+
+std::string RenderTable(const Listing& listing, bool wide, int width) {
+  const std::vector<std::size_t> shown = ShownColumns(listing, wide);
+  std::vector<int> widths = NaturalWidths(listing, shown);
+  if (width > 0) ShrinkToFit(listing, shown, width, widths);
+  std::string text;
+  const auto add_line = [&](const auto& cell_of) {
+    std::string line;
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      const std::string cell = CutToWidth(cell_of(shown[i]), widths[i]);
+      const std::string space = Padding(widths[i] - DisplayWidth(cell));
+      const bool right = listing.columns[shown[i]].right_aligned;
+      if (i > 0) line += Padding(kGap);
+      absl::StrAppend(&line, right ? space : "", cell, right ? "" : space);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    absl::StrAppend(&text, width > 0 ? CutToWidth(line, width) : line, "\n");
+  };
+  add_line([&](std::size_t column) { return listing.columns[column].title; });
+  for (const Row& row : listing.rows) {
+    add_line([&](std::size_t column) { return OneLine(row.cells[column]); });
+  }
+  return text;
+}
+
+std::string CsvField(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  return absl::StrCat("\"", absl::StrReplaceAll(text, {{"\"", "\"\""}}), "\"");
+}
+
+std::string RenderCsv(const Listing& listing) {
+  std::string text;
+  const auto append_field = [](std::string* out, const std::string& field) {
+    out->append(CsvField(field));
+  };
+  std::vector<std::string> titles;
+  for (const Column& column : listing.columns) titles.push_back(column.title);
+  absl::StrAppend(&text, absl::StrJoin(titles, ",", append_field), "\n");
+  for (const Row& row : listing.rows) {
+    absl::StrAppend(&text, absl::StrJoin(row.cells, ",", append_field), "\n");
+  }
+  return text;
+}
+
+void PrintListing(const Listing& listing, OutputFormat format, Console& console) {
+  std::ostream& out = *console.out;
+  if (format == OutputFormat::kCsv) {
+    out << RenderCsv(listing);
+  } else if (format == OutputFormat::kName) {
+    for (const Row& row : listing.rows) out << row.name << "\n";
+  } else if (format == OutputFormat::kJson || format == OutputFormat::kYaml) {
+    nlohmann::json documents = nlohmann::json::array();
+    for (const Row& row : listing.rows) documents.push_back(row.document);
+    PrintDocument(documents, "", format, console);
+  } else {
+    out << RenderTable(listing, format == OutputFormat::kWide,
+                       console.out_is_tty ? console.width : 0);
+  }
+}
+
+std::string DumpJson(const nlohmann::json& document, int indent) {
+  return document.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string DumpYaml(const nlohmann::json& document) {
+  YAML::Emitter emitter;
+  EmitYaml(document, emitter);
+  return absl::StrCat(emitter.c_str(), "\n");
+}
+
+void PrintDocument(const nlohmann::json& document, const std::string& name, OutputFormat format,
+                   Console& console) {
+  std::ostream& out = *console.out;
+  switch (format) {
+    case OutputFormat::kJson:
+      out << DumpJson(document, 2) << "\n";
+      return;
+    case OutputFormat::kYaml:
+      out << DumpYaml(document);
+      return;
+    case OutputFormat::kCsv: {
+      std::vector<std::pair<std::string, std::string>> lines;
+      Flatten(document, "", lines);
+      out << "key,value\n";
+      for (const auto& [key, value] : lines) {
+        out << CsvField(key) << "," << CsvField(value) << "\n";
+      }
+      return;
+    }
+    case OutputFormat::kName:
+    case OutputFormat::kTable:
+    case OutputFormat::kWide:
+      out << name << "\n";
+      return;
+  }
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,60 @@
+// Lists of things in every format that -o knows.
+#ifndef TRAINYARD_CLI_OUTPUT_TABLE_H_
+#define TRAINYARD_CLI_OUTPUT_TABLE_H_
+
+#include <string>
+#include <vector>
+
+#include "cli/output/console.h"
+#include "nlohmann/json.hpp"
+
+namespace trainyard::cli {
+
+enum class OutputFormat { kTable, kWide, kJson, kYaml, kName, kCsv };
+
+struct Column {
+  std::string title;
+  bool right_aligned = false;
+  // Shown by -o wide and -o csv only.
+  bool wide = false;
+  // Gives up its width first when the terminal is narrow.
+  bool shrinks = false;
+};
+
+struct Row {
+  std::vector<std::string> cells;
+  // What -o name prints: an id that other verbs accept.
+  std::string name;
+  // What -o json and -o yaml print.
+  nlohmann::json document;
+};
+
+struct Listing {
+  std::vector<Column> columns;
+  std::vector<Row> rows;
+};
+
+// JSON and YAML print one array of the documents. A table is cut to the terminal's width.
+void PrintListing(const Listing& listing, OutputFormat format, Console& console);
+
+// The table of `columns` that are not wide, or all with `wide`. `width` 0 means no limit.
+std::string RenderTable(const Listing& listing, bool wide, int width);
+
+// RFC 4180, with a header line.
+std::string RenderCsv(const Listing& listing);
+
+// A field of a CSV line: quoted when it has a comma, a quote or a line end.
+std::string CsvField(const std::string& text);
+
+// JSON, YAML, name or flattened CSV (key,value) of one thing; not for table formats.
+void PrintDocument(const nlohmann::json& document, const std::string& name, OutputFormat format,
+                   Console& console);
+
+// Text that may hold bytes that are not UTF-8 never makes it fail: they are replaced.
+std::string DumpJson(const nlohmann::json& document, int indent);
+
+std::string DumpYaml(const nlohmann::json& document);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_OUTPUT_TABLE_H_
