@@ -216,7 +216,11 @@ int RunShim(int argc, char** argv) {
   BecomeGuardian();
   shim.inherited_score = LowerMemoryKillerScore();
   const absl::Status status = Run(shim);
-  if (!status.ok() && shim.ready.valid()) Answer(shim, std::string(status.message()));
+  if (!status.ok() && shim.ready.valid()) {
+    // First the lock: whoever reads the answer may start again at once.
+    shim.lock.Reset();
+    Answer(shim, std::string(status.message()));
+  }
   return status.ok() ? 0 : 1;
 }
 
