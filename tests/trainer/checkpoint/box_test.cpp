@@ -1,0 +1,72 @@
+#include "trainer/checkpoint/box.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace trainyard::trainer {
+namespace {
+
+using testing::ElementsAre;
+using testing::FieldsAre;
+using testing::HasSubstr;
+
+std::vector<std::tuple<int64_t, int64_t, int64_t>> Runs(const Box& part, const Box& from,
+                                                        const Box& to) {
+  std::vector<std::tuple<int64_t, int64_t, int64_t>> runs;
+  ForEachRun(part, from, to, [&](int64_t a, int64_t b, int64_t n) { runs.emplace_back(a, b, n); });
+  return runs;
+}
+
+TEST(BoxTest, CountsElementsAndRefusesOverflow) {
+  EXPECT_EQ(ElementsOf({}), 1);
+  EXPECT_EQ(ElementsOf({3, 0, 5}), 0);
+  EXPECT_EQ(ElementsOf({3, 4}), 12);
+  EXPECT_EQ(ElementsOf({3, -1}), std::nullopt);
+  EXPECT_EQ(ElementsOf({int64_t{1} << 40, int64_t{1} << 40}), std::nullopt);
+}
+
+TEST(BoxTest, KnowsWhatIsInside) {
+  EXPECT_TRUE(IsInside({{0, 2}, {3, 2}}, {3, 4}));
+  EXPECT_FALSE(IsInside({{0, 3}, {3, 2}}, {3, 4}));
+  EXPECT_FALSE(IsInside({{-1, 0}, {1, 1}}, {3, 4}));
+  EXPECT_FALSE(IsInside({{0}, {3}}, {3, 4}));
+  EXPECT_FALSE(IsInside({{std::numeric_limits<int64_t>::max()}, {3}}, {4}));
+  EXPECT_TRUE(IsInside({{}, {}}, {}));
+}
+
+TEST(BoxTest, IntersectionIsWhatBothHold) {
+  const std::optional<Box> both = Intersect({{0, 2}, {4, 4}}, {{2, 0}, {4, 3}});
+  ASSERT_TRUE(both);
+  EXPECT_THAT(both->offset, ElementsAre(2, 2));
+  EXPECT_THAT(both->shape, ElementsAre(2, 1));
+  EXPECT_FALSE(Intersect({{0}, {2}}, {{2}, {2}}));
+}
+
+TEST(BoxTest, RunsAreAsLongAsBothBoxesAllow) {
+  const Box whole = {{0, 0, 0}, {2, 3, 4}};
+  EXPECT_THAT(Runs(whole, whole, whole), ElementsAre(FieldsAre(0, 0, 24)));
+  const Box row = {{1, 1, 0}, {1, 2, 4}};
+  EXPECT_THAT(Runs(row, whole, row), ElementsAre(FieldsAre(16, 0, 8)));
+  const Box column = {{0, 0, 1}, {1, 3, 2}};
+  EXPECT_THAT(Runs(column, whole, column),
+              ElementsAre(FieldsAre(1, 0, 2), FieldsAre(5, 2, 2), FieldsAre(9, 4, 2)));
+  const Box scalar = {{}, {}};
+  EXPECT_THAT(Runs(scalar, scalar, scalar), ElementsAre(FieldsAre(0, 0, 1)));
+}
+
+TEST(BoxTest, CoverageNamesTheFault) {
+  EXPECT_EQ(CoverageFault({{{0, 0}, {2, 2}}, {{0, 2}, {2, 2}}}, {2, 4}), "");
+  EXPECT_EQ(CoverageFault({{{}, {}}}, {}), "");
+  EXPECT_EQ(CoverageFault({}, {0, 4}), "");
+  EXPECT_THAT(CoverageFault({{{0, 0}, {2, 2}}}, {2, 4}), HasSubstr("only 4 of 8"));
+  EXPECT_THAT(CoverageFault({{{0, 0}, {2, 3}}, {{0, 2}, {2, 1}}}, {2, 4}),
+              HasSubstr("hold the same elements"));
+  EXPECT_THAT(CoverageFault({{{0}, {4}}, {{2}, {2}}}, {4}), HasSubstr("hold the same elements"));
+  EXPECT_THAT(CoverageFault({{{}, {}}, {{}, {}}}, {}), HasSubstr("hold the same elements"));
+  EXPECT_THAT(CoverageFault({{{3}, {2}}}, {4}), HasSubstr("outside"));
+}
+
+}  // namespace
+}  // namespace trainyard::trainer

@@ -1,0 +1,85 @@
+// A temporary checkpoint directory, and the ranks that write into it.
+#ifndef TRAINYARD_TESTS_TRAINER_CHECKPOINT_CHECKPOINT_DIRECTORY_H_
+#define TRAINYARD_TESTS_TRAINER_CHECKPOINT_CHECKPOINT_DIRECTORY_H_
+
+#include <stdlib.h>
+#include <torch/torch.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "trainer/checkpoint/checkpoint_reader.h"
+#include "trainer/checkpoint/checkpoint_writer.h"
+
+namespace trainyard::trainer {
+
+class CheckpointDirectory {
+ public:
+  CheckpointDirectory() {
+    char name[] = "/tmp/trainyard_checkpoint_XXXXXX";
+    path_ = mkdtemp(name);
+  }
+  ~CheckpointDirectory() { std::filesystem::remove_all(path_); }
+  CheckpointDirectory(const CheckpointDirectory&) = delete;
+  CheckpointDirectory& operator=(const CheckpointDirectory&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string Step(int64_t step) const {
+    std::string digits = std::to_string(step);
+    return path_ + "/step_" + std::string(9 - digits.size(), '0') + digits;
+  }
+
+  // Names in the directory, sorted; the fence's file left out.
+  std::vector<std::string> Names() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(path_)) {
+      if (entry.path().filename() != "EPOCH") names.push_back(entry.path().filename());
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  CheckpointWriterOptions Options(int64_t epoch = 1) const {
+    CheckpointWriterOptions options;
+    options.directory = path_;
+    options.epoch = epoch;
+    options.model_fingerprint = "tiny";
+    options.peer_timeout_seconds = 20;
+    return options;
+  }
+
+  // One rank saves these tensors whole, and waits.
+  void SaveWhole(int64_t step, const std::vector<TensorChunk>& chunks, int64_t epoch = 1) const {
+    CheckpointWriter writer(Options(epoch));
+    writer.Save(step, {{"samples", step * 8}}, chunks);
+    writer.Finish();
+  }
+
+ private:
+  std::string path_;
+};
+
+// Exactly the same dtype, shape and bytes.
+inline bool SameBytes(const torch::Tensor& a, const torch::Tensor& b) {
+  const torch::Tensor x = a.contiguous();
+  const torch::Tensor y = b.contiguous();
+  return x.scalar_type() == y.scalar_type() && x.sizes() == y.sizes() &&
+         std::memcmp(x.data_ptr(), y.data_ptr(), x.nbytes()) == 0;
+}
+
+// Changes one byte of the file.
+inline void FlipByte(const std::string& path, int64_t offset) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekg(offset);
+  const int byte = file.get();
+  file.seekp(offset);
+  file.put(static_cast<char>(byte ^ 0x10));
+}
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TESTS_TRAINER_CHECKPOINT_CHECKPOINT_DIRECTORY_H_

@@ -1,0 +1,230 @@
+#include "trainer/checkpoint/checkpoint_reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <thread>
+
+#include "tests/trainer/checkpoint/checkpoint_directory.h"
+#include "trainer/config/trainer_error.h"
+
+namespace trainyard::trainer {
+namespace {
+
+using testing::HasSubstr;
+
+torch::Tensor Slice(torch::Tensor tensor, const std::vector<int64_t>& offset,
+                    const std::vector<int64_t>& shape) {
+  for (size_t d = 0; d < offset.size(); ++d) {
+    tensor = tensor.narrow(static_cast<int64_t>(d), offset[d], shape[d]);
+  }
+  return tensor;
+}
+
+// Cuts a tensor into up to `pieces` boxes at random places, one dimension after the other.
+std::vector<TensorChunk> Cut(const std::string& name, const torch::Tensor& tensor, int pieces,
+                             std::mt19937* random) {
+  std::vector<TensorChunk> chunks = {WholeTensor(name, tensor)};
+  for (int tries = 0; static_cast<int>(chunks.size()) < pieces && tries < 100; ++tries) {
+    TensorChunk& victim = chunks[(*random)() % chunks.size()];
+    const int64_t d = static_cast<int64_t>((*random)() % victim.offset.size());
+    const int64_t extent = victim.tensor.size(d);
+    if (extent < 2) continue;
+    const int64_t at = 1 + static_cast<int64_t>((*random)() % (extent - 1));
+    TensorChunk rest = victim;
+    rest.tensor = victim.tensor.narrow(d, at, extent - at);
+    rest.offset[d] += at;
+    victim.tensor = victim.tensor.narrow(d, 0, at);
+    chunks.push_back(rest);
+  }
+  return chunks;
+}
+
+// `world` ranks save the chunks at once, dealt out in turn.
+void SaveFromRanks(const CheckpointDirectory& directory, int64_t step, int world,
+                   const std::vector<TensorChunk>& chunks) {
+  std::vector<std::thread> ranks;
+  for (int rank = 0; rank < world; ++rank) {
+    ranks.emplace_back([&, rank] {
+      std::vector<TensorChunk> mine;
+      for (size_t i = 0; i < chunks.size(); ++i) {
+        if (static_cast<int>(i) % world == rank) mine.push_back(chunks[i]);
+      }
+      CheckpointWriterOptions options = directory.Options();
+      options.rank = rank;
+      options.world_size = world;
+      CheckpointWriter writer(options);
+      writer.Save(step, {}, mine);
+      writer.Finish();
+    });
+  }
+  for (std::thread& rank : ranks) rank.join();
+}
+
+std::string ErrorOf(const std::function<void()>& call, ExitCode code) {
+  try {
+    call();
+  } catch (const TrainerError& error) {
+    EXPECT_EQ(error.code(), code) << error.what();
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(CheckpointReaderTest, RoundTripsEveryDtypeBitForBit) {
+  const CheckpointDirectory directory;
+  const torch::Tensor values = torch::randn({3, 5}, torch::kFloat64) * 100;
+  std::vector<TensorChunk> chunks;
+  for (const torch::ScalarType dtype :
+       {torch::kFloat32, torch::kBFloat16, torch::kFloat16, torch::kFloat64, torch::kInt64,
+        torch::kInt32, torch::kInt16, torch::kInt8, torch::kUInt8, torch::kBool}) {
+    chunks.push_back(WholeTensor(c10::toString(dtype), values.to(dtype)));
+  }
+  chunks.push_back(WholeTensor("nan", torch::full({2}, NAN)));
+  chunks.push_back(WholeTensor("scalar", torch::tensor(7.5)));
+  chunks.push_back(WholeTensor("transposed", torch::randn({4, 3}).t()));
+  directory.SaveWhole(10, chunks);
+
+  const CheckpointReader reader(directory.Step(10));
+  EXPECT_EQ(reader.tensors().size(), chunks.size());
+  for (const TensorChunk& chunk : chunks) {
+    EXPECT_TRUE(SameBytes(reader.ReadAll(chunk.name), chunk.tensor)) << chunk.name;
+    EXPECT_EQ(reader.tensors().at(chunk.name).dtype, chunk.tensor.scalar_type());
+  }
+}
+
+TEST(CheckpointReaderTest, TellsWhatTheCheckpointIs) {
+  const CheckpointDirectory directory;
+  directory.SaveWhole(123456, {WholeTensor("w", torch::ones({2}))}, 4);
+  const CheckpointReader reader(directory.Step(123456));
+  EXPECT_EQ(reader.step(), 123456);
+  EXPECT_EQ(reader.epoch(), 4);
+  EXPECT_EQ(reader.model_fingerprint(), "tiny");
+  EXPECT_EQ(reader.trainer_state()["samples"], 123456 * 8);
+  EXPECT_TRUE(reader.Has("w"));
+  EXPECT_FALSE(reader.Has("v"));
+}
+
+// 1 -> 3 -> 2 ranks, each time cut anew; any box of any of them must be the original's.
+TEST(CheckpointReaderTest, ReshardingKeepsEveryBit) {
+  std::mt19937 random(20261121);
+  for (int round = 0; round < 12; ++round) {
+    const CheckpointDirectory directory;
+    std::vector<int64_t> shape;
+    for (size_t d = 0; d < 1 + random() % 4; ++d) shape.push_back(1 + random() % 9);
+    const torch::Tensor original = torch::randn(shape);
+    torch::Tensor current = original;
+    for (const int world : {1, 3, 2}) {
+      SaveFromRanks(directory, world, world, Cut("w", current, 2 * world, &random));
+      const CheckpointReader reader(directory.Step(world));
+      current = reader.ReadAll("w");
+      ASSERT_TRUE(SameBytes(current, original));
+      for (int i = 0; i < 20; ++i) {
+        std::vector<int64_t> offset, part;
+        for (const int64_t extent : shape) {
+          offset.push_back(random() % extent);
+          part.push_back(1 + random() % (extent - offset.back()));
+        }
+        ASSERT_TRUE(SameBytes(reader.Read("w", offset, part), Slice(original, offset, part)));
+      }
+    }
+  }
+}
+
+// Slices that are larger than the read-ahead window, in both dimensions.
+TEST(CheckpointReaderTest, ReadsSlicesOfLargeTensors) {
+  const CheckpointDirectory directory;
+  const torch::Tensor w = torch::arange(700 * 1100, torch::kInt32).view({700, 1100});
+  directory.SaveWhole(1, {WholeTensor("w", w)});
+  const CheckpointReader reader(directory.Step(1));
+  EXPECT_TRUE(SameBytes(reader.Read("w", {0, 550}, {700, 550}), Slice(w, {0, 550}, {700, 550})));
+  EXPECT_TRUE(SameBytes(reader.Read("w", {3, 7}, {690, 1}), Slice(w, {3, 7}, {690, 1})));
+  EXPECT_TRUE(SameBytes(reader.Read("w", {350, 0}, {350, 1100}), Slice(w, {350, 0}, {350, 1100})));
+}
+
+TEST(CheckpointReaderTest, ReadsOnlyTheBytesItNeeds) {
+  const CheckpointDirectory directory;
+  directory.SaveWhole(1, {WholeTensor("w", torch::ones({8, 100000}))});
+  const std::string file = directory.Step(1) + "/rank_00000.safetensors";
+  FlipByte(file, static_cast<int64_t>(std::filesystem::file_size(file)) - 1);
+  const CheckpointReader reader(directory.Step(1));
+  EXPECT_TRUE(SameBytes(reader.Read("w", {0, 0}, {7, 100000}), torch::ones({7, 100000})));
+  EXPECT_THAT(ErrorOf([&] { reader.ReadAll("w"); }, ExitCode::kBadData),
+              testing::AllOf(HasSubstr("tensor w"), HasSubstr("rank_00000.safetensors")));
+}
+
+TEST(CheckpointReaderTest, RefusesWhatIsNotInTheCheckpoint) {
+  const CheckpointDirectory directory;
+  directory.SaveWhole(1, {WholeTensor("w", torch::ones({2, 2}))});
+  const CheckpointReader reader(directory.Step(1));
+  EXPECT_THAT(ErrorOf([&] { reader.ReadAll("v"); }, ExitCode::kBadData),
+              HasSubstr("has no tensor v"));
+  EXPECT_THAT(ErrorOf(
+                  [&] {
+                    reader.Read("w", {0, 0}, {3, 2});
+                  },
+                  ExitCode::kBadData),
+              HasSubstr("has shape [2, 2]"));
+  EXPECT_THAT(ErrorOf([&] { reader.Read("w", {0}, {2}); }, ExitCode::kBadData),
+              HasSubstr("has shape [2, 2]"));
+}
+
+TEST(CheckpointReaderTest, FindsMissingAndTornFiles) {
+  const CheckpointDirectory directory;
+  directory.SaveWhole(1, {WholeTensor("w", torch::ones({100}))});
+  const std::string step = directory.Step(1);
+  const std::string file = step + "/rank_00000.safetensors";
+  const auto open = [&] { CheckpointReader reader(step); };
+  std::filesystem::resize_file(file, std::filesystem::file_size(file) - 1);
+  EXPECT_THAT(ErrorOf(open, ExitCode::kBadData), HasSubstr("rank_00000.safetensors is damaged"));
+  EXPECT_EQ(VerifyCheckpoint(step).size(), 2u);  // the size, and the tensor at the end
+  std::filesystem::remove(file);
+  EXPECT_THAT(ErrorOf(open, ExitCode::kBadData), HasSubstr("missing"));
+  EXPECT_FALSE(VerifyCheckpoint(step).empty());
+  std::filesystem::remove(step + "/manifest.json");
+  EXPECT_THAT(ErrorOf(open, ExitCode::kNoInput), HasSubstr("is not a checkpoint"));
+  EXPECT_EQ(VerifyCheckpoint(step).size(), 1u);
+  EXPECT_TRUE(ListCheckpoints(directory.path()).empty());
+}
+
+TEST(CheckpointReaderTest, VerifyFindsEveryFlippedByte) {
+  const CheckpointDirectory directory;
+  directory.SaveWhole(1, {WholeTensor("w", torch::ones({9})), WholeTensor("b", torch::ones({3}))});
+  const std::string step = directory.Step(1);
+  EXPECT_TRUE(VerifyCheckpoint(step).empty());
+  for (const char* name : {"rank_00000.safetensors", "manifest.json"}) {
+    const std::string path = step + "/" + name;
+    const int64_t bytes = static_cast<int64_t>(std::filesystem::file_size(path));
+    for (int64_t offset = 0; offset < bytes; ++offset) {
+      FlipByte(path, offset);
+      ASSERT_FALSE(VerifyCheckpoint(step).empty()) << name << " " << offset;
+      FlipByte(path, offset);
+    }
+  }
+  EXPECT_TRUE(VerifyCheckpoint(step).empty());
+}
+
+TEST(CheckpointReaderTest, LatestIsOfTheNewestEpoch) {
+  const CheckpointDirectory directory;
+  EXPECT_FALSE(LatestCheckpoint(directory.path()));
+  EXPECT_FALSE(LatestCheckpoint(directory.path() + "/missing"));
+  const std::vector<TensorChunk> chunks = {WholeTensor("w", torch::ones({2}))};
+  directory.SaveWhole(100, chunks, 1);
+  directory.SaveWhole(150, chunks, 1);
+  directory.SaveWhole(60, chunks, 2);  // rolled back
+  const std::vector<PublishedCheckpoint> list = ListCheckpoints(directory.path());
+  ASSERT_EQ(list.size(), 3u);
+  EXPECT_EQ(list[0].step, 100);
+  EXPECT_EQ(list[1].step, 150);
+  EXPECT_EQ(list[2].step, 60);
+  EXPECT_EQ(LatestCheckpoint(directory.path())->path, directory.Step(60));
+  int64_t bytes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(directory.Step(60))) {
+    bytes += static_cast<int64_t>(entry.file_size());
+  }
+  EXPECT_EQ(list[2].bytes, bytes);
+}
+
+}  // namespace
+}  // namespace trainyard::trainer

@@ -1,0 +1,349 @@
+#include "trainer/checkpoint/checkpoint_writer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <future>
+#include <numeric>
+
+#include "tests/trainer/checkpoint/checkpoint_directory.h"
+#include "trainer/checkpoint/fence.h"
+#include "trainer/config/trainer_error.h"
+
+namespace trainyard::trainer {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using Kind = CheckpointEvent::Kind;
+
+std::vector<TensorChunk> Weights(float value) {
+  return {WholeTensor("w", torch::full({64, 3}, value)), WholeTensor("b", torch::full({3}, value))};
+}
+
+float ValueIn(const std::string& checkpoint) {
+  return CheckpointReader(checkpoint).ReadAll("w").mean().item<float>();
+}
+
+// Events of a writer, which come from its background thread.
+class Events {
+ public:
+  auto Recorder() {
+    return [this](const CheckpointEvent& event) {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      events_.push_back(event);
+    };
+  }
+  std::vector<CheckpointEvent> Taken() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return std::exchange(events_, {});
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<CheckpointEvent> events_;
+};
+
+ExitCode CodeOf(const std::function<void()>& call, std::string* message = nullptr) {
+  try {
+    call();
+    return ExitCode::kOk;
+  } catch (const TrainerError& error) {
+    if (message != nullptr) *message = error.what();
+    return error.code();
+  }
+}
+
+// While it lives, no file of this process can grow beyond `bytes`: a disk that is full.
+class FullDisk {
+ public:
+  explicit FullDisk(rlim_t bytes) : old_handler_(signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &old_limit_);
+    const rlimit limit = {bytes, old_limit_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FullDisk() {
+    setrlimit(RLIMIT_FSIZE, &old_limit_);
+    signal(SIGXFSZ, old_handler_);
+  }
+
+ private:
+  rlimit old_limit_{};
+  const sighandler_t old_handler_;
+};
+
+TEST(CheckpointWriterTest, PublishesAndReports) {
+  const CheckpointDirectory directory;
+  Events events;
+  CheckpointWriterOptions options = directory.Options(7);
+  options.on_event = events.Recorder();
+  CheckpointWriter writer(options);
+  const double blocking = writer.Save(100, {{"samples", 5}}, Weights(1));
+  writer.Finish();
+  const std::vector<CheckpointEvent> taken = events.Taken();
+  ASSERT_EQ(taken.size(), 1u);
+  EXPECT_EQ(taken[0].kind, Kind::kPublished);
+  EXPECT_EQ(taken[0].step, 100);
+  EXPECT_EQ(taken[0].epoch, 7);
+  EXPECT_EQ(taken[0].path, directory.Step(100));
+  EXPECT_EQ(taken[0].bytes, ListCheckpoints(directory.path()).at(0).bytes);
+  EXPECT_GT(blocking, 0);
+  EXPECT_GE(taken[0].total_seconds, taken[0].blocking_seconds);
+  EXPECT_THAT(directory.Names(), ElementsAre("step_000000100"));
+}
+
+TEST(CheckpointWriterTest, FilesAreSafetensors) {
+  const CheckpointDirectory directory;
+  std::vector<TensorChunk> chunks = {WholeTensor("bytes", torch::ones({3}, torch::kUInt8)),
+                                     {"half", {4, 2}, {2, 0}, torch::ones({2, 2})},
+                                     {"half", {4, 2}, {0, 0}, torch::zeros({2, 2})}};
+  directory.SaveWhole(1, chunks);
+  std::ifstream in(directory.Step(1) + "/rank_00000.safetensors", std::ios::binary);
+  uint64_t length = 0;
+  in.read(reinterpret_cast<char*>(&length), 8);
+  EXPECT_EQ((length + 8) % 64, 0u);
+  std::string header(length, '\0');
+  in.read(header.data(), static_cast<std::streamsize>(length));
+  const nlohmann::json json = nlohmann::json::parse(header);
+  EXPECT_EQ(json["half@2,0"],
+            nlohmann::json::parse(R"({"dtype":"F32","shape":[2,2],"data_offsets":[0,16]})"));
+  EXPECT_EQ(json["half@0,0"]["data_offsets"], nlohmann::json({16, 32}));
+  EXPECT_EQ(json["bytes"],
+            nlohmann::json::parse(R"({"dtype":"U8","shape":[3],"data_offsets":[32,35]})"));
+}
+
+TEST(CheckpointWriterTest, TensorsMayChangeOnceTheyAreCopied) {
+  const CheckpointDirectory directory;
+  const std::vector<TensorChunk> weights = Weights(1);
+  CheckpointWriterOptions options = directory.Options();
+  options.on_phase = [&](SavePhase phase) {
+    if (phase != SavePhase::kCopied) return;
+    for (const TensorChunk& chunk : weights) chunk.tensor.data().add_(1);
+  };
+  CheckpointWriter writer(options);
+  writer.Save(1, {}, weights);
+  writer.Save(2, {}, weights);
+  writer.Finish();
+  EXPECT_EQ(ValueIn(directory.Step(1)), 1);
+  EXPECT_EQ(ValueIn(directory.Step(2)), 2);
+}
+
+TEST(CheckpointWriterTest, ASecondSaveWaitsForTheFirst) {
+  const CheckpointDirectory directory;
+  std::promise<void> gate;
+  std::atomic<int> copied = 0;
+  CheckpointWriterOptions options = directory.Options();
+  options.on_phase = [&, open = gate.get_future().share()](SavePhase phase) {
+    if (phase == SavePhase::kCopied) ++copied;
+    if (phase == SavePhase::kChunksWritten && copied == 1) open.wait();
+  };
+  CheckpointWriter writer(options);
+  writer.Save(1, {}, Weights(1));
+  std::future<double> second =
+      std::async(std::launch::async, [&] { return writer.Save(2, {}, Weights(2)); });
+  EXPECT_EQ(second.wait_for(std::chrono::milliseconds(30)), std::future_status::timeout);
+  EXPECT_EQ(copied, 1);
+  gate.set_value();
+  EXPECT_GE(second.get(), 0.03);  // the wait counts as blocking
+  writer.Finish();
+  EXPECT_EQ(ListCheckpoints(directory.path()).size(), 2u);
+}
+
+TEST(CheckpointWriterTest, ReplacesACheckpointOfTheSameStep) {
+  const CheckpointDirectory directory;
+  directory.SaveWhole(5, Weights(1), 1);
+  directory.SaveWhole(5, Weights(2), 2);
+  EXPECT_EQ(ValueIn(directory.Step(5)), 2);
+  EXPECT_THAT(directory.Names(), ElementsAre("step_000000005"));
+}
+
+TEST(CheckpointWriterTest, RetentionSparesWhatTheAttemptResumedFrom) {
+  const CheckpointDirectory directory;
+  directory.SaveWhole(10, Weights(1), 1);
+  Events events;
+  CheckpointWriterOptions options = directory.Options(2);
+  options.retention = {2, 40};
+  options.resumed_from = directory.Step(10) + "/";
+  options.on_event = events.Recorder();
+  CheckpointWriter writer(options);
+  for (int64_t step = 20; step <= 70; step += 10) writer.Save(step, {}, Weights(2));
+  writer.Finish();
+  EXPECT_THAT(directory.Names(),
+              ElementsAre("step_000000010", "step_000000040", "step_000000060", "step_000000070"));
+  std::vector<int64_t> deleted;
+  for (const CheckpointEvent& event : events.Taken()) {
+    if (event.kind != Kind::kDeleted) continue;
+    deleted.push_back(event.step);
+    EXPECT_EQ(event.epoch, 2);
+    EXPECT_EQ(event.path, directory.Step(event.step));
+  }
+  EXPECT_THAT(deleted, ElementsAre(20, 30, 50));
+}
+
+TEST(CheckpointWriterTest, AnAttemptThatIsOverCannotPublishOrDelete) {
+  const CheckpointDirectory directory;
+  directory.SaveWhole(10, Weights(1), 1);
+  CheckpointWriterOptions options = directory.Options(1);
+  options.retention.keep_last = 1;
+  options.on_phase = [&](SavePhase phase) {
+    if (phase == SavePhase::kManifestWritten) RaiseFence(directory.path(), 2);
+  };
+  CheckpointWriter writer(options);
+  writer.Save(20, {}, Weights(2));
+  EXPECT_EQ(CodeOf([&] { writer.Save(30, {}, Weights(3)); }), ExitCode::kFenced);
+  EXPECT_EQ(CodeOf([&] { writer.Finish(); }), ExitCode::kFenced);
+  EXPECT_THAT(directory.Names(), ElementsAre("step_000000010"));
+  EXPECT_EQ(CodeOf([&] { CheckpointWriter(directory.Options(1)); }), ExitCode::kFenced);
+}
+
+TEST(CheckpointWriterTest, RefusesChunksThatDoNotFitTogether) {
+  const CheckpointDirectory directory;
+  CheckpointWriter outside(directory.Options());
+  EXPECT_EQ(CodeOf([&] {
+              outside.Save(1, {}, {{"w", {4}, {3}, torch::ones({2})}});
+            }),
+            ExitCode::kInternal);
+  CheckpointWriter hole(directory.Options());
+  hole.Save(1, {}, {{"w", {4}, {0}, torch::ones({2})}});
+  std::string message;
+  EXPECT_EQ(CodeOf([&] { hole.Finish(); }, &message), ExitCode::kInternal);
+  EXPECT_THAT(message, HasSubstr("tensor w"));
+  EXPECT_THAT(directory.Names(), IsEmpty());
+}
+
+TEST(CheckpointWriterTest, AFullDiskCostsOneCheckpointAndNotTheRun) {
+  const CheckpointDirectory directory;
+  Events events;
+  CheckpointWriterOptions options = directory.Options();
+  options.on_event = events.Recorder();
+  CheckpointWriter writer(options);
+  {
+    const FullDisk full(600);
+    EXPECT_EQ(CodeOf([&] { writer.Save(1, {}, Weights(1)); }), ExitCode::kOk);
+    EXPECT_EQ(CodeOf([&] { writer.Finish(); }), ExitCode::kOk);
+  }
+  const std::vector<CheckpointEvent> taken = events.Taken();
+  ASSERT_EQ(taken.size(), 1u);
+  EXPECT_EQ(taken[0].kind, Kind::kFailed);
+  EXPECT_EQ(taken[0].step, 1);
+  EXPECT_THAT(taken[0].message, HasSubstr("cannot write"));
+  EXPECT_THAT(directory.Names(), IsEmpty());
+  writer.Save(2, {}, Weights(2));
+  writer.Finish();
+  EXPECT_THAT(directory.Names(), ElementsAre("step_000000002"));
+}
+
+TEST(CheckpointWriterTest, AFullDiskFailsTheFinalSave) {
+  const CheckpointDirectory directory;
+  CheckpointWriter writer(directory.Options());
+  std::string message;
+  {
+    const FullDisk full(600);
+    writer.Save(1, {}, Weights(1), SaveKind::kFinal);
+    EXPECT_EQ(CodeOf([&] { writer.Finish(); }, &message), ExitCode::kCannotWrite);
+  }
+  EXPECT_THAT(message, HasSubstr(directory.path()));
+}
+
+// Rank 1 cannot write: rank 0 learns it at once and gives this checkpoint up.
+TEST(CheckpointWriterTest, ARankThatFailsFailsTheSave) {
+  const CheckpointDirectory directory;
+  Events events;
+  CheckpointWriterOptions options = directory.Options();
+  options.world_size = 2;
+  options.on_event = events.Recorder();
+  CheckpointWriter first(options);
+  first.Save(1, {}, Weights(1));
+  options.rank = 1;
+  std::filesystem::create_directories(directory.Step(1) + ".tmp-e1-1/rank_00001.safetensors");
+  CheckpointWriter second(options);
+  second.Save(1, {}, {});
+  second.Finish();
+  first.Finish();
+  const std::vector<CheckpointEvent> taken = events.Taken();
+  ASSERT_EQ(taken.size(), 2u);
+  for (const CheckpointEvent& event : taken) {
+    EXPECT_EQ(event.kind, Kind::kFailed);
+    EXPECT_THAT(event.message, HasSubstr("cannot create"));
+  }
+  EXPECT_THAT(directory.Names(), IsEmpty());
+}
+
+TEST(CheckpointWriterTest, DoesNotWaitForALostRankForEver) {
+  const CheckpointDirectory directory;
+  Events events;
+  CheckpointWriterOptions options = directory.Options();
+  options.world_size = 2;
+  options.peer_timeout_seconds = 0.05;
+  options.on_event = events.Recorder();
+  CheckpointWriter writer(options);
+  writer.Save(1, {}, Weights(1));
+  writer.Finish();
+  EXPECT_THAT(events.Taken().at(0).message, HasSubstr("rank 1 has not written its part"));
+  options.peer_timeout_seconds = 600;
+  CheckpointWriter abandoned(options);
+  abandoned.Save(2, {}, Weights(1));  // its destructor must not wait ten minutes
+}
+
+// A process that dies at any point of a save leaves the checkpoint before it, or the new one.
+class CrashTest : public testing::TestWithParam<SavePhase> {};
+
+TEST_P(CrashTest, LeavesAGoodCheckpoint) {
+  const CheckpointDirectory directory;
+  directory.SaveWhole(10, Weights(1), 1);
+  const pid_t child = fork();
+  if (child == 0) {
+    CheckpointWriterOptions options = directory.Options(2);
+    options.retention.keep_last = 1;
+    options.on_phase = [](SavePhase phase) {
+      if (phase == GetParam()) _exit(42);
+    };
+    CheckpointWriter writer(options);
+    writer.Save(20, {}, Weights(2));
+    writer.Finish();
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  ASSERT_EQ(WEXITSTATUS(status), 42);
+
+  const bool published = GetParam() >= SavePhase::kPublished;
+  const std::optional<PublishedCheckpoint> latest = LatestCheckpoint(directory.path());
+  ASSERT_TRUE(latest);
+  EXPECT_EQ(latest->step, published ? 20 : 10);
+  EXPECT_EQ(ValueIn(latest->path), published ? 2 : 1);
+  EXPECT_THAT(VerifyCheckpoint(latest->path), IsEmpty());
+
+  directory.SaveWhole(30, Weights(3), 3);  // the next attempt clears what was left, and goes on
+  EXPECT_EQ(ValueIn(directory.Step(30)), 3);
+  for (const std::string& name : directory.Names()) EXPECT_THAT(name, Not(HasSubstr(".tmp")));
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryPhase, CrashTest,
+                         testing::Values(SavePhase::kCopied, SavePhase::kChunksWritten,
+                                         SavePhase::kEntriesWritten, SavePhase::kAllRanksWritten,
+                                         SavePhase::kManifestWritten, SavePhase::kFenceHeld,
+                                         SavePhase::kPublished, SavePhase::kRetained));
+
+TEST(SpreadByBytesTest, GivesEveryRankAboutTheSame) {
+  std::vector<int64_t> bytes = {1000};
+  for (int64_t i = 0; i < 100; ++i) bytes.push_back(10 + i % 7);
+  const std::vector<int> writer_of = SpreadByBytes(bytes, 4);
+  std::vector<int64_t> load(4, 0);
+  for (size_t i = 0; i < bytes.size(); ++i) load.at(writer_of[i]) += bytes[i];
+  EXPECT_EQ(load[writer_of[0]], 1000);  // the big one has a rank to itself
+  std::sort(load.begin(), load.end());
+  EXPECT_LE(load[2] - load[0], 16);
+  EXPECT_EQ(SpreadByBytes(bytes, 4), writer_of);
+  EXPECT_THAT(SpreadByBytes({5, 5}, 1), ElementsAre(0, 0));
+  EXPECT_THAT(SpreadByBytes({}, 3), IsEmpty());
+}
+
+}  // namespace
+}  // namespace trainyard::trainer

@@ -1,0 +1,105 @@
+#include "trainer/checkpoint/manifest.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "trainer/config/trainer_error.h"
+
+namespace trainyard::trainer {
+namespace {
+
+using testing::HasSubstr;
+
+Manifest Example() {
+  Manifest manifest;
+  manifest.step = 100;
+  manifest.epoch = 3;
+  manifest.world_size = 2;
+  manifest.model_fingerprint = "llama-tiny";
+  manifest.trainer_state = {{"samples", 1600}, {"lr", 0.1}};
+  manifest.entries.files = {{"rank_00000.safetensors", {200, 64, 1}},
+                            {"rank_00001.safetensors", {80, 64, 2}}};
+  manifest.entries.tensors["w"] = {torch::kBFloat16,
+                                   {4, 3},
+                                   {{{{0, 0}, {2, 3}}, "rank_00000.safetensors", 64, 76, 5},
+                                    {{{2, 0}, {2, 3}}, "rank_00001.safetensors", 64, 76, 6}}};
+  return manifest;
+}
+
+// The manifest with a value changed and its checksum made right again.
+std::string Forged(const std::string& pointer, const nlohmann::json& value) {
+  nlohmann::json json = nlohmann::json::parse(ManifestToText(Example()));
+  json.erase("xxh64");
+  json[nlohmann::json::json_pointer(pointer)] = value;
+  const std::string body = json.dump().substr(1);
+  char digits[17];
+  std::snprintf(digits, sizeof(digits), "%016llx",
+                static_cast<unsigned long long>(XXH64(body.data(), body.size(), 0)));
+  return "{\"xxh64\":\"" + std::string(digits) + "\"," + body;
+}
+
+std::string ErrorOf(const std::string& text) {
+  try {
+    ManifestFromText(text, "/c/manifest.json");
+    return "no error";
+  } catch (const TrainerError& error) {
+    EXPECT_EQ(error.code(), ExitCode::kBadData);
+    EXPECT_THAT(error.what(), HasSubstr("/c/manifest.json"));
+    return error.what();
+  }
+}
+
+TEST(ManifestTest, RoundTrips) {
+  const Manifest read = ManifestFromText(ManifestToText(Example()), "x");
+  EXPECT_EQ(read.step, 100);
+  EXPECT_EQ(read.epoch, 3);
+  EXPECT_EQ(read.world_size, 2);
+  EXPECT_EQ(read.model_fingerprint, "llama-tiny");
+  EXPECT_EQ(read.trainer_state, Example().trainer_state);
+  EXPECT_EQ(ManifestToText(read), ManifestToText(Example()));
+  EXPECT_EQ(ErrorOf(Forged("/step", 101)), "no error");
+}
+
+TEST(ManifestTest, FindsEveryChangedByteAndEveryTruncation) {
+  const std::string text = ManifestToText(Example());
+  for (size_t i = 0; i < text.size(); ++i) {
+    std::string changed = text;
+    changed[i] ^= 0x04;
+    ASSERT_NE(ErrorOf(changed), "no error") << i;
+    ASSERT_NE(ErrorOf(text.substr(0, i)), "no error") << i;
+  }
+}
+
+TEST(ManifestTest, RefusesImpossibleContents) {
+  const std::string chunk = "/tensors/0/chunks/0";
+  EXPECT_THAT(ErrorOf(Forged("/version", 2)), HasSubstr("version 2"));
+  EXPECT_THAT(ErrorOf(Forged("/format", "zip")), HasSubstr("not a checkpoint's manifest"));
+  EXPECT_THAT(ErrorOf(Forged("/step", -1)), HasSubstr("step"));
+  EXPECT_THAT(ErrorOf(Forged("/tensors/0/dtype", "F8")), HasSubstr("unknown dtype"));
+  EXPECT_THAT(ErrorOf(Forged("/tensors/0/global_shape", {1 << 30, 1 << 30, 1 << 30})),
+              HasSubstr("shape is impossible"));
+  EXPECT_THAT(ErrorOf(Forged("/tensors/0/global_shape", {5, 3})), HasSubstr("only 12 of 15"));
+  EXPECT_THAT(ErrorOf(Forged(chunk + "/file", "../../etc/passwd")), HasSubstr("not a file name"));
+  EXPECT_THAT(ErrorOf(Forged(chunk + "/file", "rank_9")), HasSubstr("not listed"));
+  EXPECT_THAT(ErrorOf(Forged(chunk + "/offset", {3, 0})), HasSubstr("outside the tensor"));
+  EXPECT_THAT(ErrorOf(Forged(chunk + "/offset", {1, 0})), HasSubstr("same elements"));
+  EXPECT_THAT(ErrorOf(Forged(chunk + "/byte_range", {64, 77})), HasSubstr("byte range"));
+  EXPECT_THAT(ErrorOf(Forged(chunk + "/byte_range", {0, 12})), HasSubstr("byte range"));
+  EXPECT_THAT(ErrorOf(Forged(chunk + "/byte_range", {192, 204})), HasSubstr("byte range"));
+  EXPECT_THAT(ErrorOf(Forged(chunk + "/xxh64", "12")), HasSubstr("not a checksum"));
+}
+
+TEST(ManifestTest, MergeRefusesRanksThatDisagree) {
+  Entries all = Example().entries;
+  Entries more = Example().entries;
+  more.tensors["w"].shape = {4, 4};
+  EXPECT_THROW(Merge(more, &all), TrainerError);
+  more.tensors["w"].shape = {4, 3};
+  more.tensors["w"].dtype = torch::kHalf;
+  EXPECT_THROW(Merge(more, &all), TrainerError);
+}
+
+}  // namespace
+}  // namespace trainyard::trainer

@@ -1,0 +1,105 @@
+#include "trainer/data/prefetcher.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+
+#include "tests/trainer/data/token_directory.h"
+#include "trainer/config/trainer_error.h"
+
+namespace trainyard::trainer {
+namespace {
+
+class PrefetcherTest : public testing::Test {
+ protected:
+  PrefetcherTest() {
+    directory_.WriteCounting(1001);
+    file_ = std::make_unique<TokenFile>(directory_.path(), "train");
+    SampleSourceOptions options;
+    options.seq_length = 10;
+    options.vocab_size = 65536;
+    source_ = std::make_unique<SampleSource>(*file_, options);
+  }
+
+  TokenDirectory directory_;
+  std::unique_ptr<TokenFile> file_;
+  std::unique_ptr<SampleSource> source_;
+};
+
+TEST_F(PrefetcherTest, DeliversBatchesInOrderWithTheirTokens) {
+  Prefetcher prefetcher(
+      *source_,
+      [](int64_t n) {
+        return std::vector<int64_t>{2 * n, 2 * n + 1};
+      },
+      7, 3);
+  for (int64_t number = 7; number < 40; ++number) {
+    const TokenBatch batch = prefetcher.Next();
+    ASSERT_EQ(batch.number, number);
+    ASSERT_EQ(batch.samples, (std::vector<int64_t>{2 * number, 2 * number + 1}));
+    ASSERT_EQ(batch.row_tokens, 11);
+    std::vector<int64_t> row(11);
+    for (size_t r = 0; r < 2; ++r) {
+      source_->Fill(batch.samples[r], row.data());
+      ASSERT_TRUE(std::equal(row.begin(), row.end(), batch.tokens.begin() + r * 11));
+    }
+  }
+}
+
+TEST_F(PrefetcherTest, PreparesNoMoreThanItsDepthAhead) {
+  std::atomic<int> prepared = 0;
+  std::promise<void> third;
+  Prefetcher prefetcher(
+      *source_,
+      [&](int64_t n) {
+        if (++prepared == 3) third.set_value();
+        return std::vector<int64_t>{n};
+      },
+      0, 2);
+  EXPECT_EQ(prefetcher.Next().number, 0);
+  third.get_future().wait();  // taking one lets it prepare a third
+  EXPECT_LE(prepared.load(), 3);
+  EXPECT_EQ(prefetcher.Next().number, 1);
+}
+
+TEST_F(PrefetcherTest, MeasuresTheTimeThatNextWaits) {
+  std::promise<void> gate;
+  std::shared_future<void> open = gate.get_future().share();
+  Prefetcher prefetcher(
+      *source_,
+      [open](int64_t n) {
+        if (n == 0) open.wait();
+        return std::vector<int64_t>{n};
+      },
+      0);
+  EXPECT_EQ(prefetcher.stall_seconds(), 0);
+  auto opener = std::async(std::launch::async, [&gate] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    gate.set_value();
+  });
+  prefetcher.Next();
+  EXPECT_GE(prefetcher.stall_seconds(), 0.001);
+}
+
+TEST_F(PrefetcherTest, HandsOverGoodBatchesBeforeTheError) {
+  Prefetcher prefetcher(
+      *source_,
+      [](int64_t n) -> std::vector<int64_t> {
+        if (n == 2) throw TrainerError(ExitCode::kBadData, "broken");
+        return {n};
+      },
+      0);
+  EXPECT_EQ(prefetcher.Next().number, 0);
+  EXPECT_EQ(prefetcher.Next().number, 1);
+  EXPECT_THROW(prefetcher.Next(), TrainerError);
+  EXPECT_THROW(prefetcher.Next(), TrainerError);
+}
+
+TEST_F(PrefetcherTest, StopsWithBatchesLeft) {
+  const Prefetcher prefetcher(
+      *source_, [](int64_t n) { return std::vector<int64_t>{n}; }, 0);
+}
+
+}  // namespace
+}  // namespace trainyard::trainer

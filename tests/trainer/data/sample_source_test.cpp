@@ -1,0 +1,209 @@
+#include "trainer/data/sample_source.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/trainer/data/token_directory.h"
+#include "trainer/config/trainer_error.h"
+
+namespace trainyard::trainer {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+SampleSourceOptions Options(int64_t seq_length, const std::string& skip = "") {
+  SampleSourceOptions options;
+  options.seq_length = seq_length;
+  options.vocab_size = 65536;
+  options.seed = 1234;
+  options.skip = ParseSkipRanges(skip);
+  return options;
+}
+
+std::string ErrorOf(const std::function<void()>& call, ExitCode code) {
+  try {
+    call();
+  } catch (const TrainerError& error) {
+    EXPECT_EQ(error.code(), code) << error.what();
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(PermuteIndexTest, IsAPermutationAtEverySize) {
+  for (int64_t size = 1; size <= 300; ++size) {
+    std::set<int64_t> seen;
+    for (int64_t i = 0; i < size; ++i) seen.insert(PermuteIndex(7, 0, size, i));
+    ASSERT_EQ(static_cast<int64_t>(seen.size()), size);
+    ASSERT_EQ(*seen.begin(), 0);
+    ASSERT_EQ(*seen.rbegin(), size - 1);
+  }
+}
+
+TEST(PermuteIndexTest, StaysInRangeForHugeSizes) {
+  const int64_t size = (int64_t{1} << 40) + 12345;
+  std::set<int64_t> seen;
+  for (int64_t i = 0; i < 1000; ++i) {
+    const int64_t place = PermuteIndex(7, 3, size, size - 1 - i);
+    ASSERT_GE(place, 0);
+    ASSERT_LT(place, size);
+    seen.insert(place);
+  }
+  EXPECT_EQ(seen.size(), 1000u);
+}
+
+// Indices that stay next to each other would mean that batches hold neighbouring text.
+TEST(PermuteIndexTest, SpreadsNeighboursApart) {
+  const int64_t size = 10000;
+  double distance = 0;
+  for (int64_t i = 0; i + 1 < size; ++i) {
+    distance += std::abs(static_cast<double>(PermuteIndex(1, 0, size, i)) -
+                         static_cast<double>(PermuteIndex(1, 0, size, i + 1)));
+  }
+  EXPECT_NEAR(distance / static_cast<double>(size - 1), size / 3.0, size * 0.02);
+}
+
+TEST(PermuteIndexTest, EachBucketGetsItsShareOfAWindowOfTheOrder) {
+  const int64_t size = 100000;
+  std::vector<int> bucket(10, 0);
+  for (int64_t i = 5000; i < 15000; ++i) bucket[PermuteIndex(9, 2, size, i) / (size / 10)]++;
+  double chi_squared = 0;
+  for (const int count : bucket) chi_squared += (count - 1000.0) * (count - 1000.0) / 1000.0;
+  EXPECT_LT(chi_squared, 27.9);  // 9 degrees of freedom, p = 0.001
+}
+
+TEST(PermuteIndexTest, DependsOnSeedAndEpoch) {
+  int same_seed = 0;
+  int same_epoch = 0;
+  for (int64_t i = 0; i < 1000; ++i) {
+    same_seed += PermuteIndex(1, 0, 1000, i) == PermuteIndex(2, 0, 1000, i);
+    same_epoch += PermuteIndex(1, 0, 1000, i) == PermuteIndex(1, 1, 1000, i);
+  }
+  EXPECT_LT(same_seed, 10);  // about one of 1000 falls together by chance
+  EXPECT_LT(same_epoch, 10);
+}
+
+// The order is part of what a checkpoint means: a change would break every run that is resumed.
+TEST(PermuteIndexTest, NeverChanges) {
+  std::vector<int64_t> order;
+  for (int64_t i = 0; i < 8; ++i) order.push_back(PermuteIndex(1234, 0, 1000, i));
+  EXPECT_THAT(order, ElementsAre(704, 565, 719, 166, 243, 604, 979, 949));
+}
+
+TEST(ParseSkipRangesTest, SortsAndMerges) {
+  const std::vector<SkipRange> ranges = ParseSkipRanges("30:40,1:5,5:7,35:50");
+  ASSERT_EQ(ranges.size(), 2u);
+  EXPECT_EQ(ranges[0].begin, 1);
+  EXPECT_EQ(ranges[0].end, 7);
+  EXPECT_EQ(ranges[1].begin, 30);
+  EXPECT_EQ(ranges[1].end, 50);
+  EXPECT_TRUE(ParseSkipRanges("").empty());
+}
+
+TEST(ParseSkipRangesTest, RefusesWhatIsNotAList) {
+  for (const char* text : {"5", "5:", ":5", "5:5", "6:5", "-1:4", "1:2,", ",1:2", "1:2 ,3:4", "a:b",
+                           "1:99999999999999999999"}) {
+    const std::string error = ErrorOf([&] { ParseSkipRanges(text); }, ExitCode::kBadConfig);
+    EXPECT_THAT(error, HasSubstr("TRAINYARD_SKIP_SAMPLES")) << text;
+  }
+}
+
+TEST(SampleSourceTest, EveryWindowOnceInEachDataEpoch) {
+  const TokenDirectory directory;
+  directory.WriteCounting(1001);
+  const TokenFile file(directory.path(), "train");
+  const SampleSource source(file, Options(10));
+  ASSERT_EQ(source.samples_per_epoch(), 100);
+  std::vector<std::vector<int64_t>> orders(2);
+  for (int64_t sample = 0; sample < 200; ++sample) {
+    std::vector<int64_t> tokens(11);
+    source.Fill(sample, tokens.data());
+    for (int64_t i = 1; i <= 10; ++i) ASSERT_EQ(tokens[i], tokens[0] + i);
+    ASSERT_EQ(tokens[0], source.WindowOf(sample) * 10);
+    orders[sample / 100].push_back(tokens[0] / 10);
+  }
+  EXPECT_NE(orders[0], orders[1]);
+  for (const std::vector<int64_t>& order : orders) {
+    EXPECT_EQ(std::set<int64_t>(order.begin(), order.end()).size(), 100u);
+  }
+}
+
+TEST(SampleSourceTest, SequentialOrderIsForEvaluation) {
+  const TokenDirectory directory;
+  directory.WriteCounting(35);
+  const TokenFile file(directory.path(), "train");
+  SampleSourceOptions options = Options(10);
+  options.order = SampleOrder::kSequential;
+  const SampleSource source(file, options);
+  EXPECT_EQ(source.samples_per_epoch(), 3);
+  EXPECT_EQ(source.WindowOf(0), 0);
+  EXPECT_EQ(source.WindowOf(2), 2);
+  EXPECT_EQ(source.WindowOf(3), 0);
+}
+
+TEST(SampleSourceTest, SkipsPositionsAndShiftsWhatFollows) {
+  const TokenDirectory directory;
+  directory.WriteCounting(1001);
+  const TokenFile file(directory.path(), "train");
+  const SampleSource all(file, Options(10));
+  const SampleSource some(file, Options(10, "3:5,8:9,100:120"));
+  std::vector<int64_t> positions;
+  for (int64_t sample = 0; sample < 8; ++sample) positions.push_back(some.PositionOf(sample));
+  EXPECT_THAT(positions, ElementsAre(0, 1, 2, 5, 6, 7, 9, 10));
+  EXPECT_EQ(some.PositionOf(96), 99);
+  EXPECT_EQ(some.PositionOf(97), 120);
+  for (int64_t sample = 0; sample < 200; ++sample) {
+    ASSERT_EQ(some.WindowOf(sample), all.WindowOf(some.PositionOf(sample)));
+  }
+}
+
+// A rollback adds ranges after the samples that were trained on; those must stay what they were.
+TEST(SampleSourceTest, LaterSkipsDoNotMoveEarlierSamples) {
+  const TokenDirectory directory;
+  directory.WriteCounting(1001);
+  const TokenFile file(directory.path(), "train");
+  const SampleSource before(file, Options(10, "3:5"));
+  const SampleSource after(file, Options(10, "3:5,50:60"));
+  for (int64_t sample = 0; sample < 48; ++sample) {
+    ASSERT_EQ(before.WindowOf(sample), after.WindowOf(sample));
+  }
+  EXPECT_EQ(after.PositionOf(48), 60);
+}
+
+TEST(SampleSourceTest, RefusesTokensOutsideTheVocabulary) {
+  const TokenDirectory directory;
+  directory.WriteTrain({1, 2, 300, 3, 4}, 256);  // a header that lies
+  const TokenFile file(directory.path(), "train");
+  SampleSourceOptions options = Options(4);
+  options.vocab_size = 256;
+  const SampleSource source(file, options);
+  std::vector<int64_t> tokens(5);
+  const std::string error = ErrorOf([&] { source.Fill(0, tokens.data()); }, ExitCode::kBadData);
+  EXPECT_THAT(error, HasSubstr("token id 300"));
+  EXPECT_THAT(error, HasSubstr("vocabulary of 256"));
+}
+
+TEST(SampleSourceTest, RefusesAModelWithTooSmallAVocabulary) {
+  const TokenDirectory directory;
+  directory.WriteTrain({1, 2, 3}, 257);
+  const TokenFile file(directory.path(), "train");
+  SampleSourceOptions options = Options(2);
+  options.vocab_size = 256;
+  EXPECT_THAT(ErrorOf([&] { SampleSource(file, options); }, ExitCode::kBadConfig),
+              HasSubstr("raise model.vocab_size"));
+}
+
+TEST(SampleSourceTest, RefusesAFileShorterThanOneSample) {
+  const TokenDirectory directory;
+  directory.WriteCounting(10);
+  const TokenFile file(directory.path(), "train");
+  EXPECT_NO_THROW(SampleSource(file, Options(9)));
+  EXPECT_THAT(ErrorOf([&] { SampleSource(file, Options(10)); }, ExitCode::kBadData),
+              HasSubstr("one sample needs 11"));
+}
+
+}  // namespace
+}  // namespace trainyard::trainer

@@ -1,0 +1,68 @@
+// A temporary data set for tests.
+#ifndef TRAINYARD_TESTS_TRAINER_DATA_TOKEN_DIRECTORY_H_
+#define TRAINYARD_TESTS_TRAINER_DATA_TOKEN_DIRECTORY_H_
+
+#include <stdlib.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace trainyard::trainer {
+
+class TokenDirectory {
+ public:
+  TokenDirectory() {
+    char name[] = "/tmp/trainyard_tokens_XXXXXX";
+    path_ = mkdtemp(name);
+  }
+  ~TokenDirectory() { std::filesystem::remove_all(path_); }
+  TokenDirectory(const TokenDirectory&) = delete;
+  TokenDirectory& operator=(const TokenDirectory&) = delete;
+
+  const std::string& path() const { return path_; }
+
+  void WriteText(const std::string& name, const std::string& text) const {
+    std::ofstream(path_ + "/" + name, std::ios::binary) << text;
+  }
+
+  static nlohmann::json Header(int64_t tokens, int64_t vocab_size) {
+    return {{"format", "trainyard-tokens"},
+            {"version", 1},
+            {"dtype", "uint16"},
+            {"tokens", tokens},
+            {"vocab_size", vocab_size},
+            {"documents", 2},
+            {"source_bytes", 100},
+            {"unigram_entropy", 2.5},
+            {"end_of_document", 0}};
+  }
+
+  // train.bin with these tokens and a header that fits.
+  void WriteTrain(const std::vector<uint16_t>& tokens, int64_t vocab_size) const {
+    std::string bytes;
+    for (const uint16_t token : tokens) {
+      bytes += static_cast<char>(token & 0xff);
+      bytes += static_cast<char>(token >> 8);
+    }
+    WriteText("train.bin", bytes);
+    WriteText("train.json", Header(static_cast<int64_t>(tokens.size()), vocab_size).dump());
+  }
+
+  // Tokens 0, 1, 2, ... so that a window shows where it was taken from.
+  void WriteCounting(int64_t tokens) const {
+    std::vector<uint16_t> values;
+    for (int64_t i = 0; i < tokens; ++i) values.push_back(static_cast<uint16_t>(i));
+    WriteTrain(values, 65536);
+  }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TESTS_TRAINER_DATA_TOKEN_DIRECTORY_H_

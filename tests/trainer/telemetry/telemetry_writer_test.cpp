@@ -1,0 +1,151 @@
+#include "trainer/telemetry/telemetry_writer.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+namespace trainyard::trainer {
+namespace {
+
+class TelemetryWriterTest : public testing::Test {
+ protected:
+  TelemetryWriterTest() {
+    char name[] = "/tmp/trainyard_telemetry_XXXXXX";
+    directory_ = mkdtemp(name);
+    path_ = directory_ + "/telemetry.jsonl";
+  }
+  ~TelemetryWriterTest() override { std::filesystem::remove_all(directory_); }
+
+  std::vector<std::string> Lines() const {
+    std::ifstream in(path_);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+  }
+
+  std::string directory_;
+  std::string path_;
+};
+
+int64_t FixedTime() { return 1795262400000; }
+
+TEST_F(TelemetryWriterTest, WritesEveryKindOfRecord) {
+  TelemetryWriter writer(path_, FixedTime);
+  writer.WriteMetrics(5, 300, {{"loss", 3.25}, {"tokens", 81920}, {"expert_load", 0.1}});
+  writer.WritePhase("train", 5);
+  writer.WriteCheckpoint({100, 3, "/c/step_000000100", 123, 0.01, 0.5, false});
+  writer.WriteCheckpoint({50, 2, "/c/step_000000050", 120, 0, 0, true});
+  writer.WriteEvaluation(100, "val", 4.125, 8192);
+  writer.WriteAlert(7, "nan_loss", "loss of step 7 is not a number");
+  const std::vector<std::string> lines = Lines();
+  ASSERT_EQ(lines.size(), 6u);
+  EXPECT_EQ(lines[0],
+            R"({"type":"metrics","time_ms":1795262400000,"step":5,"total_steps":300,"loss":3.25,)"
+            R"("tokens":81920,"expert_load":0.1})");
+  EXPECT_EQ(lines[1], R"({"type":"phase","time_ms":1795262400000,"phase":"train","step":5})");
+  EXPECT_EQ(lines[2], R"({"type":"checkpoint","time_ms":1795262400000,"step":100,"epoch":3,)"
+                      R"("path":"/c/step_000000100","bytes":123,"blocking_seconds":0.01,)"
+                      R"("total_seconds":0.5})");
+  EXPECT_EQ(nlohmann::json::parse(lines[3])["deleted"], true);
+  EXPECT_EQ(nlohmann::json::parse(lines[3])["epoch"], 2);
+  EXPECT_EQ(lines[4],
+            R"({"type":"eval","time_ms":1795262400000,"step":100,"data_set":"val","loss":4.125,)"
+            R"("tokens":8192})");
+  EXPECT_EQ(nlohmann::json::parse(lines[5])["message"], "loss of step 7 is not a number");
+}
+
+TEST_F(TelemetryWriterTest, KeepsNumbersThatAreNotFiniteAndEveryBitOfOthers) {
+  TelemetryWriter writer(path_, FixedTime);
+  const double inf = std::numeric_limits<double>::infinity();
+  writer.WriteMetrics(1, 0, {{"loss", NAN}, {"grad_norm", inf}, {"low", -inf}, {"lr", 0.1 + 0.2}});
+  EXPECT_EQ(Lines().at(0), R"({"type":"metrics","time_ms":1795262400000,"step":1,"loss":NaN,)"
+                           R"("grad_norm":Infinity,"low":-Infinity,"lr":0.30000000000000004})");
+}
+
+TEST_F(TelemetryWriterTest, EscapesHostileText) {
+  TelemetryWriter writer(path_, FixedTime);
+  writer.WriteAlert(1, "code", "line one\nline \"two\" \xff\x01");
+  ASSERT_EQ(Lines().size(), 1u);
+  EXPECT_EQ(nlohmann::json::parse(Lines()[0])["message"], "line one\nline \"two\" \ufffd\x01");
+}
+
+TEST_F(TelemetryWriterTest, AppendsAndKeepsTheFilePrivate) {
+  TelemetryWriter(path_, FixedTime).WritePhase("init", 0);
+  TelemetryWriter(path_, FixedTime).WritePhase("done", 9);
+  EXPECT_EQ(Lines().size(), 2u);
+  struct stat status {};
+  ASSERT_EQ(stat(path_.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+}
+
+TEST_F(TelemetryWriterTest, LinesOfSeveralThreadsNeverMix) {
+  TelemetryWriter writer(path_);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&writer, t] {
+      for (int i = 1; i <= 200; ++i) writer.WriteMetrics(i, 200, {{"thread", t}});
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::vector<int> next(4, 1);
+  for (const std::string& line : Lines()) {
+    const nlohmann::json record = nlohmann::json::parse(line);
+    EXPECT_EQ(record["step"], next[record["thread"].get<int>()]++);
+  }
+  EXPECT_EQ(next, std::vector<int>(4, 201));
+}
+
+TEST_F(TelemetryWriterTest, WithoutAFileWritesNothing) {
+  testing::internal::CaptureStderr();
+  TelemetryWriter writer("");
+  writer.WritePhase("init", 0);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+TEST_F(TelemetryWriterTest, WarnsOnceWhenTheDiskIsFullAndGoesOn) {
+  testing::internal::CaptureStderr();
+  TelemetryWriter writer("/dev/full");
+  writer.WritePhase("init", 0);
+  writer.WritePhase("train", 0);
+  const std::string warning = testing::internal::GetCapturedStderr();
+  EXPECT_NE(warning.find("No space left on device"), std::string::npos) << warning;
+  EXPECT_EQ(std::count(warning.begin(), warning.end(), '\n'), 1) << warning;
+}
+
+TEST_F(TelemetryWriterTest, WarnsOnceWhenTheFileCannotBeOpened) {
+  testing::internal::CaptureStderr();
+  TelemetryWriter writer(directory_ + "/no/such/directory");
+  writer.WritePhase("init", 0);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("No such file"), std::string::npos);
+}
+
+// A file size limit makes the kernel take only a part of a line.
+TEST_F(TelemetryWriterTest, StartsANewLineAfterATornOne) {
+  testing::internal::CaptureStderr();
+  TelemetryWriter writer(path_, FixedTime);
+  rlimit old_limit{};
+  getrlimit(RLIMIT_FSIZE, &old_limit);
+  const auto old_handler = signal(SIGXFSZ, SIG_IGN);
+  const rlimit small = {20, old_limit.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  writer.WritePhase("init", 0);
+  setrlimit(RLIMIT_FSIZE, &old_limit);
+  signal(SIGXFSZ, old_handler);
+  writer.WritePhase("train", 3);
+  testing::internal::GetCapturedStderr();
+  ASSERT_EQ(Lines().size(), 2u);
+  EXPECT_EQ(Lines()[0].size(), 20u);
+  EXPECT_EQ(nlohmann::json::parse(Lines()[1])["phase"], "train");
+}
+
+}  // namespace
+}  // namespace trainyard::trainer
