@@ -1,0 +1,27 @@
+// Actions as short words, so that a test reads as a list: "spawn 1/2/0" is rank 0 of attempt 2 of
+// job 1.
+#ifndef TRAINYARD_TESTS_WORKER_CORE_ACTION_TEXT_H_
+#define TRAINYARD_TESTS_WORKER_CORE_ACTION_TEXT_H_
+
+#include <string>
+#include <vector>
+
+#include "worker/core/attempts.h"
+
+namespace trainyard::worker {
+
+std::vector<std::string> Text(const Actions& actions);
+
+// Reports as "1/2: 0 running, 1" and "1/2 cleared: 0, 1".
+std::vector<std::string> Text(const std::vector<v1::AttemptReport>& reports);
+
+// Commands and answers with the least that matters.
+v1::StartAttempt StartOf(int64_t job, int64_t epoch, int ranks);
+v1::StopAttempt StopOf(int64_t job, int64_t epoch, int64_t grace_ms);
+v1::ForgetAttempt ForgetOf(int64_t job, int64_t epoch);
+v1::RankExited ExitOf(int64_t job, int64_t epoch, int rank, int code = 0);
+RankKey Rank(int64_t job, int64_t epoch, int rank);
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_TESTS_WORKER_CORE_ACTION_TEXT_H_

@@ -1,0 +1,509 @@
+#include "worker/core/attempts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "tests/worker/core/action_text.h"
+
+namespace trainyard::worker {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// An attempt of job 1 whose ranks all run.
+Attempts Running(int64_t epoch, int ranks) {
+  Attempts attempts;
+  attempts.Start(StartOf(1, epoch, ranks), 0);
+  for (int rank = 0; rank < ranks; ++rank) attempts.RankSpawned(Rank(1, epoch, rank), 100, 5);
+  return attempts;
+}
+
+// The facts among actions, numbered from 1: what the fact log would hold.
+void Collect(const Actions& actions, std::vector<v1::Fact>& facts) {
+  for (const Action& action : actions) {
+    if (const auto* record = std::get_if<RecordFact>(&action)) {
+      facts.push_back(record->fact);
+      facts.back().set_sequence(facts.size());
+    }
+  }
+}
+
+TEST(AttemptsTest, StartWritesTheFolderAndTheEpochBeforeItSpawns) {
+  Attempts attempts;
+  EXPECT_THAT(Text(attempts.Start(StartOf(1, 1, 2), 0)),
+              ElementsAre("create 1/1", "epoch 1/1", "spawn 1/1/0", "spawn 1/1/1"));
+  EXPECT_TRUE(attempts.IsSpawning(Rank(1, 1, 0)));
+  EXPECT_TRUE(attempts.AnyAlive());
+}
+
+TEST(AttemptsTest, StartRepeatedDoesNothing) {
+  Attempts attempts = Running(1, 2);
+  EXPECT_THAT(attempts.Start(StartOf(1, 1, 2), 10), IsEmpty());
+}
+
+TEST(AttemptsTest, RecordsStartExitAndClearedInOrder) {
+  Attempts attempts;
+  attempts.Start(StartOf(1, 1, 2), 0);
+  EXPECT_THAT(Text(attempts.RankSpawned(Rank(1, 1, 0), 100, 5)), ElementsAre("started 1/1/0"));
+  EXPECT_THAT(Text(attempts.RankSpawned(Rank(1, 1, 1), 101, 5)), ElementsAre("started 1/1/1"));
+  EXPECT_THAT(Text(attempts.RankEnded(ExitOf(1, 1, 1, 3))), ElementsAre("exited 1/1/1 3"));
+  EXPECT_THAT(attempts.RankGone(Rank(1, 1, 1)), IsEmpty());
+  EXPECT_THAT(Text(attempts.RankEnded(ExitOf(1, 1, 0))), ElementsAre("exited 1/1/0 0"));
+  EXPECT_THAT(Text(attempts.RankGone(Rank(1, 1, 0))), ElementsAre("cleared 1/1"));
+  EXPECT_FALSE(attempts.AnyAlive());
+}
+
+TEST(AttemptsTest, StartedFactCarriesPidAndTime) {
+  Attempts attempts;
+  attempts.Start(StartOf(1, 1, 1), 0);
+  const Actions actions = attempts.RankSpawned(Rank(1, 1, 0), 4711, 1234);
+  ASSERT_EQ(actions.size(), 1u);
+  const v1::RankStarted& started = std::get<RecordFact>(actions[0]).fact.rank_started();
+  EXPECT_EQ(started.pid(), 4711);
+  EXPECT_EQ(started.time_ms(), 1234);
+}
+
+TEST(AttemptsTest, RepeatedAnswersRecordNothingTwice) {
+  Attempts attempts = Running(1, 2);
+  EXPECT_THAT(attempts.RankSpawned(Rank(1, 1, 0), 100, 5), IsEmpty());
+  attempts.RankEnded(ExitOf(1, 1, 0));
+  EXPECT_THAT(attempts.RankEnded(ExitOf(1, 1, 0)), IsEmpty());
+  EXPECT_THAT(attempts.RankSpawned(Rank(1, 1, 0), 100, 5), IsEmpty());
+  attempts.RankGone(Rank(1, 1, 0));
+  EXPECT_THAT(attempts.RankGone(Rank(1, 1, 0)), IsEmpty());
+  EXPECT_THAT(attempts.RankEnded(ExitOf(1, 1, 0)), IsEmpty());
+}
+
+TEST(AttemptsTest, NotClearedWhileProcessesRemain) {
+  Attempts attempts = Running(1, 1);
+  EXPECT_THAT(Text(attempts.RankEnded(ExitOf(1, 1, 0, 1))), ElementsAre("exited 1/1/0 1"));
+  EXPECT_TRUE(attempts.AnyAlive());
+  EXPECT_FALSE(attempts.IsGone(Rank(1, 1, 0)));
+  EXPECT_THAT(Text(attempts.Reports()), ElementsAre("1/1: 0"));
+  attempts.RankGone(Rank(1, 1, 0));
+  EXPECT_TRUE(attempts.IsGone(Rank(1, 1, 0)));
+  EXPECT_THAT(Text(attempts.Reports()), ElementsAre("1/1 cleared: 0"));
+}
+
+TEST(AttemptsTest, FailedSpawnEndsTheRankAtOnce) {
+  Attempts attempts;
+  attempts.Start(StartOf(1, 1, 1), 0);
+  v1::RankExited exited = ExitOf(1, 1, 0, 127);
+  exited.set_spawn_error("no such program");
+  EXPECT_THAT(Text(attempts.RankEnded(exited)), ElementsAre("exited 1/1/0 127", "cleared 1/1"));
+}
+
+TEST(AttemptsTest, FailedCreationEndsEveryRankWithItsError) {
+  Attempts attempts;
+  attempts.Start(StartOf(1, 1, 2), 0);
+  const Actions actions = attempts.CreationFailed({1, 1}, "disk full", 77);
+  EXPECT_THAT(Text(actions), ElementsAre("exited 1/1/0 127", "exited 1/1/1 127", "cleared 1/1"));
+  const v1::RankExited& exited = std::get<RecordFact>(actions[0]).fact.rank_exited();
+  EXPECT_EQ(exited.spawn_error(), "disk full");
+  EXPECT_EQ(exited.time_ms(), 77);
+  EXPECT_FALSE(attempts.IsSpawning(Rank(1, 1, 0)));
+}
+
+TEST(AttemptsTest, StopTermsAndKillsAfterTheGrace) {
+  Attempts attempts = Running(1, 2);
+  EXPECT_THAT(Text(attempts.Stop(StopOf(1, 1, 1500), 1000)),
+              ElementsAre("term 1/1/0", "term 1/1/1"));
+  EXPECT_EQ(attempts.NextDeadline(), 2500);
+  EXPECT_THAT(attempts.Tick(2499), IsEmpty());
+  attempts.RankEnded(ExitOf(1, 1, 0, 143));
+  EXPECT_THAT(Text(attempts.Tick(2500)), ElementsAre("kill 1/1/1"));
+  EXPECT_THAT(attempts.Tick(2600), IsEmpty());
+}
+
+TEST(AttemptsTest, KillIsSentAgainUntilTheRankEnds) {
+  Attempts attempts = Running(1, 1);
+  EXPECT_THAT(Text(attempts.Stop(StopOf(1, 1, 0), 1000)), ElementsAre("kill 1/1/0"));
+  EXPECT_THAT(Text(attempts.Tick(1000 + kKillAgainMs)), ElementsAre("kill 1/1/0"));
+  attempts.RankEnded(ExitOf(1, 1, 0));
+  attempts.RankGone(Rank(1, 1, 0));
+  EXPECT_EQ(attempts.NextDeadline(), std::nullopt);
+  EXPECT_THAT(attempts.Tick(1000 + 2 * kKillAgainMs), IsEmpty());
+}
+
+TEST(AttemptsTest, StopRepeatedNeitherTermsAgainNorDelaysTheKill) {
+  Attempts attempts = Running(1, 1);
+  attempts.Stop(StopOf(1, 1, 5000), 0);
+  EXPECT_THAT(attempts.Stop(StopOf(1, 1, 5000), 3000), IsEmpty());
+  EXPECT_EQ(attempts.NextDeadline(), 5000);
+  EXPECT_THAT(Text(attempts.Tick(5000)), ElementsAre("kill 1/1/0"));
+  EXPECT_THAT(attempts.Stop(StopOf(1, 1, 5000), 5100), IsEmpty());
+}
+
+TEST(AttemptsTest, ShorterGraceBringsTheKillForward) {
+  Attempts attempts = Running(1, 1);
+  attempts.Stop(StopOf(1, 1, 60000), 0);
+  EXPECT_THAT(attempts.Stop(StopOf(1, 1, 2000), 1000), IsEmpty());
+  EXPECT_EQ(attempts.NextDeadline(), 3000);
+  EXPECT_THAT(Text(attempts.Stop(StopOf(1, 1, 0), 1500)), ElementsAre("kill 1/1/0"));
+}
+
+TEST(AttemptsTest, StopOfAnUnknownAttemptClearsItAndBarsItsEpoch) {
+  Attempts attempts;
+  EXPECT_THAT(Text(attempts.Stop(StopOf(1, 3, 0), 0)), ElementsAre("epoch 1/3", "cleared 1/3"));
+  EXPECT_THAT(Text(attempts.Reports()), ElementsAre("1/3 cleared:"));
+  EXPECT_THAT(attempts.Stop(StopOf(1, 3, 0), 5), IsEmpty());
+  EXPECT_THAT(Text(attempts.Start(StartOf(1, 2, 1), 6)), ElementsAre("refuse"));
+  EXPECT_THAT(attempts.Start(StartOf(1, 3, 1), 7), IsEmpty());
+  EXPECT_THAT(Text(attempts.Start(StartOf(1, 4, 1), 8)),
+              ElementsAre("create 1/4", "epoch 1/4", "spawn 1/4/0"));
+}
+
+TEST(AttemptsTest, UnknownAttemptLeavesMemoryOnceItsClearedIsStored) {
+  Attempts attempts;
+  attempts.Stop(StopOf(1, 3, 0), 0);
+  attempts.ClearedAcknowledged({1, 3});
+  EXPECT_THAT(attempts.Reports(), IsEmpty());
+  EXPECT_THAT(Text(attempts.Start(StartOf(1, 3, 1), 1)), ElementsAre("refuse"));
+  EXPECT_THAT(Text(attempts.Stop(StopOf(1, 3, 0), 2)), ElementsAre("cleared 1/3"));
+}
+
+TEST(AttemptsTest, AttemptWithRanksStaysUntilForgotten) {
+  Attempts attempts = Running(1, 1);
+  attempts.RankEnded(ExitOf(1, 1, 0));
+  attempts.RankGone(Rank(1, 1, 0));
+  attempts.ClearedAcknowledged({1, 1});
+  EXPECT_TRUE(attempts.Contains({1, 1}));
+  EXPECT_THAT(Text(attempts.Forget(ForgetOf(1, 1))), ElementsAre("remove 1/1"));
+  EXPECT_THAT(attempts.Forget(ForgetOf(1, 1)), IsEmpty());
+  EXPECT_THAT(Text(attempts.Start(StartOf(1, 1, 1), 9)), ElementsAre("refuse"));
+}
+
+TEST(AttemptsTest, ForgetIsRefusedWhileProcessesLive) {
+  Attempts attempts = Running(1, 1);
+  EXPECT_THAT(Text(attempts.Forget(ForgetOf(1, 1))), ElementsAre("refuse"));
+  attempts.RankEnded(ExitOf(1, 1, 0));
+  EXPECT_THAT(Text(attempts.Forget(ForgetOf(1, 1))), ElementsAre("refuse"));
+  EXPECT_TRUE(attempts.Contains({1, 1}));
+}
+
+TEST(AttemptsTest, StopReachesOlderAttemptsOfTheJobOnly) {
+  Attempts attempts = Running(2, 1);
+  attempts.Start(StartOf(7, 1, 1), 0);
+  attempts.RankSpawned(Rank(7, 1, 0), 200, 5);
+  EXPECT_THAT(Text(attempts.Stop(StopOf(1, 5, 1000), 0)), ElementsAre("epoch 1/5", "term 1/2/0"));
+  // The newer attempt may be called cleared only when nothing of the older one is left.
+  attempts.RankEnded(ExitOf(1, 2, 0));
+  EXPECT_THAT(Text(attempts.RankGone(Rank(1, 2, 0))), ElementsAre("cleared 1/2", "cleared 1/5"));
+}
+
+TEST(AttemptsTest, StopOfAnOlderEpochLeavesTheNewerAttemptAlone) {
+  Attempts attempts = Running(5, 1);
+  EXPECT_THAT(Text(attempts.Stop(StopOf(1, 4, 0), 0)), ElementsAre("cleared 1/4"));
+  EXPECT_TRUE(attempts.AnyAlive());
+}
+
+TEST(AttemptsTest, OlderEpochIsRefused) {
+  Attempts attempts = Running(5, 1);
+  EXPECT_THAT(Text(attempts.Start(StartOf(1, 4, 1), 0)), ElementsAre("refuse"));
+}
+
+TEST(AttemptsTest, NewerEpochKillsTheOlderAttemptBeforeItSpawns) {
+  Attempts attempts = Running(1, 2);
+  EXPECT_THAT(Text(attempts.Start(StartOf(1, 2, 1), 100)),
+              ElementsAre("create 1/2", "epoch 1/2", "kill 1/1/0", "kill 1/1/1"));
+  EXPECT_FALSE(attempts.IsSpawning(Rank(1, 2, 0)));
+  attempts.RankEnded(ExitOf(1, 1, 0));
+  attempts.RankGone(Rank(1, 1, 0));
+  EXPECT_THAT(Text(attempts.RankEnded(ExitOf(1, 1, 1))), ElementsAre("exited 1/1/1 0"));
+  EXPECT_THAT(Text(attempts.RankGone(Rank(1, 1, 1))), ElementsAre("cleared 1/1", "spawn 1/2/0"));
+}
+
+TEST(AttemptsTest, WaitingAttemptThatIsStoppedNeverSpawns) {
+  Attempts attempts = Running(1, 1);
+  attempts.Start(StartOf(1, 2, 1), 0);
+  EXPECT_THAT(attempts.Stop(StopOf(1, 2, 1000), 10), IsEmpty());
+  attempts.RankEnded(ExitOf(1, 1, 0));
+  EXPECT_THAT(Text(attempts.RankGone(Rank(1, 1, 0))), ElementsAre("cleared 1/1", "cleared 1/2"));
+}
+
+TEST(AttemptsTest, ThirdEpochSupersedesTheOneThatWaits) {
+  Attempts attempts = Running(1, 1);
+  attempts.Start(StartOf(1, 2, 1), 0);
+  EXPECT_THAT(Text(attempts.Start(StartOf(1, 3, 1), 10)), ElementsAre("create 1/3", "epoch 1/3"));
+  attempts.RankEnded(ExitOf(1, 1, 0));
+  EXPECT_THAT(Text(attempts.RankGone(Rank(1, 1, 0))),
+              ElementsAre("cleared 1/1", "cleared 1/2", "spawn 1/3/0"));
+}
+
+TEST(AttemptsTest, JobsDoNotWaitForEachOther) {
+  Attempts attempts = Running(1, 1);
+  EXPECT_THAT(Text(attempts.Start(StartOf(2, 1, 1), 0)),
+              ElementsAre("create 2/1", "epoch 2/1", "spawn 2/1/0"));
+}
+
+TEST(AttemptsTest, RankSpawnedWhileStoppingGetsTheSignalThatIsDue) {
+  Attempts attempts;
+  attempts.Start(StartOf(1, 1, 2), 0);
+  EXPECT_THAT(attempts.Stop(StopOf(1, 1, 1000), 0), IsEmpty());
+  EXPECT_THAT(Text(attempts.RankSpawned(Rank(1, 1, 0), 100, 5)),
+              ElementsAre("started 1/1/0", "term 1/1/0"));
+  EXPECT_THAT(Text(attempts.Tick(1000)), ElementsAre("kill 1/1/0"));
+  EXPECT_THAT(Text(attempts.RankSpawned(Rank(1, 1, 1), 101, 5)),
+              ElementsAre("started 1/1/1", "kill 1/1/1"));
+}
+
+TEST(AttemptsTest, StopAllUsesEachJobsGraceUpToTheCap) {
+  Attempts attempts;
+  v1::StartAttempt patient = StartOf(1, 1, 1);
+  patient.mutable_spec()->mutable_stop_grace()->set_seconds(60);
+  v1::StartAttempt quick = StartOf(2, 1, 1);
+  quick.mutable_spec()->mutable_stop_grace()->set_seconds(3);
+  attempts.Start(patient, 0);
+  attempts.Start(quick, 0);
+  attempts.RankSpawned(Rank(1, 1, 0), 100, 5);
+  attempts.RankSpawned(Rank(2, 1, 0), 101, 5);
+  EXPECT_THAT(Text(attempts.StopAll(10000, 0)), ElementsAre("term 1/1/0", "term 2/1/0"));
+  EXPECT_THAT(Text(attempts.Tick(3000)), ElementsAre("kill 2/1/0"));
+  EXPECT_THAT(Text(attempts.Tick(9999)), ElementsAre("kill 2/1/0"));
+  EXPECT_THAT(Text(attempts.Tick(10000)), ElementsAre("kill 1/1/0"));
+}
+
+TEST(AttemptsTest, StopAllOfNothingIsQuiet) {
+  Attempts attempts;
+  EXPECT_THAT(attempts.StopAll(10000, 0), IsEmpty());
+  EXPECT_EQ(attempts.NextDeadline(), std::nullopt);
+}
+
+TEST(AttemptsTest, ContradictoryCommandsAreRefused) {
+  Attempts attempts;
+  EXPECT_THAT(Text(attempts.Start(StartOf(0, 1, 1), 0)), ElementsAre("refuse"));
+  EXPECT_THAT(Text(attempts.Start(StartOf(1, 0, 1), 0)), ElementsAre("refuse"));
+  EXPECT_THAT(Text(attempts.Start(StartOf(1, 1, 0), 0)), ElementsAre("refuse"));
+  v1::StartAttempt outside = StartOf(1, 1, 2);
+  outside.set_world_size(1);
+  EXPECT_THAT(Text(attempts.Start(outside, 0)), ElementsAre("refuse"));
+  v1::StartAttempt twice = StartOf(1, 1, 2);
+  twice.mutable_ranks(1)->set_rank(0);
+  EXPECT_THAT(Text(attempts.Start(twice, 0)), ElementsAre("refuse"));
+  EXPECT_THAT(Text(attempts.Stop(StopOf(1, 0, 0), 0)), ElementsAre("refuse"));
+  EXPECT_THAT(attempts.Reports(), IsEmpty());
+}
+
+TEST(AttemptsTest, NewsOfUnknownRanksIsIgnored) {
+  Attempts attempts;
+  EXPECT_THAT(attempts.RankSpawned(Rank(1, 1, 0), 1, 1), IsEmpty());
+  EXPECT_THAT(attempts.RankEnded(ExitOf(1, 1, 0)), IsEmpty());
+  EXPECT_THAT(attempts.RankGone(Rank(1, 1, 0)), IsEmpty());
+  EXPECT_THAT(attempts.RankNeverSpawned(Rank(1, 1, 0)), IsEmpty());
+  EXPECT_THAT(attempts.CreationFailed({1, 1}, "x", 1), IsEmpty());
+  EXPECT_TRUE(attempts.IsGone(Rank(1, 1, 0)));
+}
+
+TEST(AttemptsTest, UncertainSpawnIsObservedAndMaySpawnAgain) {
+  Attempts attempts;
+  attempts.Start(StartOf(1, 1, 1), 0);
+  EXPECT_THAT(attempts.RanksToObserve(), IsEmpty());
+  attempts.SpawnUncertain(Rank(1, 1, 0));
+  EXPECT_THAT(attempts.RanksToObserve(), ElementsAre(Rank(1, 1, 0)));
+  EXPECT_THAT(Text(attempts.RankNeverSpawned(Rank(1, 1, 0))), ElementsAre("spawn 1/1/0"));
+}
+
+TEST(AttemptsTest, RestoredRanksCountAsRunningUntilResolved) {
+  Attempts attempts;
+  attempts.Restore({}, {StartOf(1, 1, 2)}, {});
+  EXPECT_THAT(attempts.RanksToObserve(), ElementsAre(Rank(1, 1, 0), Rank(1, 1, 1)));
+  EXPECT_THAT(Text(attempts.Reports()), ElementsAre("1/1: 0 running 1 running"));
+  EXPECT_THAT(attempts.Start(StartOf(1, 1, 2), 0), IsEmpty());
+}
+
+TEST(AttemptsTest, RestoreRecordsWhatTheWorkerMissed) {
+  Attempts before;
+  std::vector<v1::Fact> facts;
+  before.Start(StartOf(1, 1, 2), 0);
+  Collect(before.RankSpawned(Rank(1, 1, 0), 100, 5), facts);
+
+  Attempts after;
+  after.Restore({{1, 1}}, {StartOf(1, 1, 2)}, facts);
+  EXPECT_THAT(after.RankSpawned(Rank(1, 1, 0), 100, 5), IsEmpty());
+  EXPECT_THAT(Text(after.RankSpawned(Rank(1, 1, 1), 101, 5)), ElementsAre("started 1/1/1"));
+  EXPECT_THAT(Text(after.RankEnded(ExitOf(1, 1, 1, 9))), ElementsAre("exited 1/1/1 9"));
+}
+
+TEST(AttemptsTest, RestoreNeverRecordsAnExitTwice) {
+  Attempts before = Running(1, 1);
+  std::vector<v1::Fact> facts;
+  Collect(before.RankEnded(ExitOf(1, 1, 0, 1)), facts);
+
+  Attempts after;
+  after.Restore({{1, 1}}, {StartOf(1, 1, 1)}, facts);
+  EXPECT_THAT(after.RanksToObserve(), ElementsAre(Rank(1, 1, 0)));
+  EXPECT_THAT(after.RankEnded(ExitOf(1, 1, 0, 1)), IsEmpty());
+  EXPECT_THAT(Text(after.RankGone(Rank(1, 1, 0))), ElementsAre("cleared 1/1"));
+}
+
+TEST(AttemptsTest, RestoreClearsAnExitWhoseFilesAreGone) {
+  Attempts before = Running(1, 1);
+  std::vector<v1::Fact> facts;
+  Collect(before.RankEnded(ExitOf(1, 1, 0, 1)), facts);
+  Attempts after;
+  after.Restore({}, {StartOf(1, 1, 1)}, facts);
+  EXPECT_THAT(Text(after.RankNeverSpawned(Rank(1, 1, 0))), ElementsAre("cleared 1/1"));
+}
+
+TEST(AttemptsTest, RestoreKeepsAClearedAttemptCleared) {
+  Attempts before = Running(1, 1);
+  std::vector<v1::Fact> facts;
+  Collect(before.RankEnded(ExitOf(1, 1, 0)), facts);
+  Collect(before.RankGone(Rank(1, 1, 0)), facts);
+  Attempts after;
+  after.Restore({}, {StartOf(1, 1, 1)}, facts);
+  EXPECT_THAT(after.RanksToObserve(), IsEmpty());
+  EXPECT_FALSE(after.AnyAlive());
+  EXPECT_THAT(Text(after.Reports()), ElementsAre("1/1 cleared: 0"));
+  EXPECT_THAT(Text(after.Forget(ForgetOf(1, 1))), ElementsAre("remove 1/1"));
+}
+
+TEST(AttemptsTest, RestoredAttemptThatNeverSpawnedSpawnsNow) {
+  Attempts attempts;
+  attempts.Restore({{1, 1}}, {StartOf(1, 1, 1)}, {});
+  EXPECT_THAT(Text(attempts.RankNeverSpawned(Rank(1, 1, 0))), ElementsAre("spawn 1/1/0"));
+}
+
+TEST(AttemptsTest, RestoredAttemptThatIsSupersededNeverSpawns) {
+  Attempts attempts;
+  attempts.Restore({{1, 4}}, {StartOf(1, 1, 1)}, {});
+  EXPECT_THAT(Text(attempts.RankNeverSpawned(Rank(1, 1, 0))), ElementsAre("cleared 1/1"));
+}
+
+TEST(AttemptsTest, RestoreTakesTheEpochOfAFolderForSeen) {
+  Attempts attempts;
+  attempts.Restore({}, {StartOf(1, 6, 1)}, {});
+  EXPECT_THAT(Text(attempts.Start(StartOf(1, 5, 1), 0)), ElementsAre("refuse"));
+}
+
+TEST(AttemptsTest, StopReachesARestoredRankOnceItIsFound) {
+  Attempts attempts;
+  attempts.Restore({}, {StartOf(1, 1, 1)}, {});
+  EXPECT_THAT(Text(attempts.Stop(StopOf(1, 1, 1000), 0)), IsEmpty());
+  EXPECT_THAT(Text(attempts.RankSpawned(Rank(1, 1, 0), 100, 5)),
+              ElementsAre("started 1/1/0", "term 1/1/0"));
+}
+
+// Random commands and process events against the rules that must hold at every step.
+class RandomLife {
+ public:
+  explicit RandomLife(uint32_t seed) : random_(seed) {}
+
+  void Run(int steps) {
+    for (int i = 0; i < steps; ++i) Step();
+    Settle();
+  }
+
+ private:
+  int Below(int bound) { return static_cast<int>(random_() % bound); }
+
+  void Step() {
+    now_ += Below(2000);
+    const int64_t job = 1 + Below(2);
+    const int64_t epoch = 1 + Below(6);
+    switch (Below(7)) {
+      case 0:
+        Carry(attempts_.Start(StartOf(job, epoch, 1 + Below(3)), now_));
+        break;
+      case 1:
+        Carry(attempts_.Stop(StopOf(job, epoch, Below(3) * 1000), now_));
+        break;
+      case 2:
+        Carry(attempts_.Forget(ForgetOf(job, epoch)));
+        break;
+      case 3:
+        Carry(attempts_.Tick(now_));
+        break;
+      default:
+        MoveOneRank();
+        break;
+    }
+  }
+
+  void MoveOneRank() {
+    if (spawning_.empty() && alive_.empty()) return;
+    if (!spawning_.empty() && Below(2) == 0) {
+      const RankKey key = *spawning_.begin();
+      spawning_.erase(spawning_.begin());
+      alive_.insert(key);
+      Carry(attempts_.RankSpawned(key, 1, now_));
+    } else if (!alive_.empty()) {
+      End(*std::next(alive_.begin(), Below(static_cast<int>(alive_.size()))));
+    }
+  }
+
+  void End(RankKey key) {
+    Carry(attempts_.RankEnded(ExitOf(key.attempt.job_id, key.attempt.epoch, key.rank)));
+    alive_.erase(key);
+    Carry(attempts_.RankGone(key));
+  }
+
+  void Carry(const Actions& actions) {
+    for (const Action& action : actions) {
+      if (const auto* spawn = std::get_if<SpawnRank>(&action)) CheckSpawn(spawn->rank);
+      if (const auto* record = std::get_if<RecordFact>(&action)) CheckFact(record->fact);
+      if (const auto* signal = std::get_if<SendSignal>(&action)) {
+        EXPECT_TRUE(alive_.contains(signal->rank));
+      }
+      if (const auto* epoch = std::get_if<RememberEpoch>(&action)) {
+        EXPECT_GT(epoch->epoch, seen_[epoch->job_id]) << "epochs only grow";
+        seen_[epoch->job_id] = epoch->epoch;
+      }
+    }
+  }
+
+  void CheckSpawn(const RankKey& key) {
+    EXPECT_TRUE(ever_spawned_.insert(key).second) << "a rank is spawned once";
+    EXPECT_EQ(seen_[key.attempt.job_id], key.attempt.epoch) << "only the newest epoch spawns";
+    for (const auto* set : {&spawning_, &alive_}) {
+      for (const RankKey& other : *set) {
+        EXPECT_TRUE(other.attempt.job_id != key.attempt.job_id || other.attempt == key.attempt)
+            << "two attempts of one job must never run together";
+      }
+    }
+    EXPECT_FALSE(cleared_.contains(key.attempt)) << "a cleared attempt never spawns";
+    spawning_.insert(key);
+  }
+
+  void CheckFact(const v1::Fact& fact) {
+    if (!fact.has_attempt_cleared()) return;
+    const AttemptKey key = {fact.attempt_cleared().job_id(), fact.attempt_cleared().epoch()};
+    for (const auto* set : {&spawning_, &alive_}) {
+      for (const RankKey& other : *set) EXPECT_NE(other.attempt, key) << "cleared, yet it runs";
+    }
+    cleared_.insert(key);
+  }
+
+  // Once everything is stopped, everything is cleared.
+  void Settle() {
+    Carry(attempts_.StopAll(0, now_));
+    while (!spawning_.empty() || !alive_.empty()) MoveOneRank();
+    EXPECT_FALSE(attempts_.AnyAlive());
+    for (const v1::AttemptReport& report : attempts_.Reports()) EXPECT_TRUE(report.cleared());
+    EXPECT_EQ(attempts_.NextDeadline(), std::nullopt);
+  }
+
+  std::mt19937 random_;
+  Attempts attempts_;
+  Timestamp now_ = 0;
+  std::set<RankKey> spawning_;
+  std::set<RankKey> alive_;
+  std::set<RankKey> ever_spawned_;
+  std::set<AttemptKey> cleared_;
+  std::map<int64_t, int64_t> seen_;
+};
+
+TEST(AttemptsTest, RulesHoldForRandomLives) {
+  for (uint32_t seed = 1; seed <= 2000 && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(absl::StrCat("seed ", seed));
+    RandomLife(seed).Run(60);
+  }
+}
+
+}  // namespace
+}  // namespace trainyard::worker

@@ -1,0 +1,134 @@
+#include "worker/core/rank_launch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/worker/core/action_text.h"
+
+namespace trainyard::worker {
+namespace {
+
+using testing::ElementsAre;
+
+v1::StartAttempt Command() {
+  v1::StartAttempt command = StartOf(7, 3, 2);
+  command.set_job_name("tiny");
+  command.set_world_size(4);
+  command.set_node_rank(1);
+  command.set_node_count(2);
+  command.mutable_ranks(0)->set_rank(2);
+  command.mutable_ranks(1)->set_rank(3);
+  command.set_master_address("10.0.0.1");
+  command.set_master_port(29500);
+  command.set_checkpoint_dir("/ck");
+  command.set_resume_from("/ck/step_000000100");
+  command.set_skip_samples("5:9");
+  return command;
+}
+
+LaunchSite Site() {
+  LaunchSite site;
+  site.rank_dir = "/data/rank3";
+  site.spec_path = "/data/rank3/spec.json";
+  site.telemetry_path = "/data/rank3/telemetry.jsonl";
+  site.trainer_program = "/opt/bin/trainyard-trainer";
+  site.worker_environment = {{"PATH", "/bin"}, {"HOME", "/root"}, {"SECRET", "x"}};
+  site.inventory.set_cpu_cores(8);
+  return site;
+}
+
+void AddSlot(v1::Inventory& inventory, v1::DeviceKind kind, const std::string& uuid) {
+  v1::Slot& slot = *inventory.add_slots();
+  slot.set_index(inventory.slots_size() - 1);
+  slot.set_kind(kind);
+  slot.set_uuid(uuid);
+}
+
+TEST(RankLaunchTest, SetsTheWholeContract) {
+  const v1::StartAttempt command = Command();
+  const RankLaunch launch = MakeRankLaunch(command, command.ranks(1), Site());
+  const std::map<std::string, std::string> expected = {
+      {"RANK", "3"},
+      {"WORLD_SIZE", "4"},
+      {"LOCAL_RANK", "1"},
+      {"LOCAL_WORLD_SIZE", "2"},
+      {"GROUP_RANK", "1"},
+      {"GROUP_WORLD_SIZE", "2"},
+      {"NODE_RANK", "1"},
+      {"MASTER_ADDR", "10.0.0.1"},
+      {"MASTER_PORT", "29500"},
+      {"TRAINYARD_JOB_ID", "7"},
+      {"TRAINYARD_JOB_NAME", "tiny"},
+      {"TRAINYARD_ATTEMPT", "3"},
+      {"TRAINYARD_RUN_DIR", "/data/rank3"},
+      {"TRAINYARD_SPEC", "/data/rank3/spec.json"},
+      {"TRAINYARD_TELEMETRY", "/data/rank3/telemetry.jsonl"},
+      {"TRAINYARD_CHECKPOINT_DIR", "/ck"},
+      {"TRAINYARD_RESUME_FROM", "/ck/step_000000100"},
+      {"TRAINYARD_SKIP_SAMPLES", "5:9"},
+      {"OMP_NUM_THREADS", "4"},
+      {"PYTHONUNBUFFERED", "1"},
+      {"PATH", "/bin"},
+      {"HOME", "/root"},
+  };
+  EXPECT_EQ(launch.environment, expected);
+  EXPECT_THAT(launch.argv, ElementsAre("/opt/bin/trainyard-trainer"));
+  EXPECT_EQ(launch.working_directory, "/data/rank3");
+}
+
+TEST(RankLaunchTest, JobsCommandDirectoryAndVariablesWin) {
+  v1::StartAttempt command = Command();
+  command.mutable_spec()->add_command("python3");
+  command.mutable_spec()->add_command("train.py");
+  command.mutable_spec()->set_working_directory("/code");
+  command.mutable_spec()->mutable_train()->set_threads(3);
+  (*command.mutable_spec()->mutable_env())["PATH"] = "/venv/bin";
+  (*command.mutable_spec()->mutable_env())["TRAINYARD_SPEC"] = "/etc/passwd";
+  RankLaunch launch = MakeRankLaunch(command, command.ranks(0), Site());
+  EXPECT_THAT(launch.argv, ElementsAre("python3", "train.py"));
+  EXPECT_EQ(launch.working_directory, "/code");
+  EXPECT_EQ(launch.environment["OMP_NUM_THREADS"], "3");
+  EXPECT_EQ(launch.environment["PATH"], "/venv/bin");
+  EXPECT_EQ(launch.environment["TRAINYARD_SPEC"], "/data/rank3/spec.json");
+
+  (*command.mutable_spec()->mutable_env())["OMP_NUM_THREADS"] = "1";
+  launch = MakeRankLaunch(command, command.ranks(0), Site());
+  EXPECT_EQ(launch.environment["OMP_NUM_THREADS"], "1");
+}
+
+TEST(RankLaunchTest, EveryRankSeesTheGpusOfTheNodeInOrderOfLocalRank) {
+  v1::StartAttempt command = Command();
+  command.mutable_ranks(0)->set_slot(2);
+  command.mutable_ranks(1)->set_slot(1);
+  LaunchSite site = Site();
+  AddSlot(site.inventory, v1::DEVICE_KIND_GPU, "GPU-a");
+  AddSlot(site.inventory, v1::DEVICE_KIND_GPU, "GPU-b");
+  AddSlot(site.inventory, v1::DEVICE_KIND_GPU, "GPU-c");
+  for (const v1::RankStart& rank : command.ranks()) {
+    RankLaunch launch = MakeRankLaunch(command, rank, site);
+    EXPECT_EQ(launch.environment["CUDA_VISIBLE_DEVICES"], "GPU-c,GPU-b");
+  }
+}
+
+TEST(RankLaunchTest, CpuJobSeesNoGpuOfANodeThatHasSome) {
+  v1::StartAttempt command = Command();
+  LaunchSite site = Site();
+  AddSlot(site.inventory, v1::DEVICE_KIND_CPU, "");
+  AddSlot(site.inventory, v1::DEVICE_KIND_CPU, "");
+  AddSlot(site.inventory, v1::DEVICE_KIND_GPU, "GPU-a");
+  const RankLaunch launch = MakeRankLaunch(command, command.ranks(0), site);
+  ASSERT_TRUE(launch.environment.contains("CUDA_VISIBLE_DEVICES"));
+  EXPECT_EQ(launch.environment.at("CUDA_VISIBLE_DEVICES"), "");
+}
+
+TEST(RankLaunchTest, MissingPathGetsADefault) {
+  const v1::StartAttempt command = Command();
+  LaunchSite site = Site();
+  site.worker_environment.clear();
+  const RankLaunch launch = MakeRankLaunch(command, command.ranks(0), site);
+  EXPECT_EQ(launch.environment.at("PATH"), "/usr/local/bin:/usr/bin:/bin");
+  EXPECT_FALSE(launch.environment.contains("HOME"));
+}
+
+}  // namespace
+}  // namespace trainyard::worker
