@@ -7,8 +7,8 @@
 
 namespace trainyard::controller {
 
-// Applies a fact. The same events in the same order give the same state. An event that breaks a rule
-// of the job state machine is a bug: the process ends.
+// Applies a fact. The same events in the same order give the same state. An event that breaks a
+// rule of the job state machine is a bug: the process ends.
 void Apply(const v1::Event& event, ClusterState& state);
 
 }  // namespace trainyard::controller

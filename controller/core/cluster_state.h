@@ -7,7 +7,11 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "controller/core/attempt_key.h"
+#include "google/protobuf/duration.pb.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/event.pb.h"
 #include "trainyard/v1/job.pb.h"
@@ -15,10 +19,23 @@
 
 namespace trainyard::controller {
 
+// Attempts kept of each job, and how many of them keep their list of ranks.
+inline constexpr int kAttemptsKept = 100;
+inline constexpr int kAttemptsKeptWithRanks = 10;
+
 struct NodeEntry {
+  // node.slot_uses says who holds each slot: the rank of a live attempt, the reservation of a
+  // recovering job (its newest attempt has ended), or an ended attempt in `uncleared`.
   v1::Node node;
   // All facts of the node up to this one are in the log.
   uint64_t fact_sequence = 0;
+
+  // The rest follows from the above and from the jobs.
+  // Jobs whose live attempt has ranks here.
+  std::set<int64_t> live_jobs;
+  // Attempts that ended while this node was lost: it has not confirmed that their ranks are gone,
+  // so their slots stay taken until it does.
+  std::set<AttemptKey> uncleared;
 };
 
 struct JobEntry {
@@ -33,12 +50,32 @@ struct JobEntry {
   std::set<int> started_ranks;
   std::map<int, v1::RankExited> exited_ranks;
   std::set<std::string> cleared_nodes;
+  Timestamp first_failure_ms = 0;
 };
+
+// Number of free slots -> ids of the nodes that have as many.
+using NodesByFreeSlots = std::map<int, std::set<std::string>>;
 
 struct ClusterState {
   int64_t next_job_id = 1;
   std::map<int64_t, JobEntry> jobs;
   std::map<std::string, NodeEntry> nodes;
+
+  // Indexes: they follow from the above. No tick scans ended jobs.
+  // Jobs that wait for slots (queued, or recovering without a live attempt): the queue, in order.
+  std::set<int64_t> pending_jobs;
+  // Those of them that have run before: they keep their slots.
+  std::set<int64_t> recovering_jobs;
+  // Jobs with a live attempt.
+  std::set<int64_t> live_jobs;
+  std::set<std::string> lost_nodes;
+  // Newest job of each name; the one live job of a name is always its newest.
+  std::map<std::string, int64_t> newest_job_by_name;
+  std::map<std::string, int64_t> job_by_request_id;
+  // READY nodes only.
+  std::map<v1::DeviceKind, NodesByFreeSlots> free_nodes;
+  // Rendezvous addresses and ports of live attempts.
+  std::set<std::pair<std::string, int>> rendezvous_in_use;
 };
 
 // Newest attempt, or nullptr when the job has had none.
@@ -46,6 +83,24 @@ const v1::Attempt* NewestAttempt(const JobEntry& entry);
 
 // Newest attempt when it has not ended, else nullptr.
 const v1::Attempt* LiveAttempt(const JobEntry& entry);
+
+// The job's entry, or nullptr.
+const JobEntry* FindEntry(const ClusterState& state, int64_t job_id);
+
+// Ids of the nodes of an attempt, by node rank.
+std::vector<std::string> GangNodes(const v1::Attempt& attempt);
+
+// The node's name, or its id when it is unknown.
+std::string NodeName(const ClusterState& state, const std::string& node_id);
+
+// True when every rank of the newest attempt has ended with 0.
+bool AllRanksSucceeded(const JobEntry& entry);
+
+// Slots of one kind that the node has, and that nobody holds.
+int TotalSlots(const v1::Node& node, v1::DeviceKind kind);
+int FreeSlots(const v1::Node& node, v1::DeviceKind kind);
+
+int64_t ToMs(const google::protobuf::Duration& duration);
 
 // The state as the first record of a compacted log, and back.
 v1::Snapshot ToSnapshot(const ClusterState& state, uint64_t last_sequence);

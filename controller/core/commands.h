@@ -17,10 +17,10 @@ struct Command {
   v1::ControllerMessage message;
 };
 
-// Commands for attached workers: start an attempt that the worker does not report, stop one that must
-// leave or that the state does not know as live, forget one whose facts and streams are all stored
-// (ForgetAttempt is left to the shell, which knows the streams). The shell sends a command again only
-// when it has not been answered for a second.
+// Commands for attached workers: start an attempt that the worker does not report, stop one that
+// must leave or that the state does not know as live, forget one whose facts and streams are all
+// stored (ForgetAttempt is left to the shell, which knows the streams). The shell sends a command
+// again only when it has not been answered for a second.
 std::vector<Command> CommandsDue(const ClusterState& state, const Observations& observations,
                                  Timestamp now);
 

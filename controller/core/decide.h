@@ -3,6 +3,7 @@
 #define TRAINYARD_CONTROLLER_CORE_DECIDE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,17 +26,22 @@ struct CoreOptions {
   int64_t suspect_after_ms = 3000;
   // Silence after which a suspect node is lost if the progress of its peers has stopped too.
   int64_t lost_after_ms = 8000;
-  // Silence after which a suspect node is lost when no rank of its gangs could show progress: all of
-  // them run on silent nodes.
+  // Silence after which a suspect node is lost when no rank of its gangs could show progress: all
+  // of them run on silent nodes.
   int64_t lease_ms = 600000;
 };
 
 // Returns the events that the request causes, or an error for whoever sent it; changes nothing.
 // A repeated request (same request_id, fact already in the log) returns no events and is no error.
 // SubmitJob: INVALID_ARGUMENT, ALREADY_EXISTS, FAILED_PRECONDITION (message names the largest shape
-// that would fit). StopJob: NOT_FOUND, FAILED_PRECONDITION.
+// that would fit). StopJob: NOT_FOUND, FAILED_PRECONDITION. AttachWorker: INVALID_ARGUMENT.
+// ReceiveFact: FAILED_PRECONDITION (the node never attached), INVALID_ARGUMENT, OUT_OF_RANGE (facts
+// between the last one in the log and this one are missing: the worker must send them again).
 absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const Request& request,
                                               const CoreOptions& options, Timestamp now);
+
+// The job that an earlier submit with this id made; nothing when there was none.
+std::optional<int64_t> FindJobByRequestId(const ClusterState& state, const std::string& request_id);
 
 // The job that "17", "name" or "@last" names; INVALID_ARGUMENT, NOT_FOUND.
 absl::StatusOr<int64_t> FindJob(const ClusterState& state, const std::string& reference);

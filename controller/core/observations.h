@@ -7,18 +7,14 @@
 #include <deque>
 #include <map>
 #include <string>
-#include <utility>
-#include <vector>
 
+#include "controller/core/attempt_key.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/job.pb.h"
 #include "trainyard/v1/telemetry.pb.h"
 #include "trainyard/v1/worker_control.pb.h"
 
 namespace trainyard::controller {
-
-// Job id and epoch.
-using AttemptKey = std::pair<int64_t, int64_t>;
 
 struct NodeObservation {
   // A worker's stream is open.
@@ -34,9 +30,14 @@ struct RankObservation {
   std::string phase;
   // When step, phase or activity last moved, by the controller's clock.
   Timestamp last_progress_ms = 0;
+  // Since when it has moved within this phase without a long pause, as far as the controller knows.
+  // Many ranks write nothing while they train: that one of those stands still tells nothing.
+  Timestamp moving_since_ms = 0;
 };
 
 struct AttemptObservation {
+  // Workers that have it on disk; forgotten together with the last one.
+  int reporting_nodes = 0;
   std::map<int, RankObservation> ranks;
   // Newest step times in seconds, at most kStepTimesKept.
   std::deque<double> step_seconds;
@@ -61,6 +62,9 @@ void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat
 
 // Records progress from a batch of telemetry of one rank.
 void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now, Observations& observations);
+
+// When the node was last heard; a node that this controller has never heard counts from its start.
+Timestamp LastHeard(const Observations& observations, const std::string& node_id);
 
 }  // namespace trainyard::controller
 

@@ -12,9 +12,13 @@
 
 namespace trainyard::controller {
 
-// Returns the events that are due: placements, nodes suspected, returned and lost, verdicts, attempts
-// ended, jobs ended. Same input, same output; empty when nothing is due. The caller applies them and
-// may call again: a second call right after returns nothing.
+// Placements that one call returns at most.
+inline constexpr int kPlacementsPerPlan = 256;
+
+// Returns the events that are due: nodes suspected, returned and lost, verdicts, attempts ended,
+// jobs ended, placements. Same input, same output; empty when nothing is due. One call judges one
+// state, and its events may make others due (a lost node fails its attempts, an ended job frees
+// slots): the caller applies them and calls again until nothing is returned.
 std::vector<v1::Event> Plan(const ClusterState& state, const Observations& observations,
                             const CoreOptions& options, Timestamp now);
 

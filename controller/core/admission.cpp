@@ -1,0 +1,111 @@
+#include "controller/core/admission.h"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "controller/core/job_state_machine.h"
+#include "controller/core/text.h"
+#include "proto/support/job_spec_json.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::controller {
+namespace {
+
+constexpr std::size_t kMaxSpecBytes = 1 << 20;
+
+bool IsJoined(const NodeEntry& entry) { return entry.node.state() != v1::NODE_STATE_LOST; }
+
+absl::Status CheckRules(const v1::JobSpec& spec, const Origins& origins) {
+  if (spec.ByteSizeLong() > kMaxSpecBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the job file is too large: ", spec.ByteSizeLong(), " bytes; at most ",
+                     kMaxSpecBytes, " are allowed"));
+  }
+  const std::vector<std::string> errors = CheckJobSpec(spec, origins);
+  if (errors.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrJoin(errors, "\n"));
+}
+
+absl::Status CheckName(const ClusterState& state, const std::string& name) {
+  const auto found = state.newest_job_by_name.find(name);
+  if (found == state.newest_job_by_name.end()) return absl::OkStatus();
+  const v1::Job& job = state.jobs.at(found->second).job;
+  if (IsTerminal(job.state())) return absl::OkStatus();
+  return absl::AlreadyExistsError(absl::StrCat(
+      "the name `", name, "` is taken by job ", job.id(), ", which is ", EnumText(job.state()),
+      "; stop it first (trainyard stop ", job.id(), ") or give this job another name"));
+}
+
+// True as soon as enough nodes are found: big clusters are not scanned to the end.
+bool Fits(const ClusterState& state, const GangShape& shape) {
+  int fitting = 0;
+  for (const auto& [id, entry] : state.nodes) {
+    if (!IsJoined(entry) || TotalSlots(entry.node, shape.kind) < shape.slots_per_node) continue;
+    if (++fitting == shape.nodes) return true;
+  }
+  return false;
+}
+
+v1::DeviceKind OtherKind(v1::DeviceKind kind) {
+  return kind == v1::DEVICE_KIND_GPU ? v1::DEVICE_KIND_CPU : v1::DEVICE_KIND_GPU;
+}
+
+std::string Needs(const GangShape& shape) {
+  return absl::StrCat("the job needs ", ShapeText(shape.nodes, shape.slots_per_node, shape.kind));
+}
+
+}  // namespace
+
+std::optional<GangShape> LargestShape(const ClusterState& state, v1::DeviceKind kind) {
+  std::vector<int> totals;
+  for (const auto& [id, entry] : state.nodes) {
+    const int total = TotalSlots(entry.node, kind);
+    if (IsJoined(entry) && total > 0) totals.push_back(total);
+  }
+  std::ranges::sort(totals, std::greater<>());
+  std::optional<GangShape> largest;
+  for (int i = 0; i < static_cast<int>(totals.size()); ++i) {
+    const GangShape shape{i + 1, totals[i], kind};
+    const bool larger = !largest.has_value() || shape.nodes * shape.slots_per_node >
+                                                    largest->nodes * largest->slots_per_node;
+    if (larger) largest = shape;
+  }
+  return largest;
+}
+
+absl::Status CheckShapeFits(const ClusterState& state, const GangShape& shape) {
+  if (Fits(state, shape)) return absl::OkStatus();
+  if (std::ranges::none_of(state.nodes, [](const auto& node) { return IsJoined(node.second); })) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(Needs(shape),
+                     ", but no worker is attached; start one with `trainyard-worker --controller "
+                     "HOST:PORT --data-dir DIR` on each node"));
+  }
+  if (const auto largest = LargestShape(state, shape.kind)) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        Needs(shape), ", but the largest gang that fits this cluster is ",
+        ShapeText(largest->nodes, largest->slots_per_node, largest->kind),
+        "; set resources.nodes and resources.slots_per_node to fit, or attach more workers"));
+  }
+  const auto other = LargestShape(state, OtherKind(shape.kind));
+  const std::string advice =
+      other.has_value()
+          ? absl::StrCat("; it has ", ShapeText(other->nodes, other->slots_per_node, other->kind),
+                         ": set resources.device to ", KindName(other->kind), " to use them")
+          : "; attach workers that have some";
+  return absl::FailedPreconditionError(absl::StrCat(Needs(shape), ", but this cluster has no ",
+                                                    KindName(shape.kind), " slots", advice));
+}
+
+absl::Status Admit(const ClusterState& state, v1::JobSpec& spec, Origins& origins) {
+  FillDefaults(spec, origins);
+  TRAINYARD_RETURN_IF_ERROR(CheckRules(spec, origins));
+  TRAINYARD_RETURN_IF_ERROR(CheckName(state, spec.name()));
+  return CheckShapeFits(state, ShapeOf(spec));
+}
+
+}  // namespace trainyard::controller

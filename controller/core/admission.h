@@ -1,0 +1,30 @@
+// Whether a job may enter the queue.
+#ifndef TRAINYARD_CONTROLLER_CORE_ADMISSION_H_
+#define TRAINYARD_CONTROLLER_CORE_ADMISSION_H_
+
+#include <optional>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "controller/core/cluster_state.h"
+#include "controller/core/placement.h"
+#include "proto/support/job_spec_loader.h"
+#include "trainyard/v1/job_spec.pb.h"
+
+namespace trainyard::controller {
+
+// Fills in the defaults that the client left out and checks everything that submit refuses.
+// INVALID_ARGUMENT: broken rules, one a line. ALREADY_EXISTS: a live job has the name.
+// FAILED_PRECONDITION: the cluster is too small; the message names the largest shape that fits.
+absl::Status Admit(const ClusterState& state, v1::JobSpec& spec, Origins& origins);
+
+// The shape with most slots that fits the nodes that are not lost; nothing when none has a slot of
+// that kind. Of equal ones that with fewer nodes.
+std::optional<GangShape> LargestShape(const ClusterState& state, v1::DeviceKind kind);
+
+// OK when the nodes that are not lost could hold the gang with every slot free.
+absl::Status CheckShapeFits(const ClusterState& state, const GangShape& shape);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_ADMISSION_H_

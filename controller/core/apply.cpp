@@ -1,0 +1,320 @@
+#include "controller/core/apply.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/failure_policy.h"
+#include "controller/core/invariant.h"
+#include "controller/core/job_state_machine.h"
+#include "controller/core/slot_ledger.h"
+
+namespace trainyard::controller {
+namespace {
+
+JobEntry& EntryOf(int64_t job_id, ClusterState& state) {
+  const auto found = state.jobs.find(job_id);
+  Require(found != state.jobs.end(), absl::StrCat("no job ", job_id));
+  return found->second;
+}
+
+// The attempt if it is the job's live one, else nullptr.
+v1::Attempt* LiveAttemptOf(int64_t epoch, JobEntry& entry) {
+  const v1::Attempt* live = LiveAttempt(entry);
+  if (live == nullptr || live->epoch() != epoch) return nullptr;
+  return entry.job.mutable_attempts(entry.job.attempts_size() - 1);
+}
+
+v1::Attempt& RequireLive(int64_t epoch, JobEntry& entry) {
+  v1::Attempt* live = LiveAttemptOf(epoch, entry);
+  Require(live != nullptr, absl::StrCat("job ", entry.job.id(), " has no live attempt ", epoch));
+  return *live;
+}
+
+v1::Attempt* FindAttempt(int64_t epoch, v1::Job& job) {
+  for (v1::Attempt& attempt : *job.mutable_attempts()) {
+    if (attempt.epoch() == epoch) return &attempt;
+  }
+  return nullptr;
+}
+
+// Keeps a job that restarts for months within bounds.
+void TrimAttempts(v1::Job& job) {
+  const int surplus = job.attempts_size() - kAttemptsKept;
+  if (surplus > 0) job.mutable_attempts()->DeleteSubrange(0, surplus);
+  const int bare = job.attempts_size() - kAttemptsKeptWithRanks;
+  for (int i = bare - 1; i >= 0 && job.attempts(i).ranks_size() > 0; --i) {
+    job.mutable_attempts(i)->clear_ranks();
+  }
+}
+
+void ApplyKind(const v1::JobSubmitted& submitted, const v1::Event& event, ClusterState& state) {
+  Require(submitted.job_id() >= state.next_job_id, "job ids only grow");
+  state.next_job_id = submitted.job_id() + 1;
+  JobEntry& entry = state.jobs[submitted.job_id()];
+  v1::Job& job = entry.job;
+  job.set_id(submitted.job_id());
+  job.set_name(submitted.spec().name());
+  job.set_user(submitted.user());
+  job.set_state(v1::JOB_STATE_QUEUED);
+  *job.mutable_spec() = submitted.spec();
+  *job.mutable_origins() = submitted.origins();
+  job.set_submitted_time_ms(event.time_ms());
+  entry.request_id = submitted.request_id();
+  state.pending_jobs.insert(job.id());
+  state.newest_job_by_name[job.name()] = job.id();
+  if (!entry.request_id.empty()) state.job_by_request_id[entry.request_id] = job.id();
+}
+
+void ApplyKind(const v1::JobPlaced& placed, const v1::Event& event, ClusterState& state) {
+  JobEntry& entry = EntryOf(placed.job_id(), state);
+  v1::Job& job = entry.job;
+  const v1::Attempt* before = NewestAttempt(entry);
+  if (before != nullptr) {
+    Require(before->state() == v1::ATTEMPT_STATE_ENDED && before->epoch() < placed.epoch(),
+            absl::StrCat("job ", job.id(), " has a live attempt or a newer epoch"));
+    ReleaseSlots(job.id(), *before, state);
+  }
+  MoveJob(v1::JOB_STATE_STARTING, job);
+  v1::Attempt& attempt = *job.add_attempts();
+  attempt.set_epoch(placed.epoch());
+  attempt.set_state(v1::ATTEMPT_STATE_STARTING);
+  *attempt.mutable_ranks() = placed.ranks();
+  attempt.set_master_address(placed.master_address());
+  attempt.set_master_port(placed.master_port());
+  attempt.set_resume_from(placed.resume_from());
+  attempt.set_resume_step(placed.resume_step());
+  attempt.set_placed_time_ms(event.time_ms());
+  TakeSlots(job.id(), attempt, state);
+  state.rendezvous_in_use.insert({placed.master_address(), placed.master_port()});
+  state.pending_jobs.erase(job.id());
+  state.recovering_jobs.erase(job.id());
+  state.live_jobs.insert(job.id());
+  job.set_not_before_ms(0);
+  entry.started_ranks.clear();
+  entry.exited_ranks.clear();
+  entry.cleared_nodes.clear();
+  entry.first_failure_ms = 0;
+  TrimAttempts(job);
+}
+
+void ApplyKind(const v1::RankStarted& started, const v1::Event&, ClusterState& state) {
+  JobEntry& entry = EntryOf(started.job_id(), state);
+  if (LiveAttemptOf(started.epoch(), entry) != nullptr) entry.started_ranks.insert(started.rank());
+}
+
+void ApplyKind(const v1::RankExited& exited, const v1::Event& event, ClusterState& state) {
+  JobEntry& entry = EntryOf(exited.job_id(), state);
+  const v1::Attempt* live = LiveAttemptOf(exited.epoch(), entry);
+  if (live == nullptr || entry.exited_ranks.contains(exited.rank())) return;
+  v1::RankExited& kept = entry.exited_ranks[exited.rank()] = exited;
+  // A worker that was killed between the two facts tells only the second.
+  if (exited.spawn_error().empty()) entry.started_ranks.insert(exited.rank());
+  // Exits of a gang that is being stopped are consequences. Only a possible culprit needs its last
+  // words: they can be 8 KiB for each rank.
+  const bool may_be_culprit = IsFailure(exited) && live->state() != v1::ATTEMPT_STATE_STOPPING;
+  if (!may_be_culprit) kept.clear_log_tail();
+  if (may_be_culprit && entry.first_failure_ms == 0) entry.first_failure_ms = event.time_ms();
+}
+
+void ApplyKind(const v1::AttemptRunning& running, const v1::Event& event, ClusterState& state) {
+  JobEntry& entry = EntryOf(running.job_id(), state);
+  v1::Attempt& attempt = RequireLive(running.epoch(), entry);
+  MoveAttempt(v1::ATTEMPT_STATE_RUNNING, attempt);
+  attempt.set_started_time_ms(event.time_ms());
+  MoveJob(v1::JOB_STATE_RUNNING, entry.job);
+}
+
+void ApplyKind(const v1::AttemptFailed& failed, const v1::Event&, ClusterState& state) {
+  JobEntry& entry = EntryOf(failed.job_id(), state);
+  v1::Attempt& attempt = RequireLive(failed.epoch(), entry);
+  MoveAttempt(v1::ATTEMPT_STATE_STOPPING, attempt);
+  *attempt.mutable_verdict() = failed.verdict();
+  for (auto& [rank, exited] : entry.exited_ranks) exited.clear_log_tail();
+  MoveJob(v1::JOB_STATE_RECOVERING, entry.job);
+}
+
+void ApplyKind(const v1::AttemptCleared& cleared, const v1::Event&, ClusterState& state) {
+  JobEntry& entry = EntryOf(cleared.job_id(), state);
+  const v1::Attempt* newest = NewestAttempt(entry);
+  const bool is_newest = newest != nullptr && newest->epoch() == cleared.epoch();
+  if (is_newest) entry.cleared_nodes.insert(cleared.node_id());
+  const bool reserved = is_newest && !IsTerminal(entry.job.state());
+  MarkCleared({cleared.job_id(), cleared.epoch()}, cleared.node_id(), reserved, state);
+}
+
+// Counts a restart against the budget.
+void CountRestart(const v1::AttemptEnded& ended, Timestamp now, JobEntry& entry) {
+  entry.restarts_without_progress =
+      PublishedNewerCheckpoint(entry) ? 0 : entry.restarts_without_progress + 1;
+  const Timestamp window_start = now - ToMs(entry.job.spec().restart().window());
+  std::deque<Timestamp>& times = entry.restart_times_ms;
+  times.push_back(now);
+  while (times.front() <= window_start && times.size() > 1) times.pop_front();
+  entry.job.set_restarts(static_cast<int>(times.size()));
+  entry.job.set_not_before_ms(ended.retry_not_before_ms());
+}
+
+void ApplyKind(const v1::AttemptEnded& ended, const v1::Event& event, ClusterState& state) {
+  JobEntry& entry = EntryOf(ended.job_id(), state);
+  v1::Attempt& attempt = RequireLive(ended.epoch(), entry);
+  MoveAttempt(v1::ATTEMPT_STATE_ENDED, attempt);
+  attempt.set_ended_time_ms(event.time_ms());
+  const AttemptKey key{ended.job_id(), ended.epoch()};
+  for (const std::string& node_id : GangNodes(attempt)) {
+    state.nodes.at(node_id).live_jobs.erase(ended.job_id());
+    if (!entry.cleared_nodes.contains(node_id)) MarkUncleared(key, node_id, state);
+  }
+  state.rendezvous_in_use.erase({attempt.master_address(), attempt.master_port()});
+  state.live_jobs.erase(ended.job_id());
+  if (ended.retry_not_before_ms() == 0) return;
+  CountRestart(ended, event.time_ms(), entry);
+  state.pending_jobs.insert(ended.job_id());
+  state.recovering_jobs.insert(ended.job_id());
+}
+
+void ApplyKind(const v1::JobStopRequested& requested, const v1::Event&, ClusterState& state) {
+  JobEntry& entry = EntryOf(requested.job_id(), state);
+  const v1::Attempt* live = LiveAttempt(entry);
+  Require(live != nullptr, absl::StrCat("job ", requested.job_id(), " has nothing to stop"));
+  entry.stop_requested = true;
+  if (requested.kill()) entry.kill_requested = true;
+  if (live->state() != v1::ATTEMPT_STATE_STOPPING) {
+    MoveAttempt(v1::ATTEMPT_STATE_STOPPING, RequireLive(live->epoch(), entry));
+  }
+  if (entry.job.state() != v1::JOB_STATE_STOPPING) MoveJob(v1::JOB_STATE_STOPPING, entry.job);
+}
+
+void ApplyKind(const v1::JobEnded& ended, const v1::Event& event, ClusterState& state) {
+  JobEntry& entry = EntryOf(ended.job_id(), state);
+  Require(LiveAttempt(entry) == nullptr,
+          absl::StrCat("job ", ended.job_id(), " still has a live attempt"));
+  MoveJob(ended.state(), entry.job);
+  entry.job.set_ended_time_ms(event.time_ms());
+  entry.job.set_not_before_ms(0);
+  *entry.job.mutable_verdict() = ended.verdict();
+  state.pending_jobs.erase(ended.job_id());
+  state.recovering_jobs.erase(ended.job_id());
+  if (entry.job.attempts_size() == 0) return;
+  v1::Attempt& newest = *entry.job.mutable_attempts(entry.job.attempts_size() - 1);
+  if (!newest.has_verdict()) *newest.mutable_verdict() = ended.verdict();
+  ReleaseSlots(ended.job_id(), newest, state);
+}
+
+void ApplyKind(const v1::CheckpointPublished& published, const v1::Event&, ClusterState& state) {
+  v1::Job& job = EntryOf(published.job_id(), state).job;
+  const v1::Checkpoint& checkpoint = published.checkpoint();
+  auto& kept = *job.mutable_checkpoints();
+  // A later attempt that reaches the same step again writes the same directory.
+  kept.erase(std::remove_if(kept.begin(), kept.end(),
+                            [&](const auto& old) { return old.path() == checkpoint.path(); }),
+             kept.end());
+  *job.add_checkpoints() = checkpoint;
+  v1::Attempt* attempt = FindAttempt(checkpoint.epoch(), job);
+  if (attempt != nullptr) {
+    attempt->set_last_step(std::max(attempt->last_step(), checkpoint.step()));
+  }
+}
+
+void ApplyKind(const v1::CheckpointDeleted& deleted, const v1::Event&, ClusterState& state) {
+  auto& kept = *EntryOf(deleted.job_id(), state).job.mutable_checkpoints();
+  kept.erase(std::remove_if(kept.begin(), kept.end(),
+                            [&](const auto& old) {
+                              return old.step() == deleted.step() && old.epoch() == deleted.epoch();
+                            }),
+             kept.end());
+}
+
+// An alert is history for people: it stands in the log and changes nothing.
+void ApplyKind(const v1::AlertRaised&, const v1::Event&, ClusterState&) {}
+
+void ApplyKind(const v1::NodeJoined& joined, const v1::Event& event, ClusterState& state) {
+  v1::Node node = joined.node();
+  const auto known = state.nodes.find(node.id());
+  node.set_joined_time_ms(known == state.nodes.end() ? event.time_ms()
+                                                     : known->second.node.joined_time_ms());
+  node.set_last_heard_ms(event.time_ms());
+  node.set_state(v1::NODE_STATE_READY);
+  ReplaceNode(node, state);
+}
+
+void SetNodeState(const std::string& node_id, v1::NodeState to, const std::string& reason,
+                  ClusterState& state) {
+  EditNode(
+      node_id,
+      [&](NodeEntry& entry) {
+        entry.node.set_state(to);
+        entry.node.set_state_reason(reason);
+      },
+      state);
+}
+
+void ApplyKind(const v1::NodeSuspected& suspected, const v1::Event& event, ClusterState& state) {
+  SetNodeState(suspected.node_id(), v1::NODE_STATE_SUSPECT,
+               absl::StrCat("silent for ", event.time_ms() - suspected.last_heard_ms(), " ms"),
+               state);
+  state.nodes.at(suspected.node_id()).node.set_last_heard_ms(suspected.last_heard_ms());
+}
+
+void ApplyKind(const v1::NodeReturned& returned, const v1::Event& event, ClusterState& state) {
+  SetNodeState(returned.node_id(), v1::NODE_STATE_READY, "", state);
+  state.nodes.at(returned.node_id()).node.set_last_heard_ms(event.time_ms());
+}
+
+void ApplyKind(const v1::NodeLost& lost, const v1::Event&, ClusterState& state) {
+  SetNodeState(lost.node_id(), v1::NODE_STATE_LOST, lost.reason(), state);
+}
+
+void ApplyKind(const v1::FactsReceived& received, const v1::Event&, ClusterState& state) {
+  const auto found = state.nodes.find(received.node_id());
+  Require(found != state.nodes.end(), absl::StrCat("no node ", received.node_id()));
+  found->second.fact_sequence = received.fact_sequence();
+}
+
+}  // namespace
+
+void Apply(const v1::Event& event, ClusterState& state) {
+  using E = v1::Event;
+  switch (event.kind_case()) {
+    case E::kJobSubmitted:
+      return ApplyKind(event.job_submitted(), event, state);
+    case E::kJobPlaced:
+      return ApplyKind(event.job_placed(), event, state);
+    case E::kRankStarted:
+      return ApplyKind(event.rank_started(), event, state);
+    case E::kRankExited:
+      return ApplyKind(event.rank_exited(), event, state);
+    case E::kAttemptFailed:
+      return ApplyKind(event.attempt_failed(), event, state);
+    case E::kAttemptCleared:
+      return ApplyKind(event.attempt_cleared(), event, state);
+    case E::kAttemptEnded:
+      return ApplyKind(event.attempt_ended(), event, state);
+    case E::kJobStopRequested:
+      return ApplyKind(event.job_stop_requested(), event, state);
+    case E::kJobEnded:
+      return ApplyKind(event.job_ended(), event, state);
+    case E::kCheckpointPublished:
+      return ApplyKind(event.checkpoint_published(), event, state);
+    case E::kCheckpointDeleted:
+      return ApplyKind(event.checkpoint_deleted(), event, state);
+    case E::kNodeJoined:
+      return ApplyKind(event.node_joined(), event, state);
+    case E::kNodeSuspected:
+      return ApplyKind(event.node_suspected(), event, state);
+    case E::kNodeReturned:
+      return ApplyKind(event.node_returned(), event, state);
+    case E::kNodeLost:
+      return ApplyKind(event.node_lost(), event, state);
+    case E::kFactsReceived:
+      return ApplyKind(event.facts_received(), event, state);
+    case E::kAttemptRunning:
+      return ApplyKind(event.attempt_running(), event, state);
+    case E::kAlertRaised:
+      return ApplyKind(event.alert_raised(), event, state);
+    case E::KIND_NOT_SET:
+      break;
+  }
+  DieOfBrokenInvariant("an event of a kind that this version does not know");
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,130 @@
+#include "controller/core/cluster_state.h"
+
+#include <algorithm>
+
+#include "controller/core/failure_policy.h"
+#include "controller/core/slot_ledger.h"
+
+namespace trainyard::controller {
+namespace {
+
+v1::JobSnapshot DetailsOf(const JobEntry& entry) {
+  v1::JobSnapshot details;
+  details.set_job_id(entry.job.id());
+  details.set_request_id(entry.request_id);
+  details.set_stop_requested(entry.stop_requested);
+  details.set_kill_requested(entry.kill_requested);
+  details.mutable_restart_times_ms()->Add(entry.restart_times_ms.begin(),
+                                          entry.restart_times_ms.end());
+  details.set_restarts_without_progress(entry.restarts_without_progress);
+  details.mutable_started_ranks()->Add(entry.started_ranks.begin(), entry.started_ranks.end());
+  for (const auto& [rank, exited] : entry.exited_ranks) *details.add_exited_ranks() = exited;
+  for (const std::string& node_id : entry.cleared_nodes) details.add_cleared_nodes(node_id);
+  details.set_first_failure_ms(entry.first_failure_ms);
+  return details;
+}
+
+void TakeDetails(const v1::JobSnapshot& details, JobEntry& entry) {
+  entry.request_id = details.request_id();
+  entry.stop_requested = details.stop_requested();
+  entry.kill_requested = details.kill_requested();
+  entry.restart_times_ms.assign(details.restart_times_ms().begin(),
+                                details.restart_times_ms().end());
+  entry.restarts_without_progress = details.restarts_without_progress();
+  entry.started_ranks.insert(details.started_ranks().begin(), details.started_ranks().end());
+  for (const v1::RankExited& exited : details.exited_ranks()) {
+    entry.exited_ranks[exited.rank()] = exited;
+  }
+  entry.cleared_nodes.insert(details.cleared_nodes().begin(), details.cleared_nodes().end());
+  entry.first_failure_ms = details.first_failure_ms();
+}
+
+int CountSlots(const v1::Node& node, v1::DeviceKind kind, bool only_free) {
+  int count = 0;
+  for (int i = 0; i < node.inventory().slots_size(); ++i) {
+    const bool counts = !only_free || node.slot_uses(i).job_id() == 0;
+    if (node.inventory().slots(i).kind() == kind && counts) ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+const v1::Attempt* NewestAttempt(const JobEntry& entry) {
+  const int count = entry.job.attempts_size();
+  return count == 0 ? nullptr : &entry.job.attempts(count - 1);
+}
+
+const v1::Attempt* LiveAttempt(const JobEntry& entry) {
+  const v1::Attempt* newest = NewestAttempt(entry);
+  return newest == nullptr || newest->state() == v1::ATTEMPT_STATE_ENDED ? nullptr : newest;
+}
+
+const JobEntry* FindEntry(const ClusterState& state, int64_t job_id) {
+  const auto found = state.jobs.find(job_id);
+  return found == state.jobs.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> GangNodes(const v1::Attempt& attempt) {
+  std::vector<std::string> nodes;
+  for (const v1::RankPlacement& rank : attempt.ranks()) {
+    if (nodes.empty() || nodes.back() != rank.node_id()) nodes.push_back(rank.node_id());
+  }
+  return nodes;
+}
+
+std::string NodeName(const ClusterState& state, const std::string& node_id) {
+  const auto found = state.nodes.find(node_id);
+  return found == state.nodes.end() ? node_id : found->second.node.name();
+}
+
+bool AllRanksSucceeded(const JobEntry& entry) {
+  const v1::Attempt* newest = NewestAttempt(entry);
+  if (newest == nullptr || static_cast<int>(entry.exited_ranks.size()) < newest->ranks_size()) {
+    return false;
+  }
+  return std::ranges::none_of(entry.exited_ranks,
+                              [](const auto& exited) { return IsFailure(exited.second); });
+}
+
+int TotalSlots(const v1::Node& node, v1::DeviceKind kind) { return CountSlots(node, kind, false); }
+
+int FreeSlots(const v1::Node& node, v1::DeviceKind kind) { return CountSlots(node, kind, true); }
+
+int64_t ToMs(const google::protobuf::Duration& duration) {
+  return duration.seconds() * 1000 + duration.nanos() / 1000000;
+}
+
+v1::Snapshot ToSnapshot(const ClusterState& state, uint64_t last_sequence) {
+  v1::Snapshot snapshot;
+  snapshot.set_last_sequence(last_sequence);
+  snapshot.set_next_job_id(state.next_job_id);
+  for (const auto& [id, entry] : state.jobs) {
+    *snapshot.add_jobs() = entry.job;
+    *snapshot.add_job_details() = DetailsOf(entry);
+  }
+  for (const auto& [id, entry] : state.nodes) {
+    v1::NodeSnapshot& node = *snapshot.add_nodes();
+    *node.mutable_node() = entry.node;
+    node.set_fact_sequence(entry.fact_sequence);
+  }
+  return snapshot;
+}
+
+ClusterState FromSnapshot(const v1::Snapshot& snapshot) {
+  ClusterState state;
+  state.next_job_id = snapshot.next_job_id();
+  for (const v1::Job& job : snapshot.jobs()) state.jobs[job.id()].job = job;
+  for (const v1::JobSnapshot& details : snapshot.job_details()) {
+    TakeDetails(details, state.jobs[details.job_id()]);
+  }
+  for (const v1::NodeSnapshot& node : snapshot.nodes()) {
+    NodeEntry& entry = state.nodes[node.node().id()];
+    entry.node = node.node();
+    entry.fact_sequence = node.fact_sequence();
+  }
+  RebuildIndexes(state);
+  return state;
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,133 @@
+#include "controller/core/commands.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace trainyard::controller {
+namespace {
+
+// Ranks whose gang has lost a member cannot save together, and ranks of an older epoch may not:
+// they get just enough time to write their last words. The whole gang must be gone within 5 s.
+constexpr int64_t kLeaveGraceMs = 3000;
+
+using CommandKey = std::tuple<std::string, int64_t, int64_t>;
+
+class CommandList {
+ public:
+  CommandList(const ClusterState& state, const Observations& observations)
+      : state_(state), observations_(observations) {}
+
+  std::vector<Command> Due() {
+    for (const int64_t job_id : state_.live_jobs) AddForJob(state_.jobs.at(job_id));
+    for (const auto& [node_id, observed] : observations_.nodes) {
+      if (observed.attached) AddForNode(node_id, observed);
+    }
+    std::vector<Command> commands;
+    for (auto& [key, message] : due_) {
+      commands.push_back({std::get<0>(key), std::move(message)});
+    }
+    return commands;
+  }
+
+ private:
+  void AddForJob(const JobEntry& entry) {
+    const v1::Attempt& attempt = *LiveAttempt(entry);
+    const bool starting = attempt.state() == v1::ATTEMPT_STATE_STARTING;
+    // A gang that has finished may have left processes of its own behind: they are told to leave
+    // too.
+    const bool leaving = attempt.state() == v1::ATTEMPT_STATE_STOPPING || AllRanksSucceeded(entry);
+    if (!starting && !leaving) return;
+    const std::vector<std::string> nodes = GangNodes(attempt);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const NodeObservation* node = FindAttached(nodes[i]);
+      if (node == nullptr || entry.cleared_nodes.contains(nodes[i])) continue;
+      if (leaving) {
+        Stop(nodes[i], {entry.job.id(), attempt.epoch()}, GraceMs(entry));
+      } else if (!node->reports.contains({entry.job.id(), attempt.epoch()})) {
+        Start(nodes[i], entry, attempt, static_cast<int>(i), static_cast<int>(nodes.size()));
+      }
+    }
+  }
+
+  // What the worker has and the state does not know as live, and what the state waits for.
+  void AddForNode(const std::string& node_id, const NodeObservation& observed) {
+    const auto node = state_.nodes.find(node_id);
+    if (node == state_.nodes.end()) return;
+    for (const AttemptKey& key : node->second.uncleared) Stop(node_id, key, kLeaveGraceMs);
+    for (const auto& [key, report] : observed.reports) {
+      if (!report.cleared() && !IsLiveOn(node->second, key)) Stop(node_id, key, kLeaveGraceMs);
+    }
+  }
+
+  bool IsLiveOn(const NodeEntry& node, const AttemptKey& key) const {
+    return node.live_jobs.contains(key.first) &&
+           LiveAttempt(state_.jobs.at(key.first))->epoch() == key.second;
+  }
+
+  const NodeObservation* FindAttached(const std::string& node_id) const {
+    const auto found = observations_.nodes.find(node_id);
+    const bool attached = found != observations_.nodes.end() && found->second.attached;
+    return attached ? &found->second : nullptr;
+  }
+
+  static int64_t GraceMs(const JobEntry& entry) {
+    if (entry.kill_requested) return 0;
+    const int64_t grace_ms = ToMs(entry.job.spec().stop_grace());
+    const bool whole_gang_saves =
+        entry.stop_requested && entry.first_failure_ms == 0 && !LiveAttempt(entry)->has_verdict();
+    return whole_gang_saves ? grace_ms : std::min(grace_ms, kLeaveGraceMs);
+  }
+
+  void Stop(const std::string& node_id, const AttemptKey& key, int64_t grace_ms) {
+    v1::StopAttempt stop;
+    stop.set_job_id(key.first);
+    stop.set_epoch(key.second);
+    stop.mutable_grace()->set_seconds(grace_ms / 1000);
+    stop.mutable_grace()->set_nanos(static_cast<int32_t>(grace_ms % 1000) * 1000000);
+    *due_[{node_id, key.first, key.second}].mutable_stop_attempt() = std::move(stop);
+  }
+
+  void Start(const std::string& node_id, const JobEntry& entry, const v1::Attempt& attempt,
+             int node_rank, int node_count) {
+    v1::StartAttempt start;
+    start.set_job_id(entry.job.id());
+    start.set_job_name(entry.job.name());
+    start.set_epoch(attempt.epoch());
+    *start.mutable_spec() = entry.job.spec();
+    bool has_started = false;
+    for (const v1::RankPlacement& placement : attempt.ranks()) {
+      if (placement.node_id() != node_id) continue;
+      has_started |= entry.started_ranks.contains(placement.rank()) ||
+                     entry.exited_ranks.contains(placement.rank());
+      v1::RankStart& rank = *start.add_ranks();
+      rank.set_rank(placement.rank());
+      rank.set_local_rank(placement.local_rank());
+      rank.set_slot(placement.slot());
+    }
+    // A fact can overtake the heartbeat that reports the attempt.
+    if (has_started) return;
+    start.set_world_size(attempt.ranks_size());
+    start.set_node_rank(node_rank);
+    start.set_node_count(node_count);
+    start.set_master_address(attempt.master_address());
+    start.set_master_port(attempt.master_port());
+    start.set_checkpoint_dir(entry.job.spec().checkpoint().dir());
+    start.set_resume_from(attempt.resume_from());
+    *due_[{node_id, entry.job.id(), attempt.epoch()}].mutable_start_attempt() = std::move(start);
+  }
+
+  const ClusterState& state_;
+  const Observations& observations_;
+  std::map<CommandKey, v1::ControllerMessage> due_;
+};
+
+}  // namespace
+
+std::vector<Command> CommandsDue(const ClusterState& state, const Observations& observations,
+                                 Timestamp) {
+  return CommandList(state, observations).Due();
+}
+
+}  // namespace trainyard::controller

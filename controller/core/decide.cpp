@@ -1,0 +1,139 @@
+#include "controller/core/decide.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "controller/core/admission.h"
+#include "controller/core/decide_worker.h"
+#include "controller/core/failure_policy.h"
+#include "controller/core/job_state_machine.h"
+#include "controller/core/text.h"
+#include "proto/support/job_spec_json.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::controller {
+namespace {
+
+constexpr std::size_t kMaxNameBytes = 256;
+
+v1::Event UserEvent(const std::string& user, Timestamp now) {
+  v1::Event event;
+  event.set_time_ms(now);
+  event.set_actor(absl::StrCat("user ", user));
+  return event;
+}
+
+Origins ToMap(const v1::SubmitJobRequest& request) {
+  Origins origins;
+  for (const v1::Origin& origin : request.origins()) origins[origin.key()] = origin.source();
+  return origins;
+}
+
+absl::Status CheckLength(const char* what, const std::string& text) {
+  if (text.size() <= kMaxNameBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("the ", what, " is longer than ", kMaxNameBytes, " bytes"));
+}
+
+absl::StatusOr<std::vector<v1::Event>> Submit(const ClusterState& state,
+                                              const v1::SubmitJobRequest& request,
+                                              const CoreOptions& options, Timestamp now) {
+  TRAINYARD_RETURN_IF_ERROR(CheckLength("user name", request.user()));
+  TRAINYARD_RETURN_IF_ERROR(CheckLength("request id", request.request_id()));
+  if (FindJobByRequestId(state, request.request_id()).has_value()) {
+    return std::vector<v1::Event>();
+  }
+  v1::JobSpec spec = request.spec();
+  Origins origins = ToMap(request);
+  TRAINYARD_RETURN_IF_ERROR(Admit(state, spec, origins));
+  if (spec.checkpoint().dir().empty()) {
+    spec.mutable_checkpoint()->set_dir(
+        absl::StrCat(options.checkpoint_root, "/", state.next_job_id, "-", spec.name()));
+    origins["checkpoint.dir"] = "derived";
+  }
+  v1::Event event = UserEvent(request.user(), now);
+  v1::JobSubmitted& submitted = *event.mutable_job_submitted();
+  submitted.set_job_id(state.next_job_id);
+  submitted.set_user(request.user());
+  *submitted.mutable_spec() = std::move(spec);
+  submitted.set_request_id(request.request_id());
+  for (const auto& [key, source] : origins) {
+    v1::Origin& origin = *submitted.add_origins();
+    origin.set_key(key);
+    origin.set_source(source);
+  }
+  return std::vector<v1::Event>{std::move(event)};
+}
+
+v1::Event EndAtOnce(const v1::StopJobRequest& request, int64_t job_id, Timestamp now) {
+  v1::Event event = UserEvent(request.user(), now);
+  v1::JobEnded& ended = *event.mutable_job_ended();
+  ended.set_job_id(job_id);
+  ended.set_state(v1::JOB_STATE_STOPPED);
+  *ended.mutable_verdict() = StoppedVerdict(request.kill(), now);
+  return event;
+}
+
+absl::StatusOr<std::vector<v1::Event>> Stop(const ClusterState& state,
+                                            const v1::StopJobRequest& request, Timestamp now) {
+  TRAINYARD_RETURN_IF_ERROR(CheckLength("user name", request.user()));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t job_id, FindJob(state, request.job()));
+  const JobEntry& entry = state.jobs.at(job_id);
+  if (IsTerminal(entry.job.state())) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(JobText(entry.job), " has ended already: ", EnumText(entry.job.state())));
+  }
+  if (LiveAttempt(entry) == nullptr) {
+    return std::vector<v1::Event>{EndAtOnce(request, job_id, now)};
+  }
+  const bool repeated = entry.stop_requested && (entry.kill_requested || !request.kill());
+  // A job whose ranks have all ended with 0 has finished; it only waits for its nodes to say so.
+  const bool finished = !entry.stop_requested && AllRanksSucceeded(entry);
+  if (repeated || finished) return std::vector<v1::Event>();
+  v1::Event event = UserEvent(request.user(), now);
+  event.mutable_job_stop_requested()->set_job_id(job_id);
+  event.mutable_job_stop_requested()->set_kill(request.kill());
+  return std::vector<v1::Event>{std::move(event)};
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const Request& request,
+                                              const CoreOptions& options, Timestamp now) {
+  if (const auto* submit = std::get_if<SubmitJob>(&request)) {
+    return Submit(state, submit->request, options, now);
+  }
+  if (const auto* stop = std::get_if<StopJob>(&request)) return Stop(state, stop->request, now);
+  if (const auto* attach = std::get_if<AttachWorker>(&request)) {
+    return DecideAttach(state, attach->hello, now);
+  }
+  if (const auto* fact = std::get_if<ReceiveFact>(&request)) return DecideFact(state, *fact, now);
+  return DecideTelemetry(state, std::get<ReceiveTelemetry>(request), now);
+}
+
+absl::StatusOr<int64_t> FindJob(const ClusterState& state, const std::string& reference) {
+  if (reference.empty() || reference.size() > kMaxNameBytes) {
+    return absl::InvalidArgumentError("name a job by its number, its name, or @last");
+  }
+  if (reference == "@last") {
+    if (!state.jobs.empty()) return state.jobs.rbegin()->first;
+    return absl::NotFoundError("there is no job yet; submit one with `trainyard submit job.yaml`");
+  }
+  int64_t id = 0;
+  if (absl::SimpleAtoi(reference, &id) && state.jobs.contains(id)) return id;
+  const auto named = state.newest_job_by_name.find(reference);
+  if (named != state.newest_job_by_name.end()) return named->second;
+  return absl::NotFoundError(
+      absl::StrCat("there is no job `", reference, "`; `trainyard ps --all` lists the jobs"));
+}
+
+std::optional<int64_t> FindJobByRequestId(const ClusterState& state,
+                                          const std::string& request_id) {
+  const auto found = state.job_by_request_id.find(request_id);
+  if (request_id.empty() || found == state.job_by_request_id.end()) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace trainyard::controller

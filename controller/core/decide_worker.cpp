@@ -1,0 +1,262 @@
+#include "controller/core/decide_worker.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/failure_policy.h"
+#include "google/protobuf/util/message_differencer.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::controller {
+namespace {
+
+constexpr std::size_t kMaxTextBytes = 256;
+constexpr int kMaxSlots = 1024;
+constexpr std::size_t kMaxAlertBytes = 1024;
+constexpr std::size_t kMaxPathBytes = 4096;
+constexpr std::size_t kMaxLogTailBytes = 8192;
+
+v1::Event NodeEvent(const ClusterState& state, const std::string& node_id, Timestamp now) {
+  v1::Event event;
+  event.set_time_ms(now);
+  event.set_actor(absl::StrCat("node ", NodeName(state, node_id)));
+  return event;
+}
+
+absl::Status CheckInventory(const v1::Inventory& inventory) {
+  if (inventory.slots_size() > kMaxSlots) {
+    return absl::InvalidArgumentError(absl::StrCat("the node offers ", inventory.slots_size(),
+                                                   " slots; at most ", kMaxSlots, " are allowed"));
+  }
+  std::set<int> indexes;
+  for (const v1::Slot& slot : inventory.slots()) {
+    if (slot.index() < 0 || !indexes.insert(slot.index()).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("slot index ", slot.index(), " is negative or used twice"));
+    }
+    if (slot.kind() != v1::DEVICE_KIND_CPU && slot.kind() != v1::DEVICE_KIND_GPU) {
+      return absl::InvalidArgumentError(absl::StrCat("slot ", slot.index(), " has no known kind"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckHello(const v1::Hello& hello) {
+  for (const std::string* text :
+       {&hello.node_id(), &hello.node_name(), &hello.incarnation(), &hello.address()}) {
+    if (text->empty() || text->size() > kMaxTextBytes) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "node id, name, incarnation and address must each have 1 to ", kMaxTextBytes, " bytes"));
+    }
+  }
+  return CheckInventory(hello.inventory());
+}
+
+v1::Node NodeOf(const v1::Hello& hello) {
+  v1::Node node;
+  node.set_id(hello.node_id());
+  node.set_name(hello.node_name());
+  node.set_state(v1::NODE_STATE_READY);
+  node.set_address(hello.address());
+  *node.mutable_inventory() = hello.inventory();
+  node.set_incarnation(hello.incarnation());
+  node.set_worker_version(hello.worker_version());
+  return node;
+}
+
+bool SaysTheSame(const v1::Node& known, const v1::Node& hello) {
+  return known.name() == hello.name() && known.address() == hello.address() &&
+         known.incarnation() == hello.incarnation() &&
+         known.worker_version() == hello.worker_version() &&
+         google::protobuf::util::MessageDifferencer::Equals(known.inventory(), hello.inventory());
+}
+
+bool Reports(const v1::Hello& hello, int64_t job_id, int64_t epoch) {
+  return std::ranges::any_of(hello.attempts(), [=](const v1::AttemptReport& report) {
+    return report.job_id() == job_id && report.epoch() == epoch;
+  });
+}
+
+bool HasStartedOn(const JobEntry& entry, const v1::Attempt& attempt, const std::string& node_id) {
+  return std::ranges::any_of(entry.started_ranks,
+                             [&](int rank) { return attempt.ranks(rank).node_id() == node_id; });
+}
+
+// Attempts whose ranks had started on this node, and that its worker no longer has on disk: it has
+// lost its data, so nothing will ever be heard of them.
+void FailForgottenAttempts(const ClusterState& state, const NodeEntry& node, const v1::Hello& hello,
+                           Timestamp now, std::vector<v1::Event>& events) {
+  for (const int64_t job_id : node.live_jobs) {
+    const JobEntry& entry = state.jobs.at(job_id);
+    const v1::Attempt& attempt = *LiveAttempt(entry);
+    const bool over = attempt.state() == v1::ATTEMPT_STATE_STOPPING ||
+                      entry.cleared_nodes.contains(hello.node_id());
+    if (over || Reports(hello, job_id, attempt.epoch()) ||
+        !HasStartedOn(entry, attempt, hello.node_id())) {
+      continue;
+    }
+    v1::Node forgetful = node.node;
+    forgetful.set_state_reason("its worker came back without the data of the attempt");
+    v1::AttemptFailed& failed =
+        *events.emplace_back(NodeEvent(state, hello.node_id(), now)).mutable_attempt_failed();
+    failed.set_job_id(job_id);
+    failed.set_epoch(attempt.epoch());
+    *failed.mutable_verdict() = NodeLostVerdict(forgetful, now);
+  }
+}
+
+// True when the fact is about an attempt that the state knows and that has (or had) this rank on
+// this node. Facts about anything else are received and change nothing.
+bool ConcernsRank(const ClusterState& state, const std::string& node_id, int64_t job_id,
+                  int64_t epoch, int rank) {
+  const JobEntry* entry = FindEntry(state, job_id);
+  const v1::Attempt* newest = entry == nullptr ? nullptr : NewestAttempt(*entry);
+  if (newest == nullptr || newest->epoch() != epoch) return false;
+  return 0 <= rank && rank < newest->ranks_size() && newest->ranks(rank).node_id() == node_id;
+}
+
+// An attempt that an older epoch has left on the node still holds slots there until it is cleared.
+bool ConcernsAttempt(const ClusterState& state, const std::string& node_id, int64_t job_id,
+                     int64_t epoch) {
+  if (state.nodes.at(node_id).uncleared.contains({job_id, epoch})) {
+    return FindEntry(state, job_id) != nullptr;
+  }
+  const JobEntry* entry = FindEntry(state, job_id);
+  const v1::Attempt* newest = entry == nullptr ? nullptr : NewestAttempt(*entry);
+  if (newest == nullptr || newest->epoch() != epoch) return false;
+  return std::ranges::any_of(
+      newest->ranks(), [&](const v1::RankPlacement& rank) { return rank.node_id() == node_id; });
+}
+
+// False when the fact changes nothing.
+bool TakeFact(const ClusterState& state, const ReceiveFact& request, v1::Event& event) {
+  const v1::Fact& fact = request.fact;
+  if (fact.has_rank_started()) {
+    const v1::RankStarted& started = fact.rank_started();
+    *event.mutable_rank_started() = started;
+    return ConcernsRank(state, request.node_id, started.job_id(), started.epoch(), started.rank());
+  }
+  if (fact.has_rank_exited()) {
+    const v1::RankExited& exited = fact.rank_exited();
+    *event.mutable_rank_exited() = exited;
+    std::string& tail = *event.mutable_rank_exited()->mutable_log_tail();
+    if (tail.size() > kMaxLogTailBytes) tail.erase(0, tail.size() - kMaxLogTailBytes);
+    return ConcernsRank(state, request.node_id, exited.job_id(), exited.epoch(), exited.rank());
+  }
+  const v1::AttemptCleared& cleared = fact.attempt_cleared();
+  *event.mutable_attempt_cleared() = cleared;
+  event.mutable_attempt_cleared()->set_node_id(request.node_id);
+  return ConcernsAttempt(state, request.node_id, cleared.job_id(), cleared.epoch());
+}
+
+std::vector<v1::Event> DecideCheckpoint(const JobEntry& entry, const ReceiveTelemetry& request,
+                                        v1::Event event) {
+  const v1::CheckpointRecord& record = request.record.checkpoint();
+  const int64_t epoch = record.epoch() == 0 ? request.epoch : record.epoch();
+  const auto known =
+      std::ranges::find_if(entry.job.checkpoints(), [&](const v1::Checkpoint& other) {
+        return other.step() == record.step() &&
+               (other.epoch() == epoch || other.path() == record.path());
+      });
+  const bool is_known = known != entry.job.checkpoints().end();
+  if (record.deleted()) {
+    if (!is_known) return {};
+    v1::CheckpointDeleted& deleted = *event.mutable_checkpoint_deleted();
+    deleted.set_job_id(entry.job.id());
+    deleted.set_step(known->step());
+    deleted.set_epoch(known->epoch());
+    return {std::move(event)};
+  }
+  const bool repeated = is_known && known->epoch() == epoch && known->path() == record.path();
+  if (repeated || record.path().empty() || record.path().size() > kMaxPathBytes) return {};
+  event.mutable_checkpoint_published()->set_job_id(entry.job.id());
+  v1::Checkpoint& checkpoint = *event.mutable_checkpoint_published()->mutable_checkpoint();
+  checkpoint.set_step(record.step());
+  checkpoint.set_epoch(epoch);
+  checkpoint.set_path(record.path());
+  checkpoint.set_bytes(record.bytes());
+  checkpoint.set_time_ms(request.record.time_ms());
+  return {std::move(event)};
+}
+
+std::vector<v1::Event> DecideAlert(const ReceiveTelemetry& request, v1::Event event) {
+  const v1::AlertRecord& record = request.record.alert();
+  v1::AlertRaised& alert = *event.mutable_alert_raised();
+  alert.set_job_id(request.job_id);
+  alert.set_epoch(request.epoch);
+  alert.set_step(record.step());
+  alert.set_code(record.code().substr(0, kMaxTextBytes));
+  alert.set_message(record.message().substr(0, kMaxAlertBytes));
+  return {std::move(event)};
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<v1::Event>> DecideAttach(const ClusterState& state,
+                                                    const v1::Hello& hello, Timestamp now) {
+  TRAINYARD_RETURN_IF_ERROR(CheckHello(hello));
+  std::vector<v1::Event> events;
+  const v1::Node node = NodeOf(hello);
+  const auto known = state.nodes.find(hello.node_id());
+  const bool is_known = known != state.nodes.end();
+  const bool is_news = !is_known || known->second.node.state() == v1::NODE_STATE_LOST ||
+                       !SaysTheSame(known->second.node, node);
+  if (is_news) {
+    v1::Event event;
+    event.set_time_ms(now);
+    event.set_actor(absl::StrCat("node ", node.name()));
+    *event.mutable_node_joined()->mutable_node() = node;
+    events.push_back(std::move(event));
+  }
+  if (is_known) FailForgottenAttempts(state, known->second, hello, now, events);
+  return events;
+}
+
+absl::StatusOr<std::vector<v1::Event>> DecideFact(const ClusterState& state,
+                                                  const ReceiveFact& request, Timestamp now) {
+  const auto node = state.nodes.find(request.node_id);
+  if (node == state.nodes.end()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("node ", request.node_id, " sends facts without having attached"));
+  }
+  const uint64_t sequence = request.fact.sequence();
+  const uint64_t stored = node->second.fact_sequence;
+  if (sequence == 0 || request.fact.kind_case() == v1::Fact::KIND_NOT_SET) {
+    return absl::InvalidArgumentError(
+        "a fact must have a number from 1 and a kind that this controller knows");
+  }
+  if (sequence <= stored) return std::vector<v1::Event>();
+  if (sequence > stored + 1) {
+    return absl::OutOfRangeError(absl::StrCat("fact ", sequence, " of node ",
+                                              node->second.node.name(), " came, but fact ",
+                                              stored + 1, " is the next one"));
+  }
+  std::vector<v1::Event> events;
+  v1::Event event = NodeEvent(state, request.node_id, now);
+  if (TakeFact(state, request, event)) events.push_back(std::move(event));
+  v1::FactsReceived& received =
+      *events.emplace_back(NodeEvent(state, request.node_id, now)).mutable_facts_received();
+  received.set_node_id(request.node_id);
+  received.set_fact_sequence(sequence);
+  return events;
+}
+
+std::vector<v1::Event> DecideTelemetry(const ClusterState& state, const ReceiveTelemetry& request,
+                                       Timestamp now) {
+  const JobEntry* entry = FindEntry(state, request.job_id);
+  const v1::Attempt* newest = entry == nullptr ? nullptr : NewestAttempt(*entry);
+  const bool is_known = newest != nullptr && 0 < request.epoch && request.epoch <= newest->epoch();
+  if (!is_known) return {};
+  v1::Event event;
+  event.set_time_ms(now);
+  event.set_actor(absl::StrCat("rank ", request.rank));
+  if (request.record.has_checkpoint()) {
+    return DecideCheckpoint(*entry, request, std::move(event));
+  }
+  if (request.record.has_alert()) return DecideAlert(request, std::move(event));
+  return {};
+}
+
+}  // namespace trainyard::controller

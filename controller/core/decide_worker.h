@@ -1,0 +1,30 @@
+// What the words of a worker mean. The parts of Decide that concern workers.
+#ifndef TRAINYARD_CONTROLLER_CORE_DECIDE_WORKER_H_
+#define TRAINYARD_CONTROLLER_CORE_DECIDE_WORKER_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "controller/core/cluster_state.h"
+#include "controller/core/requests.h"
+#include "proto/support/clock.h"
+#include "trainyard/v1/event.pb.h"
+
+namespace trainyard::controller {
+
+// NodeJoined when the node is new, lost, or says something new of itself. INVALID_ARGUMENT.
+absl::StatusOr<std::vector<v1::Event>> DecideAttach(const ClusterState& state,
+                                                    const v1::Hello& hello, Timestamp now);
+
+// The fact and FactsReceived; nothing when it is in the log. FAILED_PRECONDITION, INVALID_ARGUMENT,
+// OUT_OF_RANGE.
+absl::StatusOr<std::vector<v1::Event>> DecideFact(const ClusterState& state,
+                                                  const ReceiveFact& request, Timestamp now);
+
+// Checkpoints and alerts of known attempts; nothing for other records.
+std::vector<v1::Event> DecideTelemetry(const ClusterState& state, const ReceiveTelemetry& request,
+                                       Timestamp now);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_DECIDE_WORKER_H_

@@ -1,0 +1,232 @@
+#include "controller/core/explain.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "controller/core/admission.h"
+#include "controller/core/job_state_machine.h"
+#include "controller/core/placement.h"
+#include "controller/core/text.h"
+#include "proto/support/job_spec_json.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::controller {
+namespace {
+
+v1::PendingReason Reason(v1::PendingCode code, std::string message) {
+  v1::PendingReason reason;
+  reason.set_code(code);
+  reason.set_message(std::move(message));
+  return reason;
+}
+
+int QueuePosition(const ClusterState& state, int64_t job_id) {
+  const auto found = state.pending_jobs.find(job_id);
+  if (found == state.pending_jobs.end()) return 0;
+  return 1 + static_cast<int>(std::distance(state.pending_jobs.begin(), found));
+}
+
+// "24 of 40 gpu slots are taken; node-3 is suspect (silent for 3.2 s)".
+std::string ClusterText(const ClusterState& state, v1::DeviceKind kind) {
+  int total = 0, free = 0;
+  std::vector<std::string> away;
+  for (const auto& [id, entry] : state.nodes) {
+    const v1::Node& node = entry.node;
+    if (node.state() == v1::NODE_STATE_READY) {
+      total += TotalSlots(node, kind);
+      free += FreeSlots(node, kind);
+    } else if (TotalSlots(node, kind) > 0) {
+      away.push_back(absl::StrCat(node.name(), " is ", EnumText(node.state())));
+    }
+  }
+  std::string text = absl::StrCat(total - free, " of ", total, " ", KindName(kind),
+                                  " slots on ready nodes are taken");
+  constexpr std::size_t kNodesNamed = 5;
+  if (away.size() > kNodesNamed) {
+    const std::size_t more = away.size() - kNodesNamed;
+    away.resize(kNodesNamed);
+    away.push_back(absl::StrCat(Counted(static_cast<int64_t>(more), "more node"), " not ready"));
+  }
+  if (!away.empty()) absl::StrAppend(&text, "; ", absl::StrJoin(away, ", "));
+  return text;
+}
+
+// What a job that is first in the queue waits for.
+v1::PendingReason WhyHeadWaits(const ClusterState& state, const JobEntry& entry) {
+  const GangShape shape = ShapeOf(entry.job.spec());
+  PlacementPass pass(state, {});
+  if (pass.Place(entry).has_value()) {
+    return Reason(v1::PENDING_CODE_RESOURCES, "its slots are free: it is placed in a moment");
+  }
+  const bool keeps = state.recovering_jobs.contains(entry.job.id());
+  v1::PendingReason reason = Reason(
+      v1::PENDING_CODE_RESOURCES,
+      absl::StrCat("needs ", ShapeText(shape.nodes, shape.slots_per_node, shape.kind),
+                   keeps ? " (those that it had and that are left stay reserved for it)" : "", "; ",
+                   Counted(pass.CountFittingNodes(shape), "ready node"), " of ", state.nodes.size(),
+                   " could give that many now: ", ClusterText(state, shape.kind)));
+  const absl::Status fits = CheckShapeFits(state, shape);
+  reason.set_advice(fits.ok() ? "`trainyard ps` shows what holds the slots"
+                              : std::string(fits.message()));
+  return reason;
+}
+
+// What a job waits for that has `before` jobs before it in the queue.
+v1::PendingReason WhyOvertakesNobody(const ClusterState& state, int before) {
+  const JobEntry& head = state.jobs.at(*state.pending_jobs.begin());
+  v1::PendingReason reason =
+      Reason(v1::PENDING_CODE_PRIORITY,
+             absl::StrCat(Counted(before, "job"), before == 1 ? " is" : " are",
+                          " before it in the queue; ", JobText(head.job), " is next and ",
+                          WhyHeadWaits(state, head).message()));
+  reason.set_advice(
+      absl::StrCat("`trainyard why ", head.job.id(), "` tells more about the next job"));
+  return reason;
+}
+
+v1::PendingReason WhyQueued(const ClusterState& state, const JobEntry& entry) {
+  const int before = QueuePosition(state, entry.job.id()) - 1;
+  return before == 0 ? WhyHeadWaits(state, entry) : WhyOvertakesNobody(state, before);
+}
+
+std::string UnclearedNodes(const ClusterState& state, const JobEntry& entry) {
+  std::vector<std::string> names;
+  for (const std::string& node_id : GangNodes(*LiveAttempt(entry))) {
+    if (!entry.cleared_nodes.contains(node_id)) names.push_back(NodeName(state, node_id));
+  }
+  return absl::StrJoin(names, ", ");
+}
+
+v1::PendingReason WhyPendingWithoutPlace(const ClusterState& state, const JobEntry& entry,
+                                         Timestamp now) {
+  const v1::Job& job = entry.job;
+  if (job.state() == v1::JOB_STATE_RECOVERING && LiveAttempt(entry) != nullptr) {
+    return Reason(v1::PENDING_CODE_STOPPING,
+                  absl::StrCat("waits until the ranks of attempt ", LiveAttempt(entry)->epoch(),
+                               " have left: ", UnclearedNodes(state, entry)));
+  }
+  if (!state.pending_jobs.contains(job.id())) {
+    return Reason(v1::PENDING_CODE_NOT_PENDING, absl::StrCat("is ", EnumText(job.state())));
+  }
+  if (job.not_before_ms() <= now) return WhyQueued(state, entry);
+  const v1::Attempt& failed = *NewestAttempt(entry);
+  v1::PendingReason reason =
+      Reason(v1::PENDING_CODE_BACKOFF,
+             absl::StrCat("waits ", DurationText(job.not_before_ms() - now),
+                          " more before attempt ", failed.epoch() + 1, ", since attempt ",
+                          failed.epoch(), " failed: ", failed.verdict().summary(), " (restart ",
+                          job.restarts(), " of ", job.spec().restart().max_restarts(), ")"));
+  reason.set_advice("restart.backoff and restart.backoff_max set the wait");
+  return reason;
+}
+
+std::string StartedRanks(const JobEntry& entry) {
+  return absl::StrCat(entry.started_ranks.size(), " of ", LiveAttempt(entry)->ranks_size(),
+                      " ranks have started");
+}
+
+std::string ProgressText(const Observations& observations, const JobEntry& entry, Timestamp now) {
+  const auto found = observations.progress.find(entry.job.id());
+  if (found == observations.progress.end()) return "; no step has been reported yet";
+  const v1::Progress& progress = found->second;
+  std::string text = absl::StrCat("; step ", progress.step());
+  if (progress.total_steps() > 0) absl::StrAppend(&text, " of ", progress.total_steps());
+  const int64_t age_ms = std::max<int64_t>(0, now - progress.time_ms());
+  absl::StrAppend(&text, ", reported ", DurationText(age_ms), " ago");
+  return text;
+}
+
+std::string SuspectNodes(const ClusterState& state, const JobEntry& entry) {
+  std::string text;
+  for (const std::string& node_id : GangNodes(*LiveAttempt(entry))) {
+    const v1::Node& node = state.nodes.at(node_id).node;
+    if (node.state() != v1::NODE_STATE_SUSPECT) continue;
+    absl::StrAppend(&text, "; node ", node.name(),
+                    " is silent, which is no failure while its peers make progress");
+  }
+  return text;
+}
+
+std::string Answer(const ClusterState& state, const Observations& observations,
+                   const JobEntry& entry, Timestamp now) {
+  const v1::Job& job = entry.job;
+  switch (job.state()) {
+    case v1::JOB_STATE_QUEUED:
+      return absl::StrCat("waits: ", WhyPending(state, entry, now).message());
+    case v1::JOB_STATE_RECOVERING:
+      return absl::StrCat("recovers: ", WhyPending(state, entry, now).message(), "; attempt ",
+                          NewestAttempt(entry)->epoch(), " failed because ",
+                          NewestAttempt(entry)->verdict().summary());
+    case v1::JOB_STATE_STARTING:
+      return absl::StrCat("starts attempt ", LiveAttempt(entry)->epoch(), ": ", StartedRanks(entry),
+                          SuspectNodes(state, entry));
+    case v1::JOB_STATE_RUNNING:
+      return absl::StrCat("runs attempt ", LiveAttempt(entry)->epoch(),
+                          ProgressText(observations, entry, now), SuspectNodes(state, entry));
+    case v1::JOB_STATE_STOPPING:
+      return absl::StrCat("is being ", entry.kill_requested ? "killed" : "stopped",
+                          ": waits until its ranks have left: ", UnclearedNodes(state, entry));
+    default:
+      return absl::StrCat(EnumText(job.state()), ": ", job.verdict().summary());
+  }
+}
+
+}  // namespace
+
+v1::PendingReason WhyPending(const ClusterState& state, const JobEntry& entry, Timestamp now) {
+  v1::PendingReason reason = WhyPendingWithoutPlace(state, entry, now);
+  reason.set_queue_position(QueuePosition(state, entry.job.id()));
+  return reason;
+}
+
+v1::WhyJobResponse WhyJob(const ClusterState& state, const Observations& observations,
+                          const JobEntry& entry, Timestamp now) {
+  v1::WhyJobResponse response;
+  *response.mutable_job() = entry.job;
+  *response.mutable_pending() = WhyPending(state, entry, now);
+  const v1::Attempt* newest = NewestAttempt(entry);
+  if (entry.job.has_verdict()) {
+    *response.mutable_verdict() = entry.job.verdict();
+  } else if (newest != nullptr && newest->has_verdict()) {
+    *response.mutable_verdict() = newest->verdict();
+  }
+  response.set_answer(
+      absl::StrCat(JobText(entry.job), " ", Answer(state, observations, entry, now)));
+  return response;
+}
+
+absl::StatusOr<v1::PlanJobResponse> PlanJob(const ClusterState& state, const v1::JobSpec& spec,
+                                            Timestamp) {
+  JobEntry entry;
+  Origins origins;
+  *entry.job.mutable_spec() = spec;
+  TRAINYARD_RETURN_IF_ERROR(Admit(state, *entry.job.mutable_spec(), origins));
+  entry.job.set_id(state.next_job_id);
+  entry.job.set_name(spec.name());
+  const GangShape shape = ShapeOf(entry.job.spec());
+
+  v1::PlanJobResponse response;
+  std::optional<Gang> gang;
+  if (state.pending_jobs.empty()) gang = PlacementPass(state, {}).Place(entry);
+  response.set_starts_now(gang.has_value());
+  if (gang.has_value()) {
+    *response.mutable_pending() = Reason(v1::PENDING_CODE_NOT_PENDING, "would start at once");
+  } else {
+    gang = PlaceOnEmptyCluster(state, shape);
+    const int before = static_cast<int>(state.pending_jobs.size());
+    *response.mutable_pending() =
+        before == 0 ? WhyHeadWaits(state, entry) : WhyOvertakesNobody(state, before);
+    response.mutable_pending()->set_queue_position(before + 1);
+  }
+  for (const v1::RankPlacement& rank : RanksOf(*gang)) {
+    *response.add_ranks() = rank;
+    (*response.mutable_node_names())[rank.node_id()] = NodeName(state, rank.node_id());
+  }
+  return response;
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,260 @@
+#include "controller/core/failure_policy.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/text.h"
+
+namespace trainyard::controller {
+namespace {
+
+// Exit codes of a trainer, after sysexits.h.
+enum ExitCode {
+  kBadCommandLine = 64,
+  kBadData = 65,
+  kInputMissing = 66,
+  kLostPeer = 69,
+  kInternalError = 70,
+  kCannotWrite = 73,
+  kTryAgain = 75,
+  kFenced = 77,
+  kBadConfiguration = 78,
+  kCannotExecute = 126,
+  kCommandNotFound = 127,
+  kTerminated = 143,
+};
+
+const char* ExitCodeMeaning(int code) {
+  switch (code) {
+    case kBadCommandLine:
+      return "bad command line";
+    case kBadData:
+      return "bad data";
+    case kInputMissing:
+      return "input missing";
+    case kLostPeer:
+      return "lost a peer";
+    case kInternalError:
+      return "internal error";
+    case kCannotWrite:
+      return "cannot write";
+    case kTryAgain:
+      return "asks to be tried again";
+    case kFenced:
+      return "fenced by a newer attempt";
+    case kBadConfiguration:
+      return "bad configuration";
+    case kCannotExecute:
+      return "program cannot be executed";
+    case kCommandNotFound:
+      return "program not found";
+    case kTerminated:
+      return "left after a SIGTERM that the controller did not ask for";
+    default:
+      return "";
+  }
+}
+
+const char* SignalName(int signal) {
+  switch (signal) {
+    case 2:
+      return "SIGINT";
+    case 4:
+      return "SIGILL";
+    case 6:
+      return "SIGABRT";
+    case 7:
+      return "SIGBUS";
+    case 8:
+      return "SIGFPE";
+    case 9:
+      return "SIGKILL";
+    case 11:
+      return "SIGSEGV";
+    case 15:
+      return "SIGTERM";
+    default:
+      return "";
+  }
+}
+
+std::string WithMeaning(int number, const char* meaning) {
+  if (*meaning == '\0') return absl::StrCat(number);
+  return absl::StrCat(number, " (", meaning, ")");
+}
+
+bool IsBadJob(int exit_code) {
+  return exit_code == kBadCommandLine || exit_code == kBadData || exit_code == kInputMissing ||
+         exit_code == kBadConfiguration;
+}
+
+v1::VerdictCause CauseOf(const v1::RankExited& exited) {
+  if (!exited.spawn_error().empty()) return v1::VERDICT_CAUSE_SPAWN_FAILED;
+  if (exited.out_of_memory()) return v1::VERDICT_CAUSE_OUT_OF_MEMORY;
+  if (exited.signal() != 0) return v1::VERDICT_CAUSE_RANK_SIGNALED;
+  if (IsBadJob(exited.exit_code())) return v1::VERDICT_CAUSE_BAD_JOB;
+  return v1::VERDICT_CAUSE_RANK_EXITED;
+}
+
+// The same program fails to start on the same slots again, and settings or data that were refused
+// stay wrong.
+bool CanHelpToRestart(v1::VerdictCause cause) {
+  return cause != v1::VERDICT_CAUSE_BAD_JOB && cause != v1::VERDICT_CAUSE_SPAWN_FAILED;
+}
+
+std::string WhatHappened(const v1::RankExited& exited) {
+  switch (CauseOf(exited)) {
+    case v1::VERDICT_CAUSE_SPAWN_FAILED:
+      return absl::StrCat("could not be started: ", exited.spawn_error());
+    case v1::VERDICT_CAUSE_OUT_OF_MEMORY:
+      return "was killed by the kernel because the node ran out of memory";
+    case v1::VERDICT_CAUSE_RANK_SIGNALED:
+      return absl::StrCat("was ended by signal ",
+                          WithMeaning(exited.signal(), SignalName(exited.signal())));
+    default:
+      return absl::StrCat("exited with code ",
+                          WithMeaning(exited.exit_code(), ExitCodeMeaning(exited.exit_code())));
+  }
+}
+
+bool LostPeer(const v1::RankExited& exited) {
+  return exited.exit_code() == kLostPeer && exited.signal() == 0;
+}
+
+// Null when no rank has failed.
+const v1::RankExited* FirstFailure(const JobEntry& entry) {
+  const auto order = [](const v1::RankExited& exited) {
+    return std::make_tuple(LostPeer(exited), exited.time_ms(), exited.rank());
+  };
+  const v1::RankExited* first = nullptr;
+  for (const auto& [rank, exited] : entry.exited_ranks) {
+    if (IsFailure(exited) && (first == nullptr || order(exited) < order(*first))) first = &exited;
+  }
+  return first;
+}
+
+// Nodes of the attempt that have been silent lately: a lost peer probably ran there.
+std::string SilentNodes(const ClusterState& state, const Observations& observations,
+                        const v1::Attempt& attempt, Timestamp now) {
+  std::string text;
+  for (const std::string& node_id : GangNodes(attempt)) {
+    const int64_t silence_ms = now - LastHeard(observations, node_id);
+    if (silence_ms < kLostPeerWaitMs) continue;
+    absl::StrAppend(&text, "; node ", NodeName(state, node_id), " has been silent for ",
+                    DurationText(silence_ms));
+  }
+  return text;
+}
+
+v1::Verdict VerdictOn(const v1::RankExited& culprit, const std::string& node_id,
+                      const std::string& summary) {
+  v1::Verdict verdict;
+  verdict.set_cause(CauseOf(culprit));
+  verdict.set_rank(culprit.rank());
+  verdict.set_node_id(node_id);
+  verdict.set_exit_code(culprit.signal() == 0 ? culprit.exit_code() : 0);
+  verdict.set_signal(culprit.signal());
+  verdict.set_summary(summary);
+  verdict.set_log_tail(culprit.log_tail());
+  verdict.set_restartable(CanHelpToRestart(verdict.cause()));
+  verdict.set_time_ms(culprit.time_ms());
+  return verdict;
+}
+
+v1::Verdict BlamelessVerdict(v1::VerdictCause cause, const std::string& summary, Timestamp now) {
+  v1::Verdict verdict;
+  verdict.set_cause(cause);
+  verdict.set_rank(-1);
+  verdict.set_summary(summary);
+  verdict.set_time_ms(now);
+  return verdict;
+}
+
+}  // namespace
+
+bool IsFailure(const v1::RankExited& exited) {
+  return exited.exit_code() != 0 || exited.signal() != 0 || !exited.spawn_error().empty();
+}
+
+std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observations& observations,
+                                      const JobEntry& entry, Timestamp now) {
+  const v1::Attempt* attempt = LiveAttempt(entry);
+  const v1::RankExited* culprit = attempt == nullptr ? nullptr : FirstFailure(entry);
+  if (culprit == nullptr) return std::nullopt;
+  const bool all_exited = static_cast<int>(entry.exited_ranks.size()) == attempt->ranks_size();
+  const bool wait_is_over = now >= entry.first_failure_ms + kLostPeerWaitMs;
+  if (LostPeer(*culprit) && !all_exited && !wait_is_over) return std::nullopt;
+  const std::string& node_id = attempt->ranks(culprit->rank()).node_id();
+  std::string summary = absl::StrCat("rank ", culprit->rank(), " on ", NodeName(state, node_id),
+                                     " ", WhatHappened(*culprit));
+  if (LostPeer(*culprit)) {
+    absl::StrAppend(&summary, SilentNodes(state, observations, *attempt, now));
+  }
+  return VerdictOn(*culprit, node_id, summary);
+}
+
+v1::Verdict NodeLostVerdict(const v1::Node& node, Timestamp now) {
+  v1::Verdict verdict =
+      BlamelessVerdict(v1::VERDICT_CAUSE_NODE_LOST,
+                       absl::StrCat("node ", node.name(), " was lost: ", node.state_reason()), now);
+  verdict.set_node_id(node.id());
+  verdict.set_restartable(true);
+  return verdict;
+}
+
+v1::Verdict CompletedVerdict(const JobEntry& entry, Timestamp now) {
+  const int ranks = static_cast<int>(entry.exited_ranks.size());
+  return BlamelessVerdict(
+      v1::VERDICT_CAUSE_COMPLETED,
+      ranks == 1 ? "its rank ended with 0" : absl::StrCat("all ", ranks, " ranks ended with 0"),
+      now);
+}
+
+v1::Verdict StoppedVerdict(bool kill, Timestamp now) {
+  return BlamelessVerdict(v1::VERDICT_CAUSE_STOPPED,
+                          kill ? "killed by a user" : "stopped by a user", now);
+}
+
+bool PublishedNewerCheckpoint(const JobEntry& entry) {
+  const v1::Attempt* attempt = NewestAttempt(entry);
+  return attempt != nullptr &&
+         std::ranges::any_of(entry.job.checkpoints(), [&](const v1::Checkpoint& checkpoint) {
+           return checkpoint.epoch() == attempt->epoch() &&
+                  checkpoint.step() > attempt->resume_step();
+         });
+}
+
+const v1::Checkpoint* NewestCheckpoint(const v1::Job& job) {
+  const v1::Checkpoint* newest = nullptr;
+  for (const v1::Checkpoint& checkpoint : job.checkpoints()) {
+    if (newest == nullptr || std::make_pair(checkpoint.step(), checkpoint.epoch()) >
+                                 std::make_pair(newest->step(), newest->epoch())) {
+      newest = &checkpoint;
+    }
+  }
+  return newest;
+}
+
+RestartDecision DecideRestart(const JobEntry& entry, const v1::Verdict& verdict, Timestamp now) {
+  if (!verdict.restartable()) return {};
+  const v1::RestartSpec& rules = entry.job.spec().restart();
+  const Timestamp window_start = now - ToMs(rules.window());
+  const auto used = std::ranges::count_if(
+      entry.restart_times_ms, [=](Timestamp restart) { return restart > window_start; });
+  if (used >= rules.max_restarts()) {
+    if (rules.max_restarts() == 0) return {.refusal = "restart.max_restarts is 0"};
+    return {.refusal = absl::StrCat("the restart budget is used up: ", used, " restarts within ",
+                                    DurationText(ToMs(rules.window())))};
+  }
+  const int without_progress =
+      PublishedNewerCheckpoint(entry) ? 0 : entry.restarts_without_progress + 1;
+  const int64_t longest_ms = ToMs(rules.backoff_max());
+  int64_t wait_ms = std::min(ToMs(rules.backoff()), longest_ms);
+  for (int i = 1; i < without_progress && 0 < wait_ms && wait_ms < longest_ms; ++i) {
+    wait_ms = std::min(2 * wait_ms, longest_ms);
+  }
+  return {.not_before_ms = now + wait_ms};
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,53 @@
+// Why an attempt failed, and whether its job is tried again.
+#ifndef TRAINYARD_CONTROLLER_CORE_FAILURE_POLICY_H_
+#define TRAINYARD_CONTROLLER_CORE_FAILURE_POLICY_H_
+
+#include <optional>
+#include <string>
+
+#include "controller/core/cluster_state.h"
+#include "controller/core/observations.h"
+#include "proto/support/clock.h"
+#include "trainyard/v1/job.pb.h"
+
+namespace trainyard::controller {
+
+// A rank that lost a peer (exit code 69) is a consequence. When nothing else is known, the verdict
+// waits this long for the fact of the rank that really failed.
+inline constexpr int64_t kLostPeerWaitMs = 2000;
+
+// True for a non-zero code, a signal, or a program that could not be started.
+bool IsFailure(const v1::RankExited& exited);
+
+// The verdict that the exits of the live attempt call for; nothing while none is called for or the
+// wait for the real culprit runs. The first failing rank is the culprit: by the clocks of the
+// nodes, ranks that lost a peer last. A verdict stands: a failure that arrives later with an
+// earlier time is not judged again, since the gang is being stopped either way.
+std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observations& observations,
+                                      const JobEntry& entry, Timestamp now);
+
+// The verdict on an attempt of which a node is lost.
+v1::Verdict NodeLostVerdict(const v1::Node& node, Timestamp now);
+
+v1::Verdict CompletedVerdict(const JobEntry& entry, Timestamp now);
+v1::Verdict StoppedVerdict(bool kill, Timestamp now);
+
+// Whether the newest attempt published a checkpoint beyond the one that it started from.
+bool PublishedNewerCheckpoint(const JobEntry& entry);
+
+// The checkpoint that the next attempt starts from; nullptr when the job has published none.
+const v1::Checkpoint* NewestCheckpoint(const v1::Job& job);
+
+struct RestartDecision {
+  // Set when the job is to be tried again.
+  std::optional<Timestamp> not_before_ms;
+  // Else why it is not; empty when the verdict says it all.
+  std::string refusal;
+};
+
+// What follows from the end of the live attempt, whose verdict is `verdict`.
+RestartDecision DecideRestart(const JobEntry& entry, const v1::Verdict& verdict, Timestamp now);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_FAILURE_POLICY_H_

@@ -1,0 +1,26 @@
+#include "controller/core/job_state_machine.h"
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/invariant.h"
+
+namespace trainyard::controller {
+
+void MoveJob(v1::JobState to, v1::Job& job) {
+  if (!CanMove(job.state(), to)) {
+    DieOfBrokenInvariant(absl::StrCat("job ", job.id(), " cannot go from ",
+                                      v1::JobState_Name(job.state()), " to ",
+                                      v1::JobState_Name(to)));
+  }
+  job.set_state(to);
+}
+
+void MoveAttempt(v1::AttemptState to, v1::Attempt& attempt) {
+  if (!CanMove(attempt.state(), to)) {
+    DieOfBrokenInvariant(absl::StrCat("attempt ", attempt.epoch(), " cannot go from ",
+                                      v1::AttemptState_Name(attempt.state()), " to ",
+                                      v1::AttemptState_Name(to)));
+  }
+  attempt.set_state(to);
+}
+
+}  // namespace trainyard::controller

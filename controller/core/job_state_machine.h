@@ -1,0 +1,76 @@
+// The legal lives of jobs and attempts. README.md draws the jobs' one.
+#ifndef TRAINYARD_CONTROLLER_CORE_JOB_STATE_MACHINE_H_
+#define TRAINYARD_CONTROLLER_CORE_JOB_STATE_MACHINE_H_
+
+#include <algorithm>
+#include <array>
+
+#include "trainyard/v1/job.pb.h"
+
+namespace trainyard::controller {
+
+template <typename State>
+struct Transition {
+  State from;
+  State to;
+};
+
+inline constexpr std::array kJobTransitions{
+    Transition<v1::JobState>{v1::JOB_STATE_QUEUED, v1::JOB_STATE_STARTING},
+    Transition<v1::JobState>{v1::JOB_STATE_QUEUED, v1::JOB_STATE_STOPPED},
+    Transition<v1::JobState>{v1::JOB_STATE_STARTING, v1::JOB_STATE_RUNNING},
+    Transition<v1::JobState>{v1::JOB_STATE_STARTING, v1::JOB_STATE_RECOVERING},
+    Transition<v1::JobState>{v1::JOB_STATE_STARTING, v1::JOB_STATE_STOPPING},
+    Transition<v1::JobState>{v1::JOB_STATE_RUNNING, v1::JOB_STATE_RECOVERING},
+    Transition<v1::JobState>{v1::JOB_STATE_RUNNING, v1::JOB_STATE_STOPPING},
+    Transition<v1::JobState>{v1::JOB_STATE_RUNNING, v1::JOB_STATE_SUCCEEDED},
+    Transition<v1::JobState>{v1::JOB_STATE_RECOVERING, v1::JOB_STATE_STARTING},
+    Transition<v1::JobState>{v1::JOB_STATE_RECOVERING, v1::JOB_STATE_STOPPING},
+    Transition<v1::JobState>{v1::JOB_STATE_RECOVERING, v1::JOB_STATE_FAILED},
+    Transition<v1::JobState>{v1::JOB_STATE_RECOVERING, v1::JOB_STATE_STOPPED},
+    Transition<v1::JobState>{v1::JOB_STATE_STOPPING, v1::JOB_STATE_STOPPED},
+};
+
+inline constexpr std::array kAttemptTransitions{
+    Transition<v1::AttemptState>{v1::ATTEMPT_STATE_STARTING, v1::ATTEMPT_STATE_RUNNING},
+    Transition<v1::AttemptState>{v1::ATTEMPT_STATE_STARTING, v1::ATTEMPT_STATE_STOPPING},
+    Transition<v1::AttemptState>{v1::ATTEMPT_STATE_RUNNING, v1::ATTEMPT_STATE_STOPPING},
+    Transition<v1::AttemptState>{v1::ATTEMPT_STATE_RUNNING, v1::ATTEMPT_STATE_ENDED},
+    Transition<v1::AttemptState>{v1::ATTEMPT_STATE_STOPPING, v1::ATTEMPT_STATE_ENDED},
+};
+
+constexpr bool CanMove(v1::JobState from, v1::JobState to) {
+  return std::ranges::any_of(kJobTransitions,
+                             [=](const auto& edge) { return edge.from == from && edge.to == to; });
+}
+
+constexpr bool CanMove(v1::AttemptState from, v1::AttemptState to) {
+  return std::ranges::any_of(kAttemptTransitions,
+                             [=](const auto& edge) { return edge.from == from && edge.to == to; });
+}
+
+// Terminal means no way out; nobody keeps a second list.
+constexpr bool IsTerminal(v1::JobState state) {
+  return std::ranges::none_of(kJobTransitions,
+                              [=](const auto& edge) { return edge.from == state; });
+}
+
+static_assert(IsTerminal(v1::JOB_STATE_SUCCEEDED) && IsTerminal(v1::JOB_STATE_FAILED) &&
+              IsTerminal(v1::JOB_STATE_STOPPED));
+static_assert(!IsTerminal(v1::JOB_STATE_QUEUED) && !IsTerminal(v1::JOB_STATE_STARTING) &&
+              !IsTerminal(v1::JOB_STATE_RUNNING) && !IsTerminal(v1::JOB_STATE_RECOVERING) &&
+              !IsTerminal(v1::JOB_STATE_STOPPING));
+// A job that has started its gang never waits in the queue as a new one again, and a user's stop is
+// never taken back.
+static_assert(!CanMove(v1::JOB_STATE_RECOVERING, v1::JOB_STATE_QUEUED));
+static_assert(!CanMove(v1::JOB_STATE_STOPPING, v1::JOB_STATE_STARTING) &&
+              !CanMove(v1::JOB_STATE_STOPPING, v1::JOB_STATE_SUCCEEDED));
+
+// The only functions that change the state of a job or of an attempt. A move that is not in the
+// table is a bug: the process ends.
+void MoveJob(v1::JobState to, v1::Job& job);
+void MoveAttempt(v1::AttemptState to, v1::Attempt& attempt);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_JOB_STATE_MACHINE_H_

@@ -1,0 +1,162 @@
+#include "controller/core/node_evidence.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/text.h"
+
+namespace trainyard::controller {
+namespace {
+
+// Everything that a judgement reads.
+struct Scene {
+  const ClusterState& state;
+  const Observations& observations;
+  const CoreOptions& options;
+  Timestamp now;
+};
+
+double Percentile99(const std::deque<double>& values) {
+  std::vector<double> sorted(values.begin(), values.end());
+  std::ranges::sort(sorted);
+  return sorted[(sorted.size() - 1) * 99 / 100];
+}
+
+// How long a healthy rank of this attempt may stand still: a few steps while it trains. Nothing is
+// known while it loads, saves or evaluates, or before a step was measured.
+std::optional<int64_t> LongestPauseMs(const Scene& scene, const AttemptObservation& attempt,
+                                      const RankObservation& rank) {
+  const bool trains = rank.phase.empty() || rank.phase == "train";
+  if (!trains || attempt.step_seconds.empty()) return std::nullopt;
+  const double steps_ms = 3 * 1000 * Percentile99(attempt.step_seconds);
+  return std::max(scene.options.lost_after_ms, static_cast<int64_t>(steps_ms));
+}
+
+bool IsHeard(const Scene& scene, const std::string& node_id) {
+  return scene.now - LastHeard(scene.observations, node_id) < scene.options.suspect_after_ms;
+}
+
+// What one rank says; nothing when it is no witness.
+std::optional<Testimony> AskRank(const Scene& scene, const AttemptObservation& attempt, int rank,
+                                 Timestamp silent_since_ms) {
+  const auto found = attempt.ranks.find(rank);
+  if (found == attempt.ranks.end()) return std::nullopt;
+  const RankObservation& observed = found->second;
+  const auto pause_ms = LongestPauseMs(scene, attempt, observed);
+  if (!pause_ms.has_value()) return std::nullopt;
+  const Timestamp moved_ms = observed.last_progress_ms;
+  if (scene.now - moved_ms < *pause_ms) return Testimony::kMoving;
+  // Only a rank that had moved steadily until the node fell silent shows by its standing still that
+  // something is wrong.
+  const bool was_steady = moved_ms - observed.moving_since_ms >= *pause_ms;
+  const bool moved_until_then = moved_ms >= silent_since_ms - *pause_ms;
+  if (!was_steady || !moved_until_then) return std::nullopt;
+  return Testimony::kStalled;
+}
+
+Testimony TestifyIn(const Scene& scene, const JobEntry& entry, const std::string& node_id) {
+  const v1::Attempt& attempt = *LiveAttempt(entry);
+  if (attempt.state() == v1::ATTEMPT_STATE_STOPPING || AllRanksSucceeded(entry)) {
+    return Testimony::kLeaving;
+  }
+  const auto observed = scene.observations.attempts.find({entry.job.id(), attempt.epoch()});
+  if (observed == scene.observations.attempts.end()) return Testimony::kUnwitnessed;
+  const Timestamp silent_since_ms = LastHeard(scene.observations, node_id);
+  Testimony testimony = Testimony::kUnwitnessed;
+  for (const v1::RankPlacement& rank : attempt.ranks()) {
+    const bool runs =
+        entry.started_ranks.contains(rank.rank()) && !entry.exited_ranks.contains(rank.rank());
+    if (!runs || !IsHeard(scene, rank.node_id())) continue;
+    const auto said = AskRank(scene, observed->second, rank.rank(), silent_since_ms);
+    if (said == Testimony::kMoving) return Testimony::kMoving;
+    if (said == Testimony::kStalled) testimony = Testimony::kStalled;
+  }
+  return testimony;
+}
+
+// The evidence that the silent node is dead, as one line; empty while there is not enough.
+std::string EvidenceOfDeath(const Scene& scene, const NodeEntry& node, int64_t silence_ms) {
+  bool stalled = false, unwitnessed = false;
+  const JobEntry* witness_job = nullptr;
+  for (const int64_t job_id : node.live_jobs) {
+    const JobEntry& entry = scene.state.jobs.at(job_id);
+    if (entry.cleared_nodes.contains(node.node.id())) continue;
+    const Testimony testimony = TestifyIn(scene, entry, node.node.id());
+    if (testimony == Testimony::kMoving) return "";
+    if (testimony == Testimony::kStalled) {
+      stalled = true;
+      witness_job = &entry;
+    }
+    unwitnessed |= testimony == Testimony::kUnwitnessed;
+  }
+  const std::string silent = absl::StrCat("silent for ", DurationText(silence_ms));
+  if (stalled) {
+    return absl::StrCat(silent, ", and its peers in ", JobText(witness_job->job),
+                        " have made no progress since");
+  }
+  if (!unwitnessed) return absl::StrCat(silent, ", and no healthy attempt runs on it");
+  if (silence_ms < scene.options.lease_ms) return "";
+  return absl::StrCat(silent, ", longer than its lease, and no rank could show progress");
+}
+
+v1::Event NodeEvent(Timestamp now) {
+  v1::Event event;
+  event.set_time_ms(now);
+  event.set_actor("controller");
+  return event;
+}
+
+void JudgeNode(const Scene& scene, const NodeEntry& entry, Timestamp heard_ms,
+               std::vector<v1::Event>& events) {
+  const v1::Node& node = entry.node;
+  const int64_t silence_ms = scene.now - heard_ms;
+  if (silence_ms < scene.options.suspect_after_ms) {
+    // A node that this controller has not heard itself yet has not returned.
+    if (node.state() == v1::NODE_STATE_READY || heard_ms == scene.observations.since_ms) return;
+    events.push_back(NodeEvent(scene.now));
+    events.back().mutable_node_returned()->set_node_id(node.id());
+    return;
+  }
+  if (node.state() == v1::NODE_STATE_LOST) return;
+  if (node.state() == v1::NODE_STATE_READY) {
+    events.push_back(NodeEvent(scene.now));
+    v1::NodeSuspected& suspected = *events.back().mutable_node_suspected();
+    suspected.set_node_id(node.id());
+    suspected.set_last_heard_ms(heard_ms);
+  }
+  if (silence_ms < scene.options.lost_after_ms) return;
+  const std::string evidence = EvidenceOfDeath(scene, entry, silence_ms);
+  if (evidence.empty()) return;
+  events.push_back(NodeEvent(scene.now));
+  v1::NodeLost& lost = *events.back().mutable_node_lost();
+  lost.set_node_id(node.id());
+  lost.set_reason(evidence);
+}
+
+}  // namespace
+
+Testimony Testify(const ClusterState& state, const Observations& observations,
+                  const CoreOptions& options, const JobEntry& entry, const std::string& node_id,
+                  Timestamp now) {
+  return TestifyIn({state, observations, options, now}, entry, node_id);
+}
+
+std::vector<v1::Event> NodeEventsDue(const ClusterState& state, const Observations& observations,
+                                     const CoreOptions& options, Timestamp now) {
+  const Scene scene{state, observations, options, now};
+  std::vector<v1::Event> events;
+  // Both maps are sorted by node id: one walk over both is much cheaper than a look-up for each.
+  auto observed = observations.nodes.begin();
+  for (const auto& [id, entry] : state.nodes) {
+    while (observed != observations.nodes.end() && observed->first < id) ++observed;
+    Timestamp heard_ms = observations.since_ms;
+    if (observed != observations.nodes.end() && observed->first == id) {
+      heard_ms = std::max(heard_ms, observed->second.last_heard_ms);
+    }
+    JudgeNode(scene, entry, heard_ms, events);
+  }
+  return events;
+}
+
+}  // namespace trainyard::controller

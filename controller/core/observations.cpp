@@ -1,0 +1,147 @@
+#include "controller/core/observations.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace trainyard::controller {
+namespace {
+
+constexpr std::size_t kStepsInPace = 16;
+
+AttemptKey KeyOf(const v1::AttemptReport& report) { return {report.job_id(), report.epoch()}; }
+
+const v1::RankReport* FindRank(const v1::AttemptReport& report, int rank) {
+  const auto found =
+      std::ranges::find_if(report.ranks(), [=](const auto& other) { return other.rank() == rank; });
+  return found == report.ranks().end() ? nullptr : &*found;
+}
+
+bool Moved(const v1::RankReport& before, const v1::RankReport& now) {
+  return before.step() != now.step() || before.phase() != now.phase() ||
+         before.last_activity_ms() != now.last_activity_ms();
+}
+
+// Longest pause within one run of movement.
+int64_t LongestGapMs(const AttemptObservation& attempt) {
+  constexpr int64_t kShortStepsGapMs = 5000;
+  if (attempt.step_seconds.empty()) return kShortStepsGapMs;
+  return std::max(kShortStepsGapMs, static_cast<int64_t>(3000 * attempt.step_seconds.back()));
+}
+
+void NoteMovement(const std::string& phase, int64_t step, Timestamp now, int64_t longest_gap_ms,
+                  RankObservation& rank) {
+  const bool new_phase = !phase.empty() && phase != rank.phase;
+  if (new_phase) rank.phase = phase;
+  if (new_phase || now - rank.last_progress_ms > longest_gap_ms) rank.moving_since_ms = now;
+  rank.step = std::max(rank.step, step);
+  rank.last_progress_ms = now;
+}
+
+// `before` is the report that this one follows, or nullptr.
+void ObserveReport(const v1::AttemptReport* before, const v1::AttemptReport& report, Timestamp now,
+                   AttemptObservation& attempt) {
+  for (const v1::RankReport& rank : report.ranks()) {
+    const v1::RankReport* earlier = before == nullptr ? nullptr : FindRank(*before, rank.rank());
+    if (earlier != nullptr && !Moved(*earlier, rank)) continue;
+    NoteMovement(rank.phase(), rank.step(), now, LongestGapMs(attempt), attempt.ranks[rank.rank()]);
+  }
+}
+
+using Reports = google::protobuf::RepeatedPtrField<v1::AttemptReport>;
+
+void TakeReports(const std::string& node_id, const Reports& reports, Timestamp now,
+                 Observations& observations) {
+  NodeObservation& node = observations.nodes[node_id];
+  node.last_heard_ms = now;
+  std::map<AttemptKey, v1::AttemptReport> before = std::move(node.reports);
+  node.reports.clear();
+  for (const v1::AttemptReport& report : reports) {
+    const AttemptKey key = KeyOf(report);
+    if (!node.reports.emplace(key, report).second) continue;
+    const auto earlier = before.find(key);
+    AttemptObservation& attempt = observations.attempts[key];
+    if (earlier == before.end()) ++attempt.reporting_nodes;
+    ObserveReport(earlier == before.end() ? nullptr : &earlier->second, report, now, attempt);
+  }
+  for (const auto& [key, report] : before) {
+    if (node.reports.contains(key)) continue;
+    const auto attempt = observations.attempts.find(key);
+    if (attempt == observations.attempts.end()) continue;
+    if (--attempt->second.reporting_nodes <= 0) observations.attempts.erase(attempt);
+  }
+}
+
+double ValueOr(const v1::MetricsRecord& metrics, const char* name, double fallback) {
+  const auto found = metrics.values().find(name);
+  return found == metrics.values().end() ? fallback : found->second;
+}
+
+// Seconds that one step takes at the present pace.
+double Pace(const std::deque<double>& step_seconds) {
+  const std::size_t count = std::min(step_seconds.size(), kStepsInPace);
+  if (count == 0) return 0;
+  return std::accumulate(step_seconds.end() - static_cast<std::ptrdiff_t>(count),
+                         step_seconds.end(), 0.0) /
+         static_cast<double>(count);
+}
+
+void ObserveMetrics(const v1::TelemetryRecord& record, AttemptObservation& attempt,
+                    v1::Progress& progress) {
+  const v1::MetricsRecord& metrics = record.metrics();
+  const double step_seconds = ValueOr(metrics, "step_seconds", 0);
+  if (step_seconds > 0) {
+    attempt.step_seconds.push_back(step_seconds);
+    if (attempt.step_seconds.size() > kStepTimesKept) attempt.step_seconds.pop_front();
+  }
+  // Records of an older attempt may arrive after those of a newer one.
+  if (record.time_ms() < progress.time_ms()) return;
+  progress.set_time_ms(record.time_ms());
+  progress.set_step(metrics.step());
+  if (metrics.total_steps() > 0) progress.set_total_steps(metrics.total_steps());
+  progress.set_loss(ValueOr(metrics, "loss", progress.loss()));
+  progress.set_tokens_per_second(
+      ValueOr(metrics, "tokens_per_second", progress.tokens_per_second()));
+  if (step_seconds > 0) progress.set_step_seconds(step_seconds);
+  const int64_t steps_left = std::max<int64_t>(0, progress.total_steps() - metrics.step());
+  progress.set_eta_seconds(static_cast<double>(steps_left) * Pace(attempt.step_seconds));
+}
+
+}  // namespace
+
+void ObserveAttached(const v1::Hello& hello, Timestamp now, Observations& observations) {
+  observations.nodes[hello.node_id()].attached = true;
+  TakeReports(hello.node_id(), hello.attempts(), now, observations);
+}
+
+void ObserveDetached(const std::string& node_id, Timestamp, Observations& observations) {
+  // Silence counts from the last message, not from the end of the stream.
+  observations.nodes[node_id].attached = false;
+}
+
+void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat, Timestamp now,
+                      Observations& observations) {
+  TakeReports(node_id, heartbeat.attempts(), now, observations);
+}
+
+void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now, Observations& observations) {
+  const v1::StreamId& stream = batch.stream();
+  AttemptObservation& attempt = observations.attempts[{stream.job_id(), stream.epoch()}];
+  RankObservation& rank = attempt.ranks[stream.rank()];
+  for (const v1::TelemetryRecord& record : batch.records()) {
+    const int64_t step = record.has_metrics() ? record.metrics().step() : record.phase().step();
+    NoteMovement(record.phase().phase(), step, now, LongestGapMs(attempt), rank);
+    if (record.has_metrics()) {
+      ObserveMetrics(record, attempt, observations.progress[stream.job_id()]);
+    } else if (record.has_evaluation()) {
+      observations.progress[stream.job_id()].set_validation_loss(record.evaluation().loss());
+    }
+  }
+}
+
+Timestamp LastHeard(const Observations& observations, const std::string& node_id) {
+  const auto found = observations.nodes.find(node_id);
+  if (found == observations.nodes.end()) return observations.since_ms;
+  return std::max(observations.since_ms, found->second.last_heard_ms);
+}
+
+}  // namespace trainyard::controller

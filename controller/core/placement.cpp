@@ -1,0 +1,282 @@
+#include "controller/core/placement.h"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+#include <utility>
+
+namespace trainyard::controller {
+namespace {
+
+constexpr std::array kKinds{v1::DEVICE_KIND_CPU, v1::DEVICE_KIND_GPU};
+
+AttemptKey HolderOf(const v1::SlotUse& use) { return {use.job_id(), use.epoch()}; }
+
+// The slots that each node of an ended attempt had.
+Gang GangOf(const v1::Attempt& attempt) {
+  Gang gang;
+  for (const v1::RankPlacement& rank : attempt.ranks()) {
+    if (gang.empty() || gang.back().node_id != rank.node_id()) {
+      gang.push_back({rank.node_id(), {}});
+    }
+    gang.back().slots.push_back(rank.slot());
+  }
+  return gang;
+}
+
+bool HasShape(const Gang& gang, const GangShape& shape) {
+  return static_cast<int>(gang.size()) == shape.nodes &&
+         std::ranges::all_of(gang, [&](const NodeSlots& node) {
+           return static_cast<int>(node.slots.size()) == shape.slots_per_node;
+         });
+}
+
+// People read gangs by node name.
+void SortByName(const ClusterState& state, Gang& gang) {
+  std::ranges::sort(gang, [&](const NodeSlots& a, const NodeSlots& b) {
+    return std::make_pair(NodeName(state, a.node_id), a.node_id) <
+           std::make_pair(NodeName(state, b.node_id), b.node_id);
+  });
+}
+
+// Adds ids of one bucket until `wanted` are there.
+template <typename Accept>
+void Gather(const NodesByFreeSlots& buckets, int free, std::size_t wanted, const Accept& accept,
+            std::vector<std::string>& ids) {
+  const auto bucket = buckets.find(free);
+  if (bucket == buckets.end()) return;
+  for (const std::string& id : bucket->second) {
+    if (ids.size() >= wanted) return;
+    if (accept(id)) ids.push_back(id);
+  }
+}
+
+const NodesByFreeSlots& BucketsOf(const std::map<v1::DeviceKind, NodesByFreeSlots>& index,
+                                  v1::DeviceKind kind) {
+  static const NodesByFreeSlots kNone;
+  const auto found = index.find(kind);
+  return found == index.end() ? kNone : found->second;
+}
+
+}  // namespace
+
+GangShape ShapeOf(const v1::JobSpec& spec) {
+  const v1::ResourcesSpec& resources = spec.resources();
+  return {resources.nodes(), resources.slots_per_node(), resources.device()};
+}
+
+std::vector<v1::RankPlacement> RanksOf(const Gang& gang) {
+  std::vector<v1::RankPlacement> ranks;
+  for (const NodeSlots& node : gang) {
+    for (std::size_t local = 0; local < node.slots.size(); ++local) {
+      v1::RankPlacement& rank = ranks.emplace_back();
+      rank.set_rank(static_cast<int>(ranks.size()) - 1);
+      rank.set_node_id(node.node_id);
+      rank.set_local_rank(static_cast<int>(local));
+      rank.set_slot(node.slots[local]);
+    }
+  }
+  return ranks;
+}
+
+PlacementPass::PlacementPass(const ClusterState& state, std::set<std::string> excluded)
+    : state_(state), excluded_(std::move(excluded)) {}
+
+bool PlacementPass::IsUsable(const NodeEntry& node, int position, const JobEntry& job,
+                             bool over_reservations) {
+  const auto taken = taken_.find(node.node.id());
+  if (taken != taken_.end() && taken->second.contains(position)) return false;
+  const v1::SlotUse& use = node.node.slot_uses(position);
+  if (use.job_id() == 0) return true;
+  if (node.uncleared.contains(HolderOf(use))) return false;
+  if (use.job_id() == job.job.id()) return true;
+  return over_reservations && use.job_id() > job.job.id() &&
+         state_.recovering_jobs.contains(use.job_id());
+}
+
+std::optional<NodeSlots> PlacementPass::TakeFrom(const NodeEntry& node, const JobEntry& job,
+                                                 const std::vector<int>& preferred,
+                                                 bool over_reservations) {
+  const GangShape shape = ShapeOf(job.job.spec());
+  // Own slots first, then free ones, then those that others have reserved; lowest index first.
+  std::vector<std::tuple<int, int>> candidates;
+  for (int i = 0; i < node.node.inventory().slots_size(); ++i) {
+    const v1::Slot& slot = node.node.inventory().slots(i);
+    if (slot.kind() != shape.kind || !IsUsable(node, i, job, over_reservations)) continue;
+    const int64_t holder = node.node.slot_uses(i).job_id();
+    const int rank = std::ranges::count(preferred, slot.index()) > 0 ? 0 : holder == 0 ? 1 : 2;
+    candidates.emplace_back(rank, slot.index());
+  }
+  if (static_cast<int>(candidates.size()) < shape.slots_per_node) return std::nullopt;
+  std::ranges::sort(candidates);
+  NodeSlots chosen{node.node.id(), {}};
+  for (int i = 0; i < shape.slots_per_node; ++i) {
+    chosen.slots.push_back(std::get<1>(candidates[i]));
+  }
+  std::ranges::sort(chosen.slots);
+  return chosen;
+}
+
+bool PlacementPass::KeepGang(const JobEntry& job, std::vector<std::optional<NodeSlots>>& gang) {
+  const GangShape shape = ShapeOf(job.job.spec());
+  gang.assign(shape.nodes, std::nullopt);
+  const v1::Attempt* before = NewestAttempt(job);
+  if (before == nullptr) return true;
+  const Gang old_gang = GangOf(*before);
+  if (!HasShape(old_gang, shape)) return true;
+  const AttemptKey key{job.job.id(), before->epoch()};
+  for (std::size_t i = 0; i < old_gang.size(); ++i) {
+    const NodeEntry& node = state_.nodes.at(old_gang[i].node_id);
+    // Its old ranks may still run there, so it is no better than a lost node.
+    if (node.uncleared.contains(key)) continue;
+    const bool suspect =
+        node.node.state() == v1::NODE_STATE_SUSPECT || excluded_.contains(node.node.id());
+    if (suspect) return false;
+    if (node.node.state() != v1::NODE_STATE_READY) continue;
+    gang[i] = TakeFrom(node, job, old_gang[i].slots, false);
+  }
+  return true;
+}
+
+std::vector<std::string> PlacementPass::PickNodes(const GangShape& shape, int count,
+                                                  const std::set<std::string>& not_these) const {
+  const NodesByFreeSlots& untouched = BucketsOf(state_.free_nodes, shape.kind);
+  const NodesByFreeSlots& touched = BucketsOf(touched_, shape.kind);
+  const auto allowed = [&](const std::string& id) {
+    return !excluded_.contains(id) && !not_these.contains(id);
+  };
+  std::set<int> counts;
+  for (const auto& [free, ids] : untouched) counts.insert(free);
+  for (const auto& [free, ids] : touched) counts.insert(free);
+  std::vector<std::string> picked;
+  const std::size_t wanted = static_cast<std::size_t>(count);
+  for (auto free = counts.lower_bound(shape.slots_per_node);
+       free != counts.end() && picked.size() < wanted; ++free) {
+    std::vector<std::string> ids;
+    const std::size_t missing = wanted - picked.size();
+    Gather(
+        untouched, *free, missing,
+        [&](const std::string& id) { return !taken_.contains(id) && allowed(id); }, ids);
+    Gather(touched, *free, ids.size() + missing, allowed, ids);
+    std::ranges::sort(ids);
+    ids.resize(std::min(ids.size(), missing));
+    picked.insert(picked.end(), ids.begin(), ids.end());
+  }
+  return picked;
+}
+
+bool PlacementPass::FillGang(const JobEntry& job, bool over_reservations,
+                             std::vector<std::optional<NodeSlots>>& gang) {
+  std::set<std::string> in_gang;
+  for (const auto& node : gang) {
+    if (node.has_value()) in_gang.insert(node->node_id);
+  }
+  const int missing = static_cast<int>(gang.size() - in_gang.size());
+  std::vector<NodeSlots> found;
+  if (over_reservations) {
+    for (const auto& [id, node] : state_.nodes) {
+      const bool ready = node.node.state() == v1::NODE_STATE_READY && !excluded_.contains(id);
+      if (!ready || in_gang.contains(id) || static_cast<int>(found.size()) == missing) continue;
+      if (auto slots = TakeFrom(node, job, {}, true)) found.push_back(*std::move(slots));
+    }
+  } else {
+    for (const std::string& id : PickNodes(ShapeOf(job.job.spec()), missing, in_gang)) {
+      if (auto slots = TakeFrom(state_.nodes.at(id), job, {}, false)) {
+        found.push_back(*std::move(slots));
+      }
+    }
+  }
+  if (static_cast<int>(found.size()) < missing) return false;
+  SortByName(state_, found);
+  auto next = found.begin();
+  for (auto& node : gang) {
+    if (!node.has_value()) node = std::move(*next++);
+  }
+  return true;
+}
+
+std::optional<Gang> PlacementPass::PlaceGang(const JobEntry& job, bool over_reservations) {
+  std::vector<std::optional<NodeSlots>> nodes;
+  if (!KeepGang(job, nodes) || !FillGang(job, over_reservations, nodes)) return std::nullopt;
+  Gang gang;
+  for (auto& node : nodes) gang.push_back(*std::move(node));
+  Take(gang);
+  return gang;
+}
+
+std::optional<Gang> PlacementPass::PlaceAgain(const JobEntry& entry) {
+  std::vector<std::optional<NodeSlots>> nodes;
+  if (!KeepGang(entry, nodes)) return std::nullopt;
+  Gang gang;
+  for (auto& node : nodes) {
+    if (!node.has_value()) return std::nullopt;
+    gang.push_back(*std::move(node));
+  }
+  Take(gang);
+  return gang;
+}
+
+std::optional<Gang> PlacementPass::Place(const JobEntry& entry) { return PlaceGang(entry, false); }
+
+std::optional<Gang> PlacementPass::PlaceOverReservations(const JobEntry& entry) {
+  return PlaceGang(entry, true);
+}
+
+int PlacementPass::FreeNow(const NodeEntry& node, v1::DeviceKind kind) const {
+  int free = 0;
+  const std::set<int>& taken = taken_.at(node.node.id());
+  for (int i = 0; i < node.node.inventory().slots_size(); ++i) {
+    const bool matches = node.node.inventory().slots(i).kind() == kind;
+    if (matches && node.node.slot_uses(i).job_id() == 0 && !taken.contains(i)) ++free;
+  }
+  return free;
+}
+
+void PlacementPass::Take(const Gang& gang) {
+  for (const NodeSlots& chosen : gang) {
+    const NodeEntry& node = state_.nodes.at(chosen.node_id);
+    std::set<int>& taken = taken_[chosen.node_id];
+    for (const v1::DeviceKind kind : kKinds)
+      touched_[kind][FreeNow(node, kind)].erase(node.node.id());
+    for (int i = 0; i < node.node.inventory().slots_size(); ++i) {
+      const int index = node.node.inventory().slots(i).index();
+      if (std::ranges::count(chosen.slots, index) > 0) taken.insert(i);
+    }
+    for (const v1::DeviceKind kind : kKinds) {
+      touched_[kind][FreeNow(node, kind)].insert(node.node.id());
+    }
+  }
+}
+
+int PlacementPass::CountFittingNodes(const GangShape& shape) const {
+  const NodesByFreeSlots& buckets = BucketsOf(state_.free_nodes, shape.kind);
+  int count = 0;
+  for (auto bucket = buckets.lower_bound(shape.slots_per_node); bucket != buckets.end(); ++bucket) {
+    count += static_cast<int>(bucket->second.size());
+  }
+  return count;
+}
+
+std::optional<Gang> PlaceOnEmptyCluster(const ClusterState& state, const GangShape& shape) {
+  std::vector<std::pair<int, std::string>> fitting;
+  for (const auto& [id, entry] : state.nodes) {
+    const int total = TotalSlots(entry.node, shape.kind);
+    const bool joined = entry.node.state() != v1::NODE_STATE_LOST;
+    if (joined && total >= shape.slots_per_node) fitting.emplace_back(total, id);
+  }
+  if (static_cast<int>(fitting.size()) < shape.nodes) return std::nullopt;
+  std::ranges::sort(fitting);
+  Gang gang;
+  for (int i = 0; i < shape.nodes; ++i) {
+    NodeSlots node{fitting[i].second, {}};
+    for (const v1::Slot& slot : state.nodes.at(node.node_id).node.inventory().slots()) {
+      const bool needed = static_cast<int>(node.slots.size()) < shape.slots_per_node;
+      if (needed && slot.kind() == shape.kind) node.slots.push_back(slot.index());
+    }
+    gang.push_back(std::move(node));
+  }
+  SortByName(state, gang);
+  return gang;
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,86 @@
+// First come, first served gang placement: all or nothing.
+#ifndef TRAINYARD_CONTROLLER_CORE_PLACEMENT_H_
+#define TRAINYARD_CONTROLLER_CORE_PLACEMENT_H_
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "controller/core/cluster_state.h"
+#include "trainyard/v1/job.pb.h"
+#include "trainyard/v1/job_spec.pb.h"
+
+namespace trainyard::controller {
+
+// What a gang needs.
+struct GangShape {
+  int nodes = 0;
+  int slots_per_node = 0;
+  v1::DeviceKind kind = v1::DEVICE_KIND_UNSPECIFIED;
+};
+GangShape ShapeOf(const v1::JobSpec& spec);
+
+// The slots of one node of a gang, in the order of its local ranks.
+struct NodeSlots {
+  std::string node_id;
+  std::vector<int> slots;
+};
+
+// A gang, by node rank. Ranks are node-major, so that a tensor-parallel group stays on one node.
+using Gang = std::vector<NodeSlots>;
+std::vector<v1::RankPlacement> RanksOf(const Gang& gang);
+
+// One pass over the queue. What it gives away stays taken until the pass ends. Every choice is
+// deterministic: the fullest nodes that suffice (best fit), then by node id; lowest slots first.
+class PlacementPass {
+ public:
+  // Nodes in `excluded` take nothing in this pass. `state` must outlive the pass.
+  PlacementPass(const ClusterState& state, std::set<std::string> excluded);
+
+  // The gang of a recovering job on exactly the nodes that it had; nothing when one of them is
+  // gone.
+  std::optional<Gang> PlaceAgain(const JobEntry& entry);
+
+  // A recovering job keeps its slots where they are still there, and only the other nodes are
+  // replaced. A node that is suspect is waited for: it will soon be either ready or lost.
+  std::optional<Gang> Place(const JobEntry& entry);
+
+  // The same, and takes slots that later jobs have reserved without being able to run: else two
+  // recovering jobs could wait for each other's slots for ever.
+  std::optional<Gang> PlaceOverReservations(const JobEntry& entry);
+
+  // Nodes that could give this job its slots now.
+  int CountFittingNodes(const GangShape& shape) const;
+
+ private:
+  // True when the pass may give this slot to the job.
+  bool IsUsable(const NodeEntry& node, int position, const JobEntry& job, bool over_reservations);
+  // Slots of the node for the job, those that it had first; fewer than needed means none.
+  std::optional<NodeSlots> TakeFrom(const NodeEntry& node, const JobEntry& job,
+                                    const std::vector<int>& preferred, bool over_reservations);
+  // What remains of the gang that the job had. False when the job has to wait for a suspect node.
+  bool KeepGang(const JobEntry& job, std::vector<std::optional<NodeSlots>>& gang);
+  std::vector<std::string> PickNodes(const GangShape& shape, int count,
+                                     const std::set<std::string>& not_these) const;
+  bool FillGang(const JobEntry& job, bool over_reservations,
+                std::vector<std::optional<NodeSlots>>& gang);
+  std::optional<Gang> PlaceGang(const JobEntry& job, bool over_reservations);
+  void Take(const Gang& gang);
+  int FreeNow(const NodeEntry& node, v1::DeviceKind kind) const;
+
+  const ClusterState& state_;
+  std::set<std::string> excluded_;
+  // Slot positions given away in this pass, by node.
+  std::map<std::string, std::set<int>> taken_;
+  // Free slots of the nodes in taken_; state_.free_nodes is out of date for them.
+  std::map<v1::DeviceKind, NodesByFreeSlots> touched_;
+};
+
+// Where the ranks would go if every slot were free; nothing when the cluster is too small.
+std::optional<Gang> PlaceOnEmptyCluster(const ClusterState& state, const GangShape& shape);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_PLACEMENT_H_

@@ -1,0 +1,250 @@
+#include "controller/core/plan.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "controller/core/failure_policy.h"
+#include "controller/core/node_evidence.h"
+#include "controller/core/placement.h"
+
+namespace trainyard::controller {
+namespace {
+
+v1::Event ControllerEvent(Timestamp now) {
+  v1::Event event;
+  event.set_time_ms(now);
+  event.set_actor("controller");
+  return event;
+}
+
+bool IsLost(const ClusterState& state, const std::string& node_id) {
+  return state.lost_nodes.contains(node_id);
+}
+
+// True when no rank of the attempt can still be running, but for nodes that are lost: the epoch
+// fences those.
+bool IsCleared(const ClusterState& state, const JobEntry& entry, const v1::Attempt& attempt) {
+  return std::ranges::all_of(GangNodes(attempt), [&](const std::string& node_id) {
+    return entry.cleared_nodes.contains(node_id) || IsLost(state, node_id);
+  });
+}
+
+bool HasUnfinishedRankOn(const JobEntry& entry, const v1::Attempt& attempt,
+                         const std::string& node_id) {
+  return std::ranges::any_of(attempt.ranks(), [&](const v1::RankPlacement& rank) {
+    return rank.node_id() == node_id && !entry.exited_ranks.contains(rank.rank());
+  });
+}
+
+// Live jobs with ranks on a lost node, and the first such node of each.
+std::map<int64_t, std::string> JobsOnLostNodes(const ClusterState& state) {
+  std::map<int64_t, std::string> jobs;
+  for (const std::string& node_id : state.lost_nodes) {
+    for (const int64_t job_id : state.nodes.at(node_id).live_jobs) {
+      const JobEntry& entry = state.jobs.at(job_id);
+      if (HasUnfinishedRankOn(entry, *LiveAttempt(entry), node_id)) jobs.emplace(job_id, node_id);
+    }
+  }
+  return jobs;
+}
+
+// Looks after the live attempts.
+class AttemptWatch {
+ public:
+  AttemptWatch(const ClusterState& state, const Observations& observations, Timestamp now)
+      : state_(state),
+        observations_(observations),
+        now_(now),
+        on_lost_nodes_(JobsOnLostNodes(state)) {}
+
+  std::vector<v1::Event> EventsDue() {
+    for (const int64_t job_id : state_.live_jobs) Watch(state_.jobs.at(job_id));
+    return std::move(events_);
+  }
+
+ private:
+  void Watch(const JobEntry& entry) {
+    const v1::Attempt& attempt = *LiveAttempt(entry);
+    if (attempt.state() != v1::ATTEMPT_STATE_STOPPING) {
+      if (const auto verdict = Judge(entry)) {
+        Fail(entry, attempt, *verdict);
+        return;
+      }
+      const bool all_started = static_cast<int>(entry.started_ranks.size()) == attempt.ranks_size();
+      if (attempt.state() == v1::ATTEMPT_STATE_STARTING) {
+        if (all_started) Run(entry, attempt);
+        return;
+      }
+      if (!AllRanksSucceeded(entry)) return;
+    }
+    if (IsCleared(state_, entry, attempt)) End(entry, attempt);
+  }
+
+  std::optional<v1::Verdict> Judge(const JobEntry& entry) {
+    if (auto verdict = JudgeExits(state_, observations_, entry, now_)) return verdict;
+    const auto lost = on_lost_nodes_.find(entry.job.id());
+    if (lost == on_lost_nodes_.end()) return std::nullopt;
+    return NodeLostVerdict(state_.nodes.at(lost->second).node, now_);
+  }
+
+  void Fail(const JobEntry& entry, const v1::Attempt& attempt, const v1::Verdict& verdict) {
+    v1::AttemptFailed& failed =
+        *events_.emplace_back(ControllerEvent(now_)).mutable_attempt_failed();
+    failed.set_job_id(entry.job.id());
+    failed.set_epoch(attempt.epoch());
+    *failed.mutable_verdict() = verdict;
+  }
+
+  void Run(const JobEntry& entry, const v1::Attempt& attempt) {
+    v1::AttemptRunning& running =
+        *events_.emplace_back(ControllerEvent(now_)).mutable_attempt_running();
+    running.set_job_id(entry.job.id());
+    running.set_epoch(attempt.epoch());
+  }
+
+  void End(const JobEntry& entry, const v1::Attempt& attempt) {
+    const bool failed = attempt.state() == v1::ATTEMPT_STATE_STOPPING && !entry.stop_requested;
+    RestartDecision restart;
+    if (failed) restart = DecideRestart(entry, attempt.verdict(), now_);
+    v1::AttemptEnded& ended = *events_.emplace_back(ControllerEvent(now_)).mutable_attempt_ended();
+    ended.set_job_id(entry.job.id());
+    ended.set_epoch(attempt.epoch());
+    if (restart.not_before_ms.has_value()) {
+      ended.set_retry_not_before_ms(*restart.not_before_ms);
+      return;
+    }
+    v1::JobEnded& job_ended = *events_.emplace_back(ControllerEvent(now_)).mutable_job_ended();
+    job_ended.set_job_id(entry.job.id());
+    if (failed) {
+      job_ended.set_state(v1::JOB_STATE_FAILED);
+      *job_ended.mutable_verdict() = attempt.verdict();
+      if (!restart.refusal.empty()) {
+        job_ended.mutable_verdict()->mutable_summary()->append("; " + restart.refusal);
+      }
+    } else if (entry.stop_requested) {
+      job_ended.set_state(v1::JOB_STATE_STOPPED);
+      *job_ended.mutable_verdict() = StoppedVerdict(entry.kill_requested, now_);
+    } else {
+      job_ended.set_state(v1::JOB_STATE_SUCCEEDED);
+      *job_ended.mutable_verdict() = CompletedVerdict(entry, now_);
+    }
+  }
+
+  const ClusterState& state_;
+  const Observations& observations_;
+  const Timestamp now_;
+  const std::map<int64_t, std::string> on_lost_nodes_;
+  std::vector<v1::Event> events_;
+};
+
+// Gives free slots to the queue.
+class QueueWalk {
+ public:
+  QueueWalk(const ClusterState& state, const CoreOptions& options, std::set<std::string> excluded,
+            Timestamp now)
+      : state_(state), options_(options), now_(now), pass_(state, std::move(excluded)) {}
+
+  std::vector<v1::Event> EventsDue() {
+    // A recovering job whose slots are all there takes them from nobody: it need not wait its turn.
+    for (const int64_t job_id : state_.recovering_jobs) {
+      const JobEntry& entry = state_.jobs.at(job_id);
+      if (const auto gang = pass_.PlaceAgain(entry)) {
+        settled_.insert(job_id);
+        Place(entry, *gang);
+      }
+    }
+    // The head of the queue is never overtaken: the walk ends at the first job that does not fit.
+    for (const int64_t job_id : state_.pending_jobs) {
+      if (static_cast<int>(events_.size()) >= kPlacementsPerPlan) break;
+      if (settled_.contains(job_id)) continue;
+      const JobEntry& entry = state_.jobs.at(job_id);
+      const auto gang = Find(entry);
+      if (!gang.has_value() || !Place(entry, *gang)) break;
+    }
+    return std::move(events_);
+  }
+
+ private:
+  bool IsDue(const JobEntry& entry) const { return entry.job.not_before_ms() <= now_; }
+
+  std::optional<Gang> Find(const JobEntry& entry) {
+    if (auto gang = pass_.Place(entry)) return gang;
+    const bool may_press = state_.recovering_jobs.contains(entry.job.id()) && IsDue(entry);
+    return may_press ? pass_.PlaceOverReservations(entry) : std::nullopt;
+  }
+
+  // False when no rendezvous port is left. A job in its backoff only keeps its slots in this pass.
+  bool Place(const JobEntry& entry, const Gang& gang) {
+    if (!IsDue(entry)) return true;
+    const v1::Attempt* before = NewestAttempt(entry);
+    const int64_t epoch = before == nullptr ? 1 : before->epoch() + 1;
+    const std::string& address = state_.nodes.at(gang.front().node_id).node.address();
+    const auto port = FindPort(entry.job.id(), epoch, before, address);
+    if (!port.has_value()) return false;
+    v1::JobPlaced& placed = *events_.emplace_back(ControllerEvent(now_)).mutable_job_placed();
+    placed.set_job_id(entry.job.id());
+    placed.set_epoch(epoch);
+    for (v1::RankPlacement& rank : RanksOf(gang)) *placed.add_ranks() = std::move(rank);
+    placed.set_master_address(address);
+    placed.set_master_port(*port);
+    if (const v1::Checkpoint* newest = NewestCheckpoint(entry.job)) {
+      placed.set_resume_from(newest->path());
+      placed.set_resume_step(newest->step());
+    } else {
+      placed.set_resume_from(entry.job.spec().checkpoint().resume_from());
+    }
+    return true;
+  }
+
+  // Spread over the range by job and epoch, so that a port that is stuck, or taken by a program
+  // that is not ours, is not tried twice in a row.
+  std::optional<int> FindPort(int64_t job_id, int64_t epoch, const v1::Attempt* before,
+                              const std::string& address) {
+    constexpr int64_t kJobStride = 131, kEpochStride = 17;
+    const int64_t count = options_.last_rendezvous_port - options_.first_rendezvous_port + 1;
+    const int64_t start = job_id * kJobStride + epoch * kEpochStride;
+    for (int64_t i = 0; i < count; ++i) {
+      const int port = options_.first_rendezvous_port + static_cast<int>((start + i) % count);
+      const bool just_used = before != nullptr && before->master_port() == port && count > 1;
+      if (just_used || state_.rendezvous_in_use.contains({address, port})) continue;
+      if (ports_given_.insert({address, port}).second) return port;
+    }
+    return std::nullopt;
+  }
+
+  const ClusterState& state_;
+  const CoreOptions& options_;
+  const Timestamp now_;
+  PlacementPass pass_;
+  std::set<int64_t> settled_;
+  std::set<std::pair<std::string, int>> ports_given_;
+  std::vector<v1::Event> events_;
+};
+
+// Nodes that the events say something new of: the state is out of date for them.
+std::set<std::string> NodesNamed(const std::vector<v1::Event>& events) {
+  std::set<std::string> ids;
+  for (const v1::Event& event : events) {
+    if (event.has_node_suspected()) ids.insert(event.node_suspected().node_id());
+    if (event.has_node_lost()) ids.insert(event.node_lost().node_id());
+  }
+  return ids;
+}
+
+}  // namespace
+
+std::vector<v1::Event> Plan(const ClusterState& state, const Observations& observations,
+                            const CoreOptions& options, Timestamp now) {
+  std::vector<v1::Event> events = NodeEventsDue(state, observations, options, now);
+  std::set<std::string> changing = NodesNamed(events);
+  std::vector<v1::Event> attempts = AttemptWatch(state, observations, now).EventsDue();
+  std::ranges::move(attempts, std::back_inserter(events));
+  std::vector<v1::Event> placed = QueueWalk(state, options, std::move(changing), now).EventsDue();
+  std::ranges::move(placed, std::back_inserter(events));
+  return events;
+}
+
+}  // namespace trainyard::controller

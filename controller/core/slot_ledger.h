@@ -1,0 +1,39 @@
+// Who holds which slot, and the indexes that follow from it. Used by Apply and FromSnapshot only.
+#ifndef TRAINYARD_CONTROLLER_CORE_SLOT_LEDGER_H_
+#define TRAINYARD_CONTROLLER_CORE_SLOT_LEDGER_H_
+
+#include <functional>
+#include <string>
+
+#include "controller/core/attempt_key.h"
+#include "controller/core/cluster_state.h"
+
+namespace trainyard::controller {
+
+// Runs `edit` on the node and brings free_nodes and lost_nodes up to date. The node must exist.
+void EditNode(const std::string& node_id, const std::function<void(NodeEntry&)>& edit,
+              ClusterState& state);
+
+// Gives the slots of a new attempt to its ranks. A slot that is neither free nor reserved by a
+// pending job is a bug.
+void TakeSlots(int64_t job_id, const v1::Attempt& attempt, ClusterState& state);
+
+// Frees the slots that an ended attempt holds on nodes that have confirmed that its ranks are gone.
+void ReleaseSlots(int64_t job_id, const v1::Attempt& attempt, ClusterState& state);
+
+// Marks an ended attempt as not cleared on a node where it still holds a slot.
+void MarkUncleared(const AttemptKey& key, const std::string& node_id, ClusterState& state);
+
+// A node confirmed that nothing of the attempt runs there. `reserved`: the job keeps the slots.
+void MarkCleared(const AttemptKey& key, const std::string& node_id, bool reserved,
+                 ClusterState& state);
+
+// Takes over what a worker says of its node; uses of slots that are no more are dropped.
+void ReplaceNode(const v1::Node& joined, ClusterState& state);
+
+// Fills every index from jobs and nodes.
+void RebuildIndexes(ClusterState& state);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_SLOT_LEDGER_H_

@@ -1,0 +1,29 @@
+// Small pieces of the sentences that the core writes for people.
+#ifndef TRAINYARD_CONTROLLER_CORE_TEXT_H_
+#define TRAINYARD_CONTROLLER_CORE_TEXT_H_
+
+#include <cstdint>
+#include <string>
+
+#include "controller/core/cluster_state.h"
+
+namespace trainyard::controller {
+
+// "850 ms", "3.2 s", "45 s", "5 min", "24 h".
+std::string DurationText(int64_t ms);
+
+// "1 node", "3 nodes".
+std::string Counted(int64_t count, const char* noun);
+
+// "cpu" or "gpu".
+std::string KindName(v1::DeviceKind kind);
+
+// "2 nodes with 4 gpu slots each".
+std::string ShapeText(int nodes, int slots_per_node, v1::DeviceKind kind);
+
+// "job 17 (llama-tiny)".
+std::string JobText(const v1::Job& job);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_TEXT_H_
