@@ -42,17 +42,19 @@ class LogStore {
  public:
   virtual ~LogStore() = default;
 
-  // Stores all batches or none; durable on return. Bytes that are stored already are skipped; a batch
-  // that begins beyond the stored offset is OUT_OF_RANGE.
+  // Stores all batches or none; durable on return. INVALID_ARGUMENT: a stream of another kind.
+  // Bytes that are stored already are skipped; a batch that begins beyond the stored offset is
+  // OUT_OF_RANGE.
   virtual absl::Status Append(const std::vector<LogBatch>& batches) = 0;
 
   virtual absl::StatusOr<int64_t> StoredOffset(const StreamKey& stream) = 0;
 
-  // Gives the lines that `cursor` has not been given, by attempt, then time, then rank, in chunks of at
-  // most about 1 MiB, and moves the cursor. An unfinished last line is given only when its attempt is
-  // over (`include_partial`). Stops early when `emit` returns false; the chunk that it was called with
-  // counts as given. With `tail`, the cursor of every stream is moved past the lines left out before
-  // the first chunk is given: who stopped early goes on with the same cursor and tail 0.
+  // Gives the lines that `cursor` has not been given, by attempt, then time, then rank, in chunks
+  // of at most about 1 MiB, and moves the cursor. An unfinished last line is given only when its
+  // attempt is over (`include_partial`). Stops early when `emit` returns false; the chunk that it
+  // was called with counts as given. With `tail`, the cursor of every stream is moved past the
+  // lines left out before the first chunk is given: who stopped early goes on with the same cursor
+  // and tail 0.
   virtual absl::Status Read(const LogQuery& query, bool include_partial, LogCursor& cursor,
                             const std::function<bool(std::vector<v1::LogLine>)>& emit) = 0;
 };

@@ -46,13 +46,18 @@ class MetricStore {
  public:
   virtual ~MetricStore() = default;
 
-  // Stores all batches or none; durable on return. A batch whose bytes are stored already is skipped;
-  // one that begins beyond the stored offset is OUT_OF_RANGE.
+  // Stores all batches or none; durable on return. A batch whose bytes are stored already is
+  // skipped; one that begins beyond the stored offset is OUT_OF_RANGE. A point that comes again for
+  // the same attempt, key and step replaces the one before.
   virtual absl::Status Append(const std::vector<MetricBatch>& batches) = 0;
 
   // Bytes of the stream that are stored; 0 for an unknown one.
   virtual absl::StatusOr<int64_t> StoredOffset(const StreamKey& stream) = 0;
 
+  // One series for each key, in the order of the query; a key that the job does not have has no
+  // points. Buckets are equal ranges of steps, the same for all keys of the query. Without an epoch
+  // an older attempt ends at the newer one's first step of any series. INVALID_ARGUMENT: negative
+  // buckets, or to_step before from_step. DATA_LOSS: a stored block is damaged.
   virtual absl::StatusOr<std::vector<v1::Series>> Read(const SeriesQuery& query) = 0;
 
   // Sorted names of the job's series.

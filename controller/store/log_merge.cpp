@@ -1,0 +1,176 @@
+#include "controller/store/log_merge.h"
+
+#include <algorithm>
+#include <queue>
+#include <tuple>
+
+#include "proto/support/status_macros.h"
+
+namespace trainyard::controller {
+namespace {
+
+constexpr std::size_t kEmitBytesMax = std::size_t{1} << 20;
+// What the fields of a line beside its text take at most.
+constexpr std::size_t kLineOverheadBytes = 48;
+
+// Collects lines into chunks and moves the cursor only over what was handed out.
+class LineEmitter {
+ public:
+  LineEmitter(const EmitLines& emit, LogCursor& cursor) : emit_(emit), cursor_(cursor) {}
+
+  // False when the reader wants no more.
+  bool Add(const StreamKey& stream, const RawLine& raw) {
+    v1::LogLine line;
+    line.set_epoch(stream.epoch);
+    line.set_rank(stream.rank);
+    line.set_time_ms(raw.time_ms);
+    line.set_text(ReplaceInvalidUtf8(raw.text));
+    line.set_offset(raw.begin);
+    const std::size_t size = line.text().size() + kLineOverheadBytes;
+    if (bytes_ + size > kEmitBytesMax && !Flush()) return false;
+    bytes_ += size;
+    lines_.push_back(std::move(line));
+    MoveTo(stream, raw.end);
+    return true;
+  }
+
+  // Everything of the stream before the offset has been given or does not match.
+  void MoveTo(const StreamKey& stream, int64_t offset) { moved_[stream] = offset; }
+
+  bool Flush() {
+    for (const auto& [stream, offset] : moved_) cursor_[stream] = offset;
+    moved_.clear();
+    bytes_ = 0;
+    if (lines_.empty()) return true;
+    return emit_(std::exchange(lines_, {}));
+  }
+
+ private:
+  const EmitLines& emit_;
+  LogCursor& cursor_;
+  std::vector<v1::LogLine> lines_;
+  std::size_t bytes_ = 0;
+  LogCursor moved_;
+};
+
+// Heads of the streams of one attempt, the next one on top. The index grows with the rank.
+using Head = std::tuple<int64_t, std::size_t>;  // Time of the line, index of the stream.
+using EarliestFirst = std::priority_queue<Head, std::vector<Head>, std::greater<>>;
+using LatestFirst = std::priority_queue<Head>;
+
+}  // namespace
+
+absl::Status CheckLogQuery(const LogQuery& query) {
+  if (query.tail < 0) {
+    return absl::InvalidArgumentError("tail is negative; give 0 for all lines");
+  }
+  if (query.grep.find('\n') != std::string::npos) {
+    return absl::InvalidArgumentError(
+        "the text to search for holds a line end; lines are searched one by one");
+  }
+  return absl::OkStatus();
+}
+
+bool Wants(const LogQuery& query, const StreamKey& stream) {
+  if (stream.job_id != query.job_id) return false;
+  if (query.epoch != 0 && stream.epoch != query.epoch) return false;
+  return query.ranks.empty() || std::ranges::find(query.ranks, stream.rank) != query.ranks.end();
+}
+
+std::vector<LogMerge::AttemptStreams> LogMerge::Attempts() const {
+  std::vector<AttemptStreams> attempts;
+  for (auto begin = streams_.begin(); begin != streams_.end();) {
+    const auto end = std::find_if(begin, streams_.end(), [&](const LogStream& stream) {
+      return stream.key.epoch != begin->key.epoch;
+    });
+    attempts.emplace_back(begin, end);
+    begin = end;
+  }
+  return attempts;
+}
+
+LineRange LogMerge::RangeOf(const LogStream& stream) const {
+  const auto given = cursor_.find(stream.key);
+  const int64_t begin = given == cursor_.end() ? 0 : given->second;
+  // An attempt that has a successor is over.
+  const bool is_over = include_partial_ || stream.key.epoch != streams_.back().key.epoch;
+  return {.begin = std::clamp<int64_t>(begin, 0, stream.end_offset),
+          .end = stream.end_offset,
+          .include_partial = is_over};
+}
+
+// Moves the cursor so that only the last lines remain to be given.
+absl::Status LogMerge::SkipToTail() {
+  int64_t wanted = query_.tail;
+  const std::vector<AttemptStreams> attempts = Attempts();
+  for (auto attempt = attempts.rbegin(); attempt != attempts.rend(); ++attempt) {
+    TRAINYARD_ASSIGN_OR_RETURN(const int64_t found, SkipWithin(*attempt, wanted));
+    wanted -= found;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int64_t> LogMerge::SkipWithin(AttemptStreams attempt, int64_t wanted) {
+  std::vector<BackwardLines> lines;
+  std::vector<int64_t> positions;
+  lines.reserve(attempt.size());
+  LatestFirst heads;
+  for (std::size_t i = 0; i < attempt.size(); ++i) {
+    lines.emplace_back(*attempt[i].source, RangeOf(attempt[i]), query_.grep);
+    TRAINYARD_RETURN_IF_ERROR(lines[i].Start());
+    positions.push_back(lines[i].position());
+    if (wanted == 0) continue;
+    TRAINYARD_ASSIGN_OR_RETURN(const bool found, lines[i].Next());
+    if (found) heads.emplace(lines[i].line().time_ms, i);
+  }
+  int64_t taken = 0;
+  while (taken < wanted && !heads.empty()) {
+    const std::size_t i = std::get<1>(heads.top());
+    heads.pop();
+    positions[i] = lines[i].line().begin;
+    ++taken;
+    TRAINYARD_ASSIGN_OR_RETURN(const bool found, lines[i].Next());
+    if (found) heads.emplace(lines[i].line().time_ms, i);
+  }
+  for (std::size_t i = 0; i < attempt.size(); ++i) cursor_[attempt[i].key] = positions[i];
+  return taken;
+}
+
+absl::StatusOr<bool> LogMerge::ReadAttempt(AttemptStreams attempt, const EmitLines& emit) {
+  std::vector<ForwardLines> lines;
+  lines.reserve(attempt.size());
+  LineEmitter emitter(emit, cursor_);
+  EarliestFirst heads;
+  const auto advance = [&](std::size_t i) -> absl::Status {
+    TRAINYARD_ASSIGN_OR_RETURN(const bool found, lines[i].Next());
+    if (found) {
+      heads.emplace(lines[i].line().time_ms, i);
+    } else {
+      emitter.MoveTo(attempt[i].key, lines[i].position());
+    }
+    return absl::OkStatus();
+  };
+  for (std::size_t i = 0; i < attempt.size(); ++i) {
+    lines.emplace_back(*attempt[i].source, RangeOf(attempt[i]), query_.grep);
+    TRAINYARD_RETURN_IF_ERROR(advance(i));
+  }
+  while (!heads.empty()) {
+    const std::size_t i = std::get<1>(heads.top());
+    heads.pop();
+    if (!emitter.Add(attempt[i].key, lines[i].line())) return false;
+    TRAINYARD_RETURN_IF_ERROR(advance(i));
+  }
+  return emitter.Flush();
+}
+
+absl::Status LogMerge::Read(const EmitLines& emit) {
+  if (streams_.empty()) return absl::OkStatus();
+  if (query_.tail > 0) TRAINYARD_RETURN_IF_ERROR(SkipToTail());
+  for (const AttemptStreams attempt : Attempts()) {
+    TRAINYARD_ASSIGN_OR_RETURN(const bool wants_more, ReadAttempt(attempt, emit));
+    if (!wants_more) return absl::OkStatus();
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,66 @@
+// Answers a LogQuery from the streams of one job: order, tail, cursor and chunks.
+#ifndef TRAINYARD_CONTROLLER_STORE_LOG_MERGE_H_
+#define TRAINYARD_CONTROLLER_STORE_LOG_MERGE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "controller/store/log_lines.h"
+#include "controller/store/log_store.h"
+
+namespace trainyard::controller {
+
+// One stream of the job as it was when the query began.
+struct LogStream {
+  StreamKey key;
+  int64_t end_offset = 0;
+  std::unique_ptr<SegmentSource> source;
+};
+
+using EmitLines = std::function<bool(std::vector<v1::LogLine>)>;
+
+// INVALID_ARGUMENT when the query cannot be answered.
+absl::Status CheckLogQuery(const LogQuery& query);
+
+// Whether the query wants this stream.
+bool Wants(const LogQuery& query, const StreamKey& stream);
+
+// One query over streams that are sorted by key. Times within a stream never go back, so that lines
+// by time, then rank, are the same whether they are read forwards or backwards.
+class LogMerge {
+ public:
+  LogMerge(const LogQuery& query, std::vector<LogStream> streams, bool include_partial,
+           LogCursor& cursor)
+      : query_(query),
+        streams_(std::move(streams)),
+        include_partial_(include_partial),
+        cursor_(cursor) {}
+
+  // As LogStore::Read says.
+  absl::Status Read(const EmitLines& emit);
+
+ private:
+  // Streams of one attempt.
+  using AttemptStreams = std::span<const LogStream>;
+
+  std::vector<AttemptStreams> Attempts() const;
+  LineRange RangeOf(const LogStream& stream) const;
+  absl::Status SkipToTail();
+  absl::StatusOr<int64_t> SkipWithin(AttemptStreams attempt, int64_t wanted);
+  absl::StatusOr<bool> ReadAttempt(AttemptStreams attempt, const EmitLines& emit);
+
+  const LogQuery& query_;
+  const std::vector<LogStream> streams_;
+  const bool include_partial_;
+  LogCursor& cursor_;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_LOG_MERGE_H_

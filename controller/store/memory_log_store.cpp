@@ -1,0 +1,112 @@
+#include "controller/store/memory_log_store.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "controller/store/log_merge.h"
+#include "controller/store/stream_offsets.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::controller {
+namespace {
+
+// Ends of all lines and parts of lines from `begin` on; the last one may be unfinished.
+std::vector<int64_t> LineEnds(const LogSegment& stream, int64_t begin) {
+  std::vector<int64_t> ends = stream.splits;
+  for (std::size_t i = 0; i < stream.bytes.size(); ++i) {
+    if (stream.bytes[i] == '\n') ends.push_back(static_cast<int64_t>(i) + 1);
+  }
+  ends.push_back(stream.end());
+  std::ranges::sort(ends);
+  ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
+  ends.erase(ends.begin(), std::ranges::upper_bound(ends, begin));
+  return ends;
+}
+
+std::string_view TextOf(const LogSegment& stream, int64_t begin, int64_t end) {
+  std::string_view text = std::string_view(stream.bytes).substr(begin, end - begin);
+  if (text.ends_with("\r\n")) return text.substr(0, text.size() - 2);
+  return text.ends_with('\n') ? text.substr(0, text.size() - 1) : text;
+}
+
+}  // namespace
+
+absl::Status MemoryLogStore::Append(const std::vector<LogBatch>& batches) {
+  std::lock_guard lock(mutex_);
+  // Changed in a copy, so that a refused batch leaves nothing behind.
+  std::map<StreamKey, LogSegment> streams = streams_;
+  for (const LogBatch& batch : batches) {
+    if (batch.stream.kind != v1::STREAM_KIND_LOG) {
+      return absl::InvalidArgumentError("only output of ranks belongs into the log store");
+    }
+    LogSegment& stream = streams[batch.stream];
+    const int64_t end = batch.begin_offset + static_cast<int64_t>(batch.data.size());
+    TRAINYARD_RETURN_IF_ERROR(
+        CheckBatchRange(batch.stream, {batch.begin_offset, end}, stream.end()));
+    if (end <= stream.end()) continue;
+    const int64_t last_time = stream.marks.empty() ? 0 : stream.marks.back().time_ms;
+    stream.marks.push_back({stream.end(), std::max(last_time, batch.time_ms)});
+    stream.bytes.append(batch.data, stream.end() - batch.begin_offset);
+    stream.splits = LineSplitter(0).Add(0, stream.bytes);
+  }
+  streams_ = std::move(streams);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int64_t> MemoryLogStore::StoredOffset(const StreamKey& stream) {
+  std::lock_guard lock(mutex_);
+  const auto stored = streams_.find(stream);
+  return stored == streams_.end() ? 0 : stored->second.end();
+}
+
+// In the order of the stores; moves the cursor over everything, matching or not.
+std::vector<MemoryLogStore::Line> MemoryLogStore::MatchingLines(const LogQuery& query,
+                                                                bool include_partial,
+                                                                LogCursor& cursor) {
+  std::lock_guard lock(mutex_);
+  int64_t newest_epoch = 0;
+  for (const auto& [key, stream] : streams_) {
+    if (Wants(query, key)) newest_epoch = std::max(newest_epoch, key.epoch);
+  }
+  std::vector<Line> lines;
+  for (const auto& [key, stream] : streams_) {
+    if (!Wants(query, key)) continue;
+    int64_t& position = cursor[key];
+    for (const int64_t end : LineEnds(stream, position)) {
+      const bool whole = stream.bytes[end - 1] == '\n' || end != stream.end();
+      if (!whole && !include_partial && key.epoch == newest_epoch) break;
+      const std::string_view text = TextOf(stream, position, end);
+      if (text.find(query.grep) != std::string_view::npos) {
+        Line& line = lines.emplace_back(Line{.stream = key, .end = end});
+        line.line.set_epoch(key.epoch);
+        line.line.set_rank(key.rank);
+        line.line.set_time_ms(stream.TimeAt(position));
+        line.line.set_text(ReplaceInvalidUtf8(text));
+        line.line.set_offset(position);
+      }
+      position = end;
+    }
+  }
+  std::ranges::stable_sort(lines, {}, [](const Line& line) {
+    return std::tuple(line.stream.epoch, line.line.time_ms(), line.stream.rank);
+  });
+  return lines;
+}
+
+absl::Status MemoryLogStore::Read(const LogQuery& query, bool include_partial, LogCursor& cursor,
+                                  const std::function<bool(std::vector<v1::LogLine>)>& emit) {
+  TRAINYARD_RETURN_IF_ERROR(CheckLogQuery(query));
+  LogCursor after = cursor;
+  std::vector<Line> lines = MatchingLines(query, include_partial, after);
+  const auto tail = static_cast<std::size_t>(query.tail);
+  if (tail > 0 && lines.size() > tail) lines.erase(lines.begin(), lines.end() - query.tail);
+  for (Line& line : lines) {
+    cursor[line.stream] = line.end;
+    if (!emit({std::move(line.line)})) return absl::OkStatus();
+  }
+  cursor = std::move(after);
+  return absl::OkStatus();
+}
+
+}  // namespace trainyard::controller

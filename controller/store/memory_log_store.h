@@ -1,0 +1,38 @@
+// The log store in memory: for simulation and tests, and the plain reference for the one in SQLite.
+#ifndef TRAINYARD_CONTROLLER_STORE_MEMORY_LOG_STORE_H_
+#define TRAINYARD_CONTROLLER_STORE_MEMORY_LOG_STORE_H_
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "controller/store/log_segment.h"
+#include "controller/store/log_store.h"
+
+namespace trainyard::controller {
+
+class MemoryLogStore : public LogStore {
+ public:
+  absl::Status Append(const std::vector<LogBatch>& batches) override;
+  absl::StatusOr<int64_t> StoredOffset(const StreamKey& stream) override;
+  absl::Status Read(const LogQuery& query, bool include_partial, LogCursor& cursor,
+                    const std::function<bool(std::vector<v1::LogLine>)>& emit) override;
+
+ private:
+  struct Line {
+    StreamKey stream;
+    v1::LogLine line;
+    int64_t end = 0;
+  };
+
+  std::vector<Line> MatchingLines(const LogQuery& query, bool include_partial, LogCursor& cursor);
+
+  std::mutex mutex_;
+  std::map<StreamKey, LogSegment> streams_;  // Guarded by mutex_. Whole streams, from byte 0.
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_MEMORY_LOG_STORE_H_

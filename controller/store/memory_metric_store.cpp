@@ -1,0 +1,100 @@
+#include "controller/store/memory_metric_store.h"
+
+#include <algorithm>
+#include <set>
+
+#include "controller/store/series_builder.h"
+#include "controller/store/series_reader.h"
+#include "controller/store/stream_offsets.h"
+
+namespace trainyard::controller {
+
+absl::Status MemoryMetricStore::Append(const std::vector<MetricBatch>& batches) {
+  std::lock_guard lock(mutex_);
+  // A copy of the offsets, so that a refused batch leaves nothing behind.
+  std::map<StreamKey, int64_t> offsets = offsets_;
+  std::vector<const MetricBatch*> fresh;
+  for (const MetricBatch& batch : batches) {
+    int64_t& stored = offsets[batch.stream];
+    TRAINYARD_RETURN_IF_ERROR(
+        CheckBatchRange(batch.stream, {batch.begin_offset, batch.end_offset}, stored));
+    if (batch.end_offset <= stored) continue;
+    stored = batch.end_offset;
+    fresh.push_back(&batch);
+  }
+  offsets_ = std::move(offsets);
+  for (const MetricBatch* batch : fresh) {
+    for (const MetricPoint& point : batch->points) {
+      jobs_[batch->stream.job_id][batch->stream.epoch][point.key][point.step] = {
+          point.step, point.time_ms, point.value};
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int64_t> MemoryMetricStore::StoredOffset(const StreamKey& stream) {
+  std::lock_guard lock(mutex_);
+  const auto stored = offsets_.find(stream);
+  return stored == offsets_.end() ? 0 : stored->second;
+}
+
+MemoryMetricStore::VisibleSeries MemoryMetricStore::FindVisible(const Attempts& attempts,
+                                                                const SeriesQuery& query,
+                                                                const std::string& key) {
+  VisibleSeries visible;
+  const int64_t to_step = query.to_step == 0 ? std::numeric_limits<int64_t>::max() : query.to_step;
+  int64_t resumed_at = std::numeric_limits<int64_t>::max();
+  for (auto attempt = attempts.rbegin(); attempt != attempts.rend(); ++attempt) {
+    const auto& [epoch, series] = *attempt;
+    if (query.epoch != 0 && epoch != query.epoch) continue;
+    if (const auto points = series.find(key); points != series.end()) {
+      const StepRange range{std::max(points->second.begin()->first, query.from_step),
+                            std::min({points->second.rbegin()->first, resumed_at, to_step})};
+      for (const auto& [step, point] : points->second) {
+        // Newer attempts came first and keep their steps.
+        if (step >= range.first && step <= range.last)
+          visible.points.try_emplace(step, VisiblePoint{epoch, point});
+      }
+      if (range.first <= range.last) {
+        visible.extent = {std::min(visible.extent.first, range.first),
+                          std::max(visible.extent.last, range.last)};
+      }
+    }
+    for (const auto& [other_key, points] : series) {
+      resumed_at = std::min(resumed_at, points.begin()->first);
+    }
+  }
+  return visible;
+}
+
+absl::StatusOr<std::vector<v1::Series>> MemoryMetricStore::Read(const SeriesQuery& query) {
+  TRAINYARD_RETURN_IF_ERROR(CheckSeriesQuery(query));
+  std::lock_guard lock(mutex_);
+  std::vector<VisibleSeries> all;
+  StepRange extent = VisibleSeries().extent;
+  for (const std::string& key : query.keys) {
+    all.push_back(FindVisible(jobs_[query.job_id], query, key));
+    extent = {std::min(extent.first, all.back().extent.first),
+              std::max(extent.last, all.back().extent.last)};
+  }
+  const BucketGrid grid = MakeBucketGrid(extent.first, extent.last, query.buckets);
+  std::vector<v1::Series> result(query.keys.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    result[i].set_key(query.keys[i]);
+    SeriesBuilder builder(grid, result[i]);
+    for (const auto& [step, visible] : all[i].points) builder.Add(visible.point, visible.epoch);
+    builder.Finish();
+  }
+  return result;
+}
+
+absl::StatusOr<std::vector<std::string>> MemoryMetricStore::Keys(int64_t job_id) {
+  std::lock_guard lock(mutex_);
+  std::set<std::string> keys;
+  for (const auto& [epoch, series] : jobs_[job_id]) {
+    for (const auto& [key, points] : series) keys.insert(key);
+  }
+  return std::vector<std::string>(keys.begin(), keys.end());
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,49 @@
+// The metric store in memory: for simulation and tests, and the plain reference for the one in
+// SQLite.
+#ifndef TRAINYARD_CONTROLLER_STORE_MEMORY_METRIC_STORE_H_
+#define TRAINYARD_CONTROLLER_STORE_MEMORY_METRIC_STORE_H_
+
+#include <limits>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "controller/store/metric_points.h"
+#include "controller/store/metric_store.h"
+
+namespace trainyard::controller {
+
+class MemoryMetricStore : public MetricStore {
+ public:
+  absl::Status Append(const std::vector<MetricBatch>& batches) override;
+  absl::StatusOr<int64_t> StoredOffset(const StreamKey& stream) override;
+  absl::StatusOr<std::vector<v1::Series>> Read(const SeriesQuery& query) override;
+  absl::StatusOr<std::vector<std::string>> Keys(int64_t job_id) override;
+
+ private:
+  using Points = std::map<int64_t, SeriesPoint>;  // By step.
+  using Series = std::map<std::string, Points>;   // By key.
+  using Attempts = std::map<int64_t, Series>;     // By epoch.
+  struct VisiblePoint {
+    int64_t epoch = 0;
+    SeriesPoint point;
+  };
+  struct VisibleSeries {
+    std::map<int64_t, VisiblePoint> points;  // By step.
+    // The steps over which buckets are laid.
+    StepRange extent = {std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
+  };
+
+  static VisibleSeries FindVisible(const Attempts& attempts, const SeriesQuery& query,
+                                   const std::string& key);
+
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  std::map<StreamKey, int64_t> offsets_;
+  std::map<int64_t, Attempts> jobs_;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_MEMORY_METRIC_STORE_H_

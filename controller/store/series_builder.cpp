@@ -1,0 +1,56 @@
+#include "controller/store/series_builder.h"
+
+namespace trainyard::controller {
+
+BucketGrid MakeBucketGrid(int64_t from, int64_t to, int buckets) {
+  if (buckets <= 0 || to < from) return {.from = from, .width = 0};
+  // Unsigned: the distance of two steps may not fit into a signed number.
+  const uint64_t distance = static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
+  return {.from = from, .width = distance / static_cast<uint64_t>(buckets) + 1};
+}
+
+uint64_t SeriesBuilder::BucketOf(int64_t step) const {
+  return (static_cast<uint64_t>(step) - static_cast<uint64_t>(grid_.from)) / grid_.width;
+}
+
+bool SeriesBuilder::InOneBucket(int64_t first_step, int64_t last_step) const {
+  if (grid_.width == 0) return first_step == last_step;
+  return BucketOf(first_step) == BucketOf(last_step);
+}
+
+void SeriesBuilder::StartBucketOf(int64_t step) {
+  if (grid_.width == 0) {
+    Finish();
+    return;
+  }
+  const uint64_t number = BucketOf(step);
+  if (number != bucket_number_) Finish();
+  bucket_number_ = number;
+}
+
+void SeriesBuilder::Add(const SeriesPoint& point, int64_t epoch) {
+  StartBucketOf(point.step);
+  bucket_.Add(point);
+  bucket_epoch_ = epoch;
+}
+
+void SeriesBuilder::Add(const PointSummary& summary, int64_t epoch) {
+  StartBucketOf(summary.first_step);
+  bucket_.Add(summary);
+  bucket_epoch_ = epoch;
+}
+
+void SeriesBuilder::Finish() {
+  if (bucket_.count == 0) return;
+  series_.add_steps(bucket_.last_step);
+  series_.add_times_ms(bucket_.last_time_ms);
+  series_.add_last(bucket_.last);
+  series_.add_min(bucket_.min);
+  series_.add_max(bucket_.max);
+  series_.add_counts(bucket_.count);
+  series_.add_epochs(bucket_epoch_);
+  series_.add_nan_counts(bucket_.nan_count);
+  bucket_ = PointSummary();
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,48 @@
+// Turns points and roll-ups, by growing step, into the columns that a reader gets.
+#ifndef TRAINYARD_CONTROLLER_STORE_SERIES_BUILDER_H_
+#define TRAINYARD_CONTROLLER_STORE_SERIES_BUILDER_H_
+
+#include <cstdint>
+
+#include "controller/store/metric_points.h"
+#include "trainyard/v1/metric_service.pb.h"
+
+namespace trainyard::controller {
+
+// Steps [from, to] in equal buckets.
+struct BucketGrid {
+  int64_t from = 0;
+  // Steps in a bucket; 0: every point is its own bucket.
+  uint64_t width = 0;
+};
+
+// At most `buckets` buckets over [from, to]; buckets 0 means one for each point.
+BucketGrid MakeBucketGrid(int64_t from, int64_t to, int buckets);
+
+class SeriesBuilder {
+ public:
+  SeriesBuilder(const BucketGrid& grid, v1::Series& series) : grid_(grid), series_(series) {}
+
+  void Add(const SeriesPoint& point, int64_t epoch);
+
+  // True when steps first..last lie in one bucket, so that their roll-up says enough.
+  bool InOneBucket(int64_t first_step, int64_t last_step) const;
+  void Add(const PointSummary& summary, int64_t epoch);
+
+  // Writes the last bucket. Nothing may be added after it.
+  void Finish();
+
+ private:
+  uint64_t BucketOf(int64_t step) const;
+  void StartBucketOf(int64_t step);
+
+  const BucketGrid grid_;
+  v1::Series& series_;
+  PointSummary bucket_;
+  int64_t bucket_epoch_ = 0;
+  uint64_t bucket_number_ = 0;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_SERIES_BUILDER_H_

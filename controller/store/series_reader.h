@@ -1,0 +1,65 @@
+// Answers a SeriesQuery from the tables of metrics.db.
+#ifndef TRAINYARD_CONTROLLER_STORE_SERIES_READER_H_
+#define TRAINYARD_CONTROLLER_STORE_SERIES_READER_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "controller/store/metric_store.h"
+#include "controller/store/metric_tables.h"
+#include "controller/store/series_builder.h"
+#include "controller/store/sqlite_database.h"
+
+namespace trainyard::controller {
+
+// INVALID_ARGUMENT when the query contradicts itself.
+absl::Status CheckSeriesQuery(const SeriesQuery& query);
+
+// The last step of an older attempt that a merged series shows, when the next attempt's first step
+// of any series is `first_step`. The step itself stays unless the newer attempt has a point there
+// (`has_point`): an evaluation of the checkpoint it came from would otherwise hide the other
+// series' last point.
+int64_t LimitForOlderAttempts(int64_t first_step, bool has_point);
+
+// One query. The caller holds a read transaction on the database.
+class SeriesReader {
+ public:
+  SeriesReader(SqliteDatabase& database, const SeriesQuery& query)
+      : database_(database), query_(query) {}
+
+  // One series for each key of the query, in that order; a key that the job does not have has no
+  // points.
+  absl::StatusOr<std::vector<v1::Series>> Read();
+
+ private:
+  // Steps of one attempt that belong to a series.
+  struct Span {
+    int64_t epoch = 0;
+    StepRange range;
+  };
+  struct SeriesSpans {
+    int64_t id = 0;
+    std::vector<Span> spans;  // Oldest attempt first; steps grow from one to the next.
+  };
+
+  absl::Status LoadAttempts();
+  absl::StatusOr<SeriesSpans> FindSpans(const std::string& key);
+  absl::StatusOr<std::optional<StepRange>> StoredRange(int64_t series_id, int64_t epoch);
+  BucketGrid GridOver(const std::vector<SeriesSpans>& all) const;
+  absl::Status AddSpan(int64_t series_id, const Span& span, SeriesBuilder& builder);
+  const std::vector<SeriesPoint>& TailOf(int64_t series_id, int64_t epoch) const;
+
+  SqliteDatabase& database_;
+  const SeriesQuery& query_;
+  std::vector<AttemptSteps> attempts_;
+  std::map<int64_t, PointsBySeries> tails_;  // By epoch; sorted, newest of equal steps.
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_SERIES_READER_H_

@@ -1,0 +1,41 @@
+// The log store in one SQLite database.
+#ifndef TRAINYARD_CONTROLLER_STORE_SQLITE_LOG_STORE_H_
+#define TRAINYARD_CONTROLLER_STORE_SQLITE_LOG_STORE_H_
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "controller/store/log_store.h"
+#include "controller/store/sqlite_database.h"
+
+namespace trainyard::controller {
+
+// Segments with checksums; small ones are merged once kPackedBytes of a stream have come together.
+// One writer at a time; readers have connections of their own and never wait for it.
+class SqliteLogStore : public LogStore {
+ public:
+  // Raw bytes of a merged segment.
+  static constexpr int64_t kPackedBytes = 256 * 1024;
+
+  // Opens or creates the database and brings its schema up to date.
+  static absl::StatusOr<std::unique_ptr<SqliteLogStore>> Open(const std::string& path);
+
+  // INVALID_ARGUMENT when a stream is not of the log kind.
+  absl::Status Append(const std::vector<LogBatch>& batches) override;
+  absl::StatusOr<int64_t> StoredOffset(const StreamKey& stream) override;
+  absl::Status Read(const LogQuery& query, bool include_partial, LogCursor& cursor,
+                    const std::function<bool(std::vector<v1::LogLine>)>& emit) override;
+
+ private:
+  explicit SqliteLogStore(std::unique_ptr<SqliteDatabase> writer);
+
+  std::mutex mutex_;
+  std::unique_ptr<SqliteDatabase> writer_;  // Guarded by mutex_.
+  SqliteReaderPool readers_;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_SQLITE_LOG_STORE_H_

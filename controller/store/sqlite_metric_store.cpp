@@ -1,0 +1,112 @@
+#include "controller/store/sqlite_metric_store.h"
+
+#include <map>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "controller/store/metric_tables.h"
+#include "controller/store/migrations.h"
+#include "controller/store/series_reader.h"
+#include "controller/store/stream_offsets.h"
+
+namespace trainyard::controller {
+namespace {
+
+// Points of one Append by job and epoch, then by key.
+using PointsByKey = std::unordered_map<std::string_view, std::vector<SeriesPoint>>;
+using PointsByAttempt = std::map<std::pair<int64_t, int64_t>, PointsByKey>;
+
+constexpr char kReadOffset[] =
+    "SELECT stored_offset FROM stream WHERE job_id = ? AND epoch = ? AND rank = ? AND kind = ?";
+
+absl::StatusOr<int64_t> ReadOffset(SqliteDatabase& database, const StreamKey& stream) {
+  return database.QueryInt64(kReadOffset, stream.job_id, stream.epoch, stream.rank, stream.kind);
+}
+
+// Moves the stream's offset over the batch; false when its bytes are stored already.
+absl::StatusOr<bool> AdvanceOffset(SqliteDatabase& database, const MetricBatch& batch) {
+  const StreamKey& stream = batch.stream;
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t stored, ReadOffset(database, stream));
+  TRAINYARD_RETURN_IF_ERROR(
+      CheckBatchRange(stream, {batch.begin_offset, batch.end_offset}, stored));
+  if (batch.end_offset <= stored) return false;
+  TRAINYARD_RETURN_IF_ERROR(database.Run("INSERT OR REPLACE INTO stream VALUES (?, ?, ?, ?, ?)",
+                                         stream.job_id, stream.epoch, stream.rank, stream.kind,
+                                         batch.end_offset));
+  return true;
+}
+
+// A batch that is stored in part is taken whole: the points that come again replace themselves.
+absl::StatusOr<PointsByAttempt> TakeNewPoints(SqliteDatabase& database,
+                                              const std::vector<MetricBatch>& batches) {
+  PointsByAttempt attempts;
+  for (const MetricBatch& batch : batches) {
+    TRAINYARD_ASSIGN_OR_RETURN(const bool is_new, AdvanceOffset(database, batch));
+    if (!is_new || batch.points.empty()) continue;
+    PointsByKey& keys = attempts[{batch.stream.job_id, batch.stream.epoch}];
+    for (const MetricPoint& point : batch.points) {
+      keys[point.key].push_back({point.step, point.time_ms, point.value});
+    }
+  }
+  return attempts;
+}
+
+absl::Status AddToAttempt(SqliteDatabase& database, int64_t job_id, int64_t epoch,
+                          PointsByKey& keys) {
+  PointsBySeries points;
+  for (auto& [key, key_points] : keys) {
+    TRAINYARD_ASSIGN_OR_RETURN(const int64_t series_id, SeriesIdFor(database, job_id, key));
+    points.emplace(series_id, std::move(key_points));
+  }
+  return AddPoints(database, job_id, epoch, points);
+}
+
+}  // namespace
+
+SqliteMetricStore::SqliteMetricStore(std::unique_ptr<SqliteDatabase> writer)
+    : writer_(std::move(writer)), readers_(writer_->path()) {}
+
+absl::StatusOr<std::unique_ptr<SqliteMetricStore>> SqliteMetricStore::Open(
+    const std::string& path) {
+  TRAINYARD_ASSIGN_OR_RETURN(auto writer,
+                             SqliteDatabase::Open(path, SqliteDatabase::Mode::kWriter));
+  TRAINYARD_RETURN_IF_ERROR(Migrate(*writer, MetricMigrations()));
+  return std::unique_ptr<SqliteMetricStore>(new SqliteMetricStore(std::move(writer)));
+}
+
+absl::Status SqliteMetricStore::Append(const std::vector<MetricBatch>& batches) {
+  std::lock_guard lock(mutex_);
+  TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
+  TRAINYARD_ASSIGN_OR_RETURN(PointsByAttempt attempts, TakeNewPoints(*writer_, batches));
+  for (auto& [attempt, keys] : attempts) {
+    TRAINYARD_RETURN_IF_ERROR(AddToAttempt(*writer_, attempt.first, attempt.second, keys));
+  }
+  return transaction.Commit();
+}
+
+absl::StatusOr<int64_t> SqliteMetricStore::StoredOffset(const StreamKey& stream) {
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
+  return ReadOffset(*reader, stream);
+}
+
+absl::StatusOr<std::vector<v1::Series>> SqliteMetricStore::Read(const SeriesQuery& query) {
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
+  TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginRead(*reader));
+  return SeriesReader(*reader, query).Read();
+}
+
+absl::StatusOr<std::vector<std::string>> SqliteMetricStore::Keys(int64_t job_id) {
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
+  TRAINYARD_ASSIGN_OR_RETURN(
+      SqliteQuery query,
+      reader->Query("SELECT key FROM series WHERE job_id = ? ORDER BY key", job_id));
+  std::vector<std::string> keys;
+  while (true) {
+    TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
+    if (!found) return keys;
+    keys.emplace_back(query.Bytes(0));
+  }
+}
+
+}  // namespace trainyard::controller

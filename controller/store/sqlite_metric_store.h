@@ -1,0 +1,36 @@
+// The metric store in one SQLite database (tables: metric_tables.h).
+#ifndef TRAINYARD_CONTROLLER_STORE_SQLITE_METRIC_STORE_H_
+#define TRAINYARD_CONTROLLER_STORE_SQLITE_METRIC_STORE_H_
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "controller/store/metric_store.h"
+#include "controller/store/sqlite_database.h"
+
+namespace trainyard::controller {
+
+// One writer at a time; readers have connections of their own and never wait for it.
+class SqliteMetricStore : public MetricStore {
+ public:
+  // Opens or creates the database and brings its schema up to date.
+  static absl::StatusOr<std::unique_ptr<SqliteMetricStore>> Open(const std::string& path);
+
+  absl::Status Append(const std::vector<MetricBatch>& batches) override;
+  absl::StatusOr<int64_t> StoredOffset(const StreamKey& stream) override;
+  absl::StatusOr<std::vector<v1::Series>> Read(const SeriesQuery& query) override;
+  absl::StatusOr<std::vector<std::string>> Keys(int64_t job_id) override;
+
+ private:
+  explicit SqliteMetricStore(std::unique_ptr<SqliteDatabase> writer);
+
+  std::mutex mutex_;
+  std::unique_ptr<SqliteDatabase> writer_;  // Guarded by mutex_.
+  SqliteReaderPool readers_;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_SQLITE_METRIC_STORE_H_

@@ -1,0 +1,30 @@
+#include "controller/store/stores.h"
+
+#include "controller/store/memory_event_log.h"
+#include "controller/store/memory_log_store.h"
+#include "controller/store/memory_metric_store.h"
+#include "controller/store/sqlite_event_log.h"
+#include "controller/store/sqlite_log_store.h"
+#include "controller/store/sqlite_metric_store.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::controller {
+
+absl::StatusOr<Stores> OpenSqliteStores(const std::string& data_directory) {
+  Stores stores;
+  TRAINYARD_ASSIGN_OR_RETURN(stores.directory, DataDirectory::Open(data_directory));
+  const std::string& path = stores.directory->path();
+  TRAINYARD_ASSIGN_OR_RETURN(stores.events, SqliteEventLog::Open(path + "/events.db"));
+  TRAINYARD_ASSIGN_OR_RETURN(stores.metrics, SqliteMetricStore::Open(path + "/metrics.db"));
+  TRAINYARD_ASSIGN_OR_RETURN(stores.logs, SqliteLogStore::Open(path + "/logs.db"));
+  return stores;
+}
+
+Stores OpenMemoryStores() {
+  return Stores{.directory = nullptr,
+                .events = std::make_unique<MemoryEventLog>(),
+                .metrics = std::make_unique<MemoryMetricStore>(),
+                .logs = std::make_unique<MemoryLogStore>()};
+}
+
+}  // namespace trainyard::controller
