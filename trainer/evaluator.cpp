@@ -1,0 +1,56 @@
+#include "trainer/evaluator.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace trainyard::trainer {
+namespace {
+
+SampleSourceOptions ValidationOrder(const RunConfig& config) {
+  SampleSourceOptions options;
+  options.seq_length = config.train.seq_length;
+  options.vocab_size = config.model.vocab_size;
+  options.order = SampleOrder::kSequential;
+  return options;
+}
+
+torch::Tensor ReadSamples(const SampleSource& source, int64_t first, int64_t count) {
+  torch::Tensor tokens = torch::empty({count, source.seq_length() + 1}, torch::kInt64);
+  for (int64_t i = 0; i < count; ++i) {
+    source.Fill(first + i, tokens.data_ptr<int64_t>() + i * tokens.size(1));
+  }
+  return tokens;
+}
+
+}  // namespace
+
+Evaluator::Evaluator(const RunConfig& config, Decoder& model, Communicator& communicator,
+                     torch::Device device)
+    : file_(config.data.path, "val"),
+      source_(file_, ValidationOrder(config)),
+      model_(model),
+      communicator_(communicator),
+      device_(device),
+      batch_samples_(config.layout.micro_batch),
+      samples_(std::min(config.evaluation.samples, source_.samples_per_epoch())) {}
+
+EvaluationResult Evaluator::Run() {
+  torch::NoGradGuard no_grad;
+  const int64_t batches = (samples_ + batch_samples_ - 1) / batch_samples_;
+  std::vector<double> sums(batches, 0.0);
+  for (int64_t batch = communicator_.rank(); batch < batches; batch += communicator_.size()) {
+    const int64_t first = batch * batch_samples_;
+    const torch::Tensor tokens =
+        ReadSamples(source_, first, std::min(batch_samples_, samples_ - first)).to(device_);
+    sums[batch] = model_.SumLoss(tokens).item<double>();
+  }
+  // One member's sum and zeros from the others: the addition is exact.
+  sums = SumOverMembers(communicator_, sums, device_);
+  EvaluationResult result;
+  result.tokens = samples_ * source_.seq_length();
+  for (const double sum : sums) result.loss += sum;
+  result.loss /= static_cast<double>(result.tokens);
+  return result;
+}
+
+}  // namespace trainyard::trainer

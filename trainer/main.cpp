@@ -1,0 +1,95 @@
+// trainyard-trainer: trains one model as one rank of a gang, or alone.
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "trainer/command_line.h"
+#include "trainer/config/run_config.h"
+#include "trainer/config/runtime_environment.h"
+#include "trainer/config/trainer_error.h"
+#include "trainer/signals.h"
+#include "trainer/telemetry/telemetry_writer.h"
+#include "trainer/trainer.h"
+
+namespace trainyard::trainer {
+namespace {
+
+RunConfig ReadConfig(const CommandLine& command, const RuntimeEnvironment& env) {
+  const std::string path = command.config_path.empty() ? env.spec_path : command.config_path;
+  if (path.empty()) {
+    throw TrainerError(ExitCode::kUsage,
+                       "No settings: give --config FILE or set TRAINYARD_SPEC; see --help.");
+  }
+  RunConfig config = LoadRunConfig(path);
+  ResolveLayout(env.world_size, config);
+  CheckSupported(config);
+  return config;
+}
+
+// Where the environment says nothing, the settings do.
+void ResolvePaths(const RunConfig& config, const CommandLine& command, RuntimeEnvironment& env) {
+  if (env.checkpoint_dir.empty()) env.checkpoint_dir = config.checkpoint.dir;
+  if (env.checkpoint_dir.empty()) env.checkpoint_dir = env.run_dir + "/checkpoints";
+  env.checkpoint_dir = std::filesystem::absolute(env.checkpoint_dir).lexically_normal();
+  if (env.resume_from.empty()) env.resume_from = config.checkpoint.resume_from;
+  if (!command.resume) return;
+  const auto latest = LatestCheckpoint(env.checkpoint_dir);
+  if (latest) env.resume_from = latest->path;
+}
+
+ExitCode Train(const RunConfig& config, const RuntimeEnvironment& env) {
+  TelemetryWriter telemetry(env.telemetry_path);
+  telemetry.WritePhase("init", 0);
+  try {
+    Trainer trainer(config, env, telemetry);
+    return trainer.Run();
+  } catch (const TrainerError& error) {
+    telemetry.WriteAlert(0, "exit_" + std::to_string(static_cast<int>(error.code())), error.what());
+    throw;
+  } catch (const std::exception& error) {
+    telemetry.WriteAlert(0, "exit_70", error.what());
+    throw;
+  }
+}
+
+ExitCode Main(int argc, char** argv) {
+  const CommandLine command = ParseCommandLine(argc, argv);
+  if (!command.answer.empty()) {
+    std::cout << command.answer << std::flush;
+    return ExitCode::kOk;
+  }
+  RuntimeEnvironment env = ReadRuntimeEnvironment(ProcessVariable);
+  const RunConfig config = ReadConfig(command, env);
+  if (command.print_config) {
+    std::cout << RunConfigToJson(config).dump(2) << std::endl;
+    return ExitCode::kOk;
+  }
+  ResolvePaths(config, command, env);
+  WatchSignals();
+  return Train(config, env);
+}
+
+// One line on stderr for a person, and the exit code for the worker.
+int Fail(ExitCode code, const std::string& message) {
+  std::cerr << "trainyard-trainer: " << message << std::endl;
+  return static_cast<int>(code);
+}
+
+}  // namespace
+}  // namespace trainyard::trainer
+
+int main(int argc, char** argv) {
+  using trainyard::trainer::ExitCode;
+  try {
+    return static_cast<int>(trainyard::trainer::Main(argc, argv));
+  } catch (const trainyard::trainer::TrainerError& error) {
+    return trainyard::trainer::Fail(error.code(), error.what());
+  } catch (const c10::Error& error) {
+    return trainyard::trainer::Fail(ExitCode::kInternal, error.what_without_backtrace());
+  } catch (const std::bad_alloc&) {
+    return trainyard::trainer::Fail(ExitCode::kInternal,
+                                    "Out of memory; use a smaller layout.micro_batch.");
+  } catch (const std::exception& error) {
+    return trainyard::trainer::Fail(ExitCode::kInternal, error.what());
+  }
+}

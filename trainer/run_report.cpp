@@ -1,0 +1,134 @@
+#include "trainer/run_report.h"
+
+#include <cstdarg>
+#include <cstdio>
+
+#include "trainer/model/model_size.h"
+
+namespace trainyard::trainer {
+namespace {
+
+[[gnu::format(printf, 1, 2)]] std::string Format(const char* format, ...) {
+  char line[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(line, sizeof(line), format, arguments);
+  va_end(arguments);
+  return line;
+}
+
+std::string ModelLine(const RunConfig& config) {
+  const ModelConfig& model = config.model;
+  return Format(
+      "model   %s parameters: %ld layers, hidden %ld, ffn %ld, %ld heads in %ld groups, "
+      "vocabulary %ld, %s head, %s",
+      GroupedDigits(ParameterCount(model)).c_str(), model.num_layers, model.hidden_size,
+      model.ffn_hidden_size, model.num_attention_heads, model.num_query_groups, model.vocab_size,
+      model.untie_embeddings_and_output_weights ? "untied" : "tied",
+      config.train.precision == Precision::kBf16 ? "bf16" : "fp32");
+}
+
+std::string BatchLine(const RunConfig& config, const HeaderFacts& facts) {
+  const LayoutConfig& layout = config.layout;
+  const int64_t rounds = config.train.global_batch / (layout.micro_batch * layout.dp);
+  return Format(
+      "layout  dp %ld on %s, %ld CPU thread(s) a rank; a step is %ld samples of %ld "
+      "tokens: micro-batch %ld, %ld round(s) a rank",
+      layout.dp, facts.device.c_str(), facts.threads, config.train.global_batch,
+      config.train.seq_length, layout.micro_batch, rounds);
+}
+
+std::string DataLine(const RunConfig& config, const HeaderFacts& facts) {
+  const double passes = static_cast<double>(config.train.steps * config.train.global_batch) /
+                        static_cast<double>(facts.train_samples);
+  return Format("data    %s: %s tokens, %s samples; this run reads them %.2f times",
+                config.data.path.c_str(), GroupedDigits(facts.train_tokens).c_str(),
+                GroupedDigits(facts.train_samples).c_str(), passes);
+}
+
+}  // namespace
+
+void RunReport::Header(const RunConfig& config, const RuntimeEnvironment& env,
+                       const HeaderFacts& facts) {
+  Print(Format("trainyard-trainer %s   job %s   attempt %ld   %ld rank(s)", TRAINYARD_VERSION,
+               config.name.empty() ? "-" : config.name.c_str(), env.attempt, env.world_size));
+  Print(ModelLine(config));
+  Print(BatchLine(config, facts));
+  Print(DataLine(config, facts));
+  Print(facts.resumed_from.empty()
+            ? Format("start   fresh, %ld steps to go", config.train.steps)
+            : Format("start   from %s at step %ld of %ld", facts.resumed_from.c_str(),
+                     facts.first_step, config.train.steps));
+}
+
+void RunReport::Step(const StepReport& report, int64_t total_steps) {
+  std::string line = Format(
+      "step %ld/%ld   loss %.4f   grad norm %.3f   lr %.2e   %s tokens/s   "
+      "%.3f s/step",
+      report.step, total_steps, report.loss, report.grad_norm, report.learning_rate,
+      GroupedDigits(static_cast<int64_t>(report.tokens_per_second)).c_str(), report.step_seconds);
+  if (report.mfu > 0) line += Format("   MFU %.1f %%", 100 * report.mfu);
+  const double seconds_left = report.step_seconds * static_cast<double>(total_steps - report.step);
+  line += "   " + ShortDuration(seconds_left) + " left";
+  Print(line);
+  const std::lock_guard lock(mutex_);
+  if (!has_loss_) first_loss_ = report.loss;
+  last_loss_ = report.loss;
+  has_loss_ = true;
+}
+
+void RunReport::Evaluation(int64_t step, double loss, int64_t tokens) {
+  Print(Format("eval at step %ld   validation loss %.4f over %s tokens", step, loss,
+               GroupedDigits(tokens).c_str()));
+  const std::lock_guard lock(mutex_);
+  validation_loss_ = loss;
+  has_validation_ = true;
+}
+
+void RunReport::Checkpoint(const CheckpointEvent& event) {
+  switch (event.kind) {
+    case CheckpointEvent::Kind::kPublished:
+      Print(Format("checkpoint at step %ld   %s   %.1f MB in %.2f s, %.3f s of them in the way",
+                   event.step, event.path.c_str(), static_cast<double>(event.bytes) / 1e6,
+                   event.total_seconds, event.blocking_seconds));
+      break;
+    case CheckpointEvent::Kind::kDeleted:
+      Print(Format("checkpoint of step %ld removed by retention", event.step));
+      break;
+    case CheckpointEvent::Kind::kFailed:
+      Print(Format("checkpoint at step %ld FAILED: ", event.step) + event.message);
+      break;
+  }
+}
+
+void RunReport::Note(const std::string& text) { Print("note    " + text); }
+
+void RunReport::Summary(int64_t step, double seconds) {
+  std::string line = Format("done at step %ld after %s", step, ShortDuration(seconds).c_str());
+  if (has_loss_) line += Format("   loss %.4f -> %.4f", first_loss_, last_loss_);
+  if (has_validation_) line += Format("   validation loss %.4f", validation_loss_);
+  Print(line);
+}
+
+void RunReport::Print(const std::string& line) {
+  if (!enabled_) return;
+  const std::lock_guard lock(mutex_);
+  std::fprintf(stdout, "%s\n", line.c_str());
+  std::fflush(stdout);
+}
+
+std::string GroupedDigits(int64_t number) {
+  std::string digits = std::to_string(number);
+  const size_t first = digits.front() == '-' ? 1 : 0;
+  for (size_t end = digits.size(); end > first + 3; end -= 3) digits.insert(end - 3, ",");
+  return digits;
+}
+
+std::string ShortDuration(double seconds) {
+  const auto whole = static_cast<int64_t>(seconds + 0.5);
+  if (whole < 60) return Format("%lds", whole);
+  if (whole < 3600) return Format("%ldm%02lds", whole / 60, whole % 60);
+  return Format("%ldh%02ldm", whole / 3600, whole / 60 % 60);
+}
+
+}  // namespace trainyard::trainer

@@ -1,0 +1,303 @@
+#include "trainer/trainer.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+#include "trainer/checkpoint/fence.h"
+#include "trainer/model/model_size.h"
+#include "trainer/optimizer/schedule.h"
+#include "trainer/parallel/device.h"
+#include "trainer/signals.h"
+
+namespace trainyard::trainer {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A gang's ranks start within seconds of each other; this leaves room for slow file systems.
+constexpr std::chrono::seconds kRendezvousTimeout{300};
+
+double SecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// The number of threads decides how sums are split, and so the last bits: it is fixed, never left
+// to the machine's load.
+int64_t SetThreads(const RunConfig& config, const RuntimeEnvironment& env) {
+  const auto cores = static_cast<int64_t>(std::thread::hardware_concurrency());
+  const int64_t threads = config.train.threads > 0
+                              ? config.train.threads
+                              : std::max<int64_t>(cores / env.local_world_size, 1);
+  at::set_num_threads(static_cast<int>(threads));
+  return threads;
+}
+
+std::unique_ptr<Rendezvous> Meet(const RuntimeEnvironment& env) {
+  if (env.world_size == 1) return nullptr;
+  return std::make_unique<Rendezvous>(env, kRendezvousTimeout);
+}
+
+CommunicatorGroup DataParallelGroup(const Mesh& mesh, const RuntimeEnvironment& env) {
+  std::vector<int64_t> ranks = mesh.DataParallelRanks(env.rank);
+  std::string name = "dp" + std::to_string(ranks.front());
+  return {std::move(name), std::move(ranks), env.rank};
+}
+
+SampleSourceOptions TrainingOrder(const RunConfig& config, const RuntimeEnvironment& env) {
+  SampleSourceOptions options;
+  options.seq_length = config.train.seq_length;
+  options.vocab_size = config.model.vocab_size;
+  options.seed = config.data.seed;
+  options.order = SampleOrder::kShuffled;
+  options.skip = ParseSkipRanges(env.skip_samples);
+  return options;
+}
+
+DecoderOptions ModelOptions(const RunConfig& config, torch::Device device) {
+  DecoderOptions options;
+  options.type = config.train.precision == Precision::kBf16 ? torch::kBFloat16 : torch::kFloat32;
+  options.device = device;
+  options.recompute = config.layout.recompute;
+  options.seed = config.train.seed;
+  return options;
+}
+
+}  // namespace
+
+Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, TelemetryWriter& telemetry)
+    : config_(config),
+      env_(env),
+      telemetry_(telemetry),
+      report_(env.rank == 0),
+      mesh_(config.layout),
+      threads_(SetThreads(config, env)),
+      device_(OpenDevice(config.resources.device, env.local_rank)),
+      rounds_(config.train.global_batch / (config.layout.micro_batch * config.layout.dp)),
+      rendezvous_(Meet(env)),
+      data_parallel_(ConnectGroup(rendezvous_.get(), DataParallelGroup(mesh_, env), device_)),
+      train_file_(config.data.path, "train"),
+      train_source_(train_file_, TrainingOrder(config, env)),
+      model_(config.model, ModelOptions(config, device_)),
+      optimizer_(config.optimizer, model_.parameters()),
+      reducer_(*data_parallel_, model_.parameters().gradients(), kGradientBucketElements) {
+  if (config_.evaluation.every_steps > 0) {
+    evaluator_.emplace(config_, model_, *data_parallel_, device_);
+  }
+  if (env_.rank == 0) RaiseFence(env_.checkpoint_dir, env_.attempt);
+  if (!env_.resume_from.empty()) Resume(env_.resume_from);
+  OpenCheckpoints();
+  PrintHeader(env_.resume_from);
+}
+
+Trainer::~Trainer() = default;
+
+void Trainer::Resume(const std::string& checkpoint) {
+  EnterPhase("load");
+  const CheckpointReader reader(checkpoint);
+  state_ = LoadCheckpoint(reader, config_, model_.parameters(), optimizer_);
+  first_step_ = saved_step_ = state_.step;
+  first_sample_ = state_.samples;
+  for (const std::string& change : DataOrderChanges(reader, config_)) report_.Note(change);
+}
+
+void Trainer::OpenCheckpoints() {
+  CheckpointWriterOptions options;
+  options.directory = env_.checkpoint_dir;
+  options.epoch = env_.attempt;
+  options.rank = static_cast<int>(env_.rank);
+  options.world_size = static_cast<int>(env_.world_size);
+  options.model_fingerprint = ModelFingerprint(config_.model);
+  options.retention.keep_last = static_cast<int>(config_.checkpoint.keep_last);
+  options.retention.keep_every_steps = config_.checkpoint.keep_every_steps;
+  options.resumed_from = env_.resume_from;
+  options.on_event = [this](const CheckpointEvent& event) { OnCheckpointEvent(event); };
+  checkpoints_ = std::make_unique<CheckpointWriter>(std::move(options));
+}
+
+void Trainer::PrintHeader(const std::string& resumed_from) {
+  HeaderFacts facts;
+  facts.device = DeviceName(device_);
+  facts.threads = threads_;
+  facts.train_tokens = train_file_.size();
+  facts.train_samples = train_source_.samples_per_epoch();
+  facts.first_step = first_step_;
+  facts.resumed_from = resumed_from;
+  report_.Header(config_, env_, facts);
+}
+
+void Trainer::StartPrefetch() {
+  prefetcher_ = std::make_unique<Prefetcher>(
+      train_source_, [this](int64_t batch) { return SamplesOfBatch(batch); }, 0);
+}
+
+// Batch number b of this process is round b % rounds of its step b / rounds. A rank takes
+// neighbouring samples of the global batch, so that any split of it adds up to the same samples.
+std::vector<int64_t> Trainer::SamplesOfBatch(int64_t batch) const {
+  const int64_t step = batch / rounds_, round = batch % rounds_;
+  const int64_t samples = config_.layout.micro_batch;
+  const int64_t first = first_sample_ + step * config_.train.global_batch +
+                        (mesh_.DataParallelIndex(env_.rank) * rounds_ + round) * samples;
+  std::vector<int64_t> numbers(samples);
+  for (int64_t i = 0; i < samples; ++i) numbers[i] = first + i;
+  return numbers;
+}
+
+ExitCode Trainer::Run() {
+  start_time_ = Clock::now();
+  StartPrefetch();
+  EnterPhase("train");
+  while (state_.step < config_.train.steps) {
+    const StepOutcome outcome = RunStep();
+    const bool last = state_.step == config_.train.steps;
+    if (last || outcome.stop || IsDue(config_.train.log_every_steps)) Log(outcome);
+    if (outcome.stop) return Finish(ExitCode::kTerminated);
+    if (IsDue(config_.evaluation.every_steps)) Evaluate();
+    if (!last && (outcome.save || IsDue(config_.checkpoint.every_steps))) {
+      Save(SaveKind::kPeriodic);
+    }
+  }
+  if (evaluator_ && evaluated_step_ != state_.step) Evaluate();
+  return Finish(ExitCode::kOk);
+}
+
+Trainer::StepOutcome Trainer::RunStep() {
+  const auto start = Clock::now();
+  StepOutcome outcome;
+  const double local_loss = ForwardBackward();
+  reducer_.Reduce();
+  const std::vector<double> sums = SumOverMembers(
+      *data_parallel_, {local_loss, StopRequested() ? 1.0 : 0.0, TakeSaveRequest() ? 1.0 : 0.0},
+      device_);
+  outcome.loss = sums[0];
+  outcome.stop = sums[1] > 0;
+  outcome.save = sums[2] > 0;
+  outcome.grad_norm = GradientNorm(model_.parameters());
+  CheckFinite(outcome);
+  outcome.learning_rate =
+      LearningRate(config_.schedule, config_.optimizer, config_.train.steps, state_.step + 1);
+  optimizer_.Step(state_.step + 1, outcome.learning_rate,
+                  ClipScale(outcome.grad_norm, config_.optimizer.clip_grad));
+  ++state_.step;
+  state_.samples += config_.train.global_batch;
+  state_.tokens += config_.train.TokensPerStep();
+  ++interval_.steps;
+  interval_.seconds += SecondsSince(start);
+  return outcome;
+}
+
+// Fills the gradients of this rank's share of the global batch and returns its share of the mean
+// loss: the sums of all ranks' gradients and losses are those of the mean over the global batch.
+double Trainer::ForwardBackward() {
+  const double scale = 1.0 / static_cast<double>(config_.train.TokensPerStep());
+  ParameterStore& parameters = model_.parameters();
+  parameters.ZeroGradients();
+  torch::Tensor loss = torch::zeros({}, torch::dtype(torch::kFloat64).device(device_));
+  for (int64_t round = 0; round < rounds_; ++round) {
+    TokenBatch batch = prefetcher_->Next();
+    const torch::Tensor tokens =
+        torch::from_blob(batch.tokens.data(),
+                         {static_cast<int64_t>(batch.samples.size()), batch.row_tokens},
+                         torch::kInt64)
+            .to(device_);
+    const torch::Tensor mean_share = model_.SumLoss(tokens) * scale;
+    mean_share.backward();
+    parameters.CollectGradients();
+    loss.add_(mean_share.detach());
+  }
+  return loss.item<double>();
+}
+
+void Trainer::CheckFinite(const StepOutcome& outcome) {
+  const bool loss_is_bad = !std::isfinite(outcome.loss);
+  if (!loss_is_bad && std::isfinite(outcome.grad_norm)) return;
+  const std::string what = loss_is_bad ? "The loss" : "The gradient norm";
+  const std::string message =
+      what + " of step " + std::to_string(state_.step + 1) + " is not finite (loss " +
+      std::to_string(outcome.loss) + ", gradient norm " + std::to_string(outcome.grad_norm) +
+      ", samples " + std::to_string(state_.samples) + " to " +
+      std::to_string(state_.samples + config_.train.global_batch - 1) +
+      "). Resume from an earlier checkpoint with a lower learning rate, or skip these samples.";
+  telemetry_.WriteAlert(state_.step + 1, loss_is_bad ? "nan_loss" : "nan_gradient", message);
+  throw TrainerError(ExitCode::kInternal, message);
+}
+
+void Trainer::Log(const StepOutcome& outcome) {
+  StepReport report;
+  report.step = state_.step;
+  report.loss = outcome.loss;
+  report.grad_norm = outcome.grad_norm;
+  report.learning_rate = outcome.learning_rate;
+  report.step_seconds = interval_.seconds / static_cast<double>(interval_.steps);
+  report.tokens_per_second =
+      static_cast<double>(config_.train.TokensPerStep()) / report.step_seconds;
+  const double peak = PeakFlops(DeviceName(device_), config_.train.precision);
+  if (peak > 0) {
+    report.mfu = report.tokens_per_second *
+                 TrainingFlopsPerToken(config_.model, config_.train.seq_length) /
+                 (peak * static_cast<double>(env_.world_size));
+  }
+  const double stall = prefetcher_->stall_seconds();
+  MetricValues values = {{"loss", report.loss},
+                         {"grad_norm", report.grad_norm},
+                         {"lr", report.learning_rate},
+                         {"step_seconds", report.step_seconds},
+                         {"tokens_per_second", report.tokens_per_second},
+                         {"data_stall_seconds", stall - interval_.stall_seconds_before},
+                         {"tokens", static_cast<double>(state_.tokens)},
+                         {"memory_bytes", static_cast<double>(PeakMemoryBytes(device_))}};
+  if (report.mfu > 0) values.emplace_back("mfu", report.mfu);
+  if (env_.rank == 0) telemetry_.WriteMetrics(state_.step, config_.train.steps, values);
+  report_.Step(report, config_.train.steps);
+  interval_ = {0, 0, stall};
+}
+
+void Trainer::Evaluate() {
+  EnterPhase("eval");
+  const EvaluationResult result = evaluator_->Run();
+  evaluated_step_ = state_.step;
+  if (env_.rank == 0) telemetry_.WriteEvaluation(state_.step, "val", result.loss, result.tokens);
+  report_.Evaluation(state_.step, result.loss, result.tokens);
+  EnterPhase("train");
+}
+
+void Trainer::Save(SaveKind kind) {
+  EnterPhase("checkpoint");
+  checkpoints_->Save(state_.step, TrainingStateToJson(state_, config_),
+                     CheckpointChunks(model_.parameters(), optimizer_, data_parallel_->rank(),
+                                      data_parallel_->size()),
+                     kind);
+  saved_step_ = state_.step;
+  if (!config_.checkpoint.async) checkpoints_->Finish();
+  EnterPhase("train");
+}
+
+ExitCode Trainer::Finish(ExitCode code) {
+  if (saved_step_ != state_.step) Save(SaveKind::kFinal);
+  EnterPhase("checkpoint");
+  checkpoints_->Finish();
+  report_.Summary(state_.step, SecondsSince(start_time_));
+  EnterPhase("done");
+  return code;
+}
+
+void Trainer::EnterPhase(const char* phase) { telemetry_.WritePhase(phase, state_.step); }
+
+bool Trainer::IsDue(int64_t every_steps) const {
+  return every_steps > 0 && state_.step % every_steps == 0;
+}
+
+void Trainer::OnCheckpointEvent(const CheckpointEvent& event) {
+  if (event.kind == CheckpointEvent::Kind::kFailed) {
+    telemetry_.WriteAlert(event.step, "checkpoint_failed", event.message);
+  } else {
+    telemetry_.WriteCheckpoint({event.step, event.epoch, event.path, event.bytes,
+                                event.blocking_seconds, event.total_seconds,
+                                event.kind == CheckpointEvent::Kind::kDeleted});
+  }
+  report_.Checkpoint(event);
+}
+
+}  // namespace trainyard::trainer

@@ -1,0 +1,109 @@
+// One rank of a training run, from settings to the last checkpoint.
+#ifndef TRAINYARD_TRAINER_TRAINER_H_
+#define TRAINYARD_TRAINER_TRAINER_H_
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "trainer/checkpoint/checkpoint_writer.h"
+#include "trainer/config/run_config.h"
+#include "trainer/config/runtime_environment.h"
+#include "trainer/config/trainer_error.h"
+#include "trainer/data/prefetcher.h"
+#include "trainer/data/sample_source.h"
+#include "trainer/data/token_file.h"
+#include "trainer/evaluator.h"
+#include "trainer/model/decoder.h"
+#include "trainer/optimizer/adamw.h"
+#include "trainer/parallel/communicator.h"
+#include "trainer/parallel/data_parallel.h"
+#include "trainer/parallel/mesh.h"
+#include "trainer/parallel/rendezvous.h"
+#include "trainer/run_report.h"
+#include "trainer/telemetry/telemetry_writer.h"
+#include "trainer/training_state.h"
+
+namespace trainyard::trainer {
+
+// Members are built in the order of their dependencies. Lives on one thread.
+class Trainer {
+ public:
+  // Connects the ranks, opens the data, builds the model and loads the checkpoint to resume from.
+  // `config` is resolved (ResolveLayout) and supported (CheckSupported); telemetry must outlive
+  // this. Throws TrainerError.
+  Trainer(const RunConfig& config, const RuntimeEnvironment& env, TelemetryWriter& telemetry);
+  ~Trainer();
+  Trainer(const Trainer&) = delete;
+  Trainer& operator=(const Trainer&) = delete;
+
+  // Trains to the last step, or until SIGTERM. Returns kOk or kTerminated, with everything saved;
+  // throws TrainerError for every other end.
+  ExitCode Run();
+
+ private:
+  // Numbers of one optimizer step, the same on every rank.
+  struct StepOutcome {
+    double loss = 0;  // Mean over the tokens of the global batch.
+    double grad_norm = 0;
+    double learning_rate = 0;
+    bool stop = false;  // Some rank has had SIGTERM.
+    bool save = false;  // Some rank has had SIGUSR1.
+  };
+
+  // Since the last metric record.
+  struct Interval {
+    int64_t steps = 0;
+    double seconds = 0;
+    double stall_seconds_before = 0;
+  };
+
+  void Resume(const std::string& checkpoint);
+  void OpenCheckpoints();
+  void PrintHeader(const std::string& resumed_from);
+  void StartPrefetch();
+  std::vector<int64_t> SamplesOfBatch(int64_t batch) const;
+
+  StepOutcome RunStep();
+  double ForwardBackward();
+  void CheckFinite(const StepOutcome& outcome);
+  void Log(const StepOutcome& outcome);
+  void Evaluate();
+  void Save(SaveKind kind);
+  ExitCode Finish(ExitCode code);
+  void EnterPhase(const char* phase);
+  bool IsDue(int64_t every_steps) const;
+  void OnCheckpointEvent(const CheckpointEvent& event);
+
+  const RunConfig config_;
+  const RuntimeEnvironment env_;
+  TelemetryWriter& telemetry_;
+  RunReport report_;
+  const Mesh mesh_;
+  const int64_t threads_;
+  const torch::Device device_;
+  const int64_t rounds_;                    // Micro-batches a rank works through in one step.
+  std::unique_ptr<Rendezvous> rendezvous_;  // Null for a single rank.
+  std::unique_ptr<Communicator> data_parallel_;
+  TokenFile train_file_;
+  SampleSource train_source_;
+  Decoder model_;
+  AdamW optimizer_;
+  GradientReducer reducer_;
+  std::optional<Evaluator> evaluator_;
+  TrainingState state_;
+  int64_t first_step_ = 0;    // Steps completed when this process began.
+  int64_t first_sample_ = 0;  // Samples used then.
+  int64_t saved_step_ = -1;   // Newest step that was handed to the writer.
+  int64_t evaluated_step_ = -1;
+  std::unique_ptr<CheckpointWriter> checkpoints_;
+  std::unique_ptr<Prefetcher> prefetcher_;
+  Interval interval_;
+  std::chrono::steady_clock::time_point start_time_;
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_TRAINER_H_

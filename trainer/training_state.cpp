@@ -1,0 +1,121 @@
+#include "trainer/training_state.h"
+
+#include "trainer/config/trainer_error.h"
+
+namespace trainyard::trainer {
+namespace {
+
+using nlohmann::json;
+
+constexpr char kFirstMoment[] = "optimizer.exp_avg.";
+constexpr char kSecondMoment[] = "optimizer.exp_avg_sq.";
+
+// Settings that say what the tensors mean; the initial spread of the weights does not matter later.
+json ModelShape(const ModelConfig& model) {
+  RunConfig config;
+  config.model = model;
+  json shape = RunConfigToJson(config)["model"];
+  shape.erase("init_method_std");
+  return shape;
+}
+
+std::string Differences(const json& ours, const json& theirs) {
+  std::string text;
+  for (const auto& [key, value] : ours.items()) {
+    const json other = theirs.contains(key) ? theirs[key] : json();
+    if (value == other) continue;
+    text += (text.empty() ? "" : ", ") + ("model." + key) + " is " + value.dump() + " here and " +
+            other.dump() + " there";
+  }
+  return text.empty() ? "its description is not of this version" : text;
+}
+
+void CheckModel(const CheckpointReader& reader, const ModelConfig& model) {
+  if (reader.model_fingerprint() == ModelFingerprint(model)) return;
+  const json theirs = json::parse(reader.model_fingerprint(), nullptr, /*allow_exceptions=*/false);
+  throw TrainerError(
+      ExitCode::kBadConfig,
+      "The checkpoint is of another model: " +
+          Differences(ModelShape(model), theirs.is_object() ? theirs : json::object()) +
+          ". Resume with the settings that it was trained with.");
+}
+
+void LoadSlice(const CheckpointReader& reader, const std::string& name, const StoredSlice& slice,
+               torch::Tensor target) {
+  target.copy_(reader.Read(name, slice.logical.offset, slice.logical.shape));
+}
+
+}  // namespace
+
+std::string ModelFingerprint(const ModelConfig& model) { return ModelShape(model).dump(); }
+
+std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& optimizer,
+                                          int64_t member, int64_t members) {
+  std::vector<TensorChunk> all;
+  const auto add = [&](const std::string& prefix, const torch::Tensor& flat) {
+    for (const StoredSlice& slice : parameters.slices()) {
+      all.push_back({prefix + slice.logical.name, slice.logical.global_shape, slice.logical.offset,
+                     parameters.SliceOf(flat, slice)});
+    }
+  };
+  add("", parameters.master());
+  add(kFirstMoment, optimizer.first_moment());
+  add(kSecondMoment, optimizer.second_moment());
+
+  std::vector<int64_t> bytes;
+  for (const TensorChunk& chunk : all) bytes.push_back(static_cast<int64_t>(chunk.tensor.nbytes()));
+  const std::vector<int> writer = SpreadByBytes(bytes, static_cast<int>(members));
+  std::vector<TensorChunk> mine;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (writer[i] == member) mine.push_back(std::move(all[i]));
+  }
+  return mine;
+}
+
+json TrainingStateToJson(const TrainingState& state, const RunConfig& config) {
+  return {{"version", 1},
+          {"step", state.step},
+          {"samples", state.samples},
+          {"tokens", state.tokens},
+          {"data_seed", config.data.seed},
+          {"seq_length", config.train.seq_length}};
+}
+
+TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& config,
+                             ParameterStore& parameters, AdamW& optimizer) {
+  CheckModel(reader, config.model);
+  torch::NoGradGuard no_grad;
+  for (const StoredSlice& slice : parameters.slices()) {
+    const std::string& name = slice.logical.name;
+    LoadSlice(reader, name, slice, parameters.SliceOf(parameters.master(), slice));
+    LoadSlice(reader, kFirstMoment + name, slice,
+              parameters.SliceOf(optimizer.first_moment(), slice));
+    LoadSlice(reader, kSecondMoment + name, slice,
+              parameters.SliceOf(optimizer.second_moment(), slice));
+  }
+  parameters.RefreshValues();
+  try {
+    const json& state = reader.trainer_state();
+    return {state.at("step").get<int64_t>(), state.at("samples").get<int64_t>(),
+            state.at("tokens").get<int64_t>()};
+  } catch (const json::exception& error) {
+    throw TrainerError(
+        ExitCode::kBadData,
+        std::string("The checkpoint does not say where its run stood: ") + error.what());
+  }
+}
+
+std::vector<std::string> DataOrderChanges(const CheckpointReader& reader, const RunConfig& config) {
+  const json& state = reader.trainer_state();
+  std::vector<std::string> changes;
+  const auto compare = [&](const char* key, const std::string& setting, const json& ours) {
+    if (!state.contains(key) || state[key] == ours) return;
+    changes.push_back(setting + " was " + state[key].dump() + " and is now " + ours.dump() +
+                      ": samples come in another order and some come again.");
+  };
+  compare("data_seed", "data.seed", config.data.seed);
+  compare("seq_length", "train.seq_length", config.train.seq_length);
+  return changes;
+}
+
+}  // namespace trainyard::trainer

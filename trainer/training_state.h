@@ -1,0 +1,47 @@
+// What a run needs to go on from a checkpoint, beside the settings.
+#ifndef TRAINYARD_TRAINER_TRAINING_STATE_H_
+#define TRAINYARD_TRAINER_TRAINING_STATE_H_
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "trainer/checkpoint/checkpoint_reader.h"
+#include "trainer/checkpoint/checkpoint_writer.h"
+#include "trainer/config/run_config.h"
+#include "trainer/model/parameter_store.h"
+#include "trainer/optimizer/adamw.h"
+
+namespace trainyard::trainer {
+
+// Counted over all ranks, so that any layout goes on at the same place.
+struct TrainingState {
+  int64_t step = 0;     // Optimizer steps completed.
+  int64_t samples = 0;  // Training samples used; the number of the next one.
+  int64_t tokens = 0;
+};
+
+// Identifies what the stored tensors mean: the shape of the model, as JSON text.
+std::string ModelFingerprint(const ModelConfig& model);
+
+// The chunks that data-parallel member `member` of `members` writes: replicated tensors are spread
+// over the members by size. Views of the live tensors; the writer copies them.
+std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& optimizer,
+                                          int64_t member, int64_t members);
+
+// The part of the state that is not a tensor, for the manifest.
+nlohmann::json TrainingStateToJson(const TrainingState& state, const RunConfig& config);
+
+// Loads weights and optimizer state, each rank its own slices. Throws TrainerError(kBadConfig) that
+// says what differs when the checkpoint is of another model, and what the reader throws.
+TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& config,
+                             ParameterStore& parameters, AdamW& optimizer);
+
+// Settings that differ from those the checkpoint was made with and change which samples come next;
+// one line each, for a note to the user.
+std::vector<std::string> DataOrderChanges(const CheckpointReader& reader, const RunConfig& config);
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_TRAINING_STATE_H_
