@@ -1,0 +1,20 @@
+// The name by which workers tell this cluster from another one.
+#ifndef TRAINYARD_CONTROLLER_CLUSTER_ID_H_
+#define TRAINYARD_CONTROLLER_CLUSTER_ID_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace trainyard::controller {
+
+// A random id of 32 hex digits.
+std::string NewClusterId();
+
+// The id kept in `directory`/cluster_id. A new one is made when there is none, and when `fresh`: an
+// empty event log numbers its jobs from 1 again, so it is another cluster.
+absl::StatusOr<std::string> LoadClusterId(const std::string& directory, bool fresh);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CLUSTER_ID_H_

@@ -1,0 +1,143 @@
+#include "controller/controller.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "controller/cluster_id.h"
+#include "controller/ingest.h"
+#include "controller/progress_recovery.h"
+#include "controller/rpc/job_service.h"
+#include "controller/rpc/log_service.h"
+#include "controller/rpc/metric_service.h"
+#include "controller/rpc/node_service.h"
+#include "controller/rpc/server.h"
+#include "controller/rpc/worker_control_service.h"
+#include "controller/worker_sessions.h"
+#include "proto/support/status_macros.h"
+#include "spdlog/spdlog.h"
+
+namespace trainyard::controller {
+namespace {
+
+constexpr int kReaderThreads = 4;
+constexpr int kReaderQueue = 1000;
+// What calls get to end by themselves when the controller goes down.
+constexpr std::chrono::seconds kCallGrace{2};
+
+absl::StatusOr<std::string> AbsolutePath(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path absolute = std::filesystem::absolute(path, error);
+  if (error) return absl::InvalidArgumentError(absl::StrCat(path, ": ", error.message()));
+  return absolute.lexically_normal().string();
+}
+
+// Where jobs without checkpoint.dir keep theirs. It need not exist on this machine: workers use it.
+absl::StatusOr<std::string> CheckpointRoot(const ControllerOptions& options) {
+  return AbsolutePath(options.checkpoint_root.empty() ? options.data_dir + "/checkpoints"
+                                                      : options.checkpoint_root);
+}
+
+v1::GetServerInfoResponse ServerInfo(const ControllerOptions& options, Timestamp now) {
+  v1::GetServerInfoResponse info;
+  info.set_version(TRAINYARD_VERSION);
+  info.set_data_dir(options.data_dir);
+  info.set_started_time_ms(now);
+  info.set_checkpoint_root(options.checkpoint_root);
+  return info;
+}
+
+}  // namespace
+
+// In the order of dependency: what stands later uses what stands before.
+struct Controller::Parts {
+  Parts(Stores opened, std::unique_ptr<Loop> recovered, std::string cluster_id,
+        v1::GetServerInfoResponse info)
+      : stores(std::move(opened)),
+        loop(std::move(recovered)),
+        logs({*loop, *stores.logs, readers, shutdown,
+              [this](const JobEntry& entry, const ClusterView& view) {
+                return sessions.OutputComplete(entry, view);
+              }}),
+        ingest(*stores.metrics, *stores.logs, [this](int64_t job) { logs.NotifyStored(job); }),
+        sessions(*loop, ingest, std::move(cluster_id)),
+        workers(sessions),
+        jobs(*loop, *stores.events, readers, shutdown),
+        metrics(*loop, *stores.metrics, readers),
+        nodes(*loop),
+        server_info(std::move(info)) {}
+
+  Stores stores;
+  ShutdownSignal shutdown;
+  ReaderPool readers{kReaderThreads, kReaderQueue};
+  std::unique_ptr<Loop> loop;
+  LogService logs;
+  Ingest ingest;
+  WorkerSessions sessions;
+  WorkerControlService workers;
+  JobService jobs;
+  MetricService metrics;
+  NodeService nodes;
+  ServerService server_info;
+  ListeningServer listening;
+  bool stopped = false;
+};
+
+absl::StatusOr<std::unique_ptr<Controller>> Controller::Start(const ControllerOptions& options,
+                                                              const Clock& clock) {
+  ControllerOptions resolved = options;
+  TRAINYARD_ASSIGN_OR_RETURN(resolved.data_dir, AbsolutePath(options.data_dir));
+  TRAINYARD_ASSIGN_OR_RETURN(Stores stores, OpenSqliteStores(resolved.data_dir));
+  return StartOn(std::move(stores), resolved, clock);
+}
+
+absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
+                                                                const ControllerOptions& options,
+                                                                const Clock& clock) {
+  ControllerOptions resolved = options;
+  TRAINYARD_ASSIGN_OR_RETURN(resolved.checkpoint_root, CheckpointRoot(options));
+  resolved.loop.core.checkpoint_root = resolved.checkpoint_root;
+  TRAINYARD_ASSIGN_OR_RETURN(std::unique_ptr<Loop> loop,
+                             Loop::Recover(*stores.events, clock, resolved.loop));
+  std::string cluster_id = NewClusterId();
+  if (stores.directory != nullptr) {
+    TRAINYARD_ASSIGN_OR_RETURN(cluster_id,
+                               LoadClusterId(stores.directory->path(), loop->LogIsEmpty()));
+  }
+  RecoverProgress(loop->View().state, *stores.metrics, loop->observations());
+  auto parts = std::make_unique<Parts>(std::move(stores), std::move(loop), std::move(cluster_id),
+                                       ServerInfo(resolved, clock.Now()));
+  Parts& started = *parts;
+  // Stops what has started when listening fails.
+  std::unique_ptr<Controller> controller(new Controller(std::move(parts)));
+  started.loop->Start();
+  TRAINYARD_ASSIGN_OR_RETURN(
+      started.listening,
+      StartServer(options.listen, {&started.workers, &started.jobs, &started.logs, &started.metrics,
+                                   &started.nodes, &started.server_info}));
+  spdlog::info("serving on {}, data in {}", started.listening.address, resolved.data_dir);
+  return controller;
+}
+
+Controller::Controller(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+Controller::~Controller() { Stop(); }
+
+const std::string& Controller::address() const { return parts_->listening.address; }
+
+void Controller::Stop() {
+  if (std::exchange(parts_->stopped, true)) return;
+  // Streams see the signal after the next tick; calls that are left are cancelled.
+  parts_->shutdown.Raise();
+  parts_->sessions.CloseAll(ShutdownSignal::Status());
+  if (parts_->listening.server != nullptr) {
+    parts_->listening.server->Shutdown(std::chrono::system_clock::now() + kCallGrace);
+    parts_->listening.server->Wait();
+  }
+  parts_->ingest.Stop();
+  parts_->loop->Stop();
+}
+
+}  // namespace trainyard::controller

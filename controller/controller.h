@@ -1,0 +1,56 @@
+// The controller daemon's top-level object: it owns every part, in the order of dependency.
+#ifndef TRAINYARD_CONTROLLER_CONTROLLER_H_
+#define TRAINYARD_CONTROLLER_CONTROLLER_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "controller/loop.h"
+#include "controller/store/stores.h"
+#include "proto/support/clock.h"
+
+namespace trainyard::controller {
+
+struct ControllerOptions {
+  // "host:port"; port 0 picks a free one.
+  std::string listen = "127.0.0.1:7070";
+  std::string data_dir;
+  // Empty: <data_dir>/checkpoints. Made absolute.
+  std::string checkpoint_root;
+  LoopOptions loop;
+};
+
+class Controller {
+ public:
+  // Locks and opens the data directory, replays the event log and serves. The message of an error
+  // says what to do. `clock` outlives the controller.
+  static absl::StatusOr<std::unique_ptr<Controller>> Start(const ControllerOptions& options,
+                                                           const Clock& clock);
+
+  // The same on stores that are open already; `data_dir` is only reported then.
+  static absl::StatusOr<std::unique_ptr<Controller>> StartOn(Stores stores,
+                                                             const ControllerOptions& options,
+                                                             const Clock& clock);
+
+  // Stops.
+  ~Controller();
+
+  // "host:port" with the real port.
+  const std::string& address() const;
+
+  // Ends every stream, commits what has come in, and stops all threads. Running jobs go on: their
+  // workers attach again when a controller is back.
+  void Stop();
+
+ private:
+  struct Parts;
+
+  explicit Controller(std::unique_ptr<Parts> parts);
+
+  const std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CONTROLLER_H_

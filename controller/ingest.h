@@ -1,0 +1,108 @@
+// Telemetry and output on their way into the stores: one thread, which writes whatever has come in
+// since its last write as one transaction.
+#ifndef TRAINYARD_CONTROLLER_INGEST_H_
+#define TRAINYARD_CONTROLLER_INGEST_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "controller/store/log_store.h"
+#include "controller/store/metric_store.h"
+#include "controller/store/stream_key.h"
+#include "trainyard/v1/worker_control.pb.h"
+
+namespace trainyard::controller {
+
+// The points that a batch of telemetry puts into the metric store.
+MetricBatch ToMetricBatch(const v1::TelemetryBatch& batch);
+
+// Thread-safe. Its queue is bounded by its callers: a worker is read no more while too much of what
+// it sent waits here (worker_control_service.cpp). A store that fails is tried again until it works
+// or Stop: nothing is dropped, workers keep what was not acknowledged.
+class Ingest {
+ public:
+  // Bytes of the stream that are stored now, or why these cannot be: OUT_OF_RANGE when bytes before
+  // them are missing. Called on the storage thread, not at all when Stop came first.
+  using Stored = std::function<void(const absl::StatusOr<int64_t>& offset)>;
+  using Offsets = std::map<StreamKey, int64_t>;
+
+  // `on_output` is called on the storage thread when output of a job has been stored. The stores
+  // outlive this.
+  Ingest(MetricStore& metrics, LogStore& logs, std::function<void(int64_t job_id)> on_output);
+  // Stops.
+  ~Ingest();
+
+  void AddTelemetry(v1::TelemetryBatch batch, Stored stored);
+  void AddOutput(v1::LogChunk chunk, Stored stored);
+
+  // How far each stream is stored once everything added before is; on the storage thread.
+  void ReadOffsets(std::vector<StreamKey> streams,
+                   std::function<void(const absl::StatusOr<Offsets>& offsets)> done);
+
+  // Writes what is queued if the stores work, then ends the thread.
+  void Stop();
+
+ private:
+  struct Telemetry {
+    v1::TelemetryBatch batch;
+    Stored stored;
+  };
+  struct Output {
+    v1::LogChunk chunk;
+    Stored stored;
+  };
+  struct OffsetsQuestion {
+    std::vector<StreamKey> streams;
+    std::function<void(const absl::StatusOr<Offsets>&)> done;
+  };
+  using Item = std::variant<Telemetry, Output, OffsetsQuestion>;
+
+  // What one transaction in each store will write, and whom to tell.
+  struct Group {
+    std::vector<MetricBatch> metrics;
+    std::vector<LogBatch> logs;
+    std::vector<std::pair<Stored, int64_t>> answers;
+    // Offsets that hold once it is written.
+    Offsets next;
+    std::set<int64_t> jobs_with_output;
+  };
+
+  void Add(Item item);
+  void Run();
+  void Store(std::deque<Item> items);
+  void AddTo(Group& group, Telemetry telemetry);
+  void AddTo(Group& group, Output output);
+  void Write(Group& group);
+  bool WriteStores(const Group& group);
+  bool KeepTrying(const absl::Status& status);
+  absl::StatusOr<int64_t> NextOffset(const Group& group, const StreamKey& stream);
+  void Answer(const OffsetsQuestion& question);
+
+  MetricStore& metrics_;
+  LogStore& logs_;
+  const std::function<void(int64_t)> on_output_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_.
+  std::deque<Item> queue_;
+  bool stopping_ = false;
+
+  // Storage thread only: stored offsets, as far as they were asked for.
+  Offsets stored_;
+
+  std::thread thread_;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_INGEST_H_

@@ -1,0 +1,223 @@
+#include "controller/loop.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <variant>
+
+#include "controller/core/apply.h"
+#include "controller/core/plan.h"
+#include "controller/store/event_job.h"
+#include "proto/support/asio.h"
+#include "proto/support/status_macros.h"
+#include "spdlog/spdlog.h"
+
+namespace trainyard::controller {
+namespace {
+
+// Users' requests that may wait for a tick.
+constexpr int kMaxWaitingRequests = 10'000;
+// Requests decided in one tick: bounds the time to the commit that all of them wait for.
+constexpr std::size_t kMaxBatch = 4096;
+// Plan has nothing more to say after one call; more calls than this mean a bug in it.
+constexpr int kMaxPlans = 100;
+// The loop ticks every 200 ms. A longer gap means that the controller itself stood still.
+constexpr int64_t kStallMs = 1000;
+
+bool IsFromUser(const Request& request) {
+  return std::holds_alternative<SubmitJob>(request) || std::holds_alternative<StopJob>(request);
+}
+
+// State and log may differ now; only a replay makes them equal again. No destructors: nothing of
+// this state may leave the process.
+[[noreturn]] void EndProcess(const absl::Status& status) {
+  spdlog::critical(
+      "cannot commit to the event log: {}; the controller ends and replays its log at the next "
+      "start; running jobs are not affected",
+      status.ToString());
+  spdlog::default_logger()->flush();
+  std::_Exit(EXIT_FAILURE);
+}
+
+}  // namespace
+
+struct Loop::Asio {
+  boost::asio::io_context context{1};
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{
+      context.get_executor()};
+  boost::asio::steady_timer timer{context};
+};
+
+absl::StatusOr<std::unique_ptr<Loop>> Loop::Recover(EventLog& event_log, const Clock& clock,
+                                                    LoopOptions options) {
+  std::unique_ptr<Loop> loop(new Loop(event_log, clock, std::move(options)));
+  TRAINYARD_ASSIGN_OR_RETURN(EventLog::Recovery recovery, event_log.Recover());
+  if (recovery.snapshot.has_value()) {
+    loop->state_ = FromSnapshot(*recovery.snapshot);
+    loop->snapshot_sequence_ = recovery.snapshot->last_sequence();
+  }
+  for (const v1::Event& event : recovery.events) Apply(event, loop->state_);
+  loop->last_sequence_ = recovery.last_sequence;
+  spdlog::info("replayed {} events: {} jobs, {} nodes", recovery.events.size(),
+               loop->state_.jobs.size(), loop->state_.nodes.size());
+  return loop;
+}
+
+Loop::Loop(EventLog& event_log, const Clock& clock, LoopOptions options)
+    : event_log_(event_log),
+      clock_(clock),
+      options_(std::move(options)),
+      asio_(std::make_unique<Asio>()) {}
+
+Loop::~Loop() { Stop(); }
+
+void Loop::Start() {
+  last_tick_ms_ = clock_.Now();
+  observations_.since_ms = last_tick_ms_;
+  StartTimer();
+  thread_ = std::thread([this] { asio_->context.run(); });
+}
+
+void Loop::Stop() {
+  if (!thread_.joinable()) return;
+  Post([this] {
+    asio_->timer.cancel();
+    asio_->work.reset();
+    asio_->context.stop();
+  });
+  thread_.join();
+}
+
+void Loop::Post(std::function<void()> work) { boost::asio::post(asio_->context, std::move(work)); }
+
+void Loop::Read(std::function<void(const ClusterView& view)> work) {
+  Post([this, work = std::move(work)] { work(View()); });
+}
+
+void Loop::Submit(Request request, Done done) {
+  const bool refused = IsFromUser(request) && waiting_requests_.load() >= kMaxWaitingRequests;
+  if (refused) {
+    Read([done = std::move(done)](const ClusterView& view) {
+      done(absl::ResourceExhaustedError("too many requests wait; try again shortly"), view);
+    });
+    return;
+  }
+  ++waiting_requests_;
+  auto pending = std::make_shared<Pending>(Pending{std::move(request), std::move(done)});
+  Post([this, pending] {
+    pending_.push_back(std::move(*pending));
+    ScheduleTick();
+  });
+}
+
+void Loop::Listen(Listener listener) { listeners_.push_back(std::move(listener)); }
+
+void Loop::ScheduleTick() {
+  if (std::exchange(tick_scheduled_, true)) return;
+  // Behind what is posted already: requests that came during a commit share the next one.
+  Post([this] { Tick(); });
+}
+
+ClusterView Loop::View() const { return {state_, observations_, options_.core, clock_.Now()}; }
+
+void Loop::StartTimer() {
+  asio_->timer.expires_after(options_.tick_interval);
+  asio_->timer.async_wait([this](const boost::system::error_code& error) {
+    if (error) return;
+    Tick();
+    StartTimer();
+  });
+}
+
+void Loop::Tick() {
+  tick_scheduled_ = false;
+  const Timestamp now = clock_.Now();
+  ForgiveOwnSilence(now);
+  if (before_tick_) before_tick_(now);
+  std::vector<Pending> batch;
+  const auto end =
+      pending_.begin() + static_cast<std::ptrdiff_t>(std::min(pending_.size(), kMaxBatch));
+  std::move(pending_.begin(), end, std::back_inserter(batch));
+  pending_.erase(pending_.begin(), end);
+  if (!pending_.empty()) ScheduleTick();
+
+  std::vector<v1::Event> events;
+  const std::vector<Outcome> outcomes = DecideAll(batch, now, events);
+  PlanAll(now, events);
+  Commit(events);
+
+  waiting_requests_ -= static_cast<int>(batch.size());
+  for (std::size_t i = 0; i < batch.size(); ++i) batch[i].done(outcomes[i], View());
+  TellListeners(events);
+  WriteSnapshotIfDue();
+}
+
+std::vector<Loop::Outcome> Loop::DecideAll(const std::vector<Pending>& batch, Timestamp now,
+                                           std::vector<v1::Event>& events) {
+  std::vector<Outcome> outcomes;
+  outcomes.reserve(batch.size());
+  for (const Pending& pending : batch) {
+    outcomes.push_back(Decide(state_, pending.request, options_.core, now));
+    if (!outcomes.back().ok()) continue;
+    for (const v1::Event& event : *outcomes.back()) Apply(event, state_);
+    events.insert(events.end(), outcomes.back()->begin(), outcomes.back()->end());
+  }
+  return outcomes;
+}
+
+void Loop::PlanAll(Timestamp now, std::vector<v1::Event>& events) {
+  for (int i = 0; i < kMaxPlans; ++i) {
+    std::vector<v1::Event> planned = Plan(state_, observations_, options_.core, now);
+    if (planned.empty()) return;
+    for (const v1::Event& event : planned) Apply(event, state_);
+    std::move(planned.begin(), planned.end(), std::back_inserter(events));
+  }
+  spdlog::error("planning did not come to rest in {} rounds; going on with the next tick",
+                kMaxPlans);
+}
+
+void Loop::Commit(const std::vector<v1::Event>& events) {
+  if (events.empty()) return;
+  if (const absl::Status status = event_log_.Append(events); !status.ok()) EndProcess(status);
+  last_sequence_ += events.size();
+}
+
+void Loop::TellListeners(const std::vector<v1::Event>& events) {
+  TickSummary summary;
+  for (const v1::Event& event : events) {
+    if (const int64_t job_id = JobIdOf(event); job_id != 0) summary.changed_jobs.insert(job_id);
+  }
+  // A listener may add another one.
+  std::vector<Listener> kept;
+  kept.swap(listeners_);
+  std::erase_if(kept, [&](const Listener& listener) { return !listener(View(), summary); });
+  kept.insert(kept.end(), std::make_move_iterator(listeners_.begin()),
+              std::make_move_iterator(listeners_.end()));
+  listeners_ = std::move(kept);
+}
+
+void Loop::WriteSnapshotIfDue() {
+  if (last_sequence_ - snapshot_sequence_ < options_.events_per_snapshot) return;
+  // After a failure too: the next one is due as many events later.
+  snapshot_sequence_ = last_sequence_;
+  const absl::Status status = event_log_.WriteSnapshot(ToSnapshot(state_, last_sequence_));
+  if (!status.ok()) {
+    spdlog::error("cannot write a snapshot: {}; replay at the next start takes longer",
+                  status.ToString());
+  }
+}
+
+void Loop::ForgiveOwnSilence(Timestamp now) {
+  // While the controller stood still (a slow disk, a paused machine) or the clock was set, nobody
+  // could be heard: that time is nobody's silence.
+  const int64_t gap = now - std::exchange(last_tick_ms_, now);
+  if (gap >= 0 && gap <= kStallMs) return;
+  spdlog::warn("the controller stood still, or its clock was set, for {} ms", gap);
+  observations_.since_ms += gap;
+  for (auto& [id, node] : observations_.nodes) node.last_heard_ms += gap;
+  for (auto& [key, attempt] : observations_.attempts) {
+    for (auto& [rank, observation] : attempt.ranks) observation.last_progress_ms += gap;
+  }
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,104 @@
+// The one thread that owns the state of the cluster. A tick takes the requests that have come in,
+// decides, applies, plans, and commits all events in one transaction; only then does anything leave
+// the process. Requests that arrive during a commit share the next one.
+#ifndef TRAINYARD_CONTROLLER_LOOP_H_
+#define TRAINYARD_CONTROLLER_LOOP_H_
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "controller/rpc/cluster_loop.h"
+#include "controller/store/event_log.h"
+#include "proto/support/clock.h"
+
+namespace trainyard::controller {
+
+struct LoopOptions {
+  CoreOptions core;
+  // Time between two ticks without a request.
+  std::chrono::milliseconds tick_interval{200};
+  uint64_t events_per_snapshot = 10'000;
+};
+
+class Loop final : public ClusterLoop {
+ public:
+  // Rebuilds the state from the log. DATA_LOSS and others: as the log says. `event_log` and `clock`
+  // outlive the loop.
+  static absl::StatusOr<std::unique_ptr<Loop>> Recover(EventLog& event_log, const Clock& clock,
+                                                       LoopOptions options);
+  // Stops.
+  ~Loop() override;
+
+  void Start();
+  // Runs what was posted before, then ends the thread. Nothing may be posted afterwards.
+  void Stop();
+
+  void Read(std::function<void(const ClusterView& view)> work) override;
+  void Submit(Request request, Done done) override;
+  void Listen(Listener listener) override;
+
+  // Calls `work` on the loop thread. Any thread.
+  void Post(std::function<void()> work);
+
+  // True when nothing has ever been committed. Before Start.
+  bool LogIsEmpty() const { return last_sequence_ == 0; }
+
+  // Calls `prepare` at the beginning of each tick. Before Start.
+  void BeforeTick(std::function<void(Timestamp now)> prepare) { before_tick_ = std::move(prepare); }
+
+  // The rest: loop thread only, or before Start.
+
+  // Asks for a tick now instead of at the next interval.
+  void ScheduleTick();
+  ClusterView View() const;
+  Observations& observations() { return observations_; }
+
+ private:
+  struct Pending {
+    Request request;
+    Done done;
+  };
+  struct Asio;
+
+  Loop(EventLog& event_log, const Clock& clock, LoopOptions options);
+
+  void Tick();
+  std::vector<Outcome> DecideAll(const std::vector<Pending>& batch, Timestamp now,
+                                 std::vector<v1::Event>& events);
+  void PlanAll(Timestamp now, std::vector<v1::Event>& events);
+  void Commit(const std::vector<v1::Event>& events);
+  void TellListeners(const std::vector<v1::Event>& events);
+  void WriteSnapshotIfDue();
+  void ForgiveOwnSilence(Timestamp now);
+  void StartTimer();
+
+  EventLog& event_log_;
+  const Clock& clock_;
+  const LoopOptions options_;
+  const std::unique_ptr<Asio> asio_;
+  std::function<void(Timestamp)> before_tick_;
+  std::atomic<int> waiting_requests_{0};
+
+  // Loop thread only.
+  ClusterState state_;
+  Observations observations_;
+  uint64_t last_sequence_ = 0;
+  uint64_t snapshot_sequence_ = 0;
+  Timestamp last_tick_ms_ = 0;
+  bool tick_scheduled_ = false;
+  std::vector<Pending> pending_;
+  std::vector<Listener> listeners_;
+
+  std::thread thread_;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_LOOP_H_

@@ -1,0 +1,99 @@
+// trainyard-controller: the daemon that queues jobs, places gangs and decides what happens when
+// something breaks.
+#include <pthread.h>
+#include <signal.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+#include "controller/controller.h"
+#include "controller/rpc/server.h"
+#include "proto/support/clock.h"
+#include "spdlog/spdlog.h"
+
+namespace {
+
+constexpr int kExitStartFailed = 1;
+constexpr int kExitBadFlags = 2;
+
+struct Flags {
+  trainyard::controller::ControllerOptions options;
+  std::string log_level = "info";
+  std::string listen_file;
+};
+
+void DefineFlags(CLI::App& app, Flags& flags) {
+  app.set_version_flag("--version", TRAINYARD_VERSION);
+  app.add_option("--listen", flags.options.listen, "HOST:PORT to serve on; port 0 picks a free one")
+      ->capture_default_str();
+  app.add_option("--data-dir", flags.options.data_dir, "directory of the controller's store")
+      ->required();
+  app.add_option(
+      "--checkpoint-root", flags.options.checkpoint_root,
+      "directory for jobs without checkpoint.dir, seen by every node [DATA_DIR/checkpoints]");
+  app.add_option("--listen-file", flags.listen_file,
+                 "file to write the real HOST:PORT to once serving");
+  app.add_option("--log-level", flags.log_level, "least level that is logged")
+      ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "critical", "off"}))
+      ->capture_default_str();
+}
+
+void SetUpLog(const std::string& level) {
+  spdlog::set_default_logger(spdlog::default_logger()->clone("controller"));
+  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
+  spdlog::set_level(spdlog::level::from_str(level));
+  trainyard::controller::RouteGrpcLog();
+}
+
+int Fail(const std::string& message) {
+  std::fprintf(stderr, "trainyard-controller: %s\n", message.c_str());
+  return kExitStartFailed;
+}
+
+// Readers never see half of it.
+bool WriteListenFile(const std::string& path, const std::string& address) {
+  const std::string temporary = path + ".new";
+  std::ofstream file(temporary);
+  file << address << "\n";
+  file.close();
+  return file.good() && std::rename(temporary.c_str(), path.c_str()) == 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Flags flags;
+  CLI::App app("The Trainyard controller: queues jobs, places them, and keeps them alive.");
+  DefineFlags(app, flags);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kExitBadFlags;
+  }
+  SetUpLog(flags.log_level);
+
+  // Before any thread starts: all of them inherit the mask, and sigwait gets the signals.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+
+  const trainyard::SystemClock clock;
+  auto controller = trainyard::controller::Controller::Start(flags.options, clock);
+  if (!controller.ok()) return Fail(std::string(controller.status().message()));
+  if (!flags.listen_file.empty() && !WriteListenFile(flags.listen_file, (*controller)->address())) {
+    return Fail("cannot write --listen-file " + flags.listen_file);
+  }
+
+  int received = 0;
+  sigwait(&signals, &received);
+  spdlog::info("stopping on {}; running jobs go on", received == SIGINT ? "SIGINT" : "SIGTERM");
+  // A second signal ends the process at once.
+  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  (*controller)->Stop();
+  return 0;
+}

@@ -1,0 +1,64 @@
+#include "controller/rpc/job_view.h"
+
+#include <algorithm>
+
+#include "proto/support/status_macros.h"
+
+namespace trainyard::controller {
+namespace {
+
+// A reference longer than any number or legal name.
+constexpr std::size_t kMaxReferenceBytes = 256;
+
+int64_t LastStep(const AttemptObservation& attempt) {
+  int64_t step = 0;
+  for (const auto& [rank, observation] : attempt.ranks) step = std::max(step, observation.step);
+  return step;
+}
+
+void MergeObservations(const Observations& observations, v1::Job& job) {
+  if (const auto found = observations.progress.find(job.id());
+      found != observations.progress.end()) {
+    *job.mutable_progress() = found->second;
+  }
+  for (v1::Attempt& attempt : *job.mutable_attempts()) {
+    const auto found = observations.attempts.find({job.id(), attempt.epoch()});
+    if (found == observations.attempts.end()) continue;
+    attempt.set_last_step(std::max(attempt.last_step(), LastStep(found->second)));
+  }
+}
+
+}  // namespace
+
+bool HasEnded(v1::JobState state) {
+  return state == v1::JOB_STATE_SUCCEEDED || state == v1::JOB_STATE_FAILED ||
+         state == v1::JOB_STATE_STOPPED;
+}
+
+v1::Job FullJob(const JobEntry& entry, const Observations& observations) {
+  v1::Job job = entry.job;
+  MergeObservations(observations, job);
+  return job;
+}
+
+v1::Job ListedJob(const JobEntry& entry, const Observations& observations) {
+  v1::Job job = entry.job;
+  job.clear_origins();
+  job.clear_checkpoints();
+  if (job.attempts_size() > 1) {
+    job.mutable_attempts()->DeleteSubrange(0, job.attempts_size() - 1);
+  }
+  MergeObservations(observations, job);
+  return job;
+}
+
+absl::StatusOr<const JobEntry*> FindNamedJob(const ClusterView& view,
+                                             const std::string& reference) {
+  if (reference.size() > kMaxReferenceBytes) {
+    return absl::InvalidArgumentError("the job reference is too long to be a number or a name");
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t id, FindJob(view.state, reference));
+  return &view.state.jobs.at(id);
+}
+
+}  // namespace trainyard::controller

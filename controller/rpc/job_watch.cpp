@@ -1,0 +1,115 @@
+#include "controller/rpc/job_watch.h"
+
+#include <memory>
+#include <utility>
+
+#include "controller/rpc/job_view.h"
+#include "proto/support/grpc_status.h"
+
+namespace trainyard::controller {
+namespace {
+
+constexpr int64_t kProgressIntervalMs = 1000;
+
+class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
+ public:
+  // Touched on the loop thread only; outlives the reactor while ticks refer to it.
+  struct Shared {
+    JobWatch* reactor = nullptr;
+    const ShutdownSignal* shutdown = nullptr;
+    int64_t job_id = 0;
+    bool writing = false;
+    // What the client has not been sent: a change of state, or the end.
+    bool changed = true;
+    Timestamp sent_ms = 0;
+    std::string sent;
+    bool sent_end = false;
+    v1::WatchJobResponse message;
+  };
+
+  JobWatch(ClusterLoop& loop, const ShutdownSignal& shutdown, std::string reference)
+      : loop_(loop), shared_(std::make_shared<Shared>()) {
+    shared_->reactor = this;
+    shared_->shutdown = &shutdown;
+    loop.Read([shared = shared_, &loop, reference = std::move(reference)](const ClusterView& view) {
+      Begin(shared, loop, reference, view);
+    });
+  }
+
+  void OnWriteDone(bool ok) override {
+    loop_.Read([shared = shared_, ok](const ClusterView& view) {
+      shared->writing = false;
+      if (!ok) {
+        End(*shared, absl::CancelledError("the client went away"));
+      } else {
+        Update(*shared, view);
+      }
+    });
+  }
+
+  void OnCancel() override {
+    loop_.Read([shared = shared_](const ClusterView&) {
+      End(*shared, absl::CancelledError("the client went away"));
+    });
+  }
+
+  void OnDone() override { delete this; }
+
+ private:
+  static void Begin(const std::shared_ptr<Shared>& shared, ClusterLoop& loop,
+                    const std::string& reference, const ClusterView& view) {
+    const auto entry = FindNamedJob(view, reference);
+    if (!entry.ok()) {
+      End(*shared, entry.status());
+      return;
+    }
+    shared->job_id = (*entry)->job.id();
+    loop.Listen([shared](const ClusterView& now, const TickSummary& summary) {
+      if (summary.changed_jobs.contains(shared->job_id)) shared->changed = true;
+      Update(*shared, now);
+      return shared->reactor != nullptr;
+    });
+    Update(*shared, view);
+  }
+
+  static void End(Shared& shared, const absl::Status& status) {
+    if (shared.reactor == nullptr) return;
+    std::exchange(shared.reactor, nullptr)->Finish(ToGrpc(status));
+  }
+
+  static void Update(Shared& shared, const ClusterView& view) {
+    if (shared.reactor == nullptr || shared.writing) return;
+    if (shared.sent_end) {
+      End(shared, absl::OkStatus());
+    } else if (shared.shutdown->raised()) {
+      End(shared, ShutdownSignal::Status());
+    } else if (shared.changed || view.now - shared.sent_ms >= kProgressIntervalMs) {
+      SendIfNew(shared, view);
+    }
+  }
+
+  static void SendIfNew(Shared& shared, const ClusterView& view) {
+    *shared.message.mutable_job() = FullJob(view.state.jobs.at(shared.job_id), view.observations);
+    shared.changed = false;
+    shared.sent_ms = view.now;
+    std::string bytes = shared.message.SerializeAsString();
+    if (bytes == shared.sent) return;
+    shared.sent = std::move(bytes);
+    shared.sent_end = HasEnded(shared.message.job().state());
+    shared.writing = true;
+    shared.reactor->StartWrite(&shared.message);
+  }
+
+  ClusterLoop& loop_;
+  const std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace
+
+grpc::ServerWriteReactor<v1::WatchJobResponse>* NewJobWatch(ClusterLoop& loop,
+                                                            const ShutdownSignal& shutdown,
+                                                            std::string job_reference) {
+  return new JobWatch(loop, shutdown, std::move(job_reference));
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,56 @@
+// Who waits for new output of which job.
+#ifndef TRAINYARD_CONTROLLER_RPC_LOG_FOLLOWERS_H_
+#define TRAINYARD_CONTROLLER_RPC_LOG_FOLLOWERS_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace trainyard::controller {
+
+// Thread-safe.
+class LogFollowers {
+ public:
+  using Callback = std::function<void()>;
+
+  // Calls `callback` at each Notify of the job until the returned handle is gone. A call that runs
+  // at that moment on another thread may still end later.
+  std::shared_ptr<Callback> Add(int64_t job_id, Callback callback) {
+    auto handle = std::make_shared<Callback>(std::move(callback));
+    const std::lock_guard lock(mutex_);
+    followers_.emplace(job_id, handle);
+    return handle;
+  }
+
+  void Notify(int64_t job_id) {
+    for (const auto& callback : Take(job_id)) (*callback)();
+  }
+
+ private:
+  std::vector<std::shared_ptr<Callback>> Take(int64_t job_id) {
+    std::vector<std::shared_ptr<Callback>> alive;
+    const std::lock_guard lock(mutex_);
+    const auto [first, last] = followers_.equal_range(job_id);
+    for (auto it = first; it != last;) {
+      if (auto handle = it->second.lock()) {
+        alive.push_back(std::move(handle));
+        ++it;
+      } else {
+        it = followers_.erase(it);
+      }
+    }
+    return alive;
+  }
+
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  std::multimap<int64_t, std::weak_ptr<Callback>> followers_;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_RPC_LOG_FOLLOWERS_H_

@@ -1,0 +1,242 @@
+#include "controller/rpc/log_service.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "controller/rpc/job_view.h"
+#include "controller/rpc/log_followers.h"
+#include "proto/support/grpc_status.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::controller {
+namespace {
+
+using LogReactor = grpc::ServerWriteReactor<v1::ReadLogsResponse>;
+
+constexpr int kMaxRanks = 16'384;
+constexpr std::size_t kMaxGrepBytes = 4096;
+
+absl::Status CheckRequest(const v1::ReadLogsRequest& request) {
+  if (request.ranks_size() > kMaxRanks) {
+    return absl::InvalidArgumentError(absl::StrCat("ranks: at most ", kMaxRanks));
+  }
+  if (request.grep().size() > kMaxGrepBytes) {
+    return absl::InvalidArgumentError(absl::StrCat("grep: at most ", kMaxGrepBytes, " bytes"));
+  }
+  if (request.tail() < 0 || request.epoch() < 0) {
+    return absl::InvalidArgumentError("tail and epoch must not be negative");
+  }
+  return absl::OkStatus();
+}
+
+// Ranks of the attempt, or of the largest one when epoch is 0; what the spec asks for before the
+// first. NOT_FOUND: no such attempt.
+absl::StatusOr<int> CountRanks(const v1::Job& job, int64_t epoch) {
+  int ranks = 0;
+  for (const v1::Attempt& attempt : job.attempts()) {
+    if (attempt.epoch() == epoch) return attempt.ranks_size();
+    ranks = std::max(ranks, attempt.ranks_size());
+  }
+  if (epoch != 0) {
+    return absl::NotFoundError(absl::StrCat("job ", job.id(), " has no attempt ", epoch,
+                                            "; it has ", job.attempts_size(), " so far"));
+  }
+  if (ranks != 0) return ranks;
+  return job.spec().resources().nodes() * job.spec().resources().slots_per_node();
+}
+
+absl::StatusOr<LogQuery> ToQuery(const v1::ReadLogsRequest& request, const v1::Job& job) {
+  TRAINYARD_ASSIGN_OR_RETURN(const int rank_count, CountRanks(job, request.epoch()));
+  for (const int rank : request.ranks()) {
+    if (rank < 0 || rank >= rank_count) {
+      return absl::NotFoundError(absl::StrCat("job ", job.id(), " has no rank ", rank,
+                                              "; its ranks are 0 to ", rank_count - 1));
+    }
+  }
+  return LogQuery{.job_id = job.id(),
+                  .ranks = {request.ranks().begin(), request.ranks().end()},
+                  .epoch = request.epoch(),
+                  .grep = request.grep(),
+                  .tail = request.tail()};
+}
+
+// One reader. At any moment it either rests, reads one chunk on the pool, or has one chunk being
+// written: a slow client holds one chunk and no thread.
+class LogReading final : public std::enable_shared_from_this<LogReading> {
+ public:
+  LogReading(const LogService::Context& context, LogReactor* reactor)
+      : context_(context), reactor_(reactor) {}
+
+  // Loop thread.
+  void Begin(const v1::ReadLogsRequest& request, const ClusterView& view, LogFollowers& followers) {
+    const absl::Status status = Resolve(request, view);
+    if (!status.ok()) {
+      End(status);
+      return;
+    }
+    if (request.follow()) Follow(followers);
+    OnTick(view);
+    Wake();
+  }
+
+  // New output may be there.
+  void Wake() {
+    const std::lock_guard lock(mutex_);
+    woken_ = true;
+    if (!busy_ && reactor_ != nullptr) QueueRead();
+  }
+
+  void OnWritten(bool ok) {
+    if (!ok) {
+      End(absl::CancelledError("the client went away"));
+      return;
+    }
+    const std::lock_guard lock(mutex_);
+    if (reactor_ == nullptr) return;
+    QueueRead();
+  }
+
+  void End(const absl::Status& status) {
+    const std::lock_guard lock(mutex_);
+    EndLocked(status);
+  }
+
+ private:
+  absl::Status Resolve(const v1::ReadLogsRequest& request, const ClusterView& view) {
+    TRAINYARD_ASSIGN_OR_RETURN(const JobEntry* entry, FindNamedJob(view, request.job()));
+    TRAINYARD_ASSIGN_OR_RETURN(query_, ToQuery(request, entry->job));
+    follow_ = request.follow();
+    return absl::OkStatus();
+  }
+
+  void Follow(LogFollowers& followers) {
+    following_ = followers.Add(query_.job_id, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->Wake();
+    });
+    context_.loop.Listen([weak = weak_from_this()](const ClusterView& view, const TickSummary&) {
+      const auto self = weak.lock();
+      return self != nullptr && self->OnTick(view);
+    });
+  }
+
+  // Returns whether the next tick is of interest. Loop thread.
+  bool OnTick(const ClusterView& view) {
+    const JobEntry& entry = view.state.jobs.at(query_.job_id);
+    const bool ended = HasEnded(entry.job.state());
+    const bool complete = ended && (!follow_ || context_.output_complete(entry, view));
+    const std::lock_guard lock(mutex_);
+    if (reactor_ == nullptr) return false;
+    if (context_.shutdown.raised()) {
+      EndLocked(ShutdownSignal::Status());
+      return false;
+    }
+    if (complete && !complete_) {
+      complete_ = true;
+      woken_ = true;
+      if (!busy_) QueueRead();
+    }
+    return true;
+  }
+
+  // With mutex_ held.
+  void QueueRead() {
+    busy_ = true;
+    context_.readers.Post([self = shared_from_this()] { self->ReadChunk(); });
+  }
+
+  // Reader thread; nobody else touches query_, cursor_ and message_ while busy_.
+  void ReadChunk() {
+    bool complete = false;
+    {
+      const std::lock_guard lock(mutex_);
+      if (reactor_ == nullptr) return;
+      complete = complete_;
+      woken_ = false;
+    }
+    message_.clear_lines();
+    const absl::Status status =
+        context_.store.Read(query_, complete, cursor_, [this](std::vector<v1::LogLine> lines) {
+          for (v1::LogLine& line : lines) *message_.add_lines() = std::move(line);
+          return false;
+        });
+    // The cursor is past what the tail left out.
+    query_.tail = 0;
+    Send(status, complete);
+  }
+
+  void Send(const absl::Status& status, bool complete) {
+    const std::lock_guard lock(mutex_);
+    if (reactor_ == nullptr) return;
+    if (!status.ok()) {
+      EndLocked(status);
+    } else if (message_.lines_size() > 0) {
+      reactor_->StartWrite(&message_);
+    } else if (!follow_ || complete) {
+      EndLocked(absl::OkStatus());
+    } else if (woken_) {
+      QueueRead();
+    } else {
+      busy_ = false;
+    }
+  }
+
+  // With mutex_ held.
+  void EndLocked(const absl::Status& status) {
+    if (reactor_ == nullptr) return;
+    std::exchange(reactor_, nullptr)->Finish(ToGrpc(status));
+  }
+
+  const LogService::Context& context_;
+  LogQuery query_;
+  bool follow_ = false;
+  LogCursor cursor_;
+  std::shared_ptr<LogFollowers::Callback> following_;
+
+  std::mutex mutex_;
+  // All below is guarded by mutex_, but message_: it belongs to whoever made this busy.
+  LogReactor* reactor_;
+  bool busy_ = false;
+  bool woken_ = false;
+  bool complete_ = false;
+  v1::ReadLogsResponse message_;
+};
+
+class LogStream final : public LogReactor {
+ public:
+  LogStream(const LogService::Context& context, const v1::ReadLogsRequest& request,
+            std::shared_ptr<LogFollowers> followers)
+      : reading_(std::make_shared<LogReading>(context, this)) {
+    if (const absl::Status status = CheckRequest(request); !status.ok()) {
+      reading_->End(status);
+      return;
+    }
+    context.loop.Read([reading = reading_, request, followers = std::move(followers)](
+                          const ClusterView& view) { reading->Begin(request, view, *followers); });
+  }
+
+  void OnWriteDone(bool ok) override { reading_->OnWritten(ok); }
+  void OnCancel() override { reading_->End(absl::CancelledError("the client went away")); }
+  void OnDone() override { delete this; }
+
+ private:
+  // Holds the message being written: gRPC is done with it before OnDone.
+  const std::shared_ptr<LogReading> reading_;
+};
+
+}  // namespace
+
+LogService::LogService(Context context)
+    : context_(std::move(context)), followers_(std::make_shared<LogFollowers>()) {}
+
+LogService::~LogService() = default;
+
+LogReactor* LogService::ReadLogs(grpc::CallbackServerContext* /*context*/,
+                                 const v1::ReadLogsRequest* request) {
+  return new LogStream(context_, *request, followers_);
+}
+
+void LogService::NotifyStored(int64_t job_id) { followers_->Notify(job_id); }
+
+}  // namespace trainyard::controller

@@ -1,0 +1,29 @@
+#include "controller/rpc/read_budget.h"
+
+#include <utility>
+
+namespace trainyard::controller {
+
+void ReadBudget::Take(std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  used_bytes_ += bytes;
+}
+
+void ReadBudget::Release(std::size_t bytes) {
+  std::vector<std::function<void()>> resumed;
+  {
+    const std::lock_guard lock(mutex_);
+    used_bytes_ -= bytes;
+    if (used_bytes_ < limit_bytes_) resumed.swap(waiting_);
+  }
+  for (const auto& resume : resumed) resume();
+}
+
+bool ReadBudget::RoomOrWait(std::function<void()> resume) {
+  const std::lock_guard lock(mutex_);
+  if (used_bytes_ < limit_bytes_) return true;
+  waiting_.push_back(std::move(resume));
+  return false;
+}
+
+}  // namespace trainyard::controller

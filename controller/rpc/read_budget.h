@@ -1,0 +1,35 @@
+// Bounds the memory held by messages that were read from workers and are not stored yet.
+#ifndef TRAINYARD_CONTROLLER_RPC_READ_BUDGET_H_
+#define TRAINYARD_CONTROLLER_RPC_READ_BUDGET_H_
+
+#include <cstddef>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+namespace trainyard::controller {
+
+// Thread-safe. The limit may be passed by one message a stream: a size is known only once it is
+// read.
+class ReadBudget {
+ public:
+  explicit ReadBudget(std::size_t limit_bytes) : limit_bytes_(limit_bytes) {}
+
+  void Take(std::size_t bytes);
+  void Release(std::size_t bytes);
+
+  // True when there is room. Otherwise keeps `resume` and calls it once there is, on whichever
+  // thread made the room.
+  bool RoomOrWait(std::function<void()> resume);
+
+ private:
+  const std::size_t limit_bytes_;
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  std::size_t used_bytes_ = 0;
+  std::vector<std::function<void()>> waiting_;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_RPC_READ_BUDGET_H_

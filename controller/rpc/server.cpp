@@ -1,0 +1,131 @@
+#include "controller/rpc/server.h"
+
+#include <grpc/support/log.h>
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "controller/rpc/limits.h"
+#include "proto/support/status_macros.h"
+#include "spdlog/spdlog.h"
+
+namespace trainyard::controller {
+namespace {
+
+// A silent peer is pinged after 5 s and given up 4 s later.
+constexpr int kKeepaliveTimeMs = 5000;
+constexpr int kKeepaliveTimeoutMs = 4000;
+// Clients may ping as often as this.
+constexpr int kClientPingIntervalMs = 1000;
+
+struct HostPort {
+  std::string host;
+  int port = 0;
+};
+
+absl::StatusOr<HostPort> ParseListen(const std::string& listen) {
+  const std::size_t colon = listen.rfind(':');
+  HostPort result;
+  if (colon == std::string::npos || colon == 0 ||
+      !absl::SimpleAtoi(listen.substr(colon + 1), &result.port) || result.port < 0 ||
+      result.port > 65535) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--listen ", listen, ": expected HOST:PORT, such as 127.0.0.1:7070"));
+  }
+  result.host = listen.substr(0, colon);
+  return result;
+}
+
+// The error that listening on this address meets; 0 when it would work, nothing when the host has
+// no address at all.
+std::optional<int> ProbeListen(const HostPort& where) {
+  std::string host = where.host;
+  if (host.size() > 2 && host.front() == '[') host = host.substr(1, host.size() - 2);
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(host.c_str(), std::to_string(where.port).c_str(), &hints, &found) != 0) {
+    return std::nullopt;
+  }
+  const int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int on = 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  const bool bound = bind(fd, found->ai_addr, found->ai_addrlen) == 0 && listen(fd, 1) == 0;
+  const int error = bound ? 0 : errno;
+  close(fd);
+  freeaddrinfo(found);
+  return error;
+}
+
+absl::Status WhyNotListening(const HostPort& where) {
+  const std::optional<int> error = ProbeListen(where);
+  if (!error.has_value()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("cannot listen on ", where.host,
+                     ": the name has no address; give --listen an address of "
+                     "this machine"));
+  }
+  if (*error == EADDRINUSE) {
+    return absl::UnavailableError(absl::StrCat(
+        "port ", where.port, " on ", where.host, " is in use by another program (another ",
+        "controller?); choose another with --listen ", where.host,
+        ":PORT, or PORT 0 for a free "
+        "one"));
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat("cannot listen on ", where.host, ":", where.port, ": ",
+                   *error == 0 ? "gRPC refused the address" : std::strerror(*error),
+                   "; choose another with --listen HOST:PORT"));
+}
+
+void SetLimits(grpc::ServerBuilder& builder) {
+  builder.SetMaxReceiveMessageSize(static_cast<int>(kMaxMessageBytes));
+  builder.SetMaxSendMessageSize(static_cast<int>(kMaxMessageBytes));
+  // Without this two controllers would share one port, each with half of the calls.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+                             kClientPingIntervalMs);
+}
+
+void LogGrpcMessage(gpr_log_func_args* args) {
+  const auto level =
+      args->severity == GPR_LOG_SEVERITY_ERROR ? spdlog::level::debug : spdlog::level::trace;
+  spdlog::log(level, "grpc: {}", args->message);
+}
+
+}  // namespace
+
+absl::StatusOr<ListeningServer> StartServer(const std::string& listen,
+                                            const std::vector<grpc::Service*>& services) {
+  TRAINYARD_ASSIGN_OR_RETURN(const HostPort where, ParseListen(listen));
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  grpc::ServerBuilder builder;
+  SetLimits(builder);
+  int port = 0;
+  builder.AddListeningPort(listen, grpc::InsecureServerCredentials(), &port);
+  for (grpc::Service* service : services) builder.RegisterService(service);
+  std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+  if (server == nullptr || port <= 0) return WhyNotListening(where);
+  return ListeningServer{std::move(server), absl::StrCat(where.host, ":", port)};
+}
+
+// What gRPC calls an error is mostly a peer that went away, which the services report themselves.
+void RouteGrpcLog() { gpr_set_log_function(&LogGrpcMessage); }
+
+}  // namespace trainyard::controller

@@ -1,0 +1,35 @@
+// The gRPC server: settings, health, reflection, and a clear word when it cannot listen.
+#ifndef TRAINYARD_CONTROLLER_RPC_SERVER_H_
+#define TRAINYARD_CONTROLLER_RPC_SERVER_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace grpc {
+class Server;
+class Service;
+}  // namespace grpc
+
+namespace trainyard::controller {
+
+struct ListeningServer {
+  std::unique_ptr<grpc::Server> server;
+  // "host:port" with the real port.
+  std::string address;
+};
+
+// Serves on "host:port"; port 0 picks a free one. `services` outlive the server. A peer that is
+// gone without a word is found within 10 s. INVALID_ARGUMENT: no such form of address. UNAVAILABLE:
+// the port is in use. FAILED_PRECONDITION: this machine cannot listen there for another reason.
+absl::StatusOr<ListeningServer> StartServer(const std::string& listen,
+                                            const std::vector<grpc::Service*>& services);
+
+// Sends gRPC's own messages to the program's log instead of stderr. Call once, before any server.
+void RouteGrpcLog();
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_RPC_SERVER_H_

@@ -1,0 +1,215 @@
+#include "controller/rpc/worker_control_service.h"
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "controller/rpc/worker_message_check.h"
+#include "proto/support/grpc_status.h"
+
+namespace trainyard::controller {
+namespace {
+
+using BidiReactor = grpc::ServerBidiReactor<v1::WorkerMessage, v1::ControllerMessage>;
+
+// Messages read from all workers together that wait to be stored.
+constexpr std::size_t kAllStreamsBytes = 128 << 20;
+// The same for one worker; above what a worker sends without an acknowledgement (16 MiB), so that
+// heartbeats pass by in any but the worst case.
+constexpr std::size_t kOneStreamBytes = 24 << 20;
+constexpr int kOneStreamMessages = 4096;
+// Outgoing messages beyond which the worker is read no more, so that its requests cause no answers.
+constexpr std::size_t kOutgoingPauses = 256;
+// Outgoing messages beyond which the worker is taken for stuck.
+constexpr std::size_t kOutgoingLimit = 8192;
+
+// All operations on one stream go through here, under one mutex. Outlives the reactor.
+class StreamLink final : public WorkerLink, public std::enable_shared_from_this<StreamLink> {
+ public:
+  StreamLink(std::shared_ptr<ReadBudget> budget, BidiReactor* reactor)
+      : budget_(std::move(budget)), reactor_(reactor) {}
+
+  void Send(v1::ControllerMessage message) override {
+    const std::lock_guard lock(mutex_);
+    if (Closing()) return;
+    if (outgoing_.size() >= kOutgoingLimit) {
+      Finish(absl::ResourceExhaustedError("the worker does not read what it is sent"));
+      return;
+    }
+    outgoing_.push_back(std::move(message));
+    if (outgoing_.size() == 1) reactor_->StartWrite(&outgoing_.front());
+  }
+
+  void Close(const absl::Status& status) override {
+    const std::lock_guard lock(mutex_);
+    if (!Closing()) Finish(status);
+  }
+
+  bool ReadingPaused() const override {
+    const std::lock_guard lock(mutex_);
+    return paused_;
+  }
+
+  bool Closed() const {
+    const std::lock_guard lock(mutex_);
+    return Closing();
+  }
+
+  void OnWritten(bool ok) {
+    {
+      const std::lock_guard lock(mutex_);
+      outgoing_.pop_front();
+      if (!ok) outgoing_.clear();
+      if (reactor_ != nullptr && final_status_.has_value()) {
+        FinishNow();
+      } else if (reactor_ != nullptr && !outgoing_.empty()) {
+        reactor_->StartWrite(&outgoing_.front());
+      }
+    }
+    ReadOn();
+  }
+
+  // Counts a message that was just read; reading stops until FinishHandling.
+  ReadPermit StartHandling(std::size_t bytes) {
+    budget_->Take(bytes);
+    {
+      const std::lock_guard lock(mutex_);
+      reading_ = false;
+      handling_ = true;
+      load_bytes_ += bytes;
+      ++load_messages_;
+    }
+    return ReadPermit(this, [self = shared_from_this(), bytes](void*) { self->Release(bytes); });
+  }
+
+  void FinishHandling() {
+    {
+      const std::lock_guard lock(mutex_);
+      handling_ = false;
+    }
+    ReadOn();
+  }
+
+  // Reads the next message unless too much waits; then what makes room calls this again.
+  void ReadOn() {
+    const std::lock_guard lock(mutex_);
+    if (Closing() || reading_ || handling_) return;
+    paused_ = load_bytes_ >= kOneStreamBytes || load_messages_ >= kOneStreamMessages ||
+              outgoing_.size() >= kOutgoingPauses || !RoomInBudget();
+    if (paused_) return;
+    reading_ = true;
+    reactor_->StartRead(&incoming_);
+  }
+
+  v1::WorkerMessage& incoming() { return incoming_; }
+
+ private:
+  bool Closing() const { return reactor_ == nullptr || final_status_.has_value(); }
+
+  bool RoomInBudget() {
+    return budget_->RoomOrWait([weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->ReadOn();
+    });
+  }
+
+  void Release(std::size_t bytes) {
+    {
+      const std::lock_guard lock(mutex_);
+      load_bytes_ -= bytes;
+      --load_messages_;
+    }
+    budget_->Release(bytes);
+    ReadOn();
+  }
+
+  // gRPC wants a running write to end before the stream does.
+  void Finish(const absl::Status& status) {
+    final_status_ = status;
+    if (outgoing_.empty()) {
+      FinishNow();
+    } else {
+      outgoing_.resize(1);
+    }
+  }
+
+  void FinishNow() {
+    reactor_->Finish(ToGrpc(*final_status_));
+    reactor_ = nullptr;
+  }
+
+  const std::shared_ptr<ReadBudget> budget_;
+  mutable std::mutex mutex_;
+  // All below is guarded by mutex_, but incoming_: gRPC owns it while reading_.
+  BidiReactor* reactor_;
+  // The front one is being written.
+  std::deque<v1::ControllerMessage> outgoing_;
+  std::optional<absl::Status> final_status_;
+  std::size_t load_bytes_ = 0;
+  int load_messages_ = 0;
+  bool reading_ = false;
+  bool handling_ = false;
+  bool paused_ = false;
+  v1::WorkerMessage incoming_;
+};
+
+class WorkerStream final : public BidiReactor {
+ public:
+  WorkerStream(WorkerListener& listener, std::shared_ptr<ReadBudget> budget)
+      : listener_(listener), link_(std::make_shared<StreamLink>(std::move(budget), this)) {
+    link_->ReadOn();
+  }
+
+  void OnReadDone(bool ok) override {
+    if (!ok) {
+      link_->Close(absl::OkStatus());
+      return;
+    }
+    ReadPermit permit = link_->StartHandling(link_->incoming().ByteSizeLong());
+    v1::WorkerMessage message = std::exchange(link_->incoming(), {});
+    if (const absl::Status status = Check(message); !status.ok()) {
+      link_->Close(status);
+    } else if (!link_->Closed()) {
+      said_hello_ = true;
+      listener_.OnMessage(link_, std::move(message), std::move(permit));
+    }
+    link_->FinishHandling();
+  }
+
+  void OnWriteDone(bool ok) override {
+    link_->OnWritten(ok);
+    if (!ok) link_->Close(absl::UnavailableError("the stream broke"));
+  }
+
+  void OnCancel() override { link_->Close(absl::CancelledError("the worker went away")); }
+
+  void OnDone() override {
+    listener_.OnClosed(link_);
+    delete this;
+  }
+
+ private:
+  absl::Status Check(const v1::WorkerMessage& message) const {
+    if (said_hello_) return CheckLaterMessage(message);
+    if (!message.has_hello()) {
+      return absl::InvalidArgumentError("the first message of a worker must be Hello");
+    }
+    return CheckHello(message.hello());
+  }
+
+  WorkerListener& listener_;
+  const std::shared_ptr<StreamLink> link_;
+  bool said_hello_ = false;
+};
+
+}  // namespace
+
+WorkerControlService::WorkerControlService(WorkerListener& listener)
+    : listener_(listener), budget_(std::make_shared<ReadBudget>(kAllStreamsBytes)) {}
+
+BidiReactor* WorkerControlService::Attach(grpc::CallbackServerContext* /*context*/) {
+  return new WorkerStream(listener_, budget_);
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,28 @@
+// The gRPC end of a worker's stream: framing, bounds and flow control. What the messages mean is
+// the WorkerListener's business.
+#ifndef TRAINYARD_CONTROLLER_RPC_WORKER_CONTROL_SERVICE_H_
+#define TRAINYARD_CONTROLLER_RPC_WORKER_CONTROL_SERVICE_H_
+
+#include "controller/rpc/read_budget.h"
+#include "controller/rpc/worker_link.h"
+#include "trainyard/v1/worker_control.grpc.pb.h"
+
+namespace trainyard::controller {
+
+class WorkerControlService final : public v1::WorkerControl::CallbackService {
+ public:
+  // `listener` outlives every stream.
+  explicit WorkerControlService(WorkerListener& listener);
+
+  grpc::ServerBidiReactor<v1::WorkerMessage, v1::ControllerMessage>* Attach(
+      grpc::CallbackServerContext* context) override;
+
+ private:
+  WorkerListener& listener_;
+  // Shared with permits, which may outlive the service by a moment.
+  const std::shared_ptr<ReadBudget> budget_;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_RPC_WORKER_CONTROL_SERVICE_H_

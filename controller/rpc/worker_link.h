@@ -1,0 +1,49 @@
+// The two sides of a worker's stream: what the controller can do to it, and what it hears from it.
+#ifndef TRAINYARD_CONTROLLER_RPC_WORKER_LINK_H_
+#define TRAINYARD_CONTROLLER_RPC_WORKER_LINK_H_
+
+#include <memory>
+
+#include "absl/status/status.h"
+#include "trainyard/v1/worker_control.pb.h"
+
+namespace trainyard::controller {
+
+inline constexpr int kProtocolVersion = 1;
+
+// An open stream of a worker. Thread-safe; calls on a closed one do nothing.
+class WorkerLink {
+ public:
+  virtual ~WorkerLink() = default;
+
+  // Queues a message. A worker that lets too many pile up is disconnected: all of them are derived
+  // from state and are due again.
+  virtual void Send(v1::ControllerMessage message) = 0;
+
+  // Ends the stream; the worker gets the status.
+  virtual void Close(const absl::Status& status) = 0;
+
+  // True while the controller does not read from the stream because too much of what it has read
+  // waits to be stored. Silence of the worker is then the controller's own doing.
+  virtual bool ReadingPaused() const = 0;
+};
+
+// Lives as long as a message is being dealt with. Reading goes on when enough of them are gone.
+using ReadPermit = std::shared_ptr<void>;
+
+// Hears every stream. Called on gRPC threads, for one stream in order and never at the same time.
+class WorkerListener {
+ public:
+  virtual ~WorkerListener() = default;
+
+  // The first message of a link is a Hello that CheckHello accepts, and no other one is.
+  virtual void OnMessage(const std::shared_ptr<WorkerLink>& link, v1::WorkerMessage message,
+                         ReadPermit permit) = 0;
+
+  // Last call for this link; it may come without any message before.
+  virtual void OnClosed(const std::shared_ptr<WorkerLink>& link) = 0;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_RPC_WORKER_LINK_H_

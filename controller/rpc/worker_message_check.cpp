@@ -1,0 +1,112 @@
+#include "controller/rpc/worker_message_check.h"
+
+#include <string>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "controller/rpc/worker_link.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::controller {
+namespace {
+
+constexpr std::size_t kMaxIdBytes = 128;
+constexpr std::size_t kMaxNameBytes = 255;
+constexpr int kMaxSlots = 1024;
+constexpr int kMaxAttempts = 10'000;
+constexpr int kMaxRank = 1 << 20;
+constexpr std::size_t kMaxLogChunkBytes = 4 << 20;
+
+absl::Status CheckText(const char* what, const std::string& text, std::size_t max_bytes) {
+  if (text.empty()) return absl::InvalidArgumentError(absl::StrCat("Hello without ", what));
+  if (text.size() > max_bytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("Hello: ", what, " is longer than ", max_bytes, " bytes"));
+  }
+  for (const char c : text) {
+    if (!absl::ascii_isgraph(static_cast<unsigned char>(c))) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("Hello: ", what, " may hold printable ASCII without spaces only"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckStream(const v1::StreamId& stream, int64_t begin, int64_t end) {
+  if (stream.job_id() <= 0 || stream.epoch() <= 0 || stream.rank() < 0 ||
+      stream.rank() > kMaxRank) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("stream of an impossible rank: ", stream.ShortDebugString()));
+  }
+  if (begin < 0 || end < begin) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("bytes [", begin, ", ", end, ") of stream ", stream.ShortDebugString()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckTelemetry(const v1::TelemetryBatch& batch) {
+  const v1::StreamKind kind = batch.stream().kind();
+  if (kind != v1::STREAM_KIND_TELEMETRY && kind != v1::STREAM_KIND_PARSED_LOG) {
+    return absl::InvalidArgumentError("telemetry of a stream that holds none");
+  }
+  return CheckStream(batch.stream(), batch.begin_offset(), batch.end_offset());
+}
+
+absl::Status CheckLog(const v1::LogChunk& chunk) {
+  if (chunk.stream().kind() != v1::STREAM_KIND_LOG) {
+    return absl::InvalidArgumentError("output of a stream that is no log");
+  }
+  if (chunk.data().size() > kMaxLogChunkBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("log chunk of more than ", kMaxLogChunkBytes, " bytes"));
+  }
+  return CheckStream(chunk.stream(), chunk.begin_offset(), chunk.begin_offset());
+}
+
+absl::Status CheckReports(const google::protobuf::RepeatedPtrField<v1::AttemptReport>& reports) {
+  if (reports.size() <= kMaxAttempts) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("report of more than ", kMaxAttempts, " attempts"));
+}
+
+}  // namespace
+
+absl::Status CheckHello(const v1::Hello& hello) {
+  if (hello.protocol_version() != kProtocolVersion) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the worker speaks protocol version ", hello.protocol_version(), ", this controller ",
+        kProtocolVersion, "; install the same Trainyard release on both"));
+  }
+  TRAINYARD_RETURN_IF_ERROR(CheckText("node_id", hello.node_id(), kMaxIdBytes));
+  TRAINYARD_RETURN_IF_ERROR(CheckText("node_name", hello.node_name(), kMaxNameBytes));
+  TRAINYARD_RETURN_IF_ERROR(CheckText("incarnation", hello.incarnation(), kMaxIdBytes));
+  TRAINYARD_RETURN_IF_ERROR(CheckText("address", hello.address(), kMaxNameBytes));
+  if (hello.inventory().slots_size() > kMaxSlots) {
+    return absl::InvalidArgumentError(absl::StrCat("inventory of more than ", kMaxSlots, " slots"));
+  }
+  return CheckReports(hello.attempts());
+}
+
+absl::Status CheckLaterMessage(const v1::WorkerMessage& message) {
+  switch (message.kind_case()) {
+    case v1::WorkerMessage::kHeartbeat:
+      return CheckReports(message.heartbeat().attempts());
+    case v1::WorkerMessage::kFact:
+      if (message.fact().sequence() == 0 || message.fact().kind_case() == v1::Fact::KIND_NOT_SET) {
+        return absl::InvalidArgumentError("fact without number or content");
+      }
+      return absl::OkStatus();
+    case v1::WorkerMessage::kTelemetry:
+      return CheckTelemetry(message.telemetry());
+    case v1::WorkerMessage::kLog:
+      return CheckLog(message.log());
+    case v1::WorkerMessage::kHello:
+      return absl::InvalidArgumentError("a second Hello on one stream");
+    case v1::WorkerMessage::KIND_NOT_SET:
+      break;
+  }
+  return absl::InvalidArgumentError("a message of a kind that this controller does not know");
+}
+
+}  // namespace trainyard::controller

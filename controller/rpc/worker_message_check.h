@@ -1,0 +1,18 @@
+// Bounds on what a worker may send; a message that passes is well formed, whatever it says.
+#ifndef TRAINYARD_CONTROLLER_RPC_WORKER_MESSAGE_CHECK_H_
+#define TRAINYARD_CONTROLLER_RPC_WORKER_MESSAGE_CHECK_H_
+
+#include "absl/status/status.h"
+#include "trainyard/v1/worker_control.pb.h"
+
+namespace trainyard::controller {
+
+// FAILED_PRECONDITION: another protocol version. INVALID_ARGUMENT: an id is missing or too long.
+absl::Status CheckHello(const v1::Hello& hello);
+
+// INVALID_ARGUMENT: empty message, a second Hello, or a stream, offset or rank out of bounds.
+absl::Status CheckLaterMessage(const v1::WorkerMessage& message);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_RPC_WORKER_MESSAGE_CHECK_H_

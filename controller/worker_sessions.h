@@ -1,0 +1,109 @@
+// The workers that are attached: who may attach, what happens with what they say, and what they are
+// told. All of it on the loop thread, but for OnMessage and OnClosed.
+#ifndef TRAINYARD_CONTROLLER_WORKER_SESSIONS_H_
+#define TRAINYARD_CONTROLLER_WORKER_SESSIONS_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "controller/core/commands.h"
+#include "controller/ingest.h"
+#include "controller/loop.h"
+#include "controller/rpc/worker_link.h"
+
+namespace trainyard::controller {
+
+class WorkerSessions final : public WorkerListener {
+ public:
+  // `loop` and `ingest` outlive this; the loop does not run yet.
+  WorkerSessions(Loop& loop, Ingest& ingest, std::string cluster_id);
+
+  void OnMessage(const std::shared_ptr<WorkerLink>& link, v1::WorkerMessage message,
+                 ReadPermit permit) override;
+  void OnClosed(const std::shared_ptr<WorkerLink>& link) override;
+
+  // Ends every stream with this status and refuses new ones with it. Any thread.
+  void CloseAll(const absl::Status& status);
+
+  // True when the attempt's output is in the store as far as its nodes can ever send it.
+  bool OutputComplete(const JobEntry& entry, const ClusterView& view) const;
+
+ private:
+  // Which command was sent: kind of message, job, epoch, grace in ms.
+  using CommandKey = std::tuple<int, int64_t, int64_t, int64_t>;
+  using SentTimes = std::map<CommandKey, Timestamp>;
+
+  // Telemetry that is stored once its checkpoints and alerts are in the event log.
+  struct PendingTelemetry {
+    v1::TelemetryBatch batch;
+    ReadPermit permit;
+    int uncommitted = 0;
+  };
+
+  struct Session {
+    std::shared_ptr<WorkerLink> link;
+    std::string node_id;
+    std::string incarnation;
+    Timestamp opened_ms = 0;
+    // Commands may follow once Welcome is out.
+    bool welcomed = false;
+    // Acknowledged offset of each stream of the attempts that the worker has.
+    Ingest::Offsets stored;
+    // In the order of arrival: a stream's bytes must reach the store in order.
+    std::deque<std::shared_ptr<PendingTelemetry>> telemetry;
+    // When each command that is due was sent.
+    SentTimes sent;
+  };
+  using SessionPtr = std::shared_ptr<Session>;
+
+  void Handle(const std::shared_ptr<WorkerLink>& link, v1::WorkerMessage message,
+              ReadPermit permit);
+  void Attach(const std::shared_ptr<WorkerLink>& link, v1::Hello hello);
+  absl::Status CheckAttach(const v1::Hello& hello, Timestamp now);
+  void FinishAttach(const SessionPtr& session, const v1::Hello& hello, const ClusterView& view);
+  void SendWelcome(const SessionPtr& session, const absl::StatusOr<Ingest::Offsets>& offsets);
+  void Detach(const SessionPtr& session);
+  bool IsCurrent(const Session& session) const;
+
+  void HandleFact(const SessionPtr& session, v1::Fact fact, ReadPermit permit);
+  void HandleTelemetry(const SessionPtr& session, v1::TelemetryBatch batch, ReadPermit permit);
+  void HandleOutput(const SessionPtr& session, v1::LogChunk chunk, ReadPermit permit);
+  void SubmitFindings(const SessionPtr& session, const std::shared_ptr<PendingTelemetry>& pending);
+  void StoreCommitted(const SessionPtr& session);
+  bool KnowsJob(int64_t job_id);
+  Ingest::Stored AcknowledgeWhenStored(const SessionPtr& session, const v1::StreamId& stream,
+                                       ReadPermit permit);
+  void Acknowledge(const SessionPtr& session, const v1::StreamId& stream,
+                   const absl::StatusOr<int64_t>& offset);
+
+  void HearPausedWorkers(Timestamp now);
+  void SendCommands(const ClusterView& view);
+  void AddForgetCommands(const ClusterView& view, std::vector<Command>& commands) const;
+  bool MayForget(const Session& session, const v1::AttemptReport& report,
+                 const ClusterView& view) const;
+  static bool AllStored(const Session& session, const v1::AttemptReport& report);
+  bool NodeOutputComplete(const std::string& node_id, const AttemptKey& attempt,
+                          const ClusterView& view) const;
+
+  Loop& loop_;
+  Ingest& ingest_;
+  const std::string cluster_id_;
+
+  // The rest: loop thread only.
+  absl::Status closed_;
+  // By node id; at most one each.
+  std::map<std::string, SessionPtr> sessions_;
+  std::map<const WorkerLink*, SessionPtr> by_link_;
+  // Jobs that a worker sent something of and the state does not know; each is logged once.
+  std::set<int64_t> unknown_jobs_;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_WORKER_SESSIONS_H_

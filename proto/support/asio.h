@@ -1,0 +1,14 @@
+// Boost.Asio as this toolchain needs it: Boost 1.74 uses std::exchange without <utility>, which
+// g++ 12 refuses in C++20 (chriskohlhoff/asio#944).
+#ifndef TRAINYARD_PROTO_SUPPORT_ASIO_H_
+#define TRAINYARD_PROTO_SUPPORT_ASIO_H_
+
+#include <utility>
+
+#include "boost/asio/executor_work_guard.hpp"
+#include "boost/asio/io_context.hpp"
+#include "boost/asio/post.hpp"
+#include "boost/asio/steady_timer.hpp"
+#include "boost/asio/thread_pool.hpp"
+
+#endif  // TRAINYARD_PROTO_SUPPORT_ASIO_H_
