@@ -1,0 +1,221 @@
+// What only the log on disk can show: crashes, torn files, damage.
+#include "controller/store/sqlite_event_log.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "tests/controller/store/child_process.h"
+#include "tests/controller/store/temporary_directory.h"
+
+namespace trainyard::controller {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+v1::Event Numbered(int64_t number) {
+  v1::Event event;
+  event.set_time_ms(number);
+  event.mutable_alert_raised()->set_job_id(1);
+  event.mutable_alert_raised()->set_message(absl::StrCat("payload of event ", number, "."));
+  return event;
+}
+
+// Batch k, from 1, holds k % 5 + 1 events; numbers go on from batch to batch.
+std::vector<v1::Event> Batch(int64_t batch, int64_t& next_number) {
+  std::vector<v1::Event> events;
+  for (int64_t i = 0; i <= batch % 5; ++i) events.push_back(Numbered(next_number++));
+  return events;
+}
+
+// Events in the log, which must be 1, 2, 3, ... without a hole.
+int64_t RecoverCount(const std::string& path) {
+  auto log = SqliteEventLog::Open(path);
+  EXPECT_TRUE(log.ok()) << log.status();
+  if (!log.ok()) return -1;
+  auto recovery = (*log)->Recover();
+  EXPECT_TRUE(recovery.ok()) << recovery.status();
+  if (!recovery.ok()) return -1;
+  int64_t expected = recovery->snapshot.has_value() ? recovery->snapshot->next_job_id() : 1;
+  for (const v1::Event& event : recovery->events) {
+    EXPECT_EQ(event.SerializeAsString(), Numbered(expected).SerializeAsString());
+    ++expected;
+  }
+  EXPECT_EQ(recovery->last_sequence, static_cast<uint64_t>(expected - 1));
+  return expected - 1;
+}
+
+void AppendForever(const std::string& path, int report_fd) {
+  auto log = SqliteEventLog::Open(path);
+  if (!log.ok()) _exit(2);
+  int64_t next_number = 1;
+  for (int64_t batch = 1;; ++batch) {
+    if (!(*log)->Append(Batch(batch, next_number)).ok()) _exit(3);
+    ChildProcess::Report(report_fd, next_number - 1);
+    if (batch % 16 != 0) continue;
+    v1::Snapshot snapshot;
+    snapshot.set_last_sequence(static_cast<uint64_t>(next_number - 1));
+    snapshot.set_next_job_id(next_number);
+    if (!(*log)->WriteSnapshot(snapshot).ok()) _exit(4);
+  }
+}
+
+TEST(SqliteEventLogTest, KilledAtAnyMomentKeepsExactlyWhatItAcknowledged) {
+  std::mt19937 random(20261121);
+  for (int round = 0; round < 12; ++round) {
+    TemporaryDirectory temporary;
+    const std::string path = temporary.File("events.db");
+    ChildProcess child([&](int report_fd) { AppendForever(path, report_fd); });
+    int64_t acknowledged = 0;
+    const int reports = static_cast<int>(random() % 60) + 1;
+    for (int i = 0; i < reports; ++i) ASSERT_TRUE(child.Read(acknowledged));
+    // Somewhere within the appends that follow.
+    for (unsigned spin = random() % 200'000; spin > 0; --spin) asm volatile("");
+    child.Kill();
+    while (child.Read(acknowledged)) {
+    }
+    const int64_t recovered = RecoverCount(path);
+    // One more batch may have been committed whose acknowledgement was never sent; never part of
+    // one.
+    EXPECT_GE(recovered, acknowledged) << "round " << round;
+    std::set<int64_t> batch_ends;
+    int64_t next_number = 1;
+    for (int64_t batch = 1; next_number <= acknowledged + 10; ++batch) {
+      Batch(batch, next_number);
+      batch_ends.insert(next_number - 1);
+    }
+    EXPECT_TRUE(recovered == acknowledged || recovered == *batch_ends.upper_bound(acknowledged))
+        << "round " << round << ": acknowledged " << acknowledged << ", recovered " << recovered;
+  }
+}
+
+// A copy of the files at a moment is what a power cut leaves when the disk keeps what was synced.
+void CopyFiles(const std::string& from, const std::string& to) {
+  fs::copy_file(from, to);
+  fs::copy_file(from + "-wal", to + "-wal");
+}
+
+TEST(SqliteEventLogTest, FilesCopiedAfterEachAppendHoldAllOfIt) {
+  TemporaryDirectory temporary;
+  auto log = SqliteEventLog::Open(temporary.File("events.db"));
+  ASSERT_TRUE(log.ok()) << log.status();
+  int64_t next_number = 1;
+  for (int64_t batch = 1; batch <= 20; ++batch) {
+    ASSERT_TRUE((*log)->Append(Batch(batch, next_number)).ok());
+    const std::string copy = temporary.File(absl::StrCat("copy", batch, ".db"));
+    CopyFiles(temporary.File("events.db"), copy);
+    EXPECT_EQ(RecoverCount(copy), next_number - 1);
+  }
+}
+
+TEST(SqliteEventLogTest, TornWriteAheadLogLosesOnlyWholeNewestBatches) {
+  TemporaryDirectory temporary;
+  auto log = SqliteEventLog::Open(temporary.File("events.db"));
+  ASSERT_TRUE(log.ok()) << log.status();
+  std::set<int64_t> batch_ends = {0};
+  int64_t next_number = 1;
+  for (int64_t batch = 1; batch <= 20; ++batch) {
+    ASSERT_TRUE((*log)->Append(Batch(batch, next_number)).ok());
+    batch_ends.insert(next_number - 1);
+  }
+  const auto size = fs::file_size(temporary.File("events.db-wal"));
+  std::mt19937 random(7);
+  int64_t shortest = next_number;
+  for (int i = 0; i < 40; ++i) {
+    const std::string copy = temporary.File(absl::StrCat("torn", i, ".db"));
+    CopyFiles(temporary.File("events.db"), copy);
+    fs::resize_file(copy + "-wal", random() % size);
+    const int64_t recovered = RecoverCount(copy);
+    EXPECT_TRUE(batch_ends.contains(recovered)) << recovered;
+    shortest = std::min(shortest, recovered);
+  }
+  EXPECT_LT(shortest, next_number / 2) << "no cut went deep enough to show anything";
+}
+
+// Changes one byte of the first occurrence of `text` in the file.
+void DamageText(const std::string& path, const std::string& text) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::size_t at = bytes.find(text);
+  ASSERT_NE(at, std::string::npos);
+  file.seekp(static_cast<std::streamoff>(at));
+  file.put('#');
+}
+
+class DamagedEventLogTest : public testing::Test {
+ protected:
+  DamagedEventLogTest() {
+    auto log = SqliteEventLog::Open(path_);
+    int64_t next_number = 1;
+    for (int64_t batch = 1; batch <= 40; ++batch) {
+      EXPECT_TRUE((*log)->Append(Batch(batch, next_number)).ok());
+    }
+  }
+
+  absl::Status RecoverStatus() {
+    auto log = SqliteEventLog::Open(path_);
+    return log.ok() ? (*log)->Recover().status() : log.status();
+  }
+
+  TemporaryDirectory temporary_;
+  const std::string path_ = temporary_.File("events.db");
+};
+
+TEST_F(DamagedEventLogTest, NamesTheEventThatFailsItsChecksum) {
+  DamageText(path_, "payload of event 17.");
+  const absl::Status status = RecoverStatus();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(status.message()),
+              testing::AllOf(HasSubstr("event 17 is damaged"), HasSubstr("backup")));
+  auto log = SqliteEventLog::Open(path_);
+  EXPECT_EQ((*log)->ReadJobEvents(1, 1000).status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST_F(DamagedEventLogTest, FindsMissingEvent) {
+  auto database = SqliteDatabase::Open(path_, SqliteDatabase::Mode::kWriter);
+  ASSERT_TRUE((*database)->Run("DELETE FROM event WHERE seq = 9").ok());
+  const absl::Status status = RecoverStatus();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("event 9 is missing"));
+}
+
+TEST_F(DamagedEventLogTest, FindsEventInTheWrongPlace) {
+  auto database = SqliteDatabase::Open(path_, SqliteDatabase::Mode::kWriter);
+  ASSERT_TRUE((*database)
+                  ->RunScript("UPDATE event SET (payload, checksum) = (SELECT payload, checksum "
+                              "FROM event WHERE seq = 3) WHERE seq = 4")
+                  .ok());
+  EXPECT_THAT(std::string(RecoverStatus().message()), HasSubstr("event 4 is damaged"));
+}
+
+TEST_F(DamagedEventLogTest, FindsDamagedSnapshot) {
+  {
+    auto log = SqliteEventLog::Open(path_);
+    v1::Snapshot snapshot;
+    snapshot.set_last_sequence(30);
+    snapshot.add_nodes()->mutable_node()->set_name("node-in-the-snapshot");
+    ASSERT_TRUE((*log)->WriteSnapshot(snapshot).ok());
+  }
+  DamageText(path_, "node-in-the-snapshot");
+  const absl::Status status = RecoverStatus();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("snapshot at event 30 is damaged"));
+}
+
+TEST_F(DamagedEventLogTest, PageOfGarbageIsDataLoss) {
+  {
+    std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(4096);
+    file << std::string(4096, '\x7f');
+  }
+  EXPECT_EQ(RecoverStatus().code(), absl::StatusCode::kDataLoss);
+}
+
+}  // namespace
+}  // namespace trainyard::controller

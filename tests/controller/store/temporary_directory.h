@@ -1,0 +1,31 @@
+// A directory of one test, removed at its end.
+#ifndef TRAINYARD_TESTS_CONTROLLER_STORE_TEMPORARY_DIRECTORY_H_
+#define TRAINYARD_TESTS_CONTROLLER_STORE_TEMPORARY_DIRECTORY_H_
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <string>
+
+namespace trainyard::controller {
+
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() : path_(testing::TempDir() + "trainyard_store_XXXXXX") {
+    if (mkdtemp(path_.data()) == nullptr) ADD_FAILURE() << "cannot create " << path_;
+  }
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
+
+  std::string File(const std::string& name) const { return path_ + "/" + name; }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_TESTS_CONTROLLER_STORE_TEMPORARY_DIRECTORY_H_
