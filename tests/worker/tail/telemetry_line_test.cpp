@@ -1,0 +1,212 @@
+#include "worker/tail/telemetry_line.h"
+
+#include <cmath>
+#include <random>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace trainyard::worker {
+namespace {
+
+using testing::HasSubstr;
+using testing::Pair;
+using testing::UnorderedElementsAre;
+
+v1::TelemetryRecord Parse(const std::string& line) {
+  const absl::StatusOr<v1::TelemetryRecord> record = ParseTelemetryLine(line);
+  EXPECT_TRUE(record.ok()) << line << ": " << record.status();
+  return record.value_or(v1::TelemetryRecord());
+}
+
+TEST(TelemetryLineTest, ReadsMetrics) {
+  const v1::TelemetryRecord record =
+      Parse(R"({"type":"metrics","time_ms":1700000000123,"step":5,"total_steps":300,"loss":3.25,)"
+            R"("grad_norm":1.5,"lr":3e-4,"tokens":81920,"my/own metric":-7})");
+  EXPECT_EQ(record.time_ms(), 1700000000123);
+  EXPECT_EQ(record.metrics().step(), 5);
+  EXPECT_EQ(record.metrics().total_steps(), 300);
+  EXPECT_THAT(record.metrics().values(),
+              UnorderedElementsAre(Pair("loss", 3.25), Pair("grad_norm", 1.5), Pair("lr", 3e-4),
+                                   Pair("tokens", 81920), Pair("my/own metric", -7)));
+}
+
+TEST(TelemetryLineTest, PassesOverWhatIsNoNumber) {
+  const v1::TelemetryRecord record =
+      Parse(R"({"step":2.0,"type":"metrics","host":"a","ok":true,"none":null,"list":[1,[2]],)"
+            R"("map":{"loss":9,"step":9},"loss":1,"":5,"a\u0007b":6,"big":18446744073709551615})");
+  EXPECT_EQ(record.time_ms(), 0);
+  EXPECT_EQ(record.metrics().step(), 2);
+  EXPECT_THAT(record.metrics().values(),
+              UnorderedElementsAre(Pair("loss", 1), Pair("big", 18446744073709551615.0)));
+}
+
+TEST(TelemetryLineTest, AcceptsPythonsSpecialNumbers) {
+  const auto values =
+      Parse(R"({"type":"metrics","step":1,"loss":NaN,"a":Infinity,"b": -Infinity ,"NaN":-1,)"
+            R"("text":"NaN \" Infinity \\","c":NaN})")
+          .metrics()
+          .values();
+  EXPECT_EQ(values.size(), 5);
+  EXPECT_TRUE(std::isnan(values.at("loss")));
+  EXPECT_TRUE(std::isnan(values.at("c")));
+  EXPECT_EQ(values.at("a"), INFINITY);
+  EXPECT_EQ(values.at("b"), -INFINITY);
+  EXPECT_EQ(values.at("NaN"), -1);
+}
+
+TEST(TelemetryLineTest, ReadsTheOtherTypes) {
+  const v1::PhaseRecord phase =
+      Parse(R"({"type":"phase","time_ms":1,"phase":"train","step":5})").phase();
+  EXPECT_EQ(phase.phase(), "train");
+  EXPECT_EQ(phase.step(), 5);
+  EXPECT_EQ(Parse(R"({"type":"phase","phase":"init"})").phase().step(), 0);
+
+  const v1::CheckpointRecord saved =
+      Parse(R"({"type":"checkpoint","step":100,"path":"/c/step_000000100","bytes":123,)"
+            R"("blocking_seconds":0.25,"total_seconds":1.5})")
+          .checkpoint();
+  EXPECT_EQ(saved.step(), 100);
+  EXPECT_EQ(saved.path(), "/c/step_000000100");
+  EXPECT_EQ(saved.bytes(), 123);
+  EXPECT_EQ(saved.blocking_seconds(), 0.25);
+  EXPECT_EQ(saved.total_seconds(), 1.5);
+  EXPECT_FALSE(saved.deleted());
+  const v1::CheckpointRecord deleted =
+      Parse(R"({"type":"checkpoint","step":50,"deleted":true,"epoch":2})").checkpoint();
+  EXPECT_TRUE(deleted.deleted());
+  EXPECT_EQ(deleted.epoch(), 2);
+
+  const v1::EvaluationRecord evaluation =
+      Parse(R"({"type":"eval","step":100,"data_set":"val","loss":4.5,"tokens":8192})").evaluation();
+  EXPECT_EQ(evaluation.data_set(), "val");
+  EXPECT_EQ(evaluation.loss(), 4.5);
+  EXPECT_EQ(evaluation.tokens(), 8192);
+
+  const v1::AlertRecord alert =
+      Parse(R"({"type":"alert","step":7,"code":"nan_loss","message":"loss is NaN"})").alert();
+  EXPECT_EQ(alert.code(), "nan_loss");
+  EXPECT_EQ(alert.message(), "loss is NaN");
+  EXPECT_EQ(alert.step(), 7);
+}
+
+struct BadLine {
+  const char* line;
+  const char* cause;
+};
+
+TEST(TelemetryLineTest, RefusesBadLinesWithTheCause) {
+  const BadLine lines[] = {
+      {"", "not JSON"},
+      {"{\"type\":\"metrics\"", "not JSON"},
+      {"{\"type\":\"metrics\",\"step\":1}garbage", "not JSON"},
+      {"{\"type\":\"metrics\",\"step\":1,\"x\":\"\xff\"}", "not JSON"},
+      {"{\"type\":\"metrics\",\"step\":1,\"x\":NaNa}", "not JSON"},
+      {"[1]", "not a JSON object"},
+      {"5", "not a JSON object"},
+      {"null", "not a JSON object"},
+      {"NaN", "not a JSON object"},
+      {"{}", "`type`"},
+      {R"({"type":5})", "`type`"},
+      {R"({"type":"weather","step":1})", "one of metrics, phase"},
+      {R"({"type":"metrics","loss":1})", "`step`"},
+      {R"({"type":"metrics","step":-1})", "`step`"},
+      {R"({"type":"metrics","step":1.5})", "`step`"},
+      {R"({"type":"metrics","step":"5"})", "`step`"},
+      {R"({"type":"metrics","step":1e300})", "`step`"},
+      {R"({"type":"metrics","step":NaN})", "`step`"},
+      {R"({"type":"metrics","step":1,"loss":1e999})", "out of range"},
+      {R"({"type":"metrics","step":1,"time_ms":"now"})", "`time_ms`"},
+      {R"({"type":"phase","phase":"lunch"})", "one of init, load"},
+      {R"({"type":"phase"})", "`phase`"},
+      {R"({"type":"checkpoint","step":1})", "`path`"},
+      {R"({"type":"checkpoint","step":1,"path":"/c","deleted":1})", "`deleted`"},
+      {R"({"type":"checkpoint","step":1,"path":"/c","bytes":-5})", "`bytes`"},
+      {R"({"type":"eval","step":1,"loss":1})", "`data_set`"},
+      {R"({"type":"eval","step":1,"data_set":"val"})", "`loss`"},
+      {R"({"type":"eval","step":1,"data_set":"v\nl","loss":1})", "`data_set`"},
+      {R"({"type":"alert","message":"m"})", "`code`"},
+  };
+  for (const BadLine& bad : lines) {
+    const absl::Status status = ParseTelemetryLine(bad.line).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << bad.line;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(bad.cause)) << bad.line;
+  }
+}
+
+std::string WithKeys(std::size_t keys) {
+  std::string line = R"({"type":"metrics","step":1)";
+  for (std::size_t i = 2; i < keys; ++i) line += ",\"k" + std::to_string(i) + "\":1";
+  return line + "}";
+}
+
+std::string Nested(int depth) {
+  std::string line = R"({"type":"metrics","step":1,"x":)";
+  for (int i = 1; i < depth; ++i) line += "[";
+  for (int i = 1; i < depth; ++i) line += "]";
+  return line + "}";
+}
+
+TEST(TelemetryLineTest, HoldsItsLimits) {
+  EXPECT_EQ(Parse(WithKeys(kMaxTelemetryKeys)).metrics().values_size(), 254);
+  EXPECT_THAT(std::string(ParseTelemetryLine(WithKeys(kMaxTelemetryKeys + 1)).status().message()),
+              HasSubstr("more than 256 keys"));
+  const std::string name(kMaxTelemetryKeyBytes, 'k');
+  EXPECT_EQ(Parse("{\"type\":\"metrics\",\"step\":1,\"" + name + "\":1}").metrics().values_size(),
+            1);
+  EXPECT_FALSE(ParseTelemetryLine("{\"type\":\"metrics\",\"step\":1,\"" + name + "k\":1}").ok());
+  EXPECT_TRUE(ParseTelemetryLine(Nested(kMaxTelemetryDepth)).ok());
+  EXPECT_THAT(std::string(ParseTelemetryLine(Nested(kMaxTelemetryDepth + 1)).status().message()),
+              HasSubstr("nested deeper"));
+  EXPECT_FALSE(ParseTelemetryLine(std::string(60000, '[')).ok());
+  std::string text = "€";
+  text.append(2 * kMaxTelemetryTextBytes, 'm');
+  EXPECT_EQ(Parse("{\"type\":\"alert\",\"code\":\"c\",\"message\":\"" + text + "\"}")
+                .alert()
+                .message()
+                .size(),
+            kMaxTelemetryTextBytes);
+}
+
+// Any bytes and any damage to good lines: an answer, never a crash; what is accepted is sound.
+TEST(TelemetryLineTest, SurvivesDamagedLines) {
+  const std::string good[] = {
+      R"({"type":"metrics","time_ms":1,"step":5,"total_steps":300,"loss":NaN,"a":{"b":[1,2]}})",
+      R"({"type":"phase","time_ms":1,"phase":"train","step":5})",
+      R"({"type":"checkpoint","step":100,"path":"/c","bytes":123,"deleted":true,"epoch":2})",
+      R"({"type":"eval","step":100,"data_set":"val","loss":-Infinity,"tokens":8192})",
+      R"({"type":"alert","step":7,"code":"nan_loss","message":"\u20ac \"x\""})"};
+  const std::string bytes = "{}[]\",:\\0123456789eE+-.NaInfity \x80\xff\x01";
+  std::mt19937 random(11);
+  int accepted = 0;
+  for (int round = 0; round < 30000; ++round) {
+    std::string line = good[random() % 5];
+    for (unsigned damage = random() % 4; damage > 0 && !line.empty(); --damage) {
+      const std::size_t at = random() % line.size();
+      switch (random() % 3) {
+        case 0:
+          line[at] = bytes[random() % bytes.size()];
+          break;
+        case 1:
+          line.erase(at, random() % 5);
+          break;
+        default:
+          line.insert(at, 1, bytes[random() % bytes.size()]);
+      }
+    }
+    const absl::StatusOr<v1::TelemetryRecord> record = ParseTelemetryLine(line);
+    if (!record.ok()) continue;
+    ++accepted;
+    std::string wire;
+    v1::TelemetryRecord back;
+    ASSERT_TRUE(record->SerializeToString(&wire)) << line;
+    ASSERT_TRUE(back.ParseFromString(wire)) << line;
+    ASSERT_NE(record->kind_case(), v1::TelemetryRecord::KIND_NOT_SET) << line;
+    ASSERT_GE(record->metrics().step(), 0) << line;
+  }
+  EXPECT_GT(accepted, 5000);
+}
+
+}  // namespace
+}  // namespace trainyard::worker

@@ -1,0 +1,52 @@
+#include "worker/tail/telemetry_tail.h"
+
+#include "gtest/gtest.h"
+#include "tests/worker/tail/growing_file.h"
+
+namespace trainyard::worker {
+namespace {
+
+constexpr Timestamp kNow = 1700000000000;
+
+TEST(TelemetryTailTest, CountsBadLinesAndMovesOn) {
+  const GrowingFile file;
+  file.Append("{\"type\":\"metrics\",\"time_ms\":7,\"step\":1,\"loss\":2}\nnonsense\n\n \t\n");
+  file.Append(
+      "{\"type\":\"phase\",\"phase\":\"done\"}\n{\"type\":\"metrics\",\"step\":2,\"loss\":1}");
+  const absl::StatusOr<v1::TelemetryBatch> batch = ReadTelemetry({file.path(), 0, false, kNow});
+  ASSERT_TRUE(batch.ok()) << batch.status();
+  ASSERT_EQ(batch->records_size(), 2);
+  EXPECT_EQ(batch->bad_lines(), 1);
+  EXPECT_EQ(batch->records(0).time_ms(), 7);
+  EXPECT_EQ(batch->records(1).time_ms(), kNow);
+
+  const absl::StatusOr<v1::TelemetryBatch> last =
+      ReadTelemetry({file.path(), batch->end_offset(), true, kNow});
+  ASSERT_EQ(last->records_size(), 1);
+  EXPECT_EQ(last->records(0).metrics().step(), 2);
+  EXPECT_EQ(last->begin_offset(), batch->end_offset());
+  const absl::StatusOr<v1::TelemetryBatch> nothing =
+      ReadTelemetry({file.path(), last->end_offset(), true, kNow});
+  EXPECT_EQ(nothing->end_offset(), last->end_offset());
+}
+
+TEST(TelemetryTailTest, ReadsMetricsFromOutput) {
+  v1::LogParserSpec spec;
+  spec.set_kind(v1::LOG_PARSER_KIND_NANOGPT);
+  const auto parser = MakeLogParser(spec, 1);
+  ASSERT_TRUE(parser.ok());
+  const GrowingFile file;
+  const std::string whole = "loading\niter 3: loss 4.5, time 20.00ms, mfu 1.00%\nsaving\n";
+  file.Append(whole + "iter 4: lo");
+  const absl::StatusOr<v1::TelemetryBatch> batch =
+      ReadParsedLog({file.path(), 0, false, kNow}, **parser);
+  ASSERT_TRUE(batch.ok()) << batch.status();
+  ASSERT_EQ(batch->records_size(), 1);
+  EXPECT_EQ(batch->records(0).time_ms(), kNow);
+  EXPECT_EQ(batch->records(0).metrics().step(), 3);
+  EXPECT_EQ(batch->bad_lines(), 0);
+  EXPECT_EQ(batch->end_offset(), whole.size());
+}
+
+}  // namespace
+}  // namespace trainyard::worker

@@ -1,0 +1,157 @@
+#include "worker/tail/file_tail.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/support/status_macros.h"
+#include "worker/process/atomic_file.h"
+#include "worker/process/unique_fd.h"
+
+namespace trainyard::worker {
+namespace {
+
+// An open file of known size; nullopt when there is none yet.
+struct OpenTail {
+  UniqueFd fd;
+  int64_t size = 0;
+};
+
+absl::StatusOr<std::optional<OpenTail>> OpenAt(const std::string& path, int64_t offset) {
+  OpenTail tail;
+  tail.fd.Reset(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat info = {};
+  if (tail.fd.valid() && fstat(tail.fd.get(), &info) != 0) {
+    return ErrnoStatus(errno, "cannot stat", path);
+  }
+  if (!tail.fd.valid() && errno != ENOENT) return ErrnoStatus(errno, "cannot open", path);
+  if (tail.fd.valid() && !S_ISREG(info.st_mode)) {
+    return absl::FailedPreconditionError(absl::StrCat(path, " is not a regular file"));
+  }
+  tail.size = tail.fd.valid() ? info.st_size : 0;
+  if (offset < 0 || offset > tail.size) {
+    return absl::OutOfRangeError(absl::StrCat(path, " has ", tail.size, " bytes but ", offset,
+                                              " were read before: it was cut or replaced"));
+  }
+  if (!tail.fd.valid()) return std::nullopt;
+  return tail;
+}
+
+absl::StatusOr<std::string> ReadAt(const OpenTail& tail, const std::string& path, int64_t offset,
+                                   std::size_t bytes) {
+  std::string data(std::min<std::size_t>(bytes, static_cast<std::size_t>(tail.size - offset)),
+                   '\0');
+  std::size_t done = 0;
+  while (done < data.size()) {
+    const ssize_t count = pread(tail.fd.get(), data.data() + done, data.size() - done,
+                                offset + static_cast<off_t>(done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return ErrnoStatus(errno, "cannot read", path);
+    if (count == 0) break;
+    done += static_cast<std::size_t>(count);
+  }
+  data.resize(done);
+  return data;
+}
+
+// Cuts bytes into lines. Whether a read begins inside a long line shows in the byte before it, so
+// the result does not depend on how earlier reads fell.
+class LineCutter {
+ public:
+  // `text` goes up to the file's end when `at_end`.
+  LineCutter(std::string_view text, const LineReadOptions& options, bool at_end)
+      : text_(text), options_(options), final_(options.ended && at_end) {}
+
+  TailLines Cut(int64_t offset, bool inside_line) {
+    lines_.begin_offset = offset;
+    if (inside_line && options_.long_lines == LongLines::kSkip) SkipRest();
+    while (!text_.empty() && CutOne()) {
+    }
+    lines_.end_offset = offset + static_cast<int64_t>(consumed_);
+    return std::move(lines_);
+  }
+
+ private:
+  // False when what is left must wait for more bytes.
+  bool CutOne() {
+    const std::size_t newline = text_.find('\n');
+    const std::size_t length = std::min(newline, text_.size());
+    if (length > kMaxLineBytes) return CutLong();
+    if (newline == std::string_view::npos && !final_) return false;
+    Give(text_.substr(0, length));
+    Consume(std::min(length + 1, text_.size()));
+    return true;
+  }
+
+  bool CutLong() {
+    if (options_.long_lines == LongLines::kSkip) {
+      ++lines_.bad_lines;
+      SkipRest();
+    } else {
+      Give(text_.substr(0, kMaxLineBytes));
+      Consume(kMaxLineBytes);
+    }
+    return true;
+  }
+
+  // Drops the rest of a line, as far as it is there.
+  void SkipRest() {
+    const std::size_t newline = text_.find('\n');
+    Consume(newline == std::string_view::npos ? text_.size() : newline + 1);
+  }
+
+  void Give(std::string_view line) {
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    lines_.lines.emplace_back(line);
+  }
+
+  void Consume(std::size_t bytes) {
+    text_.remove_prefix(bytes);
+    consumed_ += bytes;
+  }
+
+  std::string_view text_;
+  const LineReadOptions& options_;
+  const bool final_;
+  std::size_t consumed_ = 0;
+  TailLines lines_;
+};
+
+}  // namespace
+
+absl::StatusOr<TailBytes> ReadNewBytes(const std::string& path, int64_t offset,
+                                       std::size_t max_bytes) {
+  TRAINYARD_ASSIGN_OR_RETURN(const std::optional<OpenTail> tail, OpenAt(path, offset));
+  TailBytes bytes;
+  bytes.begin_offset = offset;
+  if (tail.has_value()) {
+    TRAINYARD_ASSIGN_OR_RETURN(bytes.data, ReadAt(*tail, path, offset, max_bytes));
+  }
+  return bytes;
+}
+
+absl::StatusOr<TailLines> ReadNewLines(const std::string& path, int64_t offset,
+                                       const LineReadOptions& options) {
+  TRAINYARD_ASSIGN_OR_RETURN(const std::optional<OpenTail> tail, OpenAt(path, offset));
+  if (!tail.has_value() || tail->size == offset) return TailLines{offset, offset, {}, 0};
+  // More than a longest line, so that each read makes progress.
+  const std::size_t bytes = std::clamp(options.max_bytes, kMaxLineBytes + 1, kMaxReadBytes);
+  const int64_t from = std::max<int64_t>(offset - 1, 0);
+  TRAINYARD_ASSIGN_OR_RETURN(
+      const std::string data,
+      ReadAt(*tail, path, from, bytes + static_cast<std::size_t>(offset - from)));
+  const std::string_view text =
+      std::string_view(data).substr(static_cast<std::size_t>(offset - from));
+  const bool inside_line = offset > 0 && data.front() != '\n';
+  const bool at_end = from + static_cast<int64_t>(data.size()) == tail->size;
+  return LineCutter(text, options, at_end).Cut(offset, inside_line);
+}
+
+}  // namespace trainyard::worker

@@ -1,0 +1,347 @@
+#include "worker/tail/log_parser.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "re2/re2.h"
+#include "worker/tail/telemetry_line.h"
+
+namespace trainyard::worker {
+namespace {
+
+using re2::RE2;
+using re2::StringPiece;
+
+// A decimal number with digit groups or an exponent, or nan or inf.
+#define TRAINYARD_NUMBER R"([-+]?(?:\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?|\.\d+|(?i:nan|inf)))"
+
+std::optional<double> ToNumber(StringPiece text) {
+  double number = 0;
+  // Only digit groups have commas; "nan" and "inf" are numbers of a diverged run.
+  if (!absl::SimpleAtod(
+          absl::StrReplaceAll(absl::string_view(text.data(), text.size()), {{",", ""}}), &number)) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+std::optional<int64_t> ToStep(StringPiece text) {
+  int64_t step = 0;
+  if (!absl::SimpleAtoi(absl::string_view(text.data(), text.size()), &step) || step < 0) {
+    return std::nullopt;
+  }
+  return step;
+}
+
+// Progress bars and colours: what stands on the terminal's line in the end, without escapes.
+std::string VisibleText(std::string_view line) {
+  static const RE2 kEscape("\x1b\\[[0-9;?]*[A-Za-z]");
+  const std::size_t overwritten = line.rfind('\r');
+  if (overwritten != std::string_view::npos) line.remove_prefix(overwritten + 1);
+  std::string text(line);
+  RE2::GlobalReplace(&text, kEscape, "");
+  return text;
+}
+
+// "Number of NaN iterations" -> "number_of_nan_iterations".
+std::string MetricName(StringPiece text) {
+  std::string name;
+  for (const char byte : text) {
+    const auto letter = static_cast<unsigned char>(byte);
+    const bool kept = letter < 0x80 && (std::isalnum(letter) != 0 || byte == '/' || byte == '.' ||
+                                        byte == '-' || byte == '_');
+    if (kept) {
+      name += static_cast<char>(std::tolower(letter));
+    } else if (!name.empty() && name.back() != '_') {
+      name += '_';
+    }
+  }
+  while (!name.empty() && name.back() == '_') name.pop_back();
+  return name.substr(0, kMaxTelemetryKeyBytes);
+}
+
+// The record, when it holds any number.
+std::optional<v1::MetricsRecord> Finish(v1::MetricsRecord record) {
+  if (record.values().empty()) return std::nullopt;
+  return record;
+}
+
+// Passes over what is beyond the limit: a program must not make a record endless.
+void SetValue(v1::MetricsRecord& record, const std::string& name, double value) {
+  if (name.empty()) return;
+  if (static_cast<std::size_t>(record.values_size()) >= kMaxTelemetryKeys) return;
+  (*record.mutable_values())[name] = value;
+}
+
+// Megatron-LM, Megatron-DeepSpeed and GPT-NeoX:
+//   " iteration      100/  500000 | consumed samples: 6400 | elapsed time per iteration (ms): 12.3
+//   |
+//    learning rate: 1.0E-04 | lm loss: 6.5E+00 | loss scale: 1.0 | grad norm: 1.2 |"
+//   " validation loss at iteration 1000 | lm loss value: 3.2E+00 | lm loss PPL: 2.4E+01 | "
+class MegatronParser : public LogParser {
+ public:
+  explicit MegatronParser(int world_size) : world_size_(world_size) {}
+
+  std::optional<v1::MetricsRecord> Parse(std::string_view line) const override {
+    static const RE2 kIteration(R"((?:^|[\s|\]])iteration\s+(\d+)/\s*(\d+)\s*\|)");
+    static const RE2 kValidation(R"(validation loss at iteration (\d+)(?: on (\w+) set)?\s*\|)");
+    const std::string text = VisibleText(line);
+    StringPiece step;
+    StringPiece detail;
+    if (RE2::PartialMatch(text, kValidation, &step, &detail)) {
+      return ParseValidation(text, step, detail == "test" ? "test_" : "val_");
+    }
+    if (!RE2::PartialMatch(text, kIteration, &step, &detail)) return std::nullopt;
+    // The step is no metric; some programs print fields before it, so it is cut out of the middle.
+    std::string fields = text;
+    RE2::Replace(&fields, kIteration, "|");
+    return ParseIteration(fields, step, detail);
+  }
+
+ private:
+  // Calls `visit(name, value)` for each "name: value |", with or without the colon.
+  template <typename Visit>
+  static void ForEachField(const std::string& text, Visit visit) {
+    static const RE2 kField(R"(([^|:]*[^|:\s])(?::\s*|\s+)()" TRAINYARD_NUMBER R"()\s*(?:\||$))");
+    StringPiece rest(text);
+    StringPiece name;
+    StringPiece value;
+    while (RE2::FindAndConsume(&rest, kField, &name, &value)) {
+      if (const std::optional<double> number = ToNumber(value)) visit(MetricName(name), *number);
+    }
+  }
+
+  std::optional<v1::MetricsRecord> ParseIteration(const std::string& text, StringPiece step,
+                                                  StringPiece total_steps) const {
+    const std::optional<int64_t> completed = ToStep(step);
+    if (!completed.has_value()) return std::nullopt;
+    v1::MetricsRecord record;
+    record.set_step(*completed);
+    record.set_total_steps(ToStep(total_steps).value_or(0));
+    ForEachField(text,
+                 [&](const std::string& name, double value) { SetField(record, name, value); });
+    return Finish(std::move(record));
+  }
+
+  void SetField(v1::MetricsRecord& record, const std::string& name, double value) const {
+    static const std::map<std::string, std::string> kKnown = {
+        {"lm_loss", "loss"},
+        {"learning_rate", "lr"},
+        {"consumed_tokens", "tokens"},
+        {"global_batch_size", "global_batch"},
+        {"throughput_per_gpu_tflop/s/gpu", "tflops"}};
+    if (name == "elapsed_time_per_iteration_ms") {
+      SetValue(record, "step_seconds", value / 1000);
+    } else if (name == "throughput_token/sec/gpu") {
+      SetValue(record, "tokens_per_second", value * world_size_);
+    } else {
+      const auto known = kKnown.find(name);
+      SetValue(record, known == kKnown.end() ? name : known->second, value);
+    }
+  }
+
+  static std::optional<v1::MetricsRecord> ParseValidation(const std::string& text, StringPiece step,
+                                                          const std::string& prefix) {
+    const std::optional<int64_t> completed = ToStep(step);
+    if (!completed.has_value()) return std::nullopt;
+    v1::MetricsRecord record;
+    record.set_step(*completed);
+    ForEachField(text, [&](const std::string& name, double value) {
+      if (name == "lm_loss_value") SetValue(record, prefix + "loss", value);
+      if (name == "lm_loss_ppl") SetValue(record, prefix + "ppl", value);
+    });
+    return Finish(std::move(record));
+  }
+
+  const int world_size_;
+};
+
+// torchtitan:
+//   "step: 10  loss:  7.1234  grad_norm:  1.2  memory:  1.20GiB(3.00%)  tps: 1,234  tflops: 12.34
+//    mfu: 4.50%", coloured, after the logger's prefix; and "validate step: 10  loss: ...".
+class TorchtitanParser : public LogParser {
+ public:
+  explicit TorchtitanParser(int world_size) : world_size_(world_size) {}
+
+  std::optional<v1::MetricsRecord> Parse(std::string_view line) const override {
+    static const RE2 kStep(R"((?:^|\s)(validate )?step:\s*(\d+)\s)");
+    static const RE2 kField(R"((\w+):\s*()" TRAINYARD_NUMBER R"()(GiB|%)?)");
+    const std::string text = VisibleText(line);
+    StringPiece rest(text);
+    StringPiece validate;
+    StringPiece step;
+    if (!RE2::FindAndConsume(&rest, kStep, &validate, &step)) return std::nullopt;
+    const std::optional<int64_t> completed = ToStep(step);
+    if (!completed.has_value()) return std::nullopt;
+    v1::MetricsRecord record;
+    record.set_step(*completed);
+    StringPiece name;
+    StringPiece value;
+    StringPiece unit;
+    while (RE2::FindAndConsume(&rest, kField, &name, &value, &unit)) {
+      const std::optional<double> number = ToNumber(value);
+      if (!number.has_value()) continue;
+      if (validate.empty()) {
+        SetField(record, MetricName(name), *number, unit);
+      } else if (name == "loss") {
+        SetValue(record, "val_loss", *number);
+      }
+    }
+    return Finish(std::move(record));
+  }
+
+ private:
+  void SetField(v1::MetricsRecord& record, const std::string& name, double value,
+                StringPiece unit) const {
+    constexpr double kGibibyte = 1 << 30;
+    if (name == "memory" && unit == "GiB") {
+      SetValue(record, "memory_bytes", value * kGibibyte);
+    } else if (name == "tps") {
+      SetValue(record, "tokens_per_second", value * world_size_);  // Reported for each device.
+    } else if (unit == "%") {
+      SetValue(record, name, value / 100);
+    } else {
+      SetValue(record, name, value);
+    }
+  }
+
+  const int world_size_;
+};
+
+// nanoGPT:
+//   "iter 100: loss 3.1234, time 45.67ms, mfu 12.34%"
+//   "step 250: train loss 3.1000, val loss 3.2000"
+class NanogptParser : public LogParser {
+ public:
+  std::optional<v1::MetricsRecord> Parse(std::string_view line) const override {
+    static const RE2 kIteration(R"(^\s*iter (\d+): loss ()" TRAINYARD_NUMBER
+                                R"()(?:, time ()" TRAINYARD_NUMBER
+                                R"()ms)?(?:, mfu ()" TRAINYARD_NUMBER R"()%)?)");
+    static const RE2 kEvaluation(R"(^\s*step (\d+): train loss ()" TRAINYARD_NUMBER
+                                 R"(), val loss ()" TRAINYARD_NUMBER ")");
+    const std::string text = VisibleText(line);
+    StringPiece step;
+    StringPiece values[3];
+    if (RE2::PartialMatch(text, kIteration, &step, &values[0], &values[1], &values[2])) {
+      return Iteration(step, values);
+    }
+    if (!RE2::PartialMatch(text, kEvaluation, &step, &values[0], &values[1])) return std::nullopt;
+    v1::MetricsRecord record;
+    Set(record, "train_loss", values[0], 1);
+    Set(record, "val_loss", values[1], 1);
+    return WithStep(std::move(record), step);
+  }
+
+ private:
+  static std::optional<v1::MetricsRecord> Iteration(StringPiece step, const StringPiece* values) {
+    v1::MetricsRecord record;
+    Set(record, "loss", values[0], 1);
+    Set(record, "step_seconds", values[1], 1e-3);
+    // -100 % stands for "not measured yet".
+    if (ToNumber(values[2]).value_or(-1) >= 0) Set(record, "mfu", values[2], 1e-2);
+    return WithStep(std::move(record), step);
+  }
+
+  static void Set(v1::MetricsRecord& record, const char* name, StringPiece text, double scale) {
+    if (const std::optional<double> number = ToNumber(text)) {
+      SetValue(record, name, *number * scale);
+    }
+  }
+
+  static std::optional<v1::MetricsRecord> WithStep(v1::MetricsRecord record, StringPiece step) {
+    const std::optional<int64_t> completed = ToStep(step);
+    if (!completed.has_value()) return std::nullopt;
+    record.set_step(*completed);
+    return Finish(std::move(record));
+  }
+};
+
+// The job's own pattern: each named group is a metric.
+class RegexParser : public LogParser {
+ public:
+  explicit RegexParser(std::unique_ptr<RE2> pattern) : pattern_(std::move(pattern)) {}
+
+  std::optional<v1::MetricsRecord> Parse(std::string_view line) const override {
+    const std::string text = VisibleText(line);
+    std::vector<StringPiece> groups(static_cast<std::size_t>(pattern_->NumberOfCapturingGroups()) +
+                                    1);
+    if (!pattern_->Match(text, 0, text.size(), RE2::UNANCHORED, groups.data(),
+                         static_cast<int>(groups.size()))) {
+      return std::nullopt;
+    }
+    v1::MetricsRecord record;
+    bool has_step = false;
+    for (const auto& [name, index] : pattern_->NamedCapturingGroups()) {
+      const StringPiece value = groups[static_cast<std::size_t>(index)];
+      if (name == "step") {
+        const std::optional<int64_t> step = ToStep(value);
+        has_step = step.has_value();
+        record.set_step(step.value_or(0));
+      } else if (name == "total_steps") {
+        record.set_total_steps(ToStep(value).value_or(0));
+      } else if (const std::optional<double> number = ToNumber(value)) {
+        SetValue(record, name, *number);
+      }
+    }
+    return has_step ? Finish(std::move(record)) : std::nullopt;
+  }
+
+ private:
+  const std::unique_ptr<RE2> pattern_;
+};
+
+absl::Status BadPattern(const std::string& cause) {
+  return absl::InvalidArgumentError(absl::StrCat("log_parser.pattern: ", cause));
+}
+
+absl::StatusOr<std::unique_ptr<LogParser>> MakeRegexParser(const std::string& pattern) {
+  constexpr std::size_t kMaxPatternBytes = 4096;
+  constexpr int64_t kMaxPatternMemory = 8 << 20;
+  if (pattern.size() > kMaxPatternBytes) {
+    return BadPattern(absl::StrCat("longer than ", kMaxPatternBytes, " bytes"));
+  }
+  RE2::Options options;
+  options.set_log_errors(false);
+  options.set_max_mem(kMaxPatternMemory);
+  auto compiled = std::make_unique<RE2>(pattern, options);
+  if (!compiled->ok()) return BadPattern(compiled->error());
+  const auto& groups = compiled->NamedCapturingGroups();
+  if (groups.count("step") == 0) {
+    return BadPattern("no group named `step`; write it as (?P<step>\\d+)");
+  }
+  if (groups.size() - groups.count("step") - groups.count("total_steps") == 0) {
+    return BadPattern("no named group besides `step`, such as (?P<loss>[0-9.]+)");
+  }
+  for (const auto& [name, index] : groups) {
+    if (name.size() > kMaxTelemetryKeyBytes) return BadPattern("a group's name is too long");
+  }
+  return std::make_unique<RegexParser>(std::move(compiled));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<LogParser>> MakeLogParser(const v1::LogParserSpec& spec,
+                                                         int world_size) {
+  switch (spec.kind()) {
+    case v1::LOG_PARSER_KIND_MEGATRON:
+      return std::make_unique<MegatronParser>(world_size);
+    case v1::LOG_PARSER_KIND_TORCHTITAN:
+      return std::make_unique<TorchtitanParser>(world_size);
+    case v1::LOG_PARSER_KIND_NANOGPT:
+      return std::make_unique<NanogptParser>();
+    case v1::LOG_PARSER_KIND_REGEX:
+      return MakeRegexParser(spec.pattern());
+    default:
+      return absl::InvalidArgumentError("log_parser.kind names no parser");
+  }
+}
+
+}  // namespace trainyard::worker

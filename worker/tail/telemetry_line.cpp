@@ -1,0 +1,309 @@
+#include "worker/tail/telemetry_line.h"
+
+#include <cctype>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "nlohmann/json.hpp"
+#include "proto/support/status_macros.h"
+#include "worker/process/utf8_text.h"
+
+namespace trainyard::worker {
+namespace {
+
+using Json = nlohmann::json;
+
+// What a key of the line holds; nested and null values are not kept.
+using Value = std::variant<double, int64_t, bool, std::string>;
+using Values = std::map<std::string, Value>;
+
+// A JSON text cannot hold this character raw, so a marker cannot be mistaken for what a user wrote
+// but for the escape \u0001, which no name of ours has.
+constexpr char kMarkedNan[] = "\"\\u0001nan\"";
+constexpr char kMarkedInfinity[] = "\"\\u0001inf\"";
+constexpr char kMarkedMinusInfinity[] = "\"\\u0001-inf\"";
+
+std::optional<double> MarkedNumber(const std::string& text) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (text == "\x01nan") return std::numeric_limits<double>::quiet_NaN();
+  if (text == "\x01inf") return kInfinity;
+  if (text == "\x01-inf") return -kInfinity;
+  return std::nullopt;
+}
+
+// Replaces the three tokens that Python's json writes and JSON does not know, outside of strings.
+std::string MarkSpecialNumbers(std::string_view line) {
+  static constexpr std::pair<std::string_view, std::string_view> kTokens[] = {
+      {"NaN", kMarkedNan}, {"-Infinity", kMarkedMinusInfinity}, {"Infinity", kMarkedInfinity}};
+  std::string text;
+  text.reserve(line.size());
+  bool in_string = false;
+  for (std::size_t i = 0; i < line.size();) {
+    std::size_t taken = 1;
+    std::string_view replacement = line.substr(i, 1);
+    if (in_string && line[i] == '\\') {
+      replacement = line.substr(i, 2);
+      taken = replacement.size();
+    } else if (line[i] == '"') {
+      in_string = !in_string;
+    } else if (!in_string) {
+      for (const auto& [token, mark] : kTokens) {
+        if (line.substr(i, token.size()) != token) continue;
+        replacement = mark;
+        taken = token.size();
+        break;
+      }
+    }
+    text += replacement;
+    i += taken;
+  }
+  return text;
+}
+
+// Receives a line's tokens and keeps the values of the outermost object. Stops the parser, with
+// `error` set, at the first thing that is over a limit.
+class LineReader : public nlohmann::json_sax<Json> {
+ public:
+  Values values;
+  std::string error;
+
+  bool null() override { return Outermost() ? Fits() : true; }
+  bool boolean(bool value) override { return Keep(value); }
+  bool number_integer(int64_t value) override { return Keep(value); }
+  bool number_unsigned(uint64_t value) override {
+    if (value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
+      return Keep(static_cast<double>(value));
+    }
+    return Keep(static_cast<int64_t>(value));
+  }
+  bool number_float(double value, const std::string&) override { return Keep(value); }
+  bool string(std::string& value) override {
+    if (const std::optional<double> number = MarkedNumber(value)) return Keep(*number);
+    return Keep(std::move(value));
+  }
+  bool binary(Json::binary_t&) override { return Refuse("binary value"); }
+  bool start_object(std::size_t) override { return Enter(); }
+  bool end_object() override { return Leave(); }
+  bool start_array(std::size_t) override {
+    return depth_ == 0 ? Refuse("not a JSON object") : Enter();
+  }
+  bool end_array() override { return Leave(); }
+  bool key(std::string& name) override {
+    if (name.size() > kMaxTelemetryKeyBytes) {
+      return Refuse(absl::StrCat("a key has more than ", kMaxTelemetryKeyBytes, " bytes"));
+    }
+    if (++keys_ > kMaxTelemetryKeys) {
+      return Refuse(absl::StrCat("more than ", kMaxTelemetryKeys, " keys"));
+    }
+    if (depth_ == 1) key_ = name;
+    return true;
+  }
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception& cause) override {
+    if (cause.id == 406) return Refuse("a number is out of range");  // nlohmann: number overflow.
+    return Refuse(absl::StrCat("not JSON, near byte ", position));
+  }
+
+ private:
+  bool Outermost() const { return depth_ <= 1; }
+
+  bool Fits() { return depth_ == 0 ? Refuse("not a JSON object") : true; }
+
+  template <typename Kept>
+  bool Keep(Kept value) {
+    if (!Outermost()) return true;
+    if (!Fits()) return false;
+    // As in Python the last of two equal keys counts.
+    values.insert_or_assign(key_, Value(std::move(value)));
+    return true;
+  }
+
+  bool Enter() {
+    if (++depth_ <= kMaxTelemetryDepth) return true;
+    return Refuse(absl::StrCat("nested deeper than ", kMaxTelemetryDepth));
+  }
+
+  bool Leave() {
+    --depth_;
+    return true;
+  }
+
+  bool Refuse(std::string cause) {
+    if (error.empty()) error = std::move(cause);
+    return false;
+  }
+
+  int depth_ = 0;
+  std::size_t keys_ = 0;
+  std::string key_;
+};
+
+absl::StatusOr<Values> ReadValues(std::string_view line) {
+  LineReader reader;
+  if (!Json::sax_parse(MarkSpecialNumbers(line), &reader)) {
+    return absl::InvalidArgumentError(reader.error);
+  }
+  return std::move(reader.values);
+}
+
+absl::Status Missing(const char* key, const char* expected) {
+  return absl::InvalidArgumentError(absl::StrCat("`", key, "` is not ", expected));
+}
+
+std::optional<double> NumberOf(const Value& value) {
+  if (const auto* number = std::get_if<double>(&value)) return *number;
+  if (const auto* number = std::get_if<int64_t>(&value)) return static_cast<double>(*number);
+  return std::nullopt;
+}
+
+// A whole number from 0, also when written as 5.0. `fallback` when the key is absent and optional.
+absl::StatusOr<int64_t> Count(const Values& values, const char* key,
+                              std::optional<int64_t> fallback = std::nullopt) {
+  const auto found = values.find(key);
+  if (found == values.end() && fallback.has_value()) return *fallback;
+  if (found == values.end()) return Missing(key, "there");
+  if (const auto* whole = std::get_if<int64_t>(&found->second); whole != nullptr && *whole >= 0) {
+    return *whole;
+  }
+  // 2^53: beyond it doubles skip whole numbers.
+  const auto* real = std::get_if<double>(&found->second);
+  if (real != nullptr && *real >= 0 && *real <= 9007199254740992.0 && std::floor(*real) == *real) {
+    return static_cast<int64_t>(*real);
+  }
+  return Missing(key, "a whole number from 0");
+}
+
+absl::StatusOr<double> Number(const Values& values, const char* key,
+                              std::optional<double> fallback = std::nullopt) {
+  const auto found = values.find(key);
+  if (found == values.end() && fallback.has_value()) return *fallback;
+  const std::optional<double> number =
+      found == values.end() ? std::nullopt : NumberOf(found->second);
+  if (!number.has_value()) return Missing(key, "a number");
+  return *number;
+}
+
+absl::StatusOr<std::string> Text(const Values& values, const char* key) {
+  const auto found = values.find(key);
+  const auto* text = found == values.end() ? nullptr : std::get_if<std::string>(&found->second);
+  if (text == nullptr || text->empty()) return Missing(key, "a text");
+  return std::string(Utf8Prefix(*text, kMaxTelemetryTextBytes));
+}
+
+bool IsMetricName(const std::string& name) {
+  if (name.empty()) return false;
+  for (const char byte : name) {
+    if (std::iscntrl(static_cast<unsigned char>(byte))) return false;
+  }
+  return true;
+}
+
+absl::Status ReadMetrics(const Values& values, v1::MetricsRecord& record) {
+  static const std::set<std::string> kNotMetrics = {"type", "time_ms", "step", "total_steps"};
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Count(values, "step"));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t total_steps, Count(values, "total_steps", 0));
+  record.set_step(step);
+  record.set_total_steps(total_steps);
+  for (const auto& [name, value] : values) {
+    const std::optional<double> number = NumberOf(value);
+    if (!number.has_value() || kNotMetrics.count(name) > 0 || !IsMetricName(name)) continue;
+    (*record.mutable_values())[name] = *number;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadPhase(const Values& values, v1::PhaseRecord& record) {
+  static const std::set<std::string> kPhases = {"init",       "load", "train",
+                                                "checkpoint", "eval", "done"};
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string phase, Text(values, "phase"));
+  if (kPhases.count(phase) == 0) {
+    return Missing("phase", "one of init, load, train, checkpoint, eval, done");
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Count(values, "step", 0));
+  record.set_phase(phase);
+  record.set_step(step);
+  return absl::OkStatus();
+}
+
+absl::Status ReadCheckpoint(const Values& values, v1::CheckpointRecord& record) {
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Count(values, "step"));
+  const auto deleted = values.find("deleted");
+  const bool* flag = deleted == values.end() ? nullptr : std::get_if<bool>(&deleted->second);
+  if (deleted != values.end() && flag == nullptr) return Missing("deleted", "true or false");
+  record.set_deleted(flag != nullptr && *flag);
+  // A removed checkpoint is named by its step alone.
+  const bool needs_path = !record.deleted() || values.count("path") > 0;
+  if (needs_path) {
+    TRAINYARD_ASSIGN_OR_RETURN(const std::string path, Text(values, "path"));
+    record.set_path(path);
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t bytes, Count(values, "bytes", 0));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t epoch, Count(values, "epoch", 0));
+  TRAINYARD_ASSIGN_OR_RETURN(const double blocking, Number(values, "blocking_seconds", 0));
+  TRAINYARD_ASSIGN_OR_RETURN(const double total, Number(values, "total_seconds", 0));
+  record.set_step(step);
+  record.set_bytes(bytes);
+  record.set_epoch(epoch);
+  record.set_blocking_seconds(blocking);
+  record.set_total_seconds(total);
+  return absl::OkStatus();
+}
+
+absl::Status ReadEvaluation(const Values& values, v1::EvaluationRecord& record) {
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Count(values, "step"));
+  TRAINYARD_ASSIGN_OR_RETURN(std::string data_set, Text(values, "data_set"));
+  TRAINYARD_ASSIGN_OR_RETURN(const double loss, Number(values, "loss"));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t tokens, Count(values, "tokens", 0));
+  // It becomes part of a metric's name.
+  if (data_set.size() > kMaxTelemetryKeyBytes || !IsMetricName(data_set)) {
+    return Missing("data_set", "a short name");
+  }
+  record.set_step(step);
+  record.set_data_set(std::move(data_set));
+  record.set_loss(loss);
+  record.set_tokens(tokens);
+  return absl::OkStatus();
+}
+
+absl::Status ReadAlert(const Values& values, v1::AlertRecord& record) {
+  TRAINYARD_ASSIGN_OR_RETURN(std::string code, Text(values, "code"));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Count(values, "step", 0));
+  if (values.count("message") > 0) {
+    TRAINYARD_ASSIGN_OR_RETURN(std::string message, Text(values, "message"));
+    record.set_message(std::move(message));
+  }
+  record.set_code(std::move(code));
+  record.set_step(step);
+  return absl::OkStatus();
+}
+
+absl::Status ReadKind(const std::string& type, const Values& values, v1::TelemetryRecord& record) {
+  if (type == "metrics") return ReadMetrics(values, *record.mutable_metrics());
+  if (type == "phase") return ReadPhase(values, *record.mutable_phase());
+  if (type == "checkpoint") return ReadCheckpoint(values, *record.mutable_checkpoint());
+  if (type == "eval") return ReadEvaluation(values, *record.mutable_evaluation());
+  if (type == "alert") return ReadAlert(values, *record.mutable_alert());
+  return Missing("type", "one of metrics, phase, checkpoint, eval, alert");
+}
+
+}  // namespace
+
+absl::StatusOr<v1::TelemetryRecord> ParseTelemetryLine(std::string_view line) {
+  TRAINYARD_ASSIGN_OR_RETURN(const Values values, ReadValues(line));
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string type, Text(values, "type"));
+  v1::TelemetryRecord record;
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t time_ms, Count(values, "time_ms", 0));
+  record.set_time_ms(time_ms);
+  TRAINYARD_RETURN_IF_ERROR(ReadKind(type, values, record));
+  return record;
+}
+
+}  // namespace trainyard::worker
