@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "re2/re2.h"
+#include "worker/process/utf8_text.h"
 #include "worker/tail/telemetry_line.h"
 
 namespace trainyard::worker {
@@ -41,12 +42,13 @@ std::optional<int64_t> ToStep(StringPiece text) {
   return step;
 }
 
-// Progress bars and colours: what stands on the terminal's line in the end, without escapes.
+// What stands on the terminal's line in the end, without escapes. Valid UTF-8, for RE2 does not
+// look past a byte that is none.
 std::string VisibleText(std::string_view line) {
   static const RE2 kEscape("\x1b\\[[0-9;?]*[A-Za-z]");
   const std::size_t overwritten = line.rfind('\r');
   if (overwritten != std::string_view::npos) line.remove_prefix(overwritten + 1);
-  std::string text(line);
+  std::string text = ToUtf8(line);
   RE2::GlobalReplace(&text, kEscape, "");
   return text;
 }

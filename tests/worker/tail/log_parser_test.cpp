@@ -149,6 +149,7 @@ TEST(NanogptParserTest, ReadsIterationsAndEvaluations) {
               UnorderedElementsAre(Pair("train_loss", 3.1), Pair("val_loss", 3.2)));
   // What a progress bar overwrote does not count.
   EXPECT_EQ(Parse(*parser, "50%|###\riter 7: loss 2.5, time 1.00ms, mfu 0.10%").step(), 7);
+  EXPECT_TRUE(parser->Parse("\xff\riter 7: loss 2.5, \xff").has_value());
   for (const char* line : {"", "iter 100:", "iter x: loss 1", "saving checkpoint to out"}) {
     EXPECT_FALSE(parser->Parse(line).has_value()) << line;
   }
@@ -166,6 +167,7 @@ TEST(RegexParserTest, NamedGroupsAreMetrics) {
   EXPECT_EQ(record.values_size(), 1);
   EXPECT_FALSE(parser->Parse("step=6 loss=high").has_value());
   EXPECT_FALSE(parser->Parse("step=99999999999999999999 loss=1").has_value());
+  EXPECT_TRUE(parser->Parse("\xff\xfe step=6 loss=1").has_value());
   EXPECT_FALSE(parser->Parse("no step").has_value());
 }
 
@@ -195,7 +197,7 @@ TEST(LogParserTest, SurvivesAnyOutput) {
   const std::unique_ptr<LogParser> parsers[] = {
       Make(v1::LOG_PARSER_KIND_MEGATRON), Make(v1::LOG_PARSER_KIND_TORCHTITAN),
       Make(v1::LOG_PARSER_KIND_NANOGPT),
-      Make(v1::LOG_PARSER_KIND_REGEX, "step.?(?P<step>[^ ]*).*loss.?(?P<loss>.*)")};
+      Make(v1::LOG_PARSER_KIND_REGEX, R"(step\W*(?P<step>\d+).*loss\W*(?P<loss>\S+))")};
   const std::string words[] = {"step: ",
                                "iteration ",
                                "5/ 10 |",
@@ -212,6 +214,7 @@ TEST(LogParserTest, SurvivesAnyOutput) {
                                "é",
                                "validate ",
                                "NaN",
+                               "iter 5: loss 1.5",
                                "loss: 1 |",
                                ",",
                                std::string(1, '\0')};
@@ -229,7 +232,7 @@ TEST(LogParserTest, SurvivesAnyOutput) {
     ASSERT_TRUE(back.ParseFromString(wire)) << line;
     ASSERT_GE(record->step(), 0) << line;
   }
-  EXPECT_GT(parsed, 500);
+  EXPECT_GT(parsed, 200);
 }
 
 TEST(LogParserTest, NumberOfMetricsIsBounded) {
