@@ -144,6 +144,8 @@ absl::Status Worker::Daemon::OpenAttempts() {
   };
   handler.on_attempt_removed = [this](const AttemptKey& key) { uplink_->RemoveStreams(key); };
   handler.on_fact_recorded = [this] {
+    // What has changed shows in the next report: no need for the controller to wait for it.
+    heartbeat_due_ = steady_clock::now();
     if (stream_ != nullptr) stream_->Wake();
   };
   TRAINYARD_ASSIGN_OR_RETURN(
@@ -249,13 +251,10 @@ void Worker::Daemon::OnMessage(const v1::ControllerMessage& message) {
     case v1::ControllerMessage::kForgetAttempt:
       attempts_->Forget(message.forget_attempt());
       break;
-    case v1::ControllerMessage::kFactsAcknowledged: {
-      const uint64_t sequence = message.facts_acknowledged().fact_sequence();
-      const absl::Status status = uplink_->OnFactsAcknowledged(sequence);
-      if (!status.ok()) spdlog::error("{}", Text(status));
+    case v1::ControllerMessage::kFactsAcknowledged:
+      uplink_->OnFactsAcknowledged(message.facts_acknowledged().fact_sequence());
       attempts_->FactsAcknowledged();
       break;
-    }
     case v1::ControllerMessage::kStreamAcknowledged:
       uplink_->OnStreamAcknowledged(message.stream_acknowledged());
       break;

@@ -39,12 +39,12 @@ absl::Status Uplink::OnWelcome(const v1::Welcome& welcome) {
   }
   open_ = true;
   fact_sent_ = welcome.fact_sequence();
-  return facts_.Acknowledge(welcome.fact_sequence());
+  return facts_.Reconcile(welcome.fact_sequence());
 }
 
-absl::Status Uplink::OnFactsAcknowledged(uint64_t sequence) {
+void Uplink::OnFactsAcknowledged(uint64_t sequence) {
   // More than was sent would be an answer to someone else: it must not drop a fact of ours.
-  return facts_.Acknowledge(std::min(sequence, fact_sent_));
+  facts_.Acknowledge(std::min(sequence, fact_sent_));
 }
 
 void Uplink::OnStreamAcknowledged(const v1::StreamAcknowledged& acknowledged) {

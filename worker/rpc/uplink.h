@@ -47,10 +47,10 @@ class Uplink {
   void AddStream(std::unique_ptr<StreamSource> source);
   void RemoveStreams(const AttemptKey& attempt);
 
-  // The controller greets, acknowledges, goes away. An error of OnWelcome and OnFactsAcknowledged
-  // is one of facts.bin; the state is sound and they may be repeated.
+  // The controller greets, acknowledges, goes away. An error of OnWelcome is one of facts.bin; the
+  // stream can be used all the same.
   absl::Status OnWelcome(const v1::Welcome& welcome);
-  absl::Status OnFactsAcknowledged(uint64_t sequence);
+  void OnFactsAcknowledged(uint64_t sequence);
   void OnStreamAcknowledged(const v1::StreamAcknowledged& acknowledged);
   void OnClosed();
 

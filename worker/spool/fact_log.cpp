@@ -45,14 +45,29 @@ const v1::Fact* FactLog::After(uint64_t sequence) const {
   return found == facts_.end() ? nullptr : &*found;
 }
 
-absl::Status FactLog::Acknowledge(uint64_t sequence) {
-  if (sequence > last_sequence_) {
-    last_sequence_ = sequence;
-    for (v1::Fact& fact : facts_) fact.set_sequence(++last_sequence_);
-    TRAINYARD_RETURN_IF_ERROR(Rewrite());
+absl::Status FactLog::Reconcile(uint64_t sequence) {
+  acknowledged_ = sequence;
+  if (FollowsWithoutHole(sequence)) return absl::OkStatus();
+  // Numbers that the controller gave to facts that are lost here say nothing about those kept.
+  const uint64_t known = sequence > last_sequence_ ? 0 : sequence;
+  last_sequence_ = sequence;
+  for (v1::Fact& fact : facts_) {
+    if (fact.sequence() > known) fact.set_sequence(++last_sequence_);
   }
-  acknowledged_ = std::max(acknowledged_, sequence);
-  return absl::OkStatus();
+  return Rewrite();
+}
+
+bool FactLog::FollowsWithoutHole(uint64_t sequence) const {
+  if (sequence > last_sequence_) return false;
+  const auto following =
+      static_cast<uint64_t>(std::count_if(facts_.begin(), facts_.end(), [&](const v1::Fact& fact) {
+        return fact.sequence() > sequence;
+      }));
+  return following == last_sequence_ - sequence;
+}
+
+void FactLog::Acknowledge(uint64_t sequence) {
+  acknowledged_ = std::max(acknowledged_, std::min(sequence, last_sequence_));
 }
 
 absl::Status FactLog::Compact(const std::function<bool(const v1::Fact&)>& needed) {

@@ -34,16 +34,21 @@ class FactLog {
   // The first kept fact with a number above `sequence`, or nullptr.
   const v1::Fact* After(uint64_t sequence) const;
 
-  // The controller has all facts up to `sequence`. One beyond last_sequence() means that this node
-  // lost facts.bin, but not its id: kept facts then get new numbers, so that none is taken for one
-  // that the controller has already.
-  absl::Status Acknowledge(uint64_t sequence);
+  // The controller greets and has all facts up to `sequence`. Facts beyond it must follow without a
+  // hole: where they do not, one side has lost memory (facts.bin removed, a controller restored
+  // from an older copy), and what this side still has gets new numbers. On an error the numbers
+  // hold until a restart.
+  absl::Status Reconcile(uint64_t sequence);
+
+  // The controller has all facts up to `sequence`.
+  void Acknowledge(uint64_t sequence);
 
   // Drops acknowledged facts for which `needed` is false, once that is worth a rewrite of the file.
   absl::Status Compact(const std::function<bool(const v1::Fact&)>& needed);
 
  private:
   FactLog() = default;
+  bool FollowsWithoutHole(uint64_t sequence) const;
   absl::Status Rewrite();
 
   std::unique_ptr<RecordLog> log_;

@@ -98,10 +98,10 @@ absl::StatusOr<std::unique_ptr<RecordLog>> RecordLog::Open(const std::string& pa
   while (const auto record = TakeRecord(rest)) log->records_at_open_.emplace_back(*record);
   log->dropped_bytes_ = static_cast<int64_t>(rest.size());
   log->size_bytes_ = static_cast<int64_t>(text.size() - rest.size());
-  if (ftruncate(log->fd_.get(), log->size_bytes_) != 0 || fsync(log->fd_.get()) != 0) {
+  if (log->dropped_bytes_ > 0 && ftruncate(log->fd_.get(), log->size_bytes_) != 0) {
     return ErrnoStatus(errno, "cannot repair", path);
   }
-  TRAINYARD_RETURN_IF_ERROR(SyncDirectoryOf(path));
+  if (text.empty()) TRAINYARD_RETURN_IF_ERROR(SyncDirectoryOf(path));
   return log;
 }
 

@@ -1,0 +1,79 @@
+// A controller of a test's own, behind real gRPC: it stores what workers send, and breaks streams
+// on demand.
+#ifndef TRAINYARD_TESTS_WORKER_RPC_FAKE_CONTROLLER_H_
+#define TRAINYARD_TESTS_WORKER_RPC_FAKE_CONTROLLER_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "trainyard/v1/worker_control.grpc.pb.h"
+
+namespace trainyard::worker {
+
+// Thread-safe.
+class FakeController : public v1::WorkerControl::Service {
+ public:
+  using Stream = grpc::ServerReaderWriter<v1::ControllerMessage, v1::WorkerMessage>;
+  using StreamKey = std::tuple<int64_t, int64_t, int, int>;
+
+  FakeController() = default;
+  ~FakeController() override { Shutdown(); }
+
+  // Port 0 picks one.
+  void Serve(int port = 0);
+  void Shutdown();
+  std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+  int port() const { return port_; }
+
+  // What the coming streams meet. Called at Hello; not OK refuses it.
+  void RefuseWith(std::function<grpc::Status()> answer);
+  // Answers Hello with this instead of Welcome.
+  void AnswerHelloWith(v1::ControllerMessage message);
+  // Breaks a stream after as many messages as `script` says, one entry a stream; later streams live
+  // on. The last messages before a break are not stored, as in a crash before the commit.
+  void BreakAfter(std::vector<int> script);
+  // Sends this to the worker right after Welcome.
+  void SendAfterWelcome(v1::ControllerMessage message);
+
+  int hellos() const;
+  v1::Hello last_hello() const;
+  int heartbeats() const;
+  std::vector<v1::Fact> facts() const;
+  std::string stored(const v1::StreamId& stream) const;
+  // What broke the contract: a hole, a repetition after Welcome, a message out of place.
+  std::vector<std::string> complaints() const;
+
+ private:
+  grpc::Status Attach(grpc::ServerContext* context, Stream* stream) override;
+  bool Greet(Stream& stream, const v1::Hello& hello);
+  void Serve(Stream& stream, int messages);
+  void Store(const v1::WorkerMessage& message, Stream& stream);
+  void StoreFact(const v1::Fact& fact, Stream& stream);
+  void StoreBytes(const v1::StreamId& id, int64_t begin, const std::string& bytes, Stream& stream);
+
+  std::unique_ptr<grpc::Server> server_;
+  int port_ = 0;
+  mutable std::mutex mutex_;
+  std::function<grpc::Status()> refuse_;
+  std::vector<v1::ControllerMessage> hello_answer_;
+  std::vector<v1::ControllerMessage> after_welcome_;
+  std::vector<int> script_;
+  int hellos_ = 0;
+  int heartbeats_ = 0;
+  v1::Hello last_hello_;
+  std::vector<v1::Fact> facts_;
+  std::map<StreamKey, std::string> streams_;
+  std::vector<std::string> complaints_;
+};
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_TESTS_WORKER_RPC_FAKE_CONTROLLER_H_

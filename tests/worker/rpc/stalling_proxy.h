@@ -1,0 +1,78 @@
+// Passes bytes between a worker and a controller until it is told to swallow them: a peer whose
+// machine hangs, as neither side's kernel would ever say.
+#ifndef TRAINYARD_TESTS_WORKER_RPC_STALLING_PROXY_H_
+#define TRAINYARD_TESTS_WORKER_RPC_STALLING_PROXY_H_
+
+#include <array>
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/write.hpp>
+#include <memory>
+#include <string>
+#include <thread>
+
+namespace trainyard::worker {
+
+class StallingProxy {
+ public:
+  explicit StallingProxy(int target_port)
+      : target_({boost::asio::ip::address_v4::loopback(), static_cast<uint16_t>(target_port)}),
+        acceptor_(loop_, {boost::asio::ip::address_v4::loopback(), 0}) {
+    Accept();
+    thread_ = std::thread([this] { loop_.run(); });
+  }
+  ~StallingProxy() {
+    loop_.stop();
+    thread_.join();
+  }
+
+  std::string address() const {
+    return "127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port());
+  }
+  void Stall(bool stall) { stalled_ = stall; }
+
+ private:
+  using Socket = boost::asio::ip::tcp::socket;
+
+  void Accept() {
+    auto client = std::make_shared<Socket>(loop_);
+    acceptor_.async_accept(*client, [this, client](const boost::system::error_code& error) {
+      if (error) return;
+      auto server = std::make_shared<Socket>(loop_);
+      boost::system::error_code refused;
+      server->connect(target_, refused);
+      if (!refused) {
+        Pass(client, server);
+        Pass(server, client);
+      }
+      Accept();
+    });
+  }
+
+  void Pass(const std::shared_ptr<Socket>& from, const std::shared_ptr<Socket>& to) {
+    auto buffer = std::make_shared<std::array<char, 4096>>();
+    from->async_read_some(
+        boost::asio::buffer(*buffer),
+        [this, from, to, buffer](const boost::system::error_code& error, std::size_t size) {
+          if (error) {
+            boost::system::error_code ignored;
+            to->close(ignored);
+            return;
+          }
+          boost::system::error_code failed;
+          if (!stalled_) boost::asio::write(*to, boost::asio::buffer(*buffer, size), failed);
+          if (!failed) Pass(from, to);
+        });
+  }
+
+  boost::asio::io_context loop_;
+  const boost::asio::ip::tcp::endpoint target_;
+  boost::asio::ip::tcp::acceptor acceptor_;
+  std::atomic<bool> stalled_ = false;
+  std::thread thread_;
+};
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_TESTS_WORKER_RPC_STALLING_PROXY_H_

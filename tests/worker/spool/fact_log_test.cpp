@@ -1,0 +1,207 @@
+#include "worker/spool/fact_log.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/worker/spool/temporary_dir.h"
+#include "worker/spool/epoch_log.h"
+
+namespace trainyard::worker {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+
+std::unique_ptr<FactLog> MustOpen(const std::string& path) {
+  auto log = FactLog::Open(path);
+  EXPECT_TRUE(log.ok()) << log.status();
+  return *std::move(log);
+}
+
+v1::Fact Cleared(int64_t job) {
+  v1::Fact fact;
+  fact.mutable_attempt_cleared()->set_job_id(job);
+  fact.mutable_attempt_cleared()->set_epoch(1);
+  return fact;
+}
+
+// A fact with a long tail of output, as a failed rank leaves.
+v1::Fact Exited(int64_t job) {
+  v1::Fact fact;
+  fact.mutable_rank_exited()->set_job_id(job);
+  fact.mutable_rank_exited()->set_log_tail(std::string(8000, 'x'));
+  return fact;
+}
+
+void MustAppend(FactLog& log, v1::Fact fact) { ASSERT_TRUE(log.Append(std::move(fact)).ok()); }
+
+std::vector<uint64_t> Numbers(const FactLog& log) {
+  std::vector<uint64_t> numbers;
+  for (const v1::Fact& fact : log.facts()) numbers.push_back(fact.sequence());
+  return numbers;
+}
+
+bool Never(const v1::Fact&) { return false; }
+
+TEST(FactLogTest, NumbersFromOneAndGoesOnAfterReopening) {
+  TemporaryDir dir;
+  {
+    auto log = MustOpen(dir.File("facts"));
+    EXPECT_EQ(log->last_sequence(), 0u);
+    MustAppend(*log, Cleared(1));
+    MustAppend(*log, Cleared(2));
+  }
+  auto log = MustOpen(dir.File("facts"));
+  EXPECT_EQ(log->last_sequence(), 2u);
+  MustAppend(*log, Cleared(3));
+  EXPECT_THAT(Numbers(*log), ElementsAre(1, 2, 3));
+  EXPECT_EQ(log->After(0)->attempt_cleared().job_id(), 1);
+  EXPECT_EQ(log->After(2)->attempt_cleared().job_id(), 3);
+  EXPECT_EQ(log->After(3), nullptr);
+}
+
+TEST(FactLogTest, TornFactGivesItsNumberBack) {
+  TemporaryDir dir;
+  {
+    auto log = MustOpen(dir.File("facts"));
+    MustAppend(*log, Cleared(1));
+    MustAppend(*log, Cleared(2));
+  }
+  const std::string whole = ReadText(dir.File("facts"));
+  WriteText(dir.File("facts"), whole.substr(0, whole.size() - 1));
+  auto log = MustOpen(dir.File("facts"));
+  EXPECT_GT(log->dropped_bytes(), 0);
+  MustAppend(*log, Cleared(9));
+  EXPECT_THAT(Numbers(*log), ElementsAre(1, 2));
+  EXPECT_EQ(log->After(1)->attempt_cleared().job_id(), 9);
+}
+
+TEST(FactLogTest, CompactKeepsWhatIsUnacknowledgedOrNeeded) {
+  TemporaryDir dir;
+  {
+    auto log = MustOpen(dir.File("facts"));
+    for (int64_t job = 1; job <= 20; ++job) MustAppend(*log, Exited(job));
+    log->Acknowledge(18);
+    const auto needed = [](const v1::Fact& fact) { return fact.rank_exited().job_id() == 5; };
+    ASSERT_TRUE(log->Compact(needed).ok());
+    EXPECT_THAT(Numbers(*log), ElementsAre(5, 19, 20));
+  }
+  EXPECT_LT(ReadText(dir.File("facts")).size(), 30000u);
+  auto log = MustOpen(dir.File("facts"));
+  EXPECT_THAT(Numbers(*log), ElementsAre(5, 19, 20));
+  EXPECT_EQ(log->last_sequence(), 20u);
+}
+
+TEST(FactLogTest, CountSurvivesACompactionThatDropsEverything) {
+  TemporaryDir dir;
+  {
+    auto log = MustOpen(dir.File("facts"));
+    for (int64_t job = 1; job <= 10; ++job) MustAppend(*log, Exited(job));
+    log->Acknowledge(10);
+    ASSERT_TRUE(log->Compact(Never).ok());
+    EXPECT_THAT(log->facts(), IsEmpty());
+  }
+  auto log = MustOpen(dir.File("facts"));
+  MustAppend(*log, Cleared(1));
+  EXPECT_THAT(Numbers(*log), ElementsAre(11));
+}
+
+TEST(FactLogTest, SmallFileIsNotRewritten) {
+  TemporaryDir dir;
+  auto log = MustOpen(dir.File("facts"));
+  MustAppend(*log, Cleared(1));
+  log->Acknowledge(1);
+  ASSERT_TRUE(log->Compact(Never).ok());
+  EXPECT_THAT(Numbers(*log), ElementsAre(1));
+}
+
+TEST(FactLogTest, AcknowledgeNeverGoesBackOrBeyond) {
+  TemporaryDir dir;
+  auto log = MustOpen(dir.File("facts"));
+  for (int64_t job = 1; job <= 3; ++job) MustAppend(*log, Cleared(job));
+  log->Acknowledge(2);
+  log->Acknowledge(1);
+  EXPECT_EQ(log->acknowledged(), 2u);
+  log->Acknowledge(99);
+  EXPECT_EQ(log->acknowledged(), 3u);
+}
+
+TEST(FactLogTest, ReconcileWithTheUsualControllerChangesNoNumber) {
+  TemporaryDir dir;
+  auto log = MustOpen(dir.File("facts"));
+  for (int64_t job = 1; job <= 3; ++job) MustAppend(*log, Cleared(job));
+  for (const uint64_t sequence : {0u, 2u, 3u}) {
+    ASSERT_TRUE(log->Reconcile(sequence).ok());
+    EXPECT_THAT(Numbers(*log), ElementsAre(1, 2, 3));
+    EXPECT_EQ(log->acknowledged(), sequence);
+  }
+}
+
+TEST(FactLogTest, LostFileContinuesBehindWhatTheControllerHas) {
+  TemporaryDir dir;
+  {
+    auto log = MustOpen(dir.File("facts"));
+    MustAppend(*log, Cleared(1));
+    MustAppend(*log, Cleared(2));
+    ASSERT_TRUE(log->Reconcile(40).ok());
+    EXPECT_THAT(Numbers(*log), ElementsAre(41, 42));
+  }
+  auto log = MustOpen(dir.File("facts"));
+  EXPECT_THAT(Numbers(*log), ElementsAre(41, 42));
+  MustAppend(*log, Cleared(3));
+  EXPECT_EQ(log->last_sequence(), 43u);
+}
+
+TEST(FactLogTest, ControllerFromAnOlderCopyGetsNoHole) {
+  TemporaryDir dir;
+  auto log = MustOpen(dir.File("facts"));
+  for (int64_t job = 1; job <= 20; ++job) MustAppend(*log, Exited(job));
+  log->Acknowledge(19);
+  const auto needed = [](const v1::Fact& fact) { return fact.rank_exited().job_id() == 15; };
+  ASSERT_TRUE(log->Compact(needed).ok());
+  ASSERT_TRUE(log->Reconcile(10).ok());
+  EXPECT_THAT(Numbers(*log), ElementsAre(11, 12));
+  EXPECT_EQ(log->After(10)->rank_exited().job_id(), 15);
+  EXPECT_EQ(log->After(11)->rank_exited().job_id(), 20);
+}
+
+TEST(FactLogTest, FileOfAnotherKindIsRefused) {
+  TemporaryDir dir;
+  {
+    auto records = RecordLog::Open(dir.File("facts"));
+    ASSERT_TRUE(records.ok());
+    ASSERT_TRUE((*records)->Append("no fact").ok());
+  }
+  EXPECT_TRUE(absl::IsDataLoss(FactLog::Open(dir.File("facts")).status()));
+}
+
+TEST(EpochLogTest, RemembersTheHighestEpochOfEachJob) {
+  TemporaryDir dir;
+  {
+    auto log = EpochLog::Open(dir.File("epochs"));
+    ASSERT_TRUE(log.ok());
+    ASSERT_TRUE((*log)->Remember(1, 2).ok());
+    ASSERT_TRUE((*log)->Remember(7, 1).ok());
+    ASSERT_TRUE((*log)->Remember(1, 5).ok());
+    ASSERT_TRUE((*log)->Remember(1, 3).ok());
+  }
+  for (int i = 0; i < 2; ++i) {
+    auto log = EpochLog::Open(dir.File("epochs"));
+    ASSERT_TRUE(log.ok());
+    EXPECT_THAT((*log)->epochs(), ElementsAre(Pair(1, 5), Pair(7, 1)));
+  }
+}
+
+TEST(EpochLogTest, FileOfAnotherKindIsRefused) {
+  TemporaryDir dir;
+  {
+    auto records = RecordLog::Open(dir.File("epochs"));
+    ASSERT_TRUE(records.ok());
+    ASSERT_TRUE((*records)->Append("1 2 3").ok());
+  }
+  EXPECT_TRUE(absl::IsDataLoss(EpochLog::Open(dir.File("epochs")).status()));
+}
+
+}  // namespace
+}  // namespace trainyard::worker

@@ -1,0 +1,145 @@
+#include "worker/spool/record_log.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "tests/worker/spool/temporary_dir.h"
+
+namespace trainyard::worker {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+const std::vector<std::string> kRecords = {"first", "", std::string(40, 'x'), "last\n\0\xff"};
+
+std::unique_ptr<RecordLog> MustOpen(const std::string& path) {
+  auto log = RecordLog::Open(path);
+  EXPECT_TRUE(log.ok()) << log.status();
+  return *std::move(log);
+}
+
+// Sizes of the file after each of kRecords was appended.
+std::vector<int64_t> WriteRecords(const std::string& path) {
+  auto log = MustOpen(path);
+  std::vector<int64_t> ends;
+  for (const std::string& record : kRecords) {
+    EXPECT_TRUE(log->Append(record).ok());
+    ends.push_back(log->size_bytes());
+  }
+  return ends;
+}
+
+TEST(RecordLogTest, ReadsBackWhatWasAppended) {
+  TemporaryDir dir;
+  WriteRecords(dir.File("log"));
+  auto log = MustOpen(dir.File("log"));
+  EXPECT_EQ(log->records_at_open(), kRecords);
+  EXPECT_EQ(log->dropped_bytes(), 0);
+}
+
+TEST(RecordLogTest, FileIsForItsOwnerOnly) {
+  TemporaryDir dir;
+  MustOpen(dir.File("log"));
+  struct stat info {};
+  ASSERT_EQ(stat(dir.File("log").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+}
+
+TEST(RecordLogTest, TailTornAtAnyByteIsCutAndTheLogGoesOn) {
+  TemporaryDir dir;
+  const std::vector<int64_t> ends = WriteRecords(dir.File("whole"));
+  const std::string whole = ReadText(dir.File("whole"));
+  for (std::size_t size = 0; size <= whole.size(); ++size) {
+    SCOPED_TRACE(size);
+    WriteText(dir.File("torn"), whole.substr(0, size));
+    const std::size_t complete =
+        std::upper_bound(ends.begin(), ends.end(), static_cast<int64_t>(size)) - ends.begin();
+    std::vector<std::string> expected(kRecords.begin(), kRecords.begin() + complete);
+    {
+      auto log = MustOpen(dir.File("torn"));
+      ASSERT_EQ(log->records_at_open(), expected);
+      const int64_t kept = complete == 0 ? 0 : ends[complete - 1];
+      ASSERT_EQ(log->dropped_bytes(), static_cast<int64_t>(size) - kept);
+      ASSERT_TRUE(log->Append("after").ok());
+    }
+    expected.push_back("after");
+    ASSERT_EQ(MustOpen(dir.File("torn"))->records_at_open(), expected);
+  }
+}
+
+TEST(RecordLogTest, FlippedByteIsNeverReadAsARecord) {
+  TemporaryDir dir;
+  const std::vector<int64_t> ends = WriteRecords(dir.File("whole"));
+  const std::string whole = ReadText(dir.File("whole"));
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    SCOPED_TRACE(at);
+    std::string damaged = whole;
+    damaged[at] ^= 0x20;
+    WriteText(dir.File("damaged"), damaged);
+    const std::size_t intact =
+        std::upper_bound(ends.begin(), ends.end(), static_cast<int64_t>(at)) - ends.begin();
+    ASSERT_EQ(MustOpen(dir.File("damaged"))->records_at_open(),
+              std::vector<std::string>(kRecords.begin(), kRecords.begin() + intact));
+  }
+}
+
+TEST(RecordLogTest, TailOfZerosIsCut) {
+  // What a file system leaves of an append whose data never reached the disk.
+  TemporaryDir dir;
+  WriteRecords(dir.File("log"));
+  WriteText(dir.File("log"), ReadText(dir.File("log")) + std::string(4096, '\0'));
+  auto log = MustOpen(dir.File("log"));
+  EXPECT_EQ(log->records_at_open(), kRecords);
+  EXPECT_EQ(log->dropped_bytes(), 4096);
+}
+
+TEST(RecordLogTest, RewriteReplacesEverythingAndAppendsGoOn) {
+  TemporaryDir dir;
+  auto log = MustOpen(dir.File("log"));
+  ASSERT_TRUE(log->Append("old").ok());
+  ASSERT_TRUE(log->Rewrite({"a", "b"}).ok());
+  ASSERT_TRUE(log->Append("c").ok());
+  EXPECT_THAT(MustOpen(dir.File("log"))->records_at_open(), ElementsAre("a", "b", "c"));
+}
+
+TEST(RecordLogTest, TooLongARecordIsRefused) {
+  TemporaryDir dir;
+  auto log = MustOpen(dir.File("log"));
+  EXPECT_TRUE(absl::IsInvalidArgument(log->Append(std::string(kMaxRecordBytes + 1, 'x'))));
+  EXPECT_THAT(MustOpen(dir.File("log"))->records_at_open(), IsEmpty());
+}
+
+TEST(RecordLogTest, ErrorNamesThePath) {
+  const auto log = RecordLog::Open("/nowhere/log");
+  EXPECT_TRUE(absl::IsNotFound(log.status())) << log.status();
+  EXPECT_THAT(std::string(log.status().message()), testing::HasSubstr("/nowhere/log"));
+}
+
+// Appends to the log in a process whose files cannot grow beyond a few more bytes.
+[[noreturn]] void AppendOnFullDisk(RecordLog& log, const std::string& path) {
+  const std::string before = ReadText(path);
+  std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit limit = {before.size() + 5, before.size() + 5};
+  setrlimit(RLIMIT_FSIZE, &limit);
+  const bool refused = !log.Append("much too long").ok();
+  _exit(refused && ReadText(path) == before ? 0 : 1);
+}
+
+TEST(RecordLogTest, FullDiskLeavesTheLogAsItWas) {
+  TemporaryDir dir;
+  auto log = MustOpen(dir.File("log"));
+  ASSERT_TRUE(log->Append("before").ok());
+  ASSERT_EXIT(AppendOnFullDisk(*log, dir.File("log")), testing::ExitedWithCode(0), "");
+  ASSERT_TRUE(log->Append("after").ok());
+  EXPECT_THAT(MustOpen(dir.File("log"))->records_at_open(), ElementsAre("before", "after"));
+}
+
+}  // namespace
+}  // namespace trainyard::worker
