@@ -2,7 +2,7 @@
 # Builds the trainer against a CUDA LibTorch and trains 20 steps on one GPU and on two (NCCL).
 #   tests/gpu/run.sh TOKENS_DIRECTORY [REPORT_DIRECTORY]
 # Needs: CUDA toolkit, cmake >= 3.25, ninja, a python3 whose torch wheel (2.6 or newer) is CUDA;
-# INCLUDES=DIR names a folder with nlohmann/json.hpp and xxhash.h where they are not installed.
+# TRAINYARD_HEADERS=DIR names a folder with nlohmann/json.hpp and xxhash.h where they are not installed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -12,7 +12,7 @@ mkdir -p "$report" build
 
 torch_prefix=$(python3 -c 'import torch; print(torch.utils.cmake_prefix_path)')
 nccl=$(python3 -c 'import nvidia.nccl as n; print(list(n.__path__)[0])')
-includes=${INCLUDES:-/usr/include}
+includes=${TRAINYARD_HEADERS:-/usr/include}
 
 cmake --preset gpu -DCMAKE_PREFIX_PATH="$torch_prefix" -DNLOHMANN_JSON_INCLUDE="$includes" \
   -DXXHASH_INCLUDE="$includes" -DNCCL_ROOT="$nccl" -DTRAINYARD_BUILD_TESTS=OFF \
