@@ -77,10 +77,6 @@ absl::Status CheckSeriesQuery(const SeriesQuery& query) {
   return absl::OkStatus();
 }
 
-int64_t LimitForOlderAttempts(int64_t first_step, bool has_point) {
-  return has_point && first_step > kStepMin ? first_step - 1 : first_step;
-}
-
 absl::Status SeriesReader::LoadAttempts() {
   TRAINYARD_ASSIGN_OR_RETURN(attempts_, ReadAttempts(database_, query_.job_id));
   if (query_.epoch != 0) {
@@ -126,8 +122,12 @@ absl::StatusOr<SeriesReader::SeriesSpans> SeriesReader::FindSpans(const std::str
                             std::min({stored->last, limit, wanted_last})};
       if (range.first <= range.last) found.spans.push_back({attempt->epoch, range});
     }
+    // Older attempts end at this one's first step of any series. They keep that step itself unless
+    // this series has a point there: an evaluation of the checkpoint that the attempt came from
+    // would otherwise hide the other series' last point.
     const bool has_point = stored.has_value() && stored->first == attempt->first_step;
-    limit = std::min(limit, LimitForOlderAttempts(attempt->first_step, has_point));
+    if (has_point && attempt->first_step == kStepMin) break;
+    limit = std::min(limit, has_point ? attempt->first_step - 1 : attempt->first_step);
   }
   std::ranges::reverse(found.spans);
   return found;

@@ -20,12 +20,6 @@ namespace trainyard::controller {
 // INVALID_ARGUMENT when the query contradicts itself.
 absl::Status CheckSeriesQuery(const SeriesQuery& query);
 
-// The last step of an older attempt that a merged series shows, when the next attempt's first step
-// of any series is `first_step`. The step itself stays unless the newer attempt has a point there
-// (`has_point`): an evaluation of the checkpoint it came from would otherwise hide the other
-// series' last point.
-int64_t LimitForOlderAttempts(int64_t first_step, bool has_point);
-
 // One query. The caller holds a read transaction on the database.
 class SeriesReader {
  public:
