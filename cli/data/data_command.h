@@ -1,4 +1,7 @@
 // `trainyard data prepare`: text files to tokens that the trainer maps.
+//
+// The work is done by a program of its own, trainyard-data, because libsentencepiece carries an old
+// protobuf inside that ends the process when it meets the one that the rest of the CLI links.
 #ifndef TRAINYARD_CLI_DATA_DATA_COMMAND_H_
 #define TRAINYARD_CLI_DATA_DATA_COMMAND_H_
 
@@ -15,22 +18,27 @@ namespace trainyard::cli {
 struct DataPrepareOptions {
   std::vector<std::string> inputs;  // files or directories
   std::string out;                  // directory to make
-  std::string tokenizer = "byte";   // "byte", "bpe" or "unigram" ("sentencepiece" means bpe)
-  int64_t vocab_size = 8192;        // sentencepiece only
-  double val_fraction = 0.05;       // of the documents, chosen by hash of their text
+  std::string tokenizer = "byte";   // "byte", "bpe" or "unigram"; "sentencepiece" means bpe
+  int64_t vocab_size = 8192;        // bpe and unigram only
+  double val_fraction = 0.05;       // of the text, chosen by hash
   std::string field = "text";       // of a JSONL object
   int jobs = 0;                     // threads; 0: one a core
-  bool force = false;               // replace `out` when it exists
+  bool force = false;               // replace a data set that is there
   bool quiet = false;               // no progress
 };
 
-// Makes the data set. Prints progress to stderr and a summary to stdout. Returns the exit code of
-// the program: 0, or after one clear message on stderr 1 (bad data, or cannot write), 2 (bad
-// option) or 3 (no such input). On any failure `out` is as it was before.
+// The options of `data prepare` on `app`, filled in when it parses.
+void AddPrepareOptions(CLI::App& app, DataPrepareOptions* options);
+
+// The command line that gives trainyard-data these options; the first element is `program`.
+std::vector<std::string> PrepareCommandLine(const std::string& program,
+                                            const DataPrepareOptions& options);
+
+// Replaces this process by the trainyard-data that lies beside it. Returns only when that fails: 1,
+// after a message on stderr.
 int RunDataPrepare(const DataPrepareOptions& options);
 
-// Adds `data prepare` to the command line. When the user chose it, the exit code of the run is put
-// into *exit_code by the subcommand's callback.
+// Adds `data prepare` to the command line. Its callback runs it; *exit_code is set if that returns.
 void AddDataCommands(CLI::App& app, int* exit_code);
 
 }  // namespace trainyard::cli

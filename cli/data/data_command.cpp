@@ -1,0 +1,94 @@
+#include "cli/data/data_command.h"
+
+#include <unistd.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+
+namespace trainyard::cli {
+namespace {
+
+constexpr char kProgram[] = "trainyard-data";
+
+// Beside the running program, wherever that was installed.
+std::string SiblingPath() {
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  return error ? kProgram : (self.parent_path() / kProgram).string();
+}
+
+}  // namespace
+
+void AddPrepareOptions(CLI::App& app, DataPrepareOptions* options) {
+  app.add_option("inputs", options->inputs,
+                 "files or directories: .txt, .md, .pod or .jsonl (an object with text a line)")
+      ->type_name("INPUT")
+      ->required();
+  app.add_option("-o,--out", options->out, "directory to make")->type_name("DIR")->required();
+  app.add_option("--tokenizer", options->tokenizer,
+                 "byte (256 bytes and an end mark), or sentencepiece (the same as bpe), bpe or "
+                 "unigram, trained on this text")
+      ->check(CLI::IsMember({"byte", "sentencepiece", "bpe", "unigram"}))
+      ->capture_default_str();
+  app.add_option("--vocab-size", options->vocab_size, "token ids of bpe and unigram, at most")
+      ->check(CLI::Range(512, 1 << 24))
+      ->capture_default_str();
+  app.add_option("--val-fraction", options->val_fraction, "part of the text kept for validation")
+      ->check(CLI::Range(0.0, 0.9))
+      ->capture_default_str();
+  app.add_option("--field", options->field, "key of the text in an object of a .jsonl file")
+      ->capture_default_str();
+  app.add_option("-j,--jobs", options->jobs, "threads; 0 means one a core")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  app.add_flag("--force", options->force, "replace the data set that is at DIR");
+  app.add_flag("-q,--quiet", options->quiet, "show no progress");
+}
+
+std::vector<std::string> PrepareCommandLine(const std::string& program,
+                                            const DataPrepareOptions& options) {
+  char fraction[32];
+  std::snprintf(fraction, sizeof(fraction), "%.17g", options.val_fraction);
+  std::vector<std::string> line = {program,
+                                   "--out=" + options.out,
+                                   "--tokenizer=" + options.tokenizer,
+                                   "--vocab-size=" + std::to_string(options.vocab_size),
+                                   "--val-fraction=" + std::string(fraction),
+                                   "--field=" + options.field,
+                                   "--jobs=" + std::to_string(options.jobs)};
+  if (options.force) line.push_back("--force");
+  if (options.quiet) line.push_back("--quiet");
+  line.push_back("--");
+  line.insert(line.end(), options.inputs.begin(), options.inputs.end());
+  return line;
+}
+
+int RunDataPrepare(const DataPrepareOptions& options) {
+  std::vector<std::string> line = PrepareCommandLine(SiblingPath(), options);
+  std::vector<char*> arguments;
+  for (std::string& argument : line) arguments.push_back(argument.data());
+  arguments.push_back(nullptr);
+  execv(arguments[0], arguments.data());
+  std::fprintf(stderr, "error: cannot start %s: %s; install it beside trainyard\n", arguments[0],
+               std::strerror(errno));
+  return 1;
+}
+
+void AddDataCommands(CLI::App& app, int* exit_code) {
+  CLI::App* data = app.add_subcommand("data", "Prepare text for training");
+  data->require_subcommand(1);
+  CLI::App* prepare = data->add_subcommand(
+      "prepare", "Turn text into train.bin and val.bin, with a tokenizer trained on the spot");
+  const auto options = std::make_shared<DataPrepareOptions>();
+  AddPrepareOptions(*prepare, options.get());
+  prepare->callback([options, exit_code] { *exit_code = RunDataPrepare(*options); });
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,192 @@
+#include "cli/data/input_files.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <system_error>
+
+#include "proto/support/status_macros.h"
+
+namespace trainyard::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kBlockBytes = size_t{1} << 20;
+// A text without line ends is cut here; JSON lines and POD cannot be cut and must be shorter than
+// kBytesMax.
+constexpr size_t kTextBytesMax = 2 * kBlockBytes;
+constexpr size_t kBytesMax = size_t{256} << 20;
+
+std::optional<InputKind> KindOf(const fs::path& path) {
+  std::string extension = path.extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  if (extension == ".txt" || extension == ".md" || extension == ".markdown") {
+    return InputKind::kText;
+  }
+  if (extension == ".pod") return InputKind::kPod;
+  if (extension == ".jsonl") return InputKind::kJsonLines;
+  return std::nullopt;
+}
+
+absl::Status SystemError(const std::string& path, int error) {
+  const std::string message = path + ": " + std::strerror(error);
+  if (error == ENOENT || error == ENOTDIR) return absl::NotFoundError(message);
+  if (error == EACCES || error == EPERM) return absl::PermissionDeniedError(message);
+  return absl::DataLossError(message);
+}
+
+absl::Status AddFile(const fs::path& path, InputKind kind, std::vector<InputFile>* files) {
+  std::error_code error;
+  const uintmax_t bytes = fs::file_size(path, error);
+  if (error) return SystemError(path.string(), error.value());
+  files->push_back({path.string(), kind, static_cast<int64_t>(bytes)});
+  return absl::OkStatus();
+}
+
+absl::Status AddDirectory(const std::string& directory, std::vector<InputFile>* files) {
+  const size_t before = files->size();
+  std::error_code error;
+  fs::recursive_directory_iterator entry(directory, error);
+  for (const fs::recursive_directory_iterator end; !error && entry != end; entry.increment(error)) {
+    if (entry->path().filename().string().front() == '.') {
+      if (entry->is_directory()) entry.disable_recursion_pending();
+      continue;
+    }
+    const std::optional<InputKind> kind = KindOf(entry->path());
+    std::error_code ignored;
+    if (!kind || entry->is_directory(ignored)) continue;
+    TRAINYARD_RETURN_IF_ERROR(AddFile(entry->path(), *kind, files));
+  }
+  if (error) return SystemError("cannot search " + directory, error.value());
+  if (files->size() == before) {
+    return absl::InvalidArgumentError(directory + " has no .txt, .md, .pod or .jsonl file in it");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AddInput(const std::string& input, std::vector<InputFile>* files) {
+  std::error_code error;
+  const fs::file_status status = fs::status(input, error);
+  if (!fs::exists(status)) return SystemError(input, error ? error.value() : ENOENT);
+  if (fs::is_directory(status)) return AddDirectory(input, files);
+  const std::optional<InputKind> kind = KindOf(input);
+  if (!kind || !fs::is_regular_file(status)) {
+    return absl::InvalidArgumentError(
+        input +
+        ": cannot tell what is in it; inputs are files named .txt, .md, .pod or .jsonl, "
+        "or directories of them");
+  }
+  return AddFile(input, *kind, files);
+}
+
+// The longest front of `text` that does not end inside a UTF-8 sequence.
+size_t CharacterBoundary(const std::string& text) {
+  size_t end = text.size();
+  for (int back = 0; back < 4 && end > 0; ++back) {
+    const unsigned char last = static_cast<unsigned char>(text[--end]);
+    if (last < 0x80) return end + 1;
+    if (last >= 0xC0) return end;  // the sequence may go on: leave its first byte for the next
+  }
+  return text.size();  // not UTF-8: the decoder says where
+}
+
+// How much of the buffer makes a block; 0: read on.
+size_t BlockEnd(const std::string& buffer, InputKind kind) {
+  if (kind == InputKind::kPod || buffer.size() < kBlockBytes) return 0;
+  const size_t line_end = buffer.rfind('\n');
+  if (line_end != std::string::npos) return line_end + 1;
+  const bool may_cut = kind == InputKind::kText && buffer.size() >= kTextBytesMax;
+  return may_cut ? CharacterBoundary(buffer) : 0;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<InputFile>> FindInputFiles(const std::vector<std::string>& inputs) {
+  std::vector<InputFile> files;
+  for (const std::string& input : inputs) TRAINYARD_RETURN_IF_ERROR(AddInput(input, &files));
+  std::sort(files.begin(), files.end(),
+            [](const InputFile& a, const InputFile& b) { return a.path < b.path; });
+  std::set<fs::path> seen;
+  std::vector<InputFile> once;
+  for (InputFile& file : files) {
+    std::error_code error;
+    if (seen.insert(fs::canonical(file.path, error)).second) once.push_back(std::move(file));
+  }
+  return once;
+}
+
+BlockReader::~BlockReader() {
+  if (open_ != nullptr) std::fclose(open_);
+}
+
+absl::Status BlockReader::Open() {
+  const InputFile& file = files_[next_file_];
+  open_ = std::fopen(file.path.c_str(), "rbe");
+  if (open_ == nullptr) return SystemError("cannot open " + file.path, errno);
+  ++next_file_;
+  carry_.clear();
+  offset_ = 0;
+  line_ = 1;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> BlockReader::Next(RawBlock* block) {
+  if (open_ == nullptr) {
+    if (next_file_ == files_.size()) return false;
+    TRAINYARD_RETURN_IF_ERROR(Open());
+  }
+  block->file = &files_[next_file_ - 1];
+  block->offset = offset_;
+  block->first_line = line_;
+  block->begins_file = offset_ == 0;
+  TRAINYARD_RETURN_IF_ERROR(Fill(block));
+  offset_ += static_cast<int64_t>(block->bytes.size());
+  line_ += std::count(block->bytes.begin(), block->bytes.end(), '\n');
+  if (block->ends_file) {
+    std::fclose(open_);
+    open_ = nullptr;
+  }
+  return true;
+}
+
+absl::Status BlockReader::Fill(RawBlock* block) {
+  const InputKind kind = block->file->kind;
+  block->ends_file = false;
+  for (;;) {
+    const size_t end = BlockEnd(carry_, kind);
+    if (end > 0) {
+      block->bytes = carry_.substr(0, end);
+      carry_.erase(0, end);
+      return absl::OkStatus();
+    }
+    if (carry_.size() > kBytesMax) {
+      return absl::DataLossError(
+          block->file->path + ": " +
+          (kind == InputKind::kPod ? "larger than 256 MiB"
+                                   : "line " + std::to_string(line_) + " is longer than 256 MiB"));
+    }
+    TRAINYARD_ASSIGN_OR_RETURN(const bool more, ReadMore(block));
+    if (more) continue;
+    block->bytes = std::exchange(carry_, {});
+    block->ends_file = true;
+    return absl::OkStatus();
+  }
+}
+
+absl::StatusOr<bool> BlockReader::ReadMore(RawBlock* block) {
+  const size_t before = carry_.size();
+  carry_.resize(before + kBlockBytes);
+  const size_t got = std::fread(carry_.data() + before, 1, kBlockBytes, open_);
+  carry_.resize(before + got);
+  if (got == 0 && std::ferror(open_) != 0) {
+    return SystemError("cannot read " + block->file->path, errno);
+  }
+  return got > 0;
+}
+
+}  // namespace trainyard::cli

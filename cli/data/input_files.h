@@ -1,0 +1,73 @@
+// Finds the files that a user named, and reads them in blocks that a thread can work on alone.
+#ifndef TRAINYARD_CLI_DATA_INPUT_FILES_H_
+#define TRAINYARD_CLI_DATA_INPUT_FILES_H_
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace trainyard::cli {
+
+enum class InputKind {
+  kText,       // .txt, .md, .markdown: one document a file, kept as it is
+  kPod,        // .pod: one document a file, turned into prose
+  kJsonLines,  // .jsonl: one document a line
+};
+
+struct InputFile {
+  std::string path;
+  InputKind kind = InputKind::kText;
+  int64_t bytes = 0;
+};
+
+// Directories are searched to the bottom, names that begin with a dot left out. Sorted by path,
+// each file once. NotFound for what is not there, InvalidArgument for a file of another kind or a
+// directory without any.
+absl::StatusOr<std::vector<InputFile>> FindInputFiles(const std::vector<std::string>& inputs);
+
+// A stretch of a file that ends where a line does (.txt: or, without a line's end in reach, where a
+// character does). A .pod file is one block.
+struct RawBlock {
+  const InputFile* file = nullptr;
+  int64_t offset = 0;      // in the file
+  int64_t first_line = 1;  // number of the line that begins at `offset`
+  std::string bytes;
+  bool begins_file = false;
+  bool ends_file = false;
+};
+
+// Reads file after file. Not thread-safe.
+class BlockReader {
+ public:
+  // The files must outlive this.
+  explicit BlockReader(const std::vector<InputFile>& files) : files_(files) {}
+  ~BlockReader();
+  BlockReader(const BlockReader&) = delete;
+  BlockReader& operator=(const BlockReader&) = delete;
+
+  // False at the end of the last file. An empty file gives one empty block. Errors name the file:
+  // NotFound or PermissionDenied when it cannot be opened, DataLoss when reading fails or a line or
+  // .pod file is too long to hold (256 MiB).
+  absl::StatusOr<bool> Next(RawBlock* block);
+
+ private:
+  absl::Status Open();
+  absl::StatusOr<bool> ReadMore(RawBlock* block);
+  absl::Status Fill(RawBlock* block);
+
+  const std::vector<InputFile>& files_;
+  size_t next_file_ = 0;  // the one after the open one
+  std::FILE* open_ = nullptr;
+  std::string carry_;  // read, but not yet part of a block
+  int64_t offset_ = 0;
+  int64_t line_ = 1;
+};
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_DATA_INPUT_FILES_H_

@@ -1,0 +1,79 @@
+// trainyard-data: the program behind `trainyard data prepare`; data_command.h says why it is one.
+#include <signal.h>
+#include <unistd.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+
+#include "cli/data/data_command.h"
+#include "cli/data/prepare.h"
+#include "cli/exit_code.h"
+
+namespace {
+
+using trainyard::cli::DataPrepareOptions;
+using trainyard::cli::ExitCode;
+
+// Set by a signal; lock-free, so a handler may write it.
+std::atomic<bool> cancelled = false;
+
+void CancelOnSignals() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { cancelled = true; };
+  action.sa_flags = SA_RESETHAND;  // a second Ctrl-C ends the process at once
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+}
+
+trainyard::cli::Progress MakeProgress(const DataPrepareOptions& options) {
+  trainyard::cli::Progress::Settings settings;
+  settings.is_terminal = isatty(STDERR_FILENO) == 1;
+  settings.seconds = [] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  };
+  if (!options.quiet) {
+    settings.print = [](const std::string& text) { std::fputs(text.c_str(), stderr); };
+  }
+  return trainyard::cli::Progress(settings);
+}
+
+ExitCode CodeOf(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kAlreadyExists:
+      return ExitCode::kUsage;
+    case absl::StatusCode::kNotFound:
+      return ExitCode::kNotFound;
+    case absl::StatusCode::kCancelled:
+      return ExitCode::kInterrupted;
+    default:
+      return ExitCode::kFailed;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Turn text into tokens that the trainer maps", "trainyard-data");
+  DataPrepareOptions options;
+  trainyard::cli::AddPrepareOptions(app, &options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::kUsage);
+  }
+  CancelOnSignals();
+  trainyard::cli::Progress progress = MakeProgress(options);
+  const auto summary = trainyard::cli::PrepareData(options, &progress, cancelled);
+  progress.Stop();
+  if (!summary.ok()) {
+    std::fprintf(stderr, "error: %s\n", std::string(summary.status().message()).c_str());
+    return static_cast<int>(CodeOf(summary.status()));
+  }
+  std::fputs(trainyard::cli::SummaryText(*summary).c_str(), stdout);
+  return static_cast<int>(ExitCode::kOk);
+}

@@ -1,0 +1,92 @@
+#include "cli/data/output_directory.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "proto/support/status_macros.h"
+
+namespace trainyard::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+absl::Status CannotMake(const std::string& path, int error) {
+  const std::string message = "cannot make " + path + ": " + std::strerror(error);
+  if (error == ENOSPC || error == EDQUOT) return absl::ResourceExhaustedError(message);
+  return absl::InternalError(message);
+}
+
+absl::Status SyncDirectory(const std::string& path) {
+  const int directory = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) return CannotMake(path, errno);
+  const int result = fsync(directory);
+  const int error = errno;
+  close(directory);
+  // Some network file systems have nothing to sync for a directory and say so.
+  return result == 0 || error == EINVAL ? absl::OkStatus() : CannotMake(path, error);
+}
+
+// --force replaces what `data prepare` made and nothing else: a slip must not cost a home
+// directory.
+bool HoldsDataSet(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path / "train.bin", error) && fs::exists(path / "train.json", error);
+}
+
+absl::Status CheckTarget(const std::string& target, bool replace) {
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(target, error);
+  if (!fs::exists(status)) return absl::OkStatus();
+  if (fs::is_directory(status) && fs::is_empty(target, error)) return absl::OkStatus();
+  if (!fs::is_directory(status) || !HoldsDataSet(target)) {
+    return absl::AlreadyExistsError(target +
+                                    " exists and is not a data set; name another place with --out");
+  }
+  if (replace) return absl::OkStatus();
+  return absl::AlreadyExistsError(target +
+                                  " holds a data set; --force replaces it, --out names another");
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<OutputDirectory>> OutputDirectory::Create(const std::string& target,
+                                                                         bool replace) {
+  std::error_code error;
+  fs::path absolute = fs::absolute(target, error).lexically_normal();
+  if (!absolute.has_filename()) absolute = absolute.parent_path();
+  TRAINYARD_RETURN_IF_ERROR(CheckTarget(absolute.string(), replace));
+  fs::create_directories(absolute.parent_path(), error);
+  if (error) return CannotMake(absolute.parent_path().string(), error.value());
+  std::string path = absolute.string() + ".tmp-XXXXXX";
+  if (mkdtemp(path.data()) == nullptr) return CannotMake(path, errno);
+  chmod(path.c_str(), 0755);  // mkdtemp's 0700 would hide the data set from other users' jobs
+  return std::unique_ptr<OutputDirectory>(new OutputDirectory(absolute.string(), path, replace));
+}
+
+// After Publish this is where the replaced data set went, if there was one.
+OutputDirectory::~OutputDirectory() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+absl::Status OutputDirectory::Publish() {
+  TRAINYARD_RETURN_IF_ERROR(SyncDirectory(path_));
+  // Looked at again, because making the data may have taken hours.
+  TRAINYARD_RETURN_IF_ERROR(CheckTarget(target_, replace_));
+  const bool moved =
+      rename(path_.c_str(), target_.c_str()) == 0 ||
+      (replace_ && (errno == ENOTEMPTY || errno == EEXIST) &&
+       renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0);
+  if (!moved) return CannotMake(target_, errno);
+  return SyncDirectory(fs::path(target_).parent_path().string());
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,40 @@
+// Makes a data set: reads the inputs, splits, trains the tokenizer, writes, and puts the result in
+// place in one step.
+#ifndef TRAINYARD_CLI_DATA_PREPARE_H_
+#define TRAINYARD_CLI_DATA_PREPARE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cli/data/data_command.h"
+#include "cli/data/progress.h"
+#include "cli/data/token_writer.h"
+
+namespace trainyard::cli {
+
+struct DataSummary {
+  std::string directory;  // absolute
+  int64_t files = 0;
+  std::string tokenizer;  // kind
+  int64_t vocab_size = 0;
+  SplitTotals train;
+  SplitTotals val;
+};
+
+// The same inputs and options give the same files, whatever `jobs` is. `out` is either made whole
+// or left as it was. `cancelled` is looked at between blocks.
+// Errors: NotFound for missing inputs, InvalidArgument for options and inputs that cannot be used,
+// DataLoss and PermissionDenied for what cannot be read, AlreadyExists when `out` is taken,
+// ResourceExhausted when the disk is full, Cancelled.
+absl::StatusOr<DataSummary> PrepareData(const DataPrepareOptions& options, Progress* progress,
+                                        const std::atomic<bool>& cancelled);
+
+// What a user wants to know, and what to do next; ends with a newline.
+std::string SummaryText(const DataSummary& summary);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_DATA_PREPARE_H_

@@ -1,0 +1,49 @@
+// How far a long piece of work is: a bar on a terminal, now and then a line elsewhere.
+#ifndef TRAINYARD_CLI_DATA_PROGRESS_H_
+#define TRAINYARD_CLI_DATA_PROGRESS_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace trainyard::cli {
+
+// For one thread. Text goes to `print` as it is, control characters included.
+class Progress {
+ public:
+  struct Settings {
+    bool is_terminal = false;
+    std::function<void(const std::string&)> print;  // empty: quiet
+    std::function<double()> seconds;                // steady clock
+  };
+
+  explicit Progress(Settings settings) : settings_(std::move(settings)) {}
+
+  // A line about what is done now.
+  void Say(const std::string& line);
+  // Begins a piece of work of `total` bytes.
+  void Start(const std::string& what, int64_t total);
+  void Advance(int64_t bytes);
+  // Ends the piece of work.
+  void Stop();
+
+ private:
+  std::string Line() const;
+
+  const Settings settings_;
+  std::string what_;
+  int64_t total_ = 0;
+  int64_t done_ = 0;
+  double started_ = 0;
+  double printed_ = 0;
+  bool bar_shown_ = false;
+};
+
+// "9.1 MB"
+std::string ReadableBytes(int64_t bytes);
+// "1,234,567"
+std::string ReadableCount(int64_t count);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_DATA_PROGRESS_H_

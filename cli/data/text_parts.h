@@ -1,0 +1,33 @@
+// From the raw bytes of a block to documents of plain text.
+#ifndef TRAINYARD_CLI_DATA_TEXT_PARTS_H_
+#define TRAINYARD_CLI_DATA_TEXT_PARTS_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "cli/data/input_files.h"
+
+namespace trainyard::cli {
+
+// A document, or a stretch of a long one: the unit that goes to training or to validation.
+struct TextPart {
+  std::string text;
+  bool begins_document = false;
+  bool ends_document = false;
+};
+
+// Appends the parts of a block. `field` is the key of the text in a JSON line. A document without
+// text gives one empty part. DataLoss with file and byte offset for what is not UTF-8, and with
+// file and line number for a line that is not a JSON object with a string under `field`.
+absl::Status DecodeBlock(const RawBlock& block, const std::string& field,
+                         std::vector<TextPart>* parts);
+
+// Cuts `text` after line ends into stretches of about 32 KiB (where lines are longer, between
+// characters), so that one large file can be split between training and validation.
+std::vector<std::string_view> CutIntoStretches(std::string_view text);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_DATA_TEXT_PARTS_H_

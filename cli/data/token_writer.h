@@ -1,0 +1,81 @@
+// Writes one split of a data set: NAME.bin and NAME.json (trainer/data/README.md has the format).
+#ifndef TRAINYARD_CLI_DATA_TOKEN_WRITER_H_
+#define TRAINYARD_CLI_DATA_TOKEN_WRITER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cli/data/tokenizer.h"
+
+namespace trainyard::cli {
+
+// A new file that is on disk once Close returns. Errors name the file: ResourceExhausted when the
+// disk is full, Internal otherwise.
+class OutputFile {
+ public:
+  static absl::StatusOr<std::unique_ptr<OutputFile>> Create(const std::string& path);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  absl::Status Write(std::string_view bytes);
+  absl::Status Close();
+
+ private:
+  OutputFile(std::string path, int file) : path_(std::move(path)), file_(file) {}
+
+  const std::string path_;
+  int file_;
+};
+
+absl::Status WriteWholeFile(const std::string& path, std::string_view text);
+
+struct SplitTotals {
+  int64_t tokens = 0;
+  int64_t documents = 0;
+  int64_t source_bytes = 0;
+  double unigram_entropy = 0;  // nats a token
+};
+
+class TokenWriter {
+ public:
+  // Writes directory/<split>.bin.
+  static absl::StatusOr<std::unique_ptr<TokenWriter>> Create(const std::string& directory,
+                                                             const std::string& split,
+                                                             const Tokenizer& tokenizer);
+  ~TokenWriter();
+
+  // `source_bytes`: bytes of text that the tokens stand for.
+  absl::Status Append(const std::vector<uint32_t>& tokens, int64_t source_bytes);
+  // Adds the end-of-document token.
+  absl::Status EndDocument();
+  // Writes directory/<split>.json; nothing may be appended afterwards.
+  absl::StatusOr<SplitTotals> Finish();
+
+  int64_t tokens() const { return totals_.tokens; }
+
+ private:
+  struct Hash;
+  TokenWriter(std::string stem, std::unique_ptr<OutputFile> file, const Tokenizer& tokenizer);
+  absl::Status Flush();
+  double Entropy() const;
+
+  const std::string stem_;  // path without .bin
+  const std::unique_ptr<OutputFile> file_;
+  const int64_t vocab_size_;
+  const uint32_t end_of_document_;
+  const int bytes_per_token_;
+  const std::unique_ptr<Hash> hash_;
+  std::string buffer_;
+  std::vector<int64_t> counts_;  // of each id
+  SplitTotals totals_;
+};
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_DATA_TOKEN_WRITER_H_

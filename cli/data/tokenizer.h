@@ -1,0 +1,48 @@
+// Text to token ids. Knows nothing of absl: the header of SentencePiece cannot be read after it.
+#ifndef TRAINYARD_CLI_DATA_TOKENIZER_H_
+#define TRAINYARD_CLI_DATA_TOKENIZER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trainyard::cli {
+
+// Safe to use from several threads.
+class Tokenizer {
+ public:
+  virtual ~Tokenizer() = default;
+  // Appends the ids of `text`, which is UTF-8.
+  virtual void Encode(std::string_view text, std::vector<uint32_t>* ids) const = 0;
+  virtual std::string Decode(const std::vector<uint32_t>& ids) const = 0;
+  virtual int64_t vocab_size() const = 0;
+  virtual uint32_t end_of_document() const = 0;
+  // "byte" or "sentencepiece".
+  virtual std::string kind() const = 0;
+  // Contents of tokenizer.model; empty when the kind needs none.
+  virtual const std::string& model() const = 0;
+};
+
+// Ids 0 to 255 are bytes; 256 ends a document.
+std::unique_ptr<Tokenizer> MakeByteTokenizer();
+
+struct SentencePieceSettings {
+  std::string algorithm;  // "bpe" or "unigram"
+  int64_t vocab_size = 0;
+};
+
+// Trains a model; returns it as tokenizer.model holds it. Nothing of a text is lost but this: the
+// letter U+2581 comes back as a space. White space is kept, characters without a piece become
+// bytes. The same sentences give the same model. On failure *error is what went wrong, and the
+// result is empty.
+std::string TrainSentencePiece(const std::vector<std::string>& sentences,
+                               const SentencePieceSettings& settings, std::string* error);
+
+// Null, and *error set, when the model is not one.
+std::unique_ptr<Tokenizer> MakeSentencePieceTokenizer(const std::string& model, std::string* error);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_DATA_TOKENIZER_H_
