@@ -242,8 +242,7 @@ class CheckpointWriter::Impl {
     event.total_seconds = SecondsSince(job.start);
     Tell(event);
     RemoveRetired(doomed);
-    std::error_code ignored;  // an older checkpoint of the same step ends up there
-    std::filesystem::remove_all(job.temporary, ignored);
+    RemoveTree(job.temporary);  // an older checkpoint of the same step ends up there
     Reach(SavePhase::kRetained);
   }
 
@@ -277,8 +276,7 @@ class CheckpointWriter::Impl {
 
   void RemoveRetired(const std::vector<PublishedCheckpoint>& retired) const {
     for (const PublishedCheckpoint& checkpoint : retired) {
-      std::error_code ignored;  // what stays is removed by the next attempt
-      std::filesystem::remove_all(RetiredPath(checkpoint), ignored);
+      RemoveTree(RetiredPath(checkpoint));  // what stays is removed by the next attempt
       CheckpointEvent event;
       event.kind = CheckpointEvent::Kind::kDeleted;
       event.step = checkpoint.step;
@@ -291,11 +289,11 @@ class CheckpointWriter::Impl {
 
   // Frees the space, and tells rank 0. Must not throw: the reason of the failure comes first.
   void GiveUp(const SaveJob& job, const std::string& why) const {
-    std::error_code ignored;
     if (options_.rank == 0) {
-      std::filesystem::remove_all(job.temporary, ignored);
+      RemoveTree(job.temporary);
       return;
     }
+    std::error_code ignored;
     std::filesystem::remove(job.temporary + "/" + RankDataName(options_.rank), ignored);
     try {
       WriteFileAtomically(job.temporary + "/" + RankFailedName(options_.rank), why);

@@ -1,6 +1,7 @@
 #include "trainer/checkpoint/durable_file.h"
 
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -87,6 +88,15 @@ void ReplaceDirectory(const std::string& from, const std::string& to) {
   if (rename(to.c_str(), aside.c_str()) != 0) CannotWrite("cannot rename " + to, errno);
   if (rename(from.c_str(), to.c_str()) != 0) CannotWrite("cannot rename " + from, errno);
   if (rename(aside.c_str(), from.c_str()) != 0) CannotWrite("cannot rename " + aside, errno);
+}
+
+void RemoveTree(const std::string& path) {
+  const auto remove_entry = [](const char* name, const struct stat*, int, FTW*) {
+    remove(name);
+    return 0;
+  };
+  constexpr int kOpenDirectories = 16;
+  nftw(path.c_str(), remove_entry, kOpenDirectories, FTW_DEPTH | FTW_PHYS);
 }
 
 std::string ReadFile(const std::string& path) {

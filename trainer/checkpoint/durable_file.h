@@ -29,6 +29,11 @@ void SyncDirectory(const std::string& path);
 // Atomic where the file system can exchange two names; elsewhere the old one is moved aside first.
 void ReplaceDirectory(const std::string& from, const std::string& to);
 
+// Removes a directory and what is in it, as far as it can; never throws. By libc's nftw and not
+// std::filesystem::remove_all: PyTorch's CUDA wheels export C++ file system symbols of another
+// libstdc++, and remove_all crashes among them (seen with 2.11+cu130).
+void RemoveTree(const std::string& path);
+
 std::string ReadFile(const std::string& path);
 
 // Bytes of the file; -1 when it is not a regular file that can be seen.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <system_error>
 
+#include "trainer/checkpoint/durable_file.h"
 #include "trainer/checkpoint/manifest.h"
 
 namespace trainyard::trainer {
@@ -54,7 +55,7 @@ void RemoveAbandoned(const std::string& directory, int64_t epoch) {
     const std::optional<int64_t> its_epoch = EpochOfTemporary(entry->path().filename().string());
     if (its_epoch && *its_epoch < epoch) abandoned.push_back(entry->path());
   }
-  for (const std::filesystem::path& path : abandoned) std::filesystem::remove_all(path, error);
+  for (const std::filesystem::path& path : abandoned) RemoveTree(path);
 }
 
 }  // namespace trainyard::trainer
