@@ -1,0 +1,215 @@
+#include "tests/tidy/cpp_text.h"
+
+#include <algorithm>
+#include <cctype>
+#include <regex>
+
+#include "tests/tidy/source_tree.h"
+
+namespace trainyard::tidy {
+namespace {
+
+bool IsWord(char byte) {
+  return std::isalnum(static_cast<unsigned char>(byte)) != 0 || byte == '_';
+}
+
+std::string_view Trim(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\n");
+  if (first == std::string_view::npos) return "";
+  return text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
+}
+
+// Blanks one comment or literal after another.
+class Blanker {
+ public:
+  explicit Blanker(std::string_view text) : text_(text), result_(text) {}
+
+  std::string Run() {
+    while (at_ < text_.size()) {
+      if (Starts("//")) {
+        BlankTo(EndOfLine());
+      } else if (Starts("/*")) {
+        BlankTo(After("*/", at_ + 2));
+      } else if (Starts("R\"") && !FollowsWord()) {
+        BlankRawString();
+      } else if (text_[at_] == '"' || (text_[at_] == '\'' && !FollowsWord())) {
+        BlankLiteral();
+      } else {
+        ++at_;
+      }
+    }
+    return std::move(result_);
+  }
+
+ private:
+  bool Starts(std::string_view token) const { return text_.substr(at_, token.size()) == token; }
+
+  // 1'000 holds no character literal, and FOOR"x" no raw string.
+  bool FollowsWord() const { return at_ > 0 && IsWord(text_[at_ - 1]); }
+
+  std::size_t EndOfLine() const { return std::min(text_.find('\n', at_), text_.size()); }
+
+  std::size_t After(std::string_view token, std::size_t from) const {
+    const std::size_t found = text_.find(token, from);
+    return found == std::string_view::npos ? text_.size() : found + token.size();
+  }
+
+  void BlankTo(std::size_t end) {
+    for (; at_ < end; ++at_) {
+      if (text_[at_] != '\n') result_[at_] = ' ';
+    }
+  }
+
+  void BlankRawString() {
+    const std::size_t open = text_.find('(', at_);
+    const std::string close = ")" + std::string(text_.substr(at_ + 2, open - at_ - 2)) + "\"";
+    BlankInside(After(close, at_));
+  }
+
+  void BlankLiteral() {
+    const char quote = text_[at_];
+    std::size_t end = at_ + 1;
+    while (end < text_.size() && text_[end] != quote && text_[end] != '\n') {
+      end += text_[end] == '\\' ? 2 : 1;
+    }
+    BlankInside(std::min(end + 1, text_.size()));
+  }
+
+  // Quotes stay, so that a literal is still something.
+  void BlankInside(std::size_t end) {
+    const char quote = text_[end - 1];
+    BlankTo(end);
+    if (quote != '\n') result_[end - 1] = quote;
+  }
+
+  std::string_view text_;
+  std::string result_;
+  std::size_t at_ = 0;
+};
+
+void BlankPreprocessor(std::string& text) {
+  bool continued = false;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = std::string_view(text).substr(begin, end - begin);
+    const bool directive = continued || (!Trim(line).empty() && Trim(line).front() == '#');
+    continued = directive && !line.empty() && line.back() == '\\';
+    if (directive) std::fill(text.begin() + begin, text.begin() + end, ' ');
+    begin = end + 1;
+  }
+}
+
+enum class Scope { kOuter, kFunction, kInitializer };
+
+// What an opening brace begins, by the text since the last statement at this level.
+Scope ScopeAfter(std::string_view header) {
+  static const std::regex kTemplate(R"(^\s*(template\s*<[^()]*>\s*)+)");
+  static const std::regex kOuter(R"(^\s*(inline\s+)?(namespace|extern|class|struct|union|enum)\b)");
+  static const std::regex kBody(
+      R"((\)|\)[^()=]*->\s*[^()=]+|\)\s*(const|noexcept|override|final|mutable|try|&|\s)+)\s*$)");
+  static const std::regex kMemberInitializer(R"(\)\s*:[^:])");
+  const std::string text = std::regex_replace(std::string(header), kTemplate, "");
+  if (std::regex_search(text, kOuter) && text.find('(') == std::string::npos) return Scope::kOuter;
+  const auto open = std::count(text.begin(), text.end(), '(');
+  const auto closed = std::count(text.begin(), text.end(), ')');
+  if (open == 0 || open != closed) return Scope::kInitializer;
+  if (std::regex_search(text, kBody)) return Scope::kFunction;
+  // "Name(...) : a_(1), b_" goes on; after its last initializer comes the body.
+  const bool after_initializer = Trim(text).back() == '}';
+  const bool in_constructor = std::regex_search(text, kMemberInitializer);
+  return in_constructor && after_initializer ? Scope::kFunction : Scope::kInitializer;
+}
+
+// Walks the braces of blanked code.
+class FunctionFinder {
+ public:
+  explicit FunctionFinder(std::string text) : text_(std::move(text)) {}
+
+  std::vector<FunctionBody> Run() {
+    for (std::size_t at = 0; at < text_.size(); ++at) {
+      const char byte = text_[at];
+      if (byte == '\n') ++line_;
+      if (byte == '{') {
+        Open();
+      } else if (byte == '}') {
+        Close();
+      } else if (InOuter()) {
+        Note(byte, at);
+      }
+    }
+    return std::move(functions_);
+  }
+
+ private:
+  bool InOuter() const { return scopes_.empty() || scopes_.back() == Scope::kOuter; }
+
+  void Open() {
+    if (!InOuter()) {
+      scopes_.push_back(scopes_.back());
+      return;
+    }
+    const Scope scope = ScopeAfter(header_);
+    scopes_.push_back(scope);
+    if (scope == Scope::kFunction) {
+      functions_.push_back({std::string(Trim(header_)), line_, 0});
+    }
+    if (scope == Scope::kOuter) header_.clear();
+  }
+
+  void Close() {
+    if (scopes_.empty()) return;
+    const Scope scope = scopes_.back();
+    scopes_.pop_back();
+    if (!InOuter()) return;
+    if (scope == Scope::kFunction) functions_.back().last_line = line_;
+    if (scope == Scope::kInitializer) {
+      header_ += '}';
+    } else {
+      header_.clear();
+    }
+  }
+
+  // Collects the text before a brace; statements and access labels end it.
+  void Note(char byte, std::size_t at) {
+    static const std::regex kLabel(R"(\s*(public|private|protected)\s*)");
+    const bool label = byte == ':' && std::regex_match(header_, kLabel) && text_[at + 1] != ':';
+    if (byte == ';' || label) {
+      header_.clear();
+    } else {
+      header_ += byte;
+    }
+  }
+
+  std::string text_;
+  std::string header_;
+  std::vector<Scope> scopes_;
+  std::vector<FunctionBody> functions_;
+  int line_ = 1;
+};
+
+}  // namespace
+
+std::string BlankCommentsAndLiterals(std::string_view text) { return Blanker(text).Run(); }
+
+std::vector<Include> IncludesOf(std::string_view text) {
+  static const std::regex kInclude(R"re(^\s*#\s*include\s*["<]([^">]+)[">])re");
+  std::vector<Include> includes;
+  int line_number = 0;
+  for (const std::string_view line : SplitLines(text)) {
+    ++line_number;
+    std::match_results<std::string_view::const_iterator> match;
+    if (std::regex_search(line.begin(), line.end(), match, kInclude)) {
+      includes.push_back({line_number, match[1].str()});
+    }
+  }
+  return includes;
+}
+
+std::vector<FunctionBody> FunctionsOf(std::string_view text) {
+  std::string blanked = BlankCommentsAndLiterals(text);
+  BlankPreprocessor(blanked);
+  return FunctionFinder(std::move(blanked)).Run();
+}
+
+}  // namespace trainyard::tidy

@@ -1,0 +1,347 @@
+#include "tests/tidy/tidy_rules.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "tests/tidy/cpp_text.h"
+
+namespace trainyard::tidy {
+namespace {
+
+bool IsBelow(const std::string& path, const std::string& folder) {
+  return path.compare(0, folder.size() + 1, folder + "/") == 0;
+}
+
+bool IsBelowAny(const std::string& path, const std::vector<std::string>& folders) {
+  return std::any_of(folders.begin(), folders.end(),
+                     [&](const std::string& folder) { return IsBelow(path, folder); });
+}
+
+std::string At(const std::string& path, int line, const std::string& what) {
+  return path + ":" + std::to_string(line) + ": " + what;
+}
+
+// Files of `folder` may include, of our own headers, those of `allowed` only. The first rule whose
+// folder holds a file counts. "." stands for files right in `folder`'s parent folder.
+struct IncludeRule {
+  std::string folder;
+  std::vector<std::string> allowed;
+};
+
+const std::vector<IncludeRule>& IncludeRules() {
+  static const std::vector<IncludeRule> rules = {
+      {"proto/support", {"proto/support"}},
+      {"controller/planner", {"controller/planner", "proto/support"}},
+      {"controller/core", {"controller/core", "controller/planner", "proto/support"}},
+      {"controller/store",
+       {"controller/store", "controller/core", "controller/planner", "proto/support"}},
+      {"controller/rpc",
+       {"controller/rpc", "controller/store", "controller/core", "controller/planner",
+        "proto/support"}},
+      {"controller/http",
+       {"controller/http", "controller/store", "controller/core", "controller/planner",
+        "proto/support"}},
+      {"controller", {"controller", "proto/support"}},
+      {"worker/core", {"worker/core", "proto/support"}},
+      {"worker/process", {"worker/process", "proto/support"}},
+      {"worker/device", {"worker/device", "worker/process", "proto/support"}},
+      {"worker/tail", {"worker/tail", "worker/process", "proto/support"}},
+      {"worker/spool", {"worker/spool", "worker/core", "worker/process", "proto/support"}},
+      {"worker/rpc",
+       {"worker/rpc", "worker/core", "worker/spool", "worker/tail", "worker/process",
+        "proto/support"}},
+      {"worker", {"worker", "proto/support"}},
+      {"cli", {"cli", "controller/planner", "proto/support"}},
+      {"trainer", {"trainer"}},
+      {"tests/trainer", {"tests/trainer", "tests/fakes", "trainer"}},
+      {"tests/controller", {"tests", "controller", "proto/support"}},
+      {"tests/simulation", {"tests", "controller", "proto/support"}},
+      {"tests/worker", {"tests", "worker", "proto/support"}},
+  };
+  return rules;
+}
+
+bool IsOurs(const std::string& include) {
+  return IsBelowAny(include, {"proto", "controller", "worker", "cli", "trainer", "tests"});
+}
+
+const std::vector<std::string>& PureFolders() {
+  static const std::vector<std::string> folders = {"controller/core", "controller/planner",
+                                                   "worker/core"};
+  return folders;
+}
+
+// What a folder may not use, by the beginning of the include.
+struct LibraryRule {
+  std::vector<std::string> folders;
+  std::vector<std::string> banned;
+};
+
+const std::vector<LibraryRule>& LibraryRules() {
+  static const std::vector<LibraryRule> rules = {
+      // LibTorch carries its own protobuf.
+      {{"trainer", "tests/trainer"}, {"grpc", "google/", "trainyard/v1/", "absl/"}},
+      {PureFolders(),
+       {"grpc", "sqlite", "boost/", "spdlog/", "fstream", "iostream", "thread", "mutex",
+        "condition_variable", "atomic", "future", "random", "filesystem", "unistd.h", "sys/"}},
+      {{"controller/store", "worker/process", "worker/device", "worker/tail", "worker/spool"},
+       {"grpc"}},
+      {{"controller/rpc", "worker", "cli"}, {"sqlite"}},
+      {{"proto", "controller", "worker", "cli"}, {"torch/", "ATen/", "c10/"}},
+  };
+  return rules;
+}
+
+const std::regex& BannedInPureFolders() {
+  static const std::regex banned(
+      R"(\b(system_clock|steady_clock|high_resolution_clock|clock_gettime|gettimeofday)\b)"
+      R"(|\b(s?rand|drand48|random|getenv|secure_getenv|sleep|usleep|nanosleep|time)\s*\()"
+      R"(|\b(random_device|mt19937|mt19937_64|sleep_for|sleep_until)\b)"
+      R"(|\b(std::thread|std::jthread|std::mutex|std::async|std::atomic|thread_local)\b)"
+      R"(|\b(absl::Now|absl::Mutex|absl::SleepFor|fopen|ifstream|ofstream|socket)\b)");
+  return banned;
+}
+
+bool HasExtensionOfProse(const std::string& path) { return HasExtension(path, {".md", ".txt"}); }
+
+int Columns(std::string_view line) {
+  return static_cast<int>(std::count_if(line.begin(), line.end(), [](char byte) {
+    return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;  // Not the middle of a character.
+  }));
+}
+
+std::vector<std::string> WordsOf(const std::string& name) {
+  std::vector<std::string> words(1);
+  for (const char byte : name) {
+    if (std::isalnum(static_cast<unsigned char>(byte)) != 0) {
+      words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(byte)));
+    } else {
+      words.emplace_back();
+    }
+  }
+  return words;
+}
+
+bool IsEmptyName(const std::string& name) {
+  static const std::set<std::string> kNames = {"common", "utils",   "util",     "misc",   "helpers",
+                                               "helper", "manager", "managers", "commons"};
+  const std::vector<std::string> words = WordsOf(name);
+  return std::any_of(words.begin(), words.end(),
+                     [](const std::string& word) { return kNames.count(word) > 0; });
+}
+
+// True when the CMake file names `relative`, bare or behind a variable and a slash.
+bool Lists(const std::string& cmake, const std::string& relative) {
+  for (std::size_t at = cmake.find(relative); at != std::string::npos;
+       at = cmake.find(relative, at + 1)) {
+    const char before = at == 0 ? ' ' : cmake[at - 1];
+    const std::size_t end = at + relative.size();
+    const char after = end == cmake.size() ? ' ' : cmake[end];
+    const bool begins = std::isspace(static_cast<unsigned char>(before)) != 0 || before == '(' ||
+                        before == '"' || before == '/';
+    const bool ends = std::isspace(static_cast<unsigned char>(after)) != 0 || after == ')' ||
+                      after == '"' || after == '>';
+    if (begins && ends) return true;
+  }
+  return false;
+}
+
+bool IsMarkedUnfinished(std::string_view line) {
+  // In two parts, so that this file passes.
+  static constexpr std::string_view kMarks[] = {
+      "TO"
+      "DO",
+      "FIX"
+      "ME",
+      "X"
+      "XX",
+      "HA"
+      "CK"};
+  const auto is_word = [&](std::size_t at) {
+    return at < line.size() && std::isalnum(static_cast<unsigned char>(line[at])) != 0;
+  };
+  for (const std::string_view mark : kMarks) {
+    for (std::size_t at = line.find(mark); at != std::string_view::npos;
+         at = line.find(mark, at + 1)) {
+      if (!is_word(at - 1) && !is_word(at + mark.size())) return true;
+    }
+  }
+  return false;
+}
+
+std::string GuardOf(const std::string& path) {
+  std::string guard = "TRAINYARD_";
+  for (const char byte : path) {
+    const bool kept = std::isalnum(static_cast<unsigned char>(byte)) != 0;
+    guard += kept ? static_cast<char>(std::toupper(static_cast<unsigned char>(byte))) : '_';
+  }
+  return guard + "_";
+}
+
+}  // namespace
+
+Violations CheckIncludeDirection(const SourceTree& tree) {
+  Violations violations;
+  for (const SourceFile& file : tree) {
+    if (!IsCode(file.path)) continue;
+    const auto rule =
+        std::find_if(IncludeRules().begin(), IncludeRules().end(),
+                     [&](const IncludeRule& entry) { return IsBelow(file.path, entry.folder); });
+    if (rule == IncludeRules().end()) continue;
+    for (const Include& include : IncludesOf(file.text)) {
+      if (!IsOurs(include.path) || IsBelowAny(include.path, rule->allowed)) continue;
+      violations.push_back(
+          At(file.path, include.line, rule->folder + " may not include " + include.path));
+    }
+  }
+  return violations;
+}
+
+Violations CheckLibraries(const SourceTree& tree) {
+  Violations violations;
+  for (const SourceFile& file : tree) {
+    if (!IsCode(file.path)) continue;
+    for (const LibraryRule& rule : LibraryRules()) {
+      if (!IsBelowAny(file.path, rule.folders)) continue;
+      for (const Include& include : IncludesOf(file.text)) {
+        for (const std::string& banned : rule.banned) {
+          const bool found = include.path.compare(0, banned.size(), banned) == 0;
+          if (found) violations.push_back(At(file.path, include.line, "uses " + include.path));
+        }
+      }
+    }
+  }
+  return violations;
+}
+
+Violations CheckPureFolders(const SourceTree& tree) {
+  Violations violations;
+  for (const SourceFile& file : tree) {
+    if (!IsCode(file.path) || !IsBelowAny(file.path, PureFolders())) continue;
+    const std::string code = BlankCommentsAndLiterals(file.text);
+    int line_number = 0;
+    for (const std::string_view line : SplitLines(code)) {
+      ++line_number;
+      std::match_results<std::string_view::const_iterator> match;
+      if (!std::regex_search(line.begin(), line.end(), match, BannedInPureFolders())) continue;
+      violations.push_back(At(file.path, line_number, "impure: " + match[0].str()));
+    }
+  }
+  return violations;
+}
+
+Violations CheckFileLengths(const SourceTree& tree) {
+  Violations violations;
+  for (const SourceFile& file : tree) {
+    const int lines = static_cast<int>(SplitLines(file.text).size());
+    if (HasExtensionOfProse(file.path) || lines <= kMaxFileLines) continue;
+    violations.push_back(At(file.path, kMaxFileLines, std::to_string(lines) + " lines"));
+  }
+  return violations;
+}
+
+Violations CheckFunctionLengths(const SourceTree& tree) {
+  Violations violations;
+  for (const SourceFile& file : tree) {
+    if (!IsCode(file.path)) continue;
+    for (const FunctionBody& body : FunctionsOf(file.text)) {
+      const int lines = body.last_line - body.first_line + 1;
+      if (lines <= kMaxFunctionLines) continue;
+      violations.push_back(At(file.path, body.first_line,
+                              std::to_string(lines) + " lines: " + body.signature.substr(0, 60)));
+    }
+  }
+  return violations;
+}
+
+Violations CheckLines(const SourceTree& tree) {
+  Violations violations;
+  for (const SourceFile& file : tree) {
+    const bool narrow = HasExtension(file.path, {".cpp", ".h", ".cu", ".sh", ".ts", ".tsx"});
+    int line_number = 0;
+    for (const std::string_view line : SplitLines(file.text)) {
+      ++line_number;
+      if (narrow && Columns(line) > kMaxColumns) {
+        violations.push_back(At(file.path, line_number, "wider than 100 columns"));
+      }
+      if (line.find('\t') != std::string_view::npos) {
+        violations.push_back(At(file.path, line_number, "tab"));
+      }
+      if (IsMarkedUnfinished(line)) {
+        violations.push_back(At(file.path, line_number, "mark of unfinished work"));
+      }
+    }
+  }
+  return violations;
+}
+
+Violations CheckNames(const SourceTree& tree) {
+  std::set<std::string> found;
+  for (const SourceFile& file : tree) {
+    std::istringstream parts(file.path);
+    std::string prefix;
+    for (std::string part; std::getline(parts, part, '/');) {
+      prefix += (prefix.empty() ? "" : "/") + part;
+      if (IsEmptyName(part)) found.insert(prefix + ": the name says nothing");
+    }
+  }
+  return {found.begin(), found.end()};
+}
+
+Violations CheckOrphans(const SourceTree& tree) {
+  std::map<std::string, const std::string*> cmake_of_folder;
+  for (const SourceFile& file : tree) {
+    if (FileName(file.path) == "CMakeLists.txt" || HasExtension(file.path, {".cmake"})) {
+      std::string folder = FolderOf(file.path);
+      // Modules under cmake/ speak of the root.
+      if (folder == "cmake" && FileName(file.path) != "TrainyardDaemonLibraries.cmake") continue;
+      cmake_of_folder[folder == "cmake" ? "cmake" : folder] = &file.text;
+    }
+  }
+  Violations violations;
+  for (const SourceFile& file : tree) {
+    if (!HasExtension(file.path, {".cpp", ".cu"})) continue;
+    bool listed = false;
+    std::string folder = FolderOf(file.path);
+    for (; !listed; folder = FolderOf(folder)) {
+      const auto cmake = cmake_of_folder.find(folder);
+      const std::size_t skipped = folder.empty() ? 0 : folder.size() + 1;
+      listed = cmake != cmake_of_folder.end() && Lists(*cmake->second, file.path.substr(skipped));
+      if (folder.empty()) break;
+    }
+    if (!listed) violations.push_back(At(file.path, 1, "stands in no CMakeLists.txt"));
+  }
+  return violations;
+}
+
+Violations CheckReadmes(const SourceTree& tree) {
+  std::set<std::string> folders;
+  std::set<std::string> described;
+  for (const SourceFile& file : tree) {
+    const std::size_t slash = file.path.find('/');
+    if (slash == std::string::npos) continue;
+    folders.insert(file.path.substr(0, slash));
+    if (file.path.substr(slash + 1) == "README.md") described.insert(file.path.substr(0, slash));
+  }
+  Violations violations;
+  for (const std::string& folder : folders) {
+    if (described.count(folder) == 0) violations.push_back(folder + ": no README.md");
+  }
+  return violations;
+}
+
+Violations CheckHeaderGuards(const SourceTree& tree) {
+  Violations violations;
+  for (const SourceFile& file : tree) {
+    if (!HasExtension(file.path, {".h"})) continue;
+    if (file.text.find("#ifndef " + GuardOf(file.path) + "\n") != std::string::npos) continue;
+    violations.push_back(At(file.path, 1, "not guarded by " + GuardOf(file.path)));
+  }
+  return violations;
+}
+
+}  // namespace trainyard::tidy

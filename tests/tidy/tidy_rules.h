@@ -1,0 +1,47 @@
+// The rules of the house that a machine can check. Each returns its violations as "path:line:
+// what".
+#ifndef TRAINYARD_TESTS_TIDY_TIDY_RULES_H_
+#define TRAINYARD_TESTS_TIDY_TIDY_RULES_H_
+
+#include <string>
+#include <vector>
+
+#include "tests/tidy/source_tree.h"
+
+namespace trainyard::tidy {
+
+using Violations = std::vector<std::string>;
+
+inline constexpr int kMaxFileLines = 600;
+inline constexpr int kMaxFunctionLines = 60;
+inline constexpr int kMaxColumns = 100;
+
+// core <- store, rpc <- controller.cpp; controller and worker apart; cli on its own; trainer alone.
+Violations CheckIncludeDirection(const SourceTree& tree);
+
+// gRPC, protobuf and SQLite stay where DESIGN.md puts them.
+Violations CheckLibraries(const SourceTree& tree);
+
+// No clock, thread, randomness, environment, file or network in the pure folders.
+Violations CheckPureFolders(const SourceTree& tree);
+
+Violations CheckFileLengths(const SourceTree& tree);
+Violations CheckFunctionLengths(const SourceTree& tree);
+
+// Columns of C++ and shell, tabs anywhere, marks of unfinished work anywhere.
+Violations CheckLines(const SourceTree& tree);
+
+// Names that say nothing.
+Violations CheckNames(const SourceTree& tree);
+
+// Every source file is built: it stands in a CMakeLists.txt.
+Violations CheckOrphans(const SourceTree& tree);
+
+Violations CheckReadmes(const SourceTree& tree);
+
+// Headers are guarded by their path.
+Violations CheckHeaderGuards(const SourceTree& tree);
+
+}  // namespace trainyard::tidy
+
+#endif  // TRAINYARD_TESTS_TIDY_TIDY_RULES_H_

@@ -1,0 +1,125 @@
+// Each rule against made-up files: what it must refuse and what it must let pass.
+#include "tests/tidy/tidy_rules.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace trainyard::tidy {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::string Including(const std::string& path) { return "#include \"" + path + "\"\n"; }
+
+TEST(TidyRulesTest, IncludeDirection) {
+  const std::pair<const char*, const char*> refused[] = {
+      {"controller/core/plan.cpp", "controller/store/event_log.h"},
+      {"controller/store/a.cpp", "controller/rpc/b.h"},
+      {"controller/rpc/a.cpp", "controller/controller.h"},
+      {"controller/controller.cpp", "worker/worker.h"},
+      {"controller/planner/a.h", "controller/core/plan.h"},
+      {"worker/worker.cpp", "controller/core/plan.h"},
+      {"worker/core/a.cpp", "worker/process/shim.h"},
+      {"worker/rpc/a.cpp", "worker/worker.h"},
+      {"cli/a.cpp", "controller/core/plan.h"},
+      {"trainer/a.cpp", "proto/support/clock.h"},
+      {"proto/support/a.cpp", "controller/core/plan.h"},
+      {"tests/worker/a.cpp", "controller/core/plan.h"},
+  };
+  for (const auto& [path, include] : refused) {
+    EXPECT_THAT(CheckIncludeDirection({{path, Including(include)}}),
+                ElementsAre(HasSubstr(include)))
+        << path;
+  }
+  const std::pair<const char*, const char*> allowed[] = {
+      {"controller/core/plan.cpp", "proto/support/clock.h"},
+      {"controller/core/plan.cpp", "trainyard/v1/job.pb.h"},
+      {"controller/rpc/a.cpp", "controller/store/event_log.h"},
+      {"controller/controller.cpp", "controller/rpc/b.h"},
+      {"cli/a.cpp", "controller/planner/plan.h"},
+      {"worker/worker.cpp", "worker/process/shim.h"},
+      {"tests/simulation/a.cpp", "controller/core/plan.h"},
+  };
+  for (const auto& [path, include] : allowed) {
+    EXPECT_THAT(CheckIncludeDirection({{path, Including(include)}}), IsEmpty()) << path;
+  }
+}
+
+TEST(TidyRulesTest, Libraries) {
+  EXPECT_EQ(CheckLibraries({{"trainer/a.cpp", "#include <google/protobuf/message.h>\n"}}).size(),
+            1);
+  EXPECT_EQ(CheckLibraries({{"controller/core/a.h", "#include <mutex>\n"}}).size(), 1);
+  EXPECT_EQ(CheckLibraries({{"worker/tail/a.cpp", Including("grpcpp/grpcpp.h")}}).size(), 1);
+  EXPECT_EQ(CheckLibraries({{"cli/a.cpp", "#include <torch/torch.h>\n"}}).size(), 1);
+  EXPECT_THAT(CheckLibraries({{"worker/rpc/a.cpp", Including("grpcpp/grpcpp.h")}}), IsEmpty());
+}
+
+TEST(TidyRulesTest, PureFolders) {
+  for (const char* code : {"auto now = std::chrono::system_clock::now();", "x = time(nullptr);",
+                           "std::random_device seed;", "getenv(name);", "int r = rand() % 3;",
+                           "std::mutex lock;", "sleep (1);", "std::thread t;"}) {
+    EXPECT_EQ(CheckPureFolders({{"controller/core/a.cpp", code}}).size(), 1) << code;
+    EXPECT_EQ(CheckPureFolders({{"worker/core/a.h", code}}).size(), 1) << code;
+    EXPECT_THAT(CheckPureFolders({{"controller/rpc/a.cpp", code}}), IsEmpty());
+  }
+  for (const char* code : {"// system_clock is banned\n", "job.start_time(now);", "RunTime(x);",
+                           "const char* text = \"getenv(\";", "record.time_ms();", "brand(1);"}) {
+    EXPECT_THAT(CheckPureFolders({{"controller/core/a.cpp", code}}), IsEmpty()) << code;
+  }
+}
+
+std::string Lines(int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += "x\n";
+  return text;
+}
+
+TEST(TidyRulesTest, Lengths) {
+  EXPECT_THAT(CheckFileLengths({{"a.cpp", Lines(600)}, {"b.md", Lines(900)}}), IsEmpty());
+  EXPECT_THAT(CheckFileLengths({{"a.cpp", Lines(601)}}), ElementsAre("a.cpp:600: 601 lines"));
+  EXPECT_THAT(CheckFunctionLengths({{"a.cpp", "void F() {\n" + Lines(58) + "}\n"}}), IsEmpty());
+  EXPECT_THAT(CheckFunctionLengths({{"a.cpp", "\nvoid F() {\n" + Lines(59) + "}\n"}}),
+              ElementsAre("a.cpp:2: 61 lines: void F()"));
+}
+
+TEST(TidyRulesTest, LinesAreCheckedByKind) {
+  const std::string wide(101, 'x');
+  EXPECT_EQ(CheckLines({{"a.cpp", wide}}).size(), 1);
+  EXPECT_THAT(CheckLines({{"a.cpp", std::string(100, 'x')}, {"a.md", wide}}), IsEmpty());
+  // Columns, not bytes.
+  std::string euros;
+  for (int i = 0; i < 100; ++i) euros += "€";
+  EXPECT_THAT(CheckLines({{"a.cpp", euros}}), IsEmpty());
+  EXPECT_EQ(CheckLines({{"a.yaml", "a:\tb"}}).size(), 1);
+  EXPECT_EQ(CheckLines({{"a.md", std::string("// TO") + "DO: later"}}).size(), 1);
+}
+
+TEST(TidyRulesTest, Names) {
+  EXPECT_THAT(CheckNames({{"a/common/b.h", ""}, {"a/common/c.h", ""}}),
+              ElementsAre("a/common: the name says nothing"));
+  EXPECT_EQ(CheckNames({{"worker/job_manager.cpp", ""}}).size(), 1);
+  EXPECT_THAT(CheckNames({{"worker/commonplace.cpp", ""}, {"utility/a.h", ""}}), IsEmpty());
+}
+
+TEST(TidyRulesTest, Orphans) {
+  const SourceFile cmake = {"worker/tail/CMakeLists.txt", "add(worker_tail SOURCES a.cpp b.cpp)"};
+  EXPECT_THAT(CheckOrphans({cmake, {"worker/tail/a.cpp", ""}, {"worker/tail/b.cpp", ""}}),
+              IsEmpty());
+  EXPECT_EQ(CheckOrphans({cmake, {"worker/tail/ta.cpp", ""}}).size(), 1);
+  EXPECT_EQ(CheckOrphans({cmake, {"worker/a.cpp", ""}}).size(), 1);
+  const SourceFile above = {"worker/CMakeLists.txt",
+                            "add(x ${CMAKE_CURRENT_SOURCE_DIR}/tail/c.cpp)"};
+  EXPECT_THAT(CheckOrphans({above, {"worker/tail/c.cpp", ""}}), IsEmpty());
+}
+
+TEST(TidyRulesTest, ReadmesAndGuards) {
+  EXPECT_THAT(CheckReadmes({{"web/a.ts", ""}, {"cli/b.cpp", ""}, {"cli/README.md", ""}}),
+              ElementsAre("web: no README.md"));
+  EXPECT_THAT(CheckHeaderGuards({{"cli/a_b.h", "#ifndef TRAINYARD_CLI_A_B_H_\n"}}), IsEmpty());
+  EXPECT_EQ(CheckHeaderGuards({{"cli/a_b.h", "#pragma once\n"}}).size(), 1);
+}
+
+}  // namespace
+}  // namespace trainyard::tidy

@@ -1,0 +1,41 @@
+// The real source tree against the rules.
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/tidy/source_tree.h"
+#include "tests/tidy/tidy_rules.h"
+
+namespace trainyard::tidy {
+namespace {
+
+using Rule = Violations (*)(const SourceTree&);
+
+const SourceTree& Tree() {
+  static const SourceTree tree = LoadSourceTree(SOURCE_ROOT);
+  return tree;
+}
+
+void Expect(Rule rule) {
+  for (const std::string& violation : rule(Tree())) ADD_FAILURE() << violation;
+}
+
+// A wrong path would let every rule pass.
+TEST(TidyTest, SeesTheTree) {
+  EXPECT_GT(Tree().size(), 100);
+  EXPECT_TRUE(std::any_of(Tree().begin(), Tree().end(), [](const SourceFile& file) {
+    return file.path == "controller/core/plan.h";
+  }));
+}
+
+TEST(TidyTest, IncludesRunDownhill) { Expect(CheckIncludeDirection); }
+TEST(TidyTest, LibrariesStayInTheirFolders) { Expect(CheckLibraries); }
+TEST(TidyTest, PureFoldersArePure) { Expect(CheckPureFolders); }
+TEST(TidyTest, FilesAreShort) { Expect(CheckFileLengths); }
+TEST(TidyTest, FunctionsAreShort) { Expect(CheckFunctionLengths); }
+TEST(TidyTest, LinesAreClean) { Expect(CheckLines); }
+TEST(TidyTest, NamesSaySomething) { Expect(CheckNames); }
+TEST(TidyTest, EverySourceFileIsBuilt) { Expect(CheckOrphans); }
+TEST(TidyTest, TopLevelFoldersAreDescribed) { Expect(CheckReadmes); }
+TEST(TidyTest, HeadersAreGuardedByTheirPath) { Expect(CheckHeaderGuards); }
+
+}  // namespace
+}  // namespace trainyard::tidy
