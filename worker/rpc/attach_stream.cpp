@@ -79,7 +79,7 @@ class AttachStream::Call : public grpc::ClientBidiReactor<v1::WorkerMessage, v1:
     connection_ = nullptr;
     context_.TryCancel();
     Release();
-    done_.get_future().wait();
+    done_->get_future().wait();
   }
 
   bool writing = false;
@@ -100,7 +100,7 @@ class AttachStream::Call : public grpc::ClientBidiReactor<v1::WorkerMessage, v1:
   grpc::ClientContext context_;
   v1::ControllerMessage incoming_;
   v1::WorkerMessage outgoing_;
-  std::promise<void> done_;
+  const std::shared_ptr<std::promise<void>> done_ = std::make_shared<std::promise<void>>();
   // Until OnDone.
   std::shared_ptr<Call> keeps_itself_;
 };
@@ -149,11 +149,13 @@ void AttachStream::Call::OnWriteDone(bool ok) {
 }
 
 void AttachStream::Call::OnDone(const grpc::Status& status) {
-  const std::shared_ptr<Call> self = std::move(keeps_itself_);
-  asio::post(loop_, [self, status = FromGrpc(status)] {
+  // Nothing of this may be used once the loop has it. Nor may it die here: with the last channel
+  // gRPC joins its callback threads, which must not be this one.
+  const std::shared_ptr<std::promise<void>> done = done_;
+  asio::post(loop_, [self = std::move(keeps_itself_), status = FromGrpc(status)] {
     if (self->connection_ != nullptr) self->connection_->Done(status);
   });
-  done_.set_value();
+  done->set_value();
 }
 
 void AttachStream::Connection::Open() {
