@@ -62,7 +62,7 @@ struct Controller::Parts {
                 return sessions.OutputComplete(entry, view);
               }}),
         ingest(*stores.metrics, *stores.logs, [this](int64_t job) { logs.NotifyStored(job); }),
-        sessions(*loop, ingest, std::move(cluster_id)),
+        sessions(*loop, ingest, *stores.events, std::move(cluster_id)),
         workers(sessions),
         jobs(*loop, *stores.events, readers, shutdown),
         metrics(*loop, *stores.metrics, readers),
@@ -132,6 +132,7 @@ void Controller::Stop() {
   // Streams see the signal after the next tick; calls that are left are cancelled.
   parts_->shutdown.Raise();
   parts_->sessions.CloseAll(ShutdownSignal::Status());
+  parts_->loop->Post([this] { parts_->loop->ScheduleTick(); });
   if (parts_->listening.server != nullptr) {
     parts_->listening.server->Shutdown(std::chrono::system_clock::now() + kCallGrace);
     parts_->listening.server->Wait();

@@ -10,7 +10,7 @@
 namespace trainyard::controller {
 namespace {
 
-constexpr std::chrono::seconds kRetryAfter{1};
+constexpr std::chrono::milliseconds kRetryAfter{250};
 // Streams whose offsets are kept at hand; beyond it all are asked for again.
 constexpr std::size_t kMaxKnownStreams = 200'000;
 

@@ -15,6 +15,9 @@ constexpr int64_t kHeartbeatSeconds = 1;
 // How long a log reader waits for the rest of an ended job's output from a node that is away.
 constexpr int64_t kAwayNodeMs = 10'000;
 
+// Newest events of a job that may hold an alert whose bytes were not stored.
+constexpr int kEventsSearched = 1000;
+
 constexpr v1::StreamKind kStreamKinds[] = {v1::STREAM_KIND_TELEMETRY, v1::STREAM_KIND_LOG,
                                            v1::STREAM_KIND_PARSED_LOG};
 
@@ -72,8 +75,9 @@ const v1::Attempt* FindAttempt(const ClusterState& state, const AttemptKey& key)
 
 }  // namespace
 
-WorkerSessions::WorkerSessions(Loop& loop, Ingest& ingest, std::string cluster_id)
-    : loop_(loop), ingest_(ingest), cluster_id_(std::move(cluster_id)) {
+WorkerSessions::WorkerSessions(Loop& loop, Ingest& ingest, EventLog& event_log,
+                               std::string cluster_id)
+    : loop_(loop), ingest_(ingest), event_log_(event_log), cluster_id_(std::move(cluster_id)) {
   loop_.BeforeTick([this](Timestamp now) { HearPausedWorkers(now); });
   loop_.Listen([this](const ClusterView& view, const TickSummary&) {
     SendCommands(view);
@@ -258,6 +262,7 @@ void WorkerSessions::HandleTelemetry(const SessionPtr& session, v1::TelemetryBat
   if (batch.end_offset() > StoredOffset(session->stored, ToStreamKey(batch.stream()))) {
     ObserveTelemetry(batch, loop_.View().now, loop_.observations());
   }
+  DropKnownAlerts(batch);
   auto pending = std::make_shared<PendingTelemetry>();
   pending->batch = std::move(batch);
   pending->permit = std::move(permit);
@@ -283,6 +288,30 @@ void WorkerSessions::SubmitFindings(const SessionPtr& session,
                    StoreCommitted(session);
                  });
   }
+}
+
+// A controller that died between the commit of an alert and the storing of its bytes gets them
+// again in the first batch of the stream; the state does not know alerts, the log does.
+void WorkerSessions::DropKnownAlerts(v1::TelemetryBatch& batch) {
+  if (!heard_streams_.insert(ToStreamKey(batch.stream())).second) return;
+  auto& records = *batch.mutable_records();
+  const auto is_alert = [](const v1::TelemetryRecord& record) { return record.has_alert(); };
+  if (std::none_of(records.begin(), records.end(), is_alert)) return;
+  const auto events = event_log_.ReadJobEvents(batch.stream().job_id(), kEventsSearched);
+  if (!events.ok()) {
+    spdlog::warn("cannot look for known alerts: {}", events.status().ToString());
+    return;
+  }
+  std::set<std::tuple<int64_t, int64_t, std::string>> known;
+  for (const v1::Event& event : *events) {
+    const v1::AlertRaised& alert = event.alert_raised();
+    if (event.has_alert_raised()) known.emplace(alert.epoch(), alert.step(), alert.code());
+  }
+  const auto kept = std::remove_if(records.begin(), records.end(), [&](const auto& record) {
+    return record.has_alert() &&
+           known.contains({batch.stream().epoch(), record.alert().step(), record.alert().code()});
+  });
+  records.erase(kept, records.end());
 }
 
 void WorkerSessions::StoreCommitted(const SessionPtr& session) {

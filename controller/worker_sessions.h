@@ -21,8 +21,8 @@ namespace trainyard::controller {
 
 class WorkerSessions final : public WorkerListener {
  public:
-  // `loop` and `ingest` outlive this; the loop does not run yet.
-  WorkerSessions(Loop& loop, Ingest& ingest, std::string cluster_id);
+  // All references outlive this; the loop does not run yet.
+  WorkerSessions(Loop& loop, Ingest& ingest, EventLog& event_log, std::string cluster_id);
 
   void OnMessage(const std::shared_ptr<WorkerLink>& link, v1::WorkerMessage message,
                  ReadPermit permit) override;
@@ -76,6 +76,7 @@ class WorkerSessions final : public WorkerListener {
   void HandleOutput(const SessionPtr& session, v1::LogChunk chunk, ReadPermit permit);
   void SubmitFindings(const SessionPtr& session, const std::shared_ptr<PendingTelemetry>& pending);
   void StoreCommitted(const SessionPtr& session);
+  void DropKnownAlerts(v1::TelemetryBatch& batch);
   bool KnowsJob(int64_t job_id);
   Ingest::Stored AcknowledgeWhenStored(const SessionPtr& session, const v1::StreamId& stream,
                                        ReadPermit permit);
@@ -93,6 +94,7 @@ class WorkerSessions final : public WorkerListener {
 
   Loop& loop_;
   Ingest& ingest_;
+  EventLog& event_log_;
   const std::string cluster_id_;
 
   // The rest: loop thread only.
@@ -100,6 +102,8 @@ class WorkerSessions final : public WorkerListener {
   // By node id; at most one each.
   std::map<std::string, SessionPtr> sessions_;
   std::map<const WorkerLink*, SessionPtr> by_link_;
+  // Streams that sent telemetry since the start.
+  std::set<StreamKey> heard_streams_;
   // Jobs that a worker sent something of and the state does not know; each is logged once.
   std::set<int64_t> unknown_jobs_;
 };

@@ -46,10 +46,8 @@ const JobEntry* SubmittedJob(const v1::SubmitJobRequest& request,
   for (const v1::Event& event : events) {
     if (event.has_job_submitted()) return &view.state.jobs.at(event.job_submitted().job_id());
   }
-  for (auto it = view.state.jobs.rbegin(); it != view.state.jobs.rend(); ++it) {
-    if (it->second.request_id == request.request_id()) return &it->second;
-  }
-  return nullptr;
+  const auto found = view.state.job_by_request_id.find(request.request_id());
+  return found == view.state.job_by_request_id.end() ? nullptr : &view.state.jobs.at(found->second);
 }
 
 // The events say which job was meant: a name may mean another one after them.

@@ -1,0 +1,152 @@
+// A controller in this process, and workers that speak to it over real gRPC. Waiting is by
+// condition variables with a deadline that is never reached when all is well.
+#ifndef TRAINYARD_TESTS_CONTROLLER_CONTROLLER_HARNESS_H_
+#define TRAINYARD_TESTS_CONTROLLER_CONTROLLER_HARNESS_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "controller/controller.h"
+#include "controller/store/stores.h"
+#include "proto/support/clock.h"
+#include "trainyard/v1/job_service.grpc.pb.h"
+#include "trainyard/v1/log_service.grpc.pb.h"
+#include "trainyard/v1/metric_service.grpc.pb.h"
+#include "trainyard/v1/node_service.grpc.pb.h"
+#include "trainyard/v1/worker_control.grpc.pb.h"
+
+namespace trainyard::controller {
+
+inline constexpr std::chrono::seconds kPatience{20};
+
+// Set by hand.
+class HandClock final : public Clock {
+ public:
+  Timestamp Now() const override { return now_.load(); }
+  void Advance(int64_t ms) { now_ += ms; }
+
+ private:
+  std::atomic<Timestamp> now_{1'000'000};
+};
+
+// An event log in memory that a test may close: Append then waits until it is opened again.
+class GatedEventLog final : public EventLog {
+ public:
+  GatedEventLog();
+
+  absl::StatusOr<Recovery> Recover() override { return inner_->Recover(); }
+  absl::Status Append(const std::vector<v1::Event>& events) override;
+  absl::Status WriteSnapshot(const v1::Snapshot& snapshot) override;
+  absl::StatusOr<std::vector<v1::Event>> ReadJobEvents(int64_t job_id, int limit) override {
+    return inner_->ReadJobEvents(job_id, limit);
+  }
+
+  void Close();
+  void Open();
+  // Until an Append waits at the closed gate.
+  bool WaitForAppend();
+  // Every later Append fails.
+  void Break() { broken_ = true; }
+
+  int appends() const { return appends_; }
+  int snapshots() const { return snapshots_; }
+
+ private:
+  std::unique_ptr<EventLog> inner_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool closed_ = false;
+  bool waiting_ = false;
+  std::atomic<bool> broken_{false};
+  std::atomic<int> appends_{0};
+  std::atomic<int> snapshots_{0};
+};
+
+// One stream of a worker. Destroying it breaks the stream.
+class FakeWorker {
+ public:
+  FakeWorker(const std::shared_ptr<grpc::Channel>& channel, const v1::Hello& hello);
+  ~FakeWorker();
+
+  void Send(const v1::WorkerMessage& message);
+  void SendFact(uint64_t sequence, v1::Fact fact);
+  void SendReport(const v1::AttemptReport& report);
+  void SendMetrics(const v1::StreamId& stream, int64_t begin, int64_t end, int64_t step,
+                   double loss);
+  void SendRecord(const v1::StreamId& stream, int64_t begin, int64_t end,
+                  const v1::TelemetryRecord& record);
+  void SendOutput(v1::StreamId stream, int64_t begin, const std::string& text);
+
+  // Takes the next message of this kind, whatever came before it; a test failure when none comes.
+  v1::ControllerMessage Take(v1::ControllerMessage::KindCase kind);
+  // Waits until the stream is acknowledged as far as `offset`.
+  void TakeAcknowledged(const v1::StreamId& stream, int64_t offset);
+  // Messages of this kind that have come and were not taken.
+  int Count(v1::ControllerMessage::KindCase kind);
+  // How the controller ended the stream; a test failure when it does not.
+  grpc::Status WaitForEnd();
+
+ private:
+  void ReadAll();
+
+  grpc::ClientContext context_;
+  std::unique_ptr<v1::WorkerControl::Stub> stub_;
+  std::unique_ptr<grpc::ClientReaderWriter<v1::WorkerMessage, v1::ControllerMessage>> stream_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<v1::ControllerMessage> received_;
+  bool ended_ = false;
+  grpc::Status end_;
+  std::thread reader_;
+};
+
+// A controller on port 0 with one channel to it and a stub of each service.
+struct RunningController {
+  explicit RunningController(Stores stores, LoopOptions loop = {});
+  explicit RunningController(const std::string& data_dir);
+
+  // Submits a job of one node with this many CPU slots; returns its id.
+  int64_t Submit(const std::string& name, int slots = 1);
+  v1::Job Get(const std::string& job);
+  // Waits until the job satisfies the condition, by WatchJob.
+  v1::Job WaitForJob(int64_t job_id, const std::function<bool(const v1::Job&)>& condition);
+
+  HandClock clock;
+  std::unique_ptr<Controller> controller;
+  std::shared_ptr<grpc::Channel> channel;
+  std::unique_ptr<v1::JobService::Stub> jobs;
+  std::unique_ptr<v1::LogService::Stub> logs;
+  std::unique_ptr<v1::MetricService::Stub> metrics;
+  std::unique_ptr<v1::NodeService::Stub> nodes;
+  std::unique_ptr<v1::ServerService::Stub> server;
+
+ private:
+  void Connect();
+};
+
+// A job that runs a program of its own on CPU slots.
+v1::JobSpec CommandSpec(const std::string& name, int slots);
+
+v1::Hello TestHello(const std::string& node_id, int slots);
+
+v1::StreamId Stream(int64_t job_id, v1::StreamKind kind, int rank = 0, int64_t epoch = 1);
+
+v1::Fact StartedFact(int64_t job_id, int rank = 0, int64_t epoch = 1);
+v1::Fact ExitedFact(int64_t job_id, int exit_code, int rank = 0, int64_t epoch = 1);
+v1::Fact ClearedFact(int64_t job_id, int64_t epoch = 1);
+
+// What a worker reports of a running attempt with rank 0.
+v1::AttemptReport RunningReport(int64_t job_id, int64_t epoch = 1);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_TESTS_CONTROLLER_CONTROLLER_HARNESS_H_

@@ -1,0 +1,243 @@
+#include "controller/worker_sessions.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/controller/controller_harness.h"
+
+namespace trainyard::controller {
+namespace {
+
+using Kind = v1::ControllerMessage;
+
+class WorkerSessionsTest : public testing::Test {
+ protected:
+  static Stores GatedStores(GatedEventLog** log) {
+    Stores stores = OpenMemoryStores();
+    auto gated = std::make_unique<GatedEventLog>();
+    *log = gated.get();
+    stores.events = std::move(gated);
+    return stores;
+  }
+
+  std::unique_ptr<FakeWorker> Attach(const v1::Hello& hello) {
+    return std::make_unique<FakeWorker>(running_.channel, hello);
+  }
+
+  // Takes Welcome, then a job that runs on this worker, all its facts acknowledged: 1 is the last one.
+  int64_t RunJob(FakeWorker& worker) {
+    worker.Take(Kind::kWelcome);
+    const int64_t job = running_.Submit("job");
+    worker.Take(Kind::kStartAttempt);
+    worker.SendReport(RunningReport(job));
+    worker.SendFact(1, StartedFact(job));
+    EXPECT_EQ(worker.Take(Kind::kFactsAcknowledged).facts_acknowledged().fact_sequence(), 1u);
+    return job;
+  }
+
+  GatedEventLog* log_ = nullptr;
+  RunningController running_{GatedStores(&log_)};
+};
+
+TEST_F(WorkerSessionsTest, WelcomesAWorkerAndNamesTheCluster) {
+  auto worker = Attach(TestHello("a", 1));
+  const v1::Welcome welcome = worker->Take(Kind::kWelcome).welcome();
+  EXPECT_EQ(welcome.fact_sequence(), 0u);
+  EXPECT_EQ(welcome.streams_size(), 0);
+  EXPECT_EQ(welcome.heartbeat_interval().seconds(), 1);
+  EXPECT_EQ(welcome.cluster_id().size(), 32u);
+}
+
+TEST_F(WorkerSessionsTest, SendsStartAttemptOnlyAfterTheCommit) {
+  auto worker = Attach(TestHello("a", 1));
+  worker->Take(Kind::kWelcome);
+  log_->Close();
+  std::thread submit([&] { running_.Submit("job"); });
+  ASSERT_TRUE(log_->WaitForAppend());
+  EXPECT_EQ(worker->Count(Kind::kStartAttempt), 0);
+  log_->Open();
+  const v1::StartAttempt start = worker->Take(Kind::kStartAttempt).start_attempt();
+  submit.join();
+  EXPECT_EQ(start.job_id(), 1);
+  EXPECT_EQ(start.epoch(), 1);
+  ASSERT_EQ(start.ranks_size(), 1);
+}
+
+TEST_F(WorkerSessionsTest, RepeatsACommandUntilItIsAnswered) {
+  auto worker = Attach(TestHello("a", 1));
+  worker->Take(Kind::kWelcome);
+  const int64_t job = running_.Submit("job");
+  worker->Take(Kind::kStartAttempt);
+  running_.clock.Advance(900);
+  running_.Submit("another-tick");
+  EXPECT_EQ(worker->Count(Kind::kStartAttempt), 0);
+  running_.clock.Advance(200);
+  EXPECT_EQ(worker->Take(Kind::kStartAttempt).start_attempt().job_id(), job);
+  worker->SendReport(RunningReport(job));
+  worker->SendFact(1, StartedFact(job));
+  worker->Take(Kind::kFactsAcknowledged);
+  running_.clock.Advance(1000);
+  running_.Submit("and-another");
+  EXPECT_EQ(worker->Count(Kind::kStartAttempt), 0);
+}
+
+TEST_F(WorkerSessionsTest, AcknowledgesAFactThatIsInTheLogOnceMore) {
+  auto worker = Attach(TestHello("a", 1));
+  const int64_t job = RunJob(*worker);
+  const int before = log_->appends();
+  worker->SendFact(1, StartedFact(job));
+  EXPECT_EQ(worker->Take(Kind::kFactsAcknowledged).facts_acknowledged().fact_sequence(), 1u);
+  EXPECT_EQ(log_->appends(), before);
+}
+
+TEST_F(WorkerSessionsTest, EndsTheStreamOfAWorkerThatSkipsAFact) {
+  auto worker = Attach(TestHello("a", 1));
+  const int64_t job = RunJob(*worker);
+  worker->SendFact(3, ExitedFact(job, 0));
+  EXPECT_EQ(worker->WaitForEnd().error_code(), grpc::StatusCode::OUT_OF_RANGE);
+}
+
+TEST_F(WorkerSessionsTest, RefusesASecondWorkerWithTheSameNodeId) {
+  auto first = Attach(TestHello("a", 1));
+  first->Take(Kind::kWelcome);
+  v1::Hello hello = TestHello("a", 1);
+  hello.set_incarnation("2");
+  auto second = Attach(hello);
+  const grpc::Status status = second->WaitForEnd();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::ALREADY_EXISTS);
+  EXPECT_NE(status.error_message().find("--data-dir"), std::string::npos);
+  // The first one is not disturbed.
+  const int64_t job = running_.Submit("job");
+  EXPECT_EQ(first->Take(Kind::kStartAttempt).start_attempt().job_id(), job);
+}
+
+TEST_F(WorkerSessionsTest, TheSameWorkerTakesItsStreamOver) {
+  auto first = Attach(TestHello("a", 1));
+  first->Take(Kind::kWelcome);
+  auto second = Attach(TestHello("a", 1));
+  second->Take(Kind::kWelcome);
+  EXPECT_EQ(first->WaitForEnd().error_code(), grpc::StatusCode::ABORTED);
+  const int64_t job = running_.Submit("job");
+  EXPECT_EQ(second->Take(Kind::kStartAttempt).start_attempt().job_id(), job);
+}
+
+TEST_F(WorkerSessionsTest, AWorkerThatWasStartedAgainReplacesASilentStream) {
+  auto first = Attach(TestHello("a", 1));
+  first->Take(Kind::kWelcome);
+  for (int i = 0; i < 4; ++i) {
+    running_.clock.Advance(900);
+    running_.Submit("tick-" + std::to_string(i));
+  }
+  v1::Hello hello = TestHello("a", 1);
+  hello.set_incarnation("2");
+  auto second = Attach(hello);
+  second->Take(Kind::kWelcome);
+  EXPECT_EQ(first->WaitForEnd().error_code(), grpc::StatusCode::ABORTED);
+}
+
+TEST_F(WorkerSessionsTest, RefusesAWorkerOfAnotherCluster) {
+  v1::Hello hello = TestHello("a", 1);
+  hello.set_cluster_id("0123");
+  const grpc::Status status = Attach(hello)->WaitForEnd();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_NE(status.error_message().find("0123"), std::string::npos);
+}
+
+TEST_F(WorkerSessionsTest, RefusesAnotherProtocolVersion) {
+  v1::Hello hello = TestHello("a", 1);
+  hello.set_protocol_version(2);
+  EXPECT_EQ(Attach(hello)->WaitForEnd().error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+}
+
+TEST_F(WorkerSessionsTest, StoresMetricsOnceWhenTheWorkerSendsThemAgain) {
+  const v1::StreamId stream = Stream(1, v1::STREAM_KIND_TELEMETRY);
+  {
+    auto worker = Attach(TestHello("a", 1));
+    RunJob(*worker);
+    worker->SendMetrics(stream, 0, 100, 1, 5.0);
+    worker->SendMetrics(stream, 100, 200, 2, 4.0);
+    worker->TakeAcknowledged(stream, 200);
+  }
+  v1::Hello hello = TestHello("a", 1);
+  *hello.add_attempts() = RunningReport(1);
+  auto worker = Attach(hello);
+  const v1::Welcome welcome = worker->Take(Kind::kWelcome).welcome();
+  EXPECT_EQ(welcome.fact_sequence(), 1u);
+  ASSERT_EQ(welcome.streams_size(), 1);
+  EXPECT_EQ(welcome.streams(0).offset(), 200);
+  worker->SendMetrics(stream, 100, 200, 2, 4.0);
+  worker->SendMetrics(stream, 200, 300, 3, 3.0);
+  worker->TakeAcknowledged(stream, 300);
+
+  v1::GetSeriesRequest request;
+  request.set_job("1");
+  request.add_keys("loss");
+  v1::GetSeriesResponse response;
+  grpc::ClientContext context;
+  ASSERT_TRUE(running_.metrics->GetSeries(&context, request, &response).ok());
+  ASSERT_EQ(response.series_size(), 1);
+  EXPECT_THAT(response.series(0).steps(), testing::ElementsAre(1, 2, 3));
+  EXPECT_THAT(response.series(0).counts(), testing::Each(1));
+  EXPECT_EQ(running_.Get("1").progress().step(), 3);
+  EXPECT_EQ(running_.Get("1").attempts(0).last_step(), 3);
+}
+
+TEST_F(WorkerSessionsTest, EndsTheStreamWhenBytesAreMissing) {
+  auto worker = Attach(TestHello("a", 1));
+  RunJob(*worker);
+  worker->SendMetrics(Stream(1, v1::STREAM_KIND_TELEMETRY), 100, 200, 2, 4.0);
+  EXPECT_EQ(worker->WaitForEnd().error_code(), grpc::StatusCode::OUT_OF_RANGE);
+}
+
+TEST_F(WorkerSessionsTest, CommitsACheckpointBeforeItsBytesAreAcknowledged) {
+  auto worker = Attach(TestHello("a", 1));
+  const int64_t job = RunJob(*worker);
+  const v1::StreamId stream = Stream(job, v1::STREAM_KIND_TELEMETRY);
+  v1::TelemetryRecord record;
+  record.mutable_checkpoint()->set_step(100);
+  record.mutable_checkpoint()->set_path("/c/step_000000100");
+  log_->Close();
+  worker->SendRecord(stream, 0, 50, record);
+  // Later bytes of the stream must not overtake it.
+  worker->SendMetrics(stream, 50, 100, 101, 4.0);
+  ASSERT_TRUE(log_->WaitForAppend());
+  EXPECT_EQ(worker->Count(Kind::kStreamAcknowledged), 0);
+  log_->Open();
+  worker->TakeAcknowledged(stream, 100);
+  ASSERT_EQ(running_.Get("1").checkpoints_size(), 1);
+  EXPECT_EQ(running_.Get("1").checkpoints(0).epoch(), 1);
+}
+
+TEST_F(WorkerSessionsTest, ForgetsAnAttemptOnceItHasEndedAndAllOfItIsStored) {
+  auto worker = Attach(TestHello("a", 1));
+  const int64_t job = RunJob(*worker);
+  worker->SendOutput(Stream(job, v1::STREAM_KIND_LOG), 0, "hello\n");
+  worker->TakeAcknowledged(Stream(job, v1::STREAM_KIND_LOG), 6);
+  v1::AttemptReport report = RunningReport(job);
+  report.mutable_ranks(0)->set_running(false);
+  report.set_cleared(true);
+  v1::StreamEnd& end = *report.add_stream_ends();
+  *end.mutable_stream() = Stream(job, v1::STREAM_KIND_LOG);
+  end.set_end_offset(10);
+  worker->SendReport(report);
+  worker->SendFact(2, ExitedFact(job, 0));
+  worker->SendFact(3, ClearedFact(job));
+  running_.WaitForJob(job,
+                      [](const v1::Job& seen) { return seen.state() == v1::JOB_STATE_SUCCEEDED; });
+  EXPECT_EQ(worker->Count(Kind::kForgetAttempt), 0);
+  worker->SendOutput(Stream(job, v1::STREAM_KIND_LOG), 6, "bye\n");
+  const v1::ForgetAttempt forget = worker->Take(Kind::kForgetAttempt).forget_attempt();
+  EXPECT_EQ(forget.job_id(), job);
+  EXPECT_EQ(forget.epoch(), 1);
+}
+
+TEST_F(WorkerSessionsTest, LetsAWorkerGetRidOfAnUnknownJobsOutput) {
+  auto worker = Attach(TestHello("a", 1));
+  worker->Take(Kind::kWelcome);
+  const v1::StreamId stream = Stream(77, v1::STREAM_KIND_LOG);
+  worker->SendOutput(stream, 0, "old\n");
+  worker->TakeAcknowledged(stream, 4);
+}
+
+}  // namespace
+}  // namespace trainyard::controller
