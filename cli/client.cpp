@@ -21,6 +21,8 @@ using std::chrono::system_clock;
 
 // A whole metric series may come in one message.
 constexpr int kMaxMessageBytes = 256 << 20;
+// Not more often than the controller allows (controller/rpc/server.cpp).
+constexpr int kKeepaliveTimeMs = 10000;
 constexpr milliseconds kPauseBetweenAttempts{500};
 
 std::shared_ptr<grpc::Channel> MakeChannel(const std::string& server, milliseconds connect_limit) {
@@ -31,6 +33,10 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& server, millisecon
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, static_cast<int>(connect_limit.count()));
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 200);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
+  // A stream that is silent for hours must still notice that its controller's machine is gone.
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeMs);
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
   return grpc::CreateCustomChannel(server, grpc::InsecureChannelCredentials(), arguments);
 }

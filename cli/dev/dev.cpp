@@ -53,6 +53,7 @@ class LocalCluster {
 
   // False after Ctrl-C.
   absl::StatusOr<bool> Start() {
+    TRAINYARD_RETURN_IF_ERROR(MakeDirectory(data_dir_));
     TRAINYARD_RETURN_IF_ERROR(MakeDirectory(data_dir_ / "logs"));
     TRAINYARD_RETURN_IF_ERROR(StartController());
     TRAINYARD_ASSIGN_OR_RETURN(

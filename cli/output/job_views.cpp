@@ -55,6 +55,23 @@ std::vector<std::string> JobCells(const v1::Job& job, const v1::PendingReason* p
       ReasonText(job, pending)};
 }
 
+// JobCells for programs: numbers in full, seconds, and nothing where nothing is known.
+std::vector<std::string> ExactJobCells(const v1::Job& job, std::vector<std::string> cells,
+                                       Timestamp now) {
+  for (std::string& cell : cells) {
+    if (cell == kNothing) cell.clear();
+  }
+  const v1::Progress& progress = job.progress();
+  if (progress.step() > 0) {
+    cells[4] = absl::StrCat(progress.step());
+    cells[5] = DumpJson(progress.loss(), -1);
+    cells[6] = DumpJson(progress.tokens_per_second(), -1);
+  }
+  if (!cells[7].empty()) cells[7] = DumpJson(progress.eta_seconds(), -1);
+  cells[10] = absl::StrCat((now - job.submitted_time_ms()) / 1000);
+  return cells;
+}
+
 // "0-3,5" from sorted numbers.
 std::string RangesText(const std::set<int>& numbers) {
   std::vector<std::string> parts;
@@ -143,8 +160,10 @@ Listing JobListing(const v1::ListJobsResponse& response, Timestamp now) {
   for (const v1::Job& job : response.jobs()) {
     const auto found = response.pending().find(job.id());
     const v1::PendingReason* pending = found == response.pending().end() ? nullptr : &found->second;
+    std::vector<std::string> cells = JobCells(job, pending, now);
+    std::vector<std::string> exact = ExactJobCells(job, cells, now);
     listing.rows.push_back(
-        {JobCells(job, pending, now), absl::StrCat(job.id()), JobDocument(job, pending)});
+        {std::move(cells), absl::StrCat(job.id()), JobDocument(job, pending), std::move(exact)});
   }
   return listing;
 }
@@ -205,13 +224,24 @@ Listing NodeListing(const v1::ListNodesResponse& response, Timestamp now) {
                      {"ID", false, true},
                      {"HEARD", true}};
   for (const v1::Node& node : response.nodes()) {
-    listing.rows.push_back(
-        {{node.name(), EnumText(node.state()), SlotsText(node), DevicesText(node), JobsOnNode(node),
-          node.address(), absl::StrCat(node.inventory().cpu_cores()),
-          BytesText(node.inventory().memory_bytes()), node.worker_version(), node.id(),
-          AgoText(node.last_heard_ms(), now)},
-         node.name(),
-         StableJson(node)});
+    Row row;
+    row.cells = {node.name(),
+                 EnumText(node.state()),
+                 SlotsText(node),
+                 DevicesText(node),
+                 JobsOnNode(node),
+                 node.address(),
+                 absl::StrCat(node.inventory().cpu_cores()),
+                 BytesText(node.inventory().memory_bytes()),
+                 node.worker_version(),
+                 node.id(),
+                 AgoText(node.last_heard_ms(), now)};
+    row.exact_cells = row.cells;
+    row.exact_cells[7] = absl::StrCat(node.inventory().memory_bytes());
+    row.exact_cells[10] = IsoTime(node.last_heard_ms());
+    row.name = node.name();
+    row.document = StableJson(node);
+    listing.rows.push_back(std::move(row));
   }
   return listing;
 }
@@ -222,11 +252,19 @@ Listing CheckpointListing(const v1::Job& job, bool deleted_too, Timestamp now) {
                      {"AGE", true},  {"STATE"},         {"PATH", false, false, true}};
   for (const v1::Checkpoint& checkpoint : job.checkpoints()) {
     if (checkpoint.deleted() && !deleted_too) continue;
-    listing.rows.push_back({{absl::StrCat(checkpoint.step()), absl::StrCat(checkpoint.epoch()),
-                             BytesText(checkpoint.bytes()), AgeText(checkpoint.time_ms(), now),
-                             checkpoint.deleted() ? "deleted" : "published", checkpoint.path()},
-                            checkpoint.path(),
-                            StableJson(checkpoint)});
+    Row row;
+    row.cells = {absl::StrCat(checkpoint.step()),
+                 absl::StrCat(checkpoint.epoch()),
+                 BytesText(checkpoint.bytes()),
+                 AgeText(checkpoint.time_ms(), now),
+                 checkpoint.deleted() ? "deleted" : "published",
+                 checkpoint.path()};
+    row.exact_cells = row.cells;
+    row.exact_cells[2] = absl::StrCat(checkpoint.bytes());
+    row.exact_cells[3] = absl::StrCat((now - checkpoint.time_ms()) / 1000);
+    row.name = checkpoint.path();
+    row.document = StableJson(checkpoint);
+    listing.rows.push_back(std::move(row));
   }
   return listing;
 }

@@ -139,7 +139,10 @@ std::string RenderCsv(const Listing& listing) {
   for (const Column& column : listing.columns) titles.push_back(column.title);
   absl::StrAppend(&text, absl::StrJoin(titles, ",", append_field), "\n");
   for (const Row& row : listing.rows) {
-    absl::StrAppend(&text, absl::StrJoin(row.cells, ",", append_field), "\n");
+    absl::StrAppend(
+        &text,
+        absl::StrJoin(row.exact_cells.empty() ? row.cells : row.exact_cells, ",", append_field),
+        "\n");
   }
   return text;
 }

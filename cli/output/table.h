@@ -27,6 +27,8 @@ struct Row {
   std::string name;
   // What -o json and -o yaml print.
   nlohmann::json document;
+  // What -o csv prints, where it differs from the cells: plain numbers, seconds, ISO-8601 times.
+  std::vector<std::string> exact_cells;
 };
 
 struct Listing {

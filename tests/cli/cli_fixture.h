@@ -1,0 +1,69 @@
+// Runs command lines in this process against a FakeServer, with a fixed clock and terminal.
+#ifndef TRAINYARD_TESTS_CLI_CLI_FIXTURE_H_
+#define TRAINYARD_TESTS_CLI_CLI_FIXTURE_H_
+
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cli/app.h"
+#include "cli/environment.h"
+#include "gtest/gtest.h"
+#include "tests/cli/fake_server.h"
+
+namespace trainyard::cli {
+
+// 2026-11-21T12:00:00Z.
+inline constexpr Timestamp kNow = 1795262400000;
+
+class FixedClock : public Clock {
+ public:
+  Timestamp Now() const override { return now; }
+  Timestamp now = kNow;
+};
+
+struct CliResult {
+  int exit_code = -1;
+  std::string out;
+  std::string err;
+};
+
+class CliFixture : public ::testing::Test {
+ protected:
+  CliFixture();
+  ~CliFixture() override;
+
+  // Against the fake server; starts it at the first call.
+  CliResult Run(const std::vector<std::string>& arguments);
+
+  FakeServer& server();
+  FakeAnswers& answers() { return server().answers(); }
+
+  // Writes a file into this test's own folder and returns its path.
+  std::string WriteFile(const std::string& name, const std::string& text);
+  const std::string& directory() const { return directory_; }
+
+  FixedClock clock_;
+  Interrupt interrupt_;
+  Environment environment_;
+  // What the user types.
+  std::string input_;
+
+ private:
+  std::string directory_;
+  std::unique_ptr<FakeServer> server_;
+};
+
+// A job of two ranks on two nodes that is at step 120 of 300.
+v1::Job RunningJob();
+
+// The same job, ended.
+v1::Job EndedJob(v1::JobState state);
+
+// A job file without a trainer: every key that the loader needs.
+extern const char kJobFile[];
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_TESTS_CLI_CLI_FIXTURE_H_

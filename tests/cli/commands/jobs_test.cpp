@@ -1,0 +1,247 @@
+// ps, describe, why, ckpt list, nodes and server status.
+#include "gmock/gmock.h"
+#include "nlohmann/json.hpp"
+#include "tests/cli/cli_fixture.h"
+
+namespace trainyard::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+v1::Job QueuedJob() {
+  v1::Job job = RunningJob();
+  job.set_id(18);
+  job.set_name("waits");
+  job.set_state(v1::JOB_STATE_QUEUED);
+  job.clear_attempts();
+  job.clear_progress();
+  job.set_submitted_time_ms(kNow - 5000);
+  return job;
+}
+
+v1::ListJobsResponse TwoJobs() {
+  v1::ListJobsResponse page;
+  *page.add_jobs() = QueuedJob();
+  *page.add_jobs() = RunningJob();
+  (*page.mutable_pending())[18].set_message("needs 2 nodes with 1 free slot; 1 is free");
+  return page;
+}
+
+class JobsTest : public CliFixture {};
+
+TEST_F(JobsTest, PsPrintsATable) {
+  answers().pages.push_back(TwoJobs());
+  const CliResult result = Run({"ps"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.out,
+            "ID  NAME   STATE       STEP    LOSS  TOK/S    ETA    AGE  REASON\n"
+            "18  waits  queued         -       -      -      -     5s  needs 2 nodes with 1 free "
+            "slot; 1 is free\n"
+            "17  tiny   running  120/300  3.2012  5.23k  1m12s  3m12s\n");
+  EXPECT_THAT(result.err, IsEmpty());
+}
+
+TEST_F(JobsTest, PsAsksForLiveJobsUnlessToldOtherwise) {
+  answers().pages.push_back({});
+  Run({"ps"});
+  Run({"ps", "-a", "-u", "bob"});
+  Run({"ps", "--state", "failed"});
+  ASSERT_EQ(answers().list_requests.size(), 3u);
+  EXPECT_THAT(answers().list_requests[0].states(),
+              ElementsAre(v1::JOB_STATE_QUEUED, v1::JOB_STATE_STARTING, v1::JOB_STATE_RUNNING,
+                          v1::JOB_STATE_RECOVERING, v1::JOB_STATE_STOPPING));
+  EXPECT_THAT(answers().list_requests[1].states(), IsEmpty());
+  EXPECT_EQ(answers().list_requests[1].user(), "bob");
+  EXPECT_THAT(answers().list_requests[2].states(), ElementsAre(v1::JOB_STATE_FAILED));
+}
+
+TEST_F(JobsTest, PsIsCutToTheTerminalButNeverInAPipe) {
+  answers().pages.push_back(TwoJobs());
+  environment_.console.width = 60;
+  EXPECT_THAT(Run({"ps"}).out, HasSubstr("1 is free\n"));
+  environment_.console.out_is_tty = true;
+  const std::string cut = Run({"ps"}).out;
+  EXPECT_THAT(cut, HasSubstr("…\n"));
+  EXPECT_THAT(cut, Not(HasSubstr("1 is free")));
+  EXPECT_THAT(Run({"ps", "-o", "json"}).out, HasSubstr("1 is free"));
+}
+
+TEST_F(JobsTest, PsJsonHasStableKeysAndIsoTimes) {
+  answers().pages.push_back(TwoJobs());
+  const nlohmann::json jobs = nlohmann::json::parse(Run({"ps", "-o", "json"}).out);
+  ASSERT_EQ(jobs.size(), 2u);
+  EXPECT_EQ(jobs[1]["submitted_time"], "2026-11-21T11:56:48.000Z");
+  EXPECT_EQ(jobs[1]["ended_time"], nullptr);
+  EXPECT_EQ(jobs[1]["pending"], nullptr);
+  EXPECT_EQ(jobs[0]["progress"], nullptr);
+  EXPECT_EQ(jobs[0]["attempts"], nlohmann::json::array());
+  EXPECT_EQ(jobs[0]["pending"]["queue_position"], 0);
+  std::vector<std::string> first, second;
+  for (const auto& [key, value] : jobs[0].items()) first.push_back(key);
+  for (const auto& [key, value] : jobs[1].items()) second.push_back(key);
+  EXPECT_EQ(first, second);
+}
+
+TEST_F(JobsTest, PsOtherFormats) {
+  answers().pages.push_back(TwoJobs());
+  EXPECT_EQ(Run({"ps", "-o", "name"}).out, "18\n17\n");
+  EXPECT_THAT(Run({"ps", "-o", "wide"}).out, HasSubstr("USER"));
+  EXPECT_THAT(Run({"ps", "-o", "csv"}).out,
+              HasSubstr("\n17,tiny,ada,running,120,3.20125,5234.0,72.0,2x1,2,192,"
+                        "2026-11-21T11:56:48.000Z,\n"));
+  EXPECT_THAT(Run({"ps", "-o", "yaml"}).out, HasSubstr("name: \"tiny\"\n"));
+}
+
+TEST_F(JobsTest, PsFollowsTheCursorUpToTheLimit) {
+  v1::ListJobsResponse first = TwoJobs();
+  first.set_next_cursor("c1");
+  v1::ListJobsResponse second;
+  *second.add_jobs() = RunningJob();
+  second.set_next_cursor("c2");
+  answers().pages = {first, second};
+  const CliResult result = Run({"ps", "-o", "name", "--limit", "3"});
+  EXPECT_EQ(result.out, "18\n17\n17\n");
+  EXPECT_THAT(result.err, HasSubstr("only the newest 3"));
+  ASSERT_EQ(answers().list_requests.size(), 2u);
+  EXPECT_EQ(answers().list_requests[1].cursor(), "c1");
+  EXPECT_EQ(answers().list_requests[1].limit(), 1);
+}
+
+TEST_F(JobsTest, PsEndsWhenAServerSendsEmptyPagesForEver) {
+  v1::ListJobsResponse page;
+  page.set_next_cursor("again");
+  answers().pages.push_back(page);
+  EXPECT_EQ(Run({"ps"}).exit_code, 0);
+  EXPECT_EQ(answers().list_requests.size(), 1u);
+}
+
+TEST_F(JobsTest, AnEmptyListSaysWhatToDo) {
+  answers().pages.push_back({});
+  EXPECT_THAT(Run({"ps"}).err, HasSubstr("`trainyard ps -a`"));
+  EXPECT_THAT(Run({"ps", "-a"}).err, HasSubstr("trainyard submit"));
+  EXPECT_EQ(Run({"ps", "-o", "json"}).out, "[]\n");
+  EXPECT_THAT(Run({"ps", "-o", "json"}).err, IsEmpty());
+}
+
+class DescribeTest : public CliFixture {
+ protected:
+  DescribeTest() {
+    v1::GetJobResponse& response = answers().job;
+    *response.mutable_job() = EndedJob(v1::JOB_STATE_FAILED);
+    v1::Checkpoint& checkpoint = *response.mutable_job()->add_checkpoints();
+    checkpoint.set_step(100);
+    checkpoint.set_epoch(1);
+    checkpoint.set_path("/c/step_000000100");
+    checkpoint.set_bytes(3 << 20);
+    checkpoint.set_time_ms(kNow - 120000);
+    *response.mutable_job()->add_checkpoints() = checkpoint;
+    response.mutable_job()->mutable_checkpoints(1)->set_deleted(true);
+    response.mutable_job()->mutable_checkpoints(1)->set_step(50);
+    (*response.mutable_node_names())["id-b"] = "node-2";
+    v1::Event& event = *response.add_events();
+    event.set_time_ms(kNow - 192000);
+    event.set_actor("user ada");
+    event.mutable_job_submitted()->set_job_id(17);
+  }
+};
+
+TEST_F(DescribeTest, ShowsEverySection) {
+  const CliResult result = Run({"describe", "tiny"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(answers().get_requests[0].job(), "tiny");
+  for (const char* text :
+       {"Job 17  tiny\n", "  State       failed\n", "2026-11-21T11:56:48.000Z (3m12s ago)",
+        "  Slots       2 nodes x 1 cpu\n", "  Restarts    1 of 5 used\n",
+        "  Speed       5.23k tokens/s, 0.4 s a step\n", "  id-a: rank 0\n  node-2: rank 1\n",
+        "  Culprit     rank 1 on node-2\n", "    Traceback:  [31mboom\n", "3.0 MiB",
+        "resources.nodes", "job.yaml:2:13", "  2026-11-21T11:56:48.000Z  user ada: submitted\n"}) {
+    EXPECT_THAT(result.out, HasSubstr(text));
+  }
+  EXPECT_THAT(result.out, Not(HasSubstr("\033")));
+}
+
+TEST_F(DescribeTest, AnUnknownAttemptIsNotFound) {
+  EXPECT_EQ(Run({"describe", "tiny@2"}).exit_code, 0);
+  const CliResult result = Run({"describe", "tiny@9"});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("no attempt 9"));
+}
+
+TEST_F(DescribeTest, OtherFormats) {
+  const nlohmann::json document = nlohmann::json::parse(Run({"describe", "17", "-o", "json"}).out);
+  EXPECT_EQ(document["job"]["attempts"][0]["verdict"]["cause"], "rank_exited");
+  EXPECT_EQ(document["job"]["checkpoints"][0]["deleted"], false);
+  EXPECT_EQ(document["events"][0]["time"], "2026-11-21T11:56:48.000Z");
+  EXPECT_EQ(document["node_names"]["id-b"], "node-2");
+  EXPECT_EQ(Run({"describe", "17", "-o", "name"}).out, "17\n");
+  EXPECT_THAT(Run({"describe", "17", "-o", "csv"}).out, HasSubstr("job.attempts[0].epoch,2\n"));
+}
+
+TEST_F(DescribeTest, CheckpointListHidesDeletedOnes) {
+  EXPECT_EQ(Run({"ckpt", "list", "17"}).out,
+            "STEP  ATTEMPT     SIZE    AGE  STATE      PATH\n"
+            " 100        1  3.0 MiB  2m00s  published  /c/step_000000100\n");
+  EXPECT_THAT(Run({"ckpt", "list", "17", "-a"}).out, HasSubstr("  50"));
+  EXPECT_THAT(Run({"ckpt", "list", "17", "-o", "csv"}).out,
+              HasSubstr("\n100,1,3145728,120,published,/c/step_000000100\n"));
+  EXPECT_EQ(Run({"ckpt", "list", "17", "-o", "name"}).out, "/c/step_000000100\n");
+}
+
+TEST_F(JobsTest, WhyAnswersForAWaitingJob) {
+  v1::WhyJobResponse& why = answers().why;
+  *why.mutable_job() = QueuedJob();
+  why.set_answer("waiting: needs 2 nodes; 1 is free");
+  why.mutable_pending()->set_queue_position(3);
+  why.mutable_pending()->set_advice("--set resources.nodes=1");
+  EXPECT_EQ(Run({"why", "18"}).out,
+            "waiting: needs 2 nodes; 1 is free\n  place in the queue: 3\n"
+            "  try: --set resources.nodes=1\n");
+  EXPECT_EQ(nlohmann::json::parse(Run({"why", "18", "-o", "json"}).out)["verdict"], nullptr);
+}
+
+TEST_F(JobsTest, WhyShowsTheVerdictOfAnEndedJob) {
+  v1::WhyJobResponse& why = answers().why;
+  *why.mutable_job() = EndedJob(v1::JOB_STATE_FAILED);
+  *why.mutable_verdict() = why.job().attempts(0).verdict();
+  why.set_answer("failed: rank 1 exited with 70");
+  const CliResult result = Run({"why", "17"});
+  EXPECT_THAT(result.out, HasSubstr("failed: rank 1 exited with 70\n"));
+  EXPECT_THAT(result.out, HasSubstr("Its last lines:\n    first\n"));
+}
+
+TEST_F(JobsTest, NodesPrintsSlots) {
+  v1::Node& node = *answers().nodes.add_nodes();
+  node.set_id("id-a");
+  node.set_name("node-1");
+  node.set_state(v1::NODE_STATE_READY);
+  node.set_address("10.0.0.1");
+  node.set_last_heard_ms(kNow - 2000);
+  for (int i = 0; i < 2; ++i) {
+    v1::Slot& slot = *node.mutable_inventory()->add_slots();
+    slot.set_index(i);
+    slot.set_model("cpu");
+    node.add_slot_uses()->set_job_id(i == 0 ? 17 : 0);
+  }
+  EXPECT_EQ(Run({"nodes"}).out,
+            "NODE    STATE  SLOTS  DEVICES  JOBS   HEARD\n"
+            "node-1  ready    1/2  2 x cpu  17    2s ago\n");
+  EXPECT_EQ(Run({"nodes", "-o", "name"}).out, "node-1\n");
+  EXPECT_EQ(nlohmann::json::parse(Run({"nodes", "-o", "json"}).out)[0]["last_heard"],
+            "2026-11-21T11:59:58.000Z");
+}
+
+TEST_F(JobsTest, ServerStatus) {
+  answers().server.set_version("0.1.0");
+  answers().server.set_data_dir("/var/lib/trainyard");
+  answers().server.set_started_time_ms(kNow - 60000);
+  const CliResult result = Run({"server", "status"});
+  EXPECT_THAT(result.out, HasSubstr("  version      0.1.0\n  up           1m00s\n"));
+  EXPECT_EQ(nlohmann::json::parse(Run({"server", "-o", "json"}).out)["data_dir"],
+            "/var/lib/trainyard");
+}
+
+}  // namespace
+}  // namespace trainyard::cli

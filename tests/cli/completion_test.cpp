@@ -1,0 +1,32 @@
+#include "cli/completion.h"
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "proto/support/job_spec_schema.h"
+#include "tests/cli/cli_fixture.h"
+
+namespace trainyard::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+class CompletionTest : public CliFixture {};
+
+TEST_F(CompletionTest, EveryShellKnowsVerbsOptionsFormatsAndKeys) {
+  for (const std::string shell : {"bash", "zsh", "fish"}) {
+    const CliResult result = Run({"completion", shell});
+    EXPECT_EQ(result.exit_code, 0);
+    for (const std::string verb : {"submit", "describe", "ckpt", "recipes", "completion"}) {
+      EXPECT_THAT(result.out, HasSubstr(verb)) << shell;
+    }
+    EXPECT_THAT(result.out, HasSubstr("request-id")) << shell;
+    EXPECT_THAT(result.out, HasSubstr("csv json name table wide yaml")) << shell;
+    for (const std::string& key : JobFileKeys()) {
+      EXPECT_THAT(result.out, HasSubstr(absl::StrCat(key, "="))) << shell;
+    }
+    EXPECT_EQ(result.out.find('@' + std::string("WORDS@")), std::string::npos) << shell;
+  }
+}
+
+}  // namespace
+}  // namespace trainyard::cli

@@ -1,0 +1,169 @@
+// `dev` with shell scripts in the place of the daemons.
+#include "cli/dev/dev.h"
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <sstream>
+
+#include "absl/strings/str_cat.h"
+#include "cli/dev/child_process.h"
+#include "gmock/gmock.h"
+#include "nlohmann/json.hpp"
+#include "tests/cli/cli_fixture.h"
+
+namespace trainyard::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::Not;
+
+// Calls back when the program flushes its output: `dev` does once, when it is ready.
+class WatchedBuffer : public std::stringbuf {
+ public:
+  std::function<void()> on_flush;
+
+ private:
+  int sync() override {
+    if (on_flush && !str().empty()) std::exchange(on_flush, nullptr)();
+    return 0;
+  }
+};
+
+class DevTest : public CliFixture {
+ protected:
+  DevTest() {
+    for (int i = 0; i < 2; ++i) {
+      answers().nodes.add_nodes()->set_state(v1::NODE_STATE_READY);
+    }
+    WriteProgram(
+        "trainyard-controller",
+        absl::StrCat("while [ $# -gt 0 ]; do\n  case $1 in --listen-file) file=$2 ;; esac\n",
+                     "  shift\ndone\necho ", server().address(), " > \"$file\"\n",
+                     Daemon("controller")));
+    WriteProgram("trainyard-worker", Daemon("worker"));
+    out_.rdbuf(&buffer_);
+  }
+
+  // Runs until SIGTERM and notes its start, its arguments and its end.
+  std::string Daemon(const std::string& name) {
+    return absl::StrCat("log=", directory(), "/order\n", "echo pid $$ >> $log\n", "trap 'echo ",
+                        name, " stopped >> $log; exit 0' TERM\n", "echo ", name,
+                        " says hello\nwhile :; do sleep 0.02; done\n");
+  }
+
+  void WriteProgram(const std::string& name, const std::string& body) {
+    const std::string path = WriteFile(
+        name, absl::StrCat("#!/bin/sh\necho \"$@\" >> ", directory(), "/arguments\n", body));
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  }
+
+  int RunDevWith(const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"dev", "--data-dir", directory() + "/data"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    environment_.console.out = &out_;
+    environment_.console.err = &err_;
+    return RunTrainyard(arguments, environment_);
+  }
+
+  std::string Read(const std::string& name) {
+    std::ifstream file(directory() + "/" + name);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  void ExpectNothingLeft() {
+    std::istringstream lines(Read("order"));
+    std::string word;
+    while (lines >> word) {
+      int pid = 0;
+      if (word != "pid" || !(lines >> pid)) continue;
+      EXPECT_NE(kill(pid, 0), 0) << pid;
+    }
+  }
+
+  WatchedBuffer buffer_;
+  std::ostream out_{nullptr};
+  std::ostringstream err_;
+};
+
+TEST_F(DevTest, StartsEverythingAndCtrlCStopsWorkersFirst) {
+  buffer_.on_flush = [this] { interrupt_.Raise(); };
+  EXPECT_EQ(RunDevWith({"--slots", "3", "--listen", "127.0.0.1:0"}), 0) << err_.str();
+  EXPECT_THAT(buffer_.str(), HasSubstr(absl::StrCat("controller  ", server().address(), "\n")));
+  EXPECT_THAT(buffer_.str(), HasSubstr("2 with 3 CPU slots each"));
+  EXPECT_THAT(err_.str(), HasSubstr("trainyard submit -f job.yaml --server"));
+  const std::string arguments = Read("arguments");
+  EXPECT_THAT(arguments, HasSubstr("--listen 127.0.0.1:0 --data-dir"));
+  EXPECT_THAT(arguments, HasSubstr("--node-name node-2 --cpu-slots 3 --stop-ranks-on-exit"));
+  EXPECT_THAT(Read("order"), HasSubstr("worker stopped\nworker stopped\ncontroller stopped\n"));
+  EXPECT_THAT(Read("data/logs/node-1.log"), HasSubstr("worker says hello"));
+  ExpectNothingLeft();
+}
+
+TEST_F(DevTest, TheDataDirectoryIsPrivate) {
+  buffer_.on_flush = [this] { interrupt_.Raise(); };
+  RunDevWith();
+  const auto mode = std::filesystem::status(directory() + "/data").permissions();
+  EXPECT_EQ(mode & (std::filesystem::perms::group_all | std::filesystem::perms::others_all),
+            std::filesystem::perms::none);
+}
+
+TEST_F(DevTest, ADaemonThatDiesIsNamedAndTheOthersAreStopped) {
+  WriteProgram("trainyard-worker", "echo the disk is full >&2\nexit 3\n");
+  EXPECT_EQ(RunDevWith(), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("error: node-1 exited with 3; its last lines:\n"));
+  EXPECT_THAT(err_.str(), HasSubstr("the disk is full"));
+  EXPECT_THAT(err_.str(), HasSubstr("node-1.log"));
+  EXPECT_THAT(Read("order"), HasSubstr("controller stopped\n"));
+  ExpectNothingLeft();
+}
+
+TEST_F(DevTest, APortInUseIsTheControllersOwnMessage) {
+  WriteProgram("trainyard-controller", "echo 127.0.0.1:7070 is in use >&2\nexit 1\n");
+  EXPECT_EQ(RunDevWith(), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("controller exited with 1"));
+  EXPECT_THAT(err_.str(), HasSubstr("127.0.0.1:7070 is in use"));
+}
+
+TEST_F(DevTest, ASiblingThatIsMissingIsSaid) {
+  std::filesystem::remove(directory() + "/trainyard-worker");
+  EXPECT_EQ(RunDevWith(), 3);
+  EXPECT_THAT(err_.str(), HasSubstr("cannot start " + directory() + "/trainyard-worker: No such"));
+  ExpectNothingLeft();
+}
+
+TEST_F(DevTest, ASecondCtrlCKillsWhatDoesNotStop) {
+  WriteProgram("trainyard-worker", absl::StrCat("trap '' TERM\necho pid $$ >> ", directory(),
+                                                "/order\nwhile :; do sleep 0.02; done\n"));
+  buffer_.on_flush = [this] {
+    interrupt_.Raise();
+    interrupt_.Raise();
+  };
+  EXPECT_EQ(RunDevWith(), 0);
+  EXPECT_THAT(err_.str(), HasSubstr("killing node-1"));
+  ExpectNothingLeft();
+}
+
+TEST_F(DevTest, JsonTellsScriptsWhereEverythingIs) {
+  buffer_.on_flush = [this] { interrupt_.Raise(); };
+  EXPECT_EQ(RunDevWith({"-o", "json"}), 0);
+  EXPECT_EQ(nlohmann::json::parse(buffer_.str())["server"], server().address());
+}
+
+TEST(ChildProcessTest, LastLinesAreTheLastLines) {
+  std::string pattern = "/tmp/trainyard-tail-XXXXXX";
+  const int fd = mkstemp(pattern.data());
+  ASSERT_GE(fd, 0);
+  close(fd);
+  EXPECT_EQ(LastLines(pattern, 2), "");
+  std::ofstream(pattern) << "one\ntwo\nthree\n";
+  EXPECT_EQ(LastLines(pattern, 2), "two\nthree");
+  EXPECT_EQ(LastLines(pattern, 9), "one\ntwo\nthree");
+  EXPECT_EQ(LastLines(pattern + "-none", 2), "");
+  std::filesystem::remove(pattern);
+}
+
+}  // namespace
+}  // namespace trainyard::cli

@@ -1,0 +1,174 @@
+#include "tests/cli/fake_server.h"
+
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "trainyard/v1/job_service.grpc.pb.h"
+#include "trainyard/v1/log_service.grpc.pb.h"
+#include "trainyard/v1/metric_service.grpc.pb.h"
+#include "trainyard/v1/node_service.grpc.pb.h"
+
+namespace trainyard::cli {
+namespace {
+
+using grpc::ServerContext;
+
+template <typename T>
+grpc::Status Answer(const FakeAnswers& answers, const T& value, T* response) {
+  std::this_thread::sleep_for(answers.delay);
+  if (answers.status.ok()) *response = value;
+  return answers.status;
+}
+
+void WaitForClientToLeave(const ServerContext& context) {
+  while (!context.IsCancelled()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+}
+
+template <typename T>
+T TakeFront(std::deque<T>& queue) {
+  if (queue.empty()) return T{};
+  T front = std::move(queue.front());
+  queue.pop_front();
+  return front;
+}
+
+}  // namespace
+
+class FakeServer::Jobs final : public v1::JobService::Service {
+ public:
+  explicit Jobs(FakeAnswers& answers) : answers_(answers) {}
+
+  grpc::Status SubmitJob(ServerContext*, const v1::SubmitJobRequest* request,
+                         v1::SubmitJobResponse* response) override {
+    answers_.submit_requests.push_back(*request);
+    return Answer(answers_, answers_.submit, response);
+  }
+  grpc::Status PlanJob(ServerContext*, const v1::PlanJobRequest*,
+                       v1::PlanJobResponse* response) override {
+    return Answer(answers_, answers_.plan, response);
+  }
+  grpc::Status ListJobs(ServerContext*, const v1::ListJobsRequest* request,
+                        v1::ListJobsResponse* response) override {
+    answers_.list_requests.push_back(*request);
+    v1::ListJobsResponse page;
+    if (!answers_.pages.empty()) page = answers_.pages.front();
+    if (answers_.pages.size() > 1) answers_.pages.pop_front();
+    return Answer(answers_, page, response);
+  }
+  grpc::Status GetJob(ServerContext*, const v1::GetJobRequest* request,
+                      v1::GetJobResponse* response) override {
+    answers_.get_requests.push_back(*request);
+    return Answer(answers_, answers_.job, response);
+  }
+  grpc::Status StopJob(ServerContext*, const v1::StopJobRequest* request,
+                       v1::StopJobResponse* response) override {
+    answers_.stop_requests.push_back(*request);
+    const auto error = answers_.stop_errors.find(request->job());
+    if (error != answers_.stop_errors.end()) return error->second;
+    return Answer(answers_, answers_.stop, response);
+  }
+  grpc::Status WhyJob(ServerContext*, const v1::WhyJobRequest*,
+                      v1::WhyJobResponse* response) override {
+    return Answer(answers_, answers_.why, response);
+  }
+  grpc::Status WatchJob(ServerContext* context, const v1::WatchJobRequest* request,
+                        grpc::ServerWriter<v1::WatchJobResponse>* writer) override {
+    answers_.watch_requests.push_back(*request);
+    if (!answers_.status.ok()) return answers_.status;
+    const FakeAnswers::Watch watch = TakeFront(answers_.watches);
+    for (const v1::Job& job : watch.jobs) {
+      v1::WatchJobResponse response;
+      *response.mutable_job() = job;
+      writer->Write(response);
+    }
+    if (watch.then) watch.then();
+    if (watch.stays) WaitForClientToLeave(*context);
+    return watch.end;
+  }
+
+ private:
+  FakeAnswers& answers_;
+};
+
+class FakeServer::Nodes final : public v1::NodeService::Service {
+ public:
+  explicit Nodes(FakeAnswers& answers) : answers_(answers) {}
+  grpc::Status ListNodes(ServerContext*, const v1::ListNodesRequest*,
+                         v1::ListNodesResponse* response) override {
+    return Answer(answers_, answers_.nodes, response);
+  }
+
+ private:
+  FakeAnswers& answers_;
+};
+
+class FakeServer::Servers final : public v1::ServerService::Service {
+ public:
+  explicit Servers(FakeAnswers& answers) : answers_(answers) {}
+  grpc::Status GetServerInfo(ServerContext*, const v1::GetServerInfoRequest*,
+                             v1::GetServerInfoResponse* response) override {
+    return Answer(answers_, answers_.server, response);
+  }
+
+ private:
+  FakeAnswers& answers_;
+};
+
+class FakeServer::Logs final : public v1::LogService::Service {
+ public:
+  explicit Logs(FakeAnswers& answers) : answers_(answers) {}
+  grpc::Status ReadLogs(ServerContext* context, const v1::ReadLogsRequest* request,
+                        grpc::ServerWriter<v1::ReadLogsResponse>* writer) override {
+    answers_.log_requests.push_back(*request);
+    if (!answers_.status.ok()) return answers_.status;
+    const FakeAnswers::Logs logs = TakeFront(answers_.logs);
+    v1::ReadLogsResponse response;
+    response.mutable_lines()->Add(logs.lines.begin(), logs.lines.end());
+    if (!logs.lines.empty()) writer->Write(response);
+    if (logs.then) logs.then();
+    if (logs.stays) WaitForClientToLeave(*context);
+    return logs.end;
+  }
+
+ private:
+  FakeAnswers& answers_;
+};
+
+class FakeServer::Metrics final : public v1::MetricService::Service {
+ public:
+  explicit Metrics(FakeAnswers& answers) : answers_(answers) {}
+  grpc::Status GetSeries(ServerContext*, const v1::GetSeriesRequest* request,
+                         v1::GetSeriesResponse* response) override {
+    answers_.series_requests.push_back(*request);
+    return Answer(answers_, answers_.series, response);
+  }
+  grpc::Status ListKeys(ServerContext*, const v1::ListKeysRequest*,
+                        v1::ListKeysResponse* response) override {
+    return Answer(answers_, answers_.keys, response);
+  }
+
+ private:
+  FakeAnswers& answers_;
+};
+
+FakeServer::FakeServer()
+    : jobs_(std::make_unique<Jobs>(answers_)),
+      nodes_(std::make_unique<Nodes>(answers_)),
+      servers_(std::make_unique<Servers>(answers_)),
+      logs_(std::make_unique<Logs>(answers_)),
+      metrics_(std::make_unique<Metrics>(answers_)) {
+  int port = 0;
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+  builder.RegisterService(jobs_.get());
+  builder.RegisterService(nodes_.get());
+  builder.RegisterService(servers_.get());
+  builder.RegisterService(logs_.get());
+  builder.RegisterService(metrics_.get());
+  server_ = builder.BuildAndStart();
+  address_ = absl::StrCat("127.0.0.1:", port);
+}
+
+FakeServer::~FakeServer() { server_->Shutdown(std::chrono::system_clock::now()); }
+
+}  // namespace trainyard::cli

@@ -1,0 +1,98 @@
+// A controller in this process that answers what a test told it to.
+#ifndef TRAINYARD_TESTS_CLI_FAKE_SERVER_H_
+#define TRAINYARD_TESTS_CLI_FAKE_SERVER_H_
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "grpcpp/grpcpp.h"
+#include "trainyard/v1/job_service.pb.h"
+#include "trainyard/v1/log_service.pb.h"
+#include "trainyard/v1/metric_service.pb.h"
+#include "trainyard/v1/node_service.pb.h"
+
+namespace trainyard::cli {
+
+// Answers, and the requests that came. Set the answers before the call, read the requests after it.
+struct FakeAnswers {
+  // Not OK: what every unary call and every stream ends with.
+  grpc::Status status;
+  // Each unary call takes this long.
+  std::chrono::milliseconds delay{0};
+
+  v1::SubmitJobResponse submit;
+  v1::PlanJobResponse plan;
+  // One page a call; the last one is repeated.
+  std::deque<v1::ListJobsResponse> pages;
+  v1::GetJobResponse job;
+  // By the job asked for; `stop` when there is none.
+  std::map<std::string, grpc::Status> stop_errors;
+  v1::StopJobResponse stop;
+  v1::WhyJobResponse why;
+  v1::ListNodesResponse nodes;
+  v1::GetServerInfoResponse server;
+  v1::ListKeysResponse keys;
+  v1::GetSeriesResponse series;
+
+  // One stream of WatchJob: its messages, then its end.
+  struct Watch {
+    std::vector<v1::Job> jobs;
+    grpc::Status end;
+    // After the messages, stays open until the client leaves.
+    bool stays = false;
+    // Called after the messages were sent.
+    std::function<void()> then;
+  };
+  std::deque<Watch> watches;
+  struct Logs {
+    std::vector<v1::LogLine> lines;
+    grpc::Status end;
+    bool stays = false;
+    std::function<void()> then;
+  };
+  std::deque<Logs> logs;
+
+  std::vector<v1::SubmitJobRequest> submit_requests;
+  std::vector<v1::ListJobsRequest> list_requests;
+  std::vector<v1::GetJobRequest> get_requests;
+  std::vector<v1::StopJobRequest> stop_requests;
+  std::vector<v1::WatchJobRequest> watch_requests;
+  std::vector<v1::ReadLogsRequest> log_requests;
+  std::vector<v1::GetSeriesRequest> series_requests;
+};
+
+// Serves on a free port of the loopback address until it goes out of scope.
+class FakeServer {
+ public:
+  FakeServer();
+  ~FakeServer();
+  FakeServer(const FakeServer&) = delete;
+  FakeServer& operator=(const FakeServer&) = delete;
+
+  const std::string& address() const { return address_; }
+  FakeAnswers& answers() { return answers_; }
+
+ private:
+  class Jobs;
+  class Nodes;
+  class Servers;
+  class Logs;
+  class Metrics;
+
+  FakeAnswers answers_;
+  std::unique_ptr<Jobs> jobs_;
+  std::unique_ptr<Nodes> nodes_;
+  std::unique_ptr<Servers> servers_;
+  std::unique_ptr<Logs> logs_;
+  std::unique_ptr<Metrics> metrics_;
+  std::unique_ptr<grpc::Server> server_;
+  std::string address_;
+};
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_TESTS_CLI_FAKE_SERVER_H_

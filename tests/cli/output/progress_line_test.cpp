@@ -1,0 +1,81 @@
+#include "cli/output/progress_line.h"
+
+#include <sstream>
+
+#include "gtest/gtest.h"
+
+namespace trainyard::cli {
+namespace {
+
+class ManualClock : public Clock {
+ public:
+  Timestamp Now() const override { return now; }
+  Timestamp now = 1000000;
+};
+
+class ProgressLineTest : public ::testing::Test {
+ protected:
+  ProgressLineTest() {
+    console_.err = &err_;
+    console_.clock = &clock_;
+    job_.set_id(3);
+    job_.set_state(v1::JOB_STATE_RUNNING);
+    job_.add_attempts()->set_epoch(1);
+    job_.mutable_progress()->set_step(1);
+    job_.mutable_progress()->set_total_steps(4);
+    job_.mutable_progress()->set_loss(2);
+  }
+
+  std::string Take() {
+    const std::string text = err_.str();
+    err_.str("");
+    return text;
+  }
+
+  ManualClock clock_;
+  std::ostringstream err_;
+  Console console_;
+  v1::Job job_;
+};
+
+TEST_F(ProgressLineTest, ALogFileGetsALineAtChangesAndEveryFewSeconds) {
+  ProgressLine line(console_);
+  line.Show(job_);
+  EXPECT_EQ(Take(), "job 3 running (attempt 1)\nrunning  step 1/4 (25%)  loss 2.0000  0 tok/s\n");
+  clock_.now += 1000;
+  line.Show(job_);
+  EXPECT_EQ(Take(), "");
+  clock_.now += 5000;
+  line.Show(job_);
+  EXPECT_EQ(Take(), "running  step 1/4 (25%)  loss 2.0000  0 tok/s\n");
+  job_.set_state(v1::JOB_STATE_RECOVERING);
+  job_.mutable_attempts(0)->mutable_verdict()->set_summary("rank 1 exited with 70");
+  line.Show(job_);
+  EXPECT_EQ(Take(), "job 3 recovering: rank 1 exited with 70\n");
+}
+
+TEST_F(ProgressLineTest, ATerminalIsClearedBeforeALineThatStays) {
+  console_.err_is_tty = true;
+  console_.width = 12;
+  ProgressLine line(console_);
+  line.Show(job_);
+  Take();
+  line.Note("hello");
+  EXPECT_EQ(Take(), "\r\033[Khello\n");
+  line.Show(job_);
+  EXPECT_EQ(Take(), "\r\033[Krunning  s…");
+  line.Clear();
+  EXPECT_EQ(Take(), "\r\033[K");
+  line.Clear();
+  EXPECT_EQ(Take(), "");
+}
+
+TEST_F(ProgressLineTest, TheBackoffIsCountedDown) {
+  job_.set_state(v1::JOB_STATE_RECOVERING);
+  job_.set_not_before_ms(clock_.now + 4000);
+  EXPECT_EQ(ProgressText(job_, clock_.now),
+            "recovering  step 1/4 (25%)  loss 2.0000  0 tok/s  next try in 4s");
+}
+
+}  // namespace
+}  // namespace trainyard::cli

@@ -1,0 +1,57 @@
+#include "cli/output/table.h"
+
+#include "gmock/gmock.h"
+#include "yaml-cpp/yaml.h"
+
+namespace trainyard::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+Listing Example() {
+  Listing listing;
+  listing.columns = {{"ID", true}, {"NAME", false, false, true}, {"NOTE", false, true}};
+  listing.rows = {{{"1", "short", "x,y"}, "1", {{"id", 1}}},
+                  {{"22", "a-very-long-name-indeed", "\"q\"\n"}, "22", {{"id", 22}}}};
+  return listing;
+}
+
+TEST(TableTest, AlignsAndHidesWideColumns) {
+  EXPECT_EQ(RenderTable(Example(), false, 0), "ID  NAME\n 1  short\n22  a-very-long-name-indeed\n");
+  EXPECT_THAT(RenderTable(Example(), true, 0), HasSubstr("NOTE"));
+}
+
+TEST(TableTest, ShrinksTheColumnsThatMayThenCutsTheLine) {
+  EXPECT_EQ(RenderTable(Example(), false, 16), "ID  NAME\n 1  short\n22  a-very-long…\n");
+  EXPECT_EQ(RenderTable(Example(), false, 8), "ID  NAME\n 1  sho…\n22  a-v…\n");
+}
+
+TEST(TableTest, CsvQuotesWhatItMust) {
+  EXPECT_EQ(RenderCsv(Example()),
+            "ID,NAME,NOTE\n1,short,\"x,y\"\n22,a-very-long-name-indeed,\"\"\"q\"\"\n\"\n");
+}
+
+TEST(TableTest, YamlKeepsTextAsText) {
+  const nlohmann::json document = {{"no", "no"},
+                                   {"exp", "1e3"},
+                                   {"n", 1.5},
+                                   {"none", nullptr},
+                                   {"t", true},
+                                   {"list", {1, "2"}},
+                                   {"empty", nlohmann::json::array()}};
+  const YAML::Node read = YAML::Load(DumpYaml(document));
+  EXPECT_EQ(read["no"].Tag(), "!");  // Quoted: a string for every reader.
+  EXPECT_EQ(read["exp"].Tag(), "!");
+  EXPECT_EQ(read["n"].as<double>(), 1.5);
+  EXPECT_TRUE(read["none"].IsNull());
+  EXPECT_TRUE(read["t"].as<bool>());
+  EXPECT_EQ(read["list"].size(), 2u);
+  EXPECT_TRUE(read["empty"].IsSequence());
+}
+
+TEST(TableTest, BrokenUtf8IsReplaced) {
+  EXPECT_EQ(DumpJson(std::string("a\xff"), -1), "\"a\xEF\xBF\xBD\"");
+}
+
+}  // namespace
+}  // namespace trainyard::cli
