@@ -32,32 +32,45 @@ std::string_view TextOf(const LogSegment& stream, int64_t begin, int64_t end) {
 
 }  // namespace
 
-absl::Status MemoryLogStore::Append(const std::vector<LogBatch>& batches) {
-  std::lock_guard lock(mutex_);
-  // Changed in a copy, so that a refused batch leaves nothing behind.
-  std::map<StreamKey, LogSegment> streams = streams_;
+absl::Status MemoryLogStore::CheckBatches(const std::vector<LogBatch>& batches) const {
+  std::map<StreamKey, int64_t> ends;
   for (const LogBatch& batch : batches) {
     if (batch.stream.kind != v1::STREAM_KIND_LOG) {
       return absl::InvalidArgumentError("only output of ranks belongs into the log store");
     }
-    LogSegment& stream = streams[batch.stream];
-    const int64_t end = batch.begin_offset + static_cast<int64_t>(batch.data.size());
-    TRAINYARD_RETURN_IF_ERROR(
-        CheckBatchRange(batch.stream, {batch.begin_offset, end}, stream.end()));
-    if (end <= stream.end()) continue;
-    const int64_t last_time = stream.marks.empty() ? 0 : stream.marks.back().time_ms;
-    stream.marks.push_back({stream.end(), std::max(last_time, batch.time_ms)});
-    stream.bytes.append(batch.data, stream.end() - batch.begin_offset);
-    stream.splits = LineSplitter(0).Add(0, stream.bytes);
+    const auto stored = streams_.find(batch.stream);
+    int64_t& end =
+        ends.emplace(batch.stream, stored == streams_.end() ? 0 : stored->second.output.end())
+            .first->second;
+    const int64_t batch_end = batch.begin_offset + static_cast<int64_t>(batch.data.size());
+    TRAINYARD_RETURN_IF_ERROR(CheckBatchRange(batch.stream, {batch.begin_offset, batch_end}, end));
+    end = std::max(end, batch_end);
   }
-  streams_ = std::move(streams);
+  return absl::OkStatus();
+}
+
+void MemoryLogStore::AppendTo(Stream& stream, const LogBatch& batch) {
+  LogSegment& output = stream.output;
+  const int64_t begin = output.end();
+  if (batch.begin_offset + static_cast<int64_t>(batch.data.size()) <= begin) return;
+  const int64_t last_time = output.marks.empty() ? 0 : output.marks.back().time_ms;
+  output.marks.push_back({begin, std::max(last_time, batch.time_ms)});
+  output.bytes.append(batch.data, begin - batch.begin_offset);
+  const auto splits = stream.splitter.Add(begin, std::string_view(output.bytes).substr(begin));
+  output.splits.insert(output.splits.end(), splits.begin(), splits.end());
+}
+
+absl::Status MemoryLogStore::Append(const std::vector<LogBatch>& batches) {
+  std::lock_guard lock(mutex_);
+  TRAINYARD_RETURN_IF_ERROR(CheckBatches(batches));
+  for (const LogBatch& batch : batches) AppendTo(streams_[batch.stream], batch);
   return absl::OkStatus();
 }
 
 absl::StatusOr<int64_t> MemoryLogStore::StoredOffset(const StreamKey& stream) {
   std::lock_guard lock(mutex_);
   const auto stored = streams_.find(stream);
-  return stored == streams_.end() ? 0 : stored->second.end();
+  return stored == streams_.end() ? 0 : stored->second.output.end();
 }
 
 // In the order of the stores; moves the cursor over everything, matching or not.
@@ -70,8 +83,9 @@ std::vector<MemoryLogStore::Line> MemoryLogStore::MatchingLines(const LogQuery& 
     if (Wants(query, key)) newest_epoch = std::max(newest_epoch, key.epoch);
   }
   std::vector<Line> lines;
-  for (const auto& [key, stream] : streams_) {
+  for (const auto& [key, stored] : streams_) {
     if (!Wants(query, key)) continue;
+    const LogSegment& stream = stored.output;
     int64_t& position = cursor[key];
     for (const int64_t end : LineEnds(stream, position)) {
       const bool whole = stream.bytes[end - 1] == '\n' || end != stream.end();

@@ -27,10 +27,18 @@ class MemoryLogStore : public LogStore {
     int64_t end = 0;
   };
 
+  struct Stream {
+    LogSegment output;  // All of it, from byte 0.
+    LineSplitter splitter = LineSplitter(0);
+  };
+
+  // Refuses the batches before anything of them is stored.
+  absl::Status CheckBatches(const std::vector<LogBatch>& batches) const;
+  static void AppendTo(Stream& stream, const LogBatch& batch);
   std::vector<Line> MatchingLines(const LogQuery& query, bool include_partial, LogCursor& cursor);
 
   std::mutex mutex_;
-  std::map<StreamKey, LogSegment> streams_;  // Guarded by mutex_. Whole streams, from byte 0.
+  std::map<StreamKey, Stream> streams_;  // Guarded by mutex_.
 };
 
 }  // namespace trainyard::controller

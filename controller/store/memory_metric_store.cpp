@@ -11,18 +11,18 @@ namespace trainyard::controller {
 
 absl::Status MemoryMetricStore::Append(const std::vector<MetricBatch>& batches) {
   std::lock_guard lock(mutex_);
-  // A copy of the offsets, so that a refused batch leaves nothing behind.
-  std::map<StreamKey, int64_t> offsets = offsets_;
+  // Kept apart until no batch can be refused any more.
+  std::map<StreamKey, int64_t> offsets;
   std::vector<const MetricBatch*> fresh;
   for (const MetricBatch& batch : batches) {
-    int64_t& stored = offsets[batch.stream];
+    int64_t& stored = offsets.emplace(batch.stream, offsets_[batch.stream]).first->second;
     TRAINYARD_RETURN_IF_ERROR(
         CheckBatchRange(batch.stream, {batch.begin_offset, batch.end_offset}, stored));
     if (batch.end_offset <= stored) continue;
     stored = batch.end_offset;
     fresh.push_back(&batch);
   }
-  offsets_ = std::move(offsets);
+  for (const auto& [stream, offset] : offsets) offsets_[stream] = offset;
   for (const MetricBatch* batch : fresh) {
     for (const MetricPoint& point : batch->points) {
       jobs_[batch->stream.job_id][batch->stream.epoch][point.key][point.step] = {

@@ -106,6 +106,16 @@ TEST_P(LogStoreTest, StoresEachByteOnce) {
   EXPECT_THAT(Read({}), ElementsAre("1/0: one", "1/0: two"));
 }
 
+TEST_P(LogStoreTest, OneAppendMayHoldSeveralBatchesOfAStream) {
+  ASSERT_TRUE(store_
+                  ->Append({{Stream(1, 0), 0, 10, "one\nt"},
+                            {Stream(1, 0), 5, 10, "wo\n"},
+                            {Stream(1, 0), 0, 10, "one\n"},
+                            {Stream(1, 0), 8, 10, "three\n"}})
+                  .ok());
+  EXPECT_THAT(Read({}), ElementsAre("1/0: one", "1/0: two", "1/0: three"));
+}
+
 TEST_P(LogStoreTest, HoleIsRefusedAndNothingOfTheAppendStays) {
   const absl::Status status =
       store_->Append({{Stream(1, 0), 0, 10, "one\n"}, {Stream(1, 1), 5, 10, "two\n"}});

@@ -63,7 +63,7 @@ class RandomHistory {
       int64_t step = reached == 0 ? 0 : static_cast<int64_t>(random_() % reached);
       int64_t offset = 0;
       for (int i = 0; i < batches; ++i) {
-        const unsigned size = random_() % 8 == 0 ? random_() % 6000 : random_() % 40;
+        const unsigned size = random_() % 8 == 0 ? random_() % 4000 : random_() % 40;
         MetricBatch batch{{1, epoch, 0, v1::STREAM_KIND_TELEMETRY}, offset, offset + 10, {}};
         for (unsigned n = 0; n < size; ++n) AddStep(++step, batch.points);
         offset = batch.end_offset;
@@ -99,9 +99,9 @@ TEST(SqliteMetricStoreTest, ReadsAsThePlainStoreDoes) {
     TemporaryDirectory temporary;
     auto store = OpenStore(temporary.File("metrics.db"));
     MemoryMetricStore plain;
-    RandomHistory(seed, {store.get(), &plain}).Run(3, 60);
+    RandomHistory(seed, {store.get(), &plain}).Run(3, 40);
     std::mt19937 random(seed);
-    for (int i = 0; i < 40; ++i) {
+    for (int i = 0; i < 25; ++i) {
       SeriesQuery query{.job_id = 1, .keys = {"val_loss", "loss"}};
       if (i % 2 == 1) query.from_step = random() % 30'000;
       if (i % 3 == 1) query.to_step = query.from_step + 1 + random() % 30'000;
