@@ -65,8 +65,9 @@ std::string Progress::Line() const {
   const double rate = seconds > 0 ? static_cast<double>(done_) / seconds : 0;
   char percent[16];
   std::snprintf(percent, sizeof(percent), "%3.0f%%", share * 100);
-  std::string line = what_ + " " + Bar(share) + " " + percent + " of " + ReadableBytes(total_) +
-                     "  " + ReadableBytes(static_cast<int64_t>(rate)) + "/s";
+  const std::string bar = settings_.is_terminal ? Bar(share) + " " : "";
+  std::string line = what_ + " " + bar + percent + " of " + ReadableBytes(total_) + "  " +
+                     ReadableBytes(static_cast<int64_t>(rate)) + "/s";
   if (rate > 0) {
     line +=
         "  " + Duration(static_cast<double>(std::max<int64_t>(total_ - done_, 0)) / rate) + " left";

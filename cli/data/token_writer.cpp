@@ -89,10 +89,12 @@ TokenWriter::TokenWriter(std::string stem, std::unique_ptr<OutputFile> file,
 TokenWriter::~TokenWriter() = default;
 
 absl::Status TokenWriter::Append(const std::vector<uint32_t>& tokens, int64_t source_bytes) {
+  size_t at = buffer_.size();
+  buffer_.resize(at + tokens.size() * static_cast<size_t>(bytes_per_token_));
   for (const uint32_t token : tokens) {
     ++counts_[token];
     for (int byte = 0; byte < bytes_per_token_; ++byte) {
-      buffer_ += static_cast<char>(token >> (8 * byte));
+      buffer_[at++] = static_cast<char>(token >> (8 * byte));
     }
   }
   totals_.tokens += static_cast<int64_t>(tokens.size());
