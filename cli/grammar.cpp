@@ -4,9 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/completion.h"
-#ifdef TRAINYARD_CLI_DATA
 #include "cli/data/data_command.h"
-#endif
 #include "cli/dev/dev.h"
 
 namespace trainyard::cli {
@@ -221,7 +219,6 @@ void AddDev(CLI::App& app, Grammar& grammar) {
   grammar.runners[verb] = [options](Context& context) { return RunDev(*options, context); };
 }
 
-#ifdef TRAINYARD_CLI_DATA
 void AddData(CLI::App& app, Grammar& grammar) {
   AddDataCommands(app, &grammar.data_exit_code);
   CLI::App* prepare = app.get_subcommand("data")->get_subcommand("prepare");
@@ -229,8 +226,6 @@ void AddData(CLI::App& app, Grammar& grammar) {
     return static_cast<ExitCode>(grammar.data_exit_code);
   };
 }
-
-#endif
 
 void AddShared(Grammar& grammar) {
   CLI::App& app = grammar.app;
@@ -288,9 +283,7 @@ void BuildGrammar(Grammar& grammar) {
   AddServerVerbs(app, grammar);
   AddRecipeVerbs(app, grammar);
   AddDocumentVerbs(app, grammar);
-#ifdef TRAINYARD_CLI_DATA
   AddData(app, grammar);
-#endif
 }
 
 }  // namespace trainyard::cli
