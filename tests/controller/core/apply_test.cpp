@@ -1,0 +1,103 @@
+#include "controller/core/apply.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/controller/core/test_cluster.h"
+
+namespace trainyard::controller {
+namespace {
+
+// Ends a job, fails another, leaves one running, one pending and a lost node behind.
+void FillWithHistory(TestCluster& cluster) {
+  for (const char* id : {"a", "b", "c"}) cluster.AddNode(id, 2);
+  v1::JobSpec spec = TestSpec("done", 1, 1);
+  (*spec.mutable_env())["ONE"] = "1";
+  (*spec.mutable_env())["TWO"] = "2";
+  const int64_t done = cluster.Submit(spec, "request");
+  cluster.RunJob(done);
+  cluster.Publish(done, 10);
+  cluster.ExitAll(done, 0);
+  cluster.ClearAll(done);
+  const int64_t gang = cluster.Submit("gang", 3, 1);
+  cluster.RunJob(gang);
+  const int64_t live = cluster.Submit("live", 1, 1);
+  cluster.RunJob(live);
+  cluster.Silence("c");
+  cluster.ExitRank(gang, 1, 70);
+  cluster.Settle();
+  cluster.ClearNode(gang, "a");
+  cluster.ClearNode(gang, "b");
+  cluster.Pass(12000);
+  cluster.ExitRank(live, 0, 69);
+  cluster.Submit("waits", 1, 2);
+  ASSERT_EQ(cluster.NodeStateOf("c"), v1::NODE_STATE_LOST);
+  ASSERT_EQ(cluster.state.nodes.at("c").uncleared.size(), 1u);
+  ASSERT_EQ(cluster.state.recovering_jobs.size(), 1u);
+}
+
+TEST(ApplyTest, SnapshotHoldsTheWholeState) {
+  TestCluster cluster;
+  FillWithHistory(cluster);
+  const ClusterState copy = FromSnapshot(ToSnapshot(cluster.state, 42));
+  EXPECT_EQ(Bytes(copy), Bytes(cluster.state));
+  EXPECT_EQ(DifferentIndexes(copy, cluster.state), "");
+  EXPECT_EQ(ToSnapshot(cluster.state, 42).last_sequence(), 42u);
+}
+
+TEST(ApplyTest, StateBuiltFromASnapshotGoesOnInTheSameWay) {
+  TestCluster live;
+  FillWithHistory(live);
+  TestCluster restored = live;
+  restored.state = FromSnapshot(ToSnapshot(live.state, 0));
+  for (TestCluster* cluster : {&live, &restored}) {
+    cluster->Wake("c");
+    cluster->Pass(5000);
+    cluster->ClearNode(2, "c");
+    cluster->Pass(5000);
+  }
+  EXPECT_EQ(live.Attempt(2).epoch(), 2);
+  EXPECT_EQ(Bytes(live.state), Bytes(restored.state));
+}
+
+TEST(ApplyTest, RewrittenCheckpointDirectoryIsOneCheckpoint) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  cluster.Publish(job, 10);
+  cluster.ExitAll(job, 1);
+  cluster.ClearAll(job);
+  cluster.Pass(2000);
+  cluster.Publish(job, 10);
+  ASSERT_EQ(cluster.Job(job).checkpoints_size(), 1);
+  EXPECT_EQ(cluster.Job(job).checkpoints(0).epoch(), 2);
+}
+
+TEST(ApplyDeathTest, EventThatBreaksTheStateMachineEndsTheProcess) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  v1::Event event;
+  event.mutable_job_ended()->set_job_id(job);
+  event.mutable_job_ended()->set_state(v1::JOB_STATE_SUCCEEDED);
+  EXPECT_DEATH(Apply(event, cluster.state), "job 1 cannot go from JOB_STATE_QUEUED to");
+  event.mutable_job_ended()->set_job_id(99);
+  EXPECT_DEATH(Apply(event, cluster.state), "no job 99");
+  EXPECT_DEATH(Apply(v1::Event(), cluster.state), "of a kind");
+}
+
+TEST(ApplyDeathTest, TakenSlotEndsTheProcess) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t first = cluster.Submit("first", 1, 1);
+  const int64_t second = cluster.Submit("second", 1, 1);
+  cluster.RunJob(first);
+  v1::Event event;
+  event.mutable_job_placed()->set_job_id(second);
+  event.mutable_job_placed()->set_epoch(1);
+  event.mutable_job_placed()->add_ranks()->set_node_id("a");
+  EXPECT_DEATH(Apply(event, cluster.state), "was placed on a taken slot of a");
+}
+
+}  // namespace
+}  // namespace trainyard::controller

@@ -1,0 +1,119 @@
+#include "controller/core/commands.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/controller/core/test_cluster.h"
+
+namespace trainyard::controller {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(CommandsTest, StartIsDueUntilTheWorkerReportsTheAttempt) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  cluster.AddNode("b", 2);
+  const int64_t job = cluster.Submit("job", 2, 2);
+  cluster.Settle();
+  EXPECT_THAT(cluster.Commands(), ElementsAre("start a 1/1", "start b 1/1"));
+  cluster.Report("a", job);
+  cluster.Pass(500);
+  EXPECT_THAT(cluster.Commands(), ElementsAre("start b 1/1"));
+  // Its fact can be faster than its heartbeat.
+  cluster.StartRank(job, 2);
+  EXPECT_THAT(cluster.Commands(), IsEmpty());
+}
+
+TEST(CommandsTest, StartTellsEachNodeItsRanks) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  cluster.AddNode("b", 2);
+  v1::JobSpec spec = TestSpec("job", 2, 2);
+  spec.mutable_checkpoint()->set_dir("/data/job");
+  const int64_t job = cluster.Submit(spec);
+  cluster.Settle();
+  const std::vector<Command> commands =
+      CommandsDue(cluster.state, cluster.observations, cluster.now);
+  ASSERT_EQ(commands.size(), 2u);
+  const v1::StartAttempt& start = commands[1].message.start_attempt();
+  EXPECT_EQ(start.job_id(), job);
+  EXPECT_EQ(start.job_name(), "job");
+  EXPECT_EQ(start.world_size(), 4);
+  EXPECT_EQ(start.node_rank(), 1);
+  EXPECT_EQ(start.node_count(), 2);
+  EXPECT_EQ(start.checkpoint_dir(), "/data/job");
+  EXPECT_EQ(start.master_address(), "10.0.0.1");
+  EXPECT_EQ(start.master_port(), cluster.Attempt(job).master_port());
+  ASSERT_EQ(start.ranks_size(), 2);
+  EXPECT_EQ(start.ranks(1).rank(), 3);
+  EXPECT_EQ(start.ranks(1).local_rank(), 1);
+  EXPECT_EQ(start.ranks(1).slot(), 1);
+}
+
+TEST(CommandsTest, NothingIsSentToDetachedWorkers) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  cluster.Submit("job", 1, 1);
+  cluster.Settle();
+  ObserveDetached("a", cluster.now, cluster.observations);
+  EXPECT_THAT(cluster.Commands(), IsEmpty());
+}
+
+TEST(CommandsTest, FailedGangIsToldToLeaveShortly) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  cluster.AddNode("b", 1);
+  const int64_t job = cluster.Submit("job", 2, 1);
+  cluster.RunJob(job);
+  EXPECT_THAT(cluster.Commands(), IsEmpty());
+  cluster.ExitRank(job, 0, 1);
+  cluster.Settle();
+  EXPECT_THAT(cluster.Commands(), ElementsAre("stop a 1/1 3000", "stop b 1/1 3000"));
+  cluster.ClearNode(job, "a");
+  EXPECT_THAT(cluster.Commands(), ElementsAre("stop b 1/1 3000"));
+}
+
+TEST(CommandsTest, StoppedGangKeepsItsWholeGraceWhileRanksLeaveOneByOne) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  const int64_t job = cluster.Submit("job", 1, 2);
+  cluster.RunJob(job);
+  cluster.Stop(job);
+  cluster.ExitRank(job, 1, 143);
+  cluster.Settle();
+  EXPECT_THAT(cluster.Commands(), ElementsAre("stop a 1/1 60000"));
+}
+
+TEST(CommandsTest, FinishedGangIsToldToLeave) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  cluster.ExitAll(job, 0);
+  EXPECT_THAT(cluster.Commands(), ElementsAre("stop a 1/1 3000"));
+}
+
+TEST(CommandsTest, AttemptsThatAreNotLiveMustLeave) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  v1::AttemptReport& report = cluster.Report("a", job);
+  report.set_job_id(77);
+  cluster.Pass(500);
+  EXPECT_THAT(cluster.Commands(), ElementsAre("stop a 77/1 3000"));
+  report.set_cleared(true);
+  cluster.Pass(500);
+  EXPECT_THAT(cluster.Commands(), IsEmpty());
+  report.set_cleared(false);
+  report.set_job_id(job);
+  cluster.Pass(500);
+  EXPECT_THAT(cluster.Commands(), IsEmpty());
+  report.set_epoch(9);
+  cluster.Pass(500);
+  EXPECT_THAT(cluster.Commands(), ElementsAre("stop a 1/9 3000"));
+}
+
+}  // namespace
+}  // namespace trainyard::controller

@@ -1,0 +1,173 @@
+#include "controller/core/decide.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/controller/core/test_cluster.h"
+
+namespace trainyard::controller {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+SubmitJob Submission(const v1::JobSpec& spec) {
+  SubmitJob submit;
+  *submit.request.mutable_spec() = spec;
+  submit.request.set_user("ada");
+  return submit;
+}
+
+StopJob StopOf(const std::string& job, bool kill = false) {
+  StopJob stop;
+  stop.request.set_job(job);
+  stop.request.set_kill(kill);
+  return stop;
+}
+
+TEST(DecideTest, SubmitGivesNumberDefaultsAndCheckpointDirectory) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("first", 1, 1);
+  EXPECT_EQ(job, 1);
+  EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_QUEUED);
+  EXPECT_EQ(cluster.Job(job).spec().checkpoint().dir(), "/checkpoints/1-first");
+  EXPECT_EQ(cluster.Job(job).spec().restart().window().seconds(), 86400);
+  const auto& origins = cluster.Job(job).origins();
+  const auto dir = std::ranges::find_if(
+      origins, [](const v1::Origin& origin) { return origin.key() == "checkpoint.dir"; });
+  ASSERT_NE(dir, origins.end());
+  EXPECT_EQ(dir->source(), "derived");
+}
+
+TEST(DecideTest, SubmitListsEveryBrokenRule) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  v1::JobSpec spec = TestSpec("UPPER", 1, 1);
+  spec.mutable_restart()->set_max_restarts(-1);
+  const absl::Status status = cluster.Try(Submission(spec));
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("name"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("\n"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("restart.max_restarts"));
+}
+
+TEST(DecideTest, SubmitRefusesNameOfLiveJobOnly) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("twin", 1, 1);
+  const absl::Status status = cluster.Try(Submission(TestSpec("twin", 1, 1)));
+  EXPECT_EQ(status.code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("job 1"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("trainyard stop 1"));
+  cluster.Stop(job);
+  EXPECT_EQ(cluster.Submit("twin", 1, 1), 2);
+  EXPECT_EQ(*FindJob(cluster.state, "twin"), 2);
+}
+
+TEST(DecideTest, RepeatedSubmitMakesNoSecondJob) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  SubmitJob submit = Submission(TestSpec("once", 1, 1));
+  submit.request.set_request_id("r-1");
+  EXPECT_EQ(cluster.Do(submit).size(), 1u);
+  EXPECT_THAT(cluster.Do(submit), IsEmpty());
+  EXPECT_EQ(FindJobByRequestId(cluster.state, "r-1"), 1);
+  EXPECT_EQ(FindJobByRequestId(cluster.state, "r-2"), std::nullopt);
+  EXPECT_EQ(FindJobByRequestId(cluster.state, ""), std::nullopt);
+}
+
+TEST(DecideTest, SubmitNamesLargestShapeThatFits) {
+  TestCluster cluster;
+  cluster.AddNode("a", 4);
+  cluster.AddNode("b", 4);
+  cluster.AddNode("c", 2);
+  const absl::Status status = cluster.Try(Submission(TestSpec("big", 3, 4)));
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("needs 3 nodes with 4 cpu slots each"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("is 2 nodes with 4 cpu slots each"));
+  EXPECT_TRUE(cluster.Try(Submission(TestSpec("fits", 3, 2))).ok());
+}
+
+TEST(DecideTest, SubmitSaysThatNoWorkerIsAttached) {
+  TestCluster cluster;
+  const absl::Status status = cluster.Try(Submission(TestSpec("early", 1, 1)));
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("no worker is attached"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("trainyard-worker --controller"));
+}
+
+TEST(DecideTest, SubmitSaysThatOnlyTheOtherKindExists) {
+  TestCluster cluster;
+  cluster.AddNode("a", 4);
+  v1::JobSpec spec = TestSpec("gpus", 1, 1);
+  spec.mutable_resources()->set_device(v1::DEVICE_KIND_GPU);
+  const absl::Status status = cluster.Try(Submission(spec));
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("no gpu slots"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("resources.device to cpu"));
+}
+
+TEST(DecideTest, LostNodesDoNotCountForAdmission) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  cluster.AddNode("b", 1);
+  cluster.Silence("b");
+  cluster.Pass(9000);
+  ASSERT_EQ(cluster.NodeStateOf("b"), v1::NODE_STATE_LOST);
+  EXPECT_EQ(cluster.Try(Submission(TestSpec("two", 2, 1))).code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(DecideTest, StopEndsQueuedJobAtOnce) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("queued", 1, 1);
+  cluster.Stop(job);
+  EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_STOPPED);
+  EXPECT_EQ(cluster.Job(job).verdict().cause(), v1::VERDICT_CAUSE_STOPPED);
+  EXPECT_EQ(cluster.Try(StopOf("queued")).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(cluster.Try(StopOf("99")).code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(cluster.Try(StopOf("")).code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(DecideTest, KillFollowsStopAndRepeatsChangeNothing) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("live", 1, 1);
+  cluster.RunJob(job);
+  EXPECT_THAT(Kinds(cluster.Do(StopOf("1"))), ElementsAre("JobStopRequested"));
+  EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_STOPPING);
+  EXPECT_THAT(cluster.Do(StopOf("1")), IsEmpty());
+  EXPECT_THAT(cluster.Commands(), ElementsAre("stop a 1/1 60000"));
+  EXPECT_THAT(Kinds(cluster.Do(StopOf("1", true))), ElementsAre("JobStopRequested"));
+  EXPECT_THAT(cluster.Commands(), ElementsAre("stop a 1/1 0"));
+  EXPECT_THAT(cluster.Do(StopOf("1")), IsEmpty());
+}
+
+TEST(DecideTest, StopComesTooLateForFinishedJob) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("done", 1, 1);
+  cluster.RunJob(job);
+  cluster.ExitAll(job, 0);
+  EXPECT_THAT(cluster.Do(StopOf("done")), IsEmpty());
+  cluster.ClearAll(job);
+  EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_SUCCEEDED);
+}
+
+TEST(DecideTest, FindsJobsByNumberNameAndLast) {
+  TestCluster cluster;
+  EXPECT_EQ(FindJob(cluster.state, "@last").status().code(), absl::StatusCode::kNotFound);
+  cluster.AddNode("a", 1);
+  cluster.Submit("one", 1, 1);
+  cluster.Submit("two", 1, 1);
+  EXPECT_EQ(*FindJob(cluster.state, "1"), 1);
+  EXPECT_EQ(*FindJob(cluster.state, "two"), 2);
+  EXPECT_EQ(*FindJob(cluster.state, "@last"), 2);
+  EXPECT_EQ(FindJob(cluster.state, "99999999999999999999").status().code(),
+            absl::StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace trainyard::controller

@@ -1,0 +1,164 @@
+#include "controller/core/decide_worker.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/controller/core/test_cluster.h"
+
+namespace trainyard::controller {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+v1::Fact ClearedFact(uint64_t sequence, int64_t job_id, int64_t epoch) {
+  v1::Fact fact;
+  fact.set_sequence(sequence);
+  fact.mutable_attempt_cleared()->set_job_id(job_id);
+  fact.mutable_attempt_cleared()->set_epoch(epoch);
+  return fact;
+}
+
+ReceiveTelemetry CheckpointRecord(int64_t job_id, int64_t epoch, int64_t step) {
+  ReceiveTelemetry request{job_id, epoch, 0, {}};
+  request.record.mutable_checkpoint()->set_step(step);
+  request.record.mutable_checkpoint()->set_path("/c/" + std::to_string(step));
+  return request;
+}
+
+TEST(DecideWorkerTest, AttachIsAnEventOnlyWhenItIsNews) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  v1::Hello hello = cluster.HelloOf("a");
+  EXPECT_THAT(cluster.Do(AttachWorker{hello}), IsEmpty());
+  hello.set_incarnation("2");
+  EXPECT_THAT(Kinds(cluster.Do(AttachWorker{hello})), ElementsAre("NodeJoined"));
+  hello.mutable_inventory()->mutable_slots()->RemoveLast();
+  EXPECT_THAT(Kinds(cluster.Do(AttachWorker{hello})), ElementsAre("NodeJoined"));
+  EXPECT_EQ(cluster.state.nodes.at("a").node.slot_uses_size(), 1);
+}
+
+TEST(DecideWorkerTest, AttachRefusesNonsense) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  v1::Hello nameless = cluster.HelloOf("a");
+  nameless.clear_node_id();
+  EXPECT_EQ(cluster.Try(AttachWorker{nameless}).code(), absl::StatusCode::kInvalidArgument);
+  v1::Hello twice = cluster.HelloOf("a");
+  twice.mutable_inventory()->mutable_slots(1)->set_index(0);
+  EXPECT_EQ(cluster.Try(AttachWorker{twice}).code(), absl::StatusCode::kInvalidArgument);
+  v1::Hello kindless = cluster.HelloOf("a");
+  kindless.mutable_inventory()->mutable_slots(0)->clear_kind();
+  EXPECT_EQ(cluster.Try(AttachWorker{kindless}).code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(DecideWorkerTest, AttachKeepsWhatRunsOnTheSlots) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  const int64_t job = cluster.Submit("job", 1, 2);
+  cluster.RunJob(job);
+  v1::Hello hello = cluster.HelloOf("a");
+  hello.set_incarnation("2");
+  *hello.add_attempts() = cluster.Report("a", job);
+  EXPECT_THAT(Kinds(cluster.Do(AttachWorker{hello})), ElementsAre("NodeJoined"));
+  EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_RUNNING);
+  EXPECT_EQ(cluster.state.nodes.at("a").node.slot_uses(1).job_id(), job);
+  EXPECT_TRUE(cluster.state.free_nodes[v1::DEVICE_KIND_CPU].empty());
+}
+
+TEST(DecideWorkerTest, WorkerWithoutTheDataOfItsRanksFailsTheAttempt) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  v1::Hello hello = cluster.HelloOf("a");
+  hello.set_incarnation("2");
+  EXPECT_THAT(Kinds(cluster.Do(AttachWorker{hello})), ElementsAre("NodeJoined", "AttemptFailed"));
+  EXPECT_EQ(cluster.Attempt(job).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
+  EXPECT_THAT(cluster.Attempt(job).verdict().summary(), HasSubstr("without the data"));
+}
+
+TEST(DecideWorkerTest, FactsCountUpWithoutHoles) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  EXPECT_EQ(cluster.Try(ReceiveFact{"a", ClearedFact(2, 9, 1)}).code(),
+            absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(cluster.Try(ReceiveFact{"a", ClearedFact(0, 9, 1)}).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(cluster.Try(ReceiveFact{"z", ClearedFact(1, 9, 1)}).code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(Kinds(cluster.Do(ReceiveFact{"a", ClearedFact(1, 9, 1)})),
+              ElementsAre("FactsReceived"));
+  EXPECT_THAT(cluster.Do(ReceiveFact{"a", ClearedFact(1, 9, 1)}), IsEmpty());
+  EXPECT_EQ(cluster.state.nodes.at("a").fact_sequence, 1u);
+}
+
+TEST(DecideWorkerTest, FactsOfStrangersAreReceivedAndChangeNoJob) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  cluster.AddNode("b", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  ASSERT_EQ(cluster.Placement(job), "a:0");
+  v1::Fact exited;
+  exited.set_sequence(1);
+  exited.mutable_rank_exited()->set_job_id(job);
+  exited.mutable_rank_exited()->set_epoch(1);
+  exited.mutable_rank_exited()->set_exit_code(1);
+  // Node b has no rank of the job.
+  EXPECT_THAT(Kinds(cluster.Do(ReceiveFact{"b", exited})), ElementsAre("FactsReceived"));
+  exited.mutable_rank_exited()->set_rank(7);
+  exited.set_sequence(2);
+  EXPECT_THAT(Kinds(cluster.Do(ReceiveFact{"a", exited})), ElementsAre("FactsReceived"));
+  EXPECT_THAT(cluster.Settle(), IsEmpty());
+}
+
+TEST(DecideWorkerTest, LateFactsOfAnOlderEpochChangeNoJob) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  cluster.ExitAll(job, 1);
+  cluster.ClearAll(job);
+  cluster.Pass(1500);
+  ASSERT_EQ(cluster.Attempt(job).epoch(), 2);
+  EXPECT_THAT(Kinds(cluster.Do(ReceiveFact{"a", ClearedFact(4, job, 1)})),
+              ElementsAre("FactsReceived"));
+  EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_STARTING);
+}
+
+TEST(DecideWorkerTest, CheckpointsArePublishedOnceAndDeleted) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  EXPECT_THAT(Kinds(cluster.Do(CheckpointRecord(job, 1, 10))), ElementsAre("CheckpointPublished"));
+  EXPECT_THAT(cluster.Do(CheckpointRecord(job, 1, 10)), IsEmpty());
+  EXPECT_THAT(Kinds(cluster.Do(CheckpointRecord(job, 1, 20))), ElementsAre("CheckpointPublished"));
+  EXPECT_EQ(cluster.Attempt(job).last_step(), 20);
+  ReceiveTelemetry removal = CheckpointRecord(job, 1, 10);
+  removal.record.mutable_checkpoint()->set_deleted(true);
+  EXPECT_THAT(Kinds(cluster.Do(removal)), ElementsAre("CheckpointDeleted"));
+  EXPECT_THAT(cluster.Do(removal), IsEmpty());
+  ASSERT_EQ(cluster.Job(job).checkpoints_size(), 1);
+  EXPECT_EQ(cluster.Job(job).checkpoints(0).step(), 20);
+}
+
+TEST(DecideWorkerTest, TelemetryOfUnknownAttemptsIsNoEvent) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  EXPECT_THAT(cluster.Do(CheckpointRecord(job, 1, 10)), IsEmpty());
+  cluster.RunJob(job);
+  EXPECT_THAT(cluster.Do(CheckpointRecord(job, 2, 10)), IsEmpty());
+  EXPECT_THAT(cluster.Do(CheckpointRecord(99, 1, 10)), IsEmpty());
+  ReceiveTelemetry alert{job, 1, 0, {}};
+  alert.record.mutable_alert()->set_code("nan_loss");
+  alert.record.mutable_alert()->set_message(std::string(5000, 'x'));
+  const std::vector<v1::Event> events = cluster.Do(alert);
+  ASSERT_THAT(Kinds(events), ElementsAre("AlertRaised"));
+  EXPECT_EQ(events[0].alert_raised().message().size(), 1024u);
+}
+
+}  // namespace
+}  // namespace trainyard::controller

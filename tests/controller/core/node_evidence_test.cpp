@@ -1,0 +1,175 @@
+#include "controller/core/node_evidence.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/controller/core/test_cluster.h"
+
+namespace trainyard::controller {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(NodeEvidenceTest, SilenceMakesANodeSuspectAndItsVoiceMakesItReady) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  cluster.Silence("a");
+  EXPECT_THAT(cluster.Pass(2500), IsEmpty());
+  EXPECT_THAT(Kinds(cluster.Pass(500)), ElementsAre("NodeSuspected"));
+  EXPECT_EQ(cluster.state.nodes.at("a").node.state_reason(), "silent for 3000 ms");
+  EXPECT_THAT(cluster.Pass(60000), IsEmpty());
+  cluster.Wake("a");
+  EXPECT_THAT(Kinds(cluster.Pass(500)), ElementsAre("NodeReturned"));
+  EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_RUNNING);
+}
+
+TEST(NodeEvidenceTest, IdleNodeIsLostAndReturnsByBeingHeard) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  cluster.Silence("a");
+  EXPECT_THAT(Kinds(cluster.Pass(8000)), ElementsAre("NodeSuspected", "NodeLost"));
+  EXPECT_THAT(cluster.state.nodes.at("a").node.state_reason(), HasSubstr("silent for 8 s"));
+  EXPECT_THAT(cluster.state.lost_nodes, ElementsAre("a"));
+  EXPECT_TRUE(cluster.state.free_nodes[v1::DEVICE_KIND_CPU].empty());
+  EXPECT_THAT(Kinds(cluster.Do(AttachWorker{cluster.HelloOf("a")})), ElementsAre("NodeJoined"));
+  EXPECT_EQ(cluster.NodeStateOf("a"), v1::NODE_STATE_READY);
+  EXPECT_THAT(cluster.state.lost_nodes, IsEmpty());
+}
+
+TEST(NodeEvidenceTest, SilenceCountsFromTheStartOfTheController) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  cluster.Silence("a");
+  cluster.now += 100000;
+  cluster.observations = Observations{};
+  cluster.observations.since_ms = cluster.now;
+  EXPECT_THAT(cluster.Pass(2500), IsEmpty());
+  EXPECT_THAT(Kinds(cluster.Pass(500)), ElementsAre("NodeSuspected"));
+}
+
+// One gang on a and b; the trainers report steps as telemetry.
+class PeerTestimonyTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    cluster_.AddNode("a", 1);
+    cluster_.AddNode("b", 1);
+    job_ = cluster_.Submit("job", 2, 1);
+    cluster_.RunJob(job_);
+  }
+
+  // Lets `rank` report a step each half second.
+  void Train(int rank, int64_t ms, double step_seconds = 0.5) {
+    for (int64_t i = 0; i < ms / 500; ++i) {
+      cluster_.Step(job_, rank, ++step_, step_seconds);
+      cluster_.Pass(500);
+    }
+  }
+
+  Testimony AboutNode(const std::string& id) {
+    return Testify(cluster_.state, cluster_.observations, cluster_.options,
+                   cluster_.state.jobs.at(job_), id, cluster_.now);
+  }
+
+  TestCluster cluster_;
+  int64_t job_ = 0;
+  int64_t step_ = 0;
+};
+
+TEST_F(PeerTestimonyTest, NodeIsLostWhenItsPeersStandStillToo) {
+  Train(1, 20000);
+  cluster_.Silence("a");
+  EXPECT_THAT(Kinds(cluster_.Pass(7500)), ElementsAre("NodeSuspected"));
+  const std::vector<v1::Event> events = cluster_.Pass(1000);
+  ASSERT_THAT(Kinds(events), ElementsAre("NodeLost", "AttemptFailed"));
+  EXPECT_THAT(events[0].node_lost().reason(),
+              HasSubstr("its peers in job 1 (job) have made no progress since"));
+  const v1::Verdict& verdict = events[1].attempt_failed().verdict();
+  EXPECT_EQ(verdict.cause(), v1::VERDICT_CAUSE_NODE_LOST);
+  EXPECT_EQ(verdict.node_id(), "a");
+  EXPECT_EQ(verdict.rank(), -1);
+}
+
+TEST_F(PeerTestimonyTest, NodeIsNeverLostWhileAPeerMoves) {
+  Train(1, 10000);
+  cluster_.Silence("a");
+  Train(1, 900000);
+  EXPECT_EQ(AboutNode("a"), Testimony::kMoving);
+  EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+}
+
+TEST_F(PeerTestimonyTest, LongStepsStretchThePatience) {
+  for (int i = 0; i < 30; ++i) {
+    cluster_.Step(job_, 1, ++step_, 10);
+    cluster_.Pass(10000);
+  }
+  cluster_.Silence("a");
+  cluster_.Pass(15000);
+  EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
+  cluster_.Pass(10000);
+  EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
+}
+
+TEST_F(PeerTestimonyTest, RankThatNeverWritesIsNoWitness) {
+  // Rank 0 on the silent node was the only one that wrote.
+  Train(0, 20000);
+  cluster_.Silence("a");
+  cluster_.Pass(60000);
+  EXPECT_EQ(AboutNode("a"), Testimony::kUnwitnessed);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+  cluster_.Pass(cluster_.options.lease_ms);
+  EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
+}
+
+TEST_F(PeerTestimonyTest, QuietPhasesProveNothing) {
+  Train(1, 20000);
+  v1::TelemetryBatch batch;
+  batch.mutable_stream()->set_job_id(job_);
+  batch.mutable_stream()->set_epoch(1);
+  batch.mutable_stream()->set_rank(1);
+  batch.add_records()->mutable_phase()->set_phase("checkpoint");
+  ObserveTelemetry(batch, cluster_.now, cluster_.observations);
+  cluster_.Silence("a");
+  cluster_.Pass(60000);
+  EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
+}
+
+TEST_F(PeerTestimonyTest, AWholeGangInTheDarkIsLeftAloneUntilTheLeaseEnds) {
+  Train(1, 20000);
+  cluster_.Silence("a");
+  cluster_.Silence("b");
+  cluster_.Pass(cluster_.options.lease_ms - 1000);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+  cluster_.Pass(1000);
+  EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
+  EXPECT_EQ(cluster_.NodeStateOf("b"), v1::NODE_STATE_LOST);
+  // No node is left for another attempt.
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RECOVERING);
+}
+
+TEST_F(PeerTestimonyTest, StoppingAttemptDoesNotProtectItsNode) {
+  cluster_.Silence("a");
+  cluster_.Stop(job_, true);
+  cluster_.ClearNode(job_, "b");
+  cluster_.Pass(9000);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_STOPPED);
+}
+
+TEST_F(PeerTestimonyTest, FirstReportsAfterAControllerRestartAreNoMovement) {
+  Train(1, 20000);
+  cluster_.observations = Observations{};
+  cluster_.observations.since_ms = cluster_.now;
+  for (const char* id : {"a", "b"}) cluster_.Report(id, job_).add_ranks()->set_running(true);
+  cluster_.Report("b", job_).mutable_ranks(0)->set_rank(1);
+  cluster_.Step(job_, 0, ++step_, 0.5);
+  cluster_.Pass(500);
+  cluster_.Silence("a");
+  cluster_.Pass(60000);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+}
+
+}  // namespace
+}  // namespace trainyard::controller

@@ -1,0 +1,106 @@
+#include "controller/core/observations.h"
+
+#include "gtest/gtest.h"
+
+namespace trainyard::controller {
+namespace {
+
+v1::Heartbeat HeartbeatOf(int64_t job_id, int64_t step, int64_t activity_ms,
+                          const std::string& phase = "train") {
+  v1::Heartbeat heartbeat;
+  v1::AttemptReport& report = *heartbeat.add_attempts();
+  report.set_job_id(job_id);
+  report.set_epoch(1);
+  v1::RankReport& rank = *report.add_ranks();
+  rank.set_step(step);
+  rank.set_last_activity_ms(activity_ms);
+  rank.set_phase(phase);
+  return heartbeat;
+}
+
+v1::TelemetryBatch MetricsOf(int64_t time_ms, int64_t step, double step_seconds) {
+  v1::TelemetryBatch batch;
+  batch.mutable_stream()->set_job_id(1);
+  batch.mutable_stream()->set_epoch(1);
+  v1::TelemetryRecord& record = *batch.add_records();
+  record.set_time_ms(time_ms);
+  record.mutable_metrics()->set_step(step);
+  record.mutable_metrics()->set_total_steps(100);
+  auto& values = *record.mutable_metrics()->mutable_values();
+  values["loss"] = 3.5;
+  values["step_seconds"] = step_seconds;
+  values["tokens_per_second"] = 1000;
+  return batch;
+}
+
+TEST(ObservationsTest, HeartbeatMovesARankOnlyWhenItSaysSomethingNew) {
+  Observations observations;
+  ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, observations);
+  ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 2000, observations);
+  const RankObservation& rank = observations.attempts.at({1, 1}).ranks.at(0);
+  EXPECT_EQ(rank.last_progress_ms, 1000);
+  ObserveHeartbeat("a", HeartbeatOf(1, 5, 11), 3000, observations);
+  EXPECT_EQ(rank.last_progress_ms, 3000);
+  EXPECT_EQ(rank.moving_since_ms, 1000);
+  ObserveHeartbeat("a", HeartbeatOf(1, 6, 11, "checkpoint"), 4000, observations);
+  EXPECT_EQ(rank.moving_since_ms, 4000);
+  ObserveHeartbeat("a", HeartbeatOf(1, 7, 11, "checkpoint"), 10000, observations);
+  EXPECT_EQ(rank.moving_since_ms, 10000);
+  EXPECT_EQ(rank.step, 7);
+}
+
+TEST(ObservationsTest, AttemptIsForgottenWithItsLastReport) {
+  Observations observations;
+  ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, observations);
+  ObserveHeartbeat("b", HeartbeatOf(1, 5, 10), 1000, observations);
+  ObserveHeartbeat("a", {}, 2000, observations);
+  EXPECT_TRUE(observations.attempts.contains({1, 1}));
+  ObserveHeartbeat("b", {}, 2000, observations);
+  EXPECT_FALSE(observations.attempts.contains({1, 1}));
+}
+
+TEST(ObservationsTest, AttachAndDetach) {
+  Observations observations;
+  observations.since_ms = 500;
+  EXPECT_EQ(LastHeard(observations, "a"), 500);
+  v1::Hello hello;
+  hello.set_node_id("a");
+  *hello.add_attempts() = HeartbeatOf(1, 5, 10).attempts(0);
+  ObserveAttached(hello, 1000, observations);
+  EXPECT_TRUE(observations.nodes.at("a").attached);
+  EXPECT_TRUE(observations.nodes.at("a").reports.contains({1, 1}));
+  ObserveDetached("a", 2000, observations);
+  EXPECT_FALSE(observations.nodes.at("a").attached);
+  EXPECT_EQ(LastHeard(observations, "a"), 1000);
+}
+
+TEST(ObservationsTest, TelemetryGivesProgressAndPace) {
+  Observations observations;
+  ObserveTelemetry(MetricsOf(10, 20, 2), 1000, observations);
+  ObserveTelemetry(MetricsOf(20, 40, 4), 2000, observations);
+  const v1::Progress& progress = observations.progress.at(1);
+  EXPECT_EQ(progress.step(), 40);
+  EXPECT_EQ(progress.total_steps(), 100);
+  EXPECT_EQ(progress.loss(), 3.5);
+  EXPECT_EQ(progress.tokens_per_second(), 1000);
+  EXPECT_EQ(progress.step_seconds(), 4);
+  EXPECT_EQ(progress.eta_seconds(), 60 * 3);
+  // A batch of an older attempt that was on its way for long.
+  ObserveTelemetry(MetricsOf(15, 90, 4), 3000, observations);
+  EXPECT_EQ(progress.step(), 40);
+  v1::TelemetryBatch evaluation;
+  evaluation.mutable_stream()->set_job_id(1);
+  evaluation.mutable_stream()->set_epoch(1);
+  evaluation.add_records()->mutable_evaluation()->set_loss(4.5);
+  ObserveTelemetry(evaluation, 3000, observations);
+  EXPECT_EQ(progress.validation_loss(), 4.5);
+}
+
+TEST(ObservationsTest, StepTimesAreBounded) {
+  Observations observations;
+  for (int i = 0; i < 1000; ++i) ObserveTelemetry(MetricsOf(i, i, 1), i, observations);
+  EXPECT_EQ(observations.attempts.at({1, 1}).step_seconds.size(), kStepTimesKept);
+}
+
+}  // namespace
+}  // namespace trainyard::controller

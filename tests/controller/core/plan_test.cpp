@@ -1,0 +1,297 @@
+#include "controller/core/plan.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/controller/core/test_cluster.h"
+
+namespace trainyard::controller {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+TEST(PlanTest, RunsJobFromQueueToSuccess) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  cluster.AddNode("b", 2);
+  const int64_t job = cluster.Submit("job", 2, 2);
+  EXPECT_THAT(Kinds(cluster.Settle()), ElementsAre("JobPlaced"));
+  EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_STARTING);
+  for (int rank = 0; rank < 3; ++rank) cluster.StartRank(job, rank);
+  EXPECT_THAT(cluster.Settle(), IsEmpty());
+  cluster.StartRank(job, 3);
+  EXPECT_THAT(Kinds(cluster.Settle()), ElementsAre("AttemptRunning"));
+  EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_RUNNING);
+  cluster.ExitAll(job, 0);
+  cluster.ClearNode(job, "a");
+  EXPECT_THAT(cluster.Settle(), IsEmpty());
+  cluster.ClearNode(job, "b");
+  EXPECT_THAT(Kinds(cluster.Settle()), ElementsAre("AttemptEnded", "JobEnded"));
+  EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_SUCCEEDED);
+  EXPECT_EQ(cluster.Job(job).verdict().cause(), v1::VERDICT_CAUSE_COMPLETED);
+  EXPECT_EQ(cluster.state.free_nodes[v1::DEVICE_KIND_CPU][2].size(), 2u);
+}
+
+TEST(PlanTest, FailedRankStopsGangAndJobResumesFromNewestCheckpoint) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  cluster.AddNode("b", 1);
+  const int64_t job = cluster.Submit("job", 2, 1);
+  cluster.RunJob(job);
+  cluster.Publish(job, 100);
+  cluster.Publish(job, 50);
+  cluster.ExitRank(job, 1, 70);
+  EXPECT_THAT(Kinds(cluster.Settle()), ElementsAre("AttemptFailed"));
+  EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_RECOVERING);
+  cluster.ClearNode(job, "b");
+  EXPECT_THAT(cluster.Settle(), IsEmpty());
+  cluster.ClearNode(job, "a");
+  EXPECT_THAT(Kinds(cluster.Settle()), ElementsAre("AttemptEnded"));
+  EXPECT_EQ(cluster.Job(job).not_before_ms(), cluster.now + 1000);
+  EXPECT_THAT(cluster.Pass(999), IsEmpty());
+  EXPECT_THAT(Kinds(cluster.Pass(1)), ElementsAre("JobPlaced"));
+  EXPECT_EQ(cluster.Attempt(job).epoch(), 2);
+  EXPECT_EQ(cluster.Attempt(job).resume_from(), "/c/step_100");
+  EXPECT_EQ(cluster.Attempt(job).resume_step(), 100);
+  EXPECT_EQ(cluster.Job(job).restarts(), 1);
+}
+
+TEST(PlanTest, FirstAttemptStartsFromTheCheckpointThatTheUserNames) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  v1::JobSpec spec = TestSpec("job", 1, 1);
+  spec.mutable_checkpoint()->set_resume_from("/other/step_7");
+  const int64_t job = cluster.Submit(spec);
+  cluster.Settle();
+  EXPECT_EQ(cluster.Attempt(job).resume_from(), "/other/step_7");
+}
+
+TEST(PlanTest, BackoffDoublesWithoutProgressAndStartsAnewWithIt) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  v1::JobSpec spec = TestSpec("job", 1, 1);
+  spec.mutable_restart()->set_max_restarts(10);
+  spec.mutable_restart()->mutable_backoff_max()->set_seconds(3);
+  const int64_t job = cluster.Submit(spec);
+  std::vector<int64_t> waits;
+  for (int i = 0; i < 5; ++i) {
+    cluster.RunJob(job);
+    if (i == 4) cluster.Publish(job, 10);
+    cluster.ExitAll(job, 1);
+    cluster.ClearAll(job);
+    waits.push_back(cluster.Job(job).not_before_ms() - cluster.now);
+    cluster.Pass(waits.back());
+  }
+  EXPECT_THAT(waits, ElementsAre(1000, 2000, 3000, 3000, 1000));
+}
+
+TEST(PlanTest, JobFailsWhenItsRestartBudgetIsUsedUp) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  for (int i = 0; i < 4; ++i) {
+    cluster.RunJob(job);
+    cluster.ExitAll(job, 1);
+    cluster.ClearAll(job);
+    cluster.Pass(10000);
+  }
+  EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_FAILED);
+  EXPECT_EQ(cluster.Job(job).attempts_size(), 4);
+  EXPECT_THAT(cluster.Job(job).verdict().summary(), HasSubstr("3 restarts within 24 h"));
+}
+
+TEST(PlanTest, RestartsOutsideTheWindowDoNotCount) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  v1::JobSpec spec = TestSpec("job", 1, 1);
+  spec.mutable_restart()->set_max_restarts(1);
+  spec.mutable_restart()->mutable_window()->set_seconds(60);
+  const int64_t job = cluster.Submit(spec);
+  for (int i = 0; i < 4; ++i) {
+    cluster.RunJob(job);
+    cluster.ExitAll(job, 1);
+    cluster.ClearAll(job);
+    cluster.Pass(61000);
+    ASSERT_EQ(cluster.StateOf(job), v1::JOB_STATE_STARTING) << i;
+    EXPECT_EQ(cluster.Job(job).restarts(), 1);
+  }
+}
+
+TEST(PlanTest, BadJobIsNotTriedAgain) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  cluster.ExitAll(job, 78);
+  cluster.ClearAll(job);
+  EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_FAILED);
+  EXPECT_EQ(cluster.Job(job).verdict().cause(), v1::VERDICT_CAUSE_BAD_JOB);
+  EXPECT_EQ(cluster.Job(job).attempts_size(), 1);
+}
+
+TEST(PlanTest, HeadOfTheQueueIsNeverOvertaken) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  const int64_t running = cluster.Submit("running", 1, 1);
+  cluster.RunJob(running);
+  const int64_t wide = cluster.Submit("wide", 1, 2);
+  const int64_t narrow = cluster.Submit("narrow", 1, 1);
+  EXPECT_THAT(cluster.Settle(), IsEmpty());
+  cluster.ExitAll(running, 0);
+  cluster.ClearAll(running);
+  EXPECT_EQ(cluster.StateOf(wide), v1::JOB_STATE_STARTING);
+  EXPECT_EQ(cluster.StateOf(narrow), v1::JOB_STATE_QUEUED);
+}
+
+TEST(PlanTest, RecoveringJobKeepsItsSlots) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  cluster.AddNode("b", 1);
+  const int64_t job = cluster.Submit("job", 2, 1);
+  cluster.RunJob(job);
+  const int64_t next = cluster.Submit("next", 1, 1);
+  cluster.ExitRank(job, 0, 1);
+  cluster.Settle();
+  cluster.ClearAll(job);
+  EXPECT_EQ(cluster.StateOf(next), v1::JOB_STATE_QUEUED);
+  cluster.Pass(1000);
+  EXPECT_EQ(cluster.Placement(job), "a:0 b:0");
+  EXPECT_EQ(cluster.StateOf(next), v1::JOB_STATE_QUEUED);
+}
+
+TEST(PlanTest, RequeuesJobWhenNodeIsLost) {
+  TestCluster cluster;
+  for (const char* id : {"a", "b", "c"}) cluster.AddNode(id, 1);
+  const int64_t job = cluster.Submit("job", 2, 1);
+  cluster.RunJob(job);
+  ASSERT_EQ(cluster.Placement(job), "a:0 b:0");
+  cluster.Silence("a");
+  // The peer sees the connection break; the dead node can confirm nothing.
+  cluster.ExitRank(job, 1, 69);
+  cluster.Pass(2000);
+  ASSERT_EQ(cluster.StateOf(job), v1::JOB_STATE_RECOVERING);
+  EXPECT_THAT(cluster.Attempt(job).verdict().summary(), HasSubstr("node a has been silent"));
+  cluster.ClearNode(job, "b");
+  const std::vector<std::string> kinds = Kinds(cluster.Pass(8000));
+  EXPECT_THAT(kinds, ElementsAre("NodeSuspected", "NodeLost", "AttemptEnded", "JobPlaced"));
+  EXPECT_EQ(cluster.Placement(job), "c:0 b:0");
+}
+
+TEST(PlanTest, StopBeforeAnyRankHasStarted) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.Settle();
+  cluster.Stop(job);
+  EXPECT_THAT(cluster.Commands(), ElementsAre("stop a 1/1 60000"));
+  cluster.ClearAll(job);
+  EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_STOPPED);
+}
+
+TEST(PlanTest, RanksThatEndWellAfterAStopMeanStopped) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  const int64_t job = cluster.Submit("job", 1, 2);
+  cluster.RunJob(job);
+  cluster.Stop(job);
+  cluster.ExitRank(job, 0, 0);
+  cluster.ExitRank(job, 1, 143);
+  cluster.ClearAll(job);
+  EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_STOPPED);
+  EXPECT_EQ(cluster.Job(job).verdict().summary(), "stopped by a user");
+}
+
+TEST(PlanTest, StopInBackoffEndsTheJobAndFreesItsSlots) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  cluster.ExitAll(job, 1);
+  cluster.ClearAll(job);
+  cluster.Stop(job);
+  EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_STOPPED);
+  EXPECT_EQ(cluster.Attempt(job).verdict().cause(), v1::VERDICT_CAUSE_RANK_EXITED);
+  EXPECT_EQ(cluster.state.free_nodes[v1::DEVICE_KIND_CPU][1].size(), 1u);
+}
+
+TEST(PlanTest, NodeLostAfterAllItsRanksEndedWellCostsNoRestart) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  cluster.ExitAll(job, 0);
+  cluster.Silence("a");
+  cluster.Pass(9000);
+  EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_SUCCEEDED);
+}
+
+TEST(PlanTest, ExitFactAloneProvesThatTheRankHadStarted) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.Settle();
+  cluster.ExitAll(job, 0);
+  cluster.ClearAll(job);
+  EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_SUCCEEDED);
+}
+
+TEST(PlanTest, RendezvousPortsDifferAndChangeWithTheEpoch) {
+  TestCluster cluster;
+  cluster.options.first_rendezvous_port = 20000;
+  cluster.options.last_rendezvous_port = 20002;
+  cluster.AddNode("a", 4);
+  std::set<int> ports;
+  std::vector<int64_t> jobs;
+  for (const char* name : {"w", "x", "y", "z"}) jobs.push_back(cluster.Submit(name, 1, 1));
+  cluster.Settle();
+  for (int i = 0; i < 3; ++i) ports.insert(cluster.Attempt(jobs[i]).master_port());
+  EXPECT_EQ(ports.size(), 3u);
+  // The range of this address is used up.
+  EXPECT_EQ(cluster.StateOf(jobs[3]), v1::JOB_STATE_QUEUED);
+  cluster.Stop(jobs[3]);
+  cluster.Stop(jobs[2]);
+  cluster.ClearAll(jobs[2]);
+  cluster.StartAll(jobs[0]);
+  const int before = cluster.Attempt(jobs[0]).master_port();
+  cluster.ExitAll(jobs[0], 75);
+  cluster.ClearAll(jobs[0]);
+  cluster.Pass(1000);
+  ASSERT_EQ(cluster.Attempt(jobs[0]).epoch(), 2);
+  EXPECT_NE(cluster.Attempt(jobs[0]).master_port(), before);
+}
+
+TEST(PlanTest, OneCallPlacesABoundedNumberOfJobs) {
+  TestCluster cluster;
+  cluster.AddNode("a", 600);
+  for (int i = 0; i < 600; ++i) cluster.Submit(std::string("job-") + std::to_string(i), 1, 1);
+  const std::size_t first =
+      Plan(cluster.state, cluster.observations, cluster.options, cluster.now).size();
+  EXPECT_EQ(first, static_cast<std::size_t>(kPlacementsPerPlan));
+  EXPECT_EQ(cluster.Settle().size(), 600u);
+  EXPECT_THAT(cluster.state.pending_jobs, IsEmpty());
+}
+
+TEST(PlanTest, OldAttemptsAreTrimmed) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  v1::JobSpec spec = TestSpec("job", 1, 1);
+  spec.mutable_restart()->set_max_restarts(1000);
+  spec.mutable_restart()->mutable_backoff()->set_seconds(0);
+  const int64_t job = cluster.Submit(spec);
+  for (int i = 0; i < 120; ++i) {
+    cluster.RunJob(job);
+    cluster.ExitAll(job, 1);
+    cluster.ClearAll(job);
+  }
+  EXPECT_EQ(cluster.Job(job).attempts_size(), kAttemptsKept);
+  EXPECT_EQ(cluster.Attempt(job).epoch(), 121);
+  EXPECT_EQ(cluster.Job(job).attempts(0).epoch(), 22);
+  EXPECT_EQ(cluster.Job(job).attempts(89).ranks_size(), 0);
+  EXPECT_EQ(cluster.Job(job).attempts(90).ranks_size(), 1);
+}
+
+}  // namespace
+}  // namespace trainyard::controller

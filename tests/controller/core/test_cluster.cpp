@@ -1,0 +1,271 @@
+#include "tests/controller/core/test_cluster.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/apply.h"
+#include "controller/core/plan.h"
+#include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
+#include "gtest/gtest.h"
+
+namespace trainyard::controller {
+
+v1::JobSpec TestSpec(const std::string& name, int nodes, int slots_per_node) {
+  v1::JobSpec spec;
+  spec.set_name(name);
+  spec.mutable_resources()->set_nodes(nodes);
+  spec.mutable_resources()->set_slots_per_node(slots_per_node);
+  spec.mutable_resources()->set_device(v1::DEVICE_KIND_CPU);
+  spec.add_command("train");
+  spec.mutable_restart()->set_max_restarts(3);
+  return spec;
+}
+
+TestCluster::TestCluster() {
+  options.checkpoint_root = "/checkpoints";
+  observations.since_ms = now;
+}
+
+void TestCluster::AddNode(const std::string& id, int slots) {
+  v1::Hello& hello = hellos_[id];
+  hello.set_node_id(id);
+  hello.set_node_name(id);
+  hello.set_incarnation("1");
+  hello.set_address(absl::StrCat("10.0.0.", hellos_.size()));
+  for (int i = 0; i < slots; ++i) {
+    v1::Slot& slot = *hello.mutable_inventory()->add_slots();
+    slot.set_index(i);
+    slot.set_kind(v1::DEVICE_KIND_CPU);
+  }
+  Do(AttachWorker{hello});
+  ObserveAttached(hello, now, observations);
+}
+
+void TestCluster::Take(const std::vector<v1::Event>& events) {
+  for (const v1::Event& event : events) Apply(event, state);
+}
+
+std::vector<v1::Event> TestCluster::Do(const Request& request) {
+  const auto events = Decide(state, request, options, now);
+  EXPECT_TRUE(events.ok()) << events.status();
+  if (!events.ok()) return {};
+  Take(*events);
+  return *events;
+}
+
+absl::Status TestCluster::Try(const Request& request) const {
+  return Decide(state, request, options, now).status();
+}
+
+int64_t TestCluster::Submit(const v1::JobSpec& spec, const std::string& request_id) {
+  v1::SubmitJobRequest request;
+  *request.mutable_spec() = spec;
+  request.set_user("ada");
+  request.set_request_id(request_id);
+  Do(SubmitJob{request});
+  return state.next_job_id - 1;
+}
+
+int64_t TestCluster::Submit(const std::string& name, int nodes, int slots_per_node) {
+  return Submit(TestSpec(name, nodes, slots_per_node));
+}
+
+void TestCluster::Stop(int64_t job_id, bool kill) {
+  v1::StopJobRequest request;
+  request.set_job(absl::StrCat(job_id));
+  request.set_kill(kill);
+  request.set_user("ada");
+  Do(StopJob{request});
+}
+
+std::vector<v1::Event> TestCluster::Settle() {
+  std::vector<v1::Event> all;
+  for (int i = 0; i < 100; ++i) {
+    const std::vector<v1::Event> events = Plan(state, observations, options, now);
+    if (events.empty()) return all;
+    Take(events);
+    all.insert(all.end(), events.begin(), events.end());
+  }
+  ADD_FAILURE() << "planning never comes to rest";
+  return all;
+}
+
+std::vector<v1::Event> TestCluster::Pass(int64_t ms) {
+  std::vector<v1::Event> all;
+  const Timestamp end = now + ms;
+  while (now < end) {
+    now = std::min<Timestamp>(end, now + 500);
+    for (const auto& [id, hello] : hellos_) {
+      if (silent_.contains(id)) continue;
+      v1::Heartbeat heartbeat;
+      for (const auto& [job_id, report] : reports_[id]) *heartbeat.add_attempts() = report;
+      ObserveHeartbeat(id, heartbeat, now, observations);
+    }
+    const std::vector<v1::Event> events = Settle();
+    all.insert(all.end(), events.begin(), events.end());
+  }
+  return all;
+}
+
+void TestCluster::SendFact(const std::string& node_id, v1::Fact fact) {
+  fact.set_sequence(state.nodes.at(node_id).fact_sequence + 1);
+  Do(ReceiveFact{node_id, fact});
+}
+
+void TestCluster::StartRank(int64_t job_id, int rank) {
+  v1::Fact fact;
+  v1::RankStarted& started = *fact.mutable_rank_started();
+  started.set_job_id(job_id);
+  started.set_epoch(Attempt(job_id).epoch());
+  started.set_rank(rank);
+  started.set_time_ms(now);
+  SendFact(Attempt(job_id).ranks(rank).node_id(), fact);
+}
+
+void TestCluster::ExitRank(int64_t job_id, int rank, int exit_code, Timestamp time_ms) {
+  v1::RankExited exited;
+  exited.set_rank(rank);
+  exited.set_exit_code(exit_code);
+  exited.set_time_ms(time_ms == 0 ? now : time_ms);
+  Exit(job_id, exited);
+}
+
+void TestCluster::Exit(int64_t job_id, v1::RankExited exited) {
+  exited.set_job_id(job_id);
+  exited.set_epoch(Attempt(job_id).epoch());
+  v1::Fact fact;
+  *fact.mutable_rank_exited() = exited;
+  SendFact(Attempt(job_id).ranks(exited.rank()).node_id(), fact);
+}
+
+void TestCluster::ClearNode(int64_t job_id, const std::string& node_id) {
+  v1::Fact fact;
+  fact.mutable_attempt_cleared()->set_job_id(job_id);
+  fact.mutable_attempt_cleared()->set_epoch(Attempt(job_id).epoch());
+  SendFact(node_id, fact);
+}
+
+void TestCluster::StartAll(int64_t job_id) {
+  for (int rank = 0; rank < Attempt(job_id).ranks_size(); ++rank) StartRank(job_id, rank);
+  Settle();
+}
+
+void TestCluster::ExitAll(int64_t job_id, int exit_code) {
+  for (int rank = 0; rank < Attempt(job_id).ranks_size(); ++rank) {
+    if (!state.jobs.at(job_id).exited_ranks.contains(rank)) ExitRank(job_id, rank, exit_code);
+  }
+  Settle();
+}
+
+void TestCluster::ClearAll(int64_t job_id) {
+  for (const std::string& node_id : GangNodes(Attempt(job_id))) {
+    if (!state.jobs.at(job_id).cleared_nodes.contains(node_id)) ClearNode(job_id, node_id);
+  }
+  Settle();
+}
+
+void TestCluster::RunJob(int64_t job_id) {
+  Settle();
+  StartAll(job_id);
+  ASSERT_EQ(StateOf(job_id), v1::JOB_STATE_RUNNING);
+}
+
+void TestCluster::Step(int64_t job_id, int rank, int64_t step, double step_seconds) {
+  v1::TelemetryBatch batch;
+  batch.mutable_stream()->set_job_id(job_id);
+  batch.mutable_stream()->set_epoch(Attempt(job_id).epoch());
+  batch.mutable_stream()->set_rank(rank);
+  v1::TelemetryRecord& record = *batch.add_records();
+  record.set_time_ms(now);
+  record.mutable_metrics()->set_step(step);
+  (*record.mutable_metrics()->mutable_values())["step_seconds"] = step_seconds;
+  ObserveTelemetry(batch, now, observations);
+}
+
+void TestCluster::Publish(int64_t job_id, int64_t step) {
+  ReceiveTelemetry request{job_id, Attempt(job_id).epoch(), 0, {}};
+  request.record.mutable_checkpoint()->set_step(step);
+  request.record.mutable_checkpoint()->set_path(absl::StrCat("/c/step_", step));
+  Do(request);
+}
+
+v1::AttemptReport& TestCluster::Report(const std::string& node_id, int64_t job_id) {
+  v1::AttemptReport& report = reports_[node_id][job_id];
+  report.set_job_id(job_id);
+  report.set_epoch(Attempt(job_id).epoch());
+  return report;
+}
+
+const v1::Attempt& TestCluster::Attempt(int64_t job_id) const {
+  return *NewestAttempt(state.jobs.at(job_id));
+}
+
+std::string TestCluster::Placement(int64_t job_id) const {
+  std::string text;
+  for (const v1::RankPlacement& rank : Attempt(job_id).ranks()) {
+    absl::StrAppend(&text, text.empty() ? "" : " ", rank.node_id(), ":", rank.slot());
+  }
+  return text;
+}
+
+std::vector<std::string> TestCluster::Commands() const {
+  std::vector<std::string> lines;
+  for (const Command& command : CommandsDue(state, observations, now)) {
+    if (command.message.has_start_attempt()) {
+      const v1::StartAttempt& start = command.message.start_attempt();
+      lines.push_back(
+          absl::StrCat("start ", command.node_id, " ", start.job_id(), "/", start.epoch()));
+    } else {
+      const v1::StopAttempt& stop = command.message.stop_attempt();
+      lines.push_back(absl::StrCat("stop ", command.node_id, " ", stop.job_id(), "/", stop.epoch(),
+                                   " ", ToMs(stop.grace())));
+    }
+  }
+  return lines;
+}
+
+std::vector<std::string> Kinds(const std::vector<v1::Event>& events) {
+  std::vector<std::string> kinds;
+  for (const v1::Event& event : events) {
+    const auto* field = v1::Event::descriptor()->FindFieldByNumber(event.kind_case());
+    kinds.push_back(field->message_type()->name());
+  }
+  return kinds;
+}
+
+std::string Bytes(const ClusterState& state) {
+  std::string bytes;
+  google::protobuf::io::StringOutputStream stream(&bytes);
+  google::protobuf::io::CodedOutputStream coded(&stream);
+  // Maps (the environment of a job) have no order of their own.
+  coded.SetSerializationDeterministic(true);
+  ToSnapshot(state, 0).SerializeToCodedStream(&coded);
+  coded.Trim();
+  return bytes;
+}
+
+std::string DifferentIndexes(const ClusterState& a, const ClusterState& b) {
+  if (a.pending_jobs != b.pending_jobs) return "pending_jobs";
+  if (a.recovering_jobs != b.recovering_jobs) return "recovering_jobs";
+  if (a.live_jobs != b.live_jobs) return "live_jobs";
+  if (a.lost_nodes != b.lost_nodes) return "lost_nodes";
+  if (a.newest_job_by_name != b.newest_job_by_name) return "newest_job_by_name";
+  if (a.job_by_request_id != b.job_by_request_id) return "job_by_request_id";
+  if (a.rendezvous_in_use != b.rendezvous_in_use) return "rendezvous_in_use";
+  for (const v1::DeviceKind kind : {v1::DEVICE_KIND_CPU, v1::DEVICE_KIND_GPU}) {
+    const auto left = a.free_nodes.find(kind), right = b.free_nodes.find(kind);
+    const NodesByFreeSlots none;
+    if ((left == a.free_nodes.end() ? none : left->second) !=
+        (right == b.free_nodes.end() ? none : right->second)) {
+      return "free_nodes";
+    }
+  }
+  for (const auto& [id, entry] : a.nodes) {
+    if (entry.live_jobs != b.nodes.at(id).live_jobs) return "live_jobs of " + id;
+    if (entry.uncleared != b.nodes.at(id).uncleared) return "uncleared of " + id;
+  }
+  return "";
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,103 @@
+// A cluster of the core alone: state, observations and a hand-set clock. Test steps read as
+// history:
+//   TestCluster cluster;
+//   cluster.AddNode("a", 2);
+//   const int64_t job = cluster.Submit("job", 1, 2);
+//   cluster.Settle();
+#ifndef TRAINYARD_TESTS_CONTROLLER_CORE_TEST_CLUSTER_H_
+#define TRAINYARD_TESTS_CONTROLLER_CORE_TEST_CLUSTER_H_
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "controller/core/cluster_state.h"
+#include "controller/core/commands.h"
+#include "controller/core/decide.h"
+#include "controller/core/observations.h"
+#include "controller/core/requests.h"
+
+namespace trainyard::controller {
+
+// A job that runs a program of its own, so that it needs no model; one restart a second apart.
+v1::JobSpec TestSpec(const std::string& name, int nodes, int slots_per_node);
+
+class TestCluster {
+ public:
+  TestCluster();
+
+  // Attaches a worker with CPU slots; its id and name are equal.
+  void AddNode(const std::string& id, int slots);
+  v1::Hello HelloOf(const std::string& id) const { return hellos_.at(id); }
+  // From now on the node sends nothing, until Wake.
+  void Silence(const std::string& id) { silent_.insert(id); }
+  void Wake(const std::string& id) { silent_.erase(id); }
+
+  // Decides and applies; a refusal is a test failure.
+  std::vector<v1::Event> Do(const Request& request);
+  absl::Status Try(const Request& request) const;
+
+  // Submits and returns the job's id.
+  int64_t Submit(const v1::JobSpec& spec, const std::string& request_id = "");
+  int64_t Submit(const std::string& name, int nodes, int slots_per_node);
+  void Stop(int64_t job_id, bool kill = false);
+
+  // Plans and applies until nothing is due; returns all events.
+  std::vector<v1::Event> Settle();
+  // Lets time pass in steps of half a second: nodes that are not silent are heard, then Settle.
+  std::vector<v1::Event> Pass(int64_t ms);
+
+  // Facts of the newest attempt, sent by the node of the rank.
+  void StartRank(int64_t job_id, int rank);
+  void ExitRank(int64_t job_id, int rank, int exit_code, Timestamp time_ms = 0);
+  void Exit(int64_t job_id, v1::RankExited exited);
+  void ClearNode(int64_t job_id, const std::string& node_id);
+  void SendFact(const std::string& node_id, v1::Fact fact);
+  // For every rank or node of the newest attempt that has not done so; then Settle.
+  void StartAll(int64_t job_id);
+  void ExitAll(int64_t job_id, int exit_code);
+  void ClearAll(int64_t job_id);
+  // Until the job runs.
+  void RunJob(int64_t job_id);
+  // A step of rank 0 or another, as telemetry.
+  void Step(int64_t job_id, int rank, int64_t step, double step_seconds);
+  void Publish(int64_t job_id, int64_t step);
+
+  // What the node's worker has on disk by its next heartbeat.
+  v1::AttemptReport& Report(const std::string& node_id, int64_t job_id);
+
+  const v1::Job& Job(int64_t job_id) const { return state.jobs.at(job_id).job; }
+  const v1::Attempt& Attempt(int64_t job_id) const;
+  v1::JobState StateOf(int64_t job_id) const { return Job(job_id).state(); }
+  v1::NodeState NodeStateOf(const std::string& id) const { return state.nodes.at(id).node.state(); }
+  // "a:0 a:1 b:0": node and slot of each rank of the newest attempt.
+  std::string Placement(int64_t job_id) const;
+  // "start a 1/1" and "stop b 1/1 3000": due commands with job/epoch, and the grace in ms.
+  std::vector<std::string> Commands() const;
+
+  ClusterState state;
+  Observations observations;
+  CoreOptions options;
+  Timestamp now = 1'000'000;
+
+ private:
+  void Take(const std::vector<v1::Event>& events);
+
+  std::map<std::string, v1::Hello> hellos_;
+  std::map<std::string, std::map<int64_t, v1::AttemptReport>> reports_;
+  std::set<std::string> silent_;
+};
+
+// Names of the events, such as "JobPlaced".
+std::vector<std::string> Kinds(const std::vector<v1::Event>& events);
+
+// Two states are equal when their snapshots have the same bytes and their indexes are the same.
+std::string Bytes(const ClusterState& state);
+// Name of the first index in which they differ; empty when they do not.
+std::string DifferentIndexes(const ClusterState& a, const ClusterState& b);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_TESTS_CONTROLLER_CORE_TEST_CLUSTER_H_
