@@ -1,0 +1,81 @@
+// The program trainyard-data as a user meets it: exit codes and what it prints.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include "cli/data/data_command.h"
+#include "tests/cli/data/text_directory.h"
+
+namespace trainyard::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+struct Ended {
+  int code = -1;
+  std::string out;
+  std::string err;
+};
+
+Ended RunProgram(const TextDirectory& directory, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), TRAINYARD_DATA_PROGRAM);
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  const std::string out = directory / "stdout";
+  const std::string err = directory / "stderr";
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, 1, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_addopen(&files, 2, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  pid_t child = 0;
+  EXPECT_EQ(posix_spawn(&child, argv[0], &files, nullptr, argv.data(), environ), 0);
+  posix_spawn_file_actions_destroy(&files);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), ReadAll(out), ReadAll(err)};
+}
+
+TEST(DataProgramTest, PreparesADataSet) {
+  const TextDirectory directory;
+  const std::string input = directory.Write("a.txt", Prose(200000, 1));
+  const Ended ended = RunProgram(directory, {"--out", directory / "out", input});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("data set     " + directory.path() + "/out\n"));
+  EXPECT_THAT(ended.out, HasSubstr("next         trainyard submit"));
+  EXPECT_THAT(ended.err, StartsWith("reading 1 files, 200.0 kB\n"));
+  EXPECT_EQ(RunProgram(directory, {"--out", directory / "out", input, "--force", "-q"}).err, "");
+}
+
+TEST(DataProgramTest, ExitCodesTellTheKindsOfFailure) {
+  const TextDirectory directory;
+  const std::string good = directory.Write("a.txt", Prose(2000, 1));
+  const std::string bad = directory.Write("b.txt", "\xFF");
+  const std::string out = directory / "out";
+  const auto expect = [&](const std::vector<std::string>& arguments, int code, const char* part) {
+    const Ended ended = RunProgram(directory, arguments);
+    EXPECT_EQ(ended.code, code) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr(part));
+    EXPECT_EQ(ended.out, "");
+    EXPECT_THAT(directory.Names(), ElementsAre("a.txt", "b.txt", "stderr", "stdout"));
+  };
+  expect({"--out", out, bad, "-q"}, 1, "error: ");
+  expect({"--out", out, bad, "-q"}, 1, "b.txt: not UTF-8 at byte 0 (0xff)");
+  expect({"--out", out}, 2, "inputs is required");
+  expect({"--out", out, good, "--tokenizer", "words"}, 2, "words not in");
+  expect({"--out", directory / "a.txt", good}, 2, "a.txt exists and is not a data set");
+  expect({"--out", out, directory / "none.txt"}, 3, "none.txt: No such file");
+}
+
+TEST(DataProgramTest, ItsAbsenceIsExplained) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(RunDataPrepare({}), 1);  // there is none beside this test
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("error: cannot start /"));
+}
+
+}  // namespace
+}  // namespace trainyard::cli
