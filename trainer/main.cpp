@@ -1,5 +1,7 @@
 // trainyard-trainer: trains one model as one rank of a gang, or alone.
-#include <filesystem>
+#include <unistd.h>
+
+#include <climits>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -26,11 +28,21 @@ RunConfig ReadConfig(const CommandLine& command, const RuntimeEnvironment& env) 
   return config;
 }
 
+// By hand: PyTorch's CUDA wheel exports file system symbols of another libstdc++, which crash ours.
+std::string AbsolutePath(const std::string& path) {
+  if (path.starts_with("/")) return path;
+  char directory[PATH_MAX];
+  if (getcwd(directory, sizeof(directory)) == nullptr) {
+    throw TrainerError(ExitCode::kNoInput, "The current directory is gone; start in another one.");
+  }
+  return std::string(directory) + "/" + (path.starts_with("./") ? path.substr(2) : path);
+}
+
 // Where the environment says nothing, the settings do.
 void ResolvePaths(const RunConfig& config, const CommandLine& command, RuntimeEnvironment& env) {
   if (env.checkpoint_dir.empty()) env.checkpoint_dir = config.checkpoint.dir;
   if (env.checkpoint_dir.empty()) env.checkpoint_dir = env.run_dir + "/checkpoints";
-  env.checkpoint_dir = std::filesystem::absolute(env.checkpoint_dir).lexically_normal();
+  env.checkpoint_dir = AbsolutePath(env.checkpoint_dir);
   if (env.resume_from.empty()) env.resume_from = config.checkpoint.resume_from;
   if (!command.resume) return;
   const auto latest = LatestCheckpoint(env.checkpoint_dir);

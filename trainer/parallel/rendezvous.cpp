@@ -18,21 +18,60 @@ bool PortIsTaken(const std::string& what) {
          what.find("ddress already in use") != std::string::npos;
 }
 
-[[noreturn]] void FailRendezvous(const RuntimeEnvironment& env, const std::string& what) {
+std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+c10::intrusive_ptr<c10d::Store> OpenStore(const RuntimeEnvironment& env,
+                                          std::chrono::seconds timeout) {
+  c10d::TCPStoreOptions options;
+  options.port = static_cast<std::uint16_t>(env.master_port);
+  options.isServer = env.rank == 0;
+  options.waitWorkers = false;  // LibTorch 1.13 says nothing when a worker does not come.
+  options.timeout = timeout;
   const std::string place = env.master_addr + ":" + std::to_string(env.master_port);
-  if (env.rank == 0 && PortIsTaken(what)) {
-    throw TrainerError(ExitCode::kTryAgain, "The rendezvous port " + place +
-                                                " is taken by another program; start again with "
-                                                "another MASTER_PORT.");
+  try {
+    return c10::make_intrusive<c10d::TCPStore>(env.master_addr, options);
+  } catch (const std::exception& error) {
+    if (env.rank == 0 && PortIsTaken(error.what())) {
+      throw TrainerError(ExitCode::kTryAgain, "The rendezvous port " + place +
+                                                  " is taken by another program; start again with "
+                                                  "another MASTER_PORT.");
+    }
+    throw TrainerError(ExitCode::kPeerLost, "Rank 0 cannot be reached at the rendezvous " + place +
+                                                ": " + FirstLine(error.what()));
   }
-  const std::string reason = what.substr(0, what.find('\n'));
-  if (env.rank == 0) {
-    throw TrainerError(ExitCode::kPeerLost, "Not all of the " + std::to_string(env.world_size) +
-                                                " ranks came to the rendezvous at " + place + ": " +
-                                                reason);
+}
+
+std::string ArrivalKey(int64_t rank) { return "arrived/" + std::to_string(rank); }
+
+// "1, 5": the ranks that have not come.
+std::string MissingRanks(c10d::Store& store, int64_t world_size) {
+  std::string missing;
+  for (int64_t rank = 0; rank < world_size; ++rank) {
+    if (store.check({ArrivalKey(rank)})) continue;
+    missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
   }
-  throw TrainerError(ExitCode::kPeerLost,
-                     "Rank 0 cannot be reached at the rendezvous " + place + ": " + reason);
+  return missing;
+}
+
+void WaitForAllRanks(c10d::Store& store, const RuntimeEnvironment& env,
+                     std::chrono::seconds timeout) {
+  std::vector<std::string> keys;
+  for (int64_t rank = 0; rank < env.world_size; ++rank) keys.push_back(ArrivalKey(rank));
+  std::string missing;
+  try {
+    store.set(ArrivalKey(env.rank), std::vector<uint8_t>{1});
+    store.wait(keys, timeout);
+    return;
+  } catch (const std::exception& error) {
+    missing = "lost the connection to rank 0: " + FirstLine(error.what());
+  }
+  try {
+    missing = "missing: rank " + MissingRanks(store, env.world_size);
+  } catch (const std::exception&) {  // Rank 0 has left: the first reason stands.
+  }
+  throw TrainerError(ExitCode::kPeerLost, "Not all of the " + std::to_string(env.world_size) +
+                                              " ranks came to the rendezvous within " +
+                                              std::to_string(timeout.count()) + " s; " + missing);
 }
 
 // "10.0.0.7", from the kernel's choice of source address; no packet is sent.
@@ -68,18 +107,10 @@ std::string LocalAddressTowards(const std::string& host, int64_t port) {
   return address.empty() ? "127.0.0.1" : address;
 }
 
-Rendezvous::Rendezvous(const RuntimeEnvironment& env, std::chrono::seconds timeout) {
-  c10d::TCPStoreOptions options;
-  options.port = static_cast<std::uint16_t>(env.master_port);
-  options.isServer = env.rank == 0;
-  options.numWorkers = static_cast<std::size_t>(env.world_size);
-  options.timeout = timeout;
-  try {
-    store_ = c10::make_intrusive<c10d::TCPStore>(env.master_addr, options);
-  } catch (const std::exception& error) {
-    FailRendezvous(env, error.what());
-  }
-  local_address_ = LocalAddressTowards(env.master_addr, env.master_port);
+Rendezvous::Rendezvous(const RuntimeEnvironment& env, std::chrono::seconds timeout)
+    : store_(OpenStore(env, timeout)),
+      local_address_(LocalAddressTowards(env.master_addr, env.master_port)) {
+  WaitForAllRanks(*store_, env, timeout);
 }
 
 Rendezvous::~Rendezvous() = default;

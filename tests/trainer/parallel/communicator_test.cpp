@@ -1,0 +1,162 @@
+#include "trainer/parallel/communicator.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <thread>
+
+#include "tests/trainer/parallel/free_port.h"
+#include "trainer/config/trainer_error.h"
+#include "trainer/parallel/data_parallel.h"
+#include "trainer/parallel/rendezvous.h"
+
+namespace trainyard::trainer {
+namespace {
+
+using torch::Tensor;
+
+RuntimeEnvironment Environment(int64_t rank, int64_t size, int64_t port) {
+  RuntimeEnvironment env;
+  env.rank = rank;
+  env.world_size = size;
+  env.master_port = port;
+  return env;
+}
+
+// Runs `body` as every rank of a group, each on a thread of its own.
+void RunRanks(int64_t size, const std::function<void(Communicator&)>& body) {
+  const int64_t port = FreePort();
+  std::vector<std::thread> threads;
+  for (int64_t rank = 0; rank < size; ++rank) {
+    threads.emplace_back([=, &body] {
+      Rendezvous rendezvous(Environment(rank, size, port), std::chrono::seconds(30));
+      CommunicatorGroup group{"test", {}, rank};
+      for (int64_t member = 0; member < size; ++member) group.ranks.push_back(member);
+      const auto communicator = ConnectGroup(&rendezvous, group, torch::kCPU);
+      EXPECT_EQ(communicator->rank(), rank);
+      EXPECT_EQ(communicator->size(), size);
+      body(*communicator);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(CommunicatorTest, ReducesSumAndMaximum) {
+  RunRanks(3, [](Communicator& group) {
+    Tensor sum = torch::full({5}, static_cast<float>(group.rank() + 1));
+    group.AllReduce(sum, ReduceOp::kSum);
+    EXPECT_TRUE(sum.equal(torch::full({5}, 6.0f)));
+    Tensor maximum = torch::full({2}, static_cast<double>(group.rank()), torch::kFloat64);
+    group.AllReduce(maximum, ReduceOp::kMax);
+    EXPECT_TRUE(maximum.equal(torch::full({2}, 2.0, torch::kFloat64)));
+  });
+}
+
+TEST(CommunicatorTest, GathersScattersAndBroadcasts) {
+  RunRanks(3, [](Communicator& group) {
+    Tensor gathered = torch::empty({6});
+    group.AllGather(gathered, torch::full({2}, static_cast<float>(group.rank())));
+    EXPECT_TRUE(gathered.equal(torch::tensor({0.0f, 0.0f, 1.0f, 1.0f, 2.0f, 2.0f})));
+    Tensor share = torch::empty({2});
+    group.ReduceScatter(share, torch::arange(6, torch::kFloat32));
+    EXPECT_TRUE(share.equal(torch::tensor({0.0f, 1.0f}).add(2 * group.rank()).mul(3)));
+    Tensor told = torch::full({4}, static_cast<float>(group.rank()));
+    group.Broadcast(told, 1);
+    EXPECT_TRUE(told.equal(torch::full({4}, 1.0f)));
+    group.Barrier();
+  });
+}
+
+TEST(CommunicatorTest, SumsHostValuesAlike) {
+  RunRanks(2, [](Communicator& group) {
+    const double mine = group.rank() == 0 ? 0.1 : 0.2;
+    EXPECT_EQ(SumOverMembers(group, {mine, 1}, torch::kCPU), (std::vector<double>{0.1 + 0.2, 2}));
+  });
+}
+
+TEST(CommunicatorTest, EveryMemberGetsTheSameBits) {
+  Tensor results[3];
+  RunRanks(3, [&](Communicator& group) {
+    auto generator = at::detail::createCPUGenerator(group.rank());
+    Tensor values = torch::randn({10007}, generator);
+    group.AllReduce(values, ReduceOp::kSum);
+    results[group.rank()] = values;
+  });
+  EXPECT_TRUE(results[0].equal(results[1]));
+  EXPECT_TRUE(results[0].equal(results[2]));
+}
+
+TEST(CommunicatorTest, LostPeerIsNamedWithTheOperation) {
+  RunRanks(2, [](Communicator& group) {
+    if (group.rank() == 1) return;  // Leaves without a word.
+    Tensor values = torch::zeros({1000});
+    try {
+      group.AllReduce(values, ReduceOp::kSum);
+      group.AllReduce(values, ReduceOp::kSum);
+      ADD_FAILURE() << "The peer was not missed.";
+    } catch (const TrainerError& error) {
+      EXPECT_EQ(error.code(), ExitCode::kPeerLost);
+      EXPECT_NE(std::string(error.what()).find("all-reduce of group test"), std::string::npos);
+    }
+  });
+}
+
+TEST(CommunicatorTest, GroupOfOneNeedsNoRendezvous) {
+  const auto alone = ConnectGroup(nullptr, {"solo", {4}, 4}, torch::kCPU);
+  Tensor values = torch::ones({3});
+  alone->AllReduce(values, ReduceOp::kSum);
+  Tensor gathered = torch::empty({3});
+  alone->AllGather(gathered, values);
+  EXPECT_TRUE(gathered.equal(torch::ones({3})));
+  EXPECT_EQ(alone->size(), 1);
+}
+
+TEST(RendezvousTest, TakenPortMeansTryAgain) {
+  const TakenPort taken;
+  try {
+    Rendezvous rendezvous(Environment(0, 2, taken.port()), std::chrono::seconds(5));
+    FAIL();
+  } catch (const TrainerError& error) {
+    EXPECT_EQ(error.code(), ExitCode::kTryAgain);
+    EXPECT_NE(std::string(error.what()).find(std::to_string(taken.port())), std::string::npos);
+  }
+}
+
+TEST(RendezvousTest, MissingRankIsALostPeer) {
+  try {
+    Rendezvous rendezvous(Environment(0, 3, FreePort()), std::chrono::seconds(1));
+    FAIL();
+  } catch (const TrainerError& error) {
+    EXPECT_EQ(error.code(), ExitCode::kPeerLost);
+    EXPECT_NE(std::string(error.what()).find("missing: rank 1, 2"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(RendezvousTest, AbsentRankZeroIsALostPeer) {
+  try {
+    Rendezvous rendezvous(Environment(1, 2, FreePort()), std::chrono::seconds(1));
+    FAIL();
+  } catch (const TrainerError& error) {
+    EXPECT_EQ(error.code(), ExitCode::kPeerLost);
+    EXPECT_NE(std::string(error.what()).find("Rank 0 cannot be reached"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(RendezvousTest, LocalAddressIsTheOneTowardsTheHost) {
+  EXPECT_EQ(LocalAddressTowards("127.0.0.1", 29500), "127.0.0.1");
+  EXPECT_EQ(LocalAddressTowards("no-such-host.invalid", 29500), "127.0.0.1");
+}
+
+TEST(GradientReducerTest, SumsEveryBucketOnce) {
+  RunRanks(2, [](Communicator& group) {
+    Tensor gradients = torch::arange(10, torch::kFloat32).mul_(group.rank() + 1);
+    GradientReducer reducer(group, gradients, 4);  // Buckets of 4, 4 and 2.
+    reducer.Reduce();
+    EXPECT_TRUE(gradients.equal(torch::arange(10, torch::kFloat32).mul_(3)));
+  });
+}
+
+}  // namespace
+}  // namespace trainyard::trainer

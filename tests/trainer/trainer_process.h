@@ -1,0 +1,79 @@
+// Runs trainyard-trainer as users do: real processes, real files.
+#ifndef TRAINYARD_TESTS_TRAINER_TRAINER_PROCESS_H_
+#define TRAINYARD_TESTS_TRAINER_TRAINER_PROCESS_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace trainyard::trainer {
+
+// A folder of its own with tiny token data and a spec; removed at the end.
+class TrainerFolder {
+ public:
+  TrainerFolder();
+  ~TrainerFolder();
+  TrainerFolder(const TrainerFolder&) = delete;
+  TrainerFolder& operator=(const TrainerFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  // Settings that a test may change before it starts a process.
+  nlohmann::json spec;
+  void WriteTokens(const std::string& split, const std::vector<uint16_t>& tokens,
+                   int64_t vocab_size) const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+// Beside the spec: who the process is.
+struct TrainerStart {
+  int64_t rank = 0;
+  int64_t world_size = 1;
+  int64_t port = 0;         // Of the rendezvous.
+  std::string run = "run";  // Folder for output and telemetry, one more for each rank.
+  std::string checkpoints = "checkpoints";
+  std::vector<std::string> flags;
+  std::map<std::string, std::string> variables;
+};
+
+// Killed when it is still there at the end.
+class TrainerProcess {
+ public:
+  TrainerProcess(const TrainerFolder& folder, const TrainerStart& start);
+  ~TrainerProcess();
+  TrainerProcess(const TrainerProcess&) = delete;
+  TrainerProcess& operator=(const TrainerProcess&) = delete;
+
+  // The exit code, or 128 + the signal that ended it.
+  int Wait();
+  void Signal(int signal) const;
+  // Waits until the metrics of `step` are there. False when the process ended first.
+  bool WaitForStep(int64_t step);
+
+  std::string Output() const;  // stdout, then stderr.
+  // Telemetry records of one type, oldest first.
+  std::vector<nlohmann::json> Records(const std::string& type) const;
+  // Loss of each logged step.
+  std::map<int64_t, double> Losses() const;
+
+ private:
+  bool IsOver();
+
+  std::filesystem::path run_;
+  pid_t pid_ = -1;
+  int status_ = -1;  // Once it is over.
+};
+
+// Runs one process, or `world_size` of them, to the end; expects exit code 0 of each and returns
+// the losses of rank 0.
+std::map<int64_t, double> TrainToTheEnd(const TrainerFolder& folder, TrainerStart start);
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TESTS_TRAINER_TRAINER_PROCESS_H_

@@ -1,0 +1,184 @@
+// The whole program: equal losses for every split of the batch, resume, signals.
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "tests/trainer/parallel/free_port.h"
+#include "tests/trainer/trainer_process.h"
+
+namespace trainyard::trainer {
+namespace {
+
+using nlohmann::json;
+using Losses = std::map<int64_t, double>;
+
+// Relative difference of at most `first` at step 1 and `last` at the last step.
+void ExpectNear(const Losses& actual, const Losses& expected, double first, double last) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (const auto& [step, loss] : expected) {
+    EXPECT_NEAR(actual.at(step), loss, loss * (step == 1 ? first : last)) << "step " << step;
+  }
+}
+
+TEST(TrainerTest, LearnsEvaluatesAndSaves) {
+  TrainerFolder folder;
+  folder.spec["train"]["steps"] = 60;
+  TrainerProcess trainer(folder, {});
+  ASSERT_EQ(trainer.Wait(), 0) << trainer.Output();
+  const Losses losses = trainer.Losses();
+  ASSERT_EQ(losses.size(), 60u);
+  EXPECT_NEAR(losses.at(1), 4.16, 0.1);  // log(64)
+  EXPECT_LT(losses.at(60), 0.8 * losses.at(1));
+
+  const json metrics = trainer.Records("metrics").back();
+  EXPECT_EQ(metrics["total_steps"], 60);
+  EXPECT_EQ(metrics["tokens"], 60 * 8 * 16);
+  for (const char* key : {"grad_norm", "lr", "step_seconds", "tokens_per_second", "memory_bytes"}) {
+    EXPECT_GT(metrics[key].get<double>(), 0) << key;
+  }
+  EXPECT_FALSE(metrics.contains("mfu"));  // A CPU's peak is not known.
+
+  const auto evaluations = trainer.Records("eval");
+  ASSERT_EQ(evaluations.size(), 6u);
+  EXPECT_LT(evaluations[5]["loss"].get<double>(), evaluations[0]["loss"].get<double>());
+  EXPECT_EQ(evaluations[5]["tokens"], 12 * 16);
+  const auto phases = trainer.Records("phase");
+  EXPECT_EQ(phases.front()["phase"], "init");
+  EXPECT_EQ(phases.back()["phase"], "done");
+
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "checkpoints/step_000000060/manifest.json"));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "checkpoints/step_000000005"));
+  EXPECT_NE(trainer.Output().find("done at step 60"), std::string::npos);
+}
+
+TEST(TrainerTest, TwoRanksEqualOne) {
+  TrainerFolder folder;
+  const Losses one = TrainToTheEnd(folder, {.run = "one", .checkpoints = "a"});
+  const Losses two = TrainToTheEnd(folder, {.world_size = 2, .run = "two", .checkpoints = "b"});
+  ExpectNear(two, one, 1e-6, 1e-5);
+}
+
+TEST(TrainerTest, EvaluationDoesNotDependOnTheNumberOfRanks) {
+  TrainerFolder folder;
+  folder.spec["optimizer"] = {{"lr", 0}, {"min_lr", 0}};
+  folder.spec["train"]["steps"] = 1;
+  folder.spec["layout"]["micro_batch"] = 2;
+  std::vector<double> losses;
+  for (const int64_t size : {1, 2}) {
+    TrainerStart start{.world_size = size,
+                       .port = FreePort(),
+                       .run = "size" + std::to_string(size),
+                       .checkpoints = "c" + std::to_string(size)};
+    TrainerProcess first(folder, start);
+    start.rank = 1;
+    if (size == 2) {
+      EXPECT_EQ(TrainerProcess(folder, start).Wait(), 0);
+    }
+    ASSERT_EQ(first.Wait(), 0) << first.Output();
+    losses.push_back(first.Records("eval").at(0)["loss"]);
+  }
+  EXPECT_EQ(losses[0], losses[1]);
+}
+
+TEST(TrainerTest, AccumulationEqualsALargeBatch) {
+  TrainerFolder folder;
+  folder.spec["layout"]["micro_batch"] = 8;
+  const Losses large = TrainToTheEnd(folder, {.run = "large", .checkpoints = "a"});
+  folder.spec["layout"]["micro_batch"] = 2;
+  const Losses small = TrainToTheEnd(folder, {.run = "small", .checkpoints = "b"});
+  ExpectNear(small, large, 1e-6, 1e-5);
+}
+
+TEST(TrainerTest, RecomputationChangesNoBit) {
+  TrainerFolder folder;
+  const Losses kept = TrainToTheEnd(folder, {.run = "kept", .checkpoints = "a"});
+  folder.spec["layout"]["recompute"] = "full";
+  EXPECT_EQ(TrainToTheEnd(folder, {.run = "recomputed", .checkpoints = "b"}), kept);
+}
+
+// Two ranks are killed without warning and started again from their last checkpoint.
+TEST(TrainerTest, ResumeAfterKillEqualsAnUndisturbedRunBitForBit) {
+  TrainerFolder folder;
+  folder.spec["train"]["steps"] = 30;
+  const Losses whole = TrainToTheEnd(folder, {.world_size = 2, .run = "a", .checkpoints = "a"});
+  TrainerStart start{.world_size = 2, .port = FreePort(), .run = "b", .checkpoints = "b"};
+  {
+    TrainerProcess first(folder, start);
+    start.rank = 1;
+    TrainerProcess second(folder, start);
+    ASSERT_TRUE(first.WaitForStep(13)) << first.Output();
+    first.Signal(SIGKILL);
+    second.Signal(SIGKILL);
+    EXPECT_EQ(first.Wait(), 128 + SIGKILL);
+  }
+  const Losses resumed = TrainToTheEnd(
+      folder, {.world_size = 2, .run = "c", .checkpoints = "b", .flags = {"--resume"}});
+  ASSERT_FALSE(resumed.empty());
+  EXPECT_GT(resumed.begin()->first, 1);
+  EXPECT_LE(resumed.begin()->first, 16);
+  for (const auto& [step, loss] : resumed) EXPECT_EQ(loss, whole.at(step)) << "step " << step;
+  EXPECT_EQ(resumed.rbegin()->first, 30);
+}
+
+// A checkpoint of two ranks goes on as one rank.
+TEST(TrainerTest, ResumesOnAnotherNumberOfRanks) {
+  TrainerFolder folder;
+  const Losses whole = TrainToTheEnd(folder, {.run = "a", .checkpoints = "a"});
+  folder.spec["checkpoint"]["keep_last"] = 10;
+  TrainToTheEnd(folder, {.world_size = 2, .run = "b", .checkpoints = "b"});
+  const std::string from = folder.path() / "b/step_000000010";
+  const Losses resumed = TrainToTheEnd(
+      folder, {.run = "c", .checkpoints = "c", .variables = {{"TRAINYARD_RESUME_FROM", from}}});
+  ASSERT_EQ(resumed.size(), 10u);
+  for (const auto& [step, loss] : resumed) EXPECT_NEAR(loss, whole.at(step), 1e-5 * loss);
+}
+
+TEST(TrainerTest, SigtermSavesAndLeavesWith143) {
+  TrainerFolder folder;
+  folder.spec["checkpoint"]["every_steps"] = 0;
+  const Losses whole = TrainToTheEnd(folder, {.run = "a", .checkpoints = "a"});
+  folder.spec["train"]["steps"] = 1000000;
+  folder.spec["schedule"]["decay_steps"] = 20;  // The same rates in the first 20 steps.
+  TrainerStart start{.world_size = 2, .port = FreePort(), .run = "b", .checkpoints = "b"};
+  TrainerProcess first(folder, start);
+  start.rank = 1;
+  TrainerProcess second(folder, start);
+  ASSERT_TRUE(first.WaitForStep(3)) << first.Output();
+  second.Signal(SIGTERM);  // One rank is told; both save and leave.
+  EXPECT_EQ(first.Wait(), 143) << first.Output();
+  EXPECT_EQ(second.Wait(), 143) << second.Output();
+  const auto saved = first.Records("checkpoint");
+  ASSERT_EQ(saved.size(), 1u);
+  EXPECT_EQ(saved[0]["step"], first.Losses().rbegin()->first);
+  EXPECT_TRUE(std::filesystem::exists(saved[0]["path"].get<std::string>() + "/manifest.json"));
+}
+
+TEST(TrainerTest, Sigusr1SavesAndGoesOn) {
+  TrainerFolder folder;
+  folder.spec["checkpoint"]["every_steps"] = 0;
+  folder.spec["train"]["steps"] = 1000000;
+  TrainerProcess trainer(folder, {});
+  ASSERT_TRUE(trainer.WaitForStep(2)) << trainer.Output();
+  trainer.Signal(SIGUSR1);
+  while (trainer.Records("checkpoint").empty()) {
+    ASSERT_TRUE(trainer.WaitForStep(trainer.Losses().rbegin()->first + 1)) << trainer.Output();
+  }
+  trainer.Signal(SIGTERM);
+  EXPECT_EQ(trainer.Wait(), 143) << trainer.Output();
+  EXPECT_EQ(trainer.Records("checkpoint").size(), 2u);
+}
+
+TEST(TrainerTest, SkippedSamplesAreNeverTrainedOn) {
+  TrainerFolder folder;
+  folder.spec["optimizer"] = {{"lr", 0}, {"min_lr", 0}};  // The loss tells the samples apart.
+  const Losses all = TrainToTheEnd(folder, {.run = "a", .checkpoints = "a"});
+  const Losses skipped = TrainToTheEnd(
+      folder, {.run = "b", .checkpoints = "b", .variables = {{"TRAINYARD_SKIP_SAMPLES", "8:24"}}});
+  EXPECT_EQ(skipped.at(1), all.at(1));
+  EXPECT_EQ(skipped.at(2), all.at(4));
+  EXPECT_EQ(skipped.at(3), all.at(5));
+  EXPECT_NE(all.at(2), all.at(4));
+}
+
+}  // namespace
+}  // namespace trainyard::trainer
