@@ -59,7 +59,8 @@ const std::vector<IncludeRule>& IncludeRules() {
       {"trainer", {"trainer"}},
       {"tests/trainer", {"tests/trainer", "tests/fakes", "trainer"}},
       {"tests/controller", {"tests", "controller", "proto/support"}},
-      {"tests/simulation", {"tests", "controller", "proto/support"}},
+      // Simulated nodes run the real core of the worker.
+      {"tests/simulation", {"tests", "controller", "worker/core", "proto/support"}},
       {"tests/worker", {"tests", "worker", "proto/support"}},
   };
   return rules;
