@@ -42,7 +42,7 @@ void Declare(CLI::App& app, Flags& flags) {
 
 int Serve(const Flags& flags) {
   spdlog::set_default_logger(spdlog::stderr_color_mt("worker"));
-  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %^%l%$ %v");
+  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
   spdlog::set_level(spdlog::level::from_str(flags.log_level));
   auto worker = trainyard::worker::Worker::Open(flags.options);
   if (!worker.ok()) {

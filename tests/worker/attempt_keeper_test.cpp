@@ -1,0 +1,238 @@
+// Real ranks under real shims; the controller is the test.
+#include "worker/attempt_keeper.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <filesystem>
+#include <optional>
+
+#include "tests/worker/core/action_text.h"
+#include "tests/worker/spool/temporary_dir.h"
+
+namespace trainyard::worker {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class AttemptKeeperTest : public testing::Test {
+ protected:
+  AttemptKeeperTest() : data_dir_(*DataDir::Open(dir_.File("data"))) { Reopen(); }
+
+  // What is left running must not outlive the test.
+  ~AttemptKeeperTest() override {
+    WriteText(dir_.File("go"), "");
+    keeper_->StopAll(0);
+    EXPECT_TRUE(RunUntil([&] { return !keeper_->AnyAlive(); }));
+  }
+
+  // As after kill -9 of the worker: ranks go on.
+  void Reopen() {
+    Close();
+    loop_.emplace();
+    auto keeper = AttemptKeeper::Open(
+        *loop_, *data_dir_, clock_,
+        {.worker_program = SHIM_PROGRAM, .trainer_program = "/bin/true", .inventory = {}},
+        {.on_stream_added = [this](auto source) { sources_.push_back(std::move(source)); },
+         .on_attempt_removed = [this](const AttemptKey& key) { removed_.push_back(key); },
+         .on_fact_recorded = [this] { ++recorded_; }});
+    ASSERT_TRUE(keeper.ok()) << keeper.status();
+    keeper_ = *std::move(keeper);
+  }
+
+  void Close() {
+    sources_.clear();
+    keeper_ = nullptr;
+  }
+
+  bool RunUntil(const std::function<bool()>& done) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!done()) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      loop_->restart();
+      loop_->run_one_for(std::chrono::milliseconds(20));
+      keeper_->Tick();
+    }
+    return true;
+  }
+
+  v1::StartAttempt Shell(int64_t epoch, const std::string& script, int ranks = 1) {
+    v1::StartAttempt command = StartOf(1, epoch, ranks);
+    for (const char* word : {"/bin/sh", "-c"}) command.mutable_spec()->add_command(word);
+    command.mutable_spec()->add_command(script);
+    return command;
+  }
+
+  // Says that it runs, then waits for the file "go".
+  std::string WaitForGo() {
+    return "echo up; until [ -e " + dir_.File("go") + " ]; do sleep 0.02; done";
+  }
+
+  std::vector<std::string> Facts() {
+    Actions actions;
+    for (const v1::Fact& fact : keeper_->facts().facts()) actions.push_back(RecordFact{fact});
+    return Text(actions);
+  }
+
+  bool AwaitFacts(std::size_t count) {
+    return RunUntil([&] { return keeper_->facts().facts().size() >= count; });
+  }
+
+  const v1::RankExited& ExitFact(std::size_t index) {
+    return keeper_->facts().facts().at(index).rank_exited();
+  }
+
+  TemporaryDir dir_;
+  SystemClock clock_;
+  std::unique_ptr<DataDir> data_dir_;
+  std::optional<boost::asio::io_context> loop_;
+  std::vector<std::unique_ptr<StreamSource>> sources_;
+  std::vector<AttemptKey> removed_;
+  int recorded_ = 0;
+  std::unique_ptr<AttemptKeeper> keeper_;
+};
+
+TEST_F(AttemptKeeperTest, RecordsTheLifeOfARankAndWhereItsOutputEnds) {
+  keeper_->Start(Shell(1, "echo oops; exit 3"));
+  ASSERT_TRUE(AwaitFacts(3));
+  EXPECT_THAT(Facts(), ElementsAre("started 1/1/0", "exited 1/1/0 3", "cleared 1/1"));
+  EXPECT_EQ(recorded_, 3);
+  EXPECT_GT(keeper_->facts().facts()[0].rank_started().pid(), 0);
+  EXPECT_THAT(ExitFact(1).log_tail(), HasSubstr("oops"));
+  EXPECT_GT(ExitFact(1).time_ms(), 0);
+  const auto reports = keeper_->Reports();
+  ASSERT_THAT(reports, SizeIs(1));
+  EXPECT_TRUE(reports[0].cleared());
+  ASSERT_THAT(reports[0].stream_ends(), SizeIs(2));
+  EXPECT_EQ(reports[0].stream_ends(1).end_offset(), 5);
+  EXPECT_THAT(sources_, SizeIs(2));
+}
+
+TEST_F(AttemptKeeperTest, SuccessNeedsNoTailOfOutput) {
+  keeper_->Start(Shell(1, "echo fine"));
+  ASSERT_TRUE(AwaitFacts(3));
+  EXPECT_EQ(ExitFact(1).exit_code(), 0);
+  EXPECT_EQ(ExitFact(1).log_tail(), "");
+}
+
+TEST_F(AttemptKeeperTest, RankGetsItsSpecAndItsCheckpointDirectory) {
+  v1::StartAttempt command =
+      Shell(1, "test -d $TRAINYARD_CHECKPOINT_DIR && grep -q '\"name\": \"tiny\"' $TRAINYARD_SPEC");
+  command.mutable_spec()->set_name("tiny");
+  command.set_checkpoint_dir(dir_.File("ck/deep"));
+  keeper_->Start(command);
+  ASSERT_TRUE(AwaitFacts(3));
+  EXPECT_EQ(ExitFact(1).exit_code(), 0);
+}
+
+TEST_F(AttemptKeeperTest, MissingProgramIsASpawnError) {
+  v1::StartAttempt command = StartOf(1, 1, 1);
+  command.mutable_spec()->add_command("/nowhere/trainer");
+  keeper_->Start(command);
+  ASSERT_TRUE(RunUntil([&] { return !Facts().empty() && Facts().back() == "cleared 1/1"; }));
+  // The process may have been seen before its exec failed: a started fact can come first.
+  const std::size_t exit_index = Facts().size() - 2;
+  EXPECT_EQ(ExitFact(exit_index).exit_code(), 127);
+  EXPECT_THAT(ExitFact(exit_index).spawn_error(), HasSubstr("/nowhere/trainer"));
+}
+
+TEST_F(AttemptKeeperTest, CheckpointDirectoryThatCannotBeMadeIsASpawnError) {
+  WriteText(dir_.File("file"), "");
+  v1::StartAttempt command = Shell(1, "exit 0");
+  command.set_checkpoint_dir(dir_.File("file/ck"));
+  keeper_->Start(command);
+  ASSERT_TRUE(AwaitFacts(2));
+  EXPECT_THAT(Facts(), ElementsAre("exited 1/1/0 127", "cleared 1/1"));
+  EXPECT_THAT(ExitFact(0).spawn_error(), HasSubstr(dir_.File("file")));
+}
+
+TEST_F(AttemptKeeperTest, FolderThatCannotBeMadeEndsEveryRank) {
+  WriteText(dir_.File("data/attempts/1"), "in the way");
+  keeper_->Start(Shell(1, "exit 0", 2));
+  ASSERT_TRUE(AwaitFacts(3));
+  EXPECT_THAT(Facts(), ElementsAre("exited 1/1/0 127", "exited 1/1/1 127", "cleared 1/1"));
+}
+
+TEST_F(AttemptKeeperTest, StopSendsTermAndThenKill) {
+  keeper_->Start(Shell(1, "trap 'echo kept on' TERM; " + WaitForGo()));
+  ASSERT_TRUE(RunUntil([&] { return sources_.size() == 2 && sources_[1]->Read(0).has_value(); }));
+  keeper_->Stop(StopOf(1, 1, 300));
+  ASSERT_TRUE(AwaitFacts(3));
+  EXPECT_EQ(ExitFact(1).signal(), 9);
+  EXPECT_THAT(ExitFact(1).log_tail(), HasSubstr("kept on"));
+}
+
+TEST_F(AttemptKeeperTest, RankIsFoundAgainAfterARestart) {
+  keeper_->Start(Shell(1, WaitForGo()));
+  ASSERT_TRUE(AwaitFacts(1));
+  Reopen();
+  EXPECT_THAT(Text(keeper_->Reports()), ElementsAre("1/1: 0 running"));
+  EXPECT_THAT(sources_, SizeIs(2));
+  WriteText(dir_.File("go"), "");
+  ASSERT_TRUE(AwaitFacts(3));
+  EXPECT_THAT(Facts(), ElementsAre("started 1/1/0", "exited 1/1/0 0", "cleared 1/1"));
+}
+
+TEST_F(AttemptKeeperTest, EndWhileTheWorkerWasAwayIsPickedUpOnce) {
+  keeper_->Start(Shell(1, WaitForGo() + "; exit 4"));
+  ASSERT_TRUE(AwaitFacts(1));
+  Close();
+  WriteText(dir_.File("go"), "");
+  const std::string exit_file = dir_.File("data/attempts/1/1/rank0/exit.json");
+  for (int i = 0; i < 1000 && !std::filesystem::exists(exit_file); ++i) usleep(10'000);
+  Reopen();
+  ASSERT_TRUE(AwaitFacts(3));
+  EXPECT_THAT(Facts(), ElementsAre("started 1/1/0", "exited 1/1/0 4", "cleared 1/1"));
+  Reopen();
+  EXPECT_THAT(Text(keeper_->Reports()), ElementsAre("1/1 cleared: 0"));
+  EXPECT_FALSE(keeper_->AnyAlive());
+  EXPECT_THAT(Facts(), SizeIs(3));
+}
+
+TEST_F(AttemptKeeperTest, ForgottenAttemptLeavesNoFileButItsEpoch) {
+  keeper_->Start(Shell(2, "exit 0"));
+  ASSERT_TRUE(AwaitFacts(3));
+  keeper_->Forget(ForgetOf(1, 2));
+  EXPECT_FALSE(std::filesystem::exists(dir_.File("data/attempts/1")));
+  EXPECT_THAT(removed_, ElementsAre(AttemptKey{1, 2}));
+  EXPECT_THAT(keeper_->Reports(), IsEmpty());
+  Reopen();
+  keeper_->Start(Shell(2, "exit 0"));
+  keeper_->Start(Shell(1, "exit 0"));
+  EXPECT_THAT(keeper_->Reports(), IsEmpty());
+}
+
+TEST_F(AttemptKeeperTest, StopOfAnUnknownAttemptHoldsAfterARestart) {
+  keeper_->Stop(StopOf(1, 3, 0));
+  EXPECT_THAT(Facts(), ElementsAre("cleared 1/3"));
+  Reopen();
+  keeper_->Start(Shell(3, "exit 0"));
+  EXPECT_THAT(keeper_->Reports(), IsEmpty());
+}
+
+TEST_F(AttemptKeeperTest, UnknownAttemptIsForgottenWithItsAcknowledgement) {
+  keeper_->Stop(StopOf(1, 3, 0));
+  EXPECT_THAT(Text(keeper_->Reports()), ElementsAre("1/3 cleared:"));
+  keeper_->facts().Acknowledge(1);
+  keeper_->FactsAcknowledged();
+  EXPECT_THAT(keeper_->Reports(), IsEmpty());
+}
+
+TEST_F(AttemptKeeperTest, NewerEpochStartsOnlyAfterTheOlderIsGone) {
+  keeper_->Start(Shell(1, WaitForGo(), 2));
+  ASSERT_TRUE(AwaitFacts(2));
+  keeper_->Start(Shell(2, WaitForGo()));
+  ASSERT_TRUE(AwaitFacts(6));
+  const std::vector<std::string> facts = Facts();
+  EXPECT_EQ(facts[4], "cleared 1/1");
+  EXPECT_EQ(facts[5], "started 1/2/0");
+  EXPECT_EQ(ExitFact(2).signal(), 9);
+}
+
+}  // namespace
+}  // namespace trainyard::worker

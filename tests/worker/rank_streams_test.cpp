@@ -1,0 +1,143 @@
+#include "worker/rank_streams.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/worker/spool/temporary_dir.h"
+
+namespace trainyard::worker {
+namespace {
+
+using testing::SizeIs;
+
+class FixedClock : public Clock {
+ public:
+  Timestamp Now() const override { return 777; }
+};
+
+class RankStreamsTest : public testing::Test {
+ protected:
+  RankStreams Make(int rank, v1::LogParserKind kind = v1::LOG_PARSER_KIND_NONE) {
+    v1::StartAttempt attempt;
+    attempt.set_job_id(4);
+    attempt.set_epoch(2);
+    attempt.set_world_size(2);
+    attempt.mutable_spec()->mutable_log_parser()->set_kind(kind);
+    return {attempt, {{4, 2}, rank}, dir_.path(), [this] { return gone_; }, clock_};
+  }
+
+  void Output(const std::string& text) { WriteText(dir_.File("output.log"), text); }
+  void Telemetry(const std::string& text) { WriteText(dir_.File("telemetry.jsonl"), text); }
+
+  TemporaryDir dir_;
+  FixedClock clock_;
+  bool gone_ = false;
+};
+
+TEST_F(RankStreamsTest, ShipsOutputFromTheOffsetAskedFor) {
+  const auto sources = Make(1).MakeSources();
+  ASSERT_THAT(sources, SizeIs(2));
+  StreamSource& log = *sources[1];
+  EXPECT_EQ(log.id().kind(), v1::STREAM_KIND_LOG);
+  EXPECT_EQ(log.id().job_id(), 4);
+  EXPECT_EQ(log.id().epoch(), 2);
+  EXPECT_EQ(log.id().rank(), 1);
+  EXPECT_FALSE(log.Read(0).has_value()) << "there is no file yet";
+  Output("hello");
+  const auto piece = log.Read(2);
+  ASSERT_TRUE(piece.has_value());
+  EXPECT_EQ(piece->message.log().data(), "llo");
+  EXPECT_EQ(piece->message.log().begin_offset(), 2);
+  EXPECT_EQ(piece->message.log().time_ms(), 777);
+  EXPECT_EQ(piece->end_offset, 5);
+  EXPECT_FALSE(log.Read(5).has_value());
+  EXPECT_FALSE(log.Read(9).has_value()) << "a file that was cut has nothing to give";
+}
+
+TEST_F(RankStreamsTest, UnfinishedTelemetryLineWaitsUntilTheRankIsGone) {
+  const auto sources = Make(0).MakeSources();
+  StreamSource& telemetry = *sources[0];
+  EXPECT_EQ(telemetry.id().kind(), v1::STREAM_KIND_TELEMETRY);
+  const std::string first = "{\"type\":\"metrics\",\"step\":1,\"loss\":2.5}\n";
+  const std::string second = "{\"type\":\"metrics\",\"step\":2,\"loss\":2.0}";
+  Telemetry(first + second);
+  auto piece = telemetry.Read(0);
+  ASSERT_TRUE(piece.has_value());
+  EXPECT_EQ(piece->end_offset, static_cast<int64_t>(first.size()));
+  ASSERT_THAT(piece->message.telemetry().records(), SizeIs(1));
+  EXPECT_EQ(piece->message.telemetry().stream().rank(), 0);
+  EXPECT_FALSE(telemetry.Ended());
+  EXPECT_FALSE(telemetry.Read(piece->end_offset).has_value());
+  gone_ = true;
+  EXPECT_TRUE(telemetry.Ended());
+  piece = telemetry.Read(static_cast<int64_t>(first.size()));
+  ASSERT_TRUE(piece.has_value());
+  EXPECT_EQ(piece->end_offset, static_cast<int64_t>(first.size() + second.size()));
+}
+
+TEST_F(RankStreamsTest, LogParserAddsAStreamForRankZeroOnly) {
+  EXPECT_THAT(Make(1, v1::LOG_PARSER_KIND_NANOGPT).MakeSources(), SizeIs(2));
+  const auto sources = Make(0, v1::LOG_PARSER_KIND_NANOGPT).MakeSources();
+  ASSERT_THAT(sources, SizeIs(3));
+  StreamSource& parsed = *sources[2];
+  EXPECT_EQ(parsed.id().kind(), v1::STREAM_KIND_PARSED_LOG);
+  Output("starting\niter 3: loss 1.5000, time 20.00ms, mfu 10.00%\n");
+  const auto piece = parsed.Read(0);
+  ASSERT_TRUE(piece.has_value());
+  ASSERT_THAT(piece->message.telemetry().records(), SizeIs(1));
+  EXPECT_EQ(piece->message.telemetry().records(0).metrics().step(), 3);
+}
+
+TEST_F(RankStreamsTest, ReportFollowsStepPhaseAndActivity) {
+  RankStreams streams = Make(0);
+  v1::RankReport report;
+  streams.Report(report);
+  EXPECT_EQ(report.step(), 0);
+  EXPECT_EQ(report.last_activity_ms(), 0);
+  std::string text = "{\"type\":\"phase\",\"phase\":\"train\",\"step\":0}\n";
+  text += "{\"type\":\"metrics\",\"step\":7,\"loss\":1}\n";
+  Telemetry(text);
+  streams.Report(report);
+  EXPECT_EQ(report.step(), 7);
+  EXPECT_EQ(report.phase(), "train");
+  EXPECT_GT(report.last_activity_ms(), 1'000'000'000'000);
+  Telemetry(text + "{\"type\":\"phase\",\"phase\":\"eval\",\"step\":8}\n");
+  streams.Report(report);
+  EXPECT_EQ(report.step(), 8);
+  EXPECT_EQ(report.phase(), "eval");
+}
+
+TEST_F(RankStreamsTest, RestartedWorkerKnowsStepAndPhaseAtOnce) {
+  std::string text = "{\"type\":\"phase\",\"phase\":\"train\",\"step\":0}\n";
+  for (int step = 1; step <= 3000; ++step) {
+    text += "{\"type\":\"metrics\",\"step\":" + std::to_string(step) + ",\"loss\":1.25}\n";
+  }
+  Telemetry(text);
+  RankStreams streams = Make(0);
+  v1::RankReport report;
+  streams.Report(report);
+  EXPECT_EQ(report.step(), 3000);
+}
+
+TEST_F(RankStreamsTest, StepComesFromParsedOutputToo) {
+  RankStreams streams = Make(0, v1::LOG_PARSER_KIND_NANOGPT);
+  Output("iter 3: loss 1.5000, time 20.00ms, mfu 10.00%\n");
+  v1::RankReport report;
+  streams.Report(report);
+  EXPECT_EQ(report.step(), 3);
+}
+
+TEST_F(RankStreamsTest, EndsAreTheSizesOfTheFiles) {
+  Output("12345");
+  const auto ends = Make(0, v1::LOG_PARSER_KIND_NANOGPT).Ends();
+  ASSERT_THAT(ends, SizeIs(3));
+  EXPECT_EQ(ends[0].stream().kind(), v1::STREAM_KIND_TELEMETRY);
+  EXPECT_EQ(ends[0].end_offset(), 0);
+  EXPECT_EQ(ends[1].stream().kind(), v1::STREAM_KIND_LOG);
+  EXPECT_EQ(ends[1].end_offset(), 5);
+  EXPECT_EQ(ends[2].stream().kind(), v1::STREAM_KIND_PARSED_LOG);
+  EXPECT_EQ(ends[2].end_offset(), 5);
+}
+
+}  // namespace
+}  // namespace trainyard::worker
