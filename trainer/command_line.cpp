@@ -10,7 +10,7 @@ constexpr char kHelp[] =
 
   trainyard-trainer --config run.json [--resume]
 
-  --config FILE    settings of the run, in the form of a job's spec.json; TRAINYARD_SPEC if not given
+  --config FILE    settings of the run, in the form of a job's spec.json (else TRAINYARD_SPEC)
   --resume         go on from the newest checkpoint in the checkpoint directory, if there is one
   --print-config   print the resolved settings and leave
   --version        print the version and leave
