@@ -214,6 +214,14 @@ v1::Job RunningController::Get(const std::string& job) {
   return response.job();
 }
 
+void RunningController::Tick() {
+  v1::StopJobRequest request;
+  request.set_job("no-such-job");
+  v1::StopJobResponse response;
+  grpc::ClientContext context;
+  EXPECT_EQ(jobs->StopJob(&context, request, &response).error_code(), grpc::StatusCode::NOT_FOUND);
+}
+
 v1::Job RunningController::WaitForJob(int64_t job_id,
                                       const std::function<bool(const v1::Job&)>& condition) {
   v1::WatchJobRequest request;

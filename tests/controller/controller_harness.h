@@ -117,6 +117,8 @@ struct RunningController {
   // Submits a job of one node with this many CPU slots; returns its id.
   int64_t Submit(const std::string& name, int slots = 1);
   v1::Job Get(const std::string& job);
+  // Returns after a tick at the clock's present time.
+  void Tick();
   // Waits until the job satisfies the condition, by WatchJob.
   v1::Job WaitForJob(int64_t job_id, const std::function<bool(const v1::Job&)>& condition);
 

@@ -24,7 +24,8 @@ class WorkerSessionsTest : public testing::Test {
     return std::make_unique<FakeWorker>(running_.channel, hello);
   }
 
-  // Takes Welcome, then a job that runs on this worker, all its facts acknowledged: 1 is the last one.
+  // Takes Welcome, then a job that runs on this worker, all its facts acknowledged: 1 is the last
+  // one.
   int64_t RunJob(FakeWorker& worker) {
     worker.Take(Kind::kWelcome);
     const int64_t job = running_.Submit("job");
@@ -69,7 +70,7 @@ TEST_F(WorkerSessionsTest, RepeatsACommandUntilItIsAnswered) {
   const int64_t job = running_.Submit("job");
   worker->Take(Kind::kStartAttempt);
   running_.clock.Advance(900);
-  running_.Submit("another-tick");
+  running_.Tick();
   EXPECT_EQ(worker->Count(Kind::kStartAttempt), 0);
   running_.clock.Advance(200);
   EXPECT_EQ(worker->Take(Kind::kStartAttempt).start_attempt().job_id(), job);
@@ -77,7 +78,7 @@ TEST_F(WorkerSessionsTest, RepeatsACommandUntilItIsAnswered) {
   worker->SendFact(1, StartedFact(job));
   worker->Take(Kind::kFactsAcknowledged);
   running_.clock.Advance(1000);
-  running_.Submit("and-another");
+  running_.Tick();
   EXPECT_EQ(worker->Count(Kind::kStartAttempt), 0);
 }
 
@@ -126,7 +127,7 @@ TEST_F(WorkerSessionsTest, AWorkerThatWasStartedAgainReplacesASilentStream) {
   first->Take(Kind::kWelcome);
   for (int i = 0; i < 4; ++i) {
     running_.clock.Advance(900);
-    running_.Submit("tick-" + std::to_string(i));
+    running_.Tick();
   }
   v1::Hello hello = TestHello("a", 1);
   hello.set_incarnation("2");

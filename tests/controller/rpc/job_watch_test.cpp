@@ -1,0 +1,111 @@
+#include "controller/rpc/job_watch.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/controller/controller_harness.h"
+
+namespace trainyard::controller {
+namespace {
+
+using Kind = v1::ControllerMessage;
+
+class JobWatchTest : public testing::Test {
+ protected:
+  JobWatchTest() { worker_.Take(Kind::kWelcome); }
+
+  std::unique_ptr<grpc::ClientReader<v1::WatchJobResponse>> Watch(grpc::ClientContext& context,
+                                                                  const std::string& job) {
+    v1::WatchJobRequest request;
+    request.set_job(job);
+    context.set_deadline(std::chrono::system_clock::now() + kPatience);
+    return running_.jobs->WatchJob(&context, request);
+  }
+
+  RunningController running_{OpenMemoryStores()};
+  FakeWorker worker_{running_.channel, TestHello("a", 1)};
+};
+
+TEST_F(JobWatchTest, SendsEachChangeUntilTheEnd) {
+  const int64_t job = running_.Submit("job");
+  grpc::ClientContext context;
+  const auto stream = Watch(context, "job");
+  v1::WatchJobResponse response;
+  ASSERT_TRUE(stream->Read(&response));
+  EXPECT_EQ(response.job().state(), v1::JOB_STATE_STARTING);
+  worker_.SendReport(RunningReport(job));
+  worker_.SendFact(1, StartedFact(job));
+  while (response.job().state() != v1::JOB_STATE_RUNNING) ASSERT_TRUE(stream->Read(&response));
+  worker_.SendFact(2, ExitedFact(job, 0));
+  worker_.SendFact(3, ClearedFact(job));
+  while (stream->Read(&response)) {
+  }
+  EXPECT_EQ(response.job().state(), v1::JOB_STATE_SUCCEEDED);
+  EXPECT_TRUE(stream->Finish().ok());
+}
+
+TEST_F(JobWatchTest, SendsProgressOnceASecond) {
+  const int64_t job = running_.Submit("job");
+  worker_.SendReport(RunningReport(job));
+  worker_.SendFact(1, StartedFact(job));
+  running_.WaitForJob(job,
+                      [](const v1::Job& seen) { return seen.state() == v1::JOB_STATE_RUNNING; });
+  grpc::ClientContext context;
+  const auto stream = Watch(context, "@last");
+  v1::WatchJobResponse response;
+  ASSERT_TRUE(stream->Read(&response));
+  const v1::StreamId telemetry = Stream(job, v1::STREAM_KIND_TELEMETRY);
+  worker_.SendMetrics(telemetry, 0, 10, 1, 5.0);
+  worker_.SendMetrics(telemetry, 10, 20, 2, 4.0);
+  worker_.TakeAcknowledged(telemetry, 20);
+  running_.clock.Advance(1000);
+  ASSERT_TRUE(stream->Read(&response));
+  // Both steps in one message: the first one did not go out by itself.
+  EXPECT_EQ(response.job().progress().step(), 2);
+  EXPECT_EQ(response.job().progress().loss(), 4.0);
+}
+
+TEST_F(JobWatchTest, EndsAtOnceForAJobThatHasEnded) {
+  running_.Submit("job");
+  v1::StopJobRequest stop;
+  stop.set_job("job");
+  stop.set_kill(true);
+  v1::StopJobResponse stopped;
+  grpc::ClientContext stop_context;
+  ASSERT_TRUE(running_.jobs->StopJob(&stop_context, stop, &stopped).ok());
+  worker_.SendReport(RunningReport(1));
+  worker_.SendFact(1, ClearedFact(1));
+  running_.WaitForJob(1, [](const v1::Job& job) { return job.state() == v1::JOB_STATE_STOPPED; });
+  grpc::ClientContext context;
+  const auto stream = Watch(context, "1");
+  v1::WatchJobResponse response;
+  ASSERT_TRUE(stream->Read(&response));
+  EXPECT_EQ(response.job().state(), v1::JOB_STATE_STOPPED);
+  EXPECT_FALSE(stream->Read(&response));
+  EXPECT_TRUE(stream->Finish().ok());
+}
+
+TEST_F(JobWatchTest, SaysThatAJobIsNotThere) {
+  grpc::ClientContext context;
+  const auto stream = Watch(context, "nobody");
+  v1::WatchJobResponse response;
+  EXPECT_FALSE(stream->Read(&response));
+  EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::NOT_FOUND);
+}
+
+TEST_F(JobWatchTest, AClientThatVanishedHoldsNothingUp) {
+  running_.Submit("job");
+  {
+    grpc::ClientContext context;
+    const auto stream = Watch(context, "job");
+    v1::WatchJobResponse response;
+    ASSERT_TRUE(stream->Read(&response));
+    context.TryCancel();
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  running_.controller->Stop();
+  // Server::Shutdown waits for every call: a forgotten one would take its whole grace.
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
+}
+
+}  // namespace
+}  // namespace trainyard::controller

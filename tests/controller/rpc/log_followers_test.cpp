@@ -1,0 +1,24 @@
+#include "controller/rpc/log_followers.h"
+
+#include <gtest/gtest.h>
+
+namespace trainyard::controller {
+namespace {
+
+TEST(LogFollowersTest, TellsTheFollowersOfTheJobUntilTheyLeave) {
+  LogFollowers followers;
+  int first = 0;
+  int second = 0;
+  auto one = followers.Add(1, [&] { ++first; });
+  const auto two = followers.Add(1, [&] { ++second; });
+  const auto other = followers.Add(2, [] { FAIL() << "another job"; });
+  followers.Notify(1);
+  one.reset();
+  followers.Notify(1);
+  followers.Notify(3);
+  EXPECT_EQ(first, 1);
+  EXPECT_EQ(second, 2);
+}
+
+}  // namespace
+}  // namespace trainyard::controller

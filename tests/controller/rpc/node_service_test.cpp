@@ -1,0 +1,43 @@
+#include "controller/rpc/node_service.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/controller/controller_harness.h"
+
+namespace trainyard::controller {
+namespace {
+
+TEST(NodeServiceTest, ListsNodesWithWhatOccupiesThem) {
+  RunningController running(OpenMemoryStores());
+  FakeWorker worker(running.channel, TestHello("a", 2));
+  worker.Take(v1::ControllerMessage::kWelcome);
+  running.Submit("job", 1);
+  running.clock.Advance(700);
+  worker.SendReport(RunningReport(1));
+  worker.SendFact(1, StartedFact(1));
+  worker.Take(v1::ControllerMessage::kFactsAcknowledged);
+  v1::ListNodesResponse response;
+  grpc::ClientContext context;
+  ASSERT_TRUE(running.nodes->ListNodes(&context, {}, &response).ok());
+  ASSERT_EQ(response.nodes_size(), 1);
+  const v1::Node& node = response.nodes(0);
+  EXPECT_EQ(node.name(), "name-of-a");
+  EXPECT_EQ(node.state(), v1::NODE_STATE_READY);
+  EXPECT_EQ(node.last_heard_ms(), running.clock.Now());
+  ASSERT_EQ(node.slot_uses_size(), 2);
+  EXPECT_EQ(node.slot_uses(0).job_id() + node.slot_uses(1).job_id(), 1);
+}
+
+TEST(ServerServiceTest, TellsVersionAndDirectories) {
+  RunningController running(OpenMemoryStores());
+  v1::GetServerInfoResponse response;
+  grpc::ClientContext context;
+  ASSERT_TRUE(running.server->GetServerInfo(&context, {}, &response).ok());
+  EXPECT_EQ(response.version(), "0.1.0");
+  EXPECT_EQ(response.data_dir(), "/nowhere");
+  EXPECT_EQ(response.checkpoint_root(), "/nowhere/checkpoints");
+  EXPECT_EQ(response.started_time_ms(), running.clock.Now());
+}
+
+}  // namespace
+}  // namespace trainyard::controller

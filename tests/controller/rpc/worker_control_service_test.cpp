@@ -1,0 +1,114 @@
+#include "controller/rpc/worker_control_service.h"
+
+#include <gtest/gtest.h>
+
+#include "controller/rpc/server.h"
+#include "tests/controller/controller_harness.h"
+
+namespace trainyard::controller {
+namespace {
+
+// Deals with no message until it is told to.
+class IdleListener final : public WorkerListener {
+ public:
+  void OnMessage(const std::shared_ptr<WorkerLink>& link, v1::WorkerMessage message,
+                 ReadPermit permit) override {
+    const std::lock_guard lock(mutex_);
+    link_ = link;
+    bytes_ += message.ByteSizeLong();
+    if (idle_) permits_.push_back(std::move(permit));
+    changed_.notify_all();
+  }
+  void OnClosed(const std::shared_ptr<WorkerLink>&) override {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    changed_.notify_all();
+  }
+
+  bool WaitForBytes(std::size_t bytes) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, kPatience, [&] { return bytes_ >= bytes; });
+  }
+  bool WaitForClosed() {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, kPatience, [this] { return closed_; });
+  }
+  void WorkFromNowOn() {
+    const std::lock_guard lock(mutex_);
+    idle_ = false;
+    released_.swap(permits_);
+  }
+  // Outside of the lock: it makes room, and the next message may come before it returns.
+  void GiveBackPermits() { released_.clear(); }
+
+  std::size_t bytes() {
+    const std::lock_guard lock(mutex_);
+    return bytes_;
+  }
+  std::shared_ptr<WorkerLink> link() {
+    const std::lock_guard lock(mutex_);
+    return link_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::shared_ptr<WorkerLink> link_;
+  std::vector<ReadPermit> permits_;
+  std::vector<ReadPermit> released_;
+  std::size_t bytes_ = 0;
+  bool idle_ = true;
+  bool closed_ = false;
+};
+
+TEST(WorkerControlServiceTest, ReadsNoFasterThanMessagesAreDealtWith) {
+  constexpr std::size_t kMiB = 1 << 20;
+  constexpr std::size_t kChunks = 60;
+  IdleListener listener;
+  WorkerControlService service(listener);
+  auto server = StartServer("127.0.0.1:0", {&service});
+  ASSERT_TRUE(server.ok()) << server.status();
+  const auto channel = grpc::CreateChannel(server->address, grpc::InsecureChannelCredentials());
+  FakeWorker worker(channel, TestHello("a", 1));
+  std::thread writer([&] {
+    const std::string chunk(kMiB, 'x');
+    for (std::size_t i = 0; i < kChunks; ++i) {
+      worker.SendOutput(Stream(1, v1::STREAM_KIND_LOG), static_cast<int64_t>(i * kMiB), chunk);
+    }
+  });
+  ASSERT_TRUE(listener.WaitForBytes(24 * kMiB));
+  while (!listener.link()->ReadingPaused()) std::this_thread::yield();
+  EXPECT_LT(listener.bytes(), 26 * kMiB);
+  listener.WorkFromNowOn();
+  listener.GiveBackPermits();
+  EXPECT_TRUE(listener.WaitForBytes(kChunks * kMiB));
+  EXPECT_FALSE(listener.link()->ReadingPaused());
+  writer.join();
+  listener.link()->Close(absl::OkStatus());
+  EXPECT_TRUE(worker.WaitForEnd().ok());
+  EXPECT_TRUE(listener.WaitForClosed());
+  server->server->Shutdown();
+}
+
+TEST(WorkerControlServiceTest, WantsHelloFirst) {
+  IdleListener listener;
+  WorkerControlService service(listener);
+  auto server = StartServer("127.0.0.1:0", {&service});
+  ASSERT_TRUE(server.ok()) << server.status();
+  const auto channel = grpc::CreateChannel(server->address, grpc::InsecureChannelCredentials());
+  const auto stub = v1::WorkerControl::NewStub(channel);
+  grpc::ClientContext context;
+  const auto stream = stub->Attach(&context);
+  v1::WorkerMessage message;
+  message.mutable_heartbeat();
+  ASSERT_TRUE(stream->Write(message));
+  v1::ControllerMessage answer;
+  EXPECT_FALSE(stream->Read(&answer));
+  EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  ASSERT_TRUE(listener.WaitForClosed());
+  EXPECT_EQ(listener.bytes(), 0u);
+  server->server->Shutdown();
+}
+
+}  // namespace
+}  // namespace trainyard::controller

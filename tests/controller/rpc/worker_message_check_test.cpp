@@ -1,0 +1,91 @@
+#include "controller/rpc/worker_message_check.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/controller/controller_harness.h"
+
+namespace trainyard::controller {
+namespace {
+
+absl::StatusCode HelloCode(const std::function<void(v1::Hello&)>& change) {
+  v1::Hello hello = TestHello("a", 1);
+  change(hello);
+  return CheckHello(hello).code();
+}
+
+absl::StatusCode MessageCode(const std::function<void(v1::WorkerMessage&)>& fill) {
+  v1::WorkerMessage message;
+  fill(message);
+  return CheckLaterMessage(message).code();
+}
+
+constexpr auto kOk = absl::StatusCode::kOk;
+constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+
+TEST(CheckHelloTest, BoundsEveryText) {
+  EXPECT_EQ(HelloCode([](v1::Hello&) {}), kOk);
+  EXPECT_EQ(HelloCode([](v1::Hello& hello) { hello.clear_node_id(); }), kInvalid);
+  EXPECT_EQ(HelloCode([](v1::Hello& hello) { hello.set_node_id(std::string(129, 'a')); }),
+            kInvalid);
+  EXPECT_EQ(HelloCode([](v1::Hello& hello) { hello.set_node_id("a\nb"); }), kInvalid);
+  EXPECT_EQ(HelloCode([](v1::Hello& hello) { hello.clear_incarnation(); }), kInvalid);
+  EXPECT_EQ(HelloCode([](v1::Hello& hello) { hello.clear_address(); }), kInvalid);
+  EXPECT_EQ(HelloCode([](v1::Hello& hello) { hello.set_node_name("a b"); }), kInvalid);
+  EXPECT_EQ(HelloCode([](v1::Hello& hello) {
+              for (int i = 0; i < 2000; ++i) hello.mutable_inventory()->add_slots();
+            }),
+            kInvalid);
+}
+
+TEST(CheckHelloTest, SaysWhatToDoAboutAnotherVersion) {
+  v1::Hello hello = TestHello("a", 1);
+  hello.set_protocol_version(7);
+  const absl::Status status = CheckHello(hello);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(status.message().find("same Trainyard release"), std::string::npos);
+}
+
+TEST(CheckLaterMessageTest, RefusesWhatCannotBe) {
+  EXPECT_EQ(MessageCode([](v1::WorkerMessage&) {}), kInvalid);
+  EXPECT_EQ(MessageCode([](v1::WorkerMessage& message) { message.mutable_hello(); }), kInvalid);
+  EXPECT_EQ(MessageCode([](v1::WorkerMessage& message) { message.mutable_heartbeat(); }), kOk);
+  EXPECT_EQ(
+      MessageCode([](v1::WorkerMessage& message) { *message.mutable_fact() = StartedFact(1); }),
+      kInvalid);
+  EXPECT_EQ(
+      MessageCode([](v1::WorkerMessage& message) { message.mutable_fact()->set_sequence(1); }),
+      kInvalid);
+}
+
+TEST(CheckLaterMessageTest, BoundsStreams) {
+  const auto telemetry = [](const v1::StreamId& stream, int64_t begin, int64_t end) {
+    return MessageCode([&](v1::WorkerMessage& message) {
+      *message.mutable_telemetry()->mutable_stream() = stream;
+      message.mutable_telemetry()->set_begin_offset(begin);
+      message.mutable_telemetry()->set_end_offset(end);
+    });
+  };
+  EXPECT_EQ(telemetry(Stream(1, v1::STREAM_KIND_TELEMETRY), 0, 10), kOk);
+  EXPECT_EQ(telemetry(Stream(1, v1::STREAM_KIND_PARSED_LOG), 0, 10), kOk);
+  EXPECT_EQ(telemetry(Stream(1, v1::STREAM_KIND_LOG), 0, 10), kInvalid);
+  EXPECT_EQ(telemetry(Stream(1, v1::STREAM_KIND_TELEMETRY), 10, 9), kInvalid);
+  EXPECT_EQ(telemetry(Stream(1, v1::STREAM_KIND_TELEMETRY), -1, 9), kInvalid);
+  EXPECT_EQ(telemetry(Stream(0, v1::STREAM_KIND_TELEMETRY), 0, 1), kInvalid);
+  EXPECT_EQ(telemetry(Stream(1, v1::STREAM_KIND_TELEMETRY, -1), 0, 1), kInvalid);
+  EXPECT_EQ(telemetry(Stream(1, v1::STREAM_KIND_TELEMETRY, 0, 0), 0, 1), kInvalid);
+}
+
+TEST(CheckLaterMessageTest, BoundsOutput) {
+  const auto output = [](v1::StreamKind kind, std::size_t bytes) {
+    return MessageCode([&](v1::WorkerMessage& message) {
+      *message.mutable_log()->mutable_stream() = Stream(1, kind);
+      message.mutable_log()->set_data(std::string(bytes, 'x'));
+    });
+  };
+  EXPECT_EQ(output(v1::STREAM_KIND_LOG, 1000), kOk);
+  EXPECT_EQ(output(v1::STREAM_KIND_TELEMETRY, 1000), kInvalid);
+  EXPECT_EQ(output(v1::STREAM_KIND_LOG, (4 << 20) + 1), kInvalid);
+}
+
+}  // namespace
+}  // namespace trainyard::controller
