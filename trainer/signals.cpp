@@ -1,17 +1,24 @@
 #include "trainer/signals.h"
 
-#include <csignal>
+#include <unistd.h>
 
 #include <atomic>
+#include <csignal>
+
+#include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {
 namespace {
 
+std::atomic<bool> stop_is_deferred{false};
 std::atomic<bool> stop_requested{false};
 std::atomic<bool> save_requested{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "A handler may only touch such atomics.");
 
-void Remember(int signal) { (signal == SIGTERM ? stop_requested : save_requested) = true; }
+void Remember(int signal) {
+  if (signal == SIGTERM && !stop_is_deferred) _exit(static_cast<int>(ExitCode::kTerminated));
+  (signal == SIGTERM ? stop_requested : save_requested) = true;
+}
 
 }  // namespace
 
@@ -22,6 +29,8 @@ void WatchSignals() {
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGUSR1, &action, nullptr);
 }
+
+void DeferStop() { stop_is_deferred = true; }
 
 bool StopRequested() { return stop_requested; }
 

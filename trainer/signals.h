@@ -4,9 +4,13 @@
 
 namespace trainyard::trainer {
 
-// From here on the two signals are only remembered; the step loop acts on them. A second SIGTERM
-// changes nothing: who does not want to wait for the save sends SIGKILL.
+// From here on SIGUSR1 is remembered, and SIGTERM leaves at once with 143: nothing is to be saved
+// while ranks still meet or load.
 void WatchSignals();
+
+// From here on SIGTERM is remembered too; the step loop acts on it. A second one changes nothing:
+// who does not want to wait for the save sends SIGKILL.
+void DeferStop();
 
 // Whether SIGTERM has come.
 bool StopRequested();

@@ -147,6 +147,7 @@ std::vector<int64_t> Trainer::SamplesOfBatch(int64_t batch) const {
 
 ExitCode Trainer::Run() {
   start_time_ = Clock::now();
+  DeferStop();
   StartPrefetch();
   EnterPhase("train");
   while (state_.step < config_.train.steps) {

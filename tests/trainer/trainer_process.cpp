@@ -165,15 +165,24 @@ int TrainerProcess::Wait() {
 
 void TrainerProcess::Signal(int signal) const { kill(pid_, signal); }
 
-bool TrainerProcess::WaitForStep(int64_t step) {
+bool TrainerProcess::WaitFor(const std::function<bool()>& condition) {
   for (;;) {
     const bool over = IsOver();
-    for (const auto& [logged, loss] : Losses()) {
-      if (logged >= step) return true;
-    }
+    if (condition()) return true;
     if (over) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
+}
+
+bool TrainerProcess::WaitForStep(int64_t step) {
+  return WaitFor([&] {
+    const auto losses = Losses();
+    return !losses.empty() && losses.rbegin()->first >= step;
+  });
+}
+
+bool TrainerProcess::WaitForRecord(const std::string& type) {
+  return WaitFor([&] { return !Records(type).empty(); });
 }
 
 std::string TrainerProcess::Output() const {

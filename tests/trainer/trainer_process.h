@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -55,6 +56,8 @@ class TrainerProcess {
   void Signal(int signal) const;
   // Waits until the metrics of `step` are there. False when the process ended first.
   bool WaitForStep(int64_t step);
+  // Waits until there is a telemetry record of this type.
+  bool WaitForRecord(const std::string& type);
 
   std::string Output() const;  // stdout, then stderr.
   // Telemetry records of one type, oldest first.
@@ -64,6 +67,7 @@ class TrainerProcess {
 
  private:
   bool IsOver();
+  bool WaitFor(const std::function<bool()>& condition);
 
   std::filesystem::path run_;
   pid_t pid_ = -1;

@@ -136,9 +136,7 @@ TEST(TrainerTest, ResumesOnAnotherNumberOfRanks) {
 TEST(TrainerTest, SigtermSavesAndLeavesWith143) {
   TrainerFolder folder;
   folder.spec["checkpoint"]["every_steps"] = 0;
-  const Losses whole = TrainToTheEnd(folder, {.run = "a", .checkpoints = "a"});
   folder.spec["train"]["steps"] = 1000000;
-  folder.spec["schedule"]["decay_steps"] = 20;  // The same rates in the first 20 steps.
   TrainerStart start{.world_size = 2, .port = FreePort(), .run = "b", .checkpoints = "b"};
   TrainerProcess first(folder, start);
   start.rank = 1;
@@ -151,6 +149,15 @@ TEST(TrainerTest, SigtermSavesAndLeavesWith143) {
   ASSERT_EQ(saved.size(), 1u);
   EXPECT_EQ(saved[0]["step"], first.Losses().rbegin()->first);
   EXPECT_TRUE(std::filesystem::exists(saved[0]["path"].get<std::string>() + "/manifest.json"));
+}
+
+TEST(TrainerTest, SigtermBeforeTheFirstStepLeavesAtOnce) {
+  TrainerFolder folder;
+  TrainerProcess waiting(folder, {.world_size = 2, .port = FreePort()});  // For a peer in vain.
+  ASSERT_TRUE(waiting.WaitForRecord("phase"));
+  waiting.Signal(SIGUSR1);
+  waiting.Signal(SIGTERM);
+  EXPECT_EQ(waiting.Wait(), 143) << waiting.Output();
 }
 
 TEST(TrainerTest, Sigusr1SavesAndGoesOn) {
