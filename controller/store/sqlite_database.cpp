@@ -4,7 +4,6 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <limits>
@@ -33,9 +32,6 @@ constexpr char kWriterSettings[] = R"(
   PRAGMA journal_mode = WAL;
   PRAGMA journal_size_limit = 67108864;
 )";
-
-// The write-ahead log up to a checkpoint (1000 pages) and the commit that starts it.
-constexpr sqlite3_int64 kWalReservedBytes = 4'608 * 1024;
 
 absl::StatusCode CodeOf(int primary) {
   switch (primary) {
@@ -78,33 +74,16 @@ const char* NextStep(int primary) {
   }
 }
 
-// SQLite gives the -wal and -shm files the mode of the database. A file that exists is left alone:
-// to close another descriptor of it would drop the locks of this process's open connections.
+// SQLite gives the -wal and -shm files the mode of the database.
 absl::Status CreateOwnerOnly(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) {
-    if (errno == EEXIST) return absl::OkStatus();
     return absl::PermissionDeniedError(
         absl::StrCat(path, ": cannot create: ", std::strerror(errno),
                      "; check the owner and mode of the file and its directory"));
   }
   close(fd);
   return absl::OkStatus();
-}
-
-// Fills the file with zeros up to `size`. What follows its valid frames SQLite ignores.
-int ExtendWithZeros(sqlite3_file* file, sqlite3_int64 size) {
-  // SQLite writes no more than a page, at most 64 KiB, at once.
-  const std::string zeros(64 * 1024, '\0');
-  sqlite3_int64 end = 0;
-  int code = file->pMethods->xFileSize(file, &end);
-  if (code != SQLITE_OK || end >= size) return code;
-  while (code == SQLITE_OK && end < size) {
-    const auto bytes = static_cast<int>(std::min<sqlite3_int64>(zeros.size(), size - end));
-    code = file->pMethods->xWrite(file, zeros.data(), bytes, end);
-    end += bytes;
-  }
-  return code == SQLITE_OK ? file->pMethods->xSync(file, SQLITE_SYNC_NORMAL) : code;
 }
 
 }  // namespace
@@ -185,22 +164,7 @@ absl::Status SqliteDatabase::OpenHandle(Mode mode) {
   if (code != SQLITE_OK) return Error(code, "open");
   sqlite3_busy_timeout(handle_, kBusyTimeoutMs);
   TRAINYARD_RETURN_IF_ERROR(RunScript(kConnectionSettings));
-  if (mode == Mode::kReader) return absl::OkStatus();
-  TRAINYARD_RETURN_IF_ERROR(RunScript(kWriterSettings));
-  return ReserveWriteAheadLog();
-}
-
-// To sync a write into space that a file has already takes a fraction of the time that it takes to
-// sync one that makes it grow: 0.2 ms against 4 to 12 ms on a virtual disk with ext4. SQLite writes
-// its log over and over from the start, so this matters for the first thousand pages after each
-// start.
-absl::Status SqliteDatabase::ReserveWriteAheadLog() {
-  // Nobody else may append meanwhile.
-  TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*this));
-  sqlite3_file* log = nullptr;
-  int code = sqlite3_file_control(handle_, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
-  if (code == SQLITE_OK && log->pMethods != nullptr) code = ExtendWithZeros(log, kWalReservedBytes);
-  return code == SQLITE_OK ? absl::OkStatus() : Error(code, "reserve the write-ahead log");
+  return mode == Mode::kWriter ? RunScript(kWriterSettings) : absl::OkStatus();
 }
 
 SqliteDatabase::~SqliteDatabase() {
@@ -236,9 +200,7 @@ int64_t SqliteDatabase::ChangedRows() const { return sqlite3_changes64(handle_);
 
 absl::Status SqliteDatabase::Error(int code, absl::string_view action) const {
   const int primary = code & 0xff;
-  // The connection holds the message of its own last error only.
-  const bool is_last = handle_ != nullptr && sqlite3_extended_errcode(handle_) == code;
-  const char* message = is_last ? sqlite3_errmsg(handle_) : sqlite3_errstr(code);
+  const char* message = handle_ != nullptr ? sqlite3_errmsg(handle_) : sqlite3_errstr(code);
   return absl::Status(CodeOf(primary), absl::StrCat(path_, ": ", message, " (SQLite error ", code,
                                                     ", on: ", action, ")", NextStep(primary)));
 }

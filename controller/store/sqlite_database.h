@@ -125,7 +125,6 @@ class SqliteDatabase {
   explicit SqliteDatabase(std::string path) : path_(std::move(path)) {}
 
   absl::Status OpenHandle(Mode mode);
-  absl::Status ReserveWriteAheadLog();
   absl::StatusOr<SqliteQuery> Prepare(std::string_view sql);
   void Release(sqlite3_stmt* statement);
   absl::Status Error(int code, absl::string_view action) const;

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -35,15 +34,6 @@ TEST_F(SqliteDatabaseTest, OpensWithWriteAheadLogAndFullSync) {
   auto mode = writer_->Query("PRAGMA journal_mode");
   ASSERT_TRUE(mode.ok() && *mode->Next());
   EXPECT_EQ(mode->Bytes(0), "wal");
-}
-
-TEST_F(SqliteDatabaseTest, ReservesTheWriteAheadLogAndLosesNothingByIt) {
-  const std::string log = temporary_.File("test.db-wal");
-  EXPECT_GE(std::filesystem::file_size(log), 4u << 20);
-  ASSERT_TRUE(writer_->RunScript("CREATE TABLE t (a INT); INSERT INTO t VALUES (7)").ok());
-  auto second = OpenWriter("test.db");
-  EXPECT_EQ(*second->QueryInt64("SELECT a FROM t"), 7);
-  EXPECT_EQ(std::filesystem::file_size(log), 4608u << 10) << "reserved once";
 }
 
 TEST_F(SqliteDatabaseTest, GivesBackWhatWasBound) {

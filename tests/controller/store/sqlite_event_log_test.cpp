@@ -114,13 +114,6 @@ TEST(SqliteEventLogTest, FilesCopiedAfterEachAppendHoldAllOfIt) {
   }
 }
 
-// Bytes before the zeros at the end.
-std::size_t UsedBytes(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  return bytes.find_last_not_of('\0') + 1;
-}
-
 TEST(SqliteEventLogTest, TornWriteAheadLogLosesOnlyWholeNewestBatches) {
   TemporaryDirectory temporary;
   auto log = SqliteEventLog::Open(temporary.File("events.db"));
@@ -131,7 +124,7 @@ TEST(SqliteEventLogTest, TornWriteAheadLogLosesOnlyWholeNewestBatches) {
     ASSERT_TRUE((*log)->Append(Batch(batch, next_number)).ok());
     batch_ends.insert(next_number - 1);
   }
-  const std::size_t size = UsedBytes(temporary.File("events.db-wal"));
+  const auto size = fs::file_size(temporary.File("events.db-wal"));
   std::mt19937 random(7);
   int64_t shortest = next_number;
   for (int i = 0; i < 40; ++i) {
