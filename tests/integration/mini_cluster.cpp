@@ -166,7 +166,8 @@ bool MiniCluster::WaitForStep(int64_t job_id, int64_t step, Seconds deadline) co
 bool MiniCluster::WaitForCheckpoint(int64_t job_id, int64_t step, Seconds deadline) const {
   return Eventually(
       [&] {
-        for (const v1::Checkpoint& checkpoint : Job(job_id).checkpoints()) {
+        const v1::Job job = Job(job_id);
+        for (const v1::Checkpoint& checkpoint : job.checkpoints()) {
           if (checkpoint.step() >= step) return true;
         }
         return false;
