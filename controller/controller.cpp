@@ -137,6 +137,7 @@ void Controller::Stop() {
     parts_->listening.server->Shutdown(std::chrono::system_clock::now() + kCallGrace);
     parts_->listening.server->Wait();
   }
+  parts_->readers.Join();
   parts_->ingest.Stop();
   parts_->loop->Stop();
 }

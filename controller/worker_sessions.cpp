@@ -18,6 +18,16 @@ constexpr int64_t kAwayNodeMs = 10'000;
 // Newest events of a job that may hold an alert whose bytes were not stored.
 constexpr int kEventsSearched = 1000;
 
+// Size at which a set of things seen begins anew.
+constexpr std::size_t kMaxRemembered = 100'000;
+
+// Inserts into a set that may forget: what it holds only saves work.
+template <typename Key>
+bool Remember(const Key& key, std::set<Key>& remembered) {
+  if (remembered.size() >= kMaxRemembered) remembered.clear();
+  return remembered.insert(key).second;
+}
+
 constexpr v1::StreamKind kStreamKinds[] = {v1::STREAM_KIND_TELEMETRY, v1::STREAM_KIND_LOG,
                                            v1::STREAM_KIND_PARSED_LOG};
 
@@ -293,7 +303,7 @@ void WorkerSessions::SubmitFindings(const SessionPtr& session,
 // A controller that died between the commit of an alert and the storing of its bytes gets them
 // again in the first batch of the stream; the state does not know alerts, the log does.
 void WorkerSessions::DropKnownAlerts(v1::TelemetryBatch& batch) {
-  if (!heard_streams_.insert(ToStreamKey(batch.stream())).second) return;
+  if (!Remember(ToStreamKey(batch.stream()), heard_streams_)) return;
   auto& records = *batch.mutable_records();
   const auto is_alert = [](const v1::TelemetryRecord& record) { return record.has_alert(); };
   if (std::none_of(records.begin(), records.end(), is_alert)) return;
@@ -363,7 +373,7 @@ void WorkerSessions::Acknowledge(const SessionPtr& session, const v1::StreamId& 
 // get rid of it.
 bool WorkerSessions::KnowsJob(int64_t job_id) {
   if (FindEntry(loop_.View().state, job_id) != nullptr) return true;
-  if (unknown_jobs_.insert(job_id).second) {
+  if (Remember(job_id, unknown_jobs_)) {
     spdlog::warn("a worker sent telemetry or output of unknown job {}; it is not kept", job_id);
   }
   return false;

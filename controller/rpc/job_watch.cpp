@@ -4,12 +4,26 @@
 #include <utility>
 
 #include "controller/rpc/job_view.h"
+#include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "proto/support/grpc_status.h"
 
 namespace trainyard::controller {
 namespace {
 
 constexpr int64_t kProgressIntervalMs = 1000;
+
+// Equal messages have equal bytes: maps have no order of their own.
+std::string StableBytes(const google::protobuf::Message& message) {
+  std::string bytes;
+  {
+    google::protobuf::io::StringOutputStream stream(&bytes);
+    google::protobuf::io::CodedOutputStream coded(&stream);
+    coded.SetSerializationDeterministic(true);
+    message.SerializeToCodedStream(&coded);
+  }
+  return bytes;
+}
 
 class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
  public:
@@ -92,7 +106,7 @@ class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
     *shared.message.mutable_job() = FullJob(view.state.jobs.at(shared.job_id), view.observations);
     shared.changed = false;
     shared.sent_ms = view.now;
-    std::string bytes = shared.message.SerializeAsString();
+    std::string bytes = StableBytes(shared.message);
     if (bytes == shared.sent) return;
     shared.sent = std::move(bytes);
     shared.sent_end = HasEnded(shared.message.job().state());

@@ -10,7 +10,9 @@ ReaderPool::ReaderPool(int threads, int queue_limit)
     : queue_limit_(queue_limit),
       pool_(std::make_unique<boost::asio::thread_pool>(static_cast<std::size_t>(threads))) {}
 
-ReaderPool::~ReaderPool() { pool_->join(); }
+ReaderPool::~ReaderPool() { Join(); }
+
+void ReaderPool::Join() { pool_->join(); }
 
 bool ReaderPool::TryPost(std::function<void()> work) {
   if (queued_.load() >= queue_limit_) return false;

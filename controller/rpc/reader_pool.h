@@ -20,8 +20,11 @@ class ReaderPool {
  public:
   // `queue_limit` bounds what TryPost accepts.
   ReaderPool(int threads, int queue_limit);
-  // Runs what is queued, then ends.
+  // Joins.
   ~ReaderPool();
+
+  // Runs what is queued, then ends the threads. What is posted afterwards never runs.
+  void Join();
 
   // Queues `work`; false when too much is queued already.
   bool TryPost(std::function<void()> work);
