@@ -118,10 +118,6 @@ std::string WhatHappened(const v1::RankExited& exited) {
   }
 }
 
-bool LostPeer(const v1::RankExited& exited) {
-  return exited.exit_code() == kLostPeer && exited.signal() == 0;
-}
-
 // Null when no rank has failed.
 const v1::RankExited* FirstFailure(const JobEntry& entry) {
   const auto order = [](const v1::RankExited& exited) {
@@ -192,6 +188,17 @@ std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observati
     absl::StrAppend(&summary, SilentNodes(state, observations, *attempt, now));
   }
   return VerdictOn(*culprit, node_id, summary);
+}
+
+bool LostPeer(const v1::RankExited& exited) {
+  return exited.exit_code() == kLostPeer && exited.signal() == 0;
+}
+
+bool IsConsequence(const v1::RankExited& exited) {
+  constexpr int kSigkill = 9, kSigterm = 15;
+  if (exited.signal() != 0) return exited.signal() == kSigkill || exited.signal() == kSigterm;
+  return exited.exit_code() == 0 || exited.exit_code() == kLostPeer ||
+         exited.exit_code() == kTerminated;
 }
 
 v1::Verdict NodeLostVerdict(const v1::Node& node, Timestamp now) {

@@ -26,6 +26,12 @@ bool IsFailure(const v1::RankExited& exited);
 std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observations& observations,
                                       const JobEntry& entry, Timestamp now);
 
+// True for the exit code of a trainer that lost a peer.
+bool LostPeer(const v1::RankExited& exited);
+
+// True for an end that has its cause elsewhere: a lost peer, or a stop by us.
+bool IsConsequence(const v1::RankExited& exited);
+
 // The verdict on an attempt of which a node is lost.
 v1::Verdict NodeLostVerdict(const v1::Node& node, Timestamp now);
 

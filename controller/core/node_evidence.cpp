@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/failure_policy.h"
 #include "controller/core/text.h"
 
 namespace trainyard::controller {
@@ -55,10 +56,28 @@ std::optional<Testimony> AskRank(const Scene& scene, const AttemptObservation& a
   return Testimony::kStalled;
 }
 
+// What an attempt says that is being stopped or has finished. A rank lost its peer: when all ranks
+// elsewhere have ended without a cause of their own, the cause lies on the silent node.
+Testimony AskLeavingAttempt(const JobEntry& entry, const v1::Attempt& attempt,
+                            const std::string& node_id) {
+  bool unfinished_here = false, lost_peer = false;
+  for (const v1::RankPlacement& rank : attempt.ranks()) {
+    const auto exited = entry.exited_ranks.find(rank.rank());
+    const bool has_exited = exited != entry.exited_ranks.end();
+    if (rank.node_id() == node_id) {
+      unfinished_here |= !has_exited;
+      continue;
+    }
+    if (!has_exited || !IsConsequence(exited->second)) return Testimony::kLeaving;
+    lost_peer |= LostPeer(exited->second);
+  }
+  return unfinished_here && lost_peer ? Testimony::kStalled : Testimony::kLeaving;
+}
+
 Testimony TestifyIn(const Scene& scene, const JobEntry& entry, const std::string& node_id) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
   if (attempt.state() == v1::ATTEMPT_STATE_STOPPING || AllRanksSucceeded(entry)) {
-    return Testimony::kLeaving;
+    return AskLeavingAttempt(entry, attempt, node_id);
   }
   const auto observed = scene.observations.attempts.find({entry.job.id(), attempt.epoch()});
   if (observed == scene.observations.attempts.end()) return Testimony::kUnwitnessed;
@@ -93,7 +112,7 @@ std::string EvidenceOfDeath(const Scene& scene, const NodeEntry& node, int64_t s
   const std::string silent = absl::StrCat("silent for ", DurationText(silence_ms));
   if (stalled) {
     return absl::StrCat(silent, ", and its peers in ", JobText(witness_job->job),
-                        " have made no progress since");
+                        " stand still or have lost it");
   }
   if (!unwitnessed) return absl::StrCat(silent, ", and no healthy attempt runs on it");
   if (silence_ms < scene.options.lease_ms) return "";

@@ -18,7 +18,7 @@ namespace trainyard::controller {
 // running ranks on heard nodes that were still moving when the node fell silent.
 enum class Testimony {
   kMoving,       // A witness moves: training goes on, so the node lives.
-  kStalled,      // Witnesses stand still since longer than their steps explain.
+  kStalled,      // Witnesses stand still since longer than their steps explain, or ended with 69.
   kUnwitnessed,  // Nobody can tell.
   kLeaving,      // The attempt is being stopped or has finished: nothing is at stake.
 };

@@ -85,7 +85,7 @@ TEST_F(PeerTestimonyTest, NodeIsLostWhenItsPeersStandStillToo) {
   const std::vector<v1::Event> events = cluster_.Pass(1000);
   ASSERT_THAT(Kinds(events), ElementsAre("NodeLost", "AttemptFailed"));
   EXPECT_THAT(events[0].node_lost().reason(),
-              HasSubstr("its peers in job 1 (job) have made no progress since"));
+              HasSubstr("its peers in job 1 (job) stand still or have lost it"));
   const v1::Verdict& verdict = events[1].attempt_failed().verdict();
   EXPECT_EQ(verdict.cause(), v1::VERDICT_CAUSE_NODE_LOST);
   EXPECT_EQ(verdict.node_id(), "a");
@@ -135,6 +135,24 @@ TEST_F(PeerTestimonyTest, QuietPhasesProveNothing) {
   cluster_.Silence("a");
   cluster_.Pass(60000);
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
+}
+
+TEST_F(PeerTestimonyTest, PeerThatLostItsConnectionProvesTheNodeDeadForItsOtherGangsToo) {
+  v1::Hello bigger = cluster_.HelloOf("a");
+  bigger.mutable_inventory()->add_slots()->set_index(1);
+  bigger.mutable_inventory()->mutable_slots(1)->set_kind(v1::DEVICE_KIND_CPU);
+  cluster_.Do(AttachWorker{bigger});
+  const int64_t alone = cluster_.Submit("alone", 1, 1);
+  cluster_.RunJob(alone);
+  ASSERT_EQ(cluster_.Placement(alone), "a:1");
+  cluster_.Silence("a");
+  cluster_.ExitRank(job_, 1, 69);
+  cluster_.ClearNode(job_, "b");
+  EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_READY);
+  cluster_.Pass(8500);
+  EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
+  EXPECT_EQ(cluster_.StateOf(alone), v1::JOB_STATE_RECOVERING);
+  EXPECT_EQ(cluster_.Attempt(alone).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
 }
 
 TEST_F(PeerTestimonyTest, AWholeGangInTheDarkIsLeftAloneUntilTheLeaseEnds) {

@@ -1,0 +1,43 @@
+// A rule that holds at every step of a simulation.
+#ifndef TRAINYARD_TESTS_SIMULATION_CHECKERS_CHECKER_H_
+#define TRAINYARD_TESTS_SIMULATION_CHECKERS_CHECKER_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "controller/core/cluster_state.h"
+#include "tests/simulation/training_world.h"
+
+namespace trainyard::simulation {
+
+// What a checker sees after a step.
+struct Step {
+  Timestamp now = 0;
+  const controller::ClusterState& state;
+  // The whole durable log; events from first_new on came with this step.
+  const std::vector<v1::Event>& log;
+  std::size_t first_new = 0;
+  const TrainingWorld& world;
+};
+
+class Checker {
+ public:
+  virtual ~Checker() = default;
+  virtual const char* Name() const = 0;
+  // What is wrong, or empty. Called after every step, so that a checker may keep what it has seen.
+  virtual std::string Check(const Step& step) = 0;
+};
+
+std::unique_ptr<Checker> NoSlotDoubleBooked();
+std::unique_ptr<Checker> GangIsAllOrNothing();
+std::unique_ptr<Checker> EpochsOnlyGrow();
+std::unique_ptr<Checker> OneLiveAttempt();
+std::unique_ptr<Checker> ReplayEqualsLive();
+std::unique_ptr<Checker> RestartBudgetKept();
+std::unique_ptr<Checker> HealthyJobsNotRestarted();
+std::unique_ptr<Checker> HeadNotOvertaken();
+
+}  // namespace trainyard::simulation
+
+#endif  // TRAINYARD_TESTS_SIMULATION_CHECKERS_CHECKER_H_

@@ -1,0 +1,48 @@
+// Each attempt of a job has a greater epoch than the one before, and a node never starts a rank of
+// an epoch below one that it has started before.
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "tests/simulation/checkers/checker.h"
+
+namespace trainyard::simulation {
+namespace {
+
+class Impl : public Checker {
+ public:
+  const char* Name() const override { return "epochs only grow"; }
+
+  std::string Check(const Step& step) override {
+    for (std::size_t i = step.first_new; i < step.log.size(); ++i) {
+      if (!step.log[i].has_job_placed()) continue;
+      const v1::JobPlaced& placed = step.log[i].job_placed();
+      int64_t& newest = placed_[placed.job_id()];
+      if (placed.epoch() != newest + 1) {
+        return absl::StrCat("job ", placed.job_id(), " went from epoch ", newest, " to ",
+                            placed.epoch());
+      }
+      newest = placed.epoch();
+    }
+    for (const auto& [key, process] : step.world.processes()) {
+      if (!seen_.insert(key).second) continue;
+      int64_t& newest = started_[{process.node_id, process.attempt.first}];
+      if (process.attempt.second < newest) {
+        return absl::StrCat(process.node_id, " started epoch ", process.attempt.second, " of job ",
+                            process.attempt.first, " after epoch ", newest);
+      }
+      newest = process.attempt.second;
+    }
+    return "";
+  }
+
+ private:
+  std::map<int64_t, int64_t> placed_;
+  std::map<std::pair<std::string, int64_t>, int64_t> started_;
+  std::set<TrainingWorld::ProcessKey> seen_;
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> EpochsOnlyGrow() { return std::make_unique<Impl>(); }
+
+}  // namespace trainyard::simulation

@@ -1,0 +1,62 @@
+// A placement gives every rank of the gang a slot: distinct ready nodes, the same number on each.
+#include <map>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "tests/simulation/checkers/checker.h"
+
+namespace trainyard::simulation {
+namespace {
+
+class Impl : public Checker {
+ public:
+  const char* Name() const override { return "gang is all or nothing"; }
+
+  std::string Check(const Step& step) override {
+    for (std::size_t i = step.first_new; i < step.log.size(); ++i) {
+      Learn(step.log[i]);
+      if (!step.log[i].has_job_placed()) continue;
+      if (std::string wrong = CheckPlacement(step, step.log[i].job_placed()); !wrong.empty()) {
+        return wrong;
+      }
+    }
+    return "";
+  }
+
+ private:
+  void Learn(const v1::Event& event) {
+    if (event.has_node_joined()) ready_.insert(event.node_joined().node().id());
+    if (event.has_node_returned()) ready_.insert(event.node_returned().node_id());
+    if (event.has_node_suspected()) ready_.erase(event.node_suspected().node_id());
+    if (event.has_node_lost()) ready_.erase(event.node_lost().node_id());
+  }
+
+  std::string CheckPlacement(const Step& step, const v1::JobPlaced& placed) const {
+    const v1::ResourcesSpec& needs = step.state.jobs.at(placed.job_id()).job.spec().resources();
+    std::map<std::string, std::set<int>> slots;
+    for (int i = 0; i < placed.ranks_size(); ++i) {
+      const v1::RankPlacement& rank = placed.ranks(i);
+      if (rank.rank() != i) return absl::StrCat("rank ", i, " is missing");
+      if (!slots[rank.node_id()].insert(rank.slot()).second) return "a slot is used twice";
+      if (!ready_.contains(rank.node_id())) return absl::StrCat(rank.node_id(), " is not ready");
+      if (rank.node_id() != placed.ranks(i - rank.local_rank()).node_id()) {
+        return "ranks are not node-major";
+      }
+    }
+    if (static_cast<int>(slots.size()) != needs.nodes()) return "wrong number of nodes";
+    for (const auto& [node_id, used] : slots) {
+      if (static_cast<int>(used.size()) != needs.slots_per_node()) {
+        return absl::StrCat("wrong number of slots on ", node_id);
+      }
+    }
+    return "";
+  }
+
+  std::set<std::string> ready_;
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> GangIsAllOrNothing() { return std::make_unique<Impl>(); }
+
+}  // namespace trainyard::simulation

@@ -1,0 +1,33 @@
+// Only attempts that something real has touched (a rank or machine that died, peers cut off from
+// each other) may fail: lost messages, dead daemons and silence alone cost no restart.
+#include "absl/strings/str_cat.h"
+#include "tests/simulation/checkers/checker.h"
+
+namespace trainyard::simulation {
+namespace {
+
+class Impl : public Checker {
+ public:
+  const char* Name() const override { return "healthy jobs not restarted"; }
+
+  std::string Check(const Step& step) override {
+    for (std::size_t i = step.first_new; i < step.log.size(); ++i) {
+      if (!step.log[i].has_attempt_failed()) continue;
+      const v1::AttemptFailed& failed = step.log[i].attempt_failed();
+      if (step.world.hurt().contains({failed.job_id(), failed.epoch()})) continue;
+      // A gang that has really lost a rank on a silent node proves the node dead, for all its
+      // gangs.
+      const bool node_lost = failed.verdict().cause() == v1::VERDICT_CAUSE_NODE_LOST;
+      if (node_lost && step.world.IsHurt(failed.verdict().node_id())) continue;
+      return absl::StrCat("attempt ", failed.epoch(), " of job ", failed.job_id(),
+                          " was healthy: ", failed.verdict().summary());
+    }
+    return "";
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> HealthyJobsNotRestarted() { return std::make_unique<Impl>(); }
+
+}  // namespace trainyard::simulation

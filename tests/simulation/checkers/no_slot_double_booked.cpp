@@ -1,0 +1,55 @@
+// No two processes run on one slot, and the state agrees with itself about who holds which slot.
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "tests/simulation/checkers/checker.h"
+
+namespace trainyard::simulation {
+namespace {
+
+class Impl : public Checker {
+ public:
+  const char* Name() const override { return "no slot double booked"; }
+
+  std::string Check(const Step& step) override {
+    if (std::string wrong = CheckProcesses(step.world); !wrong.empty()) return wrong;
+    return step.first_new < step.log.size() ? CheckState(step.state) : "";
+  }
+
+ private:
+  static std::string CheckProcesses(const TrainingWorld& world) {
+    std::map<std::pair<std::string, int>, AttemptKey> holders;
+    for (const auto& [key, process] : world.processes()) {
+      if (process.exited.has_value()) continue;
+      const auto [holder, is_free] =
+          holders.emplace(std::make_pair(process.node_id, process.slot), process.attempt);
+      if (is_free) continue;
+      return absl::StrCat("slot ", process.slot, " of ", process.node_id, " runs ranks of ",
+                          holder->second.first, "/", holder->second.second, " and ",
+                          process.attempt.first, "/", process.attempt.second);
+    }
+    return "";
+  }
+
+  // Every rank of a live attempt holds its slot.
+  static std::string CheckState(const controller::ClusterState& state) {
+    for (const auto& [id, entry] : state.jobs) {
+      const v1::Attempt* live = LiveAttempt(entry);
+      if (live == nullptr) continue;
+      for (const v1::RankPlacement& rank : live->ranks()) {
+        const v1::SlotUse& use = state.nodes.at(rank.node_id()).node.slot_uses(rank.slot());
+        if (use.job_id() == id && use.epoch() == live->epoch() && use.rank() == rank.rank()) {
+          continue;
+        }
+        return absl::StrCat("rank ", rank.rank(), " of job ", id, " does not hold its slot");
+      }
+    }
+    return "";
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> NoSlotDoubleBooked() { return std::make_unique<Impl>(); }
+
+}  // namespace trainyard::simulation

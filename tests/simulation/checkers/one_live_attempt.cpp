@@ -1,0 +1,55 @@
+// A job has at most one live attempt, its newest; an ended job has none; and while a node is heard,
+// nothing of an older attempt runs there beside the newest.
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/job_state_machine.h"
+#include "tests/simulation/checkers/checker.h"
+
+namespace trainyard::simulation {
+namespace {
+
+class Impl : public Checker {
+ public:
+  const char* Name() const override { return "one live attempt"; }
+
+  std::string Check(const Step& step) override {
+    if (step.first_new < step.log.size()) {
+      for (const auto& [id, entry] : step.state.jobs) {
+        if (std::string wrong = CheckJob(entry); !wrong.empty()) return wrong;
+      }
+    }
+    std::map<std::pair<std::string, int64_t>, int64_t> epochs;
+    for (const auto& [key, process] : step.world.processes()) {
+      if (process.exited.has_value()) continue;
+      const auto [epoch, is_first] = epochs.emplace(
+          std::make_pair(process.node_id, process.attempt.first), process.attempt.second);
+      if (!is_first && epoch->second != process.attempt.second) {
+        return absl::StrCat("epochs ", epoch->second, " and ", process.attempt.second, " of job ",
+                            process.attempt.first, " both run on ", process.node_id);
+      }
+    }
+    return "";
+  }
+
+ private:
+  static std::string CheckJob(const controller::JobEntry& entry) {
+    const v1::Job& job = entry.job;
+    for (int i = 0; i + 1 < job.attempts_size(); ++i) {
+      if (job.attempts(i).state() == v1::ATTEMPT_STATE_ENDED) continue;
+      return absl::StrCat("attempt ", job.attempts(i).epoch(), " of job ", job.id(),
+                          " lives beside a newer one");
+    }
+    const bool lives = LiveAttempt(entry) != nullptr;
+    if (lives && controller::IsTerminal(job.state())) {
+      return absl::StrCat("job ", job.id(), " has ended with a live attempt");
+    }
+    return "";
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> OneLiveAttempt() { return std::make_unique<Impl>(); }
+
+}  // namespace trainyard::simulation

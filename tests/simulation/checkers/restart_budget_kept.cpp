@@ -1,0 +1,45 @@
+// No job is restarted more often than its budget allows within its window, nor before its backoff.
+#include <deque>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "tests/simulation/checkers/checker.h"
+
+namespace trainyard::simulation {
+namespace {
+
+class Impl : public Checker {
+ public:
+  const char* Name() const override { return "restart budget kept"; }
+
+  std::string Check(const Step& step) override {
+    for (std::size_t i = step.first_new; i < step.log.size(); ++i) {
+      const v1::Event& event = step.log[i];
+      if (event.has_job_placed() && event.time_ms() < not_before_[event.job_placed().job_id()]) {
+        return absl::StrCat("job ", event.job_placed().job_id(), " did not wait out its backoff");
+      }
+      if (!event.has_attempt_ended() || event.attempt_ended().retry_not_before_ms() == 0) continue;
+      const int64_t job_id = event.attempt_ended().job_id();
+      not_before_[job_id] = event.attempt_ended().retry_not_before_ms();
+      const v1::RestartSpec& rules = step.state.jobs.at(job_id).job.spec().restart();
+      std::deque<Timestamp>& restarts = restarts_[job_id];
+      restarts.push_back(event.time_ms());
+      const int64_t window_ms = rules.window().seconds() * 1000;
+      while (restarts.front() <= event.time_ms() - window_ms) restarts.pop_front();
+      if (static_cast<int>(restarts.size()) > rules.max_restarts()) {
+        return absl::StrCat("job ", job_id, " was restarted ", restarts.size(), " times");
+      }
+    }
+    return "";
+  }
+
+ private:
+  std::map<int64_t, std::deque<Timestamp>> restarts_;
+  std::map<int64_t, Timestamp> not_before_;
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> RestartBudgetKept() { return std::make_unique<Impl>(); }
+
+}  // namespace trainyard::simulation

@@ -1,0 +1,36 @@
+// The one source of chance of a simulation: same seed, same history, on every machine.
+#ifndef TRAINYARD_TESTS_SIMULATION_RANDOM_H_
+#define TRAINYARD_TESTS_SIMULATION_RANDOM_H_
+
+#include <cstdint>
+
+namespace trainyard::simulation {
+
+// SplitMix64 (Steele, Lea, Flood 2014): the distributions of <random> differ between libraries.
+class Random {
+ public:
+  explicit Random(uint64_t seed) : state_(seed) {}
+
+  uint64_t Next() {
+    uint64_t z = (state_ += 0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  }
+
+  // In [low, high].
+  int64_t Between(int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(Next() % static_cast<uint64_t>(high - low + 1));
+  }
+
+  bool Chance(double probability) {
+    return static_cast<double>(Next() >> 11) * 0x1.0p-53 < probability;
+  }
+
+ private:
+  uint64_t state_;
+};
+
+}  // namespace trainyard::simulation
+
+#endif  // TRAINYARD_TESTS_SIMULATION_RANDOM_H_

@@ -1,0 +1,236 @@
+#include "tests/simulation/simulated_cluster.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/job_state_machine.h"
+#include "tests/controller/core/test_cluster.h"
+
+namespace trainyard::simulation {
+namespace {
+
+constexpr int64_t kStepMs = 100;
+constexpr std::size_t kEventsShown = 200;
+constexpr int64_t kLongestPartitionMs = 30000;
+
+controller::CoreOptions CoreOptionsOfSimulation() {
+  controller::CoreOptions options;
+  options.checkpoint_root = "/c";
+  // Longer than any fault of the control plane lasts, as it is meant to be.
+  options.lease_ms = 60000;
+  return options;
+}
+
+}  // namespace
+
+SimulationOptions ControlPlaneFaults(uint64_t seed) {
+  Random random(seed ^ 0xc0ffee);
+  SimulationOptions options;
+  options.seed = seed;
+  options.world.all_ranks_write = random.Chance(0.5);
+  options.faults.network = {random.Chance(0.5) ? 0.2 : 0.02, 0.1, random.Between(20, 3000)};
+  options.faults.partition = random.Chance(0.7) ? 0.1 : 0;
+  options.faults.worker_crash = random.Chance(0.7) ? 0.1 : 0;
+  options.faults.controller_crash = random.Chance(0.7) ? 0.1 : 0;
+  return options;
+}
+
+SimulationOptions AllFaults(uint64_t seed) {
+  Random random(seed ^ 0xfee1dead);
+  SimulationOptions options = ControlPlaneFaults(seed);
+  options.spare_nodes = static_cast<int>(random.Between(0, 2));
+  options.faults.rank_crash = random.Chance(0.8) ? 0.2 : 0;
+  options.faults.node_crash = 0.02;
+  options.faults.isolation = random.Chance(0.5) ? 0.03 : 0;
+  return options;
+}
+
+SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
+    : options_(options),
+      random_(options.seed),
+      faults_(options.faults),
+      network_(random_),
+      world_(options.world, random_),
+      controller_(network_, CoreOptionsOfSimulation(), now_) {
+  network_.SetFaults(faults_.network);
+  for (int i = 0; i < options.nodes; ++i) {
+    workers_.push_back(std::make_unique<SimulatedWorker>(
+        absl::StrCat("n", i), options.slots_per_node, world_, network_, random_));
+    workers_.back()->Start(now_);
+  }
+  checkers_.push_back(NoSlotDoubleBooked());
+  checkers_.push_back(GangIsAllOrNothing());
+  checkers_.push_back(EpochsOnlyGrow());
+  checkers_.push_back(OneLiveAttempt());
+  checkers_.push_back(ReplayEqualsLive());
+  checkers_.push_back(RestartBudgetKept());
+  checkers_.push_back(HealthyJobsNotRestarted());
+  checkers_.push_back(HeadNotOvertaken());
+}
+
+bool SimulatedCluster::EachSecond(double chance) {
+  return chance > 0 && random_.Chance(chance * kStepMs / 1000);
+}
+
+void SimulatedCluster::RunFor(int64_t ms) {
+  const Timestamp end = now_ + ms;
+  while (now_ < end && failure_.empty()) StepOnce();
+}
+
+void SimulatedCluster::RunUntilAllEnded(int64_t ms_max) {
+  const Timestamp end = now_ + ms_max;
+  const auto all_ended = [&] {
+    return submitted_ == options_.jobs &&
+           std::ranges::all_of(controller_.state().jobs, [](const auto& job) {
+             return controller::IsTerminal(job.second.job.state());
+           });
+  };
+  while (failure_.empty() && !all_ended()) {
+    if (now_ >= end) return Complain("every job ends once faults stop: one did not");
+    StepOnce();
+  }
+}
+
+void SimulatedCluster::StepOnce() {
+  now_ += kStepMs;
+  Mend();
+  InjectFaults();
+  ActAsUsers();
+  DeliverMessages();
+  world_.Advance(now_);
+  for (auto& worker : workers_) worker->Step(controller_.generation(), now_);
+  const CrashPoint crash = NextCrash();
+  controller_.Tick(crash, now_);
+  if (crash != CrashPoint::kNone && random_.Chance(0.5)) {
+    for (auto& worker : workers_) worker->ResetConnection();
+  }
+  RunCheckers();
+}
+
+CrashPoint SimulatedCluster::NextCrash() {
+  if (!EachSecond(faults_.controller_crash)) return CrashPoint::kNone;
+  return static_cast<CrashPoint>(random_.Between(1, 3));
+}
+
+void SimulatedCluster::InjectFaults() {
+  SimulatedWorker& worker = *workers_[random_.Between(0, options_.nodes - 1)];
+  const std::string& node_id = worker.node_id();
+  if (worker.IsDestroyed()) return;
+  if (EachSecond(faults_.worker_crash) && !starts_at_ms_.contains(node_id)) {
+    if (random_.Chance(0.5)) {
+      worker.Crash();
+    } else {
+      worker.CrashBetweenActions();
+    }
+    starts_at_ms_[node_id] = now_ + random_.Between(100, 20000);
+  }
+  if (EachSecond(faults_.partition) && !heals_at_ms_.contains(node_id)) {
+    network_.Partition(node_id);
+    heals_at_ms_[node_id] = now_ + random_.Between(100, kLongestPartitionMs);
+  }
+  InjectNodeFault(worker);
+}
+
+void SimulatedCluster::InjectNodeFault(SimulatedWorker& worker) {
+  const std::string& node_id = worker.node_id();
+  if (EachSecond(faults_.isolation) && !heals_at_ms_.contains(node_id)) {
+    network_.Partition(node_id);
+    world_.IsolateNode(node_id);
+    heals_at_ms_[node_id] = now_ + random_.Between(100, kLongestPartitionMs);
+  }
+  const auto running = world_.RunningOn(node_id);
+  if (EachSecond(faults_.rank_crash) && !running.empty()) {
+    const auto& victim = running[random_.Between(0, static_cast<int64_t>(running.size()) - 1)];
+    const bool by_signal = random_.Chance(0.5);
+    constexpr int kExitCodes[] = {1, 70, 75, 78};
+    const int exit_code = by_signal ? 0 : kExitCodes[random_.Between(0, 3)];
+    world_.CrashRank(victim, exit_code, by_signal ? 11 : 0, now_);
+  }
+  if (nodes_lost_ < options_.spare_nodes && EachSecond(faults_.node_crash)) {
+    ++nodes_lost_;
+    worker.Destroy();
+    network_.Partition(node_id);
+  }
+}
+
+void SimulatedCluster::Mend() {
+  for (auto& worker : workers_) {
+    const std::string& node_id = worker->node_id();
+    if (worker->IsDestroyed()) continue;
+    const auto heals = heals_at_ms_.find(node_id);
+    if (heals != heals_at_ms_.end() && heals->second <= now_) {
+      network_.Heal(node_id);
+      world_.ReconnectNode(node_id);
+      heals_at_ms_.erase(heals);
+    }
+    const auto starts = starts_at_ms_.find(node_id);
+    if (starts != starts_at_ms_.end() && starts->second <= now_) {
+      worker->Crash();
+      worker->Start(now_);
+      starts_at_ms_.erase(starts);
+    }
+  }
+}
+
+void SimulatedCluster::StopFaults() {
+  faults_ = Faults{};
+  network_.SetFaults(faults_.network);
+}
+
+void SimulatedCluster::ActAsUsers() {
+  if (submitted_ < options_.jobs && EachSecond(0.3)) {
+    // A controller that dies may not have taken the last one: its id tells.
+    const std::string request_id = absl::StrCat("request-", submitted_);
+    if (controller::FindJobByRequestId(controller_.state(), request_id).has_value()) {
+      ++submitted_;
+      return;
+    }
+    const int most_nodes = options_.nodes - options_.spare_nodes;
+    controller::SubmitJob submit;
+    *submit.request.mutable_spec() = controller::TestSpec(
+        absl::StrCat("job-", submitted_), static_cast<int>(random_.Between(1, most_nodes)),
+        static_cast<int>(random_.Between(1, options_.slots_per_node)));
+    submit.request.set_request_id(request_id);
+    controller_.Submit(submit);
+  }
+  if (EachSecond(options_.user_stop) && submitted_ > 0) {
+    controller::StopJob stop;
+    stop.request.set_job(absl::StrCat(random_.Between(1, submitted_)));
+    stop.request.set_kill(random_.Chance(0.3));
+    controller_.Submit(stop);
+  }
+}
+
+void SimulatedCluster::DeliverMessages() {
+  for (Envelope& envelope : network_.Deliver(now_)) {
+    if (std::holds_alternative<v1::WorkerMessage>(envelope.message)) {
+      controller_.Receive(std::move(envelope));
+      continue;
+    }
+    for (auto& worker : workers_) {
+      if (worker->node_id() == envelope.node_id) worker->Receive(envelope, now_);
+    }
+  }
+}
+
+void SimulatedCluster::RunCheckers() {
+  const Step step{now_, controller_.state(), controller_.log(), checked_events_, world_};
+  for (auto& checker : checkers_) {
+    const std::string wrong = checker->Check(step);
+    if (!wrong.empty()) return Complain(absl::StrCat(checker->Name(), ": ", wrong));
+  }
+  checked_events_ = controller_.log().size();
+}
+
+void SimulatedCluster::Complain(const std::string& words) {
+  failure_ = absl::StrCat("seed ", options_.seed, " at ", now_, ": ", words, "\n");
+  const std::vector<v1::Event>& log = controller_.log();
+  for (std::size_t i = log.size() - std::min(log.size(), kEventsShown); i < log.size(); ++i) {
+    v1::Event event = log[i];
+    if (event.has_job_submitted()) event.mutable_job_submitted()->clear_spec();
+    if (event.has_job_submitted()) event.mutable_job_submitted()->clear_origins();
+    absl::StrAppend(&failure_, i, " ", event.ShortDebugString(), "\n");
+  }
+}
+
+}  // namespace trainyard::simulation

@@ -1,0 +1,106 @@
+// A cluster from one seed: clock, network, machines, workers, controller, users and faults. After
+// every step each checker looks at it.
+#ifndef TRAINYARD_TESTS_SIMULATION_SIMULATED_CLUSTER_H_
+#define TRAINYARD_TESTS_SIMULATION_SIMULATED_CLUSTER_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/simulation/checkers/checker.h"
+#include "tests/simulation/network.h"
+#include "tests/simulation/random.h"
+#include "tests/simulation/simulated_controller.h"
+#include "tests/simulation/simulated_worker.h"
+#include "tests/simulation/training_world.h"
+
+namespace trainyard::simulation {
+
+// Chances are for each second of the whole cluster.
+struct Faults {
+  NetworkFaults network;
+  // A node and the controller do not hear each other for up to 30 s.
+  double partition = 0;
+  // kill -9 of a worker daemon; it starts again within 20 s. Its ranks go on.
+  double worker_crash = 0;
+  // kill -9 of the controller between any two steps of its tick.
+  double controller_crash = 0;
+
+  // The rest hurts training.
+  double rank_crash = 0;
+  // A machine is gone for good; at most spare_nodes of them.
+  double node_crash = 0;
+  // A node reaches neither its peers nor the controller for up to 30 s.
+  double isolation = 0;
+};
+
+struct SimulationOptions {
+  uint64_t seed = 0;
+  int nodes = 5;
+  int slots_per_node = 2;
+  // Nodes that may die; no job needs more than the others.
+  int spare_nodes = 1;
+  int jobs = 6;
+  double user_stop = 0.01;
+  Faults faults;
+  WorldOptions world;
+};
+
+// Every kind of fault, each more or less often, as the seed says.
+SimulationOptions AllFaults(uint64_t seed);
+// Faults of network, workers and controller only.
+SimulationOptions ControlPlaneFaults(uint64_t seed);
+
+class SimulatedCluster {
+ public:
+  explicit SimulatedCluster(const SimulationOptions& options);
+
+  // Runs until the time is over or a checker complains.
+  void RunFor(int64_t ms);
+  // From now on nothing breaks any more, and what can be is mended.
+  void StopFaults();
+  // Runs until every job has ended; complains when that takes longer.
+  void RunUntilAllEnded(int64_t ms_max);
+
+  // What went wrong: the checker's words, the seed, and the last 200 events. Empty when nothing
+  // did.
+  const std::string& failure() const { return failure_; }
+  const std::vector<v1::Event>& log() const { return controller_.log(); }
+  const controller::ClusterState& state() const { return controller_.state(); }
+
+ private:
+  void StepOnce();
+  void InjectFaults();
+  void InjectNodeFault(SimulatedWorker& worker);
+  void Mend();
+  void ActAsUsers();
+  void DeliverMessages();
+  void RunCheckers();
+  void Complain(const std::string& words);
+  CrashPoint NextCrash();
+  bool EachSecond(double chance);
+
+  const SimulationOptions options_;
+  Random random_;
+  Faults faults_;
+  Timestamp now_ = 1'000'000'000'000;
+  Network network_;
+  TrainingWorld world_;
+  SimulatedController controller_;
+  std::vector<std::unique_ptr<SimulatedWorker>> workers_;
+  std::vector<std::unique_ptr<Checker>> checkers_;
+
+  // When what is broken is mended, by node.
+  std::map<std::string, Timestamp> heals_at_ms_;
+  std::map<std::string, Timestamp> starts_at_ms_;
+  int submitted_ = 0;
+  int nodes_lost_ = 0;
+  std::size_t checked_events_ = 0;
+  std::string failure_;
+};
+
+}  // namespace trainyard::simulation
+
+#endif  // TRAINYARD_TESTS_SIMULATION_SIMULATED_CLUSTER_H_

@@ -1,0 +1,204 @@
+#include "tests/simulation/training_world.h"
+
+#include <algorithm>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+
+namespace trainyard::simulation {
+namespace {
+
+constexpr int kLostPeer = 69;
+constexpr int kFenced = 77;
+constexpr int kTerminated = 143;
+
+int64_t StepOf(const std::string& checkpoint_path) {
+  int64_t step = 0;
+  const std::vector<std::string> parts = absl::StrSplit(checkpoint_path, '/');
+  return absl::SimpleAtoi(parts.back(), &step) ? step : 0;
+}
+
+}  // namespace
+
+const Process* TrainingWorld::Find(const std::string& node_id, const AttemptKey& attempt,
+                                   int rank) const {
+  const auto found = processes_.find({node_id, attempt, rank});
+  return found == processes_.end() ? nullptr : &found->second;
+}
+
+void TrainingWorld::EndAt(Process& process, Timestamp when, int exit_code, int signal) {
+  if (process.ends_at_ms != 0 && process.ends_at_ms <= when) return;
+  process.ends_at_ms = when;
+  process.exit_code = exit_code;
+  process.signal = signal;
+}
+
+void TrainingWorld::SetPhase(Process& process, const std::string& phase, int64_t step,
+                             Timestamp now) {
+  process.phase = phase;
+  process.last_activity_ms = now;
+  v1::TelemetryRecord& record = process.telemetry.emplace_back();
+  record.set_time_ms(now);
+  record.mutable_phase()->set_phase(phase);
+  record.mutable_phase()->set_step(step);
+}
+
+void TrainingWorld::Spawn(const std::string& node_id, const v1::StartAttempt& command, int rank,
+                          Timestamp now) {
+  const AttemptKey attempt{command.job_id(), command.epoch()};
+  const ProcessKey key{node_id, attempt, rank};
+  Process& process = processes_[key];
+  process.node_id = node_id;
+  process.attempt = attempt;
+  process.rank = rank;
+  for (const v1::RankStart& start : command.ranks()) {
+    if (start.rank() == rank) process.slot = start.slot();
+  }
+  process.ignores_sigterm = random_.Chance(options_.ignore_sigterm);
+  SetPhase(process, "init", 0, now);
+  members_[attempt][rank] = key;
+  GangRun& gang = gangs_[attempt];
+  gang.world_size = command.world_size();
+  gang.step = StepOf(command.resume_from());
+  gang.done = false;
+  // The trainer raises the fence when it starts.
+  int64_t& fence = fence_[command.job_id()];
+  fence = std::max(fence, command.epoch());
+}
+
+void TrainingWorld::Signal(const std::string& node_id, const AttemptKey& attempt, int rank,
+                           bool kill, Timestamp now) {
+  const auto found = processes_.find({node_id, attempt, rank});
+  if (found == processes_.end() || found->second.exited.has_value()) return;
+  Process& process = found->second;
+  if (kill) {
+    EndAt(process, now + 10, 0, 9);
+  } else if (!process.ignores_sigterm) {
+    EndAt(process, now + random_.Between(10, 800), kTerminated, 0);
+  }
+}
+
+void TrainingWorld::CrashRank(const ProcessKey& key, int exit_code, int signal, Timestamp now) {
+  Process& process = processes_.at(key);
+  hurt_.insert(process.attempt);
+  hurt_nodes_.insert(process.node_id);
+  EndAt(process, now, exit_code, signal);
+}
+
+void TrainingWorld::CrashNode(const std::string& node_id) {
+  hurt_nodes_.insert(node_id);
+  for (auto process = processes_.begin(); process != processes_.end();) {
+    if (process->second.node_id != node_id) {
+      ++process;
+      continue;
+    }
+    const AttemptKey attempt = process->second.attempt;
+    hurt_.insert(attempt);
+    gangs_.at(attempt).broken = true;
+    members_.at(attempt).erase(process->second.rank);
+    process = processes_.erase(process);
+  }
+}
+
+void TrainingWorld::IsolateNode(const std::string& node_id) { isolated_.insert(node_id); }
+
+std::vector<TrainingWorld::ProcessKey> TrainingWorld::RunningOn(const std::string& node_id) const {
+  std::vector<ProcessKey> keys;
+  for (auto process = processes_.lower_bound({node_id, {}, 0});
+       process != processes_.end() && process->second.node_id == node_id; ++process) {
+    if (!process->second.exited.has_value()) keys.push_back(process->first);
+  }
+  return keys;
+}
+
+std::map<int, Process*> TrainingWorld::Members(const AttemptKey& attempt) {
+  std::map<int, Process*> members;
+  for (const auto& [rank, key] : members_[attempt]) members[rank] = &processes_.at(key);
+  return members;
+}
+
+void TrainingWorld::Advance(Timestamp now) {
+  for (auto& [attempt, gang] : gangs_) {
+    if (!gang.done) AdvanceGang(attempt, gang, now);
+  }
+}
+
+void TrainingWorld::AdvanceGang(const AttemptKey& attempt, GangRun& gang, Timestamp now) {
+  const std::map<int, Process*> members = Members(attempt);
+  int running = 0;
+  bool isolated = false;
+  for (const auto& [rank, process] : members) {
+    if (process->exited.has_value()) continue;
+    if (process->ends_at_ms != 0 && process->ends_at_ms <= now) {
+      v1::RankExited& exited = process->exited.emplace();
+      exited.set_job_id(attempt.first);
+      exited.set_epoch(attempt.second);
+      exited.set_rank(rank);
+      exited.set_exit_code(process->exit_code);
+      exited.set_signal(process->signal);
+      exited.set_time_ms(now);
+      process->last_activity_ms = now;
+      if (process->exit_code != 0 || process->signal != 0) gang.broken = true;
+      continue;
+    }
+    ++running;
+    isolated |= isolated_.contains(process->node_id);
+  }
+  if (running == 0) {
+    gang.done = gang.broken || static_cast<int>(members.size()) == gang.world_size;
+    return;
+  }
+  if (isolated && gang.world_size > 1) {
+    hurt_.insert(attempt);
+    return;
+  }
+  if (gang.broken) return BreakGang(gang, members, now);
+  if (running == gang.world_size) TakeStep(attempt, gang, members, now);
+}
+
+void TrainingWorld::BreakGang(GangRun& gang, const std::map<int, Process*>& members,
+                              Timestamp now) {
+  for (const auto& [rank, process] : members) {
+    if (process->exited.has_value() || process->phase == "stuck") continue;
+    // Decided once; a rank that hangs writes no more.
+    process->phase = "stuck";
+    if (!random_.Chance(options_.hang_without_peer)) {
+      EndAt(*process, now + random_.Between(50, 1500), kLostPeer, 0);
+    }
+  }
+  gang.next_step_ms = 0;
+}
+
+void TrainingWorld::TakeStep(const AttemptKey& attempt, GangRun& gang,
+                             const std::map<int, Process*>& members, Timestamp now) {
+  if (gang.complete_since_ms == 0) gang.complete_since_ms = now;
+  if (now < gang.complete_since_ms + options_.load_ms || now < gang.next_step_ms) return;
+  gang.next_step_ms = now + options_.step_ms;
+  ++gang.step;
+  for (const auto& [rank, process] : members) {
+    if (process->phase != "train") SetPhase(*process, "train", gang.step, now);
+    if (rank != 0 && !options_.all_ranks_write) continue;
+    process->last_activity_ms = now;
+    v1::TelemetryRecord& record = process->telemetry.emplace_back();
+    record.set_time_ms(now);
+    record.mutable_metrics()->set_step(gang.step);
+    record.mutable_metrics()->set_total_steps(options_.total_steps);
+    (*record.mutable_metrics()->mutable_values())["step_seconds"] =
+        static_cast<double>(options_.step_ms) / 1000;
+  }
+  if (gang.step % options_.checkpoint_every == 0) Publish(attempt, gang, *members.at(0), now);
+  if (gang.step < options_.total_steps) return;
+  for (const auto& [rank, process] : members) EndAt(*process, now + random_.Between(1, 400), 0, 0);
+}
+
+void TrainingWorld::Publish(const AttemptKey& attempt, const GangRun& gang, Process& rank0,
+                            Timestamp now) {
+  if (fence_.at(attempt.first) > attempt.second) return EndAt(rank0, now, kFenced, 0);
+  v1::TelemetryRecord& record = rank0.telemetry.emplace_back();
+  record.set_time_ms(now);
+  record.mutable_checkpoint()->set_step(gang.step);
+  record.mutable_checkpoint()->set_path(absl::StrCat("/c/", attempt.first, "/", gang.step));
+}
+
+}  // namespace trainyard::simulation

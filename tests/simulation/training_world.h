@@ -1,0 +1,119 @@
+// What really happens on the machines: processes of ranks, gangs that train, and the file system
+// that holds checkpoints. Neither workers nor controller decide here; they only start and signal
+// processes.
+#ifndef TRAINYARD_TESTS_SIMULATION_TRAINING_WORLD_H_
+#define TRAINYARD_TESTS_SIMULATION_TRAINING_WORLD_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "controller/core/attempt_key.h"
+#include "proto/support/clock.h"
+#include "tests/simulation/random.h"
+#include "trainyard/v1/event.pb.h"
+#include "trainyard/v1/telemetry.pb.h"
+#include "trainyard/v1/worker_control.pb.h"
+
+namespace trainyard::simulation {
+
+using controller::AttemptKey;
+
+struct Process {
+  std::string node_id;
+  AttemptKey attempt;
+  int rank = 0;
+  int slot = 0;
+  // Set when it has ended; stays on the node's disk.
+  std::optional<v1::RankExited> exited;
+  // When it will end, and how.
+  Timestamp ends_at_ms = 0;
+  int exit_code = 0;
+  int signal = 0;
+  bool ignores_sigterm = false;
+  Timestamp last_activity_ms = 0;
+  std::string phase = "init";
+  // Append-only, like the telemetry file of a rank.
+  std::vector<v1::TelemetryRecord> telemetry;
+};
+
+struct WorldOptions {
+  int64_t step_ms = 500;
+  int64_t load_ms = 2000;
+  int64_t total_steps = 60;
+  int64_t checkpoint_every = 10;
+  // Chance that a rank whose peer is gone hangs instead of ending with 69.
+  double hang_without_peer = 0.3;
+  double ignore_sigterm = 0.2;
+  // Else only rank 0 writes while it trains, as our own trainer does.
+  bool all_ranks_write = false;
+};
+
+class TrainingWorld {
+ public:
+  TrainingWorld(const WorldOptions& options, Random& random) : options_(options), random_(random) {}
+
+  // Processes, by node, attempt and rank. A worker sees those of its own node only.
+  using ProcessKey = std::tuple<std::string, AttemptKey, int>;
+  const std::map<ProcessKey, Process>& processes() const { return processes_; }
+  const Process* Find(const std::string& node_id, const AttemptKey& attempt, int rank) const;
+
+  void Spawn(const std::string& node_id, const v1::StartAttempt& command, int rank, Timestamp now);
+  // As the worker would: SIGTERM or SIGKILL.
+  void Signal(const std::string& node_id, const AttemptKey& attempt, int rank, bool kill,
+              Timestamp now);
+
+  // Faults. The attempts that they touch count as hurt.
+  void CrashRank(const ProcessKey& key, int exit_code, int signal, Timestamp now);
+  // Every process of the node is gone at once, without a trace.
+  void CrashNode(const std::string& node_id);
+  // The node's ranks cannot reach their peers.
+  void IsolateNode(const std::string& node_id);
+  void ReconnectNode(const std::string& node_id) { isolated_.erase(node_id); }
+
+  void Advance(Timestamp now);
+
+  // Attempts that something else than the control plane has touched.
+  const std::set<AttemptKey>& hurt() const { return hurt_; }
+  // True when one of those faults has happened on the node.
+  bool IsHurt(const std::string& node_id) const { return hurt_nodes_.contains(node_id); }
+  // Running processes, by node.
+  std::vector<ProcessKey> RunningOn(const std::string& node_id) const;
+
+ private:
+  struct GangRun {
+    int world_size = 0;
+    int64_t step = 0;
+    Timestamp complete_since_ms = 0;
+    Timestamp next_step_ms = 0;
+    bool broken = false;
+    bool done = false;
+  };
+
+  std::map<int, Process*> Members(const AttemptKey& attempt);
+  void AdvanceGang(const AttemptKey& attempt, GangRun& gang, Timestamp now);
+  void BreakGang(GangRun& gang, const std::map<int, Process*>& members, Timestamp now);
+  void TakeStep(const AttemptKey& attempt, GangRun& gang, const std::map<int, Process*>& members,
+                Timestamp now);
+  void Publish(const AttemptKey& attempt, const GangRun& gang, Process& rank0, Timestamp now);
+  static void EndAt(Process& process, Timestamp when, int exit_code, int signal);
+  static void SetPhase(Process& process, const std::string& phase, int64_t step, Timestamp now);
+
+  const WorldOptions options_;
+  Random& random_;
+  std::map<ProcessKey, Process> processes_;
+  std::map<AttemptKey, std::map<int, ProcessKey>> members_;
+  std::map<AttemptKey, GangRun> gangs_;
+  // The EPOCH file of each job's checkpoint directory.
+  std::map<int64_t, int64_t> fence_;
+  std::set<std::string> isolated_;
+  std::set<std::string> hurt_nodes_;
+  std::set<AttemptKey> hurt_;
+};
+
+}  // namespace trainyard::simulation
+
+#endif  // TRAINYARD_TESTS_SIMULATION_TRAINING_WORLD_H_
