@@ -12,22 +12,6 @@ namespace {
 // A command that is still due is sent again after this long.
 constexpr int64_t kResendMs = 1000;
 constexpr int64_t kHeartbeatSeconds = 1;
-// How long a log reader waits for the rest of an ended job's output from a node that is away.
-constexpr int64_t kAwayNodeMs = 10'000;
-
-// Newest events of a job that may hold an alert whose bytes were not stored.
-constexpr int kEventsSearched = 1000;
-
-// Size at which a set of things seen begins anew.
-constexpr std::size_t kMaxRemembered = 100'000;
-
-// Inserts into a set that may forget: what it holds only saves work.
-template <typename Key>
-bool Remember(const Key& key, std::set<Key>& remembered) {
-  if (remembered.size() >= kMaxRemembered) remembered.clear();
-  return remembered.insert(key).second;
-}
-
 constexpr v1::StreamKind kStreamKinds[] = {v1::STREAM_KIND_TELEMETRY, v1::STREAM_KIND_LOG,
                                            v1::STREAM_KIND_PARSED_LOG};
 
@@ -54,11 +38,6 @@ void SetStream(const StreamKey& key, v1::StreamId& id) {
   id.set_epoch(key.epoch);
   id.set_rank(key.rank);
   id.set_kind(key.kind);
-}
-
-int64_t StoredOffset(const Ingest::Offsets& offsets, const StreamKey& stream) {
-  const auto it = offsets.find(stream);
-  return it == offsets.end() ? 0 : it->second;
 }
 
 std::tuple<int, int64_t, int64_t, int64_t> KeyOf(const v1::ControllerMessage& message) {
@@ -258,127 +237,6 @@ void WorkerSessions::HandleFact(const SessionPtr& session, v1::Fact fact, ReadPe
   loop_.Submit(ReceiveFact{session->node_id, std::move(fact)}, done);
 }
 
-void WorkerSessions::HandleTelemetry(const SessionPtr& session, v1::TelemetryBatch batch,
-                                     ReadPermit permit) {
-  if (!KnowsJob(batch.stream().job_id())) {
-    Acknowledge(session, batch.stream(), batch.end_offset());
-    return;
-  }
-  if (batch.bad_lines() > 0) {
-    spdlog::warn("job {} attempt {} rank {}: {} telemetry lines could not be read",
-                 batch.stream().job_id(), batch.stream().epoch(), batch.stream().rank(),
-                 batch.bad_lines());
-  }
-  if (batch.end_offset() > StoredOffset(session->stored, ToStreamKey(batch.stream()))) {
-    ObserveTelemetry(batch, loop_.View().now, loop_.observations());
-  }
-  DropKnownAlerts(batch);
-  auto pending = std::make_shared<PendingTelemetry>();
-  pending->batch = std::move(batch);
-  pending->permit = std::move(permit);
-  session->telemetry.push_back(pending);
-  SubmitFindings(session, pending);
-  StoreCommitted(session);
-}
-
-// Checkpoints and alerts are facts: they are in the event log before their bytes are acknowledged.
-void WorkerSessions::SubmitFindings(const SessionPtr& session,
-                                    const std::shared_ptr<PendingTelemetry>& pending) {
-  const v1::StreamId& stream = pending->batch.stream();
-  for (const v1::TelemetryRecord& record : pending->batch.records()) {
-    if (!record.has_checkpoint() && !record.has_alert()) continue;
-    ++pending->uncommitted;
-    loop_.Submit(ReceiveTelemetry{stream.job_id(), stream.epoch(), stream.rank(), record},
-                 [this, session, pending](const ClusterLoop::Outcome& outcome, const ClusterView&) {
-                   if (!outcome.ok()) {
-                     spdlog::warn("telemetry of worker {} refused: {}", session->node_id,
-                                  outcome.status().ToString());
-                   }
-                   --pending->uncommitted;
-                   StoreCommitted(session);
-                 });
-  }
-}
-
-// A controller that died between the commit of an alert and the storing of its bytes gets them
-// again in the first batch of the stream; the state does not know alerts, the log does.
-void WorkerSessions::DropKnownAlerts(v1::TelemetryBatch& batch) {
-  if (!Remember(ToStreamKey(batch.stream()), heard_streams_)) return;
-  auto& records = *batch.mutable_records();
-  const auto is_alert = [](const v1::TelemetryRecord& record) { return record.has_alert(); };
-  if (std::none_of(records.begin(), records.end(), is_alert)) return;
-  const auto events = event_log_.ReadJobEvents(batch.stream().job_id(), kEventsSearched);
-  if (!events.ok()) {
-    spdlog::warn("cannot look for known alerts: {}", events.status().ToString());
-    return;
-  }
-  std::set<std::tuple<int64_t, int64_t, std::string>> known;
-  for (const v1::Event& event : *events) {
-    const v1::AlertRaised& alert = event.alert_raised();
-    if (event.has_alert_raised()) known.emplace(alert.epoch(), alert.step(), alert.code());
-  }
-  const auto kept = std::remove_if(records.begin(), records.end(), [&](const auto& record) {
-    return record.has_alert() &&
-           known.contains({batch.stream().epoch(), record.alert().step(), record.alert().code()});
-  });
-  records.erase(kept, records.end());
-}
-
-void WorkerSessions::StoreCommitted(const SessionPtr& session) {
-  while (!session->telemetry.empty() && session->telemetry.front()->uncommitted == 0) {
-    const auto pending = std::move(session->telemetry.front());
-    session->telemetry.pop_front();
-    const v1::StreamId stream = pending->batch.stream();
-    ingest_.AddTelemetry(std::move(pending->batch),
-                         AcknowledgeWhenStored(session, stream, std::move(pending->permit)));
-  }
-}
-
-void WorkerSessions::HandleOutput(const SessionPtr& session, v1::LogChunk chunk,
-                                  ReadPermit permit) {
-  const v1::StreamId stream = chunk.stream();
-  if (!KnowsJob(stream.job_id())) {
-    Acknowledge(session, stream, chunk.begin_offset() + static_cast<int64_t>(chunk.data().size()));
-    return;
-  }
-  ingest_.AddOutput(std::move(chunk), AcknowledgeWhenStored(session, stream, std::move(permit)));
-}
-
-Ingest::Stored WorkerSessions::AcknowledgeWhenStored(const SessionPtr& session,
-                                                     const v1::StreamId& stream,
-                                                     ReadPermit permit) {
-  return [this, session, stream,
-          permit = std::move(permit)](const absl::StatusOr<int64_t>& offset) {
-    loop_.Post([this, session, stream, permit, offset] { Acknowledge(session, stream, offset); });
-  };
-}
-
-void WorkerSessions::Acknowledge(const SessionPtr& session, const v1::StreamId& stream,
-                                 const absl::StatusOr<int64_t>& offset) {
-  if (!IsCurrent(*session)) return;
-  if (!offset.ok()) {
-    spdlog::error("worker {}: {}", session->node_id, offset.status().ToString());
-    session->link->Close(offset.status());
-    return;
-  }
-  int64_t& stored = session->stored[ToStreamKey(stream)];
-  stored = std::max(stored, *offset);
-  v1::ControllerMessage message;
-  *message.mutable_stream_acknowledged()->mutable_stream() = stream;
-  message.mutable_stream_acknowledged()->set_offset(stored);
-  session->link->Send(std::move(message));
-}
-
-// Job numbers are durable before a worker hears of them, so this is nothing of ours: let the worker
-// get rid of it.
-bool WorkerSessions::KnowsJob(int64_t job_id) {
-  if (FindEntry(loop_.View().state, job_id) != nullptr) return true;
-  if (Remember(job_id, unknown_jobs_)) {
-    spdlog::warn("a worker sent telemetry or output of unknown job {}; it is not kept", job_id);
-  }
-  return false;
-}
-
 void WorkerSessions::HearPausedWorkers(Timestamp now) {
   // Who is not read cannot be heard.
   for (const auto& [node_id, session] : sessions_) {
@@ -430,43 +288,6 @@ bool WorkerSessions::MayForget(const Session& session, const v1::AttemptReport& 
   if (attempt != nullptr && attempt->state() != v1::ATTEMPT_STATE_ENDED) return false;
   const auto node = view.state.nodes.find(session.node_id);
   return node == view.state.nodes.end() || !node->second.uncleared.contains(key);
-}
-
-bool WorkerSessions::AllStored(const Session& session, const v1::AttemptReport& report) {
-  if (!report.cleared()) return false;
-  return std::all_of(
-      report.stream_ends().begin(), report.stream_ends().end(), [&](const v1::StreamEnd& end) {
-        return StoredOffset(session.stored, ToStreamKey(end.stream())) >= end.end_offset();
-      });
-}
-
-bool WorkerSessions::OutputComplete(const JobEntry& entry, const ClusterView& view) const {
-  const Timestamp quiet_since = std::max(entry.job.ended_time_ms(), view.observations.since_ms);
-  const bool waited_enough = view.now - quiet_since > kAwayNodeMs;
-  for (const v1::Attempt& attempt : entry.job.attempts()) {
-    for (const std::string& node_id : GangNodes(attempt)) {
-      if (!sessions_.contains(node_id) && waited_enough) continue;
-      if (!NodeOutputComplete(node_id, {entry.job.id(), attempt.epoch()}, view)) return false;
-    }
-  }
-  return true;
-}
-
-bool WorkerSessions::NodeOutputComplete(const std::string& node_id, const AttemptKey& attempt,
-                                        const ClusterView& view) const {
-  const auto node = view.state.nodes.find(node_id);
-  if (node == view.state.nodes.end() || node->second.node.state() == v1::NODE_STATE_LOST) {
-    return true;
-  }
-  const auto session = sessions_.find(node_id);
-  const auto observed = view.observations.nodes.find(node_id);
-  if (session == sessions_.end() || !session->second->welcomed ||
-      observed == view.observations.nodes.end()) {
-    return false;
-  }
-  const auto report = observed->second.reports.find(attempt);
-  // A worker forgets an attempt only once all of it is stored.
-  return report == observed->second.reports.end() || AllStored(*session->second, report->second);
 }
 
 }  // namespace trainyard::controller
