@@ -103,7 +103,7 @@ std::string WordCases(const std::vector<Level>& levels) {
   return text;
 }
 
-// `name` is not a word of zsh or bash that is taken: `path` is tied to PATH in zsh.
+// The variable is not called `path`, which zsh ties to PATH.
 constexpr char kBash[] = R"(# bash completion: source <(trainyard completion bash)
 _trainyard() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
@@ -119,7 +119,10 @@ _trainyard() {
     --set) COMPREPLY=($(compgen -W "@KEYS@" -- "$current")); compopt -o nospace; return ;;
     -o|--output) COMPREPLY=($(compgen -W "@FORMATS@" -- "$current")); return ;;
     completion) COMPREPLY=($(compgen -W "bash zsh fish" -- "$current")); return ;;
-    --data-dir|--recipes|--out) compopt -o filenames; COMPREPLY=($(compgen -d -- "$current")); return ;;
+    --data-dir|--recipes|--out)
+      compopt -o filenames
+      COMPREPLY=($(compgen -d -- "$current"))
+      return ;;
   esac
   case "$level" in
 @WORDS@  esac

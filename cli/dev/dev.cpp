@@ -1,6 +1,7 @@
 #include "cli/dev/dev.h"
 
-#include <sys/stat.h>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,6 +43,31 @@ absl::Status MakeDirectory(const fs::path& path) {
   return absl::OkStatus();
 }
 
+// Held while `dev` runs: a second one would take the first one's address file away.
+class DirectoryLock {
+ public:
+  ~DirectoryLock() {
+    if (fd_ >= 0) close(fd_);
+  }
+
+  // FAILED_PRECONDITION when another process holds it.
+  absl::Status Take(const fs::path& directory) {
+    fd_ = open((directory / "dev.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd_ < 0) {
+      return absl::PermissionDeniedError(absl::StrCat("cannot write in ", directory.string(), ": ",
+                                                      std::strerror(errno),
+                                                      "\nname another folder with --data-dir"));
+    }
+    if (flock(fd_, LOCK_EX | LOCK_NB) == 0) return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        absl::StrCat("another `trainyard dev` runs in ", directory.string(),
+                     "\nstop that one, or name another folder with --data-dir"));
+  }
+
+ private:
+  int fd_ = -1;
+};
+
 // The daemons of one run.
 class LocalCluster {
  public:
@@ -54,6 +80,7 @@ class LocalCluster {
   // False after Ctrl-C.
   absl::StatusOr<bool> Start() {
     TRAINYARD_RETURN_IF_ERROR(MakeDirectory(data_dir_));
+    TRAINYARD_RETURN_IF_ERROR(lock_.Take(data_dir_));
     TRAINYARD_RETURN_IF_ERROR(MakeDirectory(data_dir_ / "logs"));
     TRAINYARD_RETURN_IF_ERROR(StartController());
     TRAINYARD_ASSIGN_OR_RETURN(
@@ -79,6 +106,7 @@ class LocalCluster {
     for (ChildProcess& controller : controller_) {
       controller.Signal(SIGTERM);
       EndOne(controller, kControllerStopLimit);
+      RemoveAddressFile();
     }
     controller_.clear();
   }
@@ -94,9 +122,13 @@ class LocalCluster {
   }
   fs::path AddressFile() const { return data_dir_ / "controller.address"; }
 
-  absl::Status StartController() {
+  void RemoveAddressFile() const {
     std::error_code ignored;
-    fs::remove(AddressFile(), ignored);  // Of an earlier run.
+    fs::remove(AddressFile(), ignored);
+  }
+
+  absl::Status StartController() {
+    RemoveAddressFile();  // Of a run that was killed.
     TRAINYARD_ASSIGN_OR_RETURN(ChildProcess child,
                                ChildProcess::Start("controller", Sibling("trainyard-controller"),
                                                    {"--listen", options_.listen, "--data-dir",
@@ -179,6 +211,7 @@ class LocalCluster {
   const DevOptions& options_;
   const fs::path data_dir_;
   Context& context_;
+  DirectoryLock lock_;
   std::string address_;
   // At most one; a vector because a child cannot exist unstarted.
   std::vector<ChildProcess> controller_;

@@ -1,6 +1,10 @@
 // `dev` with shell scripts in the place of the daemons.
 #include "cli/dev/dev.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -108,6 +112,17 @@ TEST_F(DevTest, TheDataDirectoryIsPrivate) {
   const auto mode = std::filesystem::status(directory() + "/data").permissions();
   EXPECT_EQ(mode & (std::filesystem::perms::group_all | std::filesystem::perms::others_all),
             std::filesystem::perms::none);
+}
+
+TEST_F(DevTest, ASecondOneInTheSameDirectoryIsRefusedAndHarmsNothing) {
+  std::filesystem::create_directories(directory() + "/data");
+  WriteFile("data/controller.address", "the first one's\n");
+  const int lock = open((directory() + "/data/dev.lock").c_str(), O_RDWR | O_CREAT, 0600);
+  ASSERT_EQ(flock(lock, LOCK_EX), 0);
+  EXPECT_EQ(RunDevWith(), 4);
+  EXPECT_THAT(err_.str(), HasSubstr("another `trainyard dev` runs in"));
+  EXPECT_EQ(Read("data/controller.address"), "the first one's\n");
+  close(lock);
 }
 
 TEST_F(DevTest, ADaemonThatDiesIsNamedAndTheOthersAreStopped) {
