@@ -74,10 +74,12 @@ const char* NextStep(int primary) {
   }
 }
 
-// SQLite gives the -wal and -shm files the mode of the database.
+// SQLite gives the -wal and -shm files the mode of the database. A file that exists is left alone:
+// to close another descriptor of it would drop the locks of this process's open connections.
 absl::Status CreateOwnerOnly(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) {
+    if (errno == EEXIST) return absl::OkStatus();
     return absl::PermissionDeniedError(
         absl::StrCat(path, ": cannot create: ", std::strerror(errno),
                      "; check the owner and mode of the file and its directory"));

@@ -63,7 +63,7 @@ class RandomHistory {
       int64_t step = reached == 0 ? 0 : static_cast<int64_t>(random_() % reached);
       int64_t offset = 0;
       for (int i = 0; i < batches; ++i) {
-        const unsigned size = random_() % 8 == 0 ? random_() % 4000 : random_() % 40;
+        const unsigned size = random_() % 4 == 0 ? random_() % 6000 : random_() % 40;
         MetricBatch batch{{1, epoch, 0, v1::STREAM_KIND_TELEMETRY}, offset, offset + 10, {}};
         for (unsigned n = 0; n < size; ++n) AddStep(++step, batch.points);
         offset = batch.end_offset;
@@ -137,6 +137,19 @@ TEST(SqliteMetricStoreTest, SpikeSurvivesThinning) {
   EXPECT_EQ(series->front().steps_size(), 100);
   EXPECT_EQ(series->front().max(31), 1e6);
   EXPECT_THAT(series->front().counts(), testing::Each(1000));
+}
+
+TEST(SqliteMetricStoreTest, PointInTheTailReplacesOneWithinARollUp) {
+  TemporaryDirectory temporary;
+  auto store = OpenStore(temporary.File("metrics.db"));
+  FillWithSpike(*store, 100'000, 500);
+  const StreamKey stream{1, 1, 0, v1::STREAM_KIND_TELEMETRY};
+  ASSERT_TRUE(store->Append({{stream, 100, 101, {{"loss", 500, 1, 0.5}}}}).ok());
+  auto series = store->Read({.job_id = 1, .keys = {"loss"}, .buckets = 1});
+  ASSERT_TRUE(series.ok()) << series.status();
+  EXPECT_THAT(series->front().counts(), testing::ElementsAre(100'000));
+  EXPECT_THAT(series->front().min(), testing::ElementsAre(0.5));
+  EXPECT_THAT(series->front().max(), testing::ElementsAre(2.0));
 }
 
 class DamagedMetricStoreTest : public testing::Test {
