@@ -39,9 +39,15 @@ prepare_corpus() {
     "$(dirname "$pods")"
 }
 
+# nodes: how many nodes the controller of $home/dev knows; 0 when it does not answer.
+nodes() {
+  local server
+  server=$(cat "$home/dev/controller.address" 2>/dev/null) || { echo 0; return; }
+  { "$bin/trainyard" --server "$server" nodes -o name 2>/dev/null || true; } | wc -l
+}
+
 start_services() {
-  if [ -f "$home/dev/controller.address" ] &&
-    "$bin/trainyard" --server "$(cat "$home/dev/controller.address")" nodes -o name >/dev/null 2>&1; then
+  if [ "$(nodes)" -ge 2 ]; then
     say "using the services that already run"
     dev_pid=
     return
@@ -52,9 +58,7 @@ start_services() {
     >"$log" 2>&1 </dev/null &
   dev_pid=$!
   local tries=0
-  until [ -s "$home/dev/controller.address" ] &&
-    [ "$("$bin/trainyard" --server "$(cat "$home/dev/controller.address")" nodes -o name 2>/dev/null |
-      wc -l)" -eq 2 ]; do
+  until [ "$(nodes)" -eq 2 ]; do
     kill -0 "$dev_pid" 2>/dev/null || { tail -n 20 "$log" >&2; fail "the services did not start"; }
     tries=$((tries + 1))
     [ "$tries" -lt 150 ] || { tail -n 20 "$log" >&2; fail "the services did not answer in 30 s"; }

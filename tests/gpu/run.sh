@@ -2,7 +2,8 @@
 # Builds the trainer against a CUDA LibTorch and trains 20 steps on one GPU and on two (NCCL).
 #   tests/gpu/run.sh TOKENS_DIRECTORY [REPORT_DIRECTORY]
 # Needs: CUDA toolkit, cmake >= 3.25, ninja, a python3 whose torch wheel (2.6 or newer) is CUDA;
-# TRAINYARD_HEADERS=DIR names a folder with nlohmann/json.hpp and xxhash.h where they are not installed.
+# TRAINYARD_HEADERS=DIR names a folder with nlohmann/json.hpp and xxhash.h where they are not
+# installed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -17,8 +18,10 @@ includes=${TRAINYARD_HEADERS:-/usr/include}
 cmake --preset gpu -DCMAKE_PREFIX_PATH="$torch_prefix" -DNLOHMANN_JSON_INCLUDE="$includes" \
   -DXXHASH_INCLUDE="$includes" -DNCCL_ROOT="$nccl" -DTRAINYARD_BUILD_TESTS=OFF \
   >"$report/build.log" 2>&1 || { tail -n 40 "$report/build.log"; exit 1; }
-cmake --build build/gpu >>"$report/build.log" 2>&1 || { grep -E 'error|Error' "$report/build.log" | head -n 40; exit 1; }
+cmake --build build/gpu >>"$report/build.log" 2>&1 ||
+  { grep -E 'error|Error' "$report/build.log" | head -n 40; exit 1; }
 
+micro_batch=${MICRO_BATCH:-4}
 trainer=$PWD/build/gpu/bin/trainyard-trainer
 
 # spec GPUS: LLaMA-3 1.5B's shape at sequence length 2048 on that many GPUs, 20 steps.
@@ -26,16 +29,16 @@ spec() {
   cat <<JSON
 {"name": "llama3-1.5b-smoke",
  "resources": {"nodes": 1, "slots_per_node": $1, "device": "gpu"},
- "layout": {"tp": 1, "cp": 1, "ep": 1, "dp": $1, "pp": 1, "vpp": 1, "zero": 0, "micro_batch": ${MICRO_BATCH:-4},
-            "recompute": "none"},
- "model": {"num_layers": 18, "hidden_size": 2048, "ffn_hidden_size": 7168, "num_attention_heads": 16,
-           "num_query_groups": 8, "vocab_size": 128256, "rotary_base": 500000, "norm_epsilon": 1e-5,
+ "layout": {"tp": 1, "cp": 1, "ep": 1, "dp": $1, "pp": 1, "vpp": 1, "zero": 0,
+            "micro_batch": $micro_batch, "recompute": "none"},
+ "model": {"num_layers": 18, "hidden_size": 2048, "ffn_hidden_size": 7168, 
+           "num_attention_heads": 16, "num_query_groups": 8, "vocab_size": 128256, "rotary_base": 500000, "norm_epsilon": 1e-5,
            "untie_embeddings_and_output_weights": true, "init_method_std": 0.02},
  "data": {"path": "$tokens", "seed": 1234},
- "train": {"seq_length": 2048, "global_batch": $((${MICRO_BATCH:-4} * 2)), "steps": 20, "precision": "bf16",
-           "seed": 1234, "log_every_steps": 1},
- "optimizer": {"lr": 3e-4, "min_lr": 3e-5, "weight_decay": 0.1, "adam_beta1": 0.9, "adam_beta2": 0.95,
-               "adam_eps": 1e-8, "clip_grad": 1.0},
+ "train": {"seq_length": 2048, "global_batch": $((micro_batch * 2)), "steps": 20,
+           "precision": "bf16", "seed": 1234, "log_every_steps": 1},
+ "optimizer": {"lr": 3e-4, "min_lr": 3e-5, "weight_decay": 0.1, "adam_beta1": 0.9,
+               "adam_beta2": 0.95, "adam_eps": 1e-8, "clip_grad": 1.0},
  "schedule": {"kind": "cosine", "warmup_steps": 5},
  "evaluation": {"every_steps": 20, "samples": 8},
  "checkpoint": {"every_steps": 10, "keep_last": 1, "keep_every_steps": 0, "async": true},
@@ -53,7 +56,8 @@ train() {
     (cd "$run/rank$rank" &&
       RANK=$rank LOCAL_RANK=$rank WORLD_SIZE=$gpus LOCAL_WORLD_SIZE=$gpus MASTER_ADDR=127.0.0.1 \
         MASTER_PORT=29517 CUDA_VISIBLE_DEVICES=$rank TRAINYARD_RUN_DIR=$PWD \
-        TRAINYARD_TELEMETRY=$PWD/telemetry.jsonl TRAINYARD_CHECKPOINT_DIR=${SCRATCH:-/tmp}/trainyard-gpu$gpus \
+        TRAINYARD_TELEMETRY=$PWD/telemetry.jsonl \
+        TRAINYARD_CHECKPOINT_DIR=${SCRATCH:-/tmp}/trainyard-gpu$gpus \
         TRAINYARD_ATTEMPT=1 timeout 200 "$trainer" --config "../spec.json" >output.log 2>&1) &
     pids+=($!)
   done
@@ -61,7 +65,7 @@ train() {
   for pid in "${pids[@]}"; do wait "$pid" || status=$?; done
   echo "== $gpus GPU(s): exit $status"
   tail -n 30 "$run/rank0/output.log"
-  if [ "$status" -ne 0 ]; then for ((rank = 1; rank < gpus; rank++)); do tail -n 5 "$run/rank$rank/output.log"; done; fi
+  if [ "$status" -ne 0 ] && [ "$gpus" -gt 1 ]; then tail -n 5 "$run"/rank[1-9]/output.log; fi
   return "$status"
 }
 

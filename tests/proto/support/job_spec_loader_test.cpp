@@ -42,7 +42,8 @@ constexpr char kCommandJob[] = "name: hello\ncommand: [python3, a.py]\n";
 
 constexpr char kModelJob[] = R"(name: tiny
 resources: {nodes: 2, device: cpu}
-model: {num_layers: 2, hidden_size: 64, ffn_hidden_size: 128, num_attention_heads: 4, vocab_size: 256}
+model: {num_layers: 2, hidden_size: 64, ffn_hidden_size: 128, num_attention_heads: 4,
+        vocab_size: 256}
 data: {path: /data}
 train: {seq_length: 32, global_batch: 8, steps: 10}
 )";
@@ -70,7 +71,7 @@ TEST(JobSpecLoaderTest, FillsDefaultsAndDerivedValuesWithTheirOrigin) {
   EXPECT_EQ(resolved->origins.at("layout.dp"), "derived");
   EXPECT_EQ(resolved->origins.at("optimizer.lr"), "default");
   EXPECT_EQ(resolved->origins.at("train.steps"), "--set train.steps");
-  EXPECT_EQ(resolved->origins.at("data.path"), "job.yaml:4:14");
+  EXPECT_EQ(resolved->origins.at("data.path"), "job.yaml:5:14");
 }
 
 TEST(JobSpecLoaderTest, TokensBecomeWholeSteps) {
