@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # Installs what the tests need, builds, runs every test, and closes with "N passed, N failed".
-#   tests/run.sh          everything: release build, then AddressSanitizer and ThreadSanitizer
-#   tests/run.sh --quick  the release build's tests only
+#   tests/run.sh               every test, on the release build
+#   tests/run.sh --sanitizers  also unit tests and simulation under ASan + UBSan and under TSan
 #   tests/run.sh --junit DIR  also writes ctest's reports into DIR
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-quick=0
+sanitizers=0
 reports=build/reports
 while [ $# -gt 0 ]; do
   case $1 in
-    --quick) quick=1 ;;
+    --sanitizers) sanitizers=1 ;;
     --junit) reports=${2:?--junit needs a directory}; shift ;;
-    *) echo "usage: tests/run.sh [--quick] [--junit DIR]" >&2; exit 2 ;;
+    *) echo "usage: tests/run.sh [--sanitizers] [--junit DIR]" >&2; exit 2 ;;
   esac
   shift
 done
@@ -44,7 +44,7 @@ run_preset() {
 
 deploy/dependencies.sh test
 run_preset release
-if [ "$quick" -eq 0 ]; then
+if [ "$sanitizers" -eq 1 ]; then
   run_preset asan -L 'unit|simulation'
   run_preset tsan -L 'unit|simulation'
 fi
