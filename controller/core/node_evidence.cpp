@@ -60,6 +60,8 @@ std::optional<Testimony> AskRank(const Scene& scene, const AttemptObservation& a
 // elsewhere have ended without a cause of their own, the cause lies on the silent node.
 Testimony AskLeavingAttempt(const JobEntry& entry, const v1::Attempt& attempt,
                             const std::string& node_id) {
+  // A user stopped it: its ranks lose each other because we end them, on no node's account.
+  if (entry.stop_requested || entry.kill_requested) return Testimony::kLeaving;
   bool unfinished_here = false, lost_peer = false;
   for (const v1::RankPlacement& rank : attempt.ranks()) {
     const auto exited = entry.exited_ranks.find(rank.rank());
