@@ -58,6 +58,11 @@ std::string CauseText(const std::string& message) {
       absl::StrContains(message, "Domain name not found")) {
     return "the host name is not known";
   }
+  if (absl::StrContains(message, "handshaker shutdown") ||
+      absl::StrContains(message, "Socket closed") ||
+      absl::StrContains(message, "Connection reset")) {
+    return "the connection was closed";
+  }
   if (absl::StrContains(message, "No route to host")) return "no route to the host";
   if (absl::StrContains(message, "Network is unreachable")) return "the network is unreachable";
   if (absl::StrContains(message, "Timeout") || absl::StrContains(message, "timed out")) {

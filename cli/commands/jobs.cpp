@@ -116,7 +116,8 @@ Outcome RunDescribe(const std::string& job, Context& context) {
   }
   Console& console = context.console;
   if (IsTable(context.format)) {
-    *console.out << DescribeText(response, reference.attempt, console.Now());
+    const DescribeOptions options{reference.attempt, context.format == OutputFormat::kWide};
+    *console.out << DescribeText(response, options, console.Now());
   } else {
     PrintDocument(DescribeDocument(response, reference.attempt), absl::StrCat(response.job().id()),
                   context.format, console);

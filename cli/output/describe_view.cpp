@@ -15,6 +15,19 @@ namespace {
 // Lines of a culprit's output that describe and why show; the whole of it is in the logs.
 constexpr std::size_t kLogTailLines = 20;
 
+std::string NodeName(const std::string& id, const NodeNames& names) {
+  const auto name = names.find(id);
+  return name == names.end() ? id : name->second;
+}
+
+// A table under a heading, two columns in.
+void AddTable(const std::string& heading, const Listing& listing, std::string& text) {
+  if (listing.rows.empty()) return;
+  std::string table = RenderTable(listing, true, 0);
+  table.pop_back();
+  absl::StrAppend(&text, "\n", heading, "\n  ", absl::StrReplaceAll(table, {{"\n", "\n  "}}), "\n");
+}
+
 void AddLine(const std::string& label, const std::string& value, std::string& text) {
   if (value.empty()) return;
   absl::StrAppend(&text, "  ", label, std::string(label.size() < 12 ? 12 - label.size() : 1, ' '),
@@ -49,7 +62,7 @@ void AddProgress(const v1::Progress& progress, Timestamp now, std::string& text)
 void AddAttempts(const v1::GetJobResponse& response, int64_t only, Timestamp now,
                  std::string& text) {
   Listing listing;
-  listing.columns = {{"  ATTEMPT", true}, {"STATE"},      {"RANKS", true}, {"FROM STEP", true},
+  listing.columns = {{"ATTEMPT", true},   {"STATE"},      {"RANKS", true}, {"FROM STEP", true},
                      {"LAST STEP", true}, {"TOOK", true}, {"VERDICT"}};
   for (const v1::Attempt& attempt : response.job().attempts()) {
     if (only != 0 && attempt.epoch() != only) continue;
@@ -61,8 +74,7 @@ void AddAttempts(const v1::GetJobResponse& response, int64_t only, Timestamp now
                             "",
                             {}});
   }
-  if (listing.rows.empty()) return;
-  absl::StrAppend(&text, "\nAttempts\n", RenderTable(listing, true, 0));
+  AddTable("Attempts", listing, text);
 }
 
 const v1::Attempt* ShownAttempt(const v1::Job& job, int64_t only) {
@@ -92,6 +104,18 @@ void AddHead(const v1::Job& job, Timestamp now, std::string& text) {
   }
 }
 
+void AddSettings(const v1::Job& job, bool all, std::string& text) {
+  Origins origins;
+  for (const v1::Origin& origin : job.origins()) origins[origin.key()] = origin.source();
+  Listing settings = SpecListing(job.spec(), origins);
+  constexpr std::size_t kOriginColumn = 2;
+  if (!all) {
+    std::erase_if(settings.rows,
+                  [](const Row& row) { return row.cells[kOriginColumn] == "default"; });
+  }
+  AddTable(all ? "Settings" : "Settings other than defaults (-o wide shows all)", settings, text);
+}
+
 std::string PlaceText(const v1::JobPlaced& placed) {
   std::map<std::string, int> nodes;
   for (const v1::RankPlacement& rank : placed.ranks()) ++nodes[rank.node_id()];
@@ -114,30 +138,26 @@ std::string ExitText(const v1::RankExited& exited) {
 
 }  // namespace
 
-std::string DescribeText(const v1::GetJobResponse& response, int64_t attempt, Timestamp now) {
+std::string DescribeText(const v1::GetJobResponse& response, const DescribeOptions& options,
+                         Timestamp now) {
   const v1::Job& job = response.job();
   std::string text;
   AddHead(job, now, text);
   AddProgress(job.progress(), now, text);
-  AddAttempts(response, attempt, now, text);
-  if (const v1::Attempt* shown = ShownAttempt(job, attempt)) {
+  AddAttempts(response, options.attempt, now, text);
+  if (const v1::Attempt* shown = ShownAttempt(job, options.attempt)) {
     absl::StrAppend(&text, "\nRanks of attempt ", shown->epoch(), "\n",
                     RanksText(shown->ranks(), response.node_names()));
-    if (shown->has_verdict()) {
+    if (shown->has_verdict() && shown->verdict().cause() != v1::VERDICT_CAUSE_COMPLETED) {
       absl::StrAppend(&text, "\nVerdict\n", VerdictText(shown->verdict(), response.node_names()));
     }
   }
-  const Listing checkpoints = CheckpointListing(job, false, now);
-  if (!checkpoints.rows.empty()) {
-    absl::StrAppend(&text, "\nCheckpoints\n", RenderTable(checkpoints, true, 0));
-  }
-  Origins origins;
-  for (const v1::Origin& origin : job.origins()) origins[origin.key()] = origin.source();
-  absl::StrAppend(&text, "\nSettings\n", RenderTable(SpecListing(job.spec(), origins), true, 0));
+  AddTable("Checkpoints", CheckpointListing(job, false, now), text);
+  AddSettings(job, options.all_settings, text);
   if (response.events_size() > 0) absl::StrAppend(&text, "\nEvents\n");
   for (const v1::Event& event : response.events()) {
     absl::StrAppend(&text, "  ", IsoTime(event.time_ms()), "  ", event.actor(), ": ",
-                    OneLine(EventText(event)), "\n");
+                    OneLine(EventText(event, response.node_names())), "\n");
   }
   return text;
 }
@@ -146,11 +166,9 @@ std::string VerdictText(const v1::Verdict& verdict, const NodeNames& names) {
   std::string text;
   AddLine("Cause", EnumText(verdict.cause()), text);
   AddLine("Summary", verdict.summary(), text);
-  if (verdict.rank() >= 0 && !verdict.node_id().empty()) {
-    const auto name = names.find(verdict.node_id());
+  if (verdict.rank() >= 0 && names.contains(verdict.node_id())) {
     AddLine("Culprit",
-            absl::StrCat("rank ", verdict.rank(), " on ",
-                         name == names.end() ? verdict.node_id() : name->second),
+            absl::StrCat("rank ", verdict.rank(), " on ", NodeName(verdict.node_id(), names)),
             text);
   }
   AddLine("Retry", verdict.restartable() ? "another attempt can help" : "trying again cannot help",
@@ -166,7 +184,7 @@ std::string VerdictText(const v1::Verdict& verdict, const NodeNames& names) {
   return text;
 }
 
-std::string EventText(const v1::Event& event) {
+std::string EventText(const v1::Event& event, const NodeNames& names) {
   switch (event.kind_case()) {
     case v1::Event::kJobSubmitted:
       return "submitted";
@@ -185,7 +203,7 @@ std::string EventText(const v1::Event& event) {
                           " failed: ", event.attempt_failed().verdict().summary());
     case v1::Event::kAttemptCleared:
       return absl::StrCat("attempt ", event.attempt_cleared().epoch(), " has left node ",
-                          event.attempt_cleared().node_id());
+                          NodeName(event.attempt_cleared().node_id(), names));
     case v1::Event::kAttemptEnded:
       return absl::StrCat("attempt ", event.attempt_ended().epoch(), " ended");
     case v1::Event::kJobStopRequested:

@@ -28,8 +28,16 @@ Listing JobListing(const v1::ListJobsResponse& response, Timestamp now);
 // StableJson of the job, with "pending" (an object or null).
 nlohmann::json JobDocument(const v1::Job& job, const v1::PendingReason* pending);
 
-// Everything that `describe` knows, in sections. With `attempt` other than 0 only that attempt.
-std::string DescribeText(const v1::GetJobResponse& response, int64_t attempt, Timestamp now);
+struct DescribeOptions {
+  // Only this attempt; 0 for all, with the ranks of the newest.
+  int64_t attempt = 0;
+  // Also the settings that have their defaults.
+  bool all_settings = false;
+};
+
+// Everything that `describe` knows, in sections.
+std::string DescribeText(const v1::GetJobResponse& response, const DescribeOptions& options,
+                         Timestamp now);
 
 // Where each rank goes: "node-1: ranks 0-7", one node a line.
 std::string RanksText(const google::protobuf::RepeatedPtrField<v1::RankPlacement>& ranks,
@@ -42,10 +50,11 @@ Listing NodeListing(const v1::ListNodesResponse& response, Timestamp now);
 
 Listing CheckpointListing(const v1::Job& job, bool deleted_too, Timestamp now);
 
-// What happened, as one line: "attempt 2 placed on 2 nodes, from step 100".
-std::string EventText(const v1::Event& event);
+// What happened, as one line: "attempt 2 placed: 8 ranks on 2 nodes, from step 100".
+std::string EventText(const v1::Event& event, const NodeNames& names);
 
-// The verdict's evidence and the last lines of the culprit's output, indented.
+// The verdict's evidence and the last lines of the culprit's output, indented. The culprit's node
+// is left out when its name is not known: the summary tells of it.
 std::string VerdictText(const v1::Verdict& verdict, const NodeNames& names);
 
 }  // namespace trainyard::cli

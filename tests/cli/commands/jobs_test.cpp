@@ -157,10 +157,26 @@ TEST_F(DescribeTest, ShowsEverySection) {
         "  Slots       2 nodes x 1 cpu\n", "  Restarts    1 of 5 used\n",
         "  Speed       5.23k tokens/s, 0.4 s a step\n", "  id-a: rank 0\n  node-2: rank 1\n",
         "  Culprit     rank 1 on node-2\n", "    Traceback:  [31mboom\n", "3.0 MiB",
-        "resources.nodes", "job.yaml:2:13", "  2026-11-21T11:56:48.000Z  user ada: submitted\n"}) {
+        "resources.nodes", "job.yaml:2:13", "\nSettings other than defaults",
+        "  2026-11-21T11:56:48.000Z  user ada: submitted\n"}) {
     EXPECT_THAT(result.out, HasSubstr(text));
   }
   EXPECT_THAT(result.out, Not(HasSubstr("\033")));
+}
+
+TEST_F(DescribeTest, DefaultsAreShownOnlyWhenAskedFor) {
+  v1::Origin& origin = *answers().job.mutable_job()->add_origins();
+  origin.set_key("resources.device");
+  origin.set_source("default");
+  EXPECT_THAT(Run({"describe", "tiny"}).out, Not(HasSubstr("resources.device")));
+  EXPECT_THAT(Run({"describe", "tiny", "-o", "wide"}).out, HasSubstr("resources.device"));
+}
+
+TEST_F(DescribeTest, EventsNameNodes) {
+  v1::Event& event = *answers().job.add_events();
+  event.mutable_attempt_cleared()->set_epoch(1);
+  event.mutable_attempt_cleared()->set_node_id("id-b");
+  EXPECT_THAT(Run({"describe", "tiny"}).out, HasSubstr("attempt 1 has left node node-2\n"));
 }
 
 TEST_F(DescribeTest, AnUnknownAttemptIsNotFound) {
