@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/support/job_spec_json.h"
 #include "proto/support/status_macros.h"
+#include "proto/support/status_text.h"
 #include "spdlog/spdlog.h"
 
 namespace trainyard::worker {
@@ -29,8 +30,6 @@ Timestamp SteadyNow() {
 std::string Name(const AttemptKey& key) {
   return absl::StrCat("job ", key.job_id, " attempt ", key.epoch);
 }
-
-std::string Text(const absl::Status& status) { return std::string(status.message()); }
 
 std::map<std::string, std::string> WorkerEnvironment() {
   std::map<std::string, std::string> environment;

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/support/status_macros.h"
+#include "proto/support/status_text.h"
 #include "spdlog/spdlog.h"
 #include "worker/process/atomic_file.h"
 #include "worker/spool/data_dir.h"
@@ -74,7 +75,7 @@ void RankRunner::Launch(const RankKey& key, LaunchFiles files, RankLaunch launch
         handler_.on_launch_failed(key, status);
         return;
       }
-      if (!status.ok()) spdlog::warn("{}: {}", Name(key), std::string(status.message()));
+      if (!status.ok()) spdlog::warn("{}: {}", Name(key), Text(status));
       handler_.on_launched(key);
       Observe(key, rank_dir);
     });
@@ -87,8 +88,7 @@ void RankRunner::Signal(const RankKey& key, const std::string& rank_dir, bool ki
         SignalRank(rank_dir, kill ? RankSignal::kKill : RankSignal::kTerminate);
     // One that has just ended needs no signal.
     if (status.ok() || absl::IsNotFound(status)) return;
-    spdlog::error("{}: cannot send {}: {}", Name(key), kill ? "SIGKILL" : "SIGTERM",
-                  std::string(status.message()));
+    spdlog::error("{}: cannot send {}: {}", Name(key), kill ? "SIGKILL" : "SIGTERM", Text(status));
   });
 }
 
@@ -106,7 +106,7 @@ void RankRunner::Observed(const RankKey& key, const std::string& rank_dir,
                           const absl::StatusOr<RankObservation>& observation) {
   observing_.erase(key);
   if (!observation.ok()) {
-    spdlog::error("{}: {}", Name(key), std::string(observation.status().message()));
+    spdlog::error("{}: {}", Name(key), Text(observation.status()));
     return;
   }
   if (observation->state.presence == RankPresence::kRunning) Watch(key, rank_dir);

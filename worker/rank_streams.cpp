@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/support/status_text.h"
 #include "spdlog/spdlog.h"
 #include "worker/process/rank_files.h"
 #include "worker/spool/attempt_folders.h"
@@ -45,7 +46,7 @@ class FileSource : public StreamSource {
   void Complain(const absl::Status& status) {
     if (std::exchange(last_complaint_, status) == status) return;
     spdlog::error("job {} attempt {} rank {}: {}", id_.job_id(), id_.epoch(), id_.rank(),
-                  std::string(status.message()));
+                  Text(status));
   }
 
   const std::string path_;
@@ -108,8 +109,7 @@ std::shared_ptr<const LogParser> ParserFor(const v1::StartAttempt& attempt, int 
   if (none || rank != 0) return nullptr;
   absl::StatusOr<std::unique_ptr<LogParser>> parser = MakeLogParser(spec, attempt.world_size());
   if (!parser.ok()) {
-    spdlog::error("job {}: log_parser: {}", attempt.job_id(),
-                  std::string(parser.status().message()));
+    spdlog::error("job {}: log_parser: {}", attempt.job_id(), Text(parser.status()));
     return nullptr;
   }
   return *std::move(parser);

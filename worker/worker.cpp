@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/support/clock.h"
 #include "proto/support/status_macros.h"
+#include "proto/support/status_text.h"
 #include "spdlog/spdlog.h"
 #include "worker/attempt_keeper.h"
 #include "worker/device/inventory.h"
@@ -37,8 +38,6 @@ constexpr milliseconds kTick(200);
 // for the controller to take the last facts and output.
 constexpr Timestamp kExitGraceMsMax = 10'000;
 constexpr milliseconds kFarewell(1000);
-
-std::string Text(const absl::Status& status) { return std::string(status.message()); }
 
 std::string HostName() {
   char name[256] = {};

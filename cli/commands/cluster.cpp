@@ -9,14 +9,6 @@
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
-namespace {
-
-bool IsTable(OutputFormat format) {
-  return format == OutputFormat::kTable || format == OutputFormat::kWide;
-}
-
-}  // namespace
-
 Outcome RunNodes(Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const v1::ListNodesResponse response, context.client.ListNodes({}));
   PrintListing(NodeListing(response, context.console.Now()), context.format, context.console);

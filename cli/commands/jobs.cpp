@@ -58,10 +58,6 @@ absl::StatusOr<v1::ListJobsResponse> ListUpTo(v1::ListJobsRequest request, int l
   return all;
 }
 
-bool IsTable(OutputFormat format) {
-  return format == OutputFormat::kTable || format == OutputFormat::kWide;
-}
-
 nlohmann::json DescribeDocument(const v1::GetJobResponse& response, int64_t attempt) {
   v1::GetJobResponse shown = response;
   if (attempt != 0) {

@@ -18,10 +18,6 @@ constexpr std::size_t kMaxKeys = 64;
 // Fits on a screen.
 constexpr int kTableBuckets = 20;
 
-bool IsTable(OutputFormat format) {
-  return format == OutputFormat::kTable || format == OutputFormat::kWide;
-}
-
 // Refuses a name that the job has no series of: an empty column would look like missing data.
 absl::Status CheckKeys(const std::vector<std::string>& asked, const std::vector<std::string>& known,
                        const std::string& job) {

@@ -16,7 +16,7 @@
 namespace trainyard::cli {
 namespace {
 
-constexpr std::chrono::milliseconds kPollInterval{20};
+constexpr std::chrono::milliseconds kExitPollInterval{20};
 constexpr std::streamoff kTailBytes = 8192;
 
 struct Pipe {
@@ -107,7 +107,7 @@ bool ChildProcess::WaitFor(std::chrono::milliseconds limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   while (!Ended().has_value()) {
     if (std::chrono::steady_clock::now() >= deadline) return false;
-    std::this_thread::sleep_for(kPollInterval);
+    std::this_thread::sleep_for(kExitPollInterval);
   }
   return true;
 }

@@ -12,6 +12,11 @@ namespace trainyard::cli {
 
 enum class OutputFormat { kTable, kWide, kJson, kYaml, kName, kCsv };
 
+// For people, not for programs.
+inline bool IsTable(OutputFormat format) {
+  return format == OutputFormat::kTable || format == OutputFormat::kWide;
+}
+
 struct Column {
   std::string title;
   bool right_aligned = false;

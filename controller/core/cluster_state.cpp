@@ -89,6 +89,8 @@ bool AllRanksSucceeded(const JobEntry& entry) {
 
 int TotalSlots(const v1::Node& node, v1::DeviceKind kind) { return CountSlots(node, kind, false); }
 
+AttemptKey HolderOf(const v1::SlotUse& use) { return {use.job_id(), use.epoch()}; }
+
 int FreeSlots(const v1::Node& node, v1::DeviceKind kind) { return CountSlots(node, kind, true); }
 
 int64_t ToMs(const google::protobuf::Duration& duration) {

@@ -2,6 +2,7 @@
 #ifndef TRAINYARD_CONTROLLER_CORE_CLUSTER_STATE_H_
 #define TRAINYARD_CONTROLLER_CORE_CLUSTER_STATE_H_
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -53,6 +54,8 @@ struct JobEntry {
   Timestamp first_failure_ms = 0;
 };
 
+inline constexpr std::array kDeviceKinds{v1::DEVICE_KIND_CPU, v1::DEVICE_KIND_GPU};
+
 // Number of free slots -> ids of the nodes that have as many.
 using NodesByFreeSlots = std::map<int, std::set<std::string>>;
 
@@ -99,6 +102,9 @@ bool AllRanksSucceeded(const JobEntry& entry);
 // Slots of one kind that the node has, and that nobody holds.
 int TotalSlots(const v1::Node& node, v1::DeviceKind kind);
 int FreeSlots(const v1::Node& node, v1::DeviceKind kind);
+
+// The attempt that holds a slot; {0, 0} for a free one.
+AttemptKey HolderOf(const v1::SlotUse& use);
 
 int64_t ToMs(const google::protobuf::Duration& duration);
 

@@ -47,9 +47,9 @@ void ObserveReport(const v1::AttemptReport* before, const v1::AttemptReport& rep
   }
 }
 
-using Reports = google::protobuf::RepeatedPtrField<v1::AttemptReport>;
+using AttemptReports = google::protobuf::RepeatedPtrField<v1::AttemptReport>;
 
-void TakeReports(const std::string& node_id, const Reports& reports, Timestamp now,
+void TakeReports(const std::string& node_id, const AttemptReports& reports, Timestamp now,
                  Observations& observations) {
   NodeObservation& node = observations.nodes[node_id];
   node.last_heard_ms = now;

@@ -1,16 +1,11 @@
 #include "controller/core/placement.h"
 
 #include <algorithm>
-#include <array>
 #include <tuple>
 #include <utility>
 
 namespace trainyard::controller {
 namespace {
-
-constexpr std::array kKinds{v1::DEVICE_KIND_CPU, v1::DEVICE_KIND_GPU};
-
-AttemptKey HolderOf(const v1::SlotUse& use) { return {use.job_id(), use.epoch()}; }
 
 // The slots that each node of an ended attempt had.
 Gang GangOf(const v1::Attempt& attempt) {
@@ -236,13 +231,13 @@ void PlacementPass::Take(const Gang& gang) {
   for (const NodeSlots& chosen : gang) {
     const NodeEntry& node = state_.nodes.at(chosen.node_id);
     std::set<int>& taken = taken_[chosen.node_id];
-    for (const v1::DeviceKind kind : kKinds)
+    for (const v1::DeviceKind kind : kDeviceKinds)
       touched_[kind][FreeNow(node, kind)].erase(node.node.id());
     for (int i = 0; i < node.node.inventory().slots_size(); ++i) {
       const int index = node.node.inventory().slots(i).index();
       if (std::ranges::count(chosen.slots, index) > 0) taken.insert(i);
     }
-    for (const v1::DeviceKind kind : kKinds) {
+    for (const v1::DeviceKind kind : kDeviceKinds) {
       touched_[kind][FreeNow(node, kind)].insert(node.node.id());
     }
   }

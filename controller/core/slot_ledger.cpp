@@ -1,6 +1,5 @@
 #include "controller/core/slot_ledger.h"
 
-#include <array>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -10,13 +9,11 @@
 namespace trainyard::controller {
 namespace {
 
-constexpr std::array kKinds{v1::DEVICE_KIND_CPU, v1::DEVICE_KIND_GPU};
-
 void AddToIndexes(const NodeEntry& entry, ClusterState& state) {
   const v1::Node& node = entry.node;
   if (node.state() == v1::NODE_STATE_LOST) state.lost_nodes.insert(node.id());
   if (node.state() != v1::NODE_STATE_READY) return;
-  for (const v1::DeviceKind kind : kKinds) {
+  for (const v1::DeviceKind kind : kDeviceKinds) {
     const int free = FreeSlots(node, kind);
     if (free > 0) state.free_nodes[kind][free].insert(node.id());
   }
@@ -26,7 +23,7 @@ void RemoveFromIndexes(const NodeEntry& entry, ClusterState& state) {
   const v1::Node& node = entry.node;
   state.lost_nodes.erase(node.id());
   if (node.state() != v1::NODE_STATE_READY) return;
-  for (const v1::DeviceKind kind : kKinds) {
+  for (const v1::DeviceKind kind : kDeviceKinds) {
     const int free = FreeSlots(node, kind);
     if (free == 0) continue;
     NodesByFreeSlots& by_count = state.free_nodes[kind];
@@ -35,8 +32,6 @@ void RemoveFromIndexes(const NodeEntry& entry, ClusterState& state) {
     if (bucket->second.empty()) by_count.erase(bucket);
   }
 }
-
-AttemptKey HolderOf(const v1::SlotUse& use) { return {use.job_id(), use.epoch()}; }
 
 v1::SlotUse* FindUse(int slot, v1::Node& node) {
   for (int i = 0; i < node.inventory().slots_size(); ++i) {

@@ -19,7 +19,7 @@ namespace {
 constexpr int64_t kTailPointsMax = 16'384;
 constexpr int64_t kTailRowsMax = 1'024;
 
-const std::array kMigrations = {
+const std::array kMetricMigrations = {
     Migration{R"(
       CREATE TABLE stream (
         job_id INTEGER NOT NULL,
@@ -280,7 +280,7 @@ absl::StatusOr<bool> CountIntoAttempt(SqliteDatabase& database, int64_t job_id, 
 
 }  // namespace
 
-std::span<const Migration> MetricMigrations() { return kMigrations; }
+std::span<const Migration> MetricMigrations() { return kMetricMigrations; }
 
 absl::Status AddPoints(SqliteDatabase& database, int64_t job_id, int64_t epoch,
                        const PointsBySeries& points) {

@@ -14,7 +14,7 @@
 namespace trainyard::controller {
 namespace {
 
-const std::array kMigrations = {
+const std::array kEventMigrations = {
     // Events of a job are found through the index; most events of nodes name none.
     Migration{R"(
       CREATE TABLE event (
@@ -73,7 +73,7 @@ SqliteEventLog::SqliteEventLog(std::unique_ptr<SqliteDatabase> writer, uint64_t 
 absl::StatusOr<std::unique_ptr<SqliteEventLog>> SqliteEventLog::Open(const std::string& path) {
   TRAINYARD_ASSIGN_OR_RETURN(auto writer,
                              SqliteDatabase::Open(path, SqliteDatabase::Mode::kWriter));
-  TRAINYARD_RETURN_IF_ERROR(Migrate(*writer, kMigrations));
+  TRAINYARD_RETURN_IF_ERROR(Migrate(*writer, kEventMigrations));
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t last, writer->QueryInt64("SELECT MAX(seq) FROM event"));
   return std::unique_ptr<SqliteEventLog>(
       new SqliteEventLog(std::move(writer), static_cast<uint64_t>(last)));

@@ -16,7 +16,7 @@
 namespace trainyard::controller {
 namespace {
 
-const std::array kMigrations = {
+const std::array kLogMigrations = {
     Migration{R"(
       CREATE TABLE stream (
         id INTEGER PRIMARY KEY,
@@ -217,7 +217,7 @@ SqliteLogStore::SqliteLogStore(std::unique_ptr<SqliteDatabase> writer)
 absl::StatusOr<std::unique_ptr<SqliteLogStore>> SqliteLogStore::Open(const std::string& path) {
   TRAINYARD_ASSIGN_OR_RETURN(auto writer,
                              SqliteDatabase::Open(path, SqliteDatabase::Mode::kWriter));
-  TRAINYARD_RETURN_IF_ERROR(Migrate(*writer, kMigrations));
+  TRAINYARD_RETURN_IF_ERROR(Migrate(*writer, kLogMigrations));
   return std::unique_ptr<SqliteLogStore>(new SqliteLogStore(std::move(writer)));
 }
 

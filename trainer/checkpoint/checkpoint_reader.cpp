@@ -20,18 +20,13 @@
 namespace trainyard::trainer {
 namespace {
 
-[[noreturn]] void Damaged(const std::string& file, const std::string& what) {
-  throw TrainerError(ExitCode::kBadData,
-                     file + " is damaged: " + what + "; use an older checkpoint");
-}
-
 // Reads byte ranges of one file. Short stretches are served from a window that reads ahead, so that
 // a slice of narrow rows does not cost a system call a row.
 class RangeReader {
  public:
   explicit RangeReader(std::string path) : path_(std::move(path)) {
     file_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file_ < 0) Damaged(path_, std::string("cannot open: ") + std::strerror(errno));
+    if (file_ < 0) ThrowDamaged(path_, std::string("cannot open: ") + std::strerror(errno));
   }
   ~RangeReader() { close(file_); }
   RangeReader(const RangeReader&) = delete;
@@ -57,8 +52,8 @@ class RangeReader {
     while (count > 0) {
       const ssize_t got = pread(file_, out, std::min(count, kBytesPerCall), begin);
       if (got < 0 && errno == EINTR) continue;
-      if (got < 0) Damaged(path_, std::string("cannot read: ") + std::strerror(errno));
-      if (got == 0) Damaged(path_, "it is cut short");
+      if (got < 0) ThrowDamaged(path_, std::string("cannot read: ") + std::strerror(errno));
+      if (got == 0) ThrowDamaged(path_, "it is cut short");
       begin += got;
       count -= got;
       out += got;
@@ -75,8 +70,8 @@ class RangeReader {
 void CheckSum(const StoredChunk& chunk, const std::string& tensor, const std::string& path,
               const char* bytes) {
   if (XXH64(bytes, static_cast<size_t>(chunk.end - chunk.begin), 0) == chunk.xxh64) return;
-  Damaged(path, "the checksum of tensor " + tensor + " (bytes " + std::to_string(chunk.begin) +
-                    " to " + std::to_string(chunk.end) + ") does not match");
+  ThrowDamaged(path, "the checksum of tensor " + tensor + " (bytes " + std::to_string(chunk.begin) +
+                         " to " + std::to_string(chunk.end) + ") does not match");
 }
 
 // One request: a box of a logical tensor and where its elements go.
@@ -113,10 +108,10 @@ void CopyPartOfChunk(const StoredChunk& chunk, const Box& part, const std::strin
 
 void CheckFileSize(const std::string& path, const StoredFile& file) {
   const int64_t bytes = FileBytes(path);
-  if (bytes < 0) Damaged(path, "it is missing or not a regular file");
+  if (bytes < 0) ThrowDamaged(path, "it is missing or not a regular file");
   if (bytes != file.bytes) {
-    Damaged(path,
-            "it has " + std::to_string(bytes) + " bytes instead of " + std::to_string(file.bytes));
+    ThrowDamaged(path, "it has " + std::to_string(bytes) + " bytes instead of " +
+                           std::to_string(file.bytes));
   }
 }
 
@@ -124,7 +119,7 @@ void CheckHeader(const std::string& path, const StoredFile& file) {
   std::vector<char> header(static_cast<size_t>(file.header_bytes));
   RangeReader(path).Read(0, file.header_bytes, file.header_bytes, header.data());
   if (XXH64(header.data(), header.size(), 0) != file.header_xxh64) {
-    Damaged(path, "the checksum of its header does not match");
+    ThrowDamaged(path, "the checksum of its header does not match");
   }
 }
 

@@ -185,23 +185,23 @@ Manifest ManifestFrom(const json& value) {
   return manifest;
 }
 
-[[noreturn]] void Damaged(const std::string& path, const std::string& what) {
-  throw TrainerError(ExitCode::kBadData,
-                     path + " is damaged: " + what + "; use an older checkpoint");
-}
-
 template <typename Result>
 Result Parse(const std::string& text, const std::string& path, Result (*from)(const json&)) {
   try {
     return from(json::parse(text));
   } catch (const Fault& fault) {
-    Damaged(path, fault.what);
+    ThrowDamaged(path, fault.what);
   } catch (const json::exception& error) {
-    Damaged(path, error.what());
+    ThrowDamaged(path, error.what());
   }
 }
 
 }  // namespace
+
+[[noreturn]] void ThrowDamaged(const std::string& path, const std::string& what) {
+  throw TrainerError(ExitCode::kBadData,
+                     path + " is damaged: " + what + "; use an older checkpoint");
+}
 
 std::string DtypeName(torch::ScalarType dtype) {
   for (const auto& [its_dtype, name] : kDtypes) {
@@ -233,10 +233,11 @@ std::string ManifestToText(const Manifest& manifest) {
 Manifest ManifestFromText(const std::string& text, const std::string& path) {
   const size_t digits = sizeof(kChecksumKey) - 1;
   if (text.size() < kChecksumBytes || text.compare(0, digits, kChecksumKey) != 0) {
-    Damaged(path, "it is cut short or is not a checkpoint's manifest");
+    ThrowDamaged(path, "it is cut short or is not a checkpoint's manifest");
   }
   const uint64_t checksum = XXH64(text.data() + kChecksumBytes, text.size() - kChecksumBytes, 0);
-  if (text.compare(digits, 16, Hex(checksum)) != 0) Damaged(path, "its checksum does not match");
+  if (text.compare(digits, 16, Hex(checksum)) != 0)
+    ThrowDamaged(path, "its checksum does not match");
   return Parse(text, path, ManifestFrom);
 }
 

@@ -51,6 +51,9 @@ struct Manifest {
 
 constexpr char kManifestName[] = "manifest.json";
 
+// Throws the TrainerError of a checkpoint whose file `path` cannot be believed.
+[[noreturn]] void ThrowDamaged(const std::string& path, const std::string& what);
+
 // Names of safetensors, such as "BF16". Throws TrainerError kInternal for a dtype without one.
 std::string DtypeName(torch::ScalarType dtype);
 

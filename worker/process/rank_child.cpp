@@ -14,13 +14,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "proto/support/status_text.h"
 #include "worker/process/atomic_file.h"
 
 namespace trainyard::worker {
 namespace {
 
 constexpr int kChannelFd = 3;
-constexpr int kSpawnErrorExit = 127;
 constexpr char kDefaultPath[] = "/usr/local/bin:/usr/bin:/bin";
 constexpr char kScoreFile[] = "/proc/self/oom_score_adj";
 constexpr char kShimScore[] = "-900";
@@ -84,7 +84,7 @@ std::string Execute(const RankCommand& command) {
                         CauseOf(errno));
   }
   const absl::StatusOr<std::string> program = FindProgram(command);
-  if (!program.ok()) return std::string(program.status().message());
+  if (!program.ok()) return Text(program.status());
   std::vector<std::string> variables;
   for (const auto& [name, value] : command.environment) {
     variables.push_back(absl::StrCat(name, "=", value));

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
 #include "proto/support/status_macros.h"
+#include "proto/support/status_text.h"
 #include "worker/process/atomic_file.h"
 
 namespace trainyard::worker {
@@ -73,11 +74,11 @@ absl::StatusOr<Json> ReadRecord(const std::string& path) {
   return record;
 }
 
+}  // namespace
+
 std::string PathOf(const std::string& rank_dir, const char* name) {
   return absl::StrCat(rank_dir, "/", name);
 }
-
-}  // namespace
 
 absl::Status WriteRankCommand(const std::string& rank_dir, const RankCommand& command) {
   return WriteRecord(PathOf(rank_dir, kStartFile),

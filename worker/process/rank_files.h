@@ -30,6 +30,12 @@ inline constexpr char kOutputFile[] = "output.log";
 inline constexpr char kKillFile[] = "kill.json";
 inline constexpr char kExitFile[] = "exit.json";
 
+// `name` is one of the above.
+std::string PathOf(const std::string& rank_dir, const char* name);
+
+// The exit code of a rank that could not be started at all, as shells have it.
+inline constexpr int kSpawnErrorExit = 127;
+
 // What a rank executes. No shell sees any of it.
 struct RankCommand {
   // Program and arguments. A program without a slash is searched in PATH of `environment`; one with

@@ -17,10 +17,6 @@
 namespace trainyard::worker {
 namespace {
 
-std::string PathOf(const std::string& rank_dir, const char* name) {
-  return absl::StrCat(rank_dir, "/", name);
-}
-
 // True while a shim (or a Launch) holds the directory. Testing takes no lock, so it disturbs
 // nobody.
 absl::StatusOr<bool> IsHeld(const std::string& rank_dir) {

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/support/clock.h"
 #include "proto/support/status_macros.h"
+#include "proto/support/status_text.h"
 #include "worker/process/atomic_file.h"
 #include "worker/process/memory_kills.h"
 #include "worker/process/process_table.h"
@@ -28,7 +29,6 @@ namespace trainyard::worker {
 namespace {
 
 constexpr int kUsageExit = 2;
-constexpr int kSpawnErrorExit = 127;
 constexpr std::size_t kExitRecordBytes = 4096;
 // A process that hangs in the kernel (a GPU driver, a dead file server) cannot be killed; how the
 // rank ended must be known nevertheless.
@@ -219,7 +219,7 @@ int RunShim(int argc, char** argv) {
   if (!status.ok() && shim.ready.valid()) {
     // First the lock: whoever reads the answer may start again at once.
     shim.lock.Reset();
-    Answer(shim, std::string(status.message()));
+    Answer(shim, Text(status));
   }
   return status.ok() ? 0 : 1;
 }

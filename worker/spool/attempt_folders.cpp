@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "proto/support/status_macros.h"
+#include "proto/support/status_text.h"
 #include "worker/process/atomic_file.h"
 #include "worker/spool/data_dir.h"
 
@@ -68,7 +69,7 @@ absl::StatusOr<AttemptFolders::Found> AttemptFolders::Scan() const {
       }
       v1::StartAttempt command;
       if (!text.ok()) {
-        found.warnings.push_back(std::string(text.status().message()));
+        found.warnings.push_back(Text(text.status()));
       } else if (!command.ParseFromString(*text) || command.job_id() != job_id ||
                  command.epoch() != epoch) {
         found.warnings.push_back(absl::StrCat(path, " cannot be understood; left as it is"));

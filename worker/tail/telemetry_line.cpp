@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
 #include "proto/support/status_macros.h"
+#include "proto/support/status_text.h"
 #include "worker/process/utf8_text.h"
 
 namespace trainyard::worker {
