@@ -25,7 +25,8 @@ constexpr int kMaxPlans = 100;
 constexpr int64_t kStallMs = 1000;
 
 bool IsFromUser(const Request& request) {
-  return std::holds_alternative<SubmitJob>(request) || std::holds_alternative<StopJob>(request);
+  return std::holds_alternative<SubmitJob>(request) || std::holds_alternative<StopJob>(request) ||
+         std::holds_alternative<CordonNode>(request);
 }
 
 // State and log may differ now; only a replay makes them equal again. No destructors: nothing of

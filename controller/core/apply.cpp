@@ -270,6 +270,28 @@ void ApplyKind(const v1::FactsReceived& received, const v1::Event&, ClusterState
   found->second.fact_sequence = received.fact_sequence();
 }
 
+void ApplyKind(const v1::NodeCordoned& cordoned, const v1::Event& event, ClusterState& state) {
+  EditNode(
+      cordoned.node_id(),
+      [&](NodeEntry& entry) {
+        entry.node.set_cordoned(true);
+        entry.node.set_cordon_reason(
+            cordoned.reason().empty() ? absl::StrCat("by ", event.actor())
+                                      : absl::StrCat(cordoned.reason(), " (", event.actor(), ")"));
+      },
+      state);
+}
+
+void ApplyKind(const v1::NodeUncordoned& uncordoned, const v1::Event&, ClusterState& state) {
+  EditNode(
+      uncordoned.node_id(),
+      [&](NodeEntry& entry) {
+        entry.node.clear_cordoned();
+        entry.node.clear_cordon_reason();
+      },
+      state);
+}
+
 }  // namespace
 
 void Apply(const v1::Event& event, ClusterState& state) {
@@ -311,6 +333,10 @@ void Apply(const v1::Event& event, ClusterState& state) {
       return ApplyKind(event.attempt_running(), event, state);
     case E::kAlertRaised:
       return ApplyKind(event.alert_raised(), event, state);
+    case E::kNodeCordoned:
+      return ApplyKind(event.node_cordoned(), event, state);
+    case E::kNodeUncordoned:
+      return ApplyKind(event.node_uncordoned(), event, state);
     case E::KIND_NOT_SET:
       break;
   }

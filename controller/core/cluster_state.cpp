@@ -65,6 +65,10 @@ const JobEntry* FindEntry(const ClusterState& state, int64_t job_id) {
   return found == state.jobs.end() ? nullptr : &found->second;
 }
 
+bool TakesRanks(const v1::Node& node) {
+  return node.state() == v1::NODE_STATE_READY && !node.cordoned();
+}
+
 std::vector<std::string> GangNodes(const v1::Attempt& attempt) {
   std::vector<std::string> nodes;
   for (const v1::RankPlacement& rank : attempt.ranks()) {

@@ -90,6 +90,9 @@ const v1::Attempt* LiveAttempt(const JobEntry& entry);
 // The job's entry, or nullptr.
 const JobEntry* FindEntry(const ClusterState& state, int64_t job_id);
 
+// Ready and not cordoned: new ranks may be placed on it.
+bool TakesRanks(const v1::Node& node);
+
 // Ids of the nodes of an attempt, by node rank.
 std::vector<std::string> GangNodes(const v1::Attempt& attempt);
 

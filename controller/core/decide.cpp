@@ -98,6 +98,23 @@ absl::StatusOr<std::vector<v1::Event>> Stop(const ClusterState& state,
   return std::vector<v1::Event>{std::move(event)};
 }
 
+absl::StatusOr<std::vector<v1::Event>> Cordon(const ClusterState& state,
+                                              const v1::CordonNodeRequest& request, Timestamp now) {
+  TRAINYARD_RETURN_IF_ERROR(CheckLength("user name", request.user()));
+  TRAINYARD_RETURN_IF_ERROR(CheckLength("reason", request.reason()));
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string node_id, FindNode(state, request.node()));
+  const v1::Node& node = state.nodes.at(node_id).node;
+  if (node.cordoned() == request.cordoned()) return std::vector<v1::Event>();
+  v1::Event event = UserEvent(request.user(), now);
+  if (request.cordoned()) {
+    event.mutable_node_cordoned()->set_node_id(node_id);
+    event.mutable_node_cordoned()->set_reason(request.reason());
+  } else {
+    event.mutable_node_uncordoned()->set_node_id(node_id);
+  }
+  return std::vector<v1::Event>{std::move(event)};
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const Request& request,
@@ -106,6 +123,9 @@ absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const R
     return Submit(state, submit->request, options, now);
   }
   if (const auto* stop = std::get_if<StopJob>(&request)) return Stop(state, stop->request, now);
+  if (const auto* cordon = std::get_if<CordonNode>(&request)) {
+    return Cordon(state, cordon->request, now);
+  }
   if (const auto* attach = std::get_if<AttachWorker>(&request)) {
     return DecideAttach(state, attach->hello, now);
   }
@@ -127,6 +147,25 @@ absl::StatusOr<int64_t> FindJob(const ClusterState& state, const std::string& re
   if (named != state.newest_job_by_name.end()) return named->second;
   return absl::NotFoundError(
       absl::StrCat("there is no job `", reference, "`; `trainyard ps --all` lists the jobs"));
+}
+
+absl::StatusOr<std::string> FindNode(const ClusterState& state, const std::string& reference) {
+  if (reference.empty() || reference.size() > kMaxNameBytes) {
+    return absl::InvalidArgumentError("name a node by its id or its name");
+  }
+  if (state.nodes.contains(reference)) return reference;
+  std::string found;
+  for (const auto& [id, entry] : state.nodes) {
+    if (entry.node.name() != reference) continue;
+    if (!found.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat("several nodes are called `", reference,
+                                                     "`; use an id: ", found, " or ", id));
+    }
+    found = id;
+  }
+  if (!found.empty()) return found;
+  return absl::NotFoundError(
+      absl::StrCat("there is no node `", reference, "`; `trainyard nodes` lists the nodes"));
 }
 
 std::optional<int64_t> FindJobByRequestId(const ClusterState& state,

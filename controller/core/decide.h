@@ -35,6 +35,7 @@ struct CoreOptions {
 // A repeated request (same request_id, fact already in the log) returns no events and is no error.
 // SubmitJob: INVALID_ARGUMENT, ALREADY_EXISTS, FAILED_PRECONDITION (message names the largest shape
 // that would fit). StopJob: NOT_FOUND, FAILED_PRECONDITION. AttachWorker: INVALID_ARGUMENT.
+// CordonNode: NOT_FOUND, INVALID_ARGUMENT (several nodes have that name, or a text is too long).
 // ReceiveFact: FAILED_PRECONDITION (the node never attached), INVALID_ARGUMENT, OUT_OF_RANGE (facts
 // between the last one in the log and this one are missing: the worker must send them again).
 absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const Request& request,
@@ -45,6 +46,10 @@ std::optional<int64_t> FindJobByRequestId(const ClusterState& state, const std::
 
 // The job that "17", "name" or "@last" names; INVALID_ARGUMENT, NOT_FOUND.
 absl::StatusOr<int64_t> FindJob(const ClusterState& state, const std::string& reference);
+
+// The node with this id or name; INVALID_ARGUMENT (none is given, or several have that name),
+// NOT_FOUND.
+absl::StatusOr<std::string> FindNode(const ClusterState& state, const std::string& reference);
 
 }  // namespace trainyard::controller
 

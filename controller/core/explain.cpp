@@ -36,11 +36,13 @@ std::string ClusterText(const ClusterState& state, v1::DeviceKind kind) {
   std::vector<std::string> away;
   for (const auto& [id, entry] : state.nodes) {
     const v1::Node& node = entry.node;
-    if (node.state() == v1::NODE_STATE_READY) {
+    if (TakesRanks(node)) {
       total += TotalSlots(node, kind);
       free += FreeSlots(node, kind);
     } else if (TotalSlots(node, kind) > 0) {
-      away.push_back(absl::StrCat(node.name(), " is ", EnumText(node.state())));
+      away.push_back(
+          absl::StrCat(node.name(), " is ",
+                       node.state() == v1::NODE_STATE_READY ? "cordoned" : EnumText(node.state())));
     }
   }
   std::string text = absl::StrCat(total - free, " of ", total, " ", KindName(kind),

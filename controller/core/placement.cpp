@@ -127,7 +127,7 @@ bool PlacementPass::KeepGang(const JobEntry& job, std::vector<std::optional<Node
     const bool suspect =
         node.node.state() == v1::NODE_STATE_SUSPECT || excluded_.contains(node.node.id());
     if (suspect) return false;
-    if (node.node.state() != v1::NODE_STATE_READY) continue;
+    if (!TakesRanks(node.node)) continue;
     gang[i] = TakeFrom(node, job, old_gang[i].slots, false);
   }
   return true;
@@ -170,7 +170,7 @@ bool PlacementPass::FillGang(const JobEntry& job, bool over_reservations,
   std::vector<NodeSlots> found;
   if (over_reservations) {
     for (const auto& [id, node] : state_.nodes) {
-      const bool ready = node.node.state() == v1::NODE_STATE_READY && !excluded_.contains(id);
+      const bool ready = TakesRanks(node.node) && !excluded_.contains(id);
       if (!ready || in_gang.contains(id) || static_cast<int>(found.size()) == missing) continue;
       if (auto slots = TakeFrom(node, job, {}, true)) found.push_back(*std::move(slots));
     }

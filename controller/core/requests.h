@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "trainyard/v1/job_service.pb.h"
+#include "trainyard/v1/node_service.pb.h"
 #include "trainyard/v1/telemetry.pb.h"
 #include "trainyard/v1/worker_control.pb.h"
 
@@ -20,6 +21,11 @@ struct SubmitJob {
 // A user asks for stop or kill. `job` is a number, a name or "@last".
 struct StopJob {
   v1::StopJobRequest request;
+};
+
+// A user keeps new ranks off a node, or lets them on it again.
+struct CordonNode {
+  v1::CordonNodeRequest request;
 };
 
 // A worker attached.
@@ -41,7 +47,8 @@ struct ReceiveTelemetry {
   v1::TelemetryRecord record;
 };
 
-using Request = std::variant<SubmitJob, StopJob, AttachWorker, ReceiveFact, ReceiveTelemetry>;
+using Request =
+    std::variant<SubmitJob, StopJob, CordonNode, AttachWorker, ReceiveFact, ReceiveTelemetry>;
 
 }  // namespace trainyard::controller
 

@@ -12,7 +12,7 @@ namespace {
 void AddToIndexes(const NodeEntry& entry, ClusterState& state) {
   const v1::Node& node = entry.node;
   if (node.state() == v1::NODE_STATE_LOST) state.lost_nodes.insert(node.id());
-  if (node.state() != v1::NODE_STATE_READY) return;
+  if (!TakesRanks(node)) return;
   for (const v1::DeviceKind kind : kDeviceKinds) {
     const int free = FreeSlots(node, kind);
     if (free > 0) state.free_nodes[kind][free].insert(node.id());
@@ -22,7 +22,7 @@ void AddToIndexes(const NodeEntry& entry, ClusterState& state) {
 void RemoveFromIndexes(const NodeEntry& entry, ClusterState& state) {
   const v1::Node& node = entry.node;
   state.lost_nodes.erase(node.id());
-  if (node.state() != v1::NODE_STATE_READY) return;
+  if (!TakesRanks(node)) return;
   for (const v1::DeviceKind kind : kDeviceKinds) {
     const int free = FreeSlots(node, kind);
     if (free == 0) continue;
@@ -150,6 +150,8 @@ void ReplaceNode(const v1::Node& joined, ClusterState& state) {
       joined.id(),
       [&](NodeEntry& entry) {
         const v1::Node before = std::exchange(entry.node, joined);
+        entry.node.set_cordoned(before.cordoned());
+        entry.node.set_cordon_reason(before.cordon_reason());
         entry.node.clear_slot_uses();
         for (int i = 0; i < joined.inventory().slots_size(); ++i) entry.node.add_slot_uses();
         for (int i = 0; i < before.slot_uses_size(); ++i) {

@@ -1,0 +1,18 @@
+// Makes openapi.json from the route table and the proto files.
+#ifndef TRAINYARD_CONTROLLER_HTTP_OPENAPI_H_
+#define TRAINYARD_CONTROLLER_HTTP_OPENAPI_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace trainyard::controller::http {
+
+// The document as text. `descriptor_set` is the bytes of a FileDescriptorSet with source info:
+// comments of the proto files become descriptions. INVALID_ARGUMENT: those bytes are not one, or
+// lack a message that a route names.
+absl::StatusOr<std::string> RenderOpenApi(const std::string& descriptor_set);
+
+}  // namespace trainyard::controller::http
+
+#endif  // TRAINYARD_CONTROLLER_HTTP_OPENAPI_H_

@@ -1,0 +1,328 @@
+#include "controller/http/routes.h"
+
+namespace trainyard::controller::http {
+namespace {
+
+using enum ParameterType;
+
+constexpr double kLargest = 9007199254740991;  // 2^53 - 1: what JavaScript counts to.
+
+Parameter JobInPath() {
+  return {.name = "job",
+          .doc = "Number of the job, its name (the newest of that name), or `@last`.",
+          .in_path = true};
+}
+
+Parameter NodeInPath() { return {.name = "node", .doc = "Id or name.", .in_path = true}; }
+
+Parameter Limit(double max, std::string_view doc) {
+  return {.name = "limit", .type = kInteger, .doc = doc, .min = 1, .max = max};
+}
+
+Parameter Cursor() {
+  return {.name = "cursor", .doc = "`next_cursor` of the page before; none for the first page."};
+}
+
+Parameter Fields(std::string_view doc) { return {.name = "fields", .doc = doc, .list = true}; }
+
+constexpr std::string_view kListFields =
+    "Only these fields of each element; all when not given. Others are left out.";
+
+std::vector<Parameter> JobListParameters() {
+  return {{.name = "states",
+           .type = kEnum,
+           .doc = "Only jobs in these states.",
+           .values = "trainyard.v1.JobState",
+           .list = true},
+          {.name = "user", .doc = "Only jobs of this user."},
+          {.name = "name", .doc = "Only jobs of exactly this name."},
+          {.name = "text",
+           .doc = "Only jobs whose number, name, user or description holds this text; letter case "
+                  "does not matter."},
+          {.name = "order", .type = kEnum, .doc = "Order.", .values = "trainyard.v1.JobOrder"},
+          {.name = "reverse", .type = kBoolean, .doc = "Turns the order round."},
+          Limit(1000, "Jobs on a page; 100 when not given."),
+          Cursor(),
+          Fields(kListFields)};
+}
+
+std::vector<Parameter> SeriesParameters() {
+  return {
+      JobInPath(),
+      {.name = "keys",
+       .doc = "Names of series, at most 64, such as `loss,grad_norm`.",
+       .list = true},
+      {.name = "x",
+       .type = kEnum,
+       .doc = "Axis of `x`, `from` and `to`.",
+       .values = "trainyard.v1.SeriesAxis"},
+      {.name = "from", .type = kInteger, .doc = "First value on the axis.", .max = kLargest},
+      {.name = "to", .type = kInteger, .doc = "Last value on the axis.", .max = kLargest},
+      {.name = "buckets",
+       .type = kInteger,
+       .doc =
+           "Points are merged into at most this many buckets, each with min, max and last; every "
+           "point comes when it is 0 or not given.",
+       .max = 10000},
+      {.name = "smooth",
+       .type = kNumber,
+       .doc = "Weight of the past in a moving average over every point, at least 0 and below 1.",
+       .max = 0.999999},
+      {.name = "attempts",
+       .type = kEnum,
+       .doc = "`merged`: one curve, at each step the newest attempt. `all`: also the parts that a "
+              "newer attempt has replaced.",
+       .values = "merged,all"},
+      {.name = "attempt",
+       .type = kInteger,
+       .doc = "Only this attempt; not together with `attempts`.",
+       .min = 1,
+       .max = kLargest},
+      {.name = "format",
+       .type = kEnum,
+       .doc = "`csv` answers with text/csv: one row a bucket and key.",
+       .values = "json,csv"},
+      Fields("Only these columns of each series, such as `x,last`; all when not given.")};
+}
+
+std::vector<Parameter> LogParameters() {
+  return {
+      JobInPath(),
+      {.name = "ranks", .doc = "Only these ranks, such as `0,8-15`."},
+      {.name = "attempt", .type = kInteger, .doc = "Only this attempt.", .min = 1, .max = kLargest},
+      {.name = "grep", .doc = "Only lines that hold this text."},
+      {.name = "direction",
+       .type = kEnum,
+       .doc = "`older` (lines before the cursor, or the last ones) or `newer` (lines after the "
+              "cursor, or the first ones).",
+       .values = "trainyard.v1.LogDirection"},
+      Limit(5000, "Lines on a page; 500 when not given."),
+      {.name = "cursor", .doc = "`older_cursor` or `newer_cursor` of an earlier page."},
+      {.name = "offset",
+       .type = kInteger,
+       .doc = "Begin at the line that holds this byte of the rank's output. Needs one rank and "
+              "an attempt.",
+       .max = kLargest},
+      {.name = "time",
+       .type = kInteger,
+       .doc = "Begin at the first line at or after this time, Unix milliseconds.",
+       .max = kLargest},
+      {.name = "format",
+       .type = kEnum,
+       .doc = "`text` answers with text/plain: the lines alone.",
+       .values = "json,text"}};
+}
+
+std::vector<Parameter> StreamParameters() {
+  return {
+      {.name = "topics",
+       .doc = "What to hear of: `jobs`, `nodes`, `events`, `job:17`, `metrics:17`, `logs:17`; at "
+              "most 64. The first three when not given.",
+       .list = true},
+      {.name = "last_event_id",
+       .type = kInteger,
+       .doc = "The same as the header Last-Event-ID, which wins.",
+       .max = kLargest}};
+}
+
+std::vector<Route> ServerRoutes() {
+  return {{.operation = Operation::kGetServer,
+           .id = "getServer",
+           .method = "GET",
+           .path = "/server",
+           .summary = "The controller: version, what it can do, and counts of the cluster.",
+           .command_line = "trainyard server status",
+           .response = "GetServerInfoResponse"},
+          {.operation = Operation::kGetOpenApi,
+           .id = "getOpenApi",
+           .method = "GET",
+           .path = "/openapi.json",
+           .summary = "This document.",
+           .content_type = "application/json"},
+          {.operation = Operation::kGetJobSchema,
+           .id = "getJobSchema",
+           .method = "GET",
+           .path = "/job-schema.json",
+           .summary = "JSON Schema of job files.",
+           .command_line = "trainyard schema",
+           .content_type = "application/schema+json"}};
+}
+
+std::vector<Route> JobRoutes() {
+  return {
+      {.operation = Operation::kListJobs,
+       .id = "listJobs",
+       .method = "GET",
+       .path = "/jobs",
+       .summary = "Jobs, with the newest attempt of each.",
+       .command_line = "trainyard ps",
+       .parameters = JobListParameters(),
+       .response = "ListJobsResponse"},
+      {.operation = Operation::kSubmitJob,
+       .id = "submitJob",
+       .method = "POST",
+       .path = "/jobs",
+       .summary = "Submits a job. The spec is read as job files are, and defaults are filled in.",
+       .command_line = "trainyard submit JOB.yaml",
+       .request = "SubmitJobRequest",
+       .response = "SubmitJobResponse"},
+      {.operation = Operation::kPlanJob,
+       .id = "planJob",
+       .method = "POST",
+       .path = "/plan",
+       .summary = "What a submit would do: the resolved spec, and where the ranks would go.",
+       .command_line = "trainyard plan JOB.yaml",
+       .request = "PlanJobRequest",
+       .response = "PlanJobResponse"},
+      {.operation = Operation::kGetJob,
+       .id = "getJob",
+       .method = "GET",
+       .path = "/jobs/{job}",
+       .summary = "All that is known of a job.",
+       .command_line = "trainyard describe {job}",
+       .parameters = {JobInPath()},
+       .response = "GetJobResponse"},
+      {.operation = Operation::kWhyJob,
+       .id = "whyJob",
+       .method = "GET",
+       .path = "/jobs/{job}/why",
+       .summary = "Why a job waits, or why it ended.",
+       .command_line = "trainyard why {job}",
+       .parameters = {JobInPath()},
+       .response = "WhyJobResponse"},
+      {.operation = Operation::kStopJob,
+       .id = "stopJob",
+       .method = "POST",
+       .path = "/jobs/{job}/stop",
+       .summary = "Saves a checkpoint, then stops the job.",
+       .command_line = "trainyard stop {job}",
+       .parameters = {JobInPath()},
+       .request = "StopJobRequest",
+       .response = "StopJobResponse",
+       .said_by_path = "job,kill"},
+      {.operation = Operation::kKillJob,
+       .id = "killJob",
+       .method = "POST",
+       .path = "/jobs/{job}/kill",
+       .summary = "Ends the job at once, without a checkpoint.",
+       .command_line = "trainyard kill {job}",
+       .parameters = {JobInPath()},
+       .request = "StopJobRequest",
+       .response = "StopJobResponse",
+       .said_by_path = "job,kill"}};
+}
+
+std::vector<Route> JobDetailRoutes() {
+  return {
+      {.operation = Operation::kListJobEvents,
+       .id = "listJobEvents",
+       .method = "GET",
+       .path = "/jobs/{job}/events",
+       .summary = "Durable events of a job, newest first.",
+       .command_line = "trainyard describe {job}",
+       .parameters = {JobInPath(), Limit(1000, "Events on a page; 100 when not given."), Cursor()},
+       .response = "ListEventsResponse"},
+      {.operation = Operation::kListMetricKeys,
+       .id = "listMetricKeys",
+       .method = "GET",
+       .path = "/jobs/{job}/metrics",
+       .summary = "Names of the job's series.",
+       .parameters = {JobInPath()},
+       .response = "ListKeysResponse"},
+      {.operation = Operation::kGetSeries,
+       .id = "getSeries",
+       .method = "GET",
+       .path = "/jobs/{job}/series",
+       .summary = "Metric series, thinned so that no spike is lost.",
+       .command_line = "trainyard metrics {job}",
+       .parameters = SeriesParameters(),
+       .response = "GetSeriesResponse",
+       .content_type = "text/csv"},
+      {.operation = Operation::kListRanks,
+       .id = "listRanks",
+       .method = "GET",
+       .path = "/jobs/{job}/ranks",
+       .summary = "What each rank of an attempt does now, and where it stands in the layout.",
+       .parameters = {JobInPath(),
+                      {.name = "attempt",
+                       .type = kInteger,
+                       .doc = "This attempt; the newest when not given.",
+                       .min = 1,
+                       .max = kLargest}},
+       .response = "ListRanksResponse"},
+      {.operation = Operation::kReadLogs,
+       .id = "readLogs",
+       .method = "GET",
+       .path = "/jobs/{job}/logs",
+       .summary = "A page of what the ranks wrote.",
+       .command_line = "trainyard logs {job}",
+       .parameters = LogParameters(),
+       .response = "ReadLogPageResponse",
+       .content_type = "text/plain"}};
+}
+
+std::vector<Route> ClusterRoutes() {
+  return {{.operation = Operation::kListNodes,
+           .id = "listNodes",
+           .method = "GET",
+           .path = "/nodes",
+           .summary = "Nodes, their slots, and who holds them.",
+           .command_line = "trainyard nodes",
+           .parameters = {Fields(kListFields)},
+           .response = "ListNodesResponse"},
+          {.operation = Operation::kCordonNode,
+           .id = "cordonNode",
+           .method = "POST",
+           .path = "/nodes/{node}/cordon",
+           .summary = "Keeps new ranks off a node; those that run go on.",
+           .command_line = "trainyard node cordon {node}",
+           .parameters = {NodeInPath()},
+           .request = "CordonNodeRequest",
+           .response = "CordonNodeResponse",
+           .said_by_path = "node,cordoned"},
+          {.operation = Operation::kUncordonNode,
+           .id = "uncordonNode",
+           .method = "POST",
+           .path = "/nodes/{node}/uncordon",
+           .summary = "Lets new ranks on a node again.",
+           .command_line = "trainyard node uncordon {node}",
+           .parameters = {NodeInPath()},
+           .request = "CordonNodeRequest",
+           .response = "CordonNodeResponse",
+           .said_by_path = "node,cordoned"},
+          {.operation = Operation::kListEvents,
+           .id = "listEvents",
+           .method = "GET",
+           .path = "/events",
+           .summary = "Durable events of all jobs and nodes, newest first.",
+           .parameters = {Limit(1000, "Events on a page; 100 when not given."), Cursor()},
+           .response = "ListEventsResponse"},
+          {.operation = Operation::kStreamEvents,
+           .id = "streamEvents",
+           .method = "GET",
+           .path = "/events/stream",
+           .summary = "Server-sent events: each event is named after its field of StreamEvent, its "
+                      "data is the JSON of that field, its id the store's revision. A stream that "
+                      "comes back with Last-Event-ID gets what has changed since. A comment comes "
+                      "every 15 s; a reader that is too slow is disconnected and resumes so.",
+           .parameters = StreamParameters(),
+           .response = "StreamEvent",
+           .content_type = "text/event-stream"}};
+}
+
+std::vector<Route> AllRoutes() {
+  std::vector<Route> all;
+  for (auto part : {ServerRoutes(), JobRoutes(), JobDetailRoutes(), ClusterRoutes()}) {
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  return all;
+}
+
+}  // namespace
+
+const std::vector<Route>& Routes() {
+  static const std::vector<Route> routes = AllRoutes();
+  return routes;
+}
+
+}  // namespace trainyard::controller::http

@@ -1,0 +1,57 @@
+#include <gtest/gtest.h>
+
+#include "controller/core/apply.h"
+#include "tests/controller/core/test_cluster.h"
+
+namespace trainyard::controller {
+namespace {
+
+v1::CordonNodeRequest Cordon(const std::string& node, bool cordoned = true) {
+  v1::CordonNodeRequest request;
+  request.set_node(node);
+  request.set_cordoned(cordoned);
+  request.set_reason("bad fan");
+  request.set_user("ada");
+  return request;
+}
+
+TEST(CordonTest, KeepsNewRanksOffAndLetsThemOnAgain) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  cluster.Do(CordonNode{Cordon("a")});
+  const int64_t job = cluster.Submit("job", 1, 2);
+  cluster.Settle();
+  EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_QUEUED);
+  cluster.Do(CordonNode{Cordon("a", false)});
+  cluster.Settle();
+  EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_STARTING);
+}
+
+TEST(CordonTest, LeavesRunningRanksAloneAndSurvivesAWorkerRestart) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  const int64_t job = cluster.Submit("job", 1, 2);
+  cluster.Settle();
+  cluster.StartAll(job);
+  cluster.Do(CordonNode{Cordon("a")});
+  cluster.Pass(10'000);
+  EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_RUNNING);
+  v1::Hello hello = cluster.HelloOf("a");
+  hello.set_incarnation("another");
+  cluster.Do(AttachWorker{hello});
+  const v1::Node& node = cluster.state.nodes.at("a").node;
+  EXPECT_TRUE(node.cordoned());
+  EXPECT_EQ(node.cordon_reason(), "bad fan (user ada)");
+}
+
+TEST(CordonTest, RepeatingItChangesNothingAndUnknownNodesAreNamed) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  EXPECT_EQ(cluster.Do(CordonNode{Cordon("a")}).size(), 1u);
+  EXPECT_TRUE(cluster.Do(CordonNode{Cordon("a")}).empty());
+  EXPECT_EQ(cluster.Try(CordonNode{Cordon("b")}).code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(cluster.Try(CordonNode{Cordon("")}).code(), absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace trainyard::controller
