@@ -1,16 +1,21 @@
 # One library for each folder, named after its path; one test binary for each folder of tests.
 
+# With TRAINYARD_UNITY_BUILD, compiles the target's files as one.
+function(trainyard_unity_build name)
+  if(TRAINYARD_UNITY_BUILD)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+    # GCC takes the folder's sources for headers of the one file that includes them.
+    target_compile_options(${name} PRIVATE -Wno-subobject-linkage)
+  endif()
+endfunction()
+
 # trainyard_component(NAME [SOURCES ...] [DEPS ...] [PCH_FROM target])
 # A folder's static library. DEPS are public. PCH_FROM reuses that target's precompiled header.
 function(trainyard_component name)
   cmake_parse_arguments(ARG "" "PCH_FROM" "SOURCES;DEPS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC trainyard_options ${ARG_DEPS})
-  if(TRAINYARD_UNITY_BUILD)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
-    # GCC takes the folder's sources for headers of the one file that includes them.
-    target_compile_options(${name} PRIVATE -Wno-subobject-linkage)
-  endif()
+  trainyard_unity_build(${name})
   if(ARG_PCH_FROM)
     target_precompile_headers(${name} REUSE_FROM ${ARG_PCH_FROM})
   endif()
@@ -37,6 +42,7 @@ function(trainyard_test name)
     set(ARG_LABELS unit)
   endif()
   add_executable(${name} ${ARG_SOURCES})
+  trainyard_unity_build(${name})
   target_link_libraries(${name} PRIVATE trainyard_options ${ARG_DEPS} GTest::gmock GTest::gtest_main)
   if(ARG_PCH_FROM)
     target_precompile_headers(${name} REUSE_FROM ${ARG_PCH_FROM})

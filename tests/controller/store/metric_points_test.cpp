@@ -4,16 +4,13 @@
 
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <random>
 
 #include "controller/store/block_codec.h"
+#include "tests/controller/store/not_finite.h"
 
 namespace trainyard::controller {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 void ExpectSameBits(const std::vector<SeriesPoint>& got, const std::vector<SeriesPoint>& wanted) {
   ASSERT_EQ(got.size(), wanted.size());

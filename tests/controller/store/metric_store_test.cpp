@@ -10,6 +10,7 @@
 
 #include "controller/store/memory_metric_store.h"
 #include "controller/store/sqlite_metric_store.h"
+#include "tests/controller/store/not_finite.h"
 #include "tests/controller/store/temporary_directory.h"
 
 namespace trainyard::controller {
@@ -17,9 +18,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class MetricStoreTest : public testing::TestWithParam<bool> {
  protected:

@@ -51,7 +51,7 @@ int64_t RecoverCount(const std::string& path) {
   return expected - 1;
 }
 
-void AppendForever(const std::string& path, int report_fd) {
+void AppendEventsForever(const std::string& path, int report_fd) {
   auto log = SqliteEventLog::Open(path);
   if (!log.ok()) _exit(2);
   int64_t next_number = 1;
@@ -71,7 +71,7 @@ TEST(SqliteEventLogTest, KilledAtAnyMomentKeepsExactlyWhatItAcknowledged) {
   for (int round = 0; round < 12; ++round) {
     TemporaryDirectory temporary;
     const std::string path = temporary.File("events.db");
-    ChildProcess child([&](int report_fd) { AppendForever(path, report_fd); });
+    ChildProcess child([&](int report_fd) { AppendEventsForever(path, report_fd); });
     int64_t acknowledged = 0;
     const int reports = static_cast<int>(random() % 60) + 1;
     for (int i = 0; i < reports; ++i) ASSERT_TRUE(child.Read(acknowledged));

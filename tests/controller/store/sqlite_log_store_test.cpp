@@ -15,7 +15,7 @@
 namespace trainyard::controller {
 namespace {
 
-std::unique_ptr<SqliteLogStore> OpenStore(const std::string& path) {
+std::unique_ptr<SqliteLogStore> OpenLogStore(const std::string& path) {
   auto opened = SqliteLogStore::Open(path);
   EXPECT_TRUE(opened.ok()) << opened.status();
   return opened.ok() ? *std::move(opened) : nullptr;
@@ -73,7 +73,7 @@ class RandomOutput {
 TEST(SqliteLogStoreTest, ReadsAsThePlainStoreDoes) {
   for (unsigned seed = 1; seed <= 3; ++seed) {
     TemporaryDirectory temporary;
-    auto store = OpenStore(temporary.File("logs.db"));
+    auto store = OpenLogStore(temporary.File("logs.db"));
     MemoryLogStore plain;
     RandomOutput output(seed);
     LogCursor follower;
@@ -122,7 +122,7 @@ class SqliteLogStoreFileTest : public testing::Test {
   }
 
   void Fill(int64_t lines) {
-    auto store = OpenStore(path_);
+    auto store = OpenLogStore(path_);
     int64_t offset = 0;
     for (int64_t first = 1; first <= lines; first += 100) {
       const std::string text = NumberedLines(first, first + 99);
@@ -133,8 +133,8 @@ class SqliteLogStoreFileTest : public testing::Test {
 
   absl::Status Read(const LogQuery& query) {
     LogCursor cursor;
-    return OpenStore(path_)->Read(query, false, cursor,
-                                  [](std::vector<v1::LogLine>) { return true; });
+    return OpenLogStore(path_)->Read(query, false, cursor,
+                                     [](std::vector<v1::LogLine>) { return true; });
   }
 
   TemporaryDirectory temporary_;
@@ -169,7 +169,7 @@ TEST_F(SqliteLogStoreFileTest, FindsMissingAndMisplacedSegments) {
   EXPECT_EQ(Read({.job_id = 1}).code(), absl::StatusCode::kDataLoss);
 }
 
-void AppendForever(const std::string& path, int report_fd) {
+void AppendLinesForever(const std::string& path, int report_fd) {
   auto store = SqliteLogStore::Open(path);
   if (!store.ok()) _exit(2);
   int64_t offset = 0;
@@ -186,14 +186,14 @@ TEST(SqliteLogStoreTest, KilledAtAnyMomentHoldsWhatItAcknowledged) {
   for (int round = 0; round < 8; ++round) {
     TemporaryDirectory temporary;
     const std::string path = temporary.File("logs.db");
-    ChildProcess child([&](int report_fd) { AppendForever(path, report_fd); });
+    ChildProcess child([&](int report_fd) { AppendLinesForever(path, report_fd); });
     int64_t acknowledged = 0;
     const int reports = static_cast<int>(random() % 150) + 1;
     for (int i = 0; i < reports; ++i) ASSERT_TRUE(child.Read(acknowledged));
     child.Kill();
     while (child.Read(acknowledged)) {
     }
-    auto store = OpenStore(path);
+    auto store = OpenLogStore(path);
     LogCursor cursor;
     int64_t lines = 0;
     const absl::Status status =
@@ -211,7 +211,7 @@ TEST(SqliteLogStoreTest, KilledAtAnyMomentHoldsWhatItAcknowledged) {
 
 TEST(SqliteLogStoreTest, FollowersSeeEveryLineOnceWhileRanksWrite) {
   TemporaryDirectory temporary;
-  auto store = OpenStore(temporary.File("logs.db"));
+  auto store = OpenLogStore(temporary.File("logs.db"));
   constexpr int64_t kLines = 40'000;
   const auto write = [&](int rank) {
     int64_t offset = 0;

@@ -18,7 +18,7 @@
 namespace trainyard::controller {
 namespace {
 
-std::unique_ptr<SqliteMetricStore> OpenStore(const std::string& path) {
+std::unique_ptr<SqliteMetricStore> OpenMetricStore(const std::string& path) {
   auto opened = SqliteMetricStore::Open(path);
   EXPECT_TRUE(opened.ok()) << opened.status();
   return opened.ok() ? *std::move(opened) : nullptr;
@@ -97,7 +97,7 @@ class RandomHistory {
 TEST(SqliteMetricStoreTest, ReadsAsThePlainStoreDoes) {
   for (unsigned seed = 1; seed <= 4; ++seed) {
     TemporaryDirectory temporary;
-    auto store = OpenStore(temporary.File("metrics.db"));
+    auto store = OpenMetricStore(temporary.File("metrics.db"));
     MemoryMetricStore plain;
     RandomHistory(seed, {store.get(), &plain}).Run(3, 40);
     std::mt19937 random(seed);
@@ -130,7 +130,7 @@ void FillWithSpike(MetricStore& store, int64_t count, int64_t spike) {
 
 TEST(SqliteMetricStoreTest, SpikeSurvivesThinning) {
   TemporaryDirectory temporary;
-  auto store = OpenStore(temporary.File("metrics.db"));
+  auto store = OpenMetricStore(temporary.File("metrics.db"));
   FillWithSpike(*store, 100'000, 31'337);
   auto series = store->Read({.job_id = 1, .keys = {"loss"}, .buckets = 100});
   ASSERT_TRUE(series.ok()) << series.status();
@@ -141,7 +141,7 @@ TEST(SqliteMetricStoreTest, SpikeSurvivesThinning) {
 
 TEST(SqliteMetricStoreTest, PointInTheTailReplacesOneWithinARollUp) {
   TemporaryDirectory temporary;
-  auto store = OpenStore(temporary.File("metrics.db"));
+  auto store = OpenMetricStore(temporary.File("metrics.db"));
   FillWithSpike(*store, 100'000, 500);
   const StreamKey stream{1, 1, 0, v1::STREAM_KIND_TELEMETRY};
   ASSERT_TRUE(store->Append({{stream, 100, 101, {{"loss", 500, 1, 0.5}}}}).ok());
@@ -154,7 +154,7 @@ TEST(SqliteMetricStoreTest, PointInTheTailReplacesOneWithinARollUp) {
 
 class DamagedMetricStoreTest : public testing::Test {
  protected:
-  DamagedMetricStoreTest() { FillWithSpike(*OpenStore(path_), 100'000, 5); }
+  DamagedMetricStoreTest() { FillWithSpike(*OpenMetricStore(path_), 100'000, 5); }
 
   absl::Status Change(const std::string& sql) {
     auto database = SqliteDatabase::Open(path_, SqliteDatabase::Mode::kWriter);
@@ -162,7 +162,9 @@ class DamagedMetricStoreTest : public testing::Test {
   }
 
   absl::Status Read(int buckets) {
-    return OpenStore(path_)->Read({.job_id = 1, .keys = {"loss"}, .buckets = buckets}).status();
+    return OpenMetricStore(path_)
+        ->Read({.job_id = 1, .keys = {"loss"}, .buckets = buckets})
+        .status();
   }
 
   TemporaryDirectory temporary_;
@@ -198,7 +200,7 @@ TEST_F(DamagedMetricStoreTest, BlockInTheWrongRowIsFound) {
 }
 
 TEST_F(DamagedMetricStoreTest, DamagedTailIsFound) {
-  ASSERT_TRUE(OpenStore(path_)
+  ASSERT_TRUE(OpenMetricStore(path_)
                   ->Append({{{1, 2, 0, v1::STREAM_KIND_TELEMETRY}, 0, 1, {{"loss", 1, 1, 1.0}}}})
                   .ok());
   ASSERT_TRUE(Read(0).ok());
@@ -207,7 +209,7 @@ TEST_F(DamagedMetricStoreTest, DamagedTailIsFound) {
 }
 
 // Appends batches of 37 steps to one stream, whose offsets count steps, and reports each end.
-void AppendForever(const std::string& path, int report_fd) {
+void AppendPointsForever(const std::string& path, int report_fd) {
   auto store = SqliteMetricStore::Open(path);
   if (!store.ok()) _exit(2);
   for (int64_t begin = 0;; begin += 37) {
@@ -227,14 +229,14 @@ TEST(SqliteMetricStoreTest, KilledAtAnyMomentHoldsWhatTheOffsetSays) {
   for (int round = 0; round < 8; ++round) {
     TemporaryDirectory temporary;
     const std::string path = temporary.File("metrics.db");
-    ChildProcess child([&](int report_fd) { AppendForever(path, report_fd); });
+    ChildProcess child([&](int report_fd) { AppendPointsForever(path, report_fd); });
     int64_t acknowledged = 0;
     const int reports = static_cast<int>(random() % 100) + 30;
     for (int i = 0; i < reports; ++i) ASSERT_TRUE(child.Read(acknowledged));
     child.Kill();
     while (child.Read(acknowledged)) {
     }
-    auto store = OpenStore(path);
+    auto store = OpenMetricStore(path);
     const int64_t stored = *store->StoredOffset({1, 1, 0, v1::STREAM_KIND_TELEMETRY});
     EXPECT_TRUE(stored == acknowledged || stored == acknowledged + 37) << stored;
     auto series = store->Read({.job_id = 1, .keys = {"key0", "key9"}});
@@ -248,7 +250,7 @@ TEST(SqliteMetricStoreTest, KilledAtAnyMomentHoldsWhatTheOffsetSays) {
 
 TEST(SqliteMetricStoreTest, ReadersSeeWholeAppendsWhileAttemptsAreWritten) {
   TemporaryDirectory temporary;
-  auto store = OpenStore(temporary.File("metrics.db"));
+  auto store = OpenMetricStore(temporary.File("metrics.db"));
   std::atomic<bool> done = false;
   const auto read = [&] {
     while (!done) {

@@ -8,7 +8,7 @@
 namespace trainyard::simulation {
 namespace {
 
-class Impl : public Checker {
+class EpochsOnlyGrowChecker : public Checker {
  public:
   const char* Name() const override { return "epochs only grow"; }
 
@@ -43,6 +43,6 @@ class Impl : public Checker {
 
 }  // namespace
 
-std::unique_ptr<Checker> EpochsOnlyGrow() { return std::make_unique<Impl>(); }
+std::unique_ptr<Checker> EpochsOnlyGrow() { return std::make_unique<EpochsOnlyGrowChecker>(); }
 
 }  // namespace trainyard::simulation

@@ -8,7 +8,7 @@
 namespace trainyard::simulation {
 namespace {
 
-class Impl : public Checker {
+class GangIsAllOrNothingChecker : public Checker {
  public:
   const char* Name() const override { return "gang is all or nothing"; }
 
@@ -57,6 +57,8 @@ class Impl : public Checker {
 
 }  // namespace
 
-std::unique_ptr<Checker> GangIsAllOrNothing() { return std::make_unique<Impl>(); }
+std::unique_ptr<Checker> GangIsAllOrNothing() {
+  return std::make_unique<GangIsAllOrNothingChecker>();
+}
 
 }  // namespace trainyard::simulation

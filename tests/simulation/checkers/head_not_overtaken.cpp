@@ -7,7 +7,7 @@
 namespace trainyard::simulation {
 namespace {
 
-class Impl : public Checker {
+class HeadNotOvertakenChecker : public Checker {
  public:
   const char* Name() const override { return "head not overtaken"; }
 
@@ -32,6 +32,6 @@ class Impl : public Checker {
 
 }  // namespace
 
-std::unique_ptr<Checker> HeadNotOvertaken() { return std::make_unique<Impl>(); }
+std::unique_ptr<Checker> HeadNotOvertaken() { return std::make_unique<HeadNotOvertakenChecker>(); }
 
 }  // namespace trainyard::simulation

@@ -6,7 +6,7 @@
 namespace trainyard::simulation {
 namespace {
 
-class Impl : public Checker {
+class HealthyJobsNotRestartedChecker : public Checker {
  public:
   const char* Name() const override { return "healthy jobs not restarted"; }
 
@@ -28,6 +28,8 @@ class Impl : public Checker {
 
 }  // namespace
 
-std::unique_ptr<Checker> HealthyJobsNotRestarted() { return std::make_unique<Impl>(); }
+std::unique_ptr<Checker> HealthyJobsNotRestarted() {
+  return std::make_unique<HealthyJobsNotRestartedChecker>();
+}
 
 }  // namespace trainyard::simulation

@@ -7,7 +7,7 @@
 namespace trainyard::simulation {
 namespace {
 
-class Impl : public Checker {
+class NoSlotDoubleBookedChecker : public Checker {
  public:
   const char* Name() const override { return "no slot double booked"; }
 
@@ -50,6 +50,8 @@ class Impl : public Checker {
 
 }  // namespace
 
-std::unique_ptr<Checker> NoSlotDoubleBooked() { return std::make_unique<Impl>(); }
+std::unique_ptr<Checker> NoSlotDoubleBooked() {
+  return std::make_unique<NoSlotDoubleBookedChecker>();
+}
 
 }  // namespace trainyard::simulation

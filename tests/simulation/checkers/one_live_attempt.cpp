@@ -9,7 +9,7 @@
 namespace trainyard::simulation {
 namespace {
 
-class Impl : public Checker {
+class OneLiveAttemptChecker : public Checker {
  public:
   const char* Name() const override { return "one live attempt"; }
 
@@ -50,6 +50,6 @@ class Impl : public Checker {
 
 }  // namespace
 
-std::unique_ptr<Checker> OneLiveAttempt() { return std::make_unique<Impl>(); }
+std::unique_ptr<Checker> OneLiveAttempt() { return std::make_unique<OneLiveAttemptChecker>(); }
 
 }  // namespace trainyard::simulation

@@ -7,7 +7,7 @@
 namespace trainyard::simulation {
 namespace {
 
-class Impl : public Checker {
+class ReplayEqualsLiveChecker : public Checker {
  public:
   const char* Name() const override { return "replay equals live"; }
 
@@ -32,6 +32,6 @@ class Impl : public Checker {
 
 }  // namespace
 
-std::unique_ptr<Checker> ReplayEqualsLive() { return std::make_unique<Impl>(); }
+std::unique_ptr<Checker> ReplayEqualsLive() { return std::make_unique<ReplayEqualsLiveChecker>(); }
 
 }  // namespace trainyard::simulation

@@ -8,7 +8,7 @@
 namespace trainyard::simulation {
 namespace {
 
-class Impl : public Checker {
+class RestartBudgetKeptChecker : public Checker {
  public:
   const char* Name() const override { return "restart budget kept"; }
 
@@ -40,6 +40,8 @@ class Impl : public Checker {
 
 }  // namespace
 
-std::unique_ptr<Checker> RestartBudgetKept() { return std::make_unique<Impl>(); }
+std::unique_ptr<Checker> RestartBudgetKept() {
+  return std::make_unique<RestartBudgetKeptChecker>();
+}
 
 }  // namespace trainyard::simulation

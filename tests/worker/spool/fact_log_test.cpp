@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
 
-std::unique_ptr<FactLog> MustOpen(const std::string& path) {
+std::unique_ptr<FactLog> OpenFacts(const std::string& path) {
   auto log = FactLog::Open(path);
   EXPECT_TRUE(log.ok()) << log.status();
   return *std::move(log);
@@ -47,12 +47,12 @@ bool Never(const v1::Fact&) { return false; }
 TEST(FactLogTest, NumbersFromOneAndGoesOnAfterReopening) {
   TemporaryDir dir;
   {
-    auto log = MustOpen(dir.File("facts"));
+    auto log = OpenFacts(dir.File("facts"));
     EXPECT_EQ(log->last_sequence(), 0u);
     MustAppend(*log, Cleared(1));
     MustAppend(*log, Cleared(2));
   }
-  auto log = MustOpen(dir.File("facts"));
+  auto log = OpenFacts(dir.File("facts"));
   EXPECT_EQ(log->last_sequence(), 2u);
   MustAppend(*log, Cleared(3));
   EXPECT_THAT(Numbers(*log), ElementsAre(1, 2, 3));
@@ -64,13 +64,13 @@ TEST(FactLogTest, NumbersFromOneAndGoesOnAfterReopening) {
 TEST(FactLogTest, TornFactGivesItsNumberBack) {
   TemporaryDir dir;
   {
-    auto log = MustOpen(dir.File("facts"));
+    auto log = OpenFacts(dir.File("facts"));
     MustAppend(*log, Cleared(1));
     MustAppend(*log, Cleared(2));
   }
   const std::string whole = ReadText(dir.File("facts"));
   WriteText(dir.File("facts"), whole.substr(0, whole.size() - 1));
-  auto log = MustOpen(dir.File("facts"));
+  auto log = OpenFacts(dir.File("facts"));
   EXPECT_GT(log->dropped_bytes(), 0);
   MustAppend(*log, Cleared(9));
   EXPECT_THAT(Numbers(*log), ElementsAre(1, 2));
@@ -80,7 +80,7 @@ TEST(FactLogTest, TornFactGivesItsNumberBack) {
 TEST(FactLogTest, CompactKeepsWhatIsUnacknowledgedOrNeeded) {
   TemporaryDir dir;
   {
-    auto log = MustOpen(dir.File("facts"));
+    auto log = OpenFacts(dir.File("facts"));
     for (int64_t job = 1; job <= 20; ++job) MustAppend(*log, Exited(job));
     log->Acknowledge(18);
     const auto needed = [](const v1::Fact& fact) { return fact.rank_exited().job_id() == 5; };
@@ -88,7 +88,7 @@ TEST(FactLogTest, CompactKeepsWhatIsUnacknowledgedOrNeeded) {
     EXPECT_THAT(Numbers(*log), ElementsAre(5, 19, 20));
   }
   EXPECT_LT(ReadText(dir.File("facts")).size(), 30000u);
-  auto log = MustOpen(dir.File("facts"));
+  auto log = OpenFacts(dir.File("facts"));
   EXPECT_THAT(Numbers(*log), ElementsAre(5, 19, 20));
   EXPECT_EQ(log->last_sequence(), 20u);
 }
@@ -96,20 +96,20 @@ TEST(FactLogTest, CompactKeepsWhatIsUnacknowledgedOrNeeded) {
 TEST(FactLogTest, CountSurvivesACompactionThatDropsEverything) {
   TemporaryDir dir;
   {
-    auto log = MustOpen(dir.File("facts"));
+    auto log = OpenFacts(dir.File("facts"));
     for (int64_t job = 1; job <= 10; ++job) MustAppend(*log, Exited(job));
     log->Acknowledge(10);
     ASSERT_TRUE(log->Compact(Never).ok());
     EXPECT_THAT(log->facts(), IsEmpty());
   }
-  auto log = MustOpen(dir.File("facts"));
+  auto log = OpenFacts(dir.File("facts"));
   MustAppend(*log, Cleared(1));
   EXPECT_THAT(Numbers(*log), ElementsAre(11));
 }
 
 TEST(FactLogTest, SmallFileIsNotRewritten) {
   TemporaryDir dir;
-  auto log = MustOpen(dir.File("facts"));
+  auto log = OpenFacts(dir.File("facts"));
   MustAppend(*log, Cleared(1));
   log->Acknowledge(1);
   ASSERT_TRUE(log->Compact(Never).ok());
@@ -118,7 +118,7 @@ TEST(FactLogTest, SmallFileIsNotRewritten) {
 
 TEST(FactLogTest, AcknowledgeNeverGoesBackOrBeyond) {
   TemporaryDir dir;
-  auto log = MustOpen(dir.File("facts"));
+  auto log = OpenFacts(dir.File("facts"));
   for (int64_t job = 1; job <= 3; ++job) MustAppend(*log, Cleared(job));
   log->Acknowledge(2);
   log->Acknowledge(1);
@@ -129,7 +129,7 @@ TEST(FactLogTest, AcknowledgeNeverGoesBackOrBeyond) {
 
 TEST(FactLogTest, ReconcileWithTheUsualControllerChangesNoNumber) {
   TemporaryDir dir;
-  auto log = MustOpen(dir.File("facts"));
+  auto log = OpenFacts(dir.File("facts"));
   for (int64_t job = 1; job <= 3; ++job) MustAppend(*log, Cleared(job));
   for (const uint64_t sequence : {0u, 2u, 3u}) {
     ASSERT_TRUE(log->Reconcile(sequence).ok());
@@ -141,13 +141,13 @@ TEST(FactLogTest, ReconcileWithTheUsualControllerChangesNoNumber) {
 TEST(FactLogTest, LostFileContinuesBehindWhatTheControllerHas) {
   TemporaryDir dir;
   {
-    auto log = MustOpen(dir.File("facts"));
+    auto log = OpenFacts(dir.File("facts"));
     MustAppend(*log, Cleared(1));
     MustAppend(*log, Cleared(2));
     ASSERT_TRUE(log->Reconcile(40).ok());
     EXPECT_THAT(Numbers(*log), ElementsAre(41, 42));
   }
-  auto log = MustOpen(dir.File("facts"));
+  auto log = OpenFacts(dir.File("facts"));
   EXPECT_THAT(Numbers(*log), ElementsAre(41, 42));
   MustAppend(*log, Cleared(3));
   EXPECT_EQ(log->last_sequence(), 43u);
@@ -155,7 +155,7 @@ TEST(FactLogTest, LostFileContinuesBehindWhatTheControllerHas) {
 
 TEST(FactLogTest, ControllerFromAnOlderCopyGetsNoHole) {
   TemporaryDir dir;
-  auto log = MustOpen(dir.File("facts"));
+  auto log = OpenFacts(dir.File("facts"));
   for (int64_t job = 1; job <= 20; ++job) MustAppend(*log, Exited(job));
   log->Acknowledge(19);
   const auto needed = [](const v1::Fact& fact) { return fact.rank_exited().job_id() == 15; };

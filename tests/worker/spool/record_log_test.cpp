@@ -19,7 +19,7 @@ using testing::IsEmpty;
 
 const std::vector<std::string> kRecords = {"first", "", std::string(40, 'x'), "last\n\0\xff"};
 
-std::unique_ptr<RecordLog> MustOpen(const std::string& path) {
+std::unique_ptr<RecordLog> OpenRecords(const std::string& path) {
   auto log = RecordLog::Open(path);
   EXPECT_TRUE(log.ok()) << log.status();
   return *std::move(log);
@@ -27,7 +27,7 @@ std::unique_ptr<RecordLog> MustOpen(const std::string& path) {
 
 // Sizes of the file after each of kRecords was appended.
 std::vector<int64_t> WriteRecords(const std::string& path) {
-  auto log = MustOpen(path);
+  auto log = OpenRecords(path);
   std::vector<int64_t> ends;
   for (const std::string& record : kRecords) {
     EXPECT_TRUE(log->Append(record).ok());
@@ -39,14 +39,14 @@ std::vector<int64_t> WriteRecords(const std::string& path) {
 TEST(RecordLogTest, ReadsBackWhatWasAppended) {
   TemporaryDir dir;
   WriteRecords(dir.File("log"));
-  auto log = MustOpen(dir.File("log"));
+  auto log = OpenRecords(dir.File("log"));
   EXPECT_EQ(log->records_at_open(), kRecords);
   EXPECT_EQ(log->dropped_bytes(), 0);
 }
 
 TEST(RecordLogTest, FileIsForItsOwnerOnly) {
   TemporaryDir dir;
-  MustOpen(dir.File("log"));
+  OpenRecords(dir.File("log"));
   struct stat info {};
   ASSERT_EQ(stat(dir.File("log").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0600u);
@@ -63,14 +63,14 @@ TEST(RecordLogTest, TailTornAtAnyByteIsCutAndTheLogGoesOn) {
         std::upper_bound(ends.begin(), ends.end(), static_cast<int64_t>(size)) - ends.begin();
     std::vector<std::string> expected(kRecords.begin(), kRecords.begin() + complete);
     {
-      auto log = MustOpen(dir.File("torn"));
+      auto log = OpenRecords(dir.File("torn"));
       ASSERT_EQ(log->records_at_open(), expected);
       const int64_t kept = complete == 0 ? 0 : ends[complete - 1];
       ASSERT_EQ(log->dropped_bytes(), static_cast<int64_t>(size) - kept);
       ASSERT_TRUE(log->Append("after").ok());
     }
     expected.push_back("after");
-    ASSERT_EQ(MustOpen(dir.File("torn"))->records_at_open(), expected);
+    ASSERT_EQ(OpenRecords(dir.File("torn"))->records_at_open(), expected);
   }
 }
 
@@ -85,7 +85,7 @@ TEST(RecordLogTest, FlippedByteIsNeverReadAsARecord) {
     WriteText(dir.File("damaged"), damaged);
     const std::size_t intact =
         std::upper_bound(ends.begin(), ends.end(), static_cast<int64_t>(at)) - ends.begin();
-    ASSERT_EQ(MustOpen(dir.File("damaged"))->records_at_open(),
+    ASSERT_EQ(OpenRecords(dir.File("damaged"))->records_at_open(),
               std::vector<std::string>(kRecords.begin(), kRecords.begin() + intact));
   }
 }
@@ -95,25 +95,25 @@ TEST(RecordLogTest, TailOfZerosIsCut) {
   TemporaryDir dir;
   WriteRecords(dir.File("log"));
   WriteText(dir.File("log"), ReadText(dir.File("log")) + std::string(4096, '\0'));
-  auto log = MustOpen(dir.File("log"));
+  auto log = OpenRecords(dir.File("log"));
   EXPECT_EQ(log->records_at_open(), kRecords);
   EXPECT_EQ(log->dropped_bytes(), 4096);
 }
 
 TEST(RecordLogTest, RewriteReplacesEverythingAndAppendsGoOn) {
   TemporaryDir dir;
-  auto log = MustOpen(dir.File("log"));
+  auto log = OpenRecords(dir.File("log"));
   ASSERT_TRUE(log->Append("old").ok());
   ASSERT_TRUE(log->Rewrite({"a", "b"}).ok());
   ASSERT_TRUE(log->Append("c").ok());
-  EXPECT_THAT(MustOpen(dir.File("log"))->records_at_open(), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(OpenRecords(dir.File("log"))->records_at_open(), ElementsAre("a", "b", "c"));
 }
 
 TEST(RecordLogTest, TooLongARecordIsRefused) {
   TemporaryDir dir;
-  auto log = MustOpen(dir.File("log"));
+  auto log = OpenRecords(dir.File("log"));
   EXPECT_TRUE(absl::IsInvalidArgument(log->Append(std::string(kMaxRecordBytes + 1, 'x'))));
-  EXPECT_THAT(MustOpen(dir.File("log"))->records_at_open(), IsEmpty());
+  EXPECT_THAT(OpenRecords(dir.File("log"))->records_at_open(), IsEmpty());
 }
 
 TEST(RecordLogTest, ErrorNamesThePath) {
@@ -134,11 +134,11 @@ TEST(RecordLogTest, ErrorNamesThePath) {
 
 TEST(RecordLogTest, FullDiskLeavesTheLogAsItWas) {
   TemporaryDir dir;
-  auto log = MustOpen(dir.File("log"));
+  auto log = OpenRecords(dir.File("log"));
   ASSERT_TRUE(log->Append("before").ok());
   ASSERT_EXIT(AppendOnFullDisk(*log, dir.File("log")), testing::ExitedWithCode(0), "");
   ASSERT_TRUE(log->Append("after").ok());
-  EXPECT_THAT(MustOpen(dir.File("log"))->records_at_open(), ElementsAre("before", "after"));
+  EXPECT_THAT(OpenRecords(dir.File("log"))->records_at_open(), ElementsAre("before", "after"));
 }
 
 }  // namespace
