@@ -9,7 +9,7 @@ namespace {
 
 using torch::Tensor;
 
-Tensor Reference(const Tensor& hidden, const Tensor& weight, const Tensor& targets) {
+Tensor ReferenceLoss(const Tensor& hidden, const Tensor& weight, const Tensor& targets) {
   const Tensor chances = at::log_softmax(hidden.matmul(weight.t()), -1);
   return -chances.gather(1, targets.unsqueeze(1)).sum();
 }
@@ -23,7 +23,7 @@ struct Problem {
 TEST(CrossEntropyTest, EqualsLogSoftmaxForAnyChunk) {
   torch::manual_seed(1);
   const Problem p;
-  const double expected = Reference(p.hidden, p.weight, p.targets).item<double>();
+  const double expected = ReferenceLoss(p.hidden, p.weight, p.targets).item<double>();
   for (const int64_t rows : {1, 3, 7, 100}) {
     EXPECT_NEAR(LinearCrossEntropy(p.hidden, p.weight, p.targets, rows).item<double>(), expected,
                 1e-12);
@@ -63,7 +63,7 @@ TEST(CrossEntropyTest, SixteenBitGradientsAreSummedInSinglePrecision) {
   LinearCrossEntropy(hidden, weight, targets, 16).backward();
   Tensor exact_hidden = hidden.detach().to(torch::kFloat64).set_requires_grad(true);
   Tensor exact_weight = weight.detach().to(torch::kFloat64).set_requires_grad(true);
-  Reference(exact_hidden, exact_weight, targets).backward();
+  ReferenceLoss(exact_hidden, exact_weight, targets).backward();
   EXPECT_EQ(weight.grad().scalar_type(), torch::kBFloat16);
   EXPECT_LT(RelativeError(weight.grad(), exact_weight.grad()), 1e-2);
   EXPECT_LT(RelativeError(hidden.grad(), exact_hidden.grad()), 2e-2);
