@@ -13,7 +13,9 @@ build=(
 )
 # perl-doc is the prose that the quick start trains on.
 corpus=(perl-doc)
-test=(libgtest-dev libgmock-dev libbenchmark-dev python3-minimal git)
+test=(libgtest-dev libgmock-dev libbenchmark-dev python3-minimal git chromium)
+# Builds the dashboard. Other packages than Debian's bring npm inside of nodejs.
+if ! command -v npm >/dev/null; then test+=(nodejs npm); fi
 
 packages=("${build[@]}" "${corpus[@]}")
 if [ "${1:-build}" = test ]; then packages+=("${test[@]}"); fi

@@ -1,0 +1,43 @@
+// Debian's chromium, and what every test of a page needs around it.
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+
+export type Theme = 'light' | 'dark';
+export const WIDE = { width: 1440, height: 900 };
+export const PHONE = { width: 390, height: 844 };
+
+export function launch(): Promise<Browser> {
+  const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+  // The sandbox refuses root, and tests run as root on bare machines.
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+}
+
+export interface OpenPage {
+  page: Page;
+  context: BrowserContext;
+  // What the page complained of: errors, and what the content security policy refused.
+  complaints: string[];
+}
+
+export async function openPage(
+  browser: Browser,
+  url: string,
+  theme: Theme = 'light',
+  viewport = WIDE,
+): Promise<OpenPage> {
+  const context = await browser.newContext({
+    viewport,
+    colorScheme: theme,
+    reducedMotion: 'reduce',
+  });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    const text = message.text();
+    // Requests that fail are what some tests are about; the pages speak of them themselves.
+    if (message.type() === 'error' && !text.startsWith('Failed to load resource'))
+      complaints.push(text);
+  });
+  await page.goto(url);
+  return { page, context, complaints };
+}

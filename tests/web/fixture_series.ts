@@ -1,0 +1,134 @@
+// Curves by formula, thinned into buckets as the controller does it.
+import type { GetSeriesResponse, Job, Series } from '../../web/src/api/types';
+import { NOW } from './fixtures';
+
+const STEP_MS = 1_150;
+const TOKENS_PER_STEP = 8192 * 512;
+
+// Repeatable noise from -0.5 to 0.5.
+function noise(step: number, salt: number): number {
+  const value = Math.sin(step * 12.9898 + salt * 78.233) * 43758.5453;
+  return value - Math.floor(value) - 0.5;
+}
+
+const FORMULA: Record<string, (step: number) => number> = {
+  loss: (s) => 1.9 + 8.2 / (1 + s / 90) ** 0.62 + noise(s, 1) * 0.11 + (s === 2890 ? 1.7 : 0),
+  val_loss: (s) => 1.96 + 8.2 / (1 + s / 90) ** 0.62,
+  grad_norm: (s) => 0.32 + 4 / (1 + s / 40) + Math.abs(noise(s, 2)) * 0.25 + (s === 2890 ? 6 : 0),
+  lr: (s) => 3e-4 * (s < 200 ? s / 200 : 0.1 + 0.45 * (1 + Math.cos((Math.PI * s) / 4769))),
+  tokens_per_second: (s) => 512_000 + noise(s, 3) * 9_000 - (s % 500 < 3 ? 60_000 : 0),
+  mfu: (s) => 0.437 + noise(s, 4) * 0.008,
+  step_seconds: (s) => 8.19 + Math.abs(noise(s, 5)) * 0.2 + (s % 500 < 3 ? 1.4 : 0),
+  memory_bytes: () => 118.4e9,
+  'layer.0.attention_entropy': (s) => 3 + noise(s, 6) * 0.1,
+};
+
+export const KEYS = [...Object.keys(FORMULA), 'tokens'].sort();
+
+interface Range {
+  axis: string;
+  from: number;
+  to: number;
+  buckets: number;
+  smooth: number;
+}
+
+const axisOf = (step: number, axis: string, end: number): number => {
+  if (axis === 'tokens') return step * TOKENS_PER_STEP;
+  return axis === 'time' ? NOW - (end - step) * STEP_MS : step;
+};
+
+function rawSteps(key: string, first: number, last: number): number[] {
+  const every = key === 'val_loss' ? 250 : 1;
+  const begin = Math.ceil(first / every) * every;
+  const count = Math.max(0, Math.floor((last - begin) / every) + 1);
+  return Array.from({ length: count }, (_, index) => begin + index * every);
+}
+
+function emptySeries(key: string): Series {
+  return {
+    key,
+    steps: [],
+    times_ms: [],
+    last: [],
+    min: [],
+    max: [],
+    counts: [],
+    epochs: [],
+    nan_counts: [],
+    x: [],
+    smoothed: [],
+    abandoned: false,
+    epoch: 0,
+  };
+}
+
+function seriesOf(key: string, first: number, last: number, end: number, range: Range): Series {
+  const formula = FORMULA[key];
+  const series = emptySeries(key);
+  if (!formula) return series;
+  const inRange = rawSteps(key, Math.max(1, first), last).filter((step) => {
+    const x = axisOf(step, range.axis, end);
+    return x >= range.from && (range.to === 0 || x <= range.to);
+  });
+  const size = range.buckets > 0 ? Math.max(1, Math.ceil(inRange.length / range.buckets)) : 1;
+  for (let at = 0; at < inRange.length; at += size) {
+    const steps = inRange.slice(at, at + size);
+    const values = steps.map(formula);
+    const step = steps.at(-1) as number;
+    series.steps.push(step);
+    series.times_ms.push(NOW - (end - step) * STEP_MS);
+    series.x.push(axisOf(step, range.axis, end));
+    series.last.push(values.at(-1) as number);
+    series.min.push(values.reduce((a, b) => Math.min(a, b)));
+    series.max.push(values.reduce((a, b) => Math.max(a, b)));
+    series.counts.push(values.length);
+    series.epochs.push(1);
+    series.nan_counts.push(0);
+    if (range.smooth > 0 && key !== 'val_loss') {
+      series.smoothed.push(values.reduce((a, b) => a + b, 0) / values.length);
+    }
+  }
+  return series;
+}
+
+export function seriesResponse(found: Job, query: URLSearchParams): GetSeriesResponse {
+  const axis = query.get('x') ?? 'step';
+  const range: Range = {
+    axis,
+    from: Number(query.get('from') ?? 0),
+    to: Number(query.get('to') ?? 0),
+    buckets: Number(query.get('buckets') ?? 0),
+    smooth: Number(query.get('smooth') ?? 0),
+  };
+  const end = found.id === 10_000 ? 1_000_000 : (found.progress?.step ?? 0);
+  const keys = (query.get('keys') ?? '').split(',').filter((key) => key !== '');
+  const series = keys.flatMap((key) => {
+    const merged = seriesOf(key, 1, end, end, range);
+    // Runs differ a little, so that a comparison has something to show.
+    const scale = 1 + (found.id % 5) * 0.03;
+    for (const column of [merged.last, merged.min, merged.max, merged.smoothed]) {
+      column.forEach((value, index) => {
+        column[index] = (value as number) * scale;
+      });
+    }
+    const restarted = query.get('attempts') === 'all' && found.attempts.length > 1;
+    if (!restarted || key === 'val_loss') return [merged];
+    const left = seriesOf(key, 2001, 2210, end, { ...range, smooth: 0 });
+    left.last = left.last.map((value) => (value as number) * 1.03);
+    return [merged, { ...left, abandoned: true, epoch: 1 }];
+  });
+  return {
+    series,
+    attempts: found.attempts.map(({ epoch, resume_step: first, last_step: last }) => ({
+      epoch,
+      first_step: first + 1,
+      last_step: last,
+      first_x: axisOf(first + 1, axis, end),
+      last_x: axisOf(last, axis, end),
+    })),
+    axis: axis as GetSeriesResponse['axis'],
+    revision: 7,
+    as_of_ms: NOW,
+  };
+}

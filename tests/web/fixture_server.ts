@@ -1,0 +1,263 @@
+// The HTTP interface over a fixture cluster: for tests of pages that need no real run.
+import { readFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname, join, normalize } from 'node:path';
+import type { Job, LogLine } from '../../web/src/api/types';
+import { NOW, describe, job as newJob, ranksOf, type Cluster } from './fixtures';
+import { KEYS, seriesResponse } from './fixture_series';
+
+const DIST = new URL('../../web/dist', import.meta.url).pathname;
+const CSP =
+  "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; " +
+  "frame-ancestors 'none'; form-action 'none'";
+const TYPES: Record<string, string> = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.svg': 'image/svg+xml',
+};
+const LOG_LINES = 30_000;
+
+type Answer = [number, unknown];
+
+const problem = (status: number, detail: string, hint = ''): Answer => [
+  status,
+  {
+    type: 'about:blank',
+    title: 'Refused',
+    status,
+    code: status === 404 ? 'not_found' : 'refused',
+    detail,
+    hint,
+    instance: '',
+  },
+];
+
+const logLine = (found: Job, index: number): LogLine => ({
+  epoch: index < LOG_LINES / 2 ? 1 : Math.max(1, found.attempts.length),
+  rank: index % 4,
+  time_ms: NOW - (LOG_LINES - index) * 100,
+  text:
+    index % 97 === 0
+      ? `WARN checkpoint writer is ${index % 13} s behind`
+      : `step ${Math.floor(index / 4)} loss ${(2 + 900 / (900 + index)).toFixed(4)} grad_norm 0.4`,
+  offset: index * 64,
+});
+
+function logPage(found: Job, query: URLSearchParams): Answer {
+  const grep = query.get('grep') ?? '';
+  const rank = query.get('ranks') ?? '';
+  const lines = Array.from({ length: LOG_LINES }, (_, index) => logLine(found, index)).filter(
+    (line) =>
+      line.text.includes(grep) && (rank === '' || rank.split(',').includes(String(line.rank))),
+  );
+  const limit = Number(query.get('limit') ?? 500);
+  const newer = query.get('direction') === 'newer';
+  const cursor = query.get('cursor');
+  const from = newer ? Number(cursor ?? 0) : Math.max(0, Number(cursor ?? lines.length) - limit);
+  const to = newer ? Math.min(lines.length, from + limit) : Number(cursor ?? lines.length);
+  return [
+    200,
+    {
+      lines: lines.slice(from, to),
+      older_cursor: from > 0 ? String(from) : '',
+      newer_cursor: String(to),
+      at_end: to === lines.length,
+      complete: false,
+      extents: [],
+    },
+  ];
+}
+
+export class FixtureServer {
+  readonly requests: string[] = [];
+  private server: Server | undefined;
+  private readonly streams = new Set<ServerResponse>();
+  private port = 0;
+
+  constructor(public cluster: Cluster) {}
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  // Listens on the port of its first start, so that a restart is found again.
+  async start(): Promise<void> {
+    const server = createServer((request, response) => void this.handle(request, response));
+    await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
+    this.server = server;
+    this.port = (server.address() as AddressInfo).port;
+  }
+
+  async stop(): Promise<void> {
+    for (const stream of this.streams) stream.destroy();
+    this.streams.clear();
+    const { server } = this;
+    if (!server) return;
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+
+  // Tells every open page of one changed job.
+  publish(changed: Job): void {
+    const data = { snapshot: false, jobs: [changed], pending: {}, as_of_ms: NOW };
+    for (const stream of this.streams) {
+      send(stream, 'jobs', data);
+      send(stream, 'job', describe(this.cluster, changed));
+      send(stream, 'metrics', { job_id: changed.id, step: changed.progress?.step ?? 0 });
+    }
+  }
+
+  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', 'http://localhost');
+    this.requests.push(`${request.method} ${url.pathname}${url.search}`);
+    if (!url.pathname.startsWith('/api/')) return serveFile(url.pathname, response);
+    const path = url.pathname.replace('/api/v1', '');
+    if (path === '/events/stream') return this.openStream(response);
+    const [status, body] = this.answer(request.method ?? 'GET', path, url.searchParams);
+    const type = status < 400 ? 'application/json' : 'application/problem+json';
+    response.writeHead(status, { 'content-type': type });
+    response.end(JSON.stringify(body));
+  }
+
+  private openStream(response: ServerResponse): void {
+    const { cluster } = this;
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+    send(response, 'hello', {
+      cluster_id: cluster.clusterId,
+      version: '0.1.0',
+      revision: 7,
+      as_of_ms: NOW,
+      resumed: false,
+    });
+    const recent = [...cluster.jobs].reverse().slice(0, 200);
+    const pending = Object.fromEntries(cluster.pending);
+    send(response, 'jobs', { snapshot: true, jobs: recent, pending, as_of_ms: NOW });
+    send(response, 'nodes', { snapshot: true, nodes: cluster.nodes, as_of_ms: NOW });
+    this.streams.add(response);
+    response.on('close', () => this.streams.delete(response));
+  }
+
+  private answer(method: string, path: string, query: URLSearchParams): Answer {
+    const { cluster } = this;
+    const stamp = { revision: 7, as_of_ms: NOW };
+    const newestFirst = [...cluster.events].reverse();
+    if (path === '/server') return [200, { capabilities: ['cordon', 'stop', 'submit'], ...stamp }];
+    if (path === '/nodes') return [200, { nodes: cluster.nodes, job_names: {}, ...stamp }];
+    if (path === '/events') return [200, { events: newestFirst, next_cursor: '', ...stamp }];
+    if (path === '/jobs' && method === 'POST') return this.submit();
+    if (path === '/jobs') return this.listJobs(query);
+    const [, noun, reference = '', verb = ''] = path.split('/');
+    if (noun === 'nodes' && method === 'POST') return this.cordon(reference, verb === 'cordon');
+    const found = cluster.jobs.findLast(
+      ({ id, name }) => String(id) === reference || name === decodeURIComponent(reference),
+    );
+    if (noun !== 'jobs' || !found) {
+      return problem(404, `There is no job "${reference}"`, 'GET /api/v1/jobs lists them.');
+    }
+    return this.aboutJob(found, verb, query);
+  }
+
+  private aboutJob(found: Job, verb: string, query: URLSearchParams): Answer {
+    const stamp = { revision: 7, as_of_ms: NOW };
+    switch (verb) {
+      case '':
+        return [200, describe(this.cluster, found)];
+      case 'series':
+        return [200, seriesResponse(found, query)];
+      case 'metrics':
+        return [200, { keys: found.progress?.step ? KEYS : [] }];
+      case 'logs':
+        return logPage(found, query);
+      case 'ranks':
+        return [
+          200,
+          {
+            job_id: found.id,
+            epoch: found.attempts.length,
+            ranks: ranksOf(found),
+            ...stamp,
+            node_names: Object.fromEntries(this.cluster.nodes.map(({ id, name }) => [id, name])),
+          },
+        ];
+      case 'events':
+        return [
+          200,
+          {
+            events: this.cluster.events
+              .filter(({ event }) => JSON.stringify(event).includes(`:${found.id},`))
+              .reverse(),
+            next_cursor: '',
+            ...stamp,
+          },
+        ];
+      case 'stop':
+      case 'kill':
+        found.state = 'stopping';
+        this.publish(found);
+        return [200, { job: found }];
+      default:
+        return problem(404, `There is no ${verb}`);
+    }
+  }
+
+  private listJobs(query: URLSearchParams): Answer {
+    const states = (query.get('states') ?? '').split(',').filter((state) => state !== '');
+    const text = (query.get('text') ?? '').toLowerCase();
+    const all = [...this.cluster.jobs]
+      .reverse()
+      .filter(
+        (found) =>
+          (states.length === 0 || states.includes(found.state)) &&
+          `${found.id} ${found.name} ${found.user}`.toLowerCase().includes(text),
+      );
+    const from = Number(query.get('cursor') ?? 0);
+    const to = from + Number(query.get('limit') ?? 100);
+    return [
+      200,
+      {
+        jobs: all.slice(from, to),
+        next_cursor: to < all.length ? String(to) : '',
+        pending: {},
+        total: all.length,
+        revision: 7,
+        as_of_ms: NOW,
+      },
+    ];
+  }
+
+  private submit(): Answer {
+    const id = Math.max(0, ...this.cluster.jobs.map((found) => found.id)) + 1;
+    const added = newJob(id, 'again', 'queued');
+    this.cluster.jobs.push(added);
+    return [200, { job: added }];
+  }
+
+  private cordon(reference: string, cordoned: boolean): Answer {
+    const found = this.cluster.nodes.find(({ id }) => id === reference);
+    if (!found) return problem(404, `There is no node "${reference}"`);
+    found.cordoned = cordoned;
+    for (const stream of this.streams) {
+      send(stream, 'nodes', { snapshot: false, nodes: [found], as_of_ms: NOW });
+    }
+    return [200, { node: found }];
+  }
+}
+
+function send(stream: ServerResponse, kind: string, data: unknown): void {
+  stream.write(`event: ${kind}\nid: 7\ndata: ${JSON.stringify(data)}\n\n`);
+}
+
+async function serveFile(path: string, response: ServerResponse): Promise<void> {
+  const asset = extname(path) !== '';
+  const file = join(DIST, normalize(asset ? path : '/index.html'));
+  try {
+    const body = await readFile(file);
+    const type = TYPES[extname(file)] ?? 'application/octet-stream';
+    response.writeHead(200, { 'content-type': type, 'content-security-policy': CSP });
+    response.end(body);
+  } catch {
+    response.writeHead(404).end();
+  }
+}

@@ -1,0 +1,422 @@
+// A cluster that exists only here, in every state that a page must show. Typed by the OpenAPI file.
+import type {
+  Attempt,
+  Checkpoint,
+  EventEntry,
+  GetJobResponse,
+  Job,
+  JobState,
+  Node,
+  PendingReason,
+  RankStatus,
+} from '../../web/src/api/types';
+
+export const NOW = Date.UTC(2026, 10, 21, 14, 30, 0);
+const MINUTE = 60_000;
+
+export interface Cluster {
+  clusterId: string;
+  jobs: Job[];
+  nodes: Node[];
+  pending: Map<number, PendingReason>;
+  events: EventEntry[];
+}
+
+export function node(index: number, slots: number, change: Partial<Node> = {}): Node {
+  return {
+    id: `node-${index}`,
+    name: `gpu${String(index).padStart(2, '0')}`,
+    state: 'ready',
+    address: `10.0.0.${index}`,
+    inventory: {
+      slots: Array.from({ length: slots }, (_, slot) => ({
+        index: slot,
+        kind: 'gpu',
+        model: 'NVIDIA H200',
+        uuid: `GPU-${index}-${slot}`,
+        memory_bytes: 143 * 2 ** 30,
+      })),
+      cpu_cores: 192,
+      memory_bytes: 2 * 2 ** 40,
+    },
+    incarnation: `inc-${index}`,
+    worker_version: '0.1.0',
+    joined_time_ms: NOW - 500 * MINUTE,
+    last_heard_ms: NOW - 400,
+    slot_uses: Array.from({ length: slots }, () => ({ job_id: 0, epoch: 0, rank: 0 })),
+    state_reason: '',
+    cordoned: false,
+    cordon_reason: '',
+    ...change,
+  };
+}
+
+export function attempt(epoch: number, change: Partial<Attempt> = {}): Attempt {
+  return {
+    epoch,
+    state: 'running',
+    ranks: [],
+    master_address: '10.0.0.1',
+    master_port: 29500,
+    resume_from: '',
+    resume_step: 0,
+    placed_time_ms: NOW - 120 * MINUTE,
+    started_time_ms: NOW - 119 * MINUTE,
+    ended_time_ms: 0,
+    last_step: 0,
+    ...change,
+  };
+}
+
+export function checkpoint(step: number, epoch: number, timeMs: number): Checkpoint {
+  const path = `/ckpt/llama3-8b-c4/step-${step}`;
+  return { step, epoch, path, bytes: 96.4e9, time_ms: timeMs, deleted: false };
+}
+
+const ORIGINS = [
+  { key: 'name', source: 'run.yaml:2:1' },
+  { key: 'resources', source: 'run.yaml:4:1' },
+  { key: 'layout', source: 'default' },
+  { key: 'layout.dp', source: 'derived' },
+  { key: 'train', source: 'recipe llama3-8b' },
+  { key: 'train.global_batch', source: '--set' },
+  { key: 'optimizer', source: 'default' },
+  { key: 'optimizer.lr', source: 'recipe llama3-8b' },
+];
+
+export function job(id: number, name: string, state: JobState, change: Partial<Job> = {}): Job {
+  return {
+    id,
+    name,
+    user: 'ada',
+    state,
+    spec: {
+      name,
+      extends: [],
+      command: [],
+      env: { NCCL_DEBUG: 'WARN' },
+      resources: { nodes: 2, slots_per_node: 8, device: 'gpu' },
+      layout: { tp: 2, cp: 1, ep: 1, dp: 8, pp: 1, vpp: 1, zero: 1, micro_batch: 1 },
+      train: { seq_length: 8192, global_batch: 512, steps: 4769, precision: 'bf16' },
+      optimizer: { lr: 3e-4, min_lr: 3e-5, weight_decay: 0.1, clip_grad: 1 },
+      checkpoint: { every_steps: 500, keep_last: 3, async: true },
+    },
+    origins: ORIGINS,
+    attempts: [],
+    checkpoints: [],
+    submitted_time_ms: NOW - 130 * MINUTE,
+    ended_time_ms: 0,
+    restarts: 0,
+    not_before_ms: 0,
+    progress: {
+      step: 0,
+      total_steps: 4769,
+      loss: 0,
+      tokens_per_second: 0,
+      step_seconds: 0,
+      eta_seconds: 0,
+      time_ms: 0,
+      validation_loss: 0,
+    },
+    ...change,
+  };
+}
+
+const progress = (step: number, loss: number) => ({
+  step,
+  total_steps: 4769,
+  loss,
+  tokens_per_second: 512_300,
+  step_seconds: 8.19,
+  eta_seconds: (4769 - step) * 8.19,
+  time_ms: NOW - 2_000,
+  validation_loss: loss + 0.06,
+});
+
+const LOST_RANK = {
+  cause: 'rank_signaled',
+  rank: 11,
+  node_id: 'node-2',
+  exit_code: 0,
+  signal: 9,
+  summary: 'rank 11 on gpu02 was ended by signal 9 (SIGKILL); its peers stopped within 1.2 s',
+  log_tail: 'step 2209 loss 2.4310\nstep 2210 loss 2.4275\n',
+  restartable: true,
+  time_ms: NOW - 61 * MINUTE,
+} as const;
+
+function placeOn(nodes: Node[], jobId: number, epoch: number, count: number) {
+  return Array.from({ length: count }, (_, rank) => {
+    const at = nodes[Math.floor(rank / 8)] as Node;
+    at.slot_uses[rank % 8] = { job_id: jobId, epoch, rank };
+    return { rank, node_id: at.id, local_rank: rank % 8, slot: rank % 8 };
+  });
+}
+
+function restartedJob(nodes: Node[]): Job {
+  const ranks = placeOn(nodes, 42, 2, 16);
+  return job(42, 'llama3-8b-c4', 'running', {
+    attempts: [
+      attempt(1, {
+        state: 'ended',
+        ranks,
+        ended_time_ms: NOW - 60 * MINUTE,
+        last_step: 2210,
+        verdict: LOST_RANK,
+      }),
+      attempt(2, {
+        ranks,
+        resume_step: 2000,
+        resume_from: '/ckpt/llama3-8b-c4/step-2000',
+        last_step: 3104,
+        placed_time_ms: NOW - 59 * MINUTE,
+        started_time_ms: NOW - 58 * MINUTE,
+      }),
+    ],
+    checkpoints: [2000, 2500, 3000].map((step, index) =>
+      checkpoint(step, index === 0 ? 1 : 2, NOW - (90 - index * 40) * MINUTE),
+    ),
+    restarts: 1,
+    progress: progress(3104, 2.3127),
+  });
+}
+
+const FAILED = {
+  cause: 'bad_job',
+  rank: 0,
+  node_id: 'node-3',
+  exit_code: 65,
+  signal: 0,
+  summary: 'rank 0 on gpu03 exited with 65: token id 128263 is outside the vocabulary of 128256',
+  log_tail: 'error: token id 128263 is outside the vocabulary of 128256\n',
+  restartable: false,
+  time_ms: NOW - 200 * MINUTE,
+} as const;
+
+function endedJobs(): Job[] {
+  const begin = { submitted_time_ms: NOW - 300 * MINUTE };
+  const ended = NOW - 190 * MINUTE;
+  return [
+    job(38, 'llama3-1b-sweep-a', 'succeeded', {
+      ...begin,
+      ended_time_ms: ended,
+      progress: progress(4769, 2.6105),
+      attempts: [attempt(1, { state: 'ended', ended_time_ms: ended, last_step: 4769 })],
+    }),
+    job(39, 'tokenizer-check', 'failed', {
+      ...begin,
+      user: 'grace',
+      ended_time_ms: ended,
+      verdict: FAILED,
+      attempts: [attempt(1, { state: 'ended', ended_time_ms: ended, verdict: FAILED })],
+    }),
+    job(40, 'llama3-1b-sweep-b', 'stopped', {
+      ...begin,
+      ended_time_ms: ended,
+      progress: progress(1700, 2.8912),
+      attempts: [attempt(1, { state: 'ended', ended_time_ms: ended, last_step: 1700 })],
+    }),
+  ];
+}
+
+function waitingJobs(pending: Cluster['pending']): Job[] {
+  pending.set(44, {
+    code: 'resources',
+    queue_position: 1,
+    advice: 'It would start now with resources.nodes=1.',
+    message:
+      'Needs 4 nodes with 8 free GPUs; 1 is free, 1 is cordoned, 1 is lost, 3 are held by jobs.',
+  });
+  pending.set(45, {
+    code: 'priority',
+    queue_position: 2,
+    advice: '',
+    message: 'Job 44 is before it in the queue and does not fit yet.',
+  });
+  return [
+    job(44, 'qwen3-32b-warmup', 'queued', {
+      user: 'grace',
+      submitted_time_ms: NOW - 42 * MINUTE,
+    }),
+    job(45, 'mixtral-ablation-router-z', 'queued', { submitted_time_ms: NOW - 11 * MINUTE }),
+  ];
+}
+
+function eventsOf(): EventEntry[] {
+  const events: EventEntry['event'][] = [
+    {
+      time_ms: NOW - 130 * MINUTE,
+      actor: 'user ada',
+      job_submitted: {
+        job_id: 42,
+        user: 'ada',
+        origins: [],
+        request_id: '',
+      },
+    },
+    {
+      time_ms: NOW - 61 * MINUTE,
+      actor: 'node gpu02',
+      attempt_failed: {
+        job_id: 42,
+        epoch: 1,
+        verdict: LOST_RANK,
+      },
+    },
+    { time_ms: NOW - 58 * MINUTE, actor: 'controller', attempt_running: { job_id: 42, epoch: 2 } },
+    {
+      time_ms: NOW - 40 * MINUTE,
+      actor: 'controller',
+      node_lost: {
+        node_id: 'node-6',
+        reason: 'silent for 16 s and the progress of its peers stopped',
+      },
+    },
+    {
+      time_ms: NOW - 31 * MINUTE,
+      actor: 'user grace',
+      node_cordoned: {
+        node_id: 'node-5',
+        reason: 'ECC errors, ticket 311',
+      },
+    },
+    {
+      time_ms: NOW - 20 * MINUTE,
+      actor: 'node gpu01',
+      alert_raised: {
+        job_id: 42,
+        epoch: 2,
+        step: 2890,
+        code: 'loss_spike',
+        message: 'loss 4.1 is 7.2 sigma high',
+      },
+    },
+    {
+      time_ms: NOW - 10 * MINUTE,
+      actor: 'node gpu01',
+      checkpoint_published: {
+        job_id: 42,
+        checkpoint: checkpoint(3000, 2, NOW - 10 * MINUTE),
+      },
+    },
+  ];
+  return events.map((event, index) => ({ sequence: index + 1, event }));
+}
+
+export function busyCluster(): Cluster {
+  const nodes = [1, 2, 3, 4].map((index) => node(index, 8));
+  const pending = new Map<number, PendingReason>();
+  const restarted = restartedJob(nodes);
+  const single = placeOn(nodes.slice(2), 43, 1, 8);
+  const running = job(43, 'llama3-1b-wsd', 'running', {
+    attempts: [attempt(1, { ranks: single, last_step: 812 })],
+    progress: progress(812, 3.0412),
+    submitted_time_ms: NOW - 125 * MINUTE,
+  });
+  const away = [
+    node(5, 8, { cordoned: true, cordon_reason: 'ECC errors, ticket 311 (grace)' }),
+    node(6, 8, {
+      state: 'lost',
+      state_reason: 'silent for 16 s and the progress of its peers stopped',
+      last_heard_ms: NOW - 40 * MINUTE,
+    }),
+  ];
+  return {
+    clusterId: 'fixture',
+    jobs: [...endedJobs(), restarted, running, ...waitingJobs(pending)],
+    nodes: [...nodes, ...away],
+    pending,
+    events: eventsOf(),
+  };
+}
+
+export function emptyCluster(): Cluster {
+  return { clusterId: 'fixture', jobs: [], nodes: [], pending: new Map(), events: [] };
+}
+
+// 10,000 jobs, and one of them on 1,024 ranks.
+export function largeCluster(): Cluster {
+  const nodes = Array.from({ length: 128 }, (_, index) => node(index + 1, 8));
+  const ranks = placeOn(nodes, 10_000, 1, 1024);
+  const ended = Array.from({ length: 9_999 }, (_, index) =>
+    job(index + 1, `sweep-${index + 1}`, index % 7 === 0 ? 'failed' : 'succeeded', {
+      ended_time_ms: NOW - (10_000 - index) * 1_000,
+      progress: progress(4769, 2.5),
+    }),
+  );
+  const big = job(10_000, 'dense-405b', 'running', {
+    attempts: [attempt(1, { ranks, last_step: 1_000_000 })],
+    progress: progress(4000, 1.91),
+  });
+  return { clusterId: 'fixture', jobs: [...ended, big], nodes, pending: new Map(), events: [] };
+}
+
+export function ranksOf(found: Job): RankStatus[] {
+  const newest = found.attempts.at(-1);
+  return (newest?.ranks ?? []).map((placement) => ({
+    ...placement,
+    tp: placement.rank % 2,
+    cp: 0,
+    dp: Math.floor(placement.rank / 2),
+    pp: 0,
+    state: 'running',
+    step: found.progress?.step ?? 0,
+    phase: 'train',
+    step_seconds: placement.rank === 11 ? 10.4 : 8 + ((placement.rank * 7) % 5) / 10,
+    last_progress_ms: NOW - 1_000,
+    exit_code: 0,
+    signal: 0,
+  }));
+}
+
+export function describe(cluster: Cluster, found: Job): GetJobResponse {
+  const wall = ((found.ended_time_ms || NOW) - found.submitted_time_ms) / 1000;
+  const restarted = found.attempts.length > 1;
+  const begin = found.submitted_time_ms;
+  const phases = [
+    ['train', 0.78],
+    ['checkpoint', 0.04],
+    ['init', 0.06],
+    ['recompute', 0.05],
+    ['restart', 0.02],
+    ['queued', 0.05],
+  ] as const;
+  let at = begin;
+  const order = ['queued', 'init', 'train', 'checkpoint', 'recompute', 'restart'] as const;
+  const spans = order.map((phase) => {
+    const share = phases.find(([name]) => name === phase)?.[1] ?? 0;
+    const from = at;
+    at += share * wall * 1000;
+    return { phase, epoch: 1, begin_ms: from, end_ms: at };
+  });
+  return {
+    job: found,
+    events: [],
+    node_names: Object.fromEntries(cluster.nodes.map(({ id, name }) => [id, name])),
+    pending: cluster.pending.get(found.id),
+    ledger: {
+      phases: phases.map(([phase, share]) => ({
+        phase,
+        seconds: share * wall,
+        slot_seconds: share * wall * 16,
+      })),
+      wall_seconds: wall,
+      goodput_ratio: 0.823,
+      spans,
+    },
+    alerts: restarted
+      ? [
+          {
+            sequence: 6,
+            time_ms: NOW - 20 * MINUTE,
+            epoch: 2,
+            step: 2890,
+            code: 'loss_spike',
+            message: 'loss 4.1 is 7.2 sigma high',
+          },
+        ]
+      : [],
+    revision: cluster.events.length,
+    as_of_ms: NOW,
+  };
+}

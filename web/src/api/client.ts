@@ -1,0 +1,80 @@
+// Requests to /api/v1. Every failure becomes a RequestError with a sentence for people.
+import type { Problem } from './types';
+
+const PREFIX = '/api/v1';
+const TIMEOUT_MS = 15_000;
+
+export class RequestError extends Error {
+  constructor(
+    message: string,
+    // HTTP status; 0 when no answer came.
+    readonly status: number,
+    readonly hint = '',
+  ) {
+    super(message);
+  }
+}
+
+export type Query = Record<string, string | number | boolean | undefined>;
+
+// Leaves out what is undefined or empty, so that equal views have equal addresses.
+export function queryText(query: Query): string {
+  const words: string[] = [];
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined || value === '') continue;
+    words.push(`${name}=${encodeURIComponent(String(value)).replaceAll('%2C', ',')}`);
+  }
+  return words.length > 0 ? `?${words.join('&')}` : '';
+}
+
+export function apiPath(path: string, query: Query = {}): string {
+  return `${PREFIX}${path}${queryText(query)}`;
+}
+
+async function problemOf(response: Response): Promise<RequestError> {
+  const type = response.headers.get('content-type') ?? '';
+  if (!type.includes('json')) {
+    return new RequestError(`The controller answered ${response.status}`, response.status);
+  }
+  const problem = (await response.json().catch(() => ({}))) as Partial<Problem>;
+  const message = problem.detail || problem.title || `The controller answered ${response.status}`;
+  return new RequestError(message, response.status, problem.hint ?? '');
+}
+
+async function request(path: string, init: RequestInit): Promise<Response> {
+  const limit = AbortSignal.timeout(TIMEOUT_MS);
+  const signal = init.signal ? AbortSignal.any([init.signal, limit]) : limit;
+  let response: Response;
+  try {
+    response = await fetch(path, { ...init, signal });
+  } catch (error) {
+    if (init.signal?.aborted) throw error;
+    throw new RequestError('The controller does not answer', 0, 'It is tried again by itself.');
+  }
+  if (!response.ok) throw await problemOf(response);
+  return response;
+}
+
+export async function getJson<T>(path: string, query: Query = {}, signal?: AbortSignal) {
+  const init: RequestInit = signal ? { signal } : {};
+  const response = await request(apiPath(path, query), init);
+  return (await response.json()) as T;
+}
+
+export async function postJson<T>(path: string, body: unknown): Promise<T> {
+  const response = await request(apiPath(path), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return (await response.json()) as T;
+}
+
+export function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'AbortError';
+}
+
+export function asRequestError(error: unknown): RequestError {
+  if (error instanceof RequestError) return error;
+  return new RequestError(error instanceof Error ? error.message : String(error), 0);
+}

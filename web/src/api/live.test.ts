@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { ENDED_JOBS_KEPT, NOTHING_HEARD, mergeEvents, reduceLive, type Live } from './live';
+import type { EventEntry, Job, Node } from './types';
+
+const job = (id: number, change: Partial<Job> = {}) =>
+  ({
+    id,
+    name: `job-${id}`,
+    state: 'running',
+    ended_time_ms: 0,
+    ...change,
+  }) as Job;
+const entry = (sequence: number) => ({ sequence }) as EventEntry;
+const hello = (cluster: string) =>
+  ({
+    kind: 'hello',
+    data: {
+      cluster_id: cluster,
+      version: '1',
+      revision: 1,
+      as_of_ms: 1,
+      resumed: false,
+    },
+  }) as const;
+const jobs = (all: Job[], snapshot: boolean, pending = {}) =>
+  ({
+    kind: 'jobs',
+    data: { snapshot, jobs: all, pending, as_of_ms: 1 },
+  }) as const;
+const ids = (live: Live) => [...(live.jobs?.keys() ?? [])];
+
+describe('reduceLive', () => {
+  it('does not take silence for an empty cluster', () => {
+    expect(NOTHING_HEARD.jobs).toBeUndefined();
+    expect(ids(reduceLive(NOTHING_HEARD, jobs([], true)))).toEqual([]);
+    expect(reduceLive(NOTHING_HEARD, jobs([], true)).jobs).toBeDefined();
+  });
+
+  it('replaces all by a snapshot and one by a change', () => {
+    const first = reduceLive(NOTHING_HEARD, jobs([job(1), job(2)], true));
+    const changed = reduceLive(first, jobs([job(2, { state: 'failed' })], false));
+    expect(changed.jobs?.get(2)?.state).toBe('failed');
+    expect(ids(changed)).toEqual([1, 2]);
+    expect(ids(reduceLive(changed, jobs([job(3)], true)))).toEqual([3]);
+  });
+
+  it('forgets why a job waited once it does not wait', () => {
+    const reason = { code: 'resources', message: 'full', queue_position: 1, advice: '' };
+    const waits = reduceLive(NOTHING_HEARD, jobs([job(1)], true, { 1: reason }));
+    expect(waits.pending.get(1)?.message).toBe('full');
+    expect(reduceLive(waits, jobs([job(1)], false)).pending.size).toBe(0);
+  });
+
+  it('drops everything when another cluster answers', () => {
+    const before = reduceLive(reduceLive(NOTHING_HEARD, hello('a')), jobs([job(1)], true));
+    expect(ids(reduceLive(before, hello('a')))).toEqual([1]);
+    expect(reduceLive(before, hello('b')).jobs).toBeUndefined();
+  });
+
+  it('remembers the newest revision, whatever the order', () => {
+    const at = reduceLive(NOTHING_HEARD, jobs([], true), 9);
+    expect(reduceLive(at, jobs([], false), 4).revision).toBe(9);
+  });
+
+  it('bounds what it holds of ended jobs, and keeps live ones', () => {
+    const many = Array.from({ length: ENDED_JOBS_KEPT + 50 }, (_, index) =>
+      job(index + 2, { state: 'succeeded', ended_time_ms: index + 1 }),
+    );
+    const live = reduceLive(NOTHING_HEARD, jobs([job(1), ...many], true));
+    expect(live.jobs?.size).toBe(ENDED_JOBS_KEPT + 1);
+    expect(live.jobs?.has(1)).toBe(true);
+    expect(live.jobs?.has(2)).toBe(false);
+  });
+
+  it('takes nodes as it takes jobs', () => {
+    const nodes = (all: Partial<Node>[], snapshot: boolean) =>
+      ({ kind: 'nodes', data: { snapshot, nodes: all as Node[], as_of_ms: 1 } }) as const;
+    const first = reduceLive(NOTHING_HEARD, nodes([{ id: 'a', state: 'ready' }], true));
+    const next = reduceLive(first, nodes([{ id: 'a', state: 'lost' }], false));
+    expect(next.nodes?.get('a')?.state).toBe('lost');
+  });
+});
+
+it('merges events newest first, each once', () => {
+  const merged = mergeEvents([entry(3), entry(1)], [entry(2), entry(3)]);
+  expect(merged.map(({ sequence }) => sequence)).toEqual([3, 2, 1]);
+});

@@ -1,0 +1,106 @@
+// What the stream has told so far, as a pure reducer: the same events give the same state.
+import type {
+  EventEntry,
+  Job,
+  JobsChanged,
+  Node,
+  NodesChanged,
+  PendingReason,
+  StreamHello,
+} from './types';
+
+export const EVENTS_KEPT = 200;
+// Ended jobs beyond these are found through the jobs page, which asks the controller.
+export const ENDED_JOBS_KEPT = 500;
+
+export interface Live {
+  // undefined: not heard yet, which is not the same as none.
+  jobs: ReadonlyMap<number, Job> | undefined;
+  nodes: ReadonlyMap<string, Node> | undefined;
+  pending: ReadonlyMap<number, PendingReason>;
+  // Newest first.
+  events: readonly EventEntry[] | undefined;
+  clusterId: string;
+  version: string;
+  // Store revision up to which the state is complete: where a new connection resumes.
+  revision: number;
+}
+
+export const NOTHING_HEARD: Live = {
+  jobs: undefined,
+  nodes: undefined,
+  pending: new Map(),
+  events: undefined,
+  clusterId: '',
+  version: '',
+  revision: 0,
+};
+
+export type LiveEvent =
+  | { kind: 'hello'; data: StreamHello }
+  | { kind: 'jobs'; data: JobsChanged }
+  | { kind: 'nodes'; data: NodesChanged }
+  | { kind: 'events'; data: { events: EventEntry[] } };
+
+// `id` is the revision that came with the event; 0 when it had none.
+export function reduceLive(live: Live, event: LiveEvent, id = 0): Live {
+  const revision = Math.max(live.revision, id);
+  switch (event.kind) {
+    case 'hello':
+      return afterHello(live, event.data);
+    case 'jobs':
+      return { ...live, ...afterJobs(live, event.data), revision };
+    case 'nodes':
+      return { ...live, nodes: afterNodes(live, event.data), revision };
+    case 'events':
+      return { ...live, events: mergeEvents(live.events ?? [], event.data.events), revision };
+  }
+}
+
+// Another cluster under the same address: job 1 is another job, so nothing held is true any more.
+function afterHello(live: Live, hello: StreamHello): Live {
+  const same = live.clusterId === '' || live.clusterId === hello.cluster_id;
+  const base = same ? live : NOTHING_HEARD;
+  return { ...base, clusterId: hello.cluster_id, version: hello.version };
+}
+
+export function hasEnded(job: Pick<Job, 'state'>): boolean {
+  return job.state === 'succeeded' || job.state === 'failed' || job.state === 'stopped';
+}
+
+function afterJobs(live: Live, change: JobsChanged): Pick<Live, 'jobs' | 'pending'> {
+  const jobs = new Map(change.snapshot ? [] : live.jobs);
+  const pending = new Map(change.snapshot ? [] : live.pending);
+  for (const job of change.jobs) {
+    jobs.set(job.id, job);
+    const reason = change.pending[String(job.id)];
+    if (reason) pending.set(job.id, reason);
+    else pending.delete(job.id);
+  }
+  dropOldest(jobs);
+  return { jobs, pending };
+}
+
+function dropOldest(jobs: Map<number, Job>): void {
+  const ended = [...jobs.values()].filter(hasEnded);
+  if (ended.length <= ENDED_JOBS_KEPT) return;
+  ended.sort((a, b) => b.ended_time_ms - a.ended_time_ms);
+  for (const job of ended.slice(ENDED_JOBS_KEPT)) jobs.delete(job.id);
+}
+
+function afterNodes(live: Live, change: NodesChanged): ReadonlyMap<string, Node> {
+  const nodes = new Map(change.snapshot ? [] : live.nodes);
+  for (const node of change.nodes) nodes.set(node.id, node);
+  return nodes;
+}
+
+// Newest first, each sequence once: what a resumed stream repeats changes nothing.
+export function mergeEvents(
+  held: readonly EventEntry[],
+  arrived: readonly EventEntry[],
+): readonly EventEntry[] {
+  const bySequence = new Map<number, EventEntry>();
+  for (const entry of held) bySequence.set(entry.sequence, entry);
+  for (const entry of arrived) bySequence.set(entry.sequence, entry);
+  return [...bySequence.values()].sort((a, b) => b.sequence - a.sequence).slice(0, EVENTS_KEPT);
+}

@@ -1,0 +1,154 @@
+// What the tab knows of the cluster, as signals that components read.
+import { computed, signal } from '@preact/signals';
+import { apiPath, getJson } from './client';
+import { NOTHING_HEARD, hasEnded, reduceLive, type Live, type LiveEvent } from './live';
+import { EventStream, type StreamKind } from './stream';
+import type {
+  GetJobResponse,
+  GetServerInfoResponse,
+  Job,
+  ListEventsResponse,
+  ListNodesResponse,
+} from './types';
+
+const BASE_TOPICS = ['jobs', 'nodes', 'events'];
+
+export const live = signal<Live>(NOTHING_HEARD);
+export const jobNames = signal<Readonly<Record<string, string>>>({});
+export const capabilities = signal<readonly string[]>([]);
+// Of the job page that is open.
+export const openJob = signal<GetJobResponse | undefined>(undefined);
+// Count up when the open job has new points or lines.
+export const metricsTick = signal(0);
+export const logsTick = signal(0);
+
+export const connected = signal(false);
+// When the controller was last heard; 0 before the first time.
+export const heardAt = signal(0);
+// By this browser's clock, once a second, for ages.
+export const clock = signal(Date.now());
+// Controller's clock minus ours: ages are told by the clock that made the times.
+const clockOffset = signal(0);
+export const serverNow = computed(() => clock.value + clockOffset.value);
+
+export const jobList = computed<Job[] | undefined>(() => {
+  const jobs = live.value.jobs;
+  return jobs && [...jobs.values()].sort((a, b) => b.id - a.id);
+});
+export const runningJobs = computed(() => jobList.value?.filter(holdsSlots));
+export const waitingJobs = computed(() => {
+  const { pending } = live.value;
+  const place = (job: Job) => pending.get(job.id)?.queue_position || Number.MAX_SAFE_INTEGER;
+  const waits = (job: Job) => !hasEnded(job) && !holdsSlots(job);
+  return jobList.value?.filter(waits).sort((a, b) => place(a) - place(b) || a.id - b.id);
+});
+export const nodeList = computed(() => {
+  const nodes = live.value.nodes;
+  const byName = new Intl.Collator('en', { numeric: true });
+  return nodes && [...nodes.values()].sort((a, b) => byName.compare(a.name, b.name));
+});
+
+export function holdsSlots(job: Job): boolean {
+  return ['starting', 'running', 'stopping'].includes(job.state);
+}
+
+// Name of a node by id, also when the stream does not know it any more.
+export function nodeName(id: string, names: Readonly<Record<string, string>> = {}): string {
+  return live.value.nodes?.get(id)?.name ?? names[id] ?? id;
+}
+
+function setClock(data: unknown): void {
+  const asOf = (data as { as_of_ms?: number } | null)?.as_of_ms;
+  if (asOf) clockOffset.value = asOf - Date.now();
+}
+
+function onEvent(kind: StreamKind, data: unknown, id: number): void {
+  setClock(data);
+  if (kind === 'job') {
+    const job = data as GetJobResponse;
+    if (job.job?.id === openJobId) openJob.value = job;
+  } else if (kind === 'metrics') {
+    metricsTick.value++;
+  } else if (kind === 'logs') {
+    logsTick.value++;
+  } else {
+    const before = live.value;
+    live.value = reduceLive(before, { kind, data } as LiveEvent, id);
+    if (kind === 'hello') afterHello(before);
+  }
+}
+
+function afterHello(before: Live): void {
+  const { clusterId } = live.value;
+  if (before.clusterId !== '' && before.clusterId !== clusterId) {
+    openJob.value = undefined;
+    stream?.forget();
+  }
+  void loadRecent();
+  if (openJobId) void refreshJob();
+}
+
+// What a resumed stream does not repeat: events from before this page was opened, and names.
+async function loadRecent(): Promise<void> {
+  try {
+    const recent = await getJson<ListEventsResponse>('/events', { limit: 100 });
+    live.value = reduceLive(live.value, { kind: 'events', data: recent });
+    const nodes = await getJson<ListNodesResponse>('/nodes', { fields: 'id' });
+    jobNames.value = nodes.job_names;
+    const server = await getJson<GetServerInfoResponse>('/server');
+    capabilities.value = server.capabilities;
+  } catch {
+    // The stream says by itself that the controller is away.
+  }
+}
+
+let stream: EventStream | undefined;
+let openJobId: number | undefined;
+
+export function connect(): void {
+  stream = new EventStream({
+    onEvent,
+    onConnected: () => {
+      connected.value = true;
+      heardAt.value = Date.now();
+    },
+    onLost: () => {
+      connected.value = false;
+    },
+  });
+  setInterval(() => {
+    clock.value = Date.now();
+  }, 1_000);
+  stream.listen(BASE_TOPICS);
+}
+
+// Follows one job closely, or none. `reference` may be a name; the stream wants the number.
+export async function follow(reference: string | undefined): Promise<void> {
+  openJob.value = undefined;
+  openJobId = undefined;
+  if (reference === undefined) {
+    stream?.listen(BASE_TOPICS);
+    return;
+  }
+  const response = await getJson<GetJobResponse>(`/jobs/${encodeURIComponent(reference)}`);
+  const id = response.job?.id;
+  openJobId = id;
+  setClock(response);
+  openJob.value = response;
+  stream?.listen([...BASE_TOPICS, ...['job', 'metrics', 'logs'].map((t) => `${t}:${id}`)]);
+}
+
+export async function refreshJob(): Promise<void> {
+  const id = openJobId;
+  if (id === undefined) return;
+  try {
+    const response = await getJson<GetJobResponse>(`/jobs/${id}`);
+    if (openJobId === id) openJob.value = response;
+    metricsTick.value++;
+    logsTick.value++;
+  } catch {
+    // Kept as it was: the badge says how old it is.
+  }
+}
+
+export const specUrl = apiPath('/openapi.json');

@@ -1,0 +1,105 @@
+// The one server-sent stream of a tab: connects, resumes, says how old what we hold is.
+import { apiPath } from './client';
+
+const RETRY_MS = 1_000;
+// The controller comments every 15 s, which a browser keeps to itself: silence is tested by asking.
+const SILENCE_MS = 12_000;
+const PROBE_TIMEOUT_MS = 3_000;
+// A hidden tab gives its connection back: browsers allow six to one address over all tabs.
+const HIDDEN_MS = 30_000;
+
+const KINDS = ['hello', 'jobs', 'job', 'nodes', 'events', 'metrics', 'logs'] as const;
+export type StreamKind = (typeof KINDS)[number];
+
+export interface StreamListener {
+  onEvent(kind: StreamKind, data: unknown, id: number): void;
+  onConnected(): void;
+  onLost(): void;
+}
+
+export class EventStream {
+  private source: EventSource | undefined;
+  private topics: readonly string[] = [];
+  private heardAt = 0;
+  private lastId = 0;
+  private retry: ReturnType<typeof setTimeout> | undefined;
+  private hide: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly listener: StreamListener) {
+    document.addEventListener('visibilitychange', () => this.onVisibility());
+    setInterval(() => void this.probe(), SILENCE_MS / 2);
+  }
+
+  // Opens the stream, or opens it anew when the topics differ.
+  listen(topics: readonly string[]): void {
+    if (this.source && topics.join() === this.topics.join()) return;
+    this.topics = topics;
+    this.open();
+  }
+
+  // The next connection asks for everything instead of what has changed.
+  forget(): void {
+    this.lastId = 0;
+  }
+
+  private open(): void {
+    this.close();
+    const last = this.lastId > 0 ? this.lastId : undefined;
+    const query = { topics: this.topics.join(','), last_event_id: last };
+    const source = new EventSource(apiPath('/events/stream', query));
+    this.source = source;
+    source.onopen = () => this.heard();
+    source.onerror = () => this.lost();
+    for (const kind of KINDS) {
+      source.addEventListener(kind, (event) => this.deliver(kind, event as MessageEvent<string>));
+    }
+  }
+
+  private close(): void {
+    clearTimeout(this.retry);
+    this.source?.close();
+    this.source = undefined;
+  }
+
+  private deliver(kind: StreamKind, event: MessageEvent<string>): void {
+    this.heard();
+    const id = Number(event.lastEventId) || 0;
+    if (id > this.lastId) this.lastId = id;
+    this.listener.onEvent(kind, JSON.parse(event.data), id);
+  }
+
+  private heard(): void {
+    this.heardAt = Date.now();
+    this.listener.onConnected();
+  }
+
+  // Browsers give up for good after some answers, so the retry is ours.
+  private lost(): void {
+    this.close();
+    this.listener.onLost();
+    this.retry = setTimeout(() => this.open(), RETRY_MS);
+  }
+
+  // A connection that died without a word looks like a quiet one.
+  private async probe(): Promise<void> {
+    if (!this.source || Date.now() - this.heardAt < SILENCE_MS) return;
+    const source = this.source;
+    try {
+      const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
+      const response = await fetch(apiPath('/server'), { signal });
+      if (!response.ok) throw new Error(String(response.status));
+      this.heard();
+    } catch {
+      if (this.source === source) this.lost();
+    }
+  }
+
+  private onVisibility(): void {
+    clearTimeout(this.hide);
+    if (document.visibilityState === 'hidden') {
+      this.hide = setTimeout(() => this.close(), HIDDEN_MS);
+    } else if (!this.source && this.topics.length > 0) {
+      this.open();
+    }
+  }
+}

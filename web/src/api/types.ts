@@ -1,0 +1,42 @@
+// Names for the generated types of controller/http/openapi.json (`npm run types`).
+import type { components, operations } from '../../build/schema';
+
+type Schemas = components['schemas'];
+
+export type Attempt = Schemas['Attempt'];
+export type Checkpoint = Schemas['Checkpoint'];
+export type Event = Schemas['Event'];
+export type EventEntry = Schemas['EventEntry'];
+export type GetJobResponse = Schemas['GetJobResponse'];
+export type GetSeriesResponse = Schemas['GetSeriesResponse'];
+export type Job = Schemas['Job'];
+type JobListQuery = NonNullable<operations['listJobs']['parameters']['query']>;
+export type JobOrder = NonNullable<JobListQuery['order']>;
+export type JobSpec = Schemas['JobSpec'];
+export type JobState = Schemas['JobState'];
+export type JobsChanged = Schemas['JobsChanged'];
+export type Ledger = Schemas['Ledger'];
+export type LedgerPhase = Schemas['LedgerPhase'];
+export type ListEventsResponse = Schemas['ListEventsResponse'];
+export type ListJobsResponse = Schemas['ListJobsResponse'];
+export type ListKeysResponse = Schemas['ListKeysResponse'];
+export type ListNodesResponse = Schemas['ListNodesResponse'];
+export type ListRanksResponse = Schemas['ListRanksResponse'];
+export type LogLine = Schemas['LogLine'];
+export type Node = Schemas['Node'];
+export type NodeState = Schemas['NodeState'];
+export type NodesChanged = Schemas['NodesChanged'];
+export type Origin = Schemas['Origin'];
+export type PendingReason = Schemas['PendingReason'];
+export type Problem = Schemas['Problem'];
+export type RankState = Schemas['RankState'];
+export type RankStatus = Schemas['RankStatus'];
+export type ReadLogPageResponse = Schemas['ReadLogPageResponse'];
+export type Series = Schemas['Series'];
+export type GetServerInfoResponse = Schemas['GetServerInfoResponse'];
+export type StreamHello = Schemas['StreamHello'];
+export type SubmitJobResponse = Schemas['SubmitJobResponse'];
+export type Verdict = Schemas['Verdict'];
+
+// JSON has no NaN: such numbers come as text.
+export type JsonNumber = number | 'NaN' | 'Infinity' | '-Infinity';

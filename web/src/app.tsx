@@ -1,0 +1,156 @@
+// The frame around every page: navigation, connection, keys, dialogs.
+import { signal } from '@preact/signals';
+import type { ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { nodeList, runningJobs, waitingJobs } from './api/store';
+import { Link, navigate, place } from './router/router';
+import type { Place } from './router/url';
+import { Connection } from './ui/connection';
+import { KeyHelp } from './ui/help';
+import { Icon } from './ui/icon';
+import { focusSearch, moveRow, useKeys } from './ui/keyboard';
+import { Empty, Skeleton } from './ui/notice';
+import { Palette } from './ui/palette';
+import { Overview } from './overview/overview';
+
+const shown = signal<'none' | 'help' | 'palette'>('none');
+
+type Page = ComponentType<Record<string, never>>;
+const LOADERS: Record<string, () => Promise<Page>> = {
+  jobs: () => import('./jobs/jobs').then((m) => m.Jobs),
+  queue: () => import('./queue/queue').then((m) => m.Queue),
+  nodes: () => import('./nodes/nodes').then((m) => m.Nodes),
+  compare: () => import('./compare/compare').then((m) => m.Compare),
+  events: () => import('./events/events').then((m) => m.Events),
+  job: () => import('./job/job').then((m) => m.JobPage),
+};
+const loaded = new Map<string, Page>([['overview', Overview]]);
+
+function NotFound() {
+  return (
+    <Empty title="There is no such page">
+      <Link href="/">Go to the overview</Link>
+    </Empty>
+  );
+}
+
+// Pages other than the first come when they are opened.
+function Content({ at }: { at: Place }) {
+  const [, redraw] = useState(0);
+  const [failed, setFailed] = useState(false);
+  const page = loaded.get(at.page);
+  const load = LOADERS[at.page];
+  useEffect(() => {
+    if (page || !load) return;
+    load().then(
+      (component) => {
+        loaded.set(at.page, component);
+        redraw((n) => n + 1);
+      },
+      () => setFailed(true),
+    );
+  }, [at.page]);
+  if (page) {
+    const Component = page;
+    return <Component />;
+  }
+  if (!load) return <NotFound />;
+  if (!failed) return <Skeleton rows={6} height={28} />;
+  return (
+    <Empty title="This page could not be loaded">
+      <button type="button" onClick={() => location.reload()}>
+        Load it again
+      </button>
+    </Empty>
+  );
+}
+
+const NAVIGATION = [
+  { href: '/', pages: ['overview'], name: 'Overview' },
+  { href: '/jobs', pages: ['jobs', 'job'], name: 'Jobs' },
+  { href: '/queue', pages: ['queue'], name: 'Queue' },
+  { href: '/nodes', pages: ['nodes'], name: 'Nodes' },
+  { href: '/compare', pages: ['compare'], name: 'Compare' },
+  { href: '/events', pages: ['events'], name: 'Events' },
+];
+
+function countFor(name: string): number | undefined {
+  if (name === 'Jobs') return runningJobs.value?.length;
+  if (name === 'Queue') return waitingJobs.value?.length;
+  if (name === 'Nodes') return nodeList.value?.length;
+  return undefined;
+}
+
+function Navigation({ at }: { at: Place }) {
+  return (
+    <nav class="pages" aria-label="Pages">
+      {NAVIGATION.map(({ href, pages, name }) => {
+        const amount = countFor(name);
+        return (
+          <Link key={href} href={href} aria-current={pages.includes(at.page) ? 'page' : undefined}>
+            {name}
+            {amount !== undefined && amount > 0 && <span class="count">{amount}</span>}
+          </Link>
+        );
+      })}
+    </nav>
+  );
+}
+
+const open = (what: 'help' | 'palette') => () => {
+  shown.value = what;
+};
+
+function useGlobalKeys(): void {
+  useKeys({
+    'g o': () => navigate('/'),
+    'g j': () => navigate('/jobs'),
+    'g q': () => navigate('/queue'),
+    'g n': () => navigate('/nodes'),
+    'g c': () => navigate('/compare'),
+    'g e': () => navigate('/events'),
+    j: () => moveRow(1),
+    k: () => moveRow(-1),
+    '/': () => focusSearch() || open('palette')(),
+    '?': open('help'),
+    'Ctrl-K': open('palette'),
+  });
+}
+
+export function App() {
+  const at = place.value;
+  useGlobalKeys();
+  const close = () => {
+    shown.value = 'none';
+  };
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to content
+      </a>
+      <header class="top">
+        <Link href="/" class="brand" aria-label="Trainyard, overview">
+          <img src="/icon.svg" alt="" width="18" height="18" />
+          <span>Trainyard</span>
+        </Link>
+        <Navigation at={at} />
+        <div class="top-end">
+          <button type="button" class="find" onClick={open('palette')} title="Find a job or a page">
+            <Icon name="search" />
+            <span class="find-word">Find</span>
+            <kbd>Ctrl K</kbd>
+          </button>
+          <Connection />
+          <button type="button" class="quiet keys" onClick={open('help')} aria-label="Keys">
+            ?
+          </button>
+        </div>
+      </header>
+      <main id="main" tabIndex={-1}>
+        <Content at={at} />
+      </main>
+      {shown.value === 'help' && <KeyHelp onClose={close} />}
+      {shown.value === 'palette' && <Palette onClose={close} />}
+    </>
+  );
+}

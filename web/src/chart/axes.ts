@@ -1,0 +1,65 @@
+// Ranges and tick words of axes. Pure.
+import type { Axis } from '../router/url';
+import { bytes, percent, short } from '../format/numbers';
+import { duration } from '../format/time';
+
+export type Unit = 'plain' | 'ratio' | 'seconds' | 'bytes' | 'rate';
+
+export function axisLabel(axis: Axis): string {
+  return axis === 'step' ? 'step' : axis === 'tokens' ? 'tokens' : 'time';
+}
+
+// A tick of a y axis: short, and different from its neighbours `step` away.
+export function tickText(value: number, step: number, unit: Unit): string {
+  if (unit === 'bytes') return bytes(value);
+  if (unit === 'seconds') return value === 0 ? '0' : duration(value);
+  if (unit === 'ratio') return percent(value, step < 0.001 ? 2 : step < 0.01 ? 1 : 0);
+  const size = Math.abs(value);
+  if (size >= 1000) return short(value);
+  if (value === 0) return '0';
+  if (size < 1e-3) return value.toExponential(step < size / 10 ? 1 : 0);
+  const digits = Math.min(6, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)));
+  return value.toFixed(digits);
+}
+
+// Ticks of a logarithmic axis: whole powers of ten speak, and 2 and 5 where there are few powers.
+export function logTickText(value: number, decades: number, unit: Unit): string {
+  const power = Math.log10(value);
+  const mantissa = Math.round(value / 10 ** Math.floor(power + 1e-9));
+  const speaks = mantissa === 1 || (decades <= 2 && [2, 5].includes(mantissa)) || decades < 1;
+  return speaks ? tickText(value, value / 10, unit) : '';
+}
+
+// A little air above and below; a flat curve gets air of its own size.
+export function paddedRange(low: number, high: number, logY: boolean): [number, number] {
+  if (logY) {
+    return low === high ? [low / 2, high * 2] : [low / 1.08, high * 1.08];
+  }
+  const span = high - low;
+  const air = span > 0 ? span * 0.06 : Math.max(Math.abs(high) * 0.1, 1e-9);
+  // Values that never go below zero keep a floor at zero rather than air below it.
+  return [low >= 0 && low < span * 0.15 ? 0 : low - air, high + air];
+}
+
+// How many buckets to ask for: one for two pixels, in rough steps so that resizing asks seldom.
+export function bucketsFor(widthPx: number): number {
+  return Math.min(2000, Math.max(200, Math.ceil(widthPx / 400) * 200));
+}
+
+// The window of a drag from `a` to `b`, whole numbers and never empty.
+export function zoomWindow(a: number, b: number): { from: number; to: number } {
+  const from = Math.max(0, Math.floor(Math.min(a, b)));
+  const to = Math.max(from + 1, Math.ceil(Math.max(a, b)));
+  return { from, to };
+}
+
+// Milliseconds between two looks at a curve that grows: a new point must be able to move a pixel,
+// and looking must cost less than a tenth of the time.
+export function refreshInterval(
+  pointsInBucket: number,
+  stepSeconds: number,
+  lastFetchMs: number,
+): number {
+  const visible = Math.max(1, pointsInBucket) * Math.max(stepSeconds, 0) * 1000;
+  return Math.min(30_000, Math.max(1_000, visible / 2, lastFetchMs * 10));
+}

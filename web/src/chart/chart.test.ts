@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest';
+import type { Series } from '../api/types';
+import {
+  bucketsFor,
+  logTickText,
+  paddedRange,
+  refreshInterval,
+  tickText,
+  zoomWindow,
+} from './axes';
+import { align, curvesOf, extent, nanSteps, nearestDefined, type Curve } from './curves';
+import { interpolate, markersOf, placeMarkers, type Marker } from './markers';
+import { sparkPath } from './sparkline';
+
+const series = (change: Partial<Series> = {}): Series => ({
+  key: 'loss',
+  steps: [1, 2, 3],
+  times_ms: [0, 0, 0],
+  last: [3, 2, 1],
+  min: [3, 2, 1],
+  max: [3, 9, 1],
+  counts: [1, 1, 1],
+  epochs: [1, 1, 1],
+  nan_counts: [0, 0, 0],
+  x: [1, 2, 3],
+  smoothed: [],
+  abandoned: false,
+  epoch: 0,
+  ...change,
+});
+const options = { logY: false, color: 0 };
+
+describe('curvesOf', () => {
+  it('draws raw points without a band', () => {
+    expect(curvesOf(series(), options).map(({ role }) => role)).toEqual(['raw']);
+  });
+
+  it('keeps a spike in the band when points are merged', () => {
+    const curves = curvesOf(series({ counts: [5, 5, 5] }), options);
+    expect(curves.map(({ role }) => role)).toEqual(['max', 'min', 'raw']);
+    expect(extent(curves)).toEqual([1, 9]);
+  });
+
+  it('makes a gap of what is not a number, and of zero on a log scale', () => {
+    const odd = series({ last: [1, 'NaN', 0] });
+    expect(curvesOf(odd, options)[0]?.y).toEqual([1, null, 0]);
+    expect(curvesOf(odd, { ...options, logY: true })[0]?.y).toEqual([1, null, null]);
+  });
+
+  it('names an abandoned branch by its attempt', () => {
+    const [curve] = curvesOf(series({ abandoned: true, epoch: 2 }), options);
+    expect(curve).toMatchObject({ role: 'abandoned', label: 'attempt 2, abandoned' });
+  });
+
+  it('finds the steps that were not a number', () => {
+    expect(nanSteps(series({ nan_counts: [0, 4, 0] }))).toEqual([2]);
+  });
+});
+
+describe('align', () => {
+  const curve = (x: number[], y: number[]): Curve => ({ role: 'raw', label: '', x, y, color: 0 });
+
+  it('puts curves over one growing x and invents no points', () => {
+    const [x, a, b] = align([curve([1, 3], [10, 30]), curve([2, 3], [5, 6])]);
+    expect(x).toEqual([1, 2, 3]);
+    expect(a).toEqual([10, undefined, 30]);
+    expect(b).toEqual([undefined, 5, 6]);
+  });
+
+  it('finds the nearest point within reach', () => {
+    expect(nearestDefined([1, undefined, undefined, 4], 2, 3)).toBe(3);
+    expect(nearestDefined([undefined, null, undefined], 1, 3)).toBeUndefined();
+    expect(nearestDefined([1, undefined, undefined], 2, 1)).toBeUndefined();
+  });
+});
+
+describe('axes', () => {
+  it('gives ticks that differ from their neighbours', () => {
+    expect([2.5, 2.55, 2.6].map((tick) => tickText(tick, 0.05, 'plain'))).toEqual([
+      '2.50',
+      '2.55',
+      '2.60',
+    ]);
+    expect(tickText(500_000, 25_000, 'rate')).toBe('500k');
+    expect(tickText(0.437, 0.002, 'ratio')).toBe('43.7 %');
+  });
+
+  it('lets powers of ten speak on a wide log axis', () => {
+    expect(logTickText(10, 4, 'plain')).not.toBe('');
+    expect(logTickText(20, 4, 'plain')).toBe('');
+    expect(logTickText(20, 1.5, 'plain')).not.toBe('');
+  });
+
+  it('pads without leaving the positive side, and never to nothing', () => {
+    expect(paddedRange(0, 10, false)[0]).toBe(0);
+    const [low, high] = paddedRange(5, 5, false);
+    expect(low).toBeLessThan(5);
+    expect(high).toBeGreaterThan(5);
+    expect(paddedRange(1, 100, true)[0]).toBeGreaterThan(0);
+  });
+
+  it('zooms to whole numbers that are never an empty range', () => {
+    expect(zoomWindow(20.4, 3.6)).toEqual({ from: 3, to: 21 });
+    expect(zoomWindow(5.2, 5.3)).toEqual({ from: 5, to: 6 });
+    expect(zoomWindow(-4, -2)).toEqual({ from: 0, to: 1 });
+  });
+
+  it('asks for buckets by width, within limits', () => {
+    expect([100, 390, 1440, 9000].map(bucketsFor)).toEqual([200, 200, 800, 2000]);
+  });
+
+  it('refreshes no faster than a pixel can move, or than looking costs', () => {
+    expect(refreshInterval(1, 0.1, 20)).toBe(1_000);
+    expect(refreshInterval(10, 1, 20)).toBe(5_000);
+    expect(refreshInterval(1, 0.1, 400)).toBe(4_000);
+    expect(refreshInterval(1e6, 10, 1)).toBe(30_000);
+  });
+});
+
+describe('markers', () => {
+  const marker = (step: number, kind: Marker['kind'] = 'checkpoint'): Marker => ({
+    kind,
+    step,
+    timeMs: 0,
+    text: `${kind} ${step}`,
+  });
+
+  it('marks restarts but not the first attempt', () => {
+    const attempts = [{ epoch: 1 }, { epoch: 2, resume_step: 40 }] as never;
+    const found = markersOf({ checkpoints: [], attempts, alerts: [] });
+    expect(found.map(({ kind, step }) => [kind, step])).toEqual([['restart', 40]]);
+  });
+
+  it('joins neighbours and shows the worst of them', () => {
+    const markers = [marker(10), marker(12, 'alert'), marker(100), marker(999)];
+    const placed = placeMarkers(markers, ({ step }) => step, 500, 10);
+    expect(placed.map(({ px, kind, markers: all }) => [px, kind, all.length])).toEqual([
+      [10, 'alert', 2],
+      [100, 'checkpoint', 1],
+    ]);
+  });
+
+  it('finds the place of a step between points, and none beyond the curve', () => {
+    expect(interpolate([10, 20], [1000, 2000], 15)).toBe(1500);
+    expect(interpolate([10, 20], [1000, 2000], 5)).toBe(1000);
+    expect(interpolate([10, 20], [1000, 2000], 21)).toBeUndefined();
+    expect(interpolate([], [], 5)).toBeUndefined();
+  });
+});
+
+it('draws a spark with a hole where there is no number', () => {
+  expect(sparkPath([1, 'NaN', 2], 100, 20).match(/M/g)).toHaveLength(2);
+  expect(sparkPath([1], 100, 20)).toBe('');
+});

@@ -1,0 +1,121 @@
+// A chart: curves over one axis, with markers, shared cursor and zoom. Wraps uPlot.
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { onThemeChange } from './colors';
+import { align, extent, type Curve } from './curves';
+import { zoomWindow } from './axes';
+import { drawMarkers } from './draw_markers';
+import type { Marker, PlacedMarker } from './markers';
+import { chartOptions, type ChartLook } from './options';
+
+export interface Reading {
+  x: number;
+  // One for each curve; undefined where it has no point near the cursor.
+  values: (number | undefined)[];
+  markers: Marker[];
+}
+
+export interface ChartProps {
+  curves: readonly Curve[];
+  look: ChartLook;
+  height: number;
+  label: string;
+  markers: readonly Marker[];
+  xOfMarker: (marker: Marker) => number | undefined;
+  onZoom: (window: { from: number; to: number } | undefined) => void;
+  // Called with undefined when the cursor has left.
+  onRead: (reading: Reading | undefined) => void;
+  // Receives the canvas, for export.
+  onCanvas?: (canvas: HTMLCanvasElement | undefined) => void;
+}
+
+const MARKER_REACH_PX = 8;
+
+function readingAt(chart: uPlot, placed: readonly PlacedMarker[]): Reading | undefined {
+  const { left = -1, idx } = chart.cursor;
+  if (left < 0 || idx === null || idx === undefined) return undefined;
+  const indices = chart.cursor.idxs ?? [];
+  const values = chart.data.slice(1).map((column, series) => {
+    const value = column?.[indices[series + 1] ?? idx];
+    return value === null ? undefined : value;
+  });
+  const near = placed.filter((place) => Math.abs(place.px - left) <= MARKER_REACH_PX);
+  const x = (chart.data[0] as number[])[idx] as number;
+  return { x, values, markers: near.flatMap((place) => place.markers) };
+}
+
+// Everything that a living chart looks up when it draws.
+type Current = Pick<ChartProps, 'curves' | 'markers' | 'xOfMarker' | 'onZoom' | 'onRead'>;
+
+function createChart(host: HTMLElement, props: ChartProps, current: { current: Current }): uPlot {
+  let placed: PlacedMarker[] = [];
+  const size = { width: Math.max(120, host.clientWidth), height: props.height };
+  const visible = () => extent(current.current.curves);
+  const options = chartOptions(props.curves, props.look, size, visible);
+  options.hooks = {
+    draw: [
+      (chart) => {
+        placed = drawMarkers(chart, current.current.markers, current.current.xOfMarker);
+      },
+    ],
+    setCursor: [(chart) => current.current.onRead(readingAt(chart, placed))],
+    setSelect: [
+      (chart) => {
+        const { left, width } = chart.select;
+        if (width < 4) return;
+        current.current.onZoom(
+          zoomWindow(chart.posToVal(left, 'x'), chart.posToVal(left + width, 'x')),
+        );
+        chart.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+      },
+    ],
+  };
+  const chart = new uPlot(options, align(props.curves) as uPlot.AlignedData, host);
+  chart.over.addEventListener('dblclick', () => current.current.onZoom(undefined));
+  return chart;
+}
+
+// What needs a new chart when it changes; new data alone does not.
+function structureOf({ curves, look, height }: ChartProps): string {
+  const series = curves.map((c) => `${c.role}/${c.label}/${c.color}/${c.y.length < 60}`);
+  return JSON.stringify([series, look, height]);
+}
+
+export function Chart(props: ChartProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const chart = useRef<uPlot>(undefined);
+  const current = useRef<Current>(props);
+  current.current = props;
+  const structure = structureOf(props);
+  const data = useMemo(() => align(props.curves) as uPlot.AlignedData, [props.curves]);
+
+  useEffect(() => {
+    const element = host.current;
+    if (!element) return undefined;
+    const build = () => {
+      chart.current?.destroy();
+      chart.current = createChart(element, props, current);
+      props.onCanvas?.(chart.current.ctx.canvas);
+    };
+    build();
+    const stopTheme = onThemeChange(build);
+    const resize = new ResizeObserver(() => {
+      const width = Math.max(120, element.clientWidth);
+      if (chart.current?.width !== width) chart.current?.setSize({ width, height: props.height });
+    });
+    resize.observe(element);
+    return () => {
+      stopTheme();
+      resize.disconnect();
+      chart.current?.destroy();
+      chart.current = undefined;
+      props.onCanvas?.(undefined);
+    };
+  }, [structure]);
+
+  useEffect(() => chart.current?.setData(data), [data]);
+  useEffect(() => chart.current?.redraw(false), [props.markers]);
+
+  return <div class="chart" ref={host} role="img" aria-label={props.label} />;
+}

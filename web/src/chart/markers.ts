@@ -1,0 +1,101 @@
+// What stands on a curve beside its points: checkpoints, restarts, alerts. Pure.
+import type { Attempt, Checkpoint } from '../api/types';
+
+export type MarkerKind = 'checkpoint' | 'restart' | 'alert' | 'nan';
+
+export interface Marker {
+  kind: MarkerKind;
+  step: number;
+  timeMs: number;
+  text: string;
+}
+
+export interface PlacedMarker {
+  px: number;
+  kind: MarkerKind;
+  // All markers that share this place, in the order given.
+  markers: Marker[];
+}
+
+// What is worst wins the shape of a crowded place.
+const RANK: Record<MarkerKind, number> = { checkpoint: 0, restart: 1, alert: 2, nan: 3 };
+
+export interface MarkerSources {
+  checkpoints: readonly Checkpoint[];
+  attempts: readonly Attempt[];
+  alerts: readonly { step: number; time_ms: number; code: string; message: string }[];
+}
+
+export function markersOf(sources: MarkerSources): Marker[] {
+  const checkpoints = sources.checkpoints.map((c): Marker => ({
+    kind: 'checkpoint',
+    step: c.step,
+    timeMs: c.time_ms,
+    text: `checkpoint at step ${c.step}`,
+  }));
+  const restarts = sources.attempts
+    .filter((a) => a.epoch > 1)
+    .map((a): Marker => ({
+      kind: 'restart',
+      step: a.resume_step,
+      timeMs: a.started_time_ms || a.placed_time_ms,
+      text: `attempt ${a.epoch} from step ${a.resume_step}`,
+    }));
+  const alerts = sources.alerts.map((a): Marker => ({
+    kind: 'alert',
+    step: a.step,
+    timeMs: a.time_ms,
+    text: `${a.code} at step ${a.step}: ${a.message}`,
+  }));
+  return [...checkpoints, ...restarts, ...alerts];
+}
+
+// The place of `step` on another axis, between the points around it. undefined outside of them.
+export function interpolate(
+  steps: readonly number[],
+  x: readonly number[],
+  step: number,
+): number | undefined {
+  const count = steps.length;
+  const first = steps[0];
+  const last = steps[count - 1];
+  if (first === undefined || last === undefined || step > last) return undefined;
+  if (step <= first) return x[0];
+  let low = 0;
+  let high = count - 1;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if ((steps[middle] as number) <= step) low = middle;
+    else high = middle;
+  }
+  const [s0, s1] = [steps[low] as number, steps[high] as number];
+  const [x0, x1] = [x[low] as number, x[high] as number];
+  return s1 === s0 ? x1 : x0 + ((x1 - x0) * (step - s0)) / (s1 - s0);
+}
+
+// Places in pixels; neighbours closer than `gapPx` become one place with several markers.
+export function placeMarkers(
+  markers: readonly Marker[],
+  toPx: (marker: Marker) => number | undefined,
+  widthPx: number,
+  gapPx: number,
+): PlacedMarker[] {
+  const places = markers
+    .map((marker) => ({ marker, px: toPx(marker) }))
+    .filter(
+      (p): p is { marker: Marker; px: number } =>
+        p.px !== undefined && p.px >= 0 && p.px <= widthPx,
+    )
+    .sort((a, b) => a.px - b.px);
+  const placed: PlacedMarker[] = [];
+  for (const { marker, px } of places) {
+    const before = placed[placed.length - 1];
+    if (before && px - before.px < gapPx) {
+      before.markers.push(marker);
+      if (RANK[marker.kind] > RANK[before.kind]) before.kind = marker.kind;
+    } else {
+      placed.push({ px, kind: marker.kind, markers: [marker] });
+    }
+  }
+  return placed;
+}

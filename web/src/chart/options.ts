@@ -1,0 +1,154 @@
+// uPlot's options for our charts.
+import uPlot from 'uplot';
+import type { Axis } from '../router/url';
+import { short } from '../format/numbers';
+import { logTickText, paddedRange, tickText, type Unit } from './axes';
+import { runColorName, themeColor } from './colors';
+import { nearestDefined, type Curve } from './curves';
+
+export interface ChartLook {
+  axis: Axis;
+  logY: boolean;
+  unit: Unit;
+  // Charts with the same key share their cursor.
+  sync: string;
+  // Range of the x axis when it is not that of the data.
+  window: { from: number; to: number } | undefined;
+  // Words for x where the axis alone does not tell them.
+  xWords?: (x: number) => string;
+}
+
+const FONT = '11px system-ui, sans-serif';
+const Y_AXIS_PX = 54;
+// How far beside the cursor a point still counts as under it, in points.
+const REACH = 40;
+
+function alpha(color: string, opacity: number): string {
+  return `color-mix(in oklab, ${color} ${Math.round(opacity * 100)}%, transparent)`;
+}
+
+// Canvases take no color-mix(): the browser resolves it on an element.
+function faded(name: string, opacity: number): string {
+  const probe = document.createElement('span');
+  probe.style.color = alpha(themeColor(name), opacity);
+  document.body.append(probe);
+  const color = getComputedStyle(probe).color;
+  probe.remove();
+  return color;
+}
+
+function seriesOptions(curve: Curve, smoothed: boolean): uPlot.Series {
+  const name = runColorName(curve.color);
+  const base: uPlot.Series = { label: curve.label, points: { show: false } };
+  switch (curve.role) {
+    case 'min':
+    case 'max':
+      // A spike of one step is a hair: it needs an edge to be seen.
+      return { ...base, width: 1, stroke: faded(name, 0.5) };
+    case 'raw': {
+      const few = curve.y.length < 60 && !smoothed;
+      return {
+        ...base,
+        stroke: smoothed ? faded(name, 0.35) : themeColor(name),
+        width: smoothed ? 1 : 1.5,
+        dash: curve.dash ? [...curve.dash] : undefined,
+        points: { show: few, size: 4, fill: themeColor(name) },
+      };
+    }
+    case 'smooth':
+      return {
+        ...base,
+        stroke: themeColor(name),
+        width: 1.75,
+        dash: curve.dash && [...curve.dash],
+      };
+    case 'points': {
+      const fill = themeColor(name);
+      return {
+        ...base,
+        stroke: fill,
+        width: 1,
+        dash: [2, 3],
+        points: { show: true, size: 7, stroke: fill, fill: themeColor('surface'), width: 1.75 },
+      };
+    }
+    case 'abandoned':
+      return { ...base, stroke: themeColor('curve-abandoned'), width: 1.25, dash: [3, 3] };
+  }
+}
+
+function bandsOf(curves: readonly Curve[]): uPlot.Band[] {
+  const bands: uPlot.Band[] = [];
+  curves.forEach((curve, index) => {
+    if (curve.role !== 'max') return;
+    bands.push({ series: [index + 1, index + 2], fill: faded(runColorName(curve.color), 0.25) });
+  });
+  return bands;
+}
+
+function yAxis(look: ChartLook): uPlot.Axis {
+  const words = (chart: uPlot, ticks: number[]) => {
+    const { min = 1, max = 1 } = chart.scales['y'] ?? {};
+    const decades = Math.log10(max / min);
+    const step = ticks.length > 1 ? Math.abs((ticks[1] as number) - (ticks[0] as number)) : 1;
+    return ticks.map((tick) =>
+      look.logY ? logTickText(tick, decades, look.unit) : tickText(tick, step, look.unit),
+    );
+  };
+  // uPlot would leave out ticks of a logarithmic axis by rules of its own.
+  const filter = (_: uPlot, ticks: number[]) => ticks;
+  return { ...axisLook(), values: words, filter, size: Y_AXIS_PX, space: 34 };
+}
+
+function axisLook(): uPlot.Axis {
+  const grid = { stroke: themeColor('chart-grid'), width: 1 };
+  return { stroke: themeColor('text-faint'), font: FONT, grid, ticks: { show: false }, gap: 6 };
+}
+
+function xAxis(look: ChartLook): uPlot.Axis {
+  const base = { ...axisLook(), size: 26, space: 70 };
+  const { xWords } = look;
+  if (xWords) return { ...base, values: (_: uPlot, ticks: number[]) => ticks.map(xWords) };
+  if (look.axis === 'time') return base;
+  return { ...base, values: (_: uPlot, ticks: number[]) => ticks.map((tick) => short(tick)) };
+}
+
+// `range` gives the y range: computed by us, because bands and log scales need care.
+export function chartOptions(
+  curves: readonly Curve[],
+  look: ChartLook,
+  size: { width: number; height: number },
+  range: () => [number, number] | undefined,
+): uPlot.Options {
+  const smoothed = curves.some((curve) => curve.role === 'smooth');
+  const yRange = (): [number, number] => {
+    const [low, high] = range() ?? [look.logY ? 0.1 : 0, 1];
+    return paddedRange(low, high, look.logY);
+  };
+  const xRange = (_: uPlot, low: number, high: number): [number, number] => {
+    if (look.window) return [look.window.from, look.window.to];
+    return low === high ? [low - 1, high + 1] : [low, high];
+  };
+  return {
+    ...size,
+    ms: 1,
+    padding: [6, 14, 0, 0],
+    legend: { show: false },
+    scales: {
+      x: { time: look.axis === 'time' && !look.xWords, range: xRange },
+      y: { distr: look.logY ? 3 : 1, range: yRange },
+    },
+    series: [{}, ...curves.map((curve) => seriesOptions(curve, smoothed))],
+    bands: bandsOf(curves),
+    axes: [xAxis(look), yAxis(look)],
+    cursor: {
+      sync: { key: look.sync, scales: ['x', null] },
+      drag: { x: true, y: false, setScale: false },
+      points: { size: 6 },
+      dataIdx: (chart, series, closest) => {
+        const values = chart.data[series] as (number | null | undefined)[];
+        return nearestDefined(values, closest, REACH) ?? closest;
+      },
+    },
+  };
+}

@@ -1,0 +1,318 @@
+// Runs over each other: one curve each, with what differs in their settings.
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { asRequestError, getJson, isAbort, type RequestError } from '../api/client';
+import { jobList } from '../api/store';
+import type { GetJobResponse, GetSeriesResponse, Job, ListKeysResponse } from '../api/types';
+import { bucketsFor } from '../chart/axes';
+import { Chart, type Reading } from '../chart/chart';
+import { runColorName } from '../chart/colors';
+import { curvesOf, type Curve } from '../chart/curves';
+import { measured } from '../format/numbers';
+import { duration } from '../format/time';
+import { flattenSpec, varyingKeys } from '../job/flatten_spec';
+import { unitOf, valueText } from '../job/panels';
+import { xText } from '../job/curve_panel';
+import { figuresOf } from '../job/progress';
+import { Link, query, setQuery } from '../router/router';
+import { AXES, SMOOTHINGS, jobPath, listIn, nextOf, parseCurveView } from '../router/url';
+import { JobBadge } from '../ui/badge';
+import { Choice } from '../ui/choice';
+import { Icon } from '../ui/icon';
+import { useKeys } from '../ui/keyboard';
+import { Empty, Failure, Skeleton } from '../ui/notice';
+import { compareCurves, dashOf, type Run } from './runs';
+
+const RUNS_MAX = 50;
+
+const elapsed = (ms: number) => duration(ms / 1000);
+
+// One answer for each run. What failed is told; the others are shown.
+function useRuns(references: readonly string[], key: string, search: Record<string, unknown>) {
+  const [runs, setRuns] = useState<Run[]>();
+  const [error, setError] = useState<RequestError>();
+  const identity = JSON.stringify([references, key, search]);
+  useEffect(() => {
+    const abort = new AbortController();
+    const one = async (reference: string): Promise<Run> => {
+      const path = `/jobs/${encodeURIComponent(reference)}`;
+      const series = { keys: key, ...search } as Record<string, string>;
+      const [found, answer] = await Promise.all([
+        getJson<GetJobResponse>(path, {}, abort.signal),
+        getJson<GetSeriesResponse>(`${path}/series`, series, abort.signal),
+      ]);
+      return { job: found.job as Job, series: answer.series[0] };
+    };
+    Promise.allSettled(references.map(one)).then(
+      (answers) => {
+        if (abort.signal.aborted) return;
+        setRuns(answers.flatMap((a) => (a.status === 'fulfilled' ? [a.value] : [])));
+        const failed = answers.find((a) => a.status === 'rejected');
+        const reason: unknown = failed?.reason;
+        setError(failed && !isAbort(reason) ? asRequestError(reason) : undefined);
+      },
+      () => undefined,
+    );
+    return () => abort.abort();
+  }, [identity]);
+  return { runs, error };
+}
+
+function AddRun({ chosen }: { chosen: readonly string[] }) {
+  const others = (jobList.value ?? []).filter(({ id }) => !chosen.includes(String(id)));
+  return (
+    <label class="inline-field">
+      Add
+      <select
+        value=""
+        onChange={(event) => {
+          setQuery({ jobs: [...chosen, event.currentTarget.value].join(',') });
+          event.currentTarget.value = '';
+        }}
+      >
+        <option value="">a job…</option>
+        {others.slice(0, 200).map(({ id, name }) => (
+          <option key={id} value={String(id)}>
+            {name} #{id}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function RunTable({
+  runs,
+  reading,
+  chosen,
+  metric,
+}: {
+  runs: readonly Run[];
+  reading: Reading | undefined;
+  chosen: readonly string[];
+  metric: string;
+}) {
+  const settings = runs.map(({ job }) => flattenSpec(job.spec, job.origins));
+  const varying = varyingKeys(settings)
+    .filter((key) => key !== 'name')
+    .slice(0, 12);
+  const maps = settings.map((list) => new Map(list.map(({ key, value }) => [key, value])));
+  const remove = (job: Job) =>
+    setQuery({
+      jobs: chosen.filter((ref) => ref !== String(job.id) && ref !== job.name).join(','),
+    });
+  return (
+    <div class="table-scroll" role="region" aria-label="Runs" tabIndex={0}>
+      <table class="settings compare-runs">
+        <thead>
+          <tr>
+            <th scope="col">Run</th>
+            <th scope="col">State</th>
+            <th scope="col" class="right">
+              {reading ? 'At cursor' : metric}
+            </th>
+            <th scope="col" class="right">
+              Validation
+            </th>
+            {varying.map((key) => (
+              <th key={key} scope="col">
+                <code>{key}</code>
+              </th>
+            ))}
+            <th scope="col">
+              <span class="hidden">Remove</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {runs.map(({ job, series }, index) => {
+            const last = series?.last.at(-1);
+            const value = reading ? reading.values[index] : last;
+            return (
+              <tr key={job.id}>
+                <td>
+                  <svg class="line-sample" viewBox="0 0 28 8" aria-hidden="true">
+                    <path
+                      d="M0 4H28"
+                      class={runColorName(index)}
+                      stroke-dasharray={dashOf(index)?.join(' ')}
+                    />
+                  </svg>
+                  <Link href={jobPath(job.id)} data-row>
+                    {job.name}
+                  </Link>{' '}
+                  <span class="number">#{job.id}</span>
+                </td>
+                <td>
+                  <JobBadge state={job.state} />
+                </td>
+                <td class="right">
+                  {valueText(typeof value === 'number' ? value : undefined, unitOf(metric))}
+                </td>
+                <td class="right">{measured(figuresOf(job).validationLoss)}</td>
+                {varying.map((key) => (
+                  <td key={key}>
+                    <code class="value">{maps[index]?.get(key) ?? '—'}</code>
+                  </td>
+                ))}
+                <td>
+                  <button
+                    type="button"
+                    class="quiet"
+                    aria-label={`Remove ${job.name}`}
+                    onClick={() => remove(job)}
+                  >
+                    <Icon name="close" />
+                  </button>
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function useCompareKeys(view: ReturnType<typeof parseCurveView>): void {
+  useKeys({
+    x: () => setQuery({ axis: nextOf(AXES, view.axis), from: undefined, to: undefined }),
+    y: () => setQuery({ y: view.logY ? undefined : 'log' }),
+    s: () => setQuery({ smooth: nextOf(SMOOTHINGS, view.smooth) || undefined }),
+    0: () => setQuery({ from: undefined, to: undefined }),
+  });
+}
+
+function CompareTools({
+  metric,
+  keys,
+  chosen,
+}: {
+  metric: string;
+  keys: readonly string[];
+  chosen: readonly string[];
+}) {
+  const view = parseCurveView(query.value);
+  return (
+    <div class="tools">
+      <label class="inline-field">
+        Series
+        <select value={metric} onChange={(event) => setQuery({ key: event.currentTarget.value })}>
+          {[...new Set([metric, ...keys])].map((key) => (
+            <option key={key}>{key}</option>
+          ))}
+        </select>
+      </label>
+      <Choice
+        label="Axis"
+        value={view.axis}
+        choices={AXES.map((axis) => [axis, axis])}
+        onChoose={(axis) => setQuery({ axis, from: undefined, to: undefined })}
+      />
+      <Choice
+        label="Scale"
+        value={view.logY ? 'log' : 'linear'}
+        choices={[
+          ['linear', 'linear'],
+          ['log', 'log'],
+        ]}
+        onChoose={(scale) => setQuery({ y: scale === 'log' ? 'log' : undefined })}
+      />
+      <Choice
+        label="Smoothing"
+        value={String(view.smooth)}
+        choices={SMOOTHINGS.map((w) => [String(w), w === 0 ? 'none' : String(w)])}
+        onChoose={(weight) => setQuery({ smooth: weight === '0' ? undefined : weight })}
+      />
+      <AddRun chosen={chosen} />
+      {view.from !== undefined && (
+        <button type="button" onClick={() => setQuery({ from: undefined, to: undefined })}>
+          Whole run
+        </button>
+      )}
+    </div>
+  );
+}
+
+function useKeysOf(reference: string | undefined): readonly string[] {
+  const [keys, setKeys] = useState<readonly string[]>([]);
+  useEffect(() => {
+    if (reference === undefined) return;
+    const path = `/jobs/${encodeURIComponent(reference)}/metrics`;
+    getJson<ListKeysResponse>(path).then(
+      (answer) => setKeys(answer.keys),
+      () => setKeys([]),
+    );
+  }, [reference]);
+  return keys;
+}
+
+export function Compare() {
+  const view = parseCurveView(query.value);
+  useCompareKeys(view);
+  const chosen = listIn(query.value, 'jobs').slice(0, RUNS_MAX);
+  const metric = query.value.get('key') ?? 'loss';
+  const [reading, setReading] = useState<Reading>();
+  const { runs, error } = useRuns(chosen, metric, {
+    x: view.axis,
+    // Time counts from each run's own start, so a window on it cannot be asked for.
+    ...(view.axis === 'time' ? {} : { from: view.from, to: view.to }),
+    buckets: bucketsFor(innerWidth),
+    smooth: view.smooth || undefined,
+  });
+  const keys = useKeysOf(chosen[0]);
+  const curves: Curve[] = useMemo(
+    () => compareCurves(runs ?? [], view, curvesOf),
+    [runs, view.logY, view.axis],
+  );
+  const window =
+    view.from !== undefined && view.to !== undefined ? { from: view.from, to: view.to } : undefined;
+  return (
+    <>
+      <div class="page-head">
+        <h1>Compare</h1>
+      </div>
+      <CompareTools metric={metric} keys={keys} chosen={chosen} />
+      {error && <Failure error={error} />}
+      {chosen.length === 0 && (
+        <Empty title="Choose runs to compare">
+          Add them above, or tick them in the list of jobs.
+        </Empty>
+      )}
+      {chosen.length > 0 && !runs && <Skeleton rows={3} height={100} />}
+      {runs && runs.length > 0 && (
+        <>
+          <section class="panel" aria-label={metric}>
+            <header>
+              <h2>{metric}</h2>
+              <p class="reading">
+                {reading && (
+                  <span class="at">
+                    {view.axis === 'time' ? elapsed(reading.x) : xText(reading.x, view)}
+                  </span>
+                )}
+              </p>
+            </header>
+            <Chart
+              curves={curves}
+              height={380}
+              markers={[]}
+              label={`${metric} by ${view.axis}`}
+              look={{
+                axis: view.axis,
+                logY: view.logY,
+                unit: unitOf(metric),
+                sync: 'compare',
+                window,
+                ...(view.axis === 'time' ? { xWords: elapsed } : {}),
+              }}
+              xOfMarker={() => undefined}
+              onRead={setReading}
+              onZoom={(range) => setQuery({ from: range?.from, to: range?.to })}
+            />
+          </section>
+          <RunTable runs={runs} reading={reading} chosen={chosen} metric={metric} />
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,55 @@
+import { jobNames, live, nodeName, serverNow } from '../api/store';
+import type { EventEntry } from '../api/types';
+import { eventText } from '../format/event_text';
+import { ago, fullTime } from '../format/time';
+import { Link } from '../router/router';
+import { jobPath } from '../router/url';
+import { Icon } from '../ui/icon';
+
+function Subject({ jobId, nodeId }: { jobId?: number; nodeId?: string }) {
+  if (jobId !== undefined) {
+    const name = live.value.jobs?.get(jobId)?.name ?? jobNames.value[String(jobId)] ?? 'job';
+    return (
+      <Link href={jobPath(jobId)} data-row>
+        {name} #{jobId}
+      </Link>
+    );
+  }
+  if (nodeId !== undefined)
+    return (
+      <Link href="/nodes" data-row>
+        {nodeName(nodeId)}
+      </Link>
+    );
+  return null;
+}
+
+// `about` off: every event is of the same job, so its name is not repeated.
+export function EventList({
+  entries,
+  about = true,
+}: {
+  entries: readonly EventEntry[];
+  about?: boolean;
+}) {
+  return (
+    <ol class="events">
+      {entries.map(({ sequence, event }) => {
+        if (!event) return null;
+        const { text, tone, icon, ...subject } = eventText(event);
+        return (
+          <li key={sequence}>
+            <time title={fullTime(event.time_ms)}>{ago(event.time_ms, serverNow.value)}</time>
+            <span class={`event-icon tone-${tone}`}>
+              <Icon name={icon} />
+            </span>
+            <p>
+              {about && <Subject {...subject} />} {text}
+              <span class="faint actor">{event.actor}</span>
+            </p>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}

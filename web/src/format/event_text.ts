@@ -1,0 +1,101 @@
+// Events as sentences. Pure.
+import type { Event, EventEntry } from '../api/types';
+import { bytes, plural } from './numbers';
+import { plainWords, type IconName, type Tone } from './words';
+
+export interface EventText {
+  text: string;
+  tone: Tone;
+  icon: IconName;
+  jobId?: number;
+  nodeId?: string;
+}
+
+type Kinds = Omit<Event, 'time_ms' | 'actor'>;
+type Kind = keyof Kinds;
+type Tell<K extends Kind> = (fact: NonNullable<Kinds[K]>) => Omit<EventText, 'jobId' | 'nodeId'>;
+
+const said = (text: string, tone: Tone, icon: IconName) => ({ text, tone, icon });
+
+const TELL: { [K in Kind]?: Tell<K> } = {
+  job_submitted: (f) =>
+    said(`submitted${f.spec?.name ? ` as ${f.spec.name}` : ''}`, 'wait', 'circle'),
+  job_placed: (f) =>
+    said(
+      `attempt ${f.epoch} placed on ${plural(f.ranks.length, 'slot')}` +
+        (f.resume_step > 0 ? `, resumes from step ${f.resume_step}` : ''),
+      'run',
+      'half',
+    ),
+  rank_started: (f) => said(`rank ${f.rank} started`, 'run', 'dot'),
+  rank_exited: (f) => {
+    if (f.spawn_error)
+      return said(`rank ${f.rank} could not start: ${f.spawn_error}`, 'bad', 'cross');
+    if (f.out_of_memory) return said(`rank ${f.rank} killed: out of memory`, 'bad', 'cross');
+    if (f.signal) return said(`rank ${f.rank} ended by signal ${f.signal}`, 'bad', 'cross');
+    return said(
+      `rank ${f.rank} exited with ${f.exit_code}`,
+      f.exit_code ? 'bad' : 'idle',
+      f.exit_code ? 'cross' : 'dot',
+    );
+  },
+  attempt_running: (f) => said(`attempt ${f.epoch} running`, 'run', 'play'),
+  attempt_failed: (f) =>
+    said(
+      `attempt ${f.epoch} failed: ${f.verdict?.summary || plainWords(f.verdict?.cause ?? '')}`,
+      'bad',
+      'cross',
+    ),
+  attempt_cleared: (f) => said(`attempt ${f.epoch} has left a node`, 'idle', 'dot'),
+  attempt_ended: (f) => said(`attempt ${f.epoch} ended`, 'idle', 'stop'),
+  job_stop_requested: (f) => said(f.kill ? 'kill requested' : 'stop requested', 'idle', 'square'),
+  job_ended: (f) =>
+    said(
+      `job ${plainWords(f.state)}${f.verdict?.summary ? `: ${f.verdict.summary}` : ''}`,
+      f.state === 'succeeded' ? 'good' : f.state === 'failed' ? 'bad' : 'idle',
+      f.state === 'succeeded' ? 'check' : f.state === 'failed' ? 'cross' : 'stop',
+    ),
+  checkpoint_published: (f) =>
+    said(
+      `checkpoint at step ${f.checkpoint?.step ?? '?'}, ${bytes(f.checkpoint?.bytes)}`,
+      'good',
+      'triangle',
+    ),
+  checkpoint_deleted: (f) => said(`checkpoint of step ${f.step} removed`, 'idle', 'dot'),
+  node_joined: (f) =>
+    said(`joined with ${plural(f.node?.inventory?.slots.length ?? 0, 'slot')}`, 'good', 'check'),
+  node_suspected: () => said('contact lost', 'warn', 'warn'),
+  node_returned: () => said('contact is back', 'good', 'check'),
+  node_lost: (f) => said(`lost: ${f.reason}`, 'bad', 'cross'),
+  node_cordoned: (f) => said(`cordoned${f.reason ? `: ${f.reason}` : ''}`, 'idle', 'bar'),
+  node_uncordoned: () => said('open for new ranks again', 'good', 'check'),
+  alert_raised: (f) =>
+    said(`${plainWords(f.code)} at step ${f.step}: ${f.message}`, 'warn', 'diamond'),
+};
+
+// Facts of the machinery that nobody reads a timeline for.
+const QUIET: ReadonlySet<string> = new Set(['facts_received', 'attempt_cleared']);
+
+function kindOf(event: Event): Kind | undefined {
+  return (Object.keys(event) as (keyof Event)[]).find(
+    (key): key is Kind => key !== 'time_ms' && key !== 'actor' && event[key] != null,
+  );
+}
+
+export function isQuiet({ event }: EventEntry): boolean {
+  return !event || QUIET.has(kindOf(event) ?? '');
+}
+
+export function eventText(event: Event): EventText {
+  const kind = kindOf(event);
+  if (!kind) return { text: 'unknown event', tone: 'idle', icon: 'dot' };
+  const fact = event[kind] as { job_id?: number; node_id?: string; node?: { id: string } };
+  const tell = TELL[kind] as Tell<Kind> | undefined;
+  const told = tell ? tell(fact as never) : said(plainWords(kind), 'idle', 'dot');
+  const nodeId = fact.node_id ?? fact.node?.id;
+  return {
+    ...told,
+    ...(fact.job_id ? { jobId: fact.job_id } : {}),
+    ...(nodeId && !fact.job_id ? { nodeId } : {}),
+  };
+}

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import type { EventEntry } from '../api/types';
+import { eventText, isQuiet } from './event_text';
+import { bytes, count, measured, percent, plural, short } from './numbers';
+import { ago, duration } from './time';
+
+describe('numbers', () => {
+  it.each([
+    [0, '0'],
+    [999, '999'],
+    [999.6, '1k'],
+    [1234, '1.23k'],
+    [512_300, '512k'],
+    [1_000_000, '1M'],
+    [13_018_071_040, '13B'],
+    [-1500, '−1.5k'],
+    [NaN, '—'],
+  ])('short(%d) is %s', (value, text) => expect(short(value)).toBe(text));
+
+  it.each([
+    [0, '0 B'],
+    [1023, '1023 B'],
+    [1024, '1.0 KiB'],
+    [96.4e9, '89.8 GiB'],
+    [1e12, '931 GiB'],
+  ])('bytes(%d) is %s', (value, text) => expect(bytes(value)).toBe(text));
+
+  it.each([
+    [2.31271, '2.3127'],
+    [0, '0'],
+    [3e-4, '3.00e-4'],
+    [12.3456, '12.35'],
+    [123.45, '123.5'],
+    [54_321, '54,321'],
+    [1.5e9, '1.50e9'],
+    [undefined, '—'],
+    [null, '—'],
+  ])('measured(%s) is %s', (value, text) => expect(measured(value)).toBe(text));
+
+  it('says one and many', () => {
+    expect(plural(1, 'node')).toBe('1 node');
+    expect(plural(1200, 'node')).toBe('1,200 nodes');
+    expect(percent(0.8235)).toBe('82.3 %');
+    expect(count(undefined)).toBe('—');
+  });
+});
+
+describe('times', () => {
+  it.each([
+    [0, '0 s'],
+    [0.0042, '4.2 ms'],
+    [0.35, '350 ms'],
+    [8.19, '8.2 s'],
+    [59.6, '1m 00s'],
+    [3599.7, '1h 00m'],
+    [7800, '2h 10m'],
+    [187_200, '2d 04h'],
+    [-1, '—'],
+  ])('duration(%d) is %s', (seconds, text) => expect(duration(seconds)).toBe(text));
+
+  it('takes a clock that is ahead for now', () => {
+    expect(ago(2_000, 1_000)).toBe('now');
+    expect(ago(1_000, 91_000)).toBe('1m ago');
+    expect(ago(0, 91_000)).toBe('—');
+  });
+});
+
+describe('events', () => {
+  const entry = (event: object): EventEntry =>
+    ({ sequence: 1, event: { time_ms: 1, actor: 'controller', ...event } }) as EventEntry;
+
+  it('tells what happened and to whom', () => {
+    const told = eventText(
+      entry({
+        rank_exited: {
+          job_id: 7,
+          epoch: 1,
+          rank: 3,
+          exit_code: 0,
+          signal: 9,
+          out_of_memory: true,
+          spawn_error: '',
+          log_tail: '',
+          time_ms: 1,
+        },
+      }).event!,
+    );
+    expect(told).toMatchObject({ text: 'rank 3 killed: out of memory', tone: 'bad', jobId: 7 });
+  });
+
+  it('has words for an event that it does not know', () => {
+    const told = eventText(entry({ job_promoted: { job_id: 4 } }).event!);
+    expect(told).toMatchObject({ text: 'job promoted', jobId: 4 });
+  });
+
+  it('leaves bookkeeping out', () => {
+    expect(isQuiet(entry({ facts_received: { node_id: 'a', fact_sequence: 3 } }))).toBe(true);
+    expect(isQuiet(entry({ node_lost: { node_id: 'a', reason: 'gone' } }))).toBe(false);
+  });
+});

@@ -1,0 +1,65 @@
+// Numbers for people. A value that is absent or not finite is an em dash, never "NaN".
+
+export const ABSENT = '—';
+
+const SUFFIXES = ['', 'k', 'M', 'B', 'T', 'P'];
+
+function trimZeros(text: string): string {
+  return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+}
+
+// 1234 -> "1,234".
+export function count(value: number | undefined): string {
+  if (value === undefined || !Number.isFinite(value)) return ABSENT;
+  return Math.round(value).toLocaleString('en-US');
+}
+
+// Three significant digits and a suffix by thousands: 1234567 -> "1.23M".
+export function short(value: number | undefined): string {
+  if (value === undefined || !Number.isFinite(value)) return ABSENT;
+  let scaled = Math.abs(value);
+  let power = 0;
+  // 999.5 would round to "1000".
+  while (scaled >= 999.5 && power < SUFFIXES.length - 1) {
+    scaled /= 1000;
+    power++;
+  }
+  const digits = scaled >= 99.95 ? 0 : scaled >= 9.995 ? 1 : 2;
+  const sign = value < 0 ? '−' : '';
+  return `${sign}${trimZeros(scaled.toFixed(digits))}${SUFFIXES[power]}`;
+}
+
+export function bytes(value: number | undefined): string {
+  if (value === undefined || !Number.isFinite(value)) return ABSENT;
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
+  let scaled = value;
+  let unit = 0;
+  while (scaled >= 1023.5 && unit < units.length - 1) {
+    scaled /= 1024;
+    unit++;
+  }
+  const digits = unit === 0 || scaled >= 99.95 ? 0 : 1;
+  return `${scaled.toFixed(digits)} ${units[unit]}`;
+}
+
+// A ratio from 0 to 1 as per cent.
+export function percent(ratio: number | undefined, digits = 1): string {
+  if (ratio === undefined || !Number.isFinite(ratio)) return ABSENT;
+  return `${(ratio * 100).toFixed(digits)} %`;
+}
+
+// A measured value with enough digits to tell neighbours apart: 4.2871, 0.000300 -> "3.00e-4".
+export function measured(value: number | null | undefined): string {
+  if (value === undefined || value === null || !Number.isFinite(value)) return ABSENT;
+  const size = Math.abs(value);
+  if (size === 0) return '0';
+  if (size < 1e-3 || size >= 1e7) return value.toExponential(2).replace('e+', 'e');
+  if (size >= 1000) return Math.round(value).toLocaleString('en-US');
+  if (size >= 100) return value.toFixed(1);
+  return value.toFixed(size >= 10 ? 2 : 4);
+}
+
+// "1 node", "2 nodes".
+export function plural(amount: number, noun: string): string {
+  return `${count(amount)} ${noun}${amount === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,51 @@
+// Durations and times for people.
+import { ABSENT } from './numbers';
+
+const pad = (value: number) => String(value).padStart(2, '0');
+
+// Two units at most, which is what a glance takes in: "2d 4h", "3h 07m", "4m 12s", "8 s", "0.35 s".
+export function duration(seconds: number | undefined): string {
+  if (seconds === undefined || !Number.isFinite(seconds) || seconds < 0) return ABSENT;
+  if (seconds < 0.9995) return seconds === 0 ? '0 s' : milliseconds(seconds);
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)}m ${pad(whole % 60)}s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 1440) return `${Math.floor(minutes / 60)}h ${pad(minutes % 60)}m`;
+  const hours = Math.round(seconds / 3600);
+  return `${Math.floor(hours / 24)}d ${pad(hours % 24)}h`;
+}
+
+function milliseconds(seconds: number): string {
+  const ms = seconds * 1000;
+  return `${ms >= 10 ? Math.round(ms) : ms.toFixed(1)} ms`;
+}
+
+// Time since `timeMs`; the clocks may differ by a little, so the future counts as now.
+export function ago(timeMs: number, nowMs: number): string {
+  if (timeMs <= 0) return ABSENT;
+  const seconds = Math.max(0, Math.round((nowMs - timeMs) / 1000));
+  if (seconds < 5) return 'now';
+  if (seconds < 60) return `${seconds}s ago`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m ago`;
+  if (seconds < 172_800) return `${Math.floor(seconds / 3600)}h ago`;
+  return `${Math.floor(seconds / 86_400)}d ago`;
+}
+
+// Local time of day, with the date when it is another day than `nowMs`.
+export function clockTime(timeMs: number, nowMs: number): string {
+  if (timeMs <= 0) return ABSENT;
+  const time = new Date(timeMs);
+  const day = `${pad(time.getHours())}:${pad(time.getMinutes())}:${pad(time.getSeconds())}`;
+  if (new Date(nowMs).toDateString() === time.toDateString()) return day;
+  const date = `${time.getFullYear()}-${pad(time.getMonth() + 1)}-${pad(time.getDate())}`;
+  return `${date} ${day}`;
+}
+
+// Both for a title attribute: exact, with the zone.
+export function fullTime(timeMs: number): string {
+  return timeMs <= 0
+    ? ABSENT
+    : new Date(timeMs).toISOString().replace('T', ' ').replace('Z', ' UTC');
+}

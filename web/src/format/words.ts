@@ -1,0 +1,85 @@
+// The words and shapes for states, causes and phases. Every state has both: colour is never alone.
+import type { JobState, LedgerPhase, NodeState, RankState } from '../api/types';
+
+// Groups of states that share a colour.
+export type Tone = 'wait' | 'run' | 'good' | 'bad' | 'warn' | 'idle';
+
+export interface StateLook {
+  word: string;
+  tone: Tone;
+  icon: IconName;
+}
+
+export type IconName =
+  | 'circle'
+  | 'half'
+  | 'play'
+  | 'retry'
+  | 'square'
+  | 'stop'
+  | 'check'
+  | 'cross'
+  | 'warn'
+  | 'bar'
+  | 'dot'
+  | 'search'
+  | 'copy'
+  | 'close'
+  | 'down'
+  | 'triangle'
+  | 'diamond'
+  | 'flag'
+  | 'link';
+
+export const JOB_LOOK: Record<JobState, StateLook> = {
+  unspecified: { word: 'unknown', tone: 'idle', icon: 'circle' },
+  queued: { word: 'queued', tone: 'wait', icon: 'circle' },
+  starting: { word: 'starting', tone: 'run', icon: 'half' },
+  running: { word: 'running', tone: 'run', icon: 'play' },
+  recovering: { word: 'recovering', tone: 'warn', icon: 'retry' },
+  stopping: { word: 'stopping', tone: 'idle', icon: 'square' },
+  succeeded: { word: 'succeeded', tone: 'good', icon: 'check' },
+  failed: { word: 'failed', tone: 'bad', icon: 'cross' },
+  stopped: { word: 'stopped', tone: 'idle', icon: 'stop' },
+};
+
+export const NODE_LOOK: Record<NodeState, StateLook> = {
+  unspecified: { word: 'unknown', tone: 'idle', icon: 'circle' },
+  ready: { word: 'ready', tone: 'good', icon: 'check' },
+  suspect: { word: 'suspect', tone: 'warn', icon: 'warn' },
+  lost: { word: 'lost', tone: 'bad', icon: 'cross' },
+};
+
+export const CORDONED: StateLook = { word: 'cordoned', tone: 'idle', icon: 'bar' };
+
+export const RANK_LOOK: Record<RankState, StateLook> = {
+  unspecified: { word: 'unknown', tone: 'idle', icon: 'circle' },
+  starting: { word: 'starting', tone: 'run', icon: 'half' },
+  running: { word: 'running', tone: 'run', icon: 'play' },
+  exited: { word: 'exited', tone: 'good', icon: 'check' },
+  failed: { word: 'failed', tone: 'bad', icon: 'cross' },
+  ended: { word: 'ended', tone: 'idle', icon: 'stop' },
+};
+
+// A look for a word that a newer controller may send.
+export function lookOf<K extends string>(looks: Record<K, StateLook>, state: K): StateLook {
+  return looks[state] ?? { word: state, tone: 'idle', icon: 'circle' };
+}
+
+export const PHASE_WORD: Record<LedgerPhase, string> = {
+  unspecified: 'unknown',
+  queued: 'queued',
+  init: 'start-up',
+  load: 'loading checkpoint',
+  train: 'training',
+  data_stall: 'waiting for data',
+  checkpoint: 'saving checkpoint',
+  evaluation: 'evaluation',
+  recompute: 'trained again',
+  hang: 'hang',
+  restart: 'restart',
+  stop: 'stopping',
+};
+
+// "rank_exited" -> "rank exited".
+export const plainWords = (code: string) => code.replaceAll('_', ' ');

@@ -1,0 +1,137 @@
+// What can be done to a job, each with a question and the equal command line.
+import { useState } from 'preact/hooks';
+import { asRequestError, postJson, type RequestError } from '../api/client';
+import { hasEnded } from '../api/live';
+import { refreshJob } from '../api/store';
+import type { Job, SubmitJobResponse } from '../api/types';
+import { navigate } from '../router/router';
+import { jobPath } from '../router/url';
+import { CommandLine } from '../ui/copy';
+import { Dialog } from '../ui/dialog';
+import { Failure } from '../ui/notice';
+
+export interface ConfirmProps {
+  title: string;
+  text: string;
+  commandLine: string;
+  verb: string;
+  danger?: boolean;
+  act: () => Promise<void>;
+  onClose: () => void;
+  children?: preact.ComponentChildren;
+}
+
+export function Confirm(props: ConfirmProps) {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<RequestError>();
+  const act = async () => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      await props.act();
+      props.onClose();
+    } catch (failure) {
+      setError(asRequestError(failure));
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog title={props.title} onClose={props.onClose}>
+      <p>{props.text}</p>
+      {props.children}
+      <p class="label">The same on a command line</p>
+      <CommandLine text={props.commandLine} />
+      {error && <Failure error={error} />}
+      <footer>
+        <button type="button" onClick={props.onClose}>
+          Cancel
+        </button>
+        <button
+          type="button"
+          class={props.danger ? 'danger' : 'primary'}
+          disabled={busy}
+          onClick={() => void act()}
+        >
+          {busy ? 'Sending…' : props.verb}
+        </button>
+      </footer>
+    </Dialog>
+  );
+}
+
+type Question = 'stop' | 'kill' | 'again';
+
+function StopQuestion({ job, kill, onClose }: { job: Job; kill: boolean; onClose: () => void }) {
+  const verb = kill ? 'kill' : 'stop';
+  const text = kill
+    ? 'Every rank gets SIGKILL at once. What was trained since the last checkpoint is lost.'
+    : 'The job saves a checkpoint, then leaves. Submitting it again can go on from there.';
+  return (
+    <Confirm
+      title={`${kill ? 'Kill' : 'Stop'} ${job.name} #${job.id}?`}
+      text={text}
+      commandLine={`trainyard ${verb} ${job.id}${kill ? ' -y' : ''}`}
+      danger={kill}
+      verb={kill ? 'Kill job' : 'Save and stop'}
+      onClose={onClose}
+      act={async () => {
+        await postJson(`/jobs/${job.id}/${verb}`, {});
+        await refreshJob();
+      }}
+    />
+  );
+}
+
+function AgainQuestion({ job, onClose }: { job: Job; onClose: () => void }) {
+  const [name, setName] = useState(job.name);
+  const line =
+    `trainyard describe ${job.id} -o json | jq '.spec | .name = "${name}"' > again.json` +
+    ' && trainyard submit again.json';
+  const act = async () => {
+    const requestId = `web-${job.id}-${Date.now().toString(36)}`;
+    const body = { spec: { ...job.spec, name }, request_id: requestId };
+    const answer = await postJson<SubmitJobResponse>('/jobs', body);
+    if (answer.job) navigate(jobPath(answer.job.id));
+  };
+  return (
+    <Confirm
+      title={`Submit ${job.name} again?`}
+      verb="Submit"
+      onClose={onClose}
+      act={act}
+      text="A new job with the same settings. Its name must differ from jobs that have not ended."
+      commandLine={line}
+    >
+      <label class="field">
+        Name
+        <input type="text" value={name} onInput={(event) => setName(event.currentTarget.value)} />
+      </label>
+    </Confirm>
+  );
+}
+
+export function JobActions({ job }: { job: Job }) {
+  const [question, setQuestion] = useState<Question>();
+  const close = () => setQuestion(undefined);
+  const ended = hasEnded(job);
+  return (
+    <div class="actions">
+      {!ended && job.state !== 'stopping' && (
+        <button type="button" onClick={() => setQuestion('stop')}>
+          Stop…
+        </button>
+      )}
+      {!ended && (
+        <button type="button" onClick={() => setQuestion('kill')}>
+          Kill…
+        </button>
+      )}
+      <button type="button" onClick={() => setQuestion('again')}>
+        Submit again…
+      </button>
+      {question === 'stop' && <StopQuestion job={job} kill={false} onClose={close} />}
+      {question === 'kill' && <StopQuestion job={job} kill onClose={close} />}
+      {question === 'again' && <AgainQuestion job={job} onClose={close} />}
+    </div>
+  );
+}

@@ -1,0 +1,53 @@
+import { serverNow } from '../api/store';
+import type { Checkpoint, Job } from '../api/types';
+import { bytes, count } from '../format/numbers';
+import { ago, fullTime } from '../format/time';
+import { CommandLine } from '../ui/copy';
+import { Empty } from '../ui/notice';
+import { Table, type Column } from '../ui/table';
+
+// Attempts that began from a checkpoint, by its step and directory.
+function usesOf(job: Job, checkpoint: Checkpoint): string {
+  const users = job.attempts.filter(({ resume_from: from }) => from === checkpoint.path);
+  return users.map(({ epoch }) => `attempt ${epoch}`).join(', ');
+}
+
+export function Checkpoints({ job }: { job: Job }) {
+  const rows = [...job.checkpoints].sort((a, b) => b.step - a.step);
+  const newest = rows[0];
+  if (!newest) {
+    const every = job.spec?.checkpoint?.every_steps;
+    return (
+      <Empty title="No checkpoint yet">
+        {every
+          ? `One is saved every ${count(every)} steps, and when the job is stopped.`
+          : 'One is saved at the end, and when the job is stopped.'}
+      </Empty>
+    );
+  }
+  const columns: Column<Checkpoint>[] = [
+    { name: 'Step', width: '110px', right: true, cell: (c) => count(c.step) },
+    { name: 'Size', width: '100px', right: true, cell: (c) => bytes(c.bytes) },
+    { name: 'Attempt', width: '80px', right: true, priority: 2, cell: (c) => c.epoch },
+    {
+      name: 'Saved',
+      width: '110px',
+      cell: (c) => <time title={fullTime(c.time_ms)}>{ago(c.time_ms, serverNow.value)}</time>,
+    },
+    { name: 'Used by', width: '150px', priority: 2, cell: (c) => usesOf(job, c) },
+    { name: 'Directory', priority: 3, cell: (c) => <code title={c.path}>{c.path}</code> },
+  ];
+  const dataLine = `trainyard submit JOB.yaml --set checkpoint.resume_from=${newest.path}`;
+  return (
+    <>
+      <Table
+        label="Checkpoints"
+        columns={columns}
+        rows={rows}
+        rowKey={(c) => `${c.epoch}-${c.step}`}
+      />
+      <p class="label">A new job from the newest one</p>
+      <CommandLine text={dataLine} />
+    </>
+  );
+}

@@ -1,0 +1,201 @@
+// One panel: title, what the cursor stands on, the chart, and its exports.
+import { useMemo, useRef, useState } from 'preact/hooks';
+import { apiPath } from '../api/client';
+import type { Job, Series } from '../api/types';
+import { Chart, type Reading } from '../chart/chart';
+import { curvesOf, isThinned, nanSteps, pointsPerBucket, type Curve } from '../chart/curves';
+import { downloadPng } from '../chart/export';
+import { interpolate, type Marker } from '../chart/markers';
+import { count, short } from '../format/numbers';
+import { clockTime } from '../format/time';
+import type { CurveView } from '../router/url';
+import { Icon } from '../ui/icon';
+import { valueText, type Panel } from './panels';
+
+export interface CurvePanelProps {
+  panel: Panel;
+  view: CurveView;
+  job: Job;
+  markers: readonly Marker[];
+  curves: readonly Series[];
+  points: readonly Series[];
+  onZoom: (window: { from: number; to: number } | undefined) => void;
+}
+
+export function xText(x: number, view: CurveView): string {
+  if (view.axis === 'time') return clockTime(x, Date.now());
+  return view.axis === 'tokens' ? `${short(x)} tokens` : `step ${count(x)}`;
+}
+
+function describe(curve: Curve): string {
+  if (curve.role === 'smooth') return 'smoothed';
+  return curve.label;
+}
+
+function ReadingText({
+  reading,
+  curves,
+  panel,
+  view,
+}: {
+  reading: Reading;
+  curves: readonly Curve[];
+  panel: Panel;
+  view: CurveView;
+}) {
+  const at = (role: Curve['role']) => reading.values[curves.findIndex((c) => c.role === role)];
+  const [low, high] = [at('min'), at('max')];
+  return (
+    <p class="reading">
+      <span class="at">{xText(reading.x, view)}</span>
+      {curves.map((curve, index) => {
+        const value = reading.values[index];
+        if (value === undefined || curve.role === 'min' || curve.role === 'max') return null;
+        return (
+          <span key={curve.label + curve.role}>
+            {curves.length > 1 && <span class="faint">{describe(curve)} </span>}
+            <b>{valueText(value, panel.unit)}</b>
+          </span>
+        );
+      })}
+      {low !== undefined && high !== undefined && low !== high && (
+        <span class="faint">
+          {valueText(low, panel.unit)} … {valueText(high, panel.unit)}
+        </span>
+      )}
+      {reading.markers.slice(0, 2).map((marker) => (
+        <span key={marker.text} class="marker-text">
+          {marker.text}
+        </span>
+      ))}
+    </p>
+  );
+}
+
+// What one drawn point stands for: said, so that nobody wonders whether a spike is hidden.
+function density(series: readonly Series[]): string {
+  const main = series.find(({ abandoned }) => !abandoned);
+  if (!main || main.x.length === 0) return '';
+  if (!isThinned(main)) return `${count(main.x.length)} points`;
+  return `${short(pointsPerBucket(main))} steps in a point; band from min to max; zoom in for each`;
+}
+
+function Summary({ curves, panel }: { curves: readonly Curve[]; panel: Panel }) {
+  const main = curves.find(({ role }) => role === 'smooth' || role === 'raw');
+  const last = main?.y.findLast((value) => value !== null && value !== undefined);
+  return (
+    <p class="reading">
+      <b>{valueText(last ?? undefined, panel.unit)}</b>
+    </p>
+  );
+}
+
+// The place of a marker: by time on the time axis; else between the points of the curve.
+function placeOf(series: readonly Series[], view: CurveView) {
+  const main = series.find(({ abandoned }) => !abandoned);
+  return (marker: Marker): number | undefined => {
+    if (view.axis === 'time') return marker.timeMs || undefined;
+    if (view.axis === 'step') return marker.step;
+    return main && interpolate(main.steps, main.x, marker.step);
+  };
+}
+
+function csvPath({ panel, view, job }: CurvePanelProps): string {
+  return apiPath(`/jobs/${job.id}/series`, {
+    keys: [...panel.keys, ...(panel.points ?? [])].join(','),
+    x: view.axis,
+    from: view.from,
+    to: view.to,
+    format: 'csv',
+    attempt: view.attempt,
+  });
+}
+
+export function CurvePanel(props: CurvePanelProps) {
+  const { panel, view, job } = props;
+  const [reading, setReading] = useState<Reading>();
+  const canvas = useRef<HTMLCanvasElement>(undefined);
+  // Only what spans decades: rates and times stay linear.
+  const logY = view.logY && panel.unit === 'plain';
+  const curves = useMemo(
+    () => [
+      ...props.curves.flatMap((series, index) => curvesOf(series, { logY, color: index })),
+      ...props.points
+        .filter(({ abandoned }) => !abandoned)
+        .map((series) => curvesOf(series, { logY, color: 1, points: true, label: 'validation' }))
+        .flat(),
+    ],
+    [
+      props.curves.map((s) => s.x).flat().length,
+      props.curves[0]?.last,
+      props.points[0]?.last,
+      logY,
+    ],
+  );
+  const markers = useMemo(
+    () => [
+      ...props.markers,
+      ...props.curves
+        .flatMap(nanSteps)
+        .map((step): Marker => ({
+          kind: 'nan',
+          step,
+          timeMs: 0,
+          text: `not a number at step ${step}`,
+        })),
+    ],
+    [props.markers, props.curves],
+  );
+  const window =
+    view.from !== undefined && view.to !== undefined ? { from: view.from, to: view.to } : undefined;
+  const name = `${job.name}-${job.id}-${panel.keys[0]}`;
+  return (
+    <section class="panel" aria-label={panel.title}>
+      <header>
+        <h2>{panel.title}</h2>
+        {reading ? (
+          <ReadingText reading={reading} curves={curves} panel={panel} view={view} />
+        ) : (
+          <Summary curves={curves} panel={panel} />
+        )}
+        <div class="panel-tools">
+          <button
+            type="button"
+            class="quiet"
+            aria-label={`${panel.title} as PNG`}
+            onClick={() =>
+              canvas.current &&
+              downloadPng(canvas.current, `${panel.title}, ${job.name} #${job.id}`, `${name}.png`)
+            }
+          >
+            <Icon name="down" />
+            PNG
+          </button>
+          <a
+            class="button quiet"
+            href={csvPath(props)}
+            download={`${name}.csv`}
+            aria-label={`${panel.title} as CSV`}
+          >
+            <Icon name="down" />
+            CSV
+          </a>
+        </div>
+      </header>
+      <Chart
+        curves={curves}
+        height={panel.title === 'Loss' ? 300 : 190}
+        markers={markers}
+        look={{ axis: view.axis, logY, unit: panel.unit, sync: `job-${job.id}`, window }}
+        label={`${panel.title} by ${view.axis}`}
+        xOfMarker={placeOf(props.curves, view)}
+        onZoom={props.onZoom}
+        onRead={setReading}
+        onCanvas={(element) => {
+          canvas.current = element;
+        }}
+      />
+      <p class="density">{density(props.curves)}</p>
+    </section>
+  );
+}

@@ -1,0 +1,124 @@
+import type { GetSeriesResponse, Job } from '../api/types';
+import { setQuery } from '../router/router';
+import { AXES, SMOOTHINGS, type CurveView } from '../router/url';
+import { axisLabel } from '../chart/axes';
+import { Choice } from '../ui/choice';
+import { Icon } from '../ui/icon';
+import { offeredKeys } from './panels';
+
+function ExtraSeries({ known, view }: { known: readonly string[]; view: CurveView }) {
+  const offered = offeredKeys(known);
+  if (offered.length === 0) return null;
+  const toggle = (key: string) => {
+    const next = view.extra.includes(key)
+      ? view.extra.filter((other) => other !== key)
+      : [...view.extra, key];
+    setQuery({ keys: next.join(',') });
+  };
+  return (
+    <details class="menu">
+      <summary>
+        More series{view.extra.length > 0 && <span class="count">{view.extra.length}</span>}
+      </summary>
+      <div class="menu-list">
+        {offered.slice(0, 200).map((key) => (
+          <label key={key}>
+            <input
+              type="checkbox"
+              checked={view.extra.includes(key)}
+              onChange={() => toggle(key)}
+            />
+            {key}
+          </label>
+        ))}
+      </div>
+    </details>
+  );
+}
+
+export function CurveTools({
+  job,
+  view,
+  known,
+  attempts,
+}: {
+  job: Job;
+  view: CurveView;
+  known: readonly string[];
+  attempts: GetSeriesResponse['attempts'];
+}) {
+  const epochs =
+    attempts.length > 1
+      ? attempts.map(({ epoch }) => epoch)
+      : job.attempts.map(({ epoch }) => epoch);
+  return (
+    <div class="tools" role="toolbar" aria-label="How the curves are drawn">
+      <Choice
+        label="Axis"
+        value={view.axis}
+        choices={AXES.map((axis) => [axis, axisLabel(axis)])}
+        onChoose={(axis) =>
+          setQuery({
+            axis: axis === 'step' ? undefined : axis,
+            from: undefined,
+            to: undefined,
+          })
+        }
+      />
+      <Choice
+        label="Scale"
+        value={view.logY ? 'log' : 'linear'}
+        choices={[
+          ['linear', 'linear'],
+          ['log', 'log'],
+        ]}
+        onChoose={(scale) => setQuery({ y: scale === 'log' ? 'log' : undefined })}
+      />
+      <Choice
+        label="Smoothing"
+        value={String(view.smooth)}
+        choices={SMOOTHINGS.map((weight) => [
+          String(weight),
+          weight === 0 ? 'none' : String(weight),
+        ])}
+        onChoose={(weight) => setQuery({ smooth: weight === '0' ? undefined : weight })}
+      />
+      {epochs.length > 1 && (
+        <Choice
+          label="Attempt"
+          value={String(view.attempt ?? 'all')}
+          choices={[
+            ['all', 'joined'],
+            ...epochs.slice(-6).map((epoch): [string, string] => [String(epoch), String(epoch)]),
+          ]}
+          onChoose={(epoch) => setQuery({ attempt: epoch === 'all' ? undefined : epoch })}
+        />
+      )}
+      <ExtraSeries known={known} view={view} />
+      {view.from !== undefined && (
+        <button
+          type="button"
+          class="zoomed"
+          onClick={() => setQuery({ from: undefined, to: undefined })}
+        >
+          <Icon name="close" />
+          Whole run
+        </button>
+      )}
+      <p class="legend" aria-label="Marks on the curves">
+        <span class="marker-checkpoint">
+          <Icon name="triangle" />
+          checkpoint
+        </span>
+        <span class="marker-restart">
+          <Icon name="flag" />
+          restart
+        </span>
+        <span class="marker-alert">
+          <Icon name="diamond" />
+          alert
+        </span>
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,75 @@
+// A job's resolved settings as dotted keys, and what differs between two jobs. Pure.
+import type { JobSpec, Origin } from '../api/types';
+
+export interface Setting {
+  key: string;
+  value: string;
+  // Where it came from, such as "default" or "job.yaml:7:3"; empty when nobody said.
+  origin: string;
+}
+
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(textOf).join(', ')}]`;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function walk(value: unknown, prefix: string, into: Map<string, string>): void {
+  const isMap = typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (!isMap) {
+    into.set(prefix, textOf(value));
+    return;
+  }
+  for (const [key, inner] of Object.entries(value)) {
+    if (inner === null || inner === undefined) continue;
+    walk(inner, prefix === '' ? key : `${prefix}.${key}`, into);
+  }
+}
+
+// The origin of a list or map stands at its own key, so the nearest one above counts.
+function originOf(key: string, origins: ReadonlyMap<string, string>): string {
+  for (let at = key; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('.')))) {
+    const found = origins.get(at);
+    if (found !== undefined) return found;
+  }
+  return '';
+}
+
+export function flattenSpec(
+  spec: JobSpec | null | undefined,
+  origins: readonly Origin[],
+): Setting[] {
+  const values = new Map<string, string>();
+  if (spec) walk(spec, '', values);
+  const sources = new Map(origins.map(({ key, source }) => [key, source]));
+  return [...values].map(([key, value]) => ({ key, value, origin: originOf(key, sources) }));
+}
+
+export interface Difference {
+  key: string;
+  // undefined: not set on that side.
+  left: string | undefined;
+  right: string | undefined;
+  kind: 'same' | 'changed' | 'left only' | 'right only';
+}
+
+export function diffSettings(left: readonly Setting[], right: readonly Setting[]): Difference[] {
+  const rightValues = new Map(right.map(({ key, value }) => [key, value]));
+  const leftKeys = new Set(left.map(({ key }) => key));
+  const kindOf = (a: string, b: string | undefined) =>
+    b === undefined ? 'left only' : a === b ? 'same' : 'changed';
+  const rows: Difference[] = left.map(({ key, value }) => {
+    const other = rightValues.get(key);
+    return { key, left: value, right: other, kind: kindOf(value, other) };
+  });
+  for (const { key, value } of right) {
+    if (!leftKeys.has(key)) rows.push({ key, left: undefined, right: value, kind: 'right only' });
+  }
+  return rows;
+}
+
+// Keys of several jobs whose values are not all equal, in the order of the first job.
+export function varyingKeys(jobs: readonly (readonly Setting[])[]): string[] {
+  const keys = new Set(jobs.flatMap((settings) => settings.map(({ key }) => key)));
+  const maps = jobs.map((settings) => new Map(settings.map(({ key, value }) => [key, value])));
+  return [...keys].filter((key) => new Set(maps.map((map) => map.get(key))).size > 1);
+}

@@ -1,0 +1,137 @@
+import type { ComponentChildren } from 'preact';
+import { hasEnded } from '../api/live';
+import { serverNow } from '../api/store';
+import type { GetJobResponse, Job } from '../api/types';
+import { ABSENT, count, measured, percent, short } from '../format/numbers';
+import { ago, clockTime, duration, fullTime } from '../format/time';
+import { JobBadge } from '../ui/badge';
+import { Icon } from '../ui/icon';
+import { JobActions } from './actions';
+import { figuresOf, newestAttempt, shapeText, wallSeconds } from './progress';
+import { ProgressBar } from './progress_bar';
+
+interface FigureProps {
+  name: string;
+  value: ComponentChildren;
+  note?: ComponentChildren;
+}
+
+function Figure({ name, value, note }: FigureProps) {
+  return (
+    <div class="figure">
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+      <dd class="note">{note ?? '\u00a0'}</dd>
+    </div>
+  );
+}
+
+// The one sentence that someone who opens the page most wants: why it waits, or why it ended.
+function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
+  const { pending } = response;
+  if (pending && pending.code !== 'not_pending') {
+    return (
+      <p class="reason tone-wait">
+        <Icon name="circle" />
+        <span>
+          {pending.message}
+          {pending.queue_position > 0 && ` Place ${pending.queue_position} in the queue.`}
+          {pending.advice && <span class="faint"> {pending.advice}</span>}
+        </span>
+      </p>
+    );
+  }
+  const verdict =
+    job.verdict ?? (job.state === 'recovering' ? newestAttempt(job)?.verdict : undefined);
+  if (!verdict || verdict.cause === 'completed') return null;
+  const bad = verdict.cause !== 'stopped';
+  return (
+    <p class={`reason tone-${bad ? 'bad' : 'idle'}`}>
+      <Icon name={bad ? 'cross' : 'stop'} />
+      <span>{verdict.summary || verdict.cause}</span>
+    </p>
+  );
+}
+
+function StepFigure({ job }: { job: Job }) {
+  const { step, totalSteps, done } = figuresOf(job);
+  return (
+    <div class="figure step">
+      <dt>Step</dt>
+      <dd>
+        {count(step)}
+        {totalSteps > 0 && <span class="of"> / {count(totalSteps)}</span>}
+      </dd>
+      <dd class="note">
+        <ProgressBar done={done} label="Steps done" />
+      </dd>
+    </div>
+  );
+}
+
+function Figures({ response, job }: { response: GetJobResponse; job: Job }) {
+  const figures = figuresOf(job);
+  const ended = hasEnded(job);
+  const goodput = response.ledger?.goodput_ratio;
+  const hasSlots = job.attempts.length > 0;
+  const ratio = typeof goodput === 'number' && hasSlots ? goodput : undefined;
+  const eta = ended
+    ? { name: 'Took', value: duration(wallSeconds(job, serverNow.value)) }
+    : { name: 'Time left', value: duration(figures.etaSeconds) };
+  const note = ended
+    ? `ended ${ago(job.ended_time_ms, serverNow.value)}`
+    : `submitted ${ago(job.submitted_time_ms, serverNow.value)}`;
+  const rate =
+    figures.stepSeconds === undefined ? undefined : `${duration(figures.stepSeconds)} a step`;
+  return (
+    <dl class="figures">
+      <StepFigure job={job} />
+      <Figure
+        name="Loss"
+        value={measured(figures.loss)}
+        note={figures.validationLoss && `validation ${measured(figures.validationLoss)}`}
+      />
+      <Figure
+        name="Tokens"
+        value={short(figures.tokens)}
+        note={figures.totalTokens && `of ${short(figures.totalTokens)}`}
+      />
+      <Figure name="Tokens/s" value={short(figures.tokensPerSecond)} note={rate} />
+      <Figure name={eta.name} value={eta.value} note={note} />
+      <Figure
+        name="Goodput"
+        value={ratio === undefined ? ABSENT : percent(ratio)}
+        note={
+          job.restarts > 0
+            ? `${job.restarts} restart${job.restarts === 1 ? '' : 's'}`
+            : 'no restarts'
+        }
+      />
+    </dl>
+  );
+}
+
+export function JobHeader({ response, job }: { response: GetJobResponse; job: Job }) {
+  const attempt = newestAttempt(job);
+  return (
+    <header class="job-header">
+      <div class="job-title">
+        <h1>
+          {job.name} <span class="number">#{job.id}</span>
+        </h1>
+        <JobBadge state={job.state} />
+        <p class="facts">
+          {attempt && <span>attempt {attempt.epoch}</span>}
+          <span>{shapeText(job)}</span>
+          {job.user && <span>{job.user}</span>}
+          <time title={`submitted ${fullTime(job.submitted_time_ms)}`}>
+            {clockTime(job.submitted_time_ms, serverNow.value)}
+          </time>
+        </p>
+        <JobActions job={job} />
+      </div>
+      <Reason response={response} job={job} />
+      <Figures response={response} job={job} />
+    </header>
+  );
+}

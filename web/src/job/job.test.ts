@@ -1,0 +1,225 @@
+import { describe, expect, it } from 'vitest';
+import type { Ledger, LogLine, RankStatus, ReadLogPageResponse, Series } from '../api/types';
+import { compareCurves, dashOf } from '../compare/runs';
+import { curvesOf } from '../chart/curves';
+import { diffSettings, flattenSpec, varyingKeys } from './flatten_spec';
+import { lanesOf, sharesOf } from './lanes';
+import {
+  LINES_KEPT,
+  firstStretch,
+  markMatches,
+  olderCursorOf,
+  rankList,
+  withNewer,
+  withOlder,
+  withoutEscapes,
+} from './log_lines';
+import { offeredKeys, panelsFor } from './panels';
+import { groupRanks, heatOf, layoutSizes, medianStepSeconds, stragglers } from './rank_heat';
+
+describe('settings', () => {
+  const spec = { extends: [], command: ['sh', '-c'], train: { seq_length: 128, seed: 7 } } as never;
+  const origins = [
+    { key: 'train', source: 'recipe tiny' },
+    { key: 'train.seed', source: '--set' },
+  ];
+
+  it('flattens with the nearest origin', () => {
+    expect(flattenSpec(spec, origins)).toEqual([
+      { key: 'extends', value: '[]', origin: '' },
+      { key: 'command', value: '[sh, -c]', origin: '' },
+      { key: 'train.seq_length', value: '128', origin: 'recipe tiny' },
+      { key: 'train.seed', value: '7', origin: '--set' },
+    ]);
+  });
+
+  it('tells changed from missing', () => {
+    const at = (key: string, value: string) => ({ key, value, origin: '' });
+    const rows = diffSettings(
+      [at('a', '1'), at('b', '2'), at('c', '3')],
+      [at('a', '1'), at('b', '9'), at('d', '4')],
+    );
+    expect(rows.map(({ key, kind }) => [key, kind])).toEqual([
+      ['a', 'same'],
+      ['b', 'changed'],
+      ['c', 'left only'],
+      ['d', 'right only'],
+    ]);
+    expect(
+      varyingKeys([
+        [at('a', '1'), at('b', '2')],
+        [at('a', '1'), at('b', '3')],
+      ]),
+    ).toEqual(['b']);
+  });
+});
+
+describe('ranks', () => {
+  const rank = (id: number, seconds: number, change: Partial<RankStatus> = {}) =>
+    ({
+      rank: id,
+      node_id: `n${id >> 1}`,
+      tp: id % 2,
+      cp: 0,
+      dp: id >> 1,
+      pp: 0,
+      step_seconds: seconds,
+      ...change,
+    }) as RankStatus;
+  const ranks = [rank(0, 1), rank(1, 1), rank(2, 1), rank(3, 1.6)];
+
+  it('groups by node and by a dimension of the layout', () => {
+    expect(groupRanks(ranks, 'node').map(({ name }) => name)).toEqual(['n0', 'n1']);
+    expect(groupRanks(ranks, 'tp').map(({ ranks: r }) => r.map((x) => x.rank))).toEqual([
+      [0, 2],
+      [1, 3],
+    ]);
+    expect(layoutSizes(ranks)).toEqual({ tp: 2, cp: 1, dp: 2, pp: 1 });
+  });
+
+  it('heats by the ratio to the median, and not what is unknown', () => {
+    const median = medianStepSeconds(ranks);
+    expect(median).toBe(1);
+    expect(heatOf(rank(9, 1), median)).toBe(3);
+    expect(heatOf(rank(9, 1.6), median)).toBe(7);
+    expect(heatOf(rank(9, 0.5), median)).toBe(0);
+    expect(heatOf(rank(9, 0), median)).toBeUndefined();
+    expect(stragglers(ranks).map(({ rank: r }) => r.rank)).toEqual([3]);
+    expect(medianStepSeconds([])).toBe(0);
+  });
+});
+
+describe('ledger', () => {
+  const ledger = {
+    phases: [
+      { phase: 'train', seconds: 75, slot_seconds: 1 },
+      { phase: 'init', seconds: 25, slot_seconds: 1 },
+    ],
+    wall_seconds: 100,
+    goodput_ratio: 0.75,
+    spans: [
+      { phase: 'init', epoch: 1, begin_ms: 1_000, end_ms: 26_000 },
+      { phase: 'train', epoch: 1, begin_ms: 26_000, end_ms: 0 },
+    ],
+  } as Ledger;
+
+  it('covers the bar without a hole, the open stretch to the end', () => {
+    const lanes = lanesOf(ledger, 1_000, 101_000);
+    expect(lanes.map(({ left, width }) => [left, width])).toEqual([
+      [0, 0.25],
+      [0.25, 0.75],
+    ]);
+  });
+
+  it('has shares that sum to one', () => {
+    expect(sharesOf(ledger).reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1);
+  });
+});
+
+describe('log lines', () => {
+  const page = (first: number, count: number, change: Partial<ReadLogPageResponse> = {}) =>
+    ({
+      lines: Array.from({ length: count }, (_, index) => ({ offset: first + index }) as LogLine),
+      older_cursor: `before ${first}`,
+      newer_cursor: `after ${first + count}`,
+      at_end: true,
+      complete: false,
+      extents: [],
+      ...change,
+    }) as ReadLogPageResponse;
+
+  it('grows at both ends', () => {
+    const start = firstStretch(page(100, 10));
+    const older = withOlder(start, page(90, 10));
+    const { stretch } = withNewer(older, page(110, 5));
+    expect(stretch.lines.map(({ offset }) => offset)).toEqual(
+      Array.from({ length: 25 }, (_, index) => 90 + index),
+    );
+    expect(olderCursorOf(stretch)).toBe('before 90');
+    expect(stretch.newerCursor).toBe('after 115');
+  });
+
+  it('lets whole pages go at the top, and knows how to find them again', () => {
+    let stretch = firstStretch(page(0, LINES_KEPT));
+    const first = withNewer(stretch, page(LINES_KEPT, 1_000));
+    stretch = first.stretch;
+    expect(first.dropped).toBe(LINES_KEPT);
+    expect(stretch.lines[0]?.offset).toBe(LINES_KEPT);
+    expect(olderCursorOf(stretch)).toBe(`before ${LINES_KEPT}`);
+  });
+
+  it('keeps its cursor when a page has no lines', () => {
+    const start = firstStretch(page(0, 3));
+    expect(withNewer(start, page(3, 0, { newer_cursor: '' })).stretch.newerCursor).toBe('after 3');
+  });
+
+  it('reads lists of ranks', () => {
+    expect(rankList(' 0, 8-15 ')).toBe('0,8-15');
+    expect(rankList('')).toBe('');
+    expect(rankList('0,')).toBeUndefined();
+    expect(rankList('a')).toBeUndefined();
+  });
+
+  it('marks every match and keeps every letter', () => {
+    expect(markMatches('abab', 'b')).toEqual([
+      ['a', false],
+      ['b', true],
+      ['a', false],
+      ['b', true],
+    ]);
+    expect(markMatches('abc', '')).toEqual([['abc', false]]);
+    expect(markMatches('', 'x')).toEqual([['', false]]);
+    expect(withoutEscapes('\u001b[31mred\u001b[0m')).toBe('red');
+  });
+});
+
+describe('panels', () => {
+  it('shows what the job has, then what was asked for', () => {
+    const known = ['loss', 'val_loss', 'lr', 'entropy', 'tokens'];
+    expect(panelsFor(known, ['entropy', 'absent', 'loss']).map(({ title }) => title)).toEqual([
+      'Loss',
+      'Learning rate',
+      'entropy',
+    ]);
+    expect(offeredKeys(known)).toEqual(['entropy']);
+  });
+});
+
+describe('compared runs', () => {
+  const series = (x: number[]) =>
+    ({
+      key: 'loss',
+      steps: x,
+      times_ms: x,
+      last: x,
+      min: x,
+      max: x,
+      counts: x.map(() => 1),
+      epochs: x,
+      nan_counts: x,
+      x,
+      smoothed: [],
+      abandoned: false,
+      epoch: 0,
+    }) as Series;
+  const run = (id: number, x?: number[]) => ({
+    job: { id, name: 'a' } as never,
+    series: x && series(x),
+  });
+
+  it('has one curve a run, also for a run without points', () => {
+    const curves = compareCurves([run(1), run(2, [5, 6])], { logY: false, axis: 'step' }, curvesOf);
+    expect(curves.map(({ x }) => x)).toEqual([[], [5, 6]]);
+  });
+
+  it('counts time from the start of each run', () => {
+    const curves = compareCurves([run(1, [1000, 1500])], { logY: false, axis: 'time' }, curvesOf);
+    expect(curves[0]?.x).toEqual([0, 500]);
+  });
+
+  it('tells runs of the same colour apart by dashes', () => {
+    expect(dashOf(0)).toBeUndefined();
+    expect(dashOf(8)).not.toEqual(dashOf(0));
+    expect(dashOf(16)).not.toEqual(dashOf(8));
+  });
+});

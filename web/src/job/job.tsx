@@ -1,0 +1,141 @@
+// One job: header, tabs, and the tab that is open.
+import { useEffect, useState } from 'preact/hooks';
+import { asRequestError, type RequestError } from '../api/client';
+import { follow, openJob } from '../api/store';
+import type { Job } from '../api/types';
+import { Link, navigate, place, query, setQuery } from '../router/router';
+import { JOB_TABS, jobPath, type JobTab } from '../router/url';
+import { useKeys, type KeyMap } from '../ui/keyboard';
+import { Empty, Failure, Skeleton } from '../ui/notice';
+import { Checkpoints } from './checkpoints';
+import { Config } from './config';
+import { Curves } from './curves';
+import { JobEvents } from './job_events';
+import { JobHeader } from './header';
+import { Logs } from './logs';
+import { Ranks } from './ranks';
+import { Timeline } from './timeline';
+
+const TAB_NAME: Record<JobTab, string> = {
+  curves: 'Curves',
+  ranks: 'Ranks',
+  timeline: 'Timeline',
+  checkpoints: 'Checkpoints',
+  logs: 'Logs',
+  config: 'Config',
+  events: 'Events',
+};
+
+function amountIn(tab: JobTab, job: Job): number | undefined {
+  if (tab === 'timeline') return job.attempts.length;
+  if (tab === 'checkpoints') return job.checkpoints.length;
+  return undefined;
+}
+
+function Tabs({ job, tab }: { job: Job; tab: JobTab }) {
+  return (
+    <nav class="tabs" aria-label="Views of the job">
+      {JOB_TABS.map((name) => {
+        const amount = amountIn(name, job);
+        return (
+          <Link
+            key={name}
+            href={jobPath(job.id, name)}
+            aria-current={name === tab ? 'page' : undefined}
+          >
+            {TAB_NAME[name]}
+            {amount !== undefined && <span class="count">{amount}</span>}
+          </Link>
+        );
+      })}
+    </nav>
+  );
+}
+
+function TabContent({ job, tab }: { job: Job; tab: JobTab }) {
+  switch (tab) {
+    case 'curves':
+      return <Curves job={job} />;
+    case 'ranks':
+      return <Ranks job={job} />;
+    case 'timeline':
+      return <Timeline job={job} />;
+    case 'checkpoints':
+      return <Checkpoints job={job} />;
+    case 'logs':
+      return <Logs key={job.id} job={job} />;
+    case 'config':
+      return <Config job={job} />;
+    case 'events':
+      return <JobEvents job={job} />;
+  }
+}
+
+// The attempt before or after the chosen one; past the newest comes "all" again.
+export function neighbourAttempt(
+  epochs: readonly number[],
+  chosen: number | undefined,
+  by: 1 | -1,
+): number | undefined {
+  const ring: (number | undefined)[] = [undefined, ...epochs];
+  const at = Math.max(0, ring.indexOf(chosen));
+  return ring[(at + by + ring.length) % ring.length];
+}
+
+function useJobKeys(job: Job | undefined): void {
+  const keys: KeyMap = {};
+  if (job) {
+    JOB_TABS.forEach((tab, index) => {
+      keys[String(index + 1)] = () => navigate(jobPath(job.id, tab));
+    });
+    keys['l'] = () => navigate(jobPath(job.id, 'logs'));
+    const step = (by: 1 | -1) => () => {
+      const chosen = Number(query.value.get('attempt')) || undefined;
+      const epochs = job.attempts.map(({ epoch }) => epoch);
+      setQuery({ attempt: neighbourAttempt(epochs, chosen, by) });
+    };
+    keys['['] = step(-1);
+    keys[']'] = step(1);
+  }
+  useKeys(keys);
+}
+
+export function JobPage() {
+  const at = place.value;
+  const reference = at.page === 'job' ? at.job : '';
+  const tab = at.page === 'job' ? at.tab : 'curves';
+  const [error, setError] = useState<RequestError>();
+  const [tries, setTries] = useState(0);
+  useEffect(() => {
+    setError(undefined);
+    follow(reference).catch((failure: unknown) => setError(asRequestError(failure)));
+    return () => void follow(undefined);
+  }, [reference, tries]);
+  const response = openJob.value;
+  const job = response?.job;
+  useJobKeys(job);
+  useEffect(() => {
+    document.title = job ? `${job.name} #${job.id} · Trainyard` : 'Trainyard';
+    return () => {
+      document.title = 'Trainyard';
+    };
+  }, [job?.name, job?.id]);
+  if (error?.status === 404) {
+    return (
+      <Empty title={`There is no job ${reference}`}>
+        <Link href="/jobs">All jobs</Link>
+      </Empty>
+    );
+  }
+  if (error) return <Failure error={error} retry={() => setTries(tries + 1)} />;
+  if (!response || !job) return <Skeleton rows={8} height={32} />;
+  return (
+    <>
+      <JobHeader response={response} job={job} />
+      <Tabs job={job} tab={tab} />
+      <div class="tab-content">
+        <TabContent job={job} tab={tab} />
+      </div>
+    </>
+  );
+}

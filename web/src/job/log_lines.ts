@@ -1,0 +1,89 @@
+// The lines that a log view holds: a stretch of the output that grows at both ends. Pure.
+import type { LogLine, ReadLogPageResponse } from '../api/types';
+
+// Beyond this many lines the far end is let go: it comes back from the controller by scrolling.
+export const LINES_KEPT = 20_000;
+
+// Where each page that is held began, so that whole pages can be let go and found again.
+interface HeldPage {
+  lines: number;
+  olderCursor: string;
+}
+
+export interface LogStretch {
+  lines: readonly LogLine[];
+  pages: readonly HeldPage[];
+  newerCursor: string;
+  // Nothing follows at this moment.
+  atEnd: boolean;
+  complete: boolean;
+}
+
+const held = (page: ReadLogPageResponse): HeldPage => ({
+  lines: page.lines.length,
+  olderCursor: page.older_cursor,
+});
+
+// Empty: there is nothing older.
+export const olderCursorOf = (stretch: LogStretch): string => stretch.pages[0]?.olderCursor ?? '';
+
+export function firstStretch(page: ReadLogPageResponse): LogStretch {
+  return {
+    lines: page.lines,
+    pages: [held(page)],
+    newerCursor: page.newer_cursor,
+    atEnd: page.at_end,
+    complete: page.complete,
+  };
+}
+
+// `dropped` lines left at the top, so that a view can keep its place.
+export function withNewer(
+  stretch: LogStretch,
+  page: ReadLogPageResponse,
+): { stretch: LogStretch; dropped: number } {
+  const pages = page.lines.length > 0 ? [...stretch.pages, held(page)] : [...stretch.pages];
+  let total = stretch.lines.length + page.lines.length;
+  let dropped = 0;
+  while (total > LINES_KEPT && pages.length > 1) {
+    const gone = pages.shift()?.lines ?? 0;
+    dropped += gone;
+    total -= gone;
+  }
+  const newerCursor = page.newer_cursor || stretch.newerCursor;
+  const lines = [...stretch.lines, ...page.lines].slice(dropped);
+  const next = { lines, pages, newerCursor, atEnd: page.at_end, complete: page.complete };
+  return { stretch: next, dropped };
+}
+
+export function withOlder(stretch: LogStretch, page: ReadLogPageResponse): LogStretch {
+  return {
+    ...stretch,
+    lines: [...page.lines, ...stretch.lines],
+    pages: [held(page), ...stretch.pages],
+  };
+}
+
+// Ranks as people write them: "0,8-15"; undefined when it is no such list.
+export function rankList(text: string): string | undefined {
+  const packed = text.replace(/\s+/g, '');
+  return /^(\d+(-\d+)?(,\d+(-\d+)?)*)?$/.test(packed) ? packed : undefined;
+}
+
+// The parts of `text` that match `wanted`, for marking: [text, isMatch] in order.
+export function markMatches(text: string, wanted: string): [string, boolean][] {
+  if (wanted === '') return [[text, false]];
+  const parts: [string, boolean][] = [];
+  let from = 0;
+  for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, from)) {
+    if (at > from) parts.push([text.slice(from, at), false]);
+    parts.push([wanted, true]);
+    from = at + wanted.length;
+  }
+  if (from < text.length || parts.length === 0) parts.push([text.slice(from), false]);
+  return parts;
+}
+
+// Colour codes of terminals say nothing here.
+const ESCAPES = /\u001b\[[0-9;?]*[A-Za-z]/g;
+export const withoutEscapes = (text: string) => text.replace(ESCAPES, '');

@@ -1,0 +1,64 @@
+// The panels of a job that need no set-up, and those that a user adds.
+import type { Unit } from '../chart/axes';
+import { bytes, measured, percent, short } from '../format/numbers';
+import { duration } from '../format/time';
+
+export interface Panel {
+  title: string;
+  // Series drawn as curves; the first gives the band.
+  keys: readonly string[];
+  // Series drawn as points.
+  points?: readonly string[];
+  unit: Unit;
+}
+
+export const READY_PANELS: readonly Panel[] = [
+  { title: 'Loss', keys: ['loss'], points: ['val_loss'], unit: 'plain' },
+  { title: 'Gradient norm', keys: ['grad_norm'], unit: 'plain' },
+  { title: 'Learning rate', keys: ['lr'], unit: 'plain' },
+  { title: 'Tokens per second', keys: ['tokens_per_second'], unit: 'rate' },
+  { title: 'MFU', keys: ['mfu'], unit: 'ratio' },
+  { title: 'Step time', keys: ['step_seconds'], unit: 'seconds' },
+  { title: 'Memory', keys: ['memory_bytes'], unit: 'bytes' },
+];
+
+// Drawn as x axis, or shown by other panels.
+const NOT_OFFERED = new Set(['tokens', 'val_loss']);
+
+export function unitOf(key: string): Unit {
+  if (key.endsWith('_bytes')) return 'bytes';
+  if (key.endsWith('_seconds')) return 'seconds';
+  if (key.endsWith('_ratio')) return 'ratio';
+  if (key.endsWith('_per_second')) return 'rate';
+  return 'plain';
+}
+
+// Panels for what the job has: ready ones first, then those asked for.
+export function panelsFor(known: readonly string[], extra: readonly string[]): Panel[] {
+  const has = new Set(known);
+  const ready = READY_PANELS.filter((panel) => panel.keys.some((key) => has.has(key)));
+  const shown = new Set(ready.flatMap((panel) => [...panel.keys, ...(panel.points ?? [])]));
+  const added = extra.filter((key) => has.has(key) && !shown.has(key));
+  return [...ready, ...added.map((key) => ({ title: key, keys: [key], unit: unitOf(key) }))];
+}
+
+// Series that could be added.
+export function offeredKeys(known: readonly string[]): string[] {
+  const ready = new Set(READY_PANELS.flatMap((panel) => panel.keys));
+  return known.filter((key) => !ready.has(key) && !NOT_OFFERED.has(key));
+}
+
+export function valueText(value: number | undefined, unit: Unit): string {
+  switch (unit) {
+    case 'bytes':
+      return bytes(value);
+    case 'seconds':
+      return duration(value);
+    case 'ratio':
+      return percent(value, 2);
+    case 'rate':
+      return short(value);
+    case 'plain':
+      return measured(value);
+  }
+}

@@ -1,0 +1,63 @@
+// Figures of a job that its header and rows show. Pure.
+import type { Attempt, Job } from '../api/types';
+import { hasEnded } from '../api/live';
+
+const finite = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) && value !== 0 ? value : undefined;
+
+export const newestAttempt = (job: Job): Attempt | undefined => job.attempts.at(-1);
+
+export interface Figures {
+  step: number;
+  totalSteps: number;
+  // 0 to 1; undefined when the end is not known.
+  done: number | undefined;
+  loss: number | undefined;
+  validationLoss: number | undefined;
+  tokensPerSecond: number | undefined;
+  stepSeconds: number | undefined;
+  etaSeconds: number | undefined;
+  // Tokens trained on, where the batch is known from the settings.
+  tokens: number | undefined;
+  totalTokens: number | undefined;
+}
+
+export function tokensPerStep(job: Job): number | undefined {
+  const train = job.spec?.train;
+  if (!train?.seq_length || !train.global_batch) return undefined;
+  return train.seq_length * train.global_batch;
+}
+
+export function figuresOf(job: Job): Figures {
+  const progress = job.progress;
+  const step = progress?.step ?? 0;
+  const totalSteps = progress?.total_steps || job.spec?.train?.steps || 0;
+  const perStep = tokensPerStep(job);
+  return {
+    step,
+    totalSteps,
+    done: totalSteps > 0 ? Math.min(1, step / totalSteps) : undefined,
+    loss: finite(progress?.loss),
+    validationLoss: finite(progress?.validation_loss),
+    tokensPerSecond: finite(progress?.tokens_per_second),
+    stepSeconds: finite(progress?.step_seconds),
+    etaSeconds: hasEnded(job) ? undefined : finite(progress?.eta_seconds),
+    tokens: perStep === undefined ? undefined : perStep * step,
+    totalTokens: perStep === undefined || totalSteps === 0 ? undefined : perStep * totalSteps,
+  };
+}
+
+export function slotsWanted(job: Job): number {
+  return (job.spec?.resources?.nodes ?? 1) * (job.spec?.resources?.slots_per_node ?? 1);
+}
+
+// "2 nodes × 8 gpu".
+export function shapeText(job: Job): string {
+  const { nodes = 1, slots_per_node: slots = 1, device = 'gpu' } = job.spec?.resources ?? {};
+  return `${nodes} × ${slots} ${device}`;
+}
+
+// From submit to the end or to now, in seconds.
+export function wallSeconds(job: Job, nowMs: number): number {
+  return Math.max(0, (job.ended_time_ms || nowMs) - job.submitted_time_ms) / 1000;
+}

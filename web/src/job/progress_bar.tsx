@@ -1,0 +1,16 @@
+// How far something is, from 0 to 1; empty where the end is not known.
+export function ProgressBar({ done, label }: { done: number | undefined; label: string }) {
+  const value = Math.round((done ?? 0) * 1000) / 10;
+  return (
+    <div
+      class="progress"
+      role="progressbar"
+      aria-label={label}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={value}
+    >
+      <div style={{ width: `${value}%` }} />
+    </div>
+  );
+}

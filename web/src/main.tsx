@@ -1,0 +1,14 @@
+import { render } from 'preact';
+import { connect } from './api/store';
+import { App } from './app';
+import { startRouter } from './router/router';
+import { startKeyboard } from './ui/keyboard';
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/parts.css';
+import './styles/pages.css';
+
+startRouter();
+startKeyboard();
+connect();
+render(<App />, document.getElementById('app') as HTMLElement);

@@ -1,0 +1,144 @@
+// Machines: devices, health, who holds their slots, cordon.
+import { useState } from 'preact/hooks';
+import { postJson } from '../api/client';
+import { capabilities, nodeList, serverNow } from '../api/store';
+import type { Node } from '../api/types';
+import { bytes, plural } from '../format/numbers';
+import { ago } from '../format/time';
+import { Confirm } from '../job/actions';
+import { Slots } from '../overview/cluster_map';
+import { query, setQuery } from '../router/router';
+import { NodeBadge } from '../ui/badge';
+import { matching } from '../ui/matching';
+import { Empty, Skeleton } from '../ui/notice';
+
+// "8 × NVIDIA H200", devices of one model together.
+export function deviceText(node: Node): string {
+  const models = new Map<string, number>();
+  for (const { model } of node.inventory?.slots ?? []) {
+    models.set(model, (models.get(model) ?? 0) + 1);
+  }
+  return [...models].map(([model, amount]) => `${amount} × ${model}`).join(', ');
+}
+
+function CordonQuestion({ node, onClose }: { node: Node; onClose: () => void }) {
+  const [reason, setReason] = useState('');
+  const verb = node.cordoned ? 'uncordon' : 'cordon';
+  const quoted = reason === '' ? '' : ` --reason '${reason.replaceAll("'", "'\\''")}'`;
+  const text = node.cordoned
+    ? 'New ranks may be placed on this node again.'
+    : 'No new rank is placed on this node. Ranks that run there go on.';
+  return (
+    <Confirm
+      title={`${node.cordoned ? 'Uncordon' : 'Cordon'} ${node.name}?`}
+      text={text}
+      commandLine={`trainyard node ${verb} ${node.name}${node.cordoned ? '' : quoted}`}
+      verb={node.cordoned ? 'Uncordon' : 'Cordon'}
+      onClose={onClose}
+      act={async () => {
+        const body = node.cordoned ? {} : { reason };
+        await postJson(`/nodes/${encodeURIComponent(node.id)}/${verb}`, body);
+      }}
+    >
+      {!node.cordoned && (
+        <label class="field">
+          Reason, shown to everyone
+          <input
+            type="text"
+            maxLength={256}
+            value={reason}
+            onInput={(event) => setReason(event.currentTarget.value)}
+          />
+        </label>
+      )}
+    </Confirm>
+  );
+}
+
+function NodeRow({ node, onCordon }: { node: Node; onCordon: () => void }) {
+  const used = node.slot_uses.filter(({ job_id: id }) => id !== 0).length;
+  const note = node.cordoned ? node.cordon_reason : node.state_reason;
+  const memory = node.inventory?.memory_bytes;
+  return (
+    <li class="node-row">
+      <div class="node-name">
+        <h2>{node.name}</h2>
+        <NodeBadge node={node} />
+        {note && <p class="faint">{note}</p>}
+      </div>
+      <div class="node-slots">
+        <Slots node={node} numbered />
+        <p class="faint">
+          {used} of {plural(node.slot_uses.length, 'slot')} in use
+        </p>
+      </div>
+      <dl>
+        <div>
+          <dt>Devices</dt>
+          <dd>{deviceText(node) || '—'}</dd>
+        </div>
+        <div>
+          <dt>Memory</dt>
+          <dd>{bytes(memory)}</dd>
+        </div>
+        <div>
+          <dt>Heard</dt>
+          <dd>{ago(node.last_heard_ms, serverNow.value)}</dd>
+        </div>
+        <div>
+          <dt>Address</dt>
+          <dd>{node.address || '—'}</dd>
+        </div>
+        <div>
+          <dt>Worker</dt>
+          <dd>{node.worker_version || '—'}</dd>
+        </div>
+      </dl>
+      {capabilities.value.includes('cordon') && (
+        <button
+          type="button"
+          onClick={onCordon}
+          aria-label={`${node.cordoned ? 'Uncordon' : 'Cordon'} ${node.name}`}
+        >
+          {node.cordoned ? 'Uncordon…' : 'Cordon…'}
+        </button>
+      )}
+    </li>
+  );
+}
+
+export function Nodes() {
+  const [asked, setAsked] = useState<Node>();
+  const nodes = nodeList.value;
+  const text = query.value.get('node') ?? '';
+  const shown = nodes && matching(nodes, (n) => `${n.name} ${n.state} ${deviceText(n)}`, text);
+  return (
+    <>
+      <div class="page-head">
+        <h1>Nodes {nodes && <span class="number">{nodes.length}</span>}</h1>
+        {nodes && nodes.length > 1 && (
+          <input
+            type="search"
+            placeholder="Filter nodes"
+            aria-label="Filter nodes"
+            value={text}
+            onInput={(event) => setQuery({ node: event.currentTarget.value })}
+          />
+        )}
+      </div>
+      {!nodes && <Skeleton rows={4} height={64} />}
+      {nodes?.length === 0 && (
+        <Empty title="No worker has joined yet">Start trainyard-worker on each machine.</Empty>
+      )}
+      {nodes && nodes.length > 0 && shown?.length === 0 && <Empty title="No node matches" />}
+      {shown && shown.length > 0 && (
+        <ul class="nodes">
+          {shown.map((node) => (
+            <NodeRow key={node.id} node={node} onCordon={() => setAsked(node)} />
+          ))}
+        </ul>
+      )}
+      {asked && <CordonQuestion node={asked} onClose={() => setAsked(undefined)} />}
+    </>
+  );
+}

@@ -1,0 +1,43 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { clock } from '../api/store';
+import type { GetSeriesResponse, Job } from '../api/types';
+import { Sparkline } from '../chart/sparkline';
+import { useLoad } from '../ui/load';
+
+const BUCKETS = 60;
+const REFRESH_MS = 10_000;
+
+// True once the element has been on screen: curves that nobody sees are not fetched.
+function useSeen(): [preact.RefObject<HTMLSpanElement | null>, boolean] {
+  const host = useRef<HTMLSpanElement>(null);
+  const [seen, setSeen] = useState(false);
+  useEffect(() => {
+    const element = host.current;
+    if (!element) return undefined;
+    const observer = new IntersectionObserver(([entry]) => {
+      if (entry?.isIntersecting) setSeen(true);
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return [host, seen];
+}
+
+// The loss so far, small.
+export function JobSpark({ job }: { job: Job }) {
+  const [host, seen] = useSeen();
+  const path = seen ? `/jobs/${job.id}/series` : undefined;
+  const tick = Math.floor(clock.value / REFRESH_MS);
+  const { data } = useLoad<GetSeriesResponse>(
+    path,
+    { keys: 'loss', buckets: BUCKETS },
+    String(job.id),
+    tick,
+  );
+  const values = data?.series[0]?.last ?? [];
+  return (
+    <span ref={host} class="spark-host">
+      {values.length > 1 && <Sparkline values={values} label={`Loss of ${job.name} so far`} />}
+    </span>
+  );
+}

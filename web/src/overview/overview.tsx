@@ -1,0 +1,188 @@
+// The first page: what runs, what waits and why, the cluster, and what has happened.
+import { live, runningJobs, serverNow, waitingJobs } from '../api/store';
+import type { Job } from '../api/types';
+import { EventList } from '../events/event_list';
+import { count, measured, plural, short } from '../format/numbers';
+import { ago, duration } from '../format/time';
+import { isQuiet } from '../format/event_text';
+import { Link } from '../router/router';
+import { jobPath } from '../router/url';
+import { figuresOf, newestAttempt, shapeText } from '../job/progress';
+import { ProgressBar } from '../job/progress_bar';
+import { hasEnded } from '../api/live';
+import { jobList } from '../api/store';
+import { JobBadge } from '../ui/badge';
+import { CommandLine } from '../ui/copy';
+import { Empty, Skeleton } from '../ui/notice';
+import { ClusterMap, jobColor } from './cluster_map';
+import { JobSpark } from './job_spark';
+
+const ROWS = 50;
+const EVENTS = 14;
+
+function RunningRow({ job }: { job: Job }) {
+  const figures = figuresOf(job);
+  const attempt = newestAttempt(job);
+  return (
+    <li class="run">
+      <div class="run-name">
+        <i class={`swatch ${jobColor(job.id)}`} aria-hidden="true" />
+        <Link href={jobPath(job.id)} data-row>
+          {job.name}
+        </Link>
+        <span class="number">#{job.id}</span>
+        {job.state !== 'running' && <JobBadge state={job.state} />}
+        {attempt && attempt.epoch > 1 && <span class="faint">attempt {attempt.epoch}</span>}
+      </div>
+      <JobSpark job={job} />
+      <div class="run-figures">
+        <span>
+          <b>{measured(figures.loss)}</b> loss
+        </span>
+        <span>
+          <b>{short(figures.tokensPerSecond)}</b> tokens/s
+        </span>
+        <span>
+          <b>{duration(figures.etaSeconds)}</b> left
+        </span>
+      </div>
+      <div class="run-progress">
+        <ProgressBar done={figures.done} label={`Progress of ${job.name}`} />
+        <span class="faint">
+          {count(figures.step)}
+          {figures.totalSteps > 0 && ` / ${count(figures.totalSteps)}`}
+        </span>
+      </div>
+    </li>
+  );
+}
+
+function Running() {
+  const jobs = runningJobs.value;
+  return (
+    <section class="card" aria-labelledby="running-title">
+      <header>
+        <h2 id="running-title">Running</h2>
+        {jobs && <p class="faint">{plural(jobs.length, 'job')}</p>}
+      </header>
+      {!jobs && <Skeleton rows={3} height={44} />}
+      {jobs?.length === 0 && (
+        <Empty title="Nothing runs">
+          {jobList.value?.length === 0 ? <CommandLine text="trainyard submit -f JOB.yaml" /> : null}
+        </Empty>
+      )}
+      {jobs && jobs.length > 0 && (
+        <ul class="runs">
+          {jobs.slice(0, ROWS).map((job) => (
+            <RunningRow key={job.id} job={job} />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function Waiting() {
+  const jobs = waitingJobs.value;
+  return (
+    <section class="card" aria-labelledby="queue-title">
+      <header>
+        <h2 id="queue-title">Queue</h2>
+        {jobs && jobs.length > 0 && (
+          <Link href="/queue" class="faint">
+            {plural(jobs.length, 'job')}
+          </Link>
+        )}
+      </header>
+      {!jobs && <Skeleton rows={2} height={36} />}
+      {jobs?.length === 0 && <Empty title="Nothing waits" />}
+      {jobs && jobs.length > 0 && (
+        <ol class="waits">
+          {jobs.slice(0, 8).map((job) => {
+            const reason = live.value.pending.get(job.id);
+            return (
+              <li key={job.id}>
+                <p>
+                  <Link href={jobPath(job.id)} data-row>
+                    {job.name}
+                  </Link>
+                  <span class="number">#{job.id}</span>
+                  {job.state !== 'queued' && <JobBadge state={job.state} />}
+                  <span class="faint end">{shapeText(job)}</span>
+                </p>
+                <p class="faint">{reason?.message ?? 'Its attempt is being cleared.'}</p>
+              </li>
+            );
+          })}
+        </ol>
+      )}
+    </section>
+  );
+}
+
+function RecentlyEnded() {
+  const ended = jobList.value
+    ?.filter(hasEnded)
+    .sort((a, b) => b.ended_time_ms - a.ended_time_ms)
+    .slice(0, 6);
+  if (!ended || ended.length === 0) return null;
+  return (
+    <section class="card" aria-labelledby="ended-title">
+      <header>
+        <h2 id="ended-title">Ended</h2>
+        <Link href="/jobs" class="faint">
+          all jobs
+        </Link>
+      </header>
+      <ul class="waits">
+        {ended.map((job) => (
+          <li key={job.id}>
+            <p>
+              <Link href={jobPath(job.id)} data-row>
+                {job.name}
+              </Link>
+              <span class="number">#{job.id}</span>
+              <JobBadge state={job.state} />
+              <span class="faint end">{ago(job.ended_time_ms, serverNow.value)}</span>
+            </p>
+            {job.state === 'failed' && <p class="faint">{job.verdict?.summary}</p>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Recent() {
+  const entries = live.value.events?.filter((entry) => !isQuiet(entry)).slice(0, EVENTS);
+  return (
+    <section class="card late" aria-labelledby="events-title">
+      <header>
+        <h2 id="events-title">Events</h2>
+        <Link href="/events" class="faint">
+          all events
+        </Link>
+      </header>
+      {!entries && <Skeleton rows={6} height={14} />}
+      {entries?.length === 0 && <Empty title="Nothing has happened yet" />}
+      {entries && <EventList entries={entries} />}
+    </section>
+  );
+}
+
+export function Overview() {
+  return (
+    <div class="overview">
+      <h1 class="hidden">Overview</h1>
+      <div class="column wide">
+        <Running />
+        <ClusterMap />
+        <Recent />
+      </div>
+      <div class="column">
+        <Waiting />
+        <RecentlyEnded />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,73 @@
+// What waits, in order, each job with its one reason and what would change it.
+import { live, serverNow, waitingJobs } from '../api/store';
+import type { Job } from '../api/types';
+import { plainWords } from '../format/words';
+import { duration } from '../format/time';
+import { shapeText } from '../job/progress';
+import { Link } from '../router/router';
+import { jobPath } from '../router/url';
+import { JobBadge } from '../ui/badge';
+import { Empty, Skeleton } from '../ui/notice';
+
+function QueueRow({ job }: { job: Job }) {
+  const reason = live.value.pending.get(job.id);
+  const waited = (serverNow.value - job.submitted_time_ms) / 1000;
+  const backoff = job.not_before_ms - serverNow.value;
+  return (
+    <li class="queue-row">
+      <span class="place" aria-label="Place">
+        {reason?.queue_position || '—'}
+      </span>
+      <div class="queue-text">
+        <p>
+          <Link href={jobPath(job.id)} data-row>
+            {job.name}
+          </Link>
+          <span class="number">#{job.id}</span>
+          <JobBadge state={job.state} />
+          {reason && <span class="code">{plainWords(reason.code)}</span>}
+        </p>
+        <p>{reason?.message ?? 'Its attempt is being cleared.'}</p>
+        {reason?.advice && <p class="faint">{reason.advice}</p>}
+      </div>
+      <dl>
+        <div>
+          <dt>Wants</dt>
+          <dd>{shapeText(job)}</dd>
+        </div>
+        <div>
+          <dt>{backoff > 0 ? 'Tried again in' : 'Submitted'}</dt>
+          <dd>{backoff > 0 ? duration(backoff / 1000) : `${duration(waited)} ago`}</dd>
+        </div>
+        <div>
+          <dt>User</dt>
+          <dd>{job.user || '—'}</dd>
+        </div>
+      </dl>
+    </li>
+  );
+}
+
+export function Queue() {
+  const jobs = waitingJobs.value;
+  return (
+    <>
+      <div class="page-head">
+        <h1>Queue {jobs && <span class="number">{jobs.length}</span>}</h1>
+      </div>
+      {!jobs && <Skeleton rows={5} height={54} />}
+      {jobs?.length === 0 && (
+        <Empty title="Nothing waits">
+          Every job that was submitted has its slots or has ended.
+        </Empty>
+      )}
+      {jobs && jobs.length > 0 && (
+        <ol class="queue">
+          {jobs.map((job) => (
+            <QueueRow key={job.id} job={job} />
+          ))}
+        </ol>
+      )}
+    </>
+  );
+}

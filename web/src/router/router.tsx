@@ -1,0 +1,56 @@
+import { computed, signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { changeQuery, formatQuery, parsePath } from './url';
+
+const address = signal({ path: location.pathname, search: location.search });
+
+export const place = computed(() => parsePath(address.value.path));
+export const query = computed(() => new URLSearchParams(address.value.search));
+
+function read(): void {
+  address.value = { path: location.pathname, search: location.search };
+}
+
+export function startRouter(): void {
+  addEventListener('popstate', read);
+}
+
+export function navigate(to: string): void {
+  if (to === location.pathname + location.search) return;
+  const samePage = new URL(to, location.href).pathname === location.pathname;
+  history.pushState(null, '', to);
+  read();
+  if (!samePage) scrollTo(0, 0);
+}
+
+// A change within a view: no new entry in the history, so that Back leaves the view.
+export function setQuery(changes: Record<string, string | number | undefined>): void {
+  const next = formatQuery(changeQuery(query.value, changes));
+  history.replaceState(null, '', location.pathname + next);
+  read();
+}
+
+interface LinkProps {
+  href: string;
+  children: ComponentChildren;
+  class?: string;
+  'aria-label'?: string | undefined;
+  'aria-current'?: 'page' | undefined;
+  // Marks a row that the keys j and k move through.
+  'data-row'?: boolean;
+}
+
+// A true link: it opens in a new tab and can be copied; a plain click stays on the page.
+export function Link({ href, children, ...rest }: LinkProps) {
+  const onClick = (event: MouseEvent) => {
+    const plain = !event.metaKey && !event.ctrlKey && !event.shiftKey && event.button === 0;
+    if (!plain || event.defaultPrevented) return;
+    event.preventDefault();
+    navigate(href);
+  };
+  return (
+    <a {...rest} href={href} onClick={onClick}>
+      {children}
+    </a>
+  );
+}

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { AXES, changeQuery, formatQuery, jobPath, nextOf, parseCurveView, parsePath } from './url';
+
+describe('parsePath', () => {
+  it('reads every page and tab', () => {
+    expect(parsePath('/')).toEqual({ page: 'overview' });
+    expect(parsePath('/queue')).toEqual({ page: 'queue' });
+    expect(parsePath('/jobs/17')).toEqual({ page: 'job', job: '17', tab: 'curves' });
+    expect(parsePath('/jobs/my%20run/logs')).toEqual({ page: 'job', job: 'my run', tab: 'logs' });
+  });
+
+  it('knows what is no page', () => {
+    for (const path of ['/nothing', '/jobs/1/nothing', '/jobs/1/logs/2', '/queue/1']) {
+      expect(parsePath(path), path).toEqual({ page: 'unknown' });
+    }
+  });
+
+  it('survives a broken escape', () => {
+    expect(parsePath('/jobs/%E0%A4%A')).toMatchObject({ page: 'job' });
+  });
+
+  it('leads back from jobPath', () => {
+    expect(parsePath(jobPath('a/b', 'ranks'))).toEqual({ page: 'job', job: 'a/b', tab: 'ranks' });
+  });
+});
+
+describe('parseCurveView', () => {
+  const read = (text: string) => parseCurveView(new URLSearchParams(text));
+
+  it('has defaults for an empty address', () => {
+    expect(read('')).toEqual({
+      axis: 'step',
+      logY: false,
+      smooth: 0,
+      from: undefined,
+      to: undefined,
+      extra: [],
+      attempt: undefined,
+    });
+  });
+
+  it('reads what an address says', () => {
+    expect(read('axis=tokens&y=log&smooth=0.9&from=10&to=20&keys=a,b&attempt=2')).toEqual({
+      axis: 'tokens',
+      logY: true,
+      smooth: 0.9,
+      from: 10,
+      to: 20,
+      extra: ['a', 'b'],
+      attempt: 2,
+    });
+  });
+
+  it('takes nonsense for not given', () => {
+    const view = read('axis=sideways&smooth=1.5&from=30&to=20&attempt=x');
+    expect(view).toMatchObject({ axis: 'step', smooth: 0, from: undefined, attempt: undefined });
+  });
+});
+
+describe('changeQuery', () => {
+  it('gives one address to one view', () => {
+    const a = changeQuery(new URLSearchParams('y=log'), { axis: 'time' });
+    const b = changeQuery(new URLSearchParams('axis=time'), { y: 'log' });
+    expect(formatQuery(a)).toBe(formatQuery(b));
+  });
+
+  it('removes what is empty and keeps commas readable', () => {
+    const next = changeQuery(new URLSearchParams('a=1&b=2'), { a: undefined, b: '', c: 'x,y' });
+    expect(formatQuery(next)).toBe('?c=x,y');
+  });
+});
+
+it('goes round', () => {
+  expect(nextOf(AXES, 'time')).toBe('step');
+  expect(nextOf([1, 2, 3], 99)).toBe(1);
+});

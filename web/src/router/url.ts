@@ -1,0 +1,121 @@
+// Addresses of views. All state of a view is in its address: a link shows what its sender saw.
+
+export const JOB_TABS = [
+  'curves',
+  'ranks',
+  'timeline',
+  'checkpoints',
+  'logs',
+  'config',
+  'events',
+] as const;
+export type JobTab = (typeof JOB_TABS)[number];
+
+export type Place =
+  | { page: 'overview' | 'jobs' | 'queue' | 'nodes' | 'compare' | 'events' }
+  | { page: 'job'; job: string; tab: JobTab }
+  | { page: 'unknown' };
+
+const PAGES = ['jobs', 'queue', 'nodes', 'compare', 'events'] as const;
+
+function decoded(word: string): string {
+  try {
+    return decodeURIComponent(word);
+  } catch {
+    return word;
+  }
+}
+
+export function parsePath(path: string): Place {
+  const words = path
+    .split('/')
+    .filter((word) => word !== '')
+    .map(decoded);
+  const [first, second, third] = words;
+  if (first === undefined) return { page: 'overview' };
+  if (first === 'jobs' && second !== undefined) {
+    const tab = (third ?? 'curves') as JobTab;
+    if (words.length > 3 || !JOB_TABS.includes(tab)) return { page: 'unknown' };
+    return { page: 'job', job: second, tab };
+  }
+  const page = PAGES.find((name) => name === first);
+  return page && second === undefined ? { page } : { page: 'unknown' };
+}
+
+export function jobPath(job: number | string, tab: JobTab = 'curves'): string {
+  const base = `/jobs/${encodeURIComponent(String(job))}`;
+  return tab === 'curves' ? base : `${base}/${tab}`;
+}
+
+// The query with `changes` applied; undefined or empty removes a name. Names are sorted: one view
+// has one address.
+export function changeQuery(
+  query: URLSearchParams,
+  changes: Record<string, string | number | undefined>,
+): URLSearchParams {
+  const next = new URLSearchParams(query);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined || value === '') next.delete(name);
+    else next.set(name, String(value));
+  }
+  next.sort();
+  return next;
+}
+
+// Commas stay readable; everything else as URLSearchParams writes it.
+export function formatQuery(query: URLSearchParams): string {
+  const text = query.toString().replaceAll('%2C', ',');
+  return text === '' ? '' : `?${text}`;
+}
+
+export type Axis = 'step' | 'tokens' | 'time';
+export const AXES: readonly Axis[] = ['step', 'tokens', 'time'];
+// Weights of the past that the smoothing key goes through.
+export const SMOOTHINGS: readonly number[] = [0, 0.6, 0.9, 0.97, 0.99];
+
+export interface CurveView {
+  axis: Axis;
+  logY: boolean;
+  smooth: number;
+  // Window on the axis; undefined is the whole run.
+  from: number | undefined;
+  to: number | undefined;
+  // Series that the user added to the ready panels.
+  extra: string[];
+  // Only this attempt; undefined joins them.
+  attempt: number | undefined;
+}
+
+function numberIn(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name);
+  if (text === null || text.trim() === '') return undefined;
+  const value = Number(text);
+  return Number.isFinite(value) && value >= 0 ? value : undefined;
+}
+
+export function listIn(query: URLSearchParams, name: string): string[] {
+  return (query.get(name) ?? '').split(',').filter((word) => word !== '');
+}
+
+// Reads any address: what makes no sense counts as not given.
+export function parseCurveView(query: URLSearchParams): CurveView {
+  const axis = AXES.find((name) => name === query.get('axis')) ?? 'step';
+  const smooth = numberIn(query, 'smooth') ?? 0;
+  const from = numberIn(query, 'from');
+  const to = numberIn(query, 'to');
+  const window = from !== undefined && to !== undefined && to > from;
+  return {
+    axis,
+    logY: query.get('y') === 'log',
+    smooth: smooth < 1 ? smooth : 0,
+    from: window ? from : undefined,
+    to: window ? to : undefined,
+    extra: listIn(query, 'keys').slice(0, 32),
+    attempt: numberIn(query, 'attempt') || undefined,
+  };
+}
+
+// The next of `values` after `value`, round and round; the first when it is none of them.
+export function nextOf<T>(values: readonly T[], value: T): T {
+  return values[(values.indexOf(value) + 1) % values.length] as T;
+}

@@ -1,0 +1,31 @@
+// One of a few: radio buttons that look like a strip.
+import { useId } from 'preact/hooks';
+
+export interface ChoiceProps<T extends string> {
+  label: string;
+  value: T;
+  choices: readonly (readonly [T, string])[];
+  onChoose: (value: T) => void;
+}
+
+export function Choice<T extends string>({ label, value, choices, onChoose }: ChoiceProps<T>) {
+  const name = useId();
+  return (
+    <fieldset class="choice">
+      <legend>{label}</legend>
+      <div>
+        {choices.map(([choice, word]) => (
+          <label key={choice}>
+            <input
+              type="radio"
+              name={name}
+              checked={choice === value}
+              onChange={() => onChoose(choice)}
+            />
+            <span>{word}</span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}

@@ -1,0 +1,101 @@
+// Keys. Pages add theirs while they are open; keys do nothing while someone types.
+import { useEffect } from 'preact/hooks';
+
+export type KeyMap = Record<string, () => void>;
+
+const layers: KeyMap[] = [];
+const SEQUENCE_MS = 1_200;
+
+function isTyping(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  const types = ['checkbox', 'radio', 'range', 'button'];
+  if (target instanceof HTMLInputElement) return !types.includes(target.type);
+  return target.isContentEditable || ['TEXTAREA', 'SELECT'].includes(target.tagName);
+}
+
+// The last layer that knows the keys wins.
+function actionFor(keys: string): (() => void) | undefined {
+  for (let at = layers.length - 1; at >= 0; at--) {
+    const action = layers[at]?.[keys];
+    if (action) return action;
+  }
+  return undefined;
+}
+
+const beginsSequence = (key: string) =>
+  layers.some((layer) => Object.keys(layer).some((keys) => keys.startsWith(`${key} `)));
+
+let first = '';
+let firstAt = 0;
+
+function onKeyDown(event: KeyboardEvent): void {
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
+    const open = actionFor('Ctrl-K');
+    if (open) {
+      event.preventDefault();
+      open();
+    }
+    return;
+  }
+  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+  // A dialog is open: its own keys only.
+  if (document.querySelector('dialog[open]')) return;
+  const pair = Date.now() - firstAt < SEQUENCE_MS ? actionFor(`${first} ${event.key}`) : undefined;
+  const action = pair ?? actionFor(event.key);
+  first = '';
+  if (action) {
+    event.preventDefault();
+    action();
+  } else if (beginsSequence(event.key)) {
+    first = event.key;
+    firstAt = Date.now();
+  }
+}
+
+export function startKeyboard(): void {
+  addEventListener('keydown', onKeyDown);
+}
+
+export function useKeys(keys: KeyMap): void {
+  useEffect(() => {
+    layers.push(keys);
+    return () => {
+      layers.splice(layers.indexOf(keys), 1);
+    };
+  });
+}
+
+// Moves the focus through the rows of a page: links marked data-row.
+export function moveRow(by: 1 | -1): void {
+  const rows = [...document.querySelectorAll<HTMLElement>('main [data-row]')];
+  const at = rows.indexOf(document.activeElement as HTMLElement);
+  const next = at === -1 ? (by === 1 ? 0 : rows.length - 1) : at + by;
+  rows[next]?.focus();
+  rows[next]?.scrollIntoView({ block: 'nearest' });
+}
+
+export function focusSearch(): boolean {
+  const field = document.querySelector<HTMLInputElement>('main input[type=search]');
+  field?.focus();
+  field?.select();
+  return field !== null;
+}
+
+export const KEY_HELP: readonly { keys: string[]; does: string; where: string }[] = [
+  {
+    keys: ['g o', 'g j', 'g q', 'g n', 'g c', 'g e'],
+    where: 'Everywhere',
+    does: 'Overview, jobs, queue, nodes, compare, events',
+  },
+  { keys: ['Ctrl-K'], where: 'Everywhere', does: 'Find a job or a page' },
+  { keys: ['/'], where: 'Everywhere', does: 'Search this page' },
+  { keys: ['j', 'k'], where: 'Everywhere', does: 'Next, previous row; Enter opens it' },
+  { keys: ['?'], where: 'Everywhere', does: 'This list' },
+  { keys: ['1', '…', '7'], where: 'A job', does: 'Its tabs' },
+  { keys: ['l'], where: 'A job', does: 'Logs' },
+  { keys: ['[', ']'], where: 'A job', does: 'Earlier, later attempt' },
+  { keys: ['x'], where: 'Curves', does: 'Axis: step, tokens, time' },
+  { keys: ['y'], where: 'Curves', does: 'Logarithmic or linear' },
+  { keys: ['s'], where: 'Curves', does: 'More smoothing, then none' },
+  { keys: ['0'], where: 'Curves', does: 'Whole run' },
+];

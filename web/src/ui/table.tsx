@@ -1,0 +1,138 @@
+// A table that draws only the rows in view: 10 rows or 10,000 cost the same.
+import type { ComponentChildren } from 'preact';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { navigate } from '../router/router';
+import { rowWindow } from './windowing';
+
+export interface Column<T> {
+  name: string;
+  // Of the column, such as "120px"; what is left is shared by those without.
+  width?: string;
+  // Numbers stand right.
+  right?: boolean;
+  // Narrow views leave out 3, then 2.
+  priority?: 1 | 2 | 3;
+  // Set: the head is a button that sorts.
+  sort?: string;
+  // The name is for screen readers only.
+  quietName?: boolean;
+  cell: (row: T) => ComponentChildren;
+}
+
+export interface TableProps<T> {
+  label: string;
+  columns: readonly Column<T>[];
+  rows: readonly T[];
+  rowKey: (row: T) => string | number;
+  // Where a click on the row leads.
+  rowHref?: (row: T) => string;
+  // All rows there are, when more can be loaded than `rows` holds.
+  total?: number;
+  // The end of `rows` is near.
+  onEnd?: () => void;
+  sorted?: { by: string; reverse: boolean; onSort: (by: string) => void };
+}
+
+const ROW_PX = 36;
+// Short tables stand in the page; longer ones scroll by themselves.
+const SCROLL_FROM = 60;
+
+function Head<T>({ columns, sorted }: Pick<TableProps<T>, 'columns' | 'sorted'>) {
+  const direction = sorted?.reverse ? 'descending' : 'ascending';
+  return (
+    <thead>
+      <tr>
+        {columns.map((column) => {
+          const active = sorted && column.sort === sorted.by;
+          return (
+            <th
+              key={column.name}
+              scope="col"
+              aria-sort={active ? direction : undefined}
+              class={`${column.right ? 'right' : ''} p${column.priority ?? 1}`}
+            >
+              {column.sort && sorted ? (
+                <button type="button" onClick={() => sorted.onSort(column.sort as string)}>
+                  {column.name}
+                  {active ? (sorted.reverse ? ' ↑' : ' ↓') : ''}
+                </button>
+              ) : (
+                <span class={column.quietName ? 'hidden' : ''}>{column.name}</span>
+              )}
+            </th>
+          );
+        })}
+      </tr>
+    </thead>
+  );
+}
+
+// A click anywhere on a row opens it, except on what has a click of its own or selects text.
+function openRow(event: MouseEvent, href: string): void {
+  const target = event.target as HTMLElement;
+  if (target.closest('a, button, input, label') || getSelection()?.toString()) return;
+  if (event.metaKey || event.ctrlKey) window.open(href, '_blank');
+  else navigate(href);
+}
+
+export function Table<T>(props: TableProps<T>) {
+  const { columns, rows, rowKey, rowHref, onEnd } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const [view, setView] = useState({ top: 0, height: 800 });
+  const scrolls = rows.length >= SCROLL_FROM;
+  const look = () => {
+    const element = scroller.current;
+    if (!element || !scrolls) return;
+    setView({ top: element.scrollTop, height: element.clientHeight });
+    const left = element.scrollHeight - element.clientHeight - element.scrollTop;
+    if (left < 40 * ROW_PX) onEnd?.();
+  };
+  useLayoutEffect(look, [scrolls, rows.length]);
+  const shown = scrolls
+    ? rowWindow(rows.length, ROW_PX, view.top, view.height)
+    : { first: 0, last: rows.length, above: 0, below: 0 };
+  return (
+    <div
+      ref={scroller}
+      class={`table-scroll ${scrolls ? 'scrolls' : ''}`}
+      onScroll={look}
+      tabIndex={scrolls ? 0 : -1}
+      role="region"
+      aria-label={props.label}
+    >
+      <table aria-rowcount={props.total ?? rows.length}>
+        <colgroup>
+          {columns.map((column) => (
+            <col
+              key={column.name}
+              class={`p${column.priority ?? 1}`}
+              style={column.width ? { width: column.width } : {}}
+            />
+          ))}
+        </colgroup>
+        <Head columns={columns} sorted={props.sorted} />
+        <tbody>
+          {shown.above > 0 && <tr class="spacer" style={{ height: `${shown.above}px` }} />}
+          {rows.slice(shown.first, shown.last).map((row, offset) => (
+            <tr
+              key={rowKey(row)}
+              aria-rowindex={shown.first + offset + 1}
+              class={rowHref ? 'opens' : ''}
+              onClick={rowHref && ((event) => openRow(event, rowHref(row)))}
+            >
+              {columns.map((column) => (
+                <td
+                  key={column.name}
+                  class={`${column.right ? 'right' : ''} p${column.priority ?? 1}`}
+                >
+                  {column.cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+          {shown.below > 0 && <tr class="spacer" style={{ height: `${shown.below}px` }} />}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,18 @@
+import { defineConfig } from 'vitest/config';
+
+// `npm run dev` shows a controller elsewhere: TRAINYARD_URL=http://host:port npm run dev
+const controller = process.env['TRAINYARD_URL'] ?? 'http://127.0.0.1:8470';
+
+export default defineConfig({
+  build: {
+    // The oldest browsers with light-dark(): nothing is rewritten for older ones.
+    target: ['chrome123', 'firefox121', 'safari17.5'],
+    manifest: true,
+    // A data: address would need a hole in the content security policy.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  server: { proxy: { '/api': controller } },
+  test: { include: ['src/**/*.test.ts'], environment: 'node' },
+});

@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+// Tests of pages in a browser, over the build in dist/.
+export default defineConfig({
+  root: '../tests/web',
+  test: {
+    include: ['*.test.ts'],
+    environment: 'node',
+    // One browser at a time: the machines that run this have few cores.
+    fileParallelism: false,
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+  },
+});
