@@ -6,7 +6,10 @@ import { startKeyboard } from './ui/keyboard';
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/parts.css';
-import './styles/pages.css';
+import './styles/frame.css';
+import './styles/cluster.css';
+import './styles/job.css';
+import './styles/job_views.css';
 
 startRouter();
 startKeyboard();

@@ -54,7 +54,8 @@ function createChart(host: HTMLElement, props: ChartProps, current: { current: C
   const visible = () => extent(current.current.curves);
   const options = chartOptions(props.curves, props.look, size, visible);
   options.hooks = {
-    draw: [
+    // Below the curves: a mark must not hide the spike that it is about.
+    drawAxes: [
       (chart) => {
         placed = drawMarkers(chart, current.current.markers, current.current.xOfMarker);
       },

@@ -135,14 +135,12 @@ export function CurvePanel(props: CurvePanelProps) {
   const markers = useMemo(
     () => [
       ...props.markers,
-      ...props.curves
-        .flatMap(nanSteps)
-        .map((step): Marker => ({
-          kind: 'nan',
-          step,
-          timeMs: 0,
-          text: `not a number at step ${step}`,
-        })),
+      ...props.curves.flatMap(nanSteps).map((step): Marker => ({
+        kind: 'nan',
+        step,
+        timeMs: 0,
+        text: `not a number at step ${step}`,
+      })),
     ],
     [props.markers, props.curves],
   );

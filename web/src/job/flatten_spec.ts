@@ -20,7 +20,9 @@ function walk(value: unknown, prefix: string, into: Map<string, string>): void {
     return;
   }
   for (const [key, inner] of Object.entries(value)) {
-    if (inner === null || inner === undefined) continue;
+    // An empty list says no more than its absence.
+    const empty = Array.isArray(inner) && inner.length === 0;
+    if (inner === null || inner === undefined || empty) continue;
     walk(inner, prefix === '' ? key : `${prefix}.${key}`, into);
   }
 }

@@ -78,9 +78,10 @@ function Figures({ response, job }: { response: GetJobResponse; job: Job }) {
   const eta = ended
     ? { name: 'Took', value: duration(wallSeconds(job, serverNow.value)) }
     : { name: 'Time left', value: duration(figures.etaSeconds) };
+  const until = serverNow.value + (figures.etaSeconds ?? 0) * 1000;
   const note = ended
     ? `ended ${ago(job.ended_time_ms, serverNow.value)}`
-    : `submitted ${ago(job.submitted_time_ms, serverNow.value)}`;
+    : figures.etaSeconds && `until about ${clockTime(until, serverNow.value).slice(0, -3)}`;
   const rate =
     figures.stepSeconds === undefined ? undefined : `${duration(figures.stepSeconds)} a step`;
   return (
@@ -124,8 +125,8 @@ export function JobHeader({ response, job }: { response: GetJobResponse; job: Jo
           {attempt && <span>attempt {attempt.epoch}</span>}
           <span>{shapeText(job)}</span>
           {job.user && <span>{job.user}</span>}
-          <time title={`submitted ${fullTime(job.submitted_time_ms)}`}>
-            {clockTime(job.submitted_time_ms, serverNow.value)}
+          <time title={fullTime(job.submitted_time_ms)}>
+            submitted {ago(job.submitted_time_ms, serverNow.value)}
           </time>
         </p>
         <JobActions job={job} />

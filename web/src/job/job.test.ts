@@ -26,7 +26,6 @@ describe('settings', () => {
 
   it('flattens with the nearest origin', () => {
     expect(flattenSpec(spec, origins)).toEqual([
-      { key: 'extends', value: '[]', origin: '' },
       { key: 'command', value: '[sh, -c]', origin: '' },
       { key: 'train.seq_length', value: '128', origin: 'recipe tiny' },
       { key: 'train.seed', value: '7', origin: '--set' },

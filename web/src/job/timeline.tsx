@@ -117,12 +117,10 @@ function VerdictText({
 }) {
   const { verdict } = attempt;
   if (!verdict || verdict.cause === 'completed') return null;
-  const culprit = [
-    verdict.rank >= 0 && verdict.cause !== 'stopped' ? `rank ${verdict.rank}` : '',
-    verdict.node_id ? `on ${nodeName(verdict.node_id, names)}` : '',
-  ]
-    .filter((word) => word !== '')
-    .join(' ');
+  const rank = verdict.rank >= 0 && verdict.cause !== 'stopped' ? `rank ${verdict.rank}` : '';
+  const node = verdict.node_id ? `on ${nodeName(verdict.node_id, names)}` : '';
+  // Most summaries name the culprit themselves.
+  const culprit = rank && verdict.summary.includes(rank) ? '' : `${rank} ${node}`.trim();
   return (
     <div class="verdict">
       <p>

@@ -2,7 +2,7 @@
 import { live, serverNow, waitingJobs } from '../api/store';
 import type { Job } from '../api/types';
 import { plainWords } from '../format/words';
-import { duration } from '../format/time';
+import { ago, duration } from '../format/time';
 import { shapeText } from '../job/progress';
 import { Link } from '../router/router';
 import { jobPath } from '../router/url';
@@ -11,7 +11,6 @@ import { Empty, Skeleton } from '../ui/notice';
 
 function QueueRow({ job }: { job: Job }) {
   const reason = live.value.pending.get(job.id);
-  const waited = (serverNow.value - job.submitted_time_ms) / 1000;
   const backoff = job.not_before_ms - serverNow.value;
   return (
     <li class="queue-row">
@@ -37,7 +36,9 @@ function QueueRow({ job }: { job: Job }) {
         </div>
         <div>
           <dt>{backoff > 0 ? 'Tried again in' : 'Submitted'}</dt>
-          <dd>{backoff > 0 ? duration(backoff / 1000) : `${duration(waited)} ago`}</dd>
+          <dd>
+            {backoff > 0 ? duration(backoff / 1000) : ago(job.submitted_time_ms, serverNow.value)}
+          </dd>
         </div>
         <div>
           <dt>User</dt>
