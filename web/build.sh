@@ -12,7 +12,8 @@ fi
 if [ "${1:-}" = packages ]; then exit 0; fi
 
 sources=(src public index.html vite.config.ts budget.mjs package.json package-lock.json)
-if [ -f dist/index.html ] && [ -z "$(find "${sources[@]}" -newer dist/index.html -print -quit)" ]; then
-  exit 0
+if [ -f dist/index.html ]; then
+  newer=$(find "${sources[@]}" -newer dist/index.html -print -quit)
+  if [ -z "$newer" ]; then exit 0; fi
 fi
 npm run --silent build
