@@ -47,7 +47,8 @@ nlohmann::json PlanDocument(const ResolvedSpec& resolved, const Placement& place
                              {"refusal", nullptr}};
   const v1::PlanJobResponse none;
   const nlohmann::json answer = StableJson(placement.answer.ok() ? *placement.answer : none);
-  for (const auto& [key, value] : answer.items()) document[key] = value;
+  // The settings stand as this command resolved them, whatever the controller repeats.
+  for (const auto& [key, value] : answer.items()) document.emplace(key, value);
   if (placement.skipped.empty() && !placement.answer.ok()) {
     document["refusal"] = std::string(placement.answer.status().message());
   }
