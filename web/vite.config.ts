@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 // `npm run dev` shows a controller elsewhere: TRAINYARD_URL=http://host:port npm run dev
-const controller = process.env['TRAINYARD_URL'] ?? 'http://127.0.0.1:8470';
+const controller = process.env['TRAINYARD_URL'] ?? 'http://127.0.0.1:7071';
 
 export default defineConfig({
   build: {

@@ -14,6 +14,10 @@ async function visit(path: string, viewport?: typeof PHONE): Promise<Page> {
   return open.page;
 }
 
+// Requests follow the address by a moment.
+const requested = (matches: (request: string) => boolean) =>
+  expect.poll(() => server.requests.some(matches)).toBe(true);
+
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { name });
 
 beforeAll(async () => {
@@ -87,7 +91,7 @@ describe('curves', () => {
       .getByText(/^\d+ points$/)
       .first()
       .waitFor();
-    expect(server.requests.some((r) => /series.*from=1\d\d\d&to=1\d\d\d/.test(r))).toBe(true);
+    await requested((r) => /series.*from=1\d\d\d&to=1\d\d\d/.test(r));
     await page.keyboard.press('0');
     await page.waitForURL((url) => !url.search.includes('from'));
   });
@@ -103,7 +107,7 @@ describe('curves', () => {
     expect(await page.getByRole('radio', { name: 'tokens' }).isChecked()).toBe(true);
     await page.getByRole('radio', { name: 'time' }).check({ force: true });
     await page.waitForURL(/axis=time/);
-    expect(server.requests.some((r) => /series.*x=time.*smooth=0.6/.test(r))).toBe(true);
+    await requested((r) => /series.*x=time.*smooth=0.6/.test(r));
   });
 
   it('reads the values under the cursor in every panel at once', async () => {
@@ -145,7 +149,7 @@ describe('logs', () => {
     const page = await visit('/jobs/42/logs');
     await page.getByRole('searchbox', { name: 'Search all output' }).fill('behind');
     await page.locator('.log mark').first().waitFor();
-    expect(server.requests.some((r) => r.includes('grep=behind'))).toBe(true);
+    await requested((r) => r.includes('grep=behind'));
     await page.waitForURL(/grep=behind/);
     await page.getByRole('searchbox', { name: 'Search all output' }).fill('no such text');
     await page.getByText('No line holds').waitFor();

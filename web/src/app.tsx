@@ -117,9 +117,18 @@ function useGlobalKeys(): void {
   });
 }
 
+// A job's page names itself.
+function useTitle(at: Place): void {
+  const name = NAVIGATION.find(({ pages }) => at.page !== 'job' && pages.includes(at.page))?.name;
+  useEffect(() => {
+    if (name) document.title = `${name} · Trainyard`;
+  }, [name]);
+}
+
 export function App() {
   const at = place.value;
   useGlobalKeys();
+  useTitle(at);
   const close = () => {
     shown.value = 'none';
   };

@@ -1,6 +1,6 @@
 // What the tab knows of the cluster, as signals that components read.
 import { computed, signal } from '@preact/signals';
-import { apiPath, getJson } from './client';
+import { getJson } from './client';
 import { NOTHING_HEARD, hasEnded, reduceLive, type Live, type LiveEvent } from './live';
 import { EventStream, type StreamKind } from './stream';
 import type {
@@ -9,6 +9,7 @@ import type {
   Job,
   ListEventsResponse,
   ListNodesResponse,
+  StreamHello,
 } from './types';
 
 const BASE_TOPICS = ['jobs', 'nodes', 'events'];
@@ -74,31 +75,35 @@ function onEvent(kind: StreamKind, data: unknown, id: number): void {
   } else {
     const before = live.value;
     live.value = reduceLive(before, { kind, data } as LiveEvent, id);
-    if (kind === 'hello') afterHello(before);
+    if (kind === 'hello') afterHello(before, (data as StreamHello).resumed);
   }
 }
 
-function afterHello(before: Live): void {
+function afterHello(before: Live, resumed: boolean): void {
   const { clusterId } = live.value;
   if (before.clusterId !== '' && before.clusterId !== clusterId) {
     openJob.value = undefined;
     stream?.forget();
   }
-  void loadRecent();
-  if (openJobId) void refreshJob();
+  if (!resumed || live.value.events === undefined) void loadRecent();
+  // Points and lines are not part of the stream, so some may have been missed.
+  if (openJobId !== undefined) void refreshJob();
 }
 
-// What a resumed stream does not repeat: events from before this page was opened, and names.
+// What a stream does not tell: events from before this page was opened, names, and what the
+// controller can do.
 async function loadRecent(): Promise<void> {
   try {
-    const recent = await getJson<ListEventsResponse>('/events', { limit: 100 });
+    const [recent, nodes, server] = await Promise.all([
+      getJson<ListEventsResponse>('/events', { limit: 100 }),
+      getJson<ListNodesResponse>('/nodes', { fields: 'id' }),
+      getJson<GetServerInfoResponse>('/server'),
+    ]);
     live.value = reduceLive(live.value, { kind: 'events', data: recent });
-    const nodes = await getJson<ListNodesResponse>('/nodes', { fields: 'id' });
     jobNames.value = nodes.job_names;
-    const server = await getJson<GetServerInfoResponse>('/server');
     capabilities.value = server.capabilities;
   } catch {
-    // The stream says by itself that the controller is away.
+    // The stream says by itself that the controller is away, and says hello when it is back.
   }
 }
 
@@ -122,8 +127,12 @@ export function connect(): void {
   stream.listen(BASE_TOPICS);
 }
 
+// Counts the calls of follow(), so that an answer that comes late changes nothing.
+let followed = 0;
+
 // Follows one job closely, or none. `reference` may be a name; the stream wants the number.
 export async function follow(reference: string | undefined): Promise<void> {
+  const mine = ++followed;
   openJob.value = undefined;
   openJobId = undefined;
   if (reference === undefined) {
@@ -131,11 +140,12 @@ export async function follow(reference: string | undefined): Promise<void> {
     return;
   }
   const response = await getJson<GetJobResponse>(`/jobs/${encodeURIComponent(reference)}`);
+  if (mine !== followed) return;
   const id = response.job?.id;
   openJobId = id;
   setClock(response);
   openJob.value = response;
-  stream?.listen([...BASE_TOPICS, ...['job', 'metrics', 'logs'].map((t) => `${t}:${id}`)]);
+  stream?.listen([...BASE_TOPICS, ...['job', 'metrics', 'logs'].map((topic) => `${topic}:${id}`)]);
 }
 
 export async function refreshJob(): Promise<void> {
@@ -150,5 +160,3 @@ export async function refreshJob(): Promise<void> {
     // Kept as it was: the badge says how old it is.
   }
 }
-
-export const specUrl = apiPath('/openapi.json');

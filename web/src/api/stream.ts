@@ -2,6 +2,7 @@
 import { apiPath } from './client';
 
 const RETRY_MS = 1_000;
+const SETTLE_MS = 30;
 // The controller comments every 15 s, which a browser keeps to itself: silence is tested by asking.
 const SILENCE_MS = 12_000;
 const PROBE_TIMEOUT_MS = 3_000;
@@ -30,11 +31,13 @@ export class EventStream {
     setInterval(() => void this.probe(), SILENCE_MS / 2);
   }
 
-  // Opens the stream, or opens it anew when the topics differ.
+  // Opens the stream, or opens it anew when the topics differ. Going from one job to another changes
+  // them twice in a moment, which costs one connection.
   listen(topics: readonly string[]): void {
-    if (this.source && topics.join() === this.topics.join()) return;
+    if (topics.join() === this.topics.join()) return;
     this.topics = topics;
-    this.open();
+    clearTimeout(this.retry);
+    this.retry = setTimeout(() => this.open(), SETTLE_MS);
   }
 
   // The next connection asks for everything instead of what has changed.

@@ -85,7 +85,7 @@ export function ClusterMap() {
       {nodes?.length === 0 && (
         <Empty title="No worker has joined yet">
           <p>Start one on each machine:</p>
-          <CommandLine text={`trainyard-worker --controller ${location.hostname}:PORT`} />
+          <CommandLine text={`trainyard-worker --controller ${location.hostname}:7070 --data-dir DIR`} />
         </Empty>
       )}
       {nodes && nodes.length > 0 && (
