@@ -1,4 +1,4 @@
-// The pages over a real controller with two real workers. TRAINYARD_BIN says where the programs are.
+// The pages over a real controller with two real workers, whose programs are in TRAINYARD_BIN.
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';

@@ -31,8 +31,8 @@ export class EventStream {
     setInterval(() => void this.probe(), SILENCE_MS / 2);
   }
 
-  // Opens the stream, or opens it anew when the topics differ. Going from one job to another changes
-  // them twice in a moment, which costs one connection.
+  // Opens the stream, or opens it anew when the topics differ. Going from one job to another
+  // changes them twice in a moment, which costs one connection.
   listen(topics: readonly string[]): void {
     if (topics.join() === this.topics.join()) return;
     this.topics = topics;

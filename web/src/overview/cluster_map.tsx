@@ -12,6 +12,9 @@ import { Empty, Skeleton } from '../ui/notice';
 // Beyond this many slots numbers do not fit any more; the title still tells.
 const NUMBERED_SLOTS = 512;
 
+const workerLine = () =>
+  `trainyard-worker --controller ${location.hostname}:7070 --data-dir DIR`;
+
 export const jobColor = (jobId: number) => runColorName(jobId - 1);
 
 function jobName(id: number): string {
@@ -85,7 +88,7 @@ export function ClusterMap() {
       {nodes?.length === 0 && (
         <Empty title="No worker has joined yet">
           <p>Start one on each machine:</p>
-          <CommandLine text={`trainyard-worker --controller ${location.hostname}:7070 --data-dir DIR`} />
+          <CommandLine text={workerLine()} />
         </Empty>
       )}
       {nodes && nodes.length > 0 && (
