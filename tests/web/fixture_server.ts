@@ -95,8 +95,10 @@ export class FixtureServer {
     this.streams.clear();
     const { server } = this;
     if (!server) return;
+    // First no new connections, then the old ones: otherwise one may slip in between and stay.
+    const closed = new Promise((resolve) => server.close(resolve));
     server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+    await closed;
   }
 
   // Tells every open page of one changed job.

@@ -1,7 +1,8 @@
 // Runs over each other: one curve each, with what differs in their settings.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { asRequestError, getJson, isAbort, type RequestError } from '../api/client';
-import { jobList } from '../api/store';
+import { hasEnded } from '../api/live';
+import { clock, jobList, live } from '../api/store';
 import type { GetJobResponse, GetSeriesResponse, Job, ListKeysResponse } from '../api/types';
 import { bucketsFor } from '../chart/axes';
 import { Chart, type Reading } from '../chart/chart';
@@ -23,24 +24,35 @@ import { Empty, Failure, Skeleton } from '../ui/notice';
 import { compareCurves, dashOf, type Run } from './runs';
 
 const RUNS_MAX = 50;
+const REFRESH_MS = 10_000;
 
 const elapsed = (ms: number) => duration(ms / 1000);
+
+// The stream holds most jobs that one compares; the others are asked for.
+async function jobOf(reference: string, signal: AbortSignal): Promise<Job> {
+  const held = live.peek().jobs?.get(Number(reference));
+  if (held) return held;
+  const path = `/jobs/${encodeURIComponent(reference)}`;
+  const { job } = await getJson<GetJobResponse>(path, {}, signal);
+  return job as Job;
+}
 
 // One answer for each run. What failed is told; the others are shown.
 function useRuns(references: readonly string[], key: string, search: Record<string, unknown>) {
   const [runs, setRuns] = useState<Run[]>();
   const [error, setError] = useState<RequestError>();
   const identity = JSON.stringify([references, key, search]);
+  const trains = runs?.some(({ job }) => !hasEnded(job)) ?? false;
   useEffect(() => {
     const abort = new AbortController();
     const one = async (reference: string): Promise<Run> => {
       const path = `/jobs/${encodeURIComponent(reference)}`;
       const series = { keys: key, ...search } as Record<string, string>;
-      const [found, answer] = await Promise.all([
-        getJson<GetJobResponse>(path, {}, abort.signal),
+      const [job, answer] = await Promise.all([
+        jobOf(reference, abort.signal),
         getJson<GetSeriesResponse>(`${path}/series`, series, abort.signal),
       ]);
-      return { job: found.job as Job, series: answer.series[0] };
+      return { job, series: answer.series[0] };
     };
     Promise.allSettled(references.map(one)).then(
       (answers) => {
@@ -53,7 +65,7 @@ function useRuns(references: readonly string[], key: string, search: Record<stri
       () => undefined,
     );
     return () => abort.abort();
-  }, [identity]);
+  }, [identity, trains ? Math.floor(clock.value / REFRESH_MS) : 0]);
   return { runs, error };
 }
 
