@@ -76,6 +76,30 @@ describe('a controller that goes away', () => {
   });
 });
 
+describe('a view that could not be loaded', () => {
+  it.each(['/jobs/42', '/jobs/42/logs', '/jobs', '/events', '/jobs/42/ranks'])(
+    'is loaded when the controller is back: %s',
+    async (path) => {
+      const page = await visit('/queue');
+      await page.getByText('live', { exact: true }).waitFor();
+      // All but the stream fails, as when the controller dies between two requests.
+      await page.route(/api\/v1\/(jobs|events\?)/, (route) => route.abort());
+      await page.evaluate((to) => {
+        history.pushState(null, '', to);
+        dispatchEvent(new PopStateEvent('popstate'));
+      }, path);
+      await page.getByRole('alert').first().waitFor();
+      await page.unroute(/api\/v1\/(jobs|events\?)/);
+      await server.stop();
+      await page.getByText(/^stale \d/).waitFor();
+      await server.start();
+      await page.getByText('live', { exact: true }).waitFor();
+      await expect.poll(() => page.getByRole('alert').count()).toBe(0);
+      await page.locator('.panel, .log-row, tbody tr, .events li, .rank').first().waitFor();
+    },
+  );
+});
+
 describe('curves', () => {
   it('zooms by dragging, asks for finer points, and goes back', async () => {
     const page = await visit('/jobs/42');

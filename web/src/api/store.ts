@@ -24,6 +24,8 @@ export const metricsTick = signal(0);
 export const logsTick = signal(0);
 
 export const connected = signal(false);
+// Counts how often the controller came back: what failed meanwhile is tried again then.
+export const reconnects = signal(0);
 // When the controller was last heard; 0 before the first time.
 export const heardAt = signal(0);
 // By this browser's clock, once a second, for ages.
@@ -114,6 +116,7 @@ export function connect(): void {
   stream = new EventStream({
     onEvent,
     onConnected: () => {
+      if (!connected.value && heardAt.value > 0) reconnects.value++;
       connected.value = true;
       heardAt.value = Date.now();
     },

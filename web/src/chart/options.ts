@@ -105,8 +105,14 @@ function axisLook(): uPlot.Axis {
   return { stroke: themeColor('text-faint'), font: FONT, grid, ticks: { show: false }, gap: 6 };
 }
 
+// Steps and tokens are whole: no tick stands between two of them.
+const WHOLE_INCREMENTS = Array.from({ length: 18 }, (_, power) =>
+  [1, 2, 5].map((digit) => digit * 10 ** power),
+).flat();
+
 function xAxis(look: ChartLook): uPlot.Axis {
-  const base = { ...axisLook(), size: 26, space: 70 };
+  const base: uPlot.Axis = { ...axisLook(), size: 26, space: 70 };
+  if (look.axis !== 'time') base.incrs = WHOLE_INCREMENTS;
   const { xWords } = look;
   if (xWords) return { ...base, values: (_: uPlot, ticks: number[]) => ticks.map(xWords) };
   if (look.axis === 'time') return base;

@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { asRequestError, getJson, isAbort, type RequestError } from '../api/client';
 import { hasEnded } from '../api/live';
-import { clock, jobList, live } from '../api/store';
+import { clock, jobList, live, reconnects } from '../api/store';
 import type { GetJobResponse, GetSeriesResponse, Job, ListKeysResponse } from '../api/types';
 import { bucketsFor } from '../chart/axes';
 import { Chart, type Reading } from '../chart/chart';
@@ -65,7 +65,7 @@ function useRuns(references: readonly string[], key: string, search: Record<stri
       () => undefined,
     );
     return () => abort.abort();
-  }, [identity, trains ? Math.floor(clock.value / REFRESH_MS) : 0]);
+  }, [identity, trains ? Math.floor(clock.value / REFRESH_MS) : 0, reconnects.value]);
   return { runs, error };
 }
 

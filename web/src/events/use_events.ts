@@ -1,6 +1,7 @@
 // Pages of events, newest first, that grow when asked.
 import { useEffect, useState } from 'preact/hooks';
 import { asRequestError, getJson, type RequestError } from '../api/client';
+import { reconnects } from '../api/store';
 import type { EventEntry, ListEventsResponse } from '../api/types';
 import { isQuiet } from '../format/event_text';
 
@@ -33,7 +34,7 @@ export function useEvents(path: string, tick: unknown): EventPages {
       (failure: unknown) => setError(asRequestError(failure)),
     );
   };
-  useEffect(() => load(), [path, tick]);
+  useEffect(() => load(), [path, tick, reconnects.value]);
   return {
     entries: held?.filter((entry) => !isQuiet(entry)),
     error,

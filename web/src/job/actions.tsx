@@ -2,13 +2,14 @@
 import { useState } from 'preact/hooks';
 import { asRequestError, postJson, type RequestError } from '../api/client';
 import { hasEnded } from '../api/live';
-import { refreshJob } from '../api/store';
+import { openJob, refreshJob } from '../api/store';
 import type { Job, SubmitJobResponse } from '../api/types';
 import { navigate } from '../router/router';
 import { jobPath } from '../router/url';
 import { CommandLine } from '../ui/copy';
 import { Dialog } from '../ui/dialog';
 import { Failure } from '../ui/notice';
+import { commandLineForNewJob, isJobName, specForNewJob } from './resubmit';
 
 export interface ConfirmProps {
   title: string;
@@ -16,6 +17,8 @@ export interface ConfirmProps {
   commandLine: string;
   verb: string;
   danger?: boolean;
+  // False: what was entered cannot be sent.
+  ready?: boolean;
   act: () => Promise<void>;
   onClose: () => void;
   children?: preact.ComponentChildren;
@@ -49,7 +52,7 @@ export function Confirm(props: ConfirmProps) {
         <button
           type="button"
           class={props.danger ? 'danger' : 'primary'}
-          disabled={busy}
+          disabled={busy || props.ready === false}
           onClick={() => void act()}
         >
           {busy ? 'Sending…' : props.verb}
@@ -84,13 +87,13 @@ function StopQuestion({ job, kill, onClose }: { job: Job; kill: boolean; onClose
 
 function AgainQuestion({ job, onClose }: { job: Job; onClose: () => void }) {
   const [name, setName] = useState(job.name);
-  const line =
-    `trainyard describe ${job.id} -o json | jq '.spec | .name = "${name}"' > again.json` +
-    ' && trainyard submit again.json';
+  // The open job has every origin; lists leave them out.
+  const full = openJob.peek()?.job ?? job;
   const act = async () => {
+    if (!full.spec) return;
+    const spec = specForNewJob(full.spec, full.origins, name);
     const requestId = `web-${job.id}-${Date.now().toString(36)}`;
-    const body = { spec: { ...job.spec, name }, request_id: requestId };
-    const answer = await postJson<SubmitJobResponse>('/jobs', body);
+    const answer = await postJson<SubmitJobResponse>('/jobs', { spec, request_id: requestId });
     if (answer.job) navigate(jobPath(answer.job.id));
   };
   return (
@@ -99,13 +102,20 @@ function AgainQuestion({ job, onClose }: { job: Job; onClose: () => void }) {
       verb="Submit"
       onClose={onClose}
       act={act}
-      text="A new job with the same settings. Its name must differ from jobs that have not ended."
-      commandLine={line}
+      ready={isJobName(name)}
+      text="A new job with the same settings and a checkpoint directory of its own."
+      commandLine={commandLineForNewJob(job.id, full.origins, name)}
     >
       <label class="field">
-        Name
-        <input type="text" value={name} onInput={(event) => setName(event.currentTarget.value)} />
+        Name, different from those of jobs that have not ended
+        <input
+          type="text"
+          value={name}
+          aria-invalid={!isJobName(name)}
+          onInput={(event) => setName(event.currentTarget.value)}
+        />
       </label>
+      {!isJobName(name) && <p class="tone-bad">Small letters, digits, and . _ - between them.</p>}
     </Confirm>
   );
 }

@@ -1,10 +1,10 @@
 import type { GetSeriesResponse, Job } from '../api/types';
 import { setQuery } from '../router/router';
-import { AXES, SMOOTHINGS, type CurveView } from '../router/url';
+import { SMOOTHINGS, type CurveView } from '../router/url';
 import { axisLabel } from '../chart/axes';
 import { Choice } from '../ui/choice';
 import { Icon } from '../ui/icon';
-import { offeredKeys } from './panels';
+import { axesFor, offeredKeys } from './panels';
 
 function ExtraSeries({ known, view }: { known: readonly string[]; view: CurveView }) {
   const offered = offeredKeys(known);
@@ -56,7 +56,7 @@ export function CurveTools({
       <Choice
         label="Axis"
         value={view.axis}
-        choices={AXES.map((axis) => [axis, axisLabel(axis)])}
+        choices={axesFor(known).map((axis) => [axis, axisLabel(axis)])}
         onChoose={(axis) =>
           setQuery({
             axis: axis === 'step' ? undefined : axis,

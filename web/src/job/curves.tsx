@@ -7,13 +7,13 @@ import { bucketsFor, refreshInterval } from '../chart/axes';
 import { pointsPerBucket } from '../chart/curves';
 import { markersOf, type Marker } from '../chart/markers';
 import { query, setQuery } from '../router/router';
-import { AXES, SMOOTHINGS, nextOf, parseCurveView, type CurveView } from '../router/url';
+import { SMOOTHINGS, nextOf, parseCurveView, type CurveView } from '../router/url';
 import { useKeys } from '../ui/keyboard';
 import { useLoad, type Loaded } from '../ui/load';
 import { Empty, Failure, Skeleton } from '../ui/notice';
 import { CurveTools } from './curve_tools';
 import { CurvePanel } from './curve_panel';
-import { panelsFor } from './panels';
+import { axesFor, panelsFor } from './panels';
 import { figuresOf } from './progress';
 
 // Passes a counter on, but not more often than every `intervalMs`; the last count always arrives.
@@ -65,9 +65,9 @@ function useSeries(job: Job, view: CurveView, keys: readonly string[]): Loaded<G
   return loaded;
 }
 
-function useCurveKeys(view: CurveView): void {
+function useCurveKeys(view: CurveView, known: readonly string[]): void {
   useKeys({
-    x: () => setQuery({ axis: nextOf(AXES, view.axis), from: undefined, to: undefined }),
+    x: () => setQuery({ axis: nextOf(axesFor(known), view.axis), from: undefined, to: undefined }),
     y: () => setQuery({ y: view.logY ? undefined : 'log' }),
     s: () => setQuery({ smooth: nextOf(SMOOTHINGS, view.smooth) || undefined }),
     0: () => setQuery({ from: undefined, to: undefined }),
@@ -116,7 +116,6 @@ function Panels({
 
 export function Curves({ job }: { job: Job }) {
   const view = parseCurveView(query.value);
-  useCurveKeys(view);
   const known = useLoad<ListKeysResponse>(
     `/jobs/${job.id}/metrics`,
     {},
@@ -124,6 +123,7 @@ export function Curves({ job }: { job: Job }) {
     figuresOf(job).step > 0,
   );
   const keys = known.data?.keys ?? [];
+  useCurveKeys(view, keys);
   const panels = panelsFor(keys, view.extra);
   const wanted = panels
     .flatMap((panel) => [...panel.keys, ...(panel.points ?? [])])

@@ -14,6 +14,7 @@ import {
   withOlder,
   withoutEscapes,
 } from './log_lines';
+import { commandLineForNewJob, isJobName, specForNewJob } from './resubmit';
 import { offeredKeys, panelsFor } from './panels';
 import { groupRanks, heatOf, layoutSizes, medianStepSeconds, stragglers } from './rank_heat';
 
@@ -50,6 +51,36 @@ describe('settings', () => {
         [at('a', '1'), at('b', '3')],
       ]),
     ).toEqual(['b']);
+  });
+});
+
+describe('a job submitted again', () => {
+  const spec = {
+    name: 'old',
+    extends: ['tiny'],
+    layout: { tp: 2, dp: 8 },
+    checkpoint: { dir: '/ckpt/7-old', every_steps: 5 },
+  } as never;
+  const origins = [
+    { key: 'layout.dp', source: 'derived' },
+    { key: 'checkpoint.dir', source: 'derived' },
+    { key: 'train.gone', source: 'derived' },
+    { key: 'layout.tp', source: '--set' },
+  ];
+
+  it('leaves out what was derived for the old one, and never shares its checkpoints', () => {
+    expect(specForNewJob(spec, origins, 'new')).toEqual({
+      name: 'new',
+      layout: { tp: 2 },
+      checkpoint: { every_steps: 5 },
+    });
+  });
+
+  it('has a command line that does the same', () => {
+    const line = commandLineForNewJob(7, origins, 'new');
+    expect(line).toContain('del(.extends, .layout.dp, .checkpoint.dir, .train.gone)');
+    expect(isJobName('a-1')).toBe(true);
+    expect(isJobName("a'; rm")).toBe(false);
   });
 });
 

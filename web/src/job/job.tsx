@@ -1,7 +1,7 @@
 // One job: header, tabs, and the tab that is open.
 import { useEffect, useState } from 'preact/hooks';
 import { asRequestError, type RequestError } from '../api/client';
-import { follow, openJob } from '../api/store';
+import { follow, openJob, reconnects } from '../api/store';
 import type { Job } from '../api/types';
 import { Link, navigate, place, query, setQuery } from '../router/router';
 import { JOB_TABS, jobPath, type JobTab } from '../router/url';
@@ -111,6 +111,10 @@ export function JobPage() {
     follow(reference).catch((failure: unknown) => setError(asRequestError(failure)));
     return () => void follow(undefined);
   }, [reference, tries]);
+  const back = reconnects.value;
+  useEffect(() => {
+    if (error && error.status !== 404) setTries((count) => count + 1);
+  }, [back]);
   const response = openJob.value;
   const job = response?.job;
   useJobKeys(job);

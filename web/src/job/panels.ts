@@ -1,5 +1,6 @@
 // The panels of a job that need no set-up, and those that a user adds.
 import type { Unit } from '../chart/axes';
+import { AXES } from '../router/url';
 import { bytes, measured, percent, short } from '../format/numbers';
 import { duration } from '../format/time';
 
@@ -62,3 +63,7 @@ export function valueText(value: number | undefined, unit: Unit): string {
       return measured(value);
   }
 }
+
+// Tokens can only be an axis of a job that counts them.
+export const axesFor = (known: readonly string[]) =>
+  AXES.filter((axis) => axis !== 'tokens' || known.includes('tokens'));

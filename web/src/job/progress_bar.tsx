@@ -1,6 +1,7 @@
 // How far something is, from 0 to 1; empty where the end is not known.
 export function ProgressBar({ done, label }: { done: number | undefined; label: string }) {
-  const value = Math.round((done ?? 0) * 1000) / 10;
+  if (done === undefined) return null;
+  const value = Math.round(done * 1000) / 10;
   return (
     <div
       class="progress"

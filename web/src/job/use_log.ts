@@ -1,6 +1,7 @@
 // Reads a job's output page by page, in both directions.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { asRequestError, getJson, isAbort, type RequestError } from '../api/client';
+import { reconnects } from '../api/store';
 import type { ReadLogPageResponse } from '../api/types';
 import { firstStretch, olderCursorOf, withNewer, withOlder, type LogStretch } from './log_lines';
 
@@ -25,6 +26,7 @@ export interface LogReader {
 export function useLog(jobId: number, filter: LogFilter): LogReader {
   const [stretch, setStretch] = useState<LogStretch>();
   const [error, setError] = useState<RequestError>();
+  const [tries, setTries] = useState(0);
   const busy = useRef(false);
   const held = useRef<LogStretch>(undefined);
   held.current = stretch;
@@ -52,7 +54,12 @@ export function useLog(jobId: number, filter: LogFilter): LogReader {
       },
     );
     return () => abort.abort();
-  }, [key]);
+  }, [key, tries]);
+
+  const back = reconnects.value;
+  useEffect(() => {
+    if (held.current === undefined && error) setTries((count) => count + 1);
+  }, [back]);
 
   // One page at a time. Returns how many lines the view moved by.
   const load = async (

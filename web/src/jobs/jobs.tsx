@@ -1,7 +1,7 @@
 // All jobs, from the controller page by page: sorted and searched there.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { asRequestError, getJson, isAbort, type RequestError } from '../api/client';
-import { live, serverNow } from '../api/store';
+import { live, reconnects, serverNow } from '../api/store';
 import type { Job, JobOrder, JobState, ListJobsResponse } from '../api/types';
 import { count, measured, percent } from '../format/numbers';
 import { ago, duration, fullTime } from '../format/time';
@@ -68,7 +68,7 @@ function useJobs(filter: Record<string, string | boolean | undefined>): Pages {
     const abort = new AbortController();
     load('', abort.signal);
     return () => abort.abort();
-  }, [key, newest]);
+  }, [key, newest, reconnects.value]);
   return {
     ...state,
     loadMore: () => cursor.current !== '' && !busy.current && load(cursor.current),

@@ -12,8 +12,7 @@ import { Empty, Skeleton } from '../ui/notice';
 // Beyond this many slots numbers do not fit any more; the title still tells.
 const NUMBERED_SLOTS = 512;
 
-const workerLine = () =>
-  `trainyard-worker --controller ${location.hostname}:7070 --data-dir DIR`;
+const workerLine = () => `trainyard-worker --controller ${location.hostname}:7070 --data-dir DIR`;
 
 export const jobColor = (jobId: number) => runColorName(jobId - 1);
 

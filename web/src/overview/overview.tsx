@@ -49,7 +49,7 @@ function RunningRow({ job }: { job: Job }) {
       <div class="run-progress">
         <ProgressBar done={figures.done} label={`Progress of ${job.name}`} />
         <span class="faint">
-          {count(figures.step)}
+          step {count(figures.step)}
           {figures.totalSteps > 0 && ` / ${count(figures.totalSteps)}`}
         </span>
       </div>

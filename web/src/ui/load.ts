@@ -1,5 +1,6 @@
 // Loading for views: keeps what it has while the next answer is on its way.
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { reconnects } from '../api/store';
 import { asRequestError, getJson, isAbort, type Query, type RequestError } from '../api/client';
 
 export interface Loaded<T> {
@@ -26,6 +27,11 @@ export function useLoad<T>(
     identity,
   });
   const newest = useRef(0);
+  const [tries, setTries] = useState(0);
+  const back = reconnects.value;
+  useEffect(() => {
+    if (state.error) setTries((count) => count + 1);
+  }, [back]);
   const key = JSON.stringify([path, query]);
   useEffect(() => {
     if (path === undefined) return undefined;
@@ -51,7 +57,7 @@ export function useLoad<T>(
       },
     );
     return () => abort.abort();
-  }, [key, identity, tick]);
+  }, [key, identity, tick, tries]);
   const fits = state.identity === identity;
   return fits ? state : { data: undefined, error: undefined, loading: true, tookMs: 0 };
 }

@@ -1,0 +1,41 @@
+// A job's settings as a new job may have them. Pure.
+import type { JobSpec, Origin } from '../api/types';
+
+// Keys that belong to the old job alone: what the controller derived for it (its checkpoint
+// directory among them, which two jobs must not share), and recipes, which are resolved already.
+export function keysToLeaveOut(origins: readonly Origin[]): string[] {
+  const derived = origins.filter(({ source }) => source === 'derived').map(({ key }) => key);
+  return ['extends', ...derived];
+}
+
+// Without the key "a.b.c"; what is not there is not an error.
+function without(value: object, key: string): object {
+  const [first = '', ...rest] = key.split('.');
+  if (!(first in value)) return value;
+  const copy: Record<string, unknown> = { ...value };
+  const inner = copy[first];
+  if (rest.length === 0) delete copy[first];
+  else if (typeof inner === 'object' && inner !== null) {
+    copy[first] = without(inner, rest.join('.'));
+  }
+  return copy;
+}
+
+export function specForNewJob(spec: JobSpec, origins: readonly Origin[], name: string): object {
+  return { ...keysToLeaveOut(origins).reduce(without, spec as object), name };
+}
+
+// Does the same in a shell. Single quotes end at a quote, so the name must be one that jobs may have.
+export function commandLineForNewJob(
+  job: number,
+  origins: readonly Origin[],
+  name: string,
+): string {
+  const left = keysToLeaveOut(origins).map((key) => `.${key}`);
+  const filter = `.spec | del(${left.join(', ')}) | .name = "${name}"`;
+  const file = `${name || 'again'}.json`;
+  return `trainyard describe ${job} -o json | jq '${filter}' > ${file} && trainyard submit ${file}`;
+}
+
+const NAME = /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/;
+export const isJobName = (name: string): boolean => NAME.test(name);
