@@ -6,7 +6,7 @@ target_compile_options(trainyard_options INTERFACE -pthread
 # GCC 12 sees overlaps and overruns in inlined std::string code that are not there (GCC bugs 105329
 # and 105651); it does so when it optimises.
 target_compile_options(trainyard_options INTERFACE
-  $<$<CONFIG:Release>:-Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow;-Wno-stringop-overread>)
+  -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
 target_include_directories(trainyard_options INTERFACE ${PROJECT_SOURCE_DIR})
 
 if(TRAINYARD_SANITIZE)
