@@ -63,6 +63,7 @@ describe('overview', () => {
 describe('a controller that goes away', () => {
   it('is said, with the age of the page, and the page recovers by itself', async () => {
     const page = await visit('/jobs/42');
+    await heading(page, /llama3-8b-c4/).waitFor();
     await page.getByText('live', { exact: true }).waitFor();
     await server.stop();
     await page.getByText(/^stale \d/).waitFor();

@@ -17,7 +17,8 @@ const BASE_TOPICS = ['jobs', 'nodes', 'events'];
 export const live = signal<Live>(NOTHING_HEARD);
 export const jobNames = signal<Readonly<Record<string, string>>>({});
 export const capabilities = signal<readonly string[]>([]);
-// Of the job page that is open.
+// Of the job page that is open. Revision LISTED: only what lists say of it.
+export const LISTED = -1;
 export const openJob = signal<GetJobResponse | undefined>(undefined);
 // Count up when the open job has new points or lines.
 export const metricsTick = signal(0);
@@ -130,6 +131,15 @@ export function connect(): void {
   stream.listen(BASE_TOPICS);
 }
 
+// What the lists say of a job: enough to begin its page while the rest is on its way.
+function asListed(id: number): GetJobResponse | undefined {
+  const { jobs, pending } = live.peek();
+  const job = jobs?.get(id);
+  if (!job) return undefined;
+  const rest = { events: [], node_names: {}, alerts: [], revision: LISTED, as_of_ms: 0 };
+  return { job, pending: pending.get(id), ...rest };
+}
+
 // Counts the calls of follow(), so that an answer that comes late changes nothing.
 let followed = 0;
 
@@ -142,6 +152,7 @@ export async function follow(reference: string | undefined): Promise<void> {
     stream?.listen(BASE_TOPICS);
     return;
   }
+  openJob.value = asListed(Number(reference));
   const response = await getJson<GetJobResponse>(`/jobs/${encodeURIComponent(reference)}`);
   if (mine !== followed) return;
   const id = response.job?.id;

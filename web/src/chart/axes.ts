@@ -9,6 +9,15 @@ export function axisLabel(axis: Axis): string {
   return axis === 'step' ? 'step' : axis === 'tokens' ? 'tokens' : 'time';
 }
 
+// Digits that tell ticks `step` apart: 2.5 needs one, 0.05 needs two.
+function digitsOf(step: number): number {
+  let digits = 0;
+  while (digits < 6 && Math.abs(step * 10 ** digits - Math.round(step * 10 ** digits)) > 1e-6) {
+    digits++;
+  }
+  return digits;
+}
+
 // A tick of a y axis: short, and different from its neighbours `step` away.
 export function tickText(value: number, step: number, unit: Unit): string {
   if (unit === 'bytes') return bytes(value);
@@ -18,8 +27,7 @@ export function tickText(value: number, step: number, unit: Unit): string {
   if (size >= 1000) return short(value);
   if (value === 0) return '0';
   if (size < 1e-3) return value.toExponential(step < size / 10 ? 1 : 0);
-  const digits = Math.min(6, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)));
-  return value.toFixed(digits);
+  return value.toFixed(digitsOf(step));
 }
 
 // Ticks of a logarithmic axis: whole powers of ten speak, and 2 and 5 where there are few powers.
@@ -28,6 +36,17 @@ export function logTickText(value: number, decades: number, unit: Unit): string 
   const mantissa = Math.round(value / 10 ** Math.floor(power + 1e-9));
   const speaks = mantissa === 1 || (decades <= 2 && [2, 5].includes(mantissa)) || decades < 1;
   return speaks ? tickText(value, value / 10, unit) : '';
+}
+
+const two = (value: number) => String(value).padStart(2, '0');
+
+// A tick of a time axis, local time, as fine as ticks `stepMs` apart need; the day where it begins.
+export function timeTickText(timeMs: number, stepMs: number): string {
+  const time = new Date(timeMs);
+  const day = `${two(time.getMonth() + 1)}-${two(time.getDate())}`;
+  const clock = `${two(time.getHours())}:${two(time.getMinutes())}`;
+  if (stepMs >= 86_400_000 || (clock === '00:00' && stepMs >= 60_000)) return day;
+  return stepMs < 60_000 ? `${clock}:${two(time.getSeconds())}` : clock;
 }
 
 // A little air above and below; a flat curve gets air of its own size.

@@ -6,6 +6,7 @@ import {
   paddedRange,
   refreshInterval,
   tickText,
+  timeTickText,
   zoomWindow,
 } from './axes';
 import { align, curvesOf, extent, nanSteps, nearestDefined, type Curve } from './curves';
@@ -81,6 +82,11 @@ describe('axes', () => {
       '2.55',
       '2.60',
     ]);
+    expect([2.5, 5, 7.5].map((tick) => tickText(tick, 2.5, 'plain'))).toEqual([
+      '2.5',
+      '5.0',
+      '7.5',
+    ]);
     expect(tickText(500_000, 25_000, 'rate')).toBe('500k');
     expect(tickText(0.437, 0.002, 'ratio')).toBe('43.7 %');
   });
@@ -89,6 +95,14 @@ describe('axes', () => {
     expect(logTickText(10, 4, 'plain')).not.toBe('');
     expect(logTickText(20, 4, 'plain')).toBe('');
     expect(logTickText(20, 1.5, 'plain')).not.toBe('');
+  });
+
+  it('tells times as finely as their ticks need', () => {
+    const at = (h: number, m: number, s: number) => new Date(2026, 10, 21, h, m, s).getTime();
+    expect(timeTickText(at(16, 52, 30), 5_000)).toBe('16:52:30');
+    expect(timeTickText(at(16, 52, 0), 60_000)).toBe('16:52');
+    expect(timeTickText(at(0, 0, 0), 3_600_000)).toBe('11-21');
+    expect(timeTickText(at(12, 0, 0), 86_400_000)).toBe('11-21');
   });
 
   it('pads without leaving the positive side, and never to nothing', () => {

@@ -2,7 +2,7 @@
 import uPlot from 'uplot';
 import type { Axis } from '../router/url';
 import { short } from '../format/numbers';
-import { logTickText, paddedRange, tickText, type Unit } from './axes';
+import { logTickText, paddedRange, tickText, timeTickText, type Unit } from './axes';
 import { runColorName, themeColor } from './colors';
 import { nearestDefined, type Curve } from './curves';
 
@@ -115,7 +115,13 @@ function xAxis(look: ChartLook): uPlot.Axis {
   if (look.axis !== 'time') base.incrs = WHOLE_INCREMENTS;
   const { xWords } = look;
   if (xWords) return { ...base, values: (_: uPlot, ticks: number[]) => ticks.map(xWords) };
-  if (look.axis === 'time') return base;
+  if (look.axis === 'time') {
+    const step = (ticks: number[]) => (ticks[1] ?? 0) - (ticks[0] ?? 0) || 60_000;
+    return {
+      ...base,
+      values: (_: uPlot, ticks: number[]) => ticks.map((tick) => timeTickText(tick, step(ticks))),
+    };
+  }
   return { ...base, values: (_: uPlot, ticks: number[]) => ticks.map((tick) => short(tick)) };
 }
 

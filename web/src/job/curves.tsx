@@ -13,7 +13,7 @@ import { useLoad, type Loaded } from '../ui/load';
 import { Empty, Failure, Skeleton } from '../ui/notice';
 import { CurveTools } from './curve_tools';
 import { CurvePanel } from './curve_panel';
-import { axesFor, panelsFor } from './panels';
+import { READY_KEYS, axesFor, panelsFor } from './panels';
 import { figuresOf } from './progress';
 
 // Passes a counter on, but not more often than every `intervalMs`; the last count always arrives.
@@ -49,14 +49,14 @@ function useSeries(job: Job, view: CurveView, keys: readonly string[]): Loaded<G
   const [pace, setPace] = useState(1_000);
   const tick = useThrottled(metricsTick.value, pace);
   const buckets = bucketsFor(Math.min(innerWidth, 1600));
-  const path = keys.length > 0 ? `/jobs/${job.id}/series` : undefined;
+  const path = `/jobs/${job.id}/series`;
   const loaded = useLoad<GetSeriesResponse>(
     path,
     seriesQuery(view, keys, buckets),
     `${job.id}/${view.axis}`,
     tick,
   );
-  const main = loaded.data?.series[0];
+  const main = loaded.data?.series.find(({ x }) => x.length > 0);
   const perBucket = main ? pointsPerBucket(main) : 1;
   const stepSeconds = figuresOf(job).stepSeconds ?? 0;
   useEffect(() => {
@@ -125,9 +125,8 @@ export function Curves({ job }: { job: Job }) {
   const keys = known.data?.keys ?? [];
   useCurveKeys(view, keys);
   const panels = panelsFor(keys, view.extra);
-  const wanted = panels
-    .flatMap((panel) => [...panel.keys, ...(panel.points ?? [])])
-    .filter((key) => keys.includes(key));
+  // Asked for at once, without waiting for what there is: a series that is not there comes empty.
+  const wanted = [...READY_KEYS, ...view.extra.filter((key) => !READY_KEYS.includes(key))];
   const series = useSeries(job, view, wanted);
   if (known.error) return <Failure error={known.error} />;
   if (!known.data) return <Skeleton rows={4} height={120} />;

@@ -1,7 +1,7 @@
 // One job: header, tabs, and the tab that is open.
 import { useEffect, useState } from 'preact/hooks';
 import { asRequestError, type RequestError } from '../api/client';
-import { follow, openJob, reconnects } from '../api/store';
+import { LISTED, follow, openJob, reconnects } from '../api/store';
 import type { Job } from '../api/types';
 import { Link, navigate, place, query, setQuery } from '../router/router';
 import { JOB_TABS, jobPath, type JobTab } from '../router/url';
@@ -26,7 +26,12 @@ const TAB_NAME: Record<JobTab, string> = {
   events: 'Events',
 };
 
+// What these show does not need the whole job.
+const EARLY_TABS: ReadonlySet<JobTab> = new Set(['curves', 'ranks', 'logs', 'events']);
+
+// Lists tell only the newest attempt, so numbers wait for the whole job.
 function amountIn(tab: JobTab, job: Job): number | undefined {
+  if (openJob.value?.revision === LISTED) return undefined;
   if (tab === 'timeline') return job.attempts.length;
   if (tab === 'checkpoints') return job.checkpoints.length;
   return undefined;
@@ -138,7 +143,11 @@ export function JobPage() {
       <JobHeader response={response} job={job} />
       <Tabs job={job} tab={tab} />
       <div class="tab-content">
-        <TabContent job={job} tab={tab} />
+        {response.revision === LISTED && !EARLY_TABS.has(tab) ? (
+          <Skeleton rows={6} />
+        ) : (
+          <TabContent job={job} tab={tab} />
+        )}
       </div>
     </>
   );

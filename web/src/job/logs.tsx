@@ -176,11 +176,14 @@ function LogTools({
   job,
   filter,
   follow,
+  complete,
   onFollow,
 }: {
   job: Job;
   filter: LogFilter;
   follow: boolean;
+  // Nothing can follow any more.
+  complete: boolean;
   onFollow: (on: boolean) => void;
 }) {
   const text = apiPath(`/jobs/${job.id}/logs`, {
@@ -219,13 +222,13 @@ function LogTools({
       </button>
       <button
         type="button"
-        aria-pressed={follow}
+        aria-pressed={follow && !complete}
         onClick={() => {
           onFollow(true);
           setQuery({ from: undefined });
         }}
       >
-        {follow ? 'Following' : 'Last line'}
+        {follow && !complete ? 'Following' : 'Last line'}
       </button>
       <a class="button" href={text} download={`${job.name}-${job.id}.log`}>
         <Icon name="down" />
@@ -247,7 +250,13 @@ export function Logs({ job }: { job: Job }) {
   }, [logsTick.value, follow, behind, stretch === undefined]);
   return (
     <div class="logs">
-      <LogTools job={job} filter={filter} follow={follow} onFollow={setFollow} />
+      <LogTools
+        job={job}
+        filter={filter}
+        follow={follow}
+        complete={stretch?.complete ?? false}
+        onFollow={setFollow}
+      />
       {reader.error && <Failure error={reader.error} />}
       {!stretch && !reader.error && <Skeleton rows={12} height={14} />}
       {stretch?.lines.length === 0 && (

@@ -23,6 +23,11 @@ export const READY_PANELS: readonly Panel[] = [
   { title: 'Memory', keys: ['memory_bytes'], unit: 'bytes' },
 ];
 
+export const READY_KEYS: readonly string[] = READY_PANELS.flatMap((panel) => [
+  ...panel.keys,
+  ...(panel.points ?? []),
+]);
+
 // Drawn as x axis, or shown by other panels.
 const NOT_OFFERED = new Set(['tokens', 'val_loss']);
 
