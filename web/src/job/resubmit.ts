@@ -25,7 +25,7 @@ export function specForNewJob(spec: JobSpec, origins: readonly Origin[], name: s
   return { ...keysToLeaveOut(origins).reduce(without, spec as object), name };
 }
 
-// Does the same in a shell. Single quotes end at a quote, so the name must be one that jobs may have.
+// Does the same in a shell; the name must be one that jobs may have, so no quote breaks it.
 export function commandLineForNewJob(
   job: number,
   origins: readonly Origin[],
