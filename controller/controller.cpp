@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/api/api.h"
 #include "controller/cluster_id.h"
+#include "controller/http/dashboard.h"
 #include "controller/ingest.h"
 #include "controller/progress_recovery.h"
 #include "controller/rpc/job_service.h"
@@ -40,12 +42,14 @@ absl::StatusOr<std::string> CheckpointRoot(const ControllerOptions& options) {
                                                       : options.checkpoint_root);
 }
 
-v1::GetServerInfoResponse ServerInfo(const ControllerOptions& options, Timestamp now) {
+v1::GetServerInfoResponse ServerInfo(const ControllerOptions& options,
+                                     const std::string& cluster_id, Timestamp now) {
   v1::GetServerInfoResponse info;
   info.set_version(TRAINYARD_VERSION);
   info.set_data_dir(options.data_dir);
   info.set_started_time_ms(now);
   info.set_checkpoint_root(options.checkpoint_root);
+  info.set_cluster_id(cluster_id);
   return info;
 }
 
@@ -57,23 +61,38 @@ struct Controller::Parts {
         v1::GetServerInfoResponse info)
       : stores(std::move(opened)),
         loop(std::move(recovered)),
-        logs({*loop, *stores.logs, readers, shutdown,
-              [this](const JobEntry& entry, const ClusterView& view) {
-                return sessions.OutputComplete(entry, view);
-              }}),
-        ingest(*stores.metrics, *stores.logs, [this](int64_t job) { logs.NotifyStored(job); }),
+        api{*loop,
+            *stores.events,
+            *stores.metrics,
+            *stores.logs,
+            readers,
+            shutdown,
+            [this](const JobEntry& entry, const ClusterView& view) {
+              return sessions.OutputComplete(entry, view);
+            },
+            std::move(info)},
+        logs(api),
+        ingest(*stores.metrics, *stores.logs, [this](int64_t job) { NotifyOutput(job); }),
         sessions(*loop, ingest, *stores.events, std::move(cluster_id)),
         workers(sessions),
-        jobs(*loop, *stores.events, readers, shutdown),
-        metrics(*loop, *stores.metrics, readers),
-        nodes(*loop),
-        server_info(std::move(info)) {}
+        jobs(api),
+        metrics(api),
+        nodes(api),
+        server_info(api) {}
+
+  void NotifyOutput(int64_t job_id) {
+    logs.NotifyStored(job_id);
+    if (dashboard != nullptr) dashboard->NotifyOutput(job_id);
+  }
 
   Stores stores;
   ShutdownSignal shutdown;
   ReaderPool readers{kReaderThreads, kReaderQueue};
   std::unique_ptr<Loop> loop;
+  const Api api;
   LogService logs;
+  // Set before the first worker can attach; null when HTTP is off.
+  std::unique_ptr<http::Dashboard> dashboard;
   Ingest ingest;
   WorkerSessions sessions;
   WorkerControlService workers;
@@ -107,17 +126,26 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
                                LoadClusterId(stores.directory->path(), loop->LogIsEmpty()));
   }
   RecoverProgress(loop->View().state, *stores.metrics, loop->observations());
+  v1::GetServerInfoResponse info = ServerInfo(resolved, cluster_id, clock.Now());
   auto parts = std::make_unique<Parts>(std::move(stores), std::move(loop), std::move(cluster_id),
-                                       ServerInfo(resolved, clock.Now()));
+                                       std::move(info));
   Parts& started = *parts;
   // Stops what has started when listening fails.
   std::unique_ptr<Controller> controller(new Controller(std::move(parts)));
+  if (!options.http.listen.empty()) {
+    TRAINYARD_ASSIGN_OR_RETURN(started.dashboard,
+                               http::Dashboard::Listen(started.api, options.http));
+  }
   started.loop->Start();
   TRAINYARD_ASSIGN_OR_RETURN(
       started.listening,
       StartServer(options.listen, {&started.workers, &started.jobs, &started.logs, &started.metrics,
                                    &started.nodes, &started.server_info}));
   spdlog::info("serving on {}, data in {}", started.listening.address, resolved.data_dir);
+  if (started.dashboard != nullptr) {
+    started.dashboard->Start();
+    spdlog::info("dashboard and REST on http://{}", started.dashboard->address());
+  }
   return controller;
 }
 
@@ -126,6 +154,10 @@ Controller::Controller(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) 
 Controller::~Controller() { Stop(); }
 
 const std::string& Controller::address() const { return parts_->listening.address; }
+
+std::string Controller::http_address() const {
+  return parts_->dashboard == nullptr ? "" : parts_->dashboard->address();
+}
 
 void Controller::Stop() {
   if (std::exchange(parts_->stopped, true)) return;
@@ -137,6 +169,7 @@ void Controller::Stop() {
     parts_->listening.server->Shutdown(std::chrono::system_clock::now() + kCallGrace);
     parts_->listening.server->Wait();
   }
+  if (parts_->dashboard != nullptr) parts_->dashboard->Stop();
   parts_->readers.Join();
   parts_->ingest.Stop();
   parts_->loop->Stop();

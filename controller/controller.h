@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "controller/http/dashboard.h"
 #include "controller/loop.h"
 #include "controller/store/stores.h"
 #include "proto/support/clock.h"
@@ -19,6 +20,8 @@ struct ControllerOptions {
   // Empty: <data_dir>/checkpoints. Made absolute.
   std::string checkpoint_root;
   LoopOptions loop;
+  // REST, event stream and dashboard; off when its address is empty.
+  http::DashboardOptions http;
 };
 
 class Controller {
@@ -38,6 +41,8 @@ class Controller {
 
   // "host:port" with the real port.
   const std::string& address() const;
+  // The same of the HTTP side; empty when it is off.
+  std::string http_address() const;
 
   // Ends every stream, commits what has come in, and stops all threads. Running jobs go on: their
   // workers attach again when a controller is back.

@@ -119,7 +119,9 @@ void Loop::ScheduleTick() {
   Post([this] { Tick(); });
 }
 
-ClusterView Loop::View() const { return {state_, observations_, options_.core, clock_.Now()}; }
+ClusterView Loop::View() const {
+  return {state_, observations_, options_.core, clock_.Now(), last_sequence_};
+}
 
 void Loop::StartTimer() {
   asio_->timer.expires_after(options_.tick_interval);
@@ -184,7 +186,7 @@ void Loop::Commit(const std::vector<v1::Event>& events) {
 }
 
 void Loop::TellListeners(const std::vector<v1::Event>& events) {
-  TickSummary summary;
+  TickSummary summary{.changed_jobs = {}, .events = events};
   for (const v1::Event& event : events) {
     if (const int64_t job_id = JobIdOf(event); job_id != 0) summary.changed_jobs.insert(job_id);
   }

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "controller/rpc/cluster_loop.h"
+#include "controller/api/cluster_loop.h"
 #include "controller/store/event_log.h"
 #include "proto/support/clock.h"
 

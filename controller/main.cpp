@@ -8,6 +8,8 @@
 #include <fstream>
 #include <string>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "controller/controller.h"
 #include "controller/rpc/server.h"
 #include "proto/support/clock.h"
@@ -22,7 +24,20 @@ struct Flags {
   trainyard::controller::ControllerOptions options;
   std::string log_level = "info";
   std::string listen_file;
+  std::string http_listen;
 };
+
+// The port after gRPC's on the same host; a free one where gRPC takes a free one.
+std::string HttpListen(const Flags& flags) {
+  if (flags.http_listen == "off") return "";
+  if (!flags.http_listen.empty()) return flags.http_listen;
+  const std::string& listen = flags.options.listen;
+  const std::size_t colon = listen.rfind(':');
+  int port = 0;
+  // What is malformed is refused as --listen.
+  if (colon == std::string::npos || !absl::SimpleAtoi(listen.substr(colon + 1), &port)) return "";
+  return absl::StrCat(listen.substr(0, colon + 1), port == 0 || port >= 65535 ? 0 : port + 1);
+}
 
 void DefineFlags(CLI::App& app, Flags& flags) {
   app.set_version_flag("--version", TRAINYARD_VERSION);
@@ -35,6 +50,13 @@ void DefineFlags(CLI::App& app, Flags& flags) {
       "directory for jobs without checkpoint.dir, seen by every node [DATA_DIR/checkpoints]");
   app.add_option("--listen-file", flags.listen_file,
                  "file to write the real HOST:PORT to once serving");
+  app.add_option("--http-listen", flags.http_listen,
+                 "HOST:PORT of the dashboard and the REST API; port 0 picks a free one, and off "
+                 "turns them off [the port after --listen's]");
+  app.add_option("--http-host", flags.options.http.own_names,
+                 "a further host name under which browsers reach the dashboard; repeatable");
+  app.add_option("--web-root", flags.options.http.web_root,
+                 "serve the dashboard's files from this directory (for its development)");
   app.add_option("--log-level", flags.log_level, "least level that is logged")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "critical", "off"}))
       ->capture_default_str();
@@ -73,6 +95,7 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : kExitBadFlags;
   }
   SetUpLog(flags.log_level);
+  flags.options.http.listen = HttpListen(flags);
 
   // Before any thread starts: all of them inherit the mask, and sigwait gets the signals.
   sigset_t signals;
@@ -87,6 +110,10 @@ int main(int argc, char** argv) {
   if (!controller.ok()) return Fail(std::string(controller.status().message()));
   if (!flags.listen_file.empty() && !WriteListenFile(flags.listen_file, (*controller)->address())) {
     return Fail("cannot write --listen-file " + flags.listen_file);
+  }
+  if (!flags.listen_file.empty() &&
+      !WriteListenFile(flags.listen_file + ".http", (*controller)->http_address())) {
+    return Fail("cannot write --listen-file " + flags.listen_file + ".http");
   }
 
   int received = 0;

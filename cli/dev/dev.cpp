@@ -112,6 +112,8 @@ class LocalCluster {
   }
 
   const std::string& address() const { return address_; }
+  // "host:port" of the dashboard.
+  const std::string& http_address() const { return http_address_; }
 
  private:
   std::string LogPath(const std::string& name) const {
@@ -121,10 +123,13 @@ class LocalCluster {
     return (fs::path(context_.environment.program_directory) / name).string();
   }
   fs::path AddressFile() const { return data_dir_ / "controller.address"; }
+  // Where the controller writes the address of its HTTP side.
+  fs::path HttpAddressFile() const { return data_dir_ / "controller.address.http"; }
 
   void RemoveAddressFile() const {
     std::error_code ignored;
     fs::remove(AddressFile(), ignored);
+    fs::remove(HttpAddressFile(), ignored);
   }
 
   absl::Status StartController() {
@@ -154,7 +159,9 @@ class LocalCluster {
 
   bool ReadAddress() {
     std::ifstream file(AddressFile());
-    return std::getline(file, address_) && !address_.empty();
+    if (!std::getline(file, address_) || address_.empty()) return false;
+    std::ifstream http_file(HttpAddressFile());
+    return std::getline(http_file, http_address_) && !http_address_.empty();
   }
 
   int ReadyNodes(Client& client) {
@@ -213,27 +220,32 @@ class LocalCluster {
   Context& context_;
   DirectoryLock lock_;
   std::string address_;
+  std::string http_address_;
   // At most one; a vector because a child cannot exist unstarted.
   std::vector<ChildProcess> controller_;
   std::vector<ChildProcess> workers_;
 };
 
-void PrintReady(const DevOptions& options, const std::string& address, const fs::path& data_dir,
+void PrintReady(const DevOptions& options, const LocalCluster& cluster, const fs::path& data_dir,
                 Context& context) {
+  const std::string& address = cluster.address();
+  const std::string dashboard = absl::StrCat("http://", cluster.http_address());
   const std::string logs = (data_dir / "logs").string();
   if (context.format == OutputFormat::kJson || context.format == OutputFormat::kYaml ||
       context.format == OutputFormat::kCsv) {
     PrintDocument({{"server", address},
+                   {"dashboard", dashboard},
                    {"nodes", options.nodes},
                    {"slots_per_node", options.slots_per_node},
                    {"data_dir", data_dir.string()},
                    {"logs", logs}},
                   address, context.format, context.console);
   } else {
-    *context.console.out << "controller  " << address << "\nnodes       " << options.nodes
-                         << " with " << options.slots_per_node << " CPU slot"
-                         << (options.slots_per_node == 1 ? "" : "s") << " each\ndata        "
-                         << data_dir.string() << "\nlogs        " << logs << "\n";
+    *context.console.out << "controller  " << address << "\ndashboard   " << dashboard
+                         << "\nnodes       " << options.nodes << " with " << options.slots_per_node
+                         << " CPU slot" << (options.slots_per_node == 1 ? "" : "s")
+                         << " each\ndata        " << data_dir.string() << "\nlogs        " << logs
+                         << "\n";
   }
   context.console.out->flush();
   const std::string server = address == kDefaultServer ? "" : absl::StrCat(" --server ", address);
@@ -263,7 +275,7 @@ Outcome RunDev(const DevOptions& options, Context& context) {
   const absl::StatusOr<bool> started = cluster.Start();
   TRAINYARD_RETURN_IF_ERROR(started.status());
   if (*started) {
-    PrintReady(options, cluster.address(), data_dir, context);
+    PrintReady(options, cluster, data_dir, context);
     TRAINYARD_RETURN_IF_ERROR(cluster.Watch());
   }
   PrintNote(context.console, "stopping");

@@ -131,6 +131,7 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now, Observatio
     const int64_t step = record.has_metrics() ? record.metrics().step() : record.phase().step();
     NoteMovement(record.phase().phase(), step, now, LongestGapMs(attempt), rank);
     if (record.has_metrics()) {
+      rank.step_seconds = ValueOr(record.metrics(), "step_seconds", rank.step_seconds);
       ObserveMetrics(record, attempt, observations.progress[stream.job_id()]);
     } else if (record.has_evaluation()) {
       observations.progress[stream.job_id()].set_validation_loss(record.evaluation().loss());

@@ -27,6 +27,8 @@ struct NodeObservation {
 
 struct RankObservation {
   int64_t step = 0;
+  // Duration of its newest step; 0 when it has not said.
+  double step_seconds = 0;
   std::string phase;
   // When step, phase or activity last moved, by the controller's clock.
   Timestamp last_progress_ms = 0;

@@ -1,21 +1,16 @@
-// Decodes what users ask about jobs, hands it to the loop, and encodes the answer.
+// Verbs about jobs over gRPC.
 #ifndef TRAINYARD_CONTROLLER_RPC_JOB_SERVICE_H_
 #define TRAINYARD_CONTROLLER_RPC_JOB_SERVICE_H_
 
-#include "controller/rpc/cluster_loop.h"
-#include "controller/rpc/reader_pool.h"
-#include "controller/rpc/shutdown_signal.h"
-#include "controller/store/event_log.h"
+#include "controller/api/api.h"
 #include "trainyard/v1/job_service.grpc.pb.h"
 
 namespace trainyard::controller {
 
 class JobService final : public v1::JobService::CallbackService {
  public:
-  // All arguments outlive every call.
-  JobService(ClusterLoop& loop, EventLog& event_log, ReaderPool& readers,
-             const ShutdownSignal& shutdown)
-      : loop_(loop), event_log_(event_log), readers_(readers), shutdown_(shutdown) {}
+  // `api` outlives every call.
+  explicit JobService(const Api& api) : api_(api) {}
 
   grpc::ServerUnaryReactor* SubmitJob(grpc::CallbackServerContext* context,
                                       const v1::SubmitJobRequest* request,
@@ -35,14 +30,17 @@ class JobService final : public v1::JobService::CallbackService {
   grpc::ServerUnaryReactor* WhyJob(grpc::CallbackServerContext* context,
                                    const v1::WhyJobRequest* request,
                                    v1::WhyJobResponse* response) override;
+  grpc::ServerUnaryReactor* ListEvents(grpc::CallbackServerContext* context,
+                                       const v1::ListEventsRequest* request,
+                                       v1::ListEventsResponse* response) override;
+  grpc::ServerUnaryReactor* ListRanks(grpc::CallbackServerContext* context,
+                                      const v1::ListRanksRequest* request,
+                                      v1::ListRanksResponse* response) override;
   grpc::ServerWriteReactor<v1::WatchJobResponse>* WatchJob(
       grpc::CallbackServerContext* context, const v1::WatchJobRequest* request) override;
 
  private:
-  ClusterLoop& loop_;
-  EventLog& event_log_;
-  ReaderPool& readers_;
-  const ShutdownSignal& shutdown_;
+  const Api& api_;
 };
 
 }  // namespace trainyard::controller

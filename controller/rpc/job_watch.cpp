@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include "controller/rpc/job_view.h"
+#include "controller/api/job_view.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "proto/support/grpc_status.h"

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "controller/rpc/cluster_loop.h"
-#include "controller/rpc/shutdown_signal.h"
+#include "controller/api/cluster_loop.h"
+#include "controller/api/shutdown_signal.h"
 #include "trainyard/v1/job_service.grpc.pb.h"
 
 namespace trainyard::controller {

@@ -1,12 +1,12 @@
 #include "controller/rpc/log_service.h"
 
-#include <algorithm>
 #include <mutex>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "controller/rpc/job_view.h"
+#include "controller/api/job_view.h"
+#include "controller/api/log_pages.h"
 #include "controller/rpc/log_followers.h"
+#include "controller/rpc/unary.h"
 #include "proto/support/grpc_status.h"
 #include "proto/support/status_macros.h"
 
@@ -15,59 +15,20 @@ namespace {
 
 using LogReactor = grpc::ServerWriteReactor<v1::ReadLogsResponse>;
 
-constexpr int kMaxRanks = 16'384;
-constexpr std::size_t kMaxGrepBytes = 4096;
-
-absl::Status CheckRequest(const v1::ReadLogsRequest& request) {
-  if (request.ranks_size() > kMaxRanks) {
-    return absl::InvalidArgumentError(absl::StrCat("ranks: at most ", kMaxRanks));
-  }
-  if (request.grep().size() > kMaxGrepBytes) {
-    return absl::InvalidArgumentError(absl::StrCat("grep: at most ", kMaxGrepBytes, " bytes"));
-  }
-  if (request.tail() < 0 || request.epoch() < 0) {
-    return absl::InvalidArgumentError("tail and epoch must not be negative");
-  }
-  return absl::OkStatus();
-}
-
-// Ranks of the attempt, or of the largest one when epoch is 0; what the spec asks for before the
-// first. NOT_FOUND: no such attempt.
-absl::StatusOr<int> CountRanks(const v1::Job& job, int64_t epoch) {
-  int ranks = 0;
-  for (const v1::Attempt& attempt : job.attempts()) {
-    if (attempt.epoch() == epoch) return attempt.ranks_size();
-    ranks = std::max(ranks, attempt.ranks_size());
-  }
-  if (epoch != 0) {
-    return absl::NotFoundError(absl::StrCat("job ", job.id(), " has no attempt ", epoch,
-                                            "; it has ", job.attempts_size(), " so far"));
-  }
-  if (ranks != 0) return ranks;
-  return job.spec().resources().nodes() * job.spec().resources().slots_per_node();
-}
-
 absl::StatusOr<LogQuery> ToQuery(const v1::ReadLogsRequest& request, const v1::Job& job) {
-  TRAINYARD_ASSIGN_OR_RETURN(const int rank_count, CountRanks(job, request.epoch()));
-  for (const int rank : request.ranks()) {
-    if (rank < 0 || rank >= rank_count) {
-      return absl::NotFoundError(absl::StrCat("job ", job.id(), " has no rank ", rank,
-                                              "; its ranks are 0 to ", rank_count - 1));
-    }
-  }
-  return LogQuery{.job_id = job.id(),
-                  .ranks = {request.ranks().begin(), request.ranks().end()},
-                  .epoch = request.epoch(),
-                  .grep = request.grep(),
-                  .tail = request.tail()};
+  if (request.tail() < 0) return absl::InvalidArgumentError("tail must not be negative");
+  TRAINYARD_ASSIGN_OR_RETURN(LogQuery query,
+                             ToLogQuery(job, {request.ranks().begin(), request.ranks().end()},
+                                        request.epoch(), request.grep()));
+  query.tail = request.tail();
+  return query;
 }
 
 // One reader. At any moment it either rests, reads one chunk on the pool, or has one chunk being
 // written: a slow client holds one chunk and no thread.
 class LogReading final : public std::enable_shared_from_this<LogReading> {
  public:
-  LogReading(const LogService::Context& context, LogReactor* reactor)
-      : context_(context), reactor_(reactor) {}
+  LogReading(const Api& api, LogReactor* reactor) : api_(api), reactor_(reactor) {}
 
   // Loop thread.
   void Begin(const v1::ReadLogsRequest& request, const ClusterView& view, LogFollowers& followers) {
@@ -115,7 +76,7 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
     following_ = followers.Add(query_.job_id, [weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->Wake();
     });
-    context_.loop.Listen([weak = weak_from_this()](const ClusterView& view, const TickSummary&) {
+    api_.loop.Listen([weak = weak_from_this()](const ClusterView& view, const TickSummary&) {
       const auto self = weak.lock();
       return self != nullptr && self->OnTick(view);
     });
@@ -125,10 +86,10 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
   bool OnTick(const ClusterView& view) {
     const JobEntry& entry = view.state.jobs.at(query_.job_id);
     const bool ended = HasEnded(entry.job.state());
-    const bool complete = ended && (!follow_ || context_.output_complete(entry, view));
+    const bool complete = ended && (!follow_ || api_.output_complete(entry, view));
     const std::lock_guard lock(mutex_);
     if (reactor_ == nullptr) return false;
-    if (context_.shutdown.raised()) {
+    if (api_.shutdown.raised()) {
       EndLocked(ShutdownSignal::Status());
       return false;
     }
@@ -143,7 +104,7 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
   // With mutex_ held.
   void QueueRead() {
     busy_ = true;
-    context_.readers.Post([self = shared_from_this()] { self->ReadChunk(); });
+    api_.readers.Post([self = shared_from_this()] { self->ReadChunk(); });
   }
 
   // Reader thread; nobody else touches query_, cursor_ and message_ while busy_.
@@ -157,7 +118,7 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
     }
     message_.clear_lines();
     const absl::Status status =
-        context_.store.Read(query_, complete, cursor_, [this](std::vector<v1::LogLine> lines) {
+        api_.logs.Read(query_, complete, cursor_, [this](std::vector<v1::LogLine> lines) {
           for (v1::LogLine& line : lines) *message_.add_lines() = std::move(line);
           return false;
         });
@@ -188,7 +149,7 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
     std::exchange(reactor_, nullptr)->Finish(ToGrpc(status));
   }
 
-  const LogService::Context& context_;
+  const Api& api_;
   LogQuery query_;
   bool follow_ = false;
   LogCursor cursor_;
@@ -205,15 +166,11 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
 
 class LogStream final : public LogReactor {
  public:
-  LogStream(const LogService::Context& context, const v1::ReadLogsRequest& request,
+  LogStream(const Api& api, const v1::ReadLogsRequest& request,
             std::shared_ptr<LogFollowers> followers)
-      : reading_(std::make_shared<LogReading>(context, this)) {
-    if (const absl::Status status = CheckRequest(request); !status.ok()) {
-      reading_->End(status);
-      return;
-    }
-    context.loop.Read([reading = reading_, request, followers = std::move(followers)](
-                          const ClusterView& view) { reading->Begin(request, view, *followers); });
+      : reading_(std::make_shared<LogReading>(api, this)) {
+    api.loop.Read([reading = reading_, request, followers = std::move(followers)](
+                      const ClusterView& view) { reading->Begin(request, view, *followers); });
   }
 
   void OnWriteDone(bool ok) override { reading_->OnWritten(ok); }
@@ -227,14 +184,21 @@ class LogStream final : public LogReactor {
 
 }  // namespace
 
-LogService::LogService(Context context)
-    : context_(std::move(context)), followers_(std::make_shared<LogFollowers>()) {}
+LogService::LogService(const Api& api) : api_(api), followers_(std::make_shared<LogFollowers>()) {}
 
 LogService::~LogService() = default;
 
 LogReactor* LogService::ReadLogs(grpc::CallbackServerContext* /*context*/,
                                  const v1::ReadLogsRequest* request) {
-  return new LogStream(context_, *request, followers_);
+  return new LogStream(api_, *request, followers_);
+}
+
+grpc::ServerUnaryReactor* LogService::ReadLogPage(grpc::CallbackServerContext* context,
+                                                  const v1::ReadLogPageRequest* request,
+                                                  v1::ReadLogPageResponse* response) {
+  auto* reactor = context->DefaultReactor();
+  verbs::ReadLogPage(api_, *request, FinishWith(reactor, response));
+  return reactor;
 }
 
 void LogService::NotifyStored(int64_t job_id) { followers_->Notify(job_id); }

@@ -1,19 +1,16 @@
-// Metric series for charts, progress lines and the CLI.
+// Metric series over gRPC.
 #ifndef TRAINYARD_CONTROLLER_RPC_METRIC_SERVICE_H_
 #define TRAINYARD_CONTROLLER_RPC_METRIC_SERVICE_H_
 
-#include "controller/rpc/cluster_loop.h"
-#include "controller/rpc/reader_pool.h"
-#include "controller/store/metric_store.h"
+#include "controller/api/api.h"
 #include "trainyard/v1/metric_service.grpc.pb.h"
 
 namespace trainyard::controller {
 
 class MetricService final : public v1::MetricService::CallbackService {
  public:
-  // All arguments outlive every call.
-  MetricService(ClusterLoop& loop, MetricStore& store, ReaderPool& readers)
-      : loop_(loop), store_(store), readers_(readers) {}
+  // `api` outlives every call.
+  explicit MetricService(const Api& api) : api_(api) {}
 
   grpc::ServerUnaryReactor* GetSeries(grpc::CallbackServerContext* context,
                                       const v1::GetSeriesRequest* request,
@@ -23,13 +20,7 @@ class MetricService final : public v1::MetricService::CallbackService {
                                      v1::ListKeysResponse* response) override;
 
  private:
-  // Finds the job on the loop, then runs `query` with its number on the reader pool and finishes.
-  void RunQuery(const std::string& job, grpc::ServerUnaryReactor* reactor,
-                std::function<absl::Status(int64_t job_id)> query);
-
-  ClusterLoop& loop_;
-  MetricStore& store_;
-  ReaderPool& readers_;
+  const Api& api_;
 };
 
 }  // namespace trainyard::controller

@@ -1,6 +1,7 @@
 #include "controller/rpc/node_service.h"
 
-#include <algorithm>
+#include "controller/api/cluster_verbs.h"
+#include "controller/rpc/unary.h"
 
 namespace trainyard::controller {
 
@@ -8,16 +9,15 @@ grpc::ServerUnaryReactor* NodeService::ListNodes(grpc::CallbackServerContext* co
                                                  const v1::ListNodesRequest* /*request*/,
                                                  v1::ListNodesResponse* response) {
   auto* reactor = context->DefaultReactor();
-  loop_.Read([=](const ClusterView& view) {
-    for (const auto& [id, entry] : view.state.nodes) {
-      v1::Node& node = *response->add_nodes();
-      node = entry.node;
-      const auto heard = view.observations.nodes.find(id);
-      if (heard == view.observations.nodes.end()) continue;
-      node.set_last_heard_ms(std::max(node.last_heard_ms(), heard->second.last_heard_ms));
-    }
-    reactor->Finish(grpc::Status::OK);
-  });
+  verbs::ListNodes(api_, FinishWith(reactor, response));
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* NodeService::CordonNode(grpc::CallbackServerContext* context,
+                                                  const v1::CordonNodeRequest* request,
+                                                  v1::CordonNodeResponse* response) {
+  auto* reactor = context->DefaultReactor();
+  verbs::CordonNode(api_, *request, FinishWith(reactor, response));
   return reactor;
 }
 
@@ -25,8 +25,7 @@ grpc::ServerUnaryReactor* ServerService::GetServerInfo(grpc::CallbackServerConte
                                                        const v1::GetServerInfoRequest* /*request*/,
                                                        v1::GetServerInfoResponse* response) {
   auto* reactor = context->DefaultReactor();
-  *response = info_;
-  reactor->Finish(grpc::Status::OK);
+  verbs::GetServerInfo(api_, FinishWith(reactor, response));
   return reactor;
 }
 

@@ -15,7 +15,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "controller/rpc/limits.h"
+#include "controller/api/limits.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
 

@@ -12,7 +12,8 @@
 
 namespace trainyard::controller {
 
-// Used by the loop thread only, but for ReadJobEvents, which any thread may call.
+// Used by the loop thread only, but for ReadJobEvents and ReadEventsBefore, which any thread may
+// call.
 class EventLog {
  public:
   struct Recovery {
@@ -37,6 +38,12 @@ class EventLog {
 
   // Newest `limit` events that name the job, oldest first.
   virtual absl::StatusOr<std::vector<v1::Event>> ReadJobEvents(int64_t job_id, int limit) = 0;
+
+  // Newest `limit` events before the sequence number `before` (0: up to the newest), newest first;
+  // of one job, or of all jobs and nodes when job_id is 0.
+  virtual absl::StatusOr<std::vector<v1::EventEntry>> ReadEventsBefore(int64_t job_id,
+                                                                       uint64_t before,
+                                                                       int limit) = 0;
 };
 
 }  // namespace trainyard::controller

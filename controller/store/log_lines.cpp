@@ -166,4 +166,20 @@ absl::StatusOr<bool> BackwardLines::Next() {
   return false;
 }
 
+absl::StatusOr<int64_t> LineStartAtOrBefore(const SegmentSource& source, int64_t offset) {
+  BackwardLines before(source, {.begin = 0, .end = offset, .include_partial = false}, "");
+  TRAINYARD_RETURN_IF_ERROR(before.Start());
+  return before.position();
+}
+
+absl::StatusOr<int64_t> LineStartAtOrAfter(const SegmentSource& source, int64_t offset,
+                                           int64_t end) {
+  if (offset >= end) return end;
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t start, LineStartAtOrBefore(source, offset));
+  if (start == offset) return start;
+  ForwardLines line(source, {.begin = start, .end = end, .include_partial = false}, "");
+  TRAINYARD_ASSIGN_OR_RETURN(const bool found, line.Next());
+  return found ? line.line().end : end;
+}
+
 }  // namespace trainyard::controller

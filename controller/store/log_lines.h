@@ -20,6 +20,10 @@ class SegmentSource {
   // The segment that holds the byte at `offset`; nothing when no such byte is stored. The same
   // offset may later lie in a larger segment.
   virtual absl::StatusOr<std::optional<LogSegment>> SegmentAt(int64_t offset) const = 0;
+
+  // The first byte before `end` that was read at or after this time; `end` when there is none.
+  // Times never go back.
+  virtual absl::StatusOr<int64_t> OffsetAtTime(int64_t time_ms, int64_t end) const = 0;
 };
 
 // A line, or a part of one that was split. `text` is raw, without the line end.
@@ -101,6 +105,14 @@ class BackwardLines {
   int64_t position_;
   RawLine line_;
 };
+
+// Where the line, or part of one, begins that holds the byte before `offset` unless it ends there:
+// at or before `offset`.
+absl::StatusOr<int64_t> LineStartAtOrBefore(const SegmentSource& source, int64_t offset);
+
+// Where the first line begins at or after `offset`; `end` when none does before it.
+absl::StatusOr<int64_t> LineStartAtOrAfter(const SegmentSource& source, int64_t offset,
+                                           int64_t end);
 
 }  // namespace trainyard::controller
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <queue>
 #include <tuple>
+#include <type_traits>
 
 #include "proto/support/status_macros.h"
 
@@ -13,6 +14,16 @@ constexpr std::size_t kEmitBytesMax = std::size_t{1} << 20;
 // What the fields of a line beside its text take at most.
 constexpr std::size_t kLineOverheadBytes = 48;
 
+v1::LogLine ToLogLine(const StreamKey& stream, const RawLine& raw) {
+  v1::LogLine line;
+  line.set_epoch(stream.epoch);
+  line.set_rank(stream.rank);
+  line.set_time_ms(raw.time_ms);
+  line.set_text(ReplaceInvalidUtf8(raw.text));
+  line.set_offset(raw.begin);
+  return line;
+}
+
 // Collects lines into chunks and moves the cursor only over what was handed out.
 class LineEmitter {
  public:
@@ -20,12 +31,7 @@ class LineEmitter {
 
   // False when the reader wants no more.
   bool Add(const StreamKey& stream, const RawLine& raw) {
-    v1::LogLine line;
-    line.set_epoch(stream.epoch);
-    line.set_rank(stream.rank);
-    line.set_time_ms(raw.time_ms);
-    line.set_text(ReplaceInvalidUtf8(raw.text));
-    line.set_offset(raw.begin);
+    v1::LogLine line = ToLogLine(stream, raw);
     const std::size_t size = line.text().size() + kLineOverheadBytes;
     if (bytes_ + size > kEmitBytesMax && !Flush()) return false;
     bytes_ += size;
@@ -171,6 +177,131 @@ absl::Status LogMerge::Read(const EmitLines& emit) {
     if (!wants_more) return absl::OkStatus();
   }
   return absl::OkStatus();
+}
+
+namespace {
+
+// The first line start of the stream that lies after the position; with `inclusive` at it, too.
+absl::StatusOr<int64_t> BoundaryOf(const LogStream& stream, const LogPosition& position,
+                                   bool inclusive) {
+  const StreamKey& key = stream.key;
+  if (position.epoch != 0 && key.epoch != position.epoch) {
+    return key.epoch < position.epoch ? stream.end_offset : 0;
+  }
+  if (position.epoch != 0 && key.rank == position.rank) {
+    const int64_t offset =
+        std::clamp<int64_t>(position.offset + (inclusive ? 0 : 1), 0, stream.end_offset);
+    return LineStartAtOrAfter(*stream.source, offset, stream.end_offset);
+  }
+  // Of lines at the same time, those of higher ranks come later.
+  const int64_t time_ms = position.time_ms + (key.rank > position.rank ? 0 : 1);
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t offset,
+                             stream.source->OffsetAtTime(time_ms, stream.end_offset));
+  return LineStartAtOrAfter(*stream.source, offset, stream.end_offset);
+}
+
+absl::StatusOr<LineRange> PageRange(const LogPageQuery& query, const LogStream& stream,
+                                    bool include_partial) {
+  LineRange range{.begin = 0, .end = stream.end_offset, .include_partial = include_partial};
+  int64_t place = query.newer ? 0 : stream.end_offset;
+  if (query.from_offset >= 0) {
+    TRAINYARD_ASSIGN_OR_RETURN(
+        place,
+        LineStartAtOrBefore(*stream.source, std::min(query.from_offset + 1, stream.end_offset)));
+    // The byte may be the last one of its line.
+    if (place > query.from_offset && place > 0) {
+      TRAINYARD_ASSIGN_OR_RETURN(place, LineStartAtOrBefore(*stream.source, place - 1));
+    }
+  } else if (query.from.has_value()) {
+    TRAINYARD_ASSIGN_OR_RETURN(place, BoundaryOf(stream, *query.from, !query.newer));
+  }
+  if (query.newer) {
+    range.begin = place;
+  } else if (place < range.end) {
+    range.end = place;
+    range.include_partial = false;
+  }
+  return range;
+}
+
+constexpr std::size_t kPageTextBytes = std::size_t{4} << 20;
+
+// Takes lines of one attempt, next ones first, until the page holds one more than it may. `Lines`
+// walks one stream; `Heads` gives the next head.
+template <typename Lines, typename Heads>
+absl::Status TakePageLines(std::span<const LogStream> attempt, const std::vector<LineRange>& ranges,
+                           const LogPageQuery& query, std::size_t& bytes, LogPage& page) {
+  std::vector<Lines> lines;
+  lines.reserve(attempt.size());
+  Heads heads;
+  const auto advance = [&](std::size_t i) -> absl::Status {
+    TRAINYARD_ASSIGN_OR_RETURN(const bool found, lines[i].Next());
+    if (found) heads.emplace(lines[i].line().time_ms, i);
+    return absl::OkStatus();
+  };
+  for (std::size_t i = 0; i < attempt.size(); ++i) {
+    lines.emplace_back(*attempt[i].source, ranges[i], query.lines.grep);
+    if constexpr (std::is_same_v<Lines, BackwardLines>) {
+      TRAINYARD_RETURN_IF_ERROR(lines[i].Start());
+    }
+    TRAINYARD_RETURN_IF_ERROR(advance(i));
+  }
+  while (!heads.empty() && static_cast<int>(page.lines.size()) <= query.limit &&
+         bytes < kPageTextBytes) {
+    const std::size_t i = std::get<1>(heads.top());
+    heads.pop();
+    page.lines.push_back(ToLogLine(attempt[i].key, lines[i].line()));
+    bytes += page.lines.back().text().size() + kLineOverheadBytes;
+    TRAINYARD_RETURN_IF_ERROR(advance(i));
+  }
+  return absl::OkStatus();
+}
+
+bool IsFull(const LogPage& page, const LogPageQuery& query, std::size_t bytes) {
+  return static_cast<int>(page.lines.size()) > query.limit || bytes >= kPageTextBytes;
+}
+
+// Brings the lines, the nearest first, into order and says what lies beyond them.
+void FinishPage(const LogPageQuery& query, std::size_t bytes, LogPage& page) {
+  const bool more = IsFull(page, query, bytes);
+  if (more && page.lines.size() > 1) page.lines.pop_back();
+  if (!query.newer) std::ranges::reverse(page.lines);
+  const bool has_place = query.from.has_value() || query.from_offset >= 0;
+  page.more_before = query.newer ? has_place : more;
+  page.more_after = query.newer ? more : has_place;
+}
+
+}  // namespace
+
+absl::StatusOr<LogPage> ReadLogPage(const LogPageQuery& query,
+                                    const std::vector<LogStream>& streams, bool include_partial) {
+  LogPage page;
+  for (const LogStream& stream : streams) page.extents.emplace_back(stream.key, stream.end_offset);
+  std::vector<std::pair<std::size_t, std::size_t>> attempts;
+  for (std::size_t begin = 0; begin < streams.size();) {
+    std::size_t end = begin;
+    while (end < streams.size() && streams[end].key.epoch == streams[begin].key.epoch) ++end;
+    attempts.emplace_back(begin, end);
+    begin = end;
+  }
+  if (!query.newer) std::ranges::reverse(attempts);
+  std::size_t bytes = 0;
+  for (const auto& [begin, end] : attempts) {
+    if (IsFull(page, query, bytes)) break;
+    const auto attempt = std::span(streams).subspan(begin, end - begin);
+    const bool is_over = include_partial || end != streams.size();
+    std::vector<LineRange> ranges;
+    for (const LogStream& stream : attempt) {
+      TRAINYARD_ASSIGN_OR_RETURN(const LineRange range, PageRange(query, stream, is_over));
+      ranges.push_back(range);
+    }
+    TRAINYARD_RETURN_IF_ERROR(
+        query.newer
+            ? (TakePageLines<ForwardLines, EarliestFirst>(attempt, ranges, query, bytes, page))
+            : (TakePageLines<BackwardLines, LatestFirst>(attempt, ranges, query, bytes, page)));
+  }
+  FinishPage(query, bytes, page);
+  return page;
 }
 
 }  // namespace trainyard::controller

@@ -31,6 +31,10 @@ absl::Status CheckLogQuery(const LogQuery& query);
 // Whether the query wants this stream.
 bool Wants(const LogQuery& query, const StreamKey& stream);
 
+// As LogStore::ReadPage says; streams are sorted by key.
+absl::StatusOr<LogPage> ReadLogPage(const LogPageQuery& query,
+                                    const std::vector<LogStream>& streams, bool include_partial);
+
 // One query over streams that are sorted by key. Times within a stream never go back, so that lines
 // by time, then rank, are the same whether they are read forwards or backwards.
 class LogMerge {

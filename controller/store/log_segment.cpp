@@ -76,6 +76,11 @@ int64_t LogSegment::TimeAt(int64_t offset) const {
   return after == marks.begin() ? 0 : std::prev(after)->time_ms;
 }
 
+int64_t LogSegment::OffsetAtTime(int64_t time_ms) const {
+  const auto mark = std::ranges::lower_bound(marks, time_ms, {}, &Mark::time_ms);
+  return mark == marks.end() ? end() : mark->offset;
+}
+
 void LogSegment::Append(const LogSegment& next) {
   for (const Mark& mark : next.marks) {
     if (marks.empty() || marks.back().time_ms != mark.time_ms) marks.push_back(mark);

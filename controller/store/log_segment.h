@@ -35,6 +35,8 @@ struct LogSegment {
 
   int64_t end() const { return begin + static_cast<int64_t>(bytes.size()); }
   int64_t TimeAt(int64_t offset) const;
+  // The first byte that was read at or after this time; end() when there is none.
+  int64_t OffsetAtTime(int64_t time_ms) const;
 
   // Appends a segment that begins where this one ends.
   void Append(const LogSegment& next);

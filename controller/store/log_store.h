@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -37,6 +39,39 @@ struct LogQuery {
 // Where a follower stands: bytes of each stream that it has been given as whole lines.
 using LogCursor = std::map<StreamKey, int64_t>;
 
+// Between the lines of a job: lines are ordered by attempt, time, rank and offset. Epoch 0 stands for
+// all attempts: before the first line of each at or after the time.
+struct LogPosition {
+  int64_t epoch = 0;
+  int64_t time_ms = 0;
+  int rank = -1;
+  int64_t offset = -1;
+};
+
+struct LogPageQuery {
+  // `tail` is ignored.
+  LogQuery lines;
+  // Lines after the place, else before it.
+  bool newer = false;
+  int limit = 0;
+  // The line at this position is not part of the page. Nothing: the beginning when newer, else the
+  // end.
+  std::optional<LogPosition> from;
+  // At least 0: the line that holds this byte of the only stream is the first of a newer page, and
+  // follows an older one.
+  int64_t from_offset = -1;
+};
+
+struct LogPage {
+  // Oldest first.
+  std::vector<v1::LogLine> lines;
+  // Whether there are, or may be, lines on either side.
+  bool more_before = false;
+  bool more_after = false;
+  // Stored bytes of each stream that the query wants.
+  std::vector<std::pair<StreamKey, int64_t>> extents;
+};
+
 // Thread-safe.
 class LogStore {
  public:
@@ -57,6 +92,10 @@ class LogStore {
   // and tail 0.
   virtual absl::Status Read(const LogQuery& query, bool include_partial, LogCursor& cursor,
                             const std::function<bool(std::vector<v1::LogLine>)>& emit) = 0;
+
+  // At most `limit` lines beside a place, at a cost that does not grow with the log before and after
+  // it, but for `grep`.
+  virtual absl::StatusOr<LogPage> ReadPage(const LogPageQuery& query, bool include_partial) = 0;
 };
 
 }  // namespace trainyard::controller

@@ -53,4 +53,21 @@ absl::StatusOr<std::vector<v1::Event>> MemoryEventLog::ReadJobEvents(int64_t job
   return found;
 }
 
+absl::StatusOr<std::vector<v1::EventEntry>> MemoryEventLog::ReadEventsBefore(int64_t job_id,
+                                                                             uint64_t before,
+                                                                             int limit) {
+  if (limit < 1) return absl::InvalidArgumentError("the limit of events must be at least 1");
+  std::lock_guard lock(mutex_);
+  std::vector<v1::EventEntry> found;
+  uint64_t sequence = events_.size();
+  if (before != 0) sequence = std::min<uint64_t>(sequence, before - 1);
+  for (; sequence > 0 && static_cast<int>(found.size()) < limit; --sequence) {
+    v1::EventEntry entry;
+    entry.set_sequence(sequence);
+    entry.mutable_event()->ParseFromString(events_[sequence - 1]);
+    if (job_id == 0 || JobIdOf(entry.event()) == job_id) found.push_back(std::move(entry));
+  }
+  return found;
+}
+
 }  // namespace trainyard::controller

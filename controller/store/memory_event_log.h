@@ -19,6 +19,8 @@ class MemoryEventLog : public EventLog {
   absl::Status Append(const std::vector<v1::Event>& events) override;
   absl::Status WriteSnapshot(const v1::Snapshot& snapshot) override;
   absl::StatusOr<std::vector<v1::Event>> ReadJobEvents(int64_t job_id, int limit) override;
+  absl::StatusOr<std::vector<v1::EventEntry>> ReadEventsBefore(int64_t job_id, uint64_t before,
+                                                               int limit) override;
 
  private:
   std::mutex mutex_;

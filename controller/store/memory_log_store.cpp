@@ -123,4 +123,41 @@ absl::Status MemoryLogStore::Read(const LogQuery& query, bool include_partial, L
   return absl::OkStatus();
 }
 
+// Whether the line lies after the position, in the order of LogPosition.
+bool MemoryLogStore::IsAfter(const v1::LogLine& line, const LogPosition& position) {
+  if (position.epoch == 0) return line.time_ms() >= position.time_ms;
+  if (line.epoch() == position.epoch && line.rank() == position.rank) {
+    return line.offset() > position.offset;
+  }
+  return std::tuple(line.epoch(), line.time_ms(), line.rank()) >
+         std::tuple(position.epoch, position.time_ms, position.rank);
+}
+
+absl::StatusOr<LogPage> MemoryLogStore::ReadPage(const LogPageQuery& query, bool include_partial) {
+  TRAINYARD_RETURN_IF_ERROR(CheckLogQuery(query.lines));
+  LogPage page;
+  LogCursor cursor;
+  std::vector<v1::LogLine> before, after;
+  for (Line& line : MatchingLines(query.lines, include_partial, cursor)) {
+    const bool is_place = query.from.has_value() && line.line.epoch() == query.from->epoch &&
+                          line.line.rank() == query.from->rank &&
+                          line.line.offset() == query.from->offset;
+    if (is_place) continue;
+    bool is_after = query.newer;
+    if (query.from_offset >= 0) is_after = line.end > query.from_offset;
+    if (query.from.has_value()) is_after = IsAfter(line.line, *query.from);
+    (is_after ? after : before).push_back(std::move(line.line));
+  }
+  for (const auto& [stream, end] : cursor) page.extents.emplace_back(stream, end);
+  const auto limit = static_cast<std::size_t>(query.limit);
+  page.lines = query.newer ? std::move(after) : std::move(before);
+  const bool more = page.lines.size() > limit;
+  if (more && query.newer) page.lines.resize(limit);
+  if (more && !query.newer) page.lines.erase(page.lines.begin(), page.lines.end() - query.limit);
+  const bool has_place = query.from.has_value() || query.from_offset >= 0;
+  page.more_before = query.newer ? has_place : more;
+  page.more_after = query.newer ? more : has_place;
+  return page;
+}
+
 }  // namespace trainyard::controller

@@ -19,6 +19,7 @@ class MemoryLogStore : public LogStore {
   absl::StatusOr<int64_t> StoredOffset(const StreamKey& stream) override;
   absl::Status Read(const LogQuery& query, bool include_partial, LogCursor& cursor,
                     const std::function<bool(std::vector<v1::LogLine>)>& emit) override;
+  absl::StatusOr<LogPage> ReadPage(const LogPageQuery& query, bool include_partial) override;
 
  private:
   struct Line {
@@ -36,6 +37,8 @@ class MemoryLogStore : public LogStore {
   absl::Status CheckBatches(const std::vector<LogBatch>& batches) const;
   static void AppendTo(Stream& stream, const LogBatch& batch);
   std::vector<Line> MatchingLines(const LogQuery& query, bool include_partial, LogCursor& cursor);
+
+  static bool IsAfter(const v1::LogLine& line, const LogPosition& position);
 
   std::mutex mutex_;
   std::map<StreamKey, Stream> streams_;  // Guarded by mutex_.

@@ -38,7 +38,7 @@ absl::StatusOr<int64_t> MemoryMetricStore::StoredOffset(const StreamKey& stream)
   return stored == offsets_.end() ? 0 : stored->second;
 }
 
-MemoryMetricStore::VisibleSeries MemoryMetricStore::FindVisible(const Attempts& attempts,
+MemoryMetricStore::VisibleSeries MemoryMetricStore::FindVisible(const AttemptPoints& attempts,
                                                                 const SeriesQuery& query,
                                                                 const std::string& key) {
   VisibleSeries visible;
@@ -72,8 +72,13 @@ absl::StatusOr<std::vector<v1::Series>> MemoryMetricStore::Read(const SeriesQuer
   std::lock_guard lock(mutex_);
   std::vector<VisibleSeries> all;
   StepRange extent = VisibleSeries().extent;
+  SeriesQuery whole = query;
+  if (query.smooth > 0) whole.from_step = std::numeric_limits<int64_t>::min();
   for (const std::string& key : query.keys) {
-    all.push_back(FindVisible(jobs_[query.job_id], query, key));
+    all.push_back(FindVisible(jobs_[query.job_id], whole, key));
+    StepRange& steps = all.back().extent;
+    steps.first = std::max(steps.first, query.from_step);
+    if (steps.last < steps.first) steps = VisibleSeries().extent;
     extent = {std::min(extent.first, all.back().extent.first),
               std::max(extent.last, all.back().extent.last)};
   }
@@ -81,11 +86,25 @@ absl::StatusOr<std::vector<v1::Series>> MemoryMetricStore::Read(const SeriesQuer
   std::vector<v1::Series> result(query.keys.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     result[i].set_key(query.keys[i]);
-    SeriesBuilder builder(grid, result[i]);
+    SeriesBuilder builder(grid, result[i], {query.smooth, query.from_step});
     for (const auto& [step, visible] : all[i].points) builder.Add(visible.point, visible.epoch);
     builder.Finish();
   }
   return result;
+}
+
+absl::StatusOr<std::vector<AttemptRange>> MemoryMetricStore::Attempts(int64_t job_id) {
+  std::lock_guard lock(mutex_);
+  std::vector<AttemptRange> attempts;
+  for (const auto& [epoch, series] : jobs_[job_id]) {
+    AttemptRange range{epoch, VisibleSeries().extent};
+    for (const auto& [key, points] : series) {
+      range.steps.first = std::min(range.steps.first, points.begin()->first);
+      range.steps.last = std::max(range.steps.last, points.rbegin()->first);
+    }
+    if (range.steps.first <= range.steps.last) attempts.push_back(range);
+  }
+  return attempts;
 }
 
 absl::StatusOr<std::vector<std::string>> MemoryMetricStore::Keys(int64_t job_id) {

@@ -20,11 +20,12 @@ class MemoryMetricStore : public MetricStore {
   absl::StatusOr<int64_t> StoredOffset(const StreamKey& stream) override;
   absl::StatusOr<std::vector<v1::Series>> Read(const SeriesQuery& query) override;
   absl::StatusOr<std::vector<std::string>> Keys(int64_t job_id) override;
+  absl::StatusOr<std::vector<AttemptRange>> Attempts(int64_t job_id) override;
 
  private:
-  using Points = std::map<int64_t, SeriesPoint>;  // By step.
-  using Series = std::map<std::string, Points>;   // By key.
-  using Attempts = std::map<int64_t, Series>;     // By epoch.
+  using Points = std::map<int64_t, SeriesPoint>;    // By step.
+  using Series = std::map<std::string, Points>;     // By key.
+  using AttemptPoints = std::map<int64_t, Series>;  // By epoch.
   struct VisiblePoint {
     int64_t epoch = 0;
     SeriesPoint point;
@@ -35,13 +36,13 @@ class MemoryMetricStore : public MetricStore {
     StepRange extent = {std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
   };
 
-  static VisibleSeries FindVisible(const Attempts& attempts, const SeriesQuery& query,
+  static VisibleSeries FindVisible(const AttemptPoints& attempts, const SeriesQuery& query,
                                    const std::string& key);
 
   std::mutex mutex_;
   // Guarded by mutex_.
   std::map<StreamKey, int64_t> offsets_;
-  std::map<int64_t, Attempts> jobs_;
+  std::map<int64_t, AttemptPoints> jobs_;
 };
 
 }  // namespace trainyard::controller

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "controller/store/metric_points.h"
 #include "controller/store/stream_key.h"
 #include "trainyard/v1/metric_service.pb.h"
 
@@ -39,6 +40,16 @@ struct SeriesQuery {
   // 0: attempts merged. At each step the newest attempt wins, and steps that an earlier attempt
   // reached beyond the point where a newer one resumed are left out.
   int64_t epoch = 0;
+  // Weight of the past in an exponential moving average, at least 0 and below 1; 0 means none. It
+  // runs over every point from the beginning of the run, whatever from_step says, before anything
+  // is thinned: the same step has the same average at every zoom.
+  double smooth = 0;
+};
+
+// Steps that an attempt has points for, of any series.
+struct AttemptRange {
+  int64_t epoch = 0;
+  StepRange steps;
 };
 
 // Thread-safe.
@@ -62,6 +73,9 @@ class MetricStore {
 
   // Sorted names of the job's series.
   virtual absl::StatusOr<std::vector<std::string>> Keys(int64_t job_id) = 0;
+
+  // Attempts of the job that have points, oldest first.
+  virtual absl::StatusOr<std::vector<AttemptRange>> Attempts(int64_t job_id) = 0;
 };
 
 }  // namespace trainyard::controller

@@ -1,5 +1,8 @@
 #include "controller/store/series_builder.h"
 
+#include <cmath>
+#include <limits>
+
 namespace trainyard::controller {
 
 BucketGrid MakeBucketGrid(int64_t from, int64_t to, int buckets) {
@@ -14,6 +17,7 @@ uint64_t SeriesBuilder::BucketOf(int64_t step) const {
 }
 
 bool SeriesBuilder::InOneBucket(int64_t first_step, int64_t last_step) const {
+  if (smoothing_.weight > 0) return false;
   if (grid_.width == 0) return first_step == last_step;
   return BucketOf(first_step) == BucketOf(last_step);
 }
@@ -28,7 +32,19 @@ void SeriesBuilder::StartBucketOf(int64_t step) {
   bucket_number_ = number;
 }
 
+bool SeriesBuilder::Average(const SeriesPoint& point) {
+  if (smoothing_.weight <= 0) return true;
+  if (point.step >= smoothing_.from_step) StartBucketOf(point.step);
+  // A value that is not finite would stay in the average for ever.
+  if (std::isfinite(point.value)) {
+    average_ = smoothing_.weight * average_ + (1 - smoothing_.weight) * point.value;
+    weight_sum_ = smoothing_.weight * weight_sum_ + (1 - smoothing_.weight);
+  }
+  return point.step >= smoothing_.from_step;
+}
+
 void SeriesBuilder::Add(const SeriesPoint& point, int64_t epoch) {
+  if (!Average(point)) return;
   StartBucketOf(point.step);
   bucket_.Add(point);
   bucket_epoch_ = epoch;
@@ -50,6 +66,10 @@ void SeriesBuilder::Finish() {
   series_.add_counts(bucket_.count);
   series_.add_epochs(bucket_epoch_);
   series_.add_nan_counts(bucket_.nan_count);
+  if (smoothing_.weight > 0) {
+    series_.add_smoothed(weight_sum_ > 0 ? average_ / weight_sum_
+                                         : std::numeric_limits<double>::quiet_NaN());
+  }
   bucket_ = PointSummary();
 }
 

@@ -19,13 +19,24 @@ struct BucketGrid {
 // At most `buckets` buckets over [from, to]; buckets 0 means one for each point.
 BucketGrid MakeBucketGrid(int64_t from, int64_t to, int buckets);
 
+// A moving average over all points that are added, each weighing (1 - weight) of the new value; the
+// start is corrected, so that the first average is the first value (Adam's debiasing).
+struct Smoothing {
+  // 0: none.
+  double weight = 0;
+  // Points before this step are averaged and not shown.
+  int64_t from_step = 0;
+};
+
 class SeriesBuilder {
  public:
-  SeriesBuilder(const BucketGrid& grid, v1::Series& series) : grid_(grid), series_(series) {}
+  SeriesBuilder(const BucketGrid& grid, v1::Series& series, Smoothing smoothing = {})
+      : grid_(grid), series_(series), smoothing_(smoothing) {}
 
   void Add(const SeriesPoint& point, int64_t epoch);
 
-  // True when steps first..last lie in one bucket, so that their roll-up says enough.
+  // True when steps first..last lie in one bucket, so that their roll-up says enough. Never with
+  // smoothing, which needs every point.
   bool InOneBucket(int64_t first_step, int64_t last_step) const;
   void Add(const PointSummary& summary, int64_t epoch);
 
@@ -36,8 +47,15 @@ class SeriesBuilder {
   uint64_t BucketOf(int64_t step) const;
   void StartBucketOf(int64_t step);
 
+  // False when the point is only averaged.
+  bool Average(const SeriesPoint& point);
+
   const BucketGrid grid_;
   v1::Series& series_;
+  const Smoothing smoothing_;
+  double average_ = 0;
+  // What the weights of all values so far sum to; below 1 at the beginning.
+  double weight_sum_ = 0;
   PointSummary bucket_;
   int64_t bucket_epoch_ = 0;
   uint64_t bucket_number_ = 0;

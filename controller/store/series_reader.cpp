@@ -74,6 +74,9 @@ absl::Status CheckSeriesQuery(const SeriesQuery& query) {
                                                    " lies before from_step ", query.from_step,
                                                    "; give 0 for the newest step"));
   }
+  if (!(query.smooth >= 0 && query.smooth < 1)) {
+    return absl::InvalidArgumentError("smooth lies outside of 0 to 1; give 0 for none");
+  }
   return absl::OkStatus();
 }
 
@@ -118,7 +121,9 @@ absl::StatusOr<SeriesReader::SeriesSpans> SeriesReader::FindSpans(const std::str
   for (auto attempt = attempts_.rbegin(); attempt != attempts_.rend(); ++attempt) {
     TRAINYARD_ASSIGN_OR_RETURN(const auto stored, StoredRange(*id, attempt->epoch));
     if (stored.has_value()) {
-      const StepRange range{std::max(stored->first, query_.from_step),
+      // The average runs from the beginning, whatever is shown of it.
+      const int64_t from = query_.smooth > 0 ? kStepMin : query_.from_step;
+      const StepRange range{std::max(stored->first, from),
                             std::min({stored->last, limit, wanted_last})};
       if (range.first <= range.last) found.spans.push_back({attempt->epoch, range});
     }
@@ -137,7 +142,8 @@ BucketGrid SeriesReader::GridOver(const std::vector<SeriesSpans>& all) const {
   StepRange range{kStepMax, kStepMin};
   for (const SeriesSpans& series : all) {
     for (const Span& span : series.spans) {
-      range.first = std::min(range.first, span.range.first);
+      if (span.range.last < query_.from_step) continue;
+      range.first = std::min(range.first, std::max(span.range.first, query_.from_step));
       range.last = std::max(range.last, span.range.last);
     }
   }
@@ -164,7 +170,7 @@ absl::StatusOr<std::vector<v1::Series>> SeriesReader::Read() {
   std::vector<v1::Series> result(query_.keys.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     result[i].set_key(query_.keys[i]);
-    SeriesBuilder builder(grid, result[i]);
+    SeriesBuilder builder(grid, result[i], {query_.smooth, query_.from_step});
     for (const Span& span : all[i].spans) {
       TRAINYARD_RETURN_IF_ERROR(AddSpan(all[i].id, span, builder));
     }

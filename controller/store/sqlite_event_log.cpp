@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -174,6 +175,31 @@ absl::StatusOr<std::vector<v1::Event>> SqliteEventLog::ReadJobEvents(int64_t job
   }
   std::ranges::reverse(events);
   return events;
+}
+
+absl::StatusOr<std::vector<v1::EventEntry>> SqliteEventLog::ReadEventsBefore(int64_t job_id,
+                                                                             uint64_t before,
+                                                                             int limit) {
+  if (limit < 1) return absl::InvalidArgumentError("the limit of events must be at least 1");
+  constexpr int64_t kNewest = std::numeric_limits<int64_t>::max();
+  const int64_t end = before == 0 ? kNewest : static_cast<int64_t>(before);
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
+  TRAINYARD_ASSIGN_OR_RETURN(
+      SqliteQuery query,
+      job_id == 0 ? reader->Query("SELECT seq, payload, checksum FROM event WHERE seq < ? "
+                                  "ORDER BY seq DESC LIMIT ?",
+                                  end, limit)
+                  : reader->Query("SELECT seq, payload, checksum FROM event WHERE job_id = ? AND "
+                                  "job_id != 0 AND seq < ? ORDER BY seq DESC LIMIT ?",
+                                  job_id, end, limit));
+  std::vector<v1::EventEntry> entries;
+  while (true) {
+    TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
+    if (!found) return entries;
+    v1::EventEntry& entry = entries.emplace_back();
+    entry.set_sequence(static_cast<uint64_t>(query.Int64(0)));
+    TRAINYARD_ASSIGN_OR_RETURN(*entry.mutable_event(), ReadEvent(query, writer_->path()));
+  }
 }
 
 }  // namespace trainyard::controller

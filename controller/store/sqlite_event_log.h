@@ -24,6 +24,8 @@ class SqliteEventLog : public EventLog {
   absl::Status WriteSnapshot(const v1::Snapshot& snapshot) override;
   // INVALID_ARGUMENT when limit is below 1.
   absl::StatusOr<std::vector<v1::Event>> ReadJobEvents(int64_t job_id, int limit) override;
+  absl::StatusOr<std::vector<v1::EventEntry>> ReadEventsBefore(int64_t job_id, uint64_t before,
+                                                               int limit) override;
 
  private:
   SqliteEventLog(std::unique_ptr<SqliteDatabase> writer, uint64_t last_sequence);

@@ -78,6 +78,29 @@ class SqliteSegmentSource : public SegmentSource {
     return std::optional(std::move(segment));
   }
 
+  absl::StatusOr<int64_t> OffsetAtTime(int64_t time_ms, int64_t end) const override {
+    // The first segment that holds such a byte lies in [low, high].
+    int64_t low = 0, high = end;
+    while (low < high) {
+      TRAINYARD_ASSIGN_OR_RETURN(
+          SqliteQuery query,
+          database_.Query("SELECT begin_offset, length, last_time_ms FROM segment WHERE "
+                          "stream_id = ? AND begin_offset <= ? ORDER BY begin_offset DESC LIMIT 1",
+                          stream_id_, low + (high - low) / 2));
+      TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
+      if (!found) return end;
+      const int64_t begin = query.Int64(0);
+      if (query.Int64(2) >= time_ms) {
+        high = std::min(high, begin);
+      } else {
+        low = begin + query.Int64(1);
+      }
+    }
+    if (low >= end) return end;
+    TRAINYARD_ASSIGN_OR_RETURN(const auto segment, SegmentAt(low));
+    return segment.has_value() ? std::min(end, segment->OffsetAtTime(time_ms)) : end;
+  }
+
  private:
   SqliteDatabase& database_;
   const int64_t stream_id_;
@@ -243,6 +266,13 @@ absl::Status SqliteLogStore::Read(const LogQuery& query, bool include_partial, L
   TRAINYARD_ASSIGN_OR_RETURN(auto streams, FindStreams(*reader, query));
   // Without a transaction: `emit` may take long, and the write-ahead log would grow meanwhile.
   return LogMerge(query, std::move(streams), include_partial, cursor).Read(emit);
+}
+
+absl::StatusOr<LogPage> SqliteLogStore::ReadPage(const LogPageQuery& query, bool include_partial) {
+  TRAINYARD_RETURN_IF_ERROR(CheckLogQuery(query.lines));
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
+  TRAINYARD_ASSIGN_OR_RETURN(const auto streams, FindStreams(*reader, query.lines));
+  return ReadLogPage(query, streams, include_partial);
 }
 
 }  // namespace trainyard::controller

@@ -27,6 +27,7 @@ class SqliteLogStore : public LogStore {
   absl::StatusOr<int64_t> StoredOffset(const StreamKey& stream) override;
   absl::Status Read(const LogQuery& query, bool include_partial, LogCursor& cursor,
                     const std::function<bool(std::vector<v1::LogLine>)>& emit) override;
+  absl::StatusOr<LogPage> ReadPage(const LogPageQuery& query, bool include_partial) override;
 
  private:
   explicit SqliteLogStore(std::unique_ptr<SqliteDatabase> writer);

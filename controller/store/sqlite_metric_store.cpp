@@ -96,6 +96,26 @@ absl::StatusOr<std::vector<v1::Series>> SqliteMetricStore::Read(const SeriesQuer
   return SeriesReader(*reader, query).Read();
 }
 
+absl::StatusOr<std::vector<AttemptRange>> SqliteMetricStore::Attempts(int64_t job_id) {
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
+  TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginRead(*reader));
+  TRAINYARD_ASSIGN_OR_RETURN(const auto attempts, ReadAttempts(*reader, job_id));
+  std::vector<AttemptRange> ranges;
+  for (const AttemptSteps& attempt : attempts) {
+    TRAINYARD_ASSIGN_OR_RETURN(
+        int64_t last, reader->QueryInt64("SELECT MAX(last_step) FROM chunk WHERE epoch = ? AND "
+                                         "series_id IN (SELECT id FROM series WHERE job_id = ?)",
+                                         attempt.epoch, job_id));
+    TRAINYARD_ASSIGN_OR_RETURN(const PointsBySeries tail, ReadTail(*reader, job_id, attempt.epoch));
+    last = std::max(last, attempt.first_step);
+    for (const auto& [series_id, points] : tail) {
+      for (const SeriesPoint& point : points) last = std::max(last, point.step);
+    }
+    ranges.push_back({attempt.epoch, {attempt.first_step, last}});
+  }
+  return ranges;
+}
+
 absl::StatusOr<std::vector<std::string>> SqliteMetricStore::Keys(int64_t job_id) {
   TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
   TRAINYARD_ASSIGN_OR_RETURN(

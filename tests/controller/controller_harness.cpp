@@ -157,11 +157,12 @@ grpc::Status FakeWorker::WaitForEnd() {
   return end_;
 }
 
-RunningController::RunningController(Stores stores, LoopOptions loop) {
+RunningController::RunningController(Stores stores, LoopOptions loop, std::string http_listen) {
   ControllerOptions options;
   options.listen = "127.0.0.1:0";
   options.data_dir = "/nowhere";
   options.loop = std::move(loop);
+  options.http.listen = std::move(http_listen);
   auto started = Controller::StartOn(std::move(stores), options, clock);
   EXPECT_TRUE(started.ok()) << started.status();
   if (started.ok()) controller = *std::move(started);

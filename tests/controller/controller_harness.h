@@ -49,6 +49,10 @@ class GatedEventLog final : public EventLog {
   absl::StatusOr<std::vector<v1::Event>> ReadJobEvents(int64_t job_id, int limit) override {
     return inner_->ReadJobEvents(job_id, limit);
   }
+  absl::StatusOr<std::vector<v1::EventEntry>> ReadEventsBefore(int64_t job_id, uint64_t before,
+                                                               int limit) override {
+    return inner_->ReadEventsBefore(job_id, before, limit);
+  }
 
   void Close();
   void Open();
@@ -111,7 +115,7 @@ class FakeWorker {
 
 // A controller on port 0 with one channel to it and a stub of each service.
 struct RunningController {
-  explicit RunningController(Stores stores, LoopOptions loop = {});
+  explicit RunningController(Stores stores, LoopOptions loop = {}, std::string http_listen = "");
   explicit RunningController(const std::string& data_dir);
 
   // Submits a job of one node with this many CPU slots; returns its id.

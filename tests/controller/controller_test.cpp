@@ -24,6 +24,9 @@ class FullMetricStore final : public MetricStore {
   absl::StatusOr<std::vector<std::string>> Keys(int64_t) override {
     return std::vector<std::string>{};
   }
+  absl::StatusOr<std::vector<AttemptRange>> Attempts(int64_t) override {
+    return std::vector<AttemptRange>{};
+  }
 };
 
 void RunJob(RunningController& running, FakeWorker& worker) {

@@ -27,6 +27,9 @@ class StubbornMetricStore final : public MetricStore {
   absl::StatusOr<std::vector<std::string>> Keys(int64_t job_id) override {
     return inner_->Keys(job_id);
   }
+  absl::StatusOr<std::vector<AttemptRange>> Attempts(int64_t job_id) override {
+    return inner_->Attempts(job_id);
+  }
 
  private:
   std::atomic<int> failures_;

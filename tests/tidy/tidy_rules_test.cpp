@@ -18,6 +18,8 @@ TEST(TidyRulesTest, IncludeDirection) {
       {"controller/core/plan.cpp", "controller/store/event_log.h"},
       {"controller/store/a.cpp", "controller/rpc/b.h"},
       {"controller/rpc/a.cpp", "controller/controller.h"},
+      {"controller/api/a.cpp", "controller/rpc/b.h"},
+      {"controller/http/a.cpp", "controller/rpc/b.h"},
       {"controller/controller.cpp", "worker/worker.h"},
       {"controller/planner/a.h", "controller/core/plan.h"},
       {"worker/worker.cpp", "controller/core/plan.h"},

@@ -231,6 +231,64 @@ TEST_P(LogStoreTest, StopsEarlyAndGoesOnFromThere) {
   EXPECT_EQ(given, 60);
 }
 
+// Every line as ReadPage gives it, a page after the other.
+std::vector<std::string> Texts(const LogPage& page) {
+  std::vector<std::string> texts;
+  for (const v1::LogLine& line : page.lines) texts.push_back(line.text());
+  return texts;
+}
+
+TEST_P(LogStoreTest, PagesLeadThroughAllLinesInBothDirections) {
+  for (int i = 0; i < 60; ++i) {
+    Add(1 + i / 30, i % 3, 100 * (i / 5), absl::StrCat("line ", i, "\nand ", i, "\n"));
+  }
+  std::vector<std::string> all;
+  for (const std::string& line : Read({})) all.push_back(line.substr(line.find(": ") + 2));
+  for (const bool newer : {true, false}) {
+    for (const int limit : {1, 7, 1000}) {
+      std::vector<std::string> found;
+      LogPageQuery query{.lines = {.job_id = 1}, .newer = newer, .limit = limit};
+      while (true) {
+        const auto page = store_->ReadPage(query, false);
+        ASSERT_TRUE(page.ok()) << page.status();
+        const std::vector<std::string> texts = Texts(*page);
+        found.insert(newer ? found.end() : found.begin(), texts.begin(), texts.end());
+        if (!(newer ? page->more_after : page->more_before)) break;
+        ASSERT_EQ(static_cast<int>(texts.size()), limit);
+        const v1::LogLine& edge = newer ? page->lines.back() : page->lines.front();
+        query.from = LogPosition{edge.epoch(), edge.time_ms(), edge.rank(), edge.offset()};
+      }
+      EXPECT_EQ(found, all) << newer << " " << limit;
+    }
+  }
+}
+
+TEST_P(LogStoreTest, PageBeginsAtATimeOrAByte) {
+  Add(1, 0, 100, "a\n");
+  Add(1, 1, 150, "b\n");
+  Add(1, 0, 200, "cc\nd\n");
+  LogPageQuery query{.lines = {.job_id = 1}, .newer = true, .limit = 10};
+  query.from = LogPosition{0, 150, -1, -1};
+  EXPECT_THAT(Texts(*store_->ReadPage(query, false)), ElementsAre("b", "cc", "d"));
+  query.newer = false;
+  EXPECT_THAT(Texts(*store_->ReadPage(query, false)), ElementsAre("a"));
+  LogPageQuery byte{.lines = {.job_id = 1, .ranks = {0}, .epoch = 1}, .newer = true, .limit = 10};
+  for (const auto& [offset, first] : std::map<int64_t, std::string>{
+           {0, "a"}, {1, "a"}, {2, "cc"}, {3, "cc"}, {4, "cc"}, {5, "d"}}) {
+    byte.from_offset = offset;
+    EXPECT_EQ(Texts(*store_->ReadPage(byte, false)).front(), first) << offset;
+  }
+  EXPECT_EQ(store_->ReadPage(byte, false)->extents.front().second, 7);
+}
+
+TEST_P(LogStoreTest, PageFindsMatchesOnly) {
+  for (int i = 0; i < 50; ++i) Add(1, 0, i, absl::StrCat(i % 10 == 0 ? "loss " : "x ", i, "\n"));
+  LogPageQuery query{.lines = {.job_id = 1, .grep = "loss"}, .limit = 2};
+  const auto page = store_->ReadPage(query, false);
+  EXPECT_THAT(Texts(*page), ElementsAre("loss 30", "loss 40"));
+  EXPECT_TRUE(page->more_before);
+}
+
 TEST_P(LogStoreTest, ContradictoryQueryIsRefused) {
   LogCursor cursor;
   const auto ignore = [](std::vector<v1::LogLine>) { return true; };

@@ -177,6 +177,43 @@ TEST_P(MetricStoreTest, BucketsAreEqualRangesOfSteps) {
   EXPECT_THAT(series.times_ms(), ElementsAre(40, 80, 100));
 }
 
+TEST_P(MetricStoreTest, SmoothsEveryPointBeforeThinning) {
+  AddSteps(1, 1, 3000);  // More than one chunk.
+  const v1::Series raw = Read({.smooth = 0.9});
+  double average = 0, weights = 0;
+  for (int i = 0; i < raw.steps_size(); ++i) {
+    average = 0.9 * average + 0.1 * raw.last(i);
+    weights = 0.9 * weights + 0.1;
+    ASSERT_NEAR(raw.smoothed(i), average / weights, 1e-9) << i;
+  }
+  EXPECT_DOUBLE_EQ(raw.smoothed(0), raw.last(0));
+  const v1::Series thin = Read({.from_step = 1000, .to_step = 2000, .buckets = 7, .smooth = 0.9});
+  EXPECT_EQ(thin.counts(0), 143);
+  for (int i = 0; i < thin.steps_size(); ++i) {
+    EXPECT_GE(thin.steps(i), 1000);
+    EXPECT_NEAR(thin.smoothed(i), raw.smoothed(static_cast<int>(thin.steps(i)) - 1), 1e-9);
+  }
+  EXPECT_EQ(Read({}).smoothed_size(), 0);
+}
+
+TEST_P(MetricStoreTest, ANanDoesNotStayInTheAverage) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  Add(1, {{"loss", 1, 0, 2}, {"loss", 2, 0, nan}, {"loss", 3, 0, 2}});
+  EXPECT_THAT(Read({.smooth = 0.5}).smoothed(), ElementsAre(2, 2, 2));
+}
+
+TEST_P(MetricStoreTest, KnowsTheStepsOfEachAttempt) {
+  AddSteps(1, 1, 1500);
+  AddSteps(3, 7, 9, "val_loss");
+  Reopen();
+  const auto attempts = store_->Attempts(1);
+  ASSERT_TRUE(attempts.ok() && attempts->size() == 2u) << attempts.status();
+  EXPECT_EQ(attempts->front().steps.first, 1);
+  EXPECT_EQ(attempts->front().steps.last, 1500);
+  EXPECT_EQ(attempts->back().epoch, 3);
+  EXPECT_EQ(attempts->back().steps.last, 9);
+}
+
 TEST_P(MetricStoreTest, NewerAttemptReplacesTheAbandonedBranch) {
   AddSteps(1, 1, 10);
   AddSteps(2, 6, 8);  // Resumed at step 5.

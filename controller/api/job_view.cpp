@@ -1,7 +1,8 @@
-#include "controller/rpc/job_view.h"
+#include "controller/api/job_view.h"
 
 #include <algorithm>
 
+#include "controller/core/explain.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
@@ -50,6 +51,27 @@ v1::Job ListedJob(const JobEntry& entry, const Observations& observations) {
   }
   MergeObservations(observations, job);
   return job;
+}
+
+std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, const ClusterView& view) {
+  v1::PendingReason reason = WhyPending(view.state, entry, view.now);
+  if (reason.code() == v1::PENDING_CODE_UNSPECIFIED ||
+      reason.code() == v1::PENDING_CODE_NOT_PENDING) {
+    return std::nullopt;
+  }
+  return reason;
+}
+
+v1::Alert AlertOf(const v1::EventEntry& entry) {
+  const v1::AlertRaised& raised = entry.event().alert_raised();
+  v1::Alert alert;
+  alert.set_sequence(entry.sequence());
+  alert.set_time_ms(entry.event().time_ms());
+  alert.set_epoch(raised.epoch());
+  alert.set_step(raised.step());
+  alert.set_code(raised.code());
+  alert.set_message(raised.message());
+  return alert;
 }
 
 absl::StatusOr<const JobEntry*> FindNamedJob(const ClusterView& view,

@@ -1,7 +1,7 @@
 // The few threads that run queries on the stores, so that neither the loop nor gRPC waits for a
 // disk.
-#ifndef TRAINYARD_CONTROLLER_RPC_READER_POOL_H_
-#define TRAINYARD_CONTROLLER_RPC_READER_POOL_H_
+#ifndef TRAINYARD_CONTROLLER_API_READER_POOL_H_
+#define TRAINYARD_CONTROLLER_API_READER_POOL_H_
 
 #include <atomic>
 #include <functional>
@@ -45,4 +45,4 @@ class ReaderPool {
 
 }  // namespace trainyard::controller
 
-#endif  // TRAINYARD_CONTROLLER_RPC_READER_POOL_H_
+#endif  // TRAINYARD_CONTROLLER_API_READER_POOL_H_

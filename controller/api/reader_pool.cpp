@@ -1,4 +1,4 @@
-#include "controller/rpc/reader_pool.h"
+#include "controller/api/reader_pool.h"
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 // Tells long streams that the controller is going down.
-#ifndef TRAINYARD_CONTROLLER_RPC_SHUTDOWN_SIGNAL_H_
-#define TRAINYARD_CONTROLLER_RPC_SHUTDOWN_SIGNAL_H_
+#ifndef TRAINYARD_CONTROLLER_API_SHUTDOWN_SIGNAL_H_
+#define TRAINYARD_CONTROLLER_API_SHUTDOWN_SIGNAL_H_
 
 #include <atomic>
 
@@ -25,4 +25,4 @@ class ShutdownSignal {
 
 }  // namespace trainyard::controller
 
-#endif  // TRAINYARD_CONTROLLER_RPC_SHUTDOWN_SIGNAL_H_
+#endif  // TRAINYARD_CONTROLLER_API_SHUTDOWN_SIGNAL_H_

@@ -1,11 +1,12 @@
 // What the services see of the controller: one thread that owns the state. They decode a request,
 // hand it over here, and encode the answer; no rule of the cluster lives in a service.
-#ifndef TRAINYARD_CONTROLLER_RPC_CLUSTER_LOOP_H_
-#define TRAINYARD_CONTROLLER_RPC_CLUSTER_LOOP_H_
+#ifndef TRAINYARD_CONTROLLER_API_CLUSTER_LOOP_H_
+#define TRAINYARD_CONTROLLER_API_CLUSTER_LOOP_H_
 
 #include <cstdint>
 #include <functional>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -23,11 +24,15 @@ struct ClusterView {
   const Observations& observations;
   const CoreOptions& options;
   Timestamp now = 0;
+  // Sequence number of the last durable event.
+  uint64_t revision = 0;
 };
 
 // What one tick has changed.
 struct TickSummary {
   std::set<int64_t> changed_jobs;
+  // All events of the tick; the last one has the view's revision as its sequence number.
+  std::span<const v1::Event> events;
 };
 
 // Thread-safe unless said otherwise.
@@ -54,4 +59,4 @@ class ClusterLoop {
 
 }  // namespace trainyard::controller
 
-#endif  // TRAINYARD_CONTROLLER_RPC_CLUSTER_LOOP_H_
+#endif  // TRAINYARD_CONTROLLER_API_CLUSTER_LOOP_H_

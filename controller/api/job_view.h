@@ -1,10 +1,13 @@
 // Jobs as users see them: the durable state, with what was heard lately merged in.
-#ifndef TRAINYARD_CONTROLLER_RPC_JOB_VIEW_H_
-#define TRAINYARD_CONTROLLER_RPC_JOB_VIEW_H_
+#ifndef TRAINYARD_CONTROLLER_API_JOB_VIEW_H_
+#define TRAINYARD_CONTROLLER_API_JOB_VIEW_H_
 
+#include <optional>
+#include <string>
+
+#include "controller/api/cluster_loop.h"
 #include "controller/core/cluster_state.h"
 #include "controller/core/observations.h"
-#include "controller/rpc/cluster_loop.h"
 #include "trainyard/v1/job.pb.h"
 
 namespace trainyard::controller {
@@ -18,9 +21,15 @@ v1::Job FullJob(const JobEntry& entry, const Observations& observations);
 // For lists: the newest attempt only, without origins and checkpoints.
 v1::Job ListedJob(const JobEntry& entry, const Observations& observations);
 
+// Why a job waits; nothing for one that does not.
+std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, const ClusterView& view);
+
+// The alert of an entry that holds one.
+v1::Alert AlertOf(const v1::EventEntry& entry);
+
 // Finds the job that a request names. INVALID_ARGUMENT, NOT_FOUND.
 absl::StatusOr<const JobEntry*> FindNamedJob(const ClusterView& view, const std::string& reference);
 
 }  // namespace trainyard::controller
 
-#endif  // TRAINYARD_CONTROLLER_RPC_JOB_VIEW_H_
+#endif  // TRAINYARD_CONTROLLER_API_JOB_VIEW_H_

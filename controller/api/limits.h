@@ -1,6 +1,6 @@
 // Bounds that hold for every call.
-#ifndef TRAINYARD_CONTROLLER_RPC_LIMITS_H_
-#define TRAINYARD_CONTROLLER_RPC_LIMITS_H_
+#ifndef TRAINYARD_CONTROLLER_API_LIMITS_H_
+#define TRAINYARD_CONTROLLER_API_LIMITS_H_
 
 #include <cstddef>
 
@@ -11,4 +11,4 @@ inline constexpr std::size_t kMaxMessageBytes = 16 << 20;
 
 }  // namespace trainyard::controller
 
-#endif  // TRAINYARD_CONTROLLER_RPC_LIMITS_H_
+#endif  // TRAINYARD_CONTROLLER_API_LIMITS_H_

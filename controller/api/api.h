@@ -1,0 +1,41 @@
+// The verbs that users have, once for gRPC and HTTP: both only decode a request, call a verb, and
+// encode the answer.
+#ifndef TRAINYARD_CONTROLLER_API_API_H_
+#define TRAINYARD_CONTROLLER_API_API_H_
+
+#include <functional>
+
+#include "absl/status/statusor.h"
+#include "controller/api/cluster_loop.h"
+#include "controller/api/reader_pool.h"
+#include "controller/api/shutdown_signal.h"
+#include "controller/store/event_log.h"
+#include "controller/store/log_store.h"
+#include "controller/store/metric_store.h"
+#include "trainyard/v1/node_service.pb.h"
+
+namespace trainyard::controller {
+
+// True when a job that has ended will get no more output. Called on the loop thread.
+using OutputComplete = std::function<bool(const JobEntry& entry, const ClusterView& view)>;
+
+// What verbs need; all of it outlives every call.
+struct Api {
+  ClusterLoop& loop;
+  EventLog& events;
+  MetricStore& metrics;
+  LogStore& logs;
+  ReaderPool& readers;
+  const ShutdownSignal& shutdown;
+  OutputComplete output_complete;
+  // What never changes of the answer to GetServerInfo.
+  v1::GetServerInfoResponse server_info;
+};
+
+// Called once, on the loop thread, a reader thread, or before the verb returns.
+template <typename Response>
+using Reply = std::function<void(absl::StatusOr<Response>)>;
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_API_API_H_

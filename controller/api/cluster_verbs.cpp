@@ -1,0 +1,95 @@
+#include "controller/api/cluster_verbs.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/decide.h"
+#include "proto/support/job_spec_json.h"
+
+namespace trainyard::controller {
+namespace {
+
+void CountSlots(const v1::Node& node, std::map<v1::DeviceKind, v1::SlotCount>& counts) {
+  for (int i = 0; i < node.inventory().slots_size(); ++i) {
+    v1::SlotCount& count = counts[node.inventory().slots(i).kind()];
+    count.set_kind(node.inventory().slots(i).kind());
+    count.set_total(count.total() + 1);
+    const bool used = i < node.slot_uses_size() && node.slot_uses(i).job_id() != 0;
+    if (used) count.set_used(count.used() + 1);
+    if (!used && TakesRanks(node)) count.set_free(count.free() + 1);
+  }
+}
+
+v1::ClusterSummary SummaryOf(const ClusterState& state) {
+  v1::ClusterSummary summary;
+  for (const auto& [id, entry] : state.jobs)
+    ++(*summary.mutable_jobs())[EnumText(entry.job.state())];
+  std::map<v1::DeviceKind, v1::SlotCount> slots;
+  for (const auto& [id, entry] : state.nodes) {
+    ++(*summary.mutable_nodes())[EnumText(entry.node.state())];
+    if (entry.node.cordoned()) summary.set_nodes_cordoned(summary.nodes_cordoned() + 1);
+    CountSlots(entry.node, slots);
+  }
+  for (const auto& [kind, count] : slots) *summary.add_slots() = count;
+  return summary;
+}
+
+}  // namespace
+
+v1::Node NodeNow(const NodeEntry& entry, const ClusterView& view) {
+  v1::Node node = entry.node;
+  const auto heard = view.observations.nodes.find(node.id());
+  if (heard != view.observations.nodes.end()) {
+    node.set_last_heard_ms(std::max(node.last_heard_ms(), heard->second.last_heard_ms));
+  }
+  return node;
+}
+
+void verbs::ListNodes(const Api& api, Reply<v1::ListNodesResponse> reply) {
+  api.loop.Read([reply = std::move(reply)](const ClusterView& view) {
+    v1::ListNodesResponse response;
+    for (const auto& [id, entry] : view.state.nodes) {
+      *response.add_nodes() = NodeNow(entry, view);
+      for (const v1::SlotUse& use : entry.node.slot_uses()) {
+        const JobEntry* job = FindEntry(view.state, use.job_id());
+        if (job != nullptr) (*response.mutable_job_names())[use.job_id()] = job->job.name();
+      }
+    }
+    response.set_revision(view.revision);
+    response.set_as_of_ms(view.now);
+    reply(std::move(response));
+  });
+}
+
+void verbs::CordonNode(const Api& api, v1::CordonNodeRequest request,
+                       Reply<v1::CordonNodeResponse> reply) {
+  api.loop.Submit(controller::CordonNode{request},
+                  [request, reply = std::move(reply)](const ClusterLoop::Outcome& outcome,
+                                                      const ClusterView& view) {
+                    if (!outcome.ok()) return reply(outcome.status());
+                    const auto node_id = FindNode(view.state, request.node());
+                    if (!node_id.ok()) return reply(node_id.status());
+                    v1::CordonNodeResponse response;
+                    *response.mutable_node() = NodeNow(view.state.nodes.at(*node_id), view);
+                    reply(std::move(response));
+                  });
+}
+
+void verbs::GetServerInfo(const Api& api, Reply<v1::GetServerInfoResponse> reply) {
+  api.loop.Read([&api, reply = std::move(reply)](const ClusterView& view) {
+    v1::GetServerInfoResponse response = api.server_info;
+    for (const char* capability :
+         {"cordon", "events", "logs", "metrics", "plan", "stop", "submit"}) {
+      response.add_capabilities(capability);
+    }
+    *response.mutable_cluster() = SummaryOf(view.state);
+    response.set_revision(view.revision);
+    response.set_as_of_ms(view.now);
+    reply(std::move(response));
+  });
+}
+
+}  // namespace trainyard::controller

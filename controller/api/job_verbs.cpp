@@ -1,0 +1,219 @@
+#include "controller/api/job_verbs.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "controller/api/job_view.h"
+#include "controller/api/rank_view.h"
+#include "controller/core/explain.h"
+#include "controller/core/ledger.h"
+#include "controller/store/event_job.h"
+
+namespace trainyard::controller {
+namespace {
+
+constexpr std::size_t kMaxUserBytes = 128;
+constexpr std::size_t kMaxRequestIdBytes = 128;
+constexpr std::size_t kMaxSpecBytes = 1 << 20;
+constexpr std::size_t kMaxSubmitBytes = 4 << 20;
+constexpr int kEventsOfJob = 50;
+// Alerts are looked for among so many events.
+constexpr int kEventsWithAlerts = 1000;
+constexpr int kDefaultEventPage = 100;
+constexpr int kLargestEventPage = 1000;
+
+absl::Status CheckSize(const char* what, std::size_t bytes, std::size_t max_bytes) {
+  if (bytes <= max_bytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(what, " has ", bytes, " bytes; at most ", max_bytes, " are allowed"));
+}
+
+absl::Status CheckSubmit(const v1::SubmitJobRequest& request) {
+  absl::Status status = CheckSize("user", request.user().size(), kMaxUserBytes);
+  status.Update(CheckSize("request_id", request.request_id().size(), kMaxRequestIdBytes));
+  status.Update(CheckSize("spec", request.spec().ByteSizeLong(), kMaxSpecBytes));
+  status.Update(CheckSize("request", request.ByteSizeLong(), kMaxSubmitBytes));
+  return status;
+}
+
+// The job that a submit made, now or, when it was repeated, the first time.
+const JobEntry* SubmittedJob(const v1::SubmitJobRequest& request,
+                             const std::vector<v1::Event>& events, const ClusterView& view) {
+  for (const v1::Event& event : events) {
+    if (event.has_job_submitted()) return &view.state.jobs.at(event.job_submitted().job_id());
+  }
+  const auto found = view.state.job_by_request_id.find(request.request_id());
+  return found == view.state.job_by_request_id.end() ? nullptr : &view.state.jobs.at(found->second);
+}
+
+// The events say which job was meant: a name may mean another one after them.
+absl::StatusOr<const JobEntry*> StoppedJob(const v1::StopJobRequest& request,
+                                           const std::vector<v1::Event>& events,
+                                           const ClusterView& view) {
+  if (!events.empty()) return &view.state.jobs.at(JobIdOf(events.front()));
+  return FindNamedJob(view, request.job());
+}
+
+// Newest `kEventsOfJob` events and all alerts, oldest first, from entries that are newest first.
+void AddHistory(std::vector<v1::EventEntry> entries, v1::GetJobResponse& response) {
+  for (std::size_t i = entries.size(); i-- > 0;) {
+    if (entries[i].event().has_alert_raised()) {
+      *response.add_alerts() = AlertOf(entries[i]);
+    }
+    if (i < kEventsOfJob) *response.add_events() = std::move(*entries[i].mutable_event());
+  }
+}
+
+absl::StatusOr<uint64_t> ParseEventCursor(const std::string& cursor) {
+  if (cursor.empty()) return 0;
+  uint64_t before = 0;
+  if (!absl::SimpleAtoi(cursor, &before) || before == 0) {
+    return absl::InvalidArgumentError("cursor: use next_cursor of the page before");
+  }
+  return before;
+}
+
+// On a reader thread.
+absl::StatusOr<v1::ListEventsResponse> ReadEventPage(const Api& api, int64_t job_id, int limit,
+                                                     uint64_t before) {
+  // One more than wanted tells whether this is the last page.
+  auto entries = api.events.ReadEventsBefore(job_id, before, limit + 1);
+  if (!entries.ok()) return entries.status();
+  v1::ListEventsResponse response;
+  if (static_cast<int>(entries->size()) > limit) {
+    entries->resize(static_cast<std::size_t>(limit));
+    response.set_next_cursor(absl::StrCat(entries->back().sequence()));
+  }
+  for (v1::EventEntry& entry : *entries) *response.add_events() = std::move(entry);
+  return response;
+}
+
+}  // namespace
+
+v1::GetJobResponse JobNow(const JobEntry& entry, const ClusterView& view) {
+  v1::GetJobResponse response;
+  *response.mutable_job() = FullJob(entry, view.observations);
+  for (const v1::Attempt& attempt : response.job().attempts()) {
+    for (const v1::RankPlacement& rank : attempt.ranks()) {
+      const auto node = view.state.nodes.find(rank.node_id());
+      if (node == view.state.nodes.end()) continue;
+      (*response.mutable_node_names())[rank.node_id()] = node->second.node.name();
+    }
+  }
+  if (auto reason = WaitingReason(entry, view)) *response.mutable_pending() = *std::move(reason);
+  *response.mutable_ledger() = LedgerOf(response.job(), view.now);
+  response.set_revision(view.revision);
+  response.set_as_of_ms(view.now);
+  return response;
+}
+
+void verbs::SubmitJob(const Api& api, v1::SubmitJobRequest request,
+                      Reply<v1::SubmitJobResponse> reply) {
+  if (const absl::Status status = CheckSubmit(request); !status.ok()) return reply(status);
+  api.loop.Submit(controller::SubmitJob{request},
+                  [request, reply = std::move(reply)](const ClusterLoop::Outcome& outcome,
+                                                      const ClusterView& view) {
+                    if (!outcome.ok()) return reply(outcome.status());
+                    const JobEntry* entry = SubmittedJob(request, *outcome, view);
+                    if (entry == nullptr) {
+                      return reply(absl::InternalError("the submitted job is not in the state"));
+                    }
+                    v1::SubmitJobResponse response;
+                    *response.mutable_job() = FullJob(*entry, view.observations);
+                    reply(std::move(response));
+                  });
+}
+
+void verbs::PlanJob(const Api& api, v1::PlanJobRequest request, Reply<v1::PlanJobResponse> reply) {
+  if (const absl::Status status = CheckSize("spec", request.ByteSizeLong(), kMaxSpecBytes);
+      !status.ok()) {
+    return reply(status);
+  }
+  api.loop.Read([request = std::move(request), reply = std::move(reply)](const ClusterView& view) {
+    reply(controller::PlanJob(view.state, request.spec(), view.now));
+  });
+}
+
+void verbs::GetJob(const Api& api, v1::GetJobRequest request, Reply<v1::GetJobResponse> reply) {
+  api.loop.Read(
+      [&api, request = std::move(request), reply = std::move(reply)](const ClusterView& view) {
+        const auto entry = FindNamedJob(view, request.job());
+        if (!entry.ok()) return reply(entry.status());
+        auto response = std::make_shared<v1::GetJobResponse>(JobNow(**entry, view));
+        const bool queued = api.readers.TryPost([&api, response, reply] {
+          auto entries = api.events.ReadEventsBefore(response->job().id(), 0, kEventsWithAlerts);
+          if (!entries.ok()) return reply(entries.status());
+          AddHistory(*std::move(entries), *response);
+          reply(std::move(*response));
+        });
+        if (!queued) reply(ReaderPool::Busy());
+      });
+}
+
+void verbs::StopJob(const Api& api, v1::StopJobRequest request, Reply<v1::StopJobResponse> reply) {
+  if (const absl::Status status = CheckSize("user", request.user().size(), kMaxUserBytes);
+      !status.ok()) {
+    return reply(status);
+  }
+  api.loop.Submit(controller::StopJob{request},
+                  [request, reply = std::move(reply)](const ClusterLoop::Outcome& outcome,
+                                                      const ClusterView& view) {
+                    if (!outcome.ok()) return reply(outcome.status());
+                    const auto entry = StoppedJob(request, *outcome, view);
+                    if (!entry.ok()) return reply(entry.status());
+                    v1::StopJobResponse response;
+                    *response.mutable_job() = FullJob(**entry, view.observations);
+                    reply(std::move(response));
+                  });
+}
+
+void verbs::WhyJob(const Api& api, v1::WhyJobRequest request, Reply<v1::WhyJobResponse> reply) {
+  api.loop.Read([request = std::move(request), reply = std::move(reply)](const ClusterView& view) {
+    const auto entry = FindNamedJob(view, request.job());
+    if (!entry.ok()) return reply(entry.status());
+    reply(controller::WhyJob(view.state, view.observations, **entry, view.now));
+  });
+}
+
+void verbs::ListRanks(const Api& api, v1::ListRanksRequest request,
+                      Reply<v1::ListRanksResponse> reply) {
+  api.loop.Read([request = std::move(request), reply = std::move(reply)](const ClusterView& view) {
+    const auto entry = FindNamedJob(view, request.job());
+    if (!entry.ok()) return reply(entry.status());
+    reply(RanksNow(**entry, request.epoch(), view));
+  });
+}
+
+void verbs::ListEvents(const Api& api, v1::ListEventsRequest request,
+                       Reply<v1::ListEventsResponse> reply) {
+  const auto before = ParseEventCursor(request.cursor());
+  if (!before.ok()) return reply(before.status());
+  if (request.limit() < 0 || request.limit() > kLargestEventPage) {
+    return reply(absl::InvalidArgumentError(absl::StrCat("limit: 0 to ", kLargestEventPage)));
+  }
+  const int limit = request.limit() == 0 ? kDefaultEventPage : request.limit();
+  api.loop.Read([&api, job = request.job(), limit, before = *before,
+                 reply = std::move(reply)](const ClusterView& view) {
+    int64_t job_id = 0;
+    if (!job.empty()) {
+      const auto entry = FindNamedJob(view, job);
+      if (!entry.ok()) return reply(entry.status());
+      job_id = (*entry)->job.id();
+    }
+    const bool queued = api.readers.TryPost(
+        [&api, job_id, limit, before, revision = view.revision, now = view.now, reply] {
+          auto response = ReadEventPage(api, job_id, limit, before);
+          if (response.ok()) {
+            response->set_revision(revision);
+            response->set_as_of_ms(now);
+          }
+          reply(std::move(response));
+        });
+    if (!queued) reply(ReaderPool::Busy());
+  });
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,153 @@
+#include "controller/api/log_pages.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "controller/api/job_view.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::controller {
+namespace {
+
+constexpr int kMaxRanks = 16'384;
+constexpr std::size_t kMaxGrepBytes = 4096;
+constexpr int kDefaultLines = 500;
+constexpr int kMaxLines = 5000;
+
+// Ranks of the attempt, or of the largest one when epoch is 0; what the spec asks for before the
+// first. NOT_FOUND: no such attempt.
+absl::StatusOr<int> CountRanks(const v1::Job& job, int64_t epoch) {
+  int ranks = 0;
+  for (const v1::Attempt& attempt : job.attempts()) {
+    if (attempt.epoch() == epoch) return attempt.ranks_size();
+    ranks = std::max(ranks, attempt.ranks_size());
+  }
+  if (epoch != 0) {
+    return absl::NotFoundError(absl::StrCat("job ", job.id(), " has no attempt ", epoch,
+                                            "; it has ", job.attempts_size(), " so far"));
+  }
+  if (ranks != 0) return ranks;
+  return job.spec().resources().nodes() * job.spec().resources().slots_per_node();
+}
+
+std::string CursorText(const LogPosition& position) {
+  return absl::StrCat(position.epoch, ".", position.time_ms, ".", position.rank, ".",
+                      position.offset);
+}
+
+absl::StatusOr<LogPosition> ParseLogCursor(const std::string& cursor) {
+  const std::vector<std::string> parts = absl::StrSplit(cursor, '.');
+  LogPosition position;
+  if (parts.size() == 4 && absl::SimpleAtoi(parts[0], &position.epoch) &&
+      absl::SimpleAtoi(parts[1], &position.time_ms) && absl::SimpleAtoi(parts[2], &position.rank) &&
+      absl::SimpleAtoi(parts[3], &position.offset)) {
+    return position;
+  }
+  return absl::InvalidArgumentError("cursor: use older_cursor or newer_cursor of an earlier page");
+}
+
+LogPosition PositionOf(const v1::LogLine& line) {
+  return {line.epoch(), line.time_ms(), line.rank(), line.offset()};
+}
+
+absl::StatusOr<LogPageQuery> ToPageQuery(const v1::ReadLogPageRequest& request,
+                                         const v1::Job& job) {
+  LogPageQuery query;
+  TRAINYARD_ASSIGN_OR_RETURN(query.lines,
+                             ToLogQuery(job, {request.ranks().begin(), request.ranks().end()},
+                                        request.epoch(), request.grep()));
+  if (request.limit() < 0 || request.limit() > kMaxLines) {
+    return absl::InvalidArgumentError(absl::StrCat("limit: 0 to ", kMaxLines));
+  }
+  query.limit = request.limit() == 0 ? kDefaultLines : request.limit();
+  query.newer = request.direction() == v1::LOG_DIRECTION_NEWER;
+  const int places = (request.cursor().empty() ? 0 : 1) + (request.has_offset() ? 1 : 0) +
+                     (request.has_time_ms() ? 1 : 0);
+  if (places > 1) {
+    return absl::InvalidArgumentError("give one of cursor, offset and time, not several");
+  }
+  if (!request.cursor().empty()) {
+    TRAINYARD_ASSIGN_OR_RETURN(query.from, ParseLogCursor(request.cursor()));
+  } else if (request.has_time_ms()) {
+    query.from = LogPosition{0, request.time_ms(), -1, -1};
+  } else if (request.has_offset()) {
+    if (request.ranks_size() != 1 || request.epoch() == 0 || request.offset() < 0) {
+      return absl::InvalidArgumentError("offset counts bytes of one rank: name it and the attempt");
+    }
+    query.from_offset = request.offset();
+  }
+  return query;
+}
+
+// On a reader thread.
+absl::StatusOr<v1::ReadLogPageResponse> ReadPage(const Api& api, const LogPageQuery& query,
+                                                 bool include_partial) {
+  TRAINYARD_ASSIGN_OR_RETURN(LogPage page, api.logs.ReadPage(query, include_partial));
+  v1::ReadLogPageResponse response;
+  if (!page.lines.empty()) {
+    if (page.more_before) response.set_older_cursor(CursorText(PositionOf(page.lines.front())));
+    response.set_newer_cursor(CursorText(PositionOf(page.lines.back())));
+  } else if (query.from.has_value()) {
+    response.set_newer_cursor(CursorText(*query.from));
+    if (query.newer) response.set_older_cursor(CursorText(*query.from));
+  } else {
+    // Before the first line that there can be.
+    response.set_newer_cursor(CursorText({0, 0, -1, -1}));
+  }
+  response.set_at_end(!page.more_after);
+  for (v1::LogLine& line : page.lines) *response.add_lines() = std::move(line);
+  for (const auto& [stream, bytes] : page.extents) {
+    v1::LogExtent& extent = *response.add_extents();
+    extent.set_epoch(stream.epoch);
+    extent.set_rank(stream.rank);
+    extent.set_bytes(bytes);
+  }
+  return response;
+}
+
+}  // namespace
+
+absl::StatusOr<LogQuery> ToLogQuery(const v1::Job& job, const std::vector<int>& ranks,
+                                    int64_t epoch, const std::string& grep) {
+  if (ranks.size() > kMaxRanks) {
+    return absl::InvalidArgumentError(absl::StrCat("ranks: at most ", kMaxRanks));
+  }
+  if (grep.size() > kMaxGrepBytes) {
+    return absl::InvalidArgumentError(absl::StrCat("grep: at most ", kMaxGrepBytes, " bytes"));
+  }
+  if (epoch < 0) return absl::InvalidArgumentError("epoch must not be negative");
+  TRAINYARD_ASSIGN_OR_RETURN(const int rank_count, CountRanks(job, epoch));
+  for (const int rank : ranks) {
+    if (rank < 0 || rank >= rank_count) {
+      return absl::NotFoundError(absl::StrCat("job ", job.id(), " has no rank ", rank,
+                                              "; its ranks are 0 to ", rank_count - 1));
+    }
+  }
+  return LogQuery{.job_id = job.id(), .ranks = ranks, .epoch = epoch, .grep = grep};
+}
+
+void verbs::ReadLogPage(const Api& api, v1::ReadLogPageRequest request,
+                        Reply<v1::ReadLogPageResponse> reply) {
+  api.loop.Read(
+      [&api, request = std::move(request), reply = std::move(reply)](const ClusterView& view) {
+        const auto entry = FindNamedJob(view, request.job());
+        if (!entry.ok()) return reply(entry.status());
+        auto query = ToPageQuery(request, (*entry)->job);
+        if (!query.ok()) return reply(query.status());
+        const bool ended = HasEnded((*entry)->job.state());
+        const bool complete = ended && api.output_complete(**entry, view);
+        const bool queued = api.readers.TryPost([&api, query = *std::move(query), complete, reply] {
+          auto response = ReadPage(api, query, complete);
+          if (response.ok()) response->set_complete(complete && response->at_end());
+          reply(std::move(response));
+        });
+        if (!queued) reply(ReaderPool::Busy());
+      });
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,23 @@
+// Pages of output, around any place. Codes of errors: log_service.proto.
+#ifndef TRAINYARD_CONTROLLER_API_LOG_PAGES_H_
+#define TRAINYARD_CONTROLLER_API_LOG_PAGES_H_
+
+#include "controller/api/api.h"
+#include "trainyard/v1/log_service.pb.h"
+
+namespace trainyard::controller {
+
+namespace verbs {
+
+void ReadLogPage(const Api& api, v1::ReadLogPageRequest request,
+                 Reply<v1::ReadLogPageResponse> reply);
+
+}  // namespace verbs
+
+// Which lines a request wants: INVALID_ARGUMENT, NOT_FOUND (no such attempt or rank).
+absl::StatusOr<LogQuery> ToLogQuery(const v1::Job& job, const std::vector<int>& ranks,
+                                    int64_t epoch, const std::string& grep);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_API_LOG_PAGES_H_

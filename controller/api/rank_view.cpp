@@ -1,0 +1,95 @@
+#include "controller/api/rank_view.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace trainyard::controller {
+namespace {
+
+// tp varies fastest, then cp, dp, pp: the order of the trainer's mesh.
+void SetCoordinates(const v1::LayoutSpec& layout, v1::RankStatus& status) {
+  int rest = status.rank();
+  const auto take = [&rest](int size) {
+    const int index = rest % std::max(size, 1);
+    rest /= std::max(size, 1);
+    return index;
+  };
+  status.set_tp(take(layout.tp()));
+  status.set_cp(take(layout.cp()));
+  status.set_dp(take(layout.dp()));
+  status.set_pp(rest);
+}
+
+v1::RankState StateOf(const v1::RankStatus& status, const v1::Attempt& attempt, bool is_newest,
+                      const JobEntry& entry) {
+  if (is_newest) {
+    if (const auto exited = entry.exited_ranks.find(status.rank());
+        exited != entry.exited_ranks.end()) {
+      const v1::RankExited& how = exited->second;
+      const bool well = how.exit_code() == 0 && how.signal() == 0 && how.spawn_error().empty();
+      return well ? v1::RANK_STATE_EXITED : v1::RANK_STATE_FAILED;
+    }
+  }
+  if (attempt.state() == v1::ATTEMPT_STATE_ENDED) return v1::RANK_STATE_ENDED;
+  const bool started = is_newest && entry.started_ranks.contains(status.rank());
+  return started ? v1::RANK_STATE_RUNNING : v1::RANK_STATE_STARTING;
+}
+
+void AddHeard(const AttemptObservation& heard, v1::RankStatus& status) {
+  const auto found = heard.ranks.find(status.rank());
+  if (found == heard.ranks.end()) return;
+  status.set_step(found->second.step);
+  status.set_phase(found->second.phase);
+  status.set_last_progress_ms(found->second.last_progress_ms);
+  status.set_step_seconds(found->second.step_seconds);
+}
+
+v1::RankStatus StatusOf(const v1::RankPlacement& placement, const v1::Attempt& attempt,
+                        bool is_newest, const JobEntry& entry) {
+  v1::RankStatus status;
+  status.set_rank(placement.rank());
+  status.set_node_id(placement.node_id());
+  status.set_local_rank(placement.local_rank());
+  status.set_slot(placement.slot());
+  SetCoordinates(entry.job.spec().layout(), status);
+  status.set_state(StateOf(status, attempt, is_newest, entry));
+  const auto exited = entry.exited_ranks.find(placement.rank());
+  if (is_newest && exited != entry.exited_ranks.end()) {
+    status.set_exit_code(exited->second.exit_code());
+    status.set_signal(exited->second.signal());
+  }
+  return status;
+}
+
+}  // namespace
+
+absl::StatusOr<v1::ListRanksResponse> RanksNow(const JobEntry& entry, int64_t epoch,
+                                               const ClusterView& view) {
+  v1::ListRanksResponse response;
+  response.set_job_id(entry.job.id());
+  response.set_revision(view.revision);
+  response.set_as_of_ms(view.now);
+  const v1::Attempt* newest = NewestAttempt(entry);
+  if (newest == nullptr && epoch == 0) return response;
+  const auto& attempts = entry.job.attempts();
+  const auto chosen = std::find_if(attempts.begin(), attempts.end(), [&](const auto& attempt) {
+    return attempt.epoch() == (epoch == 0 ? newest->epoch() : epoch);
+  });
+  if (chosen == attempts.end()) {
+    return absl::NotFoundError(
+        absl::StrCat("job ", entry.job.id(), " has no attempt ", epoch, " that is still known"));
+  }
+  response.set_epoch(chosen->epoch());
+  const auto heard = view.observations.attempts.find({entry.job.id(), chosen->epoch()});
+  for (const v1::RankPlacement& placement : chosen->ranks()) {
+    v1::RankStatus status = StatusOf(placement, *chosen, &*chosen == newest, entry);
+    if (heard != view.observations.attempts.end()) AddHeard(heard->second, status);
+    (*response.mutable_node_names())[placement.node_id()] =
+        NodeName(view.state, placement.node_id());
+    *response.add_ranks() = std::move(status);
+  }
+  return response;
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,19 @@
+// What each rank of an attempt does now, for the rank map.
+#ifndef TRAINYARD_CONTROLLER_API_RANK_VIEW_H_
+#define TRAINYARD_CONTROLLER_API_RANK_VIEW_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "controller/api/cluster_loop.h"
+#include "trainyard/v1/job_service.pb.h"
+
+namespace trainyard::controller {
+
+// `epoch` 0 means the newest attempt. NOT_FOUND: no such attempt. Loop thread.
+absl::StatusOr<v1::ListRanksResponse> RanksNow(const JobEntry& entry, int64_t epoch,
+                                               const ClusterView& view);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_API_RANK_VIEW_H_

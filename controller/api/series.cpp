@@ -1,0 +1,260 @@
+#include "controller/api/series.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "controller/api/job_view.h"
+#include "controller/api/limits.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::controller {
+namespace {
+
+constexpr int kMaxKeys = 64;
+constexpr int kMaxBuckets = 10'000;
+constexpr std::size_t kMaxKeyBytes = 256;
+// Points that carry steps over to tokens: between two of them the line is straight.
+constexpr int kAxisBuckets = 10'000;
+
+absl::Status CheckSeriesRequest(const v1::GetSeriesRequest& request) {
+  if (request.keys_size() > kMaxKeys) {
+    return absl::InvalidArgumentError(absl::StrCat("keys: at most ", kMaxKeys, " in one call"));
+  }
+  if (request.buckets() < 0 || request.buckets() > kMaxBuckets) {
+    return absl::InvalidArgumentError(absl::StrCat("buckets: 0 to ", kMaxBuckets));
+  }
+  if (request.from_step() < 0 || request.to_step() < 0 || request.epoch() < 0) {
+    return absl::InvalidArgumentError("from_step, to_step and epoch must not be negative");
+  }
+  if (request.from() < 0 || request.to() < 0) {
+    return absl::InvalidArgumentError("from and to must not be negative");
+  }
+  if (request.to() != 0 && request.to() < request.from()) {
+    return absl::InvalidArgumentError("to lies before from; give 0 for the newest");
+  }
+  if (!(request.smooth() >= 0 && request.smooth() < 1)) {
+    return absl::InvalidArgumentError("smooth: at least 0 and less than 1");
+  }
+  if (request.abandoned() && request.epoch() != 0) {
+    return absl::InvalidArgumentError(
+        "one attempt has no abandoned parts: leave out the attempt, or ask for merged attempts");
+  }
+  for (const std::string& key : request.keys()) {
+    if (key.empty() || key.size() > kMaxKeyBytes) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("keys: each has 1 to ", kMaxKeyBytes, " bytes"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Carries steps over to the axis and back. Both columns grow.
+class AxisMap {
+ public:
+  AxisMap(v1::SeriesAxis axis, double tokens_per_step)
+      : axis_(axis), tokens_per_step_(tokens_per_step) {}
+
+  // `series` holds `last` = tokens so far, or times.
+  void Learn(const v1::Series& series) {
+    for (int i = 0; i < series.steps_size(); ++i) {
+      const double x =
+          axis_ == v1::SERIES_AXIS_TIME ? static_cast<double>(series.times_ms(i)) : series.last(i);
+      if (!std::isfinite(x) || (!xs_.empty() && x < xs_.back())) continue;
+      steps_.push_back(static_cast<double>(series.steps(i)));
+      xs_.push_back(x);
+    }
+  }
+
+  int64_t ToAxis(int64_t step, int64_t time_ms) const {
+    if (axis_ == v1::SERIES_AXIS_TIME) return time_ms;
+    if (axis_ != v1::SERIES_AXIS_TOKENS) return step;
+    const auto at = static_cast<double>(step);
+    return std::llround(xs_.empty() ? at * tokens_per_step_ : Between(steps_, xs_, at));
+  }
+
+  double ToStep(int64_t x) const {
+    const auto at = static_cast<double>(x);
+    if (axis_ != v1::SERIES_AXIS_TIME && axis_ != v1::SERIES_AXIS_TOKENS) return at;
+    if (xs_.empty()) return tokens_per_step_ > 0 ? at / tokens_per_step_ : at;
+    return Between(xs_, steps_, at);
+  }
+
+ private:
+  // Linear between the neighbours; beyond the ends in proportion for tokens, clamped for times.
+  double Between(const std::vector<double>& from, const std::vector<double>& to, double at) const {
+    const auto after = std::upper_bound(from.begin(), from.end(), at);
+    if (after == from.begin()) {
+      return axis_ == v1::SERIES_AXIS_TOKENS && from.front() > 0 ? to.front() * at / from.front()
+                                                                 : to.front();
+    }
+    if (after == from.end()) {
+      return axis_ == v1::SERIES_AXIS_TOKENS && from.back() > 0 ? to.back() * at / from.back()
+                                                                : to.back();
+    }
+    const auto i = static_cast<std::size_t>(after - from.begin());
+    const double part = (at - from[i - 1]) / (from[i] - from[i - 1]);
+    return to[i - 1] + part * (to[i] - to[i - 1]);
+  }
+
+  const v1::SeriesAxis axis_;
+  const double tokens_per_step_;
+  std::vector<double> steps_;
+  std::vector<double> xs_;
+};
+
+double TokensPerStep(const v1::JobSpec& spec) {
+  return static_cast<double>(spec.train().global_batch()) *
+         static_cast<double>(spec.train().seq_length());
+}
+
+// One request on a reader thread.
+class SeriesAnswer {
+ public:
+  SeriesAnswer(const Api& api, const v1::GetSeriesRequest& request, const v1::Job& job)
+      : api_(api), request_(request), job_(job), axis_(request.axis(), TokensPerStep(job.spec())) {}
+
+  absl::StatusOr<v1::GetSeriesResponse> Make() {
+    TRAINYARD_RETURN_IF_ERROR(LearnAxis());
+    SeriesQuery query{.job_id = job_.id(),
+                      .keys = {request_.keys().begin(), request_.keys().end()},
+                      .from_step = request_.from_step(),
+                      .to_step = request_.to_step(),
+                      .buckets = request_.buckets(),
+                      .epoch = request_.epoch(),
+                      .smooth = request_.smooth()};
+    if (request_.from() > 0) {
+      query.from_step = static_cast<int64_t>(std::floor(axis_.ToStep(request_.from())));
+    }
+    if (request_.to() > 0) {
+      const auto to = static_cast<int64_t>(std::ceil(axis_.ToStep(request_.to())));
+      query.to_step = std::max<int64_t>({to, query.from_step, 1});
+    }
+    TRAINYARD_ASSIGN_OR_RETURN(std::vector<v1::Series> merged, api_.metrics.Read(query));
+    TRAINYARD_ASSIGN_OR_RETURN(attempts_, api_.metrics.Attempts(job_.id()));
+    for (std::size_t i = 0; i < merged.size(); ++i) {
+      Add(std::move(merged[i]));
+      if (request_.abandoned()) TRAINYARD_RETURN_IF_ERROR(AddAbandoned(query.keys[i], query));
+    }
+    AddAttempts();
+    response_.set_axis(request_.axis() == v1::SERIES_AXIS_UNSPECIFIED ? v1::SERIES_AXIS_STEP
+                                                                      : request_.axis());
+    if (response_.ByteSizeLong() <= kMaxMessageBytes) return std::move(response_);
+    return absl::ResourceExhaustedError(
+        "the points do not fit into one message: ask for fewer steps or keys, or for buckets");
+  }
+
+ private:
+  absl::Status LearnAxis() {
+    const bool tokens = request_.axis() == v1::SERIES_AXIS_TOKENS;
+    const bool time = request_.axis() == v1::SERIES_AXIS_TIME;
+    const bool has_range = request_.from() > 0 || request_.to() > 0;
+    if (!tokens && !(time && has_range)) return absl::OkStatus();
+    SeriesQuery query{.job_id = job_.id(), .keys = {"tokens"}, .buckets = kAxisBuckets};
+    if (time && request_.keys_size() > 0) query.keys = {request_.keys(0)};
+    TRAINYARD_ASSIGN_OR_RETURN(const std::vector<v1::Series> series, api_.metrics.Read(query));
+    axis_.Learn(series.front());
+    return absl::OkStatus();
+  }
+
+  void Add(v1::Series series) {
+    for (int i = 0; i < series.steps_size(); ++i) {
+      series.add_x(axis_.ToAxis(series.steps(i), series.times_ms(i)));
+    }
+    *response_.add_series() = std::move(series);
+  }
+
+  // What each attempt trained beyond the point where the next one took over.
+  absl::Status AddAbandoned(const std::string& key, const SeriesQuery& merged) {
+    int64_t taken_over = std::numeric_limits<int64_t>::max();
+    std::vector<v1::Series> parts;
+    for (std::size_t i = attempts_.size(); i-- > 0;) {
+      const StepRange steps = attempts_[i].steps;
+      if (taken_over <= steps.last) {
+        SeriesQuery query = merged;
+        query.keys = {key};
+        query.epoch = attempts_[i].epoch;
+        query.from_step = std::max({merged.from_step, taken_over - 1, steps.first});
+        if (query.to_step == 0 || query.to_step >= query.from_step) {
+          TRAINYARD_ASSIGN_OR_RETURN(std::vector<v1::Series> read, api_.metrics.Read(query));
+          read.front().set_abandoned(true);
+          read.front().set_epoch(attempts_[i].epoch);
+          if (read.front().steps_size() > 0) parts.push_back(std::move(read.front()));
+        }
+      }
+      taken_over = std::min(taken_over, steps.first);
+    }
+    std::ranges::reverse(parts);
+    for (v1::Series& part : parts) Add(std::move(part));
+    return absl::OkStatus();
+  }
+
+  void AddAttempts() {
+    for (const AttemptRange& attempt : attempts_) {
+      v1::SeriesAttempt& added = *response_.add_attempts();
+      added.set_epoch(attempt.epoch);
+      added.set_first_step(attempt.steps.first);
+      added.set_last_step(attempt.steps.last);
+      const auto known = std::find_if(job_.attempts().begin(), job_.attempts().end(),
+                                      [&](const auto& a) { return a.epoch() == attempt.epoch; });
+      const bool found = known != job_.attempts().end();
+      added.set_first_x(axis_.ToAxis(attempt.steps.first, found ? known->started_time_ms() : 0));
+      added.set_last_x(axis_.ToAxis(attempt.steps.last, found ? known->ended_time_ms() : 0));
+    }
+  }
+
+  const Api& api_;
+  const v1::GetSeriesRequest& request_;
+  const v1::Job& job_;
+  AxisMap axis_;
+  std::vector<AttemptRange> attempts_;
+  v1::GetSeriesResponse response_;
+};
+
+}  // namespace
+
+void verbs::GetSeries(const Api& api, v1::GetSeriesRequest request,
+                      Reply<v1::GetSeriesResponse> reply) {
+  if (const absl::Status status = CheckSeriesRequest(request); !status.ok()) return reply(status);
+  api.loop.Read([&api, request = std::move(request),
+                 reply = std::move(reply)](const ClusterView& view) {
+    const auto entry = FindNamedJob(view, request.job());
+    if (!entry.ok()) return reply(entry.status());
+    const auto job = std::make_shared<v1::Job>(ListedJob(**entry, view.observations));
+    *job->mutable_attempts() = (*entry)->job.attempts();
+    for (v1::Attempt& attempt : *job->mutable_attempts()) attempt.clear_ranks();
+    const bool queued =
+        api.readers.TryPost([&api, request, reply, job, now = view.now, revision = view.revision] {
+          auto response = SeriesAnswer(api, request, *job).Make();
+          if (response.ok()) {
+            response->set_revision(revision);
+            response->set_as_of_ms(now);
+          }
+          reply(std::move(response));
+        });
+    if (!queued) reply(ReaderPool::Busy());
+  });
+}
+
+void verbs::ListKeys(const Api& api, v1::ListKeysRequest request,
+                     Reply<v1::ListKeysResponse> reply) {
+  api.loop.Read(
+      [&api, request = std::move(request), reply = std::move(reply)](const ClusterView& view) {
+        const auto entry = FindNamedJob(view, request.job());
+        if (!entry.ok()) return reply(entry.status());
+        const bool queued = api.readers.TryPost([&api, reply, job_id = (*entry)->job.id()] {
+          auto keys = api.metrics.Keys(job_id);
+          if (!keys.ok()) return reply(keys.status());
+          v1::ListKeysResponse response;
+          for (std::string& key : *keys) response.add_keys(std::move(key));
+          reply(std::move(response));
+        });
+        if (!queued) reply(ReaderPool::Busy());
+      });
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,19 @@
+// Metric series on the axis that a chart wants. Codes of errors: metric_service.proto.
+#ifndef TRAINYARD_CONTROLLER_API_SERIES_H_
+#define TRAINYARD_CONTROLLER_API_SERIES_H_
+
+#include "controller/api/api.h"
+#include "trainyard/v1/metric_service.pb.h"
+
+namespace trainyard::controller {
+
+namespace verbs {
+
+void GetSeries(const Api& api, v1::GetSeriesRequest request, Reply<v1::GetSeriesResponse> reply);
+void ListKeys(const Api& api, v1::ListKeysRequest request, Reply<v1::ListKeysResponse> reply);
+
+}  // namespace verbs
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_API_SERIES_H_

@@ -1,0 +1,17 @@
+// Where the time of a job went, as far as its attempts tell.
+#ifndef TRAINYARD_CONTROLLER_CORE_LEDGER_H_
+#define TRAINYARD_CONTROLLER_CORE_LEDGER_H_
+
+#include "proto/support/clock.h"
+#include "trainyard/v1/job.pb.h"
+#include "trainyard/v1/ledger.pb.h"
+
+namespace trainyard::controller {
+
+// Every moment from submit to the end, or to `now`, in exactly one phase. Steps that a newer
+// attempt trained again count as recompute, in proportion to the steps of their attempt.
+v1::Ledger LedgerOf(const v1::Job& job, Timestamp now);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_LEDGER_H_

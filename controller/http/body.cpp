@@ -1,0 +1,144 @@
+#include "controller/http/body.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "nlohmann/json.hpp"
+#include "proto/support/job_spec_loader.h"
+#include "proto/support/job_spec_schema.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::controller::http {
+namespace {
+
+using Json = nlohmann::json;
+
+// Deeper than any job file; it bounds the recursion of what reads the tree.
+constexpr int kMaxDepth = 32;
+constexpr char kSpecName[] = "spec";
+
+int DepthOf(const std::string& text) {
+  int depth = 0, deepest = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      if (c == '"') in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '{' || c == '[') {
+      deepest = std::max(deepest, ++depth);
+    } else if (c == '}' || c == ']') {
+      --depth;
+    }
+  }
+  return deepest;
+}
+
+// The body as an object that has no other keys than these.
+absl::StatusOr<Json> ReadObject(const std::string& body, const std::vector<std::string>& keys) {
+  if (body.empty()) return Json::object();
+  if (DepthOf(body) > kMaxDepth) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the body is nested more than ", kMaxDepth, " deep"));
+  }
+  Json json;
+  try {
+    json = Json::parse(body);
+  } catch (const Json::exception& error) {
+    return absl::InvalidArgumentError(absl::StrCat("the body is not JSON: ", error.what()));
+  }
+  if (!json.is_object()) return absl::InvalidArgumentError("the body must be a JSON object");
+  for (const auto& [key, value] : json.items()) {
+    if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
+    const std::string nearest = NearestName(key, keys);
+    return absl::InvalidArgumentError(
+        absl::StrCat("unknown key `", key, "`",
+                     nearest.empty() ? absl::StrCat("; there are ", absl::StrJoin(keys, ", "))
+                                     : absl::StrCat("; did you mean `", nearest, "`?")));
+  }
+  return json;
+}
+
+absl::StatusOr<std::string> TextOf(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  if (found == json.end() || found->is_null()) return "";
+  if (!found->is_string()) return absl::InvalidArgumentError(absl::StrCat(key, ": must be text"));
+  return found->get<std::string>();
+}
+
+// The same loader as for job files, so that rules and messages are the same.
+absl::StatusOr<ResolvedSpec> ReadSpec(const Json& json) {
+  const auto spec = json.find("spec");
+  if (spec == json.end() || !spec->is_object()) {
+    return absl::InvalidArgumentError("spec: must be an object with the settings of a job file");
+  }
+  if (spec->contains("extends")) {
+    return absl::InvalidArgumentError(
+        "spec.extends: the controller reads no recipes; `trainyard plan JOB.yaml -o json` prints "
+        "the resolved spec");
+  }
+  const std::string text = spec->dump(1, ' ', false, Json::error_handler_t::replace);
+  return ResolveJobFile(
+      kSpecName, {},
+      [&](const std::string& reference, const std::string&) -> absl::StatusOr<JobFileText> {
+        if (reference == kSpecName) return JobFileText{kSpecName, text};
+        return absl::NotFoundError(absl::StrCat("no file ", reference));
+      });
+}
+
+// Lines and columns of our own copy of the spec mean nothing to anybody.
+std::vector<v1::Origin> ToOrigins(const Origins& origins) {
+  std::vector<v1::Origin> list;
+  for (const auto& [key, source] : origins) {
+    v1::Origin& origin = list.emplace_back();
+    origin.set_key(key);
+    origin.set_source(source.starts_with("spec:") ? "request" : source);
+  }
+  return list;
+}
+
+}  // namespace
+
+absl::StatusOr<v1::SubmitJobRequest> ReadSubmitBody(const std::string& body) {
+  TRAINYARD_ASSIGN_OR_RETURN(const Json json,
+                             ReadObject(body, {"spec", "origins", "user", "request_id"}));
+  v1::SubmitJobRequest request;
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_user(), TextOf(json, "user"));
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_request_id(), TextOf(json, "request_id"));
+  TRAINYARD_ASSIGN_OR_RETURN(ResolvedSpec resolved, ReadSpec(json));
+  *request.mutable_spec() = std::move(resolved.spec);
+  for (v1::Origin& origin : ToOrigins(resolved.origins)) *request.add_origins() = std::move(origin);
+  return request;
+}
+
+absl::StatusOr<v1::PlanJobRequest> ReadPlanBody(const std::string& body,
+                                                std::vector<v1::Origin>& origins) {
+  TRAINYARD_ASSIGN_OR_RETURN(const Json json, ReadObject(body, {"spec"}));
+  TRAINYARD_ASSIGN_OR_RETURN(ResolvedSpec resolved, ReadSpec(json));
+  v1::PlanJobRequest request;
+  *request.mutable_spec() = std::move(resolved.spec);
+  origins = ToOrigins(resolved.origins);
+  return request;
+}
+
+absl::StatusOr<v1::StopJobRequest> ReadStopBody(const std::string& body) {
+  TRAINYARD_ASSIGN_OR_RETURN(const Json json, ReadObject(body, {"user"}));
+  v1::StopJobRequest request;
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_user(), TextOf(json, "user"));
+  return request;
+}
+
+absl::StatusOr<v1::CordonNodeRequest> ReadCordonBody(const std::string& body) {
+  TRAINYARD_ASSIGN_OR_RETURN(const Json json, ReadObject(body, {"reason", "user"}));
+  v1::CordonNodeRequest request;
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_reason(), TextOf(json, "reason"));
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_user(), TextOf(json, "user"));
+  return request;
+}
+
+}  // namespace trainyard::controller::http

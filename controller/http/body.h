@@ -1,0 +1,26 @@
+// JSON bodies of requests.
+#ifndef TRAINYARD_CONTROLLER_HTTP_BODY_H_
+#define TRAINYARD_CONTROLLER_HTTP_BODY_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "trainyard/v1/job_service.pb.h"
+#include "trainyard/v1/node_service.pb.h"
+
+namespace trainyard::controller::http {
+
+// Each reads the text of a body; an empty one is {}. INVALID_ARGUMENT: not JSON, too deep, an
+// unknown key (named, with the nearest one), or a value of another type; for a spec, every error of
+// the job file's loader at once.
+absl::StatusOr<v1::SubmitJobRequest> ReadSubmitBody(const std::string& body);
+// `origins` says where each value of the spec came from.
+absl::StatusOr<v1::PlanJobRequest> ReadPlanBody(const std::string& body,
+                                                std::vector<v1::Origin>& origins);
+absl::StatusOr<v1::StopJobRequest> ReadStopBody(const std::string& body);
+absl::StatusOr<v1::CordonNodeRequest> ReadCordonBody(const std::string& body);
+
+}  // namespace trainyard::controller::http
+
+#endif  // TRAINYARD_CONTROLLER_HTTP_BODY_H_

@@ -1,0 +1,95 @@
+#include "controller/http/dashboard.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "controller/http/assets.h"
+#include "controller/http/guard.h"
+#include "controller/http/problem.h"
+#include "controller/http/rest.h"
+#include "controller/http/server.h"
+#include "controller/http/stream_feed.h"
+#include "controller/http/target.h"
+
+namespace trainyard::controller::http {
+namespace {
+
+constexpr std::chrono::seconds kHeartbeat{15};
+
+// The names that this machine has for itself.
+std::vector<std::string> OwnNames(std::vector<std::string> names) {
+  for (std::string& name : names) name = absl::AsciiStrToLower(name);
+  char own[256] = {};
+  if (gethostname(own, sizeof own - 1) == 0) names.push_back(absl::AsciiStrToLower(own));
+  return names;
+}
+
+}  // namespace
+
+struct Dashboard::Parts {
+  Parts(const Api& api, const DashboardOptions& options, std::unique_ptr<Server> listening,
+        Assets found)
+      : server(std::move(listening)),
+        assets(std::move(found)),
+        own_names(OwnNames(options.own_names)),
+        feed(api, [this](std::function<void()> work) { server->Post(std::move(work)); }),
+        rest(api, feed, assets) {}
+
+  // Server thread.
+  void Handle(Request request, Respond respond) {
+    const std::string path(SplitTarget(request.target).first);
+    if (const std::string code = WhyRefused(request, own_names); !code.empty()) {
+      return respond(ProblemResponse(code,
+                                     code == "cross_origin"
+                                         ? absl::StrCat("origin ", request.origin)
+                                         : absl::StrCat("host ", request.host),
+                                     path));
+    }
+    if (path == kApiPrefix || absl::StartsWith(path, std::string(kApiPrefix) + "/")) {
+      return rest.Handle(std::move(request), std::move(respond));
+    }
+    respond(assets.Answer(request, path));
+  }
+
+  const std::unique_ptr<Server> server;
+  const Assets assets;
+  const std::vector<std::string> own_names;
+  StreamFeed feed;
+  Rest rest;
+};
+
+Dashboard::Dashboard(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+Dashboard::~Dashboard() { Stop(); }
+
+absl::StatusOr<std::unique_ptr<Dashboard>> Dashboard::Listen(const Api& api,
+                                                             const DashboardOptions& options) {
+  auto assets =
+      options.web_root.empty() ? Assets::Embedded() : Assets::InDirectory(options.web_root);
+  if (!assets.ok()) return assets.status();
+  auto server = Server::Listen(options.listen);
+  if (!server.ok()) return server.status();
+  return std::unique_ptr<Dashboard>(
+      new Dashboard(std::make_unique<Parts>(api, options, *std::move(server), *std::move(assets))));
+}
+
+void Dashboard::Start() {
+  parts_->feed.Start();
+  parts_->server->Every(kHeartbeat, [this] { parts_->feed.Heartbeat(); });
+  parts_->server->Start([this](Request request, Respond respond) {
+    parts_->Handle(std::move(request), std::move(respond));
+  });
+}
+
+void Dashboard::Stop() { parts_->server->Stop(); }
+
+const std::string& Dashboard::address() const { return parts_->server->address(); }
+
+void Dashboard::NotifyOutput(int64_t job_id) { parts_->feed.NotifyOutput(job_id); }
+
+}  // namespace trainyard::controller::http

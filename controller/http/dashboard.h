@@ -1,0 +1,50 @@
+// The HTTP side of the controller, put together: REST, event stream, dashboard.
+#ifndef TRAINYARD_CONTROLLER_HTTP_DASHBOARD_H_
+#define TRAINYARD_CONTROLLER_HTTP_DASHBOARD_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "controller/api/api.h"
+
+namespace trainyard::controller::http {
+
+struct DashboardOptions {
+  // "host:port"; port 0 picks a free one; empty: no HTTP.
+  std::string listen;
+  // Host names beside addresses, localhost and this machine's own name that lead here.
+  std::vector<std::string> own_names;
+  // Directory of the dashboard's files instead of those in the program.
+  std::string web_root;
+};
+
+class Dashboard {
+ public:
+  // Takes the port; answers nothing yet. `api` outlives the dashboard and the loop's last tick
+  // comes before the dashboard goes. Errors: Server::Listen, and NOT_FOUND for a web_root that is
+  // none.
+  static absl::StatusOr<std::unique_ptr<Dashboard>> Listen(const Api& api,
+                                                           const DashboardOptions& options);
+  ~Dashboard();
+
+  // Once the loop runs.
+  void Start();
+  void Stop();
+
+  const std::string& address() const;
+
+  // Output of this job has been stored. Any thread.
+  void NotifyOutput(int64_t job_id);
+
+ private:
+  struct Parts;
+  explicit Dashboard(std::unique_ptr<Parts> parts);
+  const std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace trainyard::controller::http
+
+#endif  // TRAINYARD_CONTROLLER_HTTP_DASHBOARD_H_

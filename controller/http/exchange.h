@@ -1,0 +1,62 @@
+// A request and its answer, free of the library that carries them.
+#ifndef TRAINYARD_CONTROLLER_HTTP_EXCHANGE_H_
+#define TRAINYARD_CONTROLLER_HTTP_EXCHANGE_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace trainyard::controller::http {
+
+struct Request {
+  std::string method;
+  // As sent: path and query.
+  std::string target;
+  std::string host;
+  // Empty when the client sent none; the same for all below.
+  std::string origin;
+  std::string fetch_site;
+  std::string content_type;
+  std::string accept_encoding;
+  std::string if_none_match;
+  std::string last_event_id;
+  std::string body;
+};
+
+// The open end of an event stream. Thread-safe.
+class StreamSink {
+ public:
+  virtual ~StreamSink() = default;
+  // Queues bytes. A client that lets too much pile up is disconnected: it resumes by its last id.
+  virtual void Send(std::shared_ptr<const std::string> bytes) = 0;
+  virtual void Close() = 0;
+  // False once the client is gone.
+  virtual bool open() const = 0;
+};
+
+struct Response {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+  // Beside those that every answer has.
+  std::vector<std::pair<std::string, std::string>> headers;
+  // Tag of the content, with quotes; empty: made from the body when status is 200.
+  std::string etag;
+  // The body is compressed with gzip already; such bodies go to clients that accept it only.
+  bool gzipped = false;
+  std::string cache_control = "no-cache";
+  // Set: no body, but a stream that this is called with once the head is sent.
+  std::function<void(std::shared_ptr<StreamSink>)> stream;
+};
+
+// Called once, on any thread.
+using Respond = std::function<void(Response)>;
+
+// Called on the server's thread.
+using Handler = std::function<void(Request, Respond)>;
+
+}  // namespace trainyard::controller::http
+
+#endif  // TRAINYARD_CONTROLLER_HTTP_EXCHANGE_H_

@@ -1,0 +1,26 @@
+// Keeps web pages of others away from a controller that trusts its own machine: a page can make its
+// visitor's browser send requests here, directly or by a name that it points at this address
+// (DNS rebinding).
+#ifndef TRAINYARD_CONTROLLER_HTTP_GUARD_H_
+#define TRAINYARD_CONTROLLER_HTTP_GUARD_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "controller/http/exchange.h"
+
+namespace trainyard::controller::http {
+
+// "name:port" or "[::1]:port" without the port, in lower case.
+std::string HostName(std::string_view host);
+
+// True for a host that no other web site can have: an address, localhost, or one of `own_names`.
+bool IsOwnHost(std::string_view host, const std::vector<std::string>& own_names);
+
+// Why the request may not pass: the code of a problem, or "" when it may.
+std::string WhyRefused(const Request& request, const std::vector<std::string>& own_names);
+
+}  // namespace trainyard::controller::http
+
+#endif  // TRAINYARD_CONTROLLER_HTTP_GUARD_H_

@@ -1,0 +1,348 @@
+#include "controller/http/rest.h"
+
+#include <charconv>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "controller/api/cluster_verbs.h"
+#include "controller/api/job_list.h"
+#include "controller/api/job_verbs.h"
+#include "controller/api/log_pages.h"
+#include "controller/api/series.h"
+#include "controller/http/body.h"
+#include "controller/http/problem.h"
+#include "proto/support/job_spec_json.h"
+#include "proto/support/job_spec_schema.h"
+#include "proto/support/json_text.h"
+
+namespace trainyard::controller::http {
+
+// One request on its way; copied into the replies of verbs.
+struct Rest::Call {
+  const Route* route = nullptr;
+  Parameters parameters;
+  std::shared_ptr<const Request> request;
+  std::string path;
+  Respond respond;
+
+  void Refuse(const absl::Status& status) const { respond(ProblemResponse(status, path)); }
+};
+
+namespace {
+
+constexpr std::string_view kJson = "application/json";
+
+bool IsJson(const std::string& content_type) {
+  return content_type.substr(0, content_type.find(';')) == kJson;
+}
+
+template <typename Enum>
+Enum EnumOf(const std::string& name) {
+  const auto* value = EnumValueByShortName(*google::protobuf::GetEnumDescriptor<Enum>(), name);
+  return static_cast<Enum>(value == nullptr ? 0 : value->number());
+}
+
+ElementFields FieldsOf(const Parameters& parameters, const char* list) {
+  ElementFields only{.list = list, .fields = {}};
+  for (std::string& field : parameters.List("fields")) only.fields.insert(std::move(field));
+  return only;
+}
+
+// Encodes on a reader thread: neither the loop nor the server may wait for megabytes of text.
+template <typename Message, typename Encode>
+Reply<Message> RespondWith(const Api& api, const Respond& respond, const std::string& path,
+                           Encode encode) {
+  return [&api, respond, path, encode](absl::StatusOr<Message> message) {
+    if (!message.ok()) return respond(ProblemResponse(message.status(), path));
+    api.readers.Post([respond, encode, shared = std::make_shared<Message>(*std::move(message))] {
+      respond(encode(*shared));
+    });
+  };
+}
+
+template <typename Message>
+Reply<Message> RespondJson(const Api& api, const Respond& respond, const std::string& path,
+                           ElementFields only = {}) {
+  return RespondWith<Message>(api, respond, path, [only](const Message& message) {
+    return Response{.body = JsonText(message, only)};
+  });
+}
+
+void AppendCell(double value, std::string& csv) {
+  char buffer[32];
+  csv.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
+}
+
+// RFC 4180; a key with a comma or a quote is quoted.
+std::string CsvText(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+Response SeriesCsv(const v1::GetSeriesResponse& response) {
+  std::string csv = "key,epoch,abandoned,step,x,time_ms,last,min,max,count,nan_count,smoothed\r\n";
+  for (const v1::Series& series : response.series()) {
+    const std::string key = CsvText(series.key());
+    for (int i = 0; i < series.steps_size(); ++i) {
+      absl::StrAppend(&csv, key, ",", series.epochs(i), ",", series.abandoned() ? "true" : "false",
+                      ",", series.steps(i), ",", series.x(i), ",", series.times_ms(i), ",");
+      AppendCell(series.last(i), csv);
+      csv += ',';
+      AppendCell(series.min(i), csv);
+      csv += ',';
+      AppendCell(series.max(i), csv);
+      absl::StrAppend(&csv, ",", series.counts(i), ",", series.nan_counts(i), ",");
+      if (i < series.smoothed_size()) AppendCell(series.smoothed(i), csv);
+      csv += "\r\n";
+    }
+  }
+  return {.content_type = "text/csv; charset=utf-8", .body = std::move(csv)};
+}
+
+Response LogText(const v1::ReadLogPageResponse& page) {
+  std::string text;
+  for (const v1::LogLine& line : page.lines()) absl::StrAppend(&text, line.text(), "\n");
+  Response response{.content_type = "text/plain; charset=utf-8", .body = std::move(text)};
+  response.headers.emplace_back("X-Older-Cursor", page.older_cursor());
+  response.headers.emplace_back("X-Newer-Cursor", page.newer_cursor());
+  return response;
+}
+
+v1::ListJobsRequest ListRequest(const Parameters& parameters) {
+  v1::ListJobsRequest request;
+  for (const std::string& state : parameters.List("states")) {
+    request.add_states(EnumOf<v1::JobState>(state));
+  }
+  request.set_user(parameters.Text("user"));
+  request.set_name(parameters.Text("name"));
+  request.set_text(parameters.Text("text"));
+  request.set_order(EnumOf<v1::JobOrder>(parameters.Text("order")));
+  request.set_reverse(parameters.Boolean("reverse"));
+  request.set_limit(static_cast<int>(parameters.Integer("limit")));
+  request.set_cursor(parameters.Text("cursor"));
+  return request;
+}
+
+v1::GetSeriesRequest SeriesRequest(const Parameters& parameters) {
+  v1::GetSeriesRequest request;
+  request.set_job(parameters.Text("job"));
+  for (std::string& key : parameters.List("keys")) request.add_keys(std::move(key));
+  request.set_axis(EnumOf<v1::SeriesAxis>(parameters.Text("x")));
+  request.set_from(parameters.Integer("from"));
+  request.set_to(parameters.Integer("to"));
+  request.set_buckets(static_cast<int>(parameters.Integer("buckets")));
+  request.set_smooth(parameters.Number("smooth"));
+  request.set_abandoned(parameters.Text("attempts") == "all");
+  request.set_epoch(parameters.Integer("attempt"));
+  return request;
+}
+
+absl::StatusOr<v1::ReadLogPageRequest> LogRequest(const Parameters& parameters) {
+  v1::ReadLogPageRequest request;
+  request.set_job(parameters.Text("job"));
+  const auto ranks = ParseRanks(parameters.Text("ranks"));
+  if (!ranks.ok()) return ranks.status();
+  for (const int rank : *ranks) request.add_ranks(rank);
+  request.set_epoch(parameters.Integer("attempt"));
+  request.set_grep(parameters.Text("grep"));
+  request.set_limit(static_cast<int>(parameters.Integer("limit")));
+  request.set_cursor(parameters.Text("cursor"));
+  request.set_direction(EnumOf<v1::LogDirection>(parameters.Text("direction")));
+  if (parameters.Has("offset")) request.set_offset(parameters.Integer("offset"));
+  if (parameters.Has("time")) request.set_time_ms(parameters.Integer("time"));
+  return request;
+}
+
+v1::ListEventsRequest EventsRequest(const Parameters& parameters) {
+  v1::ListEventsRequest request;
+  request.set_job(parameters.Text("job"));
+  request.set_limit(static_cast<int>(parameters.Integer("limit")));
+  request.set_cursor(parameters.Text("cursor"));
+  return request;
+}
+
+}  // namespace
+
+void Rest::Handle(Request request, Respond respond) {
+  const auto [path, query] = SplitTarget(request.target);
+  const std::string instance(path);
+  auto match = MatchRoute(request.method, path.substr(kApiPrefix.size()));
+  if (!match.ok()) return respond(ProblemResponse(match.status(), instance));
+  if (match->route == nullptr && match->other_methods.empty()) {
+    return respond(
+        ProblemResponse("no_such_path", absl::StrCat("there is no ", instance), instance));
+  }
+  if (match->route == nullptr) {
+    Response response =
+        ProblemResponse("method_not_allowed",
+                        absl::StrCat(request.method, " does not go with ", instance), instance);
+    std::set<std::string> allowed(match->other_methods.begin(), match->other_methods.end());
+    if (allowed.contains("GET")) allowed.insert("HEAD");
+    response.headers.emplace_back("Allow", absl::StrJoin(allowed, ", "));
+    return respond(std::move(response));
+  }
+  const absl::Status status = AddQuery(query, *match->route, match->parameters);
+  if (!status.ok()) return respond(ProblemResponse(status, instance));
+  if (!request.body.empty() && !IsJson(request.content_type)) {
+    return respond(ProblemResponse("unsupported_media_type",
+                                   absl::StrCat("Content-Type is `", request.content_type, "`"),
+                                   instance));
+  }
+  Run({match->route, std::move(match->parameters),
+       std::make_shared<const Request>(std::move(request)), instance, std::move(respond)});
+}
+
+void Rest::Run(const Call& call) {
+  switch (call.route->operation) {
+    case Operation::kGetOpenApi:
+      return call.respond({.body = std::string(assets_.OpenApi())});
+    case Operation::kGetJobSchema:
+      return call.respond(
+          {.content_type = "application/schema+json", .body = JobFileSchema().dump(1)});
+    case Operation::kStreamEvents:
+      return StreamEvents(call);
+    case Operation::kListJobs:
+      return verbs::ListJobs(api_, ListRequest(call.parameters),
+                             RespondJson<v1::ListJobsResponse>(api_, call.respond, call.path,
+                                                               FieldsOf(call.parameters, "jobs")));
+    case Operation::kSubmitJob: {
+      auto request = ReadSubmitBody(call.request->body);
+      if (!request.ok()) return call.Refuse(request.status());
+      return verbs::SubmitJob(api_, *std::move(request),
+                              RespondJson<v1::SubmitJobResponse>(api_, call.respond, call.path));
+    }
+    case Operation::kPlanJob: {
+      std::vector<v1::Origin> origins;
+      auto request = ReadPlanBody(call.request->body, origins);
+      if (!request.ok()) return call.Refuse(request.status());
+      const v1::JobSpec spec = request->spec();
+      return verbs::PlanJob(
+          api_, *std::move(request),
+          RespondWith<v1::PlanJobResponse>(api_, call.respond, call.path,
+                                           [spec, origins](v1::PlanJobResponse response) {
+                                             *response.mutable_spec() = spec;
+                                             for (const auto& origin : origins)
+                                               *response.add_origins() = origin;
+                                             return Response{.body = JsonText(response)};
+                                           }));
+    }
+    default:
+      return call.parameters.Has("job") ? RunAboutJob(call) : RunAboutCluster(call);
+  }
+}
+
+void Rest::RunAboutJob(const Call& call) {
+  const std::string job = call.parameters.Text("job");
+  const auto json = [&]<typename Message>(ElementFields only) {
+    return RespondJson<Message>(api_, call.respond, call.path, std::move(only));
+  };
+  switch (call.route->operation) {
+    case Operation::kGetJob: {
+      v1::GetJobRequest request;
+      request.set_job(job);
+      return verbs::GetJob(api_, request, json.operator()<v1::GetJobResponse>({}));
+    }
+    case Operation::kWhyJob: {
+      v1::WhyJobRequest request;
+      request.set_job(job);
+      return verbs::WhyJob(api_, request, json.operator()<v1::WhyJobResponse>({}));
+    }
+    case Operation::kStopJob:
+    case Operation::kKillJob: {
+      auto request = ReadStopBody(call.request->body);
+      if (!request.ok()) return call.Refuse(request.status());
+      request->set_job(job);
+      request->set_kill(call.route->operation == Operation::kKillJob);
+      return verbs::StopJob(api_, *request, json.operator()<v1::StopJobResponse>({}));
+    }
+    case Operation::kListJobEvents:
+      return verbs::ListEvents(api_, EventsRequest(call.parameters),
+                               json.operator()<v1::ListEventsResponse>({}));
+    case Operation::kListMetricKeys: {
+      v1::ListKeysRequest request;
+      request.set_job(job);
+      return verbs::ListKeys(api_, request, json.operator()<v1::ListKeysResponse>({}));
+    }
+    case Operation::kGetSeries: {
+      ElementFields only = FieldsOf(call.parameters, "series");
+      // Columns without their key would be nobody's.
+      if (!only.fields.empty()) only.fields.insert({"key", "epoch", "abandoned"});
+      const bool csv = call.parameters.Text("format") == "csv";
+      return verbs::GetSeries(
+          api_, SeriesRequest(call.parameters),
+          csv ? RespondWith<v1::GetSeriesResponse>(api_, call.respond, call.path, SeriesCsv)
+              : json.operator()<v1::GetSeriesResponse>(only));
+    }
+    case Operation::kListRanks: {
+      v1::ListRanksRequest request;
+      request.set_job(job);
+      request.set_epoch(call.parameters.Integer("attempt"));
+      return verbs::ListRanks(api_, request, json.operator()<v1::ListRanksResponse>({}));
+    }
+    case Operation::kReadLogs: {
+      auto request = LogRequest(call.parameters);
+      if (!request.ok()) return call.Refuse(request.status());
+      const bool text = call.parameters.Text("format") == "text";
+      return verbs::ReadLogPage(
+          api_, *std::move(request),
+          text ? RespondWith<v1::ReadLogPageResponse>(api_, call.respond, call.path, LogText)
+               : json.operator()<v1::ReadLogPageResponse>({}));
+    }
+    default:
+      return call.Refuse(absl::InternalError("a route without an operation"));
+  }
+}
+
+void Rest::RunAboutCluster(const Call& call) {
+  switch (call.route->operation) {
+    case Operation::kGetServer:
+      return verbs::GetServerInfo(
+          api_, RespondJson<v1::GetServerInfoResponse>(api_, call.respond, call.path));
+    case Operation::kListNodes:
+      return verbs::ListNodes(
+          api_, RespondJson<v1::ListNodesResponse>(api_, call.respond, call.path,
+                                                   FieldsOf(call.parameters, "nodes")));
+    case Operation::kCordonNode:
+    case Operation::kUncordonNode: {
+      auto request = ReadCordonBody(call.request->body);
+      if (!request.ok()) return call.Refuse(request.status());
+      request->set_node(call.parameters.Text("node"));
+      request->set_cordoned(call.route->operation == Operation::kCordonNode);
+      return verbs::CordonNode(api_, *std::move(request),
+                               RespondJson<v1::CordonNodeResponse>(api_, call.respond, call.path));
+    }
+    case Operation::kListEvents:
+      return verbs::ListEvents(api_, EventsRequest(call.parameters),
+                               RespondJson<v1::ListEventsResponse>(api_, call.respond, call.path));
+    default:
+      return call.Refuse(absl::InternalError("a route without an operation"));
+  }
+}
+
+void Rest::StreamEvents(const Call& call) {
+  auto topics = ParseTopics(call.parameters.List("topics"));
+  if (!topics.ok()) return call.Refuse(topics.status());
+  uint64_t last_event_id = static_cast<uint64_t>(call.parameters.Integer("last_event_id"));
+  const std::string& header = call.request->last_event_id;
+  if (!header.empty() && !absl::SimpleAtoi(header, &last_event_id)) {
+    return call.Refuse(absl::InvalidArgumentError("Last-Event-ID: must be a number"));
+  }
+  if (call.request->method == "HEAD") {
+    return call.respond({.content_type = "text/event-stream", .body = ""});
+  }
+  Response response;
+  response.stream = [this, topics = *std::move(topics),
+                     last_event_id](std::shared_ptr<StreamSink> sink) {
+    feed_.Subscribe(topics, last_event_id, std::move(sink));
+  };
+  call.respond(std::move(response));
+}
+
+}  // namespace trainyard::controller::http

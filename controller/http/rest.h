@@ -1,0 +1,40 @@
+// REST: each operation decodes its request, calls the verb that gRPC calls too, and encodes the
+// answer.
+#ifndef TRAINYARD_CONTROLLER_HTTP_REST_H_
+#define TRAINYARD_CONTROLLER_HTTP_REST_H_
+
+#include <string>
+
+#include "controller/api/api.h"
+#include "controller/http/assets.h"
+#include "controller/http/exchange.h"
+#include "controller/http/stream_feed.h"
+#include "controller/http/target.h"
+
+namespace trainyard::controller::http {
+
+class Rest {
+ public:
+  // All arguments outlive every call.
+  Rest(const Api& api, StreamFeed& feed, const Assets& assets)
+      : api_(api), feed_(feed), assets_(assets) {}
+
+  // A request for a path at or below kApiPrefix. Server thread.
+  void Handle(Request request, Respond respond);
+
+ private:
+  struct Call;
+
+  void Run(const Call& call);
+  void RunAboutJob(const Call& call);
+  void RunAboutCluster(const Call& call);
+  void StreamEvents(const Call& call);
+
+  const Api& api_;
+  StreamFeed& feed_;
+  const Assets& assets_;
+};
+
+}  // namespace trainyard::controller::http
+
+#endif  // TRAINYARD_CONTROLLER_HTTP_REST_H_

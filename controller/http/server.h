@@ -1,0 +1,60 @@
+// The HTTP/1.1 server: connections, limits, time-outs. What is answered is the handler's business.
+#ifndef TRAINYARD_CONTROLLER_HTTP_SERVER_H_
+#define TRAINYARD_CONTROLLER_HTTP_SERVER_H_
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "controller/http/exchange.h"
+
+namespace trainyard::controller::http {
+
+struct ServerLimits {
+  std::size_t header_bytes = 16 << 10;
+  std::size_t target_bytes = 8 << 10;
+  std::size_t body_bytes = 2 << 20;
+  // Open connections, streams included.
+  int connections = 1024;
+  // What a stream may have queued before its client counts as too slow.
+  std::size_t stream_bytes = 4 << 20;
+  // A request has to come in whole, and an answer has to be taken, within this time.
+  std::chrono::milliseconds patience{30'000};
+  // Silence between two requests of a connection.
+  std::chrono::milliseconds idle{75'000};
+};
+
+class Server {
+ public:
+  // Listens on "host:port"; port 0 picks a free one. Nothing is read before Start.
+  // INVALID_ARGUMENT: no such form of address. UNAVAILABLE: the port is in use.
+  // FAILED_PRECONDITION: this machine cannot listen there.
+  static absl::StatusOr<std::unique_ptr<Server>> Listen(const std::string& listen,
+                                                        ServerLimits limits = {});
+  // Stops.
+  ~Server();
+
+  void Start(Handler handler);
+  // Closes every connection and ends the thread. Work that is posted later never runs.
+  void Stop();
+
+  // "host:port" with the real port.
+  const std::string& address() const;
+
+  // Runs work on the server's thread, in order. Any thread.
+  void Post(std::function<void()> work);
+  // Calls `work` on the server's thread again and again. Before Start.
+  void Every(std::chrono::milliseconds interval, std::function<void()> work);
+
+ private:
+  struct Parts;
+  explicit Server(std::unique_ptr<Parts> parts);
+  const std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace trainyard::controller::http
+
+#endif  // TRAINYARD_CONTROLLER_HTTP_SERVER_H_

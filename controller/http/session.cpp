@@ -1,0 +1,279 @@
+#include <utility>
+
+// Before Asio: see proto/support/asio.h.
+#include "boost/beast/core.hpp"
+#include "boost/beast/http.hpp"
+#include "controller/http/session.h"
+
+#include <atomic>
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "controller/http/content.h"
+#include "controller/http/problem.h"
+
+namespace trainyard::controller::http {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace bhttp = boost::beast::http;
+
+// Smaller bodies gain nothing.
+constexpr std::size_t kGzipFrom = 1024;
+constexpr int kGzipLevel = 3;
+
+// A page of ours loads nothing from elsewhere, runs no inline script, and is framed by nobody.
+constexpr char kContentPolicy[] =
+    "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
+    "form-action 'self'; frame-ancestors 'none'";
+
+std::string ToText(beast::string_view text) { return {text.data(), text.size()}; }
+
+Request ToRequest(const bhttp::request<bhttp::string_body>& message) {
+  const auto field = [&](bhttp::field name) { return ToText(message[name]); };
+  return {.method = ToText(message.method_string()),
+          .target = ToText(message.target()),
+          .host = field(bhttp::field::host),
+          .origin = field(bhttp::field::origin),
+          .fetch_site = ToText(message["Sec-Fetch-Site"]),
+          .content_type = field(bhttp::field::content_type),
+          .accept_encoding = field(bhttp::field::accept_encoding),
+          .if_none_match = field(bhttp::field::if_none_match),
+          .last_event_id = ToText(message["Last-Event-ID"]),
+          .body = message.body()};
+}
+
+// What every answer carries beside its own headers.
+void SetSecurityHeaders(bhttp::fields& fields) {
+  fields.set("Content-Security-Policy", kContentPolicy);
+  fields.set("X-Content-Type-Options", "nosniff");
+  fields.set("X-Frame-Options", "DENY");
+  fields.set("Referrer-Policy", "no-referrer");
+  fields.set("Cross-Origin-Opener-Policy", "same-origin");
+  fields.set("Cross-Origin-Resource-Policy", "same-origin");
+}
+
+// Turns the answer into what goes over the wire: tag, compression, no body where none belongs.
+// Any thread.
+bhttp::response<bhttp::string_body> Encode(const Request& request, Response response,
+                                           bool keep_alive) {
+  if (response.etag.empty() && response.status == 200) response.etag = EntityTag(response.body);
+  const bool cached = response.status == 200 && request.method != "POST" &&
+                      MatchesTag(request.if_none_match, response.etag);
+  bhttp::response<bhttp::string_body> message(
+      cached ? bhttp::status::not_modified : static_cast<bhttp::status>(response.status), 11);
+  message.keep_alive(keep_alive);
+  SetSecurityHeaders(message);
+  for (const auto& [name, value] : response.headers) message.set(name, value);
+  message.set(bhttp::field::cache_control, response.cache_control);
+  message.set(bhttp::field::vary, "Accept-Encoding");
+  if (!response.etag.empty()) message.set(bhttp::field::etag, response.etag);
+  if (cached) return message;
+  message.set(bhttp::field::content_type, response.content_type);
+  const bool compress = !response.gzipped && response.body.size() >= kGzipFrom &&
+                        AcceptsGzip(request.accept_encoding);
+  if (compress) response.body = Gzip(response.body, kGzipLevel);
+  if (compress || response.gzipped) message.set(bhttp::field::content_encoding, "gzip");
+  message.content_length(response.body.size());
+  if (request.method != "HEAD") message.body() = std::move(response.body);
+  return message;
+}
+
+std::string StreamHead() {
+  bhttp::response<bhttp::empty_body> message(bhttp::status::ok, 11);
+  SetSecurityHeaders(message);
+  message.set(bhttp::field::content_type, "text/event-stream");
+  message.set(bhttp::field::cache_control, "no-store");
+  // Proxies must not collect events.
+  message.set("X-Accel-Buffering", "no");
+  // The end of the stream is the end of the connection.
+  message.keep_alive(false);
+  return absl::StrCat(
+      "HTTP/1.1 200 OK\r\n",
+      [&] {
+        std::string fields;
+        for (const auto& field : message) {
+          absl::StrAppend(&fields, ToText(field.name_string()), ": ", ToText(field.value()),
+                          "\r\n");
+        }
+        return fields;
+      }(),
+      "\r\nretry: 1000\n\n");
+}
+
+class Session final : public StreamSink,
+                      public SessionHandle,
+                      public std::enable_shared_from_this<Session> {
+ public:
+  Session(asio::ip::tcp::socket socket, SessionContext& context)
+      : stream_(std::move(socket)), context_(context) {
+    ++context_.open_connections;
+  }
+  ~Session() override { --context_.open_connections; }
+
+  void Read() {
+    parser_.emplace();
+    parser_->header_limit(static_cast<std::uint32_t>(context_.limits.header_bytes));
+    parser_->body_limit(context_.limits.body_bytes);
+    stream_.expires_after(buffer_.size() == 0 && answered_ ? context_.limits.idle
+                                                           : context_.limits.patience);
+    bhttp::async_read(
+        stream_, buffer_, *parser_,
+        [self = shared_from_this()](beast::error_code error, std::size_t) { self->OnRead(error); });
+  }
+
+  void Refuse(const char* code, const std::string& detail) {
+    Write(Encode({}, ProblemResponse(code, detail, ""), false));
+  }
+
+  // StreamSink: any thread.
+  void Send(std::shared_ptr<const std::string> bytes) override {
+    asio::post(stream_.get_executor(),
+               [self = shared_from_this(), bytes = std::move(bytes)] { self->Queue(bytes); });
+  }
+  bool open() const override { return open_.load(); }
+  void Close() override {
+    asio::post(stream_.get_executor(), [self = shared_from_this()] { self->End(); });
+  }
+
+ private:
+  void OnRead(beast::error_code error) {
+    if (error == bhttp::error::end_of_stream || error == asio::error::operation_aborted) {
+      return End();
+    }
+    if (error == bhttp::error::header_limit) {
+      return Refuse("header_too_large",
+                    absl::StrCat("more than ", context_.limits.header_bytes, " bytes of header"));
+    }
+    if (error == bhttp::error::body_limit) {
+      return Refuse("body_too_large",
+                    absl::StrCat("more than ", context_.limits.body_bytes, " bytes of body"));
+    }
+    if (error == beast::error::timeout ||
+        error.category() != bhttp::make_error_code(bhttp::error::bad_method).category()) {
+      return End();
+    }
+    if (error) return Refuse("bad_request", error.message());
+    Handle();
+  }
+
+  void Handle();
+
+  void Answer(std::shared_ptr<const Request> request, Response response) {
+    if (response.stream) {
+      asio::post(stream_.get_executor(),
+                 [self = shared_from_this(), start = std::move(response.stream)] {
+                   self->BeginStream(start);
+                 });
+      return;
+    }
+    auto message = std::make_shared<bhttp::response<bhttp::string_body>>(
+        Encode(*request, std::move(response), keep_alive_));
+    asio::post(stream_.get_executor(),
+               [self = shared_from_this(), message] { self->Write(std::move(*message)); });
+  }
+
+  void Write(bhttp::response<bhttp::string_body> message) {
+    if (!open_) return;
+    message_ = std::move(message);
+    stream_.expires_after(context_.limits.patience);
+    bhttp::async_write(stream_, message_,
+                       [self = shared_from_this()](beast::error_code error, std::size_t) {
+                         self->OnWritten(error);
+                       });
+  }
+
+  void OnWritten(beast::error_code error) {
+    if (error || !message_.keep_alive()) return End();
+    answered_ = true;
+    Read();
+  }
+
+  void BeginStream(const std::function<void(std::shared_ptr<StreamSink>)>& start) {
+    if (!open_) return;
+    stream_.expires_never();
+    Queue(std::make_shared<std::string>(StreamHead()));
+    WatchForEnd();
+    start(shared_from_this());
+  }
+
+  // Nothing more is expected from the client but that it goes away.
+  void WatchForEnd() {
+    stream_.socket().async_wait(asio::ip::tcp::socket::wait_read,
+                                [self = shared_from_this()](beast::error_code) { self->End(); });
+  }
+
+  void Queue(const std::shared_ptr<const std::string>& bytes) {
+    if (!open_) return;
+    queued_bytes_ += bytes->size();
+    if (queued_bytes_ > context_.limits.stream_bytes) return End();
+    queue_.push_back(bytes);
+    if (queue_.size() == 1) WriteQueue();
+  }
+
+  void WriteQueue() {
+    asio::async_write(stream_.socket(), asio::buffer(*queue_.front()),
+                      [self = shared_from_this()](beast::error_code error, std::size_t) {
+                        self->OnQueueWritten(error);
+                      });
+  }
+
+  void OnQueueWritten(beast::error_code error) {
+    if (error || !open_) return End();
+    queued_bytes_ -= queue_.front()->size();
+    queue_.pop_front();
+    if (!queue_.empty()) WriteQueue();
+  }
+
+  void End() {
+    if (!open_.exchange(false)) return;
+    beast::error_code ignored;
+    stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
+    stream_.close();
+  }
+
+  beast::tcp_stream stream_;
+  SessionContext& context_;
+  beast::flat_buffer buffer_;
+  std::optional<bhttp::request_parser<bhttp::string_body>> parser_;
+  bhttp::response<bhttp::string_body> message_;
+  bool answered_ = false;
+  bool keep_alive_ = true;
+  std::atomic<bool> open_{true};
+  // The front one is being written.
+  std::deque<std::shared_ptr<const std::string>> queue_;
+  std::size_t queued_bytes_ = 0;
+};
+
+void Session::Handle() {
+  const auto& message = parser_->get();
+  keep_alive_ = message.keep_alive();
+  auto request = std::make_shared<const Request>(ToRequest(message));
+  if (message.count(bhttp::field::host) != 1) {
+    return Refuse("bad_request", "the request needs one Host header");
+  }
+  if (request->target.size() > context_.limits.target_bytes) {
+    return Refuse("target_too_long",
+                  absl::StrCat("more than ", context_.limits.target_bytes, " bytes of address"));
+  }
+  context_.handler(*request, [self = shared_from_this(), request](Response response) {
+    self->Answer(request, std::move(response));
+  });
+}
+
+}  // namespace
+
+std::weak_ptr<SessionHandle> StartSession(asio::ip::tcp::socket socket, SessionContext& context) {
+  auto session = std::make_shared<Session>(std::move(socket), context);
+  if (context.open_connections > context.limits.connections) {
+    session->Refuse("unavailable", "too many connections are open");
+  } else {
+    session->Read();
+  }
+  return session;
+}
+
+}  // namespace trainyard::controller::http

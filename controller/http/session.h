@@ -1,0 +1,33 @@
+// One connection of the HTTP server.
+#ifndef TRAINYARD_CONTROLLER_HTTP_SESSION_H_
+#define TRAINYARD_CONTROLLER_HTTP_SESSION_H_
+
+#include <memory>
+
+#include "boost/asio/ip/tcp.hpp"
+#include "controller/http/server.h"
+
+namespace trainyard::controller::http {
+
+// What all connections share; outlives them. Server thread only.
+struct SessionContext {
+  const ServerLimits& limits;
+  const Handler& handler;
+  int open_connections = 0;
+};
+
+// A handle to end the connection from outside; harmless once it is gone.
+class SessionHandle {
+ public:
+  virtual ~SessionHandle() = default;
+  virtual void Close() = 0;
+};
+
+// Reads requests and writes answers until the connection ends. It keeps itself alive. Server
+// thread.
+std::weak_ptr<SessionHandle> StartSession(boost::asio::ip::tcp::socket socket,
+                                          SessionContext& context);
+
+}  // namespace trainyard::controller::http
+
+#endif  // TRAINYARD_CONTROLLER_HTTP_SESSION_H_

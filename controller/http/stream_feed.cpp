@@ -1,0 +1,365 @@
+#include "controller/http/stream_feed.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "controller/api/cluster_verbs.h"
+#include "controller/api/job_list.h"
+#include "controller/api/job_verbs.h"
+#include "controller/api/job_view.h"
+#include "controller/store/event_job.h"
+#include "proto/support/json_text.h"
+
+namespace trainyard::controller::http {
+namespace {
+
+constexpr std::size_t kMaxTopics = 64;
+// Events that a stream may have missed and still resume; beyond that it gets snapshots.
+constexpr std::size_t kEventsKept = 4096;
+constexpr int kJobsInSnapshot = 200;
+constexpr int kEventsInSnapshot = 100;
+constexpr int64_t kProgressIntervalMs = 1000;
+
+// "job:17" -> 17; 0 when it is of another kind.
+int64_t JobOfTopic(const std::string& topic, std::string_view kind) {
+  const std::vector<std::string> parts = absl::StrSplit(topic, ':');
+  int64_t id = 0;
+  if (parts.size() != 2 || parts[0] != kind || !absl::SimpleAtoi(parts[1], &id)) return 0;
+  return std::max<int64_t>(id, 0);
+}
+
+bool IsTopic(const std::string& name) {
+  if (name == "jobs" || name == "nodes" || name == "events") return true;
+  return JobOfTopic(name, "job") > 0 || JobOfTopic(name, "metrics") > 0 ||
+         JobOfTopic(name, "logs") > 0;
+}
+
+std::string Frame(const char* name, uint64_t revision, const google::protobuf::Message& message) {
+  return absl::StrCat("event: ", name, "\nid: ", revision, "\ndata: ", JsonText(message), "\n\n");
+}
+
+// Nodes whose slots or state the event may have changed.
+void AddNodesOf(const v1::Event& event, const ClusterState& state, std::set<std::string>& nodes) {
+  switch (event.kind_case()) {
+    case v1::Event::kNodeJoined:
+      nodes.insert(event.node_joined().node().id());
+      return;
+    case v1::Event::kNodeSuspected:
+      nodes.insert(event.node_suspected().node_id());
+      return;
+    case v1::Event::kNodeReturned:
+      nodes.insert(event.node_returned().node_id());
+      return;
+    case v1::Event::kNodeLost:
+      nodes.insert(event.node_lost().node_id());
+      return;
+    case v1::Event::kNodeCordoned:
+      nodes.insert(event.node_cordoned().node_id());
+      return;
+    case v1::Event::kNodeUncordoned:
+      nodes.insert(event.node_uncordoned().node_id());
+      return;
+    case v1::Event::kAttemptCleared:
+      nodes.insert(event.attempt_cleared().node_id());
+      return;
+    default:
+      break;
+  }
+  const JobEntry* job = FindEntry(state, JobIdOf(event));
+  const bool moves_slots =
+      event.has_job_placed() || event.has_attempt_ended() || event.has_job_ended();
+  if (job == nullptr || !moves_slots || NewestAttempt(*job) == nullptr) return;
+  for (const std::string& node : GangNodes(*NewestAttempt(*job))) nodes.insert(node);
+}
+
+std::shared_ptr<v1::NodesChanged> NodesOf(const std::set<std::string>* only,
+                                          const ClusterView& view) {
+  auto changed = std::make_shared<v1::NodesChanged>();
+  changed->set_snapshot(only == nullptr);
+  changed->set_as_of_ms(view.now);
+  for (const auto& [id, entry] : view.state.nodes) {
+    if (only == nullptr || only->contains(id)) *changed->add_nodes() = NodeNow(entry, view);
+  }
+  return changed;
+}
+
+void AddJob(const JobEntry& entry, const ClusterView& view, v1::JobsChanged& changed) {
+  *changed.add_jobs() = ListedJob(entry, view.observations);
+  if (auto reason = WaitingReason(entry, view)) {
+    (*changed.mutable_pending())[entry.job.id()] = *std::move(reason);
+  }
+}
+
+// These jobs, newest first.
+std::shared_ptr<v1::JobsChanged> JobsOf(const std::set<int64_t>& jobs, const ClusterView& view) {
+  auto changed = std::make_shared<v1::JobsChanged>();
+  changed->set_as_of_ms(view.now);
+  for (auto id = jobs.rbegin(); id != jobs.rend(); ++id) {
+    if (const JobEntry* entry = FindEntry(view.state, *id)) AddJob(*entry, view, *changed);
+  }
+  return changed;
+}
+
+// Live jobs, and the newest of the others.
+std::shared_ptr<v1::JobsChanged> AllJobs(const ClusterView& view) {
+  auto changed = std::make_shared<v1::JobsChanged>();
+  changed->set_snapshot(true);
+  changed->set_as_of_ms(view.now);
+  int ended = 0;
+  for (auto it = view.state.jobs.rbegin(); it != view.state.jobs.rend(); ++it) {
+    if (HasEnded(it->second.job.state()) && ++ended > kJobsInSnapshot) continue;
+    AddJob(it->second, view, *changed);
+  }
+  return changed;
+}
+
+}  // namespace
+
+absl::StatusOr<Topics> ParseTopics(const std::vector<std::string>& names) {
+  if (names.empty()) return Topics{"jobs", "nodes", "events"};
+  if (names.size() > kMaxTopics) {
+    return absl::InvalidArgumentError(absl::StrCat("topics: at most ", kMaxTopics));
+  }
+  Topics topics;
+  for (const std::string& name : names) {
+    if (!IsTopic(name)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("topics: `", name,
+                       "` is none; there are jobs, nodes, events, job:NUMBER, metrics:NUMBER and "
+                       "logs:NUMBER"));
+    }
+    topics.insert(name);
+  }
+  return topics;
+}
+
+struct StreamFeed::Collector {
+  // What a stream was told last of a live job.
+  struct Told {
+    int64_t progress_ms = 0;
+    int64_t step = 0;
+    Timestamp at = 0;
+  };
+
+  // The newest events, oldest first.
+  std::deque<v1::EventEntry> events;
+  std::map<int64_t, Told> told;
+
+  void Keep(const ClusterView& view, const TickSummary& summary) {
+    uint64_t sequence = view.revision - summary.events.size();
+    for (const v1::Event& event : summary.events) {
+      v1::EventEntry& entry = events.emplace_back();
+      entry.set_sequence(++sequence);
+      *entry.mutable_event() = event;
+    }
+    while (events.size() > kEventsKept) events.pop_front();
+  }
+
+  // Whether every event after this revision is still here.
+  bool CanResume(uint64_t revision, const ClusterView& view) const {
+    if (revision == 0 || revision > view.revision) return false;
+    return revision == view.revision ||
+           (!events.empty() && events.front().sequence() <= revision + 1);
+  }
+
+  std::shared_ptr<v1::EventsCommitted> EventsAfter(uint64_t revision) const {
+    auto committed = std::make_shared<v1::EventsCommitted>();
+    for (const v1::EventEntry& entry : events) {
+      if (entry.sequence() > revision) *committed->add_events() = entry;
+    }
+    return committed;
+  }
+
+  // Live jobs whose progress has moved and was not told within the last second.
+  std::set<int64_t> TakeMoved(const ClusterView& view) {
+    std::set<int64_t> moved;
+    std::erase_if(told, [&](const auto& one) { return !view.state.live_jobs.contains(one.first); });
+    for (const int64_t id : view.state.live_jobs) {
+      const auto progress = view.observations.progress.find(id);
+      if (progress == view.observations.progress.end()) continue;
+      Told& last = told[id];
+      if (progress->second.time_ms() == last.progress_ms) continue;
+      if (view.now - last.at < kProgressIntervalMs) continue;
+      last = {progress->second.time_ms(), progress->second.step(), view.now};
+      moved.insert(id);
+    }
+    return moved;
+  }
+};
+
+StreamFeed::StreamFeed(const Api& api, std::function<void(std::function<void()>)> on_server)
+    : api_(api), on_server_(std::move(on_server)), collector_(std::make_shared<Collector>()) {}
+
+void StreamFeed::Start() {
+  api_.loop.Read([this](const ClusterView&) {
+    api_.loop.Listen([this](const ClusterView& view, const TickSummary& summary) {
+      OnTick(view, summary);
+      return !api_.shutdown.raised();
+    });
+  });
+}
+
+Topics StreamFeed::WantedTopics() {
+  const std::lock_guard lock(mutex_);
+  Topics topics;
+  for (const auto& [topic, streams] : wanted_) topics.insert(topic);
+  return topics;
+}
+
+void StreamFeed::NotifyOutput(int64_t job_id) {
+  const std::lock_guard lock(mutex_);
+  if (wanted_.contains(absl::StrCat("logs:", job_id))) output_of_jobs_.insert(job_id);
+}
+
+void StreamFeed::OnTick(const ClusterView& view, const TickSummary& summary) {
+  collector_->Keep(view, summary);
+  const Topics wanted = WantedTopics();
+  if (wanted.empty()) return;
+  Items items;
+  AddJobItems(view, summary, wanted, items);
+  std::set<std::string> nodes;
+  for (const v1::Event& event : summary.events) AddNodesOf(event, view.state, nodes);
+  if (wanted.contains("nodes") && !nodes.empty()) {
+    items.push_back({"nodes", "nodes", NodesOf(&nodes, view)});
+  }
+  if (wanted.contains("events") && !summary.events.empty()) {
+    items.push_back(
+        {"events", "events", collector_->EventsAfter(view.revision - summary.events.size())});
+  }
+  for (const int64_t id : TakeOutput()) {
+    auto stored = std::make_shared<v1::OutputStored>();
+    stored->set_job_id(id);
+    items.push_back({absl::StrCat("logs:", id), "logs", std::move(stored)});
+  }
+  if (!items.empty()) Publish(std::move(items), view.revision);
+}
+
+void StreamFeed::AddJobItems(const ClusterView& view, const TickSummary& summary,
+                             const Topics& wanted, Items& items) {
+  const std::set<int64_t> moved = collector_->TakeMoved(view);
+  std::set<int64_t> jobs = moved;
+  jobs.insert(summary.changed_jobs.begin(), summary.changed_jobs.end());
+  if (wanted.contains("jobs") && !jobs.empty()) {
+    items.push_back({"jobs", "jobs", JobsOf(jobs, view)});
+  }
+  for (const int64_t id : jobs) {
+    const JobEntry* entry = FindEntry(view.state, id);
+    const std::string topic = absl::StrCat("job:", id);
+    if (entry == nullptr || !wanted.contains(topic)) continue;
+    items.push_back({topic, "job", std::make_shared<v1::GetJobResponse>(JobNow(*entry, view))});
+  }
+  for (const int64_t id : moved) {
+    const std::string topic = absl::StrCat("metrics:", id);
+    if (!wanted.contains(topic)) continue;
+    auto stored = std::make_shared<v1::MetricsStored>();
+    stored->set_job_id(id);
+    stored->set_step(view.observations.progress.at(id).step());
+    items.push_back({topic, "metrics", std::move(stored)});
+  }
+}
+
+std::set<int64_t> StreamFeed::TakeOutput() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(output_of_jobs_, {});
+}
+
+void StreamFeed::Publish(Items items, uint64_t revision) {
+  on_server_([this, items = std::move(items), revision] {
+    for (const Item& item : items) {
+      std::shared_ptr<const std::string> frame;
+      for (const Subscriber& subscriber : subscribers_) {
+        if (!subscriber.topics.contains(item.topic)) continue;
+        if (frame == nullptr) {
+          frame = std::make_shared<std::string>(Frame(item.name, revision, *item.message));
+        }
+        subscriber.sink->Send(frame);
+      }
+    }
+    DropClosed();
+  });
+}
+
+void StreamFeed::Subscribe(Topics topics, uint64_t last_event_id,
+                           std::shared_ptr<StreamSink> sink) {
+  {
+    // Before the snapshot is made: nothing that changes after it may be left out.
+    const std::lock_guard lock(mutex_);
+    for (const std::string& topic : topics) ++wanted_[topic];
+  }
+  api_.loop.Read([this, topics = std::move(topics), last_event_id,
+                  sink = std::move(sink)](const ClusterView& view) {
+    on_server_([this, topics, sink, first = FirstItems(topics, last_event_id, view),
+                revision = view.revision] {
+      AddSubscriber({topics, sink}, first, revision);
+    });
+  });
+}
+
+StreamFeed::Items StreamFeed::FirstItems(const Topics& topics, uint64_t last_event_id,
+                                         const ClusterView& view) const {
+  const bool resumed = collector_->CanResume(last_event_id, view);
+  auto hello = std::make_shared<v1::StreamHello>();
+  hello->set_cluster_id(api_.server_info.cluster_id());
+  hello->set_version(api_.server_info.version());
+  hello->set_revision(view.revision);
+  hello->set_as_of_ms(view.now);
+  hello->set_resumed(resumed);
+  Items first{{"", "hello", std::move(hello)}};
+  const auto missed = collector_->EventsAfter(resumed ? last_event_id : 0);
+  // Progress is not in the log: live jobs are sent whether an event names them or not.
+  std::set<int64_t> jobs = view.state.live_jobs;
+  std::set<std::string> nodes;
+  for (const v1::EventEntry& entry : missed->events()) {
+    jobs.insert(JobIdOf(entry.event()));
+    AddNodesOf(entry.event(), view.state, nodes);
+  }
+  for (const std::string& topic : topics) {
+    if (topic == "jobs") {
+      first.push_back({topic, "jobs", resumed ? JobsOf(jobs, view) : AllJobs(view)});
+    } else if (topic == "nodes") {
+      first.push_back({topic, "nodes", NodesOf(resumed ? &nodes : nullptr, view)});
+    } else if (topic == "events") {
+      const int extra = missed->events_size() - kEventsInSnapshot;
+      if (!resumed && extra > 0) missed->mutable_events()->DeleteSubrange(0, extra);
+      first.push_back({topic, "events", missed});
+    } else if (const JobEntry* entry = FindEntry(view.state, JobOfTopic(topic, "job"))) {
+      first.push_back({topic, "job", std::make_shared<v1::GetJobResponse>(JobNow(*entry, view))});
+    }
+  }
+  return first;
+}
+
+void StreamFeed::AddSubscriber(Subscriber subscriber, const Items& first, uint64_t revision) {
+  for (const Item& item : first) {
+    subscriber.sink->Send(std::make_shared<std::string>(Frame(item.name, revision, *item.message)));
+  }
+  subscribers_.push_back(std::move(subscriber));
+  DropClosed();
+}
+
+void StreamFeed::DropClosed() {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(subscribers_, [this](const Subscriber& one) {
+    if (one.sink->open()) return false;
+    for (const std::string& topic : one.topics) {
+      if (--wanted_[topic] == 0) wanted_.erase(topic);
+    }
+    return true;
+  });
+}
+
+void StreamFeed::Heartbeat() {
+  static const auto comment = std::make_shared<const std::string>(": alive\n\n");
+  for (const Subscriber& subscriber : subscribers_) subscriber.sink->Send(comment);
+  DropClosed();
+}
+
+void StreamFeed::CloseAll() {
+  for (const Subscriber& subscriber : subscribers_) subscriber.sink->Close();
+  subscribers_.clear();
+}
+
+}  // namespace trainyard::controller::http

@@ -1,0 +1,89 @@
+// What open dashboards are told: each tick's changes, made into messages once and sent to every
+// stream that wants them.
+#ifndef TRAINYARD_CONTROLLER_HTTP_STREAM_FEED_H_
+#define TRAINYARD_CONTROLLER_HTTP_STREAM_FEED_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "controller/api/api.h"
+#include "controller/http/exchange.h"
+#include "trainyard/v1/stream.pb.h"
+
+namespace trainyard::controller::http {
+
+using Topics = std::set<std::string, std::less<>>;
+
+// "jobs,job:17" as topics; the three general ones when empty. INVALID_ARGUMENT names what is wrong.
+absl::StatusOr<Topics> ParseTopics(const std::vector<std::string>& names);
+
+class StreamFeed {
+ public:
+  // `on_server` runs work on the server's thread, in order. `api` outlives the loop's last tick.
+  StreamFeed(const Api& api, std::function<void(std::function<void()>)> on_server);
+
+  // Listens to the loop from now on.
+  void Start();
+
+  // Sends hello and what the topics need, then changes until the sink is closed. `last_event_id` 0:
+  // the client has nothing yet. Any thread.
+  void Subscribe(Topics topics, uint64_t last_event_id, std::shared_ptr<StreamSink> sink);
+
+  // Output of this job has been stored. Any thread.
+  void NotifyOutput(int64_t job_id);
+
+  // A comment to every stream, so that proxies and clients see that it lives. Server thread.
+  void Heartbeat();
+  // Ends every stream. Server thread.
+  void CloseAll();
+
+ private:
+  struct Item {
+    std::string topic;
+    // Field of StreamEvent.
+    const char* name = "";
+    std::shared_ptr<const google::protobuf::Message> message;
+  };
+  using Items = std::vector<Item>;
+  struct Subscriber {
+    Topics topics;
+    std::shared_ptr<StreamSink> sink;
+  };
+  // Loop thread only. Shared with the loop's listener.
+  struct Collector;
+
+  void OnTick(const ClusterView& view, const TickSummary& summary);
+  void AddJobItems(const ClusterView& view, const TickSummary& summary, const Topics& wanted,
+                   Items& items);
+  // Hello, and what each topic begins with. Loop thread.
+  Items FirstItems(const Topics& topics, uint64_t last_event_id, const ClusterView& view) const;
+  Topics WantedTopics();
+  std::set<int64_t> TakeOutput();
+  void Publish(Items items, uint64_t revision);
+  void AddSubscriber(Subscriber subscriber, const Items& first, uint64_t revision);
+  void DropClosed();
+
+  const Api& api_;
+  const std::function<void(std::function<void()>)> on_server_;
+  const std::shared_ptr<Collector> collector_;
+
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  // Streams that want each topic, those that are about to begin included.
+  std::map<std::string, int, std::less<>> wanted_;
+  std::set<int64_t> output_of_jobs_;
+
+  // Server thread only.
+  std::vector<Subscriber> subscribers_;
+};
+
+}  // namespace trainyard::controller::http
+
+#endif  // TRAINYARD_CONTROLLER_HTTP_STREAM_FEED_H_

@@ -1,0 +1,60 @@
+// Paths and queries of requests, read by the route table.
+#ifndef TRAINYARD_CONTROLLER_HTTP_TARGET_H_
+#define TRAINYARD_CONTROLLER_HTTP_TARGET_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "controller/http/routes.h"
+
+namespace trainyard::controller::http {
+
+// Percent-decoded values by name. Query values are checked against the route's parameters.
+class Parameters {
+ public:
+  void Set(std::string name, std::string value) { values_[std::move(name)] = std::move(value); }
+  bool Has(std::string_view name) const { return values_.find(name) != values_.end(); }
+  // Empty, 0, false when it was not given.
+  std::string Text(std::string_view name) const;
+  int64_t Integer(std::string_view name) const;
+  double Number(std::string_view name) const;
+  bool Boolean(std::string_view name) const { return Text(name) == "true"; }
+  // Split at commas; empty when it was not given.
+  std::vector<std::string> List(std::string_view name) const;
+
+ private:
+  std::map<std::string, std::string, std::less<>> values_;
+};
+
+struct RouteMatch {
+  const Route* route = nullptr;
+  Parameters parameters;
+  // Methods of the path when none is the one asked for.
+  std::vector<std::string_view> other_methods;
+};
+
+// Splits at the first '?'.
+std::pair<std::string_view, std::string_view> SplitTarget(std::string_view target);
+
+// INVALID_ARGUMENT: a '%' without two hexadecimal digits, or bytes that are not UTF-8.
+absl::StatusOr<std::string> PercentDecode(std::string_view text, bool plus_is_space);
+
+// Finds the route of a path below kApiPrefix. Without one of this method `route` is null and
+// `other_methods` tells whether the path exists. INVALID_ARGUMENT: the path is malformed.
+absl::StatusOr<RouteMatch> MatchRoute(std::string_view method, std::string_view path);
+
+// Adds the query's values. INVALID_ARGUMENT: an unknown or repeated name, or a value that is not of
+// its type or out of bounds; the message names it.
+absl::Status AddQuery(std::string_view query, const Route& route, Parameters& parameters);
+
+// "0,8-15" as numbers. INVALID_ARGUMENT: malformed, or more than 16,384 of them.
+absl::StatusOr<std::vector<int>> ParseRanks(const std::string& text);
+
+}  // namespace trainyard::controller::http
+
+#endif  // TRAINYARD_CONTROLLER_HTTP_TARGET_H_

@@ -1,0 +1,329 @@
+// The HTTP side of a whole controller, over real sockets.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "controller/http/routes.h"
+#include "controller/store/stores.h"
+#include "tests/controller/controller_harness.h"
+#include "tests/controller/http/http_client.h"
+
+namespace trainyard::controller::http {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+class DashboardTest : public testing::Test {
+ protected:
+  std::string address() const { return running_.controller->http_address(); }
+  HttpClient Connect() const { return HttpClient(address()); }
+
+  RunningController running_{OpenMemoryStores(), {}, "127.0.0.1:0"};
+  HttpClient client_{address()};
+};
+
+json Contract() {
+  std::ifstream file(TRAINYARD_OPENAPI);
+  return json::parse(file);
+}
+
+// What of the value breaks the schema, as a path; "" when nothing does. The few words of JSON
+// Schema that our document uses.
+std::string Broken(const json& value, const json& schema, const json& document) {
+  if (schema.contains("$ref")) {
+    const std::string pointer = schema["$ref"].get<std::string>().substr(1);
+    return Broken(value, document.at(json::json_pointer(pointer)), document);
+  }
+  if (schema.contains("anyOf")) {
+    for (const json& one : schema["anyOf"]) {
+      if (Broken(value, one, document).empty()) return "";
+    }
+    return "(none of several)";
+  }
+  if (schema.contains("enum")) {
+    const auto& words = schema["enum"];
+    return std::find(words.begin(), words.end(), value) == words.end() ? value.dump() : "";
+  }
+  const std::string type = schema.value("type", "");
+  if (type == "integer") return value.is_number_integer() ? "" : "not an integer";
+  if (type == "number") return value.is_number() ? "" : "not a number";
+  if (type == "string") return value.is_string() ? "" : "not a string";
+  if (type == "boolean") return value.is_boolean() ? "" : "not a boolean";
+  if (type == "array") {
+    if (!value.is_array()) return "not a list";
+    for (const json& one : value) {
+      if (auto why = Broken(one, schema["items"], document); !why.empty()) return "[]" + why;
+    }
+    return "";
+  }
+  if (!value.is_object()) return "not an object";
+  for (const json& key : schema.value("required", json::array())) {
+    if (!value.contains(key.get<std::string>())) return "missing " + key.get<std::string>();
+  }
+  for (const auto& [key, child] : value.items()) {
+    const json& properties = schema.value("properties", json::object());
+    const json* next = properties.contains(key)                  ? &schema["properties"][key]
+                       : schema.contains("additionalProperties") ? &schema["additionalProperties"]
+                                                                 : nullptr;
+    if (next == nullptr) return "unknown " + key;
+    if (auto why = Broken(child, *next, document); !why.empty()) return "." + key + why;
+  }
+  return "";
+}
+
+std::string SubmitBody(const std::string& name) {
+  return json({{"spec",
+                {{"name", name},
+                 {"command", {"/bin/true"}},
+                 {"resources", {{"slots_per_node", 1}, {"device", "cpu"}}}}},
+               {"user", "ada"}})
+      .dump();
+}
+
+TEST_F(DashboardTest, EveryRouteOfTheContractIsAnsweredAsItSays) {
+  FakeWorker worker(running_.channel, TestHello("a", 1));
+  worker.Take(v1::ControllerMessage::kWelcome);
+  ASSERT_EQ(client_.Post("/api/v1/jobs", SubmitBody("one")).status, 200);
+  const json document = Contract();
+  int routes = 0;
+  for (const auto& [path, item] : document["paths"].items()) {
+    for (const auto& [method, operation] : item.items()) {
+      ++routes;
+      const std::string target = absl::StrReplaceAll(path, {{"{job}", "one"}, {"{node}", "a"}});
+      if (operation["operationId"] == "streamEvents") continue;
+      std::string body = "{}";
+      if (operation["operationId"] == "submitJob") body = SubmitBody("two");
+      if (operation["operationId"] == "planJob") {
+        body = json({{"spec", json::parse(SubmitBody("three"))["spec"]}}).dump();
+      }
+      const Answer answer = method == "get" ? client_.Get(target) : client_.Post(target, body);
+      ASSERT_EQ(answer.status, 200) << target << " " << answer.body;
+      const json& content = operation["responses"]["200"]["content"];
+      if (!content.contains("application/json")) continue;
+      EXPECT_EQ(Broken(answer.Json(), content["application/json"]["schema"], document), "")
+          << target << " " << answer.body;
+    }
+  }
+  EXPECT_EQ(routes, static_cast<int>(Routes().size()));
+}
+
+TEST_F(DashboardTest, RefusalsAreProblemsWithACodeAndAHint) {
+  const struct {
+    const char* method;
+    const char* target;
+    std::map<std::string, std::string> headers;
+    std::string body;
+    int status;
+    const char* code;
+  } cases[] = {
+      {"GET", "/api/v1/jobs/7", {}, "", 404, "not_found"},
+      {"GET", "/api/v1/nothing", {}, "", 404, "no_such_path"},
+      {"GET", "/main.js", {}, "", 404, "no_such_path"},
+      {"GET", "/api/v1/jobs?limit=-1", {}, "", 400, "invalid_argument"},
+      {"DELETE", "/api/v1/jobs", {}, "", 405, "method_not_allowed"},
+      {"POST", "/", {}, "", 405, "method_not_allowed"},
+      {"POST",
+       "/api/v1/jobs",
+       {{"Content-Type", "text/plain"}},
+       "{}",
+       415,
+       "unsupported_media_type"},
+      {"POST",
+       "/api/v1/jobs",
+       {{"Content-Type", "application/json"}},
+       "{",
+       400,
+       "invalid_argument"},
+      {"POST", "/api/v1/jobs", {{"Origin", "http://evil.example"}}, "", 403, "cross_origin"},
+      {"GET", "/api/v1/jobs", {{"Host", "evil.example"}}, "", 421, "host_not_allowed"},
+  };
+  const json document = Contract();
+  for (const auto& one : cases) {
+    HttpClient client(address());
+    const Answer answer = client.Send(one.method, one.target, one.headers, one.body);
+    EXPECT_EQ(answer.status, one.status) << one.target << answer.body;
+    EXPECT_EQ(answer.headers.at("content-type"), "application/problem+json");
+    const json problem = answer.Json();
+    EXPECT_EQ(problem["code"], one.code) << one.target;
+    EXPECT_EQ(problem["status"], one.status);
+    EXPECT_EQ(Broken(problem, document["components"]["schemas"]["Problem"], document), "");
+    EXPECT_NE(problem["detail"], "");
+  }
+  EXPECT_EQ(client_.Send("DELETE", "/api/v1/jobs").headers.at("allow"), "GET, HEAD, POST");
+}
+
+TEST_F(DashboardTest, BoundsWhatAClientSends) {
+  EXPECT_EQ(Connect().Get("/" + std::string(9000, 'a')).Json()["code"], "target_too_long");
+  EXPECT_EQ(Connect().Send("GET", "/", {{"X", std::string(20'000, 'a')}}).status, 431);
+  HttpClient large(address());
+  large.SendBytes(
+      absl::StrCat("POST /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\n",
+                   "Content-Type: application/json\r\nContent-Length: 99999999\r\n\r\n"));
+  EXPECT_EQ(large.ReadAnswer().status, 413);
+  HttpClient odd(address());
+  odd.SendBytes("NONSENSE\r\n\r\n");
+  EXPECT_EQ(odd.ReadAnswer().status, 400);
+  HttpClient two_hosts(address());
+  two_hosts.SendBytes("GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n");
+  EXPECT_EQ(two_hosts.ReadAnswer().status, 400);
+}
+
+TEST_F(DashboardTest, RandomBytesLeaveTheServerAnswering) {
+  std::srand(7);
+  for (int round = 0; round < 50; ++round) {
+    HttpClient noise(address());
+    std::string bytes = round % 2 == 0 ? "GET /api/v1/" : "";
+    for (int i = 0; i < 200; ++i) bytes += static_cast<char>(std::rand());
+    noise.SendBytes(bytes + "\r\n\r\n");
+  }
+  EXPECT_EQ(client_.Get("/api/v1/server").status, 200);
+}
+
+TEST_F(DashboardTest, KeepsConnectionsAndAnswersPipelinedRequestsInOrder) {
+  client_.SendBytes(
+      "GET /api/v1/jobs/9 HTTP/1.1\r\nHost: localhost\r\n\r\n"
+      "GET /api/v1/nodes HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(client_.ReadAnswer().status, 404);
+  EXPECT_EQ(client_.ReadAnswer().status, 200);
+}
+
+TEST_F(DashboardTest, SendsTagsAndAnswers304UntilSomethingChanges) {
+  const Answer first = client_.Get("/api/v1/jobs");
+  const std::string tag = first.headers.at("etag");
+  running_.clock.Advance(1000);
+  const Answer same = client_.Send("GET", "/api/v1/jobs", {{"If-None-Match", tag}});
+  EXPECT_EQ(same.status, 304);
+  EXPECT_EQ(same.body, "");
+  running_.Submit("new");
+  EXPECT_EQ(client_.Send("GET", "/api/v1/jobs", {{"If-None-Match", tag}}).status, 200);
+}
+
+TEST_F(DashboardTest, HeadHasTheHeadersAndNoBody) {
+  const Answer head = client_.Send("HEAD", "/api/v1/openapi.json");
+  EXPECT_EQ(head.status, 200);
+  EXPECT_GT(std::stoi(head.headers.at("content-length")), 10'000);
+  EXPECT_EQ(client_.Get("/api/v1/server").status, 200);
+}
+
+std::string Inflate(const std::string& bytes) {
+  std::string out(4 << 20, '\0');
+  z_stream stream{};
+  inflateInit2(&stream, 31);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
+  out.resize(stream.total_out);
+  inflateEnd(&stream);
+  return out;
+}
+
+TEST_F(DashboardTest, CompressesLargeBodiesForThoseWhoTakeIt) {
+  const Answer plain = client_.Get("/api/v1/openapi.json");
+  const Answer zipped = client_.Send("GET", "/api/v1/openapi.json", {{"Accept-Encoding", "gzip"}});
+  EXPECT_FALSE(plain.headers.contains("content-encoding"));
+  EXPECT_EQ(zipped.headers.at("content-encoding"), "gzip");
+  EXPECT_LT(zipped.body.size(), plain.body.size() / 4);
+  EXPECT_EQ(Inflate(zipped.body), plain.body);
+  const Answer small = client_.Send("GET", "/api/v1/jobs/7", {{"Accept-Encoding", "gzip"}});
+  EXPECT_FALSE(small.headers.contains("content-encoding"));
+}
+
+TEST_F(DashboardTest, EveryAnswerCarriesTheSecurityHeaders) {
+  for (const char* target : {"/", "/api/v1/jobs", "/api/v1/jobs/7"}) {
+    const Answer answer = client_.Get(target);
+    EXPECT_THAT(answer.headers.at("content-security-policy"), HasSubstr("default-src 'self'"));
+    EXPECT_EQ(answer.headers.at("x-content-type-options"), "nosniff");
+    EXPECT_FALSE(answer.headers.contains("access-control-allow-origin"));
+  }
+}
+
+TEST_F(DashboardTest, SubmitsStopsAndListsLikeTheCli) {
+  const json job = client_.Post("/api/v1/jobs", SubmitBody("mine")).Json()["job"];
+  EXPECT_EQ(job["state"], "queued");
+  EXPECT_EQ(running_.Get("mine").user(), "ada");
+  for (const char* name : {"b", "a", "c"}) running_.Submit(name);
+  const json page = client_.Get("/api/v1/jobs?order=name&limit=2&fields=name").Json();
+  EXPECT_EQ(page["total"], 4);
+  EXPECT_EQ(page["jobs"].dump(), R"([{"name":"a"},{"name":"b"}])");
+  const json rest = client_
+                        .Get("/api/v1/jobs?order=name&fields=name&cursor=" +
+                             page["next_cursor"].get<std::string>())
+                        .Json();
+  EXPECT_EQ(rest["jobs"].dump(), R"([{"name":"c"},{"name":"mine"}])");
+  EXPECT_EQ(rest["next_cursor"], "");
+  const json stopped = client_.Post("/api/v1/jobs/mine/stop", R"({"user":"bob"})").Json();
+  EXPECT_EQ(stopped["job"]["state"], "stopped");
+  EXPECT_EQ(client_.Post("/api/v1/jobs/mine/stop", "{}").Json()["code"], "failed_precondition");
+  EXPECT_EQ(client_.Get("/api/v1/jobs?text=MIN&fields=name").Json()["total"], 1);
+}
+
+TEST_F(DashboardTest, StreamBeginsWithSnapshotsAndGoesOnWithChanges) {
+  running_.Submit("before");
+  HttpClient stream(address());
+  stream.SendBytes(
+      "GET /api/v1/events/stream?topics=jobs,events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(stream.ReadAnswer().headers.at("content-type"), "text/event-stream");
+  const auto hello = stream.ReadEvent();
+  EXPECT_EQ(hello.at("event"), "hello");
+  EXPECT_EQ(json::parse(hello.at("data"))["resumed"], false);
+  EXPECT_EQ(stream.ReadEvent().at("event"), "events");
+  const json snapshot = json::parse(stream.ReadEvent().at("data"));
+  EXPECT_EQ(snapshot["snapshot"], true);
+  EXPECT_EQ(snapshot["jobs"].size(), 1u);
+  running_.Submit("after");
+  const auto change = stream.ReadEvent();
+  EXPECT_EQ(change.at("event"), "jobs");
+  EXPECT_EQ(json::parse(change.at("data"))["jobs"][0]["name"], "after");
+  EXPECT_EQ(stream.ReadEvent().at("event"), "events");
+}
+
+TEST_F(DashboardTest, StreamResumesWhereItWasLeft) {
+  running_.Submit("one");
+  const json server = client_.Get("/api/v1/server").Json();
+  const std::string revision = server["revision"].dump();
+  running_.Submit("two");
+  running_.Submit("three");
+  HttpClient stream(address());
+  stream.SendBytes(
+      absl::StrCat("GET /api/v1/events/stream?topics=events,jobs HTTP/1.1\r\nHost: localhost\r\n",
+                   "Last-Event-ID: ", revision, "\r\n\r\n"));
+  stream.ReadAnswer();
+  EXPECT_EQ(json::parse(stream.ReadEvent().at("data"))["resumed"], true);
+  const json events = json::parse(stream.ReadEvent().at("data"))["events"];
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0]["sequence"].get<int>(), server["revision"].get<int>() + 1);
+  const json jobs = json::parse(stream.ReadEvent().at("data"));
+  EXPECT_EQ(jobs["snapshot"], false);
+  EXPECT_EQ(jobs["jobs"].size(), 2u);
+}
+
+TEST_F(DashboardTest, StreamOfAnUnknownRevisionStartsAnew) {
+  HttpClient stream(address());
+  stream.SendBytes(
+      "GET /api/v1/events/stream?topics=jobs HTTP/1.1\r\nHost: localhost\r\nLast-Event-ID: "
+      "999999\r\n\r\n");
+  stream.ReadAnswer();
+  EXPECT_EQ(json::parse(stream.ReadEvent().at("data"))["resumed"], false);
+  EXPECT_EQ(json::parse(stream.ReadEvent().at("data"))["snapshot"], true);
+  EXPECT_EQ(client_.Get("/api/v1/events/stream?topics=odd").Json()["code"], "invalid_argument");
+}
+
+TEST_F(DashboardTest, PagesOfTheDashboardLeadToItsIndex) {
+  for (const char* path : {"/", "/jobs/17", "/nodes"}) {
+    const Answer answer = client_.Get(path);
+    EXPECT_EQ(answer.status, 200) << path;
+    EXPECT_THAT(answer.headers.at("content-type"), HasSubstr("text/html"));
+    EXPECT_EQ(answer.headers.at("cache-control"), "no-cache");
+  }
+}
+
+}  // namespace
+}  // namespace trainyard::controller::http

@@ -1,0 +1,55 @@
+// A plain HTTP client over a socket: what it sends is what a test says, byte by byte.
+#ifndef TRAINYARD_TESTS_CONTROLLER_HTTP_HTTP_CLIENT_H_
+#define TRAINYARD_TESTS_CONTROLLER_HTTP_HTTP_CLIENT_H_
+
+#include <map>
+#include <string>
+
+#include "nlohmann/json.hpp"
+
+namespace trainyard::controller::http {
+
+struct Answer {
+  int status = 0;
+  // Names in lower case.
+  std::map<std::string, std::string> headers;
+  std::string body;
+
+  nlohmann::json Json() const { return nlohmann::json::parse(body, nullptr, false); }
+};
+
+class HttpClient {
+ public:
+  // "host:port". A test failure when nobody listens there.
+  explicit HttpClient(const std::string& address);
+  ~HttpClient();
+  HttpClient(const HttpClient&) = delete;
+  HttpClient& operator=(const HttpClient&) = delete;
+
+  // Sends one request with a Host header and reads its answer; the connection stays open.
+  Answer Send(const std::string& method, const std::string& target,
+              const std::map<std::string, std::string>& headers = {}, const std::string& body = "");
+  Answer Get(const std::string& target) { return Send("GET", target); }
+  Answer Post(const std::string& target, const std::string& body) {
+    return Send("POST", target, {{"Content-Type", "application/json"}}, body);
+  }
+
+  void SendBytes(const std::string& bytes);
+  // Status 0 when the server closed instead. `has_body` is false after HEAD.
+  Answer ReadAnswer(bool has_body = true);
+  // The next event of a stream: its fields by name. Empty when the stream has ended.
+  std::map<std::string, std::string> ReadEvent();
+
+ private:
+  // False at the end.
+  bool Fill();
+  std::string TakeUntil(const std::string& end);
+
+  const std::string address_;
+  int fd_ = -1;
+  std::string buffer_;
+};
+
+}  // namespace trainyard::controller::http
+
+#endif  // TRAINYARD_TESTS_CONTROLLER_HTTP_HTTP_CLIENT_H_
