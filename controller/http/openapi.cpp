@@ -275,10 +275,11 @@ Json Document(const DescriptorPool& pool) {
   const Json problem = components.MessageReference(*FindMessage(pool, "Problem"));
   return {{"openapi", "3.1.0"},
           {"info",
-           {{"title", "Trainyard"},
-            {"version", "1"},
-            {"summary", "Jobs, nodes, metrics and logs of a Trainyard controller."},
-            {"license", {{"name", "see the repository"}}}}},
+           {
+               {"title", "Trainyard"},
+               {"version", "1"},
+               {"summary", "Jobs, nodes, metrics and logs of a Trainyard controller."},
+           }},
           {"paths", std::move(paths)},
           {"components",
            {{"responses",

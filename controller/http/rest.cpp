@@ -270,16 +270,8 @@ void Rest::RunAboutJob(const Call& call) {
       request.set_job(job);
       return verbs::ListKeys(api_, request, json.operator()<v1::ListKeysResponse>({}));
     }
-    case Operation::kGetSeries: {
-      ElementFields only = FieldsOf(call.parameters, "series");
-      // Columns without their key would be nobody's.
-      if (!only.fields.empty()) only.fields.insert({"key", "epoch", "abandoned"});
-      const bool csv = call.parameters.Text("format") == "csv";
-      return verbs::GetSeries(
-          api_, SeriesRequest(call.parameters),
-          csv ? RespondWith<v1::GetSeriesResponse>(api_, call.respond, call.path, SeriesCsv)
-              : json.operator()<v1::GetSeriesResponse>(only));
-    }
+    case Operation::kGetSeries:
+      return ReadSeries(call);
     case Operation::kListRanks: {
       v1::ListRanksRequest request;
       request.set_job(job);
@@ -298,6 +290,17 @@ void Rest::RunAboutJob(const Call& call) {
     default:
       return call.Refuse(absl::InternalError("a route without an operation"));
   }
+}
+
+void Rest::ReadSeries(const Call& call) {
+  ElementFields only = FieldsOf(call.parameters, "series");
+  // Columns without their key would be nobody's.
+  if (!only.fields.empty()) only.fields.insert({"key", "epoch", "abandoned"});
+  const bool csv = call.parameters.Text("format") == "csv";
+  verbs::GetSeries(
+      api_, SeriesRequest(call.parameters),
+      csv ? RespondWith<v1::GetSeriesResponse>(api_, call.respond, call.path, SeriesCsv)
+          : RespondJson<v1::GetSeriesResponse>(api_, call.respond, call.path, std::move(only)));
 }
 
 void Rest::RunAboutCluster(const Call& call) {

@@ -28,6 +28,7 @@ class Rest {
   void Run(const Call& call);
   void RunAboutJob(const Call& call);
   void RunAboutCluster(const Call& call);
+  void ReadSeries(const Call& call);
   void StreamEvents(const Call& call);
 
   const Api& api_;

@@ -148,7 +148,7 @@ std::vector<Route> ServerRoutes() {
            .content_type = "application/schema+json"}};
 }
 
-std::vector<Route> JobRoutes() {
+std::vector<Route> SubmitRoutes() {
   return {
       {.operation = Operation::kListJobs,
        .id = "listJobs",
@@ -173,43 +173,46 @@ std::vector<Route> JobRoutes() {
        .summary = "What a submit would do: the resolved spec, and where the ranks would go.",
        .command_line = "trainyard plan JOB.yaml",
        .request = "PlanJobRequest",
-       .response = "PlanJobResponse"},
-      {.operation = Operation::kGetJob,
-       .id = "getJob",
-       .method = "GET",
-       .path = "/jobs/{job}",
-       .summary = "All that is known of a job.",
-       .command_line = "trainyard describe {job}",
-       .parameters = {JobInPath()},
-       .response = "GetJobResponse"},
-      {.operation = Operation::kWhyJob,
-       .id = "whyJob",
-       .method = "GET",
-       .path = "/jobs/{job}/why",
-       .summary = "Why a job waits, or why it ended.",
-       .command_line = "trainyard why {job}",
-       .parameters = {JobInPath()},
-       .response = "WhyJobResponse"},
-      {.operation = Operation::kStopJob,
-       .id = "stopJob",
-       .method = "POST",
-       .path = "/jobs/{job}/stop",
-       .summary = "Saves a checkpoint, then stops the job.",
-       .command_line = "trainyard stop {job}",
-       .parameters = {JobInPath()},
-       .request = "StopJobRequest",
-       .response = "StopJobResponse",
-       .said_by_path = "job,kill"},
-      {.operation = Operation::kKillJob,
-       .id = "killJob",
-       .method = "POST",
-       .path = "/jobs/{job}/kill",
-       .summary = "Ends the job at once, without a checkpoint.",
-       .command_line = "trainyard kill {job}",
-       .parameters = {JobInPath()},
-       .request = "StopJobRequest",
-       .response = "StopJobResponse",
-       .said_by_path = "job,kill"}};
+       .response = "PlanJobResponse"}};
+}
+
+std::vector<Route> JobRoutes() {
+  return {{.operation = Operation::kGetJob,
+           .id = "getJob",
+           .method = "GET",
+           .path = "/jobs/{job}",
+           .summary = "All that is known of a job.",
+           .command_line = "trainyard describe {job}",
+           .parameters = {JobInPath()},
+           .response = "GetJobResponse"},
+          {.operation = Operation::kWhyJob,
+           .id = "whyJob",
+           .method = "GET",
+           .path = "/jobs/{job}/why",
+           .summary = "Why a job waits, or why it ended.",
+           .command_line = "trainyard why {job}",
+           .parameters = {JobInPath()},
+           .response = "WhyJobResponse"},
+          {.operation = Operation::kStopJob,
+           .id = "stopJob",
+           .method = "POST",
+           .path = "/jobs/{job}/stop",
+           .summary = "Saves a checkpoint, then stops the job.",
+           .command_line = "trainyard stop {job}",
+           .parameters = {JobInPath()},
+           .request = "StopJobRequest",
+           .response = "StopJobResponse",
+           .said_by_path = "job,kill"},
+          {.operation = Operation::kKillJob,
+           .id = "killJob",
+           .method = "POST",
+           .path = "/jobs/{job}/kill",
+           .summary = "Ends the job at once, without a checkpoint.",
+           .command_line = "trainyard kill {job}",
+           .parameters = {JobInPath()},
+           .request = "StopJobRequest",
+           .response = "StopJobResponse",
+           .said_by_path = "job,kill"}};
 }
 
 std::vector<Route> JobDetailRoutes() {
@@ -312,7 +315,8 @@ std::vector<Route> ClusterRoutes() {
 
 std::vector<Route> AllRoutes() {
   std::vector<Route> all;
-  for (auto part : {ServerRoutes(), JobRoutes(), JobDetailRoutes(), ClusterRoutes()}) {
+  for (auto part :
+       {ServerRoutes(), SubmitRoutes(), JobRoutes(), JobDetailRoutes(), ClusterRoutes()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

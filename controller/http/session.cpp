@@ -6,6 +6,7 @@
 #include "controller/http/session.h"
 
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <optional>
 #include <string>
@@ -24,6 +25,10 @@ namespace bhttp = boost::beast::http;
 // Smaller bodies gain nothing.
 constexpr std::size_t kGzipFrom = 1024;
 constexpr int kGzipLevel = 3;
+// How long, and how much, a client may go on sending after the last answer.
+constexpr std::chrono::seconds kLinger{2};
+constexpr std::size_t kDiscardBytes = 64 << 10;
+constexpr std::size_t kDiscardMost = 8 << 20;
 
 // A page of ours loads nothing from elsewhere, runs no inline script, and is framed by nobody.
 constexpr char kContentPolicy[] =
@@ -152,12 +157,11 @@ class Session final : public StreamSink,
       return Refuse("body_too_large",
                     absl::StrCat("more than ", context_.limits.body_bytes, " bytes of body"));
     }
-    if (error == beast::error::timeout ||
-        error.category() != bhttp::make_error_code(bhttp::error::bad_method).category()) {
-      return End();
-    }
-    if (error) return Refuse("bad_request", error.message());
-    Handle();
+    if (!error) return Handle();
+    // What is not wrong with the bytes is wrong with the connection; a time-out is, too.
+    const auto& of_bytes = bhttp::make_error_code(bhttp::error::bad_method).category();
+    if (error.category() != of_bytes) return End();
+    Refuse("bad_request", error.message());
   }
 
   void Handle();
@@ -187,9 +191,29 @@ class Session final : public StreamSink,
   }
 
   void OnWritten(beast::error_code error) {
-    if (error || !message_.keep_alive()) return End();
+    if (error) return End();
+    if (!message_.keep_alive()) return Linger();
     answered_ = true;
     Read();
+  }
+
+  // Closing while bytes of the client are unread would make its system drop our answer: they are
+  // read and thrown away until it closes too, or for a short time.
+  void Linger() {
+    beast::error_code ignored;
+    stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+    stream_.expires_after(kLinger);
+    Discard();
+  }
+
+  void Discard() {
+    buffer_.clear();
+    stream_.async_read_some(buffer_.prepare(kDiscardBytes),
+                            [self = shared_from_this()](beast::error_code error, std::size_t got) {
+                              self->discarded_ += got;
+                              if (error || self->discarded_ > kDiscardMost) return self->End();
+                              self->Discard();
+                            });
   }
 
   void BeginStream(const std::function<void(std::shared_ptr<StreamSink>)>& start) {
@@ -246,6 +270,7 @@ class Session final : public StreamSink,
   // The front one is being written.
   std::deque<std::shared_ptr<const std::string>> queue_;
   std::size_t queued_bytes_ = 0;
+  std::size_t discarded_ = 0;
 };
 
 void Session::Handle() {

@@ -39,8 +39,8 @@ struct LogQuery {
 // Where a follower stands: bytes of each stream that it has been given as whole lines.
 using LogCursor = std::map<StreamKey, int64_t>;
 
-// Between the lines of a job: lines are ordered by attempt, time, rank and offset. Epoch 0 stands for
-// all attempts: before the first line of each at or after the time.
+// Between the lines of a job, which are ordered by attempt, time, rank and offset. Epoch 0 stands
+// for all attempts: before the first line of each at or after the time.
 struct LogPosition {
   int64_t epoch = 0;
   int64_t time_ms = 0;
@@ -93,8 +93,8 @@ class LogStore {
   virtual absl::Status Read(const LogQuery& query, bool include_partial, LogCursor& cursor,
                             const std::function<bool(std::vector<v1::LogLine>)>& emit) = 0;
 
-  // At most `limit` lines beside a place, at a cost that does not grow with the log before and after
-  // it, but for `grep`.
+  // At most `limit` lines beside a place, at a cost that does not grow with the log on both sides
+  // of it, but for `grep`.
   virtual absl::StatusOr<LogPage> ReadPage(const LogPageQuery& query, bool include_partial) = 0;
 };
 

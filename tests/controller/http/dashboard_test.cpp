@@ -24,7 +24,14 @@ class DashboardTest : public testing::Test {
   std::string address() const { return running_.controller->http_address(); }
   HttpClient Connect() const { return HttpClient(address()); }
 
+  // One node, and nothing may be placed on it: jobs stay queued.
+  void SetUp() override {
+    worker_.Take(v1::ControllerMessage::kWelcome);
+    ASSERT_EQ(client_.Post("/api/v1/nodes/a/cordon", R"({"reason":"test"})").status, 200);
+  }
+
   RunningController running_{OpenMemoryStores(), {}, "127.0.0.1:0"};
+  FakeWorker worker_{running_.channel, TestHello("a", 1)};
   HttpClient client_{address()};
 };
 
@@ -63,6 +70,8 @@ std::string Broken(const json& value, const json& schema, const json& document) 
     return "";
   }
   if (!value.is_object()) return "not an object";
+  // An object of a kind that is described elsewhere: the contract itself, the schema of job files.
+  if (schema.size() == 1) return "";
   for (const json& key : schema.value("required", json::array())) {
     if (!value.contains(key.get<std::string>())) return "missing " + key.get<std::string>();
   }
@@ -87,15 +96,18 @@ std::string SubmitBody(const std::string& name) {
 }
 
 TEST_F(DashboardTest, EveryRouteOfTheContractIsAnsweredAsItSays) {
-  FakeWorker worker(running_.channel, TestHello("a", 1));
-  worker.Take(v1::ControllerMessage::kWelcome);
   ASSERT_EQ(client_.Post("/api/v1/jobs", SubmitBody("one")).status, 200);
   const json document = Contract();
   int routes = 0;
   for (const auto& [path, item] : document["paths"].items()) {
     for (const auto& [method, operation] : item.items()) {
       ++routes;
-      const std::string target = absl::StrReplaceAll(path, {{"{job}", "one"}, {"{node}", "a"}});
+      // Stop and kill end the job that they are tried on.
+      const std::string job = method == "post" ? absl::StrCat("job-", routes) : "one";
+      if (path.find("{job}") != std::string::npos && job != "one") {
+        ASSERT_EQ(client_.Post("/api/v1/jobs", SubmitBody(job)).status, 200);
+      }
+      const std::string target = absl::StrReplaceAll(path, {{"{job}", job}, {"{node}", "a"}});
       if (operation["operationId"] == "streamEvents") continue;
       std::string body = "{}";
       if (operation["operationId"] == "submitJob") body = SubmitBody("two");
