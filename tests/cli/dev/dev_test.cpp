@@ -45,8 +45,8 @@ class DevTest : public CliFixture {
     WriteProgram(
         "trainyard-controller",
         absl::StrCat("while [ $# -gt 0 ]; do\n  case $1 in --listen-file) file=$2 ;; esac\n",
-                     "  shift\ndone\necho ", server().address(), " > \"$file\"\n",
-                     Daemon("controller")));
+                     "  shift\ndone\necho 127.0.0.1:7071 > \"$file.http\"\necho ",
+                     server().address(), " > \"$file\"\n", Daemon("controller")));
     WriteProgram("trainyard-worker", Daemon("worker"));
     out_.rdbuf(&buffer_);
   }
@@ -96,6 +96,7 @@ TEST_F(DevTest, StartsEverythingAndCtrlCStopsWorkersFirst) {
   buffer_.on_flush = [this] { interrupt_.Raise(); };
   EXPECT_EQ(RunDevWith({"--slots", "3", "--listen", "127.0.0.1:0"}), 0) << err_.str();
   EXPECT_THAT(buffer_.str(), HasSubstr(absl::StrCat("controller  ", server().address(), "\n")));
+  EXPECT_THAT(buffer_.str(), HasSubstr("http://127.0.0.1:7071"));
   EXPECT_THAT(buffer_.str(), HasSubstr("2 with 3 CPU slots each"));
   EXPECT_THAT(err_.str(), HasSubstr("trainyard submit -f job.yaml --server"));
   const std::string arguments = Read("arguments");
@@ -164,7 +165,9 @@ TEST_F(DevTest, ASecondCtrlCKillsWhatDoesNotStop) {
 TEST_F(DevTest, JsonTellsScriptsWhereEverythingIs) {
   buffer_.on_flush = [this] { interrupt_.Raise(); };
   EXPECT_EQ(RunDevWith({"-o", "json"}), 0);
-  EXPECT_EQ(nlohmann::json::parse(buffer_.str())["server"], server().address());
+  const nlohmann::json told = nlohmann::json::parse(buffer_.str());
+  EXPECT_EQ(told["server"], server().address());
+  EXPECT_EQ(told["dashboard"], "http://127.0.0.1:7071");
 }
 
 TEST(ChildProcessTest, LastLinesAreTheLastLines) {
