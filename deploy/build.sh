@@ -21,7 +21,5 @@ run() {
   fi
 }
 : >"$log"
-# The controller holds the dashboard's files; without npm it is built without them.
-if command -v npm >/dev/null; then run web/build.sh; fi
 run cmake --preset "$preset" "${options[@]}"
 run cmake --build "build/$preset" ${targets[@]:+--target "${targets[@]}"}

@@ -11,11 +11,11 @@ build=(
   # Headers of Gloo; a BLAS that follows LibTorch's thread count (the default is far slower).
   libgloo-dev libopenblas0-openmp
 )
-# Builds the dashboard. Other packages than Debian's bring npm inside of nodejs.
-if ! command -v npm >/dev/null; then build+=(nodejs npm); fi
 # perl-doc is the prose that the quick start trains on.
 corpus=(perl-doc)
 test=(libgtest-dev libgmock-dev libbenchmark-dev python3-minimal git chromium)
+# Builds the dashboard. Other packages than Debian's bring npm inside of nodejs.
+if ! command -v npm >/dev/null; then test+=(nodejs npm); fi
 
 packages=("${build[@]}" "${corpus[@]}")
 if [ "${1:-build}" = test ]; then packages+=("${test[@]}"); fi

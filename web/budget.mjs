@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 const TOTAL_KB = 150;
 const FIRST_ROUTE_KB = 80;
 
-const dist = new URL('./dist/', import.meta.url);
+const dist = new URL(`./${process.env.DIST ?? 'dist'}/`, import.meta.url);
 const manifest = JSON.parse(readFileSync(new URL('.vite/manifest.json', dist), 'utf8'));
 const gzipped = (file) => gzipSync(readFileSync(new URL(file, dist))).length / 1000;
 

@@ -5,6 +5,8 @@ const controller = process.env['TRAINYARD_URL'] ?? 'http://127.0.0.1:7071';
 
 export default defineConfig({
   build: {
+    outDir: process.env['DIST'] ?? 'dist',
+    emptyOutDir: true,
     // The oldest browsers with light-dark(): nothing is rewritten for older ones.
     target: ['chrome123', 'firefox121', 'safari17.5'],
     manifest: true,

@@ -45,10 +45,9 @@ namespace fs = std::filesystem;
 constexpr char kNoDashboard[] =
     "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Trainyard</title>\n"
     "<h1>Trainyard</h1>\n"
-    "<p>This controller was built without its dashboard, because npm was not there. Install "
-    "Node.js "
-    "20 with npm, run <code>npm ci &amp;&amp; npm run build</code> in <code>web/</code>, and build "
-    "again; or start the controller with <code>--web-root web/dist</code>.</p>\n"
+    "<p>This controller was built without its dashboard, because the folder <code>web/dist</code> "
+    "was not there. Run <code>web/build.sh</code> and build again, or start the controller with "
+    "<code>--web-root web/dist</code>.</p>\n"
     "<p>The REST API works: <a href=\"/api/v1/openapi.json\">/api/v1/openapi.json</a>, "
     "<a href=\"/api/v1/server\">/api/v1/server</a>, <a "
     "href=\"/api/v1/jobs\">/api/v1/jobs</a>.</p>\n";
@@ -137,8 +136,8 @@ absl::StatusOr<Assets> Assets::InDirectory(const std::string& directory) {
   assets.directory_ = fs::canonical(directory, error).string();
   if (error || !fs::is_regular_file(assets.directory_ + "/index.html", error)) {
     return absl::NotFoundError(absl::StrCat("--web-root ", directory,
-                                            ": there is no index.html; build it with `npm run "
-                                            "build` in web/ and name web/dist"));
+                                            ": there is no index.html; build it with "
+                                            "web/build.sh and name web/dist"));
   }
   return assets;
 }

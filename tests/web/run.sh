@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the dashboard's packages from the lock file, checks types, runs unit tests, builds,
-# checks the size, and drives the pages in Debian's chromium.
+# Installs the dashboard's packages from the lock file, checks types, runs unit tests, checks that
+# web/dist is what the sources make and its size, and drives the pages in Debian's chromium.
 #   SCREENSHOTS=DIR tests/web/run.sh   also takes pictures of every page
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -14,5 +14,9 @@ mkdir -p build
 npm run --silent types
 npm run --silent check
 npm run --silent test
-./build.sh
+DIST=build/dist ./build.sh
+diff -r dist build/dist >/dev/null || {
+  echo "web/dist is not what web/ makes: run web/build.sh and commit web/dist" >&2
+  exit 1
+}
 npx vitest run --config vitest.browser.config.ts "$@"
