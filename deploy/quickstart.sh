@@ -102,6 +102,7 @@ report() {
   if [ "$keep" -eq 0 ]; then
     echo "  deploy/quickstart.sh --keep    leaves the services running; then:"
   fi
+  echo "  http://$(cat "$home/dev/controller.address.http")  the dashboard"
   echo "  export TRAINYARD_SERVER=$address PATH=$bin:\$PATH"
   echo "  trainyard describe $job        attempts, nodes, checkpoints, events"
   echo "  trainyard logs $job --tail 20  output of the ranks"
