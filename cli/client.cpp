@@ -150,6 +150,7 @@ TRAINYARD_CALL(GetJob, jobs)
 TRAINYARD_CALL(StopJob, jobs)
 TRAINYARD_CALL(WhyJob, jobs)
 TRAINYARD_CALL(ListNodes, nodes)
+TRAINYARD_CALL(CordonNode, nodes)
 TRAINYARD_CALL(GetSeries, metrics)
 TRAINYARD_CALL(ListKeys, metrics)
 #undef TRAINYARD_CALL

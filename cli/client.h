@@ -55,6 +55,7 @@ class Client {
   absl::StatusOr<v1::StopJobResponse> StopJob(const v1::StopJobRequest& request);
   absl::StatusOr<v1::WhyJobResponse> WhyJob(const v1::WhyJobRequest& request);
   absl::StatusOr<v1::ListNodesResponse> ListNodes(const v1::ListNodesRequest& request);
+  absl::StatusOr<v1::CordonNodeResponse> CordonNode(const v1::CordonNodeRequest& request);
   absl::StatusOr<v1::GetServerInfoResponse> GetServerInfo();
   absl::StatusOr<v1::GetSeriesResponse> GetSeries(const v1::GetSeriesRequest& request);
   absl::StatusOr<v1::ListKeysResponse> ListKeys(const v1::ListKeysRequest& request);

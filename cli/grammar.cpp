@@ -136,13 +136,26 @@ void AddJobVerbs(CLI::App& parent, Grammar& grammar) {
   AddWait(parent, grammar);
 }
 
+void AddCordon(CLI::App& node, bool cordoned, Grammar& grammar) {
+  const auto options = std::make_shared<CordonOptions>();
+  options->cordoned = cordoned;
+  CLI::App* verb =
+      cordoned ? node.add_subcommand("cordon", "Keep new ranks off a node; those that run go on")
+               : node.add_subcommand("uncordon", "Let new ranks on a node again");
+  verb->add_option("node", options->node, "a node's name or id")->required();
+  if (cordoned) verb->add_option("--reason", options->reason, "why, for everyone who asks");
+  grammar.runners[verb] = [options](Context& context) { return RunCordon(*options, context); };
+}
+
 void AddNodeVerbs(CLI::App& app, Grammar& grammar) {
   const auto run = [](Context& context) { return RunNodes(context); };
   grammar.runners[app.add_subcommand("nodes", "List nodes and their slots")] = run;
-  CLI::App* node = app.add_subcommand("node", "Nodes: list");
+  CLI::App* node = app.add_subcommand("node", "Nodes: list, cordon, uncordon");
   node->require_subcommand(0, 1);
   grammar.runners[node] = run;
   grammar.runners[node->add_subcommand("list", "The same as nodes")] = run;
+  AddCordon(*node, true, grammar);
+  AddCordon(*node, false, grammar);
 }
 
 void AddCheckpointVerbs(CLI::App& app, Grammar& grammar) {

@@ -1,4 +1,4 @@
-// nodes, server status and version.
+// nodes, cordon, server status and version.
 #include <ostream>
 
 #include "absl/strings/str_cat.h"
@@ -9,6 +9,7 @@
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
+
 Outcome RunNodes(Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const v1::ListNodesResponse response, context.client.ListNodes({}));
   PrintListing(NodeListing(response, context.console.Now()), context.format, context.console);
@@ -17,6 +18,27 @@ Outcome RunNodes(Context& context) {
                                             "--controller ",
                                             context.client.server(), "`"));
   }
+  return ExitCode::kOk;
+}
+
+Outcome RunCordon(const CordonOptions& options, Context& context) {
+  v1::CordonNodeRequest request;
+  request.set_node(options.node);
+  request.set_cordoned(options.cordoned);
+  request.set_reason(options.reason);
+  request.set_user(context.environment.user);
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::CordonNodeResponse response,
+                             context.client.CordonNode(request));
+  const v1::Node& node = response.node();
+  if (!IsTable(context.format)) {
+    PrintDocument(StableJson(node), node.name(), context.format, context.console);
+    return ExitCode::kOk;
+  }
+  *context.console.out << "node " << node.name()
+                       << (node.cordoned()
+                               ? " cordoned: its ranks go on, no new one is placed there"
+                               : " takes ranks again")
+                       << "\n";
   return ExitCode::kOk;
 }
 

@@ -87,6 +87,13 @@ struct WaitOptions {
   std::string timeout;
 };
 
+struct CordonOptions {
+  std::string node;  // name or id
+  std::string reason;
+  // False lifts the cordon.
+  bool cordoned = true;
+};
+
 struct CheckpointListOptions {
   std::string job;
   bool all = false;
@@ -102,6 +109,7 @@ Outcome RunMetrics(const MetricsOptions& options, Context& context);
 Outcome RunStop(const StopOptions& options, Context& context);
 Outcome RunWait(const WaitOptions& options, Context& context);
 Outcome RunNodes(Context& context);
+Outcome RunCordon(const CordonOptions& options, Context& context);
 Outcome RunCheckpointList(const CheckpointListOptions& options, Context& context);
 Outcome RunServerStatus(Context& context);
 Outcome RunVersion(bool client_only, Context& context);

@@ -226,7 +226,7 @@ Listing NodeListing(const v1::ListNodesResponse& response, Timestamp now) {
   for (const v1::Node& node : response.nodes()) {
     Row row;
     row.cells = {node.name(),
-                 EnumText(node.state()),
+                 absl::StrCat(EnumText(node.state()), node.cordoned() ? ", cordoned" : ""),
                  SlotsText(node),
                  DevicesText(node),
                  JobsOnNode(node),

@@ -97,6 +97,14 @@ class FakeServer::Nodes final : public v1::NodeService::Service {
                          v1::ListNodesResponse* response) override {
     return Answer(answers_, answers_.nodes, response);
   }
+  grpc::Status CordonNode(ServerContext*, const v1::CordonNodeRequest* request,
+                          v1::CordonNodeResponse* response) override {
+    answers_.cordon_requests.push_back(*request);
+    v1::CordonNodeResponse answer;
+    answer.mutable_node()->set_name(request->node());
+    answer.mutable_node()->set_cordoned(request->cordoned());
+    return Answer(answers_, answer, response);
+  }
 
  private:
   FakeAnswers& answers_;

@@ -34,6 +34,7 @@ struct FakeAnswers {
   v1::StopJobResponse stop;
   v1::WhyJobResponse why;
   v1::ListNodesResponse nodes;
+  std::vector<v1::CordonNodeRequest> cordon_requests;
   v1::GetServerInfoResponse server;
   v1::ListKeysResponse keys;
   v1::GetSeriesResponse series;

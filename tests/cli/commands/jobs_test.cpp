@@ -228,6 +228,17 @@ TEST_F(JobsTest, WhyShowsTheVerdictOfAnEndedJob) {
   EXPECT_THAT(result.out, HasSubstr("Its last lines:\n    first\n"));
 }
 
+TEST_F(JobsTest, NodeCordonTellsTheControllerWhoAndWhy) {
+  EXPECT_THAT(Run({"node", "cordon", "gpu05", "--reason", "ECC errors"}).out,
+              HasSubstr("node gpu05 cordoned"));
+  EXPECT_THAT(Run({"node", "uncordon", "gpu05"}).out, HasSubstr("node gpu05 takes ranks again"));
+  ASSERT_EQ(answers().cordon_requests.size(), 2u);
+  EXPECT_TRUE(answers().cordon_requests[0].cordoned());
+  EXPECT_EQ(answers().cordon_requests[0].reason(), "ECC errors");
+  EXPECT_EQ(answers().cordon_requests[0].user(), "ada");
+  EXPECT_FALSE(answers().cordon_requests[1].cordoned());
+}
+
 TEST_F(JobsTest, NodesPrintsSlots) {
   v1::Node& node = *answers().nodes.add_nodes();
   node.set_id("id-a");
