@@ -12,4 +12,5 @@ if ! cmp -s package-lock.json node_modules/.lock-installed; then
   cp package-lock.json node_modules/.lock-installed
 fi
 if [ "${1:-}" = packages ]; then exit 0; fi
+. ./node_path.sh
 npm run --silent build

@@ -7,6 +7,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/../../web"
 
 ./build.sh packages
+. ./node_path.sh
 # Tests stand outside of web/ and find its packages through this link.
 ln -sfn ../../web/node_modules "$here/node_modules"
 mkdir -p build

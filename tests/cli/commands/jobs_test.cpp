@@ -229,14 +229,15 @@ TEST_F(JobsTest, WhyShowsTheVerdictOfAnEndedJob) {
 }
 
 TEST_F(JobsTest, NodeCordonTellsTheControllerWhoAndWhy) {
+  const std::vector<v1::CordonNodeRequest>& requests = answers().cordon_requests;
   EXPECT_THAT(Run({"node", "cordon", "gpu05", "--reason", "ECC errors"}).out,
               HasSubstr("node gpu05 cordoned"));
   EXPECT_THAT(Run({"node", "uncordon", "gpu05"}).out, HasSubstr("node gpu05 takes ranks again"));
-  ASSERT_EQ(answers().cordon_requests.size(), 2u);
-  EXPECT_TRUE(answers().cordon_requests[0].cordoned());
-  EXPECT_EQ(answers().cordon_requests[0].reason(), "ECC errors");
-  EXPECT_EQ(answers().cordon_requests[0].user(), "ada");
-  EXPECT_FALSE(answers().cordon_requests[1].cordoned());
+  ASSERT_EQ(requests.size(), 2u);
+  EXPECT_TRUE(requests[0].cordoned());
+  EXPECT_EQ(requests[0].reason(), "ECC errors");
+  EXPECT_EQ(requests[0].user(), "ada");
+  EXPECT_FALSE(requests[1].cordoned());
 }
 
 TEST_F(JobsTest, NodesPrintsSlots) {
