@@ -6,11 +6,22 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
+install() { PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm ci --no-audit --no-fund --loglevel=error; }
+
 # Our stamp in node_modules tells whether it belongs to the lock file.
 if ! cmp -s package-lock.json node_modules/.lock-installed; then
-  PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm ci --no-audit --no-fund
+  # Debian 12's Node.js is 18. npm leaves out packages that want a newer one, so the first round
+  # only brings Node.js itself, and the second runs under it.
+  if [ ! -x build/node/bin/node ] && ! node -e 'process.exit(parseInt(process.versions.node) < 20)'
+  then
+    install
+    mkdir -p build/node
+    cp -r node_modules/node-linux-*/bin build/node/
+  fi
+  . ./node_path.sh
+  install
   cp package-lock.json node_modules/.lock-installed
 fi
-if [ "${1:-}" = packages ]; then exit 0; fi
 . ./node_path.sh
+if [ "${1:-}" = packages ]; then exit 0; fi
 npm run --silent build

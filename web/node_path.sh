@@ -1,4 +1,3 @@
-# Sourced: puts the Node.js of the lock file before the system's, which Debian 12 has too old.
-# Expects the folder web/ as the working directory, and its packages installed.
-for folder in "$PWD"/node_modules/node-linux-*/bin; do PATH=$folder:$PATH; done
-export PATH
+# Sourced with web/ as the working directory: puts the Node.js that build.sh took from the lock
+# file first, where the system's is too old.
+if [ -x build/node/bin/node ]; then export PATH="$PWD/build/node/bin:$PATH"; fi
