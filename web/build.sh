@@ -12,8 +12,8 @@ install() { PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm ci --no-audit --no-fund --log
 if ! cmp -s package-lock.json node_modules/.lock-installed; then
   # Debian 12's Node.js is 18. npm leaves out packages that want a newer one, so the first round
   # only brings Node.js itself, and the second runs under it.
-  if [ ! -x build/node/bin/node ] && ! node -e 'process.exit(parseInt(process.versions.node) < 20)'
-  then
+  major=$(node -p 'parseInt(process.versions.node)')
+  if [ "$major" -lt 20 ] && [ ! -x build/node/bin/node ]; then
     install
     mkdir -p build/node
     cp -r node_modules/node-linux-*/bin build/node/
