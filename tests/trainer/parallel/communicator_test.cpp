@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <latch>
 #include <thread>
 
 #include "tests/trainer/parallel/free_port.h"
@@ -87,7 +88,9 @@ TEST(CommunicatorTest, EveryMemberGetsTheSameBits) {
 }
 
 TEST(CommunicatorTest, LostPeerIsNamedWithTheOperation) {
-  RunRanks(2, [](Communicator& group) {
+  std::latch connected(2);
+  RunRanks(2, [&connected](Communicator& group) {
+    connected.arrive_and_wait();    // A peer that leaves earlier is missed by the connecting.
     if (group.rank() == 1) return;  // Leaves without a word.
     Tensor values = torch::zeros({1000});
     try {
