@@ -101,8 +101,6 @@ SlotCounts CountSlots(const v1::Node& node, v1::DeviceKind kind) {
   return {free, TotalSlots(node, kind) - free};
 }
 
-constexpr v1::DeviceKind kDeviceKinds[] = {v1::DEVICE_KIND_CPU, v1::DEVICE_KIND_GPU};
-
 void AddNodeCounts(const ClusterSources& sources, MetricSet& metrics) {
   auto states = Zeros({v1::NODE_STATE_READY, v1::NODE_STATE_SUSPECT, v1::NODE_STATE_LOST});
   // Kind and state.

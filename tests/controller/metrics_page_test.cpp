@@ -49,12 +49,16 @@ void RunEventfulJob(RunningController& controller, FakeWorker& worker, int64_t j
   alert.mutable_alert()->set_step(5);
   alert.mutable_alert()->set_code("nan_loss");
   worker.SendRecord(stream, 300, 400, alert);
-  worker.SendOutput(Stream(job, v1::STREAM_KIND_LOG), 0, "twelve bytes");
   worker.TakeAcknowledged(stream, 400);
+  worker.SendOutput(Stream(job, v1::STREAM_KIND_LOG), 0, "twelve bytes");
   worker.TakeAcknowledged(Stream(job, v1::STREAM_KIND_LOG), 12);
   worker.SendFact(2, ExitedFact(job, 3));
   worker.Take(v1::ControllerMessage::kStopAttempt);
   worker.SendFact(3, ClearedFact(job));
+  controller.WaitForJob(job, [](const v1::Job& seen) {
+    return seen.attempts().rbegin()->state() == v1::ATTEMPT_STATE_ENDED;
+  });
+  controller.clock.Advance(60'000);
   worker.Take(v1::ControllerMessage::kStartAttempt);
 }
 
@@ -110,6 +114,8 @@ TEST(MetricsPageTest, LoopThatIsStuckLeavesTheNewestSnapshot) {
   Stores stores = OpenMemoryStores();
   stores.events = std::move(log);
   RunningController controller(std::move(stores));
+  FakeWorker worker(controller.channel, TestHello("n1", 2));
+  worker.Take(v1::ControllerMessage::kWelcome);
   EXPECT_THAT(controller.controller->RenderMetrics(), HasSubstr("trainyard_jobs{"));
   gate.Close();
   auto submit = std::async(std::launch::async, [&] { return controller.Submit("stuck"); });

@@ -1,6 +1,5 @@
 #include "worker/device/gpu_monitor.h"
 
-#include <type_traits>
 #include <utility>
 
 #include "proto/support/status_macros.h"
@@ -55,10 +54,9 @@ struct EventData {  // nvmlEventData_t
 
 // Sets `value` to what `function` reads, times `scale`; leaves it absent when the driver has no
 // such function or the device no such value.
-template <typename Number, typename... Which>
-void Get(std::optional<double>& value, double scale,
-         NvmlResult (*function)(NvmlDevice, Which..., Number*), NvmlDevice device,
-         std::type_identity_t<Which>... which) {
+template <typename Number, typename Function, typename... Which>
+void Get(std::optional<double>& value, double scale, Function function, NvmlDevice device,
+         Which... which) {
   Number number = 0;
   if (function == nullptr || function(device, which..., &number) != kNvmlSuccess) return;
   value = static_cast<double>(number) * scale;
@@ -172,11 +170,11 @@ class GpuMonitor::Session {
       reading.utilization_percent = utilization.gpu;
       reading.memory_utilization_percent = utilization.memory;
     }
-    Get<unsigned, int>(reading.temperature_celsius, 1, temperature_, device, kTemperatureGpu);
+    Get<unsigned>(reading.temperature_celsius, 1, temperature_, device, kTemperatureGpu);
     Get<unsigned>(reading.power_watts, 1e-3, power_, device);
     Get<unsigned long long>(reading.energy_millijoules, 1, energy_, device);
-    Get<unsigned, int>(reading.sm_clock_mhz, 1, clock_, device, kClockSm);
-    Get<unsigned, int>(reading.memory_clock_mhz, 1, clock_, device, kClockMemory);
+    Get<unsigned>(reading.sm_clock_mhz, 1, clock_, device, kClockSm);
+    Get<unsigned>(reading.memory_clock_mhz, 1, clock_, device, kClockMemory);
     FieldValue field = {};
     field.field = kMemoryTemp;
     if (field_values_ != nullptr && field_values_(device, 1, &field) == kNvmlSuccess &&
@@ -187,14 +185,14 @@ class GpuMonitor::Session {
 
   void ReadErrors(NvmlDevice device, GpuReading& reading) const {
     Get<unsigned>(reading.pcie_replays, 1, pcie_replays_, device);
-    Get<unsigned long long, int, int>(reading.ecc_corrected_volatile, 1, ecc_errors_, device,
-                                      kEccCorrected, kEccVolatile);
-    Get<unsigned long long, int, int>(reading.ecc_uncorrected_volatile, 1, ecc_errors_, device,
-                                      kEccUncorrected, kEccVolatile);
-    Get<unsigned long long, int, int>(reading.ecc_corrected_aggregate, 1, ecc_errors_, device,
-                                      kEccCorrected, kEccAggregate);
-    Get<unsigned long long, int, int>(reading.ecc_uncorrected_aggregate, 1, ecc_errors_, device,
-                                      kEccUncorrected, kEccAggregate);
+    Get<unsigned long long>(reading.ecc_corrected_volatile, 1, ecc_errors_, device, kEccCorrected,
+                            kEccVolatile);
+    Get<unsigned long long>(reading.ecc_uncorrected_volatile, 1, ecc_errors_, device,
+                            kEccUncorrected, kEccVolatile);
+    Get<unsigned long long>(reading.ecc_corrected_aggregate, 1, ecc_errors_, device, kEccCorrected,
+                            kEccAggregate);
+    Get<unsigned long long>(reading.ecc_uncorrected_aggregate, 1, ecc_errors_, device,
+                            kEccUncorrected, kEccAggregate);
     unsigned corrected = 0, uncorrected = 0, pending = 0, failed = 0;
     if (remapped_rows_ != nullptr &&
         remapped_rows_(device, &corrected, &uncorrected, &pending, &failed) == kNvmlSuccess) {
