@@ -185,8 +185,9 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   // Stops what has started when listening fails.
   std::unique_ptr<Controller> controller(new Controller(std::move(parts)));
   if (!options.http.listen.empty()) {
-    TRAINYARD_ASSIGN_OR_RETURN(started.dashboard,
-                               http::Dashboard::Listen(started.api, options.http));
+    http::DashboardOptions http = options.http;
+    http.render_metrics = [&started] { return started.exporter.RenderMetrics(); };
+    TRAINYARD_ASSIGN_OR_RETURN(started.dashboard, http::Dashboard::Listen(started.api, http));
   }
   started.loop->Start();
   TRAINYARD_ASSIGN_OR_RETURN(
@@ -214,8 +215,6 @@ const std::string& Controller::address() const { return parts_->listening.addres
 std::string Controller::http_address() const {
   return parts_->dashboard == nullptr ? "" : parts_->dashboard->address();
 }
-
-std::string Controller::RenderMetrics() { return parts_->exporter.RenderMetrics(); }
 
 void Controller::Stop() {
   if (std::exchange(parts_->stopped, true)) return;

@@ -44,9 +44,6 @@ class Controller {
   // The same of the HTTP side; empty when it is off.
   std::string http_address() const;
 
-  // What GET /metrics shows; see MetricsExporter. Any thread but the loop's.
-  std::string RenderMetrics();
-
   // Ends every stream, commits what has come in, and stops all threads. Running jobs go on: their
   // workers attach again when a controller is back.
   void Stop();

@@ -27,8 +27,10 @@ constexpr MetricInfo kOldestWait{"trainyard_queue_oldest_wait_seconds",
                                  "has waited; 0 when none waits."};
 constexpr MetricInfo kNodes{"trainyard_nodes", "Nodes, by state."};
 constexpr MetricInfo kAttached{"trainyard_workers_attached", "Workers whose stream is open."};
-constexpr MetricInfo kSlots{"trainyard_slots",
-                            "Slots, by kind and state: free or used on a ready node, or away."};
+constexpr MetricInfo kSlots{
+    "trainyard_slots",
+    "Slots, by kind and state: free, used, cordoned (free, but not to be used), "
+    "or away with their node."};
 constexpr MetricInfo kOmitted{"trainyard_series_omitted",
                               "Jobs and nodes without series of their own: there are too many."};
 
@@ -101,6 +103,12 @@ SlotCounts CountSlots(const v1::Node& node, v1::DeviceKind kind) {
   return {free, TotalSlots(node, kind) - free};
 }
 
+// What a slot that nobody holds is.
+const char* FreeSlotState(const v1::Node& node) {
+  if (node.state() != v1::NODE_STATE_READY) return "away";
+  return TakesRanks(node) ? "free" : "cordoned";
+}
+
 void AddNodeCounts(const ClusterSources& sources, MetricSet& metrics) {
   auto states = Zeros({v1::NODE_STATE_READY, v1::NODE_STATE_SUSPECT, v1::NODE_STATE_LOST});
   // Kind and state.
@@ -114,7 +122,7 @@ void AddNodeCounts(const ClusterSources& sources, MetricSet& metrics) {
     for (const v1::DeviceKind kind : kDeviceKinds) {
       const SlotCounts counts = CountSlots(entry.node, kind);
       if (counts.free + counts.used == 0) continue;
-      slots[{KindName(kind), ready ? "free" : "away"}] += counts.free;
+      slots[{KindName(kind), FreeSlotState(entry.node)}] += counts.free;
       slots[{KindName(kind), ready ? "used" : "away"}] += counts.used;
     }
   }

@@ -14,6 +14,10 @@ namespace {
 using test::ValueOf;
 using testing::HasSubstr;
 
+std::string Page(const RunningController& controller) {
+  return test::HttpGet(controller.controller->http_address(), "/metrics");
+}
+
 v1::TelemetryRecord Metrics(int64_t time_ms) {
   v1::TelemetryRecord record;
   record.set_time_ms(time_ms);
@@ -64,7 +68,7 @@ void RunEventfulJob(RunningController& controller, FakeWorker& worker, int64_t j
 
 TEST(MetricsPageTest, ShowsEverythingThatDashboardsBuildOn) {
   const TemporaryDirectory directory;
-  RunningController controller(directory.path());
+  RunningController controller(directory.path(), "127.0.0.1:0");
   FakeWorker worker(controller.channel, TestHello("n1", 2));
   worker.Take(v1::ControllerMessage::kWelcome);
   const int64_t job = controller.Submit("eventful");
@@ -73,7 +77,7 @@ TEST(MetricsPageTest, ShowsEverythingThatDashboardsBuildOn) {
   // The call's timer tells after its answer is out.
   std::string page;
   do {
-    page = controller.controller->RenderMetrics();
+    page = Page(controller);
   } while (page.find("method=\"JobService/SubmitJob\"") == std::string::npos);
   test::ExpectGolden("controller_metrics.txt", test::ShapeOf(page));
 
@@ -91,7 +95,7 @@ TEST(MetricsPageTest, ShowsEverythingThatDashboardsBuildOn) {
 }
 
 TEST(MetricsPageTest, RefusedCallsAreCountedByTheirCode) {
-  RunningController controller(OpenMemoryStores());
+  RunningController controller(OpenMemoryStores(), {}, "127.0.0.1:0");
   grpc::ClientContext context;
   v1::GetJobRequest request;
   request.set_job("99");
@@ -100,7 +104,7 @@ TEST(MetricsPageTest, RefusedCallsAreCountedByTheirCode) {
             grpc::StatusCode::NOT_FOUND);
   std::string page;
   do {
-    page = controller.controller->RenderMetrics();
+    page = Page(controller);
   } while (page.find("JobService/GetJob") == std::string::npos);
   EXPECT_EQ(ValueOf(page,
                     "trainyard_rpc_duration_seconds_count{code=\"NOT_FOUND\","
@@ -113,14 +117,14 @@ TEST(MetricsPageTest, LoopThatIsStuckLeavesTheNewestSnapshot) {
   GatedEventLog& gate = *log;
   Stores stores = OpenMemoryStores();
   stores.events = std::move(log);
-  RunningController controller(std::move(stores));
+  RunningController controller(std::move(stores), {}, "127.0.0.1:0");
   FakeWorker worker(controller.channel, TestHello("n1", 2));
   worker.Take(v1::ControllerMessage::kWelcome);
-  EXPECT_THAT(controller.controller->RenderMetrics(), HasSubstr("trainyard_jobs{"));
+  EXPECT_THAT(Page(controller), HasSubstr("trainyard_jobs{"));
   gate.Close();
   auto submit = std::async(std::launch::async, [&] { return controller.Submit("stuck"); });
   ASSERT_TRUE(gate.WaitForAppend());
-  EXPECT_THAT(controller.controller->RenderMetrics(), HasSubstr("trainyard_jobs{"));
+  EXPECT_THAT(Page(controller), HasSubstr("trainyard_jobs{"));
   gate.Open();
   EXPECT_EQ(submit.get(), 1);
 }

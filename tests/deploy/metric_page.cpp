@@ -87,7 +87,8 @@ std::string HttpGet(const std::string& address, const std::string& path) {
   const int fd = Connect(address);
   EXPECT_GE(fd, 0) << "cannot connect to " << address;
   if (fd < 0) return "";
-  const std::string request = "GET " + path + " HTTP/1.0\r\nHost: " + address + "\r\n\r\n";
+  const std::string request =
+      "GET " + path + " HTTP/1.1\r\nHost: " + address + "\r\nConnection: close\r\n\r\n";
   EXPECT_EQ(send(fd, request.data(), request.size(), MSG_NOSIGNAL),
             static_cast<ssize_t>(request.size()));
   std::string answer;

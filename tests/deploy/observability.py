@@ -1,6 +1,6 @@
 """What deploy/prometheus and deploy/grafana ask of Prometheus, as plain data.
 
-Used by the lint (lint_test.py) and by the test with a live Prometheus (expressions_main.py). Needs
+Used by the lint (lint_test.py) and by the test with a live Prometheus (live_test.py). Needs
 nothing but the standard library: the rule files keep each `expr:` on one line, which is checked.
 """
 import json
