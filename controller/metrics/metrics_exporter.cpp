@@ -22,9 +22,6 @@ using Steady = std::chrono::steady_clock;
 using Families = std::vector<prometheus::MetricFamily>;
 using HistogramFamily = prometheus::Family<prometheus::Histogram>;
 
-constexpr std::chrono::seconds kLoopPatience{2};
-constexpr std::chrono::milliseconds kSnapshotMinAge{500};
-
 constexpr MetricInfo kBuildInfo{"trainyard_build_info", "1, labelled with what runs."};
 constexpr MetricInfo kSnapshotAge{"trainyard_snapshot_age_seconds",
                                   "Age of what this page says of jobs and nodes."};
@@ -130,7 +127,8 @@ MetricsExporter::~MetricsExporter() = default;
 Families MetricsExporter::Parts::Snapshot(double& age_seconds) {
   {
     const std::lock_guard lock(mutex);
-    if (snapshot_at != Steady::time_point{} && Steady::now() - snapshot_at < kSnapshotMinAge) {
+    if (snapshot_at != Steady::time_point{} &&
+        Steady::now() - snapshot_at < options.snapshot_min_age) {
       age_seconds = std::chrono::duration<double>(Steady::now() - snapshot_at).count();
       return snapshot;
     }
@@ -146,7 +144,7 @@ Families MetricsExporter::Parts::Snapshot(double& age_seconds) {
     }
     taken->set_value();
   });
-  taken->get_future().wait_for(kLoopPatience);
+  taken->get_future().wait_for(options.loop_patience);
   const std::lock_guard lock(mutex);
   age_seconds = std::chrono::duration<double>(Steady::now() - snapshot_at).count();
   return snapshot;

@@ -2,6 +2,7 @@
 #ifndef TRAINYARD_CONTROLLER_METRICS_METRICS_EXPORTER_H_
 #define TRAINYARD_CONTROLLER_METRICS_METRICS_EXPORTER_H_
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -22,6 +23,10 @@ struct MetricsExporterOptions {
   std::string data_dir;
   // Further samples, asked for at each scrape on the scraping thread; may be empty.
   std::function<void(MetricSet& metrics)> more;
+  // A snapshot that is younger is shown again: whoever asks often costs the loop no more.
+  std::chrono::milliseconds snapshot_min_age{500};
+  // How long a scrape waits for the loop.
+  std::chrono::milliseconds loop_patience{2000};
 };
 
 class MetricsExporter {
@@ -30,10 +35,9 @@ class MetricsExporter {
   MetricsExporter(ClusterLoop& loop, const ClusterView& recovered, MetricsExporterOptions options);
   ~MetricsExporter();
 
-  // Prometheus' text format. Waits for the loop to take a snapshot of the cluster, 2 s at most; a
-  // loop that is stuck longer leaves the newest snapshot there is, and
-  // trainyard_snapshot_age_seconds says how old it is. Snapshots are taken at most twice a second.
-  // Any thread but the loop's; after the loop has stopped it shows what was known last.
+  // Prometheus' text format. Waits for the loop to take a snapshot of the cluster; a loop that is
+  // stuck leaves the newest snapshot there is, and trainyard_snapshot_age_seconds says how old it
+  // is. Any thread but the loop's; after the loop has stopped it shows what was known last.
   std::string RenderMetrics();
 
   // Loop thread only: telemetry that was not heard before.

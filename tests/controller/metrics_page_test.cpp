@@ -1,7 +1,4 @@
 // What GET /metrics shows of a real controller whose workers are scripted.
-#include <filesystem>
-#include <future>
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/controller_harness.h"
@@ -12,7 +9,6 @@ namespace trainyard::controller {
 namespace {
 
 using test::ValueOf;
-using testing::HasSubstr;
 
 std::string Page(const RunningController& controller) {
   return test::HttpGet(controller.controller->http_address(), "/metrics");
@@ -110,23 +106,6 @@ TEST(MetricsPageTest, RefusedCallsAreCountedByTheirCode) {
                     "trainyard_rpc_duration_seconds_count{code=\"NOT_FOUND\","
                     "method=\"JobService/GetJob\"}"),
             1);
-}
-
-TEST(MetricsPageTest, LoopThatIsStuckLeavesTheNewestSnapshot) {
-  auto log = std::make_unique<GatedEventLog>();
-  GatedEventLog& gate = *log;
-  Stores stores = OpenMemoryStores();
-  stores.events = std::move(log);
-  RunningController controller(std::move(stores), {}, "127.0.0.1:0");
-  FakeWorker worker(controller.channel, TestHello("n1", 2));
-  worker.Take(v1::ControllerMessage::kWelcome);
-  EXPECT_THAT(Page(controller), HasSubstr("trainyard_jobs{"));
-  gate.Close();
-  auto submit = std::async(std::launch::async, [&] { return controller.Submit("stuck"); });
-  ASSERT_TRUE(gate.WaitForAppend());
-  EXPECT_THAT(Page(controller), HasSubstr("trainyard_jobs{"));
-  gate.Open();
-  EXPECT_EQ(submit.get(), 1);
 }
 
 }  // namespace

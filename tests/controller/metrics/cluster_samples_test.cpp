@@ -73,7 +73,11 @@ TEST(ClusterSamplesTest, RunningJobHasSeriesOfItsOwn) {
   exported.cluster.AddNode("a", 2);
   const int64_t job = exported.cluster.Submit("llama", 1, 2);
   exported.cluster.RunJob(job);
-  exported.cluster.Publish(job, 40);
+  v1::TelemetryRecord record;
+  record.set_time_ms(exported.cluster.now);
+  record.mutable_checkpoint()->set_step(40);
+  record.mutable_checkpoint()->set_path("/c/step_40");
+  exported.cluster.Do(ReceiveTelemetry{job, 1, 0, record});
   const std::string labels = absl::StrCat("{job_id=\"", job, "\",job_name=\"llama\"}");
   EXPECT_EQ(exported.Value("trainyard_job_running" + labels), 1);
   EXPECT_EQ(exported.Value("trainyard_job_slots" + labels), 2);
