@@ -10,6 +10,7 @@
 #include "controller/cluster_id.h"
 #include "controller/http/dashboard.h"
 #include "controller/ingest.h"
+#include "controller/metrics/metrics_exporter.h"
 #include "controller/progress_recovery.h"
 #include "controller/rpc/job_service.h"
 #include "controller/rpc/log_service.h"
@@ -53,6 +54,44 @@ v1::GetServerInfoResponse ServerInfo(const ControllerOptions& options,
   return info;
 }
 
+StoreOperation OperationOf(Ingest::Write write) {
+  return write == Ingest::Write::kMetrics ? StoreOperation::kAppendMetrics
+                                          : StoreOperation::kAppendLogs;
+}
+
+void Observe(LoopWork work, double seconds, MetricsExporter& exporter) {
+  switch (work) {
+    case LoopWork::kTick:
+      return exporter.ObserveCycle(seconds);
+    case LoopWork::kCommit:
+      return exporter.ObserveStore(StoreOperation::kAppendEvents, seconds);
+    case LoopWork::kSnapshot:
+      return exporter.ObserveStore(StoreOperation::kWriteSnapshot, seconds);
+  }
+}
+
+constexpr MetricInfo kQueuedItems{"trainyard_ingest_queue_items",
+                                  "Pieces of telemetry and output that wait to be stored."};
+constexpr MetricInfo kQueuedBytes{"trainyard_ingest_queue_bytes",
+                                  "Bytes of telemetry and output that wait to be stored."};
+constexpr MetricInfo kIngestBytes{"trainyard_ingest_bytes_total",
+                                  "Bytes of telemetry and output that were stored.",
+                                  prometheus::MetricType::Counter};
+constexpr MetricInfo kIngestPoints{"trainyard_ingest_points_total", "Metric points stored.",
+                                   prometheus::MetricType::Counter};
+constexpr MetricInfo kIngestFailures{"trainyard_ingest_failed_writes_total",
+                                     "Writes of telemetry and output that were tried again.",
+                                     prometheus::MetricType::Counter};
+
+void AddIngestSamples(const IngestFigures& figures, MetricSet& metrics) {
+  metrics.Add(kQueuedItems, {}, static_cast<double>(figures.queued_items));
+  metrics.Add(kQueuedBytes, {}, static_cast<double>(figures.queued_bytes));
+  metrics.Add(kIngestBytes, {{"kind", "telemetry"}}, static_cast<double>(figures.telemetry_bytes));
+  metrics.Add(kIngestBytes, {{"kind", "log"}}, static_cast<double>(figures.log_bytes));
+  metrics.Add(kIngestPoints, {}, static_cast<double>(figures.points));
+  metrics.Add(kIngestFailures, {}, static_cast<double>(figures.failed_writes));
+}
+
 }  // namespace
 
 // In the order of dependency: what stands later uses what stands before.
@@ -61,6 +100,9 @@ struct Controller::Parts {
         v1::GetServerInfoResponse info)
       : stores(std::move(opened)),
         loop(std::move(recovered)),
+        exporter(*loop, loop->View(),
+                 {info.version(), info.data_dir(),
+                  [this](MetricSet& set) { AddIngestSamples(ingest.Figures(), set); }}),
         api{*loop,
             *stores.events,
             *stores.metrics,
@@ -72,13 +114,22 @@ struct Controller::Parts {
             },
             std::move(info)},
         logs(api),
-        ingest(*stores.metrics, *stores.logs, [this](int64_t job) { NotifyOutput(job); }),
+        ingest(
+            *stores.metrics, *stores.logs, [this](int64_t job) { NotifyOutput(job); },
+            [this](Ingest::Write write, double seconds) {
+              exporter.ObserveStore(OperationOf(write), seconds);
+            }),
         sessions(*loop, ingest, *stores.events, std::move(cluster_id)),
         workers(sessions),
         jobs(api),
         metrics(api),
         nodes(api),
-        server_info(api) {}
+        server_info(api) {
+    loop->TimeWork([this](LoopWork work, double seconds) { Observe(work, seconds, exporter); });
+    sessions.OnTelemetry([this](const v1::TelemetryBatch& batch, Timestamp now) {
+      exporter.ObserveTelemetry(batch, now);
+    });
+  }
 
   void NotifyOutput(int64_t job_id) {
     logs.NotifyStored(job_id);
@@ -89,6 +140,7 @@ struct Controller::Parts {
   ShutdownSignal shutdown;
   ReaderPool readers{kReaderThreads, kReaderQueue};
   std::unique_ptr<Loop> loop;
+  MetricsExporter exporter;
   const Api api;
   LogService logs;
   // Set before the first worker can attach; null when HTTP is off.
@@ -133,14 +185,19 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   // Stops what has started when listening fails.
   std::unique_ptr<Controller> controller(new Controller(std::move(parts)));
   if (!options.http.listen.empty()) {
-    TRAINYARD_ASSIGN_OR_RETURN(started.dashboard,
-                               http::Dashboard::Listen(started.api, options.http));
+    http::DashboardOptions http = options.http;
+    http.render_metrics = [&started] { return started.exporter.RenderMetrics(); };
+    TRAINYARD_ASSIGN_OR_RETURN(started.dashboard, http::Dashboard::Listen(started.api, http));
   }
   started.loop->Start();
   TRAINYARD_ASSIGN_OR_RETURN(
       started.listening,
-      StartServer(options.listen, {&started.workers, &started.jobs, &started.logs, &started.metrics,
-                                   &started.nodes, &started.server_info}));
+      StartServer(options.listen,
+                  {&started.workers, &started.jobs, &started.logs, &started.metrics, &started.nodes,
+                   &started.server_info},
+                  [&started](const std::string& method, const std::string& code, double seconds) {
+                    started.exporter.ObserveCall(method, code, seconds);
+                  }));
   spdlog::info("serving on {}, data in {}", started.listening.address, resolved.data_dir);
   if (started.dashboard != nullptr) {
     started.dashboard->Start();

@@ -50,8 +50,12 @@ MetricBatch ToMetricBatch(const v1::TelemetryBatch& batch) {
   return result;
 }
 
-Ingest::Ingest(MetricStore& metrics, LogStore& logs, std::function<void(int64_t job_id)> on_output)
-    : metrics_(metrics), logs_(logs), on_output_(std::move(on_output)) {
+Ingest::Ingest(MetricStore& metrics, LogStore& logs, std::function<void(int64_t job_id)> on_output,
+               ObserveWrite on_write)
+    : metrics_(metrics),
+      logs_(logs),
+      on_output_(std::move(on_output)),
+      on_write_(std::move(on_write)) {
   thread_ = std::thread([this] { Run(); });
 }
 
@@ -80,10 +84,20 @@ void Ingest::Stop() {
   thread_.join();
 }
 
+int64_t Ingest::BytesOf(const Item& item) {
+  if (const auto* telemetry = std::get_if<Telemetry>(&item)) {
+    return telemetry->batch.end_offset() - telemetry->batch.begin_offset();
+  }
+  const auto* output = std::get_if<Output>(&item);
+  return output == nullptr ? 0 : static_cast<int64_t>(output->chunk.data().size());
+}
+
 void Ingest::Add(Item item) {
   {
     const std::lock_guard lock(mutex_);
     if (stopping_) return;
+    ++figures_.queued_items;
+    figures_.queued_bytes += BytesOf(item);
     queue_.push_back(std::move(item));
   }
   changed_.notify_all();
@@ -97,6 +111,9 @@ void Ingest::Run() {
       changed_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
       if (queue_.empty()) return;
       items.swap(queue_);
+      // What is being written counts as stored or tried again, no longer as queued.
+      figures_.queued_items = 0;
+      figures_.queued_bytes = 0;
     }
     Store(std::move(items));
   }
@@ -110,12 +127,12 @@ void Ingest::Store(std::deque<Item> items) {
     } else if (auto* output = std::get_if<Output>(&item)) {
       AddTo(group, std::move(*output));
     } else {
-      Write(group);
+      WriteGroup(group);
       group = {};
       Answer(std::get<OffsetsQuestion>(item));
     }
   }
-  Write(group);
+  WriteGroup(group);
 }
 
 void Ingest::AddTo(Group& group, Telemetry telemetry) {
@@ -155,8 +172,9 @@ void Ingest::AddTo(Group& group, Output output) {
   }
 }
 
-void Ingest::Write(Group& group) {
+void Ingest::WriteGroup(Group& group) {
   if (!WriteStores(group)) return;
+  CountStored(group);
   if (stored_.size() > kMaxKnownStreams) stored_.clear();
   for (const auto& [stream, offset] : group.next) stored_[stream] = offset;
   for (const auto& [stored, offset] : group.answers) stored(offset);
@@ -164,25 +182,47 @@ void Ingest::Write(Group& group) {
 }
 
 bool Ingest::WriteStores(const Group& group) {
-  if (!group.metrics.empty()) {
-    absl::Status status = metrics_.Append(group.metrics);
-    for (; !status.ok(); status = metrics_.Append(group.metrics)) {
-      if (!KeepTrying(status)) return false;
+  const bool metrics_written = group.metrics.empty() || WriteStore(Write::kMetrics, [&] {
+                                 return metrics_.Append(group.metrics);
+                               });
+  return metrics_written &&
+         (group.logs.empty() || WriteStore(Write::kLogs, [&] { return logs_.Append(group.logs); }));
+}
+
+bool Ingest::WriteStore(Write write, const std::function<absl::Status()>& append) {
+  using Steady = std::chrono::steady_clock;
+  while (true) {
+    const Steady::time_point begin = Steady::now();
+    const absl::Status status = append();
+    if (status.ok()) {
+      if (on_write_) on_write_(write, std::chrono::duration<double>(Steady::now() - begin).count());
+      return true;
     }
+    if (!KeepTrying(status)) return false;
   }
-  if (!group.logs.empty()) {
-    absl::Status status = logs_.Append(group.logs);
-    for (; !status.ok(); status = logs_.Append(group.logs)) {
-      if (!KeepTrying(status)) return false;
-    }
+}
+
+void Ingest::CountStored(const Group& group) {
+  const std::lock_guard lock(mutex_);
+  for (const MetricBatch& batch : group.metrics) {
+    figures_.telemetry_bytes += batch.end_offset - batch.begin_offset;
+    figures_.points += static_cast<int64_t>(batch.points.size());
   }
-  return true;
+  for (const LogBatch& batch : group.logs) {
+    figures_.log_bytes += static_cast<int64_t>(batch.data.size());
+  }
+}
+
+IngestFigures Ingest::Figures() {
+  const std::lock_guard lock(mutex_);
+  return figures_;
 }
 
 bool Ingest::KeepTrying(const absl::Status& status) {
   spdlog::error("cannot store telemetry and output: {}; trying again; workers keep theirs",
                 status.ToString());
   std::unique_lock lock(mutex_);
+  ++figures_.failed_writes;
   return !changed_.wait_for(lock, kRetryAfter, [this] { return stopping_; });
 }
 

@@ -25,6 +25,18 @@ namespace trainyard::controller {
 // The points that a batch of telemetry puts into the metric store.
 MetricBatch ToMetricBatch(const v1::TelemetryBatch& batch);
 
+// Totals since the start, and what waits now.
+struct IngestFigures {
+  int64_t queued_items = 0;
+  int64_t queued_bytes = 0;
+  // Stored.
+  int64_t telemetry_bytes = 0;
+  int64_t log_bytes = 0;
+  int64_t points = 0;
+  // Writes that a store refused and that were tried again.
+  int64_t failed_writes = 0;
+};
+
 // Thread-safe. Its queue is bounded by its callers: a worker is read no more while too much of what
 // it sent waits here (worker_control_service.cpp). A store that fails is tried again until it works
 // or Stop: nothing is dropped, workers keep what was not acknowledged.
@@ -35,9 +47,14 @@ class Ingest {
   using Stored = std::function<void(const absl::StatusOr<int64_t>& offset)>;
   using Offsets = std::map<StreamKey, int64_t>;
 
-  // `on_output` is called on the storage thread when output of a job has been stored. The stores
-  // outlive this.
-  Ingest(MetricStore& metrics, LogStore& logs, std::function<void(int64_t job_id)> on_output);
+  // Which store was written to, and what one transaction took.
+  enum class Write { kMetrics, kLogs };
+  using ObserveWrite = std::function<void(Write write, double seconds)>;
+
+  // `on_output` is called on the storage thread when output of a job has been stored, `on_write`,
+  // which may be empty, after each write that succeeded. The stores outlive this.
+  Ingest(MetricStore& metrics, LogStore& logs, std::function<void(int64_t job_id)> on_output,
+         ObserveWrite on_write = nullptr);
   // Stops.
   ~Ingest();
 
@@ -47,6 +64,8 @@ class Ingest {
   // How far each stream is stored once everything added before is; on the storage thread.
   void ReadOffsets(std::vector<StreamKey> streams,
                    std::function<void(const absl::StatusOr<Offsets>& offsets)> done);
+
+  IngestFigures Figures();
 
   // Writes what is queued if the stores work, then ends the thread.
   void Stop();
@@ -76,13 +95,17 @@ class Ingest {
     std::set<int64_t> jobs_with_output;
   };
 
+  static int64_t BytesOf(const Item& item);
   void Add(Item item);
+  void CountStored(const Group& group);
   void Run();
   void Store(std::deque<Item> items);
   void AddTo(Group& group, Telemetry telemetry);
   void AddTo(Group& group, Output output);
-  void Write(Group& group);
+  void WriteGroup(Group& group);
   bool WriteStores(const Group& group);
+  // Tries again until it succeeds or this is stopped.
+  bool WriteStore(Write write, const std::function<absl::Status()>& append);
   bool KeepTrying(const absl::Status& status);
   absl::StatusOr<int64_t> NextOffset(const Group& group, const StreamKey& stream);
   void Answer(const OffsetsQuestion& question);
@@ -90,11 +113,13 @@ class Ingest {
   MetricStore& metrics_;
   LogStore& logs_;
   const std::function<void(int64_t)> on_output_;
+  const ObserveWrite on_write_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
   // Guarded by mutex_.
   std::deque<Item> queue_;
+  IngestFigures figures_;
   bool stopping_ = false;
 
   // Storage thread only: stored offsets, as far as they were asked for.

@@ -40,6 +40,24 @@ bool IsFromUser(const Request& request) {
   std::_Exit(EXIT_FAILURE);
 }
 
+// Tells what the rest of its scope took.
+class WorkTimer {
+ public:
+  using Observe = std::function<void(LoopWork work, double seconds)>;
+
+  WorkTimer(const Observe& observe, LoopWork work) : observe_(observe), work_(work) {}
+  ~WorkTimer() {
+    if (observe_) observe_(work_, std::chrono::duration<double>(Steady::now() - begin_).count());
+  }
+
+ private:
+  using Steady = std::chrono::steady_clock;
+
+  const Observe& observe_;
+  const LoopWork work_;
+  const Steady::time_point begin_ = Steady::now();
+};
+
 }  // namespace
 
 struct Loop::Asio {
@@ -133,6 +151,7 @@ void Loop::StartTimer() {
 }
 
 void Loop::Tick() {
+  const WorkTimer timer(observe_work_, LoopWork::kTick);
   tick_scheduled_ = false;
   const Timestamp now = clock_.Now();
   ForgiveOwnSilence(now);
@@ -181,6 +200,7 @@ void Loop::PlanAll(Timestamp now, std::vector<v1::Event>& events) {
 
 void Loop::Commit(const std::vector<v1::Event>& events) {
   if (events.empty()) return;
+  const WorkTimer timer(observe_work_, LoopWork::kCommit);
   if (const absl::Status status = event_log_.Append(events); !status.ok()) EndProcess(status);
   last_sequence_ += events.size();
 }
@@ -203,6 +223,7 @@ void Loop::WriteSnapshotIfDue() {
   if (last_sequence_ - snapshot_sequence_ < options_.events_per_snapshot) return;
   // After a failure too: the next one is due as many events later.
   snapshot_sequence_ = last_sequence_;
+  const WorkTimer timer(observe_work_, LoopWork::kSnapshot);
   const absl::Status status = event_log_.WriteSnapshot(ToSnapshot(state_, last_sequence_));
   if (!status.ok()) {
     spdlog::error("cannot write a snapshot: {}; replay at the next start takes longer",

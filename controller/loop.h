@@ -27,6 +27,9 @@ struct LoopOptions {
   uint64_t events_per_snapshot = 10'000;
 };
 
+// What takes time on the loop thread.
+enum class LoopWork { kTick, kCommit, kSnapshot };
+
 class Loop final : public ClusterLoop {
  public:
   // Rebuilds the state from the log. DATA_LOSS and others: as the log says. `event_log` and `clock`
@@ -52,6 +55,11 @@ class Loop final : public ClusterLoop {
 
   // Calls `prepare` at the beginning of each tick. Before Start.
   void BeforeTick(std::function<void(Timestamp now)> prepare) { before_tick_ = std::move(prepare); }
+
+  // Calls `observe` on the loop thread with what each piece of work took. Before Start.
+  void TimeWork(std::function<void(LoopWork work, double seconds)> observe) {
+    observe_work_ = std::move(observe);
+  }
 
   // The rest: loop thread only, or before Start.
 
@@ -84,6 +92,7 @@ class Loop final : public ClusterLoop {
   const LoopOptions options_;
   const std::unique_ptr<Asio> asio_;
   std::function<void(Timestamp)> before_tick_;
+  std::function<void(LoopWork, double)> observe_work_;
   std::atomic<int> waiting_requests_{0};
 
   // Loop thread only.

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -27,6 +28,12 @@ class WorkerSessions final : public WorkerListener {
   void OnMessage(const std::shared_ptr<WorkerLink>& link, v1::WorkerMessage message,
                  ReadPermit permit) override;
   void OnClosed(const std::shared_ptr<WorkerLink>& link) override;
+
+  // Calls `observe` on the loop thread with telemetry that was not heard before. Before the loop
+  // starts.
+  void OnTelemetry(std::function<void(const v1::TelemetryBatch& batch, Timestamp now)> observe) {
+    on_telemetry_ = std::move(observe);
+  }
 
   // Ends every stream with this status and refuses new ones with it. Any thread.
   void CloseAll(const absl::Status& status);
@@ -96,6 +103,7 @@ class WorkerSessions final : public WorkerListener {
   Ingest& ingest_;
   EventLog& event_log_;
   const std::string cluster_id_;
+  std::function<void(const v1::TelemetryBatch&, Timestamp)> on_telemetry_;
 
   // The rest: loop thread only.
   absl::Status closed_;

@@ -7,13 +7,13 @@ build=(
   g++ cmake ninja-build ccache pkg-config ca-certificates
   libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev libabsl-dev libre2-dev
   libspdlog-dev libboost-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev libsqlite3-dev
-  libzstd-dev zlib1g-dev libxxhash-dev libsentencepiece-dev libtorch-dev
+  libzstd-dev zlib1g-dev libxxhash-dev prometheus-cpp-dev libsentencepiece-dev libtorch-dev
   # Headers of Gloo; a BLAS that follows LibTorch's thread count (the default is far slower).
   libgloo-dev libopenblas0-openmp
 )
 # perl-doc is the prose that the quick start trains on.
 corpus=(perl-doc)
-test=(libgtest-dev libgmock-dev libbenchmark-dev python3-minimal git chromium)
+test=(libgtest-dev libgmock-dev libbenchmark-dev python3 git chromium prometheus)
 # Builds the dashboard. Other packages than Debian's bring npm inside of nodejs.
 if ! command -v npm >/dev/null; then test+=(nodejs npm); fi
 

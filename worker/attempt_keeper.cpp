@@ -230,7 +230,7 @@ absl::Status AttemptKeeper::Write(const Action& action) {
   const v1::Fact& fact = std::get<RecordFact>(action).fact;
   TRAINYARD_RETURN_IF_ERROR(facts_->Append(fact));
   LogFact(fact);
-  handler_.on_fact_recorded();
+  handler_.on_fact_recorded(fact);
   return absl::OkStatus();
 }
 

@@ -38,7 +38,7 @@ class AttemptKeeper {
     std::function<void(std::unique_ptr<StreamSource>)> on_stream_added;
     std::function<void(const AttemptKey&)> on_attempt_removed;
     // A fact is durable and waits to be sent.
-    std::function<void()> on_fact_recorded;
+    std::function<void(const v1::Fact& fact)> on_fact_recorded;
   };
 
   // Reads what stands in the data directory. Streams found there are handed to the handler. Errors
@@ -61,6 +61,8 @@ class AttemptKeeper {
   void FactsAcknowledged();
 
   FactLog& facts() { return *facts_; }
+  // The core, to be looked at.
+  const Attempts& attempts() const { return attempts_; }
   bool AnyAlive() const { return attempts_.AnyAlive(); }
   // True when every action's record is on disk.
   bool AllWritten() const { return unwritten_.empty(); }

@@ -33,6 +33,12 @@ void Declare(CLI::App& app, Flags& flags) {
                  "Address at which peers reach this node (default: the route to the controller)");
   app.add_option("--cpu-slots", flags.options.cpu_slots,
                  "CPU slots to offer (default: the number of cores when there is no GPU, else 0)");
+  app.add_option("--metrics-listen", flags.options.metrics_listen,
+                 "IP:PORT for Prometheus (GET /metrics); port 0 picks a free one and writes it to "
+                 "DATA_DIR/metrics_address; `off` serves none")
+      ->capture_default_str();
+  app.add_flag("!--no-gpu-metrics", flags.options.gpu_metrics,
+               "Leave the measuring of GPUs to dcgm-exporter");
   app.add_flag("--stop-ranks-on-exit", flags.options.stop_ranks_on_exit,
                "Stop all ranks on SIGTERM or SIGINT; otherwise they train on");
   app.add_option("--log-level", flags.log_level, "Least level that is logged")

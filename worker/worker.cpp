@@ -20,6 +20,7 @@
 #include "worker/attempt_keeper.h"
 #include "worker/device/inventory.h"
 #include "worker/device/route_address.h"
+#include "worker/metrics/metrics_server.h"
 #include "worker/process/atomic_file.h"
 #include "worker/rpc/attach_stream.h"
 #include "worker/rpc/uplink.h"
@@ -34,6 +35,8 @@ using std::chrono::steady_clock;
 
 // How often files are looked at for new bytes and kills that are due.
 constexpr milliseconds kTick(200);
+// How fresh the figures are that Prometheus gets.
+constexpr milliseconds kPublishEvery(1000);
 // With stop_ranks_on_exit, the most that a job's own grace counts, and the longest wait after that
 // for the controller to take the last facts and output.
 constexpr Timestamp kExitGraceMsMax = 10'000;
@@ -86,6 +89,8 @@ class Worker::Daemon : public AttachHandler {
 
  private:
   absl::Status OpenAttempts();
+  absl::Status ServeMetrics();
+  void PublishMetrics();
   void AwaitSignal();
   void OnSignal(int signal);
   void AwaitTick();
@@ -106,6 +111,12 @@ class Worker::Daemon : public AttachHandler {
   // Sources found on disk before there is an uplink for them.
   std::vector<std::unique_ptr<StreamSource>> early_sources_;
   std::unique_ptr<AttachStream> stream_;
+  // Null when it is switched off.
+  std::unique_ptr<MetricsServer> metrics_;
+  steady_clock::time_point publish_due_;
+  FactTotals fact_totals_;
+  bool connected_ = false;
+  int64_t connections_ = 0;
 
   milliseconds heartbeat_interval_{1000};
   steady_clock::time_point heartbeat_due_;
@@ -120,9 +131,42 @@ absl::Status Worker::Daemon::Load() {
   TRAINYARD_ASSIGN_OR_RETURN(data_dir_, DataDir::Open(options_.data_dir));
   TRAINYARD_ASSIGN_OR_RETURN(greeting_, MakeGreeting(options_, *data_dir_));
   TRAINYARD_RETURN_IF_ERROR(OpenAttempts());
+  TRAINYARD_RETURN_IF_ERROR(ServeMetrics());
   stream_ = std::make_unique<AttachStream>(loop_, *this,
                                            AttachOptions{.controller = options_.controller});
   return absl::OkStatus();
+}
+
+absl::Status Worker::Daemon::ServeMetrics() {
+  if (options_.metrics_listen == "off") return absl::OkStatus();
+  TRAINYARD_ASSIGN_OR_RETURN(metrics_, MetricsServer::Start({.listen = options_.metrics_listen,
+                                                             .data_dir = data_dir_->path(),
+                                                             .gpu_metrics = options_.gpu_metrics}));
+  PublishMetrics();
+  return WriteFileAtomically(data_dir_->File("metrics_address"), metrics_->address() + "\n");
+}
+
+void Worker::Daemon::PublishMetrics() {
+  const auto now = steady_clock::now();
+  if (metrics_ == nullptr || now < publish_due_) return;
+  publish_due_ = now + kPublishEvery;
+  WorkerFigures figures;
+  figures.node = greeting_.node_name();
+  figures.version = greeting_.worker_version();
+  figures.inventory = greeting_.inventory();
+  for (const RankView& view : attempts_->attempts().Ranks()) {
+    const v1::StartAttempt* command = attempts_->attempts().CommandOf(view.key.attempt);
+    figures.ranks.push_back({view, command == nullptr ? "" : command->job_name()});
+  }
+  figures.facts = fact_totals_;
+  figures.connected = connected_;
+  figures.connections = connections_;
+  const FactLog& facts = attempts_->facts();
+  figures.unsent_facts = static_cast<int64_t>(facts.last_sequence() - facts.acknowledged());
+  figures.in_flight_bytes = uplink_->in_flight_bytes();
+  figures.shipped_log_bytes = uplink_->shipped_log_bytes();
+  figures.shipped_telemetry_bytes = uplink_->shipped_telemetry_bytes();
+  metrics_->Publish(std::move(figures));
 }
 
 absl::Status Worker::Daemon::OpenAttempts() {
@@ -142,7 +186,8 @@ absl::Status Worker::Daemon::OpenAttempts() {
     }
   };
   handler.on_attempt_removed = [this](const AttemptKey& key) { uplink_->RemoveStreams(key); };
-  handler.on_fact_recorded = [this] {
+  handler.on_fact_recorded = [this](const v1::Fact& fact) {
+    fact_totals_.Count(fact);
     // What has changed shows in the next report: no need for the controller to wait for it.
     heartbeat_due_ = steady_clock::now();
     if (stream_ != nullptr) stream_->Wake();
@@ -159,6 +204,7 @@ void Worker::Daemon::Run() {
   spdlog::info("node {} ({}), {} slot(s), address {}, data in {}", greeting_.node_name(),
                greeting_.node_id(), greeting_.inventory().slots_size(), greeting_.address(),
                data_dir_->path());
+  if (metrics_ != nullptr) spdlog::info("metrics on http://{}/metrics", metrics_->address());
   AwaitSignal();
   AwaitTick();
   stream_->Start();
@@ -199,6 +245,7 @@ void Worker::Daemon::AwaitTick() {
 void Worker::Daemon::OnTick() {
   attempts_->Tick();
   stream_->Wake();
+  PublishMetrics();
   if (leaving_) LeaveWhenStopped();
 }
 
@@ -220,6 +267,8 @@ v1::Hello Worker::Daemon::MakeHello() {
 
 void Worker::Daemon::OnWelcome(const v1::Welcome& welcome) {
   spdlog::info("attached to the controller at {}", options_.controller);
+  connected_ = true;
+  ++connections_;
   away_reason_.clear();
   KeepClusterId(welcome.cluster_id());
   const auto& interval = welcome.heartbeat_interval();
@@ -277,6 +326,7 @@ std::optional<v1::WorkerMessage> Worker::Daemon::NextMessage() {
 }
 
 void Worker::Daemon::OnClosed(const absl::Status& status) {
+  connected_ = false;
   uplink_->OnClosed();
   if (std::exchange(away_reason_, Text(status)) == Text(status)) return;
   spdlog::warn("no controller at {}: {}; ranks train on, trying again until it answers",

@@ -21,6 +21,10 @@ struct WorkerOptions {
   std::string address;
   // Not given: the number of cores when there is no GPU, else 0.
   std::optional<int> cpu_slots;
+  // IP:PORT of GET /metrics; port 0 picks a free one, "off" serves none.
+  std::string metrics_listen = "127.0.0.1:7072";
+  // GPUs are measured; not wanted where dcgm-exporter does it.
+  bool gpu_metrics = true;
   // SIGTERM and SIGINT stop the ranks first; otherwise they train on while the worker is away.
   bool stop_ranks_on_exit = false;
 };

@@ -151,7 +151,9 @@ class LocalCluster {
         ChildProcess::Start(
             name, Sibling("trainyard-worker"),
             {"--controller", address_, "--data-dir", (data_dir_ / name).string(), "--node-name",
-             name, "--cpu-slots", absl::StrCat(options_.slots_per_node), "--stop-ranks-on-exit"},
+             name, "--cpu-slots", absl::StrCat(options_.slots_per_node), "--stop-ranks-on-exit",
+             // Several workers on one machine: a port of its own for each.
+             "--metrics-listen", "127.0.0.1:0"},
             LogPath(name)));
     workers_.push_back(std::move(child));
     return absl::OkStatus();

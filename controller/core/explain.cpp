@@ -90,11 +90,6 @@ v1::PendingReason WhyOvertakesNobody(const ClusterState& state, int before) {
   return reason;
 }
 
-v1::PendingReason WhyQueued(const ClusterState& state, const JobEntry& entry) {
-  const int before = QueuePosition(state, entry.job.id()) - 1;
-  return before == 0 ? WhyHeadWaits(state, entry) : WhyOvertakesNobody(state, before);
-}
-
 std::string UnclearedNodes(const ClusterState& state, const JobEntry& entry) {
   std::vector<std::string> names;
   for (const std::string& node_id : GangNodes(*LiveAttempt(entry))) {
@@ -103,19 +98,7 @@ std::string UnclearedNodes(const ClusterState& state, const JobEntry& entry) {
   return absl::StrJoin(names, ", ");
 }
 
-v1::PendingReason WhyPendingWithoutPlace(const ClusterState& state, const JobEntry& entry,
-                                         Timestamp now) {
-  const v1::Job& job = entry.job;
-  if (job.state() == v1::JOB_STATE_RECOVERING && LiveAttempt(entry) != nullptr) {
-    return Reason(v1::PENDING_CODE_STOPPING,
-                  absl::StrCat("waits until the ranks of attempt ", LiveAttempt(entry)->epoch(),
-                               " have left: ", UnclearedNodes(state, entry)));
-  }
-  if (!state.pending_jobs.contains(job.id())) {
-    return Reason(v1::PENDING_CODE_NOT_PENDING, absl::StrCat("is ", EnumText(job.state())));
-  }
-  if (job.not_before_ms() <= now) return WhyQueued(state, entry);
-  const v1::Attempt& failed = *NewestAttempt(entry);
+v1::PendingReason WhyBacksOff(const v1::Job& job, const v1::Attempt& failed, Timestamp now) {
   v1::PendingReason reason =
       Reason(v1::PENDING_CODE_BACKOFF,
              absl::StrCat("waits ", DurationText(job.not_before_ms() - now),
@@ -124,6 +107,26 @@ v1::PendingReason WhyPendingWithoutPlace(const ClusterState& state, const JobEnt
                           job.restarts(), " of ", job.spec().restart().max_restarts(), ")"));
   reason.set_advice("restart.backoff and restart.backoff_max set the wait");
   return reason;
+}
+
+v1::PendingReason WhyPendingWithoutPlace(const ClusterState& state, const JobEntry& entry,
+                                         Timestamp now) {
+  const v1::Job& job = entry.job;
+  const v1::PendingCode code = PendingCodeOf(state, entry, now);
+  switch (code) {
+    case v1::PENDING_CODE_STOPPING:
+      return Reason(code,
+                    absl::StrCat("waits until the ranks of attempt ", LiveAttempt(entry)->epoch(),
+                                 " have left: ", UnclearedNodes(state, entry)));
+    case v1::PENDING_CODE_BACKOFF:
+      return WhyBacksOff(job, *NewestAttempt(entry), now);
+    case v1::PENDING_CODE_RESOURCES:
+      return WhyHeadWaits(state, entry);
+    case v1::PENDING_CODE_PRIORITY:
+      return WhyOvertakesNobody(state, QueuePosition(state, job.id()) - 1);
+    default:
+      return Reason(code, absl::StrCat("is ", EnumText(job.state())));
+  }
 }
 
 std::string StartedRanks(const JobEntry& entry) {
@@ -178,6 +181,17 @@ std::string Answer(const ClusterState& state, const Observations& observations,
 }
 
 }  // namespace
+
+v1::PendingCode PendingCodeOf(const ClusterState& state, const JobEntry& entry, Timestamp now) {
+  const v1::Job& job = entry.job;
+  if (job.state() == v1::JOB_STATE_RECOVERING && LiveAttempt(entry) != nullptr) {
+    return v1::PENDING_CODE_STOPPING;
+  }
+  if (!state.pending_jobs.contains(job.id())) return v1::PENDING_CODE_NOT_PENDING;
+  if (job.not_before_ms() > now) return v1::PENDING_CODE_BACKOFF;
+  const bool is_head = *state.pending_jobs.begin() == job.id();
+  return is_head ? v1::PENDING_CODE_RESOURCES : v1::PENDING_CODE_PRIORITY;
+}
 
 v1::PendingReason WhyPending(const ClusterState& state, const JobEntry& entry, Timestamp now) {
   v1::PendingReason reason = WhyPendingWithoutPlace(state, entry, now);

@@ -13,6 +13,9 @@
 
 namespace trainyard::controller {
 
+// Why the job waits, without the words: cheap enough for every job of a long queue.
+v1::PendingCode PendingCodeOf(const ClusterState& state, const JobEntry& entry, Timestamp now);
+
 // The dominant reason that the job waits; code NOT_PENDING when it does not.
 v1::PendingReason WhyPending(const ClusterState& state, const JobEntry& entry, Timestamp now);
 

@@ -20,6 +20,7 @@ namespace trainyard::controller::http {
 namespace {
 
 constexpr std::chrono::seconds kHeartbeat{15};
+constexpr char kMetricsPath[] = "/metrics";
 
 // The names that this machine has for itself.
 std::vector<std::string> OwnNames(std::vector<std::string> names) {
@@ -37,6 +38,8 @@ struct Dashboard::Parts {
       : server(std::move(listening)),
         assets(std::move(found)),
         own_names(OwnNames(options.own_names)),
+        readers(api.readers),
+        render_metrics(options.render_metrics),
         feed(api, [this](std::function<void()> work) { server->Post(std::move(work)); }),
         rest(api, feed, assets) {}
 
@@ -53,12 +56,31 @@ struct Dashboard::Parts {
     if (path == kApiPrefix || absl::StartsWith(path, std::string(kApiPrefix) + "/")) {
       return rest.Handle(std::move(request), std::move(respond));
     }
+    if (path == kMetricsPath && render_metrics) return AnswerMetrics(request, std::move(respond));
     respond(assets.Answer(request, path));
+  }
+
+  // For Prometheus. It waits for the loop, so not on the server's thread.
+  void AnswerMetrics(const Request& request, Respond respond) {
+    if (request.method != "GET") {
+      Response refused = ProblemResponse("method_not_allowed", "it is read with GET", kMetricsPath);
+      refused.headers.emplace_back("Allow", "GET");
+      return respond(std::move(refused));
+    }
+    const bool accepted = readers.TryPost([this, respond] {
+      Response response;
+      response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+      response.body = render_metrics();
+      respond(std::move(response));
+    });
+    if (!accepted) respond(ProblemResponse(ReaderPool::Busy(), kMetricsPath));
   }
 
   const std::unique_ptr<Server> server;
   const Assets assets;
   const std::vector<std::string> own_names;
+  ReaderPool& readers;
+  const std::function<std::string()> render_metrics;
   StreamFeed feed;
   Rest rest;
 };

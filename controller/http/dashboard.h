@@ -3,6 +3,7 @@
 #define TRAINYARD_CONTROLLER_HTTP_DASHBOARD_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +18,8 @@ struct DashboardOptions {
   std::string listen;
   // Host names beside addresses, localhost and this machine's own name that lead here.
   std::vector<std::string> own_names;
+  // Text of GET /metrics; called on reader threads. Empty: there is no such page.
+  std::function<std::string()> render_metrics;
   // Directory of the dashboard's files instead of those in the program.
   std::string web_root;
 };

@@ -16,6 +16,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "controller/api/limits.h"
+#include "controller/rpc/call_timer.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
 
@@ -111,12 +112,14 @@ void LogGrpcMessage(gpr_log_func_args* args) {
 }  // namespace
 
 absl::StatusOr<ListeningServer> StartServer(const std::string& listen,
-                                            const std::vector<grpc::Service*>& services) {
+                                            const std::vector<grpc::Service*>& services,
+                                            const ObserveCall& observe_call) {
   TRAINYARD_ASSIGN_OR_RETURN(const HostPort where, ParseListen(listen));
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
   SetLimits(builder);
+  if (observe_call) AddCallTimers(observe_call, builder);
   int port = 0;
   builder.AddListeningPort(listen, grpc::InsecureServerCredentials(), &port);
   for (grpc::Service* service : services) builder.RegisterService(service);

@@ -2,6 +2,7 @@
 #ifndef TRAINYARD_CONTROLLER_RPC_SERVER_H_
 #define TRAINYARD_CONTROLLER_RPC_SERVER_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,11 +22,18 @@ struct ListeningServer {
   std::string address;
 };
 
+// Hears of each call that has ended: "JobService/SubmitJob", the status code's name, such as "OK",
+// and how long it took. Called on gRPC threads. Calls that stream until somebody leaves are not
+// told of: their length says nothing.
+using ObserveCall =
+    std::function<void(const std::string& method, const std::string& code, double seconds)>;
+
 // Serves on "host:port"; port 0 picks a free one. `services` outlive the server. A peer that is
 // gone without a word is found within 10 s. INVALID_ARGUMENT: no such form of address. UNAVAILABLE:
 // the port is in use. FAILED_PRECONDITION: this machine cannot listen there for another reason.
 absl::StatusOr<ListeningServer> StartServer(const std::string& listen,
-                                            const std::vector<grpc::Service*>& services);
+                                            const std::vector<grpc::Service*>& services,
+                                            const ObserveCall& observe_call = nullptr);
 
 // Sends gRPC's own messages to the program's log instead of stderr. Call once, before any server.
 void RouteGrpcLog();

@@ -169,10 +169,11 @@ RunningController::RunningController(Stores stores, LoopOptions loop, std::strin
   Connect();
 }
 
-RunningController::RunningController(const std::string& data_dir) {
+RunningController::RunningController(const std::string& data_dir, std::string http_listen) {
   ControllerOptions options;
   options.listen = "127.0.0.1:0";
   options.data_dir = data_dir;
+  options.http.listen = std::move(http_listen);
   auto started = Controller::Start(options, clock);
   EXPECT_TRUE(started.ok()) << started.status();
   if (started.ok()) controller = *std::move(started);

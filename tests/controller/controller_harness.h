@@ -116,7 +116,7 @@ class FakeWorker {
 // A controller on port 0 with one channel to it and a stub of each service.
 struct RunningController {
   explicit RunningController(Stores stores, LoopOptions loop = {}, std::string http_listen = "");
-  explicit RunningController(const std::string& data_dir);
+  explicit RunningController(const std::string& data_dir, std::string http_listen = "");
 
   // Submits a job of one node with this many CPU slots; returns its id.
   int64_t Submit(const std::string& name, int slots = 1);

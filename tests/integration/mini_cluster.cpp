@@ -77,7 +77,8 @@ void MiniCluster::StartWorker(int node) {
       std::vector<std::string>{ProgramPath("trainyard-worker"), "--controller", address_,
                                "--data-dir", absl::StrCat(directory(), "/worker", node),
                                "--node-name", absl::StrCat("node", node), "--cpu-slots",
-                               std::to_string(slots_per_node_), "--stop-ranks-on-exit"},
+                               std::to_string(slots_per_node_), "--stop-ranks-on-exit",
+                               "--metrics-listen", "127.0.0.1:0"},
       absl::StrCat(directory(), "/worker", node, ".log"));
 }
 

@@ -40,7 +40,7 @@ class AttemptKeeperTest : public testing::Test {
         {.worker_program = SHIM_PROGRAM, .trainer_program = "/bin/true", .inventory = {}},
         {.on_stream_added = [this](auto source) { sources_.push_back(std::move(source)); },
          .on_attempt_removed = [this](const AttemptKey& key) { removed_.push_back(key); },
-         .on_fact_recorded = [this] { ++recorded_; }});
+         .on_fact_recorded = [this](const v1::Fact&) { ++recorded_; }});
     ASSERT_TRUE(keeper.ok()) << keeper.status();
     keeper_ = *std::move(keeper);
   }

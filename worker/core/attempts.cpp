@@ -367,6 +367,37 @@ const v1::StartAttempt* Attempts::CommandOf(const AttemptKey& key) const {
   return &found->second.command;
 }
 
+const char* Attempts::NameOf(Stage stage) {
+  switch (stage) {
+    case Stage::kWaiting:
+      return "waiting";
+    case Stage::kSpawning:
+      return "starting";
+    case Stage::kUnresolved:
+    case Stage::kRunning:
+      return "running";
+    case Stage::kLeaving:
+      return "leaving";
+    case Stage::kGone:
+    case Stage::kCancelled:
+      break;
+  }
+  return "ended";
+}
+
+std::vector<RankView> Attempts::Ranks() const {
+  std::vector<RankView> views;
+  for (const auto& [key, attempt] : attempts_) {
+    if (attempt.cleared) continue;
+    for (const v1::RankStart& start : attempt.command.ranks()) {
+      const auto rank = attempt.ranks.find(start.rank());
+      if (rank == attempt.ranks.end()) continue;
+      views.push_back({{key, start.rank()}, start.slot(), NameOf(rank->second.stage)});
+    }
+  }
+  return views;
+}
+
 std::vector<v1::AttemptReport> Attempts::Reports() const {
   std::vector<v1::AttemptReport> reports;
   for (const auto& [key, attempt] : attempts_) {

@@ -68,6 +68,14 @@ using Action = std::variant<CreateAttempt, RememberEpoch, SpawnRank, SendSignal,
 // To be carried out in this order.
 using Actions = std::vector<Action>;
 
+// A rank of an attempt that is not cleared. `state`: "waiting" for an older attempt to leave,
+// "starting", "running", "leaving" (it has ended, processes of it may live), "ended".
+struct RankView {
+  RankKey key;
+  int slot = 0;
+  const char* state = "";
+};
+
 // SIGKILL is sent again this often while a rank has not ended.
 inline constexpr Timestamp kKillAgainMs = 5000;
 
@@ -118,6 +126,7 @@ class Attempts {
   bool Contains(const AttemptKey& key) const { return attempts_.contains(key); }
   // The command of an attempt that has ranks here, or nullptr.
   const v1::StartAttempt* CommandOf(const AttemptKey& key) const;
+  std::vector<RankView> Ranks() const;
   // What is known of each attempt; step, phase and activity are left to the caller.
   std::vector<v1::AttemptReport> Reports() const;
 
@@ -145,6 +154,7 @@ class Attempts {
   };
 
   static bool IsAlive(Stage stage);
+  static const char* NameOf(Stage stage);
   static Stage StageAfter(const v1::RankExited& exited);
   const Rank* FindRank(const RankKey& key) const;
   Rank* FindRank(const RankKey& key);

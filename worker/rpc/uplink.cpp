@@ -50,7 +50,10 @@ void Uplink::OnFactsAcknowledged(uint64_t sequence) {
 void Uplink::OnStreamAcknowledged(const v1::StreamAcknowledged& acknowledged) {
   Stream* stream = Find(acknowledged.stream());
   if (stream == nullptr) return;
+  const int64_t before = stream->acknowledged;
   stream->acknowledged = std::clamp(acknowledged.offset(), stream->acknowledged, stream->sent);
+  const bool is_log = stream->source->id().kind() == v1::STREAM_KIND_LOG;
+  (is_log ? shipped_log_bytes_ : shipped_telemetry_bytes_) += stream->acknowledged - before;
 }
 
 void Uplink::OnClosed() { open_ = false; }

@@ -60,6 +60,9 @@ class Uplink {
 
   // Bytes of streams sent and not acknowledged.
   int64_t in_flight_bytes() const;
+  // Bytes that the controller has stored since this began: of output, and of telemetry.
+  int64_t shipped_log_bytes() const { return shipped_log_bytes_; }
+  int64_t shipped_telemetry_bytes() const { return shipped_telemetry_bytes_; }
 
  private:
   struct Stream {
@@ -78,6 +81,8 @@ class Uplink {
   std::vector<Stream> streams_;
   // Where the round over streams_ goes on, so that a chatty one cannot starve the others.
   std::size_t turn_ = 0;
+  int64_t shipped_log_bytes_ = 0;
+  int64_t shipped_telemetry_bytes_ = 0;
   bool open_ = false;
   uint64_t fact_sent_ = 0;
 };

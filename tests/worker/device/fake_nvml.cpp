@@ -1,5 +1,7 @@
-// NVML with made-up GPUs. FAKE_NVML_FAULT chooses what goes wrong: "init", "count" or "lost" (GPU 1
-// has fallen off the bus); anything else is a healthy machine with three GPUs.
+// NVML with made-up GPUs. FAKE_NVML_FAULT chooses what goes wrong: "init", "count", "lost" (GPU 1
+// has fallen off the bus), "dies" (its memory cannot be read), "xid" (GPU 2 had error 79) or "old"
+// (the device tells nothing but what is asked at the start); anything else is a healthy machine
+// with three GPUs.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -7,6 +9,8 @@
 namespace {
 
 constexpr int kDriverNotLoaded = 9;
+constexpr int kNotSupported = 3;
+constexpr int kTimeout = 10;
 constexpr int kGpuIsLost = 15;
 constexpr int kUnknown = 999;
 
@@ -15,7 +19,13 @@ bool Fault(const char* name) {
   return fault != nullptr && strcmp(fault, name) == 0;
 }
 
+unsigned long NumberOf(void* device) { return reinterpret_cast<unsigned long>(device) - 1; }
+
+int Answer() { return Fault("old") ? kNotSupported : 0; }
+
 int initialised = 0;
+int event_sets = 0;
+bool xid_told = false;
 
 }  // namespace
 
@@ -33,6 +43,7 @@ int nvmlInit_v2() {
 
 int nvmlShutdown() {
   --initialised;
+  if (event_sets != 0) abort();  // Someone forgot to free one.
   return 0;
 }
 
@@ -58,12 +69,103 @@ int nvmlDeviceGetName(void*, char* name, unsigned bytes) {
 }
 
 int nvmlDeviceGetUUID(void* device, char* uuid, unsigned bytes) {
-  snprintf(uuid, bytes, "GPU-%lu", reinterpret_cast<unsigned long>(device) - 1);
+  snprintf(uuid, bytes, "GPU-%lu", NumberOf(device));
   return 0;
 }
 
-int nvmlDeviceGetMemoryInfo(void*, FakeMemory* memory) {
-  *memory = {150754820096ULL, 1, 2};
+int nvmlDeviceGetMemoryInfo(void* device, FakeMemory* memory) {
+  if (NumberOf(device) == 1 && Fault("dies")) return kGpuIsLost;
+  *memory = {150754820096ULL, 100ULL << 20, 50ULL << 20};
+  return 0;
+}
+
+struct FakeUtilization {
+  unsigned gpu, memory;
+};
+
+int nvmlDeviceGetUtilizationRates(void* device, FakeUtilization* utilization) {
+  *utilization = {90 + static_cast<unsigned>(NumberOf(device)), 40};
+  return Answer();
+}
+
+int nvmlDeviceGetTemperature(void*, int sensor, unsigned* celsius) {
+  *celsius = 61;
+  return sensor == 0 ? Answer() : kUnknown;
+}
+
+struct FakeField {
+  unsigned field, scope;
+  long long timestamp, latency;
+  int type, result;
+  unsigned long long value;
+};
+
+int nvmlDeviceGetFieldValues(void*, int count, FakeField* fields) {
+  for (int i = 0; i < count; ++i) {
+    fields[i].result = fields[i].field == 82 ? Answer() : kNotSupported;
+    fields[i].value = 71;
+  }
+  return 0;
+}
+
+int nvmlDeviceGetPowerUsage(void*, unsigned* milliwatts) {
+  *milliwatts = 650500;
+  return Answer();
+}
+
+int nvmlDeviceGetTotalEnergyConsumption(void*, unsigned long long* millijoules) {
+  *millijoules = 123456789;
+  return Answer();
+}
+
+int nvmlDeviceGetClockInfo(void*, int domain, unsigned* mhz) {
+  *mhz = domain == 1 ? 1980 : 3201;
+  return Answer();
+}
+
+int nvmlDeviceGetPcieReplayCounter(void*, unsigned* replays) {
+  *replays = 4;
+  return Answer();
+}
+
+int nvmlDeviceGetTotalEccErrors(void*, int type, int counter, unsigned long long* errors) {
+  *errors = static_cast<unsigned long long>(10 * type + counter + 1);
+  return Answer();
+}
+
+int nvmlDeviceGetRemappedRows(void*, unsigned* corrected, unsigned* uncorrected, unsigned* pending,
+                              unsigned* failed) {
+  *corrected = 7, *uncorrected = 2, *pending = 0, *failed = 1;
+  return Answer();
+}
+
+int nvmlEventSetCreate(void** set) {
+  if (Fault("old")) return kNotSupported;
+  ++event_sets;
+  *set = &event_sets;
+  xid_told = false;
+  return 0;
+}
+
+int nvmlEventSetFree(void*) {
+  --event_sets;
+  return 0;
+}
+
+int nvmlDeviceRegisterEvents(void* device, unsigned long long types, void*) {
+  return types == 8 && NumberOf(device) < 3 ? 0 : kNotSupported;
+}
+
+struct FakeEvent {
+  void* device;
+  unsigned long long type, data;
+  unsigned gpu_instance, compute_instance;
+};
+
+int nvmlEventSetWait_v2(void*, FakeEvent* event, unsigned) {
+  if (!Fault("xid") || xid_told) return kTimeout;
+  xid_told = true;
+  *event = {reinterpret_cast<void*>(3UL), 8, 79, 0, 0};
   return 0;
 }
 }

@@ -1,0 +1,243 @@
+#include "controller/metrics/cluster_samples.h"
+
+#include <algorithm>
+#include <map>
+#include <ranges>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/explain.h"
+#include "controller/core/text.h"
+#include "controller/metrics/job_times.h"
+#include "proto/support/job_spec_json.h"
+
+namespace trainyard::controller {
+namespace {
+
+using prometheus::MetricType;
+
+constexpr MetricInfo kJobs{"trainyard_jobs", "Jobs that have not ended, by state."};
+constexpr MetricInfo kPending{"trainyard_jobs_pending", "Jobs that wait, by dominant reason."};
+constexpr MetricInfo kQueueDepth{"trainyard_queue_depth", "Jobs that wait for slots."};
+constexpr MetricInfo kOldestWait{"trainyard_queue_oldest_wait_seconds",
+                                 "How long the job that was submitted first of those never placed "
+                                 "has waited; 0 when none waits."};
+constexpr MetricInfo kNodes{"trainyard_nodes", "Nodes, by state."};
+constexpr MetricInfo kAttached{"trainyard_workers_attached", "Workers whose stream is open."};
+constexpr MetricInfo kSlots{
+    "trainyard_slots",
+    "Slots, by kind and state: free, used, cordoned (free, but not to be used), "
+    "or away with their node."};
+constexpr MetricInfo kOmitted{"trainyard_series_omitted",
+                              "Jobs and nodes without series of their own: there are too many."};
+
+constexpr MetricInfo kNodeReady{"trainyard_node_ready", "1 when the node is ready, else 0."};
+constexpr MetricInfo kHeartbeatAge{"trainyard_node_heartbeat_age_seconds",
+                                   "Since the node's worker was last heard."};
+constexpr MetricInfo kNodeSlots{"trainyard_node_slots", "Slots of the node: free or used."};
+
+constexpr MetricInfo kJobRunning{"trainyard_job_running",
+                                 "1 when every rank of the job runs, else 0."};
+constexpr MetricInfo kJobSlots{"trainyard_job_slots", "Slots that the job's live attempt holds."};
+constexpr MetricInfo kJobAttempt{"trainyard_job_attempt", "Number of the job's newest attempt."};
+constexpr MetricInfo kJobRestarts{"trainyard_job_restarts_total",
+                                  "Restarts of the job by the cause of the failure before.",
+                                  MetricType::Counter};
+constexpr MetricInfo kJobTime{"trainyard_job_time_seconds_total",
+                              "Time of the job since its submit, by phase; the phases add up.",
+                              MetricType::Counter};
+constexpr MetricInfo kJobSubmitted{"trainyard_job_submitted_timestamp_seconds",
+                                   "When the job was submitted, Unix seconds."};
+constexpr MetricInfo kCheckpointTime{"trainyard_checkpoint_last_success_timestamp_seconds",
+                                     "When the newest checkpoint was published, Unix seconds."};
+constexpr MetricInfo kCheckpointStep{"trainyard_checkpoint_last_step",
+                                     "Step of the newest checkpoint."};
+constexpr MetricInfo kCheckpointBytes{"trainyard_checkpoint_size_bytes",
+                                      "Size of the newest checkpoint."};
+constexpr MetricInfo kCheckpoints{"trainyard_checkpoints", "Checkpoints of the job that exist."};
+
+constexpr double kMs = 1000;
+
+template <typename Enum>
+std::map<Enum, int64_t> Zeros(std::initializer_list<Enum> values) {
+  std::map<Enum, int64_t> counts;
+  for (const Enum value : values) counts[value] = 0;
+  return counts;
+}
+
+void AddJobCounts(const ClusterSources& sources, Timestamp now, MetricSet& metrics) {
+  auto states = Zeros({v1::JOB_STATE_QUEUED, v1::JOB_STATE_STARTING, v1::JOB_STATE_RUNNING,
+                       v1::JOB_STATE_RECOVERING, v1::JOB_STATE_STOPPING});
+  auto reasons = Zeros({v1::PENDING_CODE_RESOURCES, v1::PENDING_CODE_PRIORITY,
+                        v1::PENDING_CODE_BACKOFF, v1::PENDING_CODE_STOPPING});
+  Timestamp oldest = now;
+  for (const std::set<int64_t>* jobs : {&sources.state.live_jobs, &sources.state.pending_jobs}) {
+    for (const int64_t id : *jobs) {
+      const JobEntry& entry = sources.state.jobs.at(id);
+      ++states[entry.job.state()];
+      const v1::PendingCode code = PendingCodeOf(sources.state, entry, now);
+      if (code != v1::PENDING_CODE_NOT_PENDING) ++reasons[code];
+      if (entry.job.attempts().empty()) oldest = std::min(oldest, entry.job.submitted_time_ms());
+    }
+  }
+  for (const auto& [state, count] : states) {
+    metrics.Add(kJobs, {{"state", EnumText(state)}}, static_cast<double>(count));
+  }
+  for (const auto& [reason, count] : reasons) {
+    metrics.Add(kPending, {{"reason", EnumText(reason)}}, static_cast<double>(count));
+  }
+  metrics.Add(kQueueDepth, {}, static_cast<double>(sources.state.pending_jobs.size()));
+  metrics.Add(kOldestWait, {}, static_cast<double>(now - oldest) / kMs);
+}
+
+struct SlotCounts {
+  int free = 0;
+  int used = 0;
+};
+
+SlotCounts CountSlots(const v1::Node& node, v1::DeviceKind kind) {
+  const int free = FreeSlots(node, kind);
+  return {free, TotalSlots(node, kind) - free};
+}
+
+// What a slot that nobody holds is.
+const char* FreeSlotState(const v1::Node& node) {
+  if (node.state() != v1::NODE_STATE_READY) return "away";
+  return TakesRanks(node) ? "free" : "cordoned";
+}
+
+void AddNodeCounts(const ClusterSources& sources, MetricSet& metrics) {
+  auto states = Zeros({v1::NODE_STATE_READY, v1::NODE_STATE_SUSPECT, v1::NODE_STATE_LOST});
+  // Kind and state.
+  std::map<std::pair<std::string, std::string>, int> slots;
+  int attached = 0;
+  for (const auto& [id, entry] : sources.state.nodes) {
+    ++states[entry.node.state()];
+    const auto observed = sources.observations.nodes.find(id);
+    if (observed != sources.observations.nodes.end() && observed->second.attached) ++attached;
+    const bool ready = entry.node.state() == v1::NODE_STATE_READY;
+    for (const v1::DeviceKind kind : kDeviceKinds) {
+      const SlotCounts counts = CountSlots(entry.node, kind);
+      if (counts.free + counts.used == 0) continue;
+      slots[{KindName(kind), FreeSlotState(entry.node)}] += counts.free;
+      slots[{KindName(kind), ready ? "used" : "away"}] += counts.used;
+    }
+  }
+  for (const auto& [state, count] : states) {
+    metrics.Add(kNodes, {{"state", EnumText(state)}}, static_cast<double>(count));
+  }
+  metrics.Add(kAttached, {}, attached);
+  for (const auto& [key, count] : slots) {
+    metrics.Add(kSlots, {{"kind", key.first}, {"state", key.second}}, count);
+  }
+}
+
+// Two nodes may bear one name; two series may not.
+std::string UniqueName(const v1::Node& node, std::set<std::string>& names) {
+  if (names.insert(node.name()).second) return node.name();
+  std::string name = absl::StrCat(node.name(), "-", node.id().substr(0, 8));
+  if (names.insert(name).second) return name;
+  return absl::StrCat(node.name(), "-", node.id());
+}
+
+// Returns how many nodes were left out.
+std::size_t AddNodes(const ClusterSources& sources, Timestamp now, MetricSet& metrics) {
+  std::set<std::string> names;
+  std::size_t added = 0;
+  for (const auto& [id, entry] : sources.state.nodes) {
+    if (added == kMaxNodesExported) break;
+    ++added;
+    const std::string name = UniqueName(entry.node, names);
+    metrics.Add(kNodeReady, {{"node", name}}, entry.node.state() == v1::NODE_STATE_READY ? 1 : 0);
+    const Timestamp silent_ms = std::max<Timestamp>(0, now - LastHeard(sources.observations, id));
+    metrics.Add(kHeartbeatAge, {{"node", name}}, static_cast<double>(silent_ms) / kMs);
+    SlotCounts counts;
+    for (const v1::DeviceKind kind : kDeviceKinds) {
+      const SlotCounts of_kind = CountSlots(entry.node, kind);
+      counts.free += of_kind.free;
+      counts.used += of_kind.used;
+    }
+    metrics.Add(kNodeSlots, {{"node", name}, {"state", "free"}}, counts.free);
+    metrics.Add(kNodeSlots, {{"node", name}, {"state", "used"}}, counts.used);
+  }
+  return sources.state.nodes.size() - added;
+}
+
+void AddRestarts(const v1::Job& job, const MetricLabels& labels, MetricSet& metrics) {
+  std::map<v1::VerdictCause, int> causes;
+  for (int i = 0; i + 1 < job.attempts_size(); ++i) ++causes[job.attempts(i).verdict().cause()];
+  for (const auto& [cause, count] : causes) {
+    MetricLabels with_cause = labels;
+    with_cause.push_back({"cause", EnumText(cause)});
+    metrics.Add(kJobRestarts, std::move(with_cause), count);
+  }
+}
+
+void AddCheckpoints(const v1::Job& job, const MetricLabels& labels, MetricSet& metrics) {
+  metrics.Add(kCheckpoints, labels, job.checkpoints_size());
+  const auto newest = std::ranges::max_element(job.checkpoints(), {}, &v1::Checkpoint::time_ms);
+  if (newest == job.checkpoints().end()) return;
+  metrics.Add(kCheckpointTime, labels, static_cast<double>(newest->time_ms()) / kMs);
+  metrics.Add(kCheckpointStep, labels, static_cast<double>(newest->step()));
+  metrics.Add(kCheckpointBytes, labels, static_cast<double>(newest->bytes()));
+}
+
+void AddJob(const ClusterSources& sources, const JobEntry& entry, Timestamp now,
+            MetricSet& metrics) {
+  const v1::Job& job = entry.job;
+  const MetricLabels labels = {{"job_id", absl::StrCat(job.id())}, {"job_name", job.name()}};
+  metrics.Add(kJobRunning, labels, job.state() == v1::JOB_STATE_RUNNING ? 1 : 0);
+  metrics.Add(kJobSubmitted, labels, static_cast<double>(job.submitted_time_ms()) / kMs);
+  const v1::Attempt* live = LiveAttempt(entry);
+  metrics.Add(kJobSlots, labels, live == nullptr ? 0 : live->ranks_size());
+  const v1::Attempt* newest = NewestAttempt(entry);
+  metrics.Add(kJobAttempt, labels, newest == nullptr ? 0 : static_cast<double>(newest->epoch()));
+  for (const auto& [phase, ms] : JobTimes(job, now)) {
+    MetricLabels with_phase = labels;
+    with_phase.push_back({"phase", std::string(phase)});
+    metrics.Add(kJobTime, std::move(with_phase), static_cast<double>(ms) / kMs);
+  }
+  AddRestarts(job, labels, metrics);
+  AddCheckpoints(job, labels, metrics);
+  sources.events.AddJobSamples(job.id(), labels, metrics);
+  sources.training.AddJobSamples(job.id(), labels, metrics);
+}
+
+// Returns how many jobs were left out.
+std::size_t AddJobs(const ClusterSources& sources, Timestamp now, MetricSet& metrics) {
+  std::set<int64_t> added;
+  std::size_t omitted = 0;
+  const auto add = [&](int64_t id) {
+    const JobEntry* entry = FindEntry(sources.state, id);
+    if (entry == nullptr || added.contains(id)) return;
+    if (added.size() == kMaxJobsExported) {
+      ++omitted;
+      return;
+    }
+    added.insert(id);
+    AddJob(sources, *entry, now, metrics);
+  };
+  for (const int64_t id : sources.state.live_jobs) add(id);
+  for (const int64_t id : sources.state.pending_jobs) add(id);
+  for (const auto& [ended_ms, id] : std::views::reverse(sources.events.ended_jobs())) {
+    if (ended_ms > now - kEndedJobKeptMs) add(id);
+  }
+  return omitted;
+}
+
+}  // namespace
+
+void AddClusterSamples(const ClusterSources& sources, Timestamp now, MetricSet& metrics) {
+  AddJobCounts(sources, now, metrics);
+  AddNodeCounts(sources, metrics);
+  sources.events.AddSamples(metrics);
+  const std::size_t jobs_omitted = AddJobs(sources, now, metrics);
+  const std::size_t nodes_omitted = AddNodes(sources, now, metrics);
+  metrics.Add(kOmitted, {{"of", "jobs"}}, static_cast<double>(jobs_omitted));
+  metrics.Add(kOmitted, {{"of", "nodes"}}, static_cast<double>(nodes_omitted));
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,145 @@
+#include "controller/metrics/event_totals.h"
+
+#include <algorithm>
+
+#include "controller/core/job_state_machine.h"
+#include "proto/support/job_spec_json.h"
+
+namespace trainyard::controller {
+namespace {
+
+using prometheus::MetricType;
+
+constexpr MetricInfo kEvents{"trainyard_events_total", "Events committed since the start, by type.",
+                             MetricType::Counter};
+constexpr MetricInfo kPlacements{"trainyard_placements_total",
+                                 "Gangs that got their slots: for a first attempt or a restart.",
+                                 MetricType::Counter};
+constexpr MetricInfo kRestarts{"trainyard_restarts_total",
+                               "Attempts placed after a failed one, by the cause of the failure.",
+                               MetricType::Counter};
+constexpr MetricInfo kFailures{"trainyard_attempts_failed_total",
+                               "Verdicts on attempts that did not end well, by cause.",
+                               MetricType::Counter};
+constexpr MetricInfo kEnded{"trainyard_jobs_ended_total", "Jobs that ended, by final state.",
+                            MetricType::Counter};
+constexpr MetricInfo kAlerts{"trainyard_alerts_total",
+                             "Alerts raised by trainers or the controller, by code.",
+                             MetricType::Counter};
+constexpr MetricInfo kJobAlerts{"trainyard_job_alerts_total", "Alerts of the job, by code.",
+                                MetricType::Counter};
+constexpr MetricInfo kQueueWait{"trainyard_queue_wait_seconds",
+                                "From submit to the first placement.", MetricType::Histogram};
+
+std::string TypeOf(const v1::Event& event) {
+  const auto* field = v1::Event::descriptor()->FindFieldByNumber(event.kind_case());
+  return field == nullptr ? "unknown" : field->name();
+}
+
+const v1::Attempt* FindAttempt(const JobEntry& entry, int64_t epoch) {
+  const auto& attempts = entry.job.attempts();
+  const auto found = std::ranges::find_if(
+      attempts, [=](const v1::Attempt& attempt) { return attempt.epoch() == epoch; });
+  return found == attempts.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+// Causes and states that have not happened yet show as 0, so that the first one is an increase.
+EventTotals::EventTotals()
+    : placements_{{"first", 0}, {"restart", 0}},
+      queue_wait_({1, 5, 15, 60, 300, 900, 3600, 14400, 43200, 86400, 604800}) {
+  for (int cause = v1::VERDICT_CAUSE_RANK_EXITED; cause <= v1::VerdictCause_MAX; ++cause) {
+    if (!v1::VerdictCause_IsValid(cause)) continue;
+    failures_[EnumText(static_cast<v1::VerdictCause>(cause))] = 0;
+    restarts_[EnumText(static_cast<v1::VerdictCause>(cause))] = 0;
+  }
+  for (const auto state : {v1::JOB_STATE_SUCCEEDED, v1::JOB_STATE_FAILED, v1::JOB_STATE_STOPPED}) {
+    ended_[EnumText(state)] = 0;
+  }
+  const auto* kinds = v1::Event::descriptor()->FindOneofByName("kind");
+  for (int i = 0; i < kinds->field_count(); ++i) events_[kinds->field(i)->name()] = 0;
+}
+
+void EventTotals::Restore(const ClusterState& state, Timestamp now) {
+  for (const auto& [id, entry] : state.jobs) {
+    if (IsTerminal(entry.job.state()) && entry.job.ended_time_ms() > now - kEndedJobKeptMs) {
+      ended_jobs_.emplace_back(entry.job.ended_time_ms(), id);
+    }
+  }
+  std::ranges::sort(ended_jobs_);
+}
+
+void EventTotals::Count(const v1::Event& event, const ClusterState& state) {
+  ++events_[TypeOf(event)];
+  if (event.has_job_placed()) {
+    CountPlacement(event, state);
+  } else if (event.has_attempt_failed()) {
+    ++failures_[EnumText(event.attempt_failed().verdict().cause())];
+  } else if (event.has_job_ended()) {
+    ++ended_[EnumText(event.job_ended().state())];
+    ended_jobs_.emplace_back(event.time_ms(), event.job_ended().job_id());
+  } else if (event.has_alert_raised()) {
+    const v1::AlertRaised& alert = event.alert_raised();
+    CountName(alert.code(), alerts_);
+    CountName(alert.code(), alerts_of_job_[alert.job_id()]);
+  }
+}
+
+void EventTotals::CountPlacement(const v1::Event& event, const ClusterState& state) {
+  const v1::JobPlaced& placed = event.job_placed();
+  const JobEntry* entry = FindEntry(state, placed.job_id());
+  if (entry == nullptr) return;
+  if (placed.epoch() == 1) {
+    ++placements_["first"];
+    const int64_t wait_ms = event.time_ms() - entry->job.submitted_time_ms();
+    queue_wait_.Observe(static_cast<double>(std::max<int64_t>(0, wait_ms)) / 1000);
+    return;
+  }
+  ++placements_["restart"];
+  const v1::Attempt* failed = FindAttempt(*entry, placed.epoch() - 1);
+  if (failed != nullptr) ++restarts_[EnumText(failed->verdict().cause())];
+}
+
+void EventTotals::CountName(const std::string& name, Counts& counts) {
+  const bool counted = counts.contains(name) || counts.size() < kMaxNamesCounted;
+  ++counts[counted ? name : "other"];
+}
+
+std::vector<int64_t> EventTotals::ForgetEnded(Timestamp now) {
+  std::vector<int64_t> forgotten;
+  while (!ended_jobs_.empty() && ended_jobs_.front().first <= now - kEndedJobKeptMs) {
+    forgotten.push_back(ended_jobs_.front().second);
+    alerts_of_job_.erase(ended_jobs_.front().second);
+    ended_jobs_.pop_front();
+  }
+  return forgotten;
+}
+
+void EventTotals::AddSamples(MetricSet& metrics) const {
+  const auto add = [&](const MetricInfo& info, const char* label, const Counts& counts) {
+    for (const auto& [name, count] : counts) {
+      metrics.Add(info, {{label, name}}, static_cast<double>(count));
+    }
+  };
+  add(kEvents, "type", events_);
+  add(kPlacements, "kind", placements_);
+  add(kRestarts, "cause", restarts_);
+  add(kFailures, "cause", failures_);
+  add(kEnded, "state", ended_);
+  add(kAlerts, "code", alerts_);
+  metrics.Add(kQueueWait, {}, queue_wait_);
+}
+
+void EventTotals::AddJobSamples(int64_t job_id, const MetricLabels& labels,
+                                MetricSet& metrics) const {
+  const auto found = alerts_of_job_.find(job_id);
+  if (found == alerts_of_job_.end()) return;
+  for (const auto& [code, count] : found->second) {
+    MetricLabels with_code = labels;
+    with_code.push_back({"code", code});
+    metrics.Add(kJobAlerts, std::move(with_code), static_cast<double>(count));
+  }
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,67 @@
+// What can only be counted as it happens: the committed events of this process's life.
+#ifndef TRAINYARD_CONTROLLER_METRICS_EVENT_TOTALS_H_
+#define TRAINYARD_CONTROLLER_METRICS_EVENT_TOTALS_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "controller/core/cluster_state.h"
+#include "proto/support/clock.h"
+#include "proto/support/metric_set.h"
+#include "trainyard/v1/event.pb.h"
+
+namespace trainyard::controller {
+
+// How long the series of a job outlive it.
+inline constexpr int64_t kEndedJobKeptMs = 10 * 60 * 1000;
+
+// Names of values that trainers choose, such as codes of alerts, are counted one by one up to this
+// many; the rest are "other".
+inline constexpr std::size_t kMaxNamesCounted = 32;
+
+// Pure; one thread.
+class EventTotals {
+ public:
+  EventTotals();
+
+  // Jobs that ended shortly before this process started.
+  void Restore(const ClusterState& state, Timestamp now);
+
+  // Counts a committed event. `state` is the state after it, or after later ones.
+  void Count(const v1::Event& event, const ClusterState& state);
+
+  // Forgets the jobs that ended more than kEndedJobKeptMs ago and returns them.
+  std::vector<int64_t> ForgetEnded(Timestamp now);
+
+  // Newest last.
+  const std::deque<std::pair<Timestamp, int64_t>>& ended_jobs() const { return ended_jobs_; }
+
+  void AddSamples(MetricSet& metrics) const;
+  // Alerts of one job, by code.
+  void AddJobSamples(int64_t job_id, const MetricLabels& labels, MetricSet& metrics) const;
+
+ private:
+  using Counts = std::map<std::string, int64_t>;
+
+  static void CountName(const std::string& name, Counts& counts);
+  void CountPlacement(const v1::Event& event, const ClusterState& state);
+
+  Counts events_;
+  Counts placements_;
+  Counts restarts_;
+  Counts failures_;
+  Counts ended_;
+  Counts alerts_;
+  std::map<int64_t, Counts> alerts_of_job_;
+  Distribution queue_wait_;
+  // End and job.
+  std::deque<std::pair<Timestamp, int64_t>> ended_jobs_;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_METRICS_EVENT_TOTALS_H_

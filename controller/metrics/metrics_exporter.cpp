@@ -1,0 +1,183 @@
+#include "controller/metrics/metrics_exporter.h"
+
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <future>
+#include <iterator>
+#include <mutex>
+#include <utility>
+
+#include "controller/metrics/cluster_samples.h"
+#include "controller/metrics/event_totals.h"
+#include "controller/metrics/training_totals.h"
+
+namespace trainyard::controller {
+namespace {
+
+using Steady = std::chrono::steady_clock;
+using Families = std::vector<prometheus::MetricFamily>;
+using HistogramFamily = prometheus::Family<prometheus::Histogram>;
+
+constexpr MetricInfo kBuildInfo{"trainyard_build_info", "1, labelled with what runs."};
+constexpr MetricInfo kSnapshotAge{"trainyard_snapshot_age_seconds",
+                                  "Age of what this page says of jobs and nodes."};
+constexpr MetricInfo kStoreSize{"trainyard_store_size_bytes",
+                                "Size of a database of the store, its write-ahead log included."};
+constexpr MetricInfo kDiskFree{"trainyard_store_disk_free_bytes",
+                               "Free space on the file system that holds the store."};
+
+// From 100 us to 10 s: a commit on a good disk takes 1 ms, on a bad day seconds.
+const prometheus::Histogram::BucketBoundaries& Durations() {
+  static const prometheus::Histogram::BucketBoundaries bounds = {
+      0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
+      0.05,   0.1,     0.25,   0.5,   1,      2.5,   5,    10};
+  return bounds;
+}
+
+HistogramFamily& MakeHistogram(prometheus::Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildHistogram().Name(name).Help(help).Register(registry);
+}
+
+constexpr std::array kStoreOperations{"append_events", "write_snapshot", "append_metrics",
+                                      "append_logs"};
+
+// The store keeps each database in a file of its own (stores.h).
+constexpr std::array kDatabases{"events", "metrics", "logs"};
+
+void AddStoreFiles(const std::string& data_dir, MetricSet& metrics) {
+  for (const char* database : kDatabases) {
+    const std::filesystem::path path = std::filesystem::path(data_dir) / database;
+    double bytes = 0;
+    bool exists = false;
+    for (const char* suffix : {".db", ".db-wal"}) {
+      std::error_code error;
+      const auto size = std::filesystem::file_size(path.string() + suffix, error);
+      if (error) continue;
+      exists = true;
+      bytes += static_cast<double>(size);
+    }
+    if (exists) metrics.Add(kStoreSize, {{"database", database}}, bytes);
+  }
+  std::error_code error;
+  const std::filesystem::space_info space = std::filesystem::space(data_dir, error);
+  if (!error) metrics.Add(kDiskFree, {}, static_cast<double>(space.available));
+}
+
+void Append(Families more, Families& families) {
+  families.insert(families.end(), std::make_move_iterator(more.begin()),
+                  std::make_move_iterator(more.end()));
+}
+
+}  // namespace
+
+struct MetricsExporter::Parts {
+  Parts(ClusterLoop& the_loop, MetricsExporterOptions the_options)
+      : loop(the_loop), options(std::move(the_options)) {
+    for (std::size_t i = 0; i < kStoreOperations.size(); ++i) {
+      store_of[i] = &store.Add({{"op", kStoreOperations[i]}}, Durations());
+    }
+  }
+
+  // Families of the newest snapshot, brought up to date when it is old.
+  Families Snapshot(double& age_seconds);
+
+  ClusterLoop& loop;
+  const MetricsExporterOptions options;
+
+  prometheus::Registry registry;
+  prometheus::Histogram& cycle =
+      MakeHistogram(registry, "trainyard_scheduler_cycle_duration_seconds",
+                    "One tick of the loop: decide, plan, commit, tell.")
+          .Add({}, Durations());
+  HistogramFamily& store =
+      MakeHistogram(registry, "trainyard_store_op_duration_seconds",
+                    "A transaction of the store, its fsync included, by operation.");
+  std::array<prometheus::Histogram*, kStoreOperations.size()> store_of{};
+  HistogramFamily& calls = MakeHistogram(registry, "trainyard_rpc_duration_seconds",
+                                         "gRPC calls that do not stream, by method and code.");
+
+  // Loop thread only.
+  EventTotals events;
+  TrainingTotals training;
+
+  std::mutex mutex;
+  // Guarded by mutex.
+  Families snapshot;
+  Steady::time_point snapshot_at{};
+};
+
+MetricsExporter::MetricsExporter(ClusterLoop& loop, const ClusterView& recovered,
+                                 MetricsExporterOptions options)
+    : parts_(std::make_unique<Parts>(loop, std::move(options))) {
+  Parts& parts = *parts_;
+  parts.events.Restore(recovered.state, recovered.now);
+  loop.Listen([&parts](const ClusterView& view, const TickSummary& summary) {
+    for (const v1::Event& event : summary.events) parts.events.Count(event, view.state);
+    for (const int64_t job_id : parts.events.ForgetEnded(view.now)) parts.training.Forget(job_id);
+    return true;
+  });
+}
+
+MetricsExporter::~MetricsExporter() = default;
+
+Families MetricsExporter::Parts::Snapshot(double& age_seconds) {
+  {
+    const std::lock_guard lock(mutex);
+    if (snapshot_at != Steady::time_point{} &&
+        Steady::now() - snapshot_at < options.snapshot_min_age) {
+      age_seconds = std::chrono::duration<double>(Steady::now() - snapshot_at).count();
+      return snapshot;
+    }
+  }
+  auto taken = std::make_shared<std::promise<void>>();
+  loop.Read([this, taken](const ClusterView& view) {
+    MetricSet metrics;
+    AddClusterSamples({view.state, view.observations, events, training}, view.now, metrics);
+    {
+      const std::lock_guard lock(mutex);
+      snapshot = metrics.Take();
+      snapshot_at = Steady::now();
+    }
+    taken->set_value();
+  });
+  taken->get_future().wait_for(options.loop_patience);
+  const std::lock_guard lock(mutex);
+  age_seconds = std::chrono::duration<double>(Steady::now() - snapshot_at).count();
+  return snapshot;
+}
+
+std::string MetricsExporter::RenderMetrics() {
+  MetricSet metrics;
+  metrics.Add(kBuildInfo, {{"version", parts_->options.version}, {"component", "controller"}}, 1);
+  AddProcessMetrics(metrics);
+  AddStoreFiles(parts_->options.data_dir, metrics);
+  if (parts_->options.more) parts_->options.more(metrics);
+  double age_seconds = 0;
+  Families snapshot = parts_->Snapshot(age_seconds);
+  if (!snapshot.empty()) metrics.Add(kSnapshotAge, {}, age_seconds);
+  Families families = metrics.Take();
+  Append(std::move(snapshot), families);
+  Append(parts_->registry.Collect(), families);
+  return RenderText(families);
+}
+
+void MetricsExporter::ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now) {
+  parts_->training.Observe(batch, now);
+}
+
+void MetricsExporter::ObserveCycle(double seconds) { parts_->cycle.Observe(seconds); }
+
+void MetricsExporter::ObserveStore(StoreOperation operation, double seconds) {
+  parts_->store_of[static_cast<std::size_t>(operation)]->Observe(seconds);
+}
+
+void MetricsExporter::ObserveCall(const std::string& method, const std::string& code,
+                                  double seconds) {
+  parts_->calls.Add({{"method", method}, {"code", code}}, Durations()).Observe(seconds);
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,58 @@
+// Everything that GET /metrics shows of the controller.
+#ifndef TRAINYARD_CONTROLLER_METRICS_METRICS_EXPORTER_H_
+#define TRAINYARD_CONTROLLER_METRICS_METRICS_EXPORTER_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "controller/api/cluster_loop.h"
+#include "proto/support/metric_set.h"
+#include "trainyard/v1/worker_control.pb.h"
+
+namespace trainyard::controller {
+
+// A use of the store that somebody waits for.
+enum class StoreOperation { kAppendEvents, kWriteSnapshot, kAppendMetrics, kAppendLogs };
+
+struct MetricsExporterOptions {
+  std::string version;
+  // Where the store's files are; what is not there is left out.
+  std::string data_dir;
+  // Further samples, asked for at each scrape on the scraping thread; may be empty.
+  std::function<void(MetricSet& metrics)> more;
+  // A snapshot that is younger is shown again: whoever asks often costs the loop no more.
+  std::chrono::milliseconds snapshot_min_age{500};
+  // How long a scrape waits for the loop.
+  std::chrono::milliseconds loop_patience{2000};
+};
+
+class MetricsExporter {
+ public:
+  // Before the loop starts: counts the loop's events from now on. `loop` outlives this.
+  MetricsExporter(ClusterLoop& loop, const ClusterView& recovered, MetricsExporterOptions options);
+  ~MetricsExporter();
+
+  // Prometheus' text format. Waits for the loop to take a snapshot of the cluster; a loop that is
+  // stuck leaves the newest snapshot there is, and trainyard_snapshot_age_seconds says how old it
+  // is. Any thread but the loop's; after the loop has stopped it shows what was known last.
+  std::string RenderMetrics();
+
+  // Loop thread only: telemetry that was not heard before.
+  void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now);
+
+  // Thread-safe; what something took, in seconds.
+  void ObserveCycle(double seconds);
+  void ObserveStore(StoreOperation operation, double seconds);
+  void ObserveCall(const std::string& method, const std::string& code, double seconds);
+
+ private:
+  struct Parts;
+  const std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_METRICS_METRICS_EXPORTER_H_

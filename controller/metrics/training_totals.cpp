@@ -1,0 +1,146 @@
+#include "controller/metrics/training_totals.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+namespace trainyard::controller {
+namespace {
+
+using prometheus::MetricType;
+
+constexpr MetricInfo kStep{"trainyard_train_step", "Optimizer steps of the newest attempt so far."};
+constexpr MetricInfo kTotalSteps{"trainyard_train_target_steps", "Steps of the whole run."};
+constexpr MetricInfo kLastStepTime{"trainyard_train_last_step_timestamp_seconds",
+                                   "When the newest step was reported, Unix seconds."};
+constexpr MetricInfo kSteps{"trainyard_train_steps_total",
+                            "Steps reported, those that were trained again included.",
+                            MetricType::Counter};
+constexpr MetricInfo kTokens{"trainyard_train_tokens_total",
+                             "Tokens trained on, those that were trained again included.",
+                             MetricType::Counter};
+constexpr MetricInfo kDataStall{"trainyard_train_data_stall_seconds_total",
+                                "Time that rank 0 waited for data.", MetricType::Counter};
+constexpr MetricInfo kStepSeconds{"trainyard_train_step_duration_seconds", "Time of a step.",
+                                  MetricType::Histogram};
+constexpr MetricInfo kCheckpointSeconds{"trainyard_checkpoint_duration_seconds",
+                                        "From the snapshot of a checkpoint to its publication.",
+                                        MetricType::Histogram};
+constexpr MetricInfo kCheckpointBlocking{"trainyard_checkpoint_blocking_seconds_total",
+                                         "Time that training stood still for checkpoints.",
+                                         MetricType::Counter};
+
+struct LastValue {
+  const char* key;
+  MetricInfo info;
+};
+
+// Well-known names of telemetry (telemetry.proto) whose last value is shown.
+constexpr std::array kLastValues{
+    LastValue{"loss", {"trainyard_train_loss", "Newest training loss, nats a token."}},
+    LastValue{"validation_loss",
+              {"trainyard_train_validation_loss", "Newest validation loss, nats a token."}},
+    LastValue{"grad_norm",
+              {"trainyard_train_grad_norm", "Newest norm of the gradient before clipping."}},
+    LastValue{"lr", {"trainyard_train_learning_rate", "Newest learning rate."}},
+    LastValue{"step_seconds", {"trainyard_train_step_seconds", "Time of the newest step."}},
+    LastValue{"tokens_per_second",
+              {"trainyard_train_tokens_per_second", "Newest tokens per second of the gang."}},
+    LastValue{"mfu", {"trainyard_train_mfu_ratio", "Newest model FLOPs utilisation, 0 to 1."}},
+    LastValue{"memory_bytes",
+              {"trainyard_train_memory_bytes", "Peak device memory of rank 0, as it reports it."}},
+};
+
+const LastValue* FindLastValue(const std::string& key) {
+  const auto found =
+      std::ranges::find_if(kLastValues, [&](const LastValue& value) { return key == value.key; });
+  return found == kLastValues.end() ? nullptr : &*found;
+}
+
+std::optional<double> Find(const v1::MetricsRecord& metrics, const char* key) {
+  const auto found = metrics.values().find(key);
+  if (found == metrics.values().end()) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace
+
+TrainingTotals::Job::Job()
+    : step_seconds({0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60, 120, 300}),
+      checkpoint_seconds({0.1, 0.5, 1, 5, 15, 30, 60, 120, 300, 900, 1800}) {}
+
+void TrainingTotals::Observe(const v1::TelemetryBatch& batch, Timestamp now) {
+  for (const v1::TelemetryRecord& record : batch.records()) {
+    if (!record.has_metrics() && !record.has_evaluation() && !record.has_checkpoint()) continue;
+    Job& job = jobs_[batch.stream().job_id()];
+    if (record.has_metrics()) {
+      // One rank speaks for the gang: the lowest that says anything.
+      if (batch.stream().epoch() == job.epoch && batch.stream().rank() > job.rank) continue;
+      job.rank = batch.stream().rank();
+      ObserveMetrics(record, batch.stream().epoch(), now, job);
+    } else if (record.has_checkpoint()) {
+      ObserveCheckpoint(record.checkpoint(), job);
+    } else if (batch.stream().epoch() >= job.epoch) {
+      job.last["validation_loss"] = record.evaluation().loss();
+    }
+  }
+}
+
+void TrainingTotals::ObserveMetrics(const v1::TelemetryRecord& record, int64_t epoch, Timestamp now,
+                                    Job& job) {
+  const v1::MetricsRecord& metrics = record.metrics();
+  if (const auto seconds = Find(metrics, "step_seconds"); seconds > 0) {
+    job.step_seconds.Observe(*seconds);
+  }
+  if (const auto stall = Find(metrics, "data_stall_seconds"); stall > 0) {
+    job.data_stall_seconds += *stall;
+  }
+  // What an older attempt still had to say is history.
+  if (epoch < job.epoch) return;
+  const bool first_of_attempt = epoch > std::exchange(job.epoch, epoch);
+  const double tokens = Find(metrics, "tokens").value_or(job.tokens);
+  // Where the attempt resumed is not known here: its first record counts as one step.
+  job.steps_counted += first_of_attempt ? 1 : std::max<int64_t>(0, metrics.step() - job.step);
+  if (!first_of_attempt && tokens > job.tokens) job.tokens_counted += tokens - job.tokens;
+  job.step = first_of_attempt ? metrics.step() : std::max(job.step, metrics.step());
+  job.tokens = tokens;
+  if (metrics.total_steps() > 0) job.total_steps = metrics.total_steps();
+  // A clock that runs ahead must not hide a hang.
+  job.step_time_ms = std::min(now, record.time_ms());
+  for (const auto& [key, value] : metrics.values()) {
+    if (FindLastValue(key) != nullptr) job.last[key] = value;
+  }
+}
+
+void TrainingTotals::ObserveCheckpoint(const v1::CheckpointRecord& record, Job& job) {
+  if (record.deleted()) return;
+  job.checkpoint_seconds.Observe(record.total_seconds());
+  if (record.blocking_seconds() > 0) job.checkpoint_blocking_seconds += record.blocking_seconds();
+}
+
+void TrainingTotals::AddJobSamples(int64_t job_id, const MetricLabels& labels,
+                                   MetricSet& metrics) const {
+  const auto found = jobs_.find(job_id);
+  if (found == jobs_.end()) return;
+  const Job& job = found->second;
+  for (const LastValue& value : kLastValues) {
+    const auto last = job.last.find(value.key);
+    if (last != job.last.end()) metrics.Add(value.info, labels, last->second);
+  }
+  if (job.epoch > 0) {
+    metrics.Add(kStep, labels, static_cast<double>(job.step));
+    metrics.Add(kLastStepTime, labels, static_cast<double>(job.step_time_ms) / 1000);
+    metrics.Add(kSteps, labels, static_cast<double>(job.steps_counted));
+    metrics.Add(kTokens, labels, job.tokens_counted);
+    metrics.Add(kDataStall, labels, job.data_stall_seconds);
+  }
+  if (job.total_steps > 0) metrics.Add(kTotalSteps, labels, static_cast<double>(job.total_steps));
+  if (job.step_seconds.count() > 0) metrics.Add(kStepSeconds, labels, job.step_seconds);
+  if (job.checkpoint_seconds.count() > 0) {
+    metrics.Add(kCheckpointSeconds, labels, job.checkpoint_seconds);
+    metrics.Add(kCheckpointBlocking, labels, job.checkpoint_blocking_seconds);
+  }
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,74 @@
+#include "controller/rpc/call_timer.h"
+
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/support/server_interceptor.h>
+
+#include <chrono>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+
+namespace trainyard::controller {
+namespace {
+
+using grpc::experimental::InterceptionHookPoints;
+using Steady = std::chrono::steady_clock;
+
+// "/trainyard.v1.JobService/SubmitJob" -> "JobService/SubmitJob".
+std::string MethodName(std::string_view path) {
+  const std::size_t service_end = path.rfind('/');
+  const std::size_t package_end = path.rfind('.', service_end);
+  return std::string(path.substr(package_end == std::string_view::npos ? 0 : package_end + 1));
+}
+
+// Lives as long as the call.
+class CallTimer final : public grpc::experimental::Interceptor {
+ public:
+  CallTimer(const ObserveCall& observe, std::string method)
+      : observe_(observe), method_(std::move(method)) {}
+
+  ~CallTimer() override {
+    observe_(method_, absl::StatusCodeToString(code_),
+             std::chrono::duration<double>(Steady::now() - begin_).count());
+  }
+
+  void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
+    if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_STATUS)) {
+      code_ = static_cast<absl::StatusCode>(methods->GetSendStatus().error_code());
+    }
+    methods->Proceed();
+  }
+
+ private:
+  const ObserveCall& observe_;
+  const std::string method_;
+  const Steady::time_point begin_ = Steady::now();
+  // A call that is gone before it has a status was cancelled.
+  absl::StatusCode code_ = absl::StatusCode::kCancelled;
+};
+
+class CallTimerFactory final : public grpc::experimental::ServerInterceptorFactoryInterface {
+ public:
+  explicit CallTimerFactory(ObserveCall observe) : observe_(std::move(observe)) {}
+
+  // gRPC takes no interceptor for a call when this returns null.
+  grpc::experimental::Interceptor* CreateServerInterceptor(
+      grpc::experimental::ServerRpcInfo* info) override {
+    if (info->type() != grpc::experimental::ServerRpcInfo::Type::UNARY) return nullptr;
+    return new CallTimer(observe_, MethodName(info->method()));
+  }
+
+ private:
+  const ObserveCall observe_;
+};
+
+}  // namespace
+
+void AddCallTimers(const ObserveCall& observe, grpc::ServerBuilder& builder) {
+  std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> factories;
+  factories.push_back(std::make_unique<CallTimerFactory>(observe));
+  builder.experimental().SetInterceptorCreators(std::move(factories));
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,18 @@
+// Measures every call of the server, whatever service it belongs to.
+#ifndef TRAINYARD_CONTROLLER_RPC_CALL_TIMER_H_
+#define TRAINYARD_CONTROLLER_RPC_CALL_TIMER_H_
+
+#include "controller/rpc/server.h"
+
+namespace grpc {
+class ServerBuilder;
+}
+
+namespace trainyard::controller {
+
+// Before the server is built.
+void AddCallTimers(const ObserveCall& observe, grpc::ServerBuilder& builder);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_RPC_CALL_TIMER_H_

@@ -1,0 +1,112 @@
+// What GET /metrics shows of a real controller whose workers are scripted.
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/controller/controller_harness.h"
+#include "tests/controller/store/temporary_directory.h"
+#include "tests/deploy/metric_page.h"
+
+namespace trainyard::controller {
+namespace {
+
+using test::ValueOf;
+
+std::string Page(const RunningController& controller) {
+  return test::HttpGet(controller.controller->http_address(), "/metrics");
+}
+
+v1::TelemetryRecord Metrics(int64_t time_ms) {
+  v1::TelemetryRecord record;
+  record.set_time_ms(time_ms);
+  record.mutable_metrics()->set_step(5);
+  record.mutable_metrics()->set_total_steps(50);
+  auto& values = *record.mutable_metrics()->mutable_values();
+  for (const char* key : {"loss", "grad_norm", "lr", "step_seconds", "tokens_per_second", "mfu",
+                          "tokens", "memory_bytes", "data_stall_seconds"}) {
+    values[key] = 0.5;
+  }
+  return record;
+}
+
+// A job that has said everything that a trainer can say, failed once and runs again.
+void RunEventfulJob(RunningController& controller, FakeWorker& worker, int64_t job) {
+  worker.Take(v1::ControllerMessage::kStartAttempt);
+  worker.SendFact(1, StartedFact(job));
+  const v1::StreamId stream = Stream(job, v1::STREAM_KIND_TELEMETRY);
+  worker.SendRecord(stream, 0, 100, Metrics(controller.clock.Now()));
+  v1::TelemetryRecord checkpoint;
+  checkpoint.mutable_checkpoint()->set_step(5);
+  checkpoint.mutable_checkpoint()->set_path("/checkpoints/5");
+  checkpoint.mutable_checkpoint()->set_bytes(1 << 20);
+  checkpoint.mutable_checkpoint()->set_total_seconds(2);
+  checkpoint.mutable_checkpoint()->set_blocking_seconds(0.25);
+  worker.SendRecord(stream, 100, 200, checkpoint);
+  v1::TelemetryRecord evaluation;
+  evaluation.mutable_evaluation()->set_step(5);
+  evaluation.mutable_evaluation()->set_data_set("val");
+  evaluation.mutable_evaluation()->set_loss(2);
+  worker.SendRecord(stream, 200, 300, evaluation);
+  v1::TelemetryRecord alert;
+  alert.mutable_alert()->set_step(5);
+  alert.mutable_alert()->set_code("nan_loss");
+  worker.SendRecord(stream, 300, 400, alert);
+  worker.TakeAcknowledged(stream, 400);
+  worker.SendOutput(Stream(job, v1::STREAM_KIND_LOG), 0, "twelve bytes");
+  worker.TakeAcknowledged(Stream(job, v1::STREAM_KIND_LOG), 12);
+  worker.SendFact(2, ExitedFact(job, 3));
+  worker.Take(v1::ControllerMessage::kStopAttempt);
+  worker.SendFact(3, ClearedFact(job));
+  controller.WaitForJob(job, [](const v1::Job& seen) {
+    return seen.attempts().rbegin()->state() == v1::ATTEMPT_STATE_ENDED;
+  });
+  controller.clock.Advance(60'000);
+  worker.Take(v1::ControllerMessage::kStartAttempt);
+}
+
+TEST(MetricsPageTest, ShowsEverythingThatDashboardsBuildOn) {
+  const TemporaryDirectory directory;
+  RunningController controller(directory.path(), "127.0.0.1:0");
+  FakeWorker worker(controller.channel, TestHello("n1", 2));
+  worker.Take(v1::ControllerMessage::kWelcome);
+  const int64_t job = controller.Submit("eventful");
+  RunEventfulJob(controller, worker, job);
+  EXPECT_EQ(controller.Submit("waits", 2), job + 1);
+  // The call's timer tells after its answer is out.
+  std::string page;
+  do {
+    page = Page(controller);
+  } while (page.find("method=\"JobService/SubmitJob\"") == std::string::npos);
+  test::ExpectGolden("controller_metrics.txt", test::ShapeOf(page));
+
+  EXPECT_EQ(ValueOf(page, "trainyard_ingest_bytes_total{kind=\"log\"}"), 12);
+  EXPECT_EQ(ValueOf(page, "trainyard_ingest_bytes_total{kind=\"telemetry\"}"), 400);
+  EXPECT_EQ(ValueOf(page, "trainyard_events_total{type=\"attempt_failed\"}"), 1);
+  EXPECT_EQ(ValueOf(page, "trainyard_restarts_total{cause=\"rank_exited\"}"), 1);
+  EXPECT_GT(ValueOf(page, "trainyard_store_size_bytes{database=\"events\"}"), 0);
+  EXPECT_GT(ValueOf(page, "trainyard_store_op_duration_seconds_count{op=\"append_events\"}"), 2);
+  EXPECT_GT(ValueOf(page, "trainyard_scheduler_cycle_duration_seconds_count"), 2);
+  EXPECT_EQ(ValueOf(page,
+                    "trainyard_job_alerts_total{job_id=\"1\",job_name=\"eventful\","
+                    "code=\"nan_loss\"}"),
+            1);
+}
+
+TEST(MetricsPageTest, RefusedCallsAreCountedByTheirCode) {
+  RunningController controller(OpenMemoryStores(), {}, "127.0.0.1:0");
+  grpc::ClientContext context;
+  v1::GetJobRequest request;
+  request.set_job("99");
+  v1::GetJobResponse response;
+  EXPECT_EQ(controller.jobs->GetJob(&context, request, &response).error_code(),
+            grpc::StatusCode::NOT_FOUND);
+  std::string page;
+  do {
+    page = Page(controller);
+  } while (page.find("JobService/GetJob") == std::string::npos);
+  EXPECT_EQ(ValueOf(page,
+                    "trainyard_rpc_duration_seconds_count{code=\"NOT_FOUND\","
+                    "method=\"JobService/GetJob\"}"),
+            1);
+}
+
+}  // namespace
+}  // namespace trainyard::controller

@@ -1,0 +1,141 @@
+#include "worker/metrics/metrics_server.h"
+
+#include <filesystem>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/deploy/metric_page.h"
+#include "tests/worker/spool/temporary_dir.h"
+
+namespace trainyard::worker {
+namespace {
+
+using test::HttpGet;
+using test::ValueOf;
+using testing::HasSubstr;
+using testing::Not;
+
+v1::Fact Exited(int exit_code, int signal = 0, bool out_of_memory = false,
+                const std::string& spawn_error = "") {
+  v1::Fact fact;
+  fact.mutable_rank_exited()->set_exit_code(exit_code);
+  fact.mutable_rank_exited()->set_signal(signal);
+  fact.mutable_rank_exited()->set_out_of_memory(out_of_memory);
+  fact.mutable_rank_exited()->set_spawn_error(spawn_error);
+  return fact;
+}
+
+WorkerFigures Figures() {
+  WorkerFigures figures;
+  figures.node = "n1";
+  figures.version = "1.2.3";
+  for (int i = 0; i < 3; ++i) {
+    v1::Slot& slot = *figures.inventory.add_slots();
+    slot.set_index(i);
+    slot.set_kind(i < 2 ? v1::DEVICE_KIND_GPU : v1::DEVICE_KIND_CPU);
+    if (i < 2) slot.set_uuid("GPU-" + std::to_string(i));
+  }
+  figures.ranks = {{{{{7, 2}, 4}, 1, "running"}, "llama"}, {{{{7, 1}, 4}, 1, "leaving"}, "llama"}};
+  figures.connected = true;
+  figures.connections = 3;
+  figures.shipped_log_bytes = 1000;
+  figures.shipped_telemetry_bytes = 200;
+  figures.unsent_facts = 1;
+  figures.in_flight_bytes = 64;
+  return figures;
+}
+
+class MetricsServerTest : public testing::Test {
+ protected:
+  std::unique_ptr<MetricsServer> Start(bool gpus) {
+    auto server = MetricsServer::Start({.listen = "127.0.0.1:0",
+                                        .data_dir = directory_.path(),
+                                        .gpu_metrics = gpus,
+                                        .nvml_library = FAKE_NVML});
+    EXPECT_TRUE(server.ok()) << server.status();
+    return *std::move(server);
+  }
+
+  TemporaryDir directory_;
+};
+
+TEST_F(MetricsServerTest, ShowsEverythingThatDashboardsBuildOn) {
+  const auto server = Start(true);
+  server->Publish(Figures());
+  // The listener counts a scrape after it.
+  HttpGet(server->address(), "/metrics");
+  const std::string page = HttpGet(server->address(), "/metrics");
+  test::ExpectGolden("worker_metrics.txt", test::ShapeOf(page));
+  EXPECT_EQ(ValueOf(page, "trainyard_worker_processes{state=\"running\"}"), 1);
+  EXPECT_EQ(ValueOf(page, "trainyard_worker_processes{state=\"leaving\"}"), 1);
+  EXPECT_EQ(ValueOf(page, "trainyard_worker_processes{state=\"waiting\"}"), 0);
+  EXPECT_EQ(ValueOf(page, "trainyard_worker_slots{kind=\"gpu\",state=\"used\"}"), 1);
+  EXPECT_EQ(ValueOf(page, "trainyard_worker_slots{kind=\"gpu\",state=\"free\"}"), 1);
+  EXPECT_EQ(ValueOf(page, "trainyard_worker_slots{kind=\"cpu\",state=\"free\"}"), 1);
+  EXPECT_EQ(ValueOf(page, "trainyard_worker_shipped_bytes_total{kind=\"log\"}"), 1000);
+  EXPECT_EQ(ValueOf(page, "trainyard_worker_connected"), 1);
+  EXPECT_GT(ValueOf(page, "trainyard_worker_disk_free_bytes"), 0);
+  EXPECT_EQ(ValueOf(page,
+                    "trainyard_gpu_assignment_info{uuid=\"GPU-1\",UUID=\"GPU-1\",gpu=\"1\","
+                    "node=\"n1\",job_id=\"7\",job_name=\"llama\",attempt=\"2\",rank=\"4\"}"),
+            1);
+  EXPECT_THAT(page, Not(HasSubstr("attempt=\"1\""))) << "a join needs one series a GPU";
+  EXPECT_EQ(ValueOf(page,
+                    "DCGM_FI_DEV_GPU_UTIL{gpu=\"1\",UUID=\"GPU-1\",device=\"nvidia1\","
+                    "modelName=\"NVIDIA H200\",hostname=\"n1\"}"),
+            91);
+  EXPECT_EQ(ValueOf(page, "trainyard_worker_gpu_healthy{gpu=\"1\",uuid=\"GPU-1\",node=\"n1\"}"), 1);
+}
+
+TEST_F(MetricsServerTest, LeavesGpusToDcgmExporter) {
+  const auto server = Start(false);
+  server->Publish(Figures());
+  const std::string page = HttpGet(server->address(), "/metrics");
+  EXPECT_THAT(page, Not(HasSubstr("DCGM_")));
+  // Nobody else knows who holds which GPU.
+  EXPECT_THAT(page, HasSubstr("trainyard_gpu_assignment_info{"));
+}
+
+TEST_F(MetricsServerTest, MeasuresTheSpool) {
+  std::filesystem::create_directories(directory_.path() + "/attempts/7/1/rank0");
+  const auto server = Start(false);
+  server->Publish(Figures());
+  std::FILE* file = std::fopen((directory_.path() + "/attempts/7/1/rank0/output.log").c_str(), "w");
+  std::fputs("0123456789", file);
+  std::fclose(file);
+  EXPECT_EQ(ValueOf(HttpGet(server->address(), "/metrics"), "trainyard_worker_spool_bytes"), 10);
+}
+
+TEST_F(MetricsServerTest, SaysWhyItCannotListen) {
+  const auto server = Start(false);
+  const auto listen = [&](const std::string& address) {
+    return MetricsServer::Start({.listen = address, .data_dir = directory_.path()}).status();
+  };
+  const absl::Status taken = listen(server->address());
+  EXPECT_EQ(taken.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(taken.message()), HasSubstr("--metrics-listen"));
+  for (const char* address : {"", "7072", ":7072", "127.0.0.1:", "127.0.0.1:70000", "host:7072",
+                              "127.0.0.1:0,127.0.0.1:0", "127.0.0.1:80s", "127.0.0.1:0 "}) {
+    EXPECT_EQ(listen(address).code(), absl::StatusCode::kInvalidArgument) << address;
+  }
+}
+
+TEST(FactTotalsTest, CountsStartsAndEnds) {
+  FactTotals totals;
+  v1::Fact started;
+  started.mutable_rank_started()->set_epoch(1);
+  totals.Count(started);
+  started.mutable_rank_started()->set_epoch(2);
+  totals.Count(started);
+  EXPECT_EQ(totals.starts, 2);
+  EXPECT_EQ(totals.restarts, 1);
+  totals.Count(Exited(0));
+  totals.Count(Exited(3));
+  totals.Count(Exited(0, 9));
+  totals.Count(Exited(0, 9, true));
+  totals.Count(Exited(127, 0, false, "no such file"));
+  for (const auto& [reason, count] : totals.exits) EXPECT_EQ(count, 1) << reason;
+}
+
+}  // namespace
+}  // namespace trainyard::worker

@@ -1,0 +1,62 @@
+// What the GPUs of this node are doing, through NVML.
+#ifndef TRAINYARD_WORKER_DEVICE_GPU_MONITOR_H_
+#define TRAINYARD_WORKER_DEVICE_GPU_MONITOR_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace trainyard::worker {
+
+// A value that the device, or the driver's version, does not tell is absent.
+struct GpuReading {
+  // Position in NVML's order.
+  int index = 0;
+  std::string uuid;
+  std::string model;
+  // Why the GPU does not answer; empty when it does.
+  std::string error;
+
+  std::optional<double> utilization_percent;
+  std::optional<double> memory_utilization_percent;
+  std::optional<double> memory_used_mib;
+  std::optional<double> memory_free_mib;
+  std::optional<double> temperature_celsius;
+  std::optional<double> memory_temperature_celsius;
+  std::optional<double> power_watts;
+  std::optional<double> energy_millijoules;
+  std::optional<double> sm_clock_mhz;
+  std::optional<double> memory_clock_mhz;
+  // Newest XID error since the monitor was opened; 0 when there was none.
+  std::optional<double> last_xid;
+  std::optional<double> pcie_replays;
+  std::optional<double> ecc_corrected_volatile;
+  std::optional<double> ecc_uncorrected_volatile;
+  std::optional<double> ecc_corrected_aggregate;
+  std::optional<double> ecc_uncorrected_aggregate;
+  std::optional<double> remapped_rows_uncorrected;
+  std::optional<double> row_remap_failed;
+};
+
+// Keeps NVML loaded. One thread at a time.
+class GpuMonitor {
+ public:
+  // NOT_FOUND when there is no driver; UNAVAILABLE, with NVML's words, when it does not work.
+  static absl::StatusOr<std::unique_ptr<GpuMonitor>> Open(const std::string& library);
+  ~GpuMonitor();
+
+  // One for each GPU that answered when this was opened, in NVML's order. May take some ms a GPU.
+  std::vector<GpuReading> Read();
+
+ private:
+  class Session;
+  explicit GpuMonitor(std::unique_ptr<Session> session);
+  const std::unique_ptr<Session> session_;
+};
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_DEVICE_GPU_MONITOR_H_

@@ -1,0 +1,158 @@
+#include "worker/metrics/metrics_server.h"
+
+#include <prometheus/collectable.h>
+#include <prometheus/exposer.h>
+
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "spdlog/spdlog.h"
+#include "worker/device/gpu_monitor.h"
+
+namespace trainyard::worker {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct HostPort {
+  std::string host;
+  int port = 0;
+};
+
+absl::StatusOr<HostPort> ParseListen(const std::string& listen) {
+  const std::size_t colon = listen.rfind(':');
+  HostPort result;
+  // Nothing but an address: the listener takes options after commas, and no host names.
+  const bool legal = listen.find_first_not_of("0123456789abcdefABCDEF.:[]") == std::string::npos;
+  if (!legal || colon == std::string::npos || colon == 0 ||
+      !absl::SimpleAtoi(listen.substr(colon + 1), &result.port) || result.port < 0 ||
+      result.port > 65535) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--metrics-listen ", listen, ": expected IP:PORT, such as 127.0.0.1:7072 or [::1]:7072"));
+  }
+  result.host = listen.substr(0, colon);
+  return result;
+}
+
+// Bytes of the files below a directory. Files come and go meanwhile.
+int64_t BytesBelow(const fs::path& directory) {
+  int64_t bytes = 0;
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(directory, error); !error && entry != fs::end(entry);
+       entry.increment(error)) {
+    std::error_code gone;
+    const auto size = entry->is_regular_file(gone) ? entry->file_size(gone) : 0;
+    if (!gone) bytes += static_cast<int64_t>(size);
+  }
+  return bytes;
+}
+
+SpoolFigures MeasureSpool(const std::string& data_dir) {
+  SpoolFigures figures;
+  figures.spool_bytes = BytesBelow(fs::path(data_dir) / "attempts");
+  std::error_code error;
+  const fs::space_info space = fs::space(data_dir, error);
+  if (!error) figures.disk_free_bytes = static_cast<int64_t>(space.available);
+  return figures;
+}
+
+class Page final : public prometheus::Collectable {
+ public:
+  explicit Page(const MetricsServerOptions& options) : data_dir_(options.data_dir) {
+    if (!options.gpu_metrics) return;
+    auto monitor = GpuMonitor::Open(options.nvml_library);
+    if (monitor.ok()) {
+      gpus_ = *std::move(monitor);
+    } else if (!absl::IsNotFound(monitor.status())) {
+      spdlog::warn("no GPU metrics: {}", std::string(monitor.status().message()));
+    }
+  }
+
+  void Publish(WorkerFigures figures) {
+    const std::lock_guard lock(figures_mutex_);
+    figures_ = std::move(figures);
+  }
+
+  std::vector<prometheus::MetricFamily> Collect() const override {
+    MetricSet metrics;
+    if (const std::optional<WorkerFigures> figures = Figures(); figures.has_value()) {
+      AddWorkerSamples(*figures, MeasureSpool(data_dir_), metrics);
+      AddGpuAssignments(*figures, metrics);
+      AddGpus(figures->node, metrics);
+    }
+    AddProcessMetrics(metrics);
+    return metrics.Take();
+  }
+
+ private:
+  std::optional<WorkerFigures> Figures() const {
+    const std::lock_guard lock(figures_mutex_);
+    return figures_;
+  }
+
+  void AddGpus(const std::string& node, MetricSet& metrics) const {
+    if (gpus_ == nullptr) return;
+    const std::lock_guard lock(gpus_mutex_);
+    AddGpuSamples(node, gpus_->Read(), metrics);
+  }
+
+  const std::string data_dir_;
+  mutable std::mutex figures_mutex_;
+  // Guarded by figures_mutex_; nothing before the first Publish.
+  std::optional<WorkerFigures> figures_;
+  mutable std::mutex gpus_mutex_;
+  // Null without GPUs; used under gpus_mutex_.
+  std::unique_ptr<GpuMonitor> gpus_;
+};
+
+absl::Status CannotListen(const MetricsServerOptions& options, const char* cause) {
+  return absl::UnavailableError(
+      absl::StrCat("cannot serve metrics on ", options.listen, " (", cause,
+                   "); is the port in use? Choose another with --metrics-listen IP:PORT, port 0 "
+                   "for a free one, or --metrics-listen off"));
+}
+
+}  // namespace
+
+struct MetricsServer::Parts {
+  explicit Parts(const MetricsServerOptions& options) : page(std::make_shared<Page>(options)) {}
+
+  const std::shared_ptr<Page> page;
+  std::unique_ptr<prometheus::Exposer> exposer;
+  std::string address;
+};
+
+absl::StatusOr<std::unique_ptr<MetricsServer>> MetricsServer::Start(MetricsServerOptions options) {
+  absl::StatusOr<HostPort> where = ParseListen(options.listen);
+  if (!where.ok()) return where.status();
+  auto parts = std::make_unique<Parts>(options);
+  // Small and patient with nobody: Prometheus needs one connection.
+  const std::vector<std::string> settings = {
+      "listening_ports",    options.listen, "num_threads",       "2",
+      "request_timeout_ms", "5000",         "enable_keep_alive", "no"};
+  try {
+    parts->exposer = std::make_unique<prometheus::Exposer>(settings);
+    const std::vector<int> ports = parts->exposer->GetListeningPorts();
+    if (ports.empty()) return CannotListen(options, "no port was opened");
+    parts->address = absl::StrCat(where->host, ":", ports.front());
+    parts->exposer->RegisterCollectable(parts->page);
+  } catch (const std::exception& error) {
+    return CannotListen(options, error.what());
+  }
+  return std::unique_ptr<MetricsServer>(new MetricsServer(std::move(parts)));
+}
+
+MetricsServer::MetricsServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+MetricsServer::~MetricsServer() = default;
+
+const std::string& MetricsServer::address() const { return parts_->address; }
+
+void MetricsServer::Publish(WorkerFigures figures) { parts_->page->Publish(std::move(figures)); }
+
+}  // namespace trainyard::worker

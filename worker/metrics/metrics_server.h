@@ -1,0 +1,43 @@
+// GET /metrics of the worker: a small listener with threads of its own.
+#ifndef TRAINYARD_WORKER_METRICS_METRICS_SERVER_H_
+#define TRAINYARD_WORKER_METRICS_METRICS_SERVER_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "worker/metrics/worker_samples.h"
+
+namespace trainyard::worker {
+
+struct MetricsServerOptions {
+  // IP:PORT; port 0 picks a free one.
+  std::string listen;
+  std::string data_dir;
+  // Measure GPUs through NVML. Not where dcgm-exporter does: every value would be there twice.
+  bool gpu_metrics = true;
+  std::string nvml_library = "libnvidia-ml.so.1";
+};
+
+class MetricsServer {
+ public:
+  // Serves. INVALID_ARGUMENT: not an address. UNAVAILABLE: it cannot listen there. The messages say
+  // what to do.
+  static absl::StatusOr<std::unique_ptr<MetricsServer>> Start(MetricsServerOptions options);
+  ~MetricsServer();
+
+  // IP:PORT with the real port.
+  const std::string& address() const;
+
+  // What scrapes show from now on. Any thread; never waits for a scrape.
+  void Publish(WorkerFigures figures);
+
+ private:
+  struct Parts;
+  explicit MetricsServer(std::unique_ptr<Parts> parts);
+  const std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_METRICS_METRICS_SERVER_H_

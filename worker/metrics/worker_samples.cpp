@@ -1,0 +1,201 @@
+#include "worker/metrics/worker_samples.h"
+
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace trainyard::worker {
+namespace {
+
+using prometheus::MetricType;
+
+constexpr MetricInfo kBuildInfo{"trainyard_build_info", "1, labelled with what runs."};
+constexpr MetricInfo kProcesses{"trainyard_worker_processes",
+                                "Ranks of attempts that are not over, by state."};
+constexpr MetricInfo kStarts{"trainyard_worker_process_starts_total", "Ranks started.",
+                             MetricType::Counter};
+constexpr MetricInfo kRestarts{"trainyard_worker_process_restarts_total",
+                               "Ranks started for an attempt after the first.",
+                               MetricType::Counter};
+constexpr MetricInfo kExits{"trainyard_worker_process_exits_total",
+                            "Ranks that ended, by how they ended.", MetricType::Counter};
+constexpr MetricInfo kConnected{"trainyard_worker_connected",
+                                "1 while the stream to the controller is open, else 0."};
+constexpr MetricInfo kConnections{"trainyard_worker_connections_total",
+                                  "Times that the controller welcomed this worker.",
+                                  MetricType::Counter};
+constexpr MetricInfo kUnsentFacts{"trainyard_worker_unacknowledged_facts",
+                                  "Facts on disk that the controller has not stored yet."};
+constexpr MetricInfo kInFlight{"trainyard_worker_in_flight_bytes",
+                               "Bytes of streams sent and not yet stored by the controller."};
+constexpr MetricInfo kShipped{"trainyard_worker_shipped_bytes_total",
+                              "Bytes of output and telemetry that the controller has stored.",
+                              MetricType::Counter};
+constexpr MetricInfo kSpool{"trainyard_worker_spool_bytes",
+                            "Output and telemetry of attempts that are still on this disk."};
+constexpr MetricInfo kDiskFree{"trainyard_worker_disk_free_bytes",
+                               "Free space on the file system of the data directory."};
+constexpr MetricInfo kSlots{"trainyard_worker_slots", "Slots by kind and state: free or used."};
+constexpr MetricInfo kAssignment{
+    "trainyard_gpu_assignment_info",
+    "1 for each GPU that a rank holds. Label UUID is spelled as dcgm-exporter does, for joins."};
+constexpr MetricInfo kHealthy{"trainyard_worker_gpu_healthy",
+                              "1 when NVML reads the GPU without error, else 0."};
+
+struct ReadingInfo {
+  std::optional<double> GpuReading::*value;
+  MetricInfo info;
+};
+
+// dcgm-exporter's names and units, so that dashboards made for it work unchanged.
+constexpr ReadingInfo kReadings[] = {
+    {&GpuReading::utilization_percent, {"DCGM_FI_DEV_GPU_UTIL", "GPU utilisation, percent."}},
+    {&GpuReading::memory_utilization_percent,
+     {"DCGM_FI_DEV_MEM_COPY_UTIL", "Memory utilisation, percent."}},
+    {&GpuReading::memory_used_mib, {"DCGM_FI_DEV_FB_USED", "Memory in use, MiB."}},
+    {&GpuReading::memory_free_mib, {"DCGM_FI_DEV_FB_FREE", "Memory free, MiB."}},
+    {&GpuReading::temperature_celsius, {"DCGM_FI_DEV_GPU_TEMP", "GPU temperature, Celsius."}},
+    {&GpuReading::memory_temperature_celsius,
+     {"DCGM_FI_DEV_MEMORY_TEMP", "Memory temperature, Celsius."}},
+    {&GpuReading::power_watts, {"DCGM_FI_DEV_POWER_USAGE", "Power draw, watts."}},
+    {&GpuReading::energy_millijoules,
+     {"DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", "Energy since the driver was loaded, mJ.",
+      MetricType::Counter}},
+    {&GpuReading::sm_clock_mhz, {"DCGM_FI_DEV_SM_CLOCK", "SM clock, MHz."}},
+    {&GpuReading::memory_clock_mhz, {"DCGM_FI_DEV_MEM_CLOCK", "Memory clock, MHz."}},
+    {&GpuReading::last_xid,
+     {"DCGM_FI_DEV_XID_ERRORS", "Newest XID error since the worker's start; 0 when none."}},
+    {&GpuReading::pcie_replays,
+     {"DCGM_FI_DEV_PCIE_REPLAY_COUNTER", "PCIe retries.", MetricType::Counter}},
+    {&GpuReading::ecc_corrected_volatile,
+     {"DCGM_FI_DEV_ECC_SBE_VOL_TOTAL", "Corrected ECC errors since the driver was loaded.",
+      MetricType::Counter}},
+    {&GpuReading::ecc_uncorrected_volatile,
+     {"DCGM_FI_DEV_ECC_DBE_VOL_TOTAL", "Uncorrected ECC errors since the driver was loaded.",
+      MetricType::Counter}},
+    {&GpuReading::ecc_corrected_aggregate,
+     {"DCGM_FI_DEV_ECC_SBE_AGG_TOTAL", "Corrected ECC errors of the GPU's life.",
+      MetricType::Counter}},
+    {&GpuReading::ecc_uncorrected_aggregate,
+     {"DCGM_FI_DEV_ECC_DBE_AGG_TOTAL", "Uncorrected ECC errors of the GPU's life.",
+      MetricType::Counter}},
+    {&GpuReading::remapped_rows_uncorrected,
+     {"DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS", "Rows remapped for uncorrectable errors.",
+      MetricType::Counter}},
+    {&GpuReading::row_remap_failed,
+     {"DCGM_FI_DEV_ROW_REMAP_FAILURE", "1 when remapping of a row failed."}},
+};
+
+const char* ExitReason(const v1::RankExited& exited) {
+  if (!exited.spawn_error().empty()) return "spawn_failed";
+  if (exited.out_of_memory()) return "out_of_memory";
+  if (exited.signal() != 0) return "signaled";
+  return exited.exit_code() == 0 ? "completed" : "exited";
+}
+
+const char* KindName(v1::DeviceKind kind) { return kind == v1::DEVICE_KIND_GPU ? "gpu" : "cpu"; }
+
+const v1::Slot* SlotOf(const WorkerFigures& figures, const RankFigures& rank) {
+  const int slot = rank.view.slot;
+  if (slot < 0 || slot >= figures.inventory.slots_size()) return nullptr;
+  return &figures.inventory.slots(slot);
+}
+
+void AddProcesses(const WorkerFigures& figures, MetricSet& metrics) {
+  std::map<std::string, int> states = {
+      {"waiting", 0}, {"starting", 0}, {"running", 0}, {"leaving", 0}, {"ended", 0}};
+  for (const RankFigures& rank : figures.ranks) ++states[rank.view.state];
+  for (const auto& [state, count] : states) metrics.Add(kProcesses, {{"state", state}}, count);
+  metrics.Add(kStarts, {}, static_cast<double>(figures.facts.starts));
+  metrics.Add(kRestarts, {}, static_cast<double>(figures.facts.restarts));
+  for (const auto& [reason, count] : figures.facts.exits) {
+    metrics.Add(kExits, {{"reason", reason}}, static_cast<double>(count));
+  }
+}
+
+void AddSlots(const WorkerFigures& figures, MetricSet& metrics) {
+  std::map<std::string, int> total;
+  std::map<std::string, std::set<int>> used;
+  for (const v1::Slot& slot : figures.inventory.slots()) ++total[KindName(slot.kind())];
+  for (const RankFigures& rank : figures.ranks) {
+    const v1::Slot* slot = SlotOf(figures, rank);
+    if (slot != nullptr) used[KindName(slot->kind())].insert(slot->index());
+  }
+  for (const auto& [kind, count] : total) {
+    const int busy = static_cast<int>(used[kind].size());
+    metrics.Add(kSlots, {{"kind", kind}, {"state", "free"}}, count - busy);
+    metrics.Add(kSlots, {{"kind", kind}, {"state", "used"}}, busy);
+  }
+}
+
+}  // namespace
+
+void FactTotals::Count(const v1::Fact& fact) {
+  if (fact.has_rank_started()) {
+    ++starts;
+    if (fact.rank_started().epoch() > 1) ++restarts;
+  } else if (fact.has_rank_exited()) {
+    ++exits[ExitReason(fact.rank_exited())];
+  }
+}
+
+void AddWorkerSamples(const WorkerFigures& figures, const SpoolFigures& spool, MetricSet& metrics) {
+  metrics.Add(kBuildInfo, {{"version", figures.version}, {"component", "worker"}}, 1);
+  AddProcesses(figures, metrics);
+  AddSlots(figures, metrics);
+  metrics.Add(kConnected, {}, figures.connected ? 1 : 0);
+  metrics.Add(kConnections, {}, static_cast<double>(figures.connections));
+  metrics.Add(kUnsentFacts, {}, static_cast<double>(figures.unsent_facts));
+  metrics.Add(kInFlight, {}, static_cast<double>(figures.in_flight_bytes));
+  metrics.Add(kShipped, {{"kind", "log"}}, static_cast<double>(figures.shipped_log_bytes));
+  metrics.Add(kShipped, {{"kind", "telemetry"}},
+              static_cast<double>(figures.shipped_telemetry_bytes));
+  metrics.Add(kSpool, {}, static_cast<double>(spool.spool_bytes));
+  metrics.Add(kDiskFree, {}, static_cast<double>(spool.disk_free_bytes));
+}
+
+// A join needs one series a GPU: only ranks that start or run hold one.
+void AddGpuAssignments(const WorkerFigures& figures, MetricSet& metrics) {
+  std::set<int> assigned;
+  for (const RankFigures& rank : figures.ranks) {
+    const std::string_view state = rank.view.state;
+    const v1::Slot* slot = SlotOf(figures, rank);
+    if (slot == nullptr || slot->kind() != v1::DEVICE_KIND_GPU) continue;
+    if ((state != "starting" && state != "running") || !assigned.insert(slot->index()).second) {
+      continue;
+    }
+    const std::string job_id = absl::StrCat(rank.view.key.attempt.job_id);
+    metrics.Add(kAssignment,
+                {{"uuid", slot->uuid()},
+                 {"UUID", slot->uuid()},
+                 {"gpu", absl::StrCat(slot->index())},
+                 {"node", figures.node},
+                 {"job_id", job_id},
+                 {"job_name", rank.job_name},
+                 {"attempt", absl::StrCat(rank.view.key.attempt.epoch)},
+                 {"rank", absl::StrCat(rank.view.key.rank)}},
+                1);
+  }
+}
+
+void AddGpuSamples(const std::string& node, const std::vector<GpuReading>& gpus,
+                   MetricSet& metrics) {
+  for (const GpuReading& gpu : gpus) {
+    const std::string index = absl::StrCat(gpu.index);
+    metrics.Add(kHealthy, {{"gpu", index}, {"uuid", gpu.uuid}, {"node", node}},
+                gpu.error.empty() ? 1 : 0);
+    const MetricLabels labels = {{"gpu", index},
+                                 {"UUID", gpu.uuid},
+                                 {"device", absl::StrCat("nvidia", index)},
+                                 {"modelName", gpu.model},
+                                 {"hostname", node}};
+    for (const ReadingInfo& reading : kReadings) {
+      const std::optional<double>& value = gpu.*reading.value;
+      if (value.has_value()) metrics.Add(reading.info, labels, *value);
+    }
+  }
+}
+
+}  // namespace trainyard::worker
