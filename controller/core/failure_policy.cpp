@@ -118,6 +118,10 @@ std::string WhatHappened(const v1::RankExited& exited) {
   }
 }
 
+bool LostPeer(const v1::RankExited& exited) {
+  return exited.exit_code() == kLostPeer && exited.signal() == 0;
+}
+
 // Null when no rank has failed.
 const v1::RankExited* FirstFailure(const JobEntry& entry) {
   const auto order = [](const v1::RankExited& exited) {
@@ -190,8 +194,8 @@ std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observati
   return VerdictOn(*culprit, node_id, summary);
 }
 
-bool LostPeer(const v1::RankExited& exited) {
-  return exited.exit_code() == kLostPeer && exited.signal() == 0;
+bool BlamesLostPeer(const v1::Verdict& verdict) {
+  return verdict.cause() == v1::VERDICT_CAUSE_RANK_EXITED && verdict.exit_code() == kLostPeer;
 }
 
 bool IsConsequence(const v1::RankExited& exited) {

@@ -26,8 +26,8 @@ bool IsFailure(const v1::RankExited& exited);
 std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observations& observations,
                                       const JobEntry& entry, Timestamp now);
 
-// True for the exit code of a trainer that lost a peer.
-bool LostPeer(const v1::RankExited& exited);
+// True when the verdict blames a rank only for having lost a peer.
+bool BlamesLostPeer(const v1::Verdict& verdict);
 
 // True for an end that has its cause elsewhere: a lost peer, or a stop by us.
 bool IsConsequence(const v1::RankExited& exited);

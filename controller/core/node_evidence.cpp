@@ -44,6 +44,7 @@ std::optional<Testimony> AskRank(const Scene& scene, const AttemptObservation& a
   const auto found = attempt.ranks.find(rank);
   if (found == attempt.ranks.end()) return std::nullopt;
   const RankObservation& observed = found->second;
+  if (!observed.running) return std::nullopt;
   const auto pause_ms = LongestPauseMs(scene, attempt, observed);
   if (!pause_ms.has_value()) return std::nullopt;
   const Timestamp moved_ms = observed.last_progress_ms;
@@ -56,13 +57,14 @@ std::optional<Testimony> AskRank(const Scene& scene, const AttemptObservation& a
   return Testimony::kStalled;
 }
 
-// What an attempt says that is being stopped or has finished. A rank lost its peer: when all ranks
-// elsewhere have ended without a cause of their own, the cause lies on the silent node.
+// What an attempt says that is being stopped or has finished. It failed since a rank lost its peer:
+// when all ranks elsewhere have ended without a cause of their own, the cause lies on the silent
+// node.
 Testimony AskLeavingAttempt(const JobEntry& entry, const v1::Attempt& attempt,
                             const std::string& node_id) {
-  // A user stopped it: its ranks lose each other because we end them, on no node's account.
-  if (entry.stop_requested || entry.kill_requested) return Testimony::kLeaving;
-  bool unfinished_here = false, lost_peer = false;
+  // Else ranks lose each other because we end them, on no node's account.
+  if (!BlamesLostPeer(attempt.verdict())) return Testimony::kLeaving;
+  bool unfinished_here = false;
   for (const v1::RankPlacement& rank : attempt.ranks()) {
     const auto exited = entry.exited_ranks.find(rank.rank());
     const bool has_exited = exited != entry.exited_ranks.end();
@@ -71,9 +73,18 @@ Testimony AskLeavingAttempt(const JobEntry& entry, const v1::Attempt& attempt,
       continue;
     }
     if (!has_exited || !IsConsequence(exited->second)) return Testimony::kLeaving;
-    lost_peer |= LostPeer(exited->second);
   }
-  return unfinished_here && lost_peer ? Testimony::kStalled : Testimony::kLeaving;
+  return unfinished_here ? Testimony::kStalled : Testimony::kLeaving;
+}
+
+// A rank has ended well or reached the last step: there is nothing more to train, so that standing
+// still is no sign of trouble.
+bool IsFinishing(const JobEntry& entry, const AttemptObservation& attempt) {
+  const auto ended_well = [](const auto& exited) { return !IsFailure(exited.second); };
+  if (std::ranges::any_of(entry.exited_ranks, ended_well)) return true;
+  return attempt.total_steps > 0 && std::ranges::any_of(attempt.ranks, [&](const auto& rank) {
+           return rank.second.step >= attempt.total_steps;
+         });
 }
 
 Testimony TestifyIn(const Scene& scene, const JobEntry& entry, const std::string& node_id) {
@@ -84,6 +95,7 @@ Testimony TestifyIn(const Scene& scene, const JobEntry& entry, const std::string
   const auto observed = scene.observations.attempts.find({entry.job.id(), attempt.epoch()});
   if (observed == scene.observations.attempts.end()) return Testimony::kUnwitnessed;
   const Timestamp silent_since_ms = LastHeard(scene.observations, node_id);
+  const bool finishing = IsFinishing(entry, observed->second);
   Testimony testimony = Testimony::kUnwitnessed;
   for (const v1::RankPlacement& rank : attempt.ranks()) {
     const bool runs =
@@ -91,7 +103,7 @@ Testimony TestifyIn(const Scene& scene, const JobEntry& entry, const std::string
     if (!runs || !IsHeard(scene, rank.node_id())) continue;
     const auto said = AskRank(scene, observed->second, rank.rank(), silent_since_ms);
     if (said == Testimony::kMoving) return Testimony::kMoving;
-    if (said == Testimony::kStalled) testimony = Testimony::kStalled;
+    if (said == Testimony::kStalled && !finishing) testimony = Testimony::kStalled;
   }
   return testimony;
 }

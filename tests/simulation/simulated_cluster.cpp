@@ -89,6 +89,18 @@ void SimulatedCluster::RunUntilAllEnded(int64_t ms_max) {
     if (now_ >= end) return Complain("every job ends once faults stop: one did not");
     StepOnce();
   }
+  RunFor(60000);
+  if (failure_.empty()) CheckRest();
+}
+
+void SimulatedCluster::CheckRest() {
+  for (const auto& [id, entry] : controller_.state().nodes) {
+    if (entry.node.state() == v1::NODE_STATE_LOST) continue;
+    if (!world_.RunningOn(id).empty()) return Complain(id + " still runs ranks of ended jobs");
+    const bool holds = std::ranges::any_of(
+        entry.node.slot_uses(), [](const v1::SlotUse& use) { return use.job_id() != 0; });
+    if (holds) return Complain("slots of " + id + " are still held by ended jobs");
+  }
 }
 
 void SimulatedCluster::StepOnce() {

@@ -61,7 +61,8 @@ class SimulatedCluster {
   void RunFor(int64_t ms);
   // From now on nothing breaks any more, and what can be is mended.
   void StopFaults();
-  // Runs until every job has ended; complains when that takes longer.
+  // Runs until every job has ended, and a minute more; complains when that takes longer, or when
+  // then anything still runs or holds a slot.
   void RunUntilAllEnded(int64_t ms_max);
 
   // What went wrong: the checker's words, the seed, and the last 200 events. Empty when nothing
@@ -78,6 +79,7 @@ class SimulatedCluster {
   void ActAsUsers();
   void DeliverMessages();
   void RunCheckers();
+  void CheckRest();
   void Complain(const std::string& words);
   CrashPoint NextCrash();
   bool EachSecond(double chance);

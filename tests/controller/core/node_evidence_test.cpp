@@ -141,6 +141,7 @@ TEST_F(PeerTestimonyTest, PeerThatLostItsConnectionProvesTheNodeDeadForItsOtherG
   v1::Hello bigger = cluster_.HelloOf("a");
   bigger.mutable_inventory()->add_slots()->set_index(1);
   bigger.mutable_inventory()->mutable_slots(1)->set_kind(v1::DEVICE_KIND_CPU);
+  *bigger.add_attempts() = cluster_.Report("a", job_);
   cluster_.Do(AttachWorker{bigger});
   const int64_t alone = cluster_.Submit("alone", 1, 1);
   cluster_.RunJob(alone);
@@ -153,6 +154,69 @@ TEST_F(PeerTestimonyTest, PeerThatLostItsConnectionProvesTheNodeDeadForItsOtherG
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
   EXPECT_EQ(cluster_.StateOf(alone), v1::JOB_STATE_RECOVERING);
   EXPECT_EQ(cluster_.Attempt(alone).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
+}
+
+TEST_F(PeerTestimonyTest, PeersLostDuringAStopProveNothing) {
+  v1::Hello bigger = cluster_.HelloOf("a");
+  bigger.mutable_inventory()->add_slots()->set_index(1);
+  bigger.mutable_inventory()->mutable_slots(1)->set_kind(v1::DEVICE_KIND_CPU);
+  *bigger.add_attempts() = cluster_.Report("a", job_);
+  cluster_.Do(AttachWorker{bigger});
+  const int64_t alone = cluster_.Submit("alone", 1, 1);
+  cluster_.RunJob(alone);
+  cluster_.Stop(job_);
+  cluster_.Silence("a");
+  // Its peer left first, as it was told to.
+  cluster_.ExitRank(job_, 1, 69);
+  cluster_.ClearNode(job_, "b");
+  cluster_.Pass(30000);
+  EXPECT_EQ(cluster_.StateOf(alone), v1::JOB_STATE_RUNNING);
+}
+
+TEST_F(PeerTestimonyTest, AGangThatHasTrainedAllStepsProvesNothing) {
+  Train(1, 20000);
+  cluster_.Silence("a");
+  v1::TelemetryBatch batch;
+  batch.mutable_stream()->set_job_id(job_);
+  batch.mutable_stream()->set_epoch(1);
+  batch.mutable_stream()->set_rank(1);
+  batch.add_records()->mutable_metrics()->set_step(++step_);
+  batch.mutable_records(0)->mutable_metrics()->set_total_steps(step_);
+  ObserveTelemetry(batch, cluster_.now, cluster_.observations);
+  cluster_.Pass(60000);
+  EXPECT_EQ(AboutNode("a"), Testimony::kUnwitnessed);
+  EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+}
+
+TEST(NodeEvidenceTest, PeersOfARankThatEndedWellStandStillForAReason) {
+  TestCluster cluster;
+  for (const char* id : {"a", "b", "c"}) cluster.AddNode(id, 1);
+  const int64_t job = cluster.Submit("job", 3, 1);
+  cluster.RunJob(job);
+  for (int64_t step = 1; step <= 40; ++step) {
+    cluster.Step(job, 0, step, 0.5);
+    cluster.Pass(500);
+  }
+  cluster.Silence("c");
+  cluster.ExitRank(job, 1, 0);
+  cluster.Pass(60000);
+  EXPECT_EQ(cluster.NodeStateOf("c"), v1::NODE_STATE_SUSPECT);
+  EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_RUNNING);
+}
+
+TEST_F(PeerTestimonyTest, ARankThatItsWorkerSawEndIsNoWitness) {
+  Train(1, 20000);
+  v1::RankReport& report = *cluster_.Report("b", job_).add_ranks();
+  report.set_rank(1);
+  report.set_running(true);
+  cluster_.Pass(500);
+  cluster_.Silence("a");
+  // The fact is on its way.
+  report.set_running(false);
+  cluster_.Pass(60000);
+  EXPECT_EQ(AboutNode("a"), Testimony::kUnwitnessed);
+  EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
 }
 
 TEST_F(PeerTestimonyTest, AWholeGangInTheDarkIsLeftAloneUntilTheLeaseEnds) {

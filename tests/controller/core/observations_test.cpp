@@ -96,6 +96,19 @@ TEST(ObservationsTest, TelemetryGivesProgressAndPace) {
   EXPECT_EQ(progress.validation_loss(), 4.5);
 }
 
+TEST(ObservationsTest, OwnStandstillIsNobodysSilence) {
+  Observations observations;
+  observations.since_ms = 100;
+  ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, observations);
+  ObserveHeartbeat("a", HeartbeatOf(1, 6, 10), 2000, observations);
+  ForgiveSilence(5000, observations);
+  EXPECT_EQ(observations.since_ms, 5100);
+  EXPECT_EQ(LastHeard(observations, "a"), 7000);
+  const RankObservation& rank = observations.attempts.at({1, 1}).ranks.at(0);
+  EXPECT_EQ(rank.last_progress_ms, 7000);
+  EXPECT_EQ(rank.moving_since_ms, 6000);
+}
+
 TEST(ObservationsTest, StepTimesAreBounded) {
   Observations observations;
   for (int i = 0; i < 1000; ++i) ObserveTelemetry(MetricsOf(i, i, 1), i, observations);
