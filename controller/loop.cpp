@@ -216,7 +216,7 @@ void Loop::ForgiveOwnSilence(Timestamp now) {
   const int64_t gap = now - std::exchange(last_tick_ms_, now);
   if (gap >= 0 && gap <= kStallMs) return;
   spdlog::warn("the controller stood still, or its clock was set, for {} ms", gap);
-  ForgiveSilence(gap, observations_);
+  ForgiveSilence(gap, now, observations_);
 }
 
 }  // namespace trainyard::controller

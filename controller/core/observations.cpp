@@ -142,13 +142,20 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now, Observatio
   }
 }
 
-void ForgiveSilence(int64_t gap_ms, Observations& observations) {
-  observations.since_ms += gap_ms;
-  for (auto& [id, node] : observations.nodes) node.last_heard_ms += gap_ms;
+void ForgiveSilence(int64_t gap_ms, Timestamp now, Observations& observations) {
+  const auto shift = [=](Timestamp& time) {
+    if (gap_ms > 0) {
+      time = std::min(time + gap_ms, now);
+    } else if (time > now) {
+      time += gap_ms;
+    }
+  };
+  shift(observations.since_ms);
+  for (auto& [id, node] : observations.nodes) shift(node.last_heard_ms);
   for (auto& [key, attempt] : observations.attempts) {
     for (auto& [number, rank] : attempt.ranks) {
-      rank.last_progress_ms += gap_ms;
-      rank.moving_since_ms += gap_ms;
+      shift(rank.last_progress_ms);
+      shift(rank.moving_since_ms);
     }
   }
 }

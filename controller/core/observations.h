@@ -70,9 +70,10 @@ void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat
 // Records progress from a batch of telemetry of one rank.
 void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now, Observations& observations);
 
-// The controller itself stood still, or its clock was set, for `gap_ms`: nobody's silence and
-// nobody's standing still grows by it.
-void ForgiveSilence(int64_t gap_ms, Observations& observations);
+// The controller itself stood still for `gap_ms` until now, or its clock was set by as much (back
+// when negative): nobody's silence and nobody's standing still grows by it. What has been heard by
+// the new clock already stays as it is.
+void ForgiveSilence(int64_t gap_ms, Timestamp now, Observations& observations);
 
 // When the node was last heard; a node that this controller has never heard counts from its start.
 Timestamp LastHeard(const Observations& observations, const std::string& node_id);

@@ -96,6 +96,17 @@ class AttemptWatch {
     failed.set_job_id(entry.job.id());
     failed.set_epoch(attempt.epoch());
     *failed.mutable_verdict() = verdict;
+    if (verdict.cause() == v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED) Reject(entry, attempt, verdict);
+  }
+
+  void Reject(const JobEntry& entry, const v1::Attempt& attempt, const v1::Verdict& verdict) {
+    v1::CheckpointRejected& rejected =
+        *events_.emplace_back(ControllerEvent(now_)).mutable_checkpoint_rejected();
+    rejected.set_job_id(entry.job.id());
+    rejected.set_epoch(attempt.epoch());
+    rejected.set_step(attempt.resume_step());
+    rejected.set_path(verdict.checkpoint());
+    rejected.set_reason(verdict.summary());
   }
 
   void Run(const JobEntry& entry, const v1::Attempt& attempt) {
@@ -114,6 +125,7 @@ class AttemptWatch {
     ended.set_epoch(attempt.epoch());
     if (restart.not_before_ms.has_value()) {
       ended.set_retry_not_before_ms(*restart.not_before_ms);
+      ended.set_uncounted(restart.uncounted);
       return;
     }
     v1::JobEnded& job_ended = *events_.emplace_back(ControllerEvent(now_)).mutable_job_ended();
@@ -190,22 +202,20 @@ class QueueWalk {
     for (v1::RankPlacement& rank : RanksOf(gang)) *placed.add_ranks() = std::move(rank);
     placed.set_master_address(address);
     placed.set_master_port(*port);
-    if (const v1::Checkpoint* newest = NewestCheckpoint(entry.job)) {
-      placed.set_resume_from(newest->path());
-      placed.set_resume_step(newest->step());
-    } else {
-      placed.set_resume_from(entry.job.spec().checkpoint().resume_from());
-    }
+    const StartingPoint start = NextStartingPoint(entry.job);
+    placed.set_resume_from(start.path);
+    placed.set_resume_step(start.step);
     return true;
   }
 
-  // Spread over the range by job and epoch, so that a port that is stuck, or taken by a program
-  // that is not ours, is not tried twice in a row.
+  // Spread over the range by cluster, job and epoch, so that clusters that share hosts rarely meet,
+  // and a port that is stuck, or taken by a program that is not ours, is not tried twice in a row.
   std::optional<int> FindPort(int64_t job_id, int64_t epoch, const v1::Attempt* before,
                               const std::string& address) {
     constexpr int64_t kJobStride = 131, kEpochStride = 17;
     const int64_t count = options_.last_rendezvous_port - options_.first_rendezvous_port + 1;
-    const int64_t start = job_id * kJobStride + epoch * kEpochStride;
+    const int64_t start =
+        options_.rendezvous_offset % count + job_id * kJobStride + epoch * kEpochStride;
     for (int64_t i = 0; i < count; ++i) {
       const int port = options_.first_rendezvous_port + static_cast<int>((start + i) % count);
       const bool just_used = before != nullptr && before->master_port() == port && count > 1;
