@@ -40,9 +40,9 @@ class Controller {
   // Stops.
   ~Controller();
 
-  // Stops and destroys the controller, or ends the process with exit status 0 when that takes longer
-  // than `limit`: a query that runs or a disk that hangs must not hold up whoever waits for the end.
-  // Nothing is lost then: all that was acknowledged is durable, and workers keep the rest.
+  // Stops and destroys the controller, or ends the process with exit status 0 when that takes
+  // longer than `limit`: a query that runs or a disk that hangs must not hold up whoever waits for
+  // the end. Nothing is lost then: all that was acknowledged is durable, and workers keep the rest.
   static void StopWithin(std::chrono::milliseconds limit, std::unique_ptr<Controller> controller);
 
   // "host:port" with the real port.

@@ -258,12 +258,9 @@ Listing CheckpointListing(const v1::Job& job, bool deleted_too, Timestamp now) {
   for (const v1::Checkpoint& checkpoint : job.checkpoints()) {
     if (checkpoint.deleted() && !deleted_too) continue;
     Row row;
-    row.cells = {absl::StrCat(checkpoint.step()),
-                 absl::StrCat(checkpoint.epoch()),
-                 BytesText(checkpoint.bytes()),
-                 AgeText(checkpoint.time_ms(), now),
-                 CheckpointState(checkpoint),
-                 checkpoint.path()};
+    row.cells = {absl::StrCat(checkpoint.step()), absl::StrCat(checkpoint.epoch()),
+                 BytesText(checkpoint.bytes()),   AgeText(checkpoint.time_ms(), now),
+                 CheckpointState(checkpoint),     checkpoint.path()};
     row.exact_cells = row.cells;
     row.exact_cells[2] = absl::StrCat(checkpoint.bytes());
     row.exact_cells[3] = absl::StrCat((now - checkpoint.time_ms()) / 1000);

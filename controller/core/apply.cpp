@@ -225,8 +225,7 @@ void ApplyKind(const v1::CheckpointDeleted& deleted, const v1::Event&, ClusterSt
 }
 
 void ApplyKind(const v1::CheckpointRejected& rejected, const v1::Event&, ClusterState& state) {
-  for (v1::Checkpoint& checkpoint :
-       *EntryOf(rejected.job_id(), state).job.mutable_checkpoints()) {
+  for (v1::Checkpoint& checkpoint : *EntryOf(rejected.job_id(), state).job.mutable_checkpoints()) {
     // What the same attempt has published since under that name is another one.
     const bool is_it =
         checkpoint.path() == rejected.path() && checkpoint.epoch() < rejected.epoch();

@@ -148,8 +148,8 @@ const v1::RankExited* FirstFailure(const JobEntry& entry) {
 }
 
 // Nodes of the attempt that have been silent lately: a lost peer probably ran there.
-std::string SilentNodes(const ClusterState& state, const Observations& observations,
-                        const v1::Attempt& attempt, Timestamp now) {
+std::string SilentNodesText(const ClusterState& state, const Observations& observations,
+                            const v1::Attempt& attempt, Timestamp now) {
   std::string text;
   for (const std::string& node_id : GangNodes(attempt)) {
     const int64_t silence_ms = now - LastHeard(observations, node_id);
@@ -236,26 +236,15 @@ std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observati
   std::string summary = absl::StrCat("rank ", culprit->rank(), " on ", NodeName(state, node_id),
                                      " ", WhatHappened(*attempt, *culprit));
   if (LostPeer(*culprit)) {
-    absl::StrAppend(&summary, SilentNodes(state, observations, *attempt, now));
+    absl::StrAppend(&summary, SilentNodesText(state, observations, *attempt, now));
   }
   return VerdictOn(*attempt, *culprit, summary);
 }
 
-bool BlamesLostPeer(const v1::Verdict& verdict) {
-  return verdict.cause() == v1::VERDICT_CAUSE_RANK_EXITED && verdict.exit_code() == kLostPeer;
-}
-
-bool IsConsequence(const v1::RankExited& exited) {
-  constexpr int kSigkill = 9, kSigterm = 15;
-  if (exited.signal() != 0) return exited.signal() == kSigkill || exited.signal() == kSigterm;
-  return exited.exit_code() == 0 || exited.exit_code() == kLostPeer ||
-         exited.exit_code() == kTerminated;
-}
-
-v1::Verdict NodeLostVerdict(const v1::Node& node, Timestamp now) {
+v1::Verdict NodeLostVerdict(const v1::Node& node, const std::string& evidence, Timestamp now) {
   v1::Verdict verdict =
       BlamelessVerdict(v1::VERDICT_CAUSE_NODE_LOST,
-                       absl::StrCat("node ", node.name(), " was lost: ", node.state_reason()), now);
+                       absl::StrCat("node ", node.name(), " was lost: ", evidence), now);
   verdict.set_node_id(node.id());
   verdict.set_restartable(true);
   return verdict;
@@ -302,8 +291,7 @@ RestartDecision DecideRestart(const JobEntry& entry, const v1::Verdict& verdict,
     return FallBack(entry.job, verdict, now);
   }
   if (const int tries = TriesAgainInARow(entry.job); 0 < tries && tries <= kUncountedTriesInARow) {
-    return {.not_before_ms = now + BackoffMs(entry.job.spec().restart(), tries),
-            .uncounted = true};
+    return {.not_before_ms = now + BackoffMs(entry.job.spec().restart(), tries), .uncounted = true};
   }
   const v1::RestartSpec& rules = entry.job.spec().restart();
   const Timestamp window_start = now - ToMs(rules.window());

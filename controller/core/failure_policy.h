@@ -26,14 +26,8 @@ bool IsFailure(const v1::RankExited& exited);
 std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observations& observations,
                                       const JobEntry& entry, Timestamp now);
 
-// True when the verdict blames a rank only for having lost a peer.
-bool BlamesLostPeer(const v1::Verdict& verdict);
-
-// True for an end that has its cause elsewhere: a lost peer, or a stop by us.
-bool IsConsequence(const v1::RankExited& exited);
-
-// The verdict on an attempt of which a node is lost.
-v1::Verdict NodeLostVerdict(const v1::Node& node, Timestamp now);
+// The verdict on an attempt that has lost what it had on a node.
+v1::Verdict NodeLostVerdict(const v1::Node& node, const std::string& evidence, Timestamp now);
 
 v1::Verdict CompletedVerdict(const JobEntry& entry, Timestamp now);
 v1::Verdict StoppedVerdict(bool kill, Timestamp now);

@@ -66,7 +66,8 @@ std::string ChaosJob::CheckMergedView() const {
   }
   const std::vector<double> expected = UndisturbedLosses(steps);
   for (int i = 0; i < steps; ++i) {
-    if (merged.steps(i) == i + 1 && merged.counts(i) == 1 && merged.last(i) == expected[i]) continue;
+    if (merged.steps(i) == i + 1 && merged.counts(i) == 1 && merged.last(i) == expected[i])
+      continue;
     return absl::StrCat("point ", i, " of the merged view is ", merged.counts(i), " of step ",
                         merged.steps(i), " with ", merged.last(i), " instead of ", expected[i]);
   }
@@ -100,8 +101,8 @@ std::string ChaosJob::CheckOutput(int64_t epoch, int rank) const {
   for (std::size_t i = 0; i < stored.size(); ++i) {
     const bool same = i == truth.size() || stored[i].text() == truth[i];
     if (!same || stored[i].offset() != offset) {
-      return absl::StrCat(where, "line ", i, " is `", stored[i].text(), "` at ",
-                          stored[i].offset(), " instead of ", offset);
+      return absl::StrCat(where, "line ", i, " is `", stored[i].text(), "` at ", stored[i].offset(),
+                          " instead of ", offset);
     }
     offset += static_cast<int64_t>(stored[i].text().size()) + 1;
   }

@@ -83,9 +83,11 @@ class KillTest : public testing::Test {
   // Its number is an acknowledgement. A submit that meets a dead controller may fail; then there
   // was none.
   void SubmitSmallJob(const std::string& name) {
-    const std::string file = cluster_.WriteJob(
-        name, absl::StrCat("name: ", name, "\nresources: {device: cpu}\nrestart: {max_restarts: "
-                           "100, backoff: 0}\ncommand: [/bin/echo, ", name, "]\n"));
+    const std::string file =
+        cluster_.WriteJob(name, absl::StrCat("name: ", name,
+                                             "\nresources: {device: cpu}\nrestart: {max_restarts: "
+                                             "100, backoff: 0}\ncommand: [/bin/echo, ",
+                                             name, "]\n"));
     small_jobs_[cluster_.Submit(file)] = name;
   }
 

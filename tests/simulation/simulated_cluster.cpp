@@ -288,6 +288,13 @@ void SimulatedCluster::Complain(const std::string& words) {
     if (event.has_job_submitted()) event.mutable_job_submitted()->clear_origins();
     absl::StrAppend(&failure_, i, " ", event.ShortDebugString(), "\n");
   }
+  absl::StrAppend(&failure_, "What really ran:\n");
+  for (const auto& [key, process] : world_.processes()) {
+    absl::StrAppend(&failure_, process.node_id, " job ", process.attempt.first, " attempt ",
+                    process.attempt.second, " rank ", process.rank, " phase ", process.phase, " ",
+                    process.exited.has_value() ? process.exited->ShortDebugString() : "running",
+                    "\n");
+  }
 }
 
 }  // namespace trainyard::simulation

@@ -84,12 +84,11 @@ void TrainingWorld::Signal(const std::string& node_id, const AttemptKey& attempt
 void TrainingWorld::CrashRank(const ProcessKey& key, int exit_code, int signal, Timestamp now) {
   Process& process = processes_.at(key);
   hurt_.insert(process.attempt);
-  hurt_nodes_.insert(process.node_id);
   EndAt(process, now, exit_code, signal);
 }
 
 void TrainingWorld::CrashNode(const std::string& node_id) {
-  hurt_nodes_.insert(node_id);
+  gone_.insert(node_id);
   for (auto process = processes_.begin(); process != processes_.end();) {
     if (process->second.node_id != node_id) {
       ++process;

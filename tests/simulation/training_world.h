@@ -80,8 +80,8 @@ class TrainingWorld {
 
   // Attempts that something else than the control plane has touched.
   const std::set<AttemptKey>& hurt() const { return hurt_; }
-  // True when one of those faults has happened on the node.
-  bool IsHurt(const std::string& node_id) const { return hurt_nodes_.contains(node_id); }
+  // True when the machine is gone for good.
+  bool IsGone(const std::string& node_id) const { return gone_.contains(node_id); }
   bool IsDamaged(const std::string& checkpoint) const { return damaged_.contains(checkpoint); }
   // Running processes, by node.
   std::vector<ProcessKey> RunningOn(const std::string& node_id) const;
@@ -120,7 +120,7 @@ class TrainingWorld {
   std::vector<std::string> published_;
   std::set<std::string> damaged_;
   std::set<std::string> isolated_;
-  std::set<std::string> hurt_nodes_;
+  std::set<std::string> gone_;
   std::set<AttemptKey> hurt_;
 };
 

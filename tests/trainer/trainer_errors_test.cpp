@@ -112,8 +112,8 @@ TEST(TrainerErrorsTest, DamagedCheckpoint) {
   }
   folder.spec["train"]["steps"] = 4;
   ExpectFails(folder, {.run = "again", .flags = {"--resume"}}, 74, "is damaged");
-  ExpectFails(folder, {.run = "none", .variables = {{"TRAINYARD_RESUME_FROM", "/no/such/step"}}}, 74,
-              "/no/such/step is not a checkpoint");
+  ExpectFails(folder, {.run = "none", .variables = {{"TRAINYARD_RESUME_FROM", "/no/such/step"}}},
+              74, "/no/such/step is not a checkpoint");
 }
 
 TEST(TrainerErrorsTest, LostPeer) {

@@ -123,19 +123,15 @@ TEST_P(ExitCodeTest, IsMappedToACause) {
   EXPECT_EQ(verdict.exit_code(), GetParam().first);
 }
 
-INSTANTIATE_TEST_SUITE_P(Sysexits, ExitCodeTest,
-                         ::testing::Values(std::pair{1, v1::VERDICT_CAUSE_RANK_EXITED},
-                                           std::pair{64, v1::VERDICT_CAUSE_BAD_JOB},
-                                           std::pair{65, v1::VERDICT_CAUSE_BAD_JOB},
-                                           std::pair{66, v1::VERDICT_CAUSE_BAD_JOB},
-                                           std::pair{69, v1::VERDICT_CAUSE_RANK_EXITED},
-                                           std::pair{70, v1::VERDICT_CAUSE_RANK_EXITED},
-                                           std::pair{73, v1::VERDICT_CAUSE_RANK_EXITED},
-                                           std::pair{74, v1::VERDICT_CAUSE_RANK_EXITED},
-                                           std::pair{75, v1::VERDICT_CAUSE_RANK_EXITED},
-                                           std::pair{77, v1::VERDICT_CAUSE_RANK_EXITED},
-                                           std::pair{78, v1::VERDICT_CAUSE_BAD_JOB},
-                                           std::pair{143, v1::VERDICT_CAUSE_RANK_EXITED}));
+INSTANTIATE_TEST_SUITE_P(
+    Sysexits, ExitCodeTest,
+    ::testing::Values(
+        std::pair{1, v1::VERDICT_CAUSE_RANK_EXITED}, std::pair{64, v1::VERDICT_CAUSE_BAD_JOB},
+        std::pair{65, v1::VERDICT_CAUSE_BAD_JOB}, std::pair{66, v1::VERDICT_CAUSE_BAD_JOB},
+        std::pair{69, v1::VERDICT_CAUSE_RANK_EXITED}, std::pair{70, v1::VERDICT_CAUSE_RANK_EXITED},
+        std::pair{73, v1::VERDICT_CAUSE_RANK_EXITED}, std::pair{74, v1::VERDICT_CAUSE_RANK_EXITED},
+        std::pair{75, v1::VERDICT_CAUSE_RANK_EXITED}, std::pair{77, v1::VERDICT_CAUSE_RANK_EXITED},
+        std::pair{78, v1::VERDICT_CAUSE_BAD_JOB}, std::pair{143, v1::VERDICT_CAUSE_RANK_EXITED}));
 
 TEST(RestartDecisionTest, NoRestartIsAllowedWhenTheBudgetIsZero) {
   JobEntry entry;
@@ -222,8 +218,7 @@ TEST_F(CheckpointFallbackTest, NextAttemptStartsFromTheNextOlderCheckpoint) {
   EXPECT_EQ(verdict.cause(), v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED);
   EXPECT_EQ(verdict.checkpoint(), "/c/step_20");
   EXPECT_TRUE(verdict.restartable());
-  EXPECT_EQ(verdict.summary(),
-            "rank 0 on a could not read the checkpoint of step 20, /c/step_20");
+  EXPECT_EQ(verdict.summary(), "rank 0 on a could not read the checkpoint of step 20, /c/step_20");
   EXPECT_EQ(events[1].checkpoint_rejected().path(), "/c/step_20");
   EXPECT_EQ(events[1].checkpoint_rejected().step(), 20);
   EXPECT_EQ(cluster_.Attempt(job_).epoch(), 3);

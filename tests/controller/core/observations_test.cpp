@@ -121,8 +121,8 @@ TEST(ObservationsTest, WhatIsHeardByTheNewClockStaysAsItIs) {
   // The clock goes back by 9,000; one node is heard by the new time before that is noticed.
   ObserveHeartbeat("after", HeartbeatOf(2, 6, 11), 20050, observations);
   ForgiveSilence(-9000, 20100, observations);
-  EXPECT_EQ(LastHeard(observations, "before"), 20000);
-  EXPECT_EQ(LastHeard(observations, "after"), 20050);
+  EXPECT_EQ(observations.nodes.at("before").last_heard_ms, 20000);
+  EXPECT_EQ(observations.nodes.at("after").last_heard_ms, 20050);
 }
 
 TEST(ObservationsTest, StepTimesAreBounded) {

@@ -8,7 +8,7 @@
 namespace trainyard::simulation {
 namespace {
 
-class Impl : public Checker {
+class CordonKeepsRanksOffChecker : public Checker {
  public:
   const char* Name() const override { return "cordon keeps ranks off"; }
 
@@ -31,6 +31,8 @@ class Impl : public Checker {
 
 }  // namespace
 
-std::unique_ptr<Checker> CordonKeepsRanksOff() { return std::make_unique<Impl>(); }
+std::unique_ptr<Checker> CordonKeepsRanksOff() {
+  return std::make_unique<CordonKeepsRanksOffChecker>();
+}
 
 }  // namespace trainyard::simulation

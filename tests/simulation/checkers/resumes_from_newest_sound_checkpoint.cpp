@@ -1,5 +1,6 @@
 // Each attempt starts from the newest checkpoint that the log knows and that no attempt has found
-// damaged; only damaged ones are given up; and no job fails for a damaged one while another is left.
+// damaged; only damaged ones are given up; and no job fails for a damaged one while another is
+// left.
 #include <map>
 #include <string>
 #include <utility>
@@ -10,7 +11,7 @@
 namespace trainyard::simulation {
 namespace {
 
-class Impl : public Checker {
+class ResumesFromNewestSoundCheckpointChecker : public Checker {
  public:
   const char* Name() const override { return "resumes from newest sound checkpoint"; }
 
@@ -29,7 +30,7 @@ class Impl : public Checker {
     if (event.has_checkpoint_published()) {
       const v1::Checkpoint& checkpoint = event.checkpoint_published().checkpoint();
       jobs_[event.checkpoint_published().job_id()][checkpoint.path()] = {checkpoint.step(),
-                                                                        checkpoint.epoch()};
+                                                                         checkpoint.epoch()};
     } else if (event.has_checkpoint_rejected()) {
       const v1::CheckpointRejected& rejected = event.checkpoint_rejected();
       if (!world.IsDamaged(rejected.path())) return rejected.path() + " was given up, but is sound";
@@ -65,6 +66,8 @@ class Impl : public Checker {
 
 }  // namespace
 
-std::unique_ptr<Checker> ResumesFromNewestSoundCheckpoint() { return std::make_unique<Impl>(); }
+std::unique_ptr<Checker> ResumesFromNewestSoundCheckpoint() {
+  return std::make_unique<ResumesFromNewestSoundCheckpointChecker>();
+}
 
 }  // namespace trainyard::simulation

@@ -177,7 +177,8 @@ TEST(CheckpointReaderTest, FindsMissingAndTornFiles) {
   const std::string file = step + "/rank_00000.safetensors";
   const auto open = [&] { CheckpointReader reader(step); };
   std::filesystem::resize_file(file, std::filesystem::file_size(file) - 1);
-  EXPECT_THAT(ErrorOf(open, ExitCode::kBadCheckpoint), HasSubstr("rank_00000.safetensors is damaged"));
+  EXPECT_THAT(ErrorOf(open, ExitCode::kBadCheckpoint),
+              HasSubstr("rank_00000.safetensors is damaged"));
   EXPECT_EQ(VerifyCheckpoint(step).size(), 2u);  // the size, and the tensor at the end
   std::filesystem::remove(file);
   EXPECT_THAT(ErrorOf(open, ExitCode::kBadCheckpoint), HasSubstr("missing"));
