@@ -19,7 +19,7 @@ namespace {
 using Kind = v1::ControllerMessage;
 
 // Nothing can be stored in it.
-class FullMetricStore final : public MetricStore {
+class FullMetricStore : public MetricStore {
  public:
   absl::Status Append(const std::vector<MetricBatch>&) override {
     return absl::ResourceExhaustedError("disk full");
@@ -37,13 +37,8 @@ class FullMetricStore final : public MetricStore {
 };
 
 // Whoever asks for keys waits for ever.
-class HangingMetricStore final : public MetricStore {
+class HangingMetricStore final : public FullMetricStore {
  public:
-  absl::Status Append(const std::vector<MetricBatch>&) override { return absl::OkStatus(); }
-  absl::StatusOr<int64_t> StoredOffset(const StreamKey&) override { return 0; }
-  absl::StatusOr<std::vector<v1::Series>> Read(const SeriesQuery&) override {
-    return std::vector<v1::Series>{};
-  }
   absl::StatusOr<std::vector<std::string>> Keys(int64_t) override {
     asked_.set_value();
     std::promise<void>().get_future().wait();

@@ -169,7 +169,7 @@ TEST_F(NeighbourTest, WhatAGangHasLostIsNotLostForOthers) {
   EXPECT_EQ(cluster_.StateOf(neighbour_), v1::JOB_STATE_RUNNING);
   // The gang goes on elsewhere all the same: its epoch fences what is left on a.
   cluster_.ClearNode(job_, "b");
-  cluster_.Pass(1000);
+  cluster_.Pass(2000);
   EXPECT_EQ(cluster_.Attempt(job_).epoch(), 2);
   EXPECT_EQ(cluster_.Placement(job_), "c:0 b:0");
   cluster_.Wake("a");
