@@ -40,6 +40,15 @@ std::string NewClusterId() {
   return id;
 }
 
+int64_t RendezvousOffset(const std::string& cluster_id) {
+  // FNV-1a; the top bit is dropped to keep the number positive.
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char byte : cluster_id) {
+    hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
+  }
+  return static_cast<int64_t>(hash >> 1);
+}
+
 absl::StatusOr<std::string> LoadClusterId(const std::string& directory, bool fresh) {
   const std::string path = directory + "/cluster_id";
   std::string id;

@@ -2,6 +2,7 @@
 #ifndef TRAINYARD_CONTROLLER_CLUSTER_ID_H_
 #define TRAINYARD_CONTROLLER_CLUSTER_ID_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -10,6 +11,10 @@ namespace trainyard::controller {
 
 // A random id of 32 hex digits.
 std::string NewClusterId();
+
+// Where in the range of rendezvous ports the cluster begins (CoreOptions::rendezvous_offset): the
+// same for the same id, and spread evenly over ids.
+int64_t RendezvousOffset(const std::string& cluster_id);
 
 // The id kept in `directory`/cluster_id. A new one is made when there is none, and when `fresh`: an
 // empty event log numbers its jobs from 1 again, so it is another cluster.

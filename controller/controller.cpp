@@ -2,7 +2,10 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <future>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -177,6 +180,7 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
     TRAINYARD_ASSIGN_OR_RETURN(cluster_id,
                                LoadClusterId(stores.directory->path(), loop->LogIsEmpty()));
   }
+  loop->SetRendezvousOffset(RendezvousOffset(cluster_id));
   RecoverProgress(loop->View().state, *stores.metrics, loop->observations());
   v1::GetServerInfoResponse info = ServerInfo(resolved, cluster_id, clock.Now());
   auto parts = std::make_unique<Parts>(std::move(stores), std::move(loop), std::move(cluster_id),
@@ -209,6 +213,21 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
 Controller::Controller(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
 Controller::~Controller() { Stop(); }
+
+void Controller::StopWithin(std::chrono::milliseconds limit,
+                            std::unique_ptr<Controller> controller) {
+  std::promise<void> stopped;
+  std::thread watch([limit, done = stopped.get_future()] {
+    if (done.wait_for(limit) == std::future_status::ready) return;
+    spdlog::warn("not stopped within {} ms; ending at once: nothing acknowledged is lost",
+                 limit.count());
+    spdlog::default_logger()->flush();
+    std::_Exit(EXIT_SUCCESS);
+  });
+  controller.reset();
+  stopped.set_value();
+  watch.join();
+}
 
 const std::string& Controller::address() const { return parts_->listening.address; }
 

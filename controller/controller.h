@@ -2,6 +2,7 @@
 #ifndef TRAINYARD_CONTROLLER_CONTROLLER_H_
 #define TRAINYARD_CONTROLLER_CONTROLLER_H_
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -38,6 +39,11 @@ class Controller {
 
   // Stops.
   ~Controller();
+
+  // Stops and destroys the controller, or ends the process with exit status 0 when that takes
+  // longer than `limit`: a query that runs or a disk that hangs must not hold up whoever waits for
+  // the end. Nothing is lost then: all that was acknowledged is durable, and workers keep the rest.
+  static void StopWithin(std::chrono::milliseconds limit, std::unique_ptr<Controller> controller);
 
   // "host:port" with the real port.
   const std::string& address() const;

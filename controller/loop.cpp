@@ -237,11 +237,7 @@ void Loop::ForgiveOwnSilence(Timestamp now) {
   const int64_t gap = now - std::exchange(last_tick_ms_, now);
   if (gap >= 0 && gap <= kStallMs) return;
   spdlog::warn("the controller stood still, or its clock was set, for {} ms", gap);
-  observations_.since_ms += gap;
-  for (auto& [id, node] : observations_.nodes) node.last_heard_ms += gap;
-  for (auto& [key, attempt] : observations_.attempts) {
-    for (auto& [rank, observation] : attempt.ranks) observation.last_progress_ms += gap;
-  }
+  ForgiveSilence(gap, now, observations_);
 }
 
 }  // namespace trainyard::controller

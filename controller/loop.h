@@ -53,6 +53,10 @@ class Loop final : public ClusterLoop {
   // True when nothing has ever been committed. Before Start.
   bool LogIsEmpty() const { return last_sequence_ == 0; }
 
+  // Sets CoreOptions::rendezvous_offset, for the cluster's id is known only once the log is. Before
+  // Start.
+  void SetRendezvousOffset(int64_t offset) { options_.core.rendezvous_offset = offset; }
+
   // Calls `prepare` at the beginning of each tick. Before Start.
   void BeforeTick(std::function<void(Timestamp now)> prepare) { before_tick_ = std::move(prepare); }
 
@@ -89,7 +93,7 @@ class Loop final : public ClusterLoop {
 
   EventLog& event_log_;
   const Clock& clock_;
-  const LoopOptions options_;
+  LoopOptions options_;
   const std::unique_ptr<Asio> asio_;
   std::function<void(Timestamp)> before_tick_;
   std::function<void(LoopWork, double)> observe_work_;

@@ -4,9 +4,11 @@
 #include <signal.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -19,6 +21,8 @@ namespace {
 
 constexpr int kExitStartFailed = 1;
 constexpr int kExitBadFlags = 2;
+// `trainyard dev` waits 10 s before it kills.
+constexpr std::chrono::seconds kStopLimit{7};
 
 struct Flags {
   trainyard::controller::ControllerOptions options;
@@ -121,6 +125,6 @@ int main(int argc, char** argv) {
   spdlog::info("stopping on {}; running jobs go on", received == SIGINT ? "SIGINT" : "SIGTERM");
   // A second signal ends the process at once.
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
-  (*controller)->Stop();
+  trainyard::controller::Controller::StopWithin(kStopLimit, *std::move(controller));
   return 0;
 }

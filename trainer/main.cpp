@@ -55,6 +55,9 @@ ExitCode Train(const RunConfig& config, const RuntimeEnvironment& env) {
   try {
     Trainer trainer(config, env, telemetry);
     return trainer.Run();
+  } catch (const GangError& error) {
+    if (env.rank == 0) telemetry.WriteAlert(error.step(), error.alert(), error.what());
+    throw;
   } catch (const TrainerError& error) {
     telemetry.WriteAlert(0, "exit_" + std::to_string(static_cast<int>(error.code())), error.what());
     throw;

@@ -221,8 +221,8 @@ void Trainer::CheckFinite(const StepOutcome& outcome) {
       ", samples " + std::to_string(state_.samples) + " to " +
       std::to_string(state_.samples + config_.train.global_batch - 1) +
       "). Resume from an earlier checkpoint with a lower learning rate, or skip these samples.";
-  telemetry_.WriteAlert(state_.step + 1, loss_is_bad ? "nan_loss" : "nan_gradient", message);
-  throw TrainerError(ExitCode::kInternal, message);
+  throw GangError(ExitCode::kInternal, message, loss_is_bad ? "nan_loss" : "nan_gradient",
+                  state_.step + 1);
 }
 
 void Trainer::Log(const StepOutcome& outcome) {

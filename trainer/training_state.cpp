@@ -100,7 +100,7 @@ TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& co
             state.at("tokens").get<int64_t>()};
   } catch (const json::exception& error) {
     throw TrainerError(
-        ExitCode::kBadData,
+        ExitCode::kBadCheckpoint,
         std::string("The checkpoint does not say where its run stood: ") + error.what());
   }
 }

@@ -216,6 +216,9 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
                           " published");
     case v1::Event::kCheckpointDeleted:
       return absl::StrCat("checkpoint of step ", event.checkpoint_deleted().step(), " deleted");
+    case v1::Event::kCheckpointRejected:
+      return absl::StrCat("checkpoint ", event.checkpoint_rejected().path(),
+                          " given up: ", event.checkpoint_rejected().reason());
     case v1::Event::kAlertRaised:
       return absl::StrCat("alert ", event.alert_raised().code(), " at step ",
                           event.alert_raised().step(), ": ", event.alert_raised().message());

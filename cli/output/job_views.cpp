@@ -34,6 +34,11 @@ std::string ReasonText(const v1::Job& job, const v1::PendingReason* pending) {
   return says && attempt != nullptr ? attempt->verdict().summary() : "";
 }
 
+const char* CheckpointState(const v1::Checkpoint& checkpoint) {
+  if (checkpoint.deleted()) return "deleted";
+  return checkpoint.damaged() ? "damaged" : "published";
+}
+
 std::vector<std::string> JobCells(const v1::Job& job, const v1::PendingReason* pending,
                                   Timestamp now) {
   const v1::Progress& progress = job.progress();
@@ -253,12 +258,9 @@ Listing CheckpointListing(const v1::Job& job, bool deleted_too, Timestamp now) {
   for (const v1::Checkpoint& checkpoint : job.checkpoints()) {
     if (checkpoint.deleted() && !deleted_too) continue;
     Row row;
-    row.cells = {absl::StrCat(checkpoint.step()),
-                 absl::StrCat(checkpoint.epoch()),
-                 BytesText(checkpoint.bytes()),
-                 AgeText(checkpoint.time_ms(), now),
-                 checkpoint.deleted() ? "deleted" : "published",
-                 checkpoint.path()};
+    row.cells = {absl::StrCat(checkpoint.step()), absl::StrCat(checkpoint.epoch()),
+                 BytesText(checkpoint.bytes()),   AgeText(checkpoint.time_ms(), now),
+                 CheckpointState(checkpoint),     checkpoint.path()};
     row.exact_cells = row.cells;
     row.exact_cells[2] = absl::StrCat(checkpoint.bytes());
     row.exact_cells[3] = absl::StrCat((now - checkpoint.time_ms()) / 1000);

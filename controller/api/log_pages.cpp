@@ -23,11 +23,14 @@ constexpr int kMaxLines = 5000;
 // first. NOT_FOUND: no such attempt.
 absl::StatusOr<int> CountRanks(const v1::Job& job, int64_t epoch) {
   int ranks = 0;
+  bool known = epoch == 0;
   for (const v1::Attempt& attempt : job.attempts()) {
-    if (attempt.epoch() == epoch) return attempt.ranks_size();
+    // Old attempts are kept without their ranks.
+    if (attempt.epoch() == epoch && attempt.ranks_size() > 0) return attempt.ranks_size();
+    known |= attempt.epoch() == epoch;
     ranks = std::max(ranks, attempt.ranks_size());
   }
-  if (epoch != 0) {
+  if (!known) {
     return absl::NotFoundError(absl::StrCat("job ", job.id(), " has no attempt ", epoch,
                                             "; it has ", job.attempts_size(), " so far"));
   }

@@ -143,7 +143,7 @@ void ApplyKind(const v1::AttemptCleared& cleared, const v1::Event&, ClusterState
 }
 
 // Counts a restart against the budget.
-void CountRestart(const v1::AttemptEnded& ended, Timestamp now, JobEntry& entry) {
+void CountRestart(Timestamp now, JobEntry& entry) {
   entry.restarts_without_progress =
       PublishedNewerCheckpoint(entry) ? 0 : entry.restarts_without_progress + 1;
   const Timestamp window_start = now - ToMs(entry.job.spec().restart().window());
@@ -151,7 +151,6 @@ void CountRestart(const v1::AttemptEnded& ended, Timestamp now, JobEntry& entry)
   times.push_back(now);
   while (times.front() <= window_start && times.size() > 1) times.pop_front();
   entry.job.set_restarts(static_cast<int>(times.size()));
-  entry.job.set_not_before_ms(ended.retry_not_before_ms());
 }
 
 void ApplyKind(const v1::AttemptEnded& ended, const v1::Event& event, ClusterState& state) {
@@ -167,7 +166,8 @@ void ApplyKind(const v1::AttemptEnded& ended, const v1::Event& event, ClusterSta
   state.rendezvous_in_use.erase({attempt.master_address(), attempt.master_port()});
   state.live_jobs.erase(ended.job_id());
   if (ended.retry_not_before_ms() == 0) return;
-  CountRestart(ended, event.time_ms(), entry);
+  entry.job.set_not_before_ms(ended.retry_not_before_ms());
+  if (!ended.uncounted()) CountRestart(event.time_ms(), entry);
   state.pending_jobs.insert(ended.job_id());
   state.recovering_jobs.insert(ended.job_id());
 }
@@ -222,6 +222,15 @@ void ApplyKind(const v1::CheckpointDeleted& deleted, const v1::Event&, ClusterSt
                               return old.step() == deleted.step() && old.epoch() == deleted.epoch();
                             }),
              kept.end());
+}
+
+void ApplyKind(const v1::CheckpointRejected& rejected, const v1::Event&, ClusterState& state) {
+  for (v1::Checkpoint& checkpoint : *EntryOf(rejected.job_id(), state).job.mutable_checkpoints()) {
+    // What the same attempt has published since under that name is another one.
+    const bool is_it =
+        checkpoint.path() == rejected.path() && checkpoint.epoch() < rejected.epoch();
+    if (is_it) checkpoint.set_damaged(true);
+  }
 }
 
 // An alert is history for people: it stands in the log and changes nothing.
@@ -335,6 +344,8 @@ void Apply(const v1::Event& event, ClusterState& state) {
       return ApplyKind(event.alert_raised(), event, state);
     case E::kNodeCordoned:
       return ApplyKind(event.node_cordoned(), event, state);
+    case E::kCheckpointRejected:
+      return ApplyKind(event.checkpoint_rejected(), event, state);
     case E::kNodeUncordoned:
       return ApplyKind(event.node_uncordoned(), event, state);
     case E::KIND_NOT_SET:

@@ -22,6 +22,9 @@ struct CoreOptions {
   // Rendezvous ports are taken from [first, last]; below Linux's ephemeral range.
   int first_rendezvous_port = 20000;
   int last_rendezvous_port = 29999;
+  // Where in the range this cluster begins, from 0: clusters that share a host and a range must not
+  // all begin at the same port.
+  int64_t rendezvous_offset = 0;
   // Silence after which a node is suspect.
   int64_t suspect_after_ms = 3000;
   // Silence after which a suspect node is lost if the progress of its peers has stopped too.

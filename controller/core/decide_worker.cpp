@@ -97,13 +97,12 @@ void FailForgottenAttempts(const ClusterState& state, const NodeEntry& node, con
         !HasStartedOn(entry, attempt, hello.node_id())) {
       continue;
     }
-    v1::Node forgetful = node.node;
-    forgetful.set_state_reason("its worker came back without the data of the attempt");
     v1::AttemptFailed& failed =
         *events.emplace_back(NodeEvent(state, hello.node_id(), now)).mutable_attempt_failed();
     failed.set_job_id(job_id);
     failed.set_epoch(attempt.epoch());
-    *failed.mutable_verdict() = NodeLostVerdict(forgetful, now);
+    *failed.mutable_verdict() =
+        NodeLostVerdict(node.node, "its worker came back without the data of the attempt", now);
   }
 }
 

@@ -17,6 +17,7 @@ enum ExitCode {
   kLostPeer = 69,
   kInternalError = 70,
   kCannotWrite = 73,
+  kBadCheckpoint = 74,
   kTryAgain = 75,
   kFenced = 77,
   kBadConfiguration = 78,
@@ -39,6 +40,8 @@ const char* ExitCodeMeaning(int code) {
       return "internal error";
     case kCannotWrite:
       return "cannot write";
+    case kBadCheckpoint:
+      return "cannot read its checkpoint";
     case kTryAgain:
       return "asks to be tried again";
     case kFenced:
@@ -89,11 +92,15 @@ bool IsBadJob(int exit_code) {
          exit_code == kBadConfiguration;
 }
 
-v1::VerdictCause CauseOf(const v1::RankExited& exited) {
+v1::VerdictCause CauseOf(const v1::Attempt& attempt, const v1::RankExited& exited) {
   if (!exited.spawn_error().empty()) return v1::VERDICT_CAUSE_SPAWN_FAILED;
   if (exited.out_of_memory()) return v1::VERDICT_CAUSE_OUT_OF_MEMORY;
   if (exited.signal() != 0) return v1::VERDICT_CAUSE_RANK_SIGNALED;
   if (IsBadJob(exited.exit_code())) return v1::VERDICT_CAUSE_BAD_JOB;
+  // Who was given no checkpoint cannot have found it damaged.
+  if (exited.exit_code() == kBadCheckpoint && !attempt.resume_from().empty()) {
+    return v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED;
+  }
   return v1::VERDICT_CAUSE_RANK_EXITED;
 }
 
@@ -103,8 +110,8 @@ bool CanHelpToRestart(v1::VerdictCause cause) {
   return cause != v1::VERDICT_CAUSE_BAD_JOB && cause != v1::VERDICT_CAUSE_SPAWN_FAILED;
 }
 
-std::string WhatHappened(const v1::RankExited& exited) {
-  switch (CauseOf(exited)) {
+std::string WhatHappened(const v1::Attempt& attempt, const v1::RankExited& exited) {
+  switch (CauseOf(attempt, exited)) {
     case v1::VERDICT_CAUSE_SPAWN_FAILED:
       return absl::StrCat("could not be started: ", exited.spawn_error());
     case v1::VERDICT_CAUSE_OUT_OF_MEMORY:
@@ -112,10 +119,20 @@ std::string WhatHappened(const v1::RankExited& exited) {
     case v1::VERDICT_CAUSE_RANK_SIGNALED:
       return absl::StrCat("was ended by signal ",
                           WithMeaning(exited.signal(), SignalName(exited.signal())));
+    case v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED:
+      if (attempt.resume_step() == 0) {
+        return absl::StrCat("could not read the checkpoint ", attempt.resume_from());
+      }
+      return absl::StrCat("could not read the checkpoint of step ", attempt.resume_step(), ", ",
+                          attempt.resume_from());
     default:
       return absl::StrCat("exited with code ",
                           WithMeaning(exited.exit_code(), ExitCodeMeaning(exited.exit_code())));
   }
+}
+
+bool LostPeer(const v1::RankExited& exited) {
+  return exited.exit_code() == kLostPeer && exited.signal() == 0;
 }
 
 // Null when no rank has failed.
@@ -131,8 +148,8 @@ const v1::RankExited* FirstFailure(const JobEntry& entry) {
 }
 
 // Nodes of the attempt that have been silent lately: a lost peer probably ran there.
-std::string SilentNodes(const ClusterState& state, const Observations& observations,
-                        const v1::Attempt& attempt, Timestamp now) {
+std::string SilentNodesText(const ClusterState& state, const Observations& observations,
+                            const v1::Attempt& attempt, Timestamp now) {
   std::string text;
   for (const std::string& node_id : GangNodes(attempt)) {
     const int64_t silence_ms = now - LastHeard(observations, node_id);
@@ -143,12 +160,15 @@ std::string SilentNodes(const ClusterState& state, const Observations& observati
   return text;
 }
 
-v1::Verdict VerdictOn(const v1::RankExited& culprit, const std::string& node_id,
+v1::Verdict VerdictOn(const v1::Attempt& attempt, const v1::RankExited& culprit,
                       const std::string& summary) {
   v1::Verdict verdict;
-  verdict.set_cause(CauseOf(culprit));
+  verdict.set_cause(CauseOf(attempt, culprit));
+  if (verdict.cause() == v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED) {
+    verdict.set_checkpoint(attempt.resume_from());
+  }
   verdict.set_rank(culprit.rank());
-  verdict.set_node_id(node_id);
+  verdict.set_node_id(attempt.ranks(culprit.rank()).node_id());
   verdict.set_exit_code(culprit.signal() == 0 ? culprit.exit_code() : 0);
   verdict.set_signal(culprit.signal());
   verdict.set_summary(summary);
@@ -167,6 +187,37 @@ v1::Verdict BlamelessVerdict(v1::VerdictCause cause, const std::string& summary,
   return verdict;
 }
 
+// How many of the newest attempts, in a row, ended with "try again".
+int TriesAgainInARow(const v1::Job& job) {
+  int tries = 0;
+  for (int i = job.attempts_size() - 1; i >= 0; --i, ++tries) {
+    const v1::Verdict& verdict = job.attempts(i).verdict();
+    const bool said_so =
+        verdict.cause() == v1::VERDICT_CAUSE_RANK_EXITED && verdict.exit_code() == kTryAgain;
+    if (!said_so) break;
+  }
+  return tries;
+}
+
+// The wait before a restart when the `count` newest ones brought nothing; `count` from 0.
+int64_t BackoffMs(const v1::RestartSpec& rules, int count) {
+  const int64_t longest_ms = ToMs(rules.backoff_max());
+  int64_t wait_ms = std::min(ToMs(rules.backoff()), longest_ms);
+  for (int i = 1; i < count && 0 < wait_ms && wait_ms < longest_ms; ++i) {
+    wait_ms = std::min(2 * wait_ms, longest_ms);
+  }
+  return wait_ms;
+}
+
+// Each checkpoint is given up once at most, so falling back needs no budget to come to an end.
+RestartDecision FallBack(const v1::Job& job, const v1::Verdict& verdict, Timestamp now) {
+  const StartingPoint older = NextStartingPoint(job);
+  if (older.path.empty() || older.path == verdict.checkpoint()) {
+    return {.refusal = "no older checkpoint is left to fall back to"};
+  }
+  return {.not_before_ms = now + BackoffMs(job.spec().restart(), 1), .uncounted = true};
+}
+
 }  // namespace
 
 bool IsFailure(const v1::RankExited& exited) {
@@ -183,28 +234,17 @@ std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observati
   if (LostPeer(*culprit) && !all_exited && !wait_is_over) return std::nullopt;
   const std::string& node_id = attempt->ranks(culprit->rank()).node_id();
   std::string summary = absl::StrCat("rank ", culprit->rank(), " on ", NodeName(state, node_id),
-                                     " ", WhatHappened(*culprit));
+                                     " ", WhatHappened(*attempt, *culprit));
   if (LostPeer(*culprit)) {
-    absl::StrAppend(&summary, SilentNodes(state, observations, *attempt, now));
+    absl::StrAppend(&summary, SilentNodesText(state, observations, *attempt, now));
   }
-  return VerdictOn(*culprit, node_id, summary);
+  return VerdictOn(*attempt, *culprit, summary);
 }
 
-bool LostPeer(const v1::RankExited& exited) {
-  return exited.exit_code() == kLostPeer && exited.signal() == 0;
-}
-
-bool IsConsequence(const v1::RankExited& exited) {
-  constexpr int kSigkill = 9, kSigterm = 15;
-  if (exited.signal() != 0) return exited.signal() == kSigkill || exited.signal() == kSigterm;
-  return exited.exit_code() == 0 || exited.exit_code() == kLostPeer ||
-         exited.exit_code() == kTerminated;
-}
-
-v1::Verdict NodeLostVerdict(const v1::Node& node, Timestamp now) {
+v1::Verdict NodeLostVerdict(const v1::Node& node, const std::string& evidence, Timestamp now) {
   v1::Verdict verdict =
       BlamelessVerdict(v1::VERDICT_CAUSE_NODE_LOST,
-                       absl::StrCat("node ", node.name(), " was lost: ", node.state_reason()), now);
+                       absl::StrCat("node ", node.name(), " was lost: ", evidence), now);
   verdict.set_node_id(node.id());
   verdict.set_restartable(true);
   return verdict;
@@ -232,19 +272,27 @@ bool PublishedNewerCheckpoint(const JobEntry& entry) {
          });
 }
 
-const v1::Checkpoint* NewestCheckpoint(const v1::Job& job) {
+StartingPoint NextStartingPoint(const v1::Job& job) {
   const v1::Checkpoint* newest = nullptr;
   for (const v1::Checkpoint& checkpoint : job.checkpoints()) {
+    if (checkpoint.damaged()) continue;
     if (newest == nullptr || std::make_pair(checkpoint.step(), checkpoint.epoch()) >
                                  std::make_pair(newest->step(), newest->epoch())) {
       newest = &checkpoint;
     }
   }
-  return newest;
+  if (newest == nullptr) return {job.spec().checkpoint().resume_from(), 0};
+  return {newest->path(), newest->step()};
 }
 
 RestartDecision DecideRestart(const JobEntry& entry, const v1::Verdict& verdict, Timestamp now) {
   if (!verdict.restartable()) return {};
+  if (verdict.cause() == v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED) {
+    return FallBack(entry.job, verdict, now);
+  }
+  if (const int tries = TriesAgainInARow(entry.job); 0 < tries && tries <= kUncountedTriesInARow) {
+    return {.not_before_ms = now + BackoffMs(entry.job.spec().restart(), tries), .uncounted = true};
+  }
   const v1::RestartSpec& rules = entry.job.spec().restart();
   const Timestamp window_start = now - ToMs(rules.window());
   const auto used = std::ranges::count_if(
@@ -256,12 +304,7 @@ RestartDecision DecideRestart(const JobEntry& entry, const v1::Verdict& verdict,
   }
   const int without_progress =
       PublishedNewerCheckpoint(entry) ? 0 : entry.restarts_without_progress + 1;
-  const int64_t longest_ms = ToMs(rules.backoff_max());
-  int64_t wait_ms = std::min(ToMs(rules.backoff()), longest_ms);
-  for (int i = 1; i < without_progress && 0 < wait_ms && wait_ms < longest_ms; ++i) {
-    wait_ms = std::min(2 * wait_ms, longest_ms);
-  }
-  return {.not_before_ms = now + wait_ms};
+  return {.not_before_ms = now + BackoffMs(rules, without_progress)};
 }
 
 }  // namespace trainyard::controller

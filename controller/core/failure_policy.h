@@ -26,14 +26,8 @@ bool IsFailure(const v1::RankExited& exited);
 std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observations& observations,
                                       const JobEntry& entry, Timestamp now);
 
-// True for the exit code of a trainer that lost a peer.
-bool LostPeer(const v1::RankExited& exited);
-
-// True for an end that has its cause elsewhere: a lost peer, or a stop by us.
-bool IsConsequence(const v1::RankExited& exited);
-
-// The verdict on an attempt of which a node is lost.
-v1::Verdict NodeLostVerdict(const v1::Node& node, Timestamp now);
+// The verdict on an attempt that has lost what it had on a node.
+v1::Verdict NodeLostVerdict(const v1::Node& node, const std::string& evidence, Timestamp now);
 
 v1::Verdict CompletedVerdict(const JobEntry& entry, Timestamp now);
 v1::Verdict StoppedVerdict(bool kill, Timestamp now);
@@ -41,12 +35,26 @@ v1::Verdict StoppedVerdict(bool kill, Timestamp now);
 // Whether the newest attempt published a checkpoint beyond the one that it started from.
 bool PublishedNewerCheckpoint(const JobEntry& entry);
 
-// The checkpoint that the next attempt starts from; nullptr when the job has published none.
-const v1::Checkpoint* NewestCheckpoint(const v1::Job& job);
+// Where an attempt begins.
+struct StartingPoint {
+  // Directory of a checkpoint; empty for a fresh start.
+  std::string path;
+  int64_t step = 0;
+};
+
+// Where the next attempt begins: at the newest published checkpoint that is not known as damaged,
+// else where the user wants the job to begin.
+StartingPoint NextStartingPoint(const v1::Job& job);
+
+// Tries in a row that end with "try again" (75) without counting against the restart budget. A
+// program that always says so must end some day.
+inline constexpr int kUncountedTriesInARow = 10;
 
 struct RestartDecision {
   // Set when the job is to be tried again.
   std::optional<Timestamp> not_before_ms;
+  // The restart does not count against the budget.
+  bool uncounted = false;
   // Else why it is not; empty when the verdict says it all.
   std::string refusal;
 };

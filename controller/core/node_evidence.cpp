@@ -44,6 +44,7 @@ std::optional<Testimony> AskRank(const Scene& scene, const AttemptObservation& a
   const auto found = attempt.ranks.find(rank);
   if (found == attempt.ranks.end()) return std::nullopt;
   const RankObservation& observed = found->second;
+  if (!observed.running) return std::nullopt;
   const auto pause_ms = LongestPauseMs(scene, attempt, observed);
   if (!pause_ms.has_value()) return std::nullopt;
   const Timestamp moved_ms = observed.last_progress_ms;
@@ -56,34 +57,22 @@ std::optional<Testimony> AskRank(const Scene& scene, const AttemptObservation& a
   return Testimony::kStalled;
 }
 
-// What an attempt says that is being stopped or has finished. A rank lost its peer: when all ranks
-// elsewhere have ended without a cause of their own, the cause lies on the silent node.
-Testimony AskLeavingAttempt(const JobEntry& entry, const v1::Attempt& attempt,
-                            const std::string& node_id) {
-  // A user stopped it: its ranks lose each other because we end them, on no node's account.
-  if (entry.stop_requested || entry.kill_requested) return Testimony::kLeaving;
-  bool unfinished_here = false, lost_peer = false;
-  for (const v1::RankPlacement& rank : attempt.ranks()) {
-    const auto exited = entry.exited_ranks.find(rank.rank());
-    const bool has_exited = exited != entry.exited_ranks.end();
-    if (rank.node_id() == node_id) {
-      unfinished_here |= !has_exited;
-      continue;
-    }
-    if (!has_exited || !IsConsequence(exited->second)) return Testimony::kLeaving;
-    lost_peer |= LostPeer(exited->second);
-  }
-  return unfinished_here && lost_peer ? Testimony::kStalled : Testimony::kLeaving;
+// A rank has ended well or reached the last step: there is nothing more to train, so that standing
+// still is no sign of trouble.
+bool IsFinishing(const JobEntry& entry, const AttemptObservation& attempt) {
+  const auto ended_well = [](const auto& exited) { return !IsFailure(exited.second); };
+  if (std::ranges::any_of(entry.exited_ranks, ended_well)) return true;
+  return attempt.total_steps > 0 && std::ranges::any_of(attempt.ranks, [&](const auto& rank) {
+           return rank.second.step >= attempt.total_steps;
+         });
 }
 
 Testimony TestifyIn(const Scene& scene, const JobEntry& entry, const std::string& node_id) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
-  if (attempt.state() == v1::ATTEMPT_STATE_STOPPING || AllRanksSucceeded(entry)) {
-    return AskLeavingAttempt(entry, attempt, node_id);
-  }
   const auto observed = scene.observations.attempts.find({entry.job.id(), attempt.epoch()});
   if (observed == scene.observations.attempts.end()) return Testimony::kUnwitnessed;
   const Timestamp silent_since_ms = LastHeard(scene.observations, node_id);
+  const bool finishing = IsFinishing(entry, observed->second);
   Testimony testimony = Testimony::kUnwitnessed;
   for (const v1::RankPlacement& rank : attempt.ranks()) {
     const bool runs =
@@ -91,34 +80,51 @@ Testimony TestifyIn(const Scene& scene, const JobEntry& entry, const std::string
     if (!runs || !IsHeard(scene, rank.node_id())) continue;
     const auto said = AskRank(scene, observed->second, rank.rank(), silent_since_ms);
     if (said == Testimony::kMoving) return Testimony::kMoving;
-    if (said == Testimony::kStalled) testimony = Testimony::kStalled;
+    if (said == Testimony::kStalled && !finishing) testimony = Testimony::kStalled;
   }
   return testimony;
 }
 
-// The evidence that the silent node is dead, as one line; empty while there is not enough.
+// True when a rank of the attempt runs on the node, or may run there, and nobody has told it to
+// leave.
+bool IsAtStake(const JobEntry& entry, const std::string& node_id) {
+  const v1::Attempt& attempt = *LiveAttempt(entry);
+  if (attempt.state() == v1::ATTEMPT_STATE_STOPPING) return false;
+  return std::ranges::any_of(attempt.ranks(), [&](const v1::RankPlacement& rank) {
+    return rank.node_id() == node_id && !entry.exited_ranks.contains(rank.rank());
+  });
+}
+
+// The evidence that an attempt has lost what it had on the silent node, as one line; empty while
+// there is not enough.
+std::string EvidenceOfLoss(const Scene& scene, const JobEntry& entry, const std::string& node_id,
+                           int64_t silence_ms) {
+  const std::string silent = absl::StrCat("silent for ", DurationText(silence_ms));
+  switch (TestifyIn(scene, entry, node_id)) {
+    case Testimony::kMoving:
+      return "";
+    case Testimony::kStalled:
+      return absl::StrCat(silent, ", and its peers in ", JobText(entry.job), " stand still");
+    case Testimony::kUnwitnessed:
+      if (silence_ms < scene.options.lease_ms) return "";
+      return absl::StrCat(silent, ", longer than its lease, and no rank could show progress");
+  }
+  return "";
+}
+
+// Why a silent node is lost; empty while something healthy may be at stake on it.
 std::string EvidenceOfDeath(const Scene& scene, const NodeEntry& node, int64_t silence_ms) {
-  bool stalled = false, unwitnessed = false;
-  const JobEntry* witness_job = nullptr;
+  const std::string& node_id = node.node.id();
+  std::string why = ", and no healthy attempt runs on it";
   for (const int64_t job_id : node.live_jobs) {
     const JobEntry& entry = scene.state.jobs.at(job_id);
-    if (entry.cleared_nodes.contains(node.node.id())) continue;
-    const Testimony testimony = TestifyIn(scene, entry, node.node.id());
-    if (testimony == Testimony::kMoving) return "";
-    if (testimony == Testimony::kStalled) {
-      stalled = true;
-      witness_job = &entry;
-    }
-    unwitnessed |= testimony == Testimony::kUnwitnessed;
+    if (IsAtStake(entry, node_id)) return "";
+    const v1::Verdict& verdict = LiveAttempt(entry)->verdict();
+    const bool lost_it =
+        verdict.cause() == v1::VERDICT_CAUSE_NODE_LOST && verdict.node_id() == node_id;
+    if (lost_it) why = absl::StrCat(", and ", JobText(entry.job), " has lost its ranks there");
   }
-  const std::string silent = absl::StrCat("silent for ", DurationText(silence_ms));
-  if (stalled) {
-    return absl::StrCat(silent, ", and its peers in ", JobText(witness_job->job),
-                        " stand still or have lost it");
-  }
-  if (!unwitnessed) return absl::StrCat(silent, ", and no healthy attempt runs on it");
-  if (silence_ms < scene.options.lease_ms) return "";
-  return absl::StrCat(silent, ", longer than its lease, and no rank could show progress");
+  return absl::StrCat("silent for ", DurationText(silence_ms), why);
 }
 
 v1::Event NodeEvent(Timestamp now) {
@@ -155,18 +161,9 @@ void JudgeNode(const Scene& scene, const NodeEntry& entry, Timestamp heard_ms,
   lost.set_reason(evidence);
 }
 
-}  // namespace
-
-Testimony Testify(const ClusterState& state, const Observations& observations,
-                  const CoreOptions& options, const JobEntry& entry, const std::string& node_id,
-                  Timestamp now) {
-  return TestifyIn({state, observations, options, now}, entry, node_id);
-}
-
-std::vector<v1::Event> NodeEventsDue(const ClusterState& state, const Observations& observations,
-                                     const CoreOptions& options, Timestamp now) {
-  const Scene scene{state, observations, options, now};
-  std::vector<v1::Event> events;
+// Calls visit(entry, time when it was last heard) for each node.
+template <typename Visit>
+void ForEachNode(const ClusterState& state, const Observations& observations, const Visit& visit) {
   // Both maps are sorted by node id: one walk over both is much cheaper than a look-up for each.
   auto observed = observations.nodes.begin();
   for (const auto& [id, entry] : state.nodes) {
@@ -175,8 +172,52 @@ std::vector<v1::Event> NodeEventsDue(const ClusterState& state, const Observatio
     if (observed != observations.nodes.end() && observed->first == id) {
       heard_ms = std::max(heard_ms, observed->second.last_heard_ms);
     }
-    JudgeNode(scene, entry, heard_ms, events);
+    visit(entry, heard_ms);
   }
+}
+
+}  // namespace
+
+Testimony Testify(const ClusterState& state, const Observations& observations,
+                  const CoreOptions& options, const JobEntry& entry, const std::string& node_id,
+                  Timestamp now) {
+  return TestifyIn({state, observations, options, now}, entry, node_id);
+}
+
+SilentNodes FindSilentNodes(const ClusterState& state, const Observations& observations,
+                            const CoreOptions& options, Timestamp now) {
+  SilentNodes silent;
+  ForEachNode(state, observations, [&](const NodeEntry& entry, Timestamp heard_ms) {
+    if (now - heard_ms >= options.lost_after_ms) silent[entry.node.id()] = now - heard_ms;
+  });
+  return silent;
+}
+
+std::map<int64_t, v1::Verdict> VerdictsOnSilence(const ClusterState& state,
+                                                 const Observations& observations,
+                                                 const CoreOptions& options,
+                                                 const SilentNodes& silent, Timestamp now) {
+  const Scene scene{state, observations, options, now};
+  std::map<int64_t, v1::Verdict> verdicts;
+  for (const auto& [node_id, silence_ms] : silent) {
+    const NodeEntry& node = state.nodes.at(node_id);
+    for (const int64_t job_id : node.live_jobs) {
+      const JobEntry& entry = state.jobs.at(job_id);
+      if (verdicts.contains(job_id) || !IsAtStake(entry, node_id)) continue;
+      const std::string evidence = EvidenceOfLoss(scene, entry, node_id, silence_ms);
+      if (!evidence.empty()) verdicts[job_id] = NodeLostVerdict(node.node, evidence, now);
+    }
+  }
+  return verdicts;
+}
+
+std::vector<v1::Event> NodeEventsDue(const ClusterState& state, const Observations& observations,
+                                     const CoreOptions& options, Timestamp now) {
+  const Scene scene{state, observations, options, now};
+  std::vector<v1::Event> events;
+  ForEachNode(state, observations, [&](const NodeEntry& entry, Timestamp heard_ms) {
+    JudgeNode(scene, entry, heard_ms, events);
+  });
   return events;
 }
 

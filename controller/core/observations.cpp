@@ -42,8 +42,10 @@ void ObserveReport(const v1::AttemptReport* before, const v1::AttemptReport& rep
                    AttemptObservation& attempt) {
   for (const v1::RankReport& rank : report.ranks()) {
     const v1::RankReport* earlier = before == nullptr ? nullptr : FindRank(*before, rank.rank());
+    RankObservation& observed = attempt.ranks[rank.rank()];
+    observed.running = rank.running();
     if (earlier != nullptr && !Moved(*earlier, rank)) continue;
-    NoteMovement(rank.phase(), rank.step(), now, LongestGapMs(attempt), attempt.ranks[rank.rank()]);
+    NoteMovement(rank.phase(), rank.step(), now, LongestGapMs(attempt), observed);
   }
 }
 
@@ -93,6 +95,7 @@ void ObserveMetrics(const v1::TelemetryRecord& record, AttemptObservation& attem
     attempt.step_seconds.push_back(step_seconds);
     if (attempt.step_seconds.size() > kStepTimesKept) attempt.step_seconds.pop_front();
   }
+  attempt.total_steps = std::max(attempt.total_steps, metrics.total_steps());
   // Records of an older attempt may arrive after those of a newer one.
   if (record.time_ms() < progress.time_ms()) return;
   progress.set_time_ms(record.time_ms());
@@ -135,6 +138,24 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now, Observatio
       ObserveMetrics(record, attempt, observations.progress[stream.job_id()]);
     } else if (record.has_evaluation()) {
       observations.progress[stream.job_id()].set_validation_loss(record.evaluation().loss());
+    }
+  }
+}
+
+void ForgiveSilence(int64_t gap_ms, Timestamp now, Observations& observations) {
+  const auto shift = [=](Timestamp& time) {
+    if (gap_ms > 0) {
+      time = std::min(time + gap_ms, now);
+    } else if (time > now) {
+      time += gap_ms;
+    }
+  };
+  shift(observations.since_ms);
+  for (auto& [id, node] : observations.nodes) shift(node.last_heard_ms);
+  for (auto& [key, attempt] : observations.attempts) {
+    for (auto& [number, rank] : attempt.ranks) {
+      shift(rank.last_progress_ms);
+      shift(rank.moving_since_ms);
     }
   }
 }

@@ -30,6 +30,9 @@ struct RankObservation {
   // Duration of its newest step; 0 when it has not said.
   double step_seconds = 0;
   std::string phase;
+  // False when its worker's newest report says so: it has not started or it has ended, and the fact
+  // that says which may still be on its way.
+  bool running = true;
   // When step, phase or activity last moved, by the controller's clock.
   Timestamp last_progress_ms = 0;
   // Since when it has moved within this phase without a long pause, as far as the controller knows.
@@ -41,6 +44,8 @@ struct AttemptObservation {
   // Workers that have it on disk; forgotten together with the last one.
   int reporting_nodes = 0;
   std::map<int, RankObservation> ranks;
+  // Steps of the whole run; 0 when its trainer has not said.
+  int64_t total_steps = 0;
   // Newest step times in seconds, at most kStepTimesKept.
   std::deque<double> step_seconds;
 };
@@ -64,6 +69,11 @@ void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat
 
 // Records progress from a batch of telemetry of one rank.
 void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now, Observations& observations);
+
+// The controller itself stood still for `gap_ms` until now, or its clock was set by as much (back
+// when negative): nobody's silence and nobody's standing still grows by it. What has been heard by
+// the new clock already stays as it is.
+void ForgiveSilence(int64_t gap_ms, Timestamp now, Observations& observations);
 
 // When the node was last heard; a node that this controller has never heard counts from its start.
 Timestamp LastHeard(const Observations& observations, const std::string& node_id);

@@ -24,41 +24,26 @@ bool IsLost(const ClusterState& state, const std::string& node_id) {
   return state.lost_nodes.contains(node_id);
 }
 
-// True when no rank of the attempt can still be running, but for nodes that are lost: the epoch
-// fences those.
-bool IsCleared(const ClusterState& state, const JobEntry& entry, const v1::Attempt& attempt) {
+// True when no rank of the attempt can still be running, but for nodes that are lost or have been
+// silent for too long: the epoch fences those.
+bool IsCleared(const ClusterState& state, const SilentNodes& silent, const JobEntry& entry,
+               const v1::Attempt& attempt) {
   return std::ranges::all_of(GangNodes(attempt), [&](const std::string& node_id) {
-    return entry.cleared_nodes.contains(node_id) || IsLost(state, node_id);
+    return entry.cleared_nodes.contains(node_id) || IsLost(state, node_id) ||
+           silent.contains(node_id);
   });
-}
-
-bool HasUnfinishedRankOn(const JobEntry& entry, const v1::Attempt& attempt,
-                         const std::string& node_id) {
-  return std::ranges::any_of(attempt.ranks(), [&](const v1::RankPlacement& rank) {
-    return rank.node_id() == node_id && !entry.exited_ranks.contains(rank.rank());
-  });
-}
-
-// Live jobs with ranks on a lost node, and the first such node of each.
-std::map<int64_t, std::string> JobsOnLostNodes(const ClusterState& state) {
-  std::map<int64_t, std::string> jobs;
-  for (const std::string& node_id : state.lost_nodes) {
-    for (const int64_t job_id : state.nodes.at(node_id).live_jobs) {
-      const JobEntry& entry = state.jobs.at(job_id);
-      if (HasUnfinishedRankOn(entry, *LiveAttempt(entry), node_id)) jobs.emplace(job_id, node_id);
-    }
-  }
-  return jobs;
 }
 
 // Looks after the live attempts.
 class AttemptWatch {
  public:
-  AttemptWatch(const ClusterState& state, const Observations& observations, Timestamp now)
+  AttemptWatch(const ClusterState& state, const Observations& observations,
+               const CoreOptions& options, Timestamp now)
       : state_(state),
         observations_(observations),
         now_(now),
-        on_lost_nodes_(JobsOnLostNodes(state)) {}
+        silent_(FindSilentNodes(state, observations, options, now)),
+        verdicts_(VerdictsOnSilence(state, observations, options, silent_, now)) {}
 
   std::vector<v1::Event> EventsDue() {
     for (const int64_t job_id : state_.live_jobs) Watch(state_.jobs.at(job_id));
@@ -80,14 +65,14 @@ class AttemptWatch {
       }
       if (!AllRanksSucceeded(entry)) return;
     }
-    if (IsCleared(state_, entry, attempt)) End(entry, attempt);
+    if (IsCleared(state_, silent_, entry, attempt)) End(entry, attempt);
   }
 
   std::optional<v1::Verdict> Judge(const JobEntry& entry) {
     if (auto verdict = JudgeExits(state_, observations_, entry, now_)) return verdict;
-    const auto lost = on_lost_nodes_.find(entry.job.id());
-    if (lost == on_lost_nodes_.end()) return std::nullopt;
-    return NodeLostVerdict(state_.nodes.at(lost->second).node, now_);
+    const auto lost = verdicts_.find(entry.job.id());
+    if (lost == verdicts_.end()) return std::nullopt;
+    return lost->second;
   }
 
   void Fail(const JobEntry& entry, const v1::Attempt& attempt, const v1::Verdict& verdict) {
@@ -96,6 +81,17 @@ class AttemptWatch {
     failed.set_job_id(entry.job.id());
     failed.set_epoch(attempt.epoch());
     *failed.mutable_verdict() = verdict;
+    if (verdict.cause() == v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED) Reject(entry, attempt, verdict);
+  }
+
+  void Reject(const JobEntry& entry, const v1::Attempt& attempt, const v1::Verdict& verdict) {
+    v1::CheckpointRejected& rejected =
+        *events_.emplace_back(ControllerEvent(now_)).mutable_checkpoint_rejected();
+    rejected.set_job_id(entry.job.id());
+    rejected.set_epoch(attempt.epoch());
+    rejected.set_step(attempt.resume_step());
+    rejected.set_path(verdict.checkpoint());
+    rejected.set_reason(verdict.summary());
   }
 
   void Run(const JobEntry& entry, const v1::Attempt& attempt) {
@@ -114,6 +110,7 @@ class AttemptWatch {
     ended.set_epoch(attempt.epoch());
     if (restart.not_before_ms.has_value()) {
       ended.set_retry_not_before_ms(*restart.not_before_ms);
+      ended.set_uncounted(restart.uncounted);
       return;
     }
     v1::JobEnded& job_ended = *events_.emplace_back(ControllerEvent(now_)).mutable_job_ended();
@@ -136,7 +133,8 @@ class AttemptWatch {
   const ClusterState& state_;
   const Observations& observations_;
   const Timestamp now_;
-  const std::map<int64_t, std::string> on_lost_nodes_;
+  const SilentNodes silent_;
+  const std::map<int64_t, v1::Verdict> verdicts_;
   std::vector<v1::Event> events_;
 };
 
@@ -190,22 +188,20 @@ class QueueWalk {
     for (v1::RankPlacement& rank : RanksOf(gang)) *placed.add_ranks() = std::move(rank);
     placed.set_master_address(address);
     placed.set_master_port(*port);
-    if (const v1::Checkpoint* newest = NewestCheckpoint(entry.job)) {
-      placed.set_resume_from(newest->path());
-      placed.set_resume_step(newest->step());
-    } else {
-      placed.set_resume_from(entry.job.spec().checkpoint().resume_from());
-    }
+    const StartingPoint start = NextStartingPoint(entry.job);
+    placed.set_resume_from(start.path);
+    placed.set_resume_step(start.step);
     return true;
   }
 
-  // Spread over the range by job and epoch, so that a port that is stuck, or taken by a program
-  // that is not ours, is not tried twice in a row.
+  // Spread over the range by cluster, job and epoch, so that clusters that share hosts rarely meet,
+  // and a port that is stuck, or taken by a program that is not ours, is not tried twice in a row.
   std::optional<int> FindPort(int64_t job_id, int64_t epoch, const v1::Attempt* before,
                               const std::string& address) {
     constexpr int64_t kJobStride = 131, kEpochStride = 17;
     const int64_t count = options_.last_rendezvous_port - options_.first_rendezvous_port + 1;
-    const int64_t start = job_id * kJobStride + epoch * kEpochStride;
+    const int64_t start =
+        options_.rendezvous_offset % count + job_id * kJobStride + epoch * kEpochStride;
     for (int64_t i = 0; i < count; ++i) {
       const int port = options_.first_rendezvous_port + static_cast<int>((start + i) % count);
       const bool just_used = before != nullptr && before->master_port() == port && count > 1;
@@ -240,7 +236,7 @@ std::vector<v1::Event> Plan(const ClusterState& state, const Observations& obser
                             const CoreOptions& options, Timestamp now) {
   std::vector<v1::Event> events = NodeEventsDue(state, observations, options, now);
   std::set<std::string> changing = NodesNamed(events);
-  std::vector<v1::Event> attempts = AttemptWatch(state, observations, now).EventsDue();
+  std::vector<v1::Event> attempts = AttemptWatch(state, observations, options, now).EventsDue();
   std::ranges::move(attempts, std::back_inserter(events));
   std::vector<v1::Event> placed = QueueWalk(state, options, std::move(changing), now).EventsDue();
   std::ranges::move(placed, std::back_inserter(events));

@@ -36,19 +36,22 @@ T TakeFront(std::deque<T>& queue) {
 
 class FakeServer::Jobs final : public v1::JobService::Service {
  public:
-  explicit Jobs(FakeAnswers& answers) : answers_(answers) {}
+  Jobs(FakeAnswers& answers, std::mutex& mutex) : answers_(answers), mutex_(mutex) {}
 
   grpc::Status SubmitJob(ServerContext*, const v1::SubmitJobRequest* request,
                          v1::SubmitJobResponse* response) override {
+    const std::lock_guard lock(mutex_);
     answers_.submit_requests.push_back(*request);
     return Answer(answers_, answers_.submit, response);
   }
   grpc::Status PlanJob(ServerContext*, const v1::PlanJobRequest*,
                        v1::PlanJobResponse* response) override {
+    const std::lock_guard lock(mutex_);
     return Answer(answers_, answers_.plan, response);
   }
   grpc::Status ListJobs(ServerContext*, const v1::ListJobsRequest* request,
                         v1::ListJobsResponse* response) override {
+    const std::lock_guard lock(mutex_);
     answers_.list_requests.push_back(*request);
     v1::ListJobsResponse page;
     if (!answers_.pages.empty()) page = answers_.pages.front();
@@ -57,11 +60,13 @@ class FakeServer::Jobs final : public v1::JobService::Service {
   }
   grpc::Status GetJob(ServerContext*, const v1::GetJobRequest* request,
                       v1::GetJobResponse* response) override {
+    const std::lock_guard lock(mutex_);
     answers_.get_requests.push_back(*request);
     return Answer(answers_, answers_.job, response);
   }
   grpc::Status StopJob(ServerContext*, const v1::StopJobRequest* request,
                        v1::StopJobResponse* response) override {
+    const std::lock_guard lock(mutex_);
     answers_.stop_requests.push_back(*request);
     const auto error = answers_.stop_errors.find(request->job());
     if (error != answers_.stop_errors.end()) return error->second;
@@ -69,13 +74,16 @@ class FakeServer::Jobs final : public v1::JobService::Service {
   }
   grpc::Status WhyJob(ServerContext*, const v1::WhyJobRequest*,
                       v1::WhyJobResponse* response) override {
+    const std::lock_guard lock(mutex_);
     return Answer(answers_, answers_.why, response);
   }
   grpc::Status WatchJob(ServerContext* context, const v1::WatchJobRequest* request,
                         grpc::ServerWriter<v1::WatchJobResponse>* writer) override {
+    std::unique_lock lock(mutex_);
     answers_.watch_requests.push_back(*request);
     if (!answers_.status.ok()) return answers_.status;
     const FakeAnswers::Watch watch = TakeFront(answers_.watches);
+    lock.unlock();
     for (const v1::Job& job : watch.jobs) {
       v1::WatchJobResponse response;
       *response.mutable_job() = job;
@@ -88,13 +96,15 @@ class FakeServer::Jobs final : public v1::JobService::Service {
 
  private:
   FakeAnswers& answers_;
+  std::mutex& mutex_;
 };
 
 class FakeServer::Nodes final : public v1::NodeService::Service {
  public:
-  explicit Nodes(FakeAnswers& answers) : answers_(answers) {}
+  Nodes(FakeAnswers& answers, std::mutex& mutex) : answers_(answers), mutex_(mutex) {}
   grpc::Status ListNodes(ServerContext*, const v1::ListNodesRequest*,
                          v1::ListNodesResponse* response) override {
+    const std::lock_guard lock(mutex_);
     return Answer(answers_, answers_.nodes, response);
   }
   grpc::Status CordonNode(ServerContext*, const v1::CordonNodeRequest* request,
@@ -108,28 +118,33 @@ class FakeServer::Nodes final : public v1::NodeService::Service {
 
  private:
   FakeAnswers& answers_;
+  std::mutex& mutex_;
 };
 
 class FakeServer::Servers final : public v1::ServerService::Service {
  public:
-  explicit Servers(FakeAnswers& answers) : answers_(answers) {}
+  Servers(FakeAnswers& answers, std::mutex& mutex) : answers_(answers), mutex_(mutex) {}
   grpc::Status GetServerInfo(ServerContext*, const v1::GetServerInfoRequest*,
                              v1::GetServerInfoResponse* response) override {
+    const std::lock_guard lock(mutex_);
     return Answer(answers_, answers_.server, response);
   }
 
  private:
   FakeAnswers& answers_;
+  std::mutex& mutex_;
 };
 
 class FakeServer::Logs final : public v1::LogService::Service {
  public:
-  explicit Logs(FakeAnswers& answers) : answers_(answers) {}
+  Logs(FakeAnswers& answers, std::mutex& mutex) : answers_(answers), mutex_(mutex) {}
   grpc::Status ReadLogs(ServerContext* context, const v1::ReadLogsRequest* request,
                         grpc::ServerWriter<v1::ReadLogsResponse>* writer) override {
+    std::unique_lock lock(mutex_);
     answers_.log_requests.push_back(*request);
     if (!answers_.status.ok()) return answers_.status;
     const FakeAnswers::Logs logs = TakeFront(answers_.logs);
+    lock.unlock();
     v1::ReadLogsResponse response;
     response.mutable_lines()->Add(logs.lines.begin(), logs.lines.end());
     if (!logs.lines.empty()) writer->Write(response);
@@ -140,31 +155,35 @@ class FakeServer::Logs final : public v1::LogService::Service {
 
  private:
   FakeAnswers& answers_;
+  std::mutex& mutex_;
 };
 
 class FakeServer::Metrics final : public v1::MetricService::Service {
  public:
-  explicit Metrics(FakeAnswers& answers) : answers_(answers) {}
+  Metrics(FakeAnswers& answers, std::mutex& mutex) : answers_(answers), mutex_(mutex) {}
   grpc::Status GetSeries(ServerContext*, const v1::GetSeriesRequest* request,
                          v1::GetSeriesResponse* response) override {
+    const std::lock_guard lock(mutex_);
     answers_.series_requests.push_back(*request);
     return Answer(answers_, answers_.series, response);
   }
   grpc::Status ListKeys(ServerContext*, const v1::ListKeysRequest*,
                         v1::ListKeysResponse* response) override {
+    const std::lock_guard lock(mutex_);
     return Answer(answers_, answers_.keys, response);
   }
 
  private:
   FakeAnswers& answers_;
+  std::mutex& mutex_;
 };
 
 FakeServer::FakeServer()
-    : jobs_(std::make_unique<Jobs>(answers_)),
-      nodes_(std::make_unique<Nodes>(answers_)),
-      servers_(std::make_unique<Servers>(answers_)),
-      logs_(std::make_unique<Logs>(answers_)),
-      metrics_(std::make_unique<Metrics>(answers_)) {
+    : jobs_(std::make_unique<Jobs>(answers_, mutex_)),
+      nodes_(std::make_unique<Nodes>(answers_, mutex_)),
+      servers_(std::make_unique<Servers>(answers_, mutex_)),
+      logs_(std::make_unique<Logs>(answers_, mutex_)),
+      metrics_(std::make_unique<Metrics>(answers_, mutex_)) {
   int port = 0;
   grpc::ServerBuilder builder;
   builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);

@@ -5,7 +5,9 @@
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -75,7 +77,11 @@ class FakeServer {
   FakeServer& operator=(const FakeServer&) = delete;
 
   const std::string& address() const { return address_; }
-  FakeAnswers& answers() { return answers_; }
+  // For the test's thread, between two calls: waits for the handler of the call before.
+  FakeAnswers& answers() {
+    const std::lock_guard lock(mutex_);
+    return answers_;
+  }
 
  private:
   class Jobs;
@@ -84,6 +90,8 @@ class FakeServer {
   class Logs;
   class Metrics;
 
+  // Held by a handler while it uses the answers.
+  std::mutex mutex_;
   FakeAnswers answers_;
   std::unique_ptr<Jobs> jobs_;
   std::unique_ptr<Nodes> nodes_;

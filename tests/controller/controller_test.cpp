@@ -3,6 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstdlib>
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+
 #include "tests/controller/controller_harness.h"
 #include "tests/controller/store/temporary_directory.h"
 
@@ -12,7 +19,7 @@ namespace {
 using Kind = v1::ControllerMessage;
 
 // Nothing can be stored in it.
-class FullMetricStore final : public MetricStore {
+class FullMetricStore : public MetricStore {
  public:
   absl::Status Append(const std::vector<MetricBatch>&) override {
     return absl::ResourceExhaustedError("disk full");
@@ -28,6 +35,41 @@ class FullMetricStore final : public MetricStore {
     return std::vector<AttemptRange>{};
   }
 };
+
+// Whoever asks for keys waits for ever.
+class HangingMetricStore final : public FullMetricStore {
+ public:
+  absl::StatusOr<std::vector<std::string>> Keys(int64_t) override {
+    asked_.set_value();
+    std::promise<void>().get_future().wait();
+    return absl::InternalError("woke up");
+  }
+
+  void WaitUntilAsked() { asked_.get_future().wait(); }
+
+ private:
+  std::promise<void> asked_;
+};
+
+[[noreturn]] void StopWhileAQueryHangs() {
+  Stores stores = OpenMemoryStores();
+  auto hanging = std::make_unique<HangingMetricStore>();
+  HangingMetricStore& metrics = *hanging;
+  stores.metrics = std::move(hanging);
+  RunningController running(std::move(stores));
+  FakeWorker worker(running.channel, TestHello("a", 1));
+  worker.Take(Kind::kWelcome);
+  v1::ListKeysRequest request;
+  request.set_job(std::to_string(running.Submit("job")));
+  std::thread query([&] {
+    grpc::ClientContext context;
+    v1::ListKeysResponse response;
+    running.metrics->ListKeys(&context, request, &response);
+  });
+  metrics.WaitUntilAsked();
+  Controller::StopWithin(std::chrono::milliseconds(100), std::move(running.controller));
+  std::_Exit(EXIT_FAILURE);
+}
 
 void RunJob(RunningController& running, FakeWorker& worker) {
   const int64_t job = running.Submit("job");
@@ -140,6 +182,11 @@ TEST(ControllerTest, SaysThatTheDirectoryCannotBeUsed) {
   const auto started = Controller::Start(options, clock);
   ASSERT_FALSE(started.ok());
   EXPECT_THAT(std::string(started.status().message()), testing::HasSubstr("/proc/trainyard"));
+}
+
+TEST(ControllerDeathTest, EndsInTimeThoughAQueryHangs) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(StopWhileAQueryHangs(), testing::ExitedWithCode(0), "");
 }
 
 TEST(ControllerTest, StopsThoughClientsWatchAndFollow) {

@@ -2,7 +2,8 @@
 // of the loss; a killed worker or controller costs nothing.
 #include <signal.h>
 
-#include <set>
+#include <filesystem>
+#include <thread>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -45,6 +46,14 @@ class SurvivalTest : public testing::Test {
     }
   }
 
+  v1::Checkpoint NewestCheckpoint(int64_t job_id) {
+    v1::Checkpoint newest;
+    for (const v1::Checkpoint& checkpoint : cluster_.Job(job_id).checkpoints()) {
+      if (checkpoint.step() > newest.step()) newest = checkpoint;
+    }
+    return newest;
+  }
+
   MiniCluster cluster_;
   const std::string tokens_;
 };
@@ -74,6 +83,44 @@ TEST_F(SurvivalTest, KilledRankCostsOneRestartAndNotABitOfTheLoss) {
   ASSERT_EQ(expected.size(), static_cast<std::size_t>(kSteps));
   EXPECT_EQ(actual, expected) << "bit for bit at every step";
   EXPECT_EQ(cluster_.Series(job_id, "val_loss"), cluster_.Series(undisturbed, "val_loss"));
+}
+
+TEST_F(SurvivalTest, DamagedCheckpointIsPassedOver) {
+  const int64_t undisturbed = Start("undisturbed");
+  ASSERT_EQ(cluster_.WaitForEnd(undisturbed).state(), v1::JOB_STATE_SUCCEEDED);
+
+  const int64_t job_id = Start("damaged");
+  ASSERT_TRUE(cluster_.WaitForCheckpoint(job_id, 40));
+  const pid_t victim = cluster_.RankPid(job_id, 1, 1);
+  ASSERT_GT(victim, 0);
+  // A gang publishes nothing more while one of its ranks stands still; what was under way comes
+  // through first.
+  kill(victim, SIGSTOP);
+  v1::Checkpoint newest;
+  ASSERT_TRUE(Eventually([&] {
+    const v1::Checkpoint before = newest;
+    newest = NewestCheckpoint(job_id);
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    return before.step() == newest.step();
+  }));
+  const std::string chunks = newest.path() + "/rank_00001.safetensors";
+  std::filesystem::resize_file(chunks, std::filesystem::file_size(chunks) / 2);
+  kill(victim, SIGKILL);
+
+  const v1::Job job = cluster_.WaitForEnd(job_id);
+  ASSERT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();
+  ASSERT_EQ(job.attempts_size(), 3);
+  EXPECT_EQ(job.attempts(1).resume_step(), newest.step());
+  const v1::Verdict& verdict = job.attempts(1).verdict();
+  EXPECT_EQ(verdict.cause(), v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED) << verdict.DebugString();
+  EXPECT_EQ(verdict.checkpoint(), newest.path());
+  EXPECT_THAT(verdict.log_tail(), testing::HasSubstr("rank_00001.safetensors is damaged"));
+  EXPECT_EQ(job.attempts(2).resume_step(), newest.step() - 20);
+  EXPECT_EQ(job.restarts(), 1) << "the killed rank; the damaged checkpoint is not the job's fault";
+  EXPECT_EQ(cluster_.Series(job_id, "loss"), cluster_.Series(undisturbed, "loss"));
+  const std::string told = cluster_.Cli({"describe", "damaged"}).output;
+  EXPECT_THAT(told, testing::HasSubstr("checkpoint " + newest.path() + " given up: rank "));
+  EXPECT_THAT(told, testing::HasSubstr("could not read the checkpoint of step"));
 }
 
 TEST_F(SurvivalTest, KilledWorkerDoesNotStopTheTrainer) {

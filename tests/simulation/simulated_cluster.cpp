@@ -1,6 +1,7 @@
 #include "tests/simulation/simulated_cluster.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/job_state_machine.h"
@@ -12,12 +13,13 @@ namespace {
 constexpr int64_t kStepMs = 100;
 constexpr std::size_t kEventsShown = 200;
 constexpr int64_t kLongestPartitionMs = 30000;
+constexpr int64_t kLongestFreezeMs = 25000;
 
 controller::CoreOptions CoreOptionsOfSimulation() {
   controller::CoreOptions options;
   options.checkpoint_root = "/c";
-  // Longer than any fault of the control plane lasts, as it is meant to be.
-  options.lease_ms = 60000;
+  // Longer than any faults of the control plane in a row, as it is meant to be.
+  options.lease_ms = 120000;
   return options;
 }
 
@@ -32,6 +34,9 @@ SimulationOptions ControlPlaneFaults(uint64_t seed) {
   options.faults.partition = random.Chance(0.7) ? 0.1 : 0;
   options.faults.worker_crash = random.Chance(0.7) ? 0.1 : 0;
   options.faults.controller_crash = random.Chance(0.7) ? 0.1 : 0;
+  options.faults.controller_freeze = random.Chance(0.3) ? 0.03 : 0;
+  options.faults.worker_freeze = random.Chance(0.3) ? 0.05 : 0;
+  options.faults.user_cordon = random.Chance(0.3) ? 0.05 : 0;
   return options;
 }
 
@@ -42,6 +47,7 @@ SimulationOptions AllFaults(uint64_t seed) {
   options.faults.rank_crash = random.Chance(0.8) ? 0.2 : 0;
   options.faults.node_crash = 0.02;
   options.faults.isolation = random.Chance(0.5) ? 0.03 : 0;
+  options.faults.checkpoint_damage = random.Chance(0.5) ? 0.1 : 0;
   return options;
 }
 
@@ -66,6 +72,8 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(RestartBudgetKept());
   checkers_.push_back(HealthyJobsNotRestarted());
   checkers_.push_back(HeadNotOvertaken());
+  checkers_.push_back(ResumesFromNewestSoundCheckpoint());
+  checkers_.push_back(CordonKeepsRanksOff());
 }
 
 bool SimulatedCluster::EachSecond(double chance) {
@@ -89,6 +97,18 @@ void SimulatedCluster::RunUntilAllEnded(int64_t ms_max) {
     if (now_ >= end) return Complain("every job ends once faults stop: one did not");
     StepOnce();
   }
+  RunFor(60000);
+  if (failure_.empty()) CheckRest();
+}
+
+void SimulatedCluster::CheckRest() {
+  for (const auto& [id, entry] : controller_.state().nodes) {
+    if (entry.node.state() == v1::NODE_STATE_LOST) continue;
+    if (!world_.RunningOn(id).empty()) return Complain(id + " still runs ranks of ended jobs");
+    const bool holds = std::ranges::any_of(
+        entry.node.slot_uses(), [](const v1::SlotUse& use) { return use.job_id() != 0; });
+    if (holds) return Complain("slots of " + id + " are still held by ended jobs");
+  }
 }
 
 void SimulatedCluster::StepOnce() {
@@ -98,9 +118,13 @@ void SimulatedCluster::StepOnce() {
   ActAsUsers();
   DeliverMessages();
   world_.Advance(now_);
-  for (auto& worker : workers_) worker->Step(controller_.generation(), now_);
+  for (auto& worker : workers_) {
+    if (!thaws_at_ms_.contains(worker->node_id())) worker->Step(controller_.generation(), now_);
+  }
   const CrashPoint crash = NextCrash();
-  controller_.Tick(crash, now_);
+  // Who is killed stands still no more.
+  if (crash != CrashPoint::kNone) controller_thaws_at_ms_ = 0;
+  if (controller_thaws_at_ms_ <= now_) controller_.Tick(crash, now_);
   if (crash != CrashPoint::kNone && random_.Chance(0.5)) {
     for (auto& worker : workers_) worker->ResetConnection();
   }
@@ -128,7 +152,17 @@ void SimulatedCluster::InjectFaults() {
     network_.Partition(node_id);
     heals_at_ms_[node_id] = now_ + random_.Between(100, kLongestPartitionMs);
   }
+  InjectFreeze(node_id);
   InjectNodeFault(worker);
+}
+
+void SimulatedCluster::InjectFreeze(const std::string& node_id) {
+  if (EachSecond(faults_.controller_freeze) && controller_thaws_at_ms_ <= now_) {
+    controller_thaws_at_ms_ = now_ + random_.Between(1000, kLongestFreezeMs);
+  }
+  if (EachSecond(faults_.worker_freeze) && !thaws_at_ms_.contains(node_id)) {
+    thaws_at_ms_[node_id] = now_ + random_.Between(1000, kLongestFreezeMs);
+  }
 }
 
 void SimulatedCluster::InjectNodeFault(SimulatedWorker& worker) {
@@ -146,6 +180,7 @@ void SimulatedCluster::InjectNodeFault(SimulatedWorker& worker) {
     const int exit_code = by_signal ? 0 : kExitCodes[random_.Between(0, 3)];
     world_.CrashRank(victim, exit_code, by_signal ? 11 : 0, now_);
   }
+  if (EachSecond(faults_.checkpoint_damage)) world_.DamageCheckpoint();
   if (nodes_lost_ < options_.spare_nodes && EachSecond(faults_.node_crash)) {
     ++nodes_lost_;
     worker.Destroy();
@@ -163,11 +198,17 @@ void SimulatedCluster::Mend() {
       world_.ReconnectNode(node_id);
       heals_at_ms_.erase(heals);
     }
+    const auto thaws = thaws_at_ms_.find(node_id);
+    if (thaws != thaws_at_ms_.end() && thaws->second <= now_) {
+      thaws_at_ms_.erase(thaws);
+      for (const Envelope& envelope : std::exchange(waiting_, {})) DeliverToWorker(envelope);
+    }
     const auto starts = starts_at_ms_.find(node_id);
     if (starts != starts_at_ms_.end() && starts->second <= now_) {
       worker->Crash();
       worker->Start(now_);
       starts_at_ms_.erase(starts);
+      thaws_at_ms_.erase(node_id);
     }
   }
 }
@@ -175,6 +216,14 @@ void SimulatedCluster::Mend() {
 void SimulatedCluster::StopFaults() {
   faults_ = Faults{};
   network_.SetFaults(faults_.network);
+  for (const auto& worker : workers_) Cordon(false, worker->node_id());
+}
+
+void SimulatedCluster::Cordon(bool cordoned, const std::string& node_id) {
+  controller::CordonNode cordon;
+  cordon.request.set_node(node_id);
+  cordon.request.set_cordoned(cordoned);
+  controller_.Submit(cordon);
 }
 
 void SimulatedCluster::ActAsUsers() {
@@ -199,17 +248,25 @@ void SimulatedCluster::ActAsUsers() {
     stop.request.set_kill(random_.Chance(0.3));
     controller_.Submit(stop);
   }
+  if (EachSecond(faults_.user_cordon)) {
+    Cordon(random_.Chance(0.5), workers_[random_.Between(0, options_.nodes - 1)]->node_id());
+  }
 }
 
 void SimulatedCluster::DeliverMessages() {
   for (Envelope& envelope : network_.Deliver(now_)) {
     if (std::holds_alternative<v1::WorkerMessage>(envelope.message)) {
       controller_.Receive(std::move(envelope));
-      continue;
+    } else {
+      DeliverToWorker(envelope);
     }
-    for (auto& worker : workers_) {
-      if (worker->node_id() == envelope.node_id) worker->Receive(envelope, now_);
-    }
+  }
+}
+
+void SimulatedCluster::DeliverToWorker(const Envelope& envelope) {
+  if (thaws_at_ms_.contains(envelope.node_id)) return waiting_.push_back(envelope);
+  for (auto& worker : workers_) {
+    if (worker->node_id() == envelope.node_id) worker->Receive(envelope, now_);
   }
 }
 
@@ -230,6 +287,13 @@ void SimulatedCluster::Complain(const std::string& words) {
     if (event.has_job_submitted()) event.mutable_job_submitted()->clear_spec();
     if (event.has_job_submitted()) event.mutable_job_submitted()->clear_origins();
     absl::StrAppend(&failure_, i, " ", event.ShortDebugString(), "\n");
+  }
+  absl::StrAppend(&failure_, "What really ran:\n");
+  for (const auto& [key, process] : world_.processes()) {
+    absl::StrAppend(&failure_, process.node_id, " job ", process.attempt.first, " attempt ",
+                    process.attempt.second, " rank ", process.rank, " phase ", process.phase, " ",
+                    process.exited.has_value() ? process.exited->ShortDebugString() : "running",
+                    "\n");
   }
 }
 

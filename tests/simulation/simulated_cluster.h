@@ -27,6 +27,12 @@ struct Faults {
   double worker_crash = 0;
   // kill -9 of the controller between any two steps of its tick.
   double controller_crash = 0;
+  // The controller or a worker stands still for up to 25 s (SIGSTOP, a machine out of memory); what
+  // is sent to it waits.
+  double controller_freeze = 0;
+  double worker_freeze = 0;
+  // A user keeps new ranks off a node, or lets them on it again.
+  double user_cordon = 0;
 
   // The rest hurts training.
   double rank_crash = 0;
@@ -34,6 +40,8 @@ struct Faults {
   double node_crash = 0;
   // A node reaches neither its peers nor the controller for up to 30 s.
   double isolation = 0;
+  // A published checkpoint cannot be read any more.
+  double checkpoint_damage = 0;
 };
 
 struct SimulationOptions {
@@ -61,7 +69,8 @@ class SimulatedCluster {
   void RunFor(int64_t ms);
   // From now on nothing breaks any more, and what can be is mended.
   void StopFaults();
-  // Runs until every job has ended; complains when that takes longer.
+  // Runs until every job has ended, and a minute more; complains when that takes longer, or when
+  // then anything still runs or holds a slot.
   void RunUntilAllEnded(int64_t ms_max);
 
   // What went wrong: the checker's words, the seed, and the last 200 events. Empty when nothing
@@ -74,10 +83,14 @@ class SimulatedCluster {
   void StepOnce();
   void InjectFaults();
   void InjectNodeFault(SimulatedWorker& worker);
+  void InjectFreeze(const std::string& node_id);
   void Mend();
   void ActAsUsers();
+  void Cordon(bool cordoned, const std::string& node_id);
   void DeliverMessages();
+  void DeliverToWorker(const Envelope& envelope);
   void RunCheckers();
+  void CheckRest();
   void Complain(const std::string& words);
   CrashPoint NextCrash();
   bool EachSecond(double chance);
@@ -95,6 +108,10 @@ class SimulatedCluster {
   // When what is broken is mended, by node.
   std::map<std::string, Timestamp> heals_at_ms_;
   std::map<std::string, Timestamp> starts_at_ms_;
+  // Who stands still, and until when; messages that wait for it.
+  Timestamp controller_thaws_at_ms_ = 0;
+  std::map<std::string, Timestamp> thaws_at_ms_;
+  std::vector<Envelope> waiting_;
   int submitted_ = 0;
   int nodes_lost_ = 0;
   std::size_t checked_events_ = 0;

@@ -15,6 +15,8 @@ namespace {
 
 constexpr int64_t kSessionTimeoutMs = 10000;
 constexpr int64_t kCommandAgainMs = 1000;
+// A longer gap between two ticks means that the controller itself stood still.
+constexpr int64_t kStallMs = 1000;
 constexpr int kMaxPlans = 100;
 constexpr uint64_t kEventsPerSnapshot = 50;
 
@@ -22,7 +24,7 @@ constexpr uint64_t kEventsPerSnapshot = 50;
 
 SimulatedController::SimulatedController(Network& network, const controller::CoreOptions& options,
                                          Timestamp now)
-    : network_(network), options_(options) {
+    : network_(network), options_(options), last_tick_ms_(now) {
   snapshot_ = controller::ToSnapshot(state_, 0);
   observations_.since_ms = now;
 }
@@ -38,6 +40,7 @@ void SimulatedController::Restart(Timestamp now) {
   commands_sent_ms_.clear();
   observations_ = Observations{};
   observations_.since_ms = now;
+  last_tick_ms_ = now;
   state_ = controller::FromSnapshot(snapshot_);
   for (std::size_t i = snapshot_.last_sequence(); i < log_.size(); ++i) {
     controller::Apply(log_[i], state_);
@@ -46,6 +49,8 @@ void SimulatedController::Restart(Timestamp now) {
 
 void SimulatedController::Tick(CrashPoint crash, Timestamp now) {
   if (crash == CrashPoint::kBetweenTicks) return Restart(now);
+  const int64_t gap_ms = now - std::exchange(last_tick_ms_, now);
+  if (gap_ms > kStallMs) ForgiveSilence(gap_ms, now, observations_);
   for (const controller::Request& request : std::exchange(requests_, {})) Decide(request, now);
   for (const Envelope& envelope : std::exchange(inbox_, {})) Handle(envelope, now);
   DetachSilent(now);

@@ -67,6 +67,7 @@ class SimulatedController {
   int64_t generation_ = 0;
   controller::ClusterState state_;
   controller::Observations observations_;
+  Timestamp last_tick_ms_ = 0;
   std::map<std::string, Session> sessions_;
   std::map<std::tuple<std::string, int64_t, int64_t, int>, Timestamp> commands_sent_ms_;
   std::vector<Envelope> inbox_;

@@ -52,7 +52,7 @@ TEST(SimulationTest, EveryJobEndsOnceFaultsStop) {
   if (Runs() < 50) return;
   EXPECT_GT(tally.succeeded, static_cast<int>(Runs()));
   EXPECT_GT(tally.attempts, 7 * static_cast<int>(Runs()));
-  EXPECT_EQ(tally.kinds.size(), 16u);
+  EXPECT_EQ(tally.kinds.size(), 19u);
 }
 
 TEST(SimulationTest, ControlPlaneFaultsRestartNothing) {

@@ -10,6 +10,7 @@ namespace trainyard::simulation {
 namespace {
 
 constexpr int kLostPeer = 69;
+constexpr int kBadCheckpoint = 74;
 constexpr int kFenced = 77;
 constexpr int kTerminated = 143;
 
@@ -60,7 +61,8 @@ void TrainingWorld::Spawn(const std::string& node_id, const v1::StartAttempt& co
   members_[attempt][rank] = key;
   GangRun& gang = gangs_[attempt];
   gang.world_size = command.world_size();
-  gang.step = StepOf(command.resume_from());
+  gang.resume_from = command.resume_from();
+  gang.step = StepOf(gang.resume_from);
   gang.done = false;
   // The trainer raises the fence when it starts.
   int64_t& fence = fence_[command.job_id()];
@@ -82,12 +84,11 @@ void TrainingWorld::Signal(const std::string& node_id, const AttemptKey& attempt
 void TrainingWorld::CrashRank(const ProcessKey& key, int exit_code, int signal, Timestamp now) {
   Process& process = processes_.at(key);
   hurt_.insert(process.attempt);
-  hurt_nodes_.insert(process.node_id);
   EndAt(process, now, exit_code, signal);
 }
 
 void TrainingWorld::CrashNode(const std::string& node_id) {
-  hurt_nodes_.insert(node_id);
+  gone_.insert(node_id);
   for (auto process = processes_.begin(); process != processes_.end();) {
     if (process->second.node_id != node_id) {
       ++process;
@@ -99,6 +100,11 @@ void TrainingWorld::CrashNode(const std::string& node_id) {
     members_.at(attempt).erase(process->second.rank);
     process = processes_.erase(process);
   }
+}
+
+void TrainingWorld::DamageCheckpoint() {
+  if (published_.empty()) return;
+  damaged_.insert(published_[random_.Between(0, static_cast<int64_t>(published_.size()) - 1)]);
 }
 
 void TrainingWorld::IsolateNode(const std::string& node_id) { isolated_.insert(node_id); }
@@ -170,10 +176,23 @@ void TrainingWorld::BreakGang(GangRun& gang, const std::map<int, Process*>& memb
   gang.next_step_ms = 0;
 }
 
+void TrainingWorld::Load(const AttemptKey& attempt, GangRun& gang,
+                         const std::map<int, Process*>& members, Timestamp now) {
+  gang.loaded = true;
+  if (!IsDamaged(gang.resume_from)) return;
+  // One rank finds out, or several of them at once.
+  hurt_.insert(attempt);
+  const auto finder = random_.Between(0, gang.world_size - 1);
+  for (const auto& [rank, process] : members) {
+    if (rank == finder || random_.Chance(0.2)) EndAt(*process, now, kBadCheckpoint, 0);
+  }
+}
+
 void TrainingWorld::TakeStep(const AttemptKey& attempt, GangRun& gang,
                              const std::map<int, Process*>& members, Timestamp now) {
   if (gang.complete_since_ms == 0) gang.complete_since_ms = now;
   if (now < gang.complete_since_ms + options_.load_ms || now < gang.next_step_ms) return;
+  if (!gang.loaded) return Load(attempt, gang, members, now);
   gang.next_step_ms = now + options_.step_ms;
   ++gang.step;
   for (const auto& [rank, process] : members) {
@@ -198,7 +217,9 @@ void TrainingWorld::Publish(const AttemptKey& attempt, const GangRun& gang, Proc
   v1::TelemetryRecord& record = rank0.telemetry.emplace_back();
   record.set_time_ms(now);
   record.mutable_checkpoint()->set_step(gang.step);
-  record.mutable_checkpoint()->set_path(absl::StrCat("/c/", attempt.first, "/", gang.step));
+  const std::string path = absl::StrCat("/c/", attempt.first, "/", gang.step);
+  record.mutable_checkpoint()->set_path(path);
+  if (damaged_.erase(path) == 0) published_.push_back(path);
 }
 
 }  // namespace trainyard::simulation

@@ -73,13 +73,16 @@ class TrainingWorld {
   // The node's ranks cannot reach their peers.
   void IsolateNode(const std::string& node_id);
   void ReconnectNode(const std::string& node_id) { isolated_.erase(node_id); }
+  // One of the published checkpoints cannot be read any more.
+  void DamageCheckpoint();
 
   void Advance(Timestamp now);
 
   // Attempts that something else than the control plane has touched.
   const std::set<AttemptKey>& hurt() const { return hurt_; }
-  // True when one of those faults has happened on the node.
-  bool IsHurt(const std::string& node_id) const { return hurt_nodes_.contains(node_id); }
+  // True when the machine is gone for good.
+  bool IsGone(const std::string& node_id) const { return gone_.contains(node_id); }
+  bool IsDamaged(const std::string& checkpoint) const { return damaged_.contains(checkpoint); }
   // Running processes, by node.
   std::vector<ProcessKey> RunningOn(const std::string& node_id) const;
 
@@ -87,6 +90,8 @@ class TrainingWorld {
   struct GangRun {
     int world_size = 0;
     int64_t step = 0;
+    std::string resume_from;
+    bool loaded = false;
     Timestamp complete_since_ms = 0;
     Timestamp next_step_ms = 0;
     bool broken = false;
@@ -96,6 +101,8 @@ class TrainingWorld {
   std::map<int, Process*> Members(const AttemptKey& attempt);
   void AdvanceGang(const AttemptKey& attempt, GangRun& gang, Timestamp now);
   void BreakGang(GangRun& gang, const std::map<int, Process*>& members, Timestamp now);
+  void Load(const AttemptKey& attempt, GangRun& gang, const std::map<int, Process*>& members,
+            Timestamp now);
   void TakeStep(const AttemptKey& attempt, GangRun& gang, const std::map<int, Process*>& members,
                 Timestamp now);
   void Publish(const AttemptKey& attempt, const GangRun& gang, Process& rank0, Timestamp now);
@@ -109,8 +116,11 @@ class TrainingWorld {
   std::map<AttemptKey, GangRun> gangs_;
   // The EPOCH file of each job's checkpoint directory.
   std::map<int64_t, int64_t> fence_;
+  // Paths of checkpoints, and those of them that cannot be read.
+  std::vector<std::string> published_;
+  std::set<std::string> damaged_;
   std::set<std::string> isolated_;
-  std::set<std::string> hurt_nodes_;
+  std::set<std::string> gone_;
   std::set<AttemptKey> hurt_;
 };
 

@@ -81,8 +81,39 @@ TEST(TrainerErrorsTest, NumbersThatOverflow) {
   TrainerProcess trainer(folder, {});
   EXPECT_EQ(trainer.Wait(), 70);
   EXPECT_NE(trainer.Output().find("is not finite"), std::string::npos) << trainer.Output();
-  ASSERT_FALSE(trainer.Records("alert").empty());
+  ASSERT_EQ(trainer.Records("alert").size(), 1u);
   EXPECT_EQ(trainer.Records("alert")[0]["code"].get<std::string>().substr(0, 4), "nan_");
+  EXPECT_GT(trainer.Records("alert")[0]["step"], 0);
+}
+
+TEST(TrainerErrorsTest, OneAlertSpeaksForAGangWhoseNumbersOverflow) {
+  TrainerFolder folder;
+  folder.spec["optimizer"] = {{"lr", 100}, {"min_lr", 100}, {"weight_decay", 10}};
+  folder.spec["schedule"] = {{"kind", "constant"}};
+  TrainerStart start{.world_size = 2, .port = FreePort()};
+  TrainerProcess first(folder, start);
+  start.rank = 1;
+  TrainerProcess second(folder, start);
+  EXPECT_EQ(first.Wait(), 70) << first.Output();
+  second.Wait();
+  EXPECT_EQ(first.Records("alert").size(), 1u);
+  for (const json& alert : second.Records("alert")) {
+    EXPECT_NE(alert["code"].get<std::string>().substr(0, 4), "nan_");
+  }
+}
+
+TEST(TrainerErrorsTest, DamagedCheckpoint) {
+  TrainerFolder folder;
+  folder.spec["train"]["steps"] = 2;
+  TrainToTheEnd(folder, {});
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path())) {
+    if (entry.path().extension() != ".safetensors") continue;
+    std::filesystem::resize_file(entry.path(), entry.file_size() / 2);
+  }
+  folder.spec["train"]["steps"] = 4;
+  ExpectFails(folder, {.run = "again", .flags = {"--resume"}}, 74, "is damaged");
+  ExpectFails(folder, {.run = "none", .variables = {{"TRAINYARD_RESUME_FROM", "/no/such/step"}}},
+              74, "/no/such/step is not a checkpoint");
 }
 
 TEST(TrainerErrorsTest, LostPeer) {

@@ -126,7 +126,7 @@ void CheckHeader(const std::string& path, const StoredFile& file) {
 Manifest ReadManifest(const std::string& directory) {
   const std::string path = directory + "/" + kManifestName;
   if (FileBytes(path) < 0) {
-    throw TrainerError(ExitCode::kNoInput,
+    throw TrainerError(ExitCode::kBadCheckpoint,
                        directory + " is not a checkpoint: it has no readable " + kManifestName);
   }
   return ManifestFromText(ReadFile(path), path);

@@ -21,8 +21,8 @@ struct LogicalTensor {
 
 struct Manifest;  // trainer/checkpoint/manifest.h
 
-// Errors of every function here are TrainerErrors that name file and tensor: kNoInput when
-// there is no checkpoint, kBadData when it is damaged, torn or lacks what is asked for.
+// Errors of every function here are TrainerErrors that name file and tensor: kBadCheckpoint when
+// there is none, or it is damaged or torn; kBadData when it lacks what is asked for.
 // Safe to read from several threads.
 class CheckpointReader {
  public:

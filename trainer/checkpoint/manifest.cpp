@@ -199,7 +199,7 @@ Result Parse(const std::string& text, const std::string& path, Result (*from)(co
 }  // namespace
 
 [[noreturn]] void ThrowDamaged(const std::string& path, const std::string& what) {
-  throw TrainerError(ExitCode::kBadData,
+  throw TrainerError(ExitCode::kBadCheckpoint,
                      path + " is damaged: " + what + "; use an older checkpoint");
 }
 

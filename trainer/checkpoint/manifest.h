@@ -58,12 +58,12 @@ constexpr char kManifestName[] = "manifest.json";
 std::string DtypeName(torch::ScalarType dtype);
 
 std::string EntriesToText(const Entries& entries);
-// `path` is for messages. Throws TrainerError kBadData.
+// `path` is for messages. Throws TrainerError kBadCheckpoint.
 Entries EntriesFromText(const std::string& text, const std::string& path);
 
 std::string ManifestToText(const Manifest& manifest);
 // Checks the text's own checksum, every number, and that chunks lie inside tensors and files and
-// cover each tensor exactly. Throws TrainerError kBadData.
+// cover each tensor exactly. Throws TrainerError kBadCheckpoint.
 Manifest ManifestFromText(const std::string& text, const std::string& path);
 
 // Adds what another rank has written. Throws TrainerError kInternal when the two do not agree about

@@ -23,7 +23,7 @@ struct RuntimeEnvironment {
   std::string telemetry_path;  // RUN_DIR/telemetry.jsonl unless given.
   std::string checkpoint_dir;  // Empty when the run does not name one.
   std::string resume_from;     // Empty for a fresh start.
-  std::string skip_samples;    // "A-B,C-D": sample ranges that are never trained on.
+  std::string skip_samples;    // "a:b,c:d": sample ranges [a, b) that are never trained on.
 };
 
 // Returns the value of a variable, or nothing when it is not set.

@@ -28,8 +28,12 @@ c10::intrusive_ptr<c10d::Store> OpenStore(const RuntimeEnvironment& env,
   options.waitWorkers = false;  // LibTorch 1.13 says nothing when a worker does not come.
   options.timeout = timeout;
   const std::string place = env.master_addr + ":" + std::to_string(env.master_port);
+  // Two runs may come to one port by mistake: keys of their own keep them apart until the one that
+  // could not have the port has left.
+  const std::string run = env.checkpoint_dir + "#" + std::to_string(env.attempt);
   try {
-    return c10::make_intrusive<c10d::TCPStore>(env.master_addr, options);
+    return c10::make_intrusive<c10d::PrefixStore>(
+        run, c10::make_intrusive<c10d::TCPStore>(env.master_addr, options));
   } catch (const std::exception& error) {
     if (env.rank == 0 && PortIsTaken(error.what())) {
       throw TrainerError(ExitCode::kTryAgain, "The rendezvous port " + place +

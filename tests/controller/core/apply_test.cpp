@@ -16,6 +16,16 @@ void FillWithHistory(TestCluster& cluster) {
   const int64_t done = cluster.Submit(spec, "request");
   cluster.RunJob(done);
   cluster.Publish(done, 10);
+  cluster.Publish(done, 20);
+  cluster.ExitAll(done, 75);
+  cluster.ClearAll(done);
+  cluster.Pass(1000);
+  cluster.RunJob(done);
+  cluster.ExitAll(done, 74);
+  cluster.ClearAll(done);
+  cluster.Pass(1000);
+  cluster.RunJob(done);
+  ASSERT_TRUE(cluster.Job(done).checkpoints(1).damaged());
   cluster.ExitAll(done, 0);
   cluster.ClearAll(done);
   const int64_t gang = cluster.Submit("gang", 3, 1);

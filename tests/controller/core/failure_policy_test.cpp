@@ -1,5 +1,6 @@
 #include "controller/core/failure_policy.h"
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"
@@ -7,6 +8,7 @@
 namespace trainyard::controller {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 class FailurePolicyTest : public ::testing::Test {
@@ -121,18 +123,15 @@ TEST_P(ExitCodeTest, IsMappedToACause) {
   EXPECT_EQ(verdict.exit_code(), GetParam().first);
 }
 
-INSTANTIATE_TEST_SUITE_P(Sysexits, ExitCodeTest,
-                         ::testing::Values(std::pair{1, v1::VERDICT_CAUSE_RANK_EXITED},
-                                           std::pair{64, v1::VERDICT_CAUSE_BAD_JOB},
-                                           std::pair{65, v1::VERDICT_CAUSE_BAD_JOB},
-                                           std::pair{66, v1::VERDICT_CAUSE_BAD_JOB},
-                                           std::pair{69, v1::VERDICT_CAUSE_RANK_EXITED},
-                                           std::pair{70, v1::VERDICT_CAUSE_RANK_EXITED},
-                                           std::pair{73, v1::VERDICT_CAUSE_RANK_EXITED},
-                                           std::pair{75, v1::VERDICT_CAUSE_RANK_EXITED},
-                                           std::pair{77, v1::VERDICT_CAUSE_RANK_EXITED},
-                                           std::pair{78, v1::VERDICT_CAUSE_BAD_JOB},
-                                           std::pair{143, v1::VERDICT_CAUSE_RANK_EXITED}));
+INSTANTIATE_TEST_SUITE_P(
+    Sysexits, ExitCodeTest,
+    ::testing::Values(
+        std::pair{1, v1::VERDICT_CAUSE_RANK_EXITED}, std::pair{64, v1::VERDICT_CAUSE_BAD_JOB},
+        std::pair{65, v1::VERDICT_CAUSE_BAD_JOB}, std::pair{66, v1::VERDICT_CAUSE_BAD_JOB},
+        std::pair{69, v1::VERDICT_CAUSE_RANK_EXITED}, std::pair{70, v1::VERDICT_CAUSE_RANK_EXITED},
+        std::pair{73, v1::VERDICT_CAUSE_RANK_EXITED}, std::pair{74, v1::VERDICT_CAUSE_RANK_EXITED},
+        std::pair{75, v1::VERDICT_CAUSE_RANK_EXITED}, std::pair{77, v1::VERDICT_CAUSE_RANK_EXITED},
+        std::pair{78, v1::VERDICT_CAUSE_BAD_JOB}, std::pair{143, v1::VERDICT_CAUSE_RANK_EXITED}));
 
 TEST(RestartDecisionTest, NoRestartIsAllowedWhenTheBudgetIsZero) {
   JobEntry entry;
@@ -158,16 +157,133 @@ TEST(RestartDecisionTest, WaitNeverExceedsTheLongestOne) {
   EXPECT_EQ(*DecideRestart(entry, verdict, 1000).not_before_ms, 5000);
 }
 
-TEST(NewestCheckpointTest, HasTheHighestStepThenTheHighestEpoch) {
+TEST(StartingPointTest, IsTheSoundCheckpointOfTheHighestStepThenTheHighestEpoch) {
   v1::Job job;
-  EXPECT_EQ(NewestCheckpoint(job), nullptr);
+  EXPECT_EQ(NextStartingPoint(job).path, "");
+  job.mutable_spec()->mutable_checkpoint()->set_resume_from("/theirs");
+  EXPECT_EQ(NextStartingPoint(job).path, "/theirs");
   for (const auto& [step, epoch] : {std::pair{10, 2}, std::pair{20, 1}, std::pair{20, 3}}) {
     v1::Checkpoint& checkpoint = *job.add_checkpoints();
     checkpoint.set_step(step);
     checkpoint.set_epoch(epoch);
+    checkpoint.set_path(absl::StrCat("/c/", step, "-", epoch));
   }
-  EXPECT_EQ(NewestCheckpoint(job)->step(), 20);
-  EXPECT_EQ(NewestCheckpoint(job)->epoch(), 3);
+  EXPECT_EQ(NextStartingPoint(job).path, "/c/20-3");
+  EXPECT_EQ(NextStartingPoint(job).step, 20);
+  job.mutable_checkpoints(2)->set_damaged(true);
+  EXPECT_EQ(NextStartingPoint(job).path, "/c/20-1");
+  for (v1::Checkpoint& checkpoint : *job.mutable_checkpoints()) checkpoint.set_damaged(true);
+  EXPECT_EQ(NextStartingPoint(job).path, "/theirs");
+}
+
+// A job of one rank that may not be restarted at all.
+class CheckpointFallbackTest : public ::testing::Test {
+ protected:
+  void Start(const std::string& resume_from = "") {
+    cluster_.AddNode("a", 1);
+    v1::JobSpec spec = TestSpec("job", 1, 1);
+    spec.mutable_restart()->set_max_restarts(0);
+    spec.mutable_checkpoint()->set_resume_from(resume_from);
+    job_ = cluster_.Submit(spec);
+    cluster_.RunJob(job_);
+  }
+
+  std::vector<v1::Event> EndAttempt(int exit_code) {
+    cluster_.ExitRank(job_, 0, exit_code);
+    std::vector<v1::Event> events = cluster_.Settle();
+    cluster_.ClearAll(job_);
+    cluster_.Pass(1000);
+    return events;
+  }
+
+  // Attempts that end because their job's owner is not to blame, so that no budget is needed.
+  void RestartUncounted() {
+    EndAttempt(75);
+    cluster_.RunJob(job_);
+  }
+
+  TestCluster cluster_;
+  int64_t job_ = 0;
+};
+
+TEST_F(CheckpointFallbackTest, NextAttemptStartsFromTheNextOlderCheckpoint) {
+  Start();
+  cluster_.Publish(job_, 10);
+  cluster_.Publish(job_, 20);
+  RestartUncounted();
+  ASSERT_EQ(cluster_.Attempt(job_).resume_from(), "/c/step_20");
+  const std::vector<v1::Event> events = EndAttempt(74);
+  ASSERT_THAT(Kinds(events), ElementsAre("AttemptFailed", "CheckpointRejected"));
+  const v1::Verdict& verdict = events[0].attempt_failed().verdict();
+  EXPECT_EQ(verdict.cause(), v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED);
+  EXPECT_EQ(verdict.checkpoint(), "/c/step_20");
+  EXPECT_TRUE(verdict.restartable());
+  EXPECT_EQ(verdict.summary(), "rank 0 on a could not read the checkpoint of step 20, /c/step_20");
+  EXPECT_EQ(events[1].checkpoint_rejected().path(), "/c/step_20");
+  EXPECT_EQ(events[1].checkpoint_rejected().step(), 20);
+  EXPECT_EQ(cluster_.Attempt(job_).epoch(), 3);
+  EXPECT_EQ(cluster_.Attempt(job_).resume_from(), "/c/step_10");
+  EXPECT_EQ(cluster_.Attempt(job_).resume_step(), 10);
+  EXPECT_TRUE(cluster_.Job(job_).checkpoints(1).damaged());
+  EXPECT_EQ(cluster_.Job(job_).restarts(), 0) << "the job is not to blame";
+}
+
+TEST_F(CheckpointFallbackTest, JobFailsWhenNoneIsLeft) {
+  Start();
+  cluster_.Publish(job_, 10);
+  cluster_.Publish(job_, 20);
+  RestartUncounted();
+  EndAttempt(74);
+  cluster_.RunJob(job_);
+  EndAttempt(74);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_FAILED);
+  EXPECT_EQ(cluster_.Job(job_).verdict().summary(),
+            "rank 0 on a could not read the checkpoint of step 10, /c/step_10; no older checkpoint "
+            "is left to fall back to");
+}
+
+TEST_F(CheckpointFallbackTest, TheCheckpointThatTheUserNamedIsTheLastOne) {
+  Start("/theirs");
+  cluster_.Publish(job_, 10);
+  RestartUncounted();
+  EndAttempt(74);
+  cluster_.RunJob(job_);
+  EXPECT_EQ(cluster_.Attempt(job_).resume_from(), "/theirs");
+  EndAttempt(74);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_FAILED);
+}
+
+TEST_F(CheckpointFallbackTest, ACheckpointPublishedAgainIsSound) {
+  Start();
+  cluster_.Publish(job_, 10);
+  cluster_.Publish(job_, 20);
+  RestartUncounted();
+  EndAttempt(74);
+  cluster_.RunJob(job_);
+  cluster_.Publish(job_, 20);
+  RestartUncounted();
+  EXPECT_EQ(cluster_.Attempt(job_).resume_from(), "/c/step_20");
+}
+
+TEST_F(CheckpointFallbackTest, WhoWasGivenNoCheckpointCannotHaveFoundItDamaged) {
+  Start();
+  EndAttempt(74);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_FAILED);
+  EXPECT_EQ(cluster_.Job(job_).verdict().cause(), v1::VERDICT_CAUSE_RANK_EXITED);
+}
+
+TEST_F(CheckpointFallbackTest, TryAgainIsUncountedOnlySoManyTimesInARow) {
+  Start();
+  for (int i = 0; i < kUncountedTriesInARow; ++i) {
+    EndAttempt(75);
+    cluster_.Pass(300000);
+    ASSERT_EQ(cluster_.Attempt(job_).epoch(), i + 2);
+    cluster_.StartAll(job_);
+  }
+  EXPECT_EQ(cluster_.Job(job_).restarts(), 0);
+  EndAttempt(75);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_FAILED);
+  EXPECT_THAT(cluster_.Job(job_).verdict().summary(), HasSubstr("restart.max_restarts is 0"));
 }
 
 }  // namespace

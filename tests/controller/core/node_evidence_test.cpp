@@ -7,6 +7,7 @@
 namespace trainyard::controller {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -83,10 +84,12 @@ TEST_F(PeerTestimonyTest, NodeIsLostWhenItsPeersStandStillToo) {
   cluster_.Silence("a");
   EXPECT_THAT(Kinds(cluster_.Pass(7500)), ElementsAre("NodeSuspected"));
   const std::vector<v1::Event> events = cluster_.Pass(1000);
-  ASSERT_THAT(Kinds(events), ElementsAre("NodeLost", "AttemptFailed"));
-  EXPECT_THAT(events[0].node_lost().reason(),
-              HasSubstr("its peers in job 1 (job) stand still or have lost it"));
-  const v1::Verdict& verdict = events[1].attempt_failed().verdict();
+  ASSERT_THAT(Kinds(events), ElementsAre("AttemptFailed", "NodeLost"));
+  EXPECT_EQ(events[1].node_lost().reason(),
+            "silent for 8 s, and job 1 (job) has lost its ranks there");
+  const v1::Verdict& verdict = events[0].attempt_failed().verdict();
+  EXPECT_EQ(verdict.summary(),
+            "node a was lost: silent for 8 s, and its peers in job 1 (job) stand still");
   EXPECT_EQ(verdict.cause(), v1::VERDICT_CAUSE_NODE_LOST);
   EXPECT_EQ(verdict.node_id(), "a");
   EXPECT_EQ(verdict.rank(), -1);
@@ -137,22 +140,120 @@ TEST_F(PeerTestimonyTest, QuietPhasesProveNothing) {
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
 }
 
-TEST_F(PeerTestimonyTest, PeerThatLostItsConnectionProvesTheNodeDeadForItsOtherGangsToo) {
-  v1::Hello bigger = cluster_.HelloOf("a");
-  bigger.mutable_inventory()->add_slots()->set_index(1);
-  bigger.mutable_inventory()->mutable_slots(1)->set_kind(v1::DEVICE_KIND_CPU);
-  cluster_.Do(AttachWorker{bigger});
-  const int64_t alone = cluster_.Submit("alone", 1, 1);
-  cluster_.RunJob(alone);
-  ASSERT_EQ(cluster_.Placement(alone), "a:1");
+// Another job, of one rank, beside the gang's on a.
+class NeighbourTest : public PeerTestimonyTest {
+ protected:
+  void SetUp() override {
+    PeerTestimonyTest::SetUp();
+    v1::Hello bigger = cluster_.HelloOf("a");
+    bigger.mutable_inventory()->add_slots()->set_index(1);
+    bigger.mutable_inventory()->mutable_slots(1)->set_kind(v1::DEVICE_KIND_CPU);
+    *bigger.add_attempts() = cluster_.Report("a", job_);
+    cluster_.Do(AttachWorker{bigger});
+    neighbour_ = cluster_.Submit("neighbour", 1, 1);
+    cluster_.RunJob(neighbour_);
+    ASSERT_EQ(cluster_.Placement(neighbour_), "a:1");
+    cluster_.AddNode("c", 1);
+  }
+
+  int64_t neighbour_ = 0;
+};
+
+// The node may only be cut off, and one rank on it have died or not reached its peers.
+TEST_F(NeighbourTest, WhatAGangHasLostIsNotLostForOthers) {
+  Train(1, 20000);
+  cluster_.Silence("a");
+  cluster_.Pass(9000);
+  EXPECT_EQ(cluster_.Attempt(job_).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
+  EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
+  EXPECT_EQ(cluster_.StateOf(neighbour_), v1::JOB_STATE_RUNNING);
+  // The gang goes on elsewhere all the same: its epoch fences what is left on a.
+  cluster_.ClearNode(job_, "b");
+  cluster_.Pass(2000);
+  EXPECT_EQ(cluster_.Attempt(job_).epoch(), 2);
+  EXPECT_EQ(cluster_.Placement(job_), "c:0 b:0");
+  cluster_.Wake("a");
+  cluster_.Pass(500);
+  EXPECT_THAT(cluster_.Commands(), Contains("stop a 1/1 3000"));
+  EXPECT_EQ(cluster_.StateOf(neighbour_), v1::JOB_STATE_RUNNING);
+}
+
+TEST_F(NeighbourTest, PeersThatLostARankWaitForASilentNodeNoLongerThanForALostOne) {
   cluster_.Silence("a");
   cluster_.ExitRank(job_, 1, 69);
   cluster_.ClearNode(job_, "b");
-  EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_READY);
-  cluster_.Pass(8500);
+  cluster_.Pass(7500);
+  EXPECT_EQ(cluster_.Attempt(job_).epoch(), 1);
+  cluster_.Pass(1500);
+  EXPECT_EQ(cluster_.Attempt(job_).epoch(), 2);
+  EXPECT_EQ(cluster_.StateOf(neighbour_), v1::JOB_STATE_RUNNING);
+  // Only its own lease ends the neighbour's: nobody could tell that it lives.
+  cluster_.Pass(cluster_.options.lease_ms);
+  EXPECT_EQ(cluster_.Attempt(neighbour_).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
-  EXPECT_EQ(cluster_.StateOf(alone), v1::JOB_STATE_RECOVERING);
-  EXPECT_EQ(cluster_.Attempt(alone).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
+}
+
+TEST_F(NeighbourTest, NodeWithAMovingGangMayLackAnother) {
+  // The neighbour is a gang of its own that trains on; a is only cut off from the controller.
+  const int64_t gang = cluster_.Submit("gang", 2, 1);
+  cluster_.Stop(neighbour_);
+  cluster_.ClearAll(neighbour_);
+  cluster_.RunJob(gang);
+  ASSERT_EQ(cluster_.Placement(gang), "a:1 c:0");
+  Train(1, 20000);
+  cluster_.Silence("a");
+  for (int64_t step = 1; step < 60; ++step) {
+    cluster_.Step(gang, 1, step, 0.5);
+    cluster_.Pass(500);
+  }
+  EXPECT_EQ(cluster_.StateOf(gang), v1::JOB_STATE_RUNNING);
+  EXPECT_EQ(cluster_.Attempt(job_).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
+}
+
+TEST_F(PeerTestimonyTest, AGangThatHasTrainedAllStepsProvesNothing) {
+  Train(1, 20000);
+  cluster_.Silence("a");
+  v1::TelemetryBatch batch;
+  batch.mutable_stream()->set_job_id(job_);
+  batch.mutable_stream()->set_epoch(1);
+  batch.mutable_stream()->set_rank(1);
+  batch.add_records()->mutable_metrics()->set_step(++step_);
+  batch.mutable_records(0)->mutable_metrics()->set_total_steps(step_);
+  ObserveTelemetry(batch, cluster_.now, cluster_.observations);
+  cluster_.Pass(60000);
+  EXPECT_EQ(AboutNode("a"), Testimony::kUnwitnessed);
+  EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+}
+
+TEST(NodeEvidenceTest, PeersOfARankThatEndedWellStandStillForAReason) {
+  TestCluster cluster;
+  for (const char* id : {"a", "b", "c"}) cluster.AddNode(id, 1);
+  const int64_t job = cluster.Submit("job", 3, 1);
+  cluster.RunJob(job);
+  for (int64_t step = 1; step <= 40; ++step) {
+    cluster.Step(job, 0, step, 0.5);
+    cluster.Pass(500);
+  }
+  cluster.Silence("c");
+  cluster.ExitRank(job, 1, 0);
+  cluster.Pass(60000);
+  EXPECT_EQ(cluster.NodeStateOf("c"), v1::NODE_STATE_SUSPECT);
+  EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_RUNNING);
+}
+
+TEST_F(PeerTestimonyTest, ARankThatItsWorkerSawEndIsNoWitness) {
+  Train(1, 20000);
+  v1::RankReport& report = *cluster_.Report("b", job_).add_ranks();
+  report.set_rank(1);
+  report.set_running(true);
+  cluster_.Pass(500);
+  cluster_.Silence("a");
+  // The fact is on its way.
+  report.set_running(false);
+  cluster_.Pass(60000);
+  EXPECT_EQ(AboutNode("a"), Testimony::kUnwitnessed);
+  EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
 }
 
 TEST_F(PeerTestimonyTest, AWholeGangInTheDarkIsLeftAloneUntilTheLeaseEnds) {

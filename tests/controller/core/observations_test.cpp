@@ -96,6 +96,35 @@ TEST(ObservationsTest, TelemetryGivesProgressAndPace) {
   EXPECT_EQ(progress.validation_loss(), 4.5);
 }
 
+TEST(ObservationsTest, OwnStandstillIsNobodysSilence) {
+  Observations observations;
+  observations.since_ms = 100;
+  ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, observations);
+  ObserveHeartbeat("a", HeartbeatOf(1, 6, 10), 2000, observations);
+  ForgiveSilence(5000, 7500, observations);
+  EXPECT_EQ(observations.since_ms, 5100);
+  EXPECT_EQ(LastHeard(observations, "a"), 7000);
+  const RankObservation& rank = observations.attempts.at({1, 1}).ranks.at(0);
+  EXPECT_EQ(rank.last_progress_ms, 7000);
+  EXPECT_EQ(rank.moving_since_ms, 6000);
+}
+
+TEST(ObservationsTest, WhatIsHeardByTheNewClockStaysAsItIs) {
+  Observations observations;
+  observations.since_ms = 100;
+  ObserveHeartbeat("before", HeartbeatOf(1, 5, 10), 9000, observations);
+  ObserveHeartbeat("after", HeartbeatOf(2, 5, 10), 29000, observations);
+  // Stood still from 9,000 to 29,000; one node was heard before that was noticed.
+  ForgiveSilence(20000, 29000, observations);
+  EXPECT_EQ(LastHeard(observations, "before"), 29000);
+  EXPECT_EQ(LastHeard(observations, "after"), 29000);
+  // The clock goes back by 9,000; one node is heard by the new time before that is noticed.
+  ObserveHeartbeat("after", HeartbeatOf(2, 6, 11), 20050, observations);
+  ForgiveSilence(-9000, 20100, observations);
+  EXPECT_EQ(observations.nodes.at("before").last_heard_ms, 20000);
+  EXPECT_EQ(observations.nodes.at("after").last_heard_ms, 20050);
+}
+
 TEST(ObservationsTest, StepTimesAreBounded) {
   Observations observations;
   for (int i = 0; i < 1000; ++i) ObserveTelemetry(MetricsOf(i, i, 1), i, observations);

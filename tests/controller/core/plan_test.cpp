@@ -1,5 +1,7 @@
 #include "controller/core/plan.h"
 
+#include <limits>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"
@@ -261,6 +263,23 @@ TEST(PlanTest, RendezvousPortsDifferAndChangeWithTheEpoch) {
   cluster.Pass(1000);
   ASSERT_EQ(cluster.Attempt(jobs[0]).epoch(), 2);
   EXPECT_NE(cluster.Attempt(jobs[0]).master_port(), before);
+  EXPECT_EQ(cluster.Job(jobs[0]).restarts(), 0);
+}
+
+TEST(PlanTest, ClustersThatShareAHostBeginElsewhereInTheRange) {
+  const auto first_port = [](int64_t offset) {
+    TestCluster cluster;
+    cluster.options.rendezvous_offset = offset;
+    cluster.AddNode("a", 1);
+    const int64_t job = cluster.Submit("job", 1, 1);
+    cluster.Settle();
+    return cluster.Attempt(job).master_port();
+  };
+  EXPECT_EQ(first_port(5000) - first_port(0), 5000);
+  // Wherever it begins, it stays in the range.
+  constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
+  EXPECT_GE(first_port(kLargest), 20000);
+  EXPECT_LE(first_port(kLargest), 29999);
 }
 
 TEST(PlanTest, OneCallPlacesABoundedNumberOfJobs) {

@@ -37,6 +37,8 @@ std::unique_ptr<Checker> ReplayEqualsLive();
 std::unique_ptr<Checker> RestartBudgetKept();
 std::unique_ptr<Checker> HealthyJobsNotRestarted();
 std::unique_ptr<Checker> HeadNotOvertaken();
+std::unique_ptr<Checker> ResumesFromNewestSoundCheckpoint();
+std::unique_ptr<Checker> CordonKeepsRanksOff();
 
 }  // namespace trainyard::simulation
 

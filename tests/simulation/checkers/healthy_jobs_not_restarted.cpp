@@ -15,10 +15,9 @@ class HealthyJobsNotRestartedChecker : public Checker {
       if (!step.log[i].has_attempt_failed()) continue;
       const v1::AttemptFailed& failed = step.log[i].attempt_failed();
       if (step.world.hurt().contains({failed.job_id(), failed.epoch()})) continue;
-      // A gang that has really lost a rank on a silent node proves the node dead, for all its
-      // gangs.
+      // A machine that died before the attempt had a process there.
       const bool node_lost = failed.verdict().cause() == v1::VERDICT_CAUSE_NODE_LOST;
-      if (node_lost && step.world.IsHurt(failed.verdict().node_id())) continue;
+      if (node_lost && step.world.IsGone(failed.verdict().node_id())) continue;
       return absl::StrCat("attempt ", failed.epoch(), " of job ", failed.job_id(),
                           " was healthy: ", failed.verdict().summary());
     }

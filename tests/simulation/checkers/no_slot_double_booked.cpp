@@ -1,5 +1,9 @@
-// No two processes run on one slot, and the state agrees with itself about who holds which slot.
+// No two processes run on one slot, the state agrees with itself about who holds which slot, and no
+// two live attempts share a rendezvous.
 #include <map>
+#include <set>
+#include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "tests/simulation/checkers/checker.h"
@@ -33,9 +37,13 @@ class NoSlotDoubleBookedChecker : public Checker {
 
   // Every rank of a live attempt holds its slot.
   static std::string CheckState(const controller::ClusterState& state) {
+    std::set<std::pair<std::string, int>> rendezvous;
     for (const auto& [id, entry] : state.jobs) {
       const v1::Attempt* live = LiveAttempt(entry);
       if (live == nullptr) continue;
+      if (!rendezvous.emplace(live->master_address(), live->master_port()).second) {
+        return absl::StrCat("the rendezvous of job ", id, " is another job's, too");
+      }
       for (const v1::RankPlacement& rank : live->ranks()) {
         const v1::SlotUse& use = state.nodes.at(rank.node_id()).node.slot_uses(rank.slot());
         if (use.job_id() == id && use.epoch() == live->epoch() && use.rank() == rank.rank()) {

@@ -1,4 +1,5 @@
 // No job is restarted more often than its budget allows within its window, nor before its backoff.
+// Restarts are free of it only when the job is not to blame.
 #include <deque>
 #include <map>
 
@@ -18,9 +19,18 @@ class RestartBudgetKeptChecker : public Checker {
       if (event.has_job_placed() && event.time_ms() < not_before_[event.job_placed().job_id()]) {
         return absl::StrCat("job ", event.job_placed().job_id(), " did not wait out its backoff");
       }
+      if (event.has_attempt_failed()) {
+        verdicts_[event.attempt_failed().job_id()] = event.attempt_failed().verdict();
+      }
       if (!event.has_attempt_ended() || event.attempt_ended().retry_not_before_ms() == 0) continue;
       const int64_t job_id = event.attempt_ended().job_id();
       not_before_[job_id] = event.attempt_ended().retry_not_before_ms();
+      if (event.attempt_ended().uncounted()) {
+        const v1::Verdict& verdict = verdicts_[job_id];
+        constexpr int kTryAgain = 75, kBadCheckpoint = 74;
+        if (verdict.exit_code() == kTryAgain || verdict.exit_code() == kBadCheckpoint) continue;
+        return absl::StrCat("a restart of job ", job_id, " was not counted");
+      }
       const v1::RestartSpec& rules = step.state.jobs.at(job_id).job.spec().restart();
       std::deque<Timestamp>& restarts = restarts_[job_id];
       restarts.push_back(event.time_ms());
@@ -36,6 +46,7 @@ class RestartBudgetKeptChecker : public Checker {
  private:
   std::map<int64_t, std::deque<Timestamp>> restarts_;
   std::map<int64_t, Timestamp> not_before_;
+  std::map<int64_t, v1::Verdict> verdicts_;
 };
 
 }  // namespace

@@ -150,7 +150,7 @@ TEST(CheckpointReaderTest, ReadsOnlyTheBytesItNeeds) {
   FlipByte(file, static_cast<int64_t>(std::filesystem::file_size(file)) - 1);
   const CheckpointReader reader(directory.Step(1));
   EXPECT_TRUE(SameBytes(reader.Read("w", {0, 0}, {7, 100000}), torch::ones({7, 100000})));
-  EXPECT_THAT(ErrorOf([&] { reader.ReadAll("w"); }, ExitCode::kBadData),
+  EXPECT_THAT(ErrorOf([&] { reader.ReadAll("w"); }, ExitCode::kBadCheckpoint),
               testing::AllOf(HasSubstr("tensor w"), HasSubstr("rank_00000.safetensors")));
 }
 
@@ -177,13 +177,14 @@ TEST(CheckpointReaderTest, FindsMissingAndTornFiles) {
   const std::string file = step + "/rank_00000.safetensors";
   const auto open = [&] { CheckpointReader reader(step); };
   std::filesystem::resize_file(file, std::filesystem::file_size(file) - 1);
-  EXPECT_THAT(ErrorOf(open, ExitCode::kBadData), HasSubstr("rank_00000.safetensors is damaged"));
+  EXPECT_THAT(ErrorOf(open, ExitCode::kBadCheckpoint),
+              HasSubstr("rank_00000.safetensors is damaged"));
   EXPECT_EQ(VerifyCheckpoint(step).size(), 2u);  // the size, and the tensor at the end
   std::filesystem::remove(file);
-  EXPECT_THAT(ErrorOf(open, ExitCode::kBadData), HasSubstr("missing"));
+  EXPECT_THAT(ErrorOf(open, ExitCode::kBadCheckpoint), HasSubstr("missing"));
   EXPECT_FALSE(VerifyCheckpoint(step).empty());
   std::filesystem::remove(step + "/manifest.json");
-  EXPECT_THAT(ErrorOf(open, ExitCode::kNoInput), HasSubstr("is not a checkpoint"));
+  EXPECT_THAT(ErrorOf(open, ExitCode::kBadCheckpoint), HasSubstr("is not a checkpoint"));
   EXPECT_EQ(VerifyCheckpoint(step).size(), 1u);
   EXPECT_TRUE(ListCheckpoints(directory.path()).empty());
 }

@@ -45,7 +45,7 @@ std::string ErrorOf(const std::string& text) {
     ManifestFromText(text, "/c/manifest.json");
     return "no error";
   } catch (const TrainerError& error) {
-    EXPECT_EQ(error.code(), ExitCode::kBadData);
+    EXPECT_EQ(error.code(), ExitCode::kBadCheckpoint);
     EXPECT_THAT(error.what(), HasSubstr("/c/manifest.json"));
     return error.what();
   }

@@ -147,6 +147,21 @@ TEST(RendezvousTest, AbsentRankZeroIsALostPeer) {
   }
 }
 
+TEST(RendezvousTest, ARankOfAnotherRunAtTheSamePortIsNobodysPeer) {
+  const int64_t port = FreePort();
+  const auto come = [port](int64_t rank, const std::string& checkpoint_dir, int64_t seconds) {
+    RuntimeEnvironment env = Environment(rank, 2, port);
+    env.checkpoint_dir = checkpoint_dir;
+    return std::make_unique<Rendezvous>(env, std::chrono::seconds(seconds));
+  };
+  // Rank 0 serves the others, so it stays until all of them have met.
+  std::unique_ptr<Rendezvous> host;
+  std::thread thread([&] { host = come(0, "/ours", 30); });
+  EXPECT_THROW(come(1, "/theirs", 1), TrainerError);
+  EXPECT_NE(come(1, "/ours", 30), nullptr);
+  thread.join();
+}
+
 TEST(RendezvousTest, LocalAddressIsTheOneTowardsTheHost) {
   EXPECT_EQ(LocalAddressTowards("127.0.0.1", 29500), "127.0.0.1");
   EXPECT_EQ(LocalAddressTowards("no-such-host.invalid", 29500), "127.0.0.1");

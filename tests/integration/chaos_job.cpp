@@ -1,0 +1,129 @@
+#include "tests/integration/chaos_job.h"
+
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+
+namespace trainyard::test {
+namespace {
+
+constexpr char kTrainer[] = SOURCE_DIRECTORY "/chained_trainer.py";
+
+// "name: kills ...": no budget and no backoff, so that only the kills bound the restarts.
+std::string JobFile(const std::string& name, const std::string& folder, int nodes) {
+  return absl::StrCat("name: ", name, "\nresources: {nodes: ", nodes,
+                      ", device: cpu}\ncommand: [/usr/bin/python3, ", kTrainer, ", ", folder,
+                      "]\nrestart: {max_restarts: 100000, backoff: 0}\n");
+}
+
+std::string MakeFolder(const MiniCluster& cluster, const std::string& name) {
+  const std::string folder = absl::StrCat(cluster.directory(), "/", name);
+  std::filesystem::create_directory(folder);
+  return folder;
+}
+
+}  // namespace
+
+ChaosJob::ChaosJob(MiniCluster& cluster, const std::string& name, int nodes)
+    : cluster_(cluster), folder_(MakeFolder(cluster, name)), nodes_(nodes) {
+  id_ = cluster.Submit(cluster.WriteJob(name, JobFile(name, folder_, nodes)));
+}
+
+int64_t ChaosJob::Epoch() const {
+  const v1::Job job = cluster_.Job(id_);
+  return job.attempts_size() == 0 ? 0 : job.attempts(job.attempts_size() - 1).epoch();
+}
+
+pid_t ChaosJob::RunningRank(int64_t epoch, int rank) const {
+  const pid_t pid = cluster_.RankPid(id_, epoch, rank);
+  // A pid may have passed on to another process since.
+  const std::string command = pid == 0 ? "" : ReadFile(absl::StrCat("/proc/", pid, "/cmdline"));
+  return command.find(folder_) == std::string::npos ? 0 : pid;
+}
+
+v1::Job ChaosJob::Finish() {
+  WriteFile(folder_ + "/finish", "");
+  return cluster_.WaitForEnd(id_);
+}
+
+std::string ChaosJob::WhatIsWrong(const v1::Job& job) const {
+  if (std::string wrong = CheckMergedView(); !wrong.empty()) return wrong;
+  for (const v1::Attempt& attempt : job.attempts()) {
+    if (std::string wrong = CheckSteps(attempt); !wrong.empty()) return wrong;
+    for (int rank = 0; rank < nodes_; ++rank) {
+      if (std::string wrong = CheckOutput(attempt.epoch(), rank); !wrong.empty()) return wrong;
+    }
+  }
+  return "";
+}
+
+std::string ChaosJob::CheckMergedView() const {
+  const v1::Series merged = cluster_.RawSeries(id_, "loss", 0);
+  const int steps = std::stoi(ReadFile(folder_ + "/last"));
+  if (merged.steps_size() != steps) {
+    return absl::StrCat(merged.steps_size(), " points in the merged view of ", steps, " steps");
+  }
+  const std::vector<double> expected = UndisturbedLosses(steps);
+  for (int i = 0; i < steps; ++i) {
+    if (merged.steps(i) == i + 1 && merged.counts(i) == 1 && merged.last(i) == expected[i])
+      continue;
+    return absl::StrCat("point ", i, " of the merged view is ", merged.counts(i), " of step ",
+                        merged.steps(i), " with ", merged.last(i), " instead of ", expected[i]);
+  }
+  return "";
+}
+
+std::string ChaosJob::CheckSteps(const v1::Attempt& attempt) const {
+  const int written = static_cast<int>(Truth(attempt.epoch(), 0).size());
+  const v1::Series own = cluster_.RawSeries(id_, "loss", attempt.epoch());
+  // The metrics of a step follow its line of output: a killed rank may have come between them.
+  if (own.steps_size() > written + 1 || own.steps_size() < written - 1) {
+    return absl::StrCat("attempt ", attempt.epoch(), " has ", own.steps_size(), " points, but ",
+                        written, " steps");
+  }
+  for (int i = 0; i < own.steps_size(); ++i) {
+    if (own.steps(i) == attempt.resume_step() + 1 + i && own.counts(i) == 1) continue;
+    return absl::StrCat("point ", i, " of attempt ", attempt.epoch(), " is ", own.counts(i),
+                        " of step ", own.steps(i), "; it began after ", attempt.resume_step());
+  }
+  return "";
+}
+
+std::string ChaosJob::CheckOutput(int64_t epoch, int rank) const {
+  const std::vector<std::string> truth = Truth(epoch, rank);
+  const std::vector<v1::LogLine> stored = cluster_.Logs(id_, rank, epoch);
+  const std::string where = absl::StrCat("output of rank ", rank, " in attempt ", epoch, ": ");
+  if (stored.size() != truth.size() && stored.size() != truth.size() + 1) {
+    return absl::StrCat(where, stored.size(), " lines of ", truth.size());
+  }
+  int64_t offset = 0;
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    const bool same = i == truth.size() || stored[i].text() == truth[i];
+    if (!same || stored[i].offset() != offset) {
+      return absl::StrCat(where, "line ", i, " is `", stored[i].text(), "` at ", stored[i].offset(),
+                          " instead of ", offset);
+    }
+    offset += static_cast<int64_t>(stored[i].text().size()) + 1;
+  }
+  return "";
+}
+
+std::vector<std::string> ChaosJob::Truth(int64_t epoch, int rank) const {
+  std::vector<std::string> lines =
+      absl::StrSplit(ReadFile(absl::StrCat(folder_, "/truth-", epoch, "-", rank)), '\n');
+  lines.pop_back();  // What follows the last newline.
+  return lines;
+}
+
+std::vector<double> UndisturbedLosses(int64_t steps) {
+  std::vector<double> losses;
+  uint64_t state = 0;
+  for (int64_t step = 1; step <= steps; ++step) {
+    state = (state ^ static_cast<uint64_t>(step)) * 6364136223846793005u + 1442695040888963407u;
+    losses.push_back(static_cast<double>(state >> 11) * 0x1.0p-53);
+  }
+  return losses;
+}
+
+}  // namespace trainyard::test

@@ -1,0 +1,53 @@
+// A job for tests that kill and freeze things: a trainer whose losses form a chain
+// (chained_trainer.py), and oracles that tell exactly what must have arrived of it.
+#ifndef TRAINYARD_TESTS_INTEGRATION_CHAOS_JOB_H_
+#define TRAINYARD_TESTS_INTEGRATION_CHAOS_JOB_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/integration/mini_cluster.h"
+
+namespace trainyard::test {
+
+class ChaosJob {
+ public:
+  // Submits a job of one rank on each of `nodes` nodes.
+  ChaosJob(MiniCluster& cluster, const std::string& name, int nodes);
+
+  int64_t id() const { return id_; }
+  // Epoch of the newest attempt; 0 before the first, and when the controller does not answer.
+  int64_t Epoch() const;
+  // Pid of the rank's program while it runs; 0 when it does not.
+  pid_t RunningRank(int64_t epoch, int rank) const;
+
+  // Lets it come to its end and returns it.
+  v1::Job Finish();
+
+  // What is wrong with what the controller has stored of it, once it has succeeded; empty when all
+  // is there. What the workers still hold arrives shortly after the end.
+  std::string WhatIsWrong(const v1::Job& job) const;
+
+ private:
+  // Every step is in the merged view once, with the loss of a run that nothing has disturbed.
+  std::string CheckMergedView() const;
+  // Every step that the attempt has trained is in its own series once.
+  std::string CheckSteps(const v1::Attempt& attempt) const;
+  // The stored output of the rank is what the rank has written, byte for byte.
+  std::string CheckOutput(int64_t epoch, int rank) const;
+  // Lines that a rank has written by its own account; a killed one may have written one more.
+  std::vector<std::string> Truth(int64_t epoch, int rank) const;
+
+  MiniCluster& cluster_;
+  const std::string folder_;
+  const int nodes_;
+  int64_t id_ = 0;
+};
+
+// The losses of steps 1 to `steps` of a run that nothing has disturbed.
+std::vector<double> UndisturbedLosses(int64_t steps);
+
+}  // namespace trainyard::test
+
+#endif  // TRAINYARD_TESTS_INTEGRATION_CHAOS_JOB_H_

@@ -1,0 +1,56 @@
+// A process that stands still is not dead: the controller or a worker is stopped for 20 s, longer
+// than every keepalive and the time after which a silent node may be lost.
+#include <signal.h>
+
+#include <thread>
+
+#include "gtest/gtest.h"
+#include "tests/integration/chaos_job.h"
+
+namespace trainyard::test {
+namespace {
+
+constexpr int kNodes = 2;
+// The freeze is what is tested: nothing can be waited for meanwhile.
+constexpr std::chrono::seconds kFreeze{20};
+
+class FrozenTest : public testing::Test {
+ protected:
+  void Freeze(const ChildProcess& process) {
+    process.Signal(SIGSTOP);
+    std::this_thread::sleep_for(kFreeze);
+    process.Signal(SIGCONT);
+  }
+
+  // After the freeze the job trains on in its first attempt, and all that it has written arrives.
+  void ExpectUndisturbed(ChaosJob& job) {
+    const int64_t step = cluster_.Job(job.id()).progress().step();
+    EXPECT_TRUE(cluster_.WaitForStep(job.id(), step + 50)) << cluster_.DaemonLogs();
+    const v1::Job ended = job.Finish();
+    ASSERT_EQ(ended.state(), v1::JOB_STATE_SUCCEEDED) << ended.DebugString();
+    EXPECT_EQ(ended.attempts_size(), 1) << ended.DebugString();
+    std::string wrong;
+    EXPECT_TRUE(Eventually([&] { return (wrong = job.WhatIsWrong(ended)).empty(); }, Seconds(30)))
+        << wrong;
+  }
+
+  MiniCluster cluster_{kNodes};
+};
+
+TEST_F(FrozenTest, ControllerThatStandsStillCostsNothing) {
+  ChaosJob job(cluster_, "frozen-controller", kNodes);
+  ASSERT_TRUE(cluster_.WaitForStep(job.id(), 20));
+  Freeze(cluster_.controller());
+  ExpectUndisturbed(job);
+}
+
+TEST_F(FrozenTest, WorkerThatStandsStillCostsNothing) {
+  ChaosJob job(cluster_, "frozen-worker", kNodes);
+  ASSERT_TRUE(cluster_.WaitForStep(job.id(), 20));
+  // Node 1 is silent while rank 0, on node 0, goes on: losing contact is not failure.
+  Freeze(cluster_.worker(1));
+  ExpectUndisturbed(job);
+}
+
+}  // namespace
+}  // namespace trainyard::test

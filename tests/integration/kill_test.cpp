@@ -1,0 +1,140 @@
+// Controller, workers and ranks are killed at random, one after the other, while a job trains and
+// others are submitted. Whatever has been acknowledged must be there in the end, once.
+//
+// TRAINYARD_KILLS says how many kills (50), TRAINYARD_KILL_SEED which ones (1). A round of 50 kills
+// has a job of its own: the controller keeps the newest 100 attempts of a job.
+#include <signal.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "tests/integration/chaos_job.h"
+
+namespace trainyard::test {
+namespace {
+
+constexpr int kNodes = 2;
+constexpr int kKillsPerRound = 50;
+
+int FromEnvironment(const char* name, int fallback) {
+  const char* text = std::getenv(name);
+  int value = fallback;
+  return text != nullptr && absl::SimpleAtoi(text, &value) ? value : fallback;
+}
+
+class KillTest : public testing::Test {
+ protected:
+  int Below(int limit) { return static_cast<int>(random_() % static_cast<unsigned>(limit)); }
+
+  void Pause() { std::this_thread::sleep_for(std::chrono::milliseconds(Below(600))); }
+
+  void RunRound(int round, int kills) {
+    ChaosJob job(cluster_, absl::StrCat("chaos-", round), kNodes);
+    killed_ranks_.clear();
+    for (int i = 0; i < kills; ++i) {
+      Pause();
+      KillSomething(job);
+      if (i % 5 == 0) SubmitSmallJob(absl::StrCat("small-", round, "-", i));
+    }
+    CheckJob(job, job.Finish());
+  }
+
+  void KillSomething(const ChaosJob& job) {
+    switch (Below(3)) {
+      case 0:
+        cluster_.KillController();
+        cluster_.StartController();
+        break;
+      case 1:
+        KillWorker(Below(kNodes));
+        break;
+      default:
+        KillRank(job);
+    }
+  }
+
+  void KillWorker(int node) {
+    cluster_.KillWorker(node);
+    Pause();
+    cluster_.StartWorker(node);
+  }
+
+  // Waits until a rank runs that can be killed.
+  void KillRank(const ChaosJob& job) {
+    const int rank = Below(kNodes);
+    const bool killed = Eventually([&] {
+      const int64_t epoch = job.Epoch();
+      const pid_t pid = epoch == 0 ? 0 : job.RunningRank(epoch, rank);
+      if (pid == 0 || kill(pid, SIGKILL) != 0) return false;
+      killed_ranks_[epoch].insert(rank);
+      return true;
+    });
+    EXPECT_TRUE(killed) << "the job does not come back: " << cluster_.Job(job.id()).DebugString();
+  }
+
+  // Its number is an acknowledgement. A submit that meets a dead controller may fail; then there
+  // was none.
+  void SubmitSmallJob(const std::string& name) {
+    const std::string file =
+        cluster_.WriteJob(name, absl::StrCat("name: ", name,
+                                             "\nresources: {device: cpu}\nrestart: {max_restarts: "
+                                             "100, backoff: 0}\ncommand: [/bin/echo, ",
+                                             name, "]\n"));
+    small_jobs_[cluster_.Submit(file)] = name;
+  }
+
+  void CheckJob(const ChaosJob& chaos, const v1::Job& job) {
+    ASSERT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();
+    // Only killed ranks cost an attempt, each verdict names the one that was killed.
+    EXPECT_EQ(job.attempts_size(), static_cast<int>(killed_ranks_.size()) + 1);
+    for (int i = 0; i + 1 < job.attempts_size(); ++i) {
+      const v1::Attempt& attempt = job.attempts(i);
+      EXPECT_EQ(attempt.verdict().cause(), v1::VERDICT_CAUSE_RANK_SIGNALED)
+          << attempt.DebugString();
+      EXPECT_EQ(attempt.verdict().signal(), SIGKILL);
+      EXPECT_TRUE(killed_ranks_[attempt.epoch()].contains(attempt.verdict().rank()))
+          << attempt.DebugString();
+      EXPECT_EQ(job.attempts(i + 1).epoch(), attempt.epoch() + 1);
+    }
+    std::string wrong;
+    EXPECT_TRUE(Eventually([&] { return (wrong = chaos.WhatIsWrong(job)).empty(); }, Seconds(30)))
+        << wrong;
+  }
+
+  void CheckSmallJobs() {
+    for (const auto& [id, name] : small_jobs_) {
+      const v1::Job job = cluster_.WaitForEnd(id);
+      EXPECT_EQ(job.name(), name);
+      EXPECT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();
+      EXPECT_EQ(job.attempts_size(), 1);
+      const int64_t job_id = id;
+      EXPECT_TRUE(Eventually([&] { return cluster_.Logs(job_id, 0, 1).size() == 1; })) << name;
+    }
+  }
+
+  const int seed_ = FromEnvironment("TRAINYARD_KILL_SEED", 1);
+  std::mt19937 random_{static_cast<unsigned>(seed_)};
+  MiniCluster cluster_{kNodes, 2};
+  std::map<int64_t, std::set<int>> killed_ranks_;
+  std::map<int64_t, std::string> small_jobs_;
+};
+
+TEST_F(KillTest, NothingAcknowledgedIsLost) {
+  const int kills = FromEnvironment("TRAINYARD_KILLS", 50);
+  std::cout << "seed " << seed_ << ", " << kills << " kills" << std::endl;
+  for (int done = 0, round = 0; done < kills && !HasFailure(); done += kKillsPerRound, ++round) {
+    RunRound(round, std::min(kKillsPerRound, kills - done));
+  }
+  CheckSmallJobs();
+}
+
+}  // namespace
+}  // namespace trainyard::test

@@ -1,0 +1,73 @@
+// Each attempt starts from the newest checkpoint that the log knows and that no attempt has found
+// damaged; only damaged ones are given up; and no job fails for a damaged one while another is
+// left.
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "tests/simulation/checkers/checker.h"
+
+namespace trainyard::simulation {
+namespace {
+
+class ResumesFromNewestSoundCheckpointChecker : public Checker {
+ public:
+  const char* Name() const override { return "resumes from newest sound checkpoint"; }
+
+  std::string Check(const Step& step) override {
+    for (std::size_t i = step.first_new; i < step.log.size(); ++i) {
+      if (std::string wrong = CheckEvent(step.log[i], step.world); !wrong.empty()) return wrong;
+    }
+    return "";
+  }
+
+ private:
+  // Step and epoch of each checkpoint of a job, by path.
+  using Checkpoints = std::map<std::string, std::pair<int64_t, int64_t>>;
+
+  std::string CheckEvent(const v1::Event& event, const TrainingWorld& world) {
+    if (event.has_checkpoint_published()) {
+      const v1::Checkpoint& checkpoint = event.checkpoint_published().checkpoint();
+      jobs_[event.checkpoint_published().job_id()][checkpoint.path()] = {checkpoint.step(),
+                                                                         checkpoint.epoch()};
+    } else if (event.has_checkpoint_rejected()) {
+      const v1::CheckpointRejected& rejected = event.checkpoint_rejected();
+      if (!world.IsDamaged(rejected.path())) return rejected.path() + " was given up, but is sound";
+      jobs_[rejected.job_id()].erase(rejected.path());
+    } else if (event.has_job_placed()) {
+      return CheckStart(event.job_placed());
+    } else if (event.has_job_ended()) {
+      const v1::JobEnded& ended = event.job_ended();
+      const bool gave_up = ended.state() == v1::JOB_STATE_FAILED &&
+                           ended.verdict().cause() == v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED;
+      if (gave_up && !jobs_[ended.job_id()].empty()) {
+        return absl::StrCat("job ", ended.job_id(), " failed with a sound checkpoint left");
+      }
+    }
+    return "";
+  }
+
+  std::string CheckStart(const v1::JobPlaced& placed) {
+    std::pair<int64_t, int64_t> newest;
+    std::string path;
+    for (const auto& [candidate, place] : jobs_[placed.job_id()]) {
+      if (place <= newest) continue;
+      newest = place;
+      path = candidate;
+    }
+    if (placed.resume_from() == path && placed.resume_step() == newest.first) return "";
+    return absl::StrCat("attempt ", placed.epoch(), " of job ", placed.job_id(), " starts from `",
+                        placed.resume_from(), "` instead of `", path, "`");
+  }
+
+  std::map<int64_t, Checkpoints> jobs_;
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> ResumesFromNewestSoundCheckpoint() {
+  return std::make_unique<ResumesFromNewestSoundCheckpointChecker>();
+}
+
+}  // namespace trainyard::simulation
