@@ -10,12 +10,13 @@
 namespace trainyard::test {
 namespace {
 
-constexpr int kNodes = 2;
 // The freeze is what is tested: nothing can be waited for meanwhile.
 constexpr std::chrono::seconds kFreeze{20};
 
 class FrozenTest : public testing::Test {
  protected:
+  static constexpr int kNodes = 2;
+
   void Freeze(const ChildProcess& process) {
     process.Signal(SIGSTOP);
     std::this_thread::sleep_for(kFreeze);

@@ -21,7 +21,6 @@
 namespace trainyard::test {
 namespace {
 
-constexpr int kNodes = 2;
 constexpr int kKillsPerRound = 50;
 
 int FromEnvironment(const char* name, int fallback) {
@@ -32,6 +31,8 @@ int FromEnvironment(const char* name, int fallback) {
 
 class KillTest : public testing::Test {
  protected:
+  static constexpr int kNodes = 2;
+
   int Below(int limit) { return static_cast<int>(random_() % static_cast<unsigned>(limit)); }
 
   void Pause() { std::this_thread::sleep_for(std::chrono::milliseconds(Below(600))); }
