@@ -47,8 +47,9 @@ class SurvivalTest : public testing::Test {
   }
 
   v1::Checkpoint NewestCheckpoint(int64_t job_id) {
+    const v1::Job job = cluster_.Job(job_id);
     v1::Checkpoint newest;
-    for (const v1::Checkpoint& checkpoint : cluster_.Job(job_id).checkpoints()) {
+    for (const v1::Checkpoint& checkpoint : job.checkpoints()) {
       if (checkpoint.step() > newest.step()) newest = checkpoint;
     }
     return newest;
