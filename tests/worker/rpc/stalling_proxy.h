@@ -1,16 +1,19 @@
-// Passes bytes between a worker and a controller until it is told to swallow them: a peer whose
+// Passes bytes between a worker and a controller until it is told to hold them back: a peer whose
 // machine hangs, as neither side's kernel would ever say.
 #ifndef TRAINYARD_TESTS_WORKER_RPC_STALLING_PROXY_H_
 #define TRAINYARD_TESTS_WORKER_RPC_STALLING_PROXY_H_
 
 #include <array>
-#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace trainyard::worker {
 
@@ -30,7 +33,14 @@ class StallingProxy {
   std::string address() const {
     return "127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port());
   }
-  void Stall(bool stall) { stalled_ = stall; }
+  // What arrives meanwhile is held back, not lost: a connection made then must work afterwards.
+  void Stall(bool stall) {
+    boost::asio::post(loop_, [this, stall] {
+      stalled_ = stall;
+      if (stall) return;
+      for (const auto& deliver : std::exchange(held_back_, {})) deliver();
+    });
+  }
 
  private:
   using Socket = boost::asio::ip::tcp::socket;
@@ -60,16 +70,25 @@ class StallingProxy {
             to->close(ignored);
             return;
           }
-          boost::system::error_code failed;
-          if (!stalled_) boost::asio::write(*to, boost::asio::buffer(*buffer, size), failed);
-          if (!failed) Pass(from, to);
+          const auto deliver = [this, from, to, buffer, size] {
+            boost::system::error_code failed;
+            boost::asio::write(*to, boost::asio::buffer(*buffer, size), failed);
+            if (!failed) Pass(from, to);
+          };
+          if (stalled_) {
+            held_back_.push_back(deliver);
+          } else {
+            deliver();
+          }
         });
   }
 
   boost::asio::io_context loop_;
   const boost::asio::ip::tcp::endpoint target_;
   boost::asio::ip::tcp::acceptor acceptor_;
-  std::atomic<bool> stalled_ = false;
+  // Used on the loop's thread only.
+  bool stalled_ = false;
+  std::vector<std::function<void()>> held_back_;
   std::thread thread_;
 };
 
