@@ -171,8 +171,12 @@ std::string VerdictText(const v1::Verdict& verdict, const NodeNames& names) {
             absl::StrCat("rank ", verdict.rank(), " on ", NodeName(verdict.node_id(), names)),
             text);
   }
-  AddLine("Retry", verdict.restartable() ? "another attempt can help" : "trying again cannot help",
-          text);
+  const bool failed = verdict.cause() != v1::VERDICT_CAUSE_COMPLETED &&
+                      verdict.cause() != v1::VERDICT_CAUSE_STOPPED;
+  if (failed) {
+    AddLine("Retry", verdict.restartable() ? "another attempt can help" : "trying again cannot help",
+            text);
+  }
   if (verdict.log_tail().empty()) return text;
   std::vector<std::string> lines = absl::StrSplit(verdict.log_tail(), '\n');
   while (!lines.empty() && lines.back().empty()) lines.pop_back();

@@ -43,7 +43,10 @@ std::string ProgressText(const v1::Job& job, Timestamp now) {
     if (progress.validation_loss() != 0) {
       absl::StrAppend(&text, "  val ", LossText(progress.validation_loss()));
     }
-    absl::StrAppend(&text, "  ", CompactNumber(progress.tokens_per_second()), " tok/s");
+    // Programs of others need not say it.
+    if (progress.tokens_per_second() > 0) {
+      absl::StrAppend(&text, "  ", CompactNumber(progress.tokens_per_second()), " tok/s");
+    }
   }
   if (job.state() == v1::JOB_STATE_RUNNING && progress.eta_seconds() > 0) {
     absl::StrAppend(&text, "  eta ",

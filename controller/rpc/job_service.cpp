@@ -73,7 +73,7 @@ grpc::ServerUnaryReactor* JobService::ListRanks(grpc::CallbackServerContext* con
 
 grpc::ServerWriteReactor<v1::WatchJobResponse>* JobService::WatchJob(
     grpc::CallbackServerContext* /*context*/, const v1::WatchJobRequest* request) {
-  return NewJobWatch(api_.loop, api_.shutdown, request->job());
+  return NewJobWatch(api_, request->job());
 }
 
 }  // namespace trainyard::controller

@@ -12,6 +12,8 @@ namespace trainyard::controller {
 namespace {
 
 constexpr int64_t kProgressIntervalMs = 1000;
+// How long the stream of a job that has ended waits for what its ranks said last.
+constexpr int64_t kLastWordsMs = 2000;
 
 // Equal messages have equal bytes: maps have no order of their own.
 std::string StableBytes(const google::protobuf::Message& message) {
@@ -30,7 +32,7 @@ class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
   // Touched on the loop thread only; outlives the reactor while ticks refer to it.
   struct Shared {
     JobWatch* reactor = nullptr;
-    const ShutdownSignal* shutdown = nullptr;
+    const Api* api = nullptr;
     int64_t job_id = 0;
     bool writing = false;
     // What the client has not been sent: a change of state, or the end.
@@ -41,12 +43,12 @@ class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
     v1::WatchJobResponse message;
   };
 
-  JobWatch(ClusterLoop& loop, const ShutdownSignal& shutdown, std::string reference)
-      : loop_(loop), shared_(std::make_shared<Shared>()) {
+  JobWatch(const Api& api, std::string reference)
+      : loop_(api.loop), shared_(std::make_shared<Shared>()) {
     shared_->reactor = this;
-    shared_->shutdown = &shutdown;
-    loop.Read([shared = shared_, &loop, reference = std::move(reference)](const ClusterView& view) {
-      Begin(shared, loop, reference, view);
+    shared_->api = &api;
+    loop_.Read([shared = shared_, reference = std::move(reference)](const ClusterView& view) {
+      Begin(shared, reference, view);
     });
   }
 
@@ -70,15 +72,15 @@ class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
   void OnDone() override { delete this; }
 
  private:
-  static void Begin(const std::shared_ptr<Shared>& shared, ClusterLoop& loop,
-                    const std::string& reference, const ClusterView& view) {
+  static void Begin(const std::shared_ptr<Shared>& shared, const std::string& reference,
+                    const ClusterView& view) {
     const auto entry = FindNamedJob(view, reference);
     if (!entry.ok()) {
       End(*shared, entry.status());
       return;
     }
     shared->job_id = (*entry)->job.id();
-    loop.Listen([shared](const ClusterView& now, const TickSummary& summary) {
+    shared->api->loop.Listen([shared](const ClusterView& now, const TickSummary& summary) {
       if (summary.changed_jobs.contains(shared->job_id)) shared->changed = true;
       Update(*shared, now);
       return shared->reactor != nullptr;
@@ -93,13 +95,21 @@ class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
 
   static void Update(Shared& shared, const ClusterView& view) {
     if (shared.reactor == nullptr || shared.writing) return;
-    if (shared.sent_end) {
-      End(shared, absl::OkStatus());
-    } else if (shared.shutdown->raised()) {
-      End(shared, ShutdownSignal::Status());
+    if (shared.sent_end && HasLastWords(shared, view)) {
+      // They may have moved the progress that was sent with the end.
+      SendIfNew(shared, view);
+      if (!shared.writing) End(shared, absl::OkStatus());
+    } else if (shared.api->shutdown.raised()) {
+      End(shared, shared.sent_end ? absl::OkStatus() : ShutdownSignal::Status());
     } else if (shared.changed || view.now - shared.sent_ms >= kProgressIntervalMs) {
       SendIfNew(shared, view);
     }
+  }
+
+  static bool HasLastWords(const Shared& shared, const ClusterView& view) {
+    const JobEntry& entry = view.state.jobs.at(shared.job_id);
+    return view.now - entry.job.ended_time_ms() > kLastWordsMs ||
+           shared.api->output_complete(entry, view);
   }
 
   static void SendIfNew(Shared& shared, const ClusterView& view) {
@@ -120,10 +130,9 @@ class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
 
 }  // namespace
 
-grpc::ServerWriteReactor<v1::WatchJobResponse>* NewJobWatch(ClusterLoop& loop,
-                                                            const ShutdownSignal& shutdown,
+grpc::ServerWriteReactor<v1::WatchJobResponse>* NewJobWatch(const Api& api,
                                                             std::string job_reference) {
-  return new JobWatch(loop, shutdown, std::move(job_reference));
+  return new JobWatch(api, std::move(job_reference));
 }
 
 }  // namespace trainyard::controller

@@ -4,8 +4,7 @@
 
 #include <string>
 
-#include "controller/api/cluster_loop.h"
-#include "controller/api/shutdown_signal.h"
+#include "controller/api/api.h"
 #include "trainyard/v1/job_service.grpc.pb.h"
 
 namespace trainyard::controller {

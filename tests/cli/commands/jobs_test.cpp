@@ -226,6 +226,15 @@ TEST_F(JobsTest, WhyShowsTheVerdictOfAnEndedJob) {
   const CliResult result = Run({"why", "17"});
   EXPECT_THAT(result.out, HasSubstr("failed: rank 1 exited with 70\n"));
   EXPECT_THAT(result.out, HasSubstr("Its last lines:\n    first\n"));
+  EXPECT_THAT(result.out, HasSubstr("Retry"));
+}
+
+TEST_F(JobsTest, WhyGivesNoAdviceToASuccess) {
+  v1::WhyJobResponse& why = answers().why;
+  *why.mutable_job() = EndedJob(v1::JOB_STATE_SUCCEEDED);
+  why.mutable_verdict()->set_cause(v1::VERDICT_CAUSE_COMPLETED);
+  why.set_answer("succeeded: all 2 ranks ended with 0");
+  EXPECT_THAT(Run({"why", "17"}).out, testing::Not(HasSubstr("Retry")));
 }
 
 TEST_F(JobsTest, NodeCordonTellsTheControllerWhoAndWhy) {

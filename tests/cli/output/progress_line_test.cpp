@@ -41,13 +41,13 @@ class ProgressLineTest : public ::testing::Test {
 TEST_F(ProgressLineTest, ALogFileGetsALineAtChangesAndEveryFewSeconds) {
   ProgressLine line(console_);
   line.Show(job_);
-  EXPECT_EQ(Take(), "job 3 running (attempt 1)\nrunning  step 1/4 (25%)  loss 2.0000  0 tok/s\n");
+  EXPECT_EQ(Take(), "job 3 running (attempt 1)\nrunning  step 1/4 (25%)  loss 2.0000\n");
   clock_.now += 1000;
   line.Show(job_);
   EXPECT_EQ(Take(), "");
   clock_.now += 5000;
   line.Show(job_);
-  EXPECT_EQ(Take(), "running  step 1/4 (25%)  loss 2.0000  0 tok/s\n");
+  EXPECT_EQ(Take(), "running  step 1/4 (25%)  loss 2.0000\n");
   job_.set_state(v1::JOB_STATE_RECOVERING);
   job_.mutable_attempts(0)->mutable_verdict()->set_summary("rank 1 exited with 70");
   line.Show(job_);
@@ -70,11 +70,17 @@ TEST_F(ProgressLineTest, ATerminalIsClearedBeforeALineThatStays) {
   EXPECT_EQ(Take(), "");
 }
 
+TEST_F(ProgressLineTest, SpeedIsShownByThoseWhoReportIt) {
+  job_.mutable_progress()->set_tokens_per_second(7540);
+  EXPECT_EQ(ProgressText(job_, clock_.now),
+            "running  step 1/4 (25%)  loss 2.0000  7.54k tok/s");
+}
+
 TEST_F(ProgressLineTest, TheBackoffIsCountedDown) {
   job_.set_state(v1::JOB_STATE_RECOVERING);
   job_.set_not_before_ms(clock_.now + 4000);
   EXPECT_EQ(ProgressText(job_, clock_.now),
-            "recovering  step 1/4 (25%)  loss 2.0000  0 tok/s  next try in 4s");
+            "recovering  step 1/4 (25%)  loss 2.0000  next try in 4s");
 }
 
 }  // namespace

@@ -21,6 +21,20 @@ class JobWatchTest : public testing::Test {
     return running_.jobs->WatchJob(&context, request);
   }
 
+  // The job ends; its worker still has telemetry of it up to `telemetry_end`.
+  void EndJob(int64_t job, int64_t telemetry_end) {
+    v1::AttemptReport report = RunningReport(job);
+    report.mutable_ranks(0)->set_running(false);
+    report.set_cleared(true);
+    v1::StreamEnd& end = *report.add_stream_ends();
+    *end.mutable_stream() = Stream(job, v1::STREAM_KIND_TELEMETRY);
+    end.set_end_offset(telemetry_end);
+    worker_.SendReport(report);
+    worker_.SendFact(1, StartedFact(job));
+    worker_.SendFact(2, ExitedFact(job, 0));
+    worker_.SendFact(3, ClearedFact(job));
+  }
+
   RunningController running_{OpenMemoryStores()};
   FakeWorker worker_{running_.channel, TestHello("a", 1)};
 };
@@ -33,13 +47,47 @@ TEST_F(JobWatchTest, SendsEachChangeUntilTheEnd) {
   ASSERT_TRUE(stream->Read(&response));
   EXPECT_EQ(response.job().state(), v1::JOB_STATE_STARTING);
   worker_.SendReport(RunningReport(job));
-  worker_.SendFact(1, StartedFact(job));
-  while (response.job().state() != v1::JOB_STATE_RUNNING) ASSERT_TRUE(stream->Read(&response));
-  worker_.SendFact(2, ExitedFact(job, 0));
-  worker_.SendFact(3, ClearedFact(job));
+  EndJob(job, 0);
   while (stream->Read(&response)) {
   }
   EXPECT_EQ(response.job().state(), v1::JOB_STATE_SUCCEEDED);
+  EXPECT_TRUE(stream->Finish().ok());
+}
+
+// Who follows a job and then asks for its metrics must get what it said last.
+TEST_F(JobWatchTest, EndsOnceTheLastWordsAreStored) {
+  const int64_t job = running_.Submit("job");
+  grpc::ClientContext context;
+  const auto stream = Watch(context, "job");
+  v1::WatchJobResponse response;
+  EndJob(job, 20);
+  while (response.job().state() != v1::JOB_STATE_SUCCEEDED) ASSERT_TRUE(stream->Read(&response));
+  EXPECT_EQ(response.job().progress().step(), 0);
+  worker_.SendMetrics(Stream(job, v1::STREAM_KIND_TELEMETRY), 0, 20, 3, 6.0);
+  while (stream->Read(&response)) {
+  }
+  EXPECT_EQ(response.job().progress().step(), 3);
+  EXPECT_TRUE(stream->Finish().ok());
+  v1::ListKeysRequest request;
+  request.set_job("job");
+  v1::ListKeysResponse keys;
+  grpc::ClientContext keys_context;
+  ASSERT_TRUE(v1::MetricService::NewStub(running_.channel)
+                  ->ListKeys(&keys_context, request, &keys)
+                  .ok());
+  EXPECT_EQ(keys.keys_size(), 1);
+}
+
+TEST_F(JobWatchTest, LastWordsThatDoNotComeAreNotWaitedForLong) {
+  const int64_t job = running_.Submit("job");
+  grpc::ClientContext context;
+  const auto stream = Watch(context, "job");
+  v1::WatchJobResponse response;
+  EndJob(job, 20);
+  while (response.job().state() != v1::JOB_STATE_SUCCEEDED) ASSERT_TRUE(stream->Read(&response));
+  running_.clock.Advance(2001);
+  while (stream->Read(&response)) {
+  }
   EXPECT_TRUE(stream->Finish().ok());
 }
 
@@ -72,7 +120,6 @@ TEST_F(JobWatchTest, EndsAtOnceForAJobThatHasEnded) {
   v1::StopJobResponse stopped;
   grpc::ClientContext stop_context;
   ASSERT_TRUE(running_.jobs->StopJob(&stop_context, stop, &stopped).ok());
-  worker_.SendReport(RunningReport(1));
   worker_.SendFact(1, ClearedFact(1));
   running_.WaitForJob(1, [](const v1::Job& job) { return job.state() == v1::JOB_STATE_STOPPED; });
   grpc::ClientContext context;
