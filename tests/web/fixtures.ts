@@ -70,7 +70,7 @@ export function attempt(epoch: number, change: Partial<Attempt> = {}): Attempt {
 
 export function checkpoint(step: number, epoch: number, timeMs: number): Checkpoint {
   const path = `/ckpt/llama3-8b-c4/step-${step}`;
-  return { step, epoch, path, bytes: 96.4e9, time_ms: timeMs, deleted: false };
+  return { step, epoch, path, bytes: 96.4e9, time_ms: timeMs, deleted: false, damaged: false };
 }
 
 const ORIGINS = [
@@ -143,6 +143,7 @@ const LOST_RANK = {
   log_tail: 'step 2209 loss 2.4310\nstep 2210 loss 2.4275\n',
   restartable: true,
   time_ms: NOW - 61 * MINUTE,
+  checkpoint: '',
 } as const;
 
 function placeOn(nodes: Node[], jobId: number, epoch: number, count: number) {
@@ -191,6 +192,7 @@ const FAILED = {
   log_tail: 'error: token id 128263 is outside the vocabulary of 128256\n',
   restartable: false,
   time_ms: NOW - 200 * MINUTE,
+  checkpoint: '',
 } as const;
 
 function endedJobs(): Job[] {

@@ -6,16 +6,16 @@ import { CommandLine } from '../ui/copy';
 import { Empty } from '../ui/notice';
 import { Table, type Column } from '../ui/table';
 
-// Attempts that began from a checkpoint, by its step and directory.
+// What came of a checkpoint: attempts that began from it, or that it could not be read.
 function usesOf(job: Job, checkpoint: Checkpoint): string {
+  if (checkpoint.damaged) return '✕ damaged, given up';
   const users = job.attempts.filter(({ resume_from: from }) => from === checkpoint.path);
   return users.map(({ epoch }) => `attempt ${epoch}`).join(', ');
 }
 
 export function Checkpoints({ job }: { job: Job }) {
   const rows = [...job.checkpoints].sort((a, b) => b.step - a.step);
-  const newest = rows[0];
-  if (!newest) {
+  if (rows.length === 0) {
     const every = job.spec?.checkpoint?.every_steps;
     return (
       <Empty title="No checkpoint yet">
@@ -37,7 +37,7 @@ export function Checkpoints({ job }: { job: Job }) {
     { name: 'Used by', width: '150px', priority: 2, cell: (c) => usesOf(job, c) },
     { name: 'Directory', priority: 3, cell: (c) => <code title={c.path}>{c.path}</code> },
   ];
-  const dataLine = `trainyard submit JOB.yaml --set checkpoint.resume_from=${newest.path}`;
+  const sound = rows.find((checkpoint) => !checkpoint.damaged);
   return (
     <>
       <Table
@@ -46,8 +46,14 @@ export function Checkpoints({ job }: { job: Job }) {
         rows={rows}
         rowKey={(c) => `${c.epoch}-${c.step}`}
       />
-      <p class="label">A new job from the newest one</p>
-      <CommandLine text={dataLine} />
+      {sound && (
+        <>
+          <p class="label">A new job from the newest one</p>
+          <CommandLine
+            text={`trainyard submit JOB.yaml --set checkpoint.resume_from=${sound.path}`}
+          />
+        </>
+      )}
     </>
   );
 }
