@@ -156,7 +156,15 @@ v1::Job MiniCluster::Job(int64_t job_id) const {
 
 v1::Job MiniCluster::WaitForEnd(int64_t job_id, Seconds deadline) const {
   v1::Job job;
-  Eventually([&] { return HasEnded((job = Job(job_id)).state()); }, deadline);
+  if (!Eventually([&] { return HasEnded((job = Job(job_id)).state()); }, deadline)) return job;
+  // The watch of a job that has ended ends once all that its ranks have said is stored.
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + deadline);
+  v1::WatchJobRequest request;
+  request.set_job(std::to_string(job_id));
+  const auto watch = Stub<v1::JobService>()->WatchJob(&context, request);
+  v1::WatchJobResponse response;
+  while (watch->Read(&response)) job = response.job();
   return job;
 }
 
