@@ -159,7 +159,8 @@ v1::Job MiniCluster::WaitForEnd(int64_t job_id, Seconds deadline) const {
   if (!Eventually([&] { return HasEnded((job = Job(job_id)).state()); }, deadline)) return job;
   // The watch of a job that has ended ends once all that its ranks have said is stored.
   grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + deadline);
+  context.set_deadline(std::chrono::system_clock::now() +
+                       std::chrono::duration_cast<std::chrono::milliseconds>(deadline));
   v1::WatchJobRequest request;
   request.set_job(std::to_string(job_id));
   const auto watch = Stub<v1::JobService>()->WatchJob(&context, request);
