@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -71,8 +72,30 @@ std::vector<MetricPoint> StepsOfTenKeys(int64_t first, int64_t count) {
   return points;
 }
 
+// Opens the store anew and counts: each job must have exactly `steps` points of each key.
+class MetricFixture : public StoreFixture {
+ protected:
+  void CheckPoints(int64_t jobs, int64_t steps, benchmark::State& state) {
+    stores_ = Stores();
+    auto opened = OpenSqliteStores(directory_);
+    if (!opened.ok()) return state.SkipWithError(opened.status().ToString().c_str());
+    stores_ = *std::move(opened);
+    for (int64_t job = 1; job <= jobs; ++job) {
+      SeriesQuery query{.job_id = job, .keys = {}, .buckets = 1};
+      for (int key = 0; key < 10; ++key) query.keys.push_back(absl::StrCat("metric_", key));
+      const auto series = stores_.metrics->Read(query);
+      Check(series.status(), state);
+      if (!series.ok()) return;
+      for (const v1::Series& one : *series) {
+        if (one.counts_size() == 1 && one.counts(0) == steps) continue;
+        return state.SkipWithError("points are missing, or stored twice");
+      }
+    }
+  }
+};
+
 // Arguments: jobs in an append, steps of each.
-BENCHMARK_DEFINE_F(StoreFixture, DurableMetricPoints)(benchmark::State& state) {
+BENCHMARK_DEFINE_F(MetricFixture, DurableMetricPoints)(benchmark::State& state) {
   const int64_t steps = state.range(1);
   int64_t begin = 0;
   for (auto _ : state) {
@@ -86,9 +109,10 @@ BENCHMARK_DEFINE_F(StoreFixture, DurableMetricPoints)(benchmark::State& state) {
     state.ResumeTiming();
     Check(stores_.metrics->Append(batches), state);
   }
+  CheckPoints(state.range(0), begin, state);
   state.SetItemsProcessed(state.iterations() * state.range(0) * steps * 10);
 }
-BENCHMARK_REGISTER_F(StoreFixture, DurableMetricPoints)
+BENCHMARK_REGISTER_F(MetricFixture, DurableMetricPoints)
     ->Args({1, 1})
     ->Args({1, 100})
     ->Args({64, 10})
@@ -147,52 +171,73 @@ BENCHMARK_REGISTER_F(StoreFixture, DurableLogBytes)
     ->Arg(1 << 20)
     ->UseRealTime();
 
-class LogReadFixture : public StoreFixture {
+// Log of one rank in a store of its own, which is made once for all repetitions.
+class StoredLog {
  public:
-  static constexpr int64_t kBytes = int64_t{64} << 20;
-
-  void SetUp(benchmark::State& state) override {
-    StoreFixture::SetUp(state);
-    const std::string text = LogText(kBytes);
-    for (int64_t offset = 0; offset < kBytes; offset += 1 << 20) {
+  explicit StoredLog(int64_t mebibytes) {
+    if (mkdtemp(directory_.data()) == nullptr) return;
+    auto opened = OpenSqliteStores(directory_);
+    if (!opened.ok()) return;
+    stores_ = *std::move(opened);
+    const std::string text = LogText(kPiece);
+    for (int64_t offset = 0; offset < mebibytes * kPiece; offset += kPiece) {
       const StreamKey stream{1, 1, 0, v1::STREAM_KIND_LOG};
-      Check(
-          stores_.logs->Append({{stream, offset, 1'700'000'000'000, text.substr(offset, 1 << 20)}}),
-          state);
+      if (!stores_.logs->Append({{stream, offset, 1'700'000'000'000, text}}).ok()) return;
     }
+    complete_ = true;
+  }
+  ~StoredLog() {
+    stores_ = Stores();
+    std::filesystem::remove_all(directory_);
   }
 
- protected:
-  int64_t CountLines(const LogQuery& query, benchmark::State& state) {
+  bool complete() const { return complete_; }
+
+  // Lines that the query gives; -1 on an error.
+  int64_t CountLines(const LogQuery& query) {
     LogCursor cursor;
     int64_t lines = 0;
-    Check(stores_.logs->Read(query, false, cursor,
-                             [&](std::vector<v1::LogLine> chunk) {
-                               lines += static_cast<int64_t>(chunk.size());
-                               return true;
-                             }),
-          state);
-    return lines;
+    const auto count = [&](const std::vector<v1::LogLine>& chunk) {
+      lines += static_cast<int64_t>(chunk.size());
+      return true;
+    };
+    return stores_.logs->Read(query, false, cursor, count).ok() ? lines : -1;
   }
+
+ private:
+  static constexpr int64_t kPiece = 1 << 20;
+
+  std::string directory_ = "./store_benchmark_XXXXXX";
+  Stores stores_;
+  bool complete_ = false;
 };
 
+StoredLog& LogOf(int64_t mebibytes) {
+  static std::map<int64_t, StoredLog> logs;
+  return logs.try_emplace(mebibytes, mebibytes).first->second;
+}
+
 // Throughput counts the raw bytes that were looked through.
-BENCHMARK_DEFINE_F(LogReadFixture, SearchRareText)(benchmark::State& state) {
-  for (auto _ : state) CountLines({.job_id = 1, .grep = "step 77777/"}, state);
-  state.SetBytesProcessed(state.iterations() * kBytes);
+void ReadLog(const LogQuery& query, benchmark::State& state) {
+  StoredLog& log = LogOf(state.range(0));
+  if (!log.complete()) return state.SkipWithError("cannot write the log");
+  for (auto _ : state) {
+    if (log.CountLines(query) < 0) state.SkipWithError("cannot read the log");
+  }
+  state.SetBytesProcessed(state.iterations() * (state.range(0) << 20));
 }
-BENCHMARK_REGISTER_F(LogReadFixture, SearchRareText)->Unit(benchmark::kMillisecond);
 
-BENCHMARK_DEFINE_F(LogReadFixture, ReadAllLines)(benchmark::State& state) {
-  for (auto _ : state) CountLines({.job_id = 1}, state);
-  state.SetBytesProcessed(state.iterations() * kBytes);
+// Arguments: MiB of log.
+void SearchRareText(benchmark::State& state) {
+  ReadLog({.job_id = 1, .grep = "step 777777/"}, state);
 }
-BENCHMARK_REGISTER_F(LogReadFixture, ReadAllLines)->Unit(benchmark::kMillisecond);
+BENCHMARK(SearchRareText)->Arg(8)->Arg(64)->Arg(1024)->Unit(benchmark::kMillisecond);
 
-BENCHMARK_DEFINE_F(LogReadFixture, TailThousandLines)(benchmark::State& state) {
-  for (auto _ : state) CountLines({.job_id = 1, .tail = 1000}, state);
-}
-BENCHMARK_REGISTER_F(LogReadFixture, TailThousandLines)->Unit(benchmark::kMillisecond);
+void ReadAllLines(benchmark::State& state) { ReadLog({.job_id = 1}, state); }
+BENCHMARK(ReadAllLines)->Arg(8)->Arg(64)->Unit(benchmark::kMillisecond);
+
+void TailThousandLines(benchmark::State& state) { ReadLog({.job_id = 1, .tail = 1000}, state); }
+BENCHMARK(TailThousandLines)->Arg(8)->Arg(64)->Arg(1024)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace trainyard::controller

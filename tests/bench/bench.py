@@ -1,0 +1,146 @@
+"""Measures every row, prints one table, writes it as JSON. Called by tests/bench/run.sh."""
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import platform
+import sys
+import traceback
+
+import control_rows
+import process_rows
+import store_rows
+import trainer_rows
+from processes import BenchError, raise_descriptor_limit
+from results import Row, as_json, check, table
+
+HERE = pathlib.Path(__file__).parent
+ROOT = HERE.parent.parent
+
+# The beginning of the rows' names -> what measures them.
+GROUPS = {
+    "disk": store_rows.disk,
+    "core": store_rows.core,
+    "store": store_rows.store,
+    "search": store_rows.search,
+    "submit": control_rows.submit,
+    "ingest": control_rows.ingest,
+    "fleet": control_rows.fleet_rows,
+    "cli": process_rows.cli,
+    "worker": process_rows.worker,
+    "kill": process_rows.kill,
+    "silence": process_rows.silence,
+    "recover": trainer_rows.recover,
+    "trainer": trainer_rows.trainer,
+}
+# Rows that come out of the measurement of another group.
+ALIASES = {"list": "fleet", "restart": "fleet"}
+
+# Promises of DESIGN.md section 7 that no row can measure here.
+ELSEWHERE = {
+    "gpu.tokens": (">= 1.10 x PyTorch", "needs an H200: tests/gpu/run.sh"),
+    "guard.rollback": ("<= 1 s", "the loss guard is not built yet"),
+    "hang.verdict": ("<= max(15 s, 3 x p99 step)", "the hang watchdog is not built yet"),
+    "recover.new_node": ("<= 20 s", "needs a second machine that is free: on loopback a new node "
+                                    "costs what the same node does"),
+    "faults.restarts": ("0 in 10,000 faults", "a count, not a figure: tests/simulation"),
+    "planner.error": ("5 % mean, 10 % max", "the planner is not built yet"),
+}
+
+
+class Bench:
+    """What every measurement is told."""
+
+    def __init__(self, options):
+        self.programs = options.build.resolve()
+        self.data = options.data.resolve()
+        self.repetitions = 1 if options.smoke else options.repetitions
+        self.smoke = options.smoke
+        # Set by the group disk: median of a sync.
+        self.sync_ms = None
+
+
+def machine():
+    cpu = platform.processor()
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            cpu = line.partition(":")[2].strip()
+            break
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return {"cpu": cpu, "cores": os.cpu_count(), "memory_gib": round(memory),
+            "kernel": platform.release(), "load": os.getloadavg()[0],
+            "date": datetime.datetime.now().strftime("%Y-%m-%d %H:%M")}
+
+
+def chosen_groups(names):
+    if not names:
+        return list(GROUPS)
+    groups = []
+    for name in names:
+        first = name.partition(".")[0]
+        group = ALIASES.get(first, first)
+        if group not in GROUPS:
+            sys.exit(f"bench: no row begins with `{name}`; rows begin with {', '.join(GROUPS)}")
+        if group not in groups:
+            groups.append(group)
+    return groups
+
+
+def measure(bench, groups):
+    """Every row of the groups; a group that fails gives one row that says why."""
+    rows, failed = [], False
+    for group in groups:
+        load = os.getloadavg()[0]
+        print(f"bench: {group} (load {load:.1f})", file=sys.stderr, flush=True)
+        try:
+            measured = GROUPS[group](bench)
+        except (BenchError, OSError, ValueError, KeyError) as error:
+            traceback.print_exc()
+            measured, failed = [Row(group, "-", [], note=f"not measured: {error}")], True
+        print(table(measured), file=sys.stderr, flush=True)
+        rows += measured
+    return rows, failed
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(prog="tests/bench/run.sh", description=__doc__)
+    parser.add_argument("rows", nargs="*", metavar="ROW",
+                        help=f"all, or some of {', '.join(GROUPS)}")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
+    parser.add_argument("--data", type=pathlib.Path, default=ROOT / "build/bench",
+                        help="directory on the disk to measure (build/bench)")
+    parser.add_argument("--json", type=pathlib.Path, default=ROOT / "build/bench.json",
+                        help="where the table is written as JSON (build/bench.json)")
+    parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--check", action="store_true",
+                        help="compare ratio rows with ranges.json; 1 when one is 20 %% worse")
+    parser.add_argument("--smoke", action="store_true",
+                        help="smallest sizes, once: shows that every row can be measured")
+    return parser.parse_args()
+
+
+def main():
+    options = parse_arguments()
+    raise_descriptor_limit()
+    begin = machine()
+    rows, failed = measure(Bench(options), chosen_groups(options.rows))
+    if not options.rows:
+        rows += [Row(name, "-", [], promised=promised, note=f"not measured here: {why}")
+                 for name, (promised, why) in ELSEWHERE.items()]
+    begin["load_at_end"] = os.getloadavg()[0]
+    print(f"\n{begin['date']}, {begin['cores']} x {begin['cpu']}, {begin['memory_gib']} GiB, load "
+          f"{begin['load']:.1f} .. {begin['load_at_end']:.1f}, {options.repetitions} repetitions\n")
+    print(table(rows))
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    options.json.write_text(as_json(rows, begin))
+    if options.check:
+        complaints = check(rows, json.loads((HERE / "ranges.json").read_text()))
+        for complaint in complaints:
+            print(f"bench: {complaint}", file=sys.stderr)
+        failed = failed or bool(complaints)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

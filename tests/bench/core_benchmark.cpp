@@ -1,0 +1,157 @@
+// How fast the deciding core is on a cluster of 10,000 nodes with 8 slots each: nothing but memory.
+#include <benchmark/benchmark.h>
+
+#include <array>
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "controller/core/apply.h"
+#include "controller/core/cluster_state.h"
+#include "controller/core/commands.h"
+#include "controller/core/decide.h"
+#include "controller/core/plan.h"
+
+namespace trainyard::controller {
+namespace {
+
+constexpr int kSlotsPerNode = 8;
+constexpr Timestamp kNow = 1'700'000'000'000;
+
+using Steady = std::chrono::steady_clock;
+
+double SecondsSince(Steady::time_point begin) {
+  return std::chrono::duration<double>(Steady::now() - begin).count();
+}
+
+// A cluster whose workers are attached and heard.
+struct Cluster {
+  explicit Cluster(int nodes) {
+    for (int i = 0; i < nodes; ++i) AddNode(absl::StrFormat("node-%05d", i));
+  }
+
+  void AddNode(const std::string& id) {
+    v1::Event event;
+    event.set_time_ms(kNow);
+    v1::Node& node = *event.mutable_node_joined()->mutable_node();
+    node.set_id(id);
+    node.set_name(id);
+    node.set_address("10.0.0.1");
+    for (int i = 0; i < kSlotsPerNode; ++i) {
+      v1::Slot& slot = *node.mutable_inventory()->add_slots();
+      slot.set_index(i);
+      slot.set_kind(v1::DEVICE_KIND_GPU);
+    }
+    Apply(event, state);
+    observations.nodes[id].attached = true;
+    observations.nodes[id].last_heard_ms = kNow;
+  }
+
+  // False when the core refuses the job.
+  bool Submit(int nodes, int slots_per_node) {
+    SubmitJob submit;
+    v1::JobSpec& spec = *submit.request.mutable_spec();
+    spec.set_name(absl::StrCat("job-", state.next_job_id));
+    spec.mutable_resources()->set_nodes(nodes);
+    spec.mutable_resources()->set_slots_per_node(slots_per_node);
+    spec.mutable_resources()->set_device(v1::DEVICE_KIND_GPU);
+    spec.add_command("train");
+    submit.request.set_user("ada");
+    const auto events = Decide(state, submit, options, kNow);
+    if (!events.ok()) return false;
+    for (const v1::Event& event : *events) Apply(event, state);
+    return true;
+  }
+
+  // As the loop does: until nothing is due. Returns the number of placements.
+  int64_t Settle() {
+    int64_t placed = 0;
+    while (true) {
+      const std::vector<v1::Event> events = Plan(state, observations, options, kNow);
+      if (events.empty()) return placed;
+      for (const v1::Event& event : events) {
+        placed += event.has_job_placed() ? 1 : 0;
+        Apply(event, state);
+      }
+    }
+  }
+
+  ClusterState state;
+  Observations observations;
+  CoreOptions options;
+};
+
+// Gangs of 1 to 32 slots, together 12.2 slots a job.
+constexpr std::array<std::pair<int, int>, 5> kShapes = {{{1, 1}, {1, 8}, {2, 8}, {1, 4}, {4, 8}}};
+
+Cluster ClusterWithQueue(int nodes, int jobs, benchmark::State& state) {
+  Cluster cluster(nodes);
+  cluster.options.checkpoint_root = "/checkpoints";
+  for (int i = 0; i < jobs; ++i) {
+    const auto [gang_nodes, slots] = kShapes[i % kShapes.size()];
+    if (!cluster.Submit(gang_nodes, slots)) state.SkipWithError("a job was refused");
+  }
+  return cluster;
+}
+
+// Arguments: nodes, jobs. An empty cluster takes all of the queue; time of Plan and Apply.
+void PlaceGangs(benchmark::State& state) {
+  const auto nodes = static_cast<int>(state.range(0)), jobs = static_cast<int>(state.range(1));
+  const Cluster queued = ClusterWithQueue(nodes, jobs, state);
+  for (auto _ : state) {
+    Cluster cluster = queued;
+    const auto begin = Steady::now();
+    const int64_t placed = cluster.Settle();
+    state.SetIterationTime(SecondsSince(begin));
+    if (placed != jobs) state.SkipWithError("not every gang was placed");
+  }
+  state.SetItemsProcessed(state.iterations() * jobs);
+}
+BENCHMARK(PlaceGangs)->Args({10'000, 6'000})->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(PlaceGangs)->Args({100, 50})->UseManualTime()->Unit(benchmark::kMillisecond);
+
+// Arguments: nodes, jobs. What a tick in which nothing happens costs: Plan and CommandsDue with
+// every gang running.
+void IdleTick(benchmark::State& state) {
+  const auto nodes = static_cast<int>(state.range(0)), jobs = static_cast<int>(state.range(1));
+  Cluster cluster = ClusterWithQueue(nodes, jobs, state);
+  cluster.Settle();
+  for (auto& [id, entry] : cluster.state.jobs) {
+    const v1::Attempt& attempt = entry.job.attempts(0);
+    for (const v1::RankPlacement& rank : attempt.ranks()) {
+      v1::Event started;
+      started.set_time_ms(kNow);
+      started.mutable_rank_started()->set_job_id(id);
+      started.mutable_rank_started()->set_epoch(attempt.epoch());
+      started.mutable_rank_started()->set_rank(rank.rank());
+      Apply(started, cluster.state);
+    }
+  }
+  cluster.Settle();
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(Plan(cluster.state, cluster.observations, cluster.options, kNow));
+    benchmark::DoNotOptimize(CommandsDue(cluster.state, cluster.observations, kNow));
+  }
+}
+BENCHMARK(IdleTick)->Args({10'000, 6'000})->Unit(benchmark::kMillisecond);
+BENCHMARK(IdleTick)->Args({100, 50})->Unit(benchmark::kMillisecond);
+
+// Arguments: nodes, jobs. The state as bytes, which the loop makes for each snapshot.
+void Snapshot(benchmark::State& state) {
+  const auto nodes = static_cast<int>(state.range(0)), jobs = static_cast<int>(state.range(1));
+  Cluster cluster = ClusterWithQueue(nodes, jobs, state);
+  cluster.Settle();
+  std::size_t bytes = 0;
+  for (auto _ : state) bytes = ToSnapshot(cluster.state, 1).SerializeAsString().size();
+  state.counters["bytes"] = static_cast<double>(bytes);
+}
+BENCHMARK(Snapshot)->Args({2'000, 10'000})->Unit(benchmark::kMillisecond);
+BENCHMARK(Snapshot)->Args({100, 50})->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace trainyard::controller
+
+BENCHMARK_MAIN();

@@ -1,0 +1,164 @@
+"""Rows of the programs that users run: command line, worker, and what a kill costs."""
+import os
+import pathlib
+import signal
+import sys
+import time
+
+from processes import Cluster, SimulatedWorkers, cpu_percent, scratch, wait_for
+from results import Row, promise
+
+HERE = pathlib.Path(__file__).parent
+
+
+def spawn_milliseconds(command, runs):
+    """Start to end of a new process, several times; the file is in memory after the first."""
+    samples = []
+    null = os.open(os.devnull, os.O_WRONLY)
+    actions = [(os.POSIX_SPAWN_DUP2, null, 1), (os.POSIX_SPAWN_DUP2, null, 2)]
+    for _ in range(runs + 1):
+        begin = time.perf_counter()
+        pid = os.posix_spawn(command[0], command, os.environ, file_actions=actions)
+        os.waitpid(pid, 0)
+        samples.append(1e3 * (time.perf_counter() - begin))
+    os.close(null)
+    return samples[1:]
+
+
+def cli(bench):
+    runs = 2 if bench.smoke else 8 * bench.repetitions
+    program = str(bench.programs / "bin/trainyard")
+    queue = 10 if bench.smoke else 10_000
+    nothing = spawn_milliseconds(["/bin/true"], runs)
+    with scratch(bench.data) as directory, Cluster(bench.programs, directory) as cluster:
+        server = [program, "--server", cluster.address]
+        version = spawn_milliseconds([*server, "version"], runs)
+        offline = spawn_milliseconds([program, "--version"], runs)
+        empty = spawn_milliseconds([*server, "ps"], runs)
+        with SimulatedWorkers(cluster, 1, 8):
+            cluster.load("submit", "--jobs", queue, "--callers", 256)
+            full = spawn_milliseconds([*server, "ps"], bench.repetitions)
+    return [Row("cli.true", "ms", nothing, note="reference: /bin/true"),
+            Row("cli.version_flag", "ms", offline, note="`trainyard --version`: asks nobody"),
+            Row("cli.version", "ms", version, note="`trainyard version`: asks the controller"),
+            Row("cli.ps", "ms", empty, note="`trainyard ps`, no jobs"),
+            Row("cli.ps_full", "ms", full, note="`trainyard ps`, 10,000 jobs")]
+
+
+def rank_job(name, directory, nodes, slots, steps_per_second):
+    return (f"name: {name}\nresources: {{nodes: {nodes}, slots_per_node: {slots}, device: cpu}}\n"
+            f"command: [python3, {HERE / 'bench_rank.py'}, {directory}, '{steps_per_second}']\n"
+            "restart: {max_restarts: 0}\nstop_grace: 1s\n")
+
+
+def wait_running(cluster, job):
+    wait_for(lambda: cluster.event_time(job, "attempt_running"), f"job {job} to run")
+
+
+def end_job(cluster, job):
+    wait_for(lambda: cluster.event_time(job, "job_ended"), f"job {job} to end", 60, 0.02)
+
+
+def worker(bench):
+    seconds, ranks = (0.3, 2) if bench.smoke else (5, 8)
+    with scratch(bench.data) as directory, Cluster(bench.programs, directory) as cluster:
+        cluster.start_worker(ranks)
+        idle = cpu_percent(cluster.workers[0], seconds, bench.repetitions)
+        job = cluster.submit(rank_job("eight", directory, 1, ranks, 10))
+        wait_running(cluster, job)
+        time.sleep(seconds)
+        busy = cpu_percent(cluster.workers[0], seconds, bench.repetitions)
+        rss = [cluster.workers[0].rss_bytes() / 2**20] * bench.repetitions
+        shims = [shim_rss(cluster, job, rank) for rank in range(ranks)]
+    note = "8 ranks, each 10 records of 10 series and 10 lines of output a second"
+    return [Row("worker.idle_cpu", "% of a core", idle),
+            Row("worker.cpu", "% of a core", busy, note=note),
+            Row("worker.rss", "MiB", rss, note=note),
+            Row("worker.shim_rss", "MiB", shims, note="of each rank's shim")]
+
+
+def shim_rss(cluster, job, rank):
+    """Resident MiB of the process that holds a rank: its parent."""
+    pid = cluster.rank_pid(0, job, 1, rank)
+    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    parent = next(line.split()[1] for line in status.splitlines() if line.startswith("PPid:"))
+    pages = int(pathlib.Path(f"/proc/{parent}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def percentile(samples, part):
+    ordered = sorted(samples)
+    return ordered[min(len(ordered) - 1, int(part * len(ordered)))]
+
+
+def kill_one_rank(cluster, directory, number):
+    """Seconds until the exit was known and until the gang was gone."""
+    job = cluster.submit(rank_job(f"kill-{number}", directory, 2, 1, 20))
+    wait_running(cluster, job)
+    pids = [cluster.rank_pid(node, job, 1, rank) for node in range(2) for rank in range(2)]
+    victim, peer = sorted(filter(None, pids))[::-1] if number % 2 else sorted(filter(None, pids))
+    begin = time.time()
+    os.kill(victim, signal.SIGKILL)
+    wait_for(lambda: not pathlib.Path(f"/proc/{peer}").exists(), "the peer to leave", 30, 0.002)
+    stopped = time.time() - begin
+    end_job(cluster, job)
+    return cluster.event_time(job, "rank_exited") / 1e3 - begin, stopped
+
+
+def kill(bench):
+    kills = 2 if bench.smoke else 100
+    with scratch(bench.data) as directory, Cluster(bench.programs, directory) as cluster:
+        cluster.start_worker(1)
+        cluster.start_worker(1)
+        pairs = [kill_one_rank(cluster, directory, number) for number in range(kills)]
+    known = [pair[0] for pair in pairs]
+    stopped = [pair[1] for pair in pairs]
+    return [Row("kill.known", "s", known,
+                note=f"kill -9 of a rank to the durable fact, {kills} kills"),
+            Row("kill.known_p99", "s", [percentile(known, 0.99)], **promise("<=", 1)),
+            Row("kill.gang_stopped", "s", stopped, **promise("<=", 5),
+                note="kill -9 of a rank to the end of its peer's process"),
+            Row("kill.gang_stopped_p99", "s", [percentile(stopped, 0.99)], **promise("<=", 5))]
+
+
+def freeze_node(cluster, directory, number):
+    """Freezes a worker and its rank: seconds until suspect and until the verdict."""
+    job = cluster.submit(rank_job(f"freeze-{number}", directory, 2, 1, 10))
+    wait_running(cluster, job)
+    # Only peers that had moved steadily for this long are witnesses (controller/core/README.md).
+    time.sleep(12)
+    nodes = cluster.get("/nodes")["nodes"]
+    name = next(node["name"] for node in nodes if node["name"] == "node1")
+    pids = [pid for rank in range(2) if (pid := cluster.rank_pid(1, job, 1, rank))]
+    frozen = [cluster.workers[1].pid, *pids]
+    begin = time.time()
+    for pid in frozen:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        wait_for(lambda: state_of(cluster, name) != "ready", "the node to be suspect", 30)
+        suspect = time.time() - begin
+        failed = wait_for(lambda: cluster.event_time(job, "attempt_failed"), "the verdict", 60)
+    finally:
+        for pid in frozen:
+            os.kill(pid, signal.SIGCONT)
+    end_job(cluster, job)
+    wait_for(lambda: state_of(cluster, name) == "ready", "the node to return")
+    return suspect, failed / 1e3 - begin
+
+
+def state_of(cluster, name):
+    return next(node["state"] for node in cluster.get("/nodes")["nodes"] if node["name"] == name)
+
+
+def silence(bench):
+    if bench.smoke:
+        return [Row("silence.suspect", "s", [], note="takes 25 s: not in the smoke run")]
+    with scratch(bench.data) as directory, Cluster(bench.programs, directory) as cluster:
+        cluster.start_worker(1)
+        cluster.start_worker(1)
+        pairs = [freeze_node(cluster, directory, number) for number in range(bench.repetitions)]
+    return [Row("silence.suspect", "s", [pair[0] for pair in pairs],
+                promised="3 s after the last heartbeat", bound=("<=", 4.2),
+                note="worker and rank frozen; heartbeats come once a second, a tick every 200 ms"),
+            Row("silence.verdict", "s", [pair[1] for pair in pairs], **promise("<=", 10),
+                note="the peer stands still too")]

@@ -1,0 +1,137 @@
+"""Rows of what happens in one process: the disk, the stores, the deciding core."""
+import json
+import os
+import subprocess
+import time
+
+from processes import BenchError, scratch
+from results import Row, promise
+
+
+def google_benchmark(bench, program, name, minimum_seconds=0.3):
+    """Runs one benchmark of a program on the measured disk; its repetitions."""
+    with scratch(bench.data) as directory:
+        done = subprocess.run(
+            [bench.programs / "bench" / program, f"--benchmark_filter=^{name}(/|$)",
+             f"--benchmark_repetitions={bench.repetitions}", "--benchmark_format=json",
+             f"--benchmark_min_time={0 if bench.smoke else minimum_seconds}"],
+            cwd=directory, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise BenchError(f"{program} {name}: {done.stderr}")
+    runs = [run for run in json.loads(done.stdout or '{"benchmarks": []}')["benchmarks"]
+            if run.get("run_type") != "aggregate"]
+    if not runs:
+        raise BenchError(f"{program} has no benchmark {name}")
+    for run in runs:
+        if run.get("error_occurred"):
+            raise BenchError(f"{name}: {run['error_message']}")
+    return runs
+
+
+def rates(bench, program, name):
+    return [run["items_per_second"] for run in google_benchmark(bench, program, name)]
+
+
+def mebibytes(bench, program, name):
+    return [run["bytes_per_second"] / 2**20 for run in google_benchmark(bench, program, name)]
+
+
+def milliseconds(bench, program, name):
+    scale = {"ms": 1, "us": 1e-3, "ns": 1e-6, "s": 1e3}
+    return [run["real_time"] * scale[run["time_unit"]]
+            for run in google_benchmark(bench, program, name)]
+
+
+def sync_milliseconds(path, writes, grow):
+    """Median of fdatasync after 4 KiB, at the end of a growing file or over the same place."""
+    block, times = b"x" * 4096, []
+    with open(path, "wb", buffering=0) as file:
+        file.write(block)
+        os.fsync(file.fileno())
+        for number in range(writes):
+            os.pwrite(file.fileno(), block, 4096 * (number + 1) if grow else 0)
+            begin = time.perf_counter()
+            os.fdatasync(file.fileno())
+            times.append(1e3 * (time.perf_counter() - begin))
+    times.sort()
+    return times[len(times) // 2]
+
+
+def disk(bench):
+    """What a commit cannot be faster than."""
+    writes = 10 if bench.smoke else 200
+    with scratch(bench.data) as directory:
+        grow, same = ([sync_milliseconds(directory / name, writes, name == "grow")
+                       for _ in range(bench.repetitions)] for name in ("grow", "same"))
+    bench.sync_ms = sorted(grow)[len(grow) // 2]
+    return [Row("disk.sync_growing", "ms", grow, note="fdatasync of 4 KiB at the end of a file"),
+            Row("disk.sync_in_place", "ms", same, note="fdatasync of 4 KiB over the same place")]
+
+
+def core(bench):
+    size = "100/50" if bench.smoke else "10000/6000"
+    snapshot = "100/50" if bench.smoke else "2000/10000"
+    placed = rates(bench, "core_benchmark", f"PlaceGangs/{size}")
+    idle = milliseconds(bench, "core_benchmark", f"IdleTick/{size}")
+    saved = milliseconds(bench, "core_benchmark", f"Snapshot/{snapshot}")
+    return [Row("core.placements", "gangs/s", placed, **promise(">=", 20_000),
+                note="gangs of 1 to 32 slots onto 10,000 empty nodes of 8; Plan and Apply"),
+            Row("core.idle_tick", "ms", idle,
+                note="Plan and CommandsDue, 10,000 nodes and 6,000 running gangs; due every 200 ms"),
+            Row("core.snapshot", "ms", saved,
+                note="the state of 2,000 nodes and 10,000 jobs as bytes")]
+
+
+def store(bench):
+    batch = "64/10" if bench.smoke else "1/1000"
+    thin = "100" if bench.smoke else "2000"
+    piece = "4096" if bench.smoke else "1048576"
+    single = rates(bench, "store_benchmark", "StoreFixture/DurableEvents/1")
+    batched = rates(bench, "store_benchmark", "StoreFixture/DurableEvents/64")
+    points = rates(bench, "store_benchmark", f"MetricFixture/DurableMetricPoints/{batch}")
+    spread = rates(bench, "store_benchmark", "MetricFixture/DurableMetricPoints/64/10")
+    thinned = milliseconds(bench, "store_benchmark", f"StoreFixture/ThinMillionPoints/{thin}")
+    logs = mebibytes(bench, "store_benchmark", f"StoreFixture/DurableLogBytes/{piece}")
+    return [Row("store.events_single", "events/s", single, note="1 KiB, one in a transaction"),
+            Row("store.events_batch", "events/s", batched, note="1 KiB, 64 in a transaction"),
+            Row("store.points", "points/s", points, **promise(">=", 200_000),
+                note="1 job, 1,000 steps of 10 series in a transaction; all counted after"),
+            Row("store.points_many_jobs", "points/s", spread, **promise(">=", 200_000),
+                note="64 jobs, 10 steps of 10 series each in a transaction; counted after"),
+            Row("store.thin_million", "ms", thinned, **promise("<=", 200),
+                note="1 M points into 2,000 buckets"),
+            Row("store.log_ingest", "MiB/s", logs, note="1 MiB in a transaction")]
+
+
+def grep_seconds(bench, directory, mebibytes_of_log):
+    """A plain file of as many bytes of the same kind, and grep over it."""
+    line = "[2026-11-21 12:00:00] step {}/300000 loss 3.084147 grad_norm 1.028049 tokens/s {}\n"
+    lines = [line.format(step, 5000 + step % 97) for step in range(12_000)]
+    piece = "".join(lines).encode()[:2**20]
+    file = directory / "plain.log"
+    with open(file, "wb") as output:
+        for _ in range(mebibytes_of_log):
+            output.write(piece)
+    samples = []
+    for _ in range(bench.repetitions):
+        begin = time.perf_counter()
+        subprocess.run(["grep", "-c", "-F", "step 777777/", file], capture_output=True, check=False,
+                       env={**os.environ, "LC_ALL": "C"})
+        samples.append(time.perf_counter() - begin)
+    return samples
+
+
+def search(bench):
+    size = 8 if bench.smoke else 1024
+    found = mebibytes(bench, "store_benchmark", f"SearchRareText/{size}")
+    tail = milliseconds(bench, "store_benchmark", f"TailThousandLines/{size}")
+    with scratch(bench.data) as directory:
+        plain = [size / seconds for seconds in grep_seconds(bench, directory, size)]
+    middle = sorted(plain)[len(plain) // 2]
+    return [Row("search.gibibyte", "MiB/s", found, note="a text that 1 GiB of log does not hold"),
+            Row("search.seconds", "s", [size / rate for rate in found], note="the same"),
+            Row("search.grep", "MiB/s", plain, note="reference: grep -F over a plain file"),
+            Row("search.to_grep", "x", [rate / middle for rate in found], ratio=True,
+                note="search.gibibyte / search.grep"),
+            Row("search.tail", "ms", tail, **promise("<=", 300),
+                note="last 1,000 lines of 1 GiB (the promise is for 10 GB)")]

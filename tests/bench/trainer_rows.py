@@ -1,0 +1,135 @@
+"""Rows of the trainer on CPU, against plain LibTorch modules of the same shape."""
+import array
+import json
+import os
+import random
+import signal
+import statistics
+import subprocess
+import time
+
+from processes import BenchError, Cluster, scratch, wait_for
+from results import Row, promise
+
+VOCABULARY = 2048
+
+
+def write_tokens(directory):
+    """Token files of noise: what is measured does not depend on what they say."""
+    noise = random.Random(1)
+    for split, count in (("train", 200_000), ("val", 20_000)):
+        tokens = array.array("H", (noise.randrange(VOCABULARY) for _ in range(count)))
+        (directory / f"{split}.bin").write_bytes(tokens.tobytes())
+        (directory / f"{split}.json").write_text(json.dumps({
+            "format": "trainyard-tokens", "version": 1, "dtype": "uint16", "tokens": count,
+            "vocab_size": VOCABULARY, "documents": 1, "source_bytes": count,
+            "unigram_entropy": 7.6, "end_of_document": 0, "xxh64": ""}))
+
+
+def spec(directory, steps, checkpoint_every=0):
+    """The shape of recipes/llama-tiny-cpu.yaml on one rank."""
+    return {
+        "name": "bench", "resources": {"device": "cpu"}, "layout": {"micro_batch": 8},
+        "model": {"num_layers": 4, "hidden_size": 192, "ffn_hidden_size": 512,
+                  "num_attention_heads": 6, "num_query_groups": 2, "vocab_size": VOCABULARY,
+                  "untie_embeddings_and_output_weights": False},
+        "data": {"path": str(directory)},
+        "train": {"seq_length": 128, "global_batch": 16, "steps": steps, "precision": "fp32",
+                  "threads": 1},
+        "evaluation": {"every_steps": 0}, "checkpoint": {"every_steps": checkpoint_every}}
+
+
+def run_trainer(bench, directory, steps, checkpoint_every=0):
+    """Telemetry records of a run by itself."""
+    run = directory / f"run-{time.monotonic_ns()}"
+    run.mkdir()
+    (run / "spec.json").write_text(json.dumps(spec(directory, steps, checkpoint_every)))
+    environment = {"PATH": os.environ["PATH"], "TRAINYARD_TELEMETRY": str(run / "telemetry.jsonl"),
+                   "TRAINYARD_RUN_DIR": str(run), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([bench.programs / "bin/trainyard-trainer", "--config", run / "spec.json"],
+                          cwd=run, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise BenchError(f"trainyard-trainer: {done.stderr}")
+    lines = (run / "telemetry.jsonl").read_text().splitlines()
+    return run, [json.loads(line) for line in lines]
+
+
+def step_seconds(records):
+    """Median without the first steps, which warm up."""
+    seconds = [record["step_seconds"] for record in records if record["type"] == "metrics"]
+    return statistics.median(seconds[len(seconds) // 4:])
+
+
+def plain_step_seconds(bench, run, steps):
+    done = subprocess.run([bench.programs / "bench/plain_llama", run / "spec.json", str(steps)],
+                          env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True,
+                          text=True, check=False)
+    if done.returncode != 0:
+        raise BenchError(f"plain_llama: {done.stderr}")
+    seconds = [float(line) for line in done.stdout.split()]
+    return statistics.median(seconds[len(seconds) // 4:])
+
+
+def trainer(bench):
+    steps = 4 if bench.smoke else 24
+    ours, plain = [], []
+    with scratch(bench.data) as directory:
+        write_tokens(directory)
+        for _ in range(bench.repetitions):
+            run, records = run_trainer(bench, directory, steps)
+            ours.append(step_seconds(records))
+            plain.append(plain_step_seconds(bench, run, steps))
+        run, records = run_trainer(bench, directory, 2 * steps, max(1, steps // 3))
+    tokens = 16 * 128
+    stalls = [100 * record["blocking_seconds"] / step_seconds(records) for record in records
+              if record["type"] == "checkpoint" and not record.get("deleted")]
+    return [Row("trainer.tokens", "tokens/s", [tokens / seconds for seconds in ours],
+                note="recipes/llama-tiny-cpu.yaml on one rank with one thread, fp32"),
+            Row("trainer.plain", "tokens/s", [tokens / seconds for seconds in plain],
+                note="reference: LibTorch modules of the same shape, AdamW and clipping too"),
+            Row("trainer.ratio", "x", [theirs / mine for mine, theirs in zip(ours, plain)],
+                ratio=True, note="trainer.tokens / trainer.plain, run by turns"),
+            Row("trainer.checkpoint_stall", "% of a step", stalls, **promise("<=", 1),
+                note="2 M parameters: time that a step waits for a checkpoint, of a step")]
+
+
+def job_yaml(directory, steps):
+    shape = spec(directory, steps, 20)
+    shape["resources"] = {"device": "cpu", "nodes": 2, "slots_per_node": 1}
+    # Restarts count as without progress until a checkpoint is published; the backoff stays at 1 s.
+    shape["restart"] = {"max_restarts": 100, "backoff_max": "1s"}
+    return json.dumps(shape)
+
+
+def first_metrics(cluster, job, epoch):
+    """When rank 0 of the attempt wrote its first step, in seconds; 0 when it has not."""
+    for node in range(2):
+        path = cluster.worker_dir(node) / f"attempts/{job}/{epoch}/rank0/telemetry.jsonl"
+        if not path.exists():
+            continue
+        for line in path.read_text().splitlines():
+            if '"metrics"' in line and line.endswith("}"):
+                return json.loads(line)["time_ms"] / 1e3
+    return 0
+
+
+def restart_once(cluster, job, epoch):
+    wait_for(lambda: first_metrics(cluster, job, epoch), f"a step of attempt {epoch}", 60)
+    pids = [cluster.rank_pid(node, job, epoch, rank) for node in range(2) for rank in range(2)]
+    begin = time.time()
+    os.kill(next(filter(None, pids)), signal.SIGKILL)
+    again = wait_for(lambda: first_metrics(cluster, job, epoch + 1), "the next attempt", 60)
+    return again - begin
+
+
+def recover(bench):
+    with scratch(bench.data) as directory:
+        write_tokens(directory)
+        with Cluster(bench.programs, directory) as cluster:
+            cluster.start_worker(1)
+            cluster.start_worker(1)
+            job = cluster.submit(job_yaml(directory, 100_000))
+            samples = [restart_once(cluster, job, epoch + 1) for epoch in range(bench.repetitions)]
+    return [Row("recover.first_step", "s", samples, **promise("<=", 5),
+                note="kill -9 of a rank to the first step of the next attempt on the same nodes, "
+                     "with the default backoff of 1 s")]
