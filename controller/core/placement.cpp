@@ -34,15 +34,12 @@ void SortByName(const ClusterState& state, Gang& gang) {
   });
 }
 
-// Adds ids of one bucket until `wanted` are there.
-template <typename Accept>
-void Gather(const NodesByFreeSlots& buckets, int free, std::size_t wanted, const Accept& accept,
+// Adds ids from a range until `wanted` are there.
+template <typename Iterator, typename Accept>
+void Gather(Iterator next, Iterator end, std::size_t wanted, const Accept& accept,
             std::vector<std::string>& ids) {
-  const auto bucket = buckets.find(free);
-  if (bucket == buckets.end()) return;
-  for (const std::string& id : bucket->second) {
-    if (ids.size() >= wanted) return;
-    if (accept(id)) ids.push_back(id);
+  for (; next != end && ids.size() < wanted; ++next) {
+    if (accept(*next)) ids.push_back(*next);
   }
 }
 
@@ -62,6 +59,7 @@ GangShape ShapeOf(const v1::JobSpec& spec) {
 
 std::vector<v1::RankPlacement> RanksOf(const Gang& gang) {
   std::vector<v1::RankPlacement> ranks;
+  if (!gang.empty()) ranks.reserve(gang.size() * gang.front().slots.size());
   for (const NodeSlots& node : gang) {
     for (std::size_t local = 0; local < node.slots.size(); ++local) {
       v1::RankPlacement& rank = ranks.emplace_back();
@@ -133,8 +131,15 @@ bool PlacementPass::KeepGang(const JobEntry& job, std::vector<std::optional<Node
   return true;
 }
 
+std::set<std::string>::const_iterator PlacementPass::FirstUntouched(
+    v1::DeviceKind kind, int free, const std::set<std::string>& bucket) {
+  auto& first = first_untouched_.try_emplace({kind, free}, bucket.begin()).first->second;
+  while (first != bucket.end() && taken_.contains(*first)) ++first;
+  return first;
+}
+
 std::vector<std::string> PlacementPass::PickNodes(const GangShape& shape, int count,
-                                                  const std::set<std::string>& not_these) const {
+                                                  const std::set<std::string>& not_these) {
   const NodesByFreeSlots& untouched = BucketsOf(state_.free_nodes, shape.kind);
   const NodesByFreeSlots& touched = BucketsOf(touched_, shape.kind);
   const auto allowed = [&](const std::string& id) {
@@ -149,10 +154,14 @@ std::vector<std::string> PlacementPass::PickNodes(const GangShape& shape, int co
        free != counts.end() && picked.size() < wanted; ++free) {
     std::vector<std::string> ids;
     const std::size_t missing = wanted - picked.size();
-    Gather(
-        untouched, *free, missing,
-        [&](const std::string& id) { return !taken_.contains(id) && allowed(id); }, ids);
-    Gather(touched, *free, ids.size() + missing, allowed, ids);
+    if (const auto bucket = untouched.find(*free); bucket != untouched.end()) {
+      Gather(
+          FirstUntouched(shape.kind, *free, bucket->second), bucket->second.end(), missing,
+          [&](const std::string& id) { return !taken_.contains(id) && allowed(id); }, ids);
+    }
+    if (const auto bucket = touched.find(*free); bucket != touched.end()) {
+      Gather(bucket->second.begin(), bucket->second.end(), ids.size() + missing, allowed, ids);
+    }
     std::ranges::sort(ids);
     ids.resize(std::min(ids.size(), missing));
     picked.insert(picked.end(), ids.begin(), ids.end());

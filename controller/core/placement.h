@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "controller/core/cluster_state.h"
@@ -62,8 +63,12 @@ class PlacementPass {
                                     const std::vector<int>& preferred, bool over_reservations);
   // What remains of the gang that the job had. False when the job has to wait for a suspect node.
   bool KeepGang(const JobEntry& job, std::vector<std::optional<NodeSlots>>& gang);
+  // Where the nodes of a bucket of state_.free_nodes begin that this pass has not taken from. It
+  // takes the lowest ids first, so what is taken is mostly skipped once and for all.
+  std::set<std::string>::const_iterator FirstUntouched(v1::DeviceKind kind, int free,
+                                                       const std::set<std::string>& bucket);
   std::vector<std::string> PickNodes(const GangShape& shape, int count,
-                                     const std::set<std::string>& not_these) const;
+                                     const std::set<std::string>& not_these);
   bool FillGang(const JobEntry& job, bool over_reservations,
                 std::vector<std::optional<NodeSlots>>& gang);
   std::optional<Gang> PlaceGang(const JobEntry& job, bool over_reservations);
@@ -76,6 +81,8 @@ class PlacementPass {
   std::map<std::string, std::set<int>> taken_;
   // Free slots of the nodes in taken_; state_.free_nodes is out of date for them.
   std::map<v1::DeviceKind, NodesByFreeSlots> touched_;
+  // By kind and free slots: everything before it is in taken_.
+  std::map<std::pair<v1::DeviceKind, int>, std::set<std::string>::const_iterator> first_untouched_;
 };
 
 // Where the ranks would go if every slot were free; nothing when the cluster is too small.

@@ -13,7 +13,7 @@
 namespace trainyard::controller {
 
 // Placements that one call returns at most.
-inline constexpr int kPlacementsPerPlan = 256;
+inline constexpr int kPlacementsPerPlan = 1024;
 
 // Returns the events that are due: nodes suspected, returned and lost, verdicts, attempts ended,
 // jobs ended, placements. Same input, same output; empty when nothing is due. One call judges one

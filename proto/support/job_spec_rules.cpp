@@ -1,6 +1,7 @@
 #include "proto/support/job_spec_rules.h"
 
 #include <cmath>
+#include <map>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -54,11 +55,17 @@ void CheckRange(const Message& message, const FieldDescriptor& field, const std:
   }
 }
 
+// Compiled once: that takes a hundred times as long as a match. Any thread; each keeps its own.
+const RE2& CompiledPattern(const FieldDescriptor& field) {
+  thread_local std::map<const FieldDescriptor*, RE2> patterns;
+  return patterns.try_emplace(&field, RuleOf(field).pattern()).first->second;
+}
+
 void CheckText(const Message& message, const FieldDescriptor& field, const std::string& key,
                Problems& problems) {
   const v1::FieldRule& rule = RuleOf(field);
   const std::string text = message.GetReflection()->GetString(message, &field);
-  if (!rule.pattern().empty() && !RE2::FullMatch(text, rule.pattern())) {
+  if (!rule.pattern().empty() && !RE2::FullMatch(text, CompiledPattern(field))) {
     problems.push_back(
         {key, absl::StrCat("`", key, "` is \"", text, "\"; it must match ", rule.pattern())});
   }

@@ -131,6 +131,8 @@ def main():
     begin["load_at_end"] = os.getloadavg()[0]
     print(f"\n{begin['date']}, {begin['cores']} x {begin['cpu']}, {begin['memory_gib']} GiB, load "
           f"{begin['load']:.1f} .. {begin['load_at_end']:.1f}, {options.repetitions} repetitions\n")
+    if options.smoke:
+        print("Smoke sizes: these are no figures.\n")
     print(table(rows))
     options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_text(as_json(rows, begin))

@@ -284,12 +284,14 @@ TEST(PlanTest, ClustersThatShareAHostBeginElsewhereInTheRange) {
 
 TEST(PlanTest, OneCallPlacesABoundedNumberOfJobs) {
   TestCluster cluster;
-  cluster.AddNode("a", 600);
-  for (int i = 0; i < 600; ++i) cluster.Submit(std::string("job-") + std::to_string(i), 1, 1);
+  cluster.AddNode("a", kPlacementsPerPlan);
+  cluster.AddNode("b", 100);
+  constexpr int kJobs = kPlacementsPerPlan + 100;
+  for (int i = 0; i < kJobs; ++i) cluster.Submit(std::string("job-") + std::to_string(i), 1, 1);
   const std::size_t first =
       Plan(cluster.state, cluster.observations, cluster.options, cluster.now).size();
   EXPECT_EQ(first, static_cast<std::size_t>(kPlacementsPerPlan));
-  EXPECT_EQ(cluster.Settle().size(), 600u);
+  EXPECT_EQ(cluster.Settle().size(), static_cast<std::size_t>(kJobs));
   EXPECT_THAT(cluster.state.pending_jobs, IsEmpty());
 }
 
