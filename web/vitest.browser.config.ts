@@ -5,6 +5,7 @@ export default defineConfig({
   root: '../tests/web',
   test: {
     include: ['*.test.ts'],
+    globalSetup: ['clusters_setup.ts'],
     environment: 'node',
     // One browser at a time: the machines that run this have few cores.
     fileParallelism: false,

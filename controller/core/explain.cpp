@@ -1,7 +1,7 @@
 #include "controller/core/explain.h"
 
 #include <algorithm>
-#include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,10 +24,20 @@ v1::PendingReason Reason(v1::PendingCode code, std::string message) {
   return reason;
 }
 
-int QueuePosition(const ClusterState& state, int64_t job_id) {
-  const auto found = state.pending_jobs.find(job_id);
-  if (found == state.pending_jobs.end()) return 0;
-  return 1 + static_cast<int>(std::distance(state.pending_jobs.begin(), found));
+// A job in its backoff asks for nothing and stops nobody: it has no place in the queue.
+bool Queues(const JobEntry& entry, Timestamp now) { return entry.job.not_before_ms() <= now; }
+
+int JobsBefore(const ClusterState& state, int64_t job_id, Timestamp now) {
+  return static_cast<int>(
+      std::count_if(state.pending_jobs.begin(), state.pending_jobs.lower_bound(job_id),
+                    [&](const int64_t id) { return Queues(state.jobs.at(id), now); }));
+}
+
+// The queue is not empty.
+const JobEntry& HeadOfQueue(const ClusterState& state, Timestamp now) {
+  return state.jobs.at(*std::find_if(
+      state.pending_jobs.begin(), state.pending_jobs.end(),
+      [&](const int64_t id) { return Queues(state.jobs.at(id), now); }));
 }
 
 // "24 of 40 gpu slots are taken; node-3 is suspect (silent for 3.2 s)".
@@ -78,8 +88,8 @@ v1::PendingReason WhyHeadWaits(const ClusterState& state, const JobEntry& entry)
 }
 
 // What a job waits for that has `before` jobs before it in the queue.
-v1::PendingReason WhyOvertakesNobody(const ClusterState& state, int before) {
-  const JobEntry& head = state.jobs.at(*state.pending_jobs.begin());
+v1::PendingReason WhyOvertakesNobody(const ClusterState& state, int before, Timestamp now) {
+  const JobEntry& head = HeadOfQueue(state, now);
   v1::PendingReason reason =
       Reason(v1::PENDING_CODE_PRIORITY,
              absl::StrCat(Counted(before, "job"), before == 1 ? " is" : " are",
@@ -123,7 +133,7 @@ v1::PendingReason WhyPendingWithoutPlace(const ClusterState& state, const JobEnt
     case v1::PENDING_CODE_RESOURCES:
       return WhyHeadWaits(state, entry);
     case v1::PENDING_CODE_PRIORITY:
-      return WhyOvertakesNobody(state, QueuePosition(state, job.id()) - 1);
+      return WhyOvertakesNobody(state, JobsBefore(state, job.id(), now), now);
     default:
       return Reason(code, absl::StrCat("is ", EnumText(job.state())));
   }
@@ -189,13 +199,15 @@ v1::PendingCode PendingCodeOf(const ClusterState& state, const JobEntry& entry, 
   }
   if (!state.pending_jobs.contains(job.id())) return v1::PENDING_CODE_NOT_PENDING;
   if (job.not_before_ms() > now) return v1::PENDING_CODE_BACKOFF;
-  const bool is_head = *state.pending_jobs.begin() == job.id();
+  const bool is_head = JobsBefore(state, job.id(), now) == 0;
   return is_head ? v1::PENDING_CODE_RESOURCES : v1::PENDING_CODE_PRIORITY;
 }
 
 v1::PendingReason WhyPending(const ClusterState& state, const JobEntry& entry, Timestamp now) {
   v1::PendingReason reason = WhyPendingWithoutPlace(state, entry, now);
-  reason.set_queue_position(QueuePosition(state, entry.job.id()));
+  if (state.pending_jobs.contains(entry.job.id()) && Queues(entry, now)) {
+    reason.set_queue_position(JobsBefore(state, entry.job.id(), now) + 1);
+  }
   return reason;
 }
 
@@ -216,7 +228,7 @@ v1::WhyJobResponse WhyJob(const ClusterState& state, const Observations& observa
 }
 
 absl::StatusOr<v1::PlanJobResponse> PlanJob(const ClusterState& state, const v1::JobSpec& spec,
-                                            Timestamp) {
+                                            Timestamp now) {
   JobEntry entry;
   Origins origins;
   *entry.job.mutable_spec() = spec;
@@ -226,16 +238,16 @@ absl::StatusOr<v1::PlanJobResponse> PlanJob(const ClusterState& state, const v1:
   const GangShape shape = ShapeOf(entry.job.spec());
 
   v1::PlanJobResponse response;
+  const int before = JobsBefore(state, entry.job.id(), now);
   std::optional<Gang> gang;
-  if (state.pending_jobs.empty()) gang = PlacementPass(state, {}).Place(entry);
+  if (before == 0) gang = PlacementPass(state, {}).Place(entry);
   response.set_starts_now(gang.has_value());
   if (gang.has_value()) {
     *response.mutable_pending() = Reason(v1::PENDING_CODE_NOT_PENDING, "would start at once");
   } else {
     gang = PlaceOnEmptyCluster(state, shape);
-    const int before = static_cast<int>(state.pending_jobs.size());
     *response.mutable_pending() =
-        before == 0 ? WhyHeadWaits(state, entry) : WhyOvertakesNobody(state, before);
+        before == 0 ? WhyHeadWaits(state, entry) : WhyOvertakesNobody(state, before, now);
     response.mutable_pending()->set_queue_position(before + 1);
   }
   for (const v1::RankPlacement& rank : RanksOf(*gang)) {

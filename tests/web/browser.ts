@@ -23,6 +23,8 @@ export async function openPage(
   url: string,
   theme: Theme = 'light',
   viewport = WIDE,
+  // Hears "GET /api/v1/jobs?limit=5" for each request of the page.
+  onRequest?: (request: string) => void,
 ): Promise<OpenPage> {
   const context = await browser.newContext({
     viewport,
@@ -38,6 +40,12 @@ export async function openPage(
     if (message.type() === 'error' && !text.startsWith('Failed to load resource'))
       complaints.push(text);
   });
+  if (onRequest) {
+    page.on('request', (request) => {
+      const { pathname, search } = new URL(request.url());
+      onRequest(`${request.method()} ${pathname}${search}`);
+    });
+  }
   await page.goto(url);
   return { page, context, complaints };
 }

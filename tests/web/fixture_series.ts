@@ -101,7 +101,7 @@ export function seriesResponse(found: Job, query: URLSearchParams): GetSeriesRes
     buckets: Number(query.get('buckets') ?? 0),
     smooth: Number(query.get('smooth') ?? 0),
   };
-  const end = found.id === 10_000 ? 1_000_000 : (found.progress?.step ?? 0);
+  const end = found.progress?.step ?? 0;
   const keys = (query.get('keys') ?? '').split(',').filter((key) => key !== '');
   const series = keys.flatMap((key) => {
     const merged = seriesOf(key, 1, end, end, range);

@@ -1,4 +1,4 @@
-// The HTTP interface over a fixture cluster: for tests of pages that need no real run.
+// The HTTP interface over a fixture cluster: for tests of pages while it fails or is away.
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -71,7 +71,6 @@ function logPage(found: Job, query: URLSearchParams): Answer {
 }
 
 export class FixtureServer {
-  readonly requests: string[] = [];
   private server: Server | undefined;
   private readonly streams = new Set<ServerResponse>();
   private port = 0;
@@ -113,7 +112,6 @@ export class FixtureServer {
 
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://localhost');
-    this.requests.push(`${request.method} ${url.pathname}${url.search}`);
     if (!url.pathname.startsWith('/api/')) return serveFile(url.pathname, response);
     const path = url.pathname.replace('/api/v1', '');
     if (path === '/events/stream') return this.openStream(response);

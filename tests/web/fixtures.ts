@@ -336,23 +336,6 @@ export function emptyCluster(): Cluster {
   return { clusterId: 'fixture', jobs: [], nodes: [], pending: new Map(), events: [] };
 }
 
-// 10,000 jobs, and one of them on 1,024 ranks.
-export function largeCluster(): Cluster {
-  const nodes = Array.from({ length: 128 }, (_, index) => node(index + 1, 8));
-  const ranks = placeOn(nodes, 10_000, 1, 1024);
-  const ended = Array.from({ length: 9_999 }, (_, index) =>
-    job(index + 1, `sweep-${index + 1}`, index % 7 === 0 ? 'failed' : 'succeeded', {
-      ended_time_ms: NOW - (10_000 - index) * 1_000,
-      progress: progress(4769, 2.5),
-    }),
-  );
-  const big = job(10_000, 'dense-405b', 'running', {
-    attempts: [attempt(1, { ranks, last_step: 1_000_000 })],
-    progress: progress(4000, 1.91),
-  });
-  return { clusterId: 'fixture', jobs: [...ended, big], nodes, pending: new Map(), events: [] };
-}
-
 export function ranksOf(found: Job): RankStatus[] {
   const newest = found.attempts.at(-1);
   return (newest?.ranks ?? []).map((placement) => ({

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { launch, openPage } from './browser';
-import { LiveCluster } from './live_cluster';
+import { LiveCluster } from './cluster';
 
 const programs = process.env['TRAINYARD_BIN'] ?? '';
 const built = existsSync(join(programs, 'trainyard-controller'));

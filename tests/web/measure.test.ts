@@ -1,65 +1,224 @@
-// How long pages take from the click to the pixel, with the fixture server's own time in it:
+// How long pages take from the click to the pixel over a real controller, and what streams cost it:
 // MEASURE=1 tests/web/run.sh measure. Prints medians; judges nothing, since machines differ.
+//   LOG_BYTES=1e10 sets the size of the log whose tail is read; 1e8 without it.
+import { readFileSync } from 'node:fs';
+import { get } from 'node:http';
+import { loadavg } from 'node:os';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, it } from 'vitest';
-import { launch, openPage } from './browser';
-import { largeCluster } from './fixtures';
-import { FixtureServer } from './fixture_server';
+import { afterAll, beforeAll, describe, inject, it } from 'vitest';
+import { WIDE, launch, openPage } from './browser';
+import { LiveCluster, SeededCluster } from './cluster';
+import { jobNumber, sweepNumbers } from './seeded';
 
-const RUNS = 5;
-
-// Milliseconds from the click on a link to the second frame after `selector` has `count` elements.
-const clickToPixel = (page: Page, href: string, selector: string, count: number) =>
-  page.evaluate(
-    async ([to, wanted, amount]) => {
-      const link = document.querySelector<HTMLAnchorElement>(`a[href="${to}"]`);
-      const begin = performance.now();
-      link?.click();
-      const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
-      while (document.querySelectorAll(wanted as string).length < (amount as number)) await frame();
-      await frame();
-      return performance.now() - begin;
-    },
-    [href, selector, count] as const,
-  );
+const RUNS = 9;
+const base = inject('seeded');
+const programs = process.env['TRAINYARD_BIN'] ?? '';
 
 const median = (values: number[]) => [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
 
-describe.runIf(process.env['MEASURE'])('from click to pixel', () => {
+function tell(name: string, times: number[], unit = 'ms'): void {
+  const all = times.map((t) => t.toFixed(unit === 'ms' ? 0 : 2)).join(' ');
+  const load = loadavg()[0]?.toFixed(1);
+  console.log(`${name}: median ${median(times).toFixed(unit === 'ms' ? 0 : 2)} ${unit}, of ${all}; load ${load}`);
+}
+
+// What must stand in the document: so many elements, the first of which has this text.
+interface Goal {
+  selector: string;
+  count?: number;
+  text?: string;
+}
+
+// Milliseconds from the change of the address, as a click on a link makes it, to the frame after
+// the goal is reached.
+const toPixel = (page: Page, path: string, goal: Goal) =>
+  page.evaluate(
+    async ([to, { selector, count = 1, text = '' }]) => {
+      const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+      const reached = () => {
+        const found = document.querySelectorAll(selector);
+        return found.length >= count && new RegExp(text).test(found[0]?.textContent ?? '');
+      };
+      const begin = performance.now();
+      history.pushState(null, '', to);
+      dispatchEvent(new PopStateEvent('popstate'));
+      while (!reached()) await frame();
+      await frame();
+      return performance.now() - begin;
+    },
+    [path, goal] as const,
+  );
+
+const LOSS_DENSITY = '[aria-label="Loss"] .density';
+
+describe.runIf(process.env['MEASURE'] && base !== '')('from click to pixel', () => {
   let browser: Browser;
-  const server = new FixtureServer(largeCluster());
 
   beforeAll(async () => {
     browser = await launch();
-    await server.start();
   });
-  afterAll(async () => {
-    await browser.close();
-    await server.stop();
-  });
+  afterAll(() => browser.close());
 
-  it.each([
-    ['table of 10,000 jobs', '/queue', '/jobs', 'tbody tr', 30],
-    ['map of 1,024 ranks', '/jobs/10000/config', '/jobs/10000/ranks', '.rank', 1024],
-    ['cluster of 128 nodes', '/queue', '/', '.map-node', 128],
-  ] as const)(
-    '%s',
-    async (name, from, to, selector, count) => {
+  // Warm: the code of the page is loaded, its data is not.
+  async function measure(name: string, from: string, to: string, goal: Goal, at = base) {
+    const times: number[] = [];
+    for (let run = 0; run < RUNS; run++) {
+      const { page, context } = await openPage(browser, at + to);
+      await page.locator(goal.selector).first().waitFor();
+      await page.evaluate((path) => {
+        history.pushState(null, '', path);
+        dispatchEvent(new PopStateEvent('popstate'));
+      }, from);
+      await page.waitForTimeout(700);
+      times.push(await toPixel(page, to, goal));
+      await context.close();
+    }
+    tell(name, times);
+  }
+
+  it('first chart, nothing cached', async () => {
+    const path = `/jobs/${await jobNumber(base, 'llama3-8b-c4')}`;
+    const times: number[] = [];
+    for (let run = 0; run < RUNS; run++) {
+      const context = await browser.newContext({ viewport: WIDE });
+      const page = await context.newPage();
+      await page.addInitScript(() => {
+        const look = () => {
+          if (!document.querySelector('.panel canvas')) requestAnimationFrame(look);
+          else requestAnimationFrame(() => performance.mark('first-chart'));
+        };
+        requestAnimationFrame(look);
+      });
+      await page.goto(base + path);
+      await page.waitForFunction(() => performance.getEntriesByName('first-chart').length > 0);
+      // By the browser's own clock, from the beginning of the navigation.
+      times.push(
+        await page.evaluate(() => performance.getEntriesByName('first-chart')[0]!.startTime),
+      );
+      await context.close();
+    }
+    tell('first chart, cold', times);
+  }, 120_000);
+
+  it('table of 10,000 jobs', async () => {
+    await measure('table of 10,000 jobs', '/queue', '/jobs', { selector: 'tbody tr', count: 30 });
+  }, 120_000);
+
+  it('map of 1,024 ranks', async () => {
+    const job = `/jobs/${await jobNumber(base, 'dense-405b')}`;
+    const goal = { selector: '.rank', count: 1024 };
+    await measure('map of 1,024 ranks', `${job}/config`, `${job}/ranks`, goal);
+  }, 120_000);
+
+  it('cluster of 136 nodes', async () => {
+    await measure('cluster of 136 nodes', '/queue', '/', { selector: '.map-node', count: 136 });
+  }, 120_000);
+
+  it('run of 1,000,000 points, and zooms into it', async () => {
+    const path = `/jobs/${await jobNumber(base, 'tiny-million')}`;
+    const goal = { selector: LOSS_DENSITY, text: 'steps in a point' };
+    await measure('run of 1,000,000 points', '/jobs', path, goal);
+    const zooms: [string, string, string][] = [
+      ['100,000', '?from=400000&to=500000', '(4|5|6|7|8)\\d steps'],
+      ['1,000', '?from=450000&to=450999', '1,000 points'],
+      ['100', '?from=450100&to=450199', '100 points'],
+    ];
+    for (const [points, query, text] of zooms) {
       const times: number[] = [];
       for (let run = 0; run < RUNS; run++) {
-        const { page, context } = await openPage(browser, server.url + to);
-        // Warm: the code of the page is loaded, its data is not.
-        await page.locator(selector).first().waitFor();
-        await page.evaluate((path) => {
-          history.pushState(null, '', path);
-          dispatchEvent(new PopStateEvent('popstate'));
-        }, from);
-        await page.waitForTimeout(800);
-        times.push(await clickToPixel(page, to, selector, count));
+        const { page, context } = await openPage(browser, base + path);
+        await page.locator(LOSS_DENSITY).waitFor();
+        await page.waitForTimeout(500);
+        times.push(await toPixel(page, path + query, { selector: LOSS_DENSITY, text }));
         await context.close();
       }
-      console.log(`${name}: ${median(times).toFixed(0)} ms (${times.map((t) => t.toFixed(0))})`);
-    },
-    120_000,
-  );
+      tell(`zoom to ${points} points`, times);
+    }
+  }, 300_000);
+
+  it('overlay of 50 runs', async () => {
+    const path = `/compare?jobs=${(await sweepNumbers(base)).join(',')}`;
+    const goal = { selector: '.compare-runs tbody tr', count: 50 };
+    await measure('overlay of 50 runs', '/queue', path, goal);
+  }, 120_000);
+
+  it('tail of a long log', async () => {
+    const logBytes = Number(process.env['LOG_BYTES'] ?? 1e8);
+    const cluster = new SeededCluster(programs);
+    await cluster.start({ jobs: 0, sweep: 0, points: 1_000, logBytes });
+    try {
+      const job = `/jobs/${await jobNumber(cluster.url, 'tiny-million')}`;
+      const goal = { selector: '.log-row', count: 20 };
+      const name = `tail of a log of ${logBytes / 1e9} GB`;
+      await measure(name, `${job}/config`, `${job}/logs`, goal, cluster.url);
+    } finally {
+      await cluster.stop();
+    }
+  }, 1_800_000);
+
+  it('metric to pixel', async () => {
+    const cluster = new LiveCluster(programs);
+    await cluster.start(2);
+    try {
+      const job = await cluster.submitTalker('talker', 3_000);
+      const { page, context } = await openPage(browser, `${cluster.url}/jobs/${job}`);
+      await page.locator('.figure.step dd').first().waitFor();
+      const seen = await page.evaluate(async () => {
+        const steps: [number, number][] = [];
+        const step = document.querySelector('.figure.step dd')!;
+        const note = () => {
+          const now = Number(step.firstChild?.textContent?.replaceAll(',', ''));
+          requestAnimationFrame(() => steps.push([now, Date.now()]));
+        };
+        new MutationObserver(note).observe(step, { characterData: true, subtree: true });
+        await new Promise((resolve) => setTimeout(resolve, 15_000));
+        return steps;
+      });
+      const { series } = (await cluster.get(`/jobs/${job}/series?keys=loss`)) as {
+        series: { steps: number[]; times_ms: number[] }[];
+      };
+      const { steps = [], times_ms: times = [] } = series[0] ?? {};
+      const written = new Map(steps.map((step, index) => [step, times[index] ?? 0]));
+      const ages = seen.flatMap(([step, at]) => (written.has(step) ? [at - written.get(step)!] : []));
+      tell('metric emitted to pixel', ages);
+      await context.close();
+    } finally {
+      await cluster.stop();
+    }
+  }, 120_000);
+});
+
+// Seconds of processor time that a process has used.
+function cpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+describe.runIf(process.env['MEASURE'] && base !== '')('what open pages cost', () => {
+  it('200 streams while jobs run', async () => {
+    const pid = inject('controllerPid');
+    const big = await jobNumber(base, 'llama3-8b-c4');
+    const topics = ['jobs', 'nodes', 'events', `job:${big}`, `metrics:${big}`, `logs:${big}`];
+    const path = `/api/v1/events/stream?topics=${topics.join(',')}`;
+    const share = async () => {
+      const [before, begin] = [cpuSeconds(pid), Date.now()];
+      await new Promise((resolve) => setTimeout(resolve, 15_000));
+      return ((cpuSeconds(pid) - before) / (Date.now() - begin)) * 1e5;
+    };
+    const without = await share();
+    let bytes = 0;
+    const streams = Array.from({ length: 200 }, () => {
+      const request = get(base + path, (answer) => answer.on('data', (data) => (bytes += data.length)));
+      request.on('error', () => undefined);
+      return request;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 5_000));
+    bytes = 0;
+    const withThem = await share();
+    console.log(
+      `200 streams: controller ${without.toFixed(1)} % of a core without, ${withThem.toFixed(1)} % with; ` +
+        `${(bytes / 15 / 200 / 1e3).toFixed(1)} kB/s each`,
+    );
+    for (const request of streams) request.destroy();
+  }, 120_000);
 });

@@ -1,308 +1,304 @@
-// What a person does with the pages, in a real browser over the fixture server.
+// What a person does with the pages, in a real browser over a real controller with a seeded past.
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { PHONE, launch, openPage, type OpenPage } from './browser';
-import { busyCluster, emptyCluster, largeCluster } from './fixtures';
-import { FixtureServer } from './fixture_server';
+import { jobNumber, sweepNumbers } from './seeded';
+
+const base = inject('seeded');
 
 let browser: Browser;
-let server: FixtureServer;
 let open: OpenPage | undefined;
+// "GET /api/v1/..." as the page has asked since it was opened.
+let requests: string[] = [];
 
 async function visit(path: string, viewport?: typeof PHONE): Promise<Page> {
-  open = await openPage(browser, server.url + path, 'light', viewport);
+  requests = [];
+  open = await openPage(browser, base + path, 'light', viewport, (request) =>
+    requests.push(request),
+  );
   return open.page;
 }
 
+const visitJob = async (name: string, rest = '') =>
+  visit(`/jobs/${await jobNumber(base, name)}${rest}`);
+
 // Requests follow the address by a moment.
 const requested = (matches: (request: string) => boolean) =>
-  expect.poll(() => server.requests.some(matches)).toBe(true);
+  expect.poll(() => requests.some(matches), { timeout: 10_000 }).toBe(true);
 
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { name });
+const panel = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
-beforeAll(async () => {
-  browser = await launch();
-});
-afterAll(() => browser.close());
-beforeEach(async () => {
-  server = new FixtureServer(busyCluster());
-  await server.start();
-});
-afterEach(async () => {
-  await open?.context.close();
-  expect(open?.complaints).toEqual([]);
-  open = undefined;
-  await server.stop();
-});
-
-describe('overview', () => {
-  it('shows what runs, what waits and why, and who holds which slot', async () => {
-    const page = await visit('/');
-    await page.getByText('2 nodes').or(page.getByText('6 nodes, 24 of 48 slots in use')).waitFor();
-    await page.getByText('Needs 4 nodes with 8 free GPUs').waitFor();
-    expect(await page.locator('.map-node').count()).toBe(6);
-    expect(await page.locator('a.slot').count()).toBe(24);
-    await page.getByRole('link', { name: /slot 3: llama3-8b-c4 #42, rank 11/ }).click();
-    await heading(page, /llama3-8b-c4/).waitFor();
+describe.runIf(base !== '')('pages', () => {
+  beforeAll(async () => {
+    browser = await launch();
+  });
+  afterAll(() => browser.close());
+  afterEach(async () => {
+    await open?.context.close();
+    expect(open?.complaints).toEqual([]);
+    open = undefined;
   });
 
-  it('does not call a silent controller an empty cluster', async () => {
-    await server.stop();
-    server = new FixtureServer(emptyCluster());
-    await server.start();
-    const page = await visit('/');
-    await page.getByText('No worker has joined yet').waitFor();
-    await page.getByText('Nothing waits').waitFor();
-    await page.route('**/api/**', (route) => route.abort());
-    await page.reload();
-    await page.getByText('connecting').waitFor();
-    expect(await page.getByText('No worker has joined yet').count()).toBe(0);
-  });
-});
+  describe('overview', () => {
+    it('shows what runs, what waits and why, and who holds which slot', async () => {
+      const page = await visit('/');
+      await page.getByText(/^136 nodes, 1,0\d\d of 1,088 slots in use$/).waitFor();
+      await page.getByText(/^needs 6 nodes/).waitFor();
+      expect(await page.locator('.map-node').count()).toBe(136);
+      // One link for the ranks of a job on a node.
+      expect(await page.locator('a.slot').count()).toBeGreaterThan(130);
+      const holder = /slots 0 to 7: llama3-8b-c4 #\d+, ranks 8 to 15/;
+      await page.getByRole('link', { name: holder }).click();
+      await heading(page, /llama3-8b-c4/).waitFor();
+    });
 
-describe('a controller that goes away', () => {
-  it('is said, with the age of the page, and the page recovers by itself', async () => {
-    const page = await visit('/jobs/42');
-    await heading(page, /llama3-8b-c4/).waitFor();
-    await page.getByText('live', { exact: true }).waitFor();
-    await server.stop();
-    await page.getByText(/^stale \d/).waitFor();
-    await heading(page, /llama3-8b-c4/).waitFor();
-    await server.start();
-    await page.getByText('live', { exact: true }).waitFor();
-    const job = server.cluster.jobs.find(({ id }) => id === 42)!;
-    job.progress!.step = 3200;
-    server.publish(job);
-    await page.getByText('3,200', { exact: false }).first().waitFor();
+    it('calls an empty cluster empty, and says how to begin', async () => {
+      open = await openPage(browser, inject('empty'));
+      await open.page.getByText('No worker has joined yet').waitFor();
+      await open.page.getByText('Nothing waits').waitFor();
+      await open.page.getByText(/trainyard submit/).waitFor();
+    });
   });
-});
 
-describe('a view that could not be loaded', () => {
-  it.each(['/jobs/42', '/jobs/42/logs', '/jobs', '/events', '/jobs/42/ranks'])(
-    'is loaded when the controller is back: %s',
-    async (path) => {
-      const page = await visit('/queue');
+  describe('curves', () => {
+    it('zooms by dragging, asks for finer points, and goes back', async () => {
+      const page = await visitJob('llama3-8b-c4');
+      const plot = page.locator('.panel .u-over').first();
+      await plot.waitFor();
+      const box = (await plot.boundingBox())!;
+      await page.mouse.move(box.x + box.width * 0.4, box.y + 60);
+      await page.mouse.down();
+      await page.mouse.move(box.x + box.width * 0.45, box.y + 60, { steps: 4 });
+      await page.mouse.up();
+      await page.waitForURL(/from=\d+&to=\d+/);
+      await panel(page, 'Loss')
+        .getByText(/^\d+ points$/)
+        .waitFor();
+      await requested((r) => /series.*from=\d+&to=\d+/.test(r));
+      await page.keyboard.press('0');
+      await page.waitForURL((url) => !url.search.includes('from'));
+    });
+
+    it('goes from a million points down to each of them', async () => {
+      const page = await visitJob('tiny-million');
+      await panel(page, 'Loss')
+        .getByText(/steps in a point; band from min to max/)
+        .waitFor();
+      const id = await jobNumber(base, 'tiny-million');
+      await page.goto(`${base}/jobs/${id}?from=500000&to=500200`);
+      await panel(page, 'Loss').getByText('201 points', { exact: true }).waitFor();
+    });
+
+    it('keeps axis, scale and smoothing in the address, by key as by click', async () => {
+      const page = await visitJob('llama3-8b-c4');
+      await page.locator('.panel .u-over').first().waitFor();
+      await page.keyboard.press('x');
+      await page.keyboard.press('y');
+      await page.keyboard.press('s');
+      await page.waitForURL(/axis=tokens&smooth=0.6&y=log/);
+      await page.reload();
+      expect(await page.getByRole('radio', { name: 'tokens' }).isChecked()).toBe(true);
+      await page.getByRole('radio', { name: 'time' }).check({ force: true });
+      await page.waitForURL(/axis=time/);
+      await requested((r) => /series.*x=time.*smooth=0.6/.test(r));
+    });
+
+    it('reads the values under the cursor in every panel at once', async () => {
+      const page = await visitJob('llama3-1b-base');
+      const plot = page.locator('.panel .u-over').first();
+      const box = (await plot.boundingBox())!;
+      await page.mouse.move(box.x + box.width / 2, box.y + 80);
+      const at = /^step 1,[45]\d\d$/;
+      await panel(page, 'Loss').getByText(at).waitFor();
+      const loss = await panel(page, 'Loss').getByText(at).textContent();
+      await panel(page, 'Gradient norm').getByText(loss!, { exact: true }).waitFor();
+    });
+
+    it('tells of the abandoned branches, the restarts and what was not a number', async () => {
+      const page = await visitJob('llama3-8b-c4');
+      await page.locator('.panel .u-over').first().waitFor();
+      await page.getByRole('radio', { name: 'joined' }).waitFor();
+      await requested((r) => /series.*attempts=all/.test(r));
+      const plot = page.locator('.panel .u-over').first();
+      const box = (await plot.boundingBox())!;
+      const seen = async (text: RegExp) => {
+        for (let x = 10; x < box.width; x += 6) {
+          await page.mouse.move(box.x + x, box.y + 80);
+          if ((await page.locator('.marker-text', { hasText: text }).count()) > 0) return true;
+        }
+        return false;
+      };
+      expect(await seen(/attempt 2 from step 2000/)).toBe(true);
+      expect(await seen(/loss_spike at step 2890/)).toBe(true);
+    });
+
+    it('adds a series that has no ready panel', async () => {
+      const page = await visitJob('sweep-lr1e-04-01');
+      await page.getByText('More series').click();
+      await page.getByLabel('attention_entropy').check();
+      await panel(page, 'attention_entropy').waitFor();
+      expect(page.url()).toContain('keys=attention_entropy');
+    });
+  });
+
+  describe('logs', () => {
+    it('follows the end, draws few rows, and loads older lines by scrolling', async () => {
+      const page = await visitJob('tiny-million', '/logs');
+      await page.locator('.log-row').first().waitFor();
+      expect(await page.locator('.log-row').count()).toBeLessThan(120);
+      await page.locator('.log').evaluate((log) => log.scrollTo(0, 0));
+      await page.getByText('2,000 lines here').waitFor();
+      expect(await page.locator('.log').evaluate((log) => log.scrollTop)).toBeGreaterThan(10_000);
+      await page.getByRole('button', { name: 'Last line' }).waitFor();
+    });
+
+    it('searches at the controller and marks what was found', async () => {
+      const page = await visitJob('llama3-8b-c4', '/logs');
+      await page.getByRole('searchbox', { name: 'Search all output' }).fill('behind');
+      await page.locator('.log mark').first().waitFor();
+      await requested((r) => r.includes('grep=behind'));
+      await page.waitForURL(/grep=behind/);
+      await page.getByRole('searchbox', { name: 'Search all output' }).fill('no such text');
+      await page.getByText('No line holds').waitFor();
+    });
+
+    it('asks for some ranks only', async () => {
+      const page = await visitJob('llama3-8b-c4', '/logs?ranks=2');
+      await page.locator('.log-row').first().waitFor();
+      const ranks = new Set(await page.locator('.log-rank').allTextContents());
+      expect([...ranks].every((text) => text.endsWith('.2'))).toBe(true);
+    });
+  });
+
+  describe('actions', () => {
+    it('asks first, shows the equal command line, then stops the job', async () => {
+      const id = await jobNumber(base, 'llama3-1b-wsd');
+      const page = await visit(`/jobs/${id}`);
+      await page.getByRole('button', { name: 'Stop…' }).click();
+      const dialog = page.getByRole('dialog', { name: /Stop llama3-1b-wsd/ });
+      await dialog.getByText(`trainyard stop ${id}`).waitFor();
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+      expect(requests.some((r) => r.startsWith('POST'))).toBe(false);
+      await page.getByRole('button', { name: 'Stop…' }).click();
+      await page.getByRole('button', { name: 'Save and stop' }).click();
+      await page.locator('.job-title').getByText('stopped').waitFor();
+      expect(requests).toContain(`POST /api/v1/jobs/${id}/stop`);
+    });
+
+    it('submits again under another name and opens the new job', async () => {
+      const page = await visitJob('llama3-1b-base');
+      await page.getByRole('button', { name: 'Submit again…' }).click();
+      await page.getByLabel('Name').fill('second-try');
+      await page.getByText('second-try', { exact: false }).first().waitFor();
+      await page.getByRole('button', { name: 'Submit', exact: true }).click();
+      await heading(page, /second-try/).waitFor();
+    });
+
+    it('cordons a node with a reason, and lifts it', async () => {
+      const page = await visit('/nodes?node=gpu136');
+      await page.getByRole('button', { name: 'Cordon gpu136', exact: true }).click();
+      await page.getByLabel('Reason').fill('fan');
+      await page.getByText("trainyard node cordon gpu136 --reason 'fan'").waitFor();
+      await page.getByRole('button', { name: 'Cordon', exact: true }).click();
+      await page.getByRole('button', { name: 'Uncordon gpu136' }).click();
+      await page.getByRole('button', { name: 'Uncordon', exact: true }).click();
+      await page.getByRole('button', { name: 'Cordon gpu136', exact: true }).waitFor();
+    });
+  });
+
+  describe('keyboard', () => {
+    it('goes to pages, through rows, and lists its keys', async () => {
+      const page = await visit('/');
+      await page.locator('.run').first().waitFor();
+      await page.keyboard.press('g');
+      await page.keyboard.press('q');
+      await heading(page, /Queue/).waitFor();
+      await page.keyboard.press('j');
+      await page.keyboard.press('Enter');
+      await page.locator('.job-title').waitFor();
+      await page.keyboard.press('l');
+      await page.waitForURL(/\/logs$/);
+      await page.keyboard.press('?');
+      await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    });
+
+    it('finds a job by a few letters, also one that no list holds any more', async () => {
+      const page = await visit('/');
       await page.getByText('live', { exact: true }).waitFor();
-      // All but the stream fails, as when the controller dies between two requests.
-      await page.route(/api\/v1\/(jobs|events\?)/, (route) => route.abort());
-      await page.evaluate((to) => {
-        history.pushState(null, '', to);
-        dispatchEvent(new PopStateEvent('popstate'));
-      }, path);
-      await page.getByRole('alert').first().waitFor();
-      await page.unroute(/api\/v1\/(jobs|events\?)/);
-      await server.stop();
-      await page.getByText(/^stale \d/).waitFor();
-      await server.start();
-      await page.getByText('live', { exact: true }).waitFor();
-      await expect.poll(() => page.getByRole('alert').count()).toBe(0);
-      await page.locator('.panel, .log-row, tbody tr, .events li, .rank').first().waitFor();
-    },
-  );
-});
-
-describe('curves', () => {
-  it('zooms by dragging, asks for finer points, and goes back', async () => {
-    const page = await visit('/jobs/42');
-    const plot = page.locator('.panel .u-over').first();
-    await plot.waitFor();
-    const box = (await plot.boundingBox())!;
-    await page.mouse.move(box.x + box.width * 0.4, box.y + 60);
-    await page.mouse.down();
-    await page.mouse.move(box.x + box.width * 0.5, box.y + 60, { steps: 4 });
-    await page.mouse.up();
-    await page.waitForURL(/from=\d+&to=\d+/);
-    await page
-      .getByText(/^\d+ points$/)
-      .first()
-      .waitFor();
-    await requested((r) => /series.*from=1\d\d\d&to=1\d\d\d/.test(r));
-    await page.keyboard.press('0');
-    await page.waitForURL((url) => !url.search.includes('from'));
+      await page.keyboard.press('Control+k');
+      await page.keyboard.type('qk-norm-00005');
+      await page.getByRole('option', { name: /ablation-qk-norm-00005/ }).waitFor();
+      await page.keyboard.press('Enter');
+      await heading(page, /qk-norm-00005/).waitFor();
+    });
   });
 
-  it('keeps axis, scale and smoothing in the address, by key as by click', async () => {
-    const page = await visit('/jobs/42');
-    await page.locator('.panel .u-over').first().waitFor();
-    await page.keyboard.press('x');
-    await page.keyboard.press('y');
-    await page.keyboard.press('s');
-    await page.waitForURL(/axis=tokens&smooth=0.6&y=log/);
-    await page.reload();
-    expect(await page.getByRole('radio', { name: 'tokens' }).isChecked()).toBe(true);
-    await page.getByRole('radio', { name: 'time' }).check({ force: true });
-    await page.waitForURL(/axis=time/);
-    await requested((r) => /series.*x=time.*smooth=0.6/.test(r));
+  describe('other views', () => {
+    it('overlays 50 runs and says what differs', async () => {
+      const page = await visit(`/compare?jobs=${(await sweepNumbers(base)).join(',')}`);
+      await page.locator('.compare-runs tbody tr').nth(49).waitFor();
+      await page.getByRole('columnheader', { name: 'optimizer.lr' }).waitFor();
+    });
+
+    it('says what differs between two jobs', async () => {
+      const other = await jobNumber(base, 'dense-405b');
+      const page = await visitJob('llama3-8b-c4', `/config?against=${other}`);
+      await page.getByTitle('changed').first().waitFor();
+      await page.getByRole('cell', { name: 'train.global_batch' }).waitFor();
+    });
+
+    it('shows the verdict of each failed attempt with its last lines', async () => {
+      const page = await visitJob('llama3-8b-c4', '/timeline');
+      await heading(page, 'Attempt 3').waitFor();
+      await page.getByText('Its last lines').last().click();
+      await page.getByText('step 2210/12000 loss 2.4275').waitFor();
+    });
+
+    it('says why a job failed, first', async () => {
+      const page = await visitJob('tokenizer-check');
+      await page.locator('.reason').getByText(/rank 0 on gpu\d+ exited with code 65/).waitFor();
+    });
+
+    it('says that a job or a page does not exist', async () => {
+      const page = await visit('/jobs/999999');
+      await page.getByText('There is no job 999999').waitFor();
+      await page.goto(`${base}/nothing`);
+      await page.getByText('There is no such page').waitFor();
+    });
+
+    it.each(['/', '/jobs', '', '/ranks', '/logs', '/timeline', '/config', '/nodes', '/queue'])(
+      'fits a phone: %s',
+      async (path) => {
+        const whole = ['/', '/jobs', '/nodes', '/queue'].includes(path);
+        const job = whole ? '' : `/jobs/${await jobNumber(base, 'llama3-8b-c4')}`;
+        const page = await visit(job + path, PHONE);
+        await page.getByText('live', { exact: true }).waitFor();
+        await page.waitForTimeout(400);
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+        expect(wide).toBeLessThanOrEqual(PHONE.width);
+      },
+    );
   });
 
-  it('reads the values under the cursor in every panel at once', async () => {
-    const page = await visit('/jobs/42');
-    const plot = page.locator('.panel .u-over').first();
-    const box = (await plot.boundingBox())!;
-    await page.mouse.move(box.x + box.width / 2, box.y + 80);
-    await page
-      .getByRole('region', { name: 'Loss' })
-      .getByText(/^step 1,[45]\d\d$/)
-      .waitFor();
-    await page
-      .getByRole('region', { name: 'Gradient norm' })
-      .getByText(/^step 1,[45]\d\d$/)
-      .waitFor();
-  });
+  describe('large', () => {
+    it('pages through 10,000 jobs with few rows in the document', async () => {
+      const page = await visit('/jobs');
+      await page.getByText(/^10,0\d\d$/).first().waitFor();
+      expect(await page.locator('tbody tr').count()).toBeLessThan(80);
+      const scroller = page.getByRole('region', { name: 'Jobs' });
+      await scroller.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+      await page.getByText(/-09[789]\d\d$/).first().waitFor();
+      expect(requests.filter((r) => r.includes('/jobs?')).length).toBeGreaterThan(1);
+    });
 
-  it('adds a series that has no ready panel', async () => {
-    const page = await visit('/jobs/42');
-    await page.getByText('More series').click();
-    await page.getByLabel('layer.0.attention_entropy').check();
-    await page.getByRole('region', { name: 'layer.0.attention_entropy' }).waitFor();
-    expect(page.url()).toContain('keys=layer.0.attention_entropy');
-  });
-});
-
-describe('logs', () => {
-  it('follows the end, draws few rows, and loads older lines by scrolling', async () => {
-    const page = await visit('/jobs/42/logs');
-    await page.getByText('step 7499 loss').first().waitFor();
-    expect(await page.locator('.log-row').count()).toBeLessThan(120);
-    await page.locator('.log').evaluate((log) => log.scrollTo(0, 0));
-    await page.getByText('2,000 lines here').waitFor();
-    expect(await page.locator('.log').evaluate((log) => log.scrollTop)).toBeGreaterThan(10_000);
-    await page.getByRole('button', { name: 'Last line' }).waitFor();
-  });
-
-  it('searches at the controller and marks what was found', async () => {
-    const page = await visit('/jobs/42/logs');
-    await page.getByRole('searchbox', { name: 'Search all output' }).fill('behind');
-    await page.locator('.log mark').first().waitFor();
-    await requested((r) => r.includes('grep=behind'));
-    await page.waitForURL(/grep=behind/);
-    await page.getByRole('searchbox', { name: 'Search all output' }).fill('no such text');
-    await page.getByText('No line holds').waitFor();
-  });
-
-  it('asks for some ranks only', async () => {
-    const page = await visit('/jobs/42/logs?ranks=2');
-    await page.locator('.log-row').first().waitFor();
-    const ranks = new Set(await page.locator('.log-rank').allTextContents());
-    expect([...ranks].every((text) => text.endsWith('.2'))).toBe(true);
-  });
-});
-
-describe('actions', () => {
-  it('asks first, shows the equal command line, then stops the job', async () => {
-    const page = await visit('/jobs/42');
-    await page.getByRole('button', { name: 'Stop…' }).click();
-    const dialog = page.getByRole('dialog', { name: /Stop llama3-8b-c4/ });
-    await dialog.getByText('trainyard stop 42').waitFor();
-    await page.keyboard.press('Escape');
-    await dialog.waitFor({ state: 'detached' });
-    expect(server.requests.some((r) => r.startsWith('POST'))).toBe(false);
-    await page.getByRole('button', { name: 'Stop…' }).click();
-    await page.getByRole('button', { name: 'Save and stop' }).click();
-    await page.locator('.job-title').getByText('stopping').waitFor();
-    expect(server.requests).toContain('POST /api/v1/jobs/42/stop');
-  });
-
-  it('submits again under another name and opens the new job', async () => {
-    const page = await visit('/jobs/38');
-    await page.getByRole('button', { name: 'Submit again…' }).click();
-    await page.getByLabel('Name').fill('second-try');
-    await page.getByText('second-try', { exact: false }).first().waitFor();
-    await page.getByRole('button', { name: 'Submit', exact: true }).click();
-    await page.waitForURL(/\/jobs\/46$/);
-  });
-
-  it('cordons a node with a reason', async () => {
-    const page = await visit('/nodes');
-    await page.getByRole('button', { name: 'Cordon gpu04' }).click();
-    await page.getByLabel('Reason').fill('fan');
-    await page.getByText("trainyard node cordon gpu04 --reason 'fan'").waitFor();
-    await page.getByRole('button', { name: 'Cordon', exact: true }).click();
-    await page.getByRole('button', { name: 'Uncordon gpu04' }).waitFor();
-  });
-});
-
-describe('keyboard', () => {
-  it('goes to pages, through rows, and lists its keys', async () => {
-    const page = await visit('/');
-    await page.getByText('Nothing runs').or(page.locator('.run').first()).first().waitFor();
-    await page.keyboard.press('g');
-    await page.keyboard.press('q');
-    await heading(page, /Queue/).waitFor();
-    await page.keyboard.press('j');
-    await page.keyboard.press('Enter');
-    await heading(page, /qwen3-32b-warmup/).waitFor();
-    await page.keyboard.press('l');
-    await page.waitForURL(/\/logs$/);
-    await page.keyboard.press('?');
-    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
-  });
-
-  it('finds a job by a few letters', async () => {
-    const page = await visit('/');
-    await page.getByText('live', { exact: true }).waitFor();
-    await page.keyboard.press('Control+k');
-    await page.keyboard.type('sweep-b');
-    await page.getByRole('option', { name: /llama3-1b-sweep-b/ }).waitFor();
-    await page.keyboard.press('Enter');
-    await page.waitForURL(/\/jobs\/40$/);
-  });
-});
-
-describe('other views', () => {
-  it('says what differs between two jobs', async () => {
-    const page = await visit('/jobs/42/config?against=43');
-    await page
-      .getByRole('cell', { name: 'changed' })
-      .or(page.getByTitle('changed'))
-      .first()
-      .waitFor();
-    await page.getByText('llama3-1b-wsd', { exact: true }).waitFor();
-  });
-
-  it('shows the verdict of a failed attempt with its last lines', async () => {
-    const page = await visit('/jobs/39/timeline');
-    await page.getByText('Its last lines').click();
-    await page.getByText('error: token id 128263').waitFor();
-  });
-
-  it('says that a job or a page does not exist', async () => {
-    const page = await visit('/jobs/999');
-    await page.getByText('There is no job 999').waitFor();
-    await page.goto(`${server.url}/nothing`);
-    await page.getByText('There is no such page').waitFor();
-  });
-
-  it.each(['/', '/jobs', '/jobs/42', '/jobs/42/ranks', '/jobs/42/logs', '/nodes', '/queue'])(
-    'fits a phone: %s',
-    async (path) => {
-      const page = await visit(path, PHONE);
-      await page.waitForTimeout(400);
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-      expect(wide).toBeLessThanOrEqual(PHONE.width);
-    },
-  );
-});
-
-describe('large', () => {
-  beforeEach(() => {
-    server.cluster = largeCluster();
-  });
-
-  it('pages through 10,000 jobs with few rows in the document', async () => {
-    const page = await visit('/jobs');
-    await page.getByText('10,000', { exact: true }).first().waitFor();
-    expect(await page.locator('tbody tr').count()).toBeLessThan(80);
-    const scroller = page.getByRole('region', { name: 'Jobs' });
-    await scroller.evaluate((element) => element.scrollTo(0, element.scrollHeight));
-    await page.getByText('sweep-9801', { exact: true }).waitFor();
-    expect(server.requests.filter((r) => r.includes('/jobs?')).length).toBeGreaterThan(1);
-  });
-
-  it('maps 1,024 ranks', async () => {
-    const page = await visit('/jobs/10000/ranks');
-    await page.locator('.rank').nth(1023).waitFor();
-    await page.locator('.rank').nth(11).click();
-    await page.getByRole('heading', { name: 'Rank 11' }).waitFor();
+    it('maps 1,024 ranks', async () => {
+      const page = await visitJob('dense-405b', '/ranks');
+      await page.locator('.rank').nth(1023).waitFor();
+      await page.locator('.rank').nth(11).click();
+      await heading(page, 'Rank 11').waitFor();
+      await page.getByText(/slow rank/).waitFor();
+    });
   });
 });

@@ -12,6 +12,15 @@ cd "$here/../../web"
 ln -sfn ../../web/node_modules "$here/node_modules"
 mkdir -p build
 
+# Pages are tested over a real controller where its programs are built.
+if [ -z "${TRAINYARD_BIN:-}" ]; then
+  for preset in release dev; do
+    bin=$here/../../build/$preset/bin
+    if [ -x "$bin/../tests/web/seed/web_fleet" ]; then export TRAINYARD_BIN=$bin; break; fi
+  done
+fi
+[ -n "${TRAINYARD_BIN:-}" ] || echo "tests/web: no programs are built; only outage.test.ts runs" >&2
+
 npm run --silent types
 npm run --silent check
 npm run --silent test

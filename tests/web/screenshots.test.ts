@@ -1,31 +1,51 @@
-// Pictures of every page for people to look at: SCREENSHOTS=DIR tests/web/run.sh
+// Pictures of every page for people to look at: SCREENSHOTS=DIR [PAGES=a,b] tests/web/run.sh screenshots
 import { mkdirSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { PHONE, WIDE, launch, openPage, type Theme } from './browser';
-import { busyCluster, emptyCluster } from './fixtures';
-import { FixtureServer } from './fixture_server';
+import { jobNumber, sweepNumbers } from './seeded';
 
 const folder = process.env['SCREENSHOTS'];
-const PAGES: Record<string, string> = {
-  overview: '/',
-  jobs: '/jobs',
-  queue: '/queue',
-  nodes: '/nodes',
-  events: '/events',
-  compare: '/compare?jobs=38,42,43,40',
-  curves: '/jobs/42',
-  smooth: '/jobs/42?smooth=0.9&y=log',
-  ranks: '/jobs/42/ranks',
-  timeline: '/jobs/42/timeline',
-  checkpoints: '/jobs/42/checkpoints',
-  logs: '/jobs/42/logs',
-  config: '/jobs/42/config',
-  diff: '/jobs/42/config?against=43',
-  'job-events': '/jobs/42/events',
-  waiting: '/jobs/44',
-  failed: '/jobs/39/timeline',
-};
+const base = inject('seeded');
+
+async function addresses(): Promise<Record<string, string>> {
+  const job = (name: string) => jobNumber(base, name);
+  const live = `/jobs/${await job('llama3-8b-c4')}`;
+  const big = `/jobs/${await job('dense-405b')}`;
+  const sweep = await sweepNumbers(base);
+  return {
+    overview: '/',
+    jobs: '/jobs',
+    queue: '/queue',
+    nodes: '/nodes',
+    events: '/events',
+    compare: `/compare?jobs=${sweep.slice(0, 4).join(',')}`,
+    compare50: `/compare?jobs=${sweep.join(',')}`,
+    restarted: live,
+    smooth: `${live}?smooth=0.9&y=log`,
+    ranks: `${live}/ranks`,
+    ranks1024: `${big}/ranks`,
+    pipeline: `${big}/ranks?by=pp`,
+    timeline: `${live}/timeline`,
+    checkpoints: `${live}/checkpoints`,
+    logs: `${live}/logs`,
+    found: `${live}/logs?grep=behind`,
+    config: `${live}/config`,
+    diff: `${live}/config?against=${await job('dense-405b')}`,
+    'job-events': `${live}/events`,
+    live: big,
+    waiting: `/jobs/${await job('qwen3-32b-warmup')}`,
+    backoff: `/jobs/${await job('vision-adapter')}`,
+    failed: `/jobs/${await job('tokenizer-check')}`,
+    'failed-timeline': `/jobs/${await job('tokenizer-check')}/timeline`,
+    finished: `/jobs/${await job('llama3-1b-base')}`,
+    million: `/jobs/${await job('tiny-million')}`,
+    empty: '/',
+    'empty-jobs': '/jobs',
+    'empty-nodes': '/nodes',
+  };
+}
+
 const LOOKS: [string, Theme, typeof WIDE][] = [
   ['wide-light', 'light', WIDE],
   ['wide-dark', 'dark', WIDE],
@@ -33,45 +53,33 @@ const LOOKS: [string, Theme, typeof WIDE][] = [
   ['phone-dark', 'dark', PHONE],
 ];
 
-describe.runIf(folder)('screenshots', () => {
+describe.runIf(folder && base !== '')('screenshots', () => {
   let browser: Browser;
-  const server = new FixtureServer(busyCluster());
-  const empty = new FixtureServer(emptyCluster());
 
   beforeAll(async () => {
     mkdirSync(folder as string, { recursive: true });
     browser = await launch();
-    await server.start();
-    await empty.start();
   });
-  afterAll(async () => {
-    await browser.close();
-    await server.stop();
-    await empty.stop();
-  });
+  afterAll(() => browser.close());
 
   it.each(LOOKS)(
     '%s',
     async (look, theme, viewport) => {
       const only = process.env['PAGES']?.split(',');
-      for (const [name, path] of Object.entries({ ...PAGES, empty: '/' })) {
+      for (const [name, path] of Object.entries(await addresses())) {
         if (only && !only.includes(name)) continue;
-        const at = name === 'empty' ? empty : server;
-        const { page, context, complaints } = await openPage(
-          browser,
-          at.url + path,
-          theme,
-          viewport,
-        );
-        await page.waitForTimeout(500);
+        const url = (name.startsWith('empty') ? inject('empty') : base) + path;
+        const { page, context, complaints } = await openPage(browser, url, theme, viewport);
+        await page.getByText('live', { exact: true }).waitFor();
+        await page.waitForTimeout(1_200);
         await page.screenshot({
           path: `${folder}/${name}-${look}.png`,
-          fullPage: viewport === PHONE,
+          fullPage: viewport === PHONE && !name.startsWith('rank'),
         });
         expect(complaints, name).toEqual([]);
         await context.close();
       }
     },
-    120_000,
+    300_000,
   );
 });

@@ -61,6 +61,24 @@ TEST_F(ExplainTest, RecoveryIsExplainedStepByStep) {
   EXPECT_THAT(Answer(job), HasSubstr("recovers: waits 1 s more"));
 }
 
+TEST_F(ExplainTest, BackoffHasNoPlaceInTheQueueAndStopsNobody) {
+  cluster_.AddNode("a", 2);
+  const int64_t failed = cluster_.Submit("failed", 1, 1);
+  cluster_.RunJob(failed);
+  cluster_.ExitRank(failed, 0, 70);
+  cluster_.Settle();
+  cluster_.ClearAll(failed);
+  const int64_t wide = cluster_.Submit("wide", 1, 2);
+  const int64_t last = cluster_.Submit("last", 1, 1);
+  EXPECT_EQ(Pending(failed).code(), v1::PENDING_CODE_BACKOFF);
+  EXPECT_EQ(Pending(failed).queue_position(), 0);
+  EXPECT_EQ(Pending(wide).code(), v1::PENDING_CODE_RESOURCES);
+  EXPECT_EQ(Pending(wide).queue_position(), 1);
+  EXPECT_THAT(Pending(wide).message(), HasSubstr("needs 1 node with 2 cpu slots"));
+  EXPECT_EQ(Pending(last).queue_position(), 2);
+  EXPECT_THAT(Pending(last).message(), HasSubstr("job 2 (wide) is next and needs 1 node"));
+}
+
 TEST_F(ExplainTest, LostNodesAreNamed) {
   cluster_.AddNode("a", 1);
   cluster_.AddNode("b", 1);

@@ -1,5 +1,5 @@
 // The ranks of an attempt by node or by a dimension of the layout, coloured by step time.
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { nodeName, serverNow } from '../api/store';
 import type { Job, ListRanksResponse, RankStatus } from '../api/types';
 import { count, plural } from '../format/numbers';
@@ -33,13 +33,15 @@ function cellMark(rank: RankStatus, heat: number | undefined): string {
   return heat !== undefined && heat >= 5 ? '▲' : '';
 }
 
-function Cell({ rank, median, chosen }: { rank: RankStatus; median: number; chosen: boolean }) {
+// No component of its own: a thousand of them would cost more than what they show.
+function cell(rank: RankStatus, median: number, chosen: boolean) {
   const heat = heatOf(rank, median);
   const mark = cellMark(rank, heat);
   const state = lookOf(RANK_LOOK, rank.state).word;
   const time = heat === undefined ? '' : `, ${duration(rank.step_seconds as number)} a step`;
   return (
     <button
+      key={rank.rank}
       type="button"
       data-rank={rank.rank}
       aria-pressed={chosen}
@@ -134,29 +136,28 @@ function RankMap({ answer, by }: { answer: ListRanksResponse; by: Grouping }) {
     if (cell) setChosen(Number(cell.dataset['rank']));
   };
   const detail = ranks.find(({ rank }) => rank === chosen) ?? ranks[0];
+  // The same nodes as long as nothing changed: ages tick every second, ranks do not.
+  const groups = useMemo(
+    () =>
+      groupRanks(ranks, by).map((group) => (
+        <section key={group.name} class="rank-group">
+          <h2>
+            {by === 'node' ? nodeName(group.name, names) : group.name}
+            <span class="faint"> {plural(group.ranks.length, 'rank')}</span>
+          </h2>
+          <div class="rank-cells">
+            {group.ranks.map((rank) => cell(rank, median, rank.rank === detail?.rank))}
+          </div>
+        </section>
+      )),
+    [answer, by, detail?.rank],
+  );
   return (
     <>
       <Stragglers ranks={ranks} names={names} />
       <div class="rank-view">
         <div class="rank-groups" onClick={choose}>
-          {groupRanks(ranks, by).map((group) => (
-            <section key={group.name} class="rank-group">
-              <h2>
-                {by === 'node' ? nodeName(group.name, names) : group.name}
-                <span class="faint"> {plural(group.ranks.length, 'rank')}</span>
-              </h2>
-              <div class="rank-cells">
-                {group.ranks.map((rank) => (
-                  <Cell
-                    key={rank.rank}
-                    rank={rank}
-                    median={median}
-                    chosen={rank.rank === detail?.rank}
-                  />
-                ))}
-              </div>
-            </section>
-          ))}
+          {groups}
         </div>
         {detail && <Detail rank={detail} names={names} />}
       </div>

@@ -13,6 +13,8 @@ import { JobBadge } from '../ui/badge';
 import { Empty, Failure, Skeleton } from '../ui/notice';
 import { Table, type Column } from '../ui/table';
 
+// What fills a tall window comes first, so that the list is there at once.
+const FIRST_PAGE = 60;
 const PAGE = 200;
 const STATES: JobState[] = [
   'queued',
@@ -35,6 +37,13 @@ interface Pages {
 // What the stream tells of a job is newer than what the list said.
 const fresh = (job: Job): Job => live.value.jobs?.get(job.id) ?? job;
 
+// The list again, when it may have changed at its beginning: what was loaded below stays, so that
+// nobody who has scrolled down loses the place.
+function refreshed(old: readonly Job[], page: readonly Job[]): readonly Job[] {
+  const known = new Set(page.map(({ id }) => id));
+  return [...page, ...old.filter(({ id }) => !known.has(id))];
+}
+
 function useJobs(filter: Record<string, string | boolean | undefined>): Pages {
   const [state, setState] = useState<Omit<Pages, 'loadMore'>>({
     jobs: undefined,
@@ -43,17 +52,20 @@ function useJobs(filter: Record<string, string | boolean | undefined>): Pages {
   });
   const cursor = useRef('');
   const busy = useRef(false);
+  const shownKey = useRef('');
   const key = JSON.stringify(filter);
   const newest = Math.max(0, ...(live.value.jobs?.keys() ?? []));
   const load = (from: string, signal?: AbortSignal) => {
     busy.current = true;
-    const request = { ...filter, limit: PAGE, cursor: from };
+    const request = { ...filter, limit: from === '' ? FIRST_PAGE : PAGE, cursor: from };
     getJson<ListJobsResponse>('/jobs', request, signal).then(
       (page) => {
         busy.current = false;
-        cursor.current = page.next_cursor;
-        setState((old) => ({
-          jobs: from === '' ? page.jobs : [...(old.jobs ?? []), ...page.jobs],
+        const again = from === '' && shownKey.current === key;
+        shownKey.current = key;
+        if (!again || cursor.current === '') cursor.current = page.next_cursor;
+        setState(({ jobs: old = [] }) => ({
+          jobs: again ? refreshed(old, page.jobs) : [...(from === '' ? [] : old), ...page.jobs],
           total: page.total,
           error: undefined,
         }));

@@ -67,7 +67,7 @@ function NodeRow({ node, onCordon }: { node: Node; onCordon: () => void }) {
         {note && <p class="faint">{note}</p>}
       </div>
       <div class="node-slots">
-        <Slots node={node} numbered />
+        <Slots node={node} />
         <p class="faint">
           {used} of {plural(node.slot_uses.length, 'slot')} in use
         </p>

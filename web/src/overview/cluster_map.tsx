@@ -8,9 +8,7 @@ import { jobPath } from '../router/url';
 import { NodeBadge } from '../ui/badge';
 import { CommandLine } from '../ui/copy';
 import { Empty, Skeleton } from '../ui/notice';
-
-// Beyond this many slots numbers do not fit any more; the title still tells.
-const NUMBERED_SLOTS = 512;
+import { holdingText, holdingsOf, rowsOf } from './holdings';
 
 const workerLine = () => `trainyard-worker --controller ${location.hostname}:7070 --data-dir DIR`;
 
@@ -20,35 +18,45 @@ function jobName(id: number): string {
   return live.value.jobs?.get(id)?.name ?? jobNames.value[String(id)] ?? 'job';
 }
 
-export function Slots({ node, numbered }: { node: Node; numbered: boolean }) {
+// One link for neighbours of one job: a gang of a thousand ranks must not be a thousand stops of
+// the Tab key.
+export function Slots({ node }: { node: Node }) {
   return (
     <div class="slots">
-      {node.slot_uses.map((use, index) => {
-        if (use.job_id === 0)
-          return <i key={index} class="slot free" title={`slot ${index}, free`} />;
-        const text = `slot ${index}: ${jobName(use.job_id)} #${use.job_id}, rank ${use.rank}`;
-        return (
-          <a
-            key={index}
-            class={`slot ${jobColor(use.job_id)}`}
-            title={text}
-            aria-label={text}
-            href={jobPath(use.job_id)}
-            onClick={(event) => {
-              if (event.metaKey || event.ctrlKey) return;
-              event.preventDefault();
-              navigate(jobPath(use.job_id));
-            }}
-          >
-            {numbered ? use.job_id : ''}
-          </a>
-        );
+      {holdingsOf(node.slot_uses).flatMap((holding) => {
+        const { jobId, first, count } = holding;
+        if (jobId === 0) {
+          return Array.from({ length: count }, (_, index) => (
+            <i key={first + index} class="slot free" title={`slot ${first + index}, free`} />
+          ));
+        }
+        // Rows have 8 slots: a longer stretch is several links.
+        return rowsOf(holding).map((row) => {
+          const text = holdingText(row, jobName(jobId));
+          return (
+            <a
+              key={row.first}
+              class={`slot ${jobColor(jobId)}`}
+              style={{ gridColumn: `span ${row.count}` }}
+              title={text}
+              aria-label={text}
+              href={jobPath(jobId)}
+              onClick={(event) => {
+                if (event.metaKey || event.ctrlKey) return;
+                event.preventDefault();
+                navigate(jobPath(jobId));
+              }}
+            >
+              {jobId}
+            </a>
+          );
+        });
       })}
     </div>
   );
 }
 
-function MapNode({ node, numbered }: { node: Node; numbered: boolean }) {
+function MapNode({ node }: { node: Node }) {
   const used = node.slot_uses.filter(({ job_id: id }) => id !== 0).length;
   const plain = node.state === 'ready' && !node.cordoned;
   return (
@@ -63,7 +71,7 @@ function MapNode({ node, numbered }: { node: Node; numbered: boolean }) {
           <NodeBadge node={node} />
         )}
       </p>
-      <Slots node={node} numbered={numbered} />
+      <Slots node={node} />
     </li>
   );
 }
@@ -76,7 +84,6 @@ function summary(nodes: readonly Node[]): string {
 
 export function ClusterMap() {
   const nodes = nodeList.value;
-  const slots = nodes?.reduce((sum, node) => sum + node.slot_uses.length, 0) ?? 0;
   return (
     <section class="card" aria-labelledby="cluster-title">
       <header>
@@ -93,7 +100,7 @@ export function ClusterMap() {
       {nodes && nodes.length > 0 && (
         <ul class="map">
           {nodes.map((node) => (
-            <MapNode key={node.id} node={node} numbered={slots <= NUMBERED_SLOTS} />
+            <MapNode key={node.id} node={node} />
           ))}
         </ul>
       )}

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon } from './icon';
 
 export interface DialogProps {
@@ -12,9 +12,8 @@ export interface DialogProps {
 // The browser's own modal dialog: focus stays inside, Escape closes, the page behind is inert.
 export function Dialog({ title, onClose, children, wide }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    dialog.current?.showModal();
-  }, []);
+  // Before the next key arrives: what is typed right after the dialog was asked for belongs to it.
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   const onBackdrop = (event: MouseEvent) => {
     if (event.target === dialog.current) onClose();
   };

@@ -1,5 +1,5 @@
 // Ctrl-K: jobs and pages by a few letters.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { getJson } from '../api/client';
 import { jobList } from '../api/store';
 import type { Job, ListJobsResponse } from '../api/types';
@@ -64,7 +64,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const [chosen, setChosen] = useState(0);
   const field = useRef<HTMLInputElement>(null);
   const entries = entriesFor(text, useFound(text));
-  useEffect(() => field.current?.focus(), []);
+  useLayoutEffect(() => field.current?.focus(), []);
   const open = (entry: Entry | undefined) => {
     if (!entry) return;
     onClose();

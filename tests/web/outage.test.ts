@@ -1,0 +1,87 @@
+// What pages show while the controller is away or fails, over the fixture server: a real one cannot
+// be told to refuse one request and answer another.
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { launch, openPage, type OpenPage } from './browser';
+import { busyCluster, emptyCluster } from './fixtures';
+import { FixtureServer } from './fixture_server';
+
+let browser: Browser;
+let server: FixtureServer;
+let open: OpenPage | undefined;
+
+async function visit(path: string): Promise<Page> {
+  open = await openPage(browser, server.url + path);
+  return open.page;
+}
+
+const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { name });
+
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(() => browser.close());
+beforeEach(async () => {
+  server = new FixtureServer(busyCluster());
+  await server.start();
+});
+afterEach(async () => {
+  await open?.context.close();
+  expect(open?.complaints).toEqual([]);
+  open = undefined;
+  await server.stop();
+});
+
+it('does not call a silent controller an empty cluster', async () => {
+  await server.stop();
+  server = new FixtureServer(emptyCluster());
+  await server.start();
+  const page = await visit('/');
+  await page.getByText('No worker has joined yet').waitFor();
+  await page.getByText('Nothing waits').waitFor();
+  await page.route('**/api/**', (route) => route.abort());
+  await page.reload();
+  await page.getByText('connecting').waitFor();
+  expect(await page.getByText('No worker has joined yet').count()).toBe(0);
+});
+
+describe('a controller that goes away', () => {
+  it('is said, with the age of the page, and the page recovers by itself', async () => {
+    const page = await visit('/jobs/42');
+    await heading(page, /llama3-8b-c4/).waitFor();
+    await page.getByText('live', { exact: true }).waitFor();
+    await server.stop();
+    await page.getByText(/^stale \d/).waitFor();
+    await heading(page, /llama3-8b-c4/).waitFor();
+    await server.start();
+    await page.getByText('live', { exact: true }).waitFor();
+    const job = server.cluster.jobs.find(({ id }) => id === 42)!;
+    job.progress!.step = 3200;
+    server.publish(job);
+    await page.getByText('3,200', { exact: false }).first().waitFor();
+  });
+});
+
+describe('a view that could not be loaded', () => {
+  it.each(['/jobs/42', '/jobs/42/logs', '/jobs', '/events', '/jobs/42/ranks'])(
+    'is loaded when the controller is back: %s',
+    async (path) => {
+      const page = await visit('/queue');
+      await page.getByText('live', { exact: true }).waitFor();
+      // All but the stream fails, as when the controller dies between two requests.
+      await page.route(/api\/v1\/(jobs|events\?)/, (route) => route.abort());
+      await page.evaluate((to) => {
+        history.pushState(null, '', to);
+        dispatchEvent(new PopStateEvent('popstate'));
+      }, path);
+      await page.getByRole('alert').first().waitFor();
+      await page.unroute(/api\/v1\/(jobs|events\?)/);
+      await server.stop();
+      await page.getByText(/^stale \d/).waitFor();
+      await server.start();
+      await page.getByText('live', { exact: true }).waitFor();
+      await expect.poll(() => page.getByRole('alert').count()).toBe(0);
+      await page.locator('.panel, .log-row, tbody tr, .events li, .rank').first().waitFor();
+    },
+  );
+});

@@ -1,0 +1,375 @@
+#include "tests/web/seed/history.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "controller/core/apply.h"
+#include "controller/core/plan.h"
+
+namespace trainyard::seed {
+namespace {
+
+constexpr std::size_t kEventsPerAppend = 2000;
+constexpr std::size_t kBatchesPerAppend = 64;
+constexpr int64_t kStepsPerBatch = 500;
+constexpr int64_t kStepsPerOutputBatch = 20;
+// Ranks that write output, and the steps between two lines of those that are not rank 0.
+constexpr int kTalkingRanks = 16;
+constexpr int64_t kQuietEvery = 7;
+constexpr int64_t kEvaluationEvery = 250;
+
+void Check(const absl::Status& status) {
+  if (status.ok()) return;
+  std::fprintf(stderr, "seed: %s\n", status.ToString().c_str());
+  std::abort();
+}
+
+v1::Hello HelloOf(int index, int slots) {
+  v1::Hello hello;
+  hello.set_protocol_version(1);
+  hello.set_node_id(absl::StrFormat("node-%03d", index));
+  hello.set_node_name(absl::StrFormat("gpu%03d", index));
+  hello.set_incarnation("seed");
+  hello.set_address(absl::StrFormat("10.0.%d.%d", index / 250, index % 250 + 1));
+  hello.set_worker_version("0.1.0");
+  for (int slot = 0; slot < slots; ++slot) {
+    v1::Slot& one = *hello.mutable_inventory()->add_slots();
+    one.set_index(slot);
+    one.set_kind(v1::DEVICE_KIND_GPU);
+    one.set_model("NVIDIA H200");
+    one.set_uuid(absl::StrFormat("GPU-%03d-%d", index, slot));
+    one.set_memory_bytes(int64_t{143771} << 20);
+  }
+  hello.mutable_inventory()->set_cpu_cores(192);
+  hello.mutable_inventory()->set_memory_bytes(int64_t{2} << 40);
+  return hello;
+}
+
+}  // namespace
+
+History::History(controller::Stores& stores, Timestamp begin) : stores_(stores), now_(begin) {
+  options_.checkpoint_root = "/checkpoints";
+  observations_.since_ms = begin;
+}
+
+void History::AdvanceTo(Timestamp time) {
+  if (time < now_) {
+    std::fprintf(stderr, "seed: the past took %lld ms too long\n",
+                 static_cast<long long>(now_ - time));
+    std::abort();
+  }
+  now_ = time;
+}
+
+void History::Do(const controller::Request& request) {
+  auto events = controller::Decide(state_, request, options_, now_);
+  Check(events.status());
+  Take(*events);
+}
+
+void History::Take(const std::vector<v1::Event>& events) {
+  for (const v1::Event& event : events) {
+    controller::Apply(event, state_);
+    unwritten_.push_back(event);
+  }
+  if (unwritten_.size() >= kEventsPerAppend) FlushEvents();
+}
+
+void History::HearNodes() {
+  for (auto& [id, node] : observations_.nodes) {
+    if (!silent_.contains(id)) node.last_heard_ms = now_;
+  }
+}
+
+void History::Settle() {
+  HearNodes();
+  while (true) {
+    const auto events = controller::Plan(state_, observations_, options_, now_);
+    if (events.empty()) return;
+    Take(events);
+  }
+}
+
+void History::AddNodes(int count, int slots) {
+  for (int index = 1; index <= count; ++index) {
+    const v1::Hello hello = HelloOf(index, slots);
+    Do(controller::AttachWorker{hello});
+    controller::ObserveAttached(hello, now_, observations_);
+  }
+}
+
+void History::LoseNode(const std::string& node_id) {
+  silent_.insert(node_id);
+  controller::ObserveDetached(node_id, now_, observations_);
+  // Suspect after 3 s, lost after 8 s.
+  for (int second = 0; second < 12; ++second) {
+    Advance(1000);
+    Settle();
+  }
+}
+
+void History::Cordon(const std::string& node_id, const std::string& reason,
+                     const std::string& user) {
+  v1::CordonNodeRequest request;
+  request.set_node(node_id);
+  request.set_cordoned(true);
+  request.set_reason(reason);
+  request.set_user(user);
+  Do(controller::CordonNode{request});
+}
+
+int64_t History::Submit(const v1::JobSpec& spec, const std::vector<v1::Origin>& origins,
+                        const std::string& user) {
+  v1::SubmitJobRequest request;
+  *request.mutable_spec() = spec;
+  request.mutable_origins()->Assign(origins.begin(), origins.end());
+  request.set_user(user);
+  Do(controller::SubmitJob{request});
+  return state_.next_job_id - 1;
+}
+
+void History::SendFact(const std::string& node_id, v1::Fact fact) {
+  fact.set_sequence(state_.nodes.at(node_id).fact_sequence + 1);
+  Do(controller::ReceiveFact{node_id, std::move(fact)});
+}
+
+void History::Start(int64_t job) {
+  Advance(400);
+  Settle();
+  // A restart waits out its backoff.
+  while (controller::LiveAttempt(state_.jobs.at(job)) == nullptr) {
+    Advance(1000);
+    Settle();
+  }
+  const v1::Attempt attempt = *controller::LiveAttempt(state_.jobs.at(job));
+  for (const v1::RankPlacement& rank : attempt.ranks()) {
+    v1::Fact fact;
+    fact.mutable_rank_started()->set_job_id(job);
+    fact.mutable_rank_started()->set_epoch(attempt.epoch());
+    fact.mutable_rank_started()->set_rank(rank.rank());
+    fact.mutable_rank_started()->set_pid(1000 + rank.rank());
+    fact.mutable_rank_started()->set_time_ms(now_);
+    SendFact(rank.node_id(), std::move(fact));
+  }
+  Advance(2000);
+  Settle();
+  steps_[job] = attempt.resume_step();
+  step_times_[job] = now_;
+}
+
+void History::AddStep(int64_t job, int64_t step, Timestamp time, const Tweak& tweak) {
+  AddPoints(job, step, time, tweak);
+  AddOutput(job, step, time);
+  steps_[job] = step;
+  step_times_[job] = time;
+}
+
+void History::AddPoints(int64_t job, int64_t step, Timestamp time, const Tweak& tweak) {
+  const TrainingRun run = RunOf(Job(job));
+  const v1::Attempt& attempt = *controller::NewestAttempt(state_.jobs.at(job));
+  const controller::StreamKey stream{job, attempt.epoch(), 0, v1::STREAM_KIND_TELEMETRY};
+  if (points_.empty() || points_.back().stream != stream ||
+      points_.back().end_offset - points_.back().begin_offset >= kStepsPerBatch * kBytesPerStep) {
+    if (points_.size() >= kBatchesPerAppend) FlushPoints();
+    points_.push_back({stream, offsets_[stream], offsets_[stream], {}});
+  }
+  controller::MetricBatch& batch = points_.back();
+  batch.end_offset = offsets_[stream] += kBytesPerStep;
+  Values values = ValuesAt(run, step);
+  if (step % kEvaluationEvery == 0) values.emplace_back("val_loss", ValidationLossAt(run, step));
+  if (tweak) tweak(step, values);
+  for (auto& [key, value] : values) batch.points.push_back({std::move(key), step, time, value});
+}
+
+void History::AddOutput(int64_t job, int64_t step, Timestamp time) {
+  const TrainingRun run = RunOf(Job(job));
+  const v1::Attempt& attempt = *controller::NewestAttempt(state_.jobs.at(job));
+  const int ranks = std::min(kTalkingRanks, attempt.ranks_size());
+  for (int rank = 0; rank < ranks; ++rank) {
+    if (rank > 0 && (step + rank) % kQuietEvery != 0) continue;
+    const controller::StreamKey stream{job, attempt.epoch(), rank, v1::STREAM_KIND_LOG};
+    const std::string line = OutputLine(run, rank, step);
+    controller::LogBatch& batch = talking_[stream];
+    if (batch.data.empty()) batch = {stream, offsets_[stream], time, ""};
+    batch.data += line;
+    offsets_[stream] += static_cast<int64_t>(line.size());
+  }
+  if (step % kStepsPerOutputBatch == 0) TakeOutput();
+}
+
+void History::TakeOutput() {
+  for (auto& [stream, batch] : talking_) {
+    if (!batch.data.empty()) output_.push_back(std::move(batch));
+  }
+  talking_.clear();
+}
+
+void History::Train(int64_t job, int64_t to_step, const Tweak& tweak) {
+  const auto step_ms = static_cast<int64_t>(RunOf(Job(job)).step_seconds * 1e3);
+  for (int64_t step = steps_[job] + 1; step <= to_step; ++step) {
+    Advance(step_ms);
+    AddStep(job, step, now_, tweak);
+  }
+  Settle();
+}
+
+int64_t History::CatchUp(int64_t job) {
+  const auto step_ms = static_cast<int64_t>(RunOf(Job(job)).step_seconds * 1e3);
+  while (step_times_[job] + step_ms <= now_) {
+    AddStep(job, steps_[job] + 1, step_times_[job] + step_ms, {});
+  }
+  return steps_[job];
+}
+
+void History::SendRecord(int64_t job, v1::TelemetryRecord record) {
+  record.set_time_ms(now_);
+  const int64_t epoch = controller::NewestAttempt(state_.jobs.at(job))->epoch();
+  Do(controller::ReceiveTelemetry{job, epoch, 0, std::move(record)});
+}
+
+void History::Publish(int64_t job, int64_t step) {
+  v1::TelemetryRecord record;
+  record.mutable_checkpoint()->set_step(step);
+  record.mutable_checkpoint()->set_path(
+      absl::StrCat("/checkpoints/", job, "-", Job(job).name(), "/step-", step));
+  record.mutable_checkpoint()->set_bytes(96'400'000'000);
+  record.mutable_checkpoint()->set_blocking_seconds(0.4);
+  SendRecord(job, std::move(record));
+  const auto& kept = Job(job).checkpoints();
+  if (kept.size() <= Job(job).spec().checkpoint().keep_last()) return;
+  v1::TelemetryRecord removed;
+  removed.mutable_checkpoint()->set_step(kept.begin()->step());
+  removed.mutable_checkpoint()->set_epoch(kept.begin()->epoch());
+  removed.mutable_checkpoint()->set_path(kept.begin()->path());
+  removed.mutable_checkpoint()->set_deleted(true);
+  SendRecord(job, std::move(removed));
+}
+
+void History::Alert(int64_t job, int64_t step, const std::string& code,
+                    const std::string& message) {
+  v1::TelemetryRecord record;
+  record.mutable_alert()->set_step(step);
+  record.mutable_alert()->set_code(code);
+  record.mutable_alert()->set_message(message);
+  SendRecord(job, std::move(record));
+}
+
+void History::ExitRank(int64_t job, int rank, v1::RankExited exited) {
+  const v1::Attempt& attempt = *controller::NewestAttempt(state_.jobs.at(job));
+  exited.set_job_id(job);
+  exited.set_epoch(attempt.epoch());
+  exited.set_rank(rank);
+  exited.set_time_ms(now_);
+  v1::Fact fact;
+  *fact.mutable_rank_exited() = std::move(exited);
+  SendFact(std::string(attempt.ranks(rank).node_id()), std::move(fact));
+}
+
+void History::LeaveNodes(int64_t job, int signal) {
+  const controller::JobEntry& entry = state_.jobs.at(job);
+  const v1::Attempt attempt = *controller::NewestAttempt(entry);
+  for (int rank = 0; rank < attempt.ranks_size(); ++rank) {
+    if (entry.exited_ranks.contains(rank)) continue;
+    v1::RankExited exited;
+    exited.set_signal(signal);
+    ExitRank(job, rank, std::move(exited));
+  }
+  Advance(900);
+  Settle();
+  for (const std::string& node_id : controller::GangNodes(attempt)) {
+    v1::Fact fact;
+    fact.mutable_attempt_cleared()->set_job_id(job);
+    fact.mutable_attempt_cleared()->set_epoch(attempt.epoch());
+    SendFact(node_id, std::move(fact));
+  }
+  Advance(100);
+  Settle();
+}
+
+void History::Fail(int64_t job, int rank, int exit_code, int signal,
+                   const std::string& last_words) {
+  v1::RankExited exited;
+  exited.set_exit_code(exit_code);
+  exited.set_signal(signal);
+  exited.set_log_tail(last_words);
+  ExitRank(job, rank, std::move(exited));
+  Settle();
+  constexpr int kTerminated = 15;
+  LeaveNodes(job, kTerminated);
+}
+
+void History::Finish(int64_t job) { LeaveNodes(job, 0); }
+
+void History::Stop(int64_t job, const std::string& user) {
+  v1::StopJobRequest request;
+  request.set_job(absl::StrCat(job));
+  request.set_user(user);
+  Do(controller::StopJob{request});
+  LeaveNodes(job, 0);
+}
+
+void History::TrainFast(int64_t job, int64_t to_step, const std::set<std::string>& every_step,
+                        int64_t others_every) {
+  const auto step_ms = static_cast<int64_t>(RunOf(Job(job)).step_seconds * 1e3);
+  const Tweak thin = [&](int64_t step, Values& values) {
+    if (step % others_every == 0) return;
+    std::erase_if(values, [&](const auto& value) { return !every_step.contains(value.first); });
+  };
+  for (int64_t step = steps_[job] + 1; step <= to_step; ++step) {
+    Advance(step_ms);
+    AddPoints(job, step, now_, thin);
+    if (step % others_every == 0) AddOutput(job, step, now_);
+  }
+  steps_[job] = to_step;
+  Settle();
+}
+
+void History::WriteOutput(int64_t job, int rank, int64_t bytes) {
+  constexpr std::size_t kSlice = 1 << 20;
+  constexpr int kSlicesPerAppend = 16;
+  const TrainingRun run = RunOf(Job(job));
+  std::string block;
+  for (int64_t step = 1; block.size() < 16 * kSlice; ++step) block += OutputLine(run, rank, step);
+  const int64_t epoch = controller::NewestAttempt(state_.jobs.at(job))->epoch();
+  const controller::StreamKey stream{job, epoch, rank, v1::STREAM_KIND_LOG};
+  FlushPoints();
+  std::vector<controller::LogBatch> batches;
+  for (const int64_t end = offsets_[stream] + bytes; offsets_[stream] < end;) {
+    const std::size_t at = static_cast<std::size_t>(offsets_[stream]) % block.size();
+    const std::string slice = block.substr(
+        at, std::min(kSlice, static_cast<std::size_t>(end - offsets_[stream])));
+    batches.push_back({stream, offsets_[stream], now_, slice});
+    offsets_[stream] += static_cast<int64_t>(slice.size());
+    if (batches.size() < kSlicesPerAppend && offsets_[stream] < end) continue;
+    Check(stores_.logs->Append(batches));
+    batches.clear();
+  }
+}
+
+void History::FlushPoints() {
+  if (!points_.empty()) Check(stores_.metrics->Append(points_));
+  points_.clear();
+  TakeOutput();
+  if (!output_.empty()) Check(stores_.logs->Append(output_));
+  output_.clear();
+}
+
+void History::FlushEvents() {
+  if (unwritten_.empty()) return;
+  Check(stores_.events->Append(unwritten_));
+  written_ += unwritten_.size();
+  unwritten_.clear();
+}
+
+v1::Snapshot History::Close() {
+  FlushPoints();
+  FlushEvents();
+  v1::Snapshot snapshot = controller::ToSnapshot(state_, written_);
+  Check(stores_.events->WriteSnapshot(snapshot));
+  return snapshot;
+}
+
+}  // namespace trainyard::seed

@@ -1,0 +1,108 @@
+// A cluster's past, made by the product's own core (Decide, Plan, Apply) on a clock of its own and
+// written through its own stores: what a controller finds that has run for weeks.
+#ifndef TRAINYARD_TESTS_WEB_SEED_HISTORY_H_
+#define TRAINYARD_TESTS_WEB_SEED_HISTORY_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "controller/core/cluster_state.h"
+#include "controller/core/decide.h"
+#include "controller/core/observations.h"
+#include "controller/core/requests.h"
+#include "controller/store/stores.h"
+#include "tests/web/seed/training_curves.h"
+
+namespace trainyard::seed {
+
+// Any refusal, of the core or of a store, is a bug of the caller: it is printed and ends the
+// process.
+class History {
+ public:
+  // Changes what a step reports.
+  using Tweak = std::function<void(int64_t step, Values& values)>;
+
+  // `stores` is empty and outlives the history.
+  History(controller::Stores& stores, Timestamp begin);
+
+  Timestamp now() const { return now_; }
+  void Advance(int64_t ms) { now_ += ms; }
+  void AdvanceTo(Timestamp time);
+
+  // gpu001 and so on, each with as many GPUs.
+  void AddNodes(int count, int slots);
+  // The worker of this node falls silent; the time that it takes to be sure of it passes.
+  void LoseNode(const std::string& node_id);
+  void Cordon(const std::string& node_id, const std::string& reason, const std::string& user);
+
+  // Returns the job's number. It waits in the queue until Start.
+  int64_t Submit(const v1::JobSpec& spec, const std::vector<v1::Origin>& origins,
+                 const std::string& user);
+  // Places the job, starts its ranks and lets two seconds pass.
+  void Start(int64_t job);
+  // Rank 0 reports steps up to this one, and the gang writes output; time passes with them.
+  void Train(int64_t job, int64_t to_step, const Tweak& tweak = {});
+  // The same up to now, from its newest step on. Returns the last step.
+  int64_t CatchUp(int64_t job);
+  // A checkpoint; the oldest beyond checkpoint.keep_last is deleted.
+  void Publish(int64_t job, int64_t step);
+  void Alert(int64_t job, int64_t step, const std::string& code, const std::string& message);
+  // This rank ends by itself; the rest of the gang is stopped.
+  void Fail(int64_t job, int rank, int exit_code, int signal, const std::string& last_words);
+  void Finish(int64_t job);
+  void Stop(int64_t job, const std::string& user);
+
+  // For runs of a million steps: these keys at every step, the others and output now and then.
+  void TrainFast(int64_t job, int64_t to_step, const std::set<std::string>& every_step,
+                 int64_t others_every);
+  // Output of one rank, by repetition, until it has this many bytes.
+  void WriteOutput(int64_t job, int rank, int64_t bytes);
+
+  // Writes what is not written yet, and a snapshot, as a controller does every 10,000 events.
+  v1::Snapshot Close();
+
+  const v1::Job& Job(int64_t job) const { return state_.jobs.at(job).job; }
+
+ private:
+  void Do(const controller::Request& request);
+  void Take(const std::vector<v1::Event>& events);
+  void Settle();
+  void HearNodes();
+  void SendFact(const std::string& node_id, v1::Fact fact);
+  void SendRecord(int64_t job, v1::TelemetryRecord record);
+  void ExitRank(int64_t job, int rank, v1::RankExited exited);
+  // Ranks that have not ended do so, and all nodes confirm that nothing runs there.
+  void LeaveNodes(int64_t job, int signal);
+  void AddStep(int64_t job, int64_t step, Timestamp time, const Tweak& tweak);
+  void AddPoints(int64_t job, int64_t step, Timestamp time, const Tweak& tweak);
+  void AddOutput(int64_t job, int64_t step, Timestamp time);
+  // Closes the chunks of output that are being written.
+  void TakeOutput();
+  // And output.
+  void FlushPoints();
+  void FlushEvents();
+
+  controller::Stores& stores_;
+  Timestamp now_;
+  controller::CoreOptions options_;
+  controller::ClusterState state_;
+  controller::Observations observations_;
+  std::set<std::string> silent_;
+  // Newest step of each job in its newest attempt, and when it ended.
+  std::map<int64_t, int64_t> steps_;
+  std::map<int64_t, Timestamp> step_times_;
+  uint64_t written_ = 0;
+  std::vector<v1::Event> unwritten_;
+  std::vector<controller::MetricBatch> points_;
+  std::vector<controller::LogBatch> output_;
+  std::map<controller::StreamKey, controller::LogBatch> talking_;
+  std::map<controller::StreamKey, int64_t> offsets_;
+};
+
+}  // namespace trainyard::seed
+
+#endif  // TRAINYARD_TESTS_WEB_SEED_HISTORY_H_

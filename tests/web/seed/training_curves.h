@@ -1,0 +1,43 @@
+// What a simulated trainer reports: smooth curves with noise, a pure function of job and step.
+#ifndef TRAINYARD_TESTS_WEB_SEED_TRAINING_CURVES_H_
+#define TRAINYARD_TESTS_WEB_SEED_TRAINING_CURVES_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trainyard/v1/job.pb.h"
+
+namespace trainyard::seed {
+
+// Bytes that one step takes in the telemetry of rank 0: where a stream ends tells its next step.
+inline constexpr int64_t kBytesPerStep = 100;
+
+struct TrainingRun {
+  int64_t job_id = 0;
+  int64_t steps = 0;
+  double tokens_per_step = 0;
+  // As long as 8,000 tokens a second on each rank take.
+  double step_seconds = 0;
+  double lr = 0;
+};
+
+TrainingRun RunOf(const v1::Job& job);
+
+using Values = std::vector<std::pair<std::string, double>>;
+
+// loss and grad_norm first, then the other well-known names, and one that no panel is ready for.
+Values ValuesAt(const TrainingRun& run, int64_t step);
+
+double ValidationLossAt(const TrainingRun& run, int64_t step);
+
+// Of one rank: the median of its gang but for noise, and one rank in 200 that is a third slower.
+double RankStepSeconds(const TrainingRun& run, int rank, int64_t step);
+
+// One line of output, with its end.
+std::string OutputLine(const TrainingRun& run, int rank, int64_t step);
+
+}  // namespace trainyard::seed
+
+#endif  // TRAINYARD_TESTS_WEB_SEED_TRAINING_CURVES_H_

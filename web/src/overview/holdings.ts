@@ -1,0 +1,46 @@
+// Who holds the slots of a node, in stretches of neighbours that belong to one job. Pure.
+import type { Node } from '../api/types';
+
+export interface Holding {
+  // 0: free.
+  jobId: number;
+  // Slots [first, first + count).
+  first: number;
+  count: number;
+  // Of its first slot; ranks of a stretch follow each other.
+  rank: number;
+}
+
+export function holdingsOf(uses: Node['slot_uses']): Holding[] {
+  const holdings: Holding[] = [];
+  uses.forEach(({ job_id: jobId, rank }, index) => {
+    const last = holdings.at(-1);
+    const follows = last && last.jobId === jobId && (jobId === 0 || rank === last.rank + last.count);
+    if (follows) last.count++;
+    else holdings.push({ jobId, first: index, count: 1, rank });
+  });
+  return holdings;
+}
+
+// Slots are drawn in rows of 8.
+export const ROW_SLOTS = 8;
+
+// The parts of a stretch that stand in one row each.
+export function rowsOf({ jobId, first, count, rank }: Holding): Holding[] {
+  const rows: Holding[] = [];
+  for (let at = first; at < first + count; ) {
+    const end = Math.min(first + count, (Math.floor(at / ROW_SLOTS) + 1) * ROW_SLOTS);
+    rows.push({ jobId, first: at, count: end - at, rank: rank + at - first });
+    at = end;
+  }
+  return rows;
+}
+
+// "slot 3: llama #42, rank 11" or "slots 0 to 7: llama #42, ranks 8 to 15".
+export function holdingText(holding: Holding, name: string): string {
+  const { jobId, first, count, rank } = holding;
+  const range = (noun: string, from: number) =>
+    count === 1 ? `${noun} ${from}` : `${noun}s ${from} to ${from + count - 1}`;
+  if (jobId === 0) return `${range('slot', first)}, free`;
+  return `${range('slot', first)}: ${name} #${jobId}, ${range('rank', rank)}`;
+}
