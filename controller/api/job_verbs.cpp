@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/api/job_view.h"
 #include "controller/api/rank_view.h"
+#include "controller/api/stored_progress.h"
 #include "controller/core/explain.h"
 #include "controller/core/ledger.h"
 #include "controller/store/event_job.h"
@@ -65,6 +66,14 @@ void AddHistory(std::vector<v1::EventEntry> entries, v1::GetJobResponse& respons
     }
     if (i < kEventsOfJob) *response.add_events() = std::move(*entries[i].mutable_event());
   }
+}
+
+// Only recent jobs are looked up at a start. On a reader thread.
+void AddStoredProgress(const Api& api, v1::Job& job) {
+  if (job.has_progress() || job.attempts().empty()) return;
+  const auto progress = StoredProgress(job, api.metrics);
+  // What cannot be read is left out: the rest of the answer is sound.
+  if (progress.ok() && progress->has_value()) *job.mutable_progress() = **progress;
 }
 
 absl::StatusOr<uint64_t> ParseEventCursor(const std::string& cursor) {
@@ -147,6 +156,7 @@ void verbs::GetJob(const Api& api, v1::GetJobRequest request, Reply<v1::GetJobRe
           auto entries = api.events.ReadEventsBefore(response->job().id(), 0, kEventsWithAlerts);
           if (!entries.ok()) return reply(entries.status());
           AddHistory(*std::move(entries), *response);
+          AddStoredProgress(api, *response->mutable_job());
           reply(std::move(*response));
         });
         if (!queued) reply(ReaderPool::Busy());

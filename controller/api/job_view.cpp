@@ -49,6 +49,8 @@ v1::Job ListedJob(const JobEntry& entry, const Observations& observations) {
   if (job.attempts_size() > 1) {
     job.mutable_attempts()->DeleteSubrange(0, job.attempts_size() - 1);
   }
+  // Lists go to every open page each second: a gang of a thousand ranks would be most of it.
+  for (v1::Attempt& attempt : *job.mutable_attempts()) attempt.clear_ranks();
   MergeObservations(observations, job);
   return job;
 }

@@ -18,7 +18,7 @@ bool HasEnded(v1::JobState state);
 // The whole job with progress and last steps.
 v1::Job FullJob(const JobEntry& entry, const Observations& observations);
 
-// For lists: the newest attempt only, without origins and checkpoints.
+// For lists: the newest attempt only, without ranks, origins and checkpoints.
 v1::Job ListedJob(const JobEntry& entry, const Observations& observations);
 
 // Why a job waits; nothing for one that does not.

@@ -43,7 +43,7 @@ describe.runIf(base !== '')('pages', () => {
   describe('overview', () => {
     it('shows what runs, what waits and why, and who holds which slot', async () => {
       const page = await visit('/');
-      await page.getByText(/^136 nodes, 1,0\d\d of 1,088 slots in use$/).waitFor();
+      await page.getByText(/^136 nodes, 1 lost, 1 cordoned, 1,0\d\d of 1,088 slots in use$/).waitFor();
       await page.getByText(/^needs 6 nodes/).waitFor();
       expect(await page.locator('.map-node').count()).toBe(136);
       // One link for the ranks of a job on a node.
@@ -85,6 +85,9 @@ describe.runIf(base !== '')('pages', () => {
       await panel(page, 'Loss')
         .getByText(/steps in a point; band from min to max/)
         .waitFor();
+      // It ended long before this controller was started.
+      await page.locator('.figure.step').getByText('1,000,000', { exact: false }).waitFor();
+      expect(await page.locator('.figure.step dd').first().textContent()).toMatch(/^1,000,000 /);
       const id = await jobNumber(base, 'tiny-million');
       await page.goto(`${base}/jobs/${id}?from=500000&to=500200`);
       await panel(page, 'Loss').getByText('201 points', { exact: true }).waitFor();

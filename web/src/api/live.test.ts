@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { ENDED_JOBS_KEPT, NOTHING_HEARD, mergeEvents, reduceLive, type Live } from './live';
-import type { EventEntry, Job, Node } from './types';
+import {
+  ENDED_JOBS_KEPT,
+  NOTHING_HEARD,
+  mergeEvents,
+  reduceLive,
+  withHistory,
+  withNewAlerts,
+  type Live,
+} from './live';
+import type { EventEntry, GetJobResponse, Job, Node } from './types';
 
 const job = (id: number, change: Partial<Job> = {}) =>
   ({
@@ -84,4 +92,36 @@ describe('reduceLive', () => {
 it('merges events newest first, each once', () => {
   const merged = mergeEvents([entry(3), entry(1)], [entry(2), entry(3)]);
   expect(merged.map(({ sequence }) => sequence)).toEqual([3, 2, 1]);
+});
+
+describe('the open job', () => {
+  const alert = { sequence: 5, time_ms: 1, epoch: 1, step: 9, code: 'nan_loss', message: 'm' };
+  const open = (id: number, change: object = {}) =>
+    ({ job: job(id), events: [], alerts: [], ...change }) as unknown as GetJobResponse;
+  const raised = (sequence: number, jobId: number) =>
+    ({
+      sequence,
+      event: {
+        time_ms: 2,
+        actor: 'rank 0',
+        alert_raised: { job_id: jobId, epoch: 1, step: 9, code: 'loss_spike', message: 'm' },
+      },
+    }) as unknown as EventEntry;
+
+  it('keeps alerts and old progress, which the stream does not tell', () => {
+    const progress = { step: 3 } as Job['progress'];
+    const held = open(1, { job: job(1, { progress }), alerts: [alert] });
+    const told = withHistory(open(1, { job: job(1, { state: 'failed' }) }), held);
+    expect(told.alerts).toEqual([alert]);
+    expect(told.job?.state).toBe('failed');
+    expect(told.job?.progress?.step).toBe(3);
+    expect(withHistory(open(2), held).alerts).toEqual([]);
+  });
+
+  it('takes new alerts of its own once', () => {
+    const held = open(1, { alerts: [alert] });
+    const next = withNewAlerts(held, [raised(5, 1), raised(6, 1), raised(7, 2)]);
+    expect(next.alerts.map(({ sequence }) => sequence)).toEqual([5, 6]);
+    expect(withNewAlerts(held, [raised(5, 1)])).toBe(held);
+  });
 });

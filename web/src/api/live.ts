@@ -1,6 +1,7 @@
 // What the stream has told so far, as a pure reducer: the same events give the same state.
 import type {
   EventEntry,
+  GetJobResponse,
   Job,
   JobsChanged,
   Node,
@@ -103,4 +104,31 @@ export function mergeEvents(
   for (const entry of held) bySequence.set(entry.sequence, entry);
   for (const entry of arrived) bySequence.set(entry.sequence, entry);
   return [...bySequence.values()].sort((a, b) => b.sequence - a.sequence).slice(0, EVENTS_KEPT);
+}
+
+// What the stream says of an open job leaves out its history, which the page asked for once, and
+// the progress of a job that ended before the controller was started.
+export function withHistory(
+  told: GetJobResponse,
+  held: GetJobResponse | undefined,
+): GetJobResponse {
+  if (held?.job?.id !== told.job?.id || !held) return told;
+  const progress = told.job?.progress ?? held.job?.progress;
+  const job = told.job && { ...told.job, ...(progress ? { progress } : {}) };
+  return { ...told, job, events: held.events, alerts: held.alerts };
+}
+
+// Alerts of the open job among new events, each once.
+export function withNewAlerts(
+  open: GetJobResponse,
+  arrived: readonly EventEntry[],
+): GetJobResponse {
+  const known = new Set(open.alerts.map(({ sequence }) => sequence));
+  const added = arrived.flatMap(({ sequence, event }) => {
+    const alert = event?.alert_raised;
+    if (!event || alert?.job_id !== open.job?.id || !alert || known.has(sequence)) return [];
+    const { epoch, step, code, message } = alert;
+    return [{ sequence, time_ms: event.time_ms, epoch, step, code, message }];
+  });
+  return added.length === 0 ? open : { ...open, alerts: [...open.alerts, ...added] };
 }

@@ -1,9 +1,18 @@
 // What the tab knows of the cluster, as signals that components read.
 import { computed, signal } from '@preact/signals';
 import { getJson } from './client';
-import { NOTHING_HEARD, hasEnded, reduceLive, type Live, type LiveEvent } from './live';
+import {
+  NOTHING_HEARD,
+  hasEnded,
+  reduceLive,
+  withHistory,
+  withNewAlerts,
+  type Live,
+  type LiveEvent,
+} from './live';
 import { EventStream, type StreamKind } from './stream';
 import type {
+  EventEntry,
   GetJobResponse,
   GetServerInfoResponse,
   Job,
@@ -70,7 +79,7 @@ function onEvent(kind: StreamKind, data: unknown, id: number): void {
   setClock(data);
   if (kind === 'job') {
     const job = data as GetJobResponse;
-    if (job.job?.id === openJobId) openJob.value = job;
+    if (job.job?.id === openJobId) openJob.value = withHistory(job, openJob.value);
   } else if (kind === 'metrics') {
     metricsTick.value++;
   } else if (kind === 'logs') {
@@ -78,6 +87,9 @@ function onEvent(kind: StreamKind, data: unknown, id: number): void {
   } else {
     const before = live.value;
     live.value = reduceLive(before, { kind, data } as LiveEvent, id);
+    if (kind === 'events' && openJob.value) {
+      openJob.value = withNewAlerts(openJob.value, (data as { events: EventEntry[] }).events);
+    }
     if (kind === 'hello') afterHello(before, (data as StreamHello).resumed);
   }
 }

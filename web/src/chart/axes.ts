@@ -60,6 +60,36 @@ export function paddedRange(low: number, high: number, logY: boolean): [number, 
   return [low >= 0 && low < span * 0.15 ? 0 : low - air, high + air];
 }
 
+const DECADES_OF_NINE = 6;
+
+// Ticks of a logarithmic axis: 1 to 9 of each decade, over many decades only their beginnings.
+// uPlot's own never end for ranges such as 9.6e-7 to 3e-4, where the first step passes a decade.
+export function logTicks(low: number, high: number): number[] {
+  if (!(low > 0) || !(high >= low) || !Number.isFinite(high)) return [];
+  const first = Math.floor(Math.log10(low));
+  const last = Math.floor(Math.log10(high));
+  const digits = last - first > DECADES_OF_NINE ? [1] : [1, 2, 3, 4, 5, 6, 7, 8, 9];
+  const ticks: number[] = [];
+  for (let exponent = first; exponent <= last; exponent++) {
+    for (const digit of digits) ticks.push(Number(`${digit}e${exponent}`));
+  }
+  const inside = ticks.filter((tick) => tick >= low && tick <= high);
+  return inside.length < 3 ? evenTicks(low, high) : inside;
+}
+
+// About five ticks at multiples of 1, 2 or 5: what is left of a logarithmic axis in a narrow range.
+function evenTicks(low: number, high: number): number[] {
+  const rough = (high - low) / 5;
+  if (rough <= 0) return [low];
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = ([1, 2, 5].find((digit) => digit * power >= rough) ?? 10) * power;
+  const first = Math.ceil(low / step);
+  const last = Math.floor(high / step);
+  return Array.from({ length: last - first + 1 }, (_, index) =>
+    Number(((first + index) * step).toPrecision(12)),
+  );
+}
+
 // How many buckets to ask for: one for two pixels, in rough steps so that resizing asks seldom.
 export function bucketsFor(widthPx: number): number {
   return Math.min(2000, Math.max(200, Math.ceil(widthPx / 400) * 200));

@@ -3,6 +3,7 @@ import type { Series } from '../api/types';
 import {
   bucketsFor,
   logTickText,
+  logTicks,
   paddedRange,
   refreshInterval,
   tickText,
@@ -30,6 +31,25 @@ const series = (change: Partial<Series> = {}): Series => ({
   ...change,
 });
 const options = { logY: false, color: 0 };
+
+describe('logTicks', () => {
+  it('ends for the range of a learning rate with a warm-up', () => {
+    const ticks = logTicks(9.645e-7, 2.7e-4);
+    expect(ticks.slice(0, 3)).toEqual([1e-6, 2e-6, 3e-6]);
+    expect(ticks.at(-1)).toBe(2e-4);
+  });
+
+  it('keeps to decades where there are many, and has none without a range', () => {
+    expect(logTicks(1e-9, 1)).toEqual([1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1]);
+    expect(logTicks(0, 1)).toEqual([]);
+    expect(logTicks(NaN, 1)).toEqual([]);
+  });
+
+  it('has ticks where no whole digit of a decade lies in the range', () => {
+    expect(logTicks(2.1, 2.95)).toEqual([2.2, 2.4, 2.6, 2.8]);
+    expect(logTicks(3, 3)).toEqual([3]);
+  });
+});
 
 describe('curvesOf', () => {
   it('draws raw points without a band', () => {

@@ -26,6 +26,9 @@ export interface ChartProps {
   onZoom: (window: { from: number; to: number } | undefined) => void;
   // Called with undefined when the cursor has left.
   onRead: (reading: Reading | undefined) => void;
+  // The curve that stands out, and what the cursor picks where the look says so.
+  picked?: number | undefined;
+  onPick?: (curve: number | undefined) => void;
   // Receives the canvas, for export.
   onCanvas?: (canvas: HTMLCanvasElement | undefined) => void;
 }
@@ -46,7 +49,10 @@ function readingAt(chart: uPlot, placed: readonly PlacedMarker[]): Reading | und
 }
 
 // Everything that a living chart looks up when it draws.
-type Current = Pick<ChartProps, 'curves' | 'markers' | 'xOfMarker' | 'onZoom' | 'onRead'>;
+type Current = Pick<
+  ChartProps,
+  'curves' | 'markers' | 'xOfMarker' | 'onZoom' | 'onRead' | 'onPick'
+>;
 
 function createChart(host: HTMLElement, props: ChartProps, current: { current: Current }): uPlot {
   let placed: PlacedMarker[] = [];
@@ -59,6 +65,9 @@ function createChart(host: HTMLElement, props: ChartProps, current: { current: C
       (chart) => {
         placed = drawMarkers(chart, current.current.markers, current.current.xOfMarker);
       },
+    ],
+    setSeries: [
+      (_, series) => current.current.onPick?.(series === null ? undefined : series - 1),
     ],
     setCursor: [(chart) => current.current.onRead(readingAt(chart, placed))],
     setSelect: [
@@ -117,6 +126,11 @@ export function Chart(props: ChartProps) {
 
   useEffect(() => chart.current?.setData(data), [data]);
   useEffect(() => chart.current?.redraw(false), [props.markers]);
+  useEffect(() => {
+    if (!props.look.picks) return;
+    const series = props.picked === undefined ? null : props.picked + 1;
+    chart.current?.setSeries(series, { focus: true }, false);
+  }, [props.picked]);
 
   return <div class="chart" ref={host} role="img" aria-label={props.label} />;
 }

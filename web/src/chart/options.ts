@@ -2,7 +2,7 @@
 import uPlot from 'uplot';
 import type { Axis } from '../router/url';
 import { short } from '../format/numbers';
-import { logTickText, paddedRange, tickText, timeTickText, type Unit } from './axes';
+import { logTickText, logTicks, paddedRange, tickText, timeTickText, type Unit } from './axes';
 import { runColorName, themeColor } from './colors';
 import { nearestDefined, type Curve } from './curves';
 
@@ -16,10 +16,15 @@ export interface ChartLook {
   window: { from: number; to: number } | undefined;
   // Words for x where the axis alone does not tell them.
   xWords?: (x: number) => string;
+  // The curve nearest to the cursor stands out from the others.
+  picks?: boolean;
 }
 
 const FONT = '11px system-ui, sans-serif';
 const Y_AXIS_PX = 54;
+const MARKED_POINTS = 120;
+// How near to a curve the cursor picks it.
+const PICK_PX = 30;
 // How far beside the cursor a point still counts as under it, in points.
 const REACH = 40;
 
@@ -69,7 +74,14 @@ function seriesOptions(curve: Curve, smoothed: boolean): uPlot.Series {
         stroke: fill,
         width: 1,
         dash: [2, 3],
-        points: { show: true, size: 7, stroke: fill, fill: themeColor('surface'), width: 1.75 },
+        // Many would hide the curve that they belong to.
+        points: {
+          show: curve.y.length <= MARKED_POINTS,
+          size: 7,
+          stroke: fill,
+          fill: themeColor('surface'),
+          width: 1.75,
+        },
       };
     }
     case 'abandoned':
@@ -97,7 +109,8 @@ function yAxis(look: ChartLook): uPlot.Axis {
   };
   // uPlot would leave out ticks of a logarithmic axis by rules of its own.
   const filter = (_: uPlot, ticks: number[]) => ticks;
-  return { ...axisLook(), values: words, filter, size: Y_AXIS_PX, space: 34 };
+  const axis: uPlot.Axis = { ...axisLook(), values: words, filter, size: Y_AXIS_PX, space: 34 };
+  return look.logY ? { ...axis, splits: (_, __, low, high) => logTicks(low, high) } : axis;
 }
 
 function axisLook(): uPlot.Axis {
@@ -146,6 +159,7 @@ export function chartOptions(
     ms: 1,
     padding: [6, 14, 0, 0],
     legend: { show: false },
+    focus: { alpha: look.picks ? 0.16 : 1 },
     scales: {
       x: { time: look.axis === 'time' && !look.xWords, range: xRange },
       y: { distr: look.logY ? 3 : 1, range: yRange },
@@ -157,6 +171,7 @@ export function chartOptions(
       sync: { key: look.sync, scales: ['x', null] },
       drag: { x: true, y: false, setScale: false },
       points: { size: 6 },
+      focus: { prox: look.picks ? PICK_PX : -1 },
       dataIdx: (chart, series, closest) => {
         const values = chart.data[series] as (number | null | undefined)[];
         return nearestDefined(values, closest, REACH) ?? closest;

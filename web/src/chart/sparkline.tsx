@@ -24,10 +24,19 @@ export function sparkPath(values: readonly JsonNumber[], width = WIDTH, height =
   return path;
 }
 
-export function Sparkline({ values, label }: { values: readonly JsonNumber[]; label: string }) {
+export function Sparkline({
+  values,
+  label,
+  color,
+}: {
+  values: readonly JsonNumber[];
+  label: string;
+  // Class of the run's colour.
+  color: string;
+}) {
   return (
     <svg
-      class="spark"
+      class={`spark ${color}`}
       viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
       role="img"
       aria-label={label}

@@ -13,7 +13,6 @@ import { duration } from '../format/time';
 import { flattenSpec, varyingKeys } from '../job/flatten_spec';
 import { unitOf, valueText } from '../job/panels';
 import { xText } from '../job/curve_panel';
-import { figuresOf } from '../job/progress';
 import { Link, query, setQuery } from '../router/router';
 import { AXES, SMOOTHINGS, jobPath, listIn, nextOf, parseCurveView } from '../router/url';
 import { JobBadge } from '../ui/badge';
@@ -21,10 +20,13 @@ import { Choice } from '../ui/choice';
 import { Icon } from '../ui/icon';
 import { useKeys } from '../ui/keyboard';
 import { Empty, Failure, Skeleton } from '../ui/notice';
-import { compareCurves, dashOf, type Run } from './runs';
+import { compareCurves, dashOf, runOrder, type Run } from './runs';
 
 const RUNS_MAX = 50;
 const REFRESH_MS = 10_000;
+const VALIDATION = 'val_loss';
+// They differ with every job and say nothing about it.
+const NAMES: ReadonlySet<string> = new Set(['name', 'checkpoint.dir']);
 
 const elapsed = (ms: number) => duration(ms / 1000);
 
@@ -47,12 +49,14 @@ function useRuns(references: readonly string[], key: string, search: Record<stri
     const abort = new AbortController();
     const one = async (reference: string): Promise<Run> => {
       const path = `/jobs/${encodeURIComponent(reference)}`;
-      const series = { keys: key, ...search } as Record<string, string>;
+      const keys = key === VALIDATION ? key : `${key},${VALIDATION}`;
+      const series = { keys, ...search } as Record<string, string>;
       const [job, answer] = await Promise.all([
         jobOf(reference, abort.signal),
         getJson<GetSeriesResponse>(`${path}/series`, series, abort.signal),
       ]);
-      return { job, series: answer.series[0] };
+      const of = (wanted: string) => answer.series.find((one) => one.key === wanted);
+      return { job, series: of(key), validation: of(VALIDATION) };
     };
     Promise.allSettled(references.map(one)).then(
       (answers) => {
@@ -97,17 +101,23 @@ function RunTable({
   reading,
   chosen,
   metric,
+  picked,
+  onPick,
 }: {
   runs: readonly Run[];
   reading: Reading | undefined;
   chosen: readonly string[];
   metric: string;
+  picked: number | undefined;
+  onPick: (run: number | undefined) => void;
 }) {
   const settings = runs.map(({ job }) => flattenSpec(job.spec, job.origins));
   const varying = varyingKeys(settings)
-    .filter((key) => key !== 'name')
+    .filter((key) => !NAMES.has(key))
     .slice(0, 12);
   const maps = settings.map((list) => new Map(list.map(({ key, value }) => [key, value])));
+  const byValue = query.value.get('order') === 'value';
+  const order = runOrder(runs, byValue);
   const remove = (job: Job) =>
     setQuery({
       jobs: chosen.filter((ref) => ref !== String(job.id) && ref !== job.name).join(','),
@@ -119,8 +129,15 @@ function RunTable({
           <tr>
             <th scope="col">Run</th>
             <th scope="col">State</th>
-            <th scope="col" class="right">
-              {reading ? 'At cursor' : metric}
+            <th scope="col" class="right" aria-sort={byValue ? 'ascending' : undefined}>
+              <button
+                type="button"
+                title="In the order of these values, or in that of the address"
+                onClick={() => setQuery({ order: byValue ? undefined : 'value' })}
+              >
+                {reading ? 'At cursor' : metric}
+                {byValue ? ' ↓' : ''}
+              </button>
             </th>
             <th scope="col" class="right">
               Validation
@@ -136,11 +153,19 @@ function RunTable({
           </tr>
         </thead>
         <tbody>
-          {runs.map(({ job, series }, index) => {
+          {order.map((index) => {
+            const { job, series, validation } = runs[index] as Run;
             const last = series?.last.at(-1);
+            const loss = validation?.last.at(-1);
             const value = reading ? reading.values[index] : last;
             return (
-              <tr key={job.id}>
+              <tr
+                key={job.id}
+                class={index === picked ? 'picked' : ''}
+                onMouseEnter={() => onPick(index)}
+                onMouseLeave={() => onPick(undefined)}
+                onFocusIn={() => onPick(index)}
+              >
                 <td>
                   <svg class="line-sample" viewBox="0 0 28 8" aria-hidden="true">
                     <path
@@ -160,7 +185,7 @@ function RunTable({
                 <td class="right">
                   {valueText(typeof value === 'number' ? value : undefined, unitOf(metric))}
                 </td>
-                <td class="right">{measured(figuresOf(job).validationLoss)}</td>
+                <td class="right">{measured(typeof loss === 'number' ? loss : undefined)}</td>
                 {varying.map((key) => (
                   <td key={key}>
                     <code class="value">{maps[index]?.get(key) ?? '—'}</code>
@@ -264,6 +289,7 @@ export function Compare() {
   const chosen = listIn(query.value, 'jobs').slice(0, RUNS_MAX);
   const metric = query.value.get('key') ?? 'loss';
   const [reading, setReading] = useState<Reading>();
+  const [picked, setPicked] = useState<number>();
   const { runs, error } = useRuns(chosen, metric, {
     x: view.axis,
     // Time counts from each run's own start, so a window on it cannot be asked for.
@@ -302,6 +328,7 @@ export function Compare() {
                     {view.axis === 'time' ? elapsed(reading.x) : xText(reading.x, view)}
                   </span>
                 )}
+                {picked !== undefined && <b>{curves[picked]?.label}</b>}
               </p>
             </header>
             <Chart
@@ -315,14 +342,24 @@ export function Compare() {
                 unit: unitOf(metric),
                 sync: 'compare',
                 window,
+                picks: true,
                 ...(view.axis === 'time' ? { xWords: elapsed } : {}),
               }}
               xOfMarker={() => undefined}
               onRead={setReading}
+              picked={picked}
+              onPick={setPicked}
               onZoom={(range) => setQuery({ from: range?.from, to: range?.to })}
             />
           </section>
-          <RunTable runs={runs} reading={reading} chosen={chosen} metric={metric} />
+          <RunTable
+            runs={runs}
+            reading={reading}
+            chosen={chosen}
+            metric={metric}
+            picked={picked}
+            onPick={setPicked}
+          />
         </>
       )}
     </>

@@ -6,6 +6,7 @@ import type { CurveView } from '../router/url';
 export interface Run {
   job: Job;
   series: Series | undefined;
+  validation?: Series | undefined;
 }
 
 // Colours repeat after eight runs; from then on dashes tell them apart.
@@ -46,4 +47,16 @@ export function compareCurves(
 function sinceStart(times: readonly number[]): number[] {
   const first = times[0] ?? 0;
   return times.map((time) => time - first);
+}
+
+// Indices of the runs as their table shows them: as given, or by their newest value, smallest
+// first; those without one last.
+export function runOrder(runs: readonly Run[], byValue: boolean): number[] {
+  const order = runs.map((_, index) => index);
+  if (!byValue) return order;
+  const value = (index: number) => {
+    const last = runs[index]?.series?.last.at(-1);
+    return typeof last === 'number' ? last : Infinity;
+  };
+  return order.sort((a, b) => value(a) - value(b) || a - b);
 }

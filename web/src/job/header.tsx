@@ -4,9 +4,13 @@ import { serverNow } from '../api/store';
 import type { GetJobResponse, Job } from '../api/types';
 import { ABSENT, count, measured, percent, short } from '../format/numbers';
 import { ago, clockTime, duration, fullTime } from '../format/time';
+import { Link } from '../router/router';
+import { jobPath } from '../router/url';
 import { JobBadge } from '../ui/badge';
+import { withCode } from '../ui/code_text';
 import { Icon } from '../ui/icon';
 import { JobActions } from './actions';
+import { lastLines } from './log_lines';
 import { figuresOf, newestAttempt, shapeText, wallSeconds } from './progress';
 import { ProgressBar } from './progress_bar';
 
@@ -26,6 +30,9 @@ function Figure({ name, value, note }: FigureProps) {
   );
 }
 
+// Of a failed rank's output: what it said at the very end is nearly always the reason.
+const LAST_LINES = 4;
+
 // The one sentence that someone who opens the page most wants: why it waits, or why it ended.
 function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
   const { pending } = response;
@@ -34,9 +41,9 @@ function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
       <p class="reason tone-wait">
         <Icon name="circle" />
         <span>
-          {pending.message}
+          {withCode(pending.message)}
           {pending.queue_position > 0 && ` Place ${pending.queue_position} in the queue.`}
-          {pending.advice && <span class="faint"> {pending.advice}</span>}
+          {pending.advice && <span class="faint"> {withCode(pending.advice)}</span>}
         </span>
       </p>
     );
@@ -45,11 +52,24 @@ function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
     job.verdict ?? (job.state === 'recovering' ? newestAttempt(job)?.verdict : undefined);
   if (!verdict || verdict.cause === 'completed') return null;
   const bad = verdict.cause !== 'stopped';
+  const words = bad ? lastLines(verdict.log_tail, LAST_LINES) : '';
   return (
-    <p class={`reason tone-${bad ? 'bad' : 'idle'}`}>
-      <Icon name={bad ? 'cross' : 'stop'} />
-      <span>{verdict.summary || verdict.cause}</span>
-    </p>
+    <>
+      <p class={`reason tone-${bad ? 'bad' : 'idle'}`}>
+        <Icon name={bad ? 'cross' : 'stop'} />
+        <span>{verdict.summary || verdict.cause}</span>
+      </p>
+      {words && (
+        <div class="last-words">
+          <pre tabIndex={0} aria-label="Its last lines">
+            {words}
+          </pre>
+          <Link href={`${jobPath(job.id, 'logs')}?ranks=${Math.max(0, verdict.rank)}`}>
+            Output of rank {Math.max(0, verdict.rank)}
+          </Link>
+        </div>
+      )}
+    </>
   );
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Ledger, LogLine, RankStatus, ReadLogPageResponse, Series } from '../api/types';
-import { compareCurves, dashOf } from '../compare/runs';
+import { compareCurves, dashOf, runOrder } from '../compare/runs';
 import { curvesOf } from '../chart/curves';
 import { diffSettings, flattenSpec, varyingKeys } from './flatten_spec';
 import { lanesOf, sharesOf } from './lanes';
@@ -245,6 +245,15 @@ describe('compared runs', () => {
   it('counts time from the start of each run', () => {
     const curves = compareCurves([run(1, [1000, 1500])], { logY: false, axis: 'time' }, curvesOf);
     expect(curves[0]?.x).toEqual([0, 500]);
+  });
+
+  it('orders runs by their newest value, those without one last', () => {
+    const runs = [run(1, [5, 6]), run(2), run(3, [2])].map((one) => ({
+      ...one,
+      series: one.series && { ...one.series, last: one.series.x },
+    }));
+    expect(runOrder(runs, true)).toEqual([2, 0, 1]);
+    expect(runOrder(runs, false)).toEqual([0, 1, 2]);
   });
 
   it('tells runs of the same colour apart by dashes', () => {

@@ -87,3 +87,12 @@ export function markMatches(text: string, wanted: string): [string, boolean][] {
 // Colour codes of terminals say nothing here.
 const ESCAPES = /\u001b\[[0-9;?]*[A-Za-z]/g;
 export const withoutEscapes = (text: string) => text.replace(ESCAPES, '');
+
+// The end of some output: its last lines that say something.
+export function lastLines(text: string, amount: number): string {
+  return withoutEscapes(text)
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .slice(-amount)
+    .join('\n');
+}

@@ -30,7 +30,7 @@ function LogRow({
       <span class="log-time" title={fullTime(line.time_ms)}>
         {clockTime(line.time_ms, Date.now())}
       </span>
-      <span class="log-rank">
+      <span class="log-rank" title={`attempt ${line.epoch}, rank ${line.rank}`}>
         {line.epoch}.{line.rank}
       </span>
       <span class="log-text">

@@ -23,6 +23,9 @@ import {
 import { figuresOf } from './progress';
 
 const REFRESH_MS = 2_000;
+// More ranks than this are drawn small.
+const DENSE_FROM = 256;
+const SLOW_NAMED = 6;
 
 const coordinates = (rank: RankStatus) =>
   `tp ${rank.tp} · cp ${rank.cp} · dp ${rank.dp} · pp ${rank.pp}`;
@@ -97,25 +100,30 @@ function HeatLegend({ median }: { median: number }) {
 function Stragglers({
   ranks,
   names,
+  onChoose,
 }: {
   ranks: readonly RankStatus[];
   names: Record<string, string>;
+  onChoose: (rank: number) => void;
 }) {
   const slow = stragglers(ranks);
   if (slow.length === 0) return null;
   return (
-    <p class="reason tone-warn">
+    <p class="reason stragglers">
       <Icon name="warn" />
       <span>
         {plural(slow.length, 'slow rank')}:{' '}
-        {slow
-          .slice(0, 5)
-          .map(
-            ({ rank, ratio }) =>
-              `${rank.rank} on ${nodeName(rank.node_id, names)} (${ratio.toFixed(2)}×)`,
-          )
-          .join(', ')}
-        {slow.length > 5 && ' …'}
+        {slow.slice(0, SLOW_NAMED).map(({ rank, ratio }) => (
+          <button
+            key={rank.rank}
+            type="button"
+            class="quiet"
+            onClick={() => onChoose(rank.rank)}
+          >
+            {rank.rank} on {nodeName(rank.node_id, names)} ({ratio.toFixed(2)}×)
+          </button>
+        ))}
+        {slow.length > SLOW_NAMED && `and ${slow.length - SLOW_NAMED} more`}
       </span>
     </p>
   );
@@ -143,7 +151,7 @@ function RankMap({ answer, by }: { answer: ListRanksResponse; by: Grouping }) {
         <section key={group.name} class="rank-group">
           <h2>
             {by === 'node' ? nodeName(group.name, names) : group.name}
-            <span class="faint"> {plural(group.ranks.length, 'rank')}</span>
+            <span class="faint rank-amount"> {plural(group.ranks.length, 'rank')}</span>
           </h2>
           <div class="rank-cells">
             {group.ranks.map((rank) => cell(rank, median, rank.rank === detail?.rank))}
@@ -154,9 +162,9 @@ function RankMap({ answer, by }: { answer: ListRanksResponse; by: Grouping }) {
   );
   return (
     <>
-      <Stragglers ranks={ranks} names={names} />
+      <Stragglers ranks={ranks} names={names} onChoose={setChosen} />
       <div class="rank-view">
-        <div class="rank-groups" onClick={choose}>
+        <div class={`rank-groups ${ranks.length > DENSE_FROM ? 'dense' : ''}`} onClick={choose}>
           {groups}
         </div>
         {detail && <Detail rank={detail} names={names} />}

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { asRequestError, getJson, isAbort, type RequestError } from '../api/client';
 import { live, reconnects, serverNow } from '../api/store';
 import type { Job, JobOrder, JobState, ListJobsResponse } from '../api/types';
-import { count, measured, percent } from '../format/numbers';
+import { ABSENT, count, measured, percent } from '../format/numbers';
 import { ago, duration, fullTime } from '../format/time';
 import { JOB_LOOK } from '../format/words';
 import { figuresOf, shapeText, wallSeconds } from '../job/progress';
@@ -126,6 +126,8 @@ const columns = (chosen: ReadonlySet<number>, toggle: (id: number) => void): Col
     sort: 'progress',
     cell: (job) => {
       const { step, done } = figuresOf(fresh(job));
+      // The list knows no steps of jobs that ended long ago.
+      if (step === 0) return ABSENT;
       return (
         <>
           {count(step)} {done !== undefined && <span class="faint">{percent(done, 0)}</span>}

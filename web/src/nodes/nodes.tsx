@@ -7,6 +7,7 @@ import { bytes, plural } from '../format/numbers';
 import { ago } from '../format/time';
 import { Confirm } from '../job/actions';
 import { Slots } from '../overview/cluster_map';
+import { troubledFirst, troublesOf } from '../overview/node_trouble';
 import { query, setQuery } from '../router/router';
 import { NodeBadge } from '../ui/badge';
 import { matching } from '../ui/matching';
@@ -111,15 +112,25 @@ export function Nodes() {
   const [asked, setAsked] = useState<Node>();
   const nodes = nodeList.value;
   const text = query.value.get('node') ?? '';
-  const shown = nodes && matching(nodes, (n) => `${n.name} ${n.state} ${deviceText(n)}`, text);
+  const words = (n: Node) =>
+    `${n.name} ${n.state} ${n.cordoned ? 'cordoned' : ''} ${n.address} ${deviceText(n)}`;
+  // In the order given by relevance while someone searches, else what needs a look first.
+  const shown = nodes && (text ? matching(nodes, words, text) : troubledFirst(nodes));
   return (
     <>
       <div class="page-head">
         <h1>Nodes {nodes && <span class="number">{nodes.length}</span>}</h1>
+        {nodes && troublesOf(nodes).length > 0 && (
+          <p class="faint">
+            {troublesOf(nodes)
+              .map(([word, amount]) => `${amount} ${word}`)
+              .join(', ')}
+          </p>
+        )}
         {nodes && nodes.length > 1 && (
           <input
             type="search"
-            placeholder="Filter nodes"
+            placeholder="Filter: name, state, device"
             aria-label="Filter nodes"
             value={text}
             onInput={(event) => setQuery({ node: event.currentTarget.value })}

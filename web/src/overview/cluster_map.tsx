@@ -2,13 +2,17 @@
 import { jobNames, live, nodeList } from '../api/store';
 import type { Node } from '../api/types';
 import { runColorName } from '../chart/colors';
-import { plural } from '../format/numbers';
+import { count, plural } from '../format/numbers';
 import { Link, navigate } from '../router/router';
 import { jobPath } from '../router/url';
 import { NodeBadge } from '../ui/badge';
 import { CommandLine } from '../ui/copy';
 import { Empty, Skeleton } from '../ui/notice';
 import { holdingText, holdingsOf, rowsOf } from './holdings';
+import { inTrouble, troublesOf } from './node_trouble';
+
+// More nodes than this are drawn small.
+const DENSE_FROM = 32;
 
 const workerLine = () => `trainyard-worker --controller ${location.hostname}:7070 --data-dir DIR`;
 
@@ -58,7 +62,7 @@ export function Slots({ node }: { node: Node }) {
 
 function MapNode({ node }: { node: Node }) {
   const used = node.slot_uses.filter(({ job_id: id }) => id !== 0).length;
-  const plain = node.state === 'ready' && !node.cordoned;
+  const plain = !inTrouble(node);
   return (
     <li class={`map-node state-${node.state} ${node.cordoned ? 'cordoned' : ''}`}>
       <p>
@@ -79,13 +83,17 @@ function MapNode({ node }: { node: Node }) {
 function summary(nodes: readonly Node[]): string {
   const slots = nodes.flatMap((node) => node.slot_uses);
   const used = slots.filter(({ job_id: id }) => id !== 0).length;
-  return `${plural(nodes.length, 'node')}, ${used} of ${plural(slots.length, 'slot')} in use`;
+  return [
+    plural(nodes.length, 'node'),
+    ...troublesOf(nodes).map(([word, amount]) => `${amount} ${word}`),
+    `${count(used)} of ${plural(slots.length, 'slot')} in use`,
+  ].join(', ');
 }
 
 export function ClusterMap() {
   const nodes = nodeList.value;
   return (
-    <section class="card" aria-labelledby="cluster-title">
+    <section class="card map-card" aria-labelledby="cluster-title">
       <header>
         <h2 id="cluster-title">Cluster</h2>
         {nodes && nodes.length > 0 && <p class="faint">{summary(nodes)}</p>}
@@ -98,7 +106,7 @@ export function ClusterMap() {
         </Empty>
       )}
       {nodes && nodes.length > 0 && (
-        <ul class="map">
+        <ul class={`map ${nodes.length > DENSE_FROM ? 'dense' : ''}`}>
           {nodes.map((node) => (
             <MapNode key={node.id} node={node} />
           ))}

@@ -3,6 +3,7 @@ import { clock } from '../api/store';
 import type { GetSeriesResponse, Job } from '../api/types';
 import { Sparkline } from '../chart/sparkline';
 import { useLoad } from '../ui/load';
+import { jobColor } from './cluster_map';
 
 const BUCKETS = 60;
 const REFRESH_MS = 10_000;
@@ -37,7 +38,9 @@ export function JobSpark({ job }: { job: Job }) {
   const values = data?.series[0]?.last ?? [];
   return (
     <span ref={host} class="spark-host">
-      {values.length > 1 && <Sparkline values={values} label={`Loss of ${job.name} so far`} />}
+      {values.length > 1 && (
+        <Sparkline values={values} label={`Loss of ${job.name} so far`} color={jobColor(job.id)} />
+      )}
     </span>
   );
 }

@@ -12,6 +12,7 @@ import { ProgressBar } from '../job/progress_bar';
 import { hasEnded } from '../api/live';
 import { jobList } from '../api/store';
 import { JobBadge } from '../ui/badge';
+import { withCode } from '../ui/code_text';
 import { CommandLine } from '../ui/copy';
 import { Empty, Skeleton } from '../ui/notice';
 import { ClusterMap, jobColor } from './cluster_map';
@@ -110,7 +111,9 @@ function Waiting() {
                   {job.state !== 'queued' && <JobBadge state={job.state} />}
                   <span class="faint end">{shapeText(job)}</span>
                 </p>
-                <p class="faint">{reason?.message ?? 'Its attempt is being cleared.'}</p>
+                <p class="faint">
+                  {reason ? withCode(reason.message) : 'Its attempt is being cleared.'}
+                </p>
               </li>
             );
           })}

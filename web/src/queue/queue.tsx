@@ -7,6 +7,7 @@ import { shapeText } from '../job/progress';
 import { Link } from '../router/router';
 import { jobPath } from '../router/url';
 import { JobBadge } from '../ui/badge';
+import { withCode } from '../ui/code_text';
 import { Empty, Skeleton } from '../ui/notice';
 
 function QueueRow({ job }: { job: Job }) {
@@ -26,8 +27,8 @@ function QueueRow({ job }: { job: Job }) {
           <JobBadge state={job.state} />
           {reason && <span class="code">{plainWords(reason.code)}</span>}
         </p>
-        <p>{reason?.message ?? 'Its attempt is being cleared.'}</p>
-        {reason?.advice && <p class="faint">{reason.advice}</p>}
+        <p>{reason ? withCode(reason.message) : 'Its attempt is being cleared.'}</p>
+        {reason?.advice && <p class="faint">{withCode(reason.advice)}</p>}
       </div>
       <dl>
         <div>

@@ -1,0 +1,42 @@
+#include "controller/api/stored_progress.h"
+
+#include <algorithm>
+
+#include "proto/support/status_macros.h"
+
+namespace trainyard::controller {
+namespace {
+
+void SetField(const v1::Series& series, v1::Progress& progress) {
+  if (series.steps().empty()) return;
+  const double value = series.last(series.last_size() - 1);
+  const int64_t time_ms = series.times_ms(series.times_ms_size() - 1);
+  if (series.key() == "val_loss") {
+    progress.set_validation_loss(value);
+    return;
+  }
+  if (series.key() == "loss") progress.set_loss(value);
+  if (series.key() == "tokens_per_second") progress.set_tokens_per_second(value);
+  if (series.key() == "step_seconds") progress.set_step_seconds(value);
+  progress.set_step(std::max(progress.step(), series.steps(series.steps_size() - 1)));
+  progress.set_time_ms(std::max(progress.time_ms(), time_ms));
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<v1::Progress>> StoredProgress(const v1::Job& job,
+                                                           MetricStore& metrics) {
+  SeriesQuery query;
+  query.job_id = job.id();
+  query.keys = {"loss", "tokens_per_second", "step_seconds", "val_loss"};
+  // One bucket: its last value is the newest.
+  query.buckets = 1;
+  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<v1::Series> series, metrics.Read(query));
+  v1::Progress progress;
+  for (const v1::Series& one : series) SetField(one, progress);
+  if (progress.step() == 0) return std::nullopt;
+  progress.set_total_steps(job.spec().train().steps());
+  return progress;
+}
+
+}  // namespace trainyard::controller

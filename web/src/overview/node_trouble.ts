@@ -1,0 +1,30 @@
+// Nodes that take no ranks, and why. Pure.
+import type { Node } from '../api/types';
+
+type Trouble = 'lost' | 'suspect' | 'cordoned';
+
+const WORST_FIRST: readonly Trouble[] = ['lost', 'suspect', 'cordoned'];
+
+function troubleOf(node: Node): Trouble | undefined {
+  if (node.state === 'lost' || node.state === 'suspect') return node.state;
+  return node.cordoned ? 'cordoned' : undefined;
+}
+
+export const inTrouble = (node: Node) => troubleOf(node) !== undefined;
+
+// How many nodes have each, worst first; none that is zero.
+export function troublesOf(nodes: readonly Node[]): [Trouble, number][] {
+  return WORST_FIRST.map((word): [Trouble, number] => [
+    word,
+    nodes.filter((node) => troubleOf(node) === word).length,
+  ]).filter(([, amount]) => amount > 0);
+}
+
+// Those in trouble first, worst first; else in the order given.
+export function troubledFirst(nodes: readonly Node[]): Node[] {
+  const rank = (node: Node) => {
+    const trouble = troubleOf(node);
+    return trouble ? WORST_FIRST.indexOf(trouble) : WORST_FIRST.length;
+  };
+  return [...nodes].sort((a, b) => rank(a) - rank(b));
+}

@@ -1,0 +1,6 @@
+// What stands between backticks in a sentence of the controller is a command or a setting.
+import type { ComponentChildren } from 'preact';
+
+export function withCode(text: string): ComponentChildren {
+  return text.split('`').map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part));
+}
