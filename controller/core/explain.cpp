@@ -35,9 +35,9 @@ int JobsBefore(const ClusterState& state, int64_t job_id, Timestamp now) {
 
 // The queue is not empty.
 const JobEntry& HeadOfQueue(const ClusterState& state, Timestamp now) {
-  return state.jobs.at(*std::find_if(
-      state.pending_jobs.begin(), state.pending_jobs.end(),
-      [&](const int64_t id) { return Queues(state.jobs.at(id), now); }));
+  return state.jobs.at(
+      *std::find_if(state.pending_jobs.begin(), state.pending_jobs.end(),
+                    [&](const int64_t id) { return Queues(state.jobs.at(id), now); }));
 }
 
 // "24 of 40 gpu slots are taken; node-3 is suspect (silent for 3.2 s)".

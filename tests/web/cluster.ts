@@ -126,6 +126,8 @@ export class LiveCluster extends Cluster {
         '--cpu-slots',
         '1',
         '--stop-ranks-on-exit',
+        '--metrics-listen',
+        'off',
       ]);
     }
     await until('nodes', async () => {

@@ -17,9 +17,9 @@ const programs = process.env['TRAINYARD_BIN'] ?? '';
 const median = (values: number[]) => [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
 
 function tell(name: string, times: number[], unit = 'ms'): void {
-  const all = times.map((t) => t.toFixed(unit === 'ms' ? 0 : 2)).join(' ');
+  const all = times.map((time) => time.toFixed(0)).join(' ');
   const load = loadavg()[0]?.toFixed(1);
-  console.log(`${name}: median ${median(times).toFixed(unit === 'ms' ? 0 : 2)} ${unit}, of ${all}; load ${load}`);
+  console.log(`${name}: median ${median(times).toFixed(0)} ${unit} of ${all}; load ${load}`);
 }
 
 // What must stand in the document: so many elements, the first of which has this text.
@@ -179,7 +179,8 @@ describe.runIf(process.env['MEASURE'] && base !== '')('from click to pixel', () 
       };
       const { steps = [], times_ms: times = [] } = series[0] ?? {};
       const written = new Map(steps.map((step, index) => [step, times[index] ?? 0]));
-      const ages = seen.flatMap(([step, at]) => (written.has(step) ? [at - written.get(step)!] : []));
+      const known = seen.filter(([step]) => written.has(step));
+      const ages = known.map(([step, at]) => at - written.get(step)!);
       tell('metric emitted to pixel', ages);
       await context.close();
     } finally {
@@ -208,7 +209,10 @@ describe.runIf(process.env['MEASURE'] && base !== '')('what open pages cost', ()
     const without = await share();
     let bytes = 0;
     const streams = Array.from({ length: 200 }, () => {
-      const request = get(base + path, (answer) => answer.on('data', (data) => (bytes += data.length)));
+      const count = (data: Buffer) => {
+        bytes += data.length;
+      };
+      const request = get(base + path, (answer) => answer.on('data', count));
       request.on('error', () => undefined);
       return request;
     });
@@ -216,8 +220,9 @@ describe.runIf(process.env['MEASURE'] && base !== '')('what open pages cost', ()
     bytes = 0;
     const withThem = await share();
     console.log(
-      `200 streams: controller ${without.toFixed(1)} % of a core without, ${withThem.toFixed(1)} % with; ` +
-        `${(bytes / 15 / 200 / 1e3).toFixed(1)} kB/s each`,
+      `200 streams: controller ${without.toFixed(1)} % of a core without them, ` +
+        `${withThem.toFixed(1)} % with; ${(bytes / 15 / 200 / 1e3).toFixed(1)} kB/s each; ` +
+        `load ${loadavg()[0]?.toFixed(1)}`,
     );
     for (const request of streams) request.destroy();
   }, 120_000);

@@ -43,7 +43,8 @@ describe.runIf(base !== '')('pages', () => {
   describe('overview', () => {
     it('shows what runs, what waits and why, and who holds which slot', async () => {
       const page = await visit('/');
-      await page.getByText(/^136 nodes, 1 lost, 1 cordoned, 1,0\d\d of 1,088 slots in use$/).waitFor();
+      const summary = /^136 nodes, 1 lost, 1 cordoned, 1,0\d\d of 1,088 slots in use$/;
+      await page.getByText(summary).waitFor();
       await page.getByText(/^needs 6 nodes/).waitFor();
       expect(await page.locator('.map-node').count()).toBe(136);
       // One link for the ranks of a job on a node.

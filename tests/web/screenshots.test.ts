@@ -1,4 +1,5 @@
-// Pictures of every page for people to look at: SCREENSHOTS=DIR [PAGES=a,b] tests/web/run.sh screenshots
+// Pictures of every page for people to look at:
+// SCREENSHOTS=DIR [PAGES=a,b] tests/web/run.sh screenshots
 import { mkdirSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';

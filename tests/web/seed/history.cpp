@@ -339,8 +339,8 @@ void History::WriteOutput(int64_t job, int rank, int64_t bytes) {
   std::vector<controller::LogBatch> batches;
   for (const int64_t end = offsets_[stream] + bytes; offsets_[stream] < end;) {
     const std::size_t at = static_cast<std::size_t>(offsets_[stream]) % block.size();
-    const std::string slice = block.substr(
-        at, std::min(kSlice, static_cast<std::size_t>(end - offsets_[stream])));
+    const std::string slice =
+        block.substr(at, std::min(kSlice, static_cast<std::size_t>(end - offsets_[stream])));
     batches.push_back({stream, offsets_[stream], now_, slice});
     offsets_[stream] += static_cast<int64_t>(slice.size());
     if (batches.size() < kSlicesPerAppend && offsets_[stream] < end) continue;

@@ -86,8 +86,8 @@ int64_t Submit(History& history, const std::string& name, const std::vector<std:
   return history.Submit(written.spec, written.origins, user);
 }
 
-const std::vector<std::string> kOneSlot = {"resources.nodes=1", "resources.slots_per_node=1",
-                                           "layout.tp=1", "train.global_batch=4",
+const std::vector<std::string> kOneSlot = {"resources.nodes=1",     "resources.slots_per_node=1",
+                                           "layout.tp=1",           "train.global_batch=4",
                                            "train.seq_length=2048", "schedule.warmup_steps=20"};
 
 std::vector<std::string> OneSlot(std::vector<std::string> more) {
@@ -159,8 +159,7 @@ void AddFinished(History& history) {
 }
 
 void AddFailed(History& history) {
-  const int64_t job =
-      Submit(history, "tokenizer-check", OneSlot({"train.steps=2000"}), "grace");
+  const int64_t job = Submit(history, "tokenizer-check", OneSlot({"train.steps=2000"}), "grace");
   history.Start(job);
   history.Train(job, 37);
   history.Fail(job, 0, 65, 0,
@@ -199,10 +198,9 @@ int64_t AddRestarted(History& history) {
 
 // A rank that keeps failing waits out a long backoff; one node is cordoned, one is lost.
 void AddTrouble(History& history) {
-  const int64_t crashing =
-      Submit(history, "vision-adapter",
-             OneSlot({"train.steps=4000", "restart.backoff=8h", "restart.backoff_max=9h"}),
-             "barbara");
+  const int64_t crashing = Submit(
+      history, "vision-adapter",
+      OneSlot({"train.steps=4000", "restart.backoff=8h", "restart.backoff_max=9h"}), "barbara");
   history.Start(crashing);
   history.Train(crashing, 120);
   history.Fail(crashing, 0, 1, 0, "OSError: [Errno 5] Input/output error: '/data/laion/0412'\n");
@@ -213,15 +211,13 @@ void AddTrouble(History& history) {
 // What runs, waits and is broken at the end.
 void AddPresent(History& history, const Options& options) {
   const int64_t restarted = AddRestarted(history);
-  const int64_t big = Submit(
-      history, "dense-405b",
-      {absl::StrCat("resources.nodes=", options.big_nodes), "layout.tp=8", "layout.pp=8",
-       "train.global_batch=2048", "train.steps=120000"});
+  const int64_t big = Submit(history, "dense-405b",
+                             {absl::StrCat("resources.nodes=", options.big_nodes), "layout.tp=8",
+                              "layout.pp=8", "train.global_batch=2048", "train.steps=120000"});
   history.Start(big);
-  const int64_t small =
-      Submit(history, "llama3-1b-wsd",
-             {"resources.nodes=1", "train.global_batch=16", "train.steps=20000",
-              "schedule.kind=wsd", "schedule.decay_steps=4000"});
+  const int64_t small = Submit(history, "llama3-1b-wsd",
+                               {"resources.nodes=1", "train.global_batch=16", "train.steps=20000",
+                                "schedule.kind=wsd", "schedule.decay_steps=4000"});
   history.Start(small);
   AddTrouble(history);
   for (int64_t step = history.CatchUp(restarted) / 500 * 500 + 500;

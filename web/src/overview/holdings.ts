@@ -15,8 +15,8 @@ export function holdingsOf(uses: Node['slot_uses']): Holding[] {
   const holdings: Holding[] = [];
   uses.forEach(({ job_id: jobId, rank }, index) => {
     const last = holdings.at(-1);
-    const follows = last && last.jobId === jobId && (jobId === 0 || rank === last.rank + last.count);
-    if (follows) last.count++;
+    const next = last && (jobId === 0 || rank === last.rank + last.count);
+    if (next && last.jobId === jobId) last.count++;
     else holdings.push({ jobId, first: index, count: 1, rank });
   });
   return holdings;

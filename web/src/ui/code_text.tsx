@@ -2,5 +2,6 @@
 import type { ComponentChildren } from 'preact';
 
 export function withCode(text: string): ComponentChildren {
-  return text.split('`').map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part));
+  const parts = text.split('`');
+  return parts.map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part));
 }
