@@ -20,6 +20,10 @@ using Clock = std::chrono::steady_clock;
 // A gang's ranks start within seconds of each other; this leaves room for slow file systems.
 constexpr std::chrono::seconds kRendezvousTimeout{300};
 
+// How long a save that is due waits for the one before. Afterwards training goes on, and the save
+// begins at the first step at which every rank is free for it.
+constexpr std::chrono::milliseconds kSavePatience{2000};
+
 double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -115,6 +119,7 @@ void Trainer::OpenCheckpoints() {
   options.resumed_from = env_.resume_from;
   options.on_event = [this](const CheckpointEvent& event) { OnCheckpointEvent(event); };
   checkpoints_ = std::make_unique<CheckpointWriter>(std::move(options));
+  checkpoints_->Reserve(Chunks());
 }
 
 void Trainer::PrintHeader(const std::string& resumed_from) {
@@ -156,9 +161,7 @@ ExitCode Trainer::Run() {
     if (last || outcome.stop || IsDue(config_.train.log_every_steps)) Log(outcome);
     if (outcome.stop) return Finish(ExitCode::kTerminated);
     if (IsDue(config_.evaluation.every_steps)) Evaluate();
-    if (!last && (outcome.save || IsDue(config_.checkpoint.every_steps))) {
-      Save(SaveKind::kPeriodic);
-    }
+    if (!last) SaveIfDue(outcome.save);
   }
   if (evaluator_ && evaluated_step_ != state_.step) Evaluate();
   return Finish(ExitCode::kOk);
@@ -179,6 +182,7 @@ Trainer::StepOutcome Trainer::RunStep() {
   CheckFinite(outcome);
   outcome.learning_rate =
       LearningRate(config_.schedule, config_.optimizer, config_.train.steps, state_.step + 1);
+  checkpoints_->HoldBackChanges();
   optimizer_.Step(state_.step + 1, outcome.learning_rate,
                   ClipScale(outcome.grad_norm, config_.optimizer.clip_grad));
   ++state_.step;
@@ -264,13 +268,37 @@ void Trainer::Evaluate() {
   EnterPhase("train");
 }
 
+void Trainer::SaveIfDue(bool asked_for) {
+  const bool begins = asked_for || IsDue(config_.checkpoint.every_steps);
+  if (!begins && save_due_since_ < 0) return;
+  const bool late = save_due_since_ >= 0;
+  if (!late) save_due_since_ = state_.step;
+  if (MaySave(late ? std::chrono::milliseconds(0) : kSavePatience)) {
+    Save(SaveKind::kPeriodic);
+  } else if (!late && env_.rank == 0) {
+    telemetry_.WriteAlert(state_.step, "checkpoint_late",
+                          "The checkpoint before is still being written to " + env_.checkpoint_dir +
+                              ": this one follows once it is done. Save less often or use faster "
+                              "storage.");
+  }
+}
+
+// Every rank must come to the same answer: a save takes all of them.
+bool Trainer::MaySave(std::chrono::milliseconds patience) {
+  const double busy = checkpoints_->WaitUntilIdle(patience) ? 0 : 1;
+  return SumOverMembers(*data_parallel_, {busy}, device_)[0] == 0;
+}
+
+std::vector<TensorChunk> Trainer::Chunks() {
+  return CheckpointChunks(model_.parameters(), optimizer_, data_parallel_->rank(),
+                          data_parallel_->size());
+}
+
 void Trainer::Save(SaveKind kind) {
   EnterPhase("checkpoint");
-  checkpoints_->Save(state_.step, TrainingStateToJson(state_, config_),
-                     CheckpointChunks(model_.parameters(), optimizer_, data_parallel_->rank(),
-                                      data_parallel_->size()),
-                     kind);
+  checkpoints_->Save(state_.step, TrainingStateToJson(state_, config_), Chunks(), kind);
   saved_step_ = state_.step;
+  save_due_since_ = -1;
   if (!config_.checkpoint.async) checkpoints_->Finish();
   EnterPhase("train");
 }

@@ -71,7 +71,10 @@ class Trainer {
   void CheckFinite(const StepOutcome& outcome);
   void Log(const StepOutcome& outcome);
   void Evaluate();
+  void SaveIfDue(bool asked_for);
+  bool MaySave(std::chrono::milliseconds patience);
   void Save(SaveKind kind);
+  std::vector<TensorChunk> Chunks();
   ExitCode Finish(ExitCode code);
   void EnterPhase(const char* phase);
   bool IsDue(int64_t every_steps) const;
@@ -98,6 +101,7 @@ class Trainer {
   int64_t first_sample_ = 0;  // Samples used then.
   int64_t saved_step_ = -1;   // Newest step that was handed to the writer.
   int64_t evaluated_step_ = -1;
+  int64_t save_due_since_ = -1;  // Step whose periodic save is yet to be begun, or -1.
   std::unique_ptr<CheckpointWriter> checkpoints_;
   std::unique_ptr<Prefetcher> prefetcher_;
   Interval interval_;

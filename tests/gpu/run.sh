@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the trainer against a CUDA LibTorch and trains 20 steps on one GPU and on two (NCCL).
 #   tests/gpu/run.sh TOKENS_DIRECTORY [REPORT_DIRECTORY]
+# MICRO_BATCH, STEPS and SAVE_EVERY change the run; SCRATCH is where its checkpoints go.
 # Needs: CUDA toolkit, cmake >= 3.25, ninja, a python3 whose torch wheel (2.6 or newer) is CUDA;
 # TRAINYARD_HEADERS=DIR names a folder with nlohmann/json.hpp and xxhash.h where they are not
 # installed.
@@ -21,10 +22,10 @@ cmake --preset gpu -DCMAKE_PREFIX_PATH="$torch_prefix" -DNLOHMANN_JSON_INCLUDE="
 cmake --build build/gpu >>"$report/build.log" 2>&1 ||
   { grep -E 'error|Error' "$report/build.log" | head -n 40; exit 1; }
 
-micro_batch=${MICRO_BATCH:-4}
+micro_batch=${MICRO_BATCH:-4} steps=${STEPS:-20} save_every=${SAVE_EVERY:-10}
 trainer=$PWD/build/gpu/bin/trainyard-trainer
 
-# spec GPUS: LLaMA-3 1.5B's shape at sequence length 2048 on that many GPUs, 20 steps.
+# spec GPUS: LLaMA-3 1.5B's shape at sequence length 2048 on that many GPUs.
 spec() {
   cat <<JSON
 {"name": "llama3-1.5b-smoke",
@@ -36,13 +37,13 @@ spec() {
            "num_query_groups": 8, "vocab_size": 128256, "rotary_base": 500000, "norm_epsilon": 1e-5,
            "untie_embeddings_and_output_weights": true, "init_method_std": 0.02},
  "data": {"path": "$tokens", "seed": 1234},
- "train": {"seq_length": 2048, "global_batch": $((micro_batch * 2)), "steps": 20,
+ "train": {"seq_length": 2048, "global_batch": $((micro_batch * 2)), "steps": $steps,
            "precision": "bf16", "seed": 1234, "log_every_steps": 1},
  "optimizer": {"lr": 3e-4, "min_lr": 3e-5, "weight_decay": 0.1, "adam_beta1": 0.9,
                "adam_beta2": 0.95, "adam_eps": 1e-8, "clip_grad": 1.0},
  "schedule": {"kind": "cosine", "warmup_steps": 5},
  "evaluation": {"every_steps": 20, "samples": 8},
- "checkpoint": {"every_steps": 10, "keep_last": 1, "keep_every_steps": 0, "async": true},
+ "checkpoint": {"every_steps": $save_every, "keep_last": 1, "keep_every_steps": 0, "async": true},
  "restart": {}, "stop_grace": "60s"}
 JSON
 }

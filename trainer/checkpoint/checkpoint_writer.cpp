@@ -1,7 +1,5 @@
 #include "trainer/checkpoint/checkpoint_writer.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -9,8 +7,6 @@
 #include <filesystem>
 #include <mutex>
 #include <numeric>
-#include <optional>
-#include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -34,54 +30,6 @@ double SecondsSince(Clock::time_point start) {
 
 // A rank that cannot write says so under this name, for rank 0 to stop waiting.
 std::string RankFailedName(int rank) { return RankEntriesName(rank) + ".failed"; }
-
-void CheckChunk(const TensorChunk& chunk) {
-  if (IsInside({chunk.offset, chunk.tensor.sizes().vec()}, chunk.global_shape)) return;
-  throw TrainerError(ExitCode::kInternal, "checkpoint: chunk at " + ToText(chunk.offset) +
-                                              " shape " + ToText(chunk.tensor.sizes().vec()) +
-                                              " is outside tensor " + chunk.name + " of shape " +
-                                              ToText(chunk.global_shape));
-}
-
-// Host memory that survives from save to save: pinning pages anew each time would cost more than
-// the copy.
-class HostCopy {
- public:
-  // Chunks without elements are left out: an uneven split gives some ranks nothing of a tensor.
-  void Take(const std::vector<TensorChunk>& chunks) {
-    const torch::NoGradGuard no_grad;
-    std::vector<TensorChunk> previous = std::move(chunks_);
-    chunks_.clear();
-    std::set<int64_t> devices;
-    for (const TensorChunk& chunk : chunks) {
-      CheckChunk(chunk);
-      if (chunk.tensor.numel() == 0) continue;
-      const size_t place = chunks_.size();
-      torch::Tensor host = place < previous.size() ? previous[place].tensor : torch::Tensor();
-      chunks_.push_back({chunk.name, chunk.global_shape, chunk.offset, CopyOf(chunk.tensor, host)});
-      if (chunk.tensor.is_cuda()) devices.insert(chunk.tensor.get_device());
-    }
-    for (const int64_t device : devices) torch::cuda::synchronize(device);
-  }
-
-  const std::vector<TensorChunk>& chunks() const { return chunks_; }
-
- private:
-  static torch::Tensor CopyOf(const torch::Tensor& tensor, torch::Tensor host) {
-    const bool fits = host.defined() && host.sizes() == tensor.sizes() &&
-                      host.scalar_type() == tensor.scalar_type() &&
-                      (!tensor.is_cuda() || host.is_pinned());
-    if (!fits) {
-      host = torch::empty(
-          tensor.sizes(),
-          torch::TensorOptions().dtype(tensor.scalar_type()).pinned_memory(tensor.is_cuda()));
-    }
-    host.copy_(tensor.detach(), /*non_blocking=*/tensor.is_cuda());
-    return host;
-  }
-
-  std::vector<TensorChunk> chunks_;
-};
 
 // One save on its way to the disk.
 struct SaveJob {
@@ -117,7 +65,7 @@ class CheckpointWriter::Impl {
               const std::vector<TensorChunk>& chunks, SaveKind kind) {
     const Clock::time_point start = Clock::now();
     Finish();
-    host_.Take(chunks);
+    host_.Begin(chunks);
     ++saves_;
     SaveJob job;
     job.step = step;
@@ -126,9 +74,23 @@ class CheckpointWriter::Impl {
     job.temporary = options_.directory + "/" + TemporaryName(step, options_.epoch, saves_);
     job.start = start;
     job.blocking_seconds = SecondsSince(start);
-    Reach(SavePhase::kCopied);
-    thread_ = std::thread([this, job] { Run(job); });
-    return SecondsSince(start);
+    in_flight_ = true;
+    thread_ = std::thread([this, job] {
+      Run(job);
+      const std::lock_guard<std::mutex> lock(mutex_);
+      in_flight_ = false;
+      idle_.notify_all();
+    });
+    return job.blocking_seconds;
+  }
+
+  void Reserve(const std::vector<TensorChunk>& chunks) { host_.Reserve(chunks); }
+
+  void HoldBackChanges() { host_.HoldBackChanges(); }
+
+  bool WaitUntilIdle(std::chrono::milliseconds patience) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    return idle_.wait_for(lock, patience, [this] { return !in_flight_; });
   }
 
   void Finish() {
@@ -148,6 +110,8 @@ class CheckpointWriter::Impl {
   // The background thread. error_ is read only after it was joined.
   void Run(const SaveJob& job) {
     try {
+      host_.Wait();
+      Reach(SavePhase::kCopied);
       WriteOwnPart(job);
       if (options_.rank == 0) Publish(job, GatherEntries(job));
     } catch (const TrainerError& error) {
@@ -321,7 +285,9 @@ class CheckpointWriter::Impl {
 
   std::mutex mutex_;
   std::condition_variable stop_;
-  bool stopping_ = false;  // guarded by mutex_
+  std::condition_variable idle_;
+  bool stopping_ = false;   // guarded by mutex_
+  bool in_flight_ = false;  // guarded by mutex_ while thread_ runs
 
   std::thread thread_;
 };
@@ -340,6 +306,14 @@ CheckpointWriter::~CheckpointWriter() = default;
 double CheckpointWriter::Save(int64_t step, const nlohmann::json& trainer_state,
                               const std::vector<TensorChunk>& chunks, SaveKind kind) {
   return impl_->Save(step, trainer_state, chunks, kind);
+}
+
+void CheckpointWriter::Reserve(const std::vector<TensorChunk>& chunks) { impl_->Reserve(chunks); }
+
+void CheckpointWriter::HoldBackChanges() { impl_->HoldBackChanges(); }
+
+bool CheckpointWriter::WaitUntilIdle(std::chrono::milliseconds patience) {
+  return impl_->WaitUntilIdle(patience);
 }
 
 void CheckpointWriter::Finish() { impl_->Finish(); }

@@ -5,6 +5,7 @@
 
 #include <torch/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -12,15 +13,9 @@
 #include <string>
 #include <vector>
 
-namespace trainyard::trainer {
+#include "trainer/checkpoint/host_copy.h"
 
-// An N-dimensional box of a logical tensor that this rank writes. Padding is never part of it.
-struct TensorChunk {
-  std::string name;  // logical (Hugging Face) name, with a prefix for optimizer state
-  std::vector<int64_t> global_shape;  // of the logical tensor
-  std::vector<int64_t> offset;        // of the box; same length as global_shape
-  torch::Tensor tensor;               // contents; its shape is the box's shape; any device
-};
+namespace trainyard::trainer {
 
 // The whole of a tensor as one chunk.
 TensorChunk WholeTensor(std::string name, torch::Tensor tensor);
@@ -49,7 +44,7 @@ struct CheckpointEvent {
 
 // Where a save is, in order; for tests that kill the process at each point.
 enum class SavePhase {
-  kCopied,           // tensors are in host memory
+  kCopied,           // tensors are in host memory; from here on in the background
   kChunksWritten,    // this rank's tensors are on disk
   kEntriesWritten,   // and so is the list of them
   kAllRanksWritten,  // rank 0: every rank's list is there
@@ -89,13 +84,25 @@ class CheckpointWriter {
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
 
-  // Copies the tensors to host memory and returns; the rest happens in the background. Waits first
-  // for the save before this one. Returns the seconds that this call blocked.
+  // Makes the host memory that saves of chunks of these sizes need, in the background.
+  void Reserve(const std::vector<TensorChunk>& chunks);
+
+  // Starts to copy the tensors to host memory and returns; the rest happens in the background.
+  // Waits first for the save before this one. Returns the seconds that this call blocked.
+  // The tensors must live, and HoldBackChanges must come before each change of them.
   // step: optimizer steps completed. trainer_state: everything that is not a tensor; rank 0's is
   // kept. Throws what the previous save died of, unless that was want of space: kFenced when a
   // newer attempt has raised the fence, kInternal when the ranks' chunks do not fit together.
   double Save(int64_t step, const nlohmann::json& trainer_state,
               const std::vector<TensorChunk>& chunks, SaveKind kind = SaveKind::kPeriodic);
+
+  // Before work that changes saved tensors is given to the current stream: it will wait until they
+  // are copied. The caller does not wait.
+  void HoldBackChanges();
+
+  // Waits until no save is in flight, for `patience` at most. False when one still is: the next
+  // Save would stand in the way of training.
+  bool WaitUntilIdle(std::chrono::milliseconds patience);
 
   // Waits for the save in flight. Throws like Save, and kCannotWrite when the final save failed.
   void Finish();

@@ -154,6 +154,34 @@ TEST(CheckpointWriterTest, ASecondSaveWaitsForTheFirst) {
   EXPECT_EQ(ListCheckpoints(directory.path()).size(), 2u);
 }
 
+TEST(CheckpointWriterTest, TellsWhetherTheNextSaveWouldWait) {
+  const CheckpointDirectory directory;
+  std::promise<void> gate;
+  CheckpointWriterOptions options = directory.Options();
+  options.on_phase = [open = gate.get_future().share()](SavePhase phase) {
+    if (phase == SavePhase::kChunksWritten) open.wait();
+  };
+  CheckpointWriter writer(options);
+  EXPECT_TRUE(writer.WaitUntilIdle(std::chrono::milliseconds(0)));
+  writer.Save(1, {}, Weights(1));
+  EXPECT_FALSE(writer.WaitUntilIdle(std::chrono::milliseconds(5)));
+  gate.set_value();
+  EXPECT_TRUE(writer.WaitUntilIdle(std::chrono::seconds(30)));
+  writer.Finish();
+}
+
+TEST(CheckpointWriterTest, MemoryMadeInAdvanceMayBeTooSmallOrTooLarge) {
+  const CheckpointDirectory directory;
+  CheckpointWriter writer(directory.Options());
+  writer.Reserve({WholeTensor("a", torch::zeros({2})), WholeTensor("b", torch::zeros({100}))});
+  const torch::Tensor large = torch::arange(1000), small = torch::arange(3);
+  writer.Save(1, {}, {WholeTensor("a", large), WholeTensor("b", small)});
+  writer.Finish();
+  const CheckpointReader reader(directory.Step(1));
+  EXPECT_TRUE(reader.Read("a", {0}, {1000}).equal(large));
+  EXPECT_TRUE(reader.Read("b", {0}, {3}).equal(small));
+}
+
 TEST(CheckpointWriterTest, ReplacesACheckpointOfTheSameStep) {
   const CheckpointDirectory directory;
   directory.SaveWhole(5, Weights(1), 1);

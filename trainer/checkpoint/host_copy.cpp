@@ -1,0 +1,130 @@
+#include "trainer/checkpoint/host_copy.h"
+
+#include <c10/core/StreamGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <sys/mman.h>
+#include <torch/torch.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <new>
+#include <utility>
+
+#include "trainer/checkpoint/box.h"
+#include "trainer/checkpoint/page_lock.h"
+#include "trainer/config/trainer_error.h"
+
+namespace trainyard::trainer {
+namespace {
+
+void CheckChunk(const TensorChunk& chunk) {
+  if (IsInside({chunk.offset, chunk.tensor.sizes().vec()}, chunk.global_shape)) return;
+  throw TrainerError(ExitCode::kInternal, "checkpoint: chunk at " + ToText(chunk.offset) +
+                                              " shape " + ToText(chunk.tensor.sizes().vec()) +
+                                              " is outside tensor " + chunk.name + " of shape " +
+                                              ToText(chunk.global_shape));
+}
+
+std::vector<TensorChunk> WithElements(const std::vector<TensorChunk>& chunks) {
+  std::vector<TensorChunk> some;
+  for (const TensorChunk& chunk : chunks) {
+    CheckChunk(chunk);
+    if (chunk.tensor.numel() > 0) some.push_back(chunk);
+  }
+  return some;
+}
+
+std::optional<torch::Device> GpuOf(const std::vector<TensorChunk>& chunks) {
+  for (const TensorChunk& chunk : chunks) {
+    if (chunk.tensor.is_cuda()) return chunk.tensor.device();
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+HostMemory::HostMemory(size_t bytes, bool for_gpu) : size_(bytes) {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  data_ = static_cast<char*>(memory);
+  madvise(data_, bytes, MADV_HUGEPAGE);  // Advice: fewer pages to find and to lock.
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  for (size_t at = 0; at < bytes; at += page) const_cast<volatile char*>(data_)[at] = 0;
+  locked_ = for_gpu && LockPages(data_, bytes);
+}
+
+HostMemory::~HostMemory() {
+  if (locked_) UnlockPages(data_);
+  munmap(data_, size_);
+}
+
+HostCopy::~HostCopy() {
+  if (reserving_.joinable()) reserving_.join();
+}
+
+void HostCopy::Reserve(const std::vector<TensorChunk>& chunks) {
+  std::vector<std::pair<size_t, bool>> wanted;
+  for (const TensorChunk& chunk : WithElements(chunks)) {
+    wanted.emplace_back(chunk.tensor.nbytes(), chunk.tensor.is_cuda());
+  }
+  reserving_ = std::thread([this, wanted = std::move(wanted)] {
+    try {
+      for (const auto& [bytes, for_gpu] : wanted) {
+        memory_.push_back(std::make_unique<HostMemory>(bytes, for_gpu));
+      }
+    } catch (const std::bad_alloc&) {
+      // Begin asks again, and whoever saves hears of it.
+    }
+  });
+}
+
+torch::Tensor HostCopy::Place(size_t index, const torch::Tensor& tensor) {
+  if (index >= memory_.size()) memory_.resize(index + 1);
+  std::unique_ptr<HostMemory>& memory = memory_[index];
+  if (memory == nullptr || memory->size() < tensor.nbytes()) {
+    memory.reset();
+    memory = std::make_unique<HostMemory>(tensor.nbytes(), tensor.is_cuda());
+  }
+  return torch::from_blob(memory->data(), tensor.sizes(), tensor.scalar_type());
+}
+
+void HostCopy::Begin(const std::vector<TensorChunk>& chunks) {
+  if (reserving_.joinable()) reserving_.join();
+  const torch::NoGradGuard no_grad;
+  const std::vector<TensorChunk> some = WithElements(chunks);
+  std::optional<c10::StreamGuard> beside;
+  copied_.reset();
+  const std::optional<torch::Device> gpu = GpuOf(some);
+  if (gpu.has_value()) {
+    const c10::impl::VirtualGuardImpl streams(gpu->type());
+    if (!stream_.has_value()) stream_ = streams.getStreamFromGlobalPool(*gpu);
+    // The copies see everything that training has been given so far.
+    c10::Event trained(gpu->type());
+    trained.record(streams.getStream(*gpu));
+    trained.block(*stream_);
+    beside.emplace(*stream_);
+  }
+  chunks_.clear();
+  for (const TensorChunk& chunk : some) {
+    torch::Tensor host = Place(chunks_.size(), chunk.tensor);
+    host.copy_(chunk.tensor.detach(), /*non_blocking=*/chunk.tensor.is_cuda());
+    chunks_.push_back({chunk.name, chunk.global_shape, chunk.offset, std::move(host)});
+  }
+  if (gpu.has_value()) {
+    copied_.emplace(gpu->type());
+    copied_->record(*stream_);
+  }
+}
+
+void HostCopy::HoldBackChanges() {
+  if (!copied_.has_value() || copied_->query()) return;
+  const c10::impl::VirtualGuardImpl streams(stream_->device_type());
+  copied_->block(streams.getStream(stream_->device()));
+}
+
+void HostCopy::Wait() const {
+  if (!copied_.has_value()) return;
+  while (!copied_->query()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+}  // namespace trainyard::trainer

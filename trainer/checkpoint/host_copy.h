@@ -1,0 +1,88 @@
+// Copies of tensors in host memory, taken while training goes on.
+#ifndef TRAINYARD_TRAINER_CHECKPOINT_HOST_COPY_H_
+#define TRAINYARD_TRAINER_CHECKPOINT_HOST_COPY_H_
+
+#include <c10/core/Event.h>
+#include <c10/core/Stream.h>
+#include <torch/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace trainyard::trainer {
+
+// An N-dimensional box of a logical tensor that this rank writes. Padding is never part of it.
+struct TensorChunk {
+  std::string name;  // logical (Hugging Face) name, with a prefix for optimizer state
+  std::vector<int64_t> global_shape;  // of the logical tensor
+  std::vector<int64_t> offset;        // of the box; same length as global_shape
+  torch::Tensor tensor;               // contents; its shape is the box's shape; any device
+};
+
+// Memory for the contents of one tensor, page-locked where the tensor is on a GPU. Its pages are
+// there from the start: taking them anew at each save costs more than the copy.
+class HostMemory {
+ public:
+  // Throws std::bad_alloc.
+  HostMemory(size_t bytes, bool for_gpu);
+  ~HostMemory();
+  HostMemory(const HostMemory&) = delete;
+  HostMemory& operator=(const HostMemory&) = delete;
+
+  char* data() const { return data_; }
+  size_t size() const { return size_; }
+
+ private:
+  char* data_ = nullptr;
+  size_t size_ = 0;
+  bool locked_ = false;
+};
+
+// From a GPU the copies run on a stream of their own, beside whatever training does next; until
+// they are over nobody may change the tensors, which HoldBackChanges sees to. From the CPU they
+// are over when Begin returns. Tensors of one process lie on the CPU and on at most one GPU.
+// Wait is for any thread, everything else for the training thread.
+class HostCopy {
+ public:
+  HostCopy() = default;
+  ~HostCopy();
+  HostCopy(const HostCopy&) = delete;
+  HostCopy& operator=(const HostCopy&) = delete;
+
+  // Makes the memory that copies of these chunks will need, in the background; the first Begin
+  // waits for it. Without it the first Begin makes the memory itself.
+  void Reserve(const std::vector<TensorChunk>& chunks);
+
+  // Starts copying. The tensors must live until Wait has returned. The copy before must not be in
+  // use any more. Chunks without elements are left out: an uneven split gives some ranks nothing
+  // of a tensor. Throws TrainerError kInternal for a chunk that is outside of its tensor.
+  void Begin(const std::vector<TensorChunk>& chunks);
+
+  // Makes work that the caller's current stream gets from now on wait until the copies are over.
+  // The caller itself does not wait.
+  void HoldBackChanges();
+
+  // Returns when the copies are over.
+  void Wait() const;
+
+  // What was copied, in host memory; of use after Wait.
+  const std::vector<TensorChunk>& chunks() const { return chunks_; }
+
+ private:
+  torch::Tensor Place(size_t index, const torch::Tensor& tensor);
+
+  std::vector<std::unique_ptr<HostMemory>> memory_;  // of chunk i, at least as large as it needs
+  std::thread reserving_;                            // writes memory_ until joined
+  std::vector<TensorChunk> chunks_;
+  std::optional<c10::Stream> stream_;  // of the GPU's copies
+  std::optional<c10::Event> copied_;   // none when nothing is on a GPU
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_CHECKPOINT_HOST_COPY_H_

@@ -1,0 +1,18 @@
+// Page-locking of host memory, which a GPU needs to copy into it at full speed and on its own.
+#ifndef TRAINYARD_TRAINER_CHECKPOINT_PAGE_LOCK_H_
+#define TRAINYARD_TRAINER_CHECKPOINT_PAGE_LOCK_H_
+
+#include <cstddef>
+
+namespace trainyard::trainer {
+
+// False when it cannot be done (a limit on locked memory, a build without CUDA): copies into it
+// work all the same, slower and with the caller waiting.
+bool LockPages(void* memory, size_t bytes);
+
+// Of memory that LockPages has locked.
+void UnlockPages(void* memory);
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_CHECKPOINT_PAGE_LOCK_H_
