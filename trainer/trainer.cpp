@@ -60,12 +60,15 @@ SampleSourceOptions TrainingOrder(const RunConfig& config, const RuntimeEnvironm
   return options;
 }
 
-DecoderOptions ModelOptions(const RunConfig& config, torch::Device device) {
+DecoderOptions ModelOptions(const RunConfig& config, const RuntimeEnvironment& env,
+                            torch::Device device) {
   DecoderOptions options;
   options.type = config.train.precision == Precision::kBf16 ? torch::kBFloat16 : torch::kFloat32;
   options.device = device;
   options.recompute = config.layout.recompute;
-  options.seed = config.train.seed;
+  // Values that are loaded next need not be drawn first.
+  options.seed.reset();
+  if (env.resume_from.empty()) options.seed = config.train.seed;
   return options;
 }
 
@@ -84,7 +87,7 @@ Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, Telemet
       data_parallel_(ConnectGroup(rendezvous_.get(), DataParallelGroup(mesh_, env), device_)),
       train_file_(config.data.path, "train"),
       train_source_(train_file_, TrainingOrder(config, env)),
-      model_(config.model, ModelOptions(config, device_)),
+      model_(config.model, ModelOptions(config, env, device_)),
       optimizer_(config.optimizer, model_.parameters()),
       reducer_(*data_parallel_, model_.parameters().gradients(), kGradientBucketElements) {
   if (config_.evaluation.every_steps > 0) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "trainer/config/run_config.h"
@@ -58,7 +59,7 @@ struct DecoderOptions {
   torch::ScalarType type = torch::kFloat32;
   torch::Device device = torch::kCPU;
   Recompute recompute = Recompute::kNone;
-  uint64_t seed = 1234;
+  std::optional<uint64_t> seed = 1234;  // Of the initial values; none: a checkpoint follows.
 };
 
 // Not copyable: blocks point to its parameters. One thread at a time.

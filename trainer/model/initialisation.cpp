@@ -4,8 +4,12 @@
 #include <ATen/Parallel.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numbers>
+#include <thread>
+#include <vector>
 
 namespace trainyard::trainer {
 namespace {
@@ -32,6 +36,20 @@ int64_t GlobalIndex(const LogicalTensorSlice& slice, int64_t index) {
   return global;
 }
 
+// Calls run(begin, end) for parts that make up [0, count), on as many threads as LibTorch has.
+// at::parallel_for would do it on one: its OpenMP lives in a header, and we compile without.
+void ForEachPart(int64_t count, const std::function<void(int64_t, int64_t)>& run) {
+  constexpr int64_t kSmallestPart = 1 << 16;
+  const int64_t parts =
+      std::clamp<int64_t>(count / kSmallestPart, 1, static_cast<int64_t>(at::get_num_threads()));
+  std::vector<std::thread> threads;
+  for (int64_t part = 1; part < parts; ++part) {
+    threads.emplace_back(run, count * part / parts, count * (part + 1) / parts);
+  }
+  run(0, count / parts);
+  for (std::thread& thread : threads) thread.join();
+}
+
 }  // namespace
 
 // Box and Muller 1958; neighbours share a radius and differ in the angle's axis.
@@ -48,8 +66,7 @@ torch::Tensor InitialValues(uint64_t seed, const LogicalTensorSlice& slice) {
   const uint64_t key = XXH64(slice.name.data(), slice.name.size(), seed);
   const auto std = static_cast<float>(slice.init_std);
   float* out = values.data_ptr<float>();
-  constexpr int64_t kGrain = 1 << 14;
-  at::parallel_for(0, values.numel(), kGrain, [&](int64_t begin, int64_t end) {
+  ForEachPart(values.numel(), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       out[i] = std * StandardNormal(key, GlobalIndex(slice, i));
     }

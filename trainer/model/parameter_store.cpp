@@ -33,13 +33,14 @@ LogicalTensorSlice WholeLogicalTensor(std::string name, std::vector<int64_t> sha
 }
 
 ParameterStore::ParameterStore(std::vector<ParameterDeclaration> declarations,
-                               torch::ScalarType type, torch::Device device, uint64_t seed)
+                               torch::ScalarType type, torch::Device device,
+                               std::optional<uint64_t> seed)
     : type_(type), device_(device) {
   const int64_t elements = Layout(declarations);
   const auto options = torch::TensorOptions().dtype(torch::kFloat32).device(device);
   master_ = torch::zeros({elements}, options);
   gradients_ = torch::zeros({elements}, options);
-  Initialise(seed);
+  if (seed.has_value()) Initialise(*seed);
   values_ = type == torch::kFloat32 ? master_ : master_.to(type);
   MakeParameters(declarations);
 }

@@ -6,6 +6,7 @@
 #include <torch/torch.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,9 +47,10 @@ class ParameterStore {
  public:
   static constexpr int64_t kAlignment = 64;
 
-  // Allocates and initialises: values are a pure function of (seed, logical name, element).
+  // Allocates and initialises: values are a pure function of (seed, logical name, element). Without
+  // a seed they are 0, for a checkpoint to fill.
   ParameterStore(std::vector<ParameterDeclaration> declarations, torch::ScalarType type,
-                 torch::Device device, uint64_t seed);
+                 torch::Device device, std::optional<uint64_t> seed);
 
   int64_t size() const { return static_cast<int64_t>(parameters_.size()); }
   // What the model computes with: a leaf of the autograd graph.
