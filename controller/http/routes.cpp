@@ -162,7 +162,8 @@ std::vector<Route> SubmitRoutes() {
        .id = "submitJob",
        .method = "POST",
        .path = "/jobs",
-       .summary = "Submits a job. The spec is read as job files are, and defaults are filled in.",
+       .summary = "Submits a job: a spec, which is read as job files are, with defaults filled in, "
+                  "or the text of a job file.",
        .command_line = "trainyard submit JOB.yaml",
        .request = "SubmitJobRequest",
        .response = "SubmitJobResponse"},
