@@ -10,6 +10,7 @@
 #include "trainer/config/runtime_environment.h"
 #include "trainer/config/trainer_error.h"
 #include "trainer/signals.h"
+#include "trainer/telemetry/rank_progress.h"
 #include "trainer/telemetry/telemetry_writer.h"
 #include "trainer/trainer.h"
 
@@ -51,18 +52,23 @@ void ResolvePaths(const RunConfig& config, const CommandLine& command, RuntimeEn
 
 ExitCode Train(const RunConfig& config, const RuntimeEnvironment& env) {
   TelemetryWriter telemetry(env.telemetry_path);
-  telemetry.WritePhase("init", 0);
+  RankProgress progress(telemetry);
+  progress.EnterPhase("init", 0);
   try {
-    Trainer trainer(config, env, telemetry);
+    Trainer trainer(config, env, telemetry, progress);
     return trainer.Run();
   } catch (const GangError& error) {
+    progress.Write();
     if (env.rank == 0) telemetry.WriteAlert(error.step(), error.alert(), error.what());
     throw;
   } catch (const TrainerError& error) {
-    telemetry.WriteAlert(0, "exit_" + std::to_string(static_cast<int>(error.code())), error.what());
+    progress.Write();
+    const std::string code = std::to_string(static_cast<int>(error.code()));
+    telemetry.WriteAlert(progress.step(), "exit_" + code, error.what());
     throw;
   } catch (const std::exception& error) {
-    telemetry.WriteAlert(0, "exit_70", error.what());
+    progress.Write();
+    telemetry.WriteAlert(progress.step(), "exit_70", error.what());
     throw;
   }
 }

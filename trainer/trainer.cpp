@@ -74,10 +74,12 @@ DecoderOptions ModelOptions(const RunConfig& config, const RuntimeEnvironment& e
 
 }  // namespace
 
-Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, TelemetryWriter& telemetry)
+Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, TelemetryWriter& telemetry,
+                 RankProgress& progress)
     : config_(config),
       env_(env),
       telemetry_(telemetry),
+      progress_(progress),
       report_(env.rank == 0),
       mesh_(config.layout),
       threads_(SetThreads(config, env)),
@@ -191,8 +193,11 @@ Trainer::StepOutcome Trainer::RunStep() {
   ++state_.step;
   state_.samples += config_.train.global_batch;
   state_.tokens += config_.train.TokensPerStep();
+  const double seconds = SecondsSince(start);
   ++interval_.steps;
-  interval_.seconds += SecondsSince(start);
+  interval_.seconds += seconds;
+  progress_.Step(state_.step, seconds, prefetcher_->stall_seconds());
+  if (progress_.IsDue()) progress_.Write(PeakMemoryBytes(device_));
   return outcome;
 }
 
@@ -315,7 +320,7 @@ ExitCode Trainer::Finish(ExitCode code) {
   return code;
 }
 
-void Trainer::EnterPhase(const char* phase) { telemetry_.WritePhase(phase, state_.step); }
+void Trainer::EnterPhase(const char* phase) { progress_.EnterPhase(phase, state_.step); }
 
 bool Trainer::IsDue(int64_t every_steps) const {
   return every_steps > 0 && state_.step % every_steps == 0;

@@ -23,6 +23,7 @@
 #include "trainer/parallel/mesh.h"
 #include "trainer/parallel/rendezvous.h"
 #include "trainer/run_report.h"
+#include "trainer/telemetry/rank_progress.h"
 #include "trainer/telemetry/telemetry_writer.h"
 #include "trainer/training_state.h"
 
@@ -32,9 +33,10 @@ namespace trainyard::trainer {
 class Trainer {
  public:
   // Connects the ranks, opens the data, builds the model and loads the checkpoint to resume from.
-  // `config` is resolved (ResolveLayout) and supported (CheckSupported); telemetry must outlive
-  // this. Throws TrainerError.
-  Trainer(const RunConfig& config, const RuntimeEnvironment& env, TelemetryWriter& telemetry);
+  // `config` is resolved (ResolveLayout) and supported (CheckSupported); telemetry and progress
+  // must outlive this. Throws TrainerError.
+  Trainer(const RunConfig& config, const RuntimeEnvironment& env, TelemetryWriter& telemetry,
+          RankProgress& progress);
   ~Trainer();
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
@@ -83,6 +85,7 @@ class Trainer {
   const RunConfig config_;
   const RuntimeEnvironment env_;
   TelemetryWriter& telemetry_;
+  RankProgress& progress_;
   RunReport report_;
   const Mesh mesh_;
   const int64_t threads_;

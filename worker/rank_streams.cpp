@@ -17,6 +17,9 @@ namespace trainyard::worker {
 namespace {
 
 constexpr std::size_t kLogChunkBytes = 256 << 10;
+// So many bytes without a record to send are acknowledged together: else a thousand ranks that
+// write one line a second would cost the controller a thousand commits.
+constexpr int64_t kQuietBytes = 64 << 10;
 // After a restart of the worker the newest records are enough to know step and phase.
 constexpr int64_t kProgressTailBytes = 64 << 10;
 
@@ -77,7 +80,8 @@ class LogSource : public FileSource {
   }
 };
 
-// Telemetry lines; through a parser, the lines of the output.
+// Telemetry lines; through a parser, the lines of the output. `rank` records stay here: the newest
+// one travels with the heartbeats.
 class TelemetrySource : public FileSource {
  public:
   TelemetrySource(v1::StreamId id, std::string path, std::function<bool()> gone, const Clock& clock,
@@ -86,11 +90,19 @@ class TelemetrySource : public FileSource {
         parser_(std::move(parser)) {}
 
   std::optional<Piece> Read(int64_t offset) override {
-    const TailPosition position = {path_, offset, Ended(), clock_.Now()};
+    if (std::exchange(quiet_from_, offset) != offset) quiet_until_ = offset;
+    const TailPosition position = {path_, quiet_until_, Ended(), clock_.Now()};
     absl::StatusOr<v1::TelemetryBatch> batch =
         parser_ == nullptr ? ReadTelemetry(position) : ReadParsedLog(position, *parser_);
     if (!batch.ok()) Complain(batch.status());
     if (!batch.ok() || batch->end_offset() == offset) return std::nullopt;
+    DropRankRecords(*batch);
+    batch->set_begin_offset(offset);
+    const bool is_quiet = batch->records().empty() && batch->bad_lines() == 0;
+    if (is_quiet && !position.ended && batch->end_offset() - offset < kQuietBytes) {
+      quiet_until_ = batch->end_offset();
+      return std::nullopt;
+    }
     Piece piece;
     piece.end_offset = batch->end_offset();
     *batch->mutable_stream() = id();
@@ -99,7 +111,17 @@ class TelemetrySource : public FileSource {
   }
 
  private:
+  static void DropRankRecords(v1::TelemetryBatch& batch) {
+    auto& records = *batch.mutable_records();
+    const auto kept = std::remove_if(records.begin(), records.end(),
+                                     [](const auto& record) { return record.has_rank(); });
+    records.erase(kept, records.end());
+  }
+
   const std::shared_ptr<const LogParser> parser_;
+  // Bytes in which there was nothing to send; they are not read again.
+  int64_t quiet_from_ = 0;
+  int64_t quiet_until_ = 0;
 };
 
 std::shared_ptr<const LogParser> ParserFor(const v1::StartAttempt& attempt, int rank) {
@@ -153,8 +175,9 @@ std::vector<std::unique_ptr<StreamSource>> RankStreams::MakeSources() const {
 
 void RankStreams::Report(v1::RankReport& report) {
   ReadProgress();
-  report.set_step(step_);
-  report.set_phase(phase_);
+  report.set_step(account_.step());
+  report.set_phase(account_.phase());
+  if (account_.newest().ByteSizeLong() > 0) *report.mutable_newest() = account_.newest();
   report.set_last_activity_ms(
       std::max(Look(telemetry_path_).modified_ms, Look(output_path_).modified_ms));
 }
@@ -175,12 +198,7 @@ void RankStreams::ReadProgress() {
 }
 
 void RankStreams::Note(const v1::TelemetryBatch& batch) {
-  for (const v1::TelemetryRecord& record : batch.records()) {
-    if (record.has_metrics()) step_ = record.metrics().step();
-    if (!record.has_phase()) continue;
-    phase_ = record.phase().phase();
-    if (record.phase().step() > 0) step_ = record.phase().step();
-  }
+  for (const v1::TelemetryRecord& record : batch.records()) account_.Note(record);
 }
 
 std::vector<v1::StreamEnd> RankStreams::Ends() const {

@@ -13,6 +13,7 @@
 #include "worker/core/attempts.h"
 #include "worker/rpc/uplink.h"
 #include "worker/tail/log_parser.h"
+#include "worker/tail/rank_account.h"
 
 namespace trainyard::worker {
 
@@ -27,7 +28,8 @@ class RankStreams {
   // For the uplink; they do not refer to this object.
   std::vector<std::unique_ptr<StreamSource>> MakeSources() const;
 
-  // Fills in step, phase and last activity from what has been written since the last call.
+  // Fills in step, phase, newest figures and last activity from what has been written since the
+  // last call.
   void Report(v1::RankReport& report);
 
   // Where the streams end, once the rank is gone.
@@ -49,8 +51,7 @@ class RankStreams {
   // while the controller is away.
   int64_t telemetry_offset_ = 0;
   int64_t output_offset_ = 0;
-  int64_t step_ = 0;
-  std::string phase_;
+  RankAccount account_;
 };
 
 }  // namespace trainyard::worker

@@ -127,6 +127,11 @@ TEST(TrainerErrorsTest, LostPeer) {
   second.Signal(SIGKILL);
   EXPECT_EQ(first.Wait(), 69) << first.Output();
   EXPECT_NE(first.Output().find("Lost a peer in all-reduce"), std::string::npos);
+  const int64_t last_step = first.Losses().rbegin()->first;
+  ASSERT_EQ(first.Records("alert").size(), 1u);
+  EXPECT_EQ(first.Records("alert")[0]["step"], last_step) << "not the step that was never done";
+  EXPECT_EQ(first.Records("rank").back()["step"], last_step);
+  EXPECT_GT(second.Records("rank").size(), 0u) << "every rank tells how it fares";
 }
 
 TEST(TrainerErrorsTest, RendezvousPortTaken) {

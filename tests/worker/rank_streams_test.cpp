@@ -127,6 +127,57 @@ TEST_F(RankStreamsTest, StepComesFromParsedOutputToo) {
   EXPECT_EQ(report.step(), 3);
 }
 
+TEST_F(RankStreamsTest, RankRecordsGoIntoTheReportAndCostNoMessages) {
+  RankStreams streams = Make(1);
+  const auto sources = streams.MakeSources();
+  StreamSource& telemetry = *sources[0];
+  const std::string phase = "{\"type\":\"phase\",\"phase\":\"train\"}\n";
+  const std::string rank = "{\"type\":\"rank\",\"step\":9,\"step_seconds\":0.25}\n";
+  Telemetry(phase + rank);
+  auto piece = telemetry.Read(0);
+  ASSERT_TRUE(piece.has_value());
+  EXPECT_THAT(piece->message.telemetry().records(), SizeIs(1));
+  const int64_t sent = piece->end_offset;
+  std::string text = phase + rank;
+  for (int i = 0; i < 5; ++i) {
+    Telemetry(text += rank);
+    EXPECT_FALSE(telemetry.Read(sent).has_value()) << "nothing to send but an offset";
+  }
+  v1::RankReport report;
+  streams.Report(report);
+  EXPECT_EQ(report.step(), 9);
+  EXPECT_EQ(report.newest().step_seconds(), 0.25);
+
+  Telemetry(text += phase);
+  piece = telemetry.Read(sent);
+  ASSERT_TRUE(piece.has_value());
+  EXPECT_EQ(piece->message.telemetry().begin_offset(), sent) << "no hole in the stream";
+  EXPECT_EQ(piece->end_offset, static_cast<int64_t>(text.size()));
+  EXPECT_THAT(piece->message.telemetry().records(), SizeIs(1));
+}
+
+TEST_F(RankStreamsTest, QuietTelemetryIsAcknowledgedNowAndThenAndAtTheEnd) {
+  const auto sources = Make(1).MakeSources();
+  StreamSource& telemetry = *sources[0];
+  const std::string rank = "{\"type\":\"rank\",\"step\":9}\n";
+  std::string text = rank;
+  Telemetry(text);
+  EXPECT_FALSE(telemetry.Read(0).has_value());
+  while (text.size() < 64 << 10) text += rank;
+  Telemetry(text);
+  const auto piece = telemetry.Read(0);
+  ASSERT_TRUE(piece.has_value());
+  EXPECT_EQ(piece->message.telemetry().begin_offset(), 0);
+  EXPECT_EQ(piece->end_offset, static_cast<int64_t>(text.size()));
+  Telemetry(text += rank);
+  EXPECT_FALSE(telemetry.Read(piece->end_offset).has_value());
+  gone_ = true;
+  const auto last = telemetry.Read(piece->end_offset);
+  ASSERT_TRUE(last.has_value());
+  EXPECT_EQ(last->end_offset, static_cast<int64_t>(text.size()));
+  EXPECT_THAT(last->message.telemetry().records(), SizeIs(0));
+}
+
 TEST_F(RankStreamsTest, EndsAreTheSizesOfTheFiles) {
   Output("12345");
   const auto ends = Make(0, v1::LOG_PARSER_KIND_NANOGPT).Ends();

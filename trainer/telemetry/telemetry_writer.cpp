@@ -93,6 +93,17 @@ void TelemetryWriter::WriteAlert(int64_t step, std::string_view code, std::strin
                       Field("message", Text(message)));
 }
 
+void TelemetryWriter::WriteRank(const RankRecord& record) {
+  Append("rank", Field("step", std::to_string(record.step)) +
+                     Field("step_seconds", Number(record.step_seconds)) +
+                     Field("memory_bytes", std::to_string(record.memory_bytes)) +
+                     Field("init_seconds", Number(record.init_seconds)) +
+                     Field("load_seconds", Number(record.load_seconds)) +
+                     Field("data_stall_seconds", Number(record.data_stall_seconds)) +
+                     Field("checkpoint_seconds", Number(record.checkpoint_seconds)) +
+                     Field("evaluation_seconds", Number(record.evaluation_seconds)));
+}
+
 void TelemetryWriter::Append(std::string_view type, const std::string& fields) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (file_ < 0) return;

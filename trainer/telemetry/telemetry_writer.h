@@ -26,6 +26,19 @@ struct CheckpointRecord {
   bool deleted = false;  // true when retention removed it
 };
 
+// How one rank fares.
+struct RankRecord {
+  int64_t step = 0;         // Completed.
+  double step_seconds = 0;  // Mean of the steps since the record before.
+  int64_t memory_bytes = 0;
+  // Since the process began.
+  double init_seconds = 0;
+  double load_seconds = 0;
+  double data_stall_seconds = 0;
+  double checkpoint_seconds = 0;
+  double evaluation_seconds = 0;
+};
+
 // Each record is one write(2) of a whole line to a file opened with O_APPEND, so that records of
 // several threads never mix and a crash leaves at most one torn last line. A regular file never
 // blocks on its reader. When the file cannot be opened or written, training goes on: one warning
@@ -49,6 +62,7 @@ class TelemetryWriter {
   // loss: mean nats a token over `tokens` predicted tokens of `data_set`.
   void WriteEvaluation(int64_t step, std::string_view data_set, double loss, int64_t tokens);
   void WriteAlert(int64_t step, std::string_view code, std::string_view message);
+  void WriteRank(const RankRecord& record);
 
  private:
   // Adds type and time, and appends the line. `fields` is what follows them, from ",\"...".

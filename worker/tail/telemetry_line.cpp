@@ -286,13 +286,34 @@ absl::Status ReadAlert(const Values& values, v1::AlertRecord& record) {
   return absl::OkStatus();
 }
 
+absl::Status ReadRank(const Values& values, v1::RankRecord& record) {
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Count(values, "step"));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t memory, Count(values, "memory_bytes", 0));
+  TRAINYARD_ASSIGN_OR_RETURN(const double step_seconds, Number(values, "step_seconds", 0));
+  TRAINYARD_ASSIGN_OR_RETURN(const double init, Number(values, "init_seconds", 0));
+  TRAINYARD_ASSIGN_OR_RETURN(const double load, Number(values, "load_seconds", 0));
+  TRAINYARD_ASSIGN_OR_RETURN(const double stall, Number(values, "data_stall_seconds", 0));
+  TRAINYARD_ASSIGN_OR_RETURN(const double checkpoint, Number(values, "checkpoint_seconds", 0));
+  TRAINYARD_ASSIGN_OR_RETURN(const double evaluation, Number(values, "evaluation_seconds", 0));
+  record.set_step(step);
+  record.set_memory_bytes(memory);
+  record.set_step_seconds(step_seconds);
+  record.set_init_seconds(init);
+  record.set_load_seconds(load);
+  record.set_data_stall_seconds(stall);
+  record.set_checkpoint_seconds(checkpoint);
+  record.set_evaluation_seconds(evaluation);
+  return absl::OkStatus();
+}
+
 absl::Status ReadKind(const std::string& type, const Values& values, v1::TelemetryRecord& record) {
   if (type == "metrics") return ReadMetrics(values, *record.mutable_metrics());
   if (type == "phase") return ReadPhase(values, *record.mutable_phase());
   if (type == "checkpoint") return ReadCheckpoint(values, *record.mutable_checkpoint());
   if (type == "eval") return ReadEvaluation(values, *record.mutable_evaluation());
   if (type == "alert") return ReadAlert(values, *record.mutable_alert());
-  return Missing("type", "one of metrics, phase, checkpoint, eval, alert");
+  if (type == "rank") return ReadRank(values, *record.mutable_rank());
+  return Missing("type", "one of metrics, phase, checkpoint, eval, alert, rank");
 }
 
 }  // namespace

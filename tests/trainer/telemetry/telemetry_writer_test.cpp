@@ -46,8 +46,13 @@ TEST_F(TelemetryWriterTest, WritesEveryKindOfRecord) {
   writer.WriteCheckpoint({50, 2, "/c/step_000000050", 120, 0, 0, true});
   writer.WriteEvaluation(100, "val", 4.125, 8192);
   writer.WriteAlert(7, "nan_loss", "loss of step 7 is not a number");
+  writer.WriteRank({.step = 8, .step_seconds = 0.5, .memory_bytes = 7, .load_seconds = 1.25});
   const std::vector<std::string> lines = Lines();
-  ASSERT_EQ(lines.size(), 6u);
+  ASSERT_EQ(lines.size(), 7u);
+  EXPECT_EQ(lines[6],
+            R"({"type":"rank","time_ms":1795262400000,"step":8,"step_seconds":0.5,)"
+            R"("memory_bytes":7,"init_seconds":0,"load_seconds":1.25,"data_stall_seconds":0,)"
+            R"("checkpoint_seconds":0,"evaluation_seconds":0})");
   EXPECT_EQ(lines[0],
             R"({"type":"metrics","time_ms":1795262400000,"step":5,"total_steps":300,"loss":3.25,)"
             R"("tokens":81920,"expert_load":0.1})");

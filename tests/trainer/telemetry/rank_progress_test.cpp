@@ -1,0 +1,96 @@
+#include "trainer/telemetry/rank_progress.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trainyard::trainer {
+namespace {
+
+using nlohmann::json;
+
+class RankProgressTest : public testing::Test {
+ protected:
+  RankProgressTest() {
+    char name[] = "/tmp/trainyard_progress_XXXXXX";
+    directory_ = mkdtemp(name);
+    telemetry_.emplace(directory_ + "/telemetry.jsonl", [] { return int64_t{1}; });
+    progress_.emplace(*telemetry_, [this] { return now_; });
+  }
+  ~RankProgressTest() override { std::filesystem::remove_all(directory_); }
+
+  std::vector<json> Records() const {
+    std::ifstream in(directory_ + "/telemetry.jsonl");
+    std::vector<json> records;
+    for (std::string line; std::getline(in, line);) records.push_back(json::parse(line));
+    return records;
+  }
+
+  std::string directory_;
+  double now_ = 100;
+  std::optional<TelemetryWriter> telemetry_;
+  std::optional<RankProgress> progress_;
+};
+
+TEST_F(RankProgressTest, PhasesAreTimedAndFinalWithTheirEnd) {
+  now_ += 2;
+  progress_->EnterPhase("load", 0);
+  now_ += 3;
+  progress_->EnterPhase("train", 40);
+  now_ += 10;
+  progress_->EnterPhase("eval", 50);
+  now_ += 4;
+  progress_->EnterPhase("checkpoint", 50);
+  now_ += 0.5;
+  progress_->EnterPhase("train", 50);
+  now_ += 1;
+  progress_->EnterPhase("eval", 51);
+  now_ += 1;
+  progress_->EnterPhase("done", 51);
+  const json last = Records().back();
+  EXPECT_EQ(last["type"], "rank");
+  EXPECT_EQ(last["step"], 51);
+  EXPECT_EQ(last["init_seconds"], 2);
+  EXPECT_EQ(last["load_seconds"], 3);
+  EXPECT_EQ(last["evaluation_seconds"], 5);
+  EXPECT_EQ(last["checkpoint_seconds"], 0.5);
+  EXPECT_EQ(Records()[0],
+            json({{"type", "phase"}, {"time_ms", 1}, {"phase", "load"}, {"step", 0}}));
+}
+
+TEST_F(RankProgressTest, StepTimeIsTheMeanSinceTheRecordBefore) {
+  progress_->Step(1, 0.25, 0.1);
+  progress_->Step(2, 0.75, 0.3);
+  progress_->Write(1000);
+  json last = Records().back();
+  EXPECT_EQ(last["step"], 2);
+  EXPECT_EQ(last["step_seconds"], 0.5);
+  EXPECT_EQ(last["data_stall_seconds"], 0.3);
+  EXPECT_EQ(last["memory_bytes"], 1000);
+  progress_->Step(3, 2, 0.3);
+  progress_->Write(2000);
+  EXPECT_EQ(Records().back()["step_seconds"], 2);
+  // Without a step in between the newest time stands, and the memory that was known.
+  progress_->Write();
+  EXPECT_EQ(Records().back()["step_seconds"], 2);
+  EXPECT_EQ(Records().back()["memory_bytes"], 2000);
+}
+
+TEST_F(RankProgressTest, ARankWritesAtMostOnceASecond) {
+  EXPECT_FALSE(progress_->IsDue());
+  now_ += 0.999;
+  EXPECT_FALSE(progress_->IsDue());
+  now_ += 0.001;
+  EXPECT_TRUE(progress_->IsDue());
+  progress_->Write(1);
+  EXPECT_FALSE(progress_->IsDue());
+}
+
+}  // namespace
+}  // namespace trainyard::trainer

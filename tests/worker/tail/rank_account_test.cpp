@@ -1,0 +1,82 @@
+#include "worker/tail/rank_account.h"
+
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "worker/tail/telemetry_line.h"
+
+namespace trainyard::worker {
+namespace {
+
+RankAccount Read(const std::vector<std::string>& lines) {
+  RankAccount account;
+  for (const std::string& line : lines) {
+    const auto record = ParseTelemetryLine(line);
+    EXPECT_TRUE(record.ok()) << line << ": " << record.status();
+    if (record.ok()) account.Note(*record);
+  }
+  return account;
+}
+
+TEST(RankAccountTest, TheNewestRankRecordSaysItAll) {
+  const RankAccount account = Read({
+      R"({"type":"metrics","step":4,"step_seconds":9,"data_stall_seconds":9})",
+      R"({"type":"rank","step":5,"step_seconds":0.5,"memory_bytes":1e9,"init_seconds":1,)"
+      R"("load_seconds":2,"data_stall_seconds":3,"checkpoint_seconds":4,"evaluation_seconds":6})",
+      R"({"type":"metrics","step":6,"step_seconds":7,"data_stall_seconds":8})",
+      R"({"type":"phase","time_ms":1000,"phase":"eval","step":6})",
+      R"({"type":"phase","time_ms":9000,"phase":"train","step":6})",
+  });
+  EXPECT_EQ(account.step(), 6);
+  EXPECT_EQ(account.phase(), "train");
+  EXPECT_EQ(account.newest().step_seconds(), 0.5);
+  EXPECT_EQ(account.newest().memory_bytes(), 1'000'000'000);
+  EXPECT_EQ(account.newest().init_seconds(), 1);
+  EXPECT_EQ(account.newest().load_seconds(), 2);
+  EXPECT_EQ(account.newest().data_stall_seconds(), 3);
+  EXPECT_EQ(account.newest().checkpoint_seconds(), 4);
+  EXPECT_EQ(account.newest().evaluation_seconds(), 6);
+}
+
+TEST(RankAccountTest, PhasesOfAProgramThatWritesNoRankRecordAreTimed) {
+  const RankAccount account = Read({
+      R"({"type":"phase","time_ms":1000,"phase":"init"})",
+      R"({"type":"phase","time_ms":3000,"phase":"load"})",
+      R"({"type":"phase","time_ms":6000,"phase":"train"})",
+      R"({"type":"metrics","step":1,"step_seconds":0.25,"data_stall_seconds":0.5})",
+      R"({"type":"metrics","step":2,"step_seconds":0.5,"data_stall_seconds":0.25})",
+      R"({"type":"phase","time_ms":10000,"phase":"eval","step":2})",
+      R"({"type":"phase","time_ms":14000,"phase":"checkpoint","step":2})",
+      R"({"type":"phase","time_ms":15000,"phase":"train","step":2})",
+  });
+  EXPECT_EQ(account.newest().init_seconds(), 2);
+  EXPECT_EQ(account.newest().load_seconds(), 3);
+  EXPECT_EQ(account.newest().evaluation_seconds(), 4);
+  EXPECT_EQ(account.newest().checkpoint_seconds(), 1);
+  EXPECT_EQ(account.newest().data_stall_seconds(), 0.75);
+  EXPECT_EQ(account.newest().step_seconds(), 0.5);
+  EXPECT_EQ(account.step(), 2);
+}
+
+TEST(RankAccountTest, BlockingSecondsStandInForAPhaseOfCheckpoints) {
+  const std::string checkpoint =
+      R"({"type":"checkpoint","step":1,"path":"/c","blocking_seconds":0.5})";
+  EXPECT_EQ(Read({checkpoint, checkpoint}).newest().checkpoint_seconds(), 1);
+}
+
+TEST(RankAccountTest, ClocksThatGoBackAndNumbersThatAreNoneAddNothing) {
+  const RankAccount account = Read({
+      R"({"type":"phase","time_ms":9000,"phase":"eval"})",
+      R"({"type":"phase","time_ms":1000,"phase":"train"})",
+      R"({"type":"metrics","step":1,"step_seconds":NaN,"data_stall_seconds":-5,)"
+      R"("memory_bytes":Infinity})",
+  });
+  EXPECT_EQ(account.newest().evaluation_seconds(), 0);
+  EXPECT_EQ(account.newest().step_seconds(), 0);
+  EXPECT_EQ(account.newest().data_stall_seconds(), 0);
+  EXPECT_GT(account.newest().memory_bytes(), 0);
+}
+
+}  // namespace
+}  // namespace trainyard::worker

@@ -1,0 +1,59 @@
+#include "trainer/telemetry/rank_progress.h"
+
+#include <chrono>
+#include <utility>
+
+namespace trainyard::trainer {
+namespace {
+
+constexpr double kSecondsBetweenRecords = 1;
+
+double SteadySeconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+RankProgress::RankProgress(TelemetryWriter& telemetry) : RankProgress(telemetry, SteadySeconds) {}
+
+RankProgress::RankProgress(TelemetryWriter& telemetry, ClockSeconds clock)
+    : telemetry_(telemetry),
+      clock_(std::move(clock)),
+      phase_began_(clock_()),
+      written_(phase_began_) {}
+
+void RankProgress::EnterPhase(const std::string& phase, int64_t step) {
+  const double now = clock_();
+  phase_seconds_[phase_] += now - std::exchange(phase_began_, now);
+  phase_ = phase;
+  step_ = step;
+  telemetry_.WritePhase(phase, step);
+  Write();
+}
+
+void RankProgress::Step(int64_t step, double seconds, double stall_seconds) {
+  step_ = step;
+  stall_seconds_ = stall_seconds;
+  ++steps_;
+  steps_seconds_ += seconds;
+}
+
+bool RankProgress::IsDue() const { return clock_() - written_ >= kSecondsBetweenRecords; }
+
+void RankProgress::Write(int64_t memory_bytes) {
+  memory_bytes_ = memory_bytes;
+  written_ = clock_();
+  if (steps_ > 0) step_seconds_ = steps_seconds_ / static_cast<double>(steps_);
+  steps_ = 0;
+  steps_seconds_ = 0;
+  telemetry_.WriteRank({.step = step_,
+                        .step_seconds = step_seconds_,
+                        .memory_bytes = memory_bytes_,
+                        .init_seconds = phase_seconds_["init"],
+                        .load_seconds = phase_seconds_["load"],
+                        .data_stall_seconds = stall_seconds_,
+                        .checkpoint_seconds = phase_seconds_["checkpoint"],
+                        .evaluation_seconds = phase_seconds_["eval"]});
+}
+
+}  // namespace trainyard::trainer

@@ -1,0 +1,67 @@
+#include "worker/tail/rank_account.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace trainyard::worker {
+namespace {
+
+std::optional<double> PositiveValue(const v1::MetricsRecord& metrics, const char* name) {
+  const auto found = metrics.values().find(name);
+  if (found == metrics.values().end() || !(found->second > 0)) return std::nullopt;
+  return found->second;
+}
+
+// A number that a program may set to anything, as an int64.
+int64_t Bounded(double value) {
+  constexpr double kMax = 9007199254740992.0;  // 2^53: whole numbers are exact up to it.
+  return static_cast<int64_t>(std::min(value, kMax));
+}
+
+}  // namespace
+
+void RankAccount::Note(const v1::TelemetryRecord& record) {
+  if (record.has_rank()) {
+    says_itself_ = true;
+    newest_ = record.rank();
+    step_ = record.rank().step();
+  } else if (record.has_metrics()) {
+    step_ = record.metrics().step();
+    if (!says_itself_) NoteMetrics(record.metrics());
+  } else if (record.has_phase()) {
+    NotePhase(record);
+  } else if (record.has_checkpoint() && !says_itself_) {
+    blocking_seconds_ += std::max(0.0, record.checkpoint().blocking_seconds());
+    newest_.set_checkpoint_seconds(std::max(newest_.checkpoint_seconds(), blocking_seconds_));
+  }
+}
+
+void RankAccount::NoteMetrics(const v1::MetricsRecord& metrics) {
+  newest_.set_step(metrics.step());
+  if (const auto seconds = PositiveValue(metrics, "step_seconds")) {
+    newest_.set_step_seconds(*seconds);
+  }
+  if (const auto bytes = PositiveValue(metrics, "memory_bytes")) {
+    newest_.set_memory_bytes(Bounded(*bytes));
+  }
+  if (const auto stall = PositiveValue(metrics, "data_stall_seconds")) {
+    newest_.set_data_stall_seconds(newest_.data_stall_seconds() + *stall);
+  }
+}
+
+void RankAccount::NotePhase(const v1::TelemetryRecord& record) {
+  const int64_t since_ms = std::exchange(phase_since_ms_, record.time_ms());
+  const double seconds = static_cast<double>(record.time_ms() - since_ms) / 1e3;
+  const std::string before = std::exchange(phase_, record.phase().phase());
+  if (record.phase().step() > 0) step_ = record.phase().step();
+  if (says_itself_ || since_ms == 0 || seconds <= 0) return;
+  if (before == "init") newest_.set_init_seconds(newest_.init_seconds() + seconds);
+  if (before == "load") newest_.set_load_seconds(newest_.load_seconds() + seconds);
+  if (before == "checkpoint") {
+    newest_.set_checkpoint_seconds(newest_.checkpoint_seconds() + seconds);
+  }
+  if (before == "eval") newest_.set_evaluation_seconds(newest_.evaluation_seconds() + seconds);
+}
+
+}  // namespace trainyard::worker
