@@ -45,6 +45,7 @@ void WorkerSessions::HandleTelemetry(const SessionPtr& session, v1::TelemetryBat
   }
   if (batch.end_offset() > StoredOffset(session->stored, ToStreamKey(batch.stream()))) {
     ObserveTelemetry(batch, loop_.View().now, loop_.observations());
+    KeepSpeakersMetrics(loop_.observations(), batch);
     if (on_telemetry_) on_telemetry_(batch, loop_.View().now);
   }
   DropKnownAlerts(batch);

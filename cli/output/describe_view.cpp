@@ -209,7 +209,10 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
       return absl::StrCat("attempt ", event.attempt_cleared().epoch(), " has left node ",
                           NodeName(event.attempt_cleared().node_id(), names));
     case v1::Event::kAttemptEnded:
-      return absl::StrCat("attempt ", event.attempt_ended().epoch(), " ended");
+      return absl::StrCat("attempt ", event.attempt_ended().epoch(), " ended",
+                          event.attempt_ended().last_step() == 0
+                              ? ""
+                              : absl::StrCat(" at step ", event.attempt_ended().last_step()));
     case v1::Event::kJobStopRequested:
       return event.job_stop_requested().kill() ? "kill requested" : "stop requested";
     case v1::Event::kJobEnded:

@@ -100,7 +100,7 @@ SortKey KeyOfCursor(const v1::ListJobsRequest& request, const ClusterView& view)
 }
 
 void AddListed(const JobEntry& entry, const ClusterView& view, v1::ListJobsResponse& response) {
-  *response.add_jobs() = ListedJob(entry, view.observations);
+  *response.add_jobs() = ListedJob(entry, view);
   if (auto reason = WaitingReason(entry, view)) {
     (*response.mutable_pending())[entry.job.id()] = *std::move(reason);
   }

@@ -104,7 +104,7 @@ absl::StatusOr<v1::ListEventsResponse> ReadEventPage(const Api& api, int64_t job
 
 v1::GetJobResponse JobNow(const JobEntry& entry, const ClusterView& view) {
   v1::GetJobResponse response;
-  *response.mutable_job() = FullJob(entry, view.observations);
+  *response.mutable_job() = FullJob(entry, view);
   for (const v1::Attempt& attempt : response.job().attempts()) {
     for (const v1::RankPlacement& rank : attempt.ranks()) {
       const auto node = view.state.nodes.find(rank.node_id());
@@ -131,7 +131,7 @@ void verbs::SubmitJob(const Api& api, v1::SubmitJobRequest request,
                       return reply(absl::InternalError("the submitted job is not in the state"));
                     }
                     v1::SubmitJobResponse response;
-                    *response.mutable_job() = FullJob(*entry, view.observations);
+                    *response.mutable_job() = FullJob(*entry, view);
                     reply(std::move(response));
                   });
 }
@@ -175,7 +175,7 @@ void verbs::StopJob(const Api& api, v1::StopJobRequest request, Reply<v1::StopJo
                     const auto entry = StoppedJob(request, *outcome, view);
                     if (!entry.ok()) return reply(entry.status());
                     v1::StopJobResponse response;
-                    *response.mutable_job() = FullJob(**entry, view.observations);
+                    *response.mutable_job() = FullJob(**entry, view);
                     reply(std::move(response));
                   });
 }

@@ -1,8 +1,7 @@
 #include "controller/api/job_view.h"
 
-#include <algorithm>
-
 #include "controller/core/explain.h"
+#include "controller/core/time_use.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
@@ -11,21 +10,13 @@ namespace {
 // A reference longer than any number or legal name.
 constexpr std::size_t kMaxReferenceBytes = 256;
 
-int64_t LastStep(const AttemptObservation& attempt) {
-  int64_t step = 0;
-  for (const auto& [rank, observation] : attempt.ranks) step = std::max(step, observation.step);
-  return step;
-}
-
-void MergeObservations(const Observations& observations, v1::Job& job) {
-  if (const auto found = observations.progress.find(job.id());
-      found != observations.progress.end()) {
+void MergeObservations(const ClusterView& view, v1::Job& job) {
+  const auto& progress = view.observations.progress;
+  if (const auto found = progress.find(job.id()); found != progress.end()) {
     *job.mutable_progress() = found->second;
   }
   for (v1::Attempt& attempt : *job.mutable_attempts()) {
-    const auto found = observations.attempts.find({job.id(), attempt.epoch()});
-    if (found == observations.attempts.end()) continue;
-    attempt.set_last_step(std::max(attempt.last_step(), LastStep(found->second)));
+    MergeObserved(job.id(), view.observations, view.now, attempt);
   }
 }
 
@@ -36,13 +27,13 @@ bool HasEnded(v1::JobState state) {
          state == v1::JOB_STATE_STOPPED;
 }
 
-v1::Job FullJob(const JobEntry& entry, const Observations& observations) {
+v1::Job FullJob(const JobEntry& entry, const ClusterView& view) {
   v1::Job job = entry.job;
-  MergeObservations(observations, job);
+  MergeObservations(view, job);
   return job;
 }
 
-v1::Job ListedJob(const JobEntry& entry, const Observations& observations) {
+v1::Job ListedJob(const JobEntry& entry, const ClusterView& view) {
   v1::Job job = entry.job;
   job.clear_origins();
   job.clear_checkpoints();
@@ -51,7 +42,7 @@ v1::Job ListedJob(const JobEntry& entry, const Observations& observations) {
   }
   // Lists go to every open page each second: a gang of a thousand ranks would be most of it.
   for (v1::Attempt& attempt : *job.mutable_attempts()) attempt.clear_ranks();
-  MergeObservations(observations, job);
+  MergeObservations(view, job);
   return job;
 }
 

@@ -7,7 +7,6 @@
 
 #include "controller/api/cluster_loop.h"
 #include "controller/core/cluster_state.h"
-#include "controller/core/observations.h"
 #include "trainyard/v1/job.pb.h"
 
 namespace trainyard::controller {
@@ -15,11 +14,11 @@ namespace trainyard::controller {
 // Succeeded, failed or stopped.
 bool HasEnded(v1::JobState state);
 
-// The whole job with progress and last steps.
-v1::Job FullJob(const JobEntry& entry, const Observations& observations);
+// The whole job with progress, and how far its attempts came and what took their time.
+v1::Job FullJob(const JobEntry& entry, const ClusterView& view);
 
 // For lists: the newest attempt only, without ranks, origins and checkpoints.
-v1::Job ListedJob(const JobEntry& entry, const Observations& observations);
+v1::Job ListedJob(const JobEntry& entry, const ClusterView& view);
 
 // Why a job waits; nothing for one that does not.
 std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, const ClusterView& view);

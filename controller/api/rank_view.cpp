@@ -42,7 +42,9 @@ void AddHeard(const AttemptObservation& heard, v1::RankStatus& status) {
   status.set_step(found->second.step);
   status.set_phase(found->second.phase);
   status.set_last_progress_ms(found->second.last_progress_ms);
-  status.set_step_seconds(found->second.step_seconds);
+  status.set_step_seconds(found->second.newest.step_seconds());
+  status.set_data_stall_seconds(found->second.newest.data_stall_seconds());
+  status.set_memory_bytes(found->second.newest.memory_bytes());
 }
 
 v1::RankStatus StatusOf(const v1::RankPlacement& placement, const v1::Attempt& attempt,

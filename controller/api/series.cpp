@@ -224,7 +224,7 @@ void verbs::GetSeries(const Api& api, v1::GetSeriesRequest request,
                  reply = std::move(reply)](const ClusterView& view) {
     const auto entry = FindNamedJob(view, request.job());
     if (!entry.ok()) return reply(entry.status());
-    const auto job = std::make_shared<v1::Job>(ListedJob(**entry, view.observations));
+    const auto job = std::make_shared<v1::Job>(ListedJob(**entry, view));
     *job->mutable_attempts() = (*entry)->job.attempts();
     for (v1::Attempt& attempt : *job->mutable_attempts()) attempt.clear_ranks();
     const bool queued =

@@ -124,10 +124,16 @@ void ApplyKind(const v1::AttemptRunning& running, const v1::Event& event, Cluste
   MoveJob(v1::JOB_STATE_RUNNING, entry.job);
 }
 
-void ApplyKind(const v1::AttemptFailed& failed, const v1::Event&, ClusterState& state) {
+// The live attempt is told to leave.
+void StopAttempt(Timestamp now, v1::Attempt& attempt) {
+  MoveAttempt(v1::ATTEMPT_STATE_STOPPING, attempt);
+  attempt.set_stopping_time_ms(now);
+}
+
+void ApplyKind(const v1::AttemptFailed& failed, const v1::Event& event, ClusterState& state) {
   JobEntry& entry = EntryOf(failed.job_id(), state);
   v1::Attempt& attempt = RequireLive(failed.epoch(), entry);
-  MoveAttempt(v1::ATTEMPT_STATE_STOPPING, attempt);
+  StopAttempt(event.time_ms(), attempt);
   *attempt.mutable_verdict() = failed.verdict();
   for (auto& [rank, exited] : entry.exited_ranks) exited.clear_log_tail();
   MoveJob(v1::JOB_STATE_RECOVERING, entry.job);
@@ -158,6 +164,8 @@ void ApplyKind(const v1::AttemptEnded& ended, const v1::Event& event, ClusterSta
   v1::Attempt& attempt = RequireLive(ended.epoch(), entry);
   MoveAttempt(v1::ATTEMPT_STATE_ENDED, attempt);
   attempt.set_ended_time_ms(event.time_ms());
+  attempt.set_last_step(std::max(attempt.last_step(), ended.last_step()));
+  if (ended.has_time_use()) *attempt.mutable_time_use() = ended.time_use();
   const AttemptKey key{ended.job_id(), ended.epoch()};
   for (const std::string& node_id : GangNodes(attempt)) {
     state.nodes.at(node_id).live_jobs.erase(ended.job_id());
@@ -172,14 +180,14 @@ void ApplyKind(const v1::AttemptEnded& ended, const v1::Event& event, ClusterSta
   state.recovering_jobs.insert(ended.job_id());
 }
 
-void ApplyKind(const v1::JobStopRequested& requested, const v1::Event&, ClusterState& state) {
+void ApplyKind(const v1::JobStopRequested& requested, const v1::Event& event, ClusterState& state) {
   JobEntry& entry = EntryOf(requested.job_id(), state);
   const v1::Attempt* live = LiveAttempt(entry);
   Require(live != nullptr, absl::StrCat("job ", requested.job_id(), " has nothing to stop"));
   entry.stop_requested = true;
   if (requested.kill()) entry.kill_requested = true;
   if (live->state() != v1::ATTEMPT_STATE_STOPPING) {
-    MoveAttempt(v1::ATTEMPT_STATE_STOPPING, RequireLive(live->epoch(), entry));
+    StopAttempt(event.time_ms(), RequireLive(live->epoch(), entry));
   }
   if (entry.job.state() != v1::JOB_STATE_STOPPING) MoveJob(v1::JOB_STATE_STOPPING, entry.job);
 }

@@ -35,56 +35,95 @@ class Timeline {
   std::vector<v1::LedgerSpan> spans_;
 };
 
+Timestamp OrElse(Timestamp time, Timestamp fallback) { return time == 0 ? fallback : time; }
+
 // Steps of this attempt that a later one trained again, from 0 to 1 of all that it trained.
 double RepeatedPart(const v1::Job& job, int index) {
   const v1::Attempt& attempt = job.attempts(index);
-  if (index + 1 == job.attempts_size()) return 0;
   const int64_t trained = attempt.last_step() - attempt.resume_step();
-  const int64_t kept = job.attempts(index + 1).resume_step() - attempt.resume_step();
+  int64_t kept = trained;
+  for (int later = index + 1; later < job.attempts_size(); ++later) {
+    kept = std::min(kept, job.attempts(later).resume_step() - attempt.resume_step());
+  }
   if (trained <= 0 || kept >= trained) return 0;
   return static_cast<double>(trained - std::max<int64_t>(kept, 0)) / static_cast<double>(trained);
 }
 
-Timestamp OrElse(Timestamp time, Timestamp fallback) { return time == 0 ? fallback : time; }
+// When the attempt stopped being of use: at its first failure, else when a user told it to leave,
+// else at its end.
+Timestamp UsefulUntil(const v1::Attempt& attempt, Timestamp ended) {
+  const Timestamp told = std::min(OrElse(attempt.stopping_time_ms(), ended), ended);
+  const Timestamp failed = attempt.verdict().time_ms();
+  return attempt.placed_time_ms() < failed && failed < told ? failed : told;
+}
+
+// What the ranks say of their time fills the time that the attempt has been of use, as far as it
+// goes: clocks of nodes and of programs decide how it is shared out, never how much it is.
+void AddUse(const v1::Job& job, int index, Timestamp until, Timeline& timeline) {
+  const v1::Attempt& attempt = job.attempts(index);
+  const v1::TimeUse& use = attempt.time_use();
+  const auto add = [&](v1::LedgerPhase phase, int64_t ms, Timestamp end) {
+    timeline.AddUntil(phase, attempt.epoch(), std::min(timeline.at() + ms, end));
+  };
+  add(v1::LEDGER_PHASE_INIT, use.init_ms(), until);
+  add(v1::LEDGER_PHASE_LOAD, use.load_ms(), until);
+  const Timestamp trained_until =
+      std::clamp(OrElse(use.still_since_ms(), until), std::min(timeline.at(), until), until);
+  add(v1::LEDGER_PHASE_EVALUATION, use.evaluation_ms(), trained_until);
+  add(v1::LEDGER_PHASE_CHECKPOINT, use.checkpoint_ms(), trained_until);
+  add(v1::LEDGER_PHASE_DATA_STALL, use.data_stall_ms(), trained_until);
+  const int64_t steps_ms = std::max<int64_t>(0, trained_until - timeline.at());
+  const auto repeated_ms =
+      static_cast<int64_t>(RepeatedPart(job, index) * static_cast<double>(steps_ms));
+  timeline.AddUntil(v1::LEDGER_PHASE_TRAIN, attempt.epoch(), trained_until - repeated_ms);
+  timeline.AddUntil(v1::LEDGER_PHASE_RECOMPUTE, attempt.epoch(), trained_until);
+  timeline.AddUntil(v1::LEDGER_PHASE_HANG, attempt.epoch(), until);
+}
 
 void AddAttempt(const v1::Job& job, int index, Timestamp end_of_all, Timeline& timeline) {
   const v1::Attempt& attempt = job.attempts(index);
   const Timestamp ended = std::min(OrElse(attempt.ended_time_ms(), end_of_all), end_of_all);
-  const bool first = index == 0;
-  timeline.AddUntil(first ? v1::LEDGER_PHASE_QUEUED : v1::LEDGER_PHASE_RESTART,
-                    first ? 0 : job.attempts(index - 1).epoch(), attempt.placed_time_ms());
+  const Timestamp placed = std::min(attempt.placed_time_ms(), end_of_all);
+  if (index > 0) {
+    timeline.AddUntil(v1::LEDGER_PHASE_RESTART, job.attempts(index - 1).epoch(), placed);
+  } else {
+    const bool first = attempt.epoch() == 1;
+    timeline.AddUntil(first ? v1::LEDGER_PHASE_QUEUED : v1::LEDGER_PHASE_UNSPECIFIED, 0, placed);
+  }
+  const Timestamp until = UsefulUntil(attempt, ended);
   timeline.AddUntil(v1::LEDGER_PHASE_INIT, attempt.epoch(),
-                    std::min(OrElse(attempt.started_time_ms(), ended), ended));
-  // Between the verdict and the last confirmation nothing trains any more.
-  const Timestamp failed = attempt.verdict().time_ms();
-  const bool in_time = failed > timeline.at() && failed < ended;
-  const Timestamp trained_until = in_time ? failed : ended;
-  const auto repeated = static_cast<Timestamp>(RepeatedPart(job, index) *
-                                               static_cast<double>(trained_until - timeline.at()));
-  timeline.AddUntil(v1::LEDGER_PHASE_TRAIN, attempt.epoch(), trained_until - repeated);
-  timeline.AddUntil(v1::LEDGER_PHASE_RECOMPUTE, attempt.epoch(), trained_until);
-  const bool stopped = attempt.verdict().cause() == v1::VERDICT_CAUSE_STOPPED;
+                    std::min(OrElse(attempt.started_time_ms(), until), until));
+  AddUse(job, index, until, timeline);
+  // The verdict of a stopped attempt comes with the end of its job.
+  const bool stopped = attempt.verdict().cause() == v1::VERDICT_CAUSE_STOPPED ||
+                       (!attempt.has_verdict() && job.state() == v1::JOB_STATE_STOPPING);
   timeline.AddUntil(stopped ? v1::LEDGER_PHASE_STOP : v1::LEDGER_PHASE_RESTART, attempt.epoch(),
                     ended);
 }
 
+// Queueing holds no slots.
+bool HoldsSlots(v1::LedgerPhase phase) { return phase != v1::LEDGER_PHASE_QUEUED; }
+
+// Whole milliseconds until the end, so that the sums are exact.
 void AddSums(const std::vector<v1::LedgerSpan>& spans, int slots, v1::Ledger& ledger) {
-  std::map<v1::LedgerPhase, double> seconds;
-  double with_slots = 0;
+  std::map<v1::LedgerPhase, int64_t> phases_ms;
+  int64_t with_slots_ms = 0;
   for (const v1::LedgerSpan& span : spans) {
-    const double length = static_cast<double>(span.end_ms() - span.begin_ms()) / 1e3;
-    seconds[span.phase()] += length;
-    if (span.phase() != v1::LEDGER_PHASE_QUEUED) with_slots += length;
+    const int64_t length_ms = span.end_ms() - span.begin_ms();
+    phases_ms[span.phase()] += length_ms;
+    if (HoldsSlots(span.phase())) with_slots_ms += length_ms;
   }
-  for (const auto& [phase, length] : seconds) {
+  for (const auto& [phase, length_ms] : phases_ms) {
     v1::PhaseTime& time = *ledger.add_phases();
     time.set_phase(phase);
-    time.set_seconds(length);
-    time.set_slot_seconds(phase == v1::LEDGER_PHASE_QUEUED ? 0 : length * slots);
+    time.set_seconds(static_cast<double>(length_ms) / 1e3);
+    time.set_slot_seconds(HoldsSlots(phase) ? static_cast<double>(length_ms * slots) / 1e3 : 0);
   }
   std::sort(ledger.mutable_phases()->begin(), ledger.mutable_phases()->end(),
             [](const auto& a, const auto& b) { return a.seconds() > b.seconds(); });
-  if (with_slots > 0) ledger.set_goodput_ratio(seconds[v1::LEDGER_PHASE_TRAIN] / with_slots);
+  if (with_slots_ms == 0) return;
+  ledger.set_goodput_ratio(static_cast<double>(phases_ms[v1::LEDGER_PHASE_TRAIN]) /
+                           static_cast<double>(with_slots_ms));
 }
 
 }  // namespace

@@ -8,8 +8,9 @@
 
 namespace trainyard::controller {
 
-// Every moment from submit to the end, or to `now`, in exactly one phase. Steps that a newer
-// attempt trained again count as recompute, in proportion to the steps of their attempt.
+// Every moment from submit to the end, or to `now`, in exactly one phase. `job` has what was heard
+// of its live attempt merged in (time_use.h). Steps that a newer attempt trained again count as
+// recompute, in proportion to the steps of their attempt.
 v1::Ledger LedgerOf(const v1::Job& job, Timestamp now);
 
 }  // namespace trainyard::controller

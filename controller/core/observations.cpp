@@ -21,17 +21,13 @@ bool Moved(const v1::RankReport& before, const v1::RankReport& now) {
          before.last_activity_ms() != now.last_activity_ms();
 }
 
-// Longest pause within one run of movement.
-int64_t LongestGapMs(const AttemptObservation& attempt) {
-  constexpr int64_t kShortStepsGapMs = 5000;
-  if (attempt.step_seconds.empty()) return kShortStepsGapMs;
-  return std::max(kShortStepsGapMs, static_cast<int64_t>(3000 * attempt.step_seconds.back()));
-}
-
 void NoteMovement(const std::string& phase, int64_t step, Timestamp now, int64_t longest_gap_ms,
                   RankObservation& rank) {
   const bool new_phase = !phase.empty() && phase != rank.phase;
-  if (new_phase) rank.phase = phase;
+  if (new_phase) {
+    rank.phase = phase;
+    rank.phase_since_ms = now;
+  }
   if (new_phase || now - rank.last_progress_ms > longest_gap_ms) rank.moving_since_ms = now;
   rank.step = std::max(rank.step, step);
   rank.last_progress_ms = now;
@@ -43,7 +39,10 @@ void ObserveReport(const v1::AttemptReport* before, const v1::AttemptReport& rep
   for (const v1::RankReport& rank : report.ranks()) {
     const v1::RankReport* earlier = before == nullptr ? nullptr : FindRank(*before, rank.rank());
     RankObservation& observed = attempt.ranks[rank.rank()];
+    if (observed.running && !rank.running()) observed.left_ms = now;
+    if (rank.running()) observed.left_ms = 0;
     observed.running = rank.running();
+    if (rank.has_newest()) observed.newest = rank.newest();
     if (earlier != nullptr && !Moved(*earlier, rank)) continue;
     NoteMovement(rank.phase(), rank.step(), now, LongestGapMs(attempt), observed);
   }
@@ -134,12 +133,37 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now, Observatio
     const int64_t step = record.has_metrics() ? record.metrics().step() : record.phase().step();
     NoteMovement(record.phase().phase(), step, now, LongestGapMs(attempt), rank);
     if (record.has_metrics()) {
-      rank.step_seconds = ValueOr(record.metrics(), "step_seconds", rank.step_seconds);
+      rank.newest.set_step_seconds(
+          ValueOr(record.metrics(), "step_seconds", rank.newest.step_seconds()));
+      attempt.speaker = std::min(attempt.speaker, stream.rank());
+      if (stream.rank() > attempt.speaker) continue;
       ObserveMetrics(record, attempt, observations.progress[stream.job_id()]);
     } else if (record.has_evaluation()) {
       observations.progress[stream.job_id()].set_validation_loss(record.evaluation().loss());
     }
   }
+}
+
+void KeepSpeakersMetrics(const Observations& observations, v1::TelemetryBatch& batch) {
+  const v1::StreamId& stream = batch.stream();
+  const auto attempt = observations.attempts.find({stream.job_id(), stream.epoch()});
+  if (attempt == observations.attempts.end() || stream.rank() <= attempt->second.speaker) return;
+  auto& records = *batch.mutable_records();
+  records.erase(std::remove_if(records.begin(), records.end(),
+                               [](const auto& record) { return record.has_metrics(); }),
+                records.end());
+}
+
+int64_t LongestGapMs(const AttemptObservation& attempt) {
+  constexpr int64_t kShortStepsGapMs = 5000;
+  if (attempt.step_seconds.empty()) return kShortStepsGapMs;
+  return std::max(kShortStepsGapMs, static_cast<int64_t>(3000 * attempt.step_seconds.back()));
+}
+
+int64_t LastStep(const AttemptObservation& attempt) {
+  int64_t step = 0;
+  for (const auto& [number, rank] : attempt.ranks) step = std::max(step, rank.step);
+  return step;
 }
 
 void ForgiveSilence(int64_t gap_ms, Timestamp now, Observations& observations) {

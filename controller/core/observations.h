@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <map>
 #include <string>
 
@@ -27,12 +28,16 @@ struct NodeObservation {
 
 struct RankObservation {
   int64_t step = 0;
-  // Duration of its newest step; 0 when it has not said.
-  double step_seconds = 0;
+  // What it said of its times and memory last.
+  v1::RankRecord newest;
   std::string phase;
+  // Since when it is in this phase, by the controller's clock.
+  Timestamp phase_since_ms = 0;
   // False when its worker's newest report says so: it has not started or it has ended, and the fact
   // that says which may still be on its way.
   bool running = true;
+  // When that was first reported of a rank that had run; 0 while it runs.
+  Timestamp left_ms = 0;
   // When step, phase or activity last moved, by the controller's clock.
   Timestamp last_progress_ms = 0;
   // Since when it has moved within this phase without a long pause, as far as the controller knows.
@@ -40,10 +45,15 @@ struct RankObservation {
   Timestamp moving_since_ms = 0;
 };
 
+// No rank has spoken for the gang yet.
+inline constexpr int kNoSpeaker = std::numeric_limits<int>::max();
+
 struct AttemptObservation {
   // Workers that have it on disk; forgotten together with the last one.
   int reporting_nodes = 0;
   std::map<int, RankObservation> ranks;
+  // The lowest rank that has written metrics: it speaks for the gang.
+  int speaker = kNoSpeaker;
   // Steps of the whole run; 0 when its trainer has not said.
   int64_t total_steps = 0;
   // Newest step times in seconds, at most kStepTimesKept.
@@ -69,6 +79,16 @@ void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat
 
 // Records progress from a batch of telemetry of one rank.
 void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now, Observations& observations);
+
+// Takes metrics out of a batch that ObserveTelemetry has seen, unless its rank speaks for the gang:
+// a curve never mixes what several ranks say of the same step.
+void KeepSpeakersMetrics(const Observations& observations, v1::TelemetryBatch& batch);
+
+// The longest that a rank of the attempt stands still while it trains and all is well.
+int64_t LongestGapMs(const AttemptObservation& attempt);
+
+// Highest step that any rank has reported.
+int64_t LastStep(const AttemptObservation& attempt);
 
 // The controller itself stood still for `gap_ms` until now, or its clock was set by as much (back
 // when negative): nobody's silence and nobody's standing still grows by it. What has been heard by

@@ -9,6 +9,7 @@
 #include "controller/core/failure_policy.h"
 #include "controller/core/node_evidence.h"
 #include "controller/core/placement.h"
+#include "controller/core/time_use.h"
 
 namespace trainyard::controller {
 namespace {
@@ -108,6 +109,7 @@ class AttemptWatch {
     v1::AttemptEnded& ended = *events_.emplace_back(ControllerEvent(now_)).mutable_attempt_ended();
     ended.set_job_id(entry.job.id());
     ended.set_epoch(attempt.epoch());
+    AddFigures(entry, attempt, ended);
     if (restart.not_before_ms.has_value()) {
       ended.set_retry_not_before_ms(*restart.not_before_ms);
       ended.set_uncounted(restart.uncounted);
@@ -128,6 +130,14 @@ class AttemptWatch {
       job_ended.set_state(v1::JOB_STATE_SUCCEEDED);
       *job_ended.mutable_verdict() = CompletedVerdict(entry, now_);
     }
+  }
+
+  // How far the attempt came and where its time went: observations are not durable.
+  void AddFigures(const JobEntry& entry, const v1::Attempt& attempt, v1::AttemptEnded& ended) {
+    v1::Attempt merged = attempt;
+    MergeObserved(entry.job.id(), observations_, now_, merged);
+    ended.set_last_step(merged.last_step());
+    if (merged.has_time_use()) *ended.mutable_time_use() = std::move(*merged.mutable_time_use());
   }
 
   const ClusterState& state_;

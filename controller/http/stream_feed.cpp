@@ -87,7 +87,7 @@ std::shared_ptr<v1::NodesChanged> NodesOf(const std::set<std::string>* only,
 }
 
 void AddJob(const JobEntry& entry, const ClusterView& view, v1::JobsChanged& changed) {
-  *changed.add_jobs() = ListedJob(entry, view.observations);
+  *changed.add_jobs() = ListedJob(entry, view);
   if (auto reason = WaitingReason(entry, view)) {
     (*changed.mutable_pending())[entry.job.id()] = *std::move(reason);
   }

@@ -75,9 +75,6 @@ void TrainingTotals::Observe(const v1::TelemetryBatch& batch, Timestamp now) {
     if (!record.has_metrics() && !record.has_evaluation() && !record.has_checkpoint()) continue;
     Job& job = jobs_[batch.stream().job_id()];
     if (record.has_metrics()) {
-      // One rank speaks for the gang: the lowest that says anything.
-      if (batch.stream().epoch() == job.epoch && batch.stream().rank() > job.rank) continue;
-      job.rank = batch.stream().rank();
       ObserveMetrics(record, batch.stream().epoch(), now, job);
     } else if (record.has_checkpoint()) {
       ObserveCheckpoint(record.checkpoint(), job);

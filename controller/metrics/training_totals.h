@@ -16,7 +16,8 @@ namespace trainyard::controller {
 // Pure; one thread. Counters begin at 0 with the process; Prometheus' rate() knows what that means.
 class TrainingTotals {
  public:
-  // Records a batch. Batches of a stream come in order and none comes twice.
+  // Records a batch. Batches of a stream come in order, none comes twice, and one rank of a gang
+  // speaks for it (KeepSpeakersMetrics).
   void Observe(const v1::TelemetryBatch& batch, Timestamp now);
 
   void Forget(int64_t job_id) { jobs_.erase(job_id); }
@@ -29,8 +30,6 @@ class TrainingTotals {
 
     // Newest attempt that has sent a record; older ones change counters only.
     int64_t epoch = 0;
-    // The rank whose metrics are shown.
-    int rank = 0;
     // By name in telemetry; well-known names only.
     std::map<std::string, double> last;
     // Of the newest attempt: highest step, and its count of tokens.

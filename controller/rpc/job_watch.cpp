@@ -113,7 +113,7 @@ class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
   }
 
   static void SendIfNew(Shared& shared, const ClusterView& view) {
-    *shared.message.mutable_job() = FullJob(view.state.jobs.at(shared.job_id), view.observations);
+    *shared.message.mutable_job() = FullJob(view.state.jobs.at(shared.job_id), view);
     shared.changed = false;
     shared.sent_ms = view.now;
     std::string bytes = StableBytes(shared.message);

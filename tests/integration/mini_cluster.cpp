@@ -145,13 +145,22 @@ std::unique_ptr<typename Service::Stub> MiniCluster::Stub() const {
   return Service::NewStub(grpc::CreateChannel(address_, grpc::InsecureChannelCredentials()));
 }
 
-v1::Job MiniCluster::Job(int64_t job_id) const {
+v1::GetJobResponse MiniCluster::Described(int64_t job_id) const {
   grpc::ClientContext context;
   v1::GetJobRequest request;
   request.set_job(std::to_string(job_id));
   v1::GetJobResponse response;
   Stub<v1::JobService>()->GetJob(&context, request, &response);
-  return response.job();
+  return response;
+}
+
+v1::ListRanksResponse MiniCluster::Ranks(int64_t job_id) const {
+  grpc::ClientContext context;
+  v1::ListRanksRequest request;
+  request.set_job(std::to_string(job_id));
+  v1::ListRanksResponse response;
+  Stub<v1::JobService>()->ListRanks(&context, request, &response);
+  return response;
 }
 
 v1::Job MiniCluster::WaitForEnd(int64_t job_id, Seconds deadline) const {

@@ -47,7 +47,10 @@ class MiniCluster {
   int64_t Submit(const std::string& job_file, const std::vector<std::string>& more = {}) const;
 
   // ---- The API
-  v1::Job Job(int64_t job_id) const;
+  v1::Job Job(int64_t job_id) const { return Described(job_id).job(); }
+  v1::GetJobResponse Described(int64_t job_id) const;
+  // Ranks of the newest attempt.
+  v1::ListRanksResponse Ranks(int64_t job_id) const;
   // Waits for an end and returns the job.
   v1::Job WaitForEnd(int64_t job_id, Seconds deadline = Seconds(120)) const;
   bool WaitForStep(int64_t job_id, int64_t step, Seconds deadline = Seconds(60)) const;

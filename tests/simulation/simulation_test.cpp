@@ -1,10 +1,13 @@
 // Seeds are run in a row. TRAINYARD_SIMULATION_SEED and TRAINYARD_SIMULATION_RUNS choose the first
 // one and how many; see README.md.
+#include <cmath>
 #include <cstdlib>
 #include <set>
 
 #include "absl/strings/numbers.h"
+#include "controller/core/ledger.h"
 #include "gtest/gtest.h"
+#include "proto/support/job_spec_loader.h"
 #include "tests/controller/core/test_cluster.h"
 #include "tests/simulation/simulated_cluster.h"
 
@@ -27,12 +30,27 @@ struct Tally {
   int succeeded = 0;
   int attempts = 0;
   std::set<int> kinds;
+  std::set<v1::LedgerPhase> phases;
 };
+
+// Every slot's every millisecond in one phase.
+void ExpectLedgerAddsUp(const v1::Job& job, Tally& tally) {
+  const v1::Ledger ledger = controller::LedgerOf(job, job.ended_time_ms());
+  int64_t slot_ms = 0;
+  for (const v1::PhaseTime& time : ledger.phases()) {
+    slot_ms += std::llround(time.slot_seconds() * 1000);
+    tally.phases.insert(time.phase());
+  }
+  int64_t held_ms = 0;
+  if (job.attempts_size() > 0) held_ms = job.ended_time_ms() - job.attempts(0).placed_time_ms();
+  EXPECT_EQ(slot_ms, held_ms * WorldSize(job.spec())) << ledger.DebugString();
+}
 
 void Count(const SimulatedCluster& cluster, Tally& tally) {
   for (const auto& [id, entry] : cluster.state().jobs) {
     tally.succeeded += entry.job.state() == v1::JOB_STATE_SUCCEEDED;
     tally.attempts += entry.job.attempts_size();
+    ExpectLedgerAddsUp(entry.job, tally);
   }
   for (const v1::Event& event : cluster.log()) tally.kinds.insert(event.kind_case());
 }
@@ -53,6 +71,8 @@ TEST(SimulationTest, EveryJobEndsOnceFaultsStop) {
   EXPECT_GT(tally.succeeded, static_cast<int>(Runs()));
   EXPECT_GT(tally.attempts, 7 * static_cast<int>(Runs()));
   EXPECT_EQ(tally.kinds.size(), 19u);
+  // Queued, init, train, recompute, hang, restart and stop: the simulated trainers say no more.
+  EXPECT_EQ(tally.phases.size(), 7u);
 }
 
 TEST(SimulationTest, ControlPlaneFaultsRestartNothing) {

@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <functional>
+#include <random>
+#include <set>
+
 #include "proto/support/job_spec_json.h"
 
 namespace trainyard::controller {
@@ -60,6 +65,137 @@ TEST(LedgerTest, SpansFollowEachOtherAndTheLastGoesOn) {
     EXPECT_EQ(ledger.spans(i).begin_ms(), ledger.spans(i - 1).end_ms());
   }
   EXPECT_EQ(ledger.spans().rbegin()->end_ms(), 0);
+}
+
+TEST(LedgerTest, WhatTheRanksSayFillsTheTimeOfTheirAttempt) {
+  v1::Job job = RestartedJob();
+  v1::TimeUse& use = *job.mutable_attempts(0)->mutable_time_use();
+  use.set_init_ms(500);
+  use.set_load_ms(1500);
+  use.set_evaluation_ms(1000);
+  use.set_checkpoint_ms(2000);
+  use.set_data_stall_ms(1000);
+  const v1::Ledger ledger = LedgerOf(job, 20'000);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_INIT), 2.5);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_LOAD), 1.5);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_EVALUATION), 1);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_CHECKPOINT), 2);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_DATA_STALL), 1);
+  // 4 s remain for 100 steps; 20 of them were trained again.
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RECOMPUTE), 0.8);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 3.2 + 3);
+}
+
+TEST(LedgerTest, RanksThatSayMoreThanThereWasGetNoMore) {
+  v1::Job job = RestartedJob();
+  job.mutable_attempts(0)->mutable_time_use()->set_load_ms(1'000'000);
+  job.mutable_attempts(0)->mutable_time_use()->set_data_stall_ms(1'000'000);
+  const v1::Ledger ledger = LedgerOf(job, 20'000);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_LOAD), 10);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_DATA_STALL), 0);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 3);
+}
+
+TEST(LedgerTest, StepsAreTrainedAgainByWhicheverLaterAttemptWentBackFarthest) {
+  v1::Job job = RestartedJob();
+  v1::Attempt& second = *job.mutable_attempts(1);
+  second.set_ended_time_ms(18'000);
+  v1::Attempt& third = *job.add_attempts();
+  third.set_epoch(3);
+  third.set_resume_step(40);
+  third.set_placed_time_ms(18'500);
+  third.set_started_time_ms(19'000);
+  // 60 of 100 steps of 10 s.
+  EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_RECOMPUTE), 6);
+}
+
+TEST(LedgerTest, StandingStillBeforeTheVerdictIsAHang) {
+  v1::Job job = RestartedJob();
+  job.mutable_attempts(0)->mutable_time_use()->set_still_since_ms(8000);
+  const v1::Ledger ledger = LedgerOf(job, 20'000);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_HANG), 6);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RECOMPUTE), 0.8);
+}
+
+TEST(LedgerTest, LeavingAfterAUsersStopIsNoTraining) {
+  v1::Job job = RestartedJob();
+  v1::Attempt& attempt = *job.mutable_attempts(1);
+  attempt.set_state(v1::ATTEMPT_STATE_STOPPING);
+  attempt.set_stopping_time_ms(18'000);
+  job.set_state(v1::JOB_STATE_STOPPING);
+  EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_STOP), 2);
+  attempt.set_state(v1::ATTEMPT_STATE_ENDED);
+  attempt.set_ended_time_ms(19'000);
+  attempt.mutable_verdict()->set_cause(v1::VERDICT_CAUSE_STOPPED);
+  attempt.mutable_verdict()->set_time_ms(19'000);
+  job.set_state(v1::JOB_STATE_STOPPED);
+  job.set_ended_time_ms(19'000);
+  const v1::Ledger ledger = LedgerOf(job, 30'000);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_STOP), 1);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 8 + 1);
+}
+
+// A job whose times, steps and figures are drawn from `any`, in no sensible order.
+v1::Job AnyJob(const std::function<Timestamp()>& any) {
+  const auto sometimes = [&] { return any() % 3 == 0 ? 0 : any(); };
+  v1::Job job;
+  job.set_submitted_time_ms(500);
+  job.set_state(static_cast<v1::JobState>(1 + any() % 8));
+  job.mutable_spec()->mutable_resources()->set_nodes(static_cast<int>(1 + any() % 7));
+  job.mutable_spec()->mutable_resources()->set_slots_per_node(static_cast<int>(1 + any() % 9));
+  if (any() % 2 == 0) job.set_ended_time_ms(500 + any());
+  const int64_t epoch = any() % 5 == 0 ? 50 : 1;
+  const auto attempts = static_cast<int>(any() % 5);
+  for (int i = 0; i < attempts; ++i) {
+    v1::Attempt& attempt = *job.add_attempts();
+    attempt.set_epoch(epoch + i);
+    attempt.set_placed_time_ms(any());
+    attempt.set_started_time_ms(sometimes());
+    attempt.set_stopping_time_ms(sometimes());
+    attempt.set_ended_time_ms(sometimes());
+    if (any() % 2 == 0) attempt.mutable_verdict()->set_time_ms(any());
+    if (any() % 2 == 0) attempt.mutable_verdict()->set_cause(v1::VERDICT_CAUSE_STOPPED);
+    attempt.set_resume_step(sometimes());
+    attempt.set_last_step(sometimes());
+    v1::TimeUse& use = *attempt.mutable_time_use();
+    use.set_init_ms(sometimes());
+    use.set_load_ms(sometimes());
+    use.set_data_stall_ms(sometimes());
+    use.set_checkpoint_ms(sometimes());
+    use.set_evaluation_ms(sometimes());
+    use.set_still_since_ms(sometimes());
+  }
+  return job;
+}
+
+// Times of nodes' clocks and figures of programs may be anything: every slot's every millisecond is
+// in one phase all the same.
+TEST(LedgerTest, PhasesAddUpWhateverTheClocksAndProgramsSay) {
+  std::mt19937 random(7);
+  std::uniform_int_distribution<Timestamp> any(0, 2000);
+  std::set<v1::LedgerPhase> seen;
+  for (int round = 0; round < 20'000; ++round) {
+    const v1::Job job = AnyJob([&] { return any(random); });
+    const v1::Ledger ledger = LedgerOf(job, 3000);
+    const int64_t wall_ms = (job.ended_time_ms() == 0 ? 3000 : job.ended_time_ms()) - 500;
+    const int slots = job.spec().resources().nodes() * job.spec().resources().slots_per_node();
+    int64_t sum_ms = 0, slots_ms = 0, held_ms = 0;
+    for (const v1::PhaseTime& time : ledger.phases()) {
+      seen.insert(time.phase());
+      ASSERT_GT(time.seconds(), 0) << job.DebugString();
+      sum_ms += std::llround(time.seconds() * 1000);
+      slots_ms += std::llround(time.slot_seconds() * 1000);
+      if (time.phase() != v1::LEDGER_PHASE_QUEUED) held_ms += std::llround(time.seconds() * 1000);
+    }
+    ASSERT_EQ(sum_ms, wall_ms) << job.DebugString();
+    ASSERT_EQ(slots_ms, held_ms * slots) << job.DebugString();
+    Timestamp at = 500;
+    for (const v1::LedgerSpan& span : ledger.spans()) {
+      ASSERT_EQ(span.begin_ms(), at) << job.DebugString();
+      at = span.end_ms();
+    }
+  }
+  EXPECT_EQ(seen.size(), 12u) << "every phase must have come up";
 }
 
 TEST(LedgerTest, AJobThatNeverRanWasQueuedOnly) {

@@ -96,6 +96,35 @@ TEST(ObservationsTest, TelemetryGivesProgressAndPace) {
   EXPECT_EQ(progress.validation_loss(), 4.5);
 }
 
+TEST(ObservationsTest, TheLowestRankThatWritesMetricsSpeaksForTheGang) {
+  Observations observations;
+  v1::TelemetryBatch of_three = MetricsOf(10, 20, 2);
+  of_three.mutable_stream()->set_rank(3);
+  of_three.add_records()->mutable_phase()->set_phase("train");
+  ObserveTelemetry(of_three, 1000, observations);
+  KeepSpeakersMetrics(observations, of_three);
+  EXPECT_EQ(of_three.records_size(), 2) << "nobody else has spoken";
+  EXPECT_EQ(observations.progress.at(1).step(), 20);
+
+  v1::TelemetryBatch of_zero = MetricsOf(20, 30, 4);
+  ObserveTelemetry(of_zero, 2000, observations);
+  KeepSpeakersMetrics(observations, of_zero);
+  EXPECT_EQ(of_zero.records_size(), 1);
+
+  of_three.mutable_records(0)->set_time_ms(30);
+  of_three.mutable_records(0)->mutable_metrics()->set_step(31);
+  ObserveTelemetry(of_three, 3000, observations);
+  KeepSpeakersMetrics(observations, of_three);
+  ASSERT_EQ(of_three.records_size(), 1);
+  EXPECT_TRUE(of_three.records(0).has_phase());
+  EXPECT_EQ(observations.progress.at(1).step(), 30);
+  // What a rank says of itself counts whoever speaks for the gang.
+  const AttemptObservation& attempt = observations.attempts.at({1, 1});
+  EXPECT_EQ(attempt.ranks.at(3).newest.step_seconds(), 2);
+  EXPECT_EQ(LastStep(attempt), 31);
+  EXPECT_EQ(attempt.step_seconds.size(), 2u) << "rank 3 before rank 0 spoke, then rank 0";
+}
+
 TEST(ObservationsTest, OwnStandstillIsNobodysSilence) {
   Observations observations;
   observations.since_ms = 100;

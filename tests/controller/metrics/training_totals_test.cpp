@@ -74,14 +74,6 @@ TEST(TrainingTotalsTest, RestartGoesBackAndCountersGoOn) {
   EXPECT_EQ(said.Page().find("trainyard_train_loss"), std::string::npos);
 }
 
-TEST(TrainingTotalsTest, OneRankSpeaks) {
-  Said said;
-  said.Metrics(1, 5, {{"loss", 1}}, 0);
-  said.Metrics(1, 6, {{"loss", 2}}, 3);
-  EXPECT_EQ(said.Value("trainyard_train_loss"), 1);
-  EXPECT_EQ(said.Value("trainyard_train_steps_total"), 1);
-}
-
 TEST(TrainingTotalsTest, LossThatIsNoNumberIsShown) {
   Said said;
   said.Metrics(1, 5, {{"loss", std::numeric_limits<double>::quiet_NaN()}});

@@ -1,0 +1,77 @@
+#include "controller/core/time_use.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace trainyard::controller {
+namespace {
+
+// Seconds of a program that may say anything.
+int64_t SaneMs(double seconds) {
+  constexpr double kHundredYears = 100 * 365.25 * 86400;
+  if (!(seconds > 0)) return 0;
+  return static_cast<int64_t>(std::min(seconds, kHundredYears) * 1000);
+}
+
+// How long the rank has been in the phase that it is in now, when it is this one.
+int64_t OpenMs(const RankObservation& rank, const char* phase, Timestamp now) {
+  if (rank.phase != phase) return 0;
+  const Timestamp until = rank.left_ms == 0 ? now : rank.left_ms;
+  return std::max<int64_t>(0, until - rank.phase_since_ms);
+}
+
+v1::TimeUse OfRank(const RankObservation& rank, Timestamp now) {
+  const v1::RankRecord& said = rank.newest;
+  v1::TimeUse use;
+  use.set_init_ms(SaneMs(said.init_seconds()) + OpenMs(rank, "init", now));
+  use.set_load_ms(SaneMs(said.load_seconds()) + OpenMs(rank, "load", now));
+  use.set_data_stall_ms(SaneMs(said.data_stall_seconds()));
+  use.set_checkpoint_ms(SaneMs(said.checkpoint_seconds()) + OpenMs(rank, "checkpoint", now));
+  use.set_evaluation_ms(SaneMs(said.evaluation_seconds()) + OpenMs(rank, "eval", now));
+  return use;
+}
+
+// Since when the gang stands still though it should train; 0 when it does not, or when nobody can
+// tell: before a step was timed, and while a rank loads, saves or evaluates.
+Timestamp StillSince(const AttemptObservation& observed, const v1::Attempt& attempt,
+                     Timestamp now) {
+  if (observed.step_seconds.empty() || observed.ranks.empty()) return 0;
+  Timestamp moved_ms = 0;
+  for (const auto& [number, rank] : observed.ranks) {
+    if (!rank.phase.empty() && rank.phase != "train") return 0;
+    moved_ms = std::max(moved_ms, rank.last_progress_ms);
+  }
+  const Timestamp until = attempt.stopping_time_ms() == 0 ? now : attempt.stopping_time_ms();
+  return until - moved_ms > LongestGapMs(observed) ? moved_ms : 0;
+}
+
+}  // namespace
+
+v1::TimeUse ObservedTimeUse(const AttemptObservation& observed, const v1::Attempt& attempt,
+                            Timestamp now) {
+  v1::TimeUse use;
+  std::optional<int64_t> init_ms;
+  for (const auto& [number, rank] : observed.ranks) {
+    const v1::TimeUse of_rank = OfRank(rank, now);
+    const bool has_spoken = !rank.phase.empty() || rank.newest.ByteSizeLong() > 0;
+    if (has_spoken) init_ms = std::min(init_ms.value_or(of_rank.init_ms()), of_rank.init_ms());
+    use.set_load_ms(std::max(use.load_ms(), of_rank.load_ms()));
+    use.set_data_stall_ms(std::max(use.data_stall_ms(), of_rank.data_stall_ms()));
+    use.set_checkpoint_ms(std::max(use.checkpoint_ms(), of_rank.checkpoint_ms()));
+    use.set_evaluation_ms(std::max(use.evaluation_ms(), of_rank.evaluation_ms()));
+  }
+  use.set_init_ms(init_ms.value_or(0));
+  use.set_still_since_ms(StillSince(observed, attempt, now));
+  return use;
+}
+
+void MergeObserved(int64_t job_id, const Observations& observations, Timestamp now,
+                   v1::Attempt& attempt) {
+  const auto found = observations.attempts.find({job_id, attempt.epoch()});
+  if (found == observations.attempts.end()) return;
+  attempt.set_last_step(std::max(attempt.last_step(), LastStep(found->second)));
+  if (attempt.state() == v1::ATTEMPT_STATE_ENDED) return;
+  *attempt.mutable_time_use() = ObservedTimeUse(found->second, attempt, now);
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,124 @@
+#include "controller/core/time_use.h"
+
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/controller/core/test_cluster.h"
+
+namespace trainyard::controller {
+namespace {
+
+// A report of one rank as its worker sends it.
+v1::RankReport Rank(int rank, const std::string& phase, const v1::RankRecord& newest) {
+  v1::RankReport report;
+  report.set_rank(rank);
+  report.set_running(true);
+  report.set_phase(phase);
+  report.set_step(newest.step());
+  report.set_last_activity_ms(newest.step());
+  *report.mutable_newest() = newest;
+  return report;
+}
+
+v1::RankRecord Figures(int64_t step, double init, double load, double stall) {
+  v1::RankRecord record;
+  record.set_step(step);
+  record.set_init_seconds(init);
+  record.set_load_seconds(load);
+  record.set_data_stall_seconds(stall);
+  return record;
+}
+
+class TimeUseTest : public testing::Test {
+ protected:
+  void Hear(std::vector<v1::RankReport> ranks, Timestamp now) {
+    v1::Heartbeat heartbeat;
+    v1::AttemptReport& report = *heartbeat.add_attempts();
+    report.set_job_id(1);
+    report.set_epoch(1);
+    for (v1::RankReport& rank : ranks) *report.add_ranks() = std::move(rank);
+    ObserveHeartbeat("a", heartbeat, now, observations_);
+  }
+  v1::TimeUse At(Timestamp now, const v1::Attempt& attempt = {}) {
+    return ObservedTimeUse(observations_.attempts.at({1, 1}), attempt, now);
+  }
+  void TrainSteadily(Timestamp now) {
+    v1::TelemetryBatch batch;
+    batch.mutable_stream()->set_job_id(1);
+    batch.mutable_stream()->set_epoch(1);
+    (*batch.add_records()->mutable_metrics()->mutable_values())["step_seconds"] = 1;
+    ObserveTelemetry(batch, now, observations_);
+  }
+
+  Observations observations_;
+};
+
+TEST_F(TimeUseTest, TheSlowestRankCountsButForInit) {
+  Hear({Rank(0, "train", Figures(5, 3, 1, 0.5)), Rank(1, "train", Figures(5, 1, 2, 0.25))}, 1000);
+  EXPECT_EQ(At(1000).init_ms(), 1000);
+  EXPECT_EQ(At(1000).load_ms(), 2000);
+  EXPECT_EQ(At(1000).data_stall_ms(), 500);
+}
+
+TEST_F(TimeUseTest, APhaseThatGoesOnCountsUntilNowOrUntilTheRankHasLeft) {
+  v1::RankRecord figures = Figures(5, 1, 0, 0);
+  figures.set_evaluation_seconds(2);
+  Hear({Rank(0, "eval", figures)}, 10'000);
+  EXPECT_EQ(At(13'000).evaluation_ms(), 5000);
+  v1::RankReport left = Rank(0, "eval", figures);
+  left.set_running(false);
+  Hear({left}, 14'000);
+  EXPECT_EQ(At(60'000).evaluation_ms(), 6000);
+}
+
+TEST_F(TimeUseTest, NumbersThatNoClockGivesAreNothing) {
+  Hear({Rank(0, "train",
+             Figures(1, -5, std::numeric_limits<double>::quiet_NaN(),
+                     std::numeric_limits<double>::infinity()))},
+       1000);
+  EXPECT_EQ(At(1000).init_ms(), 0);
+  EXPECT_EQ(At(1000).load_ms(), 0);
+  EXPECT_GT(At(1000).data_stall_ms(), 0);
+}
+
+TEST_F(TimeUseTest, AGangThatStandsStillHangs) {
+  Hear({Rank(0, "train", Figures(1, 0, 0, 0)), Rank(1, "train", Figures(1, 0, 0, 0))}, 10'000);
+  EXPECT_EQ(At(60'000).still_since_ms(), 0) << "no step was timed: nobody can tell";
+  TrainSteadily(20'000);
+  EXPECT_EQ(At(24'000).still_since_ms(), 0);
+  EXPECT_EQ(At(60'000).still_since_ms(), 20'000);
+  v1::Attempt stopping;
+  stopping.set_stopping_time_ms(22'000);
+  EXPECT_EQ(At(60'000, stopping).still_since_ms(), 0) << "it moved until it was told to leave";
+  Hear({Rank(0, "checkpoint", Figures(2, 0, 0, 0)), Rank(1, "train", Figures(1, 0, 0, 0))}, 30'000);
+  EXPECT_EQ(At(90'000).still_since_ms(), 0) << "saving takes as long as it takes";
+}
+
+// The last reported step outlives the observations: it is in the event that ends the attempt.
+TEST(AttemptFiguresTest, EndOfAnAttemptMakesItsLastStepAndTimesDurable) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  cluster.Publish(job, 120);
+  cluster.Step(job, 0, 153, 0.5);
+  v1::RankReport& rank = *cluster.Report("a", job).add_ranks();
+  rank.set_step(153);
+  rank.mutable_newest()->set_load_seconds(2);
+  cluster.Pass(500);
+  EXPECT_EQ(cluster.Attempt(job).last_step(), 120) << "observed steps are not state";
+  cluster.ExitAll(job, 1);
+  cluster.ClearAll(job);
+  ASSERT_EQ(cluster.Job(job).attempts(0).state(), v1::ATTEMPT_STATE_ENDED);
+  EXPECT_EQ(cluster.Job(job).attempts(0).last_step(), 153);
+  EXPECT_EQ(cluster.Job(job).attempts(0).time_use().load_ms(), 2000);
+  EXPECT_GT(cluster.Job(job).attempts(0).stopping_time_ms(), 0);
+  const ClusterState restarted = FromSnapshot(ToSnapshot(cluster.state, 1));
+  EXPECT_EQ(restarted.jobs.at(job).job.attempts(0).last_step(), 153);
+}
+
+}  // namespace
+}  // namespace trainyard::controller
