@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include "proto/support/job_spec_loader.h"
 
 namespace trainyard::cli {
 namespace {
@@ -36,24 +37,6 @@ Login ReadLogin() {
   return login;
 }
 
-// BUILD/bin/trainyard of a source tree has SOURCE/recipes above it; PREFIX/bin/trainyard has
-// PREFIX/share/trainyard/recipes.
-std::vector<std::string> FindRecipeDirectories(const fs::path& program_directory) {
-  std::vector<std::string> found;
-  const auto add = [&found](const fs::path& directory) {
-    std::error_code error;
-    if (fs::is_directory(directory, error)) found.push_back(directory.lexically_normal().string());
-  };
-  fs::path above = program_directory;
-  for (int level = 0; level < 3; ++level) {
-    above = above.parent_path();
-    std::error_code error;
-    if (fs::exists(above / "CMakeLists.txt", error)) add(above / "recipes");
-  }
-  add(program_directory.parent_path() / "share/trainyard/recipes");
-  return found;
-}
-
 }  // namespace
 
 Environment SystemEnvironment(const Clock& clock, Interrupt& interrupt) {
@@ -68,7 +51,7 @@ Environment SystemEnvironment(const Clock& clock, Interrupt& interrupt) {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   environment.program_directory = program.parent_path().string();
-  environment.recipe_directories = FindRecipeDirectories(program.parent_path());
+  environment.recipe_directories = RecipeDirectoriesOf(environment.program_directory);
   return environment;
 }
 

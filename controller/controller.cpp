@@ -5,8 +5,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <future>
+#include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "controller/api/api.h"
@@ -22,6 +24,7 @@
 #include "controller/rpc/server.h"
 #include "controller/rpc/worker_control_service.h"
 #include "controller/worker_sessions.h"
+#include "proto/support/job_spec_loader.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
 
@@ -55,6 +58,13 @@ v1::GetServerInfoResponse ServerInfo(const ControllerOptions& options,
   info.set_checkpoint_root(options.checkpoint_root);
   info.set_cluster_id(cluster_id);
   return info;
+}
+
+// Those that come with this program.
+std::vector<std::string> RecipeDirectories() {
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  return error ? std::vector<std::string>() : RecipeDirectoriesOf(program.parent_path().string());
 }
 
 StoreOperation OperationOf(Ingest::Write write) {
@@ -115,7 +125,8 @@ struct Controller::Parts {
             [this](const JobEntry& entry, const ClusterView& view) {
               return sessions.OutputComplete(entry, view);
             },
-            std::move(info)},
+            std::move(info),
+            RecipeDirectories()},
         logs(api),
         ingest(
             *stores.metrics, *stores.logs, [this](int64_t job) { NotifyOutput(job); },

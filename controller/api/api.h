@@ -4,6 +4,8 @@
 #define TRAINYARD_CONTROLLER_API_API_H_
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "controller/api/cluster_loop.h"
@@ -30,6 +32,8 @@ struct Api {
   OutputComplete output_complete;
   // What never changes of the answer to GetServerInfo.
   v1::GetServerInfoResponse server_info;
+  // Where recipes are that job files sent as text may extend.
+  std::vector<std::string> recipe_directories;
 };
 
 // Called once, on the loop thread, a reader thread, or before the verb returns.

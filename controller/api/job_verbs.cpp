@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "controller/api/job_view.h"
 #include "controller/api/rank_view.h"
+#include "controller/api/sent_job_file.h"
 #include "controller/api/stored_progress.h"
 #include "controller/core/explain.h"
 #include "controller/core/ledger.h"
@@ -100,6 +102,40 @@ absl::StatusOr<v1::ListEventsResponse> ReadEventPage(const Api& api, int64_t job
   return response;
 }
 
+// The spec is resolved.
+void SubmitSpec(const Api& api, const v1::SubmitJobRequest& request,
+                const Reply<v1::SubmitJobResponse>& reply) {
+  if (const absl::Status status = CheckSubmit(request); !status.ok()) return reply(status);
+  api.loop.Submit(controller::SubmitJob{request},
+                  [request, reply](const ClusterLoop::Outcome& outcome, const ClusterView& view) {
+                    if (!outcome.ok()) return reply(outcome.status());
+                    const JobEntry* entry = SubmittedJob(request, *outcome, view);
+                    if (entry == nullptr) {
+                      return reply(absl::InternalError("the submitted job is not in the state"));
+                    }
+                    v1::SubmitJobResponse response;
+                    *response.mutable_job() = FullJob(*entry, view);
+                    reply(std::move(response));
+                  });
+}
+
+// `origins` are those of a job file that was sent as text; the answer repeats what it said.
+void PlanSpec(const Api& api, const v1::PlanJobRequest& request,
+              const std::vector<v1::Origin>& origins, const Reply<v1::PlanJobResponse>& reply) {
+  if (const absl::Status status = CheckSize("spec", request.ByteSizeLong(), kMaxSpecBytes);
+      !status.ok()) {
+    return reply(status);
+  }
+  api.loop.Read([request, origins, reply](const ClusterView& view) {
+    auto response = controller::PlanJob(view.state, request.spec(), view.now);
+    if (response.ok() && !origins.empty()) {
+      *response->mutable_spec() = request.spec();
+      response->mutable_origins()->Assign(origins.begin(), origins.end());
+    }
+    reply(std::move(response));
+  });
+}
+
 }  // namespace
 
 v1::GetJobResponse JobNow(const JobEntry& entry, const ClusterView& view) {
@@ -121,29 +157,19 @@ v1::GetJobResponse JobNow(const JobEntry& entry, const ClusterView& view) {
 
 void verbs::SubmitJob(const Api& api, v1::SubmitJobRequest request,
                       Reply<v1::SubmitJobResponse> reply) {
-  if (const absl::Status status = CheckSubmit(request); !status.ok()) return reply(status);
-  api.loop.Submit(controller::SubmitJob{request},
-                  [request, reply = std::move(reply)](const ClusterLoop::Outcome& outcome,
-                                                      const ClusterView& view) {
-                    if (!outcome.ok()) return reply(outcome.status());
-                    const JobEntry* entry = SubmittedJob(request, *outcome, view);
-                    if (entry == nullptr) {
-                      return reply(absl::InternalError("the submitted job is not in the state"));
-                    }
-                    v1::SubmitJobResponse response;
-                    *response.mutable_job() = FullJob(*entry, view);
-                    reply(std::move(response));
-                  });
+  ResolveSubmit(
+      api, std::move(request),
+      [&api, reply](const v1::SubmitJobRequest& resolved) { SubmitSpec(api, resolved, reply); },
+      reply);
 }
 
 void verbs::PlanJob(const Api& api, v1::PlanJobRequest request, Reply<v1::PlanJobResponse> reply) {
-  if (const absl::Status status = CheckSize("spec", request.ByteSizeLong(), kMaxSpecBytes);
-      !status.ok()) {
-    return reply(status);
-  }
-  api.loop.Read([request = std::move(request), reply = std::move(reply)](const ClusterView& view) {
-    reply(controller::PlanJob(view.state, request.spec(), view.now));
-  });
+  ResolvePlan(
+      api, std::move(request),
+      [&api, reply](const v1::PlanJobRequest& resolved, const std::vector<v1::Origin>& origins) {
+        PlanSpec(api, resolved, origins, reply);
+      },
+      reply);
 }
 
 void verbs::GetJob(const Api& api, v1::GetJobRequest request, Reply<v1::GetJobResponse> reply) {

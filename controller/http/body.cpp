@@ -71,16 +71,46 @@ absl::StatusOr<std::string> TextOf(const Json& json, const char* key) {
   return found->get<std::string>();
 }
 
+// The list of texts under the key; empty when it is not there.
+absl::StatusOr<std::vector<std::string>> TextsOf(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  std::vector<std::string> texts;
+  if (found == json.end() || found->is_null()) return texts;
+  const absl::Status wrong =
+      absl::InvalidArgumentError(absl::StrCat(key, ": must be a list of texts"));
+  if (!found->is_array()) return wrong;
+  for (const Json& one : *found) {
+    if (!one.is_string()) return wrong;
+    texts.push_back(one.get<std::string>());
+  }
+  return texts;
+}
+
+// The text of a job file and its overrides, which a verb resolves.
+template <typename Request>
+absl::Status ReadJobFile(const Json& json, Request& request) {
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_job_file(), TextOf(json, "job_file"));
+  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<std::string> overrides, TextsOf(json, "overrides"));
+  for (const std::string& one : overrides) request.add_overrides(one);
+  if (request.job_file().empty() && !overrides.empty()) {
+    return absl::InvalidArgumentError("overrides: they belong to a job_file");
+  }
+  if (!request.job_file().empty() && json.contains("spec")) {
+    return absl::InvalidArgumentError("give either spec or job_file, not both");
+  }
+  return absl::OkStatus();
+}
+
 // The same loader as for job files, so that rules and messages are the same.
 absl::StatusOr<ResolvedSpec> ReadSpec(const Json& json) {
   const auto spec = json.find("spec");
   if (spec == json.end() || !spec->is_object()) {
-    return absl::InvalidArgumentError("spec: must be an object with the settings of a job file");
+    return absl::InvalidArgumentError(
+        "spec: must be an object with the settings of a job file; or send its text as job_file");
   }
   if (spec->contains("extends")) {
     return absl::InvalidArgumentError(
-        "spec.extends: the controller reads no recipes; `trainyard plan JOB.yaml -o json` prints "
-        "the resolved spec");
+        "spec.extends: a spec is resolved; send the text of the job file as job_file instead");
   }
   const std::string text = spec->dump(1, ' ', false, Json::error_handler_t::replace);
   return ResolveJobFile(
@@ -105,11 +135,14 @@ std::vector<v1::Origin> ToOrigins(const Origins& origins) {
 }  // namespace
 
 absl::StatusOr<v1::SubmitJobRequest> ReadSubmitBody(const std::string& body) {
-  TRAINYARD_ASSIGN_OR_RETURN(const Json json,
-                             ReadObject(body, {"spec", "origins", "user", "request_id"}));
+  TRAINYARD_ASSIGN_OR_RETURN(
+      const Json json,
+      ReadObject(body, {"spec", "origins", "user", "request_id", "job_file", "overrides"}));
   v1::SubmitJobRequest request;
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_user(), TextOf(json, "user"));
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_request_id(), TextOf(json, "request_id"));
+  TRAINYARD_RETURN_IF_ERROR(ReadJobFile(json, request));
+  if (!request.job_file().empty()) return request;
   TRAINYARD_ASSIGN_OR_RETURN(ResolvedSpec resolved, ReadSpec(json));
   *request.mutable_spec() = std::move(resolved.spec);
   for (v1::Origin& origin : ToOrigins(resolved.origins)) *request.add_origins() = std::move(origin);
@@ -118,9 +151,11 @@ absl::StatusOr<v1::SubmitJobRequest> ReadSubmitBody(const std::string& body) {
 
 absl::StatusOr<v1::PlanJobRequest> ReadPlanBody(const std::string& body,
                                                 std::vector<v1::Origin>& origins) {
-  TRAINYARD_ASSIGN_OR_RETURN(const Json json, ReadObject(body, {"spec"}));
-  TRAINYARD_ASSIGN_OR_RETURN(ResolvedSpec resolved, ReadSpec(json));
+  TRAINYARD_ASSIGN_OR_RETURN(const Json json, ReadObject(body, {"spec", "job_file", "overrides"}));
   v1::PlanJobRequest request;
+  TRAINYARD_RETURN_IF_ERROR(ReadJobFile(json, request));
+  if (!request.job_file().empty()) return request;
+  TRAINYARD_ASSIGN_OR_RETURN(ResolvedSpec resolved, ReadSpec(json));
   *request.mutable_spec() = std::move(resolved.spec);
   origins = ToOrigins(resolved.origins);
   return request;

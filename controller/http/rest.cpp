@@ -225,13 +225,15 @@ void Rest::Run(const Call& call) {
       const v1::JobSpec spec = request->spec();
       return verbs::PlanJob(
           api_, *std::move(request),
-          RespondWith<v1::PlanJobResponse>(api_, call.respond, call.path,
-                                           [spec, origins](v1::PlanJobResponse response) {
-                                             *response.mutable_spec() = spec;
-                                             for (const auto& origin : origins)
-                                               *response.add_origins() = origin;
-                                             return Response{.body = JsonText(response)};
-                                           }));
+          RespondWith<v1::PlanJobResponse>(
+              api_, call.respond, call.path, [spec, origins](v1::PlanJobResponse response) {
+                // A job file's are in the answer already.
+                if (!origins.empty()) {
+                  *response.mutable_spec() = spec;
+                  response.mutable_origins()->Assign(origins.begin(), origins.end());
+                }
+                return Response{.body = JsonText(response)};
+              }));
     }
     default:
       return call.parameters.Has("job") ? RunAboutJob(call) : RunAboutCluster(call);

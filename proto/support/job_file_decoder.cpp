@@ -118,7 +118,15 @@ std::string Decoder::Absolute(const std::string& path) const {
 void Decoder::DecodeScalar(const YAML::Node& node, const FieldDescriptor& field,
                            const std::string& key, Message& message) {
   if (!IsText(node, key)) return;
-  const std::string text = RuleOf(field).path() ? Absolute(node.Scalar()) : node.Scalar();
+  const bool is_path = RuleOf(field).path();
+  const bool has_no_folder = directory_.empty() && !node.Scalar().starts_with('/');
+  if (is_path && has_no_folder && !node.Scalar().empty()) {
+    Fail(node, key,
+         absl::StrCat("`", key, "` is the relative path \"", node.Scalar(),
+                      "\", and a job file that is sent has no folder; write it from /"));
+    return;
+  }
+  const std::string text = is_path ? Absolute(node.Scalar()) : node.Scalar();
   if (const absl::Status status = SetScalarField(text, field, message); !status.ok()) {
     Fail(node, key, absl::StrCat("`", key, "` ", status.message(), ", got \"", text, "\""));
     return;

@@ -31,7 +31,7 @@ std::vector<std::string> ReadExtends(const YAML::Node& root, const std::string& 
                                      DecodeContext& context);
 
 // Applies every key of the file to the context: maps merge, lists and scalars replace, null clears.
-// Relative paths are made absolute from `directory`.
+// Relative paths are made absolute from `directory`; when it is empty they are refused.
 void DecodeJobFile(const YAML::Node& root, const std::string& display_name,
                    const std::string& directory, DecodeContext& context);
 

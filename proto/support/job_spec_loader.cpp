@@ -65,8 +65,12 @@ class ChainLoader {
   ChainLoader(const JobFileReader& reader, DecodeContext& context)
       : reader_(reader), context_(context) {}
 
+  // Whether the file that was loaded first was sent as text.
+  bool sent() const { return sent_; }
+
   absl::Status Load(const std::string& reference, const std::string& from) {
     TRAINYARD_ASSIGN_OR_RETURN(const JobFileText file, reader_(reference, from));
+    if (chain_.empty()) sent_ = file.sent;
     if (std::find(chain_.begin(), chain_.end(), file.display_name) != chain_.end() ||
         chain_.size() >= kMaxExtendsDepth) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -79,7 +83,8 @@ class ChainLoader {
       TRAINYARD_RETURN_IF_ERROR(Load(base, file.display_name));
     }
     chain_.pop_back();
-    DecodeJobFile(root, file.display_name, DirectoryOf(file.display_name), context_);
+    DecodeJobFile(root, file.display_name, file.sent ? "" : DirectoryOf(file.display_name),
+                  context_);
     return absl::OkStatus();
   }
 
@@ -91,6 +96,7 @@ class ChainLoader {
   const JobFileReader& reader_;
   DecodeContext& context_;
   std::vector<std::string> chain_;
+  bool sent_ = false;
 };
 
 }  // namespace
@@ -116,13 +122,45 @@ JobFileReader FileSystemReader(std::vector<std::string> recipe_directories) {
   };
 }
 
+std::vector<std::string> RecipeDirectoriesOf(const std::string& program_directory) {
+  std::vector<std::string> found;
+  const auto add = [&found](const fs::path& directory) {
+    std::error_code error;
+    if (fs::is_directory(directory, error)) found.push_back(directory.lexically_normal().string());
+  };
+  fs::path above = program_directory;
+  for (int level = 0; level < 3; ++level) {
+    above = above.parent_path();
+    std::error_code error;
+    if (fs::exists(above / "CMakeLists.txt", error)) add(above / "recipes");
+  }
+  add(fs::path(program_directory).parent_path() / "share/trainyard/recipes");
+  return found;
+}
+
+JobFileReader SentJobFileReader(std::string text, std::vector<std::string> recipe_directories) {
+  return [text = std::move(text), recipes = FileSystemReader(std::move(recipe_directories))](
+             const std::string& reference, const std::string& from) -> absl::StatusOr<JobFileText> {
+    if (from.empty() && reference == kSentJobFile) {
+      return JobFileText{kSentJobFile, text, true};
+    }
+    if (from == kSentJobFile && LooksLikePath(reference)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          from, ": extends: `", reference,
+          "` is a path; a job file that is sent may extend recipes of the controller by name"));
+    }
+    return recipes(reference, from);
+  };
+}
+
 absl::StatusOr<ResolvedSpec> ResolveJobFile(const std::string& reference,
                                             const std::vector<std::string>& overrides,
                                             const JobFileReader& reader) {
   DecodeContext context;
-  TRAINYARD_RETURN_IF_ERROR(ChainLoader(reader, context).Load(reference, ""));
+  ChainLoader loader(reader, context);
+  TRAINYARD_RETURN_IF_ERROR(loader.Load(reference, ""));
   context.spec.clear_extends();
-  const std::string here = fs::current_path().string();
+  const std::string here = loader.sent() ? "" : fs::current_path().string();
   for (const std::string& text : overrides) DecodeOverride(text, here, context);
   FillDefaults(context.spec, context.origins);
   // Without its command a job looks like one of our trainer's: what it lacks would be noise.

@@ -36,6 +36,8 @@ struct ResolvedSpec {
 struct JobFileText {
   std::string display_name;
   std::string text;
+  // The text came without a folder: relative paths in it, and in overrides of it, are refused.
+  bool sent = false;
 };
 using JobFileReader = std::function<absl::StatusOr<JobFileText>(const std::string& reference,
                                                                 const std::string& from)>;
@@ -43,6 +45,17 @@ using JobFileReader = std::function<absl::StatusOr<JobFileText>(const std::strin
 // Reads files by path and recipes by name ("llama-tiny-cpu" -> DIR/llama-tiny-cpu.yaml) from the
 // given directories.
 JobFileReader FileSystemReader(std::vector<std::string> recipe_directories);
+
+// The folders of recipes that come with a program: BUILD/bin/PROGRAM of a source tree has
+// SOURCE/recipes above it; PREFIX/bin/PROGRAM has PREFIX/share/trainyard/recipes.
+std::vector<std::string> RecipeDirectoriesOf(const std::string& program_directory);
+
+// What a job file is called that was sent as text.
+inline constexpr char kSentJobFile[] = "job file";
+
+// Reads kSentJobFile as this text. It may extend recipes of the given directories by name, and no
+// file by its path: a client must not read what it could not read itself.
+JobFileReader SentJobFileReader(std::string text, std::vector<std::string> recipe_directories);
 
 // Resolves a job file: reads it, its `extends` chain (maps merge, lists replace, later wins),
 // applies `overrides` ("train.steps=200" each), fills in defaults and derived values, and checks

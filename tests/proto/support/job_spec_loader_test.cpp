@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -203,6 +204,51 @@ TEST(JobSpecLoaderTest, EveryRecipeResolves) {
     EXPECT_TRUE(resolved.ok()) << entry.path() << ": " << resolved.status();
   }
   EXPECT_GT(recipes, 0);
+}
+
+absl::StatusOr<ResolvedSpec> ResolveSent(const std::string& text,
+                                         const std::vector<std::string>& overrides = {}) {
+  return ResolveJobFile(kSentJobFile, overrides, SentJobFileReader(text, {RECIPES_DIRECTORY}));
+}
+
+TEST(SentJobFileTest, ExtendsRecipesByName) {
+  const auto resolved = ResolveSent("extends: llama-tiny-cpu\nname: mine\ndata: {path: /tokens}\n",
+                                    {"train.steps=7"});
+  ASSERT_TRUE(resolved.ok()) << resolved.status();
+  EXPECT_EQ(resolved->spec.name(), "mine");
+  EXPECT_EQ(resolved->spec.train().steps(), 7);
+  EXPECT_EQ(resolved->origins.at("name"), "job file:2:7");
+  EXPECT_THAT(resolved->origins.at("model.hidden_size"), HasSubstr("llama-tiny-cpu.yaml"));
+}
+
+TEST(SentJobFileTest, ReadsNoFileThatItsSenderNames) {
+  for (const char* reference : {"/etc/passwd", "../secret.yaml", "./a", "secret.yaml", "a.json"}) {
+    const auto refused =
+        ResolveSent(absl::StrCat("extends: ", reference, "\nname: x\ncommand: [a]\n"));
+    EXPECT_EQ(refused.status().code(), absl::StatusCode::kInvalidArgument) << reference;
+    EXPECT_THAT(refused.status().message(), HasSubstr("by name")) << reference;
+  }
+  EXPECT_EQ(ResolveSent("extends: 'job file'\nname: x\n").status().code(),
+            absl::StatusCode::kNotFound);
+}
+
+TEST(SentJobFileTest, HasNoFolderForRelativePaths) {
+  const std::string file = "name: x\ncommand: [a]\n";
+  for (const auto& refused :
+       {ResolveSent(file + "working_directory: here\n"), ResolveSent(file, {"data.path=here"})}) {
+    EXPECT_EQ(refused.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(refused.status().message(), HasSubstr("has no folder"));
+  }
+  const auto absolute = ResolveSent(file + "working_directory: /srv/../here\n");
+  ASSERT_TRUE(absolute.ok()) << absolute.status();
+  EXPECT_EQ(absolute->spec.working_directory(), "/here");
+}
+
+TEST(SentJobFileTest, RecipesAreFoundFromTheProgram) {
+  const std::filesystem::path source = std::filesystem::path(RECIPES_DIRECTORY).parent_path();
+  EXPECT_THAT(RecipeDirectoriesOf((source / "build/release/bin").string()),
+              ElementsAre(RECIPES_DIRECTORY));
+  EXPECT_THAT(RecipeDirectoriesOf("/no/such/bin"), ElementsAre());
 }
 
 TEST(JobSpecLoaderTest, TheServerChecksASpecThatNoClientChecked) {
