@@ -1,0 +1,39 @@
+// Job files: YAML and JSON text, and `--set` values after the first NUL byte.
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_split.h"
+#include "proto/support/job_spec_json.h"
+#include "proto/support/job_spec_loader.h"
+#include "tests/fuzz/fuzz_target.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace trainyard;
+  std::vector<std::string> parts =
+      absl::StrSplit(std::string(reinterpret_cast<const char*>(data), size), '\0');
+  const std::string text = parts.front();
+  parts.erase(parts.begin());
+  const auto reader = [&](const std::string& reference,
+                          const std::string&) -> absl::StatusOr<JobFileText> {
+    // Names lead back to the same text, so that `extends` goes in a circle.
+    if (reference.size() < 2) return JobFileText{reference + ".yaml", text};
+    if (reference == "job.yaml") return JobFileText{reference, text};
+    return absl::NotFoundError("no file");
+  };
+  const auto resolved = ResolveJobFile("job.yaml", parts, reader);
+  if (!resolved.ok()) {
+    FUZZ_EXPECT(!resolved.status().message().empty());
+    return 0;
+  }
+  FUZZ_EXPECT(CheckJobSpec(resolved->spec, resolved->origins).empty());
+  FUZZ_EXPECT(WorldSize(resolved->spec) > 0);
+  // What was resolved once stays as it is: the controller reads it again from JSON.
+  const std::string json = MessageToJson(resolved->spec).dump();
+  const auto again = ResolveJobFile(
+      "spec", {}, [&](const std::string&, const std::string&) -> absl::StatusOr<JobFileText> {
+        return JobFileText{"spec", json};
+      });
+  FUZZ_EXPECT(again.ok());
+  FUZZ_EXPECT(again->spec.SerializeAsString() == resolved->spec.SerializeAsString());
+  return 0;
+}

@@ -1,0 +1,22 @@
+// JSON bodies of HTTP requests.
+#include <string>
+#include <vector>
+
+#include "controller/http/body.h"
+#include "proto/support/job_spec_loader.h"
+#include "tests/fuzz/fuzz_target.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace trainyard::controller::http;
+  const std::string body(reinterpret_cast<const char*>(data), size);
+  const auto submit = ReadSubmitBody(body);
+  // What is read is whole and keeps the rules: it is what the core gets.
+  if (submit.ok() && submit->has_spec()) {
+    FUZZ_EXPECT(trainyard::CheckJobSpec(submit->spec(), {}).empty());
+  }
+  std::vector<trainyard::v1::Origin> origins;
+  (void)ReadPlanBody(body, origins);
+  (void)ReadStopBody(body);
+  (void)ReadCordonBody(body);
+  return 0;
+}
