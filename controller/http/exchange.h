@@ -29,7 +29,8 @@ struct Request {
 class StreamSink {
  public:
   virtual ~StreamSink() = default;
-  // Queues bytes. A client that lets too much pile up is disconnected: it resumes by its last id.
+  // Queues bytes. A client that lets too much pile up, or takes nothing for long, is disconnected:
+  // it resumes by its last id. The first message may be of any size.
   virtual void Send(std::shared_ptr<const std::string> bytes) = 0;
   virtual void Close() = 0;
   // False once the client is gone.

@@ -45,6 +45,8 @@ constexpr std::array kProblemKinds = {
     Kind{"internal", 500, "The controller failed", "Its log says more."},
     Kind{"data_loss", 500, "Stored data is damaged", "Its log says more."},
     Kind{"unimplemented", 501, "This controller cannot do that", ""},
+    Kind{"too_many_connections", 503, "The controller has no connection left",
+         "Close dashboards and streams that nobody looks at, or try again shortly."},
     Kind{"unavailable", 503, "The controller cannot answer now", "Try again shortly."},
 };
 

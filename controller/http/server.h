@@ -19,9 +19,10 @@ struct ServerLimits {
   std::size_t body_bytes = 2 << 20;
   // Open connections, streams included.
   int connections = 1024;
-  // What a stream may have queued before its client counts as too slow.
+  // What a stream may have queued, beside what it began with, before its client counts as too slow.
   std::size_t stream_bytes = 4 << 20;
-  // A request has to come in whole, and an answer has to be taken, within this time.
+  // A request has to come in whole, and an answer has to be taken, within this time; of a stream
+  // something has to be taken.
   std::chrono::milliseconds patience{30'000};
   // Silence between two requests of a connection.
   std::chrono::milliseconds idle{75'000};

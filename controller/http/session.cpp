@@ -29,6 +29,8 @@ constexpr int kGzipLevel = 3;
 constexpr std::chrono::seconds kLinger{2};
 constexpr std::size_t kDiscardBytes = 64 << 10;
 constexpr std::size_t kDiscardMost = 8 << 20;
+// Connections beyond the limit that are told so at a time; others are closed without a word.
+constexpr int kRefusedAtOnce = 64;
 
 // A page of ours loads nothing from elsewhere, runs no inline script, and is framed by nobody.
 constexpr char kContentPolicy[] =
@@ -114,7 +116,7 @@ class Session final : public StreamSink,
                       public std::enable_shared_from_this<Session> {
  public:
   Session(asio::ip::tcp::socket socket, SessionContext& context)
-      : stream_(std::move(socket)), context_(context) {
+      : stream_(std::move(socket)), deadline_(stream_.get_executor()), context_(context) {
     ++context_.open_connections;
   }
   ~Session() override { --context_.open_connections; }
@@ -123,8 +125,8 @@ class Session final : public StreamSink,
     parser_.emplace();
     parser_->header_limit(static_cast<std::uint32_t>(context_.limits.header_bytes));
     parser_->body_limit(context_.limits.body_bytes);
-    stream_.expires_after(buffer_.size() == 0 && answered_ ? context_.limits.idle
-                                                           : context_.limits.patience);
+    const bool waits = buffer_.size() == 0 && answered_;
+    SetReadDeadline(waits ? context_.limits.idle : context_.limits.patience);
     bhttp::async_read(
         stream_, buffer_, *parser_,
         [self = shared_from_this()](beast::error_code error, std::size_t) { self->OnRead(error); });
@@ -145,7 +147,27 @@ class Session final : public StreamSink,
   }
 
  private:
+  // Not the stream's own time-out: that one closes, and nothing could be answered any more.
+  void SetReadDeadline(std::chrono::milliseconds after) {
+    stream_.expires_never();
+    timed_out_ = false;
+    deadline_.expires_after(after);
+    // A timer that has fired cannot be called back: it must not hit what comes after its read.
+    deadline_.async_wait([self = shared_from_this(), read = ++reads_](beast::error_code error) {
+      if (error || read != self->reads_) return;
+      self->timed_out_ = true;
+      self->stream_.cancel();
+    });
+  }
+
   void OnRead(beast::error_code error) {
+    ++reads_;
+    deadline_.cancel();
+    if (timed_out_ && error && parser_->got_some()) {
+      return Refuse("request_timeout",
+                    absl::StrCat("the request was not there in whole after ",
+                                 context_.limits.patience.count() / 1000.0, " s"));
+    }
     if (error == bhttp::error::end_of_stream || error == asio::error::operation_aborted) {
       return End();
     }
@@ -230,36 +252,50 @@ class Session final : public StreamSink,
                                 [self = shared_from_this()](beast::error_code) { self->End(); });
   }
 
+  // What is being written, and the one message that follows it, may be of any size: what a stream
+  // begins with is as large as the cluster. The limit is for what piles up behind.
   void Queue(const std::shared_ptr<const std::string>& bytes) {
     if (!open_) return;
-    queued_bytes_ += bytes->size();
-    if (queued_bytes_ > context_.limits.stream_bytes) return End();
     queue_.push_back(bytes);
+    if (queue_.size() > 2) waiting_bytes_ += bytes->size();
+    if (waiting_bytes_ > context_.limits.stream_bytes) return End();
     if (queue_.size() == 1) WriteQueue();
   }
 
+  // A client that takes nothing of a message within the patience is gone, or as good as.
   void WriteQueue() {
-    asio::async_write(stream_.socket(), asio::buffer(*queue_.front()),
-                      [self = shared_from_this()](beast::error_code error, std::size_t) {
-                        self->OnQueueWritten(error);
-                      });
+    stream_.expires_after(context_.limits.patience);
+    stream_.async_write_some(
+        asio::buffer(*queue_.front()) + written_of_front_,
+        [self = shared_from_this()](beast::error_code error, std::size_t more) {
+          self->OnQueueWritten(error, more);
+        });
   }
 
-  void OnQueueWritten(beast::error_code error) {
+  void OnQueueWritten(beast::error_code error, std::size_t more) {
     if (error || !open_) return End();
-    queued_bytes_ -= queue_.front()->size();
-    queue_.pop_front();
+    written_of_front_ += more;
+    if (written_of_front_ == queue_.front()->size()) {
+      written_of_front_ = 0;
+      queue_.pop_front();
+      if (queue_.size() > 1) waiting_bytes_ -= queue_[1]->size();
+    }
     if (!queue_.empty()) WriteQueue();
   }
 
   void End() {
     if (!open_.exchange(false)) return;
+    deadline_.cancel();
     beast::error_code ignored;
     stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
     stream_.close();
   }
 
   beast::tcp_stream stream_;
+  // For reading a request.
+  asio::steady_timer deadline_;
+  uint64_t reads_ = 0;
+  bool timed_out_ = false;
   SessionContext& context_;
   beast::flat_buffer buffer_;
   std::optional<bhttp::request_parser<bhttp::string_body>> parser_;
@@ -269,7 +305,9 @@ class Session final : public StreamSink,
   std::atomic<bool> open_{true};
   // The front one is being written.
   std::deque<std::shared_ptr<const std::string>> queue_;
-  std::size_t queued_bytes_ = 0;
+  std::size_t written_of_front_ = 0;
+  // Of the third and later ones.
+  std::size_t waiting_bytes_ = 0;
   std::size_t discarded_ = 0;
 };
 
@@ -292,9 +330,12 @@ void Session::Handle() {
 }  // namespace
 
 std::weak_ptr<SessionHandle> StartSession(asio::ip::tcp::socket socket, SessionContext& context) {
+  if (context.open_connections >= context.limits.connections + kRefusedAtOnce) return {};
   auto session = std::make_shared<Session>(std::move(socket), context);
   if (context.open_connections > context.limits.connections) {
-    session->Refuse("unavailable", "too many connections are open");
+    session->Refuse("too_many_connections", absl::StrCat(context.limits.connections,
+                                                         " connections are open, event streams "
+                                                         "included"));
   } else {
     session->Read();
   }

@@ -23,8 +23,8 @@ class SessionHandle {
   virtual void Close() = 0;
 };
 
-// Reads requests and writes answers until the connection ends. It keeps itself alive. Server
-// thread.
+// Reads requests and writes answers until the connection ends. It keeps itself alive. A connection
+// beyond the limit gets 503 and is closed; far beyond it, it is only closed. Server thread.
 std::weak_ptr<SessionHandle> StartSession(boost::asio::ip::tcp::socket socket,
                                           SessionContext& context);
 

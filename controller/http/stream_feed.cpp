@@ -333,9 +333,10 @@ StreamFeed::Items StreamFeed::FirstItems(const Topics& topics, uint64_t last_eve
 }
 
 void StreamFeed::AddSubscriber(Subscriber subscriber, const Items& first, uint64_t revision) {
-  for (const Item& item : first) {
-    subscriber.sink->Send(std::make_shared<std::string>(Frame(item.name, revision, *item.message)));
-  }
+  // As one message: what a stream begins with does not count against what may wait for its reader.
+  auto frames = std::make_shared<std::string>();
+  for (const Item& item : first) frames->append(Frame(item.name, revision, *item.message));
+  subscriber.sink->Send(std::move(frames));
   subscribers_.push_back(std::move(subscriber));
   DropClosed();
 }

@@ -4,10 +4,14 @@
 #include <zlib.h>
 
 #include <fstream>
+#include <limits>
+#include <map>
+#include <set>
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "controller/http/routes.h"
 #include "controller/store/stores.h"
 #include "tests/controller/controller_harness.h"
@@ -277,6 +281,52 @@ TEST_F(DashboardTest, SubmitsStopsAndListsLikeTheCli) {
   EXPECT_EQ(client_.Get("/api/v1/jobs?text=MIN&fields=name").Json()["total"], 1);
 }
 
+TEST_F(DashboardTest, SubmitsAJobFileAsTheCommandLineDoes) {
+  const std::string file =
+      "name: from-text\ncommand: [/bin/true]\nresources: {device: cpu}\n# a comment\n";
+  const json body = {{"job_file", file},
+                     {"overrides", {"resources.slots_per_node=1", "stop_grace=20s"}}};
+  const json plan = client_.Post("/api/v1/plan", body.dump()).Json();
+  EXPECT_EQ(plan["spec"]["stop_grace"], "20s") << plan.dump();
+  json submit = body;
+  submit["user"] = "ada";
+  const json job = client_.Post("/api/v1/jobs", submit.dump()).Json()["job"];
+  EXPECT_EQ(job["name"], "from-text") << job.dump();
+  EXPECT_EQ(job["user"], "ada");
+  std::map<std::string, std::string> origins;
+  for (const json& origin : job["origins"]) origins[origin["key"]] = origin["source"];
+  EXPECT_EQ(origins["name"], "job file:1:7");
+  EXPECT_EQ(origins["stop_grace"], "--set stop_grace");
+  EXPECT_EQ(origins["restart.backoff"], "default");
+}
+
+TEST_F(DashboardTest, RefusesJobFilesWithThePlaceOfTheMistake) {
+  const struct {
+    json body;
+    const char* detail;
+  } cases[] = {
+      {{{"job_file", "name: x\ncomand: [a]\n"}}, "job file:2:1: unknown key `comand`"},
+      {{{"job_file", "name: [\n"}}, "job file:"},
+      {{{"job_file", "name: x\ncommand: [a]\n"}, {"overrides", {"stop_grace"}}},
+       "--set stop_grace"},
+      {{{"job_file", "name: x\ncommand: [a]\n"}, {"overrides", "a=b"}}, "list of texts"},
+      {{{"job_file", "name: x\n"}, {"spec", json::object()}}, "not both"},
+      {{{"spec", json::parse(SubmitBody("a"))["spec"]}, {"overrides", {"name=b"}}}, "job_file"},
+      {{{"job_file", "extends: /etc/passwd\nname: x\n"}}, "is a path"},
+      {{{"job_file", "extends: ../job.yaml\nname: x\n"}}, "is a path"},
+      {{{"job_file", "extends: no-such-recipe\nname: x\n"}}, "no recipe `no-such-recipe`"},
+      {{{"job_file", "name: x\ncommand: [a]\nworking_directory: here\n"}}, "has no folder"},
+      {{{"job_file", "name: x\ncommand: [a]\n"}, {"overrides", {"working_directory=here"}}},
+       "has no folder"},
+      {{{"job_file", 7}}, "must be text"},
+  };
+  for (const auto& one : cases) {
+    const Answer answer = client_.Post("/api/v1/jobs", one.body.dump());
+    EXPECT_EQ(answer.status, 400) << one.body.dump();
+    EXPECT_THAT(answer.Json()["detail"].get<std::string>(), HasSubstr(one.detail));
+  }
+}
+
 TEST_F(DashboardTest, StreamBeginsWithSnapshotsAndGoesOnWithChanges) {
   running_.Submit("before");
   HttpClient stream(address());
@@ -326,6 +376,98 @@ TEST_F(DashboardTest, StreamOfAnUnknownRevisionStartsAnew) {
   EXPECT_EQ(json::parse(stream.ReadEvent().at("data"))["resumed"], false);
   EXPECT_EQ(json::parse(stream.ReadEvent().at("data"))["snapshot"], true);
   EXPECT_EQ(client_.Get("/api/v1/events/stream?topics=odd").Json()["code"], "invalid_argument");
+}
+
+// Every kind of message that a stream can bring, against the contract.
+TEST_F(DashboardTest, EveryMessageOfAStreamIsAsTheContractSays) {
+  ASSERT_EQ(client_.Post("/api/v1/nodes/a/uncordon", "{}").status, 200);
+  const json document = Contract();
+  const json& kinds = document["components"]["schemas"]["StreamEvent"]["properties"];
+  HttpClient stream(address());
+  stream.SendBytes(
+      "GET /api/v1/events/stream?topics=jobs,nodes,events,job:1,metrics:1,logs:1 HTTP/1.1\r\n"
+      "Host: localhost\r\n\r\n");
+  EXPECT_EQ(stream.ReadAnswer().status, 200);
+  ASSERT_EQ(running_.Submit("watched"), 1);
+  worker_.Take(v1::ControllerMessage::kStartAttempt);
+  worker_.SendReport(RunningReport(1));
+  worker_.SendFact(1, StartedFact(1));
+  worker_.SendMetrics(Stream(1, v1::STREAM_KIND_TELEMETRY), 0, 100, 7,
+                      std::numeric_limits<double>::quiet_NaN());
+  worker_.SendOutput(Stream(1, v1::STREAM_KIND_LOG), 0, "hello\n");
+  std::set<std::string> missing;
+  for (const auto& [kind, schema] : kinds.items()) missing.insert(kind);
+  EXPECT_EQ(missing.size(), 7u);
+  while (!missing.empty()) {
+    const auto event = stream.ReadEvent();
+    ASSERT_FALSE(event.empty()) << "the stream ended without " << *missing.begin();
+    ASSERT_TRUE(kinds.contains(event.at("event"))) << event.at("event");
+    const json data = json::parse(event.at("data"), nullptr, false);
+    EXPECT_EQ(Broken(data, kinds[event.at("event")], document), "") << event.at("data");
+    EXPECT_EQ(event.at("id").find_first_not_of("0123456789"), std::string::npos);
+    missing.erase(event.at("event"));
+    // Progress is told at most once a second, by the controller's clock.
+    running_.clock.Advance(1000);
+    worker_.SendReport(RunningReport(1));
+  }
+}
+
+class SeriesCsvTest : public DashboardTest {
+ protected:
+  void SetUp() override {
+    DashboardTest::SetUp();
+    running_.Submit("job");
+    const v1::StreamId stream = Stream(1, v1::STREAM_KIND_TELEMETRY);
+    v1::TelemetryRecord record;
+    for (int step = 1; step <= 4; ++step) {
+      record.set_time_ms(1000 * step);
+      record.mutable_metrics()->set_step(step);
+      auto& values = *record.mutable_metrics()->mutable_values();
+      values["loss"] = step == 3 ? std::numeric_limits<double>::quiet_NaN() : 0.1 * step;
+      values["my \"own\""] = step == 2 ? std::numeric_limits<double>::infinity() : step;
+      worker_.SendRecord(stream, 100 * (step - 1), 100 * step, record);
+    }
+    worker_.TakeAcknowledged(stream, 400);
+  }
+
+  std::vector<std::string> Rows(const std::string& query) {
+    const Answer answer = client_.Get("/api/v1/jobs/1/series?format=csv&" + query);
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    EXPECT_EQ(answer.headers.at("content-type"), "text/csv; charset=utf-8");
+    std::vector<std::string> rows = absl::StrSplit(answer.body, "\r\n");
+    EXPECT_EQ(rows.back(), "") << "every row has an end";
+    rows.pop_back();
+    return rows;
+  }
+};
+
+TEST_F(SeriesCsvTest, OneRowAPointAndColumnsByName) {
+  EXPECT_THAT(
+      Rows("keys=loss"),
+      testing::ElementsAre(
+          "key,epoch,abandoned,step,x,time_ms,last,min,max,count,nan_count,smoothed",
+          "loss,1,false,1,1,1000,0.1,0.1,0.1,1,0,", "loss,1,false,2,2,2000,0.2,0.2,0.2,1,0,",
+          "loss,1,false,3,3,3000,nan,nan,nan,1,1,", "loss,1,false,4,4,4000,0.4,0.4,0.4,1,0,"));
+}
+
+TEST_F(SeriesCsvTest, BucketsKeepExtremesAndSmoothingHasItsColumn) {
+  const std::vector<std::string> rows = Rows("keys=loss&buckets=1&smooth=0.5");
+  ASSERT_EQ(rows.size(), 2u);
+  const std::vector<std::string> cells = absl::StrSplit(rows[1], ',');
+  ASSERT_EQ(cells.size(), 12u);
+  EXPECT_EQ(cells[6], "0.4");
+  EXPECT_EQ(cells[7], "0.1");
+  EXPECT_EQ(cells[8], "0.4");
+  EXPECT_EQ(cells[9], "4");
+  EXPECT_EQ(cells[10], "1");
+  EXPECT_GT(std::stod(cells[11]), 0.1);
+}
+
+TEST_F(SeriesCsvTest, KeysWithQuotesAreQuoted) {
+  const std::vector<std::string> rows = Rows("keys=no_such_key,my%20%22own%22");
+  ASSERT_EQ(rows.size(), 5u) << "a key without points has no rows";
+  EXPECT_EQ(rows[1], "\"my \"\"own\"\"\",1,false,1,1,1000,1,1,1,1,0,");
+  EXPECT_EQ(rows[2], "\"my \"\"own\"\"\",1,false,2,2,2000,inf,inf,inf,1,0,");
 }
 
 TEST_F(DashboardTest, PagesOfTheDashboardLeadToItsIndex) {

@@ -52,6 +52,11 @@ Answer HttpClient::Send(const std::string& method, const std::string& target,
   return ReadAnswer(method != "HEAD");
 }
 
+bool HttpClient::HasInput() const {
+  char byte;
+  return !buffer_.empty() || recv(fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0;
+}
+
 bool HttpClient::Fill() {
   char bytes[16 << 10];
   const ssize_t got = recv(fd_, bytes, sizeof bytes, 0);

@@ -1,0 +1,201 @@
+// Connections alone: limits and time-outs, with a handler that only echoes.
+#include "controller/http/server.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "tests/controller/http/http_client.h"
+
+namespace trainyard::controller::http {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+
+// Its streams are kept, so that a test sees what becomes of them.
+class ServerTest : public testing::Test {
+ protected:
+  void Start(ServerLimits limits) {
+    auto server = Server::Listen("127.0.0.1:0", limits);
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+    server_->Start([this](const Request& request, const Respond& respond) {
+      if (request.target != "/stream") return respond({.body = "\"" + request.body + "\""});
+      Response response;
+      response.stream = [this](std::shared_ptr<StreamSink> sink) {
+        const std::lock_guard lock(mutex_);
+        streams_.push_back(std::move(sink));
+        changed_.notify_all();
+      };
+      respond(std::move(response));
+    });
+  }
+
+  HttpClient Connect() { return HttpClient(server_->address()); }
+
+  std::shared_ptr<StreamSink> WaitForStream() {
+    std::unique_lock lock(mutex_);
+    EXPECT_TRUE(
+        changed_.wait_for(lock, std::chrono::seconds(20), [this] { return !streams_.empty(); }));
+    return streams_.back();
+  }
+
+  // Runs behind all that the server's thread had to do before.
+  void Settle() {
+    std::mutex mutex;
+    std::unique_lock lock(mutex);
+    std::condition_variable done;
+    bool ran = false;
+    server_->Post([&] {
+      const std::lock_guard inner(mutex);
+      ran = true;
+      done.notify_all();
+    });
+    done.wait(lock, [&] { return ran; });
+  }
+
+  // False when it is still open after 20 s.
+  bool IsDropped(const StreamSink& stream) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (stream.open() && std::chrono::steady_clock::now() < end) Settle();
+    return !stream.open();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::shared_ptr<StreamSink>> streams_;
+  std::unique_ptr<Server> server_;
+};
+
+TEST_F(ServerTest, ASlowHeaderIsToldSoAndDropped) {
+  Start({.patience = milliseconds(50)});
+  HttpClient client(server_->address());
+  client.SendBytes("GET / HTTP/1.1\r\nHost: local");
+  const Answer answer = client.ReadAnswer();
+  EXPECT_EQ(answer.status, 408);
+  EXPECT_EQ(answer.Json()["code"], "request_timeout");
+  EXPECT_EQ(answer.headers.at("connection"), "close");
+  EXPECT_EQ(client.ReadAnswer().status, 0) << "the server has closed";
+  EXPECT_EQ(Connect().Get("/").status, 200);
+}
+
+TEST_F(ServerTest, ASlowBodyIsToldSoAndDropped) {
+  Start({.patience = milliseconds(50)});
+  HttpClient client(server_->address());
+  client.SendBytes("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nsome");
+  EXPECT_EQ(client.ReadAnswer().status, 408);
+  EXPECT_EQ(client.ReadAnswer().status, 0);
+}
+
+// Bytes that trickle in do not move the deadline: it is for the request as a whole.
+TEST_F(ServerTest, AClientThatTricklesIsDroppedAllTheSame) {
+  Start({.header_bytes = 1 << 30, .patience = milliseconds(100)});
+  HttpClient client(server_->address());
+  client.SendBytes("GET / HTTP/1.1\r\nHost: localhost\r\n");
+  while (!client.HasInput()) {
+    client.SendBytes("X: y\r\n");
+    Settle();
+  }
+  EXPECT_EQ(client.ReadAnswer().status, 408);
+}
+
+TEST_F(ServerTest, AConnectionThatSaysNothingIsClosedWithoutAWord) {
+  Start({.patience = milliseconds(50), .idle = milliseconds(50)});
+  HttpClient silent(server_->address());
+  EXPECT_EQ(silent.ReadAnswer().status, 0);
+  HttpClient idle(server_->address());
+  EXPECT_EQ(idle.Get("/").status, 200);
+  EXPECT_EQ(idle.ReadAnswer().status, 0);
+}
+
+TEST_F(ServerTest, ConnectionsBeyondTheLimitAreRefusedWithAReason) {
+  Start({.connections = 2});
+  HttpClient first(server_->address());
+  HttpClient second(server_->address());
+  EXPECT_EQ(first.Get("/").status, 200);
+  EXPECT_EQ(second.Get("/").status, 200);
+  {
+    HttpClient third(server_->address());
+    const Answer answer = third.ReadAnswer();
+    EXPECT_EQ(answer.status, 503);
+    EXPECT_EQ(answer.Json()["code"], "too_many_connections");
+    EXPECT_THAT(answer.Json()["detail"].get<std::string>(), HasSubstr("2 connections"));
+    EXPECT_EQ(answer.headers.at("retry-after"), "1");
+  }
+  EXPECT_EQ(first.Get("/").status, 200) << "those who are in stay in";
+}
+
+TEST_F(ServerTest, FarBeyondTheLimitNobodyIsHeard) {
+  Start({.connections = 1});
+  HttpClient first(server_->address());
+  EXPECT_EQ(first.Get("/").status, 200);
+  std::vector<std::unique_ptr<HttpClient>> crowd;
+  for (int i = 0; i < 100; ++i) crowd.push_back(std::make_unique<HttpClient>(server_->address()));
+  EXPECT_EQ(crowd.front()->ReadAnswer().status, 503);
+  EXPECT_EQ(crowd.back()->ReadAnswer().status, 0);
+  EXPECT_EQ(first.Get("/").status, 200);
+}
+
+TEST_F(ServerTest, AStreamThatIsNeverReadIsDroppedOnceTooMuchWaits) {
+  Start({.stream_bytes = 1 << 20});
+  HttpClient client(server_->address());
+  client.SendBytes("GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const auto stream = WaitForStream();
+  const auto message = std::make_shared<const std::string>(64 << 10, 'x');
+  // Its system takes a few megabytes before anything waits here.
+  int sent = 0;
+  while (stream->open() && sent < 10'000) {
+    stream->Send(message);
+    Settle();
+    ++sent;
+  }
+  EXPECT_FALSE(stream->open());
+  EXPECT_LT(sent, 1000) << "dropped within 64 MiB";
+}
+
+TEST_F(ServerTest, AStreamWhoseReaderTakesNothingIsDroppedInTime) {
+  Start({.patience = milliseconds(100)});
+  HttpClient client(server_->address());
+  client.SendBytes("GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const auto stream = WaitForStream();
+  // Larger than what systems keep for a connection: writing it comes to a halt.
+  stream->Send(std::make_shared<const std::string>(64 << 20, 'x'));
+  EXPECT_TRUE(IsDropped(*stream));
+}
+
+// What a stream begins with is as large as the cluster, and its reader may be on a slow line.
+TEST_F(ServerTest, ALargeBeginningIsNoReasonToDropAStream) {
+  Start({.stream_bytes = 1000});
+  HttpClient client(server_->address());
+  client.SendBytes("GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const auto stream = WaitForStream();
+  const std::string large(8 << 20, 'x');
+  stream->Send(std::make_shared<const std::string>("event: a\ndata: " + large + "\n\n"));
+  stream->Send(std::make_shared<const std::string>("event: b\ndata: small\n\n"));
+  EXPECT_EQ(client.ReadAnswer().status, 200);
+  EXPECT_EQ(client.ReadEvent().at("data").size(), large.size());
+  EXPECT_EQ(client.ReadEvent().at("data"), "small");
+  EXPECT_TRUE(stream->open());
+}
+
+TEST_F(ServerTest, AClientThatGoesAwayEndsItsStream) {
+  Start({});
+  std::shared_ptr<StreamSink> stream;
+  {
+    HttpClient client(server_->address());
+    client.SendBytes("GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    stream = WaitForStream();
+    EXPECT_EQ(client.ReadAnswer().status, 200);
+  }
+  EXPECT_TRUE(IsDropped(*stream));
+}
+
+}  // namespace
+}  // namespace trainyard::controller::http
