@@ -55,7 +55,8 @@ void ResolveOnReader(const Api& api, Request request,
   if (request.job_file().empty()) return next(std::move(request), {});
   const bool queued = api.readers.TryPost([&api, request, next, refuse]() mutable {
     auto origins = Resolve(api, request);
-    if (!origins.ok()) return refuse(origins.status());
+    // A recipe that is not there is a mistake in the file, too.
+    if (!origins.ok()) return refuse(absl::InvalidArgumentError(origins.status().message()));
     next(std::move(request), *std::move(origins));
   });
   if (!queued) refuse(ReaderPool::Busy());
