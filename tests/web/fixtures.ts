@@ -64,6 +64,7 @@ export function attempt(epoch: number, change: Partial<Attempt> = {}): Attempt {
     started_time_ms: NOW - 119 * MINUTE,
     ended_time_ms: 0,
     last_step: 0,
+    stopping_time_ms: 0,
     ...change,
   };
 }
@@ -351,6 +352,8 @@ export function ranksOf(found: Job): RankStatus[] {
     last_progress_ms: NOW - 1_000,
     exit_code: 0,
     signal: 0,
+    data_stall_seconds: 0.2,
+    memory_bytes: 96e9,
   }));
 }
 
