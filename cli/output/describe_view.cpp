@@ -174,8 +174,8 @@ std::string VerdictText(const v1::Verdict& verdict, const NodeNames& names) {
   const bool failed = verdict.cause() != v1::VERDICT_CAUSE_COMPLETED &&
                       verdict.cause() != v1::VERDICT_CAUSE_STOPPED;
   if (failed) {
-    AddLine("Retry", verdict.restartable() ? "another attempt can help" : "trying again cannot help",
-            text);
+    AddLine("Retry",
+            verdict.restartable() ? "another attempt can help" : "trying again cannot help", text);
   }
   if (verdict.log_tail().empty()) return text;
   std::vector<std::string> lines = absl::StrSplit(verdict.log_tail(), '\n');

@@ -213,10 +213,10 @@ absl::StatusOr<ResolvedSpec> ResolveSent(const std::string& text,
 
 TEST(SentJobFileTest, ExtendsRecipesByName) {
   const auto resolved = ResolveSent("extends: llama-tiny-cpu\nname: mine\ndata: {path: /tokens}\n",
-                                    {"train.steps=7"});
+                                    {"train.steps=70"});
   ASSERT_TRUE(resolved.ok()) << resolved.status();
   EXPECT_EQ(resolved->spec.name(), "mine");
-  EXPECT_EQ(resolved->spec.train().steps(), 7);
+  EXPECT_EQ(resolved->spec.train().steps(), 70);
   EXPECT_EQ(resolved->origins.at("name"), "job file:2:7");
   EXPECT_THAT(resolved->origins.at("model.hidden_size"), HasSubstr("llama-tiny-cpu.yaml"));
 }
