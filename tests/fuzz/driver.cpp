@@ -6,11 +6,11 @@
 // CORPUS is files and folders of inputs. With --seconds 0 they are run as they are, each once: so a
 // saved input is tried again. An input that breaks the target is written to crash-NAME.
 #include <fcntl.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -44,7 +44,7 @@ std::size_t current_size = 0;
 char crash_file[256] = "crash";
 
 // Only what a signal handler may call.
-void OnCrash(int signal) {
+void OnCrash(int number) {
   const int file = open(crash_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file >= 0) {
     std::size_t written = 0;
@@ -55,12 +55,12 @@ void OnCrash(int signal) {
     }
     close(file);
   }
-  const char* why = signal == SIGALRM ? "hang" : "crash";
+  const char* why = number == SIGALRM ? "hang" : "crash";
   for (const char* text : {why, ": the input is in ", static_cast<const char*>(crash_file), "\n"}) {
     if (write(STDERR_FILENO, text, std::strlen(text)) < 0) break;
   }
-  std::signal(signal, SIG_DFL);
-  raise(signal);
+  std::signal(number, SIG_DFL);
+  std::raise(number);
 }
 
 void WatchCrashes(const std::string& program) {
