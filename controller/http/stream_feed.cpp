@@ -268,18 +268,33 @@ std::set<int64_t> StreamFeed::TakeOutput() {
 
 void StreamFeed::Publish(Items items, uint64_t revision) {
   on_server_([this, items = std::move(items), revision] {
-    for (const Item& item : items) {
-      std::shared_ptr<const std::string> frame;
-      for (const Subscriber& subscriber : subscribers_) {
-        if (!subscriber.topics.contains(item.topic)) continue;
-        if (frame == nullptr) {
-          frame = std::make_shared<std::string>(Frame(item.name, revision, *item.message));
-        }
-        subscriber.sink->Send(frame);
+    std::vector<std::string> frames(items.size());
+    // Most streams want the same: what one wants of a tick is put together once, and written once.
+    std::map<std::vector<bool>, std::shared_ptr<const std::string>> batches;
+    for (const Subscriber& subscriber : subscribers_) {
+      std::vector<bool> wanted(items.size());
+      for (std::size_t i = 0; i < items.size(); ++i) {
+        wanted[i] = subscriber.topics.contains(items[i].topic);
       }
+      std::shared_ptr<const std::string>& batch = batches[wanted];
+      if (batch == nullptr) batch = BatchOf(items, wanted, revision, frames);
+      if (!batch->empty()) subscriber.sink->Send(batch);
     }
     DropClosed();
   });
+}
+
+std::shared_ptr<const std::string> StreamFeed::BatchOf(const Items& items,
+                                                       const std::vector<bool>& wanted,
+                                                       uint64_t revision,
+                                                       std::vector<std::string>& frames) {
+  auto batch = std::make_shared<std::string>();
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (!wanted[i]) continue;
+    if (frames[i].empty()) frames[i] = Frame(items[i].name, revision, *items[i].message);
+    *batch += frames[i];
+  }
+  return batch;
 }
 
 void StreamFeed::Subscribe(Topics topics, uint64_t last_event_id,

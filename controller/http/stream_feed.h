@@ -67,6 +67,11 @@ class StreamFeed {
   Topics WantedTopics();
   std::set<int64_t> TakeOutput();
   void Publish(Items items, uint64_t revision);
+  // The wanted ones as text. `frames` keeps each item's text for the next batch.
+  static std::shared_ptr<const std::string> BatchOf(const Items& items,
+                                                    const std::vector<bool>& wanted,
+                                                    uint64_t revision,
+                                                    std::vector<std::string>& frames);
   void AddSubscriber(Subscriber subscriber, const Items& first, uint64_t revision);
   void DropClosed();
 
