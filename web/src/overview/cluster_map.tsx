@@ -60,13 +60,18 @@ export function Slots({ node }: { node: Node }) {
   );
 }
 
-function MapNode({ node }: { node: Node }) {
+function MapNode({ node, dense }: { node: Node; dense: boolean }) {
   const used = node.slot_uses.filter(({ job_id: id }) => id !== 0).length;
   const plain = !inTrouble(node);
   return (
     <li class={`map-node state-${node.state} ${node.cordoned ? 'cordoned' : ''}`}>
       <p>
-        <Link href={`/nodes?node=${encodeURIComponent(node.name)}`}>{node.name}</Link>
+        {dense ? (
+          // Two targets so near to each other would be hard to hit.
+          <b>{node.name}</b>
+        ) : (
+          <Link href={`/nodes?node=${encodeURIComponent(node.name)}`}>{node.name}</Link>
+        )}
         {plain ? (
           <span class="faint">
             {used}/{node.slot_uses.length}
@@ -92,6 +97,7 @@ function summary(nodes: readonly Node[]): string {
 
 export function ClusterMap() {
   const nodes = nodeList.value;
+  const dense = (nodes?.length ?? 0) > DENSE_FROM;
   return (
     <section class="card map-card" aria-labelledby="cluster-title">
       <header>
@@ -106,9 +112,9 @@ export function ClusterMap() {
         </Empty>
       )}
       {nodes && nodes.length > 0 && (
-        <ul class={`map ${nodes.length > DENSE_FROM ? 'dense' : ''}`}>
+        <ul class={`map ${dense ? 'dense' : ''}`}>
           {nodes.map((node) => (
-            <MapNode key={node.id} node={node} />
+            <MapNode key={node.id} node={node} dense={dense} />
           ))}
         </ul>
       )}
