@@ -1,6 +1,7 @@
 #include "proto/support/job_file_decoder.h"
 
 #include <filesystem>
+#include <sstream>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -9,6 +10,7 @@
 #include "proto/support/job_spec_schema.h"
 #include "proto/support/scalar_text.h"
 #include "proto/support/utf8.h"
+#include "yaml-cpp/eventhandler.h"
 
 namespace trainyard {
 namespace {
@@ -264,6 +266,31 @@ std::string YamlProblem(const JobFileText& file, const YAML::ParserException& er
   return absl::StrCat("not valid YAML: ", error.msg);
 }
 
+class IgnoreEvents : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
+
+// For text that begins with a comma yaml-cpp 0.7 finds one empty document after the other and never
+// ends: YAML::LoadAll must not see what a stranger wrote.
+bool HoldsSeveralDocuments(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  IgnoreEvents ignore;
+  return parser.HandleNextDocument(ignore) && parser.HandleNextDocument(ignore);
+}
+
 }  // namespace
 
 absl::StatusOr<YAML::Node> ParseYaml(const JobFileText& file) {
@@ -279,11 +306,13 @@ absl::StatusOr<YAML::Node> ParseYaml(const JobFileText& file) {
   if (absl::StrContains(file.text, '\0')) return refuse("holds a NUL byte; is it a text file?");
   // yaml-cpp reports errors by exceptions; they end here.
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(file.text);
-    if (documents.size() > 1) return refuse("holds several YAML documents; a job file is one");
-    if (documents.empty() || documents[0].IsNull()) return refuse("is empty");
-    if (!documents[0].IsMap()) return refuse("must be a mapping of keys to values");
-    return documents[0];
+    if (HoldsSeveralDocuments(file.text)) {
+      return refuse("holds several YAML documents, or begins with a comma; a job file is one");
+    }
+    const YAML::Node document = YAML::Load(file.text);
+    if (document.IsNull()) return refuse("is empty");
+    if (!document.IsMap()) return refuse("must be a mapping of keys to values");
+    return document;
   } catch (const YAML::ParserException& error) {
     return absl::InvalidArgumentError(
         absl::StrCat(Place(file.display_name, error.mark), ": ", YamlProblem(file, error)));

@@ -206,6 +206,14 @@ TEST(JobSpecLoaderTest, EveryRecipeResolves) {
   EXPECT_GT(recipes, 0);
 }
 
+// yaml-cpp's own way to read all documents never ends on these.
+TEST(JobSpecLoaderTest, TextThatBeginsWithACommaIsRefusedAtOnce) {
+  for (const char* text : {",", ", a", ", {\"name\": \"x\"}", "\n,\n"}) {
+    EXPECT_THAT(Errors(text), ElementsAre(HasSubstr("begins with a comma"))) << text;
+  }
+  EXPECT_THAT(Errors("name: a\n---\nname: b\n"), ElementsAre(HasSubstr("several")));
+}
+
 absl::StatusOr<ResolvedSpec> ResolveSent(const std::string& text,
                                          const std::vector<std::string>& overrides = {}) {
   return ResolveJobFile(kSentJobFile, overrides, SentJobFileReader(text, {RECIPES_DIRECTORY}));
