@@ -220,7 +220,11 @@ void Loop::TellListeners(const std::vector<v1::Event>& events) {
 }
 
 void Loop::WriteSnapshotIfDue() {
-  if (last_sequence_ - snapshot_sequence_ < options_.events_per_snapshot) return;
+  // A snapshot costs as much as there are jobs and nodes: with as many events between two of them
+  // its part of each event stays the same however large the state is.
+  const uint64_t entries = state_.jobs.size() + state_.nodes.size();
+  const uint64_t events_between = std::max(options_.events_per_snapshot, entries);
+  if (last_sequence_ - snapshot_sequence_ < events_between) return;
   // After a failure too: the next one is due as many events later.
   snapshot_sequence_ = last_sequence_;
   const WorkTimer timer(observe_work_, LoopWork::kSnapshot);

@@ -24,6 +24,7 @@ struct LoopOptions {
   CoreOptions core;
   // Time between two ticks without a request.
   std::chrono::milliseconds tick_interval{200};
+  // At least, and at least as many as there are jobs and nodes.
   uint64_t events_per_snapshot = 10'000;
 };
 

@@ -99,22 +99,24 @@ SortKey KeyOfCursor(const v1::ListJobsRequest& request, const ClusterView& view)
   return KeyOf(request.order(), *entry, view);
 }
 
-void AddListed(const JobEntry& entry, const ClusterView& view, v1::ListJobsResponse& response) {
+void AddListed(const JobEntry& entry, const ClusterView& view, PendingExplainer& explainer,
+               v1::ListJobsResponse& response) {
   *response.add_jobs() = ListedJob(entry, view);
-  if (auto reason = WaitingReason(entry, view)) {
+  if (auto reason = WaitingReason(entry, explainer)) {
     (*response.mutable_pending())[entry.job.id()] = *std::move(reason);
   }
 }
 
 void FillPage(std::vector<Listed> after, int limit, const ClusterView& view,
               v1::ListJobsResponse& response) {
+  PendingExplainer explainer(view.state, view.now);
   std::size_t bytes = 0;
   for (const Listed& listed : after) {
     if (response.jobs_size() == limit || bytes > kPageBytes) {
       response.set_next_cursor(absl::StrCat(response.jobs().rbegin()->id()));
       return;
     }
-    AddListed(*listed.entry, view, response);
+    AddListed(*listed.entry, view, explainer, response);
     bytes += response.jobs().rbegin()->ByteSizeLong();
   }
 }

@@ -1,6 +1,5 @@
 #include "controller/api/job_view.h"
 
-#include "controller/core/explain.h"
 #include "controller/core/time_use.h"
 #include "proto/support/status_macros.h"
 
@@ -47,7 +46,12 @@ v1::Job ListedJob(const JobEntry& entry, const ClusterView& view) {
 }
 
 std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, const ClusterView& view) {
-  v1::PendingReason reason = WhyPending(view.state, entry, view.now);
+  PendingExplainer explainer(view.state, view.now);
+  return WaitingReason(entry, explainer);
+}
+
+std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, PendingExplainer& explainer) {
+  v1::PendingReason reason = explainer.Why(entry);
   if (reason.code() == v1::PENDING_CODE_UNSPECIFIED ||
       reason.code() == v1::PENDING_CODE_NOT_PENDING) {
     return std::nullopt;

@@ -7,6 +7,7 @@
 
 #include "controller/api/cluster_loop.h"
 #include "controller/core/cluster_state.h"
+#include "controller/core/explain.h"
 #include "trainyard/v1/job.pb.h"
 
 namespace trainyard::controller {
@@ -22,6 +23,8 @@ v1::Job ListedJob(const JobEntry& entry, const ClusterView& view);
 
 // Why a job waits; nothing for one that does not.
 std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, const ClusterView& view);
+// The same for many jobs of one view.
+std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, PendingExplainer& explainer);
 
 // The alert of an entry that holds one.
 v1::Alert AlertOf(const v1::EventEntry& entry);

@@ -1,6 +1,7 @@
 #include "controller/core/explain.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -87,14 +88,14 @@ v1::PendingReason WhyHeadWaits(const ClusterState& state, const JobEntry& entry)
   return reason;
 }
 
-// What a job waits for that has `before` jobs before it in the queue.
-v1::PendingReason WhyOvertakesNobody(const ClusterState& state, int before, Timestamp now) {
-  const JobEntry& head = HeadOfQueue(state, now);
-  v1::PendingReason reason =
-      Reason(v1::PENDING_CODE_PRIORITY,
-             absl::StrCat(Counted(before, "job"), before == 1 ? " is" : " are",
-                          " before it in the queue; ", JobText(head.job), " is next and ",
-                          WhyHeadWaits(state, head).message()));
+// What a job waits for that has `before` jobs before it in the queue. `head_waits`: what the first
+// of them waits for.
+v1::PendingReason WhyOvertakesNobody(const JobEntry& head, const std::string& head_waits,
+                                     int before) {
+  v1::PendingReason reason = Reason(
+      v1::PENDING_CODE_PRIORITY,
+      absl::StrCat(Counted(before, "job"), before == 1 ? " is" : " are",
+                   " before it in the queue; ", JobText(head.job), " is next and ", head_waits));
   reason.set_advice(
       absl::StrCat("`trainyard why ", head.job.id(), "` tells more about the next job"));
   return reason;
@@ -117,26 +118,6 @@ v1::PendingReason WhyBacksOff(const v1::Job& job, const v1::Attempt& failed, Tim
                           job.restarts(), " of ", job.spec().restart().max_restarts(), ")"));
   reason.set_advice("restart.backoff and restart.backoff_max set the wait");
   return reason;
-}
-
-v1::PendingReason WhyPendingWithoutPlace(const ClusterState& state, const JobEntry& entry,
-                                         Timestamp now) {
-  const v1::Job& job = entry.job;
-  const v1::PendingCode code = PendingCodeOf(state, entry, now);
-  switch (code) {
-    case v1::PENDING_CODE_STOPPING:
-      return Reason(code,
-                    absl::StrCat("waits until the ranks of attempt ", LiveAttempt(entry)->epoch(),
-                                 " have left: ", UnclearedNodes(state, entry)));
-    case v1::PENDING_CODE_BACKOFF:
-      return WhyBacksOff(job, *NewestAttempt(entry), now);
-    case v1::PENDING_CODE_RESOURCES:
-      return WhyHeadWaits(state, entry);
-    case v1::PENDING_CODE_PRIORITY:
-      return WhyOvertakesNobody(state, JobsBefore(state, job.id(), now), now);
-    default:
-      return Reason(code, absl::StrCat("is ", EnumText(job.state())));
-  }
 }
 
 std::string StartedRanks(const JobEntry& entry) {
@@ -199,16 +180,56 @@ v1::PendingCode PendingCodeOf(const ClusterState& state, const JobEntry& entry, 
   }
   if (!state.pending_jobs.contains(job.id())) return v1::PENDING_CODE_NOT_PENDING;
   if (job.not_before_ms() > now) return v1::PENDING_CODE_BACKOFF;
-  const bool is_head = JobsBefore(state, job.id(), now) == 0;
+  const bool is_head = HeadOfQueue(state, now).job.id() == job.id();
   return is_head ? v1::PENDING_CODE_RESOURCES : v1::PENDING_CODE_PRIORITY;
 }
 
-v1::PendingReason WhyPending(const ClusterState& state, const JobEntry& entry, Timestamp now) {
-  v1::PendingReason reason = WhyPendingWithoutPlace(state, entry, now);
-  if (state.pending_jobs.contains(entry.job.id()) && Queues(entry, now)) {
-    reason.set_queue_position(JobsBefore(state, entry.job.id(), now) + 1);
+PendingExplainer::PendingExplainer(const ClusterState& state, Timestamp now)
+    : state_(state), now_(now) {}
+
+int PendingExplainer::QueuePosition(const JobEntry& entry) {
+  const int64_t job_id = entry.job.id();
+  if (!state_.pending_jobs.contains(job_id) || !Queues(entry, now_)) return 0;
+  if (queue_.empty()) {
+    std::ranges::copy_if(state_.pending_jobs, std::back_inserter(queue_),
+                         [&](int64_t id) { return Queues(state_.jobs.at(id), now_); });
   }
+  return 1 + static_cast<int>(std::ranges::lower_bound(queue_, job_id) - queue_.begin());
+}
+
+const std::string& PendingExplainer::WhatHeadWaitsFor(const JobEntry& head) {
+  if (!head_waits_.has_value()) head_waits_ = WhyHeadWaits(state_, head).message();
+  return *head_waits_;
+}
+
+v1::PendingReason PendingExplainer::ReasonOf(const JobEntry& entry) {
+  const v1::PendingCode code = PendingCodeOf(state_, entry, now_);
+  switch (code) {
+    case v1::PENDING_CODE_STOPPING:
+      return Reason(code,
+                    absl::StrCat("waits until the ranks of attempt ", LiveAttempt(entry)->epoch(),
+                                 " have left: ", UnclearedNodes(state_, entry)));
+    case v1::PENDING_CODE_BACKOFF:
+      return WhyBacksOff(entry.job, *NewestAttempt(entry), now_);
+    case v1::PENDING_CODE_RESOURCES:
+      return WhyHeadWaits(state_, entry);
+    case v1::PENDING_CODE_PRIORITY: {
+      const JobEntry& head = HeadOfQueue(state_, now_);
+      return WhyOvertakesNobody(head, WhatHeadWaitsFor(head), QueuePosition(entry) - 1);
+    }
+    default:
+      return Reason(code, absl::StrCat("is ", EnumText(entry.job.state())));
+  }
+}
+
+v1::PendingReason PendingExplainer::Why(const JobEntry& entry) {
+  v1::PendingReason reason = ReasonOf(entry);
+  reason.set_queue_position(QueuePosition(entry));
   return reason;
+}
+
+v1::PendingReason WhyPending(const ClusterState& state, const JobEntry& entry, Timestamp now) {
+  return PendingExplainer(state, now).Why(entry);
 }
 
 v1::WhyJobResponse WhyJob(const ClusterState& state, const Observations& observations,
@@ -246,8 +267,10 @@ absl::StatusOr<v1::PlanJobResponse> PlanJob(const ClusterState& state, const v1:
     *response.mutable_pending() = Reason(v1::PENDING_CODE_NOT_PENDING, "would start at once");
   } else {
     gang = PlaceOnEmptyCluster(state, shape);
+    const JobEntry& head = before == 0 ? entry : HeadOfQueue(state, now);
+    const v1::PendingReason head_waits = WhyHeadWaits(state, head);
     *response.mutable_pending() =
-        before == 0 ? WhyHeadWaits(state, entry) : WhyOvertakesNobody(state, before, now);
+        before == 0 ? head_waits : WhyOvertakesNobody(head, head_waits.message(), before);
     response.mutable_pending()->set_queue_position(before + 1);
   }
   for (const v1::RankPlacement& rank : RanksOf(*gang)) {

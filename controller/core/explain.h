@@ -3,6 +3,9 @@
 #define TRAINYARD_CONTROLLER_CORE_EXPLAIN_H_
 
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "controller/core/cluster_state.h"
@@ -18,6 +21,27 @@ v1::PendingCode PendingCodeOf(const ClusterState& state, const JobEntry& entry, 
 
 // The dominant reason that the job waits; code NOT_PENDING when it does not.
 v1::PendingReason WhyPending(const ClusterState& state, const JobEntry& entry, Timestamp now);
+
+// The same for many jobs of one state, which must not change meanwhile: what all of them wait for,
+// the head of the queue, is worked out once.
+class PendingExplainer {
+ public:
+  PendingExplainer(const ClusterState& state, Timestamp now);
+
+  v1::PendingReason Why(const JobEntry& entry);
+
+ private:
+  // From 1; 0 when the job has no place in the queue.
+  int QueuePosition(const JobEntry& entry);
+  const std::string& WhatHeadWaitsFor(const JobEntry& head);
+  v1::PendingReason ReasonOf(const JobEntry& entry);
+
+  const ClusterState& state_;
+  const Timestamp now_;
+  // The jobs that queue, in order, once they are needed.
+  std::vector<int64_t> queue_;
+  std::optional<std::string> head_waits_;
+};
 
 // The answer to `trainyard why`: pending reason, verdict, or what it does now, in one sentence.
 v1::WhyJobResponse WhyJob(const ClusterState& state, const Observations& observations,

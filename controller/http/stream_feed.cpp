@@ -86,32 +86,35 @@ std::shared_ptr<v1::NodesChanged> NodesOf(const std::set<std::string>* only,
   return changed;
 }
 
-void AddJob(const JobEntry& entry, const ClusterView& view, v1::JobsChanged& changed) {
+void AddJob(const JobEntry& entry, const ClusterView& view, PendingExplainer& explainer,
+            v1::JobsChanged& changed) {
   *changed.add_jobs() = ListedJob(entry, view);
-  if (auto reason = WaitingReason(entry, view)) {
+  if (auto reason = WaitingReason(entry, explainer)) {
     (*changed.mutable_pending())[entry.job.id()] = *std::move(reason);
   }
 }
 
 // These jobs, newest first.
 std::shared_ptr<v1::JobsChanged> JobsOf(const std::set<int64_t>& jobs, const ClusterView& view) {
+  PendingExplainer explainer(view.state, view.now);
   auto changed = std::make_shared<v1::JobsChanged>();
   changed->set_as_of_ms(view.now);
   for (auto id = jobs.rbegin(); id != jobs.rend(); ++id) {
-    if (const JobEntry* entry = FindEntry(view.state, *id)) AddJob(*entry, view, *changed);
+    if (const JobEntry* entry = FindEntry(view.state, *id)) AddJob(*entry, view, explainer, *changed);
   }
   return changed;
 }
 
 // Live jobs, and the newest of the others.
 std::shared_ptr<v1::JobsChanged> AllJobs(const ClusterView& view) {
+  PendingExplainer explainer(view.state, view.now);
   auto changed = std::make_shared<v1::JobsChanged>();
   changed->set_snapshot(true);
   changed->set_as_of_ms(view.now);
   int ended = 0;
   for (auto it = view.state.jobs.rbegin(); it != view.state.jobs.rend(); ++it) {
     if (HasEnded(it->second.job.state()) && ++ended > kJobsInSnapshot) continue;
-    AddJob(it->second, view, *changed);
+    AddJob(it->second, view, explainer, *changed);
   }
   return changed;
 }

@@ -112,6 +112,22 @@ TEST_F(ExplainTest, RunningAndEndedJobsGetAnAnswer) {
   EXPECT_EQ(Answer(job), "job 1 (job) stopped: stopped by a user");
 }
 
+TEST_F(ExplainTest, OneExplainerTellsOfEveryJobWhatIsToldOfItAlone) {
+  cluster_.AddNode("a", 2);
+  cluster_.RunJob(cluster_.Submit("running", 1, 2));
+  for (const char* name : {"head", "second", "third"}) cluster_.Submit(name, 1, 2);
+  PendingExplainer explainer(cluster_.state, cluster_.now);
+  std::vector<int> positions;
+  // Newest first, as lists are: the head comes last.
+  for (auto job = cluster_.state.jobs.rbegin(); job != cluster_.state.jobs.rend(); ++job) {
+    const v1::PendingReason reason = explainer.Why(job->second);
+    EXPECT_EQ(reason.DebugString(),
+              WhyPending(cluster_.state, job->second, cluster_.now).DebugString());
+    positions.push_back(reason.queue_position());
+  }
+  EXPECT_EQ(positions, (std::vector<int>{3, 2, 1, 0}));
+}
+
 TEST_F(ExplainTest, PlanShowsRanksAndWhetherTheJobStartsNow) {
   cluster_.AddNode("a", 2);
   const auto now = PlanJob(cluster_.state, TestSpec("job", 1, 2), cluster_.now);
