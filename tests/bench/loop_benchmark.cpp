@@ -99,8 +99,13 @@ void LoopSubmissions(benchmark::State& state) {
   }
   state.SetItemsProcessed(state.iterations() * jobs);
 }
-BENCHMARK(LoopSubmissions)->Args({20'000, 8'000})->UseManualTime()->Iterations(1);
-BENCHMARK(LoopSubmissions)->Args({500, 100})->UseManualTime()->Iterations(1);
+BENCHMARK(LoopSubmissions)
+    ->Args({20'000, 8'000})
+    ->Args({500, 100})
+    ->UseManualTime()
+    ->MeasureProcessCPUTime()
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace trainyard::controller

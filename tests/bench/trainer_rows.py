@@ -71,7 +71,7 @@ def plain_step_seconds(bench, run, steps):
 
 
 def trainer(bench):
-    steps = 4 if bench.smoke else 24
+    steps = 4 if bench.smoke else 12
     ours, plain = [], []
     with scratch(bench.data) as directory:
         write_tokens(directory)
