@@ -14,6 +14,7 @@ namespace {
 // The worker's own (worker/rpc/attach_stream.h).
 constexpr int64_t kLeastBackoffMs = 200;
 constexpr int64_t kMostBackoffMs = 5000;
+constexpr int64_t kWelcomeTimeoutMs = 10'000;
 constexpr int kSigterm = 15;
 
 // A connection of its own for each dial, with the worker's keepalive.
@@ -58,6 +59,9 @@ class WorkerStream final
         stub_(v1::WorkerControl::NewStub(channel_)) {}
 
   ~WorkerStream() override { Close(); }
+
+  // Ends the stream; the worker is told.
+  void Cancel() { context_.TryCancel(); }
 
   // Ends the stream and waits until gRPC has let go.
   void Close() {
@@ -143,7 +147,12 @@ SimulatedWorker::~SimulatedWorker() {
 void SimulatedWorker::DialIfDue() {
   std::unique_ptr<WorkerStream> old;
   const std::lock_guard lock(mutex_);
-  if (!closed_ || NowMs() < dial_at_ms_) return;
+  const int64_t now_ms = NowMs();
+  if (!closed_ && !welcomed_ && now_ms - dial_at_ms_ > kWelcomeTimeoutMs) {
+    dial_at_ms_ = now_ms;
+    stream_->Cancel();
+  }
+  if (!closed_ || now_ms < dial_at_ms_) return;
   // Its end has been told, so this waits for no lock of ours.
   old = std::move(stream_);
   Dial();
@@ -151,6 +160,7 @@ void SimulatedWorker::DialIfDue() {
 
 void SimulatedWorker::Dial() {
   closed_ = false;
+  dial_at_ms_ = NowMs();
   stream_ = std::make_unique<WorkerStream>(*this, options_.controller);
   stream_->Begin(MakeHello());
 }
