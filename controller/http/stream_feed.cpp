@@ -100,7 +100,8 @@ std::shared_ptr<v1::JobsChanged> JobsOf(const std::set<int64_t>& jobs, const Clu
   auto changed = std::make_shared<v1::JobsChanged>();
   changed->set_as_of_ms(view.now);
   for (auto id = jobs.rbegin(); id != jobs.rend(); ++id) {
-    if (const JobEntry* entry = FindEntry(view.state, *id)) AddJob(*entry, view, explainer, *changed);
+    if (const JobEntry* entry = FindEntry(view.state, *id))
+      AddJob(*entry, view, explainer, *changed);
   }
   return changed;
 }
