@@ -39,6 +39,11 @@ void Declare(CLI::App& app, Flags& flags) {
       ->capture_default_str();
   app.add_flag("!--no-gpu-metrics", flags.options.gpu_metrics,
                "Leave the measuring of GPUs to dcgm-exporter");
+  app.add_option("--spool-limit", flags.options.spool_bytes_max,
+                 "Bytes that output and telemetry of the ranks may take on disk; beyond them, and "
+                 "on a disk that is nearly full, the oldest output is given up")
+      ->check(CLI::Range(int64_t{1} << 20, int64_t{1} << 50))
+      ->capture_default_str();
   app.add_flag("--stop-ranks-on-exit", flags.options.stop_ranks_on_exit,
                "Stop all ranks on SIGTERM or SIGINT; otherwise they train on");
   app.add_option("--log-level", flags.log_level, "Least level that is logged")

@@ -6,10 +6,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/support/output_gap.h"
 #include "proto/support/status_text.h"
 #include "spdlog/spdlog.h"
 #include "worker/process/rank_files.h"
 #include "worker/spool/attempt_folders.h"
+#include "worker/spool/output_space.h"
 #include "worker/tail/file_tail.h"
 #include "worker/tail/telemetry_tail.h"
 
@@ -66,15 +68,24 @@ class LogSource : public FileSource {
   using FileSource::FileSource;
 
   std::optional<Piece> Read(int64_t offset) override {
+    const int64_t given_up = FirstKeptByte(path_) - offset;
+    if (given_up > 0) {
+      return PieceOf(offset, FillGap(std::min<int64_t>(given_up, kLogChunkBytes)));
+    }
     absl::StatusOr<TailBytes> bytes = ReadNewBytes(path_, offset, kLogChunkBytes);
     if (!bytes.ok()) Complain(bytes.status());
     if (!bytes.ok() || bytes->data.empty()) return std::nullopt;
+    return PieceOf(offset, std::move(bytes->data));
+  }
+
+ private:
+  Piece PieceOf(int64_t offset, std::string data) const {
     Piece piece;
-    piece.end_offset = offset + static_cast<int64_t>(bytes->data.size());
+    piece.end_offset = offset + static_cast<int64_t>(data.size());
     v1::LogChunk& chunk = *piece.message.mutable_log();
     *chunk.mutable_stream() = id();
     chunk.set_begin_offset(offset);
-    chunk.set_data(std::move(bytes->data));
+    chunk.set_data(std::move(data));
     chunk.set_time_ms(clock_.Now());
     return piece;
   }

@@ -21,9 +21,12 @@
 #include "worker/device/inventory.h"
 #include "worker/device/route_address.h"
 #include "worker/metrics/metrics_server.h"
+#include "worker/output_keeper.h"
 #include "worker/process/atomic_file.h"
+#include "worker/process/rank_files.h"
 #include "worker/rpc/attach_stream.h"
 #include "worker/rpc/uplink.h"
+#include "worker/spool/attempt_folders.h"
 #include "worker/spool/data_dir.h"
 
 namespace trainyard::worker {
@@ -37,6 +40,8 @@ using std::chrono::steady_clock;
 constexpr milliseconds kTick(200);
 // How fresh the figures are that Prometheus gets.
 constexpr milliseconds kPublishEvery(1000);
+// How often the disk is looked at.
+constexpr milliseconds kMakeRoomEvery(1000);
 // With stop_ranks_on_exit, the most that a job's own grace counts, and the longest wait after that
 // for the controller to take the last facts and output.
 constexpr Timestamp kExitGraceMsMax = 10'000;
@@ -96,6 +101,7 @@ class Worker::Daemon : public AttachHandler {
   void AwaitTick();
   void OnTick();
   void LeaveWhenStopped();
+  void MakeRoom();
   void KeepClusterId(const std::string& cluster_id);
 
   const WorkerOptions options_;
@@ -111,6 +117,8 @@ class Worker::Daemon : public AttachHandler {
   // Sources found on disk before there is an uplink for them.
   std::vector<std::unique_ptr<StreamSource>> early_sources_;
   std::unique_ptr<AttachStream> stream_;
+  std::unique_ptr<OutputKeeper> output_;
+  steady_clock::time_point make_room_due_;
   // Null when it is switched off.
   std::unique_ptr<MetricsServer> metrics_;
   steady_clock::time_point publish_due_;
@@ -195,6 +203,13 @@ absl::Status Worker::Daemon::OpenAttempts() {
   TRAINYARD_ASSIGN_OR_RETURN(
       attempts_, AttemptKeeper::Open(loop_, *data_dir_, clock_, std::move(options), handler));
   uplink_ = std::make_unique<Uplink>(attempts_->facts());
+  output_ = std::make_unique<OutputKeeper>(
+      data_dir_->path(), OutputLimits{.bytes_max = options_.spool_bytes_max},
+      [folders = AttemptFolders(data_dir_->File("attempts"))](const v1::StreamId& id) {
+        const bool telemetry = id.kind() == v1::STREAM_KIND_TELEMETRY;
+        return absl::StrCat(folders.RankDir({{id.job_id(), id.epoch()}, id.rank()}), "/",
+                            telemetry ? kTelemetryFile : kOutputFile);
+      });
   for (auto& source : early_sources_) uplink_->AddStream(std::move(source));
   early_sources_.clear();
   return absl::OkStatus();
@@ -245,8 +260,16 @@ void Worker::Daemon::AwaitTick() {
 void Worker::Daemon::OnTick() {
   attempts_->Tick();
   stream_->Wake();
+  MakeRoom();
   PublishMetrics();
   if (leaving_) LeaveWhenStopped();
+}
+
+void Worker::Daemon::MakeRoom() {
+  const auto now = steady_clock::now();
+  if (now < make_room_due_) return;
+  make_room_due_ = now + kMakeRoomEvery;
+  output_->MakeRoom(uplink_->Positions());
 }
 
 void Worker::Daemon::LeaveWhenStopped() {

@@ -25,6 +25,8 @@ struct WorkerOptions {
   std::string metrics_listen = "127.0.0.1:7072";
   // GPUs are measured; not wanted where dcgm-exporter does it.
   bool gpu_metrics = true;
+  // What output and telemetry of the ranks may take on disk.
+  int64_t spool_bytes_max = int64_t{1} << 30;
   // SIGTERM and SIGINT stop the ranks first; otherwise they train on while the worker is away.
   bool stop_ranks_on_exit = false;
 };

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "proto/support/output_gap.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
@@ -19,7 +20,7 @@ v1::LogLine ToLogLine(const StreamKey& stream, const RawLine& raw) {
   line.set_epoch(stream.epoch);
   line.set_rank(stream.rank);
   line.set_time_ms(raw.time_ms);
-  line.set_text(ReplaceInvalidUtf8(raw.text));
+  line.set_text(ReplaceInvalidUtf8(WithoutGapPadding(raw.text)));
   line.set_offset(raw.begin);
   return line;
 }

@@ -6,6 +6,7 @@
 
 #include "controller/store/log_merge.h"
 #include "controller/store/stream_offsets.h"
+#include "proto/support/output_gap.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
@@ -96,7 +97,7 @@ std::vector<MemoryLogStore::Line> MemoryLogStore::MatchingLines(const LogQuery& 
         line.line.set_epoch(key.epoch);
         line.line.set_rank(key.rank);
         line.line.set_time_ms(stream.TimeAt(position));
-        line.line.set_text(ReplaceInvalidUtf8(text));
+        line.line.set_text(ReplaceInvalidUtf8(WithoutGapPadding(text)));
         line.line.set_offset(position);
       }
       position = end;

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "tests/worker/spool/temporary_dir.h"
+#include "worker/output_keeper.h"
+#include "worker/spool/output_space.h"
 
 namespace trainyard::worker {
 namespace {
@@ -52,6 +55,86 @@ TEST_F(RankStreamsTest, ShipsOutputFromTheOffsetAskedFor) {
   EXPECT_EQ(piece->end_offset, 5);
   EXPECT_FALSE(log.Read(5).has_value());
   EXPECT_FALSE(log.Read(9).has_value()) << "a file that was cut has nothing to give";
+}
+
+TEST_F(RankStreamsTest, OutputThatWasGivenUpIsMarkedAndEveryByteKeepsItsOffset) {
+  constexpr int64_t kGap = 512 << 10;
+  const std::string kept = "kept line\n";
+  Output(std::string(kGap - 4, 'x') + "abc\n" + kept);
+  ASSERT_TRUE(GiveUp({dir_.File("output.log"), 0, kGap, kGap}).ok());
+  const auto sources = Make(0).MakeSources();
+  StreamSource& log = *sources[1];
+  std::string shipped;
+  while (const auto piece = log.Read(static_cast<int64_t>(shipped.size()))) {
+    EXPECT_EQ(piece->message.log().begin_offset(), static_cast<int64_t>(shipped.size()));
+    shipped += piece->message.log().data();
+    EXPECT_EQ(piece->end_offset, static_cast<int64_t>(shipped.size()));
+  }
+  ASSERT_EQ(static_cast<int64_t>(shipped.size()), kGap + static_cast<int64_t>(kept.size()));
+  EXPECT_EQ(shipped.substr(kGap), kept);
+  EXPECT_THAT(shipped, testing::HasSubstr("output given up here"));
+  EXPECT_THAT(shipped, testing::Not(testing::HasSubstr(std::string(1, '\0'))));
+}
+
+class OutputKeeperTest : public RankStreamsTest {
+ protected:
+  // Output of two attempts, 2 MiB each, and telemetry.
+  OutputKeeperTest() {
+    for (const char* name : {"1", "2"}) {
+      WriteText(dir_.File(absl::StrCat(name, ".log")), std::string(2 << 20, 'x'));
+      WriteText(dir_.File(absl::StrCat(name, ".jsonl")), std::string(1 << 20, 'x'));
+    }
+  }
+
+  std::string PathOf(const v1::StreamId& id) {
+    const bool telemetry = id.kind() == v1::STREAM_KIND_TELEMETRY;
+    return dir_.File(absl::StrCat(id.epoch(), telemetry ? ".jsonl" : ".log"));
+  }
+
+  static StreamPosition Position(int64_t epoch, v1::StreamKind kind, int64_t acknowledged) {
+    StreamPosition position;
+    position.id.set_job_id(1);
+    position.id.set_epoch(epoch);
+    position.id.set_kind(kind);
+    position.acknowledged = acknowledged;
+    return position;
+  }
+
+  OutputKeeper Keeper(int64_t bytes_max) {
+    return OutputKeeper(dir_.path(), {.bytes_max = bytes_max, .free_min = 0},
+                        [this](const v1::StreamId& id) { return PathOf(id); });
+  }
+};
+
+TEST_F(OutputKeeperTest, GivesUpStoredOutputThenTheOldestAndNeverTelemetry) {
+  const std::vector<StreamPosition> streams = {
+      Position(1, v1::STREAM_KIND_TELEMETRY, 0), Position(1, v1::STREAM_KIND_LOG, 0),
+      Position(2, v1::STREAM_KIND_TELEMETRY, 0), Position(2, v1::STREAM_KIND_LOG, 1 << 20)};
+  OutputKeeper roomy = Keeper(6 << 20);
+  roomy.MakeRoom(streams);
+  EXPECT_EQ(FirstKeptByte(dir_.File("2.log")), 0);
+  OutputKeeper keeper = Keeper(5 << 20);
+  keeper.MakeRoom(streams);
+  EXPECT_EQ(FirstKeptByte(dir_.File("1.log")), 0);
+  EXPECT_EQ(FirstKeptByte(dir_.File("2.log")), 1 << 20) << "what the controller has goes first";
+  EXPECT_EQ(keeper.lost_bytes(), 0);
+  OutputKeeper tight = Keeper(4 << 20);
+  tight.MakeRoom(streams);
+  EXPECT_EQ(FirstKeptByte(dir_.File("1.log")), 1 << 20);
+  EXPECT_EQ(tight.lost_bytes(), 1 << 20);
+  OutputKeeper none = Keeper(0);
+  none.MakeRoom(streams);
+  for (const char* name : {"1.jsonl", "2.jsonl"}) {
+    EXPECT_EQ(ReadText(dir_.File(name)), std::string(1 << 20, 'x')) << "a metric is lost";
+  }
+}
+
+TEST_F(OutputKeeperTest, OutputThatMetricsAreStillReadFromStays) {
+  const std::vector<StreamPosition> streams = {Position(1, v1::STREAM_KIND_LOG, 2 << 20),
+                                               Position(1, v1::STREAM_KIND_PARSED_LOG, 1 << 20)};
+  OutputKeeper keeper = Keeper(0);
+  keeper.MakeRoom(streams);
+  EXPECT_EQ(FirstKeptByte(dir_.File("1.log")), 1 << 20);
 }
 
 TEST_F(RankStreamsTest, UnfinishedTelemetryLineWaitsUntilTheRankIsGone) {

@@ -101,6 +101,15 @@ Uplink::Stream* Uplink::Find(const v1::StreamId& id) {
   return found == streams_.end() ? nullptr : &*found;
 }
 
+std::vector<StreamPosition> Uplink::Positions() const {
+  std::vector<StreamPosition> positions;
+  positions.reserve(streams_.size());
+  for (const Stream& stream : streams_) {
+    positions.push_back({stream.source->id(), stream.acknowledged});
+  }
+  return positions;
+}
+
 int64_t Uplink::in_flight_bytes() const {
   int64_t bytes = 0;
   for (const Stream& stream : streams_) bytes += stream.sent - stream.acknowledged;

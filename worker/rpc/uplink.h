@@ -36,6 +36,12 @@ class StreamSource {
   virtual bool Ended() const = 0;
 };
 
+// How far a stream is stored by the controller.
+struct StreamPosition {
+  v1::StreamId id;
+  int64_t acknowledged = 0;
+};
+
 // One thread.
 class Uplink {
  public:
@@ -57,6 +63,9 @@ class Uplink {
   // The next message; nullopt when nothing is left to send, the windows are full, or nobody
   // listens.
   std::optional<v1::WorkerMessage> Next();
+
+  // Every stream, in the order in which they were added: oldest attempt first.
+  std::vector<StreamPosition> Positions() const;
 
   // Bytes of streams sent and not acknowledged.
   int64_t in_flight_bytes() const;

@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <deque>
+#include <map>
+#include <random>
+
+#include "absl/strings/str_cat.h"
 #include "tests/worker/rpc/memory_source.h"
 #include "tests/worker/spool/temporary_dir.h"
 
@@ -183,6 +188,109 @@ TEST_F(UplinkTest, RemovedAttemptIsNotSentAndNotInFlight) {
   uplink_.OnClosed();
   Welcome(0);
   EXPECT_EQ(Drain().size(), 1u);
+}
+
+// A controller behind a connection that breaks at any moment: messages and acknowledgements under
+// way are lost, and it is greeted anew with what was stored, as often as that may be.
+class LossyController {
+ public:
+  LossyController(Uplink& uplink, FactLog& facts, unsigned seed)
+      : uplink_(uplink), facts_(facts), random_(seed) {}
+
+  void Connect() {
+    under_way_.clear();
+    acknowledgements_.clear();
+    v1::Welcome welcome;
+    welcome.set_fact_sequence(fact_sequence_);
+    for (const auto& [rank, bytes] : stored_) {
+      v1::StreamAcknowledged& stream = *welcome.add_streams();
+      *stream.mutable_stream() = LogOf(1, 1, rank);
+      stream.set_offset(static_cast<int64_t>(bytes.size()));
+    }
+    ASSERT_TRUE(uplink_.OnWelcome(welcome).ok());
+  }
+
+  void Step() {
+    switch (random_() % 8) {
+      case 0:
+        if (random_() % 10 != 0) return;
+        uplink_.OnClosed();
+        return Connect();
+      case 1:
+      case 2:
+        return Acknowledge();
+      case 3:
+      case 4:
+        return Receive();
+      default:
+        if (auto message = uplink_.Next()) under_way_.push_back(*std::move(message));
+    }
+  }
+
+  const std::string& Stored(int rank) { return stored_[rank]; }
+  uint64_t fact_sequence() const { return fact_sequence_; }
+
+ private:
+  void Receive() {
+    if (under_way_.empty()) return;
+    const v1::WorkerMessage message = std::move(under_way_.front());
+    under_way_.pop_front();
+    if (message.has_fact()) {
+      ASSERT_LE(message.fact().sequence(), fact_sequence_ + 1) << "a fact is missing";
+      fact_sequence_ = std::max(fact_sequence_, message.fact().sequence());
+    } else {
+      std::string& stored = stored_[message.log().stream().rank()];
+      const auto begin = static_cast<std::size_t>(message.log().begin_offset());
+      ASSERT_LE(begin, stored.size()) << "bytes are missing";
+      const std::size_t known = stored.size() - begin;
+      if (known < message.log().data().size()) stored += message.log().data().substr(known);
+    }
+    acknowledgements_.push_back(message);
+  }
+
+  void Acknowledge() {
+    if (acknowledgements_.empty()) return;
+    const v1::WorkerMessage message = std::move(acknowledgements_.front());
+    acknowledgements_.pop_front();
+    if (message.has_fact()) {
+      uplink_.OnFactsAcknowledged(message.fact().sequence());
+      EXPECT_LE(facts_.acknowledged(), fact_sequence_);
+      return;
+    }
+    v1::StreamAcknowledged acknowledged;
+    *acknowledged.mutable_stream() = message.log().stream();
+    acknowledged.set_offset(message.log().begin_offset() +
+                            static_cast<int64_t>(message.log().data().size()));
+    uplink_.OnStreamAcknowledged(acknowledged);
+  }
+
+  Uplink& uplink_;
+  FactLog& facts_;
+  std::mt19937 random_;
+  std::deque<v1::WorkerMessage> under_way_;
+  std::deque<v1::WorkerMessage> acknowledgements_;
+  std::map<int, std::string> stored_;
+  uint64_t fact_sequence_ = 0;
+};
+
+TEST_F(UplinkTest, EveryByteAndFactArrivesOnceWhateverTheConnectionDoes) {
+  constexpr int kRanks = 3;
+  LossyController controller(uplink_, *facts_, 20261121);
+  std::vector<std::shared_ptr<MemoryFile>> files;
+  for (int rank = 0; rank < kRanks; ++rank) {
+    files.push_back(std::make_shared<MemoryFile>());
+    uplink_.AddStream(std::make_unique<MemorySource>(LogOf(1, 1, rank), files.back(), 37));
+  }
+  controller.Connect();
+  for (int i = 0; i < 20'000 && !HasFailure(); ++i) {
+    if (i % 40 == 0) AddFact();
+    if (i % 5 == 0) absl::StrAppend(&files[i % kRanks]->bytes, "line ", i, "\n");
+    controller.Step();
+  }
+  for (auto& file : files) file->ended = true;
+  for (int i = 0; i < 20'000 && !HasFailure(); ++i) controller.Step();
+  for (int rank = 0; rank < kRanks; ++rank) EXPECT_EQ(controller.Stored(rank), files[rank]->bytes);
+  EXPECT_EQ(controller.fact_sequence(), facts_->last_sequence());
 }
 
 }  // namespace

@@ -1,0 +1,52 @@
+// Keeps the output of ranks within its bounds on disk.
+#ifndef TRAINYARD_WORKER_OUTPUT_KEEPER_H_
+#define TRAINYARD_WORKER_OUTPUT_KEEPER_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "worker/rpc/uplink.h"
+#include "worker/spool/output_space.h"
+
+namespace trainyard::worker {
+
+struct OutputLimits {
+  // What output and telemetry of all ranks may take together.
+  int64_t bytes_max = int64_t{1} << 30;
+  // What shall stay free on the disk, so that ranks, facts and telemetry can be written; at most a
+  // twentieth of the disk.
+  int64_t free_min = int64_t{512} << 20;
+};
+
+// One thread.
+class OutputKeeper {
+ public:
+  // `path_of` gives the file of a stream.
+  OutputKeeper(std::string directory, OutputLimits limits,
+               std::function<std::string(const v1::StreamId&)> path_of)
+      : directory_(std::move(directory)), limits_(limits), path_of_(std::move(path_of)) {}
+
+  // Gives up the front of output files as far as needed: first what the controller has stored, then
+  // the oldest output. Telemetry is never touched. Cheap when there is room: a few system calls a
+  // rank.
+  void MakeRoom(const std::vector<StreamPosition>& streams);
+
+  // Output given up that the controller had not stored, since the start.
+  int64_t lost_bytes() const { return lost_bytes_; }
+
+ private:
+  std::vector<OutputFile> FilesOf(const std::vector<StreamPosition>& streams) const;
+  int64_t BytesToFree(const std::vector<StreamPosition>& streams) const;
+
+  const std::string directory_;
+  const OutputLimits limits_;
+  const std::function<std::string(const v1::StreamId&)> path_of_;
+  int64_t lost_bytes_ = 0;
+  std::string last_complaint_;
+};
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_OUTPUT_KEEPER_H_

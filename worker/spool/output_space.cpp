@@ -1,0 +1,76 @@
+#include "worker/spool/output_space.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "absl/strings/str_cat.h"
+#include "worker/process/atomic_file.h"
+#include "worker/process/unique_fd.h"
+
+namespace trainyard::worker {
+namespace {
+
+// Holes are made of whole blocks; no file system that we meet has larger ones.
+constexpr int64_t kBlockBytes = 64 << 10;
+
+int64_t AlignDown(int64_t offset) { return offset / kBlockBytes * kBlockBytes; }
+
+// Where the release of a file may end at most: stored bytes only, or lost ones too.
+int64_t ReleaseLimit(const OutputFile& file, bool lose) {
+  const int64_t limit = std::min(file.keep_from, file.size - kOutputKeptAtEnd);
+  return AlignDown(lose ? limit : std::min(limit, file.stored));
+}
+
+}  // namespace
+
+std::vector<Release> PlanRelease(const std::vector<OutputFile>& files, int64_t bytes_to_free) {
+  std::vector<Release> releases;
+  for (const OutputFile& file : files) {
+    releases.push_back({file.path, file.first_byte, file.first_byte, 0});
+  }
+  for (const bool lose : {false, true}) {
+    for (std::size_t i = 0; i < files.size() && bytes_to_free > 0; ++i) {
+      Release& release = releases[i];
+      // Blocks are freed whole: one more than asked for at most.
+      const int64_t wanted = AlignDown(release.end + bytes_to_free + kBlockBytes - 1);
+      const int64_t end = std::min(wanted, ReleaseLimit(files[i], lose));
+      if (end <= release.end) continue;
+      bytes_to_free -= end - release.end;
+      release.end = end;
+      release.lost = std::max<int64_t>(0, end - std::max(release.begin, files[i].stored));
+    }
+  }
+  std::erase_if(releases, [](const Release& release) { return release.begin == release.end; });
+  return releases;
+}
+
+int64_t FirstKeptByte(const std::string& path) {
+  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd.valid()) return 0;
+  const off_t first = lseek(fd.get(), 0, SEEK_DATA);
+  if (first >= 0) return first;
+  struct stat info {};
+  // ENXIO: nothing but a hole.
+  return errno == ENXIO && fstat(fd.get(), &info) == 0 ? info.st_size : 0;
+}
+
+absl::Status GiveUp(const Release& release) {
+  const UniqueFd fd(open(release.path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!fd.valid()) return ErrnoStatus(errno, "cannot open", release.path);
+  // From 0: whatever a crash left of an earlier one goes too.
+  if (fallocate(fd.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, release.end) == 0) {
+    return absl::OkStatus();
+  }
+  if (errno == EOPNOTSUPP) {
+    return absl::UnimplementedError(absl::StrCat(
+        "the file system of ", release.path,
+        " cannot free a part of a file; give the worker's --data-dir another one (ext4, xfs)"));
+  }
+  return ErrnoStatus(errno, "cannot free a part of", release.path);
+}
+
+}  // namespace trainyard::worker
