@@ -299,6 +299,17 @@ void ApplyKind(const v1::NodeCordoned& cordoned, const v1::Event& event, Cluster
       state);
 }
 
+void ApplyKind(const v1::StoreRestored& restored, const v1::Event&, ClusterState& state) {
+  int64_t newest_epoch = state.restored_epoch;
+  for (const auto& [id, entry] : state.jobs) {
+    const v1::Attempt* newest = NewestAttempt(entry);
+    if (newest != nullptr) newest_epoch = std::max(newest_epoch, newest->epoch());
+  }
+  state.next_job_id += restored.skipped_job_ids();
+  state.restored_jobs_below = state.next_job_id;
+  state.restored_epoch = newest_epoch + restored.skipped_epochs();
+}
+
 void ApplyKind(const v1::NodeUncordoned& uncordoned, const v1::Event&, ClusterState& state) {
   EditNode(
       uncordoned.node_id(),
@@ -356,6 +367,8 @@ void Apply(const v1::Event& event, ClusterState& state) {
       return ApplyKind(event.checkpoint_rejected(), event, state);
     case E::kNodeUncordoned:
       return ApplyKind(event.node_uncordoned(), event, state);
+    case E::kStoreRestored:
+      return ApplyKind(event.store_restored(), event, state);
     case E::KIND_NOT_SET:
       break;
   }

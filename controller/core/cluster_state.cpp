@@ -105,6 +105,8 @@ v1::Snapshot ToSnapshot(const ClusterState& state, uint64_t last_sequence) {
   v1::Snapshot snapshot;
   snapshot.set_last_sequence(last_sequence);
   snapshot.set_next_job_id(state.next_job_id);
+  snapshot.set_restored_jobs_below(state.restored_jobs_below);
+  snapshot.set_restored_epoch(state.restored_epoch);
   for (const auto& [id, entry] : state.jobs) {
     *snapshot.add_jobs() = entry.job;
     *snapshot.add_job_details() = DetailsOf(entry);
@@ -120,6 +122,8 @@ v1::Snapshot ToSnapshot(const ClusterState& state, uint64_t last_sequence) {
 ClusterState FromSnapshot(const v1::Snapshot& snapshot) {
   ClusterState state;
   state.next_job_id = snapshot.next_job_id();
+  state.restored_jobs_below = snapshot.restored_jobs_below();
+  state.restored_epoch = snapshot.restored_epoch();
   for (const v1::Job& job : snapshot.jobs()) state.jobs[job.id()].job = job;
   for (const v1::JobSnapshot& details : snapshot.job_details()) {
     TakeDetails(details, state.jobs[details.job_id()]);

@@ -61,6 +61,9 @@ using NodesByFreeSlots = std::map<int, std::set<std::string>>;
 
 struct ClusterState {
   int64_t next_job_id = 1;
+  // After a restore: jobs with a number below this one get no epoch below the other one.
+  int64_t restored_jobs_below = 0;
+  int64_t restored_epoch = 0;
   std::map<int64_t, JobEntry> jobs;
   std::map<std::string, NodeEntry> nodes;
 

@@ -188,7 +188,9 @@ class QueueWalk {
   bool Place(const JobEntry& entry, const Gang& gang) {
     if (!IsDue(entry)) return true;
     const v1::Attempt* before = NewestAttempt(entry);
-    const int64_t epoch = before == nullptr ? 1 : before->epoch() + 1;
+    const bool restored = entry.job.id() < state_.restored_jobs_below;
+    const int64_t epoch =
+        std::max(before == nullptr ? 1 : before->epoch() + 1, restored ? state_.restored_epoch : 1);
     const std::string& address = state_.nodes.at(gang.front().node_id).node.address();
     const auto port = FindPort(entry.job.id(), epoch, before, address);
     if (!port.has_value()) return false;

@@ -29,9 +29,14 @@ class EventLog {
   // Everything needed to rebuild the state. DATA_LOSS when the log is damaged.
   virtual absl::StatusOr<Recovery> Recover() = 0;
 
-  // Appends all events or none. When it returns OK they survive a power cut. After an error the
-  // caller must not go on: it ends the process and recovers.
+  // Appends all events or none. When it returns OK they survive a power cut. RESOURCE_EXHAUSTED:
+  // the disk is full, and none of them is in the log; Recover says what is. After any other error
+  // the caller must not go on: it ends the process and recovers.
   virtual absl::Status Append(const std::vector<v1::Event>& events) = 0;
+
+  // Writes and syncs something without a meaning, to find out whether there is room again. Errors
+  // as Append.
+  virtual absl::Status TryWrite() = 0;
 
   // Replaces the snapshot; events that it holds may then be skipped by Recover but stay readable.
   virtual absl::Status WriteSnapshot(const v1::Snapshot& snapshot) = 0;

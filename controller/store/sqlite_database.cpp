@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "controller/store/page_check.h"
 
 namespace trainyard::controller {
 namespace {
@@ -59,10 +60,10 @@ absl::StatusCode CodeOf(int primary) {
 const char* NextStep(int primary) {
   switch (primary) {
     case SQLITE_FULL:
-      return "; free space on this disk and start again";
+      return "; free space on this disk";
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      return "; the file is damaged: restore the data directory from a backup";
+      return "; the file is damaged: `trainyard server restore` puts a backup in its place";
     case SQLITE_IOERR:
       return "; check the disk (dmesg), then start again";
     case SQLITE_CANTOPEN:
@@ -80,6 +81,10 @@ absl::Status CreateOwnerOnly(const std::string& path) {
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) {
     if (errno == EEXIST) return absl::OkStatus();
+    if (errno == ENOSPC || errno == EDQUOT) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat(path, ": cannot create: ", std::strerror(errno), NextStep(SQLITE_FULL)));
+    }
     return absl::PermissionDeniedError(
         absl::StrCat(path, ": cannot create: ", std::strerror(errno),
                      "; check the owner and mode of the file and its directory"));
@@ -161,9 +166,11 @@ absl::StatusOr<std::unique_ptr<SqliteDatabase>> SqliteDatabase::Open(const std::
 absl::Status SqliteDatabase::OpenHandle(Mode mode) {
   if (mode == Mode::kWriter) TRAINYARD_RETURN_IF_ERROR(CreateOwnerOnly(path_));
   const int access = mode == Mode::kWriter ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
-  const int code = sqlite3_open_v2(path_.c_str(), &handle_,
-                                   access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
+  const int code =
+      sqlite3_open_v2(path_.c_str(), &handle_, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
+                      PageCheckVfs());
   if (code != SQLITE_OK) return Error(code, "open");
+  if (mode == Mode::kWriter) EnablePageChecks(handle_);
   sqlite3_busy_timeout(handle_, kBusyTimeoutMs);
   TRAINYARD_RETURN_IF_ERROR(RunScript(kConnectionSettings));
   return mode == Mode::kWriter ? RunScript(kWriterSettings) : absl::OkStatus();
@@ -202,6 +209,11 @@ int64_t SqliteDatabase::ChangedRows() const { return sqlite3_changes64(handle_);
 
 absl::Status SqliteDatabase::Error(int code, absl::string_view action) const {
   const int primary = code & 0xff;
+  if (code == SQLITE_IOERR_DATA) {
+    return absl::DataLossError(absl::StrCat(path_, ": the page at byte ", LastDamagedByte(),
+                                            " fails its checksum (on: ", action, ")",
+                                            NextStep(SQLITE_CORRUPT)));
+  }
   const char* message = handle_ != nullptr ? sqlite3_errmsg(handle_) : sqlite3_errstr(code);
   return absl::Status(CodeOf(primary), absl::StrCat(path_, ": ", message, " (SQLite error ", code,
                                                     ", on: ", action, ")", NextStep(primary)));

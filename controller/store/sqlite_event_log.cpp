@@ -35,8 +35,7 @@ const std::array kEventMigrations = {
     )"},
 };
 
-constexpr char kNextStep[] =
-    ": restore the data directory from a backup, or move it away to start with no jobs";
+constexpr char kNextStep[] = ": `trainyard server restore` puts a backup in its place";
 
 absl::Status Damaged(const std::string& path, absl::string_view what) {
   return absl::DataLossError(absl::StrCat(path, ": ", what, kNextStep));
@@ -90,6 +89,14 @@ absl::Status SqliteEventLog::Append(const std::vector<v1::Event>& events) {
   TRAINYARD_RETURN_IF_ERROR(transaction.Commit());
   last_sequence_ = sequence;
   return absl::OkStatus();
+}
+
+absl::Status SqliteEventLog::TryWrite() {
+  TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
+  // The number that stands there: the page is written all the same.
+  TRAINYARD_RETURN_IF_ERROR(
+      writer_->RunScript(absl::StrCat("PRAGMA user_version = ", kEventMigrations.size())));
+  return transaction.Commit();
 }
 
 absl::Status SqliteEventLog::WriteSnapshot(const v1::Snapshot& snapshot) {

@@ -20,6 +20,7 @@ class SqliteEventLog : public EventLog {
 
   absl::StatusOr<Recovery> Recover() override;
   absl::Status Append(const std::vector<v1::Event>& events) override;
+  absl::Status TryWrite() override;
   // INVALID_ARGUMENT when the snapshot claims events that the log does not hold.
   absl::Status WriteSnapshot(const v1::Snapshot& snapshot) override;
   // INVALID_ARGUMENT when limit is below 1.

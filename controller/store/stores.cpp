@@ -1,5 +1,6 @@
 #include "controller/store/stores.h"
 
+#include "controller/store/backup.h"
 #include "controller/store/memory_event_log.h"
 #include "controller/store/memory_log_store.h"
 #include "controller/store/memory_metric_store.h"
@@ -14,6 +15,7 @@ absl::StatusOr<Stores> OpenSqliteStores(const std::string& data_directory) {
   Stores stores;
   TRAINYARD_ASSIGN_OR_RETURN(stores.directory, DataDirectory::Open(data_directory));
   const std::string& path = stores.directory->path();
+  TRAINYARD_RETURN_IF_ERROR(CheckNotHalfRestored(path));
   TRAINYARD_ASSIGN_OR_RETURN(stores.events, SqliteEventLog::Open(path + "/events.db"));
   TRAINYARD_ASSIGN_OR_RETURN(stores.metrics, SqliteMetricStore::Open(path + "/metrics.db"));
   TRAINYARD_ASSIGN_OR_RETURN(stores.logs, SqliteLogStore::Open(path + "/logs.db"));

@@ -54,6 +54,35 @@ TEST(ApplyTest, SnapshotHoldsTheWholeState) {
   EXPECT_EQ(ToSnapshot(cluster.state, 42).last_sequence(), 42u);
 }
 
+TEST(ApplyTest, AfterARestoreNoNumberIsGivenOutTwice) {
+  TestCluster cluster;
+  cluster.AddNode("a", 4);
+  const int64_t known = cluster.Submit("known", 1, 1);
+  cluster.RunJob(known);
+  const int64_t waiting = cluster.Submit("waiting", 1, 4);
+  v1::Event restored;
+  restored.mutable_store_restored()->set_skipped_job_ids(100);
+  restored.mutable_store_restored()->set_skipped_epochs(50);
+  Apply(restored, cluster.state);
+  cluster.state = FromSnapshot(ToSnapshot(cluster.state, 1));
+  cluster.ExitAll(known, 70);
+  cluster.ClearAll(known);
+  cluster.Pass(2000);
+  EXPECT_EQ(cluster.Attempt(known).epoch(), 51);
+  cluster.RunJob(known);
+  cluster.ExitAll(known, 0);
+  cluster.ClearAll(known);
+  cluster.Settle();
+  EXPECT_EQ(cluster.Attempt(waiting).epoch(), 51) << "it may have run after the backup";
+  cluster.Stop(waiting, true);
+  cluster.Settle();
+  cluster.ClearAll(waiting);
+  const int64_t fresh = cluster.Submit("fresh", 1, 1);
+  EXPECT_EQ(fresh, waiting + 101);
+  cluster.Settle();
+  EXPECT_EQ(cluster.Attempt(fresh).epoch(), 1);
+}
+
 TEST(ApplyTest, StateBuiltFromASnapshotGoesOnInTheSameWay) {
   TestCluster live;
   FillWithHistory(live);

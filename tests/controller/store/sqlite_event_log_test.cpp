@@ -163,16 +163,35 @@ class DamagedEventLogTest : public testing::Test {
     return log.ok() ? (*log)->Recover().status() : log.status();
   }
 
+  // As a fault of memory or of a program would: the page that holds it is sound.
+  void ChangePayload(const std::string& table, const std::string& row) {
+    auto database = SqliteDatabase::Open(path_, SqliteDatabase::Mode::kWriter);
+    ASSERT_TRUE(
+        (*database)
+            ->RunScript(absl::StrCat(
+                "UPDATE ", table, " SET payload = CAST(payload || X'00' AS BLOB) ", "WHERE ", row))
+            .ok());
+    ASSERT_EQ((*database)->ChangedRows(), 1);
+  }
+
   TemporaryDirectory temporary_;
   const std::string path_ = temporary_.File("events.db");
 };
 
-TEST_F(DamagedEventLogTest, NamesTheEventThatFailsItsChecksum) {
+TEST_F(DamagedEventLogTest, DamagedPageKeepsTheLogShutAndNamesFileByteAndNextStep) {
   DamageText(path_, "payload of event 17.");
+  EXPECT_THAT(RecoverStatus().ToString(),
+              testing::AllOf(HasSubstr("DATA_LOSS"), HasSubstr(path_),
+                             testing::ContainsRegex("page at byte [0-9]+"),
+                             HasSubstr("trainyard server restore")));
+}
+
+TEST_F(DamagedEventLogTest, NamesTheEventThatFailsItsChecksum) {
+  ChangePayload("event", "seq = 17");
   const absl::Status status = RecoverStatus();
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(std::string(status.message()),
-              testing::AllOf(HasSubstr("event 17 is damaged"), HasSubstr("backup")));
+              testing::AllOf(HasSubstr("event 17 is damaged"), HasSubstr("server restore")));
   auto log = SqliteEventLog::Open(path_);
   EXPECT_EQ((*log)->ReadJobEvents(1, 1000).status().code(), absl::StatusCode::kDataLoss);
 }
@@ -202,7 +221,7 @@ TEST_F(DamagedEventLogTest, FindsDamagedSnapshot) {
     snapshot.add_nodes()->mutable_node()->set_name("node-in-the-snapshot");
     ASSERT_TRUE((*log)->WriteSnapshot(snapshot).ok());
   }
-  DamageText(path_, "node-in-the-snapshot");
+  ChangePayload("snapshot", "last_sequence = 30");
   const absl::Status status = RecoverStatus();
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(std::string(status.message()), HasSubstr("snapshot at event 30 is damaged"));

@@ -1,0 +1,439 @@
+#include "controller/store/backup.h"
+
+#include <fcntl.h>
+#include <pwd.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "controller/store/checksum.h"
+#include "controller/store/data_directory.h"
+#include "controller/store/page_check.h"
+#include "controller/store/sqlite_database.h"
+#include "controller/store/sqlite_event_log.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::controller {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kListFile[] = "backup";
+constexpr char kListHeader[] = "trainyard backup 1";
+constexpr char kClusterIdFile[] = "cluster_id";
+constexpr char kMarkFile[] = "RESTORING";
+// In the order in which they are opened for a backup; restored in this order too, so that the event
+// log comes last.
+constexpr std::array kDatabases = {"metrics.db", "logs.db", "events.db"};
+constexpr std::size_t kCopyBytes = std::size_t{1} << 20;
+// Beyond what a controller gives out between a backup and the loss of its disk.
+constexpr int64_t kSkippedJobIds = 10'000;
+constexpr int64_t kSkippedEpochs = 1'000;
+
+struct ListedFile {
+  std::string name;
+  int64_t bytes = 0;
+  uint64_t checksum = 0;
+};
+
+absl::Status FileProblem(int error, absl::string_view what, const std::string& path) {
+  return absl::ErrnoToStatus(error, absl::StrCat("cannot ", what, " ", path));
+}
+
+// What another user makes in a data directory its controller could not open.
+absl::Status CheckOwner(const std::string& data_directory) {
+  struct stat info {};
+  if (stat(data_directory.c_str(), &info) != 0 || info.st_uid == geteuid()) {
+    return absl::OkStatus();
+  }
+  const passwd* owner = getpwuid(info.st_uid);
+  const std::string name =
+      owner == nullptr ? absl::StrCat("#", info.st_uid) : std::string(owner->pw_name);
+  return absl::PermissionDeniedError(absl::StrCat(data_directory, " belongs to user ", name,
+                                                  "; run this as that user: sudo -u ", name,
+                                                  " ..."));
+}
+
+class OpenFile {
+ public:
+  OpenFile(const std::string& path, int flags) : fd_(open(path.c_str(), flags | O_CLOEXEC, 0600)) {}
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  ~OpenFile() {
+    if (fd_ >= 0) close(fd_);
+  }
+  int get() const { return fd_; }
+  bool valid() const { return fd_ >= 0; }
+
+ private:
+  const int fd_;
+};
+
+absl::Status Sync(const std::string& path) {
+  const OpenFile file(path, O_RDONLY);
+  if (!file.valid() || fsync(file.get()) != 0) return FileProblem(errno, "sync", path);
+  return absl::OkStatus();
+}
+
+absl::Status WriteAll(int fd, std::string_view bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return FileProblem(errno, "write", path);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return absl::OkStatus();
+}
+
+// The whole file through `take`, in pieces. Its size and a checksum chained over the pieces.
+template <typename Take>
+absl::StatusOr<ListedFile> ReadFile(const std::string& path, const Take& take) {
+  const OpenFile file(path, O_RDONLY);
+  if (!file.valid()) return FileProblem(errno, "open", path);
+  ListedFile read{.name = fs::path(path).filename().string()};
+  std::string buffer(kCopyBytes, '\0');
+  while (true) {
+    const ssize_t count =
+        pread(file.get(), buffer.data(), buffer.size(), static_cast<off_t>(read.bytes));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return FileProblem(errno, "read", path);
+    if (count == 0) return read;
+    const std::string_view piece(buffer.data(), static_cast<std::size_t>(count));
+    // Short reads of a regular file happen only at its end, so pieces fall the same each time.
+    read.checksum = Checksum(piece, read.checksum);
+    read.bytes += count;
+    TRAINYARD_RETURN_IF_ERROR(take(piece));
+  }
+}
+
+absl::StatusOr<ListedFile> Measure(const std::string& path) {
+  return ReadFile(path, [](std::string_view) { return absl::OkStatus(); });
+}
+
+absl::StatusOr<ListedFile> CopyDurably(const std::string& from, const std::string& to) {
+  const OpenFile out(to, O_WRONLY | O_CREAT | O_TRUNC);
+  if (!out.valid()) return FileProblem(errno, "create", to);
+  TRAINYARD_ASSIGN_OR_RETURN(ListedFile copied, ReadFile(from, [&](std::string_view piece) {
+                               return WriteAll(out.get(), piece, to);
+                             }));
+  if (fsync(out.get()) != 0) return FileProblem(errno, "sync", to);
+  return copied;
+}
+
+// ---- Making one
+
+// A database and a view of it that stays as it was.
+struct PinnedDatabase {
+  std::unique_ptr<SqliteDatabase> database;
+  std::optional<SqliteTransaction> view;
+};
+
+absl::StatusOr<PinnedDatabase> Pin(const std::string& path) {
+  PinnedDatabase pinned;
+  TRAINYARD_ASSIGN_OR_RETURN(pinned.database,
+                             SqliteDatabase::Open(path, SqliteDatabase::Mode::kReader));
+  TRAINYARD_ASSIGN_OR_RETURN(auto view, SqliteTransaction::BeginRead(*pinned.database));
+  pinned.view.emplace(std::move(view));
+  // The view is that of the first statement.
+  TRAINYARD_RETURN_IF_ERROR(
+      pinned.database->QueryInt64("SELECT COUNT(*) FROM sqlite_schema").status());
+  return pinned;
+}
+
+// Whether the pages of the database have room for checksums.
+bool HasPageChecks(SqliteDatabase& database) {
+  int bytes = -1;
+  sqlite3_file_control(database.handle(), "main", SQLITE_FCNTL_RESERVE_BYTES, &bytes);
+  return bytes > 0;
+}
+
+absl::Status SqliteProblem(const std::string& path, sqlite3* handle) {
+  const int code = sqlite3_errcode(handle) & 0xff;
+  const std::string message = absl::StrCat("cannot copy to ", path, ": ", sqlite3_errmsg(handle));
+  if (code == SQLITE_FULL) {
+    return absl::ResourceExhaustedError(absl::StrCat(message, "; free space there"));
+  }
+  return absl::DataLossError(absl::StrCat(message, "; the store or the disk is damaged"));
+}
+
+struct CloseDatabase {
+  void operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
+};
+
+absl::Status CopyPages(SqliteDatabase& source, const std::string& path) {
+  // SQLite would let everyone read it.
+  if (!OpenFile(path, O_WRONLY | O_CREAT | O_EXCL).valid()) {
+    return FileProblem(errno, "create", path);
+  }
+  sqlite3* opened = nullptr;
+  const int code = sqlite3_open_v2(
+      path.c_str(), &opened,
+      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOMUTEX,
+      PageCheckVfs());
+  const std::unique_ptr<sqlite3, CloseDatabase> target(opened);
+  if (code != SQLITE_OK) return SqliteProblem(path, opened);
+  // Page 1 first: from then on the layer below knows whether pages carry checksums.
+  if (HasPageChecks(source)) EnablePageChecks(opened);
+  constexpr char kMakeFirstPage[] = "PRAGMA synchronous = FULL; CREATE TABLE t (a); DROP TABLE t;";
+  if (sqlite3_exec(opened, kMakeFirstPage, nullptr, nullptr, nullptr) != SQLITE_OK) {
+    return SqliteProblem(path, opened);
+  }
+  sqlite3_backup* copy = sqlite3_backup_init(opened, "main", source.handle(), "main");
+  if (copy == nullptr) return SqliteProblem(path, opened);
+  sqlite3_backup_step(copy, -1);
+  if (sqlite3_backup_finish(copy) != SQLITE_OK) return SqliteProblem(path, opened);
+  return absl::OkStatus();
+}
+
+// Reads every page of the copy.
+absl::Status VerifyDatabase(const std::string& path) {
+  TRAINYARD_ASSIGN_OR_RETURN(auto database,
+                             SqliteDatabase::Open(path, SqliteDatabase::Mode::kReader));
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteQuery check, database->Query("PRAGMA quick_check(1)"));
+  TRAINYARD_ASSIGN_OR_RETURN(const bool answered, check.Next());
+  if (answered && check.Bytes(0) == "ok") return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat(path, " is damaged: ", std::string(check.Bytes(0))));
+}
+
+// A copy that nobody writes to needs no log of changes, and one file is what a checksum is over.
+absl::Status FoldLogIntoDatabase(const std::string& path) {
+  TRAINYARD_ASSIGN_OR_RETURN(auto database,
+                             SqliteDatabase::Open(path, SqliteDatabase::Mode::kWriter));
+  return database->RunScript("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE");
+}
+
+absl::StatusOr<uint64_t> VerifyEventLog(const std::string& path) {
+  TRAINYARD_ASSIGN_OR_RETURN(auto log, SqliteEventLog::Open(path));
+  TRAINYARD_ASSIGN_OR_RETURN(const EventLog::Recovery recovery, log->Recover());
+  return recovery.last_sequence;
+}
+
+absl::Status WriteList(const std::string& directory, const std::vector<ListedFile>& files) {
+  std::string text = absl::StrCat(kListHeader, "\n");
+  for (const ListedFile& file : files) {
+    absl::StrAppend(&text, file.name, " ", file.bytes, " ", absl::Hex(file.checksum), "\n");
+  }
+  const std::string path = absl::StrCat(directory, "/", kListFile);
+  const OpenFile out(path, O_WRONLY | O_CREAT | O_TRUNC);
+  if (!out.valid()) return FileProblem(errno, "create", path);
+  TRAINYARD_RETURN_IF_ERROR(WriteAll(out.get(), text, path));
+  if (fsync(out.get()) != 0) return FileProblem(errno, "sync", path);
+  return Sync(directory);
+}
+
+// Empty or missing.
+absl::Status CheckTarget(const std::string& directory) {
+  std::error_code error;
+  if (!fs::exists(directory, error) || fs::is_empty(directory, error)) return absl::OkStatus();
+  return absl::AlreadyExistsError(
+      absl::StrCat(directory, " is not empty; name a directory that does not exist yet"));
+}
+
+absl::StatusOr<std::string> Absolute(const std::string& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error).lexically_normal();
+  if (error || path.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("`", path, "` is not a path"));
+  }
+  return absolute.has_filename() ? absolute.string() : absolute.parent_path().string();
+}
+
+absl::StatusOr<std::vector<ListedFile>> CopyStore(const std::string& data_directory,
+                                                  const std::string& partial) {
+  std::vector<PinnedDatabase> pinned;
+  for (const char* name : kDatabases) {
+    TRAINYARD_ASSIGN_OR_RETURN(PinnedDatabase one, Pin(absl::StrCat(data_directory, "/", name)));
+    pinned.push_back(std::move(one));
+  }
+  std::vector<ListedFile> files;
+  for (std::size_t i = 0; i < kDatabases.size(); ++i) {
+    const std::string path = absl::StrCat(partial, "/", kDatabases[i]);
+    TRAINYARD_RETURN_IF_ERROR(CopyPages(*pinned[i].database, path));
+    TRAINYARD_RETURN_IF_ERROR(FoldLogIntoDatabase(path));
+    TRAINYARD_RETURN_IF_ERROR(VerifyDatabase(path));
+    // The reader may let the log of changes go now.
+    pinned[i].view.reset();
+    pinned[i].database.reset();
+  }
+  const std::string cluster_id = absl::StrCat(data_directory, "/", kClusterIdFile);
+  if (fs::exists(cluster_id)) {
+    TRAINYARD_RETURN_IF_ERROR(
+        CopyDurably(cluster_id, absl::StrCat(partial, "/", kClusterIdFile)).status());
+    TRAINYARD_ASSIGN_OR_RETURN(ListedFile file,
+                               Measure(absl::StrCat(partial, "/", kClusterIdFile)));
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+}  // namespace
+
+absl::StatusOr<BackupSummary> BackUp(const std::string& data_directory,
+                                     const std::string& directory) {
+  BackupSummary summary;
+  TRAINYARD_ASSIGN_OR_RETURN(summary.directory, Absolute(directory));
+  if (!fs::exists(data_directory + "/events.db")) {
+    return absl::NotFoundError(absl::StrCat("there is no controller's store in ", data_directory,
+                                            "; name its data directory with --data-dir"));
+  }
+  TRAINYARD_RETURN_IF_ERROR(CheckOwner(data_directory));
+  TRAINYARD_RETURN_IF_ERROR(CheckNotHalfRestored(data_directory));
+  TRAINYARD_RETURN_IF_ERROR(CheckTarget(summary.directory));
+  const std::string partial = summary.directory + ".partial";
+  std::error_code error;
+  fs::remove_all(partial, error);
+  fs::create_directories(partial, error);
+  if (error) return FileProblem(error.value(), "create", partial);
+  fs::permissions(partial, fs::perms::owner_all, error);
+  TRAINYARD_ASSIGN_OR_RETURN(std::vector<ListedFile> files, CopyStore(data_directory, partial));
+  TRAINYARD_ASSIGN_OR_RETURN(summary.last_sequence, VerifyEventLog(partial + "/events.db"));
+  for (const char* name : kDatabases) {
+    const std::string path = absl::StrCat(partial, "/", name);
+    TRAINYARD_RETURN_IF_ERROR(FoldLogIntoDatabase(path));
+    TRAINYARD_RETURN_IF_ERROR(Sync(path));
+    TRAINYARD_ASSIGN_OR_RETURN(ListedFile file, Measure(path));
+    summary.bytes += file.bytes;
+    files.push_back(std::move(file));
+  }
+  TRAINYARD_RETURN_IF_ERROR(WriteList(partial, files));
+  fs::rename(partial, summary.directory, error);
+  if (error) return FileProblem(error.value(), "rename", partial);
+  TRAINYARD_RETURN_IF_ERROR(Sync(fs::path(summary.directory).parent_path().string()));
+  return summary;
+}
+
+// ---- Bringing one back
+
+namespace {
+
+absl::StatusOr<std::vector<ListedFile>> ReadList(const std::string& directory) {
+  const std::string path = absl::StrCat(directory, "/", kListFile);
+  std::ifstream in(path);
+  std::string line;
+  if (!in.is_open()) {
+    return absl::NotFoundError(absl::StrCat(directory, " is no backup: it has no file `", kListFile,
+                                            "`; `trainyard server backup DIR` makes one"));
+  }
+  if (!std::getline(in, line) || line != kListHeader) {
+    return absl::DataLossError(absl::StrCat(path, " is not the list of a backup of this release"));
+  }
+  std::vector<ListedFile> files;
+  while (std::getline(in, line)) {
+    std::istringstream words(line);
+    ListedFile& file = files.emplace_back();
+    words >> file.name >> file.bytes >> std::hex >> file.checksum;
+    // A name is never a way out of the directory.
+    if (!words || file.name.find('/') != std::string::npos) {
+      return absl::DataLossError(absl::StrCat(path, " is damaged at `", line, "`"));
+    }
+  }
+  return files;
+}
+
+absl::StatusOr<std::vector<ListedFile>> VerifyBackup(const std::string& directory) {
+  TRAINYARD_ASSIGN_OR_RETURN(std::vector<ListedFile> files, ReadList(directory));
+  for (const char* name : kDatabases) {
+    const bool listed = std::any_of(files.begin(), files.end(),
+                                    [&](const ListedFile& file) { return file.name == name; });
+    if (!listed) return absl::DataLossError(absl::StrCat(directory, " lists no ", name));
+  }
+  for (const ListedFile& listed : files) {
+    const std::string path = absl::StrCat(directory, "/", listed.name);
+    TRAINYARD_ASSIGN_OR_RETURN(const ListedFile found, Measure(path));
+    if (found.bytes == listed.bytes && found.checksum == listed.checksum) continue;
+    return absl::DataLossError(absl::StrCat(path, " is damaged: it has ", found.bytes, " bytes of ",
+                                            listed.bytes, " and checksum ",
+                                            absl::Hex(found.checksum), " instead of ",
+                                            absl::Hex(listed.checksum), "; use another backup"));
+  }
+  return files;
+}
+
+absl::Status CheckNoStore(const std::string& data_directory) {
+  for (const char* name : kDatabases) {
+    for (const char* suffix : {"", "-wal"}) {
+      const std::string path = absl::StrCat(data_directory, "/", name, suffix);
+      if (!fs::exists(path)) continue;
+      return absl::AlreadyExistsError(absl::StrCat(
+          path,
+          " exists: a restore replaces nothing; move the store's files (*.db, *.db-wal, "
+          "*.db-shm) away, or name another --data-dir"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// The numbers that workers and checkpoint directories may know from after the backup stay unused.
+absl::StatusOr<uint64_t> SkipNumbers(const std::string& path, int64_t now_ms) {
+  TRAINYARD_ASSIGN_OR_RETURN(auto log, SqliteEventLog::Open(path));
+  v1::Event event;
+  event.set_time_ms(now_ms);
+  event.set_actor("controller");
+  event.mutable_store_restored()->set_skipped_job_ids(kSkippedJobIds);
+  event.mutable_store_restored()->set_skipped_epochs(kSkippedEpochs);
+  TRAINYARD_RETURN_IF_ERROR(log->Append({event}));
+  TRAINYARD_ASSIGN_OR_RETURN(const EventLog::Recovery recovery, log->Recover());
+  return recovery.last_sequence;
+}
+
+}  // namespace
+
+absl::StatusOr<BackupSummary> Restore(const std::string& directory,
+                                      const std::string& data_directory, int64_t now_ms) {
+  BackupSummary summary;
+  TRAINYARD_ASSIGN_OR_RETURN(summary.directory, Absolute(directory));
+  TRAINYARD_RETURN_IF_ERROR(CheckOwner(data_directory));
+  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<ListedFile> files, VerifyBackup(summary.directory));
+  TRAINYARD_ASSIGN_OR_RETURN(const auto locked, DataDirectory::Open(data_directory));
+  const std::string mark = absl::StrCat(locked->path(), "/", kMarkFile);
+  if (!fs::exists(mark)) {
+    TRAINYARD_RETURN_IF_ERROR(CheckNoStore(locked->path()));
+    const OpenFile made(mark, O_WRONLY | O_CREAT);
+    if (!made.valid()) return FileProblem(errno, "create", mark);
+    TRAINYARD_RETURN_IF_ERROR(Sync(locked->path()));
+  }
+  std::error_code error;
+  for (const char* name : kDatabases) {
+    for (const char* suffix : {"-wal", "-shm"}) {
+      fs::remove(absl::StrCat(locked->path(), "/", name, suffix), error);
+    }
+  }
+  for (const ListedFile& file : files) {
+    TRAINYARD_ASSIGN_OR_RETURN(const ListedFile copied,
+                               CopyDurably(absl::StrCat(summary.directory, "/", file.name),
+                                           absl::StrCat(locked->path(), "/", file.name)));
+    if (copied.checksum != file.checksum) {
+      return absl::DataLossError(absl::StrCat(file.name, " changed while it was read"));
+    }
+    summary.bytes += copied.bytes;
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(summary.last_sequence,
+                             SkipNumbers(locked->path() + "/events.db", now_ms));
+  fs::remove(mark, error);
+  if (error) return FileProblem(error.value(), "remove", mark);
+  TRAINYARD_RETURN_IF_ERROR(Sync(locked->path()));
+  return summary;
+}
+
+absl::Status CheckNotHalfRestored(const std::string& data_directory) {
+  if (!fs::exists(absl::StrCat(data_directory, "/", kMarkFile))) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "a restore into ", data_directory, " was interrupted; run `trainyard server restore` again"));
+}
+
+}  // namespace trainyard::controller
