@@ -92,6 +92,8 @@ constexpr MetricInfo kIngestBytes{"trainyard_ingest_bytes_total",
                                   prometheus::MetricType::Counter};
 constexpr MetricInfo kIngestPoints{"trainyard_ingest_points_total", "Metric points stored.",
                                    prometheus::MetricType::Counter};
+constexpr MetricInfo kStoreFailing{"trainyard_store_failing",
+                                   "1 while the newest write to this store failed, else 0."};
 constexpr MetricInfo kIngestFailures{"trainyard_ingest_failed_writes_total",
                                      "Writes of telemetry and output that were tried again.",
                                      prometheus::MetricType::Counter};
@@ -105,23 +107,43 @@ void AddIngestSamples(const IngestFigures& figures, MetricSet& metrics) {
   metrics.Add(kIngestFailures, {}, static_cast<double>(figures.failed_writes));
 }
 
+void AddStorageSamples(const StorageHealth& health, MetricSet& metrics) {
+  for (const StoreName store : kStoreNames) {
+    metrics.Add(kStoreFailing, {{"database", NameOf(store)}}, health.Works(store) ? 0 : 1);
+  }
+}
+
+// The body of /healthz: empty when all is well.
+std::string HealthProblems(const StorageHealth& health) {
+  std::string text;
+  for (const v1::StorageProblem& problem : health.Problems()) {
+    absl::StrAppend(&text, "cannot store ", problem.store(), ": ", problem.message(), "\n");
+  }
+  return text;
+}
+
 }  // namespace
 
 // In the order of dependency: what stands later uses what stands before.
 struct Controller::Parts {
   Parts(Stores opened, std::unique_ptr<Loop> recovered, std::string cluster_id,
-        v1::GetServerInfoResponse info)
+        v1::GetServerInfoResponse info, const Clock& clock)
       : stores(std::move(opened)),
+        health(clock),
         loop(std::move(recovered)),
         exporter(*loop, loop->View(),
                  {info.version(), info.data_dir(),
-                  [this](MetricSet& set) { AddIngestSamples(ingest.Figures(), set); }}),
+                  [this](MetricSet& set) {
+                    AddIngestSamples(ingest.Figures(), set);
+                    AddStorageSamples(health, set);
+                  }}),
         api{*loop,
             *stores.events,
             *stores.metrics,
             *stores.logs,
             readers,
             shutdown,
+            health,
             [this](const JobEntry& entry, const ClusterView& view) {
               return sessions.OutputComplete(entry, view);
             },
@@ -129,7 +151,7 @@ struct Controller::Parts {
             RecipeDirectories()},
         logs(api),
         ingest(
-            *stores.metrics, *stores.logs, [this](int64_t job) { NotifyOutput(job); },
+            *stores.metrics, *stores.logs, health, [this](int64_t job) { NotifyOutput(job); },
             [this](Ingest::Write write, double seconds) {
               exporter.ObserveStore(OperationOf(write), seconds);
             }),
@@ -139,6 +161,7 @@ struct Controller::Parts {
         metrics(api),
         nodes(api),
         server_info(api) {
+    loop->ReportHealthTo(health);
     loop->TimeWork([this](LoopWork work, double seconds) { Observe(work, seconds, exporter); });
     sessions.OnTelemetry([this](const v1::TelemetryBatch& batch, Timestamp now) {
       exporter.ObserveTelemetry(batch, now);
@@ -151,6 +174,7 @@ struct Controller::Parts {
   }
 
   Stores stores;
+  StorageHealth health;
   ShutdownSignal shutdown;
   ReaderPool readers{kReaderThreads, kReaderQueue};
   std::unique_ptr<Loop> loop;
@@ -195,13 +219,14 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   RecoverProgress(loop->View().state, *stores.metrics, loop->observations());
   v1::GetServerInfoResponse info = ServerInfo(resolved, cluster_id, clock.Now());
   auto parts = std::make_unique<Parts>(std::move(stores), std::move(loop), std::move(cluster_id),
-                                       std::move(info));
+                                       std::move(info), clock);
   Parts& started = *parts;
   // Stops what has started when listening fails.
   std::unique_ptr<Controller> controller(new Controller(std::move(parts)));
   if (!options.http.listen.empty()) {
     http::DashboardOptions http = options.http;
     http.render_metrics = [&started] { return started.exporter.RenderMetrics(); };
+    http.health_problems = [&started] { return HealthProblems(started.health); };
     TRAINYARD_ASSIGN_OR_RETURN(started.dashboard, http::Dashboard::Listen(started.api, http));
   }
   started.loop->Start();

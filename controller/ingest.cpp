@@ -4,13 +4,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/retry_backoff.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
 
 namespace trainyard::controller {
 namespace {
 
-constexpr std::chrono::milliseconds kRetryAfter{250};
 // Streams whose offsets are kept at hand; beyond it all are asked for again.
 constexpr std::size_t kMaxKnownStreams = 200'000;
 
@@ -33,6 +33,10 @@ void AddPoints(const v1::TelemetryRecord& record, std::vector<MetricPoint>& poin
   }
 }
 
+StoreName StoreOf(Ingest::Write write) {
+  return write == Ingest::Write::kMetrics ? StoreName::kMetrics : StoreName::kLogs;
+}
+
 absl::Status Misplaced(const StreamKey& stream, int64_t begin, int64_t stored) {
   return absl::OutOfRangeError(absl::StrCat(
       "stream of job ", stream.job_id, " attempt ", stream.epoch, " rank ", stream.rank,
@@ -50,10 +54,11 @@ MetricBatch ToMetricBatch(const v1::TelemetryBatch& batch) {
   return result;
 }
 
-Ingest::Ingest(MetricStore& metrics, LogStore& logs, std::function<void(int64_t job_id)> on_output,
-               ObserveWrite on_write)
+Ingest::Ingest(MetricStore& metrics, LogStore& logs, StorageHealth& health,
+               std::function<void(int64_t job_id)> on_output, ObserveWrite on_write)
     : metrics_(metrics),
       logs_(logs),
+      health_(health),
       on_output_(std::move(on_output)),
       on_write_(std::move(on_write)) {
   thread_ = std::thread([this] { Run(); });
@@ -138,23 +143,25 @@ void Ingest::Store(std::deque<Item> items) {
 void Ingest::AddTo(Group& group, Telemetry telemetry) {
   const v1::TelemetryBatch& batch = telemetry.batch;
   const StreamKey stream = ToStreamKey(batch.stream());
+  if (set_aside_.contains(stream)) return;
   const absl::StatusOr<int64_t> next = NextOffset(group, stream);
   if (!next.ok()) {
     telemetry.stored(next.status());
   } else if (batch.end_offset() <= *next) {
-    group.answers.emplace_back(std::move(telemetry.stored), *next);
+    group.answers.push_back({std::move(telemetry.stored), stream, *next});
   } else if (batch.begin_offset() > *next) {
     telemetry.stored(Misplaced(stream, batch.begin_offset(), *next));
   } else {
     group.metrics.push_back(ToMetricBatch(batch));
     group.next[stream] = batch.end_offset();
-    group.answers.emplace_back(std::move(telemetry.stored), batch.end_offset());
+    group.answers.push_back({std::move(telemetry.stored), stream, batch.end_offset()});
   }
 }
 
 void Ingest::AddTo(Group& group, Output output) {
   v1::LogChunk& chunk = output.chunk;
   const StreamKey stream = ToStreamKey(chunk.stream());
+  if (set_aside_.contains(stream)) return;
   const absl::StatusOr<int64_t> next = NextOffset(group, stream);
   const int64_t end = chunk.begin_offset() + static_cast<int64_t>(chunk.data().size());
   if (!next.ok()) {
@@ -162,53 +169,89 @@ void Ingest::AddTo(Group& group, Output output) {
   } else if (chunk.begin_offset() > *next) {
     output.stored(Misplaced(stream, chunk.begin_offset(), *next));
   } else if (end <= *next) {
-    group.answers.emplace_back(std::move(output.stored), *next);
+    group.answers.push_back({std::move(output.stored), stream, *next});
   } else {
     group.logs.push_back(
         {stream, chunk.begin_offset(), chunk.time_ms(), std::move(*chunk.mutable_data())});
     group.next[stream] = end;
-    group.answers.emplace_back(std::move(output.stored), end);
+    group.answers.push_back({std::move(output.stored), stream, end});
     group.jobs_with_output.insert(stream.job_id);
   }
 }
 
 void Ingest::WriteGroup(Group& group) {
-  if (!WriteStores(group)) return;
+  const bool written =
+      WriteBatches<MetricBatch>(Write::kMetrics, group.metrics,
+                                [this](const auto& batches) { return metrics_.Append(batches); }) &&
+      WriteBatches<LogBatch>(Write::kLogs, group.logs,
+                             [this](const auto& batches) { return logs_.Append(batches); });
+  if (!written) return;
   CountStored(group);
   if (stored_.size() > kMaxKnownStreams) stored_.clear();
-  for (const auto& [stream, offset] : group.next) stored_[stream] = offset;
-  for (const auto& [stored, offset] : group.answers) stored(offset);
+  for (const auto& [stream, offset] : group.next) {
+    if (!set_aside_.contains(stream)) stored_[stream] = offset;
+  }
+  for (const Reply& reply : group.answers) {
+    if (!set_aside_.contains(reply.stream)) reply.stored(reply.offset);
+  }
   for (const int64_t job_id : group.jobs_with_output) on_output_(job_id);
 }
 
-bool Ingest::WriteStores(const Group& group) {
-  const bool metrics_written = group.metrics.empty() || WriteStore(Write::kMetrics, [&] {
-                                 return metrics_.Append(group.metrics);
-                               });
-  return metrics_written &&
-         (group.logs.empty() || WriteStore(Write::kLogs, [&] { return logs_.Append(group.logs); }));
+template <typename Batch>
+bool Ingest::WriteBatches(Write write, const std::vector<Batch>& batches,
+                          const std::function<absl::Status(const std::vector<Batch>&)>& append) {
+  if (batches.empty()) return true;
+  absl::Status status = WriteStore(write, [&] { return append(batches); });
+  if (!absl::IsDataLoss(status)) return status.ok();
+  // One damaged place must not hold up the others.
+  std::map<StreamKey, std::vector<Batch>> by_stream;
+  for (const Batch& batch : batches) by_stream[batch.stream].push_back(batch);
+  for (const auto& [stream, own] : by_stream) {
+    status = WriteStore(write, [&] { return append(own); });
+    if (absl::IsDataLoss(status)) {
+      SetAside(write, stream, status);
+    } else if (!status.ok()) {
+      return false;
+    }
+  }
+  return true;
 }
 
-bool Ingest::WriteStore(Write write, const std::function<absl::Status()>& append) {
+absl::Status Ingest::WriteStore(Write write, const std::function<absl::Status()>& append) {
   using Steady = std::chrono::steady_clock;
+  const StoreName store = StoreOf(write);
+  RetryBackoff backoff;
   while (true) {
     const Steady::time_point begin = Steady::now();
     const absl::Status status = append();
+    if (absl::IsDataLoss(status)) return status;
+    health_.Report(store, status);
     if (status.ok()) {
       if (on_write_) on_write_(write, std::chrono::duration<double>(Steady::now() - begin).count());
-      return true;
+      return status;
     }
-    if (!KeepTrying(status)) return false;
+    if (!WaitToRetry(backoff.Next())) return absl::CancelledError("stopping");
   }
+}
+
+void Ingest::SetAside(Write write, const StreamKey& stream, const absl::Status& damage) {
+  if (!set_aside_.insert(stream).second) return;
+  health_.ReportDamage(StoreOf(write), damage);
+  spdlog::error(
+      "job {} attempt {} rank {}: what its worker sends cannot be stored: {}; the worker "
+      "keeps it",
+      stream.job_id, stream.epoch, stream.rank, std::string(damage.message()));
 }
 
 void Ingest::CountStored(const Group& group) {
   const std::lock_guard lock(mutex_);
   for (const MetricBatch& batch : group.metrics) {
+    if (set_aside_.contains(batch.stream)) continue;
     figures_.telemetry_bytes += batch.end_offset - batch.begin_offset;
     figures_.points += static_cast<int64_t>(batch.points.size());
   }
   for (const LogBatch& batch : group.logs) {
+    if (set_aside_.contains(batch.stream)) continue;
     figures_.log_bytes += static_cast<int64_t>(batch.data.size());
   }
 }
@@ -218,12 +261,10 @@ IngestFigures Ingest::Figures() {
   return figures_;
 }
 
-bool Ingest::KeepTrying(const absl::Status& status) {
-  spdlog::error("cannot store telemetry and output: {}; trying again; workers keep theirs",
-                status.ToString());
+bool Ingest::WaitToRetry(std::chrono::milliseconds wait) {
   std::unique_lock lock(mutex_);
   ++figures_.failed_writes;
-  return !changed_.wait_for(lock, kRetryAfter, [this] { return stopping_; });
+  return !changed_.wait_for(lock, wait, [this] { return stopping_; });
 }
 
 absl::StatusOr<int64_t> Ingest::NextOffset(const Group& group, const StreamKey& stream) {

@@ -3,6 +3,7 @@
 #ifndef TRAINYARD_CONTROLLER_INGEST_H_
 #define TRAINYARD_CONTROLLER_INGEST_H_
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "controller/api/storage_health.h"
 #include "controller/store/log_store.h"
 #include "controller/store/metric_store.h"
 #include "controller/store/stream_key.h"
@@ -38,8 +40,11 @@ struct IngestFigures {
 };
 
 // Thread-safe. Its queue is bounded by its callers: a worker is read no more while too much of what
-// it sent waits here (worker_control_service.cpp). A store that fails is tried again until it works
-// or Stop: nothing is dropped, workers keep what was not acknowledged.
+// it sent waits here (worker_control_service.cpp). A store that fails is tried again, more and more
+// slowly, until it works or Stop: nothing is dropped, workers keep what was not acknowledged.
+//
+// A stream whose place in the store is damaged is set aside and never answered, so that its worker
+// keeps it for the day when a backup is restored; all other streams go on.
 class Ingest {
  public:
   // Bytes of the stream that are stored now, or why these cannot be: OUT_OF_RANGE when bytes before
@@ -52,9 +57,9 @@ class Ingest {
   using ObserveWrite = std::function<void(Write write, double seconds)>;
 
   // `on_output` is called on the storage thread when output of a job has been stored, `on_write`,
-  // which may be empty, after each write that succeeded. The stores outlive this.
-  Ingest(MetricStore& metrics, LogStore& logs, std::function<void(int64_t job_id)> on_output,
-         ObserveWrite on_write = nullptr);
+  // which may be empty, after each write that succeeded. The stores and `health` outlive this.
+  Ingest(MetricStore& metrics, LogStore& logs, StorageHealth& health,
+         std::function<void(int64_t job_id)> on_output, ObserveWrite on_write = nullptr);
   // Stops.
   ~Ingest();
 
@@ -85,11 +90,18 @@ class Ingest {
   };
   using Item = std::variant<Telemetry, Output, OffsetsQuestion>;
 
+  // What a sender is told once its stream is stored so far.
+  struct Reply {
+    Stored stored;
+    StreamKey stream;
+    int64_t offset = 0;
+  };
+
   // What one transaction in each store will write, and whom to tell.
   struct Group {
     std::vector<MetricBatch> metrics;
     std::vector<LogBatch> logs;
-    std::vector<std::pair<Stored, int64_t>> answers;
+    std::vector<Reply> answers;
     // Offsets that hold once it is written.
     Offsets next;
     std::set<int64_t> jobs_with_output;
@@ -103,15 +115,20 @@ class Ingest {
   void AddTo(Group& group, Telemetry telemetry);
   void AddTo(Group& group, Output output);
   void WriteGroup(Group& group);
-  bool WriteStores(const Group& group);
-  // Tries again until it succeeds or this is stopped.
-  bool WriteStore(Write write, const std::function<absl::Status()>& append);
-  bool KeepTrying(const absl::Status& status);
+  // False when this is stopped.
+  template <typename Batch>
+  bool WriteBatches(Write write, const std::vector<Batch>& batches,
+                    const std::function<absl::Status(const std::vector<Batch>&)>& append);
+  // Tries again until it succeeds, meets damage (DATA_LOSS), or this is stopped (CANCELLED).
+  absl::Status WriteStore(Write write, const std::function<absl::Status()>& append);
+  bool WaitToRetry(std::chrono::milliseconds wait);
+  void SetAside(Write write, const StreamKey& stream, const absl::Status& damage);
   absl::StatusOr<int64_t> NextOffset(const Group& group, const StreamKey& stream);
   void Answer(const OffsetsQuestion& question);
 
   MetricStore& metrics_;
   LogStore& logs_;
+  StorageHealth& health_;
   const std::function<void(int64_t)> on_output_;
   const ObserveWrite on_write_;
 
@@ -122,8 +139,10 @@ class Ingest {
   IngestFigures figures_;
   bool stopping_ = false;
 
-  // Storage thread only: stored offsets, as far as they were asked for.
+  // Storage thread only: stored offsets, as far as they were asked for, and streams that cannot be
+  // stored because of damage.
   Offsets stored_;
+  std::set<StreamKey> set_aside_;
 
   std::thread thread_;
 };

@@ -5,6 +5,7 @@
 #include <string>
 #include <variant>
 
+#include "absl/strings/str_cat.h"
 #include "controller/core/apply.h"
 #include "controller/core/plan.h"
 #include "controller/store/event_job.h"
@@ -27,6 +28,19 @@ constexpr int64_t kStallMs = 1000;
 bool IsFromUser(const Request& request) {
   return std::holds_alternative<SubmitJob>(request) || std::holds_alternative<StopJob>(request) ||
          std::holds_alternative<CordonNode>(request);
+}
+
+// What workers send on their streams. They keep it until it is answered, and how much of it may
+// wait here is bounded by what is read of them (worker_control_service.cpp).
+bool IsFromWorkerStream(const Request& request) {
+  return std::holds_alternative<ReceiveFact>(request) ||
+         std::holds_alternative<ReceiveTelemetry>(request);
+}
+
+absl::Status NoRoom(const absl::Status& cause) {
+  return absl::ResourceExhaustedError(
+      absl::StrCat("the controller cannot store changes now: ", cause.message(),
+                   "; it goes on by itself once there is room; running jobs are not affected"));
 }
 
 // State and log may differ now; only a replay makes them equal again. No destructors: nothing of
@@ -70,16 +84,23 @@ struct Loop::Asio {
 absl::StatusOr<std::unique_ptr<Loop>> Loop::Recover(EventLog& event_log, const Clock& clock,
                                                     LoopOptions options) {
   std::unique_ptr<Loop> loop(new Loop(event_log, clock, std::move(options)));
-  TRAINYARD_ASSIGN_OR_RETURN(EventLog::Recovery recovery, event_log.Recover());
-  if (recovery.snapshot.has_value()) {
-    loop->state_ = FromSnapshot(*recovery.snapshot);
-    loop->snapshot_sequence_ = recovery.snapshot->last_sequence();
-  }
-  for (const v1::Event& event : recovery.events) Apply(event, loop->state_);
-  loop->last_sequence_ = recovery.last_sequence;
-  spdlog::info("replayed {} events: {} jobs, {} nodes", recovery.events.size(),
-               loop->state_.jobs.size(), loop->state_.nodes.size());
+  TRAINYARD_RETURN_IF_ERROR(loop->Replay());
   return loop;
+}
+
+absl::Status Loop::Replay() {
+  TRAINYARD_ASSIGN_OR_RETURN(EventLog::Recovery recovery, event_log_.Recover());
+  state_ = {};
+  snapshot_sequence_ = 0;
+  if (recovery.snapshot.has_value()) {
+    state_ = FromSnapshot(*recovery.snapshot);
+    snapshot_sequence_ = recovery.snapshot->last_sequence();
+  }
+  for (const v1::Event& event : recovery.events) Apply(event, state_);
+  last_sequence_ = recovery.last_sequence;
+  spdlog::info("replayed {} events: {} jobs, {} nodes", recovery.events.size(), state_.jobs.size(),
+               state_.nodes.size());
+  return absl::OkStatus();
 }
 
 Loop::Loop(EventLog& event_log, const Clock& clock, LoopOptions options)
@@ -156,22 +177,33 @@ void Loop::Tick() {
   const Timestamp now = clock_.Now();
   ForgiveOwnSilence(now);
   if (before_tick_) before_tick_(now);
+  if (!HasRoom()) return AnswerWithoutRoom(now);
+  std::vector<Pending> batch = TakeBatch();
+  std::vector<v1::Event> events;
+  const std::vector<Outcome> outcomes = DecideAll(batch, now, events);
+  catching_up_ = catching_up_ && !pending_.empty();
+  if (!catching_up_) PlanAll(now, events);
+  if (!Commit(events)) {
+    pending_.insert(pending_.begin(), std::make_move_iterator(batch.begin()),
+                    std::make_move_iterator(batch.end()));
+    return AnswerWithoutRoom(now);
+  }
+
+  ConfirmRoom();
+  waiting_requests_ -= static_cast<int>(batch.size());
+  for (std::size_t i = 0; i < batch.size(); ++i) batch[i].done(outcomes[i], View());
+  TellListeners(events);
+  WriteSnapshotIfDue();
+}
+
+std::vector<Loop::Pending> Loop::TakeBatch() {
   std::vector<Pending> batch;
   const auto end =
       pending_.begin() + static_cast<std::ptrdiff_t>(std::min(pending_.size(), kMaxBatch));
   std::move(pending_.begin(), end, std::back_inserter(batch));
   pending_.erase(pending_.begin(), end);
   if (!pending_.empty()) ScheduleTick();
-
-  std::vector<v1::Event> events;
-  const std::vector<Outcome> outcomes = DecideAll(batch, now, events);
-  PlanAll(now, events);
-  Commit(events);
-
-  waiting_requests_ -= static_cast<int>(batch.size());
-  for (std::size_t i = 0; i < batch.size(); ++i) batch[i].done(outcomes[i], View());
-  TellListeners(events);
-  WriteSnapshotIfDue();
+  return batch;
 }
 
 std::vector<Loop::Outcome> Loop::DecideAll(const std::vector<Pending>& batch, Timestamp now,
@@ -198,11 +230,75 @@ void Loop::PlanAll(Timestamp now, std::vector<v1::Event>& events) {
                 kMaxPlans);
 }
 
-void Loop::Commit(const std::vector<v1::Event>& events) {
-  if (events.empty()) return;
+// False when the disk is full: then it is as if the tick had not been.
+bool Loop::Commit(const std::vector<v1::Event>& events) {
+  if (events.empty()) return true;
   const WorkTimer timer(observe_work_, LoopWork::kCommit);
-  if (const absl::Status status = event_log_.Append(events); !status.ok()) EndProcess(status);
+  const absl::Status status = event_log_.Append(events);
+  if (absl::IsResourceExhausted(status)) {
+    UndoTick(status);
+    return false;
+  }
+  if (!status.ok()) EndProcess(status);
   last_sequence_ += events.size();
+  return true;
+}
+
+void Loop::UndoTick(const absl::Status& cause) {
+  const uint64_t committed = last_sequence_;
+  if (const absl::Status status = Replay(); !status.ok()) EndProcess(status);
+  if (last_sequence_ != committed) {
+    EndProcess(absl::DataLossError("a commit that failed has changed the log all the same"));
+  }
+  no_room_ = NoRoom(cause);
+  try_room_at_ = Steady::now() + room_backoff_.Next();
+  ReportHealth(cause);
+}
+
+bool Loop::HasRoom() {
+  if (no_room_.ok()) return true;
+  if (Steady::now() < try_room_at_) return false;
+  const absl::Status status = event_log_.TryWrite();
+  if (!status.ok() && !absl::IsResourceExhausted(status)) EndProcess(status);
+  if (!status.ok()) {
+    no_room_ = NoRoom(status);
+    try_room_at_ = Steady::now() + room_backoff_.Next();
+    ReportHealth(status);
+    return false;
+  }
+  no_room_ = absl::OkStatus();
+  room_in_doubt_ = true;
+  catching_up_ = true;
+  return true;
+}
+
+// Room for a page need not be room for what has waited.
+void Loop::ConfirmRoom() {
+  if (!std::exchange(room_in_doubt_, false)) return;
+  room_backoff_.Reset();
+  ReportHealth(absl::OkStatus());
+}
+
+// What changes nothing is answered as ever.
+void Loop::AnswerWithoutRoom(Timestamp now) {
+  std::vector<Pending> waiting;
+  waiting.swap(pending_);
+  for (Pending& pending : waiting) {
+    if (IsFromWorkerStream(pending.request)) {
+      pending_.push_back(std::move(pending));
+      continue;
+    }
+    Outcome outcome = Decide(state_, pending.request, options_.core, now);
+    if (outcome.ok() && !outcome->empty()) outcome = no_room_;
+    --waiting_requests_;
+    pending.done(outcome, View());
+  }
+  // Commands follow from what is committed: they are due as ever.
+  TellListeners({});
+}
+
+void Loop::ReportHealth(const absl::Status& status) {
+  if (health_ != nullptr) health_->Report(StoreName::kEvents, status);
 }
 
 void Loop::TellListeners(const std::vector<v1::Event>& events) {

@@ -1,6 +1,10 @@
 // The one thread that owns the state of the cluster. A tick takes the requests that have come in,
 // decides, applies, plans, and commits all events in one transaction; only then does anything leave
 // the process. Requests that arrive during a commit share the next one.
+//
+// While the disk of the event log is full nothing changes: the tick whose commit failed is undone
+// by a replay of the log, users' changes are refused, what workers say waits, everything can be
+// read.
 #ifndef TRAINYARD_CONTROLLER_LOOP_H_
 #define TRAINYARD_CONTROLLER_LOOP_H_
 
@@ -15,6 +19,8 @@
 
 #include "absl/status/statusor.h"
 #include "controller/api/cluster_loop.h"
+#include "controller/api/storage_health.h"
+#include "controller/retry_backoff.h"
 #include "controller/store/event_log.h"
 #include "proto/support/clock.h"
 
@@ -37,6 +43,10 @@ class Loop final : public ClusterLoop {
   // outlive the loop.
   static absl::StatusOr<std::unique_ptr<Loop>> Recover(EventLog& event_log, const Clock& clock,
                                                        LoopOptions options);
+
+  // Whether the event log can be written to is reported there. Before Start; outlives the loop.
+  void ReportHealthTo(StorageHealth& health) { health_ = &health; }
+
   // Stops.
   ~Loop() override;
 
@@ -80,13 +90,22 @@ class Loop final : public ClusterLoop {
   };
   struct Asio;
 
+  using Steady = std::chrono::steady_clock;
+
   Loop(EventLog& event_log, const Clock& clock, LoopOptions options);
 
+  absl::Status Replay();
   void Tick();
+  std::vector<Pending> TakeBatch();
   std::vector<Outcome> DecideAll(const std::vector<Pending>& batch, Timestamp now,
                                  std::vector<v1::Event>& events);
   void PlanAll(Timestamp now, std::vector<v1::Event>& events);
-  void Commit(const std::vector<v1::Event>& events);
+  bool Commit(const std::vector<v1::Event>& events);
+  bool HasRoom();
+  void ConfirmRoom();
+  void UndoTick(const absl::Status& cause);
+  void AnswerWithoutRoom(Timestamp now);
+  void ReportHealth(const absl::Status& status);
   void TellListeners(const std::vector<v1::Event>& events);
   void WriteSnapshotIfDue();
   void ForgiveOwnSilence(Timestamp now);
@@ -108,6 +127,15 @@ class Loop final : public ClusterLoop {
   Timestamp last_tick_ms_ = 0;
   bool tick_scheduled_ = false;
   std::vector<Pending> pending_;
+  // Why nothing can be committed now; OK when it can.
+  absl::Status no_room_;
+  Steady::time_point try_room_at_;
+  RetryBackoff room_backoff_;
+  // There seems to be room again, but nothing has been committed yet.
+  bool room_in_doubt_ = false;
+  // Requests have waited for room: time is not planned with before all of them are decided on.
+  bool catching_up_ = false;
+  StorageHealth* health_ = nullptr;
   std::vector<Listener> listeners_;
 
   std::thread thread_;

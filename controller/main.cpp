@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/controller.h"
 #include "controller/rpc/server.h"
+#include "controller/store/backup.h"
 #include "proto/support/clock.h"
 #include "spdlog/spdlog.h"
 
@@ -29,6 +30,10 @@ struct Flags {
   std::string log_level = "info";
   std::string listen_file;
   std::string http_listen;
+  // Of `backup` and `restore`.
+  std::string backup_directory;
+  CLI::App* backup = nullptr;
+  CLI::App* restore = nullptr;
 };
 
 // The port after gRPC's on the same host; a free one where gRPC takes a free one.
@@ -66,6 +71,18 @@ void DefineFlags(CLI::App& app, Flags& flags) {
       ->capture_default_str();
 }
 
+void DefineVerbs(CLI::App& app, Flags& flags) {
+  // `backup DIR --data-dir D` is `--data-dir D backup DIR`.
+  app.fallthrough();
+  flags.backup = app.add_subcommand(
+      "backup", "copy the store to a new directory and end; a controller may run meanwhile");
+  flags.backup->add_option("dir", flags.backup_directory, "directory to make")->required();
+  flags.restore = app.add_subcommand(
+      "restore", "put a backup into a data directory that has no store, and end");
+  flags.restore->add_option("dir", flags.backup_directory, "a backup")->required();
+  app.require_subcommand(0, 1);
+}
+
 void SetUpLog(const std::string& level) {
   spdlog::set_default_logger(spdlog::default_logger()->clone("controller"));
   spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
@@ -76,6 +93,21 @@ void SetUpLog(const std::string& level) {
 int Fail(const std::string& message) {
   std::fprintf(stderr, "trainyard-controller: %s\n", message.c_str());
   return kExitStartFailed;
+}
+
+int BackUpOrRestore(const Flags& flags) {
+  namespace controller = trainyard::controller;
+  const std::string& data_dir = flags.options.data_dir;
+  const bool restores = flags.restore->parsed();
+  const auto done = restores ? controller::Restore(flags.backup_directory, data_dir,
+                                                   trainyard::SystemClock().Now())
+                             : controller::BackUp(data_dir, flags.backup_directory);
+  if (!done.ok()) return Fail(std::string(done.status().message()));
+  std::printf("%s %s: events up to %llu, %lld bytes, verified\n",
+              restores ? "restored from" : "backed up to", done->directory.c_str(),
+              static_cast<unsigned long long>(done->last_sequence),
+              static_cast<long long>(done->bytes));
+  return 0;
 }
 
 // Readers never see half of it.
@@ -93,11 +125,13 @@ int main(int argc, char** argv) {
   Flags flags;
   CLI::App app("The Trainyard controller: queues jobs, places them, and keeps them alive.");
   DefineFlags(app, flags);
+  DefineVerbs(app, flags);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kExitBadFlags;
   }
+  if (flags.backup->parsed() || flags.restore->parsed()) return BackUpOrRestore(flags);
   SetUpLog(flags.log_level);
   flags.options.http.listen = HttpListen(flags);
 
@@ -108,6 +142,8 @@ int main(int argc, char** argv) {
   sigaddset(&signals, SIGINT);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
+  // A limit on file sizes is a full disk to the stores, not the end.
+  signal(SIGXFSZ, SIG_IGN);
 
   const trainyard::SystemClock clock;
   auto controller = trainyard::controller::Controller::Start(flags.options, clock);

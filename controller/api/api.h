@@ -11,6 +11,7 @@
 #include "controller/api/cluster_loop.h"
 #include "controller/api/reader_pool.h"
 #include "controller/api/shutdown_signal.h"
+#include "controller/api/storage_health.h"
 #include "controller/store/event_log.h"
 #include "controller/store/log_store.h"
 #include "controller/store/metric_store.h"
@@ -29,6 +30,7 @@ struct Api {
   LogStore& logs;
   ReaderPool& readers;
   const ShutdownSignal& shutdown;
+  const StorageHealth& storage;
   OutputComplete output_complete;
   // What never changes of the answer to GetServerInfo.
   v1::GetServerInfoResponse server_info;

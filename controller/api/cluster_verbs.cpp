@@ -86,6 +86,9 @@ void verbs::GetServerInfo(const Api& api, Reply<v1::GetServerInfoResponse> reply
       response.add_capabilities(capability);
     }
     *response.mutable_cluster() = SummaryOf(view.state);
+    for (v1::StorageProblem& problem : api.storage.Problems()) {
+      *response.add_storage_problems() = std::move(problem);
+    }
     response.set_revision(view.revision);
     response.set_as_of_ms(view.now);
     reply(std::move(response));

@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::chrono::seconds kHeartbeat{15};
 constexpr char kMetricsPath[] = "/metrics";
+constexpr char kHealthPath[] = "/healthz";
 
 // The names that this machine has for itself.
 std::vector<std::string> OwnNames(std::vector<std::string> names) {
@@ -40,6 +41,7 @@ struct Dashboard::Parts {
         own_names(OwnNames(options.own_names)),
         readers(api.readers),
         render_metrics(options.render_metrics),
+        health_problems(options.health_problems),
         feed(api, [this](std::function<void()> work) { server->Post(std::move(work)); }),
         rest(api, feed, assets) {}
 
@@ -57,7 +59,23 @@ struct Dashboard::Parts {
       return rest.Handle(std::move(request), std::move(respond));
     }
     if (path == kMetricsPath && render_metrics) return AnswerMetrics(request, std::move(respond));
+    if (path == kHealthPath && health_problems) return AnswerHealth(request, std::move(respond));
     respond(assets.Answer(request, path));
+  }
+
+  // 503 while something cannot be stored: the controller answers, but is not what it should be.
+  void AnswerHealth(const Request& request, Respond respond) const {
+    if (request.method != "GET" && request.method != "HEAD") {
+      Response refused = ProblemResponse("method_not_allowed", "it is read with GET", kHealthPath);
+      refused.headers.emplace_back("Allow", "GET, HEAD");
+      return respond(std::move(refused));
+    }
+    const std::string problems = health_problems();
+    Response response{.status = problems.empty() ? 200 : 503,
+                      .content_type = "text/plain; charset=utf-8",
+                      .body = problems.empty() ? "ok\n" : problems};
+    response.cache_control = "no-store";
+    respond(std::move(response));
   }
 
   // For Prometheus. It waits for the loop, so not on the server's thread.
@@ -81,6 +99,7 @@ struct Dashboard::Parts {
   const std::vector<std::string> own_names;
   ReaderPool& readers;
   const std::function<std::string()> render_metrics;
+  const std::function<std::string()> health_problems;
   StreamFeed feed;
   Rest rest;
 };

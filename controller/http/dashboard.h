@@ -20,6 +20,9 @@ struct DashboardOptions {
   std::vector<std::string> own_names;
   // Text of GET /metrics; called on reader threads. Empty: there is no such page.
   std::function<std::string()> render_metrics;
+  // What does not work, a line each, for GET /healthz; empty text when all is well. Any thread, and
+  // it waits for nothing. Without it there is no such page.
+  std::function<std::string()> health_problems;
   // Directory of the dashboard's files instead of those in the program.
   std::string web_root;
 };

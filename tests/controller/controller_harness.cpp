@@ -19,9 +19,14 @@ absl::Status GatedEventLog::Append(const std::vector<v1::Event>& events) {
     changed_.wait(lock, [this] { return !closed_; });
     waiting_ = false;
   }
-  if (broken_) return absl::ResourceExhaustedError("disk full");
-  ++appends_;
+  if (broken_) return absl::DataLossError("the device failed");
+  if (full_) return absl::ResourceExhaustedError("events.db: the disk is full");
+  if (++appends_ == fill_at_) full_ = true;
   return inner_->Append(events);
+}
+
+absl::Status GatedEventLog::TryWrite() {
+  return full_ ? absl::ResourceExhaustedError("events.db: the disk is full") : absl::OkStatus();
 }
 
 absl::Status GatedEventLog::WriteSnapshot(const v1::Snapshot& snapshot) {

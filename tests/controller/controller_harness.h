@@ -45,6 +45,7 @@ class GatedEventLog final : public EventLog {
 
   absl::StatusOr<Recovery> Recover() override { return inner_->Recover(); }
   absl::Status Append(const std::vector<v1::Event>& events) override;
+  absl::Status TryWrite() override;
   absl::Status WriteSnapshot(const v1::Snapshot& snapshot) override;
   absl::StatusOr<std::vector<v1::Event>> ReadJobEvents(int64_t job_id, int limit) override {
     return inner_->ReadJobEvents(job_id, limit);
@@ -60,6 +61,10 @@ class GatedEventLog final : public EventLog {
   bool WaitForAppend();
   // Every later Append fails.
   void Break() { broken_ = true; }
+  // Every Append is refused for want of room, or no more.
+  void SetFull(bool full) { full_ = full; }
+  // The same after the next Append.
+  void FillWithTheNext() { fill_at_ = appends_ + 1; }
 
   int appends() const { return appends_; }
   int snapshots() const { return snapshots_; }
@@ -71,6 +76,8 @@ class GatedEventLog final : public EventLog {
   bool closed_ = false;
   bool waiting_ = false;
   std::atomic<bool> broken_{false};
+  std::atomic<bool> full_{false};
+  std::atomic<int> fill_at_{0};
   std::atomic<int> appends_{0};
   std::atomic<int> snapshots_{0};
 };

@@ -83,7 +83,9 @@ class IngestTest : public testing::Test {
   Stores stores_ = OpenMemoryStores();
   std::mutex mutex_;
   std::vector<int64_t> jobs_with_output_;
-  Ingest ingest_{*stores_.metrics, *stores_.logs, [this](int64_t job_id) {
+  HandClock clock_;
+  StorageHealth health_{clock_};
+  Ingest ingest_{*stores_.metrics, *stores_.logs, health_, [this](int64_t job_id) {
                    const std::lock_guard lock(mutex_);
                    jobs_with_output_.push_back(job_id);
                  }};
@@ -148,16 +150,73 @@ TEST_F(IngestTest, AnswersOffsetsAfterWhatCameBefore) {
 
 TEST_F(IngestTest, TriesAgainUntilTheStoreWorks) {
   StubbornMetricStore metrics(2);
-  Ingest ingest(metrics, *stores_.logs, [](int64_t) {});
+  Ingest ingest(metrics, *stores_.logs, health_, [](int64_t) {});
   std::promise<absl::StatusOr<int64_t>> promise;
   ingest.AddTelemetry(Batch(0, 100, 1), [&](const auto& offset) { promise.set_value(offset); });
   EXPECT_EQ(promise.get_future().get().value(), 100);
 }
 
+TEST_F(IngestTest, SaysWhichStoreFailsAsLongAsItDoes) {
+  StubbornMetricStore metrics(1);
+  Ingest ingest(metrics, *stores_.logs, health_, [](int64_t) {});
+  std::promise<absl::StatusOr<int64_t>> promise;
+  ingest.AddTelemetry(Batch(0, 100, 1), [&](const auto& offset) { promise.set_value(offset); });
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  while (health_.Works(StoreName::kMetrics) && std::chrono::steady_clock::now() < deadline) {
+  }
+  EXPECT_EQ(health_.Problems().at(0).message(), "disk full");
+  EXPECT_TRUE(promise.get_future().get().ok());
+  EXPECT_TRUE(health_.Problems().empty());
+}
+
+// One job's place in it is damaged.
+class DamagedMetricStore final : public MetricStore {
+ public:
+  absl::Status Append(const std::vector<MetricBatch>& batches) override {
+    for (const MetricBatch& batch : batches) {
+      if (batch.stream.job_id == 2) return absl::DataLossError("the page at byte 4096 is damaged");
+    }
+    return inner_->Append(batches);
+  }
+  absl::StatusOr<int64_t> StoredOffset(const StreamKey& stream) override {
+    return inner_->StoredOffset(stream);
+  }
+  absl::StatusOr<std::vector<v1::Series>> Read(const SeriesQuery& query) override {
+    return inner_->Read(query);
+  }
+  absl::StatusOr<std::vector<std::string>> Keys(int64_t job_id) override {
+    return inner_->Keys(job_id);
+  }
+  absl::StatusOr<std::vector<AttemptRange>> Attempts(int64_t job_id) override {
+    return inner_->Attempts(job_id);
+  }
+
+ private:
+  std::unique_ptr<MetricStore> inner_ = OpenMemoryStores().metrics;
+};
+
+TEST_F(IngestTest, ADamagedStreamIsNeverAcknowledgedAndHoldsNobodyUp) {
+  DamagedMetricStore metrics;
+  std::atomic<int> damaged_answers = 0;
+  std::promise<absl::StatusOr<int64_t>> sound;
+  Ingest ingest(metrics, *stores_.logs, health_, [](int64_t) {});
+  v1::TelemetryBatch damaged = Batch(0, 100, 1);
+  damaged.mutable_stream()->set_job_id(2);
+  for (int i = 0; i < 3; ++i) {
+    ingest.AddTelemetry(damaged, [&](const auto&) { ++damaged_answers; });
+  }
+  ingest.AddTelemetry(Batch(0, 100, 1), [&](const auto& offset) { sound.set_value(offset); });
+  EXPECT_EQ(sound.get_future().get().value(), 100);
+  ingest.Stop();
+  EXPECT_EQ(damaged_answers, 0);
+  ASSERT_EQ(health_.Problems().size(), 1u);
+  EXPECT_EQ(health_.Problems()[0].message(), "the page at byte 4096 is damaged");
+}
+
 TEST_F(IngestTest, StopsWhileTheStoreFailsAndAcknowledgesNothing) {
   StubbornMetricStore metrics(1'000'000);
   bool acknowledged = false;
-  Ingest ingest(metrics, *stores_.logs, [](int64_t) {});
+  Ingest ingest(metrics, *stores_.logs, health_, [](int64_t) {});
   ingest.AddTelemetry(Batch(0, 100, 1), [&](const auto&) { acknowledged = true; });
   ingest.Stop();
   EXPECT_FALSE(acknowledged);

@@ -156,6 +156,107 @@ TEST_F(LoopTest, NoticesSilenceInItsOwnTime) {
   EXPECT_EQ(node_state, v1::NODE_STATE_SUSPECT);
 }
 
+class FullDiskTest : public LoopTest {
+ protected:
+  // A fact of the node about an attempt that nobody knows: only its number is kept.
+  std::future<ClusterLoop::Outcome> SubmitFact(uint64_t sequence) {
+    v1::Fact fact = StartedFact(99);
+    fact.set_sequence(sequence);
+    return Submit(ReceiveFact{"a", std::move(fact)});
+  }
+
+  int64_t JobCount() {
+    return OnLoop<int64_t>(
+        [](Loop& loop) { return static_cast<int64_t>(loop.View().state.jobs.size()); });
+  }
+
+  // Until the loop has found out that there is room.
+  void WaitForRoom() {
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    while (!health_.Problems().empty()) {
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+      (void)Submit(StopJob{}).get();
+    }
+  }
+
+  StorageHealth health_{clock_};
+};
+
+TEST_F(FullDiskTest, RefusesChangesAndSaysWhy) {
+  Start();
+  const std::string before = StateBytes();
+  log_.SetFull(true);
+  for (int i = 0; i < 2; ++i) {
+    const ClusterLoop::Outcome outcome = Submit(Submission("one")).get();
+    EXPECT_EQ(outcome.status().code(), absl::StatusCode::kResourceExhausted);
+    EXPECT_THAT(std::string(outcome.status().message()),
+                testing::AllOf(testing::HasSubstr("the disk is full"),
+                               testing::HasSubstr("by itself once there is room")));
+  }
+  EXPECT_EQ(StateBytes(), before) << "the state is ahead of the log";
+}
+
+TEST_F(FullDiskTest, WhatChangesNothingIsAnsweredAsEver) {
+  Start();
+  SubmitJob submission = Submission("one");
+  submission.request.set_request_id("once");
+  ASSERT_TRUE(Submit(submission).get().ok());
+  log_.SetFull(true);
+  EXPECT_FALSE(Submit(Submission("two")).get().ok());
+  const ClusterLoop::Outcome repeated = Submit(submission).get();
+  EXPECT_TRUE(repeated.ok()) << repeated.status();
+  EXPECT_EQ(Submit(Submission("one")).get().status().code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_TRUE(Submit(AttachWorker{TestHello("a", 1)}).get().ok()) << "a node that is known";
+  EXPECT_FALSE(Submit(AttachWorker{TestHello("b", 1)}).get().ok()) << "a node that is news";
+}
+
+TEST_F(FullDiskTest, ARequestDecidedTogetherWithOneThatIsUndoneIsDecidedAgain) {
+  Start();
+  SubmitJob submission = Submission("one");
+  submission.request.set_request_id("once");
+  log_.Close();
+  auto first = Submit(Submission("holds the tick"));
+  ASSERT_TRUE(log_.WaitForAppend());
+  auto submitted = Submit(submission);
+  auto repeated = Submit(submission);
+  log_.FillWithTheNext();
+  log_.Open();
+  EXPECT_TRUE(first.get().ok());
+  EXPECT_FALSE(submitted.get().ok());
+  EXPECT_FALSE(repeated.get().ok()) << "says yes to a job that is not in the log";
+  EXPECT_EQ(JobCount(), 1);
+}
+
+TEST_F(FullDiskTest, GoesOnByItselfAndKeepsTheOrderOfFacts) {
+  auto recovered = Loop::Recover(log_, clock_, {});
+  ASSERT_TRUE(recovered.ok());
+  loop_ = *std::move(recovered);
+  loop_->ReportHealthTo(health_);
+  loop_->Start();
+  ASSERT_TRUE(Submit(AttachWorker{TestHello("a", 1)}).get().ok());
+  log_.SetFull(true);
+  std::vector<std::future<ClusterLoop::Outcome>> facts;
+  for (uint64_t sequence = 1; sequence <= 5; ++sequence) facts.push_back(SubmitFact(sequence));
+  ASSERT_FALSE(Submit(Submission("one")).get().ok());
+  ASSERT_EQ(health_.Problems().size(), 1u);
+  EXPECT_EQ(health_.Problems()[0].store(), "events");
+  for (auto& fact : facts) {
+    EXPECT_EQ(fact.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  }
+  log_.SetFull(false);
+  WaitForRoom();
+  for (auto& fact : facts) EXPECT_TRUE(fact.get().ok());
+  ASSERT_TRUE(Submit(Submission("one")).get().ok());
+  EXPECT_EQ(
+      OnLoop<uint64_t>([](Loop& loop) { return loop.View().state.nodes.at("a").fact_sequence; }),
+      5u);
+  const std::string live = StateBytes();
+  loop_->Stop();
+  auto replayed = Loop::Recover(log_, clock_, {});
+  ASSERT_TRUE(replayed.ok());
+  EXPECT_EQ(ToSnapshot((*replayed)->View().state, 0).DebugString(), live);
+}
+
 using LoopDeathTest = LoopTest;
 
 TEST_F(LoopDeathTest, EndsTheProcessWhenTheCommitFails) {

@@ -1,0 +1,55 @@
+// Which stores cannot be written to at the moment, for everyone who asks.
+#ifndef TRAINYARD_CONTROLLER_API_STORAGE_HEALTH_H_
+#define TRAINYARD_CONTROLLER_API_STORAGE_HEALTH_H_
+
+#include <array>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "proto/support/clock.h"
+#include "trainyard/v1/node_service.pb.h"
+
+namespace trainyard::controller {
+
+enum class StoreName { kEvents, kMetrics, kLogs };
+
+inline constexpr std::array kStoreNames = {StoreName::kEvents, StoreName::kMetrics,
+                                           StoreName::kLogs};
+
+// "events", "metrics", "logs".
+const char* NameOf(StoreName store);
+
+// Thread-safe.
+class StorageHealth {
+ public:
+  // `clock` outlives this.
+  explicit StorageHealth(const Clock& clock) : clock_(clock) {}
+
+  // What the newest write to the store came to. The first failure and the first success after it
+  // are logged.
+  void Report(StoreName store, const absl::Status& status);
+
+  // Something in the store is damaged. Said until the process ends: a backup is restored while none
+  // runs.
+  void ReportDamage(StoreName store, const absl::Status& status);
+
+  bool Works(StoreName store) const;
+
+  // What does not work, in the order of kStoreNames, then damage.
+  std::vector<v1::StorageProblem> Problems() const;
+
+ private:
+  const Clock& clock_;
+  mutable std::mutex mutex_;
+  // By store; guarded by mutex_.
+  std::array<std::optional<v1::StorageProblem>, kStoreNames.size()> problems_;
+  // The first few; guarded by mutex_.
+  std::vector<v1::StorageProblem> damage_;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_API_STORAGE_HEALTH_H_

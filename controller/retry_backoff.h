@@ -1,0 +1,30 @@
+// When to try again what failed.
+#ifndef TRAINYARD_CONTROLLER_RETRY_BACKOFF_H_
+#define TRAINYARD_CONTROLLER_RETRY_BACKOFF_H_
+
+#include <algorithm>
+#include <chrono>
+
+namespace trainyard::controller {
+
+// 250 ms, then twice as long each time, at most 5 s: room that somebody made on a disk is noticed
+// soon, and a disk that stays full costs nothing. One thread.
+class RetryBackoff {
+ public:
+  std::chrono::milliseconds Next() {
+    const std::chrono::milliseconds wait = next_;
+    next_ = std::min(2 * next_, kMost);
+    return wait;
+  }
+  void Reset() { next_ = kLeast; }
+
+ private:
+  static constexpr std::chrono::milliseconds kLeast{250};
+  static constexpr std::chrono::milliseconds kMost{5000};
+
+  std::chrono::milliseconds next_ = kLeast;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_RETRY_BACKOFF_H_
