@@ -170,12 +170,33 @@ void AddCheckpointVerbs(CLI::App& app, Grammar& grammar) {
   };
 }
 
+void AddStoreCopies(CLI::App& server, Grammar& grammar) {
+  const auto backup = std::make_shared<StoreCopyOptions>();
+  CLI::App* verb = server.add_subcommand(
+      "backup", "Copy the controller's store, on its machine, while it runs or not");
+  verb->add_option("dir", backup->directory, "directory to make")->required();
+  verb->add_option("--data-dir", backup->data_dir,
+                   "the controller's data directory (asked of the one that runs)");
+  grammar.runners[verb] = [backup](Context& context) { return RunServerBackup(*backup, context); };
+  const auto restore = std::make_shared<StoreCopyOptions>();
+  verb = server.add_subcommand(
+      "restore", "Verify a backup and put it into a data directory that has no store");
+  verb->add_option("dir", restore->directory, "a backup")->required();
+  verb->add_option("--data-dir", restore->data_dir,
+                   "data directory of a controller that is stopped")
+      ->required();
+  grammar.runners[verb] = [restore](Context& context) {
+    return RunServerRestore(*restore, context);
+  };
+}
+
 void AddServerVerbs(CLI::App& app, Grammar& grammar) {
   const auto run = [](Context& context) { return RunServerStatus(context); };
-  CLI::App* noun = app.add_subcommand("server", "The controller: status");
+  CLI::App* noun = app.add_subcommand("server", "The controller: status, backup, restore");
   noun->require_subcommand(0, 1);
   grammar.runners[noun] = run;
   grammar.runners[noun->add_subcommand("status", "Version, data directory and age")] = run;
+  AddStoreCopies(*noun, grammar);
   const auto client_only = std::make_shared<bool>(false);
   CLI::App* version = app.add_subcommand("version", "Versions of this program and the controller");
   version->add_flag("--client", *client_only, "do not ask the controller");

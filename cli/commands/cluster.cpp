@@ -55,6 +55,11 @@ Outcome RunServerStatus(Context& context) {
                        << AgeText(info.started_time_ms(), context.console.Now())
                        << "\n  data         " << info.data_dir() << "\n  checkpoints  "
                        << info.checkpoint_root() << "\n";
+  for (const v1::StorageProblem& problem : info.storage_problems()) {
+    *context.console.out << "  cannot store " << problem.store() << " since "
+                         << AgeText(problem.since_ms(), context.console.Now()) << ": "
+                         << problem.message() << "\n";
+  }
   return ExitCode::kOk;
 }
 

@@ -94,6 +94,12 @@ struct CordonOptions {
   bool cordoned = true;
 };
 
+struct StoreCopyOptions {
+  std::string directory;
+  // Empty: that of the controller that answers.
+  std::string data_dir;
+};
+
 struct CheckpointListOptions {
   std::string job;
   bool all = false;
@@ -112,6 +118,8 @@ Outcome RunNodes(Context& context);
 Outcome RunCordon(const CordonOptions& options, Context& context);
 Outcome RunCheckpointList(const CheckpointListOptions& options, Context& context);
 Outcome RunServerStatus(Context& context);
+Outcome RunServerBackup(const StoreCopyOptions& options, Context& context);
+Outcome RunServerRestore(const StoreCopyOptions& options, Context& context);
 Outcome RunVersion(bool client_only, Context& context);
 Outcome RunExplain(const std::string& key, Context& context);
 Outcome RunSchema(Context& context);

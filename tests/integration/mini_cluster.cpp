@@ -72,14 +72,22 @@ void MiniCluster::KillController() {
   controller_->Wait();
 }
 
-void MiniCluster::StartWorker(int node) {
-  workers_[node] = std::make_unique<ChildProcess>(
-      std::vector<std::string>{ProgramPath("trainyard-worker"), "--controller", address_,
-                               "--data-dir", absl::StrCat(directory(), "/worker", node),
-                               "--node-name", absl::StrCat("node", node), "--cpu-slots",
-                               std::to_string(slots_per_node_), "--stop-ranks-on-exit",
-                               "--metrics-listen", "127.0.0.1:0"},
-      absl::StrCat(directory(), "/worker", node, ".log"));
+void MiniCluster::StartWorker(int node, const std::vector<std::string>& more) {
+  std::vector<std::string> arguments = {ProgramPath("trainyard-worker"),
+                                        "--controller",
+                                        address_,
+                                        "--data-dir",
+                                        absl::StrCat(directory(), "/worker", node),
+                                        "--node-name",
+                                        absl::StrCat("node", node),
+                                        "--cpu-slots",
+                                        std::to_string(slots_per_node_),
+                                        "--stop-ranks-on-exit",
+                                        "--metrics-listen",
+                                        "127.0.0.1:0"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  workers_[node] =
+      std::make_unique<ChildProcess>(arguments, absl::StrCat(directory(), "/worker", node, ".log"));
 }
 
 void MiniCluster::KillWorker(int node) {

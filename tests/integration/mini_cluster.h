@@ -27,7 +27,8 @@ class MiniCluster {
   void StartController();
   void KillController();
   ChildProcess& controller() { return *controller_; }
-  void StartWorker(int node);
+  // `more`: further flags.
+  void StartWorker(int node, const std::vector<std::string>& more = {});
   void KillWorker(int node);
   ChildProcess& worker(int node) { return *workers_[node]; }
   // Pid of a rank's program; 0 when it has none.

@@ -1,0 +1,172 @@
+// The controller's disk: full, and lost.
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/integration/mini_cluster.h"
+
+namespace trainyard::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int kSteps = 200;
+
+// Every step is stored once: none missing, none double.
+void ExpectAllSteps(const MiniCluster& cluster, int64_t job_id) {
+  const v1::Series loss = cluster.RawSeries(job_id, "loss", 1);
+  ASSERT_EQ(loss.steps_size(), kSteps);
+  for (int i = 0; i < loss.steps_size(); ++i) {
+    EXPECT_EQ(loss.steps(i), i + 1);
+    EXPECT_EQ(loss.counts(i), 1);
+  }
+}
+
+// From now on no file of the process may grow: to a store the same as a full disk, and it needs no
+// file system of its own.
+void SetDiskFull(pid_t pid, bool full) {
+  const rlimit limit{full ? 0 : RLIM_INFINITY, RLIM_INFINITY};
+  ASSERT_EQ(prlimit(pid, RLIMIT_FSIZE, &limit, nullptr), 0);
+}
+
+class StorageTest : public testing::Test {
+ protected:
+  // Status and body of GET /healthz.
+  std::string Health() {
+    constexpr char kGet[] = R"(import sys, urllib.error, urllib.request
+try:
+    answer = urllib.request.urlopen(sys.argv[1])
+    print(answer.status, answer.read().decode())
+except urllib.error.HTTPError as error:
+    print(error.code, error.read().decode())
+)";
+    const std::string address = ReadFile(cluster_.directory() + "/address.http");
+    return RunCommand({"/usr/bin/python3", "-c", kGet,
+                       absl::StrCat("http://", address.substr(0, address.find('\n')), "/healthz")})
+        .output;
+  }
+
+  int64_t Start(const std::string& name) {
+    return cluster_.Submit(cluster_.WriteJob(name, TinyJob(name, tokens_, 1, kSteps)));
+  }
+
+  MiniCluster cluster_{1};
+  const std::string tokens_ = cluster_.MakeTokens();
+};
+
+TEST_F(StorageTest, AFullDiskRefusesChangesKeepsServingAndRecovers) {
+  const int64_t job_id = Start("through-it");
+  ASSERT_TRUE(cluster_.WaitForStep(job_id, 10));
+  SetDiskFull(cluster_.controller().pid(), true);
+  const std::string job_file = cluster_.WriteJob("refused", TinyJob("refused", tokens_, 1, kSteps));
+  const CommandResult refused = cluster_.Cli({"submit", job_file});
+  EXPECT_EQ(refused.exit_code, 4) << refused.output;
+  EXPECT_THAT(refused.error,
+              testing::AllOf(HasSubstr("cannot store changes"), HasSubstr("events.db"),
+                             HasSubstr("free space"), HasSubstr("once there is room")));
+  EXPECT_THAT(cluster_.Cli({"server", "status"}).output, HasSubstr("cannot store events"));
+  EXPECT_THAT(Health(),
+              testing::AllOf(testing::StartsWith("503 "), HasSubstr("cannot store events: ")));
+  EXPECT_THAT(cluster_.Cli({"ps"}).output, HasSubstr("through-it")) << "it serves what it has";
+  const int64_t seen = cluster_.Job(job_id).progress().step();
+  EXPECT_TRUE(cluster_.WaitForStep(job_id, seen + 5)) << "training goes on and is seen";
+  SetDiskFull(cluster_.controller().pid(), false);
+
+  const v1::Job job = cluster_.WaitForEnd(job_id);
+  ASSERT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();
+  EXPECT_EQ(job.attempts_size(), 1);
+  ExpectAllSteps(cluster_, job_id);
+  EXPECT_THAT(cluster_.Cli({"server", "status"}).output, testing::Not(HasSubstr("cannot store")));
+  EXPECT_EQ(Health(), "200 ok\n\n");
+  const int64_t next = cluster_.Submit(job_file);
+  EXPECT_EQ(next, job_id + 1) << "the refused job left nothing behind";
+}
+
+// Prints 12 MB and writes 50 metrics once `go` is there.
+constexpr char kPrinter[] = R"(import json, os, sys, time
+here = sys.argv[1]
+while not os.path.exists(here + "/go"): time.sleep(0.02)
+with open(os.environ["TRAINYARD_TELEMETRY"], "a") as out:
+    for step in range(1, 51):
+        print(json.dumps({"type": "metrics", "step": step, "loss": 5.0 / step}), file=out, flush=True)
+        for line in range(240): print("step", step, "line", line, "x" * 1000)
+print("the end", flush=True)
+open(here + "/done", "w").close()
+while not os.path.exists(here + "/leave"): time.sleep(0.02)
+)";
+
+TEST(SpoolTest, AWorkerWithoutRoomGivesUpItsOldestOutputAndNoMetric) {
+  MiniCluster cluster(1);
+  cluster.KillWorker(0);
+  cluster.StartWorker(0, {"--spool-limit", "2097152"});
+  const std::string here = cluster.directory();
+  WriteFile(here + "/printer.py", kPrinter);
+  const int64_t job_id = cluster.Submit(cluster.WriteJob(
+      "printer",
+      absl::StrCat("name: printer\nresources: {device: cpu}\ncommand: [/usr/bin/python3, ", here,
+                   "/printer.py, ", here, "]\n")));
+  ASSERT_TRUE(Eventually([&] { return cluster.Job(job_id).state() == v1::JOB_STATE_RUNNING; }));
+  cluster.KillController();
+  WriteFile(here + "/go", "");
+  ASSERT_TRUE(Eventually([&] { return std::filesystem::exists(here + "/done"); }));
+  const std::string output =
+      absl::StrCat(here, "/worker0/attempts/", job_id, "/1/rank0/output.log");
+  const auto size = static_cast<int64_t>(std::filesystem::file_size(output));
+  ASSERT_GT(size, 12'000'000);
+  EXPECT_TRUE(Eventually([&] {
+    struct stat info {};
+    return stat(output.c_str(), &info) == 0 && info.st_blocks * 512 <= 3 << 20;
+  })) << "the spool is not bounded";
+  cluster.StartController();
+  WriteFile(here + "/leave", "");
+  ASSERT_EQ(cluster.WaitForEnd(job_id).state(), v1::JOB_STATE_SUCCEEDED);
+  const auto loss = cluster.Series(job_id, "loss");
+  ASSERT_EQ(loss.size(), 50u);
+  EXPECT_DOUBLE_EQ(loss.at(50), 0.1);
+  const std::vector<v1::LogLine> lines = cluster.Logs(job_id, 0, 1);
+  ASSERT_GT(lines.size(), 1000u);
+  int gaps = 0;
+  for (const v1::LogLine& line : lines) {
+    gaps += static_cast<int>(line.text().find("output given up here") != std::string::npos);
+  }
+  EXPECT_GT(gaps, 0);
+  EXPECT_EQ(lines.back().text(), "the end");
+  EXPECT_EQ(lines.back().offset(), size - 8) << "bytes after the gap keep their offsets";
+}
+
+TEST_F(StorageTest, ABackupUnderLoadBringsALostDiskBack) {
+  const int64_t job_id = Start("survivor");
+  ASSERT_TRUE(cluster_.WaitForStep(job_id, 20));
+  const std::string backup = cluster_.directory() + "/backup";
+  const std::string data_dir = cluster_.directory() + "/controller";
+  const CommandResult made = cluster_.Cli({"server", "backup", backup});
+  ASSERT_EQ(made.exit_code, 0) << made.error;
+  EXPECT_THAT(made.output, HasSubstr("verified"));
+  EXPECT_NE(cluster_.Cli({"server", "backup", backup}).exit_code, 0) << "never over another one";
+  EXPECT_NE(cluster_.Cli({"server", "restore", backup, "--data-dir", data_dir}).exit_code, 0)
+      << "never into a store that is in use";
+
+  cluster_.KillController();
+  for (const char* store : {"events.db", "metrics.db", "logs.db"}) {
+    for (const char* suffix : {"", "-wal", "-shm"}) {
+      std::filesystem::remove(absl::StrCat(data_dir, "/", store, suffix));
+    }
+  }
+  const CommandResult restored =
+      cluster_.Cli({"server", "restore", backup, "--data-dir", data_dir});
+  ASSERT_EQ(restored.exit_code, 0) << restored.error;
+  cluster_.StartController();
+
+  const v1::Job job = cluster_.WaitForEnd(job_id);
+  ASSERT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();
+  EXPECT_EQ(job.attempts_size(), 1) << "training never noticed";
+  ExpectAllSteps(cluster_, job_id);
+  EXPECT_GT(Start("next"), job_id + 1000) << "numbers given out after the backup stay unused";
+}
+
+}  // namespace
+}  // namespace trainyard::test
