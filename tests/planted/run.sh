@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Plants one bug at a time in a scratch worktree of HEAD and shows that a test catches it. By hand, not
+# part of tests/run.sh: it builds the test programs once, and what each bug touches once more.
+#   tests/planted/run.sh           every bug
+#   tests/planted/run.sh NAME...   these: names of *.patch beside this file
+#   PLANTED_DIR=DIR                where the worktree goes; kept when given, so that a second run is quick
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+repository=$(git -C "$here" rev-parse --show-toplevel)
+scratch=${PLANTED_DIR:-}
+keep=1
+if [ -z "$scratch" ]; then
+  keep=0
+  scratch=$(mktemp -d)/planted
+fi
+
+leave() {
+  if [ "$keep" -eq 0 ]; then git -C "$repository" worktree remove --force "$scratch" || true; fi
+}
+trap leave EXIT
+
+field() { sed -n "s/^$1: //p" "$2"; }
+
+if [ ! -d "$scratch" ]; then
+  git -C "$repository" worktree add --quiet --detach "$scratch" HEAD
+else
+  git -C "$scratch" checkout --quiet --force --detach "$(git -C "$repository" rev-parse HEAD)"
+fi
+cd "$scratch"
+cmake --preset release -DTRAINYARD_BUILD_TESTS=ON >/dev/null
+
+build() { ninja -C build/release -j "${JOBS:-2}" "$1" >planted.log 2>&1 || { tail -40 planted.log; return 1; }; }
+# True when the named test passes.
+passes() {
+  local program
+  program=$(find build/release -name "$1" -type f -executable | head -1)
+  timeout 300 "$program" --gtest_brief=1 --gtest_filter="$2" >planted.log 2>&1
+}
+
+names=("$@")
+if [ ${#names[@]} -eq 0 ]; then
+  for patch in "$here"/*.patch; do names+=("$(basename "$patch" .patch)"); done
+fi
+missed=0
+for name in "${names[@]}"; do
+  patch=$here/$name.patch
+  target=$(field Target "$patch") test=$(field Test "$patch")
+  build "$target"
+  if ! passes "$target" "$test"; then
+    echo "FAILS WITHOUT THE BUG  $name: $target $test"; missed=1; continue
+  fi
+  git apply "$patch"
+  verdict="caught"
+  if ! build "$target"; then
+    verdict="DOES NOT COMPILE"; missed=1
+  elif passes "$target" "$test"; then
+    verdict="MISSED"; missed=1
+  fi
+  by=$(sed -nE 's/^\[ +FAILED +\] ([^ ,]+).*/\1/p' planted.log | sort -u | head -1)
+  printf '%-8s %-28s %s\n' "$verdict" "$name" "${by:-$target $test}"
+  git checkout --quiet .
+done
+exit "$missed"
