@@ -29,8 +29,9 @@ struct BackupSummary {
 
 // Makes a backup of a data directory, whether its controller runs or not; a running one is not
 // held up. `directory` must not exist or be empty. ALREADY_EXISTS: it is neither. NOT_FOUND: there
-// is no store. PERMISSION_DENIED: the data directory belongs to another user. DATA_LOSS: the store is damaged; what is copied is verified. RESOURCE_EXHAUSTED: no
-// room. After an error there is no `directory`, but there may be `directory`.partial.
+// is no store. PERMISSION_DENIED: the data directory belongs to another user. DATA_LOSS: the store
+// is damaged; what is copied is verified. RESOURCE_EXHAUSTED: no room. After an error there is no
+// `directory`, but there may be `directory`.partial.
 absl::StatusOr<BackupSummary> BackUp(const std::string& data_directory,
                                      const std::string& directory);
 

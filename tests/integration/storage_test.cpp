@@ -92,7 +92,8 @@ here = sys.argv[1]
 while not os.path.exists(here + "/go"): time.sleep(0.02)
 with open(os.environ["TRAINYARD_TELEMETRY"], "a") as out:
     for step in range(1, 51):
-        print(json.dumps({"type": "metrics", "step": step, "loss": 5.0 / step}), file=out, flush=True)
+        metrics = {"type": "metrics", "step": step, "loss": 5.0 / step}
+        print(json.dumps(metrics), file=out, flush=True)
         for line in range(240): print("step", step, "line", line, "x" * 1000)
 print("the end", flush=True)
 open(here + "/done", "w").close()

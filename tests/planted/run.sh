@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Plants one bug at a time in a scratch worktree of HEAD and shows that a test catches it. By hand, not
-# part of tests/run.sh: it builds the test programs once, and what each bug touches once more.
+# Plants one bug at a time in a scratch worktree of HEAD and shows that a test catches it. By hand,
+# not part of tests/run.sh: it builds the test programs once, and what each bug touches once more.
 #   tests/planted/run.sh           every bug
 #   tests/planted/run.sh NAME...   these: names of *.patch beside this file
-#   PLANTED_DIR=DIR                where the worktree goes; kept when given, so that a second run is quick
+#   PLANTED_DIR=DIR                where the worktree goes; kept when given: a second run is quick
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 repository=$(git -C "$here" rev-parse --show-toplevel)
@@ -29,7 +29,11 @@ fi
 cd "$scratch"
 cmake --preset release -DTRAINYARD_BUILD_TESTS=ON >/dev/null
 
-build() { ninja -C build/release -j "${JOBS:-2}" "$1" >planted.log 2>&1 || { tail -40 planted.log; return 1; }; }
+build() {
+  ninja -C build/release -j "${JOBS:-2}" "$1" >planted.log 2>&1 && return
+  tail -40 planted.log
+  return 1
+}
 # True when the named test passes.
 passes() {
   local program
