@@ -215,7 +215,7 @@ TEST_F(FullDiskTest, ARequestDecidedTogetherWithOneThatIsUndoneIsDecidedAgain) {
   SubmitJob submission = Submission("one");
   submission.request.set_request_id("once");
   log_.Close();
-  auto first = Submit(Submission("holds the tick"));
+  auto first = Submit(Submission("holds-the-tick"));
   ASSERT_TRUE(log_.WaitForAppend());
   auto submitted = Submit(submission);
   auto repeated = Submit(submission);
