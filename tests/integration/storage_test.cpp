@@ -14,12 +14,12 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr int kSteps = 200;
+constexpr int kStoredSteps = 200;
 
 // Every step is stored once: none missing, none double.
 void ExpectAllSteps(const MiniCluster& cluster, int64_t job_id) {
   const v1::Series loss = cluster.RawSeries(job_id, "loss", 1);
-  ASSERT_EQ(loss.steps_size(), kSteps);
+  ASSERT_EQ(loss.steps_size(), kStoredSteps);
   for (int i = 0; i < loss.steps_size(); ++i) {
     EXPECT_EQ(loss.steps(i), i + 1);
     EXPECT_EQ(loss.counts(i), 1);
@@ -51,7 +51,7 @@ except urllib.error.HTTPError as error:
   }
 
   int64_t Start(const std::string& name) {
-    return cluster_.Submit(cluster_.WriteJob(name, TinyJob(name, tokens_, 1, kSteps)));
+    return cluster_.Submit(cluster_.WriteJob(name, TinyJob(name, tokens_, 1, kStoredSteps)));
   }
 
   MiniCluster cluster_{1};
@@ -62,7 +62,8 @@ TEST_F(StorageTest, AFullDiskRefusesChangesKeepsServingAndRecovers) {
   const int64_t job_id = Start("through-it");
   ASSERT_TRUE(cluster_.WaitForStep(job_id, 10));
   SetDiskFull(cluster_.controller().pid(), true);
-  const std::string job_file = cluster_.WriteJob("refused", TinyJob("refused", tokens_, 1, kSteps));
+  const std::string job_file =
+      cluster_.WriteJob("refused", TinyJob("refused", tokens_, 1, kStoredSteps));
   const CommandResult refused = cluster_.Cli({"submit", job_file});
   EXPECT_EQ(refused.exit_code, 4) << refused.output;
   EXPECT_THAT(refused.error,
