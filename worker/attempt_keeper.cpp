@@ -11,6 +11,7 @@
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
 #include "spdlog/spdlog.h"
+#include "worker/process/secret_files.h"
 
 namespace trainyard::worker {
 namespace {
@@ -184,9 +185,7 @@ void AttemptKeeper::Create(const AttemptKey& key) {
   CarryOut(attempts_.CreationFailed(key, Text(status), clock_.Now()));
 }
 
-void AttemptKeeper::Spawn(const RankKey& key) {
-  const v1::StartAttempt* command = attempts_.CommandOf(key.attempt);
-  if (command == nullptr || !attempts_.IsSpawning(key)) return;
+LaunchSite AttemptKeeper::SiteOf(const RankKey& key) const {
   LaunchSite site;
   site.rank_dir = folders_.RankDir(key);
   site.spec_path = absl::StrCat(site.rank_dir, "/", kSpecFile);
@@ -194,6 +193,17 @@ void AttemptKeeper::Spawn(const RankKey& key) {
   site.trainer_program = options_.trainer_program;
   site.worker_environment = WorkerEnvironment();
   site.inventory = options_.inventory;
+  return site;
+}
+
+void AttemptKeeper::Spawn(const RankKey& key) {
+  const v1::StartAttempt* command = attempts_.CommandOf(key.attempt);
+  if (command == nullptr || !attempts_.IsSpawning(key)) return;
+  const auto& names = command->spec().secrets();
+  auto secrets = ReadSecrets(options_.secrets_dir, {names.begin(), names.end()});
+  if (!secrets.ok()) return OnLaunchFailed(key, secrets.status());
+  LaunchSite site = SiteOf(key);
+  site.secrets = std::move(*secrets);
   for (const v1::RankStart& start : command->ranks()) {
     if (start.rank() != key.rank) continue;
     runner_.Launch(key,

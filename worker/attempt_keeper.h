@@ -16,6 +16,7 @@
 #include "proto/support/clock.h"
 #include "trainyard/v1/node.pb.h"
 #include "worker/core/attempts.h"
+#include "worker/core/rank_launch.h"
 #include "worker/rank_runner.h"
 #include "worker/rank_streams.h"
 #include "worker/spool/attempt_folders.h"
@@ -32,6 +33,8 @@ class AttemptKeeper {
     // The worker's own binary, and what runs when a job names no command.
     std::string worker_program;
     std::string trainer_program;
+    // Holds a file for each secret that jobs of this node may name.
+    std::string secrets_dir;
     v1::Inventory inventory;
   };
   struct Handler {
@@ -77,6 +80,7 @@ class AttemptKeeper {
   void CarryOut(Actions actions);
   void CarryOutOne(const Action& action);
   void Create(const AttemptKey& key);
+  LaunchSite SiteOf(const RankKey& key) const;
   void Spawn(const RankKey& key);
   void WriteAhead();
   absl::Status Write(const Action& action);

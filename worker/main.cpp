@@ -27,6 +27,9 @@ void Declare(CLI::App& app, Flags& flags) {
   app.add_option("--data-dir", flags.options.data_dir,
                  "Directory for the node's identity, its attempts and their output")
       ->required();
+  app.add_option("--secrets", flags.options.secrets_dir,
+                 "Directory with a file, mode 0600, for each variable that a job may name in "
+                 "`secrets` (default: DATA_DIR/secrets)");
   app.add_option("--node-name", flags.options.node_name,
                  "Name shown to people (default: host name)");
   app.add_option("--address", flags.options.address,

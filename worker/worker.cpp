@@ -184,6 +184,8 @@ absl::Status Worker::Daemon::OpenAttempts() {
   AttemptKeeper::Options options;
   options.worker_program = program.string();
   options.trainer_program = (program.parent_path() / "trainyard-trainer").string();
+  options.secrets_dir =
+      options_.secrets_dir.empty() ? data_dir_->File("secrets") : options_.secrets_dir;
   options.inventory = greeting_.inventory();
   AttemptKeeper::Handler handler;
   handler.on_stream_added = [this](std::unique_ptr<StreamSource> source) {

@@ -15,6 +15,8 @@ struct WorkerOptions {
   // HOST:PORT of the controller.
   std::string controller;
   std::string data_dir;
+  // Empty: DATA_DIR/secrets.
+  std::string secrets_dir;
   // Empty: the host's name.
   std::string node_name;
   // Empty: the address of the route to the controller.

@@ -82,6 +82,7 @@ class LocalCluster {
     TRAINYARD_RETURN_IF_ERROR(MakeDirectory(data_dir_));
     TRAINYARD_RETURN_IF_ERROR(lock_.Take(data_dir_));
     TRAINYARD_RETURN_IF_ERROR(MakeDirectory(data_dir_ / "logs"));
+    TRAINYARD_RETURN_IF_ERROR(MakeDirectory(data_dir_ / "secrets"));
     TRAINYARD_RETURN_IF_ERROR(StartController());
     TRAINYARD_ASSIGN_OR_RETURN(
         bool go_on, WaitUntil("the controller to serve", [this] { return ReadAddress(); }));
@@ -150,8 +151,9 @@ class LocalCluster {
         ChildProcess child,
         ChildProcess::Start(
             name, Sibling("trainyard-worker"),
-            {"--controller", address_, "--data-dir", (data_dir_ / name).string(), "--node-name",
-             name, "--cpu-slots", absl::StrCat(options_.slots_per_node), "--stop-ranks-on-exit",
+            {"--controller", address_, "--data-dir", (data_dir_ / name).string(), "--secrets",
+             (data_dir_ / "secrets").string(), "--node-name", name, "--cpu-slots",
+             absl::StrCat(options_.slots_per_node), "--stop-ranks-on-exit",
              // Several workers on one machine: a port of its own for each.
              "--metrics-listen", "127.0.0.1:0"},
             LogPath(name)));

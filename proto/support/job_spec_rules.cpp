@@ -74,18 +74,31 @@ void CheckText(const Message& message, const FieldDescriptor& field, const std::
   }
 }
 
+void CheckEntries(const Message& message, const FieldDescriptor& field, const std::string& key,
+                  Problems& problems) {
+  const v1::FieldRule& rule = RuleOf(field);
+  const google::protobuf::Reflection& reflection = *message.GetReflection();
+  const int size = reflection.FieldSize(message, &field);
+  if (rule.max_items() > 0 && size > rule.max_items()) {
+    problems.push_back(
+        {key, absl::StrCat("`", key, "` has ", size, " entries; at most ", rule.max_items())});
+  }
+  if (rule.pattern().empty() || field.is_map()) return;
+  for (int i = 0; i < size; ++i) {
+    const std::string entry = reflection.GetRepeatedString(message, &field, i);
+    if (RE2::FullMatch(entry, CompiledPattern(field))) continue;
+    problems.push_back({key, absl::StrCat("`", key, "` holds \"", entry, "\"; an entry must match ",
+                                          rule.pattern())});
+  }
+}
+
 void CheckFields(const Message& message, const std::string& prefix, Problems& problems) {
   std::vector<const FieldDescriptor*> fields;
   message.GetReflection()->ListFields(message, &fields);
   for (const FieldDescriptor* field : fields) {
     const std::string key = prefix + field->name();
     if (field->is_repeated()) {
-      const int limit = RuleOf(*field).max_items();
-      const int size = message.GetReflection()->FieldSize(message, field);
-      if (limit > 0 && size > limit) {
-        problems.push_back(
-            {key, absl::StrCat("`", key, "` has ", size, " entries; at most ", limit)});
-      }
+      CheckEntries(message, *field, key, problems);
     } else if (field->message_type() != nullptr && !IsDuration(*field)) {
       CheckFields(message.GetReflection()->GetMessage(message, field), key + ".", problems);
     } else if (field->cpp_type() == FieldDescriptor::CPPTYPE_STRING) {
@@ -206,6 +219,30 @@ bool IsReservedVariable(const std::string& name) {
   return absl::StartsWith(name, "TRAINYARD_") || kReserved.contains(name);
 }
 
+// A job file, the event log and `describe` hold `env` in clear: what is known to be secret belongs
+// into `secrets`. Short values are none, such as EOS_TOKEN: </s>.
+bool LooksSecret(const std::string& name, const std::string& value) {
+  static const RE2 kSecretName(
+      "(?i)(.*_)?(TOKEN|PASSWORD|PASSWD|SECRET|(API|ACCESS|SECRET|PRIVATE)_KEY)");
+  constexpr std::size_t kShortestSecret = 8;
+  return value.size() >= kShortestSecret && RE2::FullMatch(name, kSecretName);
+}
+
+void CheckSecrets(const v1::JobSpec& spec, Problems& problems) {
+  std::set<std::string> seen;
+  for (const std::string& name : spec.secrets()) {
+    if (IsReservedVariable(name)) {
+      problems.push_back({"secrets", absl::StrCat("`secrets` holds ", name,
+                                                  ", which the worker sets; remove it")});
+    } else if (spec.env().contains(name)) {
+      problems.push_back(
+          {"secrets", absl::StrCat(name, " stands in `secrets` and in `env`; keep one of them")});
+    } else if (!seen.insert(name).second) {
+      problems.push_back({"secrets", absl::StrCat("`secrets` holds ", name, " twice")});
+    }
+  }
+}
+
 void CheckProgram(const v1::JobSpec& spec, Problems& problems) {
   static const RE2 kVariable("[A-Za-z_][A-Za-z0-9_]*");
   for (const auto& [name, value] : spec.env()) {
@@ -216,8 +253,17 @@ void CheckProgram(const v1::JobSpec& spec, Problems& problems) {
       problems.push_back({key, absl::StrCat("`", key, "` is set by the worker; remove it")});
     } else if (absl::StrContains(value, '\0')) {
       problems.push_back({key, absl::StrCat("`", key, "` holds a NUL byte")});
+    } else if (LooksSecret(name, value)) {
+      problems.push_back(
+          {key, absl::StrCat("`", key,
+                             "` looks like a secret, and `env` is stored and shown in clear; "
+                             "write `secrets: [",
+                             name,
+                             "]` and put its value into a file of that "
+                             "name in the secrets directory of each node")});
     }
   }
+  CheckSecrets(spec, problems);
   for (const std::string& argument : spec.command()) {
     if (absl::StrContains(argument, '\0')) {
       problems.push_back({"command", "`command` holds a NUL byte"});

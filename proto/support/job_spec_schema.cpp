@@ -89,6 +89,8 @@ nlohmann::json FieldSchema(const FieldDescriptor& field) {
   } else if (field.is_repeated()) {
     schema = {{"type", "array"}, {"items", {{"type", {"string", "number"}}}}};
     if (field.name() == "extends") schema["type"] = {"array", "string"};
+    if (!rule.pattern().empty())
+      schema["items"]["pattern"] = absl::StrCat("^(", rule.pattern(), ")$");
     if (rule.max_items() > 0) schema["maxItems"] = rule.max_items();
   } else {
     schema = ScalarSchema(field);

@@ -1,4 +1,6 @@
 // Jobs that are not our trainer, and jobs that must be refused, through the real programs.
+#include <filesystem>
+
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -8,6 +10,21 @@ namespace trainyard::test {
 namespace {
 
 using testing::HasSubstr;
+
+void WriteSecret(const std::string& directory, const std::string& name, const std::string& value) {
+  std::filesystem::create_directories(directory);
+  const std::filesystem::path path = std::filesystem::path(directory) / name;
+  WriteFile(path, value + "\n");
+  std::filesystem::permissions(path, std::filesystem::perms::owner_read);
+}
+
+std::string AllFilesBelow(const std::string& directory) {
+  std::string text;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
+    if (entry.is_regular_file()) text += ReadFile(entry.path());
+  }
+  return text;
+}
 
 TEST(JobsTest, AnyProgramWithTelemetryIsAJob) {
   MiniCluster cluster(1);
@@ -73,6 +90,29 @@ TEST(JobsTest, ProgramThatCannotStartFailsWithTheReason) {
   ASSERT_EQ(job.state(), v1::JOB_STATE_FAILED);
   EXPECT_EQ(job.attempts(0).verdict().cause(), v1::VERDICT_CAUSE_SPAWN_FAILED);
   EXPECT_THAT(job.attempts(0).verdict().summary(), HasSubstr("/no/such/program"));
+}
+
+TEST(JobsTest, SecretsReachTheRankAndNothingElse) {
+  MiniCluster cluster(1);
+  const std::string job_file = cluster.WriteJob(
+      "hush",
+      "name: hush\nresources: {device: cpu}\nrestart: {max_restarts: 0}\n"
+      "secrets: [API_KEY]\ncommand: [/bin/sh, -c, 'echo it has ${#API_KEY} letters']\n");
+  const v1::Job without = cluster.WaitForEnd(cluster.Submit(job_file), Seconds(60));
+  EXPECT_EQ(without.attempts(0).verdict().cause(), v1::VERDICT_CAUSE_SPAWN_FAILED);
+  EXPECT_THAT(without.attempts(0).verdict().summary(), HasSubstr("/secrets/API_KEY"));
+
+  const std::string value = "hush-hush-hush";
+  WriteSecret(cluster.directory() + "/worker0/secrets", "API_KEY", value);
+  const int64_t job_id = cluster.Submit(job_file);
+  const v1::Job job = cluster.WaitForEnd(job_id, Seconds(60));
+  ASSERT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();
+  EXPECT_EQ(cluster.Logs(job_id, 0, 1)[0].text(), "it has 14 letters");
+  EXPECT_THAT(cluster.Cli({"describe", "hush", "-o", "json"}).output,
+              testing::AllOf(HasSubstr("API_KEY"), testing::Not(HasSubstr(value))));
+  EXPECT_THAT(cluster.DaemonLogs(), testing::Not(HasSubstr(value)));
+  cluster.KillController();
+  EXPECT_THAT(AllFilesBelow(cluster.directory() + "/controller"), testing::Not(HasSubstr(value)));
 }
 
 TEST(JobsTest, MissingDataFailsAtOnceAndIsNotTriedAgain) {

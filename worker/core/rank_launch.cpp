@@ -100,6 +100,7 @@ RankLaunch MakeRankLaunch(const v1::StartAttempt& attempt, const v1::RankStart& 
   for (const auto& [name, value] : spec.env()) {
     if (!absl::StartsWith(name, "TRAINYARD_")) environment[name] = value;
   }
+  for (const auto& [name, value] : site.secrets) environment[name] = value;
   AddTrainyardVariables(attempt, site, environment);
   return launch;
 }

@@ -21,6 +21,8 @@ struct LaunchSite {
   std::string trainer_program;
   // Variables of the worker's own environment; only those in PassedThroughVariables() are used.
   std::map<std::string, std::string> worker_environment;
+  // Values of the job's `secrets` on this node, by variable.
+  std::map<std::string, std::string> secrets;
   v1::Inventory inventory;
 };
 

@@ -101,6 +101,21 @@ TEST(JobSpecLoaderTest, RefusesDuplicatesTagsAndWrongShapes) {
               ElementsAre(HasSubstr("set by the worker")));
 }
 
+TEST(JobSpecLoaderTest, SecretsAreNamedAndNeverWrittenDown) {
+  EXPECT_THAT(Errors("name: a\ncommand: [x]\nsecrets: [WANDB_API_KEY]\nenv: {EOS_TOKEN: </s>}\n"),
+              testing::IsEmpty());
+  EXPECT_THAT(Errors("name: a\ncommand: [x]\nenv: {HF_TOKEN: hf_0123456789}\n"),
+              ElementsAre(testing::AllOf(HasSubstr("job.yaml:3:"), HasSubstr("secrets: [HF_TOKEN]"),
+                                         testing::Not(HasSubstr("hf_0123456789")))));
+  EXPECT_THAT(Errors("name: a\ncommand: [x]\nsecrets: [../../etc/shadow]\n"),
+              ElementsAre(HasSubstr("an entry must match")));
+  EXPECT_THAT(Errors("name: a\ncommand: [x]\nsecrets: [A, A]\n"), ElementsAre(HasSubstr("twice")));
+  EXPECT_THAT(Errors("name: a\ncommand: [x]\nsecrets: [RANK]\n"),
+              ElementsAre(HasSubstr("the worker sets")));
+  EXPECT_THAT(Errors("name: a\ncommand: [x]\nsecrets: [A]\nenv: {A: b}\n"),
+              ElementsAre(HasSubstr("keep one of them")));
+}
+
 TEST(JobSpecLoaderTest, RefusesWhatIsNoJobFile) {
   EXPECT_THAT(Errors(""), ElementsAre("job.yaml: is empty"));
   EXPECT_THAT(Errors("- a\n"), ElementsAre(HasSubstr("must be a mapping")));

@@ -44,6 +44,15 @@ void AddSlot(v1::Inventory& inventory, v1::DeviceKind kind, const std::string& u
   slot.set_uuid(uuid);
 }
 
+TEST(RankLaunchTest, SecretsAreVariablesButNeverTheContract) {
+  const v1::StartAttempt command = Command();
+  LaunchSite site = Site();
+  site.secrets = {{"WANDB_API_KEY", "k"}, {"TRAINYARD_SPEC", "/etc/passwd"}};
+  const RankLaunch launch = MakeRankLaunch(command, command.ranks(1), site);
+  EXPECT_EQ(launch.environment.at("WANDB_API_KEY"), "k");
+  EXPECT_EQ(launch.environment.at("TRAINYARD_SPEC"), "/data/rank3/spec.json");
+}
+
 TEST(RankLaunchTest, SetsTheWholeContract) {
   const v1::StartAttempt command = Command();
   const RankLaunch launch = MakeRankLaunch(command, command.ranks(1), Site());
