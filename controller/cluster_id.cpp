@@ -1,15 +1,13 @@
 #include "controller/cluster_id.h"
 
-#include <fcntl.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <fstream>
+#include <algorithm>
 #include <random>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
@@ -17,17 +15,8 @@ namespace {
 
 constexpr std::size_t kIdDigits = 32;
 
-absl::Status WriteDurably(const std::string& path, const std::string& text) {
-  const std::string temporary = path + ".new";
-  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot create ", temporary));
-  const bool written =
-      write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && fsync(fd) == 0;
-  const int error = errno;
-  close(fd);
-  if (!written) return absl::ErrnoToStatus(error, absl::StrCat("cannot write ", temporary));
-  if (std::rename(temporary.c_str(), path.c_str()) == 0) return absl::OkStatus();
-  return absl::ErrnoToStatus(errno, absl::StrCat("cannot rename ", temporary));
+bool IsClusterId(const std::string& text) {
+  return text.size() == kIdDigits && std::all_of(text.begin(), text.end(), absl::ascii_isxdigit);
 }
 
 }  // namespace
@@ -51,12 +40,21 @@ int64_t RendezvousOffset(const std::string& cluster_id) {
 
 absl::StatusOr<std::string> LoadClusterId(const std::string& directory, bool fresh) {
   const std::string path = directory + "/cluster_id";
-  std::string id;
-  std::ifstream(path) >> id;
-  if (id.size() == kIdDigits && !fresh) return id;
-  id = NewClusterId();
-  TRAINYARD_RETURN_IF_ERROR(WriteDurably(path, id + "\n"));
-  return id;
+  if (fresh) {
+    const std::string id = NewClusterId();
+    TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(path, id + "\n"));
+    return id;
+  }
+  const auto text = ReadSmallFile(path);
+  if (text.ok()) {
+    const std::string id(absl::StripAsciiWhitespace(*text));
+    if (IsClusterId(id)) return id;
+  }
+  return absl::DataLossError(absl::StrCat(
+      path,
+      " is missing or damaged, though the event log holds jobs. A new one would make every worker "
+      "refuse this controller and lose what runs: copy the file `cluster_id` from a worker's data "
+      "directory or from a backup to that place"));
 }
 
 }  // namespace trainyard::controller

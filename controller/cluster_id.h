@@ -16,8 +16,9 @@ std::string NewClusterId();
 // same for the same id, and spread evenly over ids.
 int64_t RendezvousOffset(const std::string& cluster_id);
 
-// The id kept in `directory`/cluster_id. A new one is made when there is none, and when `fresh`: an
-// empty event log numbers its jobs from 1 again, so it is another cluster.
+// The id kept in `directory`/cluster_id. With `fresh` a new one is made: an empty event log numbers
+// its jobs from 1 again, so it is another cluster. DATA_LOSS when it is not fresh and the file is
+// missing or damaged: all workers would refuse a controller of another id.
 absl::StatusOr<std::string> LoadClusterId(const std::string& directory, bool fresh);
 
 }  // namespace trainyard::controller

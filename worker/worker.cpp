@@ -22,7 +22,7 @@
 #include "worker/device/route_address.h"
 #include "worker/metrics/metrics_server.h"
 #include "worker/output_keeper.h"
-#include "worker/process/atomic_file.h"
+#include "proto/support/durable_file.h"
 #include "worker/process/rank_files.h"
 #include "worker/rpc/attach_stream.h"
 #include "worker/rpc/uplink.h"

@@ -1,5 +1,6 @@
 #include "controller/cluster_id.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -19,13 +20,15 @@ TEST(ClusterIdTest, StaysUnlessTheLogIsEmpty) {
   EXPECT_NE(LoadClusterId(directory.path(), true).value(), *first);
 }
 
-TEST(ClusterIdTest, MakesANewOneOfADamagedFile) {
+TEST(ClusterIdTest, IsNeverMadeAnewForALogWithJobs) {
   const TemporaryDirectory directory;
-  std::ofstream(directory.File("cluster_id")) << "torn";
-  const auto id = LoadClusterId(directory.path(), false);
-  ASSERT_TRUE(id.ok());
-  EXPECT_EQ(id->size(), 32u);
-  EXPECT_EQ(LoadClusterId(directory.path(), false).value(), *id);
+  EXPECT_EQ(LoadClusterId(directory.path(), false).status().code(), absl::StatusCode::kDataLoss);
+  for (const std::string text : {"torn", "0123456789abcdef0123456789abcde!"}) {
+    std::ofstream(directory.File("cluster_id"), std::ios::trunc) << text;
+    const auto id = LoadClusterId(directory.path(), false);
+    EXPECT_EQ(id.status().code(), absl::StatusCode::kDataLoss);
+    EXPECT_THAT(id.status().message(), testing::HasSubstr("worker's data directory"));
+  }
 }
 
 TEST(ClusterIdTest, SpreadsClustersOverTheRendezvousPorts) {

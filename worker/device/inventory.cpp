@@ -15,7 +15,7 @@
 #include "absl/strings/strip.h"
 #include "proto/support/status_macros.h"
 #include "worker/device/nvml.h"
-#include "worker/process/atomic_file.h"
+#include "proto/support/durable_file.h"
 #include "worker/process/utf8_text.h"
 
 namespace trainyard::worker {

@@ -13,7 +13,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "proto/support/status_macros.h"
-#include "worker/process/unique_fd.h"
+#include "proto/support/unique_fd.h"
 
 namespace trainyard::worker {
 namespace {

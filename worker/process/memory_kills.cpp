@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "worker/process/atomic_file.h"
+#include "proto/support/durable_file.h"
 
 namespace trainyard::worker {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "worker/process/rank_files.h"
-#include "worker/process/unique_fd.h"
+#include "proto/support/unique_fd.h"
 
 namespace trainyard::worker {
 

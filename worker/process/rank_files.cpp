@@ -6,7 +6,7 @@
 #include "nlohmann/json.hpp"
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
-#include "worker/process/atomic_file.h"
+#include "proto/support/durable_file.h"
 
 namespace trainyard::worker {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/support/status_macros.h"
-#include "worker/process/atomic_file.h"
+#include "proto/support/durable_file.h"
 #include "worker/process/rank_process.h"
 #include "worker/process/shim_protocol.h"
 #include "worker/process/utf8_text.h"

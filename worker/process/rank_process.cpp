@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/support/status_macros.h"
-#include "worker/process/atomic_file.h"
+#include "proto/support/durable_file.h"
 #include "worker/process/process_table.h"
 
 namespace trainyard::worker {

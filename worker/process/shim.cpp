@@ -17,13 +17,13 @@
 #include "proto/support/clock.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
-#include "worker/process/atomic_file.h"
+#include "proto/support/durable_file.h"
 #include "worker/process/memory_kills.h"
 #include "worker/process/process_table.h"
 #include "worker/process/rank_child.h"
 #include "worker/process/rank_files.h"
 #include "worker/process/shim_protocol.h"
-#include "worker/process/unique_fd.h"
+#include "proto/support/unique_fd.h"
 
 namespace trainyard::worker {
 namespace {

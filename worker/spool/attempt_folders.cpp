@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
-#include "worker/process/atomic_file.h"
+#include "proto/support/durable_file.h"
 #include "worker/spool/data_dir.h"
 
 namespace trainyard::worker {

@@ -15,7 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "proto/support/status_macros.h"
-#include "worker/process/atomic_file.h"
+#include "proto/support/durable_file.h"
 
 namespace trainyard::worker {
 namespace {

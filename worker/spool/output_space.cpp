@@ -8,8 +8,8 @@
 #include <cerrno>
 
 #include "absl/strings/str_cat.h"
-#include "worker/process/atomic_file.h"
-#include "worker/process/unique_fd.h"
+#include "proto/support/durable_file.h"
+#include "proto/support/unique_fd.h"
 
 namespace trainyard::worker {
 namespace {

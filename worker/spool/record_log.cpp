@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/support/status_macros.h"
-#include "worker/process/atomic_file.h"
+#include "proto/support/durable_file.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -79,15 +79,6 @@ absl::StatusOr<std::string> ReadAll(int fd, const std::string& path) {
   }
 }
 
-// A new file's name is durable only with its directory.
-absl::Status SyncDirectoryOf(const std::string& path) {
-  const std::string directory = path.substr(0, path.rfind('/') + 1);
-  const UniqueFd fd(
-      open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd.valid() || fsync(fd.get()) != 0) return ErrnoStatus(errno, "cannot sync", directory);
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<RecordLog>> RecordLog::Open(const std::string& path) {
@@ -101,6 +92,7 @@ absl::StatusOr<std::unique_ptr<RecordLog>> RecordLog::Open(const std::string& pa
   if (log->dropped_bytes_ > 0 && ftruncate(log->fd_.get(), log->size_bytes_) != 0) {
     return ErrnoStatus(errno, "cannot repair", path);
   }
+  // A new file's name is durable only with its directory.
   if (text.empty()) TRAINYARD_RETURN_IF_ERROR(SyncDirectoryOf(path));
   return log;
 }

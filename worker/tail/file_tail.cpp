@@ -12,8 +12,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/support/status_macros.h"
-#include "worker/process/atomic_file.h"
-#include "worker/process/unique_fd.h"
+#include "proto/support/durable_file.h"
+#include "proto/support/unique_fd.h"
 
 namespace trainyard::worker {
 namespace {

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "worker/process/atomic_file.h"
+#include "proto/support/durable_file.h"
 #include "worker/process/process_table.h"
 
 namespace trainyard::worker {
@@ -24,17 +24,6 @@ bool AwaitReadable(int fd) {
 }
 
 }  // namespace
-
-TemporaryDirectory::TemporaryDirectory() {
-  std::string name = testing::TempDir() + "trainyard_XXXXXX";
-  if (mkdtemp(name.data()) == nullptr) abort();
-  path_ = name;
-}
-
-TemporaryDirectory::~TemporaryDirectory() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
 
 void RankTest::SetUp() {
   ASSERT_EQ(mkfifo(File("word").c_str(), 0600), 0);

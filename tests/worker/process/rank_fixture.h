@@ -7,24 +7,10 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "tests/fakes/temporary_directory.h"
 #include "worker/process/rank_process.h"
 
 namespace trainyard::worker {
-
-// A fresh directory that is removed with all it holds.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory();
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  ~TemporaryDirectory();
-
-  const std::string& path() const { return path_; }
-  std::string File(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 // Starts ranks through the real shim. Whatever a test leaves running is killed at its end.
 class RankTest : public testing::Test {

@@ -13,7 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "tests/worker/process/rank_fixture.h"
-#include "worker/process/atomic_file.h"
+#include "proto/support/durable_file.h"
 #include "worker/process/process_table.h"
 
 namespace trainyard::worker {

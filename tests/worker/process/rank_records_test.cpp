@@ -7,8 +7,8 @@
 #include <random>
 
 #include "gmock/gmock.h"
+#include "proto/support/durable_file.h"
 #include "tests/worker/process/rank_fixture.h"
-#include "worker/process/atomic_file.h"
 #include "worker/process/memory_kills.h"
 #include "worker/process/process_table.h"
 #include "worker/process/rank_files.h"
@@ -18,32 +18,6 @@ namespace trainyard::worker {
 namespace {
 
 using testing::HasSubstr;
-
-TEST(AtomicFileTest, ReplacesTheWholeFile) {
-  const TemporaryDirectory directory;
-  const std::string path = directory.File("record");
-  ASSERT_TRUE(WriteFileAtomically(path, "a longer text").ok());
-  ASSERT_TRUE(WriteFileAtomically(path, "short").ok());
-  EXPECT_EQ(ReadSmallFile(path).value(), "short");
-  EXPECT_NE(access((path + ".tmp").c_str(), F_OK), 0);
-}
-
-TEST(AtomicFileTest, ReservedSpaceIsNotPartOfTheText) {
-  const TemporaryDirectory directory;
-  const std::string path = directory.File("record");
-  ASSERT_TRUE(ReserveAtomicFile(path, 4096).ok());
-  EXPECT_EQ(ReadSmallFile(path).status().code(), absl::StatusCode::kNotFound);
-  ASSERT_TRUE(WriteFileAtomically(path, "text").ok());
-  EXPECT_EQ(ReadSmallFile(path).value(), "text");
-}
-
-TEST(AtomicFileTest, ErrorsNameThePathAndTheCause) {
-  const absl::Status status = WriteFileAtomically("/no/such/dir/record", "text");
-  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("/no/such/dir/record"));
-  EXPECT_EQ(ReadSmallFile("/proc/self/status", 10).status().code(),
-            absl::StatusCode::kResourceExhausted);
-}
 
 TEST(RankFilesTest, CommandComesBackAsItWas) {
   const TemporaryDirectory directory;

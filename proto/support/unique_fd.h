@@ -1,12 +1,12 @@
 // A file descriptor with one owner.
-#ifndef TRAINYARD_WORKER_PROCESS_UNIQUE_FD_H_
-#define TRAINYARD_WORKER_PROCESS_UNIQUE_FD_H_
+#ifndef TRAINYARD_PROTO_SUPPORT_UNIQUE_FD_H_
+#define TRAINYARD_PROTO_SUPPORT_UNIQUE_FD_H_
 
 #include <unistd.h>
 
 #include <utility>
 
-namespace trainyard::worker {
+namespace trainyard {
 
 // Closes its descriptor when it goes. -1 means none.
 class UniqueFd {
@@ -32,6 +32,6 @@ class UniqueFd {
   int fd_ = -1;
 };
 
-}  // namespace trainyard::worker
+}  // namespace trainyard
 
-#endif  // TRAINYARD_WORKER_PROCESS_UNIQUE_FD_H_
+#endif  // TRAINYARD_PROTO_SUPPORT_UNIQUE_FD_H_

@@ -1,4 +1,4 @@
-#include "worker/process/atomic_file.h"
+#include "proto/support/durable_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -9,9 +9,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/support/status_macros.h"
-#include "worker/process/unique_fd.h"
+#include "proto/support/unique_fd.h"
 
-namespace trainyard::worker {
+namespace trainyard {
 namespace {
 
 std::string TemporaryPath(const std::string& path) { return path + ".tmp"; }
@@ -27,7 +27,12 @@ absl::Status WriteAll(int fd, std::string_view text, const std::string& path) {
   return absl::OkStatus();
 }
 
-// A rename is durable only once its directory is.
+}  // namespace
+
+absl::Status ErrnoStatus(int error, absl::string_view what, absl::string_view subject) {
+  return absl::ErrnoToStatus(error, absl::StrCat(what, " ", subject));
+}
+
 absl::Status SyncDirectoryOf(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
@@ -35,12 +40,6 @@ absl::Status SyncDirectoryOf(const std::string& path) {
   if (!fd.valid()) return ErrnoStatus(errno, "cannot open directory", directory);
   if (fsync(fd.get()) != 0) return ErrnoStatus(errno, "cannot sync directory", directory);
   return absl::OkStatus();
-}
-
-}  // namespace
-
-absl::Status ErrnoStatus(int error, absl::string_view what, absl::string_view subject) {
-  return absl::ErrnoToStatus(error, absl::StrCat(what, " ", subject));
 }
 
 absl::Status WriteFileAtomically(const std::string& path, std::string_view text) {
@@ -90,4 +89,4 @@ absl::StatusOr<std::string> ReadSmallFile(const std::string& path, std::size_t m
   }
 }
 
-}  // namespace trainyard::worker
+}  // namespace trainyard
