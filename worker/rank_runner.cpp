@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
 #include "spdlog/spdlog.h"
-#include "worker/process/atomic_file.h"
 #include "worker/spool/data_dir.h"
 
 namespace trainyard::worker {
@@ -17,17 +17,16 @@ namespace {
 
 namespace asio = boost::asio;
 
+constexpr int kDirectoryThreads = 4;
+
 std::string Name(const RankKey& key) {
   return absl::StrCat("job ", key.attempt.job_id, " attempt ", key.attempt.epoch, " rank ",
                       key.rank);
 }
 
-absl::Status PrepareAndLaunch(const RankLauncher& launcher, const LaunchFiles& files,
-                              RankLaunch launch) {
+absl::Status WriteAndLaunch(const RankLauncher& launcher, const LaunchFiles& files,
+                            RankLaunch launch) {
   TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(files.spec_path, files.spec_json));
-  if (!files.checkpoint_dir.empty()) {
-    TRAINYARD_RETURN_IF_ERROR(MakeDirectories(files.checkpoint_dir));
-  }
   return launcher.Launch(files.rank_dir,
                          {.argv = std::move(launch.argv),
                           .environment = std::move(launch.environment),
@@ -52,23 +51,41 @@ absl::StatusOr<RankObservation> ObserveNow(const std::string& rank_dir) {
 
 }  // namespace
 
-RankRunner::RankRunner(asio::io_context& loop, std::string shim_program, Handler handler)
+RankRunner::RankRunner(asio::io_context& loop, std::string shim_program, Handler handler,
+                       MakeDirectory make_directory)
     : loop_(loop),
       launcher_(std::move(shim_program)),
       handler_(std::move(handler)),
+      make_directory_(std::move(make_directory)),
       self_(std::make_shared<RankRunner*>(this)),
-      helper_(1) {}
+      helper_(1),
+      directories_(kDirectoryThreads) {}
 
 RankRunner::~RankRunner() {
   self_.reset();
+  directories_.join();
   helper_.join();
 }
 
 void RankRunner::Launch(const RankKey& key, LaunchFiles files, RankLaunch launch) {
+  if (files.checkpoint_dir.empty()) return LaunchPrepared(key, std::move(files), std::move(launch));
+  asio::post(directories_, [this, weak = std::weak_ptr(self_), key, files = std::move(files),
+                            launch = std::move(launch)]() mutable {
+    absl::Status status = make_directory_(files.checkpoint_dir);
+    asio::post(loop_, [this, weak, key, files = std::move(files), launch = std::move(launch),
+                       status = std::move(status)]() mutable {
+      if (weak.expired()) return;
+      if (!status.ok()) return handler_.on_launch_failed(key, status);
+      LaunchPrepared(key, std::move(files), std::move(launch));
+    });
+  });
+}
+
+void RankRunner::LaunchPrepared(const RankKey& key, LaunchFiles files, RankLaunch launch) {
   asio::post(helper_, [this, weak = std::weak_ptr(self_), key, files = std::move(files),
                        launch = std::move(launch)]() mutable {
     const std::string rank_dir = files.rank_dir;
-    absl::Status status = PrepareAndLaunch(launcher_, files, std::move(launch));
+    absl::Status status = WriteAndLaunch(launcher_, files, std::move(launch));
     asio::post(loop_, [this, weak, key, rank_dir, status = std::move(status)] {
       if (weak.expired()) return;
       if (!MayRun(status)) {

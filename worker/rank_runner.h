@@ -1,5 +1,5 @@
-// Starts, signals and observes ranks on a helper thread, so that the loop never waits for a
-// process.
+// Starts, signals and observes ranks on helper threads, so that the loop never waits for a process
+// or a file server.
 #ifndef TRAINYARD_WORKER_RANK_RUNNER_H_
 #define TRAINYARD_WORKER_RANK_RUNNER_H_
 
@@ -8,6 +8,7 @@
 #include <boost/asio/thread_pool.hpp>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 
@@ -16,6 +17,7 @@
 #include "worker/core/attempts.h"
 #include "worker/core/rank_launch.h"
 #include "worker/process/rank_process.h"
+#include "worker/spool/data_dir.h"
 
 namespace trainyard::worker {
 
@@ -45,8 +47,12 @@ class RankRunner {
     std::function<void(const RankKey&, const RankObservation&)> on_observed;
   };
 
+  // Makes a directory with its parents; may hang as long as a file server does. Any thread.
+  using MakeDirectory = std::function<absl::Status(const std::string&)>;
+
   // `shim_program` is the worker's own binary.
-  RankRunner(boost::asio::io_context& loop, std::string shim_program, Handler handler);
+  RankRunner(boost::asio::io_context& loop, std::string shim_program, Handler handler,
+             MakeDirectory make_directory = MakeDirectories);
   // Waits for what is under way; calls nothing of the handler.
   ~RankRunner();
 
@@ -56,6 +62,7 @@ class RankRunner {
   void Observe(const RankKey& key, const std::string& rank_dir);
 
  private:
+  void LaunchPrepared(const RankKey& key, LaunchFiles files, RankLaunch launch);
   void Observed(const RankKey& key, const std::string& rank_dir,
                 const absl::StatusOr<RankObservation>& observation);
   void Watch(const RankKey& key, const std::string& rank_dir);
@@ -63,6 +70,7 @@ class RankRunner {
   boost::asio::io_context& loop_;
   const RankLauncher launcher_;
   const Handler handler_;
+  const MakeDirectory make_directory_;
   // Observations under way, so that a slow disk does not pile them up.
   std::set<RankKey> observing_;
   std::map<RankKey, boost::asio::posix::stream_descriptor> watches_;
@@ -71,6 +79,9 @@ class RankRunner {
   // One thread: calls for one rank directory must not overlap, and a signal must not overtake a
   // launch.
   boost::asio::thread_pool helper_;
+  // Checkpoints lie on shared storage: where it hangs, it must not keep other jobs of this node
+  // from being signalled and observed. Few threads, so that it holds up the starts of few.
+  boost::asio::thread_pool directories_;
 };
 
 }  // namespace trainyard::worker
