@@ -32,6 +32,7 @@ namespace trainyard::controller {
 namespace {
 
 constexpr int kReaderThreads = 4;
+constexpr int kSearchThreads = 2;
 constexpr int kReaderQueue = 1000;
 // What calls get to end by themselves when the controller goes down.
 constexpr std::chrono::seconds kCallGrace{2};
@@ -142,6 +143,7 @@ struct Controller::Parts {
             *stores.metrics,
             *stores.logs,
             readers,
+            searchers,
             shutdown,
             health,
             [this](const JobEntry& entry, const ClusterView& view) {
@@ -177,6 +179,7 @@ struct Controller::Parts {
   StorageHealth health;
   ShutdownSignal shutdown;
   ReaderPool readers{kReaderThreads, kReaderQueue};
+  ReaderPool searchers{kSearchThreads, kReaderQueue};
   std::unique_ptr<Loop> loop;
   MetricsExporter exporter;
   const Api api;
@@ -282,6 +285,7 @@ void Controller::Stop() {
     parts_->listening.server->Wait();
   }
   if (parts_->dashboard != nullptr) parts_->dashboard->Stop();
+  parts_->searchers.Join();
   parts_->readers.Join();
   parts_->ingest.Stop();
   parts_->loop->Stop();

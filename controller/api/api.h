@@ -29,6 +29,8 @@ struct Api {
   MetricStore& metrics;
   LogStore& logs;
   ReaderPool& readers;
+  // For what reads a log from end to end, which may take minutes.
+  ReaderPool& searchers;
   const ShutdownSignal& shutdown;
   const StorageHealth& storage;
   OutputComplete output_complete;

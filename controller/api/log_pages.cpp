@@ -115,6 +115,10 @@ absl::StatusOr<v1::ReadLogPageResponse> ReadPage(const Api& api, const LogPageQu
 
 }  // namespace
 
+ReaderPool& PoolFor(const Api& api, const LogQuery& query) {
+  return query.grep.empty() ? api.readers : api.searchers;
+}
+
 absl::StatusOr<LogQuery> ToLogQuery(const v1::Job& job, const std::vector<int>& ranks,
                                     int64_t epoch, const std::string& grep) {
   if (ranks.size() > kMaxRanks) {
@@ -144,7 +148,8 @@ void verbs::ReadLogPage(const Api& api, v1::ReadLogPageRequest request,
         if (!query.ok()) return reply(query.status());
         const bool ended = HasEnded((*entry)->job.state());
         const bool complete = ended && api.output_complete(**entry, view);
-        const bool queued = api.readers.TryPost([&api, query = *std::move(query), complete, reply] {
+        ReaderPool& pool = PoolFor(api, query->lines);
+        const bool queued = pool.TryPost([&api, query = *std::move(query), complete, reply] {
           auto response = ReadPage(api, query, complete);
           if (response.ok()) response->set_complete(complete && response->at_end());
           reply(std::move(response));

@@ -14,6 +14,9 @@ void ReadLogPage(const Api& api, v1::ReadLogPageRequest request,
 
 }  // namespace verbs
 
+// The threads on which a query runs: a search may take minutes and must not hold up what is short.
+ReaderPool& PoolFor(const Api& api, const LogQuery& query);
+
 // Which lines a request wants: INVALID_ARGUMENT, NOT_FOUND (no such attempt or rank).
 absl::StatusOr<LogQuery> ToLogQuery(const v1::Job& job, const std::vector<int>& ranks,
                                     int64_t epoch, const std::string& grep);

@@ -1,5 +1,6 @@
 #include "controller/rpc/log_service.h"
 
+#include <atomic>
 #include <mutex>
 #include <utility>
 
@@ -68,6 +69,7 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
   absl::Status Resolve(const v1::ReadLogsRequest& request, const ClusterView& view) {
     TRAINYARD_ASSIGN_OR_RETURN(const JobEntry* entry, FindNamedJob(view, request.job()));
     TRAINYARD_ASSIGN_OR_RETURN(query_, ToQuery(request, entry->job));
+    query_.abandoned = &abandoned_;
     follow_ = request.follow();
     return absl::OkStatus();
   }
@@ -104,7 +106,7 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
   // With mutex_ held.
   void QueueRead() {
     busy_ = true;
-    api_.readers.Post([self = shared_from_this()] { self->ReadChunk(); });
+    PoolFor(api_, query_).Post([self = shared_from_this()] { self->ReadChunk(); });
   }
 
   // Reader thread; nobody else touches query_, cursor_ and message_ while busy_.
@@ -146,6 +148,7 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
   // With mutex_ held.
   void EndLocked(const absl::Status& status) {
     if (reactor_ == nullptr) return;
+    abandoned_ = true;
     std::exchange(reactor_, nullptr)->Finish(ToGrpc(status));
   }
 
@@ -153,6 +156,8 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
   LogQuery query_;
   bool follow_ = false;
   LogCursor cursor_;
+  // Once the reader is gone or has been answered: a search of a large log ends soon then.
+  std::atomic<bool> abandoned_ = false;
   std::shared_ptr<LogFollowers::Callback> following_;
 
   std::mutex mutex_;

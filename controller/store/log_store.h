@@ -2,6 +2,7 @@
 #ifndef TRAINYARD_CONTROLLER_STORE_LOG_STORE_H_
 #define TRAINYARD_CONTROLLER_STORE_LOG_STORE_H_
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -34,6 +35,9 @@ struct LogQuery {
   std::string grep;
   // Only the last lines that match; 0 means all.
   int64_t tail = 0;
+  // When it becomes true nobody waits for the answer: the scan ends with CANCELLED at its next
+  // segment. Must outlive the call; may be null.
+  const std::atomic<bool>* abandoned = nullptr;
 };
 
 // Where a follower stands: bytes of each stream that it has been given as whole lines.

@@ -62,10 +62,13 @@ absl::StatusOr<LogSegment> ReadSegment(const SqliteQuery& query, int64_t stream_
 
 class SqliteSegmentSource : public SegmentSource {
  public:
-  SqliteSegmentSource(SqliteDatabase& database, int64_t stream_id)
-      : database_(database), stream_id_(stream_id) {}
+  SqliteSegmentSource(SqliteDatabase& database, int64_t stream_id, const LogQuery& query)
+      : database_(database), stream_id_(stream_id), abandoned_(query.abandoned) {}
 
   absl::StatusOr<std::optional<LogSegment>> SegmentAt(int64_t offset) const override {
+    if (abandoned_ != nullptr && abandoned_->load()) {
+      return absl::CancelledError("nobody waits for these lines any more");
+    }
     TRAINYARD_ASSIGN_OR_RETURN(
         SqliteQuery query,
         database_.Query("SELECT begin_offset, length, block FROM segment WHERE stream_id = ? AND "
@@ -104,6 +107,7 @@ class SqliteSegmentSource : public SegmentSource {
  private:
   SqliteDatabase& database_;
   const int64_t stream_id_;
+  const std::atomic<bool>* abandoned_;
 };
 
 absl::StatusOr<StreamRow> FindStream(SqliteDatabase& database, const StreamKey& key) {
@@ -227,8 +231,8 @@ absl::StatusOr<std::vector<LogStream>> FindStreams(SqliteDatabase& database,
     const StreamKey key{log_query.job_id, query.Int64(1), static_cast<int>(query.Int64(2)),
                         v1::STREAM_KIND_LOG};
     if (!Wants(log_query, key)) continue;
-    streams.push_back(
-        {key, query.Int64(3), std::make_unique<SqliteSegmentSource>(database, query.Int64(0))});
+    streams.push_back({key, query.Int64(3),
+                       std::make_unique<SqliteSegmentSource>(database, query.Int64(0), log_query)});
   }
 }
 

@@ -159,6 +159,22 @@ TEST_F(SqliteLogStoreFileTest, TailReadsOnlyTheEnd) {
   EXPECT_THAT(std::string(status.message()), testing::HasSubstr("segment at byte 0"));
 }
 
+TEST_F(SqliteLogStoreFileTest, SearchEndsOnceItsReaderIsGone) {
+  Fill(100'000);
+  std::atomic<bool> abandoned = false;
+  LogQuery query{.job_id = 1, .abandoned = &abandoned};
+  LogCursor cursor;
+  int chunks = 0;
+  const absl::Status status =
+      OpenLogStore(path_)->Read(query, false, cursor, [&](std::vector<v1::LogLine>) {
+        ++chunks;
+        abandoned = true;
+        return true;
+      });
+  EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(chunks, 1);
+}
+
 TEST_F(SqliteLogStoreFileTest, FindsMissingAndMisplacedSegments) {
   Fill(100'000);
   ASSERT_TRUE(Change("UPDATE segment SET block = (SELECT block FROM segment WHERE "
