@@ -106,7 +106,14 @@ absl::Status SqliteEventLog::WriteSnapshot(const v1::Snapshot& snapshot) {
                                                    " but the log ends at ", last_sequence_));
   }
   const auto sequence = static_cast<int64_t>(snapshot.last_sequence());
-  const std::string payload = snapshot.SerializeAsString();
+  // Beyond 2 GiB a message has no bytes: what stands there must not be replaced by nothing.
+  std::string payload;
+  if (!snapshot.SerializeToString(&payload)) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the snapshot at event ", sequence, " takes ", snapshot.ByteSizeLong(),
+                     " bytes; the store holds at most 2 GiB. All events are kept; a restart takes "
+                     "longer"));
+  }
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
   TRAINYARD_RETURN_IF_ERROR(writer_->Run("DELETE FROM snapshot"));
   TRAINYARD_RETURN_IF_ERROR(
@@ -125,7 +132,8 @@ absl::Status SqliteEventLog::ReadSnapshot(Recovery& recovery) {
   const std::string_view payload = query.Bytes(1);
   v1::Snapshot& snapshot = recovery.snapshot.emplace();
   if (PayloadChecksum(payload, sequence) != query.Int64(2) ||
-      !snapshot.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
+      !snapshot.ParseFromArray(payload.data(), static_cast<int>(payload.size())) ||
+      static_cast<int64_t>(snapshot.last_sequence()) != sequence) {
     return Damaged(writer_->path(),
                    absl::StrCat("the snapshot at event ", sequence, " is damaged"));
   }
