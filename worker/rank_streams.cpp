@@ -13,6 +13,7 @@
 #include "worker/spool/attempt_folders.h"
 #include "worker/spool/output_space.h"
 #include "worker/tail/file_tail.h"
+#include "worker/tail/telemetry_limits.h"
 #include "worker/tail/telemetry_tail.h"
 
 namespace trainyard::worker {
@@ -108,6 +109,7 @@ class TelemetrySource : public FileSource {
     if (!batch.ok()) Complain(batch.status());
     if (!batch.ok() || batch->end_offset() == offset) return std::nullopt;
     DropRankRecords(*batch);
+    limits_.Apply(*batch);
     batch->set_begin_offset(offset);
     const bool is_quiet = batch->records().empty() && batch->bad_lines() == 0;
     if (is_quiet && !position.ended && batch->end_offset() - offset < kQuietBytes) {
@@ -130,6 +132,7 @@ class TelemetrySource : public FileSource {
   }
 
   const std::shared_ptr<const LogParser> parser_;
+  TelemetryLimits limits_;
   // Bytes in which there was nothing to send; they are not read again.
   int64_t quiet_from_ = 0;
   int64_t quiet_until_ = 0;

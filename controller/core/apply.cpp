@@ -11,6 +11,8 @@
 namespace trainyard::controller {
 namespace {
 
+constexpr int kMaxCheckpointsListed = 1000;
+
 JobEntry& EntryOf(int64_t job_id, ClusterState& state) {
   const auto found = state.jobs.find(job_id);
   Require(found != state.jobs.end(), absl::StrCat("no job ", job_id));
@@ -217,6 +219,8 @@ void ApplyKind(const v1::CheckpointPublished& published, const v1::Event&, Clust
                             [&](const auto& old) { return old.path() == checkpoint.path(); }),
              kept.end());
   *job.add_checkpoints() = checkpoint;
+  // A job that never says that it deletes any must not grow without end; restarts need the newest.
+  if (kept.size() > kMaxCheckpointsListed) kept.erase(kept.begin());
   v1::Attempt* attempt = FindAttempt(checkpoint.epoch(), job);
   if (attempt != nullptr) {
     attempt->set_last_step(std::max(attempt->last_step(), checkpoint.step()));

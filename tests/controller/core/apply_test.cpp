@@ -112,6 +112,17 @@ TEST(ApplyTest, RewrittenCheckpointDirectoryIsOneCheckpoint) {
   EXPECT_EQ(cluster.Job(job).checkpoints(0).epoch(), 2);
 }
 
+TEST(ApplyTest, ListsTheNewestThousandCheckpoints) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  for (int step = 1; step <= 1001; ++step) cluster.Publish(job, step);
+  ASSERT_EQ(cluster.Job(job).checkpoints_size(), 1000);
+  EXPECT_EQ(cluster.Job(job).checkpoints(0).step(), 2);
+  EXPECT_EQ(cluster.Job(job).checkpoints(999).step(), 1001);
+}
+
 TEST(ApplyDeathTest, EventThatBreaksTheStateMachineEndsTheProcess) {
   TestCluster cluster;
   cluster.AddNode("a", 1);

@@ -2,33 +2,25 @@
 #ifndef TRAINYARD_TESTS_WORKER_TAIL_GROWING_FILE_H_
 #define TRAINYARD_TESTS_WORKER_TAIL_GROWING_FILE_H_
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
-#include "gtest/gtest.h"
+#include "tests/fakes/temporary_directory.h"
 
 namespace trainyard::worker {
 
 class GrowingFile {
  public:
-  GrowingFile() : directory_(testing::TempDir() + "trainyard_XXXXXX") {
-    if (mkdtemp(directory_.data()) == nullptr) abort();
-  }
-  GrowingFile(const GrowingFile&) = delete;
-  GrowingFile& operator=(const GrowingFile&) = delete;
-  ~GrowingFile() { std::filesystem::remove_all(directory_); }
-
-  std::string path() const { return directory_ + "/file"; }
-  const std::string& directory() const { return directory_; }
+  std::string path() const { return directory_.File("file"); }
+  const std::string& directory() const { return directory_.path(); }
   void Append(const std::string& text) const {
     std::ofstream(path(), std::ios::app | std::ios::binary) << text;
   }
   void Cut(std::size_t bytes) const { std::filesystem::resize_file(path(), bytes); }
 
  private:
-  std::string directory_;
+  TemporaryDirectory directory_;
 };
 
 }  // namespace trainyard::worker

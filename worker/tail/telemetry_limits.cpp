@@ -1,0 +1,70 @@
+#include "worker/tail/telemetry_limits.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace trainyard::worker {
+namespace {
+
+void AddAlert(const std::string& code, const std::string& message, v1::TelemetryBatch& batch) {
+  const int64_t time_ms =
+      batch.records().empty() ? 0 : batch.records(batch.records_size() - 1).time_ms();
+  v1::TelemetryRecord& record = *batch.add_records();
+  record.set_time_ms(time_ms);
+  record.mutable_alert()->set_code(code);
+  record.mutable_alert()->set_message(message);
+}
+
+}  // namespace
+
+void TelemetryLimits::LimitSeries(v1::TelemetryBatch& batch) {
+  const bool was_full = series_full_;
+  for (v1::TelemetryRecord& record : *batch.mutable_records()) {
+    if (!record.has_metrics()) continue;
+    auto& values = *record.mutable_metrics()->mutable_values();
+    for (auto value = values.begin(); value != values.end();) {
+      if (series_.contains(value->first)) {
+        ++value;
+      } else if (series_.size() < kMaxSeriesOfRank) {
+        series_.insert(value->first);
+        ++value;
+      } else {
+        series_full_ = true;
+        value = values.erase(value);
+      }
+    }
+  }
+  if (was_full || !series_full_) return;
+  AddAlert(
+      "too_many_metrics",
+      absl::StrCat("the rank writes more than ", kMaxSeriesOfRank,
+                   " different metrics; further ones are not kept. A name that holds a step or "
+                   "a sample makes a new metric each time"),
+      batch);
+}
+
+void TelemetryLimits::LimitAlerts(v1::TelemetryBatch& batch) {
+  const auto is_alert = [](const v1::TelemetryRecord& record) { return record.has_alert(); };
+  auto& records = *batch.mutable_records();
+  if (batch.begin_offset() >= alerts_closed_at_) {
+    records.erase(std::remove_if(records.begin(), records.end(), is_alert), records.end());
+    return;
+  }
+  if (batch.end_offset() <= counted_until_) return;
+  counted_until_ = batch.end_offset();
+  alerts_ += static_cast<int>(std::count_if(records.begin(), records.end(), is_alert));
+  if (alerts_ <= kMaxAlertsOfRank) return;
+  alerts_closed_at_ = batch.end_offset();
+  AddAlert("too_many_alerts",
+           absl::StrCat("the rank has raised more than ", kMaxAlertsOfRank,
+                        " alerts; further ones are not kept"),
+           batch);
+}
+
+void TelemetryLimits::Apply(v1::TelemetryBatch& batch) {
+  LimitAlerts(batch);
+  LimitSeries(batch);
+}
+
+}  // namespace trainyard::worker
