@@ -214,8 +214,10 @@ void CheckSchedule(const v1::JobSpec& spec, Problems& problems) {
 
 bool IsReservedVariable(const std::string& name) {
   static const std::set<std::string> kReserved = {
-      "RANK",      "WORLD_SIZE",       "LOCAL_RANK",  "LOCAL_WORLD_SIZE", "GROUP_RANK",
-      "NODE_RANK", "GROUP_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"};
+      "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK", "NODE_RANK",
+      "GROUP_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT",
+      // The slots that the job was given: another list takes the GPUs of other jobs.
+      "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"};
   return absl::StartsWith(name, "TRAINYARD_") || kReserved.contains(name);
 }
 
