@@ -1,0 +1,53 @@
+"""The installed systemd units: their user exists, their programs know their flags, their places fit.
+
+units_test.py BUILD_DIRECTORY
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+BUILD = pathlib.Path(sys.argv[1])
+SOURCE = pathlib.Path(__file__).resolve().parents[2] / "deploy" / "systemd"
+UNITS = sorted((BUILD / "deploy" / "systemd").glob("*.service"))
+
+
+def settings(unit, name):
+    return [line.split("=", 1)[1] for line in unit.read_text().splitlines()
+            if line.startswith(name + "=")]
+
+
+class UnitsTest(unittest.TestCase):
+    def test_both_units_are_there(self):
+        self.assertEqual([unit.stem for unit in UNITS], ["trainyard-controller", "trainyard-worker"])
+
+    def test_their_user_is_declared(self):
+        declared = re.findall(r"^u (\S+) ", (SOURCE / "trainyard.sysusers").read_text(), re.M)
+        for unit in UNITS:
+            for user in settings(unit, "User"):
+                self.assertIn(user, declared, unit.name)
+
+    def test_programs_know_their_flags(self):
+        for unit in UNITS:
+            command = settings(unit, "ExecStart")[0].split()
+            help_text = subprocess.run([BUILD / "bin" / pathlib.Path(command[0]).name, "--help"],
+                                       capture_output=True, text=True, check=True).stdout
+            for word in command[1:]:
+                if word.startswith("--"):
+                    self.assertRegex(help_text, re.escape(word) + r"\b", unit.name)
+
+    def test_variables_have_a_value(self):
+        for unit in UNITS:
+            given = {entry.split("=", 1)[0] for entry in settings(unit, "Environment")}
+            used = set(re.findall(r"\$\{(\w+)\}", settings(unit, "ExecStart")[0]))
+            self.assertEqual(used, given, unit.name)
+
+    def test_data_directories_are_made(self):
+        for unit in UNITS:
+            directory = re.search(r"--data-dir (\S+)", settings(unit, "ExecStart")[0]).group(1)
+            self.assertEqual(directory, "/var/lib/" + settings(unit, "StateDirectory")[0])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
