@@ -12,18 +12,14 @@ command: [python3, train.py]
 )";
 
 CliFixture::CliFixture() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "trainyard-cli-XXXXXX").string();
-  directory_ = mkdtemp(pattern.data());
   environment_.interrupt = &interrupt_;
   environment_.listen_to_signals = false;
   environment_.user = "ada";
-  environment_.home = directory_;
-  environment_.program_directory = directory_;
+  environment_.home = directory_.path();
+  environment_.program_directory = directory_.path();
   environment_.server = "127.0.0.1:1";
   environment_.console.clock = &clock_;
 }
-
-CliFixture::~CliFixture() { std::filesystem::remove_all(directory_); }
 
 FakeServer& CliFixture::server() {
   if (server_ == nullptr) {
@@ -48,8 +44,8 @@ CliResult CliFixture::Run(const std::vector<std::string>& arguments) {
 }
 
 std::string CliFixture::WriteFile(const std::string& name, const std::string& text) {
-  const std::string path = directory_ + "/" + name;
-  std::ofstream(path) << text;
+  const std::string path = directory_.File(name);
+  trainyard::WriteFile(path, text);
   return path;
 }
 

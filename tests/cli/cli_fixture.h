@@ -11,6 +11,7 @@
 #include "cli/environment.h"
 #include "gtest/gtest.h"
 #include "tests/cli/fake_server.h"
+#include "tests/fakes/temporary_directory.h"
 
 namespace trainyard::cli {
 
@@ -32,7 +33,6 @@ struct CliResult {
 class CliFixture : public ::testing::Test {
  protected:
   CliFixture();
-  ~CliFixture() override;
 
   // Against the fake server; starts it at the first call.
   CliResult Run(const std::vector<std::string>& arguments);
@@ -42,7 +42,7 @@ class CliFixture : public ::testing::Test {
 
   // Writes a file into this test's own folder and returns its path.
   std::string WriteFile(const std::string& name, const std::string& text);
-  const std::string& directory() const { return directory_; }
+  const std::string& directory() const { return directory_.path(); }
 
   FixedClock clock_;
   Interrupt interrupt_;
@@ -51,7 +51,7 @@ class CliFixture : public ::testing::Test {
   std::string input_;
 
  private:
-  std::string directory_;
+  TemporaryDirectory directory_;
   std::unique_ptr<FakeServer> server_;
 };
 

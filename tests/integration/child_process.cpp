@@ -98,25 +98,4 @@ CommandResult RunCommand(const std::vector<std::string>& arguments, Seconds dead
   return result;
 }
 
-std::string ReadFile(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  std::stringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
-
-void WriteFile(const std::string& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
-
-TemporaryDirectory::TemporaryDirectory() {
-  std::string name = (std::filesystem::temp_directory_path() / "trainyard-test-XXXXXX").string();
-  path_ = mkdtemp(name.data());
-}
-
-TemporaryDirectory::~TemporaryDirectory() {
-  std::error_code error;
-  std::filesystem::remove_all(path_, error);
-}
-
 }  // namespace trainyard::test

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/fakes/temporary_directory.h"
+
 namespace trainyard::test {
 
 using Seconds = std::chrono::duration<double>;
@@ -48,21 +50,7 @@ struct CommandResult {
 // Runs a program to its end. exit_code -1 when it did not end within the deadline.
 CommandResult RunCommand(const std::vector<std::string>& arguments, Seconds deadline = Seconds(60));
 
-std::string ReadFile(const std::string& path);
-void WriteFile(const std::string& path, const std::string& text);
-
 // A directory of its own that is removed with the object.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory();
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  ~TemporaryDirectory();
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 }  // namespace trainyard::test
 

@@ -74,8 +74,7 @@ TEST(JobsTest, FailureNamesTheRankAndShowsItsLastLines) {
   ASSERT_EQ(job.state(), v1::JOB_STATE_FAILED);
   ASSERT_EQ(job.attempts_size(), 2) << "one restart, then the budget is used up";
   EXPECT_EQ(job.attempts(1).verdict().exit_code(), 3);
-  const CommandResult why = cluster.Cli({"why", "bad"});
-  EXPECT_THAT(why.output, HasSubstr("3"));
+  EXPECT_THAT(cluster.Cli({"why", "bad"}).output, HasSubstr("exited with code 3"));
   EXPECT_THAT(cluster.Cli({"describe", "bad"}).output, HasSubstr("the disk is on fire"));
   EXPECT_EQ(cluster.Cli({"submit", "--wait", cluster.directory() + "/bad.yaml"}).exit_code, 5);
 }
@@ -160,7 +159,8 @@ TEST(JobsTest, QueueIsFirstComeFirstServedAndWhyTellsThePlace) {
   const int64_t second = cluster.Submit(cluster.WriteJob("second", "name: second\n" + job));
   ASSERT_TRUE(Eventually([&] { return cluster.Job(first).state() == v1::JOB_STATE_RUNNING; }));
   EXPECT_EQ(cluster.Job(second).state(), v1::JOB_STATE_QUEUED);
-  EXPECT_THAT(cluster.Cli({"why", "second"}).output, HasSubstr("1"));
+  EXPECT_THAT(cluster.Cli({"why", "second"}).output,
+              testing::AllOf(HasSubstr("needs 1"), HasSubstr("1 of 1")));
   EXPECT_EQ(cluster.Cli({"kill", "-y", "first"}).exit_code, 0);
   EXPECT_EQ(cluster.WaitForEnd(first, Seconds(20)).state(), v1::JOB_STATE_STOPPED);
   ASSERT_TRUE(Eventually([&] { return cluster.Job(second).state() == v1::JOB_STATE_RUNNING; }));

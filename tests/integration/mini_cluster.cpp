@@ -57,9 +57,11 @@ void MiniCluster::StartController() {
   std::filesystem::remove(listen_file);
   const std::string listen = address_.empty() ? "127.0.0.1:0" : address_;
   controller_ = std::make_unique<ChildProcess>(
-      std::vector<std::string>{ProgramPath("trainyard-controller"), "--listen", listen,
-                               "--data-dir", directory() + "/controller", "--listen-file",
-                               listen_file},
+      std::vector<std::string>{
+          ProgramPath("trainyard-controller"), "--listen", listen, "--data-dir",
+          directory() + "/controller", "--listen-file", listen_file,
+          // Not the port after the address: after a restart another program may have it.
+          "--http-listen", "127.0.0.1:0"},
       directory() + "/controller.log");
   EXPECT_TRUE(Eventually([&] { return std::filesystem::exists(listen_file); }, kStartDeadline))
       << DaemonLogs();

@@ -25,7 +25,7 @@ TEST(OutputDirectoryTest, AppearsWhole) {
   EXPECT_FALSE(std::filesystem::exists(directory / "a/b"));
   EXPECT_TRUE((*output)->Publish().ok());
   EXPECT_EQ((*output)->target(), directory / "a/b");
-  EXPECT_EQ(ReadAll(directory / "a/b/train.bin"), "one");
+  EXPECT_EQ(ReadFile(directory / "a/b/train.bin"), "one");
 }
 
 TEST(OutputDirectoryTest, LeavesNothingUnlessPublished) {
@@ -48,10 +48,10 @@ TEST(OutputDirectoryTest, ReplacesADataSetOnlyWhenTold) {
     const auto output = OutputDirectory::Create(directory / "out", true);
     ASSERT_TRUE(output.ok()) << output.status();
     WriteInto(**output, "new");
-    EXPECT_EQ(ReadAll(directory / "out/train.bin"), "old");
+    EXPECT_EQ(ReadFile(directory / "out/train.bin"), "old");
     EXPECT_TRUE((*output)->Publish().ok());
   }
-  EXPECT_EQ(ReadAll(directory / "out/train.bin"), "new");
+  EXPECT_EQ(ReadFile(directory / "out/train.bin"), "new");
   EXPECT_THAT(directory.Names(), ElementsAre("out"));
 }
 
@@ -64,7 +64,7 @@ TEST(OutputDirectoryTest, NeverReplacesAnythingElse) {
     EXPECT_TRUE(absl::IsAlreadyExists(output.status())) << name;
     EXPECT_THAT(std::string(output.status().message()), HasSubstr("not a data set"));
   }
-  EXPECT_EQ(ReadAll(directory / "home/letter.txt"), "dear");
+  EXPECT_EQ(ReadFile(directory / "home/letter.txt"), "dear");
 }
 
 TEST(OutputDirectoryTest, LooksAgainBeforeItPublishes) {
@@ -74,7 +74,7 @@ TEST(OutputDirectoryTest, LooksAgainBeforeItPublishes) {
   directory.Write("out/train.bin", "of another who was faster");
   directory.Write("out/train.json", "{}");
   EXPECT_TRUE(absl::IsAlreadyExists((*output)->Publish()));
-  EXPECT_EQ(ReadAll(directory / "out/train.bin"), "of another who was faster");
+  EXPECT_EQ(ReadFile(directory / "out/train.bin"), "of another who was faster");
 }
 
 TEST(OutputDirectoryTest, FillsAnEmptyDirectory) {
@@ -84,7 +84,7 @@ TEST(OutputDirectoryTest, FillsAnEmptyDirectory) {
   ASSERT_TRUE(output.ok());
   WriteInto(**output, "one");
   EXPECT_TRUE((*output)->Publish().ok());
-  EXPECT_EQ(ReadAll(directory / "out/train.bin"), "one");
+  EXPECT_EQ(ReadFile(directory / "out/train.bin"), "one");
 }
 
 TEST(OutputDirectoryTest, SaysWhyItCannotBeMade) {

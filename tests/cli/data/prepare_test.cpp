@@ -45,7 +45,7 @@ void WriteDocuments(const TextDirectory& directory) {
 }
 
 std::vector<uint32_t> Tokens(const std::string& path) {
-  const std::string bytes = ReadAll(path);
+  const std::string bytes = ReadFile(path);
   std::vector<uint32_t> tokens;
   for (size_t i = 0; i + 1 < bytes.size(); i += 2) {
     tokens.push_back(static_cast<unsigned char>(bytes[i]) | static_cast<unsigned char>(bytes[i + 1])
@@ -88,7 +88,7 @@ TEST(PrepareDataTest, EveryDocumentIsInOneSplitWhole) {
   EXPECT_EQ(summary->train.documents, static_cast<int64_t>(train.size()));
   EXPECT_EQ(summary->val.documents, static_cast<int64_t>(val.size()));
   EXPECT_EQ(summary->directory, directory / "out");
-  EXPECT_EQ(ReadAll(directory / "out/tokenizer.json"),
+  EXPECT_EQ(ReadFile(directory / "out/tokenizer.json"),
             "{\n  \"kind\": \"byte\",\n  \"vocab_size\": 257\n}\n");
   EXPECT_THAT(directory.Names(), ElementsAre("in", "out"));
 }
@@ -107,9 +107,9 @@ TEST(PrepareDataTest, TheNumberOfThreadsChangesNothing) {
   }
   for (const char* name :
        {"train.bin", "train.json", "val.bin", "val.json", "tokenizer.json", "tokenizer.model"}) {
-    const std::string one = ReadAll(directory / ("1/" + std::string(name)));
+    const std::string one = ReadFile(directory / ("1/" + std::string(name)));
     EXPECT_FALSE(one.empty()) << name;
-    EXPECT_TRUE(one == ReadAll(directory / ("5/" + std::string(name)))) << name;
+    EXPECT_TRUE(one == ReadFile(directory / ("5/" + std::string(name)))) << name;
   }
 }
 
@@ -169,12 +169,12 @@ TEST(PrepareDataTest, SentencePieceRoundTrips) {
   options.val_fraction = 0;
   const auto summary = Prepare(options);
   ASSERT_TRUE(summary.ok()) << summary.status();
-  const auto description = nlohmann::json::parse(ReadAll(directory / "out/tokenizer.json"));
+  const auto description = nlohmann::json::parse(ReadFile(directory / "out/tokenizer.json"));
   EXPECT_EQ(description["kind"], "sentencepiece");
   EXPECT_EQ(description["vocab_size"], summary->vocab_size);
   std::string error;
   const auto tokenizer = MakeSentencePieceTokenizer(
-      ReadAll(directory / ("out/" + description["model"].get<std::string>())), &error);
+      ReadFile(directory / ("out/" + description["model"].get<std::string>())), &error);
   ASSERT_NE(tokenizer, nullptr) << error;
   EXPECT_THAT(Documents(directory / "out/train.bin", *tokenizer), ElementsAre(text));
 }

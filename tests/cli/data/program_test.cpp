@@ -37,7 +37,8 @@ Ended RunProgram(const TextDirectory& directory, std::vector<std::string> argume
   posix_spawn_file_actions_destroy(&files);
   int status = 0;
   waitpid(child, &status, 0);
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), ReadAll(out), ReadAll(err)};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), ReadFile(out),
+          ReadFile(err)};
 }
 
 TEST(DataProgramTest, PreparesADataSet) {

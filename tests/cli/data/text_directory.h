@@ -2,40 +2,30 @@
 #ifndef TRAINYARD_TESTS_CLI_DATA_TEXT_DIRECTORY_H_
 #define TRAINYARD_TESTS_CLI_DATA_TEXT_DIRECTORY_H_
 
-#include <stdlib.h>
-
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
+
+#include "tests/fakes/temporary_directory.h"
 
 namespace trainyard::cli {
 
 class TextDirectory {
  public:
-  TextDirectory() {
-    char name[] = "/tmp/trainyard_text_XXXXXX";
-    path_ = mkdtemp(name);
-  }
-  ~TextDirectory() { std::filesystem::remove_all(path_); }
-  TextDirectory(const TextDirectory&) = delete;
-  TextDirectory& operator=(const TextDirectory&) = delete;
-
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  const std::string& path() const { return path_; }
+  std::string operator/(const std::string& name) const { return directory_.File(name); }
+  const std::string& path() const { return directory_.path(); }
 
   std::string Write(const std::string& name, const std::string& text) const {
-    const std::filesystem::path file = path_ + "/" + name;
+    const std::filesystem::path file = directory_.File(name);
     std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file, std::ios::binary) << text;
+    WriteFile(file, text);
     return file.string();
   }
 
   std::vector<std::string> Names() const {
     std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(path_)) {
+    for (const auto& entry : std::filesystem::directory_iterator(path())) {
       names.push_back(entry.path().filename().string());
     }
     std::sort(names.begin(), names.end());
@@ -43,14 +33,8 @@ class TextDirectory {
   }
 
  private:
-  std::string path_;
+  TemporaryDirectory directory_;
 };
-
-inline std::string ReadAll(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 // Prose-like text: words of a small vocabulary in an order that repeats only after very long.
 inline std::string Prose(size_t bytes, uint64_t seed) {

@@ -38,12 +38,12 @@ TEST(TokenWriterTest, WritesTokensAndHeader) {
   ASSERT_TRUE((*writer)->Append({1}, 1).ok());
   const auto totals = (*writer)->Finish();
   ASSERT_TRUE(totals.ok()) << totals.status();
-  EXPECT_EQ(ReadAll(directory / "train.bin"), std::string("\1\0\2\1\x2b\1\1\0", 8));
+  EXPECT_EQ(ReadFile(directory / "train.bin"), std::string("\1\0\2\1\x2b\1\1\0", 8));
   EXPECT_EQ(totals->tokens, 4);
   EXPECT_EQ(totals->documents, 1);
   EXPECT_EQ(totals->source_bytes, 10);
   EXPECT_DOUBLE_EQ(totals->unigram_entropy, 1.5 * std::log(2.0));
-  const nlohmann::json header = nlohmann::json::parse(ReadAll(directory / "train.json"));
+  const nlohmann::json header = nlohmann::json::parse(ReadFile(directory / "train.json"));
   EXPECT_EQ(header["format"], "trainyard-tokens");
   EXPECT_EQ(header["version"], 1);
   EXPECT_EQ(header["dtype"], "uint16");
@@ -61,9 +61,9 @@ TEST(TokenWriterTest, TakesFourBytesForALargeVocabulary) {
   const auto writer = TokenWriter::Create(directory.path(), "val", VocabOnly(65537));
   ASSERT_TRUE((*writer)->Append({65536, 2}, 1).ok());
   ASSERT_TRUE((*writer)->Finish().ok());
-  EXPECT_EQ(ReadAll(directory / "val.bin"), std::string("\0\0\1\0\2\0\0\0", 8));
-  EXPECT_EQ(nlohmann::json::parse(ReadAll(directory / "val.json"))["dtype"], "uint32");
-  EXPECT_EQ(nlohmann::json::parse(ReadAll(directory / "val.json"))["unigram_entropy"],
+  EXPECT_EQ(ReadFile(directory / "val.bin"), std::string("\0\0\1\0\2\0\0\0", 8));
+  EXPECT_EQ(nlohmann::json::parse(ReadFile(directory / "val.json"))["dtype"], "uint32");
+  EXPECT_EQ(nlohmann::json::parse(ReadFile(directory / "val.json"))["unigram_entropy"],
             std::log(2.0));
 }
 
@@ -71,8 +71,8 @@ TEST(TokenWriterTest, AnEmptySplitIsValid) {
   const TextDirectory directory;
   const auto writer = TokenWriter::Create(directory.path(), "val", VocabOnly(300));
   ASSERT_TRUE((*writer)->Finish().ok());
-  EXPECT_EQ(ReadAll(directory / "val.bin"), "");
-  EXPECT_EQ(nlohmann::json::parse(ReadAll(directory / "val.json"))["unigram_entropy"], 0.0);
+  EXPECT_EQ(ReadFile(directory / "val.bin"), "");
+  EXPECT_EQ(nlohmann::json::parse(ReadFile(directory / "val.json"))["unigram_entropy"], 0.0);
 }
 
 TEST(OutputFileTest, NeverOverwrites) {

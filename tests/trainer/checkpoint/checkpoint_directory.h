@@ -2,7 +2,6 @@
 #ifndef TRAINYARD_TESTS_TRAINER_CHECKPOINT_CHECKPOINT_DIRECTORY_H_
 #define TRAINYARD_TESTS_TRAINER_CHECKPOINT_CHECKPOINT_DIRECTORY_H_
 
-#include <stdlib.h>
 #include <torch/torch.h>
 
 #include <filesystem>
@@ -12,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/fakes/temporary_directory.h"
 #include "trainer/checkpoint/checkpoint_reader.h"
 #include "trainer/checkpoint/checkpoint_writer.h"
 
@@ -19,24 +19,16 @@ namespace trainyard::trainer {
 
 class CheckpointDirectory {
  public:
-  CheckpointDirectory() {
-    char name[] = "/tmp/trainyard_checkpoint_XXXXXX";
-    path_ = mkdtemp(name);
-  }
-  ~CheckpointDirectory() { std::filesystem::remove_all(path_); }
-  CheckpointDirectory(const CheckpointDirectory&) = delete;
-  CheckpointDirectory& operator=(const CheckpointDirectory&) = delete;
-
-  const std::string& path() const { return path_; }
+  const std::string& path() const { return directory_.path(); }
   std::string Step(int64_t step) const {
     std::string digits = std::to_string(step);
-    return path_ + "/step_" + std::string(9 - digits.size(), '0') + digits;
+    return path() + "/step_" + std::string(9 - digits.size(), '0') + digits;
   }
 
   // Names in the directory, sorted; the fence's file left out.
   std::vector<std::string> Names() const {
     std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(path_)) {
+    for (const auto& entry : std::filesystem::directory_iterator(path())) {
       if (entry.path().filename() != "EPOCH") names.push_back(entry.path().filename());
     }
     std::sort(names.begin(), names.end());
@@ -45,7 +37,7 @@ class CheckpointDirectory {
 
   CheckpointWriterOptions Options(int64_t epoch = 1) const {
     CheckpointWriterOptions options;
-    options.directory = path_;
+    options.directory = path();
     options.epoch = epoch;
     options.model_fingerprint = "tiny";
     options.peer_timeout_seconds = 20;
@@ -60,7 +52,7 @@ class CheckpointDirectory {
   }
 
  private:
-  std::string path_;
+  TemporaryDirectory directory_;
 };
 
 // Exactly the same dtype, shape and bytes.

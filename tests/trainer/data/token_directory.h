@@ -2,31 +2,21 @@
 #ifndef TRAINYARD_TESTS_TRAINER_DATA_TOKEN_DIRECTORY_H_
 #define TRAINYARD_TESTS_TRAINER_DATA_TOKEN_DIRECTORY_H_
 
-#include <stdlib.h>
-
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "tests/fakes/temporary_directory.h"
 
 namespace trainyard::trainer {
 
 class TokenDirectory {
  public:
-  TokenDirectory() {
-    char name[] = "/tmp/trainyard_tokens_XXXXXX";
-    path_ = mkdtemp(name);
-  }
-  ~TokenDirectory() { std::filesystem::remove_all(path_); }
-  TokenDirectory(const TokenDirectory&) = delete;
-  TokenDirectory& operator=(const TokenDirectory&) = delete;
-
-  const std::string& path() const { return path_; }
+  const std::string& path() const { return directory_.path(); }
 
   void WriteText(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ + "/" + name, std::ios::binary) << text;
+    WriteFile(directory_.File(name), text);
   }
 
   static nlohmann::json Header(int64_t tokens, int64_t vocab_size) {
@@ -60,7 +50,7 @@ class TokenDirectory {
   }
 
  private:
-  std::string path_;
+  TemporaryDirectory directory_;
 };
 
 }  // namespace trainyard::trainer

@@ -1,7 +1,6 @@
 #include "trainer/telemetry/rank_progress.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>
@@ -9,6 +8,8 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "tests/fakes/temporary_directory.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -18,21 +19,18 @@ using nlohmann::json;
 class RankProgressTest : public testing::Test {
  protected:
   RankProgressTest() {
-    char name[] = "/tmp/trainyard_progress_XXXXXX";
-    directory_ = mkdtemp(name);
-    telemetry_.emplace(directory_ + "/telemetry.jsonl", [] { return int64_t{1}; });
+    telemetry_.emplace(directory_.File("telemetry.jsonl"), [] { return int64_t{1}; });
     progress_.emplace(*telemetry_, [this] { return now_; });
   }
-  ~RankProgressTest() override { std::filesystem::remove_all(directory_); }
 
   std::vector<json> Records() const {
-    std::ifstream in(directory_ + "/telemetry.jsonl");
+    std::ifstream in(directory_.File("telemetry.jsonl"));
     std::vector<json> records;
     for (std::string line; std::getline(in, line);) records.push_back(json::parse(line));
     return records;
   }
 
-  std::string directory_;
+  TemporaryDirectory directory_;
   double now_ = 100;
   std::optional<TelemetryWriter> telemetry_;
   std::optional<RankProgress> progress_;

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -13,17 +12,14 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "tests/fakes/temporary_directory.h"
+
 namespace trainyard::trainer {
 namespace {
 
 class TelemetryWriterTest : public testing::Test {
  protected:
-  TelemetryWriterTest() {
-    char name[] = "/tmp/trainyard_telemetry_XXXXXX";
-    directory_ = mkdtemp(name);
-    path_ = directory_ + "/telemetry.jsonl";
-  }
-  ~TelemetryWriterTest() override { std::filesystem::remove_all(directory_); }
+  TelemetryWriterTest() { path_ = directory_.File("telemetry.jsonl"); }
 
   std::vector<std::string> Lines() const {
     std::ifstream in(path_);
@@ -32,7 +28,7 @@ class TelemetryWriterTest : public testing::Test {
     return lines;
   }
 
-  std::string directory_;
+  TemporaryDirectory directory_;
   std::string path_;
 };
 
@@ -128,7 +124,7 @@ TEST_F(TelemetryWriterTest, WarnsOnceWhenTheDiskIsFullAndGoesOn) {
 
 TEST_F(TelemetryWriterTest, WarnsOnceWhenTheFileCannotBeOpened) {
   testing::internal::CaptureStderr();
-  TelemetryWriter writer(directory_ + "/no/such/directory");
+  TelemetryWriter writer(directory_.File("no/such/directory"));
   writer.WritePhase("init", 0);
   EXPECT_NE(testing::internal::GetCapturedStderr().find("No such file"), std::string::npos);
 }
