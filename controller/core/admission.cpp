@@ -101,10 +101,22 @@ absl::Status CheckShapeFits(const ClusterState& state, const GangShape& shape) {
                                                     KindName(shape.kind), " slots", advice));
 }
 
+absl::Status CheckDirectoryIsFree(const ClusterState& state, const v1::JobSpec& spec) {
+  if (spec.checkpoint().dir().empty()) return absl::OkStatus();
+  const auto found = state.job_by_checkpoint_dir.find(CheckpointDirectory(spec));
+  if (found == state.job_by_checkpoint_dir.end()) return absl::OkStatus();
+  const v1::Job& job = state.jobs.at(found->second).job;
+  return absl::AlreadyExistsError(absl::StrCat(
+      "checkpoint.dir ", spec.checkpoint().dir(), " is in use by job ", job.id(), " (", job.name(),
+      "), which is ", EnumText(job.state()), "; stop it first (trainyard stop ", job.id(),
+      ") or give this job another checkpoint.dir"));
+}
+
 absl::Status Admit(const ClusterState& state, v1::JobSpec& spec, Origins& origins) {
   FillDefaults(spec, origins);
   TRAINYARD_RETURN_IF_ERROR(CheckRules(spec, origins));
   TRAINYARD_RETURN_IF_ERROR(CheckName(state, spec.name()));
+  TRAINYARD_RETURN_IF_ERROR(CheckDirectoryIsFree(state, spec));
   return CheckShapeFits(state, ShapeOf(spec));
 }
 

@@ -14,9 +14,14 @@
 namespace trainyard::controller {
 
 // Fills in the defaults that the client left out and checks everything that submit refuses.
-// INVALID_ARGUMENT: broken rules, one a line. ALREADY_EXISTS: a live job has the name.
+// INVALID_ARGUMENT: broken rules, one a line. ALREADY_EXISTS: a live job has the name, or the
+// checkpoint directory.
 // FAILED_PRECONDITION: the cluster is too small; the message names the largest shape that fits.
 absl::Status Admit(const ClusterState& state, v1::JobSpec& spec, Origins& origins);
+
+// ALREADY_EXISTS when a job that has not ended writes its checkpoints to the same directory,
+// however the two spell it: each would delete and replace the other's.
+absl::Status CheckDirectoryIsFree(const ClusterState& state, const v1::JobSpec& spec);
 
 // The shape with most slots that fits the nodes that are not lost; nothing when none has a slot of
 // that kind. Of equal ones that with fewer nodes.

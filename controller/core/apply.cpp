@@ -64,6 +64,7 @@ void ApplyKind(const v1::JobSubmitted& submitted, const v1::Event& event, Cluste
   entry.request_id = submitted.request_id();
   state.pending_jobs.insert(job.id());
   state.newest_job_by_name[job.name()] = job.id();
+  state.job_by_checkpoint_dir[CheckpointDirectory(job.spec())] = job.id();
   if (!entry.request_id.empty()) state.job_by_request_id[entry.request_id] = job.id();
 }
 
@@ -204,6 +205,10 @@ void ApplyKind(const v1::JobEnded& ended, const v1::Event& event, ClusterState& 
   *entry.job.mutable_verdict() = ended.verdict();
   state.pending_jobs.erase(ended.job_id());
   state.recovering_jobs.erase(ended.job_id());
+  const auto directory = state.job_by_checkpoint_dir.find(CheckpointDirectory(entry.job.spec()));
+  const bool is_its_own =
+      directory != state.job_by_checkpoint_dir.end() && directory->second == ended.job_id();
+  if (is_its_own) state.job_by_checkpoint_dir.erase(directory);
   if (entry.job.attempts_size() == 0) return;
   v1::Attempt& newest = *entry.job.mutable_attempts(entry.job.attempts_size() - 1);
   if (!newest.has_verdict()) *newest.mutable_verdict() = ended.verdict();

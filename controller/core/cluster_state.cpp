@@ -2,6 +2,11 @@
 
 #include <algorithm>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "controller/core/failure_policy.h"
 #include "controller/core/slot_ledger.h"
 
@@ -58,6 +63,20 @@ const v1::Attempt* NewestAttempt(const JobEntry& entry) {
 const v1::Attempt* LiveAttempt(const JobEntry& entry) {
   const v1::Attempt* newest = NewestAttempt(entry);
   return newest == nullptr || newest->state() == v1::ATTEMPT_STATE_ENDED ? nullptr : newest;
+}
+
+std::string CheckpointDirectory(const v1::JobSpec& spec) {
+  const std::string& text = spec.checkpoint().dir();
+  std::vector<absl::string_view> parts;
+  for (const absl::string_view part : absl::StrSplit(text, '/', absl::SkipEmpty())) {
+    if (part == ".") continue;
+    if (part != ".." || parts.empty() || parts.back() == "..") {
+      parts.push_back(part);
+    } else {
+      parts.pop_back();
+    }
+  }
+  return absl::StrCat(absl::StartsWith(text, "/") ? "/" : "", absl::StrJoin(parts, "/"));
 }
 
 const JobEntry* FindEntry(const ClusterState& state, int64_t job_id) {

@@ -78,6 +78,8 @@ struct ClusterState {
   // Newest job of each name; the one live job of a name is always its newest.
   std::map<std::string, int64_t> newest_job_by_name;
   std::map<std::string, int64_t> job_by_request_id;
+  // Checkpoint directories (as CheckpointDirectory spells them) of jobs that have not ended.
+  std::map<std::string, int64_t> job_by_checkpoint_dir;
   // READY nodes only.
   std::map<v1::DeviceKind, NodesByFreeSlots> free_nodes;
   // Rendezvous addresses and ports of live attempts.
@@ -89,6 +91,9 @@ const v1::Attempt* NewestAttempt(const JobEntry& entry);
 
 // Newest attempt when it has not ended, else nullptr.
 const v1::Attempt* LiveAttempt(const JobEntry& entry);
+
+// The job's checkpoint directory without what changes nothing in a path: "/a/b" of "/a//c/../b/".
+std::string CheckpointDirectory(const v1::JobSpec& spec);
 
 // The job's entry, or nullptr.
 const JobEntry* FindEntry(const ClusterState& state, int64_t job_id);

@@ -52,6 +52,8 @@ absl::StatusOr<std::vector<v1::Event>> Submit(const ClusterState& state,
     spec.mutable_checkpoint()->set_dir(
         absl::StrCat(options.checkpoint_root, "/", state.next_job_id, "-", spec.name()));
     origins["checkpoint.dir"] = "derived";
+    // A job may have named it.
+    TRAINYARD_RETURN_IF_ERROR(CheckDirectoryIsFree(state, spec));
   }
   v1::Event event = UserEvent(request.user(), now);
   v1::JobSubmitted& submitted = *event.mutable_job_submitted();

@@ -72,6 +72,9 @@ void IndexJob(const JobEntry& entry, ClusterState& state) {
   // Jobs come by growing id: the newest of a name stays.
   state.newest_job_by_name[job.name()] = job.id();
   if (!entry.request_id.empty()) state.job_by_request_id[entry.request_id] = job.id();
+  if (!IsTerminal(job.state())) {
+    state.job_by_checkpoint_dir[CheckpointDirectory(job.spec())] = job.id();
+  }
   if (const v1::Attempt* live = LiveAttempt(entry)) {
     state.live_jobs.insert(job.id());
     state.rendezvous_in_use.insert({live->master_address(), live->master_port()});
@@ -171,6 +174,7 @@ void RebuildIndexes(ClusterState& state) {
   state.lost_nodes.clear();
   state.newest_job_by_name.clear();
   state.job_by_request_id.clear();
+  state.job_by_checkpoint_dir.clear();
   state.free_nodes.clear();
   state.rendezvous_in_use.clear();
   for (auto& [id, entry] : state.nodes) {

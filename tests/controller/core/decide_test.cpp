@@ -7,6 +7,7 @@
 namespace trainyard::controller {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -63,6 +64,42 @@ TEST(DecideTest, SubmitRefusesNameOfLiveJobOnly) {
   cluster.Stop(job);
   EXPECT_EQ(cluster.Submit("twin", 1, 1), 2);
   EXPECT_EQ(*FindJob(cluster.state, "twin"), 2);
+}
+
+TEST(DecideTest, SubmitRefusesCheckpointDirectoryOfLiveJob) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  v1::JobSpec spec = TestSpec("first", 1, 1);
+  spec.mutable_checkpoint()->set_dir("/data/run");
+  const int64_t job = cluster.Submit(spec);
+  spec.set_name("second");
+  for (const char* same : {"/data/run", "/data/run/", "//data/./run", "/data/x/../run"}) {
+    spec.mutable_checkpoint()->set_dir(same);
+    const absl::Status status = cluster.Try(Submission(spec));
+    EXPECT_EQ(status.code(), absl::StatusCode::kAlreadyExists) << same;
+    EXPECT_THAT(std::string(status.message()),
+                AllOf(HasSubstr("job 1 (first), which is queued"), HasSubstr("trainyard stop 1")));
+  }
+  spec.mutable_checkpoint()->set_dir("/data/run/deeper");
+  EXPECT_TRUE(cluster.Try(Submission(spec)).ok());
+
+  EXPECT_EQ(DifferentIndexes(cluster.state, FromSnapshot(ToSnapshot(cluster.state, 0))), "");
+  cluster.Stop(job);
+  EXPECT_EQ(DifferentIndexes(cluster.state, FromSnapshot(ToSnapshot(cluster.state, 0))), "");
+  spec.set_name("heir");
+  spec.mutable_checkpoint()->set_dir("/data/run");
+  EXPECT_TRUE(cluster.Try(Submission(spec)).ok());
+}
+
+// A derived directory may be one that another job has named.
+TEST(DecideTest, SubmitRefusesDerivedCheckpointDirectoryOfLiveJob) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  v1::JobSpec spec = TestSpec("squatter", 1, 1);
+  spec.mutable_checkpoint()->set_dir("/checkpoints/2-second");
+  cluster.Submit(spec);
+  EXPECT_EQ(cluster.Try(Submission(TestSpec("second", 1, 1))).code(),
+            absl::StatusCode::kAlreadyExists);
 }
 
 TEST(DecideTest, RepeatedSubmitMakesNoSecondJob) {

@@ -252,6 +252,7 @@ std::string DifferentIndexes(const ClusterState& a, const ClusterState& b) {
   if (a.lost_nodes != b.lost_nodes) return "lost_nodes";
   if (a.newest_job_by_name != b.newest_job_by_name) return "newest_job_by_name";
   if (a.job_by_request_id != b.job_by_request_id) return "job_by_request_id";
+  if (a.job_by_checkpoint_dir != b.job_by_checkpoint_dir) return "job_by_checkpoint_dir";
   if (a.rendezvous_in_use != b.rendezvous_in_use) return "rendezvous_in_use";
   for (const v1::DeviceKind kind : {v1::DEVICE_KIND_CPU, v1::DEVICE_KIND_GPU}) {
     const auto left = a.free_nodes.find(kind), right = b.free_nodes.find(kind);
