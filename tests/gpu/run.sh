@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the trainer against a CUDA LibTorch and trains 20 steps on one GPU and on two (NCCL).
+# Builds the trainer against a CUDA LibTorch and trains 20 steps on one GPU and on two (NCCL). Every
+# rank sees all of the run's GPUs, as under the worker, and must use its own only.
 #   tests/gpu/run.sh TOKENS_DIRECTORY [REPORT_DIRECTORY]
 # MICRO_BATCH, STEPS and SAVE_EVERY change the run; SCRATCH is where its checkpoints go.
 # Needs: CUDA toolkit, cmake >= 3.25, ninja, a python3 whose torch wheel (2.6 or newer) is CUDA;
@@ -48,24 +49,67 @@ spec() {
 JSON
 }
 
+# contexts: how many pairs of a process and a GPU that it uses there are. Not by process number: in
+# a container the driver tells those of the host.
+contexts() { nvidia-smi --query-compute-apps=gpu_uuid,pid --format=csv,noheader | grep -c GPU; }
+
+# memory_apart GPUS: by how many MiB the memory in use differs most between the run's GPUs.
+memory_apart() {
+  nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits | head -n "$1" | sort -n |
+    awk 'NR == 1 { least = $1 } { most = $1 } END { print most - least }'
+}
+
+# watch_devices GPUS BEFORE: looks on until the ranks (pids) end, and fails when one has used a GPU
+# that is not its own. BEFORE is what `contexts` said when nothing of the run was there yet.
+watch_devices() {
+  local gpus=$1 before=$2 most=0 least_apart=1000000 now
+  local telemetry=$report/gpu$1/rank0/telemetry.jsonl
+  while kill -0 "${pids[@]}" 2>/dev/null; do
+    now=$(($(contexts || true) - before))
+    if [ "$now" -gt "$most" ]; then most=$now; fi
+    # Ranks that still load differ anyway.
+    if grep -qs '"type":"checkpoint"' "$telemetry" && kill -0 "${pids[0]}" 2>/dev/null; then
+      now=$(memory_apart "$gpus")
+      if [ "$now" -lt "$least_apart" ]; then least_apart=$now; fi
+    fi
+    sleep 0.3
+  done
+  if [ "$most" -gt 0 ]; then
+    echo "== $gpus rank(s) have used $most GPU(s), counted once for each rank"
+    [ "$most" -eq "$gpus" ]
+    return
+  fi
+  # The driver hides processes here. A context takes half a gigabyte of the other rank's GPU.
+  echo "== no processes are shown; memory in use differed by $least_apart MiB between the GPUs"
+  [ "$least_apart" -lt 400 ]
+}
+
 # train GPUS: one process for each GPU under torchrun's variables.
 train() {
-  local gpus=$1 run=$report/gpu$1 rank pids=()
+  local gpus=$1 run=$report/gpu$1 rank pids=() before visible
+  visible=$(seq -s, 0 $((gpus - 1)))
+  before=$(contexts || true)
   mkdir -p "$run"
+  rm -rf "$run"/rank*/telemetry.jsonl
   spec "$gpus" >"$run/spec.json"
   for ((rank = 0; rank < gpus; rank++)); do
     mkdir -p "$run/rank$rank"
     (cd "$run/rank$rank" &&
       RANK=$rank LOCAL_RANK=$rank WORLD_SIZE=$gpus LOCAL_WORLD_SIZE=$gpus MASTER_ADDR=127.0.0.1 \
-        MASTER_PORT=29517 CUDA_VISIBLE_DEVICES=$rank TRAINYARD_RUN_DIR=$PWD \
+        MASTER_PORT=29517 CUDA_VISIBLE_DEVICES=$visible TRAINYARD_RUN_DIR=$PWD \
         TRAINYARD_TELEMETRY=$PWD/telemetry.jsonl \
         TRAINYARD_CHECKPOINT_DIR=${SCRATCH:-/tmp}/trainyard-gpu$gpus \
         TRAINYARD_ATTEMPT=1 timeout 200 "$trainer" --config "../spec.json" >output.log 2>&1) &
     pids+=($!)
   done
-  local status=0 pid
+  local status=0 pid devices=0
+  watch_devices "$gpus" "$before" || devices=$?
   for pid in "${pids[@]}"; do wait "$pid" || status=$?; done
   echo "== $gpus GPU(s): exit $status"
+  if [ "$devices" -ne 0 ]; then
+    echo "== FAILED: a rank has used a GPU that is not its own"
+    status=1
+  fi
   tail -n 30 "$run/rank0/output.log"
   if [ "$status" -ne 0 ] && [ "$gpus" -gt 1 ]; then tail -n 5 "$run"/rank[1-9]/output.log; fi
   return "$status"

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <exception>
 #include <new>
 #include <utility>
 
@@ -32,6 +33,13 @@ std::vector<TensorChunk> WithElements(const std::vector<TensorChunk>& chunks) {
     if (chunk.tensor.numel() > 0) some.push_back(chunk);
   }
   return some;
+}
+
+// A thread begins on GPU 0 whatever its process uses; what it asks of CUDA would make a context
+// there, half a gigabyte of a GPU that belongs to another rank.
+void UseDevice(torch::Device gpu) {
+  const c10::impl::VirtualGuardImpl devices(gpu.type());
+  devices.setDevice(gpu);
 }
 
 std::optional<torch::Device> GpuOf(const std::vector<TensorChunk>& chunks) {
@@ -67,12 +75,13 @@ void HostCopy::Reserve(const std::vector<TensorChunk>& chunks) {
   for (const TensorChunk& chunk : WithElements(chunks)) {
     wanted.emplace_back(chunk.tensor.nbytes(), chunk.tensor.is_cuda());
   }
-  reserving_ = std::thread([this, wanted = std::move(wanted)] {
+  reserving_ = std::thread([this, wanted = std::move(wanted), gpu = GpuOf(chunks)] {
     try {
+      if (gpu.has_value()) UseDevice(*gpu);
       for (const auto& [bytes, for_gpu] : wanted) {
         memory_.push_back(std::make_unique<HostMemory>(bytes, for_gpu));
       }
-    } catch (const std::bad_alloc&) {
+    } catch (const std::exception&) {
       // Begin asks again, and whoever saves hears of it.
     }
   });
@@ -124,6 +133,7 @@ void HostCopy::HoldBackChanges() {
 
 void HostCopy::Wait() const {
   if (!copied_.has_value()) return;
+  UseDevice(stream_->device());
   while (!copied_->query()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 

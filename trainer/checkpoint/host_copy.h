@@ -67,7 +67,7 @@ class HostCopy {
   // The caller itself does not wait.
   void HoldBackChanges();
 
-  // Returns when the copies are over.
+  // Returns when the copies are over. Makes the tensors' GPU the current one of the calling thread.
   void Wait() const;
 
   // What was copied, in host memory; of use after Wait.
