@@ -13,6 +13,11 @@ constexpr char kHelp[] =
   --config FILE    settings of the run, in the form of a job's spec.json (else TRAINYARD_SPEC)
   --resume         go on from the newest checkpoint in the checkpoint directory, if there is one
   --print-config   print the resolved settings and leave
+  --verify-checkpoint DIR
+                   read every byte of one checkpoint, say what is wrong with it, and leave: 0 when
+                   it is sound, else 74
+  --verify-data DIR
+                   the same of token files: 0 or 65
   --version        print the version and leave
   --help           print this and leave
 
@@ -22,6 +27,24 @@ saves one and goes on. Exit codes: 0 done, 64 bad command line, 65 bad data, 66 
 69 lost a peer, 70 internal error, 73 cannot write, 74 cannot read the checkpoint to start from,
 75 try again, 77 fenced by a newer attempt, 78 bad settings.
 )";
+
+// Takes `--name VALUE` or `--name=VALUE` when argv[i] begins it, with i at its last part
+// afterwards. False when argv[i] is another flag.
+bool TakeValue(const std::string& name, const char* what, int argc, const char* const* argv, int& i,
+               std::string& value) {
+  const std::string flag = argv[i];
+  if (flag.starts_with(name + "=")) {
+    value = flag.substr(name.size() + 1);
+  } else if (flag == name && i + 1 < argc) {
+    value = argv[++i];
+  } else if (flag != name) {
+    return false;
+  }
+  if (value.empty()) {
+    throw TrainerError(ExitCode::kUsage, name + " needs a " + what + "; see --help.");
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -37,14 +60,11 @@ CommandLine ParseCommandLine(int argc, const char* const* argv) {
       command.print_config = true;
     } else if (flag == "--resume") {
       command.resume = true;
-    } else if (flag == "--config" && i + 1 < argc) {
-      command.config_path = argv[++i];
-    } else if (flag.starts_with("--config=")) {
-      command.config_path = flag.substr(std::string("--config=").size());
-    } else {
-      throw TrainerError(ExitCode::kUsage, flag == "--config"
-                                               ? "--config needs a file; see --help."
-                                               : "Unknown argument `" + flag + "`; see --help.");
+    } else if (!TakeValue("--config", "file", argc, argv, i, command.config_path) &&
+               !TakeValue("--verify-checkpoint", "directory", argc, argv, i,
+                          command.verify_checkpoint) &&
+               !TakeValue("--verify-data", "directory", argc, argv, i, command.verify_data)) {
+      throw TrainerError(ExitCode::kUsage, "Unknown argument `" + flag + "`; see --help.");
     }
   }
   return command;

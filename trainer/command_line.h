@@ -10,7 +10,9 @@ struct CommandLine {
   std::string config_path;  // Empty: TRAINYARD_SPEC names the file.
   bool resume = false;      // From the newest checkpoint in the checkpoint directory, if any.
   bool print_config = false;
-  std::string answer;  // Text of --help or --version: print it and leave.
+  std::string verify_checkpoint;  // Directory of one checkpoint: read all of it and leave.
+  std::string verify_data;        // Directory of token files: the same.
+  std::string answer;             // Text of --help or --version: print it and leave.
 };
 
 // Throws TrainerError(kUsage) for a flag that it does not know.

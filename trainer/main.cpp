@@ -3,6 +3,7 @@
 
 #include <climits>
 #include <iostream>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "trainer/command_line.h"
@@ -13,6 +14,7 @@
 #include "trainer/telemetry/rank_progress.h"
 #include "trainer/telemetry/telemetry_writer.h"
 #include "trainer/trainer.h"
+#include "trainer/verification.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -54,9 +56,11 @@ ExitCode Train(const RunConfig& config, const RuntimeEnvironment& env) {
   TelemetryWriter telemetry(env.telemetry_path);
   RankProgress progress(telemetry);
   progress.EnterPhase("init", 0);
+  // Outside: its end waits for the checkpoint that is being written, and the alert must not.
+  std::unique_ptr<Trainer> trainer;
   try {
-    Trainer trainer(config, env, telemetry, progress);
-    return trainer.Run();
+    trainer = std::make_unique<Trainer>(config, env, telemetry, progress);
+    return trainer->Run();
   } catch (const GangError& error) {
     progress.Write();
     if (env.rank == 0) telemetry.WriteAlert(error.step(), error.alert(), error.what());
@@ -77,6 +81,13 @@ ExitCode Main(int argc, char** argv) {
   const CommandLine command = ParseCommandLine(argc, argv);
   if (!command.answer.empty()) {
     std::cout << command.answer << std::flush;
+    return ExitCode::kOk;
+  }
+  if (!command.verify_checkpoint.empty()) {
+    return VerifyCheckpointFiles(command.verify_checkpoint, std::cout);
+  }
+  if (!command.verify_data.empty()) {
+    VerifyDataFiles(command.verify_data, std::cout);
     return ExitCode::kOk;
   }
   RuntimeEnvironment env = ReadRuntimeEnvironment(ProcessVariable);

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "trainer/checkpoint/fence.h"
+#include "trainer/checkpoint/manifest.h"
 #include "trainer/model/model_size.h"
 #include "trainer/optimizer/schedule.h"
 #include "trainer/parallel/device.h"
@@ -95,13 +96,45 @@ Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, Telemet
   if (config_.evaluation.every_steps > 0) {
     evaluator_.emplace(config_, model_, *data_parallel_, device_);
   }
-  if (env_.rank == 0) RaiseFence(env_.checkpoint_dir, env_.attempt);
-  if (!env_.resume_from.empty()) Resume(env_.resume_from);
+  if (env_.rank == 0) RaiseFence(env_.checkpoint_dir, {env_.job_id, env_.attempt});
+  resumed_from_ = ChooseStart();
+  if (!resumed_from_.empty()) Resume(resumed_from_);
   OpenCheckpoints();
-  PrintHeader(env_.resume_from);
+  PrintHeader(resumed_from_);
 }
 
 Trainer::~Trainer() = default;
+
+// Rank 0, which has raised the fence, chooses for all: nobody publishes behind its back, and every
+// rank loads the same one.
+std::string Trainer::ChooseStart() {
+  if (env_.resume_from.empty()) return "";
+  constexpr double kAsNamed = -1;
+  double step = 0;
+  if (env_.rank == 0) {
+    const StartingPoint start =
+        FindStartingPoint(env_.resume_from, env_.checkpoint_dir, env_.job_id);
+    step = start.instead.empty() ? kAsNamed : static_cast<double>(start.instead.back().step);
+    TellOfStart(start);
+  }
+  step = SumOverMembers(*data_parallel_, {step}, device_)[0];
+  if (step == kAsNamed) return env_.resume_from;
+  return env_.checkpoint_dir + "/" + StepDirectoryName(static_cast<int64_t>(step));
+}
+
+// The controller has missed what is there: it hears of all of it, so that a next attempt has them
+// to fall back to.
+void Trainer::TellOfStart(const StartingPoint& start) {
+  if (start.instead.empty()) return;
+  for (const PublishedCheckpoint& known : start.instead) {
+    telemetry_.WriteCheckpoint({.step = known.step,
+                                .epoch = known.attempt.epoch,
+                                .path = known.path,
+                                .bytes = known.bytes});
+  }
+  report_.Note("checkpoint " + env_.resume_from + " is gone; " + start.path +
+               " is the newest of this job");
+}
 
 void Trainer::Resume(const std::string& checkpoint) {
   EnterPhase("load");
@@ -115,13 +148,13 @@ void Trainer::Resume(const std::string& checkpoint) {
 void Trainer::OpenCheckpoints() {
   CheckpointWriterOptions options;
   options.directory = env_.checkpoint_dir;
-  options.epoch = env_.attempt;
+  options.attempt = {env_.job_id, env_.attempt};
   options.rank = static_cast<int>(env_.rank);
   options.world_size = static_cast<int>(env_.world_size);
   options.model_fingerprint = ModelFingerprint(config_.model);
   options.retention.keep_last = static_cast<int>(config_.checkpoint.keep_last);
   options.retention.keep_every_steps = config_.checkpoint.keep_every_steps;
-  options.resumed_from = env_.resume_from;
+  options.resumed_from = resumed_from_;
   options.on_event = [this](const CheckpointEvent& event) { OnCheckpointEvent(event); };
   checkpoints_ = std::make_unique<CheckpointWriter>(std::move(options));
   checkpoints_->Reserve(Chunks());
@@ -223,6 +256,14 @@ double Trainer::ForwardBackward() {
   return loss.item<double>();
 }
 
+// The samples of the step that is under way, as TRAINYARD_SKIP_SAMPLES takes them: by position,
+// which other skipped samples have pushed away from their number. It may span some of those.
+std::string Trainer::PositionsOfStep() const {
+  const int64_t last = state_.samples + config_.train.global_batch - 1;
+  return std::to_string(train_source_.PositionOf(state_.samples)) + ":" +
+         std::to_string(train_source_.PositionOf(last) + 1);
+}
+
 void Trainer::CheckFinite(const StepOutcome& outcome) {
   const bool loss_is_bad = !std::isfinite(outcome.loss);
   if (!loss_is_bad && std::isfinite(outcome.grad_norm)) return;
@@ -230,9 +271,9 @@ void Trainer::CheckFinite(const StepOutcome& outcome) {
   const std::string message =
       what + " of step " + std::to_string(state_.step + 1) + " is not finite (loss " +
       std::to_string(outcome.loss) + ", gradient norm " + std::to_string(outcome.grad_norm) +
-      ", samples " + std::to_string(state_.samples) + " to " +
-      std::to_string(state_.samples + config_.train.global_batch - 1) +
-      "). Resume from an earlier checkpoint with a lower learning rate, or skip these samples.";
+      "). Resume from an earlier checkpoint with a lower learning rate, or without the samples of "
+      "this step: TRAINYARD_SKIP_SAMPLES=" +
+      PositionsOfStep() + ".";
   throw GangError(ExitCode::kInternal, message, loss_is_bad ? "nan_loss" : "nan_gradient",
                   state_.step + 1);
 }
@@ -277,24 +318,38 @@ void Trainer::Evaluate() {
 }
 
 void Trainer::SaveIfDue(bool asked_for) {
-  const bool begins = asked_for || IsDue(config_.checkpoint.every_steps);
-  if (!begins && save_due_since_ < 0) return;
-  const bool late = save_due_since_ >= 0;
-  if (!late) save_due_since_ = state_.step;
-  if (MaySave(late ? std::chrono::milliseconds(0) : kSavePatience)) {
-    Save(SaveKind::kPeriodic);
-  } else if (!late && env_.rank == 0) {
-    telemetry_.WriteAlert(state_.step, "checkpoint_late",
-                          "The checkpoint before is still being written to " + env_.checkpoint_dir +
-                              ": this one follows once it is done. Save less often or use faster "
-                              "storage.");
-  }
+  if (save_due_since_ >= 0) return BeginLateSave();
+  if (!asked_for && !IsDue(config_.checkpoint.every_steps)) return;
+  save_due_since_ = state_.step;
+  BeginDueSave();
+}
+
+void Trainer::BeginDueSave() {
+  // Before the wait: it stands in the way of training like the save itself.
+  EnterPhase("checkpoint");
+  if (MaySave(kSavePatience)) return Save(SaveKind::kPeriodic);
+  EnterPhase("train");
+  if (env_.rank != 0) return;
+  telemetry_.WriteAlert(state_.step, "checkpoint_late",
+                        "The checkpoint before is still being written to " + env_.checkpoint_dir +
+                            ": this one follows once it is done. Save less often or use faster "
+                            "storage.");
+}
+
+// Asked after every step: no phase for a question that does not wait.
+void Trainer::BeginLateSave() {
+  if (!MaySave(std::chrono::milliseconds(0))) return;
+  EnterPhase("checkpoint");
+  Save(SaveKind::kPeriodic);
 }
 
 // Every rank must come to the same answer: a save takes all of them.
 bool Trainer::MaySave(std::chrono::milliseconds patience) {
+  const auto start = Clock::now();
   const double busy = checkpoints_->WaitUntilIdle(patience) ? 0 : 1;
-  return SumOverMembers(*data_parallel_, {busy}, device_)[0] == 0;
+  const bool all_are_idle = SumOverMembers(*data_parallel_, {busy}, device_)[0] == 0;
+  save_wait_seconds_ += SecondsSince(start);
+  return all_are_idle;
 }
 
 std::vector<TensorChunk> Trainer::Chunks() {
@@ -302,18 +357,20 @@ std::vector<TensorChunk> Trainer::Chunks() {
                           data_parallel_->size());
 }
 
+// In phase checkpoint.
 void Trainer::Save(SaveKind kind) {
-  EnterPhase("checkpoint");
-  checkpoints_->Save(state_.step, TrainingStateToJson(state_, config_), Chunks(), kind);
+  checkpoints_->Save(state_.step, TrainingStateToJson(state_, config_), Chunks(), kind,
+                     save_wait_seconds_);
   saved_step_ = state_.step;
   save_due_since_ = -1;
-  if (!config_.checkpoint.async) checkpoints_->Finish();
-  EnterPhase("train");
+  save_wait_seconds_ = 0;
+  if (!config_.checkpoint.async || kind == SaveKind::kFinal) checkpoints_->Finish();
+  if (kind == SaveKind::kPeriodic) EnterPhase("train");
 }
 
 ExitCode Trainer::Finish(ExitCode code) {
-  if (saved_step_ != state_.step) Save(SaveKind::kFinal);
   EnterPhase("checkpoint");
+  if (saved_step_ != state_.step) Save(SaveKind::kFinal);
   checkpoints_->Finish();
   report_.Summary(state_.step, SecondsSince(start_time_));
   EnterPhase("done");

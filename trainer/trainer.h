@@ -9,6 +9,7 @@
 #include <string>
 
 #include "trainer/checkpoint/checkpoint_writer.h"
+#include "trainer/checkpoint/starting_point.h"
 #include "trainer/config/run_config.h"
 #include "trainer/config/runtime_environment.h"
 #include "trainer/config/trainer_error.h"
@@ -62,6 +63,8 @@ class Trainer {
     double stall_seconds_before = 0;
   };
 
+  std::string ChooseStart();
+  void TellOfStart(const StartingPoint& start);
   void Resume(const std::string& checkpoint);
   void OpenCheckpoints();
   void PrintHeader(const std::string& resumed_from);
@@ -70,10 +73,13 @@ class Trainer {
 
   StepOutcome RunStep();
   double ForwardBackward();
+  std::string PositionsOfStep() const;
   void CheckFinite(const StepOutcome& outcome);
   void Log(const StepOutcome& outcome);
   void Evaluate();
   void SaveIfDue(bool asked_for);
+  void BeginDueSave();
+  void BeginLateSave();
   bool MaySave(std::chrono::milliseconds patience);
   void Save(SaveKind kind);
   std::vector<TensorChunk> Chunks();
@@ -100,11 +106,13 @@ class Trainer {
   GradientReducer reducer_;
   std::optional<Evaluator> evaluator_;
   TrainingState state_;
+  std::string resumed_from_;  // Empty for a fresh start.
   int64_t first_step_ = 0;    // Steps completed when this process began.
   int64_t first_sample_ = 0;  // Samples used then.
   int64_t saved_step_ = -1;   // Newest step that was handed to the writer.
   int64_t evaluated_step_ = -1;
-  int64_t save_due_since_ = -1;  // Step whose periodic save is yet to be begun, or -1.
+  int64_t save_due_since_ = -1;   // Step whose periodic save is yet to be begun, or -1.
+  double save_wait_seconds_ = 0;  // For which that save has stood in the way.
   std::unique_ptr<CheckpointWriter> checkpoints_;
   std::unique_ptr<Prefetcher> prefetcher_;
   Interval interval_;

@@ -6,6 +6,8 @@
 
 #include "tests/trainer/parallel/free_port.h"
 #include "tests/trainer/trainer_process.h"
+#include "trainer/checkpoint/checkpoint_reader.h"
+#include "trainer/checkpoint/fence.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -20,6 +22,15 @@ void ExpectFails(const TrainerFolder& folder, const TrainerStart& start, int cod
   EXPECT_NE(trainer.Output().find(part), std::string::npos) << trainer.Output();
 }
 
+// Whether a checkpoint is complete but for its name.
+bool AwaitsPublication(const std::filesystem::path& checkpoints) {
+  for (const auto& entry : std::filesystem::directory_iterator(checkpoints)) {
+    const bool is_temporary = entry.path().filename().string().find(".tmp-") != std::string::npos;
+    if (is_temporary && std::filesystem::exists(entry.path() / "manifest.json")) return true;
+  }
+  return false;
+}
+
 TEST(TrainerErrorsTest, CommandLine) {
   const TrainerFolder folder;
   ExpectFails(folder, {.flags = {"--frobnicate"}}, 64, "Unknown argument `--frobnicate`");
@@ -28,6 +39,7 @@ TEST(TrainerErrorsTest, CommandLine) {
   ExpectFails(folder, {.flags = {"--config", "/no/such.json"}}, 66, "/no/such.json");
   ExpectFails(folder, {.flags = {"--version"}}, 0, "trainyard-trainer ");
   ExpectFails(folder, {.flags = {"--help"}}, 0, "--print-config");
+  ExpectFails(folder, {.flags = {"--verify-data="}}, 64, "--verify-data needs a directory");
   ExpectFails(folder, {.flags = {"--print-config"}}, 0, "\"hidden_size\": 32");
 }
 
@@ -78,12 +90,18 @@ TEST(TrainerErrorsTest, NumbersThatOverflow) {
   // Decay of rate times weight_decay = 1000 multiplies the weights by -999 each step.
   folder.spec["optimizer"] = {{"lr", 100}, {"min_lr", 100}, {"weight_decay", 10}};
   folder.spec["schedule"] = {{"kind", "constant"}};
-  TrainerProcess trainer(folder, {});
+  TrainerProcess trainer(folder, {.variables = {{"TRAINYARD_SKIP_SAMPLES", "0:24"}}});
   EXPECT_EQ(trainer.Wait(), 70);
   EXPECT_NE(trainer.Output().find("is not finite"), std::string::npos) << trainer.Output();
   ASSERT_EQ(trainer.Records("alert").size(), 1u);
-  EXPECT_EQ(trainer.Records("alert")[0]["code"].get<std::string>().substr(0, 4), "nan_");
-  EXPECT_GT(trainer.Records("alert")[0]["step"], 0);
+  const json alert = trainer.Records("alert")[0];
+  EXPECT_EQ(alert["code"].get<std::string>().substr(0, 4), "nan_");
+  ASSERT_GT(alert["step"], 0);
+  // Where its samples are, behind those that are skipped: ready to be skipped, too.
+  const int64_t begin = 24 + (alert["step"].get<int64_t>() - 1) * 8;
+  const std::string advice =
+      "TRAINYARD_SKIP_SAMPLES=" + std::to_string(begin) + ":" + std::to_string(begin + 8) + ".";
+  EXPECT_NE(alert["message"].get<std::string>().find(advice), std::string::npos) << alert;
 }
 
 TEST(TrainerErrorsTest, OneAlertSpeaksForAGangWhoseNumbersOverflow) {
@@ -116,6 +134,37 @@ TEST(TrainerErrorsTest, DamagedCheckpoint) {
               74, "/no/such/step is not a checkpoint");
 }
 
+TEST(TrainerErrorsTest, VerifiesACheckpointToTheLastByte) {
+  TrainerFolder folder;
+  folder.spec["train"]["steps"] = 2;
+  TrainToTheEnd(folder, {});
+  const std::string checkpoint = folder.path() / "checkpoints/step_000000002";
+  const TrainerStart start{.run = "verify", .flags = {"--verify-checkpoint", checkpoint}};
+  ExpectFails(folder, start, 0, "is sound: step 2, ");
+  std::fstream file(checkpoint + "/rank_00000.safetensors",
+                    std::ios::in | std::ios::out | std::ios::binary);
+  file.seekg(-1, std::ios::end);
+  const int byte = file.get();
+  file.seekp(-1, std::ios::end);
+  file.put(static_cast<char>(byte ^ 1));
+  file.close();
+  ExpectFails(folder, start, 74, "does not match");
+  ExpectFails(folder, {.run = "none", .flags = {"--verify-checkpoint=/no/such"}}, 74,
+              "/no/such is not a checkpoint");
+}
+
+TEST(TrainerErrorsTest, VerifiesDataOnlyWhereThereIsAChecksum) {
+  const TrainerFolder folder;
+  const std::string data = folder.path() / "data";
+  ExpectFails(folder, {.run = "a", .flags = {"--verify-data", data}}, 65, "promises none");
+  ExpectFails(folder, {.run = "b", .flags = {"--verify-data", "/no/such"}}, 66, "/no/such");
+  std::ifstream header(data + "/train.json");
+  json text = json::parse(header);
+  text["xxh64"] = "0123456789abcdef";
+  std::ofstream(data + "/train.json") << text;
+  ExpectFails(folder, {.run = "c", .flags = {"--verify-data", data}}, 65, "train.bin");
+}
+
 TEST(TrainerErrorsTest, LostPeer) {
   TrainerFolder folder;
   folder.spec["train"]["steps"] = 1000000;
@@ -134,6 +183,29 @@ TEST(TrainerErrorsTest, LostPeer) {
   EXPECT_GT(second.Records("rank").size(), 0u) << "every rank tells how it fares";
 }
 
+// A checkpoint is being written when the gang loses a rank: the alert does not wait for the disk.
+TEST(TrainerErrorsTest, TheAlertDoesNotWaitForTheCheckpointThatIsBeingWritten) {
+  TrainerFolder folder;
+  folder.spec["train"]["steps"] = 1000000;
+  folder.spec["checkpoint"]["every_steps"] = 0;
+  TrainerStart start{.world_size = 2, .port = FreePort()};
+  TrainerProcess first(folder, start);
+  start.rank = 1;
+  TrainerProcess second(folder, start);
+  ASSERT_TRUE(first.WaitForStep(2)) << first.Output();
+  const std::filesystem::path checkpoints = folder.path() / "checkpoints";
+  {
+    const FenceLock slow_disk(checkpoints);
+    first.Signal(SIGUSR1);
+    ASSERT_TRUE(first.WaitFor([&] { return AwaitsPublication(checkpoints); })) << first.Output();
+    second.Signal(SIGKILL);
+    EXPECT_TRUE(first.WaitForRecord("alert")) << first.Output();
+    EXPECT_TRUE(ListCheckpoints(checkpoints).empty());
+  }
+  EXPECT_EQ(first.Wait(), 69) << first.Output();
+  EXPECT_EQ(ListCheckpoints(checkpoints).size(), 1u) << "all of it was written: it counts";
+}
+
 TEST(TrainerErrorsTest, RendezvousPortTaken) {
   const TrainerFolder folder;
   const TakenPort taken;
@@ -143,7 +215,21 @@ TEST(TrainerErrorsTest, RendezvousPortTaken) {
 TEST(TrainerErrorsTest, FencedByANewerAttempt) {
   const TrainerFolder folder;
   TrainToTheEnd(folder, {.variables = {{"TRAINYARD_ATTEMPT", "5"}}});
-  ExpectFails(folder, {.run = "old", .variables = {{"TRAINYARD_ATTEMPT", "4"}}}, 77, "");
+  ExpectFails(folder, {.run = "old", .variables = {{"TRAINYARD_ATTEMPT", "4"}}}, 77,
+              "attempt 4 is over: attempt 5 has begun");
+}
+
+// Every job begins with attempt 1: a later one is not held up by the number of an earlier one.
+TEST(TrainerErrorsTest, FencedByALaterJob) {
+  const TrainerFolder folder;
+  const auto attempt = [](const char* job, const char* number) {
+    return std::map<std::string, std::string>{{"TRAINYARD_JOB_ID", job},
+                                              {"TRAINYARD_ATTEMPT", number}};
+  };
+  TrainToTheEnd(folder, {.run = "a", .variables = attempt("7", "5")});
+  TrainToTheEnd(folder, {.run = "b", .variables = attempt("8", "1")});
+  ExpectFails(folder, {.run = "c", .variables = attempt("7", "6")}, 77,
+              "belongs to job 8 (attempt 1)");
 }
 
 }  // namespace

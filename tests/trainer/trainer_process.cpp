@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <fstream>
@@ -20,6 +22,9 @@ namespace {
 using nlohmann::json;
 
 constexpr int64_t kVocabulary = 64;
+
+// Far more than any of these runs takes on a busy machine: what is over it hangs.
+constexpr std::chrono::seconds kDeadline{120};
 
 // A language that can be learned: most tokens follow from the one before.
 std::vector<uint16_t> LearnableTokens(size_t count, uint64_t seed) {
@@ -137,6 +142,7 @@ TrainerProcess::TrainerProcess(const TrainerFolder& folder, const TrainerStart& 
   const int out = OpenForWriting(run_ / "out.log"), err = OpenForWriting(run_ / "err.log");
   pid_ = fork();
   if (pid_ == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // A test that is killed leaves no trainer behind.
     dup2(out, STDOUT_FILENO);
     dup2(err, STDERR_FILENO);
     if (chdir(run_.c_str()) != 0) _exit(126);
@@ -148,9 +154,7 @@ TrainerProcess::TrainerProcess(const TrainerFolder& folder, const TrainerStart& 
 }
 
 TrainerProcess::~TrainerProcess() {
-  if (IsOver()) return;
-  Signal(SIGKILL);
-  Wait();
+  if (!IsOver()) Kill();
 }
 
 bool TrainerProcess::IsOver() {
@@ -158,18 +162,28 @@ bool TrainerProcess::IsOver() {
   return status_ >= 0;
 }
 
+void TrainerProcess::Kill() {
+  Signal(SIGKILL);
+  waitpid(pid_, &status_, 0);
+}
+
 int TrainerProcess::Wait() {
-  if (status_ < 0) waitpid(pid_, &status_, 0);
+  if (!WaitFor([this] { return status_ >= 0; })) Kill();
   return WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_);
 }
 
 void TrainerProcess::Signal(int signal) const { kill(pid_, signal); }
 
 bool TrainerProcess::WaitFor(const std::function<bool()>& condition) {
+  const auto end = std::chrono::steady_clock::now() + kDeadline;
   for (;;) {
     const bool over = IsOver();
     if (condition()) return true;
     if (over) return false;
+    if (std::chrono::steady_clock::now() > end) {
+      ADD_FAILURE() << "still waiting after " << kDeadline.count() << " s; " << Output();
+      return false;
+    }
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
 }
@@ -181,8 +195,12 @@ bool TrainerProcess::WaitForStep(int64_t step) {
   });
 }
 
-bool TrainerProcess::WaitForRecord(const std::string& type) {
-  return WaitFor([&] { return !Records(type).empty(); });
+bool TrainerProcess::WaitForRecord(const std::string& type,
+                                   const std::function<bool(const json&)>& is_it) {
+  return WaitFor([&] {
+    const auto records = Records(type);
+    return std::any_of(records.begin(), records.end(), is_it);
+  });
 }
 
 std::string TrainerProcess::Output() const {
@@ -190,7 +208,11 @@ std::string TrainerProcess::Output() const {
 }
 
 std::vector<json> TrainerProcess::Records(const std::string& type) const {
-  std::ifstream file(run_ / "telemetry.jsonl");
+  return TelemetryRecords(run_, type);
+}
+
+std::vector<json> TelemetryRecords(const std::filesystem::path& run, const std::string& type) {
+  std::ifstream file(run / "telemetry.jsonl");
   std::vector<json> records;
   for (std::string line; std::getline(file, line);) {
     const json record = json::parse(line, nullptr, /*allow_exceptions=*/false);

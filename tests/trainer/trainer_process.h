@@ -51,13 +51,17 @@ class TrainerProcess {
   TrainerProcess(const TrainerProcess&) = delete;
   TrainerProcess& operator=(const TrainerProcess&) = delete;
 
-  // The exit code, or 128 + the signal that ended it.
+  // The exit code, or 128 + the signal that ended it. What hangs is killed and fails the test.
   int Wait();
   void Signal(int signal) const;
+  // False when the process ends, or the deadline passes, before the condition holds.
+  bool WaitFor(const std::function<bool()>& condition);
   // Waits until the metrics of `step` are there. False when the process ended first.
   bool WaitForStep(int64_t step);
-  // Waits until there is a telemetry record of this type.
-  bool WaitForRecord(const std::string& type);
+  // Waits until there is a telemetry record of this type that passes.
+  bool WaitForRecord(
+      const std::string& type,
+      const std::function<bool(const nlohmann::json&)>& is_it = [](const auto&) { return true; });
 
   std::string Output() const;  // stdout, then stderr.
   // Telemetry records of one type, oldest first.
@@ -67,12 +71,16 @@ class TrainerProcess {
 
  private:
   bool IsOver();
-  bool WaitFor(const std::function<bool()>& condition);
+  void Kill();
 
   std::filesystem::path run_;
   pid_t pid_ = -1;
   int status_ = -1;  // Once it is over.
 };
+
+// Records of one type in the telemetry of a run's folder, oldest first.
+std::vector<nlohmann::json> TelemetryRecords(const std::filesystem::path& run,
+                                             const std::string& type);
 
 // Runs one process, or `world_size` of them, to the end; expects exit code 0 of each and returns
 // the losses of rank 0.

@@ -1,10 +1,14 @@
 // The whole program: equal losses for every split of the batch, resume, signals.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
+#include <optional>
 
 #include "tests/trainer/parallel/free_port.h"
 #include "tests/trainer/trainer_process.h"
+#include "trainer/checkpoint/checkpoint_reader.h"
+#include "trainer/checkpoint/fence.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -18,6 +22,53 @@ void ExpectNear(const Losses& actual, const Losses& expected, double first, doub
   for (const auto& [step, loss] : expected) {
     EXPECT_NEAR(actual.at(step), loss, loss * (step == 1 ? first : last)) << "step " << step;
   }
+}
+
+constexpr int64_t kForEver = 1000000;
+
+void ExpectSameBits(const Losses& part, const Losses& whole) {
+  for (const auto& [step, loss] : part) {
+    ASSERT_TRUE(whole.contains(step)) << "step " << step;
+    EXPECT_EQ(loss, whole.at(step)) << "step " << step;
+  }
+}
+
+std::map<std::string, std::string> JobVariables(int64_t job_id, int64_t attempt) {
+  return {{"TRAINYARD_JOB_ID", std::to_string(job_id)},
+          {"TRAINYARD_ATTEMPT", std::to_string(attempt)}};
+}
+
+// Two ranks train until their fourth checkpoint is there, and are killed.
+void KillBetweenCheckpoints(const TrainerFolder& folder, TrainerStart start) {
+  start.world_size = 2;
+  start.port = FreePort();
+  TrainerProcess first(folder, start);
+  start.rank = 1;
+  TrainerProcess second(folder, start);
+  ASSERT_TRUE(first.WaitForRecord("checkpoint", [](const json& record) {
+    return record["step"] >= 20 && !record.contains("deleted");
+  })) << first.Output();
+  first.Signal(SIGKILL);
+  second.Signal(SIGKILL);
+  EXPECT_EQ(first.Wait(), 128 + SIGKILL);
+}
+
+// Two ranks train until `step` at least, and a few steps at all, and are told to leave. Returns the
+// losses that they have had.
+Losses TrainUntil(const TrainerFolder& folder, TrainerStart start, int64_t step) {
+  start.world_size = 2;
+  start.port = FreePort();
+  TrainerProcess first(folder, start);
+  start.rank = 1;
+  TrainerProcess second(folder, start);
+  const auto is_far_enough = [&](const json& record) {
+    return record["step"] >= step && first.Losses().size() >= 8;
+  };
+  EXPECT_TRUE(first.WaitForRecord("metrics", is_far_enough)) << first.Output();
+  first.Signal(SIGTERM);
+  EXPECT_EQ(first.Wait(), 143) << first.Output();
+  EXPECT_EQ(second.Wait(), 143) << second.Output();
+  return first.Losses();
 }
 
 TEST(TrainerTest, LearnsEvaluatesAndSaves) {
@@ -99,25 +150,43 @@ TEST(TrainerTest, RecomputationChangesNoBit) {
 // Two ranks are killed without warning and started again from their last checkpoint.
 TEST(TrainerTest, ResumeAfterKillEqualsAnUndisturbedRunBitForBit) {
   TrainerFolder folder;
-  folder.spec["train"]["steps"] = 30;
-  const Losses whole = TrainToTheEnd(folder, {.world_size = 2, .run = "a", .checkpoints = "a"});
-  TrainerStart start{.world_size = 2, .port = FreePort(), .run = "b", .checkpoints = "b"};
-  {
-    TrainerProcess first(folder, start);
-    start.rank = 1;
-    TrainerProcess second(folder, start);
-    ASSERT_TRUE(first.WaitForStep(13)) << first.Output();
-    first.Signal(SIGKILL);
-    second.Signal(SIGKILL);
-    EXPECT_EQ(first.Wait(), 128 + SIGKILL);
-  }
-  const Losses resumed = TrainToTheEnd(
-      folder, {.world_size = 2, .run = "c", .checkpoints = "b", .flags = {"--resume"}});
+  folder.spec["train"]["steps"] = kForEver;
+  KillBetweenCheckpoints(folder, {.run = "a", .checkpoints = "a"});
+  const Losses resumed =
+      TrainUntil(folder, {.run = "b", .checkpoints = "a", .flags = {"--resume"}}, 0);
   ASSERT_FALSE(resumed.empty());
   EXPECT_GT(resumed.begin()->first, 1);
-  EXPECT_LE(resumed.begin()->first, 16);
-  for (const auto& [step, loss] : resumed) EXPECT_EQ(loss, whole.at(step)) << "step " << step;
-  EXPECT_EQ(resumed.rbegin()->first, 30);
+  ExpectSameBits(resumed,
+                 TrainUntil(folder, {.run = "c", .checkpoints = "c"}, resumed.rbegin()->first));
+}
+
+// The controller was away while the gang went on: the checkpoint that it names is retired.
+TEST(TrainerTest, StartsFromTheNewestOfItsJobWhenTheOneThatIsNamedIsRetired) {
+  TrainerFolder folder;
+  folder.spec["train"]["steps"] = kForEver;
+  folder.spec["checkpoint"]["keep_last"] = 2;
+  KillBetweenCheckpoints(folder, {.run = "a", .checkpoints = "a", .variables = JobVariables(7, 1)});
+  const auto kept = ListCheckpoints(folder.path() / "a");
+  ASSERT_FALSE(kept.empty());
+  const std::string named = folder.path() / "a/step_000000005";
+  ASSERT_FALSE(std::filesystem::exists(named));
+
+  TrainerStart start{.run = "b", .checkpoints = "a", .variables = JobVariables(7, 2)};
+  start.variables["TRAINYARD_RESUME_FROM"] = named;
+  const Losses resumed = TrainUntil(folder, start, 0);
+  ASSERT_FALSE(resumed.empty());
+  EXPECT_EQ(resumed.begin()->first, kept.back().step + 1);
+  ExpectSameBits(resumed,
+                 TrainUntil(folder, {.run = "c", .checkpoints = "c"}, resumed.rbegin()->first));
+  // The controller hears of what it has missed, with the attempt that published it.
+  const auto told = TelemetryRecords(folder.path() / "b_rank0", "checkpoint");
+  ASSERT_GE(told.size(), kept.size());
+  for (size_t i = 0; i < kept.size(); ++i) {
+    EXPECT_EQ(told[i]["step"], kept[i].step);
+    EXPECT_EQ(told[i]["epoch"], 1);
+    EXPECT_EQ(told[i]["path"], kept[i].path);
+    EXPECT_EQ(told[i]["bytes"], kept[i].bytes);
+  }
 }
 
 // A checkpoint of two ranks goes on as one rank.
@@ -136,7 +205,7 @@ TEST(TrainerTest, ResumesOnAnotherNumberOfRanks) {
 TEST(TrainerTest, SigtermSavesAndLeavesWith143) {
   TrainerFolder folder;
   folder.spec["checkpoint"]["every_steps"] = 0;
-  folder.spec["train"]["steps"] = 1000000;
+  folder.spec["train"]["steps"] = kForEver;
   TrainerStart start{.world_size = 2, .port = FreePort(), .run = "b", .checkpoints = "b"};
   TrainerProcess first(folder, start);
   start.rank = 1;
@@ -163,7 +232,7 @@ TEST(TrainerTest, SigtermBeforeTheFirstStepLeavesAtOnce) {
 TEST(TrainerTest, Sigusr1SavesAndGoesOn) {
   TrainerFolder folder;
   folder.spec["checkpoint"]["every_steps"] = 0;
-  folder.spec["train"]["steps"] = 1000000;
+  folder.spec["train"]["steps"] = kForEver;
   TrainerProcess trainer(folder, {});
   ASSERT_TRUE(trainer.WaitForStep(2)) << trainer.Output();
   trainer.Signal(SIGUSR1);
@@ -173,6 +242,36 @@ TEST(TrainerTest, Sigusr1SavesAndGoesOn) {
   trainer.Signal(SIGTERM);
   EXPECT_EQ(trainer.Wait(), 143) << trainer.Output();
   EXPECT_EQ(trainer.Records("checkpoint").size(), 2u);
+}
+
+// The disk takes its time: the first save is held up where it would publish. Training goes on, the
+// save that is due meanwhile comes late, and all that it stood in the way for is counted.
+TEST(TrainerTest, TrainsOnWhileACheckpointIsHeldUp) {
+  TrainerFolder folder;
+  folder.spec["train"]["steps"] = kForEver;
+  TrainerProcess trainer(folder, {});
+  ASSERT_TRUE(trainer.WaitForRecord("checkpoint")) << trainer.Output();
+  std::optional<FenceLock> slow_disk;
+  slow_disk.emplace(folder.path() / "checkpoints");
+  const auto is_late = [](const json& record) { return record["code"] == "checkpoint_late"; };
+  ASSERT_TRUE(trainer.WaitForRecord("alert", is_late)) << trainer.Output();
+  const int64_t due = trainer.Records("alert").at(0)["step"];
+  ASSERT_TRUE(trainer.WaitForStep(due + 20)) << trainer.Output();
+  EXPECT_LT(trainer.Records("checkpoint").back()["step"], due);
+  slow_disk.reset();
+
+  const auto follows = [due](const json& record) {
+    return record["step"] > due && !record.contains("deleted");
+  };
+  ASSERT_TRUE(trainer.WaitForRecord("checkpoint", follows)) << trainer.Output();
+  const auto records = trainer.Records("checkpoint");
+  const json late = *std::find_if(records.begin(), records.end(), follows);
+  EXPECT_GT(late["step"], due + 20);
+  constexpr double kPatienceSeconds = 2;
+  EXPECT_GE(late["blocking_seconds"], kPatienceSeconds);
+  EXPECT_GE(trainer.Records("rank").back()["checkpoint_seconds"], kPatienceSeconds);
+  trainer.Signal(SIGTERM);
+  EXPECT_EQ(trainer.Wait(), 143) << trainer.Output();
 }
 
 TEST(TrainerTest, SkippedSamplesAreNeverTrainedOn) {

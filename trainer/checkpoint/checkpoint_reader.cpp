@@ -129,7 +129,7 @@ Manifest ReadManifest(const std::string& directory) {
     throw TrainerError(ExitCode::kBadCheckpoint,
                        directory + " is not a checkpoint: it has no readable " + kManifestName);
   }
-  return ManifestFromText(ReadFile(path), path);
+  return ManifestFromText(ReadFile(path, ExitCode::kBadCheckpoint), path);
 }
 
 }  // namespace
@@ -147,7 +147,7 @@ CheckpointReader::CheckpointReader(const std::string& directory)
 CheckpointReader::~CheckpointReader() = default;
 
 int64_t CheckpointReader::step() const { return manifest_->step; }
-int64_t CheckpointReader::epoch() const { return manifest_->epoch; }
+int64_t CheckpointReader::epoch() const { return manifest_->attempt.epoch; }
 const std::string& CheckpointReader::model_fingerprint() const {
   return manifest_->model_fingerprint;
 }
@@ -203,14 +203,14 @@ std::vector<PublishedCheckpoint> ListCheckpoints(const std::string& directory) {
       const Manifest manifest = ReadManifest(path);
       int64_t bytes = FileBytes(path + "/" + kManifestName);
       for (const auto& [_, file] : manifest.entries.files) bytes += file.bytes;
-      checkpoints.push_back({path, manifest.step, manifest.epoch, bytes});
+      checkpoints.push_back({path, manifest.step, manifest.attempt, bytes});
     } catch (const TrainerError&) {
       // Not published, or damaged: nothing that a run could resume from.
     }
   }
   std::sort(checkpoints.begin(), checkpoints.end(),
             [](const PublishedCheckpoint& a, const PublishedCheckpoint& b) {
-              return std::tie(a.epoch, a.step) < std::tie(b.epoch, b.step);
+              return std::tie(a.attempt, a.step) < std::tie(b.attempt, b.step);
             });
   return checkpoints;
 }

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "trainer/checkpoint/attempt_key.h"
+
 namespace trainyard::trainer {
 
 struct LogicalTensor {
@@ -54,11 +56,11 @@ class CheckpointReader {
 struct PublishedCheckpoint {
   std::string path;
   int64_t step = 0;
-  int64_t epoch = 0;
+  AttemptKey attempt;  // that published it
   int64_t bytes = 0;
 };
 
-// Published checkpoints in a checkpoint directory, newest last: by epoch, then by step, so that
+// Published checkpoints in a checkpoint directory, newest last: by attempt, then by step, so that
 // steps of a timeline that was rolled back come before those of the attempt that replaced it.
 // Directories without a readable manifest are left out. Empty when there is no such directory.
 std::vector<PublishedCheckpoint> ListCheckpoints(const std::string& directory);

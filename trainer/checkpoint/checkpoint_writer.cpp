@@ -38,6 +38,7 @@ struct SaveJob {
   nlohmann::json trainer_state;
   std::string temporary;  // directory it is built in
   Clock::time_point start;
+  double waited_seconds = 0;  // before that
   double blocking_seconds = 0;
 };
 
@@ -48,8 +49,8 @@ class CheckpointWriter::Impl {
   explicit Impl(CheckpointWriterOptions options) : options_(std::move(options)) {
     MakeDirectories(options_.directory);
     if (options_.rank != 0) return;
-    RaiseFence(options_.directory, options_.epoch);
-    RemoveAbandoned(options_.directory, options_.epoch);
+    RaiseFence(options_.directory, options_.attempt);
+    RemoveAbandoned(options_.directory, options_.attempt);
   }
 
   ~Impl() {
@@ -62,7 +63,7 @@ class CheckpointWriter::Impl {
   }
 
   double Save(int64_t step, const nlohmann::json& trainer_state,
-              const std::vector<TensorChunk>& chunks, SaveKind kind) {
+              const std::vector<TensorChunk>& chunks, SaveKind kind, double waited_seconds) {
     const Clock::time_point start = Clock::now();
     Finish();
     host_.Begin(chunks);
@@ -71,9 +72,10 @@ class CheckpointWriter::Impl {
     job.step = step;
     job.kind = kind;
     job.trainer_state = trainer_state;
-    job.temporary = options_.directory + "/" + TemporaryName(step, options_.epoch, saves_);
+    job.temporary = options_.directory + "/" + TemporaryName(step, options_.attempt, saves_);
     job.start = start;
-    job.blocking_seconds = SecondsSince(start);
+    job.waited_seconds = waited_seconds;
+    job.blocking_seconds = waited_seconds + SecondsSince(start);
     in_flight_ = true;
     thread_ = std::thread([this, job] {
       Run(job);
@@ -144,11 +146,22 @@ class CheckpointWriter::Impl {
     for (int rank = 0; rank < options_.world_size; ++rank) {
       const std::string path = job.temporary + "/" + RankEntriesName(rank);
       WaitForRank(job, rank, start);
-      Merge(EntriesFromText(ReadFile(path), path), &all);
+      Merge(ReadEntries(rank, path), &all);
     }
     CheckCoverage(all);
     Reach(SavePhase::kAllRanksWritten);
     return all;
+  }
+
+  // What a rank has written cannot be believed: that costs this save, and says nothing about the
+  // checkpoint that the attempt has started from.
+  static Entries ReadEntries(int rank, const std::string& path) {
+    try {
+      return EntriesFromText(ReadFile(path, ExitCode::kCannotWrite), path);
+    } catch (const TrainerError& error) {
+      throw TrainerError(ExitCode::kCannotWrite, "the list of what rank " + std::to_string(rank) +
+                                                     " has written is of no use: " + error.what());
+    }
   }
 
   void WaitForRank(const SaveJob& job, int rank, Clock::time_point start) {
@@ -158,7 +171,8 @@ class CheckpointWriter::Impl {
     while (FileBytes(entries) < 0) {
       const std::string who = "rank " + std::to_string(rank);
       if (FileBytes(failed) >= 0) {
-        throw TrainerError(ExitCode::kCannotWrite, who + ": " + ReadFile(failed));
+        throw TrainerError(ExitCode::kCannotWrite,
+                           who + ": " + ReadFile(failed, ExitCode::kCannotWrite));
       }
       if (SecondsSince(start) > options_.peer_timeout_seconds) {
         throw TrainerError(ExitCode::kCannotWrite,
@@ -175,7 +189,7 @@ class CheckpointWriter::Impl {
 
   void Publish(const SaveJob& job, Entries entries) {
     Manifest manifest = {
-        job.step,          options_.epoch,    options_.world_size, options_.model_fingerprint,
+        job.step,          options_.attempt,  options_.world_size, options_.model_fingerprint,
         job.trainer_state, std::move(entries)};
     const std::string text = ManifestToText(manifest);
     for (int rank = 0; rank < options_.world_size; ++rank) {
@@ -185,27 +199,22 @@ class CheckpointWriter::Impl {
     WriteFileAtomically(job.temporary + "/" + kManifestName, text);
     Reach(SavePhase::kManifestWritten);
 
-    const std::string path = options_.directory + "/" + StepDirectoryName(job.step);
-    std::vector<PublishedCheckpoint> doomed;
+    std::vector<PublishedCheckpoint> retired;
     {
       const FenceLock lock(options_.directory);
-      lock.CheckNotNewerThan(options_.epoch);
+      lock.CheckNotNewerThan(options_.attempt);
       Reach(SavePhase::kFenceHeld);
-      ReplaceDirectory(job.temporary, path);
+      CheckpointEvent event = EventOf(job, CheckpointEvent::Kind::kPublished);
+      event.bytes = static_cast<int64_t>(text.size());
+      for (const auto& [_, file] : manifest.entries.files) event.bytes += file.bytes;
+      ReplaceDirectory(job.temporary, event.path);
       SyncDirectory(options_.directory);
       Reach(SavePhase::kPublished);
-      doomed = Retire(path);
+      // Before anything goes: what goes may be all that those who hear of it know.
+      Tell(event);
+      retired = Retire(event.path);
     }
-    CheckpointEvent event;
-    event.step = job.step;
-    event.epoch = options_.epoch;
-    event.path = path;
-    event.bytes = static_cast<int64_t>(text.size());
-    for (const auto& [_, file] : manifest.entries.files) event.bytes += file.bytes;
-    event.blocking_seconds = job.blocking_seconds;
-    event.total_seconds = SecondsSince(job.start);
-    Tell(event);
-    RemoveRetired(doomed);
+    RemoveRetired(retired);
     RemoveTree(job.temporary);  // an older checkpoint of the same step ends up there
     Reach(SavePhase::kRetained);
   }
@@ -215,9 +224,13 @@ class CheckpointWriter::Impl {
   std::vector<PublishedCheckpoint> Retire(const std::string& published) const {
     std::vector<std::string> in_use = {published};
     if (!options_.resumed_from.empty()) in_use.push_back(InThisDirectory(options_.resumed_from));
+    std::vector<PublishedCheckpoint> ours = ListCheckpoints(options_.directory);
+    std::erase_if(ours, [this](const PublishedCheckpoint& checkpoint) {
+      return checkpoint.attempt.job_id != options_.attempt.job_id;
+    });
     std::vector<PublishedCheckpoint> retired;
     for (const PublishedCheckpoint& checkpoint :
-         CheckpointsToDelete(ListCheckpoints(options_.directory), options_.retention, in_use)) {
+         CheckpointsToDelete(ours, options_.retention, in_use)) {
       std::error_code error;
       std::filesystem::rename(checkpoint.path, RetiredPath(checkpoint), error);
       if (!error) retired.push_back(checkpoint);
@@ -226,7 +239,7 @@ class CheckpointWriter::Impl {
   }
 
   std::string RetiredPath(const PublishedCheckpoint& checkpoint) const {
-    return options_.directory + "/" + TemporaryName(checkpoint.step, options_.epoch, 0);
+    return options_.directory + "/" + TemporaryName(checkpoint.step, options_.attempt, 0);
   }
 
   // The path as ListCheckpoints spells it when it names a checkpoint of this directory.
@@ -244,7 +257,7 @@ class CheckpointWriter::Impl {
       CheckpointEvent event;
       event.kind = CheckpointEvent::Kind::kDeleted;
       event.step = checkpoint.step;
-      event.epoch = checkpoint.epoch;
+      event.epoch = checkpoint.attempt.epoch;
       event.path = checkpoint.path;
       event.bytes = checkpoint.bytes;
       Tell(event);
@@ -266,14 +279,20 @@ class CheckpointWriter::Impl {
     }
   }
 
-  void TellFailure(const SaveJob& job, const std::string& why) const {
+  // What has become of the job by now.
+  CheckpointEvent EventOf(const SaveJob& job, CheckpointEvent::Kind kind) const {
     CheckpointEvent event;
-    event.kind = CheckpointEvent::Kind::kFailed;
+    event.kind = kind;
     event.step = job.step;
-    event.epoch = options_.epoch;
+    event.epoch = options_.attempt.epoch;
     event.path = options_.directory + "/" + StepDirectoryName(job.step);
     event.blocking_seconds = job.blocking_seconds;
-    event.total_seconds = SecondsSince(job.start);
+    event.total_seconds = job.waited_seconds + SecondsSince(job.start);
+    return event;
+  }
+
+  void TellFailure(const SaveJob& job, const std::string& why) const {
+    CheckpointEvent event = EventOf(job, CheckpointEvent::Kind::kFailed);
     event.message = why;
     Tell(event);
   }
@@ -304,8 +323,9 @@ CheckpointWriter::CheckpointWriter(CheckpointWriterOptions options)
 CheckpointWriter::~CheckpointWriter() = default;
 
 double CheckpointWriter::Save(int64_t step, const nlohmann::json& trainer_state,
-                              const std::vector<TensorChunk>& chunks, SaveKind kind) {
-  return impl_->Save(step, trainer_state, chunks, kind);
+                              const std::vector<TensorChunk>& chunks, SaveKind kind,
+                              double waited_seconds) {
+  return impl_->Save(step, trainer_state, chunks, kind, waited_seconds);
 }
 
 void CheckpointWriter::Reserve(const std::vector<TensorChunk>& chunks) { impl_->Reserve(chunks); }

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "trainer/checkpoint/attempt_key.h"
 #include "trainer/checkpoint/host_copy.h"
 
 namespace trainyard::trainer {
@@ -20,6 +21,7 @@ namespace trainyard::trainer {
 // The whole of a tensor as one chunk.
 TensorChunk WholeTensor(std::string name, torch::Tensor tensor);
 
+// Of one job's checkpoints: those that another job has left in the directory stay.
 struct RetentionPolicy {
   int keep_last = 3;             // newest checkpoints kept; at least 1
   int64_t keep_every_steps = 0;  // and every multiple of this is kept for good; 0: none
@@ -50,13 +52,13 @@ enum class SavePhase {
   kAllRanksWritten,  // rank 0: every rank's list is there
   kManifestWritten,  // rank 0: manifest on disk
   kFenceHeld,        // rank 0: about to rename
-  kPublished,        // rank 0: renamed
+  kPublished,        // rank 0: renamed; nobody has been told
   kRetained,         // rank 0: old ones removed
 };
 
 struct CheckpointWriterOptions {
   std::string directory;  // TRAINYARD_CHECKPOINT_DIR; made when missing
-  int64_t epoch = 0;      // TRAINYARD_ATTEMPT
+  AttemptKey attempt;     // whose checkpoints these are
   int rank = 0;
   int world_size = 1;
   std::string model_fingerprint;  // kept in the manifest; readers compare it
@@ -76,8 +78,9 @@ enum class SaveKind {
 // chunks must cover every logical tensor exactly once. Not thread-safe: for the training thread.
 class CheckpointWriter {
  public:
-  // Rank 0 removes what older attempts left half-written. Throws TrainerError kCannotWrite when the
-  // directory cannot be made.
+  // Rank 0 removes what older attempts, and earlier runs of the same one, left half-written: its
+  // writer must be there before any rank saves. Throws TrainerError kCannotWrite when the directory
+  // cannot be made.
   explicit CheckpointWriter(CheckpointWriterOptions options);
   // Gives up waiting for other ranks; does not throw. Call Finish() first to end in order.
   ~CheckpointWriter();
@@ -88,13 +91,15 @@ class CheckpointWriter {
   void Reserve(const std::vector<TensorChunk>& chunks);
 
   // Starts to copy the tensors to host memory and returns; the rest happens in the background.
-  // Waits first for the save before this one. Returns the seconds that this call blocked.
+  // Waits first for the save before this one. Returns the seconds that the save stood in the way:
+  // `waited_seconds`, for which the caller has waited already to begin it, and this call.
   // The tensors must live, and HoldBackChanges must come before each change of them.
   // step: optimizer steps completed. trainer_state: everything that is not a tensor; rank 0's is
   // kept. Throws what the previous save died of, unless that was want of space: kFenced when a
   // newer attempt has raised the fence, kInternal when the ranks' chunks do not fit together.
   double Save(int64_t step, const nlohmann::json& trainer_state,
-              const std::vector<TensorChunk>& chunks, SaveKind kind = SaveKind::kPeriodic);
+              const std::vector<TensorChunk>& chunks, SaveKind kind = SaveKind::kPeriodic,
+              double waited_seconds = 0);
 
   // Before work that changes saved tensors is given to the current stream: it will wait until they
   // are copied. The caller does not wait.

@@ -99,12 +99,12 @@ void RemoveTree(const std::string& path) {
   nftw(path.c_str(), remove_entry, kOpenDirectories, FTW_DEPTH | FTW_PHYS);
 }
 
-std::string ReadFile(const std::string& path) {
+std::string ReadFile(const std::string& path, ExitCode failure) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status {};
   if (file.get() < 0 || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
     const int error = file.get() >= 0 && S_ISDIR(status.st_mode) ? EISDIR : errno;
-    throw TrainerError(ExitCode::kNoInput, "cannot open " + path + ": " + std::strerror(error));
+    throw TrainerError(failure, "cannot open " + path + ": " + std::strerror(error));
   }
   std::string text(static_cast<size_t>(status.st_size), '\0');
   size_t have = 0;
@@ -112,7 +112,7 @@ std::string ReadFile(const std::string& path) {
     const ssize_t got = read(file.get(), text.data() + have, text.size() - have);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
-      throw TrainerError(ExitCode::kNoInput, "cannot read " + path + ": " + std::strerror(errno));
+      throw TrainerError(failure, "cannot read " + path + ": " + std::strerror(errno));
     }
     if (got == 0) break;
     have += static_cast<size_t>(got);

@@ -1,7 +1,7 @@
 // Files and directories that are on the disk when the call returns.
 //
-// All functions throw TrainerError with the path and the system's reason: kCannotWrite when writing
-// fails, kNoInput when reading does.
+// All functions throw TrainerError with the path and the system's reason, kCannotWrite unless they
+// say otherwise.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_DURABLE_FILE_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_DURABLE_FILE_H_
 
@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {
 
@@ -34,7 +36,8 @@ void ReplaceDirectory(const std::string& from, const std::string& to);
 // libstdc++, and remove_all crashes among them (seen with 2.11+cu130).
 void RemoveTree(const std::string& path);
 
-std::string ReadFile(const std::string& path);
+// What it means that a file cannot be read depends on whose it is: `failure` is thrown then.
+std::string ReadFile(const std::string& path, ExitCode failure);
 
 // Bytes of the file; -1 when it is not a regular file that can be seen.
 int64_t FileBytes(const std::string& path);

@@ -16,9 +16,17 @@
 namespace trainyard::trainer {
 namespace {
 
-// Fixed width, so that raising overwrites the old number in place with one write: a rename would
-// leave others holding the lock of a file that is no longer there.
-constexpr int kEpochBytes = 20;
+// "EPOCH JOB": fixed width, so that raising overwrites the old numbers in place with one write: a
+// rename would leave others holding the lock of a file that is no longer there.
+constexpr int kNumberBytes = 20;
+constexpr int kFenceBytes = 2 * kNumberBytes + 2;
+
+// Reads a number, 0 or more, at `at` and moves `at` behind it. False when there is none.
+bool ReadNumber(const char*& at, const char* end, int64_t& number) {
+  const auto [stop, error] = std::from_chars(at, end, number);
+  at = stop;
+  return error == std::errc() && number >= 0;
+}
 
 [[noreturn]] void CannotUse(const std::string& what, const std::string& path) {
   throw TrainerError(ExitCode::kCannotWrite,
@@ -40,43 +48,53 @@ FenceLock::FenceLock(const std::string& directory) : path_(directory + "/EPOCH")
 
 FenceLock::~FenceLock() { close(file_); }
 
-int64_t FenceLock::Epoch() const {
-  char text[kEpochBytes + 2] = {};
-  const ssize_t bytes = pread(file_, text, sizeof(text) - 1, 0);
+AttemptKey FenceLock::Newest() const {
+  char text[kFenceBytes + 1] = {};
+  const ssize_t bytes = pread(file_, text, kFenceBytes, 0);
   if (bytes < 0) CannotUse("read", path_);
-  if (bytes == 0) return 0;
-  int64_t epoch = -1;
-  const auto [end, error] = std::from_chars(text, text + bytes, epoch);
-  const bool complete = error == std::errc() && epoch >= 0 && (*end == '\n' || *end == '\0');
-  if (!complete) {
+  if (bytes == 0) return {};
+  AttemptKey newest;
+  const char* at = text;
+  bool complete = ReadNumber(at, text + bytes, newest.epoch);
+  if (complete && *at == ' ') complete = ReadNumber(++at, text + bytes, newest.job_id);
+  if (!complete || (*at != '\n' && *at != '\0')) {
     throw TrainerError(ExitCode::kBadData,
                        path_ +
                            " does not hold an epoch; write the number of the job's newest "
                            "attempt into it, or remove it when nothing trains here");
   }
-  return epoch;
+  return newest;
 }
 
-void FenceLock::SetEpoch(int64_t epoch) {
-  char text[kEpochBytes + 2];
-  std::snprintf(text, sizeof(text), "%0*lld\n", kEpochBytes, static_cast<long long>(epoch));
-  if (pwrite(file_, text, kEpochBytes + 1, 0) != kEpochBytes + 1 || fsync(file_) != 0) {
+void FenceLock::SetNewest(const AttemptKey& attempt) {
+  char text[kFenceBytes + 1];
+  std::snprintf(text, sizeof(text), "%0*lld %0*lld\n", kNumberBytes,
+                static_cast<long long>(attempt.epoch), kNumberBytes,
+                static_cast<long long>(attempt.job_id));
+  if (pwrite(file_, text, kFenceBytes, 0) != kFenceBytes || fsync(file_) != 0) {
     CannotUse("write", path_);
   }
 }
 
-void FenceLock::CheckNotNewerThan(int64_t epoch) const {
-  const int64_t newest = Epoch();
-  if (newest <= epoch) return;
-  throw TrainerError(ExitCode::kFenced, "attempt " + std::to_string(epoch) + " is over: attempt " +
-                                            std::to_string(newest) + " has begun (" + path_ + ")");
+void FenceLock::CheckNotNewerThan(const AttemptKey& attempt) const {
+  const AttemptKey newest = Newest();
+  if (newest <= attempt) return;
+  const std::string begun = "attempt " + std::to_string(newest.epoch);
+  if (newest.job_id == attempt.job_id) {
+    throw TrainerError(ExitCode::kFenced, "attempt " + std::to_string(attempt.epoch) +
+                                              " is over: " + begun + " has begun (" + path_ + ")");
+  }
+  throw TrainerError(ExitCode::kFenced, "this checkpoint directory belongs to job " +
+                                            std::to_string(newest.job_id) + " (" + begun +
+                                            "): use another one, or remove " + path_ +
+                                            " when nothing of that job runs any more");
 }
 
-void RaiseFence(const std::string& directory, int64_t epoch) {
+void RaiseFence(const std::string& directory, const AttemptKey& attempt) {
   FenceLock lock(directory);
-  lock.CheckNotNewerThan(epoch);
-  if (lock.Epoch() == epoch) return;
-  lock.SetEpoch(epoch);
+  lock.CheckNotNewerThan(attempt);
+  if (lock.Newest() == attempt) return;
+  lock.SetNewest(attempt);
   SyncDirectory(directory);
 }
 

@@ -1,13 +1,14 @@
-// The fencing epoch of a checkpoint directory: only the newest attempt may publish.
+// The fence of a checkpoint directory: only the newest attempt may publish.
 //
-// The file EPOCH holds the newest epoch. Publishing happens with the file locked (flock) and only
-// if it does not name a newer attempt, so that a trainer that outlived its attempt cannot put its
-// checkpoints among those of the next one.
+// The file EPOCH names the newest attempt and its job. Publishing happens with the file locked
+// (flock) and only if it does not name a newer attempt, so that a trainer that outlived its
+// attempt, or its job, cannot put its checkpoints among those of the next one.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_FENCE_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_FENCE_H_
 
-#include <cstdint>
 #include <string>
+
+#include "trainer/checkpoint/attempt_key.h"
 
 namespace trainyard::trainer {
 
@@ -20,12 +21,13 @@ class FenceLock {
   FenceLock(const FenceLock&) = delete;
   FenceLock& operator=(const FenceLock&) = delete;
 
-  // The newest epoch; 0 when none was raised. Throws kBadData when the file is not one of ours.
-  int64_t Epoch() const;
-  // Makes `epoch` durable as the newest one.
-  void SetEpoch(int64_t epoch);
-  // Throws TrainerError kFenced when a newer attempt than `epoch` has begun.
-  void CheckNotNewerThan(int64_t epoch) const;
+  // The newest attempt; {0, 0} when none was raised. A file without a job, as earlier versions
+  // wrote it, is of job 0. Throws kBadData when the file is not one of ours.
+  AttemptKey Newest() const;
+  // Makes `attempt` durable as the newest one.
+  void SetNewest(const AttemptKey& attempt);
+  // Throws TrainerError kFenced when a newer attempt than `attempt` has begun.
+  void CheckNotNewerThan(const AttemptKey& attempt) const;
 
  private:
   std::string path_;
@@ -34,7 +36,7 @@ class FenceLock {
 
 // Raises the fence at the start of an attempt; any rank may, and again. Throws TrainerError kFenced
 // when a newer attempt has begun.
-void RaiseFence(const std::string& directory, int64_t epoch);
+void RaiseFence(const std::string& directory, const AttemptKey& attempt);
 
 }  // namespace trainyard::trainer
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "trainer/checkpoint/attempt_key.h"
 #include "trainer/checkpoint/box.h"
 
 namespace trainyard::trainer {
@@ -42,7 +43,7 @@ struct Entries {
 
 struct Manifest {
   int64_t step = 0;
-  int64_t epoch = 0;
+  AttemptKey attempt;  // that published it; manifests of earlier versions name no job
   int world_size = 0;
   std::string model_fingerprint;
   nlohmann::json trainer_state;

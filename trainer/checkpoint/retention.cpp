@@ -4,6 +4,7 @@
 #include <charconv>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 #include <system_error>
 
 #include "trainer/checkpoint/durable_file.h"
@@ -12,17 +13,29 @@
 namespace trainyard::trainer {
 namespace {
 
-constexpr char kTemporaryMark[] = ".tmp-e";
+constexpr char kTemporaryMark[] = ".tmp-";
 
-// The epoch in a temporary name; nullopt when the name is none.
-std::optional<int64_t> EpochOfTemporary(const std::string& name) {
+// Reads "<letter><number>-" from the beginning of `text` and removes it; nullopt when it is not
+// there.
+std::optional<int64_t> TakeNumber(char letter, std::string_view& text) {
+  if (text.empty() || text.front() != letter) return std::nullopt;
+  int64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + 1, end, number);
+  if (error != std::errc() || stop == end || *stop != '-') return std::nullopt;
+  text.remove_prefix(static_cast<size_t>(stop - text.data()) + 1);
+  return number;
+}
+
+// Whose temporary name it is; nullopt when the name is none.
+std::optional<AttemptKey> OwnerOfTemporary(const std::string& name) {
   const size_t mark = name.find(kTemporaryMark);
   if (name.rfind("step_", 0) != 0 || mark == std::string::npos) return std::nullopt;
-  const char* first = name.data() + mark + sizeof(kTemporaryMark) - 1;
-  int64_t epoch = 0;
-  const auto [end, error] = std::from_chars(first, name.data() + name.size(), epoch);
-  if (error != std::errc() || end == first) return std::nullopt;
-  return epoch;
+  std::string_view rest = std::string_view(name).substr(mark + sizeof(kTemporaryMark) - 1);
+  const int64_t job_id = TakeNumber('j', rest).value_or(0);
+  const std::optional<int64_t> epoch = TakeNumber('e', rest);
+  if (!epoch) return std::nullopt;
+  return AttemptKey{job_id, *epoch};
 }
 
 }  // namespace
@@ -42,18 +55,19 @@ std::vector<PublishedCheckpoint> CheckpointsToDelete(
   return doomed;
 }
 
-std::string TemporaryName(int64_t step, int64_t epoch, int64_t save) {
-  return StepDirectoryName(step) + kTemporaryMark + std::to_string(epoch) + "-" +
-         std::to_string(save);
+std::string TemporaryName(int64_t step, const AttemptKey& attempt, int64_t save) {
+  const std::string job = attempt.job_id == 0 ? "" : "j" + std::to_string(attempt.job_id) + "-";
+  return StepDirectoryName(step) + kTemporaryMark + job + "e" + std::to_string(attempt.epoch) +
+         "-" + std::to_string(save);
 }
 
-void RemoveAbandoned(const std::string& directory, int64_t epoch) {
+void RemoveAbandoned(const std::string& directory, const AttemptKey& attempt) {
   std::error_code error;
   std::vector<std::filesystem::path> abandoned;
   for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end;
        entry.increment(error)) {
-    const std::optional<int64_t> its_epoch = EpochOfTemporary(entry->path().filename().string());
-    if (its_epoch && *its_epoch < epoch) abandoned.push_back(entry->path());
+    const std::optional<AttemptKey> owner = OwnerOfTemporary(entry->path().filename().string());
+    if (owner && *owner <= attempt) abandoned.push_back(entry->path());
   }
   for (const std::filesystem::path& path : abandoned) RemoveTree(path);
 }

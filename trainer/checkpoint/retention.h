@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "trainer/checkpoint/attempt_key.h"
 #include "trainer/checkpoint/checkpoint_reader.h"
 #include "trainer/checkpoint/checkpoint_writer.h"
 
@@ -17,12 +18,14 @@ std::vector<PublishedCheckpoint> CheckpointsToDelete(
     const std::vector<PublishedCheckpoint>& checkpoints, const RetentionPolicy& policy,
     const std::vector<std::string>& in_use);
 
-// "step_000000100.tmp-e3-1": where attempt `epoch` builds its save number `save` of `step`.
-std::string TemporaryName(int64_t step, int64_t epoch, int64_t save);
+// "step_000000100.tmp-j7-e3-1": where attempt 3 of job 7 builds its save number 1 of that step;
+// without "j7-" outside of a job.
+std::string TemporaryName(int64_t step, const AttemptKey& attempt, int64_t save);
 
-// Removes directories that attempts older than `epoch` have left under temporary names. What cannot
-// be removed stays.
-void RemoveAbandoned(const std::string& directory, int64_t epoch);
+// Removes directories under temporary names that older attempts have left, and those of `attempt`
+// itself: outside of a job every run is attempt 1, and what the one before has left must not pass
+// for a part of this one's saves. What cannot be removed stays.
+void RemoveAbandoned(const std::string& directory, const AttemptKey& attempt);
 
 }  // namespace trainyard::trainer
 

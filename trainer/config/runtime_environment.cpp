@@ -48,6 +48,7 @@ RuntimeEnvironment ReadRuntimeEnvironment(const VariableLookup& lookup) {
   env.master_addr = Text(lookup, "MASTER_ADDR", env.master_addr);
   env.master_port = Number(lookup, "MASTER_PORT", env.master_port, 1);
   RequireBelow("MASTER_PORT", env.master_port, "the end of the port range", 65536);
+  env.job_id = Number(lookup, "TRAINYARD_JOB_ID", 0, 0);
   env.attempt = Number(lookup, "TRAINYARD_ATTEMPT", 1, 1);
   env.run_dir = Text(lookup, "TRAINYARD_RUN_DIR", ".");
   env.spec_path = Text(lookup, "TRAINYARD_SPEC", "");

@@ -17,6 +17,7 @@ struct RuntimeEnvironment {
   std::string master_addr = "127.0.0.1";
   int64_t master_port = 29500;
 
+  int64_t job_id = 0;   // 0 when no controller has started this run.
   int64_t attempt = 1;  // The epoch that fences checkpoints.
   std::string run_dir = ".";
   std::string spec_path;       // Empty when --config names the settings.

@@ -2,6 +2,7 @@
 #ifndef TRAINYARD_TESTS_TRAINER_CHECKPOINT_CHECKPOINT_DIRECTORY_H_
 #define TRAINYARD_TESTS_TRAINER_CHECKPOINT_CHECKPOINT_DIRECTORY_H_
 
+#include <sys/resource.h>
 #include <torch/torch.h>
 
 #include <filesystem>
@@ -35,10 +36,12 @@ class CheckpointDirectory {
     return names;
   }
 
-  CheckpointWriterOptions Options(int64_t epoch = 1) const {
+  // An attempt outside of any job.
+  CheckpointWriterOptions Options(int64_t epoch = 1) const { return Options({0, epoch}); }
+  CheckpointWriterOptions Options(const AttemptKey& attempt) const {
     CheckpointWriterOptions options;
     options.directory = path();
-    options.epoch = epoch;
+    options.attempt = attempt;
     options.model_fingerprint = "tiny";
     options.peer_timeout_seconds = 20;
     return options;
@@ -46,7 +49,11 @@ class CheckpointDirectory {
 
   // One rank saves these tensors whole, and waits.
   void SaveWhole(int64_t step, const std::vector<TensorChunk>& chunks, int64_t epoch = 1) const {
-    CheckpointWriter writer(Options(epoch));
+    SaveWhole(step, chunks, AttemptKey{0, epoch});
+  }
+  void SaveWhole(int64_t step, const std::vector<TensorChunk>& chunks,
+                 const AttemptKey& attempt) const {
+    CheckpointWriter writer(Options(attempt));
     writer.Save(step, {{"samples", step * 8}}, chunks);
     writer.Finish();
   }
@@ -55,6 +62,15 @@ class CheckpointDirectory {
   TemporaryDirectory directory_;
 };
 
+// Two small tensors full of one value, and the value back.
+inline std::vector<TensorChunk> Weights(float value) {
+  return {WholeTensor("w", torch::full({64, 3}, value)), WholeTensor("b", torch::full({3}, value))};
+}
+
+inline float ValueIn(const std::string& checkpoint) {
+  return CheckpointReader(checkpoint).ReadAll("w").mean().item<float>();
+}
+
 // Exactly the same dtype, shape and bytes.
 inline bool SameBytes(const torch::Tensor& a, const torch::Tensor& b) {
   const torch::Tensor x = a.contiguous();
@@ -62,6 +78,22 @@ inline bool SameBytes(const torch::Tensor& a, const torch::Tensor& b) {
   return x.scalar_type() == y.scalar_type() && x.sizes() == y.sizes() &&
          std::memcmp(x.data_ptr(), y.data_ptr(), x.nbytes()) == 0;
 }
+
+// While it lives, this process can open no file: what is there cannot be read.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    getrlimit(RLIMIT_NOFILE, &old_limit_);
+    const rlimit limit = {0, old_limit_.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  ~NoDescriptors() { setrlimit(RLIMIT_NOFILE, &old_limit_); }
+  NoDescriptors(const NoDescriptors&) = delete;
+  NoDescriptors& operator=(const NoDescriptors&) = delete;
+
+ private:
+  rlimit old_limit_{};
+};
 
 // Changes one byte of the file.
 inline void FlipByte(const std::string& path, int64_t offset) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <random>
 #include <thread>
 
@@ -44,22 +45,21 @@ std::vector<TensorChunk> Cut(const std::string& name, const torch::Tensor& tenso
 // `world` ranks save the chunks at once, dealt out in turn.
 void SaveFromRanks(const CheckpointDirectory& directory, int64_t step, int world,
                    const std::vector<TensorChunk>& chunks) {
-  std::vector<std::thread> ranks;
+  std::vector<std::unique_ptr<CheckpointWriter>> writers;
   for (int rank = 0; rank < world; ++rank) {
-    ranks.emplace_back([&, rank] {
-      std::vector<TensorChunk> mine;
-      for (size_t i = 0; i < chunks.size(); ++i) {
-        if (static_cast<int>(i) % world == rank) mine.push_back(chunks[i]);
-      }
-      CheckpointWriterOptions options = directory.Options();
-      options.rank = rank;
-      options.world_size = world;
-      CheckpointWriter writer(options);
-      writer.Save(step, {}, mine);
-      writer.Finish();
-    });
+    CheckpointWriterOptions options = directory.Options();
+    options.rank = rank;
+    options.world_size = world;
+    writers.push_back(std::make_unique<CheckpointWriter>(options));
   }
-  for (std::thread& rank : ranks) rank.join();
+  for (int rank = world - 1; rank >= 0; --rank) {
+    std::vector<TensorChunk> mine;
+    for (size_t i = 0; i < chunks.size(); ++i) {
+      if (static_cast<int>(i) % world == rank) mine.push_back(chunks[i]);
+    }
+    writers[rank]->Save(step, {}, mine);
+  }
+  for (const auto& writer : writers) writer->Finish();
 }
 
 std::string ErrorOf(const std::function<void()>& call, ExitCode code) {
@@ -189,6 +189,17 @@ TEST(CheckpointReaderTest, FindsMissingAndTornFiles) {
   EXPECT_TRUE(ListCheckpoints(directory.path()).empty());
 }
 
+// No descriptor is free: the manifest is there and cannot be read. An older checkpoint may be
+// readable, so this must not pass for a missing input, which ends a job for good.
+TEST(CheckpointReaderTest, AManifestThatCannotBeReadIsABadCheckpoint) {
+  const CheckpointDirectory directory;
+  directory.SaveWhole(1, {WholeTensor("w", torch::ones({100}))});
+  const NoDescriptors none;
+  EXPECT_THAT(
+      ErrorOf([&] { CheckpointReader reader(directory.Step(1)); }, ExitCode::kBadCheckpoint),
+      HasSubstr("manifest.json"));
+}
+
 TEST(CheckpointReaderTest, VerifyFindsEveryFlippedByte) {
   const CheckpointDirectory directory;
   directory.SaveWhole(1, {WholeTensor("w", torch::ones({9})), WholeTensor("b", torch::ones({3}))});
@@ -204,6 +215,43 @@ TEST(CheckpointReaderTest, VerifyFindsEveryFlippedByte) {
     }
   }
   EXPECT_TRUE(VerifyCheckpoint(step).empty());
+}
+
+// A checkpoint that is listed stays whole while it is read, whatever is published and retired
+// beside it, as long as the writer knows that it is in use.
+TEST(CheckpointReaderTest, ReadsWhileAWriterPublishes) {
+  const CheckpointDirectory directory;
+  directory.SaveWhole(1, {WholeTensor("w", torch::full({5000}, 1))});
+  CheckpointWriterOptions options = directory.Options(2);
+  options.retention.keep_last = 1;
+  options.resumed_from = directory.Step(1);
+  std::atomic<bool> over = false;
+  std::thread training([&] {
+    CheckpointWriter writer(options);
+    for (int64_t step = 2; step <= 40; ++step) {
+      writer.Save(step, {}, {WholeTensor("w", torch::full({5000}, step))});
+    }
+    writer.Finish();
+    over = true;
+  });
+  int64_t newest = 1;
+  do {
+    EXPECT_EQ(CheckpointReader(directory.Step(1)).ReadAll("w").min().item<float>(), 1);
+    // What is listed is whole: all of one step, or already retired.
+    for (const PublishedCheckpoint& listed : ListCheckpoints(directory.path())) {
+      newest = std::max(newest, listed.step);
+      try {
+        const torch::Tensor w = CheckpointReader(listed.path).ReadAll("w");
+        EXPECT_EQ(w.min().item<float>(), static_cast<float>(listed.step));
+        EXPECT_EQ(w.max().item<float>(), static_cast<float>(listed.step));
+      } catch (const TrainerError&) {
+        EXPECT_FALSE(std::filesystem::exists(listed.path)) << listed.path;
+      }
+    }
+  } while (!over);
+  training.join();
+  EXPECT_GT(newest, 1);
+  EXPECT_EQ(LatestCheckpoint(directory.path())->step, 40);
 }
 
 TEST(CheckpointReaderTest, LatestIsOfTheNewestEpoch) {
@@ -225,6 +273,8 @@ TEST(CheckpointReaderTest, LatestIsOfTheNewestEpoch) {
     bytes += static_cast<int64_t>(entry.file_size());
   }
   EXPECT_EQ(list[2].bytes, bytes);
+  directory.SaveWhole(10, chunks, AttemptKey{7, 1});  // a job has taken the directory over
+  EXPECT_EQ(LatestCheckpoint(directory.path())->step, 10);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "trainer/checkpoint/fence.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -11,31 +12,46 @@
 namespace trainyard::trainer {
 namespace {
 
+using testing::HasSubstr;
+
+// Raises the fence for an attempt outside of any job.
 ExitCode CodeOfRaise(const std::string& directory, int64_t epoch) {
   try {
-    RaiseFence(directory, epoch);
+    RaiseFence(directory, {0, epoch});
     return ExitCode::kOk;
   } catch (const TrainerError& error) {
     return error.code();
   }
 }
 
+std::string ErrorOfRaise(const std::string& directory, const AttemptKey& attempt) {
+  try {
+    RaiseFence(directory, attempt);
+    return "";
+  } catch (const TrainerError& error) {
+    EXPECT_EQ(error.code(), ExitCode::kFenced);
+    return error.what();
+  }
+}
+
+int64_t EpochIn(const std::string& directory) { return FenceLock(directory).Newest().epoch; }
+
 TEST(FenceTest, OnlyGrows) {
   const CheckpointDirectory directory;
-  EXPECT_EQ(FenceLock(directory.path()).Epoch(), 0);
+  EXPECT_EQ(EpochIn(directory.path()), 0);
   EXPECT_EQ(CodeOfRaise(directory.path(), 3), ExitCode::kOk);
   EXPECT_EQ(CodeOfRaise(directory.path(), 3), ExitCode::kOk);
   EXPECT_EQ(CodeOfRaise(directory.path(), 2), ExitCode::kFenced);
   EXPECT_EQ(CodeOfRaise(directory.path(), 12), ExitCode::kOk);
-  EXPECT_EQ(FenceLock(directory.path()).Epoch(), 12);
-  EXPECT_NO_THROW(FenceLock(directory.path()).CheckNotNewerThan(12));
-  EXPECT_THROW(FenceLock(directory.path()).CheckNotNewerThan(11), TrainerError);
+  EXPECT_EQ(EpochIn(directory.path()), 12);
+  EXPECT_NO_THROW(FenceLock(directory.path()).CheckNotNewerThan({0, 12}));
+  EXPECT_THROW(FenceLock(directory.path()).CheckNotNewerThan({0, 11}), TrainerError);
 }
 
 TEST(FenceTest, MakesTheDirectory) {
   const CheckpointDirectory directory;
-  RaiseFence(directory.path() + "/a/b", 1);
-  EXPECT_EQ(FenceLock(directory.path() + "/a/b").Epoch(), 1);
+  RaiseFence(directory.path() + "/a/b", {0, 1});
+  EXPECT_EQ(EpochIn(directory.path() + "/a/b"), 1);
 }
 
 TEST(FenceTest, AcceptsAnEpochWrittenByHandAndRefusesOthers) {
@@ -43,9 +59,33 @@ TEST(FenceTest, AcceptsAnEpochWrittenByHandAndRefusesOthers) {
   std::ofstream(directory.path() + "/EPOCH") << "7\n";
   EXPECT_EQ(CodeOfRaise(directory.path(), 6), ExitCode::kFenced);
   EXPECT_EQ(CodeOfRaise(directory.path(), 8), ExitCode::kOk);
-  EXPECT_EQ(FenceLock(directory.path()).Epoch(), 8);
-  std::ofstream(directory.path() + "/EPOCH") << "seven";
-  EXPECT_EQ(CodeOfRaise(directory.path(), 9), ExitCode::kBadData);
+  EXPECT_EQ(EpochIn(directory.path()), 8);
+  for (const char* nonsense : {"seven", "7 ", "7 eight", "7 8 9", "-7", "7 -8"}) {
+    std::ofstream(directory.path() + "/EPOCH") << nonsense;
+    EXPECT_EQ(CodeOfRaise(directory.path(), 9), ExitCode::kBadData) << nonsense;
+  }
+}
+
+TEST(FenceTest, ALaterJobTakesOverWhateverTheAttemptsAreNumbered) {
+  const CheckpointDirectory directory;
+  EXPECT_EQ(ErrorOfRaise(directory.path(), {7, 5}), "");
+  EXPECT_EQ(ErrorOfRaise(directory.path(), {9, 1}), "");
+  EXPECT_TRUE(FenceLock(directory.path()).Newest() == (AttemptKey{9, 1}));
+  EXPECT_EQ(ErrorOfRaise(directory.path(), {9, 2}), "");
+  EXPECT_THAT(ErrorOfRaise(directory.path(), {9, 1}), HasSubstr("attempt 1 is over: attempt 2"));
+  // What has outlived job 7, and a run by hand, are told whose the directory is and what to do.
+  for (const AttemptKey& other : {AttemptKey{7, 6}, AttemptKey{0, 100}}) {
+    EXPECT_THAT(ErrorOfRaise(directory.path(), other),
+                testing::AllOf(HasSubstr("belongs to job 9 (attempt 2"), HasSubstr("remove ")));
+  }
+}
+
+TEST(FenceTest, ReadsTheFenceOfAnEarlierVersion) {
+  const CheckpointDirectory directory;
+  std::ofstream(directory.path() + "/EPOCH") << "00000000000000000003\n";
+  EXPECT_TRUE(FenceLock(directory.path()).Newest() == (AttemptKey{0, 3}));
+  EXPECT_EQ(ErrorOfRaise(directory.path(), {7, 1}), "");
+  EXPECT_TRUE(FenceLock(directory.path()).Newest() == (AttemptKey{7, 1}));
 }
 
 TEST(FenceTest, ExcludesOthersWhileItIsHeld) {
@@ -55,15 +95,15 @@ TEST(FenceTest, ExcludesOthersWhileItIsHeld) {
   {
     const FenceLock lock(directory.path());
     other = std::thread([&] {
-      RaiseFence(directory.path(), 5);
+      RaiseFence(directory.path(), {0, 5});
       raised = true;
     });
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
     EXPECT_FALSE(raised);
-    EXPECT_EQ(lock.Epoch(), 0);
+    EXPECT_EQ(lock.Newest().epoch, 0);
   }
   other.join();
-  EXPECT_EQ(FenceLock(directory.path()).Epoch(), 5);
+  EXPECT_EQ(EpochIn(directory.path()), 5);
 }
 
 }  // namespace

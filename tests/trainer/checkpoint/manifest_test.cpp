@@ -15,7 +15,7 @@ using testing::HasSubstr;
 Manifest Example() {
   Manifest manifest;
   manifest.step = 100;
-  manifest.epoch = 3;
+  manifest.attempt = {7, 3};
   manifest.world_size = 2;
   manifest.model_fingerprint = "llama-tiny";
   manifest.trainer_state = {{"samples", 1600}, {"lr", 0.1}};
@@ -54,7 +54,7 @@ std::string ErrorOf(const std::string& text) {
 TEST(ManifestTest, RoundTrips) {
   const Manifest read = ManifestFromText(ManifestToText(Example()), "x");
   EXPECT_EQ(read.step, 100);
-  EXPECT_EQ(read.epoch, 3);
+  EXPECT_TRUE(read.attempt == (AttemptKey{7, 3}));
   EXPECT_EQ(read.world_size, 2);
   EXPECT_EQ(read.model_fingerprint, "llama-tiny");
   EXPECT_EQ(read.trainer_state, Example().trainer_state);

@@ -1,0 +1,57 @@
+#include "trainer/checkpoint/starting_point.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "trainer/config/trainer_error.h"
+
+namespace trainyard::trainer {
+namespace {
+
+bool IsGone(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) != 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
+// "/a/b" of "/a/b/c" and "/a/b/c/".
+std::string FolderOf(const std::string& path) {
+  const size_t end = path.find_last_not_of('/');
+  const size_t slash = end == std::string::npos ? end : path.rfind('/', end);
+  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
+bool IsSameFolder(const std::string& a, const std::string& b) {
+  struct stat left {
+  }, right{};
+  return stat(a.c_str(), &left) == 0 && stat(b.c_str(), &right) == 0 &&
+         left.st_dev == right.st_dev && left.st_ino == right.st_ino;
+}
+
+bool IsWhole(const PublishedCheckpoint& checkpoint) {
+  try {
+    const CheckpointReader reader(checkpoint.path);
+    return true;
+  } catch (const TrainerError&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+StartingPoint FindStartingPoint(const std::string& named, const std::string& directory,
+                                int64_t job_id) {
+  if (job_id == 0 || !IsGone(named) || !IsSameFolder(FolderOf(named), directory)) {
+    return {named, {}};
+  }
+  StartingPoint start;
+  for (const PublishedCheckpoint& checkpoint : ListCheckpoints(directory)) {
+    if (checkpoint.attempt.job_id == job_id && IsWhole(checkpoint)) {
+      start.instead.push_back(checkpoint);
+    }
+  }
+  start.path = start.instead.empty() ? named : start.instead.back().path;
+  return start;
+}
+
+}  // namespace trainyard::trainer
