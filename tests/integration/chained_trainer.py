@@ -3,8 +3,9 @@
 #
 #   chained_trainer.py FOLDER    trains until FOLDER/finish exists, then to the next checkpoint
 #
-# What it has written it writes a second time into FOLDER/truth-EPOCH-RANK, after the first: a
-# process that is killed has written at most one line more than is there.
+# What it has written it writes a second time, after the first: its output into
+# FOLDER/truth-EPOCH-RANK, the steps of its metrics into FOLDER/metrics-EPOCH-RANK. A process that is
+# killed has written at most one line more than is there, and one that ends by itself none.
 import json
 import os
 import signal
@@ -21,6 +22,7 @@ checkpoint_dir = os.environ["TRAINYARD_CHECKPOINT_DIR"]
 resume_from = os.environ["TRAINYARD_RESUME_FROM"]
 telemetry = open(os.environ["TRAINYARD_TELEMETRY"], "ab", buffering=0)
 truth = open(f"{folder}/truth-{epoch}-{rank}", "ab", buffering=0)
+metrics_truth = open(f"{folder}/metrics-{epoch}-{rank}", "ab", buffering=0)
 
 
 def tell(**record):
@@ -82,6 +84,7 @@ def train():
         say(f"step {step} of attempt {epoch} on rank {rank}")
         if rank == 0:
             tell(type="metrics", step=step, loss=loss_of(state), step_seconds=SECONDS_PER_STEP)
+            metrics_truth.write(f"{step}\n".encode())
             if step % STEPS_PER_CHECKPOINT == 0:
                 save(step, state)
 

@@ -23,6 +23,14 @@ std::string MakeFolder(const MiniCluster& cluster, const std::string& name) {
   return folder;
 }
 
+// Whether `stored` is what a rank has stored when it says that it has written `written`. Ranks of
+// an attempt that failed were killed or terminated: each may have come between a line and its
+// truth.
+bool IsAllOf(const v1::Attempt& attempt, std::size_t written, std::size_t stored) {
+  const bool ended_by_itself = attempt.verdict().cause() == v1::VERDICT_CAUSE_COMPLETED;
+  return stored == written || (!ended_by_itself && stored == written + 1);
+}
+
 }  // namespace
 
 ChaosJob::ChaosJob(MiniCluster& cluster, const std::string& name, int nodes)
@@ -52,7 +60,7 @@ std::string ChaosJob::WhatIsWrong(const v1::Job& job) const {
   for (const v1::Attempt& attempt : job.attempts()) {
     if (std::string wrong = CheckSteps(attempt); !wrong.empty()) return wrong;
     for (int rank = 0; rank < nodes_; ++rank) {
-      if (std::string wrong = CheckOutput(attempt.epoch(), rank); !wrong.empty()) return wrong;
+      if (std::string wrong = CheckOutput(attempt, rank); !wrong.empty()) return wrong;
     }
   }
   return "";
@@ -75,12 +83,11 @@ std::string ChaosJob::CheckMergedView() const {
 }
 
 std::string ChaosJob::CheckSteps(const v1::Attempt& attempt) const {
-  const int written = static_cast<int>(Truth(attempt.epoch(), 0).size());
+  const std::size_t written = LinesOf("metrics", attempt.epoch(), 0).size();
   const v1::Series own = cluster_.RawSeries(id_, "loss", attempt.epoch());
-  // The metrics of a step follow its line of output: a killed rank may have come between them.
-  if (own.steps_size() > written + 1 || own.steps_size() < written - 1) {
+  if (!IsAllOf(attempt, written, own.steps_size())) {
     return absl::StrCat("attempt ", attempt.epoch(), " has ", own.steps_size(), " points, but ",
-                        written, " steps");
+                        written, " were written");
   }
   for (int i = 0; i < own.steps_size(); ++i) {
     if (own.steps(i) == attempt.resume_step() + 1 + i && own.counts(i) == 1) continue;
@@ -90,11 +97,12 @@ std::string ChaosJob::CheckSteps(const v1::Attempt& attempt) const {
   return "";
 }
 
-std::string ChaosJob::CheckOutput(int64_t epoch, int rank) const {
-  const std::vector<std::string> truth = Truth(epoch, rank);
+std::string ChaosJob::CheckOutput(const v1::Attempt& attempt, int rank) const {
+  const int64_t epoch = attempt.epoch();
+  const std::vector<std::string> truth = LinesOf("truth", epoch, rank);
   const std::vector<v1::LogLine> stored = cluster_.Logs(id_, rank, epoch);
   const std::string where = absl::StrCat("output of rank ", rank, " in attempt ", epoch, ": ");
-  if (stored.size() != truth.size() && stored.size() != truth.size() + 1) {
+  if (!IsAllOf(attempt, truth.size(), stored.size())) {
     return absl::StrCat(where, stored.size(), " lines of ", truth.size());
   }
   int64_t offset = 0;
@@ -109,9 +117,9 @@ std::string ChaosJob::CheckOutput(int64_t epoch, int rank) const {
   return "";
 }
 
-std::vector<std::string> ChaosJob::Truth(int64_t epoch, int rank) const {
+std::vector<std::string> ChaosJob::LinesOf(const std::string& kind, int64_t epoch, int rank) const {
   std::vector<std::string> lines =
-      absl::StrSplit(ReadFile(absl::StrCat(folder_, "/truth-", epoch, "-", rank)), '\n');
+      absl::StrSplit(ReadFile(absl::StrCat(folder_, "/", kind, "-", epoch, "-", rank)), '\n');
   lines.pop_back();  // What follows the last newline.
   return lines;
 }

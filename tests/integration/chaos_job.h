@@ -35,9 +35,10 @@ class ChaosJob {
   // Every step that the attempt has trained is in its own series once.
   std::string CheckSteps(const v1::Attempt& attempt) const;
   // The stored output of the rank is what the rank has written, byte for byte.
-  std::string CheckOutput(int64_t epoch, int rank) const;
-  // Lines that a rank has written by its own account; a killed one may have written one more.
-  std::vector<std::string> Truth(int64_t epoch, int rank) const;
+  std::string CheckOutput(const v1::Attempt& attempt, int rank) const;
+  // What a rank has written by its own account, `kind` "truth" (its output) or "metrics" (their
+  // steps); a killed one may have written one line more.
+  std::vector<std::string> LinesOf(const std::string& kind, int64_t epoch, int rank) const;
 
   MiniCluster& cluster_;
   const std::string folder_;
