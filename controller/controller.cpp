@@ -94,7 +94,8 @@ constexpr MetricInfo kIngestBytes{"trainyard_ingest_bytes_total",
 constexpr MetricInfo kIngestPoints{"trainyard_ingest_points_total", "Metric points stored.",
                                    prometheus::MetricType::Counter};
 constexpr MetricInfo kStoreFailing{"trainyard_store_failing",
-                                   "1 while the newest write to this store failed, else 0."};
+                                   "1 while writes to this store fail, or damage was found in it, "
+                                   "else 0."};
 constexpr MetricInfo kIngestFailures{"trainyard_ingest_failed_writes_total",
                                      "Writes of telemetry and output that were tried again.",
                                      prometheus::MetricType::Counter};

@@ -11,6 +11,8 @@
 namespace trainyard::controller {
 namespace {
 
+using Steady = std::chrono::steady_clock;
+
 // Streams whose offsets are kept at hand; beyond it all are asked for again.
 constexpr std::size_t kMaxKnownStreams = 200'000;
 
@@ -75,7 +77,7 @@ void Ingest::AddOutput(v1::LogChunk chunk, Stored stored) {
 }
 
 void Ingest::ReadOffsets(std::vector<StreamKey> streams,
-                         std::function<void(const absl::StatusOr<Offsets>& offsets)> done) {
+                         std::function<void(const Offsets& offsets)> done) {
   Add(OffsetsQuestion{std::move(streams), std::move(done)});
 }
 
@@ -103,6 +105,7 @@ void Ingest::Add(Item item) {
     if (stopping_) return;
     ++figures_.queued_items;
     figures_.queued_bytes += BytesOf(item);
+    queued_questions_ += static_cast<int>(std::holds_alternative<OffsetsQuestion>(item));
     queue_.push_back(std::move(item));
   }
   changed_.notify_all();
@@ -110,30 +113,37 @@ void Ingest::Add(Item item) {
 
 void Ingest::Run() {
   while (true) {
-    std::deque<Item> items;
     {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
       if (queue_.empty()) return;
-      items.swap(queue_);
+      taken_.swap(queue_);
+      queued_questions_ = 0;
       // What is being written counts as stored or tried again, no longer as queued.
       figures_.queued_items = 0;
       figures_.queued_bytes = 0;
     }
-    Store(std::move(items));
+    StoreTaken();
   }
 }
 
-void Ingest::Store(std::deque<Item> items) {
+void Ingest::StoreTaken() {
   Group group;
-  for (Item& item : items) {
+  while (!taken_.empty()) {
+    const bool is_question = std::holds_alternative<OffsetsQuestion>(taken_.front());
+    if (is_question && !group.answers.empty()) {
+      // The question stays where it is found and answered should the store refuse the write.
+      WriteGroup(group);
+      group = {};
+      continue;
+    }
+    Item item = std::move(taken_.front());
+    taken_.pop_front();
     if (auto* telemetry = std::get_if<Telemetry>(&item)) {
       AddTo(group, std::move(*telemetry));
     } else if (auto* output = std::get_if<Output>(&item)) {
       AddTo(group, std::move(*output));
     } else {
-      WriteGroup(group);
-      group = {};
       Answer(std::get<OffsetsQuestion>(item));
     }
   }
@@ -143,11 +153,9 @@ void Ingest::Store(std::deque<Item> items) {
 void Ingest::AddTo(Group& group, Telemetry telemetry) {
   const v1::TelemetryBatch& batch = telemetry.batch;
   const StreamKey stream = ToStreamKey(batch.stream());
-  if (set_aside_.contains(stream)) return;
-  const absl::StatusOr<int64_t> next = NextOffset(group, stream);
-  if (!next.ok()) {
-    telemetry.stored(next.status());
-  } else if (batch.end_offset() <= *next) {
+  const std::optional<int64_t> next = Admit(group, stream, telemetry.stored);
+  if (!next.has_value()) return;
+  if (batch.end_offset() <= *next) {
     group.answers.push_back({std::move(telemetry.stored), stream, *next});
   } else if (batch.begin_offset() > *next) {
     telemetry.stored(Misplaced(stream, batch.begin_offset(), *next));
@@ -161,12 +169,10 @@ void Ingest::AddTo(Group& group, Telemetry telemetry) {
 void Ingest::AddTo(Group& group, Output output) {
   v1::LogChunk& chunk = output.chunk;
   const StreamKey stream = ToStreamKey(chunk.stream());
-  if (set_aside_.contains(stream)) return;
-  const absl::StatusOr<int64_t> next = NextOffset(group, stream);
+  const std::optional<int64_t> next = Admit(group, stream, output.stored);
+  if (!next.has_value()) return;
   const int64_t end = chunk.begin_offset() + static_cast<int64_t>(chunk.data().size());
-  if (!next.ok()) {
-    output.stored(next.status());
-  } else if (chunk.begin_offset() > *next) {
+  if (chunk.begin_offset() > *next) {
     output.stored(Misplaced(stream, chunk.begin_offset(), *next));
   } else if (end <= *next) {
     group.answers.push_back({std::move(output.stored), stream, *next});
@@ -177,6 +183,24 @@ void Ingest::AddTo(Group& group, Output output) {
     group.answers.push_back({std::move(output.stored), stream, end});
     group.jobs_with_output.insert(stream.job_id);
   }
+}
+
+std::optional<int64_t> Ingest::Admit(const Group& group, const StreamKey& stream,
+                                     const Stored& stored) {
+  if (const auto it = group.next.find(stream); it != group.next.end()) return it->second;
+  if (!set_aside_.contains(stream)) {
+    const Write store = IsMetricStream(stream) ? Write::kMetrics : Write::kLogs;
+    int64_t next = 0;
+    const absl::Status status = TryUntilDone(store, [&]() -> absl::Status {
+      TRAINYARD_ASSIGN_OR_RETURN(next, StoredOffset(stream));
+      return absl::OkStatus();
+    });
+    if (status.ok()) return next;
+    if (!absl::IsDataLoss(status)) return std::nullopt;
+    SetAside(store, stream, status);
+  }
+  stored(set_aside_.at(stream));
+  return std::nullopt;
 }
 
 void Ingest::WriteGroup(Group& group) {
@@ -192,7 +216,9 @@ void Ingest::WriteGroup(Group& group) {
     if (!set_aside_.contains(stream)) stored_[stream] = offset;
   }
   for (const Reply& reply : group.answers) {
-    if (!set_aside_.contains(reply.stream)) reply.stored(reply.offset);
+    const auto damaged = set_aside_.find(reply.stream);
+    reply.stored(damaged == set_aside_.end() ? absl::StatusOr<int64_t>(reply.offset)
+                                             : absl::StatusOr<int64_t>(damaged->second));
   }
   for (const int64_t job_id : group.jobs_with_output) on_output_(job_id);
 }
@@ -218,28 +244,33 @@ bool Ingest::WriteBatches(Write write, const std::vector<Batch>& batches,
 }
 
 absl::Status Ingest::WriteStore(Write write, const std::function<absl::Status()>& append) {
-  using Steady = std::chrono::steady_clock;
-  const StoreName store = StoreOf(write);
-  RetryBackoff backoff;
-  while (true) {
+  return TryUntilDone(write, [&] {
     const Steady::time_point begin = Steady::now();
     const absl::Status status = append();
-    if (absl::IsDataLoss(status)) return status;
-    health_.Report(store, status);
-    if (status.ok()) {
-      if (on_write_) on_write_(write, std::chrono::duration<double>(Steady::now() - begin).count());
-      return status;
+    if (status.ok() && on_write_) {
+      on_write_(write, std::chrono::duration<double>(Steady::now() - begin).count());
     }
+    return status;
+  });
+}
+
+absl::Status Ingest::TryUntilDone(Write store, const std::function<absl::Status()>& action) {
+  RetryBackoff backoff;
+  while (true) {
+    const absl::Status status = action();
+    if (absl::IsDataLoss(status)) return status;
+    health_.Report(StoreOf(store), status);
+    if (status.ok()) return status;
     if (!WaitToRetry(backoff.Next())) return absl::CancelledError("stopping");
   }
 }
 
 void Ingest::SetAside(Write write, const StreamKey& stream, const absl::Status& damage) {
-  if (!set_aside_.insert(stream).second) return;
+  if (!set_aside_.emplace(stream, damage).second) return;
   health_.ReportDamage(StoreOf(write), damage);
   spdlog::error(
       "job {} attempt {} rank {}: what its worker sends cannot be stored: {}; the worker "
-      "keeps it",
+      "keeps it as long as it has room",
       stream.job_id, stream.epoch, stream.rank, std::string(damage.message()));
 }
 
@@ -262,13 +293,22 @@ IngestFigures Ingest::Figures() {
 }
 
 bool Ingest::WaitToRetry(std::chrono::milliseconds wait) {
-  std::unique_lock lock(mutex_);
-  ++figures_.failed_writes;
-  return !changed_.wait_for(lock, wait, [this] { return stopping_; });
+  const Steady::time_point until = Steady::now() + wait;
+  {
+    const std::lock_guard lock(mutex_);
+    ++figures_.failed_writes;
+  }
+  while (true) {
+    AnswerWaiting();
+    std::unique_lock lock(mutex_);
+    const bool woken =
+        changed_.wait_until(lock, until, [this] { return stopping_ || queued_questions_ > 0; });
+    if (stopping_) return false;
+    if (!woken) return true;
+  }
 }
 
-absl::StatusOr<int64_t> Ingest::NextOffset(const Group& group, const StreamKey& stream) {
-  if (const auto it = group.next.find(stream); it != group.next.end()) return it->second;
+absl::StatusOr<int64_t> Ingest::StoredOffset(const StreamKey& stream) {
   if (const auto it = stored_.find(stream); it != stored_.end()) return it->second;
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t offset, IsMetricStream(stream)
                                                        ? metrics_.StoredOffset(stream)
@@ -277,15 +317,39 @@ absl::StatusOr<int64_t> Ingest::NextOffset(const Group& group, const StreamKey& 
   return offset;
 }
 
+// Workers that attach while a store fails must not wait for it: without an answer they could not
+// even be told to stop a rank.
+void Ingest::AnswerWaiting() {
+  std::vector<OffsetsQuestion> questions;
+  const auto take = [&](std::deque<Item>& items) {
+    return std::erase_if(items, [&](Item& item) {
+      auto* question = std::get_if<OffsetsQuestion>(&item);
+      if (question != nullptr) questions.push_back(std::move(*question));
+      return question != nullptr;
+    });
+  };
+  take(taken_);
+  {
+    const std::lock_guard lock(mutex_);
+    figures_.queued_items -= static_cast<int64_t>(take(queue_));
+    queued_questions_ = 0;
+  }
+  for (const OffsetsQuestion& question : questions) Answer(question);
+}
+
 void Ingest::Answer(const OffsetsQuestion& question) {
   Offsets offsets;
   for (const StreamKey& stream : question.streams) {
-    const absl::StatusOr<int64_t> offset = NextOffset({}, stream);
-    if (!offset.ok()) {
-      question.done(offset.status());
-      return;
+    if (set_aside_.contains(stream)) continue;
+    const absl::StatusOr<int64_t> offset = StoredOffset(stream);
+    if (offset.ok()) {
+      offsets[stream] = *offset;
+    } else if (absl::IsDataLoss(offset.status())) {
+      SetAside(IsMetricStream(stream) ? Write::kMetrics : Write::kLogs, stream, offset.status());
+    } else {
+      spdlog::warn("cannot read how far a stream of job {} is stored: {}; it is sent again",
+                   stream.job_id, std::string(offset.status().message()));
     }
-    offsets[stream] = *offset;
   }
   question.done(offsets);
 }

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 #include <variant>
@@ -43,12 +44,13 @@ struct IngestFigures {
 // it sent waits here (worker_control_service.cpp). A store that fails is tried again, more and more
 // slowly, until it works or Stop: nothing is dropped, workers keep what was not acknowledged.
 //
-// A stream whose place in the store is damaged is set aside and never answered, so that its worker
-// keeps it for the day when a backup is restored; all other streams go on.
+// A stream whose place in the store is damaged (DATA_LOSS, which is never a passing error) is set
+// aside, so that its worker keeps it for the day when a backup is restored; all others go on.
 class Ingest {
  public:
   // Bytes of the stream that are stored now, or why these cannot be: OUT_OF_RANGE when bytes before
-  // them are missing. Called on the storage thread, not at all when Stop came first.
+  // them are missing, DATA_LOSS when the stream is set aside. Called on the storage thread, not at
+  // all when Stop came first.
   using Stored = std::function<void(const absl::StatusOr<int64_t>& offset)>;
   using Offsets = std::map<StreamKey, int64_t>;
 
@@ -66,9 +68,11 @@ class Ingest {
   void AddTelemetry(v1::TelemetryBatch batch, Stored stored);
   void AddOutput(v1::LogChunk chunk, Stored stored);
 
-  // How far each stream is stored once everything added before is; on the storage thread.
+  // How far each stream is stored once everything added before is; while a store refuses writes,
+  // how far it is now: bytes that come again are skipped. A stream whose offset cannot be read is
+  // left out. On the storage thread.
   void ReadOffsets(std::vector<StreamKey> streams,
-                   std::function<void(const absl::StatusOr<Offsets>& offsets)> done);
+                   std::function<void(const Offsets& offsets)> done);
 
   IngestFigures Figures();
 
@@ -86,7 +90,7 @@ class Ingest {
   };
   struct OffsetsQuestion {
     std::vector<StreamKey> streams;
-    std::function<void(const absl::StatusOr<Offsets>&)> done;
+    std::function<void(const Offsets&)> done;
   };
   using Item = std::variant<Telemetry, Output, OffsetsQuestion>;
 
@@ -111,19 +115,24 @@ class Ingest {
   void Add(Item item);
   void CountStored(const Group& group);
   void Run();
-  void Store(std::deque<Item> items);
+  void StoreTaken();
   void AddTo(Group& group, Telemetry telemetry);
   void AddTo(Group& group, Output output);
+  // Where the stream's next bytes belong; nullopt when they are not wanted: the stream is set
+  // aside, and `stored` was told so, or this is stopped.
+  std::optional<int64_t> Admit(const Group& group, const StreamKey& stream, const Stored& stored);
   void WriteGroup(Group& group);
   // False when this is stopped.
   template <typename Batch>
   bool WriteBatches(Write write, const std::vector<Batch>& batches,
                     const std::function<absl::Status(const std::vector<Batch>&)>& append);
-  // Tries again until it succeeds, meets damage (DATA_LOSS), or this is stopped (CANCELLED).
   absl::Status WriteStore(Write write, const std::function<absl::Status()>& append);
+  // Tries again until it succeeds, meets damage (DATA_LOSS), or this is stopped (CANCELLED).
+  absl::Status TryUntilDone(Write store, const std::function<absl::Status()>& action);
   bool WaitToRetry(std::chrono::milliseconds wait);
   void SetAside(Write write, const StreamKey& stream, const absl::Status& damage);
-  absl::StatusOr<int64_t> NextOffset(const Group& group, const StreamKey& stream);
+  absl::StatusOr<int64_t> StoredOffset(const StreamKey& stream);
+  void AnswerWaiting();
   void Answer(const OffsetsQuestion& question);
 
   MetricStore& metrics_;
@@ -136,13 +145,15 @@ class Ingest {
   std::condition_variable changed_;
   // Guarded by mutex_.
   std::deque<Item> queue_;
+  int queued_questions_ = 0;
   IngestFigures figures_;
   bool stopping_ = false;
 
-  // Storage thread only: stored offsets, as far as they were asked for, and streams that cannot be
-  // stored because of damage.
+  // Storage thread only: what was taken from the queue and is not dealt with yet; stored offsets,
+  // as far as they were asked for; streams that cannot be stored because of damage, and which.
+  std::deque<Item> taken_;
   Offsets stored_;
-  std::set<StreamKey> set_aside_;
+  std::map<StreamKey, absl::Status> set_aside_;
 
   std::thread thread_;
 };

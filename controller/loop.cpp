@@ -269,6 +269,8 @@ bool Loop::HasRoom() {
   no_room_ = absl::OkStatus();
   room_in_doubt_ = true;
   catching_up_ = true;
+  // Not all that workers have said in the meantime need have been read yet.
+  observations_.since_ms = clock_.Now();
   return true;
 }
 

@@ -183,21 +183,15 @@ void WorkerSessions::FinishAttach(const SessionPtr& session, const v1::Hello& he
   });
 }
 
-void WorkerSessions::SendWelcome(const SessionPtr& session,
-                                 const absl::StatusOr<Ingest::Offsets>& offsets) {
+void WorkerSessions::SendWelcome(const SessionPtr& session, const Ingest::Offsets& offsets) {
   if (!IsCurrent(*session)) return;
-  if (!offsets.ok()) {
-    spdlog::error("cannot read how far streams are stored: {}", offsets.status().ToString());
-    session->link->Close(absl::UnavailableError("the controller cannot read its store"));
-    return;
-  }
-  session->stored = *offsets;
+  session->stored = offsets;
   v1::ControllerMessage message;
   v1::Welcome& welcome = *message.mutable_welcome();
   welcome.set_fact_sequence(loop_.View().state.nodes.at(session->node_id).fact_sequence);
   welcome.mutable_heartbeat_interval()->set_seconds(kHeartbeatSeconds);
   welcome.set_cluster_id(cluster_id_);
-  for (const auto& [stream, offset] : *offsets) {
+  for (const auto& [stream, offset] : offsets) {
     if (offset == 0) continue;
     v1::StreamAcknowledged& stored = *welcome.add_streams();
     SetStream(stream, *stored.mutable_stream());
@@ -240,9 +234,8 @@ void WorkerSessions::HandleFact(const SessionPtr& session, v1::Fact fact, ReadPe
 void WorkerSessions::HearPausedWorkers(Timestamp now) {
   // Who is not read cannot be heard.
   for (const auto& [node_id, session] : sessions_) {
-    const auto node = loop_.observations().nodes.find(node_id);
-    if (node == loop_.observations().nodes.end()) continue;
-    if (!session->welcomed || session->link->ReadingPaused()) node->second.last_heard_ms = now;
+    if (session->welcomed && !session->link->ReadingPaused()) continue;
+    ObserveUnread(node_id, now, loop_.observations());
   }
 }
 
@@ -283,7 +276,7 @@ void WorkerSessions::AddForgetCommands(const ClusterView& view,
 bool WorkerSessions::MayForget(const Session& session, const v1::AttemptReport& report,
                                const ClusterView& view) const {
   const AttemptKey key{report.job_id(), report.epoch()};
-  if (!AllStored(session, report)) return false;
+  if (!AllStored(session, report) || IsLostToRestore(view.state, report.job_id())) return false;
   const v1::Attempt* attempt = FindAttempt(view.state, key);
   if (attempt != nullptr && attempt->state() != v1::ATTEMPT_STATE_ENDED) return false;
   const auto node = view.state.nodes.find(session.node_id);

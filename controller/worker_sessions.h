@@ -46,6 +46,9 @@ class WorkerSessions final : public WorkerListener {
   using CommandKey = std::tuple<int, int64_t, int64_t, int64_t>;
   using SentTimes = std::map<CommandKey, Timestamp>;
 
+  // Of a stream: step and code.
+  using Alert = std::tuple<StreamKey, int64_t, std::string>;
+
   // Telemetry that is stored once its checkpoints and alerts are in the event log.
   struct PendingTelemetry {
     v1::TelemetryBatch batch;
@@ -62,6 +65,8 @@ class WorkerSessions final : public WorkerListener {
     bool welcomed = false;
     // Acknowledged offset of each stream of the attempts that the worker has.
     Ingest::Offsets stored;
+    // Streams that cannot be stored because of damage: kept by the worker, waited for by nobody.
+    std::set<StreamKey> set_aside;
     // In the order of arrival: a stream's bytes must reach the store in order.
     std::deque<std::shared_ptr<PendingTelemetry>> telemetry;
     // When each command that is due was sent.
@@ -74,7 +79,7 @@ class WorkerSessions final : public WorkerListener {
   void Attach(const std::shared_ptr<WorkerLink>& link, v1::Hello hello);
   absl::Status CheckAttach(const v1::Hello& hello, Timestamp now);
   void FinishAttach(const SessionPtr& session, const v1::Hello& hello, const ClusterView& view);
-  void SendWelcome(const SessionPtr& session, const absl::StatusOr<Ingest::Offsets>& offsets);
+  void SendWelcome(const SessionPtr& session, const Ingest::Offsets& offsets);
   void Detach(const SessionPtr& session);
   bool IsCurrent(const Session& session) const;
 
@@ -82,9 +87,14 @@ class WorkerSessions final : public WorkerListener {
   void HandleTelemetry(const SessionPtr& session, v1::TelemetryBatch batch, ReadPermit permit);
   void HandleOutput(const SessionPtr& session, v1::LogChunk chunk, ReadPermit permit);
   void SubmitFindings(const SessionPtr& session, const std::shared_ptr<PendingTelemetry>& pending);
+  // Calls `committed` once it has been decided on for good.
+  void SubmitFinding(const SessionPtr& session, const v1::StreamId& stream,
+                     const v1::TelemetryRecord& record, std::function<void()> committed);
   void StoreCommitted(const SessionPtr& session);
   void DropKnownAlerts(v1::TelemetryBatch& batch);
   bool KnowsJob(int64_t job_id);
+  // What is acknowledged of a job that is not known.
+  absl::StatusOr<int64_t> Unkept(int64_t job_id, int64_t end_offset);
   Ingest::Stored AcknowledgeWhenStored(const SessionPtr& session, const v1::StreamId& stream,
                                        ReadPermit permit);
   void Acknowledge(const SessionPtr& session, const v1::StreamId& stream,
@@ -96,6 +106,8 @@ class WorkerSessions final : public WorkerListener {
   bool MayForget(const Session& session, const v1::AttemptReport& report,
                  const ClusterView& view) const;
   static bool AllStored(const Session& session, const v1::AttemptReport& report);
+  // The same, but for what cannot be stored.
+  static bool AllStorableStored(const Session& session, const v1::AttemptReport& report);
   bool NodeOutputComplete(const std::string& node_id, const AttemptKey& attempt,
                           const ClusterView& view) const;
 
@@ -110,8 +122,10 @@ class WorkerSessions final : public WorkerListener {
   // By node id; at most one each.
   std::map<std::string, SessionPtr> sessions_;
   std::map<const WorkerLink*, SessionPtr> by_link_;
-  // Streams that sent telemetry since the start.
-  std::set<StreamKey> heard_streams_;
+  // Alerts that are not committed yet, and what then goes on.
+  std::map<Alert, std::vector<std::function<void()>>> alerts_under_way_;
+  // Streams that sent telemetry since the start, and how far it was heard.
+  Ingest::Offsets heard_until_;
   // Jobs that a worker sent something of and the state does not know; each is logged once.
   std::set<int64_t> unknown_jobs_;
 };

@@ -35,7 +35,7 @@ int64_t StoredOffset(const Ingest::Offsets& offsets, const StreamKey& stream) {
 void WorkerSessions::HandleTelemetry(const SessionPtr& session, v1::TelemetryBatch batch,
                                      ReadPermit permit) {
   if (!KnowsJob(batch.stream().job_id())) {
-    Acknowledge(session, batch.stream(), batch.end_offset());
+    Acknowledge(session, batch.stream(), Unkept(batch.stream().job_id(), batch.end_offset()));
     return;
   }
   if (batch.bad_lines() > 0) {
@@ -64,22 +64,48 @@ void WorkerSessions::SubmitFindings(const SessionPtr& session,
   for (const v1::TelemetryRecord& record : pending->batch.records()) {
     if (!record.has_checkpoint() && !record.has_alert()) continue;
     ++pending->uncommitted;
-    loop_.Submit(ReceiveTelemetry{stream.job_id(), stream.epoch(), stream.rank(), record},
-                 [this, session, pending](const ClusterLoop::Outcome& outcome, const ClusterView&) {
-                   if (!outcome.ok()) {
-                     spdlog::warn("telemetry of worker {} refused: {}", session->node_id,
-                                  outcome.status().ToString());
-                   }
-                   --pending->uncommitted;
-                   StoreCommitted(session);
-                 });
+    const std::function<void()> go_on = [this, session, pending] {
+      --pending->uncommitted;
+      StoreCommitted(session);
+    };
+    if (!record.has_alert()) {
+      SubmitFinding(session, stream, record, go_on);
+      continue;
+    }
+    const Alert alert{ToStreamKey(stream), record.alert().step(), record.alert().code()};
+    const auto [waiting, is_new] = alerts_under_way_.try_emplace(alert);
+    waiting->second.push_back(go_on);
+    // One that came again before it could be committed is waited for, not raised twice.
+    if (!is_new) continue;
+    SubmitFinding(session, stream, record, [this, alert] {
+      const auto committed = alerts_under_way_.extract(alert);
+      for (const auto& waited : committed.mapped()) waited();
+    });
   }
 }
 
-// A controller that died between the commit of an alert and the storing of its bytes gets them
-// again in the first batch of the stream; the state does not know alerts, the log does.
+void WorkerSessions::SubmitFinding(const SessionPtr& session, const v1::StreamId& stream,
+                                   const v1::TelemetryRecord& record,
+                                   std::function<void()> committed) {
+  loop_.Submit(ReceiveTelemetry{stream.job_id(), stream.epoch(), stream.rank(), record},
+               [session, committed = std::move(committed)](const ClusterLoop::Outcome& outcome,
+                                                           const ClusterView&) {
+                 if (!outcome.ok()) {
+                   spdlog::warn("telemetry of worker {} refused: {}", session->node_id,
+                                outcome.status().ToString());
+                 }
+                 committed();
+               });
+}
+
+// The state does not know alerts, the log does. Bytes that were not stored come again when a worker
+// attaches anew; when the controller has died since, in the first batch of the stream.
 void WorkerSessions::DropKnownAlerts(v1::TelemetryBatch& batch) {
-  if (!Remember(ToStreamKey(batch.stream()), heard_streams_)) return;
+  if (heard_until_.size() >= kMaxRemembered) heard_until_.clear();
+  const auto [heard, is_first] = heard_until_.try_emplace(ToStreamKey(batch.stream()), 0);
+  const int64_t heard_until = heard->second;
+  heard->second = std::max(heard_until, batch.end_offset());
+  if (!is_first && batch.begin_offset() >= heard_until) return;
   auto& records = *batch.mutable_records();
   const auto is_alert = [](const v1::TelemetryRecord& record) { return record.has_alert(); };
   if (std::none_of(records.begin(), records.end(), is_alert)) return;
@@ -114,7 +140,8 @@ void WorkerSessions::HandleOutput(const SessionPtr& session, v1::LogChunk chunk,
                                   ReadPermit permit) {
   const v1::StreamId stream = chunk.stream();
   if (!KnowsJob(stream.job_id())) {
-    Acknowledge(session, stream, chunk.begin_offset() + static_cast<int64_t>(chunk.data().size()));
+    const int64_t end = chunk.begin_offset() + static_cast<int64_t>(chunk.data().size());
+    Acknowledge(session, stream, Unkept(stream.job_id(), end));
     return;
   }
   ingest_.AddOutput(std::move(chunk), AcknowledgeWhenStored(session, stream, std::move(permit)));
@@ -132,6 +159,16 @@ Ingest::Stored WorkerSessions::AcknowledgeWhenStored(const SessionPtr& session,
 void WorkerSessions::Acknowledge(const SessionPtr& session, const v1::StreamId& stream,
                                  const absl::StatusOr<int64_t>& offset) {
   if (!IsCurrent(*session)) return;
+  v1::ControllerMessage message;
+  v1::StreamAcknowledged& acknowledged = *message.mutable_stream_acknowledged();
+  *acknowledged.mutable_stream() = stream;
+  if (absl::IsDataLoss(offset.status())) {
+    if (!session->set_aside.insert(ToStreamKey(stream)).second) return;
+    acknowledged.set_offset(StoredOffset(session->stored, ToStreamKey(stream)));
+    acknowledged.set_set_aside(true);
+    session->link->Send(std::move(message));
+    return;
+  }
   if (!offset.ok()) {
     spdlog::error("worker {}: {}", session->node_id, offset.status().ToString());
     session->link->Close(offset.status());
@@ -139,17 +176,26 @@ void WorkerSessions::Acknowledge(const SessionPtr& session, const v1::StreamId& 
   }
   int64_t& stored = session->stored[ToStreamKey(stream)];
   stored = std::max(stored, *offset);
-  v1::ControllerMessage message;
-  *message.mutable_stream_acknowledged()->mutable_stream() = stream;
-  message.mutable_stream_acknowledged()->set_offset(stored);
+  acknowledged.set_offset(stored);
   session->link->Send(std::move(message));
 }
 
-// Job numbers are durable before a worker hears of them, so this is nothing of ours: let the worker
-// get rid of it.
+// Job numbers are durable before a worker hears of them, so what is not known is nothing of ours:
+// let the worker get rid of it. But what is only lost to a restore may be all that is left of it.
+absl::StatusOr<int64_t> WorkerSessions::Unkept(int64_t job_id, int64_t end_offset) {
+  if (!IsLostToRestore(loop_.View().state, job_id)) return end_offset;
+  return absl::DataLossError("the job is not in the backup that was restored");
+}
+
 bool WorkerSessions::KnowsJob(int64_t job_id) {
   if (FindEntry(loop_.View().state, job_id) != nullptr) return true;
-  if (Remember(job_id, unknown_jobs_)) {
+  if (!Remember(job_id, unknown_jobs_)) return false;
+  if (IsLostToRestore(loop_.View().state, job_id)) {
+    spdlog::warn(
+        "job {} was submitted after the backup that was restored: its ranks are left alone, and "
+        "its worker keeps its output in DATA_DIR/attempts/{}",
+        job_id, job_id);
+  } else {
     spdlog::warn("a worker sent telemetry or output of unknown job {}; it is not kept", job_id);
   }
   return false;
@@ -161,6 +207,17 @@ bool WorkerSessions::AllStored(const Session& session, const v1::AttemptReport& 
       report.stream_ends().begin(), report.stream_ends().end(), [&](const v1::StreamEnd& end) {
         return StoredOffset(session.stored, ToStreamKey(end.stream())) >= end.end_offset();
       });
+}
+
+bool WorkerSessions::AllStorableStored(const Session& session, const v1::AttemptReport& report) {
+  v1::AttemptReport storable = report;
+  auto& ends = *storable.mutable_stream_ends();
+  ends.erase(std::remove_if(ends.begin(), ends.end(),
+                            [&](const v1::StreamEnd& end) {
+                              return session.set_aside.contains(ToStreamKey(end.stream()));
+                            }),
+             ends.end());
+  return AllStored(session, storable);
 }
 
 bool WorkerSessions::OutputComplete(const JobEntry& entry, const ClusterView& view) const {
@@ -189,7 +246,8 @@ bool WorkerSessions::NodeOutputComplete(const std::string& node_id, const Attemp
   }
   const auto report = observed->second.reports.find(attempt);
   // A worker forgets an attempt only once all of it is stored.
-  return report == observed->second.reports.end() || AllStored(*session->second, report->second);
+  return report == observed->second.reports.end() ||
+         AllStorableStored(*session->second, report->second);
 }
 
 }  // namespace trainyard::controller

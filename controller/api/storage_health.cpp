@@ -67,7 +67,9 @@ void StorageHealth::ReportDamage(StoreName store, const absl::Status& status) {
 
 bool StorageHealth::Works(StoreName store) const {
   const std::lock_guard lock(mutex_);
-  return !problems_[static_cast<std::size_t>(store)].has_value();
+  const bool damaged = std::ranges::any_of(
+      damage_, [&](const v1::StorageProblem& found) { return found.store() == NameOf(store); });
+  return !damaged && !problems_[static_cast<std::size_t>(store)].has_value();
 }
 
 std::vector<v1::StorageProblem> StorageHealth::Problems() const {

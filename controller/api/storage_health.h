@@ -36,6 +36,7 @@ class StorageHealth {
   // runs.
   void ReportDamage(StoreName store, const absl::Status& status);
 
+  // False while writes fail, and once damage was found.
   bool Works(StoreName store) const;
 
   // What does not work, in the order of kStoreNames, then damage.

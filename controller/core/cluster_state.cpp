@@ -120,6 +120,10 @@ int64_t ToMs(const google::protobuf::Duration& duration) {
   return duration.seconds() * 1000 + duration.nanos() / 1000000;
 }
 
+bool IsLostToRestore(const ClusterState& state, int64_t job_id) {
+  return 0 < job_id && job_id < state.restored_jobs_below && !state.jobs.contains(job_id);
+}
+
 v1::Snapshot ToSnapshot(const ClusterState& state, uint64_t last_sequence) {
   v1::Snapshot snapshot;
   snapshot.set_last_sequence(last_sequence);

@@ -61,7 +61,8 @@ using NodesByFreeSlots = std::map<int, std::set<std::string>>;
 
 struct ClusterState {
   int64_t next_job_id = 1;
-  // After a restore: jobs with a number below this one get no epoch below the other one.
+  // After a restore: jobs with a number below this one get no epoch below the other one. Those that
+  // are not in `jobs` were submitted after the backup was made.
   int64_t restored_jobs_below = 0;
   int64_t restored_epoch = 0;
   std::map<int64_t, JobEntry> jobs;
@@ -109,6 +110,10 @@ std::string NodeName(const ClusterState& state, const std::string& node_id);
 
 // True when every rank of the newest attempt has ended with 0.
 bool AllRanksSucceeded(const JobEntry& entry);
+
+// A job that was submitted after the backup that this state comes from. What runs of it cannot be
+// managed, and is left alone.
+bool IsLostToRestore(const ClusterState& state, int64_t job_id);
 
 // Slots of one kind that the node has, and that nobody holds.
 int TotalSlots(const v1::Node& node, v1::DeviceKind kind);

@@ -166,6 +166,21 @@ int64_t LastStep(const AttemptObservation& attempt) {
   return step;
 }
 
+void ObserveUnread(const std::string& node_id, Timestamp now, Observations& observations) {
+  const auto node = observations.nodes.find(node_id);
+  if (node == observations.nodes.end()) return;
+  node->second.last_heard_ms = now;
+  for (const auto& [key, report] : node->second.reports) {
+    const auto attempt = observations.attempts.find(key);
+    if (attempt == observations.attempts.end()) continue;
+    for (const v1::RankReport& rank : report.ranks()) {
+      const auto observed = attempt->second.ranks.find(rank.rank());
+      // As if it had just begun to move: it is a witness again once it is seen to move steadily.
+      if (observed != attempt->second.ranks.end()) observed->second.moving_since_ms = now;
+    }
+  }
+}
+
 void ForgiveSilence(int64_t gap_ms, Timestamp now, Observations& observations) {
   const auto shift = [=](Timestamp& time) {
     if (gap_ms > 0) {

@@ -77,6 +77,10 @@ void ObserveDetached(const std::string& node_id, Timestamp now, Observations& ob
 void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat, Timestamp now,
                       Observations& observations);
 
+// Records that the controller does not read what the node sends: it is not silent, and that its
+// ranks are not seen to move tells nothing of them.
+void ObserveUnread(const std::string& node_id, Timestamp now, Observations& observations);
+
 // Records progress from a batch of telemetry of one rank.
 void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now, Observations& observations);
 

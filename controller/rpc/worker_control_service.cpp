@@ -78,6 +78,7 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
       const std::lock_guard lock(mutex_);
       reading_ = false;
       handling_ = true;
+      greeted_ = true;
       load_bytes_ += bytes;
       ++load_messages_;
     }
@@ -96,8 +97,9 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
   void ReadOn() {
     const std::lock_guard lock(mutex_);
     if (Closing() || reading_ || handling_) return;
-    paused_ = load_bytes_ >= kOneStreamBytes || load_messages_ >= kOneStreamMessages ||
-              outgoing_.size() >= kOutgoingPauses || !RoomInBudget();
+    // Hello is always read: a worker that nobody knows to be there would be taken for silent.
+    paused_ = greeted_ && (load_bytes_ >= kOneStreamBytes || load_messages_ >= kOneStreamMessages ||
+                           outgoing_.size() >= kOutgoingPauses || !RoomInBudget());
     if (paused_) return;
     reading_ = true;
     reactor_->StartRead(&incoming_);
@@ -151,6 +153,8 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
   bool reading_ = false;
   bool handling_ = false;
   bool paused_ = false;
+  // The first message was read.
+  bool greeted_ = false;
   v1::WorkerMessage incoming_;
 };
 

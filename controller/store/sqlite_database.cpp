@@ -42,8 +42,9 @@ absl::StatusCode CodeOf(int primary) {
       return absl::StatusCode::kResourceExhausted;
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-    case SQLITE_IOERR:
       return absl::StatusCode::kDataLoss;
+    // A disk that fails now may work in a moment: only bytes that are wrong are lost.
+    case SQLITE_IOERR:
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return absl::StatusCode::kUnavailable;
@@ -65,7 +66,7 @@ const char* NextStep(int primary) {
     case SQLITE_NOTADB:
       return "; the file is damaged: `trainyard server restore` puts a backup in its place";
     case SQLITE_IOERR:
-      return "; check the disk (dmesg), then start again";
+      return "; check the disk (dmesg)";
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
     case SQLITE_READONLY:
@@ -208,14 +209,21 @@ absl::Status SqliteDatabase::RunScript(const std::string& sql) {
 int64_t SqliteDatabase::ChangedRows() const { return sqlite3_changes64(handle_); }
 
 absl::Status SqliteDatabase::Error(int code, absl::string_view action) const {
+  return SqliteError(path_, handle_, code, action);
+}
+
+absl::Status SqliteError(const std::string& path, sqlite3* handle, int code,
+                         absl::string_view action) {
   const int primary = code & 0xff;
   if (code == SQLITE_IOERR_DATA) {
-    return absl::DataLossError(absl::StrCat(path_, ": the page at byte ", LastDamagedByte(),
+    return absl::DataLossError(absl::StrCat(path, ": the page at byte ", LastDamagedByte(),
                                             " fails its checksum (on: ", action, ")",
                                             NextStep(SQLITE_CORRUPT)));
   }
-  const char* message = handle_ != nullptr ? sqlite3_errmsg(handle_) : sqlite3_errstr(code);
-  return absl::Status(CodeOf(primary), absl::StrCat(path_, ": ", message, " (SQLite error ", code,
+  // The handle may have met another error, or none, since.
+  const bool newest = handle != nullptr && sqlite3_extended_errcode(handle) == code;
+  const char* message = newest ? sqlite3_errmsg(handle) : sqlite3_errstr(code);
+  return absl::Status(CodeOf(primary), absl::StrCat(path, ": ", message, " (SQLite error ", code,
                                                     ", on: ", action, ")", NextStep(primary)));
 }
 

@@ -70,6 +70,13 @@ class SqliteQuery {
   int bind_error_ = 0;
 };
 
+// What a failed call means, with the file, the cause and the next step. DATA_LOSS: bytes on disk
+// are not what was written; the one that a checksum found is named. RESOURCE_EXHAUSTED: no room.
+// UNAVAILABLE: the disk failed or the file is in use; it may work the next time. `handle` may be
+// null.
+absl::Status SqliteError(const std::string& path, sqlite3* handle, int code,
+                         absl::string_view action);
+
 // One connection. Used by one thread at a time.
 class SqliteDatabase {
  public:

@@ -6,21 +6,26 @@
 
 #include "controller/store/stores.h"
 #include "tests/controller/controller_harness.h"
+#include "tests/controller/store/simulated_disk.h"
+#include "tests/controller/store/temporary_directory.h"
 
 namespace trainyard::controller {
 namespace {
 
-// Fails as often as it was told to.
+// Fails as often as it was told to, by writes and by reads of offsets.
 class StubbornMetricStore final : public MetricStore {
  public:
-  explicit StubbornMetricStore(int failures) : failures_(failures) {}
+  explicit StubbornMetricStore(int failures, int failed_reads = 0)
+      : failures_(failures), failed_reads_(failed_reads) {}
   absl::Status Append(const std::vector<MetricBatch>& batches) override {
     if (failures_-- > 0) return absl::ResourceExhaustedError("disk full");
     return inner_->Append(batches);
   }
   absl::StatusOr<int64_t> StoredOffset(const StreamKey& stream) override {
+    if (failed_reads_-- > 0) return absl::UnavailableError("disk I/O error");
     return inner_->StoredOffset(stream);
   }
+  void Mend() { failures_ = 0; }
   absl::StatusOr<std::vector<v1::Series>> Read(const SeriesQuery& query) override {
     return inner_->Read(query);
   }
@@ -33,6 +38,7 @@ class StubbornMetricStore final : public MetricStore {
 
  private:
   std::atomic<int> failures_;
+  std::atomic<int> failed_reads_;
   std::unique_ptr<MetricStore> inner_ = OpenMemoryStores().metrics;
 };
 
@@ -141,7 +147,7 @@ TEST_F(IngestTest, AnswersOffsetsAfterWhatCameBefore) {
   (void)Add(Chunk(0, "four"));
   std::promise<Ingest::Offsets> promise;
   ingest_.ReadOffsets({telemetry, output},
-                      [&](const auto& offsets) { promise.set_value(*offsets); });
+                      [&](const auto& offsets) { promise.set_value(offsets); });
   (void)Add(Batch(100, 200, 2));
   Ingest::Offsets offsets = promise.get_future().get();
   EXPECT_EQ(offsets[telemetry], 100);
@@ -154,6 +160,67 @@ TEST_F(IngestTest, TriesAgainUntilTheStoreWorks) {
   std::promise<absl::StatusOr<int64_t>> promise;
   ingest.AddTelemetry(Batch(0, 100, 1), [&](const auto& offset) { promise.set_value(offset); });
   EXPECT_EQ(promise.get_future().get().value(), 100);
+}
+
+TEST_F(IngestTest, AnOffsetThatCannotBeReadNowIsReadAgain) {
+  StubbornMetricStore metrics(0, 2);
+  Ingest ingest(metrics, *stores_.logs, health_, [](int64_t) {});
+  std::promise<absl::StatusOr<int64_t>> promise;
+  ingest.AddTelemetry(Batch(0, 100, 1), [&](const auto& offset) { promise.set_value(offset); });
+  EXPECT_EQ(promise.get_future().get().value(), 100);
+  EXPECT_TRUE(health_.Works(StoreName::kMetrics));
+}
+
+// One short fault of the disk, under real stores.
+TEST_F(IngestTest, AnErrorOfTheDiskThatPassesSetsNothingAside) {
+  const TemporaryDirectory temporary;
+  SimulatedDisk disk(temporary.File("data"));
+  auto stores = OpenSqliteStores(temporary.File("data"));
+  ASSERT_TRUE(stores.ok()) << stores.status();
+  Ingest ingest(*stores->metrics, *stores->logs, health_, [](int64_t) {});
+  const auto store = [&](int64_t begin) {
+    std::promise<absl::StatusOr<int64_t>> metrics;
+    std::promise<absl::StatusOr<int64_t>> output;
+    ingest.AddTelemetry(Batch(begin * 100, begin * 100 + 100, begin + 1),
+                        [&](const auto& offset) { metrics.set_value(offset); });
+    ingest.AddOutput(Chunk(begin * 4, "four"),
+                     [&](const auto& offset) { output.set_value(offset); });
+    EXPECT_EQ(metrics.get_future().get().value(), begin * 100 + 100);
+    EXPECT_EQ(output.get_future().get().value(), begin * 4 + 4);
+  };
+  store(0);
+  const int64_t calls_before = disk.calls();
+  store(1);
+  const int64_t calls_of_a_write = disk.calls() - calls_before;
+  // Reads, writes and syncs of both stores; each costs the first wait of the backoff.
+  constexpr int64_t kPlaces = 4;
+  for (int64_t i = 0; i < kPlaces; ++i) {
+    const int64_t call = 1 + i * calls_of_a_write / kPlaces;
+    SCOPED_TRACE(call);
+    disk.FailAt(call, DiskFault::kIoError);
+    store(i + 2);
+    ASSERT_TRUE(disk.reached());
+    disk.Mend();
+  }
+  EXPECT_GT(ingest.Figures().failed_writes, 0);
+  EXPECT_TRUE(health_.Problems().empty());
+}
+
+TEST_F(IngestTest, SaysWhereStreamsStandWhileAStoreIsFull) {
+  StubbornMetricStore metrics(1'000'000);
+  const StreamKey telemetry = ToStreamKey(Stream(1, v1::STREAM_KIND_TELEMETRY));
+  Ingest ingest(metrics, *stores_.logs, health_, [](int64_t) {});
+  std::promise<absl::StatusOr<int64_t>> stored;
+  ingest.AddTelemetry(Batch(0, 100, 1), [&](const auto& offset) { stored.set_value(offset); });
+  for (int i = 0; i < 2; ++i) {
+    std::promise<Ingest::Offsets> promise;
+    ingest.ReadOffsets({telemetry}, [&](const auto& offsets) { promise.set_value(offsets); });
+    auto answer = promise.get_future();
+    ASSERT_EQ(answer.wait_for(kPatience), std::future_status::ready) << "waits for room";
+    EXPECT_EQ(answer.get()[telemetry], 0);
+  }
+  metrics.Mend();
+  EXPECT_EQ(stored.get_future().get().value(), 100);
 }
 
 TEST_F(IngestTest, SaysWhichStoreFailsAsLongAsItDoes) {
@@ -179,6 +246,7 @@ class DamagedMetricStore final : public MetricStore {
     return inner_->Append(batches);
   }
   absl::StatusOr<int64_t> StoredOffset(const StreamKey& stream) override {
+    if (stream.job_id == 3) return absl::DataLossError("the page at byte 8192 is damaged");
     return inner_->StoredOffset(stream);
   }
   absl::StatusOr<std::vector<v1::Series>> Read(const SeriesQuery& query) override {
@@ -197,20 +265,35 @@ class DamagedMetricStore final : public MetricStore {
 
 TEST_F(IngestTest, ADamagedStreamIsNeverAcknowledgedAndHoldsNobodyUp) {
   DamagedMetricStore metrics;
-  std::atomic<int> damaged_answers = 0;
+  std::atomic<int> refused = 0;
   std::promise<absl::StatusOr<int64_t>> sound;
   Ingest ingest(metrics, *stores_.logs, health_, [](int64_t) {});
-  v1::TelemetryBatch damaged = Batch(0, 100, 1);
-  damaged.mutable_stream()->set_job_id(2);
+  // Of job 2 nothing can be written, of job 3 not even the offset can be read.
   for (int i = 0; i < 3; ++i) {
-    ingest.AddTelemetry(damaged, [&](const auto&) { ++damaged_answers; });
+    for (const int64_t job_id : {2, 3}) {
+      v1::TelemetryBatch damaged = Batch(0, 100, 1);
+      damaged.mutable_stream()->set_job_id(job_id);
+      ingest.AddTelemetry(damaged, [&](const absl::StatusOr<int64_t>& offset) {
+        refused += static_cast<int>(absl::IsDataLoss(offset.status()));
+      });
+    }
   }
   ingest.AddTelemetry(Batch(0, 100, 1), [&](const auto& offset) { sound.set_value(offset); });
   EXPECT_EQ(sound.get_future().get().value(), 100);
   ingest.Stop();
-  EXPECT_EQ(damaged_answers, 0);
-  ASSERT_EQ(health_.Problems().size(), 1u);
-  EXPECT_EQ(health_.Problems()[0].message(), "the page at byte 4096 is damaged");
+  EXPECT_EQ(refused, 6);
+  EXPECT_EQ(health_.Problems().size(), 2u);
+  EXPECT_FALSE(health_.Works(StoreName::kMetrics)) << "nobody is alarmed";
+}
+
+TEST_F(IngestTest, OffsetsThatAreDamagedLockNobodyOut) {
+  DamagedMetricStore metrics;
+  Ingest ingest(metrics, *stores_.logs, health_, [](int64_t) {});
+  StreamKey sound = ToStreamKey(Stream(1, v1::STREAM_KIND_TELEMETRY));
+  StreamKey damaged = ToStreamKey(Stream(3, v1::STREAM_KIND_TELEMETRY));
+  std::promise<Ingest::Offsets> promise;
+  ingest.ReadOffsets({sound, damaged}, [&](const auto& offsets) { promise.set_value(offsets); });
+  EXPECT_EQ(promise.get_future().get(), (Ingest::Offsets{{sound, 0}}));
 }
 
 TEST_F(IngestTest, StopsWhileTheStoreFailsAndAcknowledgesNothing) {

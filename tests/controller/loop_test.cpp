@@ -257,6 +257,28 @@ TEST_F(FullDiskTest, GoesOnByItselfAndKeepsTheOrderOfFacts) {
   EXPECT_EQ(ToSnapshot((*replayed)->View().state, 0).DebugString(), live);
 }
 
+TEST_F(FullDiskTest, SilenceOfAFullDiskIsNobodysSilence) {
+  auto recovered = Loop::Recover(log_, clock_, {});
+  ASSERT_TRUE(recovered.ok());
+  loop_ = *std::move(recovered);
+  loop_->ReportHealthTo(health_);
+  loop_->Start();
+  ASSERT_TRUE(Submit(AttachWorker{TestHello("a", 1)}).get().ok());
+  const std::string live = StateBytes();
+  log_.SetFull(true);
+  ASSERT_FALSE(Submit(Submission("one")).get().ok());
+  for (int i = 0; i < 20; ++i) {
+    clock_.Advance(900);
+    (void)Submit(StopJob{}).get();
+  }
+  log_.SetFull(false);
+  WaitForRoom();
+  (void)Submit(StopJob{}).get();
+  EXPECT_EQ(OnLoop<Timestamp>([](Loop& loop) { return loop.observations().since_ms; }),
+            clock_.Now());
+  EXPECT_EQ(StateBytes(), live) << "a node was judged by what could not be heard";
+}
+
 using LoopDeathTest = LoopTest;
 
 TEST_F(LoopDeathTest, EndsTheProcessWhenTheCommitFails) {

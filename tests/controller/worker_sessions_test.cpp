@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/controller/controller_harness.h"
 
 namespace trainyard::controller {
@@ -209,6 +211,34 @@ TEST_F(WorkerSessionsTest, CommitsACheckpointBeforeItsBytesAreAcknowledged) {
   EXPECT_EQ(running_.Get("1").checkpoints(0).epoch(), 1);
 }
 
+TEST_F(WorkerSessionsTest, AnAlertThatComesAgainWhileTheDiskIsFullIsRaisedOnce) {
+  auto first = Attach(TestHello("a", 1));
+  const int64_t job = RunJob(*first);
+  v1::TelemetryRecord record;
+  record.mutable_alert()->set_step(7);
+  record.mutable_alert()->set_code("nan_loss");
+  const v1::StreamId stream = Stream(job, v1::STREAM_KIND_TELEMETRY);
+  log_->SetFull(true);
+  first->SendRecord(stream, 0, 50, record);
+  // Until the controller has heard it and could not commit it.
+  v1::GetServerInfoResponse info;
+  while (info.storage_problems().empty()) {
+    grpc::ClientContext context;
+    ASSERT_TRUE(running_.server->GetServerInfo(&context, {}, &info).ok());
+  }
+  v1::Hello hello = TestHello("a", 1);
+  *hello.add_attempts() = RunningReport(job);
+  auto second = Attach(hello);
+  EXPECT_EQ(second->Take(Kind::kWelcome).welcome().streams_size(), 0) << "not stored yet";
+  second->SendRecord(stream, 0, 50, record);
+  second->SendMetrics(stream, 50, 100, 8, 4.0);
+  log_->SetFull(false);
+  second->TakeAcknowledged(stream, 100);
+  const auto events = log_->ReadJobEvents(job, 100);
+  ASSERT_TRUE(events.ok());
+  EXPECT_EQ(std::ranges::count_if(*events, [](const auto& e) { return e.has_alert_raised(); }), 1);
+}
+
 TEST_F(WorkerSessionsTest, ForgetsAnAttemptOnceItHasEndedAndAllOfItIsStored) {
   auto worker = Attach(TestHello("a", 1));
   const int64_t job = RunJob(*worker);
@@ -230,6 +260,40 @@ TEST_F(WorkerSessionsTest, ForgetsAnAttemptOnceItHasEndedAndAllOfItIsStored) {
   const v1::ForgetAttempt forget = worker->Take(Kind::kForgetAttempt).forget_attempt();
   EXPECT_EQ(forget.job_id(), job);
   EXPECT_EQ(forget.epoch(), 1);
+}
+
+// A controller that a backup was restored for: job 7 was submitted after it.
+class RestoredStoreTest : public testing::Test {
+ protected:
+  static Stores RestoredStores() {
+    Stores stores = OpenMemoryStores();
+    v1::Event restored;
+    restored.mutable_store_restored()->set_skipped_job_ids(100);
+    EXPECT_TRUE(stores.events->Append({restored}).ok());
+    return stores;
+  }
+
+  RunningController running_{RestoredStores()};
+};
+
+TEST_F(RestoredStoreTest, ALostJobIsNeitherStoppedNorAcknowledgedNorForgotten) {
+  FakeWorker worker(running_.channel, TestHello("a", 1));
+  worker.Take(Kind::kWelcome);
+  worker.SendReport(RunningReport(7));
+  worker.SendOutput(Stream(7, v1::STREAM_KIND_LOG), 0, "all that is left\n");
+  const auto answer = worker.Take(Kind::kStreamAcknowledged).stream_acknowledged();
+  EXPECT_TRUE(answer.set_aside());
+  EXPECT_EQ(answer.offset(), 0);
+  // Ended without a word.
+  v1::AttemptReport report = RunningReport(7);
+  report.mutable_ranks(0)->set_running(false);
+  report.set_cleared(true);
+  worker.SendReport(report);
+  worker.SendOutput(Stream(99, v1::STREAM_KIND_LOG), 0, "x");
+  worker.Take(Kind::kStreamAcknowledged);
+  running_.Tick();
+  EXPECT_EQ(worker.Count(Kind::kStopAttempt), 0);
+  EXPECT_EQ(worker.Count(Kind::kForgetAttempt), 0);
 }
 
 TEST_F(WorkerSessionsTest, LetsAWorkerGetRidOfAnUnknownJobsOutput) {

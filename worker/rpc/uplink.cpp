@@ -25,6 +25,13 @@ void Uplink::RemoveStreams(const AttemptKey& attempt) {
   });
 }
 
+void Uplink::AssumeStored(const StreamPosition& stored) {
+  Stream* stream = Find(stored.id);
+  if (stream == nullptr) return;
+  stream->acknowledged = std::max<int64_t>(0, stored.acknowledged);
+  stream->sent = stream->acknowledged;
+}
+
 absl::Status Uplink::OnWelcome(const v1::Welcome& welcome) {
   for (Stream& stream : streams_) {
     stream.acknowledged = 0;
@@ -54,6 +61,10 @@ void Uplink::OnStreamAcknowledged(const v1::StreamAcknowledged& acknowledged) {
   stream->acknowledged = std::clamp(acknowledged.offset(), stream->acknowledged, stream->sent);
   const bool is_log = stream->source->id().kind() == v1::STREAM_KIND_LOG;
   (is_log ? shipped_log_bytes_ : shipped_telemetry_bytes_) += stream->acknowledged - before;
+  if (!acknowledged.set_aside()) return;
+  // Nobody will answer what is under way: it must not fill the window that all streams share.
+  stream->sent = stream->acknowledged;
+  stream->drained = true;
 }
 
 void Uplink::OnClosed() { open_ = false; }

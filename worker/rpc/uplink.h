@@ -12,6 +12,7 @@
 #include "trainyard/v1/worker_control.pb.h"
 #include "worker/core/attempts.h"
 #include "worker/spool/fact_log.h"
+#include "worker/spool/stored_offsets.h"
 
 namespace trainyard::worker {
 
@@ -36,12 +37,6 @@ class StreamSource {
   virtual bool Ended() const = 0;
 };
 
-// How far a stream is stored by the controller.
-struct StreamPosition {
-  v1::StreamId id;
-  int64_t acknowledged = 0;
-};
-
 // One thread.
 class Uplink {
  public:
@@ -52,6 +47,10 @@ class Uplink {
   // otherwise.
   void AddStream(std::unique_ptr<StreamSource> source);
   void RemoveStreams(const AttemptKey& attempt);
+
+  // What was known before the first Welcome, which says it anew: for Positions, so that room is
+  // made of the right bytes.
+  void AssumeStored(const StreamPosition& stored);
 
   // The controller greets, acknowledges, goes away. An error of OnWelcome is one of facts.bin; the
   // stream can be used all the same.
@@ -78,7 +77,8 @@ class Uplink {
     std::unique_ptr<StreamSource> source;
     int64_t acknowledged = 0;
     int64_t sent = 0;
-    // Ended, and read to the end: not looked at again.
+    // Not looked at again before the next Welcome: it has ended and was read to the end, or the
+    // controller has set it aside.
     bool drained = false;
   };
 

@@ -95,6 +95,21 @@ TEST_F(PeerTestimonyTest, NodeIsLostWhenItsPeersStandStillToo) {
   EXPECT_EQ(verdict.rank(), -1);
 }
 
+TEST_F(PeerTestimonyTest, PeersThatTheControllerDoesNotReadAreNoWitnesses) {
+  v1::RankReport& rank = *cluster_.Report("b", job_).add_ranks();
+  rank.set_rank(1);
+  rank.set_running(true);
+  Train(1, 20000);
+  cluster_.Silence("a");
+  for (int i = 0; i < 60; ++i) {
+    ObserveUnread("b", cluster_.now, cluster_.observations);
+    cluster_.Pass(500);
+  }
+  EXPECT_EQ(AboutNode("a"), Testimony::kUnwitnessed);
+  EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+}
+
 TEST_F(PeerTestimonyTest, NodeIsNeverLostWhileAPeerMoves) {
   Train(1, 10000);
   cluster_.Silence("a");

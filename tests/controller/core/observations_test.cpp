@@ -49,6 +49,19 @@ TEST(ObservationsTest, HeartbeatMovesARankOnlyWhenItSaysSomethingNew) {
   EXPECT_EQ(rank.step, 7);
 }
 
+TEST(ObservationsTest, ANodeThatIsNotReadIsHeardAndItsRanksAreNoSteadyMovers) {
+  Observations observations;
+  ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, observations);
+  ObserveHeartbeat("a", HeartbeatOf(1, 6, 11), 2000, observations);
+  ObserveUnread("a", 9000, observations);
+  ObserveUnread("unknown", 9000, observations);
+  EXPECT_EQ(LastHeard(observations, "a"), 9000);
+  EXPECT_FALSE(observations.nodes.contains("unknown"));
+  const RankObservation& rank = observations.attempts.at({1, 1}).ranks.at(0);
+  EXPECT_EQ(rank.moving_since_ms, 9000);
+  EXPECT_EQ(rank.last_progress_ms, 2000) << "it was not seen to move";
+}
+
 TEST(ObservationsTest, AttemptIsForgottenWithItsLastReport) {
   Observations observations;
   ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, observations);

@@ -16,6 +16,7 @@ class IdleListener final : public WorkerListener {
     const std::lock_guard lock(mutex_);
     link_ = link;
     bytes_ += message.ByteSizeLong();
+    hellos_ += static_cast<int>(message.has_hello());
     if (idle_) permits_.push_back(std::move(permit));
     changed_.notify_all();
   }
@@ -28,6 +29,10 @@ class IdleListener final : public WorkerListener {
   bool WaitForBytes(std::size_t bytes) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, kPatience, [&] { return bytes_ >= bytes; });
+  }
+  bool WaitForHellos(int hellos) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, kPatience, [&] { return hellos_ >= hellos; });
   }
   bool WaitForClosed() {
     std::unique_lock lock(mutex_);
@@ -57,6 +62,7 @@ class IdleListener final : public WorkerListener {
   std::vector<ReadPermit> permits_;
   std::vector<ReadPermit> released_;
   std::size_t bytes_ = 0;
+  int hellos_ = 0;
   bool idle_ = true;
   bool closed_ = false;
 };
@@ -87,6 +93,38 @@ TEST(WorkerControlServiceTest, ReadsNoFasterThanMessagesAreDealtWith) {
   listener.link()->Close(absl::OkStatus());
   EXPECT_TRUE(worker.WaitForEnd().ok());
   EXPECT_TRUE(listener.WaitForClosed());
+  server->server->Shutdown();
+}
+
+TEST(WorkerControlServiceTest, ReadsHelloEvenWhenNothingMoreCanBeHeld) {
+  constexpr std::size_t kMiB = 1 << 20;
+  constexpr std::size_t kAllStreams = 128;
+  constexpr int kWorkers = 6;
+  constexpr int kChunksEach = 23;
+  static_assert(kWorkers * kChunksEach > kAllStreams);
+  IdleListener listener;
+  WorkerControlService service(listener);
+  auto server = StartServer("127.0.0.1:0", {&service});
+  ASSERT_TRUE(server.ok()) << server.status();
+  const auto channel = grpc::CreateChannel(server->address, grpc::InsecureChannelCredentials());
+  std::vector<std::unique_ptr<FakeWorker>> workers;
+  const std::string chunk(kMiB, 'x');
+  for (int i = 0; i < kWorkers; ++i) {
+    workers.push_back(std::make_unique<FakeWorker>(channel, TestHello(std::to_string(i), 1)));
+    const std::size_t read = listener.bytes();
+    const int chunks = i + 1 < kWorkers ? kChunksEach : kAllStreams - i * kChunksEach;
+    for (int sent = 0; sent < chunks; ++sent) {
+      workers.back()->SendOutput(Stream(1, v1::STREAM_KIND_LOG),
+                                 static_cast<int64_t>(sent) * static_cast<int64_t>(kMiB), chunk);
+    }
+    ASSERT_TRUE(listener.WaitForBytes(read + static_cast<std::size_t>(chunks) * kMiB));
+  }
+  while (!listener.link()->ReadingPaused()) std::this_thread::yield();
+  workers.push_back(std::make_unique<FakeWorker>(channel, TestHello("late", 1)));
+  EXPECT_TRUE(listener.WaitForHellos(kWorkers + 1)) << "it would be taken for silent";
+  listener.WorkFromNowOn();
+  listener.GiveBackPermits();
+  workers.clear();
   server->server->Shutdown();
 }
 

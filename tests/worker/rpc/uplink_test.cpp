@@ -129,6 +129,37 @@ TEST_F(UplinkTest, OneFullWindowDoesNotHoldUpOthersUntilTheTotalIsReached) {
   EXPECT_LT(uplink_.in_flight_bytes(), kTotalInFlightBytes + static_cast<int64_t>(kPiece));
 }
 
+TEST_F(UplinkTest, KnowsBeforeTheFirstWelcomeWhatWasStored) {
+  AddFile(1, 0, 50);
+  uplink_.AssumeStored({LogOf(1, 1, 0), 30});
+  uplink_.AssumeStored({LogOf(9, 9, 9), 30});
+  ASSERT_EQ(uplink_.Positions().size(), 1u);
+  EXPECT_EQ(uplink_.Positions()[0].acknowledged, 30);
+  EXPECT_EQ(uplink_.in_flight_bytes(), 0);
+  Welcome(0, {{LogOf(1, 1, 0), 20}});
+  EXPECT_THAT(Drain(), ElementsAre("log 0: 20")) << "the controller knows better";
+}
+
+TEST_F(UplinkTest, WhatTheControllerSetsAsideHoldsNobodyUpAndComesAgainAfterWelcome) {
+  constexpr int kDamaged = 17;
+  for (int rank = 0; rank < kDamaged; ++rank) AddFile(1, rank, kStreamInFlightBytes);
+  Welcome(0);
+  Drain();
+  EXPECT_GE(uplink_.in_flight_bytes(), kTotalInFlightBytes);
+  AddFile(2, 99, 10);
+  EXPECT_THAT(Drain(), IsEmpty());
+  for (int rank = 0; rank < kDamaged; ++rank) {
+    v1::StreamAcknowledged acknowledged;
+    *acknowledged.mutable_stream() = LogOf(1, 1, rank);
+    acknowledged.set_set_aside(true);
+    uplink_.OnStreamAcknowledged(acknowledged);
+  }
+  EXPECT_EQ(uplink_.in_flight_bytes(), 0);
+  EXPECT_THAT(Drain(), ElementsAre("log 99: 0"));
+  Welcome(0);
+  EXPECT_THAT(Drain(), testing::Contains("log 0: 0"));
+}
+
 TEST_F(UplinkTest, AcknowledgementNeverGoesBackOrBeyondWhatWasSent) {
   AddFile(1, 0, 100);
   Welcome(0);
