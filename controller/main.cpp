@@ -107,6 +107,12 @@ int BackUpOrRestore(const Flags& flags) {
               restores ? "restored from" : "backed up to", done->directory.c_str(),
               static_cast<unsigned long long>(done->last_sequence),
               static_cast<long long>(done->bytes));
+  if (restores) {
+    std::printf(
+        "Jobs that were submitted after the backup run on where they run, unmanaged: their nodes\n"
+        "are cordoned when they attach (`trainyard nodes` says why), their output stays there.\n"
+        "Jobs that ended or were restarted after it run again from the newest checkpoint in it.\n");
+  }
   return 0;
 }
 

@@ -57,7 +57,8 @@ class CommandList {
     if (node == state_.nodes.end()) return;
     for (const AttemptKey& key : node->second.uncleared) Stop(node_id, key, kLeaveGraceMs);
     for (const auto& [key, report] : observed.reports) {
-      if (!report.cleared() && !IsLiveOn(node->second, key)) Stop(node_id, key, kLeaveGraceMs);
+      const bool unwanted = !IsLiveOn(node->second, key) && !IsLostToRestore(state_, key.first);
+      if (!report.cleared() && unwanted) Stop(node_id, key, kLeaveGraceMs);
     }
   }
 

@@ -106,6 +106,47 @@ void FailForgottenAttempts(const ClusterState& state, const NodeEntry& node, con
   }
 }
 
+// A node that is rid of an attempt whose ranks it never told the end of has run it before this
+// state was restored, or was told to leave: nothing more will ever be heard of them.
+void FailAttemptClearedUnrun(const ClusterState& state, const NodeEntry& node,
+                             const v1::AttemptCleared& cleared, Timestamp now,
+                             std::vector<v1::Event>& events) {
+  if (!node.live_jobs.contains(cleared.job_id())) return;
+  const JobEntry& entry = state.jobs.at(cleared.job_id());
+  const v1::Attempt& attempt = *LiveAttempt(entry);
+  const std::string& node_id = node.node.id();
+  const bool over = attempt.epoch() != cleared.epoch() ||
+                    attempt.state() == v1::ATTEMPT_STATE_STOPPING ||
+                    entry.cleared_nodes.contains(node_id);
+  const bool unheard = std::ranges::any_of(attempt.ranks(), [&](const v1::RankPlacement& rank) {
+    return rank.node_id() == node_id && !entry.exited_ranks.contains(rank.rank());
+  });
+  if (over || !unheard) return;
+  v1::AttemptFailed& failed =
+      *events.emplace_back(NodeEvent(state, node_id, now)).mutable_attempt_failed();
+  failed.set_job_id(cleared.job_id());
+  failed.set_epoch(cleared.epoch());
+  *failed.mutable_verdict() =
+      NodeLostVerdict(node.node, "its worker has nothing of the attempt any more", now);
+}
+
+// Slots on which a job runs that this state does not know look free: nothing else may go there.
+void CordonIfRunsLostJob(const ClusterState& state, const v1::Hello& hello, Timestamp now,
+                         std::vector<v1::Event>& events) {
+  const auto lost = std::ranges::find_if(hello.attempts(), [&](const v1::AttemptReport& report) {
+    return !report.cleared() && IsLostToRestore(state, report.job_id());
+  });
+  if (lost == hello.attempts().end()) return;
+  v1::Event& event = events.emplace_back();
+  event.set_time_ms(now);
+  event.set_actor("controller");
+  event.mutable_node_cordoned()->set_node_id(hello.node_id());
+  event.mutable_node_cordoned()->set_reason(absl::StrCat(
+      "runs job ", lost->job_id(), " from after the backup that was restored, which goes on ",
+      "unmanaged; once it has ended or its processes were stopped there: trainyard uncordon ",
+      hello.node_name()));
+}
+
 // True when the fact is about an attempt that the state knows and that has (or had) this rank on
 // this node. Facts about anything else are received and change nothing.
 bool ConcernsRank(const ClusterState& state, const std::string& node_id, int64_t job_id,
@@ -210,6 +251,7 @@ absl::StatusOr<std::vector<v1::Event>> DecideAttach(const ClusterState& state,
     events.push_back(std::move(event));
   }
   if (is_known) FailForgottenAttempts(state, known->second, hello, now, events);
+  if (!is_known || !known->second.node.cordoned()) CordonIfRunsLostJob(state, hello, now, events);
   return events;
 }
 
@@ -235,6 +277,9 @@ absl::StatusOr<std::vector<v1::Event>> DecideFact(const ClusterState& state,
   std::vector<v1::Event> events;
   v1::Event event = NodeEvent(state, request.node_id, now);
   if (TakeFact(state, request, event)) events.push_back(std::move(event));
+  if (request.fact.has_attempt_cleared()) {
+    FailAttemptClearedUnrun(state, node->second, request.fact.attempt_cleared(), now, events);
+  }
   v1::FactsReceived& received =
       *events.emplace_back(NodeEvent(state, request.node_id, now)).mutable_facts_received();
   received.set_node_id(request.node_id);

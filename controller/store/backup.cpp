@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <pwd.h>
 #include <sqlite3.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -41,9 +42,13 @@ constexpr char kMarkFile[] = "RESTORING";
 // log comes last.
 constexpr std::array kDatabases = {"metrics.db", "logs.db", "events.db"};
 constexpr std::size_t kCopyBytes = std::size_t{1} << 20;
-// Beyond what a controller gives out between a backup and the loss of its disk.
+// Beyond what a controller gives out between a backup and the loss of its disk: so many, and so
+// many for each second since. What grows with time makes that a second restore of the same backup
+// does not give out again what the first one did.
 constexpr int64_t kSkippedJobIds = 10'000;
+constexpr int64_t kSkippedJobIdsPerSecond = 100;
 constexpr int64_t kSkippedEpochs = 1'000;
+constexpr int64_t kSkippedEpochsPerSecond = 1;
 
 struct ListedFile {
   std::string name;
@@ -162,13 +167,11 @@ bool HasPageChecks(SqliteDatabase& database) {
   return bytes > 0;
 }
 
-absl::Status SqliteProblem(const std::string& path, sqlite3* handle) {
-  const int code = sqlite3_errcode(handle) & 0xff;
-  const std::string message = absl::StrCat("cannot copy to ", path, ": ", sqlite3_errmsg(handle));
-  if (code == SQLITE_FULL) {
-    return absl::ResourceExhaustedError(absl::StrCat(message, "; free space there"));
-  }
-  return absl::DataLossError(absl::StrCat(message, "; the store or the disk is damaged"));
+// Whether a copy stopped because of what it reads: only the source has pages with checksums that
+// were not written a moment ago.
+bool MeansDamage(int code) {
+  const int primary = code & 0xff;
+  return code == SQLITE_IOERR_DATA || primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB;
 }
 
 struct CloseDatabase {
@@ -186,18 +189,22 @@ absl::Status CopyPages(SqliteDatabase& source, const std::string& path) {
       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOMUTEX,
       PageCheckVfs());
   const std::unique_ptr<sqlite3, CloseDatabase> target(opened);
-  if (code != SQLITE_OK) return SqliteProblem(path, opened);
+  if (code != SQLITE_OK) return SqliteError(path, opened, code, "make a copy");
   // Page 1 first: from then on the layer below knows whether pages carry checksums.
   if (HasPageChecks(source)) EnablePageChecks(opened);
   constexpr char kMakeFirstPage[] = "PRAGMA synchronous = FULL; CREATE TABLE t (a); DROP TABLE t;";
   if (sqlite3_exec(opened, kMakeFirstPage, nullptr, nullptr, nullptr) != SQLITE_OK) {
-    return SqliteProblem(path, opened);
+    return SqliteError(path, opened, sqlite3_extended_errcode(opened), "make a copy");
   }
   sqlite3_backup* copy = sqlite3_backup_init(opened, "main", source.handle(), "main");
-  if (copy == nullptr) return SqliteProblem(path, opened);
+  if (copy == nullptr) {
+    return SqliteError(path, opened, sqlite3_extended_errcode(opened), "make a copy");
+  }
   sqlite3_backup_step(copy, -1);
-  if (sqlite3_backup_finish(copy) != SQLITE_OK) return SqliteProblem(path, opened);
-  return absl::OkStatus();
+  const int copied = sqlite3_backup_finish(copy);
+  if (copied == SQLITE_OK) return absl::OkStatus();
+  return MeansDamage(copied) ? SqliteError(source.path(), source.handle(), copied, "copy it")
+                             : SqliteError(path, opened, copied, "make a copy");
 }
 
 // Reads every page of the copy.
@@ -253,6 +260,32 @@ absl::StatusOr<std::string> Absolute(const std::string& path) {
   return absolute.has_filename() ? absolute.string() : absolute.parent_path().string();
 }
 
+// Where a backup is made before it gets its name. What is left of it goes.
+class PartialDirectory {
+ public:
+  static absl::StatusOr<PartialDirectory> Beside(const std::string& directory) {
+    std::error_code error;
+    fs::create_directories(fs::path(directory).parent_path(), error);
+    if (error) return FileProblem(error.value(), "create the parent of", directory);
+    // Of a name that nobody has: whatever else is there is not ours to remove.
+    std::string path = directory + ".partial-XXXXXX";
+    if (mkdtemp(path.data()) == nullptr) return FileProblem(errno, "create", path);
+    return PartialDirectory(std::move(path));
+  }
+  PartialDirectory(PartialDirectory&& other) noexcept : path_(std::exchange(other.path_, "")) {}
+  PartialDirectory& operator=(PartialDirectory&&) = delete;
+  ~PartialDirectory() {
+    std::error_code error;
+    if (!path_.empty()) fs::remove_all(path_, error);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit PartialDirectory(std::string path) : path_(std::move(path)) {}
+
+  std::string path_;
+};
+
 absl::StatusOr<std::vector<ListedFile>> CopyStore(const std::string& data_directory,
                                                   const std::string& partial) {
   std::vector<PinnedDatabase> pinned;
@@ -294,12 +327,9 @@ absl::StatusOr<BackupSummary> BackUp(const std::string& data_directory,
   TRAINYARD_RETURN_IF_ERROR(CheckOwner(data_directory));
   TRAINYARD_RETURN_IF_ERROR(CheckNotHalfRestored(data_directory));
   TRAINYARD_RETURN_IF_ERROR(CheckTarget(summary.directory));
-  const std::string partial = summary.directory + ".partial";
-  std::error_code error;
-  fs::remove_all(partial, error);
-  fs::create_directories(partial, error);
-  if (error) return FileProblem(error.value(), "create", partial);
-  fs::permissions(partial, fs::perms::owner_all, error);
+  TRAINYARD_ASSIGN_OR_RETURN(const PartialDirectory made,
+                             PartialDirectory::Beside(summary.directory));
+  const std::string& partial = made.path();
   TRAINYARD_ASSIGN_OR_RETURN(std::vector<ListedFile> files, CopyStore(data_directory, partial));
   TRAINYARD_ASSIGN_OR_RETURN(summary.last_sequence, VerifyEventLog(partial + "/events.db"));
   for (const char* name : kDatabases) {
@@ -311,6 +341,7 @@ absl::StatusOr<BackupSummary> BackUp(const std::string& data_directory,
     files.push_back(std::move(file));
   }
   TRAINYARD_RETURN_IF_ERROR(WriteList(partial, files));
+  std::error_code error;
   fs::rename(partial, summary.directory, error);
   if (error) return FileProblem(error.value(), "rename", partial);
   TRAINYARD_RETURN_IF_ERROR(Sync(fs::path(summary.directory).parent_path().string()));
@@ -381,11 +412,15 @@ absl::Status CheckNoStore(const std::string& data_directory) {
 // The numbers that workers and checkpoint directories may know from after the backup stay unused.
 absl::StatusOr<uint64_t> SkipNumbers(const std::string& path, int64_t now_ms) {
   TRAINYARD_ASSIGN_OR_RETURN(auto log, SqliteEventLog::Open(path));
+  TRAINYARD_ASSIGN_OR_RETURN(const auto newest, log->ReadEventsBefore(0, 0, 1));
+  const int64_t newest_ms = newest.empty() ? now_ms : newest.front().event().time_ms();
+  const int64_t seconds = std::max<int64_t>(0, now_ms - newest_ms) / 1000;
   v1::Event event;
   event.set_time_ms(now_ms);
   event.set_actor("controller");
-  event.mutable_store_restored()->set_skipped_job_ids(kSkippedJobIds);
-  event.mutable_store_restored()->set_skipped_epochs(kSkippedEpochs);
+  v1::StoreRestored& restored = *event.mutable_store_restored();
+  restored.set_skipped_job_ids(kSkippedJobIds + seconds * kSkippedJobIdsPerSecond);
+  restored.set_skipped_epochs(kSkippedEpochs + seconds * kSkippedEpochsPerSecond);
   TRAINYARD_RETURN_IF_ERROR(log->Append({event}));
   TRAINYARD_ASSIGN_OR_RETURN(const EventLog::Recovery recovery, log->Recover());
   return recovery.last_sequence;

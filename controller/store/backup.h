@@ -31,7 +31,7 @@ struct BackupSummary {
 // held up. `directory` must not exist or be empty. ALREADY_EXISTS: it is neither. NOT_FOUND: there
 // is no store. PERMISSION_DENIED: the data directory belongs to another user. DATA_LOSS: the store
 // is damaged; what is copied is verified. RESOURCE_EXHAUSTED: no room. After an error there is no
-// `directory`, but there may be `directory`.partial.
+// `directory`; a process that was killed leaves `directory`.partial-*, which may be removed.
 absl::StatusOr<BackupSummary> BackUp(const std::string& data_directory,
                                      const std::string& directory);
 

@@ -1,5 +1,6 @@
 #include "controller/core/commands.h"
 
+#include "controller/core/apply.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"
@@ -92,6 +93,23 @@ TEST(CommandsTest, FinishedGangIsToldToLeave) {
   cluster.RunJob(job);
   cluster.ExitAll(job, 0);
   EXPECT_THAT(cluster.Commands(), ElementsAre("stop a 1/1 3000"));
+}
+
+TEST(CommandsTest, JobsFromAfterARestoredBackupAreLeftAlone) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  v1::Event restored;
+  restored.mutable_store_restored()->set_skipped_job_ids(100);
+  Apply(restored, cluster.state);
+  v1::AttemptReport& report = cluster.Report("a", job);
+  report.set_job_id(77);
+  cluster.Pass(500);
+  EXPECT_THAT(cluster.Commands(), IsEmpty());
+  report.set_job_id(102);
+  cluster.Pass(500);
+  EXPECT_THAT(cluster.Commands(), ElementsAre("stop a 102/1 3000"));
 }
 
 TEST(CommandsTest, AttemptsThatAreNotLiveMustLeave) {

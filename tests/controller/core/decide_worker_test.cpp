@@ -1,5 +1,6 @@
 #include "controller/core/decide_worker.h"
 
+#include "controller/core/apply.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"
@@ -64,6 +65,70 @@ TEST(DecideWorkerTest, AttachKeepsWhatRunsOnTheSlots) {
   EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_RUNNING);
   EXPECT_EQ(cluster.state.nodes.at("a").node.slot_uses(1).job_id(), job);
   EXPECT_TRUE(cluster.state.free_nodes[v1::DEVICE_KIND_CPU].empty());
+}
+
+TEST(DecideWorkerTest, AttemptThatItsNodeIsRidOfUnrunFailsAndIsTriedAgain) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.Settle();
+  ASSERT_EQ(cluster.Attempt(job).state(), v1::ATTEMPT_STATE_STARTING);
+  // The worker has run and forgotten this epoch, as after the restore of a backup.
+  const auto events = cluster.Do(ReceiveFact{"a", ClearedFact(1, job, 1)});
+  EXPECT_THAT(Kinds(events), ElementsAre("AttemptCleared", "AttemptFailed", "FactsReceived"));
+  EXPECT_EQ(cluster.Attempt(job).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
+  EXPECT_TRUE(cluster.Attempt(job).verdict().restartable());
+  EXPECT_THAT(cluster.Commands(), IsEmpty()) << "the node is asked again";
+  cluster.Pass(2000);
+  EXPECT_EQ(cluster.Attempt(job).epoch(), 2);
+  EXPECT_THAT(cluster.Commands(), ElementsAre("start a 1/2"));
+}
+
+TEST(DecideWorkerTest, ClearedAfterItsRanksHaveEndedIsNoFailure) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  cluster.ExitAll(job, 0);
+  cluster.ClearAll(job);
+  EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_SUCCEEDED);
+}
+
+TEST(DecideWorkerTest, NodeThatRunsAJobFromAfterTheBackupGetsNothingElse) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  v1::Event restored;
+  restored.mutable_store_restored()->set_skipped_job_ids(100);
+  Apply(restored, cluster.state);
+  v1::Hello hello = cluster.HelloOf("a");
+  v1::AttemptReport& report = *hello.add_attempts();
+  report.set_job_id(7);
+  report.set_epoch(1);
+  EXPECT_THAT(Kinds(cluster.Do(AttachWorker{hello})), ElementsAre("NodeCordoned"));
+  EXPECT_THAT(cluster.state.nodes.at("a").node.cordon_reason(),
+              testing::AllOf(HasSubstr("job 7"), HasSubstr("trainyard uncordon a")));
+  EXPECT_THAT(cluster.Do(AttachWorker{hello}), IsEmpty());
+  const int64_t job = cluster.Submit("job", 1, 1);
+  EXPECT_EQ(job, 101);
+  cluster.Settle();
+  EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_QUEUED);
+}
+
+TEST(DecideWorkerTest, WhatHasEndedCordonsNothingAndNeitherDoesAJobOfNobody) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  v1::Event restored;
+  restored.mutable_store_restored()->set_skipped_job_ids(100);
+  Apply(restored, cluster.state);
+  v1::Hello hello = cluster.HelloOf("a");
+  v1::AttemptReport& report = *hello.add_attempts();
+  report.set_job_id(7);
+  report.set_epoch(1);
+  report.set_cleared(true);
+  EXPECT_THAT(cluster.Do(AttachWorker{hello}), IsEmpty());
+  report.set_cleared(false);
+  report.set_job_id(101);
+  EXPECT_THAT(cluster.Do(AttachWorker{hello}), IsEmpty());
 }
 
 TEST(DecideWorkerTest, WorkerWithoutTheDataOfItsRanksFailsTheAttempt) {

@@ -167,8 +167,41 @@ TEST_F(BackupTest, ADamagedStoreIsNotBackedUp) {
   std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
   file.seekp(static_cast<std::streamoff>(fs::file_size(path)) - 2000);
   file.write("damage", 6).flush();
-  EXPECT_EQ(Make("copy").status().code(), absl::StatusCode::kDataLoss);
-  EXPECT_FALSE(fs::exists(temporary_.File("copy")));
+  const absl::Status status = Make("copy").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(
+      std::string(status.message()),
+      testing::AllOf(HasSubstr(path + ": "), HasSubstr("page at byte"), HasSubstr("checksum")));
+  for (const auto& entry : fs::directory_iterator(temporary_.path())) {
+    EXPECT_EQ(entry.path().filename(), "data") << "something is left of the copy";
+  }
+}
+
+TEST_F(BackupTest, RemovesNothingThatIsNotItsOwn) {
+  fs::create_directory(temporary_.File("copy.partial"));
+  std::ofstream(temporary_.File("copy.partial/thesis")) << "the only copy";
+  FillAndBackUp(1);
+  EXPECT_TRUE(fs::exists(temporary_.File("copy.partial/thesis")));
+}
+
+TEST_F(BackupTest, ASecondRestoreOfOneBackupRepeatsNoNumber) {
+  FillAndBackUp(3);
+  constexpr int64_t kHourMs = 3'600'000;
+  int64_t skipped_ids = 0;
+  int64_t skipped_epochs = 0;
+  for (int64_t hour = 0; hour < 3; ++hour) {
+    const std::string name = absl::StrCat("new", hour);
+    const auto summary =
+        Restore(temporary_.File("copy"), temporary_.File(name), 77 + hour * kHourMs);
+    ASSERT_TRUE(summary.ok()) << summary.status();
+    const auto recovery = OpenStores(name).events->Recover();
+    const v1::StoreRestored& restored = recovery->events.back().store_restored();
+    // An hour of submissions lies between the two.
+    EXPECT_GE(restored.skipped_job_ids(), skipped_ids + 10'000);
+    EXPECT_GE(restored.skipped_epochs(), skipped_epochs + 1'000);
+    skipped_ids = restored.skipped_job_ids();
+    skipped_epochs = restored.skipped_epochs();
+  }
 }
 
 TEST_F(BackupTest, AnInterruptedRestoreKeepsTheControllerOutUntilItIsDoneAgain) {

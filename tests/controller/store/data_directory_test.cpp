@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -61,6 +62,21 @@ TEST(DataDirectoryTest, LockOfKilledControllerIsFree) {
   EXPECT_FALSE(DataDirectory::Open(temporary.path()).ok());
   child.Kill();
   EXPECT_TRUE(DataDirectory::Open(temporary.path()).ok());
+}
+
+TEST(DataDirectoryTest, OpensOnAFullDisk) {
+  TemporaryDirectory temporary;
+  ASSERT_TRUE(DataDirectory::Open(temporary.path()).ok());
+  ChildProcess child([&](int report_fd) {
+    signal(SIGXFSZ, SIG_IGN);
+    // A limit of no bytes on files is a full disk.
+    const rlimit limit = {0, 0};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    ChildProcess::Report(report_fd, DataDirectory::Open(temporary.path()).ok() ? 1 : 0);
+  });
+  int64_t opened = 0;
+  ASSERT_TRUE(child.Read(opened));
+  EXPECT_EQ(opened, 1);
 }
 
 TEST(DataDirectoryTest, NamesThePathThatCannotBeUsed) {
