@@ -76,6 +76,8 @@ int main(int argc, char** argv) {
     return trainyard::worker::RunShim(argc - 1, argv + 1);
   }
   std::signal(SIGPIPE, SIG_IGN);
+  // A limit on file sizes is a full disk, not the end.
+  std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app("Runs the ranks of this node for the Trainyard controller.", "trainyard-worker");
   Flags flags;
   Declare(app, flags);

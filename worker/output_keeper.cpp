@@ -13,8 +13,6 @@
 namespace trainyard::worker {
 namespace {
 
-constexpr int64_t kStatBlockBytes = 512;
-
 bool SameRank(const v1::StreamId& a, const v1::StreamId& b) {
   return a.job_id() == b.job_id() && a.epoch() == b.epoch() && a.rank() == b.rank();
 }
@@ -26,9 +24,7 @@ int64_t OutputKeeper::BytesToFree(const std::vector<StreamPosition>& streams) co
   std::set<std::string> counted;
   for (const StreamPosition& stream : streams) {
     const std::string path = path_of_(stream.id);
-    struct stat info {};
-    if (!counted.insert(path).second || stat(path.c_str(), &info) != 0) continue;
-    used += info.st_blocks * kStatBlockBytes;
+    if (counted.insert(path).second) used += BytesOnDisk(path);
   }
   int64_t wanted = used - limits_.bytes_max;
   struct statvfs disk {};

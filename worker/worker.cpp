@@ -28,6 +28,7 @@
 #include "worker/rpc/uplink.h"
 #include "worker/spool/attempt_folders.h"
 #include "worker/spool/data_dir.h"
+#include "worker/spool/stored_offsets.h"
 
 namespace trainyard::worker {
 namespace {
@@ -42,6 +43,8 @@ constexpr milliseconds kTick(200);
 constexpr milliseconds kPublishEvery(1000);
 // How often the disk is looked at.
 constexpr milliseconds kMakeRoomEvery(1000);
+// How often it is written down how far streams are stored.
+constexpr milliseconds kKeepOffsetsEvery(5000);
 // With stop_ranks_on_exit, the most that a job's own grace counts, and the longest wait after that
 // for the controller to take the last facts and output.
 constexpr Timestamp kExitGraceMsMax = 10'000;
@@ -102,6 +105,7 @@ class Worker::Daemon : public AttachHandler {
   void OnTick();
   void LeaveWhenStopped();
   void MakeRoom();
+  void KeepStoredOffsets();
   void KeepClusterId(const std::string& cluster_id);
 
   const WorkerOptions options_;
@@ -119,6 +123,8 @@ class Worker::Daemon : public AttachHandler {
   std::unique_ptr<AttachStream> stream_;
   std::unique_ptr<OutputKeeper> output_;
   steady_clock::time_point make_room_due_;
+  std::unique_ptr<StoredOffsets> stored_offsets_;
+  steady_clock::time_point keep_offsets_due_;
   // Null when it is switched off.
   std::unique_ptr<MetricsServer> metrics_;
   steady_clock::time_point publish_due_;
@@ -151,7 +157,11 @@ absl::Status Worker::Daemon::ServeMetrics() {
                                                              .data_dir = data_dir_->path(),
                                                              .gpu_metrics = options_.gpu_metrics}));
   PublishMetrics();
-  return WriteFileAtomically(data_dir_->File("metrics_address"), metrics_->address() + "\n");
+  // Whoever looks for the address finds it in the log too.
+  const std::string path = data_dir_->File("metrics_address");
+  const absl::Status status = WriteFileAtomically(path, metrics_->address() + "\n");
+  if (!status.ok()) spdlog::warn("{}; {} is not up to date", Text(status), path);
+  return absl::OkStatus();
 }
 
 void Worker::Daemon::PublishMetrics() {
@@ -174,6 +184,7 @@ void Worker::Daemon::PublishMetrics() {
   figures.in_flight_bytes = uplink_->in_flight_bytes();
   figures.shipped_log_bytes = uplink_->shipped_log_bytes();
   figures.shipped_telemetry_bytes = uplink_->shipped_telemetry_bytes();
+  figures.lost_output_bytes = output_ == nullptr ? 0 : output_->lost_bytes();
   metrics_->Publish(std::move(figures));
 }
 
@@ -214,6 +225,8 @@ absl::Status Worker::Daemon::OpenAttempts() {
       });
   for (auto& source : early_sources_) uplink_->AddStream(std::move(source));
   early_sources_.clear();
+  stored_offsets_ = std::make_unique<StoredOffsets>(data_dir_->File("stored_offsets"));
+  for (const StreamPosition& stored : stored_offsets_->Read()) uplink_->AssumeStored(stored);
   return absl::OkStatus();
 }
 
@@ -263,6 +276,7 @@ void Worker::Daemon::OnTick() {
   attempts_->Tick();
   stream_->Wake();
   MakeRoom();
+  KeepStoredOffsets();
   PublishMetrics();
   if (leaving_) LeaveWhenStopped();
 }
@@ -272,6 +286,13 @@ void Worker::Daemon::MakeRoom() {
   if (now < make_room_due_) return;
   make_room_due_ = now + kMakeRoomEvery;
   output_->MakeRoom(uplink_->Positions());
+}
+
+void Worker::Daemon::KeepStoredOffsets() {
+  const auto now = steady_clock::now();
+  if (now < keep_offsets_due_) return;
+  keep_offsets_due_ = now + kKeepOffsetsEvery;
+  stored_offsets_->Keep(uplink_->Positions());
 }
 
 void Worker::Daemon::LeaveWhenStopped() {

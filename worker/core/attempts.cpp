@@ -91,8 +91,14 @@ Actions Attempts::Start(const v1::StartAttempt& command, Timestamp now) {
   if (attempts_.contains(key)) return {};
   const auto seen = seen_epochs_.find(key.job_id);
   if (seen != seen_epochs_.end() && key.epoch <= seen->second) {
-    return {RefuseCommand{absl::StrCat("start of ", Name(key), ": epoch ", seen->second,
-                                       " of this job was seen before")}};
+    // Who asks knows less than this node (its store came from a backup), and would ask forever: a
+    // fact tells it that nothing of the attempt is here any more.
+    attempts_[key].command.set_job_id(key.job_id);
+    attempts_[key].command.set_epoch(key.epoch);
+    Actions actions = {RefuseCommand{absl::StrCat("start of ", Name(key), ": epoch ", seen->second,
+                                                  " of this job was seen before")}};
+    RecordCleared(key, attempts_[key], actions);
+    return actions;
   }
   Actions actions = {CreateAttempt{key}};
   Attempt& attempt = attempts_[key];
@@ -293,12 +299,16 @@ void Attempts::Advance(int64_t job_id, Actions& actions) {
       }
       return;
     }
-    attempt.cleared = true;
-    v1::Fact fact;
-    fact.mutable_attempt_cleared()->set_job_id(key.job_id);
-    fact.mutable_attempt_cleared()->set_epoch(key.epoch);
-    actions.push_back(RecordFact{std::move(fact)});
+    RecordCleared(key, attempt, actions);
   }
+}
+
+void Attempts::RecordCleared(const AttemptKey& key, Attempt& attempt, Actions& actions) {
+  attempt.cleared = true;
+  v1::Fact fact;
+  fact.mutable_attempt_cleared()->set_job_id(key.job_id);
+  fact.mutable_attempt_cleared()->set_epoch(key.epoch);
+  actions.push_back(RecordFact{std::move(fact)});
 }
 
 void Attempts::ClearedAcknowledged(const AttemptKey& key) {

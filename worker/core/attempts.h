@@ -2,7 +2,8 @@
 //
 // An attempt is known by job and epoch. Of the attempts of one job only the oldest that still has a
 // process may run; a newer one waits until every process of the older ones is gone. An epoch that
-// was seen once is never started again after its attempt has been stopped or forgotten.
+// was seen once is never started again after its attempt has been stopped or forgotten: a command
+// to do so is answered by AttemptCleared.
 #ifndef TRAINYARD_WORKER_CORE_ATTEMPTS_H_
 #define TRAINYARD_WORKER_CORE_ATTEMPTS_H_
 
@@ -167,6 +168,7 @@ class Attempts {
                      Actions& actions);
   // Clears what has no process left and spawns what no longer has to wait.
   void Advance(int64_t job_id, Actions& actions);
+  static void RecordCleared(const AttemptKey& key, Attempt& attempt, Actions& actions);
   void ApplyFact(const v1::Fact& fact);
 
   SeenEpochs seen_epochs_;

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "spdlog/spdlog.h"
 #include "worker/device/gpu_monitor.h"
+#include "worker/spool/output_space.h"
 
 namespace trainyard::worker {
 namespace {
@@ -39,15 +40,14 @@ absl::StatusOr<HostPort> ParseListen(const std::string& listen) {
   return result;
 }
 
-// Bytes of the files below a directory. Files come and go meanwhile.
+// What the files below a directory take on disk. Files come and go meanwhile.
 int64_t BytesBelow(const fs::path& directory) {
   int64_t bytes = 0;
   std::error_code error;
   for (fs::recursive_directory_iterator entry(directory, error); !error && entry != fs::end(entry);
        entry.increment(error)) {
     std::error_code gone;
-    const auto size = entry->is_regular_file(gone) ? entry->file_size(gone) : 0;
-    if (!gone) bytes += static_cast<int64_t>(size);
+    if (entry->is_regular_file(gone)) bytes += BytesOnDisk(entry->path().string());
   }
   return bytes;
 }

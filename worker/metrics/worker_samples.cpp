@@ -33,8 +33,12 @@ constexpr MetricInfo kInFlight{"trainyard_worker_in_flight_bytes",
 constexpr MetricInfo kShipped{"trainyard_worker_shipped_bytes_total",
                               "Bytes of output and telemetry that the controller has stored.",
                               MetricType::Counter};
+constexpr MetricInfo kLostOutput{
+    "trainyard_worker_lost_output_bytes_total",
+    "Bytes of output given up for want of room before the controller had stored them.",
+    MetricType::Counter};
 constexpr MetricInfo kSpool{"trainyard_worker_spool_bytes",
-                            "Output and telemetry of attempts that are still on this disk."};
+                            "What output and telemetry of attempts take on this disk."};
 constexpr MetricInfo kDiskFree{"trainyard_worker_disk_free_bytes",
                                "Free space on the file system of the data directory."};
 constexpr MetricInfo kSlots{"trainyard_worker_slots", "Slots by kind and state: free or used."};
@@ -152,6 +156,7 @@ void AddWorkerSamples(const WorkerFigures& figures, const SpoolFigures& spool, M
   metrics.Add(kShipped, {{"kind", "log"}}, static_cast<double>(figures.shipped_log_bytes));
   metrics.Add(kShipped, {{"kind", "telemetry"}},
               static_cast<double>(figures.shipped_telemetry_bytes));
+  metrics.Add(kLostOutput, {}, static_cast<double>(figures.lost_output_bytes));
   metrics.Add(kSpool, {}, static_cast<double>(spool.spool_bytes));
   metrics.Add(kDiskFree, {}, static_cast<double>(spool.disk_free_bytes));
 }

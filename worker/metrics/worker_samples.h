@@ -46,11 +46,13 @@ struct WorkerFigures {
   int64_t in_flight_bytes = 0;
   int64_t shipped_log_bytes = 0;
   int64_t shipped_telemetry_bytes = 0;
+  // Output given up before the controller had stored it.
+  int64_t lost_output_bytes = 0;
 };
 
 // What is measured at a scrape, on the disk of the data directory.
 struct SpoolFigures {
-  // Files of attempts that the controller has not told to forget.
+  // What the files of attempts that the controller has not told to forget take on disk.
   int64_t spool_bytes = 0;
   int64_t disk_free_bytes = 0;
 };

@@ -72,7 +72,7 @@ bool TakeDescriptors(Shim& shim) {
 void BecomeGuardian() {
   setsid();
   if (chdir("/") != 0) errno = 0;
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2}) {
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2, SIGXFSZ}) {
     std::ignore = ::signal(signal, SIG_IGN);
   }
   sigset_t child;

@@ -1,5 +1,6 @@
 #include "worker/spool/attempt_folders.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -27,13 +28,14 @@ std::optional<int64_t> NumberOf(const fs::path& path) {
   return number;
 }
 
-// Sub-folders that are named by a number.
+// Sub-folders that are named by a number, in its order: the oldest attempt comes first.
 std::vector<int64_t> NumberedFolders(const fs::path& path) {
   std::vector<int64_t> numbers;
   std::error_code error;
   for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
     if (const auto number = NumberOf(it->path())) numbers.push_back(*number);
   }
+  std::sort(numbers.begin(), numbers.end());
   return numbers;
 }
 

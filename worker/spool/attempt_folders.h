@@ -32,8 +32,8 @@ class AttemptFolders {
     // What was passed over and why; one line each, for the log.
     std::vector<std::string> warnings;
   };
-  // Every attempt on disk. A folder without start.pb is what a crash left of Create or Remove: it
-  // is removed.
+  // Every attempt on disk, by job and epoch. A folder without start.pb is what a crash left of
+  // Create or Remove: it is removed.
   absl::StatusOr<Found> Scan() const;
 
   // Removes the attempt's folder, start.pb first. OK when there is none.

@@ -32,6 +32,7 @@ absl::StatusOr<std::unique_ptr<FactLog>> FactLog::Open(const std::string& path) 
 
 absl::Status FactLog::Append(v1::Fact fact) {
   fact.set_sequence(last_sequence_ + 1);
+  if (rewrite_due_) TRAINYARD_RETURN_IF_ERROR(Rewrite());
   TRAINYARD_RETURN_IF_ERROR(log_->Append(fact.SerializeAsString()));
   ++last_sequence_;
   facts_.push_back(std::move(fact));
@@ -54,6 +55,7 @@ absl::Status FactLog::Reconcile(uint64_t sequence) {
   for (v1::Fact& fact : facts_) {
     if (fact.sequence() > known) fact.set_sequence(++last_sequence_);
   }
+  rewrite_due_ = true;
   return Rewrite();
 }
 
@@ -88,7 +90,9 @@ absl::Status FactLog::Rewrite() {
   v1::Fact count;
   count.set_sequence(last_sequence_);
   records.push_back(count.SerializeAsString());
-  return log_->Rewrite(records);
+  TRAINYARD_RETURN_IF_ERROR(log_->Rewrite(records));
+  rewrite_due_ = false;
+  return absl::OkStatus();
 }
 
 }  // namespace trainyard::worker

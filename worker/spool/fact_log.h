@@ -37,7 +37,7 @@ class FactLog {
   // The controller greets and has all facts up to `sequence`. Facts beyond it must follow without a
   // hole: where they do not, one side has lost memory (facts.bin removed, a controller restored
   // from an older copy), and what this side still has gets new numbers. On an error the numbers
-  // hold until a restart.
+  // hold, and Append writes them down first.
   absl::Status Reconcile(uint64_t sequence);
 
   // The controller has all facts up to `sequence`.
@@ -52,6 +52,8 @@ class FactLog {
   absl::Status Rewrite();
 
   std::unique_ptr<RecordLog> log_;
+  // The file has other numbers than facts_: what is appended now would not be in order.
+  bool rewrite_due_ = false;
   std::vector<v1::Fact> facts_;
   uint64_t last_sequence_ = 0;
   uint64_t acknowledged_ = 0;

@@ -17,6 +17,9 @@ namespace {
 // Holes are made of whole blocks; no file system that we meet has larger ones.
 constexpr int64_t kBlockBytes = 64 << 10;
 
+// The unit of st_blocks.
+constexpr int64_t kStatBlockBytes = 512;
+
 int64_t AlignDown(int64_t offset) { return offset / kBlockBytes * kBlockBytes; }
 
 // Where the release of a file may end at most: stored bytes only, or lost ones too.
@@ -46,6 +49,11 @@ std::vector<Release> PlanRelease(const std::vector<OutputFile>& files, int64_t b
   }
   std::erase_if(releases, [](const Release& release) { return release.begin == release.end; });
   return releases;
+}
+
+int64_t BytesOnDisk(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0 ? info.st_blocks * kStatBlockBytes : 0;
 }
 
 int64_t FirstKeptByte(const std::string& path) {

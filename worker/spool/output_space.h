@@ -43,6 +43,9 @@ struct Release {
 // not enough. Stored bytes of all files go before any that are lost. Whole blocks only.
 std::vector<Release> PlanRelease(const std::vector<OutputFile>& files, int64_t bytes_to_free);
 
+// What the file takes on its disk, without its holes; 0 when there is none. Thread-safe.
+int64_t BytesOnDisk(const std::string& path);
+
 // Where data begins in the file; 0 when there is none. Thread-safe.
 int64_t FirstKeptByte(const std::string& path);
 

@@ -79,6 +79,15 @@ absl::StatusOr<std::string> ReadAll(int fd, const std::string& path) {
   }
 }
 
+// Where a whole record begins behind damage at the front of `text`; npos when there is none.
+std::size_t FindRecordBehind(std::string_view text) {
+  for (std::size_t at = 1; at + kHeaderBytes <= text.size(); ++at) {
+    std::string_view rest = text.substr(at);
+    if (TakeRecord(rest).has_value()) return at;
+  }
+  return std::string_view::npos;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<RecordLog>> RecordLog::Open(const std::string& path) {
@@ -89,6 +98,15 @@ absl::StatusOr<std::unique_ptr<RecordLog>> RecordLog::Open(const std::string& pa
   while (const auto record = TakeRecord(rest)) log->records_at_open_.emplace_back(*record);
   log->dropped_bytes_ = static_cast<int64_t>(rest.size());
   log->size_bytes_ = static_cast<int64_t>(text.size() - rest.size());
+  if (const std::size_t behind = FindRecordBehind(rest); behind != std::string_view::npos) {
+    const int64_t damaged = log->size_bytes_;
+    return absl::DataLossError(absl::StrCat(
+        path, " is damaged: the record at byte ", damaged, " fails its checksum, and whole ones ",
+        "follow from byte ", damaged + static_cast<int64_t>(behind),
+        "; check the disk (dmesg), then put a copy of the file in its place, or give up all that "
+        "follows: truncate -s ",
+        damaged, " ", path));
+  }
   if (log->dropped_bytes_ > 0 && ftruncate(log->fd_.get(), log->size_bytes_) != 0) {
     return ErrnoStatus(errno, "cannot repair", path);
   }
@@ -108,13 +126,15 @@ absl::Status RecordLog::Append(std::string_view record) {
     return absl::InvalidArgumentError(
         absl::StrCat(path_, ": a record of ", record.size(), " bytes is too long"));
   }
+  if (directory_sync_due_) TRAINYARD_RETURN_IF_ERROR(SyncDirectoryOf(path_));
+  directory_sync_due_ = false;
   std::string framed;
   AppendFramed(record, framed);
   absl::Status status = WriteAll(fd_.get(), framed, size_bytes_, path_);
   if (status.ok() && fdatasync(fd_.get()) != 0) status = ErrnoStatus(errno, "cannot sync", path_);
   if (!status.ok()) {
     // Best effort: what stays behind is overwritten by the next append or cut off at the next open.
-    if (ftruncate(fd_.get(), size_bytes_) != 0) return status;
+    (void)!ftruncate(fd_.get(), size_bytes_);
     return status;
   }
   size_bytes_ += static_cast<int64_t>(framed.size());
@@ -124,10 +144,20 @@ absl::Status RecordLog::Append(std::string_view record) {
 absl::Status RecordLog::Rewrite(const std::vector<std::string>& records) {
   std::string text;
   for (const std::string& record : records) AppendFramed(record, text);
-  TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(path_, text));
-  TRAINYARD_RETURN_IF_ERROR(OpenForAppend());
+  const absl::Status status = WriteFileAtomically(path_, text);
+  if (!status.ok() && !WasReplaced()) return status;
+  // From here on an append to the old file would be lost with it.
+  directory_sync_due_ = !status.ok();
   size_bytes_ = static_cast<int64_t>(text.size());
-  return absl::OkStatus();
+  TRAINYARD_RETURN_IF_ERROR(OpenForAppend());
+  return status;
+}
+
+bool RecordLog::WasReplaced() const {
+  struct stat opened {};
+  struct stat named {};
+  return fstat(fd_.get(), &opened) != 0 || stat(path_.c_str(), &named) != 0 ||
+         opened.st_ino != named.st_ino || opened.st_dev != named.st_dev;
 }
 
 }  // namespace trainyard::worker

@@ -22,7 +22,8 @@ inline constexpr std::size_t kMaxRecordBytes = 1 << 20;
 class RecordLog {
  public:
   // Opens or creates the file (mode 0600) and reads its records. A tail that does not hold together
-  // was never durable: it is cut off and its size is in dropped_bytes(). Errors name the path.
+  // was never durable: it is cut off and its size is in dropped_bytes(). DATA_LOSS when whole
+  // records follow what does not hold together: that is damage. Errors name the path.
   static absl::StatusOr<std::unique_ptr<RecordLog>> Open(const std::string& path);
 
   // What stood in the file when it was opened.
@@ -34,12 +35,15 @@ class RecordLog {
   // tried again. INVALID_ARGUMENT for more than kMaxRecordBytes.
   absl::Status Append(std::string_view record);
 
-  // Replaces all records in one step: after a crash either the old or the new ones stand.
+  // Replaces all records in one step: after a crash either the old or the new ones stand. On an
+  // error the log goes on with whichever stand now.
   absl::Status Rewrite(const std::vector<std::string>& records);
 
  private:
   explicit RecordLog(std::string path) : path_(std::move(path)) {}
   absl::Status OpenForAppend();
+  // Whether the name leads to another file than the one that is appended to.
+  bool WasReplaced() const;
 
   const std::string path_;
   UniqueFd fd_;
@@ -47,6 +51,8 @@ class RecordLog {
   int64_t dropped_bytes_ = 0;
   // Bytes of whole records; the file may be longer after a failed append.
   int64_t size_bytes_ = 0;
+  // The file's name may not outlast a power cut.
+  bool directory_sync_due_ = false;
 };
 
 }  // namespace trainyard::worker

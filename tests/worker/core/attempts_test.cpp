@@ -152,7 +152,7 @@ TEST(AttemptsTest, StopOfAnUnknownAttemptClearsItAndBarsItsEpoch) {
   EXPECT_THAT(Text(attempts.Stop(StopOf(1, 3, 0), 0)), ElementsAre("epoch 1/3", "cleared 1/3"));
   EXPECT_THAT(Text(attempts.Reports()), ElementsAre("1/3 cleared:"));
   EXPECT_THAT(attempts.Stop(StopOf(1, 3, 0), 5), IsEmpty());
-  EXPECT_THAT(Text(attempts.Start(StartOf(1, 2, 1), 6)), ElementsAre("refuse"));
+  EXPECT_THAT(Text(attempts.Start(StartOf(1, 2, 1), 6)), ElementsAre("refuse", "cleared 1/2"));
   EXPECT_THAT(attempts.Start(StartOf(1, 3, 1), 7), IsEmpty());
   EXPECT_THAT(Text(attempts.Start(StartOf(1, 4, 1), 8)),
               ElementsAre("create 1/4", "epoch 1/4", "spawn 1/4/0"));
@@ -163,8 +163,10 @@ TEST(AttemptsTest, UnknownAttemptLeavesMemoryOnceItsClearedIsStored) {
   attempts.Stop(StopOf(1, 3, 0), 0);
   attempts.ClearedAcknowledged({1, 3});
   EXPECT_THAT(attempts.Reports(), IsEmpty());
-  EXPECT_THAT(Text(attempts.Start(StartOf(1, 3, 1), 1)), ElementsAre("refuse"));
-  EXPECT_THAT(Text(attempts.Stop(StopOf(1, 3, 0), 2)), ElementsAre("cleared 1/3"));
+  EXPECT_THAT(Text(attempts.Start(StartOf(1, 3, 1), 1)), ElementsAre("refuse", "cleared 1/3"));
+  EXPECT_THAT(attempts.Stop(StopOf(1, 3, 0), 2), IsEmpty());
+  attempts.ClearedAcknowledged({1, 3});
+  EXPECT_THAT(Text(attempts.Stop(StopOf(1, 3, 0), 3)), ElementsAre("cleared 1/3"));
 }
 
 TEST(AttemptsTest, AttemptWithRanksStaysUntilForgotten) {
@@ -175,7 +177,10 @@ TEST(AttemptsTest, AttemptWithRanksStaysUntilForgotten) {
   EXPECT_TRUE(attempts.Contains({1, 1}));
   EXPECT_THAT(Text(attempts.Forget(ForgetOf(1, 1))), ElementsAre("remove 1/1"));
   EXPECT_THAT(attempts.Forget(ForgetOf(1, 1)), IsEmpty());
-  EXPECT_THAT(Text(attempts.Start(StartOf(1, 1, 1), 9)), ElementsAre("refuse"));
+  EXPECT_THAT(Text(attempts.Start(StartOf(1, 1, 1), 9)), ElementsAre("refuse", "cleared 1/1"));
+  EXPECT_THAT(attempts.Start(StartOf(1, 1, 1), 10), IsEmpty()) << "it was answered";
+  attempts.ClearedAcknowledged({1, 1});
+  EXPECT_FALSE(attempts.Contains({1, 1}));
 }
 
 TEST(AttemptsTest, ForgetIsRefusedWhileProcessesLive) {
@@ -204,7 +209,7 @@ TEST(AttemptsTest, StopOfAnOlderEpochLeavesTheNewerAttemptAlone) {
 
 TEST(AttemptsTest, OlderEpochIsRefused) {
   Attempts attempts = Running(5, 1);
-  EXPECT_THAT(Text(attempts.Start(StartOf(1, 4, 1), 0)), ElementsAre("refuse"));
+  EXPECT_THAT(Text(attempts.Start(StartOf(1, 4, 1), 0)), ElementsAre("refuse", "cleared 1/4"));
 }
 
 TEST(AttemptsTest, NewerEpochKillsTheOlderAttemptBeforeItSpawns) {
@@ -378,7 +383,7 @@ TEST(AttemptsTest, RestoredAttemptThatIsSupersededNeverSpawns) {
 TEST(AttemptsTest, RestoreTakesTheEpochOfAFolderForSeen) {
   Attempts attempts;
   attempts.Restore({}, {StartOf(1, 6, 1)}, {});
-  EXPECT_THAT(Text(attempts.Start(StartOf(1, 5, 1), 0)), ElementsAre("refuse"));
+  EXPECT_THAT(Text(attempts.Start(StartOf(1, 5, 1), 0)), ElementsAre("refuse", "cleared 1/5"));
 }
 
 TEST(AttemptsTest, StopReachesARestoredRankOnceItIsFound) {

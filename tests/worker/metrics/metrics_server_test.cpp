@@ -40,6 +40,7 @@ WorkerFigures Figures() {
   figures.connections = 3;
   figures.shipped_log_bytes = 1000;
   figures.shipped_telemetry_bytes = 200;
+  figures.lost_output_bytes = 77;
   figures.unsent_facts = 1;
   figures.in_flight_bytes = 64;
   return figures;
@@ -74,6 +75,7 @@ TEST_F(MetricsServerTest, ShowsEverythingThatDashboardsBuildOn) {
   EXPECT_EQ(ValueOf(page, "trainyard_worker_slots{kind=\"cpu\",state=\"free\"}"), 1);
   EXPECT_EQ(ValueOf(page, "trainyard_worker_shipped_bytes_total{kind=\"log\"}"), 1000);
   EXPECT_EQ(ValueOf(page, "trainyard_worker_connected"), 1);
+  EXPECT_EQ(ValueOf(page, "trainyard_worker_lost_output_bytes_total"), 77);
   EXPECT_GT(ValueOf(page, "trainyard_worker_disk_free_bytes"), 0);
   EXPECT_EQ(ValueOf(page,
                     "trainyard_gpu_assignment_info{uuid=\"GPU-1\",UUID=\"GPU-1\",gpu=\"1\","
@@ -103,7 +105,13 @@ TEST_F(MetricsServerTest, MeasuresTheSpool) {
   std::FILE* file = std::fopen((directory_.path() + "/attempts/7/1/rank0/output.log").c_str(), "w");
   std::fputs("0123456789", file);
   std::fclose(file);
-  EXPECT_EQ(ValueOf(HttpGet(server->address(), "/metrics"), "trainyard_worker_spool_bytes"), 10);
+  const std::string sparse = directory_.path() + "/attempts/7/1/rank0/sparse.log";
+  std::fclose(std::fopen(sparse.c_str(), "w"));
+  std::filesystem::resize_file(sparse, 1 << 30);
+  const double bytes =
+      ValueOf(HttpGet(server->address(), "/metrics"), "trainyard_worker_spool_bytes");
+  EXPECT_GE(bytes, 10);
+  EXPECT_LT(bytes, 1 << 20) << "what was given up takes no room";
 }
 
 TEST_F(MetricsServerTest, SaysWhyItCannotListen) {

@@ -57,6 +57,24 @@ TEST(AttemptFoldersTest, RemovesAnAttemptAndTheEmptyFolderOfItsJob) {
   EXPECT_TRUE(folders.Remove({3, 4}).ok());
 }
 
+TEST(AttemptFoldersTest, FindsTheOldestFirst) {
+  TemporaryDir dir;
+  const AttemptFolders folders(dir.File("attempts"));
+  std::vector<std::pair<int64_t, int64_t>> expected;
+  for (int64_t job = 30; job > 0; --job) {
+    for (int64_t epoch = 12; epoch > 8; --epoch) {
+      ASSERT_TRUE(folders.Create(Command(job, epoch)).ok());
+      expected.emplace_back(job, epoch);
+    }
+  }
+  std::reverse(expected.begin(), expected.end());
+  std::vector<std::pair<int64_t, int64_t>> found;
+  for (const v1::StartAttempt& attempt : MustScan(folders).attempts) {
+    found.emplace_back(attempt.job_id(), attempt.epoch());
+  }
+  EXPECT_EQ(found, expected);
+}
+
 TEST(AttemptFoldersTest, HalfMadeFolderIsRemoved) {
   TemporaryDir dir;
   const AttemptFolders folders(dir.File("attempts"));

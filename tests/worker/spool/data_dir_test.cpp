@@ -2,8 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
 
 #include "absl/strings/str_cat.h"
 #include "tests/worker/spool/temporary_dir.h"
@@ -48,6 +52,22 @@ TEST(DataDirTest, SecondWorkerIsRefusedWithThePidOfTheFirst) {
   EXPECT_TRUE(absl::IsAlreadyExists(second.status()));
   EXPECT_THAT(Message(second.status()), HasSubstr(absl::StrCat("pid ", getpid())));
   EXPECT_THAT(Message(second.status()), HasSubstr("--data-dir"));
+}
+
+// A limit of no bytes on files is a full disk.
+[[noreturn]] void OpenOnFullDisk(const std::string& path) {
+  std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit limit = {0, 0};
+  setrlimit(RLIMIT_FSIZE, &limit);
+  const auto opened = DataDir::Open(path);
+  if (!opened.ok()) std::fprintf(stderr, "%s", Message(opened.status()).c_str());
+  _exit(opened.ok() ? 0 : 1);
+}
+
+TEST(DataDirTest, OpensOnAFullDisk) {
+  TemporaryDir dir;
+  ASSERT_TRUE(DataDir::Open(dir.path()).ok());
+  EXPECT_EXIT(OpenOnFullDisk(dir.path()), testing::ExitedWithCode(0), "");
 }
 
 TEST(DataDirTest, DamagedNodeIdIsRefused) {

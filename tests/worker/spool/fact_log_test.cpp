@@ -153,6 +153,29 @@ TEST(FactLogTest, LostFileContinuesBehindWhatTheControllerHas) {
   EXPECT_EQ(log->last_sequence(), 43u);
 }
 
+TEST(FactLogTest, NumbersThatCouldNotBeWrittenDownAreWrittenBeforeTheNextFact) {
+  TemporaryDir dir;
+  const std::string in_the_way = dir.File("facts.tmp");
+  {
+    auto log = OpenFacts(dir.File("facts"));
+    for (int64_t job = 1; job <= 5; ++job) MustAppend(*log, Cleared(job));
+    std::filesystem::create_directory(in_the_way);
+    // The controller has lost its memory of all but one, and this side the first four.
+    log->Acknowledge(4);
+    EXPECT_FALSE(log->Reconcile(1'000).ok());
+    EXPECT_THAT(Numbers(*log), ElementsAre(1001, 1002, 1003, 1004, 1005));
+    EXPECT_FALSE(log->Append(Cleared(6)).ok()) << "it would not be in order";
+    EXPECT_FALSE(log->Reconcile(3).ok());
+    std::filesystem::remove(in_the_way);
+    MustAppend(*log, Cleared(6));
+  }
+  auto log = OpenFacts(dir.File("facts"));
+  const std::vector<uint64_t> numbers = Numbers(*log);
+  EXPECT_THAT(numbers, testing::SizeIs(6));
+  EXPECT_TRUE(std::is_sorted(numbers.begin(), numbers.end()));
+  EXPECT_EQ(log->last_sequence(), numbers.back());
+}
+
 TEST(FactLogTest, ControllerFromAnOlderCopyGetsNoHole) {
   TemporaryDir dir;
   auto log = OpenFacts(dir.File("facts"));
@@ -191,6 +214,21 @@ TEST(EpochLogTest, RemembersTheHighestEpochOfEachJob) {
     ASSERT_TRUE(log.ok());
     EXPECT_THAT((*log)->epochs(), ElementsAre(Pair(1, 5), Pair(7, 1)));
   }
+}
+
+TEST(EpochLogTest, OpensWhereThereIsNoRoomToCompact) {
+  TemporaryDir dir;
+  {
+    auto log = EpochLog::Open(dir.File("epochs"));
+    ASSERT_TRUE(log.ok());
+    ASSERT_TRUE((*log)->Remember(1, 2).ok());
+    ASSERT_TRUE((*log)->Remember(1, 5).ok());
+  }
+  std::filesystem::create_directory(dir.File("epochs.tmp"));
+  auto log = EpochLog::Open(dir.File("epochs"));
+  ASSERT_TRUE(log.ok()) << log.status();
+  ASSERT_TRUE((*log)->Remember(1, 6).ok());
+  EXPECT_THAT((*EpochLog::Open(dir.File("epochs")))->epochs(), ElementsAre(Pair(1, 6)));
 }
 
 TEST(EpochLogTest, FileOfAnotherKindIsRefused) {
