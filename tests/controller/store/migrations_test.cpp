@@ -6,8 +6,10 @@
 #include <sqlite3.h>
 #include <sys/wait.h>
 
+#include <string>
 #include <vector>
 
+#include "controller/store/stores.h"
 #include "tests/controller/store/child_process.h"
 #include "tests/controller/store/temporary_directory.h"
 
@@ -93,6 +95,64 @@ TEST(MigrationsTest, ResumesAfterBeingKilledAtAnyStatement) {
   }
   // Three BEGIN, three COMMIT, four PRAGMA and seven statements of the steps, at least.
   EXPECT_GE(killed, 17);
+}
+
+// The same for every database that this process opens from now on.
+void KillAtStatementOfAny(int number) {
+  static int left;
+  left = number;
+  const auto trace = [](sqlite3* handle, const char**, const sqlite3_api_routines*) {
+    const auto at_statement = [](unsigned, void*, void*, void*) {
+      if (--left == 0) raise(SIGKILL);
+      return 0;
+    };
+    return sqlite3_trace_v2(handle, SQLITE_TRACE_STMT, at_statement, nullptr);
+  };
+  int (*init)(sqlite3*, const char**, const sqlite3_api_routines*) = trace;
+  sqlite3_auto_extension(reinterpret_cast<void (*)()>(init));
+}
+
+// True when the child was killed, false when it came to the end.
+bool OpenStoresAndDieAt(const std::string& directory, int statement) {
+  ChildProcess child([&](int) {
+    KillAtStatementOfAny(statement);
+    if (!OpenSqliteStores(directory).ok()) _exit(2);
+  });
+  const int status = child.Wait();
+  if (WIFSIGNALED(status)) return true;
+  EXPECT_EQ(WEXITSTATUS(status), 0) << "at statement " << statement;
+  return false;
+}
+
+// Tables, indexes and version of every database of a controller.
+std::vector<std::string> SchemaOf(const std::string& directory) {
+  std::vector<std::string> schema;
+  for (const char* name : {"events.db", "metrics.db", "logs.db"}) {
+    auto database = SqliteDatabase::Open(directory + "/" + name, SqliteDatabase::Mode::kReader);
+    EXPECT_TRUE(database.ok()) << database.status();
+    schema.push_back(std::to_string(*(*database)->QueryInt64("PRAGMA user_version")));
+    auto query = (*database)->Query("SELECT sql FROM sqlite_schema ORDER BY name");
+    while (*query->Next()) schema.emplace_back(query->Bytes(0));
+  }
+  return schema;
+}
+
+TEST(MigrationsTest, TheStoresOfAControllerResumeAfterBeingKilledAtAnyStatement) {
+  TemporaryDirectory temporary;
+  ASSERT_TRUE(OpenSqliteStores(temporary.File("whole")).ok());
+  const std::vector<std::string> whole = SchemaOf(temporary.File("whole"));
+  int killed = 0;
+  for (int statement = 1;; ++statement) {
+    const std::string directory = temporary.File(std::to_string(statement));
+    const bool died = OpenStoresAndDieAt(directory, statement);
+    const auto stores = OpenSqliteStores(directory);
+    ASSERT_TRUE(stores.ok()) << "killed at statement " << statement << ": " << stores.status();
+    ASSERT_EQ(SchemaOf(directory), whole) << "killed at statement " << statement;
+    if (!died) break;
+    ++killed;
+  }
+  // BEGIN, COMMIT, the version, and at least two statements of each step of three databases.
+  EXPECT_GE(killed, 15);
 }
 
 TEST(MigrationsTest, FailedStepLeavesTheSchemaAsItWas) {
