@@ -28,6 +28,7 @@ const series = (change: Partial<Series> = {}): Series => ({
   smoothed: [],
   abandoned: false,
   epoch: 0,
+  job_id: 1,
   ...change,
 });
 const options = { logY: false, color: 0 };

@@ -3,7 +3,7 @@ import uPlot from 'uplot';
 import type { Axis } from '../router/url';
 import { short } from '../format/numbers';
 import { logTickText, logTicks, paddedRange, tickText, timeTickText, type Unit } from './axes';
-import { runColorName, themeColor } from './colors';
+import { resolvedColor, runColorName, themeColor } from './colors';
 import { nearestDefined, type Curve } from './curves';
 
 export interface ChartLook {
@@ -32,15 +32,8 @@ function alpha(color: string, opacity: number): string {
   return `color-mix(in oklab, ${color} ${Math.round(opacity * 100)}%, transparent)`;
 }
 
-// Canvases take no color-mix(): the browser resolves it on an element.
-function faded(name: string, opacity: number): string {
-  const probe = document.createElement('span');
-  probe.style.color = alpha(themeColor(name), opacity);
-  document.body.append(probe);
-  const color = getComputedStyle(probe).color;
-  probe.remove();
-  return color;
-}
+// Canvases take no color-mix(): the browser resolves it.
+const faded = (name: string, opacity: number) => resolvedColor(alpha(`var(--${name})`, opacity));
 
 function seriesOptions(curve: Curve, smoothed: boolean): uPlot.Series {
   const name = runColorName(curve.color);

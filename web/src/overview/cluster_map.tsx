@@ -14,7 +14,8 @@ import { inTrouble, troublesOf } from './node_trouble';
 // More nodes than this are drawn small.
 const DENSE_FROM = 32;
 
-const workerLine = () => `trainyard-worker --controller ${location.hostname}:7070 --data-dir DIR`;
+export const workerLine = () =>
+  `trainyard-worker --controller ${location.hostname}:7070 --data-dir DIR`;
 
 export const jobColor = (jobId: number) => runColorName(jobId - 1);
 
