@@ -22,6 +22,8 @@ export interface ChartLook {
 
 const FONT = '11px system-ui, sans-serif';
 const Y_AXIS_PX = 54;
+// "110.25 GiB"
+const BYTES_AXIS_PX = 74;
 const MARKED_POINTS = 120;
 // How near to a curve the cursor picks it.
 const PICK_PX = 30;
@@ -91,6 +93,9 @@ function bandsOf(curves: readonly Curve[]): uPlot.Band[] {
   return bands;
 }
 
+// Ticks of bytes stand at round numbers of KiB, MiB and GiB.
+const BINARY_INCREMENTS = Array.from({ length: 50 }, (_, power) => 2 ** power);
+
 function yAxis(look: ChartLook): uPlot.Axis {
   const words = (chart: uPlot, ticks: number[]) => {
     const { min = 1, max = 1 } = chart.scales['y'] ?? {};
@@ -102,7 +107,9 @@ function yAxis(look: ChartLook): uPlot.Axis {
   };
   // uPlot would leave out ticks of a logarithmic axis by rules of its own.
   const filter = (_: uPlot, ticks: number[]) => ticks;
-  const axis: uPlot.Axis = { ...axisLook(), values: words, filter, size: Y_AXIS_PX, space: 34 };
+  const axis: uPlot.Axis = { ...axisLook(), values: words, filter, space: 34 };
+  axis.size = look.unit === 'bytes' ? BYTES_AXIS_PX : Y_AXIS_PX;
+  if (look.unit === 'bytes') axis.incrs = BINARY_INCREMENTS;
   return look.logY ? { ...axis, splits: (_, __, low, high) => logTicks(low, high) } : axis;
 }
 
@@ -117,7 +124,7 @@ const WHOLE_INCREMENTS = Array.from({ length: 18 }, (_, power) =>
 ).flat();
 
 function xAxis(look: ChartLook): uPlot.Axis {
-  const base: uPlot.Axis = { ...axisLook(), size: 26, space: 70 };
+  const base: uPlot.Axis = { ...axisLook(), size: 26, space: 56 };
   if (look.axis !== 'time') base.incrs = WHOLE_INCREMENTS;
   const { xWords } = look;
   if (xWords) return { ...base, values: (_: uPlot, ticks: number[]) => ticks.map(xWords) };

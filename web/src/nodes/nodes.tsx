@@ -100,6 +100,7 @@ function NodeRow({ node, onCordon }: { node: Node; onCordon: () => void }) {
       {capabilities.value.includes('cordon') && (
         <button
           type="button"
+          class="quiet"
           onClick={onCordon}
           aria-label={`${node.cordoned ? 'Uncordon' : 'Cordon'} ${node.name}`}
         >

@@ -1,5 +1,5 @@
 // Nodes and their slots, each slot with the number and the colour of the job that holds it.
-import { jobNames, live, nodeList } from '../api/store';
+import { jobList, jobNames, live, nodeList } from '../api/store';
 import type { Node } from '../api/types';
 import { runColorName } from '../chart/colors';
 import { count, plural } from '../format/numbers';
@@ -108,8 +108,14 @@ export function ClusterMap() {
       {!nodes && <Skeleton rows={3} height={36} />}
       {nodes?.length === 0 && (
         <Empty title="No worker has joined yet">
-          <p>Start one on each machine:</p>
-          <CommandLine text={workerLine()} />
+          {jobList.value?.length === 0 ? (
+            'Its slots will stand here, coloured by job.'
+          ) : (
+            <>
+              <p>Start one on each machine:</p>
+              <CommandLine text={workerLine()} />
+            </>
+          )}
         </Empty>
       )}
       {nodes && nodes.length > 0 && (
