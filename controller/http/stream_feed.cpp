@@ -22,7 +22,7 @@ constexpr std::size_t kEventsKept = 4096;
 // Ended jobs, and jobs that wait, in a snapshot; as many others that hold slots.
 constexpr int kEndedInSnapshot = 200;
 constexpr int kWaitingInSnapshot = 200;
-constexpr int kPlacedInSnapshot = 200;
+constexpr std::size_t kPlacedInSnapshot = 200;
 // More jobs than this in one change are told by a snapshot, which is bounded.
 constexpr std::size_t kJobsInChange = 400;
 constexpr int kEventsInSnapshot = 100;
@@ -107,14 +107,19 @@ std::shared_ptr<v1::JobsChanged> NoJobs(const ClusterView& view) {
   return changed;
 }
 
-// What a page begins with: those that hold slots, the head of the queue, and the newest others.
-std::set<int64_t> FirstJobs(const ClusterState& state) {
+// What a stream that resumes is told beside what events name: progress is not in the log.
+std::set<int64_t> NewestLiveJobs(const ClusterState& state) {
   std::set<int64_t> jobs;
-  int placed = 0;
   for (auto id = state.live_jobs.rbegin(); id != state.live_jobs.rend(); ++id) {
-    if (++placed > kPlacedInSnapshot) break;
+    if (jobs.size() == kPlacedInSnapshot) break;
     jobs.insert(*id);
   }
+  return jobs;
+}
+
+// What a page begins with: those that hold slots, the head of the queue, and the newest others.
+std::set<int64_t> FirstJobs(const ClusterState& state) {
+  std::set<int64_t> jobs = NewestLiveJobs(state);
   int waiting = 0;
   for (const auto& id : state.pending_jobs) {
     if (++waiting > kWaitingInSnapshot) break;
@@ -150,14 +155,6 @@ std::shared_ptr<v1::JobsChanged> JobsSnapshot(const ClusterView& view) {
 std::shared_ptr<v1::JobsChanged> JobsOrSnapshot(const std::set<int64_t>& jobs,
                                                 const ClusterView& view) {
   return jobs.size() > kJobsInChange ? JobsSnapshot(view) : JobsOf(jobs, view);
-}
-
-// What a stream that resumes is told beside what events name: progress is not in the log, and the
-// reasons of the head of the queue may be others.
-std::set<int64_t> JobsWithoutEvents(const ClusterState& state) {
-  std::set<int64_t> jobs = FirstJobs(state);
-  std::erase_if(jobs, [&](int64_t id) { return HasEnded(state.jobs.at(id).job.state()); });
-  return jobs;
 }
 
 }  // namespace
@@ -368,7 +365,7 @@ StreamFeed::Items StreamFeed::FirstItems(const Topics& topics, uint64_t last_eve
   hello->set_resumed(resumed);
   Items first{{"", "hello", std::move(hello)}};
   const auto missed = collector_->EventsAfter(resumed ? last_event_id : 0);
-  std::set<int64_t> jobs = JobsWithoutEvents(view.state);
+  std::set<int64_t> jobs = NewestLiveJobs(view.state);
   std::set<std::string> nodes;
   for (const v1::EventEntry& entry : missed->events()) {
     jobs.insert(JobIdOf(entry.event()));

@@ -121,8 +121,8 @@ describe.runIf(process.env['MEASURE'] && base !== '')('from click to pixel', () 
     const all = { selector: '.panels .chart canvas', count: 7 };
     await measure('run of 1,000,000 points, all seven charts', '/jobs', path, all);
     const zooms: [string, string, string][] = [
-      ['100,000', '?from=400000&to=500000', '^125 steps'],
-      ['1,000', '?from=450000&to=450999', '1,000 points'],
+      ['100,000', '?from=400000&to=500000', '^126 steps'],
+      ['700', '?from=450000&to=450699', '700 points'],
       ['100', '?from=450100&to=450199', '100 points'],
     ];
     for (const [points, query, text] of zooms) {

@@ -8,7 +8,7 @@ import { zoomWindow } from './axes';
 import { drawMarkers } from './draw_markers';
 import { inTurn } from './in_turn';
 import type { Marker, PlacedMarker } from './markers';
-import { chartOptions, type ChartLook } from './options';
+import { chartOptions, type AxisWindow, type ChartLook } from './options';
 
 export interface Reading {
   x: number;
@@ -58,8 +58,10 @@ function createChart(host: HTMLElement, current: { current: Current }): uPlot {
   let placed: PlacedMarker[] = [];
   const props = current.current;
   const size = { width: Math.max(120, host.clientWidth), height: props.height };
-  const visible = () => extent(current.current.curves);
-  const options = chartOptions(props.curves, props.look, size, visible);
+  const options = chartOptions(props.curves, props.look, size, {
+    y: () => extent(current.current.curves),
+    window: () => current.current.look.window,
+  });
   options.hooks = {
     // Below the curves: a mark must not hide the spike that it is about.
     drawAxes: [
@@ -90,8 +92,10 @@ function createChart(host: HTMLElement, current: { current: Current }): uPlot {
 // What needs a new chart when it changes; new data alone does not.
 function structureOf({ curves, look, height }: ChartProps): string {
   const series = curves.map((c) => `${c.role}/${c.label}/${c.color}/${c.y.length < 60}`);
-  return JSON.stringify([series, look, height]);
+  return JSON.stringify([series, { ...look, window: undefined }, height]);
 }
+
+const keyOf = (window: AxisWindow | undefined) => (window ? `${window.from}-${window.to}` : '');
 
 export function Chart(props: ChartProps) {
   const host = useRef<HTMLDivElement>(null);
@@ -99,7 +103,8 @@ export function Chart(props: ChartProps) {
   const data = useMemo(() => align(props.curves) as uPlot.AlignedData, [props.curves]);
   const current = useRef<Current>({ ...props, data });
   current.current = { ...props, data };
-  const drawn = useRef<uPlot.AlignedData>(undefined);
+  const windowKey = keyOf(props.look.window);
+  const drawn = useRef<{ data?: uPlot.AlignedData; window: string }>({ window: '' });
   const structure = structureOf(props);
 
   // Before the paint, so that the first chart is part of it.
@@ -109,7 +114,7 @@ export function Chart(props: ChartProps) {
     const build = () => {
       chart.current?.destroy();
       chart.current = createChart(element, current);
-      drawn.current = current.current.data;
+      drawn.current = { data: current.current.data, window: keyOf(current.current.look.window) };
       props.onCanvas?.(chart.current.ctx.canvas);
     };
     const callOff = inTurn(build);
@@ -133,9 +138,12 @@ export function Chart(props: ChartProps) {
 
   // A chart that has just been made has them already.
   useEffect(() => {
-    if (drawn.current !== data) chart.current?.setData(data);
-    drawn.current = data;
-  }, [data]);
+    if (drawn.current.data === data && drawn.current.window === windowKey) return undefined;
+    return inTurn(() => {
+      chart.current?.setData(data);
+      drawn.current = { data, window: windowKey };
+    });
+  }, [data, windowKey]);
   const drawnMarkers = useRef(props.markers);
   useEffect(() => {
     if (drawnMarkers.current !== props.markers) chart.current?.redraw(false);

@@ -6,6 +6,11 @@ import { logTickText, logTicks, paddedRange, tickText, timeTickText, type Unit }
 import { resolvedColor, runColorName, themeColor } from './colors';
 import { nearestDefined, type Curve } from './curves';
 
+export interface AxisWindow {
+  from: number;
+  to: number;
+}
+
 export interface ChartLook {
   axis: Axis;
   logY: boolean;
@@ -13,7 +18,7 @@ export interface ChartLook {
   // Charts with the same key share their cursor.
   sync: string;
   // Range of the x axis when it is not that of the data.
-  window: { from: number; to: number } | undefined;
+  window: AxisWindow | undefined;
   // Words for x where the axis alone does not tell them.
   xWords?: (x: number) => string;
   // The curve nearest to the cursor stands out from the others.
@@ -124,7 +129,8 @@ const WHOLE_INCREMENTS = Array.from({ length: 18 }, (_, power) =>
 ).flat();
 
 function xAxis(look: ChartLook): uPlot.Axis {
-  const base: uPlot.Axis = { ...axisLook(), size: 26, space: 56 };
+  const space: uPlot.Axis.Space = (_, __, ___, ____, px) => (px < 500 ? 56 : 80);
+  const base: uPlot.Axis = { ...axisLook(), size: 26, space };
   if (look.axis !== 'time') base.incrs = WHOLE_INCREMENTS;
   const { xWords } = look;
   if (xWords) return { ...base, values: (_: uPlot, ticks: number[]) => ticks.map(xWords) };
@@ -138,20 +144,27 @@ function xAxis(look: ChartLook): uPlot.Axis {
   return { ...base, values: (_: uPlot, ticks: number[]) => ticks.map((tick) => short(tick)) };
 }
 
-// `range` gives the y range: computed by us, because bands and log scales need care.
+// What changes while a chart lives: the y range, computed by us because bands and log scales need
+// care, and the window of the x axis.
+export interface LiveRanges {
+  y: () => [number, number] | undefined;
+  window: () => AxisWindow | undefined;
+}
+
 export function chartOptions(
   curves: readonly Curve[],
   look: ChartLook,
   size: { width: number; height: number },
-  range: () => [number, number] | undefined,
+  ranges: LiveRanges,
 ): uPlot.Options {
   const smoothed = curves.some((curve) => curve.role === 'smooth');
   const yRange = (): [number, number] => {
-    const [low, high] = range() ?? [look.logY ? 0.1 : 0, 1];
+    const [low, high] = ranges.y() ?? [look.logY ? 0.1 : 0, 1];
     return paddedRange(low, high, look.logY);
   };
   const xRange = (_: uPlot, low: number, high: number): [number, number] => {
-    if (look.window) return [look.window.from, look.window.to];
+    const window = ranges.window();
+    if (window) return [window.from, window.to];
     return low === high ? [low - 1, high + 1] : [low, high];
   };
   return {

@@ -33,10 +33,15 @@ const PANEL_FRAME_PX = 90;
 // As the style sheet breaks the grid of panels (job.css).
 const columnsOf = (windowWidth: number) => (windowWidth > 1100 ? 3 : windowWidth > 640 ? 2 : 1);
 
-// The two answers that the panels are drawn from, asked for side by side: the first panel is as wide
-// as the page and is seen first; the others share a row and need fewer points. Asked for at once,
-// without waiting for what there is: a series that is not there comes empty.
-export function seriesQueries(view: CurveView, windowWidth: number): { wide: Query; narrow: Query } {
+export interface SeriesQueries {
+  wide: Query;
+  narrow: Query;
+}
+
+// The two answers that the panels are drawn from, asked for side by side: the first panel is as
+// wide as the page and is seen first; the others share a row and need fewer points. Asked for at
+// once, without waiting for what there is: a series that is not there comes empty.
+export function seriesQueries(view: CurveView, windowWidth: number): SeriesQueries {
   const page = Math.min(windowWidth, 1680);
   const added = view.extra.filter((key) => !READY_KEYS.includes(key));
   const others = READY_KEYS.filter((key) => !WIDE_KEYS.includes(key));
