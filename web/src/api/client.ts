@@ -62,7 +62,7 @@ async function request(path: string, init: RequestInit): Promise<Response> {
 
 // Answers on their way that a view will ask for in a moment, by address.
 const early = new Map<string, Promise<unknown>>();
-const EARLY_KEPT_MS = 10_000;
+const EARLY_KEPT_MS = 5_000;
 
 async function fetchJson<T>(address: string, signal?: AbortSignal): Promise<T> {
   const response = await request(address, signal ? { signal } : {});

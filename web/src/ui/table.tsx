@@ -1,6 +1,7 @@
 // A table that draws only the rows in view: 10 rows or 10,000 cost the same.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { askForLink } from '../job/early';
 import { navigate } from '../router/router';
 import { rowWindow } from './windowing';
 
@@ -140,6 +141,9 @@ export function Table<T>(props: TableProps<T>) {
               aria-rowindex={shown.first + offset + 1}
               class={rowHref ? 'opens' : ''}
               onClick={rowHref && ((event) => openRow(event, rowHref(row)))}
+              onPointerDown={
+                rowHref && ((event) => event.button === 0 && askForLink(rowHref(row)))
+              }
             >
               {columns.map((column) => (
                 <td
