@@ -7,11 +7,15 @@ const waiting: (() => void)[] = [];
 let scheduled = false;
 
 function drawSome(): void {
-  const end = performance.now() + BUDGET_MS;
-  do waiting.shift()?.();
-  while (waiting.length > 0 && performance.now() < end);
   scheduled = false;
-  if (waiting.length > 0) schedule();
+  const end = performance.now() + BUDGET_MS;
+  try {
+    do waiting.shift()?.();
+    while (waiting.length > 0 && performance.now() < end);
+  } finally {
+    // One that fails must not keep the others waiting for ever.
+    if (waiting.length > 0) schedule();
+  }
 }
 
 function schedule(): void {
