@@ -23,8 +23,10 @@ constexpr std::size_t kMaxRequestIdBytes = 128;
 constexpr std::size_t kMaxSpecBytes = 1 << 20;
 constexpr std::size_t kMaxSubmitBytes = 4 << 20;
 constexpr int kEventsOfJob = 50;
-// Alerts are looked for among so many events.
-constexpr int kEventsWithAlerts = 1000;
+// A job's events are read in such pages, up to so many of them, until that many alerts are found.
+constexpr int kHistoryPage = 1000;
+constexpr int kHistoryPages = 50;
+constexpr int kAlertsOfJob = 500;
 constexpr int kDefaultEventPage = 100;
 constexpr int kLargestEventPage = 1000;
 
@@ -60,14 +62,28 @@ absl::StatusOr<const JobEntry*> StoppedJob(const v1::StopJobRequest& request,
   return FindNamedJob(view, request.job());
 }
 
-// Newest `kEventsOfJob` events and all alerts, oldest first, from entries that are newest first.
-void AddHistory(std::vector<v1::EventEntry> entries, v1::GetJobResponse& response) {
-  for (std::size_t i = entries.size(); i-- > 0;) {
-    if (entries[i].event().has_alert_raised()) {
-      *response.add_alerts() = AlertOf(entries[i]);
+// Newest `kEventsOfJob` events and newest `kAlertsOfJob` alerts, both oldest first. A job of a
+// million steps has more checkpoints than a page holds, so older pages are read too. On a reader
+// thread.
+absl::Status AddHistory(EventLog& log, v1::GetJobResponse& response) {
+  uint64_t before = 0;
+  for (int page = 0; page < kHistoryPages && response.alerts_size() < kAlertsOfJob; ++page) {
+    auto entries = log.ReadEventsBefore(response.job().id(), before, kHistoryPage);
+    if (!entries.ok()) return entries.status();
+    for (v1::EventEntry& entry : *entries) {
+      if (entry.event().has_alert_raised() && response.alerts_size() < kAlertsOfJob) {
+        *response.add_alerts() = AlertOf(entry);
+      }
+      before = entry.sequence();
+      if (response.events_size() < kEventsOfJob) {
+        *response.add_events() = std::move(*entry.mutable_event());
+      }
     }
-    if (i < kEventsOfJob) *response.add_events() = std::move(*entries[i].mutable_event());
+    if (entries->size() < static_cast<std::size_t>(kHistoryPage)) break;
   }
+  std::reverse(response.mutable_alerts()->begin(), response.mutable_alerts()->end());
+  std::reverse(response.mutable_events()->begin(), response.mutable_events()->end());
+  return absl::OkStatus();
 }
 
 // Only recent jobs are looked up at a start. On a reader thread.
@@ -179,9 +195,8 @@ void verbs::GetJob(const Api& api, v1::GetJobRequest request, Reply<v1::GetJobRe
         if (!entry.ok()) return reply(entry.status());
         auto response = std::make_shared<v1::GetJobResponse>(JobNow(**entry, view));
         const bool queued = api.readers.TryPost([&api, response, reply] {
-          auto entries = api.events.ReadEventsBefore(response->job().id(), 0, kEventsWithAlerts);
-          if (!entries.ok()) return reply(entries.status());
-          AddHistory(*std::move(entries), *response);
+          const absl::Status status = AddHistory(api.events, *response);
+          if (!status.ok()) return reply(status);
           AddStoredProgress(api, *response->mutable_job());
           reply(std::move(*response));
         });

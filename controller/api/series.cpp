@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,9 @@ constexpr int kMaxBuckets = 10'000;
 constexpr std::size_t kMaxKeyBytes = 256;
 // Points that carry steps over to tokens: between two of them the line is straight.
 constexpr int kAxisBuckets = 10'000;
+constexpr int kMaxComparedJobs = 64;
+constexpr int kDefaultComparedBuckets = 1'000;
+constexpr int64_t kMaxComparedPoints = 500'000;
 
 absl::Status CheckSeriesRequest(const v1::GetSeriesRequest& request) {
   if (request.keys_size() > kMaxKeys) {
@@ -165,6 +169,7 @@ class SeriesAnswer {
     for (int i = 0; i < series.steps_size(); ++i) {
       series.add_x(axis_.ToAxis(series.steps(i), series.times_ms(i)));
     }
+    series.set_job_id(job_.id());
     *response_.add_series() = std::move(series);
   }
 
@@ -215,7 +220,86 @@ class SeriesAnswer {
   v1::GetSeriesResponse response_;
 };
 
+// What an answer about the job's series needs of it, for a reader thread. Loop thread.
+v1::Job JobOfSeries(const JobEntry& entry, const ClusterView& view) {
+  v1::Job job = ListedJob(entry, view);
+  *job.mutable_attempts() = entry.job.attempts();
+  for (v1::Attempt& attempt : *job.mutable_attempts()) attempt.clear_ranks();
+  return job;
+}
+
+// What is asked of each job.
+v1::GetSeriesRequest RequestOfEach(const v1::CompareSeriesRequest& request) {
+  v1::GetSeriesRequest each;
+  *each.mutable_keys() = request.keys();
+  each.set_axis(request.axis());
+  each.set_from(request.from());
+  each.set_to(request.to());
+  each.set_buckets(request.buckets() == 0 ? kDefaultComparedBuckets : request.buckets());
+  each.set_smooth(request.smooth());
+  return each;
+}
+
+absl::Status CheckCompareRequest(const v1::CompareSeriesRequest& request) {
+  if (request.jobs_size() > kMaxComparedJobs) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("jobs: at most ", kMaxComparedJobs, " in one call"));
+  }
+  const v1::GetSeriesRequest each = RequestOfEach(request);
+  TRAINYARD_RETURN_IF_ERROR(CheckSeriesRequest(each));
+  const int64_t points = int64_t{request.jobs_size()} * request.keys_size() * each.buckets();
+  if (points <= kMaxComparedPoints) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("jobs times keys times buckets is ", points,
+                                                 "; at most ", kMaxComparedPoints,
+                                                 ": ask for fewer buckets"));
+}
+
+// Adds the series of every job in `response`. On a reader thread.
+absl::Status AddSeriesOfEach(const Api& api, const v1::GetSeriesRequest& each,
+                             v1::CompareSeriesResponse& response) {
+  for (const v1::Job& job : response.jobs()) {
+    TRAINYARD_ASSIGN_OR_RETURN(v1::GetSeriesResponse answer, SeriesAnswer(api, each, job).Make());
+    for (v1::Series& series : *answer.mutable_series()) {
+      *response.add_series() = std::move(series);
+    }
+  }
+  return absl::OkStatus();
+}
+
+// The jobs that the request names, each once. Loop thread.
+v1::CompareSeriesResponse JobsToCompare(const v1::CompareSeriesRequest& request,
+                                        const ClusterView& view) {
+  v1::CompareSeriesResponse response;
+  std::set<int64_t> added;
+  for (const std::string& reference : request.jobs()) {
+    const auto entry = FindNamedJob(view, reference);
+    if (!entry.ok()) {
+      response.add_missing(reference);
+    } else if (added.insert((*entry)->job.id()).second) {
+      *response.add_jobs() = ListedJob(**entry, view);
+    }
+  }
+  response.set_revision(view.revision);
+  response.set_as_of_ms(view.now);
+  return response;
+}
+
 }  // namespace
+
+void verbs::CompareSeries(const Api& api, v1::CompareSeriesRequest request,
+                          Reply<v1::CompareSeriesResponse> reply) {
+  if (const absl::Status status = CheckCompareRequest(request); !status.ok()) return reply(status);
+  api.loop.Read([&api, request = std::move(request),
+                 reply = std::move(reply)](const ClusterView& view) {
+    auto response = std::make_shared<v1::CompareSeriesResponse>(JobsToCompare(request, view));
+    const bool queued = api.readers.TryPost([&api, each = RequestOfEach(request), response, reply] {
+      const absl::Status status = AddSeriesOfEach(api, each, *response);
+      if (!status.ok()) return reply(status);
+      reply(std::move(*response));
+    });
+    if (!queued) reply(ReaderPool::Busy());
+  });
+}
 
 void verbs::GetSeries(const Api& api, v1::GetSeriesRequest request,
                       Reply<v1::GetSeriesResponse> reply) {
@@ -224,9 +308,7 @@ void verbs::GetSeries(const Api& api, v1::GetSeriesRequest request,
                  reply = std::move(reply)](const ClusterView& view) {
     const auto entry = FindNamedJob(view, request.job());
     if (!entry.ok()) return reply(entry.status());
-    const auto job = std::make_shared<v1::Job>(ListedJob(**entry, view));
-    *job->mutable_attempts() = (*entry)->job.attempts();
-    for (v1::Attempt& attempt : *job->mutable_attempts()) attempt.clear_ranks();
+    const auto job = std::make_shared<v1::Job>(JobOfSeries(**entry, view));
     const bool queued =
         api.readers.TryPost([&api, request, reply, job, now = view.now, revision = view.revision] {
           auto response = SeriesAnswer(api, request, *job).Make();

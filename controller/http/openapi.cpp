@@ -201,9 +201,9 @@ Json ParameterObject(const Parameter& parameter, const DescriptorPool& pool) {
                  {"in", parameter.in_path ? "path" : "query"},
                  {"description", parameter.doc}};
   if (parameter.in_path) object["required"] = true;
-  if (parameter.list) {
+  if (parameter.list || parameter.repeated) {
     object["style"] = "form";
-    object["explode"] = false;
+    object["explode"] = parameter.repeated;
     value = {{"type", "array"}, {"items", std::move(value)}};
   }
   object["schema"] = std::move(value);

@@ -130,10 +130,17 @@ v1::ListJobsRequest ListRequest(const Parameters& parameters) {
   return request;
 }
 
+std::vector<std::string> SeriesKeys(const Parameters& parameters) {
+  std::vector<std::string> keys = parameters.List("keys");
+  const std::vector<std::string>& more = parameters.Repeated("key");
+  keys.insert(keys.end(), more.begin(), more.end());
+  return keys;
+}
+
 v1::GetSeriesRequest SeriesRequest(const Parameters& parameters) {
   v1::GetSeriesRequest request;
   request.set_job(parameters.Text("job"));
-  for (std::string& key : parameters.List("keys")) request.add_keys(std::move(key));
+  for (std::string& key : SeriesKeys(parameters)) request.add_keys(std::move(key));
   request.set_axis(EnumOf<v1::SeriesAxis>(parameters.Text("x")));
   request.set_from(parameters.Integer("from"));
   request.set_to(parameters.Integer("to"));
@@ -141,6 +148,18 @@ v1::GetSeriesRequest SeriesRequest(const Parameters& parameters) {
   request.set_smooth(parameters.Number("smooth"));
   request.set_abandoned(parameters.Text("attempts") == "all");
   request.set_epoch(parameters.Integer("attempt"));
+  return request;
+}
+
+v1::CompareSeriesRequest CompareRequest(const Parameters& parameters) {
+  v1::CompareSeriesRequest request;
+  for (std::string& job : parameters.List("jobs")) request.add_jobs(std::move(job));
+  for (std::string& key : SeriesKeys(parameters)) request.add_keys(std::move(key));
+  request.set_axis(EnumOf<v1::SeriesAxis>(parameters.Text("x")));
+  request.set_from(parameters.Integer("from"));
+  request.set_to(parameters.Integer("to"));
+  request.set_buckets(static_cast<int>(parameters.Integer("buckets")));
+  request.set_smooth(parameters.Number("smooth"));
   return request;
 }
 
@@ -305,6 +324,14 @@ void Rest::ReadSeries(const Call& call) {
           : RespondJson<v1::GetSeriesResponse>(api_, call.respond, call.path, std::move(only)));
 }
 
+void Rest::CompareSeries(const Call& call) {
+  ElementFields only = FieldsOf(call.parameters, "series");
+  if (!only.fields.empty()) only.fields.insert({"key", "job_id"});
+  verbs::CompareSeries(
+      api_, CompareRequest(call.parameters),
+      RespondJson<v1::CompareSeriesResponse>(api_, call.respond, call.path, std::move(only)));
+}
+
 void Rest::RunAboutCluster(const Call& call) {
   switch (call.route->operation) {
     case Operation::kGetServer:
@@ -323,6 +350,8 @@ void Rest::RunAboutCluster(const Call& call) {
       return verbs::CordonNode(api_, *std::move(request),
                                RespondJson<v1::CordonNodeResponse>(api_, call.respond, call.path));
     }
+    case Operation::kCompareSeries:
+      return CompareSeries(call);
     case Operation::kListEvents:
       return verbs::ListEvents(api_, EventsRequest(call.parameters),
                                RespondJson<v1::ListEventsResponse>(api_, call.respond, call.path));

@@ -52,6 +52,9 @@ std::vector<Parameter> SeriesParameters() {
       {.name = "keys",
        .doc = "Names of series, at most 64, such as `loss,grad_norm`.",
        .list = true},
+      {.name = "key",
+       .doc = "One more series; may be given several times. For names with a comma in them.",
+       .repeated = true},
       {.name = "x",
        .type = kEnum,
        .doc = "Axis of `x`, `from` and `to`.",
@@ -83,6 +86,21 @@ std::vector<Parameter> SeriesParameters() {
        .doc = "`csv` answers with text/csv: one row a bucket and key.",
        .values = "json,csv"},
       Fields("Only these columns of each series, such as `x,last`; all when not given.")};
+}
+
+// Those of one job's series, but for the job and its attempts.
+std::vector<Parameter> CompareParameters() {
+  std::vector<Parameter> parameters = SeriesParameters();
+  std::erase_if(parameters, [](const Parameter& parameter) {
+    return parameter.in_path || parameter.name == "attempts" || parameter.name == "attempt" ||
+           parameter.name == "format";
+  });
+  parameters.insert(parameters.begin(),
+                    {.name = "jobs",
+                     .doc = "Numbers or names of jobs, at most 64. Those that are none come back "
+                            "as `missing`.",
+                     .list = true});
+  return parameters;
 }
 
 std::vector<Parameter> LogParameters() {
@@ -242,6 +260,13 @@ std::vector<Route> JobDetailRoutes() {
        .parameters = SeriesParameters(),
        .response = "GetSeriesResponse",
        .content_type = "text/csv"},
+      {.operation = Operation::kCompareSeries,
+       .id = "compareSeries",
+       .method = "GET",
+       .path = "/series",
+       .summary = "Metric series of several jobs, to draw them over each other.",
+       .parameters = CompareParameters(),
+       .response = "CompareSeriesResponse"},
       {.operation = Operation::kListRanks,
        .id = "listRanks",
        .method = "GET",

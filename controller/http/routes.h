@@ -25,6 +25,7 @@ enum class Operation {
   kListJobEvents,
   kListMetricKeys,
   kGetSeries,
+  kCompareSeries,
   kListRanks,
   kReadLogs,
   kListNodes,
@@ -44,6 +45,8 @@ struct Parameter {
   std::string_view values = "";
   // Several values, separated by commas.
   bool list = false;
+  // May be given several times, one value each, which may hold commas.
+  bool repeated = false;
   bool in_path = false;
   // Bounds of numbers; equal ones are none.
   double min = 0;

@@ -19,7 +19,12 @@ namespace {
 constexpr std::size_t kMaxTopics = 64;
 // Events that a stream may have missed and still resume; beyond that it gets snapshots.
 constexpr std::size_t kEventsKept = 4096;
-constexpr int kJobsInSnapshot = 200;
+// Ended jobs, and jobs that wait, in a snapshot; as many others that hold slots.
+constexpr int kEndedInSnapshot = 200;
+constexpr int kWaitingInSnapshot = 200;
+constexpr std::size_t kPlacedInSnapshot = 200;
+// More jobs than this in one change are told by a snapshot, which is bounded.
+constexpr std::size_t kJobsInChange = 400;
 constexpr int kEventsInSnapshot = 100;
 constexpr int64_t kProgressIntervalMs = 1000;
 
@@ -94,11 +99,45 @@ void AddJob(const JobEntry& entry, const ClusterView& view, PendingExplainer& ex
   }
 }
 
+std::shared_ptr<v1::JobsChanged> NoJobs(const ClusterView& view) {
+  auto changed = std::make_shared<v1::JobsChanged>();
+  changed->set_as_of_ms(view.now);
+  changed->set_waiting(static_cast<int64_t>(view.state.pending_jobs.size()));
+  changed->set_placed(static_cast<int64_t>(view.state.live_jobs.size()));
+  return changed;
+}
+
+// What a stream that resumes is told beside what events name: progress is not in the log.
+std::set<int64_t> NewestLiveJobs(const ClusterState& state) {
+  std::set<int64_t> jobs;
+  for (auto id = state.live_jobs.rbegin(); id != state.live_jobs.rend(); ++id) {
+    if (jobs.size() == kPlacedInSnapshot) break;
+    jobs.insert(*id);
+  }
+  return jobs;
+}
+
+// What a page begins with: those that hold slots, the head of the queue, and the newest others.
+std::set<int64_t> FirstJobs(const ClusterState& state) {
+  std::set<int64_t> jobs = NewestLiveJobs(state);
+  int waiting = 0;
+  for (const auto& id : state.pending_jobs) {
+    if (++waiting > kWaitingInSnapshot) break;
+    jobs.insert(id);
+  }
+  int ended = 0;
+  for (auto it = state.jobs.rbegin(); it != state.jobs.rend() && ended < kEndedInSnapshot; ++it) {
+    if (!HasEnded(it->second.job.state())) continue;
+    jobs.insert(it->first);
+    ++ended;
+  }
+  return jobs;
+}
+
 // These jobs, newest first.
 std::shared_ptr<v1::JobsChanged> JobsOf(const std::set<int64_t>& jobs, const ClusterView& view) {
   PendingExplainer explainer(view.state, view.now);
-  auto changed = std::make_shared<v1::JobsChanged>();
-  changed->set_as_of_ms(view.now);
+  auto changed = NoJobs(view);
   for (auto id = jobs.rbegin(); id != jobs.rend(); ++id) {
     if (const JobEntry* entry = FindEntry(view.state, *id))
       AddJob(*entry, view, explainer, *changed);
@@ -106,18 +145,16 @@ std::shared_ptr<v1::JobsChanged> JobsOf(const std::set<int64_t>& jobs, const Clu
   return changed;
 }
 
-// Live jobs, and the newest of the others.
-std::shared_ptr<v1::JobsChanged> AllJobs(const ClusterView& view) {
-  PendingExplainer explainer(view.state, view.now);
-  auto changed = std::make_shared<v1::JobsChanged>();
+std::shared_ptr<v1::JobsChanged> JobsSnapshot(const ClusterView& view) {
+  auto changed = JobsOf(FirstJobs(view.state), view);
   changed->set_snapshot(true);
-  changed->set_as_of_ms(view.now);
-  int ended = 0;
-  for (auto it = view.state.jobs.rbegin(); it != view.state.jobs.rend(); ++it) {
-    if (HasEnded(it->second.job.state()) && ++ended > kJobsInSnapshot) continue;
-    AddJob(it->second, view, explainer, *changed);
-  }
   return changed;
+}
+
+// However many have changed, what is sent is bounded.
+std::shared_ptr<v1::JobsChanged> JobsOrSnapshot(const std::set<int64_t>& jobs,
+                                                const ClusterView& view) {
+  return jobs.size() > kJobsInChange ? JobsSnapshot(view) : JobsOf(jobs, view);
 }
 
 }  // namespace
@@ -247,7 +284,7 @@ void StreamFeed::AddJobItems(const ClusterView& view, const TickSummary& summary
   std::set<int64_t> jobs = moved;
   jobs.insert(summary.changed_jobs.begin(), summary.changed_jobs.end());
   if (wanted.contains("jobs") && !jobs.empty()) {
-    items.push_back({"jobs", "jobs", JobsOf(jobs, view)});
+    items.push_back({"jobs", "jobs", JobsOrSnapshot(jobs, view)});
   }
   for (const int64_t id : jobs) {
     const JobEntry* entry = FindEntry(view.state, id);
@@ -328,8 +365,7 @@ StreamFeed::Items StreamFeed::FirstItems(const Topics& topics, uint64_t last_eve
   hello->set_resumed(resumed);
   Items first{{"", "hello", std::move(hello)}};
   const auto missed = collector_->EventsAfter(resumed ? last_event_id : 0);
-  // Progress is not in the log: live jobs are sent whether an event names them or not.
-  std::set<int64_t> jobs = view.state.live_jobs;
+  std::set<int64_t> jobs = NewestLiveJobs(view.state);
   std::set<std::string> nodes;
   for (const v1::EventEntry& entry : missed->events()) {
     jobs.insert(JobIdOf(entry.event()));
@@ -337,7 +373,7 @@ StreamFeed::Items StreamFeed::FirstItems(const Topics& topics, uint64_t last_eve
   }
   for (const std::string& topic : topics) {
     if (topic == "jobs") {
-      first.push_back({topic, "jobs", resumed ? JobsOf(jobs, view) : AllJobs(view)});
+      first.push_back({topic, "jobs", resumed ? JobsOrSnapshot(jobs, view) : JobsSnapshot(view)});
     } else if (topic == "nodes") {
       first.push_back({topic, "nodes", NodesOf(resumed ? &nodes : nullptr, view)});
     } else if (topic == "events") {

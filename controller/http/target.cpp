@@ -147,6 +147,12 @@ std::vector<std::string> Parameters::List(std::string_view name) const {
   return absl::StrSplit(Text(name), ',', absl::SkipEmpty());
 }
 
+const std::vector<std::string>& Parameters::Repeated(std::string_view name) const {
+  static const std::vector<std::string> kNone;
+  const auto found = repeated_.find(name);
+  return found == repeated_.end() ? kNone : found->second;
+}
+
 std::pair<std::string_view, std::string_view> SplitTarget(std::string_view target) {
   const std::size_t mark = target.find('?');
   if (mark == std::string_view::npos) return {target, {}};
@@ -208,6 +214,11 @@ absl::Status AddQuery(std::string_view query, const Route& route, Parameters& pa
     if (parameters.Has(name)) return Refuse(*parameter, "is given twice");
     // An empty value is the same as none.
     if (value.empty()) continue;
+    if (parameter->repeated) {
+      TRAINYARD_RETURN_IF_ERROR(CheckValue(*parameter, value));
+      parameters.Add(name, std::move(value));
+      continue;
+    }
     if (!parameter->list) {
       TRAINYARD_RETURN_IF_ERROR(CheckValue(*parameter, value));
     } else {

@@ -27,8 +27,16 @@ class Parameters {
   // Split at commas; empty when it was not given.
   std::vector<std::string> List(std::string_view name) const;
 
+  // For parameters that may be given several times.
+  void Add(const std::string& name, std::string value) {
+    repeated_[name].push_back(std::move(value));
+  }
+  // Each value as it was given.
+  const std::vector<std::string>& Repeated(std::string_view name) const;
+
  private:
   std::map<std::string, std::string, std::less<>> values_;
+  std::map<std::string, std::vector<std::string>, std::less<>> repeated_;
 };
 
 struct RouteMatch {

@@ -92,7 +92,7 @@ void PutVarint(uint64_t number, std::string& out) {
   out.push_back(static_cast<char>(number));
 }
 
-bool TakeVarint(std::string_view& in, uint64_t& number) {
+bool TakeLongVarint(std::string_view& in, uint64_t& number) {
   number = 0;
   for (int shift = 0; shift < 64 && !in.empty(); shift += 7) {
     const auto byte = static_cast<uint8_t>(in.front());

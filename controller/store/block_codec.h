@@ -22,7 +22,14 @@ inline constexpr std::size_t kBlockBytesMax = std::size_t{1} << 30;
 // Unsigned numbers in 1 to 10 bytes, small ones in few.
 void PutVarint(uint64_t number, std::string& out);
 // Takes one off the front of `in`; false when `in` ends within it.
-bool TakeVarint(std::string_view& in, uint64_t& number);
+bool TakeLongVarint(std::string_view& in, uint64_t& number);
+// The same. Inlined where one byte says it all, as nearly always in columns of metrics.
+inline bool TakeVarint(std::string_view& in, uint64_t& number) {
+  if (in.empty() || (in.front() & 0x80) != 0) return TakeLongVarint(in, number);
+  number = static_cast<uint8_t>(in.front());
+  in.remove_prefix(1);
+  return true;
+}
 
 // Signed numbers near zero as small unsigned ones.
 constexpr uint64_t ZigZag(int64_t number) {

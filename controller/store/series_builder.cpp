@@ -12,9 +12,11 @@ BucketGrid MakeBucketGrid(int64_t from, int64_t to, int buckets) {
   return {.from = from, .width = distance / static_cast<uint64_t>(buckets) + 1};
 }
 
-uint64_t SeriesBuilder::BucketOf(int64_t step) const {
-  return (static_cast<uint64_t>(step) - static_cast<uint64_t>(grid_.from)) / grid_.width;
+uint64_t SeriesBuilder::OffsetOf(int64_t step) const {
+  return static_cast<uint64_t>(step) - static_cast<uint64_t>(grid_.from);
 }
+
+uint64_t SeriesBuilder::BucketOf(int64_t step) const { return OffsetOf(step) / grid_.width; }
 
 bool SeriesBuilder::InOneBucket(int64_t first_step, int64_t last_step) const {
   if (smoothing_.weight > 0) return false;
@@ -27,9 +29,11 @@ void SeriesBuilder::StartBucketOf(int64_t step) {
     Finish();
     return;
   }
-  const uint64_t number = BucketOf(step);
-  if (number != bucket_number_) Finish();
-  bucket_number_ = number;
+  // A division for each of millions of points would be a tenth of the time that a chart takes.
+  const uint64_t offset = OffsetOf(step);
+  if (offset - bucket_offset_ < grid_.width) return;
+  Finish();
+  bucket_offset_ = offset - offset % grid_.width;
 }
 
 bool SeriesBuilder::Average(const SeriesPoint& point) {

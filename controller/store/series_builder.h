@@ -44,6 +44,7 @@ class SeriesBuilder {
   void Finish();
 
  private:
+  uint64_t OffsetOf(int64_t step) const;
   uint64_t BucketOf(int64_t step) const;
   void StartBucketOf(int64_t step);
 
@@ -58,7 +59,8 @@ class SeriesBuilder {
   double weight_sum_ = 0;
   PointSummary bucket_;
   int64_t bucket_epoch_ = 0;
-  uint64_t bucket_number_ = 0;
+  // Where the present bucket begins, in steps from the grid's beginning.
+  uint64_t bucket_offset_ = 0;
 };
 
 }  // namespace trainyard::controller

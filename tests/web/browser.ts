@@ -2,6 +2,8 @@
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 
 export type Theme = 'light' | 'dark';
+// For what a page must come to show, on a machine whose cores are busy with other work.
+export const PATIENCE_MS = 60_000;
 export const WIDE = { width: 1440, height: 900 };
 export const PHONE = { width: 390, height: 844 };
 
@@ -31,6 +33,7 @@ export async function openPage(
     colorScheme: theme,
     reducedMotion: 'reduce',
   });
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));

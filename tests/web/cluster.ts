@@ -9,7 +9,7 @@ const WEB_ROOT = new URL('../../web/dist', import.meta.url).pathname;
 export async function until<T>(
   what: string,
   find: () => T | undefined | Promise<T | undefined>,
-  seconds = 20,
+  seconds = 60,
 ): Promise<T> {
   const end = Date.now() + seconds * 1_000;
   while (Date.now() < end) {

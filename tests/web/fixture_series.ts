@@ -60,6 +60,7 @@ function emptySeries(key: string): Series {
     smoothed: [],
     abandoned: false,
     epoch: 0,
+    job_id: 0,
   };
 }
 

@@ -100,9 +100,15 @@ export class FixtureServer {
     await closed;
   }
 
+  private counts(): { waiting: number; placed: number } {
+    const { jobs, pending } = this.cluster;
+    const placed = jobs.filter(({ state }) => ['starting', 'running', 'stopping'].includes(state));
+    return { waiting: pending.size, placed: placed.length };
+  }
+
   // Tells every open page of one changed job.
   publish(changed: Job): void {
-    const data = { snapshot: false, jobs: [changed], pending: {}, as_of_ms: NOW };
+    const data = { ...this.counts(), snapshot: false, jobs: [changed], pending: {}, as_of_ms: NOW };
     for (const stream of this.streams) {
       send(stream, 'jobs', data);
       send(stream, 'job', describe(this.cluster, changed));
@@ -133,7 +139,8 @@ export class FixtureServer {
     });
     const recent = [...cluster.jobs].reverse().slice(0, 200);
     const pending = Object.fromEntries(cluster.pending);
-    send(response, 'jobs', { snapshot: true, jobs: recent, pending, as_of_ms: NOW });
+    const jobs = { ...this.counts(), snapshot: true, jobs: recent, pending, as_of_ms: NOW };
+    send(response, 'jobs', jobs);
     send(response, 'nodes', { snapshot: true, nodes: cluster.nodes, as_of_ms: NOW });
     this.streams.add(response);
     response.on('close', () => this.streams.delete(response));

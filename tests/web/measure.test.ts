@@ -106,7 +106,7 @@ describe.runIf(process.env['MEASURE'] && base !== '')('from click to pixel', () 
 
   it('map of 1,024 ranks', async () => {
     const job = `/jobs/${await jobNumber(base, 'dense-405b')}`;
-    const goal = { selector: '.rank', count: 1024 };
+    const goal = { selector: '.rank-canvas[data-drawn="1024"]' };
     await measure('map of 1,024 ranks', `${job}/config`, `${job}/ranks`, goal);
   }, 120_000);
 
@@ -118,9 +118,11 @@ describe.runIf(process.env['MEASURE'] && base !== '')('from click to pixel', () 
     const path = `/jobs/${await jobNumber(base, 'tiny-million')}`;
     const goal = { selector: LOSS_DENSITY, text: 'steps in a point' };
     await measure('run of 1,000,000 points', '/jobs', path, goal);
+    const all = { selector: '.panels .chart canvas', count: 7 };
+    await measure('run of 1,000,000 points, all seven charts', '/jobs', path, all);
     const zooms: [string, string, string][] = [
-      ['100,000', '?from=400000&to=500000', '^125 steps'],
-      ['1,000', '?from=450000&to=450999', '1,000 points'],
+      ['100,000', '?from=400000&to=500000', '^126 steps'],
+      ['700', '?from=450000&to=450699', '700 points'],
       ['100', '?from=450100&to=450199', '100 points'],
     ];
     for (const [points, query, text] of zooms) {

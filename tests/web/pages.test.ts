@@ -1,7 +1,7 @@
 // What a person does with the pages, in a real browser over a real controller with a seeded past.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
-import { PHONE, launch, openPage, type OpenPage } from './browser';
+import { PATIENCE_MS, PHONE, launch, openPage, type OpenPage } from './browser';
 import { jobNumber, sweepNumbers } from './seeded';
 
 const base = inject('seeded');
@@ -24,7 +24,7 @@ const visitJob = async (name: string, rest = '') =>
 
 // Requests follow the address by a moment.
 const requested = (matches: (request: string) => boolean) =>
-  expect.poll(() => requests.some(matches), { timeout: 10_000 }).toBe(true);
+  expect.poll(() => requests.some(matches), { timeout: PATIENCE_MS }).toBe(true);
 
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { name });
 const panel = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
@@ -299,9 +299,15 @@ describe.runIf(base !== '')('pages', () => {
 
     it('maps 1,024 ranks', async () => {
       const page = await visitJob('dense-405b', '/ranks');
-      await page.locator('.rank').nth(1023).waitFor();
-      await page.locator('.rank').nth(11).click();
-      await heading(page, 'Rank 11').waitFor();
+      const map = page.getByRole('group', { name: /1,024 ranks/ });
+      await page.locator('.rank-canvas[data-drawn="1024"]').waitFor();
+      // The fourth cell of the first group.
+      await map.click({ position: { x: 66 + 3 * 26 + 12, y: 12 } });
+      await heading(page, 'Rank 3').waitFor();
+      await page.keyboard.press('ArrowRight');
+      await heading(page, 'Rank 4').waitFor();
+      await page.keyboard.press('End');
+      await heading(page, 'Rank 1023').waitFor();
       await page.getByText(/slow rank/).waitFor();
     });
   });

@@ -44,6 +44,9 @@ async function addresses(): Promise<Record<string, string>> {
     empty: '/',
     'empty-jobs': '/jobs',
     'empty-nodes': '/nodes',
+    'empty-queue': '/queue',
+    'empty-compare': '/compare',
+    'empty-events': '/events',
   };
 }
 

@@ -1,8 +1,8 @@
 // The frame around every page: navigation, connection, keys, dialogs.
 import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
-import { nodeList, runningJobs, waitingJobs } from './api/store';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
+import { live, nodeList } from './api/store';
 import { Link, navigate, place } from './router/router';
 import type { Place } from './router/url';
 import { Connection } from './ui/connection';
@@ -25,6 +25,22 @@ const LOADERS: Record<string, () => Promise<Page>> = {
   job: () => import('./job/job').then((m) => m.JobPage),
 };
 const loaded = new Map<string, Page>([['overview', Overview]]);
+const loading = new Map<string, Promise<Page>>();
+
+// Asks for the code of a page once; the failure is for whoever shows it.
+export function loadPage(name: string): Promise<Page> | undefined {
+  const load = LOADERS[name];
+  if (!load) return undefined;
+  const begun = loading.get(name);
+  if (begun) return begun;
+  const page = load().then((component) => {
+    loaded.set(name, component);
+    return component;
+  });
+  page.catch(() => loading.delete(name));
+  loading.set(name, page);
+  return page;
+}
 
 function NotFound() {
   return (
@@ -39,14 +55,11 @@ function Content({ at }: { at: Place }) {
   const [, redraw] = useState(0);
   const [failed, setFailed] = useState(false);
   const page = loaded.get(at.page);
-  const load = LOADERS[at.page];
-  useEffect(() => {
-    if (page || !load) return;
-    load().then(
-      (component) => {
-        loaded.set(at.page, component);
-        redraw((n) => n + 1);
-      },
+  const known = at.page in LOADERS;
+  useLayoutEffect(() => {
+    if (page) return;
+    loadPage(at.page)?.then(
+      () => redraw((n) => n + 1),
       () => setFailed(true),
     );
   }, [at.page]);
@@ -54,7 +67,7 @@ function Content({ at }: { at: Place }) {
     const Component = page;
     return <Component />;
   }
-  if (!load) return <NotFound />;
+  if (!known) return <NotFound />;
   if (!failed) return <Skeleton rows={6} height={28} />;
   return (
     <Empty title="This page could not be loaded">
@@ -75,8 +88,8 @@ const NAVIGATION = [
 ];
 
 function countFor(name: string): number | undefined {
-  if (name === 'Jobs') return runningJobs.value?.length;
-  if (name === 'Queue') return waitingJobs.value?.length;
+  if (name === 'Jobs') return live.value.jobs && live.value.placed;
+  if (name === 'Queue') return live.value.jobs && live.value.waiting;
   if (name === 'Nodes') return nodeList.value?.length;
   return undefined;
 }

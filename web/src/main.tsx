@@ -1,7 +1,8 @@
 import { render } from 'preact';
 import { connect } from './api/store';
-import { App } from './app';
-import { startRouter } from './router/router';
+import { App, loadPage } from './app';
+import { askForJob } from './job/early';
+import { place, query, startRouter } from './router/router';
 import { startKeyboard } from './ui/keyboard';
 import './styles/tokens.css';
 import './styles/base.css';
@@ -13,5 +14,10 @@ import './styles/job_views.css';
 
 startRouter();
 startKeyboard();
-connect();
+const at = place.value;
+if (at.page === 'job') {
+  askForJob(at.job, at.tab, query.value);
+  loadPage('job');
+}
+connect(at.page === 'job');
 render(<App />, document.getElementById('app') as HTMLElement);

@@ -378,6 +378,56 @@ TEST_F(DashboardTest, StreamOfAnUnknownRevisionStartsAnew) {
   EXPECT_EQ(client_.Get("/api/v1/events/stream?topics=odd").Json()["code"], "invalid_argument");
 }
 
+// Bytes of a stream's first messages must not grow with the queue.
+TEST_F(DashboardTest, StreamOfALongQueueBeginsWithItsHeadAndCountsTheRest) {
+  constexpr int kJobs = 600;
+  for (int job = 0; job < kJobs; ++job) running_.Submit(absl::StrCat("job-", job));
+  const std::string head = "GET /api/v1/events/stream?topics=jobs HTTP/1.1\r\nHost: localhost\r\n";
+  HttpClient fresh(address());
+  fresh.SendBytes(head + "\r\n");
+  fresh.ReadAnswer();
+  fresh.ReadEvent();
+  const json snapshot = json::parse(fresh.ReadEvent().at("data"));
+  EXPECT_EQ(snapshot["snapshot"], true);
+  EXPECT_EQ(snapshot["waiting"], kJobs);
+  EXPECT_EQ(snapshot["placed"], 0);
+  ASSERT_EQ(snapshot["jobs"].size(), 200u);
+  EXPECT_EQ(snapshot["jobs"].back()["id"], 1) << "the head of the queue is there";
+  EXPECT_EQ(snapshot["pending"]["1"]["queue_position"], 1);
+  // One that resumes has missed every submit: too many to tell one by one.
+  HttpClient resumed(address());
+  resumed.SendBytes(head + "Last-Event-ID: 3\r\n\r\n");
+  resumed.ReadAnswer();
+  resumed.ReadEvent();
+  const json missed = json::parse(resumed.ReadEvent().at("data"));
+  EXPECT_EQ(missed["snapshot"], true);
+  EXPECT_EQ(missed["jobs"].size(), 200u);
+}
+
+TEST_F(DashboardTest, AlertsOlderThanAThousandEventsAreStillTold) {
+  ASSERT_EQ(client_.Post("/api/v1/nodes/a/uncordon", "{}").status, 200);
+  ASSERT_EQ(running_.Submit("long"), 1);
+  worker_.Take(v1::ControllerMessage::kStartAttempt);
+  worker_.SendFact(1, StartedFact(1));
+  const v1::StreamId stream = Stream(1, v1::STREAM_KIND_TELEMETRY);
+  v1::TelemetryRecord record;
+  record.mutable_alert()->set_step(3);
+  record.mutable_alert()->set_code("loss_spike");
+  worker_.SendRecord(stream, 0, 10, record);
+  constexpr int kCheckpoints = 1'100;
+  for (int i = 1; i <= kCheckpoints; ++i) {
+    record.mutable_checkpoint()->set_step(10 * i);
+    record.mutable_checkpoint()->set_path(absl::StrCat("/checkpoints/", i));
+    worker_.SendRecord(stream, 10 * i, 10 * (i + 1), record);
+  }
+  worker_.TakeAcknowledged(stream, 10 * (kCheckpoints + 1));
+  const json job = client_.Get("/api/v1/jobs/1").Json();
+  ASSERT_EQ(job["alerts"].size(), 1u);
+  EXPECT_EQ(job["alerts"][0]["step"], 3);
+  ASSERT_EQ(job["events"].size(), 50u);
+  EXPECT_EQ(job["events"].back()["checkpoint_published"]["checkpoint"]["step"], 10 * kCheckpoints);
+}
+
 // Every kind of message that a stream can bring, against the contract.
 TEST_F(DashboardTest, EveryMessageOfAStreamIsAsTheContractSays) {
   ASSERT_EQ(client_.Post("/api/v1/nodes/a/uncordon", "{}").status, 200);
@@ -425,6 +475,7 @@ class SeriesCsvTest : public DashboardTest {
       auto& values = *record.mutable_metrics()->mutable_values();
       values["loss"] = step == 3 ? std::numeric_limits<double>::quiet_NaN() : 0.1 * step;
       values["my \"own\""] = step == 2 ? std::numeric_limits<double>::infinity() : step;
+      values["my,own"] = 7;
       worker_.SendRecord(stream, 100 * (step - 1), 100 * step, record);
     }
     worker_.TakeAcknowledged(stream, 400);
@@ -461,6 +512,34 @@ TEST_F(SeriesCsvTest, BucketsKeepExtremesAndSmoothingHasItsColumn) {
   EXPECT_EQ(cells[9], "4");
   EXPECT_EQ(cells[10], "1");
   EXPECT_GT(std::stod(cells[11]), 0.1);
+}
+
+TEST_F(SeriesCsvTest, KeysWithCommasAreAskedForOneByOne) {
+  const std::vector<std::string> rows = Rows("keys=loss&key=my,own&key=my%20%22own%22");
+  ASSERT_EQ(rows.size(), 13u);
+  EXPECT_EQ(rows[5], "\"my,own\",1,false,1,1,1000,7,7,7,1,0,");
+  EXPECT_EQ(rows[9].substr(0, 13), "\"my \"\"own\"\"\",");
+}
+
+TEST_F(SeriesCsvTest, SeveralJobsComeInOneAnswer) {
+  running_.Submit("other");
+  const json answer =
+      client_.Get("/api/v1/series?jobs=1,other,1,none&keys=loss&buckets=1&fields=x,last").Json();
+  ASSERT_EQ(answer["jobs"].size(), 2u) << answer.dump();
+  EXPECT_EQ(answer["jobs"][1]["name"], "other");
+  EXPECT_EQ(answer["missing"], json({"none"}));
+  ASSERT_EQ(answer["series"].size(), 2u);
+  const json first = {{"job_id", 1}, {"key", "loss"}, {"x", {4}}, {"last", {0.4}}};
+  EXPECT_EQ(answer["series"][0], first) << answer["series"][0].dump();
+  EXPECT_EQ(answer["series"][1]["job_id"], 2);
+  EXPECT_EQ(answer["series"][1]["x"].size(), 0u);
+  std::string many = "1";
+  for (int i = 0; i < 64; ++i) many += ",1";
+  EXPECT_EQ(client_.Get("/api/v1/series?jobs=" + many).status, 400);
+  EXPECT_THAT(client_.Get("/api/v1/series?jobs=1,2,3,4,5,6,7,8,9,10&keys=a,b,c,d,e,f&buckets=10000")
+                  .Json()["detail"]
+                  .get<std::string>(),
+              HasSubstr("fewer buckets"));
 }
 
 TEST_F(SeriesCsvTest, KeysWithQuotesAreQuoted) {

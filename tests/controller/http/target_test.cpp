@@ -37,6 +37,14 @@ TEST(TargetTest, ReadsPathAndQueryByTheTable) {
   EXPECT_EQ(read->Integer("buckets"), 2000);
 }
 
+TEST(TargetTest, WhatMayBeRepeatedKeepsItsCommas) {
+  const auto read = Read("/jobs/1/series", "key=a,b&keys=c&key=%22d%22&key=");
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_THAT(read->Repeated("key"), testing::ElementsAre("a,b", "\"d\""));
+  EXPECT_THAT(read->List("keys"), testing::ElementsAre("c"));
+  EXPECT_THAT(read->Repeated("keys"), testing::IsEmpty());
+}
+
 TEST(TargetTest, NamesWhatIsWrong) {
   EXPECT_THAT(Refusal("/jobs", "limt=3"), HasSubstr("did you mean `limit`"));
   EXPECT_THAT(Refusal("/jobs", "limit=0"), HasSubstr("between 1 and 1000"));

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "controller/cluster_id.h"
 #include "controller/store/stores.h"
 #include "proto/support/clock.h"
 #include "proto/support/job_spec_loader.h"
@@ -238,6 +239,12 @@ void Write(const Options& options) {
   auto stores = controller::OpenSqliteStores(options.data_dir);
   if (!stores.ok()) {
     std::fprintf(stderr, "seed: %s\n", stores.status().ToString().c_str());
+    std::exit(1);
+  }
+  // A controller refuses a past without the id of its cluster.
+  const auto id = controller::LoadClusterId(options.data_dir, true);
+  if (!id.ok()) {
+    std::fprintf(stderr, "seed: %s\n", id.status().ToString().c_str());
     std::exit(1);
   }
   const int64_t many = options.jobs * 62'000L + options.points * 260;

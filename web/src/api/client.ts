@@ -15,14 +15,19 @@ export class RequestError extends Error {
   }
 }
 
-export type Query = Record<string, string | number | boolean | undefined>;
+// A list is written as one parameter for each of its texts.
+export type Query = Record<string, string | number | boolean | readonly string[] | undefined>;
 
 // Leaves out what is undefined or empty, so that equal views have equal addresses.
 export function queryText(query: Query): string {
   const words: string[] = [];
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined || value === '') continue;
-    words.push(`${name}=${encodeURIComponent(String(value)).replaceAll('%2C', ',')}`);
+    if (Array.isArray(value)) {
+      for (const one of value) words.push(`${name}=${encodeURIComponent(one)}`);
+    } else {
+      words.push(`${name}=${encodeURIComponent(String(value)).replaceAll('%2C', ',')}`);
+    }
   }
   return words.length > 0 ? `?${words.join('&')}` : '';
 }
@@ -55,10 +60,32 @@ async function request(path: string, init: RequestInit): Promise<Response> {
   return response;
 }
 
-export async function getJson<T>(path: string, query: Query = {}, signal?: AbortSignal) {
-  const init: RequestInit = signal ? { signal } : {};
-  const response = await request(apiPath(path, query), init);
+// Answers on their way that a view will ask for in a moment, by address.
+const early = new Map<string, Promise<unknown>>();
+const EARLY_KEPT_MS = 5_000;
+
+async function fetchJson<T>(address: string, signal?: AbortSignal): Promise<T> {
+  const response = await request(address, signal ? { signal } : {});
   return (await response.json()) as T;
+}
+
+// Asks before the view that needs the answer is there: the next getJson of the same address takes
+// it.
+export function askEarly(path: string, query: Query = {}): void {
+  const address = apiPath(path, query);
+  if (early.has(address)) return;
+  const answer = fetchJson(address);
+  early.set(address, answer);
+  // Whoever takes it hears of the failure; nobody has to.
+  answer.catch(() => undefined);
+  setTimeout(() => early.delete(address), EARLY_KEPT_MS);
+}
+
+export async function getJson<T>(path: string, query: Query = {}, signal?: AbortSignal) {
+  const address = apiPath(path, query);
+  const asked = early.get(address) as Promise<T> | undefined;
+  early.delete(address);
+  return asked ?? fetchJson<T>(address, signal);
 }
 
 export async function postJson<T>(path: string, body: unknown): Promise<T> {

@@ -33,7 +33,7 @@ const hello = (cluster: string) =>
 const jobs = (all: Job[], snapshot: boolean, pending = {}) =>
   ({
     kind: 'jobs',
-    data: { snapshot, jobs: all, pending, as_of_ms: 1 },
+    data: { snapshot, jobs: all, pending, as_of_ms: 1, waiting: 7, placed: 2 },
   }) as const;
 const ids = (live: Live) => [...(live.jobs?.keys() ?? [])];
 
@@ -50,6 +50,11 @@ describe('reduceLive', () => {
     expect(changed.jobs?.get(2)?.state).toBe('failed');
     expect(ids(changed)).toEqual([1, 2]);
     expect(ids(reduceLive(changed, jobs([job(3)], true)))).toEqual([3]);
+  });
+
+  it('takes the counts of the whole cluster, not of what it holds', () => {
+    const { waiting, placed } = reduceLive(NOTHING_HEARD, jobs([job(1)], false));
+    expect([waiting, placed]).toEqual([7, 2]);
   });
 
   it('forgets why a job waited once it does not wait', () => {

@@ -19,6 +19,9 @@ export interface Live {
   jobs: ReadonlyMap<number, Job> | undefined;
   nodes: ReadonlyMap<string, Node> | undefined;
   pending: ReadonlyMap<number, PendingReason>;
+  // Jobs of the whole cluster; `jobs` holds only the head of a long queue.
+  waiting: number;
+  placed: number;
   // Newest first.
   events: readonly EventEntry[] | undefined;
   clusterId: string;
@@ -31,6 +34,8 @@ export const NOTHING_HEARD: Live = {
   jobs: undefined,
   nodes: undefined,
   pending: new Map(),
+  waiting: 0,
+  placed: 0,
   events: undefined,
   clusterId: '',
   version: '',
@@ -69,7 +74,10 @@ export function hasEnded(job: Pick<Job, 'state'>): boolean {
   return job.state === 'succeeded' || job.state === 'failed' || job.state === 'stopped';
 }
 
-function afterJobs(live: Live, change: JobsChanged): Pick<Live, 'jobs' | 'pending'> {
+function afterJobs(
+  live: Live,
+  change: JobsChanged,
+): Pick<Live, 'jobs' | 'pending' | 'waiting' | 'placed'> {
   const jobs = new Map(change.snapshot ? [] : live.jobs);
   const pending = new Map(change.snapshot ? [] : live.pending);
   for (const job of change.jobs) {
@@ -79,7 +87,7 @@ function afterJobs(live: Live, change: JobsChanged): Pick<Live, 'jobs' | 'pendin
     else pending.delete(job.id);
   }
   dropOldest(jobs);
-  return { jobs, pending };
+  return { jobs, pending, waiting: change.waiting, placed: change.placed };
 }
 
 function dropOldest(jobs: Map<number, Job>): void {

@@ -22,6 +22,8 @@ import type {
 } from './types';
 
 const BASE_TOPICS = ['jobs', 'nodes', 'events'];
+// How long a job's page may put off the stream, whose beginning is as large as the cluster.
+const STREAM_PATIENCE_MS = 3_000;
 
 export const live = signal<Live>(NOTHING_HEARD);
 export const jobNames = signal<Readonly<Record<string, string>>>({});
@@ -79,7 +81,11 @@ function onEvent(kind: StreamKind, data: unknown, id: number): void {
   setClock(data);
   if (kind === 'job') {
     const job = data as GetJobResponse;
-    if (job.job?.id === openJobId) openJob.value = withHistory(job, openJob.value);
+    if (job.job?.id !== openJobId) return;
+    // What was stored between the answer and the stream's beginning had no tick of its own.
+    const step = job.job?.progress?.step;
+    if (step !== undefined && step !== openJob.peek()?.job?.progress?.step) metricsTick.value++;
+    openJob.value = withHistory(job, openJob.value);
   } else if (kind === 'metrics') {
     metricsTick.value++;
   } else if (kind === 'logs') {
@@ -102,7 +108,7 @@ function afterHello(before: Live, resumed: boolean): void {
   }
   if (!resumed || live.value.events === undefined) void loadRecent();
   // Points and lines are not part of the stream, so some may have been missed.
-  if (openJobId !== undefined) void refreshJob();
+  if (stream?.takeInterrupted()) void refreshJob();
 }
 
 // What a stream does not tell: events from before this page was opened, names, and what the
@@ -125,7 +131,8 @@ async function loadRecent(): Promise<void> {
 let stream: EventStream | undefined;
 let openJobId: number | undefined;
 
-export function connect(): void {
+// `later`: a job's page is opened, which listens once it has what it shows first.
+export function connect(later: boolean): void {
   stream = new EventStream({
     onEvent,
     onConnected: () => {
@@ -140,7 +147,8 @@ export function connect(): void {
   setInterval(() => {
     clock.value = Date.now();
   }, 1_000);
-  stream.listen(BASE_TOPICS);
+  if (!later) stream.listen(BASE_TOPICS);
+  else setTimeout(() => stream?.listenIfSilent(BASE_TOPICS), STREAM_PATIENCE_MS);
 }
 
 // What the lists say of a job: enough to begin its page while the rest is on its way.
@@ -165,7 +173,12 @@ export async function follow(reference: string | undefined): Promise<void> {
     return;
   }
   openJob.value = asListed(Number(reference));
-  const response = await getJson<GetJobResponse>(`/jobs/${encodeURIComponent(reference)}`);
+  const response = await getJson<GetJobResponse>(`/jobs/${encodeURIComponent(reference)}`).catch(
+    (error: unknown) => {
+      if (mine === followed) stream?.listenIfSilent(BASE_TOPICS);
+      throw error;
+    },
+  );
   if (mine !== followed) return;
   const id = response.job?.id;
   openJobId = id;

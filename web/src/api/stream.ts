@@ -23,6 +23,7 @@ export class EventStream {
   private topics: readonly string[] = [];
   private heardAt = 0;
   private lastId = 0;
+  private interrupted = false;
   private retry: ReturnType<typeof setTimeout> | undefined;
   private hide: ReturnType<typeof setTimeout> | undefined;
 
@@ -38,6 +39,19 @@ export class EventStream {
     this.topics = topics;
     clearTimeout(this.retry);
     this.retry = setTimeout(() => this.open(), SETTLE_MS);
+  }
+
+  // Only where nothing is listened to yet.
+  listenIfSilent(topics: readonly string[]): void {
+    if (this.topics.length === 0) this.listen(topics);
+  }
+
+  // Whether the connection was away since this was asked last: what is not part of the stream may
+  // have been missed then.
+  takeInterrupted(): boolean {
+    const was = this.interrupted;
+    this.interrupted = false;
+    return was;
   }
 
   // The next connection asks for everything instead of what has changed.
@@ -78,6 +92,7 @@ export class EventStream {
 
   // Browsers give up for good after some answers, so the retry is ours.
   private lost(): void {
+    this.interrupted = true;
     this.close();
     this.listener.onLost();
     this.retry = setTimeout(() => this.open(), RETRY_MS);
@@ -100,7 +115,10 @@ export class EventStream {
   private onVisibility(): void {
     clearTimeout(this.hide);
     if (document.visibilityState === 'hidden') {
-      this.hide = setTimeout(() => this.close(), HIDDEN_MS);
+      this.hide = setTimeout(() => {
+        this.interrupted = true;
+        this.close();
+      }, HIDDEN_MS);
     } else if (!this.source && this.topics.length > 0) {
       this.open();
     }

@@ -5,6 +5,7 @@ type Schemas = components['schemas'];
 
 export type Attempt = Schemas['Attempt'];
 export type Checkpoint = Schemas['Checkpoint'];
+export type CompareSeriesResponse = Schemas['CompareSeriesResponse'];
 export type Event = Schemas['Event'];
 export type EventEntry = Schemas['EventEntry'];
 export type GetJobResponse = Schemas['GetJobResponse'];

@@ -1,6 +1,6 @@
 // Ranges and tick words of axes. Pure.
 import type { Axis } from '../router/url';
-import { bytes, percent, short } from '../format/numbers';
+import { bytes, digitsOf, percent, short } from '../format/numbers';
 import { duration } from '../format/time';
 
 export type Unit = 'plain' | 'ratio' | 'seconds' | 'bytes' | 'rate';
@@ -9,18 +9,9 @@ export function axisLabel(axis: Axis): string {
   return axis === 'step' ? 'step' : axis === 'tokens' ? 'tokens' : 'time';
 }
 
-// Digits that tell ticks `step` apart: 2.5 needs one, 0.05 needs two.
-function digitsOf(step: number): number {
-  let digits = 0;
-  while (digits < 6 && Math.abs(step * 10 ** digits - Math.round(step * 10 ** digits)) > 1e-6) {
-    digits++;
-  }
-  return digits;
-}
-
 // A tick of a y axis: short, and different from its neighbours `step` away.
 export function tickText(value: number, step: number, unit: Unit): string {
-  if (unit === 'bytes') return bytes(value);
+  if (unit === 'bytes') return value === 0 ? '0' : bytes(value, step);
   if (unit === 'seconds') return value === 0 ? '0' : duration(value);
   if (unit === 'ratio') return percent(value, step < 0.001 ? 2 : step < 0.01 ? 1 : 0);
   const size = Math.abs(value);

@@ -28,6 +28,7 @@ const series = (change: Partial<Series> = {}): Series => ({
   smoothed: [],
   abandoned: false,
   epoch: 0,
+  job_id: 1,
   ...change,
 });
 const options = { logY: false, color: 0 };
@@ -108,6 +109,13 @@ describe('axes', () => {
       '7.5',
     ]);
     expect(tickText(500_000, 25_000, 'rate')).toBe('500k');
+    const gib = 2 ** 30;
+    expect([110, 110.25, 110.5].map((size) => tickText(size * gib, gib / 4, 'bytes'))).toEqual([
+      '110.00 GiB',
+      '110.25 GiB',
+      '110.50 GiB',
+    ]);
+    expect(tickText(64 * gib, 16 * gib, 'bytes')).toBe('64 GiB');
     expect(tickText(0.437, 0.002, 'ratio')).toBe('43.7 %');
   });
 

@@ -1,13 +1,14 @@
 // A chart: curves over one axis, with markers, shared cursor and zoom. Wraps uPlot.
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { onThemeChange } from './colors';
 import { align, extent, type Curve } from './curves';
 import { zoomWindow } from './axes';
 import { drawMarkers } from './draw_markers';
+import { inTurn } from './in_turn';
 import type { Marker, PlacedMarker } from './markers';
-import { chartOptions, type ChartLook } from './options';
+import { chartOptions, type AxisWindow, type ChartLook } from './options';
 
 export interface Reading {
   x: number;
@@ -49,16 +50,18 @@ function readingAt(chart: uPlot, placed: readonly PlacedMarker[]): Reading | und
 }
 
 // Everything that a living chart looks up when it draws.
-type Current = Pick<
-  ChartProps,
-  'curves' | 'markers' | 'xOfMarker' | 'onZoom' | 'onRead' | 'onPick'
->;
+interface Current extends ChartProps {
+  data: uPlot.AlignedData;
+}
 
-function createChart(host: HTMLElement, props: ChartProps, current: { current: Current }): uPlot {
+function createChart(host: HTMLElement, current: { current: Current }): uPlot {
   let placed: PlacedMarker[] = [];
+  const props = current.current;
   const size = { width: Math.max(120, host.clientWidth), height: props.height };
-  const visible = () => extent(current.current.curves);
-  const options = chartOptions(props.curves, props.look, size, visible);
+  const options = chartOptions(props.curves, props.look, size, {
+    y: () => extent(current.current.curves),
+    window: () => current.current.look.window,
+  });
   options.hooks = {
     // Below the curves: a mark must not hide the spike that it is about.
     drawAxes: [
@@ -81,7 +84,7 @@ function createChart(host: HTMLElement, props: ChartProps, current: { current: C
       },
     ],
   };
-  const chart = new uPlot(options, align(props.curves) as uPlot.AlignedData, host);
+  const chart = new uPlot(options, props.data, host);
   chart.over.addEventListener('dblclick', () => current.current.onZoom(undefined));
   return chart;
 }
@@ -89,33 +92,42 @@ function createChart(host: HTMLElement, props: ChartProps, current: { current: C
 // What needs a new chart when it changes; new data alone does not.
 function structureOf({ curves, look, height }: ChartProps): string {
   const series = curves.map((c) => `${c.role}/${c.label}/${c.color}/${c.y.length < 60}`);
-  return JSON.stringify([series, look, height]);
+  return JSON.stringify([series, { ...look, window: undefined }, height]);
 }
+
+const keyOf = (window: AxisWindow | undefined) => (window ? `${window.from}-${window.to}` : '');
 
 export function Chart(props: ChartProps) {
   const host = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot>(undefined);
-  const current = useRef<Current>(props);
-  current.current = props;
-  const structure = structureOf(props);
   const data = useMemo(() => align(props.curves) as uPlot.AlignedData, [props.curves]);
+  const current = useRef<Current>({ ...props, data });
+  current.current = { ...props, data };
+  const windowKey = keyOf(props.look.window);
+  const drawn = useRef<{ data?: uPlot.AlignedData; window: string }>({ window: '' });
+  const structure = structureOf(props);
 
-  useEffect(() => {
+  // Before the paint, so that the first chart is part of it.
+  useLayoutEffect(() => {
     const element = host.current;
     if (!element) return undefined;
     const build = () => {
       chart.current?.destroy();
-      chart.current = createChart(element, props, current);
+      chart.current = createChart(element, current);
+      drawn.current = { data: current.current.data, window: keyOf(current.current.look.window) };
       props.onCanvas?.(chart.current.ctx.canvas);
     };
-    build();
+    const callOff = inTurn(build);
     const stopTheme = onThemeChange(build);
     const resize = new ResizeObserver(() => {
       const width = Math.max(120, element.clientWidth);
-      if (chart.current?.width !== width) chart.current?.setSize({ width, height: props.height });
+      if (chart.current && chart.current.width !== width) {
+        chart.current.setSize({ width, height: props.height });
+      }
     });
     resize.observe(element);
     return () => {
+      callOff();
       stopTheme();
       resize.disconnect();
       chart.current?.destroy();
@@ -124,8 +136,19 @@ export function Chart(props: ChartProps) {
     };
   }, [structure]);
 
-  useEffect(() => chart.current?.setData(data), [data]);
-  useEffect(() => chart.current?.redraw(false), [props.markers]);
+  // A chart that has just been made has them already.
+  useEffect(() => {
+    if (drawn.current.data === data && drawn.current.window === windowKey) return undefined;
+    return inTurn(() => {
+      chart.current?.setData(data);
+      drawn.current = { data, window: windowKey };
+    });
+  }, [data, windowKey]);
+  const drawnMarkers = useRef(props.markers);
+  useEffect(() => {
+    if (drawnMarkers.current !== props.markers) chart.current?.redraw(false);
+    drawnMarkers.current = props.markers;
+  }, [props.markers]);
   useEffect(() => {
     if (!props.look.picks) return;
     const series = props.picked === undefined ? null : props.picked + 1;

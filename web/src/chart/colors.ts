@@ -2,24 +2,28 @@
 
 const probes = new Map<string, string>();
 
-function resolve(name: string): string {
+function resolve(color: string): string {
   const probe = document.createElement('span');
-  probe.style.color = `var(--${name})`;
+  probe.style.color = color;
   document.body.append(probe);
-  const color = getComputedStyle(probe).color;
+  const resolved = getComputedStyle(probe).color;
   probe.remove();
-  return color;
+  return resolved;
 }
 
-// The value of the custom property `name` in the present theme.
-export function themeColor(name: string): string {
-  let color = probes.get(name);
+// Any colour of a style sheet as canvases know it, in the present theme. Asking the browser makes
+// it style the page anew, so each is asked for once.
+export function resolvedColor(text: string): string {
+  let color = probes.get(text);
   if (color === undefined) {
-    color = resolve(name);
-    probes.set(name, color);
+    color = resolve(text);
+    probes.set(text, color);
   }
   return color;
 }
+
+// The value of the custom property `name`.
+export const themeColor = (name: string) => resolvedColor(`var(--${name})`);
 
 export const RUN_COLORS = 8;
 

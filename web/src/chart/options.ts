@@ -3,8 +3,13 @@ import uPlot from 'uplot';
 import type { Axis } from '../router/url';
 import { short } from '../format/numbers';
 import { logTickText, logTicks, paddedRange, tickText, timeTickText, type Unit } from './axes';
-import { runColorName, themeColor } from './colors';
+import { resolvedColor, runColorName, themeColor } from './colors';
 import { nearestDefined, type Curve } from './curves';
+
+export interface AxisWindow {
+  from: number;
+  to: number;
+}
 
 export interface ChartLook {
   axis: Axis;
@@ -13,7 +18,7 @@ export interface ChartLook {
   // Charts with the same key share their cursor.
   sync: string;
   // Range of the x axis when it is not that of the data.
-  window: { from: number; to: number } | undefined;
+  window: AxisWindow | undefined;
   // Words for x where the axis alone does not tell them.
   xWords?: (x: number) => string;
   // The curve nearest to the cursor stands out from the others.
@@ -22,6 +27,8 @@ export interface ChartLook {
 
 const FONT = '11px system-ui, sans-serif';
 const Y_AXIS_PX = 54;
+// "110.25 GiB"
+const BYTES_AXIS_PX = 74;
 const MARKED_POINTS = 120;
 // How near to a curve the cursor picks it.
 const PICK_PX = 30;
@@ -32,15 +39,8 @@ function alpha(color: string, opacity: number): string {
   return `color-mix(in oklab, ${color} ${Math.round(opacity * 100)}%, transparent)`;
 }
 
-// Canvases take no color-mix(): the browser resolves it on an element.
-function faded(name: string, opacity: number): string {
-  const probe = document.createElement('span');
-  probe.style.color = alpha(themeColor(name), opacity);
-  document.body.append(probe);
-  const color = getComputedStyle(probe).color;
-  probe.remove();
-  return color;
-}
+// Canvases take no color-mix(): the browser resolves it.
+const faded = (name: string, opacity: number) => resolvedColor(alpha(`var(--${name})`, opacity));
 
 function seriesOptions(curve: Curve, smoothed: boolean): uPlot.Series {
   const name = runColorName(curve.color);
@@ -98,6 +98,9 @@ function bandsOf(curves: readonly Curve[]): uPlot.Band[] {
   return bands;
 }
 
+// Ticks of bytes stand at round numbers of KiB, MiB and GiB.
+const BINARY_INCREMENTS = Array.from({ length: 50 }, (_, power) => 2 ** power);
+
 function yAxis(look: ChartLook): uPlot.Axis {
   const words = (chart: uPlot, ticks: number[]) => {
     const { min = 1, max = 1 } = chart.scales['y'] ?? {};
@@ -109,7 +112,9 @@ function yAxis(look: ChartLook): uPlot.Axis {
   };
   // uPlot would leave out ticks of a logarithmic axis by rules of its own.
   const filter = (_: uPlot, ticks: number[]) => ticks;
-  const axis: uPlot.Axis = { ...axisLook(), values: words, filter, size: Y_AXIS_PX, space: 34 };
+  const axis: uPlot.Axis = { ...axisLook(), values: words, filter, space: 34 };
+  axis.size = look.unit === 'bytes' ? BYTES_AXIS_PX : Y_AXIS_PX;
+  if (look.unit === 'bytes') axis.incrs = BINARY_INCREMENTS;
   return look.logY ? { ...axis, splits: (_, __, low, high) => logTicks(low, high) } : axis;
 }
 
@@ -124,7 +129,8 @@ const WHOLE_INCREMENTS = Array.from({ length: 18 }, (_, power) =>
 ).flat();
 
 function xAxis(look: ChartLook): uPlot.Axis {
-  const base: uPlot.Axis = { ...axisLook(), size: 26, space: 70 };
+  const space: uPlot.Axis.Space = (_, __, ___, ____, px) => (px < 500 ? 56 : 80);
+  const base: uPlot.Axis = { ...axisLook(), size: 26, space };
   if (look.axis !== 'time') base.incrs = WHOLE_INCREMENTS;
   const { xWords } = look;
   if (xWords) return { ...base, values: (_: uPlot, ticks: number[]) => ticks.map(xWords) };
@@ -138,20 +144,27 @@ function xAxis(look: ChartLook): uPlot.Axis {
   return { ...base, values: (_: uPlot, ticks: number[]) => ticks.map((tick) => short(tick)) };
 }
 
-// `range` gives the y range: computed by us, because bands and log scales need care.
+// What changes while a chart lives: the y range, computed by us because bands and log scales need
+// care, and the window of the x axis.
+export interface LiveRanges {
+  y: () => [number, number] | undefined;
+  window: () => AxisWindow | undefined;
+}
+
 export function chartOptions(
   curves: readonly Curve[],
   look: ChartLook,
   size: { width: number; height: number },
-  range: () => [number, number] | undefined,
+  ranges: LiveRanges,
 ): uPlot.Options {
   const smoothed = curves.some((curve) => curve.role === 'smooth');
   const yRange = (): [number, number] => {
-    const [low, high] = range() ?? [look.logY ? 0.1 : 0, 1];
+    const [low, high] = ranges.y() ?? [look.logY ? 0.1 : 0, 1];
     return paddedRange(low, high, look.logY);
   };
   const xRange = (_: uPlot, low: number, high: number): [number, number] => {
-    if (look.window) return [look.window.from, look.window.to];
+    const window = ranges.window();
+    if (window) return [window.from, window.to];
     return low === high ? [low - 1, high + 1] : [low, high];
   };
   return {

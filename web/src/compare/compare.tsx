@@ -1,9 +1,9 @@
 // Runs over each other: one curve each, with what differs in their settings.
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { asRequestError, getJson, isAbort, type RequestError } from '../api/client';
+import { getJson } from '../api/client';
 import { hasEnded } from '../api/live';
-import { clock, jobList, live, reconnects } from '../api/store';
-import type { GetJobResponse, GetSeriesResponse, Job, ListKeysResponse } from '../api/types';
+import { clock, jobList } from '../api/store';
+import type { CompareSeriesResponse, Job, ListKeysResponse } from '../api/types';
 import { bucketsFor } from '../chart/axes';
 import { Chart, type Reading } from '../chart/chart';
 import { runColorName } from '../chart/colors';
@@ -13,14 +13,24 @@ import { duration } from '../format/time';
 import { flattenSpec, varyingKeys } from '../job/flatten_spec';
 import { unitOf, valueText } from '../job/panels';
 import { xText } from '../job/curve_panel';
+import { keysQuery } from '../job/series_query';
 import { Link, query, setQuery } from '../router/router';
-import { AXES, SMOOTHINGS, jobPath, listIn, nextOf, parseCurveView } from '../router/url';
+import {
+  AXES,
+  SMOOTHINGS,
+  jobPath,
+  listIn,
+  nextOf,
+  parseCurveView,
+  type CurveView,
+} from '../router/url';
 import { JobBadge } from '../ui/badge';
 import { Choice } from '../ui/choice';
 import { Icon } from '../ui/icon';
 import { useKeys } from '../ui/keyboard';
+import { useLoad } from '../ui/load';
 import { Empty, Failure, Skeleton } from '../ui/notice';
-import { compareCurves, dashOf, runOrder, type Run } from './runs';
+import { compareCurves, dashOf, runOrder, runsOf, type Run } from './runs';
 
 const RUNS_MAX = 50;
 const REFRESH_MS = 10_000;
@@ -30,56 +40,51 @@ const NAMES: ReadonlySet<string> = new Set(['name', 'checkpoint.dir']);
 
 const elapsed = (ms: number) => duration(ms / 1000);
 
-// The stream holds most jobs that one compares; the others are asked for.
-async function jobOf(reference: string, signal: AbortSignal): Promise<Job> {
-  const held = live.peek().jobs?.get(Number(reference));
-  if (held) return held;
-  const path = `/jobs/${encodeURIComponent(reference)}`;
-  const { job } = await getJson<GetJobResponse>(path, {}, signal);
-  return job as Job;
-}
+// Lines a pixel wide tell no more buckets apart, and fifty runs are fifty times as many points.
+const bucketsOf = (runs: number) => (runs > 8 ? 400 : bucketsFor(innerWidth));
 
-// One answer for each run. What failed is told; the others are shown.
-function useRuns(references: readonly string[], key: string, search: Record<string, unknown>) {
-  const [runs, setRuns] = useState<Run[]>();
-  const [error, setError] = useState<RequestError>();
-  const identity = JSON.stringify([references, key, search]);
-  const trains = runs?.some(({ job }) => !hasEnded(job)) ?? false;
-  useEffect(() => {
-    const abort = new AbortController();
-    const one = async (reference: string): Promise<Run> => {
-      const path = `/jobs/${encodeURIComponent(reference)}`;
-      const keys = key === VALIDATION ? key : `${key},${VALIDATION}`;
-      const series = { keys, ...search } as Record<string, string>;
-      const [job, answer] = await Promise.all([
-        jobOf(reference, abort.signal),
-        getJson<GetSeriesResponse>(`${path}/series`, series, abort.signal),
-      ]);
-      const of = (wanted: string) => answer.series.find((one) => one.key === wanted);
-      return { job, series: of(key), validation: of(VALIDATION) };
-    };
-    Promise.allSettled(references.map(one)).then(
-      (answers) => {
-        if (abort.signal.aborted) return;
-        setRuns(answers.flatMap((a) => (a.status === 'fulfilled' ? [a.value] : [])));
-        const failed = answers.find((a) => a.status === 'rejected');
-        const reason: unknown = failed?.reason;
-        setError(failed && !isAbort(reason) ? asRequestError(reason) : undefined);
-      },
-      () => undefined,
-    );
-    return () => abort.abort();
-  }, [identity, trains ? Math.floor(clock.value / REFRESH_MS) : 0, reconnects.value]);
-  return { runs, error };
+// What the chart and the table show of a run.
+const COLUMNS = 'steps,last,smoothed';
+
+// Of all runs in one answer. Those that are missing are told; the others are shown.
+function useRuns(references: readonly string[], metric: string, view: CurveView) {
+  const [trains, setTrains] = useState(false);
+  const keys = metric === VALIDATION ? [metric] : [metric, VALIDATION];
+  // Time counts from each run's own start, so a window on it cannot be asked for.
+  const window = view.axis === 'time' ? {} : { from: view.from, to: view.to };
+  const answer = useLoad<CompareSeriesResponse>(
+    references.length > 0 ? '/series' : undefined,
+    {
+      jobs: references.join(','),
+      ...keysQuery(keys),
+      x: view.axis,
+      ...window,
+      buckets: bucketsOf(references.length),
+      smooth: view.smooth || undefined,
+      fields: view.axis === 'step' ? COLUMNS : `${COLUMNS},x`,
+    },
+    JSON.stringify([references, metric, view.axis]),
+    trains ? Math.floor(clock.value / REFRESH_MS) : 0,
+  );
+  const runs = useMemo(() => answer.data && runsOf(answer.data, metric), [answer.data, metric]);
+  useEffect(() => setTrains(runs?.some(({ job }) => !hasEnded(job)) ?? false), [runs]);
+  return { runs, missing: answer.data?.missing ?? [], error: answer.error };
 }
 
 function AddRun({ chosen }: { chosen: readonly string[] }) {
-  const others = (jobList.value ?? []).filter(({ id }) => !chosen.includes(String(id)));
+  // Hundreds of options are made when someone reaches for them.
+  const [reached, setReached] = useState(false);
+  const reach = () => setReached(true);
+  const others = reached
+    ? (jobList.value ?? []).filter(({ id }) => !chosen.includes(String(id)))
+    : [];
   return (
-    <label class="inline-field">
+    <label class="inline-field" onPointerEnter={reach}>
       Add
       <select
         value=""
+        onFocus={reach}
+        onPointerDown={reach}
         onChange={(event) => {
           setQuery({ jobs: [...chosen, event.currentTarget.value].join(',') });
           event.currentTarget.value = '';
@@ -290,13 +295,7 @@ export function Compare() {
   const metric = query.value.get('key') ?? 'loss';
   const [reading, setReading] = useState<Reading>();
   const [picked, setPicked] = useState<number>();
-  const { runs, error } = useRuns(chosen, metric, {
-    x: view.axis,
-    // Time counts from each run's own start, so a window on it cannot be asked for.
-    ...(view.axis === 'time' ? {} : { from: view.from, to: view.to }),
-    buckets: bucketsFor(innerWidth),
-    smooth: view.smooth || undefined,
-  });
+  const { runs, missing, error } = useRuns(chosen, metric, view);
   const keys = useKeysOf(chosen[0]);
   const curves: Curve[] = useMemo(
     () => compareCurves(runs ?? [], view, curvesOf),
@@ -311,12 +310,18 @@ export function Compare() {
       </div>
       <CompareTools metric={metric} keys={keys} chosen={chosen} />
       {error && <Failure error={error} />}
+      {missing.length > 0 && (
+        <p class="reason tone-bad">
+          <Icon name="cross" />
+          <span>There is no job {missing.join(', ')}.</span>
+        </p>
+      )}
       {chosen.length === 0 && (
         <Empty title="Choose runs to compare">
           Add them above, or tick them in the list of jobs.
         </Empty>
       )}
-      {chosen.length > 0 && !runs && <Skeleton rows={3} height={100} />}
+      {chosen.length > 0 && !runs && !error && <Skeleton rows={3} height={100} />}
       {runs && runs.length > 0 && (
         <>
           <section class="panel" aria-label={metric}>

@@ -1,5 +1,5 @@
 // Curves of several runs in one chart. Pure.
-import type { Job, Series } from '../api/types';
+import type { CompareSeriesResponse, Job, Series } from '../api/types';
 import type { Curve, CurveOptions } from '../chart/curves';
 import type { CurveView } from '../router/url';
 
@@ -7,6 +7,20 @@ export interface Run {
   job: Job;
   series: Series | undefined;
   validation?: Series | undefined;
+}
+
+// Each job with its series, without bands: they would hide each other.
+export function runsOf(answer: CompareSeriesResponse, metric: string): Run[] {
+  const found = new Map<string, Series>();
+  for (const one of answer.series) {
+    const drawn = { ...one, x: one.x ?? one.steps, min: [], max: [], counts: [] };
+    found.set(`${one.job_id}/${one.key}`, drawn);
+  }
+  return answer.jobs.map((job) => ({
+    job,
+    series: found.get(`${job.id}/${metric}`),
+    validation: found.get(`${job.id}/val_loss`),
+  }));
 }
 
 // Colours repeat after eight runs; from then on dashes tell them apart.

@@ -29,7 +29,17 @@ export function short(value: number | undefined): string {
   return `${sign}${trimZeros(scaled.toFixed(digits))}${SUFFIXES[power]}`;
 }
 
-export function bytes(value: number | undefined): string {
+// Digits that tell ticks `step` apart: 2.5 needs one, 0.05 needs two.
+export function digitsOf(step: number): number {
+  let digits = 0;
+  while (digits < 6 && Math.abs(step * 10 ** digits - Math.round(step * 10 ** digits)) > 1e-6) {
+    digits++;
+  }
+  return digits;
+}
+
+// `step`: of the ticks of an axis, which need as many digits as tell neighbours apart.
+export function bytes(value: number | undefined, step?: number): string {
   if (value === undefined || !Number.isFinite(value)) return ABSENT;
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
   let scaled = value;
@@ -38,7 +48,8 @@ export function bytes(value: number | undefined): string {
     scaled /= 1024;
     unit++;
   }
-  const digits = unit === 0 || scaled >= 99.95 ? 0 : 1;
+  const apart = step === undefined ? undefined : Math.min(3, digitsOf(step / 1024 ** unit));
+  const digits = apart ?? (unit === 0 || scaled >= 99.95 ? 0 : 1);
   return `${scaled.toFixed(digits)} ${units[unit]}`;
 }
 

@@ -11,6 +11,7 @@ import { clockTime } from '../format/time';
 import type { CurveView } from '../router/url';
 import { Icon } from '../ui/icon';
 import { valueText, type Panel } from './panels';
+import { keysQuery } from './series_query';
 
 export interface CurvePanelProps {
   panel: Panel;
@@ -102,13 +103,28 @@ function placeOf(series: readonly Series[], view: CurveView) {
 
 function csvPath({ panel, view, job }: CurvePanelProps): string {
   return apiPath(`/jobs/${job.id}/series`, {
-    keys: [...panel.keys, ...(panel.points ?? [])].join(','),
+    ...keysQuery([...panel.keys, ...(panel.points ?? [])]),
     x: view.axis,
     from: view.from,
     to: view.to,
     format: 'csv',
     attempt: view.attempt,
   });
+}
+
+const heightOf = (panel: Panel) => (panel.title === 'Loss' ? 300 : 190);
+
+// Keeps the place of a panel whose points are on their way.
+export function PanelToCome({ panel }: { panel: Panel }) {
+  return (
+    <section class="panel" aria-label={panel.title} aria-busy="true">
+      <header>
+        <h2>{panel.title}</h2>
+      </header>
+      <div style={{ height: `${heightOf(panel)}px` }} />
+      <p class="density">{'\u00a0'}</p>
+    </section>
+  );
 }
 
 export function CurvePanel(props: CurvePanelProps) {
@@ -142,7 +158,7 @@ export function CurvePanel(props: CurvePanelProps) {
         text: `not a number at step ${step}`,
       })),
     ],
-    [props.markers, props.curves],
+    [props.markers, props.curves[0]?.last],
   );
   const window =
     view.from !== undefined && view.to !== undefined ? { from: view.from, to: view.to } : undefined;
@@ -182,7 +198,7 @@ export function CurvePanel(props: CurvePanelProps) {
       </header>
       <Chart
         curves={curves}
-        height={panel.title === 'Loss' ? 300 : 190}
+        height={heightOf(panel)}
         markers={markers}
         look={{ axis: view.axis, logY, unit: panel.unit, sync: `job-${job.id}`, window }}
         label={`${panel.title} by ${view.axis}`}

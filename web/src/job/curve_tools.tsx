@@ -1,6 +1,6 @@
 import type { GetSeriesResponse, Job } from '../api/types';
 import { setQuery } from '../router/router';
-import { SMOOTHINGS, type CurveView } from '../router/url';
+import { SMOOTHINGS, listText, type CurveView } from '../router/url';
 import { axisLabel } from '../chart/axes';
 import { Choice } from '../ui/choice';
 import { Icon } from '../ui/icon';
@@ -13,7 +13,7 @@ function ExtraSeries({ known, view }: { known: readonly string[]; view: CurveVie
     const next = view.extra.includes(key)
       ? view.extra.filter((other) => other !== key)
       : [...view.extra, key];
-    setQuery({ keys: next.join(',') });
+    setQuery({ keys: listText(next) });
   };
   return (
     <details class="menu">

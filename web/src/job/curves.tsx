@@ -1,9 +1,10 @@
 // A job's curves: one request for all panels, one cursor over them.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { Query } from '../api/client';
 import { hasEnded } from '../api/live';
 import { metricsTick, openJob } from '../api/store';
 import type { GetSeriesResponse, Job, ListKeysResponse, Series } from '../api/types';
-import { bucketsFor, refreshInterval } from '../chart/axes';
+import { refreshInterval } from '../chart/axes';
 import { pointsPerBucket } from '../chart/curves';
 import { markersOf, type Marker } from '../chart/markers';
 import { query, setQuery } from '../router/router';
@@ -12,9 +13,10 @@ import { useKeys } from '../ui/keyboard';
 import { useLoad, type Loaded } from '../ui/load';
 import { Empty, Failure, Skeleton } from '../ui/notice';
 import { CurveTools } from './curve_tools';
-import { CurvePanel } from './curve_panel';
-import { READY_KEYS, axesFor, panelsFor } from './panels';
+import { CurvePanel, PanelToCome } from './curve_panel';
+import { WIDE_KEYS, axesFor, panelsFor, type Panel } from './panels';
 import { figuresOf } from './progress';
+import { seriesQueries, withAxis } from './series_query';
 
 // Passes a counter on, but not more often than every `intervalMs`; the last count always arrives.
 function useThrottled(tick: number, intervalMs: number): number {
@@ -32,37 +34,20 @@ function useThrottled(tick: number, intervalMs: number): number {
   return passed;
 }
 
-export function seriesQuery(view: CurveView, keys: readonly string[], buckets: number) {
-  return {
-    keys: keys.join(','),
-    x: view.axis,
-    from: view.from,
-    to: view.to,
-    buckets,
-    smooth: view.smooth > 0 ? view.smooth : undefined,
-    ...(view.attempt ? { attempt: view.attempt } : { attempts: 'all' }),
-  };
-}
-
-// The series of all panels, kept fresh while the job trains.
-function useSeries(job: Job, view: CurveView, keys: readonly string[]): Loaded<GetSeriesResponse> {
+// The series of some panels, kept fresh while the job trains.
+function useSeries(job: Job, view: CurveView, asked: Query): Loaded<GetSeriesResponse> {
   const [pace, setPace] = useState(1_000);
   const tick = useThrottled(metricsTick.value, pace);
-  const buckets = bucketsFor(Math.min(innerWidth, 1600));
   const path = `/jobs/${job.id}/series`;
-  const loaded = useLoad<GetSeriesResponse>(
-    path,
-    seriesQuery(view, keys, buckets),
-    `${job.id}/${view.axis}`,
-    tick,
-  );
-  const main = loaded.data?.series.find(({ x }) => x.length > 0);
+  const loaded = useLoad<GetSeriesResponse>(path, asked, `${job.id}/${view.axis}`, tick);
+  const data = useMemo(() => loaded.data && withAxis(loaded.data), [loaded.data]);
+  const main = data?.series.find(({ x }) => x.length > 0);
   const perBucket = main ? pointsPerBucket(main) : 1;
   const stepSeconds = figuresOf(job).stepSeconds ?? 0;
   useEffect(() => {
     setPace(hasEnded(job) ? 1_000 : refreshInterval(perBucket, stepSeconds, loaded.tookMs));
   }, [perBucket, Math.round(stepSeconds * 10), Math.round(loaded.tookMs / 50), job.state]);
-  return loaded;
+  return { ...loaded, data };
 }
 
 function useCurveKeys(view: CurveView, known: readonly string[]): void {
@@ -81,12 +66,15 @@ function Panels({
   job,
   view,
   known,
-  data,
+  wide,
+  narrow,
 }: {
   job: Job;
   view: CurveView;
   known: readonly string[];
-  data: GetSeriesResponse;
+  wide: GetSeriesResponse;
+  // Comes later, as a rule.
+  narrow: GetSeriesResponse | undefined;
 }) {
   const alerts = openJob.value?.alerts ?? [];
   const shape = `${job.checkpoints.length}/${job.attempts.length}/${alerts.length}`;
@@ -94,24 +82,25 @@ function Panels({
     () => markersOf({ checkpoints: job.checkpoints, attempts: job.attempts, alerts }),
     [shape, job.id],
   );
-  const byKey = (keys: readonly string[]): Series[] =>
-    data.series.filter(({ key }) => keys.includes(key));
-  return (
-    <div class="panels">
-      {panelsFor(known, view.extra).map((panel) => (
-        <CurvePanel
-          key={panel.title}
-          panel={panel}
-          view={view}
-          job={job}
-          markers={markers}
-          curves={byKey(panel.keys)}
-          points={byKey(panel.points ?? [])}
-          onZoom={zoom}
-        />
-      ))}
-    </div>
-  );
+  const one = (panel: Panel) => {
+    const data = panel.keys.some((key) => WIDE_KEYS.includes(key)) ? wide : narrow;
+    if (!data) return <PanelToCome key={panel.title} panel={panel} />;
+    const byKey = (keys: readonly string[]): Series[] =>
+      data.series.filter(({ key }) => keys.includes(key));
+    return (
+      <CurvePanel
+        key={panel.title}
+        panel={panel}
+        view={view}
+        job={job}
+        markers={markers}
+        curves={byKey(panel.keys)}
+        points={byKey(panel.points ?? [])}
+        onZoom={zoom}
+      />
+    );
+  };
+  return <div class="panels">{panelsFor(known, view.extra).map(one)}</div>;
 }
 
 export function Curves({ job }: { job: Job }) {
@@ -125,9 +114,10 @@ export function Curves({ job }: { job: Job }) {
   const keys = known.data?.keys ?? [];
   useCurveKeys(view, keys);
   const panels = panelsFor(keys, view.extra);
-  // Asked for at once, without waiting for what there is: a series that is not there comes empty.
-  const wanted = [...READY_KEYS, ...view.extra.filter((key) => !READY_KEYS.includes(key))];
-  const series = useSeries(job, view, wanted);
+  const asked = seriesQueries(view, innerWidth);
+  const wide = useSeries(job, view, asked.wide);
+  const narrow = useSeries(job, view, asked.narrow);
+  const error = wide.error ?? narrow.error;
   if (known.error) return <Failure error={known.error} />;
   if (!known.data) return <Skeleton rows={4} height={120} />;
   if (panels.length === 0) {
@@ -141,12 +131,12 @@ export function Curves({ job }: { job: Job }) {
   }
   return (
     <>
-      <CurveTools job={job} view={view} known={keys} attempts={series.data?.attempts ?? []} />
-      {series.error && <Failure error={series.error} />}
-      {series.data ? (
-        <Panels job={job} view={view} known={keys} data={series.data} />
+      <CurveTools job={job} view={view} known={keys} attempts={wide.data?.attempts ?? []} />
+      {error && <Failure error={error} />}
+      {wide.data ? (
+        <Panels job={job} view={view} known={keys} wide={wide.data} narrow={narrow.data} />
       ) : (
-        !series.error && <Skeleton rows={4} height={120} />
+        !error && <Skeleton rows={4} height={120} />
       )}
     </>
   );

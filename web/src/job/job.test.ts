@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { Ledger, LogLine, RankStatus, ReadLogPageResponse, Series } from '../api/types';
-import { compareCurves, dashOf, runOrder } from '../compare/runs';
+import type {
+  CompareSeriesResponse,
+  Ledger,
+  LogLine,
+  RankStatus,
+  ReadLogPageResponse,
+  Series,
+} from '../api/types';
+import { compareCurves, dashOf, runOrder, runsOf } from '../compare/runs';
 import { curvesOf } from '../chart/curves';
 import { diffSettings, flattenSpec, varyingKeys } from './flatten_spec';
 import { lanesOf, sharesOf } from './lanes';
@@ -231,10 +238,28 @@ describe('compared runs', () => {
       smoothed: [],
       abandoned: false,
       epoch: 0,
+      job_id: 0,
     }) as Series;
   const run = (id: number, x?: number[]) => ({
     job: { id, name: 'a' } as never,
     series: x && series(x),
+  });
+
+  it('takes the runs of one answer apart, and draws them without bands', () => {
+    const points = { steps: [1, 2], last: [3, 2], smoothed: [] };
+    const answer = {
+      jobs: [{ id: 4 }, { id: 9 }],
+      series: [
+        { ...points, job_id: 9, key: 'loss' },
+        { ...points, job_id: 9, key: 'val_loss', x: [7, 8] },
+      ],
+    } as unknown as CompareSeriesResponse;
+    const [first, second] = runsOf(answer, 'loss');
+    expect(first?.series).toBeUndefined();
+    expect(second?.series?.x).toEqual([1, 2]);
+    expect(second?.validation?.x).toEqual([7, 8]);
+    const curves = compareCurves(runsOf(answer, 'loss'), { logY: false, axis: 'step' }, curvesOf);
+    expect(curves.map(({ role }) => role)).toEqual(['raw', 'raw']);
   });
 
   it('has one curve a run, also for a run without points', () => {

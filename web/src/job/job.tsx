@@ -1,5 +1,5 @@
 // One job: header, tabs, and the tab that is open.
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { asRequestError, type RequestError } from '../api/client';
 import { LISTED, follow, openJob, reconnects } from '../api/store';
 import type { Job } from '../api/types';
@@ -10,6 +10,7 @@ import { Empty, Failure, Skeleton } from '../ui/notice';
 import { Checkpoints } from './checkpoints';
 import { Config } from './config';
 import { Curves } from './curves';
+import { askForJob } from './early';
 import { JobEvents } from './job_events';
 import { JobHeader } from './header';
 import { Logs } from './logs';
@@ -111,8 +112,10 @@ export function JobPage() {
   const tab = at.page === 'job' ? at.tab : 'curves';
   const [error, setError] = useState<RequestError>();
   const [tries, setTries] = useState(0);
-  useEffect(() => {
+  // Before the first paint: what is asked for is what the page waits for.
+  useLayoutEffect(() => {
     setError(undefined);
+    if (reference !== '') askForJob(reference, tab, query.peek());
     follow(reference).catch((failure: unknown) => setError(asRequestError(failure)));
     return () => void follow(undefined);
   }, [reference, tries]);

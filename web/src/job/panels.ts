@@ -28,6 +28,9 @@ export const READY_KEYS: readonly string[] = READY_PANELS.flatMap((panel) => [
   ...(panel.points ?? []),
 ]);
 
+// Of the first panel, which is as wide as the page.
+export const WIDE_KEYS: readonly string[] = ['loss', 'val_loss'];
+
 // Drawn as x axis, or shown by other panels.
 const NOT_OFFERED = new Set(['tokens', 'val_loss']);
 

@@ -57,6 +57,13 @@ export function heatOf(rank: RankStatus, median: number): number | undefined {
   return step === -1 ? HEAT_STEPS - 1 : step;
 }
 
+// A sign for what must not be told by colour alone: failed, starting, slow.
+export function cellMark(rank: RankStatus, heat: number | undefined): string {
+  if (rank.state === 'failed') return '✕';
+  if (rank.state === 'starting') return '…';
+  return heat !== undefined && heat >= 5 ? '▲' : '';
+}
+
 // Ranks at least a tenth slower than the median, slowest first.
 export function stragglers(ranks: readonly RankStatus[]): { rank: RankStatus; ratio: number }[] {
   const median = medianStepSeconds(ranks);

@@ -13,6 +13,7 @@ import { useLoad } from '../ui/load';
 import { Empty, Failure, Skeleton } from '../ui/notice';
 import {
   GROUPINGS,
+  cellMark,
   groupRanks,
   heatOf,
   layoutSizes,
@@ -21,27 +22,27 @@ import {
   type Grouping,
 } from './rank_heat';
 import { figuresOf } from './progress';
+import { RankCanvas } from './rank_canvas';
 
 const REFRESH_MS = 2_000;
-// More ranks than this are drawn small.
+// More ranks than this are drawn small, on one canvas.
 const DENSE_FROM = 256;
 const SLOW_NAMED = 6;
 
 const coordinates = (rank: RankStatus) =>
   `tp ${rank.tp} · cp ${rank.cp} · dp ${rank.dp} · pp ${rank.pp}`;
 
-function cellMark(rank: RankStatus, heat: number | undefined): string {
-  if (rank.state === 'failed') return '✕';
-  if (rank.state === 'starting') return '…';
-  return heat !== undefined && heat >= 5 ? '▲' : '';
+function rankWords(rank: RankStatus, median: number): string {
+  const state = lookOf(RANK_LOOK, rank.state).word;
+  const known = heatOf(rank, median) !== undefined;
+  const time = known ? `, ${duration(rank.step_seconds as number)} a step` : '';
+  return `Rank ${rank.rank}, ${state}${time}`;
 }
 
-// No component of its own: a thousand of them would cost more than what they show.
+// No component of its own: hundreds of them would cost more than what they show.
 function cell(rank: RankStatus, median: number, chosen: boolean) {
   const heat = heatOf(rank, median);
   const mark = cellMark(rank, heat);
-  const state = lookOf(RANK_LOOK, rank.state).word;
-  const time = heat === undefined ? '' : `, ${duration(rank.step_seconds as number)} a step`;
   return (
     <button
       key={rank.rank}
@@ -49,7 +50,7 @@ function cell(rank: RankStatus, median: number, chosen: boolean) {
       data-rank={rank.rank}
       aria-pressed={chosen}
       class={`rank ${heat === undefined ? 'heat-none' : `heat-${heat}`} state-${rank.state}`}
-      aria-label={`Rank ${rank.rank}, ${state}${time}`}
+      aria-label={rankWords(rank, median)}
     >
       {rank.rank}
       {mark && <i aria-hidden="true">{mark}</i>}
@@ -138,19 +139,29 @@ function RankMap({ answer, by }: { answer: ListRanksResponse; by: Grouping }) {
   const [chosen, setChosen] = useState<number>();
   const { ranks, node_names: names } = answer;
   const median = medianStepSeconds(ranks);
-  // One listener for all cells: a map of 1,024 ranks stays light.
+  // One listener for all cells.
   const choose = (event: MouseEvent) => {
     const cell = (event.target as HTMLElement).closest<HTMLElement>('[data-rank]');
     if (cell) setChosen(Number(cell.dataset['rank']));
   };
   const detail = ranks.find(({ rank }) => rank === chosen) ?? ranks[0];
+  const named = useMemo(
+    () =>
+      groupRanks(ranks, by).map((group) => ({
+        name: by === 'node' ? nodeName(group.name, names) : group.name,
+        ranks: group.ranks,
+      })),
+    [answer, by],
+  );
+  const dense = ranks.length > DENSE_FROM;
   // The same nodes as long as nothing changed: ages tick every second, ranks do not.
   const groups = useMemo(
     () =>
-      groupRanks(ranks, by).map((group) => (
+      !dense &&
+      named.map((group) => (
         <section key={group.name} class="rank-group">
           <h2>
-            {by === 'node' ? nodeName(group.name, names) : group.name}
+            {group.name}
             <span class="faint rank-amount"> {plural(group.ranks.length, 'rank')}</span>
           </h2>
           <div class="rank-cells">
@@ -158,15 +169,25 @@ function RankMap({ answer, by }: { answer: ListRanksResponse; by: Grouping }) {
           </div>
         </section>
       )),
-    [answer, by, detail?.rank],
+    [named, detail?.rank],
   );
   return (
     <>
       <Stragglers ranks={ranks} names={names} onChoose={setChosen} />
       <div class="rank-view">
-        <div class={`rank-groups ${ranks.length > DENSE_FROM ? 'dense' : ''}`} onClick={choose}>
-          {groups}
-        </div>
+        {dense ? (
+          <RankCanvas
+            groups={named}
+            median={median}
+            chosen={detail?.rank}
+            describe={(rank) => `${rankWords(rank, median)}; ${coordinates(rank)}`}
+            onChoose={setChosen}
+          />
+        ) : (
+          <div class="rank-groups" onClick={choose}>
+            {groups}
+          </div>
+        )}
         {detail && <Detail rank={detail} names={names} />}
       </div>
       <HeatLegend median={median} />

@@ -6,10 +6,11 @@ import type { Node } from '../api/types';
 import { bytes, plural } from '../format/numbers';
 import { ago } from '../format/time';
 import { Confirm } from '../job/actions';
-import { Slots } from '../overview/cluster_map';
+import { Slots, workerLine } from '../overview/cluster_map';
 import { troubledFirst, troublesOf } from '../overview/node_trouble';
 import { query, setQuery } from '../router/router';
 import { NodeBadge } from '../ui/badge';
+import { CommandLine } from '../ui/copy';
 import { matching } from '../ui/matching';
 import { Empty, Skeleton } from '../ui/notice';
 
@@ -69,8 +70,9 @@ function NodeRow({ node, onCordon }: { node: Node; onCordon: () => void }) {
       </div>
       <div class="node-slots">
         <Slots node={node} />
-        <p class="faint">
-          {used} of {plural(node.slot_uses.length, 'slot')} in use
+        <p class="faint" title={`${used} of ${plural(node.slot_uses.length, 'slot')} in use`}>
+          {used}/{node.slot_uses.length}
+          <span class="hidden"> slots in use</span>
         </p>
       </div>
       <dl>
@@ -78,7 +80,7 @@ function NodeRow({ node, onCordon }: { node: Node; onCordon: () => void }) {
           <dt>Devices</dt>
           <dd>{deviceText(node) || '—'}</dd>
         </div>
-        <div>
+        <div class="p2">
           <dt>Memory</dt>
           <dd>{bytes(memory)}</dd>
         </div>
@@ -86,11 +88,11 @@ function NodeRow({ node, onCordon }: { node: Node; onCordon: () => void }) {
           <dt>Heard</dt>
           <dd>{ago(node.last_heard_ms, serverNow.value)}</dd>
         </div>
-        <div>
+        <div class="p2">
           <dt>Address</dt>
           <dd>{node.address || '—'}</dd>
         </div>
-        <div>
+        <div class="p2">
           <dt>Worker</dt>
           <dd>{node.worker_version || '—'}</dd>
         </div>
@@ -98,6 +100,7 @@ function NodeRow({ node, onCordon }: { node: Node; onCordon: () => void }) {
       {capabilities.value.includes('cordon') && (
         <button
           type="button"
+          class="quiet"
           onClick={onCordon}
           aria-label={`${node.cordoned ? 'Uncordon' : 'Cordon'} ${node.name}`}
         >
@@ -139,11 +142,23 @@ export function Nodes() {
       </div>
       {!nodes && <Skeleton rows={4} height={64} />}
       {nodes?.length === 0 && (
-        <Empty title="No worker has joined yet">Start trainyard-worker on each machine.</Empty>
+        <Empty title="No worker has joined yet">
+          <p>Start one on each machine; it finds the GPUs by itself:</p>
+          <CommandLine text={workerLine()} />
+        </Empty>
       )}
       {nodes && nodes.length > 0 && shown?.length === 0 && <Empty title="No node matches" />}
       {shown && shown.length > 0 && (
         <ul class="nodes">
+          <li class="node-row node-head" aria-hidden="true">
+            <span>Node</span>
+            <span>Slots in use</span>
+            <span class="node-columns">
+              {['Devices', 'Memory', 'Heard', 'Address', 'Worker'].map((name) => (
+                <span key={name}>{name}</span>
+              ))}
+            </span>
+          </li>
           {shown.map((node) => (
             <NodeRow key={node.id} node={node} onCordon={() => setAsked(node)} />
           ))}

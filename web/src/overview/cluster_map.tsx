@@ -1,5 +1,5 @@
 // Nodes and their slots, each slot with the number and the colour of the job that holds it.
-import { jobNames, live, nodeList } from '../api/store';
+import { jobList, jobNames, live, nodeList } from '../api/store';
 import type { Node } from '../api/types';
 import { runColorName } from '../chart/colors';
 import { count, plural } from '../format/numbers';
@@ -14,7 +14,8 @@ import { inTrouble, troublesOf } from './node_trouble';
 // More nodes than this are drawn small.
 const DENSE_FROM = 32;
 
-const workerLine = () => `trainyard-worker --controller ${location.hostname}:7070 --data-dir DIR`;
+export const workerLine = () =>
+  `trainyard-worker --controller ${location.hostname}:7070 --data-dir DIR`;
 
 export const jobColor = (jobId: number) => runColorName(jobId - 1);
 
@@ -107,8 +108,14 @@ export function ClusterMap() {
       {!nodes && <Skeleton rows={3} height={36} />}
       {nodes?.length === 0 && (
         <Empty title="No worker has joined yet">
-          <p>Start one on each machine:</p>
-          <CommandLine text={workerLine()} />
+          {jobList.value?.length === 0 ? (
+            'Its slots will stand here, coloured by job.'
+          ) : (
+            <>
+              <p>Start one on each machine:</p>
+              <CommandLine text={workerLine()} />
+            </>
+          )}
         </Empty>
       )}
       {nodes && nodes.length > 0 && (

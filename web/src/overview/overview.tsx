@@ -13,9 +13,9 @@ import { hasEnded } from '../api/live';
 import { jobList } from '../api/store';
 import { JobBadge } from '../ui/badge';
 import { withCode } from '../ui/code_text';
-import { CommandLine } from '../ui/copy';
 import { Empty, Skeleton } from '../ui/notice';
 import { ClusterMap, jobColor } from './cluster_map';
+import { FirstSteps, isNew } from './first_steps';
 import { JobSpark } from './job_spark';
 
 const ROWS = 50;
@@ -68,9 +68,7 @@ function Running() {
       </header>
       {!jobs && <Skeleton rows={3} height={44} />}
       {jobs?.length === 0 && (
-        <Empty title="Nothing runs">
-          {jobList.value?.length === 0 ? <CommandLine text="trainyard submit -f JOB.yaml" /> : null}
-        </Empty>
+        <Empty title="Nothing runs">A job runs as soon as its slots are free.</Empty>
       )}
       {jobs && jobs.length > 0 && (
         <ul class="runs">
@@ -91,12 +89,14 @@ function Waiting() {
         <h2 id="queue-title">Queue</h2>
         {jobs && jobs.length > 0 && (
           <Link href="/queue" class="faint">
-            {plural(jobs.length, 'job')}
+            {plural(Math.max(live.value.waiting, jobs.length), 'job')}
           </Link>
         )}
       </header>
       {!jobs && <Skeleton rows={2} height={36} />}
-      {jobs?.length === 0 && <Empty title="Nothing waits" />}
+      {jobs?.length === 0 && (
+        <Empty title="Nothing waits">Jobs that wait stand here, each with its one reason.</Empty>
+      )}
       {jobs && jobs.length > 0 && (
         <ol class="waits">
           {jobs.slice(0, 8).map((job) => {
@@ -178,7 +178,7 @@ export function Overview() {
     <div class="overview">
       <h1 class="hidden">Overview</h1>
       <div class="column wide">
-        <Running />
+        {isNew() ? <FirstSteps /> : <Running />}
         <ClusterMap />
         <Recent />
       </div>

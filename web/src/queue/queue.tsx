@@ -1,6 +1,7 @@
 // What waits, in order, each job with its one reason and what would change it.
 import { live, serverNow, waitingJobs } from '../api/store';
 import type { Job } from '../api/types';
+import { count } from '../format/numbers';
 import { plainWords } from '../format/words';
 import { ago, duration } from '../format/time';
 import { shapeText } from '../job/progress';
@@ -52,10 +53,11 @@ function QueueRow({ job }: { job: Job }) {
 
 export function Queue() {
   const jobs = waitingJobs.value;
+  const amount = Math.max(live.value.waiting, jobs?.length ?? 0);
   return (
     <>
       <div class="page-head">
-        <h1>Queue {jobs && <span class="number">{jobs.length}</span>}</h1>
+        <h1>Queue {jobs && <span class="number">{count(amount)}</span>}</h1>
       </div>
       {!jobs && <Skeleton rows={5} height={54} />}
       {jobs?.length === 0 && (
@@ -69,6 +71,12 @@ export function Queue() {
             <QueueRow key={job.id} job={job} />
           ))}
         </ol>
+      )}
+      {jobs && amount > jobs.length && (
+        <p class="density">
+          The first {count(jobs.length)} of {count(amount)} that wait.{' '}
+          <Link href="/jobs?states=queued,recovering">All of them</Link>
+        </p>
       )}
     </>
   );

@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { askForLink } from '../job/early';
 import { changeQuery, formatQuery, parsePath } from './url';
 
 const address = signal({ path: location.pathname, search: location.search });
@@ -49,7 +50,12 @@ export function Link({ href, children, ...rest }: LinkProps) {
     navigate(href);
   };
   return (
-    <a {...rest} href={href} onClick={onClick}>
+    <a
+      {...rest}
+      href={href}
+      onClick={onClick}
+      onPointerDown={(event) => event.button === 0 && askForLink(href)}
+    >
       {children}
     </a>
   );

@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { AXES, changeQuery, formatQuery, jobPath, nextOf, parseCurveView, parsePath } from './url';
+import {
+  AXES,
+  changeQuery,
+  formatQuery,
+  jobPath,
+  listIn,
+  listText,
+  nextOf,
+  parseCurveView,
+  parsePath,
+} from './url';
 
 describe('parsePath', () => {
   it('reads every page and tab', () => {
@@ -68,6 +78,12 @@ describe('changeQuery', () => {
     const next = changeQuery(new URLSearchParams('a=1&b=2'), { a: undefined, b: '', c: 'x,y' });
     expect(formatQuery(next)).toBe('?c=x,y');
   });
+});
+
+it('keeps names with commas whole', () => {
+  const names = ['loss', 'a,b', '100%', '%2C'];
+  const address = formatQuery(changeQuery(new URLSearchParams(), { keys: listText(names) }));
+  expect(listIn(new URLSearchParams(address), 'keys')).toEqual(names);
 });
 
 it('goes round', () => {

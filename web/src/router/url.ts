@@ -94,7 +94,15 @@ function numberIn(query: URLSearchParams, name: string): number | undefined {
 }
 
 export function listIn(query: URLSearchParams, name: string): string[] {
-  return (query.get(name) ?? '').split(',').filter((word) => word !== '');
+  return (query.get(name) ?? '')
+    .split(',')
+    .filter((word) => word !== '')
+    .map(decoded);
+}
+
+// As listIn reads it: names of series may hold commas.
+export function listText(words: readonly string[]): string {
+  return words.map((word) => word.replaceAll('%', '%25').replaceAll(',', '%2C')).join(',');
 }
 
 // Reads any address: what makes no sense counts as not given.

@@ -1,5 +1,5 @@
 // Loading for views: keeps what it has while the next answer is on its way.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { reconnects } from '../api/store';
 import { asRequestError, getJson, isAbort, type Query, type RequestError } from '../api/client';
 
@@ -33,7 +33,8 @@ export function useLoad<T>(
     if (state.error) setTries((count) => count + 1);
   }, [back]);
   const key = JSON.stringify([path, query]);
-  useEffect(() => {
+  // Not after the paint: an answer that was asked for early is taken at once.
+  useLayoutEffect(() => {
     if (path === undefined) return undefined;
     const abort = new AbortController();
     const mine = ++newest.current;

@@ -1,6 +1,7 @@
 // A table that draws only the rows in view: 10 rows or 10,000 cost the same.
 import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { askForLink } from '../job/early';
 import { navigate } from '../router/router';
 import { rowWindow } from './windowing';
 
@@ -34,6 +35,8 @@ export interface TableProps<T> {
 }
 
 const ROW_PX = 36;
+// About what stands above a table in the window.
+const HEAD_PX = 200;
 // Short tables stand in the page; longer ones scroll by themselves.
 const SCROLL_FROM = 60;
 
@@ -78,16 +81,35 @@ function openRow(event: MouseEvent, href: string): void {
 export function Table<T>(props: TableProps<T>) {
   const { columns, rows, rowKey, rowHref, onEnd } = props;
   const scroller = useRef<HTMLDivElement>(null);
-  const [view, setView] = useState({ top: 0, height: 800 });
+  const shownRows = useRef(0);
+  // Before the first look: asking the document would make the browser lay it out twice.
+  const [view, setView] = useState(() => ({
+    top: 0,
+    height: Math.max(200, innerHeight - HEAD_PX),
+  }));
   const scrolls = rows.length >= SCROLL_FROM;
   const look = () => {
     const element = scroller.current;
     if (!element || !scrolls) return;
-    setView({ top: element.scrollTop, height: element.clientHeight });
+    const [top, height] = [element.scrollTop, element.clientHeight];
+    setView((old) => (old.top === top && old.height === height ? old : { top, height }));
     const left = element.scrollHeight - element.clientHeight - element.scrollTop;
     if (left < 40 * ROW_PX) onEnd?.();
   };
-  useLayoutEffect(look, [scrolls, rows.length]);
+  const newest = useRef(look);
+  newest.current = look;
+  useEffect(() => {
+    const element = scroller.current;
+    if (!element || !scrolls) return undefined;
+    // It also speaks once at the beginning, when the layout is known.
+    const observer = new ResizeObserver(() => newest.current());
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [scrolls]);
+  useEffect(() => {
+    if (shownRows.current > 0) newest.current();
+    shownRows.current = rows.length;
+  }, [rows.length]);
   const shown = scrolls
     ? rowWindow(rows.length, ROW_PX, view.top, view.height)
     : { first: 0, last: rows.length, above: 0, below: 0 };
@@ -119,6 +141,9 @@ export function Table<T>(props: TableProps<T>) {
               aria-rowindex={shown.first + offset + 1}
               class={rowHref ? 'opens' : ''}
               onClick={rowHref && ((event) => openRow(event, rowHref(row)))}
+              onPointerDown={
+                rowHref && ((event) => event.button === 0 && askForLink(rowHref(row)))
+              }
             >
               {columns.map((column) => (
                 <td

@@ -10,6 +10,10 @@ describe('rowWindow', () => {
     expect(shown.first * 36).toBeLessThanOrEqual(90_000);
   });
 
+  it('draws nothing above the first row', () => {
+    expect(rowWindow(10_000, 36, 0, 720)).toMatchObject({ first: 0, last: 20 + OVERSCAN });
+  });
+
   it('stays within the rows at both ends and with none', () => {
     expect(rowWindow(5, 36, 0, 720)).toEqual({ first: 0, last: 5, above: 0, below: 0 });
     expect(rowWindow(0, 36, 500, 720)).toEqual({ first: 0, last: 0, above: 0, below: 0 });

@@ -18,9 +18,9 @@ export function rowWindow(
   scrollTop: number,
   viewHeight: number,
 ): RowWindow {
-  const first = Math.max(0, Math.min(count, Math.floor(scrollTop / rowHeight)) - OVERSCAN);
-  const shown = Math.ceil(viewHeight / rowHeight) + 2 * OVERSCAN;
-  const last = Math.min(count, first + shown);
+  const top = Math.min(count, Math.floor(scrollTop / rowHeight));
+  const first = Math.max(0, top - OVERSCAN);
+  const last = Math.min(count, top + Math.ceil(viewHeight / rowHeight) + OVERSCAN);
   return { first, last, above: first * rowHeight, below: (count - last) * rowHeight };
 }
 

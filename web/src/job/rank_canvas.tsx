@@ -1,0 +1,156 @@
+// A map of many ranks on one canvas: as elements, a thousand of them would cost the browser more
+// than everything else on the page.
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { RankStatus } from '../api/types';
+import { onThemeChange, themeColor } from '../chart/colors';
+import { count } from '../format/numbers';
+import { cellMark, heatOf } from './rank_heat';
+import {
+  CELL_PX,
+  cellAt,
+  cellOrigin,
+  groupOrigin,
+  layoutRanks,
+  neighbourCell,
+  type RankLayout,
+} from './rank_layout';
+
+export interface NamedGroup {
+  name: string;
+  ranks: readonly RankStatus[];
+}
+
+export interface RankCanvasProps {
+  groups: readonly NamedGroup[];
+  median: number;
+  chosen: number | undefined;
+  // Of one rank, in words, for the pointer.
+  describe: (rank: RankStatus) => string;
+  onChoose: (rank: number) => void;
+}
+
+const SELECTION_PX = 2;
+const KEYS = ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'Home', 'End'];
+
+const figureColor = (heat: number | undefined) =>
+  themeColor(heat === undefined ? 'text-faint' : `heat-text-${heat}`);
+
+function drawCell(ctx: CanvasRenderingContext2D, rank: RankStatus, median: number): void {
+  const heat = heatOf(rank, median);
+  if (heat === undefined) {
+    ctx.strokeStyle = themeColor('border-strong');
+    ctx.setLineDash([2, 2]);
+    ctx.strokeRect(0.5, 0.5, CELL_PX - 1, CELL_PX - 1);
+    ctx.setLineDash([]);
+  } else {
+    ctx.fillStyle = themeColor(`heat-${heat}`);
+    ctx.fillRect(0, 0, CELL_PX, CELL_PX);
+  }
+  if (rank.state === 'failed') {
+    ctx.strokeStyle = themeColor('tone-bad');
+    ctx.lineWidth = 2;
+    ctx.strokeRect(1, 1, CELL_PX - 2, CELL_PX - 2);
+    ctx.lineWidth = 1;
+  }
+  ctx.fillStyle = figureColor(heat);
+  ctx.fillText(String(rank.rank), CELL_PX / 2, CELL_PX / 2 + 1);
+  const mark = cellMark(rank, heat);
+  if (mark) ctx.fillText(mark, CELL_PX - 4, 4);
+}
+
+function drawMap(
+  canvas: HTMLCanvasElement,
+  layout: RankLayout,
+  width: number,
+  { groups, median, chosen }: RankCanvasProps,
+): void {
+  const ratio = devicePixelRatio;
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(layout.height * ratio);
+  const ctx = canvas.getContext('2d');
+  if (!ctx) return;
+  const family = getComputedStyle(canvas).fontFamily;
+  let cell = 0;
+  ctx.textBaseline = 'middle';
+  groups.forEach((group, index) => {
+    const { x, y } = groupOrigin(layout, index);
+    ctx.setTransform(ratio, 0, 0, ratio, x * ratio, y * ratio);
+    ctx.font = `500 12px ${family}`;
+    ctx.textAlign = 'left';
+    ctx.fillStyle = themeColor('text');
+    ctx.fillText(group.name, 0, CELL_PX / 2 + 1, 58);
+    ctx.font = `9px ${family}`;
+    ctx.textAlign = 'center';
+    for (const rank of group.ranks) {
+      const at = cellOrigin(layout, cell++);
+      ctx.setTransform(ratio, 0, 0, ratio, at.x * ratio, at.y * ratio);
+      drawCell(ctx, rank, median);
+      if (rank.rank !== chosen) continue;
+      ctx.strokeStyle = themeColor('accent');
+      ctx.lineWidth = SELECTION_PX;
+      ctx.strokeRect(1, 1, CELL_PX - 2, CELL_PX - 2);
+      ctx.lineWidth = 1;
+    }
+  });
+  canvas.dataset['drawn'] = String(cell);
+}
+
+export function RankCanvas(props: RankCanvasProps) {
+  const { groups, chosen, describe, onChoose } = props;
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [width, setWidth] = useState(0);
+  const [theme, setTheme] = useState(0);
+  const ranks = useMemo(() => groups.flatMap((group) => group.ranks), [groups]);
+  const layout = useMemo(
+    () =>
+      layoutRanks(
+        groups.map((group) => group.ranks.length),
+        width,
+      ),
+    [groups, width],
+  );
+  useLayoutEffect(() => {
+    const host = canvas.current?.parentElement;
+    if (!host) return undefined;
+    setWidth(host.clientWidth);
+    const observer = new ResizeObserver(() => setWidth(host.clientWidth));
+    observer.observe(host);
+    return () => observer.disconnect();
+  }, []);
+  useEffect(() => onThemeChange(() => setTheme((n) => n + 1)), []);
+  useLayoutEffect(() => {
+    if (canvas.current && width > 0) drawMap(canvas.current, layout, width, props);
+  }, [groups, layout, chosen, props.median, theme]);
+  const under = ({ offsetX: x, offsetY: y }: MouseEvent) => ranks[cellAt(layout, { x, y }) ?? -1];
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (!KEYS.includes(event.key)) return;
+    event.preventDefault();
+    const at = Math.max(
+      0,
+      ranks.findIndex(({ rank }) => rank === chosen),
+    );
+    const next = ranks[neighbourCell(layout, at, event.key)];
+    if (next) onChoose(next.rank);
+  };
+  return (
+    <div class="rank-canvas-host">
+      <canvas
+        ref={canvas}
+        class="rank-canvas"
+        style={{ width: `${width}px`, height: `${layout.height}px` }}
+        tabIndex={0}
+        role="group"
+        aria-label={`Map of ${count(ranks.length)} ranks; arrow keys choose one`}
+        onKeyDown={onKeyDown}
+        onClick={(event) => {
+          const rank = under(event);
+          if (rank) onChoose(rank.rank);
+        }}
+        onMouseMove={(event) => {
+          const rank = under(event);
+          event.currentTarget.title = rank ? describe(rank) : '';
+        }}
+      />
+    </div>
+  );
+}

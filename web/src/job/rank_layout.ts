@@ -1,0 +1,99 @@
+// Where each rank of a large map lies, in pixels: groups as tiles, their cells in rows. Pure.
+
+export const CELL_PX = 24;
+const PITCH_PX = 26;
+const LABEL_PX = 66;
+const TILE_GAP_PX = 14;
+const ROW_GAP_PX = 2;
+// Groups up to this size stand in rows of their own length; larger ones fill the width.
+const ONE_ROW_MAX = 16;
+
+export interface RankLayout {
+  columns: number;
+  perRow: number;
+  tileWidth: number;
+  tileHeight: number;
+  height: number;
+  // First cell of each group among all cells, and their number at the end.
+  starts: readonly number[];
+}
+
+export interface Point {
+  x: number;
+  y: number;
+}
+
+// `sizes` are the ranks of each group, in order.
+export function layoutRanks(sizes: readonly number[], widthPx: number): RankLayout {
+  const most = Math.max(1, ...sizes);
+  const fits = Math.max(1, Math.floor((widthPx - LABEL_PX) / PITCH_PX));
+  const perRow = Math.min(fits, most <= ONE_ROW_MAX ? most : fits);
+  const tileWidth = LABEL_PX + perRow * PITCH_PX + TILE_GAP_PX;
+  const columns = Math.max(1, Math.floor((widthPx + TILE_GAP_PX) / tileWidth));
+  const tileHeight = Math.ceil(most / perRow) * PITCH_PX + ROW_GAP_PX;
+  const starts = [0];
+  for (const size of sizes) starts.push((starts.at(-1) as number) + size);
+  const height = Math.ceil(sizes.length / columns) * tileHeight;
+  return { columns, perRow, tileWidth, tileHeight, height, starts };
+}
+
+export function groupOrigin(layout: RankLayout, group: number): Point {
+  const x = (group % layout.columns) * layout.tileWidth;
+  return { x, y: Math.floor(group / layout.columns) * layout.tileHeight };
+}
+
+// The group that holds a cell.
+export function groupOf(layout: RankLayout, cell: number): number {
+  let low = 0;
+  let high = layout.starts.length - 1;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if ((layout.starts[middle] as number) <= cell) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+export function cellOrigin(layout: RankLayout, cell: number): Point {
+  const group = groupOf(layout, cell);
+  const tile = groupOrigin(layout, group);
+  const inside = cell - (layout.starts[group] as number);
+  return {
+    x: tile.x + LABEL_PX + (inside % layout.perRow) * PITCH_PX,
+    y: tile.y + Math.floor(inside / layout.perRow) * PITCH_PX,
+  };
+}
+
+// The cell under a point; undefined between cells.
+export function cellAt(layout: RankLayout, at: Point): number | undefined {
+  const column = Math.floor(at.x / layout.tileWidth);
+  if (at.x < 0 || at.y < 0 || column >= layout.columns) return undefined;
+  const group = Math.floor(at.y / layout.tileHeight) * layout.columns + column;
+  const start = layout.starts[group];
+  const end = layout.starts[group + 1];
+  if (start === undefined || end === undefined) return undefined;
+  const x = at.x - column * layout.tileWidth - LABEL_PX;
+  const y = at.y % layout.tileHeight;
+  if (x < 0 || x >= layout.perRow * PITCH_PX || x % PITCH_PX >= CELL_PX || y % PITCH_PX >= CELL_PX)
+    return undefined;
+  const inside = Math.floor(y / PITCH_PX) * layout.perRow + Math.floor(x / PITCH_PX);
+  return start + inside < end ? start + inside : undefined;
+}
+
+// The cell that an arrow key leads to; the same one at the edges.
+export function neighbourCell(layout: RankLayout, cell: number, key: string): number {
+  const count = layout.starts.at(-1) as number;
+  const clamp = (to: number) => Math.min(count - 1, Math.max(0, to));
+  if (key === 'ArrowLeft') return clamp(cell - 1);
+  if (key === 'ArrowRight') return clamp(cell + 1);
+  if (key === 'Home') return 0;
+  if (key === 'End') return count - 1;
+  const { x, y } = cellOrigin(layout, cell);
+  const step = key === 'ArrowUp' ? -1 : 1;
+  // Rows of the next tiles do not stand at the same distance, so it is looked for.
+  for (let pixels = CELL_PX; pixels <= layout.tileHeight + PITCH_PX; pixels += 2) {
+    const found = cellAt(layout, { x: x + 1, y: y + 1 + step * pixels });
+    if (found !== undefined && found !== cell) return found;
+  }
+  return cell;
+}

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { queryText } from '../api/client';
+import type { GetSeriesResponse } from '../api/types';
+import { parseCurveView } from '../router/url';
+import { keysQuery, seriesQueries, seriesQuery, withAxis } from './series_query';
+
+const view = (text: string) => parseCurveView(new URLSearchParams(text));
+
+describe('seriesQuery', () => {
+  it('asks for names with a comma one by one', () => {
+    expect(queryText(keysQuery(['loss', 'a,b', 'lr', 'c,&d']))).toBe(
+      '?keys=loss,lr&key=a%2Cb&key=c%2C%26d',
+    );
+    expect(queryText(keysQuery(['loss']))).toBe('?keys=loss');
+  });
+
+  it('leaves out the axis where steps are the axis', () => {
+    expect(seriesQuery(view(''), ['loss'], 400)['fields']).not.toContain(',x');
+    expect(seriesQuery(view('axis=time'), ['loss'], 400)['fields']).toContain(',x');
+  });
+
+  it('asks for one attempt, or for all with their abandoned parts', () => {
+    expect(seriesQuery(view('attempt=2'), [], 400)).toMatchObject({ attempt: 2 });
+    expect(seriesQuery(view(''), [], 400)).toMatchObject({ attempts: 'all' });
+  });
+
+  it('asks for ready series and those added, each once, and fewer points for small panels', () => {
+    const { wide, narrow } = seriesQueries(view('keys=loss,mine'), 1440);
+    expect(wide).toMatchObject({ keys: 'loss,val_loss', buckets: 800 });
+    expect(String(narrow['keys']).split(',').at(-1)).toBe('mine');
+    expect(narrow['keys']).not.toContain('loss');
+    expect(narrow['buckets']).toBe(200);
+    expect(seriesQueries(view(''), 390).narrow['buckets']).toBe(200);
+  });
+});
+
+it('takes steps for the axis that was not sent', () => {
+  const answer = { series: [{ steps: [1, 2] }, { steps: [1], x: [9] }] };
+  const [first, second] = withAxis(answer as unknown as GetSeriesResponse).series;
+  expect([first?.x, second?.x]).toEqual([[1, 2], [9]]);
+});

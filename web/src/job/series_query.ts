@@ -1,0 +1,60 @@
+// What the curves of a job ask for. Pure.
+import type { Query } from '../api/client';
+import type { GetSeriesResponse, Series } from '../api/types';
+import { bucketsFor } from '../chart/axes';
+import type { CurveView } from '../router/url';
+import { READY_KEYS, WIDE_KEYS } from './panels';
+
+// What charts draw. On the axis of steps `x` would only say `steps` again.
+const COLUMNS = 'steps,last,min,max,counts,nan_counts,smoothed';
+
+// Keys as parameters: together where they can be, one by one where a name holds a comma.
+export function keysQuery(keys: readonly string[]): Query {
+  const odd = keys.filter((key) => key.includes(','));
+  const plain = keys.filter((key) => !key.includes(','));
+  return { keys: plain.join(','), key: odd.length > 0 ? odd : undefined };
+}
+
+export function seriesQuery(view: CurveView, keys: readonly string[], buckets: number): Query {
+  return {
+    ...keysQuery(keys),
+    x: view.axis,
+    from: view.from,
+    to: view.to,
+    buckets,
+    smooth: view.smooth > 0 ? view.smooth : undefined,
+    ...(view.attempt ? { attempt: view.attempt } : { attempts: 'all' }),
+    fields: view.axis === 'step' ? COLUMNS : `${COLUMNS},x`,
+  };
+}
+
+// Beside the curve in its panel.
+const PANEL_FRAME_PX = 90;
+// As the style sheet breaks the grid of panels (job.css).
+const columnsOf = (windowWidth: number) => (windowWidth > 1100 ? 3 : windowWidth > 640 ? 2 : 1);
+
+export interface SeriesQueries {
+  wide: Query;
+  narrow: Query;
+}
+
+// The two answers that the panels are drawn from, asked for side by side: the first panel is as
+// wide as the page and is seen first; the others share a row and need fewer points. Asked for at
+// once, without waiting for what there is: a series that is not there comes empty.
+export function seriesQueries(view: CurveView, windowWidth: number): SeriesQueries {
+  const page = Math.min(windowWidth, 1680);
+  const added = view.extra.filter((key) => !READY_KEYS.includes(key));
+  const others = READY_KEYS.filter((key) => !WIDE_KEYS.includes(key));
+  const narrowPx = page / columnsOf(page) - PANEL_FRAME_PX;
+  return {
+    wide: seriesQuery(view, WIDE_KEYS, bucketsFor(page - PANEL_FRAME_PX)),
+    narrow: seriesQuery(view, [...others, ...added], bucketsFor(narrowPx)),
+  };
+}
+
+// A column that was not asked for, as the charts want it.
+const withX = (series: Series): Series => (series.x ? series : { ...series, x: series.steps });
+
+export function withAxis(answer: GetSeriesResponse): GetSeriesResponse {
+  return { ...answer, series: answer.series.map(withX) };
+}
