@@ -1,6 +1,7 @@
 #include "controller/api/job_verbs.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,12 +44,11 @@ absl::Status CheckSubmit(const v1::SubmitJobRequest& request) {
 }
 
 // The job that a submit made, now or, when it was repeated, the first time.
-const JobEntry* SubmittedJob(const v1::SubmitJobRequest& request,
-                             const std::vector<v1::Event>& events, const ClusterView& view) {
+const JobEntry* SubmittedJob(const std::string& request_id, std::span<const v1::Event> events, const ClusterView& view) {
   for (const v1::Event& event : events) {
     if (event.has_job_submitted()) return &view.state.jobs.at(event.job_submitted().job_id());
   }
-  const auto found = view.state.job_by_request_id.find(request.request_id());
+  const auto found = view.state.job_by_request_id.find(request_id);
   return found == view.state.job_by_request_id.end() ? nullptr : &view.state.jobs.at(found->second);
 }
 
@@ -66,7 +66,9 @@ void AddHistory(std::vector<v1::EventEntry> entries, v1::GetJobResponse& respons
     if (entries[i].event().has_alert_raised()) {
       *response.add_alerts() = AlertOf(entries[i]);
     }
-    if (i < kEventsOfJob) *response.add_events() = std::move(*entries[i].mutable_event());
+    if (i >= kEventsOfJob) continue;
+    UnpackDefaults(*entries[i].mutable_event());
+    *response.add_events() = std::move(*entries[i].mutable_event());
   }
 }
 
@@ -98,18 +100,25 @@ absl::StatusOr<v1::ListEventsResponse> ReadEventPage(const Api& api, int64_t job
     entries->resize(static_cast<std::size_t>(limit));
     response.set_next_cursor(absl::StrCat(entries->back().sequence()));
   }
-  for (v1::EventEntry& entry : *entries) *response.add_events() = std::move(entry);
+  for (v1::EventEntry& entry : *entries) {
+    UnpackDefaults(*entry.mutable_event());
+    *response.add_events() = std::move(entry);
+  }
   return response;
 }
 
 // The spec is resolved.
-void SubmitSpec(const Api& api, const v1::SubmitJobRequest& request,
+void SubmitSpec(const Api& api, v1::SubmitJobRequest request,
                 const Reply<v1::SubmitJobResponse>& reply) {
   if (const absl::Status status = CheckSubmit(request); !status.ok()) return reply(status);
-  api.loop.Submit(controller::SubmitJob{request},
-                  [request, reply](const ClusterLoop::Outcome& outcome, const ClusterView& view) {
+  auto submit = controller::SubmitJob::Check(std::move(request));
+  if (!submit.ok()) return reply(submit.status());
+  api.loop.Submit(*submit,
+                  [submit = *submit, reply](const ClusterLoop::Outcome& outcome,
+                                            const ClusterView& view) {
                     if (!outcome.ok()) return reply(outcome.status());
-                    const JobEntry* entry = SubmittedJob(request, *outcome, view);
+                    const JobEntry* entry =
+                        SubmittedJob(submit.submitted().request_id(), *outcome, view);
                     if (entry == nullptr) {
                       return reply(absl::InternalError("the submitted job is not in the state"));
                     }
@@ -159,7 +168,9 @@ void verbs::SubmitJob(const Api& api, v1::SubmitJobRequest request,
                       Reply<v1::SubmitJobResponse> reply) {
   ResolveSubmit(
       api, std::move(request),
-      [&api, reply](const v1::SubmitJobRequest& resolved) { SubmitSpec(api, resolved, reply); },
+      [&api, reply](v1::SubmitJobRequest resolved) {
+        SubmitSpec(api, std::move(resolved), reply);
+      },
       reply);
 }
 

@@ -21,6 +21,7 @@ v1::JobSnapshot DetailsOf(const JobEntry& entry) {
   for (const auto& [rank, exited] : entry.exited_ranks) *details.add_exited_ranks() = exited;
   for (const std::string& node_id : entry.cleared_nodes) details.add_cleared_nodes(node_id);
   details.set_first_failure_ms(entry.first_failure_ms);
+  *details.mutable_default_fields() = entry.default_fields;
   return details;
 }
 
@@ -37,6 +38,9 @@ void TakeDetails(const v1::JobSnapshot& details, JobEntry& entry) {
   }
   entry.cleared_nodes.insert(details.cleared_nodes().begin(), details.cleared_nodes().end());
   entry.first_failure_ms = details.first_failure_ms();
+  entry.default_fields = details.default_fields();
+  // An older snapshot names every default.
+  PackDefaults(*entry.job.mutable_origins(), entry.default_fields);
 }
 
 int CountSlots(const v1::Node& node, v1::DeviceKind kind, bool only_free) {

@@ -11,10 +11,10 @@ namespace trainyard::controller {
 namespace {
 
 SubmitJob Submission(const std::string& name) {
-  SubmitJob submit;
-  *submit.request.mutable_spec() = CommandSpec(name, 1);
-  submit.request.set_user("ada");
-  return submit;
+  v1::SubmitJobRequest request;
+  *request.mutable_spec() = CommandSpec(name, 1);
+  request.set_user("ada");
+  return *SubmitJob::Check(request);
 }
 
 class LoopTest : public testing::Test {
