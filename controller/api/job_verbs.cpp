@@ -54,7 +54,7 @@ const JobEntry* SubmittedJob(const std::string& request_id, std::span<const v1::
 
 // The events say which job was meant: a name may mean another one after them.
 absl::StatusOr<const JobEntry*> StoppedJob(const v1::StopJobRequest& request,
-                                           const std::vector<v1::Event>& events,
+                                           std::span<const v1::Event> events,
                                            const ClusterView& view) {
   if (!events.empty()) return &view.state.jobs.at(JobIdOf(events.front()));
   return FindNamedJob(view, request.job());

@@ -123,18 +123,18 @@ v1::Snapshot ToSnapshot(const ClusterState& state, uint64_t last_sequence) {
   return snapshot;
 }
 
-ClusterState FromSnapshot(const v1::Snapshot& snapshot) {
+ClusterState FromSnapshot(v1::Snapshot snapshot) {
   ClusterState state;
   state.next_job_id = snapshot.next_job_id();
   state.restored_jobs_below = snapshot.restored_jobs_below();
   state.restored_epoch = snapshot.restored_epoch();
-  for (const v1::Job& job : snapshot.jobs()) state.jobs[job.id()].job = job;
+  for (v1::Job& job : *snapshot.mutable_jobs()) state.jobs[job.id()].job = std::move(job);
   for (const v1::JobSnapshot& details : snapshot.job_details()) {
     TakeDetails(details, state.jobs[details.job_id()]);
   }
-  for (const v1::NodeSnapshot& node : snapshot.nodes()) {
+  for (v1::NodeSnapshot& node : *snapshot.mutable_nodes()) {
     NodeEntry& entry = state.nodes[node.node().id()];
-    entry.node = node.node();
+    entry.node = std::move(*node.mutable_node());
     entry.fact_sequence = node.fact_sequence();
   }
   RebuildIndexes(state);

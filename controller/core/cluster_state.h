@@ -119,7 +119,7 @@ int64_t ToMs(const google::protobuf::Duration& duration);
 
 // The state as the first record of a compacted log, and back.
 v1::Snapshot ToSnapshot(const ClusterState& state, uint64_t last_sequence);
-ClusterState FromSnapshot(const v1::Snapshot& snapshot);
+ClusterState FromSnapshot(v1::Snapshot snapshot);
 
 }  // namespace trainyard::controller
 
