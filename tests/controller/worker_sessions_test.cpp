@@ -124,8 +124,11 @@ TEST_F(WorkerSessionsTest, CutsOffAWorkerThatReadsNothing) {
   while (!SubmitLarge(running_).ok()) {
     ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "the worker never joined";
   }
-  running_.Tick();
-  running_.clock.Advance(31'000);
+  // The first time finds what it has taken so far.
+  for (int i = 0; i < 3; ++i) {
+    running_.Tick();
+    running_.clock.Advance(31'000);
+  }
   running_.Tick();
   EXPECT_NE(deaf.End().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
 }
