@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <span>
 #include <string>
 #include <variant>
 
@@ -90,15 +91,11 @@ absl::StatusOr<std::unique_ptr<Loop>> Loop::Recover(EventLog& event_log, const C
 
 absl::Status Loop::Replay() {
   TRAINYARD_ASSIGN_OR_RETURN(EventLog::Recovery recovery, event_log_.Recover());
-  state_ = {};
-  snapshot_sequence_ = 0;
-  if (recovery.snapshot.has_value()) {
-    state_ = FromSnapshot(*recovery.snapshot);
-    snapshot_sequence_ = recovery.snapshot->last_sequence();
-  }
-  for (const v1::Event& event : recovery.events) Apply(event, state_);
   last_sequence_ = recovery.last_sequence;
-  spdlog::info("replayed {} events: {} jobs, {} nodes", recovery.events.size(), state_.jobs.size(),
+  snapshot_sequence_ = recovery.snapshot.has_value() ? recovery.snapshot->last_sequence() : 0;
+  const std::size_t events = recovery.events.size();
+  state_ = StateOf(std::move(recovery));
+  spdlog::info("replayed {} events: {} jobs, {} nodes", events, state_.jobs.size(),
                state_.nodes.size());
   return absl::OkStatus();
 }
@@ -107,7 +104,8 @@ Loop::Loop(EventLog& event_log, const Clock& clock, LoopOptions options)
     : event_log_(event_log),
       clock_(clock),
       options_(std::move(options)),
-      asio_(std::make_unique<Asio>()) {}
+      asio_(std::make_unique<Asio>()),
+      snapshots_(event_log) {}
 
 Loop::~Loop() { Stop(); }
 
@@ -115,6 +113,9 @@ void Loop::Start() {
   last_tick_ms_ = clock_.Now();
   observations_.since_ms = last_tick_ms_;
   StartTimer();
+  snapshots_.Start([this](double seconds) {
+    if (observe_work_) observe_work_(LoopWork::kSnapshot, seconds);
+  });
   thread_ = std::thread([this] { asio_->context.run(); });
 }
 
@@ -126,6 +127,7 @@ void Loop::Stop() {
     asio_->context.stop();
   });
   thread_.join();
+  snapshots_.Stop();
 }
 
 void Loop::Post(std::function<void()> work) { boost::asio::post(asio_->context, std::move(work)); }
@@ -180,7 +182,7 @@ void Loop::Tick() {
   if (!HasRoom()) return AnswerWithoutRoom(now);
   std::vector<Pending> batch = TakeBatch();
   std::vector<v1::Event> events;
-  const std::vector<Outcome> outcomes = DecideAll(batch, now, events);
+  const std::vector<Decision> decisions = DecideAll(batch, now, events);
   catching_up_ = catching_up_ && !pending_.empty();
   if (!catching_up_) PlanAll(now, events);
   if (!Commit(events)) {
@@ -191,9 +193,9 @@ void Loop::Tick() {
 
   ConfirmRoom();
   waiting_requests_ -= static_cast<int>(batch.size());
-  for (std::size_t i = 0; i < batch.size(); ++i) batch[i].done(outcomes[i], View());
+  Answer(batch, decisions, events);
   TellListeners(events);
-  WriteSnapshotIfDue();
+  RequestSnapshotIfDue();
 }
 
 std::vector<Loop::Pending> Loop::TakeBatch() {
@@ -206,17 +208,35 @@ std::vector<Loop::Pending> Loop::TakeBatch() {
   return batch;
 }
 
-std::vector<Loop::Outcome> Loop::DecideAll(const std::vector<Pending>& batch, Timestamp now,
-                                           std::vector<v1::Event>& events) {
-  std::vector<Outcome> outcomes;
-  outcomes.reserve(batch.size());
+std::vector<Loop::Decision> Loop::DecideAll(const std::vector<Pending>& batch, Timestamp now,
+                                            std::vector<v1::Event>& events) {
+  std::vector<Decision> decisions;
+  decisions.reserve(batch.size());
+  events.reserve(batch.size());
   for (const Pending& pending : batch) {
-    outcomes.push_back(Decide(state_, pending.request, options_.core, now));
-    if (!outcomes.back().ok()) continue;
-    for (const v1::Event& event : *outcomes.back()) Apply(event, state_);
-    events.insert(events.end(), outcomes.back()->begin(), outcomes.back()->end());
+    auto caused = Decide(state_, pending.request, options_.core, now);
+    Decision& decision = decisions.emplace_back(Decision{caused.status(), events.size()});
+    if (!caused.ok()) continue;
+    decision.events = caused->size();
+    for (v1::Event& event : *caused) {
+      Apply(event, state_);
+      events.push_back(std::move(event));
+    }
   }
-  return outcomes;
+  return decisions;
+}
+
+void Loop::Answer(const std::vector<Pending>& batch, const std::vector<Decision>& decisions,
+                  const std::vector<v1::Event>& events) {
+  const ClusterView view = View();
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    const Decision& decision = decisions[i];
+    if (decision.status.ok()) {
+      batch[i].done(std::span(events).subspan(decision.first_event, decision.events), view);
+    } else {
+      batch[i].done(decision.status, view);
+    }
+  }
 }
 
 void Loop::PlanAll(Timestamp now, std::vector<v1::Event>& events) {
@@ -290,10 +310,15 @@ void Loop::AnswerWithoutRoom(Timestamp now) {
       pending_.push_back(std::move(pending));
       continue;
     }
-    Outcome outcome = Decide(state_, pending.request, options_.core, now);
-    if (outcome.ok() && !outcome->empty()) outcome = no_room_;
+    const auto caused = Decide(state_, pending.request, options_.core, now);
     --waiting_requests_;
-    pending.done(outcome, View());
+    if (!caused.ok()) {
+      pending.done(caused.status(), View());
+    } else if (!caused->empty()) {
+      pending.done(no_room_, View());
+    } else {
+      pending.done(std::span<const v1::Event>(), View());
+    }
   }
   // Commands follow from what is committed: they are due as ever.
   TellListeners({});
@@ -317,20 +342,14 @@ void Loop::TellListeners(const std::vector<v1::Event>& events) {
   listeners_ = std::move(kept);
 }
 
-void Loop::WriteSnapshotIfDue() {
+void Loop::RequestSnapshotIfDue() {
   // A snapshot costs as much as there are jobs and nodes: with as many events between two of them
   // its part of each event stays the same however large the state is.
   const uint64_t entries = state_.jobs.size() + state_.nodes.size();
   const uint64_t events_between = std::max(options_.events_per_snapshot, entries);
   if (last_sequence_ - snapshot_sequence_ < events_between) return;
-  // After a failure too: the next one is due as many events later.
-  snapshot_sequence_ = last_sequence_;
-  const WorkTimer timer(observe_work_, LoopWork::kSnapshot);
-  const absl::Status status = event_log_.WriteSnapshot(ToSnapshot(state_, last_sequence_));
-  if (!status.ok()) {
-    spdlog::error("cannot write a snapshot: {}; replay at the next start takes longer",
-                  status.ToString());
-  }
+  // When it fails, too, the next one is due as many events later.
+  if (snapshots_.Request(last_sequence_)) snapshot_sequence_ = last_sequence_;
 }
 
 void Loop::ForgiveOwnSilence(Timestamp now) {

@@ -21,6 +21,7 @@
 #include "controller/api/cluster_loop.h"
 #include "controller/api/storage_health.h"
 #include "controller/retry_backoff.h"
+#include "controller/snapshot_writer.h"
 #include "controller/store/event_log.h"
 #include "proto/support/clock.h"
 
@@ -34,7 +35,7 @@ struct LoopOptions {
   uint64_t events_per_snapshot = 10'000;
 };
 
-// What takes time on the loop thread.
+// What takes time: of snapshots the loop only says that one is due.
 enum class LoopWork { kTick, kCommit, kSnapshot };
 
 class Loop final : public ClusterLoop {
@@ -71,7 +72,8 @@ class Loop final : public ClusterLoop {
   // Calls `prepare` at the beginning of each tick. Before Start.
   void BeforeTick(std::function<void(Timestamp now)> prepare) { before_tick_ = std::move(prepare); }
 
-  // Calls `observe` on the loop thread with what each piece of work took. Before Start.
+  // Calls `observe` with what each piece of work took: on the loop thread, of snapshots on a thread
+  // of their own. Before Start.
   void TimeWork(std::function<void(LoopWork work, double seconds)> observe) {
     observe_work_ = std::move(observe);
   }
@@ -88,6 +90,12 @@ class Loop final : public ClusterLoop {
     Request request;
     Done done;
   };
+  // What became of a request: its events among those of the tick.
+  struct Decision {
+    absl::Status status;
+    std::size_t first_event = 0;
+    std::size_t events = 0;
+  };
   struct Asio;
 
   using Steady = std::chrono::steady_clock;
@@ -97,8 +105,10 @@ class Loop final : public ClusterLoop {
   absl::Status Replay();
   void Tick();
   std::vector<Pending> TakeBatch();
-  std::vector<Outcome> DecideAll(const std::vector<Pending>& batch, Timestamp now,
-                                 std::vector<v1::Event>& events);
+  std::vector<Decision> DecideAll(const std::vector<Pending>& batch, Timestamp now,
+                                  std::vector<v1::Event>& events);
+  void Answer(const std::vector<Pending>& batch, const std::vector<Decision>& decisions,
+              const std::vector<v1::Event>& events);
   void PlanAll(Timestamp now, std::vector<v1::Event>& events);
   bool Commit(const std::vector<v1::Event>& events);
   bool HasRoom();
@@ -107,7 +117,7 @@ class Loop final : public ClusterLoop {
   void AnswerWithoutRoom(Timestamp now);
   void ReportHealth(const absl::Status& status);
   void TellListeners(const std::vector<v1::Event>& events);
-  void WriteSnapshotIfDue();
+  void RequestSnapshotIfDue();
   void ForgiveOwnSilence(Timestamp now);
   void StartTimer();
 
@@ -118,6 +128,7 @@ class Loop final : public ClusterLoop {
   std::function<void(Timestamp)> before_tick_;
   std::function<void(LoopWork, double)> observe_work_;
   std::atomic<int> waiting_requests_{0};
+  SnapshotWriter snapshots_;
 
   // Loop thread only.
   ClusterState state_;

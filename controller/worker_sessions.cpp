@@ -12,6 +12,9 @@ namespace {
 // A command that is still due is sent again after this long.
 constexpr int64_t kResendMs = 1000;
 constexpr int64_t kHeartbeatSeconds = 1;
+// A worker that takes nothing of what waits for it for so long is cut off: it may be stuck, and
+// what it is sent must not pile up here.
+constexpr int64_t kDeafMs = 30'000;
 constexpr v1::StreamKind kStreamKinds[] = {v1::STREAM_KIND_TELEMETRY, v1::STREAM_KIND_LOG,
                                            v1::STREAM_KIND_PARSED_LOG};
 
@@ -67,7 +70,10 @@ const v1::Attempt* FindAttempt(const ClusterState& state, const AttemptKey& key)
 WorkerSessions::WorkerSessions(Loop& loop, Ingest& ingest, EventLog& event_log,
                                std::string cluster_id)
     : loop_(loop), ingest_(ingest), event_log_(event_log), cluster_id_(std::move(cluster_id)) {
-  loop_.BeforeTick([this](Timestamp now) { HearPausedWorkers(now); });
+  loop_.BeforeTick([this](Timestamp now) {
+    HearPausedWorkers(now);
+    CutOffDeafWorkers(now);
+  });
   loop_.Listen([this](const ClusterView& view, const TickSummary&) {
     SendCommands(view);
     return true;
@@ -131,13 +137,13 @@ void WorkerSessions::Attach(const std::shared_ptr<WorkerLink>& link, v1::Hello h
   if (const auto old = sessions_.find(hello.node_id()); old != sessions_.end()) {
     const SessionPtr replaced = old->second;
     Detach(replaced);
-    replaced->link->Close(absl::AbortedError("a newer stream of the same worker took over"));
+    replaced->link->CutOff(absl::AbortedError("a newer stream of the same worker took over"));
   }
   auto session = std::make_shared<Session>();
   session->link = link;
   session->node_id = hello.node_id();
   session->incarnation = hello.incarnation();
-  session->opened_ms = loop_.View().now;
+  session->opened_ms = session->taken_ms = loop_.View().now;
   sessions_[session->node_id] = session;
   by_link_[link.get()] = session;
   loop_.Submit(AttachWorker{hello}, [this, session, hello](const ClusterLoop::Outcome& outcome,
@@ -239,6 +245,20 @@ void WorkerSessions::HearPausedWorkers(Timestamp now) {
   }
 }
 
+void WorkerSessions::CutOffDeafWorkers(Timestamp now) {
+  for (const auto& [node_id, session] : sessions_) {
+    const WorkerLink::Outgoing outgoing = session->link->outgoing();
+    if (outgoing.waiting == 0 || outgoing.taken != session->taken || now < session->taken_ms) {
+      session->taken = outgoing.taken;
+      session->taken_ms = now;
+    } else if (now - session->taken_ms >= kDeafMs) {
+      spdlog::warn("worker {} has read nothing for {} s: its stream is cut off", node_id,
+                   kDeafMs / 1000);
+      session->link->CutOff(absl::ResourceExhaustedError("the worker does not read"));
+    }
+  }
+}
+
 void WorkerSessions::SendCommands(const ClusterView& view) {
   std::vector<Command> commands = CommandsDue(view.state, view.observations, view.now);
   AddForgetCommands(view, commands);
@@ -249,8 +269,9 @@ void WorkerSessions::SendCommands(const ClusterView& view) {
     Session& session = *it->second;
     const CommandKey key = KeyOf(command.message);
     const auto sent = session.sent.find(key);
+    // What has not been taken yet need not be said again.
     const bool fresh = sent != session.sent.end() && view.now >= sent->second &&
-                       view.now - sent->second < kResendMs;
+                       (view.now - sent->second < kResendMs || session.link->outgoing().waiting > 0);
     due[&session][key] = fresh ? sent->second : view.now;
     if (!fresh) session.link->Send(std::move(command.message));
   }

@@ -71,6 +71,9 @@ class WorkerSessions final : public WorkerListener {
     std::deque<std::shared_ptr<PendingTelemetry>> telemetry;
     // When each command that is due was sent.
     SentTimes sent;
+    // Messages that it had taken at that time, when something waited for it.
+    uint64_t taken = 0;
+    Timestamp taken_ms = 0;
   };
   using SessionPtr = std::shared_ptr<Session>;
 
@@ -101,6 +104,7 @@ class WorkerSessions final : public WorkerListener {
                    const absl::StatusOr<int64_t>& offset);
 
   void HearPausedWorkers(Timestamp now);
+  void CutOffDeafWorkers(Timestamp now);
   void SendCommands(const ClusterView& view);
   void AddForgetCommands(const ClusterView& view, std::vector<Command>& commands) const;
   bool MayForget(const Session& session, const v1::AttemptReport& report,

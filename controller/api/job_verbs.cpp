@@ -1,6 +1,7 @@
 #include "controller/api/job_verbs.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,18 +46,17 @@ absl::Status CheckSubmit(const v1::SubmitJobRequest& request) {
 }
 
 // The job that a submit made, now or, when it was repeated, the first time.
-const JobEntry* SubmittedJob(const v1::SubmitJobRequest& request,
-                             const std::vector<v1::Event>& events, const ClusterView& view) {
+const JobEntry* SubmittedJob(const std::string& request_id, std::span<const v1::Event> events, const ClusterView& view) {
   for (const v1::Event& event : events) {
     if (event.has_job_submitted()) return &view.state.jobs.at(event.job_submitted().job_id());
   }
-  const auto found = view.state.job_by_request_id.find(request.request_id());
+  const auto found = view.state.job_by_request_id.find(request_id);
   return found == view.state.job_by_request_id.end() ? nullptr : &view.state.jobs.at(found->second);
 }
 
 // The events say which job was meant: a name may mean another one after them.
 absl::StatusOr<const JobEntry*> StoppedJob(const v1::StopJobRequest& request,
-                                           const std::vector<v1::Event>& events,
+                                           std::span<const v1::Event> events,
                                            const ClusterView& view) {
   if (!events.empty()) return &view.state.jobs.at(JobIdOf(events.front()));
   return FindNamedJob(view, request.job());
@@ -76,6 +76,7 @@ absl::Status AddHistory(EventLog& log, v1::GetJobResponse& response) {
       }
       before = entry.sequence();
       if (response.events_size() < kEventsOfJob) {
+        UnpackDefaults(*entry.mutable_event());
         *response.add_events() = std::move(*entry.mutable_event());
       }
     }
@@ -114,18 +115,25 @@ absl::StatusOr<v1::ListEventsResponse> ReadEventPage(const Api& api, int64_t job
     entries->resize(static_cast<std::size_t>(limit));
     response.set_next_cursor(absl::StrCat(entries->back().sequence()));
   }
-  for (v1::EventEntry& entry : *entries) *response.add_events() = std::move(entry);
+  for (v1::EventEntry& entry : *entries) {
+    UnpackDefaults(*entry.mutable_event());
+    *response.add_events() = std::move(entry);
+  }
   return response;
 }
 
 // The spec is resolved.
-void SubmitSpec(const Api& api, const v1::SubmitJobRequest& request,
+void SubmitSpec(const Api& api, v1::SubmitJobRequest request,
                 const Reply<v1::SubmitJobResponse>& reply) {
   if (const absl::Status status = CheckSubmit(request); !status.ok()) return reply(status);
-  api.loop.Submit(controller::SubmitJob{request},
-                  [request, reply](const ClusterLoop::Outcome& outcome, const ClusterView& view) {
+  auto submit = controller::SubmitJob::Check(std::move(request));
+  if (!submit.ok()) return reply(submit.status());
+  api.loop.Submit(*submit,
+                  [submit = *submit, reply](const ClusterLoop::Outcome& outcome,
+                                            const ClusterView& view) {
                     if (!outcome.ok()) return reply(outcome.status());
-                    const JobEntry* entry = SubmittedJob(request, *outcome, view);
+                    const JobEntry* entry =
+                        SubmittedJob(submit.submitted().request_id(), *outcome, view);
                     if (entry == nullptr) {
                       return reply(absl::InternalError("the submitted job is not in the state"));
                     }
@@ -175,7 +183,9 @@ void verbs::SubmitJob(const Api& api, v1::SubmitJobRequest request,
                       Reply<v1::SubmitJobResponse> reply) {
   ResolveSubmit(
       api, std::move(request),
-      [&api, reply](const v1::SubmitJobRequest& resolved) { SubmitSpec(api, resolved, reply); },
+      [&api, reply](v1::SubmitJobRequest resolved) {
+        SubmitSpec(api, std::move(resolved), reply);
+      },
       reply);
 }
 

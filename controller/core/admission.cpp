@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "controller/core/job_state_machine.h"
 #include "controller/core/text.h"
 #include "proto/support/job_spec_json.h"
@@ -15,20 +14,7 @@
 namespace trainyard::controller {
 namespace {
 
-constexpr std::size_t kMaxSpecBytes = 1 << 20;
-
 bool IsJoined(const NodeEntry& entry) { return entry.node.state() != v1::NODE_STATE_LOST; }
-
-absl::Status CheckRules(const v1::JobSpec& spec, const Origins& origins) {
-  if (spec.ByteSizeLong() > kMaxSpecBytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the job file is too large: ", spec.ByteSizeLong(), " bytes; at most ",
-                     kMaxSpecBytes, " are allowed"));
-  }
-  const std::vector<std::string> errors = CheckJobSpec(spec, origins);
-  if (errors.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrJoin(errors, "\n"));
-}
 
 absl::Status CheckName(const ClusterState& state, const std::string& name) {
   const auto found = state.newest_job_by_name.find(name);
@@ -112,9 +98,7 @@ absl::Status CheckDirectoryIsFree(const ClusterState& state, const v1::JobSpec& 
       ") or give this job another checkpoint.dir"));
 }
 
-absl::Status Admit(const ClusterState& state, v1::JobSpec& spec, Origins& origins) {
-  FillDefaults(spec, origins);
-  TRAINYARD_RETURN_IF_ERROR(CheckRules(spec, origins));
+absl::Status Admit(const ClusterState& state, const v1::JobSpec& spec) {
   TRAINYARD_RETURN_IF_ERROR(CheckName(state, spec.name()));
   TRAINYARD_RETURN_IF_ERROR(CheckDirectoryIsFree(state, spec));
   return CheckShapeFits(state, ShapeOf(spec));

@@ -8,16 +8,14 @@
 #include "absl/status/statusor.h"
 #include "controller/core/cluster_state.h"
 #include "controller/core/placement.h"
-#include "proto/support/job_spec_loader.h"
 #include "trainyard/v1/job_spec.pb.h"
 
 namespace trainyard::controller {
 
-// Fills in the defaults that the client left out and checks everything that submit refuses.
-// INVALID_ARGUMENT: broken rules, one a line. ALREADY_EXISTS: a live job has the name, or the
-// checkpoint directory.
-// FAILED_PRECONDITION: the cluster is too small; the message names the largest shape that fits.
-absl::Status Admit(const ClusterState& state, v1::JobSpec& spec, Origins& origins);
+// Whether the cluster takes a job with a complete spec that keeps every rule (submission.h).
+// ALREADY_EXISTS: a live job has the name, or the checkpoint directory. FAILED_PRECONDITION: the
+// cluster is too small; the message names the largest shape that fits.
+absl::Status Admit(const ClusterState& state, const v1::JobSpec& spec);
 
 // ALREADY_EXISTS when a job that has not ended writes its checkpoints to the same directory,
 // however the two spell it: each would delete and replace the other's.

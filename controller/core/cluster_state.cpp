@@ -26,6 +26,7 @@ v1::JobSnapshot DetailsOf(const JobEntry& entry) {
   for (const auto& [rank, exited] : entry.exited_ranks) *details.add_exited_ranks() = exited;
   for (const std::string& node_id : entry.cleared_nodes) details.add_cleared_nodes(node_id);
   details.set_first_failure_ms(entry.first_failure_ms);
+  *details.mutable_default_fields() = entry.default_fields;
   return details;
 }
 
@@ -42,6 +43,9 @@ void TakeDetails(const v1::JobSnapshot& details, JobEntry& entry) {
   }
   entry.cleared_nodes.insert(details.cleared_nodes().begin(), details.cleared_nodes().end());
   entry.first_failure_ms = details.first_failure_ms();
+  entry.default_fields = details.default_fields();
+  // An older snapshot names every default.
+  PackDefaults(*entry.job.mutable_origins(), entry.default_fields);
 }
 
 int CountSlots(const v1::Node& node, v1::DeviceKind kind, bool only_free) {
@@ -142,18 +146,18 @@ v1::Snapshot ToSnapshot(const ClusterState& state, uint64_t last_sequence) {
   return snapshot;
 }
 
-ClusterState FromSnapshot(const v1::Snapshot& snapshot) {
+ClusterState FromSnapshot(v1::Snapshot snapshot) {
   ClusterState state;
   state.next_job_id = snapshot.next_job_id();
   state.restored_jobs_below = snapshot.restored_jobs_below();
   state.restored_epoch = snapshot.restored_epoch();
-  for (const v1::Job& job : snapshot.jobs()) state.jobs[job.id()].job = job;
+  for (v1::Job& job : *snapshot.mutable_jobs()) state.jobs[job.id()].job = std::move(job);
   for (const v1::JobSnapshot& details : snapshot.job_details()) {
     TakeDetails(details, state.jobs[details.job_id()]);
   }
-  for (const v1::NodeSnapshot& node : snapshot.nodes()) {
+  for (v1::NodeSnapshot& node : *snapshot.mutable_nodes()) {
     NodeEntry& entry = state.nodes[node.node().id()];
-    entry.node = node.node();
+    entry.node = std::move(*node.mutable_node());
     entry.fact_sequence = node.fact_sequence();
   }
   RebuildIndexes(state);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "controller/core/attempt_key.h"
+#include "controller/core/origins.h"
 #include "google/protobuf/duration.pb.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/event.pb.h"
@@ -41,7 +42,9 @@ struct NodeEntry {
 
 struct JobEntry {
   // job.attempts is oldest first; the last one is the live attempt unless its state is ENDED.
+  // job.origins leaves out those of default_fields (origins.h).
   v1::Job job;
+  DefaultFields default_fields;
   std::string request_id;
   bool stop_requested = false;
   bool kill_requested = false;
@@ -126,7 +129,7 @@ int64_t ToMs(const google::protobuf::Duration& duration);
 
 // The state as the first record of a compacted log, and back.
 v1::Snapshot ToSnapshot(const ClusterState& state, uint64_t last_sequence);
-ClusterState FromSnapshot(const v1::Snapshot& snapshot);
+ClusterState FromSnapshot(v1::Snapshot snapshot);
 
 }  // namespace trainyard::controller
 

@@ -16,8 +16,6 @@
 namespace trainyard::controller {
 namespace {
 
-constexpr std::size_t kMaxNameBytes = 256;
-
 v1::Event UserEvent(const std::string& user, Timestamp now) {
   v1::Event event;
   event.set_time_ms(now);
@@ -25,48 +23,25 @@ v1::Event UserEvent(const std::string& user, Timestamp now) {
   return event;
 }
 
-Origins ToMap(const v1::SubmitJobRequest& request) {
-  Origins origins;
-  for (const v1::Origin& origin : request.origins()) origins[origin.key()] = origin.source();
-  return origins;
-}
-
-absl::Status CheckLength(const char* what, const std::string& text) {
-  if (text.size() <= kMaxNameBytes) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("the ", what, " is longer than ", kMaxNameBytes, " bytes"));
-}
-
 absl::StatusOr<std::vector<v1::Event>> Submit(const ClusterState& state,
-                                              const v1::SubmitJobRequest& request,
+                                              const v1::JobSubmitted& checked,
                                               const CoreOptions& options, Timestamp now) {
-  TRAINYARD_RETURN_IF_ERROR(CheckLength("user name", request.user()));
-  TRAINYARD_RETURN_IF_ERROR(CheckLength("request id", request.request_id()));
-  if (FindJobByRequestId(state, request.request_id()).has_value()) {
+  if (FindJobByRequestId(state, checked.request_id()).has_value()) {
     return std::vector<v1::Event>();
   }
-  v1::JobSpec spec = request.spec();
-  Origins origins = ToMap(request);
-  TRAINYARD_RETURN_IF_ERROR(Admit(state, spec, origins));
-  if (spec.checkpoint().dir().empty()) {
-    spec.mutable_checkpoint()->set_dir(
-        absl::StrCat(options.checkpoint_root, "/", state.next_job_id, "-", spec.name()));
-    origins["checkpoint.dir"] = "derived";
-    // A job may have named it.
-    TRAINYARD_RETURN_IF_ERROR(CheckDirectoryIsFree(state, spec));
-  }
-  v1::Event event = UserEvent(request.user(), now);
+  TRAINYARD_RETURN_IF_ERROR(Admit(state, checked.spec()));
+  std::vector<v1::Event> events;
+  v1::Event& event = events.emplace_back(UserEvent(checked.user(), now));
   v1::JobSubmitted& submitted = *event.mutable_job_submitted();
+  submitted = checked;
   submitted.set_job_id(state.next_job_id);
-  submitted.set_user(request.user());
-  *submitted.mutable_spec() = std::move(spec);
-  submitted.set_request_id(request.request_id());
-  for (const auto& [key, source] : origins) {
-    v1::Origin& origin = *submitted.add_origins();
-    origin.set_key(key);
-    origin.set_source(source);
+  if (submitted.spec().checkpoint().dir().empty()) {
+    submitted.mutable_spec()->mutable_checkpoint()->set_dir(absl::StrCat(
+        options.checkpoint_root, "/", state.next_job_id, "-", submitted.spec().name()));
+    // A job may have named it.
+    TRAINYARD_RETURN_IF_ERROR(CheckDirectoryIsFree(state, submitted.spec()));
   }
-  return std::vector<v1::Event>{std::move(event)};
+  return events;
 }
 
 v1::Event EndAtOnce(const v1::StopJobRequest& request, int64_t job_id, Timestamp now) {
@@ -122,7 +97,7 @@ absl::StatusOr<std::vector<v1::Event>> Cordon(const ClusterState& state,
 absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const Request& request,
                                               const CoreOptions& options, Timestamp now) {
   if (const auto* submit = std::get_if<SubmitJob>(&request)) {
-    return Submit(state, submit->request, options, now);
+    return Submit(state, submit->submitted(), options, now);
   }
   if (const auto* stop = std::get_if<StopJob>(&request)) return Stop(state, stop->request, now);
   if (const auto* cordon = std::get_if<CordonNode>(&request)) {

@@ -11,6 +11,7 @@
 #include "controller/core/admission.h"
 #include "controller/core/job_state_machine.h"
 #include "controller/core/placement.h"
+#include "controller/core/submission.h"
 #include "controller/core/text.h"
 #include "proto/support/job_spec_json.h"
 #include "proto/support/status_macros.h"
@@ -236,6 +237,7 @@ v1::WhyJobResponse WhyJob(const ClusterState& state, const Observations& observa
                           const JobEntry& entry, Timestamp now) {
   v1::WhyJobResponse response;
   *response.mutable_job() = entry.job;
+  UnpackDefaults(entry.default_fields, *response.mutable_job()->mutable_origins());
   *response.mutable_pending() = WhyPending(state, entry, now);
   const v1::Attempt* newest = NewestAttempt(entry);
   if (entry.job.has_verdict()) {
@@ -253,7 +255,9 @@ absl::StatusOr<v1::PlanJobResponse> PlanJob(const ClusterState& state, const v1:
   JobEntry entry;
   Origins origins;
   *entry.job.mutable_spec() = spec;
-  TRAINYARD_RETURN_IF_ERROR(Admit(state, *entry.job.mutable_spec(), origins));
+  FillDefaults(*entry.job.mutable_spec(), origins);
+  TRAINYARD_RETURN_IF_ERROR(CheckSpec(entry.job.spec(), origins));
+  TRAINYARD_RETURN_IF_ERROR(Admit(state, entry.job.spec()));
   entry.job.set_id(state.next_job_id);
   entry.job.set_name(spec.name());
   const GangShape shape = ShapeOf(entry.job.spec());

@@ -6,17 +6,13 @@
 #include <string>
 #include <variant>
 
+#include "controller/core/submission.h"
 #include "trainyard/v1/job_service.pb.h"
 #include "trainyard/v1/node_service.pb.h"
 #include "trainyard/v1/telemetry.pb.h"
 #include "trainyard/v1/worker_control.pb.h"
 
 namespace trainyard::controller {
-
-// A user submits a resolved spec.
-struct SubmitJob {
-  v1::SubmitJobRequest request;
-};
 
 // A user asks for stop or kill. `job` is a number, a name or "@last".
 struct StopJob {

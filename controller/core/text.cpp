@@ -6,6 +6,12 @@
 
 namespace trainyard::controller {
 
+absl::Status CheckLength(const char* what, const std::string& text) {
+  if (text.size() <= kMaxNameBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("the ", what, " is longer than ", kMaxNameBytes, " bytes"));
+}
+
 std::string DurationText(int64_t ms) {
   constexpr int64_t kSecond = 1000, kMinute = 60 * kSecond, kHour = 60 * kMinute;
   if (ms < kSecond) return absl::StrCat(ms, " ms");

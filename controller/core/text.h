@@ -2,12 +2,20 @@
 #ifndef TRAINYARD_CONTROLLER_CORE_TEXT_H_
 #define TRAINYARD_CONTROLLER_CORE_TEXT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
+#include "absl/status/status.h"
 #include "controller/core/cluster_state.h"
 
 namespace trainyard::controller {
+
+// Longest name, user, reason or request id that is taken.
+inline constexpr std::size_t kMaxNameBytes = 256;
+
+// INVALID_ARGUMENT when a text of a request, which is `what`, is longer.
+absl::Status CheckLength(const char* what, const std::string& text);
 
 // "850 ms", "3.2 s", "45 s", "5 min", "24 h".
 std::string DurationText(int64_t ms);

@@ -28,23 +28,35 @@ constexpr std::size_t kOutgoingLimit = 8192;
 // All operations on one stream go through here, under one mutex. Outlives the reactor.
 class StreamLink final : public WorkerLink, public std::enable_shared_from_this<StreamLink> {
  public:
-  StreamLink(std::shared_ptr<ReadBudget> budget, BidiReactor* reactor)
-      : budget_(std::move(budget)), reactor_(reactor) {}
+  // `context` lives as long as the reactor.
+  StreamLink(std::shared_ptr<ReadBudget> budget, BidiReactor* reactor,
+             grpc::CallbackServerContext* context)
+      : budget_(std::move(budget)), reactor_(reactor), context_(context) {}
 
   void Send(v1::ControllerMessage message) override {
     const std::lock_guard lock(mutex_);
     if (Closing()) return;
     if (outgoing_.size() >= kOutgoingLimit) {
-      Finish(absl::ResourceExhaustedError("the worker does not read what it is sent"));
+      CutOffNow(absl::ResourceExhaustedError("the worker does not read what it is sent"));
       return;
     }
     outgoing_.push_back(std::move(message));
     if (outgoing_.size() == 1) reactor_->StartWrite(&outgoing_.front());
   }
 
+  Outgoing outgoing() const override {
+    const std::lock_guard lock(mutex_);
+    return {outgoing_.size(), taken_};
+  }
+
   void Close(const absl::Status& status) override {
     const std::lock_guard lock(mutex_);
     if (!Closing()) Finish(status);
+  }
+
+  void CutOff(const absl::Status& status) override {
+    const std::lock_guard lock(mutex_);
+    CutOffNow(status);
   }
 
   bool ReadingPaused() const override {
@@ -61,6 +73,7 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
     {
       const std::lock_guard lock(mutex_);
       outgoing_.pop_front();
+      ++taken_;
       if (!ok) outgoing_.clear();
       if (reactor_ != nullptr && final_status_.has_value()) {
         FinishNow();
@@ -136,6 +149,14 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
     }
   }
 
+  // With mutex_ held. A write that the worker does not take ends only with the call. gRPC answers a
+  // cancellation on another thread: nothing here runs under the lock.
+  void CutOffNow(const absl::Status& status) {
+    if (reactor_ == nullptr) return;
+    if (!final_status_.has_value()) Finish(status);
+    if (reactor_ != nullptr) context_->TryCancel();
+  }
+
   void FinishNow() {
     reactor_->Finish(ToGrpc(*final_status_));
     reactor_ = nullptr;
@@ -145,6 +166,8 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
   mutable std::mutex mutex_;
   // All below is guarded by mutex_, but incoming_: gRPC owns it while reading_.
   BidiReactor* reactor_;
+  grpc::CallbackServerContext* const context_;
+  uint64_t taken_ = 0;
   // The front one is being written.
   std::deque<v1::ControllerMessage> outgoing_;
   std::optional<absl::Status> final_status_;
@@ -160,8 +183,9 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
 
 class WorkerStream final : public BidiReactor {
  public:
-  WorkerStream(WorkerListener& listener, std::shared_ptr<ReadBudget> budget)
-      : listener_(listener), link_(std::make_shared<StreamLink>(std::move(budget), this)) {
+  WorkerStream(WorkerListener& listener, std::shared_ptr<ReadBudget> budget,
+               grpc::CallbackServerContext* context)
+      : listener_(listener), link_(std::make_shared<StreamLink>(std::move(budget), this, context)) {
     link_->ReadOn();
   }
 
@@ -212,8 +236,8 @@ class WorkerStream final : public BidiReactor {
 WorkerControlService::WorkerControlService(WorkerListener& listener)
     : listener_(listener), budget_(std::make_shared<ReadBudget>(kAllStreamsBytes)) {}
 
-BidiReactor* WorkerControlService::Attach(grpc::CallbackServerContext* /*context*/) {
-  return new WorkerStream(listener_, budget_);
+BidiReactor* WorkerControlService::Attach(grpc::CallbackServerContext* context) {
+  return new WorkerStream(listener_, budget_, context);
 }
 
 }  // namespace trainyard::controller

@@ -2,6 +2,8 @@
 #ifndef TRAINYARD_CONTROLLER_RPC_WORKER_LINK_H_
 #define TRAINYARD_CONTROLLER_RPC_WORKER_LINK_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "absl/status/status.h"
@@ -16,12 +18,22 @@ class WorkerLink {
  public:
   virtual ~WorkerLink() = default;
 
-  // Queues a message. A worker that lets too many pile up is disconnected: all of them are derived
-  // from state and are due again.
+  // Queues a message. A worker that lets too many pile up is cut off: all of them are derived from
+  // state and are due again.
   virtual void Send(v1::ControllerMessage message) = 0;
 
-  // Ends the stream; the worker gets the status.
+  // What was queued: messages that wait to be taken, and those that were taken so far.
+  struct Outgoing {
+    std::size_t waiting = 0;
+    uint64_t taken = 0;
+  };
+  virtual Outgoing outgoing() const = 0;
+
+  // Ends the stream; the worker gets the status once it has taken the message that is under way.
   virtual void Close(const absl::Status& status) = 0;
+
+  // Ends the stream of a worker that may never read again. Not on gRPC's threads.
+  virtual void CutOff(const absl::Status& status) = 0;
 
   // True while the controller does not read from the stream because too much of what it has read
   // waits to be stored. Silence of the worker is then the controller's own doing.

@@ -12,8 +12,8 @@
 
 namespace trainyard::controller {
 
-// Used by the loop thread only, but for ReadJobEvents and ReadEventsBefore, which any thread may
-// call.
+// Recover, Append and TryWrite are for the loop thread. Any thread may call the others, WriteSnapshot
+// one at a time.
 class EventLog {
  public:
   struct Recovery {
@@ -37,6 +37,10 @@ class EventLog {
   // Writes and syncs something without a meaning, to find out whether there is room again. Errors
   // as Append.
   virtual absl::Status TryWrite() = 0;
+
+  // Everything needed to rebuild the state as it was after the event `last_sequence`, which is in
+  // the log; no snapshot of a later state may be there. DATA_LOSS when the log is damaged.
+  virtual absl::StatusOr<Recovery> ReadUpTo(uint64_t last_sequence) = 0;
 
   // Replaces the snapshot; events that it holds may then be skipped by Recover but stay readable.
   virtual absl::Status WriteSnapshot(const v1::Snapshot& snapshot) = 0;

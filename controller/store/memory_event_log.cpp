@@ -10,12 +10,22 @@ namespace trainyard::controller {
 
 absl::StatusOr<EventLog::Recovery> MemoryEventLog::Recover() {
   std::lock_guard lock(mutex_);
+  return Read(events_.size());
+}
+
+absl::StatusOr<EventLog::Recovery> MemoryEventLog::ReadUpTo(uint64_t last_sequence) {
+  std::lock_guard lock(mutex_);
+  return Read(last_sequence);
+}
+
+// The caller holds mutex_.
+EventLog::Recovery MemoryEventLog::Read(uint64_t last_sequence) const {
   Recovery recovery;
   if (snapshot_.has_value()) {
     recovery.snapshot.emplace().ParseFromString(*snapshot_);
     recovery.last_sequence = recovery.snapshot->last_sequence();
   }
-  while (recovery.last_sequence < events_.size()) {
+  while (recovery.last_sequence < last_sequence) {
     recovery.events.emplace_back().ParseFromString(events_[recovery.last_sequence]);
     ++recovery.last_sequence;
   }

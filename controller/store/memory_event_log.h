@@ -16,6 +16,7 @@ namespace trainyard::controller {
 class MemoryEventLog : public EventLog {
  public:
   absl::StatusOr<Recovery> Recover() override;
+  absl::StatusOr<Recovery> ReadUpTo(uint64_t last_sequence) override;
   absl::Status Append(const std::vector<v1::Event>& events) override;
   absl::Status TryWrite() override { return absl::OkStatus(); }
   absl::Status WriteSnapshot(const v1::Snapshot& snapshot) override;
@@ -24,6 +25,8 @@ class MemoryEventLog : public EventLog {
                                                                int limit) override;
 
  private:
+  Recovery Read(uint64_t last_sequence) const;
+
   std::mutex mutex_;
   // Guarded by mutex_.
   std::vector<std::string> events_;

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "controller/store/block_codec.h"
 #include "controller/store/checksum.h"
 #include "controller/store/event_job.h"
 #include "controller/store/migrations.h"
@@ -33,7 +34,14 @@ const std::array kEventMigrations = {
         checksum INTEGER NOT NULL
       ) STRICT;
     )"},
+    // Sealed payloads are compressed (block_codec.h): what a commit of events waits for is then
+    // written in little more than a sync.
+    Migration{R"(
+      ALTER TABLE snapshot ADD COLUMN sealed INTEGER NOT NULL DEFAULT 0;
+    )"},
 };
+
+constexpr int64_t kNewest = std::numeric_limits<int64_t>::max();
 
 constexpr char kNextStep[] = ": `trainyard server restore` puts a backup in its place";
 
@@ -65,6 +73,63 @@ absl::Status AppendOne(SqliteDatabase& writer, const v1::Event& event, int64_t s
       PayloadChecksum(payload, sequence));
 }
 
+absl::Status ReadSnapshot(SqliteDatabase& database, EventLog::Recovery& recovery) {
+  TRAINYARD_ASSIGN_OR_RETURN(
+      SqliteQuery query, database.Query("SELECT last_sequence, payload, checksum, sealed FROM "
+                                        "snapshot ORDER BY last_sequence DESC LIMIT 1"));
+  TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
+  if (!found) return absl::OkStatus();
+  const int64_t sequence = query.Int64(0);
+  std::string_view payload = query.Bytes(1);
+  const auto damaged = [&] {
+    return Damaged(database.path(), absl::StrCat("the snapshot at event ", sequence, " is damaged"));
+  };
+  if (PayloadChecksum(payload, sequence) != query.Int64(2)) return damaged();
+  std::string opened;
+  if (query.Int64(3) != 0) {
+    auto raw = OpenBlock(payload, static_cast<uint64_t>(sequence));
+    if (!raw.ok()) return damaged();
+    opened = *std::move(raw);
+    payload = opened;
+  }
+  v1::Snapshot& snapshot = recovery.snapshot.emplace();
+  if (!snapshot.ParseFromArray(payload.data(), static_cast<int>(payload.size())) ||
+      static_cast<int64_t>(snapshot.last_sequence()) != sequence) {
+    return damaged();
+  }
+  recovery.last_sequence = static_cast<uint64_t>(sequence);
+  return absl::OkStatus();
+}
+
+// Events after the snapshot, up to `last`.
+absl::Status ReadEvents(int64_t last, SqliteDatabase& database, EventLog::Recovery& recovery) {
+  TRAINYARD_ASSIGN_OR_RETURN(
+      SqliteQuery query, database.Query("SELECT seq, payload, checksum FROM event WHERE seq > ? AND "
+                                        "seq <= ? ORDER BY seq",
+                                        recovery.last_sequence, last));
+  while (true) {
+    TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
+    if (!found) break;
+    const auto sequence = static_cast<uint64_t>(query.Int64(0));
+    if (sequence != recovery.last_sequence + 1) {
+      return Damaged(database.path(),
+                     absl::StrCat("event ", recovery.last_sequence + 1, " is missing"));
+    }
+    TRAINYARD_ASSIGN_OR_RETURN(v1::Event event, ReadEvent(query, database.path()));
+    recovery.events.push_back(std::move(event));
+    recovery.last_sequence = sequence;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<EventLog::Recovery> ReadRecovery(int64_t last, SqliteDatabase& database) {
+  TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginRead(database));
+  EventLog::Recovery recovery;
+  TRAINYARD_RETURN_IF_ERROR(ReadSnapshot(database, recovery));
+  TRAINYARD_RETURN_IF_ERROR(ReadEvents(last, database, recovery));
+  return recovery;
+}
+
 }  // namespace
 
 SqliteEventLog::SqliteEventLog(std::unique_ptr<SqliteDatabase> writer, uint64_t last_sequence)
@@ -81,6 +146,7 @@ absl::StatusOr<std::unique_ptr<SqliteEventLog>> SqliteEventLog::Open(const std::
 
 absl::Status SqliteEventLog::Append(const std::vector<v1::Event>& events) {
   if (events.empty()) return absl::OkStatus();
+  const std::lock_guard lock(mutex_);
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
   uint64_t sequence = last_sequence_;
   for (const v1::Event& event : events) {
@@ -92,6 +158,7 @@ absl::Status SqliteEventLog::Append(const std::vector<v1::Event>& events) {
 }
 
 absl::Status SqliteEventLog::TryWrite() {
+  const std::lock_guard lock(mutex_);
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
   // The number that stands there: the page is written all the same.
   TRAINYARD_RETURN_IF_ERROR(
@@ -100,75 +167,45 @@ absl::Status SqliteEventLog::TryWrite() {
 }
 
 absl::Status SqliteEventLog::WriteSnapshot(const v1::Snapshot& snapshot) {
+  const auto sequence = static_cast<int64_t>(snapshot.last_sequence());
+  if (snapshot.ByteSizeLong() > kBlockBytesMax) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "the snapshot at event ", sequence, " takes ", snapshot.ByteSizeLong(),
+        " bytes; the store holds at most ", kBlockBytesMax,
+        ". All events are kept; a restart takes longer"));
+  }
+  const std::string payload = SealBlock(snapshot.SerializeAsString(), snapshot.last_sequence());
+  const std::lock_guard lock(mutex_);
   if (snapshot.last_sequence() > last_sequence_) {
     return absl::InvalidArgumentError(absl::StrCat("snapshot holds events up to ",
                                                    snapshot.last_sequence(),
                                                    " but the log ends at ", last_sequence_));
   }
-  const auto sequence = static_cast<int64_t>(snapshot.last_sequence());
-  // Beyond 2 GiB a message has no bytes: what stands there must not be replaced by nothing.
-  std::string payload;
-  if (!snapshot.SerializeToString(&payload)) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("the snapshot at event ", sequence, " takes ", snapshot.ByteSizeLong(),
-                     " bytes; the store holds at most 2 GiB. All events are kept; a restart takes "
-                     "longer"));
-  }
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
   TRAINYARD_RETURN_IF_ERROR(writer_->Run("DELETE FROM snapshot"));
-  TRAINYARD_RETURN_IF_ERROR(
-      writer_->Run("INSERT INTO snapshot (last_sequence, payload, checksum) VALUES (?, ?, ?)",
-                   sequence, SqliteBlob{payload}, PayloadChecksum(payload, sequence)));
+  TRAINYARD_RETURN_IF_ERROR(writer_->Run(
+      "INSERT INTO snapshot (last_sequence, payload, checksum, sealed) VALUES (?, ?, ?, 1)",
+      sequence, SqliteBlob{payload}, PayloadChecksum(payload, sequence)));
   return transaction.Commit();
 }
 
-absl::Status SqliteEventLog::ReadSnapshot(Recovery& recovery) {
-  TRAINYARD_ASSIGN_OR_RETURN(SqliteQuery query,
-                             writer_->Query("SELECT last_sequence, payload, checksum FROM snapshot "
-                                            "ORDER BY last_sequence DESC LIMIT 1"));
-  TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
-  if (!found) return absl::OkStatus();
-  const int64_t sequence = query.Int64(0);
-  const std::string_view payload = query.Bytes(1);
-  v1::Snapshot& snapshot = recovery.snapshot.emplace();
-  if (PayloadChecksum(payload, sequence) != query.Int64(2) ||
-      !snapshot.ParseFromArray(payload.data(), static_cast<int>(payload.size())) ||
-      static_cast<int64_t>(snapshot.last_sequence()) != sequence) {
-    return Damaged(writer_->path(),
-                   absl::StrCat("the snapshot at event ", sequence, " is damaged"));
-  }
-  recovery.last_sequence = static_cast<uint64_t>(sequence);
-  return absl::OkStatus();
-}
-
-absl::Status SqliteEventLog::ReadEvents(Recovery& recovery) {
-  TRAINYARD_ASSIGN_OR_RETURN(
-      SqliteQuery query,
-      writer_->Query("SELECT seq, payload, checksum FROM event WHERE seq > ? ORDER BY seq",
-                     recovery.last_sequence));
-  while (true) {
-    TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
-    if (!found) break;
-    const auto sequence = static_cast<uint64_t>(query.Int64(0));
-    if (sequence != recovery.last_sequence + 1) {
-      return Damaged(writer_->path(),
-                     absl::StrCat("event ", recovery.last_sequence + 1, " is missing"));
-    }
-    TRAINYARD_ASSIGN_OR_RETURN(v1::Event event, ReadEvent(query, writer_->path()));
-    recovery.events.push_back(std::move(event));
-    recovery.last_sequence = sequence;
-  }
-  return absl::OkStatus();
-}
-
 absl::StatusOr<EventLog::Recovery> SqliteEventLog::Recover() {
-  TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginRead(*writer_));
-  Recovery recovery;
-  TRAINYARD_RETURN_IF_ERROR(ReadSnapshot(recovery));
-  TRAINYARD_RETURN_IF_ERROR(ReadEvents(recovery));
+  const std::lock_guard lock(mutex_);
+  TRAINYARD_ASSIGN_OR_RETURN(Recovery recovery, ReadRecovery(kNewest, *writer_));
   if (recovery.last_sequence != last_sequence_) {
     return Damaged(writer_->path(), absl::StrCat("events up to ", recovery.last_sequence,
                                                  " were found, but the last is ", last_sequence_));
+  }
+  return recovery;
+}
+
+absl::StatusOr<EventLog::Recovery> SqliteEventLog::ReadUpTo(uint64_t last_sequence) {
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
+  TRAINYARD_ASSIGN_OR_RETURN(Recovery recovery,
+                             ReadRecovery(static_cast<int64_t>(last_sequence), *reader));
+  if (recovery.last_sequence != last_sequence) {
+    return Damaged(reader->path(), absl::StrCat("events up to ", recovery.last_sequence,
+                                                " were found instead of ", last_sequence));
   }
   return recovery;
 }
@@ -196,7 +233,6 @@ absl::StatusOr<std::vector<v1::EventEntry>> SqliteEventLog::ReadEventsBefore(int
                                                                              uint64_t before,
                                                                              int limit) {
   if (limit < 1) return absl::InvalidArgumentError("the limit of events must be at least 1");
-  constexpr int64_t kNewest = std::numeric_limits<int64_t>::max();
   const int64_t end = before == 0 ? kNewest : static_cast<int64_t>(before);
   TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
   TRAINYARD_ASSIGN_OR_RETURN(

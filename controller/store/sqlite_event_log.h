@@ -3,6 +3,7 @@
 #define TRAINYARD_CONTROLLER_STORE_SQLITE_EVENT_LOG_H_
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ class SqliteEventLog : public EventLog {
   static absl::StatusOr<std::unique_ptr<SqliteEventLog>> Open(const std::string& path);
 
   absl::StatusOr<Recovery> Recover() override;
+  absl::StatusOr<Recovery> ReadUpTo(uint64_t last_sequence) override;
   absl::Status Append(const std::vector<v1::Event>& events) override;
   absl::Status TryWrite() override;
   // INVALID_ARGUMENT when the snapshot claims events that the log does not hold.
@@ -31,11 +33,10 @@ class SqliteEventLog : public EventLog {
  private:
   SqliteEventLog(std::unique_ptr<SqliteDatabase> writer, uint64_t last_sequence);
 
-  absl::Status ReadSnapshot(Recovery& recovery);
-  absl::Status ReadEvents(Recovery& recovery);
-
-  std::unique_ptr<SqliteDatabase> writer_;
-  uint64_t last_sequence_;
+  // Held for the length of one transaction.
+  std::mutex mutex_;
+  std::unique_ptr<SqliteDatabase> writer_;  // Guarded by mutex_.
+  uint64_t last_sequence_;                  // Guarded by mutex_.
   SqliteReaderPool readers_;
 };
 

@@ -24,6 +24,9 @@ inline constexpr std::size_t kMaxJobFileBytes = 1 << 20;
 
 // Where a value came from, for each dotted key that is set.
 using Origins = std::map<std::string, std::string>;
+// Origins of values that nobody wrote.
+inline constexpr char kDefaultOrigin[] = "default";
+inline constexpr char kDerivedOrigin[] = "derived";
 
 struct ResolvedSpec {
   v1::JobSpec spec;
@@ -68,6 +71,9 @@ absl::StatusOr<ResolvedSpec> ResolveJobFile(const std::string& reference,
 // Fills in what is not written: FieldRule defaults ("default") and values that follow from others
 // ("derived": layout.dp, model.num_query_groups, train.steps from train.tokens).
 void FillDefaults(v1::JobSpec& spec, Origins& origins);
+
+// The second half of it: what follows from other values.
+void FillDerived(v1::JobSpec& spec, Origins& origins);
 
 // Rules that span fields, and every FieldRule, on a spec with defaults filled in. The controller
 // calls this too: it trusts no client. Returns one line for each broken rule; empty when all hold.

@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/duration.pb.h"
+#include "proto/support/job_spec_defaults.h"
 #include "proto/support/scalar_text.h"
 #include "re2/re2.h"
 
@@ -294,25 +295,7 @@ void CheckLogParser(const v1::JobSpec& spec, Problems& problems) {
   }
 }
 
-// ---- Defaults
-
-void FillFieldDefaults(Message& message, const std::string& prefix, Origins& origins) {
-  const auto& descriptor = *message.GetDescriptor();
-  const auto& reflection = *message.GetReflection();
-  for (int i = 0; i < descriptor.field_count(); ++i) {
-    const FieldDescriptor& field = *descriptor.field(i);
-    const std::string key = prefix + field.name();
-    if (field.is_repeated()) continue;
-    if (field.message_type() != nullptr && !IsDuration(field)) {
-      FillFieldDefaults(*reflection.MutableMessage(&message, &field), key + ".", origins);
-    } else if (!reflection.HasField(message, &field) && !RuleOf(field).default_value().empty()) {
-      // A default that its own rule refuses is a bug of job_spec.proto; a test reads them all.
-      if (SetScalarField(RuleOf(field).default_value(), field, message).ok()) {
-        origins[key] = "default";
-      }
-    }
-  }
-}
+}  // namespace
 
 void FillDerived(v1::JobSpec& spec, Origins& origins) {
   v1::LayoutSpec& layout = *spec.mutable_layout();
@@ -320,29 +303,29 @@ void FillDerived(v1::JobSpec& spec, Origins& origins) {
   if (!layout.has_dp() && model_ranks > 0 && WorldSize(spec) > 0 &&
       WorldSize(spec) % model_ranks == 0) {
     layout.set_dp(static_cast<int32_t>(WorldSize(spec) / model_ranks));
-    origins["layout.dp"] = "derived";
+    origins["layout.dp"] = kDerivedOrigin;
   }
   v1::ModelSpec& model = *spec.mutable_model();
   if (!model.has_num_query_groups() && model.has_num_attention_heads()) {
     model.set_num_query_groups(model.num_attention_heads());
-    origins["model.num_query_groups"] = "derived";
+    origins["model.num_query_groups"] = kDerivedOrigin;
   }
   v1::TrainSpec& train = *spec.mutable_train();
   const double tokens_per_step = static_cast<double>(train.global_batch()) * train.seq_length();
   if (!train.has_steps() && train.has_tokens() && tokens_per_step > 0) {
     train.set_steps(static_cast<int64_t>(std::ceil(train.tokens() / tokens_per_step)));
-    origins["train.steps"] = "derived";
+    origins["train.steps"] = kDerivedOrigin;
   }
 }
-
-}  // namespace
 
 int WorldSize(const v1::JobSpec& spec) {
   return spec.resources().nodes() * spec.resources().slots_per_node();
 }
 
 void FillDefaults(v1::JobSpec& spec, Origins& origins) {
-  FillFieldDefaults(spec, "", origins);
+  for (const SpecFieldNumber number : FillDefaultFields(spec)) {
+    origins[*KeyOfSpecField(number)] = kDefaultOrigin;
+  }
   FillDerived(spec, origins);
 }
 
@@ -365,8 +348,8 @@ std::vector<SpecProblem> FindProblems(const v1::JobSpec& spec) {
 
 std::string Describe(const SpecProblem& problem, const Origins& origins) {
   const auto origin = origins.find(problem.key);
-  const bool says_where = origin != origins.end() && origin->second != "default" &&
-                          origin->second != "derived" && !origin->second.empty();
+  const bool says_where = origin != origins.end() && origin->second != kDefaultOrigin &&
+                          origin->second != kDerivedOrigin && !origin->second.empty();
   return says_where ? absl::StrCat(origin->second, ": ", problem.message) : problem.message;
 }
 

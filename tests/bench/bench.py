@@ -8,6 +8,7 @@ import platform
 import sys
 import traceback
 
+import client_rows
 import control_rows
 import process_rows
 import store_rows
@@ -27,6 +28,7 @@ GROUPS = {
     "submit": control_rows.submit,
     "ingest": control_rows.ingest,
     "fleet": control_rows.fleet_rows,
+    "clients": client_rows.clients,
     "cli": process_rows.cli,
     "worker": process_rows.worker,
     "kill": process_rows.kill,

@@ -6,14 +6,14 @@ from results import Row, promise
 from store_rows import disk, google_benchmark
 
 
-def submissions(bench, callers, jobs):
+def submissions(bench, callers, jobs, *options):
     """Submissions a second of one repetition each, on one controller that starts empty."""
     samples, latencies = [], []
     with scratch(bench.data) as directory, Cluster(bench.programs, directory) as cluster:
         with SimulatedWorkers(cluster, 1, 8):
             for number in range(bench.repetitions):
                 report = cluster.load("submit", "--prefix", f"run{number}", "--jobs", jobs,
-                                      "--callers", callers)
+                                      "--callers", callers, *options)
                 samples.append(jobs / report["seconds"])
                 latencies.append(report["p50_ms"])
     return samples, latencies
@@ -26,6 +26,7 @@ def submit(bench):
     single, latency = submissions(bench, 1, few)
     some, _ = submissions(bench, 64, 10 * few)
     many, _ = submissions(bench, 1024, 20 * few)
+    edge, _ = submissions(bench, 1024, 20 * few, "--refused")
     jobs, callers = (500, 100) if bench.smoke else (20_000, 8000)
     runs = google_benchmark(bench, "loop_benchmark", f"LoopSubmissions/{jobs}/{callers}")
     limit = f"a sync of this disk takes {bench.sync_ms:.2f} ms: {1e3 / bench.sync_ms:.0f} a second"
@@ -37,6 +38,11 @@ def submit(bench):
             Row("submit.64_callers", "jobs/s", some, note="calls share commits"),
             Row("submit.1024_callers", "jobs/s", many, **promise(">=", 20_000),
                 note="the same; the client's own work takes part of the two cores"),
+            Row("submit.refused", "calls/s", edge,
+                note="the same requests, refused when they are decoded: what gRPC itself can do "
+                     "here, client and server on the same cores"),
+            Row("submit.to_refused", "x", [job / call for job, call in zip(many, edge)], ratio=True,
+                note="submit.1024_callers / submit.refused"),
             Row("submit.loop", "jobs/s", [run["items_per_second"] for run in runs],
                 **promise(">=", 20_000),
                 note="8,000 under way through loop and SQLite, without gRPC"),

@@ -53,15 +53,17 @@ struct Cluster {
 
   // False when the core refuses the job.
   bool Submit(int nodes, int slots_per_node) {
-    SubmitJob submit;
-    v1::JobSpec& spec = *submit.request.mutable_spec();
+    v1::SubmitJobRequest request;
+    v1::JobSpec& spec = *request.mutable_spec();
     spec.set_name(absl::StrCat("job-", state.next_job_id));
     spec.mutable_resources()->set_nodes(nodes);
     spec.mutable_resources()->set_slots_per_node(slots_per_node);
     spec.mutable_resources()->set_device(v1::DEVICE_KIND_GPU);
     spec.add_command("train");
-    submit.request.set_user("ada");
-    const auto events = Decide(state, submit, options, kNow);
+    request.set_user("ada");
+    const auto submit = SubmitJob::Check(request);
+    if (!submit.ok()) return false;
+    const auto events = Decide(state, *submit, options, kNow);
     if (!events.ok()) return false;
     for (const v1::Event& event : *events) Apply(event, state);
     return true;

@@ -21,6 +21,8 @@ struct SubmitLoad {
   int callers = 1;
   int nodes = 1;
   int slots_per_node = 1;
+  // Every call is refused before the loop sees it: what is left is gRPC, and the request's decoding.
+  bool refused = false;
 };
 
 // {"seconds", "jobs", "p50_ms", "p99_ms"}; {"error"} when a submission was refused.
@@ -44,11 +46,23 @@ struct WorkerLoad {
   int workers = 100;
   int slots = 8;
   int64_t heartbeat_ms = 1000;
+  // They never read again once they are welcome.
+  bool deaf = false;
 };
 
 // Simulates workers until standard input ends. Writes one JSON object a line to standard output:
 // {"attached": all workers, "time_ms"} whenever all of them have become welcome.
 void RunWorkerLoad(const WorkerLoad& load);
+
+struct FollowerLoad {
+  std::string controller;
+  std::string job;
+  int followers = 100;
+};
+
+// Followers of a job's state and of its output, by halves, that never read, until standard input
+// ends. Writes {"followers"} once all calls have begun.
+void RunFollowerLoad(const FollowerLoad& load);
 
 // Walks all pages of the job list: {"seconds", "jobs", "pages"}.
 nlohmann::json RunListLoad(const std::string& controller, int page);

@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
   submits->add_option("--callers", submit.callers, "calls under way")->check(CLI::PositiveNumber);
   submits->add_option("--nodes", submit.nodes, "nodes of each job");
   submits->add_option("--slots", submit.slots_per_node, "slots on each of its nodes");
+  submits->add_flag("--refused", submit.refused, "requests that are refused when they are decoded");
 
   int page = 1000;
   CLI::App* lists = app.add_subcommand("list", "walk all pages of the job list");
@@ -36,14 +37,22 @@ int main(int argc, char** argv) {
   simulates->add_option("--count", workers.workers, "how many")->check(CLI::PositiveNumber);
   simulates->add_option("--slots", workers.slots, "CPU slots of each");
   simulates->add_option("--heartbeat-ms", workers.heartbeat_ms, "time between two heartbeats");
+  simulates->add_flag("--deaf", workers.deaf, "read nothing once they are welcome");
+
+  FollowerLoad followers;
+  CLI::App* follows = app.add_subcommand("followers", "follow a job and never read");
+  follows->add_option("--job", followers.job, "which")->required();
+  follows->add_option("--count", followers.followers, "how many")->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
 
   submit.controller = ingest.controller = workers.controller = controller;
+  followers.controller = controller;
   nlohmann::json report;
   if (submits->parsed()) report = RunSubmitLoad(submit);
   if (lists->parsed()) report = RunListLoad(controller, page);
   if (ingests->parsed()) report = RunIngestLoad(ingest);
   if (simulates->parsed()) RunWorkerLoad(workers);
+  if (follows->parsed()) RunFollowerLoad(followers);
   std::printf("%s\n", report.dump().c_str());
   return report.contains("error") ? 1 : 0;
 }

@@ -2,12 +2,11 @@
 #include <benchmark/benchmark.h>
 #include <stdlib.h>
 
-#include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <filesystem>
-#include <mutex>
+#include <semaphore>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "controller/loop.h"
@@ -18,45 +17,40 @@
 namespace trainyard::controller {
 namespace {
 
-// Keeps `callers` submissions under way until all are durable.
+// Keeps `callers` submissions under way until all are durable. Like the threads of gRPC, the calling
+// thread checks each one before the loop sees it.
 class Submitter {
  public:
-  Submitter(Loop& loop, int jobs, int callers) : loop_(loop), jobs_(jobs), callers_(callers) {}
+  Submitter(Loop& loop, int jobs, int callers) : loop_(loop), jobs_(jobs), room_(callers) {}
 
   // False when one was refused.
   bool Run() {
-    for (int i = 0; i < std::min(callers_, jobs_); ++i) SubmitNext();
-    std::unique_lock lock(mutex_);
-    finished_.wait(lock, [this] { return done_ == jobs_; });
+    for (int number = 0; number < jobs_; ++number) {
+      v1::SubmitJobRequest request;
+      *request.mutable_spec() = bench::RecipeSpec(absl::StrCat("job-", number), 1, 1);
+      request.set_user("ada");
+      auto submit = SubmitJob::Check(std::move(request));
+      if (!submit.ok()) return false;
+      room_.acquire();
+      loop_.Submit(*std::move(submit), [this](const ClusterLoop::Outcome& outcome,
+                                              const ClusterView&) { Finish(outcome.ok()); });
+    }
+    all_done_.acquire();
     return refused_ == 0;
   }
 
  private:
-  void SubmitNext() {
-    SubmitJob submit;
-    {
-      const std::lock_guard lock(mutex_);
-      if (next_ == jobs_) return;
-      *submit.request.mutable_spec() = bench::RecipeSpec(absl::StrCat("job-", next_++), 1, 1);
-    }
-    submit.request.set_user("ada");
-    loop_.Submit(std::move(submit), [this](const ClusterLoop::Outcome& outcome,
-                                           const ClusterView&) { Finish(outcome.ok()); });
-  }
-
+  // Loop thread.
   void Finish(bool accepted) {
-    SubmitNext();
-    const std::lock_guard lock(mutex_);
     if (!accepted) ++refused_;
-    if (++done_ == jobs_) finished_.notify_all();
+    room_.release();
+    if (++done_ == jobs_) all_done_.release();
   }
 
   Loop& loop_;
   const int jobs_;
-  const int callers_;
-  std::mutex mutex_;
-  std::condition_variable finished_;
-  int next_ = 0;
+  std::counting_semaphore<> room_;
+  std::binary_semaphore all_done_{0};
   int done_ = 0;
   int refused_ = 0;
 };

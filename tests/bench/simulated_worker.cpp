@@ -14,7 +14,8 @@ namespace {
 // The worker's own (worker/rpc/attach_stream.h).
 constexpr int64_t kLeastBackoffMs = 200;
 constexpr int64_t kMostBackoffMs = 5000;
-constexpr int64_t kWelcomeTimeoutMs = 10'000;
+constexpr int64_t kLeastWelcomeMs = 10'000;
+constexpr int64_t kMostWelcomeMs = 60'000;
 constexpr int kSigterm = 15;
 
 // A connection of its own for each dial, with the worker's keepalive.
@@ -96,8 +97,7 @@ class WorkerStream final
 
   void OnReadDone(bool ok) override {
     if (!ok) return Release();
-    worker_.OnMessage(incoming_);
-    StartRead(&incoming_);
+    if (worker_.OnMessage(incoming_)) StartRead(&incoming_);
   }
 
   void OnWriteDone(bool ok) override {
@@ -137,6 +137,7 @@ class WorkerStream final
 
 SimulatedWorker::SimulatedWorker(Options options)
     : options_(std::move(options)),
+      welcome_wait_ms_(kLeastWelcomeMs),
       random_(static_cast<std::minstd_rand::result_type>(options_.index + 1)) {}
 
 SimulatedWorker::~SimulatedWorker() {
@@ -148,8 +149,9 @@ void SimulatedWorker::DialIfDue() {
   std::unique_ptr<WorkerStream> old;
   const std::lock_guard lock(mutex_);
   const int64_t now_ms = NowMs();
-  if (!closed_ && !welcomed_ && now_ms - dial_at_ms_ > kWelcomeTimeoutMs) {
+  if (!closed_ && !welcomed_ && now_ms - dial_at_ms_ > welcome_wait_ms_) {
     dial_at_ms_ = now_ms;
+    welcome_wait_ms_ = std::min(2 * welcome_wait_ms_, kMostWelcomeMs);
     stream_->Cancel();
   }
   if (!closed_ || now_ms < dial_at_ms_) return;
@@ -221,8 +223,13 @@ std::size_t SimulatedWorker::Backlog() {
   return stream_ == nullptr ? 0 : stream_->Backlog();
 }
 
-void SimulatedWorker::OnMessage(const v1::ControllerMessage& message) {
+bool SimulatedWorker::OnMessage(const v1::ControllerMessage& message) {
   const std::lock_guard lock(mutex_);
+  Take(message);
+  return !options_.deaf || !welcomed_;
+}
+
+void SimulatedWorker::Take(const v1::ControllerMessage& message) {
   switch (message.kind_case()) {
     case v1::ControllerMessage::kWelcome:
       return Welcome(message.welcome());
@@ -258,6 +265,7 @@ void SimulatedWorker::OnClosed() {
 void SimulatedWorker::Welcome(const v1::Welcome& welcome) {
   welcomed_ = true;
   backoff_ms_ = 0;
+  welcome_wait_ms_ = kLeastWelcomeMs;
   cluster_id_ = welcome.cluster_id();
   while (!facts_.empty() && facts_.front().sequence() <= welcome.fact_sequence()) {
     facts_.pop_front();

@@ -37,6 +37,8 @@ class SimulatedWorker {
     std::string controller;
     int index = 0;
     int slots = 1;
+    // Reads nothing once it is welcome.
+    bool deaf = false;
   };
 
   explicit SimulatedWorker(Options options);
@@ -75,12 +77,13 @@ class SimulatedWorker {
   };
   using AttemptKey = std::pair<int64_t, int64_t>;
 
-  // Called by the stream on gRPC's threads.
-  void OnMessage(const v1::ControllerMessage& message);
+  // Called by the stream on gRPC's threads. False: reads no more.
+  bool OnMessage(const v1::ControllerMessage& message);
   void OnClosed();
 
   // The rest: with mutex_ held.
   void Dial();
+  void Take(const v1::ControllerMessage& message);
   void Welcome(const v1::Welcome& welcome);
   void Start(const v1::StartAttempt& start);
   void Stop(const v1::StopAttempt& stop);
@@ -92,6 +95,7 @@ class SimulatedWorker {
 
   const Options options_;
   std::mutex mutex_;
+  int64_t welcome_wait_ms_;
   std::minstd_rand random_;
   std::unique_ptr<WorkerStream> stream_;
   bool welcomed_ = false;

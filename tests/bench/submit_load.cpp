@@ -64,7 +64,8 @@ class Submitter {
     auto call = std::make_shared<Call>();
     *call->request.mutable_spec() =
         RecipeSpec(absl::StrCat(load_.prefix, "-", number), load_.nodes, load_.slots_per_node);
-    call->request.set_user("ada");
+    // Longer than a name may be.
+    call->request.set_user(load_.refused ? std::string(200, 'u') : "ada");
     call->request.set_request_id(call->request.spec().name());
     stub_->async()->SubmitJob(&call->context, &call->request, &call->response,
                               [this, call](const grpc::Status& status) { Finish(*call, status); });
@@ -74,7 +75,8 @@ class Submitter {
     {
       const std::lock_guard lock(mutex_);
       latencies_ms_.push_back(1e3 * SecondsFrom(call.begin));
-      if (!status.ok()) error_ = status.error_message();
+      const bool refused = status.error_code() == grpc::StatusCode::INVALID_ARGUMENT;
+      if (load_.refused ? !refused : !status.ok()) error_ = status.error_message();
     }
     SubmitNext();
     const std::lock_guard lock(mutex_);

@@ -29,8 +29,18 @@ absl::Status GatedEventLog::TryWrite() {
   return full_ ? absl::ResourceExhaustedError("events.db: the disk is full") : absl::OkStatus();
 }
 
+absl::StatusOr<EventLog::Recovery> GatedEventLog::ReadUpTo(uint64_t last_sequence) {
+  return inner_->ReadUpTo(last_sequence);
+}
+
 absl::Status GatedEventLog::WriteSnapshot(const v1::Snapshot& snapshot) {
   ++snapshots_;
+  {
+    std::unique_lock lock(mutex_);
+    snapshot_waiting_ = closed_for_snapshots_;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return !closed_for_snapshots_; });
+  }
   return inner_->WriteSnapshot(snapshot);
 }
 
@@ -39,15 +49,25 @@ void GatedEventLog::Close() {
   closed_ = true;
 }
 
+void GatedEventLog::CloseForSnapshots() {
+  const std::lock_guard lock(mutex_);
+  closed_for_snapshots_ = true;
+}
+
 void GatedEventLog::Open() {
   const std::lock_guard lock(mutex_);
-  closed_ = false;
+  closed_ = closed_for_snapshots_ = false;
   changed_.notify_all();
 }
 
 bool GatedEventLog::WaitForAppend() {
   std::unique_lock lock(mutex_);
   return changed_.wait_for(lock, kPatience, [this] { return waiting_; });
+}
+
+bool GatedEventLog::WaitForSnapshot() {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, kPatience, [this] { return snapshot_waiting_; });
 }
 
 FakeWorker::FakeWorker(const std::shared_ptr<grpc::Channel>& channel, const v1::Hello& hello)

@@ -46,6 +46,7 @@ class GatedEventLog final : public EventLog {
   absl::StatusOr<Recovery> Recover() override { return inner_->Recover(); }
   absl::Status Append(const std::vector<v1::Event>& events) override;
   absl::Status TryWrite() override;
+  absl::StatusOr<Recovery> ReadUpTo(uint64_t last_sequence) override;
   absl::Status WriteSnapshot(const v1::Snapshot& snapshot) override;
   absl::StatusOr<std::vector<v1::Event>> ReadJobEvents(int64_t job_id, int limit) override {
     return inner_->ReadJobEvents(job_id, limit);
@@ -56,9 +57,14 @@ class GatedEventLog final : public EventLog {
   }
 
   void Close();
+  // The same for WriteSnapshot alone.
+  void CloseForSnapshots();
+  // Both.
   void Open();
   // Until an Append waits at the closed gate.
   bool WaitForAppend();
+  // Until a WriteSnapshot does.
+  bool WaitForSnapshot();
   // Every later Append fails.
   void Break() { broken_ = true; }
   // Every Append is refused for want of room, or no more.
@@ -75,6 +81,8 @@ class GatedEventLog final : public EventLog {
   std::condition_variable changed_;
   bool closed_ = false;
   bool waiting_ = false;
+  bool closed_for_snapshots_ = false;
+  bool snapshot_waiting_ = false;
   std::atomic<bool> broken_{false};
   std::atomic<bool> full_{false};
   std::atomic<int> fill_at_{0};

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <future>
 
 #include "tests/controller/controller_harness.h"
@@ -10,12 +11,16 @@
 namespace trainyard::controller {
 namespace {
 
-SubmitJob Submission(const std::string& name) {
-  SubmitJob submit;
-  *submit.request.mutable_spec() = CommandSpec(name, 1);
-  submit.request.set_user("ada");
-  return submit;
+SubmitJob Submission(const std::string& name, const std::string& request_id = "") {
+  v1::SubmitJobRequest request;
+  *request.mutable_spec() = CommandSpec(name, 1);
+  request.set_user("ada");
+  request.set_request_id(request_id);
+  return *SubmitJob::Check(request);
 }
+
+// An outcome that outlives its callback.
+using Answer = absl::StatusOr<std::vector<v1::Event>>;
 
 class LoopTest : public testing::Test {
  protected:
@@ -29,11 +34,15 @@ class LoopTest : public testing::Test {
     ASSERT_TRUE(Submit(AttachWorker{TestHello("a", 1)}).get().ok());
   }
 
-  std::future<ClusterLoop::Outcome> Submit(Request request) {
-    auto promise = std::make_shared<std::promise<ClusterLoop::Outcome>>();
+  std::future<Answer> Submit(Request request) {
+    auto promise = std::make_shared<std::promise<Answer>>();
     loop_->Submit(std::move(request),
                   [promise](const ClusterLoop::Outcome& outcome, const ClusterView&) {
-                    promise->set_value(outcome);
+                    if (outcome.ok()) {
+                      promise->set_value(std::vector(outcome->begin(), outcome->end()));
+                    } else {
+                      promise->set_value(outcome.status());
+                    }
                   });
     return promise->get_future();
   }
@@ -62,7 +71,7 @@ TEST_F(LoopTest, RepliesOnlyAfterTheCommit) {
   ASSERT_TRUE(log_.WaitForAppend());
   EXPECT_EQ(reply.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
   log_.Open();
-  const ClusterLoop::Outcome outcome = reply.get();
+  const Answer outcome = reply.get();
   ASSERT_TRUE(outcome.ok()) << outcome.status();
   EXPECT_TRUE(outcome->front().has_job_submitted());
 }
@@ -70,7 +79,7 @@ TEST_F(LoopTest, RepliesOnlyAfterTheCommit) {
 TEST_F(LoopTest, SharesOneCommitAmongRequestsThatCameDuringOne) {
   Start();
   log_.Close();
-  std::vector<std::future<ClusterLoop::Outcome>> replies;
+  std::vector<std::future<Answer>> replies;
   replies.push_back(Submit(Submission("first")));
   ASSERT_TRUE(log_.WaitForAppend());
   const int before = log_.appends();
@@ -84,7 +93,7 @@ TEST_F(LoopTest, ARefusedRequestIsAnsweredAndCommitsNothing) {
   Start();
   ASSERT_TRUE(Submit(Submission("taken")).get().ok());
   const int before = log_.appends();
-  const ClusterLoop::Outcome outcome = Submit(Submission("taken")).get();
+  const Answer outcome = Submit(Submission("taken")).get();
   EXPECT_EQ(outcome.status().code(), absl::StatusCode::kAlreadyExists);
   EXPECT_EQ(log_.appends(), before);
 }
@@ -125,6 +134,32 @@ TEST_F(LoopTest, WritesASnapshotEverySoManyEventsAndReplaysFromIt) {
   EXPECT_EQ(ToSnapshot((*replayed)->View().state, 0).DebugString(), live);
 }
 
+TEST_F(LoopTest, AnswersWhileASnapshotIsWritten) {
+  LoopOptions options;
+  options.events_per_snapshot = 5;
+  Start(options);
+  log_.CloseForSnapshots();
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_TRUE(Submit(Submission("job-" + std::to_string(i))).get().ok());
+  }
+  ASSERT_TRUE(log_.WaitForSnapshot());
+  for (int i = 5; i < 30; ++i) {
+    ASSERT_TRUE(Submit(Submission("job-" + std::to_string(i))).get().ok());
+  }
+  EXPECT_EQ(log_.snapshots(), 1) << "the next one waits for the one before";
+  log_.Open();
+  loop_->Stop();
+  const auto recovery = log_.Recover();
+  ASSERT_TRUE(recovery.ok() && recovery->snapshot.has_value());
+  const auto before =
+      log_.ReadEventsBefore(0, recovery->snapshot->last_sequence() + 1, /*limit=*/1000);
+  ASSERT_TRUE(before.ok());
+  EXPECT_EQ(recovery->snapshot->jobs_size(),
+            std::ranges::count_if(*before, [](const v1::EventEntry& entry) {
+              return entry.event().has_job_submitted();
+            })) << "the state after its own event, not after a later one";
+}
+
 TEST_F(LoopTest, TimeInWhichItStoodStillIsNobodysSilence) {
   Start();
   OnLoop<bool>([](Loop& loop) {
@@ -159,7 +194,7 @@ TEST_F(LoopTest, NoticesSilenceInItsOwnTime) {
 class FullDiskTest : public LoopTest {
  protected:
   // A fact of the node about an attempt that nobody knows: only its number is kept.
-  std::future<ClusterLoop::Outcome> SubmitFact(uint64_t sequence) {
+  std::future<Answer> SubmitFact(uint64_t sequence) {
     v1::Fact fact = StartedFact(99);
     fact.set_sequence(sequence);
     return Submit(ReceiveFact{"a", std::move(fact)});
@@ -187,7 +222,7 @@ TEST_F(FullDiskTest, RefusesChangesAndSaysWhy) {
   const std::string before = StateBytes();
   log_.SetFull(true);
   for (int i = 0; i < 2; ++i) {
-    const ClusterLoop::Outcome outcome = Submit(Submission("one")).get();
+    const Answer outcome = Submit(Submission("one")).get();
     EXPECT_EQ(outcome.status().code(), absl::StatusCode::kResourceExhausted);
     EXPECT_THAT(std::string(outcome.status().message()),
                 testing::AllOf(testing::HasSubstr("the disk is full"),
@@ -198,12 +233,11 @@ TEST_F(FullDiskTest, RefusesChangesAndSaysWhy) {
 
 TEST_F(FullDiskTest, WhatChangesNothingIsAnsweredAsEver) {
   Start();
-  SubmitJob submission = Submission("one");
-  submission.request.set_request_id("once");
+  const SubmitJob submission = Submission("one", "once");
   ASSERT_TRUE(Submit(submission).get().ok());
   log_.SetFull(true);
   EXPECT_FALSE(Submit(Submission("two")).get().ok());
-  const ClusterLoop::Outcome repeated = Submit(submission).get();
+  const Answer repeated = Submit(submission).get();
   EXPECT_TRUE(repeated.ok()) << repeated.status();
   EXPECT_EQ(Submit(Submission("one")).get().status().code(), absl::StatusCode::kAlreadyExists);
   EXPECT_TRUE(Submit(AttachWorker{TestHello("a", 1)}).get().ok()) << "a node that is known";
@@ -212,8 +246,7 @@ TEST_F(FullDiskTest, WhatChangesNothingIsAnsweredAsEver) {
 
 TEST_F(FullDiskTest, ARequestDecidedTogetherWithOneThatIsUndoneIsDecidedAgain) {
   Start();
-  SubmitJob submission = Submission("one");
-  submission.request.set_request_id("once");
+  const SubmitJob submission = Submission("one", "once");
   log_.Close();
   auto first = Submit(Submission("holds-the-tick"));
   ASSERT_TRUE(log_.WaitForAppend());
@@ -235,7 +268,7 @@ TEST_F(FullDiskTest, GoesOnByItselfAndKeepsTheOrderOfFacts) {
   loop_->Start();
   ASSERT_TRUE(Submit(AttachWorker{TestHello("a", 1)}).get().ok());
   log_.SetFull(true);
-  std::vector<std::future<ClusterLoop::Outcome>> facts;
+  std::vector<std::future<Answer>> facts;
   for (uint64_t sequence = 1; sequence <= 5; ++sequence) facts.push_back(SubmitFact(sequence));
   ASSERT_FALSE(Submit(Submission("one")).get().ok());
   ASSERT_EQ(health_.Problems().size(), 1u);

@@ -84,6 +84,66 @@ TEST_F(WorkerSessionsTest, RepeatsACommandUntilItIsAnswered) {
   EXPECT_EQ(worker->Count(Kind::kStartAttempt), 0);
 }
 
+// Attaches, and reads nothing until End: a command of a megabyte stays under way.
+class DeafWorker {
+ public:
+  DeafWorker(RunningController& running, const std::string& node_id)
+      : stub_(v1::WorkerControl::NewStub(running.channel)) {
+    context_.set_deadline(std::chrono::system_clock::now() + kPatience);
+    stream_ = stub_->Attach(&context_);
+    v1::WorkerMessage message;
+    *message.mutable_hello() = TestHello(node_id, 1);
+    EXPECT_TRUE(stream_->Write(message));
+  }
+
+  // DEADLINE_EXCEEDED when the controller does not end the stream.
+  grpc::Status End() {
+    v1::ControllerMessage message;
+    while (stream_->Read(&message)) {
+    }
+    return stream_->Finish();
+  }
+
+ private:
+  grpc::ClientContext context_;
+  std::unique_ptr<v1::WorkerControl::Stub> stub_;
+  std::unique_ptr<grpc::ClientReaderWriter<v1::WorkerMessage, v1::ControllerMessage>> stream_;
+};
+
+grpc::Status SubmitLarge(RunningController& running) {
+  v1::SubmitJobRequest request;
+  *request.mutable_spec() = CommandSpec("large", 1);
+  request.mutable_spec()->set_description(std::string(900'000, 'd'));
+  request.set_user("ada");
+  grpc::ClientContext context;
+  v1::SubmitJobResponse response;
+  return running.jobs->SubmitJob(&context, request, &response);
+}
+
+TEST_F(WorkerSessionsTest, CutsOffAWorkerThatReadsNothing) {
+  DeafWorker deaf(running_, "a");
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  while (!SubmitLarge(running_).ok()) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "the worker never joined";
+  }
+  // The first time finds what it has taken so far.
+  for (int i = 0; i < 3; ++i) {
+    running_.Tick();
+    running_.clock.Advance(31'000);
+  }
+  running_.Tick();
+  EXPECT_NE(deaf.End().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+}
+
+TEST_F(WorkerSessionsTest, KeepsAWorkerThatHasTakenWhatWaited) {
+  auto worker = Attach(TestHello("a", 1));
+  RunJob(*worker);
+  running_.clock.Advance(31'000);
+  running_.Tick();
+  worker->SendFact(2, ExitedFact(1, 0));
+  EXPECT_EQ(worker->Take(Kind::kFactsAcknowledged).facts_acknowledged().fact_sequence(), 2u);
+}
+
 TEST_F(WorkerSessionsTest, AcknowledgesAFactThatIsInTheLogOnceMore) {
   auto worker = Attach(TestHello("a", 1));
   const int64_t job = RunJob(*worker);

@@ -235,12 +235,12 @@ void SimulatedCluster::ActAsUsers() {
       return;
     }
     const int most_nodes = options_.nodes - options_.spare_nodes;
-    controller::SubmitJob submit;
-    *submit.request.mutable_spec() = controller::TestSpec(
+    v1::SubmitJobRequest request;
+    *request.mutable_spec() = controller::TestSpec(
         absl::StrCat("job-", submitted_), static_cast<int>(random_.Between(1, most_nodes)),
         static_cast<int>(random_.Between(1, options_.slots_per_node)));
-    submit.request.set_request_id(request_id);
-    controller_.Submit(submit);
+    request.set_request_id(request_id);
+    controller_.Submit(controller::Checked(request));
   }
   if (EachSecond(options_.user_stop) && submitted_ > 0) {
     controller::StopJob stop;
@@ -286,6 +286,7 @@ void SimulatedCluster::Complain(const std::string& words) {
     v1::Event event = log[i];
     if (event.has_job_submitted()) event.mutable_job_submitted()->clear_spec();
     if (event.has_job_submitted()) event.mutable_job_submitted()->clear_origins();
+    if (event.has_job_submitted()) event.mutable_job_submitted()->clear_default_fields();
     absl::StrAppend(&failure_, i, " ", event.ShortDebugString(), "\n");
   }
   absl::StrAppend(&failure_, "What really ran:\n");

@@ -256,6 +256,7 @@ function eventsOf(): EventEntry[] {
         user: 'ada',
         origins: [],
         request_id: '',
+        default_fields: [],
       },
     },
     {

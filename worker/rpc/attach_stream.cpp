@@ -112,7 +112,8 @@ struct AttachStream::Connection : std::enable_shared_from_this<Connection> {
         options(std::move(options)),
         retry_timer(loop),
         welcome_timer(loop),
-        random(std::random_device{}()) {}
+        random(std::random_device{}()),
+        welcome_wait_ms(this->options.welcome_timeout_ms) {}
 
   ~Connection() {
     if (call != nullptr) call->Abandon();
@@ -133,6 +134,8 @@ struct AttachStream::Connection : std::enable_shared_from_this<Connection> {
   asio::steady_timer welcome_timer;
   std::minstd_rand random;
   int64_t backoff_ms = 0;
+  // Of the next dial.
+  int64_t welcome_wait_ms;
   std::shared_ptr<Call> call;
 };
 
@@ -161,12 +164,16 @@ void AttachStream::Call::OnDone(const grpc::Status& status) {
 void AttachStream::Connection::Open() {
   call = std::make_shared<Call>(loop, *this);
   call->Begin(options, handler.MakeHello());
-  welcome_timer.expires_after(std::chrono::milliseconds(options.welcome_timeout_ms));
-  welcome_timer.async_wait([of = std::weak_ptr(call), wait_ms = options.welcome_timeout_ms](
+  welcome_timer.expires_after(std::chrono::milliseconds(welcome_wait_ms));
+  welcome_timer.async_wait([weak = weak_from_this(), of = std::weak_ptr(call)](
                                const boost::system::error_code& error) {
+    const std::shared_ptr<Connection> self = weak.lock();
     const std::shared_ptr<Call> waiting = of.lock();
-    if (error || waiting == nullptr || waiting->welcomed) return;
-    waiting->Cancel(absl::DeadlineExceededError(absl::StrCat("no answer within ", wait_ms, " ms")));
+    if (error || self == nullptr || waiting == nullptr || waiting->welcomed) return;
+    waiting->Cancel(absl::DeadlineExceededError(
+        absl::StrCat("no answer within ", self->welcome_wait_ms, " ms")));
+    self->welcome_wait_ms =
+        std::min(2 * self->welcome_wait_ms, self->options.welcome_timeout_ms_max);
   });
 }
 
@@ -192,6 +199,7 @@ void AttachStream::Connection::Greet(const v1::ControllerMessage& message) {
   call->welcomed = true;
   welcome_timer.cancel();
   backoff_ms = 0;
+  welcome_wait_ms = options.welcome_timeout_ms;
   handler.OnWelcome(message.welcome());
 }
 

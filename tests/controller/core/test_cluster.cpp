@@ -58,12 +58,18 @@ absl::Status TestCluster::Try(const Request& request) const {
   return Decide(state, request, options, now).status();
 }
 
+SubmitJob Checked(const v1::SubmitJobRequest& request) {
+  auto submit = SubmitJob::Check(request);
+  EXPECT_TRUE(submit.ok()) << submit.status();
+  return *submit;
+}
+
 int64_t TestCluster::Submit(const v1::JobSpec& spec, const std::string& request_id) {
   v1::SubmitJobRequest request;
   *request.mutable_spec() = spec;
   request.set_user("ada");
   request.set_request_id(request_id);
-  Do(SubmitJob{request});
+  Do(Checked(request));
   return state.next_job_id - 1;
 }
 

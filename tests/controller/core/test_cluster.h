@@ -24,6 +24,9 @@ namespace trainyard::controller {
 // A job that runs a program of its own, so that it needs no model; one restart a second apart.
 v1::JobSpec TestSpec(const std::string& name, int nodes, int slots_per_node);
 
+// The request of a user; it must keep every rule.
+SubmitJob Checked(const v1::SubmitJobRequest& request);
+
 class TestCluster {
  public:
   TestCluster();

@@ -128,6 +128,60 @@ TEST(WorkerControlServiceTest, ReadsHelloEvenWhenNothingMoreCanBeHeld) {
   server->server->Shutdown();
 }
 
+// Attaches and never reads. To wait for the end of its call would be to read.
+struct DeafWorker {
+  explicit DeafWorker(const std::string& address)
+      : stub(v1::WorkerControl::NewStub(
+            grpc::CreateChannel(address, grpc::InsecureChannelCredentials()))),
+        stream(stub->Attach(&context)) {
+    v1::WorkerMessage message;
+    *message.mutable_hello() = TestHello("deaf", 1);
+    EXPECT_TRUE(stream->Write(message));
+  }
+
+  ~DeafWorker() {
+    context.TryCancel();
+    (void)stream->Finish();
+  }
+
+  grpc::ClientContext context;
+  std::unique_ptr<v1::WorkerControl::Stub> stub;
+  std::unique_ptr<grpc::ClientReaderWriter<v1::WorkerMessage, v1::ControllerMessage>> stream;
+};
+
+v1::ControllerMessage MessageOf(std::size_t bytes) {
+  v1::ControllerMessage message;
+  message.mutable_start_attempt()->set_skip_samples(std::string(bytes, 's'));
+  return message;
+}
+
+TEST(WorkerControlServiceTest, AStreamCanBeCutOffThoughItsWorkerNeverReads) {
+  IdleListener listener;
+  WorkerControlService service(listener);
+  auto server = StartServer("127.0.0.1:0", {&service});
+  ASSERT_TRUE(server.ok()) << server.status();
+  DeafWorker worker(server->address);
+  ASSERT_TRUE(listener.WaitForBytes(1));
+  for (int i = 0; i < 3; ++i) listener.link()->Send(MessageOf(4 << 20));
+  EXPECT_GE(listener.link()->outgoing().waiting, 2u);
+  listener.link()->CutOff(absl::ResourceExhaustedError("deaf"));
+  EXPECT_TRUE(listener.WaitForClosed());
+  server->server->Shutdown();
+}
+
+TEST(WorkerControlServiceTest, AWorkerThatLetsTooManyMessagesPileUpIsCutOff) {
+  IdleListener listener;
+  WorkerControlService service(listener);
+  auto server = StartServer("127.0.0.1:0", {&service});
+  ASSERT_TRUE(server.ok()) << server.status();
+  DeafWorker worker(server->address);
+  ASSERT_TRUE(listener.WaitForBytes(1));
+  listener.link()->Send(MessageOf(8 << 20));
+  for (int i = 0; i < 8192; ++i) listener.link()->Send(MessageOf(1));
+  EXPECT_TRUE(listener.WaitForClosed());
+  server->server->Shutdown();
+}
+
 TEST(WorkerControlServiceTest, WantsHelloFirst) {
   IdleListener listener;
   WorkerControlService service(listener);

@@ -94,6 +94,21 @@ TEST_P(EventLogTest, SnapshotReplacesOlderEventsAndSnapshots) {
   EXPECT_EQ(log_->ReadJobEvents(1, 10)->size(), 1u) << "events before the snapshot stay readable";
 }
 
+TEST_P(EventLogTest, ReadsUpToAnEvent) {
+  ASSERT_TRUE(log_->Append({Submitted(1, 10), Submitted(2, 20), Submitted(3, 30)}).ok());
+  auto recovery = log_->ReadUpTo(2);
+  ASSERT_TRUE(recovery.ok()) << recovery.status();
+  EXPECT_EQ(recovery->last_sequence, 2u);
+  ASSERT_EQ(recovery->events.size(), 2u);
+  v1::Snapshot snapshot;
+  snapshot.set_last_sequence(1);
+  ASSERT_TRUE(log_->WriteSnapshot(snapshot).ok());
+  recovery = log_->ReadUpTo(2);
+  ASSERT_TRUE(recovery.ok() && recovery->snapshot.has_value());
+  ASSERT_EQ(recovery->events.size(), 1u);
+  EXPECT_EQ(recovery->events[0].job_submitted().job_id(), 2);
+}
+
 TEST_P(EventLogTest, SnapshotOfWholeLogLeavesNoEvents) {
   ASSERT_TRUE(log_->Append({Submitted(1, 10)}).ok());
   v1::Snapshot snapshot;

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "controller/store/checksum.h"
 #include "tests/controller/store/child_process.h"
 #include "tests/controller/store/temporary_directory.h"
 
@@ -225,6 +226,25 @@ TEST_F(DamagedEventLogTest, FindsDamagedSnapshot) {
   const absl::Status status = RecoverStatus();
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(std::string(status.message()), HasSubstr("snapshot at event 30 is damaged"));
+}
+
+TEST_F(DamagedEventLogTest, ReadsTheSnapshotOfAVersionThatDidNotCompressThem) {
+  v1::Snapshot snapshot;
+  snapshot.set_last_sequence(30);
+  snapshot.set_next_job_id(7);
+  ASSERT_TRUE((*SqliteEventLog::Open(path_))->WriteSnapshot(snapshot).ok());
+  {
+    const std::string raw = snapshot.SerializeAsString();
+    auto database = SqliteDatabase::Open(path_, SqliteDatabase::Mode::kWriter);
+    ASSERT_TRUE((*database)
+                    ->Run("UPDATE snapshot SET payload = ?, checksum = ?, sealed = 0",
+                          SqliteBlob{raw}, static_cast<int64_t>(Checksum(raw, 30)))
+                    .ok());
+  }
+  auto log = SqliteEventLog::Open(path_);
+  const auto recovery = (*log)->Recover();
+  ASSERT_TRUE(recovery.ok()) << recovery.status();
+  EXPECT_EQ(recovery->snapshot->next_job_id(), 7);
 }
 
 TEST_F(DamagedEventLogTest, PageOfGarbageIsDataLoss) {

@@ -127,7 +127,9 @@ int64_t History::Submit(const v1::JobSpec& spec, const std::vector<v1::Origin>& 
   *request.mutable_spec() = spec;
   request.mutable_origins()->Assign(origins.begin(), origins.end());
   request.set_user(user);
-  Do(controller::SubmitJob{request});
+  const auto submit = controller::SubmitJob::Check(request);
+  Check(submit.status());
+  Do(*submit);
   return state_.next_job_id - 1;
 }
 

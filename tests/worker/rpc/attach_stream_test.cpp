@@ -20,6 +20,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 // A worker reduced to its stream: facts on disk, files in memory.
@@ -165,6 +166,9 @@ TEST(AttachStreamTest, ListenerThatNeverAnswersIsGivenUp) {
                        .welcome_timeout_ms = 200});
   ASSERT_TRUE(worker.RunUntil([&] { return worker.closed.size() >= 2; }));
   EXPECT_TRUE(absl::IsDeadlineExceeded(worker.closed[0])) << worker.closed[0];
+  EXPECT_THAT(std::string(worker.closed[0].message()), HasSubstr("within 200 ms"));
+  EXPECT_THAT(std::string(worker.closed[1].message()), HasSubstr("within 400 ms"))
+      << "a controller that is overrun needs more time, not more dials";
 }
 
 TEST(AttachStreamTest, HangingControllerIsNoticedByKeepalive) {
