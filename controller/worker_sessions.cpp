@@ -270,8 +270,9 @@ void WorkerSessions::SendCommands(const ClusterView& view) {
     const CommandKey key = KeyOf(command.message);
     const auto sent = session.sent.find(key);
     // What has not been taken yet need not be said again.
-    const bool fresh = sent != session.sent.end() && view.now >= sent->second &&
-                       (view.now - sent->second < kResendMs || session.link->outgoing().waiting > 0);
+    const bool fresh =
+        sent != session.sent.end() && view.now >= sent->second &&
+        (view.now - sent->second < kResendMs || session.link->outgoing().waiting > 0);
     due[&session][key] = fresh ? sent->second : view.now;
     if (!fresh) session.link->Send(std::move(command.message));
   }

@@ -46,7 +46,8 @@ absl::Status CheckSubmit(const v1::SubmitJobRequest& request) {
 }
 
 // The job that a submit made, now or, when it was repeated, the first time.
-const JobEntry* SubmittedJob(const std::string& request_id, std::span<const v1::Event> events, const ClusterView& view) {
+const JobEntry* SubmittedJob(const std::string& request_id, std::span<const v1::Event> events,
+                             const ClusterView& view) {
   for (const v1::Event& event : events) {
     if (event.has_job_submitted()) return &view.state.jobs.at(event.job_submitted().job_id());
   }
@@ -128,19 +129,17 @@ void SubmitSpec(const Api& api, v1::SubmitJobRequest request,
   if (const absl::Status status = CheckSubmit(request); !status.ok()) return reply(status);
   auto submit = controller::SubmitJob::Check(std::move(request));
   if (!submit.ok()) return reply(submit.status());
-  api.loop.Submit(*submit,
-                  [submit = *submit, reply](const ClusterLoop::Outcome& outcome,
-                                            const ClusterView& view) {
-                    if (!outcome.ok()) return reply(outcome.status());
-                    const JobEntry* entry =
-                        SubmittedJob(submit.submitted().request_id(), *outcome, view);
-                    if (entry == nullptr) {
-                      return reply(absl::InternalError("the submitted job is not in the state"));
-                    }
-                    v1::SubmitJobResponse response;
-                    *response.mutable_job() = FullJob(*entry, view);
-                    reply(std::move(response));
-                  });
+  api.loop.Submit(*submit, [submit = *submit, reply](const ClusterLoop::Outcome& outcome,
+                                                     const ClusterView& view) {
+    if (!outcome.ok()) return reply(outcome.status());
+    const JobEntry* entry = SubmittedJob(submit.submitted().request_id(), *outcome, view);
+    if (entry == nullptr) {
+      return reply(absl::InternalError("the submitted job is not in the state"));
+    }
+    v1::SubmitJobResponse response;
+    *response.mutable_job() = FullJob(*entry, view);
+    reply(std::move(response));
+  });
 }
 
 // `origins` are those of a job file that was sent as text; the answer repeats what it said.
@@ -183,9 +182,7 @@ void verbs::SubmitJob(const Api& api, v1::SubmitJobRequest request,
                       Reply<v1::SubmitJobResponse> reply) {
   ResolveSubmit(
       api, std::move(request),
-      [&api, reply](v1::SubmitJobRequest resolved) {
-        SubmitSpec(api, std::move(resolved), reply);
-      },
+      [&api, reply](v1::SubmitJobRequest resolved) { SubmitSpec(api, std::move(resolved), reply); },
       reply);
 }
 

@@ -12,8 +12,8 @@
 
 namespace trainyard::controller {
 
-// Recover, Append and TryWrite are for the loop thread. Any thread may call the others, WriteSnapshot
-// one at a time.
+// Recover, Append and TryWrite are for the loop thread. Any thread may call the others,
+// WriteSnapshot one at a time.
 class EventLog {
  public:
   struct Recovery {

@@ -74,15 +74,16 @@ absl::Status AppendOne(SqliteDatabase& writer, const v1::Event& event, int64_t s
 }
 
 absl::Status ReadSnapshot(SqliteDatabase& database, EventLog::Recovery& recovery) {
-  TRAINYARD_ASSIGN_OR_RETURN(
-      SqliteQuery query, database.Query("SELECT last_sequence, payload, checksum, sealed FROM "
-                                        "snapshot ORDER BY last_sequence DESC LIMIT 1"));
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteQuery query,
+                             database.Query("SELECT last_sequence, payload, checksum, sealed FROM "
+                                            "snapshot ORDER BY last_sequence DESC LIMIT 1"));
   TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
   if (!found) return absl::OkStatus();
   const int64_t sequence = query.Int64(0);
   std::string_view payload = query.Bytes(1);
   const auto damaged = [&] {
-    return Damaged(database.path(), absl::StrCat("the snapshot at event ", sequence, " is damaged"));
+    return Damaged(database.path(),
+                   absl::StrCat("the snapshot at event ", sequence, " is damaged"));
   };
   if (PayloadChecksum(payload, sequence) != query.Int64(2)) return damaged();
   std::string opened;
@@ -104,9 +105,10 @@ absl::Status ReadSnapshot(SqliteDatabase& database, EventLog::Recovery& recovery
 // Events after the snapshot, up to `last`.
 absl::Status ReadEvents(int64_t last, SqliteDatabase& database, EventLog::Recovery& recovery) {
   TRAINYARD_ASSIGN_OR_RETURN(
-      SqliteQuery query, database.Query("SELECT seq, payload, checksum FROM event WHERE seq > ? AND "
-                                        "seq <= ? ORDER BY seq",
-                                        recovery.last_sequence, last));
+      SqliteQuery query,
+      database.Query("SELECT seq, payload, checksum FROM event WHERE seq > ? AND "
+                     "seq <= ? ORDER BY seq",
+                     recovery.last_sequence, last));
   while (true) {
     TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
     if (!found) break;
@@ -169,10 +171,10 @@ absl::Status SqliteEventLog::TryWrite() {
 absl::Status SqliteEventLog::WriteSnapshot(const v1::Snapshot& snapshot) {
   const auto sequence = static_cast<int64_t>(snapshot.last_sequence());
   if (snapshot.ByteSizeLong() > kBlockBytesMax) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "the snapshot at event ", sequence, " takes ", snapshot.ByteSizeLong(),
-        " bytes; the store holds at most ", kBlockBytesMax,
-        ". All events are kept; a restart takes longer"));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the snapshot at event ", sequence, " takes ", snapshot.ByteSizeLong(),
+                     " bytes; the store holds at most ", kBlockBytesMax,
+                     ". All events are kept; a restart takes longer"));
   }
   const std::string payload = SealBlock(snapshot.SerializeAsString(), snapshot.last_sequence());
   const std::lock_guard lock(mutex_);

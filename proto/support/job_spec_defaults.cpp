@@ -55,8 +55,7 @@ SpecFields::SpecFields() {
     Message& section = MutableSectionOf(defaults, scalar);
     const std::string& text = RuleOf(*scalar.field).default_value();
     // A default that its own rule refuses is a bug of job_spec.proto; a test reads them all.
-    scalar.has_default =
-        !text.empty() && SetScalarField(text, *scalar.field, section).ok();
+    scalar.has_default = !text.empty() && SetScalarField(text, *scalar.field, section).ok();
     numbers[scalar.key] = number;
   }
 }
@@ -106,8 +105,7 @@ void CopyScalar(const Message& from, const FieldDescriptor& field, Message& to) 
     case FieldDescriptor::CPPTYPE_STRING:
       return reflection.SetString(&to, &field, reflection.GetString(from, &field));
     case FieldDescriptor::CPPTYPE_MESSAGE:
-      return reflection.MutableMessage(&to, &field)
-          ->CopyFrom(reflection.GetMessage(from, &field));
+      return reflection.MutableMessage(&to, &field)->CopyFrom(reflection.GetMessage(from, &field));
   }
 }
 

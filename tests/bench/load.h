@@ -21,7 +21,8 @@ struct SubmitLoad {
   int callers = 1;
   int nodes = 1;
   int slots_per_node = 1;
-  // Every call is refused before the loop sees it: what is left is gRPC, and the request's decoding.
+  // Every call is refused before the loop sees it: what is left is gRPC, and the request's
+  // decoding.
   bool refused = false;
 };
 

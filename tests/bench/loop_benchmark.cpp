@@ -17,8 +17,8 @@
 namespace trainyard::controller {
 namespace {
 
-// Keeps `callers` submissions under way until all are durable. Like the threads of gRPC, the calling
-// thread checks each one before the loop sees it.
+// Keeps `callers` submissions under way until all are durable. Like the threads of gRPC, the
+// calling thread checks each one before the loop sees it.
 class Submitter {
  public:
   Submitter(Loop& loop, int jobs, int callers) : loop_(loop), jobs_(jobs), room_(callers) {}

@@ -154,10 +154,11 @@ TEST_F(LoopTest, AnswersWhileASnapshotIsWritten) {
   const auto before =
       log_.ReadEventsBefore(0, recovery->snapshot->last_sequence() + 1, /*limit=*/1000);
   ASSERT_TRUE(before.ok());
-  EXPECT_EQ(recovery->snapshot->jobs_size(),
-            std::ranges::count_if(*before, [](const v1::EventEntry& entry) {
-              return entry.event().has_job_submitted();
-            })) << "the state after its own event, not after a later one";
+  EXPECT_EQ(
+      recovery->snapshot->jobs_size(),
+      std::ranges::count_if(
+          *before, [](const v1::EventEntry& entry) { return entry.event().has_job_submitted(); }))
+      << "the state after its own event, not after a later one";
 }
 
 TEST_F(LoopTest, TimeInWhichItStoodStillIsNobodysSilence) {

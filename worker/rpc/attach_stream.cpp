@@ -165,16 +165,16 @@ void AttachStream::Connection::Open() {
   call = std::make_shared<Call>(loop, *this);
   call->Begin(options, handler.MakeHello());
   welcome_timer.expires_after(std::chrono::milliseconds(welcome_wait_ms));
-  welcome_timer.async_wait([weak = weak_from_this(), of = std::weak_ptr(call)](
-                               const boost::system::error_code& error) {
-    const std::shared_ptr<Connection> self = weak.lock();
-    const std::shared_ptr<Call> waiting = of.lock();
-    if (error || self == nullptr || waiting == nullptr || waiting->welcomed) return;
-    waiting->Cancel(absl::DeadlineExceededError(
-        absl::StrCat("no answer within ", self->welcome_wait_ms, " ms")));
-    self->welcome_wait_ms =
-        std::min(2 * self->welcome_wait_ms, self->options.welcome_timeout_ms_max);
-  });
+  welcome_timer.async_wait(
+      [weak = weak_from_this(), of = std::weak_ptr(call)](const boost::system::error_code& error) {
+        const std::shared_ptr<Connection> self = weak.lock();
+        const std::shared_ptr<Call> waiting = of.lock();
+        if (error || self == nullptr || waiting == nullptr || waiting->welcomed) return;
+        waiting->Cancel(absl::DeadlineExceededError(
+            absl::StrCat("no answer within ", self->welcome_wait_ms, " ms")));
+        self->welcome_wait_ms =
+            std::min(2 * self->welcome_wait_ms, self->options.welcome_timeout_ms_max);
+      });
 }
 
 void AttachStream::Connection::ReadDone(Call& of, bool ok) {

@@ -28,8 +28,8 @@ struct AttachOptions {
   // Together the time after which a controller that does not answer counts as gone.
   int64_t keepalive_ms = 5000;
   int64_t keepalive_timeout_ms = 4000;
-  // From dialling to Welcome. Each dial in vain doubles it, up to the most: what thousands of workers
-  // give up and begin anew keeps a controller that has just started busy for nothing.
+  // From dialling to Welcome. Each dial in vain doubles it, up to the most: what thousands of
+  // workers give up and begin anew keeps a controller that has just started busy for nothing.
   int64_t welcome_timeout_ms = 10000;
   int64_t welcome_timeout_ms_max = 60000;
 };
