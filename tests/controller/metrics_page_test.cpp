@@ -1,4 +1,6 @@
 // What GET /metrics shows of a real controller whose workers are scripted.
+#include <chrono>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/controller_harness.h"
@@ -12,6 +14,20 @@ using test::ValueOf;
 
 std::string Page(const RunningController& controller) {
   return test::HttpGet(controller.controller->http_address(), "/metrics");
+}
+
+// The page once it holds `text`: a call's timer tells after its answer is out.
+std::string PageWith(const RunningController& controller, const std::string& text) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  std::string page = Page(controller);
+  while (page.find(text) == std::string::npos) {
+    if (std::chrono::steady_clock::now() > end) {
+      ADD_FAILURE() << "the page does not come to hold " << text;
+      break;
+    }
+    page = Page(controller);
+  }
+  return page;
 }
 
 v1::TelemetryRecord Metrics(int64_t time_ms) {
@@ -71,11 +87,7 @@ TEST(MetricsPageTest, ShowsEverythingThatDashboardsBuildOn) {
   const int64_t job = controller.Submit("eventful");
   RunEventfulJob(controller, worker, job);
   EXPECT_EQ(controller.Submit("waits", 2), job + 1);
-  // The call's timer tells after its answer is out.
-  std::string page;
-  do {
-    page = Page(controller);
-  } while (page.find("method=\"JobService/SubmitJob\"") == std::string::npos);
+  const std::string page = PageWith(controller, "method=\"JobService/SubmitJob\"");
   test::ExpectGolden("controller_metrics.txt", test::ShapeOf(page));
 
   EXPECT_EQ(ValueOf(page, "trainyard_ingest_bytes_total{kind=\"log\"}"), 12);
@@ -99,10 +111,7 @@ TEST(MetricsPageTest, RefusedCallsAreCountedByTheirCode) {
   v1::GetJobResponse response;
   EXPECT_EQ(controller.jobs->GetJob(&context, request, &response).error_code(),
             grpc::StatusCode::NOT_FOUND);
-  std::string page;
-  do {
-    page = Page(controller);
-  } while (page.find("JobService/GetJob") == std::string::npos);
+  const std::string page = PageWith(controller, "JobService/GetJob");
   EXPECT_EQ(ValueOf(page,
                     "trainyard_rpc_duration_seconds_count{code=\"NOT_FOUND\","
                     "method=\"JobService/GetJob\"}"),

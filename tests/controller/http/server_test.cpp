@@ -47,6 +47,16 @@ class ServerTest : public testing::Test {
     return streams_.back();
   }
 
+  // Whether it serves a client. One that a busy machine has made too slow for a test's short
+  // patience comes again.
+  bool Serves() {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (Connect().Get("/").status != 200) {
+      if (std::chrono::steady_clock::now() > end) return false;
+    }
+    return true;
+  }
+
   // Runs behind all that the server's thread had to do before.
   void Settle() {
     std::mutex mutex;
@@ -83,7 +93,7 @@ TEST_F(ServerTest, ASlowHeaderIsToldSoAndDropped) {
   EXPECT_EQ(answer.Json()["code"], "request_timeout");
   EXPECT_EQ(answer.headers.at("connection"), "close");
   EXPECT_EQ(client.ReadAnswer().status, 0) << "the server has closed";
-  EXPECT_EQ(Connect().Get("/").status, 200);
+  EXPECT_TRUE(Serves());
 }
 
 TEST_F(ServerTest, ASlowBodyIsToldSoAndDropped) {
@@ -110,9 +120,20 @@ TEST_F(ServerTest, AConnectionThatSaysNothingIsClosedWithoutAWord) {
   Start({.patience = milliseconds(50), .idle = milliseconds(50)});
   HttpClient silent(server_->address());
   EXPECT_EQ(silent.ReadAnswer().status, 0);
-  HttpClient idle(server_->address());
-  EXPECT_EQ(idle.Get("/").status, 200);
-  EXPECT_EQ(idle.ReadAnswer().status, 0);
+}
+
+TEST_F(ServerTest, AConnectionThatIsIdleIsClosedWithoutAWord) {
+  Start({.idle = milliseconds(50)});
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  for (bool served = false; !served;) {
+    ASSERT_LT(std::chrono::steady_clock::now(), end);
+    HttpClient idle(server_->address());
+    // A busy machine may make it too slow even for its request.
+    served = idle.Get("/").status == 200;
+    if (served) {
+      EXPECT_EQ(idle.ReadAnswer().status, 0);
+    }
+  }
 }
 
 TEST_F(ServerTest, ConnectionsBeyondTheLimitAreRefusedWithAReason) {
