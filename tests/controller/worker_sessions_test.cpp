@@ -84,7 +84,10 @@ TEST_F(WorkerSessionsTest, RepeatsACommandUntilItIsAnswered) {
   EXPECT_EQ(worker->Count(Kind::kStartAttempt), 0);
 }
 
-// Attaches, and reads nothing until End: a command of a megabyte stays under way.
+// Their commands are more than flow control takes from a worker that does not read.
+constexpr int kLargeJobs = 8;
+
+// Attaches, and reads nothing until End.
 class DeafWorker {
  public:
   DeafWorker(RunningController& running, const std::string& node_id)
@@ -92,7 +95,7 @@ class DeafWorker {
     context_.set_deadline(std::chrono::system_clock::now() + kPatience);
     stream_ = stub_->Attach(&context_);
     v1::WorkerMessage message;
-    *message.mutable_hello() = TestHello(node_id, 1);
+    *message.mutable_hello() = TestHello(node_id, kLargeJobs);
     EXPECT_TRUE(stream_->Write(message));
   }
 
@@ -110,9 +113,9 @@ class DeafWorker {
   std::unique_ptr<grpc::ClientReaderWriter<v1::WorkerMessage, v1::ControllerMessage>> stream_;
 };
 
-grpc::Status SubmitLarge(RunningController& running) {
+grpc::Status SubmitLarge(RunningController& running, int number) {
   v1::SubmitJobRequest request;
-  *request.mutable_spec() = CommandSpec("large", 1);
+  *request.mutable_spec() = CommandSpec(absl::StrCat("large-", number), 1);
   request.mutable_spec()->set_description(std::string(900'000, 'd'));
   request.set_user("ada");
   grpc::ClientContext context;
@@ -123,8 +126,11 @@ grpc::Status SubmitLarge(RunningController& running) {
 TEST_F(WorkerSessionsTest, CutsOffAWorkerThatReadsNothing) {
   DeafWorker deaf(running_, "a");
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
-  while (!SubmitLarge(running_).ok()) {
+  while (!SubmitLarge(running_, 0).ok()) {
     ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "the worker never joined";
+  }
+  for (int number = 1; number < kLargeJobs; ++number) {
+    ASSERT_TRUE(SubmitLarge(running_, number).ok());
   }
   // The first time finds what it has taken so far.
   for (int i = 0; i < 3; ++i) {
