@@ -50,8 +50,6 @@ struct CommandResult {
 // Runs a program to its end. exit_code -1 when it did not end within the deadline.
 CommandResult RunCommand(const std::vector<std::string>& arguments, Seconds deadline = Seconds(60));
 
-// A directory of its own that is removed with the object.
-
 }  // namespace trainyard::test
 
 #endif  // TRAINYARD_TESTS_INTEGRATION_CHILD_PROCESS_H_
