@@ -3,9 +3,18 @@
 # not part of tests/run.sh: it builds the test programs once, and what each bug touches once more.
 #   tests/planted/run.sh           every bug
 #   tests/planted/run.sh NAME...   these: names of *.patch beside this file
+#   tests/planted/run.sh --check   only whether every patch still fits the sources; a test of `tidy`
 #   PLANTED_DIR=DIR                where the worktree goes; kept when given: a second run is quick
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
+if [ "${1:-}" = --check ]; then
+  cd "$here/../.."
+  for patch in "$here"/*.patch; do
+    git apply --check "$patch" || { echo "$patch does not fit the sources any more" >&2; exit 1; }
+  done
+  exit 0
+fi
+
 repository=$(git -C "$here" rev-parse --show-toplevel)
 scratch=${PLANTED_DIR:-}
 keep=1
@@ -30,15 +39,15 @@ cd "$scratch"
 cmake --preset release -DTRAINYARD_BUILD_TESTS=ON >/dev/null
 
 build() {
-  ninja -C build/release -j "${JOBS:-2}" "$1" >planted.log 2>&1 && return
-  tail -40 planted.log
+  ninja -C build/release -j "${JOBS:-2}" "$1" >build/planted.log 2>&1 && return
+  tail -40 build/planted.log
   return 1
 }
 # True when the named test passes.
 passes() {
   local program
   program=$(find build/release -name "$1" -type f -executable | head -1)
-  timeout 300 "$program" --gtest_brief=1 --gtest_filter="$2" >planted.log 2>&1
+  timeout 300 "$program" --gtest_brief=1 --gtest_filter="$2" >build/planted.log 2>&1
 }
 
 names=("$@")
@@ -60,7 +69,7 @@ for name in "${names[@]}"; do
   elif passes "$target" "$test"; then
     verdict="MISSED"; missed=1
   fi
-  by=$(sed -nE 's/^\[ +FAILED +\] ([^ ,]+).*/\1/p' planted.log | sort -u | head -1)
+  by=$(sed -nE 's/^\[ +FAILED +\] ([^ ,]+).*/\1/p' build/planted.log | sort -u | head -1)
   printf '%-8s %-28s %s\n' "$verdict" "$name" "${by:-$target $test}"
   git checkout --quiet .
 done
