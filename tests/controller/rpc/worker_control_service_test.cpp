@@ -132,8 +132,10 @@ TEST(WorkerControlServiceTest, ReadsHelloEvenWhenNothingMoreCanBeHeld) {
 struct DeafWorker {
   explicit DeafWorker(const std::string& address)
       : stub(v1::WorkerControl::NewStub(
-            grpc::CreateChannel(address, grpc::InsecureChannelCredentials()))),
-        stream(stub->Attach(&context)) {
+            grpc::CreateChannel(address, grpc::InsecureChannelCredentials()))) {
+    // A first connection that fails on a busy machine is tried again.
+    context.set_wait_for_ready(true);
+    stream = stub->Attach(&context);
     v1::WorkerMessage message;
     *message.mutable_hello() = TestHello("deaf", 1);
     EXPECT_TRUE(stream->Write(message));
