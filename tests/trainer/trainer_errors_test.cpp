@@ -1,6 +1,7 @@
 // Bad input to the whole program: one clear line, the documented exit code.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 
@@ -114,10 +115,14 @@ TEST(TrainerErrorsTest, OneAlertSpeaksForAGangWhoseNumbersOverflow) {
   TrainerProcess second(folder, start);
   EXPECT_EQ(first.Wait(), 70) << first.Output();
   second.Wait();
-  EXPECT_EQ(first.Records("alert").size(), 1u);
-  for (const json& alert : second.Records("alert")) {
-    EXPECT_NE(alert["code"].get<std::string>().substr(0, 4), "nan_");
-  }
+  // A busy machine may raise others, such as checkpoint_late.
+  const auto count_not_finite = [](const std::vector<json>& alerts) {
+    return std::count_if(alerts.begin(), alerts.end(), [](const json& alert) {
+      return alert["code"].get<std::string>().starts_with("nan_");
+    });
+  };
+  EXPECT_EQ(count_not_finite(first.Records("alert")), 1) << json(first.Records("alert")).dump();
+  EXPECT_EQ(count_not_finite(second.Records("alert")), 0);
 }
 
 TEST(TrainerErrorsTest, DamagedCheckpoint) {
