@@ -1,6 +1,10 @@
 #include "tests/integration/mini_cluster.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -9,11 +13,33 @@
 #include "grpcpp/grpcpp.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "proto/support/unique_fd.h"
 
 namespace trainyard::test {
 namespace {
 
 constexpr Seconds kStartDeadline(20);
+
+// A controller that is killed takes its port again. One of the kernel's choice, from 32768 on, may
+// be the local end of somebody's connection by then; jobs meet at 20000 and up.
+std::string FreeAddress() {
+  constexpr int kFirstPort = 11'000, kPorts = 8'000;
+  for (int i = 0; i < kPorts; ++i) {
+    const int port = kFirstPort + (getpid() * 7 + i) % kPorts;
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(static_cast<uint16_t>(port));
+    const UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const int on = 1;
+    setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) {
+      return absl::StrCat("127.0.0.1:", port);
+    }
+  }
+  ADD_FAILURE() << "no free port from " << kFirstPort << " on";
+  return "127.0.0.1:0";
+}
 
 bool HasEnded(v1::JobState state) {
   return state == v1::JOB_STATE_SUCCEEDED || state == v1::JOB_STATE_FAILED ||
@@ -55,7 +81,7 @@ MiniCluster::~MiniCluster() {
 void MiniCluster::StartController() {
   const std::string listen_file = directory() + "/address";
   std::filesystem::remove(listen_file);
-  const std::string listen = address_.empty() ? "127.0.0.1:0" : address_;
+  const std::string listen = address_.empty() ? FreeAddress() : address_;
   controller_ = std::make_unique<ChildProcess>(
       std::vector<std::string>{
           ProgramPath("trainyard-controller"), "--listen", listen, "--data-dir",
