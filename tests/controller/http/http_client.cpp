@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -52,7 +53,9 @@ Answer HttpClient::Send(const std::string& method, const std::string& target,
   return ReadAnswer(method != "HEAD");
 }
 
-bool HttpClient::HasInput() const {
+bool HttpClient::HasInput(int wait_ms) const {
+  pollfd waiter = {fd_, POLLIN, 0};
+  if (buffer_.empty()) poll(&waiter, 1, wait_ms);
   char byte;
   return !buffer_.empty() || recv(fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0;
 }

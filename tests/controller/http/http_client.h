@@ -35,8 +35,8 @@ class HttpClient {
   }
 
   void SendBytes(const std::string& bytes);
-  // Whether something has come that was not read, or the server has closed.
-  bool HasInput() const;
+  // Whether something has come that was not read, or the server has closed. Waits so long for it.
+  bool HasInput(int wait_ms = 0) const;
   // Status 0 when the server closed instead. `has_body` is false after HEAD.
   Answer ReadAnswer(bool has_body = true);
   // The next event of a stream: its fields by name. Empty when the stream has ended.
