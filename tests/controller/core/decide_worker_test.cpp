@@ -94,12 +94,17 @@ TEST(DecideWorkerTest, ClearedAfterItsRanksHaveEndedIsNoFailure) {
   EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_SUCCEEDED);
 }
 
-TEST(DecideWorkerTest, NodeThatRunsAJobFromAfterTheBackupGetsNothingElse) {
-  TestCluster cluster;
-  cluster.AddNode("a", 2);
+// Jobs 1 to 100 may have been submitted after the backup.
+void RestoreBackup(TestCluster& cluster) {
   v1::Event restored;
   restored.mutable_store_restored()->set_skipped_job_ids(100);
   Apply(restored, cluster.state);
+}
+
+TEST(DecideWorkerTest, NodeThatRunsAJobFromAfterTheBackupGetsNothingElse) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  RestoreBackup(cluster);
   v1::Hello hello = cluster.HelloOf("a");
   v1::AttemptReport& report = *hello.add_attempts();
   report.set_job_id(7);
@@ -117,9 +122,7 @@ TEST(DecideWorkerTest, NodeThatRunsAJobFromAfterTheBackupGetsNothingElse) {
 TEST(DecideWorkerTest, WhatHasEndedCordonsNothingAndNeitherDoesAJobOfNobody) {
   TestCluster cluster;
   cluster.AddNode("a", 2);
-  v1::Event restored;
-  restored.mutable_store_restored()->set_skipped_job_ids(100);
-  Apply(restored, cluster.state);
+  RestoreBackup(cluster);
   v1::Hello hello = cluster.HelloOf("a");
   v1::AttemptReport& report = *hello.add_attempts();
   report.set_job_id(7);
