@@ -59,6 +59,15 @@ class LoopTest : public testing::Test {
         [](Loop& loop) { return ToSnapshot(loop.View().state, 0).DebugString(); });
   }
 
+  // Stops the loop.
+  void ExpectReplayEqualsLive() {
+    const std::string live = StateBytes();
+    loop_->Stop();
+    auto replayed = Loop::Recover(log_, clock_, {});
+    ASSERT_TRUE(replayed.ok()) << replayed.status();
+    EXPECT_EQ(ToSnapshot((*replayed)->View().state, 0).DebugString(), live);
+  }
+
   HandClock clock_;
   GatedEventLog log_;
   std::unique_ptr<Loop> loop_;
@@ -109,11 +118,7 @@ TEST_F(LoopTest, ReplayEqualsLive) {
               }()})
                   .get()
                   .ok());
-  const std::string live = StateBytes();
-  loop_->Stop();
-  auto replayed = Loop::Recover(log_, clock_, {});
-  ASSERT_TRUE(replayed.ok());
-  EXPECT_EQ(ToSnapshot((*replayed)->View().state, 0).DebugString(), live);
+  ExpectReplayEqualsLive();
 }
 
 TEST_F(LoopTest, WritesASnapshotEverySoManyEventsAndReplaysFromIt) {
@@ -123,15 +128,11 @@ TEST_F(LoopTest, WritesASnapshotEverySoManyEventsAndReplaysFromIt) {
   for (int i = 0; i < 12; ++i) {
     ASSERT_TRUE(Submit(Submission("job-" + std::to_string(i))).get().ok());
   }
-  const std::string live = StateBytes();
-  loop_->Stop();
+  ExpectReplayEqualsLive();
   EXPECT_GE(log_.snapshots(), 1);
   EXPECT_LE(log_.snapshots(), 2);
   auto recovery = log_.Recover();
   ASSERT_TRUE(recovery.ok() && recovery->snapshot.has_value());
-  auto replayed = Loop::Recover(log_, clock_, {});
-  ASSERT_TRUE(replayed.ok());
-  EXPECT_EQ(ToSnapshot((*replayed)->View().state, 0).DebugString(), live);
 }
 
 TEST_F(LoopTest, AnswersWhileASnapshotIsWritten) {
@@ -284,11 +285,7 @@ TEST_F(FullDiskTest, GoesOnByItselfAndKeepsTheOrderOfFacts) {
   EXPECT_EQ(
       OnLoop<uint64_t>([](Loop& loop) { return loop.View().state.nodes.at("a").fact_sequence; }),
       5u);
-  const std::string live = StateBytes();
-  loop_->Stop();
-  auto replayed = Loop::Recover(log_, clock_, {});
-  ASSERT_TRUE(replayed.ok());
-  EXPECT_EQ(ToSnapshot((*replayed)->View().state, 0).DebugString(), live);
+  ExpectReplayEqualsLive();
 }
 
 TEST_F(FullDiskTest, SilenceOfAFullDiskIsNobodysSilence) {

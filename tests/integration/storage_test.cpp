@@ -3,10 +3,12 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/fakes/full_disk.h"
 #include "tests/integration/mini_cluster.h"
 
 namespace trainyard::test {
@@ -26,8 +28,7 @@ void ExpectAllSteps(const MiniCluster& cluster, int64_t job_id) {
   }
 }
 
-// From now on no file of the process may grow: to a store the same as a full disk, and it needs no
-// file system of its own.
+// From now on no file of the process may grow; FullDisk does the same from the start on.
 void SetDiskFull(pid_t pid, bool full) {
   const rlimit limit{full ? 0 : RLIM_INFINITY, RLIM_INFINITY};
   ASSERT_EQ(prlimit(pid, RLIMIT_FSIZE, &limit, nullptr), 0);
@@ -48,6 +49,11 @@ except urllib.error.HTTPError as error:
     return RunCommand({"/usr/bin/python3", "-c", kGet,
                        absl::StrCat("http://", address.substr(0, address.find('\n')), "/healthz")})
         .output;
+  }
+
+  void StartWorkerOnFullDisk() {
+    const FullDisk full(0);
+    cluster_.StartWorker(0);
   }
 
   int64_t Start(const std::string& name) {
@@ -85,6 +91,31 @@ TEST_F(StorageTest, AFullDiskRefusesChangesKeepsServingAndRecovers) {
   EXPECT_EQ(Health(), "200 ok\n\n");
   const int64_t next = cluster_.Submit(job_file);
   EXPECT_EQ(next, job_id + 1) << "the refused job left nothing behind";
+}
+
+TEST_F(StorageTest, BothDaemonsStartOnAFullDiskAndTrainingNeverNotices) {
+  const int64_t job_id = Start("through-it");
+  ASSERT_TRUE(cluster_.WaitForStep(job_id, 10));
+  cluster_.KillWorker(0);
+  cluster_.KillController();
+  // What readers of SQLite share in memory is a file of 32 KiB, made at every start.
+  {
+    const FullDisk full(40 << 10);
+    cluster_.StartController();
+  }
+  StartWorkerOnFullDisk();
+  const int64_t seen = cluster_.Job(job_id).progress().step();
+  EXPECT_TRUE(cluster_.WaitForStep(job_id, seen + 5)) << "the worker is not heard";
+  // Again, while the controller cannot store: it must be welcomed all the same.
+  cluster_.KillWorker(0);
+  StartWorkerOnFullDisk();
+  EXPECT_TRUE(cluster_.WaitForStep(job_id, seen + 10)) << "the worker is not heard again";
+  SetDiskFull(cluster_.controller().pid(), false);
+  SetDiskFull(cluster_.worker(0).pid(), false);
+  const v1::Job job = cluster_.WaitForEnd(job_id);
+  ASSERT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();
+  EXPECT_EQ(job.attempts_size(), 1);
+  ExpectAllSteps(cluster_, job_id);
 }
 
 // Prints 12 MB and writes 50 metrics once `go` is there.
@@ -138,6 +169,39 @@ TEST(SpoolTest, AWorkerWithoutRoomGivesUpItsOldestOutputAndNoMetric) {
   EXPECT_GT(gaps, 0);
   EXPECT_EQ(lines.back().text(), "the end");
   EXPECT_EQ(lines.back().offset(), size - 8) << "bytes after the gap keep their offsets";
+}
+
+TEST_F(StorageTest, ADamagedPageIsSaidAndTheRestIsReadable) {
+  const int64_t damaged = cluster_.Submit(cluster_.WriteJob(
+      "damaged",
+      "name: damaged\nresources: {device: cpu}\n"
+      "command: [/usr/bin/python3, -c, \"import os; [print(os.urandom(500).hex()) for _ in "
+      "range(3000)]\"]\n"));
+  ASSERT_EQ(cluster_.WaitForEnd(damaged).state(), v1::JOB_STATE_SUCCEEDED);
+  const int64_t sound = Start("sound");
+  ASSERT_EQ(cluster_.WaitForEnd(sound).state(), v1::JOB_STATE_SUCCEEDED);
+  ASSERT_EQ(cluster_.Logs(damaged, 0, 1).size(), 3000u);
+  cluster_.controller().Signal(SIGTERM);
+  ASSERT_TRUE(cluster_.controller().Wait().has_value());
+  // Nearly all of the file is output of the first job.
+  const std::string path = cluster_.directory() + "/controller/logs.db";
+  const std::uintmax_t size = std::filesystem::file_size(path);
+  ASSERT_GT(size, 1'000'000u);
+  {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(size / 2));
+    file.write("damage", 6);
+  }
+  cluster_.StartController();
+  const CommandResult refused = cluster_.Cli({"logs", std::to_string(damaged)});
+  EXPECT_NE(refused.exit_code, 0);
+  EXPECT_THAT(refused.error, testing::AllOf(HasSubstr("logs.db"), HasSubstr("page at byte"),
+                                            HasSubstr("checksum"), HasSubstr("server restore")));
+  EXPECT_FALSE(cluster_.Logs(sound, 0, 1).empty());
+  ExpectAllSteps(cluster_, sound);
+  const int64_t next = Start("next");
+  ASSERT_EQ(cluster_.WaitForEnd(next).state(), v1::JOB_STATE_SUCCEEDED);
+  EXPECT_FALSE(cluster_.Logs(next, 0, 1).empty()) << "what comes after it is stored";
 }
 
 TEST_F(StorageTest, ABackupUnderLoadBringsALostDiskBack) {

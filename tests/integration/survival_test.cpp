@@ -209,6 +209,24 @@ TEST_F(SurvivalTest, KilledControllerCostsNothing) {
   ExpectUndisturbed(job_id);
 }
 
+TEST_F(SurvivalTest, JobThatEndsWhileTheControllerIsAwayHasEndedWell) {
+  const int64_t job_id =
+      cluster_.Submit(cluster_.WriteJob("unseen-end", TinyJob("unseen-end", tokens_, 2, 400)));
+  ASSERT_TRUE(cluster_.WaitForStep(job_id, 20));
+  const pid_t ranks[] = {cluster_.RankPid(job_id, 1, 0), cluster_.RankPid(job_id, 1, 1)};
+  cluster_.KillController();
+  for (const pid_t rank : ranks) {
+    ASSERT_GT(rank, 0);
+    ASSERT_TRUE(Eventually([&] { return kill(rank, 0) != 0; }, Seconds(120)));
+  }
+  cluster_.StartController();
+  const v1::Job job = cluster_.WaitForEnd(job_id);
+  ASSERT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();
+  EXPECT_EQ(job.attempts_size(), 1);
+  ExpectEachStepOnce(job_id);
+  ExpectNoGapInLogs(job_id);
+}
+
 TEST_F(SurvivalTest, StopSavesACheckpointAndLeaves) { ExpectUndisturbed(Start("stopped")); }
 
 }  // namespace

@@ -2,14 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/resource.h>
 
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "cli/data/tokenizer.h"
 #include "tests/cli/data/text_directory.h"
+#include "tests/fakes/full_disk.h"
 
 namespace trainyard::cli {
 namespace {
@@ -203,18 +202,13 @@ TEST(PrepareDataTest, EmptyInputIsAnError) {
   EXPECT_THAT(directory.Names(), ElementsAre("in"));
 }
 
-// A file size limit stands for a full disk.
 TEST(PrepareDataTest, AFullDiskLeavesNothingBehind) {
   const TextDirectory directory;
   directory.Write("in/a.txt", Prose(3000000, 1));
-  const auto old_handler = signal(SIGXFSZ, SIG_IGN);
-  rlimit old_limit{};
-  getrlimit(RLIMIT_FSIZE, &old_limit);
-  const rlimit small = {1000000, old_limit.rlim_max};
-  setrlimit(RLIMIT_FSIZE, &small);
-  const auto summary = Prepare(Options(directory));
-  setrlimit(RLIMIT_FSIZE, &old_limit);
-  signal(SIGXFSZ, old_handler);
+  const auto summary = [&] {
+    const FullDisk full(1000000);
+    return Prepare(Options(directory));
+  }();
   EXPECT_THAT(std::string(summary.status().message()), HasSubstr("train.bin: File too large"));
   EXPECT_THAT(directory.Names(), ElementsAre("in"));
 }

@@ -67,14 +67,26 @@ class IdleListener final : public WorkerListener {
   bool closed_ = false;
 };
 
-TEST(WorkerControlServiceTest, ReadsNoFasterThanMessagesAreDealtWith) {
+class WorkerControlServiceTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto server = StartServer("127.0.0.1:0", {&service_});
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+  }
+  void TearDown() override {
+    if (server_.server != nullptr) server_.server->Shutdown();
+  }
+
+  IdleListener listener_;
+  WorkerControlService service_{listener_};
+  ListeningServer server_;
+};
+
+TEST_F(WorkerControlServiceTest, ReadsNoFasterThanMessagesAreDealtWith) {
   constexpr std::size_t kMiB = 1 << 20;
   constexpr std::size_t kChunks = 60;
-  IdleListener listener;
-  WorkerControlService service(listener);
-  auto server = StartServer("127.0.0.1:0", {&service});
-  ASSERT_TRUE(server.ok()) << server.status();
-  const auto channel = grpc::CreateChannel(server->address, grpc::InsecureChannelCredentials());
+  const auto channel = grpc::CreateChannel(server_.address, grpc::InsecureChannelCredentials());
   FakeWorker worker(channel, TestHello("a", 1));
   std::thread writer([&] {
     const std::string chunk(kMiB, 'x');
@@ -82,50 +94,44 @@ TEST(WorkerControlServiceTest, ReadsNoFasterThanMessagesAreDealtWith) {
       worker.SendOutput(Stream(1, v1::STREAM_KIND_LOG), static_cast<int64_t>(i * kMiB), chunk);
     }
   });
-  ASSERT_TRUE(listener.WaitForBytes(24 * kMiB));
-  while (!listener.link()->ReadingPaused()) std::this_thread::yield();
-  EXPECT_LT(listener.bytes(), 26 * kMiB);
-  listener.WorkFromNowOn();
-  listener.GiveBackPermits();
-  EXPECT_TRUE(listener.WaitForBytes(kChunks * kMiB));
-  EXPECT_FALSE(listener.link()->ReadingPaused());
+  ASSERT_TRUE(listener_.WaitForBytes(24 * kMiB));
+  while (!listener_.link()->ReadingPaused()) std::this_thread::yield();
+  EXPECT_LT(listener_.bytes(), 26 * kMiB);
+  listener_.WorkFromNowOn();
+  listener_.GiveBackPermits();
+  EXPECT_TRUE(listener_.WaitForBytes(kChunks * kMiB));
+  EXPECT_FALSE(listener_.link()->ReadingPaused());
   writer.join();
-  listener.link()->Close(absl::OkStatus());
+  listener_.link()->Close(absl::OkStatus());
   EXPECT_TRUE(worker.WaitForEnd().ok());
-  EXPECT_TRUE(listener.WaitForClosed());
-  server->server->Shutdown();
+  EXPECT_TRUE(listener_.WaitForClosed());
 }
 
-TEST(WorkerControlServiceTest, ReadsHelloEvenWhenNothingMoreCanBeHeld) {
+TEST_F(WorkerControlServiceTest, ReadsHelloEvenWhenNothingMoreCanBeHeld) {
   constexpr std::size_t kMiB = 1 << 20;
   constexpr std::size_t kAllStreams = 128;
   constexpr int kWorkers = 6;
   constexpr int kChunksEach = 23;
   static_assert(kWorkers * kChunksEach > kAllStreams);
-  IdleListener listener;
-  WorkerControlService service(listener);
-  auto server = StartServer("127.0.0.1:0", {&service});
-  ASSERT_TRUE(server.ok()) << server.status();
-  const auto channel = grpc::CreateChannel(server->address, grpc::InsecureChannelCredentials());
+  const auto channel = grpc::CreateChannel(server_.address, grpc::InsecureChannelCredentials());
   std::vector<std::unique_ptr<FakeWorker>> workers;
   const std::string chunk(kMiB, 'x');
   for (int i = 0; i < kWorkers; ++i) {
     workers.push_back(std::make_unique<FakeWorker>(channel, TestHello(std::to_string(i), 1)));
-    const std::size_t read = listener.bytes();
+    const std::size_t read = listener_.bytes();
     const int chunks = i + 1 < kWorkers ? kChunksEach : kAllStreams - i * kChunksEach;
     for (int sent = 0; sent < chunks; ++sent) {
       workers.back()->SendOutput(Stream(1, v1::STREAM_KIND_LOG),
                                  static_cast<int64_t>(sent) * static_cast<int64_t>(kMiB), chunk);
     }
-    ASSERT_TRUE(listener.WaitForBytes(read + static_cast<std::size_t>(chunks) * kMiB));
+    ASSERT_TRUE(listener_.WaitForBytes(read + static_cast<std::size_t>(chunks) * kMiB));
   }
-  while (!listener.link()->ReadingPaused()) std::this_thread::yield();
+  while (!listener_.link()->ReadingPaused()) std::this_thread::yield();
   workers.push_back(std::make_unique<FakeWorker>(channel, TestHello("late", 1)));
-  EXPECT_TRUE(listener.WaitForHellos(kWorkers + 1)) << "it would be taken for silent";
-  listener.WorkFromNowOn();
-  listener.GiveBackPermits();
+  EXPECT_TRUE(listener_.WaitForHellos(kWorkers + 1)) << "it would be taken for silent";
+  listener_.WorkFromNowOn();
+  listener_.GiveBackPermits();
   workers.clear();
-  server->server->Shutdown();
 }
 
 // Attaches and never reads. To wait for the end of its call would be to read.
@@ -157,39 +163,25 @@ v1::ControllerMessage MessageOf(std::size_t bytes) {
   return message;
 }
 
-TEST(WorkerControlServiceTest, AStreamCanBeCutOffThoughItsWorkerNeverReads) {
-  IdleListener listener;
-  WorkerControlService service(listener);
-  auto server = StartServer("127.0.0.1:0", {&service});
-  ASSERT_TRUE(server.ok()) << server.status();
-  DeafWorker worker(server->address);
-  ASSERT_TRUE(listener.WaitForBytes(1));
-  for (int i = 0; i < 3; ++i) listener.link()->Send(MessageOf(4 << 20));
-  EXPECT_GE(listener.link()->outgoing().waiting, 2u);
-  listener.link()->CutOff(absl::ResourceExhaustedError("deaf"));
-  EXPECT_TRUE(listener.WaitForClosed());
-  server->server->Shutdown();
+TEST_F(WorkerControlServiceTest, AStreamCanBeCutOffThoughItsWorkerNeverReads) {
+  DeafWorker worker(server_.address);
+  ASSERT_TRUE(listener_.WaitForBytes(1));
+  for (int i = 0; i < 3; ++i) listener_.link()->Send(MessageOf(4 << 20));
+  EXPECT_GE(listener_.link()->outgoing().waiting, 2u);
+  listener_.link()->CutOff(absl::ResourceExhaustedError("deaf"));
+  EXPECT_TRUE(listener_.WaitForClosed());
 }
 
-TEST(WorkerControlServiceTest, AWorkerThatLetsTooManyMessagesPileUpIsCutOff) {
-  IdleListener listener;
-  WorkerControlService service(listener);
-  auto server = StartServer("127.0.0.1:0", {&service});
-  ASSERT_TRUE(server.ok()) << server.status();
-  DeafWorker worker(server->address);
-  ASSERT_TRUE(listener.WaitForBytes(1));
-  listener.link()->Send(MessageOf(8 << 20));
-  for (int i = 0; i < 8192; ++i) listener.link()->Send(MessageOf(1));
-  EXPECT_TRUE(listener.WaitForClosed());
-  server->server->Shutdown();
+TEST_F(WorkerControlServiceTest, AWorkerThatLetsTooManyMessagesPileUpIsCutOff) {
+  DeafWorker worker(server_.address);
+  ASSERT_TRUE(listener_.WaitForBytes(1));
+  listener_.link()->Send(MessageOf(8 << 20));
+  for (int i = 0; i < 8192; ++i) listener_.link()->Send(MessageOf(1));
+  EXPECT_TRUE(listener_.WaitForClosed());
 }
 
-TEST(WorkerControlServiceTest, WantsHelloFirst) {
-  IdleListener listener;
-  WorkerControlService service(listener);
-  auto server = StartServer("127.0.0.1:0", {&service});
-  ASSERT_TRUE(server.ok()) << server.status();
-  const auto channel = grpc::CreateChannel(server->address, grpc::InsecureChannelCredentials());
+TEST_F(WorkerControlServiceTest, WantsHelloFirst) {
+  const auto channel = grpc::CreateChannel(server_.address, grpc::InsecureChannelCredentials());
   const auto stub = v1::WorkerControl::NewStub(channel);
   grpc::ClientContext context;
   const auto stream = stub->Attach(&context);
@@ -199,9 +191,8 @@ TEST(WorkerControlServiceTest, WantsHelloFirst) {
   v1::ControllerMessage answer;
   EXPECT_FALSE(stream->Read(&answer));
   EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::INVALID_ARGUMENT);
-  ASSERT_TRUE(listener.WaitForClosed());
-  EXPECT_EQ(listener.bytes(), 0u);
-  server->server->Shutdown();
+  ASSERT_TRUE(listener_.WaitForClosed());
+  EXPECT_EQ(listener_.bytes(), 0u);
 }
 
 }  // namespace

@@ -2,12 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/resource.h>
 
 #include <future>
 #include <numeric>
 
+#include "tests/fakes/full_disk.h"
 #include "tests/trainer/checkpoint/checkpoint_directory.h"
 #include "trainer/checkpoint/fence.h"
 #include "trainer/checkpoint/retention.h"
@@ -30,6 +29,10 @@ class Events {
       events_.push_back(event);
     };
   }
+  CheckpointWriterOptions RecordedBy(CheckpointWriterOptions options) {
+    options.on_event = Recorder();
+    return options;
+  }
   std::vector<CheckpointEvent> Taken() {
     const std::lock_guard<std::mutex> lock(mutex_);
     return std::exchange(events_, {});
@@ -50,29 +53,10 @@ ExitCode CodeOf(const std::function<void()>& call, std::string* message = nullpt
   }
 }
 
-// While it lives, no file of this process can grow beyond `bytes`: a disk that is full.
-class FullDisk {
- public:
-  explicit FullDisk(rlim_t bytes) : old_handler_(signal(SIGXFSZ, SIG_IGN)) {
-    getrlimit(RLIMIT_FSIZE, &old_limit_);
-    const rlimit limit = {bytes, old_limit_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FullDisk() {
-    setrlimit(RLIMIT_FSIZE, &old_limit_);
-    signal(SIGXFSZ, old_handler_);
-  }
-
- private:
-  rlimit old_limit_{};
-  const sighandler_t old_handler_;
-};
-
 TEST(CheckpointWriterTest, PublishesAndReports) {
   const CheckpointDirectory directory;
   Events events;
-  CheckpointWriterOptions options = directory.Options(7);
-  options.on_event = events.Recorder();
+  const CheckpointWriterOptions options = events.RecordedBy(directory.Options(7));
   CheckpointWriter writer(options);
   const double blocking = writer.Save(100, {{"samples", 5}}, Weights(1));
   writer.Finish();
@@ -148,8 +132,7 @@ TEST(CheckpointWriterTest, ASecondSaveWaitsForTheFirst) {
 TEST(CheckpointWriterTest, CountsWhatTheCallerHasWaitedAsBlocking) {
   const CheckpointDirectory directory;
   Events events;
-  CheckpointWriterOptions options = directory.Options();
-  options.on_event = events.Recorder();
+  const CheckpointWriterOptions options = events.RecordedBy(directory.Options());
   CheckpointWriter writer(options);
   writer.Save(1, {}, Weights(1), SaveKind::kPeriodic, 7.5);
   writer.Finish();
@@ -285,8 +268,7 @@ TEST(CheckpointWriterTest, RefusesChunksThatDoNotFitTogether) {
 TEST(CheckpointWriterTest, AFullDiskCostsOneCheckpointAndNotTheRun) {
   const CheckpointDirectory directory;
   Events events;
-  CheckpointWriterOptions options = directory.Options();
-  options.on_event = events.Recorder();
+  const CheckpointWriterOptions options = events.RecordedBy(directory.Options());
   CheckpointWriter writer(options);
   {
     const FullDisk full(600);
@@ -409,8 +391,7 @@ class NoSpaceTest : public testing::TestWithParam<const char*> {};
 TEST_P(NoSpaceTest, CostsOneCheckpointAndNotTheRun) {
   const CheckpointDirectory directory;
   Events events;
-  CheckpointWriterOptions options = directory.Options();
-  options.on_event = events.Recorder();
+  const CheckpointWriterOptions options = events.RecordedBy(directory.Options());
   CheckpointWriter writer(options);
   const std::string building = directory.path() + "/" + TemporaryName(1, options.attempt, 1);
   std::filesystem::create_directories(building);

@@ -1,8 +1,6 @@
 #include "trainer/telemetry/telemetry_writer.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <cmath>
@@ -12,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "tests/fakes/full_disk.h"
 #include "tests/fakes/temporary_directory.h"
 
 namespace trainyard::trainer {
@@ -129,18 +128,14 @@ TEST_F(TelemetryWriterTest, WarnsOnceWhenTheFileCannotBeOpened) {
   EXPECT_NE(testing::internal::GetCapturedStderr().find("No such file"), std::string::npos);
 }
 
-// A file size limit makes the kernel take only a part of a line.
+// The kernel takes only a part of a line.
 TEST_F(TelemetryWriterTest, StartsANewLineAfterATornOne) {
   testing::internal::CaptureStderr();
   TelemetryWriter writer(path_, FixedTime);
-  rlimit old_limit{};
-  getrlimit(RLIMIT_FSIZE, &old_limit);
-  const auto old_handler = signal(SIGXFSZ, SIG_IGN);
-  const rlimit small = {20, old_limit.rlim_max};
-  setrlimit(RLIMIT_FSIZE, &small);
-  writer.WritePhase("init", 0);
-  setrlimit(RLIMIT_FSIZE, &old_limit);
-  signal(SIGXFSZ, old_handler);
+  {
+    const FullDisk full(20);
+    writer.WritePhase("init", 0);
+  }
   writer.WritePhase("train", 3);
   testing::internal::GetCapturedStderr();
   ASSERT_EQ(Lines().size(), 2u);

@@ -1,0 +1,149 @@
+// The commands of the README, run as they are written there.
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/integration/mini_cluster.h"
+
+namespace trainyard::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr char kRoot[] = SOURCE_ROOT;
+constexpr std::string_view kCodeIndent = "    ";
+
+// The text between a heading and the next one.
+std::string Section(const std::string& markdown, const std::string& heading) {
+  const std::size_t begin = markdown.find(absl::StrCat("\n## ", heading, "\n"));
+  if (begin == std::string::npos) return "";
+  return markdown.substr(begin, markdown.find("\n## ", begin + 1) - begin);
+}
+
+// Lines of code blocks, without their indent, in order.
+std::vector<std::string> CodeLines(const std::string& markdown) {
+  std::vector<std::string> lines;
+  for (std::string_view line : absl::StrSplit(markdown, '\n')) {
+    if (absl::ConsumePrefix(&line, kCodeIndent)) lines.emplace_back(line);
+  }
+  return lines;
+}
+
+// A script that ends at the first command that does not do what the README says of it.
+std::string ScriptOf(const std::vector<std::string>& lines, const std::string& scratch) {
+  std::string script = "set -euo pipefail\n";
+  for (const std::string& line : lines) {
+    if (line == "trainyard dev") continue;  // Runs already, as in the reader's other terminal.
+    const std::size_t refused = line.find("# refused");
+    if (refused == std::string::npos) {
+      absl::StrAppend(&script, line, "\n");
+    } else {
+      absl::StrAppend(&script, line.substr(0, refused), "&& exit 99\n");
+    }
+  }
+  return absl::StrReplaceAll(script, {{"$PWD/build/release/bin", PROGRAM_DIRECTORY},
+                                      {"/tmp/", absl::StrCat(scratch, "/")}});
+}
+
+// `trainyard dev` of the README's first terminal, on a port and in a folder of its own.
+class DevTerminal {
+ public:
+  explicit DevTerminal(const std::string& directory)
+      : log_(directory + "/dev.log"),
+        process_({ProgramPath("trainyard"), "dev", "--listen", "127.0.0.1:0", "--data-dir",
+                  directory + "/dev"},
+                 log_) {}
+
+  // Address to submit to; empty when it does not get ready.
+  std::string WaitForAddress() const {
+    Eventually([this] { return absl::StrContains(Text(), "ready;"); });
+    for (std::string_view line : absl::StrSplit(Text(), '\n')) {
+      if (absl::ConsumePrefix(&line, "controller  ")) return std::string(line);
+    }
+    return "";
+  }
+  std::optional<int> CtrlC() {
+    process_.Signal(SIGINT);
+    return process_.Wait();
+  }
+  std::string Text() const { return ReadFile(log_); }
+
+ private:
+  const std::string log_;
+  ChildProcess process_;
+};
+
+TEST(ReadmeTest, FirstOwnJobWorksAsWritten) {
+  const std::string section =
+      Section(ReadFile(absl::StrCat(kRoot, "/README.md")), "Your first own job");
+  const std::vector<std::string> lines = CodeLines(section);
+  ASSERT_THAT(lines, testing::Contains("trainyard dev"));
+  const TemporaryDirectory scratch;
+  DevTerminal dev(scratch.path());
+  const std::string address = dev.WaitForAddress();
+  ASSERT_FALSE(address.empty()) << dev.Text();
+  const auto type = [&](const std::string& script) {
+    return RunCommand({"/usr/bin/env", "-C", kRoot, absl::StrCat("HOME=", scratch.path()),
+                       absl::StrCat("TRAINYARD_SERVER=", address), "/bin/bash", "-c", script},
+                      Seconds(200));
+  };
+
+  const CommandResult typed = type(ScriptOf(lines, scratch.path()));
+  ASSERT_EQ(typed.exit_code, 0) << typed.output << typed.error;
+  EXPECT_THAT(typed.error, HasSubstr("resources.nodes"));  // The refusal at the end.
+
+  // The mistakes that it invites to.
+  const auto mistake = [&](const std::string& words, const std::string& answer) {
+    EXPECT_THAT(section, HasSubstr(words));
+    const CommandResult refused = type(absl::StrCat(PROGRAM_DIRECTORY, "/trainyard submit ",
+                                                    scratch.path(), "/mine.yaml ", words));
+    EXPECT_EQ(refused.exit_code, 2) << refused.error;
+    EXPECT_THAT(refused.error, HasSubstr(answer));
+  };
+  mistake("--set train.stpes=5", "train.steps");
+  mistake("--set layout.dp=3", "layout.dp");
+
+  EXPECT_EQ(dev.CtrlC(), 0) << dev.Text();
+}
+
+// Verbs that any README names at the start of a line of code or of a span of code.
+std::set<std::string> NamedVerbs() {
+  std::set<std::string> verbs;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(
+           kRoot, std::filesystem::directory_options::skip_permission_denied)) {
+    const std::string path = entry.path().string();
+    if (entry.path().filename() != "README.md" || absl::StrContains(path, "/node_modules/") ||
+        absl::StrContains(path, "/build/")) {
+      continue;
+    }
+    const std::string text = ReadFile(path);
+    for (const std::string_view start : {"`trainyard ", "\n    trainyard "}) {
+      for (std::size_t at = 0; (at = text.find(start, at)) != std::string::npos;) {
+        at += start.size();
+        const std::size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz", at);
+        if (end > at) verbs.insert(text.substr(at, end - at));
+      }
+    }
+  }
+  return verbs;
+}
+
+TEST(ReadmeTest, EveryVerbThatIsNamedExists) {
+  const std::set<std::string> verbs = NamedVerbs();
+  EXPECT_GT(verbs.size(), 10u);
+  for (const std::string& verb : verbs) {
+    const CommandResult help = RunCommand({ProgramPath("trainyard"), verb, "--help"});
+    EXPECT_EQ(help.exit_code, 0) << verb << ": " << help.error;
+  }
+}
+
+}  // namespace
+}  // namespace trainyard::test
