@@ -16,6 +16,8 @@ constexpr int kMaxSlots = 1024;
 constexpr int kMaxAttempts = 10'000;
 constexpr int kMaxRank = 1 << 20;
 constexpr std::size_t kMaxLogChunkBytes = 4 << 20;
+// Beyond any file, and far from where sums of offsets overflow.
+constexpr int64_t kMaxOffset = int64_t{1} << 60;
 
 absl::Status CheckText(const char* what, const std::string& text, std::size_t max_bytes) {
   if (text.empty()) return absl::InvalidArgumentError(absl::StrCat("Hello without ", what));
@@ -38,7 +40,7 @@ absl::Status CheckStream(const v1::StreamId& stream, int64_t begin, int64_t end)
     return absl::InvalidArgumentError(
         absl::StrCat("stream of an impossible rank: ", stream.ShortDebugString()));
   }
-  if (begin < 0 || end < begin) {
+  if (begin < 0 || end < begin || end > kMaxOffset) {
     return absl::InvalidArgumentError(
         absl::StrCat("bytes [", begin, ", ", end, ") of stream ", stream.ShortDebugString()));
   }

@@ -70,6 +70,7 @@ TEST(CheckLaterMessageTest, BoundsStreams) {
   EXPECT_EQ(telemetry(Stream(1, v1::STREAM_KIND_LOG), 0, 10), kInvalid);
   EXPECT_EQ(telemetry(Stream(1, v1::STREAM_KIND_TELEMETRY), 10, 9), kInvalid);
   EXPECT_EQ(telemetry(Stream(1, v1::STREAM_KIND_TELEMETRY), -1, 9), kInvalid);
+  EXPECT_EQ(telemetry(Stream(1, v1::STREAM_KIND_TELEMETRY), 0, INT64_MAX), kInvalid);
   EXPECT_EQ(telemetry(Stream(0, v1::STREAM_KIND_TELEMETRY), 0, 1), kInvalid);
   EXPECT_EQ(telemetry(Stream(1, v1::STREAM_KIND_TELEMETRY, -1), 0, 1), kInvalid);
   EXPECT_EQ(telemetry(Stream(1, v1::STREAM_KIND_TELEMETRY, 0, 0), 0, 1), kInvalid);
