@@ -81,6 +81,16 @@ export class Cluster {
     return response.json();
   }
 
+  async post(path: string, body: unknown): Promise<unknown> {
+    const response = await fetch(`${this.url}/api/v1${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return response.json();
+  }
+
   async stop(): Promise<void> {
     const others = [...this.children.keys()].filter((name) => name !== 'controller');
     await Promise.all(others.map((name) => this.end(name, 'SIGTERM')));
@@ -145,13 +155,7 @@ export class LiveCluster extends Cluster {
       command: ['/bin/sh', '-c', `${script} i=$((i + 1)); sleep 0.1; done`],
       log_parser: { kind: 'regex', pattern: 'step=(?P<step>\\d+) loss=(?P<loss>\\S+)' },
     };
-    const response = await fetch(`${this.url}/api/v1/jobs`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ spec }),
-    });
-    if (!response.ok) throw new Error(await response.text());
-    return ((await response.json()) as { job: { id: number } }).job.id;
+    return ((await this.post('/jobs', { spec })) as { job: { id: number } }).job.id;
   }
 }
 

@@ -108,6 +108,39 @@ describe.runIf(programs !== '' && built)('a live run', () => {
     await context.close();
   });
 
+  it('tells what happens to a job as it happens, and lists it while it matches', async () => {
+    const { page, context } = await openPage(browser, `${cluster.url}/jobs?states=queued`);
+    await page.getByText('No job matches').waitFor();
+    const waiting = await cluster.submitTalker('waiting', 10);
+    const row = page.getByRole('link', { name: 'waiting' });
+    await row.waitFor();
+    const events = await context.newPage();
+    await events.goto(`${cluster.url}/jobs/${waiting}/events`);
+    await events.locator('.events').getByText('submitted as waiting').waitFor();
+    await events.getByText('live', { exact: true }).waitFor();
+    await cluster.post(`/jobs/${waiting}/kill`, {});
+    await events.locator('.events').getByText('job stopped').waitFor();
+    await row.waitFor({ state: 'detached' });
+    await page.getByText('No job matches').waitFor();
+    await context.close();
+  });
+
+  it('tells the starts of all ranks in one line', async () => {
+    const { page, context } = await openPage(browser, `${cluster.url}/jobs/${job}/events`);
+    await page.locator('.events').getByText('2 ranks started').waitFor();
+    await context.close();
+  });
+
+  it('knows when healthy nodes were last heard', async () => {
+    const { page, context } = await openPage(browser, `${cluster.url}/nodes`);
+    const heard = page.locator('.node-row dl > div', { hasText: 'Heard' }).first();
+    await heard.waitFor();
+    await page.waitForTimeout(20_000);
+    const age = await heard.locator('dd').textContent();
+    expect(Number(/^(\d+) s/.exec(age ?? '')?.[1] ?? 0), String(age)).toBeLessThan(15);
+    await context.close();
+  });
+
   it('kills the job after a question, and submits it again', async () => {
     const { page, context } = await openPage(browser, `${cluster.url}/jobs/${job}`);
     await page.getByRole('button', { name: 'Kill…' }).click();
@@ -115,7 +148,7 @@ describe.runIf(programs !== '' && built)('a live run', () => {
     await page.locator('.job-title').getByText('stopped').waitFor();
     await page.getByRole('button', { name: 'Submit again…' }).click();
     await page.getByRole('button', { name: 'Submit', exact: true }).click();
-    await page.waitForURL(new RegExp(`/jobs/${job + 1}$`));
+    await page.waitForURL(new RegExp(`/jobs/(?!${job}$)\\d+$`));
     await page
       .locator('.job-title')
       .getByText(/starting|running/)

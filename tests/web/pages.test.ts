@@ -62,6 +62,54 @@ describe.runIf(base !== '')('pages', () => {
     });
   });
 
+  describe('tabs that nobody sees', () => {
+    it('take no connection of the six that a browser has, until they are seen', async () => {
+      const page = await visit('/');
+      await page.getByText('live', { exact: true }).waitFor();
+      const context = open!.context;
+      const streams: string[] = [];
+      const hidden: Page[] = [];
+      for (let tab = 0; tab < 7; tab++) {
+        const behind = await context.newPage();
+        await behind.addInitScript(() => {
+          Object.defineProperty(document, 'visibilityState', {
+            value: 'hidden',
+            configurable: true,
+          });
+        });
+        behind.on('request', (request) => {
+          if (request.url().includes('/events/stream')) streams.push(request.url());
+        });
+        await behind.goto(`${base}/jobs/${await jobNumber(base, 'llama3-8b-c4')}`);
+        await heading(behind, /llama3-8b-c4/).waitFor();
+        hidden.push(behind);
+      }
+      await page.reload();
+      await page.getByText('live', { exact: true }).waitFor();
+      expect(streams).toEqual([]);
+      const seen = hidden[0]!;
+      await seen.evaluate(() => {
+        Object.defineProperty(document, 'visibilityState', { value: 'visible' });
+        document.dispatchEvent(new Event('visibilitychange'));
+      });
+      await seen.getByText('live', { exact: true }).waitFor();
+      expect(streams.length).toBe(1);
+    });
+  });
+
+  describe('the list of jobs', () => {
+    it('shows what it was searched for, also when that is changed elsewhere', async () => {
+      const page = await visit('/jobs?sort=nonsense');
+      const field = page.getByRole('searchbox', { name: 'Search jobs' });
+      await field.fill('no such job at all');
+      await page.getByText('No job matches').waitFor();
+      await page.getByRole('button', { name: 'Show all jobs' }).click();
+      await page.locator('tbody tr').nth(20).waitFor();
+      expect(await field.inputValue()).toBe('');
+      expect(page.url()).not.toContain('q=');
+    });
+  });
+
   describe('curves', () => {
     it('zooms by dragging, asks for finer points, and goes back', async () => {
       const page = await visitJob('llama3-8b-c4');
@@ -196,8 +244,20 @@ describe.runIf(base !== '')('pages', () => {
       await page.getByRole('button', { name: 'Submit again…' }).click();
       await page.getByLabel('Name').fill('second-try');
       await page.getByText('second-try', { exact: false }).first().waitFor();
+      // The answer to the first click is lost: the second must not make another job.
+      const ids: string[] = [];
+      await page.route('**/api/v1/jobs', async (route) => {
+        ids.push((route.request().postDataJSON() as { request_id: string }).request_id);
+        if (ids.length > 1) return route.continue();
+        await route.fetch();
+        return route.abort();
+      });
+      await page.getByRole('button', { name: 'Submit', exact: true }).click();
+      await page.getByRole('alert').waitFor();
       await page.getByRole('button', { name: 'Submit', exact: true }).click();
       await heading(page, /second-try/).waitFor();
+      expect(ids.length).toBe(2);
+      expect(ids[0]).toBe(ids[1]);
     });
 
     it('cordons a node with a reason, and lifts it', async () => {
@@ -244,6 +304,12 @@ describe.runIf(base !== '')('pages', () => {
       const page = await visit(`/compare?jobs=${(await sweepNumbers(base)).join(',')}`);
       await page.locator('.compare-runs tbody tr').nth(49).waitFor();
       await page.getByRole('columnheader', { name: 'optimizer.lr' }).waitFor();
+    });
+
+    it('says when it leaves runs out', async () => {
+      const runs = await sweepNumbers(base);
+      const page = await visit(`/compare?jobs=${[...runs, 1, 2].join(',')}`);
+      await page.getByText('Shown are the first 50 of 52 runs').waitFor();
     });
 
     it('says what differs between two jobs', async () => {

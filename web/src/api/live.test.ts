@@ -18,7 +18,8 @@ const job = (id: number, change: Partial<Job> = {}) =>
     ended_time_ms: 0,
     ...change,
   }) as Job;
-const entry = (sequence: number) => ({ sequence }) as EventEntry;
+const entry = (sequence: number, event: object = { node_returned: { node_id: 'a' } }) =>
+  ({ sequence, event: { time_ms: sequence, actor: '', ...event } }) as unknown as EventEntry;
 const hello = (cluster: string) =>
   ({
     kind: 'hello',
@@ -97,6 +98,15 @@ describe('reduceLive', () => {
 it('merges events newest first, each once', () => {
   const merged = mergeEvents([entry(3), entry(1)], [entry(2), entry(3)]);
   expect(merged.map(({ sequence }) => sequence)).toEqual([3, 2, 1]);
+});
+
+it('keeps what happened before a gang of ranks began', () => {
+  const ranks = Array.from({ length: 1_024 }, (_, rank) =>
+    entry(10 + rank, { rank_started: { job_id: 1, epoch: 1, rank } }),
+  );
+  const facts = Array.from({ length: 500 }, (_, n) => entry(2_000 + n, { facts_received: {} }));
+  const kept = mergeEvents(mergeEvents([entry(1)], ranks), facts);
+  expect(kept.map(({ sequence }) => sequence)).toEqual([1_033, 1]);
 });
 
 describe('the open job', () => {

@@ -1,4 +1,5 @@
 // What the stream has told so far, as a pure reducer: the same events give the same state.
+import { foldEvents, type EventLine } from '../events/fold_events';
 import type {
   EventEntry,
   GetJobResponse,
@@ -22,8 +23,8 @@ export interface Live {
   // Jobs of the whole cluster; `jobs` holds only the head of a long queue.
   waiting: number;
   placed: number;
-  // Newest first.
-  events: readonly EventEntry[] | undefined;
+  // Newest first, as lists show them.
+  events: readonly EventLine[] | undefined;
   clusterId: string;
   version: string;
   // Store revision up to which the state is complete: where a new connection resumes.
@@ -103,15 +104,13 @@ function afterNodes(live: Live, change: NodesChanged): ReadonlyMap<string, Node>
   return nodes;
 }
 
-// Newest first, each sequence once: what a resumed stream repeats changes nothing.
+// Newest first, each event once: what a resumed stream repeats changes nothing. Folded before they
+// are counted: the start of a thousand ranks must not push out all else.
 export function mergeEvents(
-  held: readonly EventEntry[],
+  held: readonly EventLine[],
   arrived: readonly EventEntry[],
-): readonly EventEntry[] {
-  const bySequence = new Map<number, EventEntry>();
-  for (const entry of held) bySequence.set(entry.sequence, entry);
-  for (const entry of arrived) bySequence.set(entry.sequence, entry);
-  return [...bySequence.values()].sort((a, b) => b.sequence - a.sequence).slice(0, EVENTS_KEPT);
+): readonly EventLine[] {
+  return foldEvents([...held, ...arrived]).slice(0, EVENTS_KEPT);
 }
 
 // What the stream says of an open job leaves out its history, which the page asked for once, and

@@ -1,5 +1,6 @@
 // What the tab knows of the cluster, as signals that components read.
 import { computed, signal } from '@preact/signals';
+import { foldEvents } from '../events/fold_events';
 import { getJson } from './client';
 import {
   NOTHING_HEARD,
@@ -25,6 +26,10 @@ const BASE_TOPICS = ['jobs', 'nodes', 'events'];
 // How long a job's page may put off the stream, whose beginning is as large as the cluster.
 const STREAM_PATIENCE_MS = 3_000;
 
+// What the overview shows of events, and how far to look for them.
+const RECENT_LINES = 14;
+const RECENT_PAGES = 4;
+
 export const live = signal<Live>(NOTHING_HEARD);
 export const jobNames = signal<Readonly<Record<string, string>>>({});
 export const capabilities = signal<readonly string[]>([]);
@@ -38,9 +43,12 @@ export const logsTick = signal(0);
 export const connected = signal(false);
 // Counts how often the controller came back: what failed meanwhile is tried again then.
 export const reconnects = signal(0);
+// Counts how often another cluster came to answer at this address: a job's page asks anew then.
+export const otherClusters = signal(0);
 // When the controller was last heard; 0 before the first time.
 export const heardAt = signal(0);
-// By this browser's clock, once a second, for ages.
+// By this browser's clock, once a second, for ages. It stands still while nobody sees the tab, and
+// with it all that is asked again every few seconds.
 export const clock = signal(Date.now());
 // Controller's clock minus ours: ages are told by the clock that made the times.
 const clockOffset = signal(0);
@@ -104,6 +112,8 @@ function afterHello(before: Live, resumed: boolean): void {
   const { clusterId } = live.value;
   if (before.clusterId !== '' && before.clusterId !== clusterId) {
     openJob.value = undefined;
+    openJobId = undefined;
+    otherClusters.value++;
     stream?.forget();
   }
   if (!resumed || live.value.events === undefined) void loadRecent();
@@ -111,16 +121,31 @@ function afterHello(before: Live, resumed: boolean): void {
   if (stream?.takeInterrupted()) void refreshJob();
 }
 
+// The newest events, as far back as the overview needs: a gang that begins is a thousand events and
+// one line.
+async function recentEvents(): Promise<EventEntry[]> {
+  const events: EventEntry[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < RECENT_PAGES; page++) {
+    const limit = page === 0 ? 100 : 1_000;
+    const answer = await getJson<ListEventsResponse>('/events', { limit, cursor });
+    events.push(...answer.events);
+    cursor = answer.next_cursor;
+    if (cursor === '' || foldEvents(events).length >= RECENT_LINES) break;
+  }
+  return events;
+}
+
 // What a stream does not tell: events from before this page was opened, names, and what the
 // controller can do.
 async function loadRecent(): Promise<void> {
   try {
     const [recent, nodes, server] = await Promise.all([
-      getJson<ListEventsResponse>('/events', { limit: 100 }),
+      recentEvents(),
       getJson<ListNodesResponse>('/nodes', { fields: 'id' }),
       getJson<GetServerInfoResponse>('/server'),
     ]);
-    live.value = reduceLive(live.value, { kind: 'events', data: recent });
+    live.value = reduceLive(live.value, { kind: 'events', data: { events: recent } });
     jobNames.value = nodes.job_names;
     capabilities.value = server.capabilities;
   } catch {
@@ -144,9 +169,11 @@ export function connect(later: boolean): void {
       connected.value = false;
     },
   });
-  setInterval(() => {
-    clock.value = Date.now();
-  }, 1_000);
+  const tick = () => {
+    if (document.visibilityState !== 'hidden') clock.value = Date.now();
+  };
+  setInterval(tick, 1_000);
+  document.addEventListener('visibilitychange', tick);
   if (!later) stream.listen(BASE_TOPICS);
   else setTimeout(() => stream?.listenIfSilent(BASE_TOPICS), STREAM_PATIENCE_MS);
 }

@@ -6,8 +6,9 @@ const SETTLE_MS = 30;
 // The controller comments every 15 s, which a browser keeps to itself: silence is tested by asking.
 const SILENCE_MS = 12_000;
 const PROBE_TIMEOUT_MS = 3_000;
-// A hidden tab gives its connection back: browsers allow six to one address over all tabs.
-const HIDDEN_MS = 30_000;
+// A hidden tab has no connection: browsers allow six to one address over all tabs. One that only
+// goes through a hand, as when someone looks for another tab, keeps it.
+const HIDDEN_MS = 2_000;
 
 const KINDS = ['hello', 'jobs', 'job', 'nodes', 'events', 'metrics', 'logs'] as const;
 export type StreamKind = (typeof KINDS)[number];
@@ -15,8 +16,11 @@ export type StreamKind = (typeof KINDS)[number];
 export interface StreamListener {
   onEvent(kind: StreamKind, data: unknown, id: number): void;
   onConnected(): void;
+  // The connection broke, or was given back by a tab that nobody sees.
   onLost(): void;
 }
+
+const isHidden = () => document.visibilityState === 'hidden';
 
 export class EventStream {
   private source: EventSource | undefined;
@@ -61,6 +65,11 @@ export class EventStream {
 
   private open(): void {
     this.close();
+    if (isHidden()) {
+      // onVisibility() opens it. Until then the page grows old.
+      this.interrupted = true;
+      return;
+    }
     const last = this.lastId > 0 ? this.lastId : undefined;
     const query = { topics: this.topics.join(','), last_event_id: last };
     const source = new EventSource(apiPath('/events/stream', query));
@@ -92,10 +101,14 @@ export class EventStream {
 
   // Browsers give up for good after some answers, so the retry is ours.
   private lost(): void {
+    this.letGo();
+    this.retry = setTimeout(() => this.open(), RETRY_MS);
+  }
+
+  private letGo(): void {
     this.interrupted = true;
     this.close();
     this.listener.onLost();
-    this.retry = setTimeout(() => this.open(), RETRY_MS);
   }
 
   // A connection that died without a word looks like a quiet one.
@@ -114,11 +127,8 @@ export class EventStream {
 
   private onVisibility(): void {
     clearTimeout(this.hide);
-    if (document.visibilityState === 'hidden') {
-      this.hide = setTimeout(() => {
-        this.interrupted = true;
-        this.close();
-      }, HIDDEN_MS);
+    if (isHidden()) {
+      this.hide = setTimeout(() => this.letGo(), HIDDEN_MS);
     } else if (!this.source && this.topics.length > 0) {
       this.open();
     }

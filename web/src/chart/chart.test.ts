@@ -11,7 +11,15 @@ import {
   zoomWindow,
 } from './axes';
 import { align, curvesOf, extent, nanSteps, nearestDefined, type Curve } from './curves';
-import { interpolate, markersOf, placeMarkers, type Marker } from './markers';
+import {
+  interpolate,
+  markerPlace,
+  markersKey,
+  markersOf,
+  placeMarkers,
+  sourcesOf,
+  type Marker,
+} from './markers';
 import { sparkPath } from './sparkline';
 
 const series = (change: Partial<Series> = {}): Series => ({
@@ -187,6 +195,31 @@ describe('markers', () => {
     expect(interpolate([10, 20], [1000, 2000], 5)).toBe(1000);
     expect(interpolate([10, 20], [1000, 2000], 21)).toBeUndefined();
     expect(interpolate([], [], 5)).toBeUndefined();
+    // Far before a window: it must not stand at its edge.
+    expect(interpolate([1000, 1010], [5, 6], 500)).toBeUndefined();
+  });
+
+  it('stand on the axis of time also where only their step is known', () => {
+    const nan: Marker = { kind: 'nan', step: 15, timeMs: 0, text: '' };
+    const main = { steps: [10, 20], x: [1000, 2000] };
+    expect(markerPlace(nan, 'time', main)).toBe(1500);
+    expect(markerPlace({ ...nan, timeMs: 1700 }, 'time', main)).toBe(1700);
+    expect(markerPlace({ ...nan, timeMs: 1700 }, 'tokens', main)).toBe(1500);
+    expect(markerPlace(nan, 'step', undefined)).toBe(15);
+  });
+
+  it('are those of one attempt where one is chosen, and others when one is replaced', () => {
+    const checkpoint = (epoch: number, step: number) => ({ epoch, step, time_ms: 1 }) as never;
+    const alerts = [1, 2].map((epoch) => ({ epoch, step: 5, time_ms: 1, code: 'c', message: '' }));
+    const all = { checkpoints: [checkpoint(1, 10), checkpoint(2, 20)], attempts: [], alerts };
+    const second = markersOf(sourcesOf(all, 2));
+    expect(second.map(({ kind, step }) => [kind, step])).toEqual([
+      ['checkpoint', 20],
+      ['alert', 5],
+    ]);
+    const replaced = { ...all, checkpoints: [checkpoint(1, 10), checkpoint(2, 30)] };
+    expect(markersKey(markersOf(replaced))).not.toBe(markersKey(markersOf(all)));
+    expect(markersKey(markersOf({ ...all }))).toBe(markersKey(markersOf(all)));
   });
 });
 

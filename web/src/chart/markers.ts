@@ -1,5 +1,6 @@
 // What stands on a curve beside its points: checkpoints, restarts, alerts. Pure.
-import type { Attempt, Checkpoint } from '../api/types';
+import type { Attempt, Checkpoint, Series } from '../api/types';
+import type { Axis } from '../router/url';
 
 export type MarkerKind = 'checkpoint' | 'restart' | 'alert' | 'nan';
 
@@ -23,8 +24,28 @@ const RANK: Record<MarkerKind, number> = { checkpoint: 0, restart: 1, alert: 2, 
 export interface MarkerSources {
   checkpoints: readonly Checkpoint[];
   attempts: readonly Attempt[];
-  alerts: readonly { step: number; time_ms: number; code: string; message: string }[];
+  alerts: readonly {
+    epoch: number;
+    step: number;
+    time_ms: number;
+    code: string;
+    message: string;
+  }[];
 }
+
+// Of one attempt.
+export function sourcesOf(sources: MarkerSources, epoch: number): MarkerSources {
+  const mine = (one: { epoch: number }) => one.epoch === epoch;
+  return {
+    checkpoints: sources.checkpoints.filter(mine),
+    attempts: sources.attempts.filter(mine),
+    alerts: sources.alerts.filter(mine),
+  };
+}
+
+// Equal for markers that are drawn and read alike.
+export const markersKey = (markers: readonly Marker[]): string =>
+  markers.map(({ timeMs, text }) => `${timeMs} ${text}`).join('\n');
 
 export function markersOf(sources: MarkerSources): Marker[] {
   const checkpoints = sources.checkpoints.map((c): Marker => ({
@@ -50,7 +71,20 @@ export function markersOf(sources: MarkerSources): Marker[] {
   return [...checkpoints, ...restarts, ...alerts];
 }
 
-// The place of `step` on another axis, between the points around it. undefined outside of them.
+// Where a marker stands on an axis, beside the curve of `main`: a mark without a time of its own,
+// such as that of a bucket that is not a number, stands where its step is.
+export function markerPlace(
+  marker: Marker,
+  axis: Axis,
+  main: Pick<Series, 'steps' | 'x'> | undefined,
+): number | undefined {
+  if (axis === 'step') return marker.step;
+  if (axis === 'time' && marker.timeMs > 0) return marker.timeMs;
+  return main && interpolate(main.steps, main.x, marker.step);
+}
+
+// The place of `step` on another axis, between the points around it; the first point also stands for
+// what its bucket has merged. undefined outside of them.
 export function interpolate(
   steps: readonly number[],
   x: readonly number[],
@@ -60,7 +94,8 @@ export function interpolate(
   const first = steps[0];
   const last = steps[count - 1];
   if (first === undefined || last === undefined || step > last) return undefined;
-  if (step <= first) return x[0];
+  const reach = (steps[1] ?? Infinity) - first;
+  if (step <= first) return step < first - reach ? undefined : x[0];
   let low = 0;
   let high = count - 1;
   while (high - low > 1) {

@@ -291,7 +291,8 @@ function useKeysOf(reference: string | undefined): readonly string[] {
 export function Compare() {
   const view = parseCurveView(query.value);
   useCompareKeys(view);
-  const chosen = listIn(query.value, 'jobs').slice(0, RUNS_MAX);
+  const asked = listIn(query.value, 'jobs');
+  const chosen = asked.slice(0, RUNS_MAX);
   const metric = query.value.get('key') ?? 'loss';
   const [reading, setReading] = useState<Reading>();
   const [picked, setPicked] = useState<number>();
@@ -314,6 +315,14 @@ export function Compare() {
         <p class="reason tone-bad">
           <Icon name="cross" />
           <span>There is no job {missing.join(', ')}.</span>
+        </p>
+      )}
+      {asked.length > RUNS_MAX && (
+        <p class="reason tone-warn">
+          <Icon name="warn" />
+          <span>
+            Shown are the first {RUNS_MAX} of {asked.length} runs: more cannot be told apart.
+          </span>
         </p>
       )}
       {chosen.length === 0 && (

@@ -1,10 +1,9 @@
 import { jobNames, live, nodeName, serverNow } from '../api/store';
-import type { EventEntry } from '../api/types';
-import { eventText } from '../format/event_text';
 import { ago, fullTime } from '../format/time';
 import { Link } from '../router/router';
 import { jobPath } from '../router/url';
 import { Icon } from '../ui/icon';
+import { lineText, type EventLine } from './fold_events';
 
 function Subject({ jobId, nodeId }: { jobId?: number; nodeId?: string }) {
   if (jobId !== undefined) {
@@ -17,7 +16,7 @@ function Subject({ jobId, nodeId }: { jobId?: number; nodeId?: string }) {
   }
   if (nodeId !== undefined)
     return (
-      <Link href="/nodes" data-row>
+      <Link href={`/nodes?node=${encodeURIComponent(nodeName(nodeId))}`} data-row>
         {nodeName(nodeId)}
       </Link>
     );
@@ -26,17 +25,19 @@ function Subject({ jobId, nodeId }: { jobId?: number; nodeId?: string }) {
 
 // `about` off: every event is of the same job, so its name is not repeated.
 export function EventList({
-  entries,
+  lines,
   about = true,
 }: {
-  entries: readonly EventEntry[];
+  lines: readonly EventLine[];
   about?: boolean;
 }) {
   return (
     <ol class="events">
-      {entries.map(({ sequence, event }) => {
-        if (!event) return null;
-        const { text, tone, icon, ...subject } = eventText(event);
+      {lines.map((line) => {
+        const { sequence, event } = line;
+        const told = lineText(line);
+        if (!event || !told) return null;
+        const { text, tone, icon, ...subject } = told;
         return (
           <li key={sequence}>
             <time title={fullTime(event.time_ms)}>{ago(event.time_ms, serverNow.value)}</time>

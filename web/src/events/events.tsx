@@ -5,14 +5,14 @@ import { useEvents } from './use_events';
 
 export function Events() {
   const newest = live.value.events?.[0]?.sequence ?? 0;
-  const { entries, error, loadOlder } = useEvents('/events', newest);
+  const { lines, error, loadOlder } = useEvents('/events', newest);
   return (
     <>
       <h1>Events</h1>
       {error && <Failure error={error} />}
-      {!entries && !error && <Skeleton rows={10} />}
-      {entries?.length === 0 && <Empty title="Nothing has happened yet" />}
-      {entries && <EventList entries={entries} />}
+      {!lines && !error && <Skeleton rows={10} />}
+      {lines?.length === 0 && <Empty title="Nothing has happened yet" />}
+      {lines && <EventList lines={lines} />}
       {loadOlder && (
         <button type="button" class="more" onClick={loadOlder}>
           Older events

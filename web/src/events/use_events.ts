@@ -1,43 +1,80 @@
 // Pages of events, newest first, that grow when asked.
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { asRequestError, getJson, type RequestError } from '../api/client';
 import { reconnects } from '../api/store';
 import type { EventEntry, ListEventsResponse } from '../api/types';
-import { isQuiet } from '../format/event_text';
+import { useThrottled } from '../ui/throttle';
+import { foldEvents, withFirstPage, withPage, type EventLine } from './fold_events';
 
 const PAGE = 200;
+// Where a page folds into few lines, larger ones follow it: so many at a wish.
+const MORE = 1_000;
+const PAGES_PER_WISH = 10;
+const LINES_PER_WISH = 50;
+// A gang that begins says so for seconds.
+const PACE_MS = 1_000;
 
 export interface EventPages {
-  entries: readonly EventEntry[] | undefined;
+  lines: readonly EventLine[] | undefined;
   error: RequestError | undefined;
   // undefined: there are no older ones.
   loadOlder: (() => void) | undefined;
 }
 
-function joined(held: readonly EventEntry[], page: readonly EventEntry[]): EventEntry[] {
-  const bySequence = new Map([...held, ...page].map((entry) => [entry.sequence, entry]));
-  return [...bySequence.values()].sort((a, b) => b.sequence - a.sequence);
+interface Held {
+  path: string;
+  entries: readonly EventEntry[];
+  // Where older ones begin; empty when there are none.
+  cursor: string;
+}
+
+// `from` undefined: the first page.
+function heldAfter(
+  old: Held | undefined,
+  page: ListEventsResponse,
+  path: string,
+  from: string | undefined,
+): Held {
+  const { events, next_cursor: cursor } = page;
+  if (!old || old.path !== path) return { path, entries: events, cursor };
+  if (from === undefined) {
+    const { entries, gap } = withFirstPage(old.entries, events);
+    return { path, entries, cursor: gap ? cursor : old.cursor };
+  }
+  // A page that began where older ones no longer begin leaves a hole.
+  if (from !== old.cursor) return old;
+  return { path, entries: withPage(old.entries, events), cursor };
 }
 
 // `tick` changes when there may be newer events: the first page is then read again.
 export function useEvents(path: string, tick: unknown): EventPages {
-  const [held, setHeld] = useState<readonly EventEntry[]>();
-  const [cursor, setCursor] = useState<string>();
+  const [state, setState] = useState<Held>();
   const [error, setError] = useState<RequestError>();
+  const [wish, setWish] = useState({ number: 0, lines: LINES_PER_WISH, pages: PAGES_PER_WISH });
+  const newest = useRef(path);
+  newest.current = path;
+  const held = state?.path === path ? state : undefined;
+  const lines = useMemo(() => held && foldEvents(held.entries), [held]);
   const load = (from?: string) => {
-    getJson<ListEventsResponse>(path, { limit: PAGE, cursor: from }).then(
+    const limit = from === undefined ? PAGE : MORE;
+    getJson<ListEventsResponse>(path, { limit, cursor: from }).then(
       (page) => {
+        if (newest.current !== path) return;
         setError(undefined);
-        setHeld((old) => joined(old ?? [], page.events));
-        setCursor((old) => (from === undefined && old !== undefined ? old : page.next_cursor));
+        setState((old) => heldAfter(old, page, path, from));
       },
-      (failure: unknown) => setError(asRequestError(failure)),
+      (failure: unknown) => newest.current === path && setError(asRequestError(failure)),
     );
   };
-  useEffect(() => load(), [path, tick, reconnects.value]);
-  return {
-    entries: held?.filter((entry) => !isQuiet(entry)),
-    error,
-    loadOlder: cursor ? () => load(cursor) : undefined,
-  };
+  const passed = useThrottled(tick, PACE_MS);
+  useEffect(() => load(), [path, passed, reconnects.value]);
+  useEffect(() => {
+    if (!held?.cursor || !lines || lines.length >= wish.lines || wish.pages === 0) return;
+    setWish({ ...wish, pages: wish.pages - 1 });
+    load(held.cursor);
+  }, [held?.cursor, wish.number]);
+  const more = (lines?.length ?? 0) + LINES_PER_WISH;
+  const loadOlder = () =>
+    setWish({ number: wish.number + 1, lines: more, pages: PAGES_PER_WISH });
+  return { lines, error, loadOlder: held?.cursor ? loadOlder : undefined };
 }

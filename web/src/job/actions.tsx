@@ -9,7 +9,7 @@ import { jobPath } from '../router/url';
 import { CommandLine } from '../ui/copy';
 import { Dialog } from '../ui/dialog';
 import { Failure } from '../ui/notice';
-import { commandLineForNewJob, isJobName, specForNewJob } from './resubmit';
+import { commandLineForNewJob, isJobName, newRequestId, specForNewJob } from './resubmit';
 
 export interface ConfirmProps {
   title: string;
@@ -87,12 +87,13 @@ function StopQuestion({ job, kill, onClose }: { job: Job; kill: boolean; onClose
 
 function AgainQuestion({ job, onClose }: { job: Job; onClose: () => void }) {
   const [name, setName] = useState(job.name);
+  // One for the dialog, not for each click: an answer that was lost must not make a second job.
+  const [requestId] = useState(() => newRequestId(job.id));
   // The open job has every origin; lists leave them out.
   const full = openJob.peek()?.job ?? job;
   const act = async () => {
     if (!full.spec) return;
     const spec = specForNewJob(full.spec, full.origins, name);
-    const requestId = `web-${job.id}-${Date.now().toString(36)}`;
     const answer = await postJson<SubmitJobResponse>('/jobs', { spec, request_id: requestId });
     if (answer.job) navigate(jobPath(answer.job.id));
   };

@@ -3,8 +3,9 @@ import type { Checkpoint, Job } from '../api/types';
 import { bytes, count } from '../format/numbers';
 import { ago, fullTime } from '../format/time';
 import { CommandLine } from '../ui/copy';
-import { Empty } from '../ui/notice';
+import { Nothing } from '../ui/notice';
 import { Table, type Column } from '../ui/table';
+import { noCheckpoint } from './empty_words';
 
 // What came of a checkpoint: attempts that began from it, or that it could not be read.
 function usesOf(job: Job, checkpoint: Checkpoint): string {
@@ -15,16 +16,7 @@ function usesOf(job: Job, checkpoint: Checkpoint): string {
 
 export function Checkpoints({ job }: { job: Job }) {
   const rows = [...job.checkpoints].sort((a, b) => b.step - a.step);
-  if (rows.length === 0) {
-    const every = job.spec?.checkpoint?.every_steps;
-    return (
-      <Empty title="No checkpoint yet">
-        {every
-          ? `One is saved every ${count(every)} steps, and when the job is stopped.`
-          : 'One is saved at the end, and when the job is stopped.'}
-      </Empty>
-    );
-  }
+  if (rows.length === 0) return <Nothing words={noCheckpoint(job)} />;
   const columns: Column<Checkpoint>[] = [
     { name: 'Step', width: '110px', right: true, cell: (c) => count(c.step) },
     { name: 'Size', width: '100px', right: true, cell: (c) => bytes(c.bytes) },

@@ -5,7 +5,7 @@ import type { Job, Series } from '../api/types';
 import { Chart, type Reading } from '../chart/chart';
 import { curvesOf, isThinned, nanSteps, pointsPerBucket, type Curve } from '../chart/curves';
 import { downloadPng } from '../chart/export';
-import { interpolate, type Marker } from '../chart/markers';
+import { markerPlace, type Marker } from '../chart/markers';
 import { count, short } from '../format/numbers';
 import { clockTime } from '../format/time';
 import type { CurveView } from '../router/url';
@@ -91,14 +91,9 @@ function Summary({ curves, panel }: { curves: readonly Curve[]; panel: Panel }) 
   );
 }
 
-// The place of a marker: by time on the time axis; else between the points of the curve.
 function placeOf(series: readonly Series[], view: CurveView) {
   const main = series.find(({ abandoned }) => !abandoned);
-  return (marker: Marker): number | undefined => {
-    if (view.axis === 'time') return marker.timeMs || undefined;
-    if (view.axis === 'step') return marker.step;
-    return main && interpolate(main.steps, main.x, marker.step);
-  };
+  return (marker: Marker) => markerPlace(marker, view.axis, main);
 }
 
 function csvPath({ panel, view, job }: CurvePanelProps): string {

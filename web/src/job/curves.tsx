@@ -1,16 +1,17 @@
 // A job's curves: one request for all panels, one cursor over them.
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Query } from '../api/client';
 import { hasEnded } from '../api/live';
 import { metricsTick, openJob } from '../api/store';
 import type { GetSeriesResponse, Job, ListKeysResponse, Series } from '../api/types';
 import { refreshInterval } from '../chart/axes';
 import { pointsPerBucket } from '../chart/curves';
-import { markersOf, type Marker } from '../chart/markers';
+import { markersKey, markersOf, sourcesOf, type Marker } from '../chart/markers';
 import { query, setQuery } from '../router/router';
 import { SMOOTHINGS, nextOf, parseCurveView, type CurveView } from '../router/url';
 import { useKeys } from '../ui/keyboard';
 import { useLoad, type Loaded } from '../ui/load';
+import { useThrottled } from '../ui/throttle';
 import { Empty, Failure, Skeleton } from '../ui/notice';
 import { CurveTools } from './curve_tools';
 import { CurvePanel, PanelToCome } from './curve_panel';
@@ -18,21 +19,8 @@ import { WIDE_KEYS, axesFor, panelsFor, type Panel } from './panels';
 import { figuresOf } from './progress';
 import { seriesQueries, withAxis } from './series_query';
 
-// Passes a counter on, but not more often than every `intervalMs`; the last count always arrives.
-function useThrottled(tick: number, intervalMs: number): number {
-  const [passed, setPassed] = useState(tick);
-  const last = useRef(0);
-  useEffect(() => {
-    if (tick === passed) return undefined;
-    const wait = Math.max(0, last.current + intervalMs - Date.now());
-    const timer = setTimeout(() => {
-      last.current = Date.now();
-      setPassed(tick);
-    }, wait);
-    return () => clearTimeout(timer);
-  }, [tick, passed, intervalMs]);
-  return passed;
-}
+// A series that begins late, such as the validation loss, gets its panel after so long.
+const KEYS_PACE_MS = 10_000;
 
 // The series of some panels, kept fresh while the job trains.
 function useSeries(job: Job, view: CurveView, asked: Query): Loaded<GetSeriesResponse> {
@@ -77,11 +65,10 @@ function Panels({
   narrow: GetSeriesResponse | undefined;
 }) {
   const alerts = openJob.value?.alerts ?? [];
-  const shape = `${job.checkpoints.length}/${job.attempts.length}/${alerts.length}`;
-  const markers: Marker[] = useMemo(
-    () => markersOf({ checkpoints: job.checkpoints, attempts: job.attempts, alerts }),
-    [shape, job.id],
-  );
+  const all = { checkpoints: job.checkpoints, attempts: job.attempts, alerts };
+  const found = markersOf(view.attempt ? sourcesOf(all, view.attempt) : all);
+  // The stream tells the job anew every second; charts draw again only for other markers.
+  const markers: Marker[] = useMemo(() => found, [markersKey(found)]);
   const one = (panel: Panel) => {
     const data = panel.keys.some((key) => WIDE_KEYS.includes(key)) ? wide : narrow;
     if (!data) return <PanelToCome key={panel.title} panel={panel} />;
@@ -109,7 +96,7 @@ export function Curves({ job }: { job: Job }) {
     `/jobs/${job.id}/metrics`,
     {},
     String(job.id),
-    figuresOf(job).step > 0,
+    `${figuresOf(job).step > 0}/${useThrottled(metricsTick.value, KEYS_PACE_MS)}`,
   );
   const keys = known.data?.keys ?? [];
   useCurveKeys(view, keys);
@@ -118,7 +105,7 @@ export function Curves({ job }: { job: Job }) {
   const wide = useSeries(job, view, asked.wide);
   const narrow = useSeries(job, view, asked.narrow);
   const error = wide.error ?? narrow.error;
-  if (known.error) return <Failure error={known.error} />;
+  if (known.error && !known.data) return <Failure error={known.error} />;
   if (!known.data) return <Skeleton rows={4} height={120} />;
   if (panels.length === 0) {
     return (

@@ -21,7 +21,7 @@ import {
   withOlder,
   withoutEscapes,
 } from './log_lines';
-import { commandLineForNewJob, isJobName, specForNewJob } from './resubmit';
+import { commandLineForNewJob, isJobName, newRequestId, specForNewJob } from './resubmit';
 import { offeredKeys, panelsFor } from './panels';
 import { groupRanks, heatOf, layoutSizes, medianStepSeconds, stragglers } from './rank_heat';
 
@@ -81,6 +81,11 @@ describe('a job submitted again', () => {
       layout: { tp: 2 },
       checkpoint: { every_steps: 5 },
     });
+  });
+
+  it('is known by an id of its own', () => {
+    expect(newRequestId(7)).toMatch(/^web-7-[0-9a-f]{16}$/);
+    expect(newRequestId(7)).not.toBe(newRequestId(7));
   });
 
   it('has a command line that does the same', () => {

@@ -1,7 +1,7 @@
 // One job: header, tabs, and the tab that is open.
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { asRequestError, type RequestError } from '../api/client';
-import { LISTED, follow, openJob, reconnects } from '../api/store';
+import { LISTED, follow, openJob, otherClusters, reconnects } from '../api/store';
 import type { Job } from '../api/types';
 import { Link, navigate, place, query, setQuery } from '../router/router';
 import { JOB_TABS, jobPath, type JobTab } from '../router/url';
@@ -118,7 +118,7 @@ export function JobPage() {
     if (reference !== '') askForJob(reference, tab, query.peek());
     follow(reference).catch((failure: unknown) => setError(asRequestError(failure)));
     return () => void follow(undefined);
-  }, [reference, tries]);
+  }, [reference, tries, otherClusters.value]);
   const back = reconnects.value;
   useEffect(() => {
     if (error && error.status !== 404) setTries((count) => count + 1);

@@ -1,19 +1,19 @@
-import { openJob } from '../api/store';
+import { live } from '../api/store';
 import type { Job } from '../api/types';
 import { EventList } from '../events/event_list';
+import { newestOf } from '../events/fold_events';
 import { useEvents } from '../events/use_events';
 import { Empty, Failure, Skeleton } from '../ui/notice';
 
 export function JobEvents({ job }: { job: Job }) {
-  // Grows with each durable event of the job.
-  const tick = openJob.value?.events.at(-1)?.time_ms ?? 0;
-  const { entries, error, loadOlder } = useEvents(`/jobs/${job.id}/events`, tick);
+  const tick = newestOf(live.value.events ?? [], job.id);
+  const { lines, error, loadOlder } = useEvents(`/jobs/${job.id}/events`, tick);
   return (
     <>
       {error && <Failure error={error} />}
-      {!entries && !error && <Skeleton rows={8} />}
-      {entries?.length === 0 && <Empty title="No events" />}
-      {entries && <EventList entries={entries} about={false} />}
+      {!lines && !error && <Skeleton rows={8} />}
+      {lines?.length === 0 && <Empty title="No events" />}
+      {lines && <EventList lines={lines} about={false} />}
       {loadOlder && (
         <button type="button" class="more" onClick={loadOlder}>
           Older events

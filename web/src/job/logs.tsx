@@ -6,9 +6,11 @@ import type { Job, LogLine } from '../api/types';
 import { bytes, count } from '../format/numbers';
 import { clockTime, fullTime } from '../format/time';
 import { query, setQuery } from '../router/router';
-import { Empty, Failure, Skeleton } from '../ui/notice';
+import { useFieldText } from '../ui/field_text';
+import { Failure, Nothing, Skeleton } from '../ui/notice';
 import { isAtEnd, rowWindow } from '../ui/windowing';
 import { Icon } from '../ui/icon';
+import { emptyLog } from './empty_words';
 import { markMatches, olderCursorOf, rankList, withoutEscapes } from './log_lines';
 import { useLog, type LogFilter, type LogReader } from './use_log';
 
@@ -135,6 +137,8 @@ function useLogFilter(): LogFilter {
 
 function RankField({ value }: { value: string }) {
   const [text, setText] = useState(value);
+  // It changes by a link or by Back, too.
+  useEffect(() => setText(value), [value]);
   const fits = rankList(text) !== undefined;
   const apply = () => fits && setQuery({ ranks: rankList(text) });
   return (
@@ -155,11 +159,7 @@ function RankField({ value }: { value: string }) {
 }
 
 function GrepField({ value }: { value: string }) {
-  const [text, setText] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => text !== value && setQuery({ grep: text }), 250);
-    return () => clearTimeout(timer);
-  }, [text]);
+  const [text, setText] = useFieldText(value, (grep) => setQuery({ grep }));
   return (
     <input
       type="search"
@@ -260,9 +260,7 @@ export function Logs({ job }: { job: Job }) {
       {reader.error && <Failure error={reader.error} />}
       {!stretch && !reader.error && <Skeleton rows={12} height={14} />}
       {stretch?.lines.length === 0 && (
-        <Empty title={filter.grep ? `No line holds “${filter.grep}”` : 'No output yet'}>
-          {filter.grep ? 'Upper and lower case matter.' : ''}
-        </Empty>
+        <Nothing words={emptyLog(filter, stretch.complete)} />
       )}
       {stretch && stretch.lines.length > 0 && (
         <>

@@ -37,5 +37,11 @@ export function commandLineForNewJob(
   return `trainyard describe ${job} -o json | jq '${filter}' > ${file} && trainyard submit ${file}`;
 }
 
+// What the controller knows a submission by: the same one sent twice makes one job.
+export function newRequestId(job: number): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(8));
+  return `web-${job}-${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+}
+
 const NAME = /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/;
 export const isJobName = (name: string): boolean => NAME.test(name);

@@ -5,7 +5,8 @@ import { count, percent, plural } from '../format/numbers';
 import { clockTime, duration, fullTime } from '../format/time';
 import { PHASE_WORD, plainWords, type StateLook, type Tone } from '../format/words';
 import { Badge } from '../ui/badge';
-import { Empty } from '../ui/notice';
+import { Nothing } from '../ui/notice';
+import { noAttempt } from './empty_words';
 import { lanesOf, sharesOf } from './lanes';
 
 function attemptLook(attempt: Attempt): StateLook {
@@ -181,7 +182,7 @@ export function Timeline({ job }: { job: Job }) {
     <div class="timeline">
       {ledger && ledger.phases.length > 0 && <TimeSpent job={job} ledger={ledger} />}
       {job.attempts.length === 0 ? (
-        <Empty title="No attempt yet">The first begins when the job gets its slots.</Empty>
+        <Nothing words={noAttempt(job)} />
       ) : (
         <ol class="attempts">
           {[...job.attempts].reverse().map((attempt) => (

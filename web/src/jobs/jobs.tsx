@@ -1,31 +1,34 @@
 // All jobs, from the controller page by page: sorted and searched there.
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { asRequestError, getJson, isAbort, type RequestError } from '../api/client';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { asRequestError, getJson, type RequestError } from '../api/client';
 import { live, reconnects, serverNow } from '../api/store';
-import type { Job, JobOrder, JobState, ListJobsResponse } from '../api/types';
+import type { Job, JobState, ListJobsResponse } from '../api/types';
 import { ABSENT, count, measured, percent } from '../format/numbers';
 import { ago, duration, fullTime } from '../format/time';
 import { JOB_LOOK } from '../format/words';
 import { figuresOf, shapeText, wallSeconds } from '../job/progress';
 import { Link, navigate, query, setQuery } from '../router/router';
-import { jobPath, listIn } from '../router/url';
+import { jobPath } from '../router/url';
 import { JobBadge } from '../ui/badge';
+import { useFieldText } from '../ui/field_text';
 import { Empty, Failure, Skeleton } from '../ui/notice';
+import { OneRequest } from '../ui/one_request';
 import { Table, type Column } from '../ui/table';
+import { useThrottled } from '../ui/throttle';
+import {
+  STATES,
+  filterIn,
+  joined,
+  listTick,
+  refreshLimit,
+  refreshed,
+  stillMatching,
+  type JobFilter,
+} from './job_pages';
 
-// What fills a tall window comes first, so that the list is there at once.
-const FIRST_PAGE = 60;
 const PAGE = 200;
-const STATES: JobState[] = [
-  'queued',
-  'starting',
-  'running',
-  'recovering',
-  'stopping',
-  'succeeded',
-  'failed',
-  'stopped',
-];
+// How often at most the list is read again while jobs change.
+const PACE_MS = 2_000;
 
 interface Pages {
   jobs: readonly Job[] | undefined;
@@ -37,54 +40,77 @@ interface Pages {
 // What the stream tells of a job is newer than what the list said.
 const fresh = (job: Job): Job => live.value.jobs?.get(job.id) ?? job;
 
-// The list again, when it may have changed at its beginning: what was loaded below stays, so that
-// nobody who has scrolled down loses the place.
-function refreshed(old: readonly Job[], page: readonly Job[]): readonly Job[] {
-  const known = new Set(page.map(({ id }) => id));
-  return [...page, ...old.filter(({ id }) => !known.has(id))];
+interface Held {
+  key: string;
+  jobs: readonly Job[];
+  total: number;
+  cursor: string;
 }
 
-function useJobs(filter: Record<string, string | boolean | undefined>): Pages {
-  const [state, setState] = useState<Omit<Pages, 'loadMore'>>({
-    jobs: undefined,
-    total: 0,
-    error: undefined,
-  });
-  const cursor = useRef('');
-  const busy = useRef(false);
-  const shownKey = useRef('');
+const questionOf = ({ states, order, reverse, text }: JobFilter) => ({
+  states: states.join(','),
+  order,
+  reverse: reverse || undefined,
+  text,
+});
+
+function useJobs(filter: JobFilter): Pages {
+  const [held, setHeld] = useState<Held>();
+  const [error, setError] = useState<RequestError>();
+  const requests = useRef<OneRequest>(undefined);
+  requests.current ??= new OneRequest();
   const key = JSON.stringify(filter);
-  const newest = Math.max(0, ...(live.value.jobs?.keys() ?? []));
-  const load = (from: string, signal?: AbortSignal) => {
-    busy.current = true;
-    const request = { ...filter, limit: from === '' ? FIRST_PAGE : PAGE, cursor: from };
-    getJson<ListJobsResponse>('/jobs', request, signal).then(
-      (page) => {
-        busy.current = false;
-        const again = from === '' && shownKey.current === key;
-        shownKey.current = key;
-        if (!again || cursor.current === '') cursor.current = page.next_cursor;
-        setState(({ jobs: old = [] }) => ({
-          jobs: again ? refreshed(old, page.jobs) : [...(from === '' ? [] : old), ...page.jobs],
-          total: page.total,
-          error: undefined,
-        }));
-      },
-      (failure: unknown) => {
-        busy.current = false;
-        if (!isAbort(failure)) setState((old) => ({ ...old, error: asRequestError(failure) }));
-      },
-    );
+  const { jobs: told } = live.value;
+  const tick = useThrottled(
+    useMemo(() => listTick(told?.values() ?? [], filter), [told, key]),
+    PACE_MS,
+  );
+  const newest = useRef(held);
+  newest.current = held;
+  // One request at a time: a page that was asked for under another filter never arrives.
+  const load = async (from: string, signal: AbortSignal) => {
+    const now = newest.current?.key === key ? newest.current : undefined;
+    const limit = from === '' ? refreshLimit(now?.jobs.length ?? 0, filter) : PAGE;
+    const request = { ...questionOf(filter), limit, cursor: from };
+    try {
+      const page = await getJson<ListJobsResponse>('/jobs', request, signal);
+      if (signal.aborted) return;
+      setError(undefined);
+      setHeld(heldAfter(now, { key, limit, from, page }));
+    } catch (failure) {
+      if (!signal.aborted) setError(asRequestError(failure));
+    }
   };
   useEffect(() => {
-    const abort = new AbortController();
-    load('', abort.signal);
-    return () => abort.abort();
-  }, [key, newest, reconnects.value]);
+    requests.current?.ask(key, (signal) => load('', signal));
+  }, [key, tick, reconnects.value]);
+  useEffect(() => () => requests.current?.callOff(), []);
+  const shown = held && stillMatching(held.jobs, filter, fresh);
   return {
-    ...state,
-    loadMore: () => cursor.current !== '' && !busy.current && load(cursor.current),
+    jobs: shown,
+    total: held?.total ?? 0,
+    error,
+    loadMore: () => {
+      const { current: now } = newest;
+      if (!now?.cursor || now.key !== key || requests.current?.busy) return;
+      requests.current?.ask(key, (signal) => load(now.cursor, signal));
+    },
   };
+}
+
+interface Arrived {
+  key: string;
+  limit: number;
+  from: string;
+  page: ListJobsResponse;
+}
+
+function heldAfter(now: Held | undefined, { key, limit, from, page }: Arrived): Held {
+  const { total, next_cursor: cursor } = page;
+  if (!now) return { key, total, cursor, jobs: page.jobs };
+  if (from !== '') return { key, total, cursor, jobs: joined(now.jobs, page.jobs) };
+  const { jobs, whole } = refreshed(now.jobs, page.jobs, limit);
+  return { key, total, jobs, cursor: whole ? cursor : now.cursor };
 }
 
 const columns = (chosen: ReadonlySet<number>, toggle: (id: number) => void): Column<Job>[] => [
@@ -165,12 +191,7 @@ const columns = (chosen: ReadonlySet<number>, toggle: (id: number) => void): Col
 ];
 
 function SearchField() {
-  const value = query.value.get('q') ?? '';
-  const [text, setText] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => text !== value && setQuery({ q: text }), 200);
-    return () => clearTimeout(timer);
-  }, [text]);
+  const [text, setText] = useFieldText(query.value.get('q') ?? '', (q) => setQuery({ q }));
   return (
     <input
       type="search"
@@ -183,8 +204,8 @@ function SearchField() {
   );
 }
 
-function StateFilter({ states }: { states: readonly string[] }) {
-  const toggle = (state: string) => {
+function StateFilter({ states }: { states: readonly JobState[] }) {
+  const toggle = (state: JobState) => {
     const next = states.includes(state) ? states.filter((s) => s !== state) : [...states, state];
     setQuery({ states: next.join(',') });
   };
@@ -205,17 +226,10 @@ function StateFilter({ states }: { states: readonly string[] }) {
 }
 
 export function Jobs() {
-  const states = listIn(query.value, 'states');
-  const order = (query.value.get('sort') ?? 'newest') as JobOrder;
-  const reverse = query.value.get('reverse') === '1';
-  const text = query.value.get('q') ?? undefined;
+  const filter = filterIn(query.value);
+  const { states, order, reverse, text } = filter;
   const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
-  const { jobs, total, error, loadMore } = useJobs({
-    states: states.join(','),
-    order,
-    reverse: reverse || undefined,
-    text,
-  });
+  const { jobs, total, error, loadMore } = useJobs(filter);
   const toggle = (id: number) =>
     setChosen((old) => {
       const next = new Set(old);

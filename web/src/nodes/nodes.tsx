@@ -1,8 +1,8 @@
 // Machines: devices, health, who holds their slots, cordon.
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { postJson } from '../api/client';
-import { capabilities, nodeList, serverNow } from '../api/store';
-import type { Node } from '../api/types';
+import { capabilities, clock, nodeList, serverNow } from '../api/store';
+import type { ListNodesResponse, Node } from '../api/types';
 import { bytes, plural } from '../format/numbers';
 import { ago } from '../format/time';
 import { Confirm } from '../job/actions';
@@ -11,8 +11,12 @@ import { troubledFirst, troublesOf } from '../overview/node_trouble';
 import { query, setQuery } from '../router/router';
 import { NodeBadge } from '../ui/badge';
 import { CommandLine } from '../ui/copy';
+import { useLoad } from '../ui/load';
 import { matching } from '../ui/matching';
 import { Empty, Skeleton } from '../ui/notice';
+import { heardTimes, newestHeard } from './heard';
+
+const HEARD_PACE_MS = 5_000;
 
 // "8 × NVIDIA H200", devices of one model together.
 export function deviceText(node: Node): string {
@@ -57,7 +61,23 @@ function CordonQuestion({ node, onClose }: { node: Node; onClose: () => void }) 
   );
 }
 
-function NodeRow({ node, onCordon }: { node: Node; onCordon: () => void }) {
+// The stream tells of a node when something happens to it; that it is heard is no event.
+function useHeard(): ReadonlyMap<string, number> {
+  const tick = Math.floor(clock.value / HEARD_PACE_MS);
+  const asked = { fields: 'id,last_heard_ms' };
+  const { data } = useLoad<ListNodesResponse>('/nodes', asked, 'heard', tick);
+  return useMemo(() => heardTimes(data?.nodes ?? []), [data]);
+}
+
+function NodeRow({
+  node,
+  heardMs,
+  onCordon,
+}: {
+  node: Node;
+  heardMs: number;
+  onCordon: () => void;
+}) {
   const used = node.slot_uses.filter(({ job_id: id }) => id !== 0).length;
   const note = node.cordoned ? node.cordon_reason : node.state_reason;
   const memory = node.inventory?.memory_bytes;
@@ -86,7 +106,7 @@ function NodeRow({ node, onCordon }: { node: Node; onCordon: () => void }) {
         </div>
         <div>
           <dt>Heard</dt>
-          <dd>{ago(node.last_heard_ms, serverNow.value)}</dd>
+          <dd>{ago(heardMs, serverNow.value)}</dd>
         </div>
         <div class="p2">
           <dt>Address</dt>
@@ -113,6 +133,7 @@ function NodeRow({ node, onCordon }: { node: Node; onCordon: () => void }) {
 
 export function Nodes() {
   const [asked, setAsked] = useState<Node>();
+  const heard = useHeard();
   const nodes = nodeList.value;
   const text = query.value.get('node') ?? '';
   const words = (n: Node) =>
@@ -160,7 +181,12 @@ export function Nodes() {
             </span>
           </li>
           {shown.map((node) => (
-            <NodeRow key={node.id} node={node} onCordon={() => setAsked(node)} />
+            <NodeRow
+              key={node.id}
+              node={node}
+              heardMs={newestHeard(node, heard)}
+              onCordon={() => setAsked(node)}
+            />
           ))}
         </ul>
       )}

@@ -4,7 +4,6 @@ import type { Job } from '../api/types';
 import { EventList } from '../events/event_list';
 import { count, measured, plural, short } from '../format/numbers';
 import { ago, duration } from '../format/time';
-import { isQuiet } from '../format/event_text';
 import { Link } from '../router/router';
 import { jobPath } from '../router/url';
 import { figuresOf, newestAttempt, shapeText } from '../job/progress';
@@ -60,11 +59,13 @@ function RunningRow({ job }: { job: Job }) {
 
 function Running() {
   const jobs = runningJobs.value;
+  // Of the whole cluster.
+  const amount = Math.max(live.value.placed, jobs?.length ?? 0);
   return (
     <section class="card" aria-labelledby="running-title">
       <header>
         <h2 id="running-title">Running</h2>
-        {jobs && <p class="faint">{plural(jobs.length, 'job')}</p>}
+        {jobs && <p class="faint">{plural(amount, 'job')}</p>}
       </header>
       {!jobs && <Skeleton rows={3} height={44} />}
       {jobs?.length === 0 && (
@@ -76,6 +77,12 @@ function Running() {
             <RunningRow key={job.id} job={job} />
           ))}
         </ul>
+      )}
+      {jobs && amount > ROWS && (
+        <p class="density">
+          The newest {ROWS} of {count(amount)}.{' '}
+          <Link href="/jobs?states=starting,running,stopping">All of them</Link>
+        </p>
       )}
     </section>
   );
@@ -157,7 +164,7 @@ function RecentlyEnded() {
 }
 
 function Recent() {
-  const entries = live.value.events?.filter((entry) => !isQuiet(entry)).slice(0, EVENTS);
+  const lines = live.value.events?.slice(0, EVENTS);
   return (
     <section class="card late" aria-labelledby="events-title">
       <header>
@@ -166,9 +173,9 @@ function Recent() {
           all events
         </Link>
       </header>
-      {!entries && <Skeleton rows={6} height={14} />}
-      {entries?.length === 0 && <Empty title="Nothing has happened yet" />}
-      {entries && <EventList entries={entries} />}
+      {!lines && <Skeleton rows={6} height={14} />}
+      {lines?.length === 0 && <Empty title="Nothing has happened yet" />}
+      {lines && <EventList lines={lines} />}
     </section>
   );
 }

@@ -1,9 +1,33 @@
+import { useEffect, useState } from 'preact/hooks';
 import { clock, connected, heardAt } from '../api/store';
 import { duration } from '../format/time';
 import { Icon } from './icon';
 
-// Says how old the page is when the controller is away; silent words while all is well.
-export function Connection() {
+// A break shorter than this is not worth a word: a tab that comes back into view has one.
+const SAID_AFTER_MS = 3_000;
+
+// For screen readers, once when the connection is lost and once when it is back. The age beside it
+// changes each second and would be read each second.
+function Announcement() {
+  const lost = !connected.value && heardAt.value > 0;
+  const [words, setWords] = useState('');
+  useEffect(() => {
+    if (!lost) {
+      setWords((old) => (old === '' ? '' : 'The controller answers again.'));
+      return undefined;
+    }
+    const say = () => setWords('The controller does not answer. The page grows old.');
+    const timer = setTimeout(say, SAID_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [lost]);
+  return (
+    <span class="hidden" role="status">
+      {words}
+    </span>
+  );
+}
+
+function Age() {
   if (connected.value) {
     return (
       <span class="connection live">
@@ -13,11 +37,10 @@ export function Connection() {
     );
   }
   if (heardAt.value === 0) {
-    const waits = clock.value > 0;
     return (
-      <span class="connection stale" role="status">
+      <span class="connection stale">
         <Icon name="warn" />
-        {waits ? 'connecting' : ''}
+        connecting
       </span>
     );
   }
@@ -25,11 +48,20 @@ export function Connection() {
   return (
     <span
       class="connection stale"
-      role="status"
       title="The controller does not answer. What you see is this old; trying again each second."
     >
       <Icon name="warn" />
       stale {duration(seconds)}
     </span>
+  );
+}
+
+// Says how old the page is when the controller is away; silent words while all is well.
+export function Connection() {
+  return (
+    <>
+      <Age />
+      <Announcement />
+    </>
   );
 }

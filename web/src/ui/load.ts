@@ -1,7 +1,8 @@
 // Loading for views: keeps what it has while the next answer is on its way.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { reconnects } from '../api/store';
-import { asRequestError, getJson, isAbort, type Query, type RequestError } from '../api/client';
+import { asRequestError, getJson, type Query, type RequestError } from '../api/client';
+import { OneRequest } from './one_request';
 
 export interface Loaded<T> {
   data: T | undefined;
@@ -12,7 +13,8 @@ export interface Loaded<T> {
 }
 
 // `path` undefined loads nothing. What was loaded under another `identity` is not shown any more;
-// under the same one it stays until the new answer is there.
+// under the same one it stays until the new answer is there. `tick` asks again; a request that is
+// still on its way then is not called off, but followed by another.
 export function useLoad<T>(
   path: string | undefined,
   query: Query,
@@ -26,39 +28,39 @@ export function useLoad<T>(
     tookMs: 0,
     identity,
   });
-  const newest = useRef(0);
+  const requests = useRef<OneRequest>(undefined);
+  requests.current ??= new OneRequest();
   const [tries, setTries] = useState(0);
   const back = reconnects.value;
   useEffect(() => {
     if (state.error) setTries((count) => count + 1);
   }, [back]);
   const key = JSON.stringify([path, query]);
-  // Not after the paint: an answer that was asked for early is taken at once.
-  useLayoutEffect(() => {
-    if (path === undefined) return undefined;
-    const abort = new AbortController();
-    const mine = ++newest.current;
+  const send = (from: string, signal: AbortSignal): Promise<void> => {
     const begin = performance.now();
     const settle = (part: Partial<Loaded<T>>) => {
-      if (mine !== newest.current) return;
-      const tookMs = performance.now() - begin;
+      if (signal.aborted) return;
       setState((old) => ({
         data: old.identity === identity ? old.data : undefined,
         error: undefined,
         loading: false,
-        tookMs,
+        tookMs: performance.now() - begin,
         identity,
         ...part,
       }));
     };
-    getJson<T>(path, query, abort.signal).then(
+    return getJson<T>(from, query, signal).then(
       (data) => settle({ data }),
-      (error: unknown) => {
-        if (!isAbort(error)) settle({ error: asRequestError(error) });
-      },
+      (error: unknown) => settle({ error: asRequestError(error) }),
     );
-    return () => abort.abort();
+  };
+  // Not after the paint: an answer that was asked for early is taken at once.
+  useLayoutEffect(() => {
+    const one = requests.current;
+    if (path === undefined) one?.callOff();
+    else one?.ask(`${key} ${identity}`, (signal) => send(path, signal));
   }, [key, identity, tick, tries]);
+  useEffect(() => () => requests.current?.callOff(), []);
   const fits = state.identity === identity;
   return fits ? state : { data: undefined, error: undefined, loading: true, tookMs: 0 };
 }

@@ -22,6 +22,10 @@ export function Empty({ title, children }: { title: string; children?: Component
   );
 }
 
+export const Nothing = ({ words }: { words: { title: string; text: string } }) => (
+  <Empty title={words.title}>{words.text}</Empty>
+);
+
 export function Failure({ error, retry }: { error: RequestError; retry?: () => void }) {
   return (
     <div class="failure" role="alert">

@@ -40,13 +40,20 @@ function useFound(text: string): Job[] {
       setFound([]);
       return undefined;
     }
+    const abort = new AbortController();
+    // An answer to what was typed before may come after that to what is typed now.
+    const take = (jobs: Job[]) => !abort.signal.aborted && setFound(jobs);
     const timer = setTimeout(() => {
-      getJson<ListJobsResponse>('/jobs', { text: text.trim(), limit: SHOWN }).then(
-        (answer) => setFound(answer.jobs),
-        () => setFound([]),
+      const asked = { text: text.trim(), limit: SHOWN };
+      getJson<ListJobsResponse>('/jobs', asked, abort.signal).then(
+        (answer) => take(answer.jobs),
+        () => take([]),
       );
     }, SEARCH_DELAY_MS);
-    return () => clearTimeout(timer);
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
   }, [text]);
   return found;
 }

@@ -1,0 +1,79 @@
+// Events as lists show them: what every rank of a gang says at its start and end is one line. Pure.
+import type { EventEntry } from '../api/types';
+import { eventText, isQuiet, type EventText } from '../format/event_text';
+
+// `ranks`: those that the line stands for, where there may be more than the one of its event.
+export interface EventLine extends EventEntry {
+  ranks?: readonly number[];
+}
+
+// Lines with the same text for all ranks of one attempt are one; undefined is never folded.
+function foldKey({ event }: EventEntry): string | undefined {
+  const { rank_started: started, rank_exited: exited } = event ?? {};
+  if (started) return `started/${started.job_id}/${started.epoch}`;
+  if (!exited) return undefined;
+  const { job_id: job, epoch, exit_code: code, signal, out_of_memory: memory } = exited;
+  return `exited/${job}/${epoch}/${code}/${signal}/${memory}/${exited.spawn_error}`;
+}
+
+const rankOf = ({ event }: EventEntry): number =>
+  event?.rank_started?.rank ?? event?.rank_exited?.rank ?? 0;
+
+function merged(a: EventLine, b: EventLine): EventLine {
+  const newer = a.sequence >= b.sequence ? a : b;
+  const ranks = new Set([...(a.ranks ?? [rankOf(a)]), ...(b.ranks ?? [rankOf(b)])]);
+  const actor = a.event?.actor === b.event?.actor ? a.event?.actor : '';
+  const event = newer.event && { ...newer.event, actor: actor ?? '' };
+  return { ...newer, ...(event ? { event } : {}), ranks: [...ranks] };
+}
+
+// Newest first, each event once, without those that nobody reads. A folded line stands where its
+// newest event is, and names no actor when there were several. Folding what was folded changes
+// nothing.
+export function foldEvents(entries: readonly EventLine[]): EventLine[] {
+  const bySequence = new Map<number, EventLine>();
+  const byKey = new Map<string, EventLine>();
+  for (const entry of entries) {
+    if (isQuiet(entry)) continue;
+    const key = foldKey(entry);
+    if (key === undefined) {
+      bySequence.set(entry.sequence, entry);
+      continue;
+    }
+    const held = byKey.get(key);
+    byKey.set(key, held ? merged(held, entry) : entry);
+  }
+  return [...bySequence.values(), ...byKey.values()].sort((a, b) => b.sequence - a.sequence);
+}
+
+export function lineText({ event, ranks }: EventLine): EventText | undefined {
+  if (!event) return undefined;
+  const told = eventText(event);
+  if (!ranks || ranks.length < 2) return told;
+  return { ...told, text: told.text.replace(/^rank \d+/, `${ranks.length} ranks`) };
+}
+
+// The newest event of a job among lines that are newest first; 0 when there is none.
+export function newestOf(lines: readonly EventLine[], jobId: number): number {
+  return lines.find(({ event }) => event && eventText(event).jobId === jobId)?.sequence ?? 0;
+}
+
+// What is held and a first page read anew, newest first. Where the page does not reach down to what
+// is held, something between them is unknown: then only the page counts, and with it where older
+// ones begin.
+export function withFirstPage(
+  held: readonly EventEntry[],
+  page: readonly EventEntry[],
+): { entries: readonly EventEntry[]; gap: boolean } {
+  const oldest = page.at(-1)?.sequence ?? 0;
+  const gap = page.length > 0 && held.length > 0 && oldest > (held[0] as EventEntry).sequence;
+  return { entries: gap ? page : withPage(held, page), gap };
+}
+
+export function withPage(
+  held: readonly EventEntry[],
+  page: readonly EventEntry[],
+): readonly EventEntry[] {
+  const bySequence = new Map([...held, ...page].map((entry) => [entry.sequence, entry]));
+  return [...bySequence.values()].sort((a, b) => b.sequence - a.sequence);
+}

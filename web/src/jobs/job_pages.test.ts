@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import type { Job, JobState } from '../api/types';
+import { filterIn, joined, listTick, refreshLimit, refreshed, stillMatching } from './job_pages';
+
+const job = (id: number, state: JobState = 'running', step = 0) =>
+  ({ id, state, progress: { step } }) as Job;
+const filter = (text: string) => filterIn(new URLSearchParams(text));
+const ids = (jobs: readonly Job[]) => jobs.map(({ id }) => id);
+
+describe('filterIn', () => {
+  it('reads an address', () => {
+    expect(filter('states=failed,running&sort=name&reverse=1&q=llama')).toEqual({
+      states: ['running', 'failed'],
+      order: 'name',
+      reverse: true,
+      text: 'llama',
+    });
+  });
+
+  it('takes nonsense for not given', () => {
+    const nothing = { states: [], order: 'newest', reverse: false, text: undefined };
+    expect(filter('states=happy&sort=nonsense&reverse=yes&q=')).toEqual(nothing);
+  });
+});
+
+describe('listTick', () => {
+  const tick = (address: string, ...jobs: Job[]) => listTick(jobs, filter(address));
+
+  it('looks only for new jobs where nothing is chosen', () => {
+    expect(tick('', job(1, 'running', 3))).toBe(tick('', job(1, 'failed', 9)));
+    expect(tick('', job(1))).not.toBe(tick('', job(2), job(1)));
+  });
+
+  it('follows states under a filter of states, and steps in the order of progress', () => {
+    for (const address of ['states=running', 'sort=state', 'sort=ended']) {
+      expect(tick(address, job(1)), address).not.toBe(tick(address, job(1, 'failed')));
+      expect(tick(address, job(1)), address).toBe(tick(address, job(1, 'running', 5)));
+    }
+    const order = 'sort=progress';
+    expect(tick(order, job(1))).not.toBe(tick(order, job(1, 'running', 5)));
+  });
+});
+
+describe('the list read again', () => {
+  const old = [5, 4, 3, 2, 1].map((id) => job(id));
+
+  it('drops what it held and holds no more', () => {
+    const { jobs, whole } = refreshed(old, [job(6), job(5), job(3)], 5);
+    expect([ids(jobs), whole]).toEqual([[6, 5, 3], true]);
+  });
+
+  it('loses nothing that a new job has pushed out of the page', () => {
+    const { jobs, whole } = refreshed(old, [job(6), job(5)], 2);
+    expect([ids(jobs), whole]).toEqual([[6, 5, 4, 3, 2, 1], false]);
+  });
+
+  it('asks for all that is held only where jobs can leave the list', () => {
+    expect(refreshLimit(500, filter(''))).toBe(60);
+    expect(refreshLimit(500, filter('states=running'))).toBe(500);
+    expect(refreshLimit(5_000, filter('sort=progress'))).toBe(1_000);
+    expect(refreshLimit(3, filter('states=running'))).toBe(60);
+  });
+});
+
+it('holds each job once', () => {
+  expect(ids(joined([job(3), job(2)], [job(2), job(1)]))).toEqual([3, 2, 1]);
+});
+
+it('drops jobs that match no longer, by what the stream says', () => {
+  const told = new Map([[2, job(2, 'failed')]]);
+  const fresh = (old: Job) => told.get(old.id) ?? old;
+  const held = [job(3), job(2), job(1)];
+  expect(ids(stillMatching(held, filter('states=running'), fresh))).toEqual([3, 1]);
+  expect(ids(stillMatching(held, filter(''), fresh))).toEqual([3, 2, 1]);
+});

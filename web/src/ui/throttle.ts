@@ -1,0 +1,17 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+// Passes a value on, but not more often than every `intervalMs`; the last one always arrives.
+export function useThrottled<T>(value: T, intervalMs: number): T {
+  const [passed, setPassed] = useState(value);
+  const last = useRef(0);
+  useEffect(() => {
+    if (value === passed) return undefined;
+    const wait = Math.max(0, last.current + intervalMs - Date.now());
+    const timer = setTimeout(() => {
+      last.current = Date.now();
+      setPassed(value);
+    }, wait);
+    return () => clearTimeout(timer);
+  }, [value, passed, intervalMs]);
+  return passed;
+}
