@@ -9,6 +9,11 @@ function(trainyard_unity_build name)
   endif()
 endfunction()
 
+# For code that runs once or waits for a person: it takes three quarters of the time to compile.
+function(trainyard_compile_fast name)
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 # trainyard_component(NAME [SOURCES ...] [DEPS ...] [PCH_FROM target])
 # A folder's static library. DEPS are public. PCH_FROM reuses that target's precompiled header.
 function(trainyard_component name)
@@ -26,6 +31,7 @@ endfunction()
 function(trainyard_program name source)
   add_executable(${name} ${source})
   target_link_libraries(${name} PRIVATE trainyard_options ${ARGN})
+  trainyard_compile_fast(${name})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()

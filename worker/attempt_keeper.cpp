@@ -10,6 +10,7 @@
 #include "proto/support/job_spec_json.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
+#include "proto/support/utf8.h"
 #include "spdlog/spdlog.h"
 #include "worker/process/secret_files.h"
 
@@ -290,8 +291,9 @@ v1::RankExited AttemptKeeper::ExitOf(const RankKey& key, const RankObservation& 
   exited.set_time_ms(exit.ended_ms > 0 ? exit.ended_ms : clock_.Now());
   std::string tail = observation.log_tail;
   if (!observation.state.summary.empty()) absl::StrAppend(&tail, "\n", observation.state.summary);
-  if (tail.size() > kMaxLogTailBytes) tail.erase(0, tail.size() - kMaxLogTailBytes);
-  if (exit.exit_code != 0 || exit.signal != 0) exited.set_log_tail(std::move(tail));
+  if (exit.exit_code != 0 || exit.signal != 0) {
+    exited.set_log_tail(std::string(LastLines(tail, kMaxLogTailBytes)));
+  }
   return exited;
 }
 

@@ -8,6 +8,7 @@
 #include "controller/core/failure_policy.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "proto/support/status_macros.h"
+#include "proto/support/utf8.h"
 
 namespace trainyard::controller {
 namespace {
@@ -181,8 +182,10 @@ bool TakeFact(const ClusterState& state, const ReceiveFact& request, v1::Event& 
   if (fact.has_rank_exited()) {
     const v1::RankExited& exited = fact.rank_exited();
     *event.mutable_rank_exited() = exited;
-    std::string& tail = *event.mutable_rank_exited()->mutable_log_tail();
-    if (tail.size() > kMaxLogTailBytes) tail.erase(0, tail.size() - kMaxLogTailBytes);
+    event.mutable_rank_exited()->set_log_tail(
+        std::string(LastLines(exited.log_tail(), kMaxLogTailBytes)));
+    event.mutable_rank_exited()->set_spawn_error(
+        std::string(Utf8Prefix(exited.spawn_error(), kMaxAlertBytes)));
     return ConcernsRank(state, request.node_id, exited.job_id(), exited.epoch(), exited.rank());
   }
   const v1::AttemptCleared& cleared = fact.attempt_cleared();
@@ -227,8 +230,8 @@ std::vector<v1::Event> DecideAlert(const ReceiveTelemetry& request, v1::Event ev
   alert.set_job_id(request.job_id);
   alert.set_epoch(request.epoch);
   alert.set_step(record.step());
-  alert.set_code(record.code().substr(0, kMaxTextBytes));
-  alert.set_message(record.message().substr(0, kMaxAlertBytes));
+  alert.set_code(std::string(Utf8Prefix(record.code(), kMaxTextBytes)));
+  alert.set_message(std::string(Utf8Prefix(record.message(), kMaxAlertBytes)));
   return {std::move(event)};
 }
 

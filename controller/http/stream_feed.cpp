@@ -1,6 +1,7 @@
 #include "controller/http/stream_feed.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -10,6 +11,7 @@
 #include "controller/api/job_list.h"
 #include "controller/api/job_verbs.h"
 #include "controller/api/job_view.h"
+#include "controller/core/explain.h"
 #include "controller/store/event_job.h"
 #include "proto/support/json_text.h"
 
@@ -40,6 +42,15 @@ bool IsTopic(const std::string& name) {
   if (name == "jobs" || name == "nodes" || name == "events") return true;
   return JobOfTopic(name, "job") > 0 || JobOfTopic(name, "metrics") > 0 ||
          JobOfTopic(name, "logs") > 0;
+}
+
+// Jobs with a topic of their own.
+std::set<int64_t> JobsOfTopics(const Topics& topics) {
+  std::set<int64_t> jobs;
+  for (const std::string& topic : topics) {
+    if (const int64_t id = JobOfTopic(topic, "job"); id > 0) jobs.insert(id);
+  }
+  return jobs;
 }
 
 std::string Frame(const char* name, uint64_t revision, const google::protobuf::Message& message) {
@@ -188,6 +199,9 @@ struct StreamFeed::Collector {
   // The newest events, oldest first.
   std::deque<v1::EventEntry> events;
   std::map<int64_t, Told> told;
+  // Why jobs wait, as streams were told, serialized; and when that was looked at.
+  std::map<int64_t, std::string> told_reasons;
+  Timestamp reasons_read = 0;
 
   void Keep(const ClusterView& view, const TickSummary& summary) {
     uint64_t sequence = view.revision - summary.events.size();
@@ -228,6 +242,33 @@ struct StreamFeed::Collector {
       moved.insert(id);
     }
     return moved;
+  }
+
+  // Of the head of the queue and of the jobs in `asked`: why they wait, where that has changed. No
+  // event of theirs says so: it depends on others, on nodes and on time. At most once a second.
+  std::map<int64_t, v1::PendingReason> TakeNewReasons(std::set<int64_t> asked,
+                                                      const ClusterView& view) {
+    std::map<int64_t, v1::PendingReason> changed;
+    if (view.now - reasons_read < kProgressIntervalMs) return changed;
+    reasons_read = view.now;
+    int waiting = 0;
+    for (const int64_t id : view.state.pending_jobs) {
+      if (++waiting > kWaitingInSnapshot) break;
+      asked.insert(id);
+    }
+    PendingExplainer explainer(view.state, view.now);
+    std::map<int64_t, std::string> reasons;
+    for (const int64_t id : asked) {
+      const JobEntry* entry = FindEntry(view.state, id);
+      if (entry == nullptr) continue;
+      std::optional<v1::PendingReason> reason = WaitingReason(*entry, explainer);
+      if (!reason.has_value()) continue;
+      const std::string& now = reasons[id] = reason->SerializeAsString();
+      const auto before = told_reasons.find(id);
+      if (before == told_reasons.end() || before->second != now) changed[id] = *std::move(reason);
+    }
+    told_reasons = std::move(reasons);
+    return changed;
   }
 };
 
@@ -283,9 +324,13 @@ void StreamFeed::AddJobItems(const ClusterView& view, const TickSummary& summary
   const std::set<int64_t> moved = collector_->TakeMoved(view);
   std::set<int64_t> jobs = moved;
   jobs.insert(summary.changed_jobs.begin(), summary.changed_jobs.end());
-  if (wanted.contains("jobs") && !jobs.empty()) {
-    items.push_back({"jobs", "jobs", JobsOrSnapshot(jobs, view)});
+  const auto reasons = collector_->TakeNewReasons(JobsOfTopics(wanted), view);
+  if (wanted.contains("jobs") && !(jobs.empty() && reasons.empty())) {
+    auto changed = JobsOrSnapshot(jobs, view);
+    for (const auto& [id, reason] : reasons) (*changed->mutable_pending())[id] = reason;
+    items.push_back({"jobs", "jobs", std::move(changed)});
   }
+  for (const auto& [id, reason] : reasons) jobs.insert(id);
   for (const int64_t id : jobs) {
     const JobEntry* entry = FindEntry(view.state, id);
     const std::string topic = absl::StrCat("job:", id);

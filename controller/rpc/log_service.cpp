@@ -118,7 +118,8 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
       complete = complete_;
       woken_ = false;
     }
-    message_.clear_lines();
+    // A new one: a cleared message keeps the memory of its largest lines as long as it lives.
+    message_ = {};
     const absl::Status status =
         api_.logs.Read(query_, complete, cursor_, [this](std::vector<v1::LogLine> lines) {
           for (v1::LogLine& line : lines) *message_.add_lines() = std::move(line);

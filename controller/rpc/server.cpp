@@ -4,6 +4,7 @@
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/resource_quota.h>
 #include <netdb.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -25,6 +26,9 @@ namespace {
 
 // A silent peer is pinged after 5 s and given up 4 s later.
 constexpr int kKeepaliveTimeMs = 5000;
+// What all connections together may hold beside what the services hold themselves.
+constexpr std::size_t kMaxTransportBytes = std::size_t{1} << 30;
+constexpr int kMaxCallsOfConnection = 1024;
 constexpr int kKeepaliveTimeoutMs = 4000;
 // Clients may ping as often as this.
 constexpr int kClientPingIntervalMs = 1000;
@@ -91,6 +95,12 @@ absl::Status WhyNotListening(const HostPort& where) {
 }
 
 void SetLimits(grpc::ServerBuilder& builder) {
+  // Beyond it gRPC takes connections no more and lets go of what it reads ahead, so that many
+  // half-sent messages are no way to the memory of this machine.
+  grpc::ResourceQuota quota("trainyard-controller");
+  quota.Resize(kMaxTransportBytes);
+  builder.SetResourceQuota(quota);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxCallsOfConnection);
   builder.SetMaxReceiveMessageSize(static_cast<int>(kMaxMessageBytes));
   builder.SetMaxSendMessageSize(static_cast<int>(kMaxMessageBytes));
   // Without this two controllers would share one port, each with half of the calls.

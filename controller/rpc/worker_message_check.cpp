@@ -19,12 +19,16 @@ constexpr std::size_t kMaxLogChunkBytes = 4 << 20;
 // Beyond any file, and far from where sums of offsets overflow.
 constexpr int64_t kMaxOffset = int64_t{1} << 60;
 
+absl::Status CheckSize(const char* what, const std::string& text,
+                       std::size_t max_bytes = kMaxNameBytes) {
+  if (text.size() <= max_bytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("Hello: ", what, " is longer than ", max_bytes, " bytes"));
+}
+
 absl::Status CheckText(const char* what, const std::string& text, std::size_t max_bytes) {
   if (text.empty()) return absl::InvalidArgumentError(absl::StrCat("Hello without ", what));
-  if (text.size() > max_bytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("Hello: ", what, " is longer than ", max_bytes, " bytes"));
-  }
+  TRAINYARD_RETURN_IF_ERROR(CheckSize(what, text, max_bytes));
   for (const char c : text) {
     if (!absl::ascii_isgraph(static_cast<unsigned char>(c))) {
       return absl::InvalidArgumentError(
@@ -84,8 +88,13 @@ absl::Status CheckHello(const v1::Hello& hello) {
   TRAINYARD_RETURN_IF_ERROR(CheckText("node_name", hello.node_name(), kMaxNameBytes));
   TRAINYARD_RETURN_IF_ERROR(CheckText("incarnation", hello.incarnation(), kMaxIdBytes));
   TRAINYARD_RETURN_IF_ERROR(CheckText("address", hello.address(), kMaxNameBytes));
+  TRAINYARD_RETURN_IF_ERROR(CheckSize("worker_version", hello.worker_version()));
   if (hello.inventory().slots_size() > kMaxSlots) {
     return absl::InvalidArgumentError(absl::StrCat("inventory of more than ", kMaxSlots, " slots"));
+  }
+  for (const v1::Slot& slot : hello.inventory().slots()) {
+    TRAINYARD_RETURN_IF_ERROR(CheckSize("a slot's model", slot.model()));
+    TRAINYARD_RETURN_IF_ERROR(CheckSize("a slot's uuid", slot.uuid()));
   }
   return CheckReports(hello.attempts());
 }

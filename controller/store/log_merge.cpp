@@ -11,7 +11,8 @@
 namespace trainyard::controller {
 namespace {
 
-constexpr std::size_t kEmitBytesMax = std::size_t{1} << 20;
+// What a reader that has stopped reading holds, times a few hundred such readers.
+constexpr std::size_t kEmitBytesMax = std::size_t{256} << 10;
 // What the fields of a line beside its text take at most.
 constexpr std::size_t kLineOverheadBytes = 48;
 

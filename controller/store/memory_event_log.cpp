@@ -1,6 +1,7 @@
 #include "controller/store/memory_event_log.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -34,7 +35,15 @@ EventLog::Recovery MemoryEventLog::Read(uint64_t last_sequence) const {
 
 absl::Status MemoryEventLog::Append(const std::vector<v1::Event>& events) {
   std::lock_guard lock(mutex_);
-  for (const v1::Event& event : events) events_.push_back(event.SerializeAsString());
+  for (const v1::Event& event : events) {
+    std::string bytes = event.SerializeAsString();
+    // Where a text was cut within a character: a store on disk could not be read any more.
+    if (!v1::Event().ParseFromString(bytes)) {
+      return absl::InternalError(
+          absl::StrCat("event ", events_.size() + 1, " cannot be read back"));
+    }
+    events_.push_back(std::move(bytes));
+  }
   return absl::OkStatus();
 }
 

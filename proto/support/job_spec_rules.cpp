@@ -222,12 +222,23 @@ bool IsReservedVariable(const std::string& name) {
   return absl::StartsWith(name, "TRAINYARD_") || kReserved.contains(name);
 }
 
-// A job file, the event log and `describe` hold `env` in clear: what is known to be secret belongs
-// into `secrets`. Short values are none, such as EOS_TOKEN: </s>.
+// Forms in which services give out keys, and addresses with a password in them.
+bool HoldsSecret(const std::string& text) {
+  static const RE2 kForms(
+      "\\bsk-[A-Za-z0-9_-]{16}|\\bgh[pousr]_[A-Za-z0-9]{20}|\\bgithub_pat_[A-Za-z0-9_]{20}|"
+      "\\bhf_[A-Za-z0-9]{20}|\\bxox[abpr]-[A-Za-z0-9-]{10}|\\bAKIA[0-9A-Z]{16}\\b|"
+      "hooks\\.slack\\.com/services/|://[^/\\s:@]+:[^/\\s@]+@|-----BEGIN [A-Z ]*PRIVATE KEY");
+  return RE2::PartialMatch(text, kForms);
+}
+
+// A job file, the event log and `describe` hold `env` and `command` in clear: what is known to be
+// secret belongs into `secrets`. Short values are none, such as EOS_TOKEN: </s>.
 bool LooksSecret(const std::string& name, const std::string& value) {
   static const RE2 kSecretName(
-      "(?i)(.*_)?(TOKEN|PASSWORD|PASSWD|SECRET|(API|ACCESS|SECRET|PRIVATE)_KEY)");
+      "(?i)(.*_)?(TOKEN|PASSWORD|PASSWD|PASS|SECRET|CREDENTIALS?|AUTHORIZATION|WEBHOOK(_URL)?|"
+      "(API|APP|ACCESS|AUTH|SECRET|PRIVATE|SIGNING|ENCRYPTION|WEBHOOK)_?KEY)");
   constexpr std::size_t kShortestSecret = 8;
+  if (HoldsSecret(value)) return true;
   return value.size() >= kShortestSecret && RE2::FullMatch(name, kSecretName);
 }
 
@@ -270,6 +281,11 @@ void CheckProgram(const v1::JobSpec& spec, Problems& problems) {
   for (const std::string& argument : spec.command()) {
     if (absl::StrContains(argument, '\0')) {
       problems.push_back({"command", "`command` holds a NUL byte"});
+    } else if (HoldsSecret(argument)) {
+      problems.push_back({"command",
+                          "a word of `command` looks like a secret, and `command` is stored and "
+                          "shown in clear; name a variable in `secrets`, which the program reads "
+                          "from its environment"});
     }
   }
   if (!RunsOurTrainer(spec) && spec.command(0).empty()) {

@@ -32,6 +32,8 @@ std::size_t SequenceLength(std::string_view text) {
   return length;
 }
 
+bool IsContinuation(char byte) { return (static_cast<uint8_t>(byte) & 0xC0) == 0x80; }
+
 }  // namespace
 
 std::optional<std::size_t> FirstInvalidUtf8(std::string_view text) {
@@ -43,6 +45,8 @@ std::optional<std::size_t> FirstInvalidUtf8(std::string_view text) {
   }
   return std::nullopt;
 }
+
+bool IsUtf8(std::string_view text) { return !FirstInvalidUtf8(text).has_value(); }
 
 std::string ReplaceInvalidUtf8(std::string_view text) {
   std::string clean;
@@ -59,6 +63,25 @@ std::string ReplaceInvalidUtf8(std::string_view text) {
     }
   }
   return clean;
+}
+
+std::string_view Utf8Prefix(std::string_view text, std::size_t max_bytes) {
+  if (text.size() <= max_bytes) return text;
+  std::size_t end = max_bytes;
+  while (end > 0 && IsContinuation(text[end])) --end;
+  return text.substr(0, end);
+}
+
+std::string_view LastLines(std::string_view text, std::size_t max_bytes) {
+  if (text.size() <= max_bytes) return text;
+  const std::size_t cut = text.size() - max_bytes;
+  const std::size_t newline = text.find('\n', cut - 1);
+  if (newline != std::string_view::npos && newline + 1 < text.size()) {
+    return text.substr(newline + 1);
+  }
+  std::size_t begin = cut;
+  while (begin < text.size() && IsContinuation(text[begin])) ++begin;
+  return text.substr(begin);
 }
 
 }  // namespace trainyard

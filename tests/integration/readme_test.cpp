@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/integration/mini_cluster.h"
@@ -31,8 +30,9 @@ std::string Section(const std::string& markdown, const std::string& heading) {
 // Lines of code blocks, without their indent, in order.
 std::vector<std::string> CodeLines(const std::string& markdown) {
   std::vector<std::string> lines;
-  for (std::string_view line : absl::StrSplit(markdown, '\n')) {
-    if (absl::ConsumePrefix(&line, kCodeIndent)) lines.emplace_back(line);
+  const std::vector<std::string> all = absl::StrSplit(markdown, '\n');
+  for (const std::string& line : all) {
+    if (line.starts_with(kCodeIndent)) lines.push_back(line.substr(kCodeIndent.size()));
   }
   return lines;
 }
@@ -65,8 +65,10 @@ class DevTerminal {
   // Address to submit to; empty when it does not get ready.
   std::string WaitForAddress() const {
     Eventually([this] { return absl::StrContains(Text(), "ready;"); });
-    for (std::string_view line : absl::StrSplit(Text(), '\n')) {
-      if (absl::ConsumePrefix(&line, "controller  ")) return std::string(line);
+    constexpr std::string_view kBegin = "controller  ";
+    const std::vector<std::string> lines = absl::StrSplit(Text(), '\n');
+    for (const std::string& line : lines) {
+      if (line.starts_with(kBegin)) return line.substr(kBegin.size());
     }
     return "";
   }

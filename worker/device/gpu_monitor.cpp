@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "proto/support/status_macros.h"
+#include "proto/support/utf8.h"
 #include "worker/device/nvml_library.h"
-#include "worker/process/utf8_text.h"
 
 namespace trainyard::worker {
 namespace {
@@ -78,7 +78,8 @@ class GpuMonitor::Session {
       const absl::StatusOr<Gpu> gpu = nvml_.Describe(index);
       const absl::StatusOr<NvmlDevice> device = nvml_.Device(index);
       if (!gpu.ok() || !device.ok()) continue;
-      gpus_.push_back({*device, static_cast<int>(index), ToUtf8(gpu->uuid), ToUtf8(gpu->model)});
+      gpus_.push_back({*device, static_cast<int>(index), ReplaceInvalidUtf8(gpu->uuid),
+                       ReplaceInvalidUtf8(gpu->model)});
     }
     ListenForXids();
     return absl::OkStatus();

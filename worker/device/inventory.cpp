@@ -14,9 +14,9 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "proto/support/status_macros.h"
+#include "proto/support/utf8.h"
 #include "worker/device/nvml.h"
 #include "proto/support/durable_file.h"
-#include "worker/process/utf8_text.h"
 
 namespace trainyard::worker {
 namespace {
@@ -48,7 +48,7 @@ std::string CpuModel() {
         absl::StrSplit(line, absl::MaxSplits(':', 1));
     if (absl::StripAsciiWhitespace(field.first) != "model name") continue;
     const absl::string_view model = absl::StripAsciiWhitespace(field.second);
-    if (!model.empty()) return ToUtf8(std::string(model));
+    if (!model.empty()) return ReplaceInvalidUtf8(std::string(model));
   }
   return "cpu";
 }
@@ -71,8 +71,8 @@ void AddGpuSlots(const std::string& nvml_library, DetectedInventory& detected) {
   }
   for (const Gpu& gpu : list->gpus) {
     v1::Slot& slot = AddSlot(detected.inventory, v1::DEVICE_KIND_GPU);
-    slot.set_model(ToUtf8(gpu.model));
-    slot.set_uuid(ToUtf8(gpu.uuid));
+    slot.set_model(ReplaceInvalidUtf8(gpu.model));
+    slot.set_uuid(ReplaceInvalidUtf8(gpu.uuid));
     slot.set_memory_bytes(gpu.memory_bytes);
   }
   detected.warnings.insert(detected.warnings.end(), list->warnings.begin(), list->warnings.end());

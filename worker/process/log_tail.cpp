@@ -7,8 +7,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "proto/support/utf8.h"
 #include "worker/process/rank_process.h"
-#include "worker/process/utf8_text.h"
 
 namespace trainyard::worker {
 namespace {
@@ -28,20 +28,6 @@ std::string ReadEnd(int fd, std::size_t size, std::size_t max_bytes) {
   return text;
 }
 
-// The last max_bytes of `text` from a line's beginning; from a character's beginning when the last
-// line alone is longer.
-std::string LastLines(const std::string& text, std::size_t max_bytes) {
-  if (text.size() <= max_bytes) return text;
-  const std::size_t cut = text.size() - max_bytes;
-  const std::size_t newline = text.find('\n', cut - 1);
-  if (newline != std::string::npos && newline + 1 < text.size()) return text.substr(newline + 1);
-  std::size_t begin = cut;
-  while (begin < text.size() && Utf8CharacterBytes(std::string_view(text).substr(begin)) == 0) {
-    ++begin;
-  }
-  return text.substr(begin);
-}
-
 }  // namespace
 
 std::string ReadLogTail(const std::string& rank_dir, std::size_t max_bytes) {
@@ -51,7 +37,7 @@ std::string ReadLogTail(const std::string& rank_dir, std::size_t max_bytes) {
   if (!fd.valid() || fstat(fd.get(), &info) != 0 || max_bytes == 0) return "";
   // One byte more shows whether the first line is whole.
   const std::string end = ReadEnd(fd.get(), static_cast<std::size_t>(info.st_size), max_bytes + 1);
-  return LastLines(ToUtf8(LastLines(end, max_bytes)), max_bytes);
+  return std::string(LastLines(ReplaceInvalidUtf8(LastLines(end, max_bytes)), max_bytes));
 }
 
 }  // namespace trainyard::worker

@@ -15,9 +15,9 @@
 #include "absl/strings/str_cat.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/durable_file.h"
+#include "proto/support/utf8.h"
 #include "worker/process/rank_process.h"
 #include "worker/process/shim_protocol.h"
-#include "worker/process/utf8_text.h"
 
 namespace trainyard::worker {
 namespace {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <ctime>
 #include <iostream>
 #include <optional>
@@ -15,15 +16,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/support/clock.h"
+#include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
-#include "proto/support/durable_file.h"
+#include "proto/support/unique_fd.h"
 #include "worker/process/memory_kills.h"
 #include "worker/process/process_table.h"
 #include "worker/process/rank_child.h"
 #include "worker/process/rank_files.h"
 #include "worker/process/shim_protocol.h"
-#include "proto/support/unique_fd.h"
 
 namespace trainyard::worker {
 namespace {
@@ -32,7 +33,7 @@ constexpr int kUsageExit = 2;
 constexpr std::size_t kExitRecordBytes = 4096;
 // A process that hangs in the kernel (a GPU driver, a dead file server) cannot be killed; how the
 // rank ended must be known nevertheless.
-constexpr Timestamp kSweepMs = 2000;
+constexpr int64_t kSweepMs = 2000;
 
 // What the shim holds while it lives.
 struct Shim {
@@ -108,7 +109,8 @@ void AwaitRank(pid_t rank) {
 
 // Kills what the rank left, within kSweepMs. True when nothing is left.
 bool SweepDescendants() {
-  const Timestamp deadline = Now() + kSweepMs;
+  // Not the wall clock: one that is set back must not hold the exit back.
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kSweepMs);
   sigset_t child;
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);
@@ -117,10 +119,9 @@ bool SweepDescendants() {
     while (waitpid(-1, nullptr, WNOHANG) > 0) {
     }
     if (waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD) return true;
-    const Timestamp left = deadline - Now();
-    if (left <= 0) return false;
+    if (std::chrono::steady_clock::now() >= deadline) return false;
     // Short, for an orphan can come without a signal of its own.
-    timespec wait = {0, static_cast<long>(std::min<Timestamp>(left, 50)) * 1000000};
+    const timespec wait = {0, 50'000'000};
     sigtimedwait(&child, nullptr, &wait);
   }
 }

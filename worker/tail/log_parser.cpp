@@ -11,8 +11,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "proto/support/utf8.h"
 #include "re2/re2.h"
-#include "worker/process/utf8_text.h"
 #include "worker/tail/telemetry_line.h"
 
 namespace trainyard::worker {
@@ -48,7 +48,7 @@ std::string VisibleText(std::string_view line) {
   static const RE2 kEscape("\x1b\\[[0-9;?]*[A-Za-z]");
   const std::size_t overwritten = line.rfind('\r');
   if (overwritten != std::string_view::npos) line.remove_prefix(overwritten + 1);
-  std::string text = ToUtf8(line);
+  std::string text = ReplaceInvalidUtf8(line);
   RE2::GlobalReplace(&text, kEscape, "");
   return text;
 }

@@ -15,7 +15,7 @@
 #include "nlohmann/json.hpp"
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
-#include "worker/process/utf8_text.h"
+#include "proto/support/utf8.h"
 
 namespace trainyard::worker {
 namespace {

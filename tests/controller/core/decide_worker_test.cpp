@@ -228,5 +228,37 @@ TEST(DecideWorkerTest, TelemetryOfUnknownAttemptsIsNoEvent) {
   EXPECT_EQ(events[0].alert_raised().message().size(), 1024u);
 }
 
+// A text that is cut within a character makes an event that no log can be read with any more.
+TEST(DecideWorkerTest, WhatIsCutCanStillBeReadBack) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  std::string euros;
+  for (int i = 0; i < 4000; ++i) euros += "\xE2\x82\xAC";
+  std::vector<v1::Event> events;
+  for (const std::string& text : {euros, "a" + euros, "ab" + euros}) {
+    ReceiveTelemetry alert{job, 1, 0, {}};
+    alert.record.mutable_alert()->set_code(text);
+    alert.record.mutable_alert()->set_message(text);
+    const std::vector<v1::Event> raised = cluster.Do(alert);
+    events.insert(events.end(), raised.begin(), raised.end());
+  }
+  ReceiveFact exit{"a", {}};
+  exit.fact.set_sequence(cluster.state.nodes.at("a").fact_sequence + 1);
+  v1::RankExited& exited = *exit.fact.mutable_rank_exited();
+  exited.set_job_id(job);
+  exited.set_epoch(1);
+  exited.set_exit_code(1);
+  exited.set_log_tail("a" + euros);
+  exited.set_spawn_error("ab" + euros);
+  const std::vector<v1::Event> ended = cluster.Do(exit);
+  events.insert(events.end(), ended.begin(), ended.end());
+  ASSERT_GE(events.size(), 4u);
+  for (const v1::Event& event : events) {
+    EXPECT_TRUE(v1::Event().ParseFromString(event.SerializeAsString()));
+  }
+}
+
 }  // namespace
 }  // namespace trainyard::controller

@@ -90,6 +90,16 @@ std::string Broken(const json& value, const json& schema, const json& document) 
   return "";
 }
 
+// The next news of jobs that is as wanted.
+json ReadJobs(HttpClient& stream, const std::function<bool(const json&)>& wanted) {
+  while (true) {
+    const auto event = stream.ReadEvent();
+    if (event.at("event") != "jobs") continue;
+    json jobs = json::parse(event.at("data"));
+    if (wanted(jobs)) return jobs;
+  }
+}
+
 std::string SubmitBody(const std::string& name) {
   return json({{"spec",
                 {{"name", name},
@@ -341,10 +351,24 @@ TEST_F(DashboardTest, StreamBeginsWithSnapshotsAndGoesOnWithChanges) {
   EXPECT_EQ(snapshot["snapshot"], true);
   EXPECT_EQ(snapshot["jobs"].size(), 1u);
   running_.Submit("after");
-  const auto change = stream.ReadEvent();
-  EXPECT_EQ(change.at("event"), "jobs");
-  EXPECT_EQ(json::parse(change.at("data"))["jobs"][0]["name"], "after");
+  const json change = ReadJobs(stream, [](const json& jobs) { return !jobs["jobs"].empty(); });
+  EXPECT_EQ(change["jobs"][0]["name"], "after");
   EXPECT_EQ(stream.ReadEvent().at("event"), "events");
+}
+
+// Why a job waits depends on others: no event of its own says that it has changed.
+TEST_F(DashboardTest, StreamTellsOfReasonsThatOthersHaveChanged) {
+  running_.Submit("first");
+  running_.Submit("second");
+  HttpClient stream(address());
+  stream.SendBytes("GET /api/v1/events/stream?topics=jobs HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  stream.ReadAnswer();
+  const auto place_of_second = [](const json& jobs) {
+    return jobs["pending"].contains("2") ? jobs["pending"]["2"]["queue_position"].get<int>() : 0;
+  };
+  ReadJobs(stream, [&](const json& jobs) { return place_of_second(jobs) == 2; });
+  client_.Post("/api/v1/jobs/first/stop", R"({"user":"bob"})");
+  ReadJobs(stream, [&](const json& jobs) { return place_of_second(jobs) == 1; });
 }
 
 TEST_F(DashboardTest, StreamResumesWhereItWasLeft) {

@@ -31,6 +31,12 @@ TEST(CheckHelloTest, BoundsEveryText) {
   EXPECT_EQ(HelloCode([](v1::Hello& hello) { hello.clear_incarnation(); }), kInvalid);
   EXPECT_EQ(HelloCode([](v1::Hello& hello) { hello.clear_address(); }), kInvalid);
   EXPECT_EQ(HelloCode([](v1::Hello& hello) { hello.set_node_name("a b"); }), kInvalid);
+  EXPECT_EQ(HelloCode([](v1::Hello& hello) { hello.set_worker_version(std::string(256, '1')); }),
+            kInvalid);
+  EXPECT_EQ(HelloCode([](v1::Hello& hello) {
+              hello.mutable_inventory()->add_slots()->set_model(std::string(256, 'x'));
+            }),
+            kInvalid);
   EXPECT_EQ(HelloCode([](v1::Hello& hello) {
               for (int i = 0; i < 2000; ++i) hello.mutable_inventory()->add_slots();
             }),

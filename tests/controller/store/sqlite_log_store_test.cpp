@@ -172,7 +172,8 @@ TEST_F(SqliteLogStoreFileTest, SearchEndsOnceItsReaderIsGone) {
         return true;
       });
   EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
-  EXPECT_EQ(chunks, 1);
+  // What had been unpacked is still handed out; the whole would be more than twenty.
+  EXPECT_LE(chunks, 4);
 }
 
 TEST_F(SqliteLogStoreFileTest, FindsMissingAndMisplacedSegments) {

@@ -107,6 +107,19 @@ TEST(JobSpecLoaderTest, SecretsAreNamedAndNeverWrittenDown) {
   EXPECT_THAT(Errors("name: a\ncommand: [x]\nenv: {HF_TOKEN: hf_0123456789}\n"),
               ElementsAre(testing::AllOf(HasSubstr("job.yaml:3:"), HasSubstr("secrets: [HF_TOKEN]"),
                                          testing::Not(HasSubstr("hf_0123456789")))));
+  for (const char* clear :
+       {"{ALERT_WEBHOOK_URL: https://chat.example/x}", "{SERVICE_CREDENTIALS: abcdefgh}",
+        "{PROXY: 'http://me:hush@proxy.example:8080'}", "{NOTE: hf_abcdefghijklmnopqrst}"}) {
+    EXPECT_THAT(Errors(absl::StrCat("name: a\ncommand: [x]\nenv: ", clear, "\n")),
+                ElementsAre(HasSubstr("looks like a secret")))
+        << clear;
+  }
+  EXPECT_THAT(Errors("name: a\ncommand: [x, --key, sk-abcdefghijklmnop1234]\n"),
+              ElementsAre(testing::AllOf(HasSubstr("a word of `command` looks like a secret"),
+                                         testing::Not(HasSubstr("sk-abc")))));
+  EXPECT_THAT(Errors("name: a\ncommand: [x, 'http://proxy.example:8080/a@b', --lr=1e-3]\n"
+                     "env: {SORT_KEY: validation_loss, TASK: sk-learn}\n"),
+              testing::IsEmpty());
   EXPECT_THAT(Errors("name: a\ncommand: [x]\nsecrets: [../../etc/shadow]\n"),
               ElementsAre(HasSubstr("an entry must match")));
   EXPECT_THAT(Errors("name: a\ncommand: [x]\nsecrets: [A, A]\n"), ElementsAre(HasSubstr("twice")));

@@ -16,6 +16,24 @@ TEST(Utf8Test, FindsTheFirstInvalidByte) {
 
 TEST(Utf8Test, ReplacesInvalidBytesOnly) {
   EXPECT_EQ(ReplaceInvalidUtf8("a\xFF\xC3\xA9z"), "a\xEF\xBF\xBD\xC3\xA9z");
+  EXPECT_EQ(ReplaceInvalidUtf8("Zürich €  😀"), "Zürich €  😀");
+  // Overlong, surrogate, beyond Unicode, cut short, lone continuation.
+  for (const char* bad : {"\xC0\xAF", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE2\x82", "\x80"}) {
+    EXPECT_FALSE(IsUtf8(bad));
+    EXPECT_TRUE(IsUtf8(ReplaceInvalidUtf8(bad)));
+  }
+}
+
+TEST(Utf8Test, CutsBetweenCharacters) {
+  EXPECT_EQ(Utf8Prefix("a€b", 3), "a");
+  EXPECT_EQ(Utf8Prefix("a€b", 4), "a€");
+  EXPECT_EQ(Utf8Prefix("ab", 9), "ab");
+  EXPECT_EQ(Utf8Prefix("€", 2), "");
+  EXPECT_EQ(LastLines("one\ntwo\n", 5), "two\n");
+  EXPECT_EQ(LastLines("one\ntwo", 3), "two");
+  EXPECT_EQ(LastLines("a€b", 3), "b");
+  EXPECT_EQ(LastLines("a€b", 4), "€b");
+  EXPECT_EQ(LastLines("ab", 9), "ab");
 }
 
 }  // namespace

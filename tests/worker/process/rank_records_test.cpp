@@ -8,11 +8,11 @@
 
 #include "gmock/gmock.h"
 #include "proto/support/durable_file.h"
+#include "proto/support/utf8.h"
 #include "tests/worker/process/rank_fixture.h"
 #include "worker/process/memory_kills.h"
 #include "worker/process/process_table.h"
 #include "worker/process/rank_files.h"
-#include "worker/process/utf8_text.h"
 
 namespace trainyard::worker {
 namespace {
@@ -115,20 +115,6 @@ TEST_F(MemoryKillsTest, UnknownWhereTheKernelDoesNotTell) {
   EXPECT_EQ(Kills(), std::nullopt);
   Write("membership", "0::/\nnonsense\n");
   EXPECT_EQ(Kills(), std::nullopt);
-}
-
-TEST(Utf8TextTest, KeepsCharactersAndReplacesOtherBytes) {
-  EXPECT_EQ(ToUtf8("plain"), "plain");
-  EXPECT_EQ(ToUtf8("Zürich €  😀"), "Zürich €  😀");
-  EXPECT_EQ(ToUtf8("a\xff"), "a\xEF\xBF\xBD");
-  // Overlong, surrogate, beyond Unicode, cut short, lone continuation.
-  for (const char* bad : {"\xC0\xAF", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE2\x82", "\x80"}) {
-    EXPECT_FALSE(IsUtf8(bad));
-    EXPECT_TRUE(IsUtf8(ToUtf8(bad)));
-  }
-  EXPECT_EQ(Utf8Prefix("a€b", 3), "a");
-  EXPECT_EQ(Utf8Prefix("a€b", 4), "a€");
-  EXPECT_EQ(Utf8Prefix("ab", 9), "ab");
 }
 
 class LogTailTest : public testing::Test {
