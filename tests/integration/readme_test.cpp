@@ -46,7 +46,7 @@ std::string ScriptOf(const std::vector<std::string>& lines, const std::string& s
     if (refused == std::string::npos) {
       absl::StrAppend(&script, line, "\n");
     } else {
-      absl::StrAppend(&script, line.substr(0, refused), "&& exit 99\n");
+      absl::StrAppend(&script, line.substr(0, refused), "&& exit 99 || true\n");
     }
   }
   return absl::StrReplaceAll(script, {{"$PWD/build/release/bin", PROGRAM_DIRECTORY},

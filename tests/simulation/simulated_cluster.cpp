@@ -47,7 +47,6 @@ SimulationOptions AllFaults(uint64_t seed) {
   options.faults.rank_crash = random.Chance(0.8) ? 0.2 : 0;
   options.faults.node_crash = 0.02;
   options.faults.isolation = random.Chance(0.5) ? 0.03 : 0;
-  options.faults.lost_folders = random.Chance(0.5) ? 0.5 : 0;
   options.faults.checkpoint_damage = random.Chance(0.5) ? 0.1 : 0;
   return options;
 }
@@ -206,7 +205,6 @@ void SimulatedCluster::Mend() {
     }
     const auto starts = starts_at_ms_.find(node_id);
     if (starts != starts_at_ms_.end() && starts->second <= now_) {
-      if (random_.Chance(faults_.lost_folders)) worker->LoseIdleFolders();
       worker->Crash();
       worker->Start(now_);
       starts_at_ms_.erase(starts);

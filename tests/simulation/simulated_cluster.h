@@ -40,8 +40,6 @@ struct Faults {
   double node_crash = 0;
   // A node reaches neither its peers nor the controller for up to 30 s.
   double isolation = 0;
-  // A worker that starts again finds no attempt on its disk any more but those whose ranks live.
-  double lost_folders = 0;
   // A published checkpoint cannot be read any more.
   double checkpoint_damage = 0;
 };

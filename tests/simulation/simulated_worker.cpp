@@ -31,15 +31,6 @@ void SimulatedWorker::Destroy() {
   world_.CrashNode(node_id_);
 }
 
-void SimulatedWorker::LoseIdleFolders() {
-  std::erase_if(disk_.commands, [&](const auto& entry) {
-    return std::ranges::none_of(world_.processes(), [&](const auto& process) {
-      return process.second.node_id == node_id_ && process.second.attempt == ToKey(entry.first) &&
-             !process.second.exited.has_value();
-    });
-  });
-}
-
 void SimulatedWorker::Start(Timestamp now) {
   if (destroyed_) return;
   crash_between_actions_ = false;

@@ -25,8 +25,6 @@ class SimulatedWorker {
   void Crash() { attempts_.reset(); }
   // The next action that the daemon carries out will be its last.
   void CrashBetweenActions() { crash_between_actions_ = true; }
-  // The folders of attempts without a living process are lost; the epochs seen are not.
-  void LoseIdleFolders();
   void Start(Timestamp now);
   bool IsUp() const { return attempts_.has_value(); }
   // The machine is gone for good.
