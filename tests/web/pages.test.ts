@@ -185,6 +185,16 @@ describe.runIf(base !== '')('pages', () => {
       expect(await seen(/loss_spike at step 2890/)).toBe(true);
     });
 
+    it('stays with attempt and zoom from one view of the job to another', async () => {
+      const page = await visitJob('llama3-8b-c4', '?attempt=2&from=2000&to=2200');
+      await page.locator('.panel .u-over').first().waitFor();
+      await page.getByRole('link', { name: 'Ranks' }).click();
+      await page.getByText(/^attempt 2 ·/).waitFor();
+      await page.keyboard.press('1');
+      await page.waitForURL(/attempt=2&from=2000&to=2200/);
+      await page.getByRole('button', { name: 'Whole run' }).waitFor();
+    });
+
     it('adds a series that has no ready panel', async () => {
       const page = await visitJob('sweep-lr1e-04-01');
       await page.getByText('More series').click();
@@ -213,6 +223,31 @@ describe.runIf(base !== '')('pages', () => {
       await page.waitForURL(/grep=behind/);
       await page.getByRole('searchbox', { name: 'Search all output' }).fill('no such text');
       await page.getByText('No line holds').waitFor();
+    });
+
+    it('opens lines by keys, and a link to one leads to it', async () => {
+      const page = await visitJob('tiny-million', '/logs');
+      await page.locator('.log-row').first().waitFor();
+      await page.locator('.log').evaluate((log) => log.scrollTo(0, 3_000));
+      await page.getByRole('button', { name: 'Last line' }).waitFor();
+      await page.locator('.log').focus();
+      await page.keyboard.press('Enter');
+      const detail = page.getByRole('region', { name: 'The open line' });
+      await detail.waitFor();
+      const first = await detail.locator('pre').textContent();
+      await page.keyboard.press('ArrowDown');
+      await expect.poll(() => detail.locator('pre').textContent()).not.toBe(first);
+      const second = await detail.locator('pre').textContent();
+      await page.waitForURL(/line=\d+\.\d+\.\d+/);
+      await page.reload();
+      await expect
+        .poll(() => detail.locator('pre').textContent(), { timeout: PATIENCE_MS })
+        .toBe(second);
+      await page.locator('.log-row.chosen').waitFor();
+      await page.locator('.log').focus();
+      await page.keyboard.press('Escape');
+      await detail.waitFor({ state: 'detached' });
+      await page.waitForURL((url) => !url.search.includes('line'));
     });
 
     it('asks for some ranks only', async () => {
@@ -375,6 +410,10 @@ describe.runIf(base !== '')('pages', () => {
       await page.keyboard.press('End');
       await heading(page, 'Rank 1023').waitFor();
       await page.getByText(/slow rank/).waitFor();
+      // The choice is part of the address.
+      await page.waitForURL(/rank=1023/);
+      await page.reload();
+      await heading(page, 'Rank 1023').waitFor();
     });
   });
 });

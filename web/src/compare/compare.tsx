@@ -4,7 +4,6 @@ import { getJson } from '../api/client';
 import { hasEnded } from '../api/live';
 import { clock, jobList } from '../api/store';
 import type { CompareSeriesResponse, Job, ListKeysResponse } from '../api/types';
-import { bucketsFor } from '../chart/axes';
 import { Chart, type Reading } from '../chart/chart';
 import { runColorName } from '../chart/colors';
 import { curvesOf, type Curve } from '../chart/curves';
@@ -30,7 +29,15 @@ import { Icon } from '../ui/icon';
 import { useKeys } from '../ui/keyboard';
 import { useLoad } from '../ui/load';
 import { Empty, Failure, Skeleton } from '../ui/notice';
-import { compareCurves, dashOf, runOrder, runsOf, type Run } from './runs';
+import {
+  compareBuckets,
+  compareCurves,
+  dashOf,
+  longestSpan,
+  runOrder,
+  runsOf,
+  type Run,
+} from './runs';
 
 const RUNS_MAX = 50;
 const REFRESH_MS = 10_000;
@@ -40,17 +47,20 @@ const NAMES: ReadonlySet<string> = new Set(['name', 'checkpoint.dir']);
 
 const elapsed = (ms: number) => duration(ms / 1000);
 
-// Lines a pixel wide tell no more buckets apart, and fifty runs are fifty times as many points.
-const bucketsOf = (runs: number) => (runs > 8 ? 400 : bucketsFor(innerWidth));
-
 // What the chart and the table show of a run.
-const COLUMNS = 'steps,last,smoothed';
+const COLUMNS = 'steps,last,min,max,smoothed';
 
 // Of all runs in one answer. Those that are missing are told; the others are shown.
 function useRuns(references: readonly string[], metric: string, view: CurveView) {
   const [trains, setTrains] = useState(false);
   const keys = metric === VALIDATION ? [metric] : [metric, VALIDATION];
-  // Time counts from each run's own start, so a window on it cannot be asked for.
+  const [span, setSpan] = useState(0);
+  // Time counts from each run's own start, so a window on it cannot be asked for: finer points of
+  // the whole are.
+  const zoom =
+    view.axis === 'time' && view.from !== undefined && view.to !== undefined
+      ? span / (view.to - view.from)
+      : 1;
   const window = view.axis === 'time' ? {} : { from: view.from, to: view.to };
   const answer = useLoad<CompareSeriesResponse>(
     references.length > 0 ? '/series' : undefined,
@@ -59,7 +69,7 @@ function useRuns(references: readonly string[], metric: string, view: CurveView)
       ...keysQuery(keys),
       x: view.axis,
       ...window,
-      buckets: bucketsOf(references.length),
+      buckets: compareBuckets(references.length, innerWidth, zoom),
       smooth: view.smooth || undefined,
       fields: view.axis === 'step' ? COLUMNS : `${COLUMNS},x`,
     },
@@ -67,7 +77,10 @@ function useRuns(references: readonly string[], metric: string, view: CurveView)
     trains ? Math.floor(clock.value / REFRESH_MS) : 0,
   );
   const runs = useMemo(() => answer.data && runsOf(answer.data, metric), [answer.data, metric]);
-  useEffect(() => setTrains(runs?.some(({ job }) => !hasEnded(job)) ?? false), [runs]);
+  useEffect(() => {
+    setTrains(runs?.some(({ job }) => !hasEnded(job)) ?? false);
+    if (runs && view.axis === 'time') setSpan(longestSpan(runs));
+  }, [runs]);
   return { runs, missing: answer.data?.missing ?? [], error: answer.error };
 }
 
@@ -298,9 +311,11 @@ export function Compare() {
   const [picked, setPicked] = useState<number>();
   const { runs, missing, error } = useRuns(chosen, metric, view);
   const keys = useKeysOf(chosen[0]);
+  // On the other axes the answer is of the window.
+  const timeWindow = view.axis === 'time' ? `${view.from}-${view.to}` : '';
   const curves: Curve[] = useMemo(
     () => compareCurves(runs ?? [], view, curvesOf),
-    [runs, view.logY, view.axis],
+    [runs, view.logY, view.axis, timeWindow],
   );
   const window =
     view.from !== undefined && view.to !== undefined ? { from: view.from, to: view.to } : undefined;
@@ -365,6 +380,11 @@ export function Compare() {
               onPick={setPicked}
               onZoom={(range) => setQuery({ from: range?.from, to: range?.to })}
             />
+            {view.smooth === 0 && (
+              <p class="density">
+                Where points are merged, the newest is drawn, or the spike that they hide.
+              </p>
+            )}
           </section>
           <RunTable
             runs={runs}

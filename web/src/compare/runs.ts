@@ -1,5 +1,6 @@
 // Curves of several runs in one chart. Pure.
-import type { CompareSeriesResponse, Job, Series } from '../api/types';
+import type { CompareSeriesResponse, Job, JsonNumber, Series } from '../api/types';
+import { bucketsFor } from '../chart/axes';
 import type { Curve, CurveOptions } from '../chart/curves';
 import type { CurveView } from '../router/url';
 
@@ -9,11 +10,11 @@ export interface Run {
   validation?: Series | undefined;
 }
 
-// Each job with its series, without bands: they would hide each other.
+// Each job with its series; no bands are drawn of them: they would hide each other.
 export function runsOf(answer: CompareSeriesResponse, metric: string): Run[] {
   const found = new Map<string, Series>();
   for (const one of answer.series) {
-    const drawn = { ...one, x: one.x ?? one.steps, min: [], max: [], counts: [] };
+    const drawn = { ...one, x: one.x ?? one.steps, counts: [] };
     found.set(`${one.job_id}/${one.key}`, drawn);
   }
   return answer.jobs.map((job) => ({
@@ -37,22 +38,90 @@ export function dashOf(index: number, colors = 8): readonly number[] | undefined
   return DASHES[Math.floor(index / colors) % DASHES.length];
 }
 
+// How far beyond its neighbours, in usual heights of a bucket, a point is a spike.
+const SPIKE = 4;
+
+const finite = (value: JsonNumber | undefined): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+
+function usualHeight({ min, max }: Pick<Series, 'min' | 'max'>): number {
+  const heights = max
+    .map((high, index) => (finite(high) ?? NaN) - (finite(min[index]) ?? NaN))
+    .filter((height) => !Number.isNaN(height))
+    .sort((a, b) => a - b);
+  return heights[heights.length >> 1] ?? 0;
+}
+
+// What one line shows of buckets: their last point, and where a bucket hides a spike, that. A curve
+// that falls steeply has none: its buckets begin where their neighbours end.
+export function withSpikes(series: Pick<Series, 'last' | 'min' | 'max'>): JsonNumber[] {
+  const { last, min, max } = series;
+  const room = SPIKE * usualHeight(series);
+  return last.map((value, index) => {
+    const near = [last[index - 1], value, last[index + 1]]
+      .map(finite)
+      .filter((neighbour) => neighbour !== undefined);
+    if (near.length === 0) return value;
+    const [high, low] = [finite(max[index]), finite(min[index])];
+    const above = high === undefined ? 0 : high - Math.max(...near);
+    const below = low === undefined ? 0 : Math.min(...near) - low;
+    if (Math.max(above, below) <= room) return value;
+    return (above >= below ? high : low) ?? value;
+  });
+}
+
+// Lines a pixel wide tell no more buckets apart, and fifty runs are fifty times as many points.
+const MANY_RUNS = 8;
+const BUCKETS_OF_MANY = 300;
+// Of all runs together, and what the controller gives of one.
+const POINTS_MAX = 30_000;
+const BUCKETS_MAX = 10_000;
+
+// `zoom`: how many times the window goes into the whole where the answer cannot be cut to it. In
+// powers of two: a window that moves a little asks for nothing new.
+export function compareBuckets(runs: number, widthPx: number, zoom: number): number {
+  const base = runs > MANY_RUNS ? BUCKETS_OF_MANY : bucketsFor(widthPx);
+  const most = Math.min(BUCKETS_MAX, Math.floor(POINTS_MAX / Math.max(1, runs)));
+  const wanted = base * 2 ** Math.ceil(Math.log2(Math.max(1, zoom)));
+  return Math.max(base, Math.min(most, wanted));
+}
+
+// How long the longest of the runs took, in the unit of the axis.
+export function longestSpan(runs: readonly Run[]): number {
+  const spans = runs.map(({ series }) => (series?.x.at(-1) ?? 0) - (series?.x[0] ?? 0));
+  return Math.max(0, ...spans);
+}
+
+// The part of a curve in a window, with the point before it and the one behind, to which its line
+// leads. So the y axis fits what is seen.
+function within(curve: Curve, { from, to }: CompareView): Curve {
+  if (from === undefined || to === undefined) return curve;
+  const begin = curve.x.findIndex((x) => x >= from);
+  if (begin < 0) return { ...curve, x: [], y: [] };
+  const behind = curve.x.findIndex((x) => x > to);
+  const [first, end] = [Math.max(0, begin - 1), behind < 0 ? curve.x.length : behind + 1];
+  return { ...curve, x: curve.x.slice(first, end), y: curve.y.slice(first, end) };
+}
+
+export type CompareView = Pick<CurveView, 'logY' | 'axis' | 'from' | 'to'>;
+
 // One line a run, the smoothed one where it was asked for: bands would hide each other.
 // A run without points keeps an empty curve, so that the curve's index is the run's.
 export function compareCurves(
   runs: readonly Run[],
-  view: Pick<CurveView, 'logY' | 'axis'>,
+  view: CompareView,
   curvesOf: (series: Series, options: CurveOptions) => Curve[],
 ): Curve[] {
   return runs.map(({ job, series }, index) => {
     const options = { logY: view.logY, color: index, label: `${job.name} #${job.id}` };
-    const all = series ? curvesOf(series, options) : [];
+    const all = series ? curvesOf({ ...series, last: withSpikes(series) }, options) : [];
     const line =
       all.find(({ role }) => role === 'smooth') ?? all.find(({ role }) => role === 'raw');
     const dash = dashOf(index);
     const base: Curve = line ?? { role: 'raw', label: options.label, x: [], y: [], color: index };
-    const x = view.axis === 'time' ? sinceStart(base.x) : base.x;
-    return { ...base, role: 'raw', x, ...(dash ? { dash } : {}) };
+    const drawn: Curve = { ...base, role: 'raw', ...(dash ? { dash } : {}) };
+    if (view.axis !== 'time') return drawn;
+    return within({ ...drawn, x: sinceStart(base.x) }, view);
   });
 }
 

@@ -1,8 +1,8 @@
 // Resolved settings with the origin of each, and what differs from another job.
-import { useState } from 'preact/hooks';
 import { jobList, openJob } from '../api/store';
 import type { GetJobResponse, Job } from '../api/types';
 import { plural } from '../format/numbers';
+import { useQueryText } from '../router/query_text';
 import { query, setQuery } from '../router/router';
 import { CommandLine } from '../ui/copy';
 import { useLoad } from '../ui/load';
@@ -144,7 +144,7 @@ function AgainstChoice({ job, other }: { job: Job; other: string }) {
 }
 
 export function Config({ job }: { job: Job }) {
-  const [filter, setFilter] = useState('');
+  const [filter, setFilter] = useQueryText('filter');
   // The open job has every origin; a list leaves them out.
   const full = openJob.value?.job ?? job;
   const settings = flattenSpec(full.spec, full.origins);

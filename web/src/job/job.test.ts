@@ -7,15 +7,26 @@ import type {
   ReadLogPageResponse,
   Series,
 } from '../api/types';
-import { compareCurves, dashOf, runOrder, runsOf } from '../compare/runs';
+import {
+  compareBuckets,
+  compareCurves,
+  dashOf,
+  runOrder,
+  runsOf,
+  withSpikes,
+} from '../compare/runs';
 import { curvesOf } from '../chart/curves';
 import { diffSettings, flattenSpec, varyingKeys } from './flatten_spec';
 import { lanesOf, sharesOf } from './lanes';
 import {
   LINES_KEPT,
+  NONE_OPEN,
   firstStretch,
+  lineName,
   markMatches,
   olderCursorOf,
+  openAfterKey,
+  parseLineName,
   rankList,
   withNewer,
   withOlder,
@@ -190,6 +201,36 @@ describe('log lines', () => {
     expect(olderCursorOf(stretch)).toBe(`before ${LINES_KEPT}`);
   });
 
+  it('lets whole pages go at the end too, and is not at the end then', () => {
+    let stretch = firstStretch(page(LINES_KEPT, 1_000, { at_end: true, complete: true }));
+    for (let from = LINES_KEPT - 1_000; from >= 0; from -= 1_000) {
+      stretch = withOlder(stretch, page(from, 1_000));
+    }
+    expect(stretch.lines.length).toBe(LINES_KEPT);
+    expect(stretch.lines.at(-1)?.offset).toBe(LINES_KEPT - 1);
+    expect([stretch.atEnd, stretch.complete]).toEqual([false, false]);
+    // The next newer page is the one that was let go.
+    expect(stretch.newerCursor).toBe(`after ${LINES_KEPT}`);
+  });
+
+  it('names a line in an address', () => {
+    const line = { epoch: 2, rank: 17, offset: 4_096 };
+    expect(parseLineName(lineName(line))).toEqual(line);
+    for (const text of ['', '1.2', '1.2.x', '1.2.3.4', '-1.2.3']) {
+      expect(parseLineName(text), text).toBeUndefined();
+    }
+  });
+
+  it('opens lines by keys', () => {
+    expect(openAfterKey('Enter', NONE_OPEN, 40, 100)).toBe(40);
+    expect(openAfterKey('ArrowDown', NONE_OPEN, 40, 100)).toBeUndefined();
+    expect(openAfterKey('ArrowDown', 40, 40, 100)).toBe(41);
+    expect(openAfterKey('ArrowDown', 99, 40, 100)).toBe(99);
+    expect(openAfterKey('ArrowUp', 0, 0, 100)).toBe(0);
+    expect(openAfterKey('Escape', 40, 40, 100)).toBe(NONE_OPEN);
+    expect(openAfterKey('Enter', NONE_OPEN, 0, 0)).toBeUndefined();
+  });
+
   it('keeps its cursor when a page has no lines', () => {
     const start = firstStretch(page(0, 3));
     expect(withNewer(start, page(3, 0, { newer_cursor: '' })).stretch.newerCursor).toBe('after 3');
@@ -228,6 +269,7 @@ describe('panels', () => {
 });
 
 describe('compared runs', () => {
+  const steps = { logY: false, axis: 'step', from: undefined, to: undefined } as const;
   const series = (x: number[]) =>
     ({
       key: 'loss',
@@ -251,7 +293,8 @@ describe('compared runs', () => {
   });
 
   it('takes the runs of one answer apart, and draws them without bands', () => {
-    const points = { steps: [1, 2], last: [3, 2], smoothed: [] };
+    const values = { last: [3, 2], min: [3, 2], max: [3, 2] };
+    const points = { ...values, steps: [1, 2], smoothed: [] };
     const answer = {
       jobs: [{ id: 4 }, { id: 9 }],
       series: [
@@ -263,18 +306,48 @@ describe('compared runs', () => {
     expect(first?.series).toBeUndefined();
     expect(second?.series?.x).toEqual([1, 2]);
     expect(second?.validation?.x).toEqual([7, 8]);
-    const curves = compareCurves(runsOf(answer, 'loss'), { logY: false, axis: 'step' }, curvesOf);
+    const curves = compareCurves(runsOf(answer, 'loss'), steps, curvesOf);
     expect(curves.map(({ role }) => role)).toEqual(['raw', 'raw']);
   });
 
   it('has one curve a run, also for a run without points', () => {
-    const curves = compareCurves([run(1), run(2, [5, 6])], { logY: false, axis: 'step' }, curvesOf);
+    const curves = compareCurves([run(1), run(2, [5, 6])], steps, curvesOf);
     expect(curves.map(({ x }) => x)).toEqual([[], [5, 6]]);
   });
 
   it('counts time from the start of each run', () => {
-    const curves = compareCurves([run(1, [1000, 1500])], { logY: false, axis: 'time' }, curvesOf);
+    const curves = compareCurves([run(1, [1000, 1500])], { ...steps, axis: 'time' }, curvesOf);
     expect(curves[0]?.x).toEqual([0, 500]);
+  });
+
+  it('draws the part of a window on the axis of time, up to the points around it', () => {
+    const view = { ...steps, axis: 'time', from: 150, to: 350 } as const;
+    const [curve] = compareCurves([run(1, [0, 100, 200, 300, 400, 500])], view, curvesOf);
+    expect(curve?.x).toEqual([100, 200, 300, 400]);
+    const [none] = compareCurves([run(1, [0, 100])], view, curvesOf);
+    expect(none?.x).toEqual([]);
+  });
+
+  it('shows the spike that a bucket hides, up or down, and no other extreme', () => {
+    const last = [5, 4, 3, 2, 2];
+    const min = [4.9, 3.9, 2.9, 1.9, 1.9];
+    const max = [5.1, 4.1, 3.1, 2.1, 2.1];
+    expect(withSpikes({ last, min, max })).toEqual(last);
+    const high = max.with(2, 40);
+    expect(withSpikes({ last, min, max: high })).toEqual([5, 4, 40, 2, 2]);
+    expect(withSpikes({ last, min: min.with(3, -7), max })).toEqual([5, 4, 3, -7, 2]);
+    // A steep fall inside of a bucket is the curve itself.
+    expect(withSpikes({ last: [9, 1, 1], min: [9, 1, 1], max: [9, 9, 1] })).toEqual([9, 1, 1]);
+    const broken = ['NaN', 1, 1] as const;
+    expect(withSpikes({ last: [...broken], min: [...broken], max: [...broken] })).toEqual(broken);
+  });
+
+  it('asks for finer points the deeper the zoom, and for no more than can be drawn', () => {
+    expect(compareBuckets(50, 1_400, 1)).toBe(300);
+    expect(compareBuckets(2, 1_400, 1)).toBe(800);
+    expect(compareBuckets(2, 1_400, 3)).toBe(3_200);
+    expect(compareBuckets(2, 1_400, 1e6)).toBe(10_000);
+    expect(compareBuckets(50, 1_400, 1e6)).toBe(600);
   });
 
   it('orders runs by their newest value, those without one last', () => {

@@ -4,7 +4,7 @@ import { asRequestError, type RequestError } from '../api/client';
 import { LISTED, follow, openJob, otherClusters, reconnects } from '../api/store';
 import type { Job } from '../api/types';
 import { Link, navigate, place, query, setQuery } from '../router/router';
-import { JOB_TABS, jobPath, type JobTab } from '../router/url';
+import { JOB_TABS, jobPath, sharedQuery, type JobTab } from '../router/url';
 import { useKeys, type KeyMap } from '../ui/keyboard';
 import { Empty, Failure, Skeleton } from '../ui/notice';
 import { Checkpoints } from './checkpoints';
@@ -46,7 +46,7 @@ function Tabs({ job, tab }: { job: Job; tab: JobTab }) {
         return (
           <Link
             key={name}
-            href={jobPath(job.id, name)}
+            href={jobPath(job.id, name) + sharedQuery(query.value)}
             aria-current={name === tab ? 'page' : undefined}
           >
             {TAB_NAME[name]}
@@ -91,10 +91,12 @@ export function neighbourAttempt(
 function useJobKeys(job: Job | undefined): void {
   const keys: KeyMap = {};
   if (job) {
+    const open = (tab: JobTab) => () =>
+      navigate(jobPath(job.id, tab) + sharedQuery(query.peek()));
     JOB_TABS.forEach((tab, index) => {
-      keys[String(index + 1)] = () => navigate(jobPath(job.id, tab));
+      keys[String(index + 1)] = open(tab);
     });
-    keys['l'] = () => navigate(jobPath(job.id, 'logs'));
+    keys['l'] = open('logs');
     const step = (by: 1 | -1) => () => {
       const chosen = Number(query.value.get('attempt')) || undefined;
       const epochs = job.attempts.map(({ epoch }) => epoch);

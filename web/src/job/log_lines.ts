@@ -4,10 +4,14 @@ import type { LogLine, ReadLogPageResponse } from '../api/types';
 // Beyond this many lines the far end is let go: it comes back from the controller by scrolling.
 export const LINES_KEPT = 20_000;
 
-// Where each page that is held began, so that whole pages can be let go and found again.
+// The index of a line when none is open.
+export const NONE_OPEN = -1;
+
+// Where each page that is held begins and ends, so that whole pages can be let go and found again.
 interface HeldPage {
   lines: number;
   olderCursor: string;
+  newerCursor: string;
 }
 
 export interface LogStretch {
@@ -22,6 +26,7 @@ export interface LogStretch {
 const held = (page: ReadLogPageResponse): HeldPage => ({
   lines: page.lines.length,
   olderCursor: page.older_cursor,
+  newerCursor: page.newer_cursor,
 });
 
 // Empty: there is nothing older.
@@ -57,11 +62,45 @@ export function withNewer(
 }
 
 export function withOlder(stretch: LogStretch, page: ReadLogPageResponse): LogStretch {
-  return {
-    ...stretch,
-    lines: [...page.lines, ...stretch.lines],
-    pages: [held(page), ...stretch.pages],
-  };
+  const pages = [held(page), ...stretch.pages];
+  const lines = [...page.lines, ...stretch.lines];
+  let total = lines.length;
+  while (total > LINES_KEPT && pages.length > 1) total -= pages.pop()?.lines ?? 0;
+  if (total === lines.length) return { ...stretch, lines, pages };
+  const newerCursor = pages.at(-1)?.newerCursor ?? '';
+  return { lines: lines.slice(0, total), pages, newerCursor, atEnd: false, complete: false };
+}
+
+// One line of a job's output, as an address names it.
+export interface LineName {
+  epoch: number;
+  rank: number;
+  offset: number;
+}
+
+export const lineName = ({ epoch, rank, offset }: LineName): string =>
+  `${epoch}.${rank}.${offset}`;
+
+// undefined: it names no line.
+export function parseLineName(text: string): LineName | undefined {
+  const [, epoch, rank, offset] = /^(\d{1,9})\.(\d{1,9})\.(\d{1,15})$/.exec(text) ?? [];
+  if (epoch === undefined) return undefined;
+  return { epoch: Number(epoch), rank: Number(rank), offset: Number(offset) };
+}
+
+// The line that is open after a key, as an index; undefined when the key means nothing here. Enter
+// opens the first line in view; from there arrows go on, and Escape closes.
+export function openAfterKey(
+  key: string,
+  open: number,
+  firstInView: number,
+  amount: number,
+): number | undefined {
+  if (amount === 0) return undefined;
+  if (open < 0) return key === 'Enter' ? Math.min(firstInView, amount - 1) : undefined;
+  if (key === 'ArrowDown') return Math.min(amount - 1, open + 1);
+  if (key === 'ArrowUp') return Math.max(0, open - 1);
+  return key === 'Escape' ? NONE_OPEN : undefined;
 }
 
 // Ranks as people write them: "0,8-15"; undefined when it is no such list.

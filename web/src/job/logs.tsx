@@ -1,129 +1,17 @@
-// Output of the ranks: follow, search at the controller, filters; only the rows in view are drawn.
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+// Output of the ranks: follow, search at the controller, filters.
+import { useEffect, useState } from 'preact/hooks';
 import { apiPath } from '../api/client';
 import { logsTick } from '../api/store';
-import type { Job, LogLine } from '../api/types';
+import type { Job } from '../api/types';
 import { bytes, count } from '../format/numbers';
-import { clockTime, fullTime } from '../format/time';
+import { useQueryText } from '../router/query_text';
 import { query, setQuery } from '../router/router';
-import { useFieldText } from '../ui/field_text';
 import { Failure, Nothing, Skeleton } from '../ui/notice';
-import { isAtEnd, rowWindow } from '../ui/windowing';
 import { Icon } from '../ui/icon';
 import { emptyLog } from './empty_words';
-import { markMatches, olderCursorOf, rankList, withoutEscapes } from './log_lines';
-import { useLog, type LogFilter, type LogReader } from './use_log';
-
-const ROW_PX = 18;
-
-function LogRow({
-  line,
-  grep,
-  chosen,
-  onChoose,
-}: {
-  line: LogLine;
-  grep: string;
-  chosen: boolean;
-  onChoose: () => void;
-}) {
-  return (
-    <div class={`log-row ${chosen ? 'chosen' : ''}`} onClick={onChoose}>
-      <span class="log-time" title={fullTime(line.time_ms)}>
-        {clockTime(line.time_ms, Date.now())}
-      </span>
-      <span class="log-rank" title={`attempt ${line.epoch}, rank ${line.rank}`}>
-        {line.epoch}.{line.rank}
-      </span>
-      <span class="log-text">
-        {markMatches(withoutEscapes(line.text), grep).map(([part, hit], index) =>
-          hit ? <mark key={index}>{part}</mark> : part,
-        )}
-      </span>
-    </div>
-  );
-}
-
-// Keeps the lines under the eye in place while pages join at either end.
-function useScrolling(reader: LogReader, follow: boolean, setFollow: (on: boolean) => void) {
-  const view = useRef<HTMLDivElement>(null);
-  const [place, setPlace] = useState({ top: 0, height: 600 });
-  const amount = reader.stretch?.lines.length ?? 0;
-  const look = () => {
-    const element = view.current;
-    if (!element) return;
-    setPlace({ top: element.scrollTop, height: element.clientHeight });
-    if (element.scrollTop < 40 * ROW_PX) {
-      void reader.loadOlder().then((moved) => {
-        if (moved > 0 && view.current) view.current.scrollTop += moved * ROW_PX;
-      });
-    }
-    const { scrollTop, clientHeight, scrollHeight } = element;
-    const end = isAtEnd(scrollTop, clientHeight, scrollHeight, ROW_PX);
-    if (end && !reader.stretch?.atEnd) void reader.loadNewer();
-    if (end !== follow && amount > 0 && reader.stretch?.atEnd) setFollow(end);
-  };
-  useLayoutEffect(() => {
-    const element = view.current;
-    if (!element) return;
-    if (follow) element.scrollTop = element.scrollHeight;
-    setPlace({ top: element.scrollTop, height: element.clientHeight });
-  }, [amount, follow]);
-  return { view, place, look };
-}
-
-function LogRows({
-  reader,
-  grep,
-  follow,
-  setFollow,
-}: {
-  reader: LogReader;
-  grep: string;
-  follow: boolean;
-  setFollow: (on: boolean) => void;
-}) {
-  const { view, place, look } = useScrolling(reader, follow, setFollow);
-  const [chosen, setChosen] = useState<LogLine>();
-  const lines = reader.stretch?.lines ?? [];
-  const shown = rowWindow(lines.length, ROW_PX, place.top, place.height);
-  return (
-    <>
-      <div
-        class="log"
-        ref={view}
-        onScroll={look}
-        tabIndex={0}
-        role="log"
-        aria-live="off"
-        aria-label="Output of the ranks"
-      >
-        <div class="log-inner" style={{ height: `${lines.length * ROW_PX}px` }}>
-          <div style={{ transform: `translateY(${shown.above}px)` }}>
-            {lines.slice(shown.first, shown.last).map((line) => (
-              <LogRow
-                key={`${line.epoch}.${line.rank}.${line.offset}`}
-                line={line}
-                grep={grep}
-                chosen={line === chosen}
-                onChoose={() => setChosen(line)}
-              />
-            ))}
-          </div>
-        </div>
-      </div>
-      {chosen && (
-        <div class="log-detail">
-          <p class="faint">
-            attempt {chosen.epoch} · rank {chosen.rank} · byte {count(chosen.offset)} ·{' '}
-            {fullTime(chosen.time_ms)}
-          </p>
-          <pre tabIndex={0}>{withoutEscapes(chosen.text)}</pre>
-        </div>
-      )}
-    </>
-  );
-}
+import { olderCursorOf, parseLineName, rankList } from './log_lines';
+import { LogRows } from './log_rows';
+import { useLog, type LogFilter } from './use_log';
 
 function useLogFilter(): LogFilter {
   const at = query.value;
@@ -158,8 +46,8 @@ function RankField({ value }: { value: string }) {
   );
 }
 
-function GrepField({ value }: { value: string }) {
-  const [text, setText] = useFieldText(value, (grep) => setQuery({ grep }));
+function GrepField() {
+  const [text, setText] = useQueryText('grep');
   return (
     <input
       type="search"
@@ -195,7 +83,7 @@ function LogTools({
   });
   return (
     <div class="tools">
-      <GrepField value={filter.grep} />
+      <GrepField />
       <RankField value={filter.ranks} />
       <label class="inline-field">
         Attempt
@@ -240,8 +128,9 @@ function LogTools({
 
 export function Logs({ job }: { job: Job }) {
   const filter = useLogFilter();
-  const [follow, setFollow] = useState(!filter.fromStart);
-  const reader = useLog(job.id, filter);
+  const line = parseLineName(query.value.get('line') ?? '');
+  const [follow, setFollow] = useState(!filter.fromStart && !line);
+  const reader = useLog(job.id, filter, line);
   const { stretch } = reader;
   // Asks again when the controller says that there is more, and page by page until the end.
   const behind = stretch !== undefined && !stretch.atEnd && stretch.newerCursor;
@@ -255,7 +144,11 @@ export function Logs({ job }: { job: Job }) {
         filter={filter}
         follow={follow}
         complete={stretch?.complete ?? false}
-        onFollow={setFollow}
+        onFollow={(on) => {
+          setFollow(on);
+          // The same question again: the end that is asked for may have been let go.
+          if (filter.fromStart !== on && !(on && stretch?.atEnd)) reader.restart();
+        }}
       />
       {reader.error && <Failure error={reader.error} />}
       {!stretch && !reader.error && <Skeleton rows={12} height={14} />}

@@ -1,10 +1,11 @@
 // The ranks of an attempt by node or by a dimension of the layout, coloured by step time.
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { nodeName, serverNow } from '../api/store';
 import type { Job, ListRanksResponse, RankStatus } from '../api/types';
 import { count, plural } from '../format/numbers';
 import { ago, duration } from '../format/time';
 import { RANK_LOOK, lookOf } from '../format/words';
+import { useQueryText } from '../router/query_text';
 import { query, setQuery } from '../router/router';
 import { Badge } from '../ui/badge';
 import { Choice } from '../ui/choice';
@@ -136,7 +137,9 @@ function layoutText(ranks: readonly RankStatus[]): string {
 }
 
 function RankMap({ answer, by }: { answer: ListRanksResponse; by: Grouping }) {
-  const [chosen, setChosen] = useState<number>();
+  const [rankText, setRankText] = useQueryText('rank');
+  const chosen = rankText === '' ? undefined : Number(rankText);
+  const setChosen = (rank: number) => setRankText(String(rank));
   const { ranks, node_names: names } = answer;
   const median = medianStepSeconds(ranks);
   // One listener for all cells.

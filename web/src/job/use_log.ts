@@ -3,7 +3,14 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { asRequestError, getJson, isAbort, type RequestError } from '../api/client';
 import { reconnects } from '../api/store';
 import type { ReadLogPageResponse } from '../api/types';
-import { firstStretch, olderCursorOf, withNewer, withOlder, type LogStretch } from './log_lines';
+import {
+  firstStretch,
+  olderCursorOf,
+  withNewer,
+  withOlder,
+  type LineName,
+  type LogStretch,
+} from './log_lines';
 
 const PAGE_LINES = 1_000;
 
@@ -21,9 +28,39 @@ export interface LogReader {
   busy: boolean;
   loadOlder: () => Promise<number>;
   loadNewer: () => Promise<number>;
+  // Reads anew from where the filter begins.
+  restart: () => void;
 }
 
-export function useLog(jobId: number, filter: LogFilter): LogReader {
+type Read = (
+  more: Record<string, string | number>,
+  signal: AbortSignal,
+) => Promise<ReadLogPageResponse>;
+
+// The page that begins with one line of one rank, among the lines of all that are chosen; undefined
+// when there is no such line (any more).
+async function pageFrom(
+  jobId: number,
+  { rank, epoch, offset }: LineName,
+  read: Read,
+  signal: AbortSignal,
+): Promise<ReadLogPageResponse | undefined> {
+  const asked = { ranks: String(rank), attempt: epoch, offset, direction: 'newer', limit: 1 };
+  try {
+    const one = await getJson<ReadLogPageResponse>(`/jobs/${jobId}/logs`, asked, signal);
+    // A cursor is a place among the lines of all ranks, whatever was asked for.
+    const here = one.newer_cursor;
+    if (one.lines.length === 0 || here === '') return undefined;
+    const after = await read({ direction: 'newer', cursor: here }, signal);
+    return { ...after, lines: [...one.lines, ...after.lines], older_cursor: here };
+  } catch (failure) {
+    if (asRequestError(failure).status < 400) throw failure;
+    return undefined;
+  }
+}
+
+// `line`: where to begin the first time, instead of where the filter says.
+export function useLog(jobId: number, filter: LogFilter, line: LineName | undefined): LogReader {
   const [stretch, setStretch] = useState<LogStretch>();
   const [error, setError] = useState<RequestError>();
   const [tries, setTries] = useState(0);
@@ -39,7 +76,8 @@ export function useLog(jobId: number, filter: LogFilter): LogReader {
     grep: filter.grep,
     limit: PAGE_LINES,
   };
-  const read = (more: Record<string, string>, signal?: AbortSignal) =>
+  const begin = useRef(line);
+  const read = (more: Record<string, string | number>, signal?: AbortSignal) =>
     getJson<ReadLogPageResponse>(`/jobs/${jobId}/logs`, { ...query, ...more }, signal);
 
   useEffect(() => {
@@ -47,8 +85,16 @@ export function useLog(jobId: number, filter: LogFilter): LogReader {
     setStretch(undefined);
     setError(undefined);
     busy.current = false;
-    read({ direction: filter.fromStart ? 'newer' : 'older' }, abort.signal).then(
-      (page) => setStretch(firstStretch(page)),
+    const first = async () => {
+      const linked = begin.current && (await pageFrom(jobId, begin.current, read, abort.signal));
+      if (linked) return linked;
+      return read({ direction: filter.fromStart ? 'newer' : 'older' }, abort.signal);
+    };
+    first().then(
+      (page) => {
+        begin.current = undefined;
+        setStretch(firstStretch(page));
+      },
       (failure: unknown) => {
         if (!isAbort(failure)) setError(asRequestError(failure));
       },
@@ -96,6 +142,7 @@ export function useLog(jobId: number, filter: LogFilter): LogReader {
         moved: page.lines.length,
       }));
     },
+    restart: () => setTries((count) => count + 1),
     loadNewer: () => {
       const cursor = held.current?.newerCursor;
       if (!cursor || held.current?.complete) return Promise.resolve(0);

@@ -7,10 +7,10 @@ import { ABSENT, count, measured, percent } from '../format/numbers';
 import { ago, duration, fullTime } from '../format/time';
 import { JOB_LOOK } from '../format/words';
 import { figuresOf, shapeText, wallSeconds } from '../job/progress';
+import { useQueryText } from '../router/query_text';
 import { Link, navigate, query, setQuery } from '../router/router';
 import { jobPath } from '../router/url';
 import { JobBadge } from '../ui/badge';
-import { useFieldText } from '../ui/field_text';
 import { Empty, Failure, Skeleton } from '../ui/notice';
 import { OneRequest } from '../ui/one_request';
 import { Table, type Column } from '../ui/table';
@@ -191,7 +191,7 @@ const columns = (chosen: ReadonlySet<number>, toggle: (id: number) => void): Col
 ];
 
 function SearchField() {
-  const [text, setText] = useFieldText(query.value.get('q') ?? '', (q) => setQuery({ q }));
+  const [text, setText] = useQueryText('q');
   return (
     <input
       type="search"

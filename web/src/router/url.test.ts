@@ -9,6 +9,7 @@ import {
   nextOf,
   parseCurveView,
   parsePath,
+  sharedQuery,
 } from './url';
 
 describe('parsePath', () => {
@@ -78,6 +79,16 @@ describe('changeQuery', () => {
     const next = changeQuery(new URLSearchParams('a=1&b=2'), { a: undefined, b: '', c: 'x,y' });
     expect(formatQuery(next)).toBe('?c=x,y');
   });
+});
+
+it('carries the attempt, the axis and the zoom from one view of a job to the next', () => {
+  const carried = (text: string) => sharedQuery(new URLSearchParams(text));
+  expect(carried('attempt=2&axis=tokens&from=10&to=20&y=log&grep=x&rank=3')).toBe(
+    '?attempt=2&axis=tokens&from=10&to=20&y=log',
+  );
+  // Of the logs: no zoom.
+  expect(carried('from=start&ranks=0')).toBe('');
+  expect(carried('keys=a%252Cb,c')).toBe('?keys=a%252Cb,c');
 });
 
 it('keeps names with commas whole', () => {

@@ -47,6 +47,17 @@ export function jobPath(job: number | string, tab: JobTab = 'curves'): string {
   return tab === 'curves' ? base : `${base}/${tab}`;
 }
 
+// What the views of a job share: the attempt, and how its curves are drawn.
+const SHARED = ['attempt', 'axis', 'keys', 'smooth', 'y'];
+
+// The query that the link to another view of the same job carries on.
+export function sharedQuery(query: URLSearchParams): string {
+  const { from, to } = parseCurveView(query);
+  const changes: Record<string, string | number | undefined> = { from, to };
+  for (const name of SHARED) changes[name] = query.get(name) ?? undefined;
+  return formatQuery(changeQuery(new URLSearchParams(), changes));
+}
+
 // The query with `changes` applied; undefined or empty removes a name. Names are sorted: one view
 // has one address.
 export function changeQuery(

@@ -98,4 +98,6 @@ export const KEY_HELP: readonly { keys: string[]; does: string; where: string }[
   { keys: ['y'], where: 'Curves', does: 'Logarithmic or linear' },
   { keys: ['s'], where: 'Curves', does: 'More smoothing, then none' },
   { keys: ['0'], where: 'Curves', does: 'Whole run' },
+  { keys: ['Enter', '↓', '↑'], where: 'Logs', does: 'Open a line, the next, the one before' },
+  { keys: ['Esc'], where: 'Logs', does: 'Close the line' },
 ];

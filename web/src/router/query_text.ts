@@ -1,14 +1,14 @@
-// The text of a search field whose value is part of the address.
+// A text that is part of the address and changes faster than an address may: by typing, or by a key
+// that is held down.
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { query, setQuery } from './router';
 
 const PAUSE_MS = 250;
 
-// Calls `apply` after a pause in the typing. A value that changes by another hand (a link, a button,
-// Back) replaces the text; one's own that arrives while more is typed does not.
-export function useFieldText(
-  value: string,
-  apply: (text: string) => void,
-): [string, (text: string) => void] {
+// Written to the address after a pause. A value that changes there by another hand (a link, a
+// button, Back) replaces the text; one's own that arrives while more is typed does not.
+export function useQueryText(name: string): [string, (text: string) => void] {
+  const value = query.value.get(name) ?? '';
   const [text, setText] = useState(value);
   const applied = useRef(value);
   useEffect(() => {
@@ -20,7 +20,7 @@ export function useFieldText(
     if (text === applied.current) return undefined;
     const timer = setTimeout(() => {
       applied.current = text;
-      apply(text);
+      setQuery({ [name]: text });
     }, PAUSE_MS);
     return () => clearTimeout(timer);
   }, [text]);

@@ -1,0 +1,168 @@
+// The lines of a log: only those in view are drawn, and one of them is open.
+import type { RefObject } from 'preact';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { LogLine } from '../api/types';
+import { count } from '../format/numbers';
+import { clockTime, fullTime } from '../format/time';
+import { useQueryText } from '../router/query_text';
+import { Icon } from '../ui/icon';
+import { isAtEnd, rowWindow } from '../ui/windowing';
+import { NONE_OPEN, lineName, markMatches, openAfterKey, withoutEscapes } from './log_lines';
+import type { LogReader } from './use_log';
+
+const ROW_PX = 18;
+
+function LogRow({
+  line,
+  grep,
+  chosen,
+  onChoose,
+}: {
+  line: LogLine;
+  grep: string;
+  chosen: boolean;
+  onChoose: () => void;
+}) {
+  return (
+    <div class={`log-row ${chosen ? 'chosen' : ''}`} onClick={onChoose}>
+      <span class="log-time" title={fullTime(line.time_ms)}>
+        {clockTime(line.time_ms, Date.now())}
+      </span>
+      <span class="log-rank" title={`attempt ${line.epoch}, rank ${line.rank}`}>
+        {line.epoch}.{line.rank}
+      </span>
+      <span class="log-text">
+        {markMatches(withoutEscapes(line.text), grep).map(([part, hit], index) =>
+          hit ? <mark key={index}>{part}</mark> : part,
+        )}
+      </span>
+    </div>
+  );
+}
+
+// Keeps the lines under the eye in place while pages join at either end.
+function useScrolling(reader: LogReader, follow: boolean, setFollow: (on: boolean) => void) {
+  const view = useRef<HTMLDivElement>(null);
+  const [place, setPlace] = useState({ top: 0, height: 600 });
+  const amount = reader.stretch?.lines.length ?? 0;
+  const look = () => {
+    const element = view.current;
+    if (!element) return;
+    setPlace({ top: element.scrollTop, height: element.clientHeight });
+    const keepPlace = (moved: number) => {
+      if (moved !== 0 && view.current) view.current.scrollTop += moved * ROW_PX;
+    };
+    if (element.scrollTop < 40 * ROW_PX) void reader.loadOlder().then(keepPlace);
+    const { scrollTop, clientHeight, scrollHeight } = element;
+    const end = isAtEnd(scrollTop, clientHeight, scrollHeight, ROW_PX);
+    if (end && !reader.stretch?.atEnd) void reader.loadNewer().then(keepPlace);
+    if (end !== follow && amount > 0 && reader.stretch?.atEnd) setFollow(end);
+  };
+  useLayoutEffect(() => {
+    const element = view.current;
+    if (!element) return;
+    if (follow) element.scrollTop = element.scrollHeight;
+    setPlace({ top: element.scrollTop, height: element.clientHeight });
+  }, [amount, follow]);
+  return { view, place, look };
+}
+
+// The line whose whole text is shown, as an index; in the address it stands by its name.
+function useOpenLine(
+  lines: readonly LogLine[],
+  view: RefObject<HTMLDivElement | null>,
+  look: () => void,
+) {
+  const [name, setName] = useQueryText('line');
+  const open = useMemo(
+    () => (name === '' ? NONE_OPEN : lines.findIndex((line) => lineName(line) === name)),
+    [name, lines],
+  );
+  const setOpen = (index: number) => {
+    const line = lines[index];
+    setName(line ? lineName(line) : '');
+  };
+  // Where a link to a line leads; what stands above it is read then.
+  useLayoutEffect(() => {
+    if (!view.current || open < 0) return;
+    view.current.scrollTop = open * ROW_PX - view.current.clientHeight / 3;
+    look();
+  }, []);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const element = view.current;
+    if (!element || event.ctrlKey || event.metaKey || event.altKey) return;
+    const inView = Math.ceil(element.scrollTop / ROW_PX);
+    const next = openAfterKey(event.key, open, inView, lines.length);
+    if (next === undefined) return;
+    event.preventDefault();
+    setOpen(next);
+    if (next === NONE_OPEN) return;
+    const top = next * ROW_PX;
+    const lowest = top + 2 * ROW_PX - element.clientHeight;
+    element.scrollTop = Math.max(lowest, Math.min(top - ROW_PX, element.scrollTop));
+  };
+  return { open, setOpen, onKeyDown };
+}
+
+function LineDetail({ line, onClose }: { line: LogLine; onClose: () => void }) {
+  return (
+    <div class="log-detail" role="region" aria-label="The open line" aria-live="polite">
+      <p class="faint">
+        attempt {line.epoch} · rank {line.rank} · byte {count(line.offset)} ·{' '}
+        {fullTime(line.time_ms)}{' '}
+        <button type="button" class="quiet" onClick={onClose}>
+          <Icon name="close" />
+          Close
+        </button>
+      </p>
+      <pre tabIndex={0}>{withoutEscapes(line.text)}</pre>
+    </div>
+  );
+}
+
+export function LogRows({
+  reader,
+  grep,
+  follow,
+  setFollow,
+}: {
+  reader: LogReader;
+  grep: string;
+  follow: boolean;
+  setFollow: (on: boolean) => void;
+}) {
+  const { view, place, look } = useScrolling(reader, follow, setFollow);
+  const lines = reader.stretch?.lines ?? [];
+  const { open, setOpen, onKeyDown } = useOpenLine(lines, view, look);
+  const chosen = lines[open];
+  const shown = rowWindow(lines.length, ROW_PX, place.top, place.height);
+  return (
+    <>
+      <div
+        class="log"
+        ref={view}
+        onScroll={look}
+        onKeyDown={onKeyDown}
+        tabIndex={0}
+        role="log"
+        aria-live="off"
+        aria-label="Output of the ranks; Enter opens a line, arrow keys the next ones"
+      >
+        <div class="log-inner" style={{ height: `${lines.length * ROW_PX}px` }}>
+          <div style={{ transform: `translateY(${shown.above}px)` }}>
+            {lines.slice(shown.first, shown.last).map((line, index) => (
+              <LogRow
+                key={lineName(line)}
+                line={line}
+                grep={grep}
+                chosen={line === chosen}
+                onChoose={() => setOpen(shown.first + index)}
+              />
+            ))}
+          </div>
+        </div>
+      </div>
+      {chosen && <LineDetail line={chosen} onClose={() => setOpen(NONE_OPEN)} />}
+    </>
+  );
+}
