@@ -83,8 +83,8 @@ export function markerPlace(
   return main && interpolate(main.steps, main.x, marker.step);
 }
 
-// The place of `step` on another axis, between the points around it; the first point also stands for
-// what its bucket has merged. undefined outside of them.
+// The place of `step` on another axis, between the points around it; the first point also stands
+// for what its bucket has merged. undefined outside of them.
 export function interpolate(
   steps: readonly number[],
   x: readonly number[],

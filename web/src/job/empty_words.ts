@@ -1,4 +1,5 @@
-// What a job's tabs say when they have nothing to show: of a job that ended, nothing comes "yet". Pure.
+// What a job's tabs say when they have nothing to show: of a job that ended, nothing comes "yet".
+// Pure.
 import type { Job } from '../api/types';
 import { hasEnded } from '../api/live';
 import { count } from '../format/numbers';

@@ -11,7 +11,7 @@ describe('OneRequest', () => {
     await Promise.resolve();
   };
 
-  it('lets a slow answer arrive however often it is asked again, and asks once more then', async () => {
+  it('lets a slow answer arrive however often it is asked, then asks once more', async () => {
     begun.length = 0;
     const one = new OneRequest();
     for (let tick = 0; tick < 5; tick++) one.ask('a', send);
