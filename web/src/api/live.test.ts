@@ -65,6 +65,15 @@ describe('reduceLive', () => {
     expect(reduceLive(waits, jobs([job(1)], false)).pending.size).toBe(0);
   });
 
+  it('takes a new reason of a job that has not changed itself', () => {
+    const reason = { code: 'queued', message: 'second', queue_position: 2, advice: '' };
+    const waits = reduceLive(NOTHING_HEARD, jobs([job(1)], true, { 1: reason }));
+    const next = { ...reason, message: 'first', queue_position: 1 };
+    const later = reduceLive(waits, jobs([], false, { 1: next, 99: next }));
+    expect(later.pending.get(1)?.message).toBe('first');
+    expect(later.pending.size).toBe(1);
+  });
+
   it('drops everything when another cluster answers', () => {
     const before = reduceLive(reduceLive(NOTHING_HEARD, hello('a')), jobs([job(1)], true));
     expect(ids(reduceLive(before, hello('a')))).toEqual([1]);

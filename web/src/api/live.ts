@@ -83,9 +83,11 @@ function afterJobs(
   const pending = new Map(change.snapshot ? [] : live.pending);
   for (const job of change.jobs) {
     jobs.set(job.id, job);
-    const reason = change.pending[String(job.id)];
-    if (reason) pending.set(job.id, reason);
-    else pending.delete(job.id);
+    pending.delete(job.id);
+  }
+  // Also of jobs that have not changed themselves: what one waits for depends on others.
+  for (const [id, reason] of Object.entries(change.pending)) {
+    if (jobs.has(Number(id))) pending.set(Number(id), reason);
   }
   dropOldest(jobs);
   return { jobs, pending, waiting: change.waiting, placed: change.placed };
