@@ -22,7 +22,9 @@ endif()
 
 add_library(trainyard_torch_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/pch.cpp)
 target_link_libraries(trainyard_torch_pch PUBLIC trainyard_options trainyard_torch)
-target_precompile_headers(trainyard_torch_pch PUBLIC <torch/torch.h> <nlohmann/json.hpp>)
+# Not <torch/torch.h>: its modules, optimizers and data sets take each file as long as all the rest.
+target_precompile_headers(trainyard_torch_pch PUBLIC
+  <torch/types.h> <torch/autograd.h> <torch/utils.h> <nlohmann/json.hpp>)
 
 # xxhash.h is used inline; no library.
 find_path(XXHASH_INCLUDE xxhash.h REQUIRED)

@@ -1,5 +1,7 @@
 #include "trainer/evaluator.h"
 
+#include <torch/utils.h>
+
 #include <algorithm>
 #include <vector>
 

@@ -1,5 +1,7 @@
 #include "trainer/training_state.h"
 
+#include <torch/utils.h>
+
 #include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {

@@ -1,7 +1,7 @@
 #include "trainer/checkpoint/checkpoint_reader.h"
 
 #include <fcntl.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 #include <unistd.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -1,5 +1,8 @@
 #include "trainer/model/recompute.h"
 
+#include <torch/autograd.h>
+#include <torch/utils.h>
+
 namespace trainyard::trainer {
 namespace {
 

@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_TRAINER_MODEL_RECOMPUTE_H_
 #define TRAINYARD_TRAINER_MODEL_RECOMPUTE_H_
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "trainer/model/decoder.h"
 

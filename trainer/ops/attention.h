@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_TRAINER_OPS_ATTENTION_H_
 #define TRAINYARD_TRAINER_OPS_ATTENTION_H_
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 namespace trainyard::trainer {
 

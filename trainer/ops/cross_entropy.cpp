@@ -1,5 +1,8 @@
 #include "trainer/ops/cross_entropy.h"
 
+#include <torch/autograd.h>
+#include <torch/utils.h>
+
 #include <algorithm>
 
 #include "trainer/ops/compute_type.h"

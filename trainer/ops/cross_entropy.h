@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_TRAINER_OPS_CROSS_ENTROPY_H_
 #define TRAINYARD_TRAINER_OPS_CROSS_ENTROPY_H_
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 

@@ -1,5 +1,7 @@
 #include "trainer/ops/rotary.h"
 
+#include <torch/autograd.h>
+
 #include "trainer/ops/compute_type.h"
 
 namespace trainyard::trainer {

@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_TRAINER_OPS_ROTARY_H_
 #define TRAINYARD_TRAINER_OPS_ROTARY_H_
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 

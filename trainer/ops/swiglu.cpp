@@ -1,5 +1,7 @@
 #include "trainer/ops/swiglu.h"
 
+#include <torch/autograd.h>
+
 namespace trainyard::trainer {
 namespace {
 

@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_TRAINER_OPS_TORCH_VERSION_H_
 #define TRAINYARD_TRAINER_OPS_TORCH_VERSION_H_
 
-#include <torch/torch.h>
+#include <torch/types.h>
 #include <torch/version.h>
 
 #include <optional>

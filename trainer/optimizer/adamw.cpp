@@ -1,5 +1,7 @@
 #include "trainer/optimizer/adamw.h"
 
+#include <torch/utils.h>
+
 #include <algorithm>
 #include <cmath>
 #include <vector>

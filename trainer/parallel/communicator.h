@@ -3,7 +3,7 @@
 #ifndef TRAINYARD_TRAINER_PARALLEL_COMMUNICATOR_H_
 #define TRAINYARD_TRAINER_PARALLEL_COMMUNICATOR_H_
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 #include <memory>

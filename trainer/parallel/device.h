@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_TRAINER_PARALLEL_DEVICE_H_
 #define TRAINYARD_TRAINER_PARALLEL_DEVICE_H_
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 #include <string>

@@ -3,7 +3,7 @@
 #define TRAINYARD_TESTS_TRAINER_CHECKPOINT_CHECKPOINT_DIRECTORY_H_
 
 #include <sys/resource.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <filesystem>
 #include <fstream>

@@ -2,7 +2,8 @@
 #ifndef TRAINYARD_TESTS_TRAINER_OPS_GRADIENT_CHECK_H_
 #define TRAINYARD_TESTS_TRAINER_OPS_GRADIENT_CHECK_H_
 
-#include <torch/torch.h>
+#include <torch/autograd.h>
+#include <torch/utils.h>
 
 #include <algorithm>
 #include <functional>

@@ -1,6 +1,8 @@
 #include "trainer/optimizer/adamw.h"
 
 #include <gtest/gtest.h>
+#include <torch/optim.h>
+#include <torch/utils.h>
 
 #include <cmath>
 
