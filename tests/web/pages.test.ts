@@ -268,9 +268,17 @@ describe.runIf(base !== '')('pages', () => {
       await page.keyboard.press('Escape');
       await dialog.waitFor({ state: 'detached' });
       expect(requests.some((r) => r.startsWith('POST'))).toBe(false);
+      // The stream overtakes the answer about the job, which must not bring back what was.
+      const stopped = page.locator('.job-title').getByText('stopped');
+      await page.route(`**/api/v1/jobs/${id}`, async (route) => {
+        const response = await route.fetch();
+        await stopped.waitFor();
+        await route.fulfill({ response });
+      });
       await page.getByRole('button', { name: 'Stop…' }).click();
       await page.getByRole('button', { name: 'Save and stop' }).click();
-      await page.locator('.job-title').getByText('stopped').waitFor();
+      await dialog.waitFor({ state: 'detached' });
+      await stopped.waitFor();
       expect(requests).toContain(`POST /api/v1/jobs/${id}/stop`);
     });
 

@@ -6,6 +6,7 @@ import {
   reduceLive,
   withHistory,
   withNewAlerts,
+  withNewerState,
   type Live,
 } from './live';
 import type { EventEntry, GetJobResponse, Job, Node } from './types';
@@ -140,6 +141,15 @@ describe('the open job', () => {
     expect(told.job?.state).toBe('failed');
     expect(told.job?.progress?.step).toBe(3);
     expect(withHistory(open(2), held).alerts).toEqual([]);
+  });
+
+  it('is not set back by an answer that the stream has overtaken', () => {
+    const told = open(1, { revision: 9, job: job(1, { state: 'stopped' }) });
+    const answer = open(1, { revision: 8, alerts: [alert], job: job(1, { state: 'stopping' }) });
+    expect(withNewerState(answer, told).job?.state).toBe('stopped');
+    expect(withNewerState(answer, told).alerts).toEqual([alert]);
+    expect(withNewerState({ ...answer, revision: 9 }, told).job?.state).toBe('stopping');
+    expect(withNewerState(open(2, { revision: 1 }), told).job?.id).toBe(2);
   });
 
   it('takes new alerts of its own once', () => {

@@ -127,6 +127,16 @@ export function withHistory(
   return { ...told, job, events: held.events, alerts: held.alerts };
 }
 
+// An answer about the open job, when the stream may have overtaken it: with its history, and the
+// state of the newer of the two. The last news of a job comes once.
+export function withNewerState(
+  answer: GetJobResponse,
+  held: GetJobResponse | undefined,
+): GetJobResponse {
+  if (held?.job?.id !== answer.job?.id || !held || held.revision <= answer.revision) return answer;
+  return { ...held, events: answer.events, alerts: answer.alerts };
+}
+
 // Alerts of the open job among new events, each once.
 export function withNewAlerts(
   open: GetJobResponse,

@@ -7,6 +7,7 @@ import {
   hasEnded,
   reduceLive,
   withHistory,
+  withNewerState,
   withNewAlerts,
   type Live,
   type LiveEvent,
@@ -219,7 +220,7 @@ export async function refreshJob(): Promise<void> {
   if (id === undefined) return;
   try {
     const response = await getJson<GetJobResponse>(`/jobs/${id}`);
-    if (openJobId === id) openJob.value = response;
+    if (openJobId === id) openJob.value = withNewerState(response, openJob.peek());
     metricsTick.value++;
     logsTick.value++;
   } catch {
