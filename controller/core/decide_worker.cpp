@@ -144,7 +144,7 @@ void CordonIfRunsLostJob(const ClusterState& state, const v1::Hello& hello, Time
   event.mutable_node_cordoned()->set_node_id(hello.node_id());
   event.mutable_node_cordoned()->set_reason(absl::StrCat(
       "runs job ", lost->job_id(), " from after the backup that was restored, which goes on ",
-      "unmanaged; once it has ended or its processes were stopped there: trainyard uncordon ",
+      "unmanaged; once it has ended or its processes were stopped there: trainyard node uncordon ",
       hello.node_name()));
 }
 

@@ -111,7 +111,7 @@ TEST(DecideWorkerTest, NodeThatRunsAJobFromAfterTheBackupGetsNothingElse) {
   report.set_epoch(1);
   EXPECT_THAT(Kinds(cluster.Do(AttachWorker{hello})), ElementsAre("NodeCordoned"));
   EXPECT_THAT(cluster.state.nodes.at("a").node.cordon_reason(),
-              testing::AllOf(HasSubstr("job 7"), HasSubstr("trainyard uncordon a")));
+              testing::AllOf(HasSubstr("job 7"), HasSubstr("trainyard node uncordon a")));
   EXPECT_THAT(cluster.Do(AttachWorker{hello}), IsEmpty());
   const int64_t job = cluster.Submit("job", 1, 1);
   EXPECT_EQ(job, 101);
