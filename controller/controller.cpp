@@ -100,6 +100,11 @@ constexpr MetricInfo kIngestFailures{"trainyard_ingest_failed_writes_total",
                                      "Writes of telemetry and output that were tried again.",
                                      prometheus::MetricType::Counter};
 
+constexpr MetricInfo kStreams{"trainyard_http_streams", "Event streams of dashboards now open."};
+constexpr MetricInfo kStreamsDropped{"trainyard_http_streams_dropped_total",
+                                     "Event streams ended because their client took too little.",
+                                     prometheus::MetricType::Counter};
+
 void AddIngestSamples(const IngestFigures& figures, MetricSet& metrics) {
   metrics.Add(kQueuedItems, {}, static_cast<double>(figures.queued_items));
   metrics.Add(kQueuedBytes, {}, static_cast<double>(figures.queued_bytes));
@@ -113,6 +118,11 @@ void AddStorageSamples(const StorageHealth& health, MetricSet& metrics) {
   for (const StoreName store : kStoreNames) {
     metrics.Add(kStoreFailing, {{"database", NameOf(store)}}, health.Works(store) ? 0 : 1);
   }
+}
+
+void AddStreamSamples(const http::StreamFigures& figures, MetricSet& metrics) {
+  metrics.Add(kStreams, {}, figures.open);
+  metrics.Add(kStreamsDropped, {}, static_cast<double>(figures.dropped));
 }
 
 // The body of /healthz: empty when all is well.
@@ -138,6 +148,7 @@ struct Controller::Parts {
                   [this](MetricSet& set) {
                     AddIngestSamples(ingest.Figures(), set);
                     AddStorageSamples(health, set);
+                    if (dashboard != nullptr) AddStreamSamples(dashboard->Streams(), set);
                   }}),
         api{*loop,
             *stores.events,
@@ -231,6 +242,10 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
     http::DashboardOptions http = options.http;
     http.render_metrics = [&started] { return started.exporter.RenderMetrics(); };
     http.health_problems = [&started] { return HealthProblems(started.health); };
+    http.observe_request = [&started](const std::string& route, const std::string& status,
+                                      double seconds) {
+      started.exporter.ObserveRequest(route, status, seconds);
+    };
     TRAINYARD_ASSIGN_OR_RETURN(started.dashboard, http::Dashboard::Listen(started.api, http));
   }
   started.loop->Start();

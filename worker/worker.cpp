@@ -14,6 +14,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "proto/support/clock.h"
+#include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
 #include "spdlog/spdlog.h"
@@ -22,7 +23,6 @@
 #include "worker/device/route_address.h"
 #include "worker/metrics/metrics_server.h"
 #include "worker/output_keeper.h"
-#include "proto/support/durable_file.h"
 #include "worker/process/rank_files.h"
 #include "worker/rpc/attach_stream.h"
 #include "worker/rpc/uplink.h"
@@ -174,7 +174,13 @@ void Worker::Daemon::PublishMetrics() {
   figures.inventory = greeting_.inventory();
   for (const RankView& view : attempts_->attempts().Ranks()) {
     const v1::StartAttempt* command = attempts_->attempts().CommandOf(view.key.attempt);
-    figures.ranks.push_back({view, command == nullptr ? "" : command->job_name()});
+    if (command == nullptr) {
+      figures.ranks.push_back({.view = view, .job_name = "", .position = {}});
+    } else {
+      figures.ranks.push_back({.view = view,
+                               .job_name = command->job_name(),
+                               .position = PositionOf(view.key.rank, command->spec().layout())});
+    }
   }
   figures.facts = fact_totals_;
   figures.connected = connected_;

@@ -14,9 +14,7 @@ void MergeObservations(const ClusterView& view, v1::Job& job) {
   if (const auto found = progress.find(job.id()); found != progress.end()) {
     *job.mutable_progress() = found->second;
   }
-  for (v1::Attempt& attempt : *job.mutable_attempts()) {
-    MergeObserved(job.id(), view.observations, view.now, attempt);
-  }
+  MergeObserved(view.observations, view.now, job);
 }
 
 }  // namespace

@@ -3,22 +3,17 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "proto/support/rank_position.h"
 
 namespace trainyard::controller {
 namespace {
 
-// tp varies fastest, then cp, dp, pp: the order of the trainer's mesh.
-void SetCoordinates(const v1::LayoutSpec& layout, v1::RankStatus& status) {
-  int rest = status.rank();
-  const auto take = [&rest](int size) {
-    const int index = rest % std::max(size, 1);
-    rest /= std::max(size, 1);
-    return index;
-  };
-  status.set_tp(take(layout.tp()));
-  status.set_cp(take(layout.cp()));
-  status.set_dp(take(layout.dp()));
-  status.set_pp(rest);
+void SetPosition(const v1::LayoutSpec& layout, v1::RankStatus& status) {
+  const RankPosition position = PositionOf(status.rank(), layout);
+  status.set_tp(position.tp);
+  status.set_cp(position.cp);
+  status.set_dp(position.dp);
+  status.set_pp(position.pp);
 }
 
 v1::RankState StateOf(const v1::RankStatus& status, const v1::Attempt& attempt, bool is_newest,
@@ -54,7 +49,7 @@ v1::RankStatus StatusOf(const v1::RankPlacement& placement, const v1::Attempt& a
   status.set_node_id(placement.node_id());
   status.set_local_rank(placement.local_rank());
   status.set_slot(placement.slot());
-  SetCoordinates(entry.job.spec().layout(), status);
+  SetPosition(entry.job.spec().layout(), status);
   status.set_state(StateOf(status, attempt, is_newest, entry));
   const auto exited = entry.exited_ranks.find(placement.rank());
   if (is_newest && exited != entry.exited_ranks.end()) {

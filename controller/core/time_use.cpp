@@ -74,4 +74,10 @@ void MergeObserved(int64_t job_id, const Observations& observations, Timestamp n
   *attempt.mutable_time_use() = ObservedTimeUse(found->second, attempt, now);
 }
 
+void MergeObserved(const Observations& observations, Timestamp now, v1::Job& job) {
+  for (v1::Attempt& attempt : *job.mutable_attempts()) {
+    MergeObserved(job.id(), observations, now, attempt);
+  }
+}
+
 }  // namespace trainyard::controller

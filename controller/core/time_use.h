@@ -19,6 +19,8 @@ v1::TimeUse ObservedTimeUse(const AttemptObservation& observed, const v1::Attemp
 // brings in.
 void MergeObserved(int64_t job_id, const Observations& observations, Timestamp now,
                    v1::Attempt& attempt);
+// The same for every attempt of the job.
+void MergeObserved(const Observations& observations, Timestamp now, v1::Job& job);
 
 }  // namespace trainyard::controller
 

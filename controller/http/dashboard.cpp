@@ -19,6 +19,8 @@
 namespace trainyard::controller::http {
 namespace {
 
+using Steady = std::chrono::steady_clock;
+
 constexpr std::chrono::seconds kHeartbeat{15};
 constexpr char kMetricsPath[] = "/metrics";
 constexpr char kHealthPath[] = "/healthz";
@@ -29,6 +31,19 @@ std::vector<std::string> OwnNames(std::vector<std::string> names) {
   char own[256] = {};
   if (gethostname(own, sizeof own - 1) == 0) names.push_back(absl::AsciiStrToLower(own));
   return names;
+}
+
+bool IsOfApi(std::string_view path) {
+  return path == kApiPrefix || absl::StartsWith(path, std::string(kApiPrefix) + "/");
+}
+
+// A name for measurements. What clients send must not become ever new names.
+std::string RouteOf(std::string_view method, std::string_view path) {
+  if (path == kMetricsPath || path == kHealthPath) return std::string(path);
+  if (!IsOfApi(path)) return "page";
+  const auto match = MatchRoute(method, path.substr(kApiPrefix.size()));
+  if (!match.ok() || match->route == nullptr) return "unknown";
+  return absl::StrCat(kApiPrefix, match->route->path);
 }
 
 }  // namespace
@@ -42,12 +57,14 @@ struct Dashboard::Parts {
         readers(api.readers),
         render_metrics(options.render_metrics),
         health_problems(options.health_problems),
+        observe_request(options.observe_request),
         feed(api, [this](std::function<void()> work) { server->Post(std::move(work)); }),
         rest(api, feed, assets) {}
 
   // Server thread.
   void Handle(Request request, Respond respond) {
     const std::string path(SplitTarget(request.target).first);
+    if (observe_request) respond = Timed(RouteOf(request.method, path), std::move(respond));
     if (const std::string code = WhyRefused(request, own_names); !code.empty()) {
       return respond(ProblemResponse(code,
                                      code == "cross_origin"
@@ -55,12 +72,21 @@ struct Dashboard::Parts {
                                          : absl::StrCat("host ", request.host),
                                      path));
     }
-    if (path == kApiPrefix || absl::StartsWith(path, std::string(kApiPrefix) + "/")) {
+    if (IsOfApi(path)) {
       return rest.Handle(std::move(request), std::move(respond));
     }
     if (path == kMetricsPath && render_metrics) return AnswerMetrics(request, std::move(respond));
     if (path == kHealthPath && health_problems) return AnswerHealth(request, std::move(respond));
     respond(assets.Answer(request, path));
+  }
+
+  Respond Timed(std::string route, Respond respond) const {
+    return [this, route = std::move(route), respond = std::move(respond),
+            begin = Steady::now()](Response response) {
+      observe_request(route, absl::StrCat(response.status),
+                      std::chrono::duration<double>(Steady::now() - begin).count());
+      respond(std::move(response));
+    };
   }
 
   // 503 while something cannot be stored: the controller answers, but is not what it should be.
@@ -100,6 +126,7 @@ struct Dashboard::Parts {
   ReaderPool& readers;
   const std::function<std::string()> render_metrics;
   const std::function<std::string()> health_problems;
+  const ObserveRequest observe_request;
   StreamFeed feed;
   Rest rest;
 };
@@ -130,6 +157,8 @@ void Dashboard::Start() {
 void Dashboard::Stop() { parts_->server->Stop(); }
 
 const std::string& Dashboard::address() const { return parts_->server->address(); }
+
+StreamFigures Dashboard::Streams() const { return parts_->server->Streams(); }
 
 void Dashboard::NotifyOutput(int64_t job_id) { parts_->feed.NotifyOutput(job_id); }
 

@@ -10,8 +10,14 @@
 
 #include "absl/status/statusor.h"
 #include "controller/api/api.h"
+#include "controller/http/server.h"
 
 namespace trainyard::controller::http {
+
+// `route` is of the route table, "/metrics", "/healthz", "page" for the dashboard's own files, or
+// "unknown". Of an event stream the time until it begins.
+using ObserveRequest =
+    std::function<void(const std::string& route, const std::string& status, double seconds)>;
 
 struct DashboardOptions {
   // "host:port"; port 0 picks a free one; empty: no HTTP.
@@ -23,6 +29,8 @@ struct DashboardOptions {
   // What does not work, a line each, for GET /healthz; empty text when all is well. Any thread, and
   // it waits for nothing. Without it there is no such page.
   std::function<std::string()> health_problems;
+  // Called for each answered request, on any thread; may be empty.
+  ObserveRequest observe_request;
   // Directory of the dashboard's files instead of those in the program.
   std::string web_root;
 };
@@ -41,6 +49,8 @@ class Dashboard {
   void Stop();
 
   const std::string& address() const;
+  // Any thread.
+  StreamFigures Streams() const;
 
   // Output of this job has been stored. Any thread.
   void NotifyOutput(int64_t job_id);

@@ -137,6 +137,11 @@ void Server::Stop() {
 
 const std::string& Server::address() const { return parts_->address; }
 
+StreamFigures Server::Streams() const {
+  const SessionContext& context = parts_->session_context;
+  return {.open = context.open_streams, .dropped = context.dropped_streams};
+}
+
 void Server::Post(std::function<void()> work) { asio::post(parts_->context, std::move(work)); }
 
 void Server::Every(std::chrono::milliseconds interval, std::function<void()> work) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -28,6 +29,12 @@ struct ServerLimits {
   std::chrono::milliseconds idle{75'000};
 };
 
+struct StreamFigures {
+  int open = 0;
+  // Ended because their client took too little, since the start.
+  int64_t dropped = 0;
+};
+
 class Server {
  public:
   // Listens on "host:port"; port 0 picks a free one. Nothing is read before Start.
@@ -44,6 +51,9 @@ class Server {
 
   // "host:port" with the real port.
   const std::string& address() const;
+
+  // Any thread.
+  StreamFigures Streams() const;
 
   // Runs work on the server's thread, in order. Any thread.
   void Post(std::function<void()> work);

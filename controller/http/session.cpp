@@ -241,6 +241,8 @@ class Session final : public StreamSink,
   void BeginStream(const std::function<void(std::shared_ptr<StreamSink>)>& start) {
     if (!open_) return;
     stream_.expires_never();
+    is_stream_ = true;
+    ++context_.open_streams;
     Queue(std::make_shared<std::string>(StreamHead()));
     WatchForEnd();
     start(shared_from_this());
@@ -258,7 +260,7 @@ class Session final : public StreamSink,
     if (!open_) return;
     queue_.push_back(bytes);
     if (queue_.size() > 2) waiting_bytes_ += bytes->size();
-    if (waiting_bytes_ > context_.limits.stream_bytes) return End();
+    if (waiting_bytes_ > context_.limits.stream_bytes) return Drop();
     if (queue_.size() == 1) WriteQueue();
   }
 
@@ -273,6 +275,7 @@ class Session final : public StreamSink,
   }
 
   void OnQueueWritten(beast::error_code error, std::size_t more) {
+    if (error == beast::error::timeout) return Drop();
     if (error || !open_) return End();
     written_of_front_ += more;
     if (written_of_front_ == queue_.front()->size()) {
@@ -283,8 +286,15 @@ class Session final : public StreamSink,
     if (!queue_.empty()) WriteQueue();
   }
 
+  // A stream whose client takes too little.
+  void Drop() {
+    if (open_) ++context_.dropped_streams;
+    End();
+  }
+
   void End() {
     if (!open_.exchange(false)) return;
+    if (is_stream_) --context_.open_streams;
     deadline_.cancel();
     beast::error_code ignored;
     stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
@@ -303,6 +313,7 @@ class Session final : public StreamSink,
   bool answered_ = false;
   bool keep_alive_ = true;
   std::atomic<bool> open_{true};
+  bool is_stream_ = false;
   // The front one is being written.
   std::deque<std::shared_ptr<const std::string>> queue_;
   std::size_t written_of_front_ = 0;

@@ -2,6 +2,8 @@
 #ifndef TRAINYARD_CONTROLLER_HTTP_SESSION_H_
 #define TRAINYARD_CONTROLLER_HTTP_SESSION_H_
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 
 #include "boost/asio/ip/tcp.hpp"
@@ -9,11 +11,13 @@
 
 namespace trainyard::controller::http {
 
-// What all connections share; outlives them. Server thread only.
+// What all connections share; outlives them. Server thread only, but for what is atomic.
 struct SessionContext {
   const ServerLimits& limits;
   const Handler& handler;
   int open_connections = 0;
+  std::atomic<int> open_streams = 0;
+  std::atomic<int64_t> dropped_streams = 0;
 };
 
 // A handle to end the connection from outside; harmless once it is gone.

@@ -10,8 +10,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/explain.h"
+#include "controller/core/ledger.h"
 #include "controller/core/text.h"
-#include "controller/metrics/job_times.h"
+#include "controller/core/time_use.h"
 #include "proto/support/job_spec_json.h"
 
 namespace trainyard::controller {
@@ -46,9 +47,10 @@ constexpr MetricInfo kJobAttempt{"trainyard_job_attempt", "Number of the job's n
 constexpr MetricInfo kJobRestarts{"trainyard_job_restarts_total",
                                   "Restarts of the job by the cause of the failure before.",
                                   MetricType::Counter};
-constexpr MetricInfo kJobTime{"trainyard_job_time_seconds_total",
-                              "Time of the job since its submit, by phase; the phases add up.",
-                              MetricType::Counter};
+// No counter: steps move from train to recompute when they are trained again.
+constexpr MetricInfo kJobTime{"trainyard_job_time_seconds",
+                              "Time of the job since its submit, by phase of the ledger; the "
+                              "phases add up to wall time."};
 constexpr MetricInfo kJobSubmitted{"trainyard_job_submitted_timestamp_seconds",
                                    "When the job was submitted, Unix seconds."};
 constexpr MetricInfo kCheckpointTime{"trainyard_checkpoint_last_success_timestamp_seconds",
@@ -176,6 +178,17 @@ void AddRestarts(const v1::Job& job, const MetricLabels& labels, MetricSet& metr
   }
 }
 
+void AddTimes(const ClusterSources& sources, const v1::Job& job, Timestamp now,
+              const MetricLabels& labels, MetricSet& metrics) {
+  v1::Job heard = job;
+  MergeObserved(sources.observations, now, heard);
+  for (const v1::PhaseTime& time : LedgerOf(heard, now).phases()) {
+    MetricLabels with_phase = labels;
+    with_phase.push_back({"phase", EnumText(time.phase())});
+    metrics.Add(kJobTime, std::move(with_phase), time.seconds());
+  }
+}
+
 void AddCheckpoints(const v1::Job& job, const MetricLabels& labels, MetricSet& metrics) {
   metrics.Add(kCheckpoints, labels, job.checkpoints_size());
   const auto newest = std::ranges::max_element(job.checkpoints(), {}, &v1::Checkpoint::time_ms);
@@ -195,11 +208,7 @@ void AddJob(const ClusterSources& sources, const JobEntry& entry, Timestamp now,
   metrics.Add(kJobSlots, labels, live == nullptr ? 0 : live->ranks_size());
   const v1::Attempt* newest = NewestAttempt(entry);
   metrics.Add(kJobAttempt, labels, newest == nullptr ? 0 : static_cast<double>(newest->epoch()));
-  for (const auto& [phase, ms] : JobTimes(job, now)) {
-    MetricLabels with_phase = labels;
-    with_phase.push_back({"phase", std::string(phase)});
-    metrics.Add(kJobTime, std::move(with_phase), static_cast<double>(ms) / kMs);
-  }
+  AddTimes(sources, job, now, labels, metrics);
   AddRestarts(job, labels, metrics);
   AddCheckpoints(job, labels, metrics);
   sources.events.AddJobSamples(job.id(), labels, metrics);

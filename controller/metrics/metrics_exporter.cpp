@@ -99,6 +99,9 @@ struct MetricsExporter::Parts {
   std::array<prometheus::Histogram*, kStoreOperations.size()> store_of{};
   HistogramFamily& calls = MakeHistogram(registry, "trainyard_rpc_duration_seconds",
                                          "gRPC calls that do not stream, by method and code.");
+  HistogramFamily& requests =
+      MakeHistogram(registry, "trainyard_http_request_duration_seconds",
+                    "HTTP requests, by route and status; of an event stream until it begins.");
 
   // Loop thread only.
   EventTotals events;
@@ -178,6 +181,11 @@ void MetricsExporter::ObserveStore(StoreOperation operation, double seconds) {
 void MetricsExporter::ObserveCall(const std::string& method, const std::string& code,
                                   double seconds) {
   parts_->calls.Add({{"method", method}, {"code", code}}, Durations()).Observe(seconds);
+}
+
+void MetricsExporter::ObserveRequest(const std::string& route, const std::string& status,
+                                     double seconds) {
+  parts_->requests.Add({{"route", route}, {"code", status}}, Durations()).Observe(seconds);
 }
 
 }  // namespace trainyard::controller

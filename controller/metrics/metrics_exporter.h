@@ -47,6 +47,7 @@ class MetricsExporter {
   void ObserveCycle(double seconds);
   void ObserveStore(StoreOperation operation, double seconds);
   void ObserveCall(const std::string& method, const std::string& code, double seconds);
+  void ObserveRequest(const std::string& route, const std::string& status, double seconds);
 
  private:
   struct Parts;

@@ -26,12 +26,12 @@ namespace {
 
 // A silent peer is pinged after 5 s and given up 4 s later.
 constexpr int kKeepaliveTimeMs = 5000;
-// What all connections together may hold beside what the services hold themselves.
-constexpr std::size_t kMaxTransportBytes = std::size_t{1} << 30;
-constexpr int kMaxCallsOfConnection = 1024;
 constexpr int kKeepaliveTimeoutMs = 4000;
 // Clients may ping as often as this.
 constexpr int kClientPingIntervalMs = 1000;
+// What all connections together may hold beside what the services hold themselves.
+constexpr std::size_t kMaxTransportBytes = std::size_t{1} << 30;
+constexpr int kMaxCallsOfConnection = 1024;
 
 struct HostPort {
   std::string host;

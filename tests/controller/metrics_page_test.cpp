@@ -118,5 +118,25 @@ TEST(MetricsPageTest, RefusedCallsAreCountedByTheirCode) {
             1);
 }
 
+// One series a route, however many jobs are asked for and whatever else is.
+TEST(MetricsPageTest, RequestsAreCountedByRouteAndStatus) {
+  RunningController controller(OpenMemoryStores(), {}, "127.0.0.1:0");
+  const std::string address = controller.controller->http_address();
+  for (const char* path :
+       {"/api/v1/jobs/98", "/api/v1/jobs/99", "/api/v1/nonsense", "/nonsense", "/api/v1/nodes"}) {
+    test::HttpGet(address, path);
+  }
+  const std::string page = PageWith(controller, "route=\"/api/v1/nodes\"");
+  const auto count = [&](const std::string& code, const std::string& route) {
+    return ValueOf(page, "trainyard_http_request_duration_seconds_count{code=\"" + code +
+                             "\",route=\"" + route + "\"}");
+  };
+  EXPECT_EQ(count("404", "/api/v1/jobs/{job}"), 2);
+  EXPECT_EQ(count("404", "unknown"), 1);
+  EXPECT_EQ(count("404", "page"), 1);
+  EXPECT_EQ(count("200", "/api/v1/nodes"), 1);
+  EXPECT_EQ(ValueOf(page, "trainyard_http_streams"), 0);
+}
+
 }  // namespace
 }  // namespace trainyard::controller

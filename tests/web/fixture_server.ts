@@ -150,7 +150,10 @@ export class FixtureServer {
     const { cluster } = this;
     const stamp = { revision: 7, as_of_ms: NOW };
     const newestFirst = [...cluster.events].reverse();
-    if (path === '/server') return [200, { capabilities: ['cordon', 'stop', 'submit'], ...stamp }];
+    if (path === '/server') {
+      const { storageProblems: storage_problems } = cluster;
+      return [200, { capabilities: ['cordon', 'stop', 'submit'], storage_problems, ...stamp }];
+    }
     if (path === '/nodes') return [200, { nodes: cluster.nodes, job_names: {}, ...stamp }];
     if (path === '/events') return [200, { events: newestFirst, next_cursor: '', ...stamp }];
     if (path === '/jobs' && method === 'POST') return this.submit();

@@ -9,6 +9,7 @@ import type {
   Node,
   PendingReason,
   RankStatus,
+  StorageProblem,
 } from '../../web/src/api/types';
 
 export const NOW = Date.UTC(2026, 10, 21, 14, 30, 0);
@@ -20,6 +21,7 @@ export interface Cluster {
   nodes: Node[];
   pending: Map<number, PendingReason>;
   events: EventEntry[];
+  storageProblems: StorageProblem[];
 }
 
 export function node(index: number, slots: number, change: Partial<Node> = {}): Node {
@@ -332,11 +334,13 @@ export function busyCluster(): Cluster {
     nodes: [...nodes, ...away],
     pending,
     events: eventsOf(),
+    storageProblems: [],
   };
 }
 
 export function emptyCluster(): Cluster {
-  return { clusterId: 'fixture', jobs: [], nodes: [], pending: new Map(), events: [] };
+  const nothing = { jobs: [], nodes: [], pending: new Map(), events: [], storageProblems: [] };
+  return { clusterId: 'fixture', ...nothing };
 }
 
 export function ranksOf(found: Job): RankStatus[] {

@@ -62,6 +62,23 @@ describe('a controller that goes away', () => {
   });
 });
 
+describe('a controller that cannot store', () => {
+  it('is said on every page until it can', async () => {
+    const message = 'disk is full; free space on this disk';
+    server.cluster.storageProblems = [{ store: 'events', message, since_ms: Date.now() - 90_000 }];
+    const page = await visit('/jobs');
+    const trouble = page.getByRole('alert').filter({ hasText: message });
+    await trouble.waitFor();
+    expect(await trouble.innerText()).toContain('Ranks that run go on');
+    await page.keyboard.press('g');
+    await page.keyboard.press('n');
+    await heading(page, 'Nodes').waitFor();
+    expect(await trouble.count()).toBe(1);
+    server.cluster.storageProblems = [];
+    await trouble.waitFor({ state: 'detached' });
+  });
+});
+
 describe('a view that could not be loaded', () => {
   it.each(['/jobs/42', '/jobs/42/logs', '/jobs', '/events', '/jobs/42/ranks'])(
     'is loaded when the controller is back: %s',

@@ -11,6 +11,7 @@ import { Icon } from './ui/icon';
 import { focusSearch, moveRow, useKeys } from './ui/keyboard';
 import { Empty, Skeleton } from './ui/notice';
 import { Palette } from './ui/palette';
+import { StorageTrouble } from './ui/storage_trouble';
 import { Overview } from './overview/overview';
 
 const shown = signal<'none' | 'help' | 'palette'>('none');
@@ -169,6 +170,7 @@ export function App() {
         </div>
       </header>
       <main id="main" tabIndex={-1}>
+        <StorageTrouble />
         <Content at={at} />
       </main>
       {shown.value === 'help' && <KeyHelp onClose={close} />}

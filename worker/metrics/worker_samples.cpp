@@ -180,7 +180,11 @@ void AddGpuAssignments(const WorkerFigures& figures, MetricSet& metrics) {
                  {"job_id", job_id},
                  {"job_name", rank.job_name},
                  {"attempt", absl::StrCat(rank.view.key.attempt.epoch)},
-                 {"rank", absl::StrCat(rank.view.key.rank)}},
+                 {"rank", absl::StrCat(rank.view.key.rank)},
+                 {"tp", absl::StrCat(rank.position.tp)},
+                 {"pp", absl::StrCat(rank.position.pp)},
+                 {"dp", absl::StrCat(rank.position.dp)},
+                 {"cp", absl::StrCat(rank.position.cp)}},
                 1);
   }
 }

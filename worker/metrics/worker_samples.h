@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "proto/support/metric_set.h"
+#include "proto/support/rank_position.h"
 #include "trainyard/v1/event.pb.h"
 #include "trainyard/v1/node.pb.h"
 #include "worker/core/attempts.h"
@@ -30,6 +31,7 @@ struct FactTotals {
 struct RankFigures {
   RankView view;
   std::string job_name;
+  RankPosition position;
 };
 
 // What the loop knows.

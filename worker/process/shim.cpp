@@ -33,7 +33,7 @@ constexpr int kUsageExit = 2;
 constexpr std::size_t kExitRecordBytes = 4096;
 // A process that hangs in the kernel (a GPU driver, a dead file server) cannot be killed; how the
 // rank ended must be known nevertheless.
-constexpr int64_t kSweepMs = 2000;
+constexpr std::chrono::milliseconds kSweep{2000};
 
 // What the shim holds while it lives.
 struct Shim {
@@ -107,10 +107,10 @@ void AwaitRank(pid_t rank) {
   }
 }
 
-// Kills what the rank left, within kSweepMs. True when nothing is left.
+// Kills what the rank left, within kSweep. True when nothing is left.
 bool SweepDescendants() {
   // Not the wall clock: one that is set back must not hold the exit back.
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kSweepMs);
+  const auto deadline = std::chrono::steady_clock::now() + kSweep;
   sigset_t child;
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);

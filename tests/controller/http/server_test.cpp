@@ -179,6 +179,8 @@ TEST_F(ServerTest, AStreamThatIsNeverReadIsDroppedOnceTooMuchWaits) {
   }
   EXPECT_FALSE(stream->open());
   EXPECT_LT(sent, 1000) << "dropped within 64 MiB";
+  EXPECT_EQ(server_->Streams().open, 0);
+  EXPECT_EQ(server_->Streams().dropped, 1);
 }
 
 TEST_F(ServerTest, AStreamWhoseReaderTakesNothingIsDroppedInTime) {
@@ -189,6 +191,7 @@ TEST_F(ServerTest, AStreamWhoseReaderTakesNothingIsDroppedInTime) {
   // Larger than what systems keep for a connection: writing it comes to a halt.
   stream->Send(std::make_shared<const std::string>(64 << 20, 'x'));
   EXPECT_TRUE(IsDropped(*stream));
+  EXPECT_EQ(server_->Streams().dropped, 1);
 }
 
 // What a stream begins with is as large as the cluster, and its reader may be on a slow line.
@@ -214,8 +217,11 @@ TEST_F(ServerTest, AClientThatGoesAwayEndsItsStream) {
     client.SendBytes("GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
     stream = WaitForStream();
     EXPECT_EQ(client.ReadAnswer().status, 200);
+    EXPECT_EQ(server_->Streams().open, 1);
   }
   EXPECT_TRUE(IsDropped(*stream));
+  EXPECT_EQ(server_->Streams().open, 0);
+  EXPECT_EQ(server_->Streams().dropped, 0) << "nobody was too slow";
 }
 
 }  // namespace

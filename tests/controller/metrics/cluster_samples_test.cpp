@@ -86,9 +86,26 @@ TEST(ClusterSamplesTest, RunningJobHasSeriesOfItsOwn) {
   EXPECT_EQ(exported.Value("trainyard_checkpoint_last_success_timestamp_seconds" + labels),
             static_cast<double>(exported.cluster.now) / 1000);
   exported.cluster.Pass(3000);
-  EXPECT_EQ(exported.Value(absl::StrCat("trainyard_job_time_seconds_total{job_id=\"", job,
+  EXPECT_EQ(exported.Value(absl::StrCat("trainyard_job_time_seconds{job_id=\"", job,
                                         "\",job_name=\"llama\",phase=\"train\"}")),
             3);
+}
+
+TEST(ClusterSamplesTest, TimesOfAJobAreThoseOfItsLedger) {
+  Exported exported;
+  exported.cluster.AddNode("a", 1);
+  exported.cluster.Submit("waits", 1, 2);
+  const int64_t job = exported.cluster.Submit("llama", 1, 1);
+  exported.cluster.RunJob(job);
+  exported.cluster.Pass(3000);
+  v1::RankRecord& heard = exported.cluster.observations.attempts[{job, 1}].ranks[0].newest;
+  heard.set_data_stall_seconds(1);
+  const auto time = [&](const char* phase) {
+    return exported.Value(absl::StrCat("trainyard_job_time_seconds{job_id=\"", job,
+                                       "\",job_name=\"llama\",phase=\"", phase, "\"}"));
+  };
+  EXPECT_EQ(time("data_stall"), 1);
+  EXPECT_EQ(time("train"), 2);
 }
 
 TEST(ClusterSamplesTest, SilentNodeShowsItsAgeAndItsSlotsAreAway) {

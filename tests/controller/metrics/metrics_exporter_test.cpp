@@ -130,6 +130,7 @@ TEST(MetricsExporterTest, ObservesDurations) {
   exported.exporter.ObserveStore(StoreOperation::kAppendLogs, 0.5);
   exported.exporter.ObserveCall("JobService/GetJob", "OK", 0.25);
   exported.exporter.ObserveCall("JobService/GetJob", "OK", 0.25);
+  exported.exporter.ObserveRequest("/api/v1/jobs", "200", 0.125);
   const std::string page = exported.exporter.RenderMetrics();
   EXPECT_EQ(ValueOf(page, "trainyard_scheduler_cycle_duration_seconds_sum"), 0.002);
   EXPECT_EQ(ValueOf(page, "trainyard_store_op_duration_seconds_sum{op=\"append_logs\"}"), 0.5);
@@ -137,6 +138,10 @@ TEST(MetricsExporterTest, ObservesDurations) {
   EXPECT_EQ(
       ValueOf(page, "trainyard_rpc_duration_seconds_sum{code=\"OK\",method=\"JobService/GetJob\"}"),
       0.5);
+  EXPECT_EQ(
+      ValueOf(page,
+              "trainyard_http_request_duration_seconds_sum{code=\"200\",route=\"/api/v1/jobs\"}"),
+      0.125);
 }
 
 }  // namespace

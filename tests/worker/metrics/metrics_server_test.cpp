@@ -35,7 +35,9 @@ WorkerFigures Figures() {
     slot.set_kind(i < 2 ? v1::DEVICE_KIND_GPU : v1::DEVICE_KIND_CPU);
     if (i < 2) slot.set_uuid("GPU-" + std::to_string(i));
   }
-  figures.ranks = {{{{{7, 2}, 4}, 1, "running"}, "llama"}, {{{{7, 1}, 4}, 1, "leaving"}, "llama"}};
+  const RankPosition position{.tp = 0, .cp = 0, .dp = 2, .pp = 1};
+  figures.ranks = {{{{{7, 2}, 4}, 1, "running"}, "llama", position},
+                   {{{{7, 1}, 4}, 1, "leaving"}, "llama", position}};
   figures.connected = true;
   figures.connections = 3;
   figures.shipped_log_bytes = 1000;
@@ -79,7 +81,8 @@ TEST_F(MetricsServerTest, ShowsEverythingThatDashboardsBuildOn) {
   EXPECT_GT(ValueOf(page, "trainyard_worker_disk_free_bytes"), 0);
   EXPECT_EQ(ValueOf(page,
                     "trainyard_gpu_assignment_info{uuid=\"GPU-1\",UUID=\"GPU-1\",gpu=\"1\","
-                    "node=\"n1\",job_id=\"7\",job_name=\"llama\",attempt=\"2\",rank=\"4\"}"),
+                    "node=\"n1\",job_id=\"7\",job_name=\"llama\",attempt=\"2\",rank=\"4\","
+                    "tp=\"0\",pp=\"1\",dp=\"2\",cp=\"0\"}"),
             1);
   EXPECT_THAT(page, Not(HasSubstr("attempt=\"1\""))) << "a join needs one series a GPU";
   EXPECT_EQ(ValueOf(page,
