@@ -177,9 +177,10 @@ void Worker::Daemon::PublishMetrics() {
     if (command == nullptr) {
       figures.ranks.push_back({.view = view, .job_name = "", .position = {}});
     } else {
-      figures.ranks.push_back({.view = view,
-                               .job_name = command->job_name(),
-                               .position = PositionOf(view.key.rank, command->spec().layout())});
+      figures.ranks.push_back(
+          {.view = view,
+           .job_name = command->job_name(),
+           .position = RankPositionOf(view.key.rank, command->spec().layout())});
     }
   }
   figures.facts = fact_totals_;

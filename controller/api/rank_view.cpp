@@ -9,7 +9,7 @@ namespace trainyard::controller {
 namespace {
 
 void SetPosition(const v1::LayoutSpec& layout, v1::RankStatus& status) {
-  const RankPosition position = PositionOf(status.rank(), layout);
+  const RankPosition position = RankPositionOf(status.rank(), layout);
   status.set_tp(position.tp);
   status.set_cp(position.cp);
   status.set_dp(position.dp);

@@ -26,6 +26,14 @@ absl::Status CheckName(const ClusterState& state, const std::string& name) {
       "; stop it first (trainyard stop ", job.id(), ") or give this job another name"));
 }
 
+absl::Status CheckRoom(const ClusterState& state) {
+  const std::size_t open = state.live_jobs.size() + state.pending_jobs.size();
+  if (open < kMaxOpenJobs) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat(open, " jobs have not ended, and at most ", kMaxOpenJobs,
+                   " may be; wait until some have (trainyard ps), or stop some (trainyard stop)"));
+}
+
 // True as soon as enough nodes are found: big clusters are not scanned to the end.
 bool Fits(const ClusterState& state, const GangShape& shape) {
   int fitting = 0;
@@ -99,6 +107,7 @@ absl::Status CheckDirectoryIsFree(const ClusterState& state, const v1::JobSpec& 
 }
 
 absl::Status Admit(const ClusterState& state, const v1::JobSpec& spec) {
+  TRAINYARD_RETURN_IF_ERROR(CheckRoom(state));
   TRAINYARD_RETURN_IF_ERROR(CheckName(state, spec.name()));
   TRAINYARD_RETURN_IF_ERROR(CheckDirectoryIsFree(state, spec));
   return CheckShapeFits(state, ShapeOf(spec));

@@ -2,6 +2,7 @@
 #ifndef TRAINYARD_CONTROLLER_CORE_ADMISSION_H_
 #define TRAINYARD_CONTROLLER_CORE_ADMISSION_H_
 
+#include <cstddef>
 #include <optional>
 
 #include "absl/status/status.h"
@@ -12,9 +13,14 @@
 
 namespace trainyard::controller {
 
+// Jobs that have not ended, at a time. Each is a few KiB here and in every snapshot; a queue beyond
+// this is a script that runs away.
+inline constexpr std::size_t kMaxOpenJobs = 100'000;
+
 // Whether the cluster takes a job with a complete spec that keeps every rule (submission.h).
 // ALREADY_EXISTS: a live job has the name, or the checkpoint directory. FAILED_PRECONDITION: the
-// cluster is too small; the message names the largest shape that fits.
+// cluster is too small; the message names the largest shape that fits. RESOURCE_EXHAUSTED: too many
+// jobs have not ended.
 absl::Status Admit(const ClusterState& state, const v1::JobSpec& spec);
 
 // ALREADY_EXISTS when a job that has not ended writes its checkpoints to the same directory,

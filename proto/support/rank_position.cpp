@@ -4,7 +4,7 @@
 
 namespace trainyard {
 
-RankPosition PositionOf(int rank, const v1::LayoutSpec& layout) {
+RankPosition RankPositionOf(int rank, const v1::LayoutSpec& layout) {
   int rest = rank;
   const auto take = [&rest](int size) {
     const int index = rest % std::max(size, 1);

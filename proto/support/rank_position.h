@@ -15,7 +15,7 @@ struct RankPosition {
 
 // tp varies fastest, then cp, dp, pp: the order of the trainer's mesh. Sizes that are not set
 // are 1.
-RankPosition PositionOf(int rank, const v1::LayoutSpec& layout);
+RankPosition RankPositionOf(int rank, const v1::LayoutSpec& layout);
 
 }  // namespace trainyard
 

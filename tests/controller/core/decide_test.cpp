@@ -1,5 +1,6 @@
 #include "controller/core/decide.h"
 
+#include "controller/core/admission.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"
@@ -115,6 +116,20 @@ TEST(DecideTest, SubmitNamesLargestShapeThatFits) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("needs 3 nodes with 4 cpu slots each"));
   EXPECT_THAT(std::string(status.message()), HasSubstr("is 2 nodes with 4 cpu slots each"));
   EXPECT_TRUE(cluster.Try(Submission(TestSpec("fits", 3, 2))).ok());
+}
+
+TEST(DecideTest, SubmitRefusesAQueueThatRunsAway) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  for (std::size_t i = 1; i < kMaxOpenJobs; ++i) {
+    cluster.state.pending_jobs.insert(1'000'000 + static_cast<int64_t>(i));
+  }
+  EXPECT_TRUE(Admit(cluster.state, TestSpec("last", 1, 1)).ok());
+  cluster.state.pending_jobs.insert(1'000'000);
+  const absl::Status status = cluster.Try(Submission(TestSpec("one-more", 1, 1)));
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("100000 jobs have not ended"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("trainyard stop"));
 }
 
 TEST(DecideTest, SubmitSaysThatNoWorkerIsAttached) {
