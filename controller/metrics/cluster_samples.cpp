@@ -182,7 +182,8 @@ void AddTimes(const ClusterSources& sources, const v1::Job& job, Timestamp now,
               const MetricLabels& labels, MetricSet& metrics) {
   v1::Job heard = job;
   MergeObserved(sources.observations, now, heard);
-  for (const v1::PhaseTime& time : LedgerOf(heard, now).phases()) {
+  const v1::Ledger ledger = LedgerOf(heard, now);
+  for (const v1::PhaseTime& time : ledger.phases()) {
     MetricLabels with_phase = labels;
     with_phase.push_back({"phase", EnumText(time.phase())});
     metrics.Add(kJobTime, std::move(with_phase), time.seconds());

@@ -7,6 +7,7 @@ import { align, extent, type Curve } from './curves';
 import { zoomWindow } from './axes';
 import { drawMarkers } from './draw_markers';
 import { inTurn } from './in_turn';
+import { effectOfKey } from './keys';
 import type { Marker, PlacedMarker } from './markers';
 import { chartOptions, type AxisWindow, type ChartLook } from './options';
 
@@ -89,6 +90,27 @@ function createChart(host: HTMLElement, current: { current: Current }): uPlot {
   return chart;
 }
 
+// Reads and zooms by keyboard; true when the key was for the chart.
+function onKey(event: KeyboardEvent, chart: uPlot, onZoom: ChartProps['onZoom']): boolean {
+  if (event.ctrlKey || event.metaKey || event.altKey) return false;
+  const xs = chart.data[0] as number[];
+  const { min = 0, max = 0 } = chart.scales['x'] ?? {};
+  const { left = -1, idx } = chart.cursor;
+  const effect = effectOfKey(event.key, event.shiftKey, {
+    xs,
+    shown: { from: min, to: max },
+    index: left < 0 ? undefined : (idx ?? undefined),
+  });
+  if (!effect) return false;
+  if ('zoom' in effect) {
+    onZoom(effect.zoom);
+  } else {
+    const middle = chart.over.clientHeight / 2;
+    chart.setCursor({ left: chart.valToPos(xs[effect.read] as number, 'x'), top: middle });
+  }
+  return true;
+}
+
 // What needs a new chart when it changes; new data alone does not.
 function structureOf({ curves, look, height }: ChartProps): string {
   const series = curves.map((c) => `${c.role}/${c.label}/${c.color}/${c.y.length < 60}`);
@@ -155,5 +177,21 @@ export function Chart(props: ChartProps) {
     chart.current?.setSeries(series, { focus: true }, false);
   }, [props.picked]);
 
-  return <div class="chart" ref={host} role="img" aria-label={props.label} />;
+  return (
+    <div
+      class="chart"
+      ref={host}
+      // Screen readers leave the arrow keys to it.
+      role="application"
+      aria-roledescription="chart"
+      aria-label={`${props.label}. Arrow keys read points, plus and minus zoom.`}
+      tabIndex={0}
+      onKeyDown={(event) => {
+        if (!chart.current || !onKey(event, chart.current, props.onZoom)) return;
+        event.preventDefault();
+        event.stopPropagation();
+      }}
+      onBlur={() => chart.current?.setCursor({ left: -10, top: -10 })}
+    />
+  );
 }

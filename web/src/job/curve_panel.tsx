@@ -47,7 +47,7 @@ function ReadingText({
   const at = (role: Curve['role']) => reading.values[curves.findIndex((c) => c.role === role)];
   const [low, high] = [at('min'), at('max')];
   return (
-    <p class="reading">
+    <p class="reading" aria-live="polite">
       <span class="at">{xText(reading.x, view)}</span>
       {curves.map((curve, index) => {
         const value = reading.values[index];

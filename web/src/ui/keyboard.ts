@@ -98,6 +98,8 @@ export const KEY_HELP: readonly { keys: string[]; does: string; where: string }[
   { keys: ['y'], where: 'Curves', does: 'Logarithmic or linear' },
   { keys: ['s'], where: 'Curves', does: 'More smoothing, then none' },
   { keys: ['0'], where: 'Curves', does: 'Whole run' },
+  { keys: ['←', '→'], where: 'A chart', does: 'Read its points; with Shift ten at a time' },
+  { keys: ['+', '-'], where: 'A chart', does: 'Zoom in, out around the point that is read' },
   { keys: ['Enter', '↓', '↑'], where: 'Logs', does: 'Open a line, the next, the one before' },
   { keys: ['Esc'], where: 'Logs', does: 'Close the line' },
 ];
