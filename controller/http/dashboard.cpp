@@ -33,17 +33,18 @@ std::vector<std::string> OwnNames(std::vector<std::string> names) {
   return names;
 }
 
-bool IsOfApi(std::string_view path) {
+bool IsOfApi(const std::string& path) {
   return path == kApiPrefix || absl::StartsWith(path, std::string(kApiPrefix) + "/");
 }
 
 // A name for measurements. What clients send must not become ever new names.
-std::string RouteOf(std::string_view method, std::string_view path) {
-  if (path == kMetricsPath || path == kHealthPath) return std::string(path);
+std::string RouteOf(const std::string& method, const std::string& path) {
+  if (path == kMetricsPath || path == kHealthPath) return path;
   if (!IsOfApi(path)) return "page";
-  const auto match = MatchRoute(method, path.substr(kApiPrefix.size()));
+  const std::string_view below = std::string_view(path).substr(kApiPrefix.size());
+  const auto match = MatchRoute(method, below);
   if (!match.ok() || match->route == nullptr) return "unknown";
-  return absl::StrCat(kApiPrefix, match->route->path);
+  return std::string(kApiPrefix).append(match->route->path);
 }
 
 }  // namespace
