@@ -286,9 +286,10 @@ class Session final : public StreamSink,
     if (!queue_.empty()) WriteQueue();
   }
 
-  // A stream whose client takes too little.
+  // A stream whose client takes too little. It may have ended already: a time-out closes it, which
+  // WatchForEnd may see first.
   void Drop() {
-    if (open_) ++context_.dropped_streams;
+    ++context_.dropped_streams;
     End();
   }
 

@@ -83,7 +83,7 @@ std::string FamilyOf(const std::string& name, const std::map<std::string, std::s
 
 }  // namespace
 
-std::string HttpGet(const std::string& address, const std::string& path) {
+std::string HttpGet(const std::string& address, const std::string& path, int status) {
   const int fd = Connect(address);
   EXPECT_GE(fd, 0) << "cannot connect to " << address;
   if (fd < 0) return "";
@@ -97,12 +97,11 @@ std::string HttpGet(const std::string& address, const std::string& path) {
     answer.append(buffer, static_cast<std::size_t>(got));
   }
   close(fd);
-  const std::string status = answer.substr(0, answer.find("\r\n"));
-  EXPECT_NE(status.find(" 200"), std::string::npos) << path << ": " << status;
+  const std::string head = answer.substr(0, answer.find("\r\n"));
+  const bool expected = head.find(" " + std::to_string(status)) != std::string::npos;
+  EXPECT_TRUE(expected) << path << ": " << head;
   const std::size_t body = answer.find("\r\n\r\n");
-  return status.find(" 200") == std::string::npos || body == std::string::npos
-             ? ""
-             : answer.substr(body + 4);
+  return !expected || body == std::string::npos ? "" : answer.substr(body + 4);
 }
 
 std::string ShapeOf(const std::string& page) {

@@ -6,8 +6,8 @@
 
 namespace trainyard::test {
 
-// Body of GET http://ADDRESS/PATH; empty, with a test failure, unless the answer is 200.
-std::string HttpGet(const std::string& address, const std::string& path);
+// Body of GET http://ADDRESS/PATH; empty, with a test failure, unless the answer is of that status.
+std::string HttpGet(const std::string& address, const std::string& path, int status = 200);
 
 // One line for each family, sorted: "gauge trainyard_jobs{state}". Everything but the values: what
 // dashboards and alert rules build on. Test failures for what Prometheus would refuse or drop: the

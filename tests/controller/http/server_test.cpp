@@ -191,6 +191,7 @@ TEST_F(ServerTest, AStreamWhoseReaderTakesNothingIsDroppedInTime) {
   // Larger than what systems keep for a connection: writing it comes to a halt.
   stream->Send(std::make_shared<const std::string>(64 << 20, 'x'));
   EXPECT_TRUE(IsDropped(*stream));
+  Settle();
   EXPECT_EQ(server_->Streams().dropped, 1);
 }
 

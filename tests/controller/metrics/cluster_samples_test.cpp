@@ -94,7 +94,6 @@ TEST(ClusterSamplesTest, RunningJobHasSeriesOfItsOwn) {
 TEST(ClusterSamplesTest, TimesOfAJobAreThoseOfItsLedger) {
   Exported exported;
   exported.cluster.AddNode("a", 1);
-  exported.cluster.Submit("waits", 1, 2);
   const int64_t job = exported.cluster.Submit("llama", 1, 1);
   exported.cluster.RunJob(job);
   exported.cluster.Pass(3000);
