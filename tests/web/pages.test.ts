@@ -129,6 +129,24 @@ describe.runIf(base !== '')('pages', () => {
       await page.waitForURL((url) => !url.search.includes('from'));
     });
 
+    it('are read and zoomed by keys alone', async () => {
+      const page = await visitJob('llama3-1b-base');
+      const chart = page.getByRole('application', { name: /^Loss by step/ });
+      await chart.focus();
+      await page.keyboard.press('End');
+      const loss = panel(page, 'Loss');
+      const last = await loss.getByText(/^step [\d,]+$/).textContent();
+      await page.keyboard.press('ArrowLeft');
+      await expect.poll(() => loss.getByText(/^step [\d,]+$/).textContent()).not.toBe(last);
+      await page.keyboard.press('Home');
+      await page.keyboard.press('+');
+      await page.waitForURL(/from=\d+&to=\d+/);
+      await loss.getByText(/^\d+ points$/).waitFor();
+      expect(await chart.evaluate((element) => element === document.activeElement)).toBe(true);
+      await page.keyboard.press('-');
+      await page.waitForURL((url) => !url.search.includes('from'));
+    });
+
     it('goes from a million points down to each of them', async () => {
       const page = await visitJob('tiny-million');
       await panel(page, 'Loss')
