@@ -33,6 +33,7 @@ GROUPS = {
     "worker": process_rows.worker,
     "kill": process_rows.kill,
     "silence": process_rows.silence,
+    "faults": process_rows.faults,
     "recover": trainer_rows.recover,
     "trainer": trainer_rows.trainer,
 }
@@ -44,9 +45,6 @@ ELSEWHERE = {
     "gpu.tokens": (">= 1.10 x PyTorch", "needs an H200: tests/gpu/run.sh"),
     "guard.rollback": ("<= 1 s", "the loss guard is not built yet"),
     "hang.verdict": ("<= max(15 s, 3 x p99 step)", "the hang watchdog is not built yet"),
-    "recover.new_node": ("<= 20 s", "needs a second machine that is free: on loopback a new node "
-                                    "costs what the same node does"),
-    "faults.restarts": ("0 in 10,000 faults", "a count, not a figure: tests/simulation"),
     "planner.error": ("5 % mean, 10 % max", "the planner is not built yet"),
 }
 

@@ -1,11 +1,14 @@
 """Rows of the programs that users run: command line, worker, and what a kill costs."""
+import json
 import os
 import pathlib
 import signal
+import subprocess
 import sys
 import time
 
-from processes import Cluster, SimulatedWorkers, cpu_percent, scratch, wait_for
+from processes import (WITNESS_SECONDS, BenchError, Cluster, SimulatedWorkers, cpu_percent, frozen, scratch,
+                       wait_for)
 from results import Row, promise
 
 HERE = pathlib.Path(__file__).parent
@@ -125,25 +128,37 @@ def freeze_node(cluster, directory, number):
     """Freezes a worker and its rank: seconds until suspect and until the verdict."""
     job = cluster.submit(rank_job(f"freeze-{number}", directory, 2, 1, 10))
     wait_running(cluster, job)
-    # Only peers that had moved steadily for this long are witnesses (controller/core/README.md).
-    time.sleep(12)
+    time.sleep(WITNESS_SECONDS)
     nodes = cluster.get("/nodes")["nodes"]
     name = next(node["name"] for node in nodes if node["name"] == "node1")
-    pids = [pid for rank in range(2) if (pid := cluster.rank_pid(1, job, 1, rank))]
-    frozen = [cluster.workers[1].pid, *pids]
-    begin = time.time()
-    for pid in frozen:
-        os.kill(pid, signal.SIGSTOP)
-    try:
+    with frozen(cluster.node_pids(1, job, 1)) as begin:
         wait_for(lambda: state_of(cluster, name) != "ready", "the node to be suspect", 30)
         suspect = time.time() - begin
         failed = wait_for(lambda: cluster.event_time(job, "attempt_failed"), "the verdict", 60)
-    finally:
-        for pid in frozen:
-            os.kill(pid, signal.SIGCONT)
     end_job(cluster, job)
     wait_for(lambda: state_of(cluster, name) == "ready", "the node to return")
     return suspect, failed / 1e3 - begin
+
+
+def faults(bench):
+    """Faults of the control plane in the simulation, and the restarts of healthy jobs they caused."""
+    program = next(bench.programs.glob("**/simulation_test"), None)
+    if program is None:
+        return [Row("faults.injected", "faults", [], note="built without tests")]
+    with scratch(bench.data) as directory:
+        report = directory / "report.json"
+        done = subprocess.run(
+            [program, "--gtest_filter=SimulationTest.ControlPlaneFaultsRestartNothing",
+             f"--gtest_output=json:{report}"], capture_output=True, text=True, check=False,
+            env={**os.environ, "TRAINYARD_SIMULATION_RUNS": "20" if bench.smoke else "1500"})
+        if not report.exists():
+            raise BenchError(f"simulation_test: {done.stderr[-500:]}")
+        test = json.loads(report.read_text())["testsuites"][0]["testsuite"][0]
+    return [Row("faults.injected", "faults", [int(test["faults"])],
+                note="kill -9 and freezes of controller and workers, partitions, cordons; lost and "
+                     "doubled messages on top; seeds 1 and on"),
+            Row("faults.restarts", "restarts", [int(test["restarts"])], **promise("<=", 0),
+                note="of jobs whose ranks were healthy")]
 
 
 def state_of(cluster, name):

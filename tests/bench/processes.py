@@ -14,6 +14,8 @@ import time
 
 START_SECONDS = 30
 ATTACH_SECONDS = 180
+# Only peers that had moved steadily for so long are witnesses (controller/core/README.md).
+WITNESS_SECONDS = 12
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -80,6 +82,18 @@ class Process:
 
     def rss_bytes(self):
         return int(pathlib.Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * PAGE
+
+
+@contextlib.contextmanager
+def frozen(pids):
+    """Processes stand still as on a machine that is gone: nothing is closed, nothing answers."""
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield time.time()
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
 
 
 def cpu_seconds(pid):
@@ -195,6 +209,11 @@ class Cluster:
             return json.loads(shim.read_text())["rank_pid"]
         except (OSError, ValueError, KeyError):
             return 0
+
+    def node_pids(self, worker, job, epoch):
+        """Of the worker and of the attempt's ranks that it runs."""
+        ranks = (self.rank_pid(worker, job, epoch, rank) for rank in range(len(self.workers)))
+        return [self.workers[worker].pid, *filter(None, ranks)]
 
     def load(self, *arguments):
         """Runs the load program to its end; its report."""

@@ -8,7 +8,7 @@ import statistics
 import subprocess
 import time
 
-from processes import BenchError, Cluster, scratch, wait_for
+from processes import WITNESS_SECONDS, BenchError, Cluster, frozen, scratch, wait_for
 from results import Row, promise
 
 VOCABULARY = 2048
@@ -103,7 +103,7 @@ def job_yaml(directory, steps):
 
 def first_metrics(cluster, job, epoch):
     """When rank 0 of the attempt wrote its first step, in seconds; 0 when it has not."""
-    for node in range(2):
+    for node in range(len(cluster.workers)):
         path = cluster.worker_dir(node) / f"attempts/{job}/{epoch}/rank0/telemetry.jsonl"
         if not path.exists():
             continue
@@ -122,6 +122,33 @@ def restart_once(cluster, job, epoch):
     return again - begin
 
 
+def replace_node(bench, number):
+    """Seconds from a machine's end to the next attempt's first step, and from the verdict to it."""
+    with scratch(bench.data) as directory:
+        write_tokens(directory)
+        with Cluster(bench.programs, directory) as cluster:
+            for _ in range(3):
+                cluster.start_worker(1)
+            job = cluster.submit(job_yaml(directory, 100_000))
+            wait_for(lambda: first_metrics(cluster, job, 1), "the first step", 60)
+            time.sleep(WITNESS_SECONDS)
+            with frozen(cluster.node_pids(number % 2, job, 1)) as begin:
+                again = wait_for(lambda: first_metrics(cluster, job, 2), "the next attempt", 120)
+                if not cluster.node_pids(2, job, 2)[1:]:
+                    raise BenchError("the spare node was not taken")
+            return again - begin, again - cluster.event_time(job, "attempt_failed") / 1e3
+
+
+def new_node(bench):
+    if bench.smoke:
+        return [Row("recover.new_node", "s", [], note="takes 30 s: not in the smoke run")]
+    pairs = [replace_node(bench, number) for number in range(bench.repetitions)]
+    return [Row("recover.new_node", "s", [pair[1] for pair in pairs], **promise("<=", 20),
+                note="verdict on a machine that is gone to the first step with a spare one"),
+            Row("recover.new_node_all", "s", [pair[0] for pair in pairs],
+                note="the same from the machine's end: 8 s of it are the verdict's evidence")]
+
+
 def recover(bench):
     with scratch(bench.data) as directory:
         write_tokens(directory)
@@ -132,4 +159,4 @@ def recover(bench):
             samples = [restart_once(cluster, job, epoch + 1) for epoch in range(bench.repetitions)]
     return [Row("recover.first_step", "s", samples, **promise("<=", 5),
                 note="kill -9 of a rank to the first step of the next attempt on the same nodes, "
-                     "with the default backoff of 1 s")]
+                     "with the default backoff of 1 s"), *new_node(bench)]

@@ -80,6 +80,12 @@ bool SimulatedCluster::EachSecond(double chance) {
   return chance > 0 && random_.Chance(chance * kStepMs / 1000);
 }
 
+bool SimulatedCluster::Strikes(double chance) {
+  const bool strikes = EachSecond(chance);
+  faults_injected_ += strikes;
+  return strikes;
+}
+
 void SimulatedCluster::RunFor(int64_t ms) {
   const Timestamp end = now_ + ms;
   while (now_ < end && failure_.empty()) StepOnce();
@@ -132,7 +138,7 @@ void SimulatedCluster::StepOnce() {
 }
 
 CrashPoint SimulatedCluster::NextCrash() {
-  if (!EachSecond(faults_.controller_crash)) return CrashPoint::kNone;
+  if (!Strikes(faults_.controller_crash)) return CrashPoint::kNone;
   return static_cast<CrashPoint>(random_.Between(1, 3));
 }
 
@@ -140,7 +146,7 @@ void SimulatedCluster::InjectFaults() {
   SimulatedWorker& worker = *workers_[random_.Between(0, options_.nodes - 1)];
   const std::string& node_id = worker.node_id();
   if (worker.IsDestroyed()) return;
-  if (EachSecond(faults_.worker_crash) && !starts_at_ms_.contains(node_id)) {
+  if (!starts_at_ms_.contains(node_id) && Strikes(faults_.worker_crash)) {
     if (random_.Chance(0.5)) {
       worker.Crash();
     } else {
@@ -148,7 +154,7 @@ void SimulatedCluster::InjectFaults() {
     }
     starts_at_ms_[node_id] = now_ + random_.Between(100, 20000);
   }
-  if (EachSecond(faults_.partition) && !heals_at_ms_.contains(node_id)) {
+  if (!heals_at_ms_.contains(node_id) && Strikes(faults_.partition)) {
     network_.Partition(node_id);
     heals_at_ms_[node_id] = now_ + random_.Between(100, kLongestPartitionMs);
   }
@@ -157,31 +163,31 @@ void SimulatedCluster::InjectFaults() {
 }
 
 void SimulatedCluster::InjectFreeze(const std::string& node_id) {
-  if (EachSecond(faults_.controller_freeze) && controller_thaws_at_ms_ <= now_) {
+  if (controller_thaws_at_ms_ <= now_ && Strikes(faults_.controller_freeze)) {
     controller_thaws_at_ms_ = now_ + random_.Between(1000, kLongestFreezeMs);
   }
-  if (EachSecond(faults_.worker_freeze) && !thaws_at_ms_.contains(node_id)) {
+  if (!thaws_at_ms_.contains(node_id) && Strikes(faults_.worker_freeze)) {
     thaws_at_ms_[node_id] = now_ + random_.Between(1000, kLongestFreezeMs);
   }
 }
 
 void SimulatedCluster::InjectNodeFault(SimulatedWorker& worker) {
   const std::string& node_id = worker.node_id();
-  if (EachSecond(faults_.isolation) && !heals_at_ms_.contains(node_id)) {
+  if (!heals_at_ms_.contains(node_id) && Strikes(faults_.isolation)) {
     network_.Partition(node_id);
     world_.IsolateNode(node_id);
     heals_at_ms_[node_id] = now_ + random_.Between(100, kLongestPartitionMs);
   }
   const auto running = world_.RunningOn(node_id);
-  if (EachSecond(faults_.rank_crash) && !running.empty()) {
+  if (!running.empty() && Strikes(faults_.rank_crash)) {
     const auto& victim = running[random_.Between(0, static_cast<int64_t>(running.size()) - 1)];
     const bool by_signal = random_.Chance(0.5);
     constexpr int kExitCodes[] = {1, 70, 75, 78};
     const int exit_code = by_signal ? 0 : kExitCodes[random_.Between(0, 3)];
     world_.CrashRank(victim, exit_code, by_signal ? 11 : 0, now_);
   }
-  if (EachSecond(faults_.checkpoint_damage)) world_.DamageCheckpoint();
-  if (nodes_lost_ < options_.spare_nodes && EachSecond(faults_.node_crash)) {
+  if (Strikes(faults_.checkpoint_damage)) world_.DamageCheckpoint();
+  if (nodes_lost_ < options_.spare_nodes && Strikes(faults_.node_crash)) {
     ++nodes_lost_;
     worker.Destroy();
     network_.Partition(node_id);

@@ -76,6 +76,8 @@ class SimulatedCluster {
   // What went wrong: the checker's words, the seed, and the last 200 events. Empty when nothing
   // did.
   const std::string& failure() const { return failure_; }
+  // Faults so far; messages that were lost or doubled are not counted.
+  int64_t faults_injected() const { return faults_injected_; }
   const std::vector<v1::Event>& log() const { return controller_.log(); }
   const controller::ClusterState& state() const { return controller_.state(); }
 
@@ -94,6 +96,8 @@ class SimulatedCluster {
   void Complain(const std::string& words);
   CrashPoint NextCrash();
   bool EachSecond(double chance);
+  // EachSecond for a fault, which is counted when it comes.
+  bool Strikes(double chance);
 
   const SimulationOptions options_;
   Random random_;
@@ -114,6 +118,7 @@ class SimulatedCluster {
   std::vector<Envelope> waiting_;
   int submitted_ = 0;
   int nodes_lost_ = 0;
+  int64_t faults_injected_ = 0;
   std::size_t checked_events_ = 0;
   std::string failure_;
 };

@@ -141,7 +141,7 @@ describe.runIf(base !== '')('pages', () => {
       await page.keyboard.press('Home');
       await page.keyboard.press('+');
       await page.waitForURL(/from=\d+&to=\d+/);
-      await loss.getByText(/^\d+ points$/).waitFor();
+      await requested((r) => /series.*from=\d+&to=\d+/.test(r));
       expect(await chart.evaluate((element) => element === document.activeElement)).toBe(true);
       await page.keyboard.press('-');
       await page.waitForURL((url) => !url.search.includes('from'));

@@ -1,5 +1,5 @@
-// Says on every page what the controller cannot store: until there is room it changes nothing, which
-// looks like a page that does not work.
+// Says on every page what the controller cannot store: until then it changes nothing, which looks
+// like a broken page.
 import { clock, serverNow } from '../api/store';
 import type { GetServerInfoResponse, StorageProblem } from '../api/types';
 import { clockTime } from '../format/time';
