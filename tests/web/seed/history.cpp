@@ -20,6 +20,11 @@ constexpr int64_t kStepsPerOutputBatch = 20;
 constexpr int kTalkingRanks = 16;
 constexpr int64_t kQuietEvery = 7;
 constexpr int64_t kEvaluationEvery = 250;
+// Where the time of an attempt goes beside its steps.
+constexpr double kInitSeconds = 9;
+constexpr double kLoadSeconds = 14;
+constexpr double kStallRatio = 0.004;
+constexpr double kEvaluationSeconds = 3.5;
 
 void Check(const absl::Status& status) {
   if (status.ok()) return;
@@ -82,6 +87,18 @@ void History::HearNodes() {
   for (auto& [id, node] : observations_.nodes) {
     if (!silent_.contains(id)) node.last_heard_ms = now_;
   }
+}
+
+void History::HearRanks(int64_t job) {
+  const v1::Attempt& attempt = *controller::NewestAttempt(state_.jobs.at(job));
+  const auto trained = static_cast<double>(steps_[job] - attempt.resume_step());
+  controller::RankObservation& rank = observations_.attempts[{job, attempt.epoch()}].ranks[0];
+  rank.step = steps_[job];
+  rank.newest.set_step(steps_[job]);
+  rank.newest.set_init_seconds(kInitSeconds);
+  rank.newest.set_load_seconds(attempt.resume_step() > 0 ? kLoadSeconds : 0);
+  rank.newest.set_data_stall_seconds(kStallRatio * trained * RunOf(Job(job)).step_seconds);
+  rank.newest.set_evaluation_seconds(kEvaluationSeconds * trained / kEvaluationEvery);
 }
 
 void History::Settle() {
@@ -215,6 +232,7 @@ void History::Train(int64_t job, int64_t to_step, const Tweak& tweak) {
     Advance(step_ms);
     AddStep(job, step, now_, tweak);
   }
+  HearRanks(job);
   Settle();
 }
 
@@ -326,6 +344,7 @@ void History::TrainFast(int64_t job, int64_t to_step, const std::set<std::string
     if (step % others_every == 0) AddOutput(job, step, now_);
   }
   steps_[job] = to_step;
+  HearRanks(job);
   Settle();
 }
 

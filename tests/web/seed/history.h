@@ -72,6 +72,8 @@ class History {
   void Take(const std::vector<v1::Event>& events);
   void Settle();
   void HearNodes();
+  // What heartbeats say of rank 0: how far it came, and where its time went.
+  void HearRanks(int64_t job);
   void SendFact(const std::string& node_id, v1::Fact fact);
   void SendRecord(int64_t job, v1::TelemetryRecord record);
   void ExitRank(int64_t job, int rank, v1::RankExited exited);

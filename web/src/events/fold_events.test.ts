@@ -12,6 +12,10 @@ const exited = (sequence: number, rank: number, change: object = {}) => {
 };
 const running = (sequence: number, job = 7) =>
   entry(sequence, { attempt_running: { job_id: job, epoch: 1 } });
+const saved = (sequence: number, step: number, job = 7, epoch = 1) =>
+  entry(sequence, {
+    checkpoint_published: { job_id: job, checkpoint: { step, epoch, bytes: 1024 } },
+  });
 const quiet = (sequence: number) => entry(sequence, { attempt_cleared: { job_id: 7, epoch: 1 } });
 const texts = (entries: readonly EventEntry[]) =>
   foldEvents(entries).map((line) => lineText(line)?.text);
@@ -48,6 +52,27 @@ describe('foldEvents', () => {
     const once = foldEvents([started(1, 0), started(2, 1)]);
     expect(foldEvents([...once, started(2, 1), started(1, 0)])).toEqual(once);
     expect(lineText(foldEvents([...once, started(3, 2)])[0]!)?.text).toBe('3 ranks started');
+  });
+
+  it('tells checkpoints in a row in one line, where the newest of them stands', () => {
+    const rows = [
+      ...[saved(1, 500), saved(3, 1000), saved(5, 1500)],
+      ...[saved(2, 500, 8), saved(6, 1000, 8)],
+    ];
+    expect(texts(rows)).toEqual([
+      '2 checkpoints from step 500, the newest at step 1000, 1.0 KiB',
+      '3 checkpoints from step 500, the newest at step 1500, 1.0 KiB',
+    ]);
+    expect(foldEvents(rows).map(({ sequence }) => sequence)).toEqual([6, 5]);
+    expect(texts([saved(1, 500)])).toEqual(['checkpoint at step 500, 1.0 KiB']);
+  });
+
+  it('keeps checkpoints apart between which something happened to their job', () => {
+    const rows = [saved(1, 500), saved(2, 1000), running(3), saved(4, 1500), running(5, 8)];
+    const folded = foldEvents([...rows, saved(6, 2000)]);
+    expect(folded.map(({ sequence }) => sequence)).toEqual([6, 5, 3, 2]);
+    expect(foldEvents([...folded, running(3), saved(6, 2000)])).toEqual(folded);
+    expect(texts([saved(1, 500, 7, 1), saved(2, 500, 7, 2)])).toHaveLength(2);
   });
 
   it('leaves out what nobody reads', () => {

@@ -1,30 +1,44 @@
-// Events as lists show them: what every rank of a gang says at its start and end is one line. Pure.
+// Events as lists show them: what every rank of a gang says at its start and end is one line, and so
+// are the checkpoints that an attempt saves while nothing else happens to its job. Pure.
 import type { EventEntry } from '../api/types';
 import { eventText, isQuiet, type EventText } from '../format/event_text';
 
-// `ranks`: those that the line stands for, where there may be more than the one of its event.
+// `ranks`, `steps`: what the line stands for, where there may be more than the one of its event.
 export interface EventLine extends EventEntry {
   ranks?: readonly number[];
+  steps?: readonly number[];
 }
 
-// Lines with the same text for all ranks of one attempt are one; undefined is never folded.
-function foldKey({ event }: EventEntry): string | undefined {
-  const { rank_started: started, rank_exited: exited } = event ?? {};
+// Lines of one key are one; undefined is never folded. `newer` counts what has happened to each job
+// after the event, but for what its ranks say.
+function foldKey({ event }: EventEntry, newer: Map<number, number>): string | undefined {
+  const { rank_started: started, rank_exited: exited, checkpoint_published: saved } = event ?? {};
   if (started) return `started/${started.job_id}/${started.epoch}`;
+  if (saved) {
+    const { job_id: job, checkpoint } = saved;
+    return `saved/${job}/${checkpoint?.epoch}/${newer.get(job) ?? 0}`;
+  }
   if (!exited) return undefined;
   const { job_id: job, epoch, exit_code: code, signal, out_of_memory: memory } = exited;
   return `exited/${job}/${epoch}/${code}/${signal}/${memory}/${exited.spawn_error}`;
 }
 
+const union = (a: readonly number[], b: readonly number[]) => [...new Set([...a, ...b])];
+
 const rankOf = ({ event }: EventEntry): number =>
   event?.rank_started?.rank ?? event?.rank_exited?.rank ?? 0;
 
+const stepOf = ({ event }: EventEntry): number => event?.checkpoint_published?.checkpoint?.step ?? 0;
+
 function merged(a: EventLine, b: EventLine): EventLine {
   const newer = a.sequence >= b.sequence ? a : b;
-  const ranks = new Set([...(a.ranks ?? [rankOf(a)]), ...(b.ranks ?? [rankOf(b)])]);
   const actor = a.event?.actor === b.event?.actor ? a.event?.actor : '';
   const event = newer.event && { ...newer.event, actor: actor ?? '' };
-  return { ...newer, ...(event ? { event } : {}), ranks: [...ranks] };
+  const line = { ...newer, ...(event ? { event } : {}) };
+  if (event?.checkpoint_published) {
+    return { ...line, steps: union(a.steps ?? [stepOf(a)], b.steps ?? [stepOf(b)]) };
+  }
+  return { ...line, ranks: union(a.ranks ?? [rankOf(a)], b.ranks ?? [rankOf(b)]) };
 }
 
 // Newest first, each event once, without those that nobody reads. A folded line stands where its
@@ -33,10 +47,15 @@ function merged(a: EventLine, b: EventLine): EventLine {
 export function foldEvents(entries: readonly EventLine[]): EventLine[] {
   const bySequence = new Map<number, EventLine>();
   const byKey = new Map<string, EventLine>();
-  for (const entry of entries) {
+  const newer = new Map<number, number>();
+  const ordered = [...entries].sort((a, b) => b.sequence - a.sequence);
+  for (const entry of ordered) {
     if (isQuiet(entry)) continue;
-    const key = foldKey(entry);
+    const key = foldKey(entry, newer);
     if (key === undefined) {
+      const job = entry.event && eventText(entry.event).jobId;
+      const repeated = bySequence.has(entry.sequence);
+      if (job !== undefined && !repeated) newer.set(job, (newer.get(job) ?? 0) + 1);
       bySequence.set(entry.sequence, entry);
       continue;
     }
@@ -46,9 +65,14 @@ export function foldEvents(entries: readonly EventLine[]): EventLine[] {
   return [...bySequence.values(), ...byKey.values()].sort((a, b) => b.sequence - a.sequence);
 }
 
-export function lineText({ event, ranks }: EventLine): EventText | undefined {
+export function lineText({ event, ranks, steps }: EventLine): EventText | undefined {
   if (!event) return undefined;
   const told = eventText(event);
+  if (steps && steps.length > 1) {
+    const newest = told.text.replace(/^checkpoint /, '');
+    const text = `${steps.length} checkpoints from step ${Math.min(...steps)}, the newest ${newest}`;
+    return { ...told, text };
+  }
   if (!ranks || ranks.length < 2) return told;
   return { ...told, text: told.text.replace(/^rank \d+/, `${ranks.length} ranks`) };
 }

@@ -42,8 +42,8 @@ function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
         <Icon name="circle" />
         <span>
           {withCode(pending.message)}
-          {pending.queue_position > 0 && ` Place ${pending.queue_position} in the queue.`}
-          {pending.advice && <span class="faint"> {withCode(pending.advice)}</span>}
+          {pending.queue_position > 0 && ` · place ${pending.queue_position} in the queue`}
+          {pending.advice && <span class="faint"> · {withCode(pending.advice)}</span>}
         </span>
       </p>
     );

@@ -47,5 +47,7 @@ describe('layoutRanks', () => {
     const stages = layoutRanks([512, 512], 1_130);
     expect(stages.columns).toBe(1);
     expect(stages.perRow).toBe(40);
+    expect(layoutRanks([512, 512], 1_180).perRow).toBe(40);
+    expect(layoutRanks([512, 512], 200).perRow).toBe(5);
   });
 });

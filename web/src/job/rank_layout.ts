@@ -7,6 +7,8 @@ const TILE_GAP_PX = 14;
 const ROW_GAP_PX = 2;
 // Groups up to this size stand in rows of their own length; larger ones fill the width.
 const ONE_ROW_MAX = 16;
+// Rows of large groups are a multiple of it, so that columns tell something: gangs are built of it.
+const ROW_UNIT = 8;
 
 export interface RankLayout {
   columns: number;
@@ -27,7 +29,8 @@ export interface Point {
 export function layoutRanks(sizes: readonly number[], widthPx: number): RankLayout {
   const most = Math.max(1, ...sizes);
   const fits = Math.max(1, Math.floor((widthPx - LABEL_PX) / PITCH_PX));
-  const perRow = Math.min(fits, most <= ONE_ROW_MAX ? most : fits);
+  const whole = fits > ROW_UNIT ? fits - (fits % ROW_UNIT) : fits;
+  const perRow = most <= ONE_ROW_MAX ? Math.min(fits, most) : whole;
   const tileWidth = LABEL_PX + perRow * PITCH_PX + TILE_GAP_PX;
   const columns = Math.max(1, Math.floor((widthPx + TILE_GAP_PX) / tileWidth));
   const tileHeight = Math.ceil(most / perRow) * PITCH_PX + ROW_GAP_PX;

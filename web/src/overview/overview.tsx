@@ -187,11 +187,11 @@ export function Overview() {
       <div class="column wide">
         {isNew() ? <FirstSteps /> : <Running />}
         <ClusterMap />
-        <Recent />
       </div>
       <div class="column">
         <Waiting />
         <RecentlyEnded />
+        <Recent />
       </div>
     </div>
   );
