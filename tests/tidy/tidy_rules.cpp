@@ -192,6 +192,11 @@ std::string GuardOf(const std::string& path) {
   return guard + "_";
 }
 
+bool IsComment(std::string_view line) {
+  const std::size_t begin = line.find_first_not_of(' ');
+  return begin != std::string_view::npos && line.substr(begin, 2) == "//";
+}
+
 }  // namespace
 
 Violations CheckIncludeDirection(const SourceTree& tree) {
@@ -283,6 +288,30 @@ Violations CheckLines(const SourceTree& tree) {
       }
       if (IsMarkedUnfinished(line)) {
         violations.push_back(At(file.path, line_number, "mark of unfinished work"));
+      }
+    }
+  }
+  return violations;
+}
+
+Violations CheckFieldComments(const SourceTree& tree) {
+  static const std::regex field(R"(^ +(optional |repeated )?(map<[^>]+>|[\w.]+) \w+ = \d+.*)");
+  static const std::regex section(R"(^ +\w+Spec \w+ = .*)");
+  static const std::regex said(R"(.*(//|doc:).*)");
+  Violations violations;
+  for (const SourceFile& file : tree) {
+    if (!HasExtension(file.path, {".proto"})) continue;
+    const std::vector<std::string_view> lines = SplitLines(file.text);
+    bool in_oneof = false;
+    for (std::size_t i = 1; i + 1 < lines.size(); ++i) {
+      const std::string line(lines[i]);
+      if (line.find("oneof ") != std::string::npos) in_oneof = true;
+      if (line.find('}') != std::string::npos) in_oneof = false;
+      if (in_oneof || !std::regex_match(line, field) || std::regex_match(line, section)) continue;
+      const bool commented = std::regex_match(line, said) || IsComment(lines[i - 1]) ||
+                             lines[i + 1].find("doc:") != std::string_view::npos;
+      if (!commented) {
+        violations.push_back(At(file.path, static_cast<int>(i) + 1, "field without a comment"));
       }
     }
   }

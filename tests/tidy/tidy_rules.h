@@ -39,6 +39,10 @@ Violations CheckOrphans(const SourceTree& tree);
 
 Violations CheckReadmes(const SourceTree& tree);
 
+// Every field of a message is commented, or documented by its rule. Kinds of a oneof and sections
+// of the job file are documented where their messages are.
+Violations CheckFieldComments(const SourceTree& tree);
+
 // Headers are guarded by their path.
 Violations CheckHeaderGuards(const SourceTree& tree);
 

@@ -99,6 +99,21 @@ TEST(TidyRulesTest, LinesAreCheckedByKind) {
   EXPECT_EQ(CheckLines({{"a.md", std::string("// TO") + "DO: later"}}).size(), 1);
 }
 
+TEST(TidyRulesTest, FieldsAreCommented) {
+  const std::string bare = "message A {\n  int32 a = 1;\n}\n";
+  EXPECT_THAT(CheckFieldComments({{"a.proto", bare}}), ElementsAre(HasSubstr("a.proto:2:")));
+  EXPECT_THAT(CheckFieldComments({{"a.cpp", bare}}), IsEmpty());
+  const std::string behind = "message A {\n  int32 a = 1;  // Of it.\n  int32 b = 2;\n}\n";
+  EXPECT_THAT(CheckFieldComments({{"a.proto", behind}}), ElementsAre(HasSubstr("a.proto:3:")));
+  const std::string good =
+      "message A {\n  int32 a = 1;  // Of it.\n  // Of that.\n  repeated B b = 2;\n"
+      "  optional int32 c = 3 [(rule) = {doc: \"Of those.\"}];\n  optional int32 d = 4 [(rule) = "
+      "{\n"
+      "    doc: \"Of these.\"\n  }];\n  ModelSpec model = 5;\n  oneof kind {\n    B e = 6;\n  "
+      "}\n}\n";
+  EXPECT_THAT(CheckFieldComments({{"a.proto", good}}), IsEmpty());
+}
+
 TEST(TidyRulesTest, Names) {
   EXPECT_THAT(CheckNames({{"a/common/b.h", ""}, {"a/common/c.h", ""}}),
               ElementsAre("a/common: the name says nothing"));

@@ -35,6 +35,7 @@ TEST(TidyTest, LinesAreClean) { Expect(CheckLines); }
 TEST(TidyTest, NamesSaySomething) { Expect(CheckNames); }
 TEST(TidyTest, EverySourceFileIsBuilt) { Expect(CheckOrphans); }
 TEST(TidyTest, TopLevelFoldersAreDescribed) { Expect(CheckReadmes); }
+TEST(TidyTest, FieldsAreCommented) { Expect(CheckFieldComments); }
 TEST(TidyTest, HeadersAreGuardedByTheirPath) { Expect(CheckHeaderGuards); }
 
 }  // namespace

@@ -116,7 +116,7 @@ describe.runIf(programs !== '' && built)('a live run', () => {
     await row.waitFor();
     const events = await context.newPage();
     await events.goto(`${cluster.url}/jobs/${waiting}/events`);
-    await events.locator('.events').getByText('submitted as waiting').waitFor();
+    await events.locator('.events').getByText('submitted').waitFor();
     await events.getByText('live', { exact: true }).waitFor();
     await cluster.post(`/jobs/${waiting}/kill`, {});
     await events.locator('.events').getByText('job stopped').waitFor();

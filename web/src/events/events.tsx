@@ -8,7 +8,9 @@ export function Events() {
   const { lines, error, loadOlder } = useEvents('/events', newest);
   return (
     <>
-      <h1>Events</h1>
+      <div class="page-head">
+        <h1>Events</h1>
+      </div>
       {error && <Failure error={error} />}
       {!lines && !error && <Skeleton rows={10} />}
       {lines?.length === 0 && <Empty title="Nothing has happened yet" />}

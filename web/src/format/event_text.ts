@@ -18,8 +18,7 @@ type Tell<K extends Kind> = (fact: NonNullable<Kinds[K]>) => Omit<EventText, 'jo
 const said = (text: string, tone: Tone, icon: IconName) => ({ text, tone, icon });
 
 const TELL: { [K in Kind]?: Tell<K> } = {
-  job_submitted: (f) =>
-    said(`submitted${f.spec?.name ? ` as ${f.spec.name}` : ''}`, 'wait', 'circle'),
+  job_submitted: () => said('submitted', 'wait', 'circle'),
   job_placed: (f) =>
     said(
       `attempt ${f.epoch} placed on ${plural(f.ranks.length, 'slot')}` +
