@@ -28,8 +28,7 @@ double Percentile99(const std::deque<double>& values) {
 // known while it loads, saves or evaluates, or before a step was measured.
 std::optional<int64_t> LongestPauseMs(const Scene& scene, const AttemptObservation& attempt,
                                       const RankObservation& rank) {
-  const bool trains = rank.phase.empty() || rank.phase == "train";
-  if (!trains || attempt.step_seconds.empty()) return std::nullopt;
+  if (!IsTraining(rank) || attempt.step_seconds.empty()) return std::nullopt;
   const double steps_ms = 3 * 1000 * Percentile99(attempt.step_seconds);
   return std::max(scene.options.lost_after_ms, static_cast<int64_t>(steps_ms));
 }
@@ -51,7 +50,7 @@ std::optional<Testimony> AskRank(const Scene& scene, const AttemptObservation& a
   if (scene.now - moved_ms < *pause_ms) return Testimony::kMoving;
   // Only a rank that had moved steadily until the node fell silent shows by its standing still that
   // something is wrong.
-  const bool was_steady = moved_ms - observed.moving_since_ms >= *pause_ms;
+  const bool was_steady = SteadyMs(observed) >= *pause_ms;
   const bool moved_until_then = moved_ms >= silent_since_ms - *pause_ms;
   if (!was_steady || !moved_until_then) return std::nullopt;
   return Testimony::kStalled;

@@ -24,11 +24,19 @@ bool Moved(const v1::RankReport& before, const v1::RankReport& now) {
 void NoteMovement(const std::string& phase, int64_t step, Timestamp now, int64_t longest_gap_ms,
                   RankObservation& rank) {
   const bool new_phase = !phase.empty() && phase != rank.phase;
+  const bool paused = now - rank.last_progress_ms > longest_gap_ms;
+  if (IsTraining(rank)) {
+    if (paused) {
+      rank.steady_before_ms = 0;
+    } else if (new_phase) {
+      rank.steady_before_ms += now - rank.moving_since_ms;
+    }
+  }
   if (new_phase) {
     rank.phase = phase;
     rank.phase_since_ms = now;
   }
-  if (new_phase || now - rank.last_progress_ms > longest_gap_ms) rank.moving_since_ms = now;
+  if (new_phase || paused) rank.moving_since_ms = now;
   rank.step = std::max(rank.step, step);
   rank.last_progress_ms = now;
 }
@@ -154,6 +162,12 @@ void KeepSpeakersMetrics(const Observations& observations, v1::TelemetryBatch& b
                 records.end());
 }
 
+bool IsTraining(const RankObservation& rank) { return rank.phase.empty() || rank.phase == "train"; }
+
+int64_t SteadyMs(const RankObservation& rank) {
+  return rank.steady_before_ms + rank.last_progress_ms - rank.moving_since_ms;
+}
+
 int64_t LongestGapMs(const AttemptObservation& attempt) {
   constexpr int64_t kShortStepsGapMs = 5000;
   if (attempt.step_seconds.empty()) return kShortStepsGapMs;
@@ -176,7 +190,9 @@ void ObserveUnread(const std::string& node_id, Timestamp now, Observations& obse
     for (const v1::RankReport& rank : report.ranks()) {
       const auto observed = attempt->second.ranks.find(rank.rank());
       // As if it had just begun to move: it is a witness again once it is seen to move steadily.
-      if (observed != attempt->second.ranks.end()) observed->second.moving_since_ms = now;
+      if (observed == attempt->second.ranks.end()) continue;
+      observed->second.moving_since_ms = now;
+      observed->second.steady_before_ms = 0;
     }
   }
 }

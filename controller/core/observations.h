@@ -43,7 +43,16 @@ struct RankObservation {
   // Since when it has moved within this phase without a long pause, as far as the controller knows.
   // Many ranks write nothing while they train: that one of those stands still tells nothing.
   Timestamp moving_since_ms = 0;
+  // How long it had moved so in its earlier stretches of training, as far as only saving and
+  // evaluating lay between them: a job that saves often is steady too.
+  int64_t steady_before_ms = 0;
 };
+
+// Nothing but steps is expected of a rank in this phase.
+bool IsTraining(const RankObservation& rank);
+
+// How long the rank had moved steadily while it trained, up to its last movement.
+int64_t SteadyMs(const RankObservation& rank);
 
 // No rank has spoken for the gang yet.
 inline constexpr int kNoSpeaker = std::numeric_limits<int>::max();

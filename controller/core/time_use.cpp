@@ -38,7 +38,7 @@ Timestamp StillSince(const AttemptObservation& observed, const v1::Attempt& atte
   if (observed.step_seconds.empty() || observed.ranks.empty()) return 0;
   Timestamp moved_ms = 0;
   for (const auto& [number, rank] : observed.ranks) {
-    if (!rank.phase.empty() && rank.phase != "train") return 0;
+    if (!IsTraining(rank)) return 0;
     moved_ms = std::max(moved_ms, rank.last_progress_ms);
   }
   const Timestamp until = attempt.stopping_time_ms() == 0 ? now : attempt.stopping_time_ms();

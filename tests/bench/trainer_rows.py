@@ -132,9 +132,11 @@ def replace_node(bench, number):
             job = cluster.submit(job_yaml(directory, 100_000))
             wait_for(lambda: first_metrics(cluster, job, 1), "the first step", 60)
             time.sleep(WITNESS_SECONDS)
-            with frozen(cluster.node_pids(number % 2, job, 1)) as begin:
+            busy = [node for node in range(3) if cluster.node_pids(node, job, 1)[1:]]
+            spare = (set(range(3)) - set(busy)).pop()
+            with frozen(cluster.node_pids(busy[number % 2], job, 1)) as begin:
                 again = wait_for(lambda: first_metrics(cluster, job, 2), "the next attempt", 120)
-                if not cluster.node_pids(2, job, 2)[1:]:
+                if not cluster.node_pids(spare, job, 2)[1:]:
                     raise BenchError("the spare node was not taken")
             return again - begin, again - cluster.event_time(job, "attempt_failed") / 1e3
 

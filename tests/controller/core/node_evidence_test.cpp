@@ -69,6 +69,15 @@ class PeerTestimonyTest : public ::testing::Test {
     }
   }
 
+  void Enter(int rank, const std::string& phase) {
+    v1::TelemetryBatch batch;
+    batch.mutable_stream()->set_job_id(job_);
+    batch.mutable_stream()->set_epoch(1);
+    batch.mutable_stream()->set_rank(rank);
+    batch.add_records()->mutable_phase()->set_phase(phase);
+    ObserveTelemetry(batch, cluster_.now, cluster_.observations);
+  }
+
   Testimony AboutNode(const std::string& id) {
     return Testify(cluster_.state, cluster_.observations, cluster_.options,
                    cluster_.state.jobs.at(job_), id, cluster_.now);
@@ -142,14 +151,24 @@ TEST_F(PeerTestimonyTest, RankThatNeverWritesIsNoWitness) {
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
 }
 
+// Checkpoints each few seconds: a machine that is gone is known as soon as without them.
+TEST_F(PeerTestimonyTest, PeersThatSaveOftenAreWitnesses) {
+  Enter(1, "train");
+  for (int i = 0; i < 5; ++i) {
+    Train(1, 4000);
+    Enter(1, "checkpoint");
+    Enter(1, "train");
+  }
+  Train(1, 1000);
+  cluster_.Silence("a");
+  cluster_.Pass(7000);
+  EXPECT_EQ(AboutNode("a"), Testimony::kMoving);
+  EXPECT_THAT(Kinds(cluster_.Pass(2000)), ElementsAre("AttemptFailed", "NodeLost"));
+}
+
 TEST_F(PeerTestimonyTest, QuietPhasesProveNothing) {
   Train(1, 20000);
-  v1::TelemetryBatch batch;
-  batch.mutable_stream()->set_job_id(job_);
-  batch.mutable_stream()->set_epoch(1);
-  batch.mutable_stream()->set_rank(1);
-  batch.add_records()->mutable_phase()->set_phase("checkpoint");
-  ObserveTelemetry(batch, cluster_.now, cluster_.observations);
+  Enter(1, "checkpoint");
   cluster_.Silence("a");
   cluster_.Pass(60000);
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);

@@ -49,6 +49,36 @@ TEST(ObservationsTest, HeartbeatMovesARankOnlyWhenItSaysSomethingNew) {
   EXPECT_EQ(rank.step, 7);
 }
 
+TEST(ObservationsTest, SavingBetweenStepsInterruptsNoSteadyTraining) {
+  Observations observations;
+  int64_t activity = 0;
+  const auto hear = [&](Timestamp now, const char* phase) {
+    ObserveHeartbeat("a", HeartbeatOf(1, now / 1000, ++activity, phase), now, observations);
+  };
+  for (Timestamp now = 1000; now <= 4000; now += 1000) hear(now, "train");
+  hear(5000, "checkpoint");
+  const RankObservation& rank = observations.attempts.at({1, 1}).ranks.at(0);
+  EXPECT_EQ(SteadyMs(rank), 4000);
+  // However long it takes: time that is not spent on steps proves nothing.
+  hear(65'000, "train");
+  EXPECT_EQ(SteadyMs(rank), 4000);
+  for (Timestamp now = 66'000; now <= 70'000; now += 1000) hear(now, "train");
+  EXPECT_EQ(SteadyMs(rank), 9000);
+  // A long pause within training tells that standing still is normal for it.
+  hear(90'000, "train");
+  EXPECT_EQ(SteadyMs(rank), 0);
+}
+
+TEST(ObservationsTest, PhasesAloneMakeNoSteadyMover) {
+  Observations observations;
+  int64_t activity = 0;
+  for (Timestamp now = 100'000; now <= 1'000'000; now += 100'000) {
+    ObserveHeartbeat("a", HeartbeatOf(1, 0, ++activity, "train"), now, observations);
+    ObserveHeartbeat("a", HeartbeatOf(1, 0, ++activity, "checkpoint"), now + 60'000, observations);
+  }
+  EXPECT_EQ(SteadyMs(observations.attempts.at({1, 1}).ranks.at(0)), 0);
+}
+
 TEST(ObservationsTest, ANodeThatIsNotReadIsHeardAndItsRanksAreNoSteadyMovers) {
   Observations observations;
   ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, observations);
