@@ -24,7 +24,8 @@ bool Moved(const v1::RankReport& before, const v1::RankReport& now) {
 void NoteMovement(const std::string& phase, int64_t step, Timestamp now, int64_t longest_gap_ms,
                   RankObservation& rank) {
   const bool new_phase = !phase.empty() && phase != rank.phase;
-  const bool paused = now - rank.last_progress_ms > longest_gap_ms;
+  const bool is_first = rank.last_progress_ms == 0;
+  const bool paused = is_first || now - rank.last_progress_ms > longest_gap_ms;
   if (IsTraining(rank)) {
     if (paused) {
       rank.steady_before_ms = 0;

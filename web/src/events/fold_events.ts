@@ -1,5 +1,5 @@
-// Events as lists show them: what every rank of a gang says at its start and end is one line, and so
-// are the checkpoints that an attempt saves while nothing else happens to its job. Pure.
+// Events as lists show them: what every rank of a gang says at its start and end is one line, and
+// so are the checkpoints that an attempt saves while nothing else happens to its job. Pure.
 import type { EventEntry } from '../api/types';
 import { eventText, isQuiet, type EventText } from '../format/event_text';
 
@@ -28,7 +28,8 @@ const union = (a: readonly number[], b: readonly number[]) => [...new Set([...a,
 const rankOf = ({ event }: EventEntry): number =>
   event?.rank_started?.rank ?? event?.rank_exited?.rank ?? 0;
 
-const stepOf = ({ event }: EventEntry): number => event?.checkpoint_published?.checkpoint?.step ?? 0;
+const stepOf = ({ event }: EventEntry): number =>
+  event?.checkpoint_published?.checkpoint?.step ?? 0;
 
 function merged(a: EventLine, b: EventLine): EventLine {
   const newer = a.sequence >= b.sequence ? a : b;
@@ -70,8 +71,8 @@ export function lineText({ event, ranks, steps }: EventLine): EventText | undefi
   const told = eventText(event);
   if (steps && steps.length > 1) {
     const newest = told.text.replace(/^checkpoint /, '');
-    const text = `${steps.length} checkpoints from step ${Math.min(...steps)}, the newest ${newest}`;
-    return { ...told, text };
+    const saved = `${steps.length} checkpoints from step ${Math.min(...steps)}`;
+    return { ...told, text: `${saved}, the newest ${newest}` };
   }
   if (!ranks || ranks.length < 2) return told;
   return { ...told, text: told.text.replace(/^rank \d+/, `${ranks.length} ranks`) };
