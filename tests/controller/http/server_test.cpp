@@ -38,6 +38,12 @@ class ServerTest : public testing::Test {
     });
   }
 
+  // A stream must not outlive the server that it belongs to.
+  void TearDown() override {
+    if (server_ != nullptr) server_->Stop();
+    streams_.clear();
+  }
+
   HttpClient Connect() { return HttpClient(server_->address()); }
 
   std::shared_ptr<StreamSink> WaitForStream() {
