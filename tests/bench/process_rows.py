@@ -7,8 +7,8 @@ import subprocess
 import sys
 import time
 
-from processes import (WITNESS_SECONDS, BenchError, Cluster, SimulatedWorkers, cpu_percent, frozen, scratch,
-                       wait_for)
+from processes import (WITNESS_SECONDS, BenchError, Cluster, SimulatedWorkers, cpu_percent,
+                       frozen, scratch, wait_for)
 from results import Row, promise
 
 HERE = pathlib.Path(__file__).parent
@@ -141,7 +141,7 @@ def freeze_node(cluster, directory, number):
 
 
 def faults(bench):
-    """Faults of the control plane in the simulation, and the restarts of healthy jobs they caused."""
+    """Faults of the control plane in the simulation, and the healthy jobs that they restarted."""
     program = next(bench.programs.glob("**/simulation_test"), None)
     if program is None:
         return [Row("faults.injected", "faults", [], note="built without tests")]
