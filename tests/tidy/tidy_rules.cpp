@@ -25,8 +25,9 @@ std::string At(const std::string& path, int line, const std::string& what) {
   return path + ":" + std::to_string(line) + ": " + what;
 }
 
-// Files of `folder` may include, of our own headers, those of `allowed` only. The first rule whose
-// folder holds a file counts. "." stands for files right in `folder`'s parent folder.
+// Files of `folder` may include, of our own headers, those of `allowed` and proto/contract only.
+// The first rule whose folder holds a file counts. "." stands for files right in `folder`'s parent
+// folder.
 struct IncludeRule {
   std::string folder;
   std::vector<std::string> allowed;
@@ -34,42 +35,55 @@ struct IncludeRule {
 
 const std::vector<IncludeRule>& IncludeRules() {
   static const std::vector<IncludeRule> rules = {
+      {"proto/contract", {"proto/contract"}},
       {"proto/support", {"proto/support"}},
-      {"controller/planner", {"controller/planner", "proto/support"}},
-      {"controller/core", {"controller/core", "controller/planner", "proto/support"}},
+      {"proto/json", {"proto/json", "proto/support"}},
+      {"proto/metrics", {"proto/metrics", "proto/support"}},
+      {"proto/jobspec", {"proto/jobspec", "proto/json", "proto/support"}},
+      {"proto/generator", {"proto/generator", "proto/jobspec", "proto/json", "proto/support"}},
+      {"tests/proto/contract", {"tests/proto/contract"}},
+      {"controller/planner",
+       {"controller/planner", "proto/jobspec", "proto/json", "proto/support"}},
+      {"controller/core",
+       {"controller/core", "controller/planner", "proto/jobspec", "proto/json", "proto/support"}},
       {"controller/store",
-       {"controller/store", "controller/core", "controller/planner", "proto/support"}},
+       {"controller/store", "controller/core", "controller/planner", "proto/jobspec", "proto/json",
+        "proto/support"}},
       {"controller/api",
        {"controller/api", "controller/store", "controller/core", "controller/planner",
-        "proto/support"}},
+        "proto/jobspec", "proto/json", "proto/support"}},
       {"controller/rpc",
        {"controller/rpc", "controller/api", "controller/store", "controller/core",
-        "controller/planner", "proto/support"}},
+        "controller/planner", "proto/jobspec", "proto/json", "proto/support"}},
       {"controller/metrics",
        {"controller/metrics", "controller/api", "controller/core", "controller/planner",
-        "proto/support"}},
+        "proto/jobspec", "proto/metrics", "proto/json", "proto/support"}},
       {"controller/http",
        {"controller/http", "controller/api", "controller/store", "controller/core",
-        "controller/planner", "proto/support"}},
-      {"controller", {"controller", "proto/support"}},
+        "controller/planner", "proto/jobspec", "proto/json", "proto/support"}},
+      {"controller",
+       {"controller", "proto/jobspec", "proto/metrics", "proto/json", "proto/support"}},
       {"worker/core", {"worker/core", "proto/support"}},
       {"worker/process", {"worker/process", "proto/support"}},
       {"worker/device", {"worker/device", "worker/process", "proto/support"}},
       {"worker/metrics",
-       {"worker/metrics", "worker/core", "worker/device", "worker/spool", "proto/support"}},
+       {"worker/metrics", "worker/core", "worker/device", "worker/spool", "proto/metrics",
+        "proto/support"}},
       {"worker/tail", {"worker/tail", "worker/process", "proto/support"}},
       {"worker/spool", {"worker/spool", "worker/core", "worker/process", "proto/support"}},
       {"worker/rpc",
        {"worker/rpc", "worker/core", "worker/spool", "worker/tail", "worker/process",
         "proto/support"}},
-      {"worker", {"worker", "proto/support"}},
-      {"cli", {"cli", "controller/planner", "proto/support"}},
+      {"worker", {"worker", "proto/metrics", "proto/json", "proto/support"}},
+      {"cli", {"cli", "controller/planner", "proto/jobspec", "proto/json", "proto/support"}},
       {"trainer", {"trainer"}},
       {"tests/trainer", {"tests/trainer", "tests/fakes", "trainer"}},
-      {"tests/controller", {"tests", "controller", "proto/support"}},
+      {"tests/controller",
+       {"tests", "controller", "proto/jobspec", "proto/metrics", "proto/json", "proto/support"}},
       // Simulated nodes run the real core of the worker.
-      {"tests/simulation", {"tests", "controller", "worker/core", "proto/support"}},
-      {"tests/worker", {"tests", "worker", "proto/support"}},
+      {"tests/simulation",
+       {"tests", "controller", "worker/core", "proto/jobspec", "proto/json", "proto/support"}},
+      {"tests/worker", {"tests", "worker", "proto/metrics", "proto/json", "proto/support"}},
   };
   return rules;
 }
@@ -94,6 +108,9 @@ const std::vector<LibraryRule>& LibraryRules() {
   static const std::vector<LibraryRule> rules = {
       // LibTorch carries its own protobuf.
       {{"trainer", "tests/trainer"}, {"grpc", "google/", "trainyard/v1/", "absl/"}},
+      // The trainer links it, and it must build where only a compiler is.
+      {{"proto/contract"},
+       {"grpc", "google/", "trainyard/v1/", "absl/", "nlohmann/", "torch/", "filesystem"}},
       {PureFolders(),
        {"grpc", "sqlite", "boost/", "spdlog/", "fstream", "iostream", "thread", "mutex",
         "condition_variable", "atomic", "future", "random", "filesystem", "unistd.h", "sys/"}},
@@ -197,6 +214,24 @@ bool IsComment(std::string_view line) {
   return begin != std::string_view::npos && line.substr(begin, 2) == "//";
 }
 
+// The literals, with their quotes, that stand for a fact of the contract. One-word names such as
+// "path" mean other things, too.
+std::vector<std::string> NamesOfContract(const SourceTree& tree) {
+  static const std::regex kConstant(R"re(constexpr char \w+\[\] = ("\w*_\w*[a-zA-Z]"))re");
+  std::vector<std::string> names;
+  for (const SourceFile& file : tree) {
+    // token_format.h shares words with tokenizers.
+    const bool of_both_sides = file.path == "proto/contract/environment.h" ||
+                               file.path == "proto/contract/telemetry_keys.h";
+    if (!of_both_sides) continue;
+    const auto begin = std::sregex_iterator(file.text.begin(), file.text.end(), kConstant);
+    for (auto match = begin; match != std::sregex_iterator(); ++match) {
+      names.push_back((*match)[1].str());
+    }
+  }
+  return names;
+}
+
 }  // namespace
 
 Violations CheckIncludeDirection(const SourceTree& tree) {
@@ -208,7 +243,10 @@ Violations CheckIncludeDirection(const SourceTree& tree) {
                      [&](const IncludeRule& entry) { return IsBelow(file.path, entry.folder); });
     if (rule == IncludeRules().end()) continue;
     for (const Include& include : IncludesOf(file.text)) {
-      if (!IsOurs(include.path) || IsBelowAny(include.path, rule->allowed)) continue;
+      if (!IsOurs(include.path) || IsBelowAny(include.path, rule->allowed) ||
+          IsBelow(include.path, "proto/contract")) {
+        continue;
+      }
       violations.push_back(
           At(file.path, include.line, rule->folder + " may not include " + include.path));
     }
@@ -247,6 +285,34 @@ Violations CheckPureFolders(const SourceTree& tree) {
     }
   }
   return violations;
+}
+
+Violations CheckContractNames(const SourceTree& tree) {
+  Violations violations;
+  const std::vector<std::string> names = NamesOfContract(tree);
+  for (const SourceFile& file : tree) {
+    const bool bound = IsBelowAny(file.path, {"controller", "worker", "trainer", "cli"});
+    if (!bound || !IsCode(file.path)) continue;
+    int line_number = 0;
+    for (const std::string_view line : SplitLines(file.text)) {
+      ++line_number;
+      for (const std::string& name : names) {
+        if (IsComment(line) || line.find(name) == std::string_view::npos) continue;
+        violations.push_back(At(file.path, line_number, name + " has a name in proto/contract"));
+      }
+    }
+  }
+  return violations;
+}
+
+Violations CheckSupportSize(const SourceTree& tree) {
+  int lines = 0;
+  for (const SourceFile& file : tree) {
+    if (!IsBelow(file.path, "proto/support") || !IsCode(file.path)) continue;
+    lines += static_cast<int>(SplitLines(file.text).size());
+  }
+  if (lines <= kMaxSupportLines) return {};
+  return {At("proto/support", 1, std::to_string(lines) + " lines; find a room for some of them")};
 }
 
 Violations CheckFileLengths(const SourceTree& tree) {

@@ -15,6 +15,7 @@ using Violations = std::vector<std::string>;
 inline constexpr int kMaxFileLines = 600;
 inline constexpr int kMaxFunctionLines = 60;
 inline constexpr int kMaxColumns = 100;
+inline constexpr int kMaxSupportLines = 800;
 
 // core <- store, rpc <- controller.cpp; controller and worker apart; cli on its own; trainer alone.
 Violations CheckIncludeDirection(const SourceTree& tree);
@@ -30,6 +31,12 @@ Violations CheckFunctionLengths(const SourceTree& tree);
 
 // Columns of C++ and shell, tabs anywhere, marks of unfinished work anywhere.
 Violations CheckLines(const SourceTree& tree);
+
+// A name that proto/contract gives, such as "step_seconds", is not written as a literal again.
+Violations CheckContractNames(const SourceTree& tree);
+
+// proto/support stays small: kMaxSupportLines in all.
+Violations CheckSupportSize(const SourceTree& tree);
 
 // Names that say nothing.
 Violations CheckNames(const SourceTree& tree);

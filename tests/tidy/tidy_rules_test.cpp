@@ -73,10 +73,31 @@ TEST(TidyRulesTest, PureFolders) {
   }
 }
 
+TEST(TidyRulesTest, ContractNames) {
+  const SourceFile contract = {"proto/contract/telemetry_keys.h",
+                               "inline constexpr char kStepSeconds[] = \"step_seconds\";\n"
+                               "inline constexpr char kPath[] = \"path\";\n"};
+  EXPECT_THAT(CheckContractNames({contract, {"worker/a.cpp", "x[\"step_seconds\"];\n"}}),
+              ElementsAre(HasSubstr("worker/a.cpp:1")));
+  EXPECT_THAT(CheckContractNames({contract,
+                                  {"worker/a.cpp", "// \"step_seconds\"\nx[\"path\"];\n"},
+                                  {"tests/a.cpp", "x[\"step_seconds\"];\n"}}),
+              IsEmpty());
+}
+
 std::string Lines(int count) {
   std::string text;
   for (int i = 0; i < count; ++i) text += "x\n";
   return text;
+}
+
+TEST(TidyRulesTest, SupportSize) {
+  EXPECT_THAT(
+      CheckSupportSize({{"proto/support/a.cpp", Lines(500)}, {"proto/support/b.h", Lines(301)}}),
+      ElementsAre(HasSubstr("801 lines")));
+  EXPECT_THAT(
+      CheckSupportSize({{"proto/support/a.cpp", Lines(800)}, {"proto/jobspec/b.h", Lines(301)}}),
+      IsEmpty());
 }
 
 TEST(TidyRulesTest, Lengths) {

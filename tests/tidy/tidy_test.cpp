@@ -28,6 +28,8 @@ TEST(TidyTest, SeesTheTree) {
 
 TEST(TidyTest, IncludesRunDownhill) { Expect(CheckIncludeDirection); }
 TEST(TidyTest, LibrariesStayInTheirFolders) { Expect(CheckLibraries); }
+TEST(TidyTest, FactsOfTheContractAreWrittenOnce) { Expect(CheckContractNames); }
+TEST(TidyTest, SupportIsSmall) { Expect(CheckSupportSize); }
 TEST(TidyTest, PureFoldersArePure) { Expect(CheckPureFolders); }
 TEST(TidyTest, FilesAreShort) { Expect(CheckFileLengths); }
 TEST(TidyTest, FunctionsAreShort) { Expect(CheckFunctionLengths); }
