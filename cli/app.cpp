@@ -8,7 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cli/grammar.h"
-#include "proto/support/job_spec_schema.h"
+#include "proto/jobspec/schema.h"
 
 namespace trainyard::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "cli/grammar.h"
-#include "proto/support/job_spec_schema.h"
+#include "proto/jobspec/schema.h"
 
 namespace trainyard::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
-#include "proto/support/job_spec_loader.h"
+#include "proto/jobspec/reader.h"
 
 namespace trainyard::cli {
 namespace {

@@ -24,7 +24,7 @@
 #include "controller/rpc/server.h"
 #include "controller/rpc/worker_control_service.h"
 #include "controller/worker_sessions.h"
-#include "proto/support/job_spec_loader.h"
+#include "proto/jobspec/reader.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
 

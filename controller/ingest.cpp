@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/retry_backoff.h"
+#include "proto/contract/telemetry_keys.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
 
@@ -27,7 +28,7 @@ void AddPoints(const v1::TelemetryRecord& record, std::vector<MetricPoint>& poin
       add(key, record.metrics().step(), value);
     }
   } else if (record.has_evaluation()) {
-    add(absl::StrCat(record.evaluation().data_set(), "_loss"), record.evaluation().step(),
+    add(telemetry::EvaluationLoss(record.evaluation().data_set()), record.evaluation().step(),
         record.evaluation().loss());
   } else if (record.has_checkpoint() && !record.checkpoint().deleted()) {
     add("checkpoint_blocking_seconds", record.checkpoint().step(),

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "proto/contract/token_format.h"
+
 namespace trainyard::trainer {
 namespace {
 
@@ -28,7 +30,7 @@ torch::Tensor ReadSamples(const SampleSource& source, int64_t first, int64_t cou
 
 Evaluator::Evaluator(const RunConfig& config, Decoder& model, Communicator& communicator,
                      torch::Device device)
-    : file_(config.data.path, "val"),
+    : file_(config.data.path, token_format::kValidationSplit),
       source_(file_, ValidationOrder(config)),
       model_(model),
       communicator_(communicator),

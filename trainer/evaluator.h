@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "trainer/config/run_config.h"
+#include "proto/contract/run_config.h"
 #include "trainer/data/sample_source.h"
 #include "trainer/data/token_file.h"
 #include "trainer/model/decoder.h"

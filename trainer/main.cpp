@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "trainer/command_line.h"
-#include "trainer/config/run_config.h"
+#include "trainer/config/run_config_json.h"
 #include "trainer/config/runtime_environment.h"
 #include "trainer/config/trainer_error.h"
 #include "trainer/signals.h"
@@ -26,8 +26,7 @@ RunConfig ReadConfig(const CommandLine& command, const RuntimeEnvironment& env) 
                        "No settings: give --config FILE or set TRAINYARD_SPEC; see --help.");
   }
   RunConfig config = LoadRunConfig(path);
-  ResolveLayout(env.world_size, config);
-  CheckSupported(config);
+  ResolveRunConfig(env.world_size, config);
   return config;
 }
 
@@ -55,7 +54,7 @@ void ResolvePaths(const RunConfig& config, const CommandLine& command, RuntimeEn
 ExitCode Train(const RunConfig& config, const RuntimeEnvironment& env) {
   TelemetryWriter telemetry(env.telemetry_path);
   RankProgress progress(telemetry);
-  progress.EnterPhase("init", 0);
+  progress.EnterPhase(Phase::kInit, 0);
   // Outside: its end waits for the checkpoint that is being written, and the alert must not.
   std::unique_ptr<Trainer> trainer;
   try {
@@ -111,7 +110,7 @@ int Fail(ExitCode code, const std::string& message) {
 }  // namespace trainyard::trainer
 
 int main(int argc, char** argv) {
-  using trainyard::trainer::ExitCode;
+  using trainyard::ExitCode;
   try {
     return static_cast<int>(trainyard::trainer::Main(argc, argv));
   } catch (const trainyard::trainer::TrainerError& error) {

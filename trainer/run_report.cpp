@@ -3,7 +3,7 @@
 #include <cstdarg>
 #include <cstdio>
 
-#include "trainer/model/model_size.h"
+#include "proto/contract/model_size.h"
 
 namespace trainyard::trainer {
 namespace {

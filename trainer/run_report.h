@@ -6,8 +6,8 @@
 #include <mutex>
 #include <string>
 
+#include "proto/contract/run_config.h"
 #include "trainer/checkpoint/checkpoint_writer.h"
-#include "trainer/config/run_config.h"
 #include "trainer/config/runtime_environment.h"
 
 namespace trainyard::trainer {

@@ -6,9 +6,12 @@
 #include <cmath>
 #include <thread>
 
+#include "proto/contract/model_size.h"
+#include "proto/contract/run_rules.h"
+#include "proto/contract/telemetry_keys.h"
+#include "proto/contract/token_format.h"
 #include "trainer/checkpoint/fence.h"
 #include "trainer/checkpoint/manifest.h"
-#include "trainer/model/model_size.h"
 #include "trainer/optimizer/schedule.h"
 #include "trainer/parallel/device.h"
 #include "trainer/signals.h"
@@ -88,7 +91,7 @@ Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, Telemet
       rounds_(config.train.global_batch / (config.layout.micro_batch * config.layout.dp)),
       rendezvous_(Meet(env)),
       data_parallel_(ConnectGroup(rendezvous_.get(), DataParallelGroup(mesh_, env), device_)),
-      train_file_(config.data.path, "train"),
+      train_file_(config.data.path, token_format::kTrainSplit),
       train_source_(train_file_, TrainingOrder(config, env)),
       model_(config.model, ModelOptions(config, env, device_)),
       optimizer_(config.optimizer, model_.parameters()),
@@ -137,7 +140,7 @@ void Trainer::TellOfStart(const StartingPoint& start) {
 }
 
 void Trainer::Resume(const std::string& checkpoint) {
-  EnterPhase("load");
+  EnterPhase(Phase::kLoad);
   const CheckpointReader reader(checkpoint);
   state_ = LoadCheckpoint(reader, config_, model_.parameters(), optimizer_);
   first_step_ = saved_step_ = state_.step;
@@ -192,7 +195,7 @@ ExitCode Trainer::Run() {
   start_time_ = Clock::now();
   DeferStop();
   StartPrefetch();
-  EnterPhase("train");
+  EnterPhase(Phase::kTrain);
   while (state_.step < config_.train.steps) {
     const StepOutcome outcome = RunStep();
     const bool last = state_.step == config_.train.steps;
@@ -225,7 +228,7 @@ Trainer::StepOutcome Trainer::RunStep() {
                   ClipScale(outcome.grad_norm, config_.optimizer.clip_grad));
   ++state_.step;
   state_.samples += config_.train.global_batch;
-  state_.tokens += config_.train.TokensPerStep();
+  state_.tokens += TokensPerStep(config_.train);
   const double seconds = SecondsSince(start);
   ++interval_.steps;
   interval_.seconds += seconds;
@@ -237,7 +240,7 @@ Trainer::StepOutcome Trainer::RunStep() {
 // Fills the gradients of this rank's share of the global batch and returns its share of the mean
 // loss: the sums of all ranks' gradients and losses are those of the mean over the global batch.
 double Trainer::ForwardBackward() {
-  const double scale = 1.0 / static_cast<double>(config_.train.TokensPerStep());
+  const double scale = 1.0 / static_cast<double>(TokensPerStep(config_.train));
   ParameterStore& parameters = model_.parameters();
   parameters.ZeroGradients();
   torch::Tensor loss = torch::zeros({}, torch::dtype(torch::kFloat64).device(device_));
@@ -286,7 +289,7 @@ void Trainer::Log(const StepOutcome& outcome) {
   report.learning_rate = outcome.learning_rate;
   report.step_seconds = interval_.seconds / static_cast<double>(interval_.steps);
   report.tokens_per_second =
-      static_cast<double>(config_.train.TokensPerStep()) / report.step_seconds;
+      static_cast<double>(TokensPerStep(config_.train)) / report.step_seconds;
   const double peak = PeakFlops(DeviceName(device_), config_.train.precision);
   if (peak > 0) {
     report.mfu = report.tokens_per_second *
@@ -294,27 +297,29 @@ void Trainer::Log(const StepOutcome& outcome) {
                  (peak * static_cast<double>(env_.world_size));
   }
   const double stall = prefetcher_->stall_seconds();
-  MetricValues values = {{"loss", report.loss},
-                         {"grad_norm", report.grad_norm},
-                         {"lr", report.learning_rate},
-                         {"step_seconds", report.step_seconds},
-                         {"tokens_per_second", report.tokens_per_second},
-                         {"data_stall_seconds", stall - interval_.stall_seconds_before},
-                         {"tokens", static_cast<double>(state_.tokens)},
-                         {"memory_bytes", static_cast<double>(PeakMemoryBytes(device_))}};
-  if (report.mfu > 0) values.emplace_back("mfu", report.mfu);
+  MetricValues values = {{telemetry::kLoss, report.loss},
+                         {telemetry::kGradNorm, report.grad_norm},
+                         {telemetry::kLearningRate, report.learning_rate},
+                         {telemetry::kStepSeconds, report.step_seconds},
+                         {telemetry::kTokensPerSecond, report.tokens_per_second},
+                         {telemetry::kDataStallSeconds, stall - interval_.stall_seconds_before},
+                         {telemetry::kTokens, static_cast<double>(state_.tokens)},
+                         {telemetry::kMemoryBytes, static_cast<double>(PeakMemoryBytes(device_))}};
+  if (report.mfu > 0) values.emplace_back(telemetry::kMfu, report.mfu);
   if (env_.rank == 0) telemetry_.WriteMetrics(state_.step, config_.train.steps, values);
   report_.Step(report, config_.train.steps);
   interval_ = {0, 0, stall};
 }
 
 void Trainer::Evaluate() {
-  EnterPhase("eval");
+  EnterPhase(Phase::kEval);
   const EvaluationResult result = evaluator_->Run();
   evaluated_step_ = state_.step;
-  if (env_.rank == 0) telemetry_.WriteEvaluation(state_.step, "val", result.loss, result.tokens);
+  if (env_.rank == 0)
+    telemetry_.WriteEvaluation(state_.step, token_format::kValidationSplit, result.loss,
+                               result.tokens);
   report_.Evaluation(state_.step, result.loss, result.tokens);
-  EnterPhase("train");
+  EnterPhase(Phase::kTrain);
 }
 
 void Trainer::SaveIfDue(bool asked_for) {
@@ -326,9 +331,9 @@ void Trainer::SaveIfDue(bool asked_for) {
 
 void Trainer::BeginDueSave() {
   // Before the wait: it stands in the way of training like the save itself.
-  EnterPhase("checkpoint");
+  EnterPhase(Phase::kCheckpoint);
   if (MaySave(kSavePatience)) return Save(SaveKind::kPeriodic);
-  EnterPhase("train");
+  EnterPhase(Phase::kTrain);
   if (env_.rank != 0) return;
   telemetry_.WriteAlert(state_.step, "checkpoint_late",
                         "The checkpoint before is still being written to " + env_.checkpoint_dir +
@@ -339,7 +344,7 @@ void Trainer::BeginDueSave() {
 // Asked after every step: no phase for a question that does not wait.
 void Trainer::BeginLateSave() {
   if (!MaySave(std::chrono::milliseconds(0))) return;
-  EnterPhase("checkpoint");
+  EnterPhase(Phase::kCheckpoint);
   Save(SaveKind::kPeriodic);
 }
 
@@ -365,19 +370,19 @@ void Trainer::Save(SaveKind kind) {
   save_due_since_ = -1;
   save_wait_seconds_ = 0;
   if (!config_.checkpoint.async || kind == SaveKind::kFinal) checkpoints_->Finish();
-  if (kind == SaveKind::kPeriodic) EnterPhase("train");
+  if (kind == SaveKind::kPeriodic) EnterPhase(Phase::kTrain);
 }
 
 ExitCode Trainer::Finish(ExitCode code) {
-  EnterPhase("checkpoint");
+  EnterPhase(Phase::kCheckpoint);
   if (saved_step_ != state_.step) Save(SaveKind::kFinal);
   checkpoints_->Finish();
   report_.Summary(state_.step, SecondsSince(start_time_));
-  EnterPhase("done");
+  EnterPhase(Phase::kDone);
   return code;
 }
 
-void Trainer::EnterPhase(const char* phase) { progress_.EnterPhase(phase, state_.step); }
+void Trainer::EnterPhase(Phase phase) { progress_.EnterPhase(phase, state_.step); }
 
 bool Trainer::IsDue(int64_t every_steps) const {
   return every_steps > 0 && state_.step % every_steps == 0;

@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
+#include "proto/contract/run_config.h"
 #include "trainer/checkpoint/checkpoint_writer.h"
 #include "trainer/checkpoint/starting_point.h"
-#include "trainer/config/run_config.h"
 #include "trainer/config/runtime_environment.h"
 #include "trainer/config/trainer_error.h"
 #include "trainer/data/prefetcher.h"
@@ -34,7 +34,7 @@ namespace trainyard::trainer {
 class Trainer {
  public:
   // Connects the ranks, opens the data, builds the model and loads the checkpoint to resume from.
-  // `config` is resolved (ResolveLayout) and supported (CheckSupported); telemetry and progress
+  // `config` is resolved (ResolveRunConfig); telemetry and progress
   // must outlive this. Throws TrainerError.
   Trainer(const RunConfig& config, const RuntimeEnvironment& env, TelemetryWriter& telemetry,
           RankProgress& progress);
@@ -84,7 +84,7 @@ class Trainer {
   void Save(SaveKind kind);
   std::vector<TensorChunk> Chunks();
   ExitCode Finish(ExitCode code);
-  void EnterPhase(const char* phase);
+  void EnterPhase(Phase phase);
   bool IsDue(int64_t every_steps) const;
   void OnCheckpointEvent(const CheckpointEvent& event);
 

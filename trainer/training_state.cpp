@@ -2,6 +2,7 @@
 
 #include <torch/utils.h>
 
+#include "trainer/config/run_config_json.h"
 #include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {

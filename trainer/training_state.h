@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "proto/contract/run_config.h"
 #include "trainer/checkpoint/checkpoint_reader.h"
 #include "trainer/checkpoint/checkpoint_writer.h"
-#include "trainer/config/run_config.h"
 #include "trainer/model/parameter_store.h"
 #include "trainer/optimizer/adamw.h"
 

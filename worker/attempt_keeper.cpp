@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
-#include "proto/support/job_spec_json.h"
+#include "proto/json/message_json.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
 #include "proto/support/utf8.h"

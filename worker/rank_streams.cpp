@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "proto/support/output_gap.h"
+#include "proto/contract/output_gap.h"
 #include "proto/support/status_text.h"
 #include "spdlog/spdlog.h"
 #include "worker/process/rank_files.h"

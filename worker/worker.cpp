@@ -13,6 +13,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "proto/contract/protocol_version.h"
 #include "proto/support/clock.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"

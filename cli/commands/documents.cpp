@@ -6,8 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "cli/commands/commands.h"
 #include "cli/output/readable.h"
-#include "proto/support/job_spec_loader.h"
-#include "proto/support/job_spec_schema.h"
+#include "proto/jobspec/reader.h"
+#include "proto/jobspec/schema.h"
 #include "proto/support/status_macros.h"
 #include "yaml-cpp/yaml.h"
 

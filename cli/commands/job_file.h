@@ -3,7 +3,7 @@
 #define TRAINYARD_CLI_COMMANDS_JOB_FILE_H_
 
 #include "cli/commands/commands.h"
-#include "proto/support/job_spec_loader.h"
+#include "proto/jobspec/loader.h"
 
 namespace trainyard::cli {
 

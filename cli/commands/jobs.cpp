@@ -8,8 +8,8 @@
 #include "cli/output/job_views.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
-#include "proto/support/job_spec_json.h"
-#include "proto/support/job_spec_schema.h"
+#include "proto/jobspec/schema.h"
+#include "proto/json/message_json.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {

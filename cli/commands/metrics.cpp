@@ -7,7 +7,7 @@
 #include "cli/job_reference.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
-#include "proto/support/job_spec_schema.h"
+#include "proto/jobspec/schema.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {

@@ -6,7 +6,9 @@
 #include "cli/output/job_views.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
-#include "proto/support/job_spec_json.h"
+#include "proto/jobspec/rules.h"
+#include "proto/jobspec/run_config_of.h"
+#include "proto/json/message_json.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
@@ -44,6 +46,7 @@ nlohmann::json PlanDocument(const ResolvedSpec& resolved, const Placement& place
                              {"origins", resolved.origins},
                              {"world_size", WorldSize(resolved.spec)},
                              {"checked_by_controller", placement.skipped.empty()},
+                             {"warnings", CheckLaunch(resolved.spec, resolved.origins)},
                              {"refusal", nullptr}};
   const v1::PlanJobResponse none;
   const nlohmann::json answer = StableJson(placement.answer.ok() ? *placement.answer : none);
@@ -53,6 +56,12 @@ nlohmann::json PlanDocument(const ResolvedSpec& resolved, const Placement& place
     document["refusal"] = std::string(placement.answer.status().message());
   }
   return document;
+}
+
+void PrintWarnings(const std::vector<std::string>& warnings, Console& console) {
+  if (warnings.empty()) return;
+  *console.out << "\nsubmit would refuse this job\n";
+  for (const std::string& warning : warnings) *console.out << "  " << OneLine(warning) << "\n";
 }
 
 void PrintPlacement(const ResolvedSpec& resolved, const Placement& placement, Console& console) {
@@ -106,6 +115,7 @@ Outcome RunPlan(const PlanOptions& options, Context& context) {
     case OutputFormat::kWide:
       PrintListing(SpecListing(resolved.spec, resolved.origins), context.format, console);
       PrintPlacement(resolved, placement, console);
+      PrintWarnings(CheckLaunch(resolved.spec, resolved.origins), console);
       break;
     case OutputFormat::kCsv:
       PrintListing(SpecListing(resolved.spec, resolved.origins), context.format, console);

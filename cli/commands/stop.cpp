@@ -5,7 +5,7 @@
 #include "cli/commands/commands.h"
 #include "cli/job_reference.h"
 #include "cli/output/stable_json.h"
-#include "proto/support/job_spec_json.h"
+#include "proto/json/message_json.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {

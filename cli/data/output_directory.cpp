@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "proto/contract/durable_file.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
@@ -24,14 +25,9 @@ absl::Status CannotMake(const std::string& path, int error) {
   return absl::InternalError(message);
 }
 
-absl::Status SyncDirectory(const std::string& path) {
-  const int directory = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) return CannotMake(path, errno);
-  const int result = fsync(directory);
-  const int error = errno;
-  close(directory);
-  // Some network file systems have nothing to sync for a directory and say so.
-  return result == 0 || error == EINVAL ? absl::OkStatus() : CannotMake(path, error);
+absl::Status Sync(const std::string& directory) {
+  const FileResult failed = SyncDirectory(directory);
+  return failed.has_value() ? CannotMake(directory, failed->number) : absl::OkStatus();
 }
 
 // --force replaces what `data prepare` made and nothing else: a slip must not cost a home
@@ -78,7 +74,7 @@ OutputDirectory::~OutputDirectory() {
 }
 
 absl::Status OutputDirectory::Publish() {
-  TRAINYARD_RETURN_IF_ERROR(SyncDirectory(path_));
+  TRAINYARD_RETURN_IF_ERROR(Sync(path_));
   // Looked at again, because making the data may have taken hours.
   TRAINYARD_RETURN_IF_ERROR(CheckTarget(target_, replace_));
   const bool moved =
@@ -86,7 +82,7 @@ absl::Status OutputDirectory::Publish() {
       (replace_ && (errno == ENOTEMPTY || errno == EEXIST) &&
        renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0);
   if (!moved) return CannotMake(target_, errno);
-  return SyncDirectory(fs::path(target_).parent_path().string());
+  return Sync(fs::path(target_).parent_path().string());
 }
 
 }  // namespace trainyard::cli

@@ -18,6 +18,7 @@
 #include "cli/data/output_directory.h"
 #include "cli/data/text_parts.h"
 #include "cli/data/tokenizer.h"
+#include "proto/contract/token_format.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
@@ -174,8 +175,10 @@ class SplitWriters {
   static absl::StatusOr<SplitWriters> Create(const std::string& directory,
                                              const Tokenizer& tokenizer) {
     SplitWriters writers;
-    TRAINYARD_ASSIGN_OR_RETURN(writers.train_, TokenWriter::Create(directory, "train", tokenizer));
-    TRAINYARD_ASSIGN_OR_RETURN(writers.val_, TokenWriter::Create(directory, "val", tokenizer));
+    TRAINYARD_ASSIGN_OR_RETURN(
+        writers.train_, TokenWriter::Create(directory, token_format::kTrainSplit, tokenizer));
+    TRAINYARD_ASSIGN_OR_RETURN(
+        writers.val_, TokenWriter::Create(directory, token_format::kValidationSplit, tokenizer));
     return writers;
   }
 

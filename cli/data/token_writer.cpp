@@ -11,6 +11,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "proto/contract/token_format.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
@@ -132,16 +133,18 @@ absl::StatusOr<SplitTotals> TokenWriter::Finish() {
   char digest[17];
   std::snprintf(digest, sizeof(digest), "%016llx",
                 static_cast<unsigned long long>(XXH64_digest(&hash_->state)));
-  const nlohmann::ordered_json header = {{"format", "trainyard-tokens"},
-                                         {"version", 1},
-                                         {"dtype", bytes_per_token_ == 2 ? "uint16" : "uint32"},
-                                         {"tokens", totals_.tokens},
-                                         {"vocab_size", vocab_size_},
-                                         {"documents", totals_.documents},
-                                         {"source_bytes", totals_.source_bytes},
-                                         {"unigram_entropy", totals_.unigram_entropy},
-                                         {"end_of_document", end_of_document_},
-                                         {"xxh64", digest}};
+  namespace format = token_format;
+  const nlohmann::ordered_json header = {
+      {format::kFormatKey, format::kFormat},
+      {format::kVersionKey, format::kVersion},
+      {format::kTypeKey, bytes_per_token_ == 2 ? format::kTwoBytes : format::kFourBytes},
+      {format::kTokens, totals_.tokens},
+      {format::kVocabSize, vocab_size_},
+      {format::kDocuments, totals_.documents},
+      {format::kSourceBytes, totals_.source_bytes},
+      {format::kUnigramEntropy, totals_.unigram_entropy},
+      {format::kEndOfDocument, end_of_document_},
+      {format::kChecksum, digest}};
   TRAINYARD_RETURN_IF_ERROR(WriteWholeFile(stem_ + ".json", header.dump(2) + "\n"));
   return totals_;
 }

@@ -7,7 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "cli/output/job_views.h"
 #include "cli/output/readable.h"
-#include "proto/support/job_spec_json.h"
+#include "proto/json/message_json.h"
 
 namespace trainyard::cli {
 namespace {

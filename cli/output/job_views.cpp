@@ -8,7 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
-#include "proto/support/job_spec_json.h"
+#include "proto/json/message_json.h"
 
 namespace trainyard::cli {
 namespace {
@@ -120,7 +120,7 @@ std::string ValueText(const nlohmann::json& value) {
 
 std::string OriginOf(const std::string& key, const Origins& origins) {
   const auto found = origins.find(key);
-  return found == origins.end() ? "" : found->second;
+  return found == origins.end() ? kDefaultOrigin : found->second;
 }
 
 void AddSpecRow(const std::string& key, const nlohmann::json& value, const Origins& origins,

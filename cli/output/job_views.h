@@ -7,8 +7,8 @@
 
 #include "cli/output/table.h"
 #include "google/protobuf/map.h"
+#include "proto/jobspec/origins.h"
 #include "proto/support/clock.h"
-#include "proto/support/job_spec_loader.h"
 #include "trainyard/v1/event.pb.h"
 #include "trainyard/v1/job_service.pb.h"
 #include "trainyard/v1/node_service.pb.h"

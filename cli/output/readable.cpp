@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
-#include "proto/support/scalar_text.h"
+#include "proto/jobspec/scalar_text.h"
 
 namespace trainyard::cli {
 

@@ -5,7 +5,7 @@
 #include "absl/strings/match.h"
 #include "cli/output/readable.h"
 #include "google/protobuf/descriptor.h"
-#include "proto/support/job_spec_json.h"
+#include "proto/json/message_json.h"
 
 namespace trainyard::cli {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/decide.h"
-#include "proto/support/job_spec_json.h"
+#include "proto/json/message_json.h"
 
 namespace trainyard::controller {
 namespace {

@@ -77,7 +77,6 @@ absl::Status AddHistory(EventLog& log, v1::GetJobResponse& response) {
       }
       before = entry.sequence();
       if (response.events_size() < kEventsOfJob) {
-        UnpackDefaults(*entry.mutable_event());
         *response.add_events() = std::move(*entry.mutable_event());
       }
     }
@@ -117,7 +116,6 @@ absl::StatusOr<v1::ListEventsResponse> ReadEventPage(const Api& api, int64_t job
     response.set_next_cursor(absl::StrCat(entries->back().sequence()));
   }
   for (v1::EventEntry& entry : *entries) {
-    UnpackDefaults(*entry.mutable_event());
     *response.add_events() = std::move(entry);
   }
   return response;

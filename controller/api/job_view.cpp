@@ -26,7 +26,6 @@ bool HasEnded(v1::JobState state) {
 
 v1::Job FullJob(const JobEntry& entry, const ClusterView& view) {
   v1::Job job = entry.job;
-  UnpackDefaults(entry.default_fields, *job.mutable_origins());
   MergeObservations(view, job);
   return job;
 }

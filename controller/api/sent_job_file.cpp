@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "proto/support/job_spec_loader.h"
+#include "proto/jobspec/loader.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/api/job_view.h"
 #include "controller/api/limits.h"
+#include "proto/contract/telemetry_keys.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
@@ -158,7 +159,7 @@ class SeriesAnswer {
     const bool time = request_.axis() == v1::SERIES_AXIS_TIME;
     const bool has_range = request_.from() > 0 || request_.to() > 0;
     if (!tokens && !(time && has_range)) return absl::OkStatus();
-    SeriesQuery query{.job_id = job_.id(), .keys = {"tokens"}, .buckets = kAxisBuckets};
+    SeriesQuery query{.job_id = job_.id(), .keys = {telemetry::kTokens}, .buckets = kAxisBuckets};
     if (time && request_.keys_size() > 0) query.keys = {request_.keys(0)};
     TRAINYARD_ASSIGN_OR_RETURN(const std::vector<v1::Series> series, api_.metrics.Read(query));
     axis_.Learn(series.front());

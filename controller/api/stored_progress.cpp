@@ -2,22 +2,26 @@
 
 #include <algorithm>
 
+#include "proto/contract/telemetry_keys.h"
+#include "proto/contract/token_format.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
 namespace {
 
+std::string ValidationLoss() { return telemetry::EvaluationLoss(token_format::kValidationSplit); }
+
 void SetField(const v1::Series& series, v1::Progress& progress) {
   if (series.steps().empty()) return;
   const double value = series.last(series.last_size() - 1);
   const int64_t time_ms = series.times_ms(series.times_ms_size() - 1);
-  if (series.key() == "val_loss") {
+  if (series.key() == ValidationLoss()) {
     progress.set_validation_loss(value);
     return;
   }
-  if (series.key() == "loss") progress.set_loss(value);
-  if (series.key() == "tokens_per_second") progress.set_tokens_per_second(value);
-  if (series.key() == "step_seconds") progress.set_step_seconds(value);
+  if (series.key() == telemetry::kLoss) progress.set_loss(value);
+  if (series.key() == telemetry::kTokensPerSecond) progress.set_tokens_per_second(value);
+  if (series.key() == telemetry::kStepSeconds) progress.set_step_seconds(value);
   progress.set_step(std::max(progress.step(), series.steps(series.steps_size() - 1)));
   progress.set_time_ms(std::max(progress.time_ms(), time_ms));
 }
@@ -28,7 +32,8 @@ absl::StatusOr<std::optional<v1::Progress>> StoredProgress(const v1::Job& job,
                                                            MetricStore& metrics) {
   SeriesQuery query;
   query.job_id = job.id();
-  query.keys = {"loss", "tokens_per_second", "step_seconds", "val_loss"};
+  query.keys = {telemetry::kLoss, telemetry::kTokensPerSecond, telemetry::kStepSeconds,
+                ValidationLoss()};
   // One bucket: its last value is the newest.
   query.buckets = 1;
   TRAINYARD_ASSIGN_OR_RETURN(const std::vector<v1::Series> series, metrics.Read(query));

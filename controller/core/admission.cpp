@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/job_state_machine.h"
 #include "controller/core/text.h"
-#include "proto/support/job_spec_json.h"
+#include "proto/json/message_json.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {

@@ -6,7 +6,6 @@
 #include "controller/core/failure_policy.h"
 #include "controller/core/invariant.h"
 #include "controller/core/job_state_machine.h"
-#include "controller/core/origins.h"
 #include "controller/core/slot_ledger.h"
 
 namespace trainyard::controller {
@@ -61,9 +60,7 @@ void ApplyKind(const v1::JobSubmitted& submitted, const v1::Event& event, Cluste
   job.set_state(v1::JOB_STATE_QUEUED);
   *job.mutable_spec() = submitted.spec();
   *job.mutable_origins() = submitted.origins();
-  entry.default_fields = submitted.default_fields();
-  // An older log names every default.
-  PackDefaults(*job.mutable_origins(), entry.default_fields);
+  DropDefaultOrigins(*job.mutable_origins());
   job.set_submitted_time_ms(event.time_ms());
   entry.request_id = submitted.request_id();
   state.pending_jobs.insert(job.id());

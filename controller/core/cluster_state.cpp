@@ -9,6 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "controller/core/failure_policy.h"
 #include "controller/core/slot_ledger.h"
+#include "proto/jobspec/origins.h"
 
 namespace trainyard::controller {
 namespace {
@@ -26,7 +27,6 @@ v1::JobSnapshot DetailsOf(const JobEntry& entry) {
   for (const auto& [rank, exited] : entry.exited_ranks) *details.add_exited_ranks() = exited;
   for (const std::string& node_id : entry.cleared_nodes) details.add_cleared_nodes(node_id);
   details.set_first_failure_ms(entry.first_failure_ms);
-  *details.mutable_default_fields() = entry.default_fields;
   return details;
 }
 
@@ -43,9 +43,7 @@ void TakeDetails(const v1::JobSnapshot& details, JobEntry& entry) {
   }
   entry.cleared_nodes.insert(details.cleared_nodes().begin(), details.cleared_nodes().end());
   entry.first_failure_ms = details.first_failure_ms();
-  entry.default_fields = details.default_fields();
-  // An older snapshot names every default.
-  PackDefaults(*entry.job.mutable_origins(), entry.default_fields);
+  DropDefaultOrigins(*entry.job.mutable_origins());
 }
 
 int CountSlots(const v1::Node& node, v1::DeviceKind kind, bool only_free) {
@@ -58,6 +56,13 @@ int CountSlots(const v1::Node& node, v1::DeviceKind kind, bool only_free) {
 }
 
 }  // namespace
+
+void DropDefaultOrigins(OriginList& origins) {
+  const auto is_default = [](const v1::Origin& origin) {
+    return origin.source() == kDefaultOrigin;
+  };
+  origins.erase(std::remove_if(origins.begin(), origins.end(), is_default), origins.end());
+}
 
 const v1::Attempt* NewestAttempt(const JobEntry& entry) {
   const int count = entry.job.attempts_size();

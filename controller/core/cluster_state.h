@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "controller/core/attempt_key.h"
-#include "controller/core/origins.h"
 #include "google/protobuf/duration.pb.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/event.pb.h"
@@ -42,9 +41,7 @@ struct NodeEntry {
 
 struct JobEntry {
   // job.attempts is oldest first; the last one is the live attempt unless its state is ENDED.
-  // job.origins leaves out those of default_fields (origins.h).
   v1::Job job;
-  DefaultFields default_fields;
   std::string request_id;
   bool stop_requested = false;
   bool kill_requested = false;
@@ -56,6 +53,11 @@ struct JobEntry {
   std::set<std::string> cleared_nodes;
   Timestamp first_failure_ms = 0;
 };
+
+using OriginList = google::protobuf::RepeatedPtrField<v1::Origin>;
+
+// Removes origins of defaults, which older logs and clients name: a value without an origin is one.
+void DropDefaultOrigins(OriginList& origins);
 
 inline constexpr std::array kDeviceKinds{v1::DEVICE_KIND_CPU, v1::DEVICE_KIND_GPU};
 

@@ -13,7 +13,9 @@
 #include "controller/core/placement.h"
 #include "controller/core/submission.h"
 #include "controller/core/text.h"
-#include "proto/support/job_spec_json.h"
+#include "proto/jobspec/defaults.h"
+#include "proto/jobspec/rules.h"
+#include "proto/json/message_json.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
@@ -237,7 +239,6 @@ v1::WhyJobResponse WhyJob(const ClusterState& state, const Observations& observa
                           const JobEntry& entry, Timestamp now) {
   v1::WhyJobResponse response;
   *response.mutable_job() = entry.job;
-  UnpackDefaults(entry.default_fields, *response.mutable_job()->mutable_origins());
   *response.mutable_pending() = WhyPending(state, entry, now);
   const v1::Attempt* newest = NewestAttempt(entry);
   if (entry.job.has_verdict()) {
@@ -263,6 +264,9 @@ absl::StatusOr<v1::PlanJobResponse> PlanJob(const ClusterState& state, const v1:
   const GangShape shape = ShapeOf(entry.job.spec());
 
   v1::PlanJobResponse response;
+  for (std::string& warning : CheckLaunch(entry.job.spec(), origins)) {
+    response.add_warnings(std::move(warning));
+  }
   const int before = JobsBefore(state, entry.job.id(), now);
   std::optional<Gang> gang;
   if (before == 0) gang = PlacementPass(state, {}).Place(entry);

@@ -5,59 +5,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/text.h"
+#include "proto/contract/exit_code.h"
 
 namespace trainyard::controller {
 namespace {
-
-// Exit codes of a trainer, after sysexits.h.
-enum ExitCode {
-  kBadCommandLine = 64,
-  kBadData = 65,
-  kInputMissing = 66,
-  kLostPeer = 69,
-  kInternalError = 70,
-  kCannotWrite = 73,
-  kBadCheckpoint = 74,
-  kTryAgain = 75,
-  kFenced = 77,
-  kBadConfiguration = 78,
-  kCannotExecute = 126,
-  kCommandNotFound = 127,
-  kTerminated = 143,
-};
-
-const char* ExitCodeMeaning(int code) {
-  switch (code) {
-    case kBadCommandLine:
-      return "bad command line";
-    case kBadData:
-      return "bad data";
-    case kInputMissing:
-      return "input missing";
-    case kLostPeer:
-      return "lost a peer";
-    case kInternalError:
-      return "internal error";
-    case kCannotWrite:
-      return "cannot write";
-    case kBadCheckpoint:
-      return "cannot read its checkpoint";
-    case kTryAgain:
-      return "asks to be tried again";
-    case kFenced:
-      return "fenced by a newer attempt";
-    case kBadConfiguration:
-      return "bad configuration";
-    case kCannotExecute:
-      return "program cannot be executed";
-    case kCommandNotFound:
-      return "program not found";
-    case kTerminated:
-      return "left after a SIGTERM that the controller did not ask for";
-    default:
-      return "";
-  }
-}
 
 const char* SignalName(int signal) {
   switch (signal) {
@@ -82,23 +33,20 @@ const char* SignalName(int signal) {
   }
 }
 
-std::string WithMeaning(int number, const char* meaning) {
-  if (*meaning == '\0') return absl::StrCat(number);
-  return absl::StrCat(number, " (", meaning, ")");
+std::string WithMeaning(int number, std::string_view meaning) {
+  if (meaning.empty()) return absl::StrCat(number);
+  return absl::StrCat(number, " (", std::string(meaning), ")");
 }
 
-bool IsBadJob(int exit_code) {
-  return exit_code == kBadCommandLine || exit_code == kBadData || exit_code == kInputMissing ||
-         exit_code == kBadConfiguration;
-}
+bool Is(int code, ExitCode expected) { return code == static_cast<int>(expected); }
 
 v1::VerdictCause CauseOf(const v1::Attempt& attempt, const v1::RankExited& exited) {
   if (!exited.spawn_error().empty()) return v1::VERDICT_CAUSE_SPAWN_FAILED;
   if (exited.out_of_memory()) return v1::VERDICT_CAUSE_OUT_OF_MEMORY;
   if (exited.signal() != 0) return v1::VERDICT_CAUSE_RANK_SIGNALED;
-  if (IsBadJob(exited.exit_code())) return v1::VERDICT_CAUSE_BAD_JOB;
+  if (BlamesJob(exited.exit_code())) return v1::VERDICT_CAUSE_BAD_JOB;
   // Who was given no checkpoint cannot have found it damaged.
-  if (exited.exit_code() == kBadCheckpoint && !attempt.resume_from().empty()) {
+  if (Is(exited.exit_code(), ExitCode::kBadCheckpoint) && !attempt.resume_from().empty()) {
     return v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED;
   }
   return v1::VERDICT_CAUSE_RANK_EXITED;
@@ -132,7 +80,7 @@ std::string WhatHappened(const v1::Attempt& attempt, const v1::RankExited& exite
 }
 
 bool LostPeer(const v1::RankExited& exited) {
-  return exited.exit_code() == kLostPeer && exited.signal() == 0;
+  return Is(exited.exit_code(), ExitCode::kPeerLost) && exited.signal() == 0;
 }
 
 // Null when no rank has failed.
@@ -192,8 +140,8 @@ int TriesAgainInARow(const v1::Job& job) {
   int tries = 0;
   for (int i = job.attempts_size() - 1; i >= 0; --i, ++tries) {
     const v1::Verdict& verdict = job.attempts(i).verdict();
-    const bool said_so =
-        verdict.cause() == v1::VERDICT_CAUSE_RANK_EXITED && verdict.exit_code() == kTryAgain;
+    const bool said_so = verdict.cause() == v1::VERDICT_CAUSE_RANK_EXITED &&
+                         Is(verdict.exit_code(), ExitCode::kTryAgain);
     if (!said_so) break;
   }
   return tries;

@@ -4,7 +4,7 @@
 #include <map>
 #include <vector>
 
-#include "proto/support/job_spec_loader.h"
+#include "proto/jobspec/run_config_of.h"
 
 namespace trainyard::controller {
 namespace {

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "proto/contract/phase.h"
+#include "proto/contract/telemetry_keys.h"
+
 namespace trainyard::controller {
 namespace {
 
@@ -98,7 +101,7 @@ double Pace(const std::deque<double>& step_seconds) {
 void ObserveMetrics(const v1::TelemetryRecord& record, AttemptObservation& attempt,
                     v1::Progress& progress) {
   const v1::MetricsRecord& metrics = record.metrics();
-  const double step_seconds = ValueOr(metrics, "step_seconds", 0);
+  const double step_seconds = ValueOr(metrics, telemetry::kStepSeconds, 0);
   if (step_seconds > 0) {
     attempt.step_seconds.push_back(step_seconds);
     if (attempt.step_seconds.size() > kStepTimesKept) attempt.step_seconds.pop_front();
@@ -109,9 +112,9 @@ void ObserveMetrics(const v1::TelemetryRecord& record, AttemptObservation& attem
   progress.set_time_ms(record.time_ms());
   progress.set_step(metrics.step());
   if (metrics.total_steps() > 0) progress.set_total_steps(metrics.total_steps());
-  progress.set_loss(ValueOr(metrics, "loss", progress.loss()));
+  progress.set_loss(ValueOr(metrics, telemetry::kLoss, progress.loss()));
   progress.set_tokens_per_second(
-      ValueOr(metrics, "tokens_per_second", progress.tokens_per_second()));
+      ValueOr(metrics, telemetry::kTokensPerSecond, progress.tokens_per_second()));
   if (step_seconds > 0) progress.set_step_seconds(step_seconds);
   const int64_t steps_left = std::max<int64_t>(0, progress.total_steps() - metrics.step());
   progress.set_eta_seconds(static_cast<double>(steps_left) * Pace(attempt.step_seconds));
@@ -143,7 +146,7 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now, Observatio
     NoteMovement(record.phase().phase(), step, now, LongestGapMs(attempt), rank);
     if (record.has_metrics()) {
       rank.newest.set_step_seconds(
-          ValueOr(record.metrics(), "step_seconds", rank.newest.step_seconds()));
+          ValueOr(record.metrics(), telemetry::kStepSeconds, rank.newest.step_seconds()));
       attempt.speaker = std::min(attempt.speaker, stream.rank());
       if (stream.rank() > attempt.speaker) continue;
       ObserveMetrics(record, attempt, observations.progress[stream.job_id()]);
@@ -163,7 +166,9 @@ void KeepSpeakersMetrics(const Observations& observations, v1::TelemetryBatch& b
                 records.end());
 }
 
-bool IsTraining(const RankObservation& rank) { return rank.phase.empty() || rank.phase == "train"; }
+bool IsTraining(const RankObservation& rank) {
+  return rank.phase.empty() || rank.phase == PhaseName(Phase::kTrain);
+}
 
 int64_t SteadyMs(const RankObservation& rank) {
   return rank.steady_before_ms + rank.last_progress_ms - rank.moving_since_ms;

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "proto/support/job_spec_loader.h"
+#include "proto/jobspec/origins.h"
 #include "trainyard/v1/event.pb.h"
 #include "trainyard/v1/job_service.pb.h"
 
@@ -15,7 +15,8 @@ namespace trainyard::controller {
 // A user submits a job whose spec is complete and keeps every rule. Copies share it.
 class SubmitJob {
  public:
-  // INVALID_ARGUMENT: a text is too long, or rules are broken, one a line. Pure; any thread.
+  // INVALID_ARGUMENT: a text is too long, rules are broken, or trainyard-trainer could not start
+  // the run, one a line. Pure; any thread.
   static absl::StatusOr<SubmitJob> Check(v1::SubmitJobRequest request);
 
   // What its event will say but for job_id, and for checkpoint.dir when nobody wrote it.

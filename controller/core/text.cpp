@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "proto/support/job_spec_json.h"
+#include "proto/json/message_json.h"
 
 namespace trainyard::controller {
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "proto/contract/phase.h"
+
 namespace trainyard::controller {
 namespace {
 
@@ -14,8 +16,8 @@ int64_t SaneMs(double seconds) {
 }
 
 // How long the rank has been in the phase that it is in now, when it is this one.
-int64_t OpenMs(const RankObservation& rank, const char* phase, Timestamp now) {
-  if (rank.phase != phase) return 0;
+int64_t OpenMs(const RankObservation& rank, Phase phase, Timestamp now) {
+  if (rank.phase != PhaseName(phase)) return 0;
   const Timestamp until = rank.left_ms == 0 ? now : rank.left_ms;
   return std::max<int64_t>(0, until - rank.phase_since_ms);
 }
@@ -23,11 +25,11 @@ int64_t OpenMs(const RankObservation& rank, const char* phase, Timestamp now) {
 v1::TimeUse OfRank(const RankObservation& rank, Timestamp now) {
   const v1::RankRecord& said = rank.newest;
   v1::TimeUse use;
-  use.set_init_ms(SaneMs(said.init_seconds()) + OpenMs(rank, "init", now));
-  use.set_load_ms(SaneMs(said.load_seconds()) + OpenMs(rank, "load", now));
+  use.set_init_ms(SaneMs(said.init_seconds()) + OpenMs(rank, Phase::kInit, now));
+  use.set_load_ms(SaneMs(said.load_seconds()) + OpenMs(rank, Phase::kLoad, now));
   use.set_data_stall_ms(SaneMs(said.data_stall_seconds()));
-  use.set_checkpoint_ms(SaneMs(said.checkpoint_seconds()) + OpenMs(rank, "checkpoint", now));
-  use.set_evaluation_ms(SaneMs(said.evaluation_seconds()) + OpenMs(rank, "eval", now));
+  use.set_checkpoint_ms(SaneMs(said.checkpoint_seconds()) + OpenMs(rank, Phase::kCheckpoint, now));
+  use.set_evaluation_ms(SaneMs(said.evaluation_seconds()) + OpenMs(rank, Phase::kEval, now));
   return use;
 }
 

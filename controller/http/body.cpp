@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "nlohmann/json.hpp"
-#include "proto/support/job_spec_loader.h"
-#include "proto/support/job_spec_schema.h"
+#include "proto/jobspec/loader.h"
+#include "proto/jobspec/schema.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller::http {

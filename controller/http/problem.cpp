@@ -3,7 +3,7 @@
 #include <array>
 #include <string_view>
 
-#include "proto/support/json_text.h"
+#include "proto/json/json_text.h"
 #include "proto/support/status_text.h"
 #include "trainyard/v1/problem.pb.h"
 

@@ -16,9 +16,9 @@
 #include "controller/api/series.h"
 #include "controller/http/body.h"
 #include "controller/http/problem.h"
-#include "proto/support/job_spec_json.h"
-#include "proto/support/job_spec_schema.h"
-#include "proto/support/json_text.h"
+#include "proto/jobspec/schema.h"
+#include "proto/json/json_text.h"
+#include "proto/json/message_json.h"
 
 namespace trainyard::controller::http {
 

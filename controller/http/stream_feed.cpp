@@ -13,7 +13,7 @@
 #include "controller/api/job_view.h"
 #include "controller/core/explain.h"
 #include "controller/store/event_job.h"
-#include "proto/support/json_text.h"
+#include "proto/json/json_text.h"
 
 namespace trainyard::controller::http {
 namespace {

@@ -9,8 +9,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "google/protobuf/descriptor.h"
-#include "proto/support/job_spec_json.h"
-#include "proto/support/job_spec_schema.h"
+#include "proto/jobspec/schema.h"
+#include "proto/json/message_json.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/utf8.h"
 

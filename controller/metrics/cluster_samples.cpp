@@ -13,7 +13,7 @@
 #include "controller/core/ledger.h"
 #include "controller/core/text.h"
 #include "controller/core/time_use.h"
-#include "proto/support/job_spec_json.h"
+#include "proto/json/message_json.h"
 
 namespace trainyard::controller {
 namespace {

@@ -8,8 +8,8 @@
 #include "controller/core/observations.h"
 #include "controller/metrics/event_totals.h"
 #include "controller/metrics/training_totals.h"
+#include "proto/metrics/metric_set.h"
 #include "proto/support/clock.h"
-#include "proto/support/metric_set.h"
 
 namespace trainyard::controller {
 

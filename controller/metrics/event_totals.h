@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "controller/core/cluster_state.h"
+#include "proto/metrics/metric_set.h"
 #include "proto/support/clock.h"
-#include "proto/support/metric_set.h"
 #include "trainyard/v1/event.pb.h"
 
 namespace trainyard::controller {

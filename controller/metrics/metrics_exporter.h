@@ -9,7 +9,7 @@
 #include <string>
 
 #include "controller/api/cluster_loop.h"
-#include "proto/support/metric_set.h"
+#include "proto/metrics/metric_set.h"
 #include "trainyard/v1/worker_control.pb.h"
 
 namespace trainyard::controller {

@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "proto/contract/telemetry_keys.h"
+
 namespace trainyard::controller {
 namespace {
 
@@ -38,17 +40,19 @@ struct LastValue {
 
 // Well-known names of telemetry (telemetry.proto) whose last value is shown.
 constexpr std::array kLastValues{
-    LastValue{"loss", {"trainyard_train_loss", "Newest training loss, nats a token."}},
+    LastValue{telemetry::kLoss, {"trainyard_train_loss", "Newest training loss, nats a token."}},
     LastValue{"validation_loss",
               {"trainyard_train_validation_loss", "Newest validation loss, nats a token."}},
-    LastValue{"grad_norm",
+    LastValue{telemetry::kGradNorm,
               {"trainyard_train_grad_norm", "Newest norm of the gradient before clipping."}},
-    LastValue{"lr", {"trainyard_train_learning_rate", "Newest learning rate."}},
-    LastValue{"step_seconds", {"trainyard_train_step_seconds", "Time of the newest step."}},
-    LastValue{"tokens_per_second",
+    LastValue{telemetry::kLearningRate, {"trainyard_train_learning_rate", "Newest learning rate."}},
+    LastValue{telemetry::kStepSeconds,
+              {"trainyard_train_step_seconds", "Time of the newest step."}},
+    LastValue{telemetry::kTokensPerSecond,
               {"trainyard_train_tokens_per_second", "Newest tokens per second of the gang."}},
-    LastValue{"mfu", {"trainyard_train_mfu_ratio", "Newest model FLOPs utilisation, 0 to 1."}},
-    LastValue{"memory_bytes",
+    LastValue{telemetry::kMfu,
+              {"trainyard_train_mfu_ratio", "Newest model FLOPs utilisation, 0 to 1."}},
+    LastValue{telemetry::kMemoryBytes,
               {"trainyard_train_memory_bytes", "Peak device memory of rank 0, as it reports it."}},
 };
 
@@ -87,16 +91,16 @@ void TrainingTotals::Observe(const v1::TelemetryBatch& batch, Timestamp now) {
 void TrainingTotals::ObserveMetrics(const v1::TelemetryRecord& record, int64_t epoch, Timestamp now,
                                     Job& job) {
   const v1::MetricsRecord& metrics = record.metrics();
-  if (const auto seconds = Find(metrics, "step_seconds"); seconds > 0) {
+  if (const auto seconds = Find(metrics, telemetry::kStepSeconds); seconds > 0) {
     job.step_seconds.Observe(*seconds);
   }
-  if (const auto stall = Find(metrics, "data_stall_seconds"); stall > 0) {
+  if (const auto stall = Find(metrics, telemetry::kDataStallSeconds); stall > 0) {
     job.data_stall_seconds += *stall;
   }
   // What an older attempt still had to say is history.
   if (epoch < job.epoch) return;
   const bool first_of_attempt = epoch > std::exchange(job.epoch, epoch);
-  const double tokens = Find(metrics, "tokens").value_or(job.tokens);
+  const double tokens = Find(metrics, telemetry::kTokens).value_or(job.tokens);
   // Where the attempt resumed is not known here: its first record counts as one step.
   job.steps_counted += first_of_attempt ? 1 : std::max<int64_t>(0, metrics.step() - job.step);
   if (!first_of_attempt && tokens > job.tokens) job.tokens_counted += tokens - job.tokens;

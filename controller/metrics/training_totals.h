@@ -7,8 +7,8 @@
 #include <map>
 #include <string>
 
+#include "proto/metrics/metric_set.h"
 #include "proto/support/clock.h"
-#include "proto/support/metric_set.h"
 #include "trainyard/v1/worker_control.pb.h"
 
 namespace trainyard::controller {

@@ -11,8 +11,6 @@
 
 namespace trainyard::controller {
 
-inline constexpr int kProtocolVersion = 1;
-
 // An open stream of a worker. Thread-safe; calls on a closed one do nothing.
 class WorkerLink {
  public:

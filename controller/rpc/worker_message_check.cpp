@@ -5,6 +5,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "controller/rpc/worker_link.h"
+#include "proto/contract/protocol_version.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <type_traits>
 
-#include "proto/support/output_gap.h"
+#include "proto/contract/output_gap.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {

@@ -6,7 +6,7 @@
 
 #include "controller/store/log_merge.h"
 #include "controller/store/stream_offsets.h"
-#include "proto/support/output_gap.h"
+#include "proto/contract/output_gap.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {

@@ -1,22 +1,21 @@
 #include "proto/support/rank_position.h"
 
-#include <algorithm>
+#include "proto/contract/rank_order.h"
 
 namespace trainyard {
 
 RankPosition RankPositionOf(int rank, const v1::LayoutSpec& layout) {
-  int rest = rank;
-  const auto take = [&rest](int size) {
-    const int index = rest % std::max(size, 1);
-    rest /= std::max(size, 1);
-    return index;
-  };
-  RankPosition position;
-  position.tp = take(layout.tp());
-  position.cp = take(layout.cp());
-  position.dp = take(layout.dp());
-  position.pp = rest;
-  return position;
+  const RankGrid grid({.tp = layout.tp(),
+                       .cp = layout.cp(),
+                       .ep = layout.ep(),
+                       .dp = layout.dp(),
+                       .pp = layout.pp()});
+  const RankCoordinates at = grid.CoordinatesOf(rank);
+  const auto along = [&at](Axis axis) { return static_cast<int>(at[static_cast<int>(axis)]); };
+  return {.tp = along(Axis::kTensor),
+          .cp = along(Axis::kContext),
+          .dp = static_cast<int>(grid.DataParallelIndex(at)),
+          .pp = along(Axis::kPipeline)};
 }
 
 }  // namespace trainyard

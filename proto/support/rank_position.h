@@ -1,4 +1,4 @@
-// Where a rank stands in the layout of its job.
+// Position of a rank in the layout of its job (proto/contract/rank_order.h), for messages.
 #ifndef TRAINYARD_PROTO_SUPPORT_RANK_POSITION_H_
 #define TRAINYARD_PROTO_SUPPORT_RANK_POSITION_H_
 
@@ -13,8 +13,7 @@ struct RankPosition {
   int pp = 0;
 };
 
-// tp varies fastest, then cp, dp, pp: the order of the trainer's mesh. Sizes that are not set
-// are 1.
+// Sizes that are not set count as 1.
 RankPosition RankPositionOf(int rank, const v1::LayoutSpec& layout);
 
 }  // namespace trainyard

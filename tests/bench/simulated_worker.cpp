@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "proto/contract/protocol_version.h"
 
 namespace trainyard::bench {
 namespace {
@@ -370,7 +371,7 @@ void SimulatedWorker::SendTelemetry(const AttemptKey& key, Attempt& attempt, int
 
 v1::Hello SimulatedWorker::MakeHello() const {
   v1::Hello hello;
-  hello.set_protocol_version(1);
+  hello.set_protocol_version(kProtocolVersion);
   hello.set_node_id(absl::StrFormat("simulated-%05d", options_.index));
   hello.set_node_name(hello.node_id());
   hello.set_incarnation("1");

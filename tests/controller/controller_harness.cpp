@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/contract/protocol_version.h"
 
 namespace trainyard::controller {
 
@@ -279,7 +280,7 @@ v1::JobSpec CommandSpec(const std::string& name, int slots) {
 
 v1::Hello TestHello(const std::string& node_id, int slots) {
   v1::Hello hello;
-  hello.set_protocol_version(1);
+  hello.set_protocol_version(kProtocolVersion);
   hello.set_node_id(node_id);
   hello.set_node_name("name-of-" + node_id);
   hello.set_incarnation("1");

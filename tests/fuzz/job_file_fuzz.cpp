@@ -3,8 +3,10 @@
 #include <vector>
 
 #include "absl/strings/str_split.h"
-#include "proto/support/job_spec_json.h"
-#include "proto/support/job_spec_loader.h"
+#include "proto/jobspec/loader.h"
+#include "proto/jobspec/rules.h"
+#include "proto/jobspec/run_config_of.h"
+#include "proto/json/message_json.h"
 #include "tests/fuzz/fuzz_target.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

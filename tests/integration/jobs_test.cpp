@@ -47,6 +47,37 @@ print("world", os.environ["WORLD_SIZE"], "rank", os.environ["RANK"], flush=True)
   EXPECT_EQ(cluster.Logs(job_id, 0, 1)[0].text(), "world 1 rank 0");
 }
 
+TEST(JobsTest, TokensTrainToTheirEndAlsoInPlaceOfARecipesSteps) {
+  MiniCluster cluster(1);
+  const std::string settings = absl::StrCat(
+      "resources: {nodes: 1}\nlayout: {micro_batch: 2}\n"
+      "model: {num_layers: 1, hidden_size: 24, ffn_hidden_size: 24}\ndata: {path: ",
+      cluster.MakeTokens(),
+      "}\nschedule: {warmup_steps: 1}\nevaluation: {every_steps: 0}\n"
+      "train: {tokens: 1K, seq_length: 32, global_batch: 4}\n");
+  const int64_t job_id = cluster.Submit(
+      cluster.WriteJob("counted", "name: counted\nextends: llama-tiny-cpu\n" + settings));
+  const v1::Job job = cluster.WaitForEnd(job_id, Seconds(60));
+  ASSERT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();
+  EXPECT_EQ(job.spec().train().tokens(), 1000);
+  EXPECT_EQ(job.spec().train().steps(), 8) << "of 128 tokens each, rounded up";
+  EXPECT_EQ(cluster.Series(job_id, "loss").rbegin()->first, 8);
+}
+
+TEST(JobsTest, SubmitRefusesWhatTheTrainerCannotStart) {
+  MiniCluster cluster(2);
+  const std::string file = cluster.WriteJob(
+      "parallel", TinyJob("parallel", cluster.MakeTokens(), 2, 10) + "layout: {tp: 2}\n");
+  const auto submitted = cluster.Cli({"submit", file, "--set", "data.path="});
+  EXPECT_EQ(submitted.exit_code, 2) << submitted.output;
+  EXPECT_THAT(submitted.output, HasSubstr("`layout.tp` (2) is not supported"));
+  EXPECT_THAT(submitted.output, HasSubstr("`data.path` is missing"));
+  const auto planned = cluster.Cli({"plan", file, "--set", "data.path="});
+  EXPECT_EQ(planned.exit_code, 0) << planned.output;
+  EXPECT_THAT(planned.output, HasSubstr("submit would refuse this job"));
+  EXPECT_THAT(planned.output, HasSubstr("starts at once"));
+}
+
 TEST(JobsTest, LogParserTurnsOutputIntoMetrics) {
   MiniCluster cluster(1);
   WriteFile(

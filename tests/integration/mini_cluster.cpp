@@ -13,7 +13,7 @@
 #include "grpcpp/grpcpp.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
-#include "proto/support/unique_fd.h"
+#include "proto/contract/unique_fd.h"
 
 namespace trainyard::test {
 namespace {

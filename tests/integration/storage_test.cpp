@@ -160,7 +160,7 @@ TEST(SpoolTest, AWorkerWithoutRoomGivesUpItsOldestOutputAndNoMetric) {
   ASSERT_GT(lines.size(), 1000u);
   int gaps = 0;
   for (const v1::LogLine& line : lines) {
-    gaps += static_cast<int>(line.text().find("output given up here") != std::string::npos);
+    gaps += static_cast<int>(line.text().find("output dropped here") != std::string::npos);
   }
   EXPECT_GT(gaps, 0);
   EXPECT_EQ(lines.back().text(), "the end");

@@ -292,7 +292,6 @@ void SimulatedCluster::Complain(const std::string& words) {
     v1::Event event = log[i];
     if (event.has_job_submitted()) event.mutable_job_submitted()->clear_spec();
     if (event.has_job_submitted()) event.mutable_job_submitted()->clear_origins();
-    if (event.has_job_submitted()) event.mutable_job_submitted()->clear_default_fields();
     absl::StrAppend(&failure_, i, " ", event.ShortDebugString(), "\n");
   }
   absl::StrAppend(&failure_, "What really ran:\n");

@@ -9,7 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "controller/core/ledger.h"
 #include "gtest/gtest.h"
-#include "proto/support/job_spec_loader.h"
+#include "proto/jobspec/run_config_of.h"
 #include "tests/controller/core/test_cluster.h"
 #include "tests/simulation/simulated_cluster.h"
 

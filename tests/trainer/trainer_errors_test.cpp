@@ -47,9 +47,9 @@ TEST(TrainerErrorsTest, CommandLine) {
 TEST(TrainerErrorsTest, Settings) {
   TrainerFolder folder;
   folder.spec["layout"]["tp"] = 2;
-  ExpectFails(folder, {}, 78, "is 2, but there are 1 ranks");
+  ExpectFails(folder, {}, 78, "= 2 ranks, but the gang has 1");
   folder.spec["layout"] = {{"zero", 3}};
-  ExpectFails(folder, {}, 78, "layout.zero is 3");
+  ExpectFails(folder, {}, 78, "`layout.zero` (3) is not supported");
   folder.spec["layout"] = json::object();
   folder.spec["resources"]["device"] = "gpu";
   ExpectFails(folder, {}, 78, "built for CPUs only");
@@ -80,6 +80,7 @@ TEST(TrainerErrorsTest, DataOfAnotherVocabulary) {
 TEST(TrainerErrorsTest, CheckpointOfAnotherModel) {
   TrainerFolder folder;
   folder.spec["train"]["steps"] = 2;
+  folder.spec["schedule"]["warmup_steps"] = 0;
   TrainToTheEnd(folder, {});
   folder.spec["model"]["ffn_hidden_size"] = 48;
   ExpectFails(folder, {.run = "again", .flags = {"--resume"}}, 78,
@@ -128,6 +129,7 @@ TEST(TrainerErrorsTest, OneAlertSpeaksForAGangWhoseNumbersOverflow) {
 TEST(TrainerErrorsTest, DamagedCheckpoint) {
   TrainerFolder folder;
   folder.spec["train"]["steps"] = 2;
+  folder.spec["schedule"]["warmup_steps"] = 0;
   TrainToTheEnd(folder, {});
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path())) {
     if (entry.path().extension() != ".safetensors") continue;
@@ -142,6 +144,7 @@ TEST(TrainerErrorsTest, DamagedCheckpoint) {
 TEST(TrainerErrorsTest, VerifiesACheckpointToTheLastByte) {
   TrainerFolder folder;
   folder.spec["train"]["steps"] = 2;
+  folder.spec["schedule"]["warmup_steps"] = 0;
   TrainToTheEnd(folder, {});
   const std::string checkpoint = folder.path() / "checkpoints/step_000000002";
   const TrainerStart start{.run = "verify", .flags = {"--verify-checkpoint", checkpoint}};

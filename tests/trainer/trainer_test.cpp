@@ -113,6 +113,7 @@ TEST(TrainerTest, EvaluationDoesNotDependOnTheNumberOfRanks) {
   TrainerFolder folder;
   folder.spec["optimizer"] = {{"lr", 0}, {"min_lr", 0}};
   folder.spec["train"]["steps"] = 1;
+  folder.spec["schedule"]["warmup_steps"] = 0;
   folder.spec["layout"]["micro_batch"] = 2;
   std::vector<double> losses;
   for (const int64_t size : {1, 2}) {

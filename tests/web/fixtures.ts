@@ -258,7 +258,6 @@ function eventsOf(): EventEntry[] {
         user: 'ada',
         origins: [],
         request_id: '',
-        default_fields: [],
       },
     },
     {

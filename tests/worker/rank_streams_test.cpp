@@ -72,7 +72,7 @@ TEST_F(RankStreamsTest, OutputThatWasGivenUpIsMarkedAndEveryByteKeepsItsOffset) 
   }
   ASSERT_EQ(static_cast<int64_t>(shipped.size()), kGap + static_cast<int64_t>(kept.size()));
   EXPECT_EQ(shipped.substr(kGap), kept);
-  EXPECT_THAT(shipped, testing::HasSubstr("output given up here"));
+  EXPECT_THAT(shipped, testing::HasSubstr("output dropped here"));
   EXPECT_THAT(shipped, testing::Not(testing::HasSubstr(std::string(1, '\0'))));
 }
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "trainer/checkpoint/attempt_key.h"
+#include "proto/contract/attempt_key.h"
 
 namespace trainyard::trainer {
 

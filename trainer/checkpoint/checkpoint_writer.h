@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "trainer/checkpoint/attempt_key.h"
+#include "proto/contract/attempt_key.h"
 #include "trainer/checkpoint/host_copy.h"
 
 namespace trainyard::trainer {

@@ -6,12 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
 
+#include "proto/contract/durable_file.h"
+#include "proto/contract/unique_fd.h"
 #include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {
@@ -23,31 +24,12 @@ namespace {
   throw TrainerError(ExitCode::kCannotWrite, message);
 }
 
-// Closes on the way out of an error; success closes by hand to see close(2) fail.
-class Descriptor {
- public:
-  explicit Descriptor(int file) : file_(file) {}
-  ~Descriptor() {
-    if (file_ >= 0) close(file_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return file_; }
-  int Release() { return std::exchange(file_, -1); }
-
- private:
-  int file_;
-};
-
-void WriteAll(int file, std::string_view piece, const std::string& path) {
-  constexpr size_t kBytesPerCall = size_t{1} << 30;  // Linux writes at most 2 GiB in one call
-  while (!piece.empty()) {
-    const ssize_t written = write(file, piece.data(), std::min(piece.size(), kBytesPerCall));
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) CannotWrite("cannot write " + path, errno);
-    piece.remove_prefix(static_cast<size_t>(written));
-  }
+void ThrowIfFailed(const FileResult& result) {
+  if (result.has_value()) CannotWrite(result->action, result->number);
 }
+
+// Checkpoints are shared: other jobs and other users read them. Their owner may use links.
+constexpr FileAccess kShared = {.mode = 0644, .follow_links = true};
 
 }  // namespace
 
@@ -58,26 +40,14 @@ void MakeDirectories(const std::string& path) {
 }
 
 void WriteFileDurably(const std::string& path, const std::vector<std::string_view>& pieces) {
-  Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (file.get() < 0) CannotWrite("cannot create " + path, errno);
-  for (const std::string_view piece : pieces) WriteAll(file.get(), piece, path);
-  if (fsync(file.get()) != 0) CannotWrite("cannot sync " + path, errno);
-  if (close(file.Release()) != 0) CannotWrite("cannot close " + path, errno);
+  ThrowIfFailed(trainyard::WriteFileDurably(path, pieces, kShared));
 }
 
 void WriteFileAtomically(const std::string& path, std::string_view text) {
-  const std::string partial = path + ".partial";
-  WriteFileDurably(partial, {text});
-  if (rename(partial.c_str(), path.c_str()) != 0) CannotWrite("cannot rename " + partial, errno);
-  SyncDirectory(std::filesystem::path(path).parent_path());
+  ThrowIfFailed(trainyard::WriteFileAtomically(path, text, kShared));
 }
 
-void SyncDirectory(const std::string& path) {
-  const Descriptor directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory.get() < 0) CannotWrite("cannot open directory " + path, errno);
-  // Some network file systems have nothing to sync for a directory and say so.
-  if (fsync(directory.get()) != 0 && errno != EINVAL) CannotWrite("cannot sync " + path, errno);
-}
+void SyncDirectory(const std::string& path) { ThrowIfFailed(trainyard::SyncDirectory(path)); }
 
 void ReplaceDirectory(const std::string& from, const std::string& to) {
   if (rename(from.c_str(), to.c_str()) == 0) return;
@@ -100,7 +70,7 @@ void RemoveTree(const std::string& path) {
 }
 
 std::string ReadFile(const std::string& path, ExitCode failure) {
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status {};
   if (file.get() < 0 || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
     const int error = file.get() >= 0 && S_ISDIR(status.st_mode) ? EISDIR : errno;

@@ -1,4 +1,4 @@
-// Files and directories that are on the disk when the call returns.
+// proto/contract/durable_file.h with exceptions, and what else a checkpoint directory needs.
 //
 // All functions throw TrainerError with the path and the system's reason, kCannotWrite unless they
 // say otherwise.

@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "trainer/checkpoint/attempt_key.h"
+#include "proto/contract/attempt_key.h"
 
 namespace trainyard::trainer {
 

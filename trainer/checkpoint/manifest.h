@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "trainer/checkpoint/attempt_key.h"
+#include "proto/contract/attempt_key.h"
 #include "trainer/checkpoint/box.h"
 
 namespace trainyard::trainer {

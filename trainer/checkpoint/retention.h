@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "trainer/checkpoint/attempt_key.h"
+#include "proto/contract/attempt_key.h"
 #include "trainer/checkpoint/checkpoint_reader.h"
 #include "trainer/checkpoint/checkpoint_writer.h"
 

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "proto/contract/environment.h"
 #include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {
@@ -39,23 +40,24 @@ void RequireBelow(const char* name, int64_t value, const char* limit_name, int64
 
 RuntimeEnvironment ReadRuntimeEnvironment(const VariableLookup& lookup) {
   RuntimeEnvironment env;
-  env.world_size = Number(lookup, "WORLD_SIZE", 1, 1);
-  env.rank = Number(lookup, "RANK", 0, 0);
-  env.local_world_size = Number(lookup, "LOCAL_WORLD_SIZE", 1, 1);
-  env.local_rank = Number(lookup, "LOCAL_RANK", 0, 0);
-  RequireBelow("RANK", env.rank, "WORLD_SIZE", env.world_size);
-  RequireBelow("LOCAL_RANK", env.local_rank, "LOCAL_WORLD_SIZE", env.local_world_size);
-  env.master_addr = Text(lookup, "MASTER_ADDR", env.master_addr);
-  env.master_port = Number(lookup, "MASTER_PORT", env.master_port, 1);
-  RequireBelow("MASTER_PORT", env.master_port, "the end of the port range", 65536);
-  env.job_id = Number(lookup, "TRAINYARD_JOB_ID", 0, 0);
-  env.attempt = Number(lookup, "TRAINYARD_ATTEMPT", 1, 1);
-  env.run_dir = Text(lookup, "TRAINYARD_RUN_DIR", ".");
-  env.spec_path = Text(lookup, "TRAINYARD_SPEC", "");
-  env.telemetry_path = Text(lookup, "TRAINYARD_TELEMETRY", env.run_dir + "/telemetry.jsonl");
-  env.checkpoint_dir = Text(lookup, "TRAINYARD_CHECKPOINT_DIR", "");
-  env.resume_from = Text(lookup, "TRAINYARD_RESUME_FROM", "");
-  env.skip_samples = Text(lookup, "TRAINYARD_SKIP_SAMPLES", "");
+  env.world_size = Number(lookup, environment::kWorldSize, 1, 1);
+  env.rank = Number(lookup, environment::kRank, 0, 0);
+  env.local_world_size = Number(lookup, environment::kLocalWorldSize, 1, 1);
+  env.local_rank = Number(lookup, environment::kLocalRank, 0, 0);
+  RequireBelow(environment::kRank, env.rank, environment::kWorldSize, env.world_size);
+  RequireBelow(environment::kLocalRank, env.local_rank, environment::kLocalWorldSize,
+               env.local_world_size);
+  env.master_addr = Text(lookup, environment::kMasterAddress, env.master_addr);
+  env.master_port = Number(lookup, environment::kMasterPort, env.master_port, 1);
+  RequireBelow(environment::kMasterPort, env.master_port, "the end of the port range", 65536);
+  env.job_id = Number(lookup, environment::kJobId, 0, 0);
+  env.attempt = Number(lookup, environment::kAttempt, 1, 1);
+  env.run_dir = Text(lookup, environment::kRunDir, ".");
+  env.spec_path = Text(lookup, environment::kSpec, "");
+  env.telemetry_path = Text(lookup, environment::kTelemetry, env.run_dir + "/telemetry.jsonl");
+  env.checkpoint_dir = Text(lookup, environment::kCheckpointDir, "");
+  env.resume_from = Text(lookup, environment::kResumeFrom, "");
+  env.skip_samples = Text(lookup, environment::kSkipSamples, "");
   return env;
 }
 

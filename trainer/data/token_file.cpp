@@ -15,13 +15,14 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "proto/contract/token_format.h"
 #include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {
 namespace {
 
-constexpr char kFormat[] = "trainyard-tokens";
-constexpr int64_t kNewestVersion = 1;
+namespace format = token_format;
+
 constexpr size_t kHeaderBytesMax = 1 << 20;
 constexpr char kHowToMake[] = "; make the data set with `trainyard data prepare`";
 
@@ -67,9 +68,9 @@ std::string TextOr(const nlohmann::json& header, const char* key, const std::str
 }
 
 int BytesPerToken(const nlohmann::json& header, const std::string& path) {
-  const std::string dtype = TextOr(header, "dtype", path);
-  if (dtype == "uint16") return 2;
-  if (dtype == "uint32") return 4;
+  const std::string dtype = TextOr(header, format::kTypeKey, path);
+  if (dtype == format::kTwoBytes) return 2;
+  if (dtype == format::kFourBytes) return 4;
   Bad(path, "\"dtype\" must be \"uint16\" or \"uint32\", not \"" + dtype + "\"");
 }
 
@@ -104,22 +105,23 @@ TokenFile::~TokenFile() {
 
 void TokenFile::ReadHeader(const std::string& header_path) {
   const nlohmann::json header = ReadJsonFile(header_path);
-  if (TextOr(header, "format", header_path) != kFormat) {
-    Bad(header_path, std::string("\"format\" is not \"") + kFormat + "\"" + kHowToMake);
+  if (TextOr(header, format::kFormatKey, header_path) != format::kFormat) {
+    Bad(header_path, std::string("\"format\" is not \"") + format::kFormat + "\"" + kHowToMake);
   }
-  const int64_t version = Integer(header, "version", header_path);
-  if (version < 1 || version > kNewestVersion) {
+  const int64_t version = Integer(header, format::kVersionKey, header_path);
+  if (version < 1 || version > format::kVersion) {
     Bad(header_path, "version " + std::to_string(version) + " of the format; this program reads " +
-                         std::to_string(kNewestVersion) + "; update it or prepare the data again");
+                         std::to_string(format::kVersion) +
+                         "; update it or prepare the data again");
   }
   header_.bytes_per_token = BytesPerToken(header, header_path);
-  header_.tokens = Integer(header, "tokens", header_path);
-  header_.vocab_size = Integer(header, "vocab_size", header_path);
-  header_.documents = IntegerOr(header, "documents", 0, header_path);
-  header_.source_bytes = IntegerOr(header, "source_bytes", 0, header_path);
-  header_.end_of_document = IntegerOr(header, "end_of_document", -1, header_path);
-  header_.xxh64 = TextOr(header, "xxh64", header_path);
-  const auto entropy = header.find("unigram_entropy");
+  header_.tokens = Integer(header, format::kTokens, header_path);
+  header_.vocab_size = Integer(header, format::kVocabSize, header_path);
+  header_.documents = IntegerOr(header, format::kDocuments, 0, header_path);
+  header_.source_bytes = IntegerOr(header, format::kSourceBytes, 0, header_path);
+  header_.end_of_document = IntegerOr(header, format::kEndOfDocument, -1, header_path);
+  header_.xxh64 = TextOr(header, format::kChecksum, header_path);
+  const auto entropy = header.find(format::kUnigramEntropy);
   if (entropy != header.end() && entropy->is_number()) header_.unigram_entropy = *entropy;
 }
 

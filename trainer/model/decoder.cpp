@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "proto/contract/run_rules.h"
 #include "trainer/model/recompute.h"
 #include "trainer/ops/attention.h"
 #include "trainer/ops/compute_type.h"
@@ -30,8 +31,8 @@ BlockParameters DecoderBlock::Declare(const ModelConfig& model, int64_t layer,
                                       std::vector<ParameterDeclaration>& all) {
   const std::string prefix = "model.layers." + std::to_string(layer) + ".";
   const int64_t hidden = model.hidden_size, ffn = model.ffn_hidden_size;
-  const int64_t queries = model.num_attention_heads * model.HeadSize();
-  const int64_t keys = model.num_query_groups * model.HeadSize();
+  const int64_t queries = model.num_attention_heads * HeadSize(model);
+  const int64_t keys = model.num_query_groups * HeadSize(model);
   const double std = model.init_method_std;
   // GPT-2 (Radford et al. 2019): the residual stream's variance must not grow with depth.
   const double residual_std = std / std::sqrt(2.0 * static_cast<double>(model.num_layers));
@@ -65,7 +66,7 @@ Tensor DecoderBlock::Attend(const Tensor& x, const BlockContext& context) const 
   const Tensor packed = normal.matmul(store_->Value(parameters_.query_key_value).t());
   const auto [query, key, value] =
       SplitAndRotate(packed.view({context.batch, context.length, -1}), context.rotary,
-                     {model.num_attention_heads, model.num_query_groups, model.HeadSize()});
+                     {model.num_attention_heads, model.num_query_groups, HeadSize(model)});
   const Tensor heads = CausalAttention(query, key, value);
   const Tensor rows = heads.transpose(1, 2).reshape({x.size(0), -1});
   return at::addmm(x, rows, store_->Value(parameters_.attention_output).t());
@@ -100,7 +101,7 @@ Decoder::Decoder(const ModelConfig& model, const DecoderOptions& options)
 
 const RotaryTable& Decoder::Rotary(int64_t length) {
   if (!rotary_.cos.defined() || rotary_.cos.size(0) != length) {
-    rotary_ = MakeRotaryTable(length, model_.HeadSize(), model_.rotary_base,
+    rotary_ = MakeRotaryTable(length, HeadSize(model_), model_.rotary_base,
                               ComputeType(options_.type), options_.device);
   }
   return rotary_;

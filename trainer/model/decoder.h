@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "trainer/config/run_config.h"
+#include "proto/contract/run_config.h"
 #include "trainer/model/parameter_store.h"
 #include "trainer/ops/rotary.h"
 

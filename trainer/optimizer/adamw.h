@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "trainer/config/run_config.h"
+#include "proto/contract/run_config.h"
 #include "trainer/model/parameter_store.h"
 
 namespace trainyard::trainer {

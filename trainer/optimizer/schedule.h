@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "trainer/config/run_config.h"
+#include "proto/contract/run_config.h"
 
 namespace trainyard::trainer {
 

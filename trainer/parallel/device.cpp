@@ -2,6 +2,8 @@
 
 #include <sys/resource.h>
 
+#include "proto/contract/device_table.h"
+
 namespace trainyard::trainer {
 
 int64_t PeakResidentBytes() {
@@ -11,21 +13,9 @@ int64_t PeakResidentBytes() {
 }
 
 double PeakFlops(const std::string& device_name, Precision precision) {
-  struct Peak {
-    const char* name;
-    double bf16;
-    double fp32;
-  };
-  // NVIDIA data sheets: dense, SXM parts, at boost clock.
-  static constexpr Peak kPeaks[] = {{"H200", 989.4e12, 66.9e12},
-                                    {"H100", 989.4e12, 66.9e12},
-                                    {"A100", 312e12, 19.5e12},
-                                    {"B200", 2250e12, 75e12}};
-  for (const Peak& peak : kPeaks) {
-    if (device_name.find(peak.name) == std::string::npos) continue;
-    return precision == Precision::kBf16 ? peak.bf16 : peak.fp32;
-  }
-  return 0;
+  const DeviceFigures* figures = FindDevice(device_name);
+  if (figures == nullptr) return 0;
+  return precision == Precision::kBf16 ? figures->bf16_flops : figures->fp32_flops;
 }
 
 }  // namespace trainyard::trainer

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "trainer/config/run_config.h"
+#include "proto/contract/run_config.h"
 
 namespace trainyard::trainer {
 

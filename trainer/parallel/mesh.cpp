@@ -5,46 +5,29 @@
 #include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {
+namespace {
 
-Mesh::Mesh(const LayoutConfig& layout) {
+RankGrid GridOf(const LayoutConfig& layout) {
   if (layout.dp < 1 || layout.dp % layout.ep != 0) {
     throw TrainerError(ExitCode::kBadConfig,
                        "layout.dp " + std::to_string(layout.dp) +
                            " must be a multiple of layout.ep " + std::to_string(layout.ep) +
                            ": experts are spread inside the data-parallel group.");
   }
-  extents_ = {layout.tp, layout.cp, layout.ep, layout.dp / layout.ep, layout.pp};
+  return RankGrid(
+      {.tp = layout.tp, .cp = layout.cp, .ep = layout.ep, .dp = layout.dp, .pp = layout.pp});
 }
 
-int64_t Mesh::size() const {
-  int64_t product = 1;
-  for (const int64_t extent : extents_) product *= extent;
-  return product;
-}
+}  // namespace
 
-MeshCoordinates Mesh::CoordinatesOf(int64_t rank) const {
-  MeshCoordinates coordinates;
-  for (int axis = 0; axis < kAxisCount; ++axis) {
-    coordinates[axis] = rank % extents_[axis];
-    rank /= extents_[axis];
-  }
-  return coordinates;
-}
-
-int64_t Mesh::RankAt(const MeshCoordinates& coordinates) const {
-  int64_t rank = 0;
-  for (int axis = kAxisCount - 1; axis >= 0; --axis) {
-    rank = rank * extents_[axis] + coordinates[axis];
-  }
-  return rank;
-}
+Mesh::Mesh(const LayoutConfig& layout) : grid_(GridOf(layout)) {}
 
 std::vector<int64_t> Mesh::RanksAlong(int64_t rank, const std::vector<Axis>& axes) const {
-  std::vector<MeshCoordinates> members = {CoordinatesOf(rank)};
+  std::vector<RankCoordinates> members = {grid_.CoordinatesOf(rank)};
   for (const Axis axis : axes) {
-    std::vector<MeshCoordinates> spread;
-    for (MeshCoordinates member : members) {
-      for (int64_t i = 0; i < Extent(axis); ++i) {
+    std::vector<RankCoordinates> spread;
+    for (RankCoordinates member : members) {
+      for (int64_t i = 0; i < grid_.Extent(axis); ++i) {
         member[static_cast<int>(axis)] = i;
         spread.push_back(member);
       }
@@ -52,7 +35,7 @@ std::vector<int64_t> Mesh::RanksAlong(int64_t rank, const std::vector<Axis>& axe
     members = std::move(spread);
   }
   std::vector<int64_t> ranks;
-  for (const MeshCoordinates& member : members) ranks.push_back(RankAt(member));
+  for (const RankCoordinates& member : members) ranks.push_back(grid_.RankAt(member));
   std::sort(ranks.begin(), ranks.end());
   return ranks;
 }
@@ -62,8 +45,7 @@ std::vector<int64_t> Mesh::DataParallelRanks(int64_t rank) const {
 }
 
 int64_t Mesh::DataParallelIndex(int64_t rank) const {
-  const std::vector<int64_t> ranks = DataParallelRanks(rank);
-  return std::find(ranks.begin(), ranks.end(), rank) - ranks.begin();
+  return grid_.DataParallelIndex(grid_.CoordinatesOf(rank));
 }
 
 }  // namespace trainyard::trainer

@@ -22,7 +22,7 @@ RankProgress::RankProgress(TelemetryWriter& telemetry, ClockSeconds clock)
       phase_began_(clock_()),
       written_(phase_began_) {}
 
-void RankProgress::EnterPhase(const std::string& phase, int64_t step) {
+void RankProgress::EnterPhase(Phase phase, int64_t step) {
   const double now = clock_();
   phase_seconds_[phase_] += now - std::exchange(phase_began_, now);
   phase_ = phase;
@@ -49,11 +49,11 @@ void RankProgress::Write(int64_t memory_bytes) {
   telemetry_.WriteRank({.step = step_,
                         .step_seconds = step_seconds_,
                         .memory_bytes = memory_bytes_,
-                        .init_seconds = phase_seconds_["init"],
-                        .load_seconds = phase_seconds_["load"],
+                        .init_seconds = phase_seconds_[Phase::kInit],
+                        .load_seconds = phase_seconds_[Phase::kLoad],
                         .data_stall_seconds = stall_seconds_,
-                        .checkpoint_seconds = phase_seconds_["checkpoint"],
-                        .evaluation_seconds = phase_seconds_["eval"]});
+                        .checkpoint_seconds = phase_seconds_[Phase::kCheckpoint],
+                        .evaluation_seconds = phase_seconds_[Phase::kEval]});
 }
 
 }  // namespace trainyard::trainer

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <string>
 
+#include "proto/contract/phase.h"
 #include "trainer/telemetry/telemetry_writer.h"
 
 namespace trainyard::trainer {
@@ -22,7 +22,7 @@ class RankProgress {
   RankProgress(TelemetryWriter& telemetry, ClockSeconds clock);
 
   // Writes the phase, and the times that are final with the end of the one before.
-  void EnterPhase(const std::string& phase, int64_t step);
+  void EnterPhase(Phase phase, int64_t step);
 
   // An optimizer step is done: `step` completed in all, `seconds` taken by this one,
   // `stall_seconds` waited for data by all so far.
@@ -39,10 +39,10 @@ class RankProgress {
  private:
   TelemetryWriter& telemetry_;
   const ClockSeconds clock_;
-  std::string phase_ = "init";
+  Phase phase_ = Phase::kInit;
   double phase_began_;
   // Of the phases that are over.
-  std::map<std::string, double> phase_seconds_;
+  std::map<Phase, double> phase_seconds_;
   int64_t step_ = 0;
   double stall_seconds_ = 0;
   int64_t memory_bytes_ = 0;

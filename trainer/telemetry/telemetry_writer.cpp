@@ -11,6 +11,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "proto/contract/telemetry_keys.h"
+
 namespace trainyard::trainer {
 namespace {
 
@@ -62,53 +64,60 @@ TelemetryWriter::~TelemetryWriter() {
 }
 
 void TelemetryWriter::WriteMetrics(int64_t step, int64_t total_steps, const MetricValues& values) {
-  std::string fields = Field("step", std::to_string(step));
-  if (total_steps > 0) fields += Field("total_steps", std::to_string(total_steps));
+  std::string fields = Field(telemetry::kStep, std::to_string(step));
+  if (total_steps > 0) fields += Field(telemetry::kTotalSteps, std::to_string(total_steps));
   for (const auto& [name, value] : values) fields += Field(name, Number(value));
-  Append("metrics", fields);
+  Append(telemetry::kMetrics, fields);
 }
 
-void TelemetryWriter::WritePhase(std::string_view phase, int64_t step) {
-  Append("phase", Field("phase", Text(phase)) + Field("step", std::to_string(step)));
+void TelemetryWriter::WritePhase(Phase phase, int64_t step) {
+  Append(telemetry::kPhase, Field(telemetry::kPhase, Text(PhaseName(phase))) +
+                                Field(telemetry::kStep, std::to_string(step)));
 }
 
 void TelemetryWriter::WriteCheckpoint(const CheckpointRecord& record) {
-  std::string fields =
-      Field("step", std::to_string(record.step)) + Field("epoch", std::to_string(record.epoch)) +
-      Field("path", Text(record.path)) + Field("bytes", std::to_string(record.bytes)) +
-      Field("blocking_seconds", Number(record.blocking_seconds)) +
-      Field("total_seconds", Number(record.total_seconds));
-  if (record.deleted) fields += Field("deleted", "true");
-  Append("checkpoint", fields);
+  std::string fields = Field(telemetry::kStep, std::to_string(record.step)) +
+                       Field(telemetry::kEpoch, std::to_string(record.epoch)) +
+                       Field(telemetry::kPath, Text(record.path)) +
+                       Field(telemetry::kBytes, std::to_string(record.bytes)) +
+                       Field(telemetry::kBlockingSeconds, Number(record.blocking_seconds)) +
+                       Field(telemetry::kTotalSeconds, Number(record.total_seconds));
+  if (record.deleted) fields += Field(telemetry::kDeleted, "true");
+  Append(telemetry::kCheckpoint, fields);
 }
 
 void TelemetryWriter::WriteEvaluation(int64_t step, std::string_view data_set, double loss,
                                       int64_t tokens) {
-  Append("eval", Field("step", std::to_string(step)) + Field("data_set", Text(data_set)) +
-                     Field("loss", Number(loss)) + Field("tokens", std::to_string(tokens)));
+  Append(telemetry::kEval, Field(telemetry::kStep, std::to_string(step)) +
+                               Field(telemetry::kDataSet, Text(data_set)) +
+                               Field(telemetry::kLoss, Number(loss)) +
+                               Field(telemetry::kTokens, std::to_string(tokens)));
 }
 
 void TelemetryWriter::WriteAlert(int64_t step, std::string_view code, std::string_view message) {
-  Append("alert", Field("step", std::to_string(step)) + Field("code", Text(code)) +
-                      Field("message", Text(message)));
+  Append(telemetry::kAlert, Field(telemetry::kStep, std::to_string(step)) +
+                                Field(telemetry::kCode, Text(code)) +
+                                Field(telemetry::kMessage, Text(message)));
 }
 
 void TelemetryWriter::WriteRank(const RankRecord& record) {
-  Append("rank", Field("step", std::to_string(record.step)) +
-                     Field("step_seconds", Number(record.step_seconds)) +
-                     Field("memory_bytes", std::to_string(record.memory_bytes)) +
-                     Field("init_seconds", Number(record.init_seconds)) +
-                     Field("load_seconds", Number(record.load_seconds)) +
-                     Field("data_stall_seconds", Number(record.data_stall_seconds)) +
-                     Field("checkpoint_seconds", Number(record.checkpoint_seconds)) +
-                     Field("evaluation_seconds", Number(record.evaluation_seconds)));
+  Append(telemetry::kRank,
+         Field(telemetry::kStep, std::to_string(record.step)) +
+             Field(telemetry::kStepSeconds, Number(record.step_seconds)) +
+             Field(telemetry::kMemoryBytes, std::to_string(record.memory_bytes)) +
+             Field(telemetry::kInitSeconds, Number(record.init_seconds)) +
+             Field(telemetry::kLoadSeconds, Number(record.load_seconds)) +
+             Field(telemetry::kDataStallSeconds, Number(record.data_stall_seconds)) +
+             Field(telemetry::kCheckpointSeconds, Number(record.checkpoint_seconds)) +
+             Field(telemetry::kEvaluationSeconds, Number(record.evaluation_seconds)));
 }
 
 void TelemetryWriter::Append(std::string_view type, const std::string& fields) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (file_ < 0) return;
   std::string line = line_is_torn_ ? "\n" : "";
-  line += "{\"type\":" + Text(type) + ",\"time_ms\":" + std::to_string(clock_()) + fields + "}\n";
+  line += "{" + Text(telemetry::kType) + ":" + Text(type) +
+          Field(telemetry::kTimeMs, std::to_string(clock_())) + fields + "}\n";
   const ssize_t written = WriteOnce(file_, line);
   if (written == static_cast<ssize_t>(line.size())) {
     line_is_torn_ = false;

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "proto/contract/phase.h"
+
 namespace trainyard::trainer {
 
 // Names and values of one step, in the order they are written. NaN and infinities are kept: they
@@ -56,8 +58,7 @@ class TelemetryWriter {
 
   // step: optimizer steps completed, from 1. total_steps: of the whole run; 0 when unknown.
   void WriteMetrics(int64_t step, int64_t total_steps, const MetricValues& values);
-  // phase: init, load, train, checkpoint, eval or done.
-  void WritePhase(std::string_view phase, int64_t step);
+  void WritePhase(Phase phase, int64_t step);
   void WriteCheckpoint(const CheckpointRecord& record);
   // loss: mean nats a token over `tokens` predicted tokens of `data_set`.
   void WriteEvaluation(int64_t step, std::string_view data_set, double loss, int64_t tokens);

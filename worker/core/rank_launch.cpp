@@ -6,9 +6,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "proto/contract/environment.h"
 
 namespace trainyard::worker {
 namespace {
+
+namespace variable = trainyard::environment;
 
 using Environment = std::map<std::string, std::string>;
 
@@ -16,28 +19,28 @@ constexpr char kDefaultPath[] = "/usr/local/bin:/usr/bin:/bin";
 
 void AddTorchrunVariables(const v1::StartAttempt& attempt, const v1::RankStart& rank,
                           Environment& environment) {
-  environment["RANK"] = absl::StrCat(rank.rank());
-  environment["WORLD_SIZE"] = absl::StrCat(attempt.world_size());
-  environment["LOCAL_RANK"] = absl::StrCat(rank.local_rank());
-  environment["LOCAL_WORLD_SIZE"] = absl::StrCat(attempt.ranks_size());
-  environment["GROUP_RANK"] = absl::StrCat(attempt.node_rank());
-  environment["GROUP_WORLD_SIZE"] = absl::StrCat(attempt.node_count());
-  environment["NODE_RANK"] = absl::StrCat(attempt.node_rank());
-  environment["MASTER_ADDR"] = attempt.master_address();
-  environment["MASTER_PORT"] = absl::StrCat(attempt.master_port());
+  environment[variable::kRank] = absl::StrCat(rank.rank());
+  environment[variable::kWorldSize] = absl::StrCat(attempt.world_size());
+  environment[variable::kLocalRank] = absl::StrCat(rank.local_rank());
+  environment[variable::kLocalWorldSize] = absl::StrCat(attempt.ranks_size());
+  environment[variable::kGroupRank] = absl::StrCat(attempt.node_rank());
+  environment[variable::kGroupWorldSize] = absl::StrCat(attempt.node_count());
+  environment[variable::kNodeRank] = absl::StrCat(attempt.node_rank());
+  environment[variable::kMasterAddress] = attempt.master_address();
+  environment[variable::kMasterPort] = absl::StrCat(attempt.master_port());
 }
 
 void AddTrainyardVariables(const v1::StartAttempt& attempt, const LaunchSite& site,
                            Environment& environment) {
-  environment["TRAINYARD_JOB_ID"] = absl::StrCat(attempt.job_id());
-  environment["TRAINYARD_JOB_NAME"] = attempt.job_name();
-  environment["TRAINYARD_ATTEMPT"] = absl::StrCat(attempt.epoch());
-  environment["TRAINYARD_RUN_DIR"] = site.rank_dir;
-  environment["TRAINYARD_SPEC"] = site.spec_path;
-  environment["TRAINYARD_TELEMETRY"] = site.telemetry_path;
-  environment["TRAINYARD_CHECKPOINT_DIR"] = attempt.checkpoint_dir();
-  environment["TRAINYARD_RESUME_FROM"] = attempt.resume_from();
-  environment["TRAINYARD_SKIP_SAMPLES"] = attempt.skip_samples();
+  environment[variable::kJobId] = absl::StrCat(attempt.job_id());
+  environment[variable::kJobName] = attempt.job_name();
+  environment[variable::kAttempt] = absl::StrCat(attempt.epoch());
+  environment[variable::kRunDir] = site.rank_dir;
+  environment[variable::kSpec] = site.spec_path;
+  environment[variable::kTelemetry] = site.telemetry_path;
+  environment[variable::kCheckpointDir] = attempt.checkpoint_dir();
+  environment[variable::kResumeFrom] = attempt.resume_from();
+  environment[variable::kSkipSamples] = attempt.skip_samples();
 }
 
 // All GPUs of the attempt on this node in order of local rank, the same for each of its ranks: a
@@ -94,11 +97,11 @@ RankLaunch MakeRankLaunch(const v1::StartAttempt& attempt, const v1::RankStart& 
   // Output goes to a file: without this Python would hold back lines for kilobytes.
   environment["PYTHONUNBUFFERED"] = "1";
   if (HasGpu(site.inventory)) {
-    environment["CUDA_VISIBLE_DEVICES"] = VisibleDevices(attempt, site.inventory);
+    environment[variable::kCudaDevices] = VisibleDevices(attempt, site.inventory);
   }
   AddTorchrunVariables(attempt, rank, environment);
   for (const auto& [name, value] : spec.env()) {
-    if (!absl::StartsWith(name, "TRAINYARD_")) environment[name] = value;
+    if (!absl::StartsWith(name, variable::kReservedPrefix)) environment[name] = value;
   }
   for (const auto& [name, value] : site.secrets) environment[name] = value;
   AddTrainyardVariables(attempt, site, environment);

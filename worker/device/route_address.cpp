@@ -12,8 +12,8 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "proto/contract/unique_fd.h"
 #include "proto/support/status_macros.h"
-#include "proto/support/unique_fd.h"
 
 namespace trainyard::worker {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "proto/support/metric_set.h"
+#include "proto/metrics/metric_set.h"
 #include "proto/support/rank_position.h"
 #include "trainyard/v1/event.pb.h"
 #include "trainyard/v1/node.pb.h"

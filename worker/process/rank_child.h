@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "proto/contract/unique_fd.h"
 #include "worker/process/rank_files.h"
-#include "proto/support/unique_fd.h"
 
 namespace trainyard::worker {
 

@@ -14,9 +14,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "proto/contract/unique_fd.h"
 #include "proto/support/clock.h"
 #include "worker/process/rank_files.h"
-#include "proto/support/unique_fd.h"
 
 namespace trainyard::worker {
 

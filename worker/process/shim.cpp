@@ -15,11 +15,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/contract/unique_fd.h"
 #include "proto/support/clock.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
-#include "proto/support/unique_fd.h"
 #include "worker/process/memory_kills.h"
 #include "worker/process/process_table.h"
 #include "worker/process/rank_child.h"

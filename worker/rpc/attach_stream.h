@@ -16,8 +16,6 @@ class io_context;
 
 namespace trainyard::worker {
 
-inline constexpr int kProtocolVersion = 1;
-
 struct AttachOptions {
   // HOST:PORT.
   std::string controller;

@@ -8,8 +8,8 @@
 #include <cerrno>
 
 #include "absl/strings/str_cat.h"
+#include "proto/contract/unique_fd.h"
 #include "proto/support/durable_file.h"
-#include "proto/support/unique_fd.h"
 
 namespace trainyard::worker {
 namespace {

@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "proto/support/status_macros.h"
+#include "proto/contract/unique_fd.h"
 #include "proto/support/durable_file.h"
-#include "proto/support/unique_fd.h"
+#include "proto/support/status_macros.h"
 
 namespace trainyard::worker {
 namespace {

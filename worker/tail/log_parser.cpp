@@ -11,6 +11,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "proto/contract/telemetry_keys.h"
 #include "proto/support/utf8.h"
 #include "re2/re2.h"
 #include "worker/tail/telemetry_line.h"
@@ -135,15 +136,15 @@ class MegatronParser : public LogParser {
 
   void SetField(v1::MetricsRecord& record, const std::string& name, double value) const {
     static const std::map<std::string, std::string> kKnown = {
-        {"lm_loss", "loss"},
-        {"learning_rate", "lr"},
-        {"consumed_tokens", "tokens"},
+        {"lm_loss", telemetry::kLoss},
+        {"learning_rate", telemetry::kLearningRate},
+        {"consumed_tokens", telemetry::kTokens},
         {"global_batch_size", "global_batch"},
         {"throughput_per_gpu_tflop/s/gpu", "tflops"}};
     if (name == "elapsed_time_per_iteration_ms") {
-      SetValue(record, "step_seconds", value / 1000);
+      SetValue(record, telemetry::kStepSeconds, value / 1000);
     } else if (name == "throughput_token/sec/gpu") {
-      SetValue(record, "tokens_per_second", value * world_size_);
+      SetValue(record, telemetry::kTokensPerSecond, value * world_size_);
     } else {
       const auto known = kKnown.find(name);
       SetValue(record, known == kKnown.end() ? name : known->second, value);
@@ -157,7 +158,7 @@ class MegatronParser : public LogParser {
     v1::MetricsRecord record;
     record.set_step(*completed);
     ForEachField(text, [&](const std::string& name, double value) {
-      if (name == "lm_loss_value") SetValue(record, prefix + "loss", value);
+      if (name == "lm_loss_value") SetValue(record, prefix + telemetry::kLoss, value);
       if (name == "lm_loss_ppl") SetValue(record, prefix + "ppl", value);
     });
     return Finish(std::move(record));
@@ -205,9 +206,10 @@ class TorchtitanParser : public LogParser {
                 StringPiece unit) const {
     constexpr double kGibibyte = 1 << 30;
     if (name == "memory" && unit == "GiB") {
-      SetValue(record, "memory_bytes", value * kGibibyte);
+      SetValue(record, telemetry::kMemoryBytes, value * kGibibyte);
     } else if (name == "tps") {
-      SetValue(record, "tokens_per_second", value * world_size_);  // Reported for each device.
+      SetValue(record, telemetry::kTokensPerSecond,
+               value * world_size_);  // Reported for each device.
     } else if (unit == "%") {
       SetValue(record, name, value / 100);
     } else {
@@ -245,10 +247,10 @@ class NanogptParser : public LogParser {
  private:
   static std::optional<v1::MetricsRecord> Iteration(StringPiece step, const StringPiece* values) {
     v1::MetricsRecord record;
-    Set(record, "loss", values[0], 1);
-    Set(record, "step_seconds", values[1], 1e-3);
+    Set(record, telemetry::kLoss, values[0], 1);
+    Set(record, telemetry::kStepSeconds, values[1], 1e-3);
     // -100 % stands for "not measured yet".
-    if (ToNumber(values[2]).value_or(-1) >= 0) Set(record, "mfu", values[2], 1e-2);
+    if (ToNumber(values[2]).value_or(-1) >= 0) Set(record, telemetry::kMfu, values[2], 1e-2);
     return WithStep(std::move(record), step);
   }
 
@@ -287,7 +289,7 @@ class RegexParser : public LogParser {
         const std::optional<int64_t> step = ToStep(value);
         has_step = step.has_value();
         record.set_step(step.value_or(0));
-      } else if (name == "total_steps") {
+      } else if (name == telemetry::kTotalSteps) {
         record.set_total_steps(ToStep(value).value_or(0));
       } else if (const std::optional<double> number = ToNumber(value)) {
         SetValue(record, name, *number);
@@ -319,7 +321,7 @@ absl::StatusOr<std::unique_ptr<LogParser>> MakeRegexParser(const std::string& pa
   if (groups.count("step") == 0) {
     return BadPattern("no group named `step`; write it as (?P<step>\\d+)");
   }
-  if (groups.size() - groups.count("step") - groups.count("total_steps") == 0) {
+  if (groups.size() - groups.count(telemetry::kStep) - groups.count(telemetry::kTotalSteps) == 0) {
     return BadPattern("no named group besides `step`, such as (?P<loss>[0-9.]+)");
   }
   for (const auto& [name, index] : groups) {

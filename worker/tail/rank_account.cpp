@@ -4,6 +4,9 @@
 #include <optional>
 #include <utility>
 
+#include "proto/contract/phase.h"
+#include "proto/contract/telemetry_keys.h"
+
 namespace trainyard::worker {
 namespace {
 
@@ -39,13 +42,13 @@ void RankAccount::Note(const v1::TelemetryRecord& record) {
 
 void RankAccount::NoteMetrics(const v1::MetricsRecord& metrics) {
   newest_.set_step(metrics.step());
-  if (const auto seconds = PositiveValue(metrics, "step_seconds")) {
+  if (const auto seconds = PositiveValue(metrics, telemetry::kStepSeconds)) {
     newest_.set_step_seconds(*seconds);
   }
-  if (const auto bytes = PositiveValue(metrics, "memory_bytes")) {
+  if (const auto bytes = PositiveValue(metrics, telemetry::kMemoryBytes)) {
     newest_.set_memory_bytes(Bounded(*bytes));
   }
-  if (const auto stall = PositiveValue(metrics, "data_stall_seconds")) {
+  if (const auto stall = PositiveValue(metrics, telemetry::kDataStallSeconds)) {
     newest_.set_data_stall_seconds(newest_.data_stall_seconds() + *stall);
   }
 }
@@ -53,15 +56,16 @@ void RankAccount::NoteMetrics(const v1::MetricsRecord& metrics) {
 void RankAccount::NotePhase(const v1::TelemetryRecord& record) {
   const int64_t since_ms = std::exchange(phase_since_ms_, record.time_ms());
   const double seconds = static_cast<double>(record.time_ms() - since_ms) / 1e3;
-  const std::string before = std::exchange(phase_, record.phase().phase());
+  const std::optional<Phase> before = PhaseOf(std::exchange(phase_, record.phase().phase()));
   if (record.phase().step() > 0) step_ = record.phase().step();
   if (says_itself_ || since_ms == 0 || seconds <= 0) return;
-  if (before == "init") newest_.set_init_seconds(newest_.init_seconds() + seconds);
-  if (before == "load") newest_.set_load_seconds(newest_.load_seconds() + seconds);
-  if (before == "checkpoint") {
+  if (before == Phase::kInit) newest_.set_init_seconds(newest_.init_seconds() + seconds);
+  if (before == Phase::kLoad) newest_.set_load_seconds(newest_.load_seconds() + seconds);
+  if (before == Phase::kCheckpoint) {
     newest_.set_checkpoint_seconds(newest_.checkpoint_seconds() + seconds);
   }
-  if (before == "eval") newest_.set_evaluation_seconds(newest_.evaluation_seconds() + seconds);
+  if (before == Phase::kEval)
+    newest_.set_evaluation_seconds(newest_.evaluation_seconds() + seconds);
 }
 
 }  // namespace trainyard::worker

@@ -13,6 +13,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
+#include "proto/contract/phase.h"
+#include "proto/contract/telemetry_keys.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
 #include "proto/support/utf8.h"
@@ -208,9 +210,10 @@ bool IsMetricName(const std::string& name) {
 }
 
 absl::Status ReadMetrics(const Values& values, v1::MetricsRecord& record) {
-  static const std::set<std::string> kNotMetrics = {"type", "time_ms", "step", "total_steps"};
-  TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Count(values, "step"));
-  TRAINYARD_ASSIGN_OR_RETURN(const int64_t total_steps, Count(values, "total_steps", 0));
+  static const std::set<std::string> kNotMetrics = {telemetry::kType, telemetry::kTimeMs,
+                                                    telemetry::kStep, telemetry::kTotalSteps};
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Count(values, telemetry::kStep));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t total_steps, Count(values, telemetry::kTotalSteps, 0));
   record.set_step(step);
   record.set_total_steps(total_steps);
   for (const auto& [name, value] : values) {
@@ -222,34 +225,33 @@ absl::Status ReadMetrics(const Values& values, v1::MetricsRecord& record) {
 }
 
 absl::Status ReadPhase(const Values& values, v1::PhaseRecord& record) {
-  static const std::set<std::string> kPhases = {"init",       "load", "train",
-                                                "checkpoint", "eval", "done"};
-  TRAINYARD_ASSIGN_OR_RETURN(const std::string phase, Text(values, "phase"));
-  if (kPhases.count(phase) == 0) {
-    return Missing("phase", "one of init, load, train, checkpoint, eval, done");
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string phase, Text(values, telemetry::kPhase));
+  if (!PhaseOf(phase).has_value()) {
+    return Missing(telemetry::kPhase, "one of init, load, train, checkpoint, eval, done");
   }
-  TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Count(values, "step", 0));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Count(values, telemetry::kStep, 0));
   record.set_phase(phase);
   record.set_step(step);
   return absl::OkStatus();
 }
 
 absl::Status ReadCheckpoint(const Values& values, v1::CheckpointRecord& record) {
-  TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Count(values, "step"));
-  const auto deleted = values.find("deleted");
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Count(values, telemetry::kStep));
+  const auto deleted = values.find(telemetry::kDeleted);
   const bool* flag = deleted == values.end() ? nullptr : std::get_if<bool>(&deleted->second);
-  if (deleted != values.end() && flag == nullptr) return Missing("deleted", "true or false");
+  if (deleted != values.end() && flag == nullptr)
+    return Missing(telemetry::kDeleted, "true or false");
   record.set_deleted(flag != nullptr && *flag);
   // A removed checkpoint is named by its step alone.
-  const bool needs_path = !record.deleted() || values.count("path") > 0;
+  const bool needs_path = !record.deleted() || values.count(telemetry::kPath) > 0;
   if (needs_path) {
-    TRAINYARD_ASSIGN_OR_RETURN(const std::string path, Text(values, "path"));
+    TRAINYARD_ASSIGN_OR_RETURN(const std::string path, Text(values, telemetry::kPath));
     record.set_path(path);
   }
-  TRAINYARD_ASSIGN_OR_RETURN(const int64_t bytes, Count(values, "bytes", 0));
-  TRAINYARD_ASSIGN_OR_RETURN(const int64_t epoch, Count(values, "epoch", 0));
-  TRAINYARD_ASSIGN_OR_RETURN(const double blocking, Number(values, "blocking_seconds", 0));
-  TRAINYARD_ASSIGN_OR_RETURN(const double total, Number(values, "total_seconds", 0));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t bytes, Count(values, telemetry::kBytes, 0));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t epoch, Count(values, telemetry::kEpoch, 0));
+  TRAINYARD_ASSIGN_OR_RETURN(const double blocking, Number(values, telemetry::kBlockingSeconds, 0));
+  TRAINYARD_ASSIGN_OR_RETURN(const double total, Number(values, telemetry::kTotalSeconds, 0));
   record.set_step(step);
   record.set_bytes(bytes);
   record.set_epoch(epoch);
@@ -259,13 +261,13 @@ absl::Status ReadCheckpoint(const Values& values, v1::CheckpointRecord& record) 
 }
 
 absl::Status ReadEvaluation(const Values& values, v1::EvaluationRecord& record) {
-  TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Count(values, "step"));
-  TRAINYARD_ASSIGN_OR_RETURN(std::string data_set, Text(values, "data_set"));
-  TRAINYARD_ASSIGN_OR_RETURN(const double loss, Number(values, "loss"));
-  TRAINYARD_ASSIGN_OR_RETURN(const int64_t tokens, Count(values, "tokens", 0));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Count(values, telemetry::kStep));
+  TRAINYARD_ASSIGN_OR_RETURN(std::string data_set, Text(values, telemetry::kDataSet));
+  TRAINYARD_ASSIGN_OR_RETURN(const double loss, Number(values, telemetry::kLoss));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t tokens, Count(values, telemetry::kTokens, 0));
   // It becomes part of a metric's name.
   if (data_set.size() > kMaxTelemetryKeyBytes || !IsMetricName(data_set)) {
-    return Missing("data_set", "a short name");
+    return Missing(telemetry::kDataSet, "a short name");
   }
   record.set_step(step);
   record.set_data_set(std::move(data_set));
@@ -275,10 +277,10 @@ absl::Status ReadEvaluation(const Values& values, v1::EvaluationRecord& record) 
 }
 
 absl::Status ReadAlert(const Values& values, v1::AlertRecord& record) {
-  TRAINYARD_ASSIGN_OR_RETURN(std::string code, Text(values, "code"));
-  TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Count(values, "step", 0));
-  if (values.count("message") > 0) {
-    TRAINYARD_ASSIGN_OR_RETURN(std::string message, Text(values, "message"));
+  TRAINYARD_ASSIGN_OR_RETURN(std::string code, Text(values, telemetry::kCode));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Count(values, telemetry::kStep, 0));
+  if (values.count(telemetry::kMessage) > 0) {
+    TRAINYARD_ASSIGN_OR_RETURN(std::string message, Text(values, telemetry::kMessage));
     record.set_message(std::move(message));
   }
   record.set_code(std::move(code));
@@ -287,14 +289,16 @@ absl::Status ReadAlert(const Values& values, v1::AlertRecord& record) {
 }
 
 absl::Status ReadRank(const Values& values, v1::RankRecord& record) {
-  TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Count(values, "step"));
-  TRAINYARD_ASSIGN_OR_RETURN(const int64_t memory, Count(values, "memory_bytes", 0));
-  TRAINYARD_ASSIGN_OR_RETURN(const double step_seconds, Number(values, "step_seconds", 0));
-  TRAINYARD_ASSIGN_OR_RETURN(const double init, Number(values, "init_seconds", 0));
-  TRAINYARD_ASSIGN_OR_RETURN(const double load, Number(values, "load_seconds", 0));
-  TRAINYARD_ASSIGN_OR_RETURN(const double stall, Number(values, "data_stall_seconds", 0));
-  TRAINYARD_ASSIGN_OR_RETURN(const double checkpoint, Number(values, "checkpoint_seconds", 0));
-  TRAINYARD_ASSIGN_OR_RETURN(const double evaluation, Number(values, "evaluation_seconds", 0));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Count(values, telemetry::kStep));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t memory, Count(values, telemetry::kMemoryBytes, 0));
+  TRAINYARD_ASSIGN_OR_RETURN(const double step_seconds, Number(values, telemetry::kStepSeconds, 0));
+  TRAINYARD_ASSIGN_OR_RETURN(const double init, Number(values, telemetry::kInitSeconds, 0));
+  TRAINYARD_ASSIGN_OR_RETURN(const double load, Number(values, telemetry::kLoadSeconds, 0));
+  TRAINYARD_ASSIGN_OR_RETURN(const double stall, Number(values, telemetry::kDataStallSeconds, 0));
+  TRAINYARD_ASSIGN_OR_RETURN(const double checkpoint,
+                             Number(values, telemetry::kCheckpointSeconds, 0));
+  TRAINYARD_ASSIGN_OR_RETURN(const double evaluation,
+                             Number(values, telemetry::kEvaluationSeconds, 0));
   record.set_step(step);
   record.set_memory_bytes(memory);
   record.set_step_seconds(step_seconds);
@@ -307,22 +311,22 @@ absl::Status ReadRank(const Values& values, v1::RankRecord& record) {
 }
 
 absl::Status ReadKind(const std::string& type, const Values& values, v1::TelemetryRecord& record) {
-  if (type == "metrics") return ReadMetrics(values, *record.mutable_metrics());
-  if (type == "phase") return ReadPhase(values, *record.mutable_phase());
-  if (type == "checkpoint") return ReadCheckpoint(values, *record.mutable_checkpoint());
-  if (type == "eval") return ReadEvaluation(values, *record.mutable_evaluation());
-  if (type == "alert") return ReadAlert(values, *record.mutable_alert());
-  if (type == "rank") return ReadRank(values, *record.mutable_rank());
-  return Missing("type", "one of metrics, phase, checkpoint, eval, alert, rank");
+  if (type == telemetry::kMetrics) return ReadMetrics(values, *record.mutable_metrics());
+  if (type == telemetry::kPhase) return ReadPhase(values, *record.mutable_phase());
+  if (type == telemetry::kCheckpoint) return ReadCheckpoint(values, *record.mutable_checkpoint());
+  if (type == telemetry::kEval) return ReadEvaluation(values, *record.mutable_evaluation());
+  if (type == telemetry::kAlert) return ReadAlert(values, *record.mutable_alert());
+  if (type == telemetry::kRank) return ReadRank(values, *record.mutable_rank());
+  return Missing(telemetry::kType, "one of metrics, phase, checkpoint, eval, alert, rank");
 }
 
 }  // namespace
 
 absl::StatusOr<v1::TelemetryRecord> ParseTelemetryLine(std::string_view line) {
   TRAINYARD_ASSIGN_OR_RETURN(const Values values, ReadValues(line));
-  TRAINYARD_ASSIGN_OR_RETURN(const std::string type, Text(values, "type"));
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string type, Text(values, telemetry::kType));
   v1::TelemetryRecord record;
-  TRAINYARD_ASSIGN_OR_RETURN(const int64_t time_ms, Count(values, "time_ms", 0));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t time_ms, Count(values, telemetry::kTimeMs, 0));
   record.set_time_ms(time_ms);
   TRAINYARD_RETURN_IF_ERROR(ReadKind(type, values, record));
   return record;

@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-#include "proto/support/job_spec_json.h"
+#include "proto/json/message_json.h"
 
 namespace trainyard::controller {
 namespace {

@@ -1,13 +1,13 @@
 #include "controller/core/submission.h"
+#include "controller/core/explain.h"
 
 #include <string>
 #include <vector>
 
 #include "controller/core/apply.h"
-#include "controller/core/origins.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "proto/support/job_spec_loader.h"
+#include "proto/jobspec/loader.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {
@@ -32,11 +32,9 @@ v1::SubmitJobRequest ResolvedRequest() {
 }
 
 Origins ShownOrigins(const JobEntry& entry) {
-  OriginList list = entry.job.origins();
-  UnpackDefaults(entry.default_fields, list);
   Origins origins;
   std::string before;
-  for (const v1::Origin& origin : list) {
+  for (const v1::Origin& origin : entry.job.origins()) {
     EXPECT_LT(before, origin.key()) << "sorted, each key once";
     before = origin.key();
     origins[origin.key()] = origin.source();
@@ -80,27 +78,30 @@ TEST(SubmissionTest, AJobShowsEveryOriginThatItWasSubmittedWith) {
   for (const v1::Origin& origin : request.origins()) expected[origin.key()] = origin.source();
   expected["checkpoint.dir"] = kDerivedOrigin;
   ASSERT_EQ(expected["optimizer.lr"], "--set optimizer.lr");
-  ASSERT_EQ(expected["train.seed"], kDefaultOrigin);
+  ASSERT_FALSE(expected.contains("train.seed")) << "a default";
   EXPECT_EQ(ShownOrigins(cluster.state.jobs.at(1)), expected);
 }
 
-TEST(SubmissionTest, DefaultsThatTheServerFillsInHaveTheSameOrigins) {
-  v1::SubmitJobRequest request = ResolvedRequest();
-  const SubmitJob with_origins = Checked(request);
-  request.clear_origins();
+TEST(SubmissionTest, ARequestWithoutOriginsWroteEveryValueOfItsSpec) {
+  v1::SubmitJobRequest request;
   v1::JobSpec& spec = *request.mutable_spec();
-  spec.Clear();
   spec.set_name("fine");
   spec.add_command("train");
   spec.mutable_optimizer()->set_lr(0.01);
   spec.mutable_resources()->set_device(v1::DEVICE_KIND_CPU);
   const SubmitJob bare = Checked(request);
-  EXPECT_EQ(bare.submitted().spec().DebugString(), with_origins.submitted().spec().DebugString());
-  EXPECT_EQ(std::vector(bare.submitted().default_fields().begin(),
-                        bare.submitted().default_fields().end()),
-            std::vector(with_origins.submitted().default_fields().begin(),
-                        with_origins.submitted().default_fields().end()));
-  EXPECT_GT(bare.submitted().default_fields_size(), 30);
+  EXPECT_EQ(bare.submitted().spec().DebugString(),
+            Checked(ResolvedRequest()).submitted().spec().DebugString());
+  Origins origins;
+  for (const v1::Origin& origin : bare.submitted().origins()) {
+    origins[origin.key()] = origin.source();
+  }
+  EXPECT_EQ(origins, (Origins{{"name", "request"},
+                              {"command", "request"},
+                              {"optimizer.lr", "request"},
+                              {"resources.device", "request"},
+                              {"layout.dp", kDerivedOrigin},
+                              {"checkpoint.dir", kDerivedOrigin}}));
 }
 
 TEST(SubmissionTest, DefaultsTakeFewBytesInTheEvent) {
@@ -108,10 +109,10 @@ TEST(SubmissionTest, DefaultsTakeFewBytesInTheEvent) {
   for (const v1::Origin& origin : submit.submitted().origins()) {
     EXPECT_NE(origin.source(), kDefaultOrigin) << origin.key();
   }
-  EXPECT_LT(submit.submitted().ByteSizeLong() - submit.submitted().spec().ByteSizeLong(), 500u);
+  EXPECT_LT(submit.submitted().ByteSizeLong() - submit.submitted().spec().ByteSizeLong(), 300u);
 }
 
-// What was written before fields had numbers: origins name every default.
+// Older logs and clients name every default.
 v1::Event OlderEvent() {
   v1::Event event;
   event.set_time_ms(1);
@@ -120,35 +121,53 @@ v1::Event OlderEvent() {
   submitted.set_job_id(1);
   *submitted.mutable_spec() = request.spec();
   *submitted.mutable_origins() = request.origins();
+  v1::Origin& origin = *submitted.add_origins();
+  origin.set_key("train.seed");
+  origin.set_source(kDefaultOrigin);
   return event;
 }
 
 TEST(SubmissionTest, OlderEventsAndSnapshotsShowTheSameOrigins) {
   const v1::Event event = OlderEvent();
   Origins expected;
-  for (const v1::Origin& origin : event.job_submitted().origins()) {
-    expected[origin.key()] = origin.source();
-  }
+  const v1::SubmitJobRequest request = ResolvedRequest();
+  for (const v1::Origin& origin : request.origins()) expected[origin.key()] = origin.source();
   ClusterState state;
   Apply(event, state);
   EXPECT_EQ(ShownOrigins(state.jobs.at(1)), expected);
-  EXPECT_LT(state.jobs.at(1).job.origins_size(), 10);
 
   v1::Snapshot snapshot = ToSnapshot(state, 1);
   EXPECT_EQ(ShownOrigins(FromSnapshot(snapshot).jobs.at(1)), expected);
   *snapshot.mutable_jobs(0)->mutable_origins() = event.job_submitted().origins();
-  snapshot.mutable_job_details(0)->clear_default_fields();
   EXPECT_EQ(ShownOrigins(FromSnapshot(snapshot).jobs.at(1)), expected);
 }
 
-TEST(SubmissionTest, TheHistoryShowsEveryOriginOfTheEvent) {
+TEST(SubmissionTest, RefusesWhatTheTrainerCannotStart) {
+  v1::SubmitJobRequest request;
+  *request.mutable_spec() = TestSpec("ours", 1, 2);
+  v1::JobSpec& spec = *request.mutable_spec();
+  spec.clear_command();
+  spec.mutable_model()->set_num_layers(2);
+  spec.mutable_model()->set_hidden_size(64);
+  spec.mutable_model()->set_ffn_hidden_size(128);
+  spec.mutable_model()->set_num_attention_heads(4);
+  spec.mutable_model()->set_vocab_size(256);
+  spec.mutable_train()->set_seq_length(32);
+  spec.mutable_train()->set_precision(v1::PRECISION_FP32);
+  spec.mutable_train()->set_global_batch(8);
+  spec.mutable_train()->set_tokens(1'000'000);
+  spec.mutable_layout()->set_tp(2);
+  const absl::Status status = SubmitJob::Check(request).status();
+  EXPECT_THAT(std::string(status.message()), HasSubstr("`layout.tp` (2) is not supported"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("`data.path` is missing"));
+
   TestCluster cluster;
-  cluster.AddNode("a", 1);
-  v1::Event event = cluster.Do(Checked(ResolvedRequest())).front();
-  UnpackDefaults(event);
-  const v1::JobSubmitted& submitted = event.job_submitted();
-  EXPECT_EQ(submitted.default_fields_size(), 0);
-  EXPECT_EQ(submitted.origins_size(), ResolvedRequest().origins_size() + 1);
+  cluster.AddNode("a", 2);
+  const auto plan = PlanJob(cluster.state, spec, cluster.now);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->ranks_size(), 2) << "a plan needs neither data nor a trainer that can run it";
+  EXPECT_THAT(plan->warnings(),
+              testing::ElementsAre(HasSubstr("data.path"), HasSubstr("layout.tp")));
 }
 
 }  // namespace

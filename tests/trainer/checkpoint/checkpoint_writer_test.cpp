@@ -408,8 +408,8 @@ TEST_P(NoSpaceTest, CostsOneCheckpointAndNotTheRun) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryFile, NoSpaceTest,
-                         testing::Values("rank_00000.safetensors", "rank_00000.json.partial",
-                                         "manifest.json.partial"));
+                         testing::Values("rank_00000.safetensors", "rank_00000.json.tmp",
+                                         "manifest.json.tmp"));
 
 TEST(SpreadByBytesTest, GivesEveryRankAboutTheSame) {
   std::vector<int64_t> bytes = {1000};

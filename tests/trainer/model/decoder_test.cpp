@@ -1,3 +1,4 @@
+#include "proto/contract/run_rules.h"
 #include "trainer/model/decoder.h"
 
 #include <gtest/gtest.h>
@@ -5,8 +6,8 @@
 #include <cmath>
 #include <map>
 
+#include "proto/contract/model_size.h"
 #include "tests/trainer/ops/gradient_check.h"
-#include "trainer/model/model_size.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -61,8 +62,8 @@ class PlainLlama {
   }
 
   Tensor Rotate(const Tensor& x) {
-    const int64_t half = model_.HeadSize() / 2;
-    const auto table = MakeRotaryTable(x.size(2), model_.HeadSize(), model_.rotary_base,
+    const int64_t half = HeadSize(model_) / 2;
+    const auto table = MakeRotaryTable(x.size(2), HeadSize(model_), model_.rotary_base,
                                        torch::kFloat64, torch::kCPU);
     const Tensor cos = torch::cat({table.cos, table.cos}, -1);
     const Tensor sin = torch::cat({table.sin, table.sin}, -1);
@@ -70,7 +71,7 @@ class PlainLlama {
   }
 
   Tensor Attention(const Tensor& h, const std::string& prefix) {
-    const int64_t batch = h.size(0), length = h.size(1), size = model_.HeadSize();
+    const int64_t batch = h.size(0), length = h.size(1), size = HeadSize(model_);
     const auto heads = [&](const char* name) {
       return at::linear(h, W(prefix + name)).view({batch, length, -1, size}).transpose(1, 2);
     };
@@ -194,6 +195,21 @@ TEST(DecoderTest, ResidualProjectionsStartSmaller) {
     if (slice.logical.shape.size() < 2) continue;
     const double std = store.SliceOf(store.master(), slice).std().item<double>();
     EXPECT_NEAR(std, residual ? 0.2 / std::sqrt(4.0) : 0.2, 0.02) << name;
+  }
+}
+
+TEST(DecoderTest, HoldsAsManyParametersAsTheModelHasByItsSettings) {
+  ModelConfig model;
+  model.num_layers = 3;
+  model.hidden_size = 24;
+  model.ffn_hidden_size = 40;
+  model.num_attention_heads = 6;
+  model.num_query_groups = 2;
+  model.vocab_size = 50;
+  for (const bool untied : {true, false}) {
+    model.untie_embeddings_and_output_weights = untied;
+    Decoder decoder(model, {});
+    EXPECT_EQ(decoder.parameters().element_count(), ParameterCount(model));
   }
 }
 

@@ -28,9 +28,9 @@ const LayoutConfig kShapes[] = {Layout(1, 1, 1, 1, 1), Layout(1, 1, 1, 8, 1),
 TEST(MeshTest, RankAndCoordinatesAreInverse) {
   for (const LayoutConfig& layout : kShapes) {
     const Mesh mesh(layout);
-    EXPECT_EQ(mesh.size(), layout.tp * layout.cp * layout.dp * layout.pp);
-    for (int64_t rank = 0; rank < mesh.size(); ++rank) {
-      EXPECT_EQ(mesh.RankAt(mesh.CoordinatesOf(rank)), rank);
+    EXPECT_EQ(mesh.grid().size(), layout.tp * layout.cp * layout.dp * layout.pp);
+    for (int64_t rank = 0; rank < mesh.grid().size(); ++rank) {
+      EXPECT_EQ(mesh.grid().RankAt(mesh.grid().CoordinatesOf(rank)), rank);
     }
   }
 }
@@ -41,13 +41,13 @@ TEST(MeshTest, EachAxisSplitsTheWorldIntoGroups) {
     for (const Axis axis :
          {Axis::kTensor, Axis::kContext, Axis::kExpert, Axis::kExpertData, Axis::kPipeline}) {
       std::set<Ranks> groups;
-      for (int64_t rank = 0; rank < mesh.size(); ++rank) {
+      for (int64_t rank = 0; rank < mesh.grid().size(); ++rank) {
         const Ranks group = mesh.RanksAlong(rank, {axis});
-        EXPECT_EQ(static_cast<int64_t>(group.size()), mesh.Extent(axis));
+        EXPECT_EQ(static_cast<int64_t>(group.size()), mesh.grid().Extent(axis));
         EXPECT_EQ(std::count(group.begin(), group.end(), rank), 1);
         groups.insert(group);
       }
-      EXPECT_EQ(static_cast<int64_t>(groups.size()), mesh.size() / mesh.Extent(axis));
+      EXPECT_EQ(static_cast<int64_t>(groups.size()), mesh.grid().size() / mesh.grid().Extent(axis));
     }
   }
 }

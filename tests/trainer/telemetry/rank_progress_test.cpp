@@ -38,19 +38,19 @@ class RankProgressTest : public testing::Test {
 
 TEST_F(RankProgressTest, PhasesAreTimedAndFinalWithTheirEnd) {
   now_ += 2;
-  progress_->EnterPhase("load", 0);
+  progress_->EnterPhase(Phase::kLoad, 0);
   now_ += 3;
-  progress_->EnterPhase("train", 40);
+  progress_->EnterPhase(Phase::kTrain, 40);
   now_ += 10;
-  progress_->EnterPhase("eval", 50);
+  progress_->EnterPhase(Phase::kEval, 50);
   now_ += 4;
-  progress_->EnterPhase("checkpoint", 50);
+  progress_->EnterPhase(Phase::kCheckpoint, 50);
   now_ += 0.5;
-  progress_->EnterPhase("train", 50);
+  progress_->EnterPhase(Phase::kTrain, 50);
   now_ += 1;
-  progress_->EnterPhase("eval", 51);
+  progress_->EnterPhase(Phase::kEval, 51);
   now_ += 1;
-  progress_->EnterPhase("done", 51);
+  progress_->EnterPhase(Phase::kDone, 51);
   const json last = Records().back();
   EXPECT_EQ(last["type"], "rank");
   EXPECT_EQ(last["step"], 51);

@@ -36,7 +36,7 @@ int64_t FixedTime() { return 1795262400000; }
 TEST_F(TelemetryWriterTest, WritesEveryKindOfRecord) {
   TelemetryWriter writer(path_, FixedTime);
   writer.WriteMetrics(5, 300, {{"loss", 3.25}, {"tokens", 81920}, {"expert_load", 0.1}});
-  writer.WritePhase("train", 5);
+  writer.WritePhase(Phase::kTrain, 5);
   writer.WriteCheckpoint({100, 3, "/c/step_000000100", 123, 0.01, 0.5, false});
   writer.WriteCheckpoint({50, 2, "/c/step_000000050", 120, 0, 0, true});
   writer.WriteEvaluation(100, "val", 4.125, 8192);
@@ -79,8 +79,8 @@ TEST_F(TelemetryWriterTest, EscapesHostileText) {
 }
 
 TEST_F(TelemetryWriterTest, AppendsAndKeepsTheFilePrivate) {
-  TelemetryWriter(path_, FixedTime).WritePhase("init", 0);
-  TelemetryWriter(path_, FixedTime).WritePhase("done", 9);
+  TelemetryWriter(path_, FixedTime).WritePhase(Phase::kInit, 0);
+  TelemetryWriter(path_, FixedTime).WritePhase(Phase::kDone, 9);
   EXPECT_EQ(Lines().size(), 2u);
   struct stat status {};
   ASSERT_EQ(stat(path_.c_str(), &status), 0);
@@ -107,15 +107,15 @@ TEST_F(TelemetryWriterTest, LinesOfSeveralThreadsNeverMix) {
 TEST_F(TelemetryWriterTest, WithoutAFileWritesNothing) {
   testing::internal::CaptureStderr();
   TelemetryWriter writer("");
-  writer.WritePhase("init", 0);
+  writer.WritePhase(Phase::kInit, 0);
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
 TEST_F(TelemetryWriterTest, WarnsOnceWhenTheDiskIsFullAndGoesOn) {
   testing::internal::CaptureStderr();
   TelemetryWriter writer("/dev/full");
-  writer.WritePhase("init", 0);
-  writer.WritePhase("train", 0);
+  writer.WritePhase(Phase::kInit, 0);
+  writer.WritePhase(Phase::kTrain, 0);
   const std::string warning = testing::internal::GetCapturedStderr();
   EXPECT_NE(warning.find("No space left on device"), std::string::npos) << warning;
   EXPECT_EQ(std::count(warning.begin(), warning.end(), '\n'), 1) << warning;
@@ -124,7 +124,7 @@ TEST_F(TelemetryWriterTest, WarnsOnceWhenTheDiskIsFullAndGoesOn) {
 TEST_F(TelemetryWriterTest, WarnsOnceWhenTheFileCannotBeOpened) {
   testing::internal::CaptureStderr();
   TelemetryWriter writer(directory_.File("no/such/directory"));
-  writer.WritePhase("init", 0);
+  writer.WritePhase(Phase::kInit, 0);
   EXPECT_NE(testing::internal::GetCapturedStderr().find("No such file"), std::string::npos);
 }
 
@@ -134,9 +134,9 @@ TEST_F(TelemetryWriterTest, StartsANewLineAfterATornOne) {
   TelemetryWriter writer(path_, FixedTime);
   {
     const FullDisk full(20);
-    writer.WritePhase("init", 0);
+    writer.WritePhase(Phase::kInit, 0);
   }
-  writer.WritePhase("train", 3);
+  writer.WritePhase(Phase::kTrain, 3);
   testing::internal::GetCapturedStderr();
   ASSERT_EQ(Lines().size(), 2u);
   EXPECT_EQ(Lines()[0].size(), 20u);

@@ -16,6 +16,7 @@
 #include <tuple>
 #include <vector>
 
+#include "proto/contract/protocol_version.h"
 #include "proto/support/clock.h"
 #include "tests/web/seed/training_curves.h"
 #include "trainyard/v1/event.pb.h"
@@ -65,7 +66,7 @@ class Worker {
   Worker(const v1::NodeSnapshot& known, Gangs& gangs) : gangs_(gangs) {
     const v1::Node& node = known.node();
     fact_sequence_ = known.fact_sequence();
-    hello_.set_protocol_version(1);
+    hello_.set_protocol_version(kProtocolVersion);
     hello_.set_node_id(node.id());
     hello_.set_node_name(node.name());
     hello_.set_incarnation(node.incarnation());

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "controller/core/apply.h"
 #include "controller/core/plan.h"
+#include "proto/contract/protocol_version.h"
 
 namespace trainyard::seed {
 namespace {
@@ -34,7 +35,7 @@ void Check(const absl::Status& status) {
 
 v1::Hello HelloOf(int index, int slots) {
   v1::Hello hello;
-  hello.set_protocol_version(1);
+  hello.set_protocol_version(kProtocolVersion);
   hello.set_node_id(absl::StrFormat("node-%03d", index));
   hello.set_node_name(absl::StrFormat("gpu%03d", index));
   hello.set_incarnation("seed");

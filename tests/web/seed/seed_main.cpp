@@ -13,8 +13,8 @@
 #include "absl/strings/str_format.h"
 #include "controller/cluster_id.h"
 #include "controller/store/stores.h"
+#include "proto/jobspec/loader.h"
 #include "proto/support/clock.h"
-#include "proto/support/job_spec_loader.h"
 #include "tests/web/seed/history.h"
 
 namespace trainyard::seed {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "proto/support/job_spec_loader.h"
+#include "proto/jobspec/run_config_of.h"
 
 namespace trainyard::seed {
 namespace {

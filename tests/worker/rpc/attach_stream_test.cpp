@@ -1,4 +1,5 @@
 #include "worker/rpc/attach_stream.h"
+#include "proto/contract/protocol_version.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -27,13 +27,14 @@ function walk(value: unknown, prefix: string, into: Map<string, string>): void {
   }
 }
 
-// The origin of a list or map stands at its own key, so the nearest one above counts.
+// The origin of a list or map stands at its own key, so the nearest one above counts. A value
+// without an origin is a default.
 function originOf(key: string, origins: ReadonlyMap<string, string>): string {
   for (let at = key; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('.')))) {
     const found = origins.get(at);
     if (found !== undefined) return found;
   }
-  return '';
+  return 'default';
 }
 
 export function flattenSpec(

@@ -1,0 +1,32 @@
+#include "proto/contract/device_table.h"
+
+namespace trainyard {
+namespace {
+
+constexpr int64_t kGigabyte = 1'000'000'000;
+
+// NVIDIA data sheets: "H200 Tensor Core GPU" (SXM), "H100 Tensor Core GPU" (SXM and PCIe), "A100
+// Tensor Core GPU" (SXM; "A100-SXM4-40GB" is how the driver tells the smaller one), "HGX B200"
+// (a board's figures divided by eight).
+constexpr DeviceFigures kDevices[] = {
+    {"B200", 180 * kGigabyte, 2250e12, 75e12},
+    {"H200", 141 * kGigabyte, 989.4e12, 66.9e12},
+    {"H100 PCIe", 80 * kGigabyte, 756e12, 51e12},
+    {"H100", 80 * kGigabyte, 989.4e12, 66.9e12},
+    {"A100-SXM4-40GB", 40 * kGigabyte, 312e12, 19.5e12},
+    {"A100-PCIE-40GB", 40 * kGigabyte, 312e12, 19.5e12},
+    {"A100", 80 * kGigabyte, 312e12, 19.5e12},
+};
+
+}  // namespace
+
+std::span<const DeviceFigures> KnownDevices() { return kDevices; }
+
+const DeviceFigures* FindDevice(std::string_view device_name) {
+  for (const DeviceFigures& device : kDevices) {
+    if (device_name.find(device.name) != std::string_view::npos) return &device;
+  }
+  return nullptr;
+}
+
+}  // namespace trainyard

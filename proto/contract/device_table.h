@@ -1,0 +1,27 @@
+// Devices that ranks run on, from their data sheets.
+#ifndef TRAINYARD_PROTO_CONTRACT_DEVICE_TABLE_H_
+#define TRAINYARD_PROTO_CONTRACT_DEVICE_TABLE_H_
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace trainyard {
+
+// One kind of GPU. Peaks are dense, without sparsity, at boost clock.
+struct DeviceFigures {
+  std::string_view name;     // Part of what the driver calls it, such as "H200".
+  int64_t memory_bytes = 0;  // As sold: GB of 1e9 bytes. The driver keeps some of it.
+  double bf16_flops = 0;     // FLOP/s on tensor cores with fp32 accumulation.
+  double fp32_flops = 0;     // FLOP/s without tensor cores.
+};
+
+// Every known device. Where one name is part of another, the longer one stands first.
+std::span<const DeviceFigures> KnownDevices();
+
+// The entry whose name is part of `device_name` ("NVIDIA H200"); nullptr when none is, as for CPUs.
+const DeviceFigures* FindDevice(std::string_view device_name);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_PROTO_CONTRACT_DEVICE_TABLE_H_

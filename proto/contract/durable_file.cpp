@@ -1,0 +1,98 @@
+#include "proto/contract/durable_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+
+#include "proto/contract/unique_fd.h"
+
+namespace trainyard {
+namespace {
+
+FileError Failed(const char* action, const std::string& path) {
+  return {errno, std::string("cannot ") + action + " " + path};
+}
+
+std::string TemporaryPath(const std::string& path) { return path + ".tmp"; }
+
+UniqueFd Create(const std::string& path, int flags, const FileAccess& access) {
+  const int links = access.follow_links ? 0 : O_NOFOLLOW;
+  return UniqueFd(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | links | flags, access.mode));
+}
+
+// Syncs and closes; on NFS close(2) is where a full disk shows.
+FileResult SyncAndClose(UniqueFd fd, const std::string& path) {
+  if (fsync(fd.get()) != 0) return Failed("sync", path);
+  if (close(fd.Release()) != 0) return Failed("close", path);
+  return std::nullopt;
+}
+
+}  // namespace
+
+FileResult WriteAll(int fd, std::string_view piece, const std::string& path) {
+  constexpr std::size_t kBytesPerCall = std::size_t{1} << 30;  // Linux writes at most 2 GiB a call.
+  while (!piece.empty()) {
+    const ssize_t count = write(fd, piece.data(), std::min(piece.size(), kBytesPerCall));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return Failed("write", path);
+    piece.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return std::nullopt;
+}
+
+FileResult WriteFileDurably(const std::string& path, const std::vector<std::string_view>& pieces,
+                            const FileAccess& access) {
+  UniqueFd fd = Create(path, O_TRUNC, access);
+  if (!fd.valid()) return Failed("create", path);
+  for (const std::string_view piece : pieces) {
+    if (FileResult failed = WriteAll(fd.get(), piece, path)) return failed;
+  }
+  return SyncAndClose(std::move(fd), path);
+}
+
+FileResult WriteFileAtomically(const std::string& path, std::string_view text,
+                               const FileAccess& access) {
+  const std::string temporary = TemporaryPath(path);
+  // Not O_TRUNC: the blocks of a reservation are written in place.
+  UniqueFd fd = Create(temporary, 0, access);
+  if (!fd.valid()) return Failed("create", temporary);
+  if (FileResult failed = WriteAll(fd.get(), text, temporary)) return failed;
+  if (ftruncate(fd.get(), static_cast<off_t>(text.size())) != 0) {
+    return Failed("truncate", temporary);
+  }
+  if (FileResult failed = SyncAndClose(std::move(fd), temporary)) return failed;
+  if (rename(temporary.c_str(), path.c_str()) != 0) return Failed("rename into place", path);
+  return SyncDirectory(DirectoryOf(path));
+}
+
+FileResult ReserveAtomicFile(const std::string& path, std::size_t bytes, const FileAccess& access) {
+  const std::string temporary = TemporaryPath(path);
+  const UniqueFd fd = Create(temporary, 0, access);
+  if (!fd.valid()) return Failed("create", temporary);
+  // A plain call, not posix_fallocate: its fallback writes zeros, which reserves nothing on
+  // copy-on-write file systems.
+  if (fallocate(fd.get(), 0, 0, static_cast<off_t>(bytes)) != 0 && errno != EOPNOTSUPP &&
+      errno != ENOSYS) {
+    return Failed("reserve", temporary);
+  }
+  return std::nullopt;
+}
+
+FileResult SyncDirectory(const std::string& path) {
+  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid()) return Failed("open directory", path);
+  // Some network file systems have nothing to sync for a directory and say so.
+  if (fsync(fd.get()) != 0 && errno != EINVAL) return Failed("sync directory", path);
+  return std::nullopt;
+}
+
+std::string DirectoryOf(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
+}  // namespace trainyard

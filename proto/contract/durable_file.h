@@ -1,0 +1,63 @@
+// Files and directories that are on the disk when the call returns. POSIX calls only: no
+// std::filesystem, whose symbols PyTorch's CUDA wheel replaces by another libstdc++'s.
+//
+// Callers turn a FileError into their own kind of error: proto/support/durable_file.h for the
+// daemons, trainer/checkpoint/durable_file.h for the trainer.
+#ifndef TRAINYARD_PROTO_CONTRACT_DURABLE_FILE_H_
+#define TRAINYARD_PROTO_CONTRACT_DURABLE_FILE_H_
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trainyard {
+
+// A system call that failed.
+struct FileError {
+  int number = 0;      // errno
+  std::string action;  // Call and path, such as "cannot sync /data/manifest.json".
+};
+
+// Access to a file that is created.
+struct FileAccess {
+  mode_t mode = 0600;
+  // Whether a symbolic link at the path is written through. Not where others may plant one.
+  bool follow_links = false;
+};
+
+// Nothing on success.
+using FileResult = std::optional<FileError>;
+
+// Writes the pieces one after another to an open file.
+[[nodiscard]] FileResult WriteAll(int fd, std::string_view piece, const std::string& path);
+
+// Writes the pieces into a new or emptied file and syncs it. The name itself is
+// durable only after SyncDirectory.
+[[nodiscard]] FileResult WriteFileDurably(const std::string& path,
+                                          const std::vector<std::string_view>& pieces,
+                                          const FileAccess& access);
+
+// PATH is either the old file or the whole new one, also after a power cut: writes PATH.tmp, syncs
+// it, renames it over PATH and syncs the directory. One writer at a time for each path.
+[[nodiscard]] FileResult WriteFileAtomically(const std::string& path, std::string_view text,
+                                             const FileAccess& access);
+
+// Allocates disk space for a later WriteFileAtomically of at most `bytes`, so that the write
+// succeeds on a disk that has filled up meanwhile. Does nothing on file systems that cannot
+// reserve.
+[[nodiscard]] FileResult ReserveAtomicFile(const std::string& path, std::size_t bytes,
+                                           const FileAccess& access);
+
+// Makes creations, renames and removals inside the directory durable.
+[[nodiscard]] FileResult SyncDirectory(const std::string& path);
+
+// The directory that holds `path`; "." for a bare name.
+std::string DirectoryOf(const std::string& path);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_PROTO_CONTRACT_DURABLE_FILE_H_

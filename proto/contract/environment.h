@@ -1,0 +1,42 @@
+// Names of the environment variables that a worker sets for each rank.
+#ifndef TRAINYARD_PROTO_CONTRACT_ENVIRONMENT_H_
+#define TRAINYARD_PROTO_CONTRACT_ENVIRONMENT_H_
+
+#include <array>
+#include <string_view>
+
+namespace trainyard::environment {
+
+// torchrun's names.
+inline constexpr char kRank[] = "RANK";
+inline constexpr char kWorldSize[] = "WORLD_SIZE";
+inline constexpr char kLocalRank[] = "LOCAL_RANK";
+inline constexpr char kLocalWorldSize[] = "LOCAL_WORLD_SIZE";
+inline constexpr char kGroupRank[] = "GROUP_RANK";  // Position of the node in the gang.
+inline constexpr char kGroupWorldSize[] = "GROUP_WORLD_SIZE";
+inline constexpr char kNodeRank[] = "NODE_RANK";  // GROUP_RANK, as PyTorch Lightning calls it.
+inline constexpr char kMasterAddress[] = "MASTER_ADDR";
+inline constexpr char kMasterPort[] = "MASTER_PORT";
+inline constexpr std::array<std::string_view, 9> kTorchrunVariables = {
+    kRank,           kWorldSize, kLocalRank,     kLocalWorldSize, kGroupRank,
+    kGroupWorldSize, kNodeRank,  kMasterAddress, kMasterPort};
+
+// The slots of the job; other values would take the GPUs of other jobs.
+inline constexpr char kCudaDevices[] = "CUDA_VISIBLE_DEVICES";
+inline constexpr char kNvidiaDevices[] = "NVIDIA_VISIBLE_DEVICES";
+
+// Our own. The prefix is reserved.
+inline constexpr char kReservedPrefix[] = "TRAINYARD_";
+inline constexpr char kJobId[] = "TRAINYARD_JOB_ID";
+inline constexpr char kJobName[] = "TRAINYARD_JOB_NAME";
+inline constexpr char kAttempt[] = "TRAINYARD_ATTEMPT";
+inline constexpr char kRunDir[] = "TRAINYARD_RUN_DIR";
+inline constexpr char kSpec[] = "TRAINYARD_SPEC";            // Path of the job file as JSON.
+inline constexpr char kTelemetry[] = "TRAINYARD_TELEMETRY";  // Path of the JSON lines.
+inline constexpr char kCheckpointDir[] = "TRAINYARD_CHECKPOINT_DIR";
+inline constexpr char kResumeFrom[] = "TRAINYARD_RESUME_FROM";    // Path; empty for a fresh start.
+inline constexpr char kSkipSamples[] = "TRAINYARD_SKIP_SAMPLES";  // "a:b,c:d": ranges [a, b).
+
+}  // namespace trainyard::environment
+
+#endif  // TRAINYARD_PROTO_CONTRACT_ENVIRONMENT_H_

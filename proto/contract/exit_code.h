@@ -1,0 +1,36 @@
+// Exit codes between a trainer and its worker, named after sysexits.h. Any program may use them.
+#ifndef TRAINYARD_PROTO_CONTRACT_EXIT_CODE_H_
+#define TRAINYARD_PROTO_CONTRACT_EXIT_CODE_H_
+
+#include <string_view>
+
+namespace trainyard {
+
+enum class ExitCode : int {
+  kOk = 0,
+  kUsage = 64,          // Bad command line.
+  kBadData = 65,        // The data is damaged or does not fit the model.
+  kNoInput = 66,        // An input file is missing or unreadable.
+  kPeerLost = 69,       // Another rank went away or did not answer in time.
+  kInternal = 70,       // A bug, or numbers that are no longer finite.
+  kCannotWrite = 73,    // A checkpoint or telemetry file cannot be written.
+  kBadCheckpoint = 74,  // The checkpoint to start from is damaged, unreadable or absent: the
+                        // controller falls back to an older one.
+  kTryAgain = 75,       // A passing fault, such as a rendezvous port that is taken.
+  kFenced = 77,         // A newer attempt owns the checkpoint directory.
+  kBadConfig = 78,      // The settings are wrong, not supported, or need more memory than there is.
+  kCannotExecute = 126,    // The shell's code for a program that cannot be executed.
+  kCommandNotFound = 127,  // The shell's code for a program that is not there.
+  kTerminated = 143,       // Saved and exited after SIGTERM.
+};
+
+// Meaning of an exit code for a person, such as "bad data"; empty when it has none.
+std::string_view ExitCodeMeaning(int code);
+
+// True when the job itself is at fault (kUsage, kBadData, kNoInput, kBadConfig): a restart cannot
+// help.
+bool BlamesJob(int code);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_PROTO_CONTRACT_EXIT_CODE_H_

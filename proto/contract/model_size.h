@@ -1,0 +1,26 @@
+// How large a model is and how much arithmetic a token costs: pure functions of the settings.
+#ifndef TRAINYARD_PROTO_CONTRACT_MODEL_SIZE_H_
+#define TRAINYARD_PROTO_CONTRACT_MODEL_SIZE_H_
+
+#include <cstdint>
+
+#include "proto/contract/run_config.h"
+
+namespace trainyard {
+
+// All weights; a tied head counts once.
+int64_t ParameterCount(const ModelConfig& model);
+
+// Weights that every token is multiplied with: the matrices of the blocks and the head, not the
+// embedding's look-up.
+int64_t MatrixParameterCount(const ModelConfig& model);
+
+// Floating-point operations of one training token, forward and backward: 6 for each weight of a
+// matrix product and 12 * layers * heads * head_size * length for attention over the full length.
+// The formula of torchtitan, nanoGPT and PaLM (arXiv 2204.02311, appendix B); causal attention does
+// half of the attention term, and MFU by "causal" formulas is lower accordingly.
+double TrainingFlopsPerToken(const ModelConfig& model, int64_t seq_length);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_PROTO_CONTRACT_MODEL_SIZE_H_

@@ -1,0 +1,46 @@
+#include "proto/contract/output_gap.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace trainyard {
+namespace {
+
+constexpr std::string_view kMark = "[trainyard] output dropped here: ";
+// Of workers before 0.2; it stands in stored logs.
+constexpr std::string_view kOldMark = "[trainyard] output given up here: ";
+// Below the length at which the store splits a line (64 KiB).
+constexpr int64_t kLineBytes = 60'000;
+
+// One line of so many bytes with its end; too short a one is blank.
+void AppendGapLine(int64_t bytes, std::string& out) {
+  std::string line =
+      std::string(kMark) + std::to_string(bytes) + " bytes; the node's disk had no space for them";
+  const auto length = static_cast<std::size_t>(bytes - 1);
+  if (line.size() > length) line.clear();
+  line.resize(length, ' ');
+  out.append(line).push_back('\n');
+}
+
+}  // namespace
+
+std::string FillGap(int64_t bytes) {
+  std::string filled;
+  if (bytes <= 0) return filled;
+  filled.reserve(static_cast<std::size_t>(bytes));
+  filled.push_back('\n');
+  for (int64_t left = bytes - 1; left > 0;) {
+    const int64_t length = std::min(left, kLineBytes);
+    AppendGapLine(length, filled);
+    left -= length;
+  }
+  return filled;
+}
+
+std::string_view WithoutGapPadding(std::string_view line) {
+  if (!line.starts_with(kMark) && !line.starts_with(kOldMark)) return line;
+  const std::size_t last = line.find_last_not_of(' ');
+  return line.substr(0, last + 1);
+}
+
+}  // namespace trainyard

@@ -1,0 +1,20 @@
+// Text that stands in a log for output which its node dropped for lack of disk space.
+#ifndef TRAINYARD_PROTO_CONTRACT_OUTPUT_GAP_H_
+#define TRAINYARD_PROTO_CONTRACT_OUTPUT_GAP_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace trainyard {
+
+// Exactly `bytes` bytes, so that every byte after the gap keeps its offset: an end for the line
+// before it, then lines that say what is missing, padded with blanks.
+std::string FillGap(int64_t bytes);
+
+// A line of FillGap without its padding; any other text as it is.
+std::string_view WithoutGapPadding(std::string_view line);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_PROTO_CONTRACT_OUTPUT_GAP_H_

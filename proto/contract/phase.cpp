@@ -1,0 +1,30 @@
+#include "proto/contract/phase.h"
+
+namespace trainyard {
+
+std::string_view PhaseName(Phase phase) {
+  switch (phase) {
+    case Phase::kInit:
+      return "init";
+    case Phase::kLoad:
+      return "load";
+    case Phase::kTrain:
+      return "train";
+    case Phase::kCheckpoint:
+      return "checkpoint";
+    case Phase::kEval:
+      return "eval";
+    case Phase::kDone:
+      return "done";
+  }
+  return "";
+}
+
+std::optional<Phase> PhaseOf(std::string_view name) {
+  for (const Phase phase : kPhases) {
+    if (PhaseName(phase) == name) return phase;
+  }
+  return std::nullopt;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,12 @@
+// Version of the stream between worker and controller.
+#ifndef TRAINYARD_PROTO_CONTRACT_PROTOCOL_VERSION_H_
+#define TRAINYARD_PROTO_CONTRACT_PROTOCOL_VERSION_H_
+
+namespace trainyard {
+
+// A worker says it in its hello; a controller refuses another one.
+inline constexpr int kProtocolVersion = 1;
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_PROTO_CONTRACT_PROTOCOL_VERSION_H_

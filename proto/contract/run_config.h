@@ -1,0 +1,356 @@
+// Generated from job_spec.proto by `ninja renew_run_config`; not to be edited.
+//
+// Settings of a run that trainyard-trainer reads, one struct for each section of a job file. Docs,
+// units and defaults are job_spec.proto's. A setting without a default is 0 or "" when nobody wrote
+// it. Rules that span settings, and values that follow from others, are in run_rules.h.
+#ifndef TRAINYARD_PROTO_CONTRACT_RUN_CONFIG_H_
+#define TRAINYARD_PROTO_CONTRACT_RUN_CONFIG_H_
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "proto/contract/setting_rule.h"
+
+// clang-format off
+namespace trainyard {
+
+enum class DeviceKind { kCpu = 1, kGpu = 2 };
+
+template <>
+struct SettingNames<DeviceKind> {
+  static constexpr std::array<std::pair<std::string_view, DeviceKind>, 2> kNames = {{
+      {"cpu", DeviceKind::kCpu},
+      {"gpu", DeviceKind::kGpu}}};
+};
+
+enum class Recompute { kNone = 1, kFull = 2 };
+
+template <>
+struct SettingNames<Recompute> {
+  static constexpr std::array<std::pair<std::string_view, Recompute>, 2> kNames = {{
+      {"none", Recompute::kNone},
+      {"full", Recompute::kFull}}};
+};
+
+enum class Precision { kFp32 = 1, kBf16 = 2 };
+
+template <>
+struct SettingNames<Precision> {
+  static constexpr std::array<std::pair<std::string_view, Precision>, 2> kNames = {{
+      {"fp32", Precision::kFp32},
+      {"bf16", Precision::kBf16}}};
+};
+
+enum class ScheduleKind { kConstant = 1, kCosine = 2, kLinear = 3, kWsd = 4 };
+
+template <>
+struct SettingNames<ScheduleKind> {
+  static constexpr std::array<std::pair<std::string_view, ScheduleKind>, 4> kNames = {{
+      {"constant", ScheduleKind::kConstant},
+      {"cosine", ScheduleKind::kCosine},
+      {"linear", ScheduleKind::kLinear},
+      {"wsd", ScheduleKind::kWsd}}};
+};
+
+struct ResourcesConfig {
+  int64_t nodes = 1;
+  int64_t slots_per_node = 1;
+  DeviceKind device = DeviceKind::kGpu;
+
+  bool operator==(const ResourcesConfig&) const = default;
+};
+
+struct LayoutConfig {
+  int64_t tp = 1;
+  int64_t cp = 1;
+  int64_t ep = 1;
+  int64_t dp = 0;
+  int64_t pp = 1;
+  int64_t vpp = 1;
+  int64_t zero = 0;
+  int64_t micro_batch = 1;
+  Recompute recompute = Recompute::kNone;
+
+  bool operator==(const LayoutConfig&) const = default;
+};
+
+struct ModelConfig {
+  int64_t num_layers = 0;
+  int64_t hidden_size = 0;
+  int64_t ffn_hidden_size = 0;
+  int64_t num_attention_heads = 0;
+  int64_t num_query_groups = 0;
+  int64_t vocab_size = 0;
+  double rotary_base = 10000;
+  double norm_epsilon = 1e-5;
+  bool untie_embeddings_and_output_weights = true;
+  double init_method_std = 0.02;
+
+  bool operator==(const ModelConfig&) const = default;
+};
+
+struct DataConfig {
+  std::string path;
+  uint64_t seed = 1234;
+
+  bool operator==(const DataConfig&) const = default;
+};
+
+struct TrainConfig {
+  int64_t seq_length = 0;
+  int64_t global_batch = 0;
+  int64_t steps = 0;
+  int64_t tokens = 0;
+  Precision precision = Precision::kBf16;
+  uint64_t seed = 1234;
+  int64_t log_every_steps = 1;
+  int64_t threads = 0;
+
+  bool operator==(const TrainConfig&) const = default;
+};
+
+struct OptimizerConfig {
+  double lr = 3e-4;
+  double min_lr = 3e-5;
+  double weight_decay = 0.1;
+  double adam_beta1 = 0.9;
+  double adam_beta2 = 0.95;
+  double adam_eps = 1e-8;
+  double clip_grad = 1.0;
+
+  bool operator==(const OptimizerConfig&) const = default;
+};
+
+struct ScheduleConfig {
+  ScheduleKind kind = ScheduleKind::kCosine;
+  int64_t warmup_steps = 0;
+  int64_t decay_steps = 0;
+
+  bool operator==(const ScheduleConfig&) const = default;
+};
+
+struct EvaluationConfig {
+  int64_t every_steps = 0;
+  int64_t samples = 64;
+
+  bool operator==(const EvaluationConfig&) const = default;
+};
+
+struct CheckpointConfig {
+  std::string dir;
+  int64_t every_steps = 1000;
+  int64_t keep_last = 3;
+  int64_t keep_every_steps = 0;
+  bool async = true;
+  std::string resume_from;
+
+  bool operator==(const CheckpointConfig&) const = default;
+};
+
+// VisitSettings calls visit(key, rule, value) for each setting of a section.
+template <typename Config, typename Visit>
+  requires std::same_as<std::remove_const_t<Config>, ResourcesConfig>
+void VisitSettings(Config& config, Visit&& visit) {
+  visit("nodes", SettingRule{.min = 1, .max = 16384, .has_default = true},
+        config.nodes);
+  visit("slots_per_node", SettingRule{.min = 1, .max = 1024, .has_default = true},
+        config.slots_per_node);
+  visit("device", SettingRule{.has_default = true},
+        config.device);
+}
+
+template <typename Config, typename Visit>
+  requires std::same_as<std::remove_const_t<Config>, LayoutConfig>
+void VisitSettings(Config& config, Visit&& visit) {
+  visit("tp", SettingRule{.min = 1, .max = 1024, .has_default = true},
+        config.tp);
+  visit("cp", SettingRule{.min = 1, .max = 1024, .has_default = true},
+        config.cp);
+  visit("ep", SettingRule{.min = 1, .max = 16384, .has_default = true},
+        config.ep);
+  visit("dp", SettingRule{.min = 1, .max = 16384},
+        config.dp);
+  visit("pp", SettingRule{.min = 1, .max = 1024, .has_default = true},
+        config.pp);
+  visit("vpp", SettingRule{.min = 1, .max = 1024, .has_default = true},
+        config.vpp);
+  visit("zero", SettingRule{.min = 0, .max = 3, .has_default = true},
+        config.zero);
+  visit("micro_batch", SettingRule{.min = 1, .max = 65536, .has_default = true},
+        config.micro_batch);
+  visit("recompute", SettingRule{.has_default = true},
+        config.recompute);
+}
+
+template <typename Config, typename Visit>
+  requires std::same_as<std::remove_const_t<Config>, ModelConfig>
+void VisitSettings(Config& config, Visit&& visit) {
+  visit("num_layers", SettingRule{.min = 1, .max = 1000, .required = true},
+        config.num_layers);
+  visit("hidden_size", SettingRule{.min = 8, .max = 131072, .required = true},
+        config.hidden_size);
+  visit("ffn_hidden_size", SettingRule{.min = 8, .max = 1048576, .required = true},
+        config.ffn_hidden_size);
+  visit("num_attention_heads", SettingRule{.min = 1, .max = 1024, .required = true},
+        config.num_attention_heads);
+  visit("num_query_groups", SettingRule{.min = 1, .max = 1024},
+        config.num_query_groups);
+  visit("vocab_size", SettingRule{.min = 2, .max = 4194304, .required = true},
+        config.vocab_size);
+  visit("rotary_base", SettingRule{.min = 1, .max = 1000000000, .has_default = true},
+        config.rotary_base);
+  visit("norm_epsilon", SettingRule{.min = 1e-12, .max = 0.01, .has_default = true},
+        config.norm_epsilon);
+  visit("untie_embeddings_and_output_weights", SettingRule{.has_default = true},
+        config.untie_embeddings_and_output_weights);
+  visit("init_method_std", SettingRule{.min = 0, .max = 10, .has_default = true},
+        config.init_method_std);
+}
+
+template <typename Config, typename Visit>
+  requires std::same_as<std::remove_const_t<Config>, DataConfig>
+void VisitSettings(Config& config, Visit&& visit) {
+  visit("path", SettingRule{},
+        config.path);
+  visit("seed", SettingRule{.has_default = true},
+        config.seed);
+}
+
+template <typename Config, typename Visit>
+  requires std::same_as<std::remove_const_t<Config>, TrainConfig>
+void VisitSettings(Config& config, Visit&& visit) {
+  visit("seq_length", SettingRule{.min = 2, .max = 16777216, .required = true},
+        config.seq_length);
+  visit("global_batch", SettingRule{.min = 1, .max = 16777216, .required = true},
+        config.global_batch);
+  visit("steps", SettingRule{.min = 1, .max = 1000000000000},
+        config.steps);
+  visit("tokens", SettingRule{.min = 1, .max = 1e+18},
+        config.tokens);
+  visit("precision", SettingRule{.has_default = true},
+        config.precision);
+  visit("seed", SettingRule{.has_default = true},
+        config.seed);
+  visit("log_every_steps", SettingRule{.min = 1, .max = 1000000, .has_default = true},
+        config.log_every_steps);
+  visit("threads", SettingRule{.min = 1, .max = 1024},
+        config.threads);
+}
+
+template <typename Config, typename Visit>
+  requires std::same_as<std::remove_const_t<Config>, OptimizerConfig>
+void VisitSettings(Config& config, Visit&& visit) {
+  visit("lr", SettingRule{.min = 0, .max = 100, .has_default = true},
+        config.lr);
+  visit("min_lr", SettingRule{.min = 0, .max = 100, .has_default = true},
+        config.min_lr);
+  visit("weight_decay", SettingRule{.min = 0, .max = 10, .has_default = true},
+        config.weight_decay);
+  visit("adam_beta1", SettingRule{.min = 0, .max = 0.999999, .has_default = true},
+        config.adam_beta1);
+  visit("adam_beta2", SettingRule{.min = 0, .max = 0.9999999, .has_default = true},
+        config.adam_beta2);
+  visit("adam_eps", SettingRule{.min = 0, .max = 1, .has_default = true},
+        config.adam_eps);
+  visit("clip_grad", SettingRule{.min = 0, .max = 1000000000, .has_default = true},
+        config.clip_grad);
+}
+
+template <typename Config, typename Visit>
+  requires std::same_as<std::remove_const_t<Config>, ScheduleConfig>
+void VisitSettings(Config& config, Visit&& visit) {
+  visit("kind", SettingRule{.has_default = true},
+        config.kind);
+  visit("warmup_steps", SettingRule{.min = 0, .max = 1000000000000, .has_default = true},
+        config.warmup_steps);
+  visit("decay_steps", SettingRule{.min = 1, .max = 1000000000000},
+        config.decay_steps);
+}
+
+template <typename Config, typename Visit>
+  requires std::same_as<std::remove_const_t<Config>, EvaluationConfig>
+void VisitSettings(Config& config, Visit&& visit) {
+  visit("every_steps", SettingRule{.min = 0, .max = 1000000000000, .has_default = true},
+        config.every_steps);
+  visit("samples", SettingRule{.min = 1, .max = 1000000000, .has_default = true},
+        config.samples);
+}
+
+template <typename Config, typename Visit>
+  requires std::same_as<std::remove_const_t<Config>, CheckpointConfig>
+void VisitSettings(Config& config, Visit&& visit) {
+  visit("dir", SettingRule{},
+        config.dir);
+  visit("every_steps", SettingRule{.min = 0, .max = 1000000000000, .has_default = true},
+        config.every_steps);
+  visit("keep_last", SettingRule{.min = 1, .max = 100000, .has_default = true},
+        config.keep_last);
+  visit("keep_every_steps", SettingRule{.min = 0, .max = 1000000000000, .has_default = true},
+        config.keep_every_steps);
+  visit("async", SettingRule{.has_default = true},
+        config.async);
+  visit("resume_from", SettingRule{},
+        config.resume_from);
+}
+
+struct RunConfig {
+  std::string name;
+  ResourcesConfig resources;
+  LayoutConfig layout;
+  ModelConfig model;
+  DataConfig data;
+  TrainConfig train;
+  OptimizerConfig optimizer;
+  ScheduleConfig schedule;
+  EvaluationConfig evaluation;
+  CheckpointConfig checkpoint;
+
+  bool operator==(const RunConfig&) const = default;
+};
+
+// Calls visit(name, section) for each section.
+template <typename Config, typename Visit>
+  requires std::same_as<std::remove_const_t<Config>, RunConfig>
+void VisitSections(Config& config, Visit&& visit) {
+  visit("resources", config.resources);
+  visit("layout", config.layout);
+  visit("model", config.model);
+  visit("data", config.data);
+  visit("train", config.train);
+  visit("optimizer", config.optimizer);
+  visit("schedule", config.schedule);
+  visit("evaluation", config.evaluation);
+  visit("checkpoint", config.checkpoint);
+}
+
+// Keys at the top of a job file, the trainer's and others.
+inline constexpr std::array<std::string_view, 19> kJobFileKeys = {
+    "name",
+    "extends",
+    "description",
+    "resources",
+    "layout",
+    "model",
+    "data",
+    "train",
+    "optimizer",
+    "schedule",
+    "evaluation",
+    "checkpoint",
+    "restart",
+    "command",
+    "env",
+    "secrets",
+    "log_parser",
+    "working_directory",
+    "stop_grace"};
+
+}  // namespace trainyard
+// clang-format on
+
+#endif  // TRAINYARD_PROTO_CONTRACT_RUN_CONFIG_H_

@@ -1,0 +1,68 @@
+// Names in telemetry lines: the trainer writes them, the worker reads them. One JSON object a line.
+// Times are Unix milliseconds, durations seconds. worker/README.md describes each record for users.
+#ifndef TRAINYARD_PROTO_CONTRACT_TELEMETRY_KEYS_H_
+#define TRAINYARD_PROTO_CONTRACT_TELEMETRY_KEYS_H_
+
+#include <string>
+#include <string_view>
+
+namespace trainyard::telemetry {
+
+// Of every record.
+inline constexpr char kType[] = "type";
+inline constexpr char kTimeMs[] = "time_ms";
+inline constexpr char kStep[] = "step";  // Optimizer steps completed.
+
+// Values of kType.
+inline constexpr char kMetrics[] = "metrics";
+inline constexpr char kPhase[] = "phase";
+inline constexpr char kCheckpoint[] = "checkpoint";
+inline constexpr char kEval[] = "eval";
+inline constexpr char kAlert[] = "alert";
+inline constexpr char kRank[] = "rank";
+
+// Of `metrics`: every other key with a number is a metric.
+inline constexpr char kTotalSteps[] = "total_steps";
+
+// Of `phase`, the key of the phase's name is kPhase.
+
+// Of `checkpoint`.
+inline constexpr char kEpoch[] = "epoch";  // Attempt that published it.
+inline constexpr char kPath[] = "path";
+inline constexpr char kBytes[] = "bytes";
+inline constexpr char kBlockingSeconds[] = "blocking_seconds";
+inline constexpr char kTotalSeconds[] = "total_seconds";
+inline constexpr char kDeleted[] = "deleted";  // Removed by retention.
+
+// Of `eval`.
+inline constexpr char kDataSet[] = "data_set";
+inline constexpr char kLoss[] = "loss";  // Mean nats a token; also a metric of `metrics`.
+inline constexpr char kTokens[] = "tokens";
+
+// Of `alert`.
+inline constexpr char kCode[] = "code";
+inline constexpr char kMessage[] = "message";
+
+// Of `rank`. Sums since the process began, but for step_seconds: a mean since the record before.
+inline constexpr char kStepSeconds[] = "step_seconds";
+inline constexpr char kMemoryBytes[] = "memory_bytes";
+inline constexpr char kInitSeconds[] = "init_seconds";
+inline constexpr char kLoadSeconds[] = "load_seconds";
+inline constexpr char kDataStallSeconds[] = "data_stall_seconds";
+inline constexpr char kCheckpointSeconds[] = "checkpoint_seconds";
+inline constexpr char kEvaluationSeconds[] = "evaluation_seconds";
+
+// Metrics that have a meaning of their own in summaries, charts and Prometheus.
+inline constexpr char kGradNorm[] = "grad_norm";
+inline constexpr char kLearningRate[] = "lr";
+inline constexpr char kTokensPerSecond[] = "tokens_per_second";
+inline constexpr char kMfu[] = "mfu";
+
+// Metric that holds the loss of `eval` records: "val_loss" for data set "val".
+inline std::string EvaluationLoss(std::string_view data_set) {
+  return std::string(data_set) + "_" + kLoss;
+}
+
+}  // namespace trainyard::telemetry
+
+#endif  // TRAINYARD_PROTO_CONTRACT_TELEMETRY_KEYS_H_

@@ -1,0 +1,211 @@
+#include "proto/generator/run_config_generator.h"
+
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "google/protobuf/descriptor.h"
+#include "proto/contract/number_text.h"
+#include "proto/jobspec/scalar_text.h"
+#include "proto/json/message_json.h"
+#include "trainyard/v1/job_spec.pb.h"
+
+namespace trainyard {
+namespace {
+
+using google::protobuf::Descriptor;
+using google::protobuf::EnumDescriptor;
+using google::protobuf::EnumValueDescriptor;
+using google::protobuf::FieldDescriptor;
+
+constexpr char kHeader[] =
+    R"(// Generated from job_spec.proto by `ninja renew_run_config`; not to be edited.
+//
+// Settings of a run that trainyard-trainer reads, one struct for each section of a job file. Docs,
+// units and defaults are job_spec.proto's. A setting without a default is 0 or "" when nobody wrote
+// it. Rules that span settings, and values that follow from others, are in run_rules.h.
+#ifndef TRAINYARD_PROTO_CONTRACT_RUN_CONFIG_H_
+#define TRAINYARD_PROTO_CONTRACT_RUN_CONFIG_H_
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "proto/contract/setting_rule.h"
+
+// clang-format off
+namespace trainyard {
+)";
+
+constexpr char kFooter[] = R"(
+}  // namespace trainyard
+// clang-format on
+
+#endif  // TRAINYARD_PROTO_CONTRACT_RUN_CONFIG_H_
+)";
+
+bool IsReadByTrainer(const FieldDescriptor& field) {
+  return field.message_type() != nullptr &&
+         field.message_type()->options().GetExtension(v1::read_by_trainer);
+}
+
+// Fields of JobSpec whose sections the trainer reads, in the proto's order.
+std::vector<const FieldDescriptor*> SectionFields() {
+  std::vector<const FieldDescriptor*> fields;
+  const Descriptor& spec = *v1::JobSpec::descriptor();
+  for (int i = 0; i < spec.field_count(); ++i) {
+    if (IsReadByTrainer(*spec.field(i))) fields.push_back(spec.field(i));
+  }
+  return fields;
+}
+
+// "ModelSpec" -> "ModelConfig".
+std::string StructName(const Descriptor& section) {
+  return absl::StrCat(std::string(absl::StripSuffix(section.name(), "Spec")), "Config");
+}
+
+// "full" -> "kFull".
+std::string ConstantName(const EnumValueDescriptor& value) {
+  std::string name = "k";
+  for (const absl::string_view word : absl::StrSplit(EnumShortName(value), '_')) {
+    name += absl::ascii_toupper(word.front());
+    absl::StrAppend(&name, word.substr(1));
+  }
+  return name;
+}
+
+std::string Enum(const EnumDescriptor& type) {
+  std::vector<std::string> constants, names;
+  for (int i = 0; i < type.value_count(); ++i) {
+    const EnumValueDescriptor& value = *type.value(i);
+    if (value.number() == 0) continue;  // Unspecified: never in a resolved job.
+    constants.push_back(absl::StrCat(ConstantName(value), " = ", value.number()));
+    names.push_back(absl::StrCat("{\"", EnumShortName(value), "\", ", type.name(),
+                                 "::", ConstantName(value), "}"));
+  }
+  return absl::StrCat("\nenum class ", type.name(), " { ", absl::StrJoin(constants, ", "),
+                      " };\n\ntemplate <>\nstruct SettingNames<", type.name(),
+                      "> {\n  static constexpr std::array<std::pair<std::string_view, ",
+                      type.name(), ">, ", names.size(), "> kNames = {{\n      ",
+                      absl::StrJoin(names, ",\n      "), "}};\n};\n");
+}
+
+std::string TypeName(const FieldDescriptor& field) {
+  switch (field.cpp_type()) {
+    case FieldDescriptor::CPPTYPE_UINT64:
+      return "uint64_t";
+    case FieldDescriptor::CPPTYPE_DOUBLE:
+      return "double";
+    case FieldDescriptor::CPPTYPE_BOOL:
+      return "bool";
+    case FieldDescriptor::CPPTYPE_STRING:
+      return "std::string";
+    case FieldDescriptor::CPPTYPE_ENUM:
+      return field.enum_type()->name();
+    default:
+      return "int64_t";
+  }
+}
+
+std::string Default(const FieldDescriptor& field) {
+  const std::string& text = RuleOf(field).default_value();
+  if (field.enum_type() != nullptr) {
+    const EnumValueDescriptor* value = EnumValueByShortName(*field.enum_type(), text);
+    return absl::StrCat(" = ", field.enum_type()->name(), "::", ConstantName(*value));
+  }
+  if (field.cpp_type() == FieldDescriptor::CPPTYPE_STRING) return "";
+  return absl::StrCat(" = ", text.empty() ? "0" : text);
+}
+
+std::string Rule(const FieldDescriptor& field) {
+  const v1::FieldRule& rule = RuleOf(field);
+  std::vector<std::string> parts;
+  if (rule.has_min()) parts.push_back(".min = " + NumberText(rule.min()));
+  if (rule.has_max()) parts.push_back(".max = " + NumberText(rule.max()));
+  if (rule.required()) parts.push_back(".required = true");
+  if (!rule.default_value().empty()) parts.push_back(".has_default = true");
+  return absl::StrCat("{", absl::StrJoin(parts, ", "), "}");
+}
+
+std::string Struct(const Descriptor& section) {
+  std::string out = absl::StrCat("\nstruct ", StructName(section), " {\n");
+  for (int i = 0; i < section.field_count(); ++i) {
+    const FieldDescriptor& field = *section.field(i);
+    absl::StrAppend(&out, "  ", TypeName(field), " ", field.name(), Default(field), ";\n");
+  }
+  return absl::StrCat(out, "\n  bool operator==(const ", StructName(section),
+                      "&) const = default;\n};\n");
+}
+
+std::string SettingsVisitor(const Descriptor& section) {
+  const std::string name = StructName(section);
+  std::string out =
+      absl::StrCat("\ntemplate <typename Config, typename Visit>\n  requires std::same_as<",
+                   "std::remove_const_t<Config>, ", name,
+                   ">\nvoid VisitSettings(Config& config, Visit&& visit) {\n");
+  for (int i = 0; i < section.field_count(); ++i) {
+    const FieldDescriptor& field = *section.field(i);
+    absl::StrAppend(&out, "  visit(\"", field.name(), "\", SettingRule", Rule(field),
+                    ",\n        config.", field.name(), ");\n");
+  }
+  return out + "}\n";
+}
+
+std::string RunStruct() {
+  std::string fields, visits;
+  for (const FieldDescriptor* field : SectionFields()) {
+    absl::StrAppend(&fields, "  ", StructName(*field->message_type()), " ", field->name(), ";\n");
+    absl::StrAppend(&visits, "  visit(\"", field->name(), "\", config.", field->name(), ");\n");
+  }
+  return absl::StrCat(
+      "\nstruct RunConfig {\n  std::string name;\n", fields,
+      "\n  bool operator==(const RunConfig&) const = default;\n};\n",
+      "\n// Calls visit(name, section) for each section.",
+      "\ntemplate <typename Config, typename Visit>\n  requires std::same_as<",
+      "std::remove_const_t<Config>, RunConfig>\nvoid VisitSections(Config& config, Visit&& visit) ",
+      "{\n", visits, "}\n");
+}
+
+// Every key at the top of a job file: the trainer skips what it does not read and refuses the rest.
+std::string TopLevelKeys() {
+  const Descriptor& spec = *v1::JobSpec::descriptor();
+  std::vector<std::string> names;
+  for (int i = 0; i < spec.field_count(); ++i) {
+    names.push_back(absl::StrCat("\"", spec.field(i)->name(), "\""));
+  }
+  return absl::StrCat("\n// Keys at the top of a job file, the trainer's and others.\n",
+                      "inline constexpr std::array<std::string_view, ", names.size(),
+                      "> kJobFileKeys = {\n    ", absl::StrJoin(names, ",\n    "), "};\n");
+}
+
+}  // namespace
+
+std::string GenerateRunConfig() {
+  std::string enums, structs, visitors;
+  std::vector<const EnumDescriptor*> seen;
+  for (const FieldDescriptor* section : SectionFields()) {
+    const Descriptor& type = *section->message_type();
+    for (int i = 0; i < type.field_count(); ++i) {
+      const EnumDescriptor* enumeration = type.field(i)->enum_type();
+      if (enumeration == nullptr || absl::c_linear_search(seen, enumeration)) continue;
+      seen.push_back(enumeration);
+      enums += Enum(*enumeration);
+    }
+    structs += Struct(type);
+    visitors += SettingsVisitor(type);
+  }
+  return absl::StrCat(kHeader, enums, structs,
+                      "\n// VisitSettings calls visit(key, rule, value) for each setting of a "
+                      "section.",
+                      visitors, RunStruct(), TopLevelKeys(), kFooter);
+}
+
+}  // namespace trainyard

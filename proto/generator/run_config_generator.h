@@ -1,0 +1,16 @@
+// Writes proto/contract/run_config.h from job_spec.proto.
+#ifndef TRAINYARD_PROTO_GENERATOR_RUN_CONFIG_GENERATOR_H_
+#define TRAINYARD_PROTO_GENERATOR_RUN_CONFIG_GENERATOR_H_
+
+#include <string>
+
+namespace trainyard {
+
+// The whole header: enums, one struct for each section with `read_by_trainer`, and functions that
+// visit their settings with key and rule. A test compares it with the committed file, which exists
+// because the trainer is also built where no protobuf is.
+std::string GenerateRunConfig();
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_PROTO_GENERATOR_RUN_CONFIG_GENERATOR_H_

@@ -1,0 +1,385 @@
+#include "proto/jobspec/decoder.h"
+
+#include <filesystem>
+#include <sstream>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "google/protobuf/map_field.h"
+#include "proto/jobspec/scalar_text.h"
+#include "proto/jobspec/schema.h"
+#include "proto/support/utf8.h"
+#include "yaml-cpp/eventhandler.h"
+
+namespace trainyard {
+namespace {
+
+using google::protobuf::Descriptor;
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+
+// Aliases let a small file describe a huge tree; this bounds the values visited in one file.
+constexpr int kMaxValues = 20000;
+constexpr std::size_t kMaxStringBytes = 64 << 10;
+constexpr int kDefaultMaxItems = 1000;
+
+std::string Place(const std::string& display_name, const YAML::Mark& mark) {
+  if (mark.is_null()) return display_name;
+  return absl::StrCat(display_name, ":", mark.line + 1, ":", mark.column + 1);
+}
+
+// Walks one file.
+class Decoder {
+ public:
+  Decoder(std::string display_name, std::string directory, DecodeContext& context)
+      : display_name_(std::move(display_name)),
+        directory_(std::move(directory)),
+        context_(context) {}
+
+  void DecodeMapping(const YAML::Node& node, const std::string& prefix, Message& message);
+  void DecodeField(const YAML::Node& value, const FieldDescriptor& field, const std::string& key,
+                   Message& message);
+  // Says where values come from when there is no position in a file.
+  void UseFixedOrigin(const std::string& origin) { fixed_origin_ = origin; }
+  void Fail(const YAML::Node& node, const std::string& key, const std::string& what);
+
+ private:
+  std::string PlaceOf(const YAML::Node& node) const {
+    return fixed_origin_.empty() ? Place(display_name_, node.Mark()) : fixed_origin_;
+  }
+  void FailAt(const std::string& place, const std::string& key, const std::string& what);
+  bool CountValue(const YAML::Node& node, const std::string& key);
+  bool IsText(const YAML::Node& node, const std::string& key);
+  void Clear(const FieldDescriptor& field, const std::string& key, Message& message);
+  void DecodeScalar(const YAML::Node& node, const FieldDescriptor& field, const std::string& key,
+                    Message& message);
+  void DecodeList(const YAML::Node& node, const FieldDescriptor& field, const std::string& key,
+                  Message& message);
+  void DecodeStringMap(const YAML::Node& node, const FieldDescriptor& field, const std::string& key,
+                       Message& message);
+  void TakeBackAlternative(const FieldDescriptor& field, const std::string& key, Message& message);
+  std::string Absolute(const std::string& path) const;
+
+  const std::string display_name_;
+  const std::string directory_;
+  DecodeContext& context_;
+  std::string fixed_origin_;
+  int values_ = 0;
+};
+
+void Decoder::Fail(const YAML::Node& node, const std::string& key, const std::string& what) {
+  FailAt(PlaceOf(node), key, what);
+}
+
+void Decoder::FailAt(const std::string& place, const std::string& key, const std::string& what) {
+  context_.errors.push_back(absl::StrCat(place, ": ", what));
+  if (!key.empty()) context_.failed_keys.insert(key);
+}
+
+bool Decoder::CountValue(const YAML::Node& node, const std::string& key) {
+  if (++values_ < kMaxValues) return true;
+  if (values_ == kMaxValues) {
+    Fail(node, key, absl::StrCat("more than ", kMaxValues, " values; are aliases (*name) nested?"));
+  }
+  return false;
+}
+
+bool Decoder::IsText(const YAML::Node& node, const std::string& key) {
+  if (!node.IsScalar()) {
+    Fail(node, key,
+         absl::StrCat("`", key, "` must be one value, not a ", node.IsMap() ? "mapping" : "list"));
+    return false;
+  }
+  // "?" is a plain scalar and "!" a quoted one; anything else was written as a tag.
+  if (!node.Tag().empty() && node.Tag() != "?" && node.Tag() != "!") {
+    Fail(node, key,
+         absl::StrCat("`", key, "` has the tag ", node.Tag(),
+                      "; tags are not allowed, the field decides the type"));
+    return false;
+  }
+  if (node.Scalar().size() > kMaxStringBytes || absl::StrContains(node.Scalar(), '\0')) {
+    Fail(node, key, absl::StrCat("`", key, "` holds a NUL byte or more than 64 KiB"));
+    return false;
+  }
+  return true;
+}
+
+void Decoder::Clear(const FieldDescriptor& field, const std::string& key, Message& message) {
+  message.GetReflection()->ClearField(&message, &field);
+  context_.origins.erase(key);
+  const std::string inside = key + ".";
+  std::erase_if(context_.origins,
+                [&](const auto& entry) { return absl::StartsWith(entry.first, inside); });
+}
+
+std::string Decoder::Absolute(const std::string& path) const {
+  if (path.empty()) return path;
+  return (std::filesystem::path(directory_) / path).lexically_normal().string();
+}
+
+void Decoder::DecodeScalar(const YAML::Node& node, const FieldDescriptor& field,
+                           const std::string& key, Message& message) {
+  if (!IsText(node, key)) return;
+  const bool is_path = RuleOf(field).path();
+  const bool has_no_folder = directory_.empty() && !node.Scalar().starts_with('/');
+  if (is_path && has_no_folder && !node.Scalar().empty()) {
+    Fail(node, key,
+         absl::StrCat("`", key, "` is the relative path \"", node.Scalar(),
+                      "\", and a job file that is sent has no folder; write it from /"));
+    return;
+  }
+  const std::string text = is_path ? Absolute(node.Scalar()) : node.Scalar();
+  if (const absl::Status status = SetScalarField(text, field, message); !status.ok()) {
+    Fail(node, key, absl::StrCat("`", key, "` ", status.message(), ", got \"", text, "\""));
+    return;
+  }
+  context_.origins[key] = PlaceOf(node);
+  context_.written.insert(key);
+  TakeBackAlternative(field, key, message);
+}
+
+// `train.tokens` of this file replaces `train.steps` of a file that it extends, and the other way
+// round. Both in one file stay, and a rule refuses them.
+void Decoder::TakeBackAlternative(const FieldDescriptor& field, const std::string& key,
+                                  Message& message) {
+  const std::string& name = RuleOf(field).instead_of();
+  if (name.empty()) return;
+  const std::string other = key.substr(0, key.rfind('.') + 1) + name;
+  if (context_.written.contains(other)) return;
+  Clear(*message.GetDescriptor()->FindFieldByName(name), other, message);
+}
+
+void Decoder::DecodeList(const YAML::Node& node, const FieldDescriptor& field,
+                         const std::string& key, Message& message) {
+  const int rule_items = RuleOf(field).max_items();
+  const std::size_t max_items = rule_items > 0 ? rule_items : kDefaultMaxItems;
+  if (!node.IsSequence() && !(node.IsScalar() && key == "extends")) {
+    Fail(node, key, absl::StrCat("`", key, "` must be a list such as [a, b]"));
+    return;
+  }
+  if (node.IsSequence() && node.size() > max_items) {
+    Fail(node, key, absl::StrCat("`", key, "` has ", node.size(), " entries; at most ", max_items));
+    return;
+  }
+  message.GetReflection()->ClearField(&message, &field);
+  context_.origins[key] = PlaceOf(node);
+  if (node.IsScalar()) {
+    message.GetReflection()->AddString(&message, &field, node.Scalar());
+    return;
+  }
+  for (const YAML::Node& item : node) {
+    if (!CountValue(item, key)) return;
+    if (IsText(item, key)) message.GetReflection()->AddString(&message, &field, item.Scalar());
+  }
+}
+
+void Decoder::DecodeStringMap(const YAML::Node& node, const FieldDescriptor& field,
+                              const std::string& key, Message& message) {
+  if (!node.IsMap() || node.size() > static_cast<std::size_t>(RuleOf(field).max_items())) {
+    Fail(node, key,
+         absl::StrCat("`", key, "` must be a mapping with at most ", RuleOf(field).max_items(),
+                      " entries"));
+    return;
+  }
+  std::set<std::string> seen;
+  for (const auto& pair : node) {
+    const std::string entry_key = absl::StrCat(key, ".", pair.first.Scalar());
+    if (!CountValue(pair.first, entry_key) || !IsText(pair.second, entry_key)) continue;
+    if (!seen.insert(pair.first.Scalar()).second) {
+      Fail(pair.first, entry_key, absl::StrCat("`", entry_key, "` is written twice"));
+      continue;
+    }
+    // env is the only map of job files.
+    (*static_cast<v1::JobSpec&>(message).mutable_env())[pair.first.Scalar()] = pair.second.Scalar();
+    context_.origins[entry_key] = PlaceOf(pair.second);
+  }
+}
+
+void Decoder::DecodeField(const YAML::Node& value, const FieldDescriptor& field,
+                          const std::string& key, Message& message) {
+  if (!CountValue(value, key)) return;
+  if (value.IsNull()) {
+    Clear(field, key, message);
+  } else if (field.is_map()) {
+    DecodeStringMap(value, field, key, message);
+  } else if (field.is_repeated()) {
+    DecodeList(value, field, key, message);
+  } else if (IsSection(field)) {
+    DecodeMapping(value, key + ".", *message.GetReflection()->MutableMessage(&message, &field));
+  } else {
+    DecodeScalar(value, field, key, message);
+  }
+}
+
+// What to say of a key that no field has.
+std::string UnknownKey(const std::string& key, const std::string& prefix,
+                       const Descriptor& descriptor) {
+  std::vector<std::string> siblings;
+  for (int i = 0; i < descriptor.field_count(); ++i) {
+    siblings.push_back(prefix + descriptor.field(i)->name());
+  }
+  std::string nearest;
+  // The right name in another section: `seq_length` at the top means train.seq_length.
+  const std::string last = "." + key.substr(key.rfind('.') + 1);
+  for (const std::string& known : JobFileKeys()) {
+    if (nearest.empty() && absl::EndsWith(known, last)) nearest = known;
+  }
+  if (nearest.empty()) nearest = NearestName(key, siblings);
+  if (nearest.empty()) nearest = NearestName(key, JobFileKeys());
+  return absl::StrCat("unknown key `", key, "`",
+                      nearest.empty() ? "; `trainyard explain` lists the keys"
+                                      : absl::StrCat("; did you mean `", nearest, "`?"));
+}
+
+void Decoder::DecodeMapping(const YAML::Node& node, const std::string& prefix, Message& message) {
+  const std::string section = prefix.empty() ? "" : prefix.substr(0, prefix.size() - 1);
+  if (!node.IsMap()) {
+    Fail(node, section, absl::StrCat("`", section, "` must be a mapping of keys to values"));
+    return;
+  }
+  std::set<std::string> seen;
+  for (const auto& pair : node) {
+    if (!pair.first.IsScalar()) {
+      Fail(pair.first, section, "a key must be a plain word");
+      continue;
+    }
+    const std::string key = prefix + pair.first.Scalar();
+    const FieldDescriptor* field = message.GetDescriptor()->FindFieldByName(pair.first.Scalar());
+    if (field == nullptr) {
+      Fail(pair.first, key, UnknownKey(key, prefix, *message.GetDescriptor()));
+    } else if (!seen.insert(key).second) {
+      Fail(pair.first, key, absl::StrCat("`", key, "` is written twice"));
+    } else {
+      DecodeField(pair.second, *field, key, message);
+    }
+  }
+}
+
+// The field that a dotted key names, with the message that holds it; nullptr when there is none.
+const FieldDescriptor* FindField(const std::string& key, Message& root, Message*& holder) {
+  holder = &root;
+  const std::vector<std::string> parts = absl::StrSplit(key, '.');
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const FieldDescriptor* field = holder->GetDescriptor()->FindFieldByName(parts[i]);
+    if (field == nullptr || i + 1 == parts.size()) return field;
+    if (field->is_repeated() || field->message_type() == nullptr || IsDuration(*field)) {
+      return nullptr;
+    }
+    holder = holder->GetReflection()->MutableMessage(holder, field);
+  }
+  return nullptr;
+}
+
+std::string YamlProblem(const JobFileText& file, const YAML::ParserException& error) {
+  const std::vector<std::string> lines = absl::StrSplit(file.text, '\n');
+  const std::size_t line = error.mark.line;
+  if (error.mark.line >= 0 && line < lines.size() && absl::StartsWith(lines[line], "\t")) {
+    return "a tab cannot indent YAML; use spaces";
+  }
+  return absl::StrCat("not valid YAML: ", error.msg);
+}
+
+class IgnoreEvents : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
+
+// For text that begins with a comma yaml-cpp 0.7 finds one empty document after the other and never
+// ends: YAML::LoadAll must not see what a stranger wrote.
+bool HoldsSeveralDocuments(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  IgnoreEvents ignore;
+  return parser.HandleNextDocument(ignore) && parser.HandleNextDocument(ignore);
+}
+
+}  // namespace
+
+absl::StatusOr<YAML::Node> ParseYaml(const JobFileText& file) {
+  const auto refuse = [&](const std::string& what) {
+    return absl::InvalidArgumentError(absl::StrCat(file.display_name, ": ", what));
+  };
+  if (file.text.size() > kMaxJobFileBytes) {
+    return refuse(absl::StrCat("is ", file.text.size(), " bytes; a job file has at most 1 MiB"));
+  }
+  if (const auto bad = FirstInvalidUtf8(file.text); bad.has_value()) {
+    return refuse(absl::StrCat("is not UTF-8 text (byte ", *bad, ")"));
+  }
+  if (absl::StrContains(file.text, '\0')) return refuse("holds a NUL byte; is it a text file?");
+  // yaml-cpp reports errors by exceptions; they end here.
+  try {
+    if (HoldsSeveralDocuments(file.text)) {
+      return refuse("holds several YAML documents, or begins with a comma; a job file is one");
+    }
+    const YAML::Node document = YAML::Load(file.text);
+    if (document.IsNull()) return refuse("is empty");
+    if (!document.IsMap()) return refuse("must be a mapping of keys to values");
+    return document;
+  } catch (const YAML::ParserException& error) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(Place(file.display_name, error.mark), ": ", YamlProblem(file, error)));
+  } catch (const YAML::Exception& error) {
+    return refuse(absl::StrCat("not valid YAML: ", error.what()));
+  }
+}
+
+std::vector<std::string> ReadExtends(const YAML::Node& root, const std::string& display_name,
+                                     DecodeContext& context) {
+  const YAML::Node node = root["extends"];
+  if (!node || node.IsNull()) return {};
+  DecodeContext scratch;
+  Decoder decoder(display_name, "", scratch);
+  decoder.DecodeField(node, *v1::JobSpec::descriptor()->FindFieldByName("extends"), "extends",
+                      scratch.spec);
+  // DecodeJobFile reads the key again and reports its errors; here they only stop the chain.
+  if (!scratch.errors.empty()) context.failed_keys.insert("extends");
+  return {scratch.spec.extends().begin(), scratch.spec.extends().end()};
+}
+
+void DecodeJobFile(const YAML::Node& root, const std::string& display_name,
+                   const std::string& directory, DecodeContext& context) {
+  context.written.clear();
+  Decoder(display_name, directory, context).DecodeMapping(root, "", context.spec);
+}
+
+void DecodeOverride(const std::string& override_text, const std::string& directory,
+                    DecodeContext& context) {
+  const std::size_t equals = override_text.find('=');
+  const std::string key = override_text.substr(0, equals);
+  if (equals == std::string::npos || key.empty()) {
+    context.errors.push_back(
+        absl::StrCat("--set ", override_text, ": must look like train.steps=200"));
+    return;
+  }
+  const JobFileText value{"--set " + key, override_text.substr(equals + 1)};
+  Decoder decoder(value.display_name, directory, context);
+  decoder.UseFixedOrigin(value.display_name);
+  Message* holder = nullptr;
+  const FieldDescriptor* field = FindField(key, context.spec, holder);
+  if (field == nullptr || key == "extends") {
+    decoder.Fail(YAML::Node(), key, UnknownKey(key, "", *v1::JobSpec::descriptor()));
+    return;
+  }
+  try {
+    const bool is_text =
+        field->cpp_type() == FieldDescriptor::CPPTYPE_STRING && !field->is_repeated();
+    decoder.DecodeField(is_text ? YAML::Node(value.text) : YAML::Load(value.text), *field, key,
+                        *holder);
+  } catch (const YAML::Exception& error) {
+    decoder.Fail(YAML::Node(), key, absl::StrCat("not valid YAML: ", error.msg));
+  }
+}
+
+}  // namespace trainyard

@@ -1,0 +1,109 @@
+#include "proto/jobspec/defaults.h"
+
+#include <vector>
+
+#include "google/protobuf/message.h"
+#include "proto/contract/run_rules.h"
+#include "proto/jobspec/run_config_of.h"
+#include "proto/jobspec/scalar_text.h"
+
+namespace trainyard {
+namespace {
+
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+
+void SetDefaults(Message& message) {
+  for (int i = 0; i < message.GetDescriptor()->field_count(); ++i) {
+    const FieldDescriptor& field = *message.GetDescriptor()->field(i);
+    if (IsSection(field)) {
+      SetDefaults(*message.GetReflection()->MutableMessage(&message, &field));
+    } else if (const std::string& text = RuleOf(field).default_value(); !text.empty()) {
+      // A default that its own rule refuses is a bug of job_spec.proto; a test reads them all.
+      SetScalarField(text, field, message).IgnoreError();
+    }
+  }
+}
+
+// A spec of nothing but defaults.
+const v1::JobSpec& Defaults() {
+  static const v1::JobSpec* const defaults = [] {
+    auto* spec = new v1::JobSpec;
+    SetDefaults(*spec);
+    return spec;
+  }();
+  return *defaults;
+}
+
+void CopyScalar(const Message& from, const FieldDescriptor& field, Message& to) {
+  const auto& reflection = *to.GetReflection();
+  switch (field.cpp_type()) {
+    case FieldDescriptor::CPPTYPE_INT32:
+      return reflection.SetInt32(&to, &field, reflection.GetInt32(from, &field));
+    case FieldDescriptor::CPPTYPE_INT64:
+      return reflection.SetInt64(&to, &field, reflection.GetInt64(from, &field));
+    case FieldDescriptor::CPPTYPE_UINT32:
+      return reflection.SetUInt32(&to, &field, reflection.GetUInt32(from, &field));
+    case FieldDescriptor::CPPTYPE_UINT64:
+      return reflection.SetUInt64(&to, &field, reflection.GetUInt64(from, &field));
+    case FieldDescriptor::CPPTYPE_DOUBLE:
+      return reflection.SetDouble(&to, &field, reflection.GetDouble(from, &field));
+    case FieldDescriptor::CPPTYPE_FLOAT:
+      return reflection.SetFloat(&to, &field, reflection.GetFloat(from, &field));
+    case FieldDescriptor::CPPTYPE_BOOL:
+      return reflection.SetBool(&to, &field, reflection.GetBool(from, &field));
+    case FieldDescriptor::CPPTYPE_ENUM:
+      return reflection.SetEnum(&to, &field, reflection.GetEnum(from, &field));
+    case FieldDescriptor::CPPTYPE_STRING:
+      return reflection.SetString(&to, &field, reflection.GetString(from, &field));
+    case FieldDescriptor::CPPTYPE_MESSAGE:
+      return reflection.MutableMessage(&to, &field)->CopyFrom(reflection.GetMessage(from, &field));
+  }
+}
+
+// Not MergeFrom: it would mix a written duration with its default.
+void FillFrom(const Message& defaults, Message& message) {
+  const google::protobuf::Reflection& reflection = *message.GetReflection();
+  std::vector<const FieldDescriptor*> fields;
+  defaults.GetReflection()->ListFields(defaults, &fields);
+  for (const FieldDescriptor* field : fields) {
+    if (IsSection(*field)) {
+      FillFrom(defaults.GetReflection()->GetMessage(defaults, field),
+               *reflection.MutableMessage(&message, field));
+    } else if (!reflection.HasField(message, field)) {
+      CopyScalar(defaults, *field, message);
+    }
+  }
+}
+
+void FillOriginsOf(const Message& message, const std::string& prefix, const std::string& origin,
+                   Origins& origins) {
+  std::vector<const FieldDescriptor*> fields;
+  message.GetReflection()->ListFields(message, &fields);
+  for (const FieldDescriptor* field : fields) {
+    const std::string key = prefix + field->name();
+    if (IsSection(*field)) {
+      FillOriginsOf(message.GetReflection()->GetMessage(message, field), key + ".", origin,
+                    origins);
+    } else if (!field->is_map()) {
+      origins.try_emplace(key, origin);
+    }
+  }
+}
+
+}  // namespace
+
+void FillDefaults(v1::JobSpec& spec, Origins& origins) {
+  FillFrom(Defaults(), spec);
+  RunConfig config = RunConfigOf(spec);
+  for (const std::string& key : FillDerived(WorldSize(spec), config)) {
+    // A 0 that somebody wrote stays: a rule refuses it.
+    if (CopySetting(config, key, spec)) origins[key] = kDerivedOrigin;
+  }
+}
+
+void FillOrigins(const v1::JobSpec& spec, const std::string& origin, Origins& origins) {
+  FillOriginsOf(spec, "", origin, origins);
+}
+
+}  // namespace trainyard

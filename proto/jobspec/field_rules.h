@@ -1,0 +1,17 @@
+// Rules of single fields, by reflection over their FieldRules.
+#ifndef TRAINYARD_PROTO_JOBSPEC_FIELD_RULES_H_
+#define TRAINYARD_PROTO_JOBSPEC_FIELD_RULES_H_
+
+#include <vector>
+
+#include "proto/contract/setting_rule.h"
+#include "trainyard/v1/job_spec.pb.h"
+
+namespace trainyard {
+
+// Fields of the spec whose value is outside of its limits, pattern or number of entries.
+void CheckFields(const v1::JobSpec& spec, std::vector<SettingProblem>& problems);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_PROTO_JOBSPEC_FIELD_RULES_H_

@@ -1,0 +1,87 @@
+#include "proto/jobspec/loader.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "proto/jobspec/decoder.h"
+#include "proto/jobspec/defaults.h"
+#include "proto/jobspec/rules.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMaxExtendsDepth = 16;
+
+// Loads a file and everything that it extends, bases first.
+class ChainLoader {
+ public:
+  ChainLoader(const JobFileReader& reader, DecodeContext& context)
+      : reader_(reader), context_(context) {}
+
+  // Whether the file that was loaded first was sent as text.
+  bool sent() const { return sent_; }
+
+  absl::Status Load(const std::string& reference, const std::string& from) {
+    TRAINYARD_ASSIGN_OR_RETURN(const JobFileText file, reader_(reference, from));
+    if (chain_.empty()) sent_ = file.sent;
+    if (std::find(chain_.begin(), chain_.end(), file.display_name) != chain_.end() ||
+        chain_.size() >= kMaxExtendsDepth) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          from, ": `extends` goes in a circle or is too deep: ", absl::StrJoin(chain_, " -> "),
+          " -> ", file.display_name));
+    }
+    TRAINYARD_ASSIGN_OR_RETURN(const YAML::Node root, ParseYaml(file));
+    chain_.push_back(file.display_name);
+    for (const std::string& base : ReadExtends(root, file.display_name, context_)) {
+      TRAINYARD_RETURN_IF_ERROR(Load(base, file.display_name));
+    }
+    chain_.pop_back();
+    DecodeJobFile(root, file.display_name, file.sent ? "" : DirectoryOf(file.display_name),
+                  context_);
+    return absl::OkStatus();
+  }
+
+ private:
+  static std::string DirectoryOf(const std::string& path) {
+    return fs::absolute(path).parent_path().string();
+  }
+
+  const JobFileReader& reader_;
+  DecodeContext& context_;
+  std::vector<std::string> chain_;
+  bool sent_ = false;
+};
+
+}  // namespace
+
+absl::StatusOr<ResolvedSpec> ResolveJobFile(const std::string& reference,
+                                            const std::vector<std::string>& overrides,
+                                            const JobFileReader& reader) {
+  DecodeContext context;
+  ChainLoader loader(reader, context);
+  TRAINYARD_RETURN_IF_ERROR(loader.Load(reference, ""));
+  context.spec.clear_extends();
+  const std::string here = loader.sent() ? "" : fs::current_path().string();
+  context.written.clear();
+  for (const std::string& text : overrides) DecodeOverride(text, here, context);
+  FillDefaults(context.spec, context.origins);
+  // Without its command a job looks like one of our trainer's: what it lacks would be noise.
+  const bool knows_program = !context.failed_keys.contains("command");
+  for (const SettingProblem& problem :
+       knows_program ? FindProblems(context.spec) : std::vector<SettingProblem>()) {
+    if (!context.failed_keys.contains(problem.key)) {
+      context.errors.push_back(Describe(problem, context.origins));
+    }
+  }
+  if (!context.errors.empty()) {
+    return absl::InvalidArgumentError(absl::StrJoin(context.errors, "\n"));
+  }
+  return ResolvedSpec{std::move(context.spec), std::move(context.origins)};
+}
+
+}  // namespace trainyard

@@ -1,0 +1,115 @@
+#include "proto/jobspec/program_rules.h"
+
+#include <set>
+#include <string>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "proto/contract/environment.h"
+#include "proto/jobspec/run_config_of.h"
+#include "re2/re2.h"
+
+namespace trainyard {
+namespace {
+
+using Problems = std::vector<SettingProblem>;
+
+bool IsReservedVariable(const std::string& name) {
+  return absl::StartsWith(name, environment::kReservedPrefix) ||
+         absl::c_linear_search(environment::kTorchrunVariables, name) ||
+         name == environment::kCudaDevices || name == environment::kNvidiaDevices;
+}
+
+// Forms in which services give out keys, and addresses with a password in them.
+bool HoldsSecret(const std::string& text) {
+  static const RE2 kForms(
+      "\\bsk-[A-Za-z0-9_-]{16}|\\bgh[pousr]_[A-Za-z0-9]{20}|\\bgithub_pat_[A-Za-z0-9_]{20}|"
+      "\\bhf_[A-Za-z0-9]{20}|\\bxox[abpr]-[A-Za-z0-9-]{10}|\\bAKIA[0-9A-Z]{16}\\b|"
+      "hooks\\.slack\\.com/services/|://[^/\\s:@]+:[^/\\s@]+@|-----BEGIN [A-Z ]*PRIVATE KEY");
+  return RE2::PartialMatch(text, kForms);
+}
+
+// A job file, the event log and `describe` hold `env` and `command` in clear: what is known to be
+// secret belongs into `secrets`. Short values are none, such as EOS_TOKEN: </s>.
+bool LooksSecret(const std::string& name, const std::string& value) {
+  static const RE2 kSecretName(
+      "(?i)(.*_)?(TOKEN|PASSWORD|PASSWD|PASS|SECRET|CREDENTIALS?|AUTHORIZATION|WEBHOOK(_URL)?|"
+      "(API|APP|ACCESS|AUTH|SECRET|PRIVATE|SIGNING|ENCRYPTION|WEBHOOK)_?KEY)");
+  constexpr std::size_t kShortestSecret = 8;
+  if (HoldsSecret(value)) return true;
+  return value.size() >= kShortestSecret && RE2::FullMatch(name, kSecretName);
+}
+
+void CheckSecrets(const v1::JobSpec& spec, Problems& problems) {
+  std::set<std::string> seen;
+  for (const std::string& name : spec.secrets()) {
+    if (IsReservedVariable(name)) {
+      problems.push_back({"secrets", absl::StrCat("`secrets` holds ", name,
+                                                  ", which the worker sets; remove it")});
+    } else if (spec.env().contains(name)) {
+      problems.push_back(
+          {"secrets", absl::StrCat(name, " stands in `secrets` and in `env`; keep one of them")});
+    } else if (!seen.insert(name).second) {
+      problems.push_back({"secrets", absl::StrCat("`secrets` holds ", name, " twice")});
+    }
+  }
+}
+
+}  // namespace
+
+void CheckProgram(const v1::JobSpec& spec, Problems& problems) {
+  static const RE2 kVariable("[A-Za-z_][A-Za-z0-9_]*");
+  for (const auto& [name, value] : spec.env()) {
+    const std::string key = absl::StrCat("env.", name);
+    if (!RE2::FullMatch(name, kVariable)) {
+      problems.push_back({key, absl::StrCat("`", key, "` is no name of an environment variable")});
+    } else if (IsReservedVariable(name)) {
+      problems.push_back({key, absl::StrCat("`", key, "` is set by the worker; remove it")});
+    } else if (absl::StrContains(value, '\0')) {
+      problems.push_back({key, absl::StrCat("`", key, "` holds a NUL byte")});
+    } else if (LooksSecret(name, value)) {
+      problems.push_back(
+          {key, absl::StrCat("`", key,
+                             "` looks like a secret, and `env` is stored and shown in clear; "
+                             "write `secrets: [",
+                             name,
+                             "]` and put its value into a file of that "
+                             "name in the secrets directory of each node")});
+    }
+  }
+  CheckSecrets(spec, problems);
+  for (const std::string& argument : spec.command()) {
+    if (absl::StrContains(argument, '\0')) {
+      problems.push_back({"command", "`command` holds a NUL byte"});
+    } else if (HoldsSecret(argument)) {
+      problems.push_back({"command",
+                          "a word of `command` looks like a secret, and `command` is stored and "
+                          "shown in clear; name a variable in `secrets`, which the program reads "
+                          "from its environment"});
+    }
+  }
+  if (!RunsOurTrainer(spec) && spec.command(0).empty()) {
+    problems.push_back({"command", "`command` begins with an empty word; name a program"});
+  }
+}
+
+void CheckLogParser(const v1::JobSpec& spec, Problems& problems) {
+  const v1::LogParserSpec& parser = spec.log_parser();
+  if (parser.kind() != v1::LOG_PARSER_KIND_REGEX) return;
+  if (!parser.has_pattern()) {
+    problems.push_back(
+        {"log_parser.pattern", "`log_parser.pattern` is missing; kind regex needs it"});
+    return;
+  }
+  const RE2 pattern(parser.pattern(), RE2::Quiet);
+  if (!pattern.ok()) {
+    problems.push_back({"log_parser.pattern",
+                        absl::StrCat("`log_parser.pattern` is not valid: ", pattern.error())});
+  } else if (!pattern.NamedCapturingGroups().contains("step")) {
+    problems.push_back(
+        {"log_parser.pattern", "`log_parser.pattern` needs a named group (?P<step>...)"});
+  }
+}
+
+}  // namespace trainyard

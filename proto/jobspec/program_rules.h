@@ -1,0 +1,18 @@
+// Rules of what a job runs: command, environment, secrets and log parser.
+#ifndef TRAINYARD_PROTO_JOBSPEC_PROGRAM_RULES_H_
+#define TRAINYARD_PROTO_JOBSPEC_PROGRAM_RULES_H_
+
+#include <vector>
+
+#include "proto/contract/setting_rule.h"
+#include "trainyard/v1/job_spec.pb.h"
+
+namespace trainyard {
+
+void CheckProgram(const v1::JobSpec& spec, std::vector<SettingProblem>& problems);
+
+void CheckLogParser(const v1::JobSpec& spec, std::vector<SettingProblem>& problems);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_PROTO_JOBSPEC_PROGRAM_RULES_H_

@@ -1,0 +1,47 @@
+// Texts of job files and recipes, from disk or from a request.
+#ifndef TRAINYARD_PROTO_JOBSPEC_READER_H_
+#define TRAINYARD_PROTO_JOBSPEC_READER_H_
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace trainyard {
+
+inline constexpr std::size_t kMaxJobFileBytes = 1 << 20;
+
+struct JobFileText {
+  // Path or name for messages.
+  std::string display_name;
+  std::string text;
+  // The text came without a folder: relative paths in it, and in overrides of it, are refused.
+  bool sent = false;
+};
+
+// Finds the text of a job file or recipe. `reference` is what stood after `extends:`; `from` is the
+// path of the file that said it, empty for the command line. NOT_FOUND when there is none; the
+// message lists the places searched.
+using JobFileReader = std::function<absl::StatusOr<JobFileText>(const std::string& reference,
+                                                                const std::string& from)>;
+
+// Reads files by path and recipes by name ("llama-tiny-cpu" -> DIR/llama-tiny-cpu.yaml) from the
+// given directories.
+JobFileReader FileSystemReader(std::vector<std::string> recipe_directories);
+
+// The folders of recipes that come with a program: BUILD/bin/PROGRAM of a source tree has
+// SOURCE/recipes above it; PREFIX/bin/PROGRAM has PREFIX/share/trainyard/recipes.
+std::vector<std::string> RecipeDirectoriesOf(const std::string& program_directory);
+
+// What a job file is called that was sent as text.
+inline constexpr char kSentJobFile[] = "job file";
+
+// Reads kSentJobFile as this text. It may extend recipes of the given directories by name, and no
+// file by its path: a client must not read what it could not read itself.
+JobFileReader SentJobFileReader(std::string text, std::vector<std::string> recipe_directories);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_PROTO_JOBSPEC_READER_H_

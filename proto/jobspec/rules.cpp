@@ -1,0 +1,58 @@
+#include "proto/jobspec/rules.h"
+
+#include "absl/strings/str_cat.h"
+#include "proto/contract/run_rules.h"
+#include "proto/jobspec/field_rules.h"
+#include "proto/jobspec/program_rules.h"
+#include "proto/jobspec/run_config_of.h"
+
+namespace trainyard {
+namespace {
+
+using Problems = std::vector<SettingProblem>;
+
+void Append(Problems more, Problems& problems) {
+  for (SettingProblem& problem : more) problems.push_back(std::move(problem));
+}
+
+std::vector<std::string> Lines(const Problems& problems, const Origins& origins) {
+  std::vector<std::string> lines;
+  for (const SettingProblem& problem : problems) lines.push_back(Describe(problem, origins));
+  return lines;
+}
+
+}  // namespace
+
+Problems FindProblems(const v1::JobSpec& spec) {
+  Problems problems;
+  const RunConfig config = RunConfigOf(spec);
+  const bool ours = RunsOurTrainer(spec);
+  if (!spec.has_name()) problems.push_back({"name", "`name` is missing"});
+  if (ours) Append(FindMissing(config), problems);
+  CheckFields(spec, problems);
+  // Rules that span fields would only repeat what is wrong with single ones.
+  if (!problems.empty()) return problems;
+  Append(FindLayoutProblems(WorldSize(spec), config), problems);
+  CheckProgram(spec, problems);
+  CheckLogParser(spec, problems);
+  if (ours) Append(FindTrainingProblems(config), problems);
+  return problems;
+}
+
+std::string Describe(const SettingProblem& problem, const Origins& origins) {
+  const auto origin = origins.find(problem.key);
+  const bool says_where =
+      origin != origins.end() && origin->second != kDerivedOrigin && !origin->second.empty();
+  return says_where ? absl::StrCat(origin->second, ": ", problem.message) : problem.message;
+}
+
+std::vector<std::string> CheckJobSpec(const v1::JobSpec& spec, const Origins& origins) {
+  return Lines(FindProblems(spec), origins);
+}
+
+std::vector<std::string> CheckLaunch(const v1::JobSpec& spec, const Origins& origins) {
+  if (!RunsOurTrainer(spec)) return {};
+  return Lines(FindLaunchProblems(RunConfigOf(spec)), origins);
+}
+
+}  // namespace trainyard

@@ -1,0 +1,81 @@
+#include "proto/jobspec/run_config_of.h"
+
+#include <type_traits>
+
+#include "google/protobuf/message.h"
+
+namespace trainyard {
+namespace {
+
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+
+template <typename Value>
+void Get(const Message& message, const FieldDescriptor& field, Value& value) {
+  const google::protobuf::Reflection& reflection = *message.GetReflection();
+  if constexpr (std::is_enum_v<Value>) {
+    value = static_cast<Value>(reflection.GetEnumValue(message, &field));
+  } else if constexpr (std::is_same_v<Value, bool>) {
+    value = reflection.GetBool(message, &field);
+  } else if constexpr (std::is_same_v<Value, double>) {
+    value = reflection.GetDouble(message, &field);
+  } else if constexpr (std::is_same_v<Value, uint64_t>) {
+    value = reflection.GetUInt64(message, &field);
+  } else if constexpr (std::is_same_v<Value, int64_t>) {
+    value = field.cpp_type() == FieldDescriptor::CPPTYPE_INT32
+                ? reflection.GetInt32(message, &field)
+                : reflection.GetInt64(message, &field);
+  } else {
+    value = reflection.GetString(message, &field);
+  }
+}
+
+void SetWhole(Message& message, const FieldDescriptor& field, int64_t value) {
+  const google::protobuf::Reflection& reflection = *message.GetReflection();
+  if (field.cpp_type() == FieldDescriptor::CPPTYPE_INT32) {
+    reflection.SetInt32(&message, &field, static_cast<int32_t>(value));
+  } else {
+    reflection.SetInt64(&message, &field, value);
+  }
+}
+
+}  // namespace
+
+RunConfig RunConfigOf(const v1::JobSpec& spec) {
+  RunConfig config;
+  config.name = spec.name();
+  VisitSections(config, [&spec](const char* name, auto& section) {
+    const FieldDescriptor* part = v1::JobSpec::descriptor()->FindFieldByName(name);
+    const Message& message = spec.GetReflection()->GetMessage(spec, part);
+    VisitSettings(section, [&message](const char* key, const SettingRule&, auto& value) {
+      const FieldDescriptor* field = message.GetDescriptor()->FindFieldByName(key);
+      if (message.GetReflection()->HasField(message, field)) Get(message, *field, value);
+    });
+  });
+  return config;
+}
+
+bool CopySetting(const RunConfig& config, const std::string& key, v1::JobSpec& spec) {
+  bool copied = false;
+  VisitSections(config, [&](const std::string& name, const auto& section) {
+    const FieldDescriptor* part = v1::JobSpec::descriptor()->FindFieldByName(name);
+    VisitSettings(section, [&](const std::string& setting, const SettingRule&, const auto& value) {
+      if (name + "." + setting != key) return;
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(value)>, int64_t>) {
+        Message& message = *spec.GetReflection()->MutableMessage(&spec, part);
+        const FieldDescriptor* field = message.GetDescriptor()->FindFieldByName(setting);
+        copied = !message.GetReflection()->HasField(message, field);
+        if (copied) SetWhole(message, *field, value);
+      }
+    });
+  });
+  return copied;
+}
+
+int WorldSize(const v1::JobSpec& spec) {
+  return spec.resources().nodes() * spec.resources().slots_per_node();
+}
+
+bool RunsOurTrainer(const v1::JobSpec& spec) { return spec.command().empty(); }
+
+}  // namespace trainyard

@@ -1,0 +1,29 @@
+#include "proto/contract/device_table.h"
+
+#include <gtest/gtest.h>
+
+namespace trainyard {
+namespace {
+
+TEST(DeviceTableTest, FindsADeviceByItsDriverName) {
+  const DeviceFigures* h200 = FindDevice("NVIDIA H200");
+  ASSERT_NE(h200, nullptr);
+  EXPECT_EQ(h200->bf16_flops, 989.4e12);
+  EXPECT_EQ(h200->memory_bytes, 141'000'000'000);
+  EXPECT_EQ(FindDevice("NVIDIA A100-SXM4-80GB")->memory_bytes, 80'000'000'000);
+  EXPECT_EQ(FindDevice("NVIDIA A100-SXM4-40GB")->memory_bytes, 40'000'000'000);
+  EXPECT_EQ(FindDevice("NVIDIA H100 PCIe")->bf16_flops, 756e12);
+  EXPECT_EQ(FindDevice("NVIDIA H100 80GB HBM3")->bf16_flops, 989.4e12);
+  EXPECT_EQ(FindDevice("CPU"), nullptr);
+}
+
+TEST(DeviceTableTest, EveryEntryCanBeFound) {
+  for (const DeviceFigures& device : KnownDevices()) {
+    EXPECT_EQ(FindDevice(device.name), &device) << device.name << " stands behind a shorter name";
+    EXPECT_GT(device.bf16_flops, device.fp32_flops);
+    EXPECT_GT(device.memory_bytes, 0);
+  }
+}
+
+}  // namespace
+}  // namespace trainyard

@@ -1,0 +1,86 @@
+#include "proto/contract/durable_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+namespace trainyard {
+namespace {
+
+class ContractDurableFileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "durable-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    directory_ = pattern;
+  }
+  void TearDown() override {
+    unlink(Path("file").c_str());
+    unlink(Path("file.tmp").c_str());
+    rmdir(directory_.c_str());
+  }
+
+  std::string Path(const std::string& name) const { return directory_ + "/" + name; }
+  std::string Text(const std::string& name) const {
+    std::ifstream file(Path(name), std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  mode_t Mode(const std::string& name) const {
+    struct stat status {};
+    EXPECT_EQ(stat(Path(name).c_str(), &status), 0);
+    return status.st_mode & 0777;
+  }
+
+ private:
+  std::string directory_;
+};
+
+TEST_F(ContractDurableFileTest, ReplacesTheWholeFile) {
+  ASSERT_FALSE(WriteFileAtomically(Path("file"), "a longer text", {.mode = 0640}).has_value());
+  ASSERT_FALSE(WriteFileAtomically(Path("file"), "short", {.mode = 0640}).has_value());
+  EXPECT_EQ(Text("file"), "short");
+  EXPECT_EQ(
+      Mode("file"), 0640 & ~[] {
+        const mode_t mask = umask(0);
+        umask(mask);
+        return mask;
+      }());
+  EXPECT_NE(access(Path("file.tmp").c_str(), F_OK), 0);
+}
+
+TEST_F(ContractDurableFileTest, WritesPiecesInOrder) {
+  ASSERT_FALSE(WriteFileDurably(Path("file"), {"one ", "", "two"}, {.mode = 0600}).has_value());
+  EXPECT_EQ(Text("file"), "one two");
+}
+
+TEST_F(ContractDurableFileTest, AReservationIsNoPartOfTheFile) {
+  ASSERT_FALSE(ReserveAtomicFile(Path("file"), 10'000, {.mode = 0600}).has_value());
+  ASSERT_FALSE(WriteFileAtomically(Path("file"), "text", {.mode = 0600}).has_value());
+  EXPECT_EQ(Text("file"), "text");
+}
+
+TEST_F(ContractDurableFileTest, SaysWhichCallFailedOnWhichPath) {
+  const FileResult failed = WriteFileAtomically(Path("missing/file"), "text", {.mode = 0600});
+  ASSERT_TRUE(failed.has_value());
+  EXPECT_EQ(failed->number, ENOENT);
+  EXPECT_EQ(failed->action, "cannot create " + Path("missing/file.tmp"));
+  EXPECT_EQ(SyncDirectory(Path("missing"))->number, ENOENT);
+}
+
+TEST_F(ContractDurableFileTest, ALinkInTheWayIsNotFollowed) {
+  ASSERT_EQ(symlink("/dev/null", Path("file.tmp").c_str()), 0);
+  EXPECT_EQ(WriteFileAtomically(Path("file"), "text", {.mode = 0600})->number, ELOOP);
+}
+
+TEST_F(ContractDurableFileTest, KnowsTheDirectoryOfAPath) {
+  EXPECT_EQ(DirectoryOf("/a/b"), "/a/");
+  EXPECT_EQ(DirectoryOf("b"), ".");
+}
+
+}  // namespace
+}  // namespace trainyard

@@ -1,0 +1,167 @@
+#include "proto/contract/run_rules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace trainyard {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+RunConfig Small() {
+  RunConfig config;
+  config.resources.device = DeviceKind::kCpu;
+  config.model.num_layers = 2;
+  config.model.hidden_size = 64;
+  config.model.ffn_hidden_size = 128;
+  config.model.num_attention_heads = 4;
+  config.model.vocab_size = 256;
+  config.data.path = "/data";
+  config.train.seq_length = 32;
+  config.train.global_batch = 8;
+  config.train.steps = 10;
+  config.train.precision = Precision::kFp32;
+  return config;
+}
+
+std::vector<std::string> Messages(const std::vector<SettingProblem>& problems) {
+  std::vector<std::string> messages;
+  for (const SettingProblem& problem : problems) {
+    EXPECT_THAT(problem.message, HasSubstr(problem.key.substr(0, problem.key.find('.'))));
+    messages.push_back(problem.message);
+  }
+  return messages;
+}
+
+// All rules on the settings as a gang of `world_size` ranks would run them.
+std::vector<std::string> Problems(RunConfig config, int64_t world_size = 1) {
+  FillDerived(world_size, config);
+  for (const auto& found :
+       {FindMissing(config), FindOutOfRange(config), FindLayoutProblems(world_size, config)}) {
+    if (!found.empty()) return Messages(found);
+  }
+  std::vector<SettingProblem> problems = FindTrainingProblems(config);
+  for (SettingProblem& problem : FindLaunchProblems(config)) problems.push_back(problem);
+  return Messages(problems);
+}
+
+TEST(RunRulesTest, AcceptsASmallRun) { EXPECT_THAT(Problems(Small()), IsEmpty()); }
+
+TEST(RunRulesTest, FillsWhatFollowsFromOtherSettings) {
+  RunConfig config = Small();
+  config.train.steps = 0;
+  config.train.tokens = 8 * 32 * 3 + 1;
+  config.layout.tp = 2;
+  EXPECT_THAT(FillDerived(8, config),
+              ElementsAre("layout.dp", "model.num_query_groups", "train.steps"));
+  EXPECT_EQ(config.layout.dp, 4);
+  EXPECT_EQ(config.model.num_query_groups, 4);
+  EXPECT_EQ(config.train.steps, 4);
+  EXPECT_THAT(FillDerived(8, config), IsEmpty()) << "what is there stays";
+}
+
+TEST(RunRulesTest, TokensAreRoundedUpToWholeSteps) {
+  for (const auto& [tokens, steps] : {std::pair{1, 1}, {256, 1}, {257, 2}, {512, 2}}) {
+    RunConfig config = Small();
+    config.train.steps = 0;
+    config.train.tokens = tokens;
+    FillDerived(1, config);
+    EXPECT_EQ(config.train.steps, steps) << tokens;
+    EXPECT_THAT(FindTrainingProblems(config), IsEmpty());
+  }
+}
+
+TEST(RunRulesTest, StepsAndTokensThatContradictEachOther) {
+  RunConfig config = Small();
+  config.train.tokens = 8 * 32 * 10;
+  EXPECT_THAT(Problems(config), IsEmpty()) << "the resolver sends both";
+  config.train.tokens += 1;
+  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("both given; keep one")));
+}
+
+TEST(RunRulesTest, NamesWhatIsMissing) {
+  RunConfig config = Small();
+  config.model.num_layers = 0;
+  config.train.seq_length = 0;
+  config.train.steps = 0;
+  EXPECT_THAT(Problems(config),
+              ElementsAre("`model.num_layers` is missing", "`train.seq_length` is missing",
+                          "`train.steps` or `train.tokens` is missing"));
+}
+
+TEST(RunRulesTest, NamesLimits) {
+  RunConfig config = Small();
+  config.model.num_layers = 1001;
+  config.optimizer.lr = -1;
+  config.layout.zero = 4;
+  EXPECT_THAT(Problems(config), ElementsAre("`layout.zero` must be from 0 to 3, got 4",
+                                            "`model.num_layers` must be from 1 to 1000, got 1001",
+                                            "`optimizer.lr` must be from 0 to 100, got -1"));
+  config = Small();
+  config.optimizer.lr = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("`optimizer.lr` must be from 0 to 100")));
+}
+
+TEST(RunRulesTest, LayoutsGiveAsManyRanksAsThereAre) {
+  RunConfig config = Small();
+  config.layout.tp = 2;
+  config.layout.dp = 3;
+  EXPECT_THAT(Problems(config, 4), ElementsAre(HasSubstr("dp 3 = 6 ranks, but the gang has 4")));
+  config = Small();
+  config.layout.ep = 2;
+  config.layout.dp = 3;
+  EXPECT_THAT(Problems(config, 3),
+              ElementsAre("`layout.dp` (3) must be a multiple of `layout.ep` (2)"));
+}
+
+TEST(RunRulesTest, SizesMustDivide) {
+  RunConfig config = Small();
+  config.model.num_attention_heads = 5;
+  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("`model.hidden_size` (64) must be a multiple "
+                                                      "of `model.num_attention_heads` (5)")));
+  config = Small();
+  config.model.num_query_groups = 3;
+  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("`model.num_query_groups` (3)")));
+  config = Small();
+  config.model.hidden_size = 36;
+  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("must be even for rotary positions")));
+  config = Small();
+  config.layout.micro_batch = 3;
+  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("micro_batch * dp (3 * 1 = 3)")));
+}
+
+TEST(RunRulesTest, SchedulesFitTheRun) {
+  RunConfig config = Small();
+  config.schedule.warmup_steps = 11;
+  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("takes 11 steps, but the run has 10")));
+  config = Small();
+  config.schedule.kind = ScheduleKind::kWsd;
+  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("wsd needs it")));
+  config.schedule.decay_steps = 9;
+  config.schedule.warmup_steps = 2;
+  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("warm-up and decay take 11 steps")));
+  config = Small();
+  config.optimizer.min_lr = 0.5;
+  EXPECT_THAT(Problems(config),
+              ElementsAre("`optimizer.min_lr` (0.5) must not be above `optimizer.lr` (3e-04)"));
+}
+
+TEST(RunRulesTest, WhatTheTrainerCannotDoIsALaunchProblem) {
+  for (int64_t LayoutConfig::*axis : {&LayoutConfig::tp, &LayoutConfig::cp, &LayoutConfig::ep,
+                                      &LayoutConfig::pp, &LayoutConfig::vpp, &LayoutConfig::zero}) {
+    RunConfig config = Small();
+    config.layout.*axis = 2;
+    EXPECT_THAT(Messages(FindLaunchProblems(config)),
+                ElementsAre(HasSubstr("(2) is not supported by this trainyard-trainer")));
+  }
+  RunConfig config = Small();
+  config.data.path.clear();
+  config.train.precision = Precision::kBf16;
+  EXPECT_THAT(Messages(FindLaunchProblems(config)),
+              ElementsAre(HasSubstr("`data.path` is missing"), HasSubstr("bf16 is for GPUs")));
+}
+
+}  // namespace
+}  // namespace trainyard

@@ -1,0 +1,59 @@
+#include "proto/generator/run_config_generator.h"
+
+#include <fstream>
+#include <sstream>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "proto/jobspec/scalar_text.h"
+#include "trainyard/v1/job_spec.pb.h"
+
+namespace trainyard {
+namespace {
+
+using google::protobuf::Descriptor;
+using google::protobuf::FieldDescriptor;
+
+TEST(RunConfigGeneratorTest, TheCommittedHeaderIsCurrent) {
+  std::ifstream file(RUN_CONFIG, std::ios::binary);
+  std::stringstream committed;
+  committed << file.rdbuf();
+  EXPECT_EQ(committed.str(), GenerateRunConfig())
+      << "proto/contract/run_config.h is stale: run `ninja renew_run_config` and commit it";
+}
+
+TEST(RunConfigGeneratorTest, WritesStructVisitorAndNames) {
+  const std::string text = GenerateRunConfig();
+  EXPECT_THAT(text, testing::HasSubstr("  int64_t num_layers = 0;\n"));
+  EXPECT_THAT(text, testing::HasSubstr("  Precision precision = Precision::kBf16;\n"));
+  EXPECT_THAT(text, testing::HasSubstr("  std::string path;\n"));
+  EXPECT_THAT(text, testing::HasSubstr("visit(\"zero\", SettingRule{.min = 0, .max = 3, "
+                                       ".has_default = true},\n        config.zero);"));
+  EXPECT_THAT(text, testing::HasSubstr("{\"bf16\", Precision::kBf16}"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("RestartConfig")));
+}
+
+// In RunConfig a number without a default is 0 when nobody wrote it: 0 must not be a legal value.
+void ExpectZeroMeansNotWritten(const Descriptor& section) {
+  for (int i = 0; i < section.field_count(); ++i) {
+    const FieldDescriptor& field = *section.field(i);
+    const v1::FieldRule& rule = RuleOf(field);
+    EXPECT_FALSE(field.is_repeated()) << field.full_name() << ": the trainer reads scalars";
+    const bool is_text = field.cpp_type() == FieldDescriptor::CPPTYPE_STRING;
+    if (is_text || !rule.default_value().empty()) continue;
+    EXPECT_TRUE(rule.has_min() && rule.min() > 0) << field.full_name();
+  }
+}
+
+TEST(RunConfigGeneratorTest, EverySettingCanBeLeftOut) {
+  const Descriptor& spec = *v1::JobSpec::descriptor();
+  for (int i = 0; i < spec.field_count(); ++i) {
+    const Descriptor* section = spec.field(i)->message_type();
+    if (section != nullptr && section->options().GetExtension(v1::read_by_trainer)) {
+      ExpectZeroMeansNotWritten(*section);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace trainyard

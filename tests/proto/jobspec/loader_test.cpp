@@ -1,0 +1,346 @@
+#include "proto/jobspec/loader.h"
+
+#include <filesystem>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "proto/jobspec/defaults.h"
+#include "proto/jobspec/rules.h"
+
+namespace trainyard {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// Files by name, in memory.
+using Files = std::map<std::string, std::string>;
+
+JobFileReader ReaderOf(Files files) {
+  return [files = std::move(files)](const std::string& reference,
+                                    const std::string&) -> absl::StatusOr<JobFileText> {
+    const auto file = files.find(reference);
+    if (file == files.end()) return absl::NotFoundError("no file " + reference);
+    return JobFileText{reference, file->second};
+  };
+}
+
+absl::StatusOr<ResolvedSpec> Resolve(const std::string& text,
+                                     const std::vector<std::string>& overrides = {}) {
+  return ResolveJobFile("job.yaml", overrides, ReaderOf({{"job.yaml", text}}));
+}
+
+std::vector<std::string> Errors(const std::string& text,
+                                const std::vector<std::string>& overrides = {}) {
+  const auto resolved = Resolve(text, overrides);
+  if (resolved.ok()) return {};
+  EXPECT_EQ(resolved.status().code(), absl::StatusCode::kInvalidArgument);
+  return absl::StrSplit(std::string(resolved.status().message()), '\n');
+}
+
+constexpr char kCommandJob[] = "name: hello\ncommand: [python3, a.py]\n";
+
+constexpr char kModelJob[] = R"(name: tiny
+resources: {nodes: 2, device: cpu}
+model: {num_layers: 2, hidden_size: 64, ffn_hidden_size: 128, num_attention_heads: 4,
+        vocab_size: 256}
+data: {path: /data}
+train: {seq_length: 32, global_batch: 8, steps: 10}
+)";
+
+TEST(JobSpecLoaderTest, ReadsScalarsByTheTypeOfTheirField) {
+  const auto resolved = Resolve(std::string(kModelJob) + R"(optimizer: {lr: 3e-4}
+checkpoint: {every_steps: 1e3, async: false}
+restart: {backoff: 1m30s}
+description: no
+)");
+  ASSERT_TRUE(resolved.ok()) << resolved.status();
+  EXPECT_DOUBLE_EQ(resolved->spec.optimizer().lr(), 3e-4);
+  EXPECT_EQ(resolved->spec.checkpoint().every_steps(), 1000);
+  EXPECT_FALSE(resolved->spec.checkpoint().async());
+  EXPECT_EQ(resolved->spec.restart().backoff().seconds(), 90);
+  EXPECT_EQ(resolved->spec.description(), "no");
+}
+
+TEST(JobSpecLoaderTest, FillsDefaultsAndDerivedValuesWithTheirOrigin) {
+  const auto resolved = Resolve(kModelJob, {"train.steps=20"});
+  ASSERT_TRUE(resolved.ok()) << resolved.status();
+  EXPECT_EQ(resolved->spec.layout().dp(), 2);
+  EXPECT_EQ(resolved->spec.model().num_query_groups(), 4);
+  EXPECT_EQ(resolved->spec.train().steps(), 20);
+  EXPECT_EQ(resolved->origins.at("layout.dp"), "derived");
+  EXPECT_FALSE(resolved->origins.contains("optimizer.lr")) << "a default";
+  EXPECT_EQ(resolved->origins.at("train.steps"), "--set train.steps");
+  EXPECT_EQ(resolved->origins.at("data.path"), "job.yaml:5:14");
+}
+
+TEST(JobSpecLoaderTest, TokensBecomeWholeSteps) {
+  const auto resolved = Resolve(kModelJob, {"train.steps=null", "train.tokens=1K"});
+  ASSERT_TRUE(resolved.ok()) << resolved.status();
+  EXPECT_EQ(resolved->spec.train().steps(), 4) << "1000 / (8 * 32) rounded up";
+}
+
+TEST(JobSpecLoaderTest, ReportsEveryErrorWithItsPlace) {
+  EXPECT_THAT(Errors("name: Bad Name\ncommand: [a]\ntrain:\n  stpes: 5\n  seed: -1\nnodes: 2\n"),
+              ElementsAre("job.yaml:4:3: unknown key `train.stpes`; did you mean `train.steps`?",
+                          "job.yaml:5:9: `train.seed` must not be negative, got \"-1\"",
+                          "job.yaml:6:1: unknown key `nodes`; did you mean `resources.nodes`?",
+                          HasSubstr("job.yaml:1:7: `name` is \"Bad Name\"")));
+}
+
+TEST(JobSpecLoaderTest, RefusesDuplicatesTagsAndWrongShapes) {
+  EXPECT_THAT(Errors("name: a\nname: b\ncommand: [x]\n"),
+              ElementsAre("job.yaml:2:1: `name` is written twice"));
+  EXPECT_THAT(Errors("name: !!binary aGk=\ncommand: [x]\n"), ElementsAre(HasSubstr("tags")));
+  EXPECT_THAT(Errors("name: a\ncommand: x\n"), ElementsAre(HasSubstr("must be a list")));
+  EXPECT_THAT(Errors("name: {a: b}\ncommand: [x]\n"), ElementsAre(HasSubstr("one value")));
+  EXPECT_THAT(Errors("name: a\ncommand: [x]\ntrain: 5\n"), ElementsAre(HasSubstr("mapping")));
+  EXPECT_THAT(Errors("name: a\ncommand: [x]\nenv: {RANK: 1}\n"),
+              ElementsAre(HasSubstr("set by the worker")));
+}
+
+TEST(JobSpecLoaderTest, SecretsAreNamedAndNeverWrittenDown) {
+  EXPECT_THAT(Errors("name: a\ncommand: [x]\nsecrets: [WANDB_API_KEY]\nenv: {EOS_TOKEN: </s>}\n"),
+              testing::IsEmpty());
+  EXPECT_THAT(Errors("name: a\ncommand: [x]\nenv: {HF_TOKEN: hf_0123456789}\n"),
+              ElementsAre(testing::AllOf(HasSubstr("job.yaml:3:"), HasSubstr("secrets: [HF_TOKEN]"),
+                                         testing::Not(HasSubstr("hf_0123456789")))));
+  for (const char* clear :
+       {"{ALERT_WEBHOOK_URL: https://chat.example/x}", "{SERVICE_CREDENTIALS: abcdefgh}",
+        "{PROXY: 'http://me:hush@proxy.example:8080'}", "{NOTE: hf_abcdefghijklmnopqrst}"}) {
+    EXPECT_THAT(Errors(absl::StrCat("name: a\ncommand: [x]\nenv: ", clear, "\n")),
+                ElementsAre(HasSubstr("looks like a secret")))
+        << clear;
+  }
+  EXPECT_THAT(Errors("name: a\ncommand: [x, --key, sk-abcdefghijklmnop1234]\n"),
+              ElementsAre(testing::AllOf(HasSubstr("a word of `command` looks like a secret"),
+                                         testing::Not(HasSubstr("sk-abc")))));
+  EXPECT_THAT(Errors("name: a\ncommand: [x, 'http://proxy.example:8080/a@b', --lr=1e-3]\n"
+                     "env: {SORT_KEY: validation_loss, TASK: sk-learn}\n"),
+              testing::IsEmpty());
+  EXPECT_THAT(Errors("name: a\ncommand: [x]\nsecrets: [../../etc/shadow]\n"),
+              ElementsAre(HasSubstr("an entry must match")));
+  EXPECT_THAT(Errors("name: a\ncommand: [x]\nsecrets: [A, A]\n"), ElementsAre(HasSubstr("twice")));
+  EXPECT_THAT(Errors("name: a\ncommand: [x]\nsecrets: [RANK]\n"),
+              ElementsAre(HasSubstr("the worker sets")));
+  EXPECT_THAT(Errors("name: a\ncommand: [x]\nsecrets: [A]\nenv: {A: b}\n"),
+              ElementsAre(HasSubstr("keep one of them")));
+}
+
+TEST(JobSpecLoaderTest, RefusesWhatIsNoJobFile) {
+  EXPECT_THAT(Errors(""), ElementsAre("job.yaml: is empty"));
+  EXPECT_THAT(Errors("- a\n"), ElementsAre(HasSubstr("must be a mapping")));
+  EXPECT_THAT(Errors("a: 1\n---\nb: 2\n"), ElementsAre(HasSubstr("several YAML documents")));
+  EXPECT_THAT(Errors("name: \xFF\n"), ElementsAre(HasSubstr("not UTF-8 text (byte 6)")));
+  EXPECT_THAT(Errors(std::string("name: a\0b\n", 10)), ElementsAre(HasSubstr("NUL")));
+  EXPECT_THAT(Errors(std::string(kMaxJobFileBytes + 1, '#')), ElementsAre(HasSubstr("1 MiB")));
+  EXPECT_THAT(Errors("name: a\ntrain:\n\tsteps: 1\n"), ElementsAre(HasSubstr("tab")));
+  EXPECT_THAT(Errors("name: [a\n"), ElementsAre(HasSubstr("job.yaml:")));
+  EXPECT_FALSE(Errors(std::string(200000, '[')).empty()) << "deep nesting";
+}
+
+TEST(JobSpecLoaderTest, SurvivesAliasesThatMultiply) {
+  std::string text = "name: a\ncommand: [x]\nenv:\n  a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 12; ++i) {
+    const std::string previous = "*a" + std::to_string(i - 1);
+    text += "  a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + previous;
+    for (int j = 0; j < 9; ++j) text += ", " + previous;
+    text += "]\n";
+  }
+  EXPECT_FALSE(Errors(text).empty());
+}
+
+TEST(JobSpecLoaderTest, ExtendsMergesMapsReplacesListsAndClearsWithNull) {
+  const auto resolved = ResolveJobFile(
+      "job.yaml", {},
+      ReaderOf({{"base", "name: base\ncommand: [a, b]\nenv: {X: 1, Y: 2}\ntrain: {seed: 1}\n"},
+                {"job.yaml",
+                 "extends: base\nname: mine\ncommand: [c]\nenv: {Y: 3}\n"
+                 "train: {seed: null}\n"}}));
+  ASSERT_TRUE(resolved.ok()) << resolved.status();
+  EXPECT_EQ(resolved->spec.name(), "mine");
+  EXPECT_THAT(resolved->spec.command(), ElementsAre("c"));
+  EXPECT_EQ(resolved->spec.env().at("X"), "1");
+  EXPECT_EQ(resolved->spec.env().at("Y"), "3");
+  EXPECT_EQ(resolved->spec.train().seed(), 1234u) << "null brings the default back";
+  EXPECT_EQ(resolved->origins.at("env.X"), "base:3:10");
+  EXPECT_EQ(resolved->spec.extends_size(), 0);
+}
+
+TEST(JobSpecLoaderTest, RefusesCircles) {
+  const auto resolved = ResolveJobFile(
+      "a.yaml", {}, ReaderOf({{"a.yaml", "extends: b.yaml\n"}, {"b.yaml", "extends: a.yaml\n"}}));
+  EXPECT_THAT(resolved.status().message(), HasSubstr("circle"));
+}
+
+TEST(JobSpecLoaderTest, RefusesLayoutsThatDoNotMultiplyOut) {
+  EXPECT_THAT(Errors(kModelJob, {"layout.dp=3"}),
+              ElementsAre(testing::AllOf(HasSubstr("= 3 ranks"), HasSubstr("the gang has 2")),
+                          HasSubstr("layout.micro_batch * dp")));
+  EXPECT_THAT(Errors(kModelJob, {"train.global_batch=7"}), ElementsAre(HasSubstr("multiple of")));
+  EXPECT_THAT(Errors(kModelJob, {"model.num_attention_heads=5"}),
+              testing::Contains(HasSubstr("model.hidden_size")));
+}
+
+TEST(JobSpecLoaderTest, RefusesBadOverrides) {
+  EXPECT_THAT(
+      Errors(kCommandJob, {"train.stpes=5"}),
+      ElementsAre("--set train.stpes: unknown key `train.stpes`; did you mean `train.steps`?"));
+  EXPECT_THAT(Errors(kCommandJob, {"train.steps"}), ElementsAre(HasSubstr("must look like")));
+  EXPECT_THAT(Errors(kCommandJob, {"train.steps=abc"}), ElementsAre(HasSubstr("whole number")));
+  EXPECT_THAT(Errors(kCommandJob, {"resources.nodes=0"}), ElementsAre(HasSubstr("at least 1")));
+  EXPECT_THAT(Errors(kCommandJob, {"extends=x"}), ElementsAre(HasSubstr("unknown key")));
+}
+
+TEST(JobSpecLoaderTest, RelativePathsCountFromTheirFile) {
+  const auto resolved = ResolveJobFile(
+      "/jobs/x/job.yaml", {"checkpoint.dir=ck"},
+      ReaderOf({{"/jobs/x/job.yaml", std::string(kCommandJob) + "data: {path: ../tokens}\n"}}));
+  ASSERT_TRUE(resolved.ok()) << resolved.status();
+  EXPECT_EQ(resolved->spec.data().path(), "/jobs/tokens");
+  EXPECT_EQ(resolved->spec.checkpoint().dir(), std::filesystem::current_path().string() + "/ck");
+}
+
+TEST(JobSpecLoaderTest, LogParserPatternsAreChecked) {
+  const std::string regex = "log_parser.kind=regex";
+  EXPECT_THAT(Errors(kCommandJob, {regex}), ElementsAre(HasSubstr("is missing")));
+  EXPECT_THAT(Errors(kCommandJob, {regex, "log_parser.pattern=(?P<loss>x"}),
+              ElementsAre(HasSubstr("not valid")));
+  EXPECT_THAT(Errors(kCommandJob, {regex, "log_parser.pattern=(?P<loss>x)"}),
+              ElementsAre(HasSubstr("(?P<step>")));
+  EXPECT_THAT(Errors(kCommandJob, {regex, "log_parser.pattern=(?P<step>\\d+)"}), ElementsAre());
+}
+
+TEST(JobSpecLoaderTest, FindsRecipesByNameAndNamesTheNearest) {
+  const JobFileReader reader = FileSystemReader({RECIPES_DIRECTORY});
+  const auto missing = ResolveJobFile("llama-tiny-cpuu", {}, reader);
+  EXPECT_EQ(missing.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(missing.status().message(), HasSubstr("did you mean `llama-tiny-cpu`?"));
+  EXPECT_EQ(ResolveJobFile("./none.yaml", {}, reader).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST(JobSpecLoaderTest, EveryRecipeResolves) {
+  const JobFileReader reader = FileSystemReader({RECIPES_DIRECTORY});
+  int recipes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(RECIPES_DIRECTORY)) {
+    if (entry.path().extension() != ".yaml") continue;
+    ++recipes;
+    const auto resolved = ResolveJobFile(entry.path().stem(), {"data.path=/tokens"}, reader);
+    EXPECT_TRUE(resolved.ok()) << entry.path() << ": " << resolved.status();
+  }
+  EXPECT_GT(recipes, 0);
+}
+
+// yaml-cpp's own way to read all documents never ends on these.
+TEST(JobSpecLoaderTest, TextThatBeginsWithACommaIsRefusedAtOnce) {
+  for (const char* text : {",", ", a", ", {\"name\": \"x\"}", "\n,\n"}) {
+    EXPECT_THAT(Errors(text), ElementsAre(HasSubstr("begins with a comma"))) << text;
+  }
+  EXPECT_THAT(Errors("name: a\n---\nname: b\n"), ElementsAre(HasSubstr("several")));
+}
+
+absl::StatusOr<ResolvedSpec> ResolveSent(const std::string& text,
+                                         const std::vector<std::string>& overrides = {}) {
+  return ResolveJobFile(kSentJobFile, overrides, SentJobFileReader(text, {RECIPES_DIRECTORY}));
+}
+
+TEST(SentJobFileTest, ExtendsRecipesByName) {
+  const auto resolved = ResolveSent("extends: llama-tiny-cpu\nname: mine\ndata: {path: /tokens}\n",
+                                    {"train.steps=70"});
+  ASSERT_TRUE(resolved.ok()) << resolved.status();
+  EXPECT_EQ(resolved->spec.name(), "mine");
+  EXPECT_EQ(resolved->spec.train().steps(), 70);
+  EXPECT_EQ(resolved->origins.at("name"), "job file:2:7");
+  EXPECT_THAT(resolved->origins.at("model.hidden_size"), HasSubstr("llama-tiny-cpu.yaml"));
+}
+
+TEST(SentJobFileTest, ReadsNoFileThatItsSenderNames) {
+  for (const char* reference : {"/etc/passwd", "../secret.yaml", "./a", "secret.yaml", "a.json"}) {
+    const auto refused =
+        ResolveSent(absl::StrCat("extends: ", reference, "\nname: x\ncommand: [a]\n"));
+    EXPECT_EQ(refused.status().code(), absl::StatusCode::kInvalidArgument) << reference;
+    EXPECT_THAT(refused.status().message(), HasSubstr("by name")) << reference;
+  }
+  EXPECT_EQ(ResolveSent("extends: 'job file'\nname: x\n").status().code(),
+            absl::StatusCode::kNotFound);
+}
+
+TEST(SentJobFileTest, HasNoFolderForRelativePaths) {
+  const std::string file = "name: x\ncommand: [a]\n";
+  for (const auto& refused :
+       {ResolveSent(file + "working_directory: here\n"), ResolveSent(file, {"data.path=here"})}) {
+    EXPECT_EQ(refused.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(refused.status().message(), HasSubstr("has no folder"));
+  }
+  const auto absolute = ResolveSent(file + "working_directory: /srv/../here\n");
+  ASSERT_TRUE(absolute.ok()) << absolute.status();
+  EXPECT_EQ(absolute->spec.working_directory(), "/here");
+}
+
+TEST(SentJobFileTest, RecipesAreFoundFromTheProgram) {
+  const std::filesystem::path source = std::filesystem::path(RECIPES_DIRECTORY).parent_path();
+  EXPECT_THAT(RecipeDirectoriesOf((source / "build/release/bin").string()),
+              ElementsAre(RECIPES_DIRECTORY));
+  EXPECT_THAT(RecipeDirectoriesOf("/no/such/bin"), ElementsAre());
+}
+
+constexpr char kTokensJob[] = "extends: tiny\nname: child\ntrain: {tokens: 1M}\n";
+
+absl::StatusOr<ResolvedSpec> ResolveChild(const std::string& child,
+                                          const std::vector<std::string>& overrides = {}) {
+  return ResolveJobFile("child", overrides, ReaderOf({{"child", child}, {"tiny", kModelJob}}));
+}
+
+TEST(JobSpecLoaderTest, TokensOfAChildReplaceTheStepsOfItsParent) {
+  const auto resolved = ResolveChild(kTokensJob);
+  ASSERT_TRUE(resolved.ok()) << resolved.status();
+  EXPECT_EQ(resolved->spec.train().tokens(), 1'000'000);
+  EXPECT_EQ(resolved->spec.train().steps(), 3907) << "1e6 tokens of 8 * 32 a step, rounded up";
+  EXPECT_EQ(resolved->origins.at("train.steps"), kDerivedOrigin);
+  EXPECT_EQ(resolved->origins.at("train.tokens"), "child:3:17");
+}
+
+TEST(JobSpecLoaderTest, OverridesReplaceTheLengthThatFilesGive) {
+  const auto tokens = Resolve(kModelJob, {"train.tokens=512"});
+  ASSERT_TRUE(tokens.ok()) << tokens.status();
+  EXPECT_EQ(tokens->spec.train().steps(), 2);
+  const auto steps = ResolveChild(kTokensJob, {"train.steps=7"});
+  ASSERT_TRUE(steps.ok()) << steps.status();
+  EXPECT_EQ(steps->spec.train().steps(), 7);
+  EXPECT_FALSE(steps->spec.train().has_tokens());
+  EXPECT_FALSE(steps->origins.contains("train.tokens"));
+}
+
+TEST(JobSpecLoaderTest, OneFileMayNotGiveTwoLengths) {
+  for (const char* train : {"{steps: 5, tokens: 1M}", "{tokens: 1M, steps: 5}"}) {
+    const auto resolved =
+        ResolveChild(absl::StrCat("extends: tiny\nname: child\ntrain: ", train, "\n"));
+    EXPECT_THAT(std::string(resolved.status().message()), HasSubstr("both given; keep one"));
+  }
+  EXPECT_THAT(Errors(kModelJob, {"train.tokens=1M", "train.steps=5"}),
+              ElementsAre(HasSubstr("both given; keep one")));
+}
+
+TEST(JobSpecLoaderTest, ARunWithoutDataIsConsistentButCannotStart) {
+  const auto resolved = Resolve(kModelJob, {"data.path="});
+  ASSERT_TRUE(resolved.ok()) << resolved.status();
+  EXPECT_THAT(CheckLaunch(resolved->spec, resolved->origins),
+              ElementsAre(HasSubstr("`data.path` is missing"), HasSubstr("bf16 is for GPUs")));
+}
+
+TEST(JobSpecLoaderTest, TheServerChecksASpecThatNoClientChecked) {
+  v1::JobSpec spec;
+  spec.set_name("x");
+  spec.add_command("a");
+  Origins origins;
+  FillDefaults(spec, origins);
+  EXPECT_THAT(CheckJobSpec(spec, {}), ElementsAre());
+  spec.mutable_data()->set_path("relative");
+  EXPECT_THAT(CheckJobSpec(spec, {}), ElementsAre(HasSubstr("absolute path")));
+}
+
+}  // namespace
+}  // namespace trainyard

@@ -1,0 +1,71 @@
+#include "proto/jobspec/schema.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "proto/jobspec/scalar_text.h"
+#include "trainyard/v1/job_spec.pb.h"
+
+namespace trainyard {
+namespace {
+
+using google::protobuf::Descriptor;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+// Every field has a doc; every section has one; every default obeys its own rule.
+void CheckSection(const Descriptor& descriptor) {
+  EXPECT_FALSE(descriptor.options().GetExtension(v1::section_doc).empty()) << descriptor.name();
+  const auto* prototype =
+      google::protobuf::MessageFactory::generated_factory()->GetPrototype(&descriptor);
+  for (int i = 0; i < descriptor.field_count(); ++i) {
+    const auto& field = *descriptor.field(i);
+    if (field.message_type() != nullptr && !field.is_map() && !IsDuration(field)) {
+      CheckSection(*field.message_type());
+      continue;
+    }
+    EXPECT_FALSE(RuleOf(field).doc().empty()) << field.full_name();
+    if (RuleOf(field).default_value().empty()) continue;
+    std::unique_ptr<google::protobuf::Message> message(prototype->New());
+    EXPECT_TRUE(SetScalarField(RuleOf(field).default_value(), field, *message).ok())
+        << field.full_name();
+  }
+}
+
+TEST(JobSpecSchemaTest, EveryFieldIsDocumentedAndEveryDefaultIsReadable) {
+  CheckSection(*v1::JobSpec::descriptor());
+}
+
+TEST(JobSpecSchemaTest, SchemaDescribesNestedKeysAndRefusesOthers) {
+  const nlohmann::json schema = JobFileSchema();
+  EXPECT_EQ(schema["additionalProperties"], false);
+  const nlohmann::json& lr = schema["properties"]["optimizer"]["properties"]["lr"];
+  EXPECT_EQ(lr["default"], "3e-4");
+  EXPECT_EQ(lr["maximum"], 100);
+  EXPECT_THAT(schema["properties"]["train"]["properties"]["precision"]["enum"], Contains("bf16"));
+}
+
+TEST(JobSpecSchemaTest, ExplainsSectionsAndFields) {
+  EXPECT_THAT(*ExplainJobFileKey(""), HasSubstr("optimizer"));
+  EXPECT_THAT(*ExplainJobFileKey("train"), HasSubstr("seq_length"));
+  EXPECT_THAT(*ExplainJobFileKey("optimizer.lr"), HasSubstr("Default: 3e-4"));
+  EXPECT_THAT(ExplainJobFileKey("optimizer.leraning_rate").status().message(),
+              HasSubstr("no key `optimizer.leraning_rate`"));
+  EXPECT_THAT(ExplainJobFileKey("trian").status().message(), HasSubstr("did you mean `train`?"));
+  EXPECT_FALSE(ExplainJobFileKey("name.x").ok());
+}
+
+TEST(JobSpecSchemaTest, KeysAreWhatSetAccepts) {
+  EXPECT_THAT(JobFileKeys(), Contains("train.steps"));
+  EXPECT_THAT(JobFileKeys(), Not(Contains("train")));
+  EXPECT_THAT(JobFileKeys(), Not(Contains("extends")));
+}
+
+TEST(JobSpecSchemaTest, NearestNameKeepsItsDistance) {
+  EXPECT_EQ(NearestName("stpes", {"steps", "tokens"}), "steps");
+  EXPECT_EQ(NearestName("completely", {"steps", "tokens"}), "");
+  EXPECT_EQ(NearestName(std::string(100000, 'x'), {"steps"}), "");
+}
+
+}  // namespace
+}  // namespace trainyard

@@ -1,0 +1,164 @@
+// The resolver and the trainer read the same settings: what one accepts, the other accepts.
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "proto/contract/run_config.h"
+#include "proto/jobspec/loader.h"
+#include "proto/jobspec/rules.h"
+#include "proto/jobspec/run_config_of.h"
+#include "proto/json/message_json.h"
+#include "trainer/config/run_config_json.h"
+#include "trainer/config/trainer_error.h"
+
+namespace trainyard {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kSpecs = 4000;
+
+// Settings that are legal by themselves, mostly consistent, and now and then out of their limits.
+class SpecMaker {
+ public:
+  explicit SpecMaker(unsigned seed) : random_(seed) {}
+
+  json Make() {
+    json spec = {{"name", "made"}, {"data", {{"path", "/data"}}}};
+    RunConfig config;
+    VisitSections(config, [&](const std::string& name, auto& section) {
+      VisitSettings(section, [&](const char* key, const SettingRule& rule, auto& value) {
+        if (Chance(6)) spec[name][key] = Value(rule, value);
+      });
+    });
+    AddConsistentSizes(spec);
+    return spec;
+  }
+
+ private:
+  bool Chance(int one_in) { return Pick(one_in) == 0; }
+  int64_t Pick(int64_t below) { return static_cast<int64_t>(random_() % below); }
+
+  template <typename Setting>
+  json Value(const SettingRule& rule, const Setting&) {
+    if constexpr (NamedSetting<Setting>) {
+      const auto& names = SettingNames<Setting>::kNames;
+      return Chance(30) ? "unknown" : std::string(names[Pick(names.size())].first);
+    } else if constexpr (std::is_same_v<Setting, bool>) {
+      return Chance(2);
+    } else if constexpr (std::is_same_v<Setting, std::string>) {
+      return Chance(20) ? "" : "/some/path";
+    } else if constexpr (std::is_same_v<Setting, double>) {
+      return Number(rule);
+    } else {
+      return static_cast<int64_t>(Number(rule));
+    }
+  }
+
+  // A limit, a neighbour of one, or a small number.
+  double Number(const SettingRule& rule) {
+    const double max = std::min(rule.max, 1e15);
+    const double choices[] = {std::max(rule.min, -1e15),    max,    1, 2,
+                              static_cast<double>(Pick(9)), max / 2};
+    return Chance(60) ? (Chance(2) ? max + 1 : std::max(rule.min, -1e15) - 1) : choices[Pick(6)];
+  }
+
+  // Most specs must pass the rules that span settings.
+  void AddConsistentSizes(json& spec) {
+    const int64_t heads = 1 + Pick(4);
+    spec["model"]["num_layers"] = 1 + Pick(3);
+    spec["model"]["num_attention_heads"] = heads;
+    spec["model"]["hidden_size"] = heads * 8;
+    spec["model"]["ffn_hidden_size"] = 64;
+    spec["model"]["vocab_size"] = 100;
+    spec["train"]["seq_length"] = 8;
+    spec["train"]["global_batch"] = 8 * (1 + Pick(3));
+    if (Chance(2)) spec["train"]["steps"] = 1 + Pick(40);
+    if (Chance(2)) spec["train"]["tokens"] = 1 + Pick(5000);
+    if (!Chance(8)) spec["train"]["precision"] = "fp32";
+    if (!Chance(3)) spec.erase("layout");
+    if (!Chance(3)) spec["schedule"] = {{"warmup_steps", Pick(3)}};
+    if (!Chance(3)) spec.erase("optimizer");
+    spec["resources"]["slots_per_node"] = 1 + Pick(2);
+    spec["resources"]["nodes"] = 1 + Pick(2);
+    if (Chance(12)) spec["model"].erase("num_layers");
+    if (Chance(12)) spec["data"].erase("path");
+  }
+
+  std::mt19937 random_;
+};
+
+// What `submit` says of the settings: nothing when it accepts them.
+std::string Refusal(const json& settings, v1::JobSpec& resolved) {
+  const absl::StatusOr<ResolvedSpec> answer =
+      ResolveJobFile(kSentJobFile, {}, SentJobFileReader(settings.dump(), {}));
+  if (!answer.ok()) return std::string(answer.status().message());
+  resolved = answer->spec;
+  return absl::StrJoin(CheckLaunch(answer->spec, {}), "\n");
+}
+
+// The same of the trainer, as one of `world_size` ranks.
+std::string TrainersRefusal(const json& settings, int world_size, RunConfig& config) {
+  try {
+    config = trainer::ParseRunConfig(settings);
+    trainer::ResolveRunConfig(world_size, config);
+    return "";
+  } catch (const trainer::TrainerError& error) {
+    return error.what();
+  }
+}
+
+int WorldSizeOf(const json& settings) {
+  return settings["resources"]["nodes"].get<int>() *
+         settings["resources"]["slots_per_node"].get<int>();
+}
+
+TEST(TrainerAgreementTest, BothAcceptTheSameSettings) {
+  int accepted = 0;
+  for (unsigned seed = 0; seed < kSpecs; ++seed) {
+    const json settings = SpecMaker(seed).Make();
+    v1::JobSpec resolved;
+    RunConfig config;
+    const std::string refusal = Refusal(settings, resolved);
+    const std::string trainers = TrainersRefusal(settings, WorldSizeOf(settings), config);
+    EXPECT_EQ(refusal.empty(), trainers.empty())
+        << settings << "\nsubmit: " << refusal << "\ntrainer: " << trainers;
+    accepted += refusal.empty();
+  }
+  // Both kinds must occur often, or the test shows little.
+  EXPECT_GT(accepted, kSpecs / 10);
+  EXPECT_LT(accepted, kSpecs * 9 / 10);
+}
+
+TEST(TrainerAgreementTest, TheTrainerReadsTheResolvedJobAsItWasResolved) {
+  for (unsigned seed = 0; seed < kSpecs; ++seed) {
+    const json settings = SpecMaker(seed).Make();
+    v1::JobSpec resolved;
+    if (!Refusal(settings, resolved).empty()) continue;
+    RunConfig config;
+    const std::string refusal =
+        TrainersRefusal(MessageToJson(resolved), WorldSize(resolved), config);
+    EXPECT_EQ(refusal, "") << settings;
+    EXPECT_EQ(config, RunConfigOf(resolved)) << settings;
+  }
+}
+
+TEST(TrainerAgreementTest, TokensInPlaceOfARecipesSteps) {
+  const std::string file =
+      "name: t\nextends: llama-tiny-cpu\ndata: {path: /data}\ntrain: {tokens: 1M}\n";
+  const auto resolved =
+      ResolveJobFile(kSentJobFile, {}, SentJobFileReader(file, {RECIPES_DIRECTORY}));
+  ASSERT_TRUE(resolved.ok()) << resolved.status();
+  RunConfig config;
+  EXPECT_EQ(TrainersRefusal(MessageToJson(resolved->spec), WorldSize(resolved->spec), config), "");
+  EXPECT_EQ(config.train.tokens, 1'000'000);
+  EXPECT_EQ(config.train.steps, 489) << "of 16 * 128 tokens each";
+}
+
+}  // namespace
+}  // namespace trainyard
