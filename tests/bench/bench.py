@@ -40,7 +40,7 @@ GROUPS = {
 # Rows that come out of the measurement of another group.
 ALIASES = {"list": "fleet", "restart": "fleet"}
 
-# Promises of DESIGN.md section 7 that no row can measure here.
+# Targets of ARCHITECTURE.md section 7 that no row can measure here.
 ELSEWHERE = {
     "gpu.tokens": (">= 1.10 x PyTorch", "needs an H200: tests/gpu/run.sh"),
     "guard.rollback": ("<= 1 s", "the loss guard is not built yet"),

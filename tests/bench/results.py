@@ -14,7 +14,7 @@ class Row:
     name: str
     unit: str
     samples: list
-    # What DESIGN.md promises, as text, and as (">=" or "<=", number) where it is one number.
+    # The target of ARCHITECTURE.md section 7, as text, and as (">=" or "<=", number) where it is one number.
     promised: str = ""
     bound: tuple = ()
     note: str = ""

@@ -20,7 +20,7 @@ inline constexpr int kMaxSupportLines = 800;
 // core <- store, rpc <- controller.cpp; controller and worker apart; cli on its own; trainer alone.
 Violations CheckIncludeDirection(const SourceTree& tree);
 
-// gRPC, protobuf and SQLite stay where DESIGN.md puts them.
+// gRPC, protobuf and SQLite are used only in the folders of ARCHITECTURE.md section 1.
 Violations CheckLibraries(const SourceTree& tree);
 
 // No clock, thread, randomness, environment, file or network in the pure folders.
