@@ -1,6 +1,7 @@
 // The real source tree against the rules.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/tidy/prose_rules.h"
 #include "tests/tidy/source_tree.h"
 #include "tests/tidy/tidy_rules.h"
 
@@ -39,6 +40,7 @@ TEST(TidyTest, EverySourceFileIsBuilt) { Expect(CheckOrphans); }
 TEST(TidyTest, TopLevelFoldersAreDescribed) { Expect(CheckReadmes); }
 TEST(TidyTest, FieldsAreCommented) { Expect(CheckFieldComments); }
 TEST(TidyTest, HeadersAreGuardedByTheirPath) { Expect(CheckHeaderGuards); }
+TEST(TidyTest, CitedDocumentsExist) { Expect(CheckCitations); }
 
 }  // namespace
 }  // namespace trainyard::tidy

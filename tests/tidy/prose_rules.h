@@ -1,0 +1,17 @@
+// Rules for comments and documents. Each returns its violations as "path:line: what".
+#ifndef TRAINYARD_TESTS_TIDY_PROSE_RULES_H_
+#define TRAINYARD_TESTS_TIDY_PROSE_RULES_H_
+
+#include "tests/tidy/source_tree.h"
+#include "tests/tidy/tidy_rules.h"
+
+namespace trainyard::tidy {
+
+// A comment or a document names only Markdown documents of the repository: by a path from the root
+// or from a folder above the file. A section cited by its number needs a heading "## N. ..." in
+// that document. Paths with a variable, a wildcard or a leading slash are not checked.
+Violations CheckCitations(const SourceTree& tree);
+
+}  // namespace trainyard::tidy
+
+#endif  // TRAINYARD_TESTS_TIDY_PROSE_RULES_H_

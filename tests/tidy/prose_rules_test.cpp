@@ -1,0 +1,58 @@
+// Each rule against made-up files: text that it must refuse and text that it must let pass.
+#include "tests/tidy/prose_rules.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/tidy/comments.h"
+
+namespace trainyard::tidy {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// Every line as "number: text", with "+" before the first line of a comment.
+std::vector<std::string> Comments(const std::string& path, const std::string& text) {
+  std::vector<std::string> lines;
+  for (const CommentLine& line : CommentsOf({path, text})) {
+    lines.push_back((line.opens ? "+" : "") + std::to_string(line.line) + ": " + line.text);
+  }
+  return lines;
+}
+
+TEST(CommentsTest, OfCode) {
+  EXPECT_THAT(Comments("a.cpp", "// One.\n// Two.\nint a;  // Three.\n\n// Four.\n"),
+              ElementsAre("+1: One.", "2: Two.", "+3: Three.", "+5: Four."));
+  EXPECT_THAT(Comments("a.ts", "/* One\n * two */ f('http://x');\nconst b = `// no`; // Yes."),
+              ElementsAre("+1: One", "2: two", "+3: Yes."));
+  EXPECT_THAT(Comments("a.cpp", "auto a = R\"x(// no\n\")x\";  // Yes.\nint b = 1'000;  // 2"),
+              ElementsAre("+2: Yes.", "+3: 2"));
+  EXPECT_THAT(Comments("a.css", "a { b: url(//c); } /* Yes */"), ElementsAre("+1: Yes"));
+}
+
+TEST(CommentsTest, OfScripts) {
+  EXPECT_THAT(Comments("a.sh", "#!/bin/sh\na=${#b} # Yes\necho '# no'\n"),
+              ElementsAre("+1: !/bin/sh", "+2: Yes"));
+  EXPECT_THAT(Comments("a.py", "\"\"\"One\ntwo\"\"\"\nb = \"#no\"  # Three.\n"),
+              ElementsAre("+1: One", "2: two", "+3: Three."));
+  EXPECT_THAT(Comments("a.md", "one\n# two\n"), ElementsAre("1: one", "2: # two"));
+}
+
+TEST(ProseRulesTest, Citations) {
+  const SourceFile top = {"TOP.md", "# Top\n\n## 1. First\n"};
+  const SourceFile beside = {"a/README.md", ""};
+  EXPECT_THAT(CheckCitations({{"a/b/c.cpp", "// See GONE.md.\n"}, top}),
+              ElementsAre("a/b/c.cpp:1: names GONE.md, which is not in the repository"));
+  EXPECT_THAT(CheckCitations({{"x.md", "[Top](TOP.md), section 2\n"}, top}),
+              ElementsAre("x.md:1: TOP.md has no section 2"));
+  EXPECT_THAT(CheckCitations({beside, {"b/c.h", "// README.md\n"}}),
+              ElementsAre(HasSubstr("names README.md")));
+  for (const char* text : {"// TOP.md section 1", "// README.md", "// a/README.md", "// */GONE.md",
+                           "// /usr/share/GONE.md", "// $d/GONE.md", "f(\"GONE.md\");"}) {
+    EXPECT_THAT(CheckCitations({{"a/b/c.cpp", text}, top, beside}), IsEmpty()) << text;
+  }
+}
+
+}  // namespace
+}  // namespace trainyard::tidy
