@@ -69,9 +69,9 @@ TEST(JobsTest, SubmitRefusesWhatTheTrainerCannotStart) {
   const std::string file = cluster.WriteJob(
       "parallel", TinyJob("parallel", cluster.MakeTokens(), 2, 10) + "layout: {tp: 2}\n");
   const auto submitted = cluster.Cli({"submit", file, "--set", "data.path="});
-  EXPECT_EQ(submitted.exit_code, 2) << submitted.output;
-  EXPECT_THAT(submitted.output, HasSubstr("`layout.tp` (2) is not supported"));
-  EXPECT_THAT(submitted.output, HasSubstr("`data.path` is missing"));
+  EXPECT_EQ(submitted.exit_code, 2) << submitted.error;
+  EXPECT_THAT(submitted.error, HasSubstr("`layout.tp` (2) is not supported"));
+  EXPECT_THAT(submitted.error, HasSubstr("`data.path` is missing"));
   const auto planned = cluster.Cli({"plan", file, "--set", "data.path="});
   EXPECT_EQ(planned.exit_code, 0) << planned.output;
   EXPECT_THAT(planned.output, HasSubstr("submit would refuse this job"));

@@ -307,7 +307,7 @@ TEST_F(DashboardTest, SubmitsAJobFileAsTheCommandLineDoes) {
   for (const json& origin : job["origins"]) origins[origin["key"]] = origin["source"];
   EXPECT_EQ(origins["name"], "job file:1:7");
   EXPECT_EQ(origins["stop_grace"], "--set stop_grace");
-  EXPECT_EQ(origins["restart.backoff"], "default");
+  EXPECT_EQ(origins.count("restart.backoff"), 0u) << "an absent origin is the default";
 }
 
 TEST_F(DashboardTest, RefusesJobFilesWithThePlaceOfTheMistake) {
@@ -367,6 +367,9 @@ TEST_F(DashboardTest, StreamTellsOfReasonsThatOthersHaveChanged) {
     return jobs["pending"].contains("2") ? jobs["pending"]["2"]["queue_position"].get<int>() : 0;
   };
   ReadJobs(stream, [&](const json& jobs) { return place_of_second(jobs) == 2; });
+  // Reasons are read at most once a second, by the controller's clock; a tick between subscribing
+  // and this line may have read them already.
+  running_.clock.Advance(1000);
   client_.Post("/api/v1/jobs/first/stop", R"({"user":"bob"})");
   ReadJobs(stream, [&](const json& jobs) { return place_of_second(jobs) == 1; });
 }
