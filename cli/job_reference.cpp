@@ -5,16 +5,16 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "proto/contract/limits.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
 namespace {
 
 constexpr char kLast[] = "@last";
-constexpr std::size_t kMaxNameLength = 63;
 
 bool IsNumberOrName(const std::string& text) {
-  if (text.empty() || text.size() > kMaxNameLength || !absl::ascii_isalnum(text.front())) {
+  if (text.empty() || text.size() > kMaxJobNameBytes || !absl::ascii_isalnum(text.front())) {
     return false;
   }
   return std::all_of(text.begin(), text.end(), [](unsigned char c) {

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "proto/contract/limits.h"
 #include "proto/json/message_json.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
@@ -20,7 +21,6 @@ namespace {
 // The watch on each process is quicker; this finds what a watch cannot see.
 constexpr Timestamp kObserveEveryMs = 500;
 constexpr Timestamp kRetryWriteMs = 1000;
-constexpr std::size_t kMaxLogTailBytes = 8192;
 constexpr int kSpawnFailedExitCode = 127;
 
 // Never goes back, unlike the clock of the facts: a corrected clock must not kill a rank early.

@@ -8,6 +8,7 @@
 #include "cli/output/progress_line.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
+#include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {

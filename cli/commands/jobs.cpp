@@ -10,6 +10,7 @@
 #include "cli/output/stable_json.h"
 #include "proto/jobspec/schema.h"
 #include "proto/json/message_json.h"
+#include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {

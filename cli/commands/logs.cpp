@@ -7,13 +7,11 @@
 #include "cli/job_reference.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
+#include "proto/contract/limits.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
 namespace {
-
-// More ranks than any job file may ask for.
-constexpr int kMaxRanks = 1 << 20;
 
 absl::Status WrongRanks(const std::string& text) {
   return absl::InvalidArgumentError(

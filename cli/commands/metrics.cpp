@@ -7,6 +7,7 @@
 #include "cli/job_reference.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
+#include "proto/contract/limits.h"
 #include "proto/jobspec/schema.h"
 #include "proto/support/status_macros.h"
 
@@ -14,7 +15,6 @@ namespace trainyard::cli {
 namespace {
 
 // Limit of one GetSeries call.
-constexpr std::size_t kMaxKeys = 64;
 // Fits on a screen.
 constexpr int kTableBuckets = 20;
 
@@ -41,10 +41,10 @@ absl::StatusOr<std::vector<std::string>> ChooseKeys(const MetricsOptions& option
   std::vector<std::string> known(response.keys().begin(), response.keys().end());
   TRAINYARD_RETURN_IF_ERROR(CheckKeys(options.keys, known, job));
   if (!options.keys.empty()) return options.keys;
-  if (known.size() > kMaxKeys) {
-    PrintNote(context.console, absl::StrCat("the first ", kMaxKeys, " of ", known.size(),
+  if (known.size() > kMaxSeriesKeys) {
+    PrintNote(context.console, absl::StrCat("the first ", kMaxSeriesKeys, " of ", known.size(),
                                             " metrics are shown; name those that you want"));
-    known.resize(kMaxKeys);
+    known.resize(kMaxSeriesKeys);
   }
   return known;
 }
@@ -97,8 +97,8 @@ void PrintSeries(const v1::GetSeriesResponse& response, Context& context) {
 
 Outcome RunMetrics(const MetricsOptions& options, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const JobReference reference, ParseJobReference(options.job));
-  if (options.keys.size() > kMaxKeys) {
-    return absl::InvalidArgumentError(absl::StrCat("at most ", kMaxKeys, " metrics at once"));
+  if (options.keys.size() > kMaxSeriesKeys) {
+    return absl::InvalidArgumentError(absl::StrCat("at most ", kMaxSeriesKeys, " metrics at once"));
   }
   TRAINYARD_ASSIGN_OR_RETURN(const std::vector<std::string> keys,
                              ChooseKeys(options, reference.job, context));

@@ -9,6 +9,7 @@
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
 #include "proto/json/message_json.h"
+#include "proto/support/job_state.h"
 
 namespace trainyard::cli {
 namespace {
@@ -131,11 +132,6 @@ void AddSpecRow(const std::string& key, const nlohmann::json& value, const Origi
 }
 
 }  // namespace
-
-bool HasEnded(v1::JobState state) {
-  return state == v1::JOB_STATE_SUCCEEDED || state == v1::JOB_STATE_FAILED ||
-         state == v1::JOB_STATE_STOPPED;
-}
 
 const v1::Attempt* NewestAttempt(const v1::Job& job) {
   return job.attempts().empty() ? nullptr : &job.attempts(job.attempts_size() - 1);

@@ -17,8 +17,6 @@ namespace trainyard::cli {
 
 using NodeNames = google::protobuf::Map<std::string, std::string>;
 
-bool HasEnded(v1::JobState state);
-
 // Newest attempt, or nullptr before the first.
 const v1::Attempt* NewestAttempt(const v1::Job& job);
 

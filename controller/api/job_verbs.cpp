@@ -19,9 +19,7 @@
 namespace trainyard::controller {
 namespace {
 
-constexpr std::size_t kMaxUserBytes = 128;
-constexpr std::size_t kMaxRequestIdBytes = 128;
-constexpr std::size_t kMaxSpecBytes = 1 << 20;
+// Spec and origins; the spec alone has a limit of its own (core/submission.h).
 constexpr std::size_t kMaxSubmitBytes = 4 << 20;
 constexpr int kEventsOfJob = 50;
 // A job's events are read in such pages, up to so many of them, until that many alerts are found.
@@ -31,18 +29,11 @@ constexpr int kAlertsOfJob = 500;
 constexpr int kDefaultEventPage = 100;
 constexpr int kLargestEventPage = 1000;
 
-absl::Status CheckSize(const char* what, std::size_t bytes, std::size_t max_bytes) {
-  if (bytes <= max_bytes) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(what, " has ", bytes, " bytes; at most ", max_bytes, " are allowed"));
-}
-
 absl::Status CheckSubmit(const v1::SubmitJobRequest& request) {
-  absl::Status status = CheckSize("user", request.user().size(), kMaxUserBytes);
-  status.Update(CheckSize("request_id", request.request_id().size(), kMaxRequestIdBytes));
-  status.Update(CheckSize("spec", request.spec().ByteSizeLong(), kMaxSpecBytes));
-  status.Update(CheckSize("request", request.ByteSizeLong(), kMaxSubmitBytes));
-  return status;
+  const std::size_t bytes = request.ByteSizeLong();
+  if (bytes <= kMaxSubmitBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("request has ", bytes, " bytes; at most ", kMaxSubmitBytes, " are allowed"));
 }
 
 // The job that a submit made, now or, when it was repeated, the first time.

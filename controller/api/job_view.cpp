@@ -6,9 +6,6 @@
 namespace trainyard::controller {
 namespace {
 
-// A reference longer than any number or legal name.
-constexpr std::size_t kMaxReferenceBytes = 256;
-
 void MergeObservations(const ClusterView& view, v1::Job& job) {
   const auto& progress = view.observations.progress;
   if (const auto found = progress.find(job.id()); found != progress.end()) {
@@ -18,11 +15,6 @@ void MergeObservations(const ClusterView& view, v1::Job& job) {
 }
 
 }  // namespace
-
-bool HasEnded(v1::JobState state) {
-  return state == v1::JOB_STATE_SUCCEEDED || state == v1::JOB_STATE_FAILED ||
-         state == v1::JOB_STATE_STOPPED;
-}
 
 v1::Job FullJob(const JobEntry& entry, const ClusterView& view) {
   v1::Job job = entry.job;
@@ -71,9 +63,6 @@ v1::Alert AlertOf(const v1::EventEntry& entry) {
 
 absl::StatusOr<const JobEntry*> FindNamedJob(const ClusterView& view,
                                              const std::string& reference) {
-  if (reference.size() > kMaxReferenceBytes) {
-    return absl::InvalidArgumentError("the job reference is too long to be a number or a name");
-  }
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t id, FindJob(view.state, reference));
   return &view.state.jobs.at(id);
 }

@@ -12,9 +12,6 @@
 
 namespace trainyard::controller {
 
-// Succeeded, failed or stopped.
-bool HasEnded(v1::JobState state);
-
 // The whole job with progress, and how far its attempts came and what took their time.
 v1::Job FullJob(const JobEntry& entry, const ClusterView& view);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/failure_policy.h"
 #include "proto/support/rank_position.h"
 
 namespace trainyard::controller {
@@ -21,9 +22,7 @@ v1::RankState StateOf(const v1::RankStatus& status, const v1::Attempt& attempt, 
   if (is_newest) {
     if (const auto exited = entry.exited_ranks.find(status.rank());
         exited != entry.exited_ranks.end()) {
-      const v1::RankExited& how = exited->second;
-      const bool well = how.exit_code() == 0 && how.signal() == 0 && how.spawn_error().empty();
-      return well ? v1::RANK_STATE_EXITED : v1::RANK_STATE_FAILED;
+      return IsFailure(exited->second) ? v1::RANK_STATE_FAILED : v1::RANK_STATE_EXITED;
     }
   }
   if (attempt.state() == v1::ATTEMPT_STATE_ENDED) return v1::RANK_STATE_ENDED;

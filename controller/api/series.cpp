@@ -11,13 +11,13 @@
 #include "absl/strings/str_cat.h"
 #include "controller/api/job_view.h"
 #include "controller/api/limits.h"
+#include "proto/contract/limits.h"
 #include "proto/contract/telemetry_keys.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
 namespace {
 
-constexpr int kMaxKeys = 64;
 constexpr int kMaxBuckets = 10'000;
 constexpr std::size_t kMaxKeyBytes = 256;
 // Points that carry steps over to tokens: between two of them the line is straight.
@@ -27,8 +27,9 @@ constexpr int kDefaultComparedBuckets = 1'000;
 constexpr int64_t kMaxComparedPoints = 500'000;
 
 absl::Status CheckSeriesRequest(const v1::GetSeriesRequest& request) {
-  if (request.keys_size() > kMaxKeys) {
-    return absl::InvalidArgumentError(absl::StrCat("keys: at most ", kMaxKeys, " in one call"));
+  if (request.keys_size() > kMaxSeriesKeys) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("keys: at most ", kMaxSeriesKeys, " in one call"));
   }
   if (request.buckets() < 0 || request.buckets() > kMaxBuckets) {
     return absl::InvalidArgumentError(absl::StrCat("buckets: 0 to ", kMaxBuckets));

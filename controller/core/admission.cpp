@@ -9,6 +9,7 @@
 #include "controller/core/job_state_machine.h"
 #include "controller/core/text.h"
 #include "proto/json/message_json.h"
+#include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
@@ -20,7 +21,7 @@ absl::Status CheckName(const ClusterState& state, const std::string& name) {
   const auto found = state.newest_job_by_name.find(name);
   if (found == state.newest_job_by_name.end()) return absl::OkStatus();
   const v1::Job& job = state.jobs.at(found->second).job;
-  if (IsTerminal(job.state())) return absl::OkStatus();
+  if (HasEnded(job.state())) return absl::OkStatus();
   return absl::AlreadyExistsError(absl::StrCat(
       "the name `", name, "` is taken by job ", job.id(), ", which is ", EnumText(job.state()),
       "; stop it first (trainyard stop ", job.id(), ") or give this job another name"));

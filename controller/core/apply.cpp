@@ -7,6 +7,7 @@
 #include "controller/core/invariant.h"
 #include "controller/core/job_state_machine.h"
 #include "controller/core/slot_ledger.h"
+#include "proto/support/job_state.h"
 
 namespace trainyard::controller {
 namespace {
@@ -148,7 +149,7 @@ void ApplyKind(const v1::AttemptCleared& cleared, const v1::Event&, ClusterState
   const v1::Attempt* newest = NewestAttempt(entry);
   const bool is_newest = newest != nullptr && newest->epoch() == cleared.epoch();
   if (is_newest) entry.cleared_nodes.insert(cleared.node_id());
-  const bool reserved = is_newest && !IsTerminal(entry.job.state());
+  const bool reserved = is_newest && !HasEnded(entry.job.state());
   MarkCleared({cleared.job_id(), cleared.epoch()}, cleared.node_id(), reserved, state);
 }
 

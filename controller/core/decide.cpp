@@ -10,7 +10,9 @@
 #include "controller/core/failure_policy.h"
 #include "controller/core/job_state_machine.h"
 #include "controller/core/text.h"
+#include "proto/contract/limits.h"
 #include "proto/json/message_json.h"
+#include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
@@ -55,10 +57,10 @@ v1::Event EndAtOnce(const v1::StopJobRequest& request, int64_t job_id, Timestamp
 
 absl::StatusOr<std::vector<v1::Event>> Stop(const ClusterState& state,
                                             const v1::StopJobRequest& request, Timestamp now) {
-  TRAINYARD_RETURN_IF_ERROR(CheckLength("user name", request.user()));
+  TRAINYARD_RETURN_IF_ERROR(CheckLength("user name", request.user(), kMaxUserBytes));
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t job_id, FindJob(state, request.job()));
   const JobEntry& entry = state.jobs.at(job_id);
-  if (IsTerminal(entry.job.state())) {
+  if (HasEnded(entry.job.state())) {
     return absl::FailedPreconditionError(
         absl::StrCat(JobText(entry.job), " has ended already: ", EnumText(entry.job.state())));
   }
@@ -77,8 +79,8 @@ absl::StatusOr<std::vector<v1::Event>> Stop(const ClusterState& state,
 
 absl::StatusOr<std::vector<v1::Event>> Cordon(const ClusterState& state,
                                               const v1::CordonNodeRequest& request, Timestamp now) {
-  TRAINYARD_RETURN_IF_ERROR(CheckLength("user name", request.user()));
-  TRAINYARD_RETURN_IF_ERROR(CheckLength("reason", request.reason()));
+  TRAINYARD_RETURN_IF_ERROR(CheckLength("user name", request.user(), kMaxUserBytes));
+  TRAINYARD_RETURN_IF_ERROR(CheckLength("reason", request.reason(), kMaxReasonBytes));
   TRAINYARD_ASSIGN_OR_RETURN(const std::string node_id, FindNode(state, request.node()));
   const v1::Node& node = state.nodes.at(node_id).node;
   if (node.cordoned() == request.cordoned()) return std::vector<v1::Event>();
@@ -111,7 +113,7 @@ absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const R
 }
 
 absl::StatusOr<int64_t> FindJob(const ClusterState& state, const std::string& reference) {
-  if (reference.empty() || reference.size() > kMaxNameBytes) {
+  if (reference.empty() || reference.size() > kMaxReasonBytes) {
     return absl::InvalidArgumentError("name a job by its number, its name, or @last");
   }
   if (reference == "@last") {
@@ -127,7 +129,7 @@ absl::StatusOr<int64_t> FindJob(const ClusterState& state, const std::string& re
 }
 
 absl::StatusOr<std::string> FindNode(const ClusterState& state, const std::string& reference) {
-  if (reference.empty() || reference.size() > kMaxNameBytes) {
+  if (reference.empty() || reference.size() > kMaxReasonBytes) {
     return absl::InvalidArgumentError("name a node by its id or its name");
   }
   if (state.nodes.contains(reference)) return reference;

@@ -7,17 +7,15 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/failure_policy.h"
 #include "google/protobuf/util/message_differencer.h"
+#include "proto/contract/limits.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/utf8.h"
 
 namespace trainyard::controller {
 namespace {
 
-constexpr std::size_t kMaxTextBytes = 256;
-constexpr int kMaxSlots = 1024;
 constexpr std::size_t kMaxAlertBytes = 1024;
 constexpr std::size_t kMaxPathBytes = 4096;
-constexpr std::size_t kMaxLogTailBytes = 8192;
 
 v1::Event NodeEvent(const ClusterState& state, const std::string& node_id, Timestamp now) {
   v1::Event event;
@@ -26,11 +24,8 @@ v1::Event NodeEvent(const ClusterState& state, const std::string& node_id, Times
   return event;
 }
 
+// Sizes are checked where the message arrives (controller/rpc/worker_message_check.h).
 absl::Status CheckInventory(const v1::Inventory& inventory) {
-  if (inventory.slots_size() > kMaxSlots) {
-    return absl::InvalidArgumentError(absl::StrCat("the node offers ", inventory.slots_size(),
-                                                   " slots; at most ", kMaxSlots, " are allowed"));
-  }
   std::set<int> indexes;
   for (const v1::Slot& slot : inventory.slots()) {
     if (slot.index() < 0 || !indexes.insert(slot.index()).second) {
@@ -47,9 +42,8 @@ absl::Status CheckInventory(const v1::Inventory& inventory) {
 absl::Status CheckHello(const v1::Hello& hello) {
   for (const std::string* text :
        {&hello.node_id(), &hello.node_name(), &hello.incarnation(), &hello.address()}) {
-    if (text->empty() || text->size() > kMaxTextBytes) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "node id, name, incarnation and address must each have 1 to ", kMaxTextBytes, " bytes"));
+    if (text->empty()) {
+      return absl::InvalidArgumentError("Hello without node id, name, incarnation or address");
     }
   }
   return CheckInventory(hello.inventory());
@@ -230,7 +224,7 @@ std::vector<v1::Event> DecideAlert(const ReceiveTelemetry& request, v1::Event ev
   alert.set_job_id(request.job_id);
   alert.set_epoch(request.epoch);
   alert.set_step(record.step());
-  alert.set_code(std::string(Utf8Prefix(record.code(), kMaxTextBytes)));
+  alert.set_code(std::string(Utf8Prefix(record.code(), kMaxReasonBytes)));
   alert.set_message(std::string(Utf8Prefix(record.message(), kMaxAlertBytes)));
   return {std::move(event)};
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "proto/support/job_state.h"
 #include "trainyard/v1/job.pb.h"
 
 namespace trainyard::controller {
@@ -49,17 +50,16 @@ constexpr bool CanMove(v1::AttemptState from, v1::AttemptState to) {
                              [=](const auto& edge) { return edge.from == from && edge.to == to; });
 }
 
-// Terminal means no way out; nobody keeps a second list.
-constexpr bool IsTerminal(v1::JobState state) {
+// True when the table has no way out of the state.
+constexpr bool HasNoWayOut(v1::JobState state) {
   return std::ranges::none_of(kJobTransitions,
                               [=](const auto& edge) { return edge.from == state; });
 }
 
-static_assert(IsTerminal(v1::JOB_STATE_SUCCEEDED) && IsTerminal(v1::JOB_STATE_FAILED) &&
-              IsTerminal(v1::JOB_STATE_STOPPED));
-static_assert(!IsTerminal(v1::JOB_STATE_QUEUED) && !IsTerminal(v1::JOB_STATE_STARTING) &&
-              !IsTerminal(v1::JOB_STATE_RUNNING) && !IsTerminal(v1::JOB_STATE_RECOVERING) &&
-              !IsTerminal(v1::JOB_STATE_STOPPING));
+// HasEnded, which clients share, and the table say the same of every state that the table names.
+static_assert(std::ranges::all_of(kJobTransitions, [](const auto& edge) {
+  return HasEnded(edge.from) == HasNoWayOut(edge.from) && HasEnded(edge.to) == HasNoWayOut(edge.to);
+}));
 // A job that has started its gang never waits in the queue as a new one again, and a user's stop is
 // never taken back.
 static_assert(!CanMove(v1::JOB_STATE_RECOVERING, v1::JOB_STATE_QUEUED));

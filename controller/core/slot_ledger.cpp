@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/invariant.h"
 #include "controller/core/job_state_machine.h"
+#include "proto/support/job_state.h"
 
 namespace trainyard::controller {
 namespace {
@@ -72,7 +73,7 @@ void IndexJob(const JobEntry& entry, ClusterState& state) {
   // Jobs come by growing id: the newest of a name stays.
   state.newest_job_by_name[job.name()] = job.id();
   if (!entry.request_id.empty()) state.job_by_request_id[entry.request_id] = job.id();
-  if (!IsTerminal(job.state())) {
+  if (!HasEnded(job.state())) {
     state.job_by_checkpoint_dir[CheckpointDirectory(job.spec())] = job.id();
   }
   if (const v1::Attempt* live = LiveAttempt(entry)) {
@@ -82,7 +83,7 @@ void IndexJob(const JobEntry& entry, ClusterState& state) {
       const auto node = state.nodes.find(node_id);
       if (node != state.nodes.end()) node->second.live_jobs.insert(job.id());
     }
-  } else if (!IsTerminal(job.state())) {
+  } else if (!HasEnded(job.state())) {
     state.pending_jobs.insert(job.id());
     if (job.attempts_size() > 0) state.recovering_jobs.insert(job.id());
   }

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "controller/core/text.h"
+#include "proto/contract/limits.h"
 #include "proto/jobspec/defaults.h"
 #include "proto/jobspec/rules.h"
 #include "proto/support/status_macros.h"
@@ -13,7 +14,6 @@
 namespace trainyard::controller {
 namespace {
 
-constexpr std::size_t kMaxSpecBytes = 1 << 20;
 constexpr char kRequestOrigin[] = "request";
 
 // Origins as the client gave them. One that gave none wrote every value of its spec.
@@ -34,17 +34,17 @@ absl::Status Refuse(const std::vector<std::string>& lines) {
 }  // namespace
 
 absl::Status CheckSpec(const v1::JobSpec& spec, const Origins& origins) {
-  if (spec.ByteSizeLong() > kMaxSpecBytes) {
+  if (spec.ByteSizeLong() > kMaxJobFileBytes) {
     return absl::InvalidArgumentError(
         absl::StrCat("the job file is too large: ", spec.ByteSizeLong(), " bytes; at most ",
-                     kMaxSpecBytes, " are allowed"));
+                     kMaxJobFileBytes, " are allowed"));
   }
   return Refuse(CheckJobSpec(spec, origins));
 }
 
 absl::StatusOr<SubmitJob> SubmitJob::Check(v1::SubmitJobRequest request) {
-  TRAINYARD_RETURN_IF_ERROR(CheckLength("user name", request.user()));
-  TRAINYARD_RETURN_IF_ERROR(CheckLength("request id", request.request_id()));
+  TRAINYARD_RETURN_IF_ERROR(CheckLength("user name", request.user(), kMaxUserBytes));
+  TRAINYARD_RETURN_IF_ERROR(CheckLength("request id", request.request_id(), kMaxUserBytes));
   Origins origins = OriginsOf(request);
   v1::JobSubmitted submitted;
   submitted.set_user(std::move(*request.mutable_user()));

@@ -6,10 +6,10 @@
 
 namespace trainyard::controller {
 
-absl::Status CheckLength(const char* what, const std::string& text) {
-  if (text.size() <= kMaxNameBytes) return absl::OkStatus();
+absl::Status CheckLength(const char* what, const std::string& text, std::size_t max_bytes) {
+  if (text.size() <= max_bytes) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("the ", what, " is longer than ", kMaxNameBytes, " bytes"));
+      absl::StrCat("the ", what, " is longer than ", max_bytes, " bytes"));
 }
 
 std::string DurationText(int64_t ms) {

@@ -11,11 +11,8 @@
 
 namespace trainyard::controller {
 
-// Longest name, user, reason or request id that is taken.
-inline constexpr std::size_t kMaxNameBytes = 256;
-
 // INVALID_ARGUMENT when a text of a request, which is `what`, is longer.
-absl::Status CheckLength(const char* what, const std::string& text);
+absl::Status CheckLength(const char* what, const std::string& text, std::size_t max_bytes);
 
 // "850 ms", "3.2 s", "45 s", "5 min", "24 h".
 std::string DurationText(int64_t ms);

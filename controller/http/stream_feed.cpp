@@ -14,6 +14,7 @@
 #include "controller/core/explain.h"
 #include "controller/store/event_job.h"
 #include "proto/json/json_text.h"
+#include "proto/support/job_state.h"
 
 namespace trainyard::controller::http {
 namespace {

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "google/protobuf/descriptor.h"
+#include "proto/contract/limits.h"
 #include "proto/jobspec/schema.h"
 #include "proto/json/message_json.h"
 #include "proto/support/status_macros.h"
@@ -16,8 +17,6 @@
 
 namespace trainyard::controller::http {
 namespace {
-
-constexpr int kMaxListedRanks = 16'384;
 
 int HexDigit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -241,8 +240,8 @@ absl::StatusOr<std::vector<int>> ParseRanks(const std::string& text) {
     if (!read || first < 0 || last < first) {
       return absl::InvalidArgumentError("ranks: write numbers and ranges, such as 0,8-15");
     }
-    if (last - first >= kMaxListedRanks - static_cast<int>(ranks.size())) {
-      return absl::InvalidArgumentError(absl::StrCat("ranks: at most ", kMaxListedRanks));
+    if (last - first >= kMaxRanks - static_cast<int>(ranks.size())) {
+      return absl::InvalidArgumentError(absl::StrCat("ranks: at most ", kMaxRanks));
     }
     for (int rank = first; rank <= last; ++rank) ranks.push_back(rank);
   }

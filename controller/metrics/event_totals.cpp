@@ -4,6 +4,7 @@
 
 #include "controller/core/job_state_machine.h"
 #include "proto/json/message_json.h"
+#include "proto/support/job_state.h"
 
 namespace trainyard::controller {
 namespace {
@@ -54,8 +55,9 @@ EventTotals::EventTotals()
     failures_[EnumText(static_cast<v1::VerdictCause>(cause))] = 0;
     restarts_[EnumText(static_cast<v1::VerdictCause>(cause))] = 0;
   }
-  for (const auto state : {v1::JOB_STATE_SUCCEEDED, v1::JOB_STATE_FAILED, v1::JOB_STATE_STOPPED}) {
-    ended_[EnumText(state)] = 0;
+  for (int number = v1::JobState_MIN; number <= v1::JobState_MAX; ++number) {
+    const auto state = static_cast<v1::JobState>(number);
+    if (HasEnded(state)) ended_[EnumText(state)] = 0;
   }
   const auto* kinds = v1::Event::descriptor()->FindOneofByName("kind");
   for (int i = 0; i < kinds->field_count(); ++i) events_[kinds->field(i)->name()] = 0;
@@ -63,7 +65,7 @@ EventTotals::EventTotals()
 
 void EventTotals::Restore(const ClusterState& state, Timestamp now) {
   for (const auto& [id, entry] : state.jobs) {
-    if (IsTerminal(entry.job.state()) && entry.job.ended_time_ms() > now - kEndedJobKeptMs) {
+    if (HasEnded(entry.job.state()) && entry.job.ended_time_ms() > now - kEndedJobKeptMs) {
       ended_jobs_.emplace_back(entry.job.ended_time_ms(), id);
     }
   }

@@ -9,6 +9,7 @@
 #include "controller/rpc/log_followers.h"
 #include "controller/rpc/unary.h"
 #include "proto/support/grpc_status.h"
+#include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {

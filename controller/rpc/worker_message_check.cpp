@@ -5,23 +5,20 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "controller/rpc/worker_link.h"
+#include "proto/contract/limits.h"
 #include "proto/contract/protocol_version.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
 namespace {
 
-constexpr std::size_t kMaxIdBytes = 128;
-constexpr std::size_t kMaxNameBytes = 255;
-constexpr int kMaxSlots = 1024;
 constexpr int kMaxAttempts = 10'000;
-constexpr int kMaxRank = 1 << 20;
 constexpr std::size_t kMaxLogChunkBytes = 4 << 20;
 // Beyond any file, and far from where sums of offsets overflow.
 constexpr int64_t kMaxOffset = int64_t{1} << 60;
 
 absl::Status CheckSize(const char* what, const std::string& text,
-                       std::size_t max_bytes = kMaxNameBytes) {
+                       std::size_t max_bytes = kMaxHostBytes) {
   if (text.size() <= max_bytes) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("Hello: ", what, " is longer than ", max_bytes, " bytes"));
@@ -41,7 +38,7 @@ absl::Status CheckText(const char* what, const std::string& text, std::size_t ma
 
 absl::Status CheckStream(const v1::StreamId& stream, int64_t begin, int64_t end) {
   if (stream.job_id() <= 0 || stream.epoch() <= 0 || stream.rank() < 0 ||
-      stream.rank() > kMaxRank) {
+      stream.rank() >= kMaxRanks) {
     return absl::InvalidArgumentError(
         absl::StrCat("stream of an impossible rank: ", stream.ShortDebugString()));
   }
@@ -86,12 +83,13 @@ absl::Status CheckHello(const v1::Hello& hello) {
         kProtocolVersion, "; install the same Trainyard release on both"));
   }
   TRAINYARD_RETURN_IF_ERROR(CheckText("node_id", hello.node_id(), kMaxIdBytes));
-  TRAINYARD_RETURN_IF_ERROR(CheckText("node_name", hello.node_name(), kMaxNameBytes));
+  TRAINYARD_RETURN_IF_ERROR(CheckText("node_name", hello.node_name(), kMaxHostBytes));
   TRAINYARD_RETURN_IF_ERROR(CheckText("incarnation", hello.incarnation(), kMaxIdBytes));
-  TRAINYARD_RETURN_IF_ERROR(CheckText("address", hello.address(), kMaxNameBytes));
+  TRAINYARD_RETURN_IF_ERROR(CheckText("address", hello.address(), kMaxHostBytes));
   TRAINYARD_RETURN_IF_ERROR(CheckSize("worker_version", hello.worker_version()));
-  if (hello.inventory().slots_size() > kMaxSlots) {
-    return absl::InvalidArgumentError(absl::StrCat("inventory of more than ", kMaxSlots, " slots"));
+  if (hello.inventory().slots_size() > kMaxSlotsOfNode) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("inventory of more than ", kMaxSlotsOfNode, " slots"));
   }
   for (const v1::Slot& slot : hello.inventory().slots()) {
     TRAINYARD_RETURN_IF_ERROR(CheckSize("a slot's model", slot.model()));

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "proto/contract/limits.h"
 #include "proto/contract/number_text.h"
 
 namespace trainyard {
@@ -154,6 +155,12 @@ Problems FindOutOfRange(const RunConfig& config) {
 
 Problems FindLayoutProblems(int64_t world_size, const RunConfig& config) {
   Problems problems;
+  if (world_size > kMaxRanks) {
+    problems.push_back({"resources.nodes", "resources: " + std::to_string(world_size) +
+                                               " ranks (nodes * slots_per_node); at most " +
+                                               std::to_string(kMaxRanks) + " are supported"});
+    return problems;
+  }
   const LayoutConfig& layout = config.layout;
   const int64_t dp = std::max<int64_t>(layout.dp, 1);
   const int64_t product = layout.tp * layout.cp * layout.pp * dp;

@@ -8,10 +8,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "proto/contract/limits.h"
 
 namespace trainyard {
-
-inline constexpr std::size_t kMaxJobFileBytes = 1 << 20;
 
 struct JobFileText {
   // Path or name for messages.

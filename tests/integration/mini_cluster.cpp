@@ -14,6 +14,7 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "proto/contract/unique_fd.h"
+#include "proto/support/job_state.h"
 
 namespace trainyard::test {
 namespace {
@@ -39,11 +40,6 @@ std::string FreeAddress() {
   }
   ADD_FAILURE() << "no free port from " << kFirstPort << " on";
   return "127.0.0.1:0";
-}
-
-bool HasEnded(v1::JobState state) {
-  return state == v1::JOB_STATE_SUCCEEDED || state == v1::JOB_STATE_FAILED ||
-         state == v1::JOB_STATE_STOPPED;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/job_state_machine.h"
+#include "proto/support/job_state.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::simulation {
@@ -95,9 +96,8 @@ void SimulatedCluster::RunUntilAllEnded(int64_t ms_max) {
   const Timestamp end = now_ + ms_max;
   const auto all_ended = [&] {
     return submitted_ == options_.jobs &&
-           std::ranges::all_of(controller_.state().jobs, [](const auto& job) {
-             return controller::IsTerminal(job.second.job.state());
-           });
+           std::ranges::all_of(controller_.state().jobs,
+                               [](const auto& job) { return HasEnded(job.second.job.state()); });
   };
   while (failure_.empty() && !all_ended()) {
     if (now_ >= end) return Complain("every job ends once faults stop: one did not");

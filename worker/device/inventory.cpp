@@ -13,16 +13,16 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "proto/contract/limits.h"
+#include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/utf8.h"
 #include "worker/device/nvml.h"
-#include "proto/support/durable_file.h"
 
 namespace trainyard::worker {
 namespace {
 
 // The same limit as resources.slots_per_node.
-constexpr int kMaxCpuSlots = 1024;
 constexpr std::size_t kMaxCpuInfoBytes = 16 << 20;
 
 // Cores that this process may use: an affinity mask or a container may give fewer than there are.
@@ -92,16 +92,17 @@ void AddCpuSlots(int count, v1::Inventory& inventory) {
 
 absl::StatusOr<DetectedInventory> DetectInventory(const InventoryOptions& options) {
   if (options.cpu_slots.has_value() &&
-      (*options.cpu_slots < 0 || *options.cpu_slots > kMaxCpuSlots)) {
+      (*options.cpu_slots < 0 || *options.cpu_slots > kMaxSlotsOfNode)) {
     return absl::InvalidArgumentError(
-        absl::StrCat(*options.cpu_slots, " CPU slots: give a number from 0 to ", kMaxCpuSlots));
+        absl::StrCat(*options.cpu_slots, " CPU slots: give a number from 0 to ", kMaxSlotsOfNode));
   }
   DetectedInventory detected;
   detected.inventory.set_cpu_cores(UsableCores());
   detected.inventory.set_memory_bytes(MachineMemory());
   AddGpuSlots(options.nvml_library, detected);
   const bool has_gpus = detected.inventory.slots_size() > 0;
-  const int default_slots = has_gpus ? 0 : std::min(detected.inventory.cpu_cores(), kMaxCpuSlots);
+  const int default_slots =
+      has_gpus ? 0 : std::min(detected.inventory.cpu_cores(), kMaxSlotsOfNode);
   AddCpuSlots(options.cpu_slots.value_or(default_slots), detected.inventory);
   return detected;
 }

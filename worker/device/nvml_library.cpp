@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "proto/contract/limits.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::worker {
@@ -12,7 +13,6 @@ namespace {
 
 constexpr unsigned kNameBytes = 96;  // NVML_DEVICE_NAME_V2_BUFFER_SIZE
 constexpr unsigned kUuidBytes = 96;  // NVML_DEVICE_UUID_V2_BUFFER_SIZE
-constexpr unsigned kMaxGpus = 1024;
 
 }  // namespace
 
@@ -43,7 +43,7 @@ absl::Status NvmlLibrary::Load(const std::string& library) {
 absl::StatusOr<unsigned> NvmlLibrary::Count() const {
   unsigned count = 0;
   TRAINYARD_RETURN_IF_ERROR(Check(get_count_(&count), "NVML does not count GPUs"));
-  return std::min(count, kMaxGpus);
+  return std::min(count, static_cast<unsigned>(kMaxSlotsOfNode));
 }
 
 absl::StatusOr<NvmlDevice> NvmlLibrary::Device(unsigned index) const {

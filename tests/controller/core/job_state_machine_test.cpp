@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "proto/json/message_json.h"
+#include "proto/support/job_state.h"
 
 namespace trainyard::controller {
 namespace {
@@ -19,7 +20,7 @@ TEST(JobStateMachineTest, EveryStateIsReachedAndEveryLiveOneCanEnd) {
         state == v1::JOB_STATE_QUEUED ||
         std::ranges::any_of(kJobTransitions, [=](const auto& edge) { return edge.to == state; });
     EXPECT_TRUE(reached) << v1::JobState_Name(state);
-    EXPECT_NE(IsTerminal(state),
+    EXPECT_NE(HasEnded(state),
               CanMove(state, v1::JOB_STATE_STOPPING) || CanMove(state, v1::JOB_STATE_STOPPED))
         << v1::JobState_Name(state);
   }

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "proto/contract/limits.h"
+
 namespace trainyard {
 namespace {
 
@@ -102,6 +104,14 @@ TEST(RunRulesTest, NamesLimits) {
   config = Small();
   config.optimizer.lr = std::numeric_limits<double>::quiet_NaN();
   EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("`optimizer.lr` must be from 0 to 100")));
+}
+
+TEST(RunRulesTest, GangsHaveALargestSize) {
+  RunConfig config = Small();
+  config.layout.dp = kMaxRanks;
+  EXPECT_THAT(FindLayoutProblems(kMaxRanks, config), IsEmpty());
+  EXPECT_THAT(Messages(FindLayoutProblems(kMaxRanks + 1, config)),
+              ElementsAre(HasSubstr("at most 16384 are supported")));
 }
 
 TEST(RunRulesTest, LayoutsGiveAsManyRanksAsThereAre) {

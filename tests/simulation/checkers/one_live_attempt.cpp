@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/job_state_machine.h"
+#include "proto/support/job_state.h"
 #include "tests/simulation/checkers/checker.h"
 
 namespace trainyard::simulation {
@@ -41,7 +42,7 @@ class OneLiveAttemptChecker : public Checker {
                           " lives beside a newer one");
     }
     const bool lives = LiveAttempt(entry) != nullptr;
-    if (lives && controller::IsTerminal(job.state())) {
+    if (lives && HasEnded(job.state())) {
       return absl::StrCat("job ", job.id(), " has ended with a live attempt");
     }
     return "";
