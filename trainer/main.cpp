@@ -10,6 +10,7 @@
 #include "trainer/config/run_config_json.h"
 #include "trainer/config/runtime_environment.h"
 #include "trainer/config/trainer_error.h"
+#include "trainer/failure.h"
 #include "trainer/signals.h"
 #include "trainer/telemetry/rank_progress.h"
 #include "trainer/telemetry/telemetry_writer.h"
@@ -64,14 +65,11 @@ ExitCode Train(const RunConfig& config, const RuntimeEnvironment& env) {
     progress.Write();
     if (env.rank == 0) telemetry.WriteAlert(error.step(), error.alert(), error.what());
     throw;
-  } catch (const TrainerError& error) {
-    progress.Write();
-    const std::string code = std::to_string(static_cast<int>(error.code()));
-    telemetry.WriteAlert(progress.step(), "exit_" + code, error.what());
-    throw;
   } catch (const std::exception& error) {
     progress.Write();
-    telemetry.WriteAlert(progress.step(), "exit_70", error.what());
+    const Failure failure = FailureOf(error);
+    const std::string code = std::to_string(static_cast<int>(failure.code));
+    telemetry.WriteAlert(progress.step(), "exit_" + code, failure.message);
     throw;
   }
 }
@@ -101,26 +99,18 @@ ExitCode Main(int argc, char** argv) {
 }
 
 // One line on stderr for a person, and the exit code for the worker.
-int Fail(ExitCode code, const std::string& message) {
-  std::cerr << "trainyard-trainer: " << message << std::endl;
-  return static_cast<int>(code);
+int Fail(const Failure& failure) {
+  std::cerr << "trainyard-trainer: " << failure.message << std::endl;
+  return static_cast<int>(failure.code);
 }
 
 }  // namespace
 }  // namespace trainyard::trainer
 
 int main(int argc, char** argv) {
-  using trainyard::ExitCode;
   try {
     return static_cast<int>(trainyard::trainer::Main(argc, argv));
-  } catch (const trainyard::trainer::TrainerError& error) {
-    return trainyard::trainer::Fail(error.code(), error.what());
-  } catch (const c10::Error& error) {
-    return trainyard::trainer::Fail(ExitCode::kInternal, error.what_without_backtrace());
-  } catch (const std::bad_alloc&) {
-    return trainyard::trainer::Fail(ExitCode::kInternal,
-                                    "Out of memory; use a smaller layout.micro_batch.");
   } catch (const std::exception& error) {
-    return trainyard::trainer::Fail(ExitCode::kInternal, error.what());
+    return trainyard::trainer::Fail(trainyard::trainer::FailureOf(error));
   }
 }

@@ -38,6 +38,15 @@ FileFacts Look(const std::string& path) {
   return {info.st_size, info.st_mtim.tv_sec * 1000 + info.st_mtim.tv_nsec / 1'000'000};
 }
 
+// Where the first line begins that starts at or after `offset`: half a line could be read as
+// another step. `offset` itself when no line ends within the longest one.
+int64_t NextLineStart(const std::string& path, int64_t offset) {
+  if (offset <= 0) return 0;
+  const absl::StatusOr<TailBytes> bytes = ReadNewBytes(path, offset - 1, kMaxLineBytes + 1);
+  const std::size_t end = bytes.ok() ? bytes->data.find('\n') : std::string::npos;
+  return end == std::string::npos ? offset : offset + static_cast<int64_t>(end);
+}
+
 // What the sources of a rank share: who they are, and how they say that a file cannot be read.
 class FileSource : public StreamSource {
  public:
@@ -142,7 +151,7 @@ std::shared_ptr<const LogParser> ParserFor(const v1::StartAttempt& attempt, int 
   const v1::LogParserSpec& spec = attempt.spec().log_parser();
   const bool none =
       spec.kind() == v1::LOG_PARSER_KIND_UNSPECIFIED || spec.kind() == v1::LOG_PARSER_KIND_NONE;
-  if (none || rank != 0) return nullptr;
+  if (none || rank != ParsedRank(spec, attempt.world_size())) return nullptr;
   absl::StatusOr<std::unique_ptr<LogParser>> parser = MakeLogParser(spec, attempt.world_size());
   if (!parser.ok()) {
     spdlog::error("job {}: log_parser: {}", attempt.job_id(), Text(parser.status()));
@@ -162,8 +171,9 @@ RankStreams::RankStreams(const v1::StartAttempt& attempt, const RankKey& key,
       gone_(std::move(gone)),
       clock_(clock),
       parser_(ParserFor(attempt, key.rank)),
+      first_match_(output_path_),
       telemetry_offset_(std::max<int64_t>(0, Look(telemetry_path_).size - kProgressTailBytes)),
-      output_offset_(std::max<int64_t>(0, Look(output_path_).size - kProgressTailBytes)) {}
+      output_offset_(NextLineStart(output_path_, Look(output_path_).size - kProgressTailBytes)) {}
 
 v1::StreamId RankStreams::Id(v1::StreamKind kind) const {
   v1::StreamId id;
@@ -191,6 +201,7 @@ void RankStreams::Report(v1::RankReport& report) {
   ReadProgress();
   report.set_step(account_.step());
   report.set_phase(account_.phase());
+  report.set_unmatched_lines(first_match_.unmatched_lines());
   if (account_.newest().ByteSizeLong() > 0) *report.mutable_newest() = account_.newest();
   report.set_last_activity_ms(
       std::max(Look(telemetry_path_).modified_ms, Look(output_path_).modified_ms));
@@ -208,7 +219,9 @@ void RankStreams::ReadProgress() {
   if (parsed.ok()) {
     output_offset_ = parsed->end_offset();
     Note(*parsed);
+    if (!parsed->records().empty()) first_match_.Found();
   }
+  first_match_.ReadOn(*parser_, FirstKeptByte(output_path_), gone_());
 }
 
 void RankStreams::Note(const v1::TelemetryBatch& batch) {

@@ -12,6 +12,7 @@
 #include "trainyard/v1/worker_control.pb.h"
 #include "worker/core/attempts.h"
 #include "worker/rpc/uplink.h"
+#include "worker/tail/first_match.h"
 #include "worker/tail/log_parser.h"
 #include "worker/tail/rank_account.h"
 
@@ -20,8 +21,8 @@ namespace trainyard::worker {
 // The files of one rank and what reads them. All functions are for the loop's thread.
 class RankStreams {
  public:
-  // `gone` tells whether the rank writes no more. Rank 0 of a job with a log parser gets a stream
-  // of parsed output. `clock` must outlive the sources.
+  // `gone` tells whether the rank writes no more. The rank that the job's log parser reads gets a
+  // stream of parsed output. `clock` must outlive the sources.
   RankStreams(const v1::StartAttempt& attempt, const RankKey& key, const std::string& rank_dir,
               std::function<bool()> gone, const Clock& clock);
 
@@ -45,8 +46,9 @@ class RankStreams {
   const std::string telemetry_path_;
   const std::function<bool()> gone_;
   const Clock& clock_;
-  // Null without a log parser.
+  // Null when this rank's output is not parsed.
   std::shared_ptr<const LogParser> parser_;
+  FirstMatch first_match_;
   // Read positions of Report, which are not those of the uplink: progress must be current also
   // while the controller is away.
   int64_t telemetry_offset_ = 0;

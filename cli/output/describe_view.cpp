@@ -143,6 +143,8 @@ std::string DescribeText(const v1::GetJobResponse& response, const DescribeOptio
   const v1::Job& job = response.job();
   std::string text;
   AddHead(job, now, text);
+  AddLine("Reason", response.pending().message(), text);
+  AddLine("Try", response.pending().advice(), text);
   AddProgress(job.progress(), now, text);
   AddAttempts(response, options.attempt, now, text);
   if (const v1::Attempt* shown = ShownAttempt(job, options.attempt)) {

@@ -102,7 +102,7 @@ SortKey KeyOfCursor(const v1::ListJobsRequest& request, const ClusterView& view)
 void AddListed(const JobEntry& entry, const ClusterView& view, PendingExplainer& explainer,
                v1::ListJobsResponse& response) {
   *response.add_jobs() = ListedJob(entry, view);
-  if (auto reason = WaitingReason(entry, explainer)) {
+  if (auto reason = WaitingReason(entry, view, explainer)) {
     (*response.mutable_pending())[entry.job.id()] = *std::move(reason);
   }
 }

@@ -1,5 +1,6 @@
 #include "controller/api/job_view.h"
 
+#include "controller/core/log_parser_hint.h"
 #include "controller/core/time_use.h"
 #include "proto/support/status_macros.h"
 
@@ -37,14 +38,15 @@ v1::Job ListedJob(const JobEntry& entry, const ClusterView& view) {
 
 std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, const ClusterView& view) {
   PendingExplainer explainer(view.state, view.now);
-  return WaitingReason(entry, explainer);
+  return WaitingReason(entry, view, explainer);
 }
 
-std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, PendingExplainer& explainer) {
+std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, const ClusterView& view,
+                                               PendingExplainer& explainer) {
   v1::PendingReason reason = explainer.Why(entry);
   if (reason.code() == v1::PENDING_CODE_UNSPECIFIED ||
       reason.code() == v1::PENDING_CODE_NOT_PENDING) {
-    return std::nullopt;
+    return WhyNoMetrics(view.observations, entry);
   }
   return reason;
 }

@@ -18,10 +18,11 @@ v1::Job FullJob(const JobEntry& entry, const ClusterView& view);
 // For lists: the newest attempt only, without ranks, origins and checkpoints.
 v1::Job ListedJob(const JobEntry& entry, const ClusterView& view);
 
-// Why a job waits; nothing for one that does not.
+// Why a job waits, or runs without metrics; nothing for other jobs.
 std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, const ClusterView& view);
 // The same for many jobs of one view.
-std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, PendingExplainer& explainer);
+std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, const ClusterView& view,
+                                               PendingExplainer& explainer);
 
 // The alert of an entry that holds one.
 v1::Alert AlertOf(const v1::EventEntry& entry);

@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "controller/core/admission.h"
 #include "controller/core/job_state_machine.h"
+#include "controller/core/log_parser_hint.h"
 #include "controller/core/placement.h"
 #include "controller/core/submission.h"
 #include "controller/core/text.h"
@@ -150,6 +151,11 @@ std::string SuspectNodes(const ClusterState& state, const JobEntry& entry) {
   return text;
 }
 
+std::string NoMetricsText(const Observations& observations, const JobEntry& entry) {
+  const std::optional<v1::PendingReason> reason = WhyNoMetrics(observations, entry);
+  return reason.has_value() ? absl::StrCat("; ", reason->message()) : "";
+}
+
 std::string Answer(const ClusterState& state, const Observations& observations,
                    const JobEntry& entry, Timestamp now) {
   const v1::Job& job = entry.job;
@@ -165,7 +171,8 @@ std::string Answer(const ClusterState& state, const Observations& observations,
                           SuspectNodes(state, entry));
     case v1::JOB_STATE_RUNNING:
       return absl::StrCat("runs attempt ", LiveAttempt(entry)->epoch(),
-                          ProgressText(observations, entry, now), SuspectNodes(state, entry));
+                          ProgressText(observations, entry, now), SuspectNodes(state, entry),
+                          NoMetricsText(observations, entry));
     case v1::JOB_STATE_STOPPING:
       return absl::StrCat("is being ", entry.kill_requested ? "killed" : "stopped",
                           ": waits until its ranks have left: ", UnclearedNodes(state, entry));
@@ -240,6 +247,9 @@ v1::WhyJobResponse WhyJob(const ClusterState& state, const Observations& observa
   v1::WhyJobResponse response;
   *response.mutable_job() = entry.job;
   *response.mutable_pending() = WhyPending(state, entry, now);
+  if (auto reason = WhyNoMetrics(observations, entry)) {
+    *response.mutable_pending() = *std::move(reason);
+  }
   const v1::Attempt* newest = NewestAttempt(entry);
   if (entry.job.has_verdict()) {
     *response.mutable_verdict() = entry.job.verdict();

@@ -54,6 +54,7 @@ void ObserveReport(const v1::AttemptReport* before, const v1::AttemptReport& rep
     if (observed.running && !rank.running()) observed.left_ms = now;
     if (rank.running()) observed.left_ms = 0;
     observed.running = rank.running();
+    observed.unmatched_lines = rank.unmatched_lines();
     if (rank.has_newest()) observed.newest = rank.newest();
     if (earlier != nullptr && !Moved(*earlier, rank)) continue;
     NoteMovement(rank.phase(), rank.step(), now, LongestGapMs(attempt), observed);

@@ -28,6 +28,9 @@ struct NodeObservation {
 
 struct RankObservation {
   int64_t step = 0;
+  // Lines of its output in which the job's log parser has found no step, by its worker; 0 once it
+  // has found one.
+  int64_t unmatched_lines = 0;
   // What it said of its times and memory last.
   v1::RankRecord newest;
   std::string phase;

@@ -106,7 +106,7 @@ std::shared_ptr<v1::NodesChanged> NodesOf(const std::set<std::string>* only,
 void AddJob(const JobEntry& entry, const ClusterView& view, PendingExplainer& explainer,
             v1::JobsChanged& changed) {
   *changed.add_jobs() = ListedJob(entry, view);
-  if (auto reason = WaitingReason(entry, explainer)) {
+  if (auto reason = WaitingReason(entry, view, explainer)) {
     (*changed.mutable_pending())[entry.job.id()] = *std::move(reason);
   }
 }
@@ -262,7 +262,7 @@ struct StreamFeed::Collector {
     for (const int64_t id : asked) {
       const JobEntry* entry = FindEntry(view.state, id);
       if (entry == nullptr) continue;
-      std::optional<v1::PendingReason> reason = WaitingReason(*entry, explainer);
+      std::optional<v1::PendingReason> reason = WaitingReason(*entry, view, explainer);
       if (!reason.has_value()) continue;
       const std::string& now = reasons[id] = reason->SerializeAsString();
       const auto before = told_reasons.find(id);

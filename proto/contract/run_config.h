@@ -329,7 +329,7 @@ void VisitSections(Config& config, Visit&& visit) {
 }
 
 // Keys at the top of a job file, the trainer's and others.
-inline constexpr std::array<std::string_view, 19> kJobFileKeys = {
+inline constexpr std::array<std::string_view, 21> kJobFileKeys = {
     "name",
     "extends",
     "description",
@@ -345,6 +345,8 @@ inline constexpr std::array<std::string_view, 19> kJobFileKeys = {
     "restart",
     "command",
     "env",
+    "unset_env",
+    "torchrun_env",
     "secrets",
     "log_parser",
     "working_directory",

@@ -1,11 +1,13 @@
 #include "proto/jobspec/decoder.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <sstream>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "google/protobuf/map_field.h"
 #include "proto/jobspec/scalar_text.h"
 #include "proto/jobspec/schema.h"
@@ -23,6 +25,7 @@ using google::protobuf::Message;
 constexpr int kMaxValues = 20000;
 constexpr std::size_t kMaxStringBytes = 64 << 10;
 constexpr int kDefaultMaxItems = 1000;
+constexpr char kVariablePrefix[] = "env.";
 
 std::string Place(const std::string& display_name, const YAML::Mark& mark) {
   if (mark.is_null()) return display_name;
@@ -40,6 +43,8 @@ class Decoder {
   void DecodeMapping(const YAML::Node& node, const std::string& prefix, Message& message);
   void DecodeField(const YAML::Node& value, const FieldDescriptor& field, const std::string& key,
                    Message& message);
+  // One entry of `env`.
+  void DecodeVariable(const YAML::Node& value, const std::string& name, v1::JobSpec& spec);
   // Says where values come from when there is no position in a file.
   void UseFixedOrigin(const std::string& origin) { fixed_origin_ = origin; }
   void Fail(const YAML::Node& node, const std::string& key, const std::string& what);
@@ -56,8 +61,8 @@ class Decoder {
                     Message& message);
   void DecodeList(const YAML::Node& node, const FieldDescriptor& field, const std::string& key,
                   Message& message);
-  void DecodeStringMap(const YAML::Node& node, const FieldDescriptor& field, const std::string& key,
-                       Message& message);
+  void DecodeVariables(const YAML::Node& node, const FieldDescriptor& field, const std::string& key,
+                       v1::JobSpec& spec);
   void TakeBackAlternative(const FieldDescriptor& field, const std::string& key, Message& message);
   std::string Absolute(const std::string& path) const;
 
@@ -162,6 +167,11 @@ void Decoder::DecodeList(const YAML::Node& node, const FieldDescriptor& field,
     Fail(node, key, absl::StrCat("`", key, "` has ", node.size(), " entries; at most ", max_items));
     return;
   }
+  if (context_.written.contains(key)) {
+    Fail(node, key,
+         absl::StrCat("`", key, "` would drop what `env: {NAME: null}` removes; keep one form"));
+    return;
+  }
   message.GetReflection()->ClearField(&message, &field);
   context_.origins[key] = PlaceOf(node);
   if (node.IsScalar()) {
@@ -174,8 +184,9 @@ void Decoder::DecodeList(const YAML::Node& node, const FieldDescriptor& field,
   }
 }
 
-void Decoder::DecodeStringMap(const YAML::Node& node, const FieldDescriptor& field,
-                              const std::string& key, Message& message) {
+// env is the only map of job files.
+void Decoder::DecodeVariables(const YAML::Node& node, const FieldDescriptor& field,
+                              const std::string& key, v1::JobSpec& spec) {
   if (!node.IsMap() || node.size() > static_cast<std::size_t>(RuleOf(field).max_items())) {
     Fail(node, key,
          absl::StrCat("`", key, "` must be a mapping with at most ", RuleOf(field).max_items(),
@@ -184,16 +195,33 @@ void Decoder::DecodeStringMap(const YAML::Node& node, const FieldDescriptor& fie
   }
   std::set<std::string> seen;
   for (const auto& pair : node) {
-    const std::string entry_key = absl::StrCat(key, ".", pair.first.Scalar());
-    if (!CountValue(pair.first, entry_key) || !IsText(pair.second, entry_key)) continue;
-    if (!seen.insert(pair.first.Scalar()).second) {
+    const std::string& name = pair.first.Scalar();
+    const std::string entry_key = absl::StrCat(key, ".", name);
+    if (!CountValue(pair.first, entry_key)) continue;
+    if (!seen.insert(name).second) {
       Fail(pair.first, entry_key, absl::StrCat("`", entry_key, "` is written twice"));
       continue;
     }
-    // env is the only map of job files.
-    (*static_cast<v1::JobSpec&>(message).mutable_env())[pair.first.Scalar()] = pair.second.Scalar();
-    context_.origins[entry_key] = PlaceOf(pair.second);
+    DecodeVariable(pair.second, name, spec);
   }
+}
+
+// Null takes back what a file that is extended has written, and what the worker would set.
+void Decoder::DecodeVariable(const YAML::Node& value, const std::string& name, v1::JobSpec& spec) {
+  const std::string key = kVariablePrefix + name;
+  if (!value.IsNull() && !IsText(value, key)) return;
+  auto& unset = *spec.mutable_unset_env();
+  unset.erase(std::remove(unset.begin(), unset.end(), name), unset.end());
+  if (value.IsNull()) {
+    spec.mutable_env()->erase(name);
+    context_.origins.erase(key);
+    spec.add_unset_env(name);
+    context_.written.insert("unset_env");
+    context_.origins["unset_env"] = PlaceOf(value);
+    return;
+  }
+  (*spec.mutable_env())[name] = value.Scalar();
+  context_.origins[key] = PlaceOf(value);
 }
 
 void Decoder::DecodeField(const YAML::Node& value, const FieldDescriptor& field,
@@ -202,7 +230,7 @@ void Decoder::DecodeField(const YAML::Node& value, const FieldDescriptor& field,
   if (value.IsNull()) {
     Clear(field, key, message);
   } else if (field.is_map()) {
-    DecodeStringMap(value, field, key, message);
+    DecodeVariables(value, field, key, static_cast<v1::JobSpec&>(message));
   } else if (field.is_repeated()) {
     DecodeList(value, field, key, message);
   } else if (IsSection(field)) {
@@ -366,6 +394,11 @@ void DecodeOverride(const std::string& override_text, const std::string& directo
   const JobFileText value{"--set " + key, override_text.substr(equals + 1)};
   Decoder decoder(value.display_name, directory, context);
   decoder.UseFixedOrigin(value.display_name);
+  absl::string_view variable = key;
+  if (absl::ConsumePrefix(&variable, kVariablePrefix)) {
+    const YAML::Node text = value.text == "null" ? YAML::Node() : YAML::Node(value.text);
+    return decoder.DecodeVariable(text, std::string(variable), context.spec);
+  }
   Message* holder = nullptr;
   const FieldDescriptor* field = FindField(key, context.spec, holder);
   if (field == nullptr || key == "extends") {

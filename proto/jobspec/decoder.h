@@ -38,7 +38,8 @@ std::vector<std::string> ReadExtends(const YAML::Node& root, const std::string& 
 void DecodeJobFile(const YAML::Node& root, const std::string& display_name,
                    const std::string& directory, DecodeContext& context);
 
-// Applies "train.steps=200".
+// Applies "train.steps=200" or "env.NCCL_DEBUG=WARN"; the value null clears a key and removes a
+// variable.
 void DecodeOverride(const std::string& override_text, const std::string& directory,
                     DecodeContext& context);
 

@@ -91,6 +91,21 @@ void FillOriginsOf(const Message& message, const std::string& prefix, const std:
   }
 }
 
+// The variables make many programs look for peers, which a program of one rank does not have.
+void FillTorchrunEnv(v1::JobSpec& spec, Origins& origins) {
+  if (spec.has_torchrun_env()) return;
+  spec.set_torchrun_env(RunsOurTrainer(spec) || WorldSize(spec) > 1);
+  origins["torchrun_env"] = kDerivedOrigin;
+}
+
+// Megatron-LM prints by print_rank_last, the other programs on rank 0.
+void FillParsedRank(v1::JobSpec& spec, Origins& origins) {
+  v1::LogParserSpec& parser = *spec.mutable_log_parser();
+  if (parser.has_rank() || parser.kind() == v1::LOG_PARSER_KIND_NONE) return;
+  parser.set_rank(parser.kind() == v1::LOG_PARSER_KIND_MEGATRON ? -1 : 0);
+  origins["log_parser.rank"] = kDerivedOrigin;
+}
+
 }  // namespace
 
 void FillDefaults(v1::JobSpec& spec, Origins& origins) {
@@ -100,6 +115,8 @@ void FillDefaults(v1::JobSpec& spec, Origins& origins) {
     // A 0 that somebody wrote stays: a rule refuses it.
     if (CopySetting(config, key, spec)) origins[key] = kDerivedOrigin;
   }
+  FillTorchrunEnv(spec, origins);
+  FillParsedRank(spec, origins);
 }
 
 void FillOrigins(const v1::JobSpec& spec, const std::string& origin, Origins& origins) {

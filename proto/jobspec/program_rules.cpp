@@ -15,10 +15,15 @@ namespace {
 
 using Problems = std::vector<SettingProblem>;
 
-bool IsReservedVariable(const std::string& name) {
+bool IsTorchrunVariable(const std::string& name) {
+  return absl::c_linear_search(environment::kTorchrunVariables, name);
+}
+
+// Whether the worker sets the variable for each rank of this job.
+bool IsReservedVariable(const v1::JobSpec& spec, const std::string& name) {
   return absl::StartsWith(name, environment::kReservedPrefix) ||
-         absl::c_linear_search(environment::kTorchrunVariables, name) ||
-         name == environment::kCudaDevices || name == environment::kNvidiaDevices;
+         (spec.torchrun_env() && IsTorchrunVariable(name)) || name == environment::kCudaDevices ||
+         name == environment::kNvidiaDevices;
 }
 
 // Forms in which services give out keys, and addresses with a password in them.
@@ -44,7 +49,7 @@ bool LooksSecret(const std::string& name, const std::string& value) {
 void CheckSecrets(const v1::JobSpec& spec, Problems& problems) {
   std::set<std::string> seen;
   for (const std::string& name : spec.secrets()) {
-    if (IsReservedVariable(name)) {
+    if (IsReservedVariable(spec, name)) {
       problems.push_back({"secrets", absl::StrCat("`secrets` holds ", name,
                                                   ", which the worker sets; remove it")});
     } else if (spec.env().contains(name)) {
@@ -56,6 +61,31 @@ void CheckSecrets(const v1::JobSpec& spec, Problems& problems) {
   }
 }
 
+void CheckUnsetVariables(const v1::JobSpec& spec, Problems& problems) {
+  for (const std::string& name : spec.unset_env()) {
+    if (IsReservedVariable(spec, name)) {
+      const char* advice = IsTorchrunVariable(name)
+                               ? "`torchrun_env: false` removes all of torchrun's"
+                               : "every rank needs it";
+      problems.push_back(
+          {"unset_env", absl::StrCat("`env.", name, "` cannot be removed: ", advice)});
+    } else if (spec.env().contains(name) || absl::c_linear_search(spec.secrets(), name)) {
+      problems.push_back(
+          {"unset_env", absl::StrCat(name,
+                                     " is in `unset_env` and in `env` or `secrets`; keep "
+                                     "one of them, or remove it by `env: {",
+                                     name, ": null}`")});
+    }
+  }
+}
+
+void CheckTorchrunEnv(const v1::JobSpec& spec, Problems& problems) {
+  if (!RunsOurTrainer(spec) || !spec.has_torchrun_env() || spec.torchrun_env()) return;
+  problems.push_back({"torchrun_env",
+                      "`torchrun_env` is false, but trainyard-trainer finds its peers by these "
+                      "variables; remove it"});
+}
+
 }  // namespace
 
 void CheckProgram(const v1::JobSpec& spec, Problems& problems) {
@@ -64,7 +94,7 @@ void CheckProgram(const v1::JobSpec& spec, Problems& problems) {
     const std::string key = absl::StrCat("env.", name);
     if (!RE2::FullMatch(name, kVariable)) {
       problems.push_back({key, absl::StrCat("`", key, "` is no name of an environment variable")});
-    } else if (IsReservedVariable(name)) {
+    } else if (IsReservedVariable(spec, name)) {
       problems.push_back({key, absl::StrCat("`", key, "` is set by the worker; remove it")});
     } else if (absl::StrContains(value, '\0')) {
       problems.push_back({key, absl::StrCat("`", key, "` holds a NUL byte")});
@@ -79,6 +109,8 @@ void CheckProgram(const v1::JobSpec& spec, Problems& problems) {
     }
   }
   CheckSecrets(spec, problems);
+  CheckUnsetVariables(spec, problems);
+  CheckTorchrunEnv(spec, problems);
   for (const std::string& argument : spec.command()) {
     if (absl::StrContains(argument, '\0')) {
       problems.push_back({"command", "`command` holds a NUL byte"});
@@ -96,6 +128,11 @@ void CheckProgram(const v1::JobSpec& spec, Problems& problems) {
 
 void CheckLogParser(const v1::JobSpec& spec, Problems& problems) {
   const v1::LogParserSpec& parser = spec.log_parser();
+  if (parser.rank() >= WorldSize(spec)) {
+    problems.push_back({"log_parser.rank",
+                        absl::StrCat("`log_parser.rank` is ", parser.rank(),
+                                     ", but the last rank of the job is ", WorldSize(spec) - 1)});
+  }
   if (parser.kind() != v1::LOG_PARSER_KIND_REGEX) return;
   if (!parser.has_pattern()) {
     problems.push_back(

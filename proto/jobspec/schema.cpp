@@ -81,7 +81,7 @@ nlohmann::json FieldSchema(const FieldDescriptor& field) {
   nlohmann::json schema;
   if (field.is_map()) {
     schema = {{"type", "object"},
-              {"additionalProperties", {{"type", {"string", "number", "boolean"}}}},
+              {"additionalProperties", {{"type", {"string", "number", "boolean", "null"}}}},
               {"maxProperties", rule.max_items()}};
   } else if (field.is_repeated()) {
     schema = {{"type", "array"}, {"items", {{"type", {"string", "number"}}}}};

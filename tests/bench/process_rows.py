@@ -50,6 +50,7 @@ def cli(bench):
 
 def rank_job(name, directory, nodes, slots, steps_per_second):
     return (f"name: {name}\nresources: {{nodes: {nodes}, slots_per_node: {slots}, device: cpu}}\n"
+            "torchrun_env: true\n"
             f"command: [python3, {HERE / 'bench_rank.py'}, {directory}, '{steps_per_second}']\n"
             "restart: {max_restarts: 0}\nstop_grace: 1s\n")
 

@@ -48,6 +48,7 @@ for step in range(1, 10000):
 JOB = """name: {name}
 resources: {{nodes: {nodes}, slots_per_node: {slots}, device: {device}}}
 restart: {{max_restarts: 3, backoff: 0}}
+torchrun_env: true
 command: [{python}, {program}]
 """
 

@@ -13,8 +13,8 @@ constexpr char kTrainer[] = SOURCE_DIRECTORY "/chained_trainer.py";
 // "name: kills ...": no budget and no backoff, so that only the kills bound the restarts.
 std::string JobFile(const std::string& name, const std::string& folder, int nodes) {
   return absl::StrCat("name: ", name, "\nresources: {nodes: ", nodes,
-                      ", device: cpu}\ncommand: [/usr/bin/python3, ", kTrainer, ", ", folder,
-                      "]\nrestart: {max_restarts: 100000, backoff: 0}\n");
+                      ", device: cpu}\ntorchrun_env: true\ncommand: [/usr/bin/python3, ", kTrainer,
+                      ", ", folder, "]\nrestart: {max_restarts: 100000, backoff: 0}\n");
 }
 
 std::string MakeFolder(const MiniCluster& cluster, const std::string& name) {

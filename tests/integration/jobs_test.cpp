@@ -35,9 +35,10 @@ with open(os.environ["TRAINYARD_TELEMETRY"], "a") as out:
                           "total_steps": 50, "loss": 5.0 / step}), file=out, flush=True)
 print("world", os.environ["WORLD_SIZE"], "rank", os.environ["RANK"], flush=True)
 )");
-  const int64_t job_id = cluster.Submit(cluster.WriteJob(
-      "py", absl::StrCat("name: py\nresources: {device: cpu}\ncommand: [/usr/bin/python3, ",
-                         cluster.directory(), "/train.py]\n")));
+  const int64_t job_id = cluster.Submit(
+      cluster.WriteJob("py", absl::StrCat("name: py\nresources: {device: cpu}\ntorchrun_env: true\n"
+                                          "command: [/usr/bin/python3, ",
+                                          cluster.directory(), "/train.py]\n")));
   const v1::Job job = cluster.WaitForEnd(job_id, Seconds(60));
   ASSERT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();
   const auto loss = cluster.Series(job_id, "loss");
@@ -93,6 +94,77 @@ TEST(JobsTest, LogParserTurnsOutputIntoMetrics) {
   const auto loss = cluster.Series(job_id, "loss");
   ASSERT_EQ(loss.size(), 30u);
   EXPECT_DOUBLE_EQ(loss.rbegin()->second, 1.0);
+}
+
+TEST(JobsTest, MegatronIsReadFromItsLastRank) {
+  MiniCluster cluster(1, 2);
+  WriteFile(cluster.directory() + "/megatron.py", R"(import os
+for i in range(1, 11):
+    if os.environ["RANK"] == "1":
+        print(f" iteration {i}/ 10 | elapsed time per iteration (ms): 5.0 | lm loss: {11 - i}.5 |")
+)");
+  const int64_t job_id = cluster.Submit(cluster.WriteJob(
+      "megatron", absl::StrCat("name: megatron\nresources: {device: cpu, slots_per_node: 2}\n"
+                               "log_parser: {kind: megatron}\ncommand: [/usr/bin/python3, ",
+                               cluster.directory(), "/megatron.py]\n")));
+  const v1::Job job = cluster.WaitForEnd(job_id, Seconds(60));
+  ASSERT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();
+  const auto loss = cluster.Series(job_id, "loss");
+  ASSERT_EQ(loss.size(), 10u);
+  EXPECT_DOUBLE_EQ(loss.at(10), 1.5);
+}
+
+TEST(JobsTest, ALogParserGoesOnWhereAKilledWorkerStopped) {
+  MiniCluster cluster(1, 2);
+  WriteFile(cluster.directory() + "/megatron.py", R"(import os, time
+for i in range(1, 61):
+    time.sleep(0.1)
+    if os.environ["RANK"] == "1":
+        print(f" iteration {i}/ 60 | elapsed time per iteration (ms): 100.0 | lm loss: {i}.5 |")
+)");
+  const int64_t job_id = cluster.Submit(cluster.WriteJob(
+      "megatron", absl::StrCat("name: megatron\nresources: {device: cpu, slots_per_node: 2}\n"
+                               "log_parser: {kind: megatron}\ncommand: [/usr/bin/python3, ",
+                               cluster.directory(), "/megatron.py]\n")));
+  ASSERT_TRUE(cluster.WaitForStep(job_id, 5));
+  cluster.KillWorker(0);
+  cluster.StartWorker(0);
+  ASSERT_EQ(cluster.WaitForEnd(job_id).state(), v1::JOB_STATE_SUCCEEDED);
+  const v1::Series loss = cluster.RawSeries(job_id, "loss", 1);
+  ASSERT_EQ(loss.steps_size(), 60);
+  for (int i = 0; i < 60; ++i) {
+    EXPECT_EQ(loss.steps(i), i + 1);
+    EXPECT_EQ(loss.counts(i), 1) << "a line was read twice";
+  }
+}
+
+TEST(JobsTest, AProgramOfOneRankIsNotToldOfPeers) {
+  MiniCluster cluster(1);
+  const std::string file =
+      cluster.WriteJob("env",
+                       "name: env\nresources: {device: cpu}\nenv: {COLOR: red, HOME: null}\n"
+                       "command: [/bin/sh, -c, 'echo ${RANK-no} ${MASTER_PORT-no} ${HOME-no} "
+                       "$COLOR']\n");
+  const auto submitted = cluster.Cli({"submit", file, "--wait", "--set", "env.COLOR=blue"});
+  EXPECT_EQ(submitted.exit_code, 0) << submitted.output;
+  ASSERT_EQ(cluster.Logs(1, 0, 1).size(), 1u);
+  EXPECT_EQ(cluster.Logs(1, 0, 1)[0].text(), "no no no blue");
+}
+
+TEST(JobsTest, ALogParserThatFindsNothingIsNamed) {
+  MiniCluster cluster(1);
+  const int64_t job_id = cluster.Submit(
+      cluster.WriteJob("mute",
+                       "name: mute\nresources: {device: cpu}\nlog_parser: {kind: torchtitan}\n"
+                       "command: [/bin/sh, -c, 'seq 1200; exec sleep 600']\n"));
+  ASSERT_TRUE(Eventually(
+      [&] { return cluster.Described(job_id).pending().code() == v1::PENDING_CODE_NO_METRICS; }));
+  for (const char* command : {"why", "describe"}) {
+    const std::string text = cluster.Cli({command, "mute"}).output;
+    EXPECT_THAT(text, HasSubstr("log_parser torchtitan has found no step")) << command;
+    EXPECT_THAT(text, HasSubstr("log_parser.rank")) << command;
+  }
+  cluster.Cli({"kill", "mute"});
 }
 
 TEST(JobsTest, FailureNamesTheRankAndShowsItsLastLines) {

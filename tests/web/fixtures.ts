@@ -99,6 +99,7 @@ export function job(id: number, name: string, state: JobState, change: Partial<J
       command: [],
       env: { NCCL_DEBUG: 'WARN' },
       secrets: ['WANDB_API_KEY'],
+      unset_env: [],
       resources: { nodes: 2, slots_per_node: 8, device: 'gpu' },
       layout: { tp: 2, cp: 1, ep: 1, dp: 8, pp: 1, vpp: 1, zero: 1, micro_batch: 1 },
       train: { seq_length: 8192, global_batch: 512, steps: 4769, precision: 'bf16' },

@@ -20,12 +20,14 @@ class FixedClock : public Clock {
 
 class RankStreamsTest : public testing::Test {
  protected:
-  RankStreams Make(int rank, v1::LogParserKind kind = v1::LOG_PARSER_KIND_NONE) {
+  RankStreams Make(int rank, v1::LogParserKind kind = v1::LOG_PARSER_KIND_NONE,
+                   int parsed_rank = 0) {
     v1::StartAttempt attempt;
     attempt.set_job_id(4);
     attempt.set_epoch(2);
     attempt.set_world_size(2);
     attempt.mutable_spec()->mutable_log_parser()->set_kind(kind);
+    attempt.mutable_spec()->mutable_log_parser()->set_rank(parsed_rank);
     return {attempt, {{4, 2}, rank}, dir_.path(), [this] { return gone_; }, clock_};
   }
 
@@ -160,7 +162,23 @@ TEST_F(RankStreamsTest, UnfinishedTelemetryLineWaitsUntilTheRankIsGone) {
   EXPECT_EQ(piece->end_offset, static_cast<int64_t>(first.size() + second.size()));
 }
 
-TEST_F(RankStreamsTest, LogParserAddsAStreamForRankZeroOnly) {
+TEST_F(RankStreamsTest, LogParserReadsTheLastRankWhenAsked) {
+  EXPECT_THAT(Make(0, v1::LOG_PARSER_KIND_MEGATRON, -1).MakeSources(), SizeIs(2));
+  RankStreams streams = Make(1, v1::LOG_PARSER_KIND_MEGATRON, -1);
+  const auto sources = streams.MakeSources();
+  ASSERT_THAT(sources, SizeIs(3));
+  Output(
+      " iteration       20/    1000 | elapsed time per iteration (ms): 250.0 | lm loss: 3.25 |\n");
+  const auto piece = sources[2]->Read(0);
+  ASSERT_TRUE(piece.has_value());
+  const v1::TelemetryBatch& batch = piece->message.telemetry();
+  EXPECT_EQ(batch.stream().rank(), 1);
+  ASSERT_THAT(batch.records(), SizeIs(1));
+  EXPECT_EQ(batch.records(0).metrics().values().at("loss"), 3.25);
+  EXPECT_THAT(streams.Ends(), SizeIs(3));
+}
+
+TEST_F(RankStreamsTest, LogParserAddsAStreamForItsRankOnly) {
   EXPECT_THAT(Make(1, v1::LOG_PARSER_KIND_NANOGPT).MakeSources(), SizeIs(2));
   const auto sources = Make(0, v1::LOG_PARSER_KIND_NANOGPT).MakeSources();
   ASSERT_THAT(sources, SizeIs(3));
@@ -210,6 +228,42 @@ TEST_F(RankStreamsTest, StepComesFromParsedOutputToo) {
   v1::RankReport report;
   streams.Report(report);
   EXPECT_EQ(report.step(), 3);
+}
+
+TEST_F(RankStreamsTest, LinesWithoutAStepAreReportedUntilOneIsFound) {
+  RankStreams streams = Make(0, v1::LOG_PARSER_KIND_NANOGPT);
+  std::string text;
+  for (int i = 0; i < 1200; ++i) text += "loading\n";
+  Output(text);
+  v1::RankReport report;
+  streams.Report(report);
+  EXPECT_EQ(report.unmatched_lines(), 1200);
+  Make(0, v1::LOG_PARSER_KIND_NANOGPT).Report(report);
+  EXPECT_EQ(report.unmatched_lines(), 1200) << "a restarted worker";
+  Make(0).Report(report);
+  EXPECT_EQ(report.unmatched_lines(), 0) << "without a parser";
+  Output(text + "iter 3: loss 1.5000\n");
+  streams.Report(report);
+  EXPECT_EQ(report.unmatched_lines(), 0);
+}
+
+TEST_F(RankStreamsTest, ARestartedWorkerReadsNoHalfLineOfOutput) {
+  // The newest 64 KiB begin after the first digit of the step.
+  std::string tail = "234 loss=1.5\n";
+  while (tail.size() < 64 << 10) tail += "noise\n";
+  tail.resize(64 << 10, '.');
+  Output("step=1" + tail);
+  v1::StartAttempt attempt;
+  attempt.set_world_size(1);
+  v1::LogParserSpec& parser = *attempt.mutable_spec()->mutable_log_parser();
+  parser.set_kind(v1::LOG_PARSER_KIND_REGEX);
+  parser.set_pattern("(?P<step>\\d+) loss=(?P<loss>\\S+)");
+  RankStreams streams(
+      attempt, {{4, 2}, 0}, dir_.path(), [] { return false; }, clock_);
+  v1::RankReport report;
+  streams.Report(report);
+  EXPECT_EQ(report.step(), 0) << "step 1234 was read as 234";
+  EXPECT_EQ(report.unmatched_lines(), 0) << "the line was matched from its beginning";
 }
 
 TEST_F(RankStreamsTest, RankRecordsGoIntoTheReportAndCostNoMessages) {

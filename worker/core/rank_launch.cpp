@@ -30,6 +30,19 @@ void AddTorchrunVariables(const v1::StartAttempt& attempt, const v1::RankStart& 
   environment[variable::kMasterPort] = absl::StrCat(attempt.master_port());
 }
 
+// An attempt that an older controller has started has no such key, and had the variables.
+bool GetsTorchrunVariables(const v1::JobSpec& spec) {
+  return spec.command().empty() || !spec.has_torchrun_env() || spec.torchrun_env();
+}
+
+// The job's own variables; TRAINYARD_* follow later and win.
+void AddJobVariables(const v1::JobSpec& spec, Environment& environment) {
+  for (const auto& [name, value] : spec.env()) {
+    if (!absl::StartsWith(name, variable::kReservedPrefix)) environment[name] = value;
+  }
+  for (const std::string& name : spec.unset_env()) environment.erase(name);
+}
+
 void AddTrainyardVariables(const v1::StartAttempt& attempt, const LaunchSite& site,
                            Environment& environment) {
   environment[variable::kJobId] = absl::StrCat(attempt.job_id());
@@ -99,10 +112,8 @@ RankLaunch MakeRankLaunch(const v1::StartAttempt& attempt, const v1::RankStart& 
   if (HasGpu(site.inventory)) {
     environment[variable::kCudaDevices] = VisibleDevices(attempt, site.inventory);
   }
-  AddTorchrunVariables(attempt, rank, environment);
-  for (const auto& [name, value] : spec.env()) {
-    if (!absl::StartsWith(name, variable::kReservedPrefix)) environment[name] = value;
-  }
+  if (GetsTorchrunVariables(spec)) AddTorchrunVariables(attempt, rank, environment);
+  AddJobVariables(spec, environment);
   for (const auto& [name, value] : site.secrets) environment[name] = value;
   AddTrainyardVariables(attempt, site, environment);
   return launch;

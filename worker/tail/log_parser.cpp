@@ -191,7 +191,7 @@ class TorchtitanParser : public LogParser {
     StringPiece unit;
     while (RE2::FindAndConsume(&rest, kField, &name, &value, &unit)) {
       const std::optional<double> number = ToNumber(value);
-      if (!number.has_value()) continue;
+      if (!number.has_value() || IsNoLoss(name, *number)) continue;
       if (validate.empty()) {
         SetField(record, MetricName(name), *number, unit);
       } else if (name == "loss") {
@@ -202,6 +202,9 @@ class TorchtitanParser : public LogParser {
   }
 
  private:
+  // Under pipeline parallelism every rank but those of the last stage prints a loss of -1.
+  static bool IsNoLoss(StringPiece name, double value) { return name == "loss" && value == -1; }
+
   void SetField(v1::MetricsRecord& record, const std::string& name, double value,
                 StringPiece unit) const {
     constexpr double kGibibyte = 1 << 30;
@@ -331,6 +334,10 @@ absl::StatusOr<std::unique_ptr<LogParser>> MakeRegexParser(const std::string& pa
 }
 
 }  // namespace
+
+int ParsedRank(const v1::LogParserSpec& spec, int world_size) {
+  return spec.rank() < 0 ? world_size + spec.rank() : spec.rank();
+}
 
 absl::StatusOr<std::unique_ptr<LogParser>> MakeLogParser(const v1::LogParserSpec& spec,
                                                          int world_size) {

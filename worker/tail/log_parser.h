@@ -24,6 +24,10 @@ class LogParser {
   virtual std::optional<v1::MetricsRecord> Parse(std::string_view line) const = 0;
 };
 
+// Rank of the job whose output is read: log_parser.rank, where -1 is the last. An attempt that an
+// older controller has started has no such key: its rank 0 is read, as before.
+int ParsedRank(const v1::LogParserSpec& spec, int world_size);
+
 // The parser that the job names. `world_size` scales what a program reports for each device
 // (torchtitan's tps) up to the whole job. INVALID_ARGUMENT for kind none, and for a regex pattern
 // that does not compile, has no named group `step`, or has none besides it.

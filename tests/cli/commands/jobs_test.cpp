@@ -172,6 +172,17 @@ TEST_F(DescribeTest, DefaultsAreShownOnlyWhenAskedFor) {
   EXPECT_THAT(Run({"describe", "tiny", "-o", "wide"}).out, HasSubstr("resources.device"));
 }
 
+TEST_F(DescribeTest, AReasonComesWithTheNextStep) {
+  EXPECT_THAT(Run({"describe", "tiny"}).out, Not(HasSubstr("  Reason")));
+  v1::PendingReason& pending = *answers().job.mutable_pending();
+  pending.set_code(v1::PENDING_CODE_NO_METRICS);
+  pending.set_message("log_parser megatron has found no step");
+  pending.set_advice("set log_parser.rank");
+  EXPECT_THAT(Run({"describe", "tiny"}).out,
+              HasSubstr("  Reason      log_parser megatron has found no step\n"
+                        "  Try         set log_parser.rank\n"));
+}
+
 TEST_F(DescribeTest, EventsNameNodes) {
   v1::Event& event = *answers().job.add_events();
   event.mutable_attempt_cleared()->set_epoch(1);

@@ -185,5 +185,23 @@ TEST(PlacementTest, EmptyClusterShowsWhereRanksWouldGo) {
   EXPECT_FALSE(PlaceOnEmptyCluster(cluster.state, {3, 1, v1::DEVICE_KIND_CPU}).has_value());
 }
 
+TEST(PlacementTest, AnEmptyClusterGivesSlotsOfTheKindAskedForOnly) {
+  TestCluster cluster;
+  cluster.AddNode("a", 4);
+  v1::Hello hello = cluster.HelloOf("a");
+  for (const int gpu : {1, 3}) {
+    hello.mutable_inventory()->mutable_slots(gpu)->set_kind(v1::DEVICE_KIND_GPU);
+  }
+  cluster.Do(AttachWorker{hello});
+  const auto slots = [&](v1::DeviceKind kind, int count) {
+    const auto gang = PlaceOnEmptyCluster(cluster.state, {1, count, kind});
+    return gang.has_value() ? gang->at(0).slots : std::vector<int>();
+  };
+  EXPECT_THAT(slots(v1::DEVICE_KIND_CPU, 2), ElementsAre(0, 2));
+  EXPECT_THAT(slots(v1::DEVICE_KIND_GPU, 2), ElementsAre(1, 3));
+  EXPECT_THAT(slots(v1::DEVICE_KIND_GPU, 1), ElementsAre(1));
+  EXPECT_THAT(slots(v1::DEVICE_KIND_GPU, 3), ElementsAre());
+}
+
 }  // namespace
 }  // namespace trainyard::controller

@@ -101,6 +101,7 @@ TEST(SubmissionTest, ARequestWithoutOriginsWroteEveryValueOfItsSpec) {
                               {"optimizer.lr", "request"},
                               {"resources.device", "request"},
                               {"layout.dp", kDerivedOrigin},
+                              {"torchrun_env", kDerivedOrigin},
                               {"checkpoint.dir", kDerivedOrigin}}));
 }
 

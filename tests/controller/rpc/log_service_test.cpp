@@ -121,6 +121,25 @@ TEST_F(LogServiceTest, FollowEndsWithoutANodeThatStaysAway) {
   EXPECT_EQ(reader.End(), grpc::StatusCode::OK);
 }
 
+TEST_F(LogServiceTest, FollowEndsWithoutTheRestOfALostNode) {
+  Write("one\n");
+  EndJob(100);
+  Reader reader(running_, Request(true));
+  EXPECT_THAT(reader.Lines(1), ElementsAre("one"));
+  // The worker's stream stays open, but no heartbeat comes. In less time than a worker that went
+  // away is waited for.
+  for (int i = 0; i < 10; ++i) {
+    running_.clock.Advance(950);
+    running_.Tick();
+  }
+  v1::ListNodesResponse nodes;
+  grpc::ClientContext context;
+  ASSERT_TRUE(running_.nodes->ListNodes(&context, {}, &nodes).ok());
+  ASSERT_EQ(nodes.nodes_size(), 1);
+  EXPECT_EQ(nodes.nodes(0).state(), v1::NODE_STATE_LOST);
+  EXPECT_EQ(reader.End(), grpc::StatusCode::OK);
+}
+
 TEST_F(LogServiceTest, GivesTheLastLinesThenFollows) {
   Write("one\ntwo\nthree\n");
   v1::ReadLogsRequest request = Request(true);

@@ -19,7 +19,9 @@ TEST(JobSpecDefaultsTest, FillsWhatIsNotWritten) {
   EXPECT_EQ(spec.restart().window().seconds(), 86400);
   EXPECT_EQ(spec.train().seed(), 0);
   EXPECT_EQ(spec.stop_grace().seconds(), 0) << "a written duration is not mixed with its default";
-  EXPECT_THAT(origins, ElementsAre(Pair("layout.dp", kDerivedOrigin))) << "defaults have none";
+  EXPECT_THAT(origins, ElementsAre(Pair("layout.dp", kDerivedOrigin),
+                                   Pair("torchrun_env", kDerivedOrigin)))
+      << "defaults have none";
   const v1::JobSpec filled = spec;
   FillDefaults(spec, origins);
   EXPECT_EQ(spec.DebugString(), filled.DebugString());
@@ -44,7 +46,7 @@ TEST(JobSpecDefaultsTest, SizesBeyondEveryLimitDeriveNothing) {
   spec.mutable_train()->set_tokens(-1);
   Origins origins;
   FillDefaults(spec, origins);
-  EXPECT_THAT(origins, ElementsAre());
+  EXPECT_THAT(origins, ElementsAre(Pair("torchrun_env", kDerivedOrigin)));
 }
 
 TEST(JobSpecDefaultsTest, GivesWrittenValuesAnOrigin) {

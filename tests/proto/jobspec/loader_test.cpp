@@ -98,7 +98,7 @@ TEST(JobSpecLoaderTest, RefusesDuplicatesTagsAndWrongShapes) {
   EXPECT_THAT(Errors("name: a\ncommand: x\n"), ElementsAre(HasSubstr("must be a list")));
   EXPECT_THAT(Errors("name: {a: b}\ncommand: [x]\n"), ElementsAre(HasSubstr("one value")));
   EXPECT_THAT(Errors("name: a\ncommand: [x]\ntrain: 5\n"), ElementsAre(HasSubstr("mapping")));
-  EXPECT_THAT(Errors("name: a\ncommand: [x]\nenv: {RANK: 1}\n"),
+  EXPECT_THAT(Errors("name: a\ncommand: [x]\nenv: {CUDA_VISIBLE_DEVICES: 1}\n"),
               ElementsAre(HasSubstr("set by the worker")));
 }
 
@@ -124,7 +124,7 @@ TEST(JobSpecLoaderTest, SecretsAreNamedAndNeverWrittenDown) {
   EXPECT_THAT(Errors("name: a\ncommand: [x]\nsecrets: [../../etc/shadow]\n"),
               ElementsAre(HasSubstr("an entry must match")));
   EXPECT_THAT(Errors("name: a\ncommand: [x]\nsecrets: [A, A]\n"), ElementsAre(HasSubstr("twice")));
-  EXPECT_THAT(Errors("name: a\ncommand: [x]\nsecrets: [RANK]\n"),
+  EXPECT_THAT(Errors("name: a\ncommand: [x]\nsecrets: [TRAINYARD_SPEC]\n"),
               ElementsAre(HasSubstr("the worker sets")));
   EXPECT_THAT(Errors("name: a\ncommand: [x]\nsecrets: [A]\nenv: {A: b}\n"),
               ElementsAre(HasSubstr("keep one of them")));
@@ -168,6 +168,88 @@ TEST(JobSpecLoaderTest, ExtendsMergesMapsReplacesListsAndClearsWithNull) {
   EXPECT_EQ(resolved->spec.train().seed(), 1234u) << "null brings the default back";
   EXPECT_EQ(resolved->origins.at("env.X"), "base:3:10");
   EXPECT_EQ(resolved->spec.extends_size(), 0);
+}
+
+TEST(JobSpecLoaderTest, NullRemovesAVariable) {
+  const auto resolved = ResolveJobFile(
+      "job.yaml", {},
+      ReaderOf({{"base", "name: base\ncommand: [a]\nenv: {X: 1, Y: 2, Z: null}\n"},
+                {"job.yaml", "extends: base\nname: mine\nenv: {X: null, HOME: ~, Z: 3}\n"}}));
+  ASSERT_TRUE(resolved.ok()) << resolved.status();
+  EXPECT_THAT(resolved->spec.env(),
+              testing::UnorderedElementsAre(testing::Pair("Y", "2"), testing::Pair("Z", "3")));
+  EXPECT_THAT(resolved->spec.unset_env(), ElementsAre("X", "HOME"));
+  EXPECT_FALSE(resolved->origins.contains("env.X"));
+  EXPECT_THAT(resolved->origins.at("unset_env"), HasSubstr("job.yaml:3:"));
+}
+
+TEST(JobSpecLoaderTest, OverridesSetAndRemoveVariables) {
+  const std::string file = std::string(kCommandJob) + "env: {X: 1, Y: 2}\n";
+  const auto resolved = Resolve(
+      file, {"env.X=a=b", "env.Y=null", "env.NEW=[1]", "env.EMPTY=", "env.W=null", "env.W=back"});
+  ASSERT_TRUE(resolved.ok()) << resolved.status();
+  EXPECT_THAT(resolved->spec.env(), testing::UnorderedElementsAre(
+                                        testing::Pair("X", "a=b"), testing::Pair("NEW", "[1]"),
+                                        testing::Pair("EMPTY", ""), testing::Pair("W", "back")));
+  EXPECT_THAT(resolved->spec.unset_env(), ElementsAre("Y"));
+  EXPECT_EQ(resolved->origins.at("env.X"), "--set env.X");
+  EXPECT_THAT(Errors(file, {"env.A.B=1"}), ElementsAre(HasSubstr("no name of an environment")));
+  EXPECT_THAT(Errors(file, {"env.=1"}), ElementsAre(HasSubstr("no name of an environment")));
+}
+
+TEST(JobSpecLoaderTest, WhatTheWorkerMustSetCannotBeRemoved) {
+  const std::string ranks = "name: a\ncommand: [x]\nresources: {slots_per_node: 2}\n";
+  EXPECT_THAT(Errors(ranks + "env: {MASTER_PORT: null}\n"),
+              ElementsAre(HasSubstr("`torchrun_env: false` removes all")));
+  EXPECT_THAT(Errors(ranks + "env: {CUDA_VISIBLE_DEVICES: null}\n"),
+              ElementsAre(HasSubstr("every rank needs it")));
+  EXPECT_THAT(Errors(ranks + "env: {A: 1}\nunset_env: [A]\n"),
+              ElementsAre(HasSubstr("keep one of them")));
+  EXPECT_THAT(Errors(ranks + "env: {A: null}\nunset_env: [B]\n"),
+              ElementsAre(HasSubstr("keep one form")));
+  EXPECT_THAT(Errors(ranks + "env: {'A-B': null}\n"), ElementsAre(HasSubstr("must match")));
+}
+
+TEST(JobSpecLoaderTest, TorchrunVariablesAreForJobsOfSeveralRanks) {
+  const auto asks = [](const std::string& file, const std::vector<std::string>& overrides) {
+    const auto resolved = Resolve(file, overrides);
+    EXPECT_TRUE(resolved.ok()) << resolved.status();
+    return resolved.ok() && resolved->spec.torchrun_env();
+  };
+  EXPECT_FALSE(asks(kCommandJob, {}));
+  EXPECT_TRUE(asks(kCommandJob, {"resources.nodes=2"}));
+  EXPECT_TRUE(asks(kCommandJob, {"torchrun_env=true"}));
+  EXPECT_FALSE(asks(kCommandJob, {"resources.slots_per_node=2", "torchrun_env=false"}));
+  EXPECT_TRUE(asks(kModelJob, {"resources.nodes=1"})) << "trainyard-trainer";
+  EXPECT_THAT(Errors(kModelJob, {"torchrun_env=false"}),
+              ElementsAre(HasSubstr("trainyard-trainer finds its peers")));
+  EXPECT_EQ(Resolve(kCommandJob)->origins.at("torchrun_env"), kDerivedOrigin);
+  // The worker does not set it, so the job may.
+  EXPECT_TRUE(Errors(kCommandJob, {"env.RANK=0"}).empty());
+  EXPECT_THAT(Errors(kCommandJob, {"env.RANK=0", "resources.nodes=2"}),
+              ElementsAre(HasSubstr("set by the worker")));
+}
+
+TEST(JobSpecLoaderTest, EachKindOfLogParserHasItsRank) {
+  const auto rank = [](const std::string& kind) {
+    const auto resolved = Resolve(kCommandJob, {"resources.nodes=2", "log_parser.kind=" + kind});
+    EXPECT_TRUE(resolved.ok()) << resolved.status();
+    return resolved->spec.log_parser();
+  };
+  EXPECT_EQ(rank("megatron").rank(), -1);
+  EXPECT_EQ(rank("torchtitan").rank(), 0);
+  EXPECT_TRUE(rank("torchtitan").has_rank());
+  EXPECT_FALSE(rank("none").has_rank());
+  const std::vector<std::string> nodes = {"resources.nodes=2", "log_parser.kind=megatron"};
+  const auto with_rank = [&](const std::string& text) {
+    std::vector<std::string> overrides = nodes;
+    overrides.push_back("log_parser.rank=" + text);
+    return Errors(kCommandJob, overrides);
+  };
+  EXPECT_THAT(with_rank("0"), testing::IsEmpty());
+  EXPECT_THAT(with_rank("1"), testing::IsEmpty());
+  EXPECT_THAT(with_rank("2"), ElementsAre(HasSubstr("the last rank of the job is 1")));
+  EXPECT_THAT(with_rank("-2"), ElementsAre(HasSubstr("at least -1")));
 }
 
 TEST(JobSpecLoaderTest, RefusesCircles) {

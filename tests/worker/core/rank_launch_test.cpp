@@ -119,6 +119,75 @@ TEST(RankLaunchTest, EveryRankSeesTheGpusOfTheNodeInOrderOfLocalRank) {
   }
 }
 
+TEST(RankLaunchTest, TheFirstSlotOfANodeIsADeviceLikeAnyOther) {
+  v1::StartAttempt command = Command();
+  command.mutable_ranks(0)->set_slot(0);
+  command.mutable_ranks(1)->set_slot(1);
+  LaunchSite site = Site();
+  AddSlot(site.inventory, v1::DEVICE_KIND_GPU, "GPU-a");
+  AddSlot(site.inventory, v1::DEVICE_KIND_GPU, "GPU-b");
+  const RankLaunch launch = MakeRankLaunch(command, command.ranks(0), site);
+  EXPECT_EQ(launch.environment.at("CUDA_VISIBLE_DEVICES"), "GPU-a,GPU-b");
+}
+
+TEST(RankLaunchTest, SlotsThatTheNodeDoesNotHaveAreNoDevices) {
+  v1::StartAttempt command = Command();
+  LaunchSite site = Site();
+  AddSlot(site.inventory, v1::DEVICE_KIND_GPU, "GPU-a");
+  AddSlot(site.inventory, v1::DEVICE_KIND_GPU, "GPU-b");
+  // The first one beyond the inventory, one far beyond it, and one before it.
+  for (const int slot : {2, 1000, -1}) {
+    command.mutable_ranks(0)->set_slot(slot);
+    command.mutable_ranks(1)->set_slot(1);
+    const RankLaunch launch = MakeRankLaunch(command, command.ranks(0), site);
+    EXPECT_EQ(launch.environment.at("CUDA_VISIBLE_DEVICES"), "GPU-b") << slot;
+  }
+}
+
+// A job of one rank with a program of its own.
+v1::StartAttempt OneRank() {
+  v1::StartAttempt command = StartOf(7, 1, 1);
+  command.set_world_size(1);
+  command.set_node_count(1);
+  command.mutable_spec()->add_command("train");
+  return command;
+}
+
+bool HasTorchrunVariables(const v1::StartAttempt& command) {
+  const RankLaunch launch = MakeRankLaunch(command, command.ranks(0), Site());
+  const bool has = launch.environment.contains("RANK");
+  for (const char* name : {"WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK",
+                           "GROUP_WORLD_SIZE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT"}) {
+    EXPECT_EQ(launch.environment.contains(name), has) << name;
+  }
+  EXPECT_TRUE(launch.environment.contains("TRAINYARD_TELEMETRY"));
+  return has;
+}
+
+TEST(RankLaunchTest, TorchrunVariablesAreThoseThatTheJobAsksFor) {
+  v1::StartAttempt command = OneRank();
+  EXPECT_TRUE(HasTorchrunVariables(command)) << "an attempt of an older controller";
+  command.mutable_spec()->set_torchrun_env(false);
+  EXPECT_FALSE(HasTorchrunVariables(command));
+  command.mutable_spec()->set_torchrun_env(true);
+  EXPECT_TRUE(HasTorchrunVariables(command));
+  command.mutable_spec()->clear_command();
+  command.mutable_spec()->set_torchrun_env(false);
+  EXPECT_TRUE(HasTorchrunVariables(command)) << "trainyard-trainer finds its peers by them";
+}
+
+TEST(RankLaunchTest, UnsetVariablesAreNotPassedOn) {
+  v1::StartAttempt command = OneRank();
+  for (const char* name : {"HOME", "OMP_NUM_THREADS", "TRAINYARD_SPEC", "ABSENT"}) {
+    command.mutable_spec()->add_unset_env(name);
+  }
+  const RankLaunch launch = MakeRankLaunch(command, command.ranks(0), Site());
+  EXPECT_FALSE(launch.environment.contains("HOME"));
+  EXPECT_FALSE(launch.environment.contains("OMP_NUM_THREADS"));
+  EXPECT_EQ(launch.environment.at("PATH"), "/bin");
+  EXPECT_EQ(launch.environment.at("TRAINYARD_SPEC"), "/data/rank3/spec.json");
+}
+
 TEST(RankLaunchTest, CpuJobSeesNoGpuOfANodeThatHasSome) {
   v1::StartAttempt command = Command();
   LaunchSite site = Site();

@@ -134,6 +134,26 @@ TEST(TorchtitanParserTest, ReadsPlainAndValidationLines) {
   }
 }
 
+TEST(TorchtitanParserTest, ALossOfMinusOneIsNone) {
+  const auto parser = Make(v1::LOG_PARSER_KIND_TORCHTITAN);
+  EXPECT_THAT(Parse(*parser, "step: 10  loss: -1.0000  grad_norm: -1.0000  tps: 9").values(),
+              UnorderedElementsAre(Pair("grad_norm", -1), Pair("tokens_per_second", 9)));
+  EXPECT_FALSE(parser->Parse("validate step: 10  loss: -1.0000  tps: 9").has_value());
+  EXPECT_THAT(Parse(*parser, "step: 10  loss: -0.9999 ").values(),
+              UnorderedElementsAre(Pair("loss", -0.9999)));
+}
+
+TEST(LogParserTest, ReadsTheRankThatIsAskedFor) {
+  v1::LogParserSpec spec;
+  spec.set_kind(v1::LOG_PARSER_KIND_MEGATRON);
+  EXPECT_EQ(ParsedRank(spec, 8), 0) << "an attempt of an older controller";
+  spec.set_rank(-1);
+  EXPECT_EQ(ParsedRank(spec, 8), 7);
+  EXPECT_EQ(ParsedRank(spec, 1), 0);
+  spec.set_rank(3);
+  EXPECT_EQ(ParsedRank(spec, 8), 3);
+}
+
 TEST(NanogptParserTest, ReadsIterationsAndEvaluations) {
   const auto parser = Make(v1::LOG_PARSER_KIND_NANOGPT);
   v1::MetricsRecord record = Parse(*parser, "iter 100: loss 3.1234, time 45.50ms, mfu 12.50%");

@@ -1,0 +1,85 @@
+#include "trainer/failure.h"
+
+#include <c10/util/Exception.h>
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <new>
+#include <stdexcept>
+
+#include "trainer/config/trainer_error.h"
+
+namespace trainyard::trainer {
+namespace {
+
+// What `run` throws means.
+template <typename Run>
+Failure FailureOfRun(Run run) {
+  try {
+    run();
+  } catch (const std::exception& error) {
+    return FailureOf(error);
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {};
+}
+
+void ExpectNamesSettings(const Failure& failure) {
+  EXPECT_EQ(failure.code, ExitCode::kBadConfig);
+  for (const char* part : {"more memory than there is", "layout.micro_batch", "layout.recompute"}) {
+    EXPECT_NE(failure.message.find(part), std::string::npos) << failure.message;
+  }
+  EXPECT_EQ(failure.message.find('\n'), std::string::npos) << failure.message;
+}
+
+TEST(FailureTest, CudaOutOfMemoryIsAMatterOfTheSettings) {
+  const Failure failure = FailureOfRun([] {
+    TORCH_CHECK_WITH(OutOfMemoryError, false,
+                     "CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 79.10 GiB total "
+                     "capacity). If reserved memory is >> allocated memory try setting "
+                     "max_split_size_mb.  See documentation for Memory Management");
+  });
+  ExpectNamesSettings(failure);
+  EXPECT_NE(failure.message.find("Tried to allocate 2.00 GiB (GPU 0; 79.10 GiB total capacity)."),
+            std::string::npos)
+      << failure.message;
+  EXPECT_EQ(failure.message.find("max_split_size_mb"), std::string::npos) << failure.message;
+}
+
+TEST(FailureTest, LibrariesThatReportItAsAPlainErrorCountToo) {
+  for (const char* text : {"CUDA error: out of memory\nCUDA kernel errors might be reported later.",
+                           "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate`"}) {
+    ExpectNamesSettings(FailureOfRun([&] { TORCH_CHECK(false, text); }));
+  }
+}
+
+TEST(FailureTest, TheHostsAllocatorsCountToo) {
+  // 4 PiB: more than an address space.
+  ExpectNamesSettings(FailureOfRun([] { torch::empty({int64_t{1} << 50}, torch::kFloat); }));
+  ExpectNamesSettings(FailureOfRun([] { throw std::bad_alloc(); }));
+}
+
+TEST(FailureTest, AnExceptionOfTheBackwardPassKeepsItsMeaning) {
+  ExpectNamesSettings(FailureOfRun([] {
+    torch::Tensor weight = torch::ones({2}, torch::requires_grad());
+    weight.register_hook([](const torch::Tensor&) -> torch::Tensor {
+      TORCH_CHECK_WITH(OutOfMemoryError, false, "CUDA out of memory.");
+      return {};
+    });
+    (weight * 2).sum().backward();
+  }));
+}
+
+TEST(FailureTest, OtherErrorsKeepTheirCode) {
+  Failure failure = FailureOfRun([] { throw TrainerError(ExitCode::kBadData, "out of memory"); });
+  EXPECT_EQ(failure.code, ExitCode::kBadData);
+  EXPECT_EQ(failure.message, "out of memory");
+  failure = FailureOfRun([] { torch::ones({2, 3}).matmul(torch::ones({2, 3})); });
+  EXPECT_EQ(failure.code, ExitCode::kInternal);
+  failure = FailureOfRun([] { throw std::runtime_error("broken"); });
+  EXPECT_EQ(failure.code, ExitCode::kInternal);
+  EXPECT_EQ(failure.message, "broken");
+}
+
+}  // namespace
+}  // namespace trainyard::trainer

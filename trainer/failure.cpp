@@ -1,0 +1,58 @@
+#include "trainer/failure.h"
+
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <string_view>
+
+#include "trainer/config/trainer_error.h"
+
+namespace trainyard::trainer {
+namespace {
+
+// Parts of messages of allocators that throw a plain c10::Error: the CUDA runtime, cuBLAS and
+// cuDNN, and LibTorch's allocator of the CPU.
+constexpr std::array<std::string_view, 3> kOutOfMemoryTexts = {
+    "out of memory", "STATUS_ALLOC_FAILED", "can't allocate memory"};
+
+bool IsOutOfMemory(const c10::Error& error) {
+  if (dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr) return true;
+  const std::string text = error.what_without_backtrace();
+  return std::any_of(kOutOfMemoryTexts.begin(), kOutOfMemoryTexts.end(),
+                     [&](std::string_view part) { return text.find(part) != std::string::npos; });
+}
+
+// The first line, without the allocator's own advice, which is about its settings and not ours.
+std::string CauseOf(const std::string& text) {
+  const std::size_t end = std::min(
+      {text.find('\n'), text.find(" If reserved"), text.find(" See documentation"), text.size()});
+  return text.substr(0, end);
+}
+
+Failure OutOfMemory(const std::string& cause) {
+  return {ExitCode::kBadConfig,
+          "The run needs more memory than there is: " + cause +
+              " Use a smaller layout.micro_batch, set layout.recompute to full, or make "
+              "train.seq_length or the model smaller."};
+}
+
+}  // namespace
+
+Failure FailureOf(const std::exception& error) {
+  if (const auto* known = dynamic_cast<const TrainerError*>(&error)) {
+    return {known->code(), known->what()};
+  }
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
+    return OutOfMemory("the host could not give it.");
+  }
+  if (const auto* torch_error = dynamic_cast<const c10::Error*>(&error)) {
+    const std::string text = torch_error->what_without_backtrace();
+    return IsOutOfMemory(*torch_error) ? OutOfMemory(CauseOf(text))
+                                       : Failure{ExitCode::kInternal, text};
+  }
+  return {ExitCode::kInternal, error.what()};
+}
+
+}  // namespace trainyard::trainer

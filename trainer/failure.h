@@ -1,0 +1,24 @@
+// What an exception that ends the trainer means for its worker and for a person.
+#ifndef TRAINYARD_TRAINER_FAILURE_H_
+#define TRAINYARD_TRAINER_FAILURE_H_
+
+#include <exception>
+#include <string>
+
+#include "proto/contract/exit_code.h"
+
+namespace trainyard::trainer {
+
+struct Failure {
+  ExitCode code = ExitCode::kInternal;
+  // One line: what happened and, where settings are at fault, what to change.
+  std::string message;
+};
+
+// A TrainerError keeps its own code. Memory that the device or the host does not have is a matter
+// of the settings (kBadConfig): the same run would need it again. The rest is kInternal.
+Failure FailureOf(const std::exception& error);
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_FAILURE_H_

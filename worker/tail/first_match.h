@@ -1,0 +1,39 @@
+// Whether a log parser finds anything in a rank's output.
+#ifndef TRAINYARD_WORKER_TAIL_FIRST_MATCH_H_
+#define TRAINYARD_WORKER_TAIL_FIRST_MATCH_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "worker/tail/log_parser.h"
+
+namespace trainyard::worker {
+
+// Counts lines of output up to the first one in which the parser finds a step. It reads from the
+// first line on, so that a restarted worker comes to the same answer without a state on the disk.
+class FirstMatch {
+ public:
+  explicit FirstMatch(std::string path) : path_(std::move(path)) {}
+
+  // Reads the next part of the output; does nothing once a step was found. Bytes before `kept_from`
+  // were dropped from the disk. `ended`: the rank writes no more. A file that cannot be read is
+  // read again by the next call.
+  void ReadOn(const LogParser& parser, int64_t kept_from, bool ended);
+
+  // Records that a step was found in a later part of the output.
+  void Found() { found_ = true; }
+
+  // 0 once a step was found.
+  int64_t unmatched_lines() const { return found_ ? 0 : lines_; }
+
+ private:
+  const std::string path_;
+  bool found_ = false;
+  int64_t offset_ = 0;
+  int64_t lines_ = 0;
+};
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_TAIL_FIRST_MATCH_H_
