@@ -242,9 +242,16 @@ absl::Status Client::ReadLogs(const v1::ReadLogsRequest& request, const StreamCo
                               const std::function<bool(const v1::LogLine&)>& on_line) {
   // Last offset delivered of each (epoch, rank): offsets grow within one rank's output.
   std::map<std::pair<int64_t, int>, int64_t> delivered;
+  // With new_only: when the first line that was delivered was read.
+  std::optional<int64_t> first_new_ms;
   v1::ReadLogsRequest asked = request;
   const auto deliver = [&](const v1::ReadLogsResponse& response) {
     for (const v1::LogLine& line : response.lines()) {
+      // A rank that has printed nothing new yet: after a lost connection its old lines come, too.
+      const bool again = request.new_only() && !asked.new_only();
+      const bool known = delivered.contains({line.epoch(), line.rank()});
+      if (again && !known && line.time_ms() < *first_new_ms) continue;
+      if (!first_new_ms.has_value()) first_new_ms = line.time_ms();
       const auto [last, fresh] = delivered.try_emplace({line.epoch(), line.rank()}, line.offset());
       if (!fresh && line.offset() <= last->second) continue;
       last->second = line.offset();
@@ -259,7 +266,11 @@ absl::Status Client::ReadLogs(const v1::ReadLogsRequest& request, const StreamCo
           return connection.logs.ReadLogs(context, asked);
         },
         deliver, connected);
-    if (!delivered.empty()) asked.set_tail(0);  // What was shown is skipped by its offset.
+    if (!delivered.empty()) {
+      // What was shown is skipped by its offset.
+      asked.set_tail(0);
+      asked.set_new_only(false);
+    }
     return status;
   };
   bool connected = false;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/client.h"
+#include "cli/dev/restart_backoff.h"
 #include "cli/interrupt.h"
 #include "cli/output/console.h"
 
@@ -28,6 +29,8 @@ struct Environment {
   // False in tests that raise the interrupt themselves.
   bool listen_to_signals = true;
   Interrupt* interrupt = nullptr;
+  // Of the daemons of `trainyard dev`.
+  RestartLimits dev_restarts;
 };
 
 // Streams, address, user and directories of this process.

@@ -83,7 +83,8 @@ void AddLogs(CLI::App& parent, Grammar& grammar) {
       ->type_name("RANKS");
   verb->add_option("--attempt", options->attempt, "only this attempt")->check(CLI::PositiveNumber);
   verb->add_option("--grep", options->grep, "only lines that hold this text");
-  verb->add_option("--tail", options->tail, "only the last lines")->check(CLI::PositiveNumber);
+  verb->add_option("--tail", options->tail, "only the last lines; 0 with -f: only new ones")
+      ->check(CLI::NonNegativeNumber);
   verb->add_flag("-t,--timestamps", options->timestamps, "the time of each line before it");
   grammar.runners[verb] = [options](Context& context) { return RunLogs(*options, context); };
 }
@@ -150,10 +151,14 @@ void AddCordon(CLI::App& node, bool cordoned, Grammar& grammar) {
 void AddNodeVerbs(CLI::App& app, Grammar& grammar) {
   const auto run = [](Context& context) { return RunNodes(context); };
   grammar.runners[app.add_subcommand("nodes", "List nodes and their slots")] = run;
-  CLI::App* node = app.add_subcommand("node", "Nodes: list, cordon, uncordon");
+  CLI::App* node = app.add_subcommand("node", "Nodes: list, describe, cordon, uncordon");
   node->require_subcommand(0, 1);
   grammar.runners[node] = run;
   grammar.runners[node->add_subcommand("list", "The same as nodes")] = run;
+  const auto name = std::make_shared<std::string>();
+  CLI::App* describe = node->add_subcommand("describe", "Show all that is known of a node");
+  describe->add_option("node", *name, "a node's name or id")->required();
+  grammar.runners[describe] = [name](Context& context) { return RunNodeDescribe(*name, context); };
   AddCordon(*node, true, grammar);
   AddCordon(*node, false, grammar);
 }

@@ -1,22 +1,52 @@
-// nodes, cordon, server status and version.
+// nodes, node describe, cordon, server status and version.
+#include <algorithm>
 #include <ostream>
 
 #include "absl/strings/str_cat.h"
 #include "cli/commands/commands.h"
-#include "cli/output/job_views.h"
+#include "cli/output/node_views.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
+namespace {
+
+// How to lift a cordon, where a node is cordoned.
+void HintUncordon(const v1::ListNodesResponse& response, Console& console) {
+  const auto cordoned = std::ranges::find_if(response.nodes(), &v1::Node::cordoned);
+  if (cordoned == response.nodes().end()) return;
+  PrintNote(console,
+            absl::StrCat("new ranks on a cordoned node again: `", UncordonCommand(*cordoned), "`"));
+}
+
+}  // namespace
 
 Outcome RunNodes(Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const v1::ListNodesResponse response, context.client.ListNodes({}));
   PrintListing(NodeListing(response, context.console.Now()), context.format, context.console);
+  if (IsTable(context.format)) HintUncordon(response, context.console);
   if (response.nodes().empty() && IsTable(context.format)) {
     PrintNote(context.console, absl::StrCat("no nodes; start a worker with `trainyard-worker "
                                             "--controller ",
                                             context.client.server(), "`"));
+  }
+  return ExitCode::kOk;
+}
+
+Outcome RunNodeDescribe(const std::string& name, Context& context) {
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::ListNodesResponse response, context.client.ListNodes({}));
+  const auto node = std::ranges::find_if(response.nodes(), [&](const v1::Node& each) {
+    return each.id() == name || each.name() == name;
+  });
+  if (node == response.nodes().end()) {
+    return absl::NotFoundError(
+        absl::StrCat("there is no node `", name, "`; `trainyard nodes` lists them"));
+  }
+  if (IsTable(context.format)) {
+    *context.console.out << NodeText(*node, response, context.console.Now());
+  } else {
+    PrintDocument(StableJson(*node), node->name(), context.format, context.console);
   }
   return ExitCode::kOk;
 }
@@ -39,6 +69,9 @@ Outcome RunCordon(const CordonOptions& options, Context& context) {
                                ? " cordoned: its ranks go on, no new one is placed there"
                                : " takes ranks again")
                        << "\n";
+  if (node.cordoned()) {
+    PrintNote(context.console, absl::StrCat("  lift it  ", UncordonCommand(node)));
+  }
   return ExitCode::kOk;
 }
 

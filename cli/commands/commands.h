@@ -4,6 +4,7 @@
 #define TRAINYARD_CLI_COMMANDS_COMMANDS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -63,7 +64,8 @@ struct LogsOptions {
   std::string ranks;
   int64_t attempt = 0;
   std::string grep;
-  int64_t tail = 0;
+  // Unset: every line.
+  std::optional<int64_t> tail;
 };
 
 struct MetricsOptions {
@@ -115,6 +117,8 @@ Outcome RunMetrics(const MetricsOptions& options, Context& context);
 Outcome RunStop(const StopOptions& options, Context& context);
 Outcome RunWait(const WaitOptions& options, Context& context);
 Outcome RunNodes(Context& context);
+// `name`: a node's name or id.
+Outcome RunNodeDescribe(const std::string& name, Context& context);
 Outcome RunCordon(const CordonOptions& options, Context& context);
 Outcome RunCheckpointList(const CheckpointListOptions& options, Context& context);
 Outcome RunServerStatus(Context& context);

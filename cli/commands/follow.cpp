@@ -7,7 +7,6 @@
 #include "cli/output/job_views.h"
 #include "cli/output/progress_line.h"
 #include "cli/output/readable.h"
-#include "cli/output/stable_json.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
 
@@ -52,7 +51,7 @@ class Follower {
   void Take(const v1::Job& job) {
     job_ = job;
     if (context_.format == OutputFormat::kJson) {
-      *context_.console.out << DumpJson(StableJson(job), -1) << std::endl;
+      *context_.console.out << DumpJson(JobDocument(job, context_.console.Now()), -1) << std::endl;
     }
     if (!options_.progress) return;
     if (job.state() == v1::JOB_STATE_QUEUED) ShowWhyQueued();
@@ -96,7 +95,8 @@ class Follower {
         *context_.console.out << EndText(job_) << "\n";
         break;
       default:
-        PrintDocument(StableJson(job_), JobText(), context_.format, context_.console);
+        PrintDocument(JobDocument(job_, context_.console.Now()), JobText(), context_.format,
+                      context_.console);
     }
     if (!succeeded) {
       PrintNote(context_.console, absl::StrCat("  why     trainyard why ", JobText(),

@@ -5,6 +5,7 @@
 #include "absl/strings/str_join.h"
 #include "cli/commands/commands.h"
 #include "cli/job_reference.h"
+#include "cli/output/freshness.h"
 #include "cli/output/job_views.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
@@ -59,8 +60,16 @@ absl::StatusOr<v1::ListJobsResponse> ListUpTo(v1::ListJobsRequest request, int l
   return all;
 }
 
-nlohmann::json DescribeDocument(const v1::GetJobResponse& response, int64_t attempt) {
+// The controller's clock when it answered: ages do not depend on the clock of this machine.
+template <typename Response>
+Timestamp AnsweredAt(const Response& response, const Console& console) {
+  return response.as_of_ms() > 0 ? response.as_of_ms() : console.Now();
+}
+
+nlohmann::json DescribeDocument(const v1::GetJobResponse& response, int64_t attempt,
+                                Timestamp now) {
   v1::GetJobResponse shown = response;
+  *shown.mutable_job() = WithoutOldRate(response.job(), now);
   if (attempt != 0) {
     shown.mutable_job()->clear_attempts();
     for (const v1::Attempt& each : response.job().attempts()) {
@@ -90,7 +99,7 @@ Outcome RunPs(const PsOptions& options, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const v1::ListJobsResponse response,
                              ListUpTo(request, options.limit, context.client));
   Console& console = context.console;
-  PrintListing(JobListing(response, console.Now()), context.format, console);
+  PrintListing(JobListing(response, AnsweredAt(response, console)), context.format, console);
   if (response.jobs().empty() && IsTable(context.format)) {
     PrintNote(console, options.all ? "no jobs; `trainyard submit job.yaml` makes one"
                                    : "no live jobs; `trainyard ps -a` lists those that have ended");
@@ -112,12 +121,13 @@ Outcome RunDescribe(const std::string& job, Context& context) {
                                             response.job().attempts_size()));
   }
   Console& console = context.console;
+  const Timestamp now = AnsweredAt(response, console);
   if (IsTable(context.format)) {
     const DescribeOptions options{reference.attempt, context.format == OutputFormat::kWide};
-    *console.out << DescribeText(response, options, console.Now());
+    *console.out << DescribeText(response, options, now);
   } else {
-    PrintDocument(DescribeDocument(response, reference.attempt), absl::StrCat(response.job().id()),
-                  context.format, console);
+    PrintDocument(DescribeDocument(response, reference.attempt, now),
+                  absl::StrCat(response.job().id()), context.format, console);
   }
   return ExitCode::kOk;
 }
@@ -128,7 +138,9 @@ Outcome RunWhy(const std::string& job, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const v1::WhyJobResponse response, context.client.WhyJob(request));
   Console& console = context.console;
   if (!IsTable(context.format)) {
-    PrintDocument(StableJson(response), absl::StrCat(response.job().id()), context.format, console);
+    nlohmann::json document = StableJson(response);
+    document["job"] = JobDocument(response.job(), console.Now());
+    PrintDocument(document, absl::StrCat(response.job().id()), context.format, console);
     return ExitCode::kOk;
   }
   *console.out << OneLine(response.answer()) << "\n";

@@ -42,12 +42,18 @@ absl::StatusOr<v1::ReadLogsRequest> MakeRequest(const LogsOptions& options) {
     return absl::InvalidArgumentError(absl::StrCat("`", options.job, "` and --attempt ",
                                                    options.attempt, " name different attempts"));
   }
+  if (options.tail == 0 && !options.follow) {
+    return absl::InvalidArgumentError(
+        "--tail 0 leaves no line to print; give the number of lines, or -f with it to print only "
+        "new ones");
+  }
   v1::ReadLogsRequest request;
   request.set_job(reference.job);
   request.mutable_ranks()->Add(ranks.begin(), ranks.end());
   request.set_epoch(reference.attempt != 0 ? reference.attempt : options.attempt);
   request.set_grep(options.grep);
-  request.set_tail(options.tail);
+  request.set_tail(options.tail.value_or(0));
+  request.set_new_only(options.tail == 0);
   request.set_follow(options.follow);
   return request;
 }
@@ -117,7 +123,9 @@ Outcome RunLogs(const LogsOptions& options, Context& context) {
   if (status.code() == absl::StatusCode::kCancelled) return Detached(options.job, console);
   TRAINYARD_RETURN_IF_ERROR(status);
   if (lines == 0 && !console.out->bad()) {
-    PrintNote(console, options.grep.empty() ? "no output yet" : "no line holds that text");
+    PrintNote(console, !options.grep.empty() ? "no line holds that text"
+                       : request.new_only()  ? "no new output"
+                                             : "no output yet");
   }
   return ExitCode::kOk;
 }

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <map>
+#include <numeric>
 #include <ostream>
 
 #include "absl/strings/str_cat.h"
@@ -73,13 +75,29 @@ Listing SeriesListing(const v1::GetSeriesResponse& response, bool exact) {
     for (int i = 0; i < response.series_size(); ++i) {
       const auto value = point.values.find(i);
       const bool absent = value == point.values.end();
-      row.cells.push_back(absent  ? ""
+      row.cells.push_back(absent  ? (exact ? "" : kNothing)
                           : exact ? DumpJson(value->second, -1)
                                   : NumberText(value->second));
     }
     listing.rows.push_back(std::move(row));
   }
   return listing;
+}
+
+// Says that points were merged, and how to get them all.
+void NoteThinning(const v1::GetSeriesResponse& response, const std::string& job, Console& console) {
+  int64_t points = 0, shown = 0;
+  for (const v1::Series& series : response.series()) {
+    const int64_t all = std::accumulate(series.counts().begin(), series.counts().end(), int64_t{0});
+    if (all <= points) continue;
+    points = all;
+    shown = series.counts_size();
+  }
+  if (points == shown) return;
+  PrintNote(console, absl::StrCat("thinned: ", shown, " of ", points,
+                                  " points, each the last of its steps; all of them: `trainyard "
+                                  "metrics ",
+                                  job, " --buckets 0`"));
 }
 
 void PrintSeries(const v1::GetSeriesResponse& response, Context& context) {
@@ -118,6 +136,9 @@ Outcome RunMetrics(const MetricsOptions& options, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const v1::GetSeriesResponse response,
                              context.client.GetSeries(request));
   PrintSeries(response, context);
+  if (context.format != OutputFormat::kName) {
+    NoteThinning(response, options.job, context.console);
+  }
   return ExitCode::kOk;
 }
 

@@ -4,7 +4,7 @@
 #include "absl/strings/str_join.h"
 #include "cli/commands/commands.h"
 #include "cli/job_reference.h"
-#include "cli/output/stable_json.h"
+#include "cli/output/job_views.h"
 #include "proto/json/message_json.h"
 #include "proto/support/status_macros.h"
 
@@ -29,12 +29,14 @@ absl::StatusOr<bool> Agreed(const StopOptions& options, const std::vector<std::s
 
 void PrintStopped(const v1::Job& job, Context& context) {
   if (context.format == OutputFormat::kJson) {
-    *context.console.out << DumpJson(StableJson(job), -1) << "\n";  // One a line: a stream.
+    *context.console.out << DumpJson(JobDocument(job, context.console.Now()), -1)
+                         << "\n";  // One a line: a stream.
   } else if (context.format == OutputFormat::kTable || context.format == OutputFormat::kWide) {
     *context.console.out << "job " << job.id() << " " << job.name() << " " << EnumText(job.state())
                          << "\n";
   } else {
-    PrintDocument(StableJson(job), absl::StrCat(job.id()), context.format, context.console);
+    PrintDocument(JobDocument(job, context.console.Now()), absl::StrCat(job.id()), context.format,
+                  context.console);
   }
 }
 

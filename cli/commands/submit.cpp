@@ -11,7 +11,6 @@
 #include "cli/commands/job_file.h"
 #include "cli/output/job_views.h"
 #include "cli/output/readable.h"
-#include "cli/output/stable_json.h"
 #include "proto/json/message_json.h"
 #include "proto/support/status_macros.h"
 
@@ -61,7 +60,8 @@ void PrintSubmitted(const v1::Job& job, Context& context, bool hints) {
     *console.out << "job " << job.id() << " " << job.name() << " " << EnumText(job.state())
                  << std::endl;
   } else {
-    PrintDocument(StableJson(job), absl::StrCat(job.id()), context.format, console);
+    PrintDocument(JobDocument(job, context.console.Now()), absl::StrCat(job.id()), context.format,
+                  console);
   }
   if (!hints) return;
   PrintNote(console,

@@ -13,7 +13,8 @@
 #include <ostream>
 
 #include "absl/strings/str_cat.h"
-#include "cli/dev/child_process.h"
+#include "absl/strings/str_join.h"
+#include "cli/dev/daemon.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
@@ -28,7 +29,6 @@ constexpr milliseconds kStartLimit{20000};
 // A rank may use the whole of its job's stop_grace (60 s unless the job says more) to save.
 constexpr milliseconds kWorkerStopLimit{90000};
 constexpr milliseconds kControllerStopLimit{10000};
-constexpr int kShownLogLines = 12;
 
 // Private: jobs' environments, and with them their secrets, are stored below.
 absl::Status MakeDirectory(const fs::path& path) {
@@ -92,21 +92,26 @@ class LocalCluster {
     return WaitUntil("the workers to attach", [&] { return ReadyNodes(client) >= options_.nodes; });
   }
 
-  // Until Ctrl-C (OK) or the end of a daemon (an error that says which and why).
+  // Until Ctrl-C (OK) or a daemon that dies again and again (an error that says which and why).
   absl::Status Watch() {
     while (!context_.environment.interrupt->WaitFor(kPollInterval)) {
-      TRAINYARD_RETURN_IF_ERROR(CheckAlive());
+      for (auto* group : {&controller_, &workers_}) {
+        for (Daemon& daemon : *group) {
+          TRAINYARD_ASSIGN_OR_RETURN(const std::string news, daemon.Keep(steady_clock::now()));
+          if (!news.empty()) PrintNote(context_.console, news);
+        }
+      }
     }
     return absl::OkStatus();
   }
 
   void Stop() {
-    for (ChildProcess& worker : workers_) worker.Signal(SIGTERM);
-    for (ChildProcess& worker : workers_) EndOne(worker, kWorkerStopLimit);
+    for (Daemon& worker : workers_) worker.process().Signal(SIGTERM);
+    for (Daemon& worker : workers_) EndOne(worker.process(), kWorkerStopLimit);
     workers_.clear();
-    for (ChildProcess& controller : controller_) {
-      controller.Signal(SIGTERM);
-      EndOne(controller, kControllerStopLimit);
+    for (Daemon& controller : controller_) {
+      controller.process().Signal(SIGTERM);
+      EndOne(controller.process(), kControllerStopLimit);
       RemoveAddressFile();
     }
     controller_.clear();
@@ -115,6 +120,16 @@ class LocalCluster {
   const std::string& address() const { return address_; }
   // "host:port" of the dashboard.
   const std::string& http_address() const { return http_address_; }
+  // Process ids by name, for those who want to see what a kill does.
+  std::vector<std::pair<std::string, pid_t>> Pids() {
+    std::vector<std::pair<std::string, pid_t>> pids;
+    for (auto* group : {&controller_, &workers_}) {
+      for (Daemon& daemon : *group) {
+        pids.emplace_back(daemon.process().name(), daemon.process().pid());
+      }
+    }
+    return pids;
+  }
 
  private:
   std::string LogPath(const std::string& name) const {
@@ -135,29 +150,43 @@ class LocalCluster {
 
   absl::Status StartController() {
     RemoveAddressFile();  // Of a run that was killed.
-    TRAINYARD_ASSIGN_OR_RETURN(ChildProcess child,
-                               ChildProcess::Start("controller", Sibling("trainyard-controller"),
-                                                   {"--listen", options_.listen, "--data-dir",
-                                                    (data_dir_ / "controller").string(),
-                                                    "--listen-file", AddressFile().string()},
-                                                   LogPath("controller")));
-    controller_.push_back(std::move(child));
-    return absl::OkStatus();
+    return AddDaemon(controller_, [this] { return LaunchController(); });
+  }
+
+  // At a restart it serves where it has served: the workers and the users know that address.
+  absl::StatusOr<ChildProcess> LaunchController() const {
+    std::vector<std::string> arguments = {
+        "--listen",      address_.empty() ? options_.listen : address_,
+        "--data-dir",    (data_dir_ / "controller").string(),
+        "--listen-file", AddressFile().string()};
+    if (!http_address_.empty()) {
+      arguments.insert(arguments.end(), {"--http-listen", http_address_});
+    }
+    return ChildProcess::Start("controller", Sibling("trainyard-controller"), arguments,
+                               LogPath("controller"));
   }
 
   absl::Status StartWorker(int index) {
     const std::string name = absl::StrCat("node-", index + 1);
+    return AddDaemon(workers_, [this, name] { return LaunchWorker(name); });
+  }
+
+  absl::StatusOr<ChildProcess> LaunchWorker(const std::string& name) const {
+    return ChildProcess::Start(
+        name, Sibling("trainyard-worker"),
+        {"--controller", address_, "--data-dir", (data_dir_ / name).string(), "--secrets",
+         (data_dir_ / "secrets").string(), "--node-name", name, "--cpu-slots",
+         absl::StrCat(options_.slots_per_node), "--stop-ranks-on-exit",
+         // Several workers on one machine: a port of its own for each.
+         "--metrics-listen", "127.0.0.1:0"},
+        LogPath(name));
+  }
+
+  absl::Status AddDaemon(std::vector<Daemon>& group, Daemon::Launch launch) {
     TRAINYARD_ASSIGN_OR_RETURN(
-        ChildProcess child,
-        ChildProcess::Start(
-            name, Sibling("trainyard-worker"),
-            {"--controller", address_, "--data-dir", (data_dir_ / name).string(), "--secrets",
-             (data_dir_ / "secrets").string(), "--node-name", name, "--cpu-slots",
-             absl::StrCat(options_.slots_per_node), "--stop-ranks-on-exit",
-             // Several workers on one machine: a port of its own for each.
-             "--metrics-listen", "127.0.0.1:0"},
-            LogPath(name)));
-    workers_.push_back(std::move(child));
+        Daemon daemon,
+        Daemon::Start(std::move(launch), context_.environment.dev_restarts, steady_clock::now()));
+    group.push_back(std::move(daemon));
     return absl::OkStatus();
   }
 
@@ -191,16 +220,10 @@ class LocalCluster {
     return true;
   }
 
+  // While the cluster starts a death is an error at once: a port in use stays in use.
   absl::Status CheckAlive() {
     for (auto* group : {&controller_, &workers_}) {
-      for (ChildProcess& child : *group) {
-        const std::optional<std::string> ended = child.Ended();
-        if (!ended.has_value()) continue;
-        const std::string tail = LastLines(child.log_path(), kShownLogLines);
-        return absl::InternalError(absl::StrCat(child.name(), " ", *ended,
-                                                tail.empty() ? "" : "; its last lines:\n", tail,
-                                                "\nthe whole log is ", child.log_path()));
-      }
+      for (Daemon& daemon : *group) TRAINYARD_RETURN_IF_ERROR(daemon.CheckAlive());
     }
     return absl::OkStatus();
   }
@@ -225,22 +248,25 @@ class LocalCluster {
   DirectoryLock lock_;
   std::string address_;
   std::string http_address_;
-  // At most one; a vector because a child cannot exist unstarted.
-  std::vector<ChildProcess> controller_;
-  std::vector<ChildProcess> workers_;
+  // At most one; a vector because a daemon cannot exist unstarted.
+  std::vector<Daemon> controller_;
+  std::vector<Daemon> workers_;
 };
 
-void PrintReady(const DevOptions& options, const LocalCluster& cluster, const fs::path& data_dir,
+void PrintReady(const DevOptions& options, LocalCluster& cluster, const fs::path& data_dir,
                 Context& context) {
   const std::string& address = cluster.address();
   const std::string dashboard = absl::StrCat("http://", cluster.http_address());
   const std::string logs = (data_dir / "logs").string();
   if (context.format == OutputFormat::kJson || context.format == OutputFormat::kYaml ||
       context.format == OutputFormat::kCsv) {
+    nlohmann::json pids = nlohmann::json::object();
+    for (const auto& [name, pid] : cluster.Pids()) pids[name] = pid;
     PrintDocument({{"server", address},
                    {"dashboard", dashboard},
                    {"nodes", options.nodes},
                    {"slots_per_node", options.slots_per_node},
+                   {"pids", pids},
                    {"data_dir", data_dir.string()},
                    {"logs", logs}},
                   address, context.format, context.console);
@@ -248,14 +274,17 @@ void PrintReady(const DevOptions& options, const LocalCluster& cluster, const fs
     *context.console.out << "controller  " << address << "\ndashboard   " << dashboard
                          << "\nnodes       " << options.nodes << " with " << options.slots_per_node
                          << " CPU slot" << (options.slots_per_node == 1 ? "" : "s")
-                         << " each\ndata        " << data_dir.string() << "\nlogs        " << logs
+                         << " each\npids        "
+                         << absl::StrJoin(cluster.Pids(), ", ", absl::PairFormatter(" "))
+                         << "\ndata        " << data_dir.string() << "\nlogs        " << logs
                          << "\n";
   }
   context.console.out->flush();
   const std::string server = address == kDefaultServer ? "" : absl::StrCat(" --server ", address);
-  PrintNote(context.console, absl::StrCat("ready; in another terminal:\n  trainyard nodes", server,
-                                          "\n  trainyard submit -f job.yaml", server,
-                                          "\n  trainyard ps", server, "\nCtrl-C stops everything"));
+  PrintNote(context.console,
+            absl::StrCat("ready; in another terminal:\n  trainyard nodes", server,
+                         "\n  trainyard submit -f job.yaml", server, "\n  trainyard ps", server,
+                         "\na daemon that dies is started again; Ctrl-C stops everything"));
 }
 
 absl::StatusOr<fs::path> DataDirectory(const DevOptions& options, const Context& context) {

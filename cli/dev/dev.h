@@ -16,9 +16,10 @@ struct DevOptions {
   std::string listen = kDefaultServer;
 };
 
-// Starts the controller and the workers, says where everything is, and returns after Ctrl-C or
-// SIGTERM (OK) or when one of them has ended (exit code 1). Whatever happens, nothing stays behind:
-// workers are stopped first, with their ranks, then the controller.
+// Starts the controller and the workers, says where everything is, starts again what dies, at the
+// same address, and returns after Ctrl-C or SIGTERM (OK). Exit code 1 when one of them ends before
+// all of them are ready, or dies again and again. Whatever happens, nothing stays behind: workers
+// are stopped first, with their ranks, then the controller.
 Outcome RunDev(const DevOptions& options, Context& context);
 
 }  // namespace trainyard::cli

@@ -5,6 +5,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "cli/output/freshness.h"
 #include "cli/output/job_views.h"
 #include "cli/output/readable.h"
 #include "proto/json/message_json.h"
@@ -29,33 +30,50 @@ void AddTable(const std::string& heading, const Listing& listing, std::string& t
 }
 
 void AddLine(const std::string& label, const std::string& value, std::string& text) {
-  if (value.empty()) return;
-  absl::StrAppend(&text, "  ", label, std::string(label.size() < 12 ? 12 - label.size() : 1, ' '),
-                  OneLine(value), "\n");
+  if (!value.empty()) text += LabelLine(label, value);
+}
+
+// Why a job waits, and what to change.
+void AddPending(const v1::PendingReason& pending, std::string& text) {
+  if (pending.code() == v1::PENDING_CODE_NOT_PENDING) return;
+  AddLine("Reason", pending.message(), text);
+  AddLine("Try", pending.advice(), text);
 }
 
 std::string WhenText(Timestamp time_ms, Timestamp now) {
   return time_ms == 0 ? "" : absl::StrCat(IsoTime(time_ms), " (", AgoText(time_ms, now), ")");
 }
 
-void AddProgress(const v1::Progress& progress, Timestamp now, std::string& text) {
+// A rate that does not hold now is labelled so, and the time left that follows from it is left out.
+void AddSpeed(const v1::Job& job, Timestamp now, std::string& text) {
+  const v1::Progress& progress = job.progress();
+  std::vector<std::string> parts;
+  if (progress.tokens_per_second() > 0) {
+    parts.push_back(CompactNumber(progress.tokens_per_second()) + " tokens/s");
+  }
+  if (progress.step_seconds() > 0) {
+    parts.push_back(NumberText(progress.step_seconds(), 4) + " s a step");
+  }
+  const bool fresh = HasFreshRate(job, now);
+  AddLine(fresh ? "Speed" : "Last speed", absl::StrJoin(parts, ", "), text);
+  if (fresh && progress.eta_seconds() > 0) {
+    AddLine("ETA", DurationText(static_cast<int64_t>(progress.eta_seconds() * 1000)), text);
+  }
+}
+
+void AddProgress(const v1::Job& job, Timestamp now, std::string& text) {
+  const v1::Progress& progress = job.progress();
   if (progress.step() == 0) return;
   absl::StrAppend(&text, "\nProgress\n");
   AddLine("Step",
           absl::StrCat(progress.step(), progress.total_steps() > 0 ? " of " : "",
                        progress.total_steps() > 0 ? absl::StrCat(progress.total_steps()) : ""),
           text);
-  AddLine("Loss", LossText(progress.loss()), text);
+  if (progress.loss() != 0) AddLine("Loss", LossText(progress.loss()), text);
   if (progress.validation_loss() != 0) {
     AddLine("Validation", LossText(progress.validation_loss()), text);
   }
-  AddLine("Speed",
-          absl::StrCat(CompactNumber(progress.tokens_per_second()), " tokens/s, ",
-                       NumberText(progress.step_seconds(), 4), " s a step"),
-          text);
-  if (progress.eta_seconds() > 0) {
-    AddLine("ETA", DurationText(static_cast<int64_t>(progress.eta_seconds() * 1000)), text);
-  }
+  AddSpeed(job, now, text);
   AddLine("Reported", AgoText(progress.time_ms(), now), text);
 }
 
@@ -67,12 +85,12 @@ void AddAttempts(const v1::GetJobResponse& response, int64_t only, Timestamp now
   for (const v1::Attempt& attempt : response.job().attempts()) {
     if (only != 0 && attempt.epoch() != only) continue;
     const Timestamp end = attempt.ended_time_ms() == 0 ? now : attempt.ended_time_ms();
-    listing.rows.push_back({{absl::StrCat(attempt.epoch()), EnumText(attempt.state()),
-                             absl::StrCat(attempt.ranks_size()),
-                             absl::StrCat(attempt.resume_step()), absl::StrCat(attempt.last_step()),
-                             AgeText(attempt.placed_time_ms(), end), attempt.verdict().summary()},
-                            "",
-                            {}});
+    listing.rows.push_back(
+        {{absl::StrCat(attempt.epoch()), EnumText(attempt.state()), CountText(attempt.ranks_size()),
+          CountText(attempt.resume_step()), CountText(attempt.last_step()),
+          AgeText(attempt.placed_time_ms(), end), attempt.verdict().summary()},
+         "",
+         {}});
   }
   AddTable("Attempts", listing, text);
 }
@@ -143,9 +161,8 @@ std::string DescribeText(const v1::GetJobResponse& response, const DescribeOptio
   const v1::Job& job = response.job();
   std::string text;
   AddHead(job, now, text);
-  AddLine("Reason", response.pending().message(), text);
-  AddLine("Try", response.pending().advice(), text);
-  AddProgress(job.progress(), now, text);
+  AddPending(response.pending(), text);
+  AddProgress(job, now, text);
   AddAttempts(response, options.attempt, now, text);
   if (const v1::Attempt* shown = ShownAttempt(job, options.attempt)) {
     absl::StrAppend(&text, "\nRanks of attempt ", shown->epoch(), "\n",

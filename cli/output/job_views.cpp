@@ -1,20 +1,20 @@
 #include "cli/output/job_views.h"
 
-#include <algorithm>
+#include <filesystem>
 #include <set>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "cli/output/freshness.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
 #include "proto/json/message_json.h"
-#include "proto/support/job_state.h"
 
 namespace trainyard::cli {
 namespace {
-
-constexpr char kNothing[] = "-";
 
 std::string StepText(const v1::Progress& progress) {
   if (progress.step() == 0) return kNothing;
@@ -22,8 +22,9 @@ std::string StepText(const v1::Progress& progress) {
                                     : absl::StrCat(progress.step());
 }
 
+// Of a job WithoutOldRate, as the rate.
 std::string EtaText(const v1::Job& job) {
-  if (job.state() != v1::JOB_STATE_RUNNING || job.progress().eta_seconds() <= 0) return kNothing;
+  if (job.progress().eta_seconds() <= 0) return kNothing;
   return DurationText(static_cast<int64_t>(job.progress().eta_seconds() * 1000));
 }
 
@@ -43,7 +44,6 @@ const char* CheckpointState(const v1::Checkpoint& checkpoint) {
 std::vector<std::string> JobCells(const v1::Job& job, const v1::PendingReason* pending,
                                   Timestamp now) {
   const v1::Progress& progress = job.progress();
-  const bool reported = progress.step() > 0;
   const v1::Attempt* attempt = NewestAttempt(job);
   return {
       absl::StrCat(job.id()),
@@ -51,8 +51,8 @@ std::vector<std::string> JobCells(const v1::Job& job, const v1::PendingReason* p
       job.user(),
       EnumText(job.state()),
       StepText(progress),
-      reported ? LossText(progress.loss()) : kNothing,
-      reported ? CompactNumber(progress.tokens_per_second()) : kNothing,
+      progress.loss() != 0 ? LossText(progress.loss()) : kNothing,
+      progress.tokens_per_second() > 0 ? CompactNumber(progress.tokens_per_second()) : kNothing,
       EtaText(job),
       absl::StrCat(job.spec().resources().nodes(), "x", job.spec().resources().slots_per_node()),
       attempt == nullptr ? kNothing : absl::StrCat(attempt->epoch()),
@@ -68,11 +68,9 @@ std::vector<std::string> ExactJobCells(const v1::Job& job, std::vector<std::stri
     if (cell == kNothing) cell.clear();
   }
   const v1::Progress& progress = job.progress();
-  if (progress.step() > 0) {
-    cells[4] = absl::StrCat(progress.step());
-    cells[5] = DumpJson(progress.loss(), -1);
-    cells[6] = DumpJson(progress.tokens_per_second(), -1);
-  }
+  if (progress.step() > 0) cells[4] = absl::StrCat(progress.step());
+  if (!cells[5].empty()) cells[5] = DumpJson(progress.loss(), -1);
+  if (!cells[6].empty()) cells[6] = DumpJson(progress.tokens_per_second(), -1);
   if (!cells[7].empty()) cells[7] = DumpJson(progress.eta_seconds(), -1);
   cells[10] = absl::StrCat((now - job.submitted_time_ms()) / 1000);
   return cells;
@@ -91,29 +89,6 @@ std::string RangesText(const std::set<int>& numbers) {
   return absl::StrJoin(parts, ",");
 }
 
-std::string SlotsText(const v1::Node& node) {
-  const auto used = std::count_if(node.slot_uses().begin(), node.slot_uses().end(),
-                                  [](const v1::SlotUse& use) { return use.job_id() != 0; });
-  return absl::StrCat(used, "/", node.inventory().slots_size());
-}
-
-// "2 x cpu", or "4 x NVIDIA H200, 4 x NVIDIA H100".
-std::string DevicesText(const v1::Node& node) {
-  std::map<std::string, int> counts;
-  for (const v1::Slot& slot : node.inventory().slots()) ++counts[slot.model()];
-  std::vector<std::string> parts;
-  for (const auto& [model, count] : counts) parts.push_back(absl::StrCat(count, " x ", model));
-  return parts.empty() ? kNothing : absl::StrJoin(parts, ", ");
-}
-
-std::string JobsOnNode(const v1::Node& node) {
-  std::set<int64_t> jobs;
-  for (const v1::SlotUse& use : node.slot_uses()) {
-    if (use.job_id() != 0) jobs.insert(use.job_id());
-  }
-  return jobs.empty() ? kNothing : absl::StrJoin(jobs, ",");
-}
-
 // A list or a map on one line, as it could stand in a job file.
 std::string ValueText(const nlohmann::json& value) {
   return value.is_string() ? value.get<std::string>() : DumpJson(value, -1);
@@ -124,23 +99,42 @@ std::string OriginOf(const std::string& key, const Origins& origins) {
   return found == origins.end() ? kDefaultOrigin : found->second;
 }
 
+// JobDocument with "pending", an object or null.
+nlohmann::json ListedDocument(const v1::Job& job, const v1::PendingReason* pending, Timestamp now) {
+  nlohmann::json document = JobDocument(job, now);
+  document["pending"] = pending == nullptr ? nlohmann::json() : StableJson(*pending);
+  return document;
+}
+
 void AddSpecRow(const std::string& key, const nlohmann::json& value, const Origins& origins,
                 Listing& listing) {
   const std::string origin = OriginOf(key, origins);
-  listing.rows.push_back(
-      {{key, ValueText(value), origin}, key, {{"key", key}, {"value", value}, {"origin", origin}}});
+  const std::string text = ValueText(value);
+  listing.rows.push_back({{key, text, ShortOrigin(origin)},
+                          key,
+                          {{"key", key}, {"value", value}, {"origin", origin}},
+                          {key, text, origin}});
 }
 
 }  // namespace
+
+std::string ShortOrigin(const std::string& origin) {
+  int line = 0, column = 0;
+  const std::vector<std::string> parts = absl::StrSplit(origin, ':');
+  const bool has_place =
+      parts.size() == 3 && absl::SimpleAtoi(parts[1], &line) && absl::SimpleAtoi(parts[2], &column);
+  if (!has_place) return origin;
+  const std::filesystem::path file = parts[0];
+  const bool recipe = file.parent_path().filename() == "recipes";
+  return absl::StrCat((recipe ? file.stem() : file.filename()).string(), ":", line);
+}
 
 const v1::Attempt* NewestAttempt(const v1::Job& job) {
   return job.attempts().empty() ? nullptr : &job.attempts(job.attempts_size() - 1);
 }
 
-nlohmann::json JobDocument(const v1::Job& job, const v1::PendingReason* pending) {
-  nlohmann::json document = StableJson(job);
-  document["pending"] = pending == nullptr ? nlohmann::json() : StableJson(*pending);
-  return document;
+nlohmann::json JobDocument(const v1::Job& job, Timestamp now) {
+  return StableJson(WithoutOldRate(job, now));
 }
 
 Listing JobListing(const v1::ListJobsResponse& response, Timestamp now) {
@@ -151,20 +145,21 @@ Listing JobListing(const v1::ListJobsResponse& response, Timestamp now) {
                      {"STATE"},
                      {"STEP", true},
                      {"LOSS", true},
-                     {"TOK/S", true},
-                     {"ETA", true},
+                     {"TOK/S", true, false, false, 0, 3},
+                     {"ETA", true, false, false, 0, 2},
                      {"SLOTS", true, true},
                      {"ATTEMPT", true, true},
-                     {"AGE", true},
+                     {"AGE", true, false, false, 0, 1},
                      {"SUBMITTED", false, true},
-                     {"REASON", false, false, true}};
-  for (const v1::Job& job : response.jobs()) {
+                     {"REASON", false, false, true, kReasonWidth}};
+  for (const v1::Job& listed : response.jobs()) {
+    const v1::Job job = WithoutOldRate(listed, now);
     const auto found = response.pending().find(job.id());
     const v1::PendingReason* pending = found == response.pending().end() ? nullptr : &found->second;
     std::vector<std::string> cells = JobCells(job, pending, now);
     std::vector<std::string> exact = ExactJobCells(job, cells, now);
-    listing.rows.push_back(
-        {std::move(cells), absl::StrCat(job.id()), JobDocument(job, pending), std::move(exact)});
+    listing.rows.push_back({std::move(cells), absl::StrCat(job.id()),
+                            ListedDocument(job, pending, now), std::move(exact)});
   }
   return listing;
 }
@@ -207,42 +202,6 @@ Listing SpecListing(const v1::JobSpec& spec, const Origins& origins) {
       if (!value->contains(name)) continue;
       AddSpecRow(absl::StrCat(field.name(), ".", name), (*value)[name], origins, listing);
     }
-  }
-  return listing;
-}
-
-Listing NodeListing(const v1::ListNodesResponse& response, Timestamp now) {
-  Listing listing;
-  listing.columns = {{"NODE", false, false, true},
-                     {"STATE"},
-                     {"SLOTS", true},
-                     {"DEVICES", false, false, true},
-                     {"JOBS"},
-                     {"ADDRESS", false, true},
-                     {"CORES", true, true},
-                     {"MEMORY", true, true},
-                     {"VERSION", false, true},
-                     {"ID", false, true},
-                     {"HEARD", true}};
-  for (const v1::Node& node : response.nodes()) {
-    Row row;
-    row.cells = {node.name(),
-                 absl::StrCat(EnumText(node.state()), node.cordoned() ? ", cordoned" : ""),
-                 SlotsText(node),
-                 DevicesText(node),
-                 JobsOnNode(node),
-                 node.address(),
-                 absl::StrCat(node.inventory().cpu_cores()),
-                 BytesText(node.inventory().memory_bytes()),
-                 node.worker_version(),
-                 node.id(),
-                 AgoText(node.last_heard_ms(), now)};
-    row.exact_cells = row.cells;
-    row.exact_cells[7] = absl::StrCat(node.inventory().memory_bytes());
-    row.exact_cells[10] = IsoTime(node.last_heard_ms());
-    row.name = node.name();
-    row.document = StableJson(node);
-    listing.rows.push_back(std::move(row));
   }
   return listing;
 }

@@ -1,4 +1,4 @@
-// Jobs, nodes and checkpoints as tables and documents.
+// Jobs and checkpoints as tables and documents.
 #ifndef TRAINYARD_CLI_OUTPUT_JOB_VIEWS_H_
 #define TRAINYARD_CLI_OUTPUT_JOB_VIEWS_H_
 
@@ -11,11 +11,14 @@
 #include "proto/support/clock.h"
 #include "trainyard/v1/event.pb.h"
 #include "trainyard/v1/job_service.pb.h"
-#include "trainyard/v1/node_service.pb.h"
 
 namespace trainyard::cli {
 
 using NodeNames = google::protobuf::Map<std::string, std::string>;
+
+// The place of a setting for tables: "job.yaml:7", and "llama-tiny-cpu:16" for a recipe, whose file
+// lies in a folder named recipes. Other origins stay as they are.
+std::string ShortOrigin(const std::string& origin);
 
 // Newest attempt, or nullptr before the first.
 const v1::Attempt* NewestAttempt(const v1::Job& job);
@@ -23,8 +26,8 @@ const v1::Attempt* NewestAttempt(const v1::Job& job);
 // Rows in the order of the response, with the pending reason or the verdict of each.
 Listing JobListing(const v1::ListJobsResponse& response, Timestamp now);
 
-// StableJson of the job, with "pending" (an object or null).
-nlohmann::json JobDocument(const v1::Job& job, const v1::PendingReason* pending);
+// StableJson of the job WithoutOldRate.
+nlohmann::json JobDocument(const v1::Job& job, Timestamp now);
 
 struct DescribeOptions {
   // Only this attempt; 0 for all, with the ranks of the newest.
@@ -41,10 +44,8 @@ std::string DescribeText(const v1::GetJobResponse& response, const DescribeOptio
 std::string RanksText(const google::protobuf::RepeatedPtrField<v1::RankPlacement>& ranks,
                       const NodeNames& names);
 
-// Key, value and origin of each setting, in the order of job_spec.proto.
+// Key, value and origin of each setting, in the order of job_spec.proto. Cells have short origins.
 Listing SpecListing(const v1::JobSpec& spec, const Origins& origins);
-
-Listing NodeListing(const v1::ListNodesResponse& response, Timestamp now);
 
 Listing CheckpointListing(const v1::Job& job, bool deleted_too, Timestamp now);
 

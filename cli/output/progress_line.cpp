@@ -3,6 +3,7 @@
 #include <ostream>
 
 #include "absl/strings/str_cat.h"
+#include "cli/output/freshness.h"
 #include "cli/output/job_views.h"
 #include "cli/output/readable.h"
 #include "proto/json/message_json.h"
@@ -33,22 +34,26 @@ std::string ChangeText(const v1::Job& job) {
 std::string ProgressText(const v1::Job& job, Timestamp now) {
   std::string text = EnumText(job.state());
   const v1::Progress& progress = job.progress();
+  const bool fresh = HasFreshRate(job, now);
   if (progress.step() > 0) {
     absl::StrAppend(&text, "  step ", progress.step());
     if (progress.total_steps() > 0) {
       absl::StrAppend(&text, "/", progress.total_steps(), " (",
                       100 * progress.step() / progress.total_steps(), "%)");
     }
-    absl::StrAppend(&text, "  loss ", LossText(progress.loss()));
+    if (progress.loss() != 0) absl::StrAppend(&text, "  loss ", LossText(progress.loss()));
     if (progress.validation_loss() != 0) {
       absl::StrAppend(&text, "  val ", LossText(progress.validation_loss()));
     }
     // Programs of others need not say it.
-    if (progress.tokens_per_second() > 0) {
+    if (fresh && progress.tokens_per_second() > 0) {
       absl::StrAppend(&text, "  ", CompactNumber(progress.tokens_per_second()), " tok/s");
     }
   }
-  if (job.state() == v1::JOB_STATE_RUNNING && progress.eta_seconds() > 0) {
+  if (job.state() == v1::JOB_STATE_RUNNING && progress.step() > 0 && !fresh) {
+    absl::StrAppend(&text, "  last report ", AgoText(progress.time_ms(), now));
+  }
+  if (fresh && progress.eta_seconds() > 0) {
     absl::StrAppend(&text, "  eta ",
                     DurationText(static_cast<int64_t>(progress.eta_seconds() * 1000)));
   }
@@ -62,7 +67,8 @@ std::string EndText(const v1::Job& job) {
   std::string text = absl::StrCat("job ", job.id(), " ", job.name(), " ", EnumText(job.state()));
   const v1::Progress& progress = job.progress();
   if (progress.step() > 0) {
-    absl::StrAppend(&text, ": step ", progress.step(), ", loss ", LossText(progress.loss()));
+    absl::StrAppend(&text, ": step ", progress.step());
+    if (progress.loss() != 0) absl::StrAppend(&text, ", loss ", LossText(progress.loss()));
     if (progress.validation_loss() != 0) {
       absl::StrAppend(&text, ", validation loss ", LossText(progress.validation_loss()));
     }

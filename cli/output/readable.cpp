@@ -12,6 +12,12 @@
 
 namespace trainyard::cli {
 
+std::string TextOrNothing(const std::string& text) { return text.empty() ? kNothing : text; }
+
+std::string CountText(int64_t count) {
+  return count == 0 ? kNothing : absl::StrFormat("%d", count);
+}
+
 std::string IsoTime(Timestamp time_ms) {
   if (time_ms == 0) return "";
   const int64_t seconds = time_ms >= 0 ? time_ms / 1000 : (time_ms - 999) / 1000;
@@ -32,12 +38,12 @@ std::string DurationText(int64_t milliseconds) {
 }
 
 std::string AgoText(Timestamp time_ms, Timestamp now_ms) {
-  if (time_ms == 0) return "-";
+  if (time_ms == 0) return kNothing;
   return now_ms - time_ms < 1000 ? "now" : DurationText(now_ms - time_ms) + " ago";
 }
 
 std::string AgeText(Timestamp time_ms, Timestamp now_ms) {
-  return time_ms == 0 ? "-" : DurationText(now_ms - time_ms);
+  return time_ms == 0 ? kNothing : DurationText(now_ms - time_ms);
 }
 
 int64_t ParseDurationText(const std::string& text) {
@@ -80,6 +86,10 @@ std::string OneLine(std::string_view text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
   }
   return line;
+}
+
+std::string LabelLine(const std::string& label, const std::string& value) {
+  return absl::StrFormat("  %-11s %s\n", label, OneLine(value));
 }
 
 int DisplayWidth(std::string_view text) {

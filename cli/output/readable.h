@@ -10,6 +10,15 @@
 
 namespace trainyard::cli {
 
+// What tables show of a value that is absent.
+inline constexpr char kNothing[] = "-";
+
+// `text`, or kNothing when it is empty.
+std::string TextOrNothing(const std::string& text);
+
+// The number; kNothing for 0, where 0 means that it is not known.
+std::string CountText(int64_t count);
+
 // "2026-11-21T12:00:00.250Z"; "" for 0.
 std::string IsoTime(Timestamp time_ms);
 
@@ -39,6 +48,9 @@ std::string LossText(double loss);
 
 // Control characters become spaces, so that text from outside cannot steer the terminal.
 std::string OneLine(std::string_view text);
+
+// "  State       running\n": a line of a text about one thing.
+std::string LabelLine(const std::string& label, const std::string& value);
 
 // Code points of UTF-8 text: what it occupies on screen, but for wide characters.
 int DisplayWidth(std::string_view text);

@@ -1,11 +1,19 @@
 #include "cli/output/stable_json.h"
 
+#include <map>
+#include <set>
 #include <string>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "cli/output/readable.h"
 #include "google/protobuf/descriptor.h"
 #include "proto/json/message_json.h"
+#include "trainyard/v1/event.pb.h"
+#include "trainyard/v1/job.pb.h"
+#include "trainyard/v1/ledger.pb.h"
+#include "trainyard/v1/metric_service.pb.h"
+#include "trainyard/v1/node.pb.h"
 
 namespace trainyard::cli {
 namespace {
@@ -33,24 +41,88 @@ nlohmann::json AbsentValue(const FieldDescriptor& field) {
   }
 }
 
-bool IsTime(const FieldDescriptor& field) {
+bool HoldsMilliseconds(const FieldDescriptor& field) {
   return field.cpp_type() == FieldDescriptor::CPPTYPE_INT64 && absl::EndsWith(field.name(), "_ms");
 }
 
-nlohmann::json TimeJson(int64_t time_ms) {
-  if (time_ms == 0) return nullptr;
-  return IsoTime(time_ms);
+using FieldNumbers = std::map<const google::protobuf::Descriptor*, std::set<int>>;
+
+bool Holds(const FieldNumbers& fields, const FieldDescriptor& field) {
+  const auto found = fields.find(field.containing_type());
+  return found != fields.end() && found->second.contains(field.number());
+}
+
+// Fields named *_ms that hold a duration. All others hold an instant.
+bool IsDuration(const FieldDescriptor& field) {
+  using Use = v1::TimeUse;
+  static const FieldNumbers durations = {
+      {Use::descriptor(),
+       {Use::kInitMsFieldNumber, Use::kLoadMsFieldNumber, Use::kDataStallMsFieldNumber,
+        Use::kCheckpointMsFieldNumber, Use::kEvaluationMsFieldNumber}}};
+  return Holds(durations, field);
+}
+
+// Numbers whose 0 means "not known" or "there is none", as their comments in the proto files say.
+bool ZeroMeansAbsent(const FieldDescriptor& field) {
+  using v1::Attempt, v1::Progress, v1::Verdict;
+  static const FieldNumbers numbers = {
+      {Progress::descriptor(),
+       {Progress::kStepFieldNumber, Progress::kTotalStepsFieldNumber, Progress::kLossFieldNumber,
+        Progress::kTokensPerSecondFieldNumber, Progress::kStepSecondsFieldNumber,
+        Progress::kEtaSecondsFieldNumber, Progress::kValidationLossFieldNumber}},
+      {Attempt::descriptor(),
+       {Attempt::kMasterPortFieldNumber, Attempt::kResumeStepFieldNumber,
+        Attempt::kLastStepFieldNumber}},
+      {Verdict::descriptor(), {Verdict::kExitCodeFieldNumber, Verdict::kSignalFieldNumber}},
+      {v1::PendingReason::descriptor(), {v1::PendingReason::kQueuePositionFieldNumber}},
+      {v1::LedgerSpan::descriptor(), {v1::LedgerSpan::kEpochFieldNumber}},
+      {v1::JobPlaced::descriptor(), {v1::JobPlaced::kResumeStepFieldNumber}},
+      {v1::RankExited::descriptor(), {v1::RankExited::kSignalFieldNumber}},
+      {v1::AttemptEnded::descriptor(), {v1::AttemptEnded::kLastStepFieldNumber}},
+      {v1::Slot::descriptor(), {v1::Slot::kMemoryBytesFieldNumber}},
+      {v1::Inventory::descriptor(),
+       {v1::Inventory::kCpuCoresFieldNumber, v1::Inventory::kMemoryBytesFieldNumber}},
+      {v1::SlotUse::descriptor(), {v1::SlotUse::kJobIdFieldNumber, v1::SlotUse::kEpochFieldNumber}},
+      {v1::Series::descriptor(), {v1::Series::kEpochFieldNumber, v1::Series::kJobIdFieldNumber}}};
+  return Holds(numbers, field);
+}
+
+// True when the number in a singular field stands for "none".
+bool IsAbsent(const Message& message, const FieldDescriptor& field, const nlohmann::json& value) {
+  if (ZeroMeansAbsent(field)) return value == 0;
+  // -1: no rank is to blame.
+  if (field.containing_type() == v1::Verdict::descriptor() &&
+      field.number() == v1::Verdict::kRankFieldNumber) {
+    return value < 0;
+  }
+  // A free slot has no rank.
+  const auto* use = dynamic_cast<const v1::SlotUse*>(&message);
+  return use != nullptr && use->job_id() == 0;
+}
+
+// "checkpoint_ms" and "_seconds" to "checkpoint_seconds".
+std::string KeyOf(const FieldDescriptor& field) {
+  if (!HoldsMilliseconds(field)) return field.name();
+  const std::string stem = field.name().substr(0, field.name().size() - 3);
+  return IsDuration(field) ? absl::StrCat(stem, "_seconds") : stem;
+}
+
+nlohmann::json MillisecondsJson(const FieldDescriptor& field, int64_t value) {
+  if (IsDuration(field)) return static_cast<double>(value) / 1000;
+  if (value == 0) return nullptr;
+  return IsoTime(value);
 }
 
 nlohmann::json PresentValue(const Message& message, const FieldDescriptor& field,
                             const nlohmann::json& base) {
   const google::protobuf::Reflection& reflection = *message.GetReflection();
-  if (field.is_repeated() && IsTime(field)) {
+  if (field.is_repeated() && HoldsMilliseconds(field)) {
     nlohmann::json times = nlohmann::json::array();
-    for (const nlohmann::json& time : base) times.push_back(TimeJson(time.get<int64_t>()));
+    for (const nlohmann::json& time : base) {
+      times.push_back(MillisecondsJson(field, time.get<int64_t>()));
+    }
     return times;
   }
-  if (IsTime(field)) return TimeJson(base.get<int64_t>());
   if (field.cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) return base;
   if (!field.is_repeated()) return StableJson(reflection.GetMessage(message, &field));
   if (field.is_map()) {
@@ -73,6 +145,17 @@ nlohmann::json PresentValue(const Message& message, const FieldDescriptor& field
   return list;
 }
 
+// `base` is the field's value in MessageToJson; nullptr when it has its default.
+nlohmann::json ValueOf(const Message& message, const FieldDescriptor& field,
+                       const nlohmann::json* base) {
+  if (HoldsMilliseconds(field) && !field.is_repeated()) {
+    return MillisecondsJson(field, base == nullptr ? 0 : base->get<int64_t>());
+  }
+  const nlohmann::json value =
+      base == nullptr ? AbsentValue(field) : PresentValue(message, field, *base);
+  return value.is_number() && IsAbsent(message, field, value) ? nlohmann::json() : value;
+}
+
 }  // namespace
 
 nlohmann::json StableJson(const Message& message) {
@@ -85,13 +168,7 @@ nlohmann::json StableJson(const Message& message) {
     const bool one_of = field.real_containing_oneof() != nullptr;
     const auto present = base.find(field.name());
     if (present == base.end() && one_of) continue;  // Only the kind that it is.
-    const std::string key =
-        IsTime(field) ? field.name().substr(0, field.name().size() - 3) : field.name();
-    if (present != base.end()) {
-      object[key] = PresentValue(message, field, *present);
-    } else {
-      object[key] = IsTime(field) && !field.is_repeated() ? nullptr : AbsentValue(field);
-    }
+    object[KeyOf(field)] = ValueOf(message, field, present == base.end() ? nullptr : &*present);
   }
   return object;
 }

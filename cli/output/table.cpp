@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <ostream>
 
 #include "absl/strings/str_cat.h"
@@ -15,7 +16,7 @@ namespace {
 
 // Columns between two cells.
 constexpr int kGap = 2;
-// A shrinking column keeps at least this much.
+// No column shrinks below this.
 constexpr int kLeastWidth = 8;
 
 std::vector<std::size_t> ShownColumns(const Listing& listing, bool wide) {
@@ -36,20 +37,54 @@ std::vector<int> NaturalWidths(const Listing& listing, const std::vector<std::si
   return widths;
 }
 
+int TotalWidth(const std::vector<int>& widths) {
+  return std::accumulate(widths.begin(), widths.end(), 0) +
+         kGap * (static_cast<int>(widths.size()) - 1);
+}
+
+int KeptWidth(const Column& column) { return std::max(column.kept_width, kLeastWidth); }
+
 // Takes columns from the widest shrinking column until the line fits or nothing is left to take.
-void ShrinkToFit(const Listing& listing, const std::vector<std::size_t>& shown, int width,
+// `least_of` gives the width that a column keeps.
+template <typename LeastOf>
+void ShrinkToFit(const std::vector<Column>& columns, const LeastOf& least_of, int width,
                  std::vector<int>& widths) {
-  int total = std::accumulate(widths.begin(), widths.end(), 0) +
-              kGap * (static_cast<int>(widths.size()) - 1);
-  while (total > width) {
+  for (int total = TotalWidth(widths); total > width; --total) {
     int* widest = nullptr;
-    for (std::size_t i = 0; i < shown.size(); ++i) {
-      const bool can = listing.columns[shown[i]].shrinks && widths[i] > kLeastWidth;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const bool can = columns[i].shrinks && widths[i] > least_of(columns[i]);
       if (can && (widest == nullptr || widths[i] > *widest)) widest = &widths[i];
     }
     if (widest == nullptr) return;
     --*widest;
-    --total;
+  }
+}
+
+// The position in `shown` of the column to hide next; nothing when none may be hidden.
+std::optional<std::size_t> NextHidden(const std::vector<Column>& columns) {
+  std::optional<std::size_t> next;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const int hides = columns[i].hides;
+    if (hides > 0 && (!next.has_value() || hides < columns[*next].hides)) next = i;
+  }
+  return next;
+}
+
+// Fits the columns into the width: their kept widths first, then hidden ones, then the least.
+std::vector<int> FitWidths(const Listing& listing, bool may_hide, int width,
+                           std::vector<std::size_t>& shown) {
+  for (;;) {
+    std::vector<Column> columns;
+    for (const std::size_t column : shown) columns.push_back(listing.columns[column]);
+    std::vector<int> widths = NaturalWidths(listing, shown);
+    ShrinkToFit(columns, KeptWidth, width, widths);
+    const std::optional<std::size_t> hidden = may_hide ? NextHidden(columns) : std::nullopt;
+    if (TotalWidth(widths) <= width || !hidden.has_value()) {
+      ShrinkToFit(
+          columns, [](const Column&) { return kLeastWidth; }, width, widths);
+      return widths;
+    }
+    shown.erase(shown.begin() + static_cast<std::ptrdiff_t>(*hidden));
   }
 }
 
@@ -102,9 +137,9 @@ void EmitYaml(const nlohmann::json& value, YAML::Emitter& emitter) {
 }  // namespace
 
 std::string RenderTable(const Listing& listing, bool wide, int width) {
-  const std::vector<std::size_t> shown = ShownColumns(listing, wide);
-  std::vector<int> widths = NaturalWidths(listing, shown);
-  if (width > 0) ShrinkToFit(listing, shown, width, widths);
+  std::vector<std::size_t> shown = ShownColumns(listing, wide);
+  const std::vector<int> widths =
+      width > 0 ? FitWidths(listing, !wide, width, shown) : NaturalWidths(listing, shown);
   std::string text;
   const auto add_line = [&](const auto& cell_of) {
     std::string line;

@@ -22,9 +22,17 @@ struct Column {
   bool right_aligned = false;
   // Shown by -o wide and -o csv only.
   bool wide = false;
-  // Gives up its width first when the terminal is narrow.
+  // Becomes narrower when the terminal is narrow.
   bool shrinks = false;
+  // A shrinking column keeps this much as long as others can shrink or be hidden; 0 means little.
+  int kept_width = 0;
+  // Columns with 1 are hidden first when the terminal is narrow, then those with 2, and so on; one
+  // with 0 is never hidden. -o wide hides none.
+  int hides = 0;
 };
+
+// Enough of a sentence to tell what it is about.
+inline constexpr int kReasonWidth = 24;
 
 struct Row {
   std::vector<std::string> cells;
@@ -44,7 +52,8 @@ struct Listing {
 // JSON and YAML print one array of the documents. A table is cut to the terminal's width.
 void PrintListing(const Listing& listing, OutputFormat format, Console& console);
 
-// The table of `columns` that are not wide, or all with `wide`. `width` 0 means no limit.
+// The table of `columns` that are not wide, or all with `wide`. `width` 0 means no limit; else
+// columns shrink to their kept widths, then some are hidden, then all shrink further.
 std::string RenderTable(const Listing& listing, bool wide, int width);
 
 // RFC 4180, with a header line.

@@ -45,7 +45,39 @@ const JobEntry& HeadOfQueue(const ClusterState& state, Timestamp now) {
                     [&](const int64_t id) { return Queues(state.jobs.at(id), now); }));
 }
 
-// "24 of 40 gpu slots are taken; node-3 is suspect (silent for 3.2 s)".
+// Why the node takes no ranks: "lost", "cordoned: bad fan (user ada)".
+std::string WhyAway(const v1::Node& node) {
+  if (node.state() != v1::NODE_STATE_READY) return EnumText(node.state());
+  return absl::StrCat("cordoned: ", node.cordon_reason());
+}
+
+// Ready nodes that could give the gang its slots now, were they not cordoned; enough of them for
+// the gang together with the nodes that could. Empty when no cordon is what it waits for.
+std::vector<std::string> CordonsInTheWay(const ClusterState& state, const GangShape& shape,
+                                         int fitting_nodes) {
+  std::vector<std::string> names;
+  for (const auto& [id, entry] : state.nodes) {
+    const v1::Node& node = entry.node;
+    const bool kept_off = node.state() == v1::NODE_STATE_READY && node.cordoned();
+    if (!kept_off || FreeSlots(node, shape.kind) < shape.slots_per_node) continue;
+    if (static_cast<int>(names.size()) < shape.nodes - fitting_nodes) names.push_back(node.name());
+  }
+  if (fitting_nodes + static_cast<int>(names.size()) < shape.nodes) return {};
+  return names;
+}
+
+// What to do so that the head of the queue gets its slots.
+std::string HeadAdvice(const ClusterState& state, const GangShape& shape, int fitting_nodes) {
+  const absl::Status fits = CheckShapeFits(state, shape);
+  if (!fits.ok()) return std::string(fits.message());
+  const std::vector<std::string> cordoned = CordonsInTheWay(state, shape, fitting_nodes);
+  if (cordoned.empty()) return "`trainyard ps` shows what holds the slots";
+  return absl::StrCat("`trainyard node uncordon ",
+                      absl::StrJoin(cordoned, "` and `trainyard node uncordon "),
+                      "` would let it start");
+}
+
+// "24 of 40 gpu slots are taken; node-3 is suspect".
 std::string ClusterText(const ClusterState& state, v1::DeviceKind kind) {
   int total = 0, free = 0;
   std::vector<std::string> away;
@@ -55,9 +87,7 @@ std::string ClusterText(const ClusterState& state, v1::DeviceKind kind) {
       total += TotalSlots(node, kind);
       free += FreeSlots(node, kind);
     } else if (TotalSlots(node, kind) > 0) {
-      away.push_back(
-          absl::StrCat(node.name(), " is ",
-                       node.state() == v1::NODE_STATE_READY ? "cordoned" : EnumText(node.state())));
+      away.push_back(absl::StrCat(node.name(), " is ", WhyAway(node)));
     }
   }
   std::string text = absl::StrCat(total - free, " of ", total, " ", KindName(kind),
@@ -80,15 +110,14 @@ v1::PendingReason WhyHeadWaits(const ClusterState& state, const JobEntry& entry)
     return Reason(v1::PENDING_CODE_RESOURCES, "its slots are free: it is placed in a moment");
   }
   const bool keeps = state.recovering_jobs.contains(entry.job.id());
+  const int fitting_nodes = pass.CountFittingNodes(shape);
   v1::PendingReason reason = Reason(
       v1::PENDING_CODE_RESOURCES,
       absl::StrCat("needs ", ShapeText(shape.nodes, shape.slots_per_node, shape.kind),
                    keeps ? " (those that it had and that are left stay reserved for it)" : "", "; ",
-                   Counted(pass.CountFittingNodes(shape), "ready node"), " of ", state.nodes.size(),
+                   Counted(fitting_nodes, "ready node"), " of ", state.nodes.size(),
                    " could give that many now: ", ClusterText(state, shape.kind)));
-  const absl::Status fits = CheckShapeFits(state, shape);
-  reason.set_advice(fits.ok() ? "`trainyard ps` shows what holds the slots"
-                              : std::string(fits.message()));
+  reason.set_advice(HeadAdvice(state, shape, fitting_nodes));
   return reason;
 }
 

@@ -18,11 +18,11 @@ namespace {
 using LogReactor = grpc::ServerWriteReactor<v1::ReadLogsResponse>;
 
 absl::StatusOr<LogQuery> ToQuery(const v1::ReadLogsRequest& request, const v1::Job& job) {
-  if (request.tail() < 0) return absl::InvalidArgumentError("tail must not be negative");
   TRAINYARD_ASSIGN_OR_RETURN(LogQuery query,
                              ToLogQuery(job, {request.ranks().begin(), request.ranks().end()},
                                         request.epoch(), request.grep()));
   query.tail = request.tail();
+  query.new_only = request.new_only();
   return query;
 }
 
@@ -126,8 +126,9 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
           for (v1::LogLine& line : lines) *message_.add_lines() = std::move(line);
           return false;
         });
-    // The cursor is past what the tail left out.
+    // The cursor is past what was left out.
     query_.tail = 0;
+    query_.new_only = false;
     Send(status, complete);
   }
 

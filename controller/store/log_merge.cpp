@@ -72,6 +72,9 @@ absl::Status CheckLogQuery(const LogQuery& query) {
   if (query.tail < 0) {
     return absl::InvalidArgumentError("tail is negative; give 0 for all lines");
   }
+  if (query.new_only && query.tail != 0) {
+    return absl::InvalidArgumentError("give tail or new_only, not both");
+  }
   if (query.grep.find('\n') != std::string::npos) {
     return absl::InvalidArgumentError(
         "the text to search for holds a line end; lines are searched one by one");
@@ -173,7 +176,7 @@ absl::StatusOr<bool> LogMerge::ReadAttempt(AttemptStreams attempt, const EmitLin
 
 absl::Status LogMerge::Read(const EmitLines& emit) {
   if (streams_.empty()) return absl::OkStatus();
-  if (query_.tail > 0) TRAINYARD_RETURN_IF_ERROR(SkipToTail());
+  if (query_.tail > 0 || query_.new_only) TRAINYARD_RETURN_IF_ERROR(SkipToTail());
   for (const AttemptStreams attempt : Attempts()) {
     TRAINYARD_ASSIGN_OR_RETURN(const bool wants_more, ReadAttempt(attempt, emit));
     if (!wants_more) return absl::OkStatus();

@@ -35,6 +35,8 @@ struct LogQuery {
   std::string grep;
   // Only the last lines that match; 0 means all.
   int64_t tail = 0;
+  // Leave out all lines that are stored now; `tail` is 0.
+  bool new_only = false;
   // When it becomes true nobody waits for the answer: the scan ends with CANCELLED at its next
   // segment. Must outlive the call; may be null.
   const std::atomic<bool>* abandoned = nullptr;
@@ -91,9 +93,9 @@ class LogStore {
   // Gives the lines that `cursor` has not been given, by attempt, then time, then rank, in chunks
   // of at most about 1 MiB, and moves the cursor. An unfinished last line is given only when its
   // attempt is over (`include_partial`). Stops early when `emit` returns false; the chunk that it
-  // was called with counts as given. With `tail`, the cursor of every stream is moved past the
-  // lines left out before the first chunk is given: who stopped early goes on with the same cursor
-  // and tail 0.
+  // was called with counts as given. With `tail` or `new_only`, the cursor of every stream is moved
+  // past the lines left out before the first chunk is given: who stopped early goes on with the
+  // same cursor and neither of them.
   virtual absl::Status Read(const LogQuery& query, bool include_partial, LogCursor& cursor,
                             const std::function<bool(std::vector<v1::LogLine>)>& emit) = 0;
 

@@ -115,7 +115,8 @@ absl::Status MemoryLogStore::Read(const LogQuery& query, bool include_partial, L
   LogCursor after = cursor;
   std::vector<Line> lines = MatchingLines(query, include_partial, after);
   const auto tail = static_cast<std::size_t>(query.tail);
-  if (tail > 0 && lines.size() > tail) lines.erase(lines.begin(), lines.end() - query.tail);
+  const bool leaves_out = tail > 0 || query.new_only;
+  if (leaves_out && lines.size() > tail) lines.erase(lines.begin(), lines.end() - query.tail);
   for (Line& line : lines) {
     cursor[line.stream] = line.end;
     if (!emit({std::move(line.line)})) return absl::OkStatus();

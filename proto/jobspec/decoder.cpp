@@ -401,7 +401,14 @@ void DecodeOverride(const std::string& override_text, const std::string& directo
   }
   Message* holder = nullptr;
   const FieldDescriptor* field = FindField(key, context.spec, holder);
-  if (field == nullptr || key == "extends") {
+  if (key == "extends") {
+    decoder.Fail(YAML::Node(), key,
+                 absl::StrCat("`extends` is read before any --set; write `extends: ", value.text,
+                              "` into the job file, or give `", value.text,
+                              "` in the place of the job file"));
+    return;
+  }
+  if (field == nullptr) {
     decoder.Fail(YAML::Node(), key, UnknownKey(key, "", *v1::JobSpec::descriptor()));
     return;
   }

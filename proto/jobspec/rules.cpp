@@ -21,6 +21,17 @@ std::vector<std::string> Lines(const Problems& problems, const Origins& origins)
   return lines;
 }
 
+// Neither a model nor a length of training: rather a program of the user's own without its command
+// than a run of trainyard-trainer that lacks every setting.
+bool DescribesNoRun(const RunConfig& config) {
+  return config.model.num_layers == 0 && config.model.hidden_size == 0 && config.train.steps == 0 &&
+         config.train.tokens == 0;
+}
+
+constexpr char kNoCommand[] =
+    "`command` is missing; name a program (`command: [python3, train.py]`), or describe a run of "
+    "trainyard-trainer with `model`, `data` and `train` (`extends: llama-tiny-cpu` is a start)";
+
 }  // namespace
 
 Problems FindProblems(const v1::JobSpec& spec) {
@@ -28,7 +39,11 @@ Problems FindProblems(const v1::JobSpec& spec) {
   const RunConfig config = RunConfigOf(spec);
   const bool ours = RunsOurTrainer(spec);
   if (!spec.has_name()) problems.push_back({"name", "`name` is missing"});
-  if (ours) Append(FindMissing(config), problems);
+  if (ours && DescribesNoRun(config)) {
+    problems.push_back({"command", kNoCommand});
+  } else if (ours) {
+    Append(FindMissing(config), problems);
+  }
   CheckFields(spec, problems);
   // Rules that span fields would only repeat what is wrong with single ones.
   if (!problems.empty()) return problems;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
@@ -51,6 +52,17 @@ std::string ScriptOf(const std::vector<std::string>& lines, const std::string& s
   }
   return absl::StrReplaceAll(script, {{"$PWD/build/release/bin", PROGRAM_DIRECTORY},
                                       {"/tmp/", absl::StrCat(scratch, "/")}});
+}
+
+// The number that follows `words` where they come last in the text; 0 when they do not come.
+double NumberAfter(const std::string& words, const std::string& text) {
+  const std::size_t found = text.rfind(words);
+  double number = 0;
+  if (found == std::string::npos) return number;
+  const std::size_t begin = text.find_first_not_of(' ', found + words.size());
+  const std::size_t end = text.find_first_not_of("0123456789.", begin);
+  EXPECT_TRUE(absl::SimpleAtod(text.substr(begin, end - begin), &number)) << words;
+  return number;
 }
 
 // `trainyard dev` of the README's first terminal, on a port and in a folder of its own.
@@ -101,6 +113,13 @@ TEST(ReadmeTest, FirstOwnJobWorksAsWritten) {
   const CommandResult typed = type(ScriptOf(lines, scratch.path()));
   ASSERT_EQ(typed.exit_code, 0) << typed.output << typed.error;
   EXPECT_THAT(typed.error, HasSubstr("resources.nodes"));  // The refusal at the end.
+
+  // It has learned more than how often each token occurs.
+  const double entropy = NumberAfter("entropy", typed.output);
+  const double loss = NumberAfter("validation loss", typed.output);
+  EXPECT_GT(entropy, 1);
+  EXPECT_GT(loss, 0);
+  EXPECT_LT(loss, 0.9 * entropy) << typed.output;
 
   // The mistakes that it invites to.
   const auto mistake = [&](const std::string& words, const std::string& answer) {

@@ -69,6 +69,54 @@ TEST_F(JobsTest, PsIsCutToTheTerminalButNeverInAPipe) {
   EXPECT_THAT(Run({"ps", "-o", "json"}).out, HasSubstr("1 is free"));
 }
 
+TEST_F(JobsTest, TheReasonSurvives80Columns) {
+  v1::ListJobsResponse page = TwoJobs();
+  for (v1::Job& job : *page.mutable_jobs()) job.set_name("a-name-that-takes-its-place");
+  (*page.mutable_pending())[18].set_message("node-2 is cordoned: bad fan (user ada); and more");
+  answers().pages.push_back(page);
+  environment_.console.width = 80;
+  environment_.console.out_is_tty = true;
+  const std::string out = Run({"ps"}).out;
+  EXPECT_THAT(out, HasSubstr("node-2 is cordoned: bad"));
+  EXPECT_THAT(out, HasSubstr("120/300"));
+}
+
+TEST_F(JobsTest, AJobThatStoppedReportingHasNoRateAndNoEta) {
+  v1::ListJobsResponse page;
+  *page.add_jobs() = RunningJob();
+  page.mutable_jobs(0)->mutable_progress()->set_time_ms(kNow - 600000);
+  answers().pages.push_back(page);
+  EXPECT_EQ(Run({"ps"}).out,
+            "ID  NAME  STATE       STEP    LOSS  TOK/S  ETA    AGE  REASON\n"
+            "17  tiny  running  120/300  3.2012      -    -  3m12s\n");
+  EXPECT_THAT(Run({"ps", "-o", "csv"}).out, HasSubstr("\n17,tiny,ada,running,120,3.20125,,,2x1,"));
+  const nlohmann::json job = nlohmann::json::parse(Run({"ps", "-o", "json"}).out)[0];
+  EXPECT_EQ(job["progress"]["tokens_per_second"], nullptr);
+  EXPECT_EQ(job["progress"]["eta_seconds"], nullptr);
+  EXPECT_EQ(job["progress"]["step"], 120);
+}
+
+TEST_F(JobsTest, TheControllersClockDecidesWhatIsOld) {
+  v1::ListJobsResponse page;
+  *page.add_jobs() = RunningJob();
+  page.set_as_of_ms(kNow);
+  answers().pages.push_back(page);
+  clock_.now = kNow + 600000;  // Of this machine: ten minutes ahead.
+  EXPECT_THAT(Run({"ps"}).out, HasSubstr("5.23k  1m12s  3m12s"));
+}
+
+TEST_F(JobsTest, AProgramThatReportsOnlyStepsHasNoLossOfZero) {
+  v1::ListJobsResponse page;
+  *page.add_jobs() = RunningJob();
+  page.mutable_jobs(0)->clear_progress();
+  page.mutable_jobs(0)->mutable_progress()->set_step(7);
+  page.mutable_jobs(0)->mutable_progress()->set_time_ms(kNow);
+  answers().pages.push_back(page);
+  EXPECT_EQ(Run({"ps"}).out,
+            "ID  NAME  STATE    STEP  LOSS  TOK/S  ETA    AGE  REASON\n"
+            "17  tiny  running     7     -      -    -  3m12s\n");
+}
+
 TEST_F(JobsTest, PsJsonHasStableKeysAndIsoTimes) {
   answers().pages.push_back(TwoJobs());
   const nlohmann::json jobs = nlohmann::json::parse(Run({"ps", "-o", "json"}).out);
@@ -78,7 +126,7 @@ TEST_F(JobsTest, PsJsonHasStableKeysAndIsoTimes) {
   EXPECT_EQ(jobs[1]["pending"], nullptr);
   EXPECT_EQ(jobs[0]["progress"], nullptr);
   EXPECT_EQ(jobs[0]["attempts"], nlohmann::json::array());
-  EXPECT_EQ(jobs[0]["pending"]["queue_position"], 0);
+  EXPECT_EQ(jobs[0]["pending"]["queue_position"], nullptr);
   std::vector<std::string> first, second;
   for (const auto& [key, value] : jobs[0].items()) first.push_back(key);
   for (const auto& [key, value] : jobs[1].items()) second.push_back(key);
@@ -155,13 +203,46 @@ TEST_F(DescribeTest, ShowsEverySection) {
   for (const char* text :
        {"Job 17  tiny\n", "  State       failed\n", "2026-11-21T11:56:48.000Z (3m12s ago)",
         "  Slots       2 nodes x 1 cpu\n", "  Restarts    1 of 5 used\n",
-        "  Speed       5.23k tokens/s, 0.4 s a step\n", "  id-a: rank 0\n  node-2: rank 1\n",
+        "  Last speed  5.23k tokens/s, 0.4 s a step\n", "  id-a: rank 0\n  node-2: rank 1\n",
         "  Culprit     rank 1 on node-2\n", "    Traceback:  [31mboom\n", "3.0 MiB",
-        "resources.nodes", "job.yaml:2:13", "\nSettings other than defaults",
+        "resources.nodes", "job.yaml:2\n", "\nSettings other than defaults",
         "  2026-11-21T11:56:48.000Z  user ada: submitted\n"}) {
     EXPECT_THAT(result.out, HasSubstr(text));
   }
   EXPECT_THAT(result.out, Not(HasSubstr("\033")));
+}
+
+TEST_F(DescribeTest, ARunningJobHasASpeedAndAnEta) {
+  *answers().job.mutable_job() = RunningJob();
+  const std::string fresh = Run({"describe", "tiny"}).out;
+  EXPECT_THAT(fresh, HasSubstr("  Speed       5.23k tokens/s, 0.4 s a step\n"));
+  EXPECT_THAT(fresh, HasSubstr("  ETA         1m12s\n"));
+  clock_.now += 600000;
+  const std::string old = Run({"describe", "tiny"}).out;
+  EXPECT_THAT(old, HasSubstr("  Last speed  5.23k tokens/s"));
+  EXPECT_THAT(old, Not(HasSubstr("ETA")));
+  const auto document = nlohmann::json::parse(Run({"describe", "tiny", "-o", "json"}).out);
+  EXPECT_EQ(document["job"]["progress"]["eta_seconds"], nullptr);
+}
+
+TEST_F(DescribeTest, AFreshStartHasNoStepToStartFrom) {
+  v1::Attempt& attempt = *answers().job.mutable_job()->mutable_attempts(0);
+  attempt.clear_resume_step();
+  attempt.clear_last_step();
+  attempt.clear_verdict();
+  EXPECT_THAT(Run({"describe", "tiny"}).out,
+              HasSubstr("        2  ended      2          -          -  1m40s\n"));
+}
+
+TEST_F(DescribeTest, AWaitingJobSaysWhyAndWhatToDo) {
+  *answers().job.mutable_job() = QueuedJob();
+  v1::PendingReason& pending = *answers().job.mutable_pending();
+  pending.set_code(v1::PENDING_CODE_RESOURCES);
+  pending.set_message("needs 2 nodes; node-2 is cordoned: bad fan (user ada)");
+  pending.set_advice("`trainyard node uncordon node-2` would let it start");
+  const std::string out = Run({"describe", "waits"}).out;
+  EXPECT_THAT(out, HasSubstr("  Waits       needs 2 nodes; node-2 is cordoned: bad fan"));
+  EXPECT_THAT(out, HasSubstr("  Try         `trainyard node uncordon node-2`"));
 }
 
 TEST_F(DescribeTest, DefaultsAreShownOnlyWhenAskedFor) {
@@ -252,16 +333,17 @@ TEST_F(JobsTest, NodeCordonTellsTheControllerWhoAndWhy) {
   const std::vector<v1::CordonNodeRequest>& requests = answers().cordon_requests;
   EXPECT_THAT(Run({"node", "cordon", "gpu05", "--reason", "ECC errors"}).out,
               HasSubstr("node gpu05 cordoned"));
+  EXPECT_THAT(Run({"node", "cordon", "gpu05"}).err, HasSubstr("trainyard node uncordon gpu05"));
   EXPECT_THAT(Run({"node", "uncordon", "gpu05"}).out, HasSubstr("node gpu05 takes ranks again"));
-  ASSERT_EQ(requests.size(), 2u);
+  ASSERT_EQ(requests.size(), 3u);
   EXPECT_TRUE(requests[0].cordoned());
   EXPECT_EQ(requests[0].reason(), "ECC errors");
   EXPECT_EQ(requests[0].user(), "ada");
-  EXPECT_FALSE(requests[1].cordoned());
+  EXPECT_FALSE(requests[2].cordoned());
 }
 
-TEST_F(JobsTest, NodesPrintsSlots) {
-  v1::Node& node = *answers().nodes.add_nodes();
+v1::Node ReadyNode() {
+  v1::Node node;
   node.set_id("id-a");
   node.set_name("node-1");
   node.set_state(v1::NODE_STATE_READY);
@@ -273,12 +355,64 @@ TEST_F(JobsTest, NodesPrintsSlots) {
     slot.set_model("cpu");
     node.add_slot_uses()->set_job_id(i == 0 ? 17 : 0);
   }
+  return node;
+}
+
+v1::Node CordonedNode() {
+  v1::Node node = ReadyNode();
+  node.set_cordoned(true);
+  node.set_cordon_reason("bad fan (user ada)");
+  return node;
+}
+
+TEST_F(JobsTest, NodesSaysWhyANodeIsCordonedAndHowToLiftIt) {
+  *answers().nodes.add_nodes() = CordonedNode();
+  const CliResult result = Run({"nodes"});
+  EXPECT_EQ(
+      result.out,
+      "NODE    STATE            SLOTS  DEVICES  JOBS   HEARD  REASON\n"
+      "node-1  ready, cordoned    1/2  2 x cpu  17    2s ago  cordoned: bad fan (user ada)\n");
+  EXPECT_THAT(result.err, HasSubstr("`trainyard node uncordon node-1`"));
+  EXPECT_THAT(Run({"nodes", "-o", "csv"}).err, IsEmpty());
+}
+
+TEST_F(JobsTest, NodesSaysWhyANodeIsLost) {
+  v1::Node& node = *answers().nodes.add_nodes();
+  node = ReadyNode();
+  node.set_state(v1::NODE_STATE_LOST);
+  node.set_state_reason("no heartbeat for 9 s");
+  EXPECT_THAT(Run({"nodes"}).out, HasSubstr("  no heartbeat for 9 s\n"));
+}
+
+TEST_F(JobsTest, NodeDescribeShowsAllOfOneNode) {
+  *answers().nodes.add_nodes() = CordonedNode();
+  (*answers().nodes.mutable_job_names())[17] = "tiny";
+  for (const char* name : {"node-1", "id-a"}) {
+    const std::string out = Run({"node", "describe", name}).out;
+    EXPECT_THAT(out, HasSubstr("Node node-1\n  Id          id-a\n"));
+    EXPECT_THAT(out, HasSubstr("  Reason      cordoned: bad fan (user ada)\n"));
+    EXPECT_THAT(out, HasSubstr("  Try         `trainyard node uncordon node-1`\n"));
+    EXPECT_THAT(out, HasSubstr("  Memory      -\n"));
+    EXPECT_THAT(out, HasSubstr("  0  cpu  job 17 (tiny), rank 0\n  1  cpu  free\n"));
+  }
+  EXPECT_EQ(nlohmann::json::parse(Run({"node", "describe", "node-1", "-o", "json"}).out)["name"],
+            "node-1");
+  const CliResult typo = Run({"node", "describe", "node-9"});
+  EXPECT_EQ(typo.exit_code, 3);
+  EXPECT_THAT(typo.err, HasSubstr("there is no node `node-9`"));
+}
+
+TEST_F(JobsTest, NodesPrintsSlots) {
+  *answers().nodes.add_nodes() = ReadyNode();
   EXPECT_EQ(Run({"nodes"}).out,
-            "NODE    STATE  SLOTS  DEVICES  JOBS   HEARD\n"
+            "NODE    STATE  SLOTS  DEVICES  JOBS   HEARD  REASON\n"
             "node-1  ready    1/2  2 x cpu  17    2s ago\n");
   EXPECT_EQ(Run({"nodes", "-o", "name"}).out, "node-1\n");
-  EXPECT_EQ(nlohmann::json::parse(Run({"nodes", "-o", "json"}).out)[0]["last_heard"],
-            "2026-11-21T11:59:58.000Z");
+  EXPECT_THAT(Run({"nodes", "-o", "wide"}).out,
+              HasSubstr("10.0.0.1      -       -  -        id-a"));
+  const nlohmann::json node = nlohmann::json::parse(Run({"nodes", "-o", "json"}).out)[0];
+  EXPECT_EQ(node["last_heard"], "2026-11-21T11:59:58.000Z");
+  EXPECT_EQ(node["inventory"]["memory_bytes"], nullptr);
 }
 
 TEST_F(JobsTest, ServerStatus) {

@@ -87,6 +87,30 @@ TEST_F(LogsTest, FollowComesBackWithoutGapOrDouble) {
   EXPECT_EQ(answers().log_requests[1].tail(), 0);
 }
 
+TEST_F(LogsTest, TailZeroFollowsOnlyNewLines) {
+  answers().logs.push_back({{Line(0, 8, "new")}});
+  EXPECT_EQ(Run({"logs", "-f", "tiny", "--rank", "0", "--tail", "0"}).out, "new\n");
+  EXPECT_TRUE(answers().log_requests[0].new_only());
+  EXPECT_EQ(answers().log_requests[0].tail(), 0);
+}
+
+TEST_F(LogsTest, OnlyNewLinesStayNewAfterALostController) {
+  const grpc::Status gone(grpc::StatusCode::UNAVAILABLE, "Socket closed");
+  v1::LogLine old = Line(1, 0, "old");
+  old.set_time_ms(kNow - 5000);
+  answers().logs.push_back({{Line(0, 8, "new")}, gone});
+  answers().logs.push_back({{old, Line(0, 8, "new"), Line(0, 12, "newer")}});
+  EXPECT_EQ(Run({"logs", "-f", "tiny", "--tail", "0"}).out, "[1.0] new\n[1.0] newer\n");
+  EXPECT_FALSE(answers().log_requests[1].new_only());
+}
+
+TEST_F(LogsTest, TailZeroWithoutFollowSaysWhatToDo) {
+  const CliResult result = Run({"logs", "tiny", "--tail", "0"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("--tail 0 leaves no line to print"));
+  EXPECT_THAT(result.err, HasSubstr("-f"));
+}
+
 TEST_F(LogsTest, WithoutFollowALostControllerIsAnError) {
   answers().logs.push_back(
       {{Line(0, 0, "one")}, grpc::Status(grpc::StatusCode::UNAVAILABLE, "Socket closed")});

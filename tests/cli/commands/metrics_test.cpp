@@ -35,11 +35,28 @@ TEST_F(MetricsTest, TableJoinsTheSeriesByStep) {
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.out,
             "STEP     loss  val_loss\n"
-            "   1      4.5\n"
+            "   1      4.5         -\n"
             "   2  4.12346       4.2\n"
-            "   3      3.9\n");
+            "   3      3.9         -\n");
+  EXPECT_THAT(result.err, IsEmpty());
   EXPECT_THAT(answers().series_requests[0].keys(), ElementsAre("loss", "val_loss"));
   EXPECT_EQ(answers().series_requests[0].buckets(), 20);
+}
+
+TEST_F(MetricsTest, ThinnedPointsAreSaidToBeSo) {
+  v1::Series& loss = *answers().series.mutable_series(0);
+  for (const int64_t count : {100, 100, 51}) loss.add_counts(count);
+  const CliResult result = Run({"metrics", "tiny", "loss"});
+  EXPECT_THAT(result.err, HasSubstr("thinned: 3 of 251 points"));
+  EXPECT_THAT(result.err, HasSubstr("`trainyard metrics tiny --buckets 0`"));
+  EXPECT_THAT(Run({"metrics", "tiny", "-o", "csv", "--buckets", "3"}).err, HasSubstr("thinned"));
+  EXPECT_THAT(Run({"metrics", "tiny", "-o", "name"}).err, IsEmpty());
+}
+
+TEST_F(MetricsTest, PointsThatWereNotMergedNeedNoWord) {
+  v1::Series& loss = *answers().series.mutable_series(0);
+  for (int i = 0; i < 3; ++i) loss.add_counts(1);
+  EXPECT_THAT(Run({"metrics", "tiny", "loss"}).err, IsEmpty());
 }
 
 TEST_F(MetricsTest, CsvHasEveryPointInFull) {

@@ -1,4 +1,6 @@
 // submit and plan.
+#include <filesystem>
+
 #include "gmock/gmock.h"
 #include "nlohmann/json.hpp"
 #include "tests/cli/cli_fixture.h"
@@ -6,6 +8,7 @@
 namespace trainyard::cli {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -125,10 +128,25 @@ TEST_F(PlanTest, ShowsSettingsOriginsAndRanks) {
   const CliResult result = Run({"plan", job_});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("resources.nodes"));
-  EXPECT_THAT(result.out, HasSubstr("job.yaml:2:"));
+  EXPECT_THAT(result.out, ContainsRegex("resources.nodes +2 +job.yaml:2\n"));
   EXPECT_THAT(result.out, HasSubstr("Placement of 2 ranks\n  node-1: rank 0\n  id-b: rank 1\n"
                                     "  waits: needs 2 nodes; 1 is free\n"
                                     "  try: --set resources.nodes=1\n"));
+}
+
+TEST_F(PlanTest, OriginsInARecipeAreShort) {
+  std::filesystem::create_directory(directory() + "/recipes");
+  WriteFile("recipes/base.yaml", "resources: {nodes: 2, device: cpu}\nenv:\n  X: one\n");
+  const std::string job = WriteFile("mine.yaml", "name: mine\nextends: base\ncommand: [a]\n");
+  const std::vector<std::string> plan = {"plan", "--offline", job, "--recipes",
+                                         directory() + "/recipes"};
+  const std::string table = Run(plan).out;
+  EXPECT_THAT(table, ContainsRegex("resources.nodes +2 +base:1\n"));
+  EXPECT_THAT(table, ContainsRegex("command +.* +mine.yaml:3\n"));
+  std::vector<std::string> json = plan;
+  json.insert(json.end(), {"-o", "json"});
+  EXPECT_EQ(nlohmann::json::parse(Run(json).out)["origins"]["resources.nodes"],
+            directory() + "/recipes/base.yaml:1:20");
 }
 
 TEST_F(PlanTest, RefusalExitsWith4AfterTheSettings) {

@@ -20,18 +20,20 @@
 namespace trainyard::cli {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
-using ::testing::MatchesRegex;
-using ::testing::Not;
 
-// Calls back when the program flushes its output: `dev` does once, when it is ready.
+// Calls back once, when the program flushes its output and that holds `text`: to stdout `dev`
+// writes once, when it is ready.
 class WatchedBuffer : public std::stringbuf {
  public:
+  std::string text;
   std::function<void()> on_flush;
 
  private:
   int sync() override {
-    if (on_flush && !str().empty()) std::exchange(on_flush, nullptr)();
+    const bool holds = !str().empty() && str().find(text) != std::string::npos;
+    if (on_flush && holds) std::exchange(on_flush, nullptr)();
     return 0;
   }
 };
@@ -87,18 +89,39 @@ class DevTest : public CliFixture {
     }
   }
 
+  // A shell line that waits until `dev` has said that it is ready.
+  std::string WaitUntilReady() {
+    return absl::StrCat("while [ ! -e ", directory(), "/ready ]; do sleep 0.02; done\n");
+  }
+
+  // A shell line that does `what` in the first process that comes to it and in no later one.
+  std::string OnlyOnce(const std::string& what) {
+    return absl::StrCat("if mkdir ", directory(), "/once 2>/dev/null; then ", what, "; fi\n");
+  }
+
+  void TellDaemonsWhenReady() {
+    buffer_.on_flush = [this] { WriteFile("ready", ""); };
+  }
+
+  // Ctrl-C as soon as stderr holds the text.
+  void InterruptAfter(const std::string& text) {
+    err_buffer_.text = text;
+    err_buffer_.on_flush = [this] { interrupt_.Raise(); };
+  }
+
   WatchedBuffer buffer_;
   std::ostream out_{nullptr};
-  std::ostringstream err_;
+  WatchedBuffer err_buffer_;
+  std::ostream err_{&err_buffer_};
 };
 
 TEST_F(DevTest, StartsEverythingAndCtrlCStopsWorkersFirst) {
   buffer_.on_flush = [this] { interrupt_.Raise(); };
-  EXPECT_EQ(RunDevWith({"--slots", "3", "--listen", "127.0.0.1:0"}), 0) << err_.str();
+  EXPECT_EQ(RunDevWith({"--slots", "3", "--listen", "127.0.0.1:0"}), 0) << err_buffer_.str();
   EXPECT_THAT(buffer_.str(), HasSubstr(absl::StrCat("controller  ", server().address(), "\n")));
   EXPECT_THAT(buffer_.str(), HasSubstr("http://127.0.0.1:7071"));
   EXPECT_THAT(buffer_.str(), HasSubstr("2 with 3 CPU slots each"));
-  EXPECT_THAT(err_.str(), HasSubstr("trainyard submit -f job.yaml --server"));
+  EXPECT_THAT(err_buffer_.str(), HasSubstr("trainyard submit -f job.yaml --server"));
   const std::string arguments = Read("arguments");
   EXPECT_THAT(arguments, HasSubstr("--listen 127.0.0.1:0 --data-dir"));
   EXPECT_THAT(arguments, HasSubstr("--node-name node-2 --cpu-slots 3 --stop-ranks-on-exit"));
@@ -121,17 +144,65 @@ TEST_F(DevTest, ASecondOneInTheSameDirectoryIsRefusedAndHarmsNothing) {
   const int lock = open((directory() + "/data/dev.lock").c_str(), O_RDWR | O_CREAT, 0600);
   ASSERT_EQ(flock(lock, LOCK_EX), 0);
   EXPECT_EQ(RunDevWith(), 4);
-  EXPECT_THAT(err_.str(), HasSubstr("another `trainyard dev` runs in"));
+  EXPECT_THAT(err_buffer_.str(), HasSubstr("another `trainyard dev` runs in"));
   EXPECT_EQ(Read("data/controller.address"), "the first one's\n");
   close(lock);
 }
 
-TEST_F(DevTest, ADaemonThatDiesIsNamedAndTheOthersAreStopped) {
+TEST_F(DevTest, AWorkerThatDiesIsStartedAgain) {
+  WriteProgram("trainyard-worker",
+               absl::StrCat(OnlyOnce(absl::StrCat(WaitUntilReady(), "exit 3")), Daemon("worker")));
+  TellDaemonsWhenReady();
+  InterruptAfter(" runs again, pid ");
+  EXPECT_EQ(RunDevWith(), 0) << err_buffer_.str();
+  EXPECT_THAT(err_buffer_.str(), ContainsRegex("node-[12] exited with 3; starting it again in"));
+  EXPECT_THAT(err_buffer_.str(), ContainsRegex("node-[12] runs again, pid [0-9]+"));
+  ExpectNothingLeft();
+}
+
+TEST_F(DevTest, AControllerThatDiesIsStartedAgainAtTheSameAddress) {
+  const std::string serves = Read("trainyard-controller").substr(std::string("#!/bin/sh\n").size());
+  const std::string stays = absl::StrCat("log=", directory(), "/order");
+  const std::size_t end = serves.find(stays);
+  ASSERT_NE(end, std::string::npos);
+  WriteFile(
+      "trainyard-controller",
+      absl::StrCat("#!/bin/sh\n", serves.substr(0, end),
+                   OnlyOnce(absl::StrCat(WaitUntilReady(), "kill -9 $$")), serves.substr(end)));
+  TellDaemonsWhenReady();
+  InterruptAfter("controller runs again");
+  EXPECT_EQ(RunDevWith({"--listen", "127.0.0.1:0"}), 0) << err_buffer_.str();
+  EXPECT_THAT(err_buffer_.str(), HasSubstr("controller ended by signal 9; starting it again in"));
+  const std::string arguments = Read("arguments");
+  EXPECT_THAT(arguments, HasSubstr("--listen 127.0.0.1:0 --data-dir"));
+  EXPECT_THAT(arguments, HasSubstr(absl::StrCat("--listen ", server().address(), " --data-dir")));
+  EXPECT_THAT(arguments, HasSubstr("--http-listen 127.0.0.1:7071"));
+  ExpectNothingLeft();
+}
+
+TEST_F(DevTest, ADaemonThatDiesAgainAndAgainIsTheEnd) {
+  environment_.dev_restarts.first_pause = std::chrono::milliseconds(1);
+  environment_.dev_restarts.quick_deaths = 3;
+  WriteProgram("trainyard-worker",
+               absl::StrCat(WaitUntilReady(), "echo the disk is full >&2\nexit 3\n"));
+  TellDaemonsWhenReady();
+  EXPECT_EQ(RunDevWith({"--nodes", "1"}), 1);
+  const std::string said = err_buffer_.str();
+  const std::size_t first = said.find("node-1 exited with 3; starting it again in");
+  ASSERT_NE(first, std::string::npos) << said;
+  EXPECT_NE(said.find("starting it again in", first + 60), std::string::npos) << said;
+  EXPECT_THAT(said, HasSubstr("error: node-1 exited with 3; its last lines:\n"));
+  EXPECT_THAT(said, HasSubstr("the disk is full"));
+  EXPECT_THAT(Read("order"), HasSubstr("controller stopped\n"));
+  ExpectNothingLeft();
+}
+
+TEST_F(DevTest, ADaemonThatDiesBeforeAllAreReadyIsNamedAndTheOthersAreStopped) {
   WriteProgram("trainyard-worker", "echo the disk is full >&2\nexit 3\n");
   EXPECT_EQ(RunDevWith(), 1);
-  EXPECT_THAT(err_.str(), HasSubstr("error: node-1 exited with 3; its last lines:\n"));
-  EXPECT_THAT(err_.str(), HasSubstr("the disk is full"));
-  EXPECT_THAT(err_.str(), HasSubstr("node-1.log"));
+  EXPECT_THAT(err_buffer_.str(), HasSubstr("error: node-1 exited with 3; its last lines:\n"));
+  EXPECT_THAT(err_buffer_.str(), HasSubstr("the disk is full"));
+  EXPECT_THAT(err_buffer_.str(), HasSubstr("node-1.log"));
   EXPECT_THAT(Read("order"), HasSubstr("controller stopped\n"));
   ExpectNothingLeft();
 }
@@ -139,14 +210,15 @@ TEST_F(DevTest, ADaemonThatDiesIsNamedAndTheOthersAreStopped) {
 TEST_F(DevTest, APortInUseIsTheControllersOwnMessage) {
   WriteProgram("trainyard-controller", "echo 127.0.0.1:7070 is in use >&2\nexit 1\n");
   EXPECT_EQ(RunDevWith(), 1);
-  EXPECT_THAT(err_.str(), HasSubstr("controller exited with 1"));
-  EXPECT_THAT(err_.str(), HasSubstr("127.0.0.1:7070 is in use"));
+  EXPECT_THAT(err_buffer_.str(), HasSubstr("controller exited with 1"));
+  EXPECT_THAT(err_buffer_.str(), HasSubstr("127.0.0.1:7070 is in use"));
 }
 
 TEST_F(DevTest, ASiblingThatIsMissingIsSaid) {
   std::filesystem::remove(directory() + "/trainyard-worker");
   EXPECT_EQ(RunDevWith(), 3);
-  EXPECT_THAT(err_.str(), HasSubstr("cannot start " + directory() + "/trainyard-worker: No such"));
+  EXPECT_THAT(err_buffer_.str(),
+              HasSubstr("cannot start " + directory() + "/trainyard-worker: No such"));
   ExpectNothingLeft();
 }
 
@@ -158,7 +230,7 @@ TEST_F(DevTest, ASecondCtrlCKillsWhatDoesNotStop) {
     interrupt_.Raise();
   };
   EXPECT_EQ(RunDevWith(), 0);
-  EXPECT_THAT(err_.str(), HasSubstr("killing node-1"));
+  EXPECT_THAT(err_buffer_.str(), HasSubstr("killing node-1"));
   ExpectNothingLeft();
 }
 
@@ -168,6 +240,8 @@ TEST_F(DevTest, JsonTellsScriptsWhereEverythingIs) {
   const nlohmann::json told = nlohmann::json::parse(buffer_.str());
   EXPECT_EQ(told["server"], server().address());
   EXPECT_EQ(told["dashboard"], "http://127.0.0.1:7071");
+  EXPECT_GT(told["pids"]["controller"], 0);
+  EXPECT_GT(told["pids"]["node-2"], 0);
 }
 
 TEST(ChildProcessTest, LastLinesAreTheLastLines) {

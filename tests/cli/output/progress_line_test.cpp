@@ -24,6 +24,7 @@ class ProgressLineTest : public ::testing::Test {
     job_.mutable_progress()->set_step(1);
     job_.mutable_progress()->set_total_steps(4);
     job_.mutable_progress()->set_loss(2);
+    job_.mutable_progress()->set_time_ms(clock_.now);
   }
 
   std::string Take() {
@@ -72,8 +73,22 @@ TEST_F(ProgressLineTest, ATerminalIsClearedBeforeALineThatStays) {
 
 TEST_F(ProgressLineTest, SpeedIsShownByThoseWhoReportIt) {
   job_.mutable_progress()->set_tokens_per_second(7540);
+  EXPECT_EQ(ProgressText(job_, clock_.now), "running  step 1/4 (25%)  loss 2.0000  7.54k tok/s");
+}
+
+TEST_F(ProgressLineTest, AnOldRateIsNotShownAsNow) {
+  job_.mutable_progress()->set_tokens_per_second(7540);
+  job_.mutable_progress()->set_eta_seconds(9);
+  clock_.now += 60000;
   EXPECT_EQ(ProgressText(job_, clock_.now),
-            "running  step 1/4 (25%)  loss 2.0000  7.54k tok/s");
+            "running  step 1/4 (25%)  loss 2.0000  last report 1m00s ago");
+}
+
+TEST_F(ProgressLineTest, ALossThatNobodyReportedIsNotZero) {
+  job_.mutable_progress()->clear_loss();
+  EXPECT_EQ(ProgressText(job_, clock_.now), "running  step 1/4 (25%)");
+  job_.set_state(v1::JOB_STATE_SUCCEEDED);
+  EXPECT_EQ(EndText(job_), "job 3  succeeded: step 1");
 }
 
 TEST_F(ProgressLineTest, TheBackoffIsCountedDown) {

@@ -52,6 +52,18 @@ TEST(ReadableTest, NumbersAreCompact) {
   EXPECT_EQ(BytesText(int64_t{2} << 30), "2.0 GiB");
 }
 
+TEST(ReadableTest, AbsentValuesAreADash) {
+  EXPECT_EQ(TextOrNothing(""), "-");
+  EXPECT_EQ(TextOrNothing("x"), "x");
+  EXPECT_EQ(CountText(0), "-");
+  EXPECT_EQ(CountText(12), "12");
+}
+
+TEST(ReadableTest, LabelsAreAligned) {
+  EXPECT_EQ(LabelLine("State", "a\nb"), "  State       a b\n");
+  EXPECT_EQ(LabelLine("A long label", "x"), "  A long label x\n");
+}
+
 TEST(ReadableTest, CutsByCodePoints) {
   EXPECT_EQ(CutToWidth("größe", 5), "größe");
   EXPECT_EQ(CutToWidth("größe", 4), "grö…");

@@ -1,11 +1,175 @@
 #include "cli/output/stable_json.h"
 
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "google/protobuf/descriptor.h"
 #include "gtest/gtest.h"
 #include "trainyard/v1/event.pb.h"
 #include "trainyard/v1/job_service.pb.h"
+#include "trainyard/v1/log_service.pb.h"
+#include "trainyard/v1/metric_service.pb.h"
+#include "trainyard/v1/node_service.pb.h"
 
 namespace trainyard::cli {
 namespace {
+
+using google::protobuf::Descriptor;
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+
+enum class Meaning { kInstant, kDuration };
+
+// The meaning of every field of milliseconds that an answer of the controller can hold. A new field
+// fails EveryFieldOfMillisecondsIsPrintedByItsMeaning until it stands here.
+const std::map<std::string, Meaning>& Meanings() {
+  static const std::map<std::string, Meaning> meanings = {
+      {"Alert.time_ms", Meaning::kInstant},
+      {"Attempt.ended_time_ms", Meaning::kInstant},
+      {"Attempt.placed_time_ms", Meaning::kInstant},
+      {"Attempt.started_time_ms", Meaning::kInstant},
+      {"Attempt.stopping_time_ms", Meaning::kInstant},
+      {"AttemptEnded.retry_not_before_ms", Meaning::kInstant},
+      {"Checkpoint.time_ms", Meaning::kInstant},
+      {"Event.time_ms", Meaning::kInstant},
+      {"GetJobResponse.as_of_ms", Meaning::kInstant},
+      {"GetSeriesResponse.as_of_ms", Meaning::kInstant},
+      {"GetServerInfoResponse.as_of_ms", Meaning::kInstant},
+      {"GetServerInfoResponse.started_time_ms", Meaning::kInstant},
+      {"Job.ended_time_ms", Meaning::kInstant},
+      {"Job.not_before_ms", Meaning::kInstant},
+      {"Job.submitted_time_ms", Meaning::kInstant},
+      {"LedgerSpan.begin_ms", Meaning::kInstant},
+      {"LedgerSpan.end_ms", Meaning::kInstant},
+      {"ListEventsResponse.as_of_ms", Meaning::kInstant},
+      {"ListJobsResponse.as_of_ms", Meaning::kInstant},
+      {"ListNodesResponse.as_of_ms", Meaning::kInstant},
+      {"ListRanksResponse.as_of_ms", Meaning::kInstant},
+      {"LogLine.time_ms", Meaning::kInstant},
+      {"Node.joined_time_ms", Meaning::kInstant},
+      {"Node.last_heard_ms", Meaning::kInstant},
+      {"NodeSuspected.last_heard_ms", Meaning::kInstant},
+      {"Progress.time_ms", Meaning::kInstant},
+      {"RankExited.time_ms", Meaning::kInstant},
+      {"RankStarted.time_ms", Meaning::kInstant},
+      {"RankStatus.last_progress_ms", Meaning::kInstant},
+      {"Series.times_ms", Meaning::kInstant},
+      {"StorageProblem.since_ms", Meaning::kInstant},
+      {"TimeUse.checkpoint_ms", Meaning::kDuration},
+      {"TimeUse.data_stall_ms", Meaning::kDuration},
+      {"TimeUse.evaluation_ms", Meaning::kDuration},
+      {"TimeUse.init_ms", Meaning::kDuration},
+      {"TimeUse.load_ms", Meaning::kDuration},
+      {"TimeUse.still_since_ms", Meaning::kInstant},
+      {"Verdict.time_ms", Meaning::kInstant},
+  };
+  return meanings;
+}
+
+void AddReachable(const Descriptor& type, std::set<const Descriptor*>& types) {
+  if (type.full_name() == "google.protobuf.Duration" || !types.insert(&type).second) return;
+  for (int i = 0; i < type.field_count(); ++i) {
+    if (const Descriptor* inner = type.field(i)->message_type()) AddReachable(*inner, types);
+  }
+}
+
+// Every message that a service of the command line's contract answers with, and those in it.
+std::set<const Descriptor*> OutputMessages() {
+  std::set<const Descriptor*> types;
+  for (const Descriptor* any :
+       {v1::GetJobResponse::descriptor(), v1::ReadLogsResponse::descriptor(),
+        v1::Series::descriptor(), v1::ListNodesResponse::descriptor()}) {
+    const google::protobuf::FileDescriptor& file = *any->file();
+    for (int i = 0; i < file.service_count(); ++i) {
+      for (int j = 0; j < file.service(i)->method_count(); ++j) {
+        AddReachable(*file.service(i)->method(j)->output_type(), types);
+      }
+    }
+  }
+  return types;
+}
+
+// The message printed with one field set to 1,795,262,400,054 ms.
+nlohmann::json PrintedWith(const FieldDescriptor& field) {
+  constexpr int64_t kValue = 1795262400054;
+  const std::unique_ptr<Message> message(google::protobuf::MessageFactory::generated_factory()
+                                             ->GetPrototype(field.containing_type())
+                                             ->New());
+  if (field.is_repeated()) {
+    message->GetReflection()->AddInt64(message.get(), &field, kValue);
+  } else {
+    message->GetReflection()->SetInt64(message.get(), &field, kValue);
+  }
+  return StableJson(*message);
+}
+
+void ExpectPrintedAs(Meaning meaning, const FieldDescriptor& field) {
+  const std::string stem = field.name().substr(0, field.name().size() - 3);
+  const bool duration = meaning == Meaning::kDuration;
+  const std::string key = duration ? stem + "_seconds" : stem;
+  const nlohmann::json printed = PrintedWith(field);
+  EXPECT_FALSE(printed.contains(field.name())) << field.full_name();
+  ASSERT_TRUE(printed.contains(key)) << field.full_name();
+  const nlohmann::json value = field.is_repeated() ? printed[key][0] : printed[key];
+  const nlohmann::json expected =
+      duration ? nlohmann::json(1795262400.054) : nlohmann::json("2026-11-21T12:00:00.054Z");
+  EXPECT_EQ(value, expected) << field.full_name();
+}
+
+TEST(StableJsonTest, EveryFieldOfMillisecondsIsPrintedByItsMeaning) {
+  std::set<std::string> seen;
+  for (const Descriptor* type : OutputMessages()) {
+    for (int i = 0; i < type->field_count(); ++i) {
+      const FieldDescriptor& field = *type->field(i);
+      // Another unit, or another type, would pass by the rule for *_ms.
+      EXPECT_FALSE(absl::EndsWith(field.name(), "_us") || absl::EndsWith(field.name(), "_ns"))
+          << field.full_name();
+      if (!absl::EndsWith(field.name(), "_ms")) continue;
+      EXPECT_EQ(field.cpp_type(), FieldDescriptor::CPPTYPE_INT64) << field.full_name();
+      const std::string name = absl::StrCat(type->name(), ".", field.name());
+      const auto meaning = Meanings().find(name);
+      ASSERT_NE(meaning, Meanings().end()) << name << ": an instant or a duration?";
+      ExpectPrintedAs(meaning->second, field);
+      seen.insert(name);
+    }
+  }
+  EXPECT_EQ(seen.size(), Meanings().size()) << "Meanings() names a field that is gone";
+}
+
+TEST(StableJsonTest, ADurationOfNothingIsZeroSeconds) {
+  v1::TimeUse use;
+  use.set_checkpoint_ms(54);
+  const nlohmann::json json = StableJson(use);
+  EXPECT_EQ(json["checkpoint_seconds"], 0.054);
+  EXPECT_EQ(json["load_seconds"], 0.0);
+  EXPECT_EQ(json["still_since"], nullptr);
+}
+
+TEST(StableJsonTest, NumbersThatAreNotKnownAreNull) {
+  v1::Job job;
+  job.mutable_progress()->set_step(3);
+  job.add_attempts()->mutable_verdict()->set_rank(-1);
+  const nlohmann::json json = StableJson(job);
+  EXPECT_EQ(json["progress"]["step"], 3);
+  for (const auto& [key, value] : json["progress"].items()) {
+    EXPECT_TRUE(value.is_null() || key == "step") << key;
+  }
+  EXPECT_EQ(json["restarts"], 0);  // A real zero.
+  EXPECT_EQ(json["attempts"][0]["last_step"], nullptr);
+  EXPECT_EQ(json["attempts"][0]["verdict"]["rank"], nullptr);
+  EXPECT_EQ(json["attempts"][0]["verdict"]["exit_code"], nullptr);
+}
+
+TEST(StableJsonTest, AFreeSlotHasNoRank) {
+  v1::SlotUse use;
+  EXPECT_EQ(StableJson(use)["rank"], nullptr);
+  use.set_job_id(4);
+  EXPECT_EQ(StableJson(use)["rank"], 0);
+}
 
 TEST(StableJsonTest, AbsentFieldsAreThere) {
   const nlohmann::json job = StableJson(v1::Job());

@@ -26,6 +26,37 @@ TEST(TableTest, ShrinksTheColumnsThatMayThenCutsTheLine) {
   EXPECT_EQ(RenderTable(Example(), false, 8), "ID  NAME\n 1  sho…\n22  a-v…\n");
 }
 
+// As `ps` has them: a name, a rate, an age, and a long reason that is kept.
+Listing Reasoned() {
+  Listing listing;
+  listing.columns = {{"NAME", false, false, true},
+                     {"TOK/S", true, false, false, 0, 2},
+                     {"AGE", true, false, false, 0, 1},
+                     {"REASON", false, false, true, 12}};
+  listing.rows = {
+      {{"a-very-long-name", "5.23k", "3m12s", "needs two nodes, one is free"}, "1", {}}};
+  return listing;
+}
+
+TEST(TableTest, AKeptColumnOutlivesTheWidthOfOthers) {
+  // The widest shrinks first, but only down to what it keeps; then the others.
+  EXPECT_EQ(RenderTable(Reasoned(), false, 50),
+            "NAME              TOK/S    AGE  REASON\n"
+            "a-very-long-name  5.23k  3m12s  needs two nodes, …\n");
+  EXPECT_EQ(RenderTable(Reasoned(), false, 36),
+            "NAME      TOK/S    AGE  REASON\n"
+            "a-very-…  5.23k  3m12s  needs two n…\n");
+}
+
+TEST(TableTest, ColumnsAreHiddenInTheirOrderBeforeAKeptOneShrinks) {
+  EXPECT_EQ(RenderTable(Reasoned(), false, 30),
+            "NAME       TOK/S  REASON\na-very-l…  5.23k  needs two n…\n");
+  EXPECT_EQ(RenderTable(Reasoned(), false, 23), "NAME       REASON\na-very-l…  needs two n…\n");
+  // Nothing is left to hide.
+  EXPECT_EQ(RenderTable(Reasoned(), false, 20), "NAME      REASON\na-very-…  needs two…\n");
+  EXPECT_THAT(RenderTable(Reasoned(), true, 36), HasSubstr("AGE"));
+}
+
 TEST(TableTest, CsvQuotesWhatItMust) {
   EXPECT_EQ(RenderCsv(Example()),
             "ID,NAME,NOTE\n1,short,\"x,y\"\n22,a-very-long-name-indeed,\"\"\"q\"\"\n\"\n");

@@ -1,6 +1,8 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "controller/core/apply.h"
+#include "controller/core/explain.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {
@@ -42,6 +44,35 @@ TEST(CordonTest, LeavesRunningRanksAloneAndSurvivesAWorkerRestart) {
   const v1::Node& node = cluster.state.nodes.at("a").node;
   EXPECT_TRUE(node.cordoned());
   EXPECT_EQ(node.cordon_reason(), "bad fan (user ada)");
+}
+
+v1::PendingReason Pending(const TestCluster& cluster, int64_t job) {
+  return WhyPending(cluster.state, cluster.state.jobs.at(job), cluster.now);
+}
+
+TEST(CordonTest, AWaitingJobIsToldTheReasonAndHowToLiftIt) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  cluster.AddNode("b", 2);
+  cluster.Do(CordonNode{Cordon("a")});
+  const int64_t job = cluster.Submit("job", 2, 2);
+  const v1::PendingReason reason = Pending(cluster, job);
+  EXPECT_THAT(reason.message(), testing::HasSubstr("a is cordoned: bad fan (user ada)"));
+  EXPECT_EQ(reason.advice(), "`trainyard node uncordon a` would let it start");
+  cluster.Do(CordonNode{Cordon("b")});
+  EXPECT_EQ(Pending(cluster, job).advice(),
+            "`trainyard node uncordon a` and `trainyard node uncordon b` would let it start");
+}
+
+TEST(CordonTest, ACordonThatIsNotInTheWayIsNoAdvice) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  cluster.AddNode("b", 2);
+  cluster.RunJob(cluster.Submit("running", 1, 2));
+  cluster.Do(CordonNode{Cordon("a")});
+  const v1::PendingReason reason = Pending(cluster, cluster.Submit("wide", 1, 2));
+  EXPECT_THAT(reason.message(), testing::HasSubstr("a is cordoned: bad fan"));
+  EXPECT_EQ(reason.advice(), "`trainyard ps` shows what holds the slots");
 }
 
 TEST(CordonTest, RepeatingItChangesNothingAndUnknownNodesAreNamed) {

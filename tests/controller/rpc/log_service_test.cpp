@@ -150,6 +150,16 @@ TEST_F(LogServiceTest, GivesTheLastLinesThenFollows) {
   EXPECT_THAT(reader.Lines(5), ElementsAre("two", "three", "four", "five", "six"));
 }
 
+TEST_F(LogServiceTest, NewOnlyLeavesOutWhatWasThere) {
+  Write("one\ntwo\n");
+  EndJob();
+  v1::ReadLogsRequest request = Request(true);
+  request.set_new_only(true);
+  Reader reader(running_, request);
+  EXPECT_THAT(reader.AllLines(), testing::IsEmpty());
+  EXPECT_EQ(reader.End(), grpc::StatusCode::OK);
+}
+
 TEST_F(LogServiceTest, GivesMatchingLines) {
   Write("loss 1\nnoise\nloss 2\n");
   v1::ReadLogsRequest request = Request(false);
@@ -186,6 +196,11 @@ TEST_F(LogServiceTest, SaysWhatIsNotThere) {
   EXPECT_EQ(code([](auto& request) { request.set_epoch(2); }), grpc::StatusCode::NOT_FOUND);
   EXPECT_EQ(code([](auto& request) { request.add_ranks(1); }), grpc::StatusCode::NOT_FOUND);
   EXPECT_EQ(code([](auto& request) { request.set_tail(-1); }), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(code([](auto& request) {
+              request.set_tail(1);
+              request.set_new_only(true);
+            }),
+            grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(code([](auto& request) { request.set_grep(std::string(5000, 'g')); }),
             grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(code([](auto& request) { request.add_ranks(0); }), grpc::StatusCode::OK);

@@ -192,6 +192,16 @@ TEST_P(LogStoreTest, TailCountsAllRanksAndMovesTheCursorOverTheRest) {
   EXPECT_THAT(Read({.tail = 100}), testing::SizeIs(11));
 }
 
+TEST_P(LogStoreTest, NewOnlyLeavesOutWhatIsStored) {
+  Add(1, 0, 1, "old\n");
+  Add(1, 1, 2, "old too\nunfin");
+  LogCursor cursor;
+  EXPECT_THAT(ReadOn({.new_only = true}, false, cursor), IsEmpty());
+  Add(1, 1, 3, "ished\n");
+  Add(2, 0, 4, "next attempt\n");
+  EXPECT_THAT(ReadOn({}, false, cursor), ElementsAre("1/1: unfinished", "2/0: next attempt"));
+}
+
 TEST_P(LogStoreTest, BytesThatAreNotUtf8AreReplaced) {
   Add(1, 0, 10, "a\xff\xfe z\n");
   EXPECT_THAT(Read({}), ElementsAre("1/0: a\ufffd\ufffd z"));

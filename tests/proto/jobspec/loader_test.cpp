@@ -51,6 +51,16 @@ data: {path: /data}
 train: {seq_length: 32, global_batch: 8, steps: 10}
 )";
 
+TEST(JobSpecLoaderTest, AProgramWithoutItsCommandIsToldSo) {
+  const std::vector<std::string> errors = Errors("name: mine\nresources: {device: cpu}\n");
+  ASSERT_THAT(errors, ElementsAre(HasSubstr("`command` is missing")));
+  EXPECT_THAT(errors[0], HasSubstr("command: [python3, train.py]"));
+  EXPECT_THAT(errors[0], HasSubstr("extends: llama-tiny-cpu"));
+  // A run of trainyard-trainer is told what it lacks.
+  EXPECT_THAT(Errors("name: mine\ntrain: {steps: 3}\n"),
+              testing::Contains("`model.num_layers` is missing"));
+}
+
 TEST(JobSpecLoaderTest, ReadsScalarsByTheTypeOfTheirField) {
   const auto resolved = Resolve(std::string(kModelJob) + R"(optimizer: {lr: 3e-4}
 checkpoint: {every_steps: 1e3, async: false}
@@ -274,7 +284,10 @@ TEST(JobSpecLoaderTest, RefusesBadOverrides) {
   EXPECT_THAT(Errors(kCommandJob, {"train.steps"}), ElementsAre(HasSubstr("must look like")));
   EXPECT_THAT(Errors(kCommandJob, {"train.steps=abc"}), ElementsAre(HasSubstr("whole number")));
   EXPECT_THAT(Errors(kCommandJob, {"resources.nodes=0"}), ElementsAre(HasSubstr("at least 1")));
-  EXPECT_THAT(Errors(kCommandJob, {"extends=x"}), ElementsAre(HasSubstr("unknown key")));
+  EXPECT_THAT(
+      Errors(kCommandJob, {"extends=nope"}),
+      ElementsAre("--set extends: `extends` is read before any --set; write `extends: nope` "
+                  "into the job file, or give `nope` in the place of the job file"));
 }
 
 TEST(JobSpecLoaderTest, RelativePathsCountFromTheirFile) {

@@ -1,0 +1,143 @@
+#include "cli/output/node_views.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "cli/output/readable.h"
+#include "cli/output/stable_json.h"
+#include "proto/json/message_json.h"
+
+namespace trainyard::cli {
+namespace {
+
+std::string SlotsText(const v1::Node& node) {
+  const auto used = std::count_if(node.slot_uses().begin(), node.slot_uses().end(),
+                                  [](const v1::SlotUse& use) { return use.job_id() != 0; });
+  return absl::StrCat(used, "/", node.inventory().slots_size());
+}
+
+// "2 x cpu", or "4 x NVIDIA H200, 4 x NVIDIA H100".
+std::string DevicesText(const v1::Node& node) {
+  std::map<std::string, int> counts;
+  for (const v1::Slot& slot : node.inventory().slots()) ++counts[slot.model()];
+  std::vector<std::string> parts;
+  for (const auto& [model, count] : counts) parts.push_back(absl::StrCat(count, " x ", model));
+  return parts.empty() ? kNothing : absl::StrJoin(parts, ", ");
+}
+
+std::string JobsOnNode(const v1::Node& node) {
+  std::set<int64_t> jobs;
+  for (const v1::SlotUse& use : node.slot_uses()) {
+    if (use.job_id() != 0) jobs.insert(use.job_id());
+  }
+  return jobs.empty() ? kNothing : absl::StrJoin(jobs, ",");
+}
+
+std::string NodeStateText(const v1::Node& node) {
+  return absl::StrCat(EnumText(node.state()), node.cordoned() ? ", cordoned" : "");
+}
+
+// Why no new rank is placed there.
+std::string NodeReasonText(const v1::Node& node) {
+  std::vector<std::string> reasons;
+  if (!node.state_reason().empty()) reasons.push_back(node.state_reason());
+  if (node.cordoned()) reasons.push_back(absl::StrCat("cordoned: ", node.cordon_reason()));
+  return absl::StrJoin(reasons, "; ");
+}
+
+std::string MemoryText(int64_t bytes) { return bytes == 0 ? kNothing : BytesText(bytes); }
+
+std::vector<std::string> NodeCells(const v1::Node& node, Timestamp now) {
+  return {node.name(),
+          NodeStateText(node),
+          SlotsText(node),
+          DevicesText(node),
+          JobsOnNode(node),
+          node.address(),
+          CountText(node.inventory().cpu_cores()),
+          MemoryText(node.inventory().memory_bytes()),
+          TextOrNothing(node.worker_version()),
+          node.id(),
+          AgoText(node.last_heard_ms(), now),
+          NodeReasonText(node)};
+}
+
+// NodeCells for programs: bytes, ISO-8601 times, and nothing where nothing is known.
+std::vector<std::string> ExactNodeCells(const v1::Node& node, std::vector<std::string> cells) {
+  for (std::string& cell : cells) {
+    if (cell == kNothing) cell.clear();
+  }
+  const int64_t memory = node.inventory().memory_bytes();
+  cells[7] = memory == 0 ? "" : absl::StrCat(memory);
+  cells[10] = IsoTime(node.last_heard_ms());
+  return cells;
+}
+
+// "17 (tiny): rank 0".
+std::string UseText(const v1::SlotUse& use, const v1::ListNodesResponse& response) {
+  if (use.job_id() == 0) return "free";
+  const auto name = response.job_names().find(use.job_id());
+  const bool named = name != response.job_names().end();
+  return absl::StrCat("job ", use.job_id(), named ? absl::StrCat(" (", name->second, ")") : "",
+                      ", rank ", use.rank());
+}
+
+}  // namespace
+
+Listing NodeListing(const v1::ListNodesResponse& response, Timestamp now) {
+  Listing listing;
+  listing.columns = {{"NODE", false, false, true},
+                     {"STATE"},
+                     {"SLOTS", true},
+                     {"DEVICES", false, false, true},
+                     {"JOBS"},
+                     {"ADDRESS", false, true},
+                     {"CORES", true, true},
+                     {"MEMORY", true, true},
+                     {"VERSION", false, true},
+                     {"ID", false, true},
+                     {"HEARD", true},
+                     {"REASON", false, false, true, kReasonWidth}};
+  for (const v1::Node& node : response.nodes()) {
+    Row row;
+    row.cells = NodeCells(node, now);
+    row.exact_cells = ExactNodeCells(node, row.cells);
+    row.name = node.name();
+    row.document = StableJson(node);
+    listing.rows.push_back(std::move(row));
+  }
+  return listing;
+}
+
+std::string NodeText(const v1::Node& node, const v1::ListNodesResponse& response, Timestamp now) {
+  std::string text = absl::StrCat("Node ", node.name(), "\n");
+  text += LabelLine("Id", node.id());
+  text += LabelLine("State", NodeStateText(node));
+  if (!NodeReasonText(node).empty()) text += LabelLine("Reason", NodeReasonText(node));
+  if (node.cordoned()) text += LabelLine("Try", absl::StrCat("`", UncordonCommand(node), "`"));
+  text += LabelLine("Address", TextOrNothing(node.address()));
+  text += LabelLine("Version", TextOrNothing(node.worker_version()));
+  text += LabelLine("Cores", CountText(node.inventory().cpu_cores()));
+  text += LabelLine("Memory", MemoryText(node.inventory().memory_bytes()));
+  text +=
+      LabelLine("Joined", node.joined_time_ms() == 0 ? kNothing : IsoTime(node.joined_time_ms()));
+  text += LabelLine("Heard", AgoText(node.last_heard_ms(), now));
+  absl::StrAppend(&text, "\nSlots\n");
+  const int slots = std::min(node.inventory().slots_size(), node.slot_uses_size());
+  for (int i = 0; i < slots; ++i) {
+    absl::StrAppend(&text, "  ", node.inventory().slots(i).index(), "  ",
+                    OneLine(node.inventory().slots(i).model()), "  ",
+                    OneLine(UseText(node.slot_uses(i), response)), "\n");
+  }
+  return text;
+}
+
+std::string UncordonCommand(const v1::Node& node) {
+  return absl::StrCat("trainyard node uncordon ", node.name());
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,23 @@
+// Nodes as tables and texts.
+#ifndef TRAINYARD_CLI_OUTPUT_NODE_VIEWS_H_
+#define TRAINYARD_CLI_OUTPUT_NODE_VIEWS_H_
+
+#include <string>
+
+#include "cli/output/table.h"
+#include "proto/support/clock.h"
+#include "trainyard/v1/node_service.pb.h"
+
+namespace trainyard::cli {
+
+Listing NodeListing(const v1::ListNodesResponse& response, Timestamp now);
+
+// Everything that is known of one node; `job_names` as in ListNodesResponse.
+std::string NodeText(const v1::Node& node, const v1::ListNodesResponse& response, Timestamp now);
+
+// The command that lets new ranks on the node again.
+std::string UncordonCommand(const v1::Node& node);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_OUTPUT_NODE_VIEWS_H_
