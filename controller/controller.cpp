@@ -2,6 +2,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <future>
@@ -162,6 +163,7 @@ struct Controller::Parts {
               return sessions.OutputComplete(entry, view);
             },
             std::move(info),
+            grpc_port,
             RecipeDirectories()},
         logs(api),
         ingest(
@@ -194,6 +196,7 @@ struct Controller::Parts {
   ReaderPool searchers{kSearchThreads, kReaderQueue};
   std::unique_ptr<Loop> loop;
   MetricsExporter exporter;
+  std::atomic<int> grpc_port = 0;
   const Api api;
   LogService logs;
   // Set before the first worker can attach; null when HTTP is off.
@@ -257,6 +260,7 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
                   [&started](const std::string& method, const std::string& code, double seconds) {
                     started.exporter.ObserveCall(method, code, seconds);
                   }));
+  started.grpc_port = started.listening.port;
   spdlog::info("serving on {}, data in {}", started.listening.address, resolved.data_dir);
   if (started.dashboard != nullptr) {
     started.dashboard->Start();

@@ -3,6 +3,7 @@
 #ifndef TRAINYARD_CONTROLLER_API_API_H_
 #define TRAINYARD_CONTROLLER_API_API_H_
 
+#include <atomic>
 #include <functional>
 #include <string>
 #include <vector>
@@ -36,6 +37,8 @@ struct Api {
   OutputComplete output_complete;
   // What never changes of the answer to GetServerInfo.
   v1::GetServerInfoResponse server_info;
+  // Of the gRPC server; 0 until it listens.
+  const std::atomic<int>& grpc_port;
   // Where recipes are that job files sent as text may extend.
   std::vector<std::string> recipe_directories;
 };

@@ -81,6 +81,7 @@ void verbs::CordonNode(const Api& api, v1::CordonNodeRequest request,
 void verbs::GetServerInfo(const Api& api, Reply<v1::GetServerInfoResponse> reply) {
   api.loop.Read([&api, reply = std::move(reply)](const ClusterView& view) {
     v1::GetServerInfoResponse response = api.server_info;
+    response.set_grpc_port(api.grpc_port);
     for (const char* capability :
          {"cordon", "events", "logs", "metrics", "plan", "stop", "submit"}) {
       response.add_capabilities(capability);

@@ -87,7 +87,8 @@ std::string CsvText(const std::string& text) {
 }
 
 Response SeriesCsv(const v1::GetSeriesResponse& response) {
-  std::string csv = "key,epoch,abandoned,step,x,time_ms,last,min,max,count,nan_count,smoothed\r\n";
+  std::string csv =
+      "key,epoch,abandoned,step,x,time_ms,last,min,max,count,nan_count,smoothed,mean\r\n";
   for (const v1::Series& series : response.series()) {
     const std::string key = CsvText(series.key());
     for (int i = 0; i < series.steps_size(); ++i) {
@@ -100,6 +101,8 @@ Response SeriesCsv(const v1::GetSeriesResponse& response) {
       AppendCell(series.max(i), csv);
       absl::StrAppend(&csv, ",", series.counts(i), ",", series.nan_counts(i), ",");
       if (i < series.smoothed_size()) AppendCell(series.smoothed(i), csv);
+      csv += ',';
+      AppendCell(series.mean(i), csv);
       csv += "\r\n";
     }
   }

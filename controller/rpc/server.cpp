@@ -135,7 +135,7 @@ absl::StatusOr<ListeningServer> StartServer(const std::string& listen,
   for (grpc::Service* service : services) builder.RegisterService(service);
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   if (server == nullptr || port <= 0) return WhyNotListening(where);
-  return ListeningServer{std::move(server), absl::StrCat(where.host, ":", port)};
+  return ListeningServer{std::move(server), absl::StrCat(where.host, ":", port), port};
 }
 
 // What gRPC calls an error is mostly a peer that went away, which the services report themselves.

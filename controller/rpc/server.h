@@ -20,6 +20,7 @@ struct ListeningServer {
   std::unique_ptr<grpc::Server> server;
   // "host:port" with the real port.
   std::string address;
+  int port = 0;
 };
 
 // Hears of each call that has ended: "JobService/SubmitJob", the status code's name, such as "OK",

@@ -83,6 +83,10 @@ void PointSummary::Add(const SeriesPoint& point) {
   } else {
     Widen(point.value, point.value, *this);
   }
+  if (std::isfinite(point.value)) {
+    ++finite_count;
+    sum += point.value;
+  }
 }
 
 void PointSummary::Add(const PointSummary& later) {
@@ -92,6 +96,8 @@ void PointSummary::Add(const PointSummary& later) {
   last = later.last;
   count += later.count;
   nan_count += later.nan_count;
+  finite_count += later.finite_count;
+  sum += later.sum;
   if (!std::isnan(later.min)) Widen(later.min, later.max, *this);
 }
 

@@ -39,6 +39,9 @@ struct PointSummary {
   double min = std::numeric_limits<double>::quiet_NaN();
   double max = std::numeric_limits<double>::quiet_NaN();
   double last = 0;
+  // Finite values, and their sum.
+  int64_t finite_count = 0;
+  double sum = 0;
 
   void Add(const SeriesPoint& point);
   void Add(const PointSummary& later);

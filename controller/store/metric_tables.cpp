@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
@@ -67,12 +68,15 @@ const std::array kMetricMigrations = {
       ) STRICT;
       CREATE UNIQUE INDEX chunk_by_step ON chunk (series_id, epoch, first_step, last_step);
     )"},
+    // NULL in chunks that an older release wrote, and where a value is infinite.
+    Migration{"ALTER TABLE chunk ADD COLUMN sum REAL;"},
 };
 
 constexpr char kChunkColumns[] =
-    "SELECT first_step, last_step, last_time_ms, count, nan_count, min, max, last, checksum, block "
-    "FROM chunk ";
+    "SELECT first_step, last_step, last_time_ms, count, nan_count, min, max, last, checksum, "
+    "block, sum FROM chunk ";
 constexpr int kBlockColumn = 9;
+constexpr int kSumColumn = 10;
 
 // SQLite keeps one NaN and one zero: the checksum must not see more of them.
 int64_t StoredBits(double value) {
@@ -80,11 +84,19 @@ int64_t StoredBits(double value) {
   return std::bit_cast<int64_t>(value == 0 ? 0.0 : value);
 }
 
-int64_t SummaryChecksum(int64_t series_id, int64_t epoch, const PointSummary& summary) {
-  return static_cast<int64_t>(
+// The count of finite values follows from the other counts only where none is infinite.
+bool HasStoredSum(const PointSummary& summary) {
+  return summary.finite_count == summary.count - summary.nan_count && std::isfinite(summary.sum);
+}
+
+// Without a sum it is the checksum of releases that stored none.
+int64_t SummaryChecksum(int64_t series_id, int64_t epoch, const PointSummary& summary,
+                        bool has_sum) {
+  const auto rest = static_cast<int64_t>(
       HashOf({series_id, epoch, summary.first_step, summary.last_step, summary.last_time_ms,
               summary.count, summary.nan_count, StoredBits(summary.min), StoredBits(summary.max),
               StoredBits(summary.last)}));
+  return has_sum ? static_cast<int64_t>(HashOf({rest, StoredBits(summary.sum)})) : rest;
 }
 
 uint64_t ChunkSeed(int64_t series_id, int64_t epoch, int64_t first_step) {
@@ -97,12 +109,14 @@ absl::Status WriteChunk(SqliteDatabase& database, int64_t series_id, int64_t epo
   for (const SeriesPoint& point : points) summary.Add(point);
   const std::string block =
       SealBlock(EncodePoints(points), ChunkSeed(series_id, epoch, summary.first_step));
+  const bool has_sum = HasStoredSum(summary);
   return database.Run(
       "INSERT INTO chunk (series_id, epoch, first_step, last_step, last_time_ms, count, nan_count, "
-      "min, max, last, checksum, block) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "min, max, last, checksum, block, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       series_id, epoch, summary.first_step, summary.last_step, summary.last_time_ms, summary.count,
       summary.nan_count, summary.min, summary.max, summary.last,
-      SummaryChecksum(series_id, epoch, summary), SqliteBlob{block});
+      SummaryChecksum(series_id, epoch, summary, has_sum), SqliteBlob{block},
+      has_sum ? summary.sum : std::numeric_limits<double>::quiet_NaN());
 }
 
 absl::Status WriteChunks(SqliteDatabase& database, int64_t series_id, int64_t epoch,
@@ -117,6 +131,8 @@ absl::Status WriteChunks(SqliteDatabase& database, int64_t series_id, int64_t ep
 
 absl::StatusOr<ChunkRow> ReadChunkRow(const SqliteQuery& query, int64_t series_id, int64_t epoch,
                                       const std::string& path) {
+  const bool has_sum = !query.IsNull(kSumColumn);
+  const int64_t not_nan = query.Int64(3) - query.Int64(4);
   const PointSummary summary{.first_step = query.Int64(0),
                              .last_step = query.Int64(1),
                              .last_time_ms = query.Int64(2),
@@ -124,13 +140,15 @@ absl::StatusOr<ChunkRow> ReadChunkRow(const SqliteQuery& query, int64_t series_i
                              .nan_count = query.Int64(4),
                              .min = query.Double(5),
                              .max = query.Double(6),
-                             .last = query.Double(7)};
-  if (SummaryChecksum(series_id, epoch, summary) != query.Int64(8)) {
+                             .last = query.Double(7),
+                             .finite_count = has_sum ? not_nan : 0,
+                             .sum = has_sum ? query.Double(kSumColumn) : 0};
+  if (SummaryChecksum(series_id, epoch, summary, has_sum) != query.Int64(8)) {
     return absl::DataLossError(absl::StrCat(path, ": the roll-up of series ", series_id,
                                             ", attempt ", epoch, ", step ", summary.first_step,
                                             " fails its checksum; restore a backup"));
   }
-  return ChunkRow{&query, series_id, epoch, summary};
+  return ChunkRow{&query, series_id, epoch, summary, has_sum};
 }
 
 // The chunk that begins at or before the step, if there is one: its points, and whether more fit

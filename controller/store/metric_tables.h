@@ -43,6 +43,8 @@ struct ChunkRow {
   int64_t series_id = 0;
   int64_t epoch = 0;
   PointSummary summary;
+  // False: the sum of the summary is not stored, so only the points tell their mean.
+  bool has_sum = false;
 };
 
 // Adds points to the attempt's tail and folds the tail when it has grown large. The caller holds a

@@ -4,6 +4,11 @@
 #include <limits>
 
 namespace trainyard::controller {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
 
 BucketGrid MakeBucketGrid(int64_t from, int64_t to, int buckets) {
   if (buckets <= 0 || to < from) return {.from = from, .width = 0};
@@ -70,9 +75,10 @@ void SeriesBuilder::Finish() {
   series_.add_counts(bucket_.count);
   series_.add_epochs(bucket_epoch_);
   series_.add_nan_counts(bucket_.nan_count);
+  series_.add_mean(
+      bucket_.finite_count > 0 ? bucket_.sum / static_cast<double>(bucket_.finite_count) : kNan);
   if (smoothing_.weight > 0) {
-    series_.add_smoothed(weight_sum_ > 0 ? average_ / weight_sum_
-                                         : std::numeric_limits<double>::quiet_NaN());
+    series_.add_smoothed(weight_sum_ > 0 ? average_ / weight_sum_ : kNan);
   }
   bucket_ = PointSummary();
 }

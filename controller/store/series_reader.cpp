@@ -31,7 +31,7 @@ class SpanWalk {
     tail_ = tail_.subspan(overlap.size());
     const bool whole =
         row.summary.first_step >= range_.first && row.summary.last_step <= range_.last;
-    if (overlap.empty() && whole &&
+    if (overlap.empty() && whole && row.has_sum &&
         builder_.InOneBucket(row.summary.first_step, row.summary.last_step)) {
       builder_.Add(row.summary, epoch_);
       return absl::OkStatus();

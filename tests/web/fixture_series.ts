@@ -31,7 +31,17 @@ interface Range {
   to: number;
   buckets: number;
   smooth: number;
+  notFinite: StepRange | undefined;
 }
+
+// Steps whose loss is NaN, both ends included.
+export interface StepRange {
+  first: number;
+  last: number;
+}
+
+const isBroken = (key: string, step: number, { notFinite }: Range) =>
+  key === 'loss' && notFinite !== undefined && step >= notFinite.first && step <= notFinite.last;
 
 const axisOf = (step: number, axis: string, end: number): number => {
   if (axis === 'tokens') return step * TOKENS_PER_STEP;
@@ -51,6 +61,7 @@ function emptySeries(key: string): Series {
     steps: [],
     times_ms: [],
     last: [],
+    mean: [],
     min: [],
     max: [],
     counts: [],
@@ -64,6 +75,11 @@ function emptySeries(key: string): Series {
   };
 }
 
+const finite = (values: readonly number[]) => values.filter(Number.isFinite);
+const asJson = (value: number) => (Number.isFinite(value) ? value : 'NaN');
+const average = (values: readonly number[]) =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;
+
 function seriesOf(key: string, first: number, last: number, end: number, range: Range): Series {
   const formula = FORMULA[key];
   const series = emptySeries(key);
@@ -75,25 +91,29 @@ function seriesOf(key: string, first: number, last: number, end: number, range: 
   const size = range.buckets > 0 ? Math.max(1, Math.ceil(inRange.length / range.buckets)) : 1;
   for (let at = 0; at < inRange.length; at += size) {
     const steps = inRange.slice(at, at + size);
-    const values = steps.map(formula);
+    const all = steps.map((step) => (isBroken(key, step, range) ? NaN : formula(step)));
+    const values = finite(all);
     const step = steps.at(-1) as number;
     series.steps.push(step);
     series.times_ms.push(NOW - (end - step) * STEP_MS);
     series.x.push(axisOf(step, range.axis, end));
-    series.last.push(values.at(-1) as number);
-    series.min.push(values.reduce((a, b) => Math.min(a, b)));
-    series.max.push(values.reduce((a, b) => Math.max(a, b)));
-    series.counts.push(values.length);
+    series.last.push(asJson(all.at(-1) as number));
+    series.mean.push(asJson(average(values)));
+    series.min.push(asJson(Math.min(...values)));
+    series.max.push(asJson(Math.max(...values)));
+    series.counts.push(all.length);
     series.epochs.push(1);
-    series.nan_counts.push(0);
-    if (range.smooth > 0 && key !== 'val_loss') {
-      series.smoothed.push(values.reduce((a, b) => a + b, 0) / values.length);
-    }
+    series.nan_counts.push(all.length - values.length);
+    if (range.smooth > 0 && key !== 'val_loss') series.smoothed.push(asJson(average(values)));
   }
   return series;
 }
 
-export function seriesResponse(found: Job, query: URLSearchParams): GetSeriesResponse {
+export function seriesResponse(
+  found: Job,
+  query: URLSearchParams,
+  notFinite?: StepRange,
+): GetSeriesResponse {
   const axis = query.get('x') ?? 'step';
   const range: Range = {
     axis,
@@ -101,6 +121,7 @@ export function seriesResponse(found: Job, query: URLSearchParams): GetSeriesRes
     to: Number(query.get('to') ?? 0),
     buckets: Number(query.get('buckets') ?? 0),
     smooth: Number(query.get('smooth') ?? 0),
+    notFinite,
   };
   const end = found.progress?.step ?? 0;
   const keys = (query.get('keys') ?? '').split(',').filter((key) => key !== '');
@@ -108,15 +129,15 @@ export function seriesResponse(found: Job, query: URLSearchParams): GetSeriesRes
     const merged = seriesOf(key, 1, end, end, range);
     // Runs differ a little, so that a comparison has something to show.
     const scale = 1 + (found.id % 5) * 0.03;
-    for (const column of [merged.last, merged.min, merged.max, merged.smoothed]) {
+    for (const column of [merged.last, merged.mean, merged.min, merged.max, merged.smoothed]) {
       column.forEach((value, index) => {
-        column[index] = (value as number) * scale;
+        if (typeof value === 'number') column[index] = value * scale;
       });
     }
     const restarted = query.get('attempts') === 'all' && found.attempts.length > 1;
     if (!restarted || key === 'val_loss') return [merged];
     const left = seriesOf(key, 2001, 2210, end, { ...range, smooth: 0 });
-    left.last = left.last.map((value) => (value as number) * 1.03);
+    left.mean = left.mean.map((value) => (typeof value === 'number' ? value * 1.03 : value));
     return [merged, { ...left, abandoned: true, epoch: 1 }];
   });
   return {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 import type { Job, LogLine } from '../../web/src/api/types';
 import { NOW, describe, job as newJob, ranksOf, type Cluster } from './fixtures';
-import { KEYS, seriesResponse } from './fixture_series';
+import { KEYS, seriesResponse, type StepRange } from './fixture_series';
 
 const DIST = new URL('../../web/dist', import.meta.url).pathname;
 const CSP =
@@ -18,6 +18,7 @@ const TYPES: Record<string, string> = {
   '.svg': 'image/svg+xml',
 };
 const LOG_LINES = 30_000;
+export const GRPC_PORT = 17_070;
 
 type Answer = [number, unknown];
 
@@ -74,6 +75,7 @@ export class FixtureServer {
   private server: Server | undefined;
   private readonly streams = new Set<ServerResponse>();
   private port = 0;
+  notFinite: StepRange | undefined;
 
   constructor(public cluster: Cluster) {}
 
@@ -152,7 +154,8 @@ export class FixtureServer {
     const newestFirst = [...cluster.events].reverse();
     if (path === '/server') {
       const { storageProblems: storage_problems } = cluster;
-      return [200, { capabilities: ['cordon', 'stop', 'submit'], storage_problems, ...stamp }];
+      const capabilities = ['cordon', 'stop', 'submit'];
+      return [200, { capabilities, storage_problems, grpc_port: GRPC_PORT, ...stamp }];
     }
     if (path === '/nodes') return [200, { nodes: cluster.nodes, job_names: {}, ...stamp }];
     if (path === '/events') return [200, { events: newestFirst, next_cursor: '', ...stamp }];
@@ -175,7 +178,7 @@ export class FixtureServer {
       case '':
         return [200, describe(this.cluster, found)];
       case 'series':
-        return [200, seriesResponse(found, query)];
+        return [200, seriesResponse(found, query, this.notFinite)];
       case 'metrics':
         return [200, { keys: found.progress?.step ? KEYS : [] }];
       case 'logs':

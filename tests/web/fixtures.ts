@@ -358,8 +358,8 @@ export function ranksOf(found: Job): RankStatus[] {
     last_progress_ms: NOW - 1_000,
     exit_code: 0,
     signal: 0,
-    data_stall_seconds: 0.2,
-    memory_bytes: 96e9,
+    data_stall_seconds: placement.rank === 5 ? 42 : 0.2,
+    memory_bytes: placement.rank === 3 ? 120e9 : 96e9,
   }));
 }
 

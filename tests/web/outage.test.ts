@@ -79,6 +79,37 @@ describe('a controller that cannot store', () => {
   });
 });
 
+describe('a view that was loaded before the controller went away', () => {
+  it('shows what has happened meanwhile', async () => {
+    const page = await visit('/jobs/42');
+    const loss = page.getByRole('region', { name: 'Loss', exact: true });
+    const density = loss.locator('.density');
+    await density.getByText(/points|steps/).waitFor();
+    await page.getByText('live', { exact: true }).waitFor();
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    await server.stop();
+    await page.getByText(/^stale \d/).waitFor();
+    asked.length = 0;
+    await server.start();
+    await page.getByText('live', { exact: true }).waitFor();
+    for (const path of ['/api/v1/jobs/42', '/api/v1/jobs/42/series', '/api/v1/jobs/42/metrics']) {
+      await expect.poll(() => asked.includes(path), { message: path }).toBe(true);
+    }
+  });
+
+  it('is asked for again while the stream goes on', async () => {
+    const page = await visit('/queue');
+    await page.getByText('live', { exact: true }).waitFor();
+    await page.route(/api\/v1\/jobs\?/, (route) => route.abort());
+    await page.getByRole('link', { name: 'Jobs' }).first().click();
+    await page.getByRole('alert').first().waitFor();
+    await page.unroute(/api\/v1\/jobs\?/);
+    await page.locator('tbody tr').first().waitFor();
+    await expect.poll(() => page.getByRole('alert').count()).toBe(0);
+  });
+});
+
 describe('a view that could not be loaded', () => {
   it.each(['/jobs/42', '/jobs/42/logs', '/jobs', '/events', '/jobs/42/ranks'])(
     'is loaded when the controller is back: %s',

@@ -150,7 +150,7 @@ describe.runIf(base !== '')('pages', () => {
     it('goes from a million points down to each of them', async () => {
       const page = await visitJob('tiny-million');
       await panel(page, 'Loss')
-        .getByText(/steps in a point; band from min to max/)
+        .getByText(/steps in a point, their mean; band from min to max/)
         .waitFor();
       // It ended long before this controller was started.
       await page.locator('.figure.step').getByText('1,000,000', { exact: false }).waitFor();

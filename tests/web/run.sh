@@ -19,7 +19,7 @@ if [ -z "${TRAINYARD_BIN:-}" ]; then
     if [ -x "$bin/../tests/web/seed/web_fleet" ]; then export TRAINYARD_BIN=$bin; break; fi
   done
 fi
-[ -n "${TRAINYARD_BIN:-}" ] || echo "tests/web: no programs are built; only outage.test.ts runs" >&2
+[ -n "${TRAINYARD_BIN:-}" ] || echo "tests/web: no programs are built; only fixture tests run" >&2
 
 npm run --silent types
 npm run --silent check

@@ -5,6 +5,7 @@ import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { live, nodeList } from './api/store';
 import { Link, navigate, place } from './router/router';
 import type { Place } from './router/url';
+import { useComeBack } from './ui/come_back';
 import { Connection } from './ui/connection';
 import { KeyHelp } from './ui/help';
 import { Icon } from './ui/icon';
@@ -57,13 +58,19 @@ function Content({ at }: { at: Place }) {
   const [failed, setFailed] = useState(false);
   const page = loaded.get(at.page);
   const known = at.page in LOADERS;
-  useLayoutEffect(() => {
-    if (page) return;
+  const load = () =>
     loadPage(at.page)?.then(
       () => redraw((n) => n + 1),
       () => setFailed(true),
     );
+  useLayoutEffect(() => {
+    setFailed(false);
+    if (!page) load();
   }, [at.page]);
+  // A newer controller has code of other names, so the whole page is loaded again.
+  useComeBack(undefined, () => {
+    if (failed && !page) location.reload();
+  });
   if (page) {
     const Component = page;
     return <Component />;

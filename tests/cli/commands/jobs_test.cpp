@@ -241,7 +241,7 @@ TEST_F(DescribeTest, AWaitingJobSaysWhyAndWhatToDo) {
   pending.set_message("needs 2 nodes; node-2 is cordoned: bad fan (user ada)");
   pending.set_advice("`trainyard node uncordon node-2` would let it start");
   const std::string out = Run({"describe", "waits"}).out;
-  EXPECT_THAT(out, HasSubstr("  Waits       needs 2 nodes; node-2 is cordoned: bad fan"));
+  EXPECT_THAT(out, HasSubstr("  Reason      needs 2 nodes; node-2 is cordoned: bad fan"));
   EXPECT_THAT(out, HasSubstr("  Try         `trainyard node uncordon node-2`"));
 }
 

@@ -520,31 +520,33 @@ class SeriesCsvTest : public DashboardTest {
 };
 
 TEST_F(SeriesCsvTest, OneRowAPointAndColumnsByName) {
-  EXPECT_THAT(
-      Rows("keys=loss"),
-      testing::ElementsAre(
-          "key,epoch,abandoned,step,x,time_ms,last,min,max,count,nan_count,smoothed",
-          "loss,1,false,1,1,1000,0.1,0.1,0.1,1,0,", "loss,1,false,2,2,2000,0.2,0.2,0.2,1,0,",
-          "loss,1,false,3,3,3000,nan,nan,nan,1,1,", "loss,1,false,4,4,4000,0.4,0.4,0.4,1,0,"));
+  EXPECT_THAT(Rows("keys=loss"),
+              testing::ElementsAre(
+                  "key,epoch,abandoned,step,x,time_ms,last,min,max,count,nan_count,smoothed,mean",
+                  "loss,1,false,1,1,1000,0.1,0.1,0.1,1,0,,0.1",
+                  "loss,1,false,2,2,2000,0.2,0.2,0.2,1,0,,0.2",
+                  "loss,1,false,3,3,3000,nan,nan,nan,1,1,,nan",
+                  "loss,1,false,4,4,4000,0.4,0.4,0.4,1,0,,0.4"));
 }
 
 TEST_F(SeriesCsvTest, BucketsKeepExtremesAndSmoothingHasItsColumn) {
   const std::vector<std::string> rows = Rows("keys=loss&buckets=1&smooth=0.5");
   ASSERT_EQ(rows.size(), 2u);
   const std::vector<std::string> cells = absl::StrSplit(rows[1], ',');
-  ASSERT_EQ(cells.size(), 12u);
+  ASSERT_EQ(cells.size(), 13u);
   EXPECT_EQ(cells[6], "0.4");
   EXPECT_EQ(cells[7], "0.1");
   EXPECT_EQ(cells[8], "0.4");
   EXPECT_EQ(cells[9], "4");
   EXPECT_EQ(cells[10], "1");
   EXPECT_GT(std::stod(cells[11]), 0.1);
+  EXPECT_NEAR(std::stod(cells[12]), 0.7 / 3, 1e-9);
 }
 
 TEST_F(SeriesCsvTest, KeysWithCommasAreAskedForOneByOne) {
   const std::vector<std::string> rows = Rows("keys=loss&key=my,own&key=my%20%22own%22");
   ASSERT_EQ(rows.size(), 13u);
-  EXPECT_EQ(rows[5], "\"my,own\",1,false,1,1,1000,7,7,7,1,0,");
+  EXPECT_EQ(rows[5], "\"my,own\",1,false,1,1,1000,7,7,7,1,0,,7");
   EXPECT_EQ(rows[9].substr(0, 13), "\"my \"\"own\"\"\",");
 }
 
@@ -572,8 +574,8 @@ TEST_F(SeriesCsvTest, SeveralJobsComeInOneAnswer) {
 TEST_F(SeriesCsvTest, KeysWithQuotesAreQuoted) {
   const std::vector<std::string> rows = Rows("keys=no_such_key,my%20%22own%22");
   ASSERT_EQ(rows.size(), 5u) << "a key without points has no rows";
-  EXPECT_EQ(rows[1], "\"my \"\"own\"\"\",1,false,1,1,1000,1,1,1,1,0,");
-  EXPECT_EQ(rows[2], "\"my \"\"own\"\"\",1,false,2,2,2000,inf,inf,inf,1,0,");
+  EXPECT_EQ(rows[1], "\"my \"\"own\"\"\",1,false,1,1,1000,1,1,1,1,0,,1");
+  EXPECT_EQ(rows[2], "\"my \"\"own\"\"\",1,false,2,2,2000,inf,inf,inf,1,0,,nan");
 }
 
 TEST_F(DashboardTest, PagesOfTheDashboardLeadToItsIndex) {

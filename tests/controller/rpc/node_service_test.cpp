@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "tests/controller/controller_harness.h"
 
 namespace trainyard::controller {
@@ -37,6 +39,8 @@ TEST(ServerServiceTest, TellsVersionAndDirectories) {
   EXPECT_EQ(response.data_dir(), "/nowhere");
   EXPECT_EQ(response.checkpoint_root(), "/nowhere/checkpoints");
   EXPECT_EQ(response.started_time_ms(), running.clock.Now());
+  const std::string& address = running.controller->address();
+  EXPECT_EQ(std::to_string(response.grpc_port()), address.substr(address.rfind(':') + 1));
 }
 
 }  // namespace

@@ -70,6 +70,8 @@ TEST(MetricPointsTest, SummaryKeepsExtremesAndCountsNan) {
   EXPECT_EQ(summary.min, -kInfinity);
   EXPECT_EQ(summary.max, 2.0);
   EXPECT_EQ(summary.last, 1.0);
+  EXPECT_EQ(summary.finite_count, 2);
+  EXPECT_EQ(summary.sum, 3.0);
 }
 
 TEST(MetricPointsTest, SummaryOfSummariesIsSummaryOfPoints) {
@@ -91,6 +93,8 @@ TEST(MetricPointsTest, SummaryOfSummariesIsSummaryOfPoints) {
     EXPECT_EQ(joined.first_step, whole.first_step);
     EXPECT_EQ(joined.count, whole.count);
     EXPECT_EQ(joined.nan_count, whole.nan_count);
+    EXPECT_EQ(joined.finite_count, whole.finite_count);
+    EXPECT_EQ(joined.sum, whole.sum);
     EXPECT_TRUE(joined.min == whole.min || (std::isnan(joined.min) && std::isnan(whole.min)));
     EXPECT_TRUE(joined.max == whole.max || (std::isnan(joined.max) && std::isnan(whole.max)));
   }

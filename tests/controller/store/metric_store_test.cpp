@@ -147,10 +147,12 @@ TEST_P(MetricStoreTest, NanAndInfinitySurvive) {
   EXPECT_THAT(thin.min(), ElementsAre(1.0));
   EXPECT_THAT(thin.max(), ElementsAre(kInfinity));
   EXPECT_THAT(thin.last(), ElementsAre(1.0));
+  EXPECT_THAT(thin.mean(), ElementsAre(1.5));
   EXPECT_THAT(thin.nan_counts(), ElementsAre(1));
   const v1::Series bad = Read({.keys = {"bad"}, .buckets = 1});
   ASSERT_EQ(bad.min_size(), 1);
   EXPECT_TRUE(std::isnan(bad.min(0)) && std::isnan(bad.max(0)) && std::isnan(bad.last(0)));
+  EXPECT_TRUE(std::isnan(bad.mean(0)));
 }
 
 TEST_P(MetricStoreTest, StepRangeIncludesBothEnds) {
@@ -174,6 +176,7 @@ TEST_P(MetricStoreTest, BucketsAreEqualRangesOfSteps) {
   EXPECT_THAT(series.counts(), ElementsAre(4, 4, 2));
   EXPECT_THAT(series.min(), ElementsAre(1001, 1005, 1009));
   EXPECT_THAT(series.max(), ElementsAre(1004, 1008, 1010));
+  EXPECT_THAT(series.mean(), ElementsAre(1002.5, 1006.5, 1009.5));
   EXPECT_THAT(series.times_ms(), ElementsAre(40, 80, 100));
 }
 

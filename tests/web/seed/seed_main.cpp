@@ -35,8 +35,10 @@ struct Options {
   int big_nodes = 128;
 };
 
+// A program of its own: the layouts that pages must show are beyond what our trainer can do.
 constexpr const char* kRecipe = R"(
 name: llama3-8b
+command: [python3, -m, pretrain]
 resources: {nodes: 2, slots_per_node: 8, device: gpu}
 layout: {tp: 2, zero: 1}
 model:

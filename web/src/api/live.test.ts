@@ -19,7 +19,7 @@ const job = (id: number, change: Partial<Job> = {}) =>
     ended_time_ms: 0,
     ...change,
   }) as Job;
-const entry = (sequence: number, event: object = { node_returned: { node_id: 'a' } }) =>
+const entry = (sequence: number, event: object = { node_uncordoned: { node_id: 'a' } }) =>
   ({ sequence, event: { time_ms: sequence, actor: '', ...event } }) as unknown as EventEntry;
 const hello = (cluster: string) =>
   ({

@@ -30,10 +30,13 @@ const STREAM_PATIENCE_MS = 3_000;
 // What the overview shows of events, and how far to look for them.
 const RECENT_LINES = 14;
 const RECENT_PAGES = 4;
+const RECENT_RETRY_MS = 3_000;
 
 export const live = signal<Live>(NOTHING_HEARD);
 export const jobNames = signal<Readonly<Record<string, string>>>({});
 export const capabilities = signal<readonly string[]>([]);
+// Port that workers connect to; 0 until the controller has told it.
+export const grpcPort = signal(0);
 // Of the job page that is open. Revision LISTED: only what lists say of it.
 export const LISTED = -1;
 export const openJob = signal<GetJobResponse | undefined>(undefined);
@@ -149,8 +152,11 @@ async function loadRecent(): Promise<void> {
     live.value = reduceLive(live.value, { kind: 'events', data: { events: recent } });
     jobNames.value = nodes.job_names;
     capabilities.value = server.capabilities;
+    grpcPort.value = server.grpc_port;
   } catch {
-    // The stream says by itself that the controller is away, and says hello when it is back.
+    // The stream says by itself that the controller is away, and says hello when it is back. A
+    // request that failed beside a stream that goes on is made again.
+    setTimeout(() => connected.value && void loadRecent(), RECENT_RETRY_MS);
   }
 }
 

@@ -1,7 +1,7 @@
 // Ranges and tick words of axes. Pure.
 import type { Axis } from '../router/url';
-import { bytes, digitsOf, percent, short } from '../format/numbers';
-import { duration } from '../format/time';
+import { bytes, digitsOf, percent, shortTick } from '../format/numbers';
+import { durationTick } from '../format/time';
 
 export type Unit = 'plain' | 'ratio' | 'seconds' | 'bytes' | 'rate';
 
@@ -12,21 +12,38 @@ export function axisLabel(axis: Axis): string {
 // A tick of a y axis: short, and different from its neighbours `step` away.
 export function tickText(value: number, step: number, unit: Unit): string {
   if (unit === 'bytes') return value === 0 ? '0' : bytes(value, step);
-  if (unit === 'seconds') return value === 0 ? '0' : duration(value);
-  if (unit === 'ratio') return percent(value, step < 0.001 ? 2 : step < 0.01 ? 1 : 0);
+  if (unit === 'seconds') return durationTick(value, step);
+  if (unit === 'ratio') return percent(value, digitsOf(step * 100));
   const size = Math.abs(value);
-  if (size >= 1000) return short(value);
-  if (value === 0) return '0';
-  if (size < 1e-3) return value.toExponential(step < size / 10 ? 1 : 0);
+  if (size >= 1000) return shortTick(value, step);
+  // What rounding leaves of zero.
+  if (size < step * 1e-6) return '0';
+  if (size < 1e-3) {
+    return value.toExponential(digitsOf(step / 10 ** Math.floor(Math.log10(size) + 1e-9)));
+  }
   return value.toFixed(digitsOf(step));
 }
 
-// Ticks of a logarithmic axis: whole powers of ten speak, and 2 and 5 where there are few powers.
-export function logTickText(value: number, decades: number, unit: Unit): string {
-  const power = Math.log10(value);
-  const mantissa = Math.round(value / 10 ** Math.floor(power + 1e-9));
-  const speaks = mantissa === 1 || (decades <= 2 && [2, 5].includes(mantissa)) || decades < 1;
-  return speaks ? tickText(value, value / 10, unit) : '';
+// How far ticks stand apart; the least distance where it differs.
+export function tickStep(ticks: readonly number[]): number {
+  let least = Infinity;
+  for (let at = 1; at < ticks.length; at++) {
+    least = Math.min(least, Math.abs((ticks[at] as number) - (ticks[at - 1] as number)));
+  }
+  return Number.isFinite(least) && least > 0 ? least : Math.abs(ticks[0] ?? 0) || 1;
+}
+
+// Words of the ticks of a logarithmic axis: whole powers of ten have them, and 2 and 5 where there
+// are few powers.
+export function logTickTexts(ticks: readonly number[], decades: number, unit: Unit): string[] {
+  const step = tickStep(ticks);
+  return ticks.map((value) => {
+    if (decades < 1) return tickText(value, step, unit);
+    const power = 10 ** Math.floor(Math.log10(value) + 1e-9);
+    const mantissa = Math.round(value / power);
+    const speaks = mantissa === 1 || (decades <= 2 && [2, 5].includes(mantissa));
+    return speaks ? tickText(value, power, unit) : '';
+  });
 }
 
 const two = (value: number) => String(value).padStart(2, '0');
@@ -37,7 +54,10 @@ export function timeTickText(timeMs: number, stepMs: number): string {
   const day = `${two(time.getMonth() + 1)}-${two(time.getDate())}`;
   const clock = `${two(time.getHours())}:${two(time.getMinutes())}`;
   if (stepMs >= 86_400_000 || (clock === '00:00' && stepMs >= 60_000)) return day;
-  return stepMs < 60_000 ? `${clock}:${two(time.getSeconds())}` : clock;
+  if (stepMs >= 60_000) return clock;
+  const seconds = `${clock}:${two(time.getSeconds())}`;
+  if (stepMs >= 1_000) return seconds;
+  return `${seconds}.${String(time.getMilliseconds()).padStart(3, '0')}`;
 }
 
 // A little air above and below; a flat curve gets air of its own size.

@@ -1,16 +1,27 @@
 import { describe, expect, it } from 'vitest';
 import type { Series } from '../api/types';
+import { shortTick } from '../format/numbers';
+import { durationTick } from '../format/time';
 import {
   bucketsFor,
-  logTickText,
+  logTickTexts,
   logTicks,
   paddedRange,
   refreshInterval,
+  tickStep,
   tickText,
   timeTickText,
   zoomWindow,
 } from './axes';
-import { align, curvesOf, extent, nanSteps, nearestDefined, type Curve } from './curves';
+import {
+  align,
+  curvesOf,
+  extent,
+  nearestDefined,
+  notFiniteRanges,
+  rangeText,
+  type Curve,
+} from './curves';
 import {
   interpolate,
   markerPlace,
@@ -27,6 +38,7 @@ const series = (change: Partial<Series> = {}): Series => ({
   steps: [1, 2, 3],
   times_ms: [0, 0, 0],
   last: [3, 2, 1],
+  mean: [3, 2, 1],
   min: [3, 2, 1],
   max: [3, 9, 1],
   counts: [1, 1, 1],
@@ -72,7 +84,7 @@ describe('curvesOf', () => {
   });
 
   it('makes a gap of what is not a number, and of zero on a log scale', () => {
-    const odd = series({ last: [1, 'NaN', 0] });
+    const odd = series({ mean: [1, 'NaN', 0] });
     expect(curvesOf(odd, options)[0]?.y).toEqual([1, null, 0]);
     expect(curvesOf(odd, { ...options, logY: true })[0]?.y).toEqual([1, null, null]);
   });
@@ -82,8 +94,28 @@ describe('curvesOf', () => {
     expect(curve).toMatchObject({ role: 'abandoned', label: 'attempt 2, abandoned' });
   });
 
-  it('finds the steps that were not a number', () => {
-    expect(nanSteps(series({ nan_counts: [0, 4, 0] }))).toEqual([2]);
+  it('draws the mean of a bucket, not the point that came last', () => {
+    const thin = series({ counts: [9, 9, 9], last: [5, 1, 8], mean: [3, 2.5, 2] });
+    const curves = curvesOf(thin, options);
+    expect(curves.find(({ role }) => role === 'raw')?.y).toEqual([3, 2.5, 2]);
+    const [points] = curvesOf(thin, { ...options, points: true });
+    expect(points?.y).toEqual([3, 2.5, 2]);
+  });
+
+  it('joins neighbours that are not finite to one range', () => {
+    const odd = series({
+      steps: [10, 20, 30, 40, 50],
+      counts: [10, 10, 10, 10, 10],
+      nan_counts: [0, 4, 10, 0, 0],
+      min: [1, 1, 'NaN', 1, 1],
+      max: [1, 1, 'NaN', 'Infinity', 1],
+    });
+    const ranges = notFiniteRanges(odd);
+    expect(ranges).toEqual([{ first: 11, last: 40, nan: true, infinite: true }]);
+    expect(ranges.map(rangeText)).toEqual(['NaN and Inf, steps 11 to 40']);
+    const apart = notFiniteRanges(series({ nan_counts: [1, 0, 1] }));
+    expect(apart.map(rangeText)).toEqual(['NaN at step 1', 'NaN at step 3']);
+    expect(notFiniteRanges(series())).toEqual([]);
   });
 });
 
@@ -95,6 +127,13 @@ describe('align', () => {
     expect(x).toEqual([1, 2, 3]);
     expect(a).toEqual([10, undefined, 30]);
     expect(b).toEqual([undefined, 5, 6]);
+  });
+
+  it('keeps every point of one timestamp', () => {
+    const [x, a, b] = align([curve([1, 5, 5, 5], [10, 30, 40, 50]), curve([5, 6], [7, 8])]);
+    expect(x).toEqual([1, 5, 5, 5, 6]);
+    expect(a).toEqual([10, 30, 40, 50, undefined]);
+    expect(b).toEqual([undefined, 7, undefined, undefined, 8]);
   });
 
   it('finds the nearest point within reach', () => {
@@ -127,10 +166,51 @@ describe('axes', () => {
     expect(tickText(0.437, 0.002, 'ratio')).toBe('43.7 %');
   });
 
+  it.each([
+    [3_040, 1, ['3,040', '3,041', '3,042']],
+    [1_000, 500, ['1.0k', '1.5k', '2.0k']],
+    [1_234_560, 20, ['1.23456M', '1.23458M', '1.23460M']],
+    [1_234_567_890, 1, ['1,234,567,890', '1,234,567,891', '1,234,567,892']],
+    [998_000, 1_000, ['998k', '999k', '1.000M']],
+  ])('writes steps from %d on, %d apart, each with its own words', (from, step, words) => {
+    expect([0, 1, 2].map((n) => shortTick(from + n * step, step))).toEqual(words);
+  });
+
+  it('never repeats a tick, however deep the zoom', () => {
+    const units = ['plain', 'ratio', 'seconds', 'bytes', 'rate'] as const;
+    for (const unit of units) {
+      for (const size of [1e-5, 0.02, 1, 7.3, 95, 4_000, 90_000, 3e6, 2e9, 1.5e11]) {
+        for (let depth = 0; depth < 8; depth++) {
+          const step = unit === 'bytes' ? 2 ** -(depth * 3) * 2 ** 30 : size / 10 ** depth;
+          const first = unit === 'bytes' ? (size % 200) * 2 ** 30 : Math.round(size / step) * step;
+          const ticks = [0, 1, 2, 3, 4].map((n) => first + n * step);
+          const words = ticks.map((tick) => tickText(tick, tickStep(ticks), unit));
+          expect(new Set(words).size, `${unit}: ${words.join(', ')}`).toBe(5);
+        }
+      }
+    }
+  });
+
+  it('tells times apart below a second', () => {
+    const at = new Date(2026, 10, 21, 16, 52, 30, 250).getTime();
+    expect(timeTickText(at, 250)).toBe('16:52:30.250');
+  });
+
+  it('tells durations of the axis of elapsed time apart', () => {
+    expect([4020, 4030, 4040].map((s) => durationTick(s, 10))).toEqual([
+      '1h 07m 00s',
+      '1h 07m 10s',
+      '1h 07m 20s',
+    ]);
+    expect([90_000, 90_600].map((s) => durationTick(s, 600))).toEqual(['25h 00m', '25h 10m']);
+    expect([62.5, 63].map((s) => durationTick(s, 0.5))).toEqual(['1m 02.5s', '1m 03.0s']);
+    expect([1.02, 1.04].map((s) => durationTick(s, 0.02))).toEqual(['1.02 s', '1.04 s']);
+  });
+
   it('lets powers of ten speak on a wide log axis', () => {
-    expect(logTickText(10, 4, 'plain')).not.toBe('');
-    expect(logTickText(20, 4, 'plain')).toBe('');
-    expect(logTickText(20, 1.5, 'plain')).not.toBe('');
+    expect(logTickTexts([9, 10, 20, 30], 4, 'plain')).toEqual(['', '10', '', '']);
+    expect(logTickTexts([9, 10, 20, 30], 1.5, 'plain')).toEqual(['', '10', '20', '']);
+    expect(logTickTexts([2.1, 2.102, 2.104], 0.01, 'plain')).toEqual(['2.100', '2.102', '2.104']);
   });
 
   it('tells times as finely as their ticks need', () => {
@@ -188,6 +268,18 @@ describe('markers', () => {
       [10, 'alert', 2],
       [100, 'checkpoint', 1],
     ]);
+  });
+
+  it('draw a range as far as it reaches into the view', () => {
+    const nan: Marker = { ...marker(-20, 'nan'), lastStep: 60 };
+    const placed = placeMarkers([nan, marker(30), marker(200)], ({ step }) => step, 500, 10);
+    expect(placed.map(({ px, endPx, kind }) => [px, endPx, kind])).toEqual([
+      [0, 60, 'nan'],
+      [30, 30, 'checkpoint'],
+      [200, 200, 'checkpoint'],
+    ]);
+    const gone = { ...marker(-20, 'nan'), lastStep: -5 };
+    expect(placeMarkers([gone], ({ step }) => step, 500, 10)).toEqual([]);
   });
 
   it('finds the place of a step between points, and none beyond the curve', () => {

@@ -45,7 +45,9 @@ function readingAt(chart: uPlot, placed: readonly PlacedMarker[]): Reading | und
     const value = column?.[indices[series + 1] ?? idx];
     return value === null ? undefined : value;
   });
-  const near = placed.filter((place) => Math.abs(place.px - left) <= MARKER_REACH_PX);
+  const near = placed.filter(
+    ({ px, endPx }) => left >= px - MARKER_REACH_PX && left <= endPx + MARKER_REACH_PX,
+  );
   const x = (chart.data[0] as number[])[idx] as number;
   return { x, values, markers: near.flatMap((place) => place.markers) };
 }

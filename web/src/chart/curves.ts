@@ -33,22 +33,22 @@ export interface CurveOptions {
   label?: string;
 }
 
-// A band from min to max where points were merged, the newest point of each bucket, and the moving
-// average where one was asked for.
+// A band from min to max where points were merged, the mean of each bucket, and the moving average
+// where one was asked for.
 export function curvesOf(series: Series, options: CurveOptions): Curve[] {
   const { logY, color } = options;
   const base = { label: options.label ?? series.key, x: series.x, color };
-  const last = column(series.last, logY);
+  const mean = column(series.mean, logY);
   if (series.abandoned) {
-    return [{ ...base, role: 'abandoned', y: last, label: `attempt ${series.epoch}, abandoned` }];
+    return [{ ...base, role: 'abandoned', y: mean, label: `attempt ${series.epoch}, abandoned` }];
   }
-  if (options.points) return [{ ...base, role: 'points', y: last }];
+  if (options.points) return [{ ...base, role: 'points', y: mean }];
   const curves: Curve[] = [];
   if (isThinned(series)) {
     curves.push({ ...base, role: 'max', y: column(series.max, logY) });
     curves.push({ ...base, role: 'min', y: column(series.min, logY) });
   }
-  curves.push({ ...base, role: 'raw', y: last });
+  curves.push({ ...base, role: 'raw', y: mean });
   if (series.smoothed.length > 0) {
     curves.push({ ...base, role: 'smooth', y: column(series.smoothed, logY) });
   }
@@ -66,19 +66,37 @@ export function pointsPerBucket(series: Series): number {
   return sorted[Math.floor(sorted.length / 2)] as number;
 }
 
-// All curves over one growing x, as uPlot wants them.
+// How often each x stands in a curve: several points may have one timestamp.
+function amountsOf(xs: readonly number[]): Map<number, number> {
+  const amounts = new Map<number, number>();
+  for (const x of xs) amounts.set(x, (amounts.get(x) ?? 0) + 1);
+  return amounts;
+}
+
+// The x of all curves, growing, each as often as the curve that has it most often.
+function sharedX(curves: readonly Curve[]): number[] {
+  const most = new Map<number, number>();
+  for (const xs of new Set(curves.map((curve) => curve.x))) {
+    for (const [x, amount] of amountsOf(xs)) most.set(x, Math.max(most.get(x) ?? 0, amount));
+  }
+  const distinct = [...most].sort(([a], [b]) => a - b);
+  return distinct.flatMap(([x, amount]) => new Array<number>(amount).fill(x));
+}
+
+// All curves over one x that never falls, as uPlot wants them. No point is lost.
 export function align(curves: readonly Curve[]): [number[], ...Value[][]] {
   const first = curves[0];
   if (first === undefined) return [[]];
   if (curves.every((curve) => curve.x === first.x)) {
     return [[...first.x], ...curves.map((curve) => [...curve.y])];
   }
-  const x = [...new Set(curves.flatMap((curve) => curve.x))].sort((a, b) => a - b);
-  const place = new Map(x.map((value, index) => [value, index]));
+  const x = sharedX(curves);
   const columns = curves.map((curve) => {
     const values = new Array<Value>(x.length).fill(undefined);
+    let place = 0;
     curve.x.forEach((value, index) => {
-      values[place.get(value) as number] = curve.y[index];
+      while (place < x.length && (x[place] as number) < value) place++;
+      values[place++] = curve.y[index];
     });
     return values;
   });
@@ -100,9 +118,46 @@ export function nearestDefined(
   return undefined;
 }
 
-// Buckets with points that are not a number, as steps.
-export function nanSteps(series: Series): number[] {
-  return series.steps.filter((_, index) => (series.nan_counts[index] ?? 0) > 0);
+// Steps in a row whose values are not finite, both ends included.
+export interface NotFiniteRange {
+  first: number;
+  last: number;
+  nan: boolean;
+  infinite: boolean;
+}
+
+const isInfinite = (value: JsonNumber | undefined) =>
+  value === 'Infinity' || value === '-Infinity';
+
+// Neighbouring buckets with values that are not finite are one range.
+export function notFiniteRanges(series: Series): NotFiniteRange[] {
+  const { steps, counts, nan_counts: nans, min, max } = series;
+  const ranges: NotFiniteRange[] = [];
+  let joins = false;
+  steps.forEach((step, index) => {
+    const nan = (nans[index] ?? 0) > 0;
+    const infinite = isInfinite(min[index]) || isInfinite(max[index]);
+    const open = joins ? ranges.at(-1) : undefined;
+    joins = nan || infinite;
+    if (!joins) return;
+    if (open) {
+      open.last = step;
+      open.nan ||= nan;
+      open.infinite ||= infinite;
+      return;
+    }
+    // A bucket begins behind the last step of the one before.
+    const merged = (counts[index] ?? 1) > 1;
+    const first = merged && index > 0 ? (steps[index - 1] as number) + 1 : step;
+    ranges.push({ first, last: step, nan, infinite });
+  });
+  return ranges;
+}
+
+// "NaN at step 7" or "NaN and Inf, steps 7 to 90".
+export function rangeText({ first, last, nan, infinite }: NotFiniteRange): string {
+  const what = nan && infinite ? 'NaN and Inf' : nan ? 'NaN' : 'Inf';
+  return first === last ? `${what} at step ${first}` : `${what}, steps ${first} to ${last}`;
 }
 
 // Lowest and highest drawn value; undefined when there is none.

@@ -19,6 +19,22 @@ function line(ctx: CanvasRenderingContext2D, x: number, top: number, bottom: num
   ctx.stroke();
 }
 
+const RANGE_OPACITY = 0.2;
+
+// A range is a tinted stretch of the chart, as high as it.
+function drawRange(
+  ctx: CanvasRenderingContext2D,
+  { px, endPx, kind }: PlacedMarker,
+  box: uPlot.BBox,
+  ratio: number,
+): void {
+  if (endPx <= px) return;
+  ctx.fillStyle = themeColor(COLOR[kind]);
+  ctx.globalAlpha = RANGE_OPACITY;
+  ctx.fillRect(box.left + px * ratio, box.top, (endPx - px) * ratio, box.height);
+  ctx.globalAlpha = 1;
+}
+
 // Checkpoint: a triangle on the floor. Restart: a dashed line. Alert: a line with a diamond.
 function drawShape(
   ctx: CanvasRenderingContext2D,
@@ -67,6 +83,7 @@ export function drawMarkers(
   };
   const placed = placeMarkers(markers, toPx, bbox.width / ratio, GAP_PX);
   ctx.save();
+  for (const place of placed) drawRange(ctx, place, bbox, ratio);
   for (const place of placed) drawShape(ctx, place, bbox, ratio);
   ctx.restore();
   return placed;

@@ -7,12 +7,16 @@ export type MarkerKind = 'checkpoint' | 'restart' | 'alert' | 'nan';
 export interface Marker {
   kind: MarkerKind;
   step: number;
+  // Where it ends, when it stands for a range.
+  lastStep?: number;
   timeMs: number;
   text: string;
 }
 
 export interface PlacedMarker {
   px: number;
+  // Equal to px but for a range.
+  endPx: number;
   kind: MarkerKind;
   // All markers that share this place, in the order given.
   markers: Marker[];
@@ -108,28 +112,44 @@ export function interpolate(
   return s1 === s0 ? x1 : x0 + ((x1 - x0) * (step - s0)) / (s1 - s0);
 }
 
-// Places in pixels; neighbours closer than `gapPx` become one place with several markers.
+// Where the last step of a range stands; other markers have one place.
+function rangeEnd(
+  marker: Marker,
+  px: number,
+  toPx: (marker: Marker) => number | undefined,
+): number {
+  if (marker.lastStep === undefined) return px;
+  return toPx({ ...marker, step: marker.lastStep }) ?? px;
+}
+
+// Places in pixels; neighbours closer than `gapPx` become one place with several markers. Of a
+// range counts what lies in view.
 export function placeMarkers(
   markers: readonly Marker[],
   toPx: (marker: Marker) => number | undefined,
   widthPx: number,
   gapPx: number,
 ): PlacedMarker[] {
-  const places = markers
-    .map((marker) => ({ marker, px: toPx(marker) }))
-    .filter(
-      (p): p is { marker: Marker; px: number } =>
-        p.px !== undefined && p.px >= 0 && p.px <= widthPx,
-    )
-    .sort((a, b) => a.px - b.px);
+  const places = markers.flatMap((marker) => {
+    const px = toPx(marker);
+    if (px === undefined) return [];
+    const endPx = rangeEnd(marker, px, toPx);
+    if (endPx < 0 || px > widthPx) return [];
+    return [{ marker, px: Math.max(0, px), endPx: Math.min(widthPx, endPx) }];
+  });
+  places.sort((a, b) => a.px - b.px);
   const placed: PlacedMarker[] = [];
-  for (const { marker, px } of places) {
+  for (const { marker, px, endPx } of places) {
     const before = placed[placed.length - 1];
-    if (before && px - before.px < gapPx) {
+    const sameKind = before?.kind === marker.kind;
+    // Only ranges of one kind grow together: a checkpoint inside of one keeps its place.
+    const near = before && px - (sameKind ? before.endPx : before.px) < gapPx;
+    if (before && near) {
       before.markers.push(marker);
+      before.endPx = Math.max(before.endPx, endPx);
       if (RANK[marker.kind] > RANK[before.kind]) before.kind = marker.kind;
     } else {
-      placed.push({ px, kind: marker.kind, markers: [marker] });
+      placed.push({ px, endPx, kind: marker.kind, markers: [marker] });
     }
   }
   return placed;

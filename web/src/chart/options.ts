@@ -1,8 +1,16 @@
 // uPlot's options for our charts.
 import uPlot from 'uplot';
 import type { Axis } from '../router/url';
-import { short } from '../format/numbers';
-import { logTickText, logTicks, paddedRange, tickText, timeTickText, type Unit } from './axes';
+import { shortTick } from '../format/numbers';
+import {
+  logTickTexts,
+  logTicks,
+  paddedRange,
+  tickStep,
+  tickText,
+  timeTickText,
+  type Unit,
+} from './axes';
 import { resolvedColor, runColorName, themeColor } from './colors';
 import { nearestDefined, type Curve } from './curves';
 
@@ -19,16 +27,19 @@ export interface ChartLook {
   sync: string;
   // Range of the x axis when it is not that of the data.
   window: AxisWindow | undefined;
-  // Words for x where the axis alone does not tell them.
-  xWords?: (x: number) => string;
+  // Words for a tick `step` beside its neighbours, where the axis alone does not tell them.
+  xWords?: (x: number, step: number) => string;
   // The curve nearest to the cursor stands out from the others.
   picks?: boolean;
 }
 
 const FONT = '11px system-ui, sans-serif';
 const Y_AXIS_PX = 54;
-// "110.25 GiB"
-const BYTES_AXIS_PX = 74;
+// About what a letter of FONT and the air beside the words take.
+const LETTER_PX = 6.2;
+const AXIS_AIR_PX = 12;
+const PADDING_RIGHT_PX = 14;
+const widthOf = (words: string) => Math.ceil(words.length * LETTER_PX) + AXIS_AIR_PX;
 const MARKED_POINTS = 120;
 // How near to a curve the cursor picks it.
 const PICK_PX = 30;
@@ -105,15 +116,13 @@ function yAxis(look: ChartLook): uPlot.Axis {
   const words = (chart: uPlot, ticks: number[]) => {
     const { min = 1, max = 1 } = chart.scales['y'] ?? {};
     const decades = Math.log10(max / min);
-    const step = ticks.length > 1 ? Math.abs((ticks[1] as number) - (ticks[0] as number)) : 1;
-    return ticks.map((tick) =>
-      look.logY ? logTickText(tick, decades, look.unit) : tickText(tick, step, look.unit),
-    );
+    if (look.logY) return logTickTexts(ticks, decades, look.unit);
+    return ticks.map((tick) => tickText(tick, tickStep(ticks), look.unit));
   };
   // uPlot would leave out ticks of a logarithmic axis by rules of its own.
   const filter = (_: uPlot, ticks: number[]) => ticks;
   const axis: uPlot.Axis = { ...axisLook(), values: words, filter, space: 34 };
-  axis.size = look.unit === 'bytes' ? BYTES_AXIS_PX : Y_AXIS_PX;
+  axis.size = (_, shown) => Math.max(Y_AXIS_PX, ...(shown ?? []).map(widthOf));
   if (look.unit === 'bytes') axis.incrs = BINARY_INCREMENTS;
   return look.logY ? { ...axis, splits: (_, __, low, high) => logTicks(low, high) } : axis;
 }
@@ -129,19 +138,41 @@ const WHOLE_INCREMENTS = Array.from({ length: 18 }, (_, power) =>
 ).flat();
 
 function xAxis(look: ChartLook): uPlot.Axis {
-  const space: uPlot.Axis.Space = (_, __, ___, ____, px) => (px < 500 ? 56 : 80);
-  const base: uPlot.Axis = { ...axisLook(), size: 26, space };
-  if (look.axis !== 'time') base.incrs = WHOLE_INCREMENTS;
-  const { xWords } = look;
-  if (xWords) return { ...base, values: (_: uPlot, ticks: number[]) => ticks.map(xWords) };
-  if (look.axis === 'time') {
-    const step = (ticks: number[]) => (ticks[1] ?? 0) - (ticks[0] ?? 0) || 60_000;
-    return {
-      ...base,
-      values: (_: uPlot, ticks: number[]) => ticks.map((tick) => timeTickText(tick, step(ticks))),
-    };
-  }
-  return { ...base, values: (_: uPlot, ticks: number[]) => ticks.map((tick) => short(tick)) };
+  const words = xTickWords(look);
+  const space: uPlot.Axis.Space = (_, __, low, high, px) =>
+    Math.max(leastSpace(px), widestTick(words, low, high, px));
+  const values = (_: uPlot, ticks: number[]) => {
+    const step = tickStep(ticks);
+    return ticks.map((tick) => words(tick, step));
+  };
+  const base: uPlot.Axis = { ...axisLook(), size: 26, space, values };
+  return look.axis === 'time' ? base : { ...base, incrs: WHOLE_INCREMENTS };
+}
+
+const leastSpace = (px: number) => (px < 500 ? 56 : 80);
+
+// Deep in a long run a tick has many digits.
+function widestTick(words: TickWords, low: number, high: number, px: number): number {
+  const step = ((high - low) * leastSpace(px)) / px || 1;
+  return widthOf(words(high, 10 ** Math.floor(Math.log10(step))));
+}
+
+// The last tick may stand at the edge: half of its words lie beyond it.
+function paddingRight(look: ChartLook): uPlot.PaddingSide {
+  const words = xTickWords(look);
+  return (chart) => {
+    const { min = 0, max = 0 } = chart.scales['x'] ?? {};
+    if (!(max > min)) return PADDING_RIGHT_PX;
+    return Math.max(PADDING_RIGHT_PX, Math.ceil(widestTick(words, min, max, chart.width) / 2));
+  };
+}
+
+type TickWords = (x: number, step: number) => string;
+
+function xTickWords({ axis, xWords }: ChartLook): TickWords {
+  if (xWords) return xWords;
+  if (axis === 'time') return timeTickText;
+  return (x, step) => shortTick(x, Math.max(1, step));
 }
 
 // What changes while a chart lives: the y range, computed by us because bands and log scales need
@@ -170,7 +201,7 @@ export function chartOptions(
   return {
     ...size,
     ms: 1,
-    padding: [6, 14, 0, 0],
+    padding: [6, paddingRight(look), 0, 0],
     legend: { show: false },
     focus: { alpha: look.picks ? 0.16 : 1 },
     scales: {

@@ -1,6 +1,5 @@
 // Runs over each other: one curve each, with what differs in their settings.
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { getJson } from '../api/client';
 import { hasEnded } from '../api/live';
 import { clock, jobList } from '../api/store';
 import type { CompareSeriesResponse, Job, ListKeysResponse } from '../api/types';
@@ -8,7 +7,7 @@ import { Chart, type Reading } from '../chart/chart';
 import { runColorName } from '../chart/colors';
 import { curvesOf, type Curve } from '../chart/curves';
 import { measured } from '../format/numbers';
-import { duration } from '../format/time';
+import { duration, durationTick } from '../format/time';
 import { flattenSpec, varyingKeys } from '../job/flatten_spec';
 import { unitOf, valueText } from '../job/panels';
 import { xText } from '../job/curve_panel';
@@ -46,9 +45,10 @@ const VALIDATION = 'val_loss';
 const NAMES: ReadonlySet<string> = new Set(['name', 'checkpoint.dir']);
 
 const elapsed = (ms: number) => duration(ms / 1000);
+const elapsedTick = (ms: number, stepMs: number) => durationTick(ms / 1000, stepMs / 1000);
 
 // What the chart and the table show of a run.
-const COLUMNS = 'steps,last,min,max,smoothed';
+const COLUMNS = 'steps,last,mean,min,max,smoothed';
 
 // Of all runs in one answer. Those that are missing are told; the others are shown.
 function useRuns(references: readonly string[], metric: string, view: CurveView) {
@@ -289,16 +289,8 @@ function CompareTools({
 }
 
 function useKeysOf(reference: string | undefined): readonly string[] {
-  const [keys, setKeys] = useState<readonly string[]>([]);
-  useEffect(() => {
-    if (reference === undefined) return;
-    const path = `/jobs/${encodeURIComponent(reference)}/metrics`;
-    getJson<ListKeysResponse>(path).then(
-      (answer) => setKeys(answer.keys),
-      () => setKeys([]),
-    );
-  }, [reference]);
-  return keys;
+  const path = reference && `/jobs/${encodeURIComponent(reference)}/metrics`;
+  return useLoad<ListKeysResponse>(path, {}, reference ?? '').data?.keys ?? [];
 }
 
 export function Compare() {
@@ -372,7 +364,7 @@ export function Compare() {
                 sync: 'compare',
                 window,
                 picks: true,
-                ...(view.axis === 'time' ? { xWords: elapsed } : {}),
+                ...(view.axis === 'time' ? { xWords: elapsedTick } : {}),
               }}
               xOfMarker={() => undefined}
               onRead={setReading}
@@ -382,7 +374,7 @@ export function Compare() {
             />
             {view.smooth === 0 && (
               <p class="density">
-                Where points are merged, the newest is drawn, or the spike that they hide.
+                Where points are merged, their mean is drawn, or the spike that they hide.
               </p>
             )}
           </section>

@@ -52,13 +52,13 @@ function usualHeight({ min, max }: Pick<Series, 'min' | 'max'>): number {
   return heights[heights.length >> 1] ?? 0;
 }
 
-// What one line shows of buckets: their last point, and where a bucket hides a spike, that. A curve
-// that falls steeply has none: its buckets begin where their neighbours end.
-export function withSpikes(series: Pick<Series, 'last' | 'min' | 'max'>): JsonNumber[] {
-  const { last, min, max } = series;
+// What one line shows of buckets: their mean, and where a bucket hides a spike, that. A curve that
+// falls steeply has none: its buckets begin where their neighbours end.
+export function withSpikes(series: Pick<Series, 'mean' | 'min' | 'max'>): JsonNumber[] {
+  const { mean, min, max } = series;
   const room = SPIKE * usualHeight(series);
-  return last.map((value, index) => {
-    const near = [last[index - 1], value, last[index + 1]]
+  return mean.map((value, index) => {
+    const near = [mean[index - 1], value, mean[index + 1]]
       .map(finite)
       .filter((neighbour) => neighbour !== undefined);
     if (near.length === 0) return value;
@@ -114,7 +114,7 @@ export function compareCurves(
 ): Curve[] {
   return runs.map(({ job, series }, index) => {
     const options = { logY: view.logY, color: index, label: `${job.name} #${job.id}` };
-    const all = series ? curvesOf({ ...series, last: withSpikes(series) }, options) : [];
+    const all = series ? curvesOf({ ...series, mean: withSpikes(series) }, options) : [];
     const line =
       all.find(({ role }) => role === 'smooth') ?? all.find(({ role }) => role === 'raw');
     const dash = dashOf(index);

@@ -75,6 +75,30 @@ describe('foldEvents', () => {
     expect(texts([saved(1, 500, 7, 1), saved(2, 500, 7, 2)])).toHaveLength(2);
   });
 
+  it('tells the reconnects of one worker in one line, until something else happens to it', () => {
+    const lost = (sequence: number, node = 'a') =>
+      entry(sequence, { node_suspected: { node_id: node } });
+    const back = (sequence: number, node = 'a') =>
+      entry(sequence, { node_returned: { node_id: node } });
+    const joined = (sequence: number) =>
+      entry(sequence, { node_joined: { node: { id: 'a', inventory: { slots: [{}, {}] } } } });
+    const flaps = [lost(1), back(2), lost(4), back(5), joined(7)];
+    const others = [lost(3, 'b'), back(6, 'b')];
+    expect(texts([...flaps, ...others])).toEqual([
+      'joined with 2 slots · connected 3 times',
+      'contact is back',
+    ]);
+    expect(texts([...flaps, lost(8)])).toEqual(['contact lost · connected 3 times']);
+    const cordoned = entry(6, { node_cordoned: { node_id: 'a', reason: '' } });
+    expect(texts([...flaps, cordoned])).toEqual([
+      'joined with 2 slots',
+      'cordoned',
+      'contact is back · connected 2 times',
+    ]);
+    const folded = foldEvents([...flaps, ...others, cordoned]);
+    expect(foldEvents([...folded, back(5), cordoned])).toEqual(folded);
+  });
+
   it('leaves out what nobody reads', () => {
     expect(foldEvents([quiet(1)])).toEqual([]);
   });

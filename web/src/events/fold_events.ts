@@ -1,22 +1,37 @@
 // Events as lists show them: what every rank of a gang says at its start and end is one line, and
-// so are the checkpoints that an attempt saves while nothing else happens to its job. Pure.
+// so are the checkpoints that an attempt saves while nothing else happens to its job, and the
+// reconnects of a worker while nothing else happens to its node. Pure.
 import type { EventEntry } from '../api/types';
 import { eventText, isQuiet, type EventText } from '../format/event_text';
 
-// `ranks`, `steps`: what the line stands for, where there may be more than the one of its event.
+// `ranks`, `steps`, `contacts`: what the line stands for, where there may be more than the one of
+// its event. Contacts are the numbers of events that brought a worker back.
 export interface EventLine extends EventEntry {
   ranks?: readonly number[];
   steps?: readonly number[];
+  contacts?: readonly number[];
 }
 
-// Lines of one key are one; undefined is never folded. `newer` counts what has happened to each job
-// after the event, but for what its ranks say.
-function foldKey({ event }: EventEntry, newer: Map<number, number>): string | undefined {
+// The node that an event of contact is about.
+function contactNode({ event }: EventEntry): string | undefined {
+  const { node_suspected: suspected, node_returned: returned, node_joined: joined } = event ?? {};
+  return suspected?.node_id ?? returned?.node_id ?? joined?.node?.id;
+}
+
+// Counts what has happened to each job and node, by `#7` and by node id.
+type Happened = Map<string, number>;
+
+// Lines of one key are one; undefined is never folded. `newer` counts what has happened after the
+// event to its job, but for what the job's ranks say, and to its node, but for its contact.
+function foldKey(entry: EventEntry, newer: Happened): string | undefined {
+  const { event } = entry;
   const { rank_started: started, rank_exited: exited, checkpoint_published: saved } = event ?? {};
+  const node = contactNode(entry);
+  if (node !== undefined) return `contact/${node}/${newer.get(node) ?? 0}`;
   if (started) return `started/${started.job_id}/${started.epoch}`;
   if (saved) {
     const { job_id: job, checkpoint } = saved;
-    return `saved/${job}/${checkpoint?.epoch}/${newer.get(job) ?? 0}`;
+    return `saved/${job}/${checkpoint?.epoch}/${newer.get(`#${job}`) ?? 0}`;
   }
   if (!exited) return undefined;
   const { job_id: job, epoch, exit_code: code, signal, out_of_memory: memory } = exited;
@@ -31,11 +46,17 @@ const rankOf = ({ event }: EventEntry): number =>
 const stepOf = ({ event }: EventEntry): number =>
   event?.checkpoint_published?.checkpoint?.step ?? 0;
 
+const contactsOf = ({ event, sequence, contacts }: EventLine): readonly number[] =>
+  contacts ?? (event?.node_suspected ? [] : [sequence]);
+
 function merged(a: EventLine, b: EventLine): EventLine {
   const newer = a.sequence >= b.sequence ? a : b;
   const actor = a.event?.actor === b.event?.actor ? a.event?.actor : '';
   const event = newer.event && { ...newer.event, actor: actor ?? '' };
   const line = { ...newer, ...(event ? { event } : {}) };
+  if (contactNode(newer) !== undefined) {
+    return { ...line, contacts: union(contactsOf(a), contactsOf(b)) };
+  }
   if (event?.checkpoint_published) {
     return { ...line, steps: union(a.steps ?? [stepOf(a)], b.steps ?? [stepOf(b)]) };
   }
@@ -48,15 +69,16 @@ function merged(a: EventLine, b: EventLine): EventLine {
 export function foldEvents(entries: readonly EventLine[]): EventLine[] {
   const bySequence = new Map<number, EventLine>();
   const byKey = new Map<string, EventLine>();
-  const newer = new Map<number, number>();
+  const newer: Happened = new Map();
   const ordered = [...entries].sort((a, b) => b.sequence - a.sequence);
   for (const entry of ordered) {
     if (isQuiet(entry)) continue;
     const key = foldKey(entry, newer);
     if (key === undefined) {
-      const job = entry.event && eventText(entry.event).jobId;
+      const { jobId, nodeId } = (entry.event && eventText(entry.event)) ?? {};
+      const about = jobId === undefined ? nodeId : `#${jobId}`;
       const repeated = bySequence.has(entry.sequence);
-      if (job !== undefined && !repeated) newer.set(job, (newer.get(job) ?? 0) + 1);
+      if (about !== undefined && !repeated) newer.set(about, (newer.get(about) ?? 0) + 1);
       bySequence.set(entry.sequence, entry);
       continue;
     }
@@ -66,9 +88,12 @@ export function foldEvents(entries: readonly EventLine[]): EventLine[] {
   return [...bySequence.values(), ...byKey.values()].sort((a, b) => b.sequence - a.sequence);
 }
 
-export function lineText({ event, ranks, steps }: EventLine): EventText | undefined {
+export function lineText({ event, ranks, steps, contacts }: EventLine): EventText | undefined {
   if (!event) return undefined;
   const told = eventText(event);
+  if (contacts && contacts.length > 1) {
+    return { ...told, text: `${told.text} · connected ${contacts.length} times` };
+  }
   if (steps && steps.length > 1) {
     const newest = told.text.replace(/^checkpoint /, '');
     const saved = `${steps.length} checkpoints from step ${Math.min(...steps)}`;

@@ -1,8 +1,8 @@
 // Pages of events, newest first, that grow when asked.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { asRequestError, getJson, type RequestError } from '../api/client';
-import { reconnects } from '../api/store';
 import type { EventEntry, ListEventsResponse } from '../api/types';
+import { useComeBack } from '../ui/come_back';
 import { useThrottled } from '../ui/throttle';
 import { foldEvents, withFirstPage, withPage, type EventLine } from './fold_events';
 
@@ -67,7 +67,8 @@ export function useEvents(path: string, tick: unknown): EventPages {
     );
   };
   const passed = useThrottled(tick, PACE_MS);
-  useEffect(() => load(), [path, passed, reconnects.value]);
+  useEffect(() => load(), [path, passed]);
+  useComeBack(error, () => load());
   useEffect(() => {
     if (!held?.cursor || !lines || lines.length >= wish.lines || wish.pages === 0) return;
     setWish({ ...wish, pages: wish.pages - 1 });

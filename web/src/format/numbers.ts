@@ -14,9 +14,8 @@ export function count(value: number | undefined): string {
   return Math.round(value).toLocaleString('en-US');
 }
 
-// Three significant digits and a suffix by thousands: 1234567 -> "1.23M".
-export function short(value: number | undefined): string {
-  if (value === undefined || !Number.isFinite(value)) return ABSENT;
+// The scale of a suffix: the value by thousands, and how often it was divided.
+function scaledByThousands(value: number): { scaled: number; power: number } {
   let scaled = Math.abs(value);
   let power = 0;
   // 999.5 would round to "1000".
@@ -24,19 +23,52 @@ export function short(value: number | undefined): string {
     scaled /= 1000;
     power++;
   }
+  return { scaled, power };
+}
+
+// Three significant digits and a suffix by thousands: 1234567 -> "1.23M".
+export function short(value: number | undefined): string {
+  if (value === undefined || !Number.isFinite(value)) return ABSENT;
+  const { scaled, power } = scaledByThousands(value);
   const digits = scaled >= 99.95 ? 0 : scaled >= 9.995 ? 1 : 2;
   const sign = value < 0 ? '−' : '';
   return `${sign}${trimZeros(scaled.toFixed(digits))}${SUFFIXES[power]}`;
 }
 
+// More digits than these behind a suffix are harder to read than the whole number.
+const SUFFIX_DIGITS_MAX = 6;
+
+// The same with as many digits as tell ticks `step` apart, or the whole number where that is no
+// longer: 1234560, 20 -> "1.23456M"; 3040, 1 -> "3,040".
+export function shortTick(value: number, step: number): string {
+  const { scaled, power } = scaledByThousands(value);
+  const digits = digitsOf(step / 1000 ** power);
+  const suffixed = `${value < 0 ? '−' : ''}${scaled.toFixed(digits)}${SUFFIXES[power]}`;
+  const behind = digitsOf(step);
+  const whole = value.toLocaleString('en-US', {
+    minimumFractionDigits: behind,
+    maximumFractionDigits: behind,
+  });
+  return digits > SUFFIX_DIGITS_MAX || whole.length <= suffixed.length ? whole : suffixed;
+}
+
+const DIGITS_MAX = 15;
+
 // Digits that tell ticks `step` apart: 2.5 needs one, 0.05 needs two.
 export function digitsOf(step: number): number {
-  let digits = 0;
-  while (digits < 6 && Math.abs(step * 10 ** digits - Math.round(step * 10 ** digits)) > 1e-6) {
-    digits++;
+  const size = Math.abs(step);
+  if (!(size > 0) || !Number.isFinite(size)) return 0;
+  for (let digits = 0; digits < DIGITS_MAX; digits++) {
+    const scaled = size * 10 ** digits;
+    // Relative to the step, which may be small: neighbours differ by rounding errors of the ticks.
+    if (Math.abs(scaled - Math.round(scaled)) <= 1e-5 * scaled) return digits;
   }
-  return digits;
+  return Math.min(DIGITS_MAX, Math.max(0, 2 - Math.floor(Math.log10(size))));
 }
+
+// A binary step has many digits; to tell its ticks apart the first ones are enough.
+const binaryDigits = (step: number) =>
+  Math.min(digitsOf(step), Math.max(3, Math.ceil(-Math.log10(step))));
 
 // `step`: of the ticks of an axis, which need as many digits as tell neighbours apart.
 export function bytes(value: number | undefined, step?: number): string {
@@ -48,7 +80,7 @@ export function bytes(value: number | undefined, step?: number): string {
     scaled /= 1024;
     unit++;
   }
-  const apart = step === undefined ? undefined : Math.min(3, digitsOf(step / 1024 ** unit));
+  const apart = step === undefined ? undefined : binaryDigits(step / 1024 ** unit);
   const digits = apart ?? (unit === 0 || scaled >= 99.95 ? 0 : 1);
   return `${scaled.toFixed(digits)} ${units[unit]}`;
 }
@@ -68,6 +100,13 @@ export function measured(value: number | null | undefined): string {
   if (size >= 1000) return Math.round(value).toLocaleString('en-US');
   if (size >= 100) return value.toFixed(1);
   return value.toFixed(size >= 10 ? 2 : 4);
+}
+
+// A number of the API that is not finite, as it is written on a page; undefined for all others.
+export function notFinite(value: unknown): 'NaN' | 'Inf' | '−Inf' | undefined {
+  if (value === 'NaN') return 'NaN';
+  if (value === 'Infinity') return 'Inf';
+  return value === '-Infinity' ? '−Inf' : undefined;
 }
 
 // "1 node", "2 nodes".

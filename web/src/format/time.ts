@@ -1,5 +1,5 @@
 // Durations and times for people.
-import { ABSENT } from './numbers';
+import { ABSENT, digitsOf } from './numbers';
 
 const pad = (value: number) => String(value).padStart(2, '0');
 
@@ -15,6 +15,25 @@ export function duration(seconds: number | undefined): string {
   if (minutes < 1440) return `${Math.floor(minutes / 60)}h ${pad(minutes % 60)}m`;
   const hours = Math.round(seconds / 3600);
   return `${Math.floor(hours / 24)}d ${pad(hours % 24)}h`;
+}
+
+// The duration of a tick, told apart from its neighbours `step` seconds away.
+export function durationTick(seconds: number, step: number): string {
+  if (seconds === 0) return '0';
+  if (seconds < 0) return `−${durationTick(-seconds, step)}`;
+  if (seconds < 0.9995) return `${(seconds * 1000).toFixed(digitsOf(step * 1000))} ms`;
+  if (seconds < 60) return `${seconds.toFixed(digitsOf(step))} s`;
+  if (step >= 3600 && step % 3600 === 0) return duration(seconds);
+  const whole = step >= 60 && step % 60 === 0;
+  const digits = whole ? 0 : digitsOf(step);
+  // Rounded first: 59.99 s must not become "0m 60s".
+  const total = Number(seconds.toFixed(digits));
+  const minutes = Math.floor(total / 60);
+  const rest = (total - minutes * 60).toFixed(digits).padStart(digits > 0 ? 3 + digits : 2, '0');
+  const hours = Math.floor(minutes / 60);
+  if (hours === 0) return `${minutes}m ${rest}s`;
+  const clock = `${hours}h ${pad(minutes % 60)}m`;
+  return whole ? clock : `${clock} ${rest}s`;
 }
 
 function milliseconds(seconds: number): string {

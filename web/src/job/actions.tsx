@@ -9,7 +9,15 @@ import { jobPath } from '../router/url';
 import { CommandLine } from '../ui/copy';
 import { Dialog } from '../ui/dialog';
 import { Failure } from '../ui/notice';
-import { commandLineForNewJob, isJobName, newRequestId, specForNewJob } from './resubmit';
+import { count } from '../format/numbers';
+import {
+  commandLineForNewJob,
+  isJobName,
+  newRequestId,
+  resumable,
+  specForNewJob,
+  type NewJob,
+} from './resubmit';
 
 export interface ConfirmProps {
   title: string;
@@ -68,7 +76,7 @@ function StopQuestion({ job, kill, onClose }: { job: Job; kill: boolean; onClose
   const verb = kill ? 'kill' : 'stop';
   const text = kill
     ? 'Every rank gets SIGKILL at once. What was trained since the last checkpoint is lost.'
-    : 'The job saves a checkpoint, then leaves. Submitting it again can go on from there.';
+    : 'The job saves a checkpoint, then leaves. “Submit again” can go on from there.';
   return (
     <Confirm
       title={`${kill ? 'Kill' : 'Stop'} ${job.name} #${job.id}?`}
@@ -85,15 +93,51 @@ function StopQuestion({ job, kill, onClose }: { job: Job; kill: boolean; onClose
   );
 }
 
+// Where the new job begins, said in any case: a choice where there is a checkpoint.
+function BeginChoice({
+  job,
+  resumes,
+  onChoose,
+}: {
+  job: Job;
+  resumes: boolean;
+  onChoose: (resumes: boolean) => void;
+}) {
+  const found = resumable(job);
+  const began = job.spec?.checkpoint?.resume_from;
+  const start = began ? `where this job began: ${began}` : 'at step 0';
+  if (!found) return <p class="begins">This job has no checkpoint: the new one begins {start}.</p>;
+  const step = count(found.step);
+  return (
+    <>
+      <label class="begins">
+        <input
+          type="checkbox"
+          checked={resumes}
+          onChange={(event) => onChoose(event.currentTarget.checked)}
+        />{' '}
+        Go on from the checkpoint at step {step}
+      </label>
+      <p class="faint">
+        {resumes ? `It begins at step ${step}, from ${found.path}.` : `It begins ${start}.`}
+      </p>
+    </>
+  );
+}
+
 function AgainQuestion({ job, onClose }: { job: Job; onClose: () => void }) {
   const [name, setName] = useState(job.name);
   // One for the dialog, not for each click: an answer that was lost must not make a second job.
   const [requestId] = useState(() => newRequestId(job.id));
   // The open job has every origin; lists leave them out.
   const full = openJob.peek()?.job ?? job;
+  const found = resumable(full);
+  // A job that has trained all its steps would have nothing left to do.
+  const [resumes, setResumes] = useState(found !== undefined && job.state !== 'succeeded');
+  const newJob: NewJob = { name, resumeFrom: found && resumes ? found.path : undefined };
   const act = async () => {
     if (!full.spec) return;
-    const spec = specForNewJob(full.spec, full.origins, name);
+    const spec = specForNewJob(full.spec, full.origins, newJob);
     const answer = await postJson<SubmitJobResponse>('/jobs', { spec, request_id: requestId });
     if (answer.job) navigate(jobPath(answer.job.id));
   };
@@ -105,8 +149,9 @@ function AgainQuestion({ job, onClose }: { job: Job; onClose: () => void }) {
       act={act}
       ready={isJobName(name)}
       text="A new job with the same settings and a checkpoint directory of its own."
-      commandLine={commandLineForNewJob(job.id, full.origins, name)}
+      commandLine={commandLineForNewJob(job.id, full.origins, newJob)}
     >
+      <BeginChoice job={full} resumes={resumes} onChoose={setResumes} />
       <label class="field">
         Name, different from those of jobs that have not ended
         <input

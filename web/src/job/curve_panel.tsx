@@ -3,10 +3,17 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import { apiPath } from '../api/client';
 import type { Job, Series } from '../api/types';
 import { Chart, type Reading } from '../chart/chart';
-import { curvesOf, isThinned, nanSteps, pointsPerBucket, type Curve } from '../chart/curves';
+import {
+  curvesOf,
+  isThinned,
+  notFiniteRanges,
+  pointsPerBucket,
+  rangeText,
+  type Curve,
+} from '../chart/curves';
 import { downloadPng } from '../chart/export';
 import { markerPlace, type Marker } from '../chart/markers';
-import { count, short } from '../format/numbers';
+import { count, notFinite, short } from '../format/numbers';
 import { clockTime } from '../format/time';
 import type { CurveView } from '../router/url';
 import { Icon } from '../ui/icon';
@@ -78,15 +85,23 @@ function density(series: readonly Series[]): string {
   const main = series.find(({ abandoned }) => !abandoned);
   if (!main || main.x.length === 0) return '';
   if (!isThinned(main)) return `${count(main.x.length)} points`;
-  return `${short(pointsPerBucket(main))} steps in a point; band from min to max; zoom in for each`;
+  const amount = short(pointsPerBucket(main));
+  return `${amount} steps in a point, their mean; band from min to max; zoom in for each`;
 }
 
-function Summary({ curves, panel }: { curves: readonly Curve[]; panel: Panel }) {
-  const main = curves.find(({ role }) => role === 'smooth' || role === 'raw');
-  const last = main?.y.findLast((value) => value !== null && value !== undefined);
+// The newest value: smoothed where that was asked for, red when it is not finite.
+function Summary({ series, panel }: { series: readonly Series[]; panel: Panel }) {
+  const main = series.find(({ abandoned }) => !abandoned);
+  const last = main?.last.at(-1);
+  const odd = notFinite(last);
+  const value = main?.smoothed.at(-1) ?? last;
   return (
     <p class="reading">
-      <b>{valueText(last ?? undefined, panel.unit)}</b>
+      {odd ? (
+        <b class="tone-bad">{odd}</b>
+      ) : (
+        <b>{valueText(typeof value === 'number' ? value : undefined, panel.unit)}</b>
+      )}
     </p>
   );
 }
@@ -138,20 +153,24 @@ export function CurvePanel(props: CurvePanelProps) {
     ],
     [
       props.curves.map((s) => s.x).flat().length,
-      props.curves[0]?.last,
-      props.points[0]?.last,
+      props.curves[0]?.mean,
+      props.points[0]?.mean,
       logY,
     ],
   );
   const markers = useMemo(
     () => [
       ...props.markers,
-      ...props.curves.flatMap(nanSteps).map((step): Marker => ({
-        kind: 'nan',
-        step,
-        timeMs: 0,
-        text: `not a number at step ${step}`,
-      })),
+      ...props.curves
+        .filter(({ abandoned }) => !abandoned)
+        .flatMap(notFiniteRanges)
+        .map((range): Marker => ({
+          kind: 'nan',
+          step: range.first,
+          lastStep: range.last,
+          timeMs: 0,
+          text: rangeText(range),
+        })),
     ],
     [props.markers, props.curves[0]?.last],
   );
@@ -165,7 +184,7 @@ export function CurvePanel(props: CurvePanelProps) {
         {reading ? (
           <ReadingText reading={reading} curves={curves} panel={panel} view={view} />
         ) : (
-          <Summary curves={curves} panel={panel} />
+          <Summary series={props.curves} panel={panel} />
         )}
         <div class="panel-tools">
           <button

@@ -4,7 +4,7 @@ import type { JobSpec, Origin } from '../api/types';
 export interface Setting {
   key: string;
   value: string;
-  // Where it came from, such as "default" or "job.yaml:7:3"; empty when nobody said.
+  // Its source, such as "job.yaml:7:3"; "default" when the controller names none.
   origin: string;
 }
 

@@ -9,9 +9,10 @@ import { jobPath } from '../router/url';
 import { JobBadge } from '../ui/badge';
 import { withCode } from '../ui/code_text';
 import { Icon } from '../ui/icon';
+import { Measured } from '../ui/measured';
 import { JobActions } from './actions';
 import { lastLines } from './log_lines';
-import { figuresOf, newestAttempt, shapeText, wallSeconds } from './progress';
+import { figuresOf, newestAttempt, shapeText, stepAge, wallSeconds } from './progress';
 import { ProgressBar } from './progress_bar';
 
 interface FigureProps {
@@ -73,11 +74,23 @@ function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
   );
 }
 
+function StepAgeText({ job }: { job: Job }) {
+  const age = stepAge(job, serverNow.value);
+  if (!age) return null;
+  return (
+    <time class={`step-age ${age.late ? 'tone-warn' : ''}`} title={fullTime(age.timeMs)}>
+      {age.late && <Icon name="warn" />} last {ago(age.timeMs, serverNow.value)}
+    </time>
+  );
+}
+
 function StepFigure({ job }: { job: Job }) {
   const { step, totalSteps, done } = figuresOf(job);
   return (
     <div class="figure step">
-      <dt>Step</dt>
+      <dt>
+        Step <StepAgeText job={job} />
+      </dt>
       <dd>
         {count(step)}
         {totalSteps > 0 && <span class="of"> / {count(totalSteps)}</span>}
@@ -109,7 +122,7 @@ function Figures({ response, job }: { response: GetJobResponse; job: Job }) {
       <StepFigure job={job} />
       <Figure
         name="Loss"
-        value={measured(figures.loss)}
+        value={<Measured value={job.progress?.loss} />}
         note={figures.validationLoss && `validation ${measured(figures.validationLoss)}`}
       />
       <Figure

@@ -32,9 +32,24 @@ import {
   withOlder,
   withoutEscapes,
 } from './log_lines';
-import { commandLineForNewJob, isJobName, newRequestId, specForNewJob } from './resubmit';
+import {
+  commandLineForNewJob,
+  isJobName,
+  newRequestId,
+  resumable,
+  specForNewJob,
+} from './resubmit';
 import { offeredKeys, panelsFor } from './panels';
-import { groupRanks, heatOf, layoutSizes, medianStepSeconds, stragglers } from './rank_heat';
+import { failureOf, stepAge } from './progress';
+import {
+  groupRanks,
+  heatOf,
+  layoutSizes,
+  medianStepSeconds,
+  scaleOf,
+  stragglers,
+  verdictRank,
+} from './rank_heat';
 
 describe('settings', () => {
   const spec = { extends: [], command: ['sh', '-c'], train: { seq_length: 128, seed: 7 } } as never;
@@ -45,7 +60,7 @@ describe('settings', () => {
 
   it('flattens with the nearest origin', () => {
     expect(flattenSpec(spec, origins)).toEqual([
-      { key: 'command', value: '[sh, -c]', origin: '' },
+      { key: 'command', value: '[sh, -c]', origin: 'default' },
       { key: 'train.seq_length', value: '128', origin: 'recipe tiny' },
       { key: 'train.seed', value: '7', origin: '--set' },
     ]);
@@ -72,6 +87,30 @@ describe('settings', () => {
   });
 });
 
+describe('what a job says of itself', () => {
+  const progress = { step: 9, time_ms: 100_000, step_seconds: 8 };
+  const job = (change: object) =>
+    ({ state: 'running', attempts: [], progress, ...change }) as never;
+
+  it('has the age of its last step while it trains, late after ten usual ones', () => {
+    expect(stepAge(job({}), 120_000)).toEqual({ timeMs: 100_000, late: false });
+    expect(stepAge(job({}), 181_000)?.late).toBe(true);
+    const quick = { ...progress, step_seconds: 0.1 };
+    expect(stepAge(job({ progress: quick }), 125_000)?.late).toBe(false);
+    expect(stepAge(job({ state: 'failed' }), 120_000)).toBeUndefined();
+    expect(stepAge(job({ progress: { ...progress, step: 0 } }), 120_000)).toBeUndefined();
+  });
+
+  it('says why it failed, also while it recovers', () => {
+    const verdict = { cause: 'rank_signaled', summary: 'rank 3 was killed' };
+    const attempts = [{ epoch: 1, verdict }];
+    expect(failureOf(job({ state: 'failed', verdict }))).toBe('rank 3 was killed');
+    expect(failureOf(job({ state: 'recovering', attempts }))).toBe('rank 3 was killed');
+    expect(failureOf(job({ state: 'running', attempts }))).toBeUndefined();
+    expect(failureOf(job({ state: 'stopped', verdict }))).toBeUndefined();
+  });
+});
+
 describe('a job submitted again', () => {
   const spec = {
     name: 'old',
@@ -87,11 +126,32 @@ describe('a job submitted again', () => {
   ];
 
   it('leaves out what was derived for the old one, and never shares its checkpoints', () => {
-    expect(specForNewJob(spec, origins, 'new')).toEqual({
+    expect(specForNewJob(spec, origins, { name: 'new', resumeFrom: undefined })).toEqual({
       name: 'new',
       layout: { tp: 2 },
       checkpoint: { every_steps: 5 },
     });
+  });
+
+  it('goes on from the newest sound checkpoint where that is asked for', () => {
+    const checkpoint = (step: number, change: object = {}) =>
+      ({ step, path: `/ckpt/it's/${step}`, deleted: false, damaged: false, ...change }) as never;
+    const checkpoints = [
+      checkpoint(10),
+      checkpoint(20),
+      checkpoint(30, { damaged: true }),
+      checkpoint(40, { deleted: true }),
+    ];
+    const from = resumable({ checkpoints })?.path;
+    expect(from).toBe("/ckpt/it's/20");
+    expect(resumable({ checkpoints: [] })).toBeUndefined();
+    const again = { name: 'new', resumeFrom: from };
+    expect(specForNewJob(spec, origins, again)).toMatchObject({
+      checkpoint: { every_steps: 5, resume_from: "/ckpt/it's/20" },
+    });
+    expect(commandLineForNewJob(7, origins, again)).toContain(
+      `.checkpoint.resume_from = "/ckpt/it'\\''s/20"' > new.json`,
+    );
   });
 
   it('is known by an id of its own', () => {
@@ -100,7 +160,7 @@ describe('a job submitted again', () => {
   });
 
   it('has a command line that does the same', () => {
-    const line = commandLineForNewJob(7, origins, 'new');
+    const line = commandLineForNewJob(7, origins, { name: 'new', resumeFrom: undefined });
     expect(line).toContain('del(.extends, .layout.dp, .checkpoint.dir, .train.gone)');
     expect(isJobName('a-1')).toBe(true);
     expect(isJobName("a'; rm")).toBe(false);
@@ -133,12 +193,40 @@ describe('ranks', () => {
   it('heats by the ratio to the median, and not what is unknown', () => {
     const median = medianStepSeconds(ranks);
     expect(median).toBe(1);
-    expect(heatOf(rank(9, 1), median)).toBe(3);
-    expect(heatOf(rank(9, 1.6), median)).toBe(7);
-    expect(heatOf(rank(9, 0.5), median)).toBe(0);
-    expect(heatOf(rank(9, 0), median)).toBeUndefined();
+    const scale = scaleOf(ranks, 'step time');
+    expect(heatOf(rank(9, 1), scale)).toBe(3);
+    expect(heatOf(rank(9, 1.6), scale)).toBe(7);
+    expect(heatOf(rank(9, 0.5), scale)).toBe(0);
+    expect(heatOf(rank(9, 0), scale)).toBeUndefined();
     expect(stragglers(ranks).map(({ rank: r }) => r.rank)).toEqual([3]);
     expect(medianStepSeconds([])).toBe(0);
+  });
+
+  it('heats by memory from the least to the most, and by waiting from nothing', () => {
+    const uses = (memory_bytes: number, data_stall_seconds = 0) =>
+      rank(9, 1, { memory_bytes, data_stall_seconds });
+    const memory = scaleOf([uses(40), uses(80), uses(0)], 'memory');
+    expect([40, 60, 80].map((size) => heatOf(uses(size), memory))).toEqual([0, 4, 7]);
+    expect(heatOf(uses(0), memory)).toBeUndefined();
+    expect(heatOf(uses(40), scaleOf([uses(40), uses(40.1)], 'memory'))).toBe(3);
+    const stall = scaleOf([uses(1, 2), uses(1, 8)], 'data stall');
+    expect([0, 2, 8].map((seconds) => heatOf(uses(1, seconds), stall))).toEqual([0, 2, 7]);
+  });
+
+  it('knows the rank that a verdict names', () => {
+    const attempt = (epoch: number, cause: string, named: number) =>
+      ({ epoch, verdict: { cause, rank: named } }) as never;
+    const attempts = [
+      attempt(1, 'rank_signaled', 11),
+      attempt(2, 'node_lost', -1),
+      attempt(3, 'stopped', 0),
+    ];
+    expect([1, 2, 3, 4].map((epoch) => verdictRank({ attempts }, epoch))).toEqual([
+      11,
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 });
 
@@ -276,6 +364,7 @@ describe('compared runs', () => {
       steps: x,
       times_ms: x,
       last: x,
+      mean: x,
       min: x,
       max: x,
       counts: x.map(() => 1),
@@ -293,7 +382,7 @@ describe('compared runs', () => {
   });
 
   it('takes the runs of one answer apart, and draws them without bands', () => {
-    const values = { last: [3, 2], min: [3, 2], max: [3, 2] };
+    const values = { last: [3, 2], mean: [3, 2], min: [3, 2], max: [3, 2] };
     const points = { ...values, steps: [1, 2], smoothed: [] };
     const answer = {
       jobs: [{ id: 4 }, { id: 9 }],
@@ -329,17 +418,17 @@ describe('compared runs', () => {
   });
 
   it('shows the spike that a bucket hides, up or down, and no other extreme', () => {
-    const last = [5, 4, 3, 2, 2];
+    const mean = [5, 4, 3, 2, 2];
     const min = [4.9, 3.9, 2.9, 1.9, 1.9];
     const max = [5.1, 4.1, 3.1, 2.1, 2.1];
-    expect(withSpikes({ last, min, max })).toEqual(last);
+    expect(withSpikes({ mean, min, max })).toEqual(mean);
     const high = max.with(2, 40);
-    expect(withSpikes({ last, min, max: high })).toEqual([5, 4, 40, 2, 2]);
-    expect(withSpikes({ last, min: min.with(3, -7), max })).toEqual([5, 4, 3, -7, 2]);
+    expect(withSpikes({ mean, min, max: high })).toEqual([5, 4, 40, 2, 2]);
+    expect(withSpikes({ mean, min: min.with(3, -7), max })).toEqual([5, 4, 3, -7, 2]);
     // A steep fall inside of a bucket is the curve itself.
-    expect(withSpikes({ last: [9, 1, 1], min: [9, 1, 1], max: [9, 9, 1] })).toEqual([9, 1, 1]);
+    expect(withSpikes({ mean: [9, 1, 1], min: [9, 1, 1], max: [9, 9, 1] })).toEqual([9, 1, 1]);
     const broken = ['NaN', 1, 1] as const;
-    expect(withSpikes({ last: [...broken], min: [...broken], max: [...broken] })).toEqual(broken);
+    expect(withSpikes({ mean: [...broken], min: [...broken], max: [...broken] })).toEqual(broken);
   });
 
   it('asks for finer points the deeper the zoom, and for no more than can be drawn', () => {

@@ -1,10 +1,11 @@
 // One job: header, tabs, and the tab that is open.
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { asRequestError, type RequestError } from '../api/client';
-import { LISTED, follow, openJob, otherClusters, reconnects } from '../api/store';
+import { LISTED, follow, openJob, otherClusters } from '../api/store';
 import type { Job } from '../api/types';
 import { Link, navigate, place, query, setQuery } from '../router/router';
 import { JOB_TABS, jobPath, sharedQuery, type JobTab } from '../router/url';
+import { useComeBack } from '../ui/come_back';
 import { useKeys, type KeyMap } from '../ui/keyboard';
 import { Empty, Failure, Skeleton } from '../ui/notice';
 import { Checkpoints } from './checkpoints';
@@ -112,19 +113,20 @@ export function JobPage() {
   const at = place.value;
   const reference = at.page === 'job' ? at.job : '';
   const tab = at.page === 'job' ? at.tab : 'curves';
-  const [error, setError] = useState<RequestError>();
+  const [failed, setFailed] = useState<{ reference: string; error: RequestError }>();
+  const error = failed?.reference === reference ? failed.error : undefined;
   const [tries, setTries] = useState(0);
   // Before the first paint: what is asked for is what the page waits for.
   useLayoutEffect(() => {
-    setError(undefined);
     if (reference !== '') askForJob(reference, tab, query.peek());
-    follow(reference).catch((failure: unknown) => setError(asRequestError(failure)));
+    follow(reference).then(
+      () => setFailed(undefined),
+      (failure: unknown) => setFailed({ reference, error: asRequestError(failure) }),
+    );
     return () => void follow(undefined);
   }, [reference, tries, otherClusters.value]);
-  const back = reconnects.value;
-  useEffect(() => {
-    if (error && error.status !== 404) setTries((count) => count + 1);
-  }, [back]);
+  // What an open job has missed the stream makes good by itself.
+  useComeBack(error, () => error && setTries((count) => count + 1));
   const response = openJob.value;
   const job = response?.job;
   useJobKeys(job);

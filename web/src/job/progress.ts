@@ -57,6 +57,32 @@ export function shapeText(job: Job): string {
   return `${nodes} × ${slots} ${device}`;
 }
 
+// A step that took so many times as long as usual, and at least this many seconds, is late.
+const LATE_STEPS = 10;
+const LATE_SECONDS = 30;
+
+export interface StepAge {
+  timeMs: number;
+  late: boolean;
+}
+
+// When the newest step was reported; undefined of a job that has none, or that does not train now.
+export function stepAge(job: Job, nowMs: number): StepAge | undefined {
+  const timeMs = job.progress?.time_ms ?? 0;
+  if (timeMs <= 0 || !job.progress?.step || job.state !== 'running') return undefined;
+  const usual = finite(job.progress.step_seconds) ?? 0;
+  const seconds = (nowMs - timeMs) / 1000;
+  return { timeMs, late: seconds > Math.max(LATE_SECONDS, LATE_STEPS * usual) };
+}
+
+// Why a job failed, or why its last attempt did; undefined of one that is well.
+export function failureOf(job: Job): string | undefined {
+  const recovers = job.state === 'recovering';
+  if (job.state !== 'failed' && !recovers) return undefined;
+  const verdict = job.verdict ?? newestAttempt(job)?.verdict;
+  return verdict?.summary || verdict?.cause || undefined;
+}
+
 // From submit to the end or to now, in seconds.
 export function wallSeconds(job: Job, nowMs: number): number {
   return Math.max(0, (job.ended_time_ms || nowMs) - job.submitted_time_ms) / 1000;

@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import type { RankStatus } from '../api/types';
 import { onThemeChange, themeColor } from '../chart/colors';
 import { count } from '../format/numbers';
-import { cellMark, heatOf } from './rank_heat';
+import { cellMark, heatOf, type HeatScale } from './rank_heat';
 import {
   CELL_PX,
   cellAt,
@@ -22,7 +22,7 @@ export interface NamedGroup {
 
 export interface RankCanvasProps {
   groups: readonly NamedGroup[];
-  median: number;
+  scale: HeatScale;
   chosen: number | undefined;
   // Of one rank, in words, for the pointer.
   describe: (rank: RankStatus) => string;
@@ -35,8 +35,8 @@ const KEYS = ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'Home', 'End'];
 const figureColor = (heat: number | undefined) =>
   themeColor(heat === undefined ? 'text-faint' : `heat-text-${heat}`);
 
-function drawCell(ctx: CanvasRenderingContext2D, rank: RankStatus, median: number): void {
-  const heat = heatOf(rank, median);
+function drawCell(ctx: CanvasRenderingContext2D, rank: RankStatus, scale: HeatScale): void {
+  const heat = heatOf(rank, scale);
   if (heat === undefined) {
     ctx.strokeStyle = themeColor('border-strong');
     ctx.setLineDash([2, 2]);
@@ -62,7 +62,7 @@ function drawMap(
   canvas: HTMLCanvasElement,
   layout: RankLayout,
   width: number,
-  { groups, median, chosen }: RankCanvasProps,
+  { groups, scale, chosen }: RankCanvasProps,
 ): void {
   const ratio = devicePixelRatio;
   canvas.width = Math.round(width * ratio);
@@ -84,7 +84,7 @@ function drawMap(
     for (const rank of group.ranks) {
       const at = cellOrigin(layout, cell++);
       ctx.setTransform(ratio, 0, 0, ratio, at.x * ratio, at.y * ratio);
-      drawCell(ctx, rank, median);
+      drawCell(ctx, rank, scale);
       if (rank.rank !== chosen) continue;
       ctx.strokeStyle = themeColor('accent');
       ctx.lineWidth = SELECTION_PX;
@@ -120,7 +120,7 @@ export function RankCanvas(props: RankCanvasProps) {
   useEffect(() => onThemeChange(() => setTheme((n) => n + 1)), []);
   useLayoutEffect(() => {
     if (canvas.current && width > 0) drawMap(canvas.current, layout, width, props);
-  }, [groups, layout, chosen, props.median, theme]);
+  }, [groups, layout, chosen, props.scale, theme]);
   const under = ({ offsetX: x, offsetY: y }: MouseEvent) => ranks[cellAt(layout, { x, y }) ?? -1];
   const onKeyDown = (event: KeyboardEvent) => {
     if (!KEYS.includes(event.key)) return;

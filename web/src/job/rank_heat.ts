@@ -1,5 +1,6 @@
-// How slow each rank is beside the others, and the groups of a layout. Pure.
-import type { JsonNumber, RankStatus } from '../api/types';
+// Colours of ranks beside the others by step time, memory or waiting for data, and the groups of a
+// layout. Pure.
+import type { Job, JsonNumber, RankStatus } from '../api/types';
 
 export const GROUPINGS = ['node', 'tp', 'cp', 'dp', 'pp'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
@@ -46,18 +47,70 @@ export function medianStepSeconds(ranks: readonly RankStatus[]): number {
   return times.length % 2 === 1 ? upper : ((times[middle - 1] as number) + upper) / 2;
 }
 
-// Steps of heat: 3 is the median; 0 is a fifth faster, 7 is half slower or more.
+export const MEASURES = ['step time', 'memory', 'data stall'] as const;
+export type Measure = (typeof MEASURES)[number];
+
+// What colours mean: step time beside its median, the others from the least to the most.
+export interface HeatScale {
+  measure: Measure;
+  low: number;
+  high: number;
+  median: number;
+}
+
+// Undefined where the rank has not said. Waiting for 0 s is a fact, memory of 0 bytes is none.
+export function measureOf(rank: RankStatus, measure: Measure): number | undefined {
+  if (measure === 'step time') return positive(rank.step_seconds) ? rank.step_seconds : undefined;
+  if (measure === 'memory') return rank.memory_bytes > 0 ? rank.memory_bytes : undefined;
+  const stall = rank.data_stall_seconds;
+  return typeof stall === 'number' && Number.isFinite(stall) ? stall : undefined;
+}
+
+export function scaleOf(ranks: readonly RankStatus[], measure: Measure): HeatScale {
+  let low = Infinity;
+  let high = 0;
+  for (const rank of ranks) {
+    const value = measureOf(rank, measure);
+    if (value === undefined) continue;
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  const median = medianStepSeconds(ranks);
+  // Waiting counts from nothing: equal waits are long or short, not the same colour.
+  return { measure, low: measure === 'data stall' ? 0 : Math.min(low, high), high, median };
+}
+
+// Steps of heat of step time: 3 is the median; 0 is a fifth faster, 7 is half slower or more.
 export const HEAT_STEPS = 8;
 const HEAT_BOUNDS = [0.8, 0.9, 0.97, 1.03, 1.1, 1.25, 1.5];
+const MIDDLE_HEAT = 3;
+// A smaller difference says nothing: all ranks have one colour then.
+const SAME_RATIO = 1.02;
 
-export function heatOf(rank: RankStatus, median: number): number | undefined {
-  if (!positive(rank.step_seconds) || median <= 0) return undefined;
-  const ratio = rank.step_seconds / median;
+function heatOfTime(seconds: number, median: number): number | undefined {
+  if (median <= 0) return undefined;
+  const ratio = seconds / median;
   const step = HEAT_BOUNDS.findIndex((bound) => ratio < bound);
   return step === -1 ? HEAT_STEPS - 1 : step;
 }
 
-// A sign for what must not be told by colour alone: failed, starting, slow.
+export function heatOf(rank: RankStatus, scale: HeatScale): number | undefined {
+  const value = measureOf(rank, scale.measure);
+  if (value === undefined) return undefined;
+  if (scale.measure === 'step time') return heatOfTime(value, scale.median);
+  if (scale.high <= scale.low * SAME_RATIO) return MIDDLE_HEAT;
+  const part = (value - scale.low) / (scale.high - scale.low);
+  return Math.min(HEAT_STEPS - 1, Math.floor(part * HEAT_STEPS));
+}
+
+// The rank that the verdict of an attempt names; undefined where it names none.
+export function verdictRank(job: Pick<Job, 'attempts'>, epoch: number): number | undefined {
+  const verdict = job.attempts.find((attempt) => attempt.epoch === epoch)?.verdict;
+  const harmless = !verdict || verdict.cause === 'completed' || verdict.cause === 'stopped';
+  return harmless || verdict.rank < 0 ? undefined : verdict.rank;
+}
+
+// A sign for what must not be told by colour alone: failed, starting, slow or much.
 export function cellMark(rank: RankStatus, heat: number | undefined): string {
   if (rank.state === 'failed') return '✕';
   if (rank.state === 'starting') return '…';

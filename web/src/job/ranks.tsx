@@ -1,8 +1,9 @@
-// The ranks of an attempt by node or by a dimension of the layout, coloured by step time.
+// The ranks of an attempt by node or by a dimension of the layout, coloured by step time, memory or
+// waiting for data.
 import { useMemo } from 'preact/hooks';
 import { nodeName, serverNow } from '../api/store';
 import type { Job, ListRanksResponse, RankStatus } from '../api/types';
-import { count, plural } from '../format/numbers';
+import { bytes, count, plural } from '../format/numbers';
 import { ago, duration } from '../format/time';
 import { RANK_LOOK, lookOf } from '../format/words';
 import { useQueryText } from '../router/query_text';
@@ -14,13 +15,19 @@ import { useLoad } from '../ui/load';
 import { Empty, Failure, Skeleton } from '../ui/notice';
 import {
   GROUPINGS,
+  HEAT_STEPS,
+  MEASURES,
   cellMark,
   groupRanks,
   heatOf,
   layoutSizes,
-  medianStepSeconds,
+  measureOf,
+  scaleOf,
   stragglers,
+  verdictRank,
   type Grouping,
+  type HeatScale,
+  type Measure,
 } from './rank_heat';
 import { figuresOf } from './progress';
 import { RankCanvas } from './rank_canvas';
@@ -33,16 +40,22 @@ const SLOW_NAMED = 6;
 const coordinates = (rank: RankStatus) =>
   `tp ${rank.tp} · cp ${rank.cp} · dp ${rank.dp} · pp ${rank.pp}`;
 
-function rankWords(rank: RankStatus, median: number): string {
+const MEASURE_WORDS: Record<Measure, (value: number) => string> = {
+  'step time': (seconds) => `${duration(seconds)} a step`,
+  memory: (size) => `${bytes(size)} of memory`,
+  'data stall': (seconds) => `waited ${duration(seconds)} for data`,
+};
+
+function rankWords(rank: RankStatus, { measure }: HeatScale): string {
   const state = lookOf(RANK_LOOK, rank.state).word;
-  const known = heatOf(rank, median) !== undefined;
-  const time = known ? `, ${duration(rank.step_seconds as number)} a step` : '';
-  return `Rank ${rank.rank}, ${state}${time}`;
+  const value = measureOf(rank, measure);
+  const words = value === undefined ? '' : `, ${MEASURE_WORDS[measure](value)}`;
+  return `Rank ${rank.rank}, ${state}${words}`;
 }
 
 // No component of its own: hundreds of them would cost more than what they show.
-function cell(rank: RankStatus, median: number, chosen: boolean) {
-  const heat = heatOf(rank, median);
+function cell(rank: RankStatus, scale: HeatScale, chosen: boolean) {
+  const heat = heatOf(rank, scale);
   const mark = cellMark(rank, heat);
   return (
     <button
@@ -51,7 +64,7 @@ function cell(rank: RankStatus, median: number, chosen: boolean) {
       data-rank={rank.rank}
       aria-pressed={chosen}
       class={`rank ${heat === undefined ? 'heat-none' : `heat-${heat}`} state-${rank.state}`}
-      aria-label={rankWords(rank, median)}
+      aria-label={rankWords(rank, scale)}
     >
       {rank.rank}
       {mark && <i aria-hidden="true">{mark}</i>}
@@ -66,6 +79,8 @@ function Detail({ rank, names }: { rank: RankStatus; names: Record<string, strin
     ['Layout', coordinates(rank)],
     ['Step', count(rank.step)],
     ['Step time', duration(rank.step_seconds as number)],
+    ['Memory, peak', bytes(measureOf(rank, 'memory'))],
+    ['Waited for data', duration(measureOf(rank, 'data stall'))],
     ['Does', rank.phase || '—'],
     ['Last progress', ago(rank.last_progress_ms, serverNow.value)],
   ];
@@ -86,15 +101,26 @@ function Detail({ rank, names }: { rank: RankStatus; names: Record<string, strin
   );
 }
 
-function HeatLegend({ median }: { median: number }) {
-  if (median <= 0) return null;
+// What stands at the two ends of the colours; undefined when no rank has said.
+function legendWords({ measure, low, high, median }: HeatScale): [string, string] | undefined {
+  if (measure === 'step time') {
+    const slower = `slower than the median, ${duration(median)}; ▲ from 10 % on`;
+    return median > 0 ? ['faster', slower] : undefined;
+  }
+  if (measure === 'memory') return high > 0 ? [bytes(low), `${bytes(high)} at most`] : undefined;
+  return ['0 s', `${duration(high)} of waiting for data, the longest`];
+}
+
+function HeatLegend({ scale }: { scale: HeatScale }) {
+  const words = legendWords(scale);
+  if (!words) return null;
   return (
     <p class="heat-legend">
-      <span>faster</span>
-      {Array.from({ length: 8 }, (_, step) => (
+      <span>{words[0]}</span>
+      {Array.from({ length: HEAT_STEPS }, (_, step) => (
         <i key={step} class={`heat-${step}`} />
       ))}
-      <span>slower than the median, {duration(median)}; ▲ from 10 % on</span>
+      <span>{words[1]}</span>
     </p>
   );
 }
@@ -136,12 +162,23 @@ function layoutText(ranks: readonly RankStatus[]): string {
   return (['tp', 'cp', 'dp', 'pp'] as const).map((axis) => `${axis} ${sizes[axis]}`).join(' × ');
 }
 
-function RankMap({ answer, by }: { answer: ListRanksResponse; by: Grouping }) {
+function RankMap({
+  answer,
+  by,
+  measure,
+  suspect,
+}: {
+  answer: ListRanksResponse;
+  by: Grouping;
+  measure: Measure;
+  // Shown as long as nobody has chosen another.
+  suspect: number | undefined;
+}) {
   const [rankText, setRankText] = useQueryText('rank');
-  const chosen = rankText === '' ? undefined : Number(rankText);
+  const chosen = rankText === '' ? suspect : Number(rankText);
   const setChosen = (rank: number) => setRankText(String(rank));
   const { ranks, node_names: names } = answer;
-  const median = medianStepSeconds(ranks);
+  const scale = useMemo(() => scaleOf(ranks, measure), [answer, measure]);
   // One listener for all cells.
   const choose = (event: MouseEvent) => {
     const cell = (event.target as HTMLElement).closest<HTMLElement>('[data-rank]');
@@ -168,11 +205,11 @@ function RankMap({ answer, by }: { answer: ListRanksResponse; by: Grouping }) {
             <span class="faint rank-amount"> {plural(group.ranks.length, 'rank')}</span>
           </h2>
           <div class="rank-cells">
-            {group.ranks.map((rank) => cell(rank, median, rank.rank === detail?.rank))}
+            {group.ranks.map((rank) => cell(rank, scale, rank.rank === detail?.rank))}
           </div>
         </section>
       )),
-    [named, detail?.rank],
+    [named, scale, detail?.rank],
   );
   return (
     <>
@@ -181,9 +218,9 @@ function RankMap({ answer, by }: { answer: ListRanksResponse; by: Grouping }) {
         {dense ? (
           <RankCanvas
             groups={named}
-            median={median}
+            scale={scale}
             chosen={detail?.rank}
-            describe={(rank) => `${rankWords(rank, median)}; ${coordinates(rank)}`}
+            describe={(rank) => `${rankWords(rank, scale)}; ${coordinates(rank)}`}
             onChoose={setChosen}
           />
         ) : (
@@ -193,7 +230,7 @@ function RankMap({ answer, by }: { answer: ListRanksResponse; by: Grouping }) {
         )}
         {detail && <Detail rank={detail} names={names} />}
       </div>
-      <HeatLegend median={median} />
+      <HeatLegend scale={scale} />
     </>
   );
 }
@@ -201,6 +238,7 @@ function RankMap({ answer, by }: { answer: ListRanksResponse; by: Grouping }) {
 export function Ranks({ job }: { job: Job }) {
   const attempt = Number(query.value.get('attempt')) || undefined;
   const by = GROUPINGS.find((name) => name === query.value.get('by')) ?? 'node';
+  const measure = MEASURES.find((name) => name === query.value.get('color')) ?? 'step time';
   const live = job.state === 'running' || job.state === 'starting';
   const tick = live ? Math.floor(serverNow.value / REFRESH_MS) : figuresOf(job).step;
   const { data, error } = useLoad<ListRanksResponse>(
@@ -229,11 +267,22 @@ export function Ranks({ job }: { job: Job }) {
           choices={GROUPINGS.map((name) => [name, name])}
           onChoose={(name) => setQuery({ by: name === 'node' ? undefined : name })}
         />
+        <Choice
+          label="Colour by"
+          value={measure}
+          choices={MEASURES.map((name) => [name, name])}
+          onChoose={(name) => setQuery({ color: name === 'step time' ? undefined : name })}
+        />
         <p class="faint">
           attempt {data.epoch} · {plural(data.ranks.length, 'rank')} · {layoutText(data.ranks)}
         </p>
       </div>
-      <RankMap answer={data} by={by} />
+      <RankMap
+        answer={data}
+        by={by}
+        measure={measure}
+        suspect={verdictRank(job, data.epoch)}
+      />
     </>
   );
 }

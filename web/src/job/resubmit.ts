@@ -1,5 +1,5 @@
 // A job's settings as a new job may have them. Pure.
-import type { JobSpec, Origin } from '../api/types';
+import type { Checkpoint, Job, JobSpec, Origin } from '../api/types';
 
 // Keys that belong to the old job alone: what the controller derived for it (its checkpoint
 // directory among them, which two jobs must not share), and recipes, which are resolved already.
@@ -21,18 +21,44 @@ function without(value: object, key: string): object {
   return copy;
 }
 
-export function specForNewJob(spec: JobSpec, origins: readonly Origin[], name: string): object {
-  return { ...keysToLeaveOut(origins).reduce(without, spec as object), name };
+// The newest checkpoint that a new job could begin from.
+export function resumable(job: Pick<Job, 'checkpoints'>): Checkpoint | undefined {
+  return job.checkpoints
+    .filter(({ deleted, damaged }) => !deleted && !damaged)
+    .reduce<Checkpoint | undefined>(
+      (best, one) => (best && best.step >= one.step ? best : one),
+      undefined,
+    );
 }
+
+export interface NewJob {
+  name: string;
+  // Directory of the checkpoint that it begins from; undefined: where the old job began.
+  resumeFrom: string | undefined;
+}
+
+export function specForNewJob(
+  spec: JobSpec,
+  origins: readonly Origin[],
+  { name, resumeFrom }: NewJob,
+): object {
+  const kept = keysToLeaveOut(origins).reduce(without, spec as object) as JobSpec;
+  if (resumeFrom === undefined) return { ...kept, name };
+  return { ...kept, name, checkpoint: { ...kept.checkpoint, resume_from: resumeFrom } };
+}
+
+const quotedForShell = (text: string) => text.replaceAll("'", "'\\''");
 
 // Does the same in a shell; the name must be one that jobs may have, so no quote breaks it.
 export function commandLineForNewJob(
   job: number,
   origins: readonly Origin[],
-  name: string,
+  { name, resumeFrom }: NewJob,
 ): string {
   const left = keysToLeaveOut(origins).map((key) => `.${key}`);
-  const filter = `.spec | del(${left.join(', ')}) | .name = "${name}"`;
+  const from = JSON.stringify(resumeFrom ?? '');
+  const resume = resumeFrom === undefined ? '' : ` | .checkpoint.resume_from = ${from}`;
+  const filter = quotedForShell(`.spec | del(${left.join(', ')}) | .name = "${name}"${resume}`);
   const file = `${name || 'again'}.json`;
   return `trainyard describe ${job} -o json | jq '${filter}' > ${file} && trainyard submit ${file}`;
 }

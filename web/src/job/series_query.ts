@@ -6,7 +6,7 @@ import type { CurveView } from '../router/url';
 import { READY_KEYS, WIDE_KEYS } from './panels';
 
 // What charts draw. On the axis of steps `x` would only say `steps` again.
-const COLUMNS = 'steps,last,min,max,counts,nan_counts,smoothed';
+const COLUMNS = 'steps,last,mean,min,max,counts,nan_counts,smoothed';
 
 // Keys as parameters: together where they can be, one by one where a name holds a comma.
 export function keysQuery(keys: readonly string[]): Query {

@@ -1,8 +1,8 @@
 // Reads a job's output page by page, in both directions.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { asRequestError, getJson, isAbort, type RequestError } from '../api/client';
-import { reconnects } from '../api/store';
 import type { ReadLogPageResponse } from '../api/types';
+import { useComeBack } from '../ui/come_back';
 import {
   firstStretch,
   olderCursorOf,
@@ -102,11 +102,6 @@ export function useLog(jobId: number, filter: LogFilter, line: LineName | undefi
     return () => abort.abort();
   }, [key, tries]);
 
-  const back = reconnects.value;
-  useEffect(() => {
-    if (held.current === undefined && error) setTries((count) => count + 1);
-  }, [back]);
-
   // One page at a time. Returns how many lines the view moved by.
   const load = async (
     more: Record<string, string>,
@@ -130,6 +125,21 @@ export function useLog(jobId: number, filter: LogFilter, line: LineName | undefi
     }
   };
 
+  const loadNewer = (): Promise<number> => {
+    const cursor = held.current?.newerCursor;
+    if (!cursor || held.current?.complete) return Promise.resolve(0);
+    return load({ direction: 'newer', cursor }, (old, page) => {
+      const { stretch: next, dropped } = withNewer(old, page);
+      return { stretch: next, moved: -dropped };
+    });
+  };
+  useComeBack(error, () => {
+    if (held.current === undefined) setTries((count) => count + 1);
+    // Only what is at hand goes on; a failure of a page above ends with the next scroll.
+    else if (held.current.complete || !held.current.newerCursor) setError(undefined);
+    else void loadNewer();
+  });
+
   return {
     stretch,
     error,
@@ -143,13 +153,6 @@ export function useLog(jobId: number, filter: LogFilter, line: LineName | undefi
       }));
     },
     restart: () => setTries((count) => count + 1),
-    loadNewer: () => {
-      const cursor = held.current?.newerCursor;
-      if (!cursor || held.current?.complete) return Promise.resolve(0);
-      return load({ direction: 'newer', cursor }, (old, page) => {
-        const { stretch: next, dropped } = withNewer(old, page);
-        return { stretch: next, moved: -dropped };
-      });
-    },
+    loadNewer,
   };
 }

@@ -1,16 +1,18 @@
 // All jobs, from the controller page by page: sorted and searched there.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { asRequestError, getJson, type RequestError } from '../api/client';
-import { live, reconnects, serverNow } from '../api/store';
+import { live, serverNow } from '../api/store';
 import type { Job, JobState, ListJobsResponse } from '../api/types';
-import { ABSENT, count, measured, percent } from '../format/numbers';
+import { ABSENT, count, percent } from '../format/numbers';
 import { ago, duration, fullTime } from '../format/time';
 import { JOB_LOOK } from '../format/words';
-import { figuresOf, shapeText, wallSeconds } from '../job/progress';
+import { failureOf, figuresOf, shapeText, wallSeconds } from '../job/progress';
 import { useQueryText } from '../router/query_text';
 import { Link, navigate, query, setQuery } from '../router/router';
 import { jobPath } from '../router/url';
 import { JobBadge } from '../ui/badge';
+import { useComeBack } from '../ui/come_back';
+import { Measured } from '../ui/measured';
 import { Empty, Failure, Skeleton } from '../ui/notice';
 import { OneRequest } from '../ui/one_request';
 import { Table, type Column } from '../ui/table';
@@ -81,9 +83,11 @@ function useJobs(filter: JobFilter): Pages {
       if (!signal.aborted) setError(asRequestError(failure));
     }
   };
+  const loadFirst = () => requests.current?.ask(key, (signal) => load('', signal));
   useEffect(() => {
-    requests.current?.ask(key, (signal) => load('', signal));
-  }, [key, tick, reconnects.value]);
+    loadFirst();
+  }, [key, tick]);
+  useComeBack(error, loadFirst);
   useEffect(() => () => requests.current?.callOff(), []);
   const shown = held && stillMatching(held.jobs, filter, fresh);
   return {
@@ -113,6 +117,16 @@ function heldAfter(now: Held | undefined, { key, limit, from, page }: Arrived): 
   return { key, total, jobs, cursor: whole ? cursor : now.cursor };
 }
 
+function FailureReason({ job }: { job: Job }) {
+  const reason = failureOf(job);
+  if (!reason) return null;
+  return (
+    <span class="row-reason" title={reason}>
+      {reason}
+    </span>
+  );
+}
+
 const columns = (chosen: ReadonlySet<number>, toggle: (id: number) => void): Column<Job>[] => [
   {
     name: 'Compare',
@@ -133,9 +147,12 @@ const columns = (chosen: ReadonlySet<number>, toggle: (id: number) => void): Col
     name: 'Name',
     sort: 'name',
     cell: (job) => (
-      <Link href={jobPath(job.id)} data-row>
-        {job.name}
-      </Link>
+      <>
+        <Link href={jobPath(job.id)} data-row>
+          {job.name}
+        </Link>
+        <FailureReason job={fresh(job)} />
+      </>
     ),
   },
   {
@@ -166,7 +183,7 @@ const columns = (chosen: ReadonlySet<number>, toggle: (id: number) => void): Col
     width: '84px',
     right: true,
     priority: 2,
-    cell: (job) => measured(figuresOf(fresh(job)).loss),
+    cell: (job) => <Measured value={fresh(job).progress?.loss} />,
   },
   { name: 'Slots', width: '104px', priority: 3, cell: shapeText },
   { name: 'User', width: '96px', priority: 3, sort: 'user', cell: (job) => job.user },

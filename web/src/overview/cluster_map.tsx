@@ -1,5 +1,5 @@
 // Nodes and their slots, each slot with the number and the colour of the job that holds it.
-import { jobList, jobNames, live, nodeList } from '../api/store';
+import { grpcPort, jobList, jobNames, live, nodeList } from '../api/store';
 import type { Node } from '../api/types';
 import { runColorName } from '../chart/colors';
 import { count, plural } from '../format/numbers';
@@ -15,7 +15,7 @@ import { inTrouble, troublesOf } from './node_trouble';
 const DENSE_FROM = 32;
 
 export const workerLine = () =>
-  `trainyard-worker --controller ${location.hostname}:7070 --data-dir DIR`;
+  `trainyard-worker --controller ${location.hostname}:${grpcPort.value || 'PORT'} --data-dir DIR`;
 
 export const jobColor = (jobId: number) => runColorName(jobId - 1);
 
@@ -64,8 +64,9 @@ export function Slots({ node }: { node: Node }) {
 function MapNode({ node, dense }: { node: Node; dense: boolean }) {
   const used = node.slot_uses.filter(({ job_id: id }) => id !== 0).length;
   const plain = !inTrouble(node);
+  const marks = `${node.cordoned ? 'cordoned' : ''} ${plain ? '' : 'troubled'}`;
   return (
-    <li class={`map-node state-${node.state} ${node.cordoned ? 'cordoned' : ''}`}>
+    <li class={`map-node state-${node.state} ${marks}`}>
       <p>
         {dense ? (
           // Two targets so near to each other would be hard to hit.

@@ -31,11 +31,11 @@ export function JobSpark({ job }: { job: Job }) {
   const tick = Math.floor(clock.value / REFRESH_MS);
   const { data } = useLoad<GetSeriesResponse>(
     path,
-    { keys: 'loss', buckets: BUCKETS },
+    { keys: 'loss', buckets: BUCKETS, fields: 'mean' },
     String(job.id),
     tick,
   );
-  const values = data?.series[0]?.last ?? [];
+  const values = data?.series[0]?.mean ?? [];
   return (
     <span ref={host} class="spark-host">
       {values.length > 1 && (

@@ -2,7 +2,7 @@
 import { live, runningJobs, serverNow, waitingJobs } from '../api/store';
 import type { Job } from '../api/types';
 import { EventList } from '../events/event_list';
-import { count, measured, plural, short } from '../format/numbers';
+import { count, plural, short } from '../format/numbers';
 import { ago, duration } from '../format/time';
 import { Link } from '../router/router';
 import { jobPath } from '../router/url';
@@ -12,6 +12,7 @@ import { hasEnded } from '../api/live';
 import { jobList } from '../api/store';
 import { JobBadge } from '../ui/badge';
 import { withCode } from '../ui/code_text';
+import { Measured } from '../ui/measured';
 import { Empty, Skeleton } from '../ui/notice';
 import { ClusterMap, jobColor } from './cluster_map';
 import { FirstSteps, isNew } from './first_steps';
@@ -37,7 +38,10 @@ function RunningRow({ job }: { job: Job }) {
       <JobSpark job={job} />
       <div class="run-figures">
         <span>
-          <b>{measured(figures.loss)}</b> loss
+          <b>
+            <Measured value={job.progress?.loss} />
+          </b>{' '}
+          loss
         </span>
         <span>
           <b>{short(figures.tokensPerSecond)}</b> tokens/s

@@ -1,7 +1,7 @@
 // Loading for views: keeps what it has while the next answer is on its way.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { reconnects } from '../api/store';
 import { asRequestError, getJson, type Query, type RequestError } from '../api/client';
+import { useComeBack } from './come_back';
 import { OneRequest } from './one_request';
 
 export interface Loaded<T> {
@@ -31,10 +31,7 @@ export function useLoad<T>(
   const requests = useRef<OneRequest>(undefined);
   requests.current ??= new OneRequest();
   const [tries, setTries] = useState(0);
-  const back = reconnects.value;
-  useEffect(() => {
-    if (state.error) setTries((count) => count + 1);
-  }, [back]);
+  useComeBack(state.error, () => setTries((count) => count + 1));
   const key = JSON.stringify([path, query]);
   const send = (from: string, signal: AbortSignal): Promise<void> => {
     const begin = performance.now();

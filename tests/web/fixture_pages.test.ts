@@ -1,0 +1,182 @@
+// What pages show of states that a seeded past does not have, over the fixture server.
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { launch, openPage, type OpenPage } from './browser';
+import { busyCluster, emptyCluster, type Cluster } from './fixtures';
+import { FixtureServer, GRPC_PORT } from './fixture_server';
+
+let browser: Browser;
+let server: FixtureServer;
+let open: OpenPage | undefined;
+
+const LAPTOP = { width: 1280, height: 720 };
+
+async function visit(path: string, viewport = LAPTOP): Promise<Page> {
+  open = await openPage(browser, server.url + path, 'light', viewport);
+  return open.page;
+}
+
+const jobOf = (id: number) => server.cluster.jobs.find((job) => job.id === id)!;
+const serve = (cluster: Cluster) => {
+  server.cluster = cluster;
+};
+
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(() => browser.close());
+beforeEach(async () => {
+  server = new FixtureServer(busyCluster());
+  await server.start();
+});
+afterEach(async () => {
+  await open?.context.close();
+  expect(open?.complaints).toEqual([]);
+  open = undefined;
+  await server.stop();
+});
+
+describe('an empty cluster', () => {
+  it.each(['/', '/nodes'])('tells workers the port of the controller: %s', async (path) => {
+    serve(emptyCluster());
+    const page = await visit(path);
+    const line = `trainyard-worker --controller 127.0.0.1:${GRPC_PORT} --data-dir DIR`;
+    await page.getByText(line).first().waitFor();
+  });
+});
+
+describe('nodes in trouble', () => {
+  it('have whole names, however long', async () => {
+    const { nodes } = server.cluster;
+    nodes[4]!.name = 'rack-17-row-b-gpu-server-cordoned-05.training.example.org';
+    nodes[5]!.name = 'rack-17-row-b-gpu-server-lost-06.training.example.org';
+    const page = await visit('/');
+    for (const { name } of [nodes[4]!, nodes[5]!]) {
+      const shown = page.locator('.map-node.troubled').getByText(name, { exact: true });
+      await shown.waitFor();
+      const cut = await shown.evaluate(
+        (element) =>
+          element.scrollWidth > element.clientWidth + 1 &&
+          getComputedStyle(element).display !== 'inline',
+      );
+      expect(cut, name).toBe(false);
+      const box = (await shown.boundingBox())!;
+      const tile = (await page.locator('.map-node.troubled', { hasText: name }).boundingBox())!;
+      expect(box.x + box.width).toBeLessThanOrEqual(tile.x + tile.width);
+    }
+  });
+});
+
+describe('a loss that is not finite', () => {
+  it('is red in the header and in the list of jobs', async () => {
+    jobOf(42).progress!.loss = 'NaN';
+    const page = await visit('/jobs/42');
+    await page.locator('.job-header .not-finite.tone-bad', { hasText: 'NaN' }).waitFor();
+    await page.goto(`${server.url}/jobs`);
+    await page.locator('tbody .not-finite', { hasText: 'NaN' }).waitFor();
+  });
+
+  it('is one range on the chart, and red above it', async () => {
+    server.notFinite = { first: 2_600, last: 3_200 };
+    const page = await visit('/jobs/42');
+    const loss = page.getByRole('region', { name: 'Loss', exact: true });
+    await loss.locator('.reading .tone-bad', { hasText: 'NaN' }).waitFor();
+    const plot = loss.locator('.u-over');
+    const box = (await plot.boundingBox())!;
+    const texts = new Set<string>();
+    for (const share of [0.87, 0.92, 0.97]) {
+      await page.mouse.move(box.x + box.width * share, box.y + 80);
+      const range = loss.locator('.marker-text', { hasText: 'NaN' });
+      await range.waitFor();
+      texts.add((await range.textContent())!);
+    }
+    expect([...texts]).toHaveLength(1);
+    expect([...texts][0]).toMatch(/^NaN, steps 2\d{3} to 3104$/);
+  });
+});
+
+describe('the last step', () => {
+  it('has its age in the header, with a sign when it is late', async () => {
+    const page = await visit('/jobs/42');
+    await page.locator('.step-age', { hasText: 'last now' }).waitFor();
+    const job = jobOf(42);
+    job.progress!.time_ms -= 300_000;
+    server.publish(job);
+    await page.locator('.step-age.tone-warn', { hasText: 'last 5m ago' }).waitFor();
+  });
+});
+
+describe('a failed job', () => {
+  it('says why in the list of jobs', async () => {
+    const page = await visit('/jobs');
+    const row = page.locator('tbody tr', { hasText: 'tokenizer-check' });
+    await row.getByText('rank 0 on gpu03 exited with 65').waitFor();
+    expect(await page.locator('.row-reason').count()).toBe(1);
+  });
+
+  it('has the rank of the verdict open among its ranks', async () => {
+    const job = jobOf(42);
+    job.attempts = [job.attempts[0]!];
+    job.state = 'failed';
+    const page = await visit('/jobs/42/ranks');
+    await page.getByRole('region', { name: 'Rank 11', exact: true }).waitFor();
+    expect(await page.locator('.rank[data-rank="11"]').getAttribute('aria-pressed')).toBe('true');
+  });
+});
+
+describe('ranks', () => {
+  it('are coloured by memory and by waiting for data', async () => {
+    const page = await visit('/jobs/42/ranks');
+    const hottest = () => page.locator('.rank.heat-7').getAttribute('data-rank');
+    await page.locator('.rank[data-rank="11"].heat-5, .rank[data-rank="11"].heat-6').waitFor();
+    await page.getByRole('radio', { name: 'memory' }).check({ force: true });
+    await page.waitForURL(/color=memory/);
+    await expect.poll(hottest).toBe('3');
+    await page.getByRole('radio', { name: 'data stall' }).check({ force: true });
+    await expect.poll(hottest).toBe('5');
+    await page.getByText('of waiting for data, the longest').waitFor();
+  });
+});
+
+describe('the output of ranks', () => {
+  it.each([LAPTOP, { width: 1440, height: 900 }])('fits into the window: %o', async (viewport) => {
+    const page = await visit('/jobs/42/logs', viewport);
+    await page.locator('.log-row').first().waitFor();
+    const { page: whole, pane, bottom } = await page.evaluate(() => {
+      const log = document.querySelector('.log')!;
+      return {
+        page: document.documentElement.scrollHeight - innerHeight,
+        pane: log.clientHeight,
+        bottom: log.getBoundingClientRect().bottom,
+      };
+    });
+    expect(whole).toBeLessThanOrEqual(0);
+    expect(pane).toBeGreaterThan(150);
+    expect(bottom).toBeGreaterThan(viewport.height - 60);
+  });
+});
+
+describe('a job submitted again', () => {
+  it('goes on from its newest checkpoint, or says that it does not', async () => {
+    jobOf(42).state = 'stopped';
+    const page = await visit('/jobs/42');
+    await page.getByRole('button', { name: 'Submit again…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('It begins at step 3,000, from /ckpt/llama3-8b-c4/step-3000.').waitFor();
+    await dialog.getByText('.checkpoint.resume_from = ').waitFor();
+    const box = dialog.getByRole('checkbox', { name: /Go on from the checkpoint/ });
+    const sent = page.waitForRequest((r) => r.method() === 'POST');
+    await box.uncheck();
+    await dialog.getByText('It begins at step 0.').waitFor();
+    await box.check();
+    await page.getByRole('button', { name: 'Submit', exact: true }).click();
+    const { spec } = (await sent).postDataJSON() as { spec: { checkpoint: object } };
+    expect(spec.checkpoint).toMatchObject({ resume_from: '/ckpt/llama3-8b-c4/step-3000' });
+  });
+
+  it('says that it begins anew where there is no checkpoint', async () => {
+    const page = await visit('/jobs/40');
+    await page.getByRole('button', { name: 'Submit again…' }).click();
+    await page.getByText('has no checkpoint: the new one begins at step 0').waitFor();
+  });
+});
