@@ -19,8 +19,8 @@ constexpr char kDefaultPort[] = ":7070";
 std::vector<std::string> KnownWords(const CLI::App& app, bool options) {
   std::vector<std::string> words;
   if (!options) {
-    for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
-      words.push_back(verb->get_name());
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+      words.push_back(command->get_name());
     }
     return words;
   }
@@ -39,20 +39,20 @@ std::string DidYouMean(const std::string& word, const std::vector<std::string>& 
 
 // What is wrong with the command line, and what would be right.
 std::string UsageMessage(const CLI::App& app, const CLI::ParseError& error) {
-  const CLI::App& verb = ChosenVerb(app);
+  const CLI::App& command = ChosenCommand(app);
   const std::vector<std::string> extras = app.remaining(true);
-  const std::string help = absl::StrCat("\nsee `", FullName(verb), " --help`");
+  const std::string help = absl::StrCat("\nsee `", FullName(command), " --help`");
   if (extras.empty()) return absl::StrCat(error.what(), help);
   const std::string& word = extras.front();
   if (absl::StartsWith(word, "-")) {
     const std::string name = word.substr(0, word.find('='));
-    return absl::StrCat("`", FullName(verb), "` has no option `", name, "`",
-                        DidYouMean(name, KnownWords(verb, true)), help);
+    return absl::StrCat("`", FullName(command), "` has no option `", name, "`",
+                        DidYouMean(name, KnownWords(command, true)), help);
   }
-  const std::vector<std::string> verbs = KnownWords(verb, false);
-  if (verbs.empty()) return absl::StrCat("unexpected `", word, "`", help);
-  return absl::StrCat("`", FullName(verb), "` has no verb `", word, "`", DidYouMean(word, verbs),
-                      help);
+  const std::vector<std::string> commands = KnownWords(command, false);
+  if (commands.empty()) return absl::StrCat("unexpected `", word, "`", help);
+  return absl::StrCat("`", FullName(command), "` has no verb `", word, "`",
+                      DidYouMean(word, commands), help);
 }
 
 int ReportParseError(const Grammar& grammar, const CLI::ParseError& error, Console& console) {
@@ -60,7 +60,8 @@ int ReportParseError(const Grammar& grammar, const CLI::ParseError& error, Conso
     grammar.app.exit(error, *console.out, *console.err);  // --help and --version.
     return 0;
   }
-  const bool bare = &ChosenVerb(grammar.app) == &grammar.app && grammar.app.remaining(true).empty();
+  const bool bare =
+      &ChosenCommand(grammar.app) == &grammar.app && grammar.app.remaining(true).empty();
   if (bare && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
     *console.err << grammar.app.help();
   } else {
@@ -94,15 +95,15 @@ std::vector<std::string> SplitCommand(const std::vector<std::string>& arguments,
   return {std::make_reverse_iterator(dashes), arguments.rend()};
 }
 
-bool TakesCommand(const CLI::App& verb) {
-  return verb.get_name() == "submit" || verb.get_name() == "plan";
+bool TakesCommand(const CLI::App& command) {
+  return command.get_name() == "submit" || command.get_name() == "plan";
 }
 
-Outcome RunVerb(Grammar& grammar, bool has_command, Environment& environment) {
-  const CLI::App& verb = ChosenVerb(grammar.app);
-  if (has_command && !TakesCommand(verb)) {
+Outcome RunChosenCommand(Grammar& grammar, bool has_command, Environment& environment) {
+  const CLI::App& command = ChosenCommand(grammar.app);
+  if (has_command && !TakesCommand(command)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("`", FullName(verb), "` takes no command after `--`"));
+        absl::StrCat("`", FullName(command), "` takes no command after `--`"));
   }
   if (has_command && grammar.command.empty()) {
     return absl::InvalidArgumentError("there is no command after `--`");
@@ -116,7 +117,7 @@ Outcome RunVerb(Grammar& grammar, bool has_command, Environment& environment) {
   context.recipe_directories.insert(context.recipe_directories.end(),
                                     environment.recipe_directories.begin(),
                                     environment.recipe_directories.end());
-  return grammar.runners.at(&verb)(context);
+  return grammar.runners.at(&command)(context);
 }
 
 int Report(const Outcome& outcome, Console& console) {
@@ -146,7 +147,7 @@ int RunTrainyard(const std::vector<std::string>& arguments, Environment& environ
     } catch (const CLI::ParseError& error) {
       return ReportParseError(grammar, error, console);
     }
-    return Report(RunVerb(grammar, has_command, environment), console);
+    return Report(RunChosenCommand(grammar, has_command, environment), console);
   } catch (const std::exception& error) {
     PrintError(console, absl::StrCat("internal error: ", error.what()));
     return static_cast<int>(ExitCode::kFailed);

@@ -15,13 +15,13 @@ namespace {
 // One level of the grammar: "" is the program, "job submit" a verb.
 struct Level {
   std::string path;
-  std::vector<std::string> verbs;
+  std::vector<std::string> commands;
   std::vector<std::string> options;
   // Positional arguments are files.
   bool files = false;
 };
 
-std::vector<const CLI::App*> VerbsOf(const CLI::App& app) {
+std::vector<const CLI::App*> CommandsOf(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
@@ -50,10 +50,11 @@ void Collect(const CLI::App& app, const std::string& path, const std::vector<std
              std::vector<Level>& levels) {
   Level level{path, {}, OptionsOf(app), TakesFiles(app)};
   if (!path.empty()) level.options.insert(level.options.end(), global.begin(), global.end());
-  for (const CLI::App* verb : VerbsOf(app)) level.verbs.push_back(verb->get_name());
+  for (const CLI::App* command : CommandsOf(app)) level.commands.push_back(command->get_name());
   levels.push_back(level);
-  for (const CLI::App* verb : VerbsOf(app)) {
-    Collect(*verb, path.empty() ? verb->get_name() : absl::StrCat(path, " ", verb->get_name()),
+  for (const CLI::App* command : CommandsOf(app)) {
+    Collect(*command,
+            path.empty() ? command->get_name() : absl::StrCat(path, " ", command->get_name()),
             global, levels);
   }
 }
@@ -85,8 +86,8 @@ std::string FormatNames() {
 std::string DescentPatterns(const std::vector<Level>& levels) {
   std::vector<std::string> patterns;
   for (const Level& level : levels) {
-    for (const std::string& verb : level.verbs) {
-      patterns.push_back(absl::StrCat("\"", level.path, " ", verb, "\""));
+    for (const std::string& command : level.commands) {
+      patterns.push_back(absl::StrCat("\"", level.path, " ", command, "\""));
     }
   }
   return absl::StrJoin(patterns, "|");
@@ -96,7 +97,7 @@ std::string WordCases(const std::vector<Level>& levels) {
   std::string text;
   for (const Level& level : levels) {
     absl::StrAppend(&text, "    \"", level.path, "\") candidates=\"",
-                    absl::StrJoin(level.verbs, " "), level.verbs.empty() ? "" : " ",
+                    absl::StrJoin(level.commands, " "), level.commands.empty() ? "" : " ",
                     absl::StrJoin(level.options, " "), "\"; files=", level.files ? "1" : "0",
                     " ;;\n");
   }
@@ -185,8 +186,8 @@ std::string FishWords(const std::vector<Level>& levels) {
   for (const Level& level : levels) {
     const std::string start =
         absl::StrCat("  complete -c $program -n '__trainyard_level \"", level.path, "\"'");
-    if (!level.verbs.empty()) {
-      absl::StrAppend(&text, start, " -a '", absl::StrJoin(level.verbs, " "), "'\n");
+    if (!level.commands.empty()) {
+      absl::StrAppend(&text, start, " -a '", absl::StrJoin(level.commands, " "), "'\n");
     }
     for (const std::string& option : level.options) {
       absl::StrAppend(&text, start, FishOption(option));

@@ -13,26 +13,28 @@ namespace {
 constexpr char kJobHelp[] = "number, name or @last";
 constexpr char kJobOrAttemptHelp[] = "number, name, NAME@ATTEMPT or @last";
 
-void AddJobFileOptions(CLI::App& verb, JobFileOptions& options) {
-  verb.add_option("file", options.file, "job file, or the name of a recipe")->required();
-  verb.add_option("--set", options.sets, "override a setting, such as train.steps=200; repeatable")
+void AddJobFileOptions(CLI::App& command, JobFileOptions& options) {
+  command.add_option("file", options.file, "job file, or the name of a recipe")->required();
+  command
+      .add_option("--set", options.sets, "override a setting, such as train.steps=200; repeatable")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  verb.add_option("--name", options.name, "name of the job");
+  command.add_option("--name", options.name, "name of the job");
 }
 
 void AddSubmit(CLI::App& parent, Grammar& grammar) {
   const auto options = std::make_shared<SubmitOptions>();
-  CLI::App* verb =
+  CLI::App* command =
       parent.add_subcommand("submit", "Submit a job; `-- COMMAND...` sets its command");
-  AddJobFileOptions(*verb, options->job);
-  verb->add_flag("-f,--follow", options->follow, "stay and show progress until the job has ended");
-  verb->add_flag("--wait", options->wait, "stay without progress until the job has ended");
-  verb->add_flag("--dry-run", options->dry_run, "the same as plan");
-  verb->add_option("--timeout", options->timeout, "longest stay, such as 30m; the job goes on");
-  verb->add_option("--request-id", options->request_id,
-                   "repeating a submit with the same id makes no second job");
-  grammar.runners[verb] = [options, &grammar](Context& context) {
+  AddJobFileOptions(*command, options->job);
+  command->add_flag("-f,--follow", options->follow,
+                    "stay and show progress until the job has ended");
+  command->add_flag("--wait", options->wait, "stay without progress until the job has ended");
+  command->add_flag("--dry-run", options->dry_run, "the same as plan");
+  command->add_option("--timeout", options->timeout, "longest stay, such as 30m; the job goes on");
+  command->add_option("--request-id", options->request_id,
+                      "repeating a submit with the same id makes no second job");
+  grammar.runners[command] = [options, &grammar](Context& context) {
     options->job.command = grammar.command;
     return RunSubmit(*options, context);
   };
@@ -40,96 +42,99 @@ void AddSubmit(CLI::App& parent, Grammar& grammar) {
 
 void AddPlan(CLI::App& parent, Grammar& grammar) {
   const auto options = std::make_shared<PlanOptions>();
-  CLI::App* verb =
+  CLI::App* command =
       parent.add_subcommand("plan", "Show every setting with its origin, and where ranks would go");
-  AddJobFileOptions(*verb, options->job);
-  verb->add_flag("--offline", options->offline, "do not ask the controller");
-  grammar.runners[verb] = [options, &grammar](Context& context) {
+  AddJobFileOptions(*command, options->job);
+  command->add_flag("--offline", options->offline, "do not ask the controller");
+  grammar.runners[command] = [options, &grammar](Context& context) {
     options->job.command = grammar.command;
     return RunPlan(*options, context);
   };
 }
 
 // Also on the noun itself, whose missing verb means list.
-void AddListOptions(CLI::App& verb, PsOptions& options) {
-  verb.add_flag("-a,--all", options.all, "also jobs that have ended");
-  verb.add_option("-u,--user", options.user, "only jobs of this user");
-  verb.add_option("--state", options.states, "only jobs in this state; repeatable")
+void AddListOptions(CLI::App& command, PsOptions& options) {
+  command.add_flag("-a,--all", options.all, "also jobs that have ended");
+  command.add_option("-u,--user", options.user, "only jobs of this user");
+  command.add_option("--state", options.states, "only jobs in this state; repeatable")
       ->allow_extra_args(false);
-  verb.add_option("--limit", options.limit, "at most this many jobs")->check(CLI::Range(1, 100000));
+  command.add_option("--limit", options.limit, "at most this many jobs")
+      ->check(CLI::Range(1, 100000));
 }
 
-void AddPs(CLI::App& verb, Grammar& grammar) {
+void AddPs(CLI::App& command, Grammar& grammar) {
   const auto options = std::make_shared<PsOptions>();
-  AddListOptions(verb, *options);
-  grammar.runners[&verb] = [options](Context& context) { return RunPs(*options, context); };
+  AddListOptions(command, *options);
+  grammar.runners[&command] = [options](Context& context) { return RunPs(*options, context); };
 }
 
-void AddJobVerb(CLI::App& verb, const char* help, Grammar& grammar,
-                Outcome (*run)(const std::string&, Context&)) {
+void AddJobCommand(CLI::App& command, const char* help, Grammar& grammar,
+                   Outcome (*run)(const std::string&, Context&)) {
   const auto job = std::make_shared<std::string>();
-  verb.add_option("job", *job, help)->required();
-  grammar.runners[&verb] = [job, run](Context& context) { return run(*job, context); };
+  command.add_option("job", *job, help)->required();
+  grammar.runners[&command] = [job, run](Context& context) { return run(*job, context); };
 }
 
 void AddLogs(CLI::App& parent, Grammar& grammar) {
   const auto options = std::make_shared<LogsOptions>();
-  CLI::App* verb =
+  CLI::App* command =
       parent.add_subcommand("logs", "Print what the ranks wrote, as `[ATTEMPT.RANK] line`");
-  verb->add_option("job", options->job, kJobOrAttemptHelp)->required();
-  verb->add_flag("-f,--follow", options->follow,
-                 "stay and print new lines until the job has ended");
-  verb->add_option("--rank", options->ranks, "only these ranks, such as 0 or 0,8-15")
+  command->add_option("job", options->job, kJobOrAttemptHelp)->required();
+  command->add_flag("-f,--follow", options->follow,
+                    "stay and print new lines until the job has ended");
+  command->add_option("--rank", options->ranks, "only these ranks, such as 0 or 0,8-15")
       ->type_name("RANKS");
-  verb->add_option("--attempt", options->attempt, "only this attempt")->check(CLI::PositiveNumber);
-  verb->add_option("--grep", options->grep, "only lines that hold this text");
-  verb->add_option("--tail", options->tail, "only the last lines; 0 with -f: only new ones")
+  command->add_option("--attempt", options->attempt, "only this attempt")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--grep", options->grep, "only lines that hold this text");
+  command->add_option("--tail", options->tail, "only the last lines; 0 with -f: only new ones")
       ->check(CLI::NonNegativeNumber);
-  verb->add_flag("-t,--timestamps", options->timestamps, "the time of each line before it");
-  grammar.runners[verb] = [options](Context& context) { return RunLogs(*options, context); };
+  command->add_flag("-t,--timestamps", options->timestamps, "the time of each line before it");
+  grammar.runners[command] = [options](Context& context) { return RunLogs(*options, context); };
 }
 
 void AddMetrics(CLI::App& parent, Grammar& grammar) {
   const auto options = std::make_shared<MetricsOptions>();
-  CLI::App* verb = parent.add_subcommand("metrics", "Print a job's metric series by step");
-  verb->add_option("job", options->job, kJobOrAttemptHelp)->required();
-  verb->add_option("key", options->keys, "metrics, such as loss lr; all when none is named");
-  verb->add_option("--from", options->from_step, "first step")->check(CLI::NonNegativeNumber);
-  verb->add_option("--to", options->to_step, "last step")->check(CLI::NonNegativeNumber);
-  verb->add_option("--buckets", options->buckets,
+  CLI::App* command = parent.add_subcommand("metrics", "Print a job's metric series by step");
+  command->add_option("job", options->job, kJobOrAttemptHelp)->required();
+  command->add_option("key", options->keys, "metrics, such as loss lr; all when none is named");
+  command->add_option("--from", options->from_step, "first step")->check(CLI::NonNegativeNumber);
+  command->add_option("--to", options->to_step, "last step")->check(CLI::NonNegativeNumber);
+  command
+      ->add_option("--buckets", options->buckets,
                    "merge into at most this many points; 0 for every point (20 for tables, else 0)")
       ->check(CLI::Range(0, 10000));
-  grammar.runners[verb] = [options](Context& context) { return RunMetrics(*options, context); };
+  grammar.runners[command] = [options](Context& context) { return RunMetrics(*options, context); };
 }
 
 void AddStop(CLI::App& parent, bool kill, Grammar& grammar) {
   const auto options = std::make_shared<StopOptions>();
   options->kill = kill;
-  CLI::App* verb = kill ? parent.add_subcommand("kill", "End jobs at once, without a checkpoint")
-                        : parent.add_subcommand("stop", "Save a checkpoint, then stop");
-  verb->add_option("job", options->jobs, kJobHelp)->required();
-  verb->add_flag("-y,--yes", options->yes, "do not ask");
-  grammar.runners[verb] = [options](Context& context) { return RunStop(*options, context); };
+  CLI::App* command = kill ? parent.add_subcommand("kill", "End jobs at once, without a checkpoint")
+                           : parent.add_subcommand("stop", "Save a checkpoint, then stop");
+  command->add_option("job", options->jobs, kJobHelp)->required();
+  command->add_flag("-y,--yes", options->yes, "do not ask");
+  grammar.runners[command] = [options](Context& context) { return RunStop(*options, context); };
 }
 
 void AddWait(CLI::App& parent, Grammar& grammar) {
   const auto options = std::make_shared<WaitOptions>();
-  CLI::App* verb =
+  CLI::App* command =
       parent.add_subcommand("wait", "Wait until jobs have ended; exit 5 when one did not succeed");
-  verb->add_option("job", options->jobs, kJobHelp)->required();
-  verb->add_flag("-f,--follow", options->progress, "show progress meanwhile");
-  verb->add_option("--timeout", options->timeout, "longest wait, such as 30m");
-  grammar.runners[verb] = [options](Context& context) { return RunWait(*options, context); };
+  command->add_option("job", options->jobs, kJobHelp)->required();
+  command->add_flag("-f,--follow", options->progress, "show progress meanwhile");
+  command->add_option("--timeout", options->timeout, "longest wait, such as 30m");
+  grammar.runners[command] = [options](Context& context) { return RunWait(*options, context); };
 }
 
 // The daily verbs: at top level and under `job`.
-void AddJobVerbs(CLI::App& parent, Grammar& grammar) {
+void AddJobCommands(CLI::App& parent, Grammar& grammar) {
   AddSubmit(parent, grammar);
   AddPlan(parent, grammar);
-  AddJobVerb(*parent.add_subcommand("describe", "Show all that is known of a job"),
-             kJobOrAttemptHelp, grammar, RunDescribe);
-  AddJobVerb(*parent.add_subcommand("why", "Say why a job waits, or why it ended"), kJobHelp,
-             grammar, RunWhy);
+  AddJobCommand(*parent.add_subcommand("describe", "Show all that is known of a job"),
+                kJobOrAttemptHelp, grammar, RunDescribe);
+  AddJobCommand(*parent.add_subcommand("why", "Say why a job waits, or why it ended"), kJobHelp,
+                grammar, RunWhy);
   AddLogs(parent, grammar);
   AddMetrics(parent, grammar);
   AddStop(parent, false, grammar);
@@ -140,15 +145,15 @@ void AddJobVerbs(CLI::App& parent, Grammar& grammar) {
 void AddCordon(CLI::App& node, bool cordoned, Grammar& grammar) {
   const auto options = std::make_shared<CordonOptions>();
   options->cordoned = cordoned;
-  CLI::App* verb =
+  CLI::App* command =
       cordoned ? node.add_subcommand("cordon", "Keep new ranks off a node; those that run go on")
                : node.add_subcommand("uncordon", "Let new ranks on a node again");
-  verb->add_option("node", options->node, "a node's name or id")->required();
-  if (cordoned) verb->add_option("--reason", options->reason, "why, for everyone who asks");
-  grammar.runners[verb] = [options](Context& context) { return RunCordon(*options, context); };
+  command->add_option("node", options->node, "a node's name or id")->required();
+  if (cordoned) command->add_option("--reason", options->reason, "why, for everyone who asks");
+  grammar.runners[command] = [options](Context& context) { return RunCordon(*options, context); };
 }
 
-void AddNodeVerbs(CLI::App& app, Grammar& grammar) {
+void AddNodeCommands(CLI::App& app, Grammar& grammar) {
   const auto run = [](Context& context) { return RunNodes(context); };
   grammar.runners[app.add_subcommand("nodes", "List nodes and their slots")] = run;
   CLI::App* node = app.add_subcommand("node", "Nodes: list, describe, cordon, uncordon");
@@ -163,7 +168,7 @@ void AddNodeVerbs(CLI::App& app, Grammar& grammar) {
   AddCordon(*node, false, grammar);
 }
 
-void AddCheckpointVerbs(CLI::App& app, Grammar& grammar) {
+void AddCheckpointCommands(CLI::App& app, Grammar& grammar) {
   CLI::App* noun = app.add_subcommand("ckpt", "Checkpoints: list");
   noun->require_subcommand(1);
   const auto options = std::make_shared<CheckpointListOptions>();
@@ -177,25 +182,28 @@ void AddCheckpointVerbs(CLI::App& app, Grammar& grammar) {
 
 void AddStoreCopies(CLI::App& server, Grammar& grammar) {
   const auto backup = std::make_shared<StoreCopyOptions>();
-  CLI::App* verb = server.add_subcommand(
+  CLI::App* command = server.add_subcommand(
       "backup", "Copy the controller's store, on its machine, while it runs or not");
-  verb->add_option("dir", backup->directory, "directory to make")->required();
-  verb->add_option("--data-dir", backup->data_dir,
-                   "the controller's data directory (asked of the one that runs)");
-  grammar.runners[verb] = [backup](Context& context) { return RunServerBackup(*backup, context); };
+  command->add_option("dir", backup->directory, "directory to make")->required();
+  command->add_option("--data-dir", backup->data_dir,
+                      "the controller's data directory (asked of the one that runs)");
+  grammar.runners[command] = [backup](Context& context) {
+    return RunServerBackup(*backup, context);
+  };
   const auto restore = std::make_shared<StoreCopyOptions>();
-  verb = server.add_subcommand(
+  command = server.add_subcommand(
       "restore", "Verify a backup and put it into a data directory that has no store");
-  verb->add_option("dir", restore->directory, "a backup")->required();
-  verb->add_option("--data-dir", restore->data_dir,
+  command->add_option("dir", restore->directory, "a backup")->required();
+  command
+      ->add_option("--data-dir", restore->data_dir,
                    "data directory of a controller that is stopped")
       ->required();
-  grammar.runners[verb] = [restore](Context& context) {
+  grammar.runners[command] = [restore](Context& context) {
     return RunServerRestore(*restore, context);
   };
 }
 
-void AddServerVerbs(CLI::App& app, Grammar& grammar) {
+void AddServerCommands(CLI::App& app, Grammar& grammar) {
   const auto run = [](Context& context) { return RunServerStatus(context); };
   CLI::App* noun = app.add_subcommand("server", "The controller: status, backup, restore");
   noun->require_subcommand(0, 1);
@@ -210,7 +218,7 @@ void AddServerVerbs(CLI::App& app, Grammar& grammar) {
   };
 }
 
-void AddRecipeVerbs(CLI::App& app, Grammar& grammar) {
+void AddRecipeCommands(CLI::App& app, Grammar& grammar) {
   const auto list = [](Context& context) { return RunRecipeList(context); };
   CLI::App* noun = app.add_subcommand("recipes", "Recipes: list, show");
   noun->require_subcommand(0, 1);
@@ -222,7 +230,7 @@ void AddRecipeVerbs(CLI::App& app, Grammar& grammar) {
   grammar.runners[show] = [name](Context& context) { return RunRecipeShow(*name, context); };
 }
 
-void AddDocumentVerbs(CLI::App& app, Grammar& grammar) {
+void AddDocumentCommands(CLI::App& app, Grammar& grammar) {
   const auto key = std::make_shared<std::string>();
   CLI::App* explain = app.add_subcommand("explain", "Explain a setting of job files, or all");
   explain->add_option("key", *key, "such as train.seq_length");
@@ -242,20 +250,20 @@ void AddDocumentVerbs(CLI::App& app, Grammar& grammar) {
 
 void AddDev(CLI::App& app, Grammar& grammar) {
   const auto options = std::make_shared<DevOptions>();
-  CLI::App* verb =
+  CLI::App* command =
       app.add_subcommand("dev", "Run a controller and workers on this machine until Ctrl-C");
-  verb->add_option("--nodes", options->nodes, "number of workers")
+  command->add_option("--nodes", options->nodes, "number of workers")
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
-  verb->add_option("--slots", options->slots_per_node, "CPU slots of each")
+  command->add_option("--slots", options->slots_per_node, "CPU slots of each")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
-  verb->add_option("--data-dir", options->data_dir,
-                   "where all state goes (~/.local/share/trainyard/dev)");
-  verb->add_option("--listen", options->listen, "address of the controller")
+  command->add_option("--data-dir", options->data_dir,
+                      "where all state goes (~/.local/share/trainyard/dev)");
+  command->add_option("--listen", options->listen, "address of the controller")
       ->capture_default_str()
       ->type_name("HOST:PORT");
-  grammar.runners[verb] = [options](Context& context) { return RunDev(*options, context); };
+  grammar.runners[command] = [options](Context& context) { return RunDev(*options, context); };
 }
 
 void AddData(CLI::App& app, Grammar& grammar) {
@@ -292,16 +300,16 @@ const std::map<std::string, OutputFormat>& OutputFormats() {
   return formats;
 }
 
-const CLI::App& ChosenVerb(const CLI::App& app) {
-  const CLI::App* verb = &app;
-  while (!verb->get_subcommands().empty()) verb = verb->get_subcommands().back();
-  return *verb;
+const CLI::App& ChosenCommand(const CLI::App& app) {
+  const CLI::App* command = &app;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().back();
+  return *command;
 }
 
-std::string FullName(const CLI::App& verb) {
-  return verb.get_parent() == nullptr
-             ? verb.get_name()
-             : absl::StrCat(FullName(*verb.get_parent()), " ", verb.get_name());
+std::string FullName(const CLI::App& command) {
+  return command.get_parent() == nullptr
+             ? command.get_name()
+             : absl::StrCat(FullName(*command.get_parent()), " ", command.get_name());
 }
 
 void BuildGrammar(Grammar& grammar) {
@@ -311,17 +319,17 @@ void BuildGrammar(Grammar& grammar) {
   AddShared(grammar);
   AddDev(app, grammar);
   AddPs(*app.add_subcommand("ps", "List jobs"), grammar);
-  AddJobVerbs(app, grammar);
+  AddJobCommands(app, grammar);
   CLI::App* job = app.add_subcommand("job", "Jobs: list, and every verb about a job");
   job->require_subcommand(0, 1);
   AddPs(*job, grammar);
   AddPs(*job->add_subcommand("list", "The same as ps"), grammar);
-  AddJobVerbs(*job, grammar);
-  AddNodeVerbs(app, grammar);
-  AddCheckpointVerbs(app, grammar);
-  AddServerVerbs(app, grammar);
-  AddRecipeVerbs(app, grammar);
-  AddDocumentVerbs(app, grammar);
+  AddJobCommands(*job, grammar);
+  AddNodeCommands(app, grammar);
+  AddCheckpointCommands(app, grammar);
+  AddServerCommands(app, grammar);
+  AddRecipeCommands(app, grammar);
+  AddDocumentCommands(app, grammar);
   AddData(app, grammar);
 }
 

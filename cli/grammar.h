@@ -40,10 +40,10 @@ void BuildGrammar(Grammar& grammar);
 const std::map<std::string, OutputFormat>& OutputFormats();
 
 // The verb that was chosen: the deepest parsed subcommand.
-const CLI::App& ChosenVerb(const CLI::App& app);
+const CLI::App& ChosenCommand(const CLI::App& app);
 
 // "trainyard job submit".
-std::string FullName(const CLI::App& verb);
+std::string FullName(const CLI::App& command);
 
 }  // namespace trainyard::cli
 

@@ -106,13 +106,14 @@ constexpr MetricInfo kStreamsDropped{"trainyard_http_streams_dropped_total",
                                      "Event streams ended because their client took too little.",
                                      prometheus::MetricType::Counter};
 
-void AddIngestSamples(const IngestFigures& figures, MetricSet& metrics) {
-  metrics.Add(kQueuedItems, {}, static_cast<double>(figures.queued_items));
-  metrics.Add(kQueuedBytes, {}, static_cast<double>(figures.queued_bytes));
-  metrics.Add(kIngestBytes, {{"kind", "telemetry"}}, static_cast<double>(figures.telemetry_bytes));
-  metrics.Add(kIngestBytes, {{"kind", "log"}}, static_cast<double>(figures.log_bytes));
-  metrics.Add(kIngestPoints, {}, static_cast<double>(figures.points));
-  metrics.Add(kIngestFailures, {}, static_cast<double>(figures.failed_writes));
+void AddIngestSamples(const IngestStatistics& statistics, MetricSet& metrics) {
+  metrics.Add(kQueuedItems, {}, static_cast<double>(statistics.queued_items));
+  metrics.Add(kQueuedBytes, {}, static_cast<double>(statistics.queued_bytes));
+  metrics.Add(kIngestBytes, {{"kind", "telemetry"}},
+              static_cast<double>(statistics.telemetry_bytes));
+  metrics.Add(kIngestBytes, {{"kind", "log"}}, static_cast<double>(statistics.log_bytes));
+  metrics.Add(kIngestPoints, {}, static_cast<double>(statistics.points));
+  metrics.Add(kIngestFailures, {}, static_cast<double>(statistics.failed_writes));
 }
 
 void AddStorageSamples(const StorageHealth& health, MetricSet& metrics) {
@@ -121,9 +122,9 @@ void AddStorageSamples(const StorageHealth& health, MetricSet& metrics) {
   }
 }
 
-void AddStreamSamples(const http::StreamFigures& figures, MetricSet& metrics) {
-  metrics.Add(kStreams, {}, figures.open);
-  metrics.Add(kStreamsDropped, {}, static_cast<double>(figures.dropped));
+void AddStreamSamples(const http::StreamStatistics& statistics, MetricSet& metrics) {
+  metrics.Add(kStreams, {}, statistics.open);
+  metrics.Add(kStreamsDropped, {}, static_cast<double>(statistics.dropped));
 }
 
 // The body of /healthz: empty when all is well.
@@ -147,7 +148,7 @@ struct Controller::Parts {
         exporter(*loop, loop->View(),
                  {info.version(), info.data_dir(),
                   [this](MetricSet& set) {
-                    AddIngestSamples(ingest.Figures(), set);
+                    AddIngestSamples(ingest.Statistics(), set);
                     AddStorageSamples(health, set);
                     if (dashboard != nullptr) AddStreamSamples(dashboard->Streams(), set);
                   }}),

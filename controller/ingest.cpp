@@ -104,8 +104,8 @@ void Ingest::Add(Item item) {
   {
     const std::lock_guard lock(mutex_);
     if (stopping_) return;
-    ++figures_.queued_items;
-    figures_.queued_bytes += BytesOf(item);
+    ++statistics_.queued_items;
+    statistics_.queued_bytes += BytesOf(item);
     queued_questions_ += static_cast<int>(std::holds_alternative<OffsetsQuestion>(item));
     queue_.push_back(std::move(item));
   }
@@ -121,8 +121,8 @@ void Ingest::Run() {
       taken_.swap(queue_);
       queued_questions_ = 0;
       // What is being written counts as stored or tried again, no longer as queued.
-      figures_.queued_items = 0;
-      figures_.queued_bytes = 0;
+      statistics_.queued_items = 0;
+      statistics_.queued_bytes = 0;
     }
     StoreTaken();
   }
@@ -189,7 +189,7 @@ void Ingest::AddTo(Group& group, Output output) {
 std::optional<int64_t> Ingest::Admit(const Group& group, const StreamKey& stream,
                                      const Stored& stored) {
   if (const auto it = group.next.find(stream); it != group.next.end()) return it->second;
-  if (!set_aside_.contains(stream)) {
+  if (!quarantined_.contains(stream)) {
     const Write store = IsMetricStream(stream) ? Write::kMetrics : Write::kLogs;
     int64_t next = 0;
     const absl::Status status = TryUntilDone(store, [&]() -> absl::Status {
@@ -198,9 +198,9 @@ std::optional<int64_t> Ingest::Admit(const Group& group, const StreamKey& stream
     });
     if (status.ok()) return next;
     if (!absl::IsDataLoss(status)) return std::nullopt;
-    SetAside(store, stream, status);
+    Quarantine(store, stream, status);
   }
-  stored(set_aside_.at(stream));
+  stored(quarantined_.at(stream));
   return std::nullopt;
 }
 
@@ -214,12 +214,12 @@ void Ingest::WriteGroup(Group& group) {
   CountStored(group);
   if (stored_.size() > kMaxKnownStreams) stored_.clear();
   for (const auto& [stream, offset] : group.next) {
-    if (!set_aside_.contains(stream)) stored_[stream] = offset;
+    if (!quarantined_.contains(stream)) stored_[stream] = offset;
   }
   for (const Reply& reply : group.answers) {
-    const auto damaged = set_aside_.find(reply.stream);
-    reply.stored(damaged == set_aside_.end() ? absl::StatusOr<int64_t>(reply.offset)
-                                             : absl::StatusOr<int64_t>(damaged->second));
+    const auto damaged = quarantined_.find(reply.stream);
+    reply.stored(damaged == quarantined_.end() ? absl::StatusOr<int64_t>(reply.offset)
+                                               : absl::StatusOr<int64_t>(damaged->second));
   }
   for (const int64_t job_id : group.jobs_with_output) on_output_(job_id);
 }
@@ -236,7 +236,7 @@ bool Ingest::WriteBatches(Write write, const std::vector<Batch>& batches,
   for (const auto& [stream, own] : by_stream) {
     status = WriteStore(write, [&] { return append(own); });
     if (absl::IsDataLoss(status)) {
-      SetAside(write, stream, status);
+      Quarantine(write, stream, status);
     } else if (!status.ok()) {
       return false;
     }
@@ -266,8 +266,8 @@ absl::Status Ingest::TryUntilDone(Write store, const std::function<absl::Status(
   }
 }
 
-void Ingest::SetAside(Write write, const StreamKey& stream, const absl::Status& damage) {
-  if (!set_aside_.emplace(stream, damage).second) return;
+void Ingest::Quarantine(Write write, const StreamKey& stream, const absl::Status& damage) {
+  if (!quarantined_.emplace(stream, damage).second) return;
   health_.ReportDamage(StoreOf(write), damage);
   spdlog::error(
       "job {} attempt {} rank {}: what its worker sends cannot be stored: {}; the worker "
@@ -278,26 +278,26 @@ void Ingest::SetAside(Write write, const StreamKey& stream, const absl::Status& 
 void Ingest::CountStored(const Group& group) {
   const std::lock_guard lock(mutex_);
   for (const MetricBatch& batch : group.metrics) {
-    if (set_aside_.contains(batch.stream)) continue;
-    figures_.telemetry_bytes += batch.end_offset - batch.begin_offset;
-    figures_.points += static_cast<int64_t>(batch.points.size());
+    if (quarantined_.contains(batch.stream)) continue;
+    statistics_.telemetry_bytes += batch.end_offset - batch.begin_offset;
+    statistics_.points += static_cast<int64_t>(batch.points.size());
   }
   for (const LogBatch& batch : group.logs) {
-    if (set_aside_.contains(batch.stream)) continue;
-    figures_.log_bytes += static_cast<int64_t>(batch.data.size());
+    if (quarantined_.contains(batch.stream)) continue;
+    statistics_.log_bytes += static_cast<int64_t>(batch.data.size());
   }
 }
 
-IngestFigures Ingest::Figures() {
+IngestStatistics Ingest::Statistics() {
   const std::lock_guard lock(mutex_);
-  return figures_;
+  return statistics_;
 }
 
 bool Ingest::WaitToRetry(std::chrono::milliseconds wait) {
   const Steady::time_point until = Steady::now() + wait;
   {
     const std::lock_guard lock(mutex_);
-    ++figures_.failed_writes;
+    ++statistics_.failed_writes;
   }
   while (true) {
     AnswerWaiting();
@@ -332,7 +332,7 @@ void Ingest::AnswerWaiting() {
   take(taken_);
   {
     const std::lock_guard lock(mutex_);
-    figures_.queued_items -= static_cast<int64_t>(take(queue_));
+    statistics_.queued_items -= static_cast<int64_t>(take(queue_));
     queued_questions_ = 0;
   }
   for (const OffsetsQuestion& question : questions) Answer(question);
@@ -341,12 +341,12 @@ void Ingest::AnswerWaiting() {
 void Ingest::Answer(const OffsetsQuestion& question) {
   Offsets offsets;
   for (const StreamKey& stream : question.streams) {
-    if (set_aside_.contains(stream)) continue;
+    if (quarantined_.contains(stream)) continue;
     const absl::StatusOr<int64_t> offset = StoredOffset(stream);
     if (offset.ok()) {
       offsets[stream] = *offset;
     } else if (absl::IsDataLoss(offset.status())) {
-      SetAside(IsMetricStream(stream) ? Write::kMetrics : Write::kLogs, stream, offset.status());
+      Quarantine(IsMetricStream(stream) ? Write::kMetrics : Write::kLogs, stream, offset.status());
     } else {
       spdlog::warn("cannot read how far a stream of job {} is stored: {}; it is sent again",
                    stream.job_id, std::string(offset.status().message()));

@@ -29,7 +29,7 @@ namespace trainyard::controller {
 MetricBatch ToMetricBatch(const v1::TelemetryBatch& batch);
 
 // Totals since the start, and what waits now.
-struct IngestFigures {
+struct IngestStatistics {
   int64_t queued_items = 0;
   int64_t queued_bytes = 0;
   // Stored.
@@ -74,7 +74,7 @@ class Ingest {
   void ReadOffsets(std::vector<StreamKey> streams,
                    std::function<void(const Offsets& offsets)> done);
 
-  IngestFigures Figures();
+  IngestStatistics Statistics();
 
   // Writes what is queued if the stores work, then ends the thread.
   void Stop();
@@ -130,7 +130,7 @@ class Ingest {
   // Tries again until it succeeds, meets damage (DATA_LOSS), or this is stopped (CANCELLED).
   absl::Status TryUntilDone(Write store, const std::function<absl::Status()>& action);
   bool WaitToRetry(std::chrono::milliseconds wait);
-  void SetAside(Write write, const StreamKey& stream, const absl::Status& damage);
+  void Quarantine(Write write, const StreamKey& stream, const absl::Status& damage);
   absl::StatusOr<int64_t> StoredOffset(const StreamKey& stream);
   void AnswerWaiting();
   void Answer(const OffsetsQuestion& question);
@@ -146,14 +146,14 @@ class Ingest {
   // Guarded by mutex_.
   std::deque<Item> queue_;
   int queued_questions_ = 0;
-  IngestFigures figures_;
+  IngestStatistics statistics_;
   bool stopping_ = false;
 
   // Storage thread only: what was taken from the queue and is not dealt with yet; stored offsets,
   // as far as they were asked for; streams that cannot be stored because of damage, and which.
   std::deque<Item> taken_;
   Offsets stored_;
-  std::map<StreamKey, absl::Status> set_aside_;
+  std::map<StreamKey, absl::Status> quarantined_;
 
   std::thread thread_;
 };

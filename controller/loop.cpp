@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/apply.h"
-#include "controller/core/plan.h"
+#include "controller/core/reconcile.h"
 #include "controller/store/event_job.h"
 #include "proto/support/asio.h"
 #include "proto/support/status_macros.h"
@@ -21,14 +21,14 @@ namespace {
 constexpr int kMaxWaitingRequests = 10'000;
 // Requests decided in one tick: bounds the time to the commit that all of them wait for.
 constexpr std::size_t kMaxBatch = 4096;
-// Plan has nothing more to say after one call; more calls than this mean a bug in it.
-constexpr int kMaxPlans = 100;
+// Reconcile has nothing more to say after one call; more calls than this mean a bug in it.
+constexpr int kMaxReconcilePasses = 100;
 // The loop ticks every 200 ms. A longer gap means that the controller itself stood still.
 constexpr int64_t kStallMs = 1000;
 
 bool IsFromUser(const Request& request) {
-  return std::holds_alternative<SubmitJob>(request) || std::holds_alternative<StopJob>(request) ||
-         std::holds_alternative<CordonNode>(request);
+  return std::holds_alternative<JobSubmission>(request) ||
+         std::holds_alternative<StopJob>(request) || std::holds_alternative<CordonNode>(request);
 }
 
 // What workers send on their streams. They keep it until it is answered, and how much of it may
@@ -38,7 +38,7 @@ bool IsFromWorkerStream(const Request& request) {
          std::holds_alternative<ReceiveTelemetry>(request);
 }
 
-absl::Status NoRoom(const absl::Status& cause) {
+absl::Status NoSpace(const absl::Status& cause) {
   return absl::ResourceExhaustedError(
       absl::StrCat("the controller cannot store changes now: ", cause.message(),
                    "; it goes on by itself once there is room; running jobs are not affected"));
@@ -177,24 +177,24 @@ void Loop::Tick() {
   const WorkTimer timer(observe_work_, LoopWork::kTick);
   tick_scheduled_ = false;
   const Timestamp now = clock_.Now();
-  ForgiveOwnSilence(now);
+  ExcuseOwnStall(now);
   if (before_tick_) before_tick_(now);
-  if (!HasRoom()) return AnswerWithoutRoom(now);
+  if (!HasSpace()) return AnswerWithoutSpace(now);
   std::vector<Pending> batch = TakeBatch();
   std::vector<v1::Event> events;
   const std::vector<Decision> decisions = DecideAll(batch, now, events);
   catching_up_ = catching_up_ && !pending_.empty();
-  if (!catching_up_) PlanAll(now, events);
+  if (!catching_up_) ReconcileAll(now, events);
   if (!Commit(events)) {
     pending_.insert(pending_.begin(), std::make_move_iterator(batch.begin()),
                     std::make_move_iterator(batch.end()));
-    return AnswerWithoutRoom(now);
+    return AnswerWithoutSpace(now);
   }
 
-  ConfirmRoom();
+  ConfirmSpace();
   waiting_requests_ -= static_cast<int>(batch.size());
   Answer(batch, decisions, events);
-  TellListeners(events);
+  NotifyListeners(events);
   RequestSnapshotIfDue();
 }
 
@@ -239,15 +239,15 @@ void Loop::Answer(const std::vector<Pending>& batch, const std::vector<Decision>
   }
 }
 
-void Loop::PlanAll(Timestamp now, std::vector<v1::Event>& events) {
-  for (int i = 0; i < kMaxPlans; ++i) {
-    std::vector<v1::Event> planned = Plan(state_, observations_, options_.core, now);
+void Loop::ReconcileAll(Timestamp now, std::vector<v1::Event>& events) {
+  for (int i = 0; i < kMaxReconcilePasses; ++i) {
+    std::vector<v1::Event> planned = Reconcile(state_, observations_, options_.core, now);
     if (planned.empty()) return;
     for (const v1::Event& event : planned) Apply(event, state_);
     std::move(planned.begin(), planned.end(), std::back_inserter(events));
   }
   spdlog::error("planning did not come to rest in {} rounds; going on with the next tick",
-                kMaxPlans);
+                kMaxReconcilePasses);
 }
 
 // False when the disk is full: then it is as if the tick had not been.
@@ -270,24 +270,24 @@ void Loop::UndoTick(const absl::Status& cause) {
   if (last_sequence_ != committed) {
     EndProcess(absl::DataLossError("a commit that failed has changed the log all the same"));
   }
-  no_room_ = NoRoom(cause);
-  try_room_at_ = Steady::now() + room_backoff_.Next();
+  no_space_ = NoSpace(cause);
+  retry_space_at_ = Steady::now() + space_backoff_.Next();
   ReportHealth(cause);
 }
 
-bool Loop::HasRoom() {
-  if (no_room_.ok()) return true;
-  if (Steady::now() < try_room_at_) return false;
+bool Loop::HasSpace() {
+  if (no_space_.ok()) return true;
+  if (Steady::now() < retry_space_at_) return false;
   const absl::Status status = event_log_.TryWrite();
   if (!status.ok() && !absl::IsResourceExhausted(status)) EndProcess(status);
   if (!status.ok()) {
-    no_room_ = NoRoom(status);
-    try_room_at_ = Steady::now() + room_backoff_.Next();
+    no_space_ = NoSpace(status);
+    retry_space_at_ = Steady::now() + space_backoff_.Next();
     ReportHealth(status);
     return false;
   }
-  no_room_ = absl::OkStatus();
-  room_in_doubt_ = true;
+  no_space_ = absl::OkStatus();
+  space_unconfirmed_ = true;
   catching_up_ = true;
   // Not all that workers have said in the meantime need have been read yet.
   observations_.since_ms = clock_.Now();
@@ -295,14 +295,14 @@ bool Loop::HasRoom() {
 }
 
 // Room for a page need not be room for what has waited.
-void Loop::ConfirmRoom() {
-  if (!std::exchange(room_in_doubt_, false)) return;
-  room_backoff_.Reset();
+void Loop::ConfirmSpace() {
+  if (!std::exchange(space_unconfirmed_, false)) return;
+  space_backoff_.Reset();
   ReportHealth(absl::OkStatus());
 }
 
 // What changes nothing is answered as ever.
-void Loop::AnswerWithoutRoom(Timestamp now) {
+void Loop::AnswerWithoutSpace(Timestamp now) {
   std::vector<Pending> waiting;
   waiting.swap(pending_);
   for (Pending& pending : waiting) {
@@ -315,20 +315,20 @@ void Loop::AnswerWithoutRoom(Timestamp now) {
     if (!caused.ok()) {
       pending.done(caused.status(), View());
     } else if (!caused->empty()) {
-      pending.done(no_room_, View());
+      pending.done(no_space_, View());
     } else {
       pending.done(std::span<const v1::Event>(), View());
     }
   }
   // Commands follow from what is committed: they are due as ever.
-  TellListeners({});
+  NotifyListeners({});
 }
 
 void Loop::ReportHealth(const absl::Status& status) {
   if (health_ != nullptr) health_->Report(StoreName::kEvents, status);
 }
 
-void Loop::TellListeners(const std::vector<v1::Event>& events) {
+void Loop::NotifyListeners(const std::vector<v1::Event>& events) {
   TickSummary summary{.changed_jobs = {}, .events = events};
   for (const v1::Event& event : events) {
     if (const int64_t job_id = JobIdOf(event); job_id != 0) summary.changed_jobs.insert(job_id);
@@ -352,13 +352,13 @@ void Loop::RequestSnapshotIfDue() {
   if (snapshots_.Request(last_sequence_)) snapshot_sequence_ = last_sequence_;
 }
 
-void Loop::ForgiveOwnSilence(Timestamp now) {
+void Loop::ExcuseOwnStall(Timestamp now) {
   // While the controller stood still (a slow disk, a paused machine) or the clock was set, nobody
   // could be heard: that time is nobody's silence.
   const int64_t gap = now - std::exchange(last_tick_ms_, now);
   if (gap >= 0 && gap <= kStallMs) return;
   spdlog::warn("the controller stood still, or its clock was set, for {} ms", gap);
-  ForgiveSilence(gap, now, observations_);
+  ShiftHeartbeats(gap, now, observations_);
 }
 
 }  // namespace trainyard::controller

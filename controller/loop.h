@@ -109,16 +109,16 @@ class Loop final : public ClusterLoop {
                                   std::vector<v1::Event>& events);
   void Answer(const std::vector<Pending>& batch, const std::vector<Decision>& decisions,
               const std::vector<v1::Event>& events);
-  void PlanAll(Timestamp now, std::vector<v1::Event>& events);
+  void ReconcileAll(Timestamp now, std::vector<v1::Event>& events);
   bool Commit(const std::vector<v1::Event>& events);
-  bool HasRoom();
-  void ConfirmRoom();
+  bool HasSpace();
+  void ConfirmSpace();
   void UndoTick(const absl::Status& cause);
-  void AnswerWithoutRoom(Timestamp now);
+  void AnswerWithoutSpace(Timestamp now);
   void ReportHealth(const absl::Status& status);
-  void TellListeners(const std::vector<v1::Event>& events);
+  void NotifyListeners(const std::vector<v1::Event>& events);
   void RequestSnapshotIfDue();
-  void ForgiveOwnSilence(Timestamp now);
+  void ExcuseOwnStall(Timestamp now);
   void StartTimer();
 
   EventLog& event_log_;
@@ -139,11 +139,11 @@ class Loop final : public ClusterLoop {
   bool tick_scheduled_ = false;
   std::vector<Pending> pending_;
   // Why nothing can be committed now; OK when it can.
-  absl::Status no_room_;
-  Steady::time_point try_room_at_;
-  RetryBackoff room_backoff_;
+  absl::Status no_space_;
+  Steady::time_point retry_space_at_;
+  RetryBackoff space_backoff_;
   // There seems to be room again, but nothing has been committed yet.
-  bool room_in_doubt_ = false;
+  bool space_unconfirmed_ = false;
   // Requests have waited for room: time is not planned with before all of them are decided on.
   bool catching_up_ = false;
   StorageHealth* health_ = nullptr;

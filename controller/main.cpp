@@ -71,7 +71,7 @@ void DefineFlags(CLI::App& app, Flags& flags) {
       ->capture_default_str();
 }
 
-void DefineVerbs(CLI::App& app, Flags& flags) {
+void DefineCommands(CLI::App& app, Flags& flags) {
   // `backup DIR --data-dir D` is `--data-dir D backup DIR`.
   app.fallthrough();
   flags.backup = app.add_subcommand(
@@ -131,7 +131,7 @@ int main(int argc, char** argv) {
   Flags flags;
   CLI::App app("The Trainyard controller: queues jobs, places them, and keeps them alive.");
   DefineFlags(app, flags);
-  DefineVerbs(app, flags);
+  DefineCommands(app, flags);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -14,7 +14,7 @@ constexpr int64_t kResendMs = 1000;
 constexpr int64_t kHeartbeatSeconds = 1;
 // A worker that takes nothing of what waits for it for so long is cut off: it may be stuck, and
 // what it is sent must not pile up here.
-constexpr int64_t kDeafMs = 30'000;
+constexpr int64_t kSlowConsumerMs = 30'000;
 constexpr v1::StreamKind kStreamKinds[] = {v1::STREAM_KIND_TELEMETRY, v1::STREAM_KIND_LOG,
                                            v1::STREAM_KIND_PARSED_LOG};
 
@@ -71,8 +71,8 @@ WorkerSessions::WorkerSessions(Loop& loop, Ingest& ingest, EventLog& event_log,
                                std::string cluster_id)
     : loop_(loop), ingest_(ingest), event_log_(event_log), cluster_id_(std::move(cluster_id)) {
   loop_.BeforeTick([this](Timestamp now) {
-    HearPausedWorkers(now);
-    CutOffDeafWorkers(now);
+    RefreshPausedHeartbeats(now);
+    DisconnectSlowWorkers(now);
   });
   loop_.Listen([this](const ClusterView& view, const TickSummary&) {
     SendCommands(view);
@@ -115,7 +115,7 @@ void WorkerSessions::Handle(const std::shared_ptr<WorkerLink>& link, v1::WorkerM
   // Its session was refused or replaced; what it says comes again on another stream.
   if (found == by_link_.end()) return;
   const SessionPtr session = found->second;
-  loop_.observations().nodes[session->node_id].last_heard_ms = loop_.View().now;
+  loop_.observations().nodes[session->node_id].last_heartbeat_ms = loop_.View().now;
   if (message.has_heartbeat()) {
     ObserveHeartbeat(session->node_id, message.heartbeat(), loop_.View().now, loop_.observations());
   } else if (message.has_fact()) {
@@ -171,7 +171,7 @@ absl::Status WorkerSessions::CheckAttach(const v1::Hello& hello, Timestamp now) 
     return absl::OkStatus();
   }
   const Timestamp heard =
-      std::max(old->second->opened_ms, LastHeard(loop_.observations(), hello.node_id()));
+      std::max(old->second->opened_ms, LastHeartbeat(loop_.observations(), hello.node_id()));
   // A stream whose worker was killed may not have been noticed as broken yet.
   if (now - heard > loop_.View().options.suspect_after_ms) return absl::OkStatus();
   return absl::AlreadyExistsError(
@@ -237,7 +237,7 @@ void WorkerSessions::HandleFact(const SessionPtr& session, v1::Fact fact, ReadPe
   loop_.Submit(ReceiveFact{session->node_id, std::move(fact)}, done);
 }
 
-void WorkerSessions::HearPausedWorkers(Timestamp now) {
+void WorkerSessions::RefreshPausedHeartbeats(Timestamp now) {
   // Who is not read cannot be heard.
   for (const auto& [node_id, session] : sessions_) {
     if (session->welcomed && !session->link->ReadingPaused()) continue;
@@ -245,15 +245,15 @@ void WorkerSessions::HearPausedWorkers(Timestamp now) {
   }
 }
 
-void WorkerSessions::CutOffDeafWorkers(Timestamp now) {
+void WorkerSessions::DisconnectSlowWorkers(Timestamp now) {
   for (const auto& [node_id, session] : sessions_) {
     const WorkerLink::Outgoing outgoing = session->link->outgoing();
     if (outgoing.waiting == 0 || outgoing.taken != session->taken || now < session->taken_ms) {
       session->taken = outgoing.taken;
       session->taken_ms = now;
-    } else if (now - session->taken_ms >= kDeafMs) {
+    } else if (now - session->taken_ms >= kSlowConsumerMs) {
       spdlog::warn("worker {} has read nothing for {} s: its stream is cut off", node_id,
-                   kDeafMs / 1000);
+                   kSlowConsumerMs / 1000);
       session->link->CutOff(absl::ResourceExhaustedError("the worker does not read"));
     }
   }

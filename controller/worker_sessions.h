@@ -66,7 +66,7 @@ class WorkerSessions final : public WorkerListener {
     // Acknowledged offset of each stream of the attempts that the worker has.
     Ingest::Offsets stored;
     // Streams that cannot be stored because of damage: kept by the worker, waited for by nobody.
-    std::set<StreamKey> set_aside;
+    std::set<StreamKey> quarantined;
     // In the order of arrival: a stream's bytes must reach the store in order.
     std::deque<std::shared_ptr<PendingTelemetry>> telemetry;
     // When each command that is due was sent.
@@ -89,10 +89,10 @@ class WorkerSessions final : public WorkerListener {
   void HandleFact(const SessionPtr& session, v1::Fact fact, ReadPermit permit);
   void HandleTelemetry(const SessionPtr& session, v1::TelemetryBatch batch, ReadPermit permit);
   void HandleOutput(const SessionPtr& session, v1::LogChunk chunk, ReadPermit permit);
-  void SubmitFindings(const SessionPtr& session, const std::shared_ptr<PendingTelemetry>& pending);
+  void SubmitRecords(const SessionPtr& session, const std::shared_ptr<PendingTelemetry>& pending);
   // Calls `committed` once it has been decided on for good.
-  void SubmitFinding(const SessionPtr& session, const v1::StreamId& stream,
-                     const v1::TelemetryRecord& record, std::function<void()> committed);
+  void SubmitRecord(const SessionPtr& session, const v1::StreamId& stream,
+                    const v1::TelemetryRecord& record, std::function<void()> committed);
   void StoreCommitted(const SessionPtr& session);
   void DropKnownAlerts(v1::TelemetryBatch& batch);
   bool KnowsJob(int64_t job_id);
@@ -103,8 +103,8 @@ class WorkerSessions final : public WorkerListener {
   void Acknowledge(const SessionPtr& session, const v1::StreamId& stream,
                    const absl::StatusOr<int64_t>& offset);
 
-  void HearPausedWorkers(Timestamp now);
-  void CutOffDeafWorkers(Timestamp now);
+  void RefreshPausedHeartbeats(Timestamp now);
+  void DisconnectSlowWorkers(Timestamp now);
   void SendCommands(const ClusterView& view);
   void AddForgetCommands(const ClusterView& view, std::vector<Command>& commands) const;
   bool MayForget(const Session& session, const v1::AttemptReport& report,
@@ -129,7 +129,7 @@ class WorkerSessions final : public WorkerListener {
   // Alerts that are not committed yet, and what then goes on.
   std::map<Alert, std::vector<std::function<void()>>> alerts_under_way_;
   // Streams that sent telemetry since the start, and how far it was heard.
-  Ingest::Offsets heard_until_;
+  Ingest::Offsets received_until_;
   // Jobs that a worker sent something of and the state does not know; each is logged once.
   std::set<int64_t> unknown_jobs_;
 };

@@ -10,7 +10,7 @@ namespace trainyard::controller {
 namespace {
 
 // How long a log reader waits for the rest of an ended job's output from a node that is away.
-constexpr int64_t kAwayNodeMs = 10'000;
+constexpr int64_t kDisconnectedNodeMs = 10'000;
 
 // Newest events of a job that may hold an alert whose bytes were not stored.
 constexpr int kEventsSearched = 1000;
@@ -45,7 +45,7 @@ void WorkerSessions::HandleTelemetry(const SessionPtr& session, v1::TelemetryBat
   }
   if (batch.end_offset() > StoredOffset(session->stored, ToStreamKey(batch.stream()))) {
     ObserveTelemetry(batch, loop_.View().now, loop_.observations());
-    KeepSpeakersMetrics(loop_.observations(), batch);
+    KeepReportingRanksMetrics(loop_.observations(), batch);
     if (on_telemetry_) on_telemetry_(batch, loop_.View().now);
   }
   DropKnownAlerts(batch);
@@ -53,13 +53,13 @@ void WorkerSessions::HandleTelemetry(const SessionPtr& session, v1::TelemetryBat
   pending->batch = std::move(batch);
   pending->permit = std::move(permit);
   session->telemetry.push_back(pending);
-  SubmitFindings(session, pending);
+  SubmitRecords(session, pending);
   StoreCommitted(session);
 }
 
 // Checkpoints and alerts are facts: they are in the event log before their bytes are acknowledged.
-void WorkerSessions::SubmitFindings(const SessionPtr& session,
-                                    const std::shared_ptr<PendingTelemetry>& pending) {
+void WorkerSessions::SubmitRecords(const SessionPtr& session,
+                                   const std::shared_ptr<PendingTelemetry>& pending) {
   const v1::StreamId& stream = pending->batch.stream();
   for (const v1::TelemetryRecord& record : pending->batch.records()) {
     if (!record.has_checkpoint() && !record.has_alert()) continue;
@@ -69,7 +69,7 @@ void WorkerSessions::SubmitFindings(const SessionPtr& session,
       StoreCommitted(session);
     };
     if (!record.has_alert()) {
-      SubmitFinding(session, stream, record, go_on);
+      SubmitRecord(session, stream, record, go_on);
       continue;
     }
     const Alert alert{ToStreamKey(stream), record.alert().step(), record.alert().code()};
@@ -77,16 +77,16 @@ void WorkerSessions::SubmitFindings(const SessionPtr& session,
     waiting->second.push_back(go_on);
     // One that came again before it could be committed is waited for, not raised twice.
     if (!is_new) continue;
-    SubmitFinding(session, stream, record, [this, alert] {
+    SubmitRecord(session, stream, record, [this, alert] {
       const auto committed = alerts_under_way_.extract(alert);
       for (const auto& waited : committed.mapped()) waited();
     });
   }
 }
 
-void WorkerSessions::SubmitFinding(const SessionPtr& session, const v1::StreamId& stream,
-                                   const v1::TelemetryRecord& record,
-                                   std::function<void()> committed) {
+void WorkerSessions::SubmitRecord(const SessionPtr& session, const v1::StreamId& stream,
+                                  const v1::TelemetryRecord& record,
+                                  std::function<void()> committed) {
   loop_.Submit(ReceiveTelemetry{stream.job_id(), stream.epoch(), stream.rank(), record},
                [session, committed = std::move(committed)](const ClusterLoop::Outcome& outcome,
                                                            const ClusterView&) {
@@ -101,11 +101,11 @@ void WorkerSessions::SubmitFinding(const SessionPtr& session, const v1::StreamId
 // The state does not know alerts, the log does. Bytes that were not stored come again when a worker
 // attaches anew; when the controller has died since, in the first batch of the stream.
 void WorkerSessions::DropKnownAlerts(v1::TelemetryBatch& batch) {
-  if (heard_until_.size() >= kMaxRemembered) heard_until_.clear();
-  const auto [heard, is_first] = heard_until_.try_emplace(ToStreamKey(batch.stream()), 0);
-  const int64_t heard_until = heard->second;
-  heard->second = std::max(heard_until, batch.end_offset());
-  if (!is_first && batch.begin_offset() >= heard_until) return;
+  if (received_until_.size() >= kMaxRemembered) received_until_.clear();
+  const auto [heard, is_first] = received_until_.try_emplace(ToStreamKey(batch.stream()), 0);
+  const int64_t received_until = heard->second;
+  heard->second = std::max(received_until, batch.end_offset());
+  if (!is_first && batch.begin_offset() >= received_until) return;
   auto& records = *batch.mutable_records();
   const auto is_alert = [](const v1::TelemetryRecord& record) { return record.has_alert(); };
   if (std::none_of(records.begin(), records.end(), is_alert)) return;
@@ -163,9 +163,9 @@ void WorkerSessions::Acknowledge(const SessionPtr& session, const v1::StreamId& 
   v1::StreamAcknowledged& acknowledged = *message.mutable_stream_acknowledged();
   *acknowledged.mutable_stream() = stream;
   if (absl::IsDataLoss(offset.status())) {
-    if (!session->set_aside.insert(ToStreamKey(stream)).second) return;
+    if (!session->quarantined.insert(ToStreamKey(stream)).second) return;
     acknowledged.set_offset(StoredOffset(session->stored, ToStreamKey(stream)));
-    acknowledged.set_set_aside(true);
+    acknowledged.set_quarantined(true);
     session->link->Send(std::move(message));
     return;
   }
@@ -214,7 +214,7 @@ bool WorkerSessions::AllStorableStored(const Session& session, const v1::Attempt
   auto& ends = *storable.mutable_stream_ends();
   ends.erase(std::remove_if(ends.begin(), ends.end(),
                             [&](const v1::StreamEnd& end) {
-                              return session.set_aside.contains(ToStreamKey(end.stream()));
+                              return session.quarantined.contains(ToStreamKey(end.stream()));
                             }),
              ends.end());
   return AllStored(session, storable);
@@ -222,7 +222,7 @@ bool WorkerSessions::AllStorableStored(const Session& session, const v1::Attempt
 
 bool WorkerSessions::OutputComplete(const JobEntry& entry, const ClusterView& view) const {
   const Timestamp quiet_since = std::max(entry.job.ended_time_ms(), view.observations.since_ms);
-  const bool waited_enough = view.now - quiet_since > kAwayNodeMs;
+  const bool waited_enough = view.now - quiet_since > kDisconnectedNodeMs;
   for (const v1::Attempt& attempt : entry.job.attempts()) {
     for (const std::string& node_id : GangNodes(attempt)) {
       if (!sessions_.contains(node_id) && waited_enough) continue;

@@ -26,7 +26,7 @@ constexpr std::chrono::seconds kRendezvousTimeout{300};
 
 // How long a save that is due waits for the one before. Afterwards training goes on, and the save
 // begins at the first step at which every rank is free for it.
-constexpr std::chrono::milliseconds kSavePatience{2000};
+constexpr std::chrono::milliseconds kSaveTimeout{2000};
 
 double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -118,7 +118,7 @@ std::string Trainer::ChooseStart() {
     const StartingPoint start =
         FindStartingPoint(env_.resume_from, env_.checkpoint_dir, env_.job_id);
     step = start.instead.empty() ? kAsNamed : static_cast<double>(start.instead.back().step);
-    TellOfStart(start);
+    ReportStart(start);
   }
   step = SumOverMembers(*data_parallel_, {step}, device_)[0];
   if (step == kAsNamed) return env_.resume_from;
@@ -127,7 +127,7 @@ std::string Trainer::ChooseStart() {
 
 // The controller has missed what is there: it hears of all of it, so that a next attempt has them
 // to fall back to.
-void Trainer::TellOfStart(const StartingPoint& start) {
+void Trainer::ReportStart(const StartingPoint& start) {
   if (start.instead.empty()) return;
   for (const PublishedCheckpoint& known : start.instead) {
     telemetry_.WriteCheckpoint({.step = known.step,
@@ -332,7 +332,7 @@ void Trainer::SaveIfDue(bool asked_for) {
 void Trainer::BeginDueSave() {
   // Before the wait: it stands in the way of training like the save itself.
   EnterPhase(Phase::kCheckpoint);
-  if (MaySave(kSavePatience)) return Save(SaveKind::kPeriodic);
+  if (MaySave(kSaveTimeout)) return Save(SaveKind::kPeriodic);
   EnterPhase(Phase::kTrain);
   if (env_.rank != 0) return;
   telemetry_.WriteAlert(state_.step, "checkpoint_late",
@@ -349,9 +349,9 @@ void Trainer::BeginLateSave() {
 }
 
 // Every rank must come to the same answer: a save takes all of them.
-bool Trainer::MaySave(std::chrono::milliseconds patience) {
+bool Trainer::MaySave(std::chrono::milliseconds read_timeout) {
   const auto start = Clock::now();
-  const double busy = checkpoints_->WaitUntilIdle(patience) ? 0 : 1;
+  const double busy = checkpoints_->WaitUntilIdle(read_timeout) ? 0 : 1;
   const bool all_are_idle = SumOverMembers(*data_parallel_, {busy}, device_)[0] == 0;
   save_wait_seconds_ += SecondsSince(start);
   return all_are_idle;

@@ -64,7 +64,7 @@ class Trainer {
   };
 
   std::string ChooseStart();
-  void TellOfStart(const StartingPoint& start);
+  void ReportStart(const StartingPoint& start);
   void Resume(const std::string& checkpoint);
   void OpenCheckpoints();
   void PrintHeader(const std::string& resumed_from);
@@ -80,7 +80,7 @@ class Trainer {
   void SaveIfDue(bool asked_for);
   void BeginDueSave();
   void BeginLateSave();
-  bool MaySave(std::chrono::milliseconds patience);
+  bool MaySave(std::chrono::milliseconds read_timeout);
   void Save(SaveKind kind);
   std::vector<TensorChunk> Chunks();
   ExitCode Finish(ExitCode code);

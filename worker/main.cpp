@@ -44,7 +44,7 @@ void Declare(CLI::App& app, Flags& flags) {
                "Leave the measuring of GPUs to dcgm-exporter");
   app.add_option("--spool-limit", flags.options.spool_bytes_max,
                  "Bytes that output and telemetry of the ranks may take on disk; beyond them, and "
-                 "on a disk that is nearly full, the oldest output is given up")
+                 "on a disk that is nearly full, the oldest output is dropped")
       ->check(CLI::Range(int64_t{1} << 20, int64_t{1} << 50))
       ->capture_default_str();
   app.add_flag("--stop-ranks-on-exit", flags.options.stop_ranks_on_exit,

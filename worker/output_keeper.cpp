@@ -57,11 +57,11 @@ std::vector<OutputFile> OutputKeeper::FilesOf(const std::vector<StreamPosition>&
   return files;
 }
 
-void OutputKeeper::MakeRoom(const std::vector<StreamPosition>& streams) {
+void OutputKeeper::FreeSpace(const std::vector<StreamPosition>& streams) {
   const int64_t wanted = BytesToFree(streams);
   if (wanted <= 0) return;
   for (const Release& release : PlanRelease(FilesOf(streams), wanted)) {
-    const absl::Status status = GiveUp(release);
+    const absl::Status status = DropOutput(release);
     if (!status.ok()) {
       // Once for each cause: this is tried every second.
       if (std::exchange(last_complaint_, Text(status)) != Text(status)) {
@@ -72,7 +72,7 @@ void OutputKeeper::MakeRoom(const std::vector<StreamPosition>& streams) {
     lost_bytes_ += release.lost;
     if (release.lost > 0) {
       spdlog::warn(
-          "no room: {} bytes of {} up to byte {} are given up before the controller has "
+          "no disk space: {} bytes of {} up to byte {} are dropped before the controller has "
           "stored them",
           release.lost, release.path, release.end);
     }

@@ -31,7 +31,7 @@ class OutputKeeper {
   // Gives up the front of output files as far as needed: first what the controller has stored, then
   // the oldest output. Telemetry is never touched. Cheap when there is room: a few system calls a
   // rank.
-  void MakeRoom(const std::vector<StreamPosition>& streams);
+  void FreeSpace(const std::vector<StreamPosition>& streams);
 
   // Output given up that the controller had not stored, since the start.
   int64_t lost_bytes() const { return lost_bytes_; }

@@ -78,9 +78,9 @@ class LogSource : public FileSource {
   using FileSource::FileSource;
 
   std::optional<Piece> Read(int64_t offset) override {
-    const int64_t given_up = FirstKeptByte(path_) - offset;
-    if (given_up > 0) {
-      return PieceOf(offset, FillGap(std::min<int64_t>(given_up, kLogChunkBytes)));
+    const int64_t dropped = FirstKeptByte(path_) - offset;
+    if (dropped > 0) {
+      return PieceOf(offset, FillGap(std::min<int64_t>(dropped, kLogChunkBytes)));
     }
     absl::StatusOr<TailBytes> bytes = ReadNewBytes(path_, offset, kLogChunkBytes);
     if (!bytes.ok()) Complain(bytes.status());

@@ -43,7 +43,7 @@ constexpr milliseconds kTick(200);
 // How fresh the figures are that Prometheus gets.
 constexpr milliseconds kPublishEvery(1000);
 // How often the disk is looked at.
-constexpr milliseconds kMakeRoomEvery(1000);
+constexpr milliseconds kFreeSpaceEvery(1000);
 // How often it is written down how far streams are stored.
 constexpr milliseconds kKeepOffsetsEvery(5000);
 // With stop_ranks_on_exit, the most that a job's own grace counts, and the longest wait after that
@@ -104,8 +104,8 @@ class Worker::Daemon : public AttachHandler {
   void OnSignal(int signal);
   void AwaitTick();
   void OnTick();
-  void LeaveWhenStopped();
-  void MakeRoom();
+  void ExitWhenStopped();
+  void FreeSpace();
   void KeepStoredOffsets();
   void KeepClusterId(const std::string& cluster_id);
 
@@ -123,7 +123,7 @@ class Worker::Daemon : public AttachHandler {
   std::vector<std::unique_ptr<StreamSource>> early_sources_;
   std::unique_ptr<AttachStream> stream_;
   std::unique_ptr<OutputKeeper> output_;
-  steady_clock::time_point make_room_due_;
+  steady_clock::time_point free_space_due_;
   std::unique_ptr<StoredOffsets> stored_offsets_;
   steady_clock::time_point keep_offsets_due_;
   // Null when it is switched off.
@@ -136,9 +136,9 @@ class Worker::Daemon : public AttachHandler {
   milliseconds heartbeat_interval_{1000};
   steady_clock::time_point heartbeat_due_;
   // The last reason for having no controller; each is logged once.
-  std::string away_reason_;
+  std::string disconnect_reason_;
   // Stopping the ranks on the way out; nothing new is started.
-  bool leaving_ = false;
+  bool exiting_ = false;
   std::optional<steady_clock::time_point> farewell_until_;
 };
 
@@ -169,31 +169,31 @@ void Worker::Daemon::PublishMetrics() {
   const auto now = steady_clock::now();
   if (metrics_ == nullptr || now < publish_due_) return;
   publish_due_ = now + kPublishEvery;
-  WorkerFigures figures;
-  figures.node = greeting_.node_name();
-  figures.version = greeting_.worker_version();
-  figures.inventory = greeting_.inventory();
+  WorkerStatistics statistics;
+  statistics.node = greeting_.node_name();
+  statistics.version = greeting_.worker_version();
+  statistics.inventory = greeting_.inventory();
   for (const RankView& view : attempts_->attempts().Ranks()) {
     const v1::StartAttempt* command = attempts_->attempts().CommandOf(view.key.attempt);
     if (command == nullptr) {
-      figures.ranks.push_back({.view = view, .job_name = "", .position = {}});
+      statistics.ranks.push_back({.view = view, .job_name = "", .position = {}});
     } else {
-      figures.ranks.push_back(
+      statistics.ranks.push_back(
           {.view = view,
            .job_name = command->job_name(),
            .position = RankPositionOf(view.key.rank, command->spec().layout())});
     }
   }
-  figures.facts = fact_totals_;
-  figures.connected = connected_;
-  figures.connections = connections_;
+  statistics.facts = fact_totals_;
+  statistics.connected = connected_;
+  statistics.connections = connections_;
   const FactLog& facts = attempts_->facts();
-  figures.unsent_facts = static_cast<int64_t>(facts.last_sequence() - facts.acknowledged());
-  figures.in_flight_bytes = uplink_->in_flight_bytes();
-  figures.shipped_log_bytes = uplink_->shipped_log_bytes();
-  figures.shipped_telemetry_bytes = uplink_->shipped_telemetry_bytes();
-  figures.lost_output_bytes = output_ == nullptr ? 0 : output_->lost_bytes();
-  metrics_->Publish(std::move(figures));
+  statistics.unsent_facts = static_cast<int64_t>(facts.last_sequence() - facts.acknowledged());
+  statistics.in_flight_bytes = uplink_->in_flight_bytes();
+  statistics.shipped_log_bytes = uplink_->shipped_log_bytes();
+  statistics.shipped_telemetry_bytes = uplink_->shipped_telemetry_bytes();
+  statistics.lost_output_bytes = output_ == nullptr ? 0 : output_->lost_bytes();
+  metrics_->Publish(std::move(statistics));
 }
 
 absl::Status Worker::Daemon::OpenAttempts() {
@@ -263,11 +263,11 @@ void Worker::Daemon::OnSignal(int signal) {
     return;
   }
   // A second signal is from someone who does not want to wait.
-  const Timestamp grace_ms_max = leaving_ ? 0 : kExitGraceMsMax;
+  const Timestamp grace_ms_max = exiting_ ? 0 : kExitGraceMsMax;
   spdlog::info("signal {}: stopping all ranks, then leaving", signal);
-  leaving_ = true;
+  exiting_ = true;
   attempts_->StopAll(grace_ms_max);
-  LeaveWhenStopped();
+  ExitWhenStopped();
   AwaitSignal();
 }
 
@@ -283,17 +283,17 @@ void Worker::Daemon::AwaitTick() {
 void Worker::Daemon::OnTick() {
   attempts_->Tick();
   stream_->Wake();
-  MakeRoom();
+  FreeSpace();
   KeepStoredOffsets();
   PublishMetrics();
-  if (leaving_) LeaveWhenStopped();
+  if (exiting_) ExitWhenStopped();
 }
 
-void Worker::Daemon::MakeRoom() {
+void Worker::Daemon::FreeSpace() {
   const auto now = steady_clock::now();
-  if (now < make_room_due_) return;
-  make_room_due_ = now + kMakeRoomEvery;
-  output_->MakeRoom(uplink_->Positions());
+  if (now < free_space_due_) return;
+  free_space_due_ = now + kFreeSpaceEvery;
+  output_->FreeSpace(uplink_->Positions());
 }
 
 void Worker::Daemon::KeepStoredOffsets() {
@@ -303,7 +303,7 @@ void Worker::Daemon::KeepStoredOffsets() {
   stored_offsets_->Keep(uplink_->Positions());
 }
 
-void Worker::Daemon::LeaveWhenStopped() {
+void Worker::Daemon::ExitWhenStopped() {
   if (attempts_->AnyAlive()) return;
   const auto now = steady_clock::now();
   if (!farewell_until_.has_value()) farewell_until_ = now + kFarewell;
@@ -323,7 +323,7 @@ void Worker::Daemon::OnWelcome(const v1::Welcome& welcome) {
   spdlog::info("attached to the controller at {}", options_.controller);
   connected_ = true;
   ++connections_;
-  away_reason_.clear();
+  disconnect_reason_.clear();
   KeepClusterId(welcome.cluster_id());
   const auto& interval = welcome.heartbeat_interval();
   const int64_t interval_ms = interval.seconds() * 1000 + interval.nanos() / 1'000'000;
@@ -345,7 +345,7 @@ void Worker::Daemon::KeepClusterId(const std::string& cluster_id) {
 void Worker::Daemon::OnMessage(const v1::ControllerMessage& message) {
   switch (message.kind_case()) {
     case v1::ControllerMessage::kStartAttempt:
-      if (!leaving_) attempts_->Start(message.start_attempt());
+      if (!exiting_) attempts_->Start(message.start_attempt());
       break;
     case v1::ControllerMessage::kStopAttempt:
       attempts_->Stop(message.stop_attempt());
@@ -382,7 +382,7 @@ std::optional<v1::WorkerMessage> Worker::Daemon::NextMessage() {
 void Worker::Daemon::OnClosed(const absl::Status& status) {
   connected_ = false;
   uplink_->OnClosed();
-  if (std::exchange(away_reason_, Text(status)) == Text(status)) return;
+  if (std::exchange(disconnect_reason_, Text(status)) == Text(status)) return;
   spdlog::warn("no controller at {}: {}; ranks train on, trying again until it answers",
                options_.controller, Text(status));
 }

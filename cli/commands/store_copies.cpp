@@ -33,11 +33,11 @@ Outcome RunProgram(const std::vector<std::string>& arguments) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? ExitCode::kOk : ExitCode::kFailed;
 }
 
-Outcome CopyStore(const char* verb, const std::string& data_dir, const std::string& directory,
+Outcome CopyStore(const char* command, const std::string& data_dir, const std::string& directory,
                   Context& context) {
   context.console.out->flush();
   return RunProgram({context.environment.program_directory + "/trainyard-controller", "--data-dir",
-                     data_dir, verb, directory});
+                     data_dir, command, directory});
 }
 
 }  // namespace

@@ -244,7 +244,7 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
       return absl::StrCat("checkpoint of step ", event.checkpoint_deleted().step(), " deleted");
     case v1::Event::kCheckpointRejected:
       return absl::StrCat("checkpoint ", event.checkpoint_rejected().path(),
-                          " given up: ", event.checkpoint_rejected().reason());
+                          " rejected: ", event.checkpoint_rejected().reason());
     case v1::Event::kAlertRaised:
       return absl::StrCat("alert ", event.alert_raised().code(), " at step ",
                           event.alert_raised().step(), ": ", event.alert_raised().message());

@@ -62,7 +62,7 @@ std::vector<std::string> NodeCells(const v1::Node& node, Timestamp now) {
           MemoryText(node.inventory().memory_bytes()),
           TextOrNothing(node.worker_version()),
           node.id(),
-          AgoText(node.last_heard_ms(), now),
+          AgoText(node.last_heartbeat_ms(), now),
           NodeReasonText(node)};
 }
 
@@ -73,7 +73,7 @@ std::vector<std::string> ExactNodeCells(const v1::Node& node, std::vector<std::s
   }
   const int64_t memory = node.inventory().memory_bytes();
   cells[7] = memory == 0 ? "" : absl::StrCat(memory);
-  cells[10] = IsoTime(node.last_heard_ms());
+  cells[10] = IsoTime(node.last_heartbeat_ms());
   return cells;
 }
 
@@ -125,7 +125,7 @@ std::string NodeText(const v1::Node& node, const v1::ListNodesResponse& response
   text += LabelLine("Memory", MemoryText(node.inventory().memory_bytes()));
   text +=
       LabelLine("Joined", node.joined_time_ms() == 0 ? kNothing : IsoTime(node.joined_time_ms()));
-  text += LabelLine("Heard", AgoText(node.last_heard_ms(), now));
+  text += LabelLine("Heard", AgoText(node.last_heartbeat_ms(), now));
   absl::StrAppend(&text, "\nSlots\n");
   const int slots = std::min(node.inventory().slots_size(), node.slot_uses_size());
   for (int i = 0; i < slots; ++i) {

@@ -150,8 +150,8 @@ absl::StatusOr<v1::ListJobsResponse> JobPage(const v1::ListJobsRequest& request,
   return response;
 }
 
-void verbs::ListJobs(const Api& api, v1::ListJobsRequest request,
-                     Reply<v1::ListJobsResponse> reply) {
+void handlers::ListJobs(const Api& api, v1::ListJobsRequest request,
+                        Reply<v1::ListJobsResponse> reply) {
   api.loop.Read([request = std::move(request), reply = std::move(reply)](const ClusterView& view) {
     reply(JobPage(request, view));
   });

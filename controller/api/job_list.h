@@ -7,11 +7,11 @@
 
 namespace trainyard::controller {
 
-namespace verbs {
+namespace handlers {
 
 void ListJobs(const Api& api, v1::ListJobsRequest request, Reply<v1::ListJobsResponse> reply);
 
-}  // namespace verbs
+}  // namespace handlers
 
 // INVALID_ARGUMENT: cursor, limit or text out of bounds. Loop thread.
 absl::StatusOr<v1::ListJobsResponse> JobPage(const v1::ListJobsRequest& request,

@@ -139,8 +139,8 @@ absl::StatusOr<LogQuery> ToLogQuery(const v1::Job& job, const std::vector<int>& 
   return LogQuery{.job_id = job.id(), .ranks = ranks, .epoch = epoch, .grep = grep};
 }
 
-void verbs::ReadLogPage(const Api& api, v1::ReadLogPageRequest request,
-                        Reply<v1::ReadLogPageResponse> reply) {
+void handlers::ReadLogPage(const Api& api, v1::ReadLogPageRequest request,
+                           Reply<v1::ReadLogPageResponse> reply) {
   api.loop.Read(
       [&api, request = std::move(request), reply = std::move(reply)](const ClusterView& view) {
         const auto entry = FindNamedJob(view, request.job());

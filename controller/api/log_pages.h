@@ -7,12 +7,12 @@
 
 namespace trainyard::controller {
 
-namespace verbs {
+namespace handlers {
 
 void ReadLogPage(const Api& api, v1::ReadLogPageRequest request,
                  Reply<v1::ReadLogPageResponse> reply);
 
-}  // namespace verbs
+}  // namespace handlers
 
 // The threads on which a query runs: a search may take minutes and must not hold up what is short.
 ReaderPool& PoolFor(const Api& api, const LogQuery& query);

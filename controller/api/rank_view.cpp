@@ -30,7 +30,7 @@ v1::RankState StateOf(const v1::RankStatus& status, const v1::Attempt& attempt, 
   return started ? v1::RANK_STATE_RUNNING : v1::RANK_STATE_STARTING;
 }
 
-void AddHeard(const AttemptObservation& heard, v1::RankStatus& status) {
+void AddObserved(const AttemptObservation& heard, v1::RankStatus& status) {
   const auto found = heard.ranks.find(status.rank());
   if (found == heard.ranks.end()) return;
   status.set_step(found->second.step);
@@ -80,7 +80,7 @@ absl::StatusOr<v1::ListRanksResponse> RanksNow(const JobEntry& entry, int64_t ep
   const auto heard = view.observations.attempts.find({entry.job.id(), chosen->epoch()});
   for (const v1::RankPlacement& placement : chosen->ranks()) {
     v1::RankStatus status = StatusOf(placement, *chosen, &*chosen == newest, entry);
-    if (heard != view.observations.attempts.end()) AddHeard(heard->second, status);
+    if (heard != view.observations.attempts.end()) AddObserved(heard->second, status);
     (*response.mutable_node_names())[placement.node_id()] =
         NodeName(view.state, placement.node_id());
     *response.add_ranks() = std::move(status);

@@ -288,8 +288,8 @@ v1::CompareSeriesResponse JobsToCompare(const v1::CompareSeriesRequest& request,
 
 }  // namespace
 
-void verbs::CompareSeries(const Api& api, v1::CompareSeriesRequest request,
-                          Reply<v1::CompareSeriesResponse> reply) {
+void handlers::CompareSeries(const Api& api, v1::CompareSeriesRequest request,
+                             Reply<v1::CompareSeriesResponse> reply) {
   if (const absl::Status status = CheckCompareRequest(request); !status.ok()) return reply(status);
   api.loop.Read([&api, request = std::move(request),
                  reply = std::move(reply)](const ClusterView& view) {
@@ -303,8 +303,8 @@ void verbs::CompareSeries(const Api& api, v1::CompareSeriesRequest request,
   });
 }
 
-void verbs::GetSeries(const Api& api, v1::GetSeriesRequest request,
-                      Reply<v1::GetSeriesResponse> reply) {
+void handlers::GetSeries(const Api& api, v1::GetSeriesRequest request,
+                         Reply<v1::GetSeriesResponse> reply) {
   if (const absl::Status status = CheckSeriesRequest(request); !status.ok()) return reply(status);
   api.loop.Read([&api, request = std::move(request),
                  reply = std::move(reply)](const ClusterView& view) {
@@ -324,8 +324,8 @@ void verbs::GetSeries(const Api& api, v1::GetSeriesRequest request,
   });
 }
 
-void verbs::ListKeys(const Api& api, v1::ListKeysRequest request,
-                     Reply<v1::ListKeysResponse> reply) {
+void handlers::ListKeys(const Api& api, v1::ListKeysRequest request,
+                        Reply<v1::ListKeysResponse> reply) {
   api.loop.Read(
       [&api, request = std::move(request), reply = std::move(reply)](const ClusterView& view) {
         const auto entry = FindNamedJob(view, request.job());

@@ -7,7 +7,7 @@
 
 namespace trainyard::controller {
 
-namespace verbs {
+namespace handlers {
 
 void GetSeries(const Api& api, v1::GetSeriesRequest request, Reply<v1::GetSeriesResponse> reply);
 // Of several jobs in one answer.
@@ -15,7 +15,7 @@ void CompareSeries(const Api& api, v1::CompareSeriesRequest request,
                    Reply<v1::CompareSeriesResponse> reply);
 void ListKeys(const Api& api, v1::ListKeysRequest request, Reply<v1::ListKeysResponse> reply);
 
-}  // namespace verbs
+}  // namespace handlers
 
 }  // namespace trainyard::controller
 

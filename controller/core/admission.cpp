@@ -27,7 +27,7 @@ absl::Status CheckName(const ClusterState& state, const std::string& name) {
       "; stop it first (trainyard stop ", job.id(), ") or give this job another name"));
 }
 
-absl::Status CheckRoom(const ClusterState& state) {
+absl::Status CheckQueueCapacity(const ClusterState& state) {
   const std::size_t open = state.live_jobs.size() + state.pending_jobs.size();
   if (open < kMaxOpenJobs) return absl::OkStatus();
   return absl::ResourceExhaustedError(
@@ -108,7 +108,7 @@ absl::Status CheckDirectoryIsFree(const ClusterState& state, const v1::JobSpec& 
 }
 
 absl::Status Admit(const ClusterState& state, const v1::JobSpec& spec) {
-  TRAINYARD_RETURN_IF_ERROR(CheckRoom(state));
+  TRAINYARD_RETURN_IF_ERROR(CheckQueueCapacity(state));
   TRAINYARD_RETURN_IF_ERROR(CheckName(state, spec.name()));
   TRAINYARD_RETURN_IF_ERROR(CheckDirectoryIsFree(state, spec));
   return CheckShapeFits(state, ShapeOf(spec));

@@ -260,7 +260,7 @@ void ApplyKind(const v1::NodeJoined& joined, const v1::Event& event, ClusterStat
   const auto known = state.nodes.find(node.id());
   node.set_joined_time_ms(known == state.nodes.end() ? event.time_ms()
                                                      : known->second.node.joined_time_ms());
-  node.set_last_heard_ms(event.time_ms());
+  node.set_last_heartbeat_ms(event.time_ms());
   node.set_state(v1::NODE_STATE_READY);
   ReplaceNode(node, state);
 }
@@ -277,15 +277,16 @@ void SetNodeState(const std::string& node_id, v1::NodeState to, const std::strin
 }
 
 void ApplyKind(const v1::NodeSuspected& suspected, const v1::Event& event, ClusterState& state) {
-  SetNodeState(suspected.node_id(), v1::NODE_STATE_SUSPECT,
-               absl::StrCat("silent for ", event.time_ms() - suspected.last_heard_ms(), " ms"),
-               state);
-  state.nodes.at(suspected.node_id()).node.set_last_heard_ms(suspected.last_heard_ms());
+  SetNodeState(
+      suspected.node_id(), v1::NODE_STATE_SUSPECT,
+      absl::StrCat("no heartbeat for ", event.time_ms() - suspected.last_heartbeat_ms(), " ms"),
+      state);
+  state.nodes.at(suspected.node_id()).node.set_last_heartbeat_ms(suspected.last_heartbeat_ms());
 }
 
 void ApplyKind(const v1::NodeReturned& returned, const v1::Event& event, ClusterState& state) {
   SetNodeState(returned.node_id(), v1::NODE_STATE_READY, "", state);
-  state.nodes.at(returned.node_id()).node.set_last_heard_ms(event.time_ms());
+  state.nodes.at(returned.node_id()).node.set_last_heartbeat_ms(event.time_ms());
 }
 
 void ApplyKind(const v1::NodeLost& lost, const v1::Event&, ClusterState& state) {

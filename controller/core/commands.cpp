@@ -10,7 +10,7 @@ namespace {
 
 // Ranks whose gang has lost a member cannot save together, and ranks of an older epoch may not:
 // they get just enough time to write their last words. The whole gang must be gone within 5 s.
-constexpr int64_t kLeaveGraceMs = 3000;
+constexpr int64_t kUnwantedGraceMs = 3000;
 
 using CommandKey = std::tuple<std::string, int64_t, int64_t>;
 
@@ -55,10 +55,10 @@ class CommandList {
   void AddForNode(const std::string& node_id, const NodeObservation& observed) {
     const auto node = state_.nodes.find(node_id);
     if (node == state_.nodes.end()) return;
-    for (const AttemptKey& key : node->second.uncleared) Stop(node_id, key, kLeaveGraceMs);
+    for (const AttemptKey& key : node->second.uncleared) Stop(node_id, key, kUnwantedGraceMs);
     for (const auto& [key, report] : observed.reports) {
       const bool unwanted = !IsLiveOn(node->second, key) && !IsLostToRestore(state_, key.first);
-      if (!report.cleared() && unwanted) Stop(node_id, key, kLeaveGraceMs);
+      if (!report.cleared() && unwanted) Stop(node_id, key, kUnwantedGraceMs);
     }
   }
 
@@ -78,7 +78,7 @@ class CommandList {
     const int64_t grace_ms = ToMs(entry.job.spec().stop_grace());
     const bool whole_gang_saves =
         entry.stop_requested && entry.first_failure_ms == 0 && !LiveAttempt(entry)->has_verdict();
-    return whole_gang_saves ? grace_ms : std::min(grace_ms, kLeaveGraceMs);
+    return whole_gang_saves ? grace_ms : std::min(grace_ms, kUnwantedGraceMs);
   }
 
   void Stop(const std::string& node_id, const AttemptKey& key, int64_t grace_ms) {

@@ -98,7 +98,7 @@ absl::StatusOr<std::vector<v1::Event>> Cordon(const ClusterState& state,
 
 absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const Request& request,
                                               const CoreOptions& options, Timestamp now) {
-  if (const auto* submit = std::get_if<SubmitJob>(&request)) {
+  if (const auto* submit = std::get_if<JobSubmission>(&request)) {
     return Submit(state, submit->submitted(), options, now);
   }
   if (const auto* stop = std::get_if<StopJob>(&request)) return Stop(state, stop->request, now);

@@ -113,10 +113,10 @@ void FailAttemptClearedUnrun(const ClusterState& state, const NodeEntry& node,
   const bool over = attempt.epoch() != cleared.epoch() ||
                     attempt.state() == v1::ATTEMPT_STATE_STOPPING ||
                     entry.cleared_nodes.contains(node_id);
-  const bool unheard = std::ranges::any_of(attempt.ranks(), [&](const v1::RankPlacement& rank) {
+  const bool unreported = std::ranges::any_of(attempt.ranks(), [&](const v1::RankPlacement& rank) {
     return rank.node_id() == node_id && !entry.exited_ranks.contains(rank.rank());
   });
-  if (over || !unheard) return;
+  if (over || !unreported) return;
   v1::AttemptFailed& failed =
       *events.emplace_back(NodeEvent(state, node_id, now)).mutable_attempt_failed();
   failed.set_job_id(cleared.job_id());
@@ -238,9 +238,9 @@ absl::StatusOr<std::vector<v1::Event>> DecideAttach(const ClusterState& state,
   const v1::Node node = NodeOf(hello);
   const auto known = state.nodes.find(hello.node_id());
   const bool is_known = known != state.nodes.end();
-  const bool is_news = !is_known || known->second.node.state() == v1::NODE_STATE_LOST ||
-                       !SaysTheSame(known->second.node, node);
-  if (is_news) {
+  const bool is_change = !is_known || known->second.node.state() == v1::NODE_STATE_LOST ||
+                         !SaysTheSame(known->second.node, node);
+  if (is_change) {
     v1::Event event;
     event.set_time_ms(now);
     event.set_actor(absl::StrCat("node ", node.name()));

@@ -80,25 +80,26 @@ std::string HeadAdvice(const ClusterState& state, const GangShape& shape, int fi
 // "24 of 40 gpu slots are taken; node-3 is suspect".
 std::string ClusterText(const ClusterState& state, v1::DeviceKind kind) {
   int total = 0, free = 0;
-  std::vector<std::string> away;
+  std::vector<std::string> disconnected;
   for (const auto& [id, entry] : state.nodes) {
     const v1::Node& node = entry.node;
     if (TakesRanks(node)) {
       total += TotalSlots(node, kind);
       free += FreeSlots(node, kind);
     } else if (TotalSlots(node, kind) > 0) {
-      away.push_back(absl::StrCat(node.name(), " is ", WhyAway(node)));
+      disconnected.push_back(absl::StrCat(node.name(), " is ", WhyAway(node)));
     }
   }
   std::string text = absl::StrCat(total - free, " of ", total, " ", KindName(kind),
                                   " slots on ready nodes are taken");
   constexpr std::size_t kNodesNamed = 5;
-  if (away.size() > kNodesNamed) {
-    const std::size_t more = away.size() - kNodesNamed;
-    away.resize(kNodesNamed);
-    away.push_back(absl::StrCat(Counted(static_cast<int64_t>(more), "more node"), " not ready"));
+  if (disconnected.size() > kNodesNamed) {
+    const std::size_t more = disconnected.size() - kNodesNamed;
+    disconnected.resize(kNodesNamed);
+    disconnected.push_back(
+        absl::StrCat(Counted(static_cast<int64_t>(more), "more node"), " not ready"));
   }
-  if (!away.empty()) absl::StrAppend(&text, "; ", absl::StrJoin(away, ", "));
+  if (!disconnected.empty()) absl::StrAppend(&text, "; ", absl::StrJoin(disconnected, ", "));
   return text;
 }
 
@@ -175,7 +176,7 @@ std::string SuspectNodes(const ClusterState& state, const JobEntry& entry) {
     const v1::Node& node = state.nodes.at(node_id).node;
     if (node.state() != v1::NODE_STATE_SUSPECT) continue;
     absl::StrAppend(&text, "; node ", node.name(),
-                    " is silent, which is no failure while its peers make progress");
+                    " sends no heartbeat, which is no failure while its peers make progress");
   }
   return text;
 }
@@ -271,8 +272,8 @@ v1::PendingReason WhyPending(const ClusterState& state, const JobEntry& entry, T
   return PendingExplainer(state, now).Why(entry);
 }
 
-v1::WhyJobResponse WhyJob(const ClusterState& state, const Observations& observations,
-                          const JobEntry& entry, Timestamp now) {
+v1::WhyJobResponse ExplainJob(const ClusterState& state, const Observations& observations,
+                              const JobEntry& entry, Timestamp now) {
   v1::WhyJobResponse response;
   *response.mutable_job() = entry.job;
   *response.mutable_pending() = WhyPending(state, entry, now);
@@ -290,8 +291,8 @@ v1::WhyJobResponse WhyJob(const ClusterState& state, const Observations& observa
   return response;
 }
 
-absl::StatusOr<v1::PlanJobResponse> PlanJob(const ClusterState& state, const v1::JobSpec& spec,
-                                            Timestamp now) {
+absl::StatusOr<v1::PlanJobResponse> PreviewJob(const ClusterState& state, const v1::JobSpec& spec,
+                                               Timestamp now) {
   JobEntry entry;
   Origins origins;
   *entry.job.mutable_spec() = spec;

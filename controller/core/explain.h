@@ -44,12 +44,12 @@ class PendingExplainer {
 };
 
 // The answer to `trainyard why`: pending reason, verdict, or what it does now, in one sentence.
-v1::WhyJobResponse WhyJob(const ClusterState& state, const Observations& observations,
-                          const JobEntry& entry, Timestamp now);
+v1::WhyJobResponse ExplainJob(const ClusterState& state, const Observations& observations,
+                              const JobEntry& entry, Timestamp now);
 
 // SubmitJob's checks and placement without a job. Same errors as Decide(SubmitJob).
-absl::StatusOr<v1::PlanJobResponse> PlanJob(const ClusterState& state, const v1::JobSpec& spec,
-                                            Timestamp now);
+absl::StatusOr<v1::PlanJobResponse> PreviewJob(const ClusterState& state, const v1::JobSpec& spec,
+                                               Timestamp now);
 
 }  // namespace trainyard::controller
 

@@ -96,14 +96,14 @@ const v1::RankExited* FirstFailure(const JobEntry& entry) {
 }
 
 // Nodes of the attempt that have been silent lately: a lost peer probably ran there.
-std::string SilentNodesText(const ClusterState& state, const Observations& observations,
-                            const v1::Attempt& attempt, Timestamp now) {
+std::string UnresponsiveNodesText(const ClusterState& state, const Observations& observations,
+                                  const v1::Attempt& attempt, Timestamp now) {
   std::string text;
   for (const std::string& node_id : GangNodes(attempt)) {
-    const int64_t silence_ms = now - LastHeard(observations, node_id);
-    if (silence_ms < kLostPeerWaitMs) continue;
-    absl::StrAppend(&text, "; node ", NodeName(state, node_id), " has been silent for ",
-                    DurationText(silence_ms));
+    const int64_t heartbeat_age_ms = now - LastHeartbeat(observations, node_id);
+    if (heartbeat_age_ms < kLostPeerWaitMs) continue;
+    absl::StrAppend(&text, "; node ", NodeName(state, node_id), " has sent no heartbeat for ",
+                    DurationText(heartbeat_age_ms));
   }
   return text;
 }
@@ -184,7 +184,7 @@ std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observati
   std::string summary = absl::StrCat("rank ", culprit->rank(), " on ", NodeName(state, node_id),
                                      " ", WhatHappened(*attempt, *culprit));
   if (LostPeer(*culprit)) {
-    absl::StrAppend(&summary, SilentNodesText(state, observations, *attempt, now));
+    absl::StrAppend(&summary, UnresponsiveNodesText(state, observations, *attempt, now));
   }
   return VerdictOn(*attempt, *culprit, summary);
 }

@@ -68,7 +68,7 @@ void AddUse(const v1::Job& job, int index, Timestamp until, Timeline& timeline) 
   add(v1::LEDGER_PHASE_INIT, use.init_ms(), until);
   add(v1::LEDGER_PHASE_LOAD, use.load_ms(), until);
   const Timestamp trained_until =
-      std::clamp(OrElse(use.still_since_ms(), until), std::min(timeline.at(), until), until);
+      std::clamp(OrElse(use.stalled_since_ms(), until), std::min(timeline.at(), until), until);
   add(v1::LEDGER_PHASE_EVALUATION, use.evaluation_ms(), trained_until);
   add(v1::LEDGER_PHASE_CHECKPOINT, use.checkpoint_ms(), trained_until);
   add(v1::LEDGER_PHASE_DATA_STALL, use.data_stall_ms(), trained_until);

@@ -25,7 +25,7 @@ std::optional<v1::PendingReason> WhyNoMetrics(const Observations& observations,
   const auto observed = observations.attempts.find({entry.job.id(), attempt->epoch()});
   if (observed == observations.attempts.end()) return std::nullopt;
   // The program may write telemetry beside its output.
-  if (observed->second.speaker != kNoSpeaker) return std::nullopt;
+  if (observed->second.reporting_rank != kNoReportingRank) return std::nullopt;
   const int rank = UnmatchedRank(observed->second);
   if (rank < 0) return std::nullopt;
   v1::PendingReason reason;

@@ -11,7 +11,7 @@ namespace trainyard::controller {
 namespace {
 
 // Everything that a judgement reads.
-struct Scene {
+struct EvidenceContext {
   const ClusterState& state;
   const Observations& observations;
   const CoreOptions& options;
@@ -26,34 +26,37 @@ double Percentile99(const std::deque<double>& values) {
 
 // How long a healthy rank of this attempt may stand still: a few steps while it trains. Nothing is
 // known while it loads, saves or evaluates, or before a step was measured.
-std::optional<int64_t> LongestPauseMs(const Scene& scene, const AttemptObservation& attempt,
+std::optional<int64_t> LongestPauseMs(const EvidenceContext& context,
+                                      const AttemptObservation& attempt,
                                       const RankObservation& rank) {
   if (!IsTraining(rank) || attempt.step_seconds.empty()) return std::nullopt;
   const double steps_ms = 3 * 1000 * Percentile99(attempt.step_seconds);
-  return std::max(scene.options.lost_after_ms, static_cast<int64_t>(steps_ms));
+  return std::max(context.options.lost_after_ms, static_cast<int64_t>(steps_ms));
 }
 
-bool IsHeard(const Scene& scene, const std::string& node_id) {
-  return scene.now - LastHeard(scene.observations, node_id) < scene.options.suspect_after_ms;
+bool HasRecentHeartbeat(const EvidenceContext& context, const std::string& node_id) {
+  return context.now - LastHeartbeat(context.observations, node_id) <
+         context.options.suspect_after_ms;
 }
 
 // What one rank says; nothing when it is no witness.
-std::optional<Testimony> AskRank(const Scene& scene, const AttemptObservation& attempt, int rank,
-                                 Timestamp silent_since_ms) {
+std::optional<PeerProgress> ProgressOfRank(const EvidenceContext& context,
+                                           const AttemptObservation& attempt, int rank,
+                                           Timestamp last_heartbeat_ms) {
   const auto found = attempt.ranks.find(rank);
   if (found == attempt.ranks.end()) return std::nullopt;
   const RankObservation& observed = found->second;
   if (!observed.running) return std::nullopt;
-  const auto pause_ms = LongestPauseMs(scene, attempt, observed);
+  const auto pause_ms = LongestPauseMs(context, attempt, observed);
   if (!pause_ms.has_value()) return std::nullopt;
   const Timestamp moved_ms = observed.last_progress_ms;
-  if (scene.now - moved_ms < *pause_ms) return Testimony::kMoving;
+  if (context.now - moved_ms < *pause_ms) return PeerProgress::kMoving;
   // Only a rank that had moved steadily until the node fell silent shows by its standing still that
   // something is wrong.
   const bool was_steady = SteadyMs(observed) >= *pause_ms;
-  const bool moved_until_then = moved_ms >= silent_since_ms - *pause_ms;
+  const bool moved_until_then = moved_ms >= last_heartbeat_ms - *pause_ms;
   if (!was_steady || !moved_until_then) return std::nullopt;
-  return Testimony::kStalled;
+  return PeerProgress::kStalled;
 }
 
 // A rank has ended well or reached the last step: there is nothing more to train, so that standing
@@ -66,22 +69,23 @@ bool IsFinishing(const JobEntry& entry, const AttemptObservation& attempt) {
          });
 }
 
-Testimony TestifyIn(const Scene& scene, const JobEntry& entry, const std::string& node_id) {
+PeerProgress PeerProgressIn(const EvidenceContext& context, const JobEntry& entry,
+                            const std::string& node_id) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
-  const auto observed = scene.observations.attempts.find({entry.job.id(), attempt.epoch()});
-  if (observed == scene.observations.attempts.end()) return Testimony::kUnwitnessed;
-  const Timestamp silent_since_ms = LastHeard(scene.observations, node_id);
+  const auto observed = context.observations.attempts.find({entry.job.id(), attempt.epoch()});
+  if (observed == context.observations.attempts.end()) return PeerProgress::kUnknown;
+  const Timestamp last_heartbeat_ms = LastHeartbeat(context.observations, node_id);
   const bool finishing = IsFinishing(entry, observed->second);
-  Testimony testimony = Testimony::kUnwitnessed;
+  PeerProgress progress = PeerProgress::kUnknown;
   for (const v1::RankPlacement& rank : attempt.ranks()) {
     const bool runs =
         entry.started_ranks.contains(rank.rank()) && !entry.exited_ranks.contains(rank.rank());
-    if (!runs || !IsHeard(scene, rank.node_id())) continue;
-    const auto said = AskRank(scene, observed->second, rank.rank(), silent_since_ms);
-    if (said == Testimony::kMoving) return Testimony::kMoving;
-    if (said == Testimony::kStalled && !finishing) testimony = Testimony::kStalled;
+    if (!runs || !HasRecentHeartbeat(context, rank.node_id())) continue;
+    const auto said = ProgressOfRank(context, observed->second, rank.rank(), last_heartbeat_ms);
+    if (said == PeerProgress::kMoving) return PeerProgress::kMoving;
+    if (said == PeerProgress::kStalled && !finishing) progress = PeerProgress::kStalled;
   }
-  return testimony;
+  return progress;
 }
 
 // True when a rank of the attempt runs on the node, or may run there, and nobody has told it to
@@ -96,34 +100,36 @@ bool IsAtStake(const JobEntry& entry, const std::string& node_id) {
 
 // The evidence that an attempt has lost what it had on the silent node, as one line; empty while
 // there is not enough.
-std::string EvidenceOfLoss(const Scene& scene, const JobEntry& entry, const std::string& node_id,
-                           int64_t silence_ms) {
-  const std::string silent = absl::StrCat("silent for ", DurationText(silence_ms));
-  switch (TestifyIn(scene, entry, node_id)) {
-    case Testimony::kMoving:
+std::string EvidenceOfLoss(const EvidenceContext& context, const JobEntry& entry,
+                           const std::string& node_id, int64_t heartbeat_age_ms) {
+  const std::string unresponsive =
+      absl::StrCat("no heartbeat for ", DurationText(heartbeat_age_ms));
+  switch (PeerProgressIn(context, entry, node_id)) {
+    case PeerProgress::kMoving:
       return "";
-    case Testimony::kStalled:
-      return absl::StrCat(silent, ", and its peers in ", JobText(entry.job), " stand still");
-    case Testimony::kUnwitnessed:
-      if (silence_ms < scene.options.lease_ms) return "";
-      return absl::StrCat(silent, ", longer than its lease, and no rank could show progress");
+    case PeerProgress::kStalled:
+      return absl::StrCat(unresponsive, ", and its peers in ", JobText(entry.job), " have stalled");
+    case PeerProgress::kUnknown:
+      if (heartbeat_age_ms < context.options.lease_ms) return "";
+      return absl::StrCat(unresponsive, ", longer than its lease, and no rank could show progress");
   }
   return "";
 }
 
 // Why a silent node is lost; empty while something healthy may be at stake on it.
-std::string EvidenceOfDeath(const Scene& scene, const NodeEntry& node, int64_t silence_ms) {
+std::string EvidenceOfDeath(const EvidenceContext& context, const NodeEntry& node,
+                            int64_t heartbeat_age_ms) {
   const std::string& node_id = node.node.id();
   std::string why = ", and no healthy attempt runs on it";
   for (const int64_t job_id : node.live_jobs) {
-    const JobEntry& entry = scene.state.jobs.at(job_id);
+    const JobEntry& entry = context.state.jobs.at(job_id);
     if (IsAtStake(entry, node_id)) return "";
     const v1::Verdict& verdict = LiveAttempt(entry)->verdict();
     const bool lost_it =
         verdict.cause() == v1::VERDICT_CAUSE_NODE_LOST && verdict.node_id() == node_id;
     if (lost_it) why = absl::StrCat(", and ", JobText(entry.job), " has lost its ranks there");
   }
-  return absl::StrCat("silent for ", DurationText(silence_ms), why);
+  return absl::StrCat("no heartbeat for ", DurationText(heartbeat_age_ms), why);
 }
 
 v1::Event NodeEvent(Timestamp now) {
@@ -133,28 +139,29 @@ v1::Event NodeEvent(Timestamp now) {
   return event;
 }
 
-void JudgeNode(const Scene& scene, const NodeEntry& entry, Timestamp heard_ms,
+void JudgeNode(const EvidenceContext& context, const NodeEntry& entry, Timestamp heartbeat_ms,
                std::vector<v1::Event>& events) {
   const v1::Node& node = entry.node;
-  const int64_t silence_ms = scene.now - heard_ms;
-  if (silence_ms < scene.options.suspect_after_ms) {
+  const int64_t heartbeat_age_ms = context.now - heartbeat_ms;
+  if (heartbeat_age_ms < context.options.suspect_after_ms) {
     // A node that this controller has not heard itself yet has not returned.
-    if (node.state() == v1::NODE_STATE_READY || heard_ms == scene.observations.since_ms) return;
-    events.push_back(NodeEvent(scene.now));
+    if (node.state() == v1::NODE_STATE_READY || heartbeat_ms == context.observations.since_ms)
+      return;
+    events.push_back(NodeEvent(context.now));
     events.back().mutable_node_returned()->set_node_id(node.id());
     return;
   }
   if (node.state() == v1::NODE_STATE_LOST) return;
   if (node.state() == v1::NODE_STATE_READY) {
-    events.push_back(NodeEvent(scene.now));
+    events.push_back(NodeEvent(context.now));
     v1::NodeSuspected& suspected = *events.back().mutable_node_suspected();
     suspected.set_node_id(node.id());
-    suspected.set_last_heard_ms(heard_ms);
+    suspected.set_last_heartbeat_ms(heartbeat_ms);
   }
-  if (silence_ms < scene.options.lost_after_ms) return;
-  const std::string evidence = EvidenceOfDeath(scene, entry, silence_ms);
+  if (heartbeat_age_ms < context.options.lost_after_ms) return;
+  const std::string evidence = EvidenceOfDeath(context, entry, heartbeat_age_ms);
   if (evidence.empty()) return;
-  events.push_back(NodeEvent(scene.now));
+  events.push_back(NodeEvent(context.now));
   v1::NodeLost& lost = *events.back().mutable_node_lost();
   lost.set_node_id(node.id());
   lost.set_reason(evidence);
@@ -167,43 +174,45 @@ void ForEachNode(const ClusterState& state, const Observations& observations, co
   auto observed = observations.nodes.begin();
   for (const auto& [id, entry] : state.nodes) {
     while (observed != observations.nodes.end() && observed->first < id) ++observed;
-    Timestamp heard_ms = observations.since_ms;
+    Timestamp heartbeat_ms = observations.since_ms;
     if (observed != observations.nodes.end() && observed->first == id) {
-      heard_ms = std::max(heard_ms, observed->second.last_heard_ms);
+      heartbeat_ms = std::max(heartbeat_ms, observed->second.last_heartbeat_ms);
     }
-    visit(entry, heard_ms);
+    visit(entry, heartbeat_ms);
   }
 }
 
 }  // namespace
 
-Testimony Testify(const ClusterState& state, const Observations& observations,
-                  const CoreOptions& options, const JobEntry& entry, const std::string& node_id,
-                  Timestamp now) {
-  return TestifyIn({state, observations, options, now}, entry, node_id);
+PeerProgress Testify(const ClusterState& state, const Observations& observations,
+                     const CoreOptions& options, const JobEntry& entry, const std::string& node_id,
+                     Timestamp now) {
+  return PeerProgressIn({state, observations, options, now}, entry, node_id);
 }
 
-SilentNodes FindSilentNodes(const ClusterState& state, const Observations& observations,
-                            const CoreOptions& options, Timestamp now) {
-  SilentNodes silent;
-  ForEachNode(state, observations, [&](const NodeEntry& entry, Timestamp heard_ms) {
-    if (now - heard_ms >= options.lost_after_ms) silent[entry.node.id()] = now - heard_ms;
+UnresponsiveNodes FindUnresponsiveNodes(const ClusterState& state, const Observations& observations,
+                                        const CoreOptions& options, Timestamp now) {
+  UnresponsiveNodes unresponsive;
+  ForEachNode(state, observations, [&](const NodeEntry& entry, Timestamp heartbeat_ms) {
+    if (now - heartbeat_ms >= options.lost_after_ms)
+      unresponsive[entry.node.id()] = now - heartbeat_ms;
   });
-  return silent;
+  return unresponsive;
 }
 
-std::map<int64_t, v1::Verdict> VerdictsOnSilence(const ClusterState& state,
-                                                 const Observations& observations,
-                                                 const CoreOptions& options,
-                                                 const SilentNodes& silent, Timestamp now) {
-  const Scene scene{state, observations, options, now};
+std::map<int64_t, v1::Verdict> VerdictsOnUnresponsiveNodes(const ClusterState& state,
+                                                           const Observations& observations,
+                                                           const CoreOptions& options,
+                                                           const UnresponsiveNodes& unresponsive,
+                                                           Timestamp now) {
+  const EvidenceContext context{state, observations, options, now};
   std::map<int64_t, v1::Verdict> verdicts;
-  for (const auto& [node_id, silence_ms] : silent) {
+  for (const auto& [node_id, heartbeat_age_ms] : unresponsive) {
     const NodeEntry& node = state.nodes.at(node_id);
     for (const int64_t job_id : node.live_jobs) {
       const JobEntry& entry = state.jobs.at(job_id);
       if (verdicts.contains(job_id) || !IsAtStake(entry, node_id)) continue;
-      const std::string evidence = EvidenceOfLoss(scene, entry, node_id, silence_ms);
+      const std::string evidence = EvidenceOfLoss(context, entry, node_id, heartbeat_age_ms);
       if (!evidence.empty()) verdicts[job_id] = NodeLostVerdict(node.node, evidence, now);
     }
   }
@@ -212,10 +221,10 @@ std::map<int64_t, v1::Verdict> VerdictsOnSilence(const ClusterState& state,
 
 std::vector<v1::Event> NodeEventsDue(const ClusterState& state, const Observations& observations,
                                      const CoreOptions& options, Timestamp now) {
-  const Scene scene{state, observations, options, now};
+  const EvidenceContext context{state, observations, options, now};
   std::vector<v1::Event> events;
-  ForEachNode(state, observations, [&](const NodeEntry& entry, Timestamp heard_ms) {
-    JudgeNode(scene, entry, heard_ms, events);
+  ForEachNode(state, observations, [&](const NodeEntry& entry, Timestamp heartbeat_ms) {
+    JudgeNode(context, entry, heartbeat_ms, events);
   });
   return events;
 }

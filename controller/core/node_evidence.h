@@ -19,27 +19,28 @@ namespace trainyard::controller {
 
 // What one live attempt says about a silent node that it has ranks on. Its witnesses are its
 // running ranks on heard nodes that were still moving when the node fell silent.
-enum class Testimony {
-  kMoving,       // A witness moves: training goes on, so the node lives.
-  kStalled,      // Witnesses stand still since longer than their steps explain.
-  kUnwitnessed,  // Nobody can tell.
+enum class PeerProgress {
+  kMoving,   // A witness moves: training goes on, so the node lives.
+  kStalled,  // Witnesses stand still since longer than their steps explain.
+  kUnknown,  // Nobody can tell.
 };
 
-Testimony Testify(const ClusterState& state, const Observations& observations,
-                  const CoreOptions& options, const JobEntry& entry, const std::string& node_id,
-                  Timestamp now);
+PeerProgress Testify(const ClusterState& state, const Observations& observations,
+                     const CoreOptions& options, const JobEntry& entry, const std::string& node_id,
+                     Timestamp now);
 
 // Nodes that have been silent for at least CoreOptions::lost_after_ms, and for how many
 // milliseconds. Attempts that are being stopped need not wait for them any more.
-using SilentNodes = std::map<std::string, int64_t>;
-SilentNodes FindSilentNodes(const ClusterState& state, const Observations& observations,
-                            const CoreOptions& options, Timestamp now);
+using UnresponsiveNodes = std::map<std::string, int64_t>;
+UnresponsiveNodes FindUnresponsiveNodes(const ClusterState& state, const Observations& observations,
+                                        const CoreOptions& options, Timestamp now);
 
 // Verdicts on running attempts that have lost what they had on a silent node, by job.
-std::map<int64_t, v1::Verdict> VerdictsOnSilence(const ClusterState& state,
-                                                 const Observations& observations,
-                                                 const CoreOptions& options,
-                                                 const SilentNodes& silent, Timestamp now);
+std::map<int64_t, v1::Verdict> VerdictsOnUnresponsiveNodes(const ClusterState& state,
+                                                           const Observations& observations,
+                                                           const CoreOptions& options,
+                                                           const UnresponsiveNodes& unresponsive,
+                                                           Timestamp now);
 
 // NodeSuspected, NodeReturned and NodeLost that are due.
 std::vector<v1::Event> NodeEventsDue(const ClusterState& state, const Observations& observations,

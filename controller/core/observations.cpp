@@ -66,7 +66,7 @@ using AttemptReports = google::protobuf::RepeatedPtrField<v1::AttemptReport>;
 void TakeReports(const std::string& node_id, const AttemptReports& reports, Timestamp now,
                  Observations& observations) {
   NodeObservation& node = observations.nodes[node_id];
-  node.last_heard_ms = now;
+  node.last_heartbeat_ms = now;
   std::map<AttemptKey, v1::AttemptReport> before = std::move(node.reports);
   node.reports.clear();
   for (const v1::AttemptReport& report : reports) {
@@ -148,8 +148,8 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now, Observatio
     if (record.has_metrics()) {
       rank.newest.set_step_seconds(
           ValueOr(record.metrics(), telemetry::kStepSeconds, rank.newest.step_seconds()));
-      attempt.speaker = std::min(attempt.speaker, stream.rank());
-      if (stream.rank() > attempt.speaker) continue;
+      attempt.reporting_rank = std::min(attempt.reporting_rank, stream.rank());
+      if (stream.rank() > attempt.reporting_rank) continue;
       ObserveMetrics(record, attempt, observations.progress[stream.job_id()]);
     } else if (record.has_evaluation()) {
       observations.progress[stream.job_id()].set_validation_loss(record.evaluation().loss());
@@ -157,10 +157,11 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now, Observatio
   }
 }
 
-void KeepSpeakersMetrics(const Observations& observations, v1::TelemetryBatch& batch) {
+void KeepReportingRanksMetrics(const Observations& observations, v1::TelemetryBatch& batch) {
   const v1::StreamId& stream = batch.stream();
   const auto attempt = observations.attempts.find({stream.job_id(), stream.epoch()});
-  if (attempt == observations.attempts.end() || stream.rank() <= attempt->second.speaker) return;
+  if (attempt == observations.attempts.end() || stream.rank() <= attempt->second.reporting_rank)
+    return;
   auto& records = *batch.mutable_records();
   records.erase(std::remove_if(records.begin(), records.end(),
                                [](const auto& record) { return record.has_metrics(); }),
@@ -190,7 +191,7 @@ int64_t LastStep(const AttemptObservation& attempt) {
 void ObserveUnread(const std::string& node_id, Timestamp now, Observations& observations) {
   const auto node = observations.nodes.find(node_id);
   if (node == observations.nodes.end()) return;
-  node->second.last_heard_ms = now;
+  node->second.last_heartbeat_ms = now;
   for (const auto& [key, report] : node->second.reports) {
     const auto attempt = observations.attempts.find(key);
     if (attempt == observations.attempts.end()) continue;
@@ -204,7 +205,7 @@ void ObserveUnread(const std::string& node_id, Timestamp now, Observations& obse
   }
 }
 
-void ForgiveSilence(int64_t gap_ms, Timestamp now, Observations& observations) {
+void ShiftHeartbeats(int64_t gap_ms, Timestamp now, Observations& observations) {
   const auto shift = [=](Timestamp& time) {
     if (gap_ms > 0) {
       time = std::min(time + gap_ms, now);
@@ -213,7 +214,7 @@ void ForgiveSilence(int64_t gap_ms, Timestamp now, Observations& observations) {
     }
   };
   shift(observations.since_ms);
-  for (auto& [id, node] : observations.nodes) shift(node.last_heard_ms);
+  for (auto& [id, node] : observations.nodes) shift(node.last_heartbeat_ms);
   for (auto& [key, attempt] : observations.attempts) {
     for (auto& [number, rank] : attempt.ranks) {
       shift(rank.last_progress_ms);
@@ -222,10 +223,10 @@ void ForgiveSilence(int64_t gap_ms, Timestamp now, Observations& observations) {
   }
 }
 
-Timestamp LastHeard(const Observations& observations, const std::string& node_id) {
+Timestamp LastHeartbeat(const Observations& observations, const std::string& node_id) {
   const auto found = observations.nodes.find(node_id);
   if (found == observations.nodes.end()) return observations.since_ms;
-  return std::max(observations.since_ms, found->second.last_heard_ms);
+  return std::max(observations.since_ms, found->second.last_heartbeat_ms);
 }
 
 }  // namespace trainyard::controller

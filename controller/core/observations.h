@@ -21,7 +21,7 @@ struct NodeObservation {
   // A worker's stream is open.
   bool attached = false;
   // By the controller's clock.
-  Timestamp last_heard_ms = 0;
+  Timestamp last_heartbeat_ms = 0;
   // Newest report of each attempt that the worker has on disk.
   std::map<AttemptKey, v1::AttemptReport> reports;
 };
@@ -58,14 +58,14 @@ bool IsTraining(const RankObservation& rank);
 int64_t SteadyMs(const RankObservation& rank);
 
 // No rank has spoken for the gang yet.
-inline constexpr int kNoSpeaker = std::numeric_limits<int>::max();
+inline constexpr int kNoReportingRank = std::numeric_limits<int>::max();
 
 struct AttemptObservation {
   // Workers that have it on disk; forgotten together with the last one.
   int reporting_nodes = 0;
   std::map<int, RankObservation> ranks;
   // The lowest rank that has written metrics: it speaks for the gang.
-  int speaker = kNoSpeaker;
+  int reporting_rank = kNoReportingRank;
   // Steps of the whole run; 0 when its trainer has not said.
   int64_t total_steps = 0;
   // Newest step times in seconds, at most kStepTimesKept.
@@ -98,7 +98,7 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now, Observatio
 
 // Takes metrics out of a batch that ObserveTelemetry has seen, unless its rank speaks for the gang:
 // a curve never mixes what several ranks say of the same step.
-void KeepSpeakersMetrics(const Observations& observations, v1::TelemetryBatch& batch);
+void KeepReportingRanksMetrics(const Observations& observations, v1::TelemetryBatch& batch);
 
 // The longest that a rank of the attempt stands still while it trains and all is well.
 int64_t LongestGapMs(const AttemptObservation& attempt);
@@ -109,10 +109,10 @@ int64_t LastStep(const AttemptObservation& attempt);
 // The controller itself stood still for `gap_ms` until now, or its clock was set by as much (back
 // when negative): nobody's silence and nobody's standing still grows by it. What has been heard by
 // the new clock already stays as it is.
-void ForgiveSilence(int64_t gap_ms, Timestamp now, Observations& observations);
+void ShiftHeartbeats(int64_t gap_ms, Timestamp now, Observations& observations);
 
 // When the node was last heard; a node that this controller has never heard counts from its start.
-Timestamp LastHeard(const Observations& observations, const std::string& node_id);
+Timestamp LastHeartbeat(const Observations& observations, const std::string& node_id);
 
 }  // namespace trainyard::controller
 

@@ -44,7 +44,7 @@ struct ReceiveTelemetry {
 };
 
 using Request =
-    std::variant<SubmitJob, StopJob, CordonNode, AttachWorker, ReceiveFact, ReceiveTelemetry>;
+    std::variant<JobSubmission, StopJob, CordonNode, AttachWorker, ReceiveFact, ReceiveTelemetry>;
 
 }  // namespace trainyard::controller
 

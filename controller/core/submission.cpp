@@ -42,7 +42,7 @@ absl::Status CheckSpec(const v1::JobSpec& spec, const Origins& origins) {
   return Refuse(CheckJobSpec(spec, origins));
 }
 
-absl::StatusOr<SubmitJob> SubmitJob::Check(v1::SubmitJobRequest request) {
+absl::StatusOr<JobSubmission> JobSubmission::Check(v1::SubmitJobRequest request) {
   TRAINYARD_RETURN_IF_ERROR(CheckLength("user name", request.user(), kMaxUserBytes));
   TRAINYARD_RETURN_IF_ERROR(CheckLength("request id", request.request_id(), kMaxUserBytes));
   Origins origins = OriginsOf(request);
@@ -61,7 +61,7 @@ absl::StatusOr<SubmitJob> SubmitJob::Check(v1::SubmitJobRequest request) {
     origin.set_key(key);
     origin.set_source(source);
   }
-  return SubmitJob(std::move(submitted));
+  return JobSubmission(std::move(submitted));
 }
 
 }  // namespace trainyard::controller

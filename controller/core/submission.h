@@ -13,17 +13,17 @@
 namespace trainyard::controller {
 
 // A user submits a job whose spec is complete and keeps every rule. Copies share it.
-class SubmitJob {
+class JobSubmission {
  public:
   // INVALID_ARGUMENT: a text is too long, rules are broken, or trainyard-trainer could not start
   // the run, one a line. Pure; any thread.
-  static absl::StatusOr<SubmitJob> Check(v1::SubmitJobRequest request);
+  static absl::StatusOr<JobSubmission> Check(v1::SubmitJobRequest request);
 
   // What its event will say but for job_id, and for checkpoint.dir when nobody wrote it.
   const v1::JobSubmitted& submitted() const { return *submitted_; }
 
  private:
-  explicit SubmitJob(v1::JobSubmitted submitted)
+  explicit JobSubmission(v1::JobSubmitted submitted)
       : submitted_(std::make_shared<const v1::JobSubmitted>(std::move(submitted))) {}
 
   std::shared_ptr<const v1::JobSubmitted> submitted_;

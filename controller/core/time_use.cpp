@@ -35,8 +35,8 @@ v1::TimeUse OfRank(const RankObservation& rank, Timestamp now) {
 
 // Since when the gang stands still though it should train; 0 when it does not, or when nobody can
 // tell: before a step was timed, and while a rank loads, saves or evaluates.
-Timestamp StillSince(const AttemptObservation& observed, const v1::Attempt& attempt,
-                     Timestamp now) {
+Timestamp StalledSince(const AttemptObservation& observed, const v1::Attempt& attempt,
+                       Timestamp now) {
   if (observed.step_seconds.empty() || observed.ranks.empty()) return 0;
   Timestamp moved_ms = 0;
   for (const auto& [number, rank] : observed.ranks) {
@@ -63,7 +63,7 @@ v1::TimeUse ObservedTimeUse(const AttemptObservation& observed, const v1::Attemp
     use.set_evaluation_ms(std::max(use.evaluation_ms(), of_rank.evaluation_ms()));
   }
   use.set_init_ms(init_ms.value_or(0));
-  use.set_still_since_ms(StillSince(observed, attempt, now));
+  use.set_stalled_since_ms(StalledSince(observed, attempt, now));
   return use;
 }
 

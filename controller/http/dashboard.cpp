@@ -159,7 +159,7 @@ void Dashboard::Stop() { parts_->server->Stop(); }
 
 const std::string& Dashboard::address() const { return parts_->server->address(); }
 
-StreamFigures Dashboard::Streams() const { return parts_->server->Streams(); }
+StreamStatistics Dashboard::Streams() const { return parts_->server->Streams(); }
 
 void Dashboard::NotifyOutput(int64_t job_id) { parts_->feed.NotifyOutput(job_id); }
 

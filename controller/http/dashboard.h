@@ -50,7 +50,7 @@ class Dashboard {
 
   const std::string& address() const;
   // Any thread.
-  StreamFigures Streams() const;
+  StreamStatistics Streams() const;
 
   // Output of this job has been stored. Any thread.
   void NotifyOutput(int64_t job_id);

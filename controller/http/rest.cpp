@@ -9,9 +9,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "controller/api/cluster_verbs.h"
+#include "controller/api/cluster_handlers.h"
+#include "controller/api/job_handlers.h"
 #include "controller/api/job_list.h"
-#include "controller/api/job_verbs.h"
 #include "controller/api/log_pages.h"
 #include "controller/api/series.h"
 #include "controller/http/body.h"
@@ -231,21 +231,22 @@ void Rest::Run(const Call& call) {
     case Operation::kStreamEvents:
       return StreamEvents(call);
     case Operation::kListJobs:
-      return verbs::ListJobs(api_, ListRequest(call.parameters),
-                             RespondJson<v1::ListJobsResponse>(api_, call.respond, call.path,
-                                                               FieldsOf(call.parameters, "jobs")));
+      return handlers::ListJobs(
+          api_, ListRequest(call.parameters),
+          RespondJson<v1::ListJobsResponse>(api_, call.respond, call.path,
+                                            FieldsOf(call.parameters, "jobs")));
     case Operation::kSubmitJob: {
       auto request = ReadSubmitBody(call.request->body);
       if (!request.ok()) return call.Refuse(request.status());
-      return verbs::SubmitJob(api_, *std::move(request),
-                              RespondJson<v1::SubmitJobResponse>(api_, call.respond, call.path));
+      return handlers::SubmitJob(api_, *std::move(request),
+                                 RespondJson<v1::SubmitJobResponse>(api_, call.respond, call.path));
     }
     case Operation::kPlanJob: {
       std::vector<v1::Origin> origins;
       auto request = ReadPlanBody(call.request->body, origins);
       if (!request.ok()) return call.Refuse(request.status());
       const v1::JobSpec spec = request->spec();
-      return verbs::PlanJob(
+      return handlers::PlanJob(
           api_, *std::move(request),
           RespondWith<v1::PlanJobResponse>(
               api_, call.respond, call.path, [spec, origins](v1::PlanJobResponse response) {
@@ -271,12 +272,12 @@ void Rest::RunAboutJob(const Call& call) {
     case Operation::kGetJob: {
       v1::GetJobRequest request;
       request.set_job(job);
-      return verbs::GetJob(api_, request, json.operator()<v1::GetJobResponse>({}));
+      return handlers::GetJob(api_, request, json.operator()<v1::GetJobResponse>({}));
     }
     case Operation::kWhyJob: {
       v1::WhyJobRequest request;
       request.set_job(job);
-      return verbs::WhyJob(api_, request, json.operator()<v1::WhyJobResponse>({}));
+      return handlers::WhyJob(api_, request, json.operator()<v1::WhyJobResponse>({}));
     }
     case Operation::kStopJob:
     case Operation::kKillJob: {
@@ -284,15 +285,15 @@ void Rest::RunAboutJob(const Call& call) {
       if (!request.ok()) return call.Refuse(request.status());
       request->set_job(job);
       request->set_kill(call.route->operation == Operation::kKillJob);
-      return verbs::StopJob(api_, *request, json.operator()<v1::StopJobResponse>({}));
+      return handlers::StopJob(api_, *request, json.operator()<v1::StopJobResponse>({}));
     }
     case Operation::kListJobEvents:
-      return verbs::ListEvents(api_, EventsRequest(call.parameters),
-                               json.operator()<v1::ListEventsResponse>({}));
+      return handlers::ListEvents(api_, EventsRequest(call.parameters),
+                                  json.operator()<v1::ListEventsResponse>({}));
     case Operation::kListMetricKeys: {
       v1::ListKeysRequest request;
       request.set_job(job);
-      return verbs::ListKeys(api_, request, json.operator()<v1::ListKeysResponse>({}));
+      return handlers::ListKeys(api_, request, json.operator()<v1::ListKeysResponse>({}));
     }
     case Operation::kGetSeries:
       return ReadSeries(call);
@@ -300,13 +301,13 @@ void Rest::RunAboutJob(const Call& call) {
       v1::ListRanksRequest request;
       request.set_job(job);
       request.set_epoch(call.parameters.Integer("attempt"));
-      return verbs::ListRanks(api_, request, json.operator()<v1::ListRanksResponse>({}));
+      return handlers::ListRanks(api_, request, json.operator()<v1::ListRanksResponse>({}));
     }
     case Operation::kReadLogs: {
       auto request = LogRequest(call.parameters);
       if (!request.ok()) return call.Refuse(request.status());
       const bool text = call.parameters.Text("format") == "text";
-      return verbs::ReadLogPage(
+      return handlers::ReadLogPage(
           api_, *std::move(request),
           text ? RespondWith<v1::ReadLogPageResponse>(api_, call.respond, call.path, LogText)
                : json.operator()<v1::ReadLogPageResponse>({}));
@@ -321,7 +322,7 @@ void Rest::ReadSeries(const Call& call) {
   // Columns without their key would be nobody's.
   if (!only.fields.empty()) only.fields.insert({"key", "epoch", "abandoned"});
   const bool csv = call.parameters.Text("format") == "csv";
-  verbs::GetSeries(
+  handlers::GetSeries(
       api_, SeriesRequest(call.parameters),
       csv ? RespondWith<v1::GetSeriesResponse>(api_, call.respond, call.path, SeriesCsv)
           : RespondJson<v1::GetSeriesResponse>(api_, call.respond, call.path, std::move(only)));
@@ -330,7 +331,7 @@ void Rest::ReadSeries(const Call& call) {
 void Rest::CompareSeries(const Call& call) {
   ElementFields only = FieldsOf(call.parameters, "series");
   if (!only.fields.empty()) only.fields.insert({"key", "job_id"});
-  verbs::CompareSeries(
+  handlers::CompareSeries(
       api_, CompareRequest(call.parameters),
       RespondJson<v1::CompareSeriesResponse>(api_, call.respond, call.path, std::move(only)));
 }
@@ -338,10 +339,10 @@ void Rest::CompareSeries(const Call& call) {
 void Rest::RunAboutCluster(const Call& call) {
   switch (call.route->operation) {
     case Operation::kGetServer:
-      return verbs::GetServerInfo(
+      return handlers::GetServerInfo(
           api_, RespondJson<v1::GetServerInfoResponse>(api_, call.respond, call.path));
     case Operation::kListNodes:
-      return verbs::ListNodes(
+      return handlers::ListNodes(
           api_, RespondJson<v1::ListNodesResponse>(api_, call.respond, call.path,
                                                    FieldsOf(call.parameters, "nodes")));
     case Operation::kCordonNode:
@@ -350,14 +351,16 @@ void Rest::RunAboutCluster(const Call& call) {
       if (!request.ok()) return call.Refuse(request.status());
       request->set_node(call.parameters.Text("node"));
       request->set_cordoned(call.route->operation == Operation::kCordonNode);
-      return verbs::CordonNode(api_, *std::move(request),
-                               RespondJson<v1::CordonNodeResponse>(api_, call.respond, call.path));
+      return handlers::CordonNode(
+          api_, *std::move(request),
+          RespondJson<v1::CordonNodeResponse>(api_, call.respond, call.path));
     }
     case Operation::kCompareSeries:
       return CompareSeries(call);
     case Operation::kListEvents:
-      return verbs::ListEvents(api_, EventsRequest(call.parameters),
-                               RespondJson<v1::ListEventsResponse>(api_, call.respond, call.path));
+      return handlers::ListEvents(
+          api_, EventsRequest(call.parameters),
+          RespondJson<v1::ListEventsResponse>(api_, call.respond, call.path));
     default:
       return call.Refuse(absl::InternalError("a route without an operation"));
   }

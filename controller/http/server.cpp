@@ -137,7 +137,7 @@ void Server::Stop() {
 
 const std::string& Server::address() const { return parts_->address; }
 
-StreamFigures Server::Streams() const {
+StreamStatistics Server::Streams() const {
   const SessionContext& context = parts_->session_context;
   return {.open = context.open_streams, .dropped = context.dropped_streams};
 }

@@ -24,12 +24,12 @@ struct ServerLimits {
   std::size_t stream_bytes = 4 << 20;
   // A request has to come in whole, and an answer has to be taken, within this time; of a stream
   // something has to be taken.
-  std::chrono::milliseconds patience{30'000};
+  std::chrono::milliseconds read_timeout{30'000};
   // Silence between two requests of a connection.
   std::chrono::milliseconds idle{75'000};
 };
 
-struct StreamFigures {
+struct StreamStatistics {
   int open = 0;
   // Ended because their client took too little, since the start.
   int64_t dropped = 0;
@@ -53,7 +53,7 @@ class Server {
   const std::string& address() const;
 
   // Any thread.
-  StreamFigures Streams() const;
+  StreamStatistics Streams() const;
 
   // Runs work on the server's thread, in order. Any thread.
   void Post(std::function<void()> work);

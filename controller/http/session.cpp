@@ -126,7 +126,7 @@ class Session final : public StreamSink,
     parser_->header_limit(static_cast<std::uint32_t>(context_.limits.header_bytes));
     parser_->body_limit(context_.limits.body_bytes);
     const bool waits = buffer_.size() == 0 && answered_;
-    SetReadDeadline(waits ? context_.limits.idle : context_.limits.patience);
+    SetReadDeadline(waits ? context_.limits.idle : context_.limits.read_timeout);
     bhttp::async_read(
         stream_, buffer_, *parser_,
         [self = shared_from_this()](beast::error_code error, std::size_t) { self->OnRead(error); });
@@ -166,7 +166,7 @@ class Session final : public StreamSink,
     if (timed_out_ && error && parser_->got_some()) {
       return Refuse("request_timeout",
                     absl::StrCat("the request was not there in whole after ",
-                                 context_.limits.patience.count() / 1000.0, " s"));
+                                 context_.limits.read_timeout.count() / 1000.0, " s"));
     }
     if (error == bhttp::error::end_of_stream || error == asio::error::operation_aborted) {
       return End();
@@ -205,7 +205,7 @@ class Session final : public StreamSink,
   void Write(bhttp::response<bhttp::string_body> message) {
     if (!open_) return;
     message_ = std::move(message);
-    stream_.expires_after(context_.limits.patience);
+    stream_.expires_after(context_.limits.read_timeout);
     bhttp::async_write(stream_, message_,
                        [self = shared_from_this()](beast::error_code error, std::size_t) {
                          self->OnWritten(error);
@@ -266,7 +266,7 @@ class Session final : public StreamSink,
 
   // A client that takes nothing of a message within the patience is gone, or as good as.
   void WriteQueue() {
-    stream_.expires_after(context_.limits.patience);
+    stream_.expires_after(context_.limits.read_timeout);
     stream_.async_write_some(
         asio::buffer(*queue_.front()) + written_of_front_,
         [self = shared_from_this()](beast::error_code error, std::size_t more) {

@@ -7,9 +7,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "controller/api/cluster_verbs.h"
+#include "controller/api/cluster_handlers.h"
+#include "controller/api/job_handlers.h"
 #include "controller/api/job_list.h"
-#include "controller/api/job_verbs.h"
 #include "controller/api/job_view.h"
 #include "controller/core/explain.h"
 #include "controller/store/event_job.h"
@@ -201,7 +201,7 @@ struct StreamFeed::Collector {
   std::deque<v1::EventEntry> events;
   std::map<int64_t, Told> told;
   // Why jobs wait, as streams were told, serialized; and when that was looked at.
-  std::map<int64_t, std::string> told_reasons;
+  std::map<int64_t, std::string> sent_reasons;
   Timestamp reasons_read = 0;
 
   void Keep(const ClusterView& view, const TickSummary& summary) {
@@ -265,10 +265,10 @@ struct StreamFeed::Collector {
       std::optional<v1::PendingReason> reason = WaitingReason(*entry, view, explainer);
       if (!reason.has_value()) continue;
       const std::string& now = reasons[id] = reason->SerializeAsString();
-      const auto before = told_reasons.find(id);
-      if (before == told_reasons.end() || before->second != now) changed[id] = *std::move(reason);
+      const auto before = sent_reasons.find(id);
+      if (before == sent_reasons.end() || before->second != now) changed[id] = *std::move(reason);
     }
-    told_reasons = std::move(reasons);
+    sent_reasons = std::move(reasons);
     return changed;
   }
 };

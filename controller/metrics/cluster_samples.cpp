@@ -37,7 +37,7 @@ constexpr MetricInfo kOmitted{"trainyard_series_omitted",
 
 constexpr MetricInfo kNodeReady{"trainyard_node_ready", "1 when the node is ready, else 0."};
 constexpr MetricInfo kHeartbeatAge{"trainyard_node_heartbeat_age_seconds",
-                                   "Since the node's worker was last heard."};
+                                   "Since the node's last heartbeat."};
 constexpr MetricInfo kNodeSlots{"trainyard_node_slots", "Slots of the node: free or used."};
 
 constexpr MetricInfo kJobRunning{"trainyard_job_running",
@@ -154,8 +154,9 @@ std::size_t AddNodes(const ClusterSources& sources, Timestamp now, MetricSet& me
     ++added;
     const std::string name = UniqueName(entry.node, names);
     metrics.Add(kNodeReady, {{"node", name}}, entry.node.state() == v1::NODE_STATE_READY ? 1 : 0);
-    const Timestamp silent_ms = std::max<Timestamp>(0, now - LastHeard(sources.observations, id));
-    metrics.Add(kHeartbeatAge, {{"node", name}}, static_cast<double>(silent_ms) / kMs);
+    const Timestamp heartbeat_age_ms =
+        std::max<Timestamp>(0, now - LastHeartbeat(sources.observations, id));
+    metrics.Add(kHeartbeatAge, {{"node", name}}, static_cast<double>(heartbeat_age_ms) / kMs);
     SlotCounts counts;
     for (const v1::DeviceKind kind : kDeviceKinds) {
       const SlotCounts of_kind = CountSlots(entry.node, kind);

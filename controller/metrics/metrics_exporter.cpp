@@ -147,7 +147,7 @@ Families MetricsExporter::Parts::Snapshot(double& age_seconds) {
     }
     taken->set_value();
   });
-  taken->get_future().wait_for(options.loop_patience);
+  taken->get_future().wait_for(options.loop_timeout);
   const std::lock_guard lock(mutex);
   age_seconds = std::chrono::duration<double>(Steady::now() - snapshot_at).count();
   return snapshot;

@@ -26,7 +26,7 @@ struct MetricsExporterOptions {
   // A snapshot that is younger is shown again: whoever asks often costs the loop no more.
   std::chrono::milliseconds snapshot_min_age{500};
   // How long a scrape waits for the loop.
-  std::chrono::milliseconds loop_patience{2000};
+  std::chrono::milliseconds loop_timeout{2000};
 };
 
 class MetricsExporter {

@@ -17,7 +17,7 @@ namespace trainyard::controller {
 class TrainingTotals {
  public:
   // Records a batch. Batches of a stream come in order, none comes twice, and one rank of a gang
-  // speaks for it (KeepSpeakersMetrics).
+  // speaks for it (KeepReportingRanksMetrics).
   void Observe(const v1::TelemetryBatch& batch, Timestamp now);
 
   void Forget(int64_t job_id) { jobs_.erase(job_id); }

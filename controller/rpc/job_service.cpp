@@ -1,7 +1,7 @@
 #include "controller/rpc/job_service.h"
 
+#include "controller/api/job_handlers.h"
 #include "controller/api/job_list.h"
-#include "controller/api/job_verbs.h"
 #include "controller/rpc/job_watch.h"
 #include "controller/rpc/unary.h"
 
@@ -11,7 +11,7 @@ grpc::ServerUnaryReactor* JobService::SubmitJob(grpc::CallbackServerContext* con
                                                 const v1::SubmitJobRequest* request,
                                                 v1::SubmitJobResponse* response) {
   auto* reactor = context->DefaultReactor();
-  verbs::SubmitJob(api_, *request, FinishWith(reactor, response));
+  handlers::SubmitJob(api_, *request, FinishWith(reactor, response));
   return reactor;
 }
 
@@ -19,7 +19,7 @@ grpc::ServerUnaryReactor* JobService::PlanJob(grpc::CallbackServerContext* conte
                                               const v1::PlanJobRequest* request,
                                               v1::PlanJobResponse* response) {
   auto* reactor = context->DefaultReactor();
-  verbs::PlanJob(api_, *request, FinishWith(reactor, response));
+  handlers::PlanJob(api_, *request, FinishWith(reactor, response));
   return reactor;
 }
 
@@ -27,7 +27,7 @@ grpc::ServerUnaryReactor* JobService::ListJobs(grpc::CallbackServerContext* cont
                                                const v1::ListJobsRequest* request,
                                                v1::ListJobsResponse* response) {
   auto* reactor = context->DefaultReactor();
-  verbs::ListJobs(api_, *request, FinishWith(reactor, response));
+  handlers::ListJobs(api_, *request, FinishWith(reactor, response));
   return reactor;
 }
 
@@ -35,7 +35,7 @@ grpc::ServerUnaryReactor* JobService::GetJob(grpc::CallbackServerContext* contex
                                              const v1::GetJobRequest* request,
                                              v1::GetJobResponse* response) {
   auto* reactor = context->DefaultReactor();
-  verbs::GetJob(api_, *request, FinishWith(reactor, response));
+  handlers::GetJob(api_, *request, FinishWith(reactor, response));
   return reactor;
 }
 
@@ -43,7 +43,7 @@ grpc::ServerUnaryReactor* JobService::StopJob(grpc::CallbackServerContext* conte
                                               const v1::StopJobRequest* request,
                                               v1::StopJobResponse* response) {
   auto* reactor = context->DefaultReactor();
-  verbs::StopJob(api_, *request, FinishWith(reactor, response));
+  handlers::StopJob(api_, *request, FinishWith(reactor, response));
   return reactor;
 }
 
@@ -51,7 +51,7 @@ grpc::ServerUnaryReactor* JobService::WhyJob(grpc::CallbackServerContext* contex
                                              const v1::WhyJobRequest* request,
                                              v1::WhyJobResponse* response) {
   auto* reactor = context->DefaultReactor();
-  verbs::WhyJob(api_, *request, FinishWith(reactor, response));
+  handlers::WhyJob(api_, *request, FinishWith(reactor, response));
   return reactor;
 }
 
@@ -59,7 +59,7 @@ grpc::ServerUnaryReactor* JobService::ListEvents(grpc::CallbackServerContext* co
                                                  const v1::ListEventsRequest* request,
                                                  v1::ListEventsResponse* response) {
   auto* reactor = context->DefaultReactor();
-  verbs::ListEvents(api_, *request, FinishWith(reactor, response));
+  handlers::ListEvents(api_, *request, FinishWith(reactor, response));
   return reactor;
 }
 
@@ -67,7 +67,7 @@ grpc::ServerUnaryReactor* JobService::ListRanks(grpc::CallbackServerContext* con
                                                 const v1::ListRanksRequest* request,
                                                 v1::ListRanksResponse* response) {
   auto* reactor = context->DefaultReactor();
-  verbs::ListRanks(api_, *request, FinishWith(reactor, response));
+  handlers::ListRanks(api_, *request, FinishWith(reactor, response));
   return reactor;
 }
 

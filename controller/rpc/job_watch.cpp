@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kProgressIntervalMs = 1000;
 // How long the stream of a job that has ended waits for what its ranks said last.
-constexpr int64_t kLastWordsMs = 2000;
+constexpr int64_t kFinalOutputMs = 2000;
 
 // Equal messages have equal bytes: maps have no order of their own.
 std::string StableBytes(const google::protobuf::Message& message) {
@@ -96,7 +96,7 @@ class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
 
   static void Update(Shared& shared, const ClusterView& view) {
     if (shared.reactor == nullptr || shared.writing) return;
-    if (shared.sent_end && HasLastWords(shared, view)) {
+    if (shared.sent_end && HasFinalOutput(shared, view)) {
       // They may have moved the progress that was sent with the end.
       SendIfNew(shared, view);
       if (!shared.writing) End(shared, absl::OkStatus());
@@ -107,9 +107,9 @@ class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
     }
   }
 
-  static bool HasLastWords(const Shared& shared, const ClusterView& view) {
+  static bool HasFinalOutput(const Shared& shared, const ClusterView& view) {
     const JobEntry& entry = view.state.jobs.at(shared.job_id);
-    return view.now - entry.job.ended_time_ms() > kLastWordsMs ||
+    return view.now - entry.job.ended_time_ms() > kFinalOutputMs ||
            shared.api->output_complete(entry, view);
   }
 

@@ -205,7 +205,7 @@ grpc::ServerUnaryReactor* LogService::ReadLogPage(grpc::CallbackServerContext* c
                                                   const v1::ReadLogPageRequest* request,
                                                   v1::ReadLogPageResponse* response) {
   auto* reactor = context->DefaultReactor();
-  verbs::ReadLogPage(api_, *request, FinishWith(reactor, response));
+  handlers::ReadLogPage(api_, *request, FinishWith(reactor, response));
   return reactor;
 }
 

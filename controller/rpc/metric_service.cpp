@@ -9,7 +9,7 @@ grpc::ServerUnaryReactor* MetricService::GetSeries(grpc::CallbackServerContext* 
                                                    const v1::GetSeriesRequest* request,
                                                    v1::GetSeriesResponse* response) {
   auto* reactor = context->DefaultReactor();
-  verbs::GetSeries(api_, *request, FinishWith(reactor, response));
+  handlers::GetSeries(api_, *request, FinishWith(reactor, response));
   return reactor;
 }
 
@@ -17,7 +17,7 @@ grpc::ServerUnaryReactor* MetricService::ListKeys(grpc::CallbackServerContext* c
                                                   const v1::ListKeysRequest* request,
                                                   v1::ListKeysResponse* response) {
   auto* reactor = context->DefaultReactor();
-  verbs::ListKeys(api_, *request, FinishWith(reactor, response));
+  handlers::ListKeys(api_, *request, FinishWith(reactor, response));
   return reactor;
 }
 

@@ -1,6 +1,6 @@
 #include "controller/rpc/node_service.h"
 
-#include "controller/api/cluster_verbs.h"
+#include "controller/api/cluster_handlers.h"
 #include "controller/rpc/unary.h"
 
 namespace trainyard::controller {
@@ -9,7 +9,7 @@ grpc::ServerUnaryReactor* NodeService::ListNodes(grpc::CallbackServerContext* co
                                                  const v1::ListNodesRequest* /*request*/,
                                                  v1::ListNodesResponse* response) {
   auto* reactor = context->DefaultReactor();
-  verbs::ListNodes(api_, FinishWith(reactor, response));
+  handlers::ListNodes(api_, FinishWith(reactor, response));
   return reactor;
 }
 
@@ -17,7 +17,7 @@ grpc::ServerUnaryReactor* NodeService::CordonNode(grpc::CallbackServerContext* c
                                                   const v1::CordonNodeRequest* request,
                                                   v1::CordonNodeResponse* response) {
   auto* reactor = context->DefaultReactor();
-  verbs::CordonNode(api_, *request, FinishWith(reactor, response));
+  handlers::CordonNode(api_, *request, FinishWith(reactor, response));
   return reactor;
 }
 
@@ -25,7 +25,7 @@ grpc::ServerUnaryReactor* ServerService::GetServerInfo(grpc::CallbackServerConte
                                                        const v1::GetServerInfoRequest* /*request*/,
                                                        v1::GetServerInfoResponse* response) {
   auto* reactor = context->DefaultReactor();
-  verbs::GetServerInfo(api_, FinishWith(reactor, response));
+  handlers::GetServerInfo(api_, FinishWith(reactor, response));
   return reactor;
 }
 

@@ -19,7 +19,7 @@ void ReadBudget::Release(std::size_t bytes) {
   for (const auto& resume : resumed) resume();
 }
 
-bool ReadBudget::RoomOrWait(std::function<void()> resume) {
+bool ReadBudget::AcquireOrWait(std::function<void()> resume) {
   const std::lock_guard lock(mutex_);
   if (used_bytes_ < limit_bytes_) return true;
   waiting_.push_back(std::move(resume));

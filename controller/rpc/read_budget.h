@@ -20,7 +20,7 @@ class ReadBudget {
 
   // True when there is room. Otherwise keeps `resume` and calls it once there is, on whichever
   // thread made the room.
-  bool RoomOrWait(std::function<void()> resume);
+  bool AcquireOrWait(std::function<void()> resume);
 
  private:
   const std::size_t limit_bytes_;

@@ -112,7 +112,7 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
     if (Closing() || reading_ || handling_) return;
     // Hello is always read: a worker that nobody knows to be there would be taken for silent.
     paused_ = greeted_ && (load_bytes_ >= kOneStreamBytes || load_messages_ >= kOneStreamMessages ||
-                           outgoing_.size() >= kOutgoingPauses || !RoomInBudget());
+                           outgoing_.size() >= kOutgoingPauses || !BudgetHasCapacity());
     if (paused_) return;
     reading_ = true;
     reactor_->StartRead(&incoming_);
@@ -123,8 +123,8 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
  private:
   bool Closing() const { return reactor_ == nullptr || final_status_.has_value(); }
 
-  bool RoomInBudget() {
-    return budget_->RoomOrWait([weak = weak_from_this()] {
+  bool BudgetHasCapacity() {
+    return budget_->AcquireOrWait([weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->ReadOn();
     });
   }

@@ -41,7 +41,7 @@ CheckedFile& AsChecked(sqlite3_file* file) { return *reinterpret_cast<CheckedFil
 bool MeansFull(int error) { return error == ENOSPC || error == EDQUOT || error == EFBIG; }
 
 // The code of a call that began with errno at 0.
-int WithRoomTold(CheckedFile& file, int code) {
+int NoteFreeSpace(CheckedFile& file, int code) {
   const int primary = code & 0xff;
   if (primary != SQLITE_IOERR && primary != SQLITE_CANTOPEN) return code;
   if (MeansFull(errno)) return SQLITE_FULL;
@@ -97,27 +97,28 @@ int CheckedWrite(sqlite3_file* file, const void* buffer, int amount, sqlite3_int
   NoteHeader(checked, bytes, amount, offset);
   errno = 0;
   if (!IsPage(checked, amount)) {
-    return WithRoomTold(checked, checked.methods().xWrite(checked.inner(), buffer, amount, offset));
+    return NoteFreeSpace(checked,
+                         checked.methods().xWrite(checked.inner(), buffer, amount, offset));
   }
   // Each thread keeps one: the buffer is SQLite's, which reads it again.
   thread_local std::string page;
   page.assign(bytes, static_cast<std::size_t>(amount));
   const uint64_t sum = PageChecksum(page.data(), amount, offset);
   std::memcpy(page.data() + amount - kPageChecksumBytes, &sum, kPageChecksumBytes);
-  return WithRoomTold(checked,
-                      checked.methods().xWrite(checked.inner(), page.data(), amount, offset));
+  return NoteFreeSpace(checked,
+                       checked.methods().xWrite(checked.inner(), page.data(), amount, offset));
 }
 
 int CheckedTruncate(sqlite3_file* file, sqlite3_int64 size) {
   CheckedFile& checked = AsChecked(file);
   errno = 0;
-  return WithRoomTold(checked, checked.methods().xTruncate(checked.inner(), size));
+  return NoteFreeSpace(checked, checked.methods().xTruncate(checked.inner(), size));
 }
 
 int CheckedSync(sqlite3_file* file, int flags) {
   CheckedFile& checked = AsChecked(file);
   errno = 0;
-  return WithRoomTold(checked, checked.methods().xSync(checked.inner(), flags));
+  return NoteFreeSpace(checked, checked.methods().xSync(checked.inner(), flags));
 }
 
 int CheckedFileSize(sqlite3_file* file, sqlite3_int64* size) {
@@ -158,8 +159,8 @@ int CheckedDeviceCharacteristics(sqlite3_file* file) {
 int CheckedShmMap(sqlite3_file* file, int region, int size, int extend, void volatile** memory) {
   CheckedFile& checked = AsChecked(file);
   errno = 0;
-  return WithRoomTold(checked,
-                      checked.methods().xShmMap(checked.inner(), region, size, extend, memory));
+  return NoteFreeSpace(checked,
+                       checked.methods().xShmMap(checked.inner(), region, size, extend, memory));
 }
 
 int CheckedShmLock(sqlite3_file* file, int offset, int count, int flags) {
@@ -211,7 +212,7 @@ int CheckedOpen(sqlite3_vfs*, const char* path, sqlite3_file* file, int flags, i
   const int code = Below().xOpen(&Below(), path, checked.inner(), flags, out_flags);
   // SQLite closes what has methods, even after an error.
   if (checked.inner()->pMethods != nullptr) file->pMethods = &kCheckedMethods;
-  return WithRoomTold(checked, code);
+  return NoteFreeSpace(checked, code);
 }
 
 int CheckedDelete(sqlite3_vfs*, const char* path, int sync_directory) {

@@ -8,7 +8,7 @@ constexpr int64_t kGigabyte = 1'000'000'000;
 // NVIDIA data sheets: "H200 Tensor Core GPU" (SXM), "H100 Tensor Core GPU" (SXM and PCIe), "A100
 // Tensor Core GPU" (SXM; "A100-SXM4-40GB" is how the driver tells the smaller one), "HGX B200"
 // (a board's figures divided by eight).
-constexpr DeviceFigures kDevices[] = {
+constexpr DeviceRating kDevices[] = {
     {"B200", 180 * kGigabyte, 2250e12, 75e12},
     {"H200", 141 * kGigabyte, 989.4e12, 66.9e12},
     {"H100 PCIe", 80 * kGigabyte, 756e12, 51e12},
@@ -20,10 +20,10 @@ constexpr DeviceFigures kDevices[] = {
 
 }  // namespace
 
-std::span<const DeviceFigures> KnownDevices() { return kDevices; }
+std::span<const DeviceRating> KnownDevices() { return kDevices; }
 
-const DeviceFigures* FindDevice(std::string_view device_name) {
-  for (const DeviceFigures& device : kDevices) {
+const DeviceRating* FindDevice(std::string_view device_name) {
+  for (const DeviceRating& device : kDevices) {
     if (device_name.find(device.name) != std::string_view::npos) return &device;
   }
   return nullptr;

@@ -9,7 +9,7 @@
 namespace trainyard {
 
 // One kind of GPU. Peaks are dense, without sparsity, at boost clock.
-struct DeviceFigures {
+struct DeviceRating {
   std::string_view name;     // Part of what the driver calls it, such as "H200".
   int64_t memory_bytes = 0;  // As sold: GB of 1e9 bytes. The driver keeps some of it.
   double bf16_flops = 0;     // FLOP/s on tensor cores with fp32 accumulation.
@@ -17,10 +17,10 @@ struct DeviceFigures {
 };
 
 // Every known device. Where one name is part of another, the longer one stands first.
-std::span<const DeviceFigures> KnownDevices();
+std::span<const DeviceRating> KnownDevices();
 
 // The entry whose name is part of `device_name` ("NVIDIA H200"); nullptr when none is, as for CPUs.
-const DeviceFigures* FindDevice(std::string_view device_name);
+const DeviceRating* FindDevice(std::string_view device_name);
 
 }  // namespace trainyard
 

@@ -32,7 +32,7 @@ GROUPS = {
     "cli": process_rows.cli,
     "worker": process_rows.worker,
     "kill": process_rows.kill,
-    "silence": process_rows.silence,
+    "suspect": process_rows.suspect,
     "faults": process_rows.faults,
     "recover": trainer_rows.recover,
     "trainer": trainer_rows.trainer,

@@ -78,7 +78,7 @@ def measure(cluster, bench):
 
 
 def clients(bench):
-    followers, watching, deaf = (4, 2, 2) if bench.smoke else (200, 150, 150)
+    followers, watching, slow = (4, 2, 2) if bench.smoke else (200, 150, 150)
     with scratch(bench.data) as directory, Cluster(bench.programs, directory) as cluster:
         cluster.start_worker(1)
         job = cluster.submit(TALKER)
@@ -87,13 +87,13 @@ def clients(bench):
         before, quiet = measure(cluster, bench)
         with Load(cluster, "followers", "followers", "--job", job, "--count", followers), \
                 browsers(cluster, watching), \
-                Load(cluster, "deaf", "workers", "--count", deaf, "--slots", 1, "--deaf"):
-            # Jobs that no deaf worker will ever start: their commands stay due.
-            cluster.load("submit", "--prefix", "waits", "--jobs", deaf, "--callers", 8)
+                Load(cluster, "slow", "workers", "--count", slow, "--slots", 1, "--slow"):
+            # Jobs that no slow worker will ever start: their commands stay due.
+            cluster.load("submit", "--prefix", "waits", "--jobs", slow, "--callers", 8)
             rss, p99 = measure(cluster, bench)
-    total = followers + watching + deaf
+    total = followers + watching + slow
     note = (f"{total} stuck clients: {followers} of the command line that follow a job that prints "
-            f"200 KiB a second, {watching} event streams, {deaf} workers")
+            f"200 KiB a second, {watching} event streams, {slow} workers")
     return [Row("clients.rss_before", "MiB", before, note="without them"),
             Row("clients.rss", "MiB", rss, **promise("<=", 1024), note=note),
             Row("clients.latency_before_p99", "ms", quiet, note="a question that the loop answers"),

@@ -13,7 +13,7 @@
 #include "controller/core/cluster_state.h"
 #include "controller/core/commands.h"
 #include "controller/core/decide.h"
-#include "controller/core/plan.h"
+#include "controller/core/reconcile.h"
 
 namespace trainyard::controller {
 namespace {
@@ -48,7 +48,7 @@ struct Cluster {
     }
     Apply(event, state);
     observations.nodes[id].attached = true;
-    observations.nodes[id].last_heard_ms = kNow;
+    observations.nodes[id].last_heartbeat_ms = kNow;
   }
 
   // False when the core refuses the job.
@@ -61,7 +61,7 @@ struct Cluster {
     spec.mutable_resources()->set_device(v1::DEVICE_KIND_GPU);
     spec.add_command("train");
     request.set_user("ada");
-    const auto submit = SubmitJob::Check(request);
+    const auto submit = JobSubmission::Check(request);
     if (!submit.ok()) return false;
     const auto events = Decide(state, *submit, options, kNow);
     if (!events.ok()) return false;
@@ -73,7 +73,7 @@ struct Cluster {
   int64_t Settle() {
     int64_t placed = 0;
     while (true) {
-      const std::vector<v1::Event> events = Plan(state, observations, options, kNow);
+      const std::vector<v1::Event> events = Reconcile(state, observations, options, kNow);
       if (events.empty()) return placed;
       for (const v1::Event& event : events) {
         placed += event.has_job_placed() ? 1 : 0;
@@ -100,7 +100,7 @@ Cluster ClusterWithQueue(int nodes, int jobs, benchmark::State& state) {
   return cluster;
 }
 
-// Arguments: nodes, jobs. An empty cluster takes all of the queue; time of Plan and Apply.
+// Arguments: nodes, jobs. An empty cluster takes all of the queue; time of Reconcile and Apply.
 void PlaceGangs(benchmark::State& state) {
   const auto nodes = static_cast<int>(state.range(0)), jobs = static_cast<int>(state.range(1));
   const Cluster queued = ClusterWithQueue(nodes, jobs, state);
@@ -116,8 +116,8 @@ void PlaceGangs(benchmark::State& state) {
 BENCHMARK(PlaceGangs)->Args({10'000, 6'000})->UseManualTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(PlaceGangs)->Args({100, 50})->UseManualTime()->Unit(benchmark::kMillisecond);
 
-// Arguments: nodes, jobs. What a tick in which nothing happens costs: Plan and CommandsDue with
-// every gang running.
+// Arguments: nodes, jobs. What a tick in which nothing happens costs: Reconcile and CommandsDue
+// with every gang running.
 void IdleTick(benchmark::State& state) {
   const auto nodes = static_cast<int>(state.range(0)), jobs = static_cast<int>(state.range(1));
   Cluster cluster = ClusterWithQueue(nodes, jobs, state);
@@ -135,7 +135,7 @@ void IdleTick(benchmark::State& state) {
   }
   cluster.Settle();
   for (auto _ : state) {
-    benchmark::DoNotOptimize(Plan(cluster.state, cluster.observations, cluster.options, kNow));
+    benchmark::DoNotOptimize(Reconcile(cluster.state, cluster.observations, cluster.options, kNow));
     benchmark::DoNotOptimize(CommandsDue(cluster.state, cluster.observations, kNow));
   }
 }

@@ -16,11 +16,11 @@ namespace {
 
 // A command line that was stopped with ^Z: its call is open, and nothing of it is ever read.
 template <typename Response>
-class DeafReader final : public grpc::ClientReadReactor<Response> {
+class SlowReader final : public grpc::ClientReadReactor<Response> {
  public:
   // `begin` starts the call of this reactor on the channel, which is the reader's own.
   template <typename Begin>
-  DeafReader(const std::string& controller, Begin begin) {
+  SlowReader(const std::string& controller, Begin begin) {
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     channel_ = grpc::CreateCustomChannel(controller, grpc::InsecureChannelCredentials(), arguments);
@@ -42,16 +42,16 @@ void RunFollowerLoad(const FollowerLoad& load) {
   v1::ReadLogsRequest read;
   read.set_job(load.job);
   read.set_follow(true);
-  std::vector<std::unique_ptr<DeafReader<v1::WatchJobResponse>>> watches;
-  std::vector<std::unique_ptr<DeafReader<v1::ReadLogsResponse>>> logs;
+  std::vector<std::unique_ptr<SlowReader<v1::WatchJobResponse>>> watches;
+  std::vector<std::unique_ptr<SlowReader<v1::ReadLogsResponse>>> logs;
   for (int i = 0; i < load.followers; ++i) {
     if (i % 2 == 0) {
-      watches.push_back(std::make_unique<DeafReader<v1::WatchJobResponse>>(
+      watches.push_back(std::make_unique<SlowReader<v1::WatchJobResponse>>(
           load.controller, [&](const auto& channel, grpc::ClientContext* context, auto* reactor) {
             v1::JobService::NewStub(channel)->async()->WatchJob(context, &watch, reactor);
           }));
     } else {
-      logs.push_back(std::make_unique<DeafReader<v1::ReadLogsResponse>>(
+      logs.push_back(std::make_unique<SlowReader<v1::ReadLogsResponse>>(
           load.controller, [&](const auto& channel, grpc::ClientContext* context, auto* reactor) {
             v1::LogService::NewStub(channel)->async()->ReadLogs(context, &read, reactor);
           }));

@@ -16,7 +16,7 @@
 namespace trainyard::bench {
 namespace {
 
-constexpr std::chrono::seconds kPatience{120};
+constexpr std::chrono::seconds kTestTimeout{120};
 constexpr std::chrono::milliseconds kLook{1};
 // Messages of one stream that may wait in this process: the next is ready when one has gone out.
 constexpr std::size_t kReady = 2;
@@ -66,7 +66,7 @@ bool WaitFor(std::vector<std::unique_ptr<Stream>>& streams, const std::function<
   const auto begin = std::chrono::steady_clock::now();
   int64_t next_beat_ms = 0;
   while (!holds()) {
-    if (std::chrono::steady_clock::now() - begin > kPatience) return false;
+    if (std::chrono::steady_clock::now() - begin > kTestTimeout) return false;
     if (NowMs() >= next_beat_ms) {
       for (const auto& stream : streams) stream->worker().Beat();
       next_beat_ms = NowMs() + 1000;

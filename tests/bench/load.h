@@ -48,7 +48,7 @@ struct WorkerLoad {
   int slots = 8;
   int64_t heartbeat_ms = 1000;
   // They never read again once they are welcome.
-  bool deaf = false;
+  bool slow = false;
 };
 
 // Simulates workers until standard input ends. Writes one JSON object a line to standard output:

@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
   simulates->add_option("--count", workers.workers, "how many")->check(CLI::PositiveNumber);
   simulates->add_option("--slots", workers.slots, "CPU slots of each");
   simulates->add_option("--heartbeat-ms", workers.heartbeat_ms, "time between two heartbeats");
-  simulates->add_flag("--deaf", workers.deaf, "read nothing once they are welcome");
+  simulates->add_flag("--slow", workers.slow, "read nothing once they are welcome");
 
   FollowerLoad followers;
   CLI::App* follows = app.add_subcommand("followers", "follow a job and never read");

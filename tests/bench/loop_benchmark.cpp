@@ -21,7 +21,7 @@ namespace {
 // calling thread checks each one before the loop sees it.
 class Submitter {
  public:
-  Submitter(Loop& loop, int jobs, int callers) : loop_(loop), jobs_(jobs), room_(callers) {}
+  Submitter(Loop& loop, int jobs, int callers) : loop_(loop), jobs_(jobs), capacity_(callers) {}
 
   // False when one was refused.
   bool Run() {
@@ -29,9 +29,9 @@ class Submitter {
       v1::SubmitJobRequest request;
       *request.mutable_spec() = bench::RecipeSpec(absl::StrCat("job-", number), 1, 1);
       request.set_user("ada");
-      auto submit = SubmitJob::Check(std::move(request));
+      auto submit = JobSubmission::Check(std::move(request));
       if (!submit.ok()) return false;
-      room_.acquire();
+      capacity_.acquire();
       loop_.Submit(*std::move(submit), [this](const ClusterLoop::Outcome& outcome,
                                               const ClusterView&) { Finish(outcome.ok()); });
     }
@@ -43,13 +43,13 @@ class Submitter {
   // Loop thread.
   void Finish(bool accepted) {
     if (!accepted) ++refused_;
-    room_.release();
+    capacity_.release();
     if (++done_ == jobs_) all_done_.release();
   }
 
   Loop& loop_;
   const int jobs_;
-  std::counting_semaphore<> room_;
+  std::counting_semaphore<> capacity_;
   std::binary_semaphore all_done_{0};
   int done_ = 0;
   int refused_ = 0;
@@ -58,7 +58,7 @@ class Submitter {
 // A worker that every job of one slot fits on. It is heard at every tick and runs nothing.
 void StartWithWorker(Loop& loop) {
   loop.BeforeTick(
-      [&loop](Timestamp now) { loop.observations().nodes["node"].last_heard_ms = now; });
+      [&loop](Timestamp now) { loop.observations().nodes["node"].last_heartbeat_ms = now; });
   loop.Start();
   v1::Hello hello;
   hello.set_node_id("node");

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-from processes import (WITNESS_SECONDS, BenchError, Cluster, SimulatedWorkers, cpu_percent,
+from processes import (PEER_PROGRESS_SECONDS, BenchError, Cluster, SimulatedWorkers, cpu_percent,
                        frozen, scratch, wait_for)
 from results import Row, promise
 
@@ -129,7 +129,7 @@ def freeze_node(cluster, directory, number):
     """Freezes a worker and its rank: seconds until suspect and until the verdict."""
     job = cluster.submit(rank_job(f"freeze-{number}", directory, 2, 1, 10))
     wait_running(cluster, job)
-    time.sleep(WITNESS_SECONDS)
+    time.sleep(PEER_PROGRESS_SECONDS)
     nodes = cluster.get("/nodes")["nodes"]
     name = next(node["name"] for node in nodes if node["name"] == "node1")
     with frozen(cluster.node_pids(1, job, 1)) as begin:
@@ -166,15 +166,15 @@ def state_of(cluster, name):
     return next(node["state"] for node in cluster.get("/nodes")["nodes"] if node["name"] == name)
 
 
-def silence(bench):
+def suspect(bench):
     if bench.smoke:
-        return [Row("silence.suspect", "s", [], note="takes 25 s: not in the smoke run")]
+        return [Row("suspect.detection", "s", [], note="takes 25 s: not in the smoke run")]
     with scratch(bench.data) as directory, Cluster(bench.programs, directory) as cluster:
         cluster.start_worker(1)
         cluster.start_worker(1)
         pairs = [freeze_node(cluster, directory, number) for number in range(bench.repetitions)]
-    return [Row("silence.suspect", "s", [pair[0] for pair in pairs],
+    return [Row("suspect.detection", "s", [pair[0] for pair in pairs],
                 promised="3 s after the last heartbeat", bound=("<=", 4.2),
                 note="worker and rank frozen; heartbeats come once a second, a tick every 200 ms"),
-            Row("silence.verdict", "s", [pair[1] for pair in pairs], **promise("<=", 10),
-                note="the peer stands still too")]
+            Row("suspect.verdict", "s", [pair[1] for pair in pairs], **promise("<=", 10),
+                note="the peer stalls too")]

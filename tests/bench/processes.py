@@ -15,7 +15,7 @@ import time
 START_SECONDS = 30
 ATTACH_SECONDS = 180
 # Only peers that had moved steadily for so long are witnesses (controller/core/README.md).
-WITNESS_SECONDS = 12
+PEER_PROGRESS_SECONDS = 12
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
 

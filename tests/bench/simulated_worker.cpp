@@ -227,7 +227,7 @@ std::size_t SimulatedWorker::Backlog() {
 bool SimulatedWorker::OnMessage(const v1::ControllerMessage& message) {
   const std::lock_guard lock(mutex_);
   Take(message);
-  return !options_.deaf || !welcomed_;
+  return !options_.slow || !welcomed_;
 }
 
 void SimulatedWorker::Take(const v1::ControllerMessage& message) {

@@ -38,7 +38,7 @@ class SimulatedWorker {
     int index = 0;
     int slots = 1;
     // Reads nothing once it is welcome.
-    bool deaf = false;
+    bool slow = false;
   };
 
   explicit SimulatedWorker(Options options);

@@ -8,7 +8,7 @@ import statistics
 import subprocess
 import time
 
-from processes import WITNESS_SECONDS, BenchError, Cluster, frozen, scratch, wait_for
+from processes import PEER_PROGRESS_SECONDS, BenchError, Cluster, frozen, scratch, wait_for
 from results import Row, promise
 
 VOCABULARY = 2048
@@ -131,7 +131,7 @@ def replace_node(bench, number):
                 cluster.start_worker(1)
             job = cluster.submit(job_yaml(directory, 100_000))
             wait_for(lambda: first_metrics(cluster, job, 1), "the first step", 60)
-            time.sleep(WITNESS_SECONDS)
+            time.sleep(PEER_PROGRESS_SECONDS)
             busy = [node for node in range(3) if cluster.node_pids(node, job, 1)[1:]]
             spare = (set(range(3)) - set(busy)).pop()
             with frozen(cluster.node_pids(busy[number % 2], job, 1)) as begin:

@@ -40,7 +40,7 @@ void RunWorkerLoad(const WorkerLoad& load) {
   Fleet fleet;
   for (int i = 0; i < load.workers; ++i) {
     fleet.push_back(std::make_unique<SimulatedWorker>(SimulatedWorker::Options{
-        .controller = load.controller, .index = i, .slots = load.slots, .deaf = load.deaf}));
+        .controller = load.controller, .index = i, .slots = load.slots, .slow = load.slow}));
   }
   // Heartbeats are spread over the interval, as those of machines are.
   constexpr int64_t kSliceMs = 10;

@@ -112,11 +112,11 @@ TEST_F(AppTest, ServerErrorsBecomeExitCodes) {
       {grpc::StatusCode::UNIMPLEMENTED, 1}};
   for (const auto& [code, exit_code] : codes) {
     answers().status = grpc::Status(code, "the controller says no");
-    for (const std::string verb : {"describe", "why", "stop", "metrics"}) {
-      const CliResult result = Run({verb, "17"});
-      EXPECT_EQ(result.exit_code, exit_code) << verb << " " << code;
-      EXPECT_THAT(result.err, HasSubstr("the controller says no")) << verb << " " << code;
-      EXPECT_THAT(result.out, IsEmpty()) << verb;
+    for (const std::string command : {"describe", "why", "stop", "metrics"}) {
+      const CliResult result = Run({command, "17"});
+      EXPECT_EQ(result.exit_code, exit_code) << command << " " << code;
+      EXPECT_THAT(result.err, HasSubstr("the controller says no")) << command << " " << code;
+      EXPECT_THAT(result.out, IsEmpty()) << command;
     }
   }
 }
@@ -242,9 +242,9 @@ TEST_F(AppTest, RecipesAreListedAndShown) {
 }
 
 TEST_F(AppTest, VersionWorksWithoutAServer) {
-  const CliResult away = Run({"version"});
-  EXPECT_EQ(away.exit_code, 0);
-  EXPECT_THAT(away.err, HasSubstr("no answer from 127.0.0.1:1"));
+  const CliResult disconnected = Run({"version"});
+  EXPECT_EQ(disconnected.exit_code, 0);
+  EXPECT_THAT(disconnected.err, HasSubstr("no answer from 127.0.0.1:1"));
   answers().server.set_version("9.9.9");
   EXPECT_THAT(Run({"version"}).out, HasSubstr("server  9.9.9\n"));
   EXPECT_EQ(nlohmann::json::parse(Run({"version", "-o", "json"}).out)["server"], "9.9.9");

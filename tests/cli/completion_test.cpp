@@ -16,8 +16,8 @@ TEST_F(CompletionTest, EveryShellKnowsVerbsOptionsFormatsAndKeys) {
   for (const std::string shell : {"bash", "zsh", "fish"}) {
     const CliResult result = Run({"completion", shell});
     EXPECT_EQ(result.exit_code, 0);
-    for (const std::string verb : {"submit", "describe", "ckpt", "recipes", "completion"}) {
-      EXPECT_THAT(result.out, HasSubstr(verb)) << shell;
+    for (const std::string command : {"submit", "describe", "ckpt", "recipes", "completion"}) {
+      EXPECT_THAT(result.out, HasSubstr(command)) << shell;
     }
     EXPECT_THAT(result.out, HasSubstr("request-id")) << shell;
     EXPECT_THAT(result.out, HasSubstr("csv json name table wide yaml")) << shell;

@@ -63,12 +63,12 @@ void GatedEventLog::Open() {
 
 bool GatedEventLog::WaitForAppend() {
   std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, kPatience, [this] { return waiting_; });
+  return changed_.wait_for(lock, kTestTimeout, [this] { return waiting_; });
 }
 
 bool GatedEventLog::WaitForSnapshot() {
   std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, kPatience, [this] { return snapshot_waiting_; });
+  return changed_.wait_for(lock, kTestTimeout, [this] { return snapshot_waiting_; });
 }
 
 FakeWorker::FakeWorker(const std::shared_ptr<grpc::Channel>& channel, const v1::Hello& hello)
@@ -146,7 +146,7 @@ void FakeWorker::SendOutput(v1::StreamId stream, int64_t begin, const std::strin
 v1::ControllerMessage FakeWorker::Take(v1::ControllerMessage::KindCase kind) {
   std::unique_lock lock(mutex_);
   v1::ControllerMessage taken;
-  const bool found = changed_.wait_for(lock, kPatience, [&] {
+  const bool found = changed_.wait_for(lock, kTestTimeout, [&] {
     const auto it = std::find_if(received_.begin(), received_.end(),
                                  [&](const auto& message) { return message.kind_case() == kind; });
     if (it == received_.end()) return false;
@@ -179,7 +179,7 @@ int FakeWorker::Count(v1::ControllerMessage::KindCase kind) {
 
 grpc::Status FakeWorker::WaitForEnd() {
   std::unique_lock lock(mutex_);
-  EXPECT_TRUE(changed_.wait_for(lock, kPatience, [this] { return ended_; }));
+  EXPECT_TRUE(changed_.wait_for(lock, kTestTimeout, [this] { return ended_; }));
   return end_;
 }
 
@@ -255,7 +255,7 @@ v1::Job RunningController::WaitForJob(int64_t job_id,
   v1::WatchJobRequest request;
   request.set_job(absl::StrCat(job_id));
   grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + kPatience);
+  context.set_deadline(std::chrono::system_clock::now() + kTestTimeout);
   const auto stream = jobs->WatchJob(&context, request);
   v1::WatchJobResponse response;
   while (stream->Read(&response)) {

@@ -26,7 +26,7 @@
 
 namespace trainyard::controller {
 
-inline constexpr std::chrono::seconds kPatience{20};
+inline constexpr std::chrono::seconds kTestTimeout{20};
 
 // Set by hand.
 class HandClock final : public Clock {

@@ -202,7 +202,7 @@ TEST_F(IngestTest, AnErrorOfTheDiskThatPassesSetsNothingAside) {
     ASSERT_TRUE(disk.reached());
     disk.Mend();
   }
-  EXPECT_GT(ingest.Figures().failed_writes, 0);
+  EXPECT_GT(ingest.Statistics().failed_writes, 0);
   EXPECT_TRUE(health_.Problems().empty());
 }
 
@@ -216,7 +216,7 @@ TEST_F(IngestTest, SaysWhereStreamsStandWhileAStoreIsFull) {
     std::promise<Ingest::Offsets> promise;
     ingest.ReadOffsets({telemetry}, [&](const auto& offsets) { promise.set_value(offsets); });
     auto answer = promise.get_future();
-    ASSERT_EQ(answer.wait_for(kPatience), std::future_status::ready) << "waits for room";
+    ASSERT_EQ(answer.wait_for(kTestTimeout), std::future_status::ready) << "waits for room";
     EXPECT_EQ(answer.get()[telemetry], 0);
   }
   metrics.Mend();
@@ -228,7 +228,7 @@ TEST_F(IngestTest, SaysWhichStoreFailsAsLongAsItDoes) {
   Ingest ingest(metrics, *stores_.logs, health_, [](int64_t) {});
   std::promise<absl::StatusOr<int64_t>> promise;
   ingest.AddTelemetry(Batch(0, 100, 1), [&](const auto& offset) { promise.set_value(offset); });
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  const auto deadline = std::chrono::steady_clock::now() + kTestTimeout;
   while (health_.Works(StoreName::kMetrics) && std::chrono::steady_clock::now() < deadline) {
   }
   EXPECT_EQ(health_.Problems().at(0).message(), "disk full");

@@ -16,7 +16,7 @@ SubmitJob Submission(const std::string& name, const std::string& request_id = ""
   *request.mutable_spec() = CommandSpec(name, 1);
   request.set_user("ada");
   request.set_request_id(request_id);
-  return *SubmitJob::Check(request);
+  return *JobSubmission::Check(request);
 }
 
 // An outcome that outlives its callback.
@@ -208,8 +208,8 @@ class FullDiskTest : public LoopTest {
   }
 
   // Until the loop has found out that there is room.
-  void WaitForRoom() {
-    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  void WaitForCapacity() {
+    const auto deadline = std::chrono::steady_clock::now() + kTestTimeout;
     while (!health_.Problems().empty()) {
       ASSERT_LT(std::chrono::steady_clock::now(), deadline);
       (void)Submit(StopJob{}).get();
@@ -279,7 +279,7 @@ TEST_F(FullDiskTest, GoesOnByItselfAndKeepsTheOrderOfFacts) {
     EXPECT_EQ(fact.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
   }
   log_.SetFull(false);
-  WaitForRoom();
+  WaitForCapacity();
   for (auto& fact : facts) EXPECT_TRUE(fact.get().ok());
   ASSERT_TRUE(Submit(Submission("one")).get().ok());
   EXPECT_EQ(
@@ -303,11 +303,11 @@ TEST_F(FullDiskTest, SilenceOfAFullDiskIsNobodysSilence) {
     (void)Submit(StopJob{}).get();
   }
   log_.SetFull(false);
-  WaitForRoom();
+  WaitForCapacity();
   (void)Submit(StopJob{}).get();
   EXPECT_EQ(OnLoop<Timestamp>([](Loop& loop) { return loop.observations().since_ms; }),
             clock_.Now());
-  EXPECT_EQ(StateBytes(), live) << "a node was judged by what could not be heard";
+  EXPECT_EQ(StateBytes(), live) << "a node was judged by what could not be received";
 }
 
 using LoopDeathTest = LoopTest;

@@ -88,11 +88,11 @@ TEST_F(WorkerSessionsTest, RepeatsACommandUntilItIsAnswered) {
 constexpr int kLargeJobs = 8;
 
 // Attaches, and reads nothing until End.
-class DeafWorker {
+class SlowWorker {
  public:
-  DeafWorker(RunningController& running, const std::string& node_id)
+  SlowWorker(RunningController& running, const std::string& node_id)
       : stub_(v1::WorkerControl::NewStub(running.channel)) {
-    context_.set_deadline(std::chrono::system_clock::now() + kPatience);
+    context_.set_deadline(std::chrono::system_clock::now() + kTestTimeout);
     stream_ = stub_->Attach(&context_);
     v1::WorkerMessage message;
     *message.mutable_hello() = TestHello(node_id, kLargeJobs);
@@ -124,8 +124,8 @@ grpc::Status SubmitLarge(RunningController& running, int number) {
 }
 
 TEST_F(WorkerSessionsTest, CutsOffAWorkerThatReadsNothing) {
-  DeafWorker deaf(running_, "a");
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  SlowWorker slow(running_, "a");
+  const auto deadline = std::chrono::steady_clock::now() + kTestTimeout;
   while (!SubmitLarge(running_, 0).ok()) {
     ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "the worker never joined";
   }
@@ -138,7 +138,7 @@ TEST_F(WorkerSessionsTest, CutsOffAWorkerThatReadsNothing) {
     running_.clock.Advance(31'000);
   }
   running_.Tick();
-  EXPECT_NE(deaf.End().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_NE(slow.End().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
 }
 
 TEST_F(WorkerSessionsTest, KeepsAWorkerThatHasTakenWhatWaited) {
@@ -348,7 +348,7 @@ TEST_F(RestoredStoreTest, ALostJobIsNeitherStoppedNorAcknowledgedNorForgotten) {
   worker.SendReport(RunningReport(7));
   worker.SendOutput(Stream(7, v1::STREAM_KIND_LOG), 0, "all that is left\n");
   const auto answer = worker.Take(Kind::kStreamAcknowledged).stream_acknowledged();
-  EXPECT_TRUE(answer.set_aside());
+  EXPECT_TRUE(answer.quarantined());
   EXPECT_EQ(answer.offset(), 0);
   // Ended without a word.
   v1::AttemptReport report = RunningReport(7);

@@ -18,7 +18,7 @@ namespace trainyard::controller::http {
 namespace {
 
 // Longer than any input may take, shorter than the driver's patience.
-constexpr int kPatienceSeconds = 5;
+constexpr int kTimeoutSeconds = 5;
 
 std::unique_ptr<Server> StartServer() {
   auto server = Server::Listen("127.0.0.1:0");
@@ -37,8 +37,8 @@ class Connection {
     where.sin_family = AF_INET;
     where.sin_port = htons(static_cast<uint16_t>(std::stoi(address.substr(address.find(':') + 1))));
     where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    const timeval patience{kPatienceSeconds, 0};
-    setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    const timeval read_timeout{kTimeoutSeconds, 0};
+    setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &read_timeout, sizeof read_timeout);
     // A reset leaves no port in TIME_WAIT: a long run would use them all up.
     const linger at_once{1, 0};
     setsockopt(fd_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);

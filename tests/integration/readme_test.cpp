@@ -136,8 +136,8 @@ TEST(ReadmeTest, FirstOwnJobWorksAsWritten) {
 }
 
 // Verbs that any README names at the start of a line of code or of a span of code.
-std::set<std::string> NamedVerbs() {
-  std::set<std::string> verbs;
+std::set<std::string> NamedCommands() {
+  std::set<std::string> commands;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(
            kRoot, std::filesystem::directory_options::skip_permission_denied)) {
     const std::string path = entry.path().string();
@@ -150,20 +150,20 @@ std::set<std::string> NamedVerbs() {
       for (std::size_t at = 0; (at = text.find(start, at)) != std::string::npos;) {
         at += start.size();
         const std::size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz", at);
-        if (end > at) verbs.insert(text.substr(at, end - at));
+        if (end > at) commands.insert(text.substr(at, end - at));
       }
     }
   }
-  return verbs;
+  return commands;
 }
 
 TEST(ReadmeTest, EveryVerbThatIsNamedExists) {
-  const std::set<std::string> verbs = NamedVerbs();
-  EXPECT_GT(verbs.size(), 10u);
-  for (const std::string& verb : verbs) {
-    const CommandResult help = RunCommand({ProgramPath("trainyard"), verb, "--help"});
+  const std::set<std::string> commands = NamedCommands();
+  EXPECT_GT(commands.size(), 10u);
+  for (const std::string& command : commands) {
+    const CommandResult help = RunCommand({ProgramPath("trainyard"), command, "--help"});
     // A verb that there is not gets the help of all.
-    EXPECT_THAT(help.output, HasSubstr(absl::StrCat("Usage: trainyard ", verb, " ")));
+    EXPECT_THAT(help.output, HasSubstr(absl::StrCat("Usage: trainyard ", command, " ")));
   }
 }
 

@@ -170,7 +170,7 @@ TEST_F(SurvivalTest, DamagedCheckpointIsPassedOver) {
   EXPECT_EQ(job.restarts(), 1) << "the killed rank; the damaged checkpoint is not the job's fault";
   ExpectLossesOfAnUndisturbedRun(job_id);
   const std::string told = cluster_.Cli({"describe", "damaged"}).output;
-  EXPECT_THAT(told, testing::HasSubstr("checkpoint " + newest->path() + " given up: rank "));
+  EXPECT_THAT(told, testing::HasSubstr("checkpoint " + newest->path() + " rejected: rank "));
   EXPECT_THAT(told, testing::HasSubstr("could not read the checkpoint of step"));
 }
 

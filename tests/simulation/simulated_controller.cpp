@@ -5,7 +5,7 @@
 
 #include "controller/core/apply.h"
 #include "controller/core/commands.h"
-#include "controller/core/plan.h"
+#include "controller/core/reconcile.h"
 
 namespace trainyard::simulation {
 
@@ -17,7 +17,7 @@ constexpr int64_t kSessionTimeoutMs = 10000;
 constexpr int64_t kCommandAgainMs = 1000;
 // A longer gap between two ticks means that the controller itself stood still.
 constexpr int64_t kStallMs = 1000;
-constexpr int kMaxPlans = 100;
+constexpr int kMaxReconcilePasses = 100;
 constexpr uint64_t kEventsPerSnapshot = 50;
 
 }  // namespace
@@ -50,11 +50,11 @@ void SimulatedController::Restart(Timestamp now) {
 void SimulatedController::Tick(CrashPoint crash, Timestamp now) {
   if (crash == CrashPoint::kBetweenTicks) return Restart(now);
   const int64_t gap_ms = now - std::exchange(last_tick_ms_, now);
-  if (gap_ms > kStallMs) ForgiveSilence(gap_ms, now, observations_);
+  if (gap_ms > kStallMs) ShiftHeartbeats(gap_ms, now, observations_);
   for (const controller::Request& request : std::exchange(requests_, {})) Decide(request, now);
   for (const Envelope& envelope : std::exchange(inbox_, {})) Handle(envelope, now);
-  DetachSilent(now);
-  PlanAll(now);
+  DetachUnresponsive(now);
+  ReconcileAll(now);
   if (crash == CrashPoint::kBeforeCommit) return Restart(now);
   log_.insert(log_.end(), uncommitted_.begin(), uncommitted_.end());
   uncommitted_.clear();
@@ -83,7 +83,7 @@ void SimulatedController::Handle(const Envelope& envelope, Timestamp now) {
   if (message.has_hello()) return HandleHello(envelope, message.hello(), now);
   Session& session = sessions_[envelope.node_id];
   if (!session.attached || session.connection != envelope.connection) return;
-  session.heard_ms = now;
+  session.heartbeat_ms = now;
   if (message.has_heartbeat()) {
     ObserveHeartbeat(envelope.node_id, message.heartbeat(), now, observations_);
     Reply(envelope, {});
@@ -128,17 +128,18 @@ void SimulatedController::HandleTelemetry(const Envelope& envelope, const v1::Te
   Reply(envelope, std::move(acknowledged));
 }
 
-void SimulatedController::DetachSilent(Timestamp now) {
+void SimulatedController::DetachUnresponsive(Timestamp now) {
   for (auto& [node_id, session] : sessions_) {
-    if (!session.attached || now - session.heard_ms < kSessionTimeoutMs) continue;
+    if (!session.attached || now - session.heartbeat_ms < kSessionTimeoutMs) continue;
     session.attached = false;
     ObserveDetached(node_id, now, observations_);
   }
 }
 
-void SimulatedController::PlanAll(Timestamp now) {
-  for (int i = 0; i < kMaxPlans; ++i) {
-    const std::vector<v1::Event> events = controller::Plan(state_, observations_, options_, now);
+void SimulatedController::ReconcileAll(Timestamp now) {
+  for (int i = 0; i < kMaxReconcilePasses; ++i) {
+    const std::vector<v1::Event> events =
+        controller::Reconcile(state_, observations_, options_, now);
     if (events.empty()) return;
     for (const v1::Event& event : events) {
       controller::Apply(event, state_);

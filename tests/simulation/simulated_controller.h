@@ -37,7 +37,7 @@ class SimulatedController {
  private:
   struct Session {
     int64_t connection = 0;
-    Timestamp heard_ms = 0;
+    Timestamp heartbeat_ms = 0;
     bool attached = false;
   };
   // What is durable beside the log.
@@ -49,8 +49,8 @@ class SimulatedController {
   void HandleTelemetry(const Envelope& envelope, const v1::TelemetryBatch& batch, Timestamp now);
   // True unless the request was refused.
   bool Decide(const controller::Request& request, Timestamp now);
-  void DetachSilent(Timestamp now);
-  void PlanAll(Timestamp now);
+  void DetachUnresponsive(Timestamp now);
+  void ReconcileAll(Timestamp now);
   void SendReplies(Timestamp now);
   void SendCommands(Timestamp now);
   void Reply(const Envelope& to, v1::ControllerMessage message);

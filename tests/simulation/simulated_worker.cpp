@@ -96,7 +96,7 @@ void SimulatedWorker::ObserveRank(const worker::RankKey& rank, Timestamp now) {
 
 void SimulatedWorker::Receive(const Envelope& envelope, Timestamp now) {
   if (!IsUp() || destroyed_) return;
-  heard_ms_ = now;
+  received_ms_ = now;
   const auto& message = std::get<v1::ControllerMessage>(envelope.message);
   if (message.has_welcome()) {
     if (envelope.connection != connection_) return;
@@ -122,7 +122,7 @@ void SimulatedWorker::Step(int64_t controller_generation, Timestamp now) {
   ObserveRanks(now);
   if (IsUp()) Execute(attempts_->Tick(now), now);
   if (!IsUp()) return;
-  const bool broken = attached_ && now - heard_ms_ > kStreamTimeoutMs;
+  const bool broken = attached_ && now - received_ms_ > kStreamTimeoutMs;
   if (!attached_ || broken) {
     attached_ = false;
     controller_generation_ = controller_generation;
@@ -143,7 +143,7 @@ void SimulatedWorker::Send(v1::WorkerMessage message, Timestamp now) {
 void SimulatedWorker::SendHello(Timestamp now) {
   ++connection_;
   hello_sent_ms_ = now;
-  heard_ms_ = now;
+  received_ms_ = now;
   v1::WorkerMessage message;
   v1::Hello& hello = *message.mutable_hello();
   hello.set_node_id(node_id_);

@@ -72,7 +72,7 @@ class SimulatedWorker {
   int64_t connection_ = 0;
   int64_t controller_generation_ = 0;
   bool attached_ = false;
-  Timestamp heard_ms_ = 0;
+  Timestamp received_ms_ = 0;
   Timestamp hello_sent_ms_ = 0;
   Timestamp heartbeat_sent_ms_ = 0;
   Timestamp facts_sent_ms_ = 0;

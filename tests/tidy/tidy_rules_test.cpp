@@ -21,14 +21,14 @@ TEST(TidyRulesTest, IncludeDirection) {
       {"controller/api/a.cpp", "controller/rpc/b.h"},
       {"controller/http/a.cpp", "controller/rpc/b.h"},
       {"controller/controller.cpp", "worker/worker.h"},
-      {"controller/planner/a.h", "controller/core/plan.h"},
-      {"worker/worker.cpp", "controller/core/plan.h"},
+      {"controller/planner/a.h", "controller/core/reconcile.h"},
+      {"worker/worker.cpp", "controller/core/reconcile.h"},
       {"worker/core/a.cpp", "worker/process/shim.h"},
       {"worker/rpc/a.cpp", "worker/worker.h"},
-      {"cli/a.cpp", "controller/core/plan.h"},
+      {"cli/a.cpp", "controller/core/reconcile.h"},
       {"trainer/a.cpp", "proto/support/clock.h"},
-      {"proto/support/a.cpp", "controller/core/plan.h"},
-      {"tests/worker/a.cpp", "controller/core/plan.h"},
+      {"proto/support/a.cpp", "controller/core/reconcile.h"},
+      {"tests/worker/a.cpp", "controller/core/reconcile.h"},
   };
   for (const auto& [path, include] : refused) {
     EXPECT_THAT(CheckIncludeDirection({{path, Including(include)}}),
@@ -42,7 +42,7 @@ TEST(TidyRulesTest, IncludeDirection) {
       {"controller/controller.cpp", "controller/rpc/b.h"},
       {"cli/a.cpp", "controller/planner/plan.h"},
       {"worker/worker.cpp", "worker/process/shim.h"},
-      {"tests/simulation/a.cpp", "controller/core/plan.h"},
+      {"tests/simulation/a.cpp", "controller/core/reconcile.h"},
       {"tests/simulation/a.cpp", "worker/core/attempts.h"},
   };
   for (const auto& [path, include] : allowed) {

@@ -23,7 +23,7 @@ void Expect(Rule rule) {
 TEST(TidyTest, SeesTheTree) {
   EXPECT_GT(Tree().size(), 100);
   EXPECT_TRUE(std::any_of(Tree().begin(), Tree().end(), [](const SourceFile& file) {
-    return file.path == "controller/core/plan.h";
+    return file.path == "controller/core/reconcile.h";
   }));
 }
 

@@ -268,9 +268,9 @@ TEST(TrainerTest, TrainsOnWhileACheckpointIsHeldUp) {
   const auto records = trainer.Records("checkpoint");
   const json late = *std::find_if(records.begin(), records.end(), follows);
   EXPECT_GT(late["step"], due + 20);
-  constexpr double kPatienceSeconds = 2;
-  EXPECT_GE(late["blocking_seconds"], kPatienceSeconds);
-  EXPECT_GE(trainer.Records("rank").back()["checkpoint_seconds"], kPatienceSeconds);
+  constexpr double kTimeoutSeconds = 2;
+  EXPECT_GE(late["blocking_seconds"], kTimeoutSeconds);
+  EXPECT_GE(trainer.Records("rank").back()["checkpoint_seconds"], kTimeoutSeconds);
   trainer.Signal(SIGTERM);
   EXPECT_EQ(trainer.Wait(), 143) << trainer.Output();
 }

@@ -3,7 +3,7 @@ import { chromium, type Browser, type BrowserContext, type Page } from 'playwrig
 
 export type Theme = 'light' | 'dark';
 // For what a page must come to show, on a machine whose cores are busy with other work.
-export const PATIENCE_MS = 60_000;
+export const TIMEOUT_MS = 60_000;
 export const WIDE = { width: 1440, height: 900 };
 export const PHONE = { width: 390, height: 844 };
 
@@ -33,7 +33,7 @@ export async function openPage(
     colorScheme: theme,
     reducedMotion: 'reduce',
   });
-  context.setDefaultTimeout(PATIENCE_MS);
+  context.setDefaultTimeout(TIMEOUT_MS);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));

@@ -44,7 +44,7 @@ export function node(index: number, slots: number, change: Partial<Node> = {}): 
     incarnation: `inc-${index}`,
     worker_version: '0.1.0',
     joined_time_ms: NOW - 500 * MINUTE,
-    last_heard_ms: NOW - 400,
+    last_heartbeat_ms: NOW - 400,
     slot_uses: Array.from({ length: slots }, () => ({ job_id: 0, epoch: 0, rank: 0 })),
     state_reason: '',
     cordoned: false,
@@ -276,7 +276,7 @@ function eventsOf(): EventEntry[] {
       actor: 'controller',
       node_lost: {
         node_id: 'node-6',
-        reason: 'silent for 16 s and the progress of its peers stopped',
+        reason: 'no heartbeat for 16 s and the progress of its peers stopped',
       },
     },
     {
@@ -324,8 +324,8 @@ export function busyCluster(): Cluster {
     node(5, 8, { cordoned: true, cordon_reason: 'ECC errors, ticket 311 (grace)' }),
     node(6, 8, {
       state: 'lost',
-      state_reason: 'silent for 16 s and the progress of its peers stopped',
-      last_heard_ms: NOW - 40 * MINUTE,
+      state_reason: 'no heartbeat for 16 s and the progress of its peers stopped',
+      last_heartbeat_ms: NOW - 40 * MINUTE,
     }),
   ];
   return {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PATIENCE_MS, launch, openPage } from './browser';
+import { TIMEOUT_MS, launch, openPage } from './browser';
 import { LiveCluster } from './cluster';
 
 const programs = process.env['TRAINYARD_BIN'] ?? '';
@@ -91,7 +91,7 @@ describe.runIf(programs !== '' && built)('a live run', () => {
     await page.getByText('live', { exact: true }).waitFor();
     const points = page.getByRole('region', { name: 'Loss' }).getByText(/^\d+ points$/);
     const before = await points.textContent();
-    await expect.poll(() => points.textContent(), { timeout: PATIENCE_MS }).not.toBe(before);
+    await expect.poll(() => points.textContent(), { timeout: TIMEOUT_MS }).not.toBe(before);
     expect(complaints).toEqual([]);
     await context.close();
   });

@@ -1,7 +1,7 @@
 // What a person does with the pages, in a real browser over a real controller with a seeded past.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
-import { PATIENCE_MS, PHONE, launch, openPage, type OpenPage } from './browser';
+import { TIMEOUT_MS, PHONE, launch, openPage, type OpenPage } from './browser';
 import { jobNumber, sweepNumbers } from './seeded';
 
 const base = inject('seeded');
@@ -24,7 +24,7 @@ const visitJob = async (name: string, rest = '') =>
 
 // Requests follow the address by a moment.
 const requested = (matches: (request: string) => boolean) =>
-  expect.poll(() => requests.some(matches), { timeout: PATIENCE_MS }).toBe(true);
+  expect.poll(() => requests.some(matches), { timeout: TIMEOUT_MS }).toBe(true);
 
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { name });
 const panel = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
@@ -259,7 +259,7 @@ describe.runIf(base !== '')('pages', () => {
       await page.waitForURL(/line=\d+\.\d+\.\d+/);
       await page.reload();
       await expect
-        .poll(() => detail.locator('pre').textContent(), { timeout: PATIENCE_MS })
+        .poll(() => detail.locator('pre').textContent(), { timeout: TIMEOUT_MS })
         .toBe(second);
       await page.locator('.log-row.chosen').waitFor();
       await page.locator('.log').focus();

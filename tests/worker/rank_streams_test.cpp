@@ -63,7 +63,7 @@ TEST_F(RankStreamsTest, OutputThatWasGivenUpIsMarkedAndEveryByteKeepsItsOffset) 
   constexpr int64_t kGap = 512 << 10;
   const std::string kept = "kept line\n";
   Output(std::string(kGap - 4, 'x') + "abc\n" + kept);
-  ASSERT_TRUE(GiveUp({dir_.File("output.log"), 0, kGap, kGap}).ok());
+  ASSERT_TRUE(DropOutput({dir_.File("output.log"), 0, kGap, kGap}).ok());
   const auto sources = Make(0).MakeSources();
   StreamSource& log = *sources[1];
   std::string shipped;
@@ -112,22 +112,22 @@ TEST_F(OutputKeeperTest, GivesUpStoredOutputThenTheOldestAndNeverTelemetry) {
   const std::vector<StreamPosition> streams = {
       Position(1, v1::STREAM_KIND_TELEMETRY, 0), Position(1, v1::STREAM_KIND_LOG, 0),
       Position(2, v1::STREAM_KIND_TELEMETRY, 0), Position(2, v1::STREAM_KIND_LOG, 1 << 20)};
-  OutputKeeper roomy = Keeper(7 << 20);
-  roomy.MakeRoom(streams);
+  OutputKeeper ample = Keeper(7 << 20);
+  ample.FreeSpace(streams);
   EXPECT_EQ(FirstKeptByte(dir_.File("2.log")), 0);
   // File systems add a few blocks of their own: the limits lie half a MiB beside round numbers.
   OutputKeeper keeper = Keeper(11 << 19);
-  keeper.MakeRoom(streams);
+  keeper.FreeSpace(streams);
   EXPECT_EQ(FirstKeptByte(dir_.File("1.log")), 0);
   EXPECT_GE(FirstKeptByte(dir_.File("2.log")), 512 << 10) << "what the controller has goes first";
   EXPECT_EQ(keeper.lost_bytes(), 0);
   OutputKeeper tight = Keeper(4 << 20);
-  tight.MakeRoom(streams);
+  tight.FreeSpace(streams);
   EXPECT_EQ(FirstKeptByte(dir_.File("2.log")), 1 << 20);
   EXPECT_GE(FirstKeptByte(dir_.File("1.log")), 1 << 20);
   EXPECT_EQ(tight.lost_bytes(), FirstKeptByte(dir_.File("1.log")));
   OutputKeeper none = Keeper(0);
-  none.MakeRoom(streams);
+  none.FreeSpace(streams);
   for (const char* name : {"1.jsonl", "2.jsonl"}) {
     EXPECT_EQ(ReadText(dir_.File(name)), std::string(1 << 20, 'x')) << "a metric is lost";
   }
@@ -137,7 +137,7 @@ TEST_F(OutputKeeperTest, OutputThatMetricsAreStillReadFromStays) {
   const std::vector<StreamPosition> streams = {Position(1, v1::STREAM_KIND_LOG, 2 << 20),
                                                Position(1, v1::STREAM_KIND_PARSED_LOG, 1 << 20)};
   OutputKeeper keeper = Keeper(0);
-  keeper.MakeRoom(streams);
+  keeper.FreeSpace(streams);
   EXPECT_EQ(FirstKeptByte(dir_.File("1.log")), 1 << 20);
 }
 

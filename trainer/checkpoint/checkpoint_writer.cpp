@@ -90,9 +90,9 @@ class CheckpointWriter::Impl {
 
   void HoldBackChanges() { host_.HoldBackChanges(); }
 
-  bool WaitUntilIdle(std::chrono::milliseconds patience) {
+  bool WaitUntilIdle(std::chrono::milliseconds read_timeout) {
     std::unique_lock<std::mutex> lock(mutex_);
-    return idle_.wait_for(lock, patience, [this] { return !in_flight_; });
+    return idle_.wait_for(lock, read_timeout, [this] { return !in_flight_; });
   }
 
   void Finish() {
@@ -117,13 +117,13 @@ class CheckpointWriter::Impl {
       WriteOwnPart(job);
       if (options_.rank == 0) Publish(job, GatherEntries(job));
     } catch (const TrainerError& error) {
-      GiveUp(job, error.what());
+      DropOutput(job, error.what());
       const bool goes_on =
           error.code() == ExitCode::kCannotWrite && job.kind == SaveKind::kPeriodic;
       if (!goes_on) error_ = std::current_exception();
-      if (goes_on) TellFailure(job, error.what());
+      if (goes_on) ReportFailure(job, error.what());
     } catch (const std::exception& error) {
-      GiveUp(job, error.what());
+      DropOutput(job, error.what());
       error_ = std::make_exception_ptr(
           TrainerError(ExitCode::kInternal,
                        "checkpoint of step " + std::to_string(job.step) + ": " + error.what()));
@@ -265,7 +265,7 @@ class CheckpointWriter::Impl {
   }
 
   // Frees the space, and tells rank 0. Must not throw: the reason of the failure comes first.
-  void GiveUp(const SaveJob& job, const std::string& why) const {
+  void DropOutput(const SaveJob& job, const std::string& why) const {
     if (options_.rank == 0) {
       RemoveTree(job.temporary);
       return;
@@ -291,7 +291,7 @@ class CheckpointWriter::Impl {
     return event;
   }
 
-  void TellFailure(const SaveJob& job, const std::string& why) const {
+  void ReportFailure(const SaveJob& job, const std::string& why) const {
     CheckpointEvent event = EventOf(job, CheckpointEvent::Kind::kFailed);
     event.message = why;
     Tell(event);
@@ -332,8 +332,8 @@ void CheckpointWriter::Reserve(const std::vector<TensorChunk>& chunks) { impl_->
 
 void CheckpointWriter::HoldBackChanges() { impl_->HoldBackChanges(); }
 
-bool CheckpointWriter::WaitUntilIdle(std::chrono::milliseconds patience) {
-  return impl_->WaitUntilIdle(patience);
+bool CheckpointWriter::WaitUntilIdle(std::chrono::milliseconds read_timeout) {
+  return impl_->WaitUntilIdle(read_timeout);
 }
 
 void CheckpointWriter::Finish() { impl_->Finish(); }

@@ -107,7 +107,7 @@ class CheckpointWriter {
 
   // Waits until no save is in flight, for `patience` at most. False when one still is: the next
   // Save would stand in the way of training.
-  bool WaitUntilIdle(std::chrono::milliseconds patience);
+  bool WaitUntilIdle(std::chrono::milliseconds read_timeout);
 
   // Waits for the save in flight. Throws like Save, and kCannotWrite when the final save failed.
   void Finish();

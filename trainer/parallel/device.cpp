@@ -13,9 +13,9 @@ int64_t PeakResidentBytes() {
 }
 
 double PeakFlops(const std::string& device_name, Precision precision) {
-  const DeviceFigures* figures = FindDevice(device_name);
-  if (figures == nullptr) return 0;
-  return precision == Precision::kBf16 ? figures->bf16_flops : figures->fp32_flops;
+  const DeviceRating* statistics = FindDevice(device_name);
+  if (statistics == nullptr) return 0;
+  return precision == Precision::kBf16 ? statistics->bf16_flops : statistics->fp32_flops;
 }
 
 }  // namespace trainyard::trainer

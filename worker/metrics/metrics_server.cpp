@@ -52,13 +52,13 @@ int64_t BytesBelow(const fs::path& directory) {
   return bytes;
 }
 
-SpoolFigures MeasureSpool(const std::string& data_dir) {
-  SpoolFigures figures;
-  figures.spool_bytes = BytesBelow(fs::path(data_dir) / "attempts");
+SpoolStatistics MeasureSpool(const std::string& data_dir) {
+  SpoolStatistics statistics;
+  statistics.spool_bytes = BytesBelow(fs::path(data_dir) / "attempts");
   std::error_code error;
   const fs::space_info space = fs::space(data_dir, error);
-  if (!error) figures.disk_free_bytes = static_cast<int64_t>(space.available);
-  return figures;
+  if (!error) statistics.disk_free_bytes = static_cast<int64_t>(space.available);
+  return statistics;
 }
 
 class Page final : public prometheus::Collectable {
@@ -73,26 +73,26 @@ class Page final : public prometheus::Collectable {
     }
   }
 
-  void Publish(WorkerFigures figures) {
+  void Publish(WorkerStatistics statistics) {
     const std::lock_guard lock(figures_mutex_);
-    figures_ = std::move(figures);
+    statistics_ = std::move(statistics);
   }
 
   std::vector<prometheus::MetricFamily> Collect() const override {
     MetricSet metrics;
-    if (const std::optional<WorkerFigures> figures = Figures(); figures.has_value()) {
-      AddWorkerSamples(*figures, MeasureSpool(data_dir_), metrics);
-      AddGpuAssignments(*figures, metrics);
-      AddGpus(figures->node, metrics);
+    if (const std::optional<WorkerStatistics> statistics = Statistics(); statistics.has_value()) {
+      AddWorkerSamples(*statistics, MeasureSpool(data_dir_), metrics);
+      AddGpuAssignments(*statistics, metrics);
+      AddGpus(statistics->node, metrics);
     }
     AddProcessMetrics(metrics);
     return metrics.Take();
   }
 
  private:
-  std::optional<WorkerFigures> Figures() const {
+  std::optional<WorkerStatistics> Statistics() const {
     const std::lock_guard lock(figures_mutex_);
-    return figures_;
+    return statistics_;
   }
 
   void AddGpus(const std::string& node, MetricSet& metrics) const {
@@ -104,7 +104,7 @@ class Page final : public prometheus::Collectable {
   const std::string data_dir_;
   mutable std::mutex figures_mutex_;
   // Guarded by figures_mutex_; nothing before the first Publish.
-  std::optional<WorkerFigures> figures_;
+  std::optional<WorkerStatistics> statistics_;
   mutable std::mutex gpus_mutex_;
   // Null without GPUs; used under gpus_mutex_.
   std::unique_ptr<GpuMonitor> gpus_;
@@ -153,6 +153,8 @@ MetricsServer::~MetricsServer() = default;
 
 const std::string& MetricsServer::address() const { return parts_->address; }
 
-void MetricsServer::Publish(WorkerFigures figures) { parts_->page->Publish(std::move(figures)); }
+void MetricsServer::Publish(WorkerStatistics statistics) {
+  parts_->page->Publish(std::move(statistics));
+}
 
 }  // namespace trainyard::worker

@@ -30,7 +30,7 @@ class MetricsServer {
   const std::string& address() const;
 
   // What scrapes show from now on. Any thread; never waits for a scrape.
-  void Publish(WorkerFigures figures);
+  void Publish(WorkerStatistics statistics);
 
  private:
   struct Parts;

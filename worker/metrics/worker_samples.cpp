@@ -35,7 +35,7 @@ constexpr MetricInfo kShipped{"trainyard_worker_shipped_bytes_total",
                               MetricType::Counter};
 constexpr MetricInfo kLostOutput{
     "trainyard_worker_lost_output_bytes_total",
-    "Bytes of output given up for want of room before the controller had stored them.",
+    "Bytes of output dropped for lack of disk space before the controller had stored them.",
     MetricType::Counter};
 constexpr MetricInfo kSpool{"trainyard_worker_spool_bytes",
                             "What output and telemetry of attempts take on this disk."};
@@ -101,30 +101,30 @@ const char* ExitReason(const v1::RankExited& exited) {
 
 const char* KindName(v1::DeviceKind kind) { return kind == v1::DEVICE_KIND_GPU ? "gpu" : "cpu"; }
 
-const v1::Slot* SlotOf(const WorkerFigures& figures, const RankFigures& rank) {
+const v1::Slot* SlotOf(const WorkerStatistics& statistics, const RankStatistics& rank) {
   const int slot = rank.view.slot;
-  if (slot < 0 || slot >= figures.inventory.slots_size()) return nullptr;
-  return &figures.inventory.slots(slot);
+  if (slot < 0 || slot >= statistics.inventory.slots_size()) return nullptr;
+  return &statistics.inventory.slots(slot);
 }
 
-void AddProcesses(const WorkerFigures& figures, MetricSet& metrics) {
+void AddProcesses(const WorkerStatistics& statistics, MetricSet& metrics) {
   std::map<std::string, int> states = {
       {"waiting", 0}, {"starting", 0}, {"running", 0}, {"leaving", 0}, {"ended", 0}};
-  for (const RankFigures& rank : figures.ranks) ++states[rank.view.state];
+  for (const RankStatistics& rank : statistics.ranks) ++states[rank.view.state];
   for (const auto& [state, count] : states) metrics.Add(kProcesses, {{"state", state}}, count);
-  metrics.Add(kStarts, {}, static_cast<double>(figures.facts.starts));
-  metrics.Add(kRestarts, {}, static_cast<double>(figures.facts.restarts));
-  for (const auto& [reason, count] : figures.facts.exits) {
+  metrics.Add(kStarts, {}, static_cast<double>(statistics.facts.starts));
+  metrics.Add(kRestarts, {}, static_cast<double>(statistics.facts.restarts));
+  for (const auto& [reason, count] : statistics.facts.exits) {
     metrics.Add(kExits, {{"reason", reason}}, static_cast<double>(count));
   }
 }
 
-void AddSlots(const WorkerFigures& figures, MetricSet& metrics) {
+void AddSlots(const WorkerStatistics& statistics, MetricSet& metrics) {
   std::map<std::string, int> total;
   std::map<std::string, std::set<int>> used;
-  for (const v1::Slot& slot : figures.inventory.slots()) ++total[KindName(slot.kind())];
-  for (const RankFigures& rank : figures.ranks) {
-    const v1::Slot* slot = SlotOf(figures, rank);
+  for (const v1::Slot& slot : statistics.inventory.slots()) ++total[KindName(slot.kind())];
+  for (const RankStatistics& rank : statistics.ranks) {
+    const v1::Slot* slot = SlotOf(statistics, rank);
     if (slot != nullptr) used[KindName(slot->kind())].insert(slot->index());
   }
   for (const auto& [kind, count] : total) {
@@ -145,28 +145,29 @@ void FactTotals::Count(const v1::Fact& fact) {
   }
 }
 
-void AddWorkerSamples(const WorkerFigures& figures, const SpoolFigures& spool, MetricSet& metrics) {
-  metrics.Add(kBuildInfo, {{"version", figures.version}, {"component", "worker"}}, 1);
-  AddProcesses(figures, metrics);
-  AddSlots(figures, metrics);
-  metrics.Add(kConnected, {}, figures.connected ? 1 : 0);
-  metrics.Add(kConnections, {}, static_cast<double>(figures.connections));
-  metrics.Add(kUnsentFacts, {}, static_cast<double>(figures.unsent_facts));
-  metrics.Add(kInFlight, {}, static_cast<double>(figures.in_flight_bytes));
-  metrics.Add(kShipped, {{"kind", "log"}}, static_cast<double>(figures.shipped_log_bytes));
+void AddWorkerSamples(const WorkerStatistics& statistics, const SpoolStatistics& spool,
+                      MetricSet& metrics) {
+  metrics.Add(kBuildInfo, {{"version", statistics.version}, {"component", "worker"}}, 1);
+  AddProcesses(statistics, metrics);
+  AddSlots(statistics, metrics);
+  metrics.Add(kConnected, {}, statistics.connected ? 1 : 0);
+  metrics.Add(kConnections, {}, static_cast<double>(statistics.connections));
+  metrics.Add(kUnsentFacts, {}, static_cast<double>(statistics.unsent_facts));
+  metrics.Add(kInFlight, {}, static_cast<double>(statistics.in_flight_bytes));
+  metrics.Add(kShipped, {{"kind", "log"}}, static_cast<double>(statistics.shipped_log_bytes));
   metrics.Add(kShipped, {{"kind", "telemetry"}},
-              static_cast<double>(figures.shipped_telemetry_bytes));
-  metrics.Add(kLostOutput, {}, static_cast<double>(figures.lost_output_bytes));
+              static_cast<double>(statistics.shipped_telemetry_bytes));
+  metrics.Add(kLostOutput, {}, static_cast<double>(statistics.lost_output_bytes));
   metrics.Add(kSpool, {}, static_cast<double>(spool.spool_bytes));
   metrics.Add(kDiskFree, {}, static_cast<double>(spool.disk_free_bytes));
 }
 
 // A join needs one series a GPU: only ranks that start or run hold one.
-void AddGpuAssignments(const WorkerFigures& figures, MetricSet& metrics) {
+void AddGpuAssignments(const WorkerStatistics& statistics, MetricSet& metrics) {
   std::set<int> assigned;
-  for (const RankFigures& rank : figures.ranks) {
+  for (const RankStatistics& rank : statistics.ranks) {
     const std::string_view state = rank.view.state;
-    const v1::Slot* slot = SlotOf(figures, rank);
+    const v1::Slot* slot = SlotOf(statistics, rank);
     if (slot == nullptr || slot->kind() != v1::DEVICE_KIND_GPU) continue;
     if ((state != "starting" && state != "running") || !assigned.insert(slot->index()).second) {
       continue;
@@ -176,7 +177,7 @@ void AddGpuAssignments(const WorkerFigures& figures, MetricSet& metrics) {
                 {{"uuid", slot->uuid()},
                  {"UUID", slot->uuid()},
                  {"gpu", absl::StrCat(slot->index())},
-                 {"node", figures.node},
+                 {"node", statistics.node},
                  {"job_id", job_id},
                  {"job_name", rank.job_name},
                  {"attempt", absl::StrCat(rank.view.key.attempt.epoch)},

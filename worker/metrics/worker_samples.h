@@ -28,18 +28,18 @@ struct FactTotals {
   void Count(const v1::Fact& fact);
 };
 
-struct RankFigures {
+struct RankStatistics {
   RankView view;
   std::string job_name;
   RankPosition position;
 };
 
 // What the loop knows.
-struct WorkerFigures {
+struct WorkerStatistics {
   std::string node;
   std::string version;
   v1::Inventory inventory;
-  std::vector<RankFigures> ranks;
+  std::vector<RankStatistics> ranks;
   FactTotals facts;
   bool connected = false;
   // Welcomes of the controller.
@@ -53,18 +53,19 @@ struct WorkerFigures {
 };
 
 // What is measured at a scrape, on the disk of the data directory.
-struct SpoolFigures {
+struct SpoolStatistics {
   // What the files of attempts that the controller has not told to forget take on disk.
   int64_t spool_bytes = 0;
   int64_t disk_free_bytes = 0;
 };
 
 // Pure.
-void AddWorkerSamples(const WorkerFigures& figures, const SpoolFigures& spool, MetricSet& metrics);
+void AddWorkerSamples(const WorkerStatistics& statistics, const SpoolStatistics& spool,
+                      MetricSet& metrics);
 
 // Which rank holds which GPU: joins what this product knows with what DCGM or NVML measure, by
 // UUID.
-void AddGpuAssignments(const WorkerFigures& figures, MetricSet& metrics);
+void AddGpuAssignments(const WorkerStatistics& statistics, MetricSet& metrics);
 
 // Readings under the names, units and labels of NVIDIA's dcgm-exporter, and whether each GPU
 // answers. Pure.

@@ -61,7 +61,7 @@ void Uplink::OnStreamAcknowledged(const v1::StreamAcknowledged& acknowledged) {
   stream->acknowledged = std::clamp(acknowledged.offset(), stream->acknowledged, stream->sent);
   const bool is_log = stream->source->id().kind() == v1::STREAM_KIND_LOG;
   (is_log ? shipped_log_bytes_ : shipped_telemetry_bytes_) += stream->acknowledged - before;
-  if (!acknowledged.set_aside()) return;
+  if (!acknowledged.quarantined()) return;
   // Nobody will answer what is under way: it must not fill the window that all streams share.
   stream->sent = stream->acknowledged;
   stream->drained = true;

@@ -66,7 +66,7 @@ int64_t FirstKeptByte(const std::string& path) {
   return errno == ENXIO && fstat(fd.get(), &info) == 0 ? info.st_size : 0;
 }
 
-absl::Status GiveUp(const Release& release) {
+absl::Status DropOutput(const Release& release) {
   const UniqueFd fd(open(release.path.c_str(), O_WRONLY | O_CLOEXEC));
   if (!fd.valid()) return ErrnoStatus(errno, "cannot open", release.path);
   // From 0: whatever a crash left of an earlier one goes too.

@@ -50,7 +50,7 @@ int64_t BytesOnDisk(const std::string& path);
 int64_t FirstKeptByte(const std::string& path);
 
 // Frees the range, which begins where data begins. UNIMPLEMENTED: this file system cannot.
-absl::Status GiveUp(const Release& release);
+absl::Status DropOutput(const Release& release);
 
 }  // namespace trainyard::worker
 

@@ -348,7 +348,7 @@ v1::Node ReadyNode() {
   node.set_name("node-1");
   node.set_state(v1::NODE_STATE_READY);
   node.set_address("10.0.0.1");
-  node.set_last_heard_ms(kNow - 2000);
+  node.set_last_heartbeat_ms(kNow - 2000);
   for (int i = 0; i < 2; ++i) {
     v1::Slot& slot = *node.mutable_inventory()->add_slots();
     slot.set_index(i);

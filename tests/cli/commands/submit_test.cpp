@@ -162,9 +162,9 @@ TEST_F(PlanTest, RefusalExitsWith4AfterTheSettings) {
 
 TEST_F(PlanTest, WorksWithoutAController) {
   environment_.server = "127.0.0.1:1";
-  const CliResult away = Run({"plan", job_});
-  EXPECT_EQ(away.exit_code, 0);
-  EXPECT_THAT(away.err, HasSubstr("no controller answered at 127.0.0.1:1"));
+  const CliResult disconnected = Run({"plan", job_});
+  EXPECT_EQ(disconnected.exit_code, 0);
+  EXPECT_THAT(disconnected.err, HasSubstr("no controller answered at 127.0.0.1:1"));
   const CliResult offline = Run({"plan", "--offline", job_, "-o", "json"});
   EXPECT_EQ(offline.exit_code, 0);
   const nlohmann::json plan = nlohmann::json::parse(offline.out);

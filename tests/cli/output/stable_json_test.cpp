@@ -51,8 +51,8 @@ const std::map<std::string, Meaning>& Meanings() {
       {"ListRanksResponse.as_of_ms", Meaning::kInstant},
       {"LogLine.time_ms", Meaning::kInstant},
       {"Node.joined_time_ms", Meaning::kInstant},
-      {"Node.last_heard_ms", Meaning::kInstant},
-      {"NodeSuspected.last_heard_ms", Meaning::kInstant},
+      {"Node.last_heartbeat_ms", Meaning::kInstant},
+      {"NodeSuspected.last_heartbeat_ms", Meaning::kInstant},
       {"Progress.time_ms", Meaning::kInstant},
       {"RankExited.time_ms", Meaning::kInstant},
       {"RankStarted.time_ms", Meaning::kInstant},
@@ -64,7 +64,7 @@ const std::map<std::string, Meaning>& Meanings() {
       {"TimeUse.evaluation_ms", Meaning::kDuration},
       {"TimeUse.init_ms", Meaning::kDuration},
       {"TimeUse.load_ms", Meaning::kDuration},
-      {"TimeUse.still_since_ms", Meaning::kInstant},
+      {"TimeUse.stalled_since_ms", Meaning::kInstant},
       {"Verdict.time_ms", Meaning::kInstant},
   };
   return meanings;

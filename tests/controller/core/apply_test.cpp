@@ -32,7 +32,7 @@ void FillWithHistory(TestCluster& cluster) {
   cluster.RunJob(gang);
   const int64_t live = cluster.Submit("live", 1, 1);
   cluster.RunJob(live);
-  cluster.Silence("c");
+  cluster.StopHeartbeats("c");
   cluster.ExitRank(gang, 1, 70);
   cluster.Settle();
   cluster.ClearNode(gang, "a");

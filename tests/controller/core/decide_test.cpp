@@ -20,7 +20,7 @@ v1::SubmitJobRequest RequestOf(const v1::JobSpec& spec) {
   return request;
 }
 
-SubmitJob Submission(const v1::JobSpec& spec) { return Checked(RequestOf(spec)); }
+JobSubmission Submission(const v1::JobSpec& spec) { return Checked(RequestOf(spec)); }
 
 StopJob StopOf(const std::string& job, bool kill = false) {
   StopJob stop;
@@ -98,7 +98,7 @@ TEST(DecideTest, RepeatedSubmitMakesNoSecondJob) {
   cluster.AddNode("a", 1);
   v1::SubmitJobRequest request = RequestOf(TestSpec("once", 1, 1));
   request.set_request_id("r-1");
-  const SubmitJob submit = Checked(request);
+  const JobSubmission submit = Checked(request);
   EXPECT_EQ(cluster.Do(submit).size(), 1u);
   EXPECT_THAT(cluster.Do(submit), IsEmpty());
   EXPECT_EQ(FindJobByRequestId(cluster.state, "r-1"), 1);
@@ -155,7 +155,7 @@ TEST(DecideTest, LostNodesDoNotCountForAdmission) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
   cluster.AddNode("b", 1);
-  cluster.Silence("b");
+  cluster.StopHeartbeats("b");
   cluster.Pass(9000);
   ASSERT_EQ(cluster.NodeStateOf("b"), v1::NODE_STATE_LOST);
   EXPECT_EQ(cluster.Try(Submission(TestSpec("two", 2, 1))).code(),

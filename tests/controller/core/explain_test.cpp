@@ -15,7 +15,8 @@ class ExplainTest : public ::testing::Test {
     return WhyPending(cluster_.state, cluster_.state.jobs.at(job), cluster_.now);
   }
   std::string Answer(int64_t job) {
-    return WhyJob(cluster_.state, cluster_.observations, cluster_.state.jobs.at(job), cluster_.now)
+    return ExplainJob(cluster_.state, cluster_.observations, cluster_.state.jobs.at(job),
+                      cluster_.now)
         .answer();
   }
 
@@ -84,7 +85,7 @@ TEST_F(ExplainTest, LostNodesAreNamed) {
   cluster_.AddNode("b", 1);
   const int64_t job = cluster_.Submit("job", 2, 1);
   cluster_.RunJob(job);
-  cluster_.Silence("b");
+  cluster_.StopHeartbeats("b");
   cluster_.ExitRank(job, 0, 1);
   cluster_.Settle();
   cluster_.ClearNode(job, "a");
@@ -103,9 +104,9 @@ TEST_F(ExplainTest, RunningAndEndedJobsGetAnAnswer) {
   EXPECT_THAT(Answer(job), HasSubstr("runs attempt 1; no step has been reported yet"));
   cluster_.Step(job, 0, 5, 0.5);
   EXPECT_THAT(Answer(job), HasSubstr("step 5, reported 0 ms ago"));
-  cluster_.Silence("a");
+  cluster_.StopHeartbeats("a");
   cluster_.Pass(4000);
-  EXPECT_THAT(Answer(job), HasSubstr("node a is silent, which is no failure"));
+  EXPECT_THAT(Answer(job), HasSubstr("node a sends no heartbeat, which is no failure"));
   cluster_.Stop(job);
   EXPECT_THAT(Answer(job), HasSubstr("is being stopped: waits until its ranks have left: a"));
   cluster_.ClearAll(job);
@@ -130,25 +131,25 @@ TEST_F(ExplainTest, OneExplainerTellsOfEveryJobWhatIsToldOfItAlone) {
 
 TEST_F(ExplainTest, PlanShowsRanksAndWhetherTheJobStartsNow) {
   cluster_.AddNode("a", 2);
-  const auto now = PlanJob(cluster_.state, TestSpec("job", 1, 2), cluster_.now);
+  const auto now = PreviewJob(cluster_.state, TestSpec("job", 1, 2), cluster_.now);
   ASSERT_TRUE(now.ok()) << now.status();
   EXPECT_TRUE(now->starts_now());
   EXPECT_EQ(now->ranks_size(), 2);
   EXPECT_EQ(now->node_names().at("a"), "a");
   cluster_.RunJob(cluster_.Submit("running", 1, 1));
-  const auto later = PlanJob(cluster_.state, TestSpec("job", 1, 2), cluster_.now);
+  const auto later = PreviewJob(cluster_.state, TestSpec("job", 1, 2), cluster_.now);
   ASSERT_TRUE(later.ok());
   EXPECT_FALSE(later->starts_now());
   EXPECT_EQ(later->ranks_size(), 2);
   EXPECT_EQ(later->pending().code(), v1::PENDING_CODE_RESOURCES);
   EXPECT_EQ(later->pending().queue_position(), 1);
   cluster_.Submit("wide", 1, 2);
-  const auto last = PlanJob(cluster_.state, TestSpec("job", 1, 1), cluster_.now);
+  const auto last = PreviewJob(cluster_.state, TestSpec("job", 1, 1), cluster_.now);
   EXPECT_EQ(last->pending().code(), v1::PENDING_CODE_PRIORITY);
   EXPECT_EQ(last->pending().queue_position(), 2);
-  EXPECT_EQ(PlanJob(cluster_.state, TestSpec("job", 9, 1), cluster_.now).status().code(),
+  EXPECT_EQ(PreviewJob(cluster_.state, TestSpec("job", 9, 1), cluster_.now).status().code(),
             absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(PlanJob(cluster_.state, TestSpec("wide", 1, 1), cluster_.now).status().code(),
+  EXPECT_EQ(PreviewJob(cluster_.state, TestSpec("wide", 1, 1), cluster_.now).status().code(),
             absl::StatusCode::kAlreadyExists);
 }
 

@@ -111,7 +111,7 @@ TEST(LedgerTest, StepsAreTrainedAgainByWhicheverLaterAttemptWentBackFarthest) {
 
 TEST(LedgerTest, StandingStillBeforeTheVerdictIsAHang) {
   v1::Job job = RestartedJob();
-  job.mutable_attempts(0)->mutable_time_use()->set_still_since_ms(8000);
+  job.mutable_attempts(0)->mutable_time_use()->set_stalled_since_ms(8000);
   const v1::Ledger ledger = LedgerOf(job, 20'000);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_HANG), 6);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RECOMPUTE), 0.8);
@@ -163,7 +163,7 @@ v1::Job AnyJob(const std::function<Timestamp()>& any) {
     use.set_data_stall_ms(sometimes());
     use.set_checkpoint_ms(sometimes());
     use.set_evaluation_ms(sometimes());
-    use.set_still_since_ms(sometimes());
+    use.set_stalled_since_ms(sometimes());
   }
   return job;
 }

@@ -39,8 +39,8 @@ class LogParserHintTest : public ::testing::Test {
   }
 
   v1::WhyJobResponse Why() const {
-    return WhyJob(cluster_.state, cluster_.observations, cluster_.state.jobs.at(job_),
-                  cluster_.now);
+    return ExplainJob(cluster_.state, cluster_.observations, cluster_.state.jobs.at(job_),
+                      cluster_.now);
   }
 
   TestCluster cluster_;

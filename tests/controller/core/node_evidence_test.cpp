@@ -17,10 +17,10 @@ TEST(NodeEvidenceTest, SilenceMakesANodeSuspectAndItsVoiceMakesItReady) {
   cluster.AddNode("a", 1);
   const int64_t job = cluster.Submit("job", 1, 1);
   cluster.RunJob(job);
-  cluster.Silence("a");
+  cluster.StopHeartbeats("a");
   EXPECT_THAT(cluster.Pass(2500), IsEmpty());
   EXPECT_THAT(Kinds(cluster.Pass(500)), ElementsAre("NodeSuspected"));
-  EXPECT_EQ(cluster.state.nodes.at("a").node.state_reason(), "silent for 3000 ms");
+  EXPECT_EQ(cluster.state.nodes.at("a").node.state_reason(), "no heartbeat for 3000 ms");
   EXPECT_THAT(cluster.Pass(60000), IsEmpty());
   cluster.Wake("a");
   EXPECT_THAT(Kinds(cluster.Pass(500)), ElementsAre("NodeReturned"));
@@ -30,9 +30,9 @@ TEST(NodeEvidenceTest, SilenceMakesANodeSuspectAndItsVoiceMakesItReady) {
 TEST(NodeEvidenceTest, IdleNodeIsLostAndReturnsByBeingHeard) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
-  cluster.Silence("a");
+  cluster.StopHeartbeats("a");
   EXPECT_THAT(Kinds(cluster.Pass(8000)), ElementsAre("NodeSuspected", "NodeLost"));
-  EXPECT_THAT(cluster.state.nodes.at("a").node.state_reason(), HasSubstr("silent for 8 s"));
+  EXPECT_THAT(cluster.state.nodes.at("a").node.state_reason(), HasSubstr("no heartbeat for 8 s"));
   EXPECT_THAT(cluster.state.lost_nodes, ElementsAre("a"));
   EXPECT_TRUE(cluster.state.free_nodes[v1::DEVICE_KIND_CPU].empty());
   EXPECT_THAT(Kinds(cluster.Do(AttachWorker{cluster.HelloOf("a")})), ElementsAre("NodeJoined"));
@@ -43,7 +43,7 @@ TEST(NodeEvidenceTest, IdleNodeIsLostAndReturnsByBeingHeard) {
 TEST(NodeEvidenceTest, SilenceCountsFromTheStartOfTheController) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
-  cluster.Silence("a");
+  cluster.StopHeartbeats("a");
   cluster.now += 100000;
   cluster.observations = Observations{};
   cluster.observations.since_ms = cluster.now;
@@ -52,7 +52,7 @@ TEST(NodeEvidenceTest, SilenceCountsFromTheStartOfTheController) {
 }
 
 // One gang on a and b; the trainers report steps as telemetry.
-class PeerTestimonyTest : public ::testing::Test {
+class PeerProgressTest : public ::testing::Test {
  protected:
   void SetUp() override {
     cluster_.AddNode("a", 1);
@@ -78,7 +78,7 @@ class PeerTestimonyTest : public ::testing::Test {
     ObserveTelemetry(batch, cluster_.now, cluster_.observations);
   }
 
-  Testimony AboutNode(const std::string& id) {
+  PeerProgress AboutNode(const std::string& id) {
     return Testify(cluster_.state, cluster_.observations, cluster_.options,
                    cluster_.state.jobs.at(job_), id, cluster_.now);
   }
@@ -88,71 +88,71 @@ class PeerTestimonyTest : public ::testing::Test {
   int64_t step_ = 0;
 };
 
-TEST_F(PeerTestimonyTest, NodeIsLostWhenItsPeersStandStillToo) {
+TEST_F(PeerProgressTest, NodeIsLostWhenItsPeersStandStillToo) {
   Train(1, 20000);
-  cluster_.Silence("a");
+  cluster_.StopHeartbeats("a");
   EXPECT_THAT(Kinds(cluster_.Pass(7500)), ElementsAre("NodeSuspected"));
   const std::vector<v1::Event> events = cluster_.Pass(1000);
   ASSERT_THAT(Kinds(events), ElementsAre("AttemptFailed", "NodeLost"));
   EXPECT_EQ(events[1].node_lost().reason(),
-            "silent for 8 s, and job 1 (job) has lost its ranks there");
+            "no heartbeat for 8 s, and job 1 (job) has lost its ranks there");
   const v1::Verdict& verdict = events[0].attempt_failed().verdict();
   EXPECT_EQ(verdict.summary(),
-            "node a was lost: silent for 8 s, and its peers in job 1 (job) stand still");
+            "node a was lost: no heartbeat for 8 s, and its peers in job 1 (job) have stalled");
   EXPECT_EQ(verdict.cause(), v1::VERDICT_CAUSE_NODE_LOST);
   EXPECT_EQ(verdict.node_id(), "a");
   EXPECT_EQ(verdict.rank(), -1);
 }
 
-TEST_F(PeerTestimonyTest, PeersThatTheControllerDoesNotReadAreNoWitnesses) {
+TEST_F(PeerProgressTest, PeersThatTheControllerDoesNotReadAreNoWitnesses) {
   v1::RankReport& rank = *cluster_.Report("b", job_).add_ranks();
   rank.set_rank(1);
   rank.set_running(true);
   Train(1, 20000);
-  cluster_.Silence("a");
+  cluster_.StopHeartbeats("a");
   for (int i = 0; i < 60; ++i) {
     ObserveUnread("b", cluster_.now, cluster_.observations);
     cluster_.Pass(500);
   }
-  EXPECT_EQ(AboutNode("a"), Testimony::kUnwitnessed);
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
 }
 
-TEST_F(PeerTestimonyTest, NodeIsNeverLostWhileAPeerMoves) {
+TEST_F(PeerProgressTest, NodeIsNeverLostWhileAPeerMoves) {
   Train(1, 10000);
-  cluster_.Silence("a");
+  cluster_.StopHeartbeats("a");
   Train(1, 900000);
-  EXPECT_EQ(AboutNode("a"), Testimony::kMoving);
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kMoving);
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
 }
 
-TEST_F(PeerTestimonyTest, LongStepsStretchThePatience) {
+TEST_F(PeerProgressTest, LongStepsStretchThePatience) {
   for (int i = 0; i < 30; ++i) {
     cluster_.Step(job_, 1, ++step_, 10);
     cluster_.Pass(10000);
   }
-  cluster_.Silence("a");
+  cluster_.StopHeartbeats("a");
   cluster_.Pass(15000);
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
   cluster_.Pass(10000);
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
 }
 
-TEST_F(PeerTestimonyTest, RankThatNeverWritesIsNoWitness) {
+TEST_F(PeerProgressTest, RankThatNeverWritesIsNoWitness) {
   // Rank 0 on the silent node was the only one that wrote.
   Train(0, 20000);
-  cluster_.Silence("a");
+  cluster_.StopHeartbeats("a");
   cluster_.Pass(60000);
-  EXPECT_EQ(AboutNode("a"), Testimony::kUnwitnessed);
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
   cluster_.Pass(cluster_.options.lease_ms);
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
 }
 
 // Checkpoints each few seconds: a machine that is gone is known as soon as without them.
-TEST_F(PeerTestimonyTest, PeersThatSaveOftenAreWitnesses) {
+TEST_F(PeerProgressTest, PeersThatSaveOftenAreWitnesses) {
   Enter(1, "train");
   for (int i = 0; i < 5; ++i) {
     Train(1, 4000);
@@ -160,25 +160,25 @@ TEST_F(PeerTestimonyTest, PeersThatSaveOftenAreWitnesses) {
     Enter(1, "train");
   }
   Train(1, 1000);
-  cluster_.Silence("a");
+  cluster_.StopHeartbeats("a");
   cluster_.Pass(7000);
-  EXPECT_EQ(AboutNode("a"), Testimony::kMoving);
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kMoving);
   EXPECT_THAT(Kinds(cluster_.Pass(2000)), ElementsAre("AttemptFailed", "NodeLost"));
 }
 
-TEST_F(PeerTestimonyTest, QuietPhasesProveNothing) {
+TEST_F(PeerProgressTest, QuietPhasesProveNothing) {
   Train(1, 20000);
   Enter(1, "checkpoint");
-  cluster_.Silence("a");
+  cluster_.StopHeartbeats("a");
   cluster_.Pass(60000);
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
 }
 
 // Another job, of one rank, beside the gang's on a.
-class NeighbourTest : public PeerTestimonyTest {
+class NeighbourTest : public PeerProgressTest {
  protected:
   void SetUp() override {
-    PeerTestimonyTest::SetUp();
+    PeerProgressTest::SetUp();
     v1::Hello bigger = cluster_.HelloOf("a");
     bigger.mutable_inventory()->add_slots()->set_index(1);
     bigger.mutable_inventory()->mutable_slots(1)->set_kind(v1::DEVICE_KIND_CPU);
@@ -196,7 +196,7 @@ class NeighbourTest : public PeerTestimonyTest {
 // The node may only be cut off, and one rank on it have died or not reached its peers.
 TEST_F(NeighbourTest, WhatAGangHasLostIsNotLostForOthers) {
   Train(1, 20000);
-  cluster_.Silence("a");
+  cluster_.StopHeartbeats("a");
   cluster_.Pass(9000);
   EXPECT_EQ(cluster_.Attempt(job_).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
@@ -213,7 +213,7 @@ TEST_F(NeighbourTest, WhatAGangHasLostIsNotLostForOthers) {
 }
 
 TEST_F(NeighbourTest, PeersThatLostARankWaitForASilentNodeNoLongerThanForALostOne) {
-  cluster_.Silence("a");
+  cluster_.StopHeartbeats("a");
   cluster_.ExitRank(job_, 1, 69);
   cluster_.ClearNode(job_, "b");
   cluster_.Pass(7500);
@@ -235,7 +235,7 @@ TEST_F(NeighbourTest, NodeWithAMovingGangMayLackAnother) {
   cluster_.RunJob(gang);
   ASSERT_EQ(cluster_.Placement(gang), "a:1 c:0");
   Train(1, 20000);
-  cluster_.Silence("a");
+  cluster_.StopHeartbeats("a");
   for (int64_t step = 1; step < 60; ++step) {
     cluster_.Step(gang, 1, step, 0.5);
     cluster_.Pass(500);
@@ -244,9 +244,9 @@ TEST_F(NeighbourTest, NodeWithAMovingGangMayLackAnother) {
   EXPECT_EQ(cluster_.Attempt(job_).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
 }
 
-TEST_F(PeerTestimonyTest, AGangThatHasTrainedAllStepsProvesNothing) {
+TEST_F(PeerProgressTest, AGangThatHasTrainedAllStepsProvesNothing) {
   Train(1, 20000);
-  cluster_.Silence("a");
+  cluster_.StopHeartbeats("a");
   v1::TelemetryBatch batch;
   batch.mutable_stream()->set_job_id(job_);
   batch.mutable_stream()->set_epoch(1);
@@ -255,7 +255,7 @@ TEST_F(PeerTestimonyTest, AGangThatHasTrainedAllStepsProvesNothing) {
   batch.mutable_records(0)->mutable_metrics()->set_total_steps(step_);
   ObserveTelemetry(batch, cluster_.now, cluster_.observations);
   cluster_.Pass(60000);
-  EXPECT_EQ(AboutNode("a"), Testimony::kUnwitnessed);
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
 }
@@ -269,31 +269,31 @@ TEST(NodeEvidenceTest, PeersOfARankThatEndedWellStandStillForAReason) {
     cluster.Step(job, 0, step, 0.5);
     cluster.Pass(500);
   }
-  cluster.Silence("c");
+  cluster.StopHeartbeats("c");
   cluster.ExitRank(job, 1, 0);
   cluster.Pass(60000);
   EXPECT_EQ(cluster.NodeStateOf("c"), v1::NODE_STATE_SUSPECT);
   EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_RUNNING);
 }
 
-TEST_F(PeerTestimonyTest, ARankThatItsWorkerSawEndIsNoWitness) {
+TEST_F(PeerProgressTest, ARankThatItsWorkerSawEndIsNoWitness) {
   Train(1, 20000);
   v1::RankReport& report = *cluster_.Report("b", job_).add_ranks();
   report.set_rank(1);
   report.set_running(true);
   cluster_.Pass(500);
-  cluster_.Silence("a");
+  cluster_.StopHeartbeats("a");
   // The fact is on its way.
   report.set_running(false);
   cluster_.Pass(60000);
-  EXPECT_EQ(AboutNode("a"), Testimony::kUnwitnessed);
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
 }
 
-TEST_F(PeerTestimonyTest, AWholeGangInTheDarkIsLeftAloneUntilTheLeaseEnds) {
+TEST_F(PeerProgressTest, AWholeGangInTheDarkIsLeftAloneUntilTheLeaseEnds) {
   Train(1, 20000);
-  cluster_.Silence("a");
-  cluster_.Silence("b");
+  cluster_.StopHeartbeats("a");
+  cluster_.StopHeartbeats("b");
   cluster_.Pass(cluster_.options.lease_ms - 1000);
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
   cluster_.Pass(1000);
@@ -303,15 +303,15 @@ TEST_F(PeerTestimonyTest, AWholeGangInTheDarkIsLeftAloneUntilTheLeaseEnds) {
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RECOVERING);
 }
 
-TEST_F(PeerTestimonyTest, StoppingAttemptDoesNotProtectItsNode) {
-  cluster_.Silence("a");
+TEST_F(PeerProgressTest, StoppingAttemptDoesNotProtectItsNode) {
+  cluster_.StopHeartbeats("a");
   cluster_.Stop(job_, true);
   cluster_.ClearNode(job_, "b");
   cluster_.Pass(9000);
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_STOPPED);
 }
 
-TEST_F(PeerTestimonyTest, FirstReportsAfterAControllerRestartAreNoMovement) {
+TEST_F(PeerProgressTest, FirstReportsAfterAControllerRestartAreNoMovement) {
   Train(1, 20000);
   cluster_.observations = Observations{};
   cluster_.observations.since_ms = cluster_.now;
@@ -319,7 +319,7 @@ TEST_F(PeerTestimonyTest, FirstReportsAfterAControllerRestartAreNoMovement) {
   cluster_.Report("b", job_).mutable_ranks(0)->set_rank(1);
   cluster_.Step(job_, 0, ++step_, 0.5);
   cluster_.Pass(500);
-  cluster_.Silence("a");
+  cluster_.StopHeartbeats("a");
   cluster_.Pass(60000);
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
 }

@@ -52,20 +52,20 @@ TEST(ObservationsTest, HeartbeatMovesARankOnlyWhenItSaysSomethingNew) {
 TEST(ObservationsTest, SavingBetweenStepsInterruptsNoSteadyTraining) {
   Observations observations;
   int64_t activity = 0;
-  const auto hear = [&](Timestamp now, const char* phase) {
+  const auto report = [&](Timestamp now, const char* phase) {
     ObserveHeartbeat("a", HeartbeatOf(1, now / 1000, ++activity, phase), now, observations);
   };
-  for (Timestamp now = 1000; now <= 4000; now += 1000) hear(now, "train");
-  hear(5000, "checkpoint");
+  for (Timestamp now = 1000; now <= 4000; now += 1000) report(now, "train");
+  report(5000, "checkpoint");
   const RankObservation& rank = observations.attempts.at({1, 1}).ranks.at(0);
   EXPECT_EQ(SteadyMs(rank), 4000);
   // However long it takes: time that is not spent on steps proves nothing.
-  hear(65'000, "train");
+  report(65'000, "train");
   EXPECT_EQ(SteadyMs(rank), 4000);
-  for (Timestamp now = 66'000; now <= 70'000; now += 1000) hear(now, "train");
+  for (Timestamp now = 66'000; now <= 70'000; now += 1000) report(now, "train");
   EXPECT_EQ(SteadyMs(rank), 9000);
   // A long pause within training tells that standing still is normal for it.
-  hear(90'000, "train");
+  report(90'000, "train");
   EXPECT_EQ(SteadyMs(rank), 0);
 }
 
@@ -85,7 +85,7 @@ TEST(ObservationsTest, ANodeThatIsNotReadIsHeardAndItsRanksAreNoSteadyMovers) {
   ObserveHeartbeat("a", HeartbeatOf(1, 6, 11), 2000, observations);
   ObserveUnread("a", 9000, observations);
   ObserveUnread("unknown", 9000, observations);
-  EXPECT_EQ(LastHeard(observations, "a"), 9000);
+  EXPECT_EQ(LastHeartbeat(observations, "a"), 9000);
   EXPECT_FALSE(observations.nodes.contains("unknown"));
   const RankObservation& rank = observations.attempts.at({1, 1}).ranks.at(0);
   EXPECT_EQ(rank.moving_since_ms, 9000);
@@ -105,7 +105,7 @@ TEST(ObservationsTest, AttemptIsForgottenWithItsLastReport) {
 TEST(ObservationsTest, AttachAndDetach) {
   Observations observations;
   observations.since_ms = 500;
-  EXPECT_EQ(LastHeard(observations, "a"), 500);
+  EXPECT_EQ(LastHeartbeat(observations, "a"), 500);
   v1::Hello hello;
   hello.set_node_id("a");
   *hello.add_attempts() = HeartbeatOf(1, 5, 10).attempts(0);
@@ -114,7 +114,7 @@ TEST(ObservationsTest, AttachAndDetach) {
   EXPECT_TRUE(observations.nodes.at("a").reports.contains({1, 1}));
   ObserveDetached("a", 2000, observations);
   EXPECT_FALSE(observations.nodes.at("a").attached);
-  EXPECT_EQ(LastHeard(observations, "a"), 1000);
+  EXPECT_EQ(LastHeartbeat(observations, "a"), 1000);
 }
 
 TEST(ObservationsTest, TelemetryGivesProgressAndPace) {
@@ -145,19 +145,19 @@ TEST(ObservationsTest, TheLowestRankThatWritesMetricsSpeaksForTheGang) {
   of_three.mutable_stream()->set_rank(3);
   of_three.add_records()->mutable_phase()->set_phase("train");
   ObserveTelemetry(of_three, 1000, observations);
-  KeepSpeakersMetrics(observations, of_three);
+  KeepReportingRanksMetrics(observations, of_three);
   EXPECT_EQ(of_three.records_size(), 2) << "nobody else has spoken";
   EXPECT_EQ(observations.progress.at(1).step(), 20);
 
   v1::TelemetryBatch of_zero = MetricsOf(20, 30, 4);
   ObserveTelemetry(of_zero, 2000, observations);
-  KeepSpeakersMetrics(observations, of_zero);
+  KeepReportingRanksMetrics(observations, of_zero);
   EXPECT_EQ(of_zero.records_size(), 1);
 
   of_three.mutable_records(0)->set_time_ms(30);
   of_three.mutable_records(0)->mutable_metrics()->set_step(31);
   ObserveTelemetry(of_three, 3000, observations);
-  KeepSpeakersMetrics(observations, of_three);
+  KeepReportingRanksMetrics(observations, of_three);
   ASSERT_EQ(of_three.records_size(), 1);
   EXPECT_TRUE(of_three.records(0).has_phase());
   EXPECT_EQ(observations.progress.at(1).step(), 30);
@@ -173,9 +173,9 @@ TEST(ObservationsTest, OwnStandstillIsNobodysSilence) {
   observations.since_ms = 100;
   ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, observations);
   ObserveHeartbeat("a", HeartbeatOf(1, 6, 10), 2000, observations);
-  ForgiveSilence(5000, 7500, observations);
+  ShiftHeartbeats(5000, 7500, observations);
   EXPECT_EQ(observations.since_ms, 5100);
-  EXPECT_EQ(LastHeard(observations, "a"), 7000);
+  EXPECT_EQ(LastHeartbeat(observations, "a"), 7000);
   const RankObservation& rank = observations.attempts.at({1, 1}).ranks.at(0);
   EXPECT_EQ(rank.last_progress_ms, 7000);
   EXPECT_EQ(rank.moving_since_ms, 6000);
@@ -187,14 +187,14 @@ TEST(ObservationsTest, WhatIsHeardByTheNewClockStaysAsItIs) {
   ObserveHeartbeat("before", HeartbeatOf(1, 5, 10), 9000, observations);
   ObserveHeartbeat("after", HeartbeatOf(2, 5, 10), 29000, observations);
   // Stood still from 9,000 to 29,000; one node was heard before that was noticed.
-  ForgiveSilence(20000, 29000, observations);
-  EXPECT_EQ(LastHeard(observations, "before"), 29000);
-  EXPECT_EQ(LastHeard(observations, "after"), 29000);
+  ShiftHeartbeats(20000, 29000, observations);
+  EXPECT_EQ(LastHeartbeat(observations, "before"), 29000);
+  EXPECT_EQ(LastHeartbeat(observations, "after"), 29000);
   // The clock goes back by 9,000; one node is heard by the new time before that is noticed.
   ObserveHeartbeat("after", HeartbeatOf(2, 6, 11), 20050, observations);
-  ForgiveSilence(-9000, 20100, observations);
-  EXPECT_EQ(observations.nodes.at("before").last_heard_ms, 20000);
-  EXPECT_EQ(observations.nodes.at("after").last_heard_ms, 20050);
+  ShiftHeartbeats(-9000, 20100, observations);
+  EXPECT_EQ(observations.nodes.at("before").last_heartbeat_ms, 20000);
+  EXPECT_EQ(observations.nodes.at("after").last_heartbeat_ms, 20050);
 }
 
 TEST(ObservationsTest, StepTimesAreBounded) {

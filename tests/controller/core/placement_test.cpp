@@ -1,6 +1,6 @@
 #include "controller/core/placement.h"
 
-#include "controller/core/plan.h"
+#include "controller/core/reconcile.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"
@@ -77,7 +77,7 @@ TEST(PlacementTest, SuspectNodesTakeNothingNew) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
   cluster.AddNode("b", 1);
-  cluster.Silence("a");
+  cluster.StopHeartbeats("a");
   cluster.Pass(4000);
   ASSERT_EQ(cluster.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
   const int64_t job = cluster.Submit("job", 1, 1);
@@ -95,8 +95,8 @@ class TwoBrokenGangsTest : public ::testing::Test {
     second_ = cluster_.Submit("second", 2, 1);
     cluster_.RunJob(first_);
     cluster_.RunJob(second_);
-    cluster_.Silence("b");
-    cluster_.Silence("d");
+    cluster_.StopHeartbeats("b");
+    cluster_.StopHeartbeats("d");
     for (const int64_t job : {first_, second_}) cluster_.ExitRank(job, 0, 1);
     cluster_.Settle();
     cluster_.ClearNode(first_, "a");
@@ -141,7 +141,7 @@ TEST(PlacementTest, RecoveringJobWithItsWholeGangNeedNotWaitForTheHead) {
   const int64_t narrow = cluster.Submit("narrow", 1, 1);
   cluster.RunJob(wide);
   cluster.RunJob(narrow);
-  cluster.Silence("b");
+  cluster.StopHeartbeats("b");
   cluster.ExitRank(wide, 0, 1);
   cluster.ExitRank(narrow, 0, 1);
   cluster.Settle();
@@ -160,7 +160,7 @@ TEST(PlacementTest, JobInBackoffHoldsItsReplacementToo) {
   spec.mutable_restart()->mutable_backoff()->set_seconds(60);
   const int64_t job = cluster.Submit(spec);
   cluster.RunJob(job);
-  cluster.Silence("b");
+  cluster.StopHeartbeats("b");
   cluster.ExitRank(job, 0, 1);
   cluster.Settle();
   cluster.ClearNode(job, "a");

@@ -46,7 +46,7 @@ TEST(SubmissionTest, ListsEveryBrokenRule) {
   v1::SubmitJobRequest request;
   *request.mutable_spec() = TestSpec("UPPER", 1, 1);
   request.mutable_spec()->mutable_restart()->set_max_restarts(-1);
-  const absl::Status status = SubmitJob::Check(request).status();
+  const absl::Status status = JobSubmission::Check(request).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()), HasSubstr("name"));
   EXPECT_THAT(std::string(status.message()), HasSubstr("\n"));
@@ -56,17 +56,19 @@ TEST(SubmissionTest, ListsEveryBrokenRule) {
 TEST(SubmissionTest, SaysWhereInTheFileARuleIsBroken) {
   v1::SubmitJobRequest request = ResolvedRequest();
   request.mutable_spec()->set_name("UPPER");
-  const absl::Status status = SubmitJob::Check(request).status();
+  const absl::Status status = JobSubmission::Check(request).status();
   EXPECT_THAT(std::string(status.message()), HasSubstr("job file:1:7: `name`"));
 }
 
 TEST(SubmissionTest, RefusesLongTexts) {
   v1::SubmitJobRequest request = ResolvedRequest();
   request.set_request_id(std::string(257, 'r'));
-  EXPECT_THAT(std::string(SubmitJob::Check(request).status().message()), HasSubstr("request id"));
+  EXPECT_THAT(std::string(JobSubmission::Check(request).status().message()),
+              HasSubstr("request id"));
   request = ResolvedRequest();
   request.set_user(std::string(257, 'u'));
-  EXPECT_THAT(std::string(SubmitJob::Check(request).status().message()), HasSubstr("user name"));
+  EXPECT_THAT(std::string(JobSubmission::Check(request).status().message()),
+              HasSubstr("user name"));
 }
 
 TEST(SubmissionTest, AJobShowsEveryOriginThatItWasSubmittedWith) {
@@ -89,7 +91,7 @@ TEST(SubmissionTest, ARequestWithoutOriginsWroteEveryValueOfItsSpec) {
   spec.add_command("train");
   spec.mutable_optimizer()->set_lr(0.01);
   spec.mutable_resources()->set_device(v1::DEVICE_KIND_CPU);
-  const SubmitJob bare = Checked(request);
+  const JobSubmission bare = Checked(request);
   EXPECT_EQ(bare.submitted().spec().DebugString(),
             Checked(ResolvedRequest()).submitted().spec().DebugString());
   Origins origins;
@@ -106,7 +108,7 @@ TEST(SubmissionTest, ARequestWithoutOriginsWroteEveryValueOfItsSpec) {
 }
 
 TEST(SubmissionTest, DefaultsTakeFewBytesInTheEvent) {
-  const SubmitJob submit = Checked(ResolvedRequest());
+  const JobSubmission submit = Checked(ResolvedRequest());
   for (const v1::Origin& origin : submit.submitted().origins()) {
     EXPECT_NE(origin.source(), kDefaultOrigin) << origin.key();
   }
@@ -158,13 +160,13 @@ TEST(SubmissionTest, RefusesWhatTheTrainerCannotStart) {
   spec.mutable_train()->set_global_batch(8);
   spec.mutable_train()->set_tokens(1'000'000);
   spec.mutable_layout()->set_tp(2);
-  const absl::Status status = SubmitJob::Check(request).status();
+  const absl::Status status = JobSubmission::Check(request).status();
   EXPECT_THAT(std::string(status.message()), HasSubstr("`layout.tp` (2) is not supported"));
   EXPECT_THAT(std::string(status.message()), HasSubstr("`data.path` is missing"));
 
   TestCluster cluster;
   cluster.AddNode("a", 2);
-  const auto plan = PlanJob(cluster.state, spec, cluster.now);
+  const auto plan = PreviewJob(cluster.state, spec, cluster.now);
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(plan->ranks_size(), 2) << "a plan needs neither data nor a trainer that can run it";
   EXPECT_THAT(plan->warnings(),

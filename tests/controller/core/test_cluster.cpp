@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/apply.h"
-#include "controller/core/plan.h"
+#include "controller/core/reconcile.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "gtest/gtest.h"
@@ -58,8 +58,8 @@ absl::Status TestCluster::Try(const Request& request) const {
   return Decide(state, request, options, now).status();
 }
 
-SubmitJob Checked(const v1::SubmitJobRequest& request) {
-  auto submit = SubmitJob::Check(request);
+JobSubmission Checked(const v1::SubmitJobRequest& request) {
+  auto submit = JobSubmission::Check(request);
   EXPECT_TRUE(submit.ok()) << submit.status();
   return *submit;
 }
@@ -88,7 +88,7 @@ void TestCluster::Stop(int64_t job_id, bool kill) {
 std::vector<v1::Event> TestCluster::Settle() {
   std::vector<v1::Event> all;
   for (int i = 0; i < 100; ++i) {
-    const std::vector<v1::Event> events = Plan(state, observations, options, now);
+    const std::vector<v1::Event> events = Reconcile(state, observations, options, now);
     if (events.empty()) return all;
     Take(events);
     all.insert(all.end(), events.begin(), events.end());
@@ -103,7 +103,7 @@ std::vector<v1::Event> TestCluster::Pass(int64_t ms) {
   while (now < end) {
     now = std::min<Timestamp>(end, now + 500);
     for (const auto& [id, hello] : hellos_) {
-      if (silent_.contains(id)) continue;
+      if (unresponsive_.contains(id)) continue;
       v1::Heartbeat heartbeat;
       for (const auto& [job_id, report] : reports_[id]) *heartbeat.add_attempts() = report;
       ObserveHeartbeat(id, heartbeat, now, observations);

@@ -25,7 +25,7 @@ namespace trainyard::controller {
 v1::JobSpec TestSpec(const std::string& name, int nodes, int slots_per_node);
 
 // The request of a user; it must keep every rule.
-SubmitJob Checked(const v1::SubmitJobRequest& request);
+JobSubmission Checked(const v1::SubmitJobRequest& request);
 
 class TestCluster {
  public:
@@ -35,8 +35,8 @@ class TestCluster {
   void AddNode(const std::string& id, int slots);
   v1::Hello HelloOf(const std::string& id) const { return hellos_.at(id); }
   // From now on the node sends nothing, until Wake.
-  void Silence(const std::string& id) { silent_.insert(id); }
-  void Wake(const std::string& id) { silent_.erase(id); }
+  void StopHeartbeats(const std::string& id) { unresponsive_.insert(id); }
+  void Wake(const std::string& id) { unresponsive_.erase(id); }
 
   // Decides and applies; a refusal is a test failure.
   std::vector<v1::Event> Do(const Request& request);
@@ -90,7 +90,7 @@ class TestCluster {
 
   std::map<std::string, v1::Hello> hellos_;
   std::map<std::string, std::map<int64_t, v1::AttemptReport>> reports_;
-  std::set<std::string> silent_;
+  std::set<std::string> unresponsive_;
 };
 
 // Names of the events, such as "JobPlaced".

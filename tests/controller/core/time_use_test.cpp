@@ -23,7 +23,7 @@ v1::RankReport Rank(int rank, const std::string& phase, const v1::RankRecord& ne
   return report;
 }
 
-v1::RankRecord Figures(int64_t step, double init, double load, double stall) {
+v1::RankRecord Statistics(int64_t step, double init, double load, double stall) {
   v1::RankRecord record;
   record.set_step(step);
   record.set_init_seconds(init);
@@ -34,7 +34,7 @@ v1::RankRecord Figures(int64_t step, double init, double load, double stall) {
 
 class TimeUseTest : public testing::Test {
  protected:
-  void Hear(std::vector<v1::RankReport> ranks, Timestamp now) {
+  void Report(std::vector<v1::RankReport> ranks, Timestamp now) {
     v1::Heartbeat heartbeat;
     v1::AttemptReport& report = *heartbeat.add_attempts();
     report.set_job_id(1);
@@ -57,44 +57,47 @@ class TimeUseTest : public testing::Test {
 };
 
 TEST_F(TimeUseTest, TheSlowestRankCountsButForInit) {
-  Hear({Rank(0, "train", Figures(5, 3, 1, 0.5)), Rank(1, "train", Figures(5, 1, 2, 0.25))}, 1000);
+  Report({Rank(0, "train", Statistics(5, 3, 1, 0.5)), Rank(1, "train", Statistics(5, 1, 2, 0.25))},
+         1000);
   EXPECT_EQ(At(1000).init_ms(), 1000);
   EXPECT_EQ(At(1000).load_ms(), 2000);
   EXPECT_EQ(At(1000).data_stall_ms(), 500);
 }
 
 TEST_F(TimeUseTest, APhaseThatGoesOnCountsUntilNowOrUntilTheRankHasLeft) {
-  v1::RankRecord figures = Figures(5, 1, 0, 0);
-  figures.set_evaluation_seconds(2);
-  Hear({Rank(0, "eval", figures)}, 10'000);
+  v1::RankRecord statistics = Statistics(5, 1, 0, 0);
+  statistics.set_evaluation_seconds(2);
+  Report({Rank(0, "eval", statistics)}, 10'000);
   EXPECT_EQ(At(13'000).evaluation_ms(), 5000);
-  v1::RankReport left = Rank(0, "eval", figures);
+  v1::RankReport left = Rank(0, "eval", statistics);
   left.set_running(false);
-  Hear({left}, 14'000);
+  Report({left}, 14'000);
   EXPECT_EQ(At(60'000).evaluation_ms(), 6000);
 }
 
 TEST_F(TimeUseTest, NumbersThatNoClockGivesAreNothing) {
-  Hear({Rank(0, "train",
-             Figures(1, -5, std::numeric_limits<double>::quiet_NaN(),
-                     std::numeric_limits<double>::infinity()))},
-       1000);
+  Report({Rank(0, "train",
+               Statistics(1, -5, std::numeric_limits<double>::quiet_NaN(),
+                          std::numeric_limits<double>::infinity()))},
+         1000);
   EXPECT_EQ(At(1000).init_ms(), 0);
   EXPECT_EQ(At(1000).load_ms(), 0);
   EXPECT_GT(At(1000).data_stall_ms(), 0);
 }
 
 TEST_F(TimeUseTest, AGangThatStandsStillHangs) {
-  Hear({Rank(0, "train", Figures(1, 0, 0, 0)), Rank(1, "train", Figures(1, 0, 0, 0))}, 10'000);
-  EXPECT_EQ(At(60'000).still_since_ms(), 0) << "no step was timed: nobody can tell";
+  Report({Rank(0, "train", Statistics(1, 0, 0, 0)), Rank(1, "train", Statistics(1, 0, 0, 0))},
+         10'000);
+  EXPECT_EQ(At(60'000).stalled_since_ms(), 0) << "no step was timed: nobody can tell";
   TrainSteadily(20'000);
-  EXPECT_EQ(At(24'000).still_since_ms(), 0);
-  EXPECT_EQ(At(60'000).still_since_ms(), 20'000);
+  EXPECT_EQ(At(24'000).stalled_since_ms(), 0);
+  EXPECT_EQ(At(60'000).stalled_since_ms(), 20'000);
   v1::Attempt stopping;
   stopping.set_stopping_time_ms(22'000);
-  EXPECT_EQ(At(60'000, stopping).still_since_ms(), 0) << "it moved until it was told to leave";
-  Hear({Rank(0, "checkpoint", Figures(2, 0, 0, 0)), Rank(1, "train", Figures(1, 0, 0, 0))}, 30'000);
-  EXPECT_EQ(At(90'000).still_since_ms(), 0) << "saving takes as long as it takes";
+  EXPECT_EQ(At(60'000, stopping).stalled_since_ms(), 0) << "it moved until its stop was requested";
+  Report({Rank(0, "checkpoint", Statistics(2, 0, 0, 0)), Rank(1, "train", Statistics(1, 0, 0, 0))},
+         30'000);
+  EXPECT_EQ(At(90'000).stalled_since_ms(), 0) << "saving takes as long as it takes";
 }
 
 // The last reported step outlives the observations: it is in the event that ends the attempt.

@@ -14,7 +14,7 @@ namespace trainyard::controller::http {
 namespace {
 
 // Never reached when all is well.
-constexpr int kPatienceSeconds = 20;
+constexpr int kTimeoutSeconds = 20;
 
 }  // namespace
 
@@ -25,8 +25,8 @@ HttpClient::HttpClient(const std::string& address) : address_(address) {
   where.sin_port = htons(static_cast<uint16_t>(std::stoi(address.substr(colon + 1))));
   inet_pton(AF_INET, address.substr(0, colon).c_str(), &where.sin_addr);
   fd_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const timeval patience{kPatienceSeconds, 0};
-  setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  const timeval read_timeout{kTimeoutSeconds, 0};
+  setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &read_timeout, sizeof read_timeout);
   EXPECT_EQ(connect(fd_, reinterpret_cast<sockaddr*>(&where), sizeof where), 0) << address;
 }
 

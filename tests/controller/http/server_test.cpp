@@ -91,7 +91,7 @@ class ServerTest : public testing::Test {
 };
 
 TEST_F(ServerTest, ASlowHeaderIsToldSoAndDropped) {
-  Start({.patience = milliseconds(50)});
+  Start({.read_timeout = milliseconds(50)});
   HttpClient client(server_->address());
   client.SendBytes("GET / HTTP/1.1\r\nHost: local");
   const Answer answer = client.ReadAnswer();
@@ -103,7 +103,7 @@ TEST_F(ServerTest, ASlowHeaderIsToldSoAndDropped) {
 }
 
 TEST_F(ServerTest, ASlowBodyIsToldSoAndDropped) {
-  Start({.patience = milliseconds(50)});
+  Start({.read_timeout = milliseconds(50)});
   HttpClient client(server_->address());
   client.SendBytes("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nsome");
   EXPECT_EQ(client.ReadAnswer().status, 408);
@@ -114,7 +114,7 @@ TEST_F(ServerTest, ASlowBodyIsToldSoAndDropped) {
 constexpr int kTrickleMs = 5;
 
 TEST_F(ServerTest, AClientThatTricklesIsDroppedAllTheSame) {
-  Start({.header_bytes = 1 << 30, .patience = milliseconds(100)});
+  Start({.header_bytes = 1 << 30, .read_timeout = milliseconds(100)});
   HttpClient client(server_->address());
   client.SendBytes("GET / HTTP/1.1\r\nHost: localhost\r\n");
   // A header is parsed from its beginning each time: without a pause it grows beyond all patience.
@@ -123,9 +123,9 @@ TEST_F(ServerTest, AClientThatTricklesIsDroppedAllTheSame) {
 }
 
 TEST_F(ServerTest, AConnectionThatSaysNothingIsClosedWithoutAWord) {
-  Start({.patience = milliseconds(50), .idle = milliseconds(50)});
-  HttpClient silent(server_->address());
-  EXPECT_EQ(silent.ReadAnswer().status, 0);
+  Start({.read_timeout = milliseconds(50), .idle = milliseconds(50)});
+  HttpClient unresponsive(server_->address());
+  EXPECT_EQ(unresponsive.ReadAnswer().status, 0);
 }
 
 TEST_F(ServerTest, AConnectionThatIsIdleIsClosedWithoutAWord) {
@@ -190,7 +190,7 @@ TEST_F(ServerTest, AStreamThatIsNeverReadIsDroppedOnceTooMuchWaits) {
 }
 
 TEST_F(ServerTest, AStreamWhoseReaderTakesNothingIsDroppedInTime) {
-  Start({.patience = milliseconds(100)});
+  Start({.read_timeout = milliseconds(100)});
   HttpClient client(server_->address());
   client.SendBytes("GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
   const auto stream = WaitForStream();

@@ -111,7 +111,7 @@ TEST(ClusterSamplesTest, SilentNodeShowsItsAgeAndItsSlotsAreAway) {
   Exported exported;
   exported.cluster.AddNode("a", 2);
   exported.cluster.AddNode("b", 3);
-  exported.cluster.Silence("b");
+  exported.cluster.StopHeartbeats("b");
   exported.cluster.Pass(4000);
   EXPECT_EQ(exported.Value("trainyard_node_heartbeat_age_seconds{node=\"b\"}"), 4);
   EXPECT_EQ(exported.Value("trainyard_node_ready{node=\"b\"}"), 0);

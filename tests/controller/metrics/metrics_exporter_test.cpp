@@ -52,7 +52,7 @@ struct ScriptedExporter {
                   .data_dir = "/nowhere",
                   .more = nullptr,
                   .snapshot_min_age = min_age,
-                  .loop_patience = std::chrono::milliseconds(1)}) {}
+                  .loop_timeout = std::chrono::milliseconds(1)}) {}
 
   HandLoop loop;
   MetricsExporter exporter;

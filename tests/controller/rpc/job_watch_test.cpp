@@ -17,7 +17,7 @@ class JobWatchTest : public testing::Test {
                                                                   const std::string& job) {
     v1::WatchJobRequest request;
     request.set_job(job);
-    context.set_deadline(std::chrono::system_clock::now() + kPatience);
+    context.set_deadline(std::chrono::system_clock::now() + kTestTimeout);
     return running_.jobs->WatchJob(&context, request);
   }
 
@@ -72,9 +72,8 @@ TEST_F(JobWatchTest, EndsOnceTheLastWordsAreStored) {
   request.set_job("job");
   v1::ListKeysResponse keys;
   grpc::ClientContext keys_context;
-  ASSERT_TRUE(v1::MetricService::NewStub(running_.channel)
-                  ->ListKeys(&keys_context, request, &keys)
-                  .ok());
+  ASSERT_TRUE(
+      v1::MetricService::NewStub(running_.channel)->ListKeys(&keys_context, request, &keys).ok());
   EXPECT_EQ(keys.keys_size(), 1);
 }
 

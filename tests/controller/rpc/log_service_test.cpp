@@ -17,7 +17,7 @@ using testing::ElementsAre;
 class Reader {
  public:
   Reader(RunningController& running, const v1::ReadLogsRequest& request)
-      : stream_((context_.set_deadline(std::chrono::system_clock::now() + kPatience),
+      : stream_((context_.set_deadline(std::chrono::system_clock::now() + kTestTimeout),
                  running.logs->ReadLogs(&context_, request))) {}
 
   // Reads until there are as many lines, or the end; returns the lines so far.

@@ -25,7 +25,7 @@ TEST(NodeServiceTest, ListsNodesWithWhatOccupiesThem) {
   const v1::Node& node = response.nodes(0);
   EXPECT_EQ(node.name(), "name-of-a");
   EXPECT_EQ(node.state(), v1::NODE_STATE_READY);
-  EXPECT_EQ(node.last_heard_ms(), running.clock.Now());
+  EXPECT_EQ(node.last_heartbeat_ms(), running.clock.Now());
   ASSERT_EQ(node.slot_uses_size(), 2);
   EXPECT_EQ(node.slot_uses(0).job_id() + node.slot_uses(1).job_id(), 1);
 }

@@ -10,10 +10,10 @@ TEST(ReadBudgetTest, ResumesWhoWaitedOnceThereIsRoom) {
   int resumed = 0;
   const auto resume = [&] { ++resumed; };
   budget.Take(60);
-  EXPECT_TRUE(budget.RoomOrWait(resume));
+  EXPECT_TRUE(budget.AcquireOrWait(resume));
   budget.Take(60);
-  EXPECT_FALSE(budget.RoomOrWait(resume));
-  EXPECT_FALSE(budget.RoomOrWait(resume));
+  EXPECT_FALSE(budget.AcquireOrWait(resume));
+  EXPECT_FALSE(budget.AcquireOrWait(resume));
   budget.Release(10);
   EXPECT_EQ(resumed, 0);
   budget.Release(60);
@@ -26,7 +26,7 @@ TEST(ReadBudgetTest, WhoIsResumedMayAskAgain) {
   ReadBudget budget(100);
   budget.Take(100);
   bool room = false;
-  EXPECT_FALSE(budget.RoomOrWait([&] { room = budget.RoomOrWait([] {}); }));
+  EXPECT_FALSE(budget.AcquireOrWait([&] { room = budget.AcquireOrWait([] {}); }));
   budget.Release(100);
   EXPECT_TRUE(room);
 }

@@ -28,15 +28,15 @@ class IdleListener final : public WorkerListener {
 
   bool WaitForBytes(std::size_t bytes) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, kPatience, [&] { return bytes_ >= bytes; });
+    return changed_.wait_for(lock, kTestTimeout, [&] { return bytes_ >= bytes; });
   }
   bool WaitForHellos(int hellos) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, kPatience, [&] { return hellos_ >= hellos; });
+    return changed_.wait_for(lock, kTestTimeout, [&] { return hellos_ >= hellos; });
   }
   bool WaitForClosed() {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, kPatience, [this] { return closed_; });
+    return changed_.wait_for(lock, kTestTimeout, [this] { return closed_; });
   }
   void WorkFromNowOn() {
     const std::lock_guard lock(mutex_);
@@ -128,26 +128,26 @@ TEST_F(WorkerControlServiceTest, ReadsHelloEvenWhenNothingMoreCanBeHeld) {
   }
   while (!listener_.link()->ReadingPaused()) std::this_thread::yield();
   workers.push_back(std::make_unique<FakeWorker>(channel, TestHello("late", 1)));
-  EXPECT_TRUE(listener_.WaitForHellos(kWorkers + 1)) << "it would be taken for silent";
+  EXPECT_TRUE(listener_.WaitForHellos(kWorkers + 1)) << "it would count as unresponsive";
   listener_.WorkFromNowOn();
   listener_.GiveBackPermits();
   workers.clear();
 }
 
 // Attaches and never reads. To wait for the end of its call would be to read.
-struct DeafWorker {
-  explicit DeafWorker(const std::string& address)
+struct SlowWorker {
+  explicit SlowWorker(const std::string& address)
       : stub(v1::WorkerControl::NewStub(
             grpc::CreateChannel(address, grpc::InsecureChannelCredentials()))) {
     // A first connection that fails on a busy machine is tried again.
     context.set_wait_for_ready(true);
     stream = stub->Attach(&context);
     v1::WorkerMessage message;
-    *message.mutable_hello() = TestHello("deaf", 1);
+    *message.mutable_hello() = TestHello("slow", 1);
     EXPECT_TRUE(stream->Write(message));
   }
 
-  ~DeafWorker() {
+  ~SlowWorker() {
     context.TryCancel();
     (void)stream->Finish();
   }
@@ -164,16 +164,16 @@ v1::ControllerMessage MessageOf(std::size_t bytes) {
 }
 
 TEST_F(WorkerControlServiceTest, AStreamCanBeCutOffThoughItsWorkerNeverReads) {
-  DeafWorker worker(server_.address);
+  SlowWorker worker(server_.address);
   ASSERT_TRUE(listener_.WaitForBytes(1));
   for (int i = 0; i < 3; ++i) listener_.link()->Send(MessageOf(4 << 20));
   EXPECT_GE(listener_.link()->outgoing().waiting, 2u);
-  listener_.link()->CutOff(absl::ResourceExhaustedError("deaf"));
+  listener_.link()->CutOff(absl::ResourceExhaustedError("slow"));
   EXPECT_TRUE(listener_.WaitForClosed());
 }
 
 TEST_F(WorkerControlServiceTest, AWorkerThatLetsTooManyMessagesPileUpIsCutOff) {
-  DeafWorker worker(server_.address);
+  SlowWorker worker(server_.address);
   ASSERT_TRUE(listener_.WaitForBytes(1));
   listener_.link()->Send(MessageOf(8 << 20));
   for (int i = 0; i < 8192; ++i) listener_.link()->Send(MessageOf(1));

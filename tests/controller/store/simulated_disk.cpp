@@ -296,10 +296,10 @@ DiskFault SimulatedDisk::Count(DiskCall call) {
   if (fault_ == DiskFault::kNone || calls_ < fail_from_ || calls_ >= fail_from_ + fail_calls_) {
     return DiskFault::kNone;
   }
-  const bool needs_room = call == DiskCall::kOpen || call == DiskCall::kWrite ||
-                          call == DiskCall::kTruncate || call == DiskCall::kSync ||
-                          call == DiskCall::kMapShared;
-  if (fault_ == DiskFault::kFull && !needs_room) return DiskFault::kNone;
+  const bool needs_space = call == DiskCall::kOpen || call == DiskCall::kWrite ||
+                           call == DiskCall::kTruncate || call == DiskCall::kSync ||
+                           call == DiskCall::kMapShared;
+  if (fault_ == DiskFault::kFull && !needs_space) return DiskFault::kNone;
   return fault_;
 }
 

@@ -6,7 +6,7 @@ namespace trainyard {
 namespace {
 
 TEST(DeviceTableTest, FindsADeviceByItsDriverName) {
-  const DeviceFigures* h200 = FindDevice("NVIDIA H200");
+  const DeviceRating* h200 = FindDevice("NVIDIA H200");
   ASSERT_NE(h200, nullptr);
   EXPECT_EQ(h200->bf16_flops, 989.4e12);
   EXPECT_EQ(h200->memory_bytes, 141'000'000'000);
@@ -18,7 +18,7 @@ TEST(DeviceTableTest, FindsADeviceByItsDriverName) {
 }
 
 TEST(DeviceTableTest, EveryEntryCanBeFound) {
-  for (const DeviceFigures& device : KnownDevices()) {
+  for (const DeviceRating& device : KnownDevices()) {
     EXPECT_EQ(FindDevice(device.name), &device) << device.name << " stands behind a shorter name";
     EXPECT_GT(device.bf16_flops, device.fp32_flops);
     EXPECT_GT(device.memory_bytes, 0);

@@ -33,7 +33,7 @@ class ResumesFromNewestSoundCheckpointChecker : public Checker {
                                                                          checkpoint.epoch()};
     } else if (event.has_checkpoint_rejected()) {
       const v1::CheckpointRejected& rejected = event.checkpoint_rejected();
-      if (!world.IsDamaged(rejected.path())) return rejected.path() + " was given up, but is sound";
+      if (!world.IsDamaged(rejected.path())) return rejected.path() + " was rejected, but is sound";
       jobs_[rejected.job_id()].erase(rejected.path());
     } else if (event.has_job_placed()) {
       return CheckStart(event.job_placed());

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "controller/core/apply.h"
-#include "controller/core/plan.h"
+#include "controller/core/reconcile.h"
 #include "proto/contract/protocol_version.h"
 
 namespace trainyard::seed {
@@ -84,13 +84,13 @@ void History::Take(const std::vector<v1::Event>& events) {
   if (unwritten_.size() >= kEventsPerAppend) FlushEvents();
 }
 
-void History::HearNodes() {
+void History::ReportNodes() {
   for (auto& [id, node] : observations_.nodes) {
-    if (!silent_.contains(id)) node.last_heard_ms = now_;
+    if (!unresponsive_.contains(id)) node.last_heartbeat_ms = now_;
   }
 }
 
-void History::HearRanks(int64_t job) {
+void History::ReportRanks(int64_t job) {
   const v1::Attempt& attempt = *controller::NewestAttempt(state_.jobs.at(job));
   const auto trained = static_cast<double>(steps_[job] - attempt.resume_step());
   controller::RankObservation& rank = observations_.attempts[{job, attempt.epoch()}].ranks[0];
@@ -103,9 +103,9 @@ void History::HearRanks(int64_t job) {
 }
 
 void History::Settle() {
-  HearNodes();
+  ReportNodes();
   while (true) {
-    const auto events = controller::Plan(state_, observations_, options_, now_);
+    const auto events = controller::Reconcile(state_, observations_, options_, now_);
     if (events.empty()) return;
     Take(events);
   }
@@ -120,7 +120,7 @@ void History::AddNodes(int count, int slots) {
 }
 
 void History::LoseNode(const std::string& node_id) {
-  silent_.insert(node_id);
+  unresponsive_.insert(node_id);
   controller::ObserveDetached(node_id, now_, observations_);
   // Suspect after 3 s, lost after 8 s.
   for (int second = 0; second < 12; ++second) {
@@ -145,7 +145,7 @@ int64_t History::Submit(const v1::JobSpec& spec, const std::vector<v1::Origin>& 
   *request.mutable_spec() = spec;
   request.mutable_origins()->Assign(origins.begin(), origins.end());
   request.set_user(user);
-  const auto submit = controller::SubmitJob::Check(request);
+  const auto submit = controller::JobSubmission::Check(request);
   Check(submit.status());
   Do(*submit);
   return state_.next_job_id - 1;
@@ -233,7 +233,7 @@ void History::Train(int64_t job, int64_t to_step, const Tweak& tweak) {
     Advance(step_ms);
     AddStep(job, step, now_, tweak);
   }
-  HearRanks(job);
+  ReportRanks(job);
   Settle();
 }
 
@@ -289,7 +289,7 @@ void History::ExitRank(int64_t job, int rank, v1::RankExited exited) {
   SendFact(std::string(attempt.ranks(rank).node_id()), std::move(fact));
 }
 
-void History::LeaveNodes(int64_t job, int signal) {
+void History::ExitRanks(int64_t job, int signal) {
   const controller::JobEntry& entry = state_.jobs.at(job);
   const v1::Attempt attempt = *controller::NewestAttempt(entry);
   for (int rank = 0; rank < attempt.ranks_size(); ++rank) {
@@ -311,25 +311,25 @@ void History::LeaveNodes(int64_t job, int signal) {
 }
 
 void History::Fail(int64_t job, int rank, int exit_code, int signal,
-                   const std::string& last_words) {
+                   const std::string& final_output) {
   v1::RankExited exited;
   exited.set_exit_code(exit_code);
   exited.set_signal(signal);
-  exited.set_log_tail(last_words);
+  exited.set_log_tail(final_output);
   ExitRank(job, rank, std::move(exited));
   Settle();
   constexpr int kTerminated = 15;
-  LeaveNodes(job, kTerminated);
+  ExitRanks(job, kTerminated);
 }
 
-void History::Finish(int64_t job) { LeaveNodes(job, 0); }
+void History::Finish(int64_t job) { ExitRanks(job, 0); }
 
 void History::Stop(int64_t job, const std::string& user) {
   v1::StopJobRequest request;
   request.set_job(absl::StrCat(job));
   request.set_user(user);
   Do(controller::StopJob{request});
-  LeaveNodes(job, 0);
+  ExitRanks(job, 0);
 }
 
 void History::TrainFast(int64_t job, int64_t to_step, const std::set<std::string>& every_step,
@@ -345,7 +345,7 @@ void History::TrainFast(int64_t job, int64_t to_step, const std::set<std::string
     if (step % others_every == 0) AddOutput(job, step, now_);
   }
   steps_[job] = to_step;
-  HearRanks(job);
+  ReportRanks(job);
   Settle();
 }
 

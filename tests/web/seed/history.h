@@ -1,5 +1,5 @@
-// A cluster's past, made by the product's own core (Decide, Plan, Apply) on a clock of its own and
-// written through its own stores: what a controller finds that has run for weeks.
+// A cluster's past, made by the product's own core (Decide, Reconcile, Apply) on a clock of its own
+// and written through its own stores: what a controller finds that has run for weeks.
 #ifndef TRAINYARD_TESTS_WEB_SEED_HISTORY_H_
 #define TRAINYARD_TESTS_WEB_SEED_HISTORY_H_
 
@@ -52,7 +52,7 @@ class History {
   void Publish(int64_t job, int64_t step);
   void Alert(int64_t job, int64_t step, const std::string& code, const std::string& message);
   // This rank ends by itself; the rest of the gang is stopped.
-  void Fail(int64_t job, int rank, int exit_code, int signal, const std::string& last_words);
+  void Fail(int64_t job, int rank, int exit_code, int signal, const std::string& final_output);
   void Finish(int64_t job);
   void Stop(int64_t job, const std::string& user);
 
@@ -71,14 +71,14 @@ class History {
   void Do(const controller::Request& request);
   void Take(const std::vector<v1::Event>& events);
   void Settle();
-  void HearNodes();
+  void ReportNodes();
   // What heartbeats say of rank 0: how far it came, and where its time went.
-  void HearRanks(int64_t job);
+  void ReportRanks(int64_t job);
   void SendFact(const std::string& node_id, v1::Fact fact);
   void SendRecord(int64_t job, v1::TelemetryRecord record);
   void ExitRank(int64_t job, int rank, v1::RankExited exited);
   // Ranks that have not ended do so, and all nodes confirm that nothing runs there.
-  void LeaveNodes(int64_t job, int signal);
+  void ExitRanks(int64_t job, int signal);
   void AddStep(int64_t job, int64_t step, Timestamp time, const Tweak& tweak);
   void AddPoints(int64_t job, int64_t step, Timestamp time, const Tweak& tweak);
   void AddOutput(int64_t job, int64_t step, Timestamp time);
@@ -93,7 +93,7 @@ class History {
   controller::CoreOptions options_;
   controller::ClusterState state_;
   controller::Observations observations_;
-  std::set<std::string> silent_;
+  std::set<std::string> unresponsive_;
   // Newest step of each job in its newest attempt, and when it ended.
   std::map<int64_t, int64_t> steps_;
   std::map<int64_t, Timestamp> step_times_;

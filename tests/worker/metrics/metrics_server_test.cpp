@@ -25,27 +25,27 @@ v1::Fact Exited(int exit_code, int signal = 0, bool out_of_memory = false,
   return fact;
 }
 
-WorkerFigures Figures() {
-  WorkerFigures figures;
-  figures.node = "n1";
-  figures.version = "1.2.3";
+WorkerStatistics Statistics() {
+  WorkerStatistics statistics;
+  statistics.node = "n1";
+  statistics.version = "1.2.3";
   for (int i = 0; i < 3; ++i) {
-    v1::Slot& slot = *figures.inventory.add_slots();
+    v1::Slot& slot = *statistics.inventory.add_slots();
     slot.set_index(i);
     slot.set_kind(i < 2 ? v1::DEVICE_KIND_GPU : v1::DEVICE_KIND_CPU);
     if (i < 2) slot.set_uuid("GPU-" + std::to_string(i));
   }
   const RankPosition position{.tp = 0, .cp = 0, .dp = 2, .pp = 1};
-  figures.ranks = {{{{{7, 2}, 4}, 1, "running"}, "llama", position},
-                   {{{{7, 1}, 4}, 1, "leaving"}, "llama", position}};
-  figures.connected = true;
-  figures.connections = 3;
-  figures.shipped_log_bytes = 1000;
-  figures.shipped_telemetry_bytes = 200;
-  figures.lost_output_bytes = 77;
-  figures.unsent_facts = 1;
-  figures.in_flight_bytes = 64;
-  return figures;
+  statistics.ranks = {{{{{7, 2}, 4}, 1, "running"}, "llama", position},
+                      {{{{7, 1}, 4}, 1, "leaving"}, "llama", position}};
+  statistics.connected = true;
+  statistics.connections = 3;
+  statistics.shipped_log_bytes = 1000;
+  statistics.shipped_telemetry_bytes = 200;
+  statistics.lost_output_bytes = 77;
+  statistics.unsent_facts = 1;
+  statistics.in_flight_bytes = 64;
+  return statistics;
 }
 
 class MetricsServerTest : public testing::Test {
@@ -64,7 +64,7 @@ class MetricsServerTest : public testing::Test {
 
 TEST_F(MetricsServerTest, ShowsEverythingThatDashboardsBuildOn) {
   const auto server = Start(true);
-  server->Publish(Figures());
+  server->Publish(Statistics());
   // The listener counts a scrape after it.
   HttpGet(server->address(), "/metrics");
   const std::string page = HttpGet(server->address(), "/metrics");
@@ -94,7 +94,7 @@ TEST_F(MetricsServerTest, ShowsEverythingThatDashboardsBuildOn) {
 
 TEST_F(MetricsServerTest, LeavesGpusToDcgmExporter) {
   const auto server = Start(false);
-  server->Publish(Figures());
+  server->Publish(Statistics());
   const std::string page = HttpGet(server->address(), "/metrics");
   EXPECT_THAT(page, Not(HasSubstr("DCGM_")));
   // Nobody else knows who holds which GPU.
@@ -104,7 +104,7 @@ TEST_F(MetricsServerTest, LeavesGpusToDcgmExporter) {
 TEST_F(MetricsServerTest, MeasuresTheSpool) {
   std::filesystem::create_directories(directory_.path() + "/attempts/7/1/rank0");
   const auto server = Start(false);
-  server->Publish(Figures());
+  server->Publish(Statistics());
   std::FILE* file = std::fopen((directory_.path() + "/attempts/7/1/rank0/output.log").c_str(), "w");
   std::fputs("0123456789", file);
   std::fclose(file);
@@ -114,7 +114,7 @@ TEST_F(MetricsServerTest, MeasuresTheSpool) {
   const double bytes =
       ValueOf(HttpGet(server->address(), "/metrics"), "trainyard_worker_spool_bytes");
   EXPECT_GE(bytes, 10);
-  EXPECT_LT(bytes, 1 << 20) << "what was given up takes no room";
+  EXPECT_LT(bytes, 1 << 20) << "what was dropped takes no space";
 }
 
 TEST_F(MetricsServerTest, SaysWhyItCannotListen) {

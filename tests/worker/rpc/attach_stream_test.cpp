@@ -162,9 +162,10 @@ TEST(AttachStreamTest, AnswerOtherThanWelcomeEndsTheStream) {
 
 TEST(AttachStreamTest, ListenerThatNeverAnswersIsGivenUp) {
   boost::asio::io_context loop;
-  boost::asio::ip::tcp::acceptor silent(loop, {boost::asio::ip::address_v4::loopback(), 0});
-  LittleWorker worker({.controller = "127.0.0.1:" + std::to_string(silent.local_endpoint().port()),
-                       .welcome_timeout_ms = 200});
+  boost::asio::ip::tcp::acceptor unresponsive(loop, {boost::asio::ip::address_v4::loopback(), 0});
+  LittleWorker worker(
+      {.controller = "127.0.0.1:" + std::to_string(unresponsive.local_endpoint().port()),
+       .welcome_timeout_ms = 200});
   ASSERT_TRUE(worker.RunUntil([&] { return worker.closed.size() >= 2; }));
   EXPECT_TRUE(absl::IsDeadlineExceeded(worker.closed[0])) << worker.closed[0];
   EXPECT_THAT(std::string(worker.closed[0].message()), HasSubstr("within 200 ms"));

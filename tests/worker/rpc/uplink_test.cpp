@@ -151,7 +151,7 @@ TEST_F(UplinkTest, WhatTheControllerSetsAsideHoldsNobodyUpAndComesAgainAfterWelc
   for (int rank = 0; rank < kDamaged; ++rank) {
     v1::StreamAcknowledged acknowledged;
     *acknowledged.mutable_stream() = LogOf(1, 1, rank);
-    acknowledged.set_set_aside(true);
+    acknowledged.set_quarantined(true);
     uplink_.OnStreamAcknowledged(acknowledged);
   }
   EXPECT_EQ(uplink_.in_flight_bytes(), 0);

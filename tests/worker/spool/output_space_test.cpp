@@ -69,14 +69,14 @@ TEST(PlanReleaseTest, GoesOnWhereItStopped) {
   EXPECT_EQ(Freed(releases), kMiB);
 }
 
-TEST(GiveUpTest, FreesBlocksAndKeepsOffsets) {
+TEST(DropOutputTest, FreesBlocksAndKeepsOffsets) {
   TemporaryDir temporary;
   const std::string path = temporary.File("output.log");
   std::ofstream(path) << std::string(kMiB, 'a') << std::string(kMiB, 'b');
   EXPECT_EQ(FirstKeptByte(path), 0);
   struct stat before {};
   ASSERT_EQ(stat(path.c_str(), &before), 0);
-  ASSERT_TRUE(GiveUp({path, 0, kMiB, 0}).ok());
+  ASSERT_TRUE(DropOutput({path, 0, kMiB, 0}).ok());
   struct stat after {};
   ASSERT_EQ(stat(path.c_str(), &after), 0);
   EXPECT_EQ(after.st_size, 2 * kMiB);
@@ -87,10 +87,10 @@ TEST(GiveUpTest, FreesBlocksAndKeepsOffsets) {
   EXPECT_EQ(file.get(), 'b');
 }
 
-TEST(GiveUpTest, MissingFileHasNothing) {
+TEST(DropOutputTest, MissingFileHasNothing) {
   TemporaryDir temporary;
   EXPECT_EQ(FirstKeptByte(temporary.File("none")), 0);
-  EXPECT_FALSE(GiveUp({temporary.File("none"), 0, kMiB, 0}).ok());
+  EXPECT_FALSE(DropOutput({temporary.File("none"), 0, kMiB, 0}).ok());
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   ENDED_JOBS_KEPT,
-  NOTHING_HEARD,
+  EMPTY_LIVE_STATE,
   mergeEvents,
   reduceLive,
   withHistory,
@@ -41,13 +41,13 @@ const ids = (live: Live) => [...(live.jobs?.keys() ?? [])];
 
 describe('reduceLive', () => {
   it('does not take silence for an empty cluster', () => {
-    expect(NOTHING_HEARD.jobs).toBeUndefined();
-    expect(ids(reduceLive(NOTHING_HEARD, jobs([], true)))).toEqual([]);
-    expect(reduceLive(NOTHING_HEARD, jobs([], true)).jobs).toBeDefined();
+    expect(EMPTY_LIVE_STATE.jobs).toBeUndefined();
+    expect(ids(reduceLive(EMPTY_LIVE_STATE, jobs([], true)))).toEqual([]);
+    expect(reduceLive(EMPTY_LIVE_STATE, jobs([], true)).jobs).toBeDefined();
   });
 
   it('replaces all by a snapshot and one by a change', () => {
-    const first = reduceLive(NOTHING_HEARD, jobs([job(1), job(2)], true));
+    const first = reduceLive(EMPTY_LIVE_STATE, jobs([job(1), job(2)], true));
     const changed = reduceLive(first, jobs([job(2, { state: 'failed' })], false));
     expect(changed.jobs?.get(2)?.state).toBe('failed');
     expect(ids(changed)).toEqual([1, 2]);
@@ -55,20 +55,20 @@ describe('reduceLive', () => {
   });
 
   it('takes the counts of the whole cluster, not of what it holds', () => {
-    const { waiting, placed } = reduceLive(NOTHING_HEARD, jobs([job(1)], false));
+    const { waiting, placed } = reduceLive(EMPTY_LIVE_STATE, jobs([job(1)], false));
     expect([waiting, placed]).toEqual([7, 2]);
   });
 
   it('forgets why a job waited once it does not wait', () => {
     const reason = { code: 'resources', message: 'full', queue_position: 1, advice: '' };
-    const waits = reduceLive(NOTHING_HEARD, jobs([job(1)], true, { 1: reason }));
+    const waits = reduceLive(EMPTY_LIVE_STATE, jobs([job(1)], true, { 1: reason }));
     expect(waits.pending.get(1)?.message).toBe('full');
     expect(reduceLive(waits, jobs([job(1)], false)).pending.size).toBe(0);
   });
 
   it('takes a new reason of a job that has not changed itself', () => {
     const reason = { code: 'queued', message: 'second', queue_position: 2, advice: '' };
-    const waits = reduceLive(NOTHING_HEARD, jobs([job(1)], true, { 1: reason }));
+    const waits = reduceLive(EMPTY_LIVE_STATE, jobs([job(1)], true, { 1: reason }));
     const next = { ...reason, message: 'first', queue_position: 1 };
     const later = reduceLive(waits, jobs([], false, { 1: next, 99: next }));
     expect(later.pending.get(1)?.message).toBe('first');
@@ -76,13 +76,13 @@ describe('reduceLive', () => {
   });
 
   it('drops everything when another cluster answers', () => {
-    const before = reduceLive(reduceLive(NOTHING_HEARD, hello('a')), jobs([job(1)], true));
+    const before = reduceLive(reduceLive(EMPTY_LIVE_STATE, hello('a')), jobs([job(1)], true));
     expect(ids(reduceLive(before, hello('a')))).toEqual([1]);
     expect(reduceLive(before, hello('b')).jobs).toBeUndefined();
   });
 
   it('remembers the newest revision, whatever the order', () => {
-    const at = reduceLive(NOTHING_HEARD, jobs([], true), 9);
+    const at = reduceLive(EMPTY_LIVE_STATE, jobs([], true), 9);
     expect(reduceLive(at, jobs([], false), 4).revision).toBe(9);
   });
 
@@ -90,7 +90,7 @@ describe('reduceLive', () => {
     const many = Array.from({ length: ENDED_JOBS_KEPT + 50 }, (_, index) =>
       job(index + 2, { state: 'succeeded', ended_time_ms: index + 1 }),
     );
-    const live = reduceLive(NOTHING_HEARD, jobs([job(1), ...many], true));
+    const live = reduceLive(EMPTY_LIVE_STATE, jobs([job(1), ...many], true));
     expect(live.jobs?.size).toBe(ENDED_JOBS_KEPT + 1);
     expect(live.jobs?.has(1)).toBe(true);
     expect(live.jobs?.has(2)).toBe(false);
@@ -99,7 +99,7 @@ describe('reduceLive', () => {
   it('takes nodes as it takes jobs', () => {
     const nodes = (all: Partial<Node>[], snapshot: boolean) =>
       ({ kind: 'nodes', data: { snapshot, nodes: all as Node[], as_of_ms: 1 } }) as const;
-    const first = reduceLive(NOTHING_HEARD, nodes([{ id: 'a', state: 'ready' }], true));
+    const first = reduceLive(EMPTY_LIVE_STATE, nodes([{ id: 'a', state: 'ready' }], true));
     const next = reduceLive(first, nodes([{ id: 'a', state: 'lost' }], false));
     expect(next.nodes?.get('a')?.state).toBe('lost');
   });

@@ -31,7 +31,7 @@ export interface Live {
   revision: number;
 }
 
-export const NOTHING_HEARD: Live = {
+export const EMPTY_LIVE_STATE: Live = {
   jobs: undefined,
   nodes: undefined,
   pending: new Map(),
@@ -67,7 +67,7 @@ export function reduceLive(live: Live, event: LiveEvent, id = 0): Live {
 // Another cluster under the same address: job 1 is another job, so nothing held is true any more.
 function afterHello(live: Live, hello: StreamHello): Live {
   const same = live.clusterId === '' || live.clusterId === hello.cluster_id;
-  const base = same ? live : NOTHING_HEARD;
+  const base = same ? live : EMPTY_LIVE_STATE;
   return { ...base, clusterId: hello.cluster_id, version: hello.version };
 }
 

@@ -3,7 +3,7 @@ import { computed, signal } from '@preact/signals';
 import { foldEvents } from '../events/fold_events';
 import { getJson } from './client';
 import {
-  NOTHING_HEARD,
+  EMPTY_LIVE_STATE,
   hasEnded,
   reduceLive,
   withHistory,
@@ -25,14 +25,14 @@ import type {
 
 const BASE_TOPICS = ['jobs', 'nodes', 'events'];
 // How long a job's page may put off the stream, whose beginning is as large as the cluster.
-const STREAM_PATIENCE_MS = 3_000;
+const STREAM_SETTLE_MS = 3_000;
 
 // What the overview shows of events, and how far to look for them.
 const RECENT_LINES = 14;
 const RECENT_PAGES = 4;
 const RECENT_RETRY_MS = 3_000;
 
-export const live = signal<Live>(NOTHING_HEARD);
+export const live = signal<Live>(EMPTY_LIVE_STATE);
 export const jobNames = signal<Readonly<Record<string, string>>>({});
 export const capabilities = signal<readonly string[]>([]);
 // Port that workers connect to; 0 until the controller has told it.
@@ -50,7 +50,7 @@ export const reconnects = signal(0);
 // Counts how often another cluster came to answer at this address: a job's page asks anew then.
 export const otherClusters = signal(0);
 // When the controller was last heard; 0 before the first time.
-export const heardAt = signal(0);
+export const receivedAt = signal(0);
 // By this browser's clock, once a second, for ages. It stands still while nobody sees the tab, and
 // with it all that is asked again every few seconds.
 export const clock = signal(Date.now());
@@ -168,9 +168,9 @@ export function connect(later: boolean): void {
   stream = new EventStream({
     onEvent,
     onConnected: () => {
-      if (!connected.value && heardAt.value > 0) reconnects.value++;
+      if (!connected.value && receivedAt.value > 0) reconnects.value++;
       connected.value = true;
-      heardAt.value = Date.now();
+      receivedAt.value = Date.now();
     },
     onLost: () => {
       connected.value = false;
@@ -182,7 +182,7 @@ export function connect(later: boolean): void {
   setInterval(tick, 1_000);
   document.addEventListener('visibilitychange', tick);
   if (!later) stream.listen(BASE_TOPICS);
-  else setTimeout(() => stream?.listenIfSilent(BASE_TOPICS), STREAM_PATIENCE_MS);
+  else setTimeout(() => stream?.listenIfClosed(BASE_TOPICS), STREAM_SETTLE_MS);
 }
 
 // What the lists say of a job: enough to begin its page while the rest is on its way.
@@ -209,7 +209,7 @@ export async function follow(reference: string | undefined): Promise<void> {
   openJob.value = asListed(Number(reference));
   const response = await getJson<GetJobResponse>(`/jobs/${encodeURIComponent(reference)}`).catch(
     (error: unknown) => {
-      if (mine === followed) stream?.listenIfSilent(BASE_TOPICS);
+      if (mine === followed) stream?.listenIfClosed(BASE_TOPICS);
       throw error;
     },
   );

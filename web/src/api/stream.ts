@@ -4,7 +4,7 @@ import { apiPath } from './client';
 const RETRY_MS = 1_000;
 const SETTLE_MS = 30;
 // The controller comments every 15 s, which a browser keeps to itself: silence is tested by asking.
-const SILENCE_MS = 12_000;
+const STREAM_TIMEOUT_MS = 12_000;
 const PROBE_TIMEOUT_MS = 3_000;
 // A hidden tab has no connection: browsers allow six to one address over all tabs. One that only
 // goes through a hand, as when someone looks for another tab, keeps it.
@@ -25,7 +25,7 @@ const isHidden = () => document.visibilityState === 'hidden';
 export class EventStream {
   private source: EventSource | undefined;
   private topics: readonly string[] = [];
-  private heardAt = 0;
+  private receivedAt = 0;
   private lastId = 0;
   private interrupted = false;
   private retry: ReturnType<typeof setTimeout> | undefined;
@@ -33,7 +33,7 @@ export class EventStream {
 
   constructor(private readonly listener: StreamListener) {
     document.addEventListener('visibilitychange', () => this.onVisibility());
-    setInterval(() => void this.probe(), SILENCE_MS / 2);
+    setInterval(() => void this.probe(), STREAM_TIMEOUT_MS / 2);
   }
 
   // Opens the stream, or opens it anew when the topics differ. Going from one job to another
@@ -46,7 +46,7 @@ export class EventStream {
   }
 
   // Only where nothing is listened to yet.
-  listenIfSilent(topics: readonly string[]): void {
+  listenIfClosed(topics: readonly string[]): void {
     if (this.topics.length === 0) this.listen(topics);
   }
 
@@ -95,7 +95,7 @@ export class EventStream {
   }
 
   private heard(): void {
-    this.heardAt = Date.now();
+    this.receivedAt = Date.now();
     this.listener.onConnected();
   }
 
@@ -113,7 +113,7 @@ export class EventStream {
 
   // A connection that died without a word looks like a quiet one.
   private async probe(): Promise<void> {
-    if (!this.source || Date.now() - this.heardAt < SILENCE_MS) return;
+    if (!this.source || Date.now() - this.receivedAt < STREAM_TIMEOUT_MS) return;
     const source = this.source;
     try {
       const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);

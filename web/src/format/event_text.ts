@@ -62,7 +62,7 @@ const TELL: { [K in Kind]?: Tell<K> } = {
     ),
   checkpoint_deleted: (f) => said(`checkpoint of step ${f.step} removed`, 'idle', 'dot'),
   checkpoint_rejected: (f) =>
-    said(`checkpoint of step ${f.step} cannot be read, given up: ${f.reason}`, 'bad', 'cross'),
+    said(`checkpoint of step ${f.step} cannot be read, rejected: ${f.reason}`, 'bad', 'cross'),
   node_joined: (f) =>
     said(`joined with ${plural(f.node?.inventory?.slots.length ?? 0, 'slot')}`, 'good', 'check'),
   node_suspected: () => said('contact lost', 'warn', 'warn'),

@@ -14,9 +14,9 @@ import { CommandLine } from '../ui/copy';
 import { useLoad } from '../ui/load';
 import { matching } from '../ui/matching';
 import { Empty, Skeleton } from '../ui/notice';
-import { heardTimes, newestHeard } from './heard';
+import { heartbeatTimes, newestHeartbeat } from './heartbeat_times';
 
-const HEARD_PACE_MS = 5_000;
+const HEARTBEAT_PACE_MS = 5_000;
 
 // "8 × NVIDIA H200", devices of one model together.
 export function deviceText(node: Node): string {
@@ -62,20 +62,20 @@ function CordonQuestion({ node, onClose }: { node: Node; onClose: () => void }) 
 }
 
 // The stream tells of a node when something happens to it; that it is heard is no event.
-function useHeard(): ReadonlyMap<string, number> {
-  const tick = Math.floor(clock.value / HEARD_PACE_MS);
-  const asked = { fields: 'id,last_heard_ms' };
+function useHeartbeats(): ReadonlyMap<string, number> {
+  const tick = Math.floor(clock.value / HEARTBEAT_PACE_MS);
+  const asked = { fields: 'id,last_heartbeat_ms' };
   const { data } = useLoad<ListNodesResponse>('/nodes', asked, 'heard', tick);
-  return useMemo(() => heardTimes(data?.nodes ?? []), [data]);
+  return useMemo(() => heartbeatTimes(data?.nodes ?? []), [data]);
 }
 
 function NodeRow({
   node,
-  heardMs,
+  receivedMs,
   onCordon,
 }: {
   node: Node;
-  heardMs: number;
+  receivedMs: number;
   onCordon: () => void;
 }) {
   const used = node.slot_uses.filter(({ job_id: id }) => id !== 0).length;
@@ -106,7 +106,7 @@ function NodeRow({
         </div>
         <div>
           <dt>Heard</dt>
-          <dd>{ago(heardMs, serverNow.value)}</dd>
+          <dd>{ago(receivedMs, serverNow.value)}</dd>
         </div>
         <div class="p2">
           <dt>Address</dt>
@@ -133,7 +133,7 @@ function NodeRow({
 
 export function Nodes() {
   const [asked, setAsked] = useState<Node>();
-  const heard = useHeard();
+  const heard = useHeartbeats();
   const nodes = nodeList.value;
   const text = query.value.get('node') ?? '';
   const words = (n: Node) =>
@@ -184,7 +184,7 @@ export function Nodes() {
             <NodeRow
               key={node.id}
               node={node}
-              heardMs={newestHeard(node, heard)}
+              receivedMs={newestHeartbeat(node, heard)}
               onCordon={() => setAsked(node)}
             />
           ))}

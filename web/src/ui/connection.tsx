@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { clock, connected, heardAt } from '../api/store';
+import { clock, connected, receivedAt } from '../api/store';
 import { duration } from '../format/time';
 import { Icon } from './icon';
 
@@ -9,7 +9,7 @@ const SAID_AFTER_MS = 3_000;
 // For screen readers, once when the connection is lost and once when it is back. The age beside it
 // changes each second and would be read each second.
 function Announcement() {
-  const lost = !connected.value && heardAt.value > 0;
+  const lost = !connected.value && receivedAt.value > 0;
   const [words, setWords] = useState('');
   useEffect(() => {
     if (!lost) {
@@ -36,7 +36,7 @@ function Age() {
       </span>
     );
   }
-  if (heardAt.value === 0) {
+  if (receivedAt.value === 0) {
     return (
       <span class="connection stale">
         <Icon name="warn" />
@@ -44,7 +44,7 @@ function Age() {
       </span>
     );
   }
-  const seconds = Math.max(0, Math.round((clock.value - heardAt.value) / 1000));
+  const seconds = Math.max(0, Math.round((clock.value - receivedAt.value) / 1000));
   return (
     <span
       class="connection stale"

@@ -1,13 +1,13 @@
 // Verbs about one job. Codes of errors: job_service.proto.
-#ifndef TRAINYARD_CONTROLLER_API_JOB_VERBS_H_
-#define TRAINYARD_CONTROLLER_API_JOB_VERBS_H_
+#ifndef TRAINYARD_CONTROLLER_API_JOB_HANDLERS_H_
+#define TRAINYARD_CONTROLLER_API_JOB_HANDLERS_H_
 
 #include "controller/api/api.h"
 #include "trainyard/v1/job_service.pb.h"
 
 namespace trainyard::controller {
 
-namespace verbs {
+namespace handlers {
 
 void SubmitJob(const Api& api, v1::SubmitJobRequest request, Reply<v1::SubmitJobResponse> reply);
 void PlanJob(const Api& api, v1::PlanJobRequest request, Reply<v1::PlanJobResponse> reply);
@@ -17,11 +17,11 @@ void WhyJob(const Api& api, v1::WhyJobRequest request, Reply<v1::WhyJobResponse>
 void ListRanks(const Api& api, v1::ListRanksRequest request, Reply<v1::ListRanksResponse> reply);
 void ListEvents(const Api& api, v1::ListEventsRequest request, Reply<v1::ListEventsResponse> reply);
 
-}  // namespace verbs
+}  // namespace handlers
 
 // The answer to GetJob without its events and alerts. Loop thread.
 v1::GetJobResponse JobNow(const JobEntry& entry, const ClusterView& view);
 
 }  // namespace trainyard::controller
 
-#endif  // TRAINYARD_CONTROLLER_API_JOB_VERBS_H_
+#endif  // TRAINYARD_CONTROLLER_API_JOB_HANDLERS_H_

@@ -1,4 +1,4 @@
-#include "controller/api/cluster_verbs.h"
+#include "controller/api/cluster_handlers.h"
 
 #include <algorithm>
 #include <map>
@@ -43,12 +43,12 @@ v1::Node NodeNow(const NodeEntry& entry, const ClusterView& view) {
   v1::Node node = entry.node;
   const auto heard = view.observations.nodes.find(node.id());
   if (heard != view.observations.nodes.end()) {
-    node.set_last_heard_ms(std::max(node.last_heard_ms(), heard->second.last_heard_ms));
+    node.set_last_heartbeat_ms(std::max(node.last_heartbeat_ms(), heard->second.last_heartbeat_ms));
   }
   return node;
 }
 
-void verbs::ListNodes(const Api& api, Reply<v1::ListNodesResponse> reply) {
+void handlers::ListNodes(const Api& api, Reply<v1::ListNodesResponse> reply) {
   api.loop.Read([reply = std::move(reply)](const ClusterView& view) {
     v1::ListNodesResponse response;
     for (const auto& [id, entry] : view.state.nodes) {
@@ -64,8 +64,8 @@ void verbs::ListNodes(const Api& api, Reply<v1::ListNodesResponse> reply) {
   });
 }
 
-void verbs::CordonNode(const Api& api, v1::CordonNodeRequest request,
-                       Reply<v1::CordonNodeResponse> reply) {
+void handlers::CordonNode(const Api& api, v1::CordonNodeRequest request,
+                          Reply<v1::CordonNodeResponse> reply) {
   api.loop.Submit(controller::CordonNode{request},
                   [request, reply = std::move(reply)](const ClusterLoop::Outcome& outcome,
                                                       const ClusterView& view) {
@@ -78,7 +78,7 @@ void verbs::CordonNode(const Api& api, v1::CordonNodeRequest request,
                   });
 }
 
-void verbs::GetServerInfo(const Api& api, Reply<v1::GetServerInfoResponse> reply) {
+void handlers::GetServerInfo(const Api& api, Reply<v1::GetServerInfoResponse> reply) {
   api.loop.Read([&api, reply = std::move(reply)](const ClusterView& view) {
     v1::GetServerInfoResponse response = api.server_info;
     response.set_grpc_port(api.grpc_port);

@@ -1,6 +1,6 @@
 // What time and free capacity decide.
-#ifndef TRAINYARD_CONTROLLER_CORE_PLAN_H_
-#define TRAINYARD_CONTROLLER_CORE_PLAN_H_
+#ifndef TRAINYARD_CONTROLLER_CORE_RECONCILE_H_
+#define TRAINYARD_CONTROLLER_CORE_RECONCILE_H_
 
 #include <vector>
 
@@ -19,9 +19,9 @@ inline constexpr int kPlacementsPerPlan = 1024;
 // jobs ended, placements. Same input, same output; empty when nothing is due. One call judges one
 // state, and its events may make others due (a lost node fails its attempts, an ended job frees
 // slots): the caller applies them and calls again until nothing is returned.
-std::vector<v1::Event> Plan(const ClusterState& state, const Observations& observations,
-                            const CoreOptions& options, Timestamp now);
+std::vector<v1::Event> Reconcile(const ClusterState& state, const Observations& observations,
+                                 const CoreOptions& options, Timestamp now);
 
 }  // namespace trainyard::controller
 
-#endif  // TRAINYARD_CONTROLLER_CORE_PLAN_H_
+#endif  // TRAINYARD_CONTROLLER_CORE_RECONCILE_H_

@@ -1,4 +1,4 @@
-#include "controller/core/plan.h"
+#include "controller/core/reconcile.h"
 
 #include <limits>
 
@@ -170,12 +170,12 @@ TEST(PlanTest, RequeuesJobWhenNodeIsLost) {
   const int64_t job = cluster.Submit("job", 2, 1);
   cluster.RunJob(job);
   ASSERT_EQ(cluster.Placement(job), "a:0 b:0");
-  cluster.Silence("a");
+  cluster.StopHeartbeats("a");
   // The peer sees the connection break; the dead node can confirm nothing.
   cluster.ExitRank(job, 1, 69);
   cluster.Pass(2000);
   ASSERT_EQ(cluster.StateOf(job), v1::JOB_STATE_RECOVERING);
-  EXPECT_THAT(cluster.Attempt(job).verdict().summary(), HasSubstr("node a has been silent"));
+  EXPECT_THAT(cluster.Attempt(job).verdict().summary(), HasSubstr("node a has sent no heartbeat"));
   cluster.ClearNode(job, "b");
   const std::vector<std::string> kinds = Kinds(cluster.Pass(8000));
   EXPECT_THAT(kinds, ElementsAre("NodeSuspected", "NodeLost", "AttemptEnded", "JobPlaced"));
@@ -225,7 +225,7 @@ TEST(PlanTest, NodeLostAfterAllItsRanksEndedWellCostsNoRestart) {
   const int64_t job = cluster.Submit("job", 1, 1);
   cluster.RunJob(job);
   cluster.ExitAll(job, 0);
-  cluster.Silence("a");
+  cluster.StopHeartbeats("a");
   cluster.Pass(9000);
   EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_SUCCEEDED);
 }
@@ -289,7 +289,7 @@ TEST(PlanTest, OneCallPlacesABoundedNumberOfJobs) {
   constexpr int kJobs = kPlacementsPerPlan + 100;
   for (int i = 0; i < kJobs; ++i) cluster.Submit(std::string("job-") + std::to_string(i), 1, 1);
   const std::size_t first =
-      Plan(cluster.state, cluster.observations, cluster.options, cluster.now).size();
+      Reconcile(cluster.state, cluster.observations, cluster.options, cluster.now).size();
   EXPECT_EQ(first, static_cast<std::size_t>(kPlacementsPerPlan));
   EXPECT_EQ(cluster.Settle().size(), static_cast<std::size_t>(kJobs));
   EXPECT_THAT(cluster.state.pending_jobs, IsEmpty());

@@ -1,4 +1,4 @@
-#include "controller/core/plan.h"
+#include "controller/core/reconcile.h"
 
 #include <algorithm>
 #include <optional>
@@ -27,11 +27,11 @@ bool IsLost(const ClusterState& state, const std::string& node_id) {
 
 // True when no rank of the attempt can still be running, but for nodes that are lost or have been
 // silent for too long: the epoch fences those.
-bool IsCleared(const ClusterState& state, const SilentNodes& silent, const JobEntry& entry,
-               const v1::Attempt& attempt) {
+bool IsCleared(const ClusterState& state, const UnresponsiveNodes& unresponsive,
+               const JobEntry& entry, const v1::Attempt& attempt) {
   return std::ranges::all_of(GangNodes(attempt), [&](const std::string& node_id) {
     return entry.cleared_nodes.contains(node_id) || IsLost(state, node_id) ||
-           silent.contains(node_id);
+           unresponsive.contains(node_id);
   });
 }
 
@@ -43,8 +43,8 @@ class AttemptWatch {
       : state_(state),
         observations_(observations),
         now_(now),
-        silent_(FindSilentNodes(state, observations, options, now)),
-        verdicts_(VerdictsOnSilence(state, observations, options, silent_, now)) {}
+        unresponsive_(FindUnresponsiveNodes(state, observations, options, now)),
+        verdicts_(VerdictsOnUnresponsiveNodes(state, observations, options, unresponsive_, now)) {}
 
   std::vector<v1::Event> EventsDue() {
     for (const int64_t job_id : state_.live_jobs) Watch(state_.jobs.at(job_id));
@@ -66,7 +66,7 @@ class AttemptWatch {
       }
       if (!AllRanksSucceeded(entry)) return;
     }
-    if (IsCleared(state_, silent_, entry, attempt)) End(entry, attempt);
+    if (IsCleared(state_, unresponsive_, entry, attempt)) End(entry, attempt);
   }
 
   std::optional<v1::Verdict> Judge(const JobEntry& entry) {
@@ -143,7 +143,7 @@ class AttemptWatch {
   const ClusterState& state_;
   const Observations& observations_;
   const Timestamp now_;
-  const SilentNodes silent_;
+  const UnresponsiveNodes unresponsive_;
   const std::map<int64_t, v1::Verdict> verdicts_;
   std::vector<v1::Event> events_;
 };
@@ -244,8 +244,8 @@ std::set<std::string> NodesNamed(const std::vector<v1::Event>& events) {
 
 }  // namespace
 
-std::vector<v1::Event> Plan(const ClusterState& state, const Observations& observations,
-                            const CoreOptions& options, Timestamp now) {
+std::vector<v1::Event> Reconcile(const ClusterState& state, const Observations& observations,
+                                 const CoreOptions& options, Timestamp now) {
   std::vector<v1::Event> events = NodeEventsDue(state, observations, options, now);
   std::set<std::string> changing = NodesNamed(events);
   std::vector<v1::Event> attempts = AttemptWatch(state, observations, options, now).EventsDue();

@@ -1,4 +1,4 @@
-#include "controller/api/job_verbs.h"
+#include "controller/api/job_handlers.h"
 
 #include <algorithm>
 #include <span>
@@ -116,7 +116,7 @@ absl::StatusOr<v1::ListEventsResponse> ReadEventPage(const Api& api, int64_t job
 void SubmitSpec(const Api& api, v1::SubmitJobRequest request,
                 const Reply<v1::SubmitJobResponse>& reply) {
   if (const absl::Status status = CheckSubmit(request); !status.ok()) return reply(status);
-  auto submit = controller::SubmitJob::Check(std::move(request));
+  auto submit = controller::JobSubmission::Check(std::move(request));
   if (!submit.ok()) return reply(submit.status());
   api.loop.Submit(*submit, [submit = *submit, reply](const ClusterLoop::Outcome& outcome,
                                                      const ClusterView& view) {
@@ -139,7 +139,7 @@ void PlanSpec(const Api& api, const v1::PlanJobRequest& request,
     return reply(status);
   }
   api.loop.Read([request, origins, reply](const ClusterView& view) {
-    auto response = controller::PlanJob(view.state, request.spec(), view.now);
+    auto response = controller::PreviewJob(view.state, request.spec(), view.now);
     if (response.ok() && !origins.empty()) {
       *response->mutable_spec() = request.spec();
       response->mutable_origins()->Assign(origins.begin(), origins.end());
@@ -167,15 +167,16 @@ v1::GetJobResponse JobNow(const JobEntry& entry, const ClusterView& view) {
   return response;
 }
 
-void verbs::SubmitJob(const Api& api, v1::SubmitJobRequest request,
-                      Reply<v1::SubmitJobResponse> reply) {
+void handlers::SubmitJob(const Api& api, v1::SubmitJobRequest request,
+                         Reply<v1::SubmitJobResponse> reply) {
   ResolveSubmit(
       api, std::move(request),
       [&api, reply](v1::SubmitJobRequest resolved) { SubmitSpec(api, std::move(resolved), reply); },
       reply);
 }
 
-void verbs::PlanJob(const Api& api, v1::PlanJobRequest request, Reply<v1::PlanJobResponse> reply) {
+void handlers::PlanJob(const Api& api, v1::PlanJobRequest request,
+                       Reply<v1::PlanJobResponse> reply) {
   ResolvePlan(
       api, std::move(request),
       [&api, reply](const v1::PlanJobRequest& resolved, const std::vector<v1::Origin>& origins) {
@@ -184,7 +185,7 @@ void verbs::PlanJob(const Api& api, v1::PlanJobRequest request, Reply<v1::PlanJo
       reply);
 }
 
-void verbs::GetJob(const Api& api, v1::GetJobRequest request, Reply<v1::GetJobResponse> reply) {
+void handlers::GetJob(const Api& api, v1::GetJobRequest request, Reply<v1::GetJobResponse> reply) {
   api.loop.Read(
       [&api, request = std::move(request), reply = std::move(reply)](const ClusterView& view) {
         const auto entry = FindNamedJob(view, request.job());
@@ -200,7 +201,8 @@ void verbs::GetJob(const Api& api, v1::GetJobRequest request, Reply<v1::GetJobRe
       });
 }
 
-void verbs::StopJob(const Api& api, v1::StopJobRequest request, Reply<v1::StopJobResponse> reply) {
+void handlers::StopJob(const Api& api, v1::StopJobRequest request,
+                       Reply<v1::StopJobResponse> reply) {
   if (const absl::Status status = CheckSize("user", request.user().size(), kMaxUserBytes);
       !status.ok()) {
     return reply(status);
@@ -217,16 +219,16 @@ void verbs::StopJob(const Api& api, v1::StopJobRequest request, Reply<v1::StopJo
                   });
 }
 
-void verbs::WhyJob(const Api& api, v1::WhyJobRequest request, Reply<v1::WhyJobResponse> reply) {
+void handlers::WhyJob(const Api& api, v1::WhyJobRequest request, Reply<v1::WhyJobResponse> reply) {
   api.loop.Read([request = std::move(request), reply = std::move(reply)](const ClusterView& view) {
     const auto entry = FindNamedJob(view, request.job());
     if (!entry.ok()) return reply(entry.status());
-    reply(controller::WhyJob(view.state, view.observations, **entry, view.now));
+    reply(controller::ExplainJob(view.state, view.observations, **entry, view.now));
   });
 }
 
-void verbs::ListRanks(const Api& api, v1::ListRanksRequest request,
-                      Reply<v1::ListRanksResponse> reply) {
+void handlers::ListRanks(const Api& api, v1::ListRanksRequest request,
+                         Reply<v1::ListRanksResponse> reply) {
   api.loop.Read([request = std::move(request), reply = std::move(reply)](const ClusterView& view) {
     const auto entry = FindNamedJob(view, request.job());
     if (!entry.ok()) return reply(entry.status());
@@ -234,8 +236,8 @@ void verbs::ListRanks(const Api& api, v1::ListRanksRequest request,
   });
 }
 
-void verbs::ListEvents(const Api& api, v1::ListEventsRequest request,
-                       Reply<v1::ListEventsResponse> reply) {
+void handlers::ListEvents(const Api& api, v1::ListEventsRequest request,
+                          Reply<v1::ListEventsResponse> reply) {
   const auto before = ParseEventCursor(request.cursor());
   if (!before.ok()) return reply(before.status());
   if (request.limit() < 0 || request.limit() > kLargestEventPage) {

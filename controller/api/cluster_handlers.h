@@ -1,23 +1,23 @@
 // Verbs about nodes and the controller itself. Codes of errors: node_service.proto.
-#ifndef TRAINYARD_CONTROLLER_API_CLUSTER_VERBS_H_
-#define TRAINYARD_CONTROLLER_API_CLUSTER_VERBS_H_
+#ifndef TRAINYARD_CONTROLLER_API_CLUSTER_HANDLERS_H_
+#define TRAINYARD_CONTROLLER_API_CLUSTER_HANDLERS_H_
 
 #include "controller/api/api.h"
 #include "trainyard/v1/node_service.pb.h"
 
 namespace trainyard::controller {
 
-namespace verbs {
+namespace handlers {
 
 void ListNodes(const Api& api, Reply<v1::ListNodesResponse> reply);
 void CordonNode(const Api& api, v1::CordonNodeRequest request, Reply<v1::CordonNodeResponse> reply);
 void GetServerInfo(const Api& api, Reply<v1::GetServerInfoResponse> reply);
 
-}  // namespace verbs
+}  // namespace handlers
 
 // The node with what was heard of it lately. Loop thread.
 v1::Node NodeNow(const NodeEntry& entry, const ClusterView& view);
 
 }  // namespace trainyard::controller
 
-#endif  // TRAINYARD_CONTROLLER_API_CLUSTER_VERBS_H_
+#endif  // TRAINYARD_CONTROLLER_API_CLUSTER_HANDLERS_H_
