@@ -15,7 +15,7 @@ namespace {
 
 constexpr char kDefaultPort[] = ":7070";
 
-// Names of the verbs below `app`, or the long options of `app` and everything above it.
+// Names of the commands below `app`, or the long options of `app` and of all levels above it.
 std::vector<std::string> KnownWords(const CLI::App& app, bool options) {
   std::vector<std::string> words;
   if (!options) {
@@ -37,7 +37,7 @@ std::string DidYouMean(const std::string& word, const std::vector<std::string>& 
   return nearest.empty() ? "" : absl::StrCat("; did you mean `", nearest, "`?");
 }
 
-// What is wrong with the command line, and what would be right.
+// Message about the error in the command line, with a correction.
 std::string UsageMessage(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = ChosenCommand(app);
   const std::vector<std::string> extras = app.remaining(true);

@@ -10,7 +10,7 @@
 namespace trainyard::cli {
 
 // Runs one command line (without the program's name) and returns the exit code of exit_code.h.
-// Never throws. Opens no connection for verbs that need none.
+// Never throws. Opens no connection for commands that need none.
 int RunTrainyard(const std::vector<std::string>& arguments, Environment& environment);
 
 }  // namespace trainyard::cli

@@ -27,13 +27,13 @@ constexpr milliseconds kPauseBetweenAttempts{500};
 
 std::shared_ptr<grpc::Channel> MakeChannel(const std::string& server, milliseconds connect_limit) {
   grpc::ChannelArguments arguments;
-  // A controller is never behind the HTTP proxy that this user's browser needs.
+  // A controller is never behind an HTTP proxy for browsers.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   // Time limit of one connection attempt, despite the name.
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, static_cast<int>(connect_limit.count()));
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 200);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
-  // A stream that is silent for hours must still notice that its controller's machine is gone.
+  // A stream without messages for hours must still detect the loss of the controller's machine.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeMs);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
@@ -51,7 +51,7 @@ bool WaitForVerdict(grpc::Channel& channel, milliseconds limit) {
   }
 }
 
-// gRPC's sentence about a failed connection, as a cause that a person knows.
+// Turns gRPC's message about a failed connection into a cause that a person understands.
 std::string CauseText(const std::string& message) {
   if (absl::StrContains(message, "Connection refused")) return "connection refused";
   if (absl::StrContains(message, "DNS resolution failed") ||
@@ -267,7 +267,7 @@ absl::Status Client::ReadLogs(const v1::ReadLogsRequest& request, const StreamCo
         },
         deliver, connected);
     if (!delivered.empty()) {
-      // What was shown is skipped by its offset.
+      // Delivered lines are skipped by their offsets.
       asked.set_tail(0);
       asked.set_new_only(false);
     }

@@ -1,4 +1,4 @@
-// The controller as the CLI sees it: calls with deadlines, and errors that say what to do.
+// Calls to the controller, with deadlines, and with errors that say what to do.
 #ifndef TRAINYARD_CLI_CLIENT_H_
 #define TRAINYARD_CLI_CLIENT_H_
 
@@ -22,23 +22,23 @@ struct ClientLimits {
   std::chrono::milliseconds connect{3000};
   // Time for the answer to one unary call.
   std::chrono::milliseconds call{10000};
-  // A stream that lost its controller is opened again for this long.
+  // Time during which a stream that lost its controller is reopened.
   std::chrono::milliseconds reconnect{60000};
 };
 
-// How a stream ends before the controller ends it.
+// Ways to end a stream before the controller ends it.
 struct StreamControl {
   Interrupt* interrupt = nullptr;
   std::optional<std::chrono::steady_clock::time_point> deadline;
-  // Called when contact is lost and the stream will be opened again.
+  // Called when the connection is lost and the stream will be reopened.
   std::function<void()> on_lost;
 };
 
 // One thread. Opens no connection before the first call.
 //
-// Errors carry the controller's code and message. UNAVAILABLE and DEADLINE_EXCEEDED say which
-// address was tried, why it failed and what to do. Streams: CANCELLED after an interrupt,
-// ABORTED when `control.deadline` ran out. A handler that returns false ends its stream with OK.
+// Errors carry the controller's code and message. UNAVAILABLE and DEADLINE_EXCEEDED name the
+// address, the cause and what to do. Streams: CANCELLED after an interrupt, ABORTED when
+// `control.deadline` ran out. A handler that returns false ends its stream with OK.
 class Client {
  public:
   explicit Client(std::string server, ClientLimits limits = {});
@@ -60,10 +60,10 @@ class Client {
   absl::StatusOr<v1::GetSeriesResponse> GetSeries(const v1::GetSeriesRequest& request);
   absl::StatusOr<v1::ListKeysResponse> ListKeys(const v1::ListKeysRequest& request);
 
-  // Opened again after a lost connection; the first message then repeats the job's present state.
+  // Reopens the stream after a lost connection; the first message then repeats the job's state.
   absl::Status WatchJob(const v1::WatchJobRequest& request, const StreamControl& control,
                         const std::function<bool(const v1::WatchJobResponse&)>& on_message);
-  // Opened again only with request.follow; lines already delivered are not delivered twice.
+  // Reopens the stream only with request.follow; no line is delivered twice.
   absl::Status ReadLogs(const v1::ReadLogsRequest& request, const StreamControl& control,
                         const std::function<bool(const v1::LogLine&)>& on_line);
 
@@ -76,7 +76,7 @@ class Client {
   template <typename Response, typename Open>
   absl::Status StreamOnce(const StreamControl& control, const Open& open,
                           const std::function<bool(const Response&)>& on_message, bool& connected);
-  // Runs `once` until it ends with anything but a lost connection. `once` sets its argument when
+  // Runs `once` until it ends with any result but a lost connection. `once` sets its argument when
   // it had a connection: an address that never answered is an error at once.
   absl::Status StreamAgain(const StreamControl& control,
                            const std::function<absl::Status(bool&)>& once);

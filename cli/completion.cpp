@@ -12,7 +12,7 @@
 namespace trainyard::cli {
 namespace {
 
-// One level of the grammar: "" is the program, "job submit" a verb.
+// One level of the grammar: "" is the program, "job submit" a command.
 struct Level {
   std::string path;
   std::vector<std::string> commands;

@@ -1,4 +1,4 @@
-// Shell completion, written from the grammar itself so that it never lags behind.
+// Shell completion, generated from the grammar so that it is always up to date.
 #ifndef TRAINYARD_CLI_COMPLETION_H_
 #define TRAINYARD_CLI_COMPLETION_H_
 
@@ -12,7 +12,7 @@ class App;
 
 namespace trainyard::cli {
 
-// Script for bash, zsh or fish: verbs, options, formats and the keys of --set.
+// Script for bash, zsh or fish: commands, options, formats and the keys of --set.
 std::string CompletionScript(const std::string& shell, const CLI::App& app);
 
 Outcome RunCompletion(const std::string& shell, const CLI::App& app, Context& context);

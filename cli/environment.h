@@ -1,4 +1,4 @@
-// What a verb may use. main.cpp fills it from the process; tests fill it by hand.
+// Environment of a command. main.cpp fills it from the process; tests fill it by hand.
 #ifndef TRAINYARD_CLI_ENVIRONMENT_H_
 #define TRAINYARD_CLI_ENVIRONMENT_H_
 
@@ -22,7 +22,7 @@ struct Environment {
   // Login name of the user who submits.
   std::string user;
   std::string home;
-  // Searched in order, after those given with --recipes.
+  // Searched in order, after the directories given with --recipes.
   std::vector<std::string> recipe_directories;
   // Directory of this program: its siblings are the daemons.
   std::string program_directory;

@@ -1,4 +1,4 @@
-// How the program ends. Scripts rely on these numbers: never change one.
+// Exit codes of the program. Scripts rely on these numbers: never change one.
 #ifndef TRAINYARD_CLI_EXIT_CODE_H_
 #define TRAINYARD_CLI_EXIT_CODE_H_
 
@@ -11,7 +11,7 @@ enum class ExitCode {
   kFailed = 1,
   kUsage = 2,         // Wrong command line or job file.
   kNotFound = 3,      // No such job, node, recipe or key.
-  kRefused = 4,       // The controller understood and said no.
+  kRefused = 4,       // The controller refused the request.
   kJobFailed = 5,     // A followed job ended without success.
   kTimeout = 6,       // --timeout ran out.
   kUnreachable = 7,   // No controller answered.

@@ -52,7 +52,7 @@ void AddPlan(CLI::App& parent, Grammar& grammar) {
   };
 }
 
-// Also on the noun itself, whose missing verb means list.
+// Options of `ps` and `job list`; also on `job` itself, which lists when no command follows.
 void AddListOptions(CLI::App& command, PsOptions& options) {
   command.add_flag("-a,--all", options.all, "also jobs that have ended");
   command.add_option("-u,--user", options.user, "only jobs of this user");
@@ -127,7 +127,7 @@ void AddWait(CLI::App& parent, Grammar& grammar) {
   grammar.runners[command] = [options](Context& context) { return RunWait(*options, context); };
 }
 
-// The daily verbs: at top level and under `job`.
+// The daily commands: at top level and under `job`.
 void AddJobCommands(CLI::App& parent, Grammar& grammar) {
   AddSubmit(parent, grammar);
   AddPlan(parent, grammar);
@@ -315,7 +315,7 @@ std::string FullName(const CLI::App& command) {
 void BuildGrammar(Grammar& grammar) {
   CLI::App& app = grammar.app;
   app.require_subcommand(1);
-  app.fallthrough();  // `ps -o json` is `-o json ps`. Inherited by every verb below.
+  app.fallthrough();  // `ps -o json` is `-o json ps`. Inherited by every command below.
   AddShared(grammar);
   AddDev(app, grammar);
   AddPs(*app.add_subcommand("ps", "List jobs"), grammar);

@@ -1,4 +1,4 @@
-// Verbs, nouns and their options. The tree is also what completion is written from.
+// Commands and their options. Completion is generated from the same tree.
 #ifndef TRAINYARD_CLI_GRAMMAR_H_
 #define TRAINYARD_CLI_GRAMMAR_H_
 
@@ -14,7 +14,7 @@
 
 namespace trainyard::cli {
 
-// Options that every verb takes.
+// Options that every command takes.
 struct SharedOptions {
   std::string server;
   std::string output = "table";
@@ -25,11 +25,11 @@ struct SharedOptions {
 struct Grammar {
   CLI::App app{"Trains large language models on a cluster and keeps the run alive.", "trainyard"};
   SharedOptions shared;
-  // What stood after `--`.
+  // The words after `--`.
   std::vector<std::string> command;
   // Set by `data prepare`, which runs while the line is parsed.
   int data_exit_code = 0;
-  // What each verb runs.
+  // The function of each command.
   std::map<const CLI::App*, std::function<Outcome(Context&)>> runners;
 };
 
@@ -39,7 +39,7 @@ void BuildGrammar(Grammar& grammar);
 // The names that -o takes.
 const std::map<std::string, OutputFormat>& OutputFormats();
 
-// The verb that was chosen: the deepest parsed subcommand.
+// The chosen command: the deepest parsed subcommand.
 const CLI::App& ChosenCommand(const CLI::App& app);
 
 // "trainyard job submit".

@@ -1,4 +1,4 @@
-// Ctrl-C for the verbs that wait: a wish to leave, and not the end of the process.
+// Ctrl-C for commands that wait: a request to stop waiting, and not the end of the process.
 #ifndef TRAINYARD_CLI_INTERRUPT_H_
 #define TRAINYARD_CLI_INTERRUPT_H_
 
@@ -24,10 +24,10 @@ class Interrupt {
 
   void Raise();
   bool raised() const { return count() > 0; }
-  // How often it was raised: a second Ctrl-C means "now".
+  // Number of Raise calls: a second Ctrl-C means "now".
   int count() const;
 
-  // Waits; true at once when raised before or meanwhile.
+  // Waits for `time`; true at once when raised before or meanwhile.
   bool WaitFor(std::chrono::milliseconds time);
 
   // While it lives, `on_raise` is called once when the interrupt is raised (at once when it

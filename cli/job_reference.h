@@ -1,4 +1,4 @@
-// How people name jobs: "17", "llama3-8b", "llama3-8b@2" (its second attempt), "@last", "@last@2".
+// References to jobs: "17", "llama3-8b", "llama3-8b@2" (its second attempt), "@last", "@last@2".
 #ifndef TRAINYARD_CLI_JOB_REFERENCE_H_
 #define TRAINYARD_CLI_JOB_REFERENCE_H_
 
@@ -10,16 +10,16 @@
 namespace trainyard::cli {
 
 struct JobReference {
-  // What the controller understands: a number, a name or "@last".
+  // The part for the controller: a number, a name or "@last".
   std::string job;
-  // Epoch after the '@'; 0 when none was given.
+  // Attempt number after the '@'; 0 when none was given.
   int64_t attempt = 0;
 };
 
-// INVALID_ARGUMENT says what a job reference looks like.
+// Parses a reference. INVALID_ARGUMENT, with the valid forms, for any other text.
 absl::StatusOr<JobReference> ParseJobReference(const std::string& text);
 
-// The same for verbs about the whole job: INVALID_ARGUMENT with an attempt.
+// The same for commands about a whole job: INVALID_ARGUMENT for a reference with an attempt.
 absl::StatusOr<std::string> ParseWholeJob(const std::string& text);
 
 }  // namespace trainyard::cli

@@ -1,4 +1,4 @@
-// The `trainyard` command. Grammar and verbs are in app.h and commands/.
+// The `trainyard` command. The grammar is in grammar.h, the commands in commands/.
 #include <csignal>
 #include <string>
 #include <vector>
@@ -9,7 +9,8 @@
 #include "proto/support/clock.h"
 
 int main(int argc, char** argv) {
-  // A reader that goes away (`| head`) ends us quietly, even when our parent ignores SIGPIPE.
+  // A reader that closes the pipe (`| head`) ends this process without a message, even when the
+  // parent process ignores SIGPIPE.
   std::signal(SIGPIPE, SIG_DFL);
   const trainyard::SystemClock clock;
   trainyard::cli::Interrupt interrupt;

@@ -1,4 +1,4 @@
-# Warnings, sanitizers and ccache: the same for every target of ours.
+# Warnings, sanitizers and ccache: the same for every target of this repository.
 
 add_library(trainyard_options INTERFACE)
 target_compile_options(trainyard_options INTERFACE -pthread
@@ -20,7 +20,7 @@ if(TRAINYARD_SANITIZE)
     add_compile_options(-fno-sanitize-recover=undefined)
   endif()
   if(TRAINYARD_SANITIZE MATCHES "thread")
-    # ThreadSanitizer knows no fences; Asio's queues are ordered by their mutexes without them.
+    # ThreadSanitizer does not support fences; Asio's queues are ordered by their mutexes too.
     add_compile_definitions(BOOST_ASIO_DISABLE_FENCED_BLOCK)
   endif()
 endif()

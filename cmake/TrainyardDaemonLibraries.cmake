@@ -16,15 +16,15 @@ pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(SENTENCEPIECE REQUIRED IMPORTED_TARGET sentencepiece)
 
-# The controller lives of many small messages that one thread makes and another frees: jemalloc halves
-# the processor time of a submission. Sanitizers bring an allocator of their own.
+# The controller handles many small messages that one thread makes and another frees: jemalloc
+# halves the processor time of a submission. Sanitizers have their own allocator.
 add_library(trainyard_allocator INTERFACE)
 if(NOT TRAINYARD_SANITIZE)
   find_library(JEMALLOC_LIBRARY jemalloc REQUIRED)
   target_link_libraries(trainyard_allocator INTERFACE ${JEMALLOC_LIBRARY})
 endif()
 
-# What nearly every file of the daemons includes.
+# Headers that nearly every file of the daemons includes.
 add_library(trainyard_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/pch.cpp)
 target_link_libraries(trainyard_pch PUBLIC trainyard_options absl::statusor absl::status absl::strings
                       protobuf::libprotobuf nlohmann_json::nlohmann_json)

@@ -12,8 +12,8 @@ namespace trainyard::controller {
 // A random id of 32 hex digits.
 std::string NewClusterId();
 
-// Where in the range of rendezvous ports the cluster begins (CoreOptions::rendezvous_offset): the
-// same for the same id, and spread evenly over ids.
+// Offset of the cluster in the range of rendezvous ports (CoreOptions::rendezvous_offset): the same
+// for the same id, and spread evenly over ids.
 int64_t RendezvousOffset(const std::string& cluster_id);
 
 // The id kept in `directory`/cluster_id. With `fresh` a new one is made: an empty event log numbers

@@ -35,7 +35,7 @@ namespace {
 constexpr int kReaderThreads = 4;
 constexpr int kSearchThreads = 2;
 constexpr int kReaderQueue = 1000;
-// What calls get to end by themselves when the controller goes down.
+// Time that calls get to end by themselves when the controller stops.
 constexpr std::chrono::seconds kCallGrace{2};
 
 absl::StatusOr<std::string> AbsolutePath(const std::string& path) {
@@ -45,7 +45,8 @@ absl::StatusOr<std::string> AbsolutePath(const std::string& path) {
   return absolute.lexically_normal().string();
 }
 
-// Where jobs without checkpoint.dir keep theirs. It need not exist on this machine: workers use it.
+// Checkpoint directory of jobs without checkpoint.dir. It need not exist on this machine: workers
+// use it.
 absl::StatusOr<std::string> CheckpointRoot(const ControllerOptions& options) {
   return AbsolutePath(options.checkpoint_root.empty() ? options.data_dir + "/checkpoints"
                                                       : options.checkpoint_root);
@@ -62,7 +63,7 @@ v1::GetServerInfoResponse ServerInfo(const ControllerOptions& options,
   return info;
 }
 
-// Those that come with this program.
+// Directories of the recipes that come with this program.
 std::vector<std::string> RecipeDirectories() {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -138,7 +139,7 @@ std::string HealthProblems(const StorageHealth& health) {
 
 }  // namespace
 
-// In the order of dependency: what stands later uses what stands before.
+// In the order of dependency: later members use earlier ones.
 struct Controller::Parts {
   Parts(Stores opened, std::unique_ptr<Loop> recovered, std::string cluster_id,
         v1::GetServerInfoResponse info, const Clock& clock)

@@ -41,8 +41,8 @@ class Controller {
   ~Controller();
 
   // Stops and destroys the controller, or ends the process with exit status 0 when that takes
-  // longer than `limit`: a query that runs or a disk that hangs must not hold up whoever waits for
-  // the end. Nothing is lost then: all that was acknowledged is durable, and workers keep the rest.
+  // longer than `limit`: a running query or a disk that hangs must not delay the end of the
+  // process. Nothing is lost then: all that was acknowledged is durable, and workers keep the rest.
   static void StopWithin(std::chrono::milliseconds limit, std::unique_ptr<Controller> controller);
 
   // "host:port" with the real port.

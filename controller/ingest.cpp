@@ -14,7 +14,7 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-// Streams whose offsets are kept at hand; beyond it all are asked for again.
+// Streams whose offsets are cached; a larger cache is emptied and filled again.
 constexpr std::size_t kMaxKnownStreams = 200'000;
 
 bool IsMetricStream(const StreamKey& stream) { return stream.kind != v1::STREAM_KIND_LOG; }
@@ -120,7 +120,7 @@ void Ingest::Run() {
       if (queue_.empty()) return;
       taken_.swap(queue_);
       queued_questions_ = 0;
-      // What is being written counts as stored or tried again, no longer as queued.
+      // Items that are being written count as stored or retried, no longer as queued.
       statistics_.queued_items = 0;
       statistics_.queued_bytes = 0;
     }
@@ -133,7 +133,7 @@ void Ingest::StoreTaken() {
   while (!taken_.empty()) {
     const bool is_question = std::holds_alternative<OffsetsQuestion>(taken_.front());
     if (is_question && !group.answers.empty()) {
-      // The question stays where it is found and answered should the store refuse the write.
+      // The question stays in taken_: if the store refuses the write, AnswerWaiting finds it.
       WriteGroup(group);
       group = {};
       continue;
@@ -230,7 +230,7 @@ bool Ingest::WriteBatches(Write write, const std::vector<Batch>& batches,
   if (batches.empty()) return true;
   absl::Status status = WriteStore(write, [&] { return append(batches); });
   if (!absl::IsDataLoss(status)) return status.ok();
-  // One damaged place must not hold up the others.
+  // One damaged stream must not hold up other streams.
   std::map<StreamKey, std::vector<Batch>> by_stream;
   for (const Batch& batch : batches) by_stream[batch.stream].push_back(batch);
   for (const auto& [stream, own] : by_stream) {
@@ -318,8 +318,8 @@ absl::StatusOr<int64_t> Ingest::StoredOffset(const StreamKey& stream) {
   return offset;
 }
 
-// Workers that attach while a store fails must not wait for it: without an answer they could not
-// even be told to stop a rank.
+// Answers workers that attach while a store fails: without an answer they get no Welcome, and not
+// even a command to stop a rank could be sent to them.
 void Ingest::AnswerWaiting() {
   std::vector<OffsetsQuestion> questions;
   const auto take = [&](std::deque<Item>& items) {

@@ -40,21 +40,22 @@ struct IngestStatistics {
   int64_t failed_writes = 0;
 };
 
-// Thread-safe. Its queue is bounded by its callers: a worker is read no more while too much of what
-// it sent waits here (worker_control_service.cpp). A store that fails is tried again, more and more
-// slowly, until it works or Stop: nothing is dropped, workers keep what was not acknowledged.
+// Thread-safe. Its queue is bounded by its callers: the controller stops reading from a worker
+// while too much of what the worker sent waits here (worker_control_service.cpp). A store that
+// fails is retried with growing delays until it works or Stop: nothing is dropped, workers keep
+// what was not acknowledged.
 //
-// A stream whose place in the store is damaged (DATA_LOSS, which is never a passing error) is set
-// aside, so that its worker keeps it for the day when a backup is restored; all others go on.
+// A stream whose place in the store is damaged (DATA_LOSS, which is never a passing error) is
+// quarantined: its worker keeps the data until a backup is restored. All other streams go on.
 class Ingest {
  public:
-  // Bytes of the stream that are stored now, or why these cannot be: OUT_OF_RANGE when bytes before
-  // them are missing, DATA_LOSS when the stream is set aside. Called on the storage thread, not at
+  // Bytes of the stream that are stored now, or the error: OUT_OF_RANGE when bytes before these are
+  // missing, DATA_LOSS when the stream is quarantined. Called on the storage thread; not called at
   // all when Stop came first.
   using Stored = std::function<void(const absl::StatusOr<int64_t>& offset)>;
   using Offsets = std::map<StreamKey, int64_t>;
 
-  // Which store was written to, and what one transaction took.
+  // Store that one transaction wrote to, and the duration of the transaction.
   enum class Write { kMetrics, kLogs };
   using ObserveWrite = std::function<void(Write write, double seconds)>;
 
@@ -68,9 +69,9 @@ class Ingest {
   void AddTelemetry(v1::TelemetryBatch batch, Stored stored);
   void AddOutput(v1::LogChunk chunk, Stored stored);
 
-  // How far each stream is stored once everything added before is; while a store refuses writes,
-  // how far it is now: bytes that come again are skipped. A stream whose offset cannot be read is
-  // left out. On the storage thread.
+  // Calls `done` on the storage thread with the stored offset of each stream, once everything added
+  // before is stored. While a store refuses writes these are the offsets of now: bytes received
+  // twice are skipped. A stream whose offset cannot be read is left out.
   void ReadOffsets(std::vector<StreamKey> streams,
                    std::function<void(const Offsets& offsets)> done);
 
@@ -94,19 +95,19 @@ class Ingest {
   };
   using Item = std::variant<Telemetry, Output, OffsetsQuestion>;
 
-  // What a sender is told once its stream is stored so far.
+  // Acknowledgement to send once the stream is stored up to `offset`.
   struct Reply {
     Stored stored;
     StreamKey stream;
     int64_t offset = 0;
   };
 
-  // What one transaction in each store will write, and whom to tell.
+  // Content of one transaction in each store, and the acknowledgements that follow it.
   struct Group {
     std::vector<MetricBatch> metrics;
     std::vector<LogBatch> logs;
     std::vector<Reply> answers;
-    // Offsets that hold once it is written.
+    // Stored offsets of the streams once the group is written.
     Offsets next;
     std::set<int64_t> jobs_with_output;
   };
@@ -118,8 +119,8 @@ class Ingest {
   void StoreTaken();
   void AddTo(Group& group, Telemetry telemetry);
   void AddTo(Group& group, Output output);
-  // Where the stream's next bytes belong; nullopt when they are not wanted: the stream is set
-  // aside, and `stored` was told so, or this is stopped.
+  // Offset at which the stream's next bytes belong. Nullopt when no bytes are accepted: the stream
+  // is quarantined, and `stored` was called with the damage, or this is stopped.
   std::optional<int64_t> Admit(const Group& group, const StreamKey& stream, const Stored& stored);
   void WriteGroup(Group& group);
   // False when this is stopped.
@@ -149,8 +150,8 @@ class Ingest {
   IngestStatistics statistics_;
   bool stopping_ = false;
 
-  // Storage thread only: what was taken from the queue and is not dealt with yet; stored offsets,
-  // as far as they were asked for; streams that cannot be stored because of damage, and which.
+  // Storage thread only: items taken from the queue and not handled yet; cached offsets of stored
+  // streams; streams that cannot be stored, with their damage.
   std::deque<Item> taken_;
   Offsets stored_;
   std::map<StreamKey, absl::Status> quarantined_;

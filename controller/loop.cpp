@@ -21,9 +21,9 @@ namespace {
 constexpr int kMaxWaitingRequests = 10'000;
 // Requests decided in one tick: bounds the time to the commit that all of them wait for.
 constexpr std::size_t kMaxBatch = 4096;
-// Reconcile has nothing more to say after one call; more calls than this mean a bug in it.
+// One call of Reconcile plans everything that is due; more calls than this mean a bug in it.
 constexpr int kMaxReconcilePasses = 100;
-// The loop ticks every 200 ms. A longer gap means that the controller itself stood still.
+// Gap between two ticks above which the controller itself was stalled: it ticks every 200 ms.
 constexpr int64_t kStallMs = 1000;
 
 bool IsFromUser(const Request& request) {
@@ -31,8 +31,8 @@ bool IsFromUser(const Request& request) {
          std::holds_alternative<StopJob>(request) || std::holds_alternative<CordonNode>(request);
 }
 
-// What workers send on their streams. They keep it until it is answered, and how much of it may
-// wait here is bounded by what is read of them (worker_control_service.cpp).
+// True for facts and telemetry of workers. Workers keep both until they are answered, and how much
+// may wait here is bounded by how much is read from workers (worker_control_service.cpp).
 bool IsFromWorkerStream(const Request& request) {
   return std::holds_alternative<ReceiveFact>(request) ||
          std::holds_alternative<ReceiveTelemetry>(request);
@@ -55,7 +55,7 @@ absl::Status NoSpace(const absl::Status& cause) {
   std::_Exit(EXIT_FAILURE);
 }
 
-// Tells what the rest of its scope took.
+// Reports the duration of the rest of its scope.
 class WorkTimer {
  public:
   using Observe = std::function<void(LoopWork work, double seconds)>;
@@ -156,7 +156,7 @@ void Loop::Listen(Listener listener) { listeners_.push_back(std::move(listener))
 
 void Loop::ScheduleTick() {
   if (std::exchange(tick_scheduled_, true)) return;
-  // Behind what is posted already: requests that came during a commit share the next one.
+  // Runs after all work posted so far: requests that came during a commit share the next one.
   Post([this] { Tick(); });
 }
 
@@ -250,7 +250,7 @@ void Loop::ReconcileAll(Timestamp now, std::vector<v1::Event>& events) {
                 kMaxReconcilePasses);
 }
 
-// False when the disk is full: then it is as if the tick had not been.
+// False when the disk is full: then the tick is undone, as if it had never run.
 bool Loop::Commit(const std::vector<v1::Event>& events) {
   if (events.empty()) return true;
   const WorkTimer timer(observe_work_, LoopWork::kCommit);
@@ -289,19 +289,19 @@ bool Loop::HasSpace() {
   no_space_ = absl::OkStatus();
   space_unconfirmed_ = true;
   catching_up_ = true;
-  // Not all that workers have said in the meantime need have been read yet.
+  // Messages that workers sent in the meantime may not all have been read yet.
   observations_.since_ms = clock_.Now();
   return true;
 }
 
-// Room for a page need not be room for what has waited.
+// Called after a commit: free space for one page (TryWrite) need not hold all waiting requests.
 void Loop::ConfirmSpace() {
   if (!std::exchange(space_unconfirmed_, false)) return;
   space_backoff_.Reset();
   ReportHealth(absl::OkStatus());
 }
 
-// What changes nothing is answered as ever.
+// Requests that change nothing are answered as usual.
 void Loop::AnswerWithoutSpace(Timestamp now) {
   std::vector<Pending> waiting;
   waiting.swap(pending_);
@@ -320,7 +320,7 @@ void Loop::AnswerWithoutSpace(Timestamp now) {
       pending.done(std::span<const v1::Event>(), View());
     }
   }
-  // Commands follow from what is committed: they are due as ever.
+  // Commands follow from committed state: they are sent as usual.
   NotifyListeners({});
 }
 
@@ -343,18 +343,18 @@ void Loop::NotifyListeners(const std::vector<v1::Event>& events) {
 }
 
 void Loop::RequestSnapshotIfDue() {
-  // A snapshot costs as much as there are jobs and nodes: with as many events between two of them
-  // its part of each event stays the same however large the state is.
+  // The cost of a snapshot grows with the number of jobs and nodes. With as many events between two
+  // snapshots, the cost for each event stays constant however large the state is.
   const uint64_t entries = state_.jobs.size() + state_.nodes.size();
   const uint64_t events_between = std::max(options_.events_per_snapshot, entries);
   if (last_sequence_ - snapshot_sequence_ < events_between) return;
-  // When it fails, too, the next one is due as many events later.
+  // Also after a snapshot that fails, the next one is due as many events later.
   if (snapshots_.Request(last_sequence_)) snapshot_sequence_ = last_sequence_;
 }
 
 void Loop::ExcuseOwnStall(Timestamp now) {
-  // While the controller stood still (a slow disk, a paused machine) or the clock was set, nobody
-  // could be heard: that time is nobody's silence.
+  // While the controller was stalled (a slow disk, a paused machine) or its clock was set, no
+  // heartbeat could be received: that time does not count as time without a heartbeat.
   const int64_t gap = now - std::exchange(last_tick_ms_, now);
   if (gap >= 0 && gap <= kStallMs) return;
   spdlog::warn("the controller stood still, or its clock was set, for {} ms", gap);

@@ -3,8 +3,8 @@
 // the process. Requests that arrive during a commit share the next one.
 //
 // While the disk of the event log is full nothing changes: the tick whose commit failed is undone
-// by a replay of the log, users' changes are refused, what workers say waits, everything can be
-// read.
+// by a replay of the log, changes by users are refused, facts and telemetry of workers wait, and
+// everything can be read.
 #ifndef TRAINYARD_CONTROLLER_LOOP_H_
 #define TRAINYARD_CONTROLLER_LOOP_H_
 
@@ -31,28 +31,29 @@ struct LoopOptions {
   CoreOptions core;
   // Time between two ticks without a request.
   std::chrono::milliseconds tick_interval{200};
-  // At least, and at least as many as there are jobs and nodes.
+  // Fewest events between two snapshots; never fewer than there are jobs and nodes.
   uint64_t events_per_snapshot = 10'000;
 };
 
-// What takes time: of snapshots the loop only says that one is due.
+// Timed kinds of work. The loop only requests snapshots; SnapshotWriter's thread writes them.
 enum class LoopWork { kTick, kCommit, kSnapshot };
 
 class Loop final : public ClusterLoop {
  public:
-  // Rebuilds the state from the log. DATA_LOSS and others: as the log says. `event_log` and `clock`
-  // outlive the loop.
+  // Rebuilds the state from the log. Errors of the log, such as DATA_LOSS, are returned as they
+  // are. `event_log` and `clock` outlive the loop.
   static absl::StatusOr<std::unique_ptr<Loop>> Recover(EventLog& event_log, const Clock& clock,
                                                        LoopOptions options);
 
-  // Whether the event log can be written to is reported there. Before Start; outlives the loop.
+  // Reports to `health` whether the event log can be written to. Before Start; `health` outlives
+  // the loop.
   void ReportHealthTo(StorageHealth& health) { health_ = &health; }
 
   // Stops.
   ~Loop() override;
 
   void Start();
-  // Runs what was posted before, then ends the thread. Nothing may be posted afterwards.
+  // Runs the work posted before, then ends the thread. Nothing may be posted afterwards.
   void Stop();
 
   void Read(std::function<void(const ClusterView& view)> work) override;
@@ -72,8 +73,8 @@ class Loop final : public ClusterLoop {
   // Calls `prepare` at the beginning of each tick. Before Start.
   void BeforeTick(std::function<void(Timestamp now)> prepare) { before_tick_ = std::move(prepare); }
 
-  // Calls `observe` with what each piece of work took: on the loop thread, of snapshots on a thread
-  // of their own. Before Start.
+  // Calls `observe` with the duration of each piece of work, on the loop thread; for snapshots, on
+  // the thread that writes them. Before Start.
   void TimeWork(std::function<void(LoopWork work, double seconds)> observe) {
     observe_work_ = std::move(observe);
   }
@@ -90,7 +91,7 @@ class Loop final : public ClusterLoop {
     Request request;
     Done done;
   };
-  // What became of a request: its events among those of the tick.
+  // Result of a request, with the range of its events among those of the tick.
   struct Decision {
     absl::Status status;
     std::size_t first_event = 0;
@@ -138,13 +139,13 @@ class Loop final : public ClusterLoop {
   Timestamp last_tick_ms_ = 0;
   bool tick_scheduled_ = false;
   std::vector<Pending> pending_;
-  // Why nothing can be committed now; OK when it can.
+  // Reason why nothing can be committed now; OK when commits work.
   absl::Status no_space_;
   Steady::time_point retry_space_at_;
   RetryBackoff space_backoff_;
-  // There seems to be room again, but nothing has been committed yet.
+  // The disk seems to have free space again, but nothing has been committed yet.
   bool space_unconfirmed_ = false;
-  // Requests have waited for room: time is not planned with before all of them are decided on.
+  // Requests have waited for free space: Reconcile does not run before all of them are decided.
   bool catching_up_ = false;
   StorageHealth* health_ = nullptr;
   std::vector<Listener> listeners_;

@@ -43,7 +43,7 @@ std::string HttpListen(const Flags& flags) {
   const std::string& listen = flags.options.listen;
   const std::size_t colon = listen.rfind(':');
   int port = 0;
-  // What is malformed is refused as --listen.
+  // A malformed address is refused later, as an error of --listen.
   if (colon == std::string::npos || !absl::SimpleAtoi(listen.substr(colon + 1), &port)) return "";
   return absl::StrCat(listen.substr(0, colon + 1), port == 0 || port >= 65535 ? 0 : port + 1);
 }
@@ -116,7 +116,7 @@ int BackUpOrRestore(const Flags& flags) {
   return 0;
 }
 
-// Readers never see half of it.
+// Writes the file atomically: readers never see a part of it.
 bool WriteListenFile(const std::string& path, const std::string& address) {
   const std::string temporary = path + ".new";
   std::ofstream file(temporary);
@@ -148,7 +148,7 @@ int main(int argc, char** argv) {
   sigaddset(&signals, SIGINT);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
-  // A limit on file sizes is a full disk to the stores, not the end.
+  // The stores treat a limit on file sizes as a full disk; it must not end the process.
   signal(SIGXFSZ, SIG_IGN);
 
   const trainyard::SystemClock clock;

@@ -8,8 +8,8 @@
 
 namespace trainyard::controller {
 
-// Fills observations.progress of running and recent jobs from their newest stored metrics. What
-// cannot be read is left out: it is for people's eyes only.
+// Fills observations.progress of running and recent jobs from their newest stored metrics. Progress
+// that cannot be read is left out: it is only shown to people.
 void RecoverProgress(const ClusterState& state, MetricStore& metrics, Observations& observations);
 
 }  // namespace trainyard::controller

@@ -1,4 +1,4 @@
-// When to try again what failed.
+// Delays between retries.
 #ifndef TRAINYARD_CONTROLLER_RETRY_BACKOFF_H_
 #define TRAINYARD_CONTROLLER_RETRY_BACKOFF_H_
 
@@ -7,8 +7,8 @@
 
 namespace trainyard::controller {
 
-// 250 ms, then twice as long each time, at most 5 s: room that somebody made on a disk is noticed
-// soon, and a disk that stays full costs nothing. One thread.
+// 250 ms, then twice as long each time, at most 5 s: new free space on a disk is noticed soon, and
+// a disk that stays full costs nothing. One thread.
 class RetryBackoff {
  public:
   std::chrono::milliseconds Next() {

@@ -1,6 +1,6 @@
-// Snapshots of the state, made on a thread of their own out of the event log alone: the loop only
-// says that one is due. 10,000 jobs take a quarter of a second, in which no request would be
-// answered.
+// Snapshots of the state, written from the event log alone on a thread of their own; the loop only
+// requests them. A snapshot of 10,000 jobs takes a quarter of a second: on the loop thread no
+// request would be answered meanwhile.
 #ifndef TRAINYARD_CONTROLLER_SNAPSHOT_WRITER_H_
 #define TRAINYARD_CONTROLLER_SNAPSHOT_WRITER_H_
 
@@ -16,7 +16,7 @@
 
 namespace trainyard::controller {
 
-// The state that the log tells.
+// The state that a snapshot and the events after it add up to.
 ClusterState StateOf(EventLog::Recovery recovery);
 
 class SnapshotWriter {
@@ -26,13 +26,13 @@ class SnapshotWriter {
   // Stops.
   ~SnapshotWriter();
 
-  // `observe` is called on the writer's thread with what each snapshot took, in seconds.
+  // `observe` is called on the writer's thread with the duration of each snapshot in seconds.
   void Start(std::function<void(double seconds)> observe);
-  // Finishes what it was asked for, then ends the thread.
+  // Finishes a requested snapshot, then ends the thread.
   void Stop();
 
-  // Asks for the state as it was after this event, which is durable. False, and nothing happens,
-  // while the one before is not done.
+  // Requests a snapshot of the state after this event, which is durable. Returns false and does
+  // nothing while an earlier snapshot is not done.
   bool Request(uint64_t sequence);
 
  private:

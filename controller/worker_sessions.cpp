@@ -12,8 +12,8 @@ namespace {
 // A command that is still due is sent again after this long.
 constexpr int64_t kResendMs = 1000;
 constexpr int64_t kHeartbeatSeconds = 1;
-// A worker that takes nothing of what waits for it for so long is cut off: it may be stuck, and
-// what it is sent must not pile up here.
+// A worker that reads none of its queued messages for this long is disconnected: it may be stuck,
+// and messages to it must not pile up here.
 constexpr int64_t kSlowConsumerMs = 30'000;
 constexpr v1::StreamKind kStreamKinds[] = {v1::STREAM_KIND_TELEMETRY, v1::STREAM_KIND_LOG,
                                            v1::STREAM_KIND_PARSED_LOG};
@@ -112,7 +112,7 @@ void WorkerSessions::Handle(const std::shared_ptr<WorkerLink>& link, v1::WorkerM
     return;
   }
   const auto found = by_link_.find(link.get());
-  // Its session was refused or replaced; what it says comes again on another stream.
+  // The session was refused or replaced; the worker sends the message again on another stream.
   if (found == by_link_.end()) return;
   const SessionPtr session = found->second;
   loop_.observations().nodes[session->node_id].last_heartbeat_ms = loop_.View().now;
@@ -238,7 +238,7 @@ void WorkerSessions::HandleFact(const SessionPtr& session, v1::Fact fact, ReadPe
 }
 
 void WorkerSessions::RefreshPausedHeartbeats(Timestamp now) {
-  // Who is not read cannot be heard.
+  // No heartbeat can be received from a worker that is not read from, so it counts as received.
   for (const auto& [node_id, session] : sessions_) {
     if (session->welcomed && !session->link->ReadingPaused()) continue;
     ObserveUnread(node_id, now, loop_.observations());
@@ -269,14 +269,14 @@ void WorkerSessions::SendCommands(const ClusterView& view) {
     Session& session = *it->second;
     const CommandKey key = KeyOf(command.message);
     const auto sent = session.sent.find(key);
-    // What has not been taken yet need not be said again.
+    // A command that may still be queued for the worker is not sent again.
     const bool fresh =
         sent != session.sent.end() && view.now >= sent->second &&
         (view.now - sent->second < kResendMs || session.link->outgoing().waiting > 0);
     due[&session][key] = fresh ? sent->second : view.now;
     if (!fresh) session.link->Send(std::move(command.message));
   }
-  // What is due no more has been answered.
+  // Commands that are no longer due have been answered by the worker.
   for (const auto& [node_id, session] : sessions_) session->sent = std::move(due[session.get()]);
 }
 

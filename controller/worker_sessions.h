@@ -1,5 +1,5 @@
-// The workers that are attached: who may attach, what happens with what they say, and what they are
-// told. All of it on the loop thread, but for OnMessage and OnClosed.
+// The attached workers: admission, handling of their messages, and commands to them. Loop thread
+// only, except OnMessage, OnClosed and CloseAll.
 #ifndef TRAINYARD_CONTROLLER_WORKER_SESSIONS_H_
 #define TRAINYARD_CONTROLLER_WORKER_SESSIONS_H_
 
@@ -29,8 +29,8 @@ class WorkerSessions final : public WorkerListener {
                  ReadPermit permit) override;
   void OnClosed(const std::shared_ptr<WorkerLink>& link) override;
 
-  // Calls `observe` on the loop thread with telemetry that was not heard before. Before the loop
-  // starts.
+  // Calls `observe` on the loop thread with telemetry that was not received before. Before the
+  // loop starts.
   void OnTelemetry(std::function<void(const v1::TelemetryBatch& batch, Timestamp now)> observe) {
     on_telemetry_ = std::move(observe);
   }
@@ -38,15 +38,15 @@ class WorkerSessions final : public WorkerListener {
   // Ends every stream with this status and refuses new ones with it. Any thread.
   void CloseAll(const absl::Status& status);
 
-  // True when the attempt's output is in the store as far as its nodes can ever send it.
+  // True when the store holds all output of the job that its nodes can still send.
   bool OutputComplete(const JobEntry& entry, const ClusterView& view) const;
 
  private:
-  // Which command was sent: kind of message, job, epoch, grace in ms.
+  // Identity of a command: kind of message, job, epoch, grace in ms.
   using CommandKey = std::tuple<int, int64_t, int64_t, int64_t>;
   using SentTimes = std::map<CommandKey, Timestamp>;
 
-  // Of a stream: step and code.
+  // An alert of a stream, by its step and code.
   using Alert = std::tuple<StreamKey, int64_t, std::string>;
 
   // Telemetry that is stored once its checkpoints and alerts are in the event log.
@@ -65,13 +65,15 @@ class WorkerSessions final : public WorkerListener {
     bool welcomed = false;
     // Acknowledged offset of each stream of the attempts that the worker has.
     Ingest::Offsets stored;
-    // Streams that cannot be stored because of damage: kept by the worker, waited for by nobody.
+    // Streams that cannot be stored because of damage. The worker keeps them; no log reader waits
+    // for them.
     std::set<StreamKey> quarantined;
-    // In the order of arrival: a stream's bytes must reach the store in order.
+    // In the order of arrival, because a stream's bytes must reach the store in order.
     std::deque<std::shared_ptr<PendingTelemetry>> telemetry;
     // When each command that is due was sent.
     SentTimes sent;
-    // Messages that it had taken at that time, when something waited for it.
+    // Messages that the worker had read at taken_ms, the last time that this number grew or that
+    // no message waited for it.
     uint64_t taken = 0;
     Timestamp taken_ms = 0;
   };
@@ -90,13 +92,14 @@ class WorkerSessions final : public WorkerListener {
   void HandleTelemetry(const SessionPtr& session, v1::TelemetryBatch batch, ReadPermit permit);
   void HandleOutput(const SessionPtr& session, v1::LogChunk chunk, ReadPermit permit);
   void SubmitRecords(const SessionPtr& session, const std::shared_ptr<PendingTelemetry>& pending);
-  // Calls `committed` once it has been decided on for good.
+  // Calls `committed` once the record is in the event log, or was refused.
   void SubmitRecord(const SessionPtr& session, const v1::StreamId& stream,
                     const v1::TelemetryRecord& record, std::function<void()> committed);
   void StoreCommitted(const SessionPtr& session);
   void DropKnownAlerts(v1::TelemetryBatch& batch);
   bool KnowsJob(int64_t job_id);
-  // What is acknowledged of a job that is not known.
+  // Result to acknowledge for data of an unknown job: `end_offset` lets the worker delete the data,
+  // DATA_LOSS lets it keep them.
   absl::StatusOr<int64_t> Unkept(int64_t job_id, int64_t end_offset);
   Ingest::Stored AcknowledgeWhenStored(const SessionPtr& session, const v1::StreamId& stream,
                                        ReadPermit permit);
@@ -110,7 +113,7 @@ class WorkerSessions final : public WorkerListener {
   bool MayForget(const Session& session, const v1::AttemptReport& report,
                  const ClusterView& view) const;
   static bool AllStored(const Session& session, const v1::AttemptReport& report);
-  // The same, but for what cannot be stored.
+  // The same, without the quarantined streams.
   static bool AllStorableStored(const Session& session, const v1::AttemptReport& report);
   bool NodeOutputComplete(const std::string& node_id, const AttemptKey& attempt,
                           const ClusterView& view) const;
@@ -126,11 +129,11 @@ class WorkerSessions final : public WorkerListener {
   // By node id; at most one each.
   std::map<std::string, SessionPtr> sessions_;
   std::map<const WorkerLink*, SessionPtr> by_link_;
-  // Alerts that are not committed yet, and what then goes on.
+  // Alerts that are not committed yet, and the work that continues after the commit.
   std::map<Alert, std::vector<std::function<void()>>> alerts_under_way_;
-  // Streams that sent telemetry since the start, and how far it was heard.
+  // Streams that sent telemetry since the start, each with the highest offset received.
   Ingest::Offsets received_until_;
-  // Jobs that a worker sent something of and the state does not know; each is logged once.
+  // Jobs that a worker sent data of and that are not in the state; each is logged once.
   std::set<int64_t> unknown_jobs_;
 };
 

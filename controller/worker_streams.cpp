@@ -9,16 +9,16 @@
 namespace trainyard::controller {
 namespace {
 
-// How long a log reader waits for the rest of an ended job's output from a node that is away.
+// Time that a log reader waits for the rest of an ended job's output from a disconnected node.
 constexpr int64_t kDisconnectedNodeMs = 10'000;
 
-// Newest events of a job that may hold an alert whose bytes were not stored.
+// Newest events of a job that are searched for alerts whose bytes were not stored.
 constexpr int kEventsSearched = 1000;
 
-// Size at which a set of things seen begins anew.
+// Size at which a set of keys already seen is emptied.
 constexpr std::size_t kMaxRemembered = 100'000;
 
-// Inserts into a set that may forget: what it holds only saves work.
+// Inserts into a set that may be emptied at any time: its keys only save work.
 template <typename Key>
 bool Remember(const Key& key, std::set<Key>& remembered) {
   if (remembered.size() >= kMaxRemembered) remembered.clear();
@@ -75,7 +75,7 @@ void WorkerSessions::SubmitRecords(const SessionPtr& session,
     const Alert alert{ToStreamKey(stream), record.alert().step(), record.alert().code()};
     const auto [waiting, is_new] = alerts_under_way_.try_emplace(alert);
     waiting->second.push_back(go_on);
-    // One that came again before it could be committed is waited for, not raised twice.
+    // An alert that was received again before its commit waits for it and is not raised twice.
     if (!is_new) continue;
     SubmitRecord(session, stream, record, [this, alert] {
       const auto committed = alerts_under_way_.extract(alert);
@@ -98,8 +98,9 @@ void WorkerSessions::SubmitRecord(const SessionPtr& session, const v1::StreamId&
                });
 }
 
-// The state does not know alerts, the log does. Bytes that were not stored come again when a worker
-// attaches anew; when the controller has died since, in the first batch of the stream.
+// Removes alerts that are in the event log already; the state does not hold alerts. Bytes that were
+// not stored are sent again when a worker attaches again; after a restart of the controller, in the
+// first batch of the stream.
 void WorkerSessions::DropKnownAlerts(v1::TelemetryBatch& batch) {
   if (received_until_.size() >= kMaxRemembered) received_until_.clear();
   const auto [heard, is_first] = received_until_.try_emplace(ToStreamKey(batch.stream()), 0);
@@ -180,8 +181,9 @@ void WorkerSessions::Acknowledge(const SessionPtr& session, const v1::StreamId& 
   session->link->Send(std::move(message));
 }
 
-// Job numbers are durable before a worker hears of them, so what is not known is nothing of ours:
-// let the worker get rid of it. But what is only lost to a restore may be all that is left of it.
+// A job number is durable before a worker receives it, so an unknown job is not one of this cluster
+// and its worker may delete the data. Data of a job that is only lost to a restore are kept: they
+// may be all that is left of the job.
 absl::StatusOr<int64_t> WorkerSessions::Unkept(int64_t job_id, int64_t end_offset) {
   if (!IsLostToRestore(loop_.View().state, job_id)) return end_offset;
   return absl::DataLossError("the job is not in the backup that was restored");

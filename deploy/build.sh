@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Configures and builds a preset: `build.sh release [cmake -D options] -- [targets]`.
-# Prints little when all goes well and the whole log when it does not.
+# Prints little on success and the whole log on failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

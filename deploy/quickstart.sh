@@ -39,7 +39,7 @@ prepare_corpus() {
     "$(dirname "$pods")"
 }
 
-# nodes: how many nodes the controller of $home/dev knows; 0 when it does not answer.
+# nodes: the number of nodes of the controller of $home/dev; 0 when it does not answer.
 nodes() {
   local server
   server=$(cat "$home/dev/controller.address" 2>/dev/null) || { echo 0; return; }

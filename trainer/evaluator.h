@@ -24,9 +24,9 @@ class Evaluator {
   Evaluator(const RunConfig& config, Decoder& model, Communicator& communicator,
             torch::Device device);
 
-  // All members call it together. Batches of micro_batch samples are dealt out to the members; the
-  // sums of each batch are then added in one order, so that the result does not depend on who
-  // computed which.
+  // All members call it together. Batches of micro_batch samples are divided among the members; the
+  // sums of the batches are then added in one fixed order, so that the result does not depend on
+  // which member computed which batch.
   EvaluationResult Run();
 
   int64_t samples() const { return samples_; }

@@ -31,7 +31,8 @@ RunConfig ReadConfig(const CommandLine& command, const RuntimeEnvironment& env) 
   return config;
 }
 
-// By hand: PyTorch's CUDA wheel exports file system symbols of another libstdc++, which crash ours.
+// Without std::filesystem: PyTorch's CUDA wheel exports its symbols from another libstdc++, and
+// calls into them crash.
 std::string AbsolutePath(const std::string& path) {
   if (path.starts_with("/")) return path;
   char directory[PATH_MAX];
@@ -41,7 +42,7 @@ std::string AbsolutePath(const std::string& path) {
   return std::string(directory) + "/" + (path.starts_with("./") ? path.substr(2) : path);
 }
 
-// Where the environment says nothing, the settings do.
+// Fills in paths that the environment does not set, from the settings.
 void ResolvePaths(const RunConfig& config, const CommandLine& command, RuntimeEnvironment& env) {
   if (env.checkpoint_dir.empty()) env.checkpoint_dir = config.checkpoint.dir;
   if (env.checkpoint_dir.empty()) env.checkpoint_dir = env.run_dir + "/checkpoints";
@@ -56,7 +57,8 @@ ExitCode Train(const RunConfig& config, const RuntimeEnvironment& env) {
   TelemetryWriter telemetry(env.telemetry_path);
   RankProgress progress(telemetry);
   progress.EnterPhase(Phase::kInit, 0);
-  // Outside: its end waits for the checkpoint that is being written, and the alert must not.
+  // Outside of the try: its destructor waits for the checkpoint that is being written, and the
+  // alert must be written before that.
   std::unique_ptr<Trainer> trainer;
   try {
     trainer = std::make_unique<Trainer>(config, env, telemetry, progress);

@@ -1,4 +1,4 @@
-// What rank 0 prints for a person: a header, a line for each logged step, a summary.
+// Output of rank 0 for a person: a header, a line for each logged step, a summary.
 #ifndef TRAINYARD_TRAINER_RUN_REPORT_H_
 #define TRAINYARD_TRAINER_RUN_REPORT_H_
 

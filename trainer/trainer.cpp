@@ -21,19 +21,19 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A gang's ranks start within seconds of each other; this leaves room for slow file systems.
+// A gang's ranks start within seconds of each other; slow file systems may take minutes.
 constexpr std::chrono::seconds kRendezvousTimeout{300};
 
-// How long a save that is due waits for the one before. Afterwards training goes on, and the save
-// begins at the first step at which every rank is free for it.
+// Time limit of a due save's wait for the previous save. After it training goes on, and the save
+// begins at the first step at which the writers of all ranks are idle.
 constexpr std::chrono::milliseconds kSaveTimeout{2000};
 
 double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// The number of threads decides how sums are split, and so the last bits: it is fixed, never left
-// to the machine's load.
+// Fixes the number of threads. It decides how sums are split, and so their last bits: it must not
+// depend on the machine's load.
 int64_t SetThreads(const RunConfig& config, const RuntimeEnvironment& env) {
   const auto cores = static_cast<int64_t>(std::thread::hardware_concurrency());
   const int64_t threads = config.train.threads > 0
@@ -70,7 +70,7 @@ DecoderOptions ModelOptions(const RunConfig& config, const RuntimeEnvironment& e
   options.type = config.train.precision == Precision::kBf16 ? torch::kBFloat16 : torch::kFloat32;
   options.device = device;
   options.recompute = config.layout.recompute;
-  // Values that are loaded next need not be drawn first.
+  // Values that are loaded from a checkpoint need no random initialisation.
   options.seed.reset();
   if (env.resume_from.empty()) options.seed = config.train.seed;
   return options;
@@ -108,8 +108,8 @@ Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, Telemet
 
 Trainer::~Trainer() = default;
 
-// Rank 0, which has raised the fence, chooses for all: nobody publishes behind its back, and every
-// rank loads the same one.
+// Chooses the checkpoint to start from. Rank 0, which has raised the fence, chooses for all ranks:
+// no older attempt can publish meanwhile, and every rank loads the same checkpoint.
 std::string Trainer::ChooseStart() {
   if (env_.resume_from.empty()) return "";
   constexpr double kAsNamed = -1;
@@ -125,8 +125,8 @@ std::string Trainer::ChooseStart() {
   return env_.checkpoint_dir + "/" + StepDirectoryName(static_cast<int64_t>(step));
 }
 
-// The controller has missed what is there: it hears of all of it, so that a next attempt has them
-// to fall back to.
+// Reports all checkpoints of the job when the named one is gone: the controller has missed some of
+// the reports, and a next attempt needs these checkpoints to fall back to.
 void Trainer::ReportStart(const StartingPoint& start) {
   if (start.instead.empty()) return;
   for (const PublishedCheckpoint& known : start.instead) {
@@ -259,8 +259,9 @@ double Trainer::ForwardBackward() {
   return loss.item<double>();
 }
 
-// The samples of the step that is under way, as TRAINYARD_SKIP_SAMPLES takes them: by position,
-// which other skipped samples have pushed away from their number. It may span some of those.
+// The samples of the current step in the form of TRAINYARD_SKIP_SAMPLES: a range of positions.
+// Samples that are already skipped make positions larger than sample numbers, and the range may
+// include some of them.
 std::string Trainer::PositionsOfStep() const {
   const int64_t last = state_.samples + config_.train.global_batch - 1;
   return std::to_string(train_source_.PositionOf(state_.samples)) + ":" +
@@ -330,7 +331,7 @@ void Trainer::SaveIfDue(bool asked_for) {
 }
 
 void Trainer::BeginDueSave() {
-  // Before the wait: it stands in the way of training like the save itself.
+  // The phase begins before the wait: the wait delays training like the save itself.
   EnterPhase(Phase::kCheckpoint);
   if (MaySave(kSaveTimeout)) return Save(SaveKind::kPeriodic);
   EnterPhase(Phase::kTrain);
@@ -341,14 +342,15 @@ void Trainer::BeginDueSave() {
                             "storage.");
 }
 
-// Asked after every step: no phase for a question that does not wait.
+// Called after every step; does not block, so it is not reported as a phase.
 void Trainer::BeginLateSave() {
   if (!MaySave(std::chrono::milliseconds(0))) return;
   EnterPhase(Phase::kCheckpoint);
   Save(SaveKind::kPeriodic);
 }
 
-// Every rank must come to the same answer: a save takes all of them.
+// True when the writers of all ranks are idle. The result is the same on every rank, because all
+// ranks must save together.
 bool Trainer::MaySave(std::chrono::milliseconds read_timeout) {
   const auto start = Clock::now();
   const double busy = checkpoints_->WaitUntilIdle(read_timeout) ? 0 : 1;
@@ -362,7 +364,7 @@ std::vector<TensorChunk> Trainer::Chunks() {
                           data_parallel_->size());
 }
 
-// In phase checkpoint.
+// To be called in phase checkpoint.
 void Trainer::Save(SaveKind kind) {
   checkpoints_->Save(state_.step, TrainingStateToJson(state_, config_), Chunks(), kind,
                      save_wait_seconds_);

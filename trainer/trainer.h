@@ -42,7 +42,7 @@ class Trainer {
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
 
-  // Trains to the last step, or until SIGTERM. Returns kOk or kTerminated, with everything saved;
+  // Trains to the last step, or until SIGTERM. Saves everything and returns kOk or kTerminated;
   // throws TrainerError for every other end.
   ExitCode Run();
 
@@ -52,11 +52,11 @@ class Trainer {
     double loss = 0;  // Mean over the tokens of the global batch.
     double grad_norm = 0;
     double learning_rate = 0;
-    bool stop = false;  // Some rank has had SIGTERM.
-    bool save = false;  // Some rank has had SIGUSR1.
+    bool stop = false;  // Some rank has received SIGTERM.
+    bool save = false;  // Some rank has received SIGUSR1.
   };
 
-  // Since the last metric record.
+  // Totals since the last metric record.
   struct Interval {
     int64_t steps = 0;
     double seconds = 0;
@@ -108,11 +108,11 @@ class Trainer {
   TrainingState state_;
   std::string resumed_from_;  // Empty for a fresh start.
   int64_t first_step_ = 0;    // Steps completed when this process began.
-  int64_t first_sample_ = 0;  // Samples used then.
+  int64_t first_sample_ = 0;  // Samples used when this process began.
   int64_t saved_step_ = -1;   // Newest step that was handed to the writer.
   int64_t evaluated_step_ = -1;
   int64_t save_due_since_ = -1;   // Step whose periodic save is yet to be begun, or -1.
-  double save_wait_seconds_ = 0;  // For which that save has stood in the way.
+  double save_wait_seconds_ = 0;  // Seconds for which that save has delayed training.
   std::unique_ptr<CheckpointWriter> checkpoints_;
   std::unique_ptr<Prefetcher> prefetcher_;
   Interval interval_;

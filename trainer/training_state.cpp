@@ -13,7 +13,8 @@ using nlohmann::json;
 constexpr char kFirstMoment[] = "optimizer.exp_avg.";
 constexpr char kSecondMoment[] = "optimizer.exp_avg_sq.";
 
-// Settings that say what the tensors mean; the initial spread of the weights does not matter later.
+// Settings that define the model's tensors; the initial spread of the weights does not matter
+// later.
 json ModelShape(const ModelConfig& model) {
   RunConfig config;
   config.model = model;

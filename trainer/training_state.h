@@ -1,4 +1,4 @@
-// What a run needs to go on from a checkpoint, beside the settings.
+// State, besides the settings, that a run needs to continue from a checkpoint.
 #ifndef TRAINYARD_TRAINER_TRAINING_STATE_H_
 #define TRAINYARD_TRAINER_TRAINING_STATE_H_
 
@@ -15,14 +15,14 @@
 
 namespace trainyard::trainer {
 
-// Counted over all ranks, so that any layout goes on at the same place.
+// Counts over all ranks, so that any layout continues at the same place.
 struct TrainingState {
   int64_t step = 0;     // Optimizer steps completed.
-  int64_t samples = 0;  // Training samples used; the number of the next one.
+  int64_t samples = 0;  // Training samples used; equals the number of the next sample.
   int64_t tokens = 0;
 };
 
-// Identifies what the stored tensors mean: the shape of the model, as JSON text.
+// Identifies the model that the stored tensors belong to: its shape, as JSON text.
 std::string ModelFingerprint(const ModelConfig& model);
 
 // The chunks that data-parallel member `member` of `members` writes: replicated tensors are spread
@@ -34,12 +34,12 @@ std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& opt
 nlohmann::json TrainingStateToJson(const TrainingState& state, const RunConfig& config);
 
 // Loads weights and optimizer state, each rank its own slices. Throws TrainerError(kBadConfig) that
-// says what differs when the checkpoint is of another model, and what the reader throws.
+// names the difference when the checkpoint is of another model, and the errors of the reader.
 TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& config,
                              ParameterStore& parameters, AdamW& optimizer);
 
-// Settings that differ from those the checkpoint was made with and change which samples come next;
-// one line each, for a note to the user.
+// Settings that differ from the checkpoint's settings and change which samples come next; one line
+// each, for a note to the user.
 std::vector<std::string> DataOrderChanges(const CheckpointReader& reader, const RunConfig& config);
 
 }  // namespace trainyard::trainer

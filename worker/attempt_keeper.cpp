@@ -18,12 +18,13 @@
 namespace trainyard::worker {
 namespace {
 
-// The watch on each process is quicker; this finds what a watch cannot see.
+// Fallback: the exit watch on each process is quicker, but does not see every change.
 constexpr Timestamp kObserveEveryMs = 500;
 constexpr Timestamp kRetryWriteMs = 1000;
 constexpr int kSpawnFailedExitCode = 127;
 
-// Never goes back, unlike the clock of the facts: a corrected clock must not kill a rank early.
+// A clock that never goes back, unlike the wall clock of the facts: setting the wall clock must not
+// kill a rank early.
 Timestamp SteadyNow() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
@@ -57,7 +58,7 @@ void LogFact(const v1::Fact& fact) {
   }
 }
 
-// The attempt that a fact tells of.
+// The attempt that a fact belongs to.
 AttemptKey AttemptOf(const v1::Fact& fact) {
   if (fact.has_rank_started()) return {fact.rank_started().job_id(), fact.rank_started().epoch()};
   if (fact.has_rank_exited()) return {fact.rank_exited().job_id(), fact.rank_exited().epoch()};
@@ -182,7 +183,7 @@ void AttemptKeeper::Create(const AttemptKey& key) {
   AddStreams(*command);
   if (status.ok()) return;
   spdlog::error("{}: {}", Name(key), Text(status));
-  // What the core still had to say about this attempt follows and finds its ranks ended.
+  // Later SpawnRank actions of this attempt find its ranks ended and do nothing.
   CarryOut(attempts_.CreationFailed(key, Text(status), clock_.Now()));
 }
 

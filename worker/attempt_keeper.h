@@ -1,5 +1,5 @@
-// Carries out what the core decides about the attempts of this node, and tells the core what came
-// of it: the disk, the rank processes and the core in one place.
+// Carries out the core's decisions about the attempts of this node on the disk and the rank
+// processes, and reports the results to the core.
 #ifndef TRAINYARD_WORKER_ATTEMPT_KEEPER_H_
 #define TRAINYARD_WORKER_ATTEMPT_KEEPER_H_
 
@@ -30,7 +30,7 @@ namespace trainyard::worker {
 class AttemptKeeper {
  public:
   struct Options {
-    // The worker's own binary, and what runs when a job names no command.
+    // The worker's own binary, and the program that runs when a job names no command.
     std::string worker_program;
     std::string trainer_program;
     // Holds a file for each secret that jobs of this node may name.
@@ -44,7 +44,7 @@ class AttemptKeeper {
     std::function<void(const v1::Fact& fact)> on_fact_recorded;
   };
 
-  // Reads what stands in the data directory. Streams found there are handed to the handler. Errors
+  // Reads the attempts and facts in the data directory. Hands their streams to the handler. Errors
   // name the file and the cause. `loop`, `data_dir` and `clock` must outlive the result.
   static absl::StatusOr<std::unique_ptr<AttemptKeeper>> Open(boost::asio::io_context& loop,
                                                              const DataDir& data_dir,
@@ -56,15 +56,15 @@ class AttemptKeeper {
   void Forget(const v1::ForgetAttempt& command);
   void StopAll(Timestamp grace_ms_max);
 
-  // To be called a few times a second: kills that are due, writes that failed before, and the
-  // ranks' processes.
+  // Sends the kills that are due, retries failed writes and checks the ranks' processes. Call a few
+  // times a second.
   void Tick();
 
-  // After facts were acknowledged up to facts().acknowledged().
+  // To be called when the controller has acknowledged facts up to facts().acknowledged().
   void FactsAcknowledged();
 
   FactLog& facts() { return *facts_; }
-  // The core, to be looked at.
+  // The core, for reading only.
   const Attempts& attempts() const { return attempts_; }
   bool AnyAlive() const { return attempts_.AnyAlive(); }
   // True when every action's record is on disk.
@@ -98,8 +98,7 @@ class AttemptKeeper {
   std::unique_ptr<EpochLog> epochs_;
   Attempts attempts_;
   std::map<RankKey, RankStreams> streams_;
-  // RememberEpoch, RecordFact and RemoveAttempt in order; the front is tried again when the disk
-  // refuses it.
+  // RememberEpoch, RecordFact and RemoveAttempt in order. A failed write of the front is retried.
   std::deque<Action> unwritten_;
   std::string last_write_error_;
   Timestamp retry_write_at_ms_ = 0;

@@ -63,7 +63,7 @@ void OutputKeeper::FreeSpace(const std::vector<StreamPosition>& streams) {
   for (const Release& release : PlanRelease(FilesOf(streams), wanted)) {
     const absl::Status status = DropOutput(release);
     if (!status.ok()) {
-      // Once for each cause: this is tried every second.
+      // Logged once for each cause: the drop is retried every second.
       if (std::exchange(last_complaint_, Text(status)) != Text(status)) {
         spdlog::error("{}", Text(status));
       }

@@ -1,4 +1,4 @@
-// Keeps the output of ranks within its bounds on disk.
+// Keeps the output of ranks within its limits on disk.
 #ifndef TRAINYARD_WORKER_OUTPUT_KEEPER_H_
 #define TRAINYARD_WORKER_OUTPUT_KEEPER_H_
 
@@ -13,10 +13,10 @@
 namespace trainyard::worker {
 
 struct OutputLimits {
-  // What output and telemetry of all ranks may take together.
+  // Disk space that output and telemetry of all ranks may take together.
   int64_t bytes_max = int64_t{1} << 30;
-  // What shall stay free on the disk, so that ranks, facts and telemetry can be written; at most a
-  // twentieth of the disk.
+  // Space to keep free on the disk for ranks, facts and telemetry; at most a twentieth of the disk
+  // is kept free.
   int64_t free_min = int64_t{512} << 20;
 };
 
@@ -28,12 +28,12 @@ class OutputKeeper {
                std::function<std::string(const v1::StreamId&)> path_of)
       : directory_(std::move(directory)), limits_(limits), path_of_(std::move(path_of)) {}
 
-  // Gives up the front of output files as far as needed: first what the controller has stored, then
-  // the oldest output. Telemetry is never touched. Cheap when there is room: a few system calls a
-  // rank.
+  // Drops the front of output files as far as needed: first the bytes that the controller has
+  // stored, then the oldest output. Telemetry is never touched. Cheap when there is free space: a
+  // few system calls a rank.
   void FreeSpace(const std::vector<StreamPosition>& streams);
 
-  // Output given up that the controller had not stored, since the start.
+  // Output dropped since the start that the controller had not stored.
   int64_t lost_bytes() const { return lost_bytes_; }
 
  private:

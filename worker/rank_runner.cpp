@@ -33,7 +33,7 @@ absl::Status WriteAndLaunch(const RankLauncher& launcher, const LaunchFiles& fil
                           .working_directory = std::move(launch.working_directory)});
 }
 
-// True when the rank may run although Launch did not say so.
+// True when the rank may run: after OK, and after errors of Launch that do not rule it out.
 bool MayRun(const absl::Status& launched) {
   return launched.ok() || absl::IsAlreadyExists(launched) || absl::IsDeadlineExceeded(launched);
 }
@@ -103,7 +103,7 @@ void RankRunner::Signal(const RankKey& key, const std::string& rank_dir, bool ki
   asio::post(helper_, [key, rank_dir, kill] {
     const absl::Status status =
         SignalRank(rank_dir, kill ? RankSignal::kKill : RankSignal::kTerminate);
-    // One that has just ended needs no signal.
+    // NOT_FOUND: the rank has just ended and needs no signal.
     if (status.ok() || absl::IsNotFound(status)) return;
     spdlog::error("{}: cannot send {}: {}", Name(key), kill ? "SIGKILL" : "SIGTERM", Text(status));
   });
@@ -134,7 +134,7 @@ void RankRunner::Observed(const RankKey& key, const std::string& rank_dir,
 void RankRunner::Watch(const RankKey& key, const std::string& rank_dir) {
   if (watches_.contains(key)) return;
   absl::StatusOr<UniqueFd> fd = OpenExitWatch(rank_dir);
-  // Without a watch the regular observation finds the end, a little later.
+  // Without a watch the regular observation detects the end, a little later.
   if (!fd.ok()) return;
   asio::posix::stream_descriptor& descriptor =
       watches_.emplace(key, asio::posix::stream_descriptor(loop_, fd->Release())).first->second;

@@ -21,7 +21,7 @@
 
 namespace trainyard::worker {
 
-// What a launch writes and makes before the program starts.
+// Files and directories that a launch makes before the program starts.
 struct LaunchFiles {
   std::string rank_dir;
   std::string spec_path;
@@ -30,7 +30,8 @@ struct LaunchFiles {
   std::string checkpoint_dir;
 };
 
-// What became of a rank by its files and the process table; its output's tail once it has ended.
+// State of a rank by its files and the process table. `log_tail`: the last lines of its output, set
+// once it has ended.
 struct RankObservation {
   RankState state;
   std::string log_tail;
@@ -40,9 +41,9 @@ struct RankObservation {
 class RankRunner {
  public:
   struct Handler {
-    // Never spawned: nothing of the rank runs.
+    // The rank was not spawned: it has no process.
     std::function<void(const RankKey&, const absl::Status&)> on_launch_failed;
-    // The launch was answered; observations tell the rest.
+    // The rank was or may have been spawned; on_observed then reports its state.
     std::function<void(const RankKey&)> on_launched;
     std::function<void(const RankKey&, const RankObservation&)> on_observed;
   };
@@ -53,12 +54,12 @@ class RankRunner {
   // `shim_program` is the worker's own binary.
   RankRunner(boost::asio::io_context& loop, std::string shim_program, Handler handler,
              MakeDirectory make_directory = MakeDirectories);
-  // Waits for what is under way; calls nothing of the handler.
+  // Waits for running launches, signals and observations; makes no call to the handler.
   ~RankRunner();
 
   void Launch(const RankKey& key, LaunchFiles files, RankLaunch launch);
   void Signal(const RankKey& key, const std::string& rank_dir, bool kill);
-  // Looks at the rank now and, when it runs, again the moment it ends.
+  // Observes the rank now and, when it runs, again at the moment it ends.
   void Observe(const RankKey& key, const std::string& rank_dir);
 
  private:
@@ -71,16 +72,17 @@ class RankRunner {
   const RankLauncher launcher_;
   const Handler handler_;
   const MakeDirectory make_directory_;
-  // Observations under way, so that a slow disk does not pile them up.
+  // Ranks with an observation under way: at most one each, so a slow disk does not pile them up.
   std::set<RankKey> observing_;
   std::map<RankKey, boost::asio::posix::stream_descriptor> watches_;
-  // Handlers that come back after this is gone find it expired.
+  // Expires with this object: results that arrive later are ignored.
   std::shared_ptr<RankRunner*> self_;
   // One thread: calls for one rank directory must not overlap, and a signal must not overtake a
   // launch.
   boost::asio::thread_pool helper_;
-  // Checkpoints lie on shared storage: where it hangs, it must not keep other jobs of this node
-  // from being signalled and observed. Few threads, so that it holds up the starts of few.
+  // Makes checkpoint directories. They are on shared storage: where it hangs, other jobs of this
+  // node must still be signalled and observed. A few threads, so that one hanging file server
+  // delays the starts of few jobs.
   boost::asio::thread_pool directories_;
 };
 

@@ -20,8 +20,8 @@ namespace trainyard::worker {
 namespace {
 
 constexpr std::size_t kLogChunkBytes = 256 << 10;
-// So many bytes without a record to send are acknowledged together: else a thousand ranks that
-// write one line a second would cost the controller a thousand commits.
+// Bytes without a record are sent as one empty batch of at least this size. Without it a thousand
+// ranks that write one such line a second would cost the controller a thousand commits a second.
 constexpr int64_t kQuietBytes = 64 << 10;
 // After a restart of the worker the newest records are enough to know step and phase.
 constexpr int64_t kProgressTailBytes = 64 << 10;
@@ -38,8 +38,8 @@ FileFacts Look(const std::string& path) {
   return {info.st_size, info.st_mtim.tv_sec * 1000 + info.st_mtim.tv_nsec / 1'000'000};
 }
 
-// Where the first line begins that starts at or after `offset`: half a line could be read as
-// another step. `offset` itself when no line ends within the longest one.
+// Start of the first line that begins at or after `offset`: half a line could be read as another
+// step. `offset` itself when no line ends within the longest one.
 int64_t NextLineStart(const std::string& path, int64_t offset) {
   if (offset <= 0) return 0;
   const absl::StatusOr<TailBytes> bytes = ReadNewBytes(path, offset - 1, kMaxLineBytes + 1);
@@ -47,7 +47,7 @@ int64_t NextLineStart(const std::string& path, int64_t offset) {
   return end == std::string::npos ? offset : offset + static_cast<int64_t>(end);
 }
 
-// What the sources of a rank share: who they are, and how they say that a file cannot be read.
+// Common part of the sources of a rank: stream id, path, end of the stream, and log of read errors.
 class FileSource : public StreamSource {
  public:
   FileSource(v1::StreamId id, std::string path, std::function<bool()> gone, const Clock& clock)
@@ -101,8 +101,8 @@ class LogSource : public FileSource {
   }
 };
 
-// Telemetry lines; through a parser, the lines of the output. `rank` records stay here: the newest
-// one travels with the heartbeats.
+// Batches of telemetry records: from telemetry lines or, with a parser, from lines of the output.
+// `rank` records are left out: heartbeats carry the newest one.
 class TelemetrySource : public FileSource {
  public:
   TelemetrySource(v1::StreamId id, std::string path, std::function<bool()> gone, const Clock& clock,
@@ -142,7 +142,7 @@ class TelemetrySource : public FileSource {
 
   const std::shared_ptr<const LogParser> parser_;
   TelemetryLimits limits_;
-  // Bytes in which there was nothing to send; they are not read again.
+  // Range of bytes without a record to send; these bytes are not read again.
   int64_t quiet_from_ = 0;
   int64_t quiet_until_ = 0;
 };

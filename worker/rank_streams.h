@@ -1,4 +1,4 @@
-// What is shipped of a rank's files, and how far the rank has come by them.
+// Streams of a rank's files to the controller, and the rank's progress by these files.
 #ifndef TRAINYARD_WORKER_RANK_STREAMS_H_
 #define TRAINYARD_WORKER_RANK_STREAMS_H_
 
@@ -18,22 +18,22 @@
 
 namespace trainyard::worker {
 
-// The files of one rank and what reads them. All functions are for the loop's thread.
+// The files of one rank and their readers. All functions are for the loop's thread.
 class RankStreams {
  public:
-  // `gone` tells whether the rank writes no more. The rank that the job's log parser reads gets a
+  // `gone` returns true once the rank writes no more. The rank that the job's log parser reads gets a
   // stream of parsed output. `clock` must outlive the sources.
   RankStreams(const v1::StartAttempt& attempt, const RankKey& key, const std::string& rank_dir,
               std::function<bool()> gone, const Clock& clock);
 
-  // For the uplink; they do not refer to this object.
+  // Sources for the uplink; they do not refer to this object.
   std::vector<std::unique_ptr<StreamSource>> MakeSources() const;
 
-  // Fills in step, phase, newest figures and last activity from what has been written since the
+  // Fills in step, phase, newest statistics and last activity, from the bytes written since the
   // last call.
   void Report(v1::RankReport& report);
 
-  // Where the streams end, once the rank is gone.
+  // End offsets of the streams, final once the rank is gone.
   std::vector<v1::StreamEnd> Ends() const;
 
  private:
@@ -49,8 +49,8 @@ class RankStreams {
   // Null when this rank's output is not parsed.
   std::shared_ptr<const LogParser> parser_;
   FirstMatch first_match_;
-  // Read positions of Report, which are not those of the uplink: progress must be current also
-  // while the controller is away.
+  // Read positions of Report. The uplink has its own: progress must be current also while the
+  // controller is disconnected.
   int64_t telemetry_offset_ = 0;
   int64_t output_offset_ = 0;
   RankAccount account_;

@@ -38,16 +38,16 @@ namespace asio = boost::asio;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// How often files are looked at for new bytes and kills that are due.
+// Interval between checks for new bytes in files and for kills that are due.
 constexpr milliseconds kTick(200);
-// How fresh the figures are that Prometheus gets.
+// Interval between updates of the statistics for Prometheus.
 constexpr milliseconds kPublishEvery(1000);
-// How often the disk is looked at.
+// Interval between checks of the disk's free space.
 constexpr milliseconds kFreeSpaceEvery(1000);
-// How often it is written down how far streams are stored.
+// Interval between writes of the streams' stored offsets to disk.
 constexpr milliseconds kKeepOffsetsEvery(5000);
-// With stop_ranks_on_exit, the most that a job's own grace counts, and the longest wait after that
-// for the controller to take the last facts and output.
+// With stop_ranks_on_exit: upper limit of a job's own grace, and the longest wait after it for the
+// controller to acknowledge the last facts and output.
 constexpr Timestamp kExitGraceMsMax = 10'000;
 constexpr milliseconds kFarewell(1000);
 
@@ -126,7 +126,7 @@ class Worker::Daemon : public AttachHandler {
   steady_clock::time_point free_space_due_;
   std::unique_ptr<StoredOffsets> stored_offsets_;
   steady_clock::time_point keep_offsets_due_;
-  // Null when it is switched off.
+  // Null when metrics are switched off.
   std::unique_ptr<MetricsServer> metrics_;
   steady_clock::time_point publish_due_;
   FactTotals fact_totals_;
@@ -135,9 +135,9 @@ class Worker::Daemon : public AttachHandler {
 
   milliseconds heartbeat_interval_{1000};
   steady_clock::time_point heartbeat_due_;
-  // The last reason for having no controller; each is logged once.
+  // The last reason for a disconnect; repeats of it are not logged.
   std::string disconnect_reason_;
-  // Stopping the ranks on the way out; nothing new is started.
+  // True while the worker stops its ranks before it exits; no attempt is started any more.
   bool exiting_ = false;
   std::optional<steady_clock::time_point> farewell_until_;
 };
@@ -158,7 +158,7 @@ absl::Status Worker::Daemon::ServeMetrics() {
                                                              .data_dir = data_dir_->path(),
                                                              .gpu_metrics = options_.gpu_metrics}));
   PublishMetrics();
-  // Whoever looks for the address finds it in the log too.
+  // Best effort: the log names the address too.
   const std::string path = data_dir_->File("metrics_address");
   const absl::Status status = WriteFileAtomically(path, metrics_->address() + "\n");
   if (!status.ok()) spdlog::warn("{}; {} is not up to date", Text(status), path);
@@ -217,7 +217,7 @@ absl::Status Worker::Daemon::OpenAttempts() {
   handler.on_attempt_removed = [this](const AttemptKey& key) { uplink_->RemoveStreams(key); };
   handler.on_fact_recorded = [this](const v1::Fact& fact) {
     fact_totals_.Count(fact);
-    // What has changed shows in the next report: no need for the controller to wait for it.
+    // The next heartbeat reports the change: it is sent now, so that the controller need not wait.
     heartbeat_due_ = steady_clock::now();
     if (stream_ != nullptr) stream_->Wake();
   };
@@ -262,7 +262,7 @@ void Worker::Daemon::OnSignal(int signal) {
     loop_.stop();
     return;
   }
-  // A second signal is from someone who does not want to wait.
+  // A second signal means that the user does not want to wait.
   const Timestamp grace_ms_max = exiting_ ? 0 : kExitGraceMsMax;
   spdlog::info("signal {}: stopping all ranks, then leaving", signal);
   exiting_ = true;
@@ -327,7 +327,7 @@ void Worker::Daemon::OnWelcome(const v1::Welcome& welcome) {
   KeepClusterId(welcome.cluster_id());
   const auto& interval = welcome.heartbeat_interval();
   const int64_t interval_ms = interval.seconds() * 1000 + interval.nanos() / 1'000'000;
-  // The bounds keep a wrong setting from flooding the controller or from looking like a dead node.
+  // The limits keep a wrong setting from flooding the controller or from making the node seem lost.
   heartbeat_interval_ = milliseconds(std::clamp<int64_t>(interval_ms, 100, 60'000));
   heartbeat_due_ = steady_clock::now() + heartbeat_interval_;
   const absl::Status status = uplink_->OnWelcome(welcome);

@@ -25,18 +25,18 @@ struct WorkerOptions {
   std::optional<int> cpu_slots;
   // IP:PORT of GET /metrics; port 0 picks a free one, "off" serves none.
   std::string metrics_listen = "127.0.0.1:7072";
-  // GPUs are measured; not wanted where dcgm-exporter does it.
+  // Measures GPUs; to be switched off where dcgm-exporter measures them.
   bool gpu_metrics = true;
-  // What output and telemetry of the ranks may take on disk.
+  // Disk space that output and telemetry of the ranks may take.
   int64_t spool_bytes_max = int64_t{1} << 30;
-  // SIGTERM and SIGINT stop the ranks first; otherwise they train on while the worker is away.
+  // SIGTERM and SIGINT stop the ranks first; otherwise the ranks train on while the worker is down.
   bool stop_ranks_on_exit = false;
 };
 
 class Worker {
  public:
-  // Takes the data directory and finds again what runs. Errors are for the user: cause and next
-  // step in one line.
+  // Locks the data directory and finds the ranks that still run. Errors are for the user: cause and
+  // next step in one line.
   static absl::StatusOr<std::unique_ptr<Worker>> Open(const WorkerOptions& options);
   ~Worker();
 

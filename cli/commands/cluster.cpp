@@ -1,4 +1,4 @@
-// nodes, node describe, cordon, server status and version.
+// The commands nodes, node describe, cordon, server status and version.
 #include <algorithm>
 #include <ostream>
 

@@ -1,5 +1,6 @@
-// What each verb does, behind the grammar (app.h). A verb returns the exit code, or an error that
-// the app prints and maps (exit_code.h). Data goes to console.out, everything else to console.err.
+// The functions of the commands, called through the grammar (app.h). Each returns the exit code, or
+// an error that the app prints and maps (exit_code.h). Data goes to console.out, everything else to
+// console.err.
 #ifndef TRAINYARD_CLI_COMMANDS_COMMANDS_H_
 #define TRAINYARD_CLI_COMMANDS_COMMANDS_H_
 
@@ -18,7 +19,7 @@ namespace trainyard::cli {
 
 using Outcome = absl::StatusOr<ExitCode>;
 
-// What every verb gets: the environment and the options that all verbs share.
+// Arguments of every command: the environment and the options that all commands share.
 struct Context {
   Environment& environment;
   Console& console;
@@ -27,12 +28,12 @@ struct Context {
   std::vector<std::string> recipe_directories;
 };
 
-// A job file as the command line names it.
+// A job file and its overrides from the command line.
 struct JobFileOptions {
   std::string file;
   std::vector<std::string> sets;
   std::string name;
-  // After `--`: replaces the job's command.
+  // Words after `--`, which replace the job's command.
   std::vector<std::string> command;
 };
 
@@ -98,7 +99,7 @@ struct CordonOptions {
 
 struct StoreCopyOptions {
   std::string directory;
-  // Empty: that of the controller that answers.
+  // Empty: the data directory of the controller that answers.
   std::string data_dir;
 };
 

@@ -1,4 +1,4 @@
-// What needs no controller: explain, schema and recipes.
+// Commands that need no controller: explain, schema and recipes.
 #include <algorithm>
 #include <filesystem>
 #include <ostream>
@@ -22,7 +22,7 @@ struct Recipe {
   std::string path;
 };
 
-// A recipe may lack what a whole job needs (data.path), so only its description is looked at.
+// Reads only the description: a recipe may lack settings that a job needs, such as data.path.
 std::string DescriptionOf(const std::string& text) {
   try {
     const YAML::Node root = YAML::Load(text);

@@ -13,7 +13,7 @@
 namespace trainyard::cli {
 namespace {
 
-// One job being followed.
+// Follows one job.
 class Follower {
  public:
   Follower(const FollowOptions& options, Context& context)
@@ -40,7 +40,7 @@ class Follower {
   }
 
  private:
-  // The number, once known: a name may go to a newer job meanwhile.
+  // The job's number, once known: a newer job may take over the name meanwhile.
   std::string JobText() const { return job_.id() == 0 ? options_.job : absl::StrCat(job_.id()); }
 
   void OnLost() {
@@ -58,7 +58,7 @@ class Follower {
     progress_.Show(job);
   }
 
-  // Best effort: the watch itself tells of a controller that is gone.
+  // Best effort: the watch itself reports a lost controller.
   void ShowWhyQueued() {
     if (asked_why_) return;
     asked_why_ = true;
@@ -89,7 +89,7 @@ class Follower {
     const bool succeeded = job_.state() == v1::JOB_STATE_SUCCEEDED;
     switch (context_.format) {
       case OutputFormat::kJson:
-        break;  // The last update was it.
+        break;  // The last update was the final output.
       case OutputFormat::kTable:
       case OutputFormat::kWide:
         *context_.console.out << EndText(job_) << "\n";
@@ -122,7 +122,7 @@ absl::StatusOr<std::optional<std::chrono::steady_clock::time_point>> DeadlineFro
     const std::string& text) {
   if (text.empty()) return std::nullopt;
   const int64_t limit_ms = ParseDurationText(text);
-  // A year: more overflows no clock, and nobody waits for it.
+  // A year: long enough for every wait, and short enough not to overflow a clock.
   constexpr int64_t kMaxMs = int64_t{366} * 24 * 3600 * 1000;
   if (limit_ms < 0 || limit_ms > kMaxMs) {
     return absl::InvalidArgumentError(

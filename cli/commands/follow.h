@@ -1,4 +1,4 @@
-// Staying with jobs until they end.
+// Follows jobs until they end.
 #ifndef TRAINYARD_CLI_COMMANDS_FOLLOW_H_
 #define TRAINYARD_CLI_COMMANDS_FOLLOW_H_
 
@@ -19,7 +19,7 @@ struct FollowOptions {
 
 // Returns when the job has ended: OK for success, 5 otherwise, with its last state on console.out.
 // 130 after Ctrl-C and 6 when the deadline ran out; the job goes on, and console.err says how to
-// come back.
+// follow it again.
 Outcome FollowJob(const FollowOptions& options, Context& context);
 
 // `text` is --timeout; empty means none. INVALID_ARGUMENT.

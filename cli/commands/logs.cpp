@@ -65,12 +65,12 @@ class LogPrinter {
       : out_(*context.console.out),
         format_(context.format),
         timestamps_(options.timestamps),
-        // The rank is known when the user named just one.
+        // No prefix when the user named a single rank.
         prefix_(request.ranks_size() != 1) {
     if (format_ == OutputFormat::kCsv) out_ << "attempt,rank,time,offset,text\n";
   }
 
-  // False when nobody reads any more.
+  // False when the reader has closed the output.
   bool Print(const v1::LogLine& line) {
     if (format_ == OutputFormat::kJson) {
       out_ << DumpJson(StableJson(line), -1) << "\n";

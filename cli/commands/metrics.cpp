@@ -51,7 +51,7 @@ absl::StatusOr<std::vector<std::string>> ChooseKeys(const MetricsOptions& option
   return known;
 }
 
-// One row a step that any series has a point at.
+// One row for each step at which any series has a point.
 Listing SeriesListing(const v1::GetSeriesResponse& response, bool exact) {
   Listing listing;
   listing.columns = {{"STEP", true}, {"TIME", false, true}};

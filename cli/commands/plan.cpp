@@ -14,10 +14,10 @@
 namespace trainyard::cli {
 namespace {
 
-// What the controller said, or why it was not asked.
+// The controller's answer, or the reason why there is none.
 struct Placement {
   absl::StatusOr<v1::PlanJobResponse> answer = absl::UnavailableError("not asked");
-  // Why there is no answer, though nothing is wrong with the job.
+  // The reason why there is no answer although the job is valid; empty when there is an answer.
   std::string skipped;
 };
 
@@ -50,7 +50,7 @@ nlohmann::json PlanDocument(const ResolvedSpec& resolved, const Placement& place
                              {"refusal", nullptr}};
   const v1::PlanJobResponse none;
   const nlohmann::json answer = StableJson(placement.answer.ok() ? *placement.answer : none);
-  // The settings stand as this command resolved them, whatever the controller repeats.
+  // emplace keeps the settings as this command resolved them, also where the answer repeats them.
   for (const auto& [key, value] : answer.items()) document.emplace(key, value);
   if (placement.skipped.empty() && !placement.answer.ok()) {
     document["refusal"] = std::string(placement.answer.status().message());

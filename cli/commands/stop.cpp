@@ -11,7 +11,7 @@
 namespace trainyard::cli {
 namespace {
 
-// OK when the user agrees, or nothing needs agreement.
+// OK when the user agrees, or no agreement is needed.
 absl::StatusOr<bool> Agreed(const StopOptions& options, const std::vector<std::string>& jobs,
                             Console& console) {
   const bool harmless = !options.kill && jobs.size() == 1;

@@ -1,5 +1,5 @@
-// server backup, server restore: they run the controller's own program on this machine, for only it
-// knows its files.
+// The commands server backup and server restore. They run the controller's program on this machine,
+// because only that program can read its files.
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@
 namespace trainyard::cli {
 namespace {
 
-// Runs a program to its end with this one's streams. Its own message tells what went wrong.
+// Runs a program to its end with the streams of this process. The program prints its own errors.
 Outcome RunProgram(const std::vector<std::string>& arguments) {
   std::vector<char*> raw;
   for (const std::string& argument : arguments) raw.push_back(const_cast<char*>(argument.c_str()));

@@ -17,7 +17,7 @@
 namespace trainyard::cli {
 namespace {
 
-// Lets the controller tell a repeated submit from a second job. Not a secret.
+// An id by which the controller tells a repeated submit from a second job. Not a secret.
 std::string MakeRequestId() {
   std::array<unsigned char, 16> bytes{};
   const int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
@@ -43,7 +43,7 @@ v1::SubmitJobRequest MakeRequest(const ResolvedSpec& resolved, const std::string
   return request;
 }
 
-// When no answer came, the job may or may not exist: say how to find out safely.
+// Adds advice to a time-out: the job may or may not exist, and repeating with the same id is safe.
 absl::Status WithRepeatAdvice(const absl::Status& status, const std::string& request_id) {
   const bool unsure = status.code() == absl::StatusCode::kDeadlineExceeded;
   if (!unsure || request_id.empty()) return status;
@@ -84,7 +84,7 @@ Outcome RunSubmit(const SubmitOptions& options, Context& context) {
   if (!response.ok()) return WithRepeatAdvice(response.status(), request_id);
   const v1::Job& job = response->job();
   const bool stays = options.follow || options.wait;
-  // A stream of JSON holds the job in its first update already.
+  // With JSON the first update of the stream already holds the job.
   if (!stays || context.format == OutputFormat::kTable || context.format == OutputFormat::kWide) {
     PrintSubmitted(job, context, !stays);
   }

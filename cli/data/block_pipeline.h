@@ -1,4 +1,4 @@
-// Work on blocks with all cores, results in the order of the blocks, memory bounded.
+// Processes blocks on all cores, with results in the order of the blocks and bounded memory.
 #ifndef TRAINYARD_CLI_DATA_BLOCK_PIPELINE_H_
 #define TRAINYARD_CLI_DATA_BLOCK_PIPELINE_H_
 
@@ -17,7 +17,7 @@
 namespace trainyard::cli {
 
 // Input and Result are movable. `next` and `take` run on the caller's thread, `work` on `threads`
-// others. At most 4 * threads blocks are anywhere between `next` and `take`.
+// other threads. At most 4 * threads blocks are between `next` and `take`.
 template <typename Input, typename Result>
 class BlockPipeline {
  public:

@@ -17,7 +17,7 @@ namespace {
 
 constexpr char kProgram[] = "trainyard-data";
 
-// Beside the running program, wherever that was installed.
+// Path of trainyard-data: beside the running program, wherever that is installed.
 std::string SiblingPath() {
   std::error_code error;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);

@@ -1,7 +1,7 @@
 // `trainyard data prepare`: text files to tokens that the trainer maps.
 //
-// The work is done by a program of its own, trainyard-data, because libsentencepiece carries an old
-// protobuf inside that ends the process when it meets the one that the rest of the CLI links.
+// A separate program, trainyard-data, does the work: libsentencepiece contains an old protobuf that
+// ends the process when the protobuf of the rest of the CLI is linked too.
 #ifndef TRAINYARD_CLI_DATA_DATA_COMMAND_H_
 #define TRAINYARD_CLI_DATA_DATA_COMMAND_H_
 

@@ -95,7 +95,7 @@ size_t CharacterBoundary(const std::string& text) {
   return text.size();  // not UTF-8: the decoder says where
 }
 
-// How much of the buffer makes a block; 0: read on.
+// Bytes of the buffer that form a block; 0 when more must be read.
 size_t BlockEnd(const std::string& buffer, InputKind kind) {
   if (kind == InputKind::kPod || buffer.size() < kBlockBytes) return 0;
   const size_t line_end = buffer.rfind('\n');

@@ -25,13 +25,13 @@ struct InputFile {
   int64_t bytes = 0;
 };
 
-// Directories are searched to the bottom, names that begin with a dot left out. Sorted by path,
-// each file once. NotFound for what is not there, InvalidArgument for a file of another kind or a
-// directory without any.
+// Searches directories with all subdirectories, without names that begin with a dot. Sorted by
+// path, each file once. NotFound for a missing input, InvalidArgument for a file of another kind or
+// a directory without input files.
 absl::StatusOr<std::vector<InputFile>> FindInputFiles(const std::vector<std::string>& inputs);
 
-// A stretch of a file that ends where a line does (.txt: or, without a line's end in reach, where a
-// character does). A .pod file is one block.
+// A part of a file that ends at the end of a line (in a .txt file without a line end in reach, at
+// the end of a character). A .pod file is one block.
 struct RawBlock {
   const InputFile* file = nullptr;
   int64_t offset = 0;      // in the file
@@ -52,7 +52,7 @@ class BlockReader {
 
   // False at the end of the last file. An empty file gives one empty block. Errors name the file:
   // NotFound or PermissionDenied when it cannot be opened, DataLoss when reading fails or a line or
-  // .pod file is too long to hold (256 MiB).
+  // .pod file is longer than 256 MiB.
   absl::StatusOr<bool> Next(RawBlock* block);
 
  private:
@@ -61,7 +61,7 @@ class BlockReader {
   absl::Status Fill(RawBlock* block);
 
   const std::vector<InputFile>& files_;
-  size_t next_file_ = 0;  // the one after the open one
+  size_t next_file_ = 0;  // the file after the open file
   std::FILE* open_ = nullptr;
   std::string carry_;  // read, but not yet part of a block
   int64_t offset_ = 0;

@@ -1,4 +1,4 @@
-// trainyard-data: the program behind `trainyard data prepare`; data_command.h says why it is one.
+// trainyard-data: the program behind `trainyard data prepare`; data_command.h gives the reason.
 #include <signal.h>
 #include <unistd.h>
 

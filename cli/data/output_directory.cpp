@@ -30,8 +30,8 @@ absl::Status Sync(const std::string& directory) {
   return failed.has_value() ? CannotMake(directory, failed->number) : absl::OkStatus();
 }
 
-// --force replaces what `data prepare` made and nothing else: a slip must not cost a home
-// directory.
+// --force replaces a data set of `data prepare` and no other directory: a typing error must not
+// destroy a home directory.
 bool HoldsDataSet(const fs::path& path) {
   std::error_code error;
   return fs::exists(path / "train.bin", error) && fs::exists(path / "train.json", error);
@@ -67,7 +67,7 @@ absl::StatusOr<std::unique_ptr<OutputDirectory>> OutputDirectory::Create(const s
   return std::unique_ptr<OutputDirectory>(new OutputDirectory(absolute.string(), path, replace));
 }
 
-// After Publish this is where the replaced data set went, if there was one.
+// After Publish path_ holds the replaced data set, if there was one.
 OutputDirectory::~OutputDirectory() {
   std::error_code ignored;
   fs::remove_all(path_, ignored);
@@ -75,7 +75,7 @@ OutputDirectory::~OutputDirectory() {
 
 absl::Status OutputDirectory::Publish() {
   TRAINYARD_RETURN_IF_ERROR(Sync(path_));
-  // Looked at again, because making the data may have taken hours.
+  // Checked again, because making the data may have taken hours.
   TRAINYARD_RETURN_IF_ERROR(CheckTarget(target_, replace_));
   const bool moved =
       rename(path_.c_str(), target_.c_str()) == 0 ||

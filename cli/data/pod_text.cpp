@@ -86,7 +86,7 @@ std::string Link(std::string_view inside, int depth) {
   return "\"" + section + "\"" + (page.empty() ? "" : " in " + page);
 }
 
-// What a formatting code leaves of its inside.
+// The text that remains of a formatting code.
 std::string Code(char letter, std::string_view inside, int depth) {
   if (letter == 'E') return Escape(Trim(inside));
   if (letter == 'X' || letter == 'Z') return "";
@@ -100,7 +100,7 @@ struct FoundCode {
   size_t length = 0;
 };
 
-// C<<< ... >>>: spaces inside the brackets, and no codes count brackets between them.
+// C<<< ... >>>: spaces are inside the brackets, and brackets between them do not count.
 FoundCode FindWideCode(std::string_view text, size_t brackets) {
   const std::string closing = std::string(brackets, '>');
   for (size_t at = text.find(closing, 1 + brackets); at != std::string_view::npos;
@@ -127,7 +127,7 @@ FoundCode FindCode(std::string_view text) {
   return {};
 }
 
-// `depth` bounds the recursion for hostile input; codes nested deeper stay as they are.
+// `depth` bounds the recursion for untrusted input; codes nested deeper stay as they are.
 std::string StripCodes(std::string_view text, int depth) {
   if (depth <= 0) return std::string(text);
   std::string out;
@@ -188,7 +188,7 @@ class PodReader {
     if (name == "item") Prose(WithoutBullet(rest));
   }
 
-  // "*", "1." and "1" in front of an item are marks and no text.
+  // "*", "1." and "1" in front of an item are marks, not text.
   static std::string_view WithoutBullet(std::string_view item) {
     size_t end = 0;
     if (!item.empty() && item[0] == '*') {

@@ -24,13 +24,13 @@
 namespace trainyard::cli {
 namespace {
 
-// A tokenizer learns nothing more from more text than this.
+// Bytes of text for training a tokenizer; more text would not improve it.
 constexpr int64_t kSampleBytes = 16 << 20;
 constexpr size_t kSentenceBytes = 4000;
 
 uint64_t HashOf(std::string_view text) { return XXH64(text.data(), text.size(), 0); }
 
-// Which parts of the text validate: those whose hash is smaller. 0 means none.
+// Hash threshold: parts of the text with a smaller hash are the validation split. 0 means none.
 uint64_t ThresholdOf(double fraction) {
   return static_cast<uint64_t>(std::ldexp(fraction, 63)) * 2;  // fraction < 1
 }
@@ -49,14 +49,14 @@ struct EncodedBlock {
   std::vector<EncodedPart> parts;
 };
 
-// What the parts' hashes were, to choose another threshold when one split stayed empty.
+// Smallest and largest hash of the parts, to choose another threshold when one split stayed empty.
 struct HashRange {
   uint64_t smallest = std::numeric_limits<uint64_t>::max();
   uint64_t largest = 0;
   int64_t parts = 0;
 };
 
-// Everything the steps share.
+// Settings and input files that all steps share.
 struct Job {
   const DataPrepareOptions& options;
   const std::vector<InputFile> files;
@@ -247,8 +247,9 @@ absl::StatusOr<uint64_t> RepairedThreshold(const SplitWriters& writers, double f
   return hashes.largest;
 }
 
-// Writes both splits. With little text chance may give one of them nothing: then the choice is made
-// again, so that the part with the smallest hash validates, or all but the largest do.
+// Writes both splits. With little text a split may stay empty by chance. Then they are written
+// again: the part with the smallest hash becomes the validation split, or the part with the largest
+// hash the training split.
 absl::StatusOr<SplitWriters> WriteNonEmptySplits(const Job& job, const Tokenizer& tokenizer,
                                                  const std::string& directory) {
   const double fraction = job.options.val_fraction;

@@ -25,14 +25,14 @@ struct DataSummary {
 };
 
 // The same inputs and options give the same files, whatever `jobs` is. `out` is either made whole
-// or left as it was. `cancelled` is looked at between blocks.
+// or left as it was. `cancelled` is checked between blocks.
 // Errors: NotFound for missing inputs, InvalidArgument for options and inputs that cannot be used,
-// DataLoss and PermissionDenied for what cannot be read, AlreadyExists when `out` is taken,
+// DataLoss and PermissionDenied for inputs that cannot be read, AlreadyExists when `out` is taken,
 // ResourceExhausted when the disk is full, Cancelled.
 absl::StatusOr<DataSummary> PrepareData(const DataPrepareOptions& options, Progress* progress,
                                         const std::atomic<bool>& cancelled);
 
-// What a user wants to know, and what to do next; ends with a newline.
+// Summary for the user, with the next command; ends with a newline.
 std::string SummaryText(const DataSummary& summary);
 
 }  // namespace trainyard::cli

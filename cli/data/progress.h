@@ -1,4 +1,4 @@
-// How far a long piece of work is: a bar on a terminal, now and then a line elsewhere.
+// Progress of a long piece of work: a bar on a terminal, a line now and then elsewhere.
 #ifndef TRAINYARD_CLI_DATA_PROGRESS_H_
 #define TRAINYARD_CLI_DATA_PROGRESS_H_
 
@@ -19,7 +19,7 @@ class Progress {
 
   explicit Progress(Settings settings) : settings_(std::move(settings)) {}
 
-  // A line about what is done now.
+  // Prints a line about the current work.
   void Say(const std::string& line);
   // Begins a piece of work of `total` bytes.
   void Start(const std::string& what, int64_t total);

@@ -11,7 +11,7 @@
 
 namespace trainyard::cli {
 
-// A document, or a stretch of a long one: the unit that goes to training or to validation.
+// A document, or a part of a long one: the unit that belongs to the training or validation split.
 struct TextPart {
   std::string text;
   bool begins_document = false;
@@ -19,8 +19,8 @@ struct TextPart {
 };
 
 // Appends the parts of a block. `field` is the key of the text in a JSON line. A document without
-// text gives one empty part. DataLoss with file and byte offset for what is not UTF-8, and with
-// file and line number for a line that is not a JSON object with a string under `field`.
+// text gives one empty part. DataLoss with file and byte offset for text that is not UTF-8, and
+// with file and line number for a line that is not a JSON object with a string under `field`.
 absl::Status DecodeBlock(const RawBlock& block, const std::string& field,
                          std::vector<TextPart>* parts);
 

@@ -1,4 +1,4 @@
-// Text to token ids. Knows nothing of absl: the header of SentencePiece cannot be read after it.
+// Text to token ids. Includes no absl header: SentencePiece's header cannot be included after one.
 #ifndef TRAINYARD_CLI_DATA_TOKENIZER_H_
 #define TRAINYARD_CLI_DATA_TOKENIZER_H_
 
@@ -33,14 +33,14 @@ struct SentencePieceSettings {
   int64_t vocab_size = 0;
 };
 
-// Trains a model; returns it as tokenizer.model holds it. Nothing of a text is lost but this: the
-// letter U+2581 comes back as a space. White space is kept, characters without a piece become
-// bytes. The same sentences give the same model. On failure *error is what went wrong, and the
-// result is empty.
+// Trains a model; returns it in the form of tokenizer.model. Encoding and decoding a text loses
+// nothing, except that the letter U+2581 becomes a space: white space is kept, and characters
+// without a piece become bytes. The same sentences give the same model. On failure *error is the
+// reason, and the result is empty.
 std::string TrainSentencePiece(const std::vector<std::string>& sentences,
                                const SentencePieceSettings& settings, std::string* error);
 
-// Null, and *error set, when the model is not one.
+// Null, and *error set, when `model` is not a model.
 std::unique_ptr<Tokenizer> MakeSentencePieceTokenizer(const std::string& model, std::string* error);
 
 }  // namespace trainyard::cli

@@ -28,7 +28,7 @@ struct Pipe {
 [[noreturn]] void RunChild(char* const* argv, int log_fd, int error_fd, pid_t parent) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (getppid() != parent) _exit(1);  // It ended before the line above.
+  if (getppid() != parent) _exit(1);  // The parent ended before the line above.
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
   for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) sigaction(signal, &standard, nullptr);

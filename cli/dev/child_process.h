@@ -27,7 +27,7 @@ class ChildProcess {
   const std::string& log_path() const { return log_path_; }
   pid_t pid() const { return pid_; }
 
-  // How it ended ("exited with 1", "ended by signal 9"), or nothing while it runs.
+  // The end as text ("exited with 1", "ended by signal 9"), or nullopt while the process runs.
   std::optional<std::string> Ended();
 
   // No effect once it has ended.

@@ -30,7 +30,7 @@ constexpr milliseconds kStartLimit{20000};
 constexpr milliseconds kWorkerStopLimit{90000};
 constexpr milliseconds kControllerStopLimit{10000};
 
-// Private: jobs' environments, and with them their secrets, are stored below.
+// Makes a private directory: the environments of jobs, with their secrets, are stored below it.
 absl::Status MakeDirectory(const fs::path& path) {
   std::error_code error;
   const bool fresh = fs::create_directories(path, error);
@@ -43,7 +43,7 @@ absl::Status MakeDirectory(const fs::path& path) {
   return absl::OkStatus();
 }
 
-// Held while `dev` runs: a second one would take the first one's address file away.
+// Lock held while `dev` runs: a second `dev` would remove the address file of the first.
 class DirectoryLock {
  public:
   ~DirectoryLock() {
@@ -92,7 +92,8 @@ class LocalCluster {
     return WaitUntil("the workers to attach", [&] { return ReadyNodes(client) >= options_.nodes; });
   }
 
-  // Until Ctrl-C (OK) or a daemon that dies again and again (an error that says which and why).
+  // Waits for Ctrl-C (OK) or for a daemon that dies again and again (an error that names the daemon
+  // and the cause).
   absl::Status Watch() {
     while (!context_.environment.interrupt->WaitFor(kPollInterval)) {
       for (auto* group : {&controller_, &workers_}) {
@@ -139,7 +140,7 @@ class LocalCluster {
     return (fs::path(context_.environment.program_directory) / name).string();
   }
   fs::path AddressFile() const { return data_dir_ / "controller.address"; }
-  // Where the controller writes the address of its HTTP side.
+  // The file into which the controller writes its HTTP address.
   fs::path HttpAddressFile() const { return data_dir_ / "controller.address.http"; }
 
   void RemoveAddressFile() const {
@@ -149,11 +150,11 @@ class LocalCluster {
   }
 
   absl::Status StartController() {
-    RemoveAddressFile();  // Of a run that was killed.
+    RemoveAddressFile();  // Left by a run that was killed.
     return AddDaemon(controller_, [this] { return LaunchController(); });
   }
 
-  // At a restart it serves where it has served: the workers and the users know that address.
+  // A restarted controller listens at its earlier address, which workers and users know.
   absl::StatusOr<ChildProcess> LaunchController() const {
     std::vector<std::string> arguments = {
         "--listen",      address_.empty() ? options_.listen : address_,
@@ -228,7 +229,7 @@ class LocalCluster {
     return absl::OkStatus();
   }
 
-  // A second Ctrl-C cuts the grace short.
+  // Waits for the child and kills it at the time limit, or after a second Ctrl-C.
   void EndOne(ChildProcess& child, milliseconds limit) {
     const auto deadline = steady_clock::now() + limit;
     while (!child.WaitFor(kPollInterval)) {
@@ -248,7 +249,7 @@ class LocalCluster {
   DirectoryLock lock_;
   std::string address_;
   std::string http_address_;
-  // At most one; a vector because a daemon cannot exist unstarted.
+  // At most one element; a vector because a Daemon object is always a started process.
   std::vector<Daemon> controller_;
   std::vector<Daemon> workers_;
 };
@@ -301,7 +302,7 @@ Outcome RunDev(const DevOptions& options, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const fs::path data_dir, DataDirectory(options, context));
   if (context.environment.listen_to_signals) {
     context.environment.interrupt->Listen();
-    // A reader that goes away must not end us before the daemons are stopped.
+    // A closed output pipe must not end this process before the daemons are stopped.
     std::signal(SIGPIPE, SIG_IGN);
   }
   LocalCluster cluster(options, data_dir, context);

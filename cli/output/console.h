@@ -1,4 +1,4 @@
-// Where output goes. Data goes to `out` only; progress, hints, questions and colour to `err`.
+// Streams of the program. Data goes to `out` only; progress, hints, questions and colour to `err`.
 #ifndef TRAINYARD_CLI_OUTPUT_CONSOLE_H_
 #define TRAINYARD_CLI_OUTPUT_CONSOLE_H_
 
@@ -9,7 +9,7 @@
 
 namespace trainyard::cli {
 
-// All that rendering needs to know of the world; tests fill it in. One thread.
+// Streams, clock and terminal, for all rendering; tests fill them in. One thread.
 struct Console {
   std::istream* in = nullptr;
   std::ostream* out = nullptr;

@@ -249,7 +249,7 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
       return absl::StrCat("alert ", event.alert_raised().code(), " at step ",
                           event.alert_raised().step(), ": ", event.alert_raised().message());
     default:
-      // Events about nodes, and those of a newer controller.
+      // Events about nodes, and kinds of events that only a newer controller has.
       return absl::StrReplaceAll(DumpJson(MessageToJson(event), -1), {{"\"", ""}});
   }
 }

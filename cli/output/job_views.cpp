@@ -28,7 +28,7 @@ std::string EtaText(const v1::Job& job) {
   return DurationText(static_cast<int64_t>(job.progress().eta_seconds() * 1000));
 }
 
-// Why it waits, or how it ended: what a person asks next.
+// The reason why the job waits, or the summary of its failure.
 std::string ReasonText(const v1::Job& job, const v1::PendingReason* pending) {
   if (pending != nullptr && !pending->message().empty()) return pending->message();
   const v1::Attempt* attempt = NewestAttempt(job);
@@ -61,7 +61,7 @@ std::vector<std::string> JobCells(const v1::Job& job, const v1::PendingReason* p
       ReasonText(job, pending)};
 }
 
-// JobCells for programs: numbers in full, seconds, and nothing where nothing is known.
+// JobCells for programs: numbers in full, times in seconds, and empty cells for unknown values.
 std::vector<std::string> ExactJobCells(const v1::Job& job, std::vector<std::string> cells,
                                        Timestamp now) {
   for (std::string& cell : cells) {
@@ -89,7 +89,7 @@ std::string RangesText(const std::set<int>& numbers) {
   return absl::StrJoin(parts, ",");
 }
 
-// A list or a map on one line, as it could stand in a job file.
+// A list or a map on one line, in the form of a job file.
 std::string ValueText(const nlohmann::json& value) {
   return value.is_string() ? value.get<std::string>() : DumpJson(value, -1);
 }

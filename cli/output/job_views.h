@@ -36,11 +36,11 @@ struct DescribeOptions {
   bool all_settings = false;
 };
 
-// Everything that `describe` knows, in sections.
+// The text of `describe`, in sections.
 std::string DescribeText(const v1::GetJobResponse& response, const DescribeOptions& options,
                          Timestamp now);
 
-// Where each rank goes: "node-1: ranks 0-7", one node a line.
+// Placement of the ranks: "node-1: ranks 0-7", one node a line.
 std::string RanksText(const google::protobuf::RepeatedPtrField<v1::RankPlacement>& ranks,
                       const NodeNames& names);
 
@@ -49,11 +49,11 @@ Listing SpecListing(const v1::JobSpec& spec, const Origins& origins);
 
 Listing CheckpointListing(const v1::Job& job, bool deleted_too, Timestamp now);
 
-// What happened, as one line: "attempt 2 placed: 8 ranks on 2 nodes, from step 100".
+// The event as one line: "attempt 2 placed: 8 ranks on 2 nodes, from step 100".
 std::string EventText(const v1::Event& event, const NodeNames& names);
 
-// The verdict's evidence and the last lines of the culprit's output, indented. The culprit's node
-// is left out when its name is not known: the summary tells of it.
+// The verdict's evidence and the last lines of output of the first failing rank, indented. The node
+// of that rank is left out when its name is not known: the summary names it.
 std::string VerdictText(const v1::Verdict& verdict, const NodeNames& names);
 
 }  // namespace trainyard::cli

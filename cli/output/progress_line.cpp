@@ -11,12 +11,12 @@
 namespace trainyard::cli {
 namespace {
 
-// Between two lines of a log file that nothing new forces.
+// Interval between two lines of a log file while the state does not change.
 constexpr int64_t kQuietMs = 5000;
-// A terminal that does not tell its width.
+// Width of a terminal that does not report one.
 constexpr int kDefaultWidth = 80;
 
-// What changed, for a line that stays: a new attempt, a failure.
+// Text of a permanent line about a change of state: a new attempt, a failure.
 std::string ChangeText(const v1::Job& job) {
   const v1::Attempt* attempt = NewestAttempt(job);
   std::string text = absl::StrCat("job ", job.id(), " ", EnumText(job.state()));
@@ -45,7 +45,7 @@ std::string ProgressText(const v1::Job& job, Timestamp now) {
     if (progress.validation_loss() != 0) {
       absl::StrAppend(&text, "  val ", LossText(progress.validation_loss()));
     }
-    // Programs of others need not say it.
+    // Other training programs may not report it.
     if (fresh && progress.tokens_per_second() > 0) {
       absl::StrAppend(&text, "  ", CompactNumber(progress.tokens_per_second()), " tok/s");
     }

@@ -1,4 +1,4 @@
-// The line that -f keeps on a terminal, and the lines that it writes elsewhere.
+// The progress of -f: one line on a terminal, a sequence of lines elsewhere.
 #ifndef TRAINYARD_CLI_OUTPUT_PROGRESS_LINE_H_
 #define TRAINYARD_CLI_OUTPUT_PROGRESS_LINE_H_
 
@@ -22,7 +22,7 @@ class ProgressLine {
   explicit ProgressLine(Console& console) : console_(console) {}
 
   void Show(const v1::Job& job);
-  // A line that stays.
+  // Prints a permanent line.
   void Note(const std::string& text);
   // Leaves the terminal's cursor on an empty line.
   void Clear();

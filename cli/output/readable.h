@@ -1,4 +1,4 @@
-// Times, durations and numbers as people read them.
+// Times, durations and numbers in readable form.
 #ifndef TRAINYARD_CLI_OUTPUT_READABLE_H_
 #define TRAINYARD_CLI_OUTPUT_READABLE_H_
 
@@ -46,13 +46,13 @@ std::string NumberText(double value, int digits = 6);
 // Loss as shown in tables: four decimals.
 std::string LossText(double loss);
 
-// Control characters become spaces, so that text from outside cannot steer the terminal.
+// Control characters become spaces, so that untrusted text cannot control the terminal.
 std::string OneLine(std::string_view text);
 
-// "  State       running\n": a line of a text about one thing.
+// "  State       running\n": one line of a text about one thing.
 std::string LabelLine(const std::string& label, const std::string& value);
 
-// Code points of UTF-8 text: what it occupies on screen, but for wide characters.
+// Number of code points of UTF-8 text: its width on screen, except for wide characters.
 int DisplayWidth(std::string_view text);
 
 // At most `width` columns; "…" marks a cut.

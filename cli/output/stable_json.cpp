@@ -167,7 +167,7 @@ nlohmann::json StableJson(const Message& message) {
     const FieldDescriptor& field = *type.field(i);
     const bool one_of = field.real_containing_oneof() != nullptr;
     const auto present = base.find(field.name());
-    if (present == base.end() && one_of) continue;  // Only the kind that it is.
+    if (present == base.end() && one_of) continue;  // Only the member of a oneof that is set.
     object[KeyOf(field)] = ValueOf(message, field, present == base.end() ? nullptr : &*present);
   }
   return object;

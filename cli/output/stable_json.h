@@ -1,4 +1,4 @@
-// Messages as JSON for scripts: keys that never come and go, and times that people can read.
+// Messages as JSON for scripts: keys are always present, and times are readable.
 #ifndef TRAINYARD_CLI_OUTPUT_STABLE_JSON_H_
 #define TRAINYARD_CLI_OUTPUT_STABLE_JSON_H_
 

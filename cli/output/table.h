@@ -1,4 +1,4 @@
-// Lists of things in every format that -o knows.
+// Lists and documents in every format of -o.
 #ifndef TRAINYARD_CLI_OUTPUT_TABLE_H_
 #define TRAINYARD_CLI_OUTPUT_TABLE_H_
 
@@ -22,7 +22,7 @@ struct Column {
   bool right_aligned = false;
   // Shown by -o wide and -o csv only.
   bool wide = false;
-  // Becomes narrower when the terminal is narrow.
+  // Loses width first when the terminal is narrow.
   bool shrinks = false;
   // A shrinking column keeps this much as long as others can shrink or be hidden; 0 means little.
   int kept_width = 0;
@@ -36,11 +36,11 @@ inline constexpr int kReasonWidth = 24;
 
 struct Row {
   std::vector<std::string> cells;
-  // What -o name prints: an id that other verbs accept.
+  // Text of -o name: an id that other commands accept.
   std::string name;
-  // What -o json and -o yaml print.
+  // Output of -o json and -o yaml.
   nlohmann::json document;
-  // What -o csv prints, where it differs from the cells: plain numbers, seconds, ISO-8601 times.
+  // Cells of -o csv, where they differ from `cells`: plain numbers, seconds, ISO-8601 times.
   std::vector<std::string> exact_cells;
 };
 
@@ -66,7 +66,7 @@ std::string CsvField(const std::string& text);
 void PrintDocument(const nlohmann::json& document, const std::string& name, OutputFormat format,
                    Console& console);
 
-// Text that may hold bytes that are not UTF-8 never makes it fail: they are replaced.
+// Never fails: bytes that are not UTF-8 are replaced.
 std::string DumpJson(const nlohmann::json& document, int indent);
 
 std::string DumpYaml(const nlohmann::json& document);

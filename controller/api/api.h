@@ -1,5 +1,5 @@
-// The verbs that users have, once for gRPC and HTTP: both only decode a request, call a verb, and
-// encode the answer.
+// Request handlers of the users' API, once for gRPC and HTTP: both only decode a request, call its
+// handler, and encode the answer.
 #ifndef TRAINYARD_CONTROLLER_API_API_H_
 #define TRAINYARD_CONTROLLER_API_API_H_
 
@@ -23,27 +23,27 @@ namespace trainyard::controller {
 // True when a job that has ended will get no more output. Called on the loop thread.
 using OutputComplete = std::function<bool(const JobEntry& entry, const ClusterView& view)>;
 
-// What verbs need; all of it outlives every call.
+// Dependencies of the request handlers; all of them outlive every call.
 struct Api {
   ClusterLoop& loop;
   EventLog& events;
   MetricStore& metrics;
   LogStore& logs;
   ReaderPool& readers;
-  // For what reads a log from end to end, which may take minutes.
+  // For searches that read a log from end to end, which may take minutes.
   ReaderPool& searchers;
   const ShutdownSignal& shutdown;
   const StorageHealth& storage;
   OutputComplete output_complete;
-  // What never changes of the answer to GetServerInfo.
+  // The constant part of the answer to GetServerInfo.
   v1::GetServerInfoResponse server_info;
-  // Of the gRPC server; 0 until it listens.
+  // Port of the gRPC server; 0 until it listens.
   const std::atomic<int>& grpc_port;
-  // Where recipes are that job files sent as text may extend.
+  // Directories of recipes that job files sent as text may extend.
   std::vector<std::string> recipe_directories;
 };
 
-// Called once, on the loop thread, a reader thread, or before the verb returns.
+// Called once, on the loop thread, a reader thread, or before the request handler returns.
 template <typename Response>
 using Reply = std::function<void(absl::StatusOr<Response>)>;
 

@@ -1,5 +1,5 @@
-// What the services see of the controller: one thread that owns the state. They decode a request,
-// hand it over here, and encode the answer; no rule of the cluster lives in a service.
+// The services' interface to the controller: one thread that owns the state. Services decode a
+// request, hand it over here, and encode the answer; no rule of the cluster lives in a service.
 #ifndef TRAINYARD_CONTROLLER_API_CLUSTER_LOOP_H_
 #define TRAINYARD_CONTROLLER_API_CLUSTER_LOOP_H_
 
@@ -28,7 +28,7 @@ struct ClusterView {
   uint64_t revision = 0;
 };
 
-// What one tick has changed.
+// Changes of one tick.
 struct TickSummary {
   std::set<int64_t> changed_jobs;
   // All events of the tick; the last one has the view's revision as its sequence number.

@@ -22,7 +22,8 @@ namespace {
 // Spec and origins; the spec alone has a limit of its own (core/submission.h).
 constexpr std::size_t kMaxSubmitBytes = 4 << 20;
 constexpr int kEventsOfJob = 50;
-// A job's events are read in such pages, up to so many of them, until that many alerts are found.
+// A job's events are read in pages of kHistoryPage, at most kHistoryPages of them, until
+// kAlertsOfJob alerts are found.
 constexpr int kHistoryPage = 1000;
 constexpr int kHistoryPages = 50;
 constexpr int kAlertsOfJob = 500;
@@ -36,7 +37,7 @@ absl::Status CheckSubmit(const v1::SubmitJobRequest& request) {
       absl::StrCat("request has ", bytes, " bytes; at most ", kMaxSubmitBytes, " are allowed"));
 }
 
-// The job that a submit made, now or, when it was repeated, the first time.
+// The job that a submit made: now, or the first time when the submit was repeated.
 const JobEntry* SubmittedJob(const std::string& request_id, std::span<const v1::Event> events,
                              const ClusterView& view) {
   for (const v1::Event& event : events) {
@@ -46,7 +47,8 @@ const JobEntry* SubmittedJob(const std::string& request_id, std::span<const v1::
   return found == view.state.job_by_request_id.end() ? nullptr : &view.state.jobs.at(found->second);
 }
 
-// The events say which job was meant: a name may mean another one after them.
+// The job that a stop request meant. Its events hold the job's number: the same name may mean
+// another job after them.
 absl::StatusOr<const JobEntry*> StoppedJob(const v1::StopJobRequest& request,
                                            std::span<const v1::Event> events,
                                            const ClusterView& view) {
@@ -78,11 +80,12 @@ absl::Status AddHistory(EventLog& log, v1::GetJobResponse& response) {
   return absl::OkStatus();
 }
 
-// Only recent jobs are looked up at a start. On a reader thread.
+// Adds progress from stored metrics when observations have none: at a start only recent jobs are
+// looked up. On a reader thread.
 void AddStoredProgress(const Api& api, v1::Job& job) {
   if (job.has_progress() || job.attempts().empty()) return;
   const auto progress = StoredProgress(job, api.metrics);
-  // What cannot be read is left out: the rest of the answer is sound.
+  // Progress that cannot be read is left out: the rest of the answer is sound.
   if (progress.ok() && progress->has_value()) *job.mutable_progress() = **progress;
 }
 
@@ -112,7 +115,7 @@ absl::StatusOr<v1::ListEventsResponse> ReadEventPage(const Api& api, int64_t job
   return response;
 }
 
-// The spec is resolved.
+// Submits a request whose spec is resolved.
 void SubmitSpec(const Api& api, v1::SubmitJobRequest request,
                 const Reply<v1::SubmitJobResponse>& reply) {
   if (const absl::Status status = CheckSubmit(request); !status.ok()) return reply(status);
@@ -131,7 +134,7 @@ void SubmitSpec(const Api& api, v1::SubmitJobRequest request,
   });
 }
 
-// `origins` are those of a job file that was sent as text; the answer repeats what it said.
+// `origins` are those of a job file that was sent as text; the answer repeats its spec and origins.
 void PlanSpec(const Api& api, const v1::PlanJobRequest& request,
               const std::vector<v1::Origin>& origins, const Reply<v1::PlanJobResponse>& reply) {
   if (const absl::Status status = CheckSize("spec", request.ByteSizeLong(), kMaxSpecBytes);

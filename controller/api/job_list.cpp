@@ -21,7 +21,7 @@ constexpr std::size_t kMaxTextBytes = 256;
 // A page is cut here, so that a client with gRPC's default limit of 4 MiB can read it.
 constexpr std::size_t kPageBytes = 3 << 20;
 
-// What a job is ordered by; equal ones newest first.
+// Key by which jobs are sorted; among equal keys the newest job comes first.
 using SortKey = std::tuple<double, std::string, int64_t>;
 
 struct Listed {
@@ -29,7 +29,7 @@ struct Listed {
   const JobEntry* entry = nullptr;
 };
 
-// Part of the steps that is done, from 0 to 1.
+// Share of the steps that is done, from 0 to 1.
 double PartDone(const JobEntry& entry, const ClusterView& view) {
   const auto progress = view.observations.progress.find(entry.job.id());
   if (progress == view.observations.progress.end()) return 0;
@@ -90,7 +90,8 @@ absl::Status CheckListRequest(const v1::ListJobsRequest& request) {
   return absl::OkStatus();
 }
 
-// The cursor is the number of the page's last job: the next page begins after where it stands now.
+// Key of the job that the cursor names, the last one of the page before. The next page begins after
+// the present place of that job.
 SortKey KeyOfCursor(const v1::ListJobsRequest& request, const ClusterView& view) {
   int64_t id = 0;
   const bool is_number = absl::SimpleAtoi(request.cursor(), &id);

@@ -30,7 +30,8 @@ v1::Job ListedJob(const JobEntry& entry, const ClusterView& view) {
   if (job.attempts_size() > 1) {
     job.mutable_attempts()->DeleteSubrange(0, job.attempts_size() - 1);
   }
-  // Lists go to every open page each second: a gang of a thousand ranks would be most of it.
+  // Lists are sent to every open page each second: the ranks of a gang of a thousand would be most
+  // of their bytes.
   for (v1::Attempt& attempt : *job.mutable_attempts()) attempt.clear_ranks();
   MergeObservations(view, job);
   return job;

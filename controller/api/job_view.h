@@ -1,4 +1,4 @@
-// Jobs as users see them: the durable state, with what was heard lately merged in.
+// Jobs as users see them: the durable state, with the newest observations merged in.
 #ifndef TRAINYARD_CONTROLLER_API_JOB_VIEW_H_
 #define TRAINYARD_CONTROLLER_API_JOB_VIEW_H_
 
@@ -12,19 +12,19 @@
 
 namespace trainyard::controller {
 
-// The whole job with progress, and how far its attempts came and what took their time.
+// The whole job with its progress, and with the last step and time use of its attempts.
 v1::Job FullJob(const JobEntry& entry, const ClusterView& view);
 
 // For lists: the newest attempt only, without ranks, origins and checkpoints.
 v1::Job ListedJob(const JobEntry& entry, const ClusterView& view);
 
-// Why a job waits, or runs without metrics; nothing for other jobs.
+// Reason why a job waits, or runs without metrics; nothing for other jobs.
 std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, const ClusterView& view);
-// The same for many jobs of one view.
+// The same reason, for many jobs of one view.
 std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, const ClusterView& view,
                                                PendingExplainer& explainer);
 
-// The alert of an entry that holds one.
+// The alert in an entry whose event is AlertRaised.
 v1::Alert AlertOf(const v1::EventEntry& entry);
 
 // Finds the job that a request names. INVALID_ARGUMENT, NOT_FOUND.

@@ -20,8 +20,8 @@ constexpr std::size_t kMaxGrepBytes = 4096;
 constexpr int kDefaultLines = 500;
 constexpr int kMaxLines = 5000;
 
-// Ranks of the attempt, or of the largest one when epoch is 0; what the spec asks for before the
-// first. NOT_FOUND: no such attempt.
+// Number of ranks of the attempt, or of the largest attempt when epoch is 0; before the first
+// attempt the number in the spec. NOT_FOUND: no such attempt.
 absl::StatusOr<int> CountRanks(const v1::Job& job, int64_t epoch) {
   int ranks = 0;
   bool known = epoch == 0;
@@ -100,7 +100,7 @@ absl::StatusOr<v1::ReadLogPageResponse> ReadPage(const Api& api, const LogPageQu
     response.set_newer_cursor(CursorText(*query.from));
     if (query.newer) response.set_older_cursor(CursorText(*query.from));
   } else {
-    // Before the first line that there can be.
+    // The position before any line.
     response.set_newer_cursor(CursorText({0, 0, -1, -1}));
   }
   response.set_at_end(!page.more_after);

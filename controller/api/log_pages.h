@@ -14,10 +14,10 @@ void ReadLogPage(const Api& api, v1::ReadLogPageRequest request,
 
 }  // namespace handlers
 
-// The threads on which a query runs: a search may take minutes and must not hold up what is short.
+// Threads on which a query runs: a search may take minutes and must not hold up short queries.
 ReaderPool& PoolFor(const Api& api, const LogQuery& query);
 
-// Which lines a request wants: INVALID_ARGUMENT, NOT_FOUND (no such attempt or rank).
+// Query for the lines that a request wants. INVALID_ARGUMENT, NOT_FOUND (no such attempt or rank).
 absl::StatusOr<LogQuery> ToLogQuery(const v1::Job& job, const std::vector<int>& ranks,
                                     int64_t epoch, const std::string& grep);
 

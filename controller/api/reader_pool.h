@@ -23,18 +23,18 @@ class ReaderPool {
   // Joins.
   ~ReaderPool();
 
-  // Runs what is queued, then ends the threads. What is posted afterwards never runs.
+  // Runs the queued work, then ends the threads. Work that is posted afterwards never runs.
   void Join();
 
   // Queues `work`; false when too much is queued already.
   bool TryPost(std::function<void()> work);
 
-  // What a caller tells its client then.
+  // Error for the client of a caller when TryPost returns false.
   static absl::Status Busy() {
     return absl::ResourceExhaustedError("too many queries wait for the store; try again shortly");
   }
 
-  // Queues `work` whatever waits; for callers that have at most one piece queued each.
+  // Queues `work` without regard to the limit; for callers that have at most one piece queued each.
   void Post(std::function<void()> work);
 
  private:

@@ -27,7 +27,7 @@ absl::Status CheckSent(const Request& request) {
   return absl::OkStatus();
 }
 
-// Replaces the text by what it says.
+// Replaces the text of the job file by the spec that it describes; returns the origins of values.
 template <typename Request>
 absl::StatusOr<std::vector<v1::Origin>> Resolve(const Api& api, Request& request) {
   TRAINYARD_ASSIGN_OR_RETURN(
@@ -46,7 +46,8 @@ absl::StatusOr<std::vector<v1::Origin>> Resolve(const Api& api, Request& request
   return origins;
 }
 
-// YAML takes milliseconds, and a large file more: neither gRPC's threads nor HTTP's one may wait.
+// Parsing YAML takes milliseconds, and for a large file more: neither the threads of gRPC nor the
+// one of HTTP may wait for it.
 template <typename Request>
 void ResolveOnReader(const Api& api, Request request,
                      std::function<void(Request, std::vector<v1::Origin>)> next,
@@ -55,7 +56,7 @@ void ResolveOnReader(const Api& api, Request request,
   if (request.job_file().empty()) return next(std::move(request), {});
   const bool queued = api.readers.TryPost([&api, request, next, refuse]() mutable {
     auto origins = Resolve(api, request);
-    // A recipe that is not there is a mistake in the file, too.
+    // A recipe that does not exist is a mistake in the file, too.
     if (!origins.ok()) return refuse(absl::InvalidArgumentError(origins.status().message()));
     next(std::move(request), *std::move(origins));
   });

@@ -13,8 +13,8 @@ namespace trainyard::controller {
 
 // Gives the request to `next` with its `spec` and origins filled in: at once when it came with a
 // spec, else from `job_file` and `overrides`, on a reader thread. `refuse` gets INVALID_ARGUMENT
-// when the file breaks a rule or is given together with a spec, RESOURCE_EXHAUSTED when too much
-// waits.
+// when the file breaks a rule or is given together with a spec, RESOURCE_EXHAUSTED when too many
+// queries wait.
 void ResolveSubmit(const Api& api, v1::SubmitJobRequest request,
                    std::function<void(v1::SubmitJobRequest)> next,
                    std::function<void(const absl::Status&)> refuse);

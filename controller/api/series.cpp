@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kMaxBuckets = 10'000;
 constexpr std::size_t kMaxKeyBytes = 256;
-// Points that carry steps over to tokens: between two of them the line is straight.
+// Points of the map from steps to tokens; it is linear between two points.
 constexpr int kAxisBuckets = 10'000;
 constexpr int kMaxComparedJobs = 64;
 constexpr int kDefaultComparedBuckets = 1'000;
@@ -59,7 +59,7 @@ absl::Status CheckSeriesRequest(const v1::GetSeriesRequest& request) {
   return absl::OkStatus();
 }
 
-// Carries steps over to the axis and back. Both columns grow.
+// Maps steps to the axis and back. Both columns grow.
 class AxisMap {
  public:
   AxisMap(v1::SeriesAxis axis, double tokens_per_step)
@@ -175,7 +175,7 @@ class SeriesAnswer {
     *response_.add_series() = std::move(series);
   }
 
-  // What each attempt trained beyond the point where the next one took over.
+  // Adds the part of each attempt beyond the step at which the next attempt took over.
   absl::Status AddAbandoned(const std::string& key, const SeriesQuery& merged) {
     int64_t taken_over = std::numeric_limits<int64_t>::max();
     std::vector<v1::Series> parts;
@@ -222,7 +222,8 @@ class SeriesAnswer {
   v1::GetSeriesResponse response_;
 };
 
-// What an answer about the job's series needs of it, for a reader thread. Loop thread.
+// The job without the fields that an answer about its series does not need, for a reader thread.
+// Loop thread.
 v1::Job JobOfSeries(const JobEntry& entry, const ClusterView& view) {
   v1::Job job = ListedJob(entry, view);
   *job.mutable_attempts() = entry.job.attempts();
@@ -230,7 +231,7 @@ v1::Job JobOfSeries(const JobEntry& entry, const ClusterView& view) {
   return job;
 }
 
-// What is asked of each job.
+// The request for the series of each single job.
 v1::GetSeriesRequest RequestOfEach(const v1::CompareSeriesRequest& request) {
   v1::GetSeriesRequest each;
   *each.mutable_keys() = request.keys();

@@ -10,7 +10,7 @@ namespace trainyard::controller {
 namespace handlers {
 
 void GetSeries(const Api& api, v1::GetSeriesRequest request, Reply<v1::GetSeriesResponse> reply);
-// Of several jobs in one answer.
+// Series of several jobs in one answer.
 void CompareSeries(const Api& api, v1::CompareSeriesRequest request,
                    Reply<v1::CompareSeriesResponse> reply);
 void ListKeys(const Api& api, v1::ListKeysRequest request, Reply<v1::ListKeysResponse> reply);

@@ -8,13 +8,13 @@
 
 namespace trainyard::controller {
 
-// Thread-safe. Streams look at it after each tick.
+// Thread-safe. Streams check it after each tick.
 class ShutdownSignal {
  public:
   void Raise() { raised_.store(true); }
   bool raised() const { return raised_.load(); }
 
-  // What a stream ends with.
+  // Status with which a stream ends.
   static absl::Status Status() {
     return absl::UnavailableError("the controller is shutting down; running jobs are not affected");
   }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kDamageKept = 16;
 
-// What goes on and what does not, for whoever reads the log at night.
+// Effect of failing writes on the cluster, for the operator who reads the log.
 const char* Consequence(StoreName store) {
   return store == StoreName::kEvents
              ? "changes are refused, everything can be read, running jobs are not affected"

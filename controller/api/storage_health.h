@@ -1,4 +1,4 @@
-// Which stores cannot be written to at the moment, for everyone who asks.
+// Health of the stores: failing writes at the moment, and damage that was found.
 #ifndef TRAINYARD_CONTROLLER_API_STORAGE_HEALTH_H_
 #define TRAINYARD_CONTROLLER_API_STORAGE_HEALTH_H_
 
@@ -28,18 +28,18 @@ class StorageHealth {
   // `clock` outlives this.
   explicit StorageHealth(const Clock& clock) : clock_(clock) {}
 
-  // What the newest write to the store came to. The first failure and the first success after it
-  // are logged.
+  // Records the result of the newest write to the store. The first failure and the first success
+  // after it are logged.
   void Report(StoreName store, const absl::Status& status);
 
-  // Something in the store is damaged. Said until the process ends: a backup is restored while none
-  // runs.
+  // Records damage in the store. It is shown until the process ends: a backup is restored while no
+  // controller runs.
   void ReportDamage(StoreName store, const absl::Status& status);
 
   // False while writes fail, and once damage was found.
   bool Works(StoreName store) const;
 
-  // What does not work, in the order of kStoreNames, then damage.
+  // Failing writes in the order of kStoreNames, then damage.
   std::vector<v1::StorageProblem> Problems() const;
 
  private:

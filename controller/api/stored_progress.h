@@ -1,4 +1,4 @@
-// Progress of a job from its stored metrics: what observations know is gone after a restart.
+// Progress of a job from its stored metrics: observations are lost at a restart.
 #ifndef TRAINYARD_CONTROLLER_API_STORED_PROGRESS_H_
 #define TRAINYARD_CONTROLLER_API_STORED_PROGRESS_H_
 

@@ -1,4 +1,4 @@
-// Whether a job may enter the queue.
+// Admission of jobs to the queue.
 #ifndef TRAINYARD_CONTROLLER_CORE_ADMISSION_H_
 #define TRAINYARD_CONTROLLER_CORE_ADMISSION_H_
 
@@ -13,11 +13,11 @@
 
 namespace trainyard::controller {
 
-// Jobs that have not ended, at a time. Each is a few KiB here and in every snapshot; a queue beyond
-// this is a script that runs away.
+// Maximum number of jobs that have not ended. Each is a few KiB here and in every snapshot; a
+// longer queue comes from a runaway script.
 inline constexpr std::size_t kMaxOpenJobs = 100'000;
 
-// Whether the cluster takes a job with a complete spec that keeps every rule (submission.h).
+// OK when the cluster takes a job whose spec is complete and keeps every rule (submission.h).
 // ALREADY_EXISTS: a live job has the name, or the checkpoint directory. FAILED_PRECONDITION: the
 // cluster is too small; the message names the largest shape that fits. RESOURCE_EXHAUSTED: too many
 // jobs have not ended.
@@ -28,7 +28,7 @@ absl::Status Admit(const ClusterState& state, const v1::JobSpec& spec);
 absl::Status CheckDirectoryIsFree(const ClusterState& state, const v1::JobSpec& spec);
 
 // The shape with most slots that fits the nodes that are not lost; nothing when none has a slot of
-// that kind. Of equal ones that with fewer nodes.
+// that kind. Of shapes with equally many slots, the one with fewer nodes.
 std::optional<GangShape> LargestShape(const ClusterState& state, v1::DeviceKind kind);
 
 // OK when the nodes that are not lost could hold the gang with every slot free.

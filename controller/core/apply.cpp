@@ -112,10 +112,10 @@ void ApplyKind(const v1::RankExited& exited, const v1::Event& event, ClusterStat
   const v1::Attempt* live = LiveAttemptOf(exited.epoch(), entry);
   if (live == nullptr || entry.exited_ranks.contains(exited.rank())) return;
   v1::RankExited& kept = entry.exited_ranks[exited.rank()] = exited;
-  // A worker that was killed between the two facts tells only the second.
+  // A worker that was killed between the two facts reports only the second.
   if (exited.spawn_error().empty()) entry.started_ranks.insert(exited.rank());
-  // Exits of a gang that is being stopped are consequences. Only a possible culprit needs its last
-  // words: they can be 8 KiB for each rank.
+  // Exits of a gang that is being stopped are consequences. Only a possible culprit needs its final
+  // output: up to 8 KiB for each rank.
   const bool may_be_culprit = IsFailure(exited) && live->state() != v1::ATTEMPT_STATE_STOPPING;
   if (!may_be_culprit) kept.clear_log_tail();
   if (may_be_culprit && entry.first_failure_ms == 0) entry.first_failure_ms = event.time_ms();
@@ -129,7 +129,7 @@ void ApplyKind(const v1::AttemptRunning& running, const v1::Event& event, Cluste
   MoveJob(v1::JOB_STATE_RUNNING, entry.job);
 }
 
-// The live attempt is told to leave.
+// Marks the live attempt as asked to stop.
 void StopAttempt(Timestamp now, v1::Attempt& attempt) {
   MoveAttempt(v1::ATTEMPT_STATE_STOPPING, attempt);
   attempt.set_stopping_time_ms(now);
@@ -226,7 +226,7 @@ void ApplyKind(const v1::CheckpointPublished& published, const v1::Event&, Clust
                             [&](const auto& old) { return old.path() == checkpoint.path(); }),
              kept.end());
   *job.add_checkpoints() = checkpoint;
-  // A job that never says that it deletes any must not grow without end; restarts need the newest.
+  // A job that never reports deletions must not grow without end; restarts need the newest ones.
   if (kept.size() > kMaxCheckpointsListed) kept.erase(kept.begin());
   v1::Attempt* attempt = FindAttempt(checkpoint.epoch(), job);
   if (attempt != nullptr) {
@@ -245,7 +245,7 @@ void ApplyKind(const v1::CheckpointDeleted& deleted, const v1::Event&, ClusterSt
 
 void ApplyKind(const v1::CheckpointRejected& rejected, const v1::Event&, ClusterState& state) {
   for (v1::Checkpoint& checkpoint : *EntryOf(rejected.job_id(), state).job.mutable_checkpoints()) {
-    // What the same attempt has published since under that name is another one.
+    // A checkpoint that the rejecting attempt has published under the same path is another one.
     const bool is_it =
         checkpoint.path() == rejected.path() && checkpoint.epoch() < rejected.epoch();
     if (is_it) checkpoint.set_damaged(true);

@@ -7,7 +7,7 @@
 
 namespace trainyard::controller {
 
-// Applies a fact. The same events in the same order give the same state. An event that breaks a
+// Applies an event. The same events in the same order give the same state. An event that breaks a
 // rule of the job state machine is a bug: the process ends.
 void Apply(const v1::Event& event, ClusterState& state);
 

@@ -56,7 +56,8 @@ struct JobEntry {
 
 using OriginList = google::protobuf::RepeatedPtrField<v1::Origin>;
 
-// Removes origins of defaults, which older logs and clients name: a value without an origin is one.
+// Removes origins of defaults, which older logs and clients name: a value without an origin is a
+// default.
 void DropDefaultOrigins(OriginList& origins);
 
 inline constexpr std::array kDeviceKinds{v1::DEVICE_KIND_CPU, v1::DEVICE_KIND_GPU};
@@ -66,8 +67,9 @@ using NodesByFreeSlots = std::map<int, std::set<std::string>>;
 
 struct ClusterState {
   int64_t next_job_id = 1;
-  // After a restore: jobs with a number below this one get no epoch below the other one. Those that
-  // are not in `jobs` were submitted after the backup was made.
+  // After a restore, jobs with a number below restored_jobs_below must use epochs from
+  // restored_epoch on. Jobs with such a number that are not in `jobs` were submitted after the
+  // backup was made.
   int64_t restored_jobs_below = 0;
   int64_t restored_epoch = 0;
   std::map<int64_t, JobEntry> jobs;
@@ -76,7 +78,7 @@ struct ClusterState {
   // Indexes: they follow from the above. No tick scans ended jobs.
   // Jobs that wait for slots (queued, or recovering without a live attempt): the queue, in order.
   std::set<int64_t> pending_jobs;
-  // Those of them that have run before: they keep their slots.
+  // Pending jobs that have run before: they keep their slots.
   std::set<int64_t> recovering_jobs;
   // Jobs with a live attempt.
   std::set<int64_t> live_jobs;
@@ -86,7 +88,7 @@ struct ClusterState {
   std::map<std::string, int64_t> job_by_request_id;
   // Checkpoint directories (as CheckpointDirectory spells them) of jobs that have not ended.
   std::map<std::string, int64_t> job_by_checkpoint_dir;
-  // READY nodes only.
+  // Nodes that take ranks (ready, not cordoned) and have a free slot.
   std::map<v1::DeviceKind, NodesByFreeSlots> free_nodes;
   // Rendezvous addresses and ports of live attempts.
   std::set<std::pair<std::string, int>> rendezvous_in_use;
@@ -98,13 +100,13 @@ const v1::Attempt* NewestAttempt(const JobEntry& entry);
 // Newest attempt when it has not ended, else nullptr.
 const v1::Attempt* LiveAttempt(const JobEntry& entry);
 
-// The job's checkpoint directory without what changes nothing in a path: "/a/b" of "/a//c/../b/".
+// The job's checkpoint directory as a normalised path: "/a/b" for "/a//c/../b/".
 std::string CheckpointDirectory(const v1::JobSpec& spec);
 
 // The job's entry, or nullptr.
 const JobEntry* FindEntry(const ClusterState& state, int64_t job_id);
 
-// Ready and not cordoned: new ranks may be placed on it.
+// True when the node is ready and not cordoned: new ranks may be placed on it.
 bool TakesRanks(const v1::Node& node);
 
 // Ids of the nodes of an attempt, by node rank.
@@ -116,11 +118,11 @@ std::string NodeName(const ClusterState& state, const std::string& node_id);
 // True when every rank of the newest attempt has ended with 0.
 bool AllRanksSucceeded(const JobEntry& entry);
 
-// A job that was submitted after the backup that this state comes from. What runs of it cannot be
-// managed, and is left alone.
+// True for a job that was submitted after the backup that this state comes from. Its processes
+// cannot be managed, and are left alone.
 bool IsLostToRestore(const ClusterState& state, int64_t job_id);
 
-// Slots of one kind that the node has, and that nobody holds.
+// Slots of one kind: all that the node has, and those that are free.
 int TotalSlots(const v1::Node& node, v1::DeviceKind kind);
 int FreeSlots(const v1::Node& node, v1::DeviceKind kind);
 

@@ -8,8 +8,9 @@
 namespace trainyard::controller {
 namespace {
 
-// Ranks whose gang has lost a member cannot save together, and ranks of an older epoch may not:
-// they get just enough time to write their last words. The whole gang must be gone within 5 s.
+// Grace for ranks that cannot or may not save: those whose gang has lost a member, and those of an
+// older epoch. It is just enough to write their final output. The whole gang must be gone within
+// 5 s.
 constexpr int64_t kUnwantedGraceMs = 3000;
 
 using CommandKey = std::tuple<std::string, int64_t, int64_t>;
@@ -35,8 +36,7 @@ class CommandList {
   void AddForJob(const JobEntry& entry) {
     const v1::Attempt& attempt = *LiveAttempt(entry);
     const bool starting = attempt.state() == v1::ATTEMPT_STATE_STARTING;
-    // A gang that has finished may have left processes of its own behind: they are told to leave
-    // too.
+    // A gang that has finished may have left child processes behind: these are asked to stop too.
     const bool leaving = attempt.state() == v1::ATTEMPT_STATE_STOPPING || AllRanksSucceeded(entry);
     if (!starting && !leaving) return;
     const std::vector<std::string> nodes = GangNodes(attempt);
@@ -51,7 +51,8 @@ class CommandList {
     }
   }
 
-  // What the worker has and the state does not know as live, and what the state waits for.
+  // Stops attempts that the worker has but that are not live in the state, and attempts whose end
+  // the state waits for (`uncleared`).
   void AddForNode(const std::string& node_id, const NodeObservation& observed) {
     const auto node = state_.nodes.find(node_id);
     if (node == state_.nodes.end()) return;

@@ -1,4 +1,4 @@
-// What workers must be told, derived from the state: a lost message is simply due again.
+// Commands for workers, derived from the state: a lost message is simply due again.
 #ifndef TRAINYARD_CONTROLLER_CORE_COMMANDS_H_
 #define TRAINYARD_CONTROLLER_CORE_COMMANDS_H_
 
@@ -18,9 +18,9 @@ struct Command {
 };
 
 // Commands for attached workers: start an attempt that the worker does not report, stop one that
-// must leave or that the state does not know as live, forget one whose facts and streams are all
-// stored (ForgetAttempt is left to the shell, which knows the streams). The shell sends a command
-// again only when it has not been answered for a second.
+// has to end or that is not live in the state, forget one whose facts and streams are all stored
+// (ForgetAttempt is left to the shell, which knows the streams). The shell sends a command again
+// only when it has not been answered for a second.
 std::vector<Command> CommandsDue(const ClusterState& state, const Observations& observations,
                                  Timestamp now);
 

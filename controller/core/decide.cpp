@@ -40,7 +40,7 @@ absl::StatusOr<std::vector<v1::Event>> Submit(const ClusterState& state,
   if (submitted.spec().checkpoint().dir().empty()) {
     submitted.mutable_spec()->mutable_checkpoint()->set_dir(absl::StrCat(
         options.checkpoint_root, "/", state.next_job_id, "-", submitted.spec().name()));
-    // A job may have named it.
+    // The spec of another job may name this directory.
     TRAINYARD_RETURN_IF_ERROR(CheckDirectoryIsFree(state, submitted.spec()));
   }
   return events;
@@ -68,7 +68,7 @@ absl::StatusOr<std::vector<v1::Event>> Stop(const ClusterState& state,
     return std::vector<v1::Event>{EndAtOnce(request, job_id, now)};
   }
   const bool repeated = entry.stop_requested && (entry.kill_requested || !request.kill());
-  // A job whose ranks have all ended with 0 has finished; it only waits for its nodes to say so.
+  // A job whose ranks have all ended with 0 has finished; it only waits for its nodes to confirm.
   const bool finished = !entry.stop_requested && AllRanksSucceeded(entry);
   if (repeated || finished) return std::vector<v1::Event>();
   v1::Event event = UserEvent(request.user(), now);

@@ -1,4 +1,4 @@
-// What a request means now.
+// Decisions on requests: the events that a request causes now.
 #ifndef TRAINYARD_CONTROLLER_CORE_DECIDE_H_
 #define TRAINYARD_CONTROLLER_CORE_DECIDE_H_
 
@@ -22,19 +22,19 @@ struct CoreOptions {
   // Rendezvous ports are taken from [first, last]; below Linux's ephemeral range.
   int first_rendezvous_port = 20000;
   int last_rendezvous_port = 29999;
-  // Where in the range this cluster begins, from 0: clusters that share a host and a range must not
-  // all begin at the same port.
+  // Offset in the range at which this cluster begins, from 0: clusters that share a host and a
+  // range must not all begin at the same port.
   int64_t rendezvous_offset = 0;
-  // Silence after which a node is suspect.
+  // Time without a heartbeat after which a node is suspect.
   int64_t suspect_after_ms = 3000;
-  // Silence after which a suspect node is lost if the progress of its peers has stopped too.
+  // Time without a heartbeat after which a suspect node is lost if its peers have stalled too.
   int64_t lost_after_ms = 8000;
-  // Silence after which a suspect node is lost when no rank of its gangs could show progress: all
-  // of them run on silent nodes.
+  // Time without a heartbeat after which a suspect node is lost when no rank of its gangs could
+  // show progress: all of those ranks run on nodes without a heartbeat.
   int64_t lease_ms = 600000;
 };
 
-// Returns the events that the request causes, or an error for whoever sent it; changes nothing.
+// Returns the events that the request causes, or an error for its sender; changes nothing.
 // A repeated request (same request_id, fact already in the log) returns no events and is no error.
 // SubmitJob: INVALID_ARGUMENT, ALREADY_EXISTS, FAILED_PRECONDITION (message names the largest shape
 // that would fit), RESOURCE_EXHAUSTED (kMaxOpenJobs). StopJob: NOT_FOUND, FAILED_PRECONDITION.

@@ -79,8 +79,8 @@ bool HasStartedOn(const JobEntry& entry, const v1::Attempt& attempt, const std::
                              [&](int rank) { return attempt.ranks(rank).node_id() == node_id; });
 }
 
-// Attempts whose ranks had started on this node, and that its worker no longer has on disk: it has
-// lost its data, so nothing will ever be heard of them.
+// Fails attempts whose ranks had started on this node but that its worker no longer has on disk.
+// The worker has lost its data, so no more facts about these ranks will follow.
 void FailForgottenAttempts(const ClusterState& state, const NodeEntry& node, const v1::Hello& hello,
                            Timestamp now, std::vector<v1::Event>& events) {
   for (const int64_t job_id : node.live_jobs) {
@@ -101,8 +101,8 @@ void FailForgottenAttempts(const ClusterState& state, const NodeEntry& node, con
   }
 }
 
-// A node that is rid of an attempt whose ranks it never told the end of has run it before this
-// state was restored, or was told to leave: nothing more will ever be heard of them.
+// Fails an attempt that the worker reports cleared without having reported an exit of each of its
+// ranks there (state restored from a backup, or stopped before spawn). No exit facts will follow.
 void FailAttemptClearedUnrun(const ClusterState& state, const NodeEntry& node,
                              const v1::AttemptCleared& cleared, Timestamp now,
                              std::vector<v1::Event>& events) {
@@ -125,7 +125,8 @@ void FailAttemptClearedUnrun(const ClusterState& state, const NodeEntry& node,
       NodeLostVerdict(node.node, "its worker has nothing of the attempt any more", now);
 }
 
-// Slots on which a job runs that this state does not know look free: nothing else may go there.
+// Cordons a node that runs a job from after the restored backup. The slots of that job look free in
+// this state, but must not be given to another job.
 void CordonIfRunsLostJob(const ClusterState& state, const v1::Hello& hello, Timestamp now,
                          std::vector<v1::Event>& events) {
   const auto lost = std::ranges::find_if(hello.attempts(), [&](const v1::AttemptReport& report) {
@@ -152,7 +153,8 @@ bool ConcernsRank(const ClusterState& state, const std::string& node_id, int64_t
   return 0 <= rank && rank < newest->ranks_size() && newest->ranks(rank).node_id() == node_id;
 }
 
-// An attempt that an older epoch has left on the node still holds slots there until it is cleared.
+// True when the fact is about an attempt that has (or had) ranks on this node. An attempt of an
+// older epoch that is left there still holds slots until it is cleared.
 bool ConcernsAttempt(const ClusterState& state, const std::string& node_id, int64_t job_id,
                      int64_t epoch) {
   if (state.nodes.at(node_id).uncleared.contains({job_id, epoch})) {

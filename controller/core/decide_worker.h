@@ -1,4 +1,4 @@
-// What the words of a worker mean. The parts of Decide that concern workers.
+// Decisions on messages of workers: the parts of Decide that concern workers.
 #ifndef TRAINYARD_CONTROLLER_CORE_DECIDE_WORKER_H_
 #define TRAINYARD_CONTROLLER_CORE_DECIDE_WORKER_H_
 
@@ -12,12 +12,14 @@
 
 namespace trainyard::controller {
 
-// NodeJoined when the node is new, lost, or says something new of itself. INVALID_ARGUMENT.
+// NodeJoined when the node is new, lost, or has changed; AttemptFailed for attempts whose data its
+// worker has lost; NodeCordoned when it runs a job from after the restored backup.
+// INVALID_ARGUMENT.
 absl::StatusOr<std::vector<v1::Event>> DecideAttach(const ClusterState& state,
                                                     const v1::Hello& hello, Timestamp now);
 
-// The fact and FactsReceived; nothing when it is in the log. FAILED_PRECONDITION, INVALID_ARGUMENT,
-// OUT_OF_RANGE.
+// The event of the fact and FactsReceived; nothing when the fact is in the log already.
+// FAILED_PRECONDITION, INVALID_ARGUMENT, OUT_OF_RANGE.
 absl::StatusOr<std::vector<v1::Event>> DecideFact(const ClusterState& state,
                                                   const ReceiveFact& request, Timestamp now);
 

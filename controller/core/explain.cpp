@@ -29,7 +29,8 @@ v1::PendingReason Reason(v1::PendingCode code, std::string message) {
   return reason;
 }
 
-// A job in its backoff asks for nothing and stops nobody: it has no place in the queue.
+// True when the job has a place in the queue. A job in its backoff has none: it asks for no slots
+// and holds up no other job.
 bool Queues(const JobEntry& entry, Timestamp now) { return entry.job.not_before_ms() <= now; }
 
 int JobsBefore(const ClusterState& state, int64_t job_id, Timestamp now) {
@@ -38,21 +39,21 @@ int JobsBefore(const ClusterState& state, int64_t job_id, Timestamp now) {
                     [&](const int64_t id) { return Queues(state.jobs.at(id), now); }));
 }
 
-// The queue is not empty.
+// The first job of the queue, which must not be empty.
 const JobEntry& HeadOfQueue(const ClusterState& state, Timestamp now) {
   return state.jobs.at(
       *std::find_if(state.pending_jobs.begin(), state.pending_jobs.end(),
                     [&](const int64_t id) { return Queues(state.jobs.at(id), now); }));
 }
 
-// Why the node takes no ranks: "lost", "cordoned: bad fan (user ada)".
-std::string WhyAway(const v1::Node& node) {
+// Reason why the node takes no ranks: "lost", "cordoned: bad fan (user ada)".
+std::string WhyUnavailable(const v1::Node& node) {
   if (node.state() != v1::NODE_STATE_READY) return EnumText(node.state());
   return absl::StrCat("cordoned: ", node.cordon_reason());
 }
 
 // Ready nodes that could give the gang its slots now, were they not cordoned; enough of them for
-// the gang together with the nodes that could. Empty when no cordon is what it waits for.
+// the gang together with the nodes that could. Empty when it does not wait for a cordoned node.
 std::vector<std::string> CordonsInTheWay(const ClusterState& state, const GangShape& shape,
                                          int fitting_nodes) {
   std::vector<std::string> names;
@@ -66,7 +67,7 @@ std::vector<std::string> CordonsInTheWay(const ClusterState& state, const GangSh
   return names;
 }
 
-// What to do so that the head of the queue gets its slots.
+// Advice on how the head of the queue gets its slots.
 std::string HeadAdvice(const ClusterState& state, const GangShape& shape, int fitting_nodes) {
   const absl::Status fits = CheckShapeFits(state, shape);
   if (!fits.ok()) return std::string(fits.message());
@@ -77,7 +78,7 @@ std::string HeadAdvice(const ClusterState& state, const GangShape& shape, int fi
                       "` would let it start");
 }
 
-// "24 of 40 gpu slots are taken; node-3 is suspect".
+// "24 of 40 gpu slots on ready nodes are taken; node-3 is suspect".
 std::string ClusterText(const ClusterState& state, v1::DeviceKind kind) {
   int total = 0, free = 0;
   std::vector<std::string> disconnected;
@@ -87,7 +88,7 @@ std::string ClusterText(const ClusterState& state, v1::DeviceKind kind) {
       total += TotalSlots(node, kind);
       free += FreeSlots(node, kind);
     } else if (TotalSlots(node, kind) > 0) {
-      disconnected.push_back(absl::StrCat(node.name(), " is ", WhyAway(node)));
+      disconnected.push_back(absl::StrCat(node.name(), " is ", WhyUnavailable(node)));
     }
   }
   std::string text = absl::StrCat(total - free, " of ", total, " ", KindName(kind),
@@ -103,7 +104,7 @@ std::string ClusterText(const ClusterState& state, v1::DeviceKind kind) {
   return text;
 }
 
-// What a job that is first in the queue waits for.
+// Reason why the first job of the queue waits.
 v1::PendingReason WhyHeadWaits(const ClusterState& state, const JobEntry& entry) {
   const GangShape shape = ShapeOf(entry.job.spec());
   PlacementPass pass(state, {});
@@ -122,8 +123,8 @@ v1::PendingReason WhyHeadWaits(const ClusterState& state, const JobEntry& entry)
   return reason;
 }
 
-// What a job waits for that has `before` jobs before it in the queue. `head_waits`: what the first
-// of them waits for.
+// Reason why a job waits that has `before` jobs before it in the queue. `head_waits` is the reason
+// of the first of those jobs.
 v1::PendingReason WhyOvertakesNobody(const JobEntry& head, const std::string& head_waits,
                                      int before) {
   v1::PendingReason reason = Reason(

@@ -16,14 +16,15 @@
 
 namespace trainyard::controller {
 
-// Why the job waits, without the words: cheap enough for every job of a long queue.
+// Code of the reason why the job waits, without a message: cheap enough for every job of a long
+// queue.
 v1::PendingCode PendingCodeOf(const ClusterState& state, const JobEntry& entry, Timestamp now);
 
 // The dominant reason that the job waits; code NOT_PENDING when it does not.
 v1::PendingReason WhyPending(const ClusterState& state, const JobEntry& entry, Timestamp now);
 
-// The same for many jobs of one state, which must not change meanwhile: what all of them wait for,
-// the head of the queue, is worked out once.
+// WhyPending for many jobs of one state, which must not change meanwhile. The reason of the head of
+// the queue, for which all of them wait, is worked out once.
 class PendingExplainer {
  public:
   PendingExplainer(const ClusterState& state, Timestamp now);
@@ -38,12 +39,13 @@ class PendingExplainer {
 
   const ClusterState& state_;
   const Timestamp now_;
-  // The jobs that queue, in order, once they are needed.
+  // Jobs that have a place in the queue, in order; filled when first needed.
   std::vector<int64_t> queue_;
   std::optional<std::string> head_waits_;
 };
 
-// The answer to `trainyard why`: pending reason, verdict, or what it does now, in one sentence.
+// The answer to `trainyard why`: pending reason, verdict, or the job's present work, in one
+// sentence.
 v1::WhyJobResponse ExplainJob(const ClusterState& state, const Observations& observations,
                               const JobEntry& entry, Timestamp now);
 

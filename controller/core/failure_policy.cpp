@@ -45,7 +45,7 @@ v1::VerdictCause CauseOf(const v1::Attempt& attempt, const v1::RankExited& exite
   if (exited.out_of_memory()) return v1::VERDICT_CAUSE_OUT_OF_MEMORY;
   if (exited.signal() != 0) return v1::VERDICT_CAUSE_RANK_SIGNALED;
   if (BlamesJob(exited.exit_code())) return v1::VERDICT_CAUSE_BAD_JOB;
-  // Who was given no checkpoint cannot have found it damaged.
+  // A rank that was given no checkpoint cannot have found it damaged.
   if (Is(exited.exit_code(), ExitCode::kBadCheckpoint) && !attempt.resume_from().empty()) {
     return v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED;
   }
@@ -95,7 +95,7 @@ const v1::RankExited* FirstFailure(const JobEntry& entry) {
   return first;
 }
 
-// Nodes of the attempt that have been silent lately: a lost peer probably ran there.
+// Nodes of the attempt that have sent no heartbeat lately: a lost peer probably ran there.
 std::string UnresponsiveNodesText(const ClusterState& state, const Observations& observations,
                                   const v1::Attempt& attempt, Timestamp now) {
   std::string text;
@@ -135,7 +135,7 @@ v1::Verdict BlamelessVerdict(v1::VerdictCause cause, const std::string& summary,
   return verdict;
 }
 
-// How many of the newest attempts, in a row, ended with "try again".
+// Number of newest attempts that, in a row, ended with "try again" (75).
 int TriesAgainInARow(const v1::Job& job) {
   int tries = 0;
   for (int i = job.attempts_size() - 1; i >= 0; --i, ++tries) {
@@ -147,7 +147,7 @@ int TriesAgainInARow(const v1::Job& job) {
   return tries;
 }
 
-// The wait before a restart when the `count` newest ones brought nothing; `count` from 0.
+// The wait before a restart when the `count` newest restarts brought no progress; `count` from 0.
 int64_t BackoffMs(const v1::RestartSpec& rules, int count) {
   const int64_t longest_ms = ToMs(rules.backoff_max());
   int64_t wait_ms = std::min(ToMs(rules.backoff()), longest_ms);
@@ -157,7 +157,7 @@ int64_t BackoffMs(const v1::RestartSpec& rules, int count) {
   return wait_ms;
 }
 
-// Each checkpoint is given up once at most, so falling back needs no budget to come to an end.
+// Each checkpoint is rejected once at most, so falling back needs no budget to come to an end.
 RestartDecision FallBack(const v1::Job& job, const v1::Verdict& verdict, Timestamp now) {
   const StartingPoint older = NextStartingPoint(job);
   if (older.path.empty() || older.path == verdict.checkpoint()) {

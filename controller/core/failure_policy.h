@@ -1,4 +1,4 @@
-// Why an attempt failed, and whether its job is tried again.
+// Verdicts on failed attempts, and decisions on restarts.
 #ifndef TRAINYARD_CONTROLLER_CORE_FAILURE_POLICY_H_
 #define TRAINYARD_CONTROLLER_CORE_FAILURE_POLICY_H_
 
@@ -26,28 +26,28 @@ bool IsFailure(const v1::RankExited& exited);
 std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observations& observations,
                                       const JobEntry& entry, Timestamp now);
 
-// The verdict on an attempt that has lost what it had on a node.
+// The verdict on an attempt that has lost its ranks on a node.
 v1::Verdict NodeLostVerdict(const v1::Node& node, const std::string& evidence, Timestamp now);
 
 v1::Verdict CompletedVerdict(const JobEntry& entry, Timestamp now);
 v1::Verdict StoppedVerdict(bool kill, Timestamp now);
 
-// Whether the newest attempt published a checkpoint beyond the one that it started from.
+// True when the newest attempt published a checkpoint beyond the one that it started from.
 bool PublishedNewerCheckpoint(const JobEntry& entry);
 
-// Where an attempt begins.
+// Checkpoint and step at which an attempt begins.
 struct StartingPoint {
   // Directory of a checkpoint; empty for a fresh start.
   std::string path;
   int64_t step = 0;
 };
 
-// Where the next attempt begins: at the newest published checkpoint that is not known as damaged,
-// else where the user wants the job to begin.
+// Starting point of the next attempt: the newest published checkpoint that is not known as damaged,
+// else checkpoint.resume_from of the spec.
 StartingPoint NextStartingPoint(const v1::Job& job);
 
-// Tries in a row that end with "try again" (75) without counting against the restart budget. A
-// program that always says so must end some day.
+// Tries in a row that end with "try again" (75) without counting against the restart budget. The
+// limit ends a job whose program always exits so.
 inline constexpr int kUncountedTriesInARow = 10;
 
 struct RestartDecision {
@@ -55,11 +55,11 @@ struct RestartDecision {
   std::optional<Timestamp> not_before_ms;
   // The restart does not count against the budget.
   bool uncounted = false;
-  // Else why it is not; empty when the verdict says it all.
+  // Reason why the job is not tried again; empty when the verdict says it all.
   std::string refusal;
 };
 
-// What follows from the end of the live attempt, whose verdict is `verdict`.
+// Decides, at the end of the live attempt with this verdict, on a restart of the job.
 RestartDecision DecideRestart(const JobEntry& entry, const v1::Verdict& verdict, Timestamp now);
 
 }  // namespace trainyard::controller

@@ -1,5 +1,5 @@
-// What the core does when it finds a bug of its own: it ends the process, which then replays the
-// log.
+// Checks of invariants. A broken one is a bug of the core: the process ends, and its successor
+// replays the log.
 #ifndef TRAINYARD_CONTROLLER_CORE_INVARIANT_H_
 #define TRAINYARD_CONTROLLER_CORE_INVARIANT_H_
 

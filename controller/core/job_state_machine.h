@@ -1,4 +1,4 @@
-// The legal lives of jobs and attempts. README.md draws the jobs' one.
+// Legal state transitions of jobs and attempts. README.md draws those of jobs.
 #ifndef TRAINYARD_CONTROLLER_CORE_JOB_STATE_MACHINE_H_
 #define TRAINYARD_CONTROLLER_CORE_JOB_STATE_MACHINE_H_
 
@@ -56,7 +56,7 @@ constexpr bool HasNoWayOut(v1::JobState state) {
                               [=](const auto& edge) { return edge.from == state; });
 }
 
-// HasEnded, which clients share, and the table say the same of every state that the table names.
+// HasEnded, which clients share, agrees with the table on every state that the table names.
 static_assert(std::ranges::all_of(kJobTransitions, [](const auto& edge) {
   return HasEnded(edge.from) == HasNoWayOut(edge.from) && HasEnded(edge.to) == HasNoWayOut(edge.to);
 }));

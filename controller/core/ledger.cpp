@@ -37,7 +37,7 @@ class Timeline {
 
 Timestamp OrElse(Timestamp time, Timestamp fallback) { return time == 0 ? fallback : time; }
 
-// Steps of this attempt that a later one trained again, from 0 to 1 of all that it trained.
+// Share, from 0 to 1, of the steps of this attempt that a later attempt trained again.
 double RepeatedPart(const v1::Job& job, int index) {
   const v1::Attempt& attempt = job.attempts(index);
   const int64_t trained = attempt.last_step() - attempt.resume_step();
@@ -49,16 +49,16 @@ double RepeatedPart(const v1::Job& job, int index) {
   return static_cast<double>(trained - std::max<int64_t>(kept, 0)) / static_cast<double>(trained);
 }
 
-// When the attempt stopped being of use: at its first failure, else when a user told it to leave,
-// else at its end.
+// Time until which the attempt was of use: its first failure, else the moment when it was asked to
+// stop, else its end.
 Timestamp UsefulUntil(const v1::Attempt& attempt, Timestamp ended) {
   const Timestamp told = std::min(OrElse(attempt.stopping_time_ms(), ended), ended);
   const Timestamp failed = attempt.verdict().time_ms();
   return attempt.placed_time_ms() < failed && failed < told ? failed : told;
 }
 
-// What the ranks say of their time fills the time that the attempt has been of use, as far as it
-// goes: clocks of nodes and of programs decide how it is shared out, never how much it is.
+// Shares out the time that the attempt was of use among the phases that its ranks reported, as far
+// as it goes. Clocks of nodes and of programs decide only the shares, never the sum.
 void AddUse(const v1::Job& job, int index, Timestamp until, Timeline& timeline) {
   const v1::Attempt& attempt = job.attempts(index);
   const v1::TimeUse& use = attempt.time_use();
@@ -101,7 +101,7 @@ void AddAttempt(const v1::Job& job, int index, Timestamp end_of_all, Timeline& t
                     ended);
 }
 
-// Queueing holds no slots.
+// True unless the phase is queueing: a queued job holds no slots.
 bool HoldsSlots(v1::LedgerPhase phase) { return phase != v1::LEDGER_PHASE_QUEUED; }
 
 // Whole milliseconds until the end, so that the sums are exact.

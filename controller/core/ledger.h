@@ -1,4 +1,4 @@
-// Where the time of a job went, as far as its attempts tell.
+// Time ledger of a job: its time by phase, computed from its attempts.
 #ifndef TRAINYARD_CONTROLLER_CORE_LEDGER_H_
 #define TRAINYARD_CONTROLLER_CORE_LEDGER_H_
 
@@ -8,9 +8,9 @@
 
 namespace trainyard::controller {
 
-// Every moment from submit to the end, or to `now`, in exactly one phase. `job` has what was heard
-// of its live attempt merged in (time_use.h). Steps that a newer attempt trained again count as
-// recompute, in proportion to the steps of their attempt.
+// Every moment from submit to the end, or to `now`, in exactly one phase. `job` must have the
+// observations of its live attempt merged in (time_use.h). Steps that a newer attempt trained again
+// count as recompute, in proportion to the steps of their attempt.
 v1::Ledger LedgerOf(const v1::Job& job, Timestamp now);
 
 }  // namespace trainyard::controller

@@ -10,7 +10,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Everything that a judgement reads.
+// Inputs of a judgement.
 struct EvidenceContext {
   const ClusterState& state;
   const Observations& observations;
@@ -24,8 +24,8 @@ double Percentile99(const std::deque<double>& values) {
   return sorted[(sorted.size() - 1) * 99 / 100];
 }
 
-// How long a healthy rank of this attempt may stand still: a few steps while it trains. Nothing is
-// known while it loads, saves or evaluates, or before a step was measured.
+// Longest time in milliseconds that a healthy rank of this attempt makes no progress: a few steps
+// while it trains. Unknown while it loads, saves or evaluates, or before a step was measured.
 std::optional<int64_t> LongestPauseMs(const EvidenceContext& context,
                                       const AttemptObservation& attempt,
                                       const RankObservation& rank) {
@@ -39,7 +39,7 @@ bool HasRecentHeartbeat(const EvidenceContext& context, const std::string& node_
          context.options.suspect_after_ms;
 }
 
-// What one rank says; nothing when it is no witness.
+// Progress of one rank; nothing when it is no evidence.
 std::optional<PeerProgress> ProgressOfRank(const EvidenceContext& context,
                                            const AttemptObservation& attempt, int rank,
                                            Timestamp last_heartbeat_ms) {
@@ -51,16 +51,16 @@ std::optional<PeerProgress> ProgressOfRank(const EvidenceContext& context,
   if (!pause_ms.has_value()) return std::nullopt;
   const Timestamp moved_ms = observed.last_progress_ms;
   if (context.now - moved_ms < *pause_ms) return PeerProgress::kMoving;
-  // Only a rank that had moved steadily until the node fell silent shows by its standing still that
-  // something is wrong.
+  // Only a rank that had made steady progress until the node's last heartbeat shows by its stall
+  // that something is wrong.
   const bool was_steady = SteadyMs(observed) >= *pause_ms;
   const bool moved_until_then = moved_ms >= last_heartbeat_ms - *pause_ms;
   if (!was_steady || !moved_until_then) return std::nullopt;
   return PeerProgress::kStalled;
 }
 
-// A rank has ended well or reached the last step: there is nothing more to train, so that standing
-// still is no sign of trouble.
+// True when a rank has ended well or reached the last step: nothing is left to train, so a stall is
+// no sign of trouble.
 bool IsFinishing(const JobEntry& entry, const AttemptObservation& attempt) {
   const auto ended_well = [](const auto& exited) { return !IsFailure(exited.second); };
   if (std::ranges::any_of(entry.exited_ranks, ended_well)) return true;
@@ -88,8 +88,7 @@ PeerProgress PeerProgressIn(const EvidenceContext& context, const JobEntry& entr
   return progress;
 }
 
-// True when a rank of the attempt runs on the node, or may run there, and nobody has told it to
-// leave.
+// True when a rank of the attempt runs on the node, or may run there, and was not asked to stop.
 bool IsAtStake(const JobEntry& entry, const std::string& node_id) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
   if (attempt.state() == v1::ATTEMPT_STATE_STOPPING) return false;
@@ -98,8 +97,8 @@ bool IsAtStake(const JobEntry& entry, const std::string& node_id) {
   });
 }
 
-// The evidence that an attempt has lost what it had on the silent node, as one line; empty while
-// there is not enough.
+// The evidence that an attempt has lost its ranks on a node without a heartbeat, as one line; empty
+// while there is not enough.
 std::string EvidenceOfLoss(const EvidenceContext& context, const JobEntry& entry,
                            const std::string& node_id, int64_t heartbeat_age_ms) {
   const std::string unresponsive =
@@ -116,7 +115,8 @@ std::string EvidenceOfLoss(const EvidenceContext& context, const JobEntry& entry
   return "";
 }
 
-// Why a silent node is lost; empty while something healthy may be at stake on it.
+// Reason why a node without a heartbeat is lost; empty while a healthy attempt may be at stake
+// there.
 std::string EvidenceOfDeath(const EvidenceContext& context, const NodeEntry& node,
                             int64_t heartbeat_age_ms) {
   const std::string& node_id = node.node.id();
@@ -144,7 +144,7 @@ void JudgeNode(const EvidenceContext& context, const NodeEntry& entry, Timestamp
   const v1::Node& node = entry.node;
   const int64_t heartbeat_age_ms = context.now - heartbeat_ms;
   if (heartbeat_age_ms < context.options.suspect_after_ms) {
-    // A node that this controller has not heard itself yet has not returned.
+    // A node has returned only when this controller itself has received a heartbeat from it.
     if (node.state() == v1::NODE_STATE_READY || heartbeat_ms == context.observations.since_ms)
       return;
     events.push_back(NodeEvent(context.now));
@@ -167,7 +167,7 @@ void JudgeNode(const EvidenceContext& context, const NodeEntry& entry, Timestamp
   lost.set_reason(evidence);
 }
 
-// Calls visit(entry, time when it was last heard) for each node.
+// Calls visit(entry, time of its last heartbeat) for each node.
 template <typename Visit>
 void ForEachNode(const ClusterState& state, const Observations& observations, const Visit& visit) {
   // Both maps are sorted by node id: one walk over both is much cheaper than a look-up for each.

@@ -1,5 +1,6 @@
-// What silence of a node means. Losing contact is not failure: each attempt is judged by what its
-// own ranks elsewhere show, and a node is lost only when nothing healthy can be at stake on it.
+// Evidence on nodes without a heartbeat. A missing heartbeat alone is no failure: each attempt is
+// judged by the progress of its own ranks elsewhere, and a node is lost only when no healthy
+// attempt can be at stake on it.
 #ifndef TRAINYARD_CONTROLLER_CORE_NODE_EVIDENCE_H_
 #define TRAINYARD_CONTROLLER_CORE_NODE_EVIDENCE_H_
 
@@ -17,25 +18,26 @@
 
 namespace trainyard::controller {
 
-// What one live attempt says about a silent node that it has ranks on. Its witnesses are its
-// running ranks on heard nodes that were still moving when the node fell silent.
+// Evidence of one live attempt on a node without a heartbeat that it has ranks on. The peers are
+// its running ranks on nodes with recent heartbeats that made progress until the node's last
+// heartbeat.
 enum class PeerProgress {
-  kMoving,   // A witness moves: training goes on, so the node lives.
-  kStalled,  // Witnesses stand still since longer than their steps explain.
-  kUnknown,  // Nobody can tell.
+  kMoving,   // A peer makes progress: training goes on, so the node lives.
+  kStalled,  // Peers made no progress for longer than max(lost_after_ms, 3 x p99 step time).
+  kUnknown,  // No peer can show progress or a stall.
 };
 
 PeerProgress Testify(const ClusterState& state, const Observations& observations,
                      const CoreOptions& options, const JobEntry& entry, const std::string& node_id,
                      Timestamp now);
 
-// Nodes that have been silent for at least CoreOptions::lost_after_ms, and for how many
-// milliseconds. Attempts that are being stopped need not wait for them any more.
+// Nodes that have sent no heartbeat for at least CoreOptions::lost_after_ms, with the milliseconds
+// since their last one. Attempts that are being stopped need not wait for these nodes any more.
 using UnresponsiveNodes = std::map<std::string, int64_t>;
 UnresponsiveNodes FindUnresponsiveNodes(const ClusterState& state, const Observations& observations,
                                         const CoreOptions& options, Timestamp now);
 
-// Verdicts on running attempts that have lost what they had on a silent node, by job.
+// Verdicts on running attempts that have lost their ranks on an unresponsive node, by job.
 std::map<int64_t, v1::Verdict> VerdictsOnUnresponsiveNodes(const ClusterState& state,
                                                            const Observations& observations,
                                                            const CoreOptions& options,

@@ -129,7 +129,7 @@ void ObserveAttached(const v1::Hello& hello, Timestamp now, Observations& observ
 }
 
 void ObserveDetached(const std::string& node_id, Timestamp, Observations& observations) {
-  // Silence counts from the last message, not from the end of the stream.
+  // Time without a heartbeat counts from the last message, not from the end of the stream.
   observations.nodes[node_id].attached = false;
 }
 
@@ -197,7 +197,7 @@ void ObserveUnread(const std::string& node_id, Timestamp now, Observations& obse
     if (attempt == observations.attempts.end()) continue;
     for (const v1::RankReport& rank : report.ranks()) {
       const auto observed = attempt->second.ranks.find(rank.rank());
-      // As if it had just begun to move: it is a witness again once it is seen to move steadily.
+      // As if its progress had just begun: it counts as evidence again once it has been steady.
       if (observed == attempt->second.ranks.end()) continue;
       observed->second.moving_since_ms = now;
       observed->second.steady_before_ms = 0;

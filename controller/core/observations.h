@@ -1,5 +1,5 @@
-// What the controller has heard lately: heartbeats, progress, what each worker runs. Not durable: a
-// restarted controller begins with nothing, and counts silence from its own start.
+// Newest reports of workers: heartbeats, progress, attempts on disk. Not durable: a restarted
+// controller begins with nothing, and counts time without a heartbeat from its own start.
 #ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_H_
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_H_
 
@@ -31,42 +31,42 @@ struct RankObservation {
   // Lines of its output in which the job's log parser has found no step, by its worker; 0 once it
   // has found one.
   int64_t unmatched_lines = 0;
-  // What it said of its times and memory last.
+  // Its newest report of times and memory.
   v1::RankRecord newest;
   std::string phase;
-  // Since when it is in this phase, by the controller's clock.
+  // Start of its present phase, by the controller's clock.
   Timestamp phase_since_ms = 0;
-  // False when its worker's newest report says so: it has not started or it has ended, and the fact
-  // that says which may still be on its way.
+  // False when the newest report of its worker says that it does not run: it has not started or it
+  // has ended. The fact that tells the two apart may still be on its way.
   bool running = true;
-  // When that was first reported of a rank that had run; 0 while it runs.
+  // Time of the first report that the rank, which had run, runs no more; 0 while it runs.
   Timestamp left_ms = 0;
-  // When step, phase or activity last moved, by the controller's clock.
+  // Time when step, phase or activity last changed, by the controller's clock.
   Timestamp last_progress_ms = 0;
-  // Since when it has moved within this phase without a long pause, as far as the controller knows.
-  // Many ranks write nothing while they train: that one of those stands still tells nothing.
+  // Start of its steady progress (without a long pause) within this phase, as far as the controller
+  // knows. Many ranks write nothing while they train: for such a rank no progress proves nothing.
   Timestamp moving_since_ms = 0;
-  // How long it had moved so in its earlier stretches of training, as far as only saving and
-  // evaluating lay between them: a job that saves often is steady too.
+  // Milliseconds of steady progress in its earlier stretches of training, as long as only saving
+  // and evaluating lay between them: a job that saves often is steady too.
   int64_t steady_before_ms = 0;
 };
 
-// Nothing but steps is expected of a rank in this phase.
+// True when the rank is in a phase in which only steps are expected.
 bool IsTraining(const RankObservation& rank);
 
-// How long the rank had moved steadily while it trained, up to its last movement.
+// Milliseconds of steady progress of the rank while it trained, up to its last progress.
 int64_t SteadyMs(const RankObservation& rank);
 
-// No rank has spoken for the gang yet.
+// Value of reporting_rank until a rank has written metrics.
 inline constexpr int kNoReportingRank = std::numeric_limits<int>::max();
 
 struct AttemptObservation {
-  // Workers that have it on disk; forgotten together with the last one.
+  // Number of workers that have the attempt on disk; at 0 the observation is forgotten.
   int reporting_nodes = 0;
   std::map<int, RankObservation> ranks;
-  // The lowest rank that has written metrics: it speaks for the gang.
+  // The lowest rank that has written metrics: its metrics are those of the gang.
   int reporting_rank = kNoReportingRank;
-  // Steps of the whole run; 0 when its trainer has not said.
+  // Steps of the whole run; 0 until its trainer has reported them.
   int64_t total_steps = 0;
   // Newest step times in seconds, at most kStepTimesKept.
   std::deque<double> step_seconds;
@@ -75,7 +75,7 @@ struct AttemptObservation {
 inline constexpr std::size_t kStepTimesKept = 256;
 
 struct Observations {
-  // When the controller started to listen.
+  // Time when the controller started to receive messages.
   Timestamp since_ms = 0;
   std::map<std::string, NodeObservation> nodes;
   std::map<AttemptKey, AttemptObservation> attempts;
@@ -89,29 +89,31 @@ void ObserveDetached(const std::string& node_id, Timestamp now, Observations& ob
 void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat, Timestamp now,
                       Observations& observations);
 
-// Records that the controller does not read what the node sends: it is not silent, and that its
-// ranks are not seen to move tells nothing of them.
+// Records that the controller does not read the node's messages (backpressure). That counts as a
+// heartbeat, and missing progress of the node's ranks is no evidence against them.
 void ObserveUnread(const std::string& node_id, Timestamp now, Observations& observations);
 
 // Records progress from a batch of telemetry of one rank.
 void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now, Observations& observations);
 
-// Takes metrics out of a batch that ObserveTelemetry has seen, unless its rank speaks for the gang:
-// a curve never mixes what several ranks say of the same step.
+// Removes metrics from a batch that ObserveTelemetry has seen, unless it is of the reporting rank:
+// a curve never mixes values of several ranks for the same step.
 void KeepReportingRanksMetrics(const Observations& observations, v1::TelemetryBatch& batch);
 
-// The longest that a rank of the attempt stands still while it trains and all is well.
+// Longest time in milliseconds that a healthy rank of the attempt trains without progress.
 int64_t LongestGapMs(const AttemptObservation& attempt);
 
 // Highest step that any rank has reported.
 int64_t LastStep(const AttemptObservation& attempt);
 
-// The controller itself stood still for `gap_ms` until now, or its clock was set by as much (back
-// when negative): nobody's silence and nobody's standing still grows by it. What has been heard by
-// the new clock already stays as it is.
+// Shifts heartbeat and progress times by `gap_ms`: the time that the controller itself stalled
+// until now, or by which its clock was set (back when negative). So the gap counts neither as time
+// without a heartbeat nor as time without progress. Times already taken by the new clock stay as
+// they are.
 void ShiftHeartbeats(int64_t gap_ms, Timestamp now, Observations& observations);
 
-// When the node was last heard; a node that this controller has never heard counts from its start.
+// Time of the node's last heartbeat; the controller's start when it has received none from the
+// node.
 Timestamp LastHeartbeat(const Observations& observations, const std::string& node_id);
 
 }  // namespace trainyard::controller

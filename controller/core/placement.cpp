@@ -91,7 +91,8 @@ std::optional<NodeSlots> PlacementPass::TakeFrom(const NodeEntry& node, const Jo
                                                  const std::vector<int>& preferred,
                                                  bool over_reservations) {
   const GangShape shape = ShapeOf(job.job.spec());
-  // Own slots first, then free ones, then those that others have reserved; lowest index first.
+  // The job's own slots first, then free ones, then slots that other jobs have reserved; lowest
+  // index first.
   std::vector<std::tuple<int, int>> candidates;
   for (int i = 0; i < node.node.inventory().slots_size(); ++i) {
     const v1::Slot& slot = node.node.inventory().slots(i);
@@ -120,7 +121,7 @@ bool PlacementPass::KeepGang(const JobEntry& job, std::vector<std::optional<Node
   const AttemptKey key{job.job.id(), before->epoch()};
   for (std::size_t i = 0; i < old_gang.size(); ++i) {
     const NodeEntry& node = state_.nodes.at(old_gang[i].node_id);
-    // Its old ranks may still run there, so it is no better than a lost node.
+    // The job's old ranks may still run there, so the node is no better than a lost one.
     if (node.uncleared.contains(key)) continue;
     const bool suspect =
         node.node.state() == v1::NODE_STATE_SUSPECT || excluded_.contains(node.node.id());

@@ -15,7 +15,7 @@
 
 namespace trainyard::controller {
 
-// What a gang needs.
+// Nodes and slots that a gang needs.
 struct GangShape {
   int nodes = 0;
   int slots_per_node = 0;
@@ -33,8 +33,9 @@ struct NodeSlots {
 using Gang = std::vector<NodeSlots>;
 std::vector<v1::RankPlacement> RanksOf(const Gang& gang);
 
-// One pass over the queue. What it gives away stays taken until the pass ends. Every choice is
-// deterministic: the fullest nodes that suffice (best fit), then by node id; lowest slots first.
+// One pass over the queue. Slots that it gives to a job stay taken until the pass ends. Every
+// choice is deterministic: the fullest nodes that suffice (best fit), then by node id; lowest slots
+// first.
 class PlacementPass {
  public:
   // Nodes in `excluded` take nothing in this pass. `state` must outlive the pass.
@@ -44,12 +45,13 @@ class PlacementPass {
   // gone.
   std::optional<Gang> PlaceAgain(const JobEntry& entry);
 
-  // A recovering job keeps its slots where they are still there, and only the other nodes are
-  // replaced. A node that is suspect is waited for: it will soon be either ready or lost.
+  // The gang of the job; nothing when it has to wait. A recovering job keeps its slots that are
+  // still there, and only the other nodes are replaced. It waits for a suspect node, which will
+  // soon be either ready or lost.
   std::optional<Gang> Place(const JobEntry& entry);
 
-  // The same, and takes slots that later jobs have reserved without being able to run: else two
-  // recovering jobs could wait for each other's slots for ever.
+  // The same as Place, but may take slots that later jobs have reserved without being able to run:
+  // else two recovering jobs could wait for each other's slots for ever.
   std::optional<Gang> PlaceOverReservations(const JobEntry& entry);
 
   // Nodes that could give this job its slots now.
@@ -58,13 +60,14 @@ class PlacementPass {
  private:
   // True when the pass may give this slot to the job.
   bool IsUsable(const NodeEntry& node, int position, const JobEntry& job, bool over_reservations);
-  // Slots of the node for the job, those that it had first; fewer than needed means none.
+  // Slots of the node for the job, `preferred` ones first; nothing when they are too few.
   std::optional<NodeSlots> TakeFrom(const NodeEntry& node, const JobEntry& job,
                                     const std::vector<int>& preferred, bool over_reservations);
-  // What remains of the gang that the job had. False when the job has to wait for a suspect node.
+  // Fills `gang` with the nodes that remain of the job's last gang. False when the job has to wait
+  // for a suspect node.
   bool KeepGang(const JobEntry& job, std::vector<std::optional<NodeSlots>>& gang);
-  // Where the nodes of a bucket of state_.free_nodes begin that this pass has not taken from. It
-  // takes the lowest ids first, so what is taken is mostly skipped once and for all.
+  // First node of a bucket of state_.free_nodes that this pass has taken no slot from. The pass
+  // takes the lowest ids first, so nodes that it has used are mostly skipped once and for all.
   std::set<std::string>::const_iterator FirstUntouched(v1::DeviceKind kind, int free,
                                                        const std::set<std::string>& bucket);
   std::vector<std::string> PickNodes(const GangShape& shape, int count,
@@ -85,7 +88,7 @@ class PlacementPass {
   std::map<std::pair<v1::DeviceKind, int>, std::set<std::string>::const_iterator> first_untouched_;
 };
 
-// Where the ranks would go if every slot were free; nothing when the cluster is too small.
+// The gang as it would be placed if every slot were free; nothing when the cluster is too small.
 std::optional<Gang> PlaceOnEmptyCluster(const ClusterState& state, const GangShape& shape);
 
 }  // namespace trainyard::controller

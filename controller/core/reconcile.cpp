@@ -25,8 +25,8 @@ bool IsLost(const ClusterState& state, const std::string& node_id) {
   return state.lost_nodes.contains(node_id);
 }
 
-// True when no rank of the attempt can still be running, but for nodes that are lost or have been
-// silent for too long: the epoch fences those.
+// True when no rank of the attempt can still be running, except on nodes that are lost or have sent
+// no heartbeat for too long: the epoch fences ranks there.
 bool IsCleared(const ClusterState& state, const UnresponsiveNodes& unresponsive,
                const JobEntry& entry, const v1::Attempt& attempt) {
   return std::ranges::all_of(GangNodes(attempt), [&](const std::string& node_id) {
@@ -35,7 +35,7 @@ bool IsCleared(const ClusterState& state, const UnresponsiveNodes& unresponsive,
   });
 }
 
-// Looks after the live attempts.
+// Events that are due for the live attempts.
 class AttemptWatch {
  public:
   AttemptWatch(const ClusterState& state, const Observations& observations,
@@ -132,7 +132,7 @@ class AttemptWatch {
     }
   }
 
-  // How far the attempt came and where its time went: observations are not durable.
+  // Adds the last step and the time use of the attempt: observations are not durable.
   void AddFigures(const JobEntry& entry, const v1::Attempt& attempt, v1::AttemptEnded& ended) {
     v1::Attempt merged = attempt;
     MergeObserved(entry.job.id(), observations_, now_, merged);
@@ -156,7 +156,7 @@ class QueueWalk {
       : state_(state), options_(options), now_(now), pass_(state, std::move(excluded)) {}
 
   std::vector<v1::Event> EventsDue() {
-    // A recovering job whose slots are all there takes them from nobody: it need not wait its turn.
+    // A recovering job whose slots are all there takes none from another job: it need not wait.
     for (const int64_t job_id : state_.recovering_jobs) {
       const JobEntry& entry = state_.jobs.at(job_id);
       if (const auto gang = pass_.PlaceAgain(entry)) {
@@ -206,8 +206,8 @@ class QueueWalk {
     return true;
   }
 
-  // Spread over the range by cluster, job and epoch, so that clusters that share hosts rarely meet,
-  // and a port that is stuck, or taken by a program that is not ours, is not tried twice in a row.
+  // Ports are spread over the range by cluster, job and epoch, so that clusters that share hosts
+  // rarely collide. A port that is stuck, or taken by another program, is not tried twice in a row.
   std::optional<int> FindPort(int64_t job_id, int64_t epoch, const v1::Attempt* before,
                               const std::string& address) {
     constexpr int64_t kJobStride = 131, kEpochStride = 17;
@@ -232,7 +232,7 @@ class QueueWalk {
   std::vector<v1::Event> events_;
 };
 
-// Nodes that the events say something new of: the state is out of date for them.
+// Nodes that the events suspect or declare lost: the state is out of date for them.
 std::set<std::string> NodesNamed(const std::vector<v1::Event>& events) {
   std::set<std::string> ids;
   for (const v1::Event& event : events) {

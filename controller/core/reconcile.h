@@ -1,4 +1,4 @@
-// What time and free capacity decide.
+// Events that time and free capacity make due.
 #ifndef TRAINYARD_CONTROLLER_CORE_RECONCILE_H_
 #define TRAINYARD_CONTROLLER_CORE_RECONCILE_H_
 

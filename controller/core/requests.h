@@ -1,4 +1,4 @@
-// What reaches the core from outside.
+// Requests to the core from users, workers and trainers.
 #ifndef TRAINYARD_CONTROLLER_CORE_REQUESTS_H_
 #define TRAINYARD_CONTROLLER_CORE_REQUESTS_H_
 

@@ -1,4 +1,4 @@
-// Who holds which slot, and the indexes that follow from it. Used by Apply and FromSnapshot only.
+// Holders of slots, and the indexes that follow from them. Used by Apply and FromSnapshot only.
 #ifndef TRAINYARD_CONTROLLER_CORE_SLOT_LEDGER_H_
 #define TRAINYARD_CONTROLLER_CORE_SLOT_LEDGER_H_
 
@@ -24,11 +24,13 @@ void ReleaseSlots(int64_t job_id, const v1::Attempt& attempt, ClusterState& stat
 // Marks an ended attempt as not cleared on a node where it still holds a slot.
 void MarkUncleared(const AttemptKey& key, const std::string& node_id, ClusterState& state);
 
-// A node confirmed that nothing of the attempt runs there. `reserved`: the job keeps the slots.
+// Records that a node confirmed that nothing of the attempt runs there. `reserved`: the job keeps
+// the slots.
 void MarkCleared(const AttemptKey& key, const std::string& node_id, bool reserved,
                  ClusterState& state);
 
-// Takes over what a worker says of its node; uses of slots that are no more are dropped.
+// Replaces the description of a node by the one that its worker sent. Uses of slots that no longer
+// exist are dropped.
 void ReplaceNode(const v1::Node& joined, ClusterState& state);
 
 // Fills every index from jobs and nodes.

@@ -16,7 +16,7 @@ namespace {
 
 constexpr char kRequestOrigin[] = "request";
 
-// Origins as the client gave them. One that gave none wrote every value of its spec.
+// Origins as the client gave them. A client that gave none wrote every value of its spec.
 Origins OriginsOf(const v1::SubmitJobRequest& request) {
   Origins origins;
   for (const v1::Origin& origin : request.origins()) {

@@ -1,4 +1,4 @@
-// What of a submission needs no state: it is done before the one loop sees the request.
+// Checks of a submission that need no state: they are done before the one loop sees the request.
 #ifndef TRAINYARD_CONTROLLER_CORE_SUBMISSION_H_
 #define TRAINYARD_CONTROLLER_CORE_SUBMISSION_H_
 
@@ -19,7 +19,8 @@ class JobSubmission {
   // the run, one a line. Pure; any thread.
   static absl::StatusOr<JobSubmission> Check(v1::SubmitJobRequest request);
 
-  // What its event will say but for job_id, and for checkpoint.dir when nobody wrote it.
+  // The JobSubmitted event to append, except job_id, and checkpoint.dir when the spec has none:
+  // both are assigned on the loop.
   const v1::JobSubmitted& submitted() const { return *submitted_; }
 
  private:
@@ -29,8 +30,8 @@ class JobSubmission {
   std::shared_ptr<const v1::JobSubmitted> submitted_;
 };
 
-// Every rule that one spec can break by itself; `origins` say where in the job file. The spec has
-// its defaults. INVALID_ARGUMENT: one rule a line.
+// Checks every rule that one spec can break by itself; `origins` give the places in the job file.
+// The spec has its defaults. INVALID_ARGUMENT: one rule a line.
 absl::Status CheckSpec(const v1::JobSpec& spec, const Origins& origins);
 
 }  // namespace trainyard::controller

@@ -11,7 +11,7 @@
 
 namespace trainyard::controller {
 
-// INVALID_ARGUMENT when a text of a request, which is `what`, is longer.
+// INVALID_ARGUMENT when a text of a request is longer than max_bytes; the message calls it `what`.
 absl::Status CheckLength(const char* what, const std::string& text, std::size_t max_bytes);
 
 // "850 ms", "3.2 s", "45 s", "5 min", "24 h".

@@ -8,14 +8,14 @@
 namespace trainyard::controller {
 namespace {
 
-// Seconds of a program that may say anything.
+// Milliseconds of a number of seconds that a program reported: untrusted input.
 int64_t SaneMs(double seconds) {
   constexpr double kHundredYears = 100 * 365.25 * 86400;
   if (!(seconds > 0)) return 0;
   return static_cast<int64_t>(std::min(seconds, kHundredYears) * 1000);
 }
 
-// How long the rank has been in the phase that it is in now, when it is this one.
+// Milliseconds that the rank has been in `phase` so far; 0 when it is in another phase now.
 int64_t OpenMs(const RankObservation& rank, Phase phase, Timestamp now) {
   if (rank.phase != PhaseName(phase)) return 0;
   const Timestamp until = rank.left_ms == 0 ? now : rank.left_ms;
@@ -33,8 +33,8 @@ v1::TimeUse OfRank(const RankObservation& rank, Timestamp now) {
   return use;
 }
 
-// Since when the gang stands still though it should train; 0 when it does not, or when nobody can
-// tell: before a step was timed, and while a rank loads, saves or evaluates.
+// Time since which the gang has stalled though it should train. 0 when it makes progress, or when
+// that is unknown: before a step was timed, and while a rank loads, saves or evaluates.
 Timestamp StalledSince(const AttemptObservation& observed, const v1::Attempt& attempt,
                        Timestamp now) {
   if (observed.step_seconds.empty() || observed.ranks.empty()) return 0;

@@ -1,4 +1,4 @@
-// What the ranks of an attempt have told of their time, put together for the attempt.
+// Time use of an attempt, put together from the reports of its ranks.
 #ifndef TRAINYARD_CONTROLLER_CORE_TIME_USE_H_
 #define TRAINYARD_CONTROLLER_CORE_TIME_USE_H_
 
@@ -8,18 +8,19 @@
 
 namespace trainyard::controller {
 
-// The ranks of a gang go in step, so that what one waits for all wait for: of each figure the
-// largest counts, but for init, which is over when the rank that started last has done. A phase
-// that goes on counts until now. Values that no clock can give (negative, not a number) are 0.
+// Time use of the gang. Its ranks run in lockstep, so all wait for the slowest: of each phase the
+// largest value counts. Only of init the smallest counts, since init is over when the rank that
+// started last is done with it. An open phase counts until now. Values that no clock can give
+// (negative, not a number) are 0.
 v1::TimeUse ObservedTimeUse(const AttemptObservation& observed, const v1::Attempt& attempt,
                             Timestamp now);
 
-// Fills last_step and time_use of an attempt that has not ended with what was heard of it. An ended
-// one has them from its end, and only its last step may still grow: by what a node that was away
-// brings in.
+// Fills last_step and time_use of an attempt that has not ended from its observations. An ended
+// attempt has both from its end, and only its last step may still grow: by reports of a node that
+// was disconnected.
 void MergeObserved(int64_t job_id, const Observations& observations, Timestamp now,
                    v1::Attempt& attempt);
-// The same for every attempt of the job.
+// Merges the observations into every attempt of the job.
 void MergeObserved(const Observations& observations, Timestamp now, v1::Job& job);
 
 }  // namespace trainyard::controller

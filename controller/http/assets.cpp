@@ -16,7 +16,7 @@
 #include "controller/store/checksum.h"
 
 // Written by trainyard-embed: for each file the lengths of its name and of its compressed bytes
-// (little-endian, 32 bits), the name, the bytes. And the contract, as it is.
+// (little-endian, 32 bits), the name, the bytes. openapi.json is included as it is.
 asm(".section .rodata\n"
     ".global trainyard_assets_begin\n"
     ".global trainyard_assets_end\n"

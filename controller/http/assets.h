@@ -13,12 +13,12 @@ namespace trainyard::controller::http {
 
 class Assets {
  public:
-  // What the build put into the program. DATA_LOSS: the archive is damaged.
+  // Files that the build put into the program. DATA_LOSS: the archive is damaged.
   static absl::StatusOr<Assets> Embedded();
   // Reads each file when it is asked for. NOT_FOUND: there is no index.html.
   static absl::StatusOr<Assets> InDirectory(const std::string& directory);
 
-  // Any path that no file has and that looks like a page gets index.html: the dashboard's own
+  // A path that looks like a page and names no file gets index.html: the dashboard's own
   // addresses are below "/".
   Response Answer(const Request& request, const std::string& path) const;
 

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Deeper than any job file; it bounds the recursion of what reads the tree.
+// Deeper than any job file; it bounds the recursion of the code that reads the tree.
 constexpr int kMaxDepth = 32;
 constexpr char kSpecName[] = "spec";
 
@@ -86,7 +86,7 @@ absl::StatusOr<std::vector<std::string>> TextsOf(const Json& json, const char* k
   return texts;
 }
 
-// The text of a job file and its overrides, which a verb resolves.
+// The text of a job file and its overrides, which a request handler resolves.
 template <typename Request>
 absl::Status ReadJobFile(const Json& json, Request& request) {
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_job_file(), TextOf(json, "job_file"));
@@ -101,7 +101,7 @@ absl::Status ReadJobFile(const Json& json, Request& request) {
   return absl::OkStatus();
 }
 
-// The same loader as for job files, so that rules and messages are the same.
+// Uses the loader of job files, so that rules and messages are the same.
 absl::StatusOr<ResolvedSpec> ReadSpec(const Json& json) {
   const auto spec = json.find("spec");
   if (spec == json.end() || !spec->is_object()) {
@@ -121,7 +121,8 @@ absl::StatusOr<ResolvedSpec> ReadSpec(const Json& json) {
       });
 }
 
-// Lines and columns of our own copy of the spec mean nothing to anybody.
+// Origins as messages. A line and column of our own copy of the spec becomes "request", since it
+// means nothing to the client.
 std::vector<v1::Origin> ToOrigins(const Origins& origins) {
   std::vector<v1::Origin> list;
   for (const auto& [key, source] : origins) {

@@ -25,7 +25,7 @@ constexpr std::chrono::seconds kHeartbeat{15};
 constexpr char kMetricsPath[] = "/metrics";
 constexpr char kHealthPath[] = "/healthz";
 
-// The names that this machine has for itself.
+// Host names of this dashboard: `names`, and the machine's own, in lower case.
 std::vector<std::string> OwnNames(std::vector<std::string> names) {
   for (std::string& name : names) name = absl::AsciiStrToLower(name);
   char own[256] = {};
@@ -37,7 +37,7 @@ bool IsOfApi(const std::string& path) {
   return path == kApiPrefix || absl::StartsWith(path, std::string(kApiPrefix) + "/");
 }
 
-// A name for measurements. What clients send must not become ever new names.
+// Route name for measurements. Paths made up by clients must not create new names.
 std::string RouteOf(const std::string& method, const std::string& path) {
   if (path == kMetricsPath || path == kHealthPath) return path;
   if (!IsOfApi(path)) return "page";
@@ -90,7 +90,7 @@ struct Dashboard::Parts {
     };
   }
 
-  // 503 while something cannot be stored: the controller answers, but is not what it should be.
+  // 503 while something cannot be stored: the controller answers, but is degraded.
   void AnswerHealth(const Request& request, Respond respond) const {
     if (request.method != "GET" && request.method != "HEAD") {
       Response refused = ProblemResponse("method_not_allowed", "it is read with GET", kHealthPath);
@@ -105,7 +105,7 @@ struct Dashboard::Parts {
     respond(std::move(response));
   }
 
-  // For Prometheus. It waits for the loop, so not on the server's thread.
+  // Answers Prometheus. It waits for the loop, so it does not run on the server's thread.
   void AnswerMetrics(const Request& request, Respond respond) {
     if (request.method != "GET") {
       Response refused = ProblemResponse("method_not_allowed", "it is read with GET", kMetricsPath);

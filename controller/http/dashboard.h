@@ -14,8 +14,8 @@
 
 namespace trainyard::controller::http {
 
-// `route` is of the route table, "/metrics", "/healthz", "page" for the dashboard's own files, or
-// "unknown". Of an event stream the time until it begins.
+// `route` is a path of the route table, "/metrics", "/healthz", "page" for the dashboard's own
+// files, or "unknown". `seconds` of an event stream is the time until it begins.
 using ObserveRequest =
     std::function<void(const std::string& route, const std::string& status, double seconds)>;
 
@@ -26,8 +26,8 @@ struct DashboardOptions {
   std::vector<std::string> own_names;
   // Text of GET /metrics; called on reader threads. Empty: there is no such page.
   std::function<std::string()> render_metrics;
-  // What does not work, a line each, for GET /healthz; empty text when all is well. Any thread, and
-  // it waits for nothing. Without it there is no such page.
+  // Problems for GET /healthz, a line each; empty text when all is well. Called on any thread; must
+  // not block. Empty function: there is no such page.
   std::function<std::string()> health_problems;
   // Called for each answered request, on any thread; may be empty.
   ObserveRequest observe_request;
@@ -37,9 +37,9 @@ struct DashboardOptions {
 
 class Dashboard {
  public:
-  // Takes the port; answers nothing yet. `api` outlives the dashboard and the loop's last tick
-  // comes before the dashboard goes. Errors: Server::Listen, and NOT_FOUND for a web_root that is
-  // none.
+  // Takes the port; answers nothing yet. `api` outlives the dashboard, and the dashboard
+  // outlives the loop's last tick. Errors: those of Server::Listen, and NOT_FOUND for a web_root
+  // without index.html.
   static absl::StatusOr<std::unique_ptr<Dashboard>> Listen(const Api& api,
                                                            const DashboardOptions& options);
   ~Dashboard();
@@ -52,7 +52,7 @@ class Dashboard {
   // Any thread.
   StreamStatistics Streams() const;
 
-  // Output of this job has been stored. Any thread.
+  // Notifies streams that output of this job has been stored. Any thread.
   void NotifyOutput(int64_t job_id);
 
  private:

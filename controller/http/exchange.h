@@ -29,7 +29,7 @@ struct Request {
 class StreamSink {
  public:
   virtual ~StreamSink() = default;
-  // Queues bytes. A client that lets too much pile up, or takes nothing for long, is disconnected:
+  // Queues bytes. A slow consumer, with too much queued or nothing read for long, is disconnected:
   // it resumes by its last id. The first message may be of any size.
   virtual void Send(std::shared_ptr<const std::string> bytes) = 0;
   virtual void Close() = 0;
@@ -41,14 +41,14 @@ struct Response {
   int status = 200;
   std::string content_type = "application/json";
   std::string body;
-  // Beside those that every answer has.
+  // Headers besides those of every answer.
   std::vector<std::pair<std::string, std::string>> headers;
   // Tag of the content, with quotes; empty: made from the body when status is 200.
   std::string etag;
   // The body is compressed with gzip already; such bodies go to clients that accept it only.
   bool gzipped = false;
   std::string cache_control = "no-cache";
-  // Set: no body, but a stream that this is called with once the head is sent.
+  // When set, the answer is a stream and has no body: called with it once the head is sent.
   std::function<void(std::shared_ptr<StreamSink>)> stream;
 };
 

@@ -1,4 +1,4 @@
-// Keeps web pages of others away from a controller that trusts its own machine: a page can make its
+// Keeps foreign web pages away from a controller that trusts its own machine: a page can make its
 // visitor's browser send requests here, directly or by a name that it points at this address
 // (DNS rebinding).
 #ifndef TRAINYARD_CONTROLLER_HTTP_GUARD_H_
@@ -18,7 +18,7 @@ std::string HostName(std::string_view host);
 // True for a host that no other web site can have: an address, localhost, or one of `own_names`.
 bool IsOwnHost(std::string_view host, const std::vector<std::string>& own_names);
 
-// Why the request may not pass: the code of a problem, or "" when it may.
+// Code of the problem for which the request is refused, or "" when it may pass.
 std::string WhyRefused(const Request& request, const std::vector<std::string>& own_names);
 
 }  // namespace trainyard::controller::http

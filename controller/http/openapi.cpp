@@ -66,7 +66,7 @@ Json NumberSchema() {
        {{{"type", "number"}}, {{"type", "string"}, {"enum", {"NaN", "Infinity", "-Infinity"}}}}}};
 }
 
-// Schemas of every message and enum that is asked for, and of those that they hold.
+// Schemas of every requested message and enum, and of the messages and enums that they hold.
 class Components {
  public:
   Json MessageReference(const Descriptor& type) {
@@ -77,7 +77,7 @@ class Components {
     return Reference(type.name());
   }
 
-  // For bodies of requests: nothing is required, and what the path says is left out.
+  // For bodies of requests: nothing is required, and fields given by the path are left out.
   Json RequestReference(const Descriptor& type, std::string_view said_by_path) {
     if (seen_.insert(type.name()).second) {
       schemas_[type.name()] = MessageSchema(

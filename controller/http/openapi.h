@@ -9,8 +9,8 @@
 namespace trainyard::controller::http {
 
 // The document as text. `descriptor_set` is the bytes of a FileDescriptorSet with source info:
-// comments of the proto files become descriptions. INVALID_ARGUMENT: those bytes are not one, or
-// lack a message that a route names.
+// comments of the proto files become descriptions. INVALID_ARGUMENT: the bytes are no descriptor
+// set, or lack a message that a route names.
 absl::StatusOr<std::string> RenderOpenApi(const std::string& descriptor_set);
 
 }  // namespace trainyard::controller::http

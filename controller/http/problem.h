@@ -13,7 +13,7 @@ namespace trainyard::controller::http {
 Response ProblemResponse(const std::string& code, const std::string& detail,
                          const std::string& instance);
 
-// A refused verb; the status decides the code.
+// A request that a handler refused; the status decides the code.
 Response ProblemResponse(const absl::Status& status, const std::string& instance);
 
 }  // namespace trainyard::controller::http

@@ -22,7 +22,7 @@
 
 namespace trainyard::controller::http {
 
-// One request on its way; copied into the replies of verbs.
+// One request that is being handled; copied into the replies of request handlers.
 struct Rest::Call {
   const Route* route = nullptr;
   Parameters parameters;
@@ -250,7 +250,7 @@ void Rest::Run(const Call& call) {
           api_, *std::move(request),
           RespondWith<v1::PlanJobResponse>(
               api_, call.respond, call.path, [spec, origins](v1::PlanJobResponse response) {
-                // A job file's are in the answer already.
+                // Spec and origins of a job file are in the answer already.
                 if (!origins.empty()) {
                   *response.mutable_spec() = spec;
                   response.mutable_origins()->Assign(origins.begin(), origins.end());
@@ -319,7 +319,7 @@ void Rest::RunAboutJob(const Call& call) {
 
 void Rest::ReadSeries(const Call& call) {
   ElementFields only = FieldsOf(call.parameters, "series");
-  // Columns without their key would be nobody's.
+  // Columns without their key could not be told apart.
   if (!only.fields.empty()) only.fields.insert({"key", "epoch", "abandoned"});
   const bool csv = call.parameters.Text("format") == "csv";
   handlers::GetSeries(

@@ -1,5 +1,5 @@
-// REST: each operation decodes its request, calls the verb that gRPC calls too, and encodes the
-// answer.
+// REST: each operation decodes its request, calls the request handler that gRPC calls too, and
+// encodes the answer.
 #ifndef TRAINYARD_CONTROLLER_HTTP_REST_H_
 #define TRAINYARD_CONTROLLER_HTTP_REST_H_
 

@@ -88,7 +88,7 @@ std::vector<Parameter> SeriesParameters() {
       Fields("Only these columns of each series, such as `x,last`; all when not given.")};
 }
 
-// Those of one job's series, but for the job and its attempts.
+// Parameters of one job's series, except the job, its attempts and the format.
 std::vector<Parameter> CompareParameters() {
   std::vector<Parameter> parameters = SeriesParameters();
   std::erase_if(parameters, [](const Parameter& parameter) {

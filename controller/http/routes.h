@@ -66,11 +66,11 @@ struct Route {
   std::vector<Parameter> parameters;
   // Names of messages of trainyard.v1; empty for none.
   std::string_view request = "";
-  // Empty: `content_type` says what comes instead.
+  // Name of the answer's message; empty when the answer is of `content_type` instead.
   std::string_view response = "";
-  // Beside application/json, or instead of it when there is no response message.
+  // Content type besides application/json, or instead of it when there is no response message.
   std::string_view content_type = "";
-  // Fields of `request` that the path says already, separated by commas.
+  // Fields of `request` that the path gives already, separated by commas.
   std::string_view said_by_path = "";
 };
 

@@ -52,7 +52,7 @@ struct Server::Parts {
     acceptor.async_accept([this](boost::system::error_code error, tcp::socket socket) {
       if (error == asio::error::operation_aborted || stopping) return;
       if (error) {
-        // Out of file descriptors, most likely: others have to be closed first.
+        // Most likely out of file descriptors: other connections have to close first.
         spdlog::warn("http: cannot accept a connection: {}", error.message());
         retry.expires_after(std::chrono::milliseconds(200));
         retry.async_wait([this](boost::system::error_code) { Accept(); });
@@ -129,7 +129,7 @@ void Server::Stop() {
     for (const auto& weak : parts_->sessions) {
       if (const auto session = weak.lock()) session->Close();
     }
-    // Behind the closes, which are posted too.
+    // Runs after the closes, which are posted too.
     Post([this] { parts_->context.stop(); });
   });
   parts_->thread.join();

@@ -1,4 +1,4 @@
-// The HTTP/1.1 server: connections, limits, time-outs. What is answered is the handler's business.
+// The HTTP/1.1 server: connections, limits, time-outs. The handler makes the answers.
 #ifndef TRAINYARD_CONTROLLER_HTTP_SERVER_H_
 #define TRAINYARD_CONTROLLER_HTTP_SERVER_H_
 
@@ -20,18 +20,19 @@ struct ServerLimits {
   std::size_t body_bytes = 2 << 20;
   // Open connections, streams included.
   int connections = 1024;
-  // What a stream may have queued, beside what it began with, before its client counts as too slow.
+  // Bytes that a stream may have queued, besides its first message, before its client counts as a
+  // slow consumer.
   std::size_t stream_bytes = 4 << 20;
-  // A request has to come in whole, and an answer has to be taken, within this time; of a stream
-  // something has to be taken.
+  // Time within which a request must arrive whole and an answer must be read; of a stream the
+  // client must read at least some bytes.
   std::chrono::milliseconds read_timeout{30'000};
-  // Silence between two requests of a connection.
+  // Longest time between two requests of a connection.
   std::chrono::milliseconds idle{75'000};
 };
 
 struct StreamStatistics {
   int open = 0;
-  // Ended because their client took too little, since the start.
+  // Streams ended since the start because their client was a slow consumer.
   int64_t dropped = 0;
 };
 

@@ -22,17 +22,17 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace bhttp = boost::beast::http;
 
-// Smaller bodies gain nothing.
+// Bodies smaller than this gain nothing from compression.
 constexpr std::size_t kGzipFrom = 1024;
 constexpr int kGzipLevel = 3;
-// How long, and how much, a client may go on sending after the last answer.
+// Time, and number of bytes, that a client may go on sending after the last answer.
 constexpr std::chrono::seconds kLinger{2};
 constexpr std::size_t kDiscardBytes = 64 << 10;
 constexpr std::size_t kDiscardMost = 8 << 20;
-// Connections beyond the limit that are told so at a time; others are closed without a word.
+// Connections beyond the limit that get 503 at a time; further ones are closed without an answer.
 constexpr int kRefusedAtOnce = 64;
 
-// A page of ours loads nothing from elsewhere, runs no inline script, and is framed by nobody.
+// Pages of the dashboard load nothing from elsewhere, run no inline script, and are not framed.
 constexpr char kContentPolicy[] =
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'";
@@ -53,7 +53,7 @@ Request ToRequest(const bhttp::request<bhttp::string_body>& message) {
           .body = message.body()};
 }
 
-// What every answer carries beside its own headers.
+// Sets the headers that every answer carries besides its own.
 void SetSecurityHeaders(bhttp::fields& fields) {
   fields.set("Content-Security-Policy", kContentPolicy);
   fields.set("X-Content-Type-Options", "nosniff");
@@ -63,8 +63,7 @@ void SetSecurityHeaders(bhttp::fields& fields) {
   fields.set("Cross-Origin-Resource-Policy", "same-origin");
 }
 
-// Turns the answer into what goes over the wire: tag, compression, no body where none belongs.
-// Any thread.
+// Turns the answer into an HTTP message: tag, compression, no body where none belongs. Any thread.
 bhttp::response<bhttp::string_body> Encode(const Request& request, Response response,
                                            bool keep_alive) {
   if (response.etag.empty() && response.status == 200) response.etag = EntityTag(response.body);
@@ -147,12 +146,12 @@ class Session final : public StreamSink,
   }
 
  private:
-  // Not the stream's own time-out: that one closes, and nothing could be answered any more.
+  // Not the stream's own time-out: it closes the connection, so that no answer could be sent.
   void SetReadDeadline(std::chrono::milliseconds after) {
     stream_.expires_never();
     timed_out_ = false;
     deadline_.expires_after(after);
-    // A timer that has fired cannot be called back: it must not hit what comes after its read.
+    // A timer that has fired cannot be cancelled: it must not act on a later read.
     deadline_.async_wait([self = shared_from_this(), read = ++reads_](beast::error_code error) {
       if (error || read != self->reads_) return;
       self->timed_out_ = true;
@@ -180,7 +179,7 @@ class Session final : public StreamSink,
                     absl::StrCat("more than ", context_.limits.body_bytes, " bytes of body"));
     }
     if (!error) return Handle();
-    // What is not wrong with the bytes is wrong with the connection; a time-out is, too.
+    // An error not caused by the bytes is one of the connection, and so is a time-out.
     const auto& of_bytes = bhttp::make_error_code(bhttp::error::bad_method).category();
     if (error.category() != of_bytes) return End();
     Refuse("bad_request", error.message());
@@ -219,8 +218,8 @@ class Session final : public StreamSink,
     Read();
   }
 
-  // Closing while bytes of the client are unread would make its system drop our answer: they are
-  // read and thrown away until it closes too, or for a short time.
+  // Closing while bytes of the client are unread would make its system drop our answer: the bytes
+  // are read and discarded until the client closes too, or for a short time.
   void Linger() {
     beast::error_code ignored;
     stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
@@ -248,14 +247,14 @@ class Session final : public StreamSink,
     start(shared_from_this());
   }
 
-  // Nothing more is expected from the client but that it goes away.
+  // Ends the session when the client goes away, the only thing that it may still do.
   void WatchForEnd() {
     stream_.socket().async_wait(asio::ip::tcp::socket::wait_read,
                                 [self = shared_from_this()](beast::error_code) { self->End(); });
   }
 
-  // What is being written, and the one message that follows it, may be of any size: what a stream
-  // begins with is as large as the cluster. The limit is for what piles up behind.
+  // The message that is being written and the one that follows it may be of any size: the first
+  // message of a stream is as large as the cluster. The limit counts only the messages behind them.
   void Queue(const std::shared_ptr<const std::string>& bytes) {
     if (!open_) return;
     queue_.push_back(bytes);
@@ -264,7 +263,7 @@ class Session final : public StreamSink,
     if (queue_.size() == 1) WriteQueue();
   }
 
-  // A client that takes nothing of a message within the patience is gone, or as good as.
+  // A client that reads nothing of a message within read_timeout is dropped as a slow consumer.
   void WriteQueue() {
     stream_.expires_after(context_.limits.read_timeout);
     stream_.async_write_some(
@@ -286,7 +285,7 @@ class Session final : public StreamSink,
     if (!queue_.empty()) WriteQueue();
   }
 
-  // A stream whose client takes too little. It may have ended already: a time-out closes it, which
+  // Ends the stream of a slow consumer. It may have ended already: a time-out closes it, which
   // WatchForEnd may see first.
   void Drop() {
     ++context_.dropped_streams;
@@ -303,7 +302,7 @@ class Session final : public StreamSink,
   }
 
   beast::tcp_stream stream_;
-  // For reading a request.
+  // Deadline for reading a request.
   asio::steady_timer deadline_;
   uint64_t reads_ = 0;
   bool timed_out_ = false;
@@ -315,10 +314,10 @@ class Session final : public StreamSink,
   bool keep_alive_ = true;
   std::atomic<bool> open_{true};
   bool is_stream_ = false;
-  // The front one is being written.
+  // The front message is being written.
   std::deque<std::shared_ptr<const std::string>> queue_;
   std::size_t written_of_front_ = 0;
-  // Of the third and later ones.
+  // Bytes of the third and later messages in queue_.
   std::size_t waiting_bytes_ = 0;
   std::size_t discarded_ = 0;
 };

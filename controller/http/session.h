@@ -11,7 +11,7 @@
 
 namespace trainyard::controller::http {
 
-// What all connections share; outlives them. Server thread only, but for what is atomic.
+// State that all connections share; outlives them. Server thread only, except atomic members.
 struct SessionContext {
   const ServerLimits& limits;
   const Handler& handler;

@@ -22,16 +22,16 @@ namespace {
 constexpr std::size_t kMaxTopics = 64;
 // Events that a stream may have missed and still resume; beyond that it gets snapshots.
 constexpr std::size_t kEventsKept = 4096;
-// Ended jobs, and jobs that wait, in a snapshot; as many others that hold slots.
+// Most jobs in a snapshot: ended ones, jobs that wait, and jobs that hold slots.
 constexpr int kEndedInSnapshot = 200;
 constexpr int kWaitingInSnapshot = 200;
 constexpr std::size_t kPlacedInSnapshot = 200;
-// More jobs than this in one change are told by a snapshot, which is bounded.
+// If more jobs than this change in one tick, a snapshot is sent, whose size is bounded.
 constexpr std::size_t kJobsInChange = 400;
 constexpr int kEventsInSnapshot = 100;
 constexpr int64_t kProgressIntervalMs = 1000;
 
-// "job:17" -> 17; 0 when it is of another kind.
+// "job:17" -> 17; 0 for a topic of another kind.
 int64_t JobOfTopic(const std::string& topic, std::string_view kind) {
   const std::vector<std::string> parts = absl::StrSplit(topic, ':');
   int64_t id = 0;
@@ -119,7 +119,7 @@ std::shared_ptr<v1::JobsChanged> NoJobs(const ClusterView& view) {
   return changed;
 }
 
-// What a stream that resumes is told beside what events name: progress is not in the log.
+// Jobs sent to a stream that resumes, besides the jobs of its events: progress is not in the log.
 std::set<int64_t> NewestLiveJobs(const ClusterState& state) {
   std::set<int64_t> jobs;
   for (auto id = state.live_jobs.rbegin(); id != state.live_jobs.rend(); ++id) {
@@ -129,7 +129,8 @@ std::set<int64_t> NewestLiveJobs(const ClusterState& state) {
   return jobs;
 }
 
-// What a page begins with: those that hold slots, the head of the queue, and the newest others.
+// Jobs of the first snapshot of a page: the newest that hold slots, the head of the queue, and the
+// newest that ended.
 std::set<int64_t> FirstJobs(const ClusterState& state) {
   std::set<int64_t> jobs = NewestLiveJobs(state);
   int waiting = 0;
@@ -163,7 +164,7 @@ std::shared_ptr<v1::JobsChanged> JobsSnapshot(const ClusterView& view) {
   return changed;
 }
 
-// However many have changed, what is sent is bounded.
+// The jobs that changed, or a snapshot if they are many: the size of the message is bounded.
 std::shared_ptr<v1::JobsChanged> JobsOrSnapshot(const std::set<int64_t>& jobs,
                                                 const ClusterView& view) {
   return jobs.size() > kJobsInChange ? JobsSnapshot(view) : JobsOf(jobs, view);
@@ -190,7 +191,7 @@ absl::StatusOr<Topics> ParseTopics(const std::vector<std::string>& names) {
 }
 
 struct StreamFeed::Collector {
-  // What a stream was told last of a live job.
+  // Progress of a live job as it was last sent.
   struct Told {
     int64_t progress_ms = 0;
     int64_t step = 0;
@@ -200,7 +201,7 @@ struct StreamFeed::Collector {
   // The newest events, oldest first.
   std::deque<v1::EventEntry> events;
   std::map<int64_t, Told> told;
-  // Why jobs wait, as streams were told, serialized; and when that was looked at.
+  // Pending reasons as they were last sent, serialized, and the time at which they were read.
   std::map<int64_t, std::string> sent_reasons;
   Timestamp reasons_read = 0;
 
@@ -214,7 +215,7 @@ struct StreamFeed::Collector {
     while (events.size() > kEventsKept) events.pop_front();
   }
 
-  // Whether every event after this revision is still here.
+  // True when every event after this revision is still in `events`.
   bool CanResume(uint64_t revision, const ClusterView& view) const {
     if (revision == 0 || revision > view.revision) return false;
     return revision == view.revision ||
@@ -229,7 +230,7 @@ struct StreamFeed::Collector {
     return committed;
   }
 
-  // Live jobs whose progress has moved and was not told within the last second.
+  // Live jobs whose progress has moved and was not sent within the last second.
   std::set<int64_t> TakeMoved(const ClusterView& view) {
     std::set<int64_t> moved;
     std::erase_if(told, [&](const auto& one) { return !view.state.live_jobs.contains(one.first); });
@@ -245,8 +246,9 @@ struct StreamFeed::Collector {
     return moved;
   }
 
-  // Of the head of the queue and of the jobs in `asked`: why they wait, where that has changed. No
-  // event of theirs says so: it depends on others, on nodes and on time. At most once a second.
+  // Pending reasons that changed since the last call, for the first 200 queued jobs and the jobs in
+  // `asked`. They can change without an event of the job itself: they depend on other jobs, on
+  // nodes and on time. At most once a second.
   std::map<int64_t, v1::PendingReason> TakeNewReasons(std::set<int64_t> asked,
                                                       const ClusterView& view) {
     std::map<int64_t, v1::PendingReason> changed;
@@ -356,7 +358,7 @@ std::set<int64_t> StreamFeed::TakeOutput() {
 void StreamFeed::Publish(Items items, uint64_t revision) {
   on_server_([this, items = std::move(items), revision] {
     std::vector<std::string> frames(items.size());
-    // Most streams want the same: what one wants of a tick is put together once, and written once.
+    // Most streams want the same items of a tick: each distinct batch is built once.
     std::map<std::vector<bool>, std::shared_ptr<const std::string>> batches;
     for (const Subscriber& subscriber : subscribers_) {
       std::vector<bool> wanted(items.size());
@@ -387,7 +389,7 @@ std::shared_ptr<const std::string> StreamFeed::BatchOf(const Items& items,
 void StreamFeed::Subscribe(Topics topics, uint64_t last_event_id,
                            std::shared_ptr<StreamSink> sink) {
   {
-    // Before the snapshot is made: nothing that changes after it may be left out.
+    // Before the snapshot is made, so that no change after it is left out.
     const std::lock_guard lock(mutex_);
     for (const std::string& topic : topics) ++wanted_[topic];
   }
@@ -434,7 +436,7 @@ StreamFeed::Items StreamFeed::FirstItems(const Topics& topics, uint64_t last_eve
 }
 
 void StreamFeed::AddSubscriber(Subscriber subscriber, const Items& first, uint64_t revision) {
-  // As one message: what a stream begins with does not count against what may wait for its reader.
+  // One message, because the first message does not count against the limit of a stream's queue.
   auto frames = std::make_shared<std::string>();
   for (const Item& item : first) frames->append(Frame(item.name, revision, *item.message));
   subscriber.sink->Send(std::move(frames));

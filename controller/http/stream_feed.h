@@ -1,5 +1,5 @@
-// What open dashboards are told: each tick's changes, made into messages once and sent to every
-// stream that wants them.
+// Messages to open dashboards: each tick's changes, encoded once and sent to every stream that
+// wants them.
 #ifndef TRAINYARD_CONTROLLER_HTTP_STREAM_FEED_H_
 #define TRAINYARD_CONTROLLER_HTTP_STREAM_FEED_H_
 
@@ -36,10 +36,10 @@ class StreamFeed {
   // the client has nothing yet. Any thread.
   void Subscribe(Topics topics, uint64_t last_event_id, std::shared_ptr<StreamSink> sink);
 
-  // Output of this job has been stored. Any thread.
+  // Notifies streams that output of this job has been stored. Any thread.
   void NotifyOutput(int64_t job_id);
 
-  // A comment to every stream, so that proxies and clients see that it lives. Server thread.
+  // Sends a comment to every stream, so that proxies and clients see that it lives. Server thread.
   void Heartbeat();
   // Ends every stream. Server thread.
   void CloseAll();
@@ -62,12 +62,12 @@ class StreamFeed {
   void OnTick(const ClusterView& view, const TickSummary& summary);
   void AddJobItems(const ClusterView& view, const TickSummary& summary, const Topics& wanted,
                    Items& items);
-  // Hello, and what each topic begins with. Loop thread.
+  // Hello, and the first messages of each topic. Loop thread.
   Items FirstItems(const Topics& topics, uint64_t last_event_id, const ClusterView& view) const;
   Topics WantedTopics();
   std::set<int64_t> TakeOutput();
   void Publish(Items items, uint64_t revision);
-  // The wanted ones as text. `frames` keeps each item's text for the next batch.
+  // The wanted items as text. `frames` keeps each item's text for the next batch.
   static std::shared_ptr<const std::string> BatchOf(const Items& items,
                                                     const std::vector<bool>& wanted,
                                                     uint64_t revision,
@@ -81,7 +81,7 @@ class StreamFeed {
 
   std::mutex mutex_;
   // Guarded by mutex_.
-  // Streams that want each topic, those that are about to begin included.
+  // Number of streams that want each topic, including streams that are about to begin.
   std::map<std::string, int, std::less<>> wanted_;
   std::set<int64_t> output_of_jobs_;
 

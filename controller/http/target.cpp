@@ -36,7 +36,7 @@ std::vector<std::string_view> SplitView(std::string_view text, char separator) {
   }
 }
 
-// Whether the path fits the template; then `parameters` holds what stood in the braces.
+// True when the path fits the template; `parameters` then holds the values of the braces.
 absl::StatusOr<bool> FitsTemplate(std::string_view path, const Route& route,
                                   Parameters& parameters) {
   const auto want = SplitView(route.path, '/');

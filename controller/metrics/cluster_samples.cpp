@@ -105,9 +105,9 @@ SlotCounts CountSlots(const v1::Node& node, v1::DeviceKind kind) {
   return {free, TotalSlots(node, kind) - free};
 }
 
-// What a slot that nobody holds is.
+// State of those slots of the node that no attempt holds.
 const char* FreeSlotState(const v1::Node& node) {
-  if (node.state() != v1::NODE_STATE_READY) return "away";
+  if (node.state() != v1::NODE_STATE_READY) return "unavailable";
   return TakesRanks(node) ? "free" : "cordoned";
 }
 
@@ -125,7 +125,7 @@ void AddNodeCounts(const ClusterSources& sources, MetricSet& metrics) {
       const SlotCounts counts = CountSlots(entry.node, kind);
       if (counts.free + counts.used == 0) continue;
       slots[{KindName(kind), FreeSlotState(entry.node)}] += counts.free;
-      slots[{KindName(kind), ready ? "used" : "away"}] += counts.used;
+      slots[{KindName(kind), ready ? "used" : "unavailable"}] += counts.used;
     }
   }
   for (const auto& [state, count] : states) {
@@ -137,7 +137,7 @@ void AddNodeCounts(const ClusterSources& sources, MetricSet& metrics) {
   }
 }
 
-// Two nodes may bear one name; two series may not.
+// Name of the node in its series. Two nodes may have the same name, but two series may not.
 std::string UniqueName(const v1::Node& node, std::set<std::string>& names) {
   if (names.insert(node.name()).second) return node.name();
   std::string name = absl::StrCat(node.name(), "-", node.id().substr(0, 8));

@@ -13,8 +13,8 @@
 
 namespace trainyard::controller {
 
-// Jobs and nodes with series of their own; trainyard_series_omitted says how many have none. A
-// scrape stays under about 100,000 lines whatever the cluster holds.
+// Maximum numbers of jobs and nodes with series of their own; trainyard_series_omitted counts those
+// without. So a scrape stays under about 100,000 lines in a cluster of any size.
 inline constexpr std::size_t kMaxJobsExported = 1000;
 inline constexpr std::size_t kMaxNodesExported = 5000;
 

@@ -1,4 +1,4 @@
-// What can only be counted as it happens: the committed events of this process's life.
+// Totals of events committed since this process started: they can be counted only as they happen.
 #ifndef TRAINYARD_CONTROLLER_METRICS_EVENT_TOTALS_H_
 #define TRAINYARD_CONTROLLER_METRICS_EVENT_TOTALS_H_
 
@@ -16,7 +16,7 @@
 
 namespace trainyard::controller {
 
-// How long the series of a job outlive it.
+// Time that the series of a job are shown after its end.
 inline constexpr int64_t kEndedJobKeptMs = 10 * 60 * 1000;
 
 // Names of values that trainers choose, such as codes of alerts, are counted one by one up to this
@@ -28,7 +28,7 @@ class EventTotals {
  public:
   EventTotals();
 
-  // Jobs that ended shortly before this process started.
+  // Restores the jobs that ended shortly before this process started.
   void Restore(const ClusterState& state, Timestamp now);
 
   // Counts a committed event. `state` is the state after it, or after later ones.

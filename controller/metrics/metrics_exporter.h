@@ -1,4 +1,4 @@
-// Everything that GET /metrics shows of the controller.
+// All metrics of the controller for GET /metrics.
 #ifndef TRAINYARD_CONTROLLER_METRICS_METRICS_EXPORTER_H_
 #define TRAINYARD_CONTROLLER_METRICS_METRICS_EXPORTER_H_
 
@@ -14,18 +14,18 @@
 
 namespace trainyard::controller {
 
-// A use of the store that somebody waits for.
+// Operations of the store that a caller waits for.
 enum class StoreOperation { kAppendEvents, kWriteSnapshot, kAppendMetrics, kAppendLogs };
 
 struct MetricsExporterOptions {
   std::string version;
-  // Where the store's files are; what is not there is left out.
+  // Directory of the store's files; missing files are left out.
   std::string data_dir;
   // Further samples, asked for at each scrape on the scraping thread; may be empty.
   std::function<void(MetricSet& metrics)> more;
-  // A snapshot that is younger is shown again: whoever asks often costs the loop no more.
+  // A snapshot that is younger is shown again, so that frequent scrapes cost the loop no more.
   std::chrono::milliseconds snapshot_min_age{500};
-  // How long a scrape waits for the loop.
+  // Longest time that a scrape waits for the loop.
   std::chrono::milliseconds loop_timeout{2000};
 };
 
@@ -37,13 +37,13 @@ class MetricsExporter {
 
   // Prometheus' text format. Waits for the loop to take a snapshot of the cluster; a loop that is
   // stuck leaves the newest snapshot there is, and trainyard_snapshot_age_seconds says how old it
-  // is. Any thread but the loop's; after the loop has stopped it shows what was known last.
+  // is. Any thread but the loop's; after the loop has stopped it shows the last snapshot.
   std::string RenderMetrics();
 
-  // Loop thread only: telemetry that was not heard before.
+  // Loop thread only: telemetry that was not received before.
   void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now);
 
-  // Thread-safe; what something took, in seconds.
+  // Thread-safe; durations in seconds.
   void ObserveCycle(double seconds);
   void ObserveStore(StoreOperation operation, double seconds);
   void ObserveCall(const std::string& method, const std::string& code, double seconds);

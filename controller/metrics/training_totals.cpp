@@ -97,11 +97,11 @@ void TrainingTotals::ObserveMetrics(const v1::TelemetryRecord& record, int64_t e
   if (const auto stall = Find(metrics, telemetry::kDataStallSeconds); stall > 0) {
     job.data_stall_seconds += *stall;
   }
-  // What an older attempt still had to say is history.
+  // A late record of an older attempt must not change the values of the newest one.
   if (epoch < job.epoch) return;
   const bool first_of_attempt = epoch > std::exchange(job.epoch, epoch);
   const double tokens = Find(metrics, telemetry::kTokens).value_or(job.tokens);
-  // Where the attempt resumed is not known here: its first record counts as one step.
+  // The step at which the attempt resumed is not known here: its first record counts as one step.
   job.steps_counted += first_of_attempt ? 1 : std::max<int64_t>(0, metrics.step() - job.step);
   if (!first_of_attempt && tokens > job.tokens) job.tokens_counted += tokens - job.tokens;
   job.step = first_of_attempt ? metrics.step() : std::max(job.step, metrics.step());

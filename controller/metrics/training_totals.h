@@ -1,5 +1,5 @@
-// What the trainers of the jobs say, as last values and counters. Prometheus sees one scrape in 15
-// s; the truth of each step is in the metric store.
+// Telemetry of the jobs' trainers, as last values and counters. Prometheus sees one scrape in 15 s;
+// the values of each step are in the metric store.
 #ifndef TRAINYARD_CONTROLLER_METRICS_TRAINING_TOTALS_H_
 #define TRAINYARD_CONTROLLER_METRICS_TRAINING_TOTALS_H_
 
@@ -13,11 +13,12 @@
 
 namespace trainyard::controller {
 
-// Pure; one thread. Counters begin at 0 with the process; Prometheus' rate() knows what that means.
+// Pure; one thread. Counters begin at 0 with the process; Prometheus' rate() allows for such
+// resets.
 class TrainingTotals {
  public:
-  // Records a batch. Batches of a stream come in order, none comes twice, and one rank of a gang
-  // speaks for it (KeepReportingRanksMetrics).
+  // Records a batch. Batches of a stream come in order, none comes twice, and metrics of a gang
+  // come from its reporting rank only (KeepReportingRanksMetrics).
   void Observe(const v1::TelemetryBatch& batch, Timestamp now);
 
   void Forget(int64_t job_id) { jobs_.erase(job_id); }

@@ -52,7 +52,7 @@ class CallTimerFactory final : public grpc::experimental::ServerInterceptorFacto
  public:
   explicit CallTimerFactory(ObserveCall observe) : observe_(std::move(observe)) {}
 
-  // gRPC takes no interceptor for a call when this returns null.
+  // Returns null for calls that stream: gRPC then uses no interceptor.
   grpc::experimental::Interceptor* CreateServerInterceptor(
       grpc::experimental::ServerRpcInfo* info) override {
     if (info->type() != grpc::experimental::ServerRpcInfo::Type::UNARY) return nullptr;

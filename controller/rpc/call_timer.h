@@ -10,7 +10,7 @@ class ServerBuilder;
 
 namespace trainyard::controller {
 
-// Before the server is built.
+// Adds the timers to the builder, before the server is built.
 void AddCallTimers(const ObserveCall& observe, grpc::ServerBuilder& builder);
 
 }  // namespace trainyard::controller

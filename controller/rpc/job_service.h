@@ -1,4 +1,4 @@
-// Verbs about jobs over gRPC.
+// Commands and queries about jobs over gRPC.
 #ifndef TRAINYARD_CONTROLLER_RPC_JOB_SERVICE_H_
 #define TRAINYARD_CONTROLLER_RPC_JOB_SERVICE_H_
 

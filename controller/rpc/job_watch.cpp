@@ -13,10 +13,10 @@ namespace trainyard::controller {
 namespace {
 
 constexpr int64_t kProgressIntervalMs = 1000;
-// How long the stream of a job that has ended waits for what its ranks said last.
+// Time that the stream of an ended job waits for the final output of its ranks.
 constexpr int64_t kFinalOutputMs = 2000;
 
-// Equal messages have equal bytes: maps have no order of their own.
+// Serializes in a fixed order (maps have none), so that equal messages have equal bytes.
 std::string StableBytes(const google::protobuf::Message& message) {
   std::string bytes;
   {
@@ -36,7 +36,7 @@ class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
     const Api* api = nullptr;
     int64_t job_id = 0;
     bool writing = false;
-    // What the client has not been sent: a change of state, or the end.
+    // True when the state of the job changed, or the job ended, since the last message.
     bool changed = true;
     Timestamp sent_ms = 0;
     std::string sent;
@@ -97,7 +97,7 @@ class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
   static void Update(Shared& shared, const ClusterView& view) {
     if (shared.reactor == nullptr || shared.writing) return;
     if (shared.sent_end && HasFinalOutput(shared, view)) {
-      // They may have moved the progress that was sent with the end.
+      // Final output may have moved the progress that was sent with the end.
       SendIfNew(shared, view);
       if (!shared.writing) End(shared, absl::OkStatus());
     } else if (shared.api->shutdown.raised()) {

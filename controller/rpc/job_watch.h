@@ -10,9 +10,9 @@
 namespace trainyard::controller {
 
 // A reactor that sends the job at once, after each change of its state, and at most once a second
-// after other progress, until it has ended and everything that it said is stored: who asks for its
-// metrics or logs next gets all of them. A worker that cannot send its rest is not waited for
-// longer than 2 s. Deletes itself.
+// after other progress. It ends once the job has ended and all its telemetry and output is stored,
+// so that a client that asks for metrics or logs next gets all of them. It waits at most 2 s for
+// the final output. Deletes itself.
 grpc::ServerWriteReactor<v1::WatchJobResponse>* NewJobWatch(const Api& api,
                                                             std::string job_reference);
 

@@ -1,4 +1,4 @@
-// Who waits for new output of which job.
+// Callbacks of readers that wait for new output of a job.
 #ifndef TRAINYARD_CONTROLLER_RPC_LOG_FOLLOWERS_H_
 #define TRAINYARD_CONTROLLER_RPC_LOG_FOLLOWERS_H_
 

@@ -26,8 +26,8 @@ absl::StatusOr<LogQuery> ToQuery(const v1::ReadLogsRequest& request, const v1::J
   return query;
 }
 
-// One reader. At any moment it either rests, reads one chunk on the pool, or has one chunk being
-// written: a slow client holds one chunk and no thread.
+// One reader. At any moment it is idle, reads one chunk on the pool, or has one chunk being
+// written: a slow consumer holds one chunk and no thread.
 class LogReading final : public std::enable_shared_from_this<LogReading> {
  public:
   LogReading(const Api& api, LogReactor* reactor) : api_(api), reactor_(reactor) {}
@@ -44,7 +44,7 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
     Wake();
   }
 
-  // New output may be there.
+  // Reads on, since new output may have been stored.
   void Wake() {
     const std::lock_guard lock(mutex_);
     woken_ = true;
@@ -85,7 +85,7 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
     });
   }
 
-  // Returns whether the next tick is of interest. Loop thread.
+  // Returns true when the next tick is of interest. Loop thread.
   bool OnTick(const ClusterView& view) {
     const JobEntry& entry = view.state.jobs.at(query_.job_id);
     const bool ended = HasEnded(entry.job.state());
@@ -110,7 +110,7 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
     PoolFor(api_, query_).Post([self = shared_from_this()] { self->ReadChunk(); });
   }
 
-  // Reader thread; nobody else touches query_, cursor_ and message_ while busy_.
+  // Reader thread; no other thread touches query_, cursor_ and message_ while busy_.
   void ReadChunk() {
     bool complete = false;
     {
@@ -119,14 +119,14 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
       complete = complete_;
       woken_ = false;
     }
-    // A new one: a cleared message keeps the memory of its largest lines as long as it lives.
+    // A new message: a cleared one would keep the memory of its largest lines.
     message_ = {};
     const absl::Status status =
         api_.logs.Read(query_, complete, cursor_, [this](std::vector<v1::LogLine> lines) {
           for (v1::LogLine& line : lines) *message_.add_lines() = std::move(line);
           return false;
         });
-    // The cursor is past what was left out.
+    // The cursor is past the lines that the tail left out.
     query_.tail = 0;
     query_.new_only = false;
     Send(status, complete);
@@ -159,12 +159,12 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
   LogQuery query_;
   bool follow_ = false;
   LogCursor cursor_;
-  // Once the reader is gone or has been answered: a search of a large log ends soon then.
+  // True once the client is gone or has its answer: a search of a large log then ends soon.
   std::atomic<bool> abandoned_ = false;
   std::shared_ptr<LogFollowers::Callback> following_;
 
   std::mutex mutex_;
-  // All below is guarded by mutex_, but message_: it belongs to whoever made this busy.
+  // All below is guarded by mutex_, except message_, which belongs to the thread that set busy_.
   LogReactor* reactor_;
   bool busy_ = false;
   bool woken_ = false;

@@ -25,12 +25,12 @@ class LogService final : public v1::LogService::CallbackService {
                                         const v1::ReadLogPageRequest* request,
                                         v1::ReadLogPageResponse* response) override;
 
-  // Output of this job has been stored. Any thread.
+  // Wakes the followers of the job after output of it has been stored. Any thread.
   void NotifyStored(int64_t job_id);
 
  private:
   const Api& api_;
-  // Shared with readers, which leave it by themselves.
+  // Shared with readers, whose entries expire with them.
   const std::shared_ptr<LogFollowers> followers_;
 };
 

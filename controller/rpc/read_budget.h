@@ -9,8 +9,8 @@
 
 namespace trainyard::controller {
 
-// Thread-safe. The limit may be passed by one message a stream: a size is known only once it is
-// read.
+// Thread-safe. Each stream may exceed the limit by one message: the size of a message is known only
+// once it is read.
 class ReadBudget {
  public:
   explicit ReadBudget(std::size_t limit_bytes) : limit_bytes_(limit_bytes) {}
@@ -18,8 +18,8 @@ class ReadBudget {
   void Take(std::size_t bytes);
   void Release(std::size_t bytes);
 
-  // True when there is room. Otherwise keeps `resume` and calls it once there is, on whichever
-  // thread made the room.
+  // True when the budget has free capacity. Otherwise keeps `resume` and calls it once capacity is
+  // free, on the thread that released it.
   bool AcquireOrWait(std::function<void()> resume);
 
  private:

@@ -24,12 +24,12 @@
 namespace trainyard::controller {
 namespace {
 
-// A silent peer is pinged after 5 s and given up 4 s later.
+// A peer that sends nothing is pinged after 5 s and dropped 4 s later.
 constexpr int kKeepaliveTimeMs = 5000;
 constexpr int kKeepaliveTimeoutMs = 4000;
 // Clients may ping as often as this.
 constexpr int kClientPingIntervalMs = 1000;
-// What all connections together may hold beside what the services hold themselves.
+// Memory of all connections together, besides the memory of the services themselves.
 constexpr std::size_t kMaxTransportBytes = std::size_t{1} << 30;
 constexpr int kMaxCallsOfConnection = 1024;
 
@@ -95,8 +95,8 @@ absl::Status WhyNotListening(const HostPort& where) {
 }
 
 void SetLimits(grpc::ServerBuilder& builder) {
-  // Beyond it gRPC takes connections no more and lets go of what it reads ahead, so that many
-  // half-sent messages are no way to the memory of this machine.
+  // Beyond the quota gRPC accepts no more connections and frees what it has read ahead, so that
+  // many half-sent messages cannot use up the memory of this machine.
   grpc::ResourceQuota quota("trainyard-controller");
   quota.Resize(kMaxTransportBytes);
   builder.SetResourceQuota(quota);
@@ -138,7 +138,7 @@ absl::StatusOr<ListeningServer> StartServer(const std::string& listen,
   return ListeningServer{std::move(server), absl::StrCat(where.host, ":", port), port};
 }
 
-// What gRPC calls an error is mostly a peer that went away, which the services report themselves.
+// Errors in gRPC's own log are mostly peers that went away, which the services report themselves.
 void RouteGrpcLog() { gpr_set_log_function(&LogGrpcMessage); }
 
 }  // namespace trainyard::controller

@@ -1,4 +1,4 @@
-// The gRPC server: settings, health, reflection, and a clear word when it cannot listen.
+// The gRPC server: settings, health, reflection, and a clear error when it cannot listen.
 #ifndef TRAINYARD_CONTROLLER_RPC_SERVER_H_
 #define TRAINYARD_CONTROLLER_RPC_SERVER_H_
 
@@ -23,15 +23,16 @@ struct ListeningServer {
   int port = 0;
 };
 
-// Hears of each call that has ended: "JobService/SubmitJob", the status code's name, such as "OK",
-// and how long it took. Called on gRPC threads. Calls that stream until somebody leaves are not
-// told of: their length says nothing.
+// Called on gRPC threads for each call that has ended: "JobService/SubmitJob", the status code's
+// name, such as "OK", and the duration. Calls that stream are left out: they last until the client
+// leaves, so their duration means nothing.
 using ObserveCall =
     std::function<void(const std::string& method, const std::string& code, double seconds)>;
 
 // Serves on "host:port"; port 0 picks a free one. `services` outlive the server. A peer that is
-// gone without a word is found within 10 s. INVALID_ARGUMENT: no such form of address. UNAVAILABLE:
-// the port is in use. FAILED_PRECONDITION: this machine cannot listen there for another reason.
+// gone without closing its connection is detected within 10 s. INVALID_ARGUMENT: no such form of
+// address. UNAVAILABLE: the port is in use. FAILED_PRECONDITION: this machine cannot listen there
+// for another reason.
 absl::StatusOr<ListeningServer> StartServer(const std::string& listen,
                                             const std::vector<grpc::Service*>& services,
                                             const ObserveCall& observe_call = nullptr);

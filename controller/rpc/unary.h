@@ -1,4 +1,4 @@
-// Finishes a unary call with what a verb replies.
+// Finishes a unary call with the reply of a request handler.
 #ifndef TRAINYARD_CONTROLLER_RPC_UNARY_H_
 #define TRAINYARD_CONTROLLER_RPC_UNARY_H_
 

@@ -14,15 +14,16 @@ namespace {
 
 using BidiReactor = grpc::ServerBidiReactor<v1::WorkerMessage, v1::ControllerMessage>;
 
-// Messages read from all workers together that wait to be stored.
+// Bytes read from all workers together that may wait to be stored.
 constexpr std::size_t kAllStreamsBytes = 128 << 20;
 // The same for one worker; above what a worker sends without an acknowledgement (16 MiB), so that
-// heartbeats pass by in any but the worst case.
+// heartbeats are still read in any but the worst case.
 constexpr std::size_t kOneStreamBytes = 24 << 20;
 constexpr int kOneStreamMessages = 4096;
-// Outgoing messages beyond which the worker is read no more, so that its requests cause no answers.
+// Outgoing messages beyond which the worker is not read from, so that its requests cause no
+// answers.
 constexpr std::size_t kOutgoingPauses = 256;
-// Outgoing messages beyond which the worker is taken for stuck.
+// Outgoing messages beyond which the worker is disconnected as a slow consumer.
 constexpr std::size_t kOutgoingLimit = 8192;
 
 // All operations on one stream go through here, under one mutex. Outlives the reactor.
@@ -106,11 +107,12 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
     ReadOn();
   }
 
-  // Reads the next message unless too much waits; then what makes room calls this again.
+  // Reads the next message unless too much waits; then this is called again once capacity is free.
   void ReadOn() {
     const std::lock_guard lock(mutex_);
     if (Closing() || reading_ || handling_) return;
-    // Hello is always read: a worker that nobody knows to be there would be taken for silent.
+    // Hello is always read: without it no heartbeat could be received, and the node would seem
+    // lost.
     paused_ = greeted_ && (load_bytes_ >= kOneStreamBytes || load_messages_ >= kOneStreamMessages ||
                            outgoing_.size() >= kOutgoingPauses || !BudgetHasCapacity());
     if (paused_) return;
@@ -149,8 +151,8 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
     }
   }
 
-  // With mutex_ held. A write that the worker does not take ends only with the call. gRPC answers a
-  // cancellation on another thread: nothing here runs under the lock.
+  // With mutex_ held. A write that the worker does not read ends only with the call. gRPC reports
+  // the cancellation on another thread, so no callback runs under the lock.
   void CutOffNow(const absl::Status& status) {
     if (reactor_ == nullptr) return;
     if (!final_status_.has_value()) Finish(status);
@@ -164,11 +166,11 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
 
   const std::shared_ptr<ReadBudget> budget_;
   mutable std::mutex mutex_;
-  // All below is guarded by mutex_, but incoming_: gRPC owns it while reading_.
+  // All below is guarded by mutex_, except incoming_, which gRPC owns while reading_.
   BidiReactor* reactor_;
   grpc::CallbackServerContext* const context_;
   uint64_t taken_ = 0;
-  // The front one is being written.
+  // The front message is being written.
   std::deque<v1::ControllerMessage> outgoing_;
   std::optional<absl::Status> final_status_;
   std::size_t load_bytes_ = 0;

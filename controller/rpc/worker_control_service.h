@@ -1,5 +1,5 @@
-// The gRPC end of a worker's stream: framing, bounds and flow control. What the messages mean is
-// the WorkerListener's business.
+// The gRPC end of a worker's stream: framing, bounds and flow control. The
+// WorkerListener interprets the messages.
 #ifndef TRAINYARD_CONTROLLER_RPC_WORKER_CONTROL_SERVICE_H_
 #define TRAINYARD_CONTROLLER_RPC_WORKER_CONTROL_SERVICE_H_
 

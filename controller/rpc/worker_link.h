@@ -1,4 +1,4 @@
-// The two sides of a worker's stream: what the controller can do to it, and what it hears from it.
+// The two sides of a worker's stream: operations of the controller, and messages received from it.
 #ifndef TRAINYARD_CONTROLLER_RPC_WORKER_LINK_H_
 #define TRAINYARD_CONTROLLER_RPC_WORKER_LINK_H_
 
@@ -16,11 +16,11 @@ class WorkerLink {
  public:
   virtual ~WorkerLink() = default;
 
-  // Queues a message. A worker that lets too many pile up is cut off: all of them are derived from
-  // state and are due again.
+  // Queues a message. A slow consumer, for which too many messages wait, is disconnected: all
+  // messages are derived from state and are due again.
   virtual void Send(v1::ControllerMessage message) = 0;
 
-  // What was queued: messages that wait to be taken, and those that were taken so far.
+  // Queued messages: those that wait to be read by the worker, and those read so far.
   struct Outgoing {
     std::size_t waiting = 0;
     uint64_t taken = 0;
@@ -34,19 +34,20 @@ class WorkerLink {
   virtual void CutOff(const absl::Status& status) = 0;
 
   // True while the controller does not read from the stream because too much of what it has read
-  // waits to be stored. Silence of the worker is then the controller's own doing.
+  // waits to be stored. Missing heartbeats of the worker are then the controller's own doing.
   virtual bool ReadingPaused() const = 0;
 };
 
-// Lives as long as a message is being dealt with. Reading goes on when enough of them are gone.
+// Lives as long as a message is being handled. Reading goes on when enough permits are released.
 using ReadPermit = std::shared_ptr<void>;
 
-// Hears every stream. Called on gRPC threads, for one stream in order and never at the same time.
+// Receives the messages of all streams. Called on gRPC threads; calls for one stream are in order
+// and never concurrent.
 class WorkerListener {
  public:
   virtual ~WorkerListener() = default;
 
-  // The first message of a link is a Hello that CheckHello accepts, and no other one is.
+  // The first message of a link is a Hello that CheckHello accepts, and no later one is a Hello.
   virtual void OnMessage(const std::shared_ptr<WorkerLink>& link, v1::WorkerMessage message,
                          ReadPermit permit) = 0;
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kMaxAttempts = 10'000;
 constexpr std::size_t kMaxLogChunkBytes = 4 << 20;
-// Beyond any file, and far from where sums of offsets overflow.
+// Larger than any file, and small enough that sums of offsets do not overflow.
 constexpr int64_t kMaxOffset = int64_t{1} << 60;
 
 absl::Status CheckSize(const char* what, const std::string& text,

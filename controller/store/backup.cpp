@@ -42,9 +42,9 @@ constexpr char kMarkFile[] = "RESTORING";
 // log comes last.
 constexpr std::array kDatabases = {"metrics.db", "logs.db", "events.db"};
 constexpr std::size_t kCopyBytes = std::size_t{1} << 20;
-// Beyond what a controller gives out between a backup and the loss of its disk: so many, and so
-// many for each second since. What grows with time makes that a second restore of the same backup
-// does not give out again what the first one did.
+// Numbers that a restore skips: more than a controller gives out between a backup and the loss of
+// its disk. A fixed count, and a count for each second since the backup. The part that grows with
+// time keeps a second restore of the same backup from giving out numbers of the first one again.
 constexpr int64_t kSkippedJobIds = 10'000;
 constexpr int64_t kSkippedJobIdsPerSecond = 100;
 constexpr int64_t kSkippedEpochs = 1'000;
@@ -60,7 +60,8 @@ absl::Status FileProblem(int error, absl::string_view what, const std::string& p
   return absl::ErrnoToStatus(error, absl::StrCat("cannot ", what, " ", path));
 }
 
-// What another user makes in a data directory its controller could not open.
+// PERMISSION_DENIED when the data directory belongs to another user: its controller could not open
+// files that this user makes there.
 absl::Status CheckOwner(const std::string& data_directory) {
   struct stat info {};
   if (stat(data_directory.c_str(), &info) != 0 || info.st_uid == geteuid()) {
@@ -105,7 +106,8 @@ absl::Status WriteAll(int fd, std::string_view bytes, const std::string& path) {
   return absl::OkStatus();
 }
 
-// The whole file through `take`, in pieces. Its size and a checksum chained over the pieces.
+// Passes the whole file to `take`, in pieces. Returns its size and a checksum chained over the
+// pieces.
 template <typename Take>
 absl::StatusOr<ListedFile> ReadFile(const std::string& path, const Take& take) {
   const OpenFile file(path, O_RDONLY);
@@ -119,7 +121,7 @@ absl::StatusOr<ListedFile> ReadFile(const std::string& path, const Take& take) {
     if (count < 0) return FileProblem(errno, "read", path);
     if (count == 0) return read;
     const std::string_view piece(buffer.data(), static_cast<std::size_t>(count));
-    // Short reads of a regular file happen only at its end, so pieces fall the same each time.
+    // Short reads of a regular file happen only at its end, so the pieces are the same each time.
     read.checksum = Checksum(piece, read.checksum);
     read.bytes += count;
     TRAINYARD_RETURN_IF_ERROR(take(piece));
@@ -140,7 +142,7 @@ absl::StatusOr<ListedFile> CopyDurably(const std::string& from, const std::strin
   return copied;
 }
 
-// ---- Making one
+// ---- Backup
 
 // A database and a view of it that stays as it was.
 struct PinnedDatabase {
@@ -154,21 +156,21 @@ absl::StatusOr<PinnedDatabase> Pin(const std::string& path) {
                              SqliteDatabase::Open(path, SqliteDatabase::Mode::kReader));
   TRAINYARD_ASSIGN_OR_RETURN(auto view, SqliteTransaction::BeginRead(*pinned.database));
   pinned.view.emplace(std::move(view));
-  // The view is that of the first statement.
+  // The first statement fixes the view of the transaction.
   TRAINYARD_RETURN_IF_ERROR(
       pinned.database->QueryInt64("SELECT COUNT(*) FROM sqlite_schema").status());
   return pinned;
 }
 
-// Whether the pages of the database have room for checksums.
+// True when the pages of the database reserve bytes for checksums.
 bool HasPageChecks(SqliteDatabase& database) {
   int bytes = -1;
   sqlite3_file_control(database.handle(), "main", SQLITE_FCNTL_RESERVE_BYTES, &bytes);
   return bytes > 0;
 }
 
-// Whether a copy stopped because of what it reads: only the source has pages with checksums that
-// were not written a moment ago.
+// True when a copy stopped because its source is damaged: only pages of the source were not written
+// a moment ago.
 bool MeansDamage(int code) {
   const int primary = code & 0xff;
   return code == SQLITE_IOERR_DATA || primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB;
@@ -179,7 +181,7 @@ struct CloseDatabase {
 };
 
 absl::Status CopyPages(SqliteDatabase& source, const std::string& path) {
-  // SQLite would let everyone read it.
+  // A file that SQLite creates could be read by every user.
   if (!OpenFile(path, O_WRONLY | O_CREAT | O_EXCL).valid()) {
     return FileProblem(errno, "create", path);
   }
@@ -217,7 +219,8 @@ absl::Status VerifyDatabase(const std::string& path) {
   return absl::DataLossError(absl::StrCat(path, " is damaged: ", std::string(check.Bytes(0))));
 }
 
-// A copy that nobody writes to needs no log of changes, and one file is what a checksum is over.
+// Removes the write-ahead log of a copy: nothing is written to a copy, and a checksum covers one
+// file.
 absl::Status FoldLogIntoDatabase(const std::string& path) {
   TRAINYARD_ASSIGN_OR_RETURN(auto database,
                              SqliteDatabase::Open(path, SqliteDatabase::Mode::kWriter));
@@ -243,7 +246,7 @@ absl::Status WriteList(const std::string& directory, const std::vector<ListedFil
   return Sync(directory);
 }
 
-// Empty or missing.
+// OK when the directory is empty or missing.
 absl::Status CheckTarget(const std::string& directory) {
   std::error_code error;
   if (!fs::exists(directory, error) || fs::is_empty(directory, error)) return absl::OkStatus();
@@ -260,14 +263,15 @@ absl::StatusOr<std::string> Absolute(const std::string& path) {
   return absolute.has_filename() ? absolute.string() : absolute.parent_path().string();
 }
 
-// Where a backup is made before it gets its name. What is left of it goes.
+// Directory in which a backup is made before it gets its name. The destructor removes what is left
+// of it.
 class PartialDirectory {
  public:
   static absl::StatusOr<PartialDirectory> Beside(const std::string& directory) {
     std::error_code error;
     fs::create_directories(fs::path(directory).parent_path(), error);
     if (error) return FileProblem(error.value(), "create the parent of", directory);
-    // Of a name that nobody has: whatever else is there is not ours to remove.
+    // With a unique name: other directories there are not ours to remove.
     std::string path = directory + ".partial-XXXXXX";
     if (mkdtemp(path.data()) == nullptr) return FileProblem(errno, "create", path);
     return PartialDirectory(std::move(path));
@@ -299,7 +303,7 @@ absl::StatusOr<std::vector<ListedFile>> CopyStore(const std::string& data_direct
     TRAINYARD_RETURN_IF_ERROR(CopyPages(*pinned[i].database, path));
     TRAINYARD_RETURN_IF_ERROR(FoldLogIntoDatabase(path));
     TRAINYARD_RETURN_IF_ERROR(VerifyDatabase(path));
-    // The reader may let the log of changes go now.
+    // The source's write-ahead log need not be kept for this view any longer.
     pinned[i].view.reset();
     pinned[i].database.reset();
   }
@@ -348,7 +352,7 @@ absl::StatusOr<BackupSummary> BackUp(const std::string& data_directory,
   return summary;
 }
 
-// ---- Bringing one back
+// ---- Restore
 
 namespace {
 
@@ -368,7 +372,7 @@ absl::StatusOr<std::vector<ListedFile>> ReadList(const std::string& directory) {
     std::istringstream words(line);
     ListedFile& file = files.emplace_back();
     words >> file.name >> file.bytes >> std::hex >> file.checksum;
-    // A name is never a way out of the directory.
+    // A name must not lead out of the directory.
     if (!words || file.name.find('/') != std::string::npos) {
       return absl::DataLossError(absl::StrCat(path, " is damaged at `", line, "`"));
     }
@@ -409,7 +413,7 @@ absl::Status CheckNoStore(const std::string& data_directory) {
   return absl::OkStatus();
 }
 
-// The numbers that workers and checkpoint directories may know from after the backup stay unused.
+// Skips the numbers that workers and checkpoint directories may have from after the backup.
 absl::StatusOr<uint64_t> SkipNumbers(const std::string& path, int64_t now_ms) {
   TRAINYARD_ASSIGN_OR_RETURN(auto log, SqliteEventLog::Open(path));
   TRAINYARD_ASSIGN_OR_RETURN(const auto newest, log->ReadEventsBefore(0, 0, 1));

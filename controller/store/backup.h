@@ -1,13 +1,13 @@
-// Copies of a controller's store, and their way back.
+// Backup and restore of a controller's store.
 //
 // A backup is a directory: events.db, metrics.db, logs.db, cluster_id, and the file `backup`, which
-// is written last and lists size and checksum of the others.
+// is written last and lists size and checksum of the other files.
 //
 // The three databases are copied as they are at one moment: a read transaction on each is opened
-// before the first byte is copied, on the event log last. What telemetry and output refer to is in
-// the event log before they are stored, so a job, attempt or checkpoint of the copied metrics and
-// logs is always in the copied log. The other way round metrics and logs may lack the newest bytes
-// of a stream, which its worker sends again, if it still has them.
+// before the first byte is copied, on the event log last. A job, attempt or checkpoint is in the
+// event log before telemetry and output that refer to it are stored, so each one in the copied
+// metrics and logs is also in the copied log. Conversely, metrics and logs may lack the newest
+// bytes of a stream, which its worker sends again if it still has them.
 #ifndef TRAINYARD_CONTROLLER_STORE_BACKUP_H_
 #define TRAINYARD_CONTROLLER_STORE_BACKUP_H_
 
@@ -27,10 +27,10 @@ struct BackupSummary {
   int64_t bytes = 0;
 };
 
-// Makes a backup of a data directory, whether its controller runs or not; a running one is not
-// held up. `directory` must not exist or be empty. ALREADY_EXISTS: it is neither. NOT_FOUND: there
-// is no store. PERMISSION_DENIED: the data directory belongs to another user. DATA_LOSS: the store
-// is damaged; what is copied is verified. RESOURCE_EXHAUSTED: no room. After an error there is no
+// Makes a backup of a data directory, whether its controller runs or not; a running one is not held
+// up. `directory` must not exist or be empty. ALREADY_EXISTS: it is neither. NOT_FOUND: there is no
+// store. PERMISSION_DENIED: the data directory belongs to another user. DATA_LOSS: the store is
+// damaged; the copy is verified. RESOURCE_EXHAUSTED: the disk is full. After an error there is no
 // `directory`; a process that was killed leaves `directory`.partial-*, which may be removed.
 absl::StatusOr<BackupSummary> BackUp(const std::string& data_directory,
                                      const std::string& directory);

@@ -16,7 +16,7 @@ constexpr char kRawCodec = 0;
 constexpr char kZstdCodec = 1;
 constexpr std::size_t kChecksumBytes = sizeof(uint64_t);
 
-// Below this the frame of zstd costs about what it saves.
+// Below this size the frame of zstd costs about as much as compression saves.
 constexpr std::size_t kCompressBytesMin = 96;
 // Levels above cost several times the time for a few percent on both logs and metric columns.
 constexpr int kLevel = 1;

@@ -14,16 +14,17 @@ namespace trainyard::controller {
 // block opens only with the same one.
 std::string SealBlock(std::string_view raw, uint64_t seed);
 
-// The bytes that were sealed. DATA_LOSS when the block is damaged or belongs to another row.
+// Returns the bytes that were sealed. DATA_LOSS when the block is damaged or belongs to another
+// row.
 absl::StatusOr<std::string> OpenBlock(std::string_view block, uint64_t seed);
 
 inline constexpr std::size_t kBlockBytesMax = std::size_t{1} << 30;
 
 // Unsigned numbers in 1 to 10 bytes, small ones in few.
 void PutVarint(uint64_t number, std::string& out);
-// Takes one off the front of `in`; false when `in` ends within it.
+// Takes one number off the front of `in`; false when `in` ends within it.
 bool TakeLongVarint(std::string_view& in, uint64_t& number);
-// The same. Inlined where one byte says it all, as nearly always in columns of metrics.
+// The same, inlined for numbers of one byte, as nearly all are in columns of metrics.
 inline bool TakeVarint(std::string_view& in, uint64_t& number) {
   if (in.empty() || (in.front() & 0x80) != 0) return TakeLongVarint(in, number);
   number = static_cast<uint8_t>(in.front());

@@ -8,7 +8,7 @@
 
 namespace trainyard::controller {
 
-// The seed ties the bytes to where they belong, so that a record in the wrong place is found too.
+// The seed ties the bytes to their place, so that a record in the wrong place is found too.
 uint64_t Checksum(std::string_view bytes, uint64_t seed);
 
 // Hash of several numbers, in order: a seed made of a record's key columns.

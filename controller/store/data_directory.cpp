@@ -64,7 +64,7 @@ absl::Status TakeLock(int fd, const std::string& directory) {
         absl::StrCat("another controller (", HolderOf(fd), ") uses the data directory ", directory,
                      "; stop it first, or give this one its own --data-dir"));
   }
-  // For the message above only: the lock is what counts, also on a full disk.
+  // The process id is for the message above only: on a full disk the lock holds without it.
   const std::string pid = absl::StrCat(getpid(), "\n");
   (void)!ftruncate(fd, 0);
   (void)!pwrite(fd, pid.data(), pid.size(), 0);

@@ -1,4 +1,4 @@
-// Which job an event is about.
+// The job that an event is about.
 #ifndef TRAINYARD_CONTROLLER_STORE_EVENT_JOB_H_
 #define TRAINYARD_CONTROLLER_STORE_EVENT_JOB_H_
 

@@ -12,7 +12,7 @@
 
 namespace trainyard::controller {
 
-// Recover, Append and TryWrite are for the loop thread. Any thread may call the others,
+// Recover, Append and TryWrite are for the loop thread. Any thread may call the other functions,
 // WriteSnapshot one at a time.
 class EventLog {
  public:
@@ -29,13 +29,13 @@ class EventLog {
   // Everything needed to rebuild the state. DATA_LOSS when the log is damaged.
   virtual absl::StatusOr<Recovery> Recover() = 0;
 
-  // Appends all events or none. When it returns OK they survive a power cut. RESOURCE_EXHAUSTED:
-  // the disk is full, and none of them is in the log; Recover says what is. After any other error
-  // the caller must not go on: it ends the process and recovers.
+  // Appends all events or none. After OK they survive a power cut. RESOURCE_EXHAUSTED: the disk is
+  // full, and none of them is in the log; Recover returns the events that are. After any other
+  // error the caller must not go on: it ends the process and recovers.
   virtual absl::Status Append(const std::vector<v1::Event>& events) = 0;
 
-  // Writes and syncs something without a meaning, to find out whether there is room again. Errors
-  // as Append.
+  // Writes and syncs without changing the log, to find out whether the disk has free space again.
+  // Errors as Append.
   virtual absl::Status TryWrite() = 0;
 
   // Everything needed to rebuild the state as it was after the event `last_sequence`, which is in

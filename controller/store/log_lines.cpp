@@ -122,7 +122,7 @@ absl::Status BackwardLines::LoadPrevious() {
   TRAINYARD_ASSIGN_OR_RETURN(auto segment, source_.SegmentAt(last));
   if (!segment.has_value()) return MissingBytes(last);
   LogSegment loaded = segment->Slice(std::max(segment->begin, range_.begin), last + 1);
-  // What lies behind position_ has been given.
+  // Bytes from position_ on have been given already.
   if (position_ > buffer_.begin) loaded.Append(buffer_.Slice(buffer_.begin, position_));
   buffer_ = std::move(loaded);
   return absl::OkStatus();

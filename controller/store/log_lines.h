@@ -12,7 +12,7 @@
 
 namespace trainyard::controller {
 
-// Where segments come from.
+// Source of the segments of one stream.
 class SegmentSource {
  public:
   virtual ~SegmentSource() = default;
@@ -29,7 +29,7 @@ class SegmentSource {
 // A line, or a part of one that was split. `text` is raw, without the line end.
 struct RawLine {
   int64_t begin = 0;
-  // Where the next line begins.
+  // Begin of the next line.
   int64_t end = 0;
   int64_t time_ms = 0;
   std::string_view text;
@@ -39,11 +39,11 @@ struct LineRange {
   // Start of a line, or of a part of one.
   int64_t begin = 0;
   int64_t end = 0;
-  // Whether bytes at the end without a line end make a line.
+  // True when bytes at the end without a line end make a line.
   bool include_partial = false;
 };
 
-// Lines of a range from its begin that hold `grep`; an empty one is in every line.
+// Lines of a range, from its begin, that hold `grep`; an empty `grep` matches every line.
 class ForwardLines {
  public:
   ForwardLines(const SegmentSource& source, LineRange range, std::string_view grep);
@@ -58,7 +58,7 @@ class ForwardLines {
   int64_t position() const { return position_; }
 
  private:
-  // What is known of the line at position_ from the bytes at hand.
+  // Result of a search of the bytes at hand: a line, or the need for more bytes.
   enum class Scan { kFound, kNeedsMore };
 
   Scan ScanBuffer();
@@ -75,7 +75,7 @@ class ForwardLines {
   RawLine line_;
 };
 
-// The same lines from the range's end.
+// The same lines as ForwardLines gives, from the range's end.
 class BackwardLines {
  public:
   BackwardLines(const SegmentSource& source, LineRange range, std::string_view grep);
@@ -106,11 +106,11 @@ class BackwardLines {
   RawLine line_;
 };
 
-// Where the line, or part of one, begins that holds the byte before `offset` unless it ends there:
-// at or before `offset`.
+// Begin of the line, or part of one, that holds the byte before `offset`; `offset` itself when that
+// byte ends its line.
 absl::StatusOr<int64_t> LineStartAtOrBefore(const SegmentSource& source, int64_t offset);
 
-// Where the first line begins at or after `offset`; `end` when none does before it.
+// Begin of the first line that begins at or after `offset`; `end` when none begins before `end`.
 absl::StatusOr<int64_t> LineStartAtOrAfter(const SegmentSource& source, int64_t offset,
                                            int64_t end);
 

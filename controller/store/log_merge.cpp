@@ -11,9 +11,10 @@
 namespace trainyard::controller {
 namespace {
 
-// What a reader that has stopped reading holds, times a few hundred such readers.
+// Bytes of a chunk. A slow consumer holds one chunk in memory, and there may be a few hundred slow
+// consumers.
 constexpr std::size_t kEmitBytesMax = std::size_t{256} << 10;
-// What the fields of a line beside its text take at most.
+// Maximum bytes of the fields of a line beside its text.
 constexpr std::size_t kLineOverheadBytes = 48;
 
 v1::LogLine ToLogLine(const StreamKey& stream, const RawLine& raw) {
@@ -266,7 +267,7 @@ bool IsFull(const LogPage& page, const LogPageQuery& query, std::size_t bytes) {
   return static_cast<int>(page.lines.size()) > query.limit || bytes >= kPageTextBytes;
 }
 
-// Brings the lines, the nearest first, into order and says what lies beyond them.
+// Brings the lines, which come nearest first, into order, and sets whether there are more.
 void FinishPage(const LogPageQuery& query, std::size_t bytes, LogPage& page) {
   const bool more = IsFull(page, query, bytes);
   if (more && page.lines.size() > 1) page.lines.pop_back();

@@ -28,7 +28,7 @@ using EmitLines = std::function<bool(std::vector<v1::LogLine>)>;
 // INVALID_ARGUMENT when the query cannot be answered.
 absl::Status CheckLogQuery(const LogQuery& query);
 
-// Whether the query wants this stream.
+// True when the query wants this stream.
 bool Wants(const LogQuery& query, const StreamKey& stream);
 
 // As LogStore::ReadPage says; streams are sorted by key.

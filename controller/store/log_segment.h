@@ -48,13 +48,13 @@ struct LogSegment {
 // Offsets at which the unfinished line of a stream must be split, as its bytes come in.
 class LineSplitter {
  public:
-  // `line_begin`: where the line, or part of one, begins that was unfinished before `bytes`.
+  // `line_begin`: begin of the line, or part of one, that is unfinished before the first bytes.
   explicit LineSplitter(int64_t line_begin) : line_begin_(line_begin) {}
 
   // Splits within `bytes`, which begin at offset `begin`.
   std::vector<int64_t> Add(int64_t begin, std::string_view bytes);
 
-  // Where the unfinished line, or part of one, begins now.
+  // Begin of the line, or part of one, that is unfinished now.
   int64_t line_begin() const { return line_begin_; }
 
  private:

@@ -35,14 +35,14 @@ struct LogQuery {
   std::string grep;
   // Only the last lines that match; 0 means all.
   int64_t tail = 0;
-  // Leave out all lines that are stored now; `tail` is 0.
+  // Leaves out all lines that are stored now; `tail` is 0.
   bool new_only = false;
-  // When it becomes true nobody waits for the answer: the scan ends with CANCELLED at its next
-  // segment. Must outlive the call; may be null.
+  // Becomes true when the client no longer waits for the answer: the scan ends with CANCELLED at
+  // its next segment. Must outlive the call; may be null.
   const std::atomic<bool>* abandoned = nullptr;
 };
 
-// Where a follower stands: bytes of each stream that it has been given as whole lines.
+// Position of a follower: bytes of each stream that it has been given as whole lines.
 using LogCursor = std::map<StreamKey, int64_t>;
 
 // Between the lines of a job, which are ordered by attempt, time, rank and offset. Epoch 0 stands
@@ -71,7 +71,7 @@ struct LogPageQuery {
 struct LogPage {
   // Oldest first.
   std::vector<v1::LogLine> lines;
-  // Whether there are, or may be, lines on either side.
+  // True when there are, or may be, lines on that side.
   bool more_before = false;
   bool more_after = false;
   // Stored bytes of each stream that the query wants.
@@ -94,13 +94,13 @@ class LogStore {
   // of at most about 1 MiB, and moves the cursor. An unfinished last line is given only when its
   // attempt is over (`include_partial`). Stops early when `emit` returns false; the chunk that it
   // was called with counts as given. With `tail` or `new_only`, the cursor of every stream is moved
-  // past the lines left out before the first chunk is given: who stopped early goes on with the
-  // same cursor and neither of them.
+  // past the lines left out before the first chunk is given: a caller that stopped early goes on
+  // with the same cursor and neither of the two.
   virtual absl::Status Read(const LogQuery& query, bool include_partial, LogCursor& cursor,
                             const std::function<bool(std::vector<v1::LogLine>)>& emit) = 0;
 
-  // At most `limit` lines beside a place, at a cost that does not grow with the log on both sides
-  // of it, but for `grep`.
+  // At most `limit` lines beside a place. Except with `grep`, the cost does not grow with the
+  // length of the log on either side of it.
   virtual absl::StatusOr<LogPage> ReadPage(const LogPageQuery& query, bool include_partial) = 0;
 };
 

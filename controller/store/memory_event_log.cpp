@@ -37,7 +37,7 @@ absl::Status MemoryEventLog::Append(const std::vector<v1::Event>& events) {
   std::lock_guard lock(mutex_);
   for (const v1::Event& event : events) {
     std::string bytes = event.SerializeAsString();
-    // Where a text was cut within a character: a store on disk could not be read any more.
+    // Fails when a text was cut within a character: a store on disk could not be read any more.
     if (!v1::Event().ParseFromString(bytes)) {
       return absl::InternalError(
           absl::StrCat("event ", events_.size() + 1, " cannot be read back"));

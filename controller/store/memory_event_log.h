@@ -11,8 +11,8 @@
 
 namespace trainyard::controller {
 
-// Keeps serialized events, so that a caller meets the same loss of unknown state as with a
-// database. Thread-safe. A controller that is "restarted" in a test recovers from the same object.
+// Keeps serialized events, so that fields which are not serialized get lost as with a database.
+// Thread-safe. A controller that is "restarted" in a test recovers from the same object.
 class MemoryEventLog : public EventLog {
  public:
   absl::StatusOr<Recovery> Recover() override;

@@ -74,7 +74,7 @@ absl::StatusOr<int64_t> MemoryLogStore::StoredOffset(const StreamKey& stream) {
   return stored == streams_.end() ? 0 : stored->second.output.end();
 }
 
-// In the order of the stores; moves the cursor over everything, matching or not.
+// Matching lines in the order of LogStore::Read; moves the cursor over all lines, matching or not.
 std::vector<MemoryLogStore::Line> MemoryLogStore::MatchingLines(const LogQuery& query,
                                                                 bool include_partial,
                                                                 LogCursor& cursor) {
@@ -125,7 +125,7 @@ absl::Status MemoryLogStore::Read(const LogQuery& query, bool include_partial, L
   return absl::OkStatus();
 }
 
-// Whether the line lies after the position, in the order of LogPosition.
+// True when the line lies after the position, in the order of LogPosition.
 bool MemoryLogStore::IsAfter(const v1::LogLine& line, const LogPosition& position) {
   if (position.epoch == 0) return line.time_ms() >= position.time_ms;
   if (line.epoch() == position.epoch && line.rank() == position.rank) {

@@ -11,7 +11,7 @@ namespace trainyard::controller {
 
 absl::Status MemoryMetricStore::Append(const std::vector<MetricBatch>& batches) {
   std::lock_guard lock(mutex_);
-  // Kept apart until no batch can be refused any more.
+  // New offsets, kept apart until no batch can be refused any more.
   std::map<StreamKey, int64_t> offsets;
   std::vector<const MetricBatch*> fresh;
   for (const MetricBatch& batch : batches) {

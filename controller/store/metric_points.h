@@ -27,14 +27,14 @@ struct StepRange {
   int64_t last = 0;
 };
 
-// What remains of a run of points when they are thinned to one. Points are added by growing step.
+// Summary of a run of points that is thinned to one. Points are added by growing step.
 struct PointSummary {
   int64_t first_step = 0;
   int64_t last_step = 0;
   int64_t last_time_ms = 0;
   int64_t count = 0;
-  // Values that are not a number. They leave min and max alone, which stay NaN while nothing else
-  // came.
+  // Values that are not a number. They do not change min and max, which stay NaN until another
+  // value comes.
   int64_t nan_count = 0;
   double min = std::numeric_limits<double>::quiet_NaN();
   double max = std::numeric_limits<double>::quiet_NaN();
@@ -48,8 +48,8 @@ struct PointSummary {
 };
 
 // Columns: steps and times as differences of differences, values as each one's XOR with the one
-// before, byte by byte position, so that what repeats lies together for the compressor. Any order
-// of steps and every bit pattern of a value comes back as it was.
+// before, grouped by byte position, so that repeated bytes lie together for the compressor. Any
+// order of steps and every bit pattern of a value comes back as it was.
 std::string EncodePoints(std::span<const SeriesPoint> points);
 
 // DATA_LOSS when the bytes are not such an encoding.

@@ -78,7 +78,7 @@ constexpr char kChunkColumns[] =
 constexpr int kBlockColumn = 9;
 constexpr int kSumColumn = 10;
 
-// SQLite keeps one NaN and one zero: the checksum must not see more of them.
+// SQLite keeps only one kind of NaN and of zero: the checksum must not tell more kinds apart.
 int64_t StoredBits(double value) {
   if (value != value) return std::bit_cast<int64_t>(std::numeric_limits<double>::quiet_NaN());
   return std::bit_cast<int64_t>(value == 0 ? 0.0 : value);
@@ -151,8 +151,7 @@ absl::StatusOr<ChunkRow> ReadChunkRow(const SqliteQuery& query, int64_t series_i
   return ChunkRow{&query, series_id, epoch, summary, has_sum};
 }
 
-// The chunk that begins at or before the step, if there is one: its points, and whether more fit
-// in.
+// The chunk that begins at or before a step, with its points.
 struct ChunkAtStep {
   int64_t first_step = 0;
   int64_t last_step = 0;
@@ -178,7 +177,7 @@ absl::StatusOr<std::optional<ChunkAtStep>> ReadChunkAt(SqliteDatabase& database,
       ChunkAtStep{row.summary.first_step, row.summary.last_step, std::move(points)});
 }
 
-// Where the next chunk begins after this step; the largest number when there is none.
+// First step of the next chunk after this step; the largest number when there is none.
 absl::StatusOr<int64_t> NextChunkBegin(SqliteDatabase& database, int64_t series_id, int64_t epoch,
                                        int64_t step) {
   TRAINYARD_ASSIGN_OR_RETURN(
@@ -189,8 +188,8 @@ absl::StatusOr<int64_t> NextChunkBegin(SqliteDatabase& database, int64_t series_
   return found && !query.IsNull(0) ? query.Int64(0) : std::numeric_limits<int64_t>::max();
 }
 
-// Writes those points at the front of `fresh` that come before the next chunk, together with the
-// chunk that they fall into or extend. Returns how many that were.
+// Writes the points at the front of `fresh` that come before the next chunk, together with the
+// chunk that they fall into or extend. Returns their number.
 absl::StatusOr<std::size_t> FoldBeforeNextChunk(SqliteDatabase& database, int64_t series_id,
                                                 int64_t epoch, std::span<const SeriesPoint> fresh) {
   const int64_t step = fresh.front().step;

@@ -2,8 +2,8 @@
 //
 // Points land in the tail: one row for each attempt and Append, holding every series that the
 // append touched. When an attempt's tail is large it is folded: the points of each series go into
-// chunks. Chunks of one series and epoch never overlap; tail points may, and then they are newer
-// and win.
+// chunks. Chunks of one series and epoch never overlap. Tail points may overlap chunks; they are
+// newer and win.
 #ifndef TRAINYARD_CONTROLLER_STORE_METRIC_TABLES_H_
 #define TRAINYARD_CONTROLLER_STORE_METRIC_TABLES_H_
 

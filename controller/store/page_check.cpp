@@ -29,7 +29,7 @@ struct CheckedFile {
   sqlite3_file base;
   // False for write-ahead logs and journals.
   bool is_database;
-  // Whether its pages carry checksums, as the header says.
+  // True when its pages carry checksums, as the header says.
   bool has_checksums;
 
   sqlite3_file* inner() { return reinterpret_cast<sqlite3_file*>(this + 1); }
@@ -40,7 +40,7 @@ CheckedFile& AsChecked(sqlite3_file* file) { return *reinterpret_cast<CheckedFil
 
 bool MeansFull(int error) { return error == ENOSPC || error == EDQUOT || error == EFBIG; }
 
-// The code of a call that began with errno at 0.
+// The code of a call before which errno was set to 0; SQLITE_FULL when it failed on a full disk.
 int NoteFreeSpace(CheckedFile& file, int code) {
   const int primary = code & 0xff;
   if (primary != SQLITE_IOERR && primary != SQLITE_CANTOPEN) return code;
@@ -100,7 +100,7 @@ int CheckedWrite(sqlite3_file* file, const void* buffer, int amount, sqlite3_int
     return NoteFreeSpace(checked,
                          checked.methods().xWrite(checked.inner(), buffer, amount, offset));
   }
-  // Each thread keeps one: the buffer is SQLite's, which reads it again.
+  // A copy, one for each thread: SQLite owns the buffer and reads it again.
   thread_local std::string page;
   page.assign(bytes, static_cast<std::size_t>(amount));
   const uint64_t sum = PageChecksum(page.data(), amount, offset);
@@ -178,7 +178,7 @@ int CheckedShmUnmap(sqlite3_file* file, int remove) {
   return checked.methods().xShmUnmap(checked.inner(), remove);
 }
 
-// Version 2: without memory-mapped reading, which nobody could check.
+// Version 2: without memory-mapped reading, which could not be checked.
 constexpr sqlite3_io_methods kCheckedMethods = {
     .iVersion = 2,
     .xClose = CheckedClose,
@@ -227,12 +227,12 @@ int CheckedFullPathname(sqlite3_vfs*, const char* path, int size, char* out) {
   return Below().xFullPathname(&Below(), path, size, out);
 }
 
-// Room for the files of any VFS below that is likely to be met: those of SQLite's own have under
-// 200 bytes.
+// Bytes for the file object of the VFS below: enough for any likely one. Those of SQLite's own take
+// under 200 bytes.
 constexpr int kInnerFileBytesMax = 1024;
 
 sqlite3_vfs* RegisterOnce() {
-  // Everything else is that of the system's VFS. Lives as long as the process.
+  // All other members are those of the system's VFS. Lives as long as the process.
   static sqlite3_vfs vfs = Below();
   vfs.szOsFile = static_cast<int>(sizeof(CheckedFile)) + kInnerFileBytesMax;
   vfs.zName = kVfsName;

@@ -35,7 +35,7 @@ class SeriesBuilder {
 
   void Add(const SeriesPoint& point, int64_t epoch);
 
-  // True when steps first..last lie in one bucket, so that their roll-up says enough. Never with
+  // True when steps first..last lie in one bucket, so that their roll-up suffices. Never with
   // smoothing, which needs every point.
   bool InOneBucket(int64_t first_step, int64_t last_step) const;
   void Add(const PointSummary& summary, int64_t epoch);
@@ -55,11 +55,11 @@ class SeriesBuilder {
   v1::Series& series_;
   const Smoothing smoothing_;
   double average_ = 0;
-  // What the weights of all values so far sum to; below 1 at the beginning.
+  // Sum of the weights of all values so far; below 1 at the beginning.
   double weight_sum_ = 0;
   PointSummary bucket_;
   int64_t bucket_epoch_ = 0;
-  // Where the present bucket begins, in steps from the grid's beginning.
+  // Begin of the present bucket, in steps from the grid's beginning.
   uint64_t bucket_offset_ = 0;
 };
 

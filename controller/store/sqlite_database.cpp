@@ -28,7 +28,7 @@ constexpr char kConnectionSettings[] = R"(
   PRAGMA temp_store = MEMORY;
   PRAGMA cache_size = -16384;
 )";
-// A log that grew under a long reader gives its space back at the next checkpoint.
+// A write-ahead log that grew under a long reader shrinks again at the next checkpoint.
 constexpr char kWriterSettings[] = R"(
   PRAGMA journal_mode = WAL;
   PRAGMA journal_size_limit = 67108864;
@@ -43,7 +43,7 @@ absl::StatusCode CodeOf(int primary) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       return absl::StatusCode::kDataLoss;
-    // A disk that fails now may work in a moment: only bytes that are wrong are lost.
+    // A disk that fails now may work in a moment: only wrong bytes are a loss of data.
     case SQLITE_IOERR:
     case SQLITE_BUSY:
     case SQLITE_LOCKED:

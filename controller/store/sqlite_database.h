@@ -1,9 +1,10 @@
 // A thin RAII layer over SQLite: connections, prepared statements, transactions.
 //
-// Errors carry the file, what was tried and SQLite's message:
+// Errors carry the file, the attempted action and SQLite's message:
 //   RESOURCE_EXHAUSTED  the disk is full, or a value is larger than SQLite can hold
-//   DATA_LOSS           the file is damaged, or the device failed to read or write
-//   UNAVAILABLE         another connection held a lock for longer than the busy timeout
+//   DATA_LOSS           the file is damaged
+//   UNAVAILABLE         the device failed to read or write, or another connection held a lock for
+//                       longer than the busy timeout
 //   PERMISSION_DENIED   the file cannot be opened or written
 //   INTERNAL            anything else
 #ifndef TRAINYARD_CONTROLLER_STORE_SQLITE_DATABASE_H_
@@ -70,10 +71,10 @@ class SqliteQuery {
   int bind_error_ = 0;
 };
 
-// What a failed call means, with the file, the cause and the next step. DATA_LOSS: bytes on disk
-// are not what was written; the one that a checksum found is named. RESOURCE_EXHAUSTED: no room.
-// UNAVAILABLE: the disk failed or the file is in use; it may work the next time. `handle` may be
-// null.
+// Error of a failed call, with the file, the cause and the next step. DATA_LOSS: bytes on disk are
+// not what was written; the byte where a checksum failed is named. RESOURCE_EXHAUSTED: the disk is
+// full. UNAVAILABLE: the disk failed or the file is in use; the call may work the next time.
+// `handle` may be null.
 absl::Status SqliteError(const std::string& path, sqlite3* handle, int code,
                          absl::string_view action);
 
@@ -102,7 +103,7 @@ class SqliteDatabase {
     return query;
   }
 
-  // Runs one statement whose rows nobody needs.
+  // Runs one statement whose rows are not needed.
   template <typename... Args>
   absl::Status Run(std::string_view sql, const Args&... args) {
     TRAINYARD_ASSIGN_OR_RETURN(SqliteQuery query, Query(sql, args...));

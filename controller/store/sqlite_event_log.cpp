@@ -34,8 +34,8 @@ const std::array kEventMigrations = {
         checksum INTEGER NOT NULL
       ) STRICT;
     )"},
-    // Sealed payloads are compressed (block_codec.h): what a commit of events waits for is then
-    // written in little more than a sync.
+    // Sealed payloads are compressed (block_codec.h): a commit of events then waits for little more
+    // than a sync of the snapshot.
     Migration{R"(
       ALTER TABLE snapshot ADD COLUMN sealed INTEGER NOT NULL DEFAULT 0;
     )"},
@@ -162,7 +162,7 @@ absl::Status SqliteEventLog::Append(const std::vector<v1::Event>& events) {
 absl::Status SqliteEventLog::TryWrite() {
   const std::lock_guard lock(mutex_);
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
-  // The number that stands there: the page is written all the same.
+  // The same number as before: the page is written all the same.
   TRAINYARD_RETURN_IF_ERROR(
       writer_->RunScript(absl::StrCat("PRAGMA user_version = ", kEventMigrations.size())));
   return transaction.Commit();

@@ -168,7 +168,7 @@ absl::StatusOr<LogSegment> JoinUnpacked(SqliteDatabase& database, const StreamRo
   return joined;
 }
 
-// Replaces the small segments by merged ones; what does not fill one stays small.
+// Replaces the small segments by merged ones; bytes that do not fill one stay in a small segment.
 absl::Status Pack(SqliteDatabase& database, StreamRow& row, const LogSegment& fresh) {
   TRAINYARD_ASSIGN_OR_RETURN(const LogSegment joined, JoinUnpacked(database, row, fresh));
   TRAINYARD_RETURN_IF_ERROR(database.Run(
@@ -184,7 +184,8 @@ absl::Status Pack(SqliteDatabase& database, StreamRow& row, const LogSegment& fr
   return WriteSegment(database, row.id, joined.Slice(begin, joined.end()));
 }
 
-// Bytes that are stored already are skipped. Times never go back within a stream (log_merge.h).
+// The bytes of the batch that are not stored yet. Times never go back within a stream
+// (log_merge.h).
 LogSegment TakeFresh(const LogBatch& batch, StreamRow& row) {
   const auto skipped = static_cast<std::size_t>(row.end_offset - batch.begin_offset);
   row.last_time_ms = std::max(row.last_time_ms, batch.time_ms);

@@ -37,7 +37,7 @@ absl::StatusOr<bool> AdvanceOffset(SqliteDatabase& database, const MetricBatch& 
   return true;
 }
 
-// A batch that is stored in part is taken whole: the points that come again replace themselves.
+// A batch that is stored in part is taken whole: points that come again replace the stored ones.
 absl::StatusOr<PointsByAttempt> TakeNewPoints(SqliteDatabase& database,
                                               const std::vector<MetricBatch>& batches) {
   PointsByAttempt attempts;

@@ -27,7 +27,7 @@ struct Stores {
 // they say.
 absl::StatusOr<Stores> OpenSqliteStores(const std::string& data_directory);
 
-// Nothing survives the process: for simulation and tests.
+// Stores in memory, which do not survive the process: for simulation and tests.
 Stores OpenMemoryStores();
 
 }  // namespace trainyard::controller

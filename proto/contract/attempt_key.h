@@ -1,4 +1,4 @@
-// Who writes into a checkpoint directory: one attempt of one job.
+// Writer of a checkpoint directory: one attempt of one job.
 #ifndef TRAINYARD_PROTO_CONTRACT_ATTEMPT_KEY_H_
 #define TRAINYARD_PROTO_CONTRACT_ATTEMPT_KEY_H_
 

@@ -25,14 +25,14 @@ struct FileError {
 // Access to a file that is created.
 struct FileAccess {
   mode_t mode = 0600;
-  // Whether a symbolic link at the path is written through. Not where others may plant one.
+  // True to write through a symbolic link at the path. Not safe where others may create links.
   bool follow_links = false;
 };
 
 // Nothing on success.
 using FileResult = std::optional<FileError>;
 
-// Writes the pieces one after another to an open file.
+// Writes the whole piece to an open file.
 [[nodiscard]] FileResult WriteAll(int fd, std::string_view piece, const std::string& path);
 
 // Writes the pieces into a new or emptied file and syncs it. The name itself is

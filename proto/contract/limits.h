@@ -24,8 +24,8 @@ inline constexpr std::size_t kMaxIdBytes = 128;
 inline constexpr std::size_t kMaxHostBytes = 255;
 // Bytes of a user's name or of a request id.
 inline constexpr std::size_t kMaxUserBytes = 128;
-// Bytes of a sentence that a person gives for something, such as the reason of a cordon, and of
-// what refers to a job or a node.
+// Bytes of a sentence that a person gives for something, such as the reason of a cordon, and of a
+// reference to a job or a node.
 inline constexpr std::size_t kMaxReasonBytes = 256;
 // Bytes of a rank's final output that the verdict shows.
 inline constexpr std::size_t kMaxLogTailBytes = 8192;

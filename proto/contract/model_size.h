@@ -1,4 +1,4 @@
-// How large a model is and how much arithmetic a token costs: pure functions of the settings.
+// Size of a model, and arithmetic for each token: pure functions of the settings.
 #ifndef TRAINYARD_PROTO_CONTRACT_MODEL_SIZE_H_
 #define TRAINYARD_PROTO_CONTRACT_MODEL_SIZE_H_
 

@@ -4,7 +4,7 @@
 
 namespace trainyard {
 
-// A worker says it in its hello; a controller refuses another one.
+// A worker sends it in Hello; a controller refuses a worker with another version.
 inline constexpr int kProtocolVersion = 1;
 
 }  // namespace trainyard

@@ -19,8 +19,9 @@ int64_t HeadSize(const ModelConfig& model);
 // Tokens of one optimizer step over all ranks.
 int64_t TokensPerStep(const TrainConfig& train);
 
-// Sets what nobody wrote and what follows from other settings: layout.dp, model.num_query_groups,
-// train.steps from train.tokens. Returns the keys that it set. `world_size`: ranks of the gang.
+// Sets settings that are not written and follow from other settings: layout.dp,
+// model.num_query_groups, train.steps from train.tokens. Returns the keys that it set.
+// `world_size`: ranks of the gang.
 std::vector<std::string> FillDerived(int64_t world_size, RunConfig& config);
 
 // Required settings that are not there.
@@ -29,7 +30,7 @@ std::vector<SettingProblem> FindMissing(const RunConfig& config);
 // Settings outside of their limits.
 std::vector<SettingProblem> FindOutOfRange(const RunConfig& config);
 
-// Layouts that do not give `world_size` ranks or do not divide. Holds for programs of others too.
+// Layouts that do not give `world_size` ranks or do not divide. Holds for users' own programs too.
 std::vector<SettingProblem> FindLayoutProblems(int64_t world_size, const RunConfig& config);
 
 // Rules that span settings of model, batch and schedule, on settings that FindMissing and

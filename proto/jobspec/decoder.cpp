@@ -43,9 +43,9 @@ class Decoder {
   void DecodeMapping(const YAML::Node& node, const std::string& prefix, Message& message);
   void DecodeField(const YAML::Node& value, const FieldDescriptor& field, const std::string& key,
                    Message& message);
-  // One entry of `env`.
+  // Decodes one entry of `env`.
   void DecodeVariable(const YAML::Node& value, const std::string& name, v1::JobSpec& spec);
-  // Says where values come from when there is no position in a file.
+  // Sets the origin of values that have no position in a file.
   void UseFixedOrigin(const std::string& origin) { fixed_origin_ = origin; }
   void Fail(const YAML::Node& node, const std::string& key, const std::string& what);
 
@@ -240,7 +240,7 @@ void Decoder::DecodeField(const YAML::Node& value, const FieldDescriptor& field,
   }
 }
 
-// What to say of a key that no field has.
+// Error text for a key that no field has.
 std::string UnknownKey(const std::string& key, const std::string& prefix,
                        const Descriptor& descriptor) {
   std::vector<std::string> siblings;
@@ -325,7 +325,7 @@ class IgnoreEvents : public YAML::EventHandler {
 };
 
 // For text that begins with a comma yaml-cpp 0.7 finds one empty document after the other and never
-// ends: YAML::LoadAll must not see what a stranger wrote.
+// ends: YAML::LoadAll must not read untrusted input.
 bool HoldsSeveralDocuments(const std::string& text) {
   std::istringstream stream(text);
   YAML::Parser parser(stream);

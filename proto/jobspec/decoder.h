@@ -13,7 +13,7 @@
 
 namespace trainyard {
 
-// What decoding one or several files has gathered so far.
+// Result of decoding one or several files so far.
 struct DecodeContext {
   v1::JobSpec spec;
   Origins origins;

@@ -1,4 +1,4 @@
-// Values of a JobSpec that nobody wrote.
+// Values of a JobSpec that are not written: defaults and derived values.
 #ifndef TRAINYARD_PROTO_JOBSPEC_DEFAULTS_H_
 #define TRAINYARD_PROTO_JOBSPEC_DEFAULTS_H_
 

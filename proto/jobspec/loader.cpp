@@ -23,7 +23,7 @@ class ChainLoader {
   ChainLoader(const JobFileReader& reader, DecodeContext& context)
       : reader_(reader), context_(context) {}
 
-  // Whether the file that was loaded first was sent as text.
+  // True when the file that was loaded first was sent as text.
   bool sent() const { return sent_; }
 
   absl::Status Load(const std::string& reference, const std::string& from) {
@@ -70,7 +70,8 @@ absl::StatusOr<ResolvedSpec> ResolveJobFile(const std::string& reference,
   context.written.clear();
   for (const std::string& text : overrides) DecodeOverride(text, here, context);
   FillDefaults(context.spec, context.origins);
-  // Without its command a job looks like one of our trainer's: what it lacks would be noise.
+  // A job whose command could not be read looks like one of trainyard-trainer: errors about
+  // settings that it lacks would be noise.
   const bool knows_program = !context.failed_keys.contains("command");
   for (const SettingProblem& problem :
        knows_program ? FindProblems(context.spec) : std::vector<SettingProblem>()) {

@@ -20,8 +20,8 @@ struct JobFileText {
   bool sent = false;
 };
 
-// Finds the text of a job file or recipe. `reference` is what stood after `extends:`; `from` is the
-// path of the file that said it, empty for the command line. NOT_FOUND when there is none; the
+// Finds the text of a job file or recipe. `reference` is the text after `extends:`; `from` is the
+// path of the file that holds it, empty for the command line. NOT_FOUND when there is none; the
 // message lists the places searched.
 using JobFileReader = std::function<absl::StatusOr<JobFileText>(const std::string& reference,
                                                                 const std::string& from)>;
@@ -34,11 +34,11 @@ JobFileReader FileSystemReader(std::vector<std::string> recipe_directories);
 // SOURCE/recipes above it; PREFIX/bin/PROGRAM has PREFIX/share/trainyard/recipes.
 std::vector<std::string> RecipeDirectoriesOf(const std::string& program_directory);
 
-// What a job file is called that was sent as text.
+// Display name of a job file that was sent as text.
 inline constexpr char kSentJobFile[] = "job file";
 
 // Reads kSentJobFile as this text. It may extend recipes of the given directories by name, and no
-// file by its path: a client must not read what it could not read itself.
+// file by its path: a client must not read a file that it could not read itself.
 JobFileReader SentJobFileReader(std::string text, std::vector<std::string> recipe_directories);
 
 }  // namespace trainyard

@@ -23,7 +23,7 @@ std::vector<std::string> EnumNames(const google::protobuf::EnumDescriptor& type)
   return names;
 }
 
-// What a person calls the type of a field.
+// Type of a field in words for people.
 std::string TypeName(const FieldDescriptor& field) {
   if (field.is_map()) return "mapping of names to text";
   if (field.is_repeated()) return "list of text";

@@ -1,5 +1,5 @@
 // Messages as JSON text for the REST API, written without a tree in between: series have many
-// numbers. Names and enums are those of MessageToJson (job_spec_json.h).
+// numbers. Names and enums are those of MessageToJson (message_json.h).
 #ifndef TRAINYARD_PROTO_JSON_JSON_TEXT_H_
 #define TRAINYARD_PROTO_JSON_JSON_TEXT_H_
 
@@ -17,8 +17,8 @@ struct ElementFields {
   std::set<std::string, std::less<>> fields;
 };
 
-// Every set field, and of the others those that have no presence: 0, "", [], {}. So keys never come
-// and go, but for messages, `optional` fields and kinds.
+// Writes every set field, and every unset field without presence as 0, "", [] or {}. So only
+// messages, `optional` fields and kinds of a oneof can be absent.
 std::string JsonText(const google::protobuf::Message& message, const ElementFields& only = {});
 
 // Appends `text` as a JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD.

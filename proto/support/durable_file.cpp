@@ -12,7 +12,7 @@
 namespace trainyard {
 namespace {
 
-// Tokens, specs and spools: nobody else reads them.
+// Mode of tokens, specs and spools: only their owner reads them.
 constexpr FileAccess kPrivate = {.mode = 0600};
 
 absl::Status ToStatus(const FileResult& result) {

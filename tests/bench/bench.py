@@ -19,7 +19,7 @@ from results import Row, as_json, check, table
 HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parent.parent
 
-# The beginning of the rows' names -> what measures them.
+# Prefix of the rows' names -> the function that measures them.
 GROUPS = {
     "disk": store_rows.disk,
     "core": store_rows.core,
@@ -37,7 +37,7 @@ GROUPS = {
     "recover": trainer_rows.recover,
     "trainer": trainer_rows.trainer,
 }
-# Rows that come out of the measurement of another group.
+# Prefixes of rows that another group measures -> that group.
 ALIASES = {"list": "fleet", "restart": "fleet"}
 
 # Targets of ARCHITECTURE.md section 7 that no row can measure here.
@@ -50,7 +50,7 @@ ELSEWHERE = {
 
 
 class Bench:
-    """What every measurement is told."""
+    """Options of the run, which every measurement receives."""
 
     def __init__(self, options):
         self.programs = options.build.resolve()

@@ -1,4 +1,4 @@
-// How fast the deciding core is on a cluster of 10,000 nodes with 8 slots each: nothing but memory.
+// Speed of the pure core on a cluster of 10,000 nodes with 8 slots each, in memory only.
 #include <benchmark/benchmark.h>
 #include <time.h>
 
@@ -21,14 +21,14 @@ namespace {
 constexpr int kSlotsPerNode = 8;
 constexpr Timestamp kNow = 1'700'000'000'000;
 
-// Processor time of this thread: nothing here waits, and other programs' work is not ours.
+// Processor time of this thread. Nothing here waits, and the work of other programs does not count.
 double CpuSeconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// A cluster whose workers are attached and heard.
+// A cluster whose workers are attached and send heartbeats.
 struct Cluster {
   explicit Cluster(int nodes) {
     for (int i = 0; i < nodes; ++i) AddNode(absl::StrFormat("node-%05d", i));
@@ -69,7 +69,7 @@ struct Cluster {
     return true;
   }
 
-  // As the loop does: until nothing is due. Returns the number of placements.
+  // Reconciles until nothing is due, as the loop does. Returns the number of placements.
   int64_t Settle() {
     int64_t placed = 0;
     while (true) {
@@ -116,8 +116,8 @@ void PlaceGangs(benchmark::State& state) {
 BENCHMARK(PlaceGangs)->Args({10'000, 6'000})->UseManualTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(PlaceGangs)->Args({100, 50})->UseManualTime()->Unit(benchmark::kMillisecond);
 
-// Arguments: nodes, jobs. What a tick in which nothing happens costs: Reconcile and CommandsDue
-// with every gang running.
+// Arguments: nodes, jobs. Cost of a tick in which nothing happens: Reconcile and CommandsDue with
+// every gang running.
 void IdleTick(benchmark::State& state) {
   const auto nodes = static_cast<int>(state.range(0)), jobs = static_cast<int>(state.range(1));
   Cluster cluster = ClusterWithQueue(nodes, jobs, state);
@@ -142,7 +142,7 @@ void IdleTick(benchmark::State& state) {
 BENCHMARK(IdleTick)->Args({10'000, 6'000})->Unit(benchmark::kMillisecond);
 BENCHMARK(IdleTick)->Args({100, 50})->Unit(benchmark::kMillisecond);
 
-// Arguments: nodes, jobs. The state as bytes, which the loop makes for each snapshot.
+// Arguments: nodes, jobs. Serialises the state, as the loop does for each snapshot.
 void Snapshot(benchmark::State& state) {
   const auto nodes = static_cast<int>(state.range(0)), jobs = static_cast<int>(state.range(1));
   Cluster cluster = ClusterWithQueue(nodes, jobs, state);

@@ -18,9 +18,10 @@ namespace {
 
 constexpr std::chrono::seconds kTestTimeout{120};
 constexpr std::chrono::milliseconds kLook{1};
-// Messages of one stream that may wait in this process: the next is ready when one has gone out.
+// Messages of one stream that may be queued in this process, so that the next one is ready when one
+// has been sent.
 constexpr std::size_t kReady = 2;
-// Sent and not stored, at most: the worker's own window (worker/rpc/uplink.h).
+// Steps that may be sent and not yet stored: the worker's own window (worker/rpc/uplink.h).
 constexpr int64_t kWindowSteps = (1 << 20) / kRecordBytes;
 
 // One job on one worker.
@@ -33,14 +34,14 @@ class Stream {
 
   SimulatedWorker& worker() { return worker_; }
 
-  // Whether its job runs.
+  // True once the worker runs a job.
   bool HasJob() {
     const auto led = worker_.Led();
     if (!led.empty()) job_ = led.front();
     return !led.empty();
   }
 
-  // Sends what fits. True once everything is stored.
+  // Sends as much as the window allows. True once everything is stored.
   bool Pump() {
     const int64_t stored = worker_.StoredSteps(job_.first, job_.second);
     while (sent_ < load_.steps_per_job && sent_ - stored < kWindowSteps &&
@@ -61,7 +62,7 @@ class Stream {
   int64_t sent_ = 0;
 };
 
-// Looks until the condition holds, with a heartbeat of every worker each second.
+// Polls until the condition holds, and sends a heartbeat of every worker each second.
 bool WaitFor(std::vector<std::unique_ptr<Stream>>& streams, const std::function<bool()>& holds) {
   const auto begin = std::chrono::steady_clock::now();
   int64_t next_beat_ms = 0;

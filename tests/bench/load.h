@@ -1,4 +1,4 @@
-// What the load program does to a running controller, each as one function that reports in JSON.
+// Loads that the load program puts on a running controller: one function each, reporting in JSON.
 #ifndef TRAINYARD_TESTS_BENCH_LOAD_H_
 #define TRAINYARD_TESTS_BENCH_LOAD_H_
 
@@ -21,8 +21,8 @@ struct SubmitLoad {
   int callers = 1;
   int nodes = 1;
   int slots_per_node = 1;
-  // Every call is refused before the loop sees it: what is left is gRPC, and the request's
-  // decoding.
+  // Every call is refused before the loop sees it, so that only gRPC and the decoding of the
+  // request are measured.
   bool refused = false;
 };
 
@@ -47,12 +47,12 @@ struct WorkerLoad {
   int workers = 100;
   int slots = 8;
   int64_t heartbeat_ms = 1000;
-  // They never read again once they are welcome.
+  // Slow consumers: the workers read nothing after Welcome.
   bool slow = false;
 };
 
 // Simulates workers until standard input ends. Writes one JSON object a line to standard output:
-// {"attached": all workers, "time_ms"} whenever all of them have become welcome.
+// {"attached": all workers, "time_ms"} whenever all of them have received Welcome.
 void RunWorkerLoad(const WorkerLoad& load);
 
 struct FollowerLoad {
@@ -61,8 +61,8 @@ struct FollowerLoad {
   int followers = 100;
 };
 
-// Followers of a job's state and of its output, by halves, that never read, until standard input
-// ends. Writes {"followers"} once all calls have begun.
+// Holds followers that never read until standard input ends: half of them watch the job's state,
+// half of them its output. Writes {"followers"} once all calls have begun.
 void RunFollowerLoad(const FollowerLoad& load);
 
 // Walks all pages of the job list: {"seconds", "jobs", "pages"}.

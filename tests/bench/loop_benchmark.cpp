@@ -1,4 +1,4 @@
-// Submissions through the controller's loop into SQLite, without gRPC: what group commit gives.
+// Submissions through the controller's loop into SQLite, without gRPC: the gain of group commit.
 #include <benchmark/benchmark.h>
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ class Submitter {
  public:
   Submitter(Loop& loop, int jobs, int callers) : loop_(loop), jobs_(jobs), capacity_(callers) {}
 
-  // False when one was refused.
+  // False when a submission was refused.
   bool Run() {
     for (int number = 0; number < jobs_; ++number) {
       v1::SubmitJobRequest request;
@@ -55,7 +55,8 @@ class Submitter {
   int refused_ = 0;
 };
 
-// A worker that every job of one slot fits on. It is heard at every tick and runs nothing.
+// Starts the loop with one worker that every job of one slot fits on. The worker sends a heartbeat
+// at every tick and runs nothing.
 void StartWithWorker(Loop& loop) {
   loop.BeforeTick(
       [&loop](Timestamp now) { loop.observations().nodes["node"].last_heartbeat_ms = now; });

@@ -1,4 +1,4 @@
-"""Real processes of a cluster on loopback, and what they cost."""
+"""Real processes of a cluster on loopback, and their cost."""
 import contextlib
 import http.client
 import json
@@ -14,7 +14,7 @@ import time
 
 START_SECONDS = 30
 ATTACH_SECONDS = 180
-# Only peers that had moved steadily for so long are witnesses (controller/core/README.md).
+# Peer progress counts only of ranks that progressed steadily this long (controller/core/README.md).
 PEER_PROGRESS_SECONDS = 12
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -30,7 +30,7 @@ def raise_descriptor_limit():
 
 
 def wait_for(holds, what, seconds=START_SECONDS, pause=0.01):
-    """Waits for a condition; returns what it gave."""
+    """Waits until the condition is true; returns its value."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         found = holds()
@@ -86,7 +86,7 @@ class Process:
 
 @contextlib.contextmanager
 def frozen(pids):
-    """Processes stand still as on a machine that is gone: nothing is closed, nothing answers."""
+    """Stops the processes, as on a dead machine: no connection is closed and nothing answers."""
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
     try:
@@ -135,7 +135,7 @@ class Cluster:
         self.controller.end()
 
     def start_controller(self):
-        """Starts it, on the same ports as before. Returns without waiting when there were some."""
+        """Starts the controller. A restart uses the same ports and returns without waiting."""
         known = not self.address.endswith(":0")
         listen = self.directory / "address"
         self.controller = Process(
@@ -200,7 +200,7 @@ class Cluster:
         return found
 
     def event_time(self, job, kind):
-        """When an event of this kind was decided first, in ms; 0 when there is none."""
+        """Time of the first event of this kind, in ms; 0 when there is none."""
         return next((time_ms for name, _, time_ms in self.events(job) if name == kind), 0)
 
     def rank_pid(self, worker, job, epoch, rank):
@@ -211,12 +211,12 @@ class Cluster:
             return 0
 
     def node_pids(self, worker, job, epoch):
-        """Of the worker and of the attempt's ranks that it runs."""
+        """Pids of the worker and of the attempt's ranks that run on it."""
         ranks = (self.rank_pid(worker, job, epoch, rank) for rank in range(len(self.workers)))
         return [self.workers[worker].pid, *filter(None, ranks)]
 
     def load(self, *arguments):
-        """Runs the load program to its end; its report."""
+        """Runs the load program to its end and returns its report."""
         done = subprocess.run(self.load_command(*arguments), capture_output=True, text=True,
                               check=False)
         report = json.loads(done.stdout or '{"error": "no report"}')
@@ -246,7 +246,7 @@ class SimulatedWorkers:
         self.process.end()
 
     def wait_attached(self):
-        """Waits until every worker has become welcome (again); when that was, in Unix ms."""
+        """Waits until every worker has received Welcome (again); returns that time in Unix ms."""
         output = self.process.popen.stdout
         if not select.select([output], [], [], ATTACH_SECONDS)[0]:
             raise BenchError(f"not all simulated workers attached in {ATTACH_SECONDS} s")

@@ -1,4 +1,4 @@
-"""What a row is, how it is printed, and how it is compared with ranges.json."""
+"""Rows of the table: their fields, their printing, and their comparison with ranges.json."""
 import dataclasses
 import json
 import statistics
@@ -18,7 +18,7 @@ class Row:
     promised: str = ""
     bound: tuple = ()
     note: str = ""
-    # Ours against a reference of the same run: comparable across machines.
+    # A ratio of our figure to a reference of the same run, comparable across machines.
     ratio: bool = False
 
     @property
@@ -72,7 +72,7 @@ def as_json(rows, machine):
 
 
 def worse_than(row, expected):
-    """By which part the row is worse than its range; negative when it is better."""
+    """Fraction by which the row is worse than its range; negative when it is better."""
     if expected["better"] == "higher":
         return expected["value"] / row.median - 1
     return row.median / expected["value"] - 1

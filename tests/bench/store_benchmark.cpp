@@ -1,4 +1,4 @@
-// How fast the stores are on a disk: run it in a directory there; it leaves nothing behind.
+// Speed of the stores on a disk. Run it in a directory on that disk; it leaves nothing behind.
 #include <benchmark/benchmark.h>
 #include <stdlib.h>
 
@@ -217,7 +217,7 @@ StoredLog& LogOf(int64_t mebibytes) {
   return logs.try_emplace(mebibytes, mebibytes).first->second;
 }
 
-// Throughput counts the raw bytes that were looked through.
+// Throughput counts the raw bytes that were searched.
 void ReadLog(const LogQuery& query, benchmark::State& state) {
   StoredLog& log = LogOf(state.range(0));
   if (!log.complete()) return state.SkipWithError("cannot write the log");

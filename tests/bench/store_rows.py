@@ -1,4 +1,4 @@
-"""Rows of what happens in one process: the disk, the stores, the deciding core."""
+"""Rows measured within one process: the disk, the stores, the pure core."""
 import json
 import os
 import subprocess
@@ -9,7 +9,7 @@ from results import Row, promise
 
 
 def google_benchmark(bench, program, name, minimum_seconds=0.3):
-    """Runs one benchmark of a program on the measured disk; its repetitions."""
+    """Runs one benchmark of a program on the measured disk; returns its repetitions."""
     with scratch(bench.data) as directory:
         report = directory / "report.json"
         done = subprocess.run(
@@ -59,7 +59,7 @@ def sync_milliseconds(path, writes, grow):
 
 
 def disk(bench):
-    """What a commit cannot be faster than."""
+    """Syncs of the disk, the lower bound of the time of a commit."""
     writes = 10 if bench.smoke else 200
     with scratch(bench.data) as directory:
         grow, same = ([sync_milliseconds(directory / name, writes, name == "grow")

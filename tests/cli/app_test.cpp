@@ -1,4 +1,4 @@
-// The grammar, the exit codes and the rules of output that hold for every verb.
+// The grammar, the exit codes and the rules of output that hold for every command.
 #include "cli/app.h"
 
 #include <netinet/in.h>
@@ -162,7 +162,7 @@ TEST_F(AppTest, AServerThatNeverAnswersIsLeftAfterTheLimit) {
 }
 
 TEST_F(AppTest, APortThatIsNoControllerIsLeftAfterTheConnectLimit) {
-  // The kernel completes the connection; nobody ever reads from it.
+  // The kernel completes the connection, but no program ever reads from it.
   const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;

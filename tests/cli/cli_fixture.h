@@ -34,7 +34,7 @@ class CliFixture : public ::testing::Test {
  protected:
   CliFixture();
 
-  // Against the fake server; starts it at the first call.
+  // Runs a command line against the fake server, which the first call starts.
   CliResult Run(const std::vector<std::string>& arguments);
 
   FakeServer& server();
@@ -47,7 +47,7 @@ class CliFixture : public ::testing::Test {
   FixedClock clock_;
   Interrupt interrupt_;
   Environment environment_;
-  // What the user types.
+  // Standard input: the text that the user types.
   std::string input_;
 
  private:

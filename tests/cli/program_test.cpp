@@ -57,7 +57,7 @@ TEST(ProgramTest, AReaderThatLeavesEndsItQuietly) {
   const ShellResult result =
       Shell(absl::StrCat(kProgram, " -s ", server.address(),
                          " ps -a -o csv | head -c 4; status=${PIPESTATUS[0]}; echo; echo $status"));
-  // 141 is SIGPIPE: what every well-behaved filter ends with.
+  // 141 is SIGPIPE, the exit status of a well-behaved filter whose reader has gone.
   EXPECT_EQ(result.output, "ID,N\n141\n");
 }
 
@@ -112,7 +112,7 @@ TEST(ProgramTest, YardIsTheSameProgram) {
             Shell(absl::StrCat(program, " --version")).output);
 }
 
-// What bash would offer for `line`, whose last word may be empty.
+// Completions that bash offers for the word with index `last` of `words`; it may be empty.
 std::string Complete(const std::string& words, int last) {
   return Shell(absl::StrCat("source <(", kProgram, " completion bash)\nCOMP_WORDS=(", words,
                             ")\nCOMP_CWORD=", last,

@@ -1,4 +1,4 @@
-// A controller in this process, and workers that speak to it over real gRPC. Waiting is by
+// A controller in this process, and workers that are connected to it over real gRPC. Waiting is by
 // condition variables with a deadline that is never reached when all is well.
 #ifndef TRAINYARD_TESTS_CONTROLLER_CONTROLLER_HARNESS_H_
 #define TRAINYARD_TESTS_CONTROLLER_CONTROLLER_HARNESS_H_
@@ -28,7 +28,7 @@ namespace trainyard::controller {
 
 inline constexpr std::chrono::seconds kTestTimeout{20};
 
-// Set by hand.
+// A clock whose time the test sets.
 class HandClock final : public Clock {
  public:
   Timestamp Now() const override { return now_.load(); }
@@ -57,19 +57,19 @@ class GatedEventLog final : public EventLog {
   }
 
   void Close();
-  // The same for WriteSnapshot alone.
+  // Closes the gate for WriteSnapshot alone.
   void CloseForSnapshots();
-  // Both.
+  // Opens both gates.
   void Open();
-  // Until an Append waits at the closed gate.
+  // Waits until an Append waits at the closed gate.
   bool WaitForAppend();
-  // Until a WriteSnapshot does.
+  // Waits until a WriteSnapshot waits at the closed gate.
   bool WaitForSnapshot();
   // Every later Append fails.
   void Break() { broken_ = true; }
-  // Every Append is refused for want of room, or no more.
+  // While true, every Append fails because the disk is full.
   void SetFull(bool full) { full_ = full; }
-  // The same after the next Append.
+  // The disk becomes full after the next Append.
   void FillWithTheNext() { fill_at_ = appends_ + 1; }
 
   int appends() const { return appends_; }
@@ -109,9 +109,9 @@ class FakeWorker {
   v1::ControllerMessage Take(v1::ControllerMessage::KindCase kind);
   // Waits until the stream is acknowledged as far as `offset`.
   void TakeAcknowledged(const v1::StreamId& stream, int64_t offset);
-  // Messages of this kind that have come and were not taken.
+  // Messages of this kind that were received and not taken.
   int Count(v1::ControllerMessage::KindCase kind);
-  // How the controller ended the stream; a test failure when it does not.
+  // The status with which the controller ends the stream; a test failure when it does not end it.
   grpc::Status WaitForEnd();
 
  private:
@@ -165,7 +165,7 @@ v1::Fact StartedFact(int64_t job_id, int rank = 0, int64_t epoch = 1);
 v1::Fact ExitedFact(int64_t job_id, int exit_code, int rank = 0, int64_t epoch = 1);
 v1::Fact ClearedFact(int64_t job_id, int64_t epoch = 1);
 
-// What a worker reports of a running attempt with rank 0.
+// A worker's report about a running attempt with rank 0.
 v1::AttemptReport RunningReport(int64_t job_id, int64_t epoch = 1);
 
 }  // namespace trainyard::controller

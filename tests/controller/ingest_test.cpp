@@ -12,7 +12,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Fails as often as it was told to, by writes and by reads of offsets.
+// Fails the first `failures` appends and the first `failed_reads` reads of offsets.
 class StubbornMetricStore final : public MetricStore {
  public:
   explicit StubbornMetricStore(int failures, int failed_reads = 0)
@@ -128,7 +128,7 @@ TEST_F(IngestTest, StoresEachByteOnce) {
 TEST_F(IngestTest, RefusesBytesThatDoNotFollow) {
   EXPECT_EQ(Add(Batch(50, 100, 1)).get().status().code(), absl::StatusCode::kOutOfRange);
   EXPECT_EQ(Add(Chunk(5, "late\n")).get().status().code(), absl::StatusCode::kOutOfRange);
-  // What is refused does not spoil what comes with it.
+  // A refused batch does not affect valid batches that come with it.
   EXPECT_TRUE(Add(Batch(0, 100, 1)).get().ok());
 }
 
@@ -171,7 +171,7 @@ TEST_F(IngestTest, AnOffsetThatCannotBeReadNowIsReadAgain) {
   EXPECT_TRUE(health_.Works(StoreName::kMetrics));
 }
 
-// One short fault of the disk, under real stores.
+// One transient fault of the disk, under real stores.
 TEST_F(IngestTest, AnErrorOfTheDiskThatPassesSetsNothingAside) {
   const TemporaryDirectory temporary;
   SimulatedDisk disk(temporary.File("data"));
@@ -236,7 +236,7 @@ TEST_F(IngestTest, SaysWhichStoreFailsAsLongAsItDoes) {
   EXPECT_TRUE(health_.Problems().empty());
 }
 
-// One job's place in it is damaged.
+// A store with damaged pages: appends fail for job 2, reads of the offset for job 3.
 class DamagedMetricStore final : public MetricStore {
  public:
   absl::Status Append(const std::vector<MetricBatch>& batches) override {
@@ -268,7 +268,7 @@ TEST_F(IngestTest, ADamagedStreamIsNeverAcknowledgedAndHoldsNobodyUp) {
   std::atomic<int> refused = 0;
   std::promise<absl::StatusOr<int64_t>> sound;
   Ingest ingest(metrics, *stores_.logs, health_, [](int64_t) {});
-  // Of job 2 nothing can be written, of job 3 not even the offset can be read.
+  // Nothing of job 2 can be written; for job 3 not even the offset can be read.
   for (int i = 0; i < 3; ++i) {
     for (const int64_t job_id : {2, 3}) {
       v1::TelemetryBatch damaged = Batch(0, 100, 1);

@@ -30,7 +30,7 @@ class LoopTest : public testing::Test {
     ASSERT_TRUE(recovered.ok()) << recovered.status();
     loop_ = *std::move(recovered);
     loop_->Start();
-    // A job can be submitted where one slot is.
+    // A job can be submitted only to a cluster that has a slot.
     ASSERT_TRUE(Submit(AttachWorker{TestHello("a", 1)}).get().ok());
   }
 
@@ -59,7 +59,7 @@ class LoopTest : public testing::Test {
         [](Loop& loop) { return ToSnapshot(loop.View().state, 0).DebugString(); });
   }
 
-  // Stops the loop.
+  // Stops the loop and compares its state with a replay of the log.
   void ExpectReplayEqualsLive() {
     const std::string live = StateBytes();
     loop_->Stop();
@@ -168,7 +168,7 @@ TEST_F(LoopTest, TimeInWhichItStoodStillIsNobodysSilence) {
     ObserveAttached(TestHello("a", 1), loop.View().now, loop.observations());
     return true;
   });
-  // As after a disk that took a minute, or a machine that was paused.
+  // The loop stalls, as after a disk that took a minute, or a machine that was paused.
   clock_.Advance(60'000);
   ASSERT_TRUE(Submit(Submission("after")).get().ok());
   const auto node_state = OnLoop<v1::NodeState>(
@@ -195,7 +195,7 @@ TEST_F(LoopTest, NoticesSilenceInItsOwnTime) {
 
 class FullDiskTest : public LoopTest {
  protected:
-  // A fact of the node about an attempt that nobody knows: only its number is kept.
+  // A fact of the node about an unknown attempt: only the fact's number is stored.
   std::future<Answer> SubmitFact(uint64_t sequence) {
     v1::Fact fact = StartedFact(99);
     fact.set_sequence(sequence);
@@ -207,7 +207,7 @@ class FullDiskTest : public LoopTest {
         [](Loop& loop) { return static_cast<int64_t>(loop.View().state.jobs.size()); });
   }
 
-  // Until the loop has found out that there is room.
+  // Waits until the loop has found that the disk has free space again.
   void WaitForCapacity() {
     const auto deadline = std::chrono::steady_clock::now() + kTestTimeout;
     while (!health_.Problems().empty()) {

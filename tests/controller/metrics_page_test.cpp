@@ -1,4 +1,4 @@
-// What GET /metrics shows of a real controller whose workers are scripted.
+// Metrics that GET /metrics shows of a real controller whose workers are scripted.
 #include <chrono>
 
 #include "gmock/gmock.h"
@@ -16,7 +16,7 @@ std::string Page(const RunningController& controller) {
   return test::HttpGet(controller.controller->http_address(), "/metrics");
 }
 
-// The page once it holds `text`: a call's timer tells after its answer is out.
+// The page once it holds `text`: the timer of a call is recorded after its answer was sent.
 std::string PageWith(const RunningController& controller, const std::string& text) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   std::string page = Page(controller);
@@ -43,7 +43,7 @@ v1::TelemetryRecord Metrics(int64_t time_ms) {
   return record;
 }
 
-// A job that has said everything that a trainer can say, failed once and runs again.
+// A job whose trainer has sent every kind of record, failed once and runs again.
 void RunEventfulJob(RunningController& controller, FakeWorker& worker, int64_t job) {
   worker.Take(v1::ControllerMessage::kStartAttempt);
   worker.SendFact(1, StartedFact(job));
@@ -75,7 +75,7 @@ void RunEventfulJob(RunningController& controller, FakeWorker& worker, int64_t j
     return seen.attempts().rbegin()->state() == v1::ATTEMPT_STATE_ENDED;
   });
   controller.clock.Advance(60'000);
-  // Not by the next StartAttempt: the first one may have been sent twice.
+  // Waits for the job and not for another StartAttempt: the first one may have been sent twice.
   controller.WaitForJob(job, [](const v1::Job& seen) { return seen.attempts_size() == 2; });
 }
 
@@ -120,7 +120,7 @@ TEST(MetricsPageTest, RefusedCallsAreCountedByTheirCode) {
             1);
 }
 
-// One series a route, however many jobs are asked for and whatever else is.
+// One series for each route, whatever jobs or unknown paths are requested.
 TEST(MetricsPageTest, RequestsAreCountedByRouteAndStatus) {
   RunningController controller(OpenMemoryStores(), {}, "127.0.0.1:0");
   const std::string address = controller.controller->http_address();

@@ -26,8 +26,8 @@ class WorkerSessionsTest : public testing::Test {
     return std::make_unique<FakeWorker>(running_.channel, hello);
   }
 
-  // Takes Welcome, then a job that runs on this worker, all its facts acknowledged: 1 is the last
-  // one.
+  // Takes Welcome, then runs a job on this worker. All its facts are acknowledged; the last one is
+  // number 1.
   int64_t RunJob(FakeWorker& worker) {
     worker.Take(Kind::kWelcome);
     const int64_t job = running_.Submit("job");
@@ -84,7 +84,7 @@ TEST_F(WorkerSessionsTest, RepeatsACommandUntilItIsAnswered) {
   EXPECT_EQ(worker->Count(Kind::kStartAttempt), 0);
 }
 
-// Their commands are more than flow control takes from a worker that does not read.
+// Jobs whose commands together exceed the flow-control window of a worker that does not read.
 constexpr int kLargeJobs = 8;
 
 // Attaches, and reads nothing until End.
@@ -132,7 +132,7 @@ TEST_F(WorkerSessionsTest, CutsOffAWorkerThatReadsNothing) {
   for (int number = 1; number < kLargeJobs; ++number) {
     ASSERT_TRUE(SubmitLarge(running_, number).ok());
   }
-  // The first time finds what it has taken so far.
+  // The first check records how much the worker has read so far.
   for (int i = 0; i < 3; ++i) {
     running_.Tick();
     running_.clock.Advance(31'000);
@@ -286,7 +286,7 @@ TEST_F(WorkerSessionsTest, AnAlertThatComesAgainWhileTheDiskIsFullIsRaisedOnce) 
   const v1::StreamId stream = Stream(job, v1::STREAM_KIND_TELEMETRY);
   log_->SetFull(true);
   first->SendRecord(stream, 0, 50, record);
-  // Until the controller has heard it and could not commit it.
+  // Waits until the controller has received the alert and failed to commit it.
   v1::GetServerInfoResponse info;
   while (info.storage_problems().empty()) {
     grpc::ClientContext context;
@@ -328,7 +328,7 @@ TEST_F(WorkerSessionsTest, ForgetsAnAttemptOnceItHasEndedAndAllOfItIsStored) {
   EXPECT_EQ(forget.epoch(), 1);
 }
 
-// A controller that a backup was restored for: job 7 was submitted after it.
+// A controller that was restored from a backup; job 7 was submitted after the backup.
 class RestoredStoreTest : public testing::Test {
  protected:
   static Stores RestoredStores() {
@@ -350,7 +350,7 @@ TEST_F(RestoredStoreTest, ALostJobIsNeitherStoppedNorAcknowledgedNorForgotten) {
   const auto answer = worker.Take(Kind::kStreamAcknowledged).stream_acknowledged();
   EXPECT_TRUE(answer.quarantined());
   EXPECT_EQ(answer.offset(), 0);
-  // Ended without a word.
+  // The attempt is cleared without an exit fact.
   v1::AttemptReport report = RunningReport(7);
   report.mutable_ranks(0)->set_running(false);
   report.set_cleared(true);

@@ -223,7 +223,7 @@ class LiveTest(unittest.TestCase):
         for group in self.cluster.get("rules")["groups"]:
             for rule in group["rules"]:
                 self.assertEqual(rule["health"], "ok", rule)
-        for page in ("TrainyardControllerDown", "TrainyardNodeSilent", "TrainyardTrainHang"):
+        for page in ("TrainyardControllerDown", "TrainyardNodeUnresponsive", "TrainyardTrainHang"):
             self.assertFalse(self.cluster.has_data(f'ALERTS{{alertname="{page}"}}'), page)
 
 

@@ -1,4 +1,4 @@
-"""What deploy/prometheus and deploy/grafana ask of Prometheus, as plain data.
+"""Expressions that deploy/prometheus and deploy/grafana send to Prometheus, as plain data.
 
 Used by the lint (lint_test.py) and by the test with a live Prometheus (live_test.py). Needs
 nothing but the standard library: the rule files keep each `expr:` on one line, which is checked.
@@ -16,7 +16,7 @@ GOLDEN_FILES = [
     os.path.join(ROOT, "tests/deploy/golden", name)
     for name in ("controller_metrics.txt", "worker_metrics.txt")
 ]
-# What Prometheus itself makes.
+# Series that Prometheus itself creates.
 BUILT_IN = {"up", "ALERTS"}
 
 

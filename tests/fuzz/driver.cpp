@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// One input that takes longer is a hang.
+// An input that takes longer counts as a hang.
 constexpr unsigned kHangSeconds = 10;
 
 struct Options {
@@ -43,7 +43,7 @@ const uint8_t* current_data = nullptr;
 std::size_t current_size = 0;
 char crash_file[256] = "crash";
 
-// Only what a signal handler may call.
+// Uses only functions that a signal handler may call.
 void OnCrash(int number) {
   const int file = open(crash_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file >= 0) {
@@ -96,7 +96,7 @@ std::vector<std::string> ReadCorpus(const std::vector<std::string>& paths) {
       if (entry.is_regular_file()) files.push_back(entry.path());
     }
   }
-  // The order of a folder is nobody's; the seed must give the same run everywhere.
+  // A folder has no defined order; the same seed must give the same run everywhere.
   std::sort(files.begin(), files.end());
   std::vector<std::string> corpus;
   for (const fs::path& file : files) corpus.push_back(ReadInput(file));
@@ -146,7 +146,7 @@ class Mutator {
         input.insert(at, Interesting());
         break;
       default:
-        // A part over and over: depth and length.
+        // Repeats a part, which gives depth and length.
         for (std::size_t i = 0, end = 1 + Below(64); i < end && input.size() < max_bytes_; ++i) {
           input.insert(std::min(at, input.size()), 1,
                        input.empty() ? '[' : input[at % input.size()]);
@@ -159,7 +159,7 @@ class Mutator {
     return text.substr(from, Below(text.size() - from + 1));
   }
 
-  // What readers of text and numbers stumble over.
+  // Values that readers of text and numbers often handle wrongly.
   std::string Interesting() {
     static constexpr std::string_view kInteresting[] = {"0",
                                                         "-1",

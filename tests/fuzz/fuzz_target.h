@@ -1,5 +1,5 @@
-// A reader of what strangers send, as a fuzzer sees it. With clang -fsanitize=fuzzer the same
-// function is libFuzzer's; with other compilers driver.cpp mutates a corpus.
+// Entry point of a reader of untrusted input for a fuzzer. With clang -fsanitize=fuzzer libFuzzer
+// calls it; with other compilers driver.cpp calls it with mutations of a corpus.
 #ifndef TRAINYARD_TESTS_FUZZ_FUZZ_TARGET_H_
 #define TRAINYARD_TESTS_FUZZ_FUZZ_TARGET_H_
 
@@ -8,8 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-// Reads one input. What must hold for every input is checked with FUZZ_EXPECT; a crash, a
-// sanitizer's report and a hang count as well. Returns 0.
+// Reads one input. FUZZ_EXPECT checks the properties that must hold for every input; a crash, a
+// sanitizer's report and a hang are failures, too. Returns 0.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 #define FUZZ_EXPECT(condition)                                                            \

@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   parts.erase(parts.begin());
   const auto reader = [&](const std::string& reference,
                           const std::string&) -> absl::StatusOr<JobFileText> {
-    // Names lead back to the same text, so that `extends` goes in a circle.
+    // Every name leads to the same text, so that `extends` can form a cycle.
     if (reference.size() < 2) return JobFileText{reference + ".yaml", text};
     if (reference == "job.yaml") return JobFileText{reference, text};
     return absl::NotFoundError("no file");
@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   FUZZ_EXPECT(CheckJobSpec(resolved->spec, resolved->origins).empty());
   FUZZ_EXPECT(WorldSize(resolved->spec) > 0);
-  // What was resolved once stays as it is: the controller reads it again from JSON.
+  // A resolved job resolves to itself: the controller reads it again from JSON.
   const std::string json = MessageToJson(resolved->spec).dump();
   const auto again = ResolveJobFile(
       "spec", {}, [&](const std::string&, const std::string&) -> absl::StatusOr<JobFileText> {

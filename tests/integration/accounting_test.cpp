@@ -1,4 +1,4 @@
-// Where the time of a gang went, and how each of its ranks fares, as our own trainer tells it.
+// Time ledger of a gang and status of each rank, as our own trainer reports them.
 #include <signal.h>
 
 #include <cmath>
@@ -21,7 +21,7 @@ class AccountingTest : public testing::Test {
  protected:
   AccountingTest() : cluster_(2), tokens_(cluster_.MakeTokens()) {}
 
-  // Heat, memory and steps of every rank, though one rank only speaks for the job.
+  // Every rank reports memory, steps and stalls, though only one rank's metrics are kept.
   void ExpectBothRanksTell(int64_t job_id) {
     v1::ListRanksResponse ranks;
     EXPECT_TRUE(Eventually([&] {
@@ -36,7 +36,7 @@ class AccountingTest : public testing::Test {
     }
   }
 
-  // Each step is there once, as rank 0 said it, and nothing of rank 1 is mixed in.
+  // The series hold the metrics of rank 0 only: no record of rank 1 is mixed in.
   void ExpectOneVoice(int64_t job_id, int64_t epoch, int64_t last_step) {
     const v1::Series times = cluster_.RawSeries(job_id, "step_seconds", epoch);
     ASSERT_GT(times.steps_size(), 0);
@@ -83,13 +83,13 @@ TEST_F(AccountingTest, RepeatedStepsAndEveryPhaseAreInTheLedger) {
   for (const auto& [phase, seconds] : phases) sum_ms += std::llround(seconds * 1000);
   EXPECT_EQ(sum_ms, job.ended_time_ms() - job.submitted_time_ms());
 
-  // The rank that lost its peer says at which step.
+  // The alert of the rank that lost its peer has the step at which that happened.
   ASSERT_EQ(described.alerts_size(), 1) << described.DebugString();
   EXPECT_EQ(described.alerts(0).code(), "exit_69");
   EXPECT_EQ(described.alerts(0).step(), first.last_step());
 }
 
-// The controller may die at any time: an attempt's last step is known by its worker, too.
+// The controller may die at any time: the worker also stores an attempt's last step.
 TEST_F(AccountingTest, LastStepSurvivesTheController) {
   const int64_t job_id = cluster_.Submit(
       cluster_.WriteJob("kept", TinyJob("kept", tokens_, 2, 1'000'000)),

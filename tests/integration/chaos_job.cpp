@@ -10,7 +10,7 @@ namespace {
 
 constexpr char kTrainer[] = SOURCE_DIRECTORY "/chained_trainer.py";
 
-// "name: kills ...": no budget and no backoff, so that only the kills bound the restarts.
+// A job file with a huge restart budget and no backoff, so that only the kills bound the restarts.
 std::string JobFile(const std::string& name, const std::string& folder, int nodes) {
   return absl::StrCat("name: ", name, "\nresources: {nodes: ", nodes,
                       ", device: cpu}\ntorchrun_env: true\ncommand: [/usr/bin/python3, ", kTrainer,
@@ -23,9 +23,8 @@ std::string MakeFolder(const MiniCluster& cluster, const std::string& name) {
   return folder;
 }
 
-// Whether `stored` is what a rank has stored when it says that it has written `written`. Ranks of
-// an attempt that failed were killed or terminated: each may have come between a line and its
-// truth.
+// True when `stored` lines are all lines of a rank that recorded `written` of them. Ranks of a
+// failed attempt were killed or terminated: each may have written one more line than it recorded.
 bool IsAllOf(const v1::Attempt& attempt, std::size_t written, std::size_t stored) {
   const bool ended_by_itself = attempt.verdict().cause() == v1::VERDICT_CAUSE_COMPLETED;
   return stored == written || (!ended_by_itself && stored == written + 1);
@@ -45,7 +44,7 @@ int64_t ChaosJob::Epoch() const {
 
 pid_t ChaosJob::RunningRank(int64_t epoch, int rank) const {
   const pid_t pid = cluster_.RankPid(id_, epoch, rank);
-  // A pid may have passed on to another process since.
+  // The pid may have been reused by another process.
   const std::string command = pid == 0 ? "" : ReadFile(absl::StrCat("/proc/", pid, "/cmdline"));
   return command.find(folder_) == std::string::npos ? 0 : pid;
 }
@@ -120,7 +119,7 @@ std::string ChaosJob::CheckOutput(const v1::Attempt& attempt, int rank) const {
 std::vector<std::string> ChaosJob::LinesOf(const std::string& kind, int64_t epoch, int rank) const {
   std::vector<std::string> lines =
       absl::StrSplit(ReadFile(absl::StrCat(folder_, "/", kind, "-", epoch, "-", rank)), '\n');
-  lines.pop_back();  // What follows the last newline.
+  lines.pop_back();  // The empty text after the last newline.
   return lines;
 }
 

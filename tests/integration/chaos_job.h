@@ -1,5 +1,5 @@
 // A job for tests that kill and freeze things: a trainer whose losses form a chain
-// (chained_trainer.py), and oracles that tell exactly what must have arrived of it.
+// (chained_trainer.py), and checks that know exactly which data must have arrived.
 #ifndef TRAINYARD_TESTS_INTEGRATION_CHAOS_JOB_H_
 #define TRAINYARD_TESTS_INTEGRATION_CHAOS_JOB_H_
 
@@ -22,22 +22,22 @@ class ChaosJob {
   // Pid of the rank's program while it runs; 0 when it does not.
   pid_t RunningRank(int64_t epoch, int rank) const;
 
-  // Lets it come to its end and returns it.
+  // Lets the job end and returns it.
   v1::Job Finish();
 
-  // What is wrong with what the controller has stored of it, once it has succeeded; empty when all
-  // is there. What the workers still hold arrives shortly after the end.
+  // Description of the first error in the stored data of the job, which has succeeded; empty when
+  // all data is there. Data that the workers still hold arrives shortly after the end.
   std::string WhatIsWrong(const v1::Job& job) const;
 
  private:
-  // Every step is in the merged view once, with the loss of a run that nothing has disturbed.
+  // Every step is in the merged view once, with the loss of an undisturbed run.
   std::string CheckMergedView() const;
   // Every step that the attempt has trained is in its own series once.
   std::string CheckSteps(const v1::Attempt& attempt) const;
-  // The stored output of the rank is what the rank has written, byte for byte.
+  // The stored output of the rank equals the output that it has written, byte for byte.
   std::string CheckOutput(const v1::Attempt& attempt, int rank) const;
-  // What a rank has written by its own account, `kind` "truth" (its output) or "metrics" (their
-  // steps); a killed one may have written one line more.
+  // Lines that a rank has recorded as written: `kind` is "truth" (its output) or "metrics" (its
+  // steps). A killed rank may have written one more.
   std::vector<std::string> LinesOf(const std::string& kind, int64_t epoch, int rank) const;
 
   MiniCluster& cluster_;
@@ -46,7 +46,7 @@ class ChaosJob {
   int64_t id_ = 0;
 };
 
-// The losses of steps 1 to `steps` of a run that nothing has disturbed.
+// The losses of steps 1 to `steps` of an undisturbed run.
 std::vector<double> UndisturbedLosses(int64_t steps);
 
 }  // namespace trainyard::test

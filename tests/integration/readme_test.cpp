@@ -38,7 +38,7 @@ std::vector<std::string> CodeLines(const std::string& markdown) {
   return lines;
 }
 
-// A script that ends at the first command that does not do what the README says of it.
+// A script that ends at the first command whose result differs from the README.
 std::string ScriptOf(const std::vector<std::string>& lines, const std::string& scratch) {
   std::string script = "set -euo pipefail\n";
   for (const std::string& line : lines) {
@@ -74,7 +74,7 @@ class DevTerminal {
                   directory + "/dev"},
                  log_) {}
 
-  // Address to submit to; empty when it does not get ready.
+  // Address to submit to; empty when `trainyard dev` does not get ready.
   std::string WaitForAddress() const {
     Eventually([this] { return absl::StrContains(Text(), "ready;"); });
     constexpr std::string_view kBegin = "controller  ";
@@ -114,14 +114,14 @@ TEST(ReadmeTest, FirstOwnJobWorksAsWritten) {
   ASSERT_EQ(typed.exit_code, 0) << typed.output << typed.error;
   EXPECT_THAT(typed.error, HasSubstr("resources.nodes"));  // The refusal at the end.
 
-  // It has learned more than how often each token occurs.
+  // The run has learned more than how often each token occurs.
   const double entropy = NumberAfter("entropy", typed.output);
   const double loss = NumberAfter("validation loss", typed.output);
   EXPECT_GT(entropy, 1);
   EXPECT_GT(loss, 0);
   EXPECT_LT(loss, 0.9 * entropy) << typed.output;
 
-  // The mistakes that it invites to.
+  // The mistakes that the README asks the reader to try.
   const auto mistake = [&](const std::string& words, const std::string& answer) {
     EXPECT_THAT(section, HasSubstr(words));
     const CommandResult refused = type(absl::StrCat(PROGRAM_DIRECTORY, "/trainyard submit ",
@@ -135,7 +135,7 @@ TEST(ReadmeTest, FirstOwnJobWorksAsWritten) {
   EXPECT_EQ(dev.CtrlC(), 0) << dev.Text();
 }
 
-// Verbs that any README names at the start of a line of code or of a span of code.
+// Commands that any README names at the start of a line of code or of a span of code.
 std::set<std::string> NamedCommands() {
   std::set<std::string> commands;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(
@@ -162,7 +162,7 @@ TEST(ReadmeTest, EveryVerbThatIsNamedExists) {
   EXPECT_GT(commands.size(), 10u);
   for (const std::string& command : commands) {
     const CommandResult help = RunCommand({ProgramPath("trainyard"), command, "--help"});
-    // A verb that there is not gets the help of all.
+    // An unknown command gets the general help instead.
     EXPECT_THAT(help.output, HasSubstr(absl::StrCat("Usage: trainyard ", command, " ")));
   }
 }

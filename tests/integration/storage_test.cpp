@@ -28,7 +28,7 @@ void ExpectAllSteps(const MiniCluster& cluster, int64_t job_id) {
   }
 }
 
-// From now on no file of the process may grow; FullDisk does the same from the start on.
+// Forbids the files of a running process to grow; FullDisk does so from the start of a process.
 void SetDiskFull(pid_t pid, bool full) {
   const rlimit limit{full ? 0 : RLIM_INFINITY, RLIM_INFINITY};
   ASSERT_EQ(prlimit(pid, RLIMIT_FSIZE, &limit, nullptr), 0);
@@ -98,13 +98,13 @@ TEST_F(StorageTest, BothDaemonsStartOnAFullDiskAndTrainingNeverNotices) {
   ASSERT_TRUE(cluster_.WaitForStep(job_id, 10));
   cluster_.KillWorker(0);
   cluster_.KillController();
-  // What readers of SQLite share in memory is a file of 32 KiB, made at every start.
+  // SQLite's shared memory is a file of 32 KiB, which every start creates.
   {
     const FullDisk full(40 << 10);
     cluster_.StartController();
   }
   StartWorkerOnFullDisk();
-  // A worker that has started anew is let in once the controller can store that it has.
+  // A restarted worker is attached once the controller can store its restart.
   EXPECT_THAT(cluster_.Cli({"ps"}).output, HasSubstr("through-it")) << "it serves what it has";
   SetDiskFull(cluster_.controller().pid(), false);
   SetDiskFull(cluster_.worker(0).pid(), false);

@@ -13,7 +13,7 @@
 namespace trainyard::test {
 namespace {
 
-// More than any test waits for: a job that is to be disturbed must not be done before.
+// More steps than any test waits for: a job must not end before it is disturbed.
 constexpr int kForEver = 1'000'000;
 
 class SurvivalTest : public testing::Test {
@@ -24,7 +24,7 @@ class SurvivalTest : public testing::Test {
     return cluster_.Submit(cluster_.WriteJob(name, TinyJob(name, tokens_, 2, kForEver)));
   }
 
-  // Lets the job come to `step`, tells it to leave, and returns it.
+  // Waits until the job reaches `step`, stops it, and returns it.
   v1::Job StopAfter(int64_t job_id, int64_t step) {
     EXPECT_TRUE(cluster_.WaitForStep(job_id, step)) << cluster_.DaemonLogs();
     EXPECT_EQ(cluster_.Cli({"stop", std::to_string(job_id)}).exit_code, 0);
@@ -35,7 +35,7 @@ class SurvivalTest : public testing::Test {
 
   int64_t StepNow(int64_t job_id) { return cluster_.Job(job_id).progress().step(); }
 
-  // Nothing that happened to the job has cost it its attempt, or a step of it, or a line of output.
+  // The job is still in its first attempt and has lost neither a step nor a line of output.
   void ExpectUndisturbed(int64_t job_id) {
     const v1::Job job = StopAfter(job_id, StepNow(job_id) + 20);
     EXPECT_EQ(job.attempts_size(), 1);
@@ -50,8 +50,8 @@ class SurvivalTest : public testing::Test {
     });
   }
 
-  // The job's losses, and those of its evaluations, are those of a run that nothing has disturbed,
-  // bit for bit, as far as it has come.
+  // The losses of the job's steps and evaluations equal those of an undisturbed run bit for bit, up
+  // to the last step of the job.
   void ExpectLossesOfAnUndisturbedRun(int64_t job_id) {
     const auto actual = cluster_.Series(job_id, "loss");
     ASSERT_FALSE(actual.empty());
@@ -100,8 +100,8 @@ class SurvivalTest : public testing::Test {
     return newest;
   }
 
-  // The newest checkpoint that the controller knows, once no more can come of a gang whose rank 1
-  // stands still: rank 0 waits for its part of a save, or there is none.
+  // The newest checkpoint that the controller knows, once a gang with a stalled rank 1 can publish
+  // no other one: rank 0 waits for rank 1's part of a save, or no save is under way.
   std::optional<v1::Checkpoint> NewestOfAll(int64_t job_id) {
     const v1::Checkpoint newest = NewestCheckpoint(job_id);
     const std::string directory = cluster_.Job(job_id).spec().checkpoint().dir();
@@ -114,7 +114,7 @@ class SurvivalTest : public testing::Test {
                                   !std::filesystem::exists(path / "rank_00001.json");
         if (!lacks_rank_1) return std::nullopt;
       } else if (path.string() > newest.path()) {
-        return std::nullopt;  // The controller has yet to hear of it.
+        return std::nullopt;  // The controller has not received its record yet.
       }
     }
     return newest;
@@ -148,8 +148,8 @@ TEST_F(SurvivalTest, DamagedCheckpointIsPassedOver) {
   ASSERT_TRUE(cluster_.WaitForCheckpoint(job_id, 60));
   const pid_t victim = cluster_.RankPid(job_id, 1, 1);
   ASSERT_GT(victim, 0);
-  // A gang publishes nothing more while one of its ranks stands still; what was under way comes
-  // through first.
+  // A gang publishes no checkpoint while one of its ranks is stalled, except one that was already
+  // under way.
   kill(victim, SIGSTOP);
   std::optional<v1::Checkpoint> newest;
   ASSERT_TRUE(Eventually([&] { return (newest = NewestOfAll(job_id)).has_value(); }));

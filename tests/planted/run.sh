@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Plants one bug at a time in a scratch worktree of HEAD and shows that a test catches it. By hand,
-# not part of tests/run.sh: it builds the test programs once, and what each bug touches once more.
-#   tests/planted/run.sh           every bug
-#   tests/planted/run.sh NAME...   these: names of *.patch beside this file
-#   tests/planted/run.sh --check   only whether every patch still fits the sources; a test of `tidy`
-#   PLANTED_DIR=DIR                where the worktree goes; kept when given: a second run is quick
+# Applies one mutation at a time in a scratch worktree of HEAD and shows that a test catches it. Run
+# by hand, not by tests/run.sh: it builds the test programs once, and each mutation's files again.
+#   run.sh            every mutation
+#   run.sh NAME...    these mutations: names of *.patch beside this file
+#   run.sh --check    only checks that every patch still applies to the sources; a test of `tidy`
+#   PLANTED_DIR=DIR   folder of the worktree; kept when given, so that a second run is quick
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 if [ "${1:-}" = --check ]; then

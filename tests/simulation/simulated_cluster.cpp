@@ -19,7 +19,7 @@ constexpr int64_t kLongestFreezeMs = 25000;
 controller::CoreOptions CoreOptionsOfSimulation() {
   controller::CoreOptions options;
   options.checkpoint_root = "/c";
-  // Longer than any faults of the control plane in a row, as it is meant to be.
+  // Longer than any sequence of control-plane faults, as a lease should be.
   options.lease_ms = 120000;
   return options;
 }
@@ -128,7 +128,7 @@ void SimulatedCluster::StepOnce() {
     if (!thaws_at_ms_.contains(worker->node_id())) worker->Step(controller_.generation(), now_);
   }
   const CrashPoint crash = NextCrash();
-  // Who is killed stands still no more.
+  // A killed controller is no longer frozen.
   if (crash != CrashPoint::kNone) controller_thaws_at_ms_ = 0;
   if (controller_thaws_at_ms_ <= now_) controller_.Tick(crash, now_);
   if (crash != CrashPoint::kNone && random_.Chance(0.5)) {
@@ -234,7 +234,7 @@ void SimulatedCluster::Cordon(bool cordoned, const std::string& node_id) {
 
 void SimulatedCluster::ActAsUsers() {
   if (submitted_ < options_.jobs && EachSecond(0.3)) {
-    // A controller that dies may not have taken the last one: its id tells.
+    // A controller that died may not have committed the last submission: its request id shows that.
     const std::string request_id = absl::StrCat("request-", submitted_);
     if (controller::FindJobByRequestId(controller_.state(), request_id).has_value()) {
       ++submitted_;

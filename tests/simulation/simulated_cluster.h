@@ -1,5 +1,5 @@
-// A cluster from one seed: clock, network, machines, workers, controller, users and faults. After
-// every step each checker looks at it.
+// A cluster from one seed: clock, network, machines, workers, controller, users and faults. Every
+// checker runs after every step.
 #ifndef TRAINYARD_TESTS_SIMULATION_SIMULATED_CLUSTER_H_
 #define TRAINYARD_TESTS_SIMULATION_SIMULATED_CLUSTER_H_
 
@@ -21,20 +21,20 @@ namespace trainyard::simulation {
 // Chances are for each second of the whole cluster.
 struct Faults {
   NetworkFaults network;
-  // A node and the controller do not hear each other for up to 30 s.
+  // Messages between a node and the controller are lost for up to 30 s.
   double partition = 0;
   // kill -9 of a worker daemon; it starts again within 20 s. Its ranks go on.
   double worker_crash = 0;
   // kill -9 of the controller between any two steps of its tick.
   double controller_crash = 0;
-  // The controller or a worker stands still for up to 25 s (SIGSTOP, a machine out of memory); what
-  // is sent to it waits.
+  // The controller or a worker is frozen for up to 25 s (SIGSTOP, a machine out of memory), and
+  // messages to it wait.
   double controller_freeze = 0;
   double worker_freeze = 0;
   // A user keeps new ranks off a node, or lets them on it again.
   double user_cordon = 0;
 
-  // The rest hurts training.
+  // The faults below damage training.
   double rank_crash = 0;
   // A machine is gone for good; at most spare_nodes of them.
   double node_crash = 0;
@@ -48,7 +48,7 @@ struct SimulationOptions {
   uint64_t seed = 0;
   int nodes = 5;
   int slots_per_node = 2;
-  // Nodes that may die; no job needs more than the others.
+  // Nodes that may die; no job needs more nodes than are left then.
   int spare_nodes = 1;
   int jobs = 6;
   double user_stop = 0.01;
@@ -67,14 +67,13 @@ class SimulatedCluster {
 
   // Runs until the time is over or a checker complains.
   void RunFor(int64_t ms);
-  // From now on nothing breaks any more, and what can be is mended.
+  // Ends fault injection and repairs all faults that are not permanent.
   void StopFaults();
-  // Runs until every job has ended, and a minute more; complains when that takes longer, or when
-  // then anything still runs or holds a slot.
+  // Runs until every job has ended, and a minute more. Complains when the jobs take longer than
+  // `ms_max`, or when a rank still runs or a slot is still held after the minute.
   void RunUntilAllEnded(int64_t ms_max);
 
-  // What went wrong: the checker's words, the seed, and the last 200 events. Empty when nothing
-  // did.
+  // The failure: the checker's message, the seed and the last 200 events. Empty without a failure.
   const std::string& failure() const { return failure_; }
   // Faults so far; messages that were lost or doubled are not counted.
   int64_t faults_injected() const { return faults_injected_; }
@@ -109,10 +108,10 @@ class SimulatedCluster {
   std::vector<std::unique_ptr<SimulatedWorker>> workers_;
   std::vector<std::unique_ptr<Checker>> checkers_;
 
-  // When what is broken is mended, by node.
+  // Times at which a partition ends and a crashed worker starts again, by node.
   std::map<std::string, Timestamp> heals_at_ms_;
   std::map<std::string, Timestamp> starts_at_ms_;
-  // Who stands still, and until when; messages that wait for it.
+  // End of the freeze of the controller and of each frozen worker; messages that wait for them.
   Timestamp controller_thaws_at_ms_ = 0;
   std::map<std::string, Timestamp> thaws_at_ms_;
   std::vector<Envelope> waiting_;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kSessionTimeoutMs = 10000;
 constexpr int64_t kCommandAgainMs = 1000;
-// A longer gap between two ticks means that the controller itself stood still.
+// A longer gap between two ticks means that the controller itself stalled.
 constexpr int64_t kStallMs = 1000;
 constexpr int kMaxReconcilePasses = 100;
 constexpr uint64_t kEventsPerSnapshot = 50;
@@ -98,7 +98,7 @@ void SimulatedController::Handle(const Envelope& envelope, Timestamp now) {
 void SimulatedController::HandleHello(const Envelope& envelope, const v1::Hello& hello,
                                       Timestamp now) {
   Session& session = sessions_[envelope.node_id];
-  // A stream says Hello once; an older stream is dead.
+  // A stream carries one Hello; an older stream is dead.
   if (envelope.connection <= session.connection) return;
   if (!Decide(controller::AttachWorker{hello}, now)) return;
   session = {envelope.connection, now, true};

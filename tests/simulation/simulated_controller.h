@@ -26,11 +26,11 @@ class SimulatedController {
   void Receive(Envelope envelope) { inbox_.push_back(std::move(envelope)); }
   void Submit(controller::Request request) { requests_.push_back(std::move(request)); }
 
-  // One tick. With a crash point the process dies there and starts again at once.
+  // Runs one tick. With a crash point the process dies there and starts again at once.
   void Tick(CrashPoint crash, Timestamp now);
 
   const controller::ClusterState& state() const { return state_; }
-  // The durable log, and how much of it a tick has added.
+  // The durable log.
   const std::vector<v1::Event>& log() const { return log_; }
   int64_t generation() const { return generation_; }
 
@@ -40,7 +40,7 @@ class SimulatedController {
     Timestamp heartbeat_ms = 0;
     bool attached = false;
   };
-  // What is durable beside the log.
+  // Durable offsets of telemetry, by stream; they are stored beside the log.
   using TelemetryOffsets = std::map<std::tuple<int64_t, int64_t, int>, int64_t>;
 
   void Restart(Timestamp now);
@@ -58,12 +58,12 @@ class SimulatedController {
   Network& network_;
   const controller::CoreOptions options_;
 
-  // Durable.
+  // Survives a crash of the process.
   std::vector<v1::Event> log_;
   TelemetryOffsets telemetry_;
   v1::Snapshot snapshot_;
 
-  // Dies with the process.
+  // Lost when the process dies.
   int64_t generation_ = 0;
   controller::ClusterState state_;
   controller::Observations observations_;

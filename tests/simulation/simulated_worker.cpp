@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kHeartbeatMs = 1000;
 constexpr int64_t kResendMs = 1000;
-// Without a word of the controller for this long the stream counts as broken.
+// The stream counts as broken when no message of the controller was received for this long.
 constexpr int64_t kStreamTimeoutMs = 5000;
 
 AttemptKey ToKey(const worker::AttemptKey& key) { return {key.job_id, key.epoch}; }
@@ -74,7 +74,7 @@ void SimulatedWorker::Execute(const worker::Action& action, Timestamp now) {
 
 void SimulatedWorker::SpawnRank(const worker::RankKey& rank, Timestamp now) {
   world_.Spawn(node_id_, *attempts_->CommandOf(rank.attempt), rank.rank, now);
-  // A daemon that dies here has spawned a rank that it has not recorded.
+  // A daemon that crashes here has spawned a rank without recording it.
   if (crash_between_actions_) return Crash();
   Execute(attempts_->RankSpawned(rank, 1, now), now);
 }
@@ -170,7 +170,7 @@ void SimulatedWorker::SendHeartbeat(Timestamp now) {
 }
 
 void SimulatedWorker::SendFacts(Timestamp now) {
-  // What was lost on the way is sent again.
+  // Facts that are not acknowledged in time are sent again.
   if (now - facts_sent_ms_ >= kResendMs) facts_in_flight_ = facts_acknowledged_;
   for (; facts_in_flight_ < disk_.facts.size(); ++facts_in_flight_) {
     facts_sent_ms_ = now;

@@ -23,14 +23,14 @@ class SimulatedWorker {
 
   // kill -9 of the daemon; its ranks go on.
   void Crash() { attempts_.reset(); }
-  // The next action that the daemon carries out will be its last.
+  // The daemon crashes during its next action.
   void CrashBetweenActions() { crash_between_actions_ = true; }
   void Start(Timestamp now);
   bool IsUp() const { return attempts_.has_value(); }
   // The machine is gone for good.
   void Destroy();
   bool IsDestroyed() const { return destroyed_; }
-  // The controller's process died and the kernel said so.
+  // The controller's process died and the kernel closed the connection.
   void ResetConnection() { attached_ = false; }
 
   void Receive(const Envelope& envelope, Timestamp now);
@@ -39,7 +39,7 @@ class SimulatedWorker {
   const std::string& node_id() const { return node_id_; }
 
  private:
-  // What survives a crash of the daemon.
+  // State that survives a crash of the daemon.
   struct Disk {
     worker::SeenEpochs seen_epochs;
     std::map<worker::AttemptKey, v1::StartAttempt> commands;

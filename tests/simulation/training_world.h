@@ -1,6 +1,5 @@
-// What really happens on the machines: processes of ranks, gangs that train, and the file system
-// that holds checkpoints. Neither workers nor controller decide here; they only start and signal
-// processes.
+// The simulated machines: processes of ranks, gangs that train, and the file system that holds
+// checkpoints. Workers and controller decide nothing here; they only start and signal processes.
 #ifndef TRAINYARD_TESTS_SIMULATION_TRAINING_WORLD_H_
 #define TRAINYARD_TESTS_SIMULATION_TRAINING_WORLD_H_
 
@@ -29,7 +28,7 @@ struct Process {
   int slot = 0;
   // Set when it has ended; stays on the node's disk.
   std::optional<v1::RankExited> exited;
-  // When it will end, and how.
+  // Time and manner of the process's end.
   Timestamp ends_at_ms = 0;
   int exit_code = 0;
   int signal = 0;
@@ -48,7 +47,7 @@ struct WorldOptions {
   // Chance that a rank whose peer is gone hangs instead of ending with 69.
   double hang_without_peer = 0.3;
   double ignore_sigterm = 0.2;
-  // Else only rank 0 writes while it trains, as our own trainer does.
+  // If false, only rank 0 writes while it trains, as in our own trainer.
   bool all_ranks_write = false;
 };
 
@@ -62,11 +61,11 @@ class TrainingWorld {
   const Process* Find(const std::string& node_id, const AttemptKey& attempt, int rank) const;
 
   void Spawn(const std::string& node_id, const v1::StartAttempt& command, int rank, Timestamp now);
-  // As the worker would: SIGTERM or SIGKILL.
+  // Sends SIGTERM or SIGKILL, as a worker does.
   void Signal(const std::string& node_id, const AttemptKey& attempt, int rank, bool kill,
               Timestamp now);
 
-  // Faults. The attempts that they touch count as hurt.
+  // Faults. Attempts that a fault affects are in hurt().
   void CrashRank(const ProcessKey& key, int exit_code, int signal, Timestamp now);
   // Every process of the node is gone at once, without a trace.
   void CrashNode(const std::string& node_id);
@@ -78,7 +77,7 @@ class TrainingWorld {
 
   void Advance(Timestamp now);
 
-  // Attempts that something else than the control plane has touched.
+  // Attempts that a fault outside of the control plane has affected.
   const std::set<AttemptKey>& hurt() const { return hurt_; }
   // True when the machine is gone for good.
   bool IsGone(const std::string& node_id) const { return gone_.contains(node_id); }
@@ -116,7 +115,7 @@ class TrainingWorld {
   std::map<AttemptKey, GangRun> gangs_;
   // The EPOCH file of each job's checkpoint directory.
   std::map<int64_t, int64_t> fence_;
-  // Paths of checkpoints, and those of them that cannot be read.
+  // Paths of published checkpoints, and of the damaged ones among them.
   std::vector<std::string> published_;
   std::set<std::string> damaged_;
   std::set<std::string> isolated_;

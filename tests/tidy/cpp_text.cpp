@@ -75,7 +75,7 @@ class Blanker {
     BlankInside(std::min(end + 1, text_.size()));
   }
 
-  // Quotes stay, so that a literal is still something.
+  // Keeps the quotes, so that a blanked literal is still an expression.
   void BlankInside(std::size_t end) {
     const char quote = text_[end - 1];
     BlankTo(end);
@@ -102,7 +102,7 @@ void BlankPreprocessor(std::string& text) {
 
 enum class Scope { kOuter, kFunction, kInitializer };
 
-// What an opening brace begins, by the text since the last statement at this level.
+// Kind of block that an opening brace begins, from the text since the last statement at this level.
 Scope ScopeAfter(std::string_view header) {
   static const std::regex kTemplate(R"(^\s*(template\s*<[^()]*>\s*)+)");
   static const std::regex kOuter(R"(^\s*(inline\s+)?(namespace|extern|class|struct|union|enum)\b)");
@@ -115,7 +115,7 @@ Scope ScopeAfter(std::string_view header) {
   const auto closed = std::count(text.begin(), text.end(), ')');
   if (open == 0 || open != closed) return Scope::kInitializer;
   if (std::regex_search(text, kBody)) return Scope::kFunction;
-  // "Name(...) : a_(1), b_" goes on; after its last initializer comes the body.
+  // After "Name(...) : a_(1), b_" another initializer follows; the body comes after the last one.
   const bool after_initializer = Trim(text).back() == '}';
   const bool in_constructor = std::regex_search(text, kMemberInitializer);
   return in_constructor && after_initializer ? Scope::kFunction : Scope::kInitializer;

@@ -11,7 +11,7 @@ namespace trainyard::tidy {
 // The same text with comments and the insides of literals blanked. Lines stay where they are.
 std::string BlankCommentsAndLiterals(std::string_view text);
 
-// What stands between quotes or angle brackets after #include.
+// The path between quotes or angle brackets after #include.
 struct Include {
   int line = 0;
   std::string path;

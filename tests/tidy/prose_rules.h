@@ -12,6 +12,13 @@ namespace trainyard::tidy {
 // that document. Paths with a variable, a wildcard or a leading slash are not checked.
 Violations CheckCitations(const SourceTree& tree);
 
+// Words that this project once used for things that the field has a name for, such as "deaf" for a
+// slow consumer: nobody searches for them. Comments and documents.
+Violations CheckWords(const SourceTree& tree);
+
+// A comment begins with the thing that it describes, not with a question word ("What ...").
+Violations CheckOpenings(const SourceTree& tree);
+
 }  // namespace trainyard::tidy
 
 #endif  // TRAINYARD_TESTS_TIDY_PROSE_RULES_H_

@@ -54,5 +54,21 @@ TEST(ProseRulesTest, Citations) {
   }
 }
 
+TEST(ProseRulesTest, Words) {
+  EXPECT_THAT(CheckWords({{"a.cpp", "f();  // A deaf worker.\n"}}),
+              ElementsAre("a.cpp:1: says \"deaf\"; say slow consumer"));
+  EXPECT_THAT(CheckWords({{"a.md", "The node stood\nstill, Silent since.\n"}}),
+              ElementsAre(HasSubstr("a.md:2: says \"Silent\"")));
+  EXPECT_THAT(CheckWords({{"a.ts", "// Peers made no progress. Overheard.\nsay('deaf');\n"}}),
+              IsEmpty());
+}
+
+TEST(ProseRulesTest, Openings) {
+  EXPECT_THAT(CheckOpenings({{"a.h", "// What is new.\n// Where it was.\nint a;  // Who.\n"}}),
+              ElementsAre("a.h:1: begins with \"What\"; begin with the thing",
+                          "a.h:3: begins with \"Who.\"; begin with the thing"));
+  EXPECT_THAT(CheckOpenings({{"a.h", "// The job that waits.\n// What follows.\n"}}), IsEmpty());
+}
+
 }  // namespace
 }  // namespace trainyard::tidy

@@ -25,7 +25,7 @@ std::string At(const std::string& path, int line, const std::string& what) {
   return path + ":" + std::to_string(line) + ": " + what;
 }
 
-// Files of `folder` may include, of our own headers, those of `allowed` and proto/contract only.
+// Of our own headers, files of `folder` may include only those of `allowed` and proto/contract.
 // The first rule whose folder holds a file counts. "." stands for files right in `folder`'s parent
 // folder.
 struct IncludeRule {
@@ -98,7 +98,7 @@ const std::vector<std::string>& PureFolders() {
   return folders;
 }
 
-// What a folder may not use, by the beginning of the include.
+// Libraries that folders may not use, by the prefix of the include.
 struct LibraryRule {
   std::vector<std::string> folders;
   std::vector<std::string> banned;
@@ -402,7 +402,7 @@ Violations CheckOrphans(const SourceTree& tree) {
   for (const SourceFile& file : tree) {
     if (FileName(file.path) == "CMakeLists.txt" || HasExtension(file.path, {".cmake"})) {
       std::string folder = FolderOf(file.path);
-      // Modules under cmake/ speak of the root.
+      // Modules under cmake/ give paths from the root.
       if (folder == "cmake" && FileName(file.path) != "TrainyardDaemonLibraries.cmake") continue;
       cmake_of_folder[folder == "cmake" ? "cmake" : folder] = &file.text;
     }

@@ -23,7 +23,7 @@ void ExpectFails(const TrainerFolder& folder, const TrainerStart& start, int cod
   EXPECT_NE(trainer.Output().find(part), std::string::npos) << trainer.Output();
 }
 
-// Whether a checkpoint is complete but for its name.
+// True when a checkpoint is complete but not published yet: it still has its temporary name.
 bool AwaitsPublication(const std::filesystem::path& checkpoints) {
   for (const auto& entry : std::filesystem::directory_iterator(checkpoints)) {
     const bool is_temporary = entry.path().filename().string().find(".tmp-") != std::string::npos;
@@ -99,7 +99,8 @@ TEST(TrainerErrorsTest, NumbersThatOverflow) {
   const json alert = trainer.Records("alert")[0];
   EXPECT_EQ(alert["code"].get<std::string>().substr(0, 4), "nan_");
   ASSERT_GT(alert["step"], 0);
-  // Where its samples are, behind those that are skipped: ready to be skipped, too.
+  // The alert advises to skip the samples of its step, counted from the end of the samples that are
+  // already skipped.
   const int64_t begin = 24 + (alert["step"].get<int64_t>() - 1) * 8;
   const std::string advice =
       "TRAINYARD_SKIP_SAMPLES=" + std::to_string(begin) + ":" + std::to_string(begin + 8) + ".";
@@ -116,7 +117,7 @@ TEST(TrainerErrorsTest, OneAlertSpeaksForAGangWhoseNumbersOverflow) {
   TrainerProcess second(folder, start);
   EXPECT_EQ(first.Wait(), 70) << first.Output();
   second.Wait();
-  // A busy machine may raise others, such as checkpoint_late.
+  // A busy machine may raise other alerts, such as checkpoint_late.
   const auto count_not_finite = [](const std::vector<json>& alerts) {
     return std::count_if(alerts.begin(), alerts.end(), [](const json& alert) {
       return alert["code"].get<std::string>().starts_with("nan_");
@@ -191,7 +192,7 @@ TEST(TrainerErrorsTest, LostPeer) {
   EXPECT_GT(second.Records("rank").size(), 0u) << "every rank tells how it fares";
 }
 
-// A checkpoint is being written when the gang loses a rank: the alert does not wait for the disk.
+// The gang loses a rank while a checkpoint is being written: the alert does not wait for the disk.
 TEST(TrainerErrorsTest, TheAlertDoesNotWaitForTheCheckpointThatIsBeingWritten) {
   TrainerFolder folder;
   folder.spec["train"]["steps"] = 1000000;
@@ -227,7 +228,7 @@ TEST(TrainerErrorsTest, FencedByANewerAttempt) {
               "attempt 4 is over: attempt 5 has begun");
 }
 
-// Every job begins with attempt 1: a later one is not held up by the number of an earlier one.
+// Every job begins with attempt 1: attempt numbers of an earlier job do not fence a later job.
 TEST(TrainerErrorsTest, FencedByALaterJob) {
   const TrainerFolder folder;
   const auto attempt = [](const char* job, const char* number) {

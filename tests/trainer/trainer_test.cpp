@@ -53,8 +53,8 @@ void KillBetweenCheckpoints(const TrainerFolder& folder, TrainerStart start) {
   EXPECT_EQ(first.Wait(), 128 + SIGKILL);
 }
 
-// Two ranks train until `step` at least, and a few steps at all, and are told to leave. Returns the
-// losses that they have had.
+// Two ranks train until `step` at least, and for at least 8 steps; then they are asked to stop.
+// Returns the losses of all their steps.
 Losses TrainUntil(const TrainerFolder& folder, TrainerStart start, int64_t step) {
   start.world_size = 2;
   start.port = FreePort();
@@ -179,7 +179,8 @@ TEST(TrainerTest, StartsFromTheNewestOfItsJobWhenTheOneThatIsNamedIsRetired) {
   EXPECT_EQ(resumed.begin()->first, kept.back().step + 1);
   ExpectSameBits(resumed,
                  TrainUntil(folder, {.run = "c", .checkpoints = "c"}, resumed.rbegin()->first));
-  // The controller hears of what it has missed, with the attempt that published it.
+  // The new attempt reports the checkpoints that the controller has missed, with the attempt that
+  // published them.
   const auto told = TelemetryRecords(folder.path() / "b_rank0", "checkpoint");
   ASSERT_GE(told.size(), kept.size());
   for (size_t i = 0; i < kept.size(); ++i) {
@@ -212,7 +213,7 @@ TEST(TrainerTest, SigtermSavesAndLeavesWith143) {
   start.rank = 1;
   TrainerProcess second(folder, start);
   ASSERT_TRUE(first.WaitForStep(3)) << first.Output();
-  second.Signal(SIGTERM);  // One rank is told; both save and leave.
+  second.Signal(SIGTERM);  // One rank is asked to stop; both save and exit.
   EXPECT_EQ(first.Wait(), 143) << first.Output();
   EXPECT_EQ(second.Wait(), 143) << second.Output();
   const auto saved = first.Records("checkpoint");
@@ -223,7 +224,7 @@ TEST(TrainerTest, SigtermSavesAndLeavesWith143) {
 
 TEST(TrainerTest, SigtermBeforeTheFirstStepLeavesAtOnce) {
   TrainerFolder folder;
-  TrainerProcess waiting(folder, {.world_size = 2, .port = FreePort()});  // For a peer in vain.
+  TrainerProcess waiting(folder, {.world_size = 2, .port = FreePort()});  // No peer comes.
   ASSERT_TRUE(waiting.WaitForRecord("phase"));
   waiting.Signal(SIGUSR1);
   waiting.Signal(SIGTERM);
@@ -245,8 +246,8 @@ TEST(TrainerTest, Sigusr1SavesAndGoesOn) {
   EXPECT_EQ(trainer.Records("checkpoint").size(), 2u);
 }
 
-// The disk takes its time: the first save is held up where it would publish. Training goes on, the
-// save that is due meanwhile comes late, and all that it stood in the way for is counted.
+// The disk is slow: the first save is blocked where it would publish. Training goes on, the next
+// due save comes late, and the time for which it blocks training is counted.
 TEST(TrainerTest, TrainsOnWhileACheckpointIsHeldUp) {
   TrainerFolder folder;
   folder.spec["train"]["steps"] = kForEver;

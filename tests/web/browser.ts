@@ -1,8 +1,8 @@
-// Debian's chromium, and what every test of a page needs around it.
+// Debian's chromium, and helpers that every test of a page needs.
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 
 export type Theme = 'light' | 'dark';
-// For what a page must come to show, on a machine whose cores are busy with other work.
+// Time-out for a page to show something on a machine whose cores are busy with other work.
 export const TIMEOUT_MS = 60_000;
 export const WIDE = { width: 1440, height: 900 };
 export const PHONE = { width: 390, height: 844 };
@@ -16,7 +16,7 @@ export function launch(): Promise<Browser> {
 export interface OpenPage {
   page: Page;
   context: BrowserContext;
-  // What the page complained of: errors, and what the content security policy refused.
+  // Complaints of the page: errors, and requests that the content security policy refused.
   complaints: string[];
 }
 
@@ -25,7 +25,7 @@ export async function openPage(
   url: string,
   theme: Theme = 'light',
   viewport = WIDE,
-  // Hears "GET /api/v1/jobs?limit=5" for each request of the page.
+  // Called with a text like "GET /api/v1/jobs?limit=5" for each request of the page.
   onRequest?: (request: string) => void,
 ): Promise<OpenPage> {
   const context = await browser.newContext({
@@ -39,7 +39,7 @@ export async function openPage(
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
     const text = message.text();
-    // Requests that fail are what some tests are about; the pages speak of them themselves.
+    // Some tests are about failed requests; the pages show these errors themselves.
     if (message.type() === 'error' && !text.startsWith('Failed to load resource'))
       complaints.push(text);
   });

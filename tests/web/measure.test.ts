@@ -1,5 +1,5 @@
-// How long pages take from the click to the pixel over a real controller, and what streams cost it:
-// MEASURE=1 tests/web/run.sh measure. Prints medians; judges nothing, since machines differ.
+// Times of pages from the click to the pixel over a real controller, and its cost of streams:
+// MEASURE=1 tests/web/run.sh measure. Prints medians without limits, since machines differ.
 //   LOG_BYTES=1e10 sets the size of the log whose tail is read; 1e8 without it.
 import { readFileSync } from 'node:fs';
 import { get } from 'node:http';
@@ -22,7 +22,7 @@ function tell(name: string, times: number[], unit = 'ms'): void {
   console.log(`${name}: median ${median(times).toFixed(0)} ${unit} of ${all}; load ${load}`);
 }
 
-// What must stand in the document: so many elements, the first of which has this text.
+// Contents that the document must have: `count` elements, the first of which has this text.
 interface Goal {
   selector: string;
   count?: number;

@@ -1,5 +1,5 @@
-// What pages show while the controller is away or fails, over the fixture server: a real one cannot
-// be told to refuse one request and answer another.
+// Pages while the controller is away or fails, over the fixture server: a real controller cannot be
+// made to refuse one request and answer another.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { launch, openPage, type OpenPage } from './browser';

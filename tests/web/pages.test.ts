@@ -1,4 +1,4 @@
-// What a person does with the pages, in a real browser over a real controller with a seeded past.
+// Actions of a user on the pages, in a real browser over a real controller with a seeded history.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { TIMEOUT_MS, PHONE, launch, openPage, type OpenPage } from './browser';
@@ -286,7 +286,7 @@ describe.runIf(base !== '')('pages', () => {
       await page.keyboard.press('Escape');
       await dialog.waitFor({ state: 'detached' });
       expect(requests.some((r) => r.startsWith('POST'))).toBe(false);
-      // The stream overtakes the answer about the job, which must not bring back what was.
+      // The stream overtakes the answer about the job, which must not bring back the old state.
       const stopped = page.locator('.job-title').getByText('stopped');
       await page.route(`**/api/v1/jobs/${id}`, async (route) => {
         const response = await route.fetch();

@@ -24,14 +24,14 @@ class AttemptKeeperTest : public testing::Test {
  protected:
   AttemptKeeperTest() : data_dir_(*DataDir::Open(dir_.File("data"))) { Reopen(); }
 
-  // What is left running must not outlive the test.
+  // Ranks that still run must not outlive the test.
   ~AttemptKeeperTest() override {
     WriteText(dir_.File("go"), "");
     keeper_->StopAll(0);
     EXPECT_TRUE(RunUntil([&] { return !keeper_->AnyAlive(); }));
   }
 
-  // As after kill -9 of the worker: ranks go on.
+  // Restarts the keeper as after kill -9 of the worker: ranks go on.
   void Reopen() {
     Close();
     loop_.emplace();
@@ -68,7 +68,7 @@ class AttemptKeeperTest : public testing::Test {
     return command;
   }
 
-  // Says that it runs, then waits for the file "go".
+  // A rank's script that prints "up", then waits for the file "go".
   std::string WaitForGo() {
     return "echo up; until [ -e " + dir_.File("go") + " ]; do sleep 0.02; done";
   }
@@ -135,7 +135,7 @@ TEST_F(AttemptKeeperTest, MissingProgramIsASpawnError) {
   command.mutable_spec()->add_command("/nowhere/trainer");
   keeper_->Start(command);
   ASSERT_TRUE(RunUntil([&] { return !Facts().empty() && Facts().back() == "cleared 1/1"; }));
-  // The process may have been seen before its exec failed: a started fact can come first.
+  // The worker may see the process before its exec fails: a started fact can come first.
   const std::size_t exit_index = Facts().size() - 2;
   EXPECT_EQ(ExitFact(exit_index).exit_code(), 127);
   EXPECT_THAT(ExitFact(exit_index).spawn_error(), HasSubstr("/nowhere/trainer"));

@@ -24,7 +24,7 @@ std::optional<int64_t> ElementsOf(const Extents& shape);
 // True when the box has the shape's number of dimensions and lies inside it.
 bool IsInside(const Box& box, const Extents& shape);
 
-// The elements of both; nullopt when there are none. Same number of dimensions.
+// The elements that both boxes have; nullopt when there are none. Same number of dimensions.
 std::optional<Box> Intersect(const Box& a, const Box& b);
 
 // Calls run(first element in `from`, first element in `to`, elements) for each stretch of `part`
@@ -33,7 +33,7 @@ std::optional<Box> Intersect(const Box& a, const Box& b);
 void ForEachRun(const Box& part, const Box& from, const Box& to,
                 const std::function<void(int64_t, int64_t, int64_t)>& run);
 
-// What keeps the boxes from covering `shape` exactly once each element; empty when nothing does.
+// The reason why the boxes do not cover each element of `shape` exactly once; empty when they do.
 std::string CoverageFault(std::vector<Box> boxes, const Extents& shape);
 
 // "[2, 3]"

@@ -205,7 +205,7 @@ std::vector<PublishedCheckpoint> ListCheckpoints(const std::string& directory) {
       for (const auto& [_, file] : manifest.entries.files) bytes += file.bytes;
       checkpoints.push_back({path, manifest.step, manifest.attempt, bytes});
     } catch (const TrainerError&) {
-      // Not published, or damaged: nothing that a run could resume from.
+      // Not published, or damaged: a run cannot resume from it.
     }
   }
   std::sort(checkpoints.begin(), checkpoints.end(),

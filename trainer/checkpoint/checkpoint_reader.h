@@ -24,7 +24,7 @@ struct LogicalTensor {
 struct Manifest;  // trainer/checkpoint/manifest.h
 
 // Errors of every function here are TrainerErrors that name file and tensor: kBadCheckpoint when
-// there is none, or it is damaged or torn; kBadData when it lacks what is asked for.
+// the checkpoint is missing, damaged or torn; kBadData when it lacks a requested tensor or box.
 // Safe to read from several threads.
 class CheckpointReader {
  public:
@@ -66,8 +66,7 @@ struct PublishedCheckpoint {
 std::vector<PublishedCheckpoint> ListCheckpoints(const std::string& directory);
 std::optional<PublishedCheckpoint> LatestCheckpoint(const std::string& directory);
 
-// Reads every byte of one checkpoint. Returns what is wrong with it, one line each; empty when
-// nothing is.
+// Reads every byte of one checkpoint. Returns its faults, one line each; empty when there are none.
 std::vector<std::string> VerifyCheckpoint(const std::string& checkpoint);
 
 }  // namespace trainyard::trainer

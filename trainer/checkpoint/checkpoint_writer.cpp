@@ -28,7 +28,7 @@ double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// A rank that cannot write says so under this name, for rank 0 to stop waiting.
+// Name of the file by which a rank reports that it cannot write, so that rank 0 stops waiting.
 std::string RankFailedName(int rank) { return RankEntriesName(rank) + ".failed"; }
 
 // One save on its way to the disk.
@@ -36,9 +36,9 @@ struct SaveJob {
   int64_t step = 0;
   SaveKind kind = SaveKind::kPeriodic;
   nlohmann::json trainer_state;
-  std::string temporary;  // directory it is built in
+  std::string temporary;  // directory in which the checkpoint is built
   Clock::time_point start;
-  double waited_seconds = 0;  // before that
+  double waited_seconds = 0;  // by the caller, before start
   double blocking_seconds = 0;
 };
 
@@ -153,7 +153,7 @@ class CheckpointWriter::Impl {
     return all;
   }
 
-  // What a rank has written cannot be believed: that costs this save, and says nothing about the
+  // An unreadable list of a rank fails this save with kCannotWrite. kBadCheckpoint would blame the
   // checkpoint that the attempt has started from.
   static Entries ReadEntries(int rank, const std::string& path) {
     try {
@@ -210,7 +210,8 @@ class CheckpointWriter::Impl {
       ReplaceDirectory(job.temporary, event.path);
       SyncDirectory(options_.directory);
       Reach(SavePhase::kPublished);
-      // Before anything goes: what goes may be all that those who hear of it know.
+      // Reported before older checkpoints are retired: these may be the only ones that the
+      // controller knows.
       Tell(event);
       retired = Retire(event.path);
     }
@@ -219,8 +220,8 @@ class CheckpointWriter::Impl {
     Reach(SavePhase::kRetained);
   }
 
-  // Takes checkpoints out of sight by a rename each, while the fence is held: an attempt that is
-  // over must not remove what a newer one resumes from.
+  // Renames the checkpoints to drop to temporary names while the fence is held: an attempt that is
+  // over must not remove the checkpoint that a newer attempt resumes from.
   std::vector<PublishedCheckpoint> Retire(const std::string& published) const {
     std::vector<std::string> in_use = {published};
     if (!options_.resumed_from.empty()) in_use.push_back(InThisDirectory(options_.resumed_from));
@@ -264,7 +265,8 @@ class CheckpointWriter::Impl {
     }
   }
 
-  // Frees the space, and tells rank 0. Must not throw: the reason of the failure comes first.
+  // Frees the space and reports the failure to rank 0. Must not throw: the error that is being
+  // handled is the one to report.
   void DropOutput(const SaveJob& job, const std::string& why) const {
     if (options_.rank == 0) {
       RemoveTree(job.temporary);
@@ -275,11 +277,11 @@ class CheckpointWriter::Impl {
     try {
       WriteFileAtomically(job.temporary + "/" + RankFailedName(options_.rank), why);
     } catch (const TrainerError&) {
-      // Rank 0 finds out by its time limit.
+      // Rank 0 detects the failure by its time limit.
     }
   }
 
-  // What has become of the job by now.
+  // An event of the save with its names and times; `bytes` and `message` are left to the caller.
   CheckpointEvent EventOf(const SaveJob& job, CheckpointEvent::Kind kind) const {
     CheckpointEvent event;
     event.kind = kind;

@@ -21,18 +21,19 @@ namespace trainyard::trainer {
 // The whole of a tensor as one chunk.
 TensorChunk WholeTensor(std::string name, torch::Tensor tensor);
 
-// Of one job's checkpoints: those that another job has left in the directory stay.
+// Rules by which old checkpoints of this job are removed. Checkpoints of other jobs in the
+// directory stay.
 struct RetentionPolicy {
   int keep_last = 3;             // newest checkpoints kept; at least 1
   int64_t keep_every_steps = 0;  // and every multiple of this is kept for good; 0: none
 };
 
-// What became of a save. Delivered on the writer's background thread.
+// Result of a save, or the removal of a checkpoint. Delivered on the writer's background thread.
 struct CheckpointEvent {
   enum class Kind {
     kPublished,  // rank 0 only
     kDeleted,    // rank 0 only: retention removed it
-    kFailed,     // this save was given up; training goes on (never for the final save)
+    kFailed,     // this save was abandoned; training goes on (never for the final save)
   };
   Kind kind = Kind::kPublished;
   int64_t step = 0;
@@ -44,27 +45,27 @@ struct CheckpointEvent {
   std::string message;  // kFailed: why
 };
 
-// Where a save is, in order; for tests that kill the process at each point.
+// Points that a save passes, in order; for tests that kill the process at each point.
 enum class SavePhase {
   kCopied,           // tensors are in host memory; from here on in the background
   kChunksWritten,    // this rank's tensors are on disk
-  kEntriesWritten,   // and so is the list of them
-  kAllRanksWritten,  // rank 0: every rank's list is there
+  kEntriesWritten,   // the list of these tensors is on disk too
+  kAllRanksWritten,  // rank 0: the lists of all ranks are on disk
   kManifestWritten,  // rank 0: manifest on disk
   kFenceHeld,        // rank 0: about to rename
-  kPublished,        // rank 0: renamed; nobody has been told
-  kRetained,         // rank 0: old ones removed
+  kPublished,        // rank 0: renamed, and not reported yet
+  kRetained,         // rank 0: old checkpoints removed
 };
 
 struct CheckpointWriterOptions {
   std::string directory;  // TRAINYARD_CHECKPOINT_DIR; made when missing
-  AttemptKey attempt;     // whose checkpoints these are
+  AttemptKey attempt;     // that writes the checkpoints
   int rank = 0;
   int world_size = 1;
   std::string model_fingerprint;  // kept in the manifest; readers compare it
   RetentionPolicy retention;
   std::string resumed_from;  // checkpoint directory that retention must not touch, or empty
-  double peer_timeout_seconds = 600;  // how long rank 0 waits for the others' files
+  double peer_timeout_seconds = 600;  // time limit of rank 0 for the files of all ranks
   std::function<void(const CheckpointEvent&)> on_event;
   std::function<void(SavePhase)> on_phase;
 };
@@ -74,15 +75,16 @@ enum class SaveKind {
   kFinal,     // must succeed: Finish() throws otherwise
 };
 
-// Every rank makes one and calls Save at the same steps with the same kind; together the ranks'
-// chunks must cover every logical tensor exactly once. Not thread-safe: for the training thread.
+// Every rank makes one writer and calls Save at the same steps with the same kind. The chunks of
+// all ranks together must cover every logical tensor exactly once. Not thread-safe: for the
+// training thread.
 class CheckpointWriter {
  public:
-  // Rank 0 removes what older attempts, and earlier runs of the same one, left half-written: its
-  // writer must be there before any rank saves. Throws TrainerError kCannotWrite when the directory
-  // cannot be made.
+  // Rank 0 removes half-written checkpoints of older attempts and of earlier runs of this attempt:
+  // its writer must exist before any rank saves. Throws TrainerError kCannotWrite when the
+  // directory cannot be made.
   explicit CheckpointWriter(CheckpointWriterOptions options);
-  // Gives up waiting for other ranks; does not throw. Call Finish() first to end in order.
+  // Stops waiting for other ranks; does not throw. Call Finish() first for an orderly end.
   ~CheckpointWriter();
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
@@ -91,22 +93,22 @@ class CheckpointWriter {
   void Reserve(const std::vector<TensorChunk>& chunks);
 
   // Starts to copy the tensors to host memory and returns; the rest happens in the background.
-  // Waits first for the save before this one. Returns the seconds that the save stood in the way:
-  // `waited_seconds`, for which the caller has waited already to begin it, and this call.
-  // The tensors must live, and HoldBackChanges must come before each change of them.
+  // Waits first for the save before this one. Returns the seconds for which the save delayed
+  // training: `waited_seconds`, which the caller has already waited to begin it, and this call.
+  // The tensors must live, and HoldBackChanges must be called before each change of them.
   // step: optimizer steps completed. trainer_state: everything that is not a tensor; rank 0's is
-  // kept. Throws what the previous save died of, unless that was want of space: kFenced when a
-  // newer attempt has raised the fence, kInternal when the ranks' chunks do not fit together.
+  // kept. Throws the error of the previous save, except want of space: kFenced when a newer attempt
+  // has raised the fence, kInternal when the ranks' chunks do not fit together.
   double Save(int64_t step, const nlohmann::json& trainer_state,
               const std::vector<TensorChunk>& chunks, SaveKind kind = SaveKind::kPeriodic,
               double waited_seconds = 0);
 
-  // Before work that changes saved tensors is given to the current stream: it will wait until they
-  // are copied. The caller does not wait.
+  // To be called before work that changes saved tensors is given to the current stream: that work
+  // will wait until the tensors are copied. The caller does not wait.
   void HoldBackChanges();
 
-  // Waits until no save is in flight, for `patience` at most. False when one still is: the next
-  // Save would stand in the way of training.
+  // Waits until no save is in flight, for `read_timeout` at most. False when one still is: the next
+  // Save would delay training.
   bool WaitUntilIdle(std::chrono::milliseconds read_timeout);
 
   // Waits for the save in flight. Throws like Save, and kCannotWrite when the final save failed.

@@ -1,4 +1,4 @@
-// proto/contract/durable_file.h with exceptions, and what else a checkpoint directory needs.
+// proto/contract/durable_file.h with exceptions, and further operations on checkpoint directories.
 //
 // All functions throw TrainerError with the path and the system's reason, kCannotWrite unless they
 // say otherwise.
@@ -14,21 +14,22 @@
 
 namespace trainyard::trainer {
 
-// Makes the directory and its parents; those that are there already are fine.
+// Makes the directory and its parents where missing.
 void MakeDirectories(const std::string& path);
 
 // Writes the pieces one after another into a new or emptied file and syncs it. The name itself is
 // durable only after SyncDirectory.
 void WriteFileDurably(const std::string& path, const std::vector<std::string_view>& pieces);
 
-// The file appears under its name only when it is complete and on disk.
+// Writes a file that appears under its name only when it is complete and on disk.
 void WriteFileAtomically(const std::string& path, std::string_view text);
 
 // Makes creations, renames and removals inside the directory durable.
 void SyncDirectory(const std::string& path);
 
-// Moves directory `from` to the name `to`; what was there before ends up under the name `from`.
-// Atomic where the file system can exchange two names; elsewhere the old one is moved aside first.
+// Moves directory `from` to the name `to`; a directory that had the name `to` gets the name `from`.
+// Atomic where the file system can exchange two names; elsewhere the old directory is renamed
+// first.
 void ReplaceDirectory(const std::string& from, const std::string& to);
 
 // Removes a directory and what is in it, as far as it can; never throws. By libc's nftw and not
@@ -36,10 +37,11 @@ void ReplaceDirectory(const std::string& from, const std::string& to);
 // libstdc++, and remove_all crashes among them (seen with 2.11+cu130).
 void RemoveTree(const std::string& path);
 
-// What it means that a file cannot be read depends on whose it is: `failure` is thrown then.
+// The text of the file. Throws `failure` when the file cannot be read: the right code depends on
+// the owner of the file.
 std::string ReadFile(const std::string& path, ExitCode failure);
 
-// Bytes of the file; -1 when it is not a regular file that can be seen.
+// Size of the file in bytes; -1 when it is not an accessible regular file.
 int64_t FileBytes(const std::string& path);
 
 }  // namespace trainyard::trainer

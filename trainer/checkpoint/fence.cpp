@@ -16,8 +16,8 @@
 namespace trainyard::trainer {
 namespace {
 
-// "EPOCH JOB": fixed width, so that raising overwrites the old numbers in place with one write: a
-// rename would leave others holding the lock of a file that is no longer there.
+// "EPOCH JOB": fixed width, so that raising overwrites the old numbers in place with one write. A
+// rename would leave other processes with the lock of a file that is no longer there.
 constexpr int kNumberBytes = 20;
 constexpr int kFenceBytes = 2 * kNumberBytes + 2;
 

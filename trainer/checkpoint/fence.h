@@ -2,7 +2,7 @@
 //
 // The file EPOCH names the newest attempt and its job. Publishing happens with the file locked
 // (flock) and only if it does not name a newer attempt, so that a trainer that outlived its
-// attempt, or its job, cannot put its checkpoints among those of the next one.
+// attempt, or its job, cannot publish among the checkpoints of the next attempt or job.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_FENCE_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_FENCE_H_
 
@@ -21,8 +21,8 @@ class FenceLock {
   FenceLock(const FenceLock&) = delete;
   FenceLock& operator=(const FenceLock&) = delete;
 
-  // The newest attempt; {0, 0} when none was raised. A file without a job, as earlier versions
-  // wrote it, is of job 0. Throws kBadData when the file is not one of ours.
+  // The newest attempt; {0, 0} when no fence was raised. A file without a job, as earlier versions
+  // wrote it, belongs to job 0. Throws kBadData when the file is malformed.
   AttemptKey Newest() const;
   // Makes `attempt` durable as the newest one.
   void SetNewest(const AttemptKey& attempt);
@@ -34,8 +34,8 @@ class FenceLock {
   int file_ = -1;
 };
 
-// Raises the fence at the start of an attempt; any rank may, and again. Throws TrainerError kFenced
-// when a newer attempt has begun.
+// Raises the fence at the start of an attempt. Any rank may call it, and more than once. Throws
+// TrainerError kFenced when a newer attempt has begun.
 void RaiseFence(const std::string& directory, const AttemptKey& attempt);
 
 }  // namespace trainyard::trainer

@@ -36,8 +36,8 @@ std::vector<TensorChunk> WithElements(const std::vector<TensorChunk>& chunks) {
   return some;
 }
 
-// A thread begins on GPU 0 whatever its process uses; what it asks of CUDA would make a context
-// there, half a gigabyte of a GPU that belongs to another rank.
+// A new thread uses GPU 0, whichever GPU its process uses. Its first CUDA call would create a
+// context on GPU 0: half a gigabyte of a GPU that belongs to another rank.
 void UseDevice(torch::Device gpu) {
   const c10::impl::VirtualGuardImpl devices(gpu.type());
   devices.setDevice(gpu);
@@ -83,7 +83,7 @@ void HostCopy::Reserve(const std::vector<TensorChunk>& chunks) {
         memory_.push_back(std::make_unique<HostMemory>(bytes, for_gpu));
       }
     } catch (const std::exception&) {
-      // Begin asks again, and whoever saves hears of it.
+      // Begin allocates again; its caller gets the error.
     }
   });
 }
@@ -108,7 +108,7 @@ void HostCopy::Begin(const std::vector<TensorChunk>& chunks) {
   if (gpu.has_value()) {
     const c10::impl::VirtualGuardImpl streams(gpu->type());
     if (!stream_.has_value()) stream_ = streams.getStreamFromGlobalPool(*gpu);
-    // The copies see everything that training has been given so far.
+    // The copies see the results of all training work queued so far.
     c10::Event trained(gpu->type());
     trained.record(streams.getStream(*gpu));
     trained.block(*stream_);

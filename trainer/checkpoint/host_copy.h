@@ -25,7 +25,7 @@ struct TensorChunk {
 };
 
 // Memory for the contents of one tensor, page-locked where the tensor is on a GPU. Its pages are
-// there from the start: taking them anew at each save costs more than the copy.
+// allocated at the start: allocating them at each save would cost more than the copy.
 class HostMemory {
  public:
   // Throws std::bad_alloc.
@@ -43,10 +43,10 @@ class HostMemory {
   bool locked_ = false;
 };
 
-// From a GPU the copies run on a stream of their own, beside whatever training does next; until
-// they are over nobody may change the tensors, which HoldBackChanges sees to. From the CPU they
-// are over when Begin returns. Tensors of one process lie on the CPU and on at most one GPU.
-// Wait is for any thread, everything else for the training thread.
+// From a GPU the copies run on a stream of their own, while training goes on. The tensors must not
+// change before the copies are done, which HoldBackChanges ensures. From the CPU the copies are
+// done when Begin returns. Tensors of one process are on the CPU and on at most one GPU. Wait is
+// for any thread, everything else for the training thread.
 class HostCopy {
  public:
   HostCopy() = default;
@@ -54,23 +54,23 @@ class HostCopy {
   HostCopy(const HostCopy&) = delete;
   HostCopy& operator=(const HostCopy&) = delete;
 
-  // Makes the memory that copies of these chunks will need, in the background; the first Begin
-  // waits for it. Without it the first Begin makes the memory itself.
+  // Allocates the memory for copies of these chunks in the background; the first Begin waits for
+  // it. Without this call the first Begin allocates the memory itself.
   void Reserve(const std::vector<TensorChunk>& chunks);
 
-  // Starts copying. The tensors must live until Wait has returned. The copy before must not be in
+  // Starts copying. The tensors must live until Wait has returned. The previous copy must not be in
   // use any more. Chunks without elements are left out: an uneven split gives some ranks nothing
   // of a tensor. Throws TrainerError kInternal for a chunk that is outside of its tensor.
   void Begin(const std::vector<TensorChunk>& chunks);
 
-  // Makes work that the caller's current stream gets from now on wait until the copies are over.
+  // Work that is queued on the caller's current stream from now on waits until the copies are done.
   // The caller itself does not wait.
   void HoldBackChanges();
 
-  // Returns when the copies are over. Makes the tensors' GPU the current one of the calling thread.
+  // Returns when the copies are done. Makes the tensors' GPU the current one of the calling thread.
   void Wait() const;
 
-  // What was copied, in host memory; of use after Wait.
+  // The copied chunks, in host memory; complete after Wait.
   const std::vector<TensorChunk>& chunks() const { return chunks_; }
 
  private:

@@ -1,4 +1,4 @@
-// manifest.json: what a published checkpoint holds and where. README.md describes the format.
+// manifest.json: the contents of a published checkpoint. README.md describes the format.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_MANIFEST_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_MANIFEST_H_
 
@@ -20,7 +20,7 @@ struct StoredChunk {
   std::string file;   // inside the checkpoint's directory
   int64_t begin = 0;  // bytes [begin, end) of the file
   int64_t end = 0;
-  uint64_t xxh64 = 0;  // of those bytes
+  uint64_t xxh64 = 0;  // of the bytes [begin, end)
 };
 
 struct StoredTensor {
@@ -32,10 +32,10 @@ struct StoredTensor {
 struct StoredFile {
   int64_t bytes = 0;
   int64_t header_bytes = 0;   // before the first chunk
-  uint64_t header_xxh64 = 0;  // of them
+  uint64_t header_xxh64 = 0;  // of the header bytes
 };
 
-// What one rank has written: rank_NNNNN.json, and the parts that a manifest is merged from.
+// Files and tensors written by one rank (rank_NNNNN.json), or by all ranks after Merge.
 struct Entries {
   std::map<std::string, StoredFile> files;
   std::map<std::string, StoredTensor> tensors;
@@ -52,7 +52,7 @@ struct Manifest {
 
 constexpr char kManifestName[] = "manifest.json";
 
-// Throws the TrainerError of a checkpoint whose file `path` cannot be believed.
+// Throws TrainerError kBadCheckpoint for a checkpoint whose file `path` is damaged.
 [[noreturn]] void ThrowDamaged(const std::string& path, const std::string& what);
 
 // Names of safetensors, such as "BF16". Throws TrainerError kInternal for a dtype without one.
@@ -67,10 +67,10 @@ std::string ManifestToText(const Manifest& manifest);
 // cover each tensor exactly. Throws TrainerError kBadCheckpoint.
 Manifest ManifestFromText(const std::string& text, const std::string& path);
 
-// Adds what another rank has written. Throws TrainerError kInternal when the two do not agree about
-// a tensor.
+// Adds the entries of another rank. Throws TrainerError kInternal when a tensor's type or shape
+// differs between the two.
 void Merge(const Entries& more, Entries* all);
-// Throws TrainerError kInternal when chunks leave a part of a tensor out or hold it twice.
+// Throws TrainerError kInternal when chunks leave out a part of a tensor or hold a part twice.
 void CheckCoverage(const Entries& entries);
 
 // "rank_00003.safetensors" and "rank_00003.json".

@@ -6,11 +6,11 @@
 
 namespace trainyard::trainer {
 
-// False when it cannot be done (a limit on locked memory, a build without CUDA): copies into it
-// work all the same, slower and with the caller waiting.
+// Locks the pages. False when that is impossible (a limit on locked memory, a build without CUDA):
+// copies into the memory still work, but slower and with the caller waiting.
 bool LockPages(void* memory, size_t bytes);
 
-// Of memory that LockPages has locked.
+// Unlocks memory that LockPages has locked.
 void UnlockPages(void* memory);
 
 }  // namespace trainyard::trainer

@@ -27,7 +27,7 @@ std::optional<int64_t> TakeNumber(char letter, std::string_view& text) {
   return number;
 }
 
-// Whose temporary name it is; nullopt when the name is none.
+// The attempt in a temporary name; nullopt for any other name.
 std::optional<AttemptKey> OwnerOfTemporary(const std::string& name) {
   const size_t mark = name.find(kTemporaryMark);
   if (name.rfind("step_", 0) != 0 || mark == std::string::npos) return std::nullopt;

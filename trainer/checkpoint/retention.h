@@ -1,4 +1,4 @@
-// Which checkpoints go when a new one is published, and the removal of half-written ones.
+// Choice of the checkpoints to remove when a new one is published; removal of half-written ones.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_RETENTION_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_RETENTION_H_
 
@@ -18,13 +18,13 @@ std::vector<PublishedCheckpoint> CheckpointsToDelete(
     const std::vector<PublishedCheckpoint>& checkpoints, const RetentionPolicy& policy,
     const std::vector<std::string>& in_use);
 
-// "step_000000100.tmp-j7-e3-1": where attempt 3 of job 7 builds its save number 1 of that step;
-// without "j7-" outside of a job.
+// "step_000000100.tmp-j7-e3-1": the directory in which attempt 3 of job 7 builds its save number 1,
+// of step 100; without "j7-" outside of a job.
 std::string TemporaryName(int64_t step, const AttemptKey& attempt, int64_t save);
 
-// Removes directories under temporary names that older attempts have left, and those of `attempt`
-// itself: outside of a job every run is attempt 1, and what the one before has left must not pass
-// for a part of this one's saves. What cannot be removed stays.
+// Removes directories with temporary names of older attempts and of `attempt` itself: outside of a
+// job every run is attempt 1, and files of an earlier run must not pass for a part of this run's
+// saves. A directory that cannot be removed stays.
 void RemoveAbandoned(const std::string& directory, const AttemptKey& attempt);
 
 }  // namespace trainyard::trainer

@@ -80,7 +80,7 @@ void RefuseUnknownKeys(const std::string& section, const json& values,
   }
 }
 
-// A number without a default is 0 when nobody wrote it; who writes 0 has made a mistake.
+// A number without a default is 0 when it was not given; an explicit 0 is a mistake.
 template <typename Value>
 void RefuseWrittenZero(const std::string& key, const SettingRule& rule, const Value& value) {
   if constexpr (std::is_arithmetic_v<Value>) {

@@ -19,7 +19,7 @@ RunConfig ParseRunConfig(const nlohmann::json& spec);
 // it is not JSON.
 RunConfig LoadRunConfig(const std::string& path);
 
-// The settings in the form that ParseRunConfig reads, without those that nobody wrote.
+// The settings in the form that ParseRunConfig reads, without those that were not given.
 nlohmann::json RunConfigToJson(const RunConfig& config);
 
 // Fills in what follows from other settings and applies every rule of proto/contract/run_rules.h.

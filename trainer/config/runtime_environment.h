@@ -1,4 +1,5 @@
-// Who this process is in its gang and where its files are: torchrun's variables and TRAINYARD_*.
+// Position of this process in its gang and paths of its files: torchrun's variables and
+// TRAINYARD_*.
 #ifndef TRAINYARD_TRAINER_CONFIG_RUNTIME_ENVIRONMENT_H_
 #define TRAINYARD_TRAINER_CONFIG_RUNTIME_ENVIRONMENT_H_
 
@@ -18,7 +19,7 @@ struct RuntimeEnvironment {
   int64_t master_port = 29500;
 
   int64_t job_id = 0;   // 0 when no controller has started this run.
-  int64_t attempt = 1;  // The epoch that fences checkpoints.
+  int64_t attempt = 1;  // Number of the attempt, which fences checkpoints.
   std::string run_dir = ".";
   std::string spec_path;       // Empty when --config names the settings.
   std::string telemetry_path;  // RUN_DIR/telemetry.jsonl unless given.
@@ -30,11 +31,11 @@ struct RuntimeEnvironment {
 // Returns the value of a variable, or nothing when it is not set.
 using VariableLookup = std::function<std::optional<std::string>(const std::string& name)>;
 
-// With no variable set the result is a single process in the current directory.
-// Throws TrainerError(kBadConfig) that names the variable.
+// Reads all variables. With none set the result is a single process in the current directory.
+// Throws TrainerError(kBadConfig) that names the bad variable.
 RuntimeEnvironment ReadRuntimeEnvironment(const VariableLookup& lookup);
 
-// Looks in the environment of this process.
+// The value of a variable in the environment of this process.
 std::optional<std::string> ProcessVariable(const std::string& name);
 
 }  // namespace trainyard::trainer

@@ -24,7 +24,8 @@ class TrainerError : public std::runtime_error {
   ExitCode code_;
 };
 
-// What every rank of the gang finds at the same step, so that one alert, by rank 0, speaks for all.
+// An error that every rank of the gang detects at the same step, so that rank 0 alone writes the
+// alert.
 class GangError : public TrainerError {
  public:
   GangError(ExitCode code, const std::string& message, std::string alert, int64_t step)

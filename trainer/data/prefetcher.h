@@ -1,4 +1,4 @@
-// Prepares the next batches on a thread of its own, off the path of the step.
+// Prepares the next batches on a thread of its own, so that the step does not wait for them.
 #ifndef TRAINYARD_TRAINER_DATA_PREFETCHER_H_
 #define TRAINYARD_TRAINER_DATA_PREFETCHER_H_
 
@@ -16,7 +16,7 @@
 
 namespace trainyard::trainer {
 
-// What one rank reads for one batch: rows of seq_length + 1 tokens, one row a sample.
+// Tokens that one rank reads for one batch: rows of seq_length + 1 tokens, one row a sample.
 struct TokenBatch {
   int64_t number = 0;            // of the batch, from the caller's first
   std::vector<int64_t> samples;  // sample numbers, one a row
@@ -34,12 +34,12 @@ class Prefetcher {
   // ready. The source must outlive this.
   Prefetcher(const SampleSource& source, SamplesOfBatch samples_of_batch, int64_t first_batch,
              size_t depth = 4);
-  // Stops the thread; batches that nobody took are dropped.
+  // Stops the thread; batches that were not taken are dropped.
   ~Prefetcher();
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
 
-  // The next batch; waits until it is ready. Rethrows what went wrong while preparing it.
+  // The next batch; waits until it is ready. Rethrows the error of its preparation.
   TokenBatch Next();
   // Seconds that Next() has waited in all.
   double stall_seconds() const { return stall_seconds_; }
@@ -59,7 +59,7 @@ class Prefetcher {
   std::exception_ptr error_;
   bool stopping_ = false;
 
-  std::thread thread_;  // last: starts when everything else is there
+  std::thread thread_;  // last member: starts when all other members exist
 };
 
 }  // namespace trainyard::trainer

@@ -1,4 +1,4 @@
-// Which tokens are sample number i of a run: a pure function of (file, seed, i).
+// The tokens of sample number i of a run: a pure function of (file, seed, i).
 //
 // The file of T tokens is cut into W = (T - 1) / seq_length windows of seq_length + 1 tokens
 // (neighbours share one token: the last target of one is the first input of the next). Position p

@@ -25,7 +25,7 @@ class TokenFile {
  public:
   // Opens directory/<split>.bin and directory/<split>.json; split is "train" or "val".
   // Throws TrainerError: kNoInput when a file is not there or cannot be read, kBadData when
-  // the header is not one of ours or disagrees with the size of the .bin file.
+  // the header is malformed or does not match the size of the .bin file.
   TokenFile(const std::string& directory, const std::string& split);
   ~TokenFile();
   TokenFile(const TokenFile&) = delete;

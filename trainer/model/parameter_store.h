@@ -12,7 +12,7 @@
 
 namespace trainyard::trainer {
 
-// A tensor as checkpoints and Hugging Face know it, and this rank's slice of it.
+// A tensor with its name and shape in checkpoints and on Hugging Face, and this rank's slice of it.
 struct LogicalTensorSlice {
   std::string name;                   // Such as model.layers.0.self_attn.q_proj.weight.
   std::vector<int64_t> global_shape;  // Of the whole tensor, the same for every layout.
@@ -32,15 +32,15 @@ struct ParameterDeclaration {
   bool decays = false;  // Weight decay applies.
 };
 
-// Where a logical slice lies in the flat buffers.
+// Position of a logical slice in the flat buffers.
 struct StoredSlice {
   LogicalTensorSlice logical;
   int64_t first = 0;  // Element of the flat buffers.
   int64_t parameter = 0;
 };
 
-// Three flat buffers of the same length: `master` (fp32, what the optimizer updates and checkpoints
-// hold), `values` (the model's type; the same memory as master when that is fp32) and `gradients`
+// Three flat buffers of the same length: `master` (fp32; updated by the optimizer and saved in
+// checkpoints), `values` (the model's type; the same memory as master for fp32) and `gradients`
 // (fp32 sums over micro-batches). Parameters that decay come first, and each begins at a multiple
 // of kAlignment elements; the padding between stays zero and is never saved.
 class ParameterStore {
@@ -53,7 +53,7 @@ class ParameterStore {
                  torch::Device device, std::optional<uint64_t> seed);
 
   int64_t size() const { return static_cast<int64_t>(parameters_.size()); }
-  // What the model computes with: a leaf of the autograd graph.
+  // The values that the model computes with: a leaf of the autograd graph.
   const torch::Tensor& Value(int64_t parameter) const { return parameters_[parameter].value; }
   // The fp32 gradient of one parameter.
   const torch::Tensor& Gradient(int64_t parameter) const { return parameters_[parameter].gradient; }

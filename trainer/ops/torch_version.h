@@ -1,4 +1,4 @@
-// The one place that knows that LibTorch versions differ. Debian's 1.13 and 2.6 or newer build.
+// All differences between LibTorch versions: Debian's 1.13, and 2.6 or newer.
 #ifndef TRAINYARD_TRAINER_OPS_TORCH_VERSION_H_
 #define TRAINYARD_TRAINER_OPS_TORCH_VERSION_H_
 

@@ -38,7 +38,7 @@ class AdamW {
 // added in fp64.
 double GradientNorm(ParameterStore& store);
 
-// What gradients are multiplied with so that their norm is at most max_norm; 1 when max_norm is 0.
+// The factor that reduces the gradients' norm to at most max_norm; 1 when max_norm is 0.
 double ClipScale(double norm, double max_norm);
 
 }  // namespace trainyard::trainer

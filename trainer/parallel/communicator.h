@@ -1,5 +1,5 @@
-// Collectives among a group of ranks. The only way by which ranks talk; backends are chosen by the
-// build (Gloo for CPU, NCCL for GPU).
+// Collectives among a group of ranks: the only communication between ranks during training. The
+// build chooses the backend (Gloo for CPU, NCCL for GPU).
 #ifndef TRAINYARD_TRAINER_PARALLEL_COMMUNICATOR_H_
 #define TRAINYARD_TRAINER_PARALLEL_COMMUNICATOR_H_
 
@@ -38,7 +38,7 @@ class Communicator {
   virtual void Broadcast(torch::Tensor& tensor, int64_t root) = 0;
   virtual void Barrier() = 0;
 
-  // Returns when all operations so far are complete on this rank.
+  // Waits until all operations so far are complete on this rank.
   virtual void Wait() = 0;
 };
 
@@ -52,7 +52,7 @@ struct CommunicatorGroup {
 };
 
 // Connects the members of a group; all of them call it. A group of one needs no rendezvous, which
-// may then be null. Throws TrainerError(kPeerLost) when a member does not come.
+// may then be null. Throws TrainerError(kPeerLost) when a member does not connect in time.
 std::unique_ptr<Communicator> ConnectGroup(Rendezvous* rendezvous, const CommunicatorGroup& group,
                                            torch::Device device);
 
@@ -60,7 +60,7 @@ std::unique_ptr<Communicator> ConnectGroup(Rendezvous* rendezvous, const Communi
 std::vector<double> SumOverMembers(Communicator& communicator, const std::vector<double>& values,
                                    torch::Device device);
 
-// What ConnectGroup calls for groups of several; one is built: Gloo or NCCL.
+// Connects a group of several ranks; called by ConnectGroup. Each build has one: Gloo or NCCL.
 std::unique_ptr<Communicator> ConnectBackend(Rendezvous& rendezvous, const CommunicatorGroup& group,
                                              torch::Device device);
 

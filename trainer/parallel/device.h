@@ -1,4 +1,4 @@
-// The device of a rank: what it is, how much memory is in use, how fast it could be.
+// The device of a rank: its name, the memory in use, its peak speed.
 #ifndef TRAINYARD_TRAINER_PARALLEL_DEVICE_H_
 #define TRAINYARD_TRAINER_PARALLEL_DEVICE_H_
 
@@ -11,12 +11,11 @@
 
 namespace trainyard::trainer {
 
-// Makes the rank's device current: the CPU, or GPU number `local_rank` of those visible (the only
-// one where the worker shows each rank its own). Throws TrainerError(kBadConfig) when there is
-// none.
+// Makes the rank's device current: the CPU, or GPU number `local_rank` of the visible GPUs (the
+// only one where each rank sees a single GPU). Throws TrainerError(kBadConfig) when there is none.
 torch::Device OpenDevice(DeviceKind kind, int64_t local_rank);
 
-// Such as "CPU" or "NVIDIA H200".
+// Name of the device, such as "CPU" or "NVIDIA H200".
 std::string DeviceName(torch::Device device);
 
 // Largest number of bytes in use so far: resident memory on a CPU, allocated memory on a GPU.

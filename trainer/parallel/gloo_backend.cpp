@@ -13,8 +13,8 @@ namespace {
 
 using torch::Tensor;
 
-// Long enough for a peer that saves a large checkpoint or loads one; a peer that has died is
-// noticed at once by its closed connection.
+// Long enough for a peer that saves or loads a large checkpoint; the closed connection of a peer
+// that has died is detected at once.
 constexpr std::chrono::seconds kOperationTimeout{600};
 
 class GlooCommunicator final : public Communicator {

@@ -23,7 +23,7 @@ class Mesh {
 
   // The ranks that hold the same parameters as `rank` and see other samples.
   std::vector<int64_t> DataParallelRanks(int64_t rank) const;
-  // Position of `rank` among them, from 0.
+  // Position of `rank` in DataParallelRanks(rank), from 0.
   int64_t DataParallelIndex(int64_t rank) const;
 
  private:

@@ -132,7 +132,7 @@ class NcclCommunicator final : public Communicator {
   std::string operation_ = "connect";  // The newest, for error messages.
 };
 
-// The first member makes the id of the group and the others read it from the store.
+// The first member makes the id of the group; all other members read it from the store.
 ncclUniqueId ShareUniqueId(c10d::Store& store, bool first) {
   ncclUniqueId id;
   if (first) {

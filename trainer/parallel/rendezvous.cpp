@@ -25,11 +25,11 @@ c10::intrusive_ptr<c10d::Store> OpenStore(const RuntimeEnvironment& env,
   c10d::TCPStoreOptions options;
   options.port = static_cast<std::uint16_t>(env.master_port);
   options.isServer = env.rank == 0;
-  options.waitWorkers = false;  // LibTorch 1.13 says nothing when a worker does not come.
+  options.waitWorkers = false;  // LibTorch 1.13 does not report a missing worker.
   options.timeout = timeout;
   const std::string place = env.master_addr + ":" + std::to_string(env.master_port);
-  // Two runs may come to one port by mistake: keys of their own keep them apart until the one that
-  // could not have the port has left.
+  // Two runs may use one port by mistake: separate keys keep the runs apart until the run that
+  // could not bind the port has ended.
   const std::string run = env.checkpoint_dir + "#" + std::to_string(env.attempt);
   try {
     return c10::make_intrusive<c10d::PrefixStore>(
@@ -47,7 +47,7 @@ c10::intrusive_ptr<c10d::Store> OpenStore(const RuntimeEnvironment& env,
 
 std::string ArrivalKey(int64_t rank) { return "arrived/" + std::to_string(rank); }
 
-// "1, 5": the ranks that have not come.
+// "1, 5": the ranks that have not connected.
 std::string MissingRanks(c10d::Store& store, int64_t world_size) {
   std::string missing;
   for (int64_t rank = 0; rank < world_size; ++rank) {
@@ -71,7 +71,7 @@ void WaitForAllRanks(c10d::Store& store, const RuntimeEnvironment& env,
   }
   try {
     missing = "missing: rank " + MissingRanks(store, env.world_size);
-  } catch (const std::exception&) {  // Rank 0 has left: the first reason stands.
+  } catch (const std::exception&) {  // Rank 0 has ended: the first reason is kept.
   }
   throw TrainerError(ExitCode::kPeerLost, "Not all of the " + std::to_string(env.world_size) +
                                               " ranks came to the rendezvous within " +

@@ -1,4 +1,4 @@
-// Where the ranks of an attempt find each other: a key-value store that rank 0 serves at
+// The meeting point of the ranks of an attempt: a key-value store that rank 0 serves at
 // MASTER_ADDR:MASTER_PORT.
 #ifndef TRAINYARD_TRAINER_PARALLEL_RENDEZVOUS_H_
 #define TRAINYARD_TRAINER_PARALLEL_RENDEZVOUS_H_
@@ -20,17 +20,17 @@ namespace trainyard::trainer {
 
 class Rendezvous {
  public:
-  // Waits until every rank has come. Throws TrainerError: kTryAgain when rank 0 cannot have the
-  // port, kPeerLost when a rank does not come in time.
+  // Waits until every rank has connected. Throws TrainerError: kTryAgain when rank 0 cannot bind
+  // the port, kPeerLost when a rank does not connect in time.
   Rendezvous(const RuntimeEnvironment& env, std::chrono::seconds timeout);
   ~Rendezvous();
   Rendezvous(const Rendezvous&) = delete;
   Rendezvous& operator=(const Rendezvous&) = delete;
 
-  // A store of its own for the keys of one group.
+  // A separate store for the keys of one group.
   c10::intrusive_ptr<c10d::Store> StoreOf(const std::string& group) const;
 
-  // The address of this host on the way to rank 0, in digits.
+  // The numeric address of this host on the route to rank 0.
   const std::string& local_address() const { return local_address_; }
 
  private:

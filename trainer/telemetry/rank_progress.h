@@ -1,4 +1,4 @@
-// What one rank does and how long it takes: its phases and the records of its own times.
+// Progress of one rank: its phases and the times that it spent in them.
 #ifndef TRAINYARD_TRAINER_TELEMETRY_RANK_PROGRESS_H_
 #define TRAINYARD_TRAINER_TELEMETRY_RANK_PROGRESS_H_
 
@@ -11,7 +11,7 @@
 
 namespace trainyard::trainer {
 
-// Outlives the trainer, so that what is said of its failure still knows how far it came. One
+// Outlives the trainer, so that an alert about the trainer's failure can name the last step. One
 // thread.
 class RankProgress {
  public:
@@ -21,16 +21,17 @@ class RankProgress {
   explicit RankProgress(TelemetryWriter& telemetry);
   RankProgress(TelemetryWriter& telemetry, ClockSeconds clock);
 
-  // Writes the phase, and the times that are final with the end of the one before.
+  // Writes the phase, and a record with the times that the end of the previous phase makes final.
   void EnterPhase(Phase phase, int64_t step);
 
-  // An optimizer step is done: `step` completed in all, `seconds` taken by this one,
-  // `stall_seconds` waited for data by all so far.
+  // Notes a completed optimizer step: `step` completed in total, `seconds` taken by this step,
+  // `stall_seconds` waited for data by all steps so far.
   void Step(int64_t step, double seconds, double stall_seconds);
-  // True a second after the record before: a rank writes no more often, however short its steps.
+  // True from one second after the last record on: a rank writes no more often, however short its
+  // steps.
   bool IsDue() const;
   void Write(int64_t memory_bytes);
-  // The last words, with the memory of the record before.
+  // Writes a record with the memory of the last record, as before an exit.
   void Write() { Write(memory_bytes_); }
 
   // Steps completed.
@@ -41,16 +42,16 @@ class RankProgress {
   const ClockSeconds clock_;
   Phase phase_ = Phase::kInit;
   double phase_began_;
-  // Of the phases that are over.
+  // Seconds spent in each phase, without the current visit.
   std::map<Phase, double> phase_seconds_;
   int64_t step_ = 0;
   double stall_seconds_ = 0;
   int64_t memory_bytes_ = 0;
-  // Since the last record.
+  // Steps since the last record, and their seconds.
   int64_t steps_ = 0;
   double steps_seconds_ = 0;
   double written_;
-  // Of the last record that had steps.
+  // Mean seconds a step of the last record that had steps.
   double step_seconds_ = 0;
 };
 

@@ -28,12 +28,12 @@ struct CheckpointRecord {
   bool deleted = false;  // true when retention removed it
 };
 
-// How one rank fares.
+// Progress and times of one rank.
 struct RankRecord {
   int64_t step = 0;         // Completed.
   double step_seconds = 0;  // Mean of the steps since the record before.
   int64_t memory_bytes = 0;
-  // Since the process began.
+  // Totals since the process began.
   double init_seconds = 0;
   double load_seconds = 0;
   double data_stall_seconds = 0;
@@ -66,7 +66,7 @@ class TelemetryWriter {
   void WriteRank(const RankRecord& record);
 
  private:
-  // Adds type and time, and appends the line. `fields` is what follows them, from ",\"...".
+  // Adds type and time, and appends the line. `fields` is the rest of the line, from ",\"...".
   void Append(std::string_view type, const std::string& fields);
   void Warn(const std::string& what);
 

@@ -44,7 +44,7 @@ std::string Contradiction(const v1::StartAttempt& command) {
 }  // namespace
 
 Attempts::Stage Attempts::StageAfter(const v1::RankExited& exited) {
-  return exited.spawn_error().empty() ? Stage::kLeaving : Stage::kGone;
+  return exited.spawn_error().empty() ? Stage::kExiting : Stage::kGone;
 }
 
 bool Attempts::IsAlive(Stage stage) { return stage != Stage::kGone && stage != Stage::kCancelled; }
@@ -78,7 +78,7 @@ void Attempts::ApplyFact(const v1::Fact& fact) {
     found->second.cleared = true;
     for (auto& [number, rank] : found->second.ranks) {
       if (rank.stage == Stage::kUnresolved) rank.stage = Stage::kCancelled;
-      if (rank.stage == Stage::kLeaving) rank.stage = Stage::kGone;
+      if (rank.stage == Stage::kExiting) rank.stage = Stage::kGone;
     }
   }
 }
@@ -91,8 +91,8 @@ Actions Attempts::Start(const v1::StartAttempt& command, Timestamp now) {
   if (attempts_.contains(key)) return {};
   const auto seen = seen_epochs_.find(key.job_id);
   if (seen != seen_epochs_.end() && key.epoch <= seen->second) {
-    // Who asks knows less than this node (its store came from a backup), and would ask forever: a
-    // fact tells it that nothing of the attempt is here any more.
+    // The controller has lost this epoch (its store was restored from a backup) and would repeat
+    // the command for ever. AttemptCleared reports that this node has no process of the attempt.
     attempts_[key].command.set_job_id(key.job_id);
     attempts_[key].command.set_epoch(key.epoch);
     Actions actions = {RefuseCommand{absl::StrCat("start of ", Name(key), ": epoch ", seen->second,
@@ -233,7 +233,7 @@ void Attempts::SpawnUncertain(const RankKey& key) {
 Actions Attempts::RankNeverSpawned(const RankKey& key) {
   Rank* rank = FindRank(key);
   // Its exit is recorded, but its files are not there: nothing of it can be left.
-  if (rank != nullptr && rank->stage == Stage::kLeaving) return RankGone(key);
+  if (rank != nullptr && rank->stage == Stage::kExiting) return RankGone(key);
   if (rank == nullptr || rank->stage != Stage::kUnresolved) return {};
   const Attempt& attempt = attempts_.at(key.attempt);
   const bool superseded = seen_epochs_[key.attempt.job_id] > key.attempt.epoch;
@@ -265,7 +265,7 @@ Actions Attempts::CreationFailed(const AttemptKey& key, const std::string& error
 Actions Attempts::RankEnded(const v1::RankExited& exited) {
   const RankKey key = {KeyOf(exited), exited.rank()};
   Rank* rank = FindRank(key);
-  if (rank == nullptr || !IsAlive(rank->stage) || rank->stage == Stage::kLeaving) return {};
+  if (rank == nullptr || !IsAlive(rank->stage) || rank->stage == Stage::kExiting) return {};
   rank->stage = StageAfter(exited);
   Actions actions;
   v1::Fact fact;
@@ -277,7 +277,7 @@ Actions Attempts::RankEnded(const v1::RankExited& exited) {
 
 Actions Attempts::RankGone(const RankKey& key) {
   Rank* rank = FindRank(key);
-  if (rank == nullptr || rank->stage != Stage::kLeaving) return {};
+  if (rank == nullptr || rank->stage != Stage::kExiting) return {};
   rank->stage = Stage::kGone;
   Actions actions;
   Advance(key.attempt.job_id, actions);
@@ -386,8 +386,8 @@ const char* Attempts::NameOf(Stage stage) {
     case Stage::kUnresolved:
     case Stage::kRunning:
       return "running";
-    case Stage::kLeaving:
-      return "leaving";
+    case Stage::kExiting:
+      return "exiting";
     case Stage::kGone:
     case Stage::kCancelled:
       break;

@@ -69,8 +69,9 @@ using Action = std::variant<CreateAttempt, RememberEpoch, SpawnRank, SendSignal,
 // To be carried out in this order.
 using Actions = std::vector<Action>;
 
-// A rank of an attempt that is not cleared. `state`: "waiting" for an older attempt to leave,
-// "starting", "running", "leaving" (it has ended, processes of it may live), "ended".
+// A rank of an attempt that is not cleared. `state`: "waiting" (for the processes of an older
+// attempt to end), "starting", "running", "exiting" (it has ended, processes of it may live),
+// "ended".
 struct RankView {
   RankKey key;
   int slot = 0;
@@ -84,9 +85,9 @@ inline constexpr Timestamp kKillAgainMs = 5000;
 // clock.
 class Attempts {
  public:
-  // Builds the state after a start of the worker: what stood on disk. Every rank without an exit in
-  // `facts` is unresolved until RankSpawned, RankEnded or RankNeverSpawned says what became of it;
-  // one with an exit counts as leaving until RankGone.
+  // Builds the state from the disk after a start of the worker. A rank without an exit in `facts`
+  // is unresolved until RankSpawned, RankEnded or RankNeverSpawned resolves it. A rank with an exit
+  // counts as exiting until RankGone.
   void Restore(const SeenEpochs& seen_epochs, const std::vector<v1::StartAttempt>& on_disk,
                const std::vector<v1::Fact>& facts);
 
@@ -97,9 +98,9 @@ class Attempts {
   // Stops every attempt: SIGTERM, then SIGKILL after the job's own grace, at most `grace_ms_max`.
   Actions StopAll(Timestamp grace_ms_max, Timestamp now);
 
-  // Answers to SpawnRank and CreateAttempt, and what became of unresolved ranks.
+  // Results of SpawnRank and CreateAttempt, and observed states of unresolved ranks.
   Actions RankSpawned(const RankKey& key, int64_t pid, Timestamp started_ms);
-  // It cannot be told yet whether the rank was spawned: it is unresolved from now.
+  // It is not yet known whether the rank was spawned: the rank is unresolved from now.
   void SpawnUncertain(const RankKey& key);
   Actions RankNeverSpawned(const RankKey& key);
   Actions CreationFailed(const AttemptKey& key, const std::string& error, Timestamp time_ms);
@@ -108,15 +109,15 @@ class Attempts {
   Actions RankEnded(const v1::RankExited& exited);
   Actions RankGone(const RankKey& key);
 
-  // The AttemptCleared of an attempt is stored by the controller: an attempt that never had a rank
-  // here needs no further memory.
+  // The controller has stored the AttemptCleared of an attempt. An attempt that never had a rank
+  // here is erased.
   void ClearedAcknowledged(const AttemptKey& key);
 
   // Sends the kills that are due; to be called at NextDeadline() or later.
   Actions Tick(Timestamp now);
   std::optional<Timestamp> NextDeadline() const;
 
-  // Ranks whose processes are to be observed: unresolved, running, or leaving.
+  // Ranks whose processes are to be observed: unresolved, running or exiting.
   std::vector<RankKey> RanksToObserve() const;
   // True once the rank writes no more: it is gone, or never was.
   bool IsGone(const RankKey& key) const;
@@ -128,16 +129,17 @@ class Attempts {
   // The command of an attempt that has ranks here, or nullptr.
   const v1::StartAttempt* CommandOf(const AttemptKey& key) const;
   std::vector<RankView> Ranks() const;
-  // What is known of each attempt; step, phase and activity are left to the caller.
+  // One report for each attempt: its ranks and whether it is cleared. The caller fills in step,
+  // phase and activity.
   std::vector<v1::AttemptReport> Reports() const;
 
  private:
   enum class Stage {
-    kWaiting,     // An older attempt of the job is still leaving.
-    kSpawning,    // SpawnRank was given out.
+    kWaiting,     // An older attempt of the job still has processes.
+    kSpawning,    // SpawnRank was returned to the caller.
     kUnresolved,  // Restored from disk; may have a process.
     kRunning,
-    kLeaving,  // RankExited is recorded; it may have left processes behind.
+    kExiting,  // RankExited is recorded; it may have left processes behind.
     kGone,
     kCancelled,  // Stopped before it was spawned: never had a process.
   };
@@ -166,7 +168,7 @@ class Attempts {
   void SignalAlive(const AttemptKey& key, const Attempt& attempt, bool kill, Actions& actions);
   void RecordStarted(const RankKey& key, Rank& rank, int64_t pid, Timestamp time_ms,
                      Actions& actions);
-  // Clears what has no process left and spawns what no longer has to wait.
+  // Clears attempts that have no process left and spawns the ranks that no longer have to wait.
   void Advance(int64_t job_id, Actions& actions);
   static void RecordCleared(const AttemptKey& key, Attempt& attempt, Actions& actions);
   void ApplyFact(const v1::Fact& fact);

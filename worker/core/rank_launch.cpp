@@ -107,7 +107,7 @@ RankLaunch MakeRankLaunch(const v1::StartAttempt& attempt, const v1::RankStart& 
     if (found != site.worker_environment.end()) environment[name] = found->second;
   }
   environment["OMP_NUM_THREADS"] = absl::StrCat(ThreadsOfRank(attempt, site.inventory));
-  // Output goes to a file: without this Python would hold back lines for kilobytes.
+  // Output goes to a file: without this variable Python would buffer kilobytes of lines.
   environment["PYTHONUNBUFFERED"] = "1";
   if (HasGpu(site.inventory)) {
     environment[variable::kCudaDevices] = VisibleDevices(attempt, site.inventory);

@@ -1,4 +1,4 @@
-// What one rank is started with. Pure: the command's data in, program and environment out.
+// Program, environment and working directory of one rank. Pure: computed from the command.
 #ifndef TRAINYARD_WORKER_CORE_RANK_LAUNCH_H_
 #define TRAINYARD_WORKER_CORE_RANK_LAUNCH_H_
 
@@ -11,7 +11,7 @@
 
 namespace trainyard::worker {
 
-// What the node brings to a launch.
+// The node's part of a launch: paths, programs, environment, secrets and devices.
 struct LaunchSite {
   // Absolute; TRAINYARD_RUN_DIR.
   std::string rank_dir;
@@ -35,7 +35,8 @@ struct RankLaunch {
 // Variables of the worker that a rank inherits: PATH, HOME and the like.
 const std::vector<std::string>& PassedThroughVariables();
 
-// worker/README.md documents every variable. The job's own `env` wins over all but TRAINYARD_*.
+// The launch of one rank. worker/README.md documents every variable. The job's own `env` overrides
+// all variables but TRAINYARD_*.
 RankLaunch MakeRankLaunch(const v1::StartAttempt& attempt, const v1::RankStart& rank,
                           const LaunchSite& site);
 

@@ -109,7 +109,7 @@ class GpuMonitor::Session {
     int index = 0;
     std::string uuid;
     std::string model;
-    // Absent when the driver tells of none.
+    // Absent when the driver reports no XID errors.
     std::optional<double> last_xid;
   };
 

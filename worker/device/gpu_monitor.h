@@ -1,4 +1,4 @@
-// What the GPUs of this node are doing, through NVML.
+// Measurements of this node's GPUs, through NVML.
 #ifndef TRAINYARD_WORKER_DEVICE_GPU_MONITOR_H_
 #define TRAINYARD_WORKER_DEVICE_GPU_MONITOR_H_
 
@@ -11,13 +11,14 @@
 
 namespace trainyard::worker {
 
-// A value that the device, or the driver's version, does not tell is absent.
+// Measurements of one GPU. A value that the device or the driver's version does not report is
+// absent.
 struct GpuReading {
   // Position in NVML's order.
   int index = 0;
   std::string uuid;
   std::string model;
-  // Why the GPU does not answer; empty when it does.
+  // The reason why the GPU does not answer; empty when it answers.
   std::string error;
 
   std::optional<double> utilization_percent;
@@ -44,11 +45,12 @@ struct GpuReading {
 // Keeps NVML loaded. One thread at a time.
 class GpuMonitor {
  public:
-  // NOT_FOUND when there is no driver; UNAVAILABLE, with NVML's words, when it does not work.
+  // Loads NVML. NOT_FOUND when there is no driver; UNAVAILABLE, with NVML's message, when NVML does
+  // not work.
   static absl::StatusOr<std::unique_ptr<GpuMonitor>> Open(const std::string& library);
   ~GpuMonitor();
 
-  // One for each GPU that answered when this was opened, in NVML's order. May take some ms a GPU.
+  // One reading for each GPU that answered Open, in NVML's order. May take some ms a GPU.
   std::vector<GpuReading> Read();
 
  private:

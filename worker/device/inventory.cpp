@@ -63,7 +63,7 @@ v1::Slot& AddSlot(v1::Inventory& inventory, v1::DeviceKind kind) {
 void AddGpuSlots(const std::string& nvml_library, DetectedInventory& detected) {
   const absl::StatusOr<GpuList> list = ListGpus(nvml_library);
   if (!list.ok()) {
-    // No driver is the normal case of a CPU machine; a broken one is worth a word.
+    // A CPU machine normally has no driver; only a driver that does not work is worth a warning.
     if (!absl::IsNotFound(list.status())) {
       detected.warnings.emplace_back(list.status().message());
     }

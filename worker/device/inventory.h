@@ -1,4 +1,4 @@
-// What this node offers: GPUs found through NVML, else CPU slots.
+// Slots that this node offers: GPUs found through NVML, else CPU slots.
 #ifndef TRAINYARD_WORKER_DEVICE_INVENTORY_H_
 #define TRAINYARD_WORKER_DEVICE_INVENTORY_H_
 
@@ -26,8 +26,8 @@ struct DetectedInventory {
   std::vector<std::string> warnings;
 };
 
-// Looks once; takes up to a second on a machine with many GPUs. Not thread-safe. INVALID_ARGUMENT
-// for a negative or absurd number of CPU slots.
+// Detects the devices once; takes up to a second on a machine with many GPUs. Not thread-safe.
+// INVALID_ARGUMENT for a negative or absurd number of CPU slots.
 absl::StatusOr<DetectedInventory> DetectInventory(const InventoryOptions& options);
 
 }  // namespace trainyard::worker

@@ -24,7 +24,7 @@ struct GpuList {
 };
 
 // The machine's GPUs in NVML's order (by PCI bus). NOT_FOUND when the library is not there: no
-// driver is installed. UNAVAILABLE, with NVML's words, when it is there but does not work.
+// driver is installed. UNAVAILABLE, with NVML's message, when it is there but does not work.
 absl::StatusOr<GpuList> ListGpus(const std::string& library);
 
 }  // namespace trainyard::worker

@@ -47,7 +47,7 @@ class NvmlLibrary {
     return function != nullptr;
   }
 
-  // UNAVAILABLE with NVML's words when the result is an error.
+  // UNAVAILABLE with NVML's message when the result is an error.
   absl::Status Check(NvmlResult result, const std::string& what) const;
 
  private:

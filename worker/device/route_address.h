@@ -1,4 +1,4 @@
-// Which address of this machine its peers should use.
+// The address of this machine that its peers should use.
 #ifndef TRAINYARD_WORKER_DEVICE_ROUTE_ADDRESS_H_
 #define TRAINYARD_WORKER_DEVICE_ROUTE_ADDRESS_H_
 

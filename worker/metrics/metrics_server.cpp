@@ -28,7 +28,8 @@ struct HostPort {
 absl::StatusOr<HostPort> ParseListen(const std::string& listen) {
   const std::size_t colon = listen.rfind(':');
   HostPort result;
-  // Nothing but an address: the listener takes options after commas, and no host names.
+  // The listener would take text after a comma as options and does not resolve host names, so
+  // nothing but an address is accepted.
   const bool legal = listen.find_first_not_of("0123456789abcdefABCDEF.:[]") == std::string::npos;
   if (!legal || colon == std::string::npos || colon == 0 ||
       !absl::SimpleAtoi(listen.substr(colon + 1), &result.port) || result.port < 0 ||
@@ -40,7 +41,7 @@ absl::StatusOr<HostPort> ParseListen(const std::string& listen) {
   return result;
 }
 
-// What the files below a directory take on disk. Files come and go meanwhile.
+// Bytes that the files below a directory take on disk. Files may appear and disappear meanwhile.
 int64_t BytesBelow(const fs::path& directory) {
   int64_t bytes = 0;
   std::error_code error;
@@ -103,7 +104,7 @@ class Page final : public prometheus::Collectable {
 
   const std::string data_dir_;
   mutable std::mutex figures_mutex_;
-  // Guarded by figures_mutex_; nothing before the first Publish.
+  // Guarded by figures_mutex_; nullopt before the first Publish.
   std::optional<WorkerStatistics> statistics_;
   mutable std::mutex gpus_mutex_;
   // Null without GPUs; used under gpus_mutex_.
@@ -131,7 +132,7 @@ absl::StatusOr<std::unique_ptr<MetricsServer>> MetricsServer::Start(MetricsServe
   absl::StatusOr<HostPort> where = ParseListen(options.listen);
   if (!where.ok()) return where.status();
   auto parts = std::make_unique<Parts>(options);
-  // Small and patient with nobody: Prometheus needs one connection.
+  // Few threads and a short timeout: Prometheus needs one connection.
   const std::vector<std::string> settings = {
       "listening_ports",    options.listen, "num_threads",       "2",
       "request_timeout_ms", "5000",         "enable_keep_alive", "no"};

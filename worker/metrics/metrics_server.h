@@ -14,22 +14,22 @@ struct MetricsServerOptions {
   // IP:PORT; port 0 picks a free one.
   std::string listen;
   std::string data_dir;
-  // Measure GPUs through NVML. Not where dcgm-exporter does: every value would be there twice.
+  // Measures GPUs through NVML. Off where dcgm-exporter runs, or every value would exist twice.
   bool gpu_metrics = true;
   std::string nvml_library = "libnvidia-ml.so.1";
 };
 
 class MetricsServer {
  public:
-  // Serves. INVALID_ARGUMENT: not an address. UNAVAILABLE: it cannot listen there. The messages say
-  // what to do.
+  // Listens and serves. INVALID_ARGUMENT: `listen` is not an address. UNAVAILABLE: the address
+  // cannot be listened on. The messages say what to do.
   static absl::StatusOr<std::unique_ptr<MetricsServer>> Start(MetricsServerOptions options);
   ~MetricsServer();
 
   // IP:PORT with the real port.
   const std::string& address() const;
 
-  // What scrapes show from now on. Any thread; never waits for a scrape.
+  // Sets the statistics that scrapes show from now on. Any thread; never waits for a scrape.
   void Publish(WorkerStatistics statistics);
 
  private:

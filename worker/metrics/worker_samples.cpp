@@ -109,7 +109,7 @@ const v1::Slot* SlotOf(const WorkerStatistics& statistics, const RankStatistics&
 
 void AddProcesses(const WorkerStatistics& statistics, MetricSet& metrics) {
   std::map<std::string, int> states = {
-      {"waiting", 0}, {"starting", 0}, {"running", 0}, {"leaving", 0}, {"ended", 0}};
+      {"waiting", 0}, {"starting", 0}, {"running", 0}, {"exiting", 0}, {"ended", 0}};
   for (const RankStatistics& rank : statistics.ranks) ++states[rank.view.state];
   for (const auto& [state, count] : states) metrics.Add(kProcesses, {{"state", state}}, count);
   metrics.Add(kStarts, {}, static_cast<double>(statistics.facts.starts));

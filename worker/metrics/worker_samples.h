@@ -1,4 +1,4 @@
-// The node as Prometheus sees it: figures in, samples out.
+// Prometheus samples of the node, computed from the worker's statistics.
 #ifndef TRAINYARD_WORKER_METRICS_WORKER_SAMPLES_H_
 #define TRAINYARD_WORKER_METRICS_WORKER_SAMPLES_H_
 
@@ -16,12 +16,12 @@
 
 namespace trainyard::worker {
 
-// Counted since the worker's start.
+// Numbers of facts since the worker's start.
 struct FactTotals {
   int64_t starts = 0;
   // Starts of an attempt after the first.
   int64_t restarts = 0;
-  // By how the rank ended: completed, exited, signaled, out_of_memory, spawn_failed.
+  // Exits by reason: completed, exited, signaled, out_of_memory, spawn_failed.
   std::map<std::string, int64_t> exits = {
       {"completed", 0}, {"exited", 0}, {"signaled", 0}, {"out_of_memory", 0}, {"spawn_failed", 0}};
 
@@ -34,7 +34,7 @@ struct RankStatistics {
   RankPosition position;
 };
 
-// What the loop knows.
+// Statistics that the loop thread publishes.
 struct WorkerStatistics {
   std::string node;
   std::string version;
@@ -42,19 +42,19 @@ struct WorkerStatistics {
   std::vector<RankStatistics> ranks;
   FactTotals facts;
   bool connected = false;
-  // Welcomes of the controller.
+  // Number of Welcome messages received from the controller.
   int64_t connections = 0;
   int64_t unsent_facts = 0;
   int64_t in_flight_bytes = 0;
   int64_t shipped_log_bytes = 0;
   int64_t shipped_telemetry_bytes = 0;
-  // Output given up before the controller had stored it.
+  // Output dropped before the controller had stored it.
   int64_t lost_output_bytes = 0;
 };
 
-// What is measured at a scrape, on the disk of the data directory.
+// Sizes measured at each scrape, on the disk of the data directory.
 struct SpoolStatistics {
-  // What the files of attempts that the controller has not told to forget take on disk.
+  // Bytes on disk of the attempts' files. ForgetAttempt removes the files of its attempt.
   int64_t spool_bytes = 0;
   int64_t disk_free_bytes = 0;
 };
@@ -63,12 +63,12 @@ struct SpoolStatistics {
 void AddWorkerSamples(const WorkerStatistics& statistics, const SpoolStatistics& spool,
                       MetricSet& metrics);
 
-// Which rank holds which GPU: joins what this product knows with what DCGM or NVML measure, by
-// UUID.
+// Adds one series for each GPU that a rank holds. Its UUID label joins the rank's labels with the
+// measurements of DCGM or NVML.
 void AddGpuAssignments(const WorkerStatistics& statistics, MetricSet& metrics);
 
-// Readings under the names, units and labels of NVIDIA's dcgm-exporter, and whether each GPU
-// answers. Pure.
+// Adds the readings under the names, units and labels of NVIDIA's dcgm-exporter, and for each GPU
+// whether it answers. Pure.
 void AddGpuSamples(const std::string& node, const std::vector<GpuReading>& gpus,
                    MetricSet& metrics);
 

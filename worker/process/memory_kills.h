@@ -9,7 +9,7 @@
 namespace trainyard::worker {
 
 // Processes of this process's memory cgroup (version 2 or 1) that the memory killer has ended so
-// far; nullopt when the kernel does not tell, as in the root cgroup.
+// far; nullopt when the kernel does not count them, as in the root cgroup.
 std::optional<int64_t> MemoryKills(const std::string& membership_file = "/proc/self/cgroup",
                                    const std::string& cgroup_root = "/sys/fs/cgroup");
 

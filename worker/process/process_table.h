@@ -1,4 +1,4 @@
-// What /proc says of processes.
+// Facts about processes, read from /proc.
 #ifndef TRAINYARD_WORKER_PROCESS_PROCESS_TABLE_H_
 #define TRAINYARD_WORKER_PROCESS_PROCESS_TABLE_H_
 
@@ -23,14 +23,14 @@ struct ProcessStat {
   uint64_t start_time = 0;
 };
 
-// Reads the text of /proc/PID/stat; nullopt when it is not one. The program's name in it may hold
-// blanks and brackets.
+// Parses the text of /proc/PID/stat; nullopt for any other text. The program's name in the text may
+// hold blanks and brackets.
 std::optional<ProcessStat> ParseProcessStat(absl::string_view text);
 
 // nullopt when no such process exists.
 std::optional<ProcessStat> ReadProcessStat(pid_t pid);
 
-// True while this very process runs: a zombie does not, nor does another process that got its pid.
+// True while this very process runs. False for a zombie and for another process with the same pid.
 bool IsRunning(const ProcessId& process);
 
 // Processes whose parent is `parent`, and processes in group `group`; zombies left out.
@@ -40,7 +40,7 @@ std::vector<ProcessStat> MembersOfGroup(pid_t group);
 // True when the process has a handler for the signal.
 bool CatchesSignal(pid_t pid, int signal);
 
-// Differs after each boot; empty where the kernel does not tell.
+// The kernel's boot id, which changes with each boot; empty where the kernel does not provide one.
 std::string BootId();
 
 }  // namespace trainyard::worker

@@ -25,13 +25,13 @@ constexpr char kDefaultPath[] = "/usr/local/bin:/usr/bin:/bin";
 constexpr char kScoreFile[] = "/proc/self/oom_score_adj";
 constexpr char kShimScore[] = "-900";
 
-// Best effort: lowering needs a privilege that a worker need not have.
+// Best effort: lowering the score needs a privilege that a worker may lack.
 void WriteScore(const std::string& score) {
   const UniqueFd fd(open(kScoreFile, O_WRONLY | O_CLOEXEC));
   if (fd.valid() && write(fd.get(), score.data(), score.size()) < 0) errno = 0;
 }
 
-// One byte from the other side; false at end of file.
+// Reads one byte from the other side; false at end of file.
 bool ReadByte(int fd) {
   char byte = 0;
   ssize_t count = 0;
@@ -46,7 +46,7 @@ void WriteByte(int fd, char byte) {
   }
 }
 
-// Ignored signals and blocked ones survive execve: a rank must not inherit the shim's.
+// Ignored and blocked signals survive execve: a rank must not inherit the shim's settings.
 void ResetSignals() {
   for (int signal = 1; signal < NSIG; ++signal) std::ignore = ::signal(signal, SIG_DFL);
   sigset_t none;
@@ -64,7 +64,7 @@ bool IsProgram(const std::string& path) {
   return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
 }
 
-// Where the program is; an error in words when PATH does not have it.
+// The path of the program; NOT_FOUND, with a message for the user, when PATH does not have it.
 absl::StatusOr<std::string> FindProgram(const RankCommand& command) {
   const std::string& program = command.argv.front();
   if (program.find('/') != std::string::npos) return program;
@@ -101,8 +101,9 @@ std::string Execute(const RankCommand& command) {
   return absl::StrCat("cannot execute ", *program, ": ", CauseOf(errno));
 }
 
-// Gives the rank its three descriptors and keeps only the channel besides; false on failure. The
-// sources are moved out of the way first, for any of them may have one of the target numbers.
+// Gives the rank stdin, stdout and stderr and keeps no other descriptor but the channel; false on
+// failure. The sources are moved to higher numbers first, because any of them may have one of the
+// target numbers.
 bool ArrangeDescriptors(int channel, int output) {
   const int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
   const std::array<int, 3> low = {null_fd, output, channel};
@@ -121,7 +122,7 @@ bool ArrangeDescriptors(int channel, int output) {
 
 [[noreturn]] void RunChild(const RankCommand& command, int channel, int output,
                            const std::string& memory_killer_score) {
-  // First of all: a signal that arrives while the rank is held must end it, not be lost.
+  // Comes first: a signal that arrives while the rank is held must end the rank, not be lost.
   ResetSignals();
   if (setsid() < 0 || !ArrangeDescriptors(channel, output)) _exit(kSpawnErrorExit);
   if (!memory_killer_score.empty()) WriteScore(memory_killer_score);

@@ -39,9 +39,9 @@ class HeldRank {
   UniqueFd channel_;
 };
 
-// Lowers the score by which the kernel chooses whom to kill when memory runs out, where it may: the
-// shim is small, and without it the exit of its rank is lost. Returns the former score, which the
-// rank is to get back; empty when unknown.
+// Lowers the score by which the kernel chooses the process to kill when memory runs out, where
+// permitted: the shim is small, and without it the exit of its rank is lost. Returns the former
+// score, which the rank is to get back; empty when unknown.
 std::string LowerMemoryKillerScore();
 
 }  // namespace trainyard::worker

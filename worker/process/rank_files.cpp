@@ -17,7 +17,7 @@ using Json = nlohmann::json;
 constexpr std::size_t kMaxRecordBytes = 16 << 20;
 
 absl::Status WriteRecord(const std::string& path, const Json& record) {
-  // Texts are checked before they get here; a record must not fail on a path with odd bytes.
+  // Texts have been checked before this call; a record must not fail on a path that is not UTF-8.
   return WriteFileAtomically(path,
                              record.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }

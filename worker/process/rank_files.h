@@ -1,12 +1,13 @@
-// The files by which a worker and the shim of a rank know of each other. All live in the rank's
+// The files through which a worker and the shim of a rank communicate. All are in the rank's
 // directory, belong to the worker's user, and outlive both processes:
 //
-//   start.json   what to start; written by the worker before the shim exists
+//   start.json   the command to start; written by the worker before the shim exists
 //   lock         held (OFD write lock) by the shim for as long as it lives
-//   shim.json    who runs; written by the shim before the rank executes its first instruction
+//   shim.json    the pids of shim and rank; written by the shim before the rank executes its first
+//                instruction
 //   output.log   stdout and stderr of the rank, append-only
-//   kill.json    present when this worker has sent SIGKILL: the exit is then no accident
-//   exit.json    how the rank ended; the last thing that the shim writes
+//   kill.json    present when this worker has sent SIGKILL: the exit is then intended
+//   exit.json    how the rank ended; the last file that the shim writes
 #ifndef TRAINYARD_WORKER_PROCESS_RANK_FILES_H_
 #define TRAINYARD_WORKER_PROCESS_RANK_FILES_H_
 
@@ -30,13 +31,13 @@ inline constexpr char kOutputFile[] = "output.log";
 inline constexpr char kKillFile[] = "kill.json";
 inline constexpr char kExitFile[] = "exit.json";
 
-// `name` is one of the above.
+// The path of one of the files above in the rank's directory.
 std::string PathOf(const std::string& rank_dir, const char* name);
 
-// The exit code of a rank that could not be started at all, as shells have it.
+// The exit code of a rank that could not be started at all, the same as in shells.
 inline constexpr int kSpawnErrorExit = 127;
 
-// What a rank executes. No shell sees any of it.
+// The command that a rank executes, without a shell.
 struct RankCommand {
   // Program and arguments. A program without a slash is searched in PATH of `environment`; one with
   // a slash is relative to working_directory.
@@ -67,7 +68,7 @@ struct ShimRecord {
 struct RankExit {
   // 127 with spawn_error set when the program could not be started; 0 when a signal ended it.
   int exit_code = 0;
-  // 0 when it left by itself.
+  // The signal that ended the rank; 0 when it exited by itself.
   int signal = 0;
   // The kernel's memory killer ended it: known, not guessed.
   bool out_of_memory = false;

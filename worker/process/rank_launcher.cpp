@@ -25,7 +25,8 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kShimAnswerLimit(10);
-// Clear of the numbers that the shim's own descriptors get.
+// Lowest number of the parent's copies: above the shim's descriptors, so that no dup2 overwrites a
+// source.
 constexpr int kSafeFd = 16;
 
 bool IsPlainText(const std::string& text) {
@@ -60,7 +61,7 @@ absl::StatusOr<UniqueFd> MoveUp(UniqueFd fd) {
   return moved;
 }
 
-// Takes the lock that says that a start is under way or a shim lives.
+// Takes the lock that is held while a start is under way or a shim lives.
 absl::StatusOr<UniqueFd> TakeLock(const std::string& rank_dir) {
   const std::string path = absl::StrCat(rank_dir, "/", kLockFile);
   UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
@@ -126,7 +127,7 @@ class SpawnPlan {
   posix_spawnattr_t attributes_;
 };
 
-// What the shim says on the pipe until it closes it.
+// Reads the shim's answer from the pipe until the shim closes the pipe.
 absl::StatusOr<std::string> AwaitAnswer(int fd) {
   const steady_clock::time_point deadline = steady_clock::now() + kShimAnswerLimit;
   std::string answer;
@@ -176,7 +177,7 @@ absl::Status RankLauncher::Launch(const std::string& rank_dir, const RankCommand
   ready.Reset();
   const absl::StatusOr<std::string> answer = AwaitAnswer(answer_fd.get());
   if (!answer.ok()) {
-    // Ends the first stage if it still hangs; a shim that has left it is not touched.
+    // Ends the first process if it still hangs; a shim that has already forked from it lives on.
     kill(pid, SIGKILL);
     waitpid(pid, nullptr, WNOHANG);
     return answer.status();

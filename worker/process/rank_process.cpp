@@ -17,8 +17,8 @@
 namespace trainyard::worker {
 namespace {
 
-// True while a shim (or a Launch) holds the directory. Testing takes no lock, so it disturbs
-// nobody.
+// True while a shim (or a Launch) holds the directory's lock. The test itself takes no lock, so it
+// disturbs no other process.
 absl::StatusOr<bool> IsHeld(const std::string& rank_dir) {
   const std::string path = PathOf(rank_dir, kLockFile);
   const UniqueFd fd(open(path.c_str(), O_RDWR | O_CLOEXEC));
@@ -33,8 +33,8 @@ absl::StatusOr<bool> IsHeld(const std::string& rank_dir) {
 
 bool IsOfThisBoot(const ShimRecord& record) { return record.boot_id == BootId(); }
 
-// Living processes of the rank's group when its leader is gone. A group cannot be another's while
-// one of its members lives, and a recycled pid would show as a leader.
+// Living processes of the rank's group when its leader is gone. A group id cannot be reused while a
+// member lives, and a recycled pid would show as a group leader.
 std::vector<ProcessStat> Leftovers(const ShimRecord& record) {
   if (!IsOfThisBoot(record)) return {};
   std::vector<ProcessStat> members = MembersOfGroup(record.rank.pid);
@@ -117,7 +117,7 @@ absl::Status SaveNow(pid_t rank) {
 }  // namespace
 
 absl::StatusOr<RankState> ReadRankState(const std::string& rank_dir) {
-  // Before the records: once the lock is free nobody writes them any more.
+  // Comes before the records are read: once the lock is free no process writes them any more.
   TRAINYARD_ASSIGN_OR_RETURN(const bool held, IsHeld(rank_dir));
   absl::StatusOr<RankState> exited = StateFromExit(rank_dir, held);
   if (exited.ok()) return exited;
@@ -165,8 +165,8 @@ absl::Status SignalRank(const std::string& rank_dir, RankSignal signal) {
     case RankSignal::kKill:
       break;
   }
-  // The note only keeps the exit from being blamed on the memory killer; a full disk must not keep
-  // the rank alive.
+  // kill.json only keeps the exit from being attributed to the memory killer; a full disk must not
+  // keep the rank alive.
   WriteFileAtomically(PathOf(rank_dir, kKillFile), "{}\n").IgnoreError();
   return Send(-record.rank.pid, SIGKILL);
 }

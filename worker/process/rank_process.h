@@ -20,8 +20,8 @@
 
 namespace trainyard::worker {
 
-// Starts ranks by running SHIM_PROGRAM with the arguments `shim --dir RANK_DIR`; RunShim (shim.h)
-// must be what that program then does.
+// Starts ranks by running SHIM_PROGRAM with the arguments `shim --dir RANK_DIR`. That program must
+// then call RunShim (shim.h).
 class RankLauncher {
  public:
   // The worker's own binary: "/proc/self/exe" resolved, so that an upgrade on disk cannot mix
@@ -29,12 +29,12 @@ class RankLauncher {
   explicit RankLauncher(std::string shim_program);
 
   // Starts the rank, at most once for each directory, which must exist. OK means that a shim has
-  // taken over and the outcome will stand in exit.json, also when the program cannot be executed
+  // taken over and will write the outcome to exit.json, also when the program cannot be executed
   // (missing, not executable, no working directory): that is an exit with spawn_error. On an error
   // no rank runs: ALREADY_EXISTS when this directory was started before, INVALID_ARGUMENT for an
   // empty argv, a NUL byte or a '=' in a variable's name, RESOURCE_EXHAUSTED, PERMISSION_DENIED or
   // INTERNAL when files or processes cannot be made, DEADLINE_EXCEEDED when the shim does not
-  // answer within 10 s (it may then still start: ReadRankState tells).
+  // answer within 10 s (the shim may still start then: use ReadRankState).
   absl::Status Launch(const std::string& rank_dir, const RankCommand& command) const;
 
  private:
@@ -42,10 +42,10 @@ class RankLauncher {
 };
 
 enum class RankPresence {
-  kNeverStarted,  // No shim ever began here; Launch may be called.
+  kNeverStarted,  // No shim ever started here; Launch may be called.
   kStarting,      // A shim lives and has not yet written shim.json: ask again.
   kRunning,       // The rank's process lives, or its shim is about to record how it ended.
-  kExited,        // exit.json stands.
+  kExited,        // exit.json is written.
   kVanished,      // Shim and rank are gone and left no exit.json, as after a reboot.
 };
 
@@ -56,21 +56,21 @@ struct RankState {
   Timestamp started_ms = 0;
   // For kExited as recorded; for kVanished signal 9 and ended_ms 0.
   RankExit exit;
-  // For kVanished: what was found, as one sentence.
+  // For kVanished: one sentence about the state that was found.
   std::string summary;
-  // Processes of the rank may be left although it has ended: its shim is still reaping them. The
-  // attempt is not cleared before this is false.
+  // True while processes of an ended rank may be left: its shim is still reaping them. The attempt
+  // is not cleared before this is false.
   bool processes_remain = false;
 };
 
-// What has become of a rank, from its files and the process table; used to reattach after a restart
-// of the worker and as the fallback check on each heartbeat. Changes nothing. INTERNAL or
+// The state of a rank, from its files and the process table; used to reattach after a restart of
+// the worker and as the fallback check on each heartbeat. Changes nothing. INTERNAL or
 // PERMISSION_DENIED when the files cannot be read.
 absl::StatusOr<RankState> ReadRankState(const std::string& rank_dir);
 
 // A descriptor (pidfd, CLOEXEC) that becomes readable when the shim has ended (the rank itself, if
 // its shim was killed): read the state then. Fits epoll and asio::posix::stream_descriptor::
-// async_wait. NOT_FOUND when neither lives any more: read the state now. UNIMPLEMENTED on kernels
+// async_wait. NOT_FOUND when shim and rank have ended: read the state now. UNIMPLEMENTED on kernels
 // before 5.3: rely on the heartbeat check.
 absl::StatusOr<UniqueFd> OpenExitWatch(const std::string& rank_dir);
 
@@ -86,7 +86,7 @@ enum class RankSignal {
 absl::Status SignalRank(const std::string& rank_dir, RankSignal signal);
 
 // The last whole lines of output.log, at most max_bytes, as valid UTF-8 (other bytes become
-// U+FFFD). Of one longer line its end. Empty when there is no output.
+// U+FFFD). When the last line is longer, the end of that line. Empty when there is no output.
 std::string ReadLogTail(const std::string& rank_dir, std::size_t max_bytes = 8192);
 
 }  // namespace trainyard::worker

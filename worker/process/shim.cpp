@@ -31,11 +31,11 @@ namespace {
 
 constexpr int kUsageExit = 2;
 constexpr std::size_t kExitRecordBytes = 4096;
-// A process that hangs in the kernel (a GPU driver, a dead file server) cannot be killed; how the
-// rank ended must be known nevertheless.
+// A process that hangs in the kernel (a GPU driver, a dead file server) cannot be killed; the exit
+// record must be written nevertheless.
 constexpr std::chrono::milliseconds kSweep{2000};
 
-// What the shim holds while it lives.
+// State of the shim.
 struct Shim {
   std::string rank_dir;
   // Both come from the worker; see shim_protocol.h.
@@ -52,7 +52,7 @@ void Answer(Shim& shim, std::string_view text) {
   shim.ready.Reset();
 }
 
-// The rank's directory of a good command line.
+// The rank's directory in a valid command line.
 std::optional<std::string> ParseCommandLine(int argc, char** argv) {
   if (argc != 3 || std::string_view(argv[1]) != "--dir" || argv[2][0] != '/') return std::nullopt;
   return argv[2];
@@ -69,7 +69,7 @@ bool TakeDescriptors(Shim& shim) {
   return true;
 }
 
-// Leaves the worker's session and the reach of signals meant for it.
+// Leaves the worker's session, so that signals to the worker's session do not reach the shim.
 void BecomeGuardian() {
   setsid();
   if (chdir("/") != 0) errno = 0;
@@ -93,8 +93,8 @@ absl::StatusOr<UniqueFd> OpenOutput(const std::string& rank_dir) {
   return fd;
 }
 
-// Reaps orphans until the rank ends; how it ended stays unread, so that its pid and group stay its
-// own until the group is killed.
+// Reaps orphans until the rank ends. The rank itself is not reaped yet, so its pid and group cannot
+// be reused before the group is killed.
 void AwaitRank(pid_t rank) {
   for (;;) {
     siginfo_t info = {};
@@ -107,9 +107,9 @@ void AwaitRank(pid_t rank) {
   }
 }
 
-// Kills what the rank left, within kSweep. True when nothing is left.
+// Kills the processes that the rank left, within kSweep. True when none is left.
 bool SweepDescendants() {
-  // Not the wall clock: one that is set back must not hold the exit back.
+  // A steady clock: a wall clock that is set back must not delay the exit record.
   const auto deadline = std::chrono::steady_clock::now() + kSweep;
   sigset_t child;
   sigemptyset(&child);
@@ -120,7 +120,7 @@ bool SweepDescendants() {
     }
     if (waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD) return true;
     if (std::chrono::steady_clock::now() >= deadline) return false;
-    // Short, for an orphan can come without a signal of its own.
+    // Short, because a new orphan may arrive without a SIGCHLD.
     const timespec wait = {0, 50'000'000};
     sigtimedwait(&child, nullptr, &wait);
   }
@@ -143,7 +143,8 @@ RankExit ExitOf(int wait_status) {
   return exit;
 }
 
-// A SIGKILL that this worker did not send, while the memory killer struck in this cgroup.
+// True for a SIGKILL that this worker did not send, when the memory killer killed a process of this
+// cgroup meanwhile.
 bool EndedByMemoryKiller(const RankExit& exit, const std::string& rank_dir,
                          std::optional<int64_t> kills_before) {
   if (exit.signal != SIGKILL || !kills_before.has_value()) return false;
@@ -151,7 +152,7 @@ bool EndedByMemoryKiller(const RankExit& exit, const std::string& rank_dir,
   return MemoryKills().value_or(0) > *kills_before;
 }
 
-// Waits for the running rank and for what it left behind.
+// Waits for the running rank and kills the processes that it left behind.
 RankExit Guard(const Shim& shim, pid_t rank, std::optional<int64_t> kills_before) {
   AwaitRank(rank);
   kill(-rank, SIGKILL);
@@ -164,8 +165,8 @@ RankExit Guard(const Shim& shim, pid_t rank, std::optional<int64_t> kills_before
   return exit;
 }
 
-// Makes the rank known on disk, then lets it go. The order matters: a rank that runs is a rank that
-// a worker can find.
+// Writes shim.json, then lets the rank run. The order matters: a worker can find every rank that
+// runs.
 absl::StatusOr<RankExit> RunRank(Shim& shim, HeldRank rank) {
   const std::optional<int64_t> kills_before = MemoryKills();
   const std::optional<ProcessStat> own = ReadProcessStat(getpid());
@@ -218,7 +219,7 @@ int RunShim(int argc, char** argv) {
   shim.inherited_score = LowerMemoryKillerScore();
   const absl::Status status = Run(shim);
   if (!status.ok() && shim.ready.valid()) {
-    // First the lock: whoever reads the answer may start again at once.
+    // The lock is released first: the worker that reads the answer may start again at once.
     shim.lock.Reset();
     Answer(shim, Text(status));
   }

@@ -1,13 +1,14 @@
-// How a worker hands a rank over to its shim, besides the files of rank_files.h.
+// Descriptors through which a worker hands a rank over to its shim, besides the files of
+// rank_files.h.
 #ifndef TRAINYARD_WORKER_PROCESS_SHIM_PROTOCOL_H_
 #define TRAINYARD_WORKER_PROCESS_SHIM_PROTOCOL_H_
 
 namespace trainyard::worker {
 
 // Descriptor with the write lock on kLockFile. The lock belongs to the open file, not to a process,
-// so it passes from worker to shim without a gap and goes when the last holder ends.
+// so it passes from worker to shim without a gap and is released when the last holder ends.
 inline constexpr int kShimLockFd = 3;
-// Write end of a pipe: the shim writes kShimReadyAnswer once it has taken over, or why it cannot.
+// Write end of a pipe: the shim writes kShimReadyAnswer once it has taken over, or else the error.
 inline constexpr int kShimReadyFd = 4;
 
 inline constexpr char kShimReadyAnswer[] = "ready";

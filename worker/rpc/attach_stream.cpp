@@ -62,7 +62,7 @@ class AttachStream::Call : public grpc::ClientBidiReactor<v1::WorkerMessage, v1:
   void ReadNext() { StartRead(&incoming_); }
   const v1::ControllerMessage& incoming() const { return incoming_; }
 
-  // No write follows. gRPC ends the call once what is under way has come back.
+  // No write follows. gRPC ends the call once all pending operations have completed.
   void Release() {
     if (std::exchange(released, true)) return;
     RemoveHold();
@@ -74,7 +74,7 @@ class AttachStream::Call : public grpc::ClientBidiReactor<v1::WorkerMessage, v1:
     context_.TryCancel();
   }
 
-  // For the owner that goes away: returns when gRPC has let go.
+  // To be called when the owner is destroyed: returns when gRPC has released the call.
   void Abandon() {
     connection_ = nullptr;
     context_.TryCancel();
@@ -134,7 +134,7 @@ struct AttachStream::Connection : std::enable_shared_from_this<Connection> {
   asio::steady_timer welcome_timer;
   std::minstd_rand random;
   int64_t backoff_ms = 0;
-  // Of the next dial.
+  // Time limit of the next dial.
   int64_t welcome_wait_ms;
   std::shared_ptr<Call> call;
 };
@@ -152,8 +152,8 @@ void AttachStream::Call::OnWriteDone(bool ok) {
 }
 
 void AttachStream::Call::OnDone(const grpc::Status& status) {
-  // Nothing of this may be used once the loop has it. Nor may it die here: with the last channel
-  // gRPC joins its callback threads, which must not be this one.
+  // This object must not be used after the post. Nor may it be destroyed here: with the last
+  // channel gRPC joins its callback threads, and this is one of them.
   const std::shared_ptr<std::promise<void>> done = done_;
   asio::post(loop_, [self = std::move(keeps_itself_), status = FromGrpc(status)] {
     if (self->connection_ != nullptr) self->connection_->Done(status);

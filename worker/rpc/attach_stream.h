@@ -1,4 +1,4 @@
-// The stream to the controller: dials, greets, and dials again for ever.
+// The stream to the controller: dials, sends Hello, and dials again for ever.
 #ifndef TRAINYARD_WORKER_RPC_ATTACH_STREAM_H_
 #define TRAINYARD_WORKER_RPC_ATTACH_STREAM_H_
 
@@ -19,30 +19,31 @@ namespace trainyard::worker {
 struct AttachOptions {
   // HOST:PORT.
   std::string controller;
-  // Wait before dialling again: doubles from the least to the most, with jitter; a Welcome sets it
-  // back to the least.
+  // Wait before dialling again: doubles from the minimum to the maximum, with jitter; a Welcome
+  // resets it to the minimum.
   int64_t backoff_ms_min = 200;
   int64_t backoff_ms_max = 5000;
-  // Together the time after which a controller that does not answer counts as gone.
+  // Their sum is the time after which a controller that does not answer counts as disconnected.
   int64_t keepalive_ms = 5000;
   int64_t keepalive_timeout_ms = 4000;
-  // From dialling to Welcome. Each dial in vain doubles it, up to the most: what thousands of
-  // workers give up and begin anew keeps a controller that has just started busy for nothing.
+  // Time limit from dialling to Welcome. Each failed dial doubles it, up to the maximum: dials that
+  // thousands of workers abandon and repeat would keep a controller that has just started busy for
+  // nothing.
   int64_t welcome_timeout_ms = 10000;
   int64_t welcome_timeout_ms_max = 60000;
 };
 
-// What the stream asks of the worker. Every call is made on the loop's thread.
+// The stream's calls to the worker. Every call is made on the loop's thread.
 class AttachHandler {
  public:
   virtual ~AttachHandler() = default;
   virtual v1::Hello MakeHello() = 0;
   virtual void OnWelcome(const v1::Welcome& welcome) = 0;
   virtual void OnMessage(const v1::ControllerMessage& message) = 0;
-  // What to send next; asked after Welcome, whenever the message before it has gone out and on
-  // Wake. Nothing is queued beyond one message: a slow controller slows the sender.
+  // The next message to send. Called after Welcome, whenever the message before has been written,
+  // and on Wake. At most one message is queued: a slow controller slows the sender.
   virtual std::optional<v1::WorkerMessage> NextMessage() = 0;
-  // The stream or the attempt to open one ended; another follows after the backoff.
+  // The stream ended or could not be opened; the next dial follows after the backoff.
   virtual void OnClosed(const absl::Status& status) = 0;
 };
 
@@ -50,11 +51,11 @@ class AttachHandler {
 class AttachStream {
  public:
   AttachStream(boost::asio::io_context& loop, AttachHandler& handler, AttachOptions options);
-  // Ends the stream, waits until gRPC has let go, calls nothing of the handler.
+  // Ends the stream, waits until gRPC has released the call, makes no call to the handler.
   ~AttachStream();
 
   void Start();
-  // There may be something to send.
+  // Asks the handler for the next message.
   void Wake();
 
  private:

@@ -1,5 +1,6 @@
-// Decides what goes up the stream next: facts in order, then bytes of the ranks' files, each
-// resumed from what the controller has stored. Holds nothing that the disk does not hold.
+// Decides which message is sent to the controller next: facts in order, then bytes of the ranks'
+// files, each resumed after the last byte that the controller has stored. Its state can be rebuilt
+// from the disk and a Welcome.
 #ifndef TRAINYARD_WORKER_RPC_UPLINK_H_
 #define TRAINYARD_WORKER_RPC_UPLINK_H_
 
@@ -16,7 +17,8 @@
 
 namespace trainyard::worker {
 
-// Sent and not yet acknowledged, at most; the last piece of a stream may go beyond it by its size.
+// Limits of data sent and not yet acknowledged; the last piece of a stream may exceed its limit by
+// the piece's size.
 inline constexpr int64_t kStreamInFlightBytes = 1 << 20;
 inline constexpr int64_t kTotalInFlightBytes = 16 << 20;
 inline constexpr uint64_t kFactsInFlight = 1024;
@@ -25,15 +27,15 @@ inline constexpr uint64_t kFactsInFlight = 1024;
 class StreamSource {
  public:
   struct Piece {
-    // Set: a TelemetryBatch or LogChunk that begins at the offset asked for.
+    // A TelemetryBatch or LogChunk that begins at the requested offset.
     v1::WorkerMessage message;
     int64_t end_offset = 0;
   };
   virtual ~StreamSource() = default;
   virtual const v1::StreamId& id() const = 0;
-  // What stands at `offset`; nullopt when there is nothing (yet).
+  // The next bytes or records from `offset` on; nullopt when there are none (yet).
   virtual std::optional<Piece> Read(int64_t offset) = 0;
-  // True when nobody writes to the file any more.
+  // True when the file grows no more.
   virtual bool Ended() const = 0;
 };
 
@@ -43,24 +45,23 @@ class Uplink {
   // `facts` must outlive this.
   explicit Uplink(FactLog& facts) : facts_(facts) {}
 
-  // A stream of an attempt on disk; the controller has nothing of it until a Welcome says
-  // otherwise.
+  // Adds a stream of an attempt on disk. Its stored offset counts as 0 until the next Welcome.
   void AddStream(std::unique_ptr<StreamSource> source);
   void RemoveStreams(const AttemptKey& attempt);
 
-  // What was known before the first Welcome, which says it anew: for Positions, so that room is
-  // made of the right bytes.
+  // Sets a stored offset from the last run, valid until the first Welcome. Positions then returns
+  // it, so that disk space is freed by dropping stored bytes first.
   void AssumeStored(const StreamPosition& stored);
 
-  // The controller greets, acknowledges, goes away. An error of OnWelcome is one of facts.bin; the
-  // stream can be used all the same.
+  // Events of the stream: Welcome, acknowledgements, disconnect. OnWelcome returns an error when
+  // facts.bin cannot be written; the stream can still be used.
   absl::Status OnWelcome(const v1::Welcome& welcome);
   void OnFactsAcknowledged(uint64_t sequence);
   void OnStreamAcknowledged(const v1::StreamAcknowledged& acknowledged);
   void OnClosed();
 
-  // The next message; nullopt when nothing is left to send, the windows are full, or nobody
-  // listens.
+  // The next message; nullopt when nothing is left to send, the windows are full, or the stream is
+  // not open.
   std::optional<v1::WorkerMessage> Next();
 
   // Every stream, in the order in which they were added: oldest attempt first.
@@ -68,7 +69,7 @@ class Uplink {
 
   // Bytes of streams sent and not acknowledged.
   int64_t in_flight_bytes() const;
-  // Bytes that the controller has stored since this began: of output, and of telemetry.
+  // Bytes of output and of telemetry that the controller has stored since the worker's start.
   int64_t shipped_log_bytes() const { return shipped_log_bytes_; }
   int64_t shipped_telemetry_bytes() const { return shipped_telemetry_bytes_; }
 
@@ -77,8 +78,8 @@ class Uplink {
     std::unique_ptr<StreamSource> source;
     int64_t acknowledged = 0;
     int64_t sent = 0;
-    // Not looked at again before the next Welcome: it has ended and was read to the end, or the
-    // controller has set it aside.
+    // True when the stream is not read again before the next Welcome: it has ended and was read to
+    // the end, or the controller has quarantined it.
     bool drained = false;
   };
 
@@ -88,7 +89,7 @@ class Uplink {
 
   FactLog& facts_;
   std::vector<Stream> streams_;
-  // Where the round over streams_ goes on, so that a chatty one cannot starve the others.
+  // Round-robin position in streams_, so that a stream with much data cannot starve other streams.
   std::size_t turn_ = 0;
   int64_t shipped_log_bytes_ = 0;
   int64_t shipped_telemetry_bytes_ = 0;

@@ -91,7 +91,7 @@ absl::Status AttemptFolders::Remove(const AttemptKey& key) const {
   if (error) {
     return absl::InternalError(absl::StrCat("cannot remove ", path, ": ", error.message()));
   }
-  // Goes only when this was the last attempt of the job; any other outcome is fine.
+  // Removes the job's folder when this was its last attempt; any other outcome is fine.
   fs::remove(fs::path(path).parent_path(), error);
   return absl::OkStatus();
 }

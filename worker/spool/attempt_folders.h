@@ -1,4 +1,4 @@
-// Where the files of an attempt are: DATA_DIR/attempts/JOB/EPOCH/{start.pb, rankR/...}.
+// Folders of the attempts: DATA_DIR/attempts/JOB/EPOCH/{start.pb, rankR/...}.
 #ifndef TRAINYARD_WORKER_SPOOL_ATTEMPT_FOLDERS_H_
 #define TRAINYARD_WORKER_SPOOL_ATTEMPT_FOLDERS_H_
 
@@ -24,16 +24,16 @@ class AttemptFolders {
   std::string RankDir(const RankKey& key) const;
 
   // Makes the folders of the attempt and of its ranks (0700) and, last, start.pb: an attempt
-  // without it never spawned a rank.
+  // without start.pb never spawned a rank.
   absl::Status Create(const v1::StartAttempt& command) const;
 
   struct Found {
     std::vector<v1::StartAttempt> attempts;
-    // What was passed over and why; one line each, for the log.
+    // Folders that were skipped, and the reason; one line each, for the log.
     std::vector<std::string> warnings;
   };
-  // Every attempt on disk, by job and epoch. A folder without start.pb is what a crash left of
-  // Create or Remove: it is removed.
+  // Every attempt on disk, by job and epoch. A folder without start.pb is the rest of a Create or
+  // Remove that a crash interrupted: it is removed.
   absl::StatusOr<Found> Scan() const;
 
   // Removes the attempt's folder, start.pb first. OK when there is none.

@@ -39,8 +39,8 @@ absl::StatusOr<UniqueFd> Lock(const std::string& directory) {
                      holder.ok() && !holder->empty() ? absl::StrCat(" (pid ", *holder, ")") : "",
                      "; stop that worker or give this one another --data-dir"));
   }
-  // For the message above only, and a worker must start on a full disk, for it is the one that
-  // makes room there: the lock is what counts.
+  // Best effort: only the message above needs the pid; the lock alone protects the directory. A
+  // worker must start on a full disk, because the worker is the process that frees space there.
   const std::string pid = absl::StrCat(getpid());
   (void)!ftruncate(fd.get(), 0);
   (void)!pwrite(fd.get(), pid.data(), pid.size(), 0);

@@ -15,7 +15,7 @@ namespace trainyard::worker {
 class DataDir {
  public:
   // Makes the directory (0700) and its node id where missing. ALREADY_EXISTS when another worker
-  // holds it (the message names its pid), DATA_LOSS for a node id that is not one of ours; other
+  // holds the directory (the message names its pid), DATA_LOSS for a malformed node id; other
   // errors name the path and the cause.
   static absl::StatusOr<std::unique_ptr<DataDir>> Open(const std::string& path);
 

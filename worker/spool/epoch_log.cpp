@@ -38,7 +38,7 @@ absl::StatusOr<std::unique_ptr<EpochLog>> EpochLog::Open(const std::string& path
   if (epochs->log_->records_at_open().size() > epochs->epochs_.size()) {
     std::vector<std::string> records;
     for (const auto& [job_id, epoch] : epochs->epochs_) records.push_back(Encode(job_id, epoch));
-    // It only saves room: where there is none, the next start tries again.
+    // Best effort, because the rewrite only saves disk space: the next start retries it.
     epochs->log_->Rewrite(records).IgnoreError();
   }
   return epochs;

@@ -1,5 +1,5 @@
-// The highest epoch ever seen of each job. It outlives the attempts' folders: a late command of an
-// old epoch must find it.
+// The highest epoch ever seen of each job. The file outlives the attempts' folders, so that a late
+// command of an old epoch is recognised.
 #ifndef TRAINYARD_WORKER_SPOOL_EPOCH_LOG_H_
 #define TRAINYARD_WORKER_SPOOL_EPOCH_LOG_H_
 
@@ -23,7 +23,7 @@ class EpochLog {
 
   const std::map<int64_t, int64_t>& epochs() const { return epochs_; }
 
-  // Durable when OK. A lower epoch than the one known changes nothing.
+  // Durable when OK. An epoch below the known one changes nothing.
   absl::Status Remember(int64_t job_id, int64_t epoch);
 
  private:

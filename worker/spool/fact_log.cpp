@@ -9,7 +9,7 @@
 namespace trainyard::worker {
 namespace {
 
-// Below this a rewrite saves nothing.
+// File size below which a rewrite is not worth its cost.
 constexpr int64_t kCompactAboveBytes = 64 << 10;
 
 }  // namespace
@@ -24,7 +24,7 @@ absl::StatusOr<std::unique_ptr<FactLog>> FactLog::Open(const std::string& path) 
           absl::StrCat(path, " is not a fact log of this version of trainyard-worker"));
     }
     facts->last_sequence_ = fact.sequence();
-    // A number without a fact only keeps the count after a compaction.
+    // A record with a number and no fact preserves the last number after a compaction.
     if (fact.kind_case() != v1::Fact::KIND_NOT_SET) facts->facts_.push_back(std::move(fact));
   }
   return facts;
@@ -49,7 +49,8 @@ const v1::Fact* FactLog::After(uint64_t sequence) const {
 absl::Status FactLog::Reconcile(uint64_t sequence) {
   acknowledged_ = sequence;
   if (FollowsWithoutHole(sequence)) return absl::OkStatus();
-  // Numbers that the controller gave to facts that are lost here say nothing about those kept.
+  // When the controller's number is above ours, it counts facts that are lost here. It then does
+  // not cover the facts retained here, so all of them get new numbers.
   const uint64_t known = sequence > last_sequence_ ? 0 : sequence;
   last_sequence_ = sequence;
   for (v1::Fact& fact : facts_) {

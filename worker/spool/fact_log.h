@@ -1,5 +1,5 @@
-// The worker's durable facts: numbered, on disk before they are sent, kept until the controller has
-// them and the attempt that they tell of is forgotten.
+// The worker's durable facts: numbered, on disk before they are sent, retained until the controller
+// has stored them and their attempt is forgotten.
 #ifndef TRAINYARD_WORKER_SPOOL_FACT_LOG_H_
 #define TRAINYARD_WORKER_SPOOL_FACT_LOG_H_
 
@@ -22,22 +22,22 @@ class FactLog {
   // DATA_LOSS when whole records cannot be understood: the file is not a fact log of this version.
   static absl::StatusOr<std::unique_ptr<FactLog>> Open(const std::string& path);
 
-  // Gives the fact the next number and makes it durable. On an error nothing has changed.
+  // Assigns the fact the next number and makes it durable. On an error nothing has changed.
   absl::Status Append(v1::Fact fact);
 
-  // Facts kept, by ascending number.
+  // Retained facts, by ascending number.
   const std::vector<v1::Fact>& facts() const { return facts_; }
-  // Number given last; 0 before the first.
+  // Number assigned last; 0 before the first.
   uint64_t last_sequence() const { return last_sequence_; }
   uint64_t acknowledged() const { return acknowledged_; }
   int64_t dropped_bytes() const { return log_->dropped_bytes(); }
-  // The first kept fact with a number above `sequence`, or nullptr.
+  // The first retained fact with a number above `sequence`, or nullptr.
   const v1::Fact* After(uint64_t sequence) const;
 
-  // The controller greets and has all facts up to `sequence`. Facts beyond it must follow without a
-  // hole: where they do not, one side has lost memory (facts.bin removed, a controller restored
-  // from an older copy), and what this side still has gets new numbers. On an error the numbers
-  // hold, and Append writes them down first.
+  // Applies a Welcome: the controller has all facts up to `sequence`. The retained facts after it
+  // must follow without a hole. Where they do not, one side has lost facts (facts.bin removed, the
+  // controller restored from an older copy), and the retained facts get new numbers. On an error
+  // the new numbers are valid, and Append writes them to the file first.
   absl::Status Reconcile(uint64_t sequence);
 
   // The controller has all facts up to `sequence`.
@@ -52,7 +52,7 @@ class FactLog {
   absl::Status Rewrite();
 
   std::unique_ptr<RecordLog> log_;
-  // The file has other numbers than facts_: what is appended now would not be in order.
+  // True while the file has other numbers than facts_: a fact appended now would be out of order.
   bool rewrite_due_ = false;
   std::vector<v1::Fact> facts_;
   uint64_t last_sequence_ = 0;

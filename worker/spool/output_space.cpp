@@ -14,7 +14,7 @@
 namespace trainyard::worker {
 namespace {
 
-// Holes are made of whole blocks; no file system that we meet has larger ones.
+// Holes consist of whole blocks of this size; common file systems have no larger blocks.
 constexpr int64_t kBlockBytes = 64 << 10;
 
 // The unit of st_blocks.
@@ -22,7 +22,8 @@ constexpr int64_t kStatBlockBytes = 512;
 
 int64_t AlignDown(int64_t offset) { return offset / kBlockBytes * kBlockBytes; }
 
-// Where the release of a file may end at most: stored bytes only, or lost ones too.
+// The highest offset at which a file's release may end. With `lose`, bytes that the controller has
+// not stored may be dropped too.
 int64_t ReleaseLimit(const OutputFile& file, bool lose) {
   const int64_t limit = std::min(file.keep_from, file.size - kOutputKeptAtEnd);
   return AlignDown(lose ? limit : std::min(limit, file.stored));
@@ -38,7 +39,7 @@ std::vector<Release> PlanRelease(const std::vector<OutputFile>& files, int64_t b
   for (const bool lose : {false, true}) {
     for (std::size_t i = 0; i < files.size() && bytes_to_free > 0; ++i) {
       Release& release = releases[i];
-      // Blocks are freed whole: one more than asked for at most.
+      // Whole blocks are freed: at most one block more than requested.
       const int64_t wanted = AlignDown(release.end + bytes_to_free + kBlockBytes - 1);
       const int64_t end = std::min(wanted, ReleaseLimit(files[i], lose));
       if (end <= release.end) continue;
@@ -62,14 +63,14 @@ int64_t FirstKeptByte(const std::string& path) {
   const off_t first = lseek(fd.get(), 0, SEEK_DATA);
   if (first >= 0) return first;
   struct stat info {};
-  // ENXIO: nothing but a hole.
+  // ENXIO: the file has no data, only a hole.
   return errno == ENXIO && fstat(fd.get(), &info) == 0 ? info.st_size : 0;
 }
 
 absl::Status DropOutput(const Release& release) {
   const UniqueFd fd(open(release.path.c_str(), O_WRONLY | O_CLOEXEC));
   if (!fd.valid()) return ErrnoStatus(errno, "cannot open", release.path);
-  // From 0: whatever a crash left of an earlier one goes too.
+  // From 0, so that blocks that a crash left from an earlier call are freed too.
   if (fallocate(fd.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, release.end) == 0) {
     return absl::OkStatus();
   }

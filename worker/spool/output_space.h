@@ -1,9 +1,10 @@
-// What the output of ranks takes on disk, and what of it is given up when there is no room.
+// Disk space of the ranks' output, and the choice of the bytes to drop when the disk is full.
 //
-// A rank's output file only grows, and its offsets are the sequence numbers of the stream, so room
-// is made by a hole at its front: the blocks are freed, the offsets stay. Where data begins in a
-// file is all that there is to know, and the file system knows it. What the controller has stored
-// goes first and is missed by nobody; then the oldest bytes that it has not, and the log says so.
+// A rank's output file only grows, and its offsets are the sequence numbers of the stream. Space is
+// therefore freed by a hole at the front of the file: the blocks are freed, the offsets stay. The
+// only state is the offset at which data begins, and the file system keeps it. Bytes that the
+// controller has stored are dropped first, without loss. Then the oldest bytes that it has not
+// stored are dropped, and the log says so.
 #ifndef TRAINYARD_WORKER_SPOOL_OUTPUT_SPACE_H_
 #define TRAINYARD_WORKER_SPOOL_OUTPUT_SPACE_H_
 
@@ -16,40 +17,44 @@
 
 namespace trainyard::worker {
 
-// The last lines of a rank's output are part of its verdict: so much of the end is never given up.
+// Bytes at the end of a rank's output that are never dropped: its last lines are part of the
+// verdict.
 inline constexpr int64_t kOutputKeptAtEnd = 64 << 10;
 
 struct OutputFile {
   std::string path;
-  // Where data begins: bytes before were given up.
+  // Offset at which data begins: the bytes before it were dropped.
   int64_t first_byte = 0;
   int64_t size = 0;
   // The controller has stored the bytes before this offset.
   int64_t stored = 0;
-  // Nothing from here on may go: metrics are still to be read from it. `size` when there are none.
+  // Bytes from this offset on must stay: the log parser has not read metrics from them yet. `size`
+  // without a log parser.
   int64_t keep_from = 0;
 };
 
-// Bytes [begin, end) of a file that are to go.
+// Bytes [begin, end) of a file that are to be dropped.
 struct Release {
   std::string path;
   int64_t begin = 0;
   int64_t end = 0;
-  // How many of them the controller has not stored.
+  // Number of these bytes that the controller has not stored.
   int64_t lost = 0;
 };
 
-// What to give up of these files, oldest attempt first, to free so many bytes; less when there is
-// not enough. Stored bytes of all files go before any that are lost. Whole blocks only.
+// Ranges to drop from `files` (oldest attempt first) to free `bytes_to_free`; less when there is
+// not enough. Stored bytes of all files are dropped before any byte that is lost. Whole blocks
+// only.
 std::vector<Release> PlanRelease(const std::vector<OutputFile>& files, int64_t bytes_to_free);
 
-// What the file takes on its disk, without its holes; 0 when there is none. Thread-safe.
+// Bytes that the file takes on its disk, without its holes; 0 for a missing file. Thread-safe.
 int64_t BytesOnDisk(const std::string& path);
 
-// Where data begins in the file; 0 when there is none. Thread-safe.
+// Offset at which data begins in the file; 0 for a missing file. Thread-safe.
 int64_t FirstKeptByte(const std::string& path);
 
-// Frees the range, which begins where data begins. UNIMPLEMENTED: this file system cannot.
+// Frees the disk blocks of the file up to the end of the range. UNIMPLEMENTED: the file system
+// cannot free part of a file.
 absl::Status DropOutput(const Release& release);
 
 }  // namespace trainyard::worker

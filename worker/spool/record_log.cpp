@@ -34,7 +34,7 @@ uint64_t GetLittleEndian(std::string_view text) {
   return value;
 }
 
-// The length is under the checksum, so that a torn length cannot pass for a short record.
+// The checksum covers the length too, so that a torn length cannot pass for a short record.
 uint64_t Checksum(std::string_view record) {
   return XXH64(record.data(), record.size(), record.size());
 }
@@ -45,7 +45,8 @@ void AppendFramed(std::string_view record, std::string& out) {
   out.append(record);
 }
 
-// Takes the first record off `text`; nullopt when it does not hold together.
+// Removes the first record from `text` and returns it; nullopt when it is incomplete or fails its
+// checksum.
 std::optional<std::string_view> TakeRecord(std::string_view& text) {
   if (text.size() < kHeaderBytes) return std::nullopt;
   const uint64_t length = GetLittleEndian(text.substr(0, kLengthBytes));
@@ -79,7 +80,7 @@ absl::StatusOr<std::string> ReadAll(int fd, const std::string& path) {
   }
 }
 
-// Where a whole record begins behind damage at the front of `text`; npos when there is none.
+// Offset of the first whole record behind the damage at the front of `text`; npos for none.
 std::size_t FindRecordBehind(std::string_view text) {
   for (std::size_t at = 1; at + kHeaderBytes <= text.size(); ++at) {
     std::string_view rest = text.substr(at);
@@ -133,7 +134,7 @@ absl::Status RecordLog::Append(std::string_view record) {
   absl::Status status = WriteAll(fd_.get(), framed, size_bytes_, path_);
   if (status.ok() && fdatasync(fd_.get()) != 0) status = ErrnoStatus(errno, "cannot sync", path_);
   if (!status.ok()) {
-    // Best effort: what stays behind is overwritten by the next append or cut off at the next open.
+    // Best effort: bytes that stay are overwritten by the next append or cut off at the next open.
     (void)!ftruncate(fd_.get(), size_bytes_);
     return status;
   }
@@ -146,7 +147,7 @@ absl::Status RecordLog::Rewrite(const std::vector<std::string>& records) {
   for (const std::string& record : records) AppendFramed(record, text);
   const absl::Status status = WriteFileAtomically(path_, text);
   if (!status.ok() && !WasReplaced()) return status;
-  // From here on an append to the old file would be lost with it.
+  // The name now leads to the new file: an append to the old file would be lost.
   directory_sync_due_ = !status.ok();
   size_bytes_ = static_cast<int64_t>(text.size());
   TRAINYARD_RETURN_IF_ERROR(OpenForAppend());

@@ -21,12 +21,12 @@ inline constexpr std::size_t kMaxRecordBytes = 1 << 20;
 // One writer, one thread.
 class RecordLog {
  public:
-  // Opens or creates the file (mode 0600) and reads its records. A tail that does not hold together
-  // was never durable: it is cut off and its size is in dropped_bytes(). DATA_LOSS when whole
-  // records follow what does not hold together: that is damage. Errors name the path.
+  // Opens or creates the file (mode 0600) and reads its records. An incomplete tail was never
+  // durable: it is cut off and its size is in dropped_bytes(). DATA_LOSS when whole records follow
+  // a bad one: that is damage. Errors name the path.
   static absl::StatusOr<std::unique_ptr<RecordLog>> Open(const std::string& path);
 
-  // What stood in the file when it was opened.
+  // Records in the file when it was opened.
   const std::vector<std::string>& records_at_open() const { return records_at_open_; }
   int64_t dropped_bytes() const { return dropped_bytes_; }
   int64_t size_bytes() const { return size_bytes_; }
@@ -35,14 +35,14 @@ class RecordLog {
   // tried again. INVALID_ARGUMENT for more than kMaxRecordBytes.
   absl::Status Append(std::string_view record);
 
-  // Replaces all records in one step: after a crash either the old or the new ones stand. On an
-  // error the log goes on with whichever stand now.
+  // Replaces all records in one step: after a crash the file holds either the old or the new
+  // records. On an error the log continues with the records that the file holds now.
   absl::Status Rewrite(const std::vector<std::string>& records);
 
  private:
   explicit RecordLog(std::string path) : path_(std::move(path)) {}
   absl::Status OpenForAppend();
-  // Whether the name leads to another file than the one that is appended to.
+  // True when the path names another file than the open one.
   bool WasReplaced() const;
 
   const std::string path_;
@@ -51,7 +51,7 @@ class RecordLog {
   int64_t dropped_bytes_ = 0;
   // Bytes of whole records; the file may be longer after a failed append.
   int64_t size_bytes_ = 0;
-  // The file's name may not outlast a power cut.
+  // True while a power cut may still undo the rename of a Rewrite.
   bool directory_sync_due_ = false;
 };
 

@@ -6,7 +6,7 @@
 namespace trainyard::worker {
 namespace {
 
-// Some 40 bytes a stream.
+// Limit of the file's size; a stream takes about 40 bytes.
 constexpr std::size_t kMaxOffsetsBytes = 64 << 20;
 
 }  // namespace
@@ -23,7 +23,7 @@ std::vector<StreamPosition> StoredOffsets::Read() const {
 }
 
 void StoredOffsets::Keep(const std::vector<StreamPosition>& positions) {
-  // The form in which a controller says it.
+  // The same message in which a controller sends the offsets.
   v1::Welcome welcome;
   for (const StreamPosition& position : positions) {
     if (position.acknowledged == 0) continue;

@@ -1,5 +1,6 @@
-// How far the controller has stored each stream, written down for the next start of the worker: on
-// a disk without room it must know which output nobody will miss before a controller answers.
+// Offsets up to which the controller has stored each stream, kept on disk for the next start of the
+// worker: on a full disk the worker must know which output it can drop without loss before a
+// controller answers.
 #ifndef TRAINYARD_WORKER_SPOOL_STORED_OFFSETS_H_
 #define TRAINYARD_WORKER_SPOOL_STORED_OFFSETS_H_
 
@@ -12,7 +13,7 @@
 
 namespace trainyard::worker {
 
-// How far a stream is stored by the controller.
+// The controller has stored the bytes of stream `id` before offset `acknowledged`.
 struct StreamPosition {
   v1::StreamId id;
   int64_t acknowledged = 0;
@@ -23,11 +24,12 @@ class StoredOffsets {
  public:
   explicit StoredOffsets(std::string path) : path_(std::move(path)) {}
 
-  // What was kept last; empty when there is nothing that can be read. It may be behind.
+  // The positions that Keep wrote last; empty when the file is missing or unreadable. The
+  // controller may have stored more since.
   std::vector<StreamPosition> Read() const;
 
-  // Writes the positions down when they have changed. Best effort: what was kept before is right as
-  // far as it goes.
+  // Writes the positions to disk when they have changed. Best effort: older positions stay valid,
+  // because stored offsets only grow.
   void Keep(const std::vector<StreamPosition>& positions);
 
  private:

@@ -23,12 +23,12 @@ struct TailBytes {
 
 enum class LongLines {
   kSkip,   // A line of more than kMaxLineBytes is counted as bad and left out.
-  kSplit,  // It is given in pieces of kMaxLineBytes.
+  kSplit,  // Such a line is returned in pieces of kMaxLineBytes.
 };
 
 struct LineReadOptions {
   LongLines long_lines = LongLines::kSkip;
-  // True once nobody can write any more: an unfinished last line is then given too.
+  // True once no process writes to the file any more: an unfinished last line is then returned too.
   bool ended = false;
   // At most kMaxReadBytes, at least kMaxLineBytes + 1.
   std::size_t max_bytes = kMaxReadBytes;
@@ -43,9 +43,9 @@ struct TailLines {
   int bad_lines = 0;
 };
 
-// Both: nothing new is an empty result, and so is a file that does not exist yet. OUT_OF_RANGE when
-// the file is shorter than `offset` (it was cut: the contract says append only), PERMISSION_DENIED
-// or INTERNAL when it cannot be read. Thread-safe.
+// Both return an empty result when there is nothing new or the file does not exist yet.
+// OUT_OF_RANGE when the file is shorter than `offset` (it was cut, but the contract says append
+// only), PERMISSION_DENIED or INTERNAL when it cannot be read. Thread-safe.
 absl::StatusOr<TailBytes> ReadNewBytes(const std::string& path, int64_t offset,
                                        std::size_t max_bytes = kMaxReadBytes);
 absl::StatusOr<TailLines> ReadNewLines(const std::string& path, int64_t offset,

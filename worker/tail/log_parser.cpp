@@ -43,8 +43,8 @@ std::optional<int64_t> ToStep(StringPiece text) {
   return step;
 }
 
-// What stands on the terminal's line in the end, without escapes. Valid UTF-8, for RE2 does not
-// look past a byte that is none.
+// The text that a terminal would show in the end, without escapes. Valid UTF-8, because RE2 does
+// not match past an invalid byte.
 std::string VisibleText(std::string_view line) {
   static const RE2 kEscape("\x1b\\[[0-9;?]*[A-Za-z]");
   const std::size_t overwritten = line.rfind('\r');
@@ -71,13 +71,14 @@ std::string MetricName(StringPiece text) {
   return name.substr(0, kMaxTelemetryKeyBytes);
 }
 
-// The record, when it holds any number.
+// The record; nullopt when it holds no number.
 std::optional<v1::MetricsRecord> Finish(v1::MetricsRecord record) {
   if (record.values().empty()) return std::nullopt;
   return record;
 }
 
-// Passes over what is beyond the limit: a program must not make a record endless.
+// Sets a value; ignores values beyond kMaxTelemetryKeys, because a program must not make a record
+// endless.
 void SetValue(v1::MetricsRecord& record, const std::string& name, double value) {
   if (name.empty()) return;
   if (static_cast<std::size_t>(record.values_size()) >= kMaxTelemetryKeys) return;
@@ -103,7 +104,7 @@ class MegatronParser : public LogParser {
       return ParseValidation(text, step, detail == "test" ? "test_" : "val_");
     }
     if (!RE2::PartialMatch(text, kIteration, &step, &detail)) return std::nullopt;
-    // The step is no metric; some programs print fields before it, so it is cut out of the middle.
+    // The step is not a metric; some programs print fields before it, so it is cut out.
     std::string fields = text;
     RE2::Replace(&fields, kIteration, "|");
     return ParseIteration(fields, step, detail);

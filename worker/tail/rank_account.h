@@ -1,4 +1,4 @@
-// How a rank fares, by the telemetry that it writes.
+// Statistics of a rank, from the telemetry that it writes.
 #ifndef TRAINYARD_WORKER_TAIL_RANK_ACCOUNT_H_
 #define TRAINYARD_WORKER_TAIL_RANK_ACCOUNT_H_
 
@@ -9,13 +9,13 @@
 
 namespace trainyard::worker {
 
-// A program that writes `rank` records says itself what took its time. For one that does not,
-// phases are timed by their records, data_stall_seconds of its metrics are added up, and so are the
-// blocking_seconds of its checkpoints: as far as they have been read, which after a restart of the
-// worker is the end of the file only.
+// A program that writes `rank` records reports itself how its time was spent. For any other program
+// phases are timed by their records, and the data_stall_seconds of its metrics and the
+// blocking_seconds of its checkpoints are added up. Only records read so far count: after a restart
+// of the worker these are the records at the end of the file.
 class RankAccount {
  public:
-  // Records in the order of the file.
+  // Takes in one record; call it in the order of the file.
   void Note(const v1::TelemetryRecord& record);
 
   int64_t step() const { return step_; }
@@ -29,7 +29,7 @@ class RankAccount {
   int64_t step_ = 0;
   std::string phase_;
   int64_t phase_since_ms_ = 0;
-  // Stood still for checkpoints, by their own records.
+  // Sum of the blocking_seconds of the checkpoint records.
   double blocking_seconds_ = 0;
   bool says_itself_ = false;
   v1::RankRecord newest_;

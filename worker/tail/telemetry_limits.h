@@ -16,11 +16,11 @@ namespace trainyard::worker {
 inline constexpr std::size_t kMaxSeriesOfRank = 1000;
 inline constexpr int kMaxAlertsOfRank = 1000;
 
-// One for each stream; forgets what it has counted when the worker starts anew. Not thread-safe.
+// One object for each stream; its counts begin at 0 when the worker restarts. Not thread-safe.
 class TelemetryLimits {
  public:
-  // Takes out of a batch what is beyond the limits. The batch in which a limit is crossed gets one
-  // alert that says so. A batch that is read again loses nothing that it kept before.
+  // Removes metrics and alerts beyond the limits from a batch. The batch in which a limit is
+  // crossed gets one alert that says so. A batch that is read again keeps all that it kept before.
   void Apply(v1::TelemetryBatch& batch);
 
  private:
@@ -31,7 +31,7 @@ class TelemetryLimits {
   bool series_full_ = false;
   int alerts_ = 0;
   int64_t counted_until_ = 0;
-  // Alerts of batches that begin here or later are left out.
+  // Alerts of batches that begin at this offset or later are left out.
   int64_t alerts_closed_at_ = std::numeric_limits<int64_t>::max();
 };
 

@@ -24,12 +24,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-// What a key of the line holds; nested and null values are not kept.
+// Value of a key of the line; nested and null values are not kept.
 using Value = std::variant<double, int64_t, bool, std::string>;
 using Values = std::map<std::string, Value>;
 
-// A JSON text cannot hold this character raw, so a marker cannot be mistaken for what a user wrote
-// but for the escape \u0001, which no name of ours has.
+// A JSON text cannot hold this character raw. Only a user's text with the escape \u0001 could be
+// mistaken for a marker, and no name of ours has that escape.
 constexpr char kMarkedNan[] = "\"\\u0001nan\"";
 constexpr char kMarkedInfinity[] = "\"\\u0001inf\"";
 constexpr char kMarkedMinusInfinity[] = "\"\\u0001-inf\"";

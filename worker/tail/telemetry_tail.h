@@ -12,8 +12,8 @@
 
 namespace trainyard::worker {
 
-// Where and how far to read. `now` becomes the time of records that carry none; `ended` says that
-// the rank has exited, so that an unfinished last line counts.
+// File and offset to read from. `now` becomes the time of records without a time. `ended`: the rank
+// has exited, so an unfinished last line counts.
 struct TailPosition {
   std::string path;
   int64_t offset = 0;
@@ -26,7 +26,8 @@ struct TailPosition {
 // only). Errors as ReadNewLines. Thread-safe.
 absl::StatusOr<v1::TelemetryBatch> ReadTelemetry(const TailPosition& position);
 
-// The same from a rank's output, through a log parser; lines that it does not know are not bad.
+// The same from a rank's output, through a log parser. Lines that the parser does not recognise are
+// not counted as bad.
 absl::StatusOr<v1::TelemetryBatch> ReadParsedLog(const TailPosition& position,
                                                  const LogParser& parser);
 

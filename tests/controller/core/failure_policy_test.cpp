@@ -86,7 +86,7 @@ TEST_F(FailurePolicyTest, NamesSignals) {
   EXPECT_EQ(verdict.summary(), "rank 2 on b was ended by signal 9 (SIGKILL)");
   EXPECT_EQ(verdict.log_tail(), "last words");
   EXPECT_TRUE(verdict.restartable());
-  // The last words are kept once.
+  // The rank's final output is stored once: the verdict has it, the exited rank does not.
   EXPECT_EQ(cluster_.state.jobs.at(job_).exited_ranks.at(2).log_tail(), "");
 }
 
@@ -176,7 +176,7 @@ TEST(StartingPointTest, IsTheSoundCheckpointOfTheHighestStepThenTheHighestEpoch)
   EXPECT_EQ(NextStartingPoint(job).path, "/theirs");
 }
 
-// A job of one rank that may not be restarted at all.
+// A job of one rank without any restart budget.
 class CheckpointFallbackTest : public ::testing::Test {
  protected:
   void Start(const std::string& resume_from = "") {
@@ -196,7 +196,7 @@ class CheckpointFallbackTest : public ::testing::Test {
     return events;
   }
 
-  // Attempts that end because their job's owner is not to blame, so that no budget is needed.
+  // Restarts for causes that are not the job's fault, which need no restart budget.
   void RestartUncounted() {
     EndAttempt(75);
     cluster_.RunJob(job_);

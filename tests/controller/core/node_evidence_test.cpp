@@ -141,7 +141,7 @@ TEST_F(PeerProgressTest, LongStepsStretchThePatience) {
 }
 
 TEST_F(PeerProgressTest, RankThatNeverWritesIsNoWitness) {
-  // Rank 0 on the silent node was the only one that wrote.
+  // Rank 0, on the node without heartbeats, was the only reporting rank.
   Train(0, 20000);
   cluster_.StopHeartbeats("a");
   cluster_.Pass(60000);
@@ -151,7 +151,7 @@ TEST_F(PeerProgressTest, RankThatNeverWritesIsNoWitness) {
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
 }
 
-// Checkpoints each few seconds: a machine that is gone is known as soon as without them.
+// With a checkpoint each few seconds, a lost machine is detected as early as without checkpoints.
 TEST_F(PeerProgressTest, PeersThatSaveOftenAreWitnesses) {
   Enter(1, "train");
   for (int i = 0; i < 5; ++i) {
@@ -174,7 +174,7 @@ TEST_F(PeerProgressTest, QuietPhasesProveNothing) {
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
 }
 
-// Another job, of one rank, beside the gang's on a.
+// Another job, of one rank, which runs on node a beside rank 0 of the gang.
 class NeighbourTest : public PeerProgressTest {
  protected:
   void SetUp() override {
@@ -193,7 +193,8 @@ class NeighbourTest : public PeerProgressTest {
   int64_t neighbour_ = 0;
 };
 
-// The node may only be cut off, and one rank on it have died or not reached its peers.
+// The node may only be partitioned from the controller. The gang fails because its rank on the node
+// died or lost its peers; that proves nothing about other jobs on the node.
 TEST_F(NeighbourTest, WhatAGangHasLostIsNotLostForOthers) {
   Train(1, 20000);
   cluster_.StopHeartbeats("a");
@@ -201,7 +202,7 @@ TEST_F(NeighbourTest, WhatAGangHasLostIsNotLostForOthers) {
   EXPECT_EQ(cluster_.Attempt(job_).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
   EXPECT_EQ(cluster_.StateOf(neighbour_), v1::JOB_STATE_RUNNING);
-  // The gang goes on elsewhere all the same: its epoch fences what is left on a.
+  // The gang still restarts on other nodes: its new epoch fences the ranks that are left on a.
   cluster_.ClearNode(job_, "b");
   cluster_.Pass(2000);
   EXPECT_EQ(cluster_.Attempt(job_).epoch(), 2);
@@ -221,14 +222,15 @@ TEST_F(NeighbourTest, PeersThatLostARankWaitForASilentNodeNoLongerThanForALostOn
   cluster_.Pass(1500);
   EXPECT_EQ(cluster_.Attempt(job_).epoch(), 2);
   EXPECT_EQ(cluster_.StateOf(neighbour_), v1::JOB_STATE_RUNNING);
-  // Only its own lease ends the neighbour's: nobody could tell that it lives.
+  // The neighbour's attempt ends only when the node's lease does: it has no peers whose progress
+  // could show that it runs.
   cluster_.Pass(cluster_.options.lease_ms);
   EXPECT_EQ(cluster_.Attempt(neighbour_).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
 }
 
 TEST_F(NeighbourTest, NodeWithAMovingGangMayLackAnother) {
-  // The neighbour is a gang of its own that trains on; a is only cut off from the controller.
+  // A second gang on a and c keeps training: node a is only partitioned from the controller.
   const int64_t gang = cluster_.Submit("gang", 2, 1);
   cluster_.Stop(neighbour_);
   cluster_.ClearAll(neighbour_);
@@ -283,7 +285,7 @@ TEST_F(PeerProgressTest, ARankThatItsWorkerSawEndIsNoWitness) {
   report.set_running(true);
   cluster_.Pass(500);
   cluster_.StopHeartbeats("a");
-  // The fact is on its way.
+  // The report arrives first; the fact of the rank's exit is still on its way.
   report.set_running(false);
   cluster_.Pass(60000);
   EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);

@@ -59,12 +59,12 @@ TEST(ObservationsTest, SavingBetweenStepsInterruptsNoSteadyTraining) {
   report(5000, "checkpoint");
   const RankObservation& rank = observations.attempts.at({1, 1}).ranks.at(0);
   EXPECT_EQ(SteadyMs(rank), 4000);
-  // However long it takes: time that is not spent on steps proves nothing.
+  // A checkpoint may take any time: phases other than training neither prove nor disprove progress.
   report(65'000, "train");
   EXPECT_EQ(SteadyMs(rank), 4000);
   for (Timestamp now = 66'000; now <= 70'000; now += 1000) report(now, "train");
   EXPECT_EQ(SteadyMs(rank), 9000);
-  // A long pause within training tells that standing still is normal for it.
+  // A long pause within training shows that the rank may stall normally: the window starts anew.
   report(90'000, "train");
   EXPECT_EQ(SteadyMs(rank), 0);
 }
@@ -128,7 +128,7 @@ TEST(ObservationsTest, TelemetryGivesProgressAndPace) {
   EXPECT_EQ(progress.tokens_per_second(), 1000);
   EXPECT_EQ(progress.step_seconds(), 4);
   EXPECT_EQ(progress.eta_seconds(), 60 * 3);
-  // A batch of an older attempt that was on its way for long.
+  // A batch with older steps that arrives late.
   ObserveTelemetry(MetricsOf(15, 90, 4), 3000, observations);
   EXPECT_EQ(progress.step(), 40);
   v1::TelemetryBatch evaluation;
@@ -161,7 +161,7 @@ TEST(ObservationsTest, TheLowestRankThatWritesMetricsSpeaksForTheGang) {
   ASSERT_EQ(of_three.records_size(), 1);
   EXPECT_TRUE(of_three.records(0).has_phase());
   EXPECT_EQ(observations.progress.at(1).step(), 30);
-  // What a rank says of itself counts whoever speaks for the gang.
+  // A rank's own figures are kept, whichever rank is the reporting rank of the gang.
   const AttemptObservation& attempt = observations.attempts.at({1, 1});
   EXPECT_EQ(attempt.ranks.at(3).newest.step_seconds(), 2);
   EXPECT_EQ(LastStep(attempt), 31);
@@ -186,11 +186,13 @@ TEST(ObservationsTest, WhatIsHeardByTheNewClockStaysAsItIs) {
   observations.since_ms = 100;
   ObserveHeartbeat("before", HeartbeatOf(1, 5, 10), 9000, observations);
   ObserveHeartbeat("after", HeartbeatOf(2, 5, 10), 29000, observations);
-  // Stood still from 9,000 to 29,000; one node was heard before that was noticed.
+  // The controller stalled from 9,000 to 29,000 ms. One heartbeat was received before the stall was
+  // noticed.
   ShiftHeartbeats(20000, 29000, observations);
   EXPECT_EQ(LastHeartbeat(observations, "before"), 29000);
   EXPECT_EQ(LastHeartbeat(observations, "after"), 29000);
-  // The clock goes back by 9,000; one node is heard by the new time before that is noticed.
+  // The clock goes back by 9,000 ms. One heartbeat is received at the new time before the change is
+  // noticed.
   ObserveHeartbeat("after", HeartbeatOf(2, 6, 11), 20050, observations);
   ShiftHeartbeats(-9000, 20100, observations);
   EXPECT_EQ(observations.nodes.at("before").last_heartbeat_ms, 20000);

@@ -24,7 +24,7 @@ namespace trainyard::controller {
 // A job that runs a program of its own, so that it needs no model; one restart a second apart.
 v1::JobSpec TestSpec(const std::string& name, int nodes, int slots_per_node);
 
-// The request of a user; it must keep every rule.
+// The submission of a request, which must be valid.
 JobSubmission Checked(const v1::SubmitJobRequest& request);
 
 class TestCluster {
@@ -34,7 +34,7 @@ class TestCluster {
   // Attaches a worker with CPU slots; its id and name are equal.
   void AddNode(const std::string& id, int slots);
   v1::Hello HelloOf(const std::string& id) const { return hellos_.at(id); }
-  // From now on the node sends nothing, until Wake.
+  // The node sends no heartbeat from now on until Wake.
   void StopHeartbeats(const std::string& id) { unresponsive_.insert(id); }
   void Wake(const std::string& id) { unresponsive_.erase(id); }
 
@@ -49,7 +49,7 @@ class TestCluster {
 
   // Plans and applies until nothing is due; returns all events.
   std::vector<v1::Event> Settle();
-  // Lets time pass in steps of half a second: nodes that are not silent are heard, then Settle.
+  // Lets time pass in steps of half a second: responsive nodes send a heartbeat, then Settle.
   std::vector<v1::Event> Pass(int64_t ms);
 
   // Facts of the newest attempt, sent by the node of the rank.
@@ -58,17 +58,17 @@ class TestCluster {
   void Exit(int64_t job_id, v1::RankExited exited);
   void ClearNode(int64_t job_id, const std::string& node_id);
   void SendFact(const std::string& node_id, v1::Fact fact);
-  // For every rank or node of the newest attempt that has not done so; then Settle.
+  // The same facts for every rank or node of the newest attempt that lacks them; then Settle.
   void StartAll(int64_t job_id);
   void ExitAll(int64_t job_id, int exit_code);
   void ClearAll(int64_t job_id);
-  // Until the job runs.
+  // Settles and starts all ranks; the job must run then.
   void RunJob(int64_t job_id);
-  // A step of rank 0 or another, as telemetry.
+  // Telemetry of one step of `rank`.
   void Step(int64_t job_id, int rank, int64_t step, double step_seconds);
   void Publish(int64_t job_id, int64_t step);
 
-  // What the node's worker has on disk by its next heartbeat.
+  // The attempt report that the node's worker sends with its next heartbeat; tests may change it.
   v1::AttemptReport& Report(const std::string& node_id, int64_t job_id);
 
   const v1::Job& Job(int64_t job_id) const { return state.jobs.at(job_id).job; }
@@ -98,7 +98,7 @@ std::vector<std::string> Kinds(const std::vector<v1::Event>& events);
 
 // Two states are equal when their snapshots have the same bytes and their indexes are the same.
 std::string Bytes(const ClusterState& state);
-// Name of the first index in which they differ; empty when they do not.
+// Name of the first index that differs between the states; empty when none does.
 std::string DifferentIndexes(const ClusterState& a, const ClusterState& b);
 
 }  // namespace trainyard::controller

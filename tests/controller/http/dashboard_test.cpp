@@ -44,8 +44,8 @@ json Contract() {
   return json::parse(file);
 }
 
-// What of the value breaks the schema, as a path; "" when nothing does. The few words of JSON
-// Schema that our document uses.
+// Path of the first part of the value that breaks the schema; "" when none does. Supports only the
+// keywords of JSON Schema that our document uses.
 std::string Broken(const json& value, const json& schema, const json& document) {
   if (schema.contains("$ref")) {
     const std::string pointer = schema["$ref"].get<std::string>().substr(1);
@@ -90,7 +90,7 @@ std::string Broken(const json& value, const json& schema, const json& document) 
   return "";
 }
 
-// The next news of jobs that is as wanted.
+// The next "jobs" event for which `wanted` is true.
 json ReadJobs(HttpClient& stream, const std::function<bool(const json&)>& wanted) {
   while (true) {
     const auto event = stream.ReadEvent();
@@ -356,7 +356,7 @@ TEST_F(DashboardTest, StreamBeginsWithSnapshotsAndGoesOnWithChanges) {
   EXPECT_EQ(stream.ReadEvent().at("event"), "events");
 }
 
-// Why a job waits depends on others: no event of its own says that it has changed.
+// Pending reasons depend on other jobs: they can change without an event of the job itself.
 TEST_F(DashboardTest, StreamTellsOfReasonsThatOthersHaveChanged) {
   running_.Submit("first");
   running_.Submit("second");
@@ -421,7 +421,7 @@ TEST_F(DashboardTest, StreamOfALongQueueBeginsWithItsHeadAndCountsTheRest) {
   ASSERT_EQ(snapshot["jobs"].size(), 200u);
   EXPECT_EQ(snapshot["jobs"].back()["id"], 1) << "the head of the queue is there";
   EXPECT_EQ(snapshot["pending"]["1"]["queue_position"], 1);
-  // One that resumes has missed every submit: too many to tell one by one.
+  // A resumed stream has missed more changes than are sent one by one, so it gets a snapshot.
   HttpClient resumed(address());
   resumed.SendBytes(head + "Last-Event-ID: 3\r\n\r\n");
   resumed.ReadAnswer();
@@ -483,7 +483,7 @@ TEST_F(DashboardTest, EveryMessageOfAStreamIsAsTheContractSays) {
     EXPECT_EQ(Broken(data, kinds[event.at("event")], document), "") << event.at("data");
     EXPECT_EQ(event.at("id").find_first_not_of("0123456789"), std::string::npos);
     missing.erase(event.at("event"));
-    // Progress is told at most once a second, by the controller's clock.
+    // Progress is sent at most once a second, by the controller's clock.
     running_.clock.Advance(1000);
     worker_.SendReport(RunningReport(1));
   }

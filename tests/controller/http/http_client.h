@@ -1,4 +1,4 @@
-// A plain HTTP client over a socket: what it sends is what a test says, byte by byte.
+// A plain HTTP client over a socket: it sends exactly the bytes that a test gives it.
 #ifndef TRAINYARD_TESTS_CONTROLLER_HTTP_HTTP_CLIENT_H_
 #define TRAINYARD_TESTS_CONTROLLER_HTTP_HTTP_CLIENT_H_
 
@@ -20,7 +20,7 @@ struct Answer {
 
 class HttpClient {
  public:
-  // "host:port". A test failure when nobody listens there.
+  // "host:port". A test failure when the connection fails.
   explicit HttpClient(const std::string& address);
   ~HttpClient();
   HttpClient(const HttpClient&) = delete;
@@ -35,7 +35,7 @@ class HttpClient {
   }
 
   void SendBytes(const std::string& bytes);
-  // Whether something has come that was not read, or the server has closed. Waits so long for it.
+  // True when unread bytes have arrived or the server has closed; waits up to `wait_ms` for either.
   bool HasInput(int wait_ms = 0) const;
   // Status 0 when the server closed instead. `has_body` is false after HEAD.
   Answer ReadAnswer(bool has_body = true);

@@ -19,7 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 using testing::HasSubstr;
 
-// Its streams are kept, so that a test sees what becomes of them.
+// Keeps the streams that the server opens, so that a test can see when they are dropped.
 class ServerTest : public testing::Test {
  protected:
   void Start(ServerLimits limits) {
@@ -53,8 +53,8 @@ class ServerTest : public testing::Test {
     return streams_.back();
   }
 
-  // Whether it serves a client. One that a busy machine has made too slow for a test's short
-  // patience comes again.
+  // True when the server answers a client within 20 s. A client that hits a test's short time-outs
+  // on a busy machine tries again.
   bool Serves() {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (Connect().Get("/").status != 200) {
@@ -63,7 +63,7 @@ class ServerTest : public testing::Test {
     return true;
   }
 
-  // Runs behind all that the server's thread had to do before.
+  // Returns after the server's thread has done all earlier work.
   void Settle() {
     std::mutex mutex;
     std::unique_lock lock(mutex);
@@ -110,14 +110,16 @@ TEST_F(ServerTest, ASlowBodyIsToldSoAndDropped) {
   EXPECT_EQ(client.ReadAnswer().status, 0);
 }
 
-// Bytes that trickle in do not move the deadline: it is for the request as a whole.
+// Pause between the bytes of a slow client. They do not move the deadline, which is for the whole
+// request.
 constexpr int kTrickleMs = 5;
 
 TEST_F(ServerTest, AClientThatTricklesIsDroppedAllTheSame) {
   Start({.header_bytes = 1 << 30, .read_timeout = milliseconds(100)});
   HttpClient client(server_->address());
   client.SendBytes("GET / HTTP/1.1\r\nHost: localhost\r\n");
-  // A header is parsed from its beginning each time: without a pause it grows beyond all patience.
+  // The server parses a header from its beginning each time: without a pause the header would grow
+  // too large to parse in time.
   while (!client.HasInput(kTrickleMs)) client.SendBytes("X: y\r\n");
   EXPECT_EQ(client.ReadAnswer().status, 408);
 }
@@ -134,7 +136,7 @@ TEST_F(ServerTest, AConnectionThatIsIdleIsClosedWithoutAWord) {
   for (bool served = false; !served;) {
     ASSERT_LT(std::chrono::steady_clock::now(), end);
     HttpClient idle(server_->address());
-    // A busy machine may make it too slow even for its request.
+    // On a busy machine even the client's request may be too slow.
     served = idle.Get("/").status == 200;
     if (served) {
       EXPECT_EQ(idle.ReadAnswer().status, 0);
@@ -176,7 +178,7 @@ TEST_F(ServerTest, AStreamThatIsNeverReadIsDroppedOnceTooMuchWaits) {
   client.SendBytes("GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
   const auto stream = WaitForStream();
   const auto message = std::make_shared<const std::string>(64 << 10, 'x');
-  // Its system takes a few megabytes before anything waits here.
+  // The kernel buffers a few megabytes before anything waits in the server.
   int sent = 0;
   while (stream->open() && sent < 10'000) {
     stream->Send(message);
@@ -194,14 +196,14 @@ TEST_F(ServerTest, AStreamWhoseReaderTakesNothingIsDroppedInTime) {
   HttpClient client(server_->address());
   client.SendBytes("GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
   const auto stream = WaitForStream();
-  // Larger than what systems keep for a connection: writing it comes to a halt.
+  // Larger than the kernel's buffers of a connection, so that the write blocks.
   stream->Send(std::make_shared<const std::string>(64 << 20, 'x'));
   EXPECT_TRUE(IsDropped(*stream));
   Settle();
   EXPECT_EQ(server_->Streams().dropped, 1);
 }
 
-// What a stream begins with is as large as the cluster, and its reader may be on a slow line.
+// The first message of a stream grows with the cluster, and its reader may be on a slow line.
 TEST_F(ServerTest, ALargeBeginningIsNoReasonToDropAStream) {
   Start({.stream_bytes = 1000});
   HttpClient client(server_->address());

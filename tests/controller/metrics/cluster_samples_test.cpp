@@ -117,7 +117,7 @@ TEST(ClusterSamplesTest, SilentNodeShowsItsAgeAndItsSlotsAreAway) {
   EXPECT_EQ(exported.Value("trainyard_node_ready{node=\"b\"}"), 0);
   EXPECT_EQ(exported.Value("trainyard_node_ready{node=\"a\"}"), 1);
   EXPECT_EQ(exported.Value("trainyard_nodes{state=\"suspect\"}"), 1);
-  EXPECT_EQ(exported.Value("trainyard_slots{kind=\"cpu\",state=\"away\"}"), 3);
+  EXPECT_EQ(exported.Value("trainyard_slots{kind=\"cpu\",state=\"unavailable\"}"), 3);
   EXPECT_EQ(exported.Value("trainyard_workers_attached"), 2);
 }
 

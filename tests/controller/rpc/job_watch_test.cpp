@@ -54,7 +54,7 @@ TEST_F(JobWatchTest, SendsEachChangeUntilTheEnd) {
   EXPECT_TRUE(stream->Finish().ok());
 }
 
-// Who follows a job and then asks for its metrics must get what it said last.
+// A client that watches a job to its end and then reads its metrics must get the final telemetry.
 TEST_F(JobWatchTest, EndsOnceTheLastWordsAreStored) {
   const int64_t job = running_.Submit("job");
   grpc::ClientContext context;
@@ -149,7 +149,7 @@ TEST_F(JobWatchTest, AClientThatVanishedHoldsNothingUp) {
   }
   const auto begin = std::chrono::steady_clock::now();
   running_.controller->Stop();
-  // Server::Shutdown waits for every call: a forgotten one would take its whole grace.
+  // Server::Shutdown waits for every call: a leaked call would use up the whole grace period.
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
 }
 

@@ -8,7 +8,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Deals with no message until it is told to.
+// Processes no message, and keeps its read permit, until WorkFromNowOn.
 class IdleListener final : public WorkerListener {
  public:
   void OnMessage(const std::shared_ptr<WorkerLink>& link, v1::WorkerMessage message,
@@ -43,7 +43,8 @@ class IdleListener final : public WorkerListener {
     idle_ = false;
     released_.swap(permits_);
   }
-  // Outside of the lock: it makes room, and the next message may come before it returns.
+  // Called without the lock: a permit frees read capacity, and the next message may arrive before
+  // this returns.
   void GiveBackPermits() { released_.clear(); }
 
   std::size_t bytes() {

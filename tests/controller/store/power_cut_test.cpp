@@ -1,5 +1,5 @@
 // The three stores on a disk that loses power at any call, fails at every call in turn, or fills
-// up. What was acknowledged is there exactly once afterwards: numbers, counts and contents.
+// up. All acknowledged data is there exactly once afterwards: numbers, counts and contents.
 //
 // TRAINYARD_POWER_CUTS=N makes N cuts instead of the suite's few hundred, TRAINYARD_SEED=N begins
 // with another seed.
@@ -33,7 +33,7 @@ int64_t FromEnvironment(const char* name, int64_t otherwise) {
   return text != nullptr && absl::SimpleAtoi(text, &number) && number > 0 ? number : otherwise;
 }
 
-// ---- What batch number k, from 0, of each store holds: all of it follows from the number.
+// ---- Contents of batch number k, from 0, of each store: a function of the number.
 
 v1::Event StoredEvent(int64_t number) {
   v1::Event event;
@@ -122,11 +122,11 @@ std::vector<LogBatch> LogBatches(int64_t batch) {
   return batches;
 }
 
-// ---- What must be there.
+// ---- The batches that must be there.
 
 enum StoreIndex { kEvents, kMetrics, kLogs, kStoreCount };
 
-// Batches of each store: at least so many, and at most so many.
+// Bounds of the number of batches in each store.
 struct Held {
   int64_t least[kStoreCount] = {};
   int64_t most[kStoreCount] = {};
@@ -208,7 +208,7 @@ int64_t LogBatchesIn(Stores& stores) {
   return batches;
 }
 
-// Reads all of it; how many batches each store holds is known exactly afterwards.
+// Reads everything; afterwards `held` has the exact number of batches in each store.
 void Verify(Stores& stores, Held& held) {
   const int64_t found[kStoreCount] = {EventBatchesIn(stores), MetricBatchesIn(stores),
                                       LogBatchesIn(stores)};
@@ -258,7 +258,7 @@ class CutHistory {
       SCOPED_TRACE(absl::StrCat("round ", round));
       RunRound(1 + static_cast<int64_t>(random_() % (round % 4 == 0 ? 80 : 900)));
     }
-    // What the last cut has left, on a disk that works.
+    // The image that the last cut has left, on a disk that works.
     auto stores = OpenSqliteStores(directory_);
     ASSERT_TRUE(stores.ok()) << stores.status();
     Verify(*stores, held_);
@@ -340,8 +340,8 @@ class FailingDiskTest : public testing::TestWithParam<FaultCase> {
     if (!status.ok()) ExpectSaysWhy(status);
   }
 
-  // A full disk leaves the stores readable, and usable once there is room. After an I/O error the
-  // event log promises nothing but what the next start finds; the others are written to again.
+  // A full disk leaves the stores readable, and writable once there is free space. After an I/O
+  // error the event log is not used until the next start; the other stores accept writes again.
   void GoOn(Stores& stores, int store, SimulatedDisk& disk, Held& held) {
     if (GetParam().fault == DiskFault::kFull) {
       EXPECT_TRUE(stores.events->Recover().ok());

@@ -50,7 +50,7 @@ int DiskRead(sqlite3_file* file, void* buffer, int amount, sqlite3_int64 offset)
 int DiskWrite(sqlite3_file* file, const void* buffer, int amount, sqlite3_int64 offset) {
   DiskFile& disk_file = AsDiskFile(file);
   const DiskFault fault = disk_file.disk->Count(DiskCall::kWrite);
-  // What fails has written a part, as a disk does that fills up.
+  // A failed write has written a part, as on a disk that fills up.
   const int written = fault == DiskFault::kNone ? amount : amount / 2;
   sqlite3_file* inner = disk_file.inner();
   const int code = inner->pMethods->xWrite(inner, buffer, written, offset);
@@ -75,7 +75,7 @@ int DiskTruncate(sqlite3_file* file, sqlite3_int64 size) {
   return code;
 }
 
-// Nothing goes down to the real disk: the tests' files need no durability of their own.
+// Syncs nothing on the real disk: the tests' files need no durability of their own.
 int DiskSync(sqlite3_file* file, int /*flags*/) {
   DiskFile& disk_file = AsDiskFile(file);
   const DiskFault fault = disk_file.disk->Count(DiskCall::kSync);
@@ -220,7 +220,7 @@ void OverlayPart(const SimulatedDisk::Change& write, std::mt19937& random, std::
   }
 }
 
-// What a power cut may leave of the file; nothing when its name is gone.
+// Contents that a power cut may leave of the file; nothing when its name is gone.
 std::optional<std::string> AfterCut(const SimulatedDisk::File& file, std::mt19937& random) {
   using Kind = SimulatedDisk::Change::Kind;
   if (!file.linked && random() % 2 == 0) return std::nullopt;
@@ -308,7 +308,7 @@ SimulatedDisk::File& SimulatedDisk::Track(const std::string& path, bool is_new) 
   File& file = found->second;
   if (added) {
     file.durable = ReadWhole(path);
-    // An empty file says as much as none.
+    // An empty file means the same as no file.
     file.linked = !is_new && !file.durable.empty();
   }
   return file;
@@ -324,7 +324,7 @@ void SimulatedDisk::Truncate(File& file, int64_t size) {
 
 void SimulatedDisk::Sync(File& file) {
   if (std::exchange(file.directory_sync_due, false)) SyncDirectory();
-  // A delete that is not durable yet stays so: only its directory's sync decides it.
+  // A delete becomes durable only when its directory is synced, not here.
   std::vector<Change> kept;
   for (Change& change : file.unsynced) {
     if (!kept.empty() || change.kind == Change::Kind::kDelete) {

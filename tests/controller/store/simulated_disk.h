@@ -1,4 +1,4 @@
-// A disk under SQLite that loses what was not synced, tears sectors, and fails when it is told to.
+// A disk under SQLite that loses unsynced writes, tears sectors, and fails on request.
 //
 // It is the default VFS of the process while it lives. Bytes go to real files as always, so locks
 // and shared memory are SQLite's own; beside them the disk keeps for each file what is durable and,
@@ -22,10 +22,10 @@ namespace trainyard::controller {
 
 enum class DiskFault { kNone, kIoError, kFull };
 
-// What SQLite asks of a disk. Each call is counted.
+// Calls of SQLite to a disk. Each one is counted.
 enum class DiskCall { kOpen, kDelete, kRead, kWrite, kTruncate, kSync, kSize, kMapShared };
 
-// One thread.
+// For use by one thread.
 class SimulatedDisk {
  public:
   // All files are in `directory`.
@@ -36,15 +36,15 @@ class SimulatedDisk {
   ~SimulatedDisk();
 
   // The call with this number, from 1 and counted from now, and `calls` - 1 further ones fail. A
-  // full disk refuses only what needs room.
+  // full disk refuses only calls that need free space.
   void FailAt(int64_t call, DiskFault fault, int64_t calls = 1);
-  // Whether that many calls came.
+  // True once the call of FailAt has been made.
   bool reached() const { return calls_ >= fail_from_; }
   // No call fails from now on.
   void Mend() { fault_ = DiskFault::kNone; }
 
   // The power goes during the call with this number, from 1 and counted from now: the image is made
-  // and `on_cut` is called, then everything goes on, on a disk that nobody will see again.
+  // and `on_cut` is called. Then everything goes on, on a disk whose contents are not used again.
   void CutAt(int64_t call, unsigned seed, std::function<void()> on_cut);
   bool cut() const { return cut_; }
 
@@ -63,7 +63,7 @@ class SimulatedDisk {
   };
   struct File {
     std::string durable;
-    // Whether a power cut leaves the name in its directory.
+    // True when the name is durable in its directory. Otherwise a power cut may remove it.
     bool linked = false;
     bool directory_sync_due = false;
     std::vector<Change> unsynced;

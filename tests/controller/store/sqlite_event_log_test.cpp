@@ -1,4 +1,4 @@
-// What only the log on disk can show: crashes, torn files, damage.
+// Tests that only the log on disk allows: crashes, torn files, damage.
 #include "controller/store/sqlite_event_log.h"
 
 #include <gmock/gmock.h>
@@ -164,7 +164,7 @@ class DamagedEventLogTest : public testing::Test {
     return log.ok() ? (*log)->Recover().status() : log.status();
   }
 
-  // As a fault of memory or of a program would: the page that holds it is sound.
+  // Changes a stored value as a memory fault or a bug would: the checksum of its page is valid.
   void ChangePayload(const std::string& table, const std::string& row) {
     auto database = SqliteDatabase::Open(path_, SqliteDatabase::Mode::kWriter);
     ASSERT_TRUE(

@@ -1,4 +1,4 @@
-// What only the store on disk can show: merged segments, crashes, damage, threads.
+// Tests that only the store on disk allows: merged segments, crashes, damage, threads.
 #include "controller/store/sqlite_log_store.h"
 
 #include <gmock/gmock.h>
@@ -172,7 +172,8 @@ TEST_F(SqliteLogStoreFileTest, SearchEndsOnceItsReaderIsGone) {
         return true;
       });
   EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
-  // What had been unpacked is still handed out; the whole would be more than twenty.
+  // Chunks that were unpacked before the cancellation are still passed on; the whole log has more
+  // than twenty.
   EXPECT_LE(chunks, 4);
 }
 

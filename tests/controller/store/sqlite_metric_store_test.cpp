@@ -1,4 +1,4 @@
-// What only the store on disk can show: folding, roll-ups, crashes, damage, threads.
+// Tests that only the store on disk allows: folding, roll-ups, crashes, damage, threads.
 #include "controller/store/sqlite_metric_store.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ std::unique_ptr<SqliteMetricStore> OpenMetricStore(const std::string& path) {
   return opened.ok() ? *std::move(opened) : nullptr;
 }
 
-// NaN equals NaN; everything else as it is.
+// Bit patterns of the values, so that NaN equals NaN.
 std::vector<uint64_t> Bits(const google::protobuf::RepeatedField<double>& values) {
   std::vector<uint64_t> bits;
   for (const double value : values) {

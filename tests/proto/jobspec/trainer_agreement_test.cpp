@@ -93,7 +93,7 @@ class SpecMaker {
   std::mt19937 random_;
 };
 
-// What `submit` says of the settings: nothing when it accepts them.
+// Errors of `submit` for the settings; empty when it accepts them.
 std::string Refusal(const json& settings, v1::JobSpec& resolved) {
   const absl::StatusOr<ResolvedSpec> answer =
       ResolveJobFile(kSentJobFile, {}, SentJobFileReader(settings.dump(), {}));
@@ -102,7 +102,7 @@ std::string Refusal(const json& settings, v1::JobSpec& resolved) {
   return absl::StrJoin(CheckLaunch(answer->spec, {}), "\n");
 }
 
-// The same of the trainer, as one of `world_size` ranks.
+// The error of the trainer, as one of `world_size` ranks; empty when it accepts the settings.
 std::string TrainersRefusal(const json& settings, int world_size, RunConfig& config) {
   try {
     config = trainer::ParseRunConfig(settings);

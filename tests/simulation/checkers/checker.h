@@ -11,7 +11,7 @@
 
 namespace trainyard::simulation {
 
-// What a checker sees after a step.
+// State of the simulation that a checker sees after a step.
 struct Step {
   Timestamp now = 0;
   const controller::ClusterState& state;
@@ -25,7 +25,8 @@ class Checker {
  public:
   virtual ~Checker() = default;
   virtual const char* Name() const = 0;
-  // What is wrong, or empty. Called after every step, so that a checker may keep what it has seen.
+  // Description of the violation, or empty. Called after every step, so that a checker may keep
+  // state of earlier steps.
   virtual std::string Check(const Step& step) = 0;
 };
 

@@ -1,5 +1,5 @@
-// Only attempts that something real has touched (a rank or machine that died, peers cut off from
-// each other) may fail: lost messages, dead daemons and silence alone cost no restart.
+// Only attempts with a real fault (a rank or machine that died, peers that cannot reach each other)
+// may fail: lost messages, dead daemons and missing heartbeats alone cost no restart.
 #include "absl/strings/str_cat.h"
 #include "tests/simulation/checkers/checker.h"
 

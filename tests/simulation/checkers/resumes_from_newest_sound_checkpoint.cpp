@@ -1,5 +1,5 @@
-// Each attempt starts from the newest checkpoint that the log knows and that no attempt has found
-// damaged; only damaged ones are given up; and no job fails for a damaged one while another is
+// Each attempt starts from the newest checkpoint in the log that no attempt has found damaged. Only
+// damaged checkpoints are rejected, and no job fails because of one while another checkpoint is
 // left.
 #include <map>
 #include <string>

@@ -16,7 +16,8 @@ using testing::IsEmpty;
 
 constexpr int64_t kCrashingJob = 7;
 
-// Tells this process of what another one publishes, as telemetry does: it outlives the writer.
+// Passes the steps that another process publishes to this one. Like telemetry, they outlive the
+// writer.
 class Told {
  public:
   Told() {
@@ -35,7 +36,7 @@ class Told {
         abort();
     };
   }
-  // The newest step that was told of; 0 when none was.
+  // The newest step that was reported; 0 when none was.
   int64_t Newest() {
     fcntl(ends_[0], F_SETFL, O_NONBLOCK);
     int64_t newest = 0;
@@ -48,13 +49,14 @@ class Told {
   int ends_[2];
 };
 
-// What the next attempt starts from when the controller names what it was told of.
+// The checkpoint that the next attempt starts from when the controller names step `told`, the last
+// one that was reported to it.
 std::string NextStart(const CheckpointDirectory& directory, int64_t told) {
   return FindStartingPoint(directory.Step(told), directory.path(), kCrashingJob).path;
 }
 
-// A process that dies at any point of a save leaves the checkpoint before it, or the new one, and
-// what the next attempt is told to start from is there.
+// A process that dies at any point of a save leaves the checkpoint before it, or the new one. The
+// checkpoint that the controller names to the next attempt exists.
 class CrashTest : public testing::TestWithParam<SavePhase> {
  protected:
   // Attempt 2, which keeps one checkpoint, comes to save step 30 and dies there.
@@ -101,13 +103,13 @@ TEST_P(CrashTest, LeavesAGoodCheckpoint) {
   EXPECT_EQ(NextStart(directory_, told), directory_.Step(told)) << "it was retired";
   EXPECT_THAT(VerifyCheckpoint(directory_.Step(told)), IsEmpty());
 
-  // The next attempt clears what was left, and goes on.
+  // The next attempt removes the unfinished files, and goes on.
   directory_.SaveWhole(40, Weights(4), AttemptKey{kCrashingJob, 3});
   EXPECT_EQ(ValueIn(directory_.Step(40)), 4);
   for (const std::string& name : directory_.Names()) EXPECT_THAT(name, Not(HasSubstr(".tmp")));
 }
 
-// All that was told after step 10 is lost with the node that it was written on.
+// All reports after step 10 are lost with the node that they were written on.
 TEST_P(CrashTest, LeavesAStartWhenTheNewsAreLost) {
   directory_.SaveWhole(10, Weights(1), AttemptKey{kCrashingJob, 1});
   DieInSave();
@@ -122,8 +124,8 @@ INSTANTIATE_TEST_SUITE_P(EveryPhase, CrashTest,
                                          SavePhase::kManifestWritten, SavePhase::kFenceHeld,
                                          SavePhase::kPublished, SavePhase::kRetained));
 
-// Another rank than the one that publishes dies: rank 0 publishes exactly when all of the other's
-// part is on disk, and else gives the save up.
+// Rank 1 dies. Rank 0, which publishes, does so exactly when the whole part of rank 1 is on disk;
+// otherwise it abandons the save.
 class PeerCrashTest : public testing::TestWithParam<SavePhase> {};
 
 TEST_P(PeerCrashTest, RankZeroPublishesOnlyWhatIsWhole) {

@@ -237,7 +237,7 @@ TEST(CheckpointReaderTest, ReadsWhileAWriterPublishes) {
   int64_t newest = 1;
   do {
     EXPECT_EQ(CheckpointReader(directory.Step(1)).ReadAll("w").min().item<float>(), 1);
-    // What is listed is whole: all of one step, or already retired.
+    // A listed checkpoint is complete: all of it is of one step, unless it is already retired.
     for (const PublishedCheckpoint& listed : ListCheckpoints(directory.path())) {
       newest = std::max(newest, listed.step);
       try {

@@ -200,7 +200,8 @@ TEST(CheckpointWriterTest, RetentionSparesWhatTheAttemptResumedFrom) {
   EXPECT_THAT(deleted, ElementsAre(20, 30, 50));
 }
 
-// Who hears of a checkpoint may know only those that go for it: it is told before they do.
+// The new checkpoint is reported before older ones are deleted: the receiver of the report may know
+// only checkpoints that are deleted.
 TEST(CheckpointWriterTest, TellsOfTheNewBeforeItRetiresTheOld) {
   const CheckpointDirectory directory;
   std::vector<std::vector<std::string>> there;
@@ -218,7 +219,7 @@ TEST(CheckpointWriterTest, TellsOfTheNewBeforeItRetiresTheOld) {
   EXPECT_THAT(directory.Names(), ElementsAre("step_000000020"));
 }
 
-// A later job begins at step 1 again in the directory of one that has ended: neither ousts the
+// A later job begins at step 1 again in the directory of a job that has ended: neither deletes the
 // other's checkpoints.
 TEST(CheckpointWriterTest, RetentionLeavesWhatAnotherJobHasPublished) {
   const CheckpointDirectory directory;
@@ -298,7 +299,7 @@ TEST(CheckpointWriterTest, AFullDiskFailsTheFinalSave) {
   EXPECT_THAT(message, HasSubstr(directory.path()));
 }
 
-// Rank 1 cannot write: rank 0 learns it at once and gives this checkpoint up.
+// Rank 1 cannot write: rank 0 learns it at once and abandons this checkpoint.
 TEST(CheckpointWriterTest, ARankThatFailsFailsTheSave) {
   const CheckpointDirectory directory;
   Events events;
@@ -385,7 +386,7 @@ TEST(CheckpointWriterTest, DoesNotWaitForALostRankForEver) {
   abandoned.Save(2, {}, Weights(1));  // its destructor must not wait ten minutes
 }
 
-// A name that is taken by a device without room, wherever a save writes: what a full disk says.
+// One file of a save is a link to /dev/full, so that writes to it fail as on a full disk.
 class NoSpaceTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(NoSpaceTest, CostsOneCheckpointAndNotTheRun) {

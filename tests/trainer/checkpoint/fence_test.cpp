@@ -73,7 +73,8 @@ TEST(FenceTest, ALaterJobTakesOverWhateverTheAttemptsAreNumbered) {
   EXPECT_TRUE(FenceLock(directory.path()).Newest() == (AttemptKey{9, 1}));
   EXPECT_EQ(ErrorOfRaise(directory.path(), {9, 2}), "");
   EXPECT_THAT(ErrorOfRaise(directory.path(), {9, 1}), HasSubstr("attempt 1 is over: attempt 2"));
-  // What has outlived job 7, and a run by hand, are told whose the directory is and what to do.
+  // A late attempt of job 7 and a run outside of any job get an error that names the owner of the
+  // directory and what to do.
   for (const AttemptKey& other : {AttemptKey{7, 6}, AttemptKey{0, 100}}) {
     EXPECT_THAT(ErrorOfRaise(directory.path(), other),
                 testing::AllOf(HasSubstr("belongs to job 9 (attempt 2"), HasSubstr("remove ")));

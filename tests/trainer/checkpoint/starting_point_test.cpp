@@ -29,7 +29,7 @@ class StartingPointTest : public testing::Test {
     writer.Finish();
   }
 
-  // Steps that it would have to start from, the chosen one last; empty when it starts from `named`.
+  // Steps of the checkpoints that replace `named`, the chosen one last; empty when `named` is used.
   std::vector<int64_t> Instead(const std::string& named, int64_t job_id = kJob) const {
     const StartingPoint start = FindStartingPoint(named, directory_.path(), job_id);
     std::vector<int64_t> steps;
@@ -60,7 +60,7 @@ TEST_F(StartingPointTest, PassesOverWhatIsTorn) {
   EXPECT_THAT(Instead(directory_.Step(70)), ElementsAre(80, 90));
 }
 
-// What a user has named is not replaced by a guess.
+// A checkpoint that a user has named is not replaced by another one.
 TEST_F(StartingPointTest, IsWhatIsNamedOutsideOfTheJobsOwn) {
   EXPECT_THAT(Instead("/no/such/step_000000070"), IsEmpty());
   EXPECT_THAT(Instead(directory_.path() + "/deeper/step_000000070"), IsEmpty());

@@ -1,6 +1,6 @@
 // Workers of a seeded cluster, all in one program and without processes behind their ranks: they
-// carry on what the fleet file says runs, and start, report, stop and forget whatever the
-// controller tells them, as real ones do. Simulated trainers report at the pace of their batch.
+// continue the attempts in the fleet file, and start, report, stop and forget attempts by the
+// controller's commands, as real workers do. Simulated trainers report at the pace of their batch.
 //   web_fleet --controller HOST:PORT --fleet-file FILE
 #include <grpcpp/grpcpp.h>
 #include <signal.h>
@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kTurn{100};
 constexpr int64_t kHeartbeatMs = 1000;
-// Ranks other than 0 say their step time this often, and the first few write output.
+// Ranks other than 0 report their step time this often, and the first few write output.
 constexpr int64_t kRankReportMs = 10'000;
 constexpr int kTalkingRanks = 16;
 constexpr int64_t kStepsPerBatch = 200;
@@ -36,12 +36,12 @@ constexpr int kTerminated = 15;
 using AttemptKey = std::pair<int64_t, int64_t>;
 using Stream = std::tuple<int64_t, int64_t, int, v1::StreamKind>;
 
-// What the ranks of one attempt share: the step that they have reached.
+// State that the ranks of one attempt share: the step that they have reached.
 struct Gang {
   TrainingRun run;
   v1::JobSpec spec;
   int64_t resume_step = 0;
-  // 0: it does not train yet.
+  // Begin of training; 0 when the gang does not train yet.
   Timestamp since_ms = 0;
   int64_t first_step = 0;
 
@@ -195,7 +195,7 @@ class Worker {
     if (!attempt.cleared) Leave(key, attempt, kTerminated);
   }
 
-  // All ranks of the attempt end, and nothing of it is left here.
+  // Ends all ranks of the attempt and reports it cleared.
   void Leave(const AttemptKey& key, LocalAttempt& attempt, int signal) {
     for (const int rank : attempt.ranks) {
       v1::Fact fact;
@@ -366,7 +366,7 @@ class Worker {
 
 using Workers = std::map<std::string, std::unique_ptr<Worker>>;
 
-// Lost nodes stay lost.
+// The workers of all nodes of the snapshot that are not lost.
 Workers WorkersOf(const v1::Snapshot& snapshot, Gangs& gangs) {
   Workers workers;
   for (const v1::NodeSnapshot& node : snapshot.nodes()) {

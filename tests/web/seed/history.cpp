@@ -17,11 +17,11 @@ constexpr std::size_t kEventsPerAppend = 2000;
 constexpr std::size_t kBatchesPerAppend = 64;
 constexpr int64_t kStepsPerBatch = 500;
 constexpr int64_t kStepsPerOutputBatch = 20;
-// Ranks that write output, and the steps between two lines of those that are not rank 0.
+// Ranks that write output, and the steps between two lines of a rank other than 0.
 constexpr int kTalkingRanks = 16;
 constexpr int64_t kQuietEvery = 7;
 constexpr int64_t kEvaluationEvery = 250;
-// Where the time of an attempt goes beside its steps.
+// Time that an attempt spends beside its steps.
 constexpr double kInitSeconds = 9;
 constexpr double kLoadSeconds = 14;
 constexpr double kStallRatio = 0.004;

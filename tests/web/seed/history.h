@@ -1,5 +1,5 @@
 // A cluster's past, made by the product's own core (Decide, Reconcile, Apply) on a clock of its own
-// and written through its own stores: what a controller finds that has run for weeks.
+// and written through its own stores: the data of a controller that has run for weeks.
 #ifndef TRAINYARD_TESTS_WEB_SEED_HISTORY_H_
 #define TRAINYARD_TESTS_WEB_SEED_HISTORY_H_
 
@@ -23,7 +23,7 @@ namespace trainyard::seed {
 // process.
 class History {
  public:
-  // Changes what a step reports.
+  // Changes the values that a step reports.
   using Tweak = std::function<void(int64_t step, Values& values)>;
 
   // `stores` is empty and outlives the history.
@@ -35,7 +35,7 @@ class History {
 
   // gpu001 and so on, each with as many GPUs.
   void AddNodes(int count, int slots);
-  // The worker of this node falls silent; the time that it takes to be sure of it passes.
+  // The worker of this node sends no heartbeat any more. Advances the time until the node is lost.
   void LoseNode(const std::string& node_id);
   void Cordon(const std::string& node_id, const std::string& reason, const std::string& user);
 
@@ -46,7 +46,7 @@ class History {
   void Start(int64_t job);
   // Rank 0 reports steps up to this one, and the gang writes output; time passes with them.
   void Train(int64_t job, int64_t to_step, const Tweak& tweak = {});
-  // The same up to now, from its newest step on. Returns the last step.
+  // Trains from the newest step up to now. Returns the last step.
   int64_t CatchUp(int64_t job);
   // A checkpoint; the oldest beyond checkpoint.keep_last is deleted.
   void Publish(int64_t job, int64_t step);
@@ -56,7 +56,8 @@ class History {
   void Finish(int64_t job);
   void Stop(int64_t job, const std::string& user);
 
-  // For runs of a million steps: these keys at every step, the others and output now and then.
+  // Trains runs of a million steps: `every_step` keys at every step, other keys and output only
+  // once in `others_every` steps.
   void TrainFast(int64_t job, int64_t to_step, const std::set<std::string>& every_step,
                  int64_t others_every);
   // Output of one rank, by repetition, until it has this many bytes.
@@ -72,19 +73,19 @@ class History {
   void Take(const std::vector<v1::Event>& events);
   void Settle();
   void ReportNodes();
-  // What heartbeats say of rank 0: how far it came, and where its time went.
+  // Sends rank 0's part of a heartbeat: its step and its use of time.
   void ReportRanks(int64_t job);
   void SendFact(const std::string& node_id, v1::Fact fact);
   void SendRecord(int64_t job, v1::TelemetryRecord record);
   void ExitRank(int64_t job, int rank, v1::RankExited exited);
-  // Ranks that have not ended do so, and all nodes confirm that nothing runs there.
+  // Ends the ranks that still run; all nodes then report the attempt cleared.
   void ExitRanks(int64_t job, int signal);
   void AddStep(int64_t job, int64_t step, Timestamp time, const Tweak& tweak);
   void AddPoints(int64_t job, int64_t step, Timestamp time, const Tweak& tweak);
   void AddOutput(int64_t job, int64_t step, Timestamp time);
   // Closes the chunks of output that are being written.
   void TakeOutput();
-  // And output.
+  // Writes points and output.
   void FlushPoints();
   void FlushEvents();
 
@@ -94,7 +95,7 @@ class History {
   controller::ClusterState state_;
   controller::Observations observations_;
   std::set<std::string> unresponsive_;
-  // Newest step of each job in its newest attempt, and when it ended.
+  // Newest step of each job in its newest attempt, and the time of its end.
   std::map<int64_t, int64_t> steps_;
   std::map<int64_t, Timestamp> step_times_;
   uint64_t written_ = 0;

@@ -1,7 +1,7 @@
 // Writes a data directory as a controller leaves it after weeks: every kind of job that a page must
 // show, and many of them. The same seed and end give the same bytes of history.
 //   web_seed --data-dir DIR --fleet-file FILE [--jobs N] [--points N] [--log-bytes N]
-// What still runs in it is carried on by web_fleet, which reads the fleet file.
+// web_fleet reads the fleet file and continues the jobs that still run.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>
@@ -27,7 +27,7 @@ struct Options {
   std::string data_dir;
   std::string fleet_file;
   int64_t end_ms = 0;
-  // Of each size, beside the few jobs that have a story.
+  // Sizes of the generated parts, beside the few jobs with a history of their own.
   int jobs = 10'000;
   int sweep = 50;
   int64_t points = 1'000'000;
@@ -98,7 +98,7 @@ std::vector<std::string> OneSlot(std::vector<std::string> more) {
   return more;
 }
 
-// Most end well within minutes, one in nine fails, one in eleven is stopped.
+// Most of the jobs succeed within minutes, one in nine fails, one in eleven is stopped.
 void AddManyJobs(History& history, int count) {
   const char* const kinds[] = {"eval-mmlu", "tokenize-shard", "sweep-wd", "ablation-qk-norm",
                                "probe-lr"};
@@ -211,7 +211,7 @@ void AddTrouble(History& history) {
   history.LoseNode("node-134");
 }
 
-// What runs, waits and is broken at the end.
+// Jobs that run, wait or fail at the end of the history.
 void AddPresent(History& history, const Options& options) {
   const int64_t restarted = AddRestarted(history);
   const int64_t big = Submit(history, "dense-405b",
@@ -243,7 +243,7 @@ void Write(const Options& options) {
     std::fprintf(stderr, "seed: %s\n", stores.status().ToString().c_str());
     std::exit(1);
   }
-  // A controller refuses a past without the id of its cluster.
+  // A controller refuses a data directory without a cluster id.
   const auto id = controller::LoadClusterId(options.data_dir, true);
   if (!id.ok()) {
     std::fprintf(stderr, "seed: %s\n", id.status().ToString().c_str());

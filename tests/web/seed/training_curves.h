@@ -1,4 +1,4 @@
-// What a simulated trainer reports: smooth curves with noise, a pure function of job and step.
+// Metrics of a simulated trainer: smooth curves with noise, a pure function of job and step.
 #ifndef TRAINYARD_TESTS_WEB_SEED_TRAINING_CURVES_H_
 #define TRAINYARD_TESTS_WEB_SEED_TRAINING_CURVES_H_
 
@@ -11,14 +11,14 @@
 
 namespace trainyard::seed {
 
-// Bytes that one step takes in the telemetry of rank 0: where a stream ends tells its next step.
+// Bytes of one step in the telemetry of rank 0, so that the end of a stream gives its next step.
 inline constexpr int64_t kBytesPerStep = 100;
 
 struct TrainingRun {
   int64_t job_id = 0;
   int64_t steps = 0;
   double tokens_per_step = 0;
-  // As long as 8,000 tokens a second on each rank take.
+  // Time of a step at 8,000 tokens a second on each rank.
   double step_seconds = 0;
   double lr = 0;
 };
@@ -32,7 +32,7 @@ Values ValuesAt(const TrainingRun& run, int64_t step);
 
 double ValidationLossAt(const TrainingRun& run, int64_t step);
 
-// Of one rank: the median of its gang but for noise, and one rank in 200 that is a third slower.
+// Step time of one rank: the gang's median with noise. One rank in 200 is a third slower.
 double RankStepSeconds(const TrainingRun& run, int rank, int64_t step);
 
 // One line of output, with its end.

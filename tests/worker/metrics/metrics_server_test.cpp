@@ -37,7 +37,7 @@ WorkerStatistics Statistics() {
   }
   const RankPosition position{.tp = 0, .cp = 0, .dp = 2, .pp = 1};
   statistics.ranks = {{{{{7, 2}, 4}, 1, "running"}, "llama", position},
-                      {{{{7, 1}, 4}, 1, "leaving"}, "llama", position}};
+                      {{{{7, 1}, 4}, 1, "exiting"}, "llama", position}};
   statistics.connected = true;
   statistics.connections = 3;
   statistics.shipped_log_bytes = 1000;
@@ -70,7 +70,7 @@ TEST_F(MetricsServerTest, ShowsEverythingThatDashboardsBuildOn) {
   const std::string page = HttpGet(server->address(), "/metrics");
   test::ExpectGolden("worker_metrics.txt", test::ShapeOf(page));
   EXPECT_EQ(ValueOf(page, "trainyard_worker_processes{state=\"running\"}"), 1);
-  EXPECT_EQ(ValueOf(page, "trainyard_worker_processes{state=\"leaving\"}"), 1);
+  EXPECT_EQ(ValueOf(page, "trainyard_worker_processes{state=\"exiting\"}"), 1);
   EXPECT_EQ(ValueOf(page, "trainyard_worker_processes{state=\"waiting\"}"), 0);
   EXPECT_EQ(ValueOf(page, "trainyard_worker_slots{kind=\"gpu\",state=\"used\"}"), 1);
   EXPECT_EQ(ValueOf(page, "trainyard_worker_slots{kind=\"gpu\",state=\"free\"}"), 1);

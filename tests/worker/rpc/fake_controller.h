@@ -33,7 +33,7 @@ class FakeController : public v1::WorkerControl::Service {
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
   int port() const { return port_; }
 
-  // What the coming streams meet. Called at Hello; not OK refuses it.
+  // Sets a function that is called at every later Hello; a status other than OK refuses the stream.
   void RefuseWith(std::function<grpc::Status()> answer);
   // Answers Hello with this instead of Welcome.
   void AnswerHelloWith(v1::ControllerMessage message);
@@ -48,7 +48,7 @@ class FakeController : public v1::WorkerControl::Service {
   int heartbeats() const;
   std::vector<v1::Fact> facts() const;
   std::string stored(const v1::StreamId& stream) const;
-  // What broke the contract: a hole, a repetition after Welcome, a message out of place.
+  // Violations of the protocol: a gap, a repetition after Welcome, a message out of order.
   std::vector<std::string> complaints() const;
 
  private:

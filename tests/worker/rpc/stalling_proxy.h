@@ -1,5 +1,5 @@
-// Passes bytes between a worker and a controller until it is told to hold them back: a peer whose
-// machine hangs, as neither side's kernel would ever say.
+// Passes bytes between a worker and a controller, or holds them back as if the peer's machine hung,
+// so that neither side's kernel reports an error.
 #ifndef TRAINYARD_TESTS_WORKER_RPC_STALLING_PROXY_H_
 #define TRAINYARD_TESTS_WORKER_RPC_STALLING_PROXY_H_
 
@@ -33,7 +33,8 @@ class StallingProxy {
   std::string address() const {
     return "127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port());
   }
-  // What arrives meanwhile is held back, not lost: a connection made then must work afterwards.
+  // Bytes that arrive during a stall are held back, not lost: a connection made then must work
+  // afterwards.
   void Stall(bool stall) {
     boost::asio::post(loop_, [this, stall] {
       stalled_ = stall;

@@ -85,7 +85,7 @@ TEST(RecordLogTest, FlippedByteIsNeverReadAsARecord) {
     const std::size_t intact =
         std::upper_bound(ends.begin(), ends.end(), static_cast<int64_t>(at)) - ends.begin();
     const auto opened = RecordLog::Open(dir.File("damaged"));
-    // What stands behind damage was acknowledged: it must not go unseen.
+    // Records behind the damage were acknowledged, so the damage must be reported.
     if (intact + 1 < kRecords.size()) {
       ASSERT_TRUE(absl::IsDataLoss(opened.status())) << opened.status();
       ASSERT_THAT(
@@ -101,7 +101,7 @@ TEST(RecordLogTest, FlippedByteIsNeverReadAsARecord) {
 }
 
 TEST(RecordLogTest, TailOfZerosIsCut) {
-  // What a file system leaves of an append whose data never reached the disk.
+  // Zeros that a file system leaves for an append whose data never reached the disk.
   TemporaryDir dir;
   WriteRecords(dir.File("log"));
   WriteText(dir.File("log"), ReadText(dir.File("log")) + std::string(4096, '\0'));
@@ -123,7 +123,7 @@ TEST(RecordLogTest, ARewriteThatFailsLeavesTheLogAsItWas) {
   TemporaryDir dir;
   auto log = OpenRecords(dir.File("log"));
   ASSERT_TRUE(log->Append("old").ok());
-  // In the way of the new file.
+  // A directory blocks the name of the new file.
   std::filesystem::create_directory(dir.File("log.tmp"));
   EXPECT_FALSE(log->Rewrite({"a", "b"}).ok());
   ASSERT_TRUE(log->Append("after").ok());

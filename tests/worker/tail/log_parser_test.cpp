@@ -167,7 +167,7 @@ TEST(NanogptParserTest, ReadsIterationsAndEvaluations) {
   EXPECT_EQ(record.step(), 250);
   EXPECT_THAT(record.values(),
               UnorderedElementsAre(Pair("train_loss", 3.1), Pair("val_loss", 3.2)));
-  // What a progress bar overwrote does not count.
+  // Text that a progress bar overwrote does not count.
   EXPECT_EQ(Parse(*parser, "50%|###\riter 7: loss 2.5, time 1.00ms, mfu 0.10%").step(), 7);
   EXPECT_TRUE(parser->Parse("\xff\riter 7: loss 2.5, \xff").has_value());
   for (const char* line : {"", "iter 100:", "iter x: loss 1", "saving checkpoint to out"}) {
@@ -212,7 +212,7 @@ TEST(RegexParserTest, BadPatternsAreRefusedWithTheCause) {
             absl::StatusCode::kInvalidArgument);
 }
 
-// Any output at all: an answer that fits into a message, never a crash.
+// Any output gives a record that fits into a message, or none; never a crash.
 TEST(LogParserTest, SurvivesAnyOutput) {
   const std::unique_ptr<LogParser> parsers[] = {
       Make(v1::LOG_PARSER_KIND_MEGATRON), Make(v1::LOG_PARSER_KIND_TORCHTITAN),
