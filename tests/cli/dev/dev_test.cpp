@@ -22,6 +22,7 @@ namespace {
 
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // Calls back once, when the program flushes its output and that holds `text`: to stdout `dev`
 // writes once, when it is ready.
@@ -198,11 +199,13 @@ TEST_F(DevTest, ADaemonThatDiesAgainAndAgainIsTheEnd) {
 }
 
 TEST_F(DevTest, ADaemonThatDiesBeforeAllAreReadyIsNamedAndTheOthersAreStopped) {
+  answers().nodes.clear_nodes();  // No worker attaches.
   WriteProgram("trainyard-worker", "echo the disk is full >&2\nexit 3\n");
   EXPECT_EQ(RunDevWith(), 1);
   EXPECT_THAT(err_buffer_.str(), HasSubstr("error: node-1 exited with 3; its last lines:\n"));
   EXPECT_THAT(err_buffer_.str(), HasSubstr("the disk is full"));
   EXPECT_THAT(err_buffer_.str(), HasSubstr("node-1.log"));
+  EXPECT_THAT(err_buffer_.str(), Not(HasSubstr("starting it again")));
   EXPECT_THAT(Read("order"), HasSubstr("controller stopped\n"));
   ExpectNothingLeft();
 }
