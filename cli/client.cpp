@@ -240,7 +240,7 @@ absl::Status Client::WatchJob(const v1::WatchJobRequest& request, const StreamCo
 
 absl::Status Client::ReadLogs(const v1::ReadLogsRequest& request, const StreamControl& control,
                               const std::function<bool(const v1::LogLine&)>& on_line) {
-  // Last offset delivered of each (epoch, rank): offsets grow within one rank's output.
+  // Last offset delivered of each (attempt, rank): offsets grow within one rank's output.
   std::map<std::pair<int64_t, int>, int64_t> delivered;
   // With new_only: when the first line that was delivered was read.
   std::optional<int64_t> first_new_ms;
@@ -249,10 +249,11 @@ absl::Status Client::ReadLogs(const v1::ReadLogsRequest& request, const StreamCo
     for (const v1::LogLine& line : response.lines()) {
       // A rank that has printed nothing new yet: after a lost connection its old lines come, too.
       const bool again = request.new_only() && !asked.new_only();
-      const bool known = delivered.contains({line.epoch(), line.rank()});
+      const bool known = delivered.contains({line.attempt(), line.rank()});
       if (again && !known && line.time_ms() < *first_new_ms) continue;
       if (!first_new_ms.has_value()) first_new_ms = line.time_ms();
-      const auto [last, fresh] = delivered.try_emplace({line.epoch(), line.rank()}, line.offset());
+      const auto [last, fresh] =
+          delivered.try_emplace({line.attempt(), line.rank()}, line.offset());
       if (!fresh && line.offset() <= last->second) continue;
       last->second = line.offset();
       if (!on_line(line)) return false;

@@ -42,7 +42,7 @@ StoreName StoreOf(Ingest::Write write) {
 
 absl::Status Misplaced(const StreamKey& stream, int64_t begin, int64_t stored) {
   return absl::OutOfRangeError(absl::StrCat(
-      "stream of job ", stream.job_id, " attempt ", stream.epoch, " rank ", stream.rank,
+      "stream of job ", stream.job_id, " attempt ", stream.attempt, " rank ", stream.rank,
       ": bytes from ", begin, " on do not follow the ", stored, " that are stored"));
 }
 
@@ -272,7 +272,7 @@ void Ingest::Quarantine(Write write, const StreamKey& stream, const absl::Status
   spdlog::error(
       "job {} attempt {} rank {}: what its worker sends cannot be stored: {}; the worker "
       "keeps it as long as it has room",
-      stream.job_id, stream.epoch, stream.rank, std::string(damage.message()));
+      stream.job_id, stream.attempt, stream.rank, std::string(damage.message()));
 }
 
 void Ingest::CountStored(const Group& group) {

@@ -24,7 +24,7 @@ std::vector<StreamKey> StreamsOf(const v1::Hello& hello) {
   for (const v1::AttemptReport& attempt : hello.attempts()) {
     for (const v1::RankReport& rank : attempt.ranks()) {
       for (const v1::StreamKind kind : kStreamKinds) {
-        streams.push_back({attempt.job_id(), attempt.epoch(), rank.rank(), kind});
+        streams.push_back({attempt.job_id(), attempt.attempt(), rank.rank(), kind});
       }
     }
     for (const v1::StreamEnd& end : attempt.stream_ends()) {
@@ -38,7 +38,7 @@ std::vector<StreamKey> StreamsOf(const v1::Hello& hello) {
 
 void SetStream(const StreamKey& key, v1::StreamId& id) {
   id.set_job_id(key.job_id);
-  id.set_epoch(key.epoch);
+  id.set_attempt(key.attempt);
   id.set_rank(key.rank);
   id.set_kind(key.kind);
 }
@@ -47,12 +47,12 @@ std::tuple<int, int64_t, int64_t, int64_t> KeyOf(const v1::ControllerMessage& me
   const int kind = message.kind_case();
   switch (message.kind_case()) {
     case v1::ControllerMessage::kStartAttempt:
-      return {kind, message.start_attempt().job_id(), message.start_attempt().epoch(), 0};
+      return {kind, message.start_attempt().job_id(), message.start_attempt().attempt(), 0};
     case v1::ControllerMessage::kStopAttempt:
-      return {kind, message.stop_attempt().job_id(), message.stop_attempt().epoch(),
+      return {kind, message.stop_attempt().job_id(), message.stop_attempt().attempt(),
               ToMs(message.stop_attempt().grace())};
     default:
-      return {kind, message.forget_attempt().job_id(), message.forget_attempt().epoch(), 0};
+      return {kind, message.forget_attempt().job_id(), message.forget_attempt().attempt(), 0};
   }
 }
 
@@ -60,7 +60,7 @@ const v1::Attempt* FindAttempt(const ClusterState& state, const AttemptKey& key)
   const JobEntry* entry = FindEntry(state, key.first);
   if (entry == nullptr) return nullptr;
   for (const v1::Attempt& attempt : entry->job.attempts()) {
-    if (attempt.epoch() == key.second) return &attempt;
+    if (attempt.number() == key.second) return &attempt;
   }
   return nullptr;
 }
@@ -289,7 +289,7 @@ void WorkerSessions::AddForgetCommands(const ClusterView& view,
       if (!MayForget(*session, report, view)) continue;
       Command command{.node_id = node_id, .message = {}};
       command.message.mutable_forget_attempt()->set_job_id(key.first);
-      command.message.mutable_forget_attempt()->set_epoch(key.second);
+      command.message.mutable_forget_attempt()->set_attempt(key.second);
       commands.push_back(std::move(command));
     }
   }
@@ -297,7 +297,7 @@ void WorkerSessions::AddForgetCommands(const ClusterView& view,
 
 bool WorkerSessions::MayForget(const Session& session, const v1::AttemptReport& report,
                                const ClusterView& view) const {
-  const AttemptKey key{report.job_id(), report.epoch()};
+  const AttemptKey key{report.job_id(), report.attempt()};
   if (!AllStored(session, report) || IsLostToRestore(view.state, report.job_id())) return false;
   const v1::Attempt* attempt = FindAttempt(view.state, key);
   if (attempt != nullptr && attempt->state() != v1::ATTEMPT_STATE_ENDED) return false;

@@ -42,7 +42,7 @@ class WorkerSessions final : public WorkerListener {
   bool OutputComplete(const JobEntry& entry, const ClusterView& view) const;
 
  private:
-  // Identity of a command: kind of message, job, epoch, grace in ms.
+  // Identity of a command: kind of message, job, attempt, grace in ms.
   using CommandKey = std::tuple<int, int64_t, int64_t, int64_t>;
   using SentTimes = std::map<CommandKey, Timestamp>;
 

@@ -40,7 +40,7 @@ void WorkerSessions::HandleTelemetry(const SessionPtr& session, v1::TelemetryBat
   }
   if (batch.bad_lines() > 0) {
     spdlog::warn("job {} attempt {} rank {}: {} telemetry lines could not be read",
-                 batch.stream().job_id(), batch.stream().epoch(), batch.stream().rank(),
+                 batch.stream().job_id(), batch.stream().attempt(), batch.stream().rank(),
                  batch.bad_lines());
   }
   if (batch.end_offset() > StoredOffset(session->stored, ToStreamKey(batch.stream()))) {
@@ -87,7 +87,7 @@ void WorkerSessions::SubmitRecords(const SessionPtr& session,
 void WorkerSessions::SubmitRecord(const SessionPtr& session, const v1::StreamId& stream,
                                   const v1::TelemetryRecord& record,
                                   std::function<void()> committed) {
-  loop_.Submit(ReceiveTelemetry{stream.job_id(), stream.epoch(), stream.rank(), record},
+  loop_.Submit(ReceiveTelemetry{stream.job_id(), stream.attempt(), stream.rank(), record},
                [session, committed = std::move(committed)](const ClusterLoop::Outcome& outcome,
                                                            const ClusterView&) {
                  if (!outcome.ok()) {
@@ -118,11 +118,11 @@ void WorkerSessions::DropKnownAlerts(v1::TelemetryBatch& batch) {
   std::set<std::tuple<int64_t, int64_t, std::string>> known;
   for (const v1::Event& event : *events) {
     const v1::AlertRaised& alert = event.alert_raised();
-    if (event.has_alert_raised()) known.emplace(alert.epoch(), alert.step(), alert.code());
+    if (event.has_alert_raised()) known.emplace(alert.attempt(), alert.step(), alert.code());
   }
   const auto kept = std::remove_if(records.begin(), records.end(), [&](const auto& record) {
     return record.has_alert() &&
-           known.contains({batch.stream().epoch(), record.alert().step(), record.alert().code()});
+           known.contains({batch.stream().attempt(), record.alert().step(), record.alert().code()});
   });
   records.erase(kept, records.end());
 }
@@ -228,7 +228,7 @@ bool WorkerSessions::OutputComplete(const JobEntry& entry, const ClusterView& vi
   for (const v1::Attempt& attempt : entry.job.attempts()) {
     for (const std::string& node_id : GangNodes(attempt)) {
       if (!sessions_.contains(node_id) && waited_enough) continue;
-      if (!NodeOutputComplete(node_id, {entry.job.id(), attempt.epoch()}, view)) return false;
+      if (!NodeOutputComplete(node_id, {entry.job.id(), attempt.number()}, view)) return false;
     }
   }
   return true;

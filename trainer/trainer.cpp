@@ -131,7 +131,7 @@ void Trainer::ReportStart(const StartingPoint& start) {
   if (start.instead.empty()) return;
   for (const PublishedCheckpoint& known : start.instead) {
     telemetry_.WriteCheckpoint({.step = known.step,
-                                .epoch = known.attempt.epoch,
+                                .attempt = known.attempt.number,
                                 .path = known.path,
                                 .bytes = known.bytes});
   }
@@ -394,7 +394,7 @@ void Trainer::OnCheckpointEvent(const CheckpointEvent& event) {
   if (event.kind == CheckpointEvent::Kind::kFailed) {
     telemetry_.WriteAlert(event.step, "checkpoint_failed", event.message);
   } else {
-    telemetry_.WriteCheckpoint({event.step, event.epoch, event.path, event.bytes,
+    telemetry_.WriteCheckpoint({event.step, event.attempt, event.path, event.bytes,
                                 event.blocking_seconds, event.total_seconds,
                                 event.kind == CheckpointEvent::Kind::kDeleted});
   }

@@ -31,7 +31,7 @@ Timestamp SteadyNow() {
 }
 
 std::string Name(const AttemptKey& key) {
-  return absl::StrCat("job ", key.job_id, " attempt ", key.epoch);
+  return absl::StrCat("job ", key.job_id, " attempt ", key.number);
 }
 
 std::map<std::string, std::string> WorkerEnvironment() {
@@ -45,24 +45,24 @@ std::map<std::string, std::string> WorkerEnvironment() {
 void LogFact(const v1::Fact& fact) {
   if (fact.has_rank_started()) {
     const v1::RankStarted& started = fact.rank_started();
-    spdlog::info("{} rank {} started, pid {}", Name({started.job_id(), started.epoch()}),
+    spdlog::info("{} rank {} started, pid {}", Name({started.job_id(), started.attempt()}),
                  started.rank(), started.pid());
   } else if (fact.has_rank_exited()) {
     const v1::RankExited& exited = fact.rank_exited();
-    spdlog::info("{} rank {} ended: code {}, signal {}{}", Name({exited.job_id(), exited.epoch()}),
-                 exited.rank(), exited.exit_code(), exited.signal(),
-                 exited.spawn_error().empty() ? "" : ", " + exited.spawn_error());
+    spdlog::info("{} rank {} ended: code {}, signal {}{}",
+                 Name({exited.job_id(), exited.attempt()}), exited.rank(), exited.exit_code(),
+                 exited.signal(), exited.spawn_error().empty() ? "" : ", " + exited.spawn_error());
   } else {
     const v1::AttemptCleared& cleared = fact.attempt_cleared();
-    spdlog::info("{} is cleared", Name({cleared.job_id(), cleared.epoch()}));
+    spdlog::info("{} is cleared", Name({cleared.job_id(), cleared.attempt()}));
   }
 }
 
 // The attempt that a fact belongs to.
 AttemptKey AttemptOf(const v1::Fact& fact) {
-  if (fact.has_rank_started()) return {fact.rank_started().job_id(), fact.rank_started().epoch()};
-  if (fact.has_rank_exited()) return {fact.rank_exited().job_id(), fact.rank_exited().epoch()};
-  return {fact.attempt_cleared().job_id(), fact.attempt_cleared().epoch()};
+  if (fact.has_rank_started()) return {fact.rank_started().job_id(), fact.rank_started().attempt()};
+  if (fact.has_rank_exited()) return {fact.rank_exited().job_id(), fact.rank_exited().attempt()};
+  return {fact.attempt_cleared().job_id(), fact.attempt_cleared().attempt()};
 }
 
 }  // namespace
@@ -100,12 +100,13 @@ absl::Status AttemptKeeper::Load() {
   if (facts_->dropped_bytes() > 0) {
     spdlog::warn("facts.bin: cut {} bytes that were never completed", facts_->dropped_bytes());
   }
-  TRAINYARD_ASSIGN_OR_RETURN(epochs_, EpochLog::Open(data_dir_.File("epochs.bin")));
+  TRAINYARD_ASSIGN_OR_RETURN(attempt_numbers_,
+                             AttemptNumberLog::Open(data_dir_.File("epochs.bin")));
   TRAINYARD_ASSIGN_OR_RETURN(const AttemptFolders::Found found, folders_.Scan());
   for (const std::string& warning : found.warnings) spdlog::warn("{}", warning);
-  attempts_.Restore(epochs_->epochs(), found.attempts, facts_->facts());
+  attempts_.Restore(attempt_numbers_->newest(), found.attempts, facts_->facts());
   for (const v1::StartAttempt& command : found.attempts) {
-    spdlog::info("{} found on disk, {} rank(s)", Name({command.job_id(), command.epoch()}),
+    spdlog::info("{} found on disk, {} rank(s)", Name({command.job_id(), command.attempt()}),
                  command.ranks_size());
     AddStreams(command);
   }
@@ -117,7 +118,7 @@ absl::Status AttemptKeeper::Load() {
 
 void AttemptKeeper::AddStreams(const v1::StartAttempt& command) {
   for (const v1::RankStart& rank : command.ranks()) {
-    const RankKey key = {{command.job_id(), command.epoch()}, rank.rank()};
+    const RankKey key = {{command.job_id(), command.attempt()}, rank.rank()};
     const auto gone = [this, key] { return attempts_.IsGone(key); };
     const auto [it, added] =
         streams_.try_emplace(key, command, key, folders_.RankDir(key), gone, clock_);
@@ -135,7 +136,7 @@ void AttemptKeeper::Stop(const v1::StopAttempt& command) {
 }
 
 void AttemptKeeper::Forget(const v1::ForgetAttempt& command) {
-  const AttemptKey key = {command.job_id(), command.epoch()};
+  const AttemptKey key = {command.job_id(), command.attempt()};
   CarryOut(attempts_.Forget(command));
   if (attempts_.Contains(key)) return;
   std::erase_if(streams_, [&](const auto& entry) { return entry.first.attempt == key; });
@@ -232,8 +233,8 @@ void AttemptKeeper::WriteAhead() {
 }
 
 absl::Status AttemptKeeper::Write(const Action& action) {
-  if (const auto* remember = std::get_if<RememberEpoch>(&action)) {
-    return epochs_->Remember(remember->job_id, remember->epoch);
+  if (const auto* remember = std::get_if<RememberAttempt>(&action)) {
+    return attempt_numbers_->Remember(remember->job_id, remember->attempt);
   }
   if (const auto* remove = std::get_if<RemoveAttempt>(&action)) {
     spdlog::info("{} is stored by the controller; removing its files", Name(remove->attempt));
@@ -249,7 +250,7 @@ absl::Status AttemptKeeper::Write(const Action& action) {
 void AttemptKeeper::OnLaunchFailed(const RankKey& key, const absl::Status& status) {
   v1::RankExited exited;
   exited.set_job_id(key.attempt.job_id);
-  exited.set_epoch(key.attempt.epoch);
+  exited.set_attempt(key.attempt.number);
   exited.set_rank(key.rank);
   exited.set_exit_code(kSpawnFailedExitCode);
   exited.set_spawn_error(Text(status));
@@ -283,7 +284,7 @@ v1::RankExited AttemptKeeper::ExitOf(const RankKey& key, const RankObservation& 
   const RankExit& exit = observation.state.exit;
   v1::RankExited exited;
   exited.set_job_id(key.attempt.job_id);
-  exited.set_epoch(key.attempt.epoch);
+  exited.set_attempt(key.attempt.number);
   exited.set_rank(key.rank);
   exited.set_exit_code(exit.exit_code);
   exited.set_signal(exit.signal);
@@ -314,7 +315,7 @@ std::vector<v1::AttemptReport> AttemptKeeper::Reports() {
   std::vector<v1::AttemptReport> reports = attempts_.Reports();
   for (v1::AttemptReport& report : reports) {
     for (v1::RankReport& rank : *report.mutable_ranks()) {
-      const auto streams = streams_.find({{report.job_id(), report.epoch()}, rank.rank()});
+      const auto streams = streams_.find({{report.job_id(), report.attempt()}, rank.rank()});
       if (streams == streams_.end()) continue;
       streams->second.Report(rank);
       if (!report.cleared()) continue;

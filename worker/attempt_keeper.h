@@ -20,8 +20,8 @@
 #include "worker/rank_runner.h"
 #include "worker/rank_streams.h"
 #include "worker/spool/attempt_folders.h"
+#include "worker/spool/attempt_number_log.h"
 #include "worker/spool/data_dir.h"
-#include "worker/spool/epoch_log.h"
 #include "worker/spool/fact_log.h"
 
 namespace trainyard::worker {
@@ -95,10 +95,10 @@ class AttemptKeeper {
   const Handler handler_;
   const AttemptFolders folders_;
   std::unique_ptr<FactLog> facts_;
-  std::unique_ptr<EpochLog> epochs_;
+  std::unique_ptr<AttemptNumberLog> attempt_numbers_;
   Attempts attempts_;
   std::map<RankKey, RankStreams> streams_;
-  // RememberEpoch, RecordFact and RemoveAttempt in order. A failed write of the front is retried.
+  // RememberAttempt, RecordFact and RemoveAttempt in order. A failed write of the front is retried.
   std::deque<Action> unwritten_;
   std::string last_write_error_;
   Timestamp retry_write_at_ms_ = 0;

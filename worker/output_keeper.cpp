@@ -14,7 +14,7 @@ namespace trainyard::worker {
 namespace {
 
 bool SameRank(const v1::StreamId& a, const v1::StreamId& b) {
-  return a.job_id() == b.job_id() && a.epoch() == b.epoch() && a.rank() == b.rank();
+  return a.job_id() == b.job_id() && a.attempt() == b.attempt() && a.rank() == b.rank();
 }
 
 }  // namespace

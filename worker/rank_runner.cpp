@@ -20,7 +20,7 @@ namespace asio = boost::asio;
 constexpr int kDirectoryThreads = 4;
 
 std::string Name(const RankKey& key) {
-  return absl::StrCat("job ", key.attempt.job_id, " attempt ", key.attempt.epoch, " rank ",
+  return absl::StrCat("job ", key.attempt.job_id, " attempt ", key.attempt.number, " rank ",
                       key.rank);
 }
 

@@ -60,7 +60,7 @@ class FileSource : public StreamSource {
   // Each cause is logged once: reads are repeated several times a second.
   void Complain(const absl::Status& status) {
     if (std::exchange(last_complaint_, status) == status) return;
-    spdlog::error("job {} attempt {} rank {}: {}", id_.job_id(), id_.epoch(), id_.rank(),
+    spdlog::error("job {} attempt {} rank {}: {}", id_.job_id(), id_.attempt(), id_.rank(),
                   Text(status));
   }
 
@@ -178,7 +178,7 @@ RankStreams::RankStreams(const v1::StartAttempt& attempt, const RankKey& key,
 v1::StreamId RankStreams::Id(v1::StreamKind kind) const {
   v1::StreamId id;
   id.set_job_id(key_.attempt.job_id);
-  id.set_epoch(key_.attempt.epoch);
+  id.set_attempt(key_.attempt.number);
   id.set_rank(key_.rank);
   id.set_kind(kind);
   return id;

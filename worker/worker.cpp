@@ -228,7 +228,7 @@ absl::Status Worker::Daemon::OpenAttempts() {
       data_dir_->path(), OutputLimits{.bytes_max = options_.spool_bytes_max},
       [folders = AttemptFolders(data_dir_->File("attempts"))](const v1::StreamId& id) {
         const bool telemetry = id.kind() == v1::STREAM_KIND_TELEMETRY;
-        return absl::StrCat(folders.RankDir({{id.job_id(), id.epoch()}, id.rank()}), "/",
+        return absl::StrCat(folders.RankDir({{id.job_id(), id.attempt()}, id.rank()}), "/",
                             telemetry ? kTelemetryFile : kOutputFile);
       });
   for (auto& source : early_sources_) uplink_->AddStream(std::move(source));

@@ -73,15 +73,15 @@ nlohmann::json DescribeDocument(const v1::GetJobResponse& response, int64_t atte
   if (attempt != 0) {
     shown.mutable_job()->clear_attempts();
     for (const v1::Attempt& each : response.job().attempts()) {
-      if (each.epoch() == attempt) *shown.mutable_job()->add_attempts() = each;
+      if (each.number() == attempt) *shown.mutable_job()->add_attempts() = each;
     }
   }
   return StableJson(shown);
 }
 
-bool HasAttempt(const v1::Job& job, int64_t epoch) {
+bool HasAttempt(const v1::Job& job, int64_t attempt_number) {
   for (const v1::Attempt& attempt : job.attempts()) {
-    if (attempt.epoch() == epoch) return true;
+    if (attempt.number() == attempt_number) return true;
   }
   return false;
 }

@@ -50,7 +50,7 @@ absl::StatusOr<v1::ReadLogsRequest> MakeRequest(const LogsOptions& options) {
   v1::ReadLogsRequest request;
   request.set_job(reference.job);
   request.mutable_ranks()->Add(ranks.begin(), ranks.end());
-  request.set_epoch(reference.attempt != 0 ? reference.attempt : options.attempt);
+  request.set_attempt(reference.attempt != 0 ? reference.attempt : options.attempt);
   request.set_grep(options.grep);
   request.set_tail(options.tail.value_or(0));
   request.set_new_only(options.tail == 0);
@@ -75,11 +75,11 @@ class LogPrinter {
     if (format_ == OutputFormat::kJson) {
       out_ << DumpJson(StableJson(line), -1) << "\n";
     } else if (format_ == OutputFormat::kCsv) {
-      out_ << line.epoch() << "," << line.rank() << "," << IsoTime(line.time_ms()) << ","
+      out_ << line.attempt() << "," << line.rank() << "," << IsoTime(line.time_ms()) << ","
            << line.offset() << "," << CsvField(line.text()) << "\n";
     } else {
       if (timestamps_ || format_ == OutputFormat::kWide) out_ << IsoTime(line.time_ms()) << " ";
-      if (prefix_) out_ << "[" << line.epoch() << "." << line.rank() << "] ";
+      if (prefix_) out_ << "[" << line.attempt() << "." << line.rank() << "] ";
       out_ << line.text() << "\n";
     }
     return out_.good();

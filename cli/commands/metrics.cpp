@@ -130,7 +130,7 @@ Outcome RunMetrics(const MetricsOptions& options, Context& context) {
   request.mutable_keys()->Add(keys.begin(), keys.end());
   request.set_from_step(options.from_step);
   request.set_to_step(options.to_step);
-  request.set_epoch(reference.attempt);
+  request.set_attempt(reference.attempt);
   const int standard = IsTable(context.format) ? kTableBuckets : 0;
   request.set_buckets(options.buckets >= 0 ? options.buckets : standard);
   TRAINYARD_ASSIGN_OR_RETURN(const v1::GetSeriesResponse response,

@@ -83,14 +83,14 @@ void AddAttempts(const v1::GetJobResponse& response, int64_t only, Timestamp now
   listing.columns = {{"ATTEMPT", true},   {"STATE"},      {"RANKS", true}, {"FROM STEP", true},
                      {"LAST STEP", true}, {"TOOK", true}, {"VERDICT"}};
   for (const v1::Attempt& attempt : response.job().attempts()) {
-    if (only != 0 && attempt.epoch() != only) continue;
+    if (only != 0 && attempt.number() != only) continue;
     const Timestamp end = attempt.ended_time_ms() == 0 ? now : attempt.ended_time_ms();
-    listing.rows.push_back(
-        {{absl::StrCat(attempt.epoch()), EnumText(attempt.state()), CountText(attempt.ranks_size()),
-          CountText(attempt.resume_step()), CountText(attempt.last_step()),
-          AgeText(attempt.placed_time_ms(), end), attempt.verdict().summary()},
-         "",
-         {}});
+    listing.rows.push_back({{absl::StrCat(attempt.number()), EnumText(attempt.state()),
+                             CountText(attempt.ranks_size()), CountText(attempt.resume_step()),
+                             CountText(attempt.last_step()), AgeText(attempt.placed_time_ms(), end),
+                             attempt.verdict().summary()},
+                            "",
+                            {}});
   }
   AddTable("Attempts", listing, text);
 }
@@ -98,7 +98,7 @@ void AddAttempts(const v1::GetJobResponse& response, int64_t only, Timestamp now
 const v1::Attempt* ShownAttempt(const v1::Job& job, int64_t only) {
   if (only == 0) return NewestAttempt(job);
   for (const v1::Attempt& attempt : job.attempts()) {
-    if (attempt.epoch() == only) return &attempt;
+    if (attempt.number() == only) return &attempt;
   }
   return nullptr;
 }
@@ -137,7 +137,7 @@ void AddSettings(const v1::Job& job, bool all, std::string& text) {
 std::string PlaceText(const v1::JobPlaced& placed) {
   std::map<std::string, int> nodes;
   for (const v1::RankPlacement& rank : placed.ranks()) ++nodes[rank.node_id()];
-  return absl::StrCat("attempt ", placed.epoch(), " placed: ", placed.ranks_size(), " ranks on ",
+  return absl::StrCat("attempt ", placed.attempt(), " placed: ", placed.ranks_size(), " ranks on ",
                       nodes.size(), nodes.size() == 1 ? " node" : " nodes",
                       placed.resume_from().empty()
                           ? ", fresh start"
@@ -145,7 +145,7 @@ std::string PlaceText(const v1::JobPlaced& placed) {
 }
 
 std::string ExitText(const v1::RankExited& exited) {
-  const std::string rank = absl::StrCat("rank ", exited.rank(), " of attempt ", exited.epoch());
+  const std::string rank = absl::StrCat("rank ", exited.rank(), " of attempt ", exited.attempt());
   if (!exited.spawn_error().empty()) {
     return absl::StrCat(rank, " could not be started: ", exited.spawn_error());
   }
@@ -165,7 +165,7 @@ std::string DescribeText(const v1::GetJobResponse& response, const DescribeOptio
   AddProgress(job, now, text);
   AddAttempts(response, options.attempt, now, text);
   if (const v1::Attempt* shown = ShownAttempt(job, options.attempt)) {
-    absl::StrAppend(&text, "\nRanks of attempt ", shown->epoch(), "\n",
+    absl::StrAppend(&text, "\nRanks of attempt ", shown->number(), "\n",
                     RanksText(shown->ranks(), response.node_names()));
     if (shown->has_verdict() && shown->verdict().cause() != v1::VERDICT_CAUSE_COMPLETED) {
       absl::StrAppend(&text, "\nVerdict\n", VerdictText(shown->verdict(), response.node_names()));
@@ -215,20 +215,20 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
       return PlaceText(event.job_placed());
     case v1::Event::kRankStarted:
       return absl::StrCat("rank ", event.rank_started().rank(), " of attempt ",
-                          event.rank_started().epoch(), " started, pid ",
+                          event.rank_started().attempt(), " started, pid ",
                           event.rank_started().pid());
     case v1::Event::kRankExited:
       return ExitText(event.rank_exited());
     case v1::Event::kAttemptRunning:
-      return absl::StrCat("attempt ", event.attempt_running().epoch(), " runs");
+      return absl::StrCat("attempt ", event.attempt_running().attempt(), " runs");
     case v1::Event::kAttemptFailed:
-      return absl::StrCat("attempt ", event.attempt_failed().epoch(),
+      return absl::StrCat("attempt ", event.attempt_failed().attempt(),
                           " failed: ", event.attempt_failed().verdict().summary());
     case v1::Event::kAttemptCleared:
-      return absl::StrCat("attempt ", event.attempt_cleared().epoch(), " has left node ",
+      return absl::StrCat("attempt ", event.attempt_cleared().attempt(), " has left node ",
                           NodeName(event.attempt_cleared().node_id(), names));
     case v1::Event::kAttemptEnded:
-      return absl::StrCat("attempt ", event.attempt_ended().epoch(), " ended",
+      return absl::StrCat("attempt ", event.attempt_ended().attempt(), " ended",
                           event.attempt_ended().last_step() == 0
                               ? ""
                               : absl::StrCat(" at step ", event.attempt_ended().last_step()));

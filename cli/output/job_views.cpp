@@ -55,7 +55,7 @@ std::vector<std::string> JobCells(const v1::Job& job, const v1::PendingReason* p
       progress.tokens_per_second() > 0 ? CompactNumber(progress.tokens_per_second()) : kNothing,
       EtaText(job),
       absl::StrCat(job.spec().resources().nodes(), "x", job.spec().resources().slots_per_node()),
-      attempt == nullptr ? kNothing : absl::StrCat(attempt->epoch()),
+      attempt == nullptr ? kNothing : absl::StrCat(attempt->number()),
       AgeText(job.submitted_time_ms(), now),
       IsoTime(job.submitted_time_ms()),
       ReasonText(job, pending)};
@@ -213,7 +213,7 @@ Listing CheckpointListing(const v1::Job& job, bool deleted_too, Timestamp now) {
   for (const v1::Checkpoint& checkpoint : job.checkpoints()) {
     if (checkpoint.deleted() && !deleted_too) continue;
     Row row;
-    row.cells = {absl::StrCat(checkpoint.step()), absl::StrCat(checkpoint.epoch()),
+    row.cells = {absl::StrCat(checkpoint.step()), absl::StrCat(checkpoint.attempt()),
                  BytesText(checkpoint.bytes()),   AgeText(checkpoint.time_ms(), now),
                  CheckpointState(checkpoint),     checkpoint.path()};
     row.exact_cells = row.cells;

@@ -24,7 +24,7 @@ std::string ChangeText(const v1::Job& job) {
   if (job.state() == v1::JOB_STATE_RECOVERING) {
     return absl::StrCat(text, ": ", OneLine(attempt->verdict().summary()));
   }
-  absl::StrAppend(&text, " (attempt ", attempt->epoch());
+  absl::StrAppend(&text, " (attempt ", attempt->number());
   if (attempt->resume_step() > 0) absl::StrAppend(&text, " from step ", attempt->resume_step());
   return text + ")";
 }
@@ -95,10 +95,10 @@ void ProgressLine::Clear() {
 
 void ProgressLine::ShowChange(const v1::Job& job) {
   const v1::Attempt* attempt = NewestAttempt(job);
-  const int64_t epoch = attempt == nullptr ? 0 : attempt->epoch();
-  if (job.state() == state_ && epoch == epoch_) return;
+  const int64_t attempt_number = attempt == nullptr ? 0 : attempt->number();
+  if (job.state() == state_ && attempt_number == attempt_number_) return;
   state_ = job.state();
-  epoch_ = epoch;
+  attempt_number_ = attempt_number;
   Note(ChangeText(job));
 }
 

@@ -33,7 +33,7 @@ class ProgressLine {
   Console& console_;
   bool shown_ = false;
   v1::JobState state_ = v1::JOB_STATE_UNSPECIFIED;
-  int64_t epoch_ = 0;
+  int64_t attempt_number_ = 0;
   Timestamp last_line_ms_ = 0;
 };
 

@@ -75,15 +75,16 @@ bool ZeroMeansAbsent(const FieldDescriptor& field) {
         Attempt::kLastStepFieldNumber}},
       {Verdict::descriptor(), {Verdict::kExitCodeFieldNumber, Verdict::kSignalFieldNumber}},
       {v1::PendingReason::descriptor(), {v1::PendingReason::kQueuePositionFieldNumber}},
-      {v1::LedgerSpan::descriptor(), {v1::LedgerSpan::kEpochFieldNumber}},
+      {v1::LedgerSpan::descriptor(), {v1::LedgerSpan::kAttemptFieldNumber}},
       {v1::JobPlaced::descriptor(), {v1::JobPlaced::kResumeStepFieldNumber}},
       {v1::RankExited::descriptor(), {v1::RankExited::kSignalFieldNumber}},
       {v1::AttemptEnded::descriptor(), {v1::AttemptEnded::kLastStepFieldNumber}},
       {v1::Slot::descriptor(), {v1::Slot::kMemoryBytesFieldNumber}},
       {v1::Inventory::descriptor(),
        {v1::Inventory::kCpuCoresFieldNumber, v1::Inventory::kMemoryBytesFieldNumber}},
-      {v1::SlotUse::descriptor(), {v1::SlotUse::kJobIdFieldNumber, v1::SlotUse::kEpochFieldNumber}},
-      {v1::Series::descriptor(), {v1::Series::kEpochFieldNumber, v1::Series::kJobIdFieldNumber}}};
+      {v1::SlotUse::descriptor(),
+       {v1::SlotUse::kJobIdFieldNumber, v1::SlotUse::kAttemptFieldNumber}},
+      {v1::Series::descriptor(), {v1::Series::kAttemptFieldNumber, v1::Series::kJobIdFieldNumber}}};
   return Holds(numbers, field);
 }
 

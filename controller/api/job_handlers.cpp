@@ -235,7 +235,7 @@ void handlers::ListRanks(const Api& api, v1::ListRanksRequest request,
   api.loop.Read([request = std::move(request), reply = std::move(reply)](const ClusterView& view) {
     const auto entry = FindNamedJob(view, request.job());
     if (!entry.ok()) return reply(entry.status());
-    reply(RanksNow(**entry, request.epoch(), view));
+    reply(RanksNow(**entry, request.attempt(), view));
   });
 }
 

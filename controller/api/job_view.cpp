@@ -57,7 +57,7 @@ v1::Alert AlertOf(const v1::EventEntry& entry) {
   v1::Alert alert;
   alert.set_sequence(entry.sequence());
   alert.set_time_ms(entry.event().time_ms());
-  alert.set_epoch(raised.epoch());
+  alert.set_attempt(raised.attempt());
   alert.set_step(raised.step());
   alert.set_code(raised.code());
   alert.set_message(raised.message());

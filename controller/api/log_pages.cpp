@@ -20,19 +20,19 @@ constexpr std::size_t kMaxGrepBytes = 4096;
 constexpr int kDefaultLines = 500;
 constexpr int kMaxLines = 5000;
 
-// Number of ranks of the attempt, or of the largest attempt when epoch is 0; before the first
+// Number of ranks of the attempt, or of the largest attempt when attempt is 0; before the first
 // attempt the number in the spec. NOT_FOUND: no such attempt.
-absl::StatusOr<int> CountRanks(const v1::Job& job, int64_t epoch) {
+absl::StatusOr<int> CountRanks(const v1::Job& job, int64_t attempt_number) {
   int ranks = 0;
-  bool known = epoch == 0;
+  bool known = attempt_number == 0;
   for (const v1::Attempt& attempt : job.attempts()) {
     // Old attempts are kept without their ranks.
-    if (attempt.epoch() == epoch && attempt.ranks_size() > 0) return attempt.ranks_size();
-    known |= attempt.epoch() == epoch;
+    if (attempt.number() == attempt_number && attempt.ranks_size() > 0) return attempt.ranks_size();
+    known |= attempt.number() == attempt_number;
     ranks = std::max(ranks, attempt.ranks_size());
   }
   if (!known) {
-    return absl::NotFoundError(absl::StrCat("job ", job.id(), " has no attempt ", epoch,
+    return absl::NotFoundError(absl::StrCat("job ", job.id(), " has no attempt ", attempt_number,
                                             "; it has ", job.attempts_size(), " so far"));
   }
   if (ranks != 0) return ranks;
@@ -40,14 +40,14 @@ absl::StatusOr<int> CountRanks(const v1::Job& job, int64_t epoch) {
 }
 
 std::string CursorText(const LogPosition& position) {
-  return absl::StrCat(position.epoch, ".", position.time_ms, ".", position.rank, ".",
+  return absl::StrCat(position.attempt, ".", position.time_ms, ".", position.rank, ".",
                       position.offset);
 }
 
 absl::StatusOr<LogPosition> ParseLogCursor(const std::string& cursor) {
   const std::vector<std::string> parts = absl::StrSplit(cursor, '.');
   LogPosition position;
-  if (parts.size() == 4 && absl::SimpleAtoi(parts[0], &position.epoch) &&
+  if (parts.size() == 4 && absl::SimpleAtoi(parts[0], &position.attempt) &&
       absl::SimpleAtoi(parts[1], &position.time_ms) && absl::SimpleAtoi(parts[2], &position.rank) &&
       absl::SimpleAtoi(parts[3], &position.offset)) {
     return position;
@@ -56,7 +56,7 @@ absl::StatusOr<LogPosition> ParseLogCursor(const std::string& cursor) {
 }
 
 LogPosition PositionOf(const v1::LogLine& line) {
-  return {line.epoch(), line.time_ms(), line.rank(), line.offset()};
+  return {line.attempt(), line.time_ms(), line.rank(), line.offset()};
 }
 
 absl::StatusOr<LogPageQuery> ToPageQuery(const v1::ReadLogPageRequest& request,
@@ -64,7 +64,7 @@ absl::StatusOr<LogPageQuery> ToPageQuery(const v1::ReadLogPageRequest& request,
   LogPageQuery query;
   TRAINYARD_ASSIGN_OR_RETURN(query.lines,
                              ToLogQuery(job, {request.ranks().begin(), request.ranks().end()},
-                                        request.epoch(), request.grep()));
+                                        request.attempt(), request.grep()));
   if (request.limit() < 0 || request.limit() > kMaxLines) {
     return absl::InvalidArgumentError(absl::StrCat("limit: 0 to ", kMaxLines));
   }
@@ -80,7 +80,7 @@ absl::StatusOr<LogPageQuery> ToPageQuery(const v1::ReadLogPageRequest& request,
   } else if (request.has_time_ms()) {
     query.from = LogPosition{0, request.time_ms(), -1, -1};
   } else if (request.has_offset()) {
-    if (request.ranks_size() != 1 || request.epoch() == 0 || request.offset() < 0) {
+    if (request.ranks_size() != 1 || request.attempt() == 0 || request.offset() < 0) {
       return absl::InvalidArgumentError("offset counts bytes of one rank: name it and the attempt");
     }
     query.from_offset = request.offset();
@@ -107,7 +107,7 @@ absl::StatusOr<v1::ReadLogPageResponse> ReadPage(const Api& api, const LogPageQu
   for (v1::LogLine& line : page.lines) *response.add_lines() = std::move(line);
   for (const auto& [stream, bytes] : page.extents) {
     v1::LogExtent& extent = *response.add_extents();
-    extent.set_epoch(stream.epoch);
+    extent.set_attempt(stream.attempt);
     extent.set_rank(stream.rank);
     extent.set_bytes(bytes);
   }
@@ -121,22 +121,22 @@ ReaderPool& PoolFor(const Api& api, const LogQuery& query) {
 }
 
 absl::StatusOr<LogQuery> ToLogQuery(const v1::Job& job, const std::vector<int>& ranks,
-                                    int64_t epoch, const std::string& grep) {
+                                    int64_t attempt_number, const std::string& grep) {
   if (ranks.size() > kMaxRanks) {
     return absl::InvalidArgumentError(absl::StrCat("ranks: at most ", kMaxRanks));
   }
   if (grep.size() > kMaxGrepBytes) {
     return absl::InvalidArgumentError(absl::StrCat("grep: at most ", kMaxGrepBytes, " bytes"));
   }
-  if (epoch < 0) return absl::InvalidArgumentError("epoch must not be negative");
-  TRAINYARD_ASSIGN_OR_RETURN(const int rank_count, CountRanks(job, epoch));
+  if (attempt_number < 0) return absl::InvalidArgumentError("attempt must not be negative");
+  TRAINYARD_ASSIGN_OR_RETURN(const int rank_count, CountRanks(job, attempt_number));
   for (const int rank : ranks) {
     if (rank < 0 || rank >= rank_count) {
       return absl::NotFoundError(absl::StrCat("job ", job.id(), " has no rank ", rank,
                                               "; its ranks are 0 to ", rank_count - 1));
     }
   }
-  return LogQuery{.job_id = job.id(), .ranks = ranks, .epoch = epoch, .grep = grep};
+  return LogQuery{.job_id = job.id(), .ranks = ranks, .attempt = attempt_number, .grep = grep};
 }
 
 void handlers::ReadLogPage(const Api& api, v1::ReadLogPageRequest request,

@@ -19,7 +19,7 @@ ReaderPool& PoolFor(const Api& api, const LogQuery& query);
 
 // Query for the lines that a request wants. INVALID_ARGUMENT, NOT_FOUND (no such attempt or rank).
 absl::StatusOr<LogQuery> ToLogQuery(const v1::Job& job, const std::vector<int>& ranks,
-                                    int64_t epoch, const std::string& grep);
+                                    int64_t attempt_number, const std::string& grep);
 
 }  // namespace trainyard::controller
 

@@ -60,24 +60,24 @@ v1::RankStatus StatusOf(const v1::RankPlacement& placement, const v1::Attempt& a
 
 }  // namespace
 
-absl::StatusOr<v1::ListRanksResponse> RanksNow(const JobEntry& entry, int64_t epoch,
+absl::StatusOr<v1::ListRanksResponse> RanksNow(const JobEntry& entry, int64_t attempt_number,
                                                const ClusterView& view) {
   v1::ListRanksResponse response;
   response.set_job_id(entry.job.id());
   response.set_revision(view.revision);
   response.set_as_of_ms(view.now);
   const v1::Attempt* newest = NewestAttempt(entry);
-  if (newest == nullptr && epoch == 0) return response;
+  if (newest == nullptr && attempt_number == 0) return response;
   const auto& attempts = entry.job.attempts();
   const auto chosen = std::find_if(attempts.begin(), attempts.end(), [&](const auto& attempt) {
-    return attempt.epoch() == (epoch == 0 ? newest->epoch() : epoch);
+    return attempt.number() == (attempt_number == 0 ? newest->number() : attempt_number);
   });
   if (chosen == attempts.end()) {
-    return absl::NotFoundError(
-        absl::StrCat("job ", entry.job.id(), " has no attempt ", epoch, " that is still known"));
+    return absl::NotFoundError(absl::StrCat("job ", entry.job.id(), " has no attempt ",
+                                            attempt_number, " that is still known"));
   }
-  response.set_epoch(chosen->epoch());
-  const auto heard = view.observations.attempts.find({entry.job.id(), chosen->epoch()});
+  response.set_attempt(chosen->number());
+  const auto heard = view.observations.attempts.find({entry.job.id(), chosen->number()});
   for (const v1::RankPlacement& placement : chosen->ranks()) {
     v1::RankStatus status = StatusOf(placement, *chosen, &*chosen == newest, entry);
     if (heard != view.observations.attempts.end()) AddObserved(heard->second, status);

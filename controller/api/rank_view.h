@@ -10,8 +10,8 @@
 
 namespace trainyard::controller {
 
-// `epoch` 0 means the newest attempt. NOT_FOUND: no such attempt. Loop thread.
-absl::StatusOr<v1::ListRanksResponse> RanksNow(const JobEntry& entry, int64_t epoch,
+// `attempt_number` 0 means the newest attempt. NOT_FOUND: no such attempt. Loop thread.
+absl::StatusOr<v1::ListRanksResponse> RanksNow(const JobEntry& entry, int64_t attempt_number,
                                                const ClusterView& view);
 
 }  // namespace trainyard::controller

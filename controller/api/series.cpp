@@ -34,8 +34,8 @@ absl::Status CheckSeriesRequest(const v1::GetSeriesRequest& request) {
   if (request.buckets() < 0 || request.buckets() > kMaxBuckets) {
     return absl::InvalidArgumentError(absl::StrCat("buckets: 0 to ", kMaxBuckets));
   }
-  if (request.from_step() < 0 || request.to_step() < 0 || request.epoch() < 0) {
-    return absl::InvalidArgumentError("from_step, to_step and epoch must not be negative");
+  if (request.from_step() < 0 || request.to_step() < 0 || request.attempt() < 0) {
+    return absl::InvalidArgumentError("from_step, to_step and attempt must not be negative");
   }
   if (request.from() < 0 || request.to() < 0) {
     return absl::InvalidArgumentError("from and to must not be negative");
@@ -46,7 +46,7 @@ absl::Status CheckSeriesRequest(const v1::GetSeriesRequest& request) {
   if (!(request.smooth() >= 0 && request.smooth() < 1)) {
     return absl::InvalidArgumentError("smooth: at least 0 and less than 1");
   }
-  if (request.abandoned() && request.epoch() != 0) {
+  if (request.abandoned() && request.attempt() != 0) {
     return absl::InvalidArgumentError(
         "one attempt has no abandoned parts: leave out the attempt, or ask for merged attempts");
   }
@@ -131,7 +131,7 @@ class SeriesAnswer {
                       .from_step = request_.from_step(),
                       .to_step = request_.to_step(),
                       .buckets = request_.buckets(),
-                      .epoch = request_.epoch(),
+                      .attempt = request_.attempt(),
                       .smooth = request_.smooth()};
     if (request_.from() > 0) {
       query.from_step = static_cast<int64_t>(std::floor(axis_.ToStep(request_.from())));
@@ -184,12 +184,12 @@ class SeriesAnswer {
       if (taken_over <= steps.last) {
         SeriesQuery query = merged;
         query.keys = {key};
-        query.epoch = attempts_[i].epoch;
+        query.attempt = attempts_[i].number;
         query.from_step = std::max({merged.from_step, taken_over - 1, steps.first});
         if (query.to_step == 0 || query.to_step >= query.from_step) {
           TRAINYARD_ASSIGN_OR_RETURN(std::vector<v1::Series> read, api_.metrics.Read(query));
           read.front().set_abandoned(true);
-          read.front().set_epoch(attempts_[i].epoch);
+          read.front().set_attempt(attempts_[i].number);
           if (read.front().steps_size() > 0) parts.push_back(std::move(read.front()));
         }
       }
@@ -203,11 +203,11 @@ class SeriesAnswer {
   void AddAttempts() {
     for (const AttemptRange& attempt : attempts_) {
       v1::SeriesAttempt& added = *response_.add_attempts();
-      added.set_epoch(attempt.epoch);
+      added.set_number(attempt.number);
       added.set_first_step(attempt.steps.first);
       added.set_last_step(attempt.steps.last);
       const auto known = std::find_if(job_.attempts().begin(), job_.attempts().end(),
-                                      [&](const auto& a) { return a.epoch() == attempt.epoch; });
+                                      [&](const auto& a) { return a.number() == attempt.number; });
       const bool found = known != job_.attempts().end();
       added.set_first_x(axis_.ToAxis(attempt.steps.first, found ? known->started_time_ms() : 0));
       added.set_last_x(axis_.ToAxis(attempt.steps.last, found ? known->ended_time_ms() : 0));

@@ -21,21 +21,22 @@ JobEntry& EntryOf(int64_t job_id, ClusterState& state) {
 }
 
 // The attempt if it is the job's live one, else nullptr.
-v1::Attempt* LiveAttemptOf(int64_t epoch, JobEntry& entry) {
+v1::Attempt* LiveAttemptOf(int64_t attempt_number, JobEntry& entry) {
   const v1::Attempt* live = LiveAttempt(entry);
-  if (live == nullptr || live->epoch() != epoch) return nullptr;
+  if (live == nullptr || live->number() != attempt_number) return nullptr;
   return entry.job.mutable_attempts(entry.job.attempts_size() - 1);
 }
 
-v1::Attempt& RequireLive(int64_t epoch, JobEntry& entry) {
-  v1::Attempt* live = LiveAttemptOf(epoch, entry);
-  Require(live != nullptr, absl::StrCat("job ", entry.job.id(), " has no live attempt ", epoch));
+v1::Attempt& RequireLive(int64_t attempt_number, JobEntry& entry) {
+  v1::Attempt* live = LiveAttemptOf(attempt_number, entry);
+  Require(live != nullptr,
+          absl::StrCat("job ", entry.job.id(), " has no live attempt ", attempt_number));
   return *live;
 }
 
-v1::Attempt* FindAttempt(int64_t epoch, v1::Job& job) {
+v1::Attempt* FindAttempt(int64_t attempt_number, v1::Job& job) {
   for (v1::Attempt& attempt : *job.mutable_attempts()) {
-    if (attempt.epoch() == epoch) return &attempt;
+    if (attempt.number() == attempt_number) return &attempt;
   }
   return nullptr;
 }
@@ -75,13 +76,13 @@ void ApplyKind(const v1::JobPlaced& placed, const v1::Event& event, ClusterState
   v1::Job& job = entry.job;
   const v1::Attempt* before = NewestAttempt(entry);
   if (before != nullptr) {
-    Require(before->state() == v1::ATTEMPT_STATE_ENDED && before->epoch() < placed.epoch(),
-            absl::StrCat("job ", job.id(), " has a live attempt or a newer epoch"));
+    Require(before->state() == v1::ATTEMPT_STATE_ENDED && before->number() < placed.attempt(),
+            absl::StrCat("job ", job.id(), " has a live attempt or a newer attempt"));
     ReleaseSlots(job.id(), *before, state);
   }
   MoveJob(v1::JOB_STATE_STARTING, job);
   v1::Attempt& attempt = *job.add_attempts();
-  attempt.set_epoch(placed.epoch());
+  attempt.set_number(placed.attempt());
   attempt.set_state(v1::ATTEMPT_STATE_STARTING);
   *attempt.mutable_ranks() = placed.ranks();
   attempt.set_master_address(placed.master_address());
@@ -104,12 +105,13 @@ void ApplyKind(const v1::JobPlaced& placed, const v1::Event& event, ClusterState
 
 void ApplyKind(const v1::RankStarted& started, const v1::Event&, ClusterState& state) {
   JobEntry& entry = EntryOf(started.job_id(), state);
-  if (LiveAttemptOf(started.epoch(), entry) != nullptr) entry.started_ranks.insert(started.rank());
+  if (LiveAttemptOf(started.attempt(), entry) != nullptr)
+    entry.started_ranks.insert(started.rank());
 }
 
 void ApplyKind(const v1::RankExited& exited, const v1::Event& event, ClusterState& state) {
   JobEntry& entry = EntryOf(exited.job_id(), state);
-  const v1::Attempt* live = LiveAttemptOf(exited.epoch(), entry);
+  const v1::Attempt* live = LiveAttemptOf(exited.attempt(), entry);
   if (live == nullptr || entry.exited_ranks.contains(exited.rank())) return;
   v1::RankExited& kept = entry.exited_ranks[exited.rank()] = exited;
   // A worker that was killed between the two facts reports only the second.
@@ -123,7 +125,7 @@ void ApplyKind(const v1::RankExited& exited, const v1::Event& event, ClusterStat
 
 void ApplyKind(const v1::AttemptRunning& running, const v1::Event& event, ClusterState& state) {
   JobEntry& entry = EntryOf(running.job_id(), state);
-  v1::Attempt& attempt = RequireLive(running.epoch(), entry);
+  v1::Attempt& attempt = RequireLive(running.attempt(), entry);
   MoveAttempt(v1::ATTEMPT_STATE_RUNNING, attempt);
   attempt.set_started_time_ms(event.time_ms());
   MoveJob(v1::JOB_STATE_RUNNING, entry.job);
@@ -137,7 +139,7 @@ void StopAttempt(Timestamp now, v1::Attempt& attempt) {
 
 void ApplyKind(const v1::AttemptFailed& failed, const v1::Event& event, ClusterState& state) {
   JobEntry& entry = EntryOf(failed.job_id(), state);
-  v1::Attempt& attempt = RequireLive(failed.epoch(), entry);
+  v1::Attempt& attempt = RequireLive(failed.attempt(), entry);
   StopAttempt(event.time_ms(), attempt);
   *attempt.mutable_verdict() = failed.verdict();
   for (auto& [rank, exited] : entry.exited_ranks) exited.clear_log_tail();
@@ -147,10 +149,10 @@ void ApplyKind(const v1::AttemptFailed& failed, const v1::Event& event, ClusterS
 void ApplyKind(const v1::AttemptCleared& cleared, const v1::Event&, ClusterState& state) {
   JobEntry& entry = EntryOf(cleared.job_id(), state);
   const v1::Attempt* newest = NewestAttempt(entry);
-  const bool is_newest = newest != nullptr && newest->epoch() == cleared.epoch();
+  const bool is_newest = newest != nullptr && newest->number() == cleared.attempt();
   if (is_newest) entry.cleared_nodes.insert(cleared.node_id());
   const bool reserved = is_newest && !HasEnded(entry.job.state());
-  MarkCleared({cleared.job_id(), cleared.epoch()}, cleared.node_id(), reserved, state);
+  MarkCleared({cleared.job_id(), cleared.attempt()}, cleared.node_id(), reserved, state);
 }
 
 // Counts a restart against the budget.
@@ -166,12 +168,12 @@ void CountRestart(Timestamp now, JobEntry& entry) {
 
 void ApplyKind(const v1::AttemptEnded& ended, const v1::Event& event, ClusterState& state) {
   JobEntry& entry = EntryOf(ended.job_id(), state);
-  v1::Attempt& attempt = RequireLive(ended.epoch(), entry);
+  v1::Attempt& attempt = RequireLive(ended.attempt(), entry);
   MoveAttempt(v1::ATTEMPT_STATE_ENDED, attempt);
   attempt.set_ended_time_ms(event.time_ms());
   attempt.set_last_step(std::max(attempt.last_step(), ended.last_step()));
   if (ended.has_time_use()) *attempt.mutable_time_use() = ended.time_use();
-  const AttemptKey key{ended.job_id(), ended.epoch()};
+  const AttemptKey key{ended.job_id(), ended.attempt()};
   for (const std::string& node_id : GangNodes(attempt)) {
     state.nodes.at(node_id).live_jobs.erase(ended.job_id());
     if (!entry.cleared_nodes.contains(node_id)) MarkUncleared(key, node_id, state);
@@ -192,7 +194,7 @@ void ApplyKind(const v1::JobStopRequested& requested, const v1::Event& event, Cl
   entry.stop_requested = true;
   if (requested.kill()) entry.kill_requested = true;
   if (live->state() != v1::ATTEMPT_STATE_STOPPING) {
-    StopAttempt(event.time_ms(), RequireLive(live->epoch(), entry));
+    StopAttempt(event.time_ms(), RequireLive(live->number(), entry));
   }
   if (entry.job.state() != v1::JOB_STATE_STOPPING) MoveJob(v1::JOB_STATE_STOPPING, entry.job);
 }
@@ -228,7 +230,7 @@ void ApplyKind(const v1::CheckpointPublished& published, const v1::Event&, Clust
   *job.add_checkpoints() = checkpoint;
   // A job that never reports deletions must not grow without end; restarts need the newest ones.
   if (kept.size() > kMaxCheckpointsListed) kept.erase(kept.begin());
-  v1::Attempt* attempt = FindAttempt(checkpoint.epoch(), job);
+  v1::Attempt* attempt = FindAttempt(checkpoint.attempt(), job);
   if (attempt != nullptr) {
     attempt->set_last_step(std::max(attempt->last_step(), checkpoint.step()));
   }
@@ -238,7 +240,8 @@ void ApplyKind(const v1::CheckpointDeleted& deleted, const v1::Event&, ClusterSt
   auto& kept = *EntryOf(deleted.job_id(), state).job.mutable_checkpoints();
   kept.erase(std::remove_if(kept.begin(), kept.end(),
                             [&](const auto& old) {
-                              return old.step() == deleted.step() && old.epoch() == deleted.epoch();
+                              return old.step() == deleted.step() &&
+                                     old.attempt() == deleted.attempt();
                             }),
              kept.end());
 }
@@ -247,7 +250,7 @@ void ApplyKind(const v1::CheckpointRejected& rejected, const v1::Event&, Cluster
   for (v1::Checkpoint& checkpoint : *EntryOf(rejected.job_id(), state).job.mutable_checkpoints()) {
     // A checkpoint that the rejecting attempt has published under the same path is another one.
     const bool is_it =
-        checkpoint.path() == rejected.path() && checkpoint.epoch() < rejected.epoch();
+        checkpoint.path() == rejected.path() && checkpoint.attempt() < rejected.attempt();
     if (is_it) checkpoint.set_damaged(true);
   }
 }
@@ -312,14 +315,14 @@ void ApplyKind(const v1::NodeCordoned& cordoned, const v1::Event& event, Cluster
 }
 
 void ApplyKind(const v1::StoreRestored& restored, const v1::Event&, ClusterState& state) {
-  int64_t newest_epoch = state.restored_epoch;
+  int64_t newest_number = state.restored_attempt;
   for (const auto& [id, entry] : state.jobs) {
     const v1::Attempt* newest = NewestAttempt(entry);
-    if (newest != nullptr) newest_epoch = std::max(newest_epoch, newest->epoch());
+    if (newest != nullptr) newest_number = std::max(newest_number, newest->number());
   }
   state.next_job_id += restored.skipped_job_ids();
   state.restored_jobs_below = state.next_job_id;
-  state.restored_epoch = newest_epoch + restored.skipped_epochs();
+  state.restored_attempt = newest_number + restored.skipped_attempts();
 }
 
 void ApplyKind(const v1::NodeUncordoned& uncordoned, const v1::Event&, ClusterState& state) {

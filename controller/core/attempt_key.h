@@ -7,7 +7,7 @@
 
 namespace trainyard::controller {
 
-// Job id and epoch.
+// Job id and attempt number.
 using AttemptKey = std::pair<int64_t, int64_t>;
 
 }  // namespace trainyard::controller

@@ -121,7 +121,7 @@ bool AllRanksSucceeded(const JobEntry& entry) {
 
 int TotalSlots(const v1::Node& node, v1::DeviceKind kind) { return CountSlots(node, kind, false); }
 
-AttemptKey HolderOf(const v1::SlotUse& use) { return {use.job_id(), use.epoch()}; }
+AttemptKey HolderOf(const v1::SlotUse& use) { return {use.job_id(), use.attempt()}; }
 
 int FreeSlots(const v1::Node& node, v1::DeviceKind kind) { return CountSlots(node, kind, true); }
 
@@ -138,7 +138,7 @@ v1::Snapshot ToSnapshot(const ClusterState& state, uint64_t last_sequence) {
   snapshot.set_last_sequence(last_sequence);
   snapshot.set_next_job_id(state.next_job_id);
   snapshot.set_restored_jobs_below(state.restored_jobs_below);
-  snapshot.set_restored_epoch(state.restored_epoch);
+  snapshot.set_restored_attempt(state.restored_attempt);
   for (const auto& [id, entry] : state.jobs) {
     *snapshot.add_jobs() = entry.job;
     *snapshot.add_job_details() = DetailsOf(entry);
@@ -155,7 +155,7 @@ ClusterState FromSnapshot(v1::Snapshot snapshot) {
   ClusterState state;
   state.next_job_id = snapshot.next_job_id();
   state.restored_jobs_below = snapshot.restored_jobs_below();
-  state.restored_epoch = snapshot.restored_epoch();
+  state.restored_attempt = snapshot.restored_attempt();
   for (v1::Job& job : *snapshot.mutable_jobs()) state.jobs[job.id()].job = std::move(job);
   for (const v1::JobSnapshot& details : snapshot.job_details()) {
     TakeDetails(details, state.jobs[details.job_id()]);

@@ -67,11 +67,11 @@ using NodesByFreeSlots = std::map<int, std::set<std::string>>;
 
 struct ClusterState {
   int64_t next_job_id = 1;
-  // After a restore, jobs with a number below restored_jobs_below must use epochs from
-  // restored_epoch on. Jobs with such a number that are not in `jobs` were submitted after the
+  // After a restore, jobs with a number below restored_jobs_below must use attempts from
+  // restored_attempt on. Jobs with such a number that are not in `jobs` were submitted after the
   // backup was made.
   int64_t restored_jobs_below = 0;
-  int64_t restored_epoch = 0;
+  int64_t restored_attempt = 0;
   std::map<int64_t, JobEntry> jobs;
   std::map<std::string, NodeEntry> nodes;
 

@@ -9,7 +9,7 @@ namespace trainyard::controller {
 namespace {
 
 // Grace for ranks that cannot or may not save: those whose gang has lost a member, and those of an
-// older epoch. It is just enough to write their final output. The whole gang must be gone within
+// older attempt. It is just enough to write their final output. The whole gang must be gone within
 // 5 s.
 constexpr int64_t kUnwantedGraceMs = 3000;
 
@@ -44,8 +44,8 @@ class CommandList {
       const NodeObservation* node = FindAttached(nodes[i]);
       if (node == nullptr || entry.cleared_nodes.contains(nodes[i])) continue;
       if (leaving) {
-        Stop(nodes[i], {entry.job.id(), attempt.epoch()}, GraceMs(entry));
-      } else if (!node->reports.contains({entry.job.id(), attempt.epoch()})) {
+        Stop(nodes[i], {entry.job.id(), attempt.number()}, GraceMs(entry));
+      } else if (!node->reports.contains({entry.job.id(), attempt.number()})) {
         Start(nodes[i], entry, attempt, static_cast<int>(i), static_cast<int>(nodes.size()));
       }
     }
@@ -65,7 +65,7 @@ class CommandList {
 
   bool IsLiveOn(const NodeEntry& node, const AttemptKey& key) const {
     return node.live_jobs.contains(key.first) &&
-           LiveAttempt(state_.jobs.at(key.first))->epoch() == key.second;
+           LiveAttempt(state_.jobs.at(key.first))->number() == key.second;
   }
 
   const NodeObservation* FindAttached(const std::string& node_id) const {
@@ -85,7 +85,7 @@ class CommandList {
   void Stop(const std::string& node_id, const AttemptKey& key, int64_t grace_ms) {
     v1::StopAttempt stop;
     stop.set_job_id(key.first);
-    stop.set_epoch(key.second);
+    stop.set_attempt(key.second);
     stop.mutable_grace()->set_seconds(grace_ms / 1000);
     stop.mutable_grace()->set_nanos(static_cast<int32_t>(grace_ms % 1000) * 1000000);
     *due_[{node_id, key.first, key.second}].mutable_stop_attempt() = std::move(stop);
@@ -96,7 +96,7 @@ class CommandList {
     v1::StartAttempt start;
     start.set_job_id(entry.job.id());
     start.set_job_name(entry.job.name());
-    start.set_epoch(attempt.epoch());
+    start.set_attempt(attempt.number());
     *start.mutable_spec() = entry.job.spec();
     bool has_started = false;
     for (const v1::RankPlacement& placement : attempt.ranks()) {
@@ -117,7 +117,7 @@ class CommandList {
     start.set_master_port(attempt.master_port());
     start.set_checkpoint_dir(entry.job.spec().checkpoint().dir());
     start.set_resume_from(attempt.resume_from());
-    *due_[{node_id, entry.job.id(), attempt.epoch()}].mutable_start_attempt() = std::move(start);
+    *due_[{node_id, entry.job.id(), attempt.number()}].mutable_start_attempt() = std::move(start);
   }
 
   const ClusterState& state_;

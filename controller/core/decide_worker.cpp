@@ -68,9 +68,9 @@ bool SaysTheSame(const v1::Node& known, const v1::Node& hello) {
          google::protobuf::util::MessageDifferencer::Equals(known.inventory(), hello.inventory());
 }
 
-bool Reports(const v1::Hello& hello, int64_t job_id, int64_t epoch) {
+bool Reports(const v1::Hello& hello, int64_t job_id, int64_t attempt_number) {
   return std::ranges::any_of(hello.attempts(), [=](const v1::AttemptReport& report) {
-    return report.job_id() == job_id && report.epoch() == epoch;
+    return report.job_id() == job_id && report.attempt() == attempt_number;
   });
 }
 
@@ -88,14 +88,14 @@ void FailForgottenAttempts(const ClusterState& state, const NodeEntry& node, con
     const v1::Attempt& attempt = *LiveAttempt(entry);
     const bool over = attempt.state() == v1::ATTEMPT_STATE_STOPPING ||
                       entry.cleared_nodes.contains(hello.node_id());
-    if (over || Reports(hello, job_id, attempt.epoch()) ||
+    if (over || Reports(hello, job_id, attempt.number()) ||
         !HasStartedOn(entry, attempt, hello.node_id())) {
       continue;
     }
     v1::AttemptFailed& failed =
         *events.emplace_back(NodeEvent(state, hello.node_id(), now)).mutable_attempt_failed();
     failed.set_job_id(job_id);
-    failed.set_epoch(attempt.epoch());
+    failed.set_attempt(attempt.number());
     *failed.mutable_verdict() =
         NodeLostVerdict(node.node, "its worker came back without the data of the attempt", now);
   }
@@ -110,7 +110,7 @@ void FailAttemptClearedUnrun(const ClusterState& state, const NodeEntry& node,
   const JobEntry& entry = state.jobs.at(cleared.job_id());
   const v1::Attempt& attempt = *LiveAttempt(entry);
   const std::string& node_id = node.node.id();
-  const bool over = attempt.epoch() != cleared.epoch() ||
+  const bool over = attempt.number() != cleared.attempt() ||
                     attempt.state() == v1::ATTEMPT_STATE_STOPPING ||
                     entry.cleared_nodes.contains(node_id);
   const bool unreported = std::ranges::any_of(attempt.ranks(), [&](const v1::RankPlacement& rank) {
@@ -120,7 +120,7 @@ void FailAttemptClearedUnrun(const ClusterState& state, const NodeEntry& node,
   v1::AttemptFailed& failed =
       *events.emplace_back(NodeEvent(state, node_id, now)).mutable_attempt_failed();
   failed.set_job_id(cleared.job_id());
-  failed.set_epoch(cleared.epoch());
+  failed.set_attempt(cleared.attempt());
   *failed.mutable_verdict() =
       NodeLostVerdict(node.node, "its worker has nothing of the attempt any more", now);
 }
@@ -146,23 +146,23 @@ void CordonIfRunsLostJob(const ClusterState& state, const v1::Hello& hello, Time
 // True when the fact is about an attempt that the state knows and that has (or had) this rank on
 // this node. Facts about anything else are received and change nothing.
 bool ConcernsRank(const ClusterState& state, const std::string& node_id, int64_t job_id,
-                  int64_t epoch, int rank) {
+                  int64_t attempt_number, int rank) {
   const JobEntry* entry = FindEntry(state, job_id);
   const v1::Attempt* newest = entry == nullptr ? nullptr : NewestAttempt(*entry);
-  if (newest == nullptr || newest->epoch() != epoch) return false;
+  if (newest == nullptr || newest->number() != attempt_number) return false;
   return 0 <= rank && rank < newest->ranks_size() && newest->ranks(rank).node_id() == node_id;
 }
 
 // True when the fact is about an attempt that has (or had) ranks on this node. An attempt of an
-// older epoch that is left there still holds slots until it is cleared.
+// older attempt that is left there still holds slots until it is cleared.
 bool ConcernsAttempt(const ClusterState& state, const std::string& node_id, int64_t job_id,
-                     int64_t epoch) {
-  if (state.nodes.at(node_id).uncleared.contains({job_id, epoch})) {
+                     int64_t attempt_number) {
+  if (state.nodes.at(node_id).uncleared.contains({job_id, attempt_number})) {
     return FindEntry(state, job_id) != nullptr;
   }
   const JobEntry* entry = FindEntry(state, job_id);
   const v1::Attempt* newest = entry == nullptr ? nullptr : NewestAttempt(*entry);
-  if (newest == nullptr || newest->epoch() != epoch) return false;
+  if (newest == nullptr || newest->number() != attempt_number) return false;
   return std::ranges::any_of(
       newest->ranks(), [&](const v1::RankPlacement& rank) { return rank.node_id() == node_id; });
 }
@@ -173,7 +173,8 @@ bool TakeFact(const ClusterState& state, const ReceiveFact& request, v1::Event& 
   if (fact.has_rank_started()) {
     const v1::RankStarted& started = fact.rank_started();
     *event.mutable_rank_started() = started;
-    return ConcernsRank(state, request.node_id, started.job_id(), started.epoch(), started.rank());
+    return ConcernsRank(state, request.node_id, started.job_id(), started.attempt(),
+                        started.rank());
   }
   if (fact.has_rank_exited()) {
     const v1::RankExited& exited = fact.rank_exited();
@@ -182,22 +183,22 @@ bool TakeFact(const ClusterState& state, const ReceiveFact& request, v1::Event& 
         std::string(LastLines(exited.log_tail(), kMaxLogTailBytes)));
     event.mutable_rank_exited()->set_spawn_error(
         std::string(Utf8Prefix(exited.spawn_error(), kMaxAlertBytes)));
-    return ConcernsRank(state, request.node_id, exited.job_id(), exited.epoch(), exited.rank());
+    return ConcernsRank(state, request.node_id, exited.job_id(), exited.attempt(), exited.rank());
   }
   const v1::AttemptCleared& cleared = fact.attempt_cleared();
   *event.mutable_attempt_cleared() = cleared;
   event.mutable_attempt_cleared()->set_node_id(request.node_id);
-  return ConcernsAttempt(state, request.node_id, cleared.job_id(), cleared.epoch());
+  return ConcernsAttempt(state, request.node_id, cleared.job_id(), cleared.attempt());
 }
 
 std::vector<v1::Event> DecideCheckpoint(const JobEntry& entry, const ReceiveTelemetry& request,
                                         v1::Event event) {
   const v1::CheckpointRecord& record = request.record.checkpoint();
-  const int64_t epoch = record.epoch() == 0 ? request.epoch : record.epoch();
+  const int64_t attempt_number = record.attempt() == 0 ? request.attempt : record.attempt();
   const auto known =
       std::ranges::find_if(entry.job.checkpoints(), [&](const v1::Checkpoint& other) {
         return other.step() == record.step() &&
-               (other.epoch() == epoch || other.path() == record.path());
+               (other.attempt() == attempt_number || other.path() == record.path());
       });
   const bool is_known = known != entry.job.checkpoints().end();
   if (record.deleted()) {
@@ -205,15 +206,16 @@ std::vector<v1::Event> DecideCheckpoint(const JobEntry& entry, const ReceiveTele
     v1::CheckpointDeleted& deleted = *event.mutable_checkpoint_deleted();
     deleted.set_job_id(entry.job.id());
     deleted.set_step(known->step());
-    deleted.set_epoch(known->epoch());
+    deleted.set_attempt(known->attempt());
     return {std::move(event)};
   }
-  const bool repeated = is_known && known->epoch() == epoch && known->path() == record.path();
+  const bool repeated =
+      is_known && known->attempt() == attempt_number && known->path() == record.path();
   if (repeated || record.path().empty() || record.path().size() > kMaxPathBytes) return {};
   event.mutable_checkpoint_published()->set_job_id(entry.job.id());
   v1::Checkpoint& checkpoint = *event.mutable_checkpoint_published()->mutable_checkpoint();
   checkpoint.set_step(record.step());
-  checkpoint.set_epoch(epoch);
+  checkpoint.set_attempt(attempt_number);
   checkpoint.set_path(record.path());
   checkpoint.set_bytes(record.bytes());
   checkpoint.set_time_ms(request.record.time_ms());
@@ -224,7 +226,7 @@ std::vector<v1::Event> DecideAlert(const ReceiveTelemetry& request, v1::Event ev
   const v1::AlertRecord& record = request.record.alert();
   v1::AlertRaised& alert = *event.mutable_alert_raised();
   alert.set_job_id(request.job_id);
-  alert.set_epoch(request.epoch);
+  alert.set_attempt(request.attempt);
   alert.set_step(record.step());
   alert.set_code(std::string(Utf8Prefix(record.code(), kMaxReasonBytes)));
   alert.set_message(std::string(Utf8Prefix(record.message(), kMaxAlertBytes)));
@@ -290,7 +292,8 @@ std::vector<v1::Event> DecideTelemetry(const ClusterState& state, const ReceiveT
                                        Timestamp now) {
   const JobEntry* entry = FindEntry(state, request.job_id);
   const v1::Attempt* newest = entry == nullptr ? nullptr : NewestAttempt(*entry);
-  const bool is_known = newest != nullptr && 0 < request.epoch && request.epoch <= newest->epoch();
+  const bool is_known =
+      newest != nullptr && 0 < request.attempt && request.attempt <= newest->number();
   if (!is_known) return {};
   v1::Event event;
   event.set_time_ms(now);

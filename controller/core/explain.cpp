@@ -148,8 +148,8 @@ v1::PendingReason WhyBacksOff(const v1::Job& job, const v1::Attempt& failed, Tim
   v1::PendingReason reason =
       Reason(v1::PENDING_CODE_BACKOFF,
              absl::StrCat("waits ", DurationText(job.not_before_ms() - now),
-                          " more before attempt ", failed.epoch() + 1, ", since attempt ",
-                          failed.epoch(), " failed: ", failed.verdict().summary(), " (restart ",
+                          " more before attempt ", failed.number() + 1, ", since attempt ",
+                          failed.number(), " failed: ", failed.verdict().summary(), " (restart ",
                           job.restarts(), " of ", job.spec().restart().max_restarts(), ")"));
   reason.set_advice("restart.backoff and restart.backoff_max set the wait");
   return reason;
@@ -195,13 +195,13 @@ std::string Answer(const ClusterState& state, const Observations& observations,
       return absl::StrCat("waits: ", WhyPending(state, entry, now).message());
     case v1::JOB_STATE_RECOVERING:
       return absl::StrCat("recovers: ", WhyPending(state, entry, now).message(), "; attempt ",
-                          NewestAttempt(entry)->epoch(), " failed because ",
+                          NewestAttempt(entry)->number(), " failed because ",
                           NewestAttempt(entry)->verdict().summary());
     case v1::JOB_STATE_STARTING:
-      return absl::StrCat("starts attempt ", LiveAttempt(entry)->epoch(), ": ", StartedRanks(entry),
-                          SuspectNodes(state, entry));
+      return absl::StrCat("starts attempt ", LiveAttempt(entry)->number(), ": ",
+                          StartedRanks(entry), SuspectNodes(state, entry));
     case v1::JOB_STATE_RUNNING:
-      return absl::StrCat("runs attempt ", LiveAttempt(entry)->epoch(),
+      return absl::StrCat("runs attempt ", LiveAttempt(entry)->number(),
                           ProgressText(observations, entry, now), SuspectNodes(state, entry),
                           NoMetricsText(observations, entry));
     case v1::JOB_STATE_STOPPING:
@@ -248,7 +248,7 @@ v1::PendingReason PendingExplainer::ReasonOf(const JobEntry& entry) {
   switch (code) {
     case v1::PENDING_CODE_STOPPING:
       return Reason(code,
-                    absl::StrCat("waits until the ranks of attempt ", LiveAttempt(entry)->epoch(),
+                    absl::StrCat("waits until the ranks of attempt ", LiveAttempt(entry)->number(),
                                  " have left: ", UnclearedNodes(state_, entry)));
     case v1::PENDING_CODE_BACKOFF:
       return WhyBacksOff(entry.job, *NewestAttempt(entry), now_);

@@ -215,7 +215,7 @@ bool PublishedNewerCheckpoint(const JobEntry& entry) {
   const v1::Attempt* attempt = NewestAttempt(entry);
   return attempt != nullptr &&
          std::ranges::any_of(entry.job.checkpoints(), [&](const v1::Checkpoint& checkpoint) {
-           return checkpoint.epoch() == attempt->epoch() &&
+           return checkpoint.attempt() == attempt->number() &&
                   checkpoint.step() > attempt->resume_step();
          });
 }
@@ -224,8 +224,8 @@ StartingPoint NextStartingPoint(const v1::Job& job) {
   const v1::Checkpoint* newest = nullptr;
   for (const v1::Checkpoint& checkpoint : job.checkpoints()) {
     if (checkpoint.damaged()) continue;
-    if (newest == nullptr || std::make_pair(checkpoint.step(), checkpoint.epoch()) >
-                                 std::make_pair(newest->step(), newest->epoch())) {
+    if (newest == nullptr || std::make_pair(checkpoint.step(), checkpoint.attempt()) >
+                                 std::make_pair(newest->step(), newest->attempt())) {
       newest = &checkpoint;
     }
   }

@@ -16,7 +16,7 @@ void MoveJob(v1::JobState to, v1::Job& job) {
 
 void MoveAttempt(v1::AttemptState to, v1::Attempt& attempt) {
   if (!CanMove(attempt.state(), to)) {
-    DieOfBrokenInvariant(absl::StrCat("attempt ", attempt.epoch(), " cannot go from ",
+    DieOfBrokenInvariant(absl::StrCat("attempt ", attempt.number(), " cannot go from ",
                                       v1::AttemptState_Name(attempt.state()), " to ",
                                       v1::AttemptState_Name(to)));
   }

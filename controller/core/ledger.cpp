@@ -16,11 +16,11 @@ class Timeline {
  public:
   explicit Timeline(Timestamp begin) : at_(begin) {}
 
-  void AddUntil(v1::LedgerPhase phase, int64_t epoch, Timestamp end) {
+  void AddUntil(v1::LedgerPhase phase, int64_t attempt_number, Timestamp end) {
     if (end <= at_) return;
     v1::LedgerSpan span;
     span.set_phase(phase);
-    span.set_epoch(epoch);
+    span.set_attempt(attempt_number);
     span.set_begin_ms(at_);
     span.set_end_ms(end);
     spans_.push_back(span);
@@ -63,7 +63,7 @@ void AddUse(const v1::Job& job, int index, Timestamp until, Timeline& timeline) 
   const v1::Attempt& attempt = job.attempts(index);
   const v1::TimeUse& use = attempt.time_use();
   const auto add = [&](v1::LedgerPhase phase, int64_t ms, Timestamp end) {
-    timeline.AddUntil(phase, attempt.epoch(), std::min(timeline.at() + ms, end));
+    timeline.AddUntil(phase, attempt.number(), std::min(timeline.at() + ms, end));
   };
   add(v1::LEDGER_PHASE_INIT, use.init_ms(), until);
   add(v1::LEDGER_PHASE_LOAD, use.load_ms(), until);
@@ -75,9 +75,9 @@ void AddUse(const v1::Job& job, int index, Timestamp until, Timeline& timeline) 
   const int64_t steps_ms = std::max<int64_t>(0, trained_until - timeline.at());
   const auto repeated_ms =
       static_cast<int64_t>(RepeatedPart(job, index) * static_cast<double>(steps_ms));
-  timeline.AddUntil(v1::LEDGER_PHASE_TRAIN, attempt.epoch(), trained_until - repeated_ms);
-  timeline.AddUntil(v1::LEDGER_PHASE_RECOMPUTE, attempt.epoch(), trained_until);
-  timeline.AddUntil(v1::LEDGER_PHASE_HANG, attempt.epoch(), until);
+  timeline.AddUntil(v1::LEDGER_PHASE_TRAIN, attempt.number(), trained_until - repeated_ms);
+  timeline.AddUntil(v1::LEDGER_PHASE_RECOMPUTE, attempt.number(), trained_until);
+  timeline.AddUntil(v1::LEDGER_PHASE_HANG, attempt.number(), until);
 }
 
 void AddAttempt(const v1::Job& job, int index, Timestamp end_of_all, Timeline& timeline) {
@@ -85,19 +85,19 @@ void AddAttempt(const v1::Job& job, int index, Timestamp end_of_all, Timeline& t
   const Timestamp ended = std::min(OrElse(attempt.ended_time_ms(), end_of_all), end_of_all);
   const Timestamp placed = std::min(attempt.placed_time_ms(), end_of_all);
   if (index > 0) {
-    timeline.AddUntil(v1::LEDGER_PHASE_RESTART, job.attempts(index - 1).epoch(), placed);
+    timeline.AddUntil(v1::LEDGER_PHASE_RESTART, job.attempts(index - 1).number(), placed);
   } else {
-    const bool first = attempt.epoch() == 1;
+    const bool first = attempt.number() == 1;
     timeline.AddUntil(first ? v1::LEDGER_PHASE_QUEUED : v1::LEDGER_PHASE_UNSPECIFIED, 0, placed);
   }
   const Timestamp until = UsefulUntil(attempt, ended);
-  timeline.AddUntil(v1::LEDGER_PHASE_INIT, attempt.epoch(),
+  timeline.AddUntil(v1::LEDGER_PHASE_INIT, attempt.number(),
                     std::min(OrElse(attempt.started_time_ms(), until), until));
   AddUse(job, index, until, timeline);
   // The verdict of a stopped attempt comes with the end of its job.
   const bool stopped = attempt.verdict().cause() == v1::VERDICT_CAUSE_STOPPED ||
                        (!attempt.has_verdict() && job.state() == v1::JOB_STATE_STOPPING);
-  timeline.AddUntil(stopped ? v1::LEDGER_PHASE_STOP : v1::LEDGER_PHASE_RESTART, attempt.epoch(),
+  timeline.AddUntil(stopped ? v1::LEDGER_PHASE_STOP : v1::LEDGER_PHASE_RESTART, attempt.number(),
                     ended);
 }
 
@@ -133,7 +133,7 @@ v1::Ledger LedgerOf(const v1::Job& job, Timestamp now) {
   Timeline timeline(job.submitted_time_ms());
   for (int i = 0; i < job.attempts_size(); ++i) AddAttempt(job, i, end, timeline);
   timeline.AddUntil(job.attempts_size() == 0 ? v1::LEDGER_PHASE_QUEUED : v1::LEDGER_PHASE_RESTART,
-                    job.attempts_size() == 0 ? 0 : job.attempts().rbegin()->epoch(), end);
+                    job.attempts_size() == 0 ? 0 : job.attempts().rbegin()->number(), end);
   v1::Ledger ledger;
   ledger.set_wall_seconds(static_cast<double>(end - job.submitted_time_ms()) / 1e3);
   std::vector<v1::LedgerSpan>& spans = timeline.spans();

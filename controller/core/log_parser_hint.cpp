@@ -22,7 +22,7 @@ std::optional<v1::PendingReason> WhyNoMetrics(const Observations& observations,
                                               const JobEntry& entry) {
   const v1::Attempt* attempt = LiveAttempt(entry);
   if (entry.job.state() != v1::JOB_STATE_RUNNING || attempt == nullptr) return std::nullopt;
-  const auto observed = observations.attempts.find({entry.job.id(), attempt->epoch()});
+  const auto observed = observations.attempts.find({entry.job.id(), attempt->number()});
   if (observed == observations.attempts.end()) return std::nullopt;
   // The program may write telemetry beside its output.
   if (observed->second.reporting_rank != kNoReportingRank) return std::nullopt;

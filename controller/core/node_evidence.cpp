@@ -72,7 +72,7 @@ bool IsFinishing(const JobEntry& entry, const AttemptObservation& attempt) {
 PeerProgress PeerProgressIn(const EvidenceContext& context, const JobEntry& entry,
                             const std::string& node_id) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
-  const auto observed = context.observations.attempts.find({entry.job.id(), attempt.epoch()});
+  const auto observed = context.observations.attempts.find({entry.job.id(), attempt.number()});
   if (observed == context.observations.attempts.end()) return PeerProgress::kUnknown;
   const Timestamp last_heartbeat_ms = LastHeartbeat(context.observations, node_id);
   const bool finishing = IsFinishing(entry, observed->second);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kStepsInPace = 16;
 
-AttemptKey KeyOf(const v1::AttemptReport& report) { return {report.job_id(), report.epoch()}; }
+AttemptKey KeyOf(const v1::AttemptReport& report) { return {report.job_id(), report.attempt()}; }
 
 const v1::RankReport* FindRank(const v1::AttemptReport& report, int rank) {
   const auto found =
@@ -140,7 +140,7 @@ void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat
 
 void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now, Observations& observations) {
   const v1::StreamId& stream = batch.stream();
-  AttemptObservation& attempt = observations.attempts[{stream.job_id(), stream.epoch()}];
+  AttemptObservation& attempt = observations.attempts[{stream.job_id(), stream.attempt()}];
   RankObservation& rank = attempt.ranks[stream.rank()];
   for (const v1::TelemetryRecord& record : batch.records()) {
     const int64_t step = record.has_metrics() ? record.metrics().step() : record.phase().step();
@@ -159,7 +159,7 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now, Observatio
 
 void KeepReportingRanksMetrics(const Observations& observations, v1::TelemetryBatch& batch) {
   const v1::StreamId& stream = batch.stream();
-  const auto attempt = observations.attempts.find({stream.job_id(), stream.epoch()});
+  const auto attempt = observations.attempts.find({stream.job_id(), stream.attempt()});
   if (attempt == observations.attempts.end() || stream.rank() <= attempt->second.reporting_rank)
     return;
   auto& records = *batch.mutable_records();

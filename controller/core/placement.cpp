@@ -118,7 +118,7 @@ bool PlacementPass::KeepGang(const JobEntry& job, std::vector<std::optional<Node
   if (before == nullptr) return true;
   const Gang old_gang = GangOf(*before);
   if (!HasShape(old_gang, shape)) return true;
-  const AttemptKey key{job.job.id(), before->epoch()};
+  const AttemptKey key{job.job.id(), before->number()};
   for (std::size_t i = 0; i < old_gang.size(); ++i) {
     const NodeEntry& node = state_.nodes.at(old_gang[i].node_id);
     // The job's old ranks may still run there, so the node is no better than a lost one.

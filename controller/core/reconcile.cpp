@@ -26,7 +26,7 @@ bool IsLost(const ClusterState& state, const std::string& node_id) {
 }
 
 // True when no rank of the attempt can still be running, except on nodes that are lost or have sent
-// no heartbeat for too long: the epoch fences ranks there.
+// no heartbeat for too long: the attempt number fences ranks there.
 bool IsCleared(const ClusterState& state, const UnresponsiveNodes& unresponsive,
                const JobEntry& entry, const v1::Attempt& attempt) {
   return std::ranges::all_of(GangNodes(attempt), [&](const std::string& node_id) {
@@ -80,7 +80,7 @@ class AttemptWatch {
     v1::AttemptFailed& failed =
         *events_.emplace_back(ControllerEvent(now_)).mutable_attempt_failed();
     failed.set_job_id(entry.job.id());
-    failed.set_epoch(attempt.epoch());
+    failed.set_attempt(attempt.number());
     *failed.mutable_verdict() = verdict;
     if (verdict.cause() == v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED) Reject(entry, attempt, verdict);
   }
@@ -89,7 +89,7 @@ class AttemptWatch {
     v1::CheckpointRejected& rejected =
         *events_.emplace_back(ControllerEvent(now_)).mutable_checkpoint_rejected();
     rejected.set_job_id(entry.job.id());
-    rejected.set_epoch(attempt.epoch());
+    rejected.set_attempt(attempt.number());
     rejected.set_step(attempt.resume_step());
     rejected.set_path(verdict.checkpoint());
     rejected.set_reason(verdict.summary());
@@ -99,7 +99,7 @@ class AttemptWatch {
     v1::AttemptRunning& running =
         *events_.emplace_back(ControllerEvent(now_)).mutable_attempt_running();
     running.set_job_id(entry.job.id());
-    running.set_epoch(attempt.epoch());
+    running.set_attempt(attempt.number());
   }
 
   void End(const JobEntry& entry, const v1::Attempt& attempt) {
@@ -108,7 +108,7 @@ class AttemptWatch {
     if (failed) restart = DecideRestart(entry, attempt.verdict(), now_);
     v1::AttemptEnded& ended = *events_.emplace_back(ControllerEvent(now_)).mutable_attempt_ended();
     ended.set_job_id(entry.job.id());
-    ended.set_epoch(attempt.epoch());
+    ended.set_attempt(attempt.number());
     AddFigures(entry, attempt, ended);
     if (restart.not_before_ms.has_value()) {
       ended.set_retry_not_before_ms(*restart.not_before_ms);
@@ -189,14 +189,14 @@ class QueueWalk {
     if (!IsDue(entry)) return true;
     const v1::Attempt* before = NewestAttempt(entry);
     const bool restored = entry.job.id() < state_.restored_jobs_below;
-    const int64_t epoch =
-        std::max(before == nullptr ? 1 : before->epoch() + 1, restored ? state_.restored_epoch : 1);
+    const int64_t attempt_number = std::max(before == nullptr ? 1 : before->number() + 1,
+                                            restored ? state_.restored_attempt : 1);
     const std::string& address = state_.nodes.at(gang.front().node_id).node.address();
-    const auto port = FindPort(entry.job.id(), epoch, before, address);
+    const auto port = FindPort(entry.job.id(), attempt_number, before, address);
     if (!port.has_value()) return false;
     v1::JobPlaced& placed = *events_.emplace_back(ControllerEvent(now_)).mutable_job_placed();
     placed.set_job_id(entry.job.id());
-    placed.set_epoch(epoch);
+    placed.set_attempt(attempt_number);
     for (v1::RankPlacement& rank : RanksOf(gang)) *placed.add_ranks() = std::move(rank);
     placed.set_master_address(address);
     placed.set_master_port(*port);
@@ -206,14 +206,14 @@ class QueueWalk {
     return true;
   }
 
-  // Ports are spread over the range by cluster, job and epoch, so that clusters that share hosts
+  // Ports are spread over the range by cluster, job and attempt, so that clusters that share hosts
   // rarely collide. A port that is stuck, or taken by another program, is not tried twice in a row.
-  std::optional<int> FindPort(int64_t job_id, int64_t epoch, const v1::Attempt* before,
+  std::optional<int> FindPort(int64_t job_id, int64_t attempt_number, const v1::Attempt* before,
                               const std::string& address) {
-    constexpr int64_t kJobStride = 131, kEpochStride = 17;
+    constexpr int64_t kJobStride = 131, kAttemptStride = 17;
     const int64_t count = options_.last_rendezvous_port - options_.first_rendezvous_port + 1;
     const int64_t start =
-        options_.rendezvous_offset % count + job_id * kJobStride + epoch * kEpochStride;
+        options_.rendezvous_offset % count + job_id * kJobStride + attempt_number * kAttemptStride;
     for (int64_t i = 0; i < count; ++i) {
       const int port = options_.first_rendezvous_port + static_cast<int>((start + i) % count);
       const bool just_used = before != nullptr && before->master_port() == port && count > 1;

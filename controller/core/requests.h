@@ -38,7 +38,7 @@ struct ReceiveFact {
 // A trainer published or removed a checkpoint, or raised an alert.
 struct ReceiveTelemetry {
   int64_t job_id = 0;
-  int64_t epoch = 0;
+  int64_t attempt = 0;
   int rank = 0;
   v1::TelemetryRecord record;
 };

@@ -63,7 +63,7 @@ bool IsReservation(const v1::SlotUse& use, const NodeEntry& entry, const Cluster
 bool IsUncleared(const AttemptKey& key, const std::string& node_id, const ClusterState& state) {
   const JobEntry* job = FindEntry(state, key.first);
   const v1::Attempt* newest = job == nullptr ? nullptr : NewestAttempt(*job);
-  if (newest == nullptr || newest->epoch() != key.second) return true;
+  if (newest == nullptr || newest->number() != key.second) return true;
   if (newest->state() != v1::ATTEMPT_STATE_ENDED) return false;
   return !job->cleared_nodes.contains(node_id);
 }
@@ -113,7 +113,7 @@ void TakeSlots(int64_t job_id, const v1::Attempt& attempt, ClusterState& state) 
             Require(use != nullptr && (use->job_id() == 0 || IsReservation(*use, entry, state)),
                     absl::StrCat("job ", job_id, " was placed on a taken slot of ", node_id));
             use->set_job_id(job_id);
-            use->set_epoch(attempt.epoch());
+            use->set_attempt(attempt.number());
             use->set_rank(attempt.ranks(i).rank());
           }
         },
@@ -122,7 +122,7 @@ void TakeSlots(int64_t job_id, const v1::Attempt& attempt, ClusterState& state) 
 }
 
 void ReleaseSlots(int64_t job_id, const v1::Attempt& attempt, ClusterState& state) {
-  const AttemptKey key{job_id, attempt.epoch()};
+  const AttemptKey key{job_id, attempt.number()};
   for (const std::string& node_id : GangNodes(attempt)) {
     EditNode(
         node_id,

@@ -69,7 +69,7 @@ v1::TimeUse ObservedTimeUse(const AttemptObservation& observed, const v1::Attemp
 
 void MergeObserved(int64_t job_id, const Observations& observations, Timestamp now,
                    v1::Attempt& attempt) {
-  const auto found = observations.attempts.find({job_id, attempt.epoch()});
+  const auto found = observations.attempts.find({job_id, attempt.number()});
   if (found == observations.attempts.end()) return;
   attempt.set_last_step(std::max(attempt.last_step(), LastStep(found->second)));
   if (attempt.state() == v1::ATTEMPT_STATE_ENDED) return;

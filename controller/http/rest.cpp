@@ -88,12 +88,13 @@ std::string CsvText(const std::string& text) {
 
 Response SeriesCsv(const v1::GetSeriesResponse& response) {
   std::string csv =
-      "key,epoch,abandoned,step,x,time_ms,last,min,max,count,nan_count,smoothed,mean\r\n";
+      "key,attempt,abandoned,step,x,time_ms,last,min,max,count,nan_count,smoothed,mean\r\n";
   for (const v1::Series& series : response.series()) {
     const std::string key = CsvText(series.key());
     for (int i = 0; i < series.steps_size(); ++i) {
-      absl::StrAppend(&csv, key, ",", series.epochs(i), ",", series.abandoned() ? "true" : "false",
-                      ",", series.steps(i), ",", series.x(i), ",", series.times_ms(i), ",");
+      absl::StrAppend(&csv, key, ",", series.attempts(i), ",",
+                      series.abandoned() ? "true" : "false", ",", series.steps(i), ",", series.x(i),
+                      ",", series.times_ms(i), ",");
       AppendCell(series.last(i), csv);
       csv += ',';
       AppendCell(series.min(i), csv);
@@ -150,7 +151,7 @@ v1::GetSeriesRequest SeriesRequest(const Parameters& parameters) {
   request.set_buckets(static_cast<int>(parameters.Integer("buckets")));
   request.set_smooth(parameters.Number("smooth"));
   request.set_abandoned(parameters.Text("attempts") == "all");
-  request.set_epoch(parameters.Integer("attempt"));
+  request.set_attempt(parameters.Integer("attempt"));
   return request;
 }
 
@@ -172,7 +173,7 @@ absl::StatusOr<v1::ReadLogPageRequest> LogRequest(const Parameters& parameters) 
   const auto ranks = ParseRanks(parameters.Text("ranks"));
   if (!ranks.ok()) return ranks.status();
   for (const int rank : *ranks) request.add_ranks(rank);
-  request.set_epoch(parameters.Integer("attempt"));
+  request.set_attempt(parameters.Integer("attempt"));
   request.set_grep(parameters.Text("grep"));
   request.set_limit(static_cast<int>(parameters.Integer("limit")));
   request.set_cursor(parameters.Text("cursor"));
@@ -300,7 +301,7 @@ void Rest::RunAboutJob(const Call& call) {
     case Operation::kListRanks: {
       v1::ListRanksRequest request;
       request.set_job(job);
-      request.set_epoch(call.parameters.Integer("attempt"));
+      request.set_attempt(call.parameters.Integer("attempt"));
       return handlers::ListRanks(api_, request, json.operator()<v1::ListRanksResponse>({}));
     }
     case Operation::kReadLogs: {
@@ -320,7 +321,7 @@ void Rest::RunAboutJob(const Call& call) {
 void Rest::ReadSeries(const Call& call) {
   ElementFields only = FieldsOf(call.parameters, "series");
   // Columns without their key could not be told apart.
-  if (!only.fields.empty()) only.fields.insert({"key", "epoch", "abandoned"});
+  if (!only.fields.empty()) only.fields.insert({"key", "attempt", "abandoned"});
   const bool csv = call.parameters.Text("format") == "csv";
   handlers::GetSeries(
       api_, SeriesRequest(call.parameters),

@@ -209,7 +209,7 @@ void AddJob(const ClusterSources& sources, const JobEntry& entry, Timestamp now,
   const v1::Attempt* live = LiveAttempt(entry);
   metrics.Add(kJobSlots, labels, live == nullptr ? 0 : live->ranks_size());
   const v1::Attempt* newest = NewestAttempt(entry);
-  metrics.Add(kJobAttempt, labels, newest == nullptr ? 0 : static_cast<double>(newest->epoch()));
+  metrics.Add(kJobAttempt, labels, newest == nullptr ? 0 : static_cast<double>(newest->number()));
   AddTimes(sources, job, now, labels, metrics);
   AddRestarts(job, labels, metrics);
   AddCheckpoints(job, labels, metrics);

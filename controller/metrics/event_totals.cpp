@@ -37,10 +37,10 @@ std::string TypeOf(const v1::Event& event) {
   return field == nullptr ? "unknown" : field->name();
 }
 
-const v1::Attempt* FindAttempt(const JobEntry& entry, int64_t epoch) {
+const v1::Attempt* FindAttempt(const JobEntry& entry, int64_t attempt_number) {
   const auto& attempts = entry.job.attempts();
   const auto found = std::ranges::find_if(
-      attempts, [=](const v1::Attempt& attempt) { return attempt.epoch() == epoch; });
+      attempts, [=](const v1::Attempt& attempt) { return attempt.number() == attempt_number; });
   return found == attempts.end() ? nullptr : &*found;
 }
 
@@ -92,14 +92,14 @@ void EventTotals::CountPlacement(const v1::Event& event, const ClusterState& sta
   const v1::JobPlaced& placed = event.job_placed();
   const JobEntry* entry = FindEntry(state, placed.job_id());
   if (entry == nullptr) return;
-  if (placed.epoch() == 1) {
+  if (placed.attempt() == 1) {
     ++placements_["first"];
     const int64_t wait_ms = event.time_ms() - entry->job.submitted_time_ms();
     queue_wait_.Observe(static_cast<double>(std::max<int64_t>(0, wait_ms)) / 1000);
     return;
   }
   ++placements_["restart"];
-  const v1::Attempt* failed = FindAttempt(*entry, placed.epoch() - 1);
+  const v1::Attempt* failed = FindAttempt(*entry, placed.attempt() - 1);
   if (failed != nullptr) ++restarts_[EnumText(failed->verdict().cause())];
 }
 

@@ -79,17 +79,17 @@ void TrainingTotals::Observe(const v1::TelemetryBatch& batch, Timestamp now) {
     if (!record.has_metrics() && !record.has_evaluation() && !record.has_checkpoint()) continue;
     Job& job = jobs_[batch.stream().job_id()];
     if (record.has_metrics()) {
-      ObserveMetrics(record, batch.stream().epoch(), now, job);
+      ObserveMetrics(record, batch.stream().attempt(), now, job);
     } else if (record.has_checkpoint()) {
       ObserveCheckpoint(record.checkpoint(), job);
-    } else if (batch.stream().epoch() >= job.epoch) {
+    } else if (batch.stream().attempt() >= job.attempt) {
       job.last["validation_loss"] = record.evaluation().loss();
     }
   }
 }
 
-void TrainingTotals::ObserveMetrics(const v1::TelemetryRecord& record, int64_t epoch, Timestamp now,
-                                    Job& job) {
+void TrainingTotals::ObserveMetrics(const v1::TelemetryRecord& record, int64_t attempt_number,
+                                    Timestamp now, Job& job) {
   const v1::MetricsRecord& metrics = record.metrics();
   if (const auto seconds = Find(metrics, telemetry::kStepSeconds); seconds > 0) {
     job.step_seconds.Observe(*seconds);
@@ -98,8 +98,8 @@ void TrainingTotals::ObserveMetrics(const v1::TelemetryRecord& record, int64_t e
     job.data_stall_seconds += *stall;
   }
   // A late record of an older attempt must not change the values of the newest one.
-  if (epoch < job.epoch) return;
-  const bool first_of_attempt = epoch > std::exchange(job.epoch, epoch);
+  if (attempt_number < job.attempt) return;
+  const bool first_of_attempt = attempt_number > std::exchange(job.attempt, attempt_number);
   const double tokens = Find(metrics, telemetry::kTokens).value_or(job.tokens);
   // The step at which the attempt resumed is not known here: its first record counts as one step.
   job.steps_counted += first_of_attempt ? 1 : std::max<int64_t>(0, metrics.step() - job.step);
@@ -129,7 +129,7 @@ void TrainingTotals::AddJobSamples(int64_t job_id, const MetricLabels& labels,
     const auto last = job.last.find(value.key);
     if (last != job.last.end()) metrics.Add(value.info, labels, last->second);
   }
-  if (job.epoch > 0) {
+  if (job.attempt > 0) {
     metrics.Add(kStep, labels, static_cast<double>(job.step));
     metrics.Add(kLastStepTime, labels, static_cast<double>(job.step_time_ms) / 1000);
     metrics.Add(kSteps, labels, static_cast<double>(job.steps_counted));

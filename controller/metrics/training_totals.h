@@ -30,7 +30,7 @@ class TrainingTotals {
     Job();
 
     // Newest attempt that has sent a record; older ones change counters only.
-    int64_t epoch = 0;
+    int64_t attempt = 0;
     // By name in telemetry; well-known names only.
     std::map<std::string, double> last;
     // Of the newest attempt: highest step, and its count of tokens.
@@ -47,8 +47,8 @@ class TrainingTotals {
     double checkpoint_blocking_seconds = 0;
   };
 
-  static void ObserveMetrics(const v1::TelemetryRecord& record, int64_t epoch, Timestamp now,
-                             Job& job);
+  static void ObserveMetrics(const v1::TelemetryRecord& record, int64_t attempt_number,
+                             Timestamp now, Job& job);
   static void ObserveCheckpoint(const v1::CheckpointRecord& record, Job& job);
 
   std::map<int64_t, Job> jobs_;

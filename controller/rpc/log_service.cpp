@@ -20,7 +20,7 @@ using LogReactor = grpc::ServerWriteReactor<v1::ReadLogsResponse>;
 absl::StatusOr<LogQuery> ToQuery(const v1::ReadLogsRequest& request, const v1::Job& job) {
   TRAINYARD_ASSIGN_OR_RETURN(LogQuery query,
                              ToLogQuery(job, {request.ranks().begin(), request.ranks().end()},
-                                        request.epoch(), request.grep()));
+                                        request.attempt(), request.grep()));
   query.tail = request.tail();
   query.new_only = request.new_only();
   return query;

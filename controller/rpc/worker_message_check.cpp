@@ -37,7 +37,7 @@ absl::Status CheckText(const char* what, const std::string& text, std::size_t ma
 }
 
 absl::Status CheckStream(const v1::StreamId& stream, int64_t begin, int64_t end) {
-  if (stream.job_id() <= 0 || stream.epoch() <= 0 || stream.rank() < 0 ||
+  if (stream.job_id() <= 0 || stream.attempt() <= 0 || stream.rank() < 0 ||
       stream.rank() >= kMaxRanks) {
     return absl::InvalidArgumentError(
         absl::StrCat("stream of an impossible rank: ", stream.ShortDebugString()));

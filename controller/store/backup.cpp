@@ -47,8 +47,8 @@ constexpr std::size_t kCopyBytes = std::size_t{1} << 20;
 // time keeps a second restore of the same backup from giving out numbers of the first one again.
 constexpr int64_t kSkippedJobIds = 10'000;
 constexpr int64_t kSkippedJobIdsPerSecond = 100;
-constexpr int64_t kSkippedEpochs = 1'000;
-constexpr int64_t kSkippedEpochsPerSecond = 1;
+constexpr int64_t kSkippedAttempts = 1'000;
+constexpr int64_t kSkippedAttemptsPerSecond = 1;
 
 struct ListedFile {
   std::string name;
@@ -424,7 +424,7 @@ absl::StatusOr<uint64_t> SkipNumbers(const std::string& path, int64_t now_ms) {
   event.set_actor("controller");
   v1::StoreRestored& restored = *event.mutable_store_restored();
   restored.set_skipped_job_ids(kSkippedJobIds + seconds * kSkippedJobIdsPerSecond);
-  restored.set_skipped_epochs(kSkippedEpochs + seconds * kSkippedEpochsPerSecond);
+  restored.set_skipped_attempts(kSkippedAttempts + seconds * kSkippedAttemptsPerSecond);
   TRAINYARD_RETURN_IF_ERROR(log->Append({event}));
   TRAINYARD_ASSIGN_OR_RETURN(const EventLog::Recovery recovery, log->Recover());
   return recovery.last_sequence;

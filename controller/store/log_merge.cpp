@@ -19,7 +19,7 @@ constexpr std::size_t kLineOverheadBytes = 48;
 
 v1::LogLine ToLogLine(const StreamKey& stream, const RawLine& raw) {
   v1::LogLine line;
-  line.set_epoch(stream.epoch);
+  line.set_attempt(stream.attempt);
   line.set_rank(stream.rank);
   line.set_time_ms(raw.time_ms);
   line.set_text(ReplaceInvalidUtf8(WithoutGapPadding(raw.text)));
@@ -85,7 +85,7 @@ absl::Status CheckLogQuery(const LogQuery& query) {
 
 bool Wants(const LogQuery& query, const StreamKey& stream) {
   if (stream.job_id != query.job_id) return false;
-  if (query.epoch != 0 && stream.epoch != query.epoch) return false;
+  if (query.attempt != 0 && stream.attempt != query.attempt) return false;
   return query.ranks.empty() || std::ranges::find(query.ranks, stream.rank) != query.ranks.end();
 }
 
@@ -93,7 +93,7 @@ std::vector<LogMerge::AttemptStreams> LogMerge::Attempts() const {
   std::vector<AttemptStreams> attempts;
   for (auto begin = streams_.begin(); begin != streams_.end();) {
     const auto end = std::find_if(begin, streams_.end(), [&](const LogStream& stream) {
-      return stream.key.epoch != begin->key.epoch;
+      return stream.key.attempt != begin->key.attempt;
     });
     attempts.emplace_back(begin, end);
     begin = end;
@@ -105,7 +105,7 @@ LineRange LogMerge::RangeOf(const LogStream& stream) const {
   const auto given = cursor_.find(stream.key);
   const int64_t begin = given == cursor_.end() ? 0 : given->second;
   // An attempt that has a successor is over.
-  const bool is_over = include_partial_ || stream.key.epoch != streams_.back().key.epoch;
+  const bool is_over = include_partial_ || stream.key.attempt != streams_.back().key.attempt;
   return {.begin = std::clamp<int64_t>(begin, 0, stream.end_offset),
           .end = stream.end_offset,
           .include_partial = is_over};
@@ -191,10 +191,10 @@ namespace {
 absl::StatusOr<int64_t> BoundaryOf(const LogStream& stream, const LogPosition& position,
                                    bool inclusive) {
   const StreamKey& key = stream.key;
-  if (position.epoch != 0 && key.epoch != position.epoch) {
-    return key.epoch < position.epoch ? stream.end_offset : 0;
+  if (position.attempt != 0 && key.attempt != position.attempt) {
+    return key.attempt < position.attempt ? stream.end_offset : 0;
   }
-  if (position.epoch != 0 && key.rank == position.rank) {
+  if (position.attempt != 0 && key.rank == position.rank) {
     const int64_t offset =
         std::clamp<int64_t>(position.offset + (inclusive ? 0 : 1), 0, stream.end_offset);
     return LineStartAtOrAfter(*stream.source, offset, stream.end_offset);
@@ -286,7 +286,7 @@ absl::StatusOr<LogPage> ReadLogPage(const LogPageQuery& query,
   std::vector<std::pair<std::size_t, std::size_t>> attempts;
   for (std::size_t begin = 0; begin < streams.size();) {
     std::size_t end = begin;
-    while (end < streams.size() && streams[end].key.epoch == streams[begin].key.epoch) ++end;
+    while (end < streams.size() && streams[end].key.attempt == streams[begin].key.attempt) ++end;
     attempts.emplace_back(begin, end);
     begin = end;
   }

@@ -30,7 +30,7 @@ struct LogQuery {
   // Empty: all ranks.
   std::vector<int> ranks;
   // 0: every attempt, oldest first.
-  int64_t epoch = 0;
+  int64_t attempt = 0;
   // Only lines that hold this text; empty means all.
   std::string grep;
   // Only the last lines that match; 0 means all.
@@ -45,10 +45,10 @@ struct LogQuery {
 // Position of a follower: bytes of each stream that it has been given as whole lines.
 using LogCursor = std::map<StreamKey, int64_t>;
 
-// Between the lines of a job, which are ordered by attempt, time, rank and offset. Epoch 0 stands
+// Between the lines of a job, which are ordered by attempt, time, rank and offset. Attempt 0 stands
 // for all attempts: before the first line of each at or after the time.
 struct LogPosition {
-  int64_t epoch = 0;
+  int64_t attempt = 0;
   int64_t time_ms = 0;
   int rank = -1;
   int64_t offset = -1;

@@ -79,9 +79,9 @@ std::vector<MemoryLogStore::Line> MemoryLogStore::MatchingLines(const LogQuery& 
                                                                 bool include_partial,
                                                                 LogCursor& cursor) {
   std::lock_guard lock(mutex_);
-  int64_t newest_epoch = 0;
+  int64_t newest_number = 0;
   for (const auto& [key, stream] : streams_) {
-    if (Wants(query, key)) newest_epoch = std::max(newest_epoch, key.epoch);
+    if (Wants(query, key)) newest_number = std::max(newest_number, key.attempt);
   }
   std::vector<Line> lines;
   for (const auto& [key, stored] : streams_) {
@@ -90,11 +90,11 @@ std::vector<MemoryLogStore::Line> MemoryLogStore::MatchingLines(const LogQuery& 
     int64_t& position = cursor[key];
     for (const int64_t end : LineEnds(stream, position)) {
       const bool whole = stream.bytes[end - 1] == '\n' || end != stream.end();
-      if (!whole && !include_partial && key.epoch == newest_epoch) break;
+      if (!whole && !include_partial && key.attempt == newest_number) break;
       const std::string_view text = TextOf(stream, position, end);
       if (text.find(query.grep) != std::string_view::npos) {
         Line& line = lines.emplace_back(Line{.stream = key, .end = end});
-        line.line.set_epoch(key.epoch);
+        line.line.set_attempt(key.attempt);
         line.line.set_rank(key.rank);
         line.line.set_time_ms(stream.TimeAt(position));
         line.line.set_text(ReplaceInvalidUtf8(WithoutGapPadding(text)));
@@ -104,7 +104,7 @@ std::vector<MemoryLogStore::Line> MemoryLogStore::MatchingLines(const LogQuery& 
     }
   }
   std::ranges::stable_sort(lines, {}, [](const Line& line) {
-    return std::tuple(line.stream.epoch, line.line.time_ms(), line.stream.rank);
+    return std::tuple(line.stream.attempt, line.line.time_ms(), line.stream.rank);
   });
   return lines;
 }
@@ -127,12 +127,12 @@ absl::Status MemoryLogStore::Read(const LogQuery& query, bool include_partial, L
 
 // True when the line lies after the position, in the order of LogPosition.
 bool MemoryLogStore::IsAfter(const v1::LogLine& line, const LogPosition& position) {
-  if (position.epoch == 0) return line.time_ms() >= position.time_ms;
-  if (line.epoch() == position.epoch && line.rank() == position.rank) {
+  if (position.attempt == 0) return line.time_ms() >= position.time_ms;
+  if (line.attempt() == position.attempt && line.rank() == position.rank) {
     return line.offset() > position.offset;
   }
-  return std::tuple(line.epoch(), line.time_ms(), line.rank()) >
-         std::tuple(position.epoch, position.time_ms, position.rank);
+  return std::tuple(line.attempt(), line.time_ms(), line.rank()) >
+         std::tuple(position.attempt, position.time_ms, position.rank);
 }
 
 absl::StatusOr<LogPage> MemoryLogStore::ReadPage(const LogPageQuery& query, bool include_partial) {
@@ -141,7 +141,7 @@ absl::StatusOr<LogPage> MemoryLogStore::ReadPage(const LogPageQuery& query, bool
   LogCursor cursor;
   std::vector<v1::LogLine> before, after;
   for (Line& line : MatchingLines(query.lines, include_partial, cursor)) {
-    const bool is_place = query.from.has_value() && line.line.epoch() == query.from->epoch &&
+    const bool is_place = query.from.has_value() && line.line.attempt() == query.from->attempt &&
                           line.line.rank() == query.from->rank &&
                           line.line.offset() == query.from->offset;
     if (is_place) continue;

@@ -25,7 +25,7 @@ absl::Status MemoryMetricStore::Append(const std::vector<MetricBatch>& batches) 
   for (const auto& [stream, offset] : offsets) offsets_[stream] = offset;
   for (const MetricBatch* batch : fresh) {
     for (const MetricPoint& point : batch->points) {
-      jobs_[batch->stream.job_id][batch->stream.epoch][point.key][point.step] = {
+      jobs_[batch->stream.job_id][batch->stream.attempt][point.key][point.step] = {
           point.step, point.time_ms, point.value};
     }
   }
@@ -45,15 +45,15 @@ MemoryMetricStore::VisibleSeries MemoryMetricStore::FindVisible(const AttemptPoi
   const int64_t to_step = query.to_step == 0 ? std::numeric_limits<int64_t>::max() : query.to_step;
   int64_t resumed_at = std::numeric_limits<int64_t>::max();
   for (auto attempt = attempts.rbegin(); attempt != attempts.rend(); ++attempt) {
-    const auto& [epoch, series] = *attempt;
-    if (query.epoch != 0 && epoch != query.epoch) continue;
+    const auto& [attempt_number, series] = *attempt;
+    if (query.attempt != 0 && attempt_number != query.attempt) continue;
     if (const auto points = series.find(key); points != series.end()) {
       const StepRange range{std::max(points->second.begin()->first, query.from_step),
                             std::min({points->second.rbegin()->first, resumed_at, to_step})};
       for (const auto& [step, point] : points->second) {
         // Newer attempts came first and keep their steps.
         if (step >= range.first && step <= range.last)
-          visible.points.try_emplace(step, VisiblePoint{epoch, point});
+          visible.points.try_emplace(step, VisiblePoint{attempt_number, point});
       }
       if (range.first <= range.last) {
         visible.extent = {std::min(visible.extent.first, range.first),
@@ -87,7 +87,7 @@ absl::StatusOr<std::vector<v1::Series>> MemoryMetricStore::Read(const SeriesQuer
   for (std::size_t i = 0; i < all.size(); ++i) {
     result[i].set_key(query.keys[i]);
     SeriesBuilder builder(grid, result[i], {query.smooth, query.from_step});
-    for (const auto& [step, visible] : all[i].points) builder.Add(visible.point, visible.epoch);
+    for (const auto& [step, visible] : all[i].points) builder.Add(visible.point, visible.attempt);
     builder.Finish();
   }
   return result;
@@ -96,8 +96,8 @@ absl::StatusOr<std::vector<v1::Series>> MemoryMetricStore::Read(const SeriesQuer
 absl::StatusOr<std::vector<AttemptRange>> MemoryMetricStore::Attempts(int64_t job_id) {
   std::lock_guard lock(mutex_);
   std::vector<AttemptRange> attempts;
-  for (const auto& [epoch, series] : jobs_[job_id]) {
-    AttemptRange range{epoch, VisibleSeries().extent};
+  for (const auto& [attempt_number, series] : jobs_[job_id]) {
+    AttemptRange range{attempt_number, VisibleSeries().extent};
     for (const auto& [key, points] : series) {
       range.steps.first = std::min(range.steps.first, points.begin()->first);
       range.steps.last = std::max(range.steps.last, points.rbegin()->first);
@@ -110,7 +110,7 @@ absl::StatusOr<std::vector<AttemptRange>> MemoryMetricStore::Attempts(int64_t jo
 absl::StatusOr<std::vector<std::string>> MemoryMetricStore::Keys(int64_t job_id) {
   std::lock_guard lock(mutex_);
   std::set<std::string> keys;
-  for (const auto& [epoch, series] : jobs_[job_id]) {
+  for (const auto& [attempt_number, series] : jobs_[job_id]) {
     for (const auto& [key, points] : series) keys.insert(key);
   }
   return std::vector<std::string>(keys.begin(), keys.end());

@@ -25,9 +25,9 @@ class MemoryMetricStore : public MetricStore {
  private:
   using Points = std::map<int64_t, SeriesPoint>;    // By step.
   using Series = std::map<std::string, Points>;     // By key.
-  using AttemptPoints = std::map<int64_t, Series>;  // By epoch.
+  using AttemptPoints = std::map<int64_t, Series>;  // By attempt number.
   struct VisiblePoint {
-    int64_t epoch = 0;
+    int64_t attempt = 0;
     SeriesPoint point;
   };
   struct VisibleSeries {

@@ -39,7 +39,7 @@ struct SeriesQuery {
   int buckets = 0;
   // 0: attempts merged. At each step the newest attempt wins, and steps that an earlier attempt
   // reached beyond the point where a newer one resumed are left out.
-  int64_t epoch = 0;
+  int64_t attempt = 0;
   // Weight of the past in an exponential moving average, at least 0 and below 1; 0 means none. It
   // runs over every point from the beginning of the run, whatever from_step says, before anything
   // is thinned: the same step has the same average at every zoom.
@@ -48,7 +48,7 @@ struct SeriesQuery {
 
 // Steps that an attempt has points for, of any series.
 struct AttemptRange {
-  int64_t epoch = 0;
+  int64_t number = 0;
   StepRange steps;
 };
 
@@ -66,9 +66,9 @@ class MetricStore {
   virtual absl::StatusOr<int64_t> StoredOffset(const StreamKey& stream) = 0;
 
   // One series for each key, in the order of the query; a key that the job does not have has no
-  // points. Buckets are equal ranges of steps, the same for all keys of the query. Without an epoch
-  // an older attempt ends at the newer one's first step of any series. INVALID_ARGUMENT: negative
-  // buckets, or to_step before from_step. DATA_LOSS: a stored block is damaged.
+  // points. Buckets are equal ranges of steps, the same for all keys of the query. Without an
+  // attempt an older attempt ends at the newer one's first step of any series. INVALID_ARGUMENT:
+  // negative buckets, or to_step before from_step. DATA_LOSS: a stored block is damaged.
   virtual absl::StatusOr<std::vector<v1::Series>> Read(const SeriesQuery& query) = 0;
 
   // Sorted names of the job's series.

@@ -70,6 +70,12 @@ const std::array kMetricMigrations = {
     )"},
     // NULL in chunks that an older release wrote, and where a value is infinite.
     Migration{"ALTER TABLE chunk ADD COLUMN sum REAL;"},
+    Migration{R"(
+      ALTER TABLE stream RENAME COLUMN epoch TO attempt;
+      ALTER TABLE attempt RENAME COLUMN epoch TO attempt;
+      ALTER TABLE tail RENAME COLUMN epoch TO attempt;
+      ALTER TABLE chunk RENAME COLUMN epoch TO attempt;
+    )"},
 };
 
 constexpr char kChunkColumns[] =
@@ -90,47 +96,48 @@ bool HasStoredSum(const PointSummary& summary) {
 }
 
 // Without a sum it is the checksum of releases that stored none.
-int64_t SummaryChecksum(int64_t series_id, int64_t epoch, const PointSummary& summary,
+int64_t SummaryChecksum(int64_t series_id, int64_t attempt_number, const PointSummary& summary,
                         bool has_sum) {
   const auto rest = static_cast<int64_t>(
-      HashOf({series_id, epoch, summary.first_step, summary.last_step, summary.last_time_ms,
-              summary.count, summary.nan_count, StoredBits(summary.min), StoredBits(summary.max),
-              StoredBits(summary.last)}));
+      HashOf({series_id, attempt_number, summary.first_step, summary.last_step,
+              summary.last_time_ms, summary.count, summary.nan_count, StoredBits(summary.min),
+              StoredBits(summary.max), StoredBits(summary.last)}));
   return has_sum ? static_cast<int64_t>(HashOf({rest, StoredBits(summary.sum)})) : rest;
 }
 
-uint64_t ChunkSeed(int64_t series_id, int64_t epoch, int64_t first_step) {
-  return HashOf({series_id, epoch, first_step});
+uint64_t ChunkSeed(int64_t series_id, int64_t attempt_number, int64_t first_step) {
+  return HashOf({series_id, attempt_number, first_step});
 }
 
-absl::Status WriteChunk(SqliteDatabase& database, int64_t series_id, int64_t epoch,
+absl::Status WriteChunk(SqliteDatabase& database, int64_t series_id, int64_t attempt_number,
                         std::span<const SeriesPoint> points) {
   PointSummary summary;
   for (const SeriesPoint& point : points) summary.Add(point);
   const std::string block =
-      SealBlock(EncodePoints(points), ChunkSeed(series_id, epoch, summary.first_step));
+      SealBlock(EncodePoints(points), ChunkSeed(series_id, attempt_number, summary.first_step));
   const bool has_sum = HasStoredSum(summary);
   return database.Run(
-      "INSERT INTO chunk (series_id, epoch, first_step, last_step, last_time_ms, count, nan_count, "
+      "INSERT INTO chunk (series_id, attempt, first_step, last_step, last_time_ms, count, "
+      "nan_count, "
       "min, max, last, checksum, block, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      series_id, epoch, summary.first_step, summary.last_step, summary.last_time_ms, summary.count,
-      summary.nan_count, summary.min, summary.max, summary.last,
-      SummaryChecksum(series_id, epoch, summary, has_sum), SqliteBlob{block},
+      series_id, attempt_number, summary.first_step, summary.last_step, summary.last_time_ms,
+      summary.count, summary.nan_count, summary.min, summary.max, summary.last,
+      SummaryChecksum(series_id, attempt_number, summary, has_sum), SqliteBlob{block},
       has_sum ? summary.sum : std::numeric_limits<double>::quiet_NaN());
 }
 
-absl::Status WriteChunks(SqliteDatabase& database, int64_t series_id, int64_t epoch,
+absl::Status WriteChunks(SqliteDatabase& database, int64_t series_id, int64_t attempt_number,
                          std::span<const SeriesPoint> points) {
   while (!points.empty()) {
     const std::size_t size = std::min(points.size(), kChunkPoints);
-    TRAINYARD_RETURN_IF_ERROR(WriteChunk(database, series_id, epoch, points.first(size)));
+    TRAINYARD_RETURN_IF_ERROR(WriteChunk(database, series_id, attempt_number, points.first(size)));
     points = points.subspan(size);
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<ChunkRow> ReadChunkRow(const SqliteQuery& query, int64_t series_id, int64_t epoch,
-                                      const std::string& path) {
+absl::StatusOr<ChunkRow> ReadChunkRow(const SqliteQuery& query, int64_t series_id,
+                                      int64_t attempt_number, const std::string& path) {
   const bool has_sum = !query.IsNull(kSumColumn);
   const int64_t not_nan = query.Int64(3) - query.Int64(4);
   const PointSummary summary{.first_step = query.Int64(0),
@@ -143,12 +150,12 @@ absl::StatusOr<ChunkRow> ReadChunkRow(const SqliteQuery& query, int64_t series_i
                              .last = query.Double(7),
                              .finite_count = has_sum ? not_nan : 0,
                              .sum = has_sum ? query.Double(kSumColumn) : 0};
-  if (SummaryChecksum(series_id, epoch, summary, has_sum) != query.Int64(8)) {
-    return absl::DataLossError(absl::StrCat(path, ": the roll-up of series ", series_id,
-                                            ", attempt ", epoch, ", step ", summary.first_step,
-                                            " fails its checksum; restore a backup"));
+  if (SummaryChecksum(series_id, attempt_number, summary, has_sum) != query.Int64(8)) {
+    return absl::DataLossError(
+        absl::StrCat(path, ": the roll-up of series ", series_id, ", attempt ", attempt_number,
+                     ", step ", summary.first_step, " fails its checksum; restore a backup"));
   }
-  return ChunkRow{&query, series_id, epoch, summary, has_sum};
+  return ChunkRow{&query, series_id, attempt_number, summary, has_sum};
 }
 
 // The chunk that begins at or before a step, with its points.
@@ -159,17 +166,17 @@ struct ChunkAtStep {
 };
 
 absl::StatusOr<std::optional<ChunkAtStep>> ReadChunkAt(SqliteDatabase& database, int64_t series_id,
-                                                       int64_t epoch, int64_t step) {
+                                                       int64_t attempt_number, int64_t step) {
   TRAINYARD_ASSIGN_OR_RETURN(
       SqliteQuery query,
       database.Query(absl::StrCat(kChunkColumns,
-                                  "WHERE series_id = ? AND epoch = ? AND "
+                                  "WHERE series_id = ? AND attempt = ? AND "
                                   "first_step <= ? ORDER BY first_step DESC LIMIT 1"),
-                     series_id, epoch, step));
+                     series_id, attempt_number, step));
   TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
   if (!found) return std::optional<ChunkAtStep>();
   TRAINYARD_ASSIGN_OR_RETURN(const ChunkRow row,
-                             ReadChunkRow(query, series_id, epoch, database.path()));
+                             ReadChunkRow(query, series_id, attempt_number, database.path()));
   const bool full = row.summary.count >= static_cast<int64_t>(kChunkPoints);
   if (full && row.summary.last_step < step) return std::optional<ChunkAtStep>();
   TRAINYARD_ASSIGN_OR_RETURN(auto points, ReadChunkPoints(row));
@@ -178,12 +185,12 @@ absl::StatusOr<std::optional<ChunkAtStep>> ReadChunkAt(SqliteDatabase& database,
 }
 
 // First step of the next chunk after this step; the largest number when there is none.
-absl::StatusOr<int64_t> NextChunkBegin(SqliteDatabase& database, int64_t series_id, int64_t epoch,
-                                       int64_t step) {
+absl::StatusOr<int64_t> NextChunkBegin(SqliteDatabase& database, int64_t series_id,
+                                       int64_t attempt_number, int64_t step) {
   TRAINYARD_ASSIGN_OR_RETURN(
       SqliteQuery query, database.Query("SELECT MIN(first_step) FROM chunk WHERE series_id = ? AND "
-                                        "epoch = ? AND first_step > ?",
-                                        series_id, epoch, step));
+                                        "attempt = ? AND first_step > ?",
+                                        series_id, attempt_number, step));
   TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
   return found && !query.IsNull(0) ? query.Int64(0) : std::numeric_limits<int64_t>::max();
 }
@@ -191,57 +198,59 @@ absl::StatusOr<int64_t> NextChunkBegin(SqliteDatabase& database, int64_t series_
 // Writes the points at the front of `fresh` that come before the next chunk, together with the
 // chunk that they fall into or extend. Returns their number.
 absl::StatusOr<std::size_t> FoldBeforeNextChunk(SqliteDatabase& database, int64_t series_id,
-                                                int64_t epoch, std::span<const SeriesPoint> fresh) {
+                                                int64_t attempt_number,
+                                                std::span<const SeriesPoint> fresh) {
   const int64_t step = fresh.front().step;
-  TRAINYARD_ASSIGN_OR_RETURN(const int64_t end, NextChunkBegin(database, series_id, epoch, step));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t end,
+                             NextChunkBegin(database, series_id, attempt_number, step));
   // The first point always belongs here, even at the largest step there is.
   const auto beyond = std::ranges::lower_bound(fresh.subspan(1), end, {}, &SeriesPoint::step);
   const auto size = static_cast<std::size_t>(beyond - fresh.begin());
   const std::span<const SeriesPoint> taken = fresh.first(size);
-  TRAINYARD_ASSIGN_OR_RETURN(auto chunk, ReadChunkAt(database, series_id, epoch, step));
+  TRAINYARD_ASSIGN_OR_RETURN(auto chunk, ReadChunkAt(database, series_id, attempt_number, step));
   if (!chunk.has_value()) {
-    TRAINYARD_RETURN_IF_ERROR(WriteChunks(database, series_id, epoch, taken));
+    TRAINYARD_RETURN_IF_ERROR(WriteChunks(database, series_id, attempt_number, taken));
     return size;
   }
   TRAINYARD_RETURN_IF_ERROR(
-      database.Run("DELETE FROM chunk WHERE series_id = ? AND epoch = ? AND first_step = ?",
-                   series_id, epoch, chunk->first_step));
+      database.Run("DELETE FROM chunk WHERE series_id = ? AND attempt = ? AND first_step = ?",
+                   series_id, attempt_number, chunk->first_step));
   TRAINYARD_RETURN_IF_ERROR(
-      WriteChunks(database, series_id, epoch, MergePoints(chunk->points, taken)));
+      WriteChunks(database, series_id, attempt_number, MergePoints(chunk->points, taken)));
   return size;
 }
 
-absl::Status FoldSeries(SqliteDatabase& database, int64_t series_id, int64_t epoch,
+absl::Status FoldSeries(SqliteDatabase& database, int64_t series_id, int64_t attempt_number,
                         std::vector<SeriesPoint> points) {
   SortAndKeepNewest(points);
   std::span<const SeriesPoint> rest = points;
   while (!rest.empty()) {
     TRAINYARD_ASSIGN_OR_RETURN(const std::size_t folded,
-                               FoldBeforeNextChunk(database, series_id, epoch, rest));
+                               FoldBeforeNextChunk(database, series_id, attempt_number, rest));
     rest = rest.subspan(folded);
   }
   return absl::OkStatus();
 }
 
-absl::Status FoldTail(SqliteDatabase& database, int64_t job_id, int64_t epoch,
+absl::Status FoldTail(SqliteDatabase& database, int64_t job_id, int64_t attempt_number,
                       const PointsBySeries& fresh) {
-  TRAINYARD_ASSIGN_OR_RETURN(PointsBySeries all, ReadTail(database, job_id, epoch));
+  TRAINYARD_ASSIGN_OR_RETURN(PointsBySeries all, ReadTail(database, job_id, attempt_number));
   for (const auto& [series_id, points] : fresh) {
     auto& known = all[series_id];
     known.insert(known.end(), points.begin(), points.end());
   }
   for (auto& [series_id, points] : all) {
-    TRAINYARD_RETURN_IF_ERROR(FoldSeries(database, series_id, epoch, std::move(points)));
+    TRAINYARD_RETURN_IF_ERROR(FoldSeries(database, series_id, attempt_number, std::move(points)));
   }
   TRAINYARD_RETURN_IF_ERROR(
-      database.Run("DELETE FROM tail WHERE job_id = ? AND epoch = ?", job_id, epoch));
+      database.Run("DELETE FROM tail WHERE job_id = ? AND attempt = ?", job_id, attempt_number));
   return database.Run(
-      "UPDATE attempt SET tail_rows = 0, tail_points = 0 WHERE job_id = ? AND epoch = ?", job_id,
-      epoch);
+      "UPDATE attempt SET tail_rows = 0, tail_points = 0 WHERE job_id = ? AND attempt = ?", job_id,
+      attempt_number);
 }
 
 // A tail block is, for each series: its number, the size of its points' encoding, the encoding.
-absl::Status WriteTailRow(SqliteDatabase& database, int64_t job_id, int64_t epoch,
+absl::Status WriteTailRow(SqliteDatabase& database, int64_t job_id, int64_t attempt_number,
                           const PointsBySeries& points) {
   std::string raw;
   for (const auto& [series_id, series_points] : points) {
@@ -250,9 +259,9 @@ absl::Status WriteTailRow(SqliteDatabase& database, int64_t job_id, int64_t epoc
     PutVarint(encoded.size(), raw);
     raw.append(encoded);
   }
-  const std::string block = SealBlock(raw, HashOf({job_id, epoch}));
-  return database.Run("INSERT INTO tail (job_id, epoch, block) VALUES (?, ?, ?)", job_id, epoch,
-                      SqliteBlob{block});
+  const std::string block = SealBlock(raw, HashOf({job_id, attempt_number}));
+  return database.Run("INSERT INTO tail (job_id, attempt, block) VALUES (?, ?, ?)", job_id,
+                      attempt_number, SqliteBlob{block});
 }
 
 absl::Status AddTailBlock(std::string_view raw, PointsBySeries& points) {
@@ -276,8 +285,8 @@ absl::Status WithPath(const std::string& path, const absl::Status& status) {
 }
 
 // Counts the points into the attempt's row; true when the tail is to be folded.
-absl::StatusOr<bool> CountIntoAttempt(SqliteDatabase& database, int64_t job_id, int64_t epoch,
-                                      const PointsBySeries& points) {
+absl::StatusOr<bool> CountIntoAttempt(SqliteDatabase& database, int64_t job_id,
+                                      int64_t attempt_number, const PointsBySeries& points) {
   int64_t count = 0;
   int64_t first_step = std::numeric_limits<int64_t>::max();
   for (const auto& [series_id, series_points] : points) {
@@ -290,7 +299,7 @@ absl::StatusOr<bool> CountIntoAttempt(SqliteDatabase& database, int64_t job_id, 
                      "first_step = MIN(first_step, excluded.first_step), "
                      "tail_rows = tail_rows + 1, tail_points = tail_points + excluded.tail_points "
                      "RETURNING tail_rows, tail_points",
-                     job_id, epoch, first_step, count));
+                     job_id, attempt_number, first_step, count));
   TRAINYARD_RETURN_IF_ERROR(query.Next().status());
   return query.Int64(0) > kTailRowsMax || query.Int64(1) > kTailPointsMax;
 }
@@ -299,11 +308,12 @@ absl::StatusOr<bool> CountIntoAttempt(SqliteDatabase& database, int64_t job_id, 
 
 std::span<const Migration> MetricMigrations() { return kMetricMigrations; }
 
-absl::Status AddPoints(SqliteDatabase& database, int64_t job_id, int64_t epoch,
+absl::Status AddPoints(SqliteDatabase& database, int64_t job_id, int64_t attempt_number,
                        const PointsBySeries& points) {
-  TRAINYARD_ASSIGN_OR_RETURN(const bool fold, CountIntoAttempt(database, job_id, epoch, points));
-  return fold ? FoldTail(database, job_id, epoch, points)
-              : WriteTailRow(database, job_id, epoch, points);
+  TRAINYARD_ASSIGN_OR_RETURN(const bool fold,
+                             CountIntoAttempt(database, job_id, attempt_number, points));
+  return fold ? FoldTail(database, job_id, attempt_number, points)
+              : WriteTailRow(database, job_id, attempt_number, points);
 }
 
 absl::StatusOr<int64_t> SeriesIdFor(SqliteDatabase& database, int64_t job_id,
@@ -326,7 +336,7 @@ absl::StatusOr<std::optional<int64_t>> FindSeriesId(SqliteDatabase& database, in
 absl::StatusOr<std::vector<AttemptSteps>> ReadAttempts(SqliteDatabase& database, int64_t job_id) {
   TRAINYARD_ASSIGN_OR_RETURN(
       SqliteQuery query,
-      database.Query("SELECT epoch, first_step FROM attempt WHERE job_id = ? ORDER BY epoch",
+      database.Query("SELECT attempt, first_step FROM attempt WHERE job_id = ? ORDER BY attempt",
                      job_id));
   std::vector<AttemptSteps> attempts;
   while (true) {
@@ -336,48 +346,49 @@ absl::StatusOr<std::vector<AttemptSteps>> ReadAttempts(SqliteDatabase& database,
   }
 }
 
-absl::StatusOr<PointsBySeries> ReadTail(SqliteDatabase& database, int64_t job_id, int64_t epoch) {
+absl::StatusOr<PointsBySeries> ReadTail(SqliteDatabase& database, int64_t job_id,
+                                        int64_t attempt_number) {
   TRAINYARD_ASSIGN_OR_RETURN(
       SqliteQuery query,
-      database.Query("SELECT block FROM tail WHERE job_id = ? AND epoch = ? ORDER BY id", job_id,
-                     epoch));
+      database.Query("SELECT block FROM tail WHERE job_id = ? AND attempt = ? ORDER BY id", job_id,
+                     attempt_number));
   PointsBySeries points;
   while (true) {
     TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
     if (!found) return points;
-    auto raw = OpenBlock(query.Bytes(0), HashOf({job_id, epoch}));
+    auto raw = OpenBlock(query.Bytes(0), HashOf({job_id, attempt_number}));
     if (!raw.ok()) return WithPath(database.path(), raw.status());
     TRAINYARD_RETURN_IF_ERROR(AddTailBlock(*raw, points));
   }
 }
 
 absl::StatusOr<std::optional<StepRange>> ReadChunkRange(SqliteDatabase& database, int64_t series_id,
-                                                        int64_t epoch) {
+                                                        int64_t attempt_number) {
   TRAINYARD_ASSIGN_OR_RETURN(
       SqliteQuery query,
-      database.Query("SELECT (SELECT first_step FROM chunk WHERE series_id = ?1 AND epoch = ?2 "
+      database.Query("SELECT (SELECT first_step FROM chunk WHERE series_id = ?1 AND attempt = ?2 "
                      "ORDER BY first_step LIMIT 1), (SELECT last_step FROM chunk WHERE "
-                     "series_id = ?1 AND epoch = ?2 ORDER BY first_step DESC LIMIT 1)",
-                     series_id, epoch));
+                     "series_id = ?1 AND attempt = ?2 ORDER BY first_step DESC LIMIT 1)",
+                     series_id, attempt_number));
   TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
   if (!found || query.IsNull(0)) return std::optional<StepRange>();
   return std::optional(StepRange{query.Int64(0), query.Int64(1)});
 }
 
-absl::Status VisitChunks(SqliteDatabase& database, int64_t series_id, int64_t epoch,
+absl::Status VisitChunks(SqliteDatabase& database, int64_t series_id, int64_t attempt_number,
                          StepRange range,
                          const std::function<absl::Status(const ChunkRow&)>& visit) {
   TRAINYARD_ASSIGN_OR_RETURN(
       SqliteQuery query,
       database.Query(absl::StrCat(kChunkColumns,
-                                  "WHERE series_id = ? AND epoch = ? AND first_step "
+                                  "WHERE series_id = ? AND attempt = ? AND first_step "
                                   "<= ? AND last_step >= ? ORDER BY first_step"),
-                     series_id, epoch, range.last, range.first));
+                     series_id, attempt_number, range.last, range.first));
   while (true) {
     TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
     if (!found) return absl::OkStatus();
     TRAINYARD_ASSIGN_OR_RETURN(const ChunkRow row,
-                               ReadChunkRow(query, series_id, epoch, database.path()));
+                               ReadChunkRow(query, series_id, attempt_number, database.path()));
     auto status = visit(row);
     if (absl::IsDataLoss(status)) return WithPath(database.path(), status);
     TRAINYARD_RETURN_IF_ERROR(status);
@@ -386,7 +397,7 @@ absl::Status VisitChunks(SqliteDatabase& database, int64_t series_id, int64_t ep
 
 absl::StatusOr<std::vector<SeriesPoint>> ReadChunkPoints(const ChunkRow& row) {
   TRAINYARD_ASSIGN_OR_RETURN(const std::string raw, OpenBlock(row.query->Bytes(kBlockColumn),
-                                                              ChunkSeed(row.series_id, row.epoch,
+                                                              ChunkSeed(row.series_id, row.attempt,
                                                                         row.summary.first_step)));
   TRAINYARD_ASSIGN_OR_RETURN(auto points, DecodePoints(raw));
   if (static_cast<int64_t>(points.size()) != row.summary.count) {

@@ -52,17 +52,17 @@ bool SeriesBuilder::Average(const SeriesPoint& point) {
   return point.step >= smoothing_.from_step;
 }
 
-void SeriesBuilder::Add(const SeriesPoint& point, int64_t epoch) {
+void SeriesBuilder::Add(const SeriesPoint& point, int64_t attempt_number) {
   if (!Average(point)) return;
   StartBucketOf(point.step);
   bucket_.Add(point);
-  bucket_epoch_ = epoch;
+  bucket_attempt_ = attempt_number;
 }
 
-void SeriesBuilder::Add(const PointSummary& summary, int64_t epoch) {
+void SeriesBuilder::Add(const PointSummary& summary, int64_t attempt_number) {
   StartBucketOf(summary.first_step);
   bucket_.Add(summary);
-  bucket_epoch_ = epoch;
+  bucket_attempt_ = attempt_number;
 }
 
 void SeriesBuilder::Finish() {
@@ -73,7 +73,7 @@ void SeriesBuilder::Finish() {
   series_.add_min(bucket_.min);
   series_.add_max(bucket_.max);
   series_.add_counts(bucket_.count);
-  series_.add_epochs(bucket_epoch_);
+  series_.add_attempts(bucket_attempt_);
   series_.add_nan_counts(bucket_.nan_count);
   series_.add_mean(
       bucket_.finite_count > 0 ? bucket_.sum / static_cast<double>(bucket_.finite_count) : kNan);

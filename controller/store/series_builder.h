@@ -33,12 +33,12 @@ class SeriesBuilder {
   SeriesBuilder(const BucketGrid& grid, v1::Series& series, Smoothing smoothing = {})
       : grid_(grid), series_(series), smoothing_(smoothing) {}
 
-  void Add(const SeriesPoint& point, int64_t epoch);
+  void Add(const SeriesPoint& point, int64_t attempt_number);
 
   // True when steps first..last lie in one bucket, so that their roll-up suffices. Never with
   // smoothing, which needs every point.
   bool InOneBucket(int64_t first_step, int64_t last_step) const;
-  void Add(const PointSummary& summary, int64_t epoch);
+  void Add(const PointSummary& summary, int64_t attempt_number);
 
   // Writes the last bucket. Nothing may be added after it.
   void Finish();
@@ -58,7 +58,7 @@ class SeriesBuilder {
   // Sum of the weights of all values so far; below 1 at the beginning.
   double weight_sum_ = 0;
   PointSummary bucket_;
-  int64_t bucket_epoch_ = 0;
+  int64_t bucket_attempt_ = 0;
   // Begin of the present bucket, in steps from the grid's beginning.
   uint64_t bucket_offset_ = 0;
 };

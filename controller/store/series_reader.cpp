@@ -15,9 +15,9 @@ constexpr int64_t kStepMin = std::numeric_limits<int64_t>::min();
 // Walks the chunks of one series and attempt together with its tail.
 class SpanWalk {
  public:
-  SpanWalk(StepRange range, int64_t epoch, const std::vector<SeriesPoint>& tail,
+  SpanWalk(StepRange range, int64_t attempt_number, const std::vector<SeriesPoint>& tail,
            SeriesBuilder& builder)
-      : range_(range), epoch_(epoch), builder_(builder) {
+      : range_(range), attempt_number_(attempt_number), builder_(builder) {
     const auto begin = std::ranges::lower_bound(tail, range.first, {}, &SeriesPoint::step);
     const auto end = std::ranges::upper_bound(tail, range.last, {}, &SeriesPoint::step);
     // A range may be empty, and then begin lies beyond end.
@@ -33,31 +33,32 @@ class SpanWalk {
         row.summary.first_step >= range_.first && row.summary.last_step <= range_.last;
     if (overlap.empty() && whole && row.has_sum &&
         builder_.InOneBucket(row.summary.first_step, row.summary.last_step)) {
-      builder_.Add(row.summary, epoch_);
+      builder_.Add(row.summary, attempt_number_);
       return absl::OkStatus();
     }
     TRAINYARD_ASSIGN_OR_RETURN(std::vector<SeriesPoint> points, ReadChunkPoints(row));
     if (!overlap.empty()) points = MergePoints(points, overlap);
     for (const SeriesPoint& point : points) {
-      if (point.step >= range_.first && point.step <= range_.last) builder_.Add(point, epoch_);
+      if (point.step >= range_.first && point.step <= range_.last)
+        builder_.Add(point, attempt_number_);
     }
     return absl::OkStatus();
   }
 
   void AddRestOfTail() {
-    for (const SeriesPoint& point : tail_) builder_.Add(point, epoch_);
+    for (const SeriesPoint& point : tail_) builder_.Add(point, attempt_number_);
   }
 
  private:
   void AddTailBefore(int64_t step) {
     while (!tail_.empty() && tail_.front().step < step) {
-      builder_.Add(tail_.front(), epoch_);
+      builder_.Add(tail_.front(), attempt_number_);
       tail_ = tail_.subspan(1);
     }
   }
 
   const StepRange range_;
-  const int64_t epoch_;
+  const int64_t attempt_number_;
   SeriesBuilder& builder_;
   std::span<const SeriesPoint> tail_;
 };
@@ -82,28 +83,29 @@ absl::Status CheckSeriesQuery(const SeriesQuery& query) {
 
 absl::Status SeriesReader::LoadAttempts() {
   TRAINYARD_ASSIGN_OR_RETURN(attempts_, ReadAttempts(database_, query_.job_id));
-  if (query_.epoch != 0) {
-    std::erase_if(attempts_, [&](const AttemptSteps& a) { return a.epoch != query_.epoch; });
+  if (query_.attempt != 0) {
+    std::erase_if(attempts_, [&](const AttemptSteps& a) { return a.number != query_.attempt; });
   }
   for (const AttemptSteps& attempt : attempts_) {
-    PointsBySeries& tail = tails_[attempt.epoch];
-    TRAINYARD_ASSIGN_OR_RETURN(tail, ReadTail(database_, query_.job_id, attempt.epoch));
+    PointsBySeries& tail = tails_[attempt.number];
+    TRAINYARD_ASSIGN_OR_RETURN(tail, ReadTail(database_, query_.job_id, attempt.number));
     for (auto& [series_id, points] : tail) SortAndKeepNewest(points);
   }
   return absl::OkStatus();
 }
 
-const std::vector<SeriesPoint>& SeriesReader::TailOf(int64_t series_id, int64_t epoch) const {
+const std::vector<SeriesPoint>& SeriesReader::TailOf(int64_t series_id,
+                                                     int64_t attempt_number) const {
   static const std::vector<SeriesPoint> kNone;
-  const PointsBySeries& tail = tails_.at(epoch);
+  const PointsBySeries& tail = tails_.at(attempt_number);
   const auto points = tail.find(series_id);
   return points == tail.end() ? kNone : points->second;
 }
 
 absl::StatusOr<std::optional<StepRange>> SeriesReader::StoredRange(int64_t series_id,
-                                                                   int64_t epoch) {
-  TRAINYARD_ASSIGN_OR_RETURN(auto range, ReadChunkRange(database_, series_id, epoch));
-  const std::vector<SeriesPoint>& tail = TailOf(series_id, epoch);
+                                                                   int64_t attempt_number) {
+  TRAINYARD_ASSIGN_OR_RETURN(auto range, ReadChunkRange(database_, series_id, attempt_number));
+  const std::vector<SeriesPoint>& tail = TailOf(series_id, attempt_number);
   if (tail.empty()) return range;
   const StepRange in_tail{tail.front().step, tail.back().step};
   if (!range.has_value()) return std::optional(in_tail);
@@ -119,13 +121,13 @@ absl::StatusOr<SeriesReader::SeriesSpans> SeriesReader::FindSpans(const std::str
   const int64_t wanted_last = query_.to_step == 0 ? kStepMax : query_.to_step;
   int64_t limit = kStepMax;
   for (auto attempt = attempts_.rbegin(); attempt != attempts_.rend(); ++attempt) {
-    TRAINYARD_ASSIGN_OR_RETURN(const auto stored, StoredRange(*id, attempt->epoch));
+    TRAINYARD_ASSIGN_OR_RETURN(const auto stored, StoredRange(*id, attempt->number));
     if (stored.has_value()) {
       // The average runs from the beginning, whatever is shown of it.
       const int64_t from = query_.smooth > 0 ? kStepMin : query_.from_step;
       const StepRange range{std::max(stored->first, from),
                             std::min({stored->last, limit, wanted_last})};
-      if (range.first <= range.last) found.spans.push_back({attempt->epoch, range});
+      if (range.first <= range.last) found.spans.push_back({attempt->number, range});
     }
     // Older attempts end at this one's first step of any series. They keep that step itself unless
     // this series has a point there: an evaluation of the checkpoint that the attempt came from
@@ -151,8 +153,8 @@ BucketGrid SeriesReader::GridOver(const std::vector<SeriesSpans>& all) const {
 }
 
 absl::Status SeriesReader::AddSpan(int64_t series_id, const Span& span, SeriesBuilder& builder) {
-  SpanWalk walk(span.range, span.epoch, TailOf(series_id, span.epoch), builder);
-  TRAINYARD_RETURN_IF_ERROR(VisitChunks(database_, series_id, span.epoch, span.range,
+  SpanWalk walk(span.range, span.attempt, TailOf(series_id, span.attempt), builder);
+  TRAINYARD_RETURN_IF_ERROR(VisitChunks(database_, series_id, span.attempt, span.range,
                                         [&](const ChunkRow& row) { return walk.AddChunk(row); }));
   walk.AddRestOfTail();
   return absl::OkStatus();

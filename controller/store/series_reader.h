@@ -33,7 +33,7 @@ class SeriesReader {
  private:
   // Steps of one attempt that belong to a series.
   struct Span {
-    int64_t epoch = 0;
+    int64_t attempt = 0;
     StepRange range;
   };
   struct SeriesSpans {
@@ -43,15 +43,15 @@ class SeriesReader {
 
   absl::Status LoadAttempts();
   absl::StatusOr<SeriesSpans> FindSpans(const std::string& key);
-  absl::StatusOr<std::optional<StepRange>> StoredRange(int64_t series_id, int64_t epoch);
+  absl::StatusOr<std::optional<StepRange>> StoredRange(int64_t series_id, int64_t attempt_number);
   BucketGrid GridOver(const std::vector<SeriesSpans>& all) const;
   absl::Status AddSpan(int64_t series_id, const Span& span, SeriesBuilder& builder);
-  const std::vector<SeriesPoint>& TailOf(int64_t series_id, int64_t epoch) const;
+  const std::vector<SeriesPoint>& TailOf(int64_t series_id, int64_t attempt_number) const;
 
   SqliteDatabase& database_;
   const SeriesQuery& query_;
   std::vector<AttemptSteps> attempts_;
-  std::map<int64_t, PointsBySeries> tails_;  // By epoch; sorted, newest of equal steps.
+  std::map<int64_t, PointsBySeries> tails_;  // By attempt number; sorted, newest of equal steps.
 };
 
 }  // namespace trainyard::controller

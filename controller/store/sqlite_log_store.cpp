@@ -40,6 +40,9 @@ const std::array kLogMigrations = {
         UNIQUE (stream_id, begin_offset)
       ) STRICT;
     )"},
+    Migration{R"(
+      ALTER TABLE stream RENAME COLUMN epoch TO attempt;
+    )"},
 };
 
 struct StreamRow {
@@ -114,8 +117,8 @@ absl::StatusOr<StreamRow> FindStream(SqliteDatabase& database, const StreamKey& 
   TRAINYARD_ASSIGN_OR_RETURN(
       SqliteQuery query,
       database.Query("SELECT id, end_offset, packed_offset, line_begin, last_time_ms FROM stream "
-                     "WHERE job_id = ? AND epoch = ? AND rank = ?",
-                     key.job_id, key.epoch, key.rank));
+                     "WHERE job_id = ? AND attempt = ? AND rank = ?",
+                     key.job_id, key.attempt, key.rank));
   TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
   if (!found) return StreamRow();
   return StreamRow{query.Int64(0), query.Int64(1), query.Int64(2), query.Int64(3), query.Int64(4)};
@@ -125,10 +128,10 @@ absl::StatusOr<StreamRow> FindOrAddStream(SqliteDatabase& database, const Stream
   TRAINYARD_ASSIGN_OR_RETURN(StreamRow row, FindStream(database, key));
   if (row.id != 0) return row;
   TRAINYARD_ASSIGN_OR_RETURN(
-      row.id, database.QueryInt64("INSERT INTO stream (job_id, epoch, rank, end_offset, "
+      row.id, database.QueryInt64("INSERT INTO stream (job_id, attempt, rank, end_offset, "
                                   "packed_offset, line_begin, last_time_ms) "
                                   "VALUES (?, ?, ?, 0, 0, 0, 0) RETURNING id",
-                                  key.job_id, key.epoch, key.rank));
+                                  key.job_id, key.attempt, key.rank));
   return row;
 }
 
@@ -222,8 +225,8 @@ absl::StatusOr<std::vector<LogStream>> FindStreams(SqliteDatabase& database,
                                                    const LogQuery& log_query) {
   TRAINYARD_ASSIGN_OR_RETURN(
       SqliteQuery query,
-      database.Query("SELECT id, epoch, rank, end_offset FROM stream WHERE job_id = ? "
-                     "ORDER BY epoch, rank",
+      database.Query("SELECT id, attempt, rank, end_offset FROM stream WHERE job_id = ? "
+                     "ORDER BY attempt, rank",
                      log_query.job_id));
   std::vector<LogStream> streams;
   while (true) {

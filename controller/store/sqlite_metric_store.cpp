@@ -13,15 +13,15 @@
 namespace trainyard::controller {
 namespace {
 
-// Points of one Append by job and epoch, then by key.
+// Points of one Append by job and attempt, then by key.
 using PointsByKey = std::unordered_map<std::string_view, std::vector<SeriesPoint>>;
 using PointsByAttempt = std::map<std::pair<int64_t, int64_t>, PointsByKey>;
 
 constexpr char kReadOffset[] =
-    "SELECT stored_offset FROM stream WHERE job_id = ? AND epoch = ? AND rank = ? AND kind = ?";
+    "SELECT stored_offset FROM stream WHERE job_id = ? AND attempt = ? AND rank = ? AND kind = ?";
 
 absl::StatusOr<int64_t> ReadOffset(SqliteDatabase& database, const StreamKey& stream) {
-  return database.QueryInt64(kReadOffset, stream.job_id, stream.epoch, stream.rank, stream.kind);
+  return database.QueryInt64(kReadOffset, stream.job_id, stream.attempt, stream.rank, stream.kind);
 }
 
 // Moves the stream's offset over the batch; false when its bytes are stored already.
@@ -32,7 +32,7 @@ absl::StatusOr<bool> AdvanceOffset(SqliteDatabase& database, const MetricBatch& 
       CheckBatchRange(stream, {batch.begin_offset, batch.end_offset}, stored));
   if (batch.end_offset <= stored) return false;
   TRAINYARD_RETURN_IF_ERROR(database.Run("INSERT OR REPLACE INTO stream VALUES (?, ?, ?, ?, ?)",
-                                         stream.job_id, stream.epoch, stream.rank, stream.kind,
+                                         stream.job_id, stream.attempt, stream.rank, stream.kind,
                                          batch.end_offset));
   return true;
 }
@@ -44,7 +44,7 @@ absl::StatusOr<PointsByAttempt> TakeNewPoints(SqliteDatabase& database,
   for (const MetricBatch& batch : batches) {
     TRAINYARD_ASSIGN_OR_RETURN(const bool is_new, AdvanceOffset(database, batch));
     if (!is_new || batch.points.empty()) continue;
-    PointsByKey& keys = attempts[{batch.stream.job_id, batch.stream.epoch}];
+    PointsByKey& keys = attempts[{batch.stream.job_id, batch.stream.attempt}];
     for (const MetricPoint& point : batch.points) {
       keys[point.key].push_back({point.step, point.time_ms, point.value});
     }
@@ -52,14 +52,14 @@ absl::StatusOr<PointsByAttempt> TakeNewPoints(SqliteDatabase& database,
   return attempts;
 }
 
-absl::Status AddToAttempt(SqliteDatabase& database, int64_t job_id, int64_t epoch,
+absl::Status AddToAttempt(SqliteDatabase& database, int64_t job_id, int64_t attempt_number,
                           PointsByKey& keys) {
   PointsBySeries points;
   for (auto& [key, key_points] : keys) {
     TRAINYARD_ASSIGN_OR_RETURN(const int64_t series_id, SeriesIdFor(database, job_id, key));
     points.emplace(series_id, std::move(key_points));
   }
-  return AddPoints(database, job_id, epoch, points);
+  return AddPoints(database, job_id, attempt_number, points);
 }
 
 }  // namespace
@@ -103,15 +103,16 @@ absl::StatusOr<std::vector<AttemptRange>> SqliteMetricStore::Attempts(int64_t jo
   std::vector<AttemptRange> ranges;
   for (const AttemptSteps& attempt : attempts) {
     TRAINYARD_ASSIGN_OR_RETURN(
-        int64_t last, reader->QueryInt64("SELECT MAX(last_step) FROM chunk WHERE epoch = ? AND "
+        int64_t last, reader->QueryInt64("SELECT MAX(last_step) FROM chunk WHERE attempt = ? AND "
                                          "series_id IN (SELECT id FROM series WHERE job_id = ?)",
-                                         attempt.epoch, job_id));
-    TRAINYARD_ASSIGN_OR_RETURN(const PointsBySeries tail, ReadTail(*reader, job_id, attempt.epoch));
+                                         attempt.number, job_id));
+    TRAINYARD_ASSIGN_OR_RETURN(const PointsBySeries tail,
+                               ReadTail(*reader, job_id, attempt.number));
     last = std::max(last, attempt.first_step);
     for (const auto& [series_id, points] : tail) {
       for (const SeriesPoint& point : points) last = std::max(last, point.step);
     }
-    ranges.push_back({attempt.epoch, {attempt.first_step, last}});
+    ranges.push_back({attempt.number, {attempt.first_step, last}});
   }
   return ranges;
 }

@@ -11,7 +11,7 @@ namespace trainyard::controller {
 
 struct StreamKey {
   int64_t job_id = 0;
-  int64_t epoch = 0;
+  int64_t attempt = 0;
   int rank = 0;
   v1::StreamKind kind = v1::STREAM_KIND_UNSPECIFIED;
 
@@ -19,7 +19,7 @@ struct StreamKey {
 };
 
 inline StreamKey ToStreamKey(const v1::StreamId& id) {
-  return {id.job_id(), id.epoch(), id.rank(), id.kind()};
+  return {id.job_id(), id.attempt(), id.rank(), id.kind()};
 }
 
 }  // namespace trainyard::controller

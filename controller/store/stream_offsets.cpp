@@ -9,7 +9,7 @@ namespace {
 
 std::string Describe(const StreamKey& stream) {
   return absl::StrCat(v1::StreamKind_Name(stream.kind), " of job ", stream.job_id, ", attempt ",
-                      stream.epoch, ", rank ", stream.rank);
+                      stream.attempt, ", rank ", stream.rank);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace trainyard {
 // a run that no controller has started comes before every job.
 struct AttemptKey {
   int64_t job_id = 0;  // TRAINYARD_JOB_ID; 0 for a run that no controller has started
-  int64_t epoch = 0;   // TRAINYARD_ATTEMPT
+  int64_t number = 0;  // TRAINYARD_ATTEMPT
 
   auto operator<=>(const AttemptKey&) const = default;
 };

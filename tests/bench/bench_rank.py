@@ -11,7 +11,7 @@ import time
 
 folder, pause = pathlib.Path(sys.argv[1]), 1 / float(sys.argv[2])
 rank, ranks = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
-epoch = os.environ["TRAINYARD_ATTEMPT"]
+attempt = os.environ["TRAINYARD_ATTEMPT"]
 job = os.environ["TRAINYARD_JOB_ID"]
 telemetry = open(os.environ["TRAINYARD_TELEMETRY"], "ab", buffering=0)
 
@@ -24,14 +24,14 @@ def tell(**record):
 def reached(peer):
     """Steps that a rank has finished: bytes of its file."""
     try:
-        return os.stat(folder / f"{job}-{epoch}-{peer}").st_size
+        return os.stat(folder / f"{job}-{attempt}-{peer}").st_size
     except FileNotFoundError:
         return 0
 
 
 tell(type="phase", phase="train", step=0)
 step = 0
-with open(folder / f"{job}-{epoch}-{rank}", "ab", buffering=0) as steps:
+with open(folder / f"{job}-{attempt}-{rank}", "ab", buffering=0) as steps:
     while True:
         time.sleep(pause)
         step += 1
@@ -40,4 +40,4 @@ with open(folder / f"{job}-{epoch}-{rank}", "ab", buffering=0) as steps:
             time.sleep(0.005)
         values = {f"metric_{key}": 3 + math.sin(step * (key + 1)) / 10 for key in range(8)}
         tell(type="metrics", step=step, loss=3.0, step_seconds=pause, **values)
-        print(f"step {step} of attempt {epoch} on rank {rank}, loss 3.08, 5000 tokens/s")
+        print(f"step {step} of attempt {attempt} on rank {rank}, loss 3.08, 5000 tokens/s")

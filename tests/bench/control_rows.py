@@ -104,7 +104,7 @@ class Fleet:
         if ready != self.workers:
             raise BenchError(f"{ready} of {self.workers} nodes are ready after a restart")
         jobs = cluster.get(f"/jobs?states=running&limit={self.running}")["jobs"]
-        if any(int(job["attempts"][-1]["epoch"]) != 1 for job in jobs):
+        if any(int(job["attempts"][-1]["number"]) != 1 for job in jobs):
             raise BenchError("a job was restarted because the controller was")
 
 

@@ -128,7 +128,7 @@ void IdleTick(benchmark::State& state) {
       v1::Event started;
       started.set_time_ms(kNow);
       started.mutable_rank_started()->set_job_id(id);
-      started.mutable_rank_started()->set_epoch(attempt.epoch());
+      started.mutable_rank_started()->set_attempt(attempt.number());
       started.mutable_rank_started()->set_rank(rank.rank());
       Apply(started, cluster.state);
     }

@@ -203,16 +203,16 @@ class Cluster:
         """Time of the first event of this kind, in ms; 0 when there is none."""
         return next((time_ms for name, _, time_ms in self.events(job) if name == kind), 0)
 
-    def rank_pid(self, worker, job, epoch, rank):
-        shim = self.worker_dir(worker) / f"attempts/{job}/{epoch}/rank{rank}/shim.json"
+    def rank_pid(self, worker, job, attempt, rank):
+        shim = self.worker_dir(worker) / f"attempts/{job}/{attempt}/rank{rank}/shim.json"
         try:
             return json.loads(shim.read_text())["rank_pid"]
         except (OSError, ValueError, KeyError):
             return 0
 
-    def node_pids(self, worker, job, epoch):
+    def node_pids(self, worker, job, attempt):
         """Pids of the worker and of the attempt's ranks that run on it."""
-        ranks = (self.rank_pid(worker, job, epoch, rank) for rank in range(len(self.workers)))
+        ranks = (self.rank_pid(worker, job, attempt, rank) for rank in range(len(self.workers)))
         return [self.workers[worker].pid, *filter(None, ranks)]
 
     def load(self, *arguments):

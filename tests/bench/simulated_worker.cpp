@@ -35,10 +35,10 @@ bool IsTelemetry(const v1::StreamId& stream) {
   return stream.kind() == v1::STREAM_KIND_TELEMETRY && stream.rank() == 0;
 }
 
-v1::StreamId TelemetryOf(int64_t job_id, int64_t epoch) {
+v1::StreamId TelemetryOf(int64_t job_id, int64_t attempt_number) {
   v1::StreamId stream;
   stream.set_job_id(job_id);
-  stream.set_epoch(epoch);
+  stream.set_attempt(attempt_number);
   stream.set_kind(v1::STREAM_KIND_TELEMETRY);
   return stream;
 }
@@ -207,15 +207,15 @@ void SimulatedWorker::StopTraining() {
   trains_ = false;
 }
 
-void SimulatedWorker::SendSteps(int64_t job_id, int64_t epoch, int64_t records) {
+void SimulatedWorker::SendSteps(int64_t job_id, int64_t attempt_number, int64_t records) {
   const std::lock_guard lock(mutex_);
-  const auto found = attempts_.find({job_id, epoch});
+  const auto found = attempts_.find({job_id, attempt_number});
   if (welcomed_ && found != attempts_.end()) SendTelemetry(found->first, found->second, records);
 }
 
-int64_t SimulatedWorker::StoredSteps(int64_t job_id, int64_t epoch) {
+int64_t SimulatedWorker::StoredSteps(int64_t job_id, int64_t attempt_number) {
   const std::lock_guard lock(mutex_);
-  const auto found = attempts_.find({job_id, epoch});
+  const auto found = attempts_.find({job_id, attempt_number});
   return found == attempts_.end() ? 0 : found->second.stored_bytes / kRecordBytes;
 }
 
@@ -247,7 +247,7 @@ void SimulatedWorker::Take(const v1::ControllerMessage& message) {
     case v1::ControllerMessage::kStreamAcknowledged:
       return Acknowledge(message.stream_acknowledged());
     case v1::ControllerMessage::kForgetAttempt:
-      attempts_.erase({message.forget_attempt().job_id(), message.forget_attempt().epoch()});
+      attempts_.erase({message.forget_attempt().job_id(), message.forget_attempt().attempt()});
       return;
     case v1::ControllerMessage::KIND_NOT_SET:
       return;
@@ -280,7 +280,7 @@ void SimulatedWorker::Welcome(const v1::Welcome& welcome) {
 void SimulatedWorker::Acknowledge(const v1::StreamAcknowledged& acknowledged) {
   if (!IsTelemetry(acknowledged.stream())) return;
   const auto found =
-      attempts_.find({acknowledged.stream().job_id(), acknowledged.stream().epoch()});
+      attempts_.find({acknowledged.stream().job_id(), acknowledged.stream().attempt()});
   if (found != attempts_.end()) found->second.stored_bytes = acknowledged.offset();
 }
 
@@ -301,11 +301,11 @@ void SimulatedWorker::AddFact(v1::Fact fact) {
 }
 
 void SimulatedWorker::Start(const v1::StartAttempt& start) {
-  const auto [found, fresh] = attempts_.try_emplace({start.job_id(), start.epoch()});
+  const auto [found, fresh] = attempts_.try_emplace({start.job_id(), start.attempt()});
   if (!fresh) return;
   v1::AttemptReport& report = found->second.report;
   report.set_job_id(start.job_id());
-  report.set_epoch(start.epoch());
+  report.set_attempt(start.attempt());
   for (const v1::RankStart& started : start.ranks()) {
     v1::RankReport& rank = *report.add_ranks();
     rank.set_rank(started.rank());
@@ -314,7 +314,7 @@ void SimulatedWorker::Start(const v1::StartAttempt& start) {
     found->second.leads |= started.rank() == 0;
     v1::Fact fact;
     fact.mutable_rank_started()->set_job_id(start.job_id());
-    fact.mutable_rank_started()->set_epoch(start.epoch());
+    fact.mutable_rank_started()->set_attempt(start.attempt());
     fact.mutable_rank_started()->set_rank(started.rank());
     fact.mutable_rank_started()->set_time_ms(NowMs());
     AddFact(std::move(fact));
@@ -322,7 +322,7 @@ void SimulatedWorker::Start(const v1::StartAttempt& start) {
 }
 
 void SimulatedWorker::Stop(const v1::StopAttempt& stop) {
-  const auto found = attempts_.find({stop.job_id(), stop.epoch()});
+  const auto found = attempts_.find({stop.job_id(), stop.attempt()});
   if (found != attempts_.end()) {
     Attempt& attempt = found->second;
     if (attempt.report.cleared()) return;
@@ -331,7 +331,7 @@ void SimulatedWorker::Stop(const v1::StopAttempt& stop) {
       rank.set_running(false);
       v1::Fact fact;
       fact.mutable_rank_exited()->set_job_id(stop.job_id());
-      fact.mutable_rank_exited()->set_epoch(stop.epoch());
+      fact.mutable_rank_exited()->set_attempt(stop.attempt());
       fact.mutable_rank_exited()->set_rank(rank.rank());
       fact.mutable_rank_exited()->set_signal(kSigterm);
       fact.mutable_rank_exited()->set_time_ms(NowMs());
@@ -339,13 +339,13 @@ void SimulatedWorker::Stop(const v1::StopAttempt& stop) {
     }
     if (attempt.leads) {
       v1::StreamEnd& end = *attempt.report.add_stream_ends();
-      *end.mutable_stream() = TelemetryOf(stop.job_id(), stop.epoch());
+      *end.mutable_stream() = TelemetryOf(stop.job_id(), stop.attempt());
       end.set_end_offset(attempt.sent_bytes);
     }
   }
   v1::Fact cleared;
   cleared.mutable_attempt_cleared()->set_job_id(stop.job_id());
-  cleared.mutable_attempt_cleared()->set_epoch(stop.epoch());
+  cleared.mutable_attempt_cleared()->set_attempt(stop.attempt());
   AddFact(std::move(cleared));
 }
 

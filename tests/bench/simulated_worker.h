@@ -53,15 +53,15 @@ class SimulatedWorker {
   void DialIfDue();
 
   bool welcomed();
-  // (job, epoch) of the attempts that have rank 0 here.
+  // (job, attempt) of the attempts that have rank 0 here.
   std::vector<std::pair<int64_t, int64_t>> Led();
 
   // From now on the worker says nothing of steps by itself.
   void StopTraining();
   // Sends `records` more steps of the attempt as one batch of telemetry.
-  void SendSteps(int64_t job_id, int64_t epoch, int64_t records);
+  void SendSteps(int64_t job_id, int64_t attempt_number, int64_t records);
   // Steps of the attempt that the controller has stored.
-  int64_t StoredSteps(int64_t job_id, int64_t epoch);
+  int64_t StoredSteps(int64_t job_id, int64_t attempt_number);
   // Messages that wait for the stream to take them.
   std::size_t Backlog();
 

@@ -101,10 +101,10 @@ def job_yaml(directory, steps):
     return json.dumps(shape)
 
 
-def first_metrics(cluster, job, epoch):
+def first_metrics(cluster, job, attempt):
     """When rank 0 of the attempt wrote its first step, in seconds; 0 when it has not."""
     for node in range(len(cluster.workers)):
-        path = cluster.worker_dir(node) / f"attempts/{job}/{epoch}/rank0/telemetry.jsonl"
+        path = cluster.worker_dir(node) / f"attempts/{job}/{attempt}/rank0/telemetry.jsonl"
         if not path.exists():
             continue
         for line in path.read_text().splitlines():
@@ -113,12 +113,12 @@ def first_metrics(cluster, job, epoch):
     return 0
 
 
-def restart_once(cluster, job, epoch):
-    wait_for(lambda: first_metrics(cluster, job, epoch), f"a step of attempt {epoch}", 60)
-    pids = [cluster.rank_pid(node, job, epoch, rank) for node in range(2) for rank in range(2)]
+def restart_once(cluster, job, attempt):
+    wait_for(lambda: first_metrics(cluster, job, attempt), f"a step of attempt {attempt}", 60)
+    pids = [cluster.rank_pid(node, job, attempt, rank) for node in range(2) for rank in range(2)]
     begin = time.time()
     os.kill(next(filter(None, pids)), signal.SIGKILL)
-    again = wait_for(lambda: first_metrics(cluster, job, epoch + 1), "the next attempt", 60)
+    again = wait_for(lambda: first_metrics(cluster, job, attempt + 1), "the next attempt", 60)
     return again - begin
 
 
@@ -158,7 +158,7 @@ def recover(bench):
             cluster.start_worker(1)
             cluster.start_worker(1)
             job = cluster.submit(job_yaml(directory, 100_000))
-            samples = [restart_once(cluster, job, epoch + 1) for epoch in range(bench.repetitions)]
+            samples = [restart_once(cluster, job, attempt + 1) for attempt in range(bench.repetitions)]
     return [Row("recover.first_step", "s", samples, **promise("<=", 5),
                 note="kill -9 of a rank to the first step of the next attempt on the same nodes, "
                      "with the default backoff of 1 s"), *new_node(bench)]

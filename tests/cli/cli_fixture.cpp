@@ -66,7 +66,7 @@ v1::Job RunningJob() {
   job.set_submitted_time_ms(kNow - 192000);
   job.set_restarts(1);
   v1::Attempt& attempt = *job.add_attempts();
-  attempt.set_epoch(2);
+  attempt.set_number(2);
   attempt.set_state(v1::ATTEMPT_STATE_RUNNING);
   attempt.set_placed_time_ms(kNow - 100000);
   attempt.set_resume_step(100);

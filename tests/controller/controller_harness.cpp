@@ -294,43 +294,43 @@ v1::Hello TestHello(const std::string& node_id, int slots) {
   return hello;
 }
 
-v1::StreamId Stream(int64_t job_id, v1::StreamKind kind, int rank, int64_t epoch) {
+v1::StreamId Stream(int64_t job_id, v1::StreamKind kind, int rank, int64_t attempt_number) {
   v1::StreamId stream;
   stream.set_job_id(job_id);
-  stream.set_epoch(epoch);
+  stream.set_attempt(attempt_number);
   stream.set_rank(rank);
   stream.set_kind(kind);
   return stream;
 }
 
-v1::Fact StartedFact(int64_t job_id, int rank, int64_t epoch) {
+v1::Fact StartedFact(int64_t job_id, int rank, int64_t attempt_number) {
   v1::Fact fact;
   fact.mutable_rank_started()->set_job_id(job_id);
-  fact.mutable_rank_started()->set_epoch(epoch);
+  fact.mutable_rank_started()->set_attempt(attempt_number);
   fact.mutable_rank_started()->set_rank(rank);
   return fact;
 }
 
-v1::Fact ExitedFact(int64_t job_id, int exit_code, int rank, int64_t epoch) {
+v1::Fact ExitedFact(int64_t job_id, int exit_code, int rank, int64_t attempt_number) {
   v1::Fact fact;
   fact.mutable_rank_exited()->set_job_id(job_id);
-  fact.mutable_rank_exited()->set_epoch(epoch);
+  fact.mutable_rank_exited()->set_attempt(attempt_number);
   fact.mutable_rank_exited()->set_rank(rank);
   fact.mutable_rank_exited()->set_exit_code(exit_code);
   return fact;
 }
 
-v1::Fact ClearedFact(int64_t job_id, int64_t epoch) {
+v1::Fact ClearedFact(int64_t job_id, int64_t attempt_number) {
   v1::Fact fact;
   fact.mutable_attempt_cleared()->set_job_id(job_id);
-  fact.mutable_attempt_cleared()->set_epoch(epoch);
+  fact.mutable_attempt_cleared()->set_attempt(attempt_number);
   return fact;
 }
 
-v1::AttemptReport RunningReport(int64_t job_id, int64_t epoch) {
+v1::AttemptReport RunningReport(int64_t job_id, int64_t attempt_number) {
   v1::AttemptReport report;
   report.set_job_id(job_id);
-  report.set_epoch(epoch);
+  report.set_attempt(attempt_number);
   report.add_ranks()->set_running(true);
   return report;
 }

@@ -159,14 +159,14 @@ v1::JobSpec CommandSpec(const std::string& name, int slots);
 
 v1::Hello TestHello(const std::string& node_id, int slots);
 
-v1::StreamId Stream(int64_t job_id, v1::StreamKind kind, int rank = 0, int64_t epoch = 1);
+v1::StreamId Stream(int64_t job_id, v1::StreamKind kind, int rank = 0, int64_t attempt_number = 1);
 
-v1::Fact StartedFact(int64_t job_id, int rank = 0, int64_t epoch = 1);
-v1::Fact ExitedFact(int64_t job_id, int exit_code, int rank = 0, int64_t epoch = 1);
-v1::Fact ClearedFact(int64_t job_id, int64_t epoch = 1);
+v1::Fact StartedFact(int64_t job_id, int rank = 0, int64_t attempt_number = 1);
+v1::Fact ExitedFact(int64_t job_id, int exit_code, int rank = 0, int64_t attempt_number = 1);
+v1::Fact ClearedFact(int64_t job_id, int64_t attempt_number = 1);
 
 // A worker's report about a running attempt with rank 0.
-v1::AttemptReport RunningReport(int64_t job_id, int64_t epoch = 1);
+v1::AttemptReport RunningReport(int64_t job_id, int64_t attempt_number = 1);
 
 }  // namespace trainyard::controller
 

@@ -62,7 +62,7 @@ TEST_F(WorkerSessionsTest, SendsStartAttemptOnlyAfterTheCommit) {
   const v1::StartAttempt start = worker->Take(Kind::kStartAttempt).start_attempt();
   submit.join();
   EXPECT_EQ(start.job_id(), 1);
-  EXPECT_EQ(start.epoch(), 1);
+  EXPECT_EQ(start.attempt(), 1);
   ASSERT_EQ(start.ranks_size(), 1);
 }
 
@@ -274,7 +274,7 @@ TEST_F(WorkerSessionsTest, CommitsACheckpointBeforeItsBytesAreAcknowledged) {
   log_->Open();
   worker->TakeAcknowledged(stream, 100);
   ASSERT_EQ(running_.Get("1").checkpoints_size(), 1);
-  EXPECT_EQ(running_.Get("1").checkpoints(0).epoch(), 1);
+  EXPECT_EQ(running_.Get("1").checkpoints(0).attempt(), 1);
 }
 
 TEST_F(WorkerSessionsTest, AnAlertThatComesAgainWhileTheDiskIsFullIsRaisedOnce) {
@@ -325,7 +325,7 @@ TEST_F(WorkerSessionsTest, ForgetsAnAttemptOnceItHasEndedAndAllOfItIsStored) {
   worker->SendOutput(Stream(job, v1::STREAM_KIND_LOG), 6, "bye\n");
   const v1::ForgetAttempt forget = worker->Take(Kind::kForgetAttempt).forget_attempt();
   EXPECT_EQ(forget.job_id(), job);
-  EXPECT_EQ(forget.epoch(), 1);
+  EXPECT_EQ(forget.attempt(), 1);
 }
 
 // A controller that was restored from a backup; job 7 was submitted after the backup.

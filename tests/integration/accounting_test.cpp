@@ -37,11 +37,11 @@ class AccountingTest : public testing::Test {
   }
 
   // The series hold the metrics of rank 0 only: no record of rank 1 is mixed in.
-  void ExpectOneVoice(int64_t job_id, int64_t epoch, int64_t last_step) {
-    const v1::Series times = cluster_.RawSeries(job_id, "step_seconds", epoch);
+  void ExpectOneVoice(int64_t job_id, int64_t attempt_number, int64_t last_step) {
+    const v1::Series times = cluster_.RawSeries(job_id, "step_seconds", attempt_number);
     ASSERT_GT(times.steps_size(), 0);
     EXPECT_EQ(times.steps(times.steps_size() - 1), last_step);
-    EXPECT_EQ(cluster_.RawSeries(job_id, "evaluation_seconds", epoch).steps_size(), 0);
+    EXPECT_EQ(cluster_.RawSeries(job_id, "evaluation_seconds", attempt_number).steps_size(), 0);
   }
 
   MiniCluster cluster_;

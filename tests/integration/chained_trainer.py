@@ -4,7 +4,7 @@
 #   chained_trainer.py FOLDER    trains until FOLDER/finish exists, then to the next checkpoint
 #
 # What it has written it writes a second time, after the first: its output into
-# FOLDER/truth-EPOCH-RANK, the steps of its metrics into FOLDER/metrics-EPOCH-RANK. A process that is
+# FOLDER/truth-ATTEMPT-RANK, the steps of its metrics into FOLDER/metrics-ATTEMPT-RANK. A process that is
 # killed has written at most one line more than is there, and one that ends by itself none.
 import json
 import os
@@ -17,12 +17,12 @@ SECONDS_PER_STEP = 0.02
 
 folder = sys.argv[1]
 rank = int(os.environ["RANK"])
-epoch = int(os.environ["TRAINYARD_ATTEMPT"])
+attempt = int(os.environ["TRAINYARD_ATTEMPT"])
 checkpoint_dir = os.environ["TRAINYARD_CHECKPOINT_DIR"]
 resume_from = os.environ["TRAINYARD_RESUME_FROM"]
 telemetry = open(os.environ["TRAINYARD_TELEMETRY"], "ab", buffering=0)
-truth = open(f"{folder}/truth-{epoch}-{rank}", "ab", buffering=0)
-metrics_truth = open(f"{folder}/metrics-{epoch}-{rank}", "ab", buffering=0)
+truth = open(f"{folder}/truth-{attempt}-{rank}", "ab", buffering=0)
+metrics_truth = open(f"{folder}/metrics-{attempt}-{rank}", "ab", buffering=0)
 
 
 def tell(**record):
@@ -81,7 +81,7 @@ def train():
             return
         time.sleep(SECONDS_PER_STEP)
         step, state = step + 1, next_state(state, step + 1)
-        say(f"step {step} of attempt {epoch} on rank {rank}")
+        say(f"step {step} of attempt {attempt} on rank {rank}")
         if rank == 0:
             tell(type="metrics", step=step, loss=loss_of(state), step_seconds=SECONDS_PER_STEP)
             metrics_truth.write(f"{step}\n".encode())

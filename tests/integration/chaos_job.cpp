@@ -37,13 +37,13 @@ ChaosJob::ChaosJob(MiniCluster& cluster, const std::string& name, int nodes)
   id_ = cluster.Submit(cluster.WriteJob(name, JobFile(name, folder_, nodes)));
 }
 
-int64_t ChaosJob::Epoch() const {
+int64_t ChaosJob::AttemptNumber() const {
   const v1::Job job = cluster_.Job(id_);
-  return job.attempts_size() == 0 ? 0 : job.attempts(job.attempts_size() - 1).epoch();
+  return job.attempts_size() == 0 ? 0 : job.attempts(job.attempts_size() - 1).number();
 }
 
-pid_t ChaosJob::RunningRank(int64_t epoch, int rank) const {
-  const pid_t pid = cluster_.RankPid(id_, epoch, rank);
+pid_t ChaosJob::RunningRank(int64_t attempt_number, int rank) const {
+  const pid_t pid = cluster_.RankPid(id_, attempt_number, rank);
   // The pid may have been reused by another process.
   const std::string command = pid == 0 ? "" : ReadFile(absl::StrCat("/proc/", pid, "/cmdline"));
   return command.find(folder_) == std::string::npos ? 0 : pid;
@@ -82,25 +82,26 @@ std::string ChaosJob::CheckMergedView() const {
 }
 
 std::string ChaosJob::CheckSteps(const v1::Attempt& attempt) const {
-  const std::size_t written = LinesOf("metrics", attempt.epoch(), 0).size();
-  const v1::Series own = cluster_.RawSeries(id_, "loss", attempt.epoch());
+  const std::size_t written = LinesOf("metrics", attempt.number(), 0).size();
+  const v1::Series own = cluster_.RawSeries(id_, "loss", attempt.number());
   if (!IsAllOf(attempt, written, own.steps_size())) {
-    return absl::StrCat("attempt ", attempt.epoch(), " has ", own.steps_size(), " points, but ",
+    return absl::StrCat("attempt ", attempt.number(), " has ", own.steps_size(), " points, but ",
                         written, " were written");
   }
   for (int i = 0; i < own.steps_size(); ++i) {
     if (own.steps(i) == attempt.resume_step() + 1 + i && own.counts(i) == 1) continue;
-    return absl::StrCat("point ", i, " of attempt ", attempt.epoch(), " is ", own.counts(i),
+    return absl::StrCat("point ", i, " of attempt ", attempt.number(), " is ", own.counts(i),
                         " of step ", own.steps(i), "; it began after ", attempt.resume_step());
   }
   return "";
 }
 
 std::string ChaosJob::CheckOutput(const v1::Attempt& attempt, int rank) const {
-  const int64_t epoch = attempt.epoch();
-  const std::vector<std::string> truth = LinesOf("truth", epoch, rank);
-  const std::vector<v1::LogLine> stored = cluster_.Logs(id_, rank, epoch);
-  const std::string where = absl::StrCat("output of rank ", rank, " in attempt ", epoch, ": ");
+  const int64_t attempt_number = attempt.number();
+  const std::vector<std::string> truth = LinesOf("truth", attempt_number, rank);
+  const std::vector<v1::LogLine> stored = cluster_.Logs(id_, rank, attempt_number);
+  const std::string where =
+      absl::StrCat("output of rank ", rank, " in attempt ", attempt_number, ": ");
   if (!IsAllOf(attempt, truth.size(), stored.size())) {
     return absl::StrCat(where, stored.size(), " lines of ", truth.size());
   }
@@ -116,9 +117,10 @@ std::string ChaosJob::CheckOutput(const v1::Attempt& attempt, int rank) const {
   return "";
 }
 
-std::vector<std::string> ChaosJob::LinesOf(const std::string& kind, int64_t epoch, int rank) const {
-  std::vector<std::string> lines =
-      absl::StrSplit(ReadFile(absl::StrCat(folder_, "/", kind, "-", epoch, "-", rank)), '\n');
+std::vector<std::string> ChaosJob::LinesOf(const std::string& kind, int64_t attempt_number,
+                                           int rank) const {
+  std::vector<std::string> lines = absl::StrSplit(
+      ReadFile(absl::StrCat(folder_, "/", kind, "-", attempt_number, "-", rank)), '\n');
   lines.pop_back();  // The empty text after the last newline.
   return lines;
 }

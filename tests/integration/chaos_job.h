@@ -17,10 +17,10 @@ class ChaosJob {
   ChaosJob(MiniCluster& cluster, const std::string& name, int nodes);
 
   int64_t id() const { return id_; }
-  // Epoch of the newest attempt; 0 before the first, and when the controller does not answer.
-  int64_t Epoch() const;
+  // Number of the newest attempt; 0 before the first, and when the controller does not answer.
+  int64_t AttemptNumber() const;
   // Pid of the rank's program while it runs; 0 when it does not.
-  pid_t RunningRank(int64_t epoch, int rank) const;
+  pid_t RunningRank(int64_t attempt_number, int rank) const;
 
   // Lets the job end and returns it.
   v1::Job Finish();
@@ -38,7 +38,7 @@ class ChaosJob {
   std::string CheckOutput(const v1::Attempt& attempt, int rank) const;
   // Lines that a rank has recorded as written: `kind` is "truth" (its output) or "metrics" (its
   // steps). A killed rank may have written one more.
-  std::vector<std::string> LinesOf(const std::string& kind, int64_t epoch, int rank) const;
+  std::vector<std::string> LinesOf(const std::string& kind, int64_t attempt_number, int rank) const;
 
   MiniCluster& cluster_;
   const std::string folder_;

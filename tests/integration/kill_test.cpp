@@ -72,10 +72,10 @@ class KillTest : public testing::Test {
   void KillRank(const ChaosJob& job) {
     const int rank = Below(kNodes);
     const bool killed = Eventually([&] {
-      const int64_t epoch = job.Epoch();
-      const pid_t pid = epoch == 0 ? 0 : job.RunningRank(epoch, rank);
+      const int64_t attempt_number = job.AttemptNumber();
+      const pid_t pid = attempt_number == 0 ? 0 : job.RunningRank(attempt_number, rank);
       if (pid == 0 || kill(pid, SIGKILL) != 0) return false;
-      killed_ranks_[epoch].insert(rank);
+      killed_ranks_[attempt_number].insert(rank);
       return true;
     });
     EXPECT_TRUE(killed) << "the job does not come back: " << cluster_.Job(job.id()).DebugString();
@@ -101,9 +101,9 @@ class KillTest : public testing::Test {
       EXPECT_EQ(attempt.verdict().cause(), v1::VERDICT_CAUSE_RANK_SIGNALED)
           << attempt.DebugString();
       EXPECT_EQ(attempt.verdict().signal(), SIGKILL);
-      EXPECT_TRUE(killed_ranks_[attempt.epoch()].contains(attempt.verdict().rank()))
+      EXPECT_TRUE(killed_ranks_[attempt.number()].contains(attempt.verdict().rank()))
           << attempt.DebugString();
-      EXPECT_EQ(job.attempts(i + 1).epoch(), attempt.epoch() + 1);
+      EXPECT_EQ(job.attempts(i + 1).number(), attempt.number() + 1);
     }
     std::string wrong;
     EXPECT_TRUE(Eventually([&] { return (wrong = chaos.WhatIsWrong(job)).empty(); }, Seconds(30)))

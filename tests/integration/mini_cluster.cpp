@@ -119,11 +119,11 @@ void MiniCluster::KillWorker(int node) {
   workers_[node]->Wait();
 }
 
-pid_t MiniCluster::RankPid(int64_t job_id, int64_t epoch, int rank) const {
+pid_t MiniCluster::RankPid(int64_t job_id, int64_t attempt_number, int rank) const {
   for (std::size_t node = 0; node < workers_.size(); ++node) {
     const std::string text =
-        ReadFile(absl::StrCat(directory(), "/worker", node, "/attempts/", job_id, "/", epoch,
-                              "/rank", rank, "/shim.json"));
+        ReadFile(absl::StrCat(directory(), "/worker", node, "/attempts/", job_id, "/",
+                              attempt_number, "/rank", rank, "/shim.json"));
     const nlohmann::json shim = nlohmann::json::parse(text, nullptr, false);
     if (!shim.is_discarded()) return shim.value("rank_pid", 0);
   }
@@ -226,12 +226,13 @@ bool MiniCluster::WaitForCheckpoint(int64_t job_id, int64_t step, Seconds deadli
       deadline);
 }
 
-v1::Series MiniCluster::RawSeries(int64_t job_id, const std::string& key, int64_t epoch) const {
+v1::Series MiniCluster::RawSeries(int64_t job_id, const std::string& key,
+                                  int64_t attempt_number) const {
   grpc::ClientContext context;
   v1::GetSeriesRequest request;
   request.set_job(std::to_string(job_id));
   request.add_keys(key);
-  request.set_epoch(epoch);
+  request.set_attempt(attempt_number);
   v1::GetSeriesResponse response;
   const grpc::Status status = Stub<v1::MetricService>()->GetSeries(&context, request, &response);
   EXPECT_TRUE(status.ok()) << status.error_message();
@@ -245,12 +246,12 @@ std::map<int64_t, double> MiniCluster::Series(int64_t job_id, const std::string&
   return points;
 }
 
-std::vector<v1::LogLine> MiniCluster::Logs(int64_t job_id, int rank, int64_t epoch) const {
+std::vector<v1::LogLine> MiniCluster::Logs(int64_t job_id, int rank, int64_t attempt_number) const {
   grpc::ClientContext context;
   v1::ReadLogsRequest request;
   request.set_job(std::to_string(job_id));
   request.add_ranks(rank);
-  request.set_epoch(epoch);
+  request.set_attempt(attempt_number);
   auto reader = Stub<v1::LogService>()->ReadLogs(&context, request);
   std::vector<v1::LogLine> lines;
   v1::ReadLogsResponse response;

@@ -32,7 +32,7 @@ class MiniCluster {
   void KillWorker(int node);
   ChildProcess& worker(int node) { return *workers_[node]; }
   // Pid of a rank's program; 0 when it has none.
-  pid_t RankPid(int64_t job_id, int64_t epoch, int rank) const;
+  pid_t RankPid(int64_t job_id, int64_t attempt_number, int rank) const;
 
   // ---- Files
   const std::string& directory() const { return directory_.path(); }
@@ -59,8 +59,8 @@ class MiniCluster {
   // step -> value of a merged series.
   std::map<int64_t, double> Series(int64_t job_id, const std::string& key) const;
   // Every raw point of a series in one attempt.
-  v1::Series RawSeries(int64_t job_id, const std::string& key, int64_t epoch) const;
-  std::vector<v1::LogLine> Logs(int64_t job_id, int rank, int64_t epoch) const;
+  v1::Series RawSeries(int64_t job_id, const std::string& key, int64_t attempt_number) const;
+  std::vector<v1::LogLine> Logs(int64_t job_id, int rank, int64_t attempt_number) const;
   // Logs of the daemons, for messages of failed tests.
   std::string DaemonLogs() const;
 

@@ -67,7 +67,7 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   }
   checkers_.push_back(NoSlotDoubleBooked());
   checkers_.push_back(GangIsAllOrNothing());
-  checkers_.push_back(EpochsOnlyGrow());
+  checkers_.push_back(AttemptsOnlyGrow());
   checkers_.push_back(OneLiveAttempt());
   checkers_.push_back(ReplayEqualsLive());
   checkers_.push_back(RestartBudgetKept());

@@ -111,13 +111,13 @@ void SimulatedController::HandleHello(const Envelope& envelope, const v1::Hello&
 void SimulatedController::HandleTelemetry(const Envelope& envelope, const v1::TelemetryBatch& batch,
                                           Timestamp now) {
   const v1::StreamId& stream = batch.stream();
-  int64_t& stored = telemetry_uncommitted_[{stream.job_id(), stream.epoch(), stream.rank()}];
+  int64_t& stored = telemetry_uncommitted_[{stream.job_id(), stream.attempt(), stream.rank()}];
   if (batch.begin_offset() > stored) return;
   v1::TelemetryBatch fresh = batch;
   const auto known = std::min<int64_t>(stored - batch.begin_offset(), batch.records_size());
   fresh.mutable_records()->DeleteSubrange(0, static_cast<int>(known));
   for (const v1::TelemetryRecord& record : fresh.records()) {
-    Decide(controller::ReceiveTelemetry{stream.job_id(), stream.epoch(), stream.rank(), record},
+    Decide(controller::ReceiveTelemetry{stream.job_id(), stream.attempt(), stream.rank(), record},
            now);
   }
   if (fresh.records_size() > 0) ObserveTelemetry(fresh, now, observations_);
@@ -172,7 +172,7 @@ void SimulatedController::SendCommands(Timestamp now) {
     const auto& stop = command.message.stop_attempt();
     Timestamp& sent_ms =
         commands_sent_ms_[{command.node_id, starts ? start.job_id() : stop.job_id(),
-                           starts ? start.epoch() : stop.epoch(), starts}];
+                           starts ? start.attempt() : stop.attempt(), starts}];
     if (sent_ms != 0 && now - sent_ms < kCommandAgainMs) continue;
     sent_ms = now;
     const Session& session = sessions_[command.node_id];

@@ -13,7 +13,7 @@ constexpr int64_t kResendMs = 1000;
 // The stream counts as broken when no message of the controller was received for this long.
 constexpr int64_t kStreamTimeoutMs = 5000;
 
-AttemptKey ToKey(const worker::AttemptKey& key) { return {key.job_id, key.epoch}; }
+AttemptKey ToKey(const worker::AttemptKey& key) { return {key.job_id, key.number}; }
 
 }  // namespace
 
@@ -41,7 +41,7 @@ void SimulatedWorker::Start(Timestamp now) {
   attempts_.emplace();
   std::vector<v1::StartAttempt> commands;
   for (const auto& [key, command] : disk_.commands) commands.push_back(command);
-  attempts_->Restore(disk_.seen_epochs, commands, disk_.facts);
+  attempts_->Restore(disk_.seen_attempts, commands, disk_.facts);
   ObserveRanks(now);
 }
 
@@ -59,8 +59,8 @@ void SimulatedWorker::Execute(const worker::Actions& actions, Timestamp now) {
 void SimulatedWorker::Execute(const worker::Action& action, Timestamp now) {
   if (const auto* create = std::get_if<worker::CreateAttempt>(&action)) {
     disk_.commands[create->attempt] = *attempts_->CommandOf(create->attempt);
-  } else if (const auto* remember = std::get_if<worker::RememberEpoch>(&action)) {
-    disk_.seen_epochs[remember->job_id] = remember->epoch;
+  } else if (const auto* remember = std::get_if<worker::RememberAttempt>(&action)) {
+    disk_.seen_attempts[remember->job_id] = remember->attempt;
   } else if (const auto* spawn = std::get_if<worker::SpawnRank>(&action)) {
     SpawnRank(spawn->rank, now);
   } else if (const auto* signal = std::get_if<worker::SendSignal>(&action)) {
@@ -108,7 +108,7 @@ void SimulatedWorker::Receive(const Envelope& envelope, Timestamp now) {
         std::max(facts_acknowledged_, message.facts_acknowledged().fact_sequence());
   } else if (message.has_stream_acknowledged()) {
     const v1::StreamId& stream = message.stream_acknowledged().stream();
-    int64_t& offset = telemetry_acknowledged_[{{stream.job_id(), stream.epoch()}, stream.rank()}];
+    int64_t& offset = telemetry_acknowledged_[{{stream.job_id(), stream.attempt()}, stream.rank()}];
     offset = std::max(offset, message.stream_acknowledged().offset());
   } else if (message.has_start_attempt()) {
     Execute(attempts_->Start(message.start_attempt(), now), now);
@@ -189,7 +189,7 @@ void SimulatedWorker::SendTelemetry(Timestamp now) {
     v1::WorkerMessage message;
     v1::TelemetryBatch& batch = *message.mutable_telemetry();
     batch.mutable_stream()->set_job_id(process.attempt.first);
-    batch.mutable_stream()->set_epoch(process.attempt.second);
+    batch.mutable_stream()->set_attempt(process.attempt.second);
     batch.mutable_stream()->set_rank(process.rank);
     batch.set_begin_offset(begin);
     batch.set_end_offset(end);
@@ -203,7 +203,7 @@ std::vector<v1::AttemptReport> SimulatedWorker::Reports() const {
   for (v1::AttemptReport& report : reports) {
     for (v1::RankReport& rank : *report.mutable_ranks()) {
       const Process* process =
-          world_.Find(node_id_, {report.job_id(), report.epoch()}, rank.rank());
+          world_.Find(node_id_, {report.job_id(), report.attempt()}, rank.rank());
       if (process == nullptr) continue;
       rank.set_last_activity_ms(process->last_activity_ms);
       rank.set_phase(process->phase == "stuck" ? "train" : process->phase);

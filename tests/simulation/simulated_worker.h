@@ -41,7 +41,7 @@ class SimulatedWorker {
  private:
   // State that survives a crash of the daemon.
   struct Disk {
-    worker::SeenEpochs seen_epochs;
+    worker::SeenAttempts seen_attempts;
     std::map<worker::AttemptKey, v1::StartAttempt> commands;
     std::vector<v1::Fact> facts;
   };

@@ -47,7 +47,7 @@ void TrainingWorld::SetPhase(Process& process, const std::string& phase, int64_t
 
 void TrainingWorld::Spawn(const std::string& node_id, const v1::StartAttempt& command, int rank,
                           Timestamp now) {
-  const AttemptKey attempt{command.job_id(), command.epoch()};
+  const AttemptKey attempt{command.job_id(), command.attempt()};
   const ProcessKey key{node_id, attempt, rank};
   Process& process = processes_[key];
   process.node_id = node_id;
@@ -66,7 +66,7 @@ void TrainingWorld::Spawn(const std::string& node_id, const v1::StartAttempt& co
   gang.done = false;
   // The trainer raises the fence when it starts.
   int64_t& fence = fence_[command.job_id()];
-  fence = std::max(fence, command.epoch());
+  fence = std::max(fence, command.attempt());
 }
 
 void TrainingWorld::Signal(const std::string& node_id, const AttemptKey& attempt, int rank,
@@ -139,7 +139,7 @@ void TrainingWorld::AdvanceGang(const AttemptKey& attempt, GangRun& gang, Timest
     if (process->ends_at_ms != 0 && process->ends_at_ms <= now) {
       v1::RankExited& exited = process->exited.emplace();
       exited.set_job_id(attempt.first);
-      exited.set_epoch(attempt.second);
+      exited.set_attempt(attempt.second);
       exited.set_rank(rank);
       exited.set_exit_code(process->exit_code);
       exited.set_signal(process->signal);

@@ -65,12 +65,12 @@ function emptySeries(key: string): Series {
     min: [],
     max: [],
     counts: [],
-    epochs: [],
+    attempts: [],
     nan_counts: [],
     x: [],
     smoothed: [],
     abandoned: false,
-    epoch: 0,
+    attempt: 0,
     job_id: 0,
   };
 }
@@ -102,7 +102,7 @@ function seriesOf(key: string, first: number, last: number, end: number, range: 
     series.min.push(asJson(Math.min(...values)));
     series.max.push(asJson(Math.max(...values)));
     series.counts.push(all.length);
-    series.epochs.push(1);
+    series.attempts.push(1);
     series.nan_counts.push(all.length - values.length);
     if (range.smooth > 0 && key !== 'val_loss') series.smoothed.push(asJson(average(values)));
   }
@@ -138,12 +138,12 @@ export function seriesResponse(
     if (!restarted || key === 'val_loss') return [merged];
     const left = seriesOf(key, 2001, 2210, end, { ...range, smooth: 0 });
     left.mean = left.mean.map((value) => (typeof value === 'number' ? value * 1.03 : value));
-    return [merged, { ...left, abandoned: true, epoch: 1 }];
+    return [merged, { ...left, abandoned: true, attempt: 1 }];
   });
   return {
     series,
-    attempts: found.attempts.map(({ epoch, resume_step: first, last_step: last }) => ({
-      epoch,
+    attempts: found.attempts.map(({ number, resume_step: first, last_step: last }) => ({
+      number,
       first_step: first + 1,
       last_step: last,
       first_x: axisOf(first + 1, axis, end),

@@ -36,7 +36,7 @@ const problem = (status: number, detail: string, hint = ''): Answer => [
 ];
 
 const logLine = (found: Job, index: number): LogLine => ({
-  epoch: index < LOG_LINES / 2 ? 1 : Math.max(1, found.attempts.length),
+  attempt: index < LOG_LINES / 2 ? 1 : Math.max(1, found.attempts.length),
   rank: index % 4,
   time_ms: NOW - (LOG_LINES - index) * 100,
   text:
@@ -188,7 +188,7 @@ export class FixtureServer {
           200,
           {
             job_id: found.id,
-            epoch: found.attempts.length,
+            attempt: found.attempts.length,
             ranks: ranksOf(found),
             ...stamp,
             node_names: Object.fromEntries(this.cluster.nodes.map(({ id, name }) => [id, name])),

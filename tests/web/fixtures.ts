@@ -45,7 +45,7 @@ export function node(index: number, slots: number, change: Partial<Node> = {}): 
     worker_version: '0.1.0',
     joined_time_ms: NOW - 500 * MINUTE,
     last_heartbeat_ms: NOW - 400,
-    slot_uses: Array.from({ length: slots }, () => ({ job_id: 0, epoch: 0, rank: 0 })),
+    slot_uses: Array.from({ length: slots }, () => ({ job_id: 0, attempt: 0, rank: 0 })),
     state_reason: '',
     cordoned: false,
     cordon_reason: '',
@@ -53,9 +53,9 @@ export function node(index: number, slots: number, change: Partial<Node> = {}): 
   };
 }
 
-export function attempt(epoch: number, change: Partial<Attempt> = {}): Attempt {
+export function attempt(number: number, change: Partial<Attempt> = {}): Attempt {
   return {
-    epoch,
+    number,
     state: 'running',
     ranks: [],
     master_address: '10.0.0.1',
@@ -71,9 +71,9 @@ export function attempt(epoch: number, change: Partial<Attempt> = {}): Attempt {
   };
 }
 
-export function checkpoint(step: number, epoch: number, timeMs: number): Checkpoint {
+export function checkpoint(step: number, attempt: number, timeMs: number): Checkpoint {
   const path = `/ckpt/llama3-8b-c4/step-${step}`;
-  return { step, epoch, path, bytes: 96.4e9, time_ms: timeMs, deleted: false, damaged: false };
+  return { step, attempt, path, bytes: 96.4e9, time_ms: timeMs, deleted: false, damaged: false };
 }
 
 const ORIGINS = [
@@ -151,10 +151,10 @@ const LOST_RANK = {
   checkpoint: '',
 } as const;
 
-function placeOn(nodes: Node[], jobId: number, epoch: number, count: number) {
+function placeOn(nodes: Node[], jobId: number, attempt: number, count: number) {
   return Array.from({ length: count }, (_, rank) => {
     const at = nodes[Math.floor(rank / 8)] as Node;
-    at.slot_uses[rank % 8] = { job_id: jobId, epoch, rank };
+    at.slot_uses[rank % 8] = { job_id: jobId, attempt, rank };
     return { rank, node_id: at.id, local_rank: rank % 8, slot: rank % 8 };
   });
 }
@@ -266,11 +266,15 @@ function eventsOf(): EventEntry[] {
       actor: 'node gpu02',
       attempt_failed: {
         job_id: 42,
-        epoch: 1,
+        attempt: 1,
         verdict: LOST_RANK,
       },
     },
-    { time_ms: NOW - 58 * MINUTE, actor: 'controller', attempt_running: { job_id: 42, epoch: 2 } },
+    {
+      time_ms: NOW - 58 * MINUTE,
+      actor: 'controller',
+      attempt_running: { job_id: 42, attempt: 2 },
+    },
     {
       time_ms: NOW - 40 * MINUTE,
       actor: 'controller',
@@ -292,7 +296,7 @@ function eventsOf(): EventEntry[] {
       actor: 'node gpu01',
       alert_raised: {
         job_id: 42,
-        epoch: 2,
+        attempt: 2,
         step: 2890,
         code: 'loss_spike',
         message: 'loss 4.1 is 7.2 sigma high',
@@ -381,7 +385,7 @@ export function describe(cluster: Cluster, found: Job): GetJobResponse {
     const share = phases.find(([name]) => name === phase)?.[1] ?? 0;
     const from = at;
     at += share * wall * 1000;
-    return { phase, epoch: 1, begin_ms: from, end_ms: at };
+    return { phase, attempt: 1, begin_ms: from, end_ms: at };
   });
   return {
     job: found,
@@ -403,7 +407,7 @@ export function describe(cluster: Cluster, found: Job): GetJobResponse {
           {
             sequence: 6,
             time_ms: NOW - 20 * MINUTE,
-            epoch: 2,
+            attempt: 2,
             step: 2890,
             code: 'loss_spike',
             message: 'loss 4.1 is 7.2 sigma high',

@@ -61,8 +61,8 @@ class AttemptKeeperTest : public testing::Test {
     return true;
   }
 
-  v1::StartAttempt Shell(int64_t epoch, const std::string& script, int ranks = 1) {
-    v1::StartAttempt command = StartOf(1, epoch, ranks);
+  v1::StartAttempt Shell(int64_t attempt_number, const std::string& script, int ranks = 1) {
+    v1::StartAttempt command = StartOf(1, attempt_number, ranks);
     for (const char* word : {"/bin/sh", "-c"}) command.mutable_spec()->add_command(word);
     command.mutable_spec()->add_command(script);
     return command;
@@ -194,7 +194,7 @@ TEST_F(AttemptKeeperTest, EndWhileTheWorkerWasAwayIsPickedUpOnce) {
   EXPECT_THAT(Facts(), SizeIs(3));
 }
 
-TEST_F(AttemptKeeperTest, ForgottenAttemptLeavesNoFileButItsEpoch) {
+TEST_F(AttemptKeeperTest, ForgottenAttemptLeavesNoFileButItsNumber) {
   keeper_->Start(Shell(2, "exit 0"));
   ASSERT_TRUE(AwaitFacts(3));
   keeper_->Forget(ForgetOf(1, 2));
@@ -224,7 +224,7 @@ TEST_F(AttemptKeeperTest, UnknownAttemptIsForgottenWithItsAcknowledgement) {
   EXPECT_THAT(keeper_->Reports(), IsEmpty());
 }
 
-TEST_F(AttemptKeeperTest, NewerEpochStartsOnlyAfterTheOlderIsGone) {
+TEST_F(AttemptKeeperTest, NewerAttemptStartsOnlyAfterTheOlderIsGone) {
   keeper_->Start(Shell(1, WaitForGo(), 2));
   ASSERT_TRUE(AwaitFacts(2));
   keeper_->Start(Shell(2, WaitForGo()));

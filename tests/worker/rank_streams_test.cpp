@@ -24,7 +24,7 @@ class RankStreamsTest : public testing::Test {
                    int parsed_rank = 0) {
     v1::StartAttempt attempt;
     attempt.set_job_id(4);
-    attempt.set_epoch(2);
+    attempt.set_attempt(2);
     attempt.set_world_size(2);
     attempt.mutable_spec()->mutable_log_parser()->set_kind(kind);
     attempt.mutable_spec()->mutable_log_parser()->set_rank(parsed_rank);
@@ -45,7 +45,7 @@ TEST_F(RankStreamsTest, ShipsOutputFromTheOffsetAskedFor) {
   StreamSource& log = *sources[1];
   EXPECT_EQ(log.id().kind(), v1::STREAM_KIND_LOG);
   EXPECT_EQ(log.id().job_id(), 4);
-  EXPECT_EQ(log.id().epoch(), 2);
+  EXPECT_EQ(log.id().attempt(), 2);
   EXPECT_EQ(log.id().rank(), 1);
   EXPECT_FALSE(log.Read(0).has_value()) << "there is no file yet";
   Output("hello");
@@ -90,13 +90,14 @@ class OutputKeeperTest : public RankStreamsTest {
 
   std::string PathOf(const v1::StreamId& id) {
     const bool telemetry = id.kind() == v1::STREAM_KIND_TELEMETRY;
-    return dir_.File(absl::StrCat(id.epoch(), telemetry ? ".jsonl" : ".log"));
+    return dir_.File(absl::StrCat(id.attempt(), telemetry ? ".jsonl" : ".log"));
   }
 
-  static StreamPosition Position(int64_t epoch, v1::StreamKind kind, int64_t acknowledged) {
+  static StreamPosition Position(int64_t attempt_number, v1::StreamKind kind,
+                                 int64_t acknowledged) {
     StreamPosition position;
     position.id.set_job_id(1);
-    position.id.set_epoch(epoch);
+    position.id.set_attempt(attempt_number);
     position.id.set_kind(kind);
     position.acknowledged = acknowledged;
     return position;

@@ -147,7 +147,7 @@ CheckpointReader::CheckpointReader(const std::string& directory)
 CheckpointReader::~CheckpointReader() = default;
 
 int64_t CheckpointReader::step() const { return manifest_->step; }
-int64_t CheckpointReader::epoch() const { return manifest_->attempt.epoch; }
+int64_t CheckpointReader::attempt() const { return manifest_->attempt.number; }
 const std::string& CheckpointReader::model_fingerprint() const {
   return manifest_->model_fingerprint;
 }

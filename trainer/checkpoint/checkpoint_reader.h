@@ -35,7 +35,7 @@ class CheckpointReader {
   CheckpointReader& operator=(const CheckpointReader&) = delete;
 
   int64_t step() const;
-  int64_t epoch() const;
+  int64_t attempt() const;
   const std::string& model_fingerprint() const;
   const nlohmann::json& trainer_state() const;
   const std::map<std::string, LogicalTensor>& tensors() const { return tensors_; }

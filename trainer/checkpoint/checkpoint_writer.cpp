@@ -258,7 +258,7 @@ class CheckpointWriter::Impl {
       CheckpointEvent event;
       event.kind = CheckpointEvent::Kind::kDeleted;
       event.step = checkpoint.step;
-      event.epoch = checkpoint.attempt.epoch;
+      event.attempt = checkpoint.attempt.number;
       event.path = checkpoint.path;
       event.bytes = checkpoint.bytes;
       Tell(event);
@@ -286,7 +286,7 @@ class CheckpointWriter::Impl {
     CheckpointEvent event;
     event.kind = kind;
     event.step = job.step;
-    event.epoch = options_.attempt.epoch;
+    event.attempt = options_.attempt.number;
     event.path = options_.directory + "/" + StepDirectoryName(job.step);
     event.blocking_seconds = job.blocking_seconds;
     event.total_seconds = job.waited_seconds + SecondsSince(job.start);

@@ -37,9 +37,9 @@ struct CheckpointEvent {
   };
   Kind kind = Kind::kPublished;
   int64_t step = 0;
-  int64_t epoch = 0;  // of the attempt that published it
-  std::string path;   // absolute if options.directory is
-  int64_t bytes = 0;  // of all its files
+  int64_t attempt = 0;  // of the attempt that published it
+  std::string path;     // absolute if options.directory is
+  int64_t bytes = 0;    // of all its files
   double blocking_seconds = 0;
   double total_seconds = 0;
   std::string message;  // kFailed: why

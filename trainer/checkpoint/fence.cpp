@@ -55,12 +55,12 @@ AttemptKey FenceLock::Newest() const {
   if (bytes == 0) return {};
   AttemptKey newest;
   const char* at = text;
-  bool complete = ReadNumber(at, text + bytes, newest.epoch);
+  bool complete = ReadNumber(at, text + bytes, newest.number);
   if (complete && *at == ' ') complete = ReadNumber(++at, text + bytes, newest.job_id);
   if (!complete || (*at != '\n' && *at != '\0')) {
     throw TrainerError(ExitCode::kBadData,
                        path_ +
-                           " does not hold an epoch; write the number of the job's newest "
+                           " does not hold an attempt number; write the number of the job's newest "
                            "attempt into it, or remove it when nothing trains here");
   }
   return newest;
@@ -69,7 +69,7 @@ AttemptKey FenceLock::Newest() const {
 void FenceLock::SetNewest(const AttemptKey& attempt) {
   char text[kFenceBytes + 1];
   std::snprintf(text, sizeof(text), "%0*lld %0*lld\n", kNumberBytes,
-                static_cast<long long>(attempt.epoch), kNumberBytes,
+                static_cast<long long>(attempt.number), kNumberBytes,
                 static_cast<long long>(attempt.job_id));
   if (pwrite(file_, text, kFenceBytes, 0) != kFenceBytes || fsync(file_) != 0) {
     CannotUse("write", path_);
@@ -79,9 +79,9 @@ void FenceLock::SetNewest(const AttemptKey& attempt) {
 void FenceLock::CheckNotNewerThan(const AttemptKey& attempt) const {
   const AttemptKey newest = Newest();
   if (newest <= attempt) return;
-  const std::string begun = "attempt " + std::to_string(newest.epoch);
+  const std::string begun = "attempt " + std::to_string(newest.number);
   if (newest.job_id == attempt.job_id) {
-    throw TrainerError(ExitCode::kFenced, "attempt " + std::to_string(attempt.epoch) +
+    throw TrainerError(ExitCode::kFenced, "attempt " + std::to_string(attempt.number) +
                                               " is over: " + begun + " has begun (" + path_ + ")");
   }
   throw TrainerError(ExitCode::kFenced, "this checkpoint directory belongs to job " +

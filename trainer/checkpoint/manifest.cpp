@@ -171,7 +171,7 @@ Manifest ManifestFrom(const json& value) {
   }
   Manifest manifest;
   manifest.step = Whole(value.at("step"), "step");
-  manifest.attempt.epoch = Whole(value.at("epoch"), "epoch");
+  manifest.attempt.number = Whole(value.at("epoch"), "epoch");
   if (value.contains("job")) manifest.attempt.job_id = Whole(value.at("job"), "job");
   manifest.world_size = static_cast<int>(Whole(value.at("world_size"), "world_size"));
   manifest.model_fingerprint = value.at("model").get<std::string>();
@@ -224,7 +224,7 @@ std::string ManifestToText(const Manifest& manifest) {
   value["version"] = kNewestVersion;
   value["step"] = manifest.step;
   value["job"] = manifest.attempt.job_id;
-  value["epoch"] = manifest.attempt.epoch;
+  value["epoch"] = manifest.attempt.number;
   value["world_size"] = manifest.world_size;
   value["model"] = manifest.model_fingerprint;
   value["trainer"] = manifest.trainer_state;

@@ -33,9 +33,9 @@ std::optional<AttemptKey> OwnerOfTemporary(const std::string& name) {
   if (name.rfind("step_", 0) != 0 || mark == std::string::npos) return std::nullopt;
   std::string_view rest = std::string_view(name).substr(mark + sizeof(kTemporaryMark) - 1);
   const int64_t job_id = TakeNumber('j', rest).value_or(0);
-  const std::optional<int64_t> epoch = TakeNumber('e', rest);
-  if (!epoch) return std::nullopt;
-  return AttemptKey{job_id, *epoch};
+  const std::optional<int64_t> attempt_number = TakeNumber('e', rest);
+  if (!attempt_number) return std::nullopt;
+  return AttemptKey{job_id, *attempt_number};
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ std::vector<PublishedCheckpoint> CheckpointsToDelete(
 
 std::string TemporaryName(int64_t step, const AttemptKey& attempt, int64_t save) {
   const std::string job = attempt.job_id == 0 ? "" : "j" + std::to_string(attempt.job_id) + "-";
-  return StepDirectoryName(step) + kTemporaryMark + job + "e" + std::to_string(attempt.epoch) +
+  return StepDirectoryName(step) + kTemporaryMark + job + "e" + std::to_string(attempt.number) +
          "-" + std::to_string(save);
 }
 

@@ -20,7 +20,7 @@ using MetricValues = std::vector<std::pair<std::string, double>>;
 
 struct CheckpointRecord {
   int64_t step = 0;
-  int64_t epoch = 0;  // of the attempt that published it
+  int64_t attempt = 0;  // of the attempt that published it
   std::string path;
   int64_t bytes = 0;
   double blocking_seconds = 0;

@@ -13,11 +13,11 @@ constexpr int kSpawnFailedExitCode = 127;
 
 template <typename Message>
 AttemptKey KeyOf(const Message& message) {
-  return {message.job_id(), message.epoch()};
+  return {message.job_id(), message.attempt()};
 }
 
 std::string Name(const AttemptKey& key) {
-  return absl::StrCat("job ", key.job_id, " attempt ", key.epoch);
+  return absl::StrCat("job ", key.job_id, " attempt ", key.number);
 }
 
 Timestamp ToMs(const google::protobuf::Duration& duration) {
@@ -27,7 +27,7 @@ Timestamp ToMs(const google::protobuf::Duration& duration) {
 // The controller is trusted to decide, but not to be free of bugs: a command that contradicts
 // itself must not reach the process table. Empty when the command is sound.
 std::string Contradiction(const v1::StartAttempt& command) {
-  if (command.job_id() <= 0 || command.epoch() <= 0) return "job id and epoch must be positive";
+  if (command.job_id() <= 0 || command.attempt() <= 0) return "job id and attempt must be positive";
   if (command.ranks().empty()) return "no rank is named";
   std::set<int> ranks;
   for (const v1::RankStart& rank : command.ranks()) {
@@ -49,9 +49,10 @@ Attempts::Stage Attempts::StageAfter(const v1::RankExited& exited) {
 
 bool Attempts::IsAlive(Stage stage) { return stage != Stage::kGone && stage != Stage::kCancelled; }
 
-void Attempts::Restore(const SeenEpochs& seen_epochs, const std::vector<v1::StartAttempt>& on_disk,
+void Attempts::Restore(const SeenAttempts& seen_attempts,
+                       const std::vector<v1::StartAttempt>& on_disk,
                        const std::vector<v1::Fact>& facts) {
-  seen_epochs_ = seen_epochs;
+  seen_attempts_ = seen_attempts;
   attempts_.clear();
   for (const v1::StartAttempt& command : on_disk) {
     Attempt& attempt = attempts_[KeyOf(command)];
@@ -59,8 +60,8 @@ void Attempts::Restore(const SeenEpochs& seen_epochs, const std::vector<v1::Star
     for (const v1::RankStart& rank : command.ranks()) {
       attempt.ranks[rank.rank()].stage = Stage::kUnresolved;
     }
-    int64_t& seen = seen_epochs_[command.job_id()];
-    seen = std::max(seen, command.epoch());
+    int64_t& seen = seen_attempts_[command.job_id()];
+    seen = std::max(seen, command.attempt());
   }
   for (const v1::Fact& fact : facts) ApplyFact(fact);
 }
@@ -89,14 +90,14 @@ Actions Attempts::Start(const v1::StartAttempt& command, Timestamp now) {
     return {RefuseCommand{absl::StrCat("start of ", Name(key), ": ", contradiction)}};
   }
   if (attempts_.contains(key)) return {};
-  const auto seen = seen_epochs_.find(key.job_id);
-  if (seen != seen_epochs_.end() && key.epoch <= seen->second) {
-    // The controller has lost this epoch (its store was restored from a backup) and would repeat
+  const auto seen = seen_attempts_.find(key.job_id);
+  if (seen != seen_attempts_.end() && key.number <= seen->second) {
+    // The controller has lost this attempt (its store was restored from a backup) and would repeat
     // the command for ever. AttemptCleared reports that this node has no process of the attempt.
     attempts_[key].command.set_job_id(key.job_id);
-    attempts_[key].command.set_epoch(key.epoch);
-    Actions actions = {RefuseCommand{absl::StrCat("start of ", Name(key), ": epoch ", seen->second,
-                                                  " of this job was seen before")}};
+    attempts_[key].command.set_attempt(key.number);
+    Actions actions = {RefuseCommand{absl::StrCat("start of ", Name(key), ": attempt ",
+                                                  seen->second, " of this job was seen before")}};
     RecordCleared(key, attempts_[key], actions);
     return actions;
   }
@@ -104,9 +105,9 @@ Actions Attempts::Start(const v1::StartAttempt& command, Timestamp now) {
   Attempt& attempt = attempts_[key];
   attempt.command = command;
   for (const v1::RankStart& rank : command.ranks()) attempt.ranks[rank.rank()] = Rank{};
-  RaiseEpoch(key, actions);
+  RaiseSeenAttempt(key, actions);
   for (auto& [other_key, other] : attempts_) {
-    if (other_key.job_id == key.job_id && other_key.epoch < key.epoch) {
+    if (other_key.job_id == key.job_id && other_key.number < key.number) {
       StopOne(other_key, other, 0, now, actions);
     }
   }
@@ -116,18 +117,18 @@ Actions Attempts::Start(const v1::StartAttempt& command, Timestamp now) {
 
 Actions Attempts::Stop(const v1::StopAttempt& command, Timestamp now) {
   const AttemptKey key = KeyOf(command);
-  if (key.job_id <= 0 || key.epoch <= 0) {
-    return {RefuseCommand{"stop: job id and epoch must be positive"}};
+  if (key.job_id <= 0 || key.number <= 0) {
+    return {RefuseCommand{"stop: job id and attempt must be positive"}};
   }
   Actions actions;
-  RaiseEpoch(key, actions);
+  RaiseSeenAttempt(key, actions);
   if (attempts_.try_emplace(key).second) {
     attempts_[key].command.set_job_id(key.job_id);
-    attempts_[key].command.set_epoch(key.epoch);
+    attempts_[key].command.set_attempt(key.number);
   }
   const Timestamp grace_ms = std::max<Timestamp>(0, ToMs(command.grace()));
   for (auto& [other_key, other] : attempts_) {
-    if (other_key.job_id == key.job_id && other_key.epoch <= key.epoch) {
+    if (other_key.job_id == key.job_id && other_key.number <= key.number) {
       StopOne(other_key, other, grace_ms, now, actions);
     }
   }
@@ -160,11 +161,11 @@ Actions Attempts::Forget(const v1::ForgetAttempt& command) {
   return {RemoveAttempt{key}};
 }
 
-void Attempts::RaiseEpoch(const AttemptKey& key, Actions& actions) {
-  int64_t& seen = seen_epochs_[key.job_id];
-  if (key.epoch <= seen) return;
-  seen = key.epoch;
-  actions.push_back(RememberEpoch{key.job_id, key.epoch});
+void Attempts::RaiseSeenAttempt(const AttemptKey& key, Actions& actions) {
+  int64_t& seen = seen_attempts_[key.job_id];
+  if (key.number <= seen) return;
+  seen = key.number;
+  actions.push_back(RememberAttempt{key.job_id, key.number});
 }
 
 void Attempts::StopOne(const AttemptKey& key, Attempt& attempt, Timestamp grace_ms, Timestamp now,
@@ -206,7 +207,7 @@ void Attempts::RecordStarted(const RankKey& key, Rank& rank, int64_t pid, Timest
   v1::Fact fact;
   v1::RankStarted& started = *fact.mutable_rank_started();
   started.set_job_id(key.attempt.job_id);
-  started.set_epoch(key.attempt.epoch);
+  started.set_attempt(key.attempt.number);
   started.set_rank(key.rank);
   started.set_pid(pid);
   started.set_time_ms(time_ms);
@@ -236,7 +237,7 @@ Actions Attempts::RankNeverSpawned(const RankKey& key) {
   if (rank != nullptr && rank->stage == Stage::kExiting) return RankGone(key);
   if (rank == nullptr || rank->stage != Stage::kUnresolved) return {};
   const Attempt& attempt = attempts_.at(key.attempt);
-  const bool superseded = seen_epochs_[key.attempt.job_id] > key.attempt.epoch;
+  const bool superseded = seen_attempts_[key.attempt.job_id] > key.attempt.number;
   rank->stage = attempt.stopping || superseded ? Stage::kCancelled : Stage::kWaiting;
   Actions actions;
   Advance(key.attempt.job_id, actions);
@@ -251,7 +252,7 @@ Actions Attempts::CreationFailed(const AttemptKey& key, const std::string& error
   for (const v1::RankStart& start : command->ranks()) {
     v1::RankExited exited;
     exited.set_job_id(key.job_id);
-    exited.set_epoch(key.epoch);
+    exited.set_attempt(key.number);
     exited.set_rank(start.rank());
     exited.set_exit_code(kSpawnFailedExitCode);
     exited.set_spawn_error(error);
@@ -307,7 +308,7 @@ void Attempts::RecordCleared(const AttemptKey& key, Attempt& attempt, Actions& a
   attempt.cleared = true;
   v1::Fact fact;
   fact.mutable_attempt_cleared()->set_job_id(key.job_id);
-  fact.mutable_attempt_cleared()->set_epoch(key.epoch);
+  fact.mutable_attempt_cleared()->set_attempt(key.number);
   actions.push_back(RecordFact{std::move(fact)});
 }
 
@@ -413,7 +414,7 @@ std::vector<v1::AttemptReport> Attempts::Reports() const {
   for (const auto& [key, attempt] : attempts_) {
     v1::AttemptReport& report = reports.emplace_back();
     report.set_job_id(key.job_id);
-    report.set_epoch(key.epoch);
+    report.set_attempt(key.number);
     report.set_cleared(attempt.cleared);
     for (const auto& [number, rank] : attempt.ranks) {
       v1::RankReport& rank_report = *report.add_ranks();

@@ -1,9 +1,9 @@
 // The life of attempts on this node. Pure: commands, rank exits and time go in, actions come out.
 //
-// An attempt is known by job and epoch. Of the attempts of one job only the oldest that still has a
-// process may run; a newer one waits until every process of the older ones is gone. An epoch that
-// was seen once is never started again after its attempt has been stopped or forgotten: a command
-// to do so is answered by AttemptCleared.
+// An attempt is known by job and number. Of the attempts of one job only the oldest that still has
+// a process may run; a newer one waits until every process of the older ones is gone. An attempt
+// number that was seen once is never started again after its attempt has been stopped or forgotten:
+// a command to do so is answered by AttemptCleared.
 #ifndef TRAINYARD_WORKER_CORE_ATTEMPTS_H_
 #define TRAINYARD_WORKER_CORE_ATTEMPTS_H_
 
@@ -23,7 +23,7 @@ namespace trainyard::worker {
 
 struct AttemptKey {
   int64_t job_id = 0;
-  int64_t epoch = 0;
+  int64_t number = 0;
   friend auto operator<=>(const AttemptKey&, const AttemptKey&) = default;
 };
 
@@ -33,17 +33,17 @@ struct RankKey {
   friend auto operator<=>(const RankKey&, const RankKey&) = default;
 };
 
-// Highest epoch ever seen of each job.
-using SeenEpochs = std::map<int64_t, int64_t>;
+// Highest attempt number ever seen of each job.
+using SeenAttempts = std::map<int64_t, int64_t>;
 
 // Write the attempt's folder so that it is known after a restart.
 struct CreateAttempt {
   AttemptKey attempt;
 };
-// Make durable that this epoch was seen.
-struct RememberEpoch {
+// Make durable that this attempt was seen.
+struct RememberAttempt {
   int64_t job_id = 0;
-  int64_t epoch = 0;
+  int64_t attempt = 0;
 };
 struct SpawnRank {
   RankKey rank;
@@ -64,7 +64,7 @@ struct RemoveAttempt {
 struct RefuseCommand {
   std::string reason;
 };
-using Action = std::variant<CreateAttempt, RememberEpoch, SpawnRank, SendSignal, RecordFact,
+using Action = std::variant<CreateAttempt, RememberAttempt, SpawnRank, SendSignal, RecordFact,
                             RemoveAttempt, RefuseCommand>;
 // To be carried out in this order.
 using Actions = std::vector<Action>;
@@ -88,7 +88,7 @@ class Attempts {
   // Builds the state from the disk after a start of the worker. A rank without an exit in `facts`
   // is unresolved until RankSpawned, RankEnded or RankNeverSpawned resolves it. A rank with an exit
   // counts as exiting until RankGone.
-  void Restore(const SeenEpochs& seen_epochs, const std::vector<v1::StartAttempt>& on_disk,
+  void Restore(const SeenAttempts& seen_attempts, const std::vector<v1::StartAttempt>& on_disk,
                const std::vector<v1::Fact>& facts);
 
   // Commands. Repeating one changes nothing, but that a shorter grace brings the kill forward.
@@ -161,7 +161,7 @@ class Attempts {
   static Stage StageAfter(const v1::RankExited& exited);
   const Rank* FindRank(const RankKey& key) const;
   Rank* FindRank(const RankKey& key);
-  void RaiseEpoch(const AttemptKey& key, Actions& actions);
+  void RaiseSeenAttempt(const AttemptKey& key, Actions& actions);
   void StopOne(const AttemptKey& key, Attempt& attempt, Timestamp grace_ms, Timestamp now,
                Actions& actions);
   void KillIfDue(const AttemptKey& key, Attempt& attempt, Timestamp now, Actions& actions);
@@ -173,7 +173,7 @@ class Attempts {
   static void RecordCleared(const AttemptKey& key, Attempt& attempt, Actions& actions);
   void ApplyFact(const v1::Fact& fact);
 
-  SeenEpochs seen_epochs_;
+  SeenAttempts seen_attempts_;
   std::map<AttemptKey, Attempt> attempts_;
 };
 

@@ -47,7 +47,7 @@ void AddTrainyardVariables(const v1::StartAttempt& attempt, const LaunchSite& si
                            Environment& environment) {
   environment[variable::kJobId] = absl::StrCat(attempt.job_id());
   environment[variable::kJobName] = attempt.job_name();
-  environment[variable::kAttempt] = absl::StrCat(attempt.epoch());
+  environment[variable::kAttempt] = absl::StrCat(attempt.attempt());
   environment[variable::kRunDir] = site.rank_dir;
   environment[variable::kSpec] = site.spec_path;
   environment[variable::kTelemetry] = site.telemetry_path;

@@ -139,7 +139,7 @@ void AddSlots(const WorkerStatistics& statistics, MetricSet& metrics) {
 void FactTotals::Count(const v1::Fact& fact) {
   if (fact.has_rank_started()) {
     ++starts;
-    if (fact.rank_started().epoch() > 1) ++restarts;
+    if (fact.rank_started().attempt() > 1) ++restarts;
   } else if (fact.has_rank_exited()) {
     ++exits[ExitReason(fact.rank_exited())];
   }
@@ -180,7 +180,7 @@ void AddGpuAssignments(const WorkerStatistics& statistics, MetricSet& metrics) {
                  {"node", statistics.node},
                  {"job_id", job_id},
                  {"job_name", rank.job_name},
-                 {"attempt", absl::StrCat(rank.view.key.attempt.epoch)},
+                 {"attempt", absl::StrCat(rank.view.key.attempt.number)},
                  {"rank", absl::StrCat(rank.view.key.rank)},
                  {"tp", absl::StrCat(rank.position.tp)},
                  {"pp", absl::StrCat(rank.position.pp)},

@@ -7,7 +7,7 @@ namespace trainyard::worker {
 namespace {
 
 bool SameStream(const v1::StreamId& a, const v1::StreamId& b) {
-  return a.job_id() == b.job_id() && a.epoch() == b.epoch() && a.rank() == b.rank() &&
+  return a.job_id() == b.job_id() && a.attempt() == b.attempt() && a.rank() == b.rank() &&
          a.kind() == b.kind();
 }
 
@@ -21,7 +21,7 @@ void Uplink::AddStream(std::unique_ptr<StreamSource> source) {
 void Uplink::RemoveStreams(const AttemptKey& attempt) {
   std::erase_if(streams_, [&](const Stream& stream) {
     const v1::StreamId& id = stream.source->id();
-    return id.job_id() == attempt.job_id && id.epoch() == attempt.epoch;
+    return id.job_id() == attempt.job_id && id.attempt() == attempt.number;
   });
 }
 

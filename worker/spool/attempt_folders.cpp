@@ -42,7 +42,7 @@ std::vector<int64_t> NumberedFolders(const fs::path& path) {
 }  // namespace
 
 std::string AttemptFolders::AttemptDir(const AttemptKey& key) const {
-  return absl::StrCat(root_, "/", key.job_id, "/", key.epoch);
+  return absl::StrCat(root_, "/", key.job_id, "/", key.number);
 }
 
 std::string AttemptFolders::RankDir(const RankKey& key) const {
@@ -50,7 +50,7 @@ std::string AttemptFolders::RankDir(const RankKey& key) const {
 }
 
 absl::Status AttemptFolders::Create(const v1::StartAttempt& command) const {
-  const AttemptKey key = {command.job_id(), command.epoch()};
+  const AttemptKey key = {command.job_id(), command.attempt()};
   for (const v1::RankStart& rank : command.ranks()) {
     TRAINYARD_RETURN_IF_ERROR(MakeDirectories(RankDir({key, rank.rank()})));
   }
@@ -61,8 +61,8 @@ absl::StatusOr<AttemptFolders::Found> AttemptFolders::Scan() const {
   TRAINYARD_RETURN_IF_ERROR(MakeDirectories(root_));
   Found found;
   for (const int64_t job_id : NumberedFolders(root_)) {
-    for (const int64_t epoch : NumberedFolders(fs::path(root_) / std::to_string(job_id))) {
-      const AttemptKey key = {job_id, epoch};
+    for (const int64_t attempt_number : NumberedFolders(fs::path(root_) / std::to_string(job_id))) {
+      const AttemptKey key = {job_id, attempt_number};
       const std::string path = AttemptDir(key) + kStartCommandFile;
       const absl::StatusOr<std::string> text = ReadSmallFile(path, kMaxStartBytes);
       if (absl::IsNotFound(text.status())) {
@@ -73,7 +73,7 @@ absl::StatusOr<AttemptFolders::Found> AttemptFolders::Scan() const {
       if (!text.ok()) {
         found.warnings.push_back(Text(text.status()));
       } else if (!command.ParseFromString(*text) || command.job_id() != job_id ||
-                 command.epoch() != epoch) {
+                 command.attempt() != attempt_number) {
         found.warnings.push_back(absl::StrCat(path, " cannot be understood; left as it is"));
       } else {
         found.attempts.push_back(std::move(command));

@@ -1,4 +1,4 @@
-// Folders of the attempts: DATA_DIR/attempts/JOB/EPOCH/{start.pb, rankR/...}.
+// Folders of the attempts: DATA_DIR/attempts/JOB/ATTEMPT/{start.pb, rankR/...}.
 #ifndef TRAINYARD_WORKER_SPOOL_ATTEMPT_FOLDERS_H_
 #define TRAINYARD_WORKER_SPOOL_ATTEMPT_FOLDERS_H_
 
@@ -32,7 +32,7 @@ class AttemptFolders {
     // Folders that were skipped, and the reason; one line each, for the log.
     std::vector<std::string> warnings;
   };
-  // Every attempt on disk, by job and epoch. A folder without start.pb is the rest of a Create or
+  // Every attempt on disk, by job and attempt. A folder without start.pb is the rest of a Create or
   // Remove that a crash interrupted: it is removed.
   absl::StatusOr<Found> Scan() const;
 

@@ -249,12 +249,12 @@ absl::Status ReadCheckpoint(const Values& values, v1::CheckpointRecord& record) 
     record.set_path(path);
   }
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t bytes, Count(values, telemetry::kBytes, 0));
-  TRAINYARD_ASSIGN_OR_RETURN(const int64_t epoch, Count(values, telemetry::kEpoch, 0));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t attempt_number, Count(values, telemetry::kEpoch, 0));
   TRAINYARD_ASSIGN_OR_RETURN(const double blocking, Number(values, telemetry::kBlockingSeconds, 0));
   TRAINYARD_ASSIGN_OR_RETURN(const double total, Number(values, telemetry::kTotalSeconds, 0));
   record.set_step(step);
   record.set_bytes(bytes);
-  record.set_epoch(epoch);
+  record.set_attempt(attempt_number);
   record.set_blocking_seconds(blocking);
   record.set_total_seconds(total);
   return absl::OkStatus();

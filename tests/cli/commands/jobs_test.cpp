@@ -181,7 +181,7 @@ class DescribeTest : public CliFixture {
     *response.mutable_job() = EndedJob(v1::JOB_STATE_FAILED);
     v1::Checkpoint& checkpoint = *response.mutable_job()->add_checkpoints();
     checkpoint.set_step(100);
-    checkpoint.set_epoch(1);
+    checkpoint.set_attempt(1);
     checkpoint.set_path("/c/step_000000100");
     checkpoint.set_bytes(3 << 20);
     checkpoint.set_time_ms(kNow - 120000);
@@ -266,7 +266,7 @@ TEST_F(DescribeTest, AReasonComesWithTheNextStep) {
 
 TEST_F(DescribeTest, EventsNameNodes) {
   v1::Event& event = *answers().job.add_events();
-  event.mutable_attempt_cleared()->set_epoch(1);
+  event.mutable_attempt_cleared()->set_attempt(1);
   event.mutable_attempt_cleared()->set_node_id("id-b");
   EXPECT_THAT(Run({"describe", "tiny"}).out, HasSubstr("attempt 1 has left node node-2\n"));
 }
@@ -285,7 +285,7 @@ TEST_F(DescribeTest, OtherFormats) {
   EXPECT_EQ(document["events"][0]["time"], "2026-11-21T11:56:48.000Z");
   EXPECT_EQ(document["node_names"]["id-b"], "node-2");
   EXPECT_EQ(Run({"describe", "17", "-o", "name"}).out, "17\n");
-  EXPECT_THAT(Run({"describe", "17", "-o", "csv"}).out, HasSubstr("job.attempts[0].epoch,2\n"));
+  EXPECT_THAT(Run({"describe", "17", "-o", "csv"}).out, HasSubstr("job.attempts[0].number,2\n"));
 }
 
 TEST_F(DescribeTest, CheckpointListHidesDeletedOnes) {

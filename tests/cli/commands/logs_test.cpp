@@ -11,7 +11,7 @@ using ::testing::IsEmpty;
 
 v1::LogLine Line(int rank, int64_t offset, const std::string& text) {
   v1::LogLine line;
-  line.set_epoch(1);
+  line.set_attempt(1);
   line.set_rank(rank);
   line.set_time_ms(kNow);
   line.set_offset(offset);
@@ -42,12 +42,12 @@ TEST_F(LogsTest, AsksForWhatTheUserWants) {
   ASSERT_EQ(answers().log_requests.size(), 2u);
   const v1::ReadLogsRequest& request = answers().log_requests[0];
   EXPECT_EQ(request.job(), "tiny");
-  EXPECT_EQ(request.epoch(), 2);
+  EXPECT_EQ(request.attempt(), 2);
   EXPECT_THAT(request.ranks(), ElementsAre(0, 8, 9, 10));
   EXPECT_EQ(request.grep(), "nan");
   EXPECT_EQ(request.tail(), 7);
   EXPECT_FALSE(request.follow());
-  EXPECT_EQ(answers().log_requests[1].epoch(), 3);
+  EXPECT_EQ(answers().log_requests[1].attempt(), 3);
 }
 
 TEST_F(LogsTest, JsonIsOneObjectALineAndSurvivesBrokenText) {

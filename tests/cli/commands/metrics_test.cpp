@@ -67,7 +67,7 @@ TEST_F(MetricsTest, CsvHasEveryPointInFull) {
             "3,2026-11-21T12:00:00.003Z,3.9,\n");
   const v1::GetSeriesRequest& request = answers().series_requests[0];
   EXPECT_EQ(request.buckets(), 0);
-  EXPECT_EQ(request.epoch(), 2);
+  EXPECT_EQ(request.attempt(), 2);
   EXPECT_EQ(request.from_step(), 1);
   EXPECT_EQ(request.to_step(), 9);
 }

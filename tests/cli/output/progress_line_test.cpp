@@ -20,7 +20,7 @@ class ProgressLineTest : public ::testing::Test {
     console_.clock = &clock_;
     job_.set_id(3);
     job_.set_state(v1::JOB_STATE_RUNNING);
-    job_.add_attempts()->set_epoch(1);
+    job_.add_attempts()->set_number(1);
     job_.mutable_progress()->set_step(1);
     job_.mutable_progress()->set_total_steps(4);
     job_.mutable_progress()->set_loss(2);

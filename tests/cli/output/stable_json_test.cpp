@@ -184,7 +184,7 @@ TEST(StableJsonTest, AbsentFieldsAreThere) {
 
 TEST(StableJsonTest, NestedMessagesAndMapsToo) {
   v1::ListJobsResponse response;
-  response.add_jobs()->add_attempts()->set_epoch(2);
+  response.add_jobs()->add_attempts()->set_number(2);
   (*response.mutable_pending())[7].set_message("m");
   const nlohmann::json json = StableJson(response);
   EXPECT_EQ(json["jobs"][0]["attempts"][0]["ended_time"], nullptr);
@@ -204,7 +204,7 @@ TEST(StableJsonTest, AnEventHasOnlyItsKind) {
   event.mutable_attempt_running()->set_job_id(1);
   const nlohmann::json json = StableJson(event);
   EXPECT_EQ(json["time"], "2026-11-21T12:00:00.000Z");
-  EXPECT_EQ(json["attempt_running"]["epoch"], 0);
+  EXPECT_EQ(json["attempt_running"]["attempt"], 0);
   EXPECT_FALSE(json.contains("job_placed"));
 }
 

@@ -62,25 +62,25 @@ TEST(ApplyTest, AfterARestoreNoNumberIsGivenOutTwice) {
   const int64_t waiting = cluster.Submit("waiting", 1, 4);
   v1::Event restored;
   restored.mutable_store_restored()->set_skipped_job_ids(100);
-  restored.mutable_store_restored()->set_skipped_epochs(50);
+  restored.mutable_store_restored()->set_skipped_attempts(50);
   Apply(restored, cluster.state);
   cluster.state = FromSnapshot(ToSnapshot(cluster.state, 1));
   cluster.ExitAll(known, 70);
   cluster.ClearAll(known);
   cluster.Pass(2000);
-  EXPECT_EQ(cluster.Attempt(known).epoch(), 51);
+  EXPECT_EQ(cluster.Attempt(known).number(), 51);
   cluster.RunJob(known);
   cluster.ExitAll(known, 0);
   cluster.ClearAll(known);
   cluster.Settle();
-  EXPECT_EQ(cluster.Attempt(waiting).epoch(), 51) << "it may have run after the backup";
+  EXPECT_EQ(cluster.Attempt(waiting).number(), 51) << "it may have run after the backup";
   cluster.Stop(waiting, true);
   cluster.Settle();
   cluster.ClearAll(waiting);
   const int64_t fresh = cluster.Submit("fresh", 1, 1);
   EXPECT_EQ(fresh, waiting + 101);
   cluster.Settle();
-  EXPECT_EQ(cluster.Attempt(fresh).epoch(), 1);
+  EXPECT_EQ(cluster.Attempt(fresh).number(), 1);
 }
 
 TEST(ApplyTest, StateBuiltFromASnapshotGoesOnInTheSameWay) {
@@ -94,7 +94,7 @@ TEST(ApplyTest, StateBuiltFromASnapshotGoesOnInTheSameWay) {
     cluster->ClearNode(2, "c");
     cluster->Pass(5000);
   }
-  EXPECT_EQ(live.Attempt(2).epoch(), 2);
+  EXPECT_EQ(live.Attempt(2).number(), 2);
   EXPECT_EQ(Bytes(live.state), Bytes(restored.state));
 }
 
@@ -109,7 +109,7 @@ TEST(ApplyTest, RewrittenCheckpointDirectoryIsOneCheckpoint) {
   cluster.Pass(2000);
   cluster.Publish(job, 10);
   ASSERT_EQ(cluster.Job(job).checkpoints_size(), 1);
-  EXPECT_EQ(cluster.Job(job).checkpoints(0).epoch(), 2);
+  EXPECT_EQ(cluster.Job(job).checkpoints(0).attempt(), 2);
 }
 
 TEST(ApplyTest, ListsTheNewestThousandCheckpoints) {
@@ -144,7 +144,7 @@ TEST(ApplyDeathTest, TakenSlotEndsTheProcess) {
   cluster.RunJob(first);
   v1::Event event;
   event.mutable_job_placed()->set_job_id(second);
-  event.mutable_job_placed()->set_epoch(1);
+  event.mutable_job_placed()->set_attempt(1);
   event.mutable_job_placed()->add_ranks()->set_node_id("a");
   EXPECT_DEATH(Apply(event, cluster.state), "was placed on a taken slot of a");
 }

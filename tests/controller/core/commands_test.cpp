@@ -128,7 +128,7 @@ TEST(CommandsTest, AttemptsThatAreNotLiveMustLeave) {
   report.set_job_id(job);
   cluster.Pass(500);
   EXPECT_THAT(cluster.Commands(), IsEmpty());
-  report.set_epoch(9);
+  report.set_attempt(9);
   cluster.Pass(500);
   EXPECT_THAT(cluster.Commands(), ElementsAre("stop a 1/9 3000"));
 }

@@ -12,16 +12,16 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-v1::Fact ClearedFact(uint64_t sequence, int64_t job_id, int64_t epoch) {
+v1::Fact ClearedFact(uint64_t sequence, int64_t job_id, int64_t attempt_number) {
   v1::Fact fact;
   fact.set_sequence(sequence);
   fact.mutable_attempt_cleared()->set_job_id(job_id);
-  fact.mutable_attempt_cleared()->set_epoch(epoch);
+  fact.mutable_attempt_cleared()->set_attempt(attempt_number);
   return fact;
 }
 
-ReceiveTelemetry CheckpointRecord(int64_t job_id, int64_t epoch, int64_t step) {
-  ReceiveTelemetry request{job_id, epoch, 0, {}};
+ReceiveTelemetry CheckpointRecord(int64_t job_id, int64_t attempt_number, int64_t step) {
+  ReceiveTelemetry request{job_id, attempt_number, 0, {}};
   request.record.mutable_checkpoint()->set_step(step);
   request.record.mutable_checkpoint()->set_path("/c/" + std::to_string(step));
   return request;
@@ -73,14 +73,14 @@ TEST(DecideWorkerTest, AttemptThatItsNodeIsRidOfUnrunFailsAndIsTriedAgain) {
   const int64_t job = cluster.Submit("job", 1, 1);
   cluster.Settle();
   ASSERT_EQ(cluster.Attempt(job).state(), v1::ATTEMPT_STATE_STARTING);
-  // The worker has run and forgotten this epoch, as after the restore of a backup.
+  // The worker has run and forgotten this attempt, as after the restore of a backup.
   const auto events = cluster.Do(ReceiveFact{"a", ClearedFact(1, job, 1)});
   EXPECT_THAT(Kinds(events), ElementsAre("AttemptCleared", "AttemptFailed", "FactsReceived"));
   EXPECT_EQ(cluster.Attempt(job).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
   EXPECT_TRUE(cluster.Attempt(job).verdict().restartable());
   EXPECT_THAT(cluster.Commands(), IsEmpty()) << "the node is asked again";
   cluster.Pass(2000);
-  EXPECT_EQ(cluster.Attempt(job).epoch(), 2);
+  EXPECT_EQ(cluster.Attempt(job).number(), 2);
   EXPECT_THAT(cluster.Commands(), ElementsAre("start a 1/2"));
 }
 
@@ -108,7 +108,7 @@ TEST(DecideWorkerTest, NodeThatRunsAJobFromAfterTheBackupGetsNothingElse) {
   v1::Hello hello = cluster.HelloOf("a");
   v1::AttemptReport& report = *hello.add_attempts();
   report.set_job_id(7);
-  report.set_epoch(1);
+  report.set_attempt(1);
   EXPECT_THAT(Kinds(cluster.Do(AttachWorker{hello})), ElementsAre("NodeCordoned"));
   EXPECT_THAT(cluster.state.nodes.at("a").node.cordon_reason(),
               testing::AllOf(HasSubstr("job 7"), HasSubstr("trainyard node uncordon a")));
@@ -126,7 +126,7 @@ TEST(DecideWorkerTest, WhatHasEndedCordonsNothingAndNeitherDoesAJobOfNobody) {
   v1::Hello hello = cluster.HelloOf("a");
   v1::AttemptReport& report = *hello.add_attempts();
   report.set_job_id(7);
-  report.set_epoch(1);
+  report.set_attempt(1);
   report.set_cleared(true);
   EXPECT_THAT(cluster.Do(AttachWorker{hello}), IsEmpty());
   report.set_cleared(false);
@@ -171,7 +171,7 @@ TEST(DecideWorkerTest, FactsOfStrangersAreReceivedAndChangeNoJob) {
   v1::Fact exited;
   exited.set_sequence(1);
   exited.mutable_rank_exited()->set_job_id(job);
-  exited.mutable_rank_exited()->set_epoch(1);
+  exited.mutable_rank_exited()->set_attempt(1);
   exited.mutable_rank_exited()->set_exit_code(1);
   // Node b has no rank of the job.
   EXPECT_THAT(Kinds(cluster.Do(ReceiveFact{"b", exited})), ElementsAre("FactsReceived"));
@@ -181,7 +181,7 @@ TEST(DecideWorkerTest, FactsOfStrangersAreReceivedAndChangeNoJob) {
   EXPECT_THAT(cluster.Settle(), IsEmpty());
 }
 
-TEST(DecideWorkerTest, LateFactsOfAnOlderEpochChangeNoJob) {
+TEST(DecideWorkerTest, LateFactsOfAnOlderAttemptChangeNoJob) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
   const int64_t job = cluster.Submit("job", 1, 1);
@@ -189,7 +189,7 @@ TEST(DecideWorkerTest, LateFactsOfAnOlderEpochChangeNoJob) {
   cluster.ExitAll(job, 1);
   cluster.ClearAll(job);
   cluster.Pass(1500);
-  ASSERT_EQ(cluster.Attempt(job).epoch(), 2);
+  ASSERT_EQ(cluster.Attempt(job).number(), 2);
   EXPECT_THAT(Kinds(cluster.Do(ReceiveFact{"a", ClearedFact(4, job, 1)})),
               ElementsAre("FactsReceived"));
   EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_STARTING);
@@ -248,7 +248,7 @@ TEST(DecideWorkerTest, WhatIsCutCanStillBeReadBack) {
   exit.fact.set_sequence(cluster.state.nodes.at("a").fact_sequence + 1);
   v1::RankExited& exited = *exit.fact.mutable_rank_exited();
   exited.set_job_id(job);
-  exited.set_epoch(1);
+  exited.set_attempt(1);
   exited.set_exit_code(1);
   exited.set_log_tail("a" + euros);
   exited.set_spawn_error("ab" + euros);

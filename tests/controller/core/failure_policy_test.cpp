@@ -157,16 +157,17 @@ TEST(RestartDecisionTest, WaitNeverExceedsTheLongestOne) {
   EXPECT_EQ(*DecideRestart(entry, verdict, 1000).not_before_ms, 5000);
 }
 
-TEST(StartingPointTest, IsTheSoundCheckpointOfTheHighestStepThenTheHighestEpoch) {
+TEST(StartingPointTest, IsTheSoundCheckpointOfTheHighestStepThenTheHighestAttempt) {
   v1::Job job;
   EXPECT_EQ(NextStartingPoint(job).path, "");
   job.mutable_spec()->mutable_checkpoint()->set_resume_from("/theirs");
   EXPECT_EQ(NextStartingPoint(job).path, "/theirs");
-  for (const auto& [step, epoch] : {std::pair{10, 2}, std::pair{20, 1}, std::pair{20, 3}}) {
+  for (const auto& [step, attempt_number] :
+       {std::pair{10, 2}, std::pair{20, 1}, std::pair{20, 3}}) {
     v1::Checkpoint& checkpoint = *job.add_checkpoints();
     checkpoint.set_step(step);
-    checkpoint.set_epoch(epoch);
-    checkpoint.set_path(absl::StrCat("/c/", step, "-", epoch));
+    checkpoint.set_attempt(attempt_number);
+    checkpoint.set_path(absl::StrCat("/c/", step, "-", attempt_number));
   }
   EXPECT_EQ(NextStartingPoint(job).path, "/c/20-3");
   EXPECT_EQ(NextStartingPoint(job).step, 20);
@@ -221,7 +222,7 @@ TEST_F(CheckpointFallbackTest, NextAttemptStartsFromTheNextOlderCheckpoint) {
   EXPECT_EQ(verdict.summary(), "rank 0 on a could not read the checkpoint of step 20, /c/step_20");
   EXPECT_EQ(events[1].checkpoint_rejected().path(), "/c/step_20");
   EXPECT_EQ(events[1].checkpoint_rejected().step(), 20);
-  EXPECT_EQ(cluster_.Attempt(job_).epoch(), 3);
+  EXPECT_EQ(cluster_.Attempt(job_).number(), 3);
   EXPECT_EQ(cluster_.Attempt(job_).resume_from(), "/c/step_10");
   EXPECT_EQ(cluster_.Attempt(job_).resume_step(), 10);
   EXPECT_TRUE(cluster_.Job(job_).checkpoints(1).damaged());
@@ -277,7 +278,7 @@ TEST_F(CheckpointFallbackTest, TryAgainIsUncountedOnlySoManyTimesInARow) {
   for (int i = 0; i < kUncountedTriesInARow; ++i) {
     EndAttempt(75);
     cluster_.Pass(300000);
-    ASSERT_EQ(cluster_.Attempt(job_).epoch(), i + 2);
+    ASSERT_EQ(cluster_.Attempt(job_).number(), i + 2);
     cluster_.StartAll(job_);
   }
   EXPECT_EQ(cluster_.Job(job_).restarts(), 0);

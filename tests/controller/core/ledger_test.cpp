@@ -19,7 +19,7 @@ v1::Job RestartedJob() {
   job.mutable_spec()->mutable_resources()->set_nodes(2);
   job.mutable_spec()->mutable_resources()->set_slots_per_node(4);
   v1::Attempt& first = *job.add_attempts();
-  first.set_epoch(1);
+  first.set_number(1);
   first.set_state(v1::ATTEMPT_STATE_ENDED);
   first.set_placed_time_ms(3000);
   first.set_started_time_ms(4000);
@@ -28,7 +28,7 @@ v1::Job RestartedJob() {
   first.mutable_verdict()->set_time_ms(14'000);
   first.set_ended_time_ms(15'000);
   v1::Attempt& second = *job.add_attempts();
-  second.set_epoch(2);
+  second.set_number(2);
   second.set_state(v1::ATTEMPT_STATE_RUNNING);
   second.set_resume_step(80);
   second.set_placed_time_ms(16'000);
@@ -101,7 +101,7 @@ TEST(LedgerTest, StepsAreTrainedAgainByWhicheverLaterAttemptWentBackFarthest) {
   v1::Attempt& second = *job.mutable_attempts(1);
   second.set_ended_time_ms(18'000);
   v1::Attempt& third = *job.add_attempts();
-  third.set_epoch(3);
+  third.set_number(3);
   third.set_resume_step(40);
   third.set_placed_time_ms(18'500);
   third.set_started_time_ms(19'000);
@@ -144,11 +144,11 @@ v1::Job AnyJob(const std::function<Timestamp()>& any) {
   job.mutable_spec()->mutable_resources()->set_nodes(static_cast<int>(1 + any() % 7));
   job.mutable_spec()->mutable_resources()->set_slots_per_node(static_cast<int>(1 + any() % 9));
   if (any() % 2 == 0) job.set_ended_time_ms(500 + any());
-  const int64_t epoch = any() % 5 == 0 ? 50 : 1;
+  const int64_t attempt_number = any() % 5 == 0 ? 50 : 1;
   const auto attempts = static_cast<int>(any() % 5);
   for (int i = 0; i < attempts; ++i) {
     v1::Attempt& attempt = *job.add_attempts();
-    attempt.set_epoch(epoch + i);
+    attempt.set_number(attempt_number + i);
     attempt.set_placed_time_ms(any());
     attempt.set_started_time_ms(sometimes());
     attempt.set_stopping_time_ms(sometimes());

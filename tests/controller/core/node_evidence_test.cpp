@@ -72,7 +72,7 @@ class PeerProgressTest : public ::testing::Test {
   void Enter(int rank, const std::string& phase) {
     v1::TelemetryBatch batch;
     batch.mutable_stream()->set_job_id(job_);
-    batch.mutable_stream()->set_epoch(1);
+    batch.mutable_stream()->set_attempt(1);
     batch.mutable_stream()->set_rank(rank);
     batch.add_records()->mutable_phase()->set_phase(phase);
     ObserveTelemetry(batch, cluster_.now, cluster_.observations);
@@ -202,10 +202,10 @@ TEST_F(NeighbourTest, WhatAGangHasLostIsNotLostForOthers) {
   EXPECT_EQ(cluster_.Attempt(job_).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
   EXPECT_EQ(cluster_.StateOf(neighbour_), v1::JOB_STATE_RUNNING);
-  // The gang still restarts on other nodes: its new epoch fences the ranks that are left on a.
+  // The gang still restarts on other nodes: its new attempt fences the ranks that are left on a.
   cluster_.ClearNode(job_, "b");
   cluster_.Pass(2000);
-  EXPECT_EQ(cluster_.Attempt(job_).epoch(), 2);
+  EXPECT_EQ(cluster_.Attempt(job_).number(), 2);
   EXPECT_EQ(cluster_.Placement(job_), "c:0 b:0");
   cluster_.Wake("a");
   cluster_.Pass(500);
@@ -218,9 +218,9 @@ TEST_F(NeighbourTest, PeersThatLostARankWaitForASilentNodeNoLongerThanForALostOn
   cluster_.ExitRank(job_, 1, 69);
   cluster_.ClearNode(job_, "b");
   cluster_.Pass(7500);
-  EXPECT_EQ(cluster_.Attempt(job_).epoch(), 1);
+  EXPECT_EQ(cluster_.Attempt(job_).number(), 1);
   cluster_.Pass(1500);
-  EXPECT_EQ(cluster_.Attempt(job_).epoch(), 2);
+  EXPECT_EQ(cluster_.Attempt(job_).number(), 2);
   EXPECT_EQ(cluster_.StateOf(neighbour_), v1::JOB_STATE_RUNNING);
   // The neighbour's attempt ends only when the node's lease does: it has no peers whose progress
   // could show that it runs.
@@ -251,7 +251,7 @@ TEST_F(PeerProgressTest, AGangThatHasTrainedAllStepsProvesNothing) {
   cluster_.StopHeartbeats("a");
   v1::TelemetryBatch batch;
   batch.mutable_stream()->set_job_id(job_);
-  batch.mutable_stream()->set_epoch(1);
+  batch.mutable_stream()->set_attempt(1);
   batch.mutable_stream()->set_rank(1);
   batch.add_records()->mutable_metrics()->set_step(++step_);
   batch.mutable_records(0)->mutable_metrics()->set_total_steps(step_);

@@ -10,7 +10,7 @@ v1::Heartbeat HeartbeatOf(int64_t job_id, int64_t step, int64_t activity_ms,
   v1::Heartbeat heartbeat;
   v1::AttemptReport& report = *heartbeat.add_attempts();
   report.set_job_id(job_id);
-  report.set_epoch(1);
+  report.set_attempt(1);
   v1::RankReport& rank = *report.add_ranks();
   rank.set_step(step);
   rank.set_last_activity_ms(activity_ms);
@@ -21,7 +21,7 @@ v1::Heartbeat HeartbeatOf(int64_t job_id, int64_t step, int64_t activity_ms,
 v1::TelemetryBatch MetricsOf(int64_t time_ms, int64_t step, double step_seconds) {
   v1::TelemetryBatch batch;
   batch.mutable_stream()->set_job_id(1);
-  batch.mutable_stream()->set_epoch(1);
+  batch.mutable_stream()->set_attempt(1);
   v1::TelemetryRecord& record = *batch.add_records();
   record.set_time_ms(time_ms);
   record.mutable_metrics()->set_step(step);
@@ -133,7 +133,7 @@ TEST(ObservationsTest, TelemetryGivesProgressAndPace) {
   EXPECT_EQ(progress.step(), 40);
   v1::TelemetryBatch evaluation;
   evaluation.mutable_stream()->set_job_id(1);
-  evaluation.mutable_stream()->set_epoch(1);
+  evaluation.mutable_stream()->set_attempt(1);
   evaluation.add_records()->mutable_evaluation()->set_loss(4.5);
   ObserveTelemetry(evaluation, 3000, observations);
   EXPECT_EQ(progress.validation_loss(), 4.5);

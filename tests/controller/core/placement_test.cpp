@@ -111,8 +111,8 @@ class TwoBrokenGangsTest : public ::testing::Test {
 
 TEST_F(TwoBrokenGangsTest, TheEarlierJobTakesTheReservationOfTheLaterOne) {
   EXPECT_EQ(cluster_.Placement(first_), "a:0 c:0");
-  EXPECT_EQ(cluster_.Attempt(first_).epoch(), 2);
-  EXPECT_EQ(cluster_.Attempt(second_).epoch(), 1);
+  EXPECT_EQ(cluster_.Attempt(first_).number(), 2);
+  EXPECT_EQ(cluster_.Attempt(second_).number(), 1);
   EXPECT_EQ(cluster_.StateOf(second_), v1::JOB_STATE_RECOVERING);
 }
 
@@ -124,11 +124,11 @@ TEST_F(TwoBrokenGangsTest, ReturnedNodeIsUsedOnlyOnceItIsCleared) {
   // Ranks of the ended attempts may still run on b and d.
   EXPECT_THAT(cluster_.Commands(),
               ElementsAre("start a 1/2", "stop b 1/1 3000", "start c 1/2", "stop d 2/1 3000"));
-  EXPECT_EQ(cluster_.Attempt(second_).epoch(), 1);
+  EXPECT_EQ(cluster_.Attempt(second_).number(), 1);
   cluster_.ClearNode(second_, "d");
   v1::Fact cleared;
   cleared.mutable_attempt_cleared()->set_job_id(first_);
-  cleared.mutable_attempt_cleared()->set_epoch(1);
+  cleared.mutable_attempt_cleared()->set_attempt(1);
   cluster_.SendFact("b", cleared);
   cluster_.Settle();
   EXPECT_EQ(cluster_.Placement(second_), "b:0 d:0");
@@ -149,7 +149,7 @@ TEST(PlacementTest, RecoveringJobWithItsWholeGangNeedNotWaitForTheHead) {
   cluster.ClearNode(narrow, "c");
   cluster.Pass(12000);
   EXPECT_EQ(cluster.StateOf(wide), v1::JOB_STATE_RECOVERING);
-  EXPECT_EQ(cluster.Attempt(narrow).epoch(), 2);
+  EXPECT_EQ(cluster.Attempt(narrow).number(), 2);
   EXPECT_EQ(cluster.Placement(narrow), "c:0");
 }
 

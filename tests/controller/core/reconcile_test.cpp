@@ -55,7 +55,7 @@ TEST(PlanTest, FailedRankStopsGangAndJobResumesFromNewestCheckpoint) {
   EXPECT_EQ(cluster.Job(job).not_before_ms(), cluster.now + 1000);
   EXPECT_THAT(cluster.Pass(999), IsEmpty());
   EXPECT_THAT(Kinds(cluster.Pass(1)), ElementsAre("JobPlaced"));
-  EXPECT_EQ(cluster.Attempt(job).epoch(), 2);
+  EXPECT_EQ(cluster.Attempt(job).number(), 2);
   EXPECT_EQ(cluster.Attempt(job).resume_from(), "/c/step_100");
   EXPECT_EQ(cluster.Attempt(job).resume_step(), 100);
   EXPECT_EQ(cluster.Job(job).restarts(), 1);
@@ -240,7 +240,7 @@ TEST(PlanTest, ExitFactAloneProvesThatTheRankHadStarted) {
   EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_SUCCEEDED);
 }
 
-TEST(PlanTest, RendezvousPortsDifferAndChangeWithTheEpoch) {
+TEST(PlanTest, RendezvousPortsDifferAndChangeWithTheAttempt) {
   TestCluster cluster;
   cluster.options.first_rendezvous_port = 20000;
   cluster.options.last_rendezvous_port = 20002;
@@ -261,7 +261,7 @@ TEST(PlanTest, RendezvousPortsDifferAndChangeWithTheEpoch) {
   cluster.ExitAll(jobs[0], 75);
   cluster.ClearAll(jobs[0]);
   cluster.Pass(1000);
-  ASSERT_EQ(cluster.Attempt(jobs[0]).epoch(), 2);
+  ASSERT_EQ(cluster.Attempt(jobs[0]).number(), 2);
   EXPECT_NE(cluster.Attempt(jobs[0]).master_port(), before);
   EXPECT_EQ(cluster.Job(jobs[0]).restarts(), 0);
 }
@@ -308,8 +308,8 @@ TEST(PlanTest, OldAttemptsAreTrimmed) {
     cluster.ClearAll(job);
   }
   EXPECT_EQ(cluster.Job(job).attempts_size(), kAttemptsKept);
-  EXPECT_EQ(cluster.Attempt(job).epoch(), 121);
-  EXPECT_EQ(cluster.Job(job).attempts(0).epoch(), 22);
+  EXPECT_EQ(cluster.Attempt(job).number(), 121);
+  EXPECT_EQ(cluster.Job(job).attempts(0).number(), 22);
   EXPECT_EQ(cluster.Job(job).attempts(89).ranks_size(), 0);
   EXPECT_EQ(cluster.Job(job).attempts(90).ranks_size(), 1);
 }

@@ -123,7 +123,7 @@ void TestCluster::StartRank(int64_t job_id, int rank) {
   v1::Fact fact;
   v1::RankStarted& started = *fact.mutable_rank_started();
   started.set_job_id(job_id);
-  started.set_epoch(Attempt(job_id).epoch());
+  started.set_attempt(Attempt(job_id).number());
   started.set_rank(rank);
   started.set_time_ms(now);
   SendFact(Attempt(job_id).ranks(rank).node_id(), fact);
@@ -139,7 +139,7 @@ void TestCluster::ExitRank(int64_t job_id, int rank, int exit_code, Timestamp ti
 
 void TestCluster::Exit(int64_t job_id, v1::RankExited exited) {
   exited.set_job_id(job_id);
-  exited.set_epoch(Attempt(job_id).epoch());
+  exited.set_attempt(Attempt(job_id).number());
   v1::Fact fact;
   *fact.mutable_rank_exited() = exited;
   SendFact(Attempt(job_id).ranks(exited.rank()).node_id(), fact);
@@ -148,7 +148,7 @@ void TestCluster::Exit(int64_t job_id, v1::RankExited exited) {
 void TestCluster::ClearNode(int64_t job_id, const std::string& node_id) {
   v1::Fact fact;
   fact.mutable_attempt_cleared()->set_job_id(job_id);
-  fact.mutable_attempt_cleared()->set_epoch(Attempt(job_id).epoch());
+  fact.mutable_attempt_cleared()->set_attempt(Attempt(job_id).number());
   SendFact(node_id, fact);
 }
 
@@ -180,7 +180,7 @@ void TestCluster::RunJob(int64_t job_id) {
 void TestCluster::Step(int64_t job_id, int rank, int64_t step, double step_seconds) {
   v1::TelemetryBatch batch;
   batch.mutable_stream()->set_job_id(job_id);
-  batch.mutable_stream()->set_epoch(Attempt(job_id).epoch());
+  batch.mutable_stream()->set_attempt(Attempt(job_id).number());
   batch.mutable_stream()->set_rank(rank);
   v1::TelemetryRecord& record = *batch.add_records();
   record.set_time_ms(now);
@@ -190,7 +190,7 @@ void TestCluster::Step(int64_t job_id, int rank, int64_t step, double step_secon
 }
 
 void TestCluster::Publish(int64_t job_id, int64_t step) {
-  ReceiveTelemetry request{job_id, Attempt(job_id).epoch(), 0, {}};
+  ReceiveTelemetry request{job_id, Attempt(job_id).number(), 0, {}};
   request.record.mutable_checkpoint()->set_step(step);
   request.record.mutable_checkpoint()->set_path(absl::StrCat("/c/step_", step));
   Do(request);
@@ -199,7 +199,7 @@ void TestCluster::Publish(int64_t job_id, int64_t step) {
 v1::AttemptReport& TestCluster::Report(const std::string& node_id, int64_t job_id) {
   v1::AttemptReport& report = reports_[node_id][job_id];
   report.set_job_id(job_id);
-  report.set_epoch(Attempt(job_id).epoch());
+  report.set_attempt(Attempt(job_id).number());
   return report;
 }
 
@@ -221,11 +221,11 @@ std::vector<std::string> TestCluster::Commands() const {
     if (command.message.has_start_attempt()) {
       const v1::StartAttempt& start = command.message.start_attempt();
       lines.push_back(
-          absl::StrCat("start ", command.node_id, " ", start.job_id(), "/", start.epoch()));
+          absl::StrCat("start ", command.node_id, " ", start.job_id(), "/", start.attempt()));
     } else {
       const v1::StopAttempt& stop = command.message.stop_attempt();
-      lines.push_back(absl::StrCat("stop ", command.node_id, " ", stop.job_id(), "/", stop.epoch(),
-                                   " ", ToMs(stop.grace())));
+      lines.push_back(absl::StrCat("stop ", command.node_id, " ", stop.job_id(), "/",
+                                   stop.attempt(), " ", ToMs(stop.grace())));
     }
   }
   return lines;

@@ -38,7 +38,7 @@ class TimeUseTest : public testing::Test {
     v1::Heartbeat heartbeat;
     v1::AttemptReport& report = *heartbeat.add_attempts();
     report.set_job_id(1);
-    report.set_epoch(1);
+    report.set_attempt(1);
     for (v1::RankReport& rank : ranks) *report.add_ranks() = std::move(rank);
     ObserveHeartbeat("a", heartbeat, now, observations_);
   }
@@ -48,7 +48,7 @@ class TimeUseTest : public testing::Test {
   void TrainSteadily(Timestamp now) {
     v1::TelemetryBatch batch;
     batch.mutable_stream()->set_job_id(1);
-    batch.mutable_stream()->set_epoch(1);
+    batch.mutable_stream()->set_attempt(1);
     (*batch.add_records()->mutable_metrics()->mutable_values())["step_seconds"] = 1;
     ObserveTelemetry(batch, now, observations_);
   }

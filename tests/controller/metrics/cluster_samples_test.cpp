@@ -170,7 +170,7 @@ TEST(ClusterSamplesTest, RestartsAreCountedByCause) {
   exported.cluster.Settle();
   exported.cluster.ClearAll(job);
   exported.Count(exported.cluster.Pass(60'000));
-  ASSERT_EQ(exported.cluster.Attempt(job).epoch(), 2);
+  ASSERT_EQ(exported.cluster.Attempt(job).number(), 2);
   EXPECT_EQ(exported.Value(absl::StrCat("trainyard_job_restarts_total{job_id=\"", job,
                                         "\",job_name=\"flaky\",cause=\"rank_exited\"}")),
             1);
@@ -182,10 +182,10 @@ TEST(ClusterSamplesTest, QueueWaitIsObservedOnceForEachJob) {
   Exported exported;
   exported.cluster.AddNode("a", 1);
   const int64_t job = exported.cluster.Submit("waits", 1, 1);
-  for (const int64_t epoch : {1, 2}) {
-    v1::Event placed = At(exported.cluster.now + 20'000 * epoch);
+  for (const int64_t attempt_number : {1, 2}) {
+    v1::Event placed = At(exported.cluster.now + 20'000 * attempt_number);
     placed.mutable_job_placed()->set_job_id(job);
-    placed.mutable_job_placed()->set_epoch(epoch);
+    placed.mutable_job_placed()->set_attempt(attempt_number);
     exported.Count(placed);
   }
   EXPECT_EQ(exported.Value("trainyard_queue_wait_seconds_count"), 1);

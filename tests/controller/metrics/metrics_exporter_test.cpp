@@ -104,7 +104,7 @@ TEST(MetricsExporterTest, CountsEventsAndForgetsJobsThatEnded) {
   exported.loop.cluster.RunJob(job);
   v1::TelemetryBatch batch;
   batch.mutable_stream()->set_job_id(job);
-  batch.mutable_stream()->set_epoch(1);
+  batch.mutable_stream()->set_attempt(1);
   (*batch.add_records()->mutable_metrics()->mutable_values())["loss"] = 2;
   exported.exporter.ObserveTelemetry(batch, exported.loop.cluster.now);
   exported.loop.cluster.ExitAll(job, 0);

@@ -16,19 +16,20 @@ constexpr Timestamp kNow = 1'000'000;
 struct Said {
   TrainingTotals totals;
 
-  void Metrics(int64_t epoch, int64_t step, std::map<std::string, double> values, int rank = 0) {
+  void Metrics(int64_t attempt_number, int64_t step, std::map<std::string, double> values,
+               int rank = 0) {
     v1::TelemetryRecord record;
     record.set_time_ms(kNow + step);
     record.mutable_metrics()->set_step(step);
     record.mutable_metrics()->set_total_steps(100);
     record.mutable_metrics()->mutable_values()->insert(values.begin(), values.end());
-    Record(epoch, rank, record);
+    Record(attempt_number, rank, record);
   }
 
-  void Record(int64_t epoch, int rank, const v1::TelemetryRecord& record) {
+  void Record(int64_t attempt_number, int rank, const v1::TelemetryRecord& record) {
     v1::TelemetryBatch batch;
     batch.mutable_stream()->set_job_id(7);
-    batch.mutable_stream()->set_epoch(epoch);
+    batch.mutable_stream()->set_attempt(attempt_number);
     batch.mutable_stream()->set_rank(rank);
     *batch.add_records() = record;
     totals.Observe(batch, kNow + 50);

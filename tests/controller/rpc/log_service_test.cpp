@@ -193,7 +193,7 @@ TEST_F(LogServiceTest, SaysWhatIsNotThere) {
     return Reader(running_, request).End();
   };
   EXPECT_EQ(code([](auto& request) { request.set_job("nobody"); }), grpc::StatusCode::NOT_FOUND);
-  EXPECT_EQ(code([](auto& request) { request.set_epoch(2); }), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(code([](auto& request) { request.set_attempt(2); }), grpc::StatusCode::NOT_FOUND);
   EXPECT_EQ(code([](auto& request) { request.add_ranks(1); }), grpc::StatusCode::NOT_FOUND);
   EXPECT_EQ(code([](auto& request) { request.set_tail(-1); }), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(code([](auto& request) {

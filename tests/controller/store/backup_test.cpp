@@ -78,7 +78,7 @@ TEST_F(BackupTest, BringsBackEverythingAndSkipsNumbers) {
   EXPECT_EQ(recovery->events[19].job_submitted().job_id(), 20);
   EXPECT_EQ(recovery->events[20].time_ms(), 77);
   EXPECT_GT(recovery->events[20].store_restored().skipped_job_ids(), 0);
-  EXPECT_GT(recovery->events[20].store_restored().skipped_epochs(), 0);
+  EXPECT_GT(recovery->events[20].store_restored().skipped_attempts(), 0);
   for (int64_t job = 1; job <= 20; ++job) {
     EXPECT_EQ(*stores.metrics->StoredOffset(TelemetryOf(job)), 10);
     EXPECT_EQ(*stores.logs->StoredOffset(OutputOf(job)), 5001);
@@ -188,7 +188,7 @@ TEST_F(BackupTest, ASecondRestoreOfOneBackupRepeatsNoNumber) {
   FillAndBackUp(3);
   constexpr int64_t kHourMs = 3'600'000;
   int64_t skipped_ids = 0;
-  int64_t skipped_epochs = 0;
+  int64_t skipped_attempts = 0;
   for (int64_t hour = 0; hour < 3; ++hour) {
     const std::string name = absl::StrCat("new", hour);
     const auto summary =
@@ -198,9 +198,9 @@ TEST_F(BackupTest, ASecondRestoreOfOneBackupRepeatsNoNumber) {
     const v1::StoreRestored& restored = recovery->events.back().store_restored();
     // An hour of submissions lies between the two.
     EXPECT_GE(restored.skipped_job_ids(), skipped_ids + 10'000);
-    EXPECT_GE(restored.skipped_epochs(), skipped_epochs + 1'000);
+    EXPECT_GE(restored.skipped_attempts(), skipped_attempts + 1'000);
     skipped_ids = restored.skipped_job_ids();
-    skipped_epochs = restored.skipped_epochs();
+    skipped_attempts = restored.skipped_attempts();
   }
 }
 

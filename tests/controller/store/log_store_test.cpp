@@ -33,16 +33,19 @@ class LogStoreTest : public testing::TestWithParam<bool> {
     store_ = *std::move(opened);
   }
 
-  static StreamKey Stream(int64_t epoch, int rank) { return {1, epoch, rank, v1::STREAM_KIND_LOG}; }
+  static StreamKey Stream(int64_t attempt_number, int rank) {
+    return {1, attempt_number, rank, v1::STREAM_KIND_LOG};
+  }
 
   // Appends at the end of the stream.
-  void Add(int64_t epoch, int rank, int64_t time_ms, const std::string& data) {
-    const int64_t begin = *store_->StoredOffset(Stream(epoch, rank));
-    const absl::Status status = store_->Append({{Stream(epoch, rank), begin, time_ms, data}});
+  void Add(int64_t attempt_number, int rank, int64_t time_ms, const std::string& data) {
+    const int64_t begin = *store_->StoredOffset(Stream(attempt_number, rank));
+    const absl::Status status =
+        store_->Append({{Stream(attempt_number, rank), begin, time_ms, data}});
     ASSERT_TRUE(status.ok()) << status;
   }
 
-  // "epoch/rank: text" of each line.
+  // "attempt/rank: text" of each line.
   std::vector<std::string> Read(LogQuery query, bool include_partial = false) {
     LogCursor cursor;
     return ReadOn(query, include_partial, cursor);
@@ -55,7 +58,7 @@ class LogStoreTest : public testing::TestWithParam<bool> {
         store_->Read(query, include_partial, cursor, [&](std::vector<v1::LogLine> chunk) {
           EXPECT_FALSE(chunk.empty());
           for (const v1::LogLine& line : chunk) {
-            lines.push_back(absl::StrCat(line.epoch(), "/", line.rank(), ": ", line.text()));
+            lines.push_back(absl::StrCat(line.attempt(), "/", line.rank(), ": ", line.text()));
           }
           return true;
         });
@@ -73,7 +76,7 @@ TEST_P(LogStoreTest, GivesWholeLinesAfterReopening) {
   Reopen();
   EXPECT_THAT(Read({}), ElementsAre("1/0: first", "1/0: second", "1/0: "));
   EXPECT_THAT(Read({}, true), ElementsAre("1/0: first", "1/0: second", "1/0: ", "1/0: unfinished"));
-  EXPECT_THAT(Read({.epoch = 2}), IsEmpty());
+  EXPECT_THAT(Read({.attempt = 2}), IsEmpty());
 }
 
 TEST_P(LogStoreTest, LineKnowsItsOffsetAndTime) {
@@ -136,7 +139,7 @@ TEST_P(LogStoreTest, OrdersByAttemptThenTimeThenRank) {
   Add(1, 1, 20, "c\n");
   EXPECT_THAT(Read({}), ElementsAre("1/0: a", "1/1: b", "1/1: c", "1/0: d", "2/0: e"));
   EXPECT_THAT(Read({.ranks = {1}}), ElementsAre("1/1: b", "1/1: c"));
-  EXPECT_THAT(Read({.epoch = 2}), ElementsAre("2/0: e"));
+  EXPECT_THAT(Read({.attempt = 2}), ElementsAre("2/0: e"));
   EXPECT_THAT(Read({.tail = 3}), ElementsAre("1/1: c", "1/0: d", "2/0: e"));
 }
 
@@ -266,7 +269,7 @@ TEST_P(LogStoreTest, PagesLeadThroughAllLinesInBothDirections) {
         if (!(newer ? page->more_after : page->more_before)) break;
         ASSERT_EQ(static_cast<int>(texts.size()), limit);
         const v1::LogLine& edge = newer ? page->lines.back() : page->lines.front();
-        query.from = LogPosition{edge.epoch(), edge.time_ms(), edge.rank(), edge.offset()};
+        query.from = LogPosition{edge.attempt(), edge.time_ms(), edge.rank(), edge.offset()};
       }
       EXPECT_EQ(found, all) << newer << " " << limit;
     }
@@ -282,7 +285,7 @@ TEST_P(LogStoreTest, PageBeginsAtATimeOrAByte) {
   EXPECT_THAT(Texts(*store_->ReadPage(query, false)), ElementsAre("b", "cc", "d"));
   query.newer = false;
   EXPECT_THAT(Texts(*store_->ReadPage(query, false)), ElementsAre("a"));
-  LogPageQuery byte{.lines = {.job_id = 1, .ranks = {0}, .epoch = 1}, .newer = true, .limit = 10};
+  LogPageQuery byte{.lines = {.job_id = 1, .ranks = {0}, .attempt = 1}, .newer = true, .limit = 10};
   for (const auto& [offset, first] : std::map<int64_t, std::string>{
            {0, "a"}, {1, "a"}, {2, "cc"}, {3, "cc"}, {4, "cc"}, {5, "d"}}) {
     byte.from_offset = offset;

@@ -34,22 +34,26 @@ class MetricStoreTest : public testing::TestWithParam<bool> {
     store_ = *std::move(opened);
   }
 
-  static StreamKey Stream(int64_t epoch) { return {1, epoch, 0, v1::STREAM_KIND_TELEMETRY}; }
+  static StreamKey Stream(int64_t attempt_number) {
+    return {1, attempt_number, 0, v1::STREAM_KIND_TELEMETRY};
+  }
 
   // Appends the points at the end of the attempt's stream.
-  void Add(int64_t epoch, std::vector<MetricPoint> points) {
-    const int64_t begin = *store_->StoredOffset(Stream(epoch));
-    const absl::Status status = store_->Append({{Stream(epoch), begin, begin + 100, points}});
+  void Add(int64_t attempt_number, std::vector<MetricPoint> points) {
+    const int64_t begin = *store_->StoredOffset(Stream(attempt_number));
+    const absl::Status status =
+        store_->Append({{Stream(attempt_number), begin, begin + 100, points}});
     ASSERT_TRUE(status.ok()) << status;
   }
 
-  // Steps first..last, each with value step + 1000 * epoch.
-  void AddSteps(int64_t epoch, int64_t first, int64_t last, const std::string& key = "loss") {
+  // Steps first..last, each with value step + 1000 * attempt.
+  void AddSteps(int64_t attempt_number, int64_t first, int64_t last,
+                const std::string& key = "loss") {
     std::vector<MetricPoint> points;
     for (int64_t step = first; step <= last; ++step) {
-      points.push_back({key, step, step * 10, static_cast<double>(step + 1000 * epoch)});
+      points.push_back({key, step, step * 10, static_cast<double>(step + 1000 * attempt_number)});
     }
-    Add(epoch, std::move(points));
+    Add(attempt_number, std::move(points));
   }
 
   v1::Series Read(SeriesQuery query) {
@@ -75,7 +79,7 @@ TEST_P(MetricStoreTest, GivesBackEveryPointAfterReopening) {
   EXPECT_THAT(series.min(), ElementsAre(3.5, 3.25));
   EXPECT_THAT(series.max(), ElementsAre(3.5, 3.25));
   EXPECT_THAT(series.counts(), ElementsAre(1, 1));
-  EXPECT_THAT(series.epochs(), ElementsAre(1, 1));
+  EXPECT_THAT(series.attempts(), ElementsAre(1, 1));
   EXPECT_THAT(*store_->Keys(1), ElementsAre("loss", "lr"));
   EXPECT_TRUE(store_->Keys(2)->empty());
 }
@@ -213,7 +217,7 @@ TEST_P(MetricStoreTest, KnowsTheStepsOfEachAttempt) {
   ASSERT_TRUE(attempts.ok() && attempts->size() == 2u) << attempts.status();
   EXPECT_EQ(attempts->front().steps.first, 1);
   EXPECT_EQ(attempts->front().steps.last, 1500);
-  EXPECT_EQ(attempts->back().epoch, 3);
+  EXPECT_EQ(attempts->back().number, 3);
   EXPECT_EQ(attempts->back().steps.last, 9);
 }
 
@@ -222,14 +226,14 @@ TEST_P(MetricStoreTest, NewerAttemptReplacesTheAbandonedBranch) {
   AddSteps(2, 6, 8);  // Resumed at step 5.
   const v1::Series merged = Read({});
   EXPECT_THAT(merged.steps(), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
-  EXPECT_THAT(merged.epochs(), ElementsAre(1, 1, 1, 1, 1, 2, 2, 2));
+  EXPECT_THAT(merged.attempts(), ElementsAre(1, 1, 1, 1, 1, 2, 2, 2));
   EXPECT_EQ(merged.last(5), 2006);
-  EXPECT_THAT(Read({.epoch = 1}).steps(), testing::SizeIs(10));
-  EXPECT_THAT(Read({.epoch = 2}).steps(), ElementsAre(6, 7, 8));
-  EXPECT_EQ(Read({.epoch = 3}).steps_size(), 0);
+  EXPECT_THAT(Read({.attempt = 1}).steps(), testing::SizeIs(10));
+  EXPECT_THAT(Read({.attempt = 2}).steps(), ElementsAre(6, 7, 8));
+  EXPECT_EQ(Read({.attempt = 3}).steps_size(), 0);
   const v1::Series thin = Read({.buckets = 2});
   EXPECT_THAT(thin.counts(), ElementsAre(4, 4));
-  EXPECT_THAT(thin.epochs(), ElementsAre(1, 2));
+  EXPECT_THAT(thin.attempts(), ElementsAre(1, 2));
 }
 
 TEST_P(MetricStoreTest, AttemptThatResumedEarlierHidesTheOneBetween) {
@@ -238,7 +242,7 @@ TEST_P(MetricStoreTest, AttemptThatResumedEarlierHidesTheOneBetween) {
   AddSteps(3, 4, 5);
   const v1::Series merged = Read({});
   EXPECT_THAT(merged.steps(), ElementsAre(1, 2, 3, 4, 5));
-  EXPECT_THAT(merged.epochs(), ElementsAre(1, 1, 1, 3, 3));
+  EXPECT_THAT(merged.attempts(), ElementsAre(1, 1, 1, 3, 3));
 }
 
 TEST_P(MetricStoreTest, SparseSeriesEndsWhereTheNewerAttemptResumed) {
@@ -261,9 +265,9 @@ TEST_P(MetricStoreTest, ExtremeStepsAreKept) {
   const int64_t high = std::numeric_limits<int64_t>::max();
   Add(1, {{"loss", high, 1, 1.0}, {"loss", low, 2, 2.0}, {"loss", 0, 3, 3.0}});
   Add(2, {{"loss", low, 4, 4.0}});
-  const v1::Series all = Read({.from_step = low, .epoch = 1});
+  const v1::Series all = Read({.from_step = low, .attempt = 1});
   EXPECT_THAT(all.steps(), ElementsAre(low, 0, high));
-  EXPECT_THAT(Read({.from_step = low, .buckets = 2, .epoch = 1}).counts(), ElementsAre(1, 2));
+  EXPECT_THAT(Read({.from_step = low, .buckets = 2, .attempt = 1}).counts(), ElementsAre(1, 2));
   EXPECT_THAT(Read({.from_step = low}).last(), ElementsAre(4.0));
 }
 

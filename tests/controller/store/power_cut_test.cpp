@@ -170,7 +170,7 @@ int64_t MetricBatchesIn(Stores& stores) {
     if (!offset.ok()) return -1;
     if (batches < 0) batches = *offset / kBytesOfATelemetryBatch;
     EXPECT_EQ(*offset, batches * kBytesOfATelemetryBatch) << "streams of one append differ";
-    SeriesQuery query{.job_id = stream.job_id, .keys = {}, .epoch = stream.epoch};
+    SeriesQuery query{.job_id = stream.job_id, .keys = {}, .attempt = stream.attempt};
     for (int64_t key = 0; key < kKeys; ++key) query.keys.push_back(absl::StrCat("key", key));
     auto series = stores.metrics->Read(query);
     EXPECT_TRUE(series.ok()) << series.status();

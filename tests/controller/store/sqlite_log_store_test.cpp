@@ -21,7 +21,9 @@ std::unique_ptr<SqliteLogStore> OpenLogStore(const std::string& path) {
   return opened.ok() ? *std::move(opened) : nullptr;
 }
 
-StreamKey Stream(int64_t epoch, int rank) { return {1, epoch, rank, v1::STREAM_KIND_LOG}; }
+StreamKey Stream(int64_t attempt_number, int rank) {
+  return {1, attempt_number, rank, v1::STREAM_KIND_LOG};
+}
 
 std::vector<std::string> ReadAll(LogStore& store, const LogQuery& query, bool include_partial,
                                  LogCursor& cursor) {
@@ -87,7 +89,7 @@ TEST(SqliteLogStoreTest, ReadsAsThePlainStoreDoes) {
       for (const int64_t tail : {0, 1, 17, 3000}) {
         query.tail = tail;
         query.grep = round % 2 == 0 ? "" : "spike";
-        query.epoch = round % 3;
+        query.attempt = round % 3;
         if (round % 4 == 3) query.ranks = {0, 2};
         LogCursor cursor;
         LogCursor plain_cursor;

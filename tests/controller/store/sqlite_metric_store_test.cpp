@@ -60,7 +60,7 @@ void ExpectSame(const v1::Series& got, const v1::Series& wanted, const std::stri
   EXPECT_EQ(Numbers(got.times_ms()), Numbers(wanted.times_ms()));
   EXPECT_EQ(Numbers(got.counts()), Numbers(wanted.counts()));
   EXPECT_EQ(Numbers(got.nan_counts()), Numbers(wanted.nan_counts()));
-  EXPECT_EQ(Numbers(got.epochs()), Numbers(wanted.epochs()));
+  EXPECT_EQ(Numbers(got.attempts()), Numbers(wanted.attempts()));
   EXPECT_EQ(Bits(got.min()), Bits(wanted.min()));
   EXPECT_EQ(Bits(got.max()), Bits(wanted.max()));
   EXPECT_EQ(Bits(got.last()), Bits(wanted.last()));
@@ -76,12 +76,13 @@ class RandomHistory {
 
   void Run(int64_t attempts, int batches) {
     int64_t reached = 0;
-    for (int64_t epoch = 1; epoch <= attempts; ++epoch) {
+    for (int64_t attempt_number = 1; attempt_number <= attempts; ++attempt_number) {
       int64_t step = reached == 0 ? 0 : static_cast<int64_t>(random_() % reached);
       int64_t offset = 0;
       for (int i = 0; i < batches; ++i) {
         const unsigned size = random_() % 4 == 0 ? random_() % 6000 : random_() % 40;
-        MetricBatch batch{{1, epoch, 0, v1::STREAM_KIND_TELEMETRY}, offset, offset + 10, {}};
+        MetricBatch batch{
+            {1, attempt_number, 0, v1::STREAM_KIND_TELEMETRY}, offset, offset + 10, {}};
         for (unsigned n = 0; n < size; ++n) AddStep(++step, batch.points);
         offset = batch.end_offset;
         for (MetricStore* store : stores_) ASSERT_TRUE(store->Append({batch}).ok());
@@ -123,7 +124,7 @@ TEST(SqliteMetricStoreTest, ReadsAsThePlainStoreDoes) {
       if (i % 2 == 1) query.from_step = random() % 30'000;
       if (i % 3 == 1) query.to_step = query.from_step + 1 + random() % 30'000;
       if (i % 4 != 0) query.buckets = 1 << (random() % 12);
-      if (i % 5 == 4) query.epoch = 1 + random() % 3;
+      if (i % 5 == 4) query.attempt = 1 + random() % 3;
       auto got = store->Read(query);
       auto wanted = plain.Read(query);
       ASSERT_TRUE(got.ok()) << got.status();
@@ -247,7 +248,7 @@ TEST_F(DamagedMetricStoreTest, DamagedTailIsFound) {
                   ->Append({{{1, 2, 0, v1::STREAM_KIND_TELEMETRY}, 0, 1, {{"loss", 1, 1, 1.0}}}})
                   .ok());
   ASSERT_TRUE(Read(0).ok());
-  ASSERT_TRUE(Change("UPDATE tail SET epoch = 1").ok());
+  ASSERT_TRUE(Change("UPDATE tail SET attempt = 1").ok());
   EXPECT_EQ(Read(0).code(), absl::StatusCode::kDataLoss);
 }
 
@@ -297,14 +298,14 @@ TEST(SqliteMetricStoreTest, ReadersSeeWholeAppendsWhileAttemptsAreWritten) {
   std::atomic<bool> done = false;
   const auto read = [&] {
     while (!done) {
-      auto series = store->Read({.job_id = 1, .keys = {"loss"}, .epoch = 1});
+      auto series = store->Read({.job_id = 1, .keys = {"loss"}, .attempt = 1});
       ASSERT_TRUE(series.ok()) << series.status();
       ASSERT_EQ(series->front().steps_size() % 50, 0);
     }
   };
-  const auto write = [&](int64_t epoch) {
+  const auto write = [&](int64_t attempt_number) {
     for (int64_t i = 0; i < 100; ++i) {
-      MetricBatch batch{{1, epoch, 0, v1::STREAM_KIND_TELEMETRY}, i, i + 1, {}};
+      MetricBatch batch{{1, attempt_number, 0, v1::STREAM_KIND_TELEMETRY}, i, i + 1, {}};
       for (int64_t step = 1; step <= 50; ++step) {
         batch.points.push_back({"loss", i * 50 + step, step, 1.0});
       }
@@ -316,7 +317,7 @@ TEST(SqliteMetricStoreTest, ReadersSeeWholeAppendsWhileAttemptsAreWritten) {
   for (std::thread& writer : writers) writer.join();
   done = true;
   for (std::thread& reader : readers) reader.join();
-  EXPECT_EQ(store->Read({.job_id = 1, .keys = {"loss"}, .epoch = 2})->front().steps_size(), 5000);
+  EXPECT_EQ(store->Read({.job_id = 1, .keys = {"loss"}, .attempt = 2})->front().steps_size(), 5000);
 }
 
 }  // namespace

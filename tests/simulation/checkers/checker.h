@@ -32,7 +32,7 @@ class Checker {
 
 std::unique_ptr<Checker> NoSlotDoubleBooked();
 std::unique_ptr<Checker> GangIsAllOrNothing();
-std::unique_ptr<Checker> EpochsOnlyGrow();
+std::unique_ptr<Checker> AttemptsOnlyGrow();
 std::unique_ptr<Checker> OneLiveAttempt();
 std::unique_ptr<Checker> ReplayEqualsLive();
 std::unique_ptr<Checker> RestartBudgetKept();

@@ -18,7 +18,7 @@ class HeadNotOvertakenChecker : public Checker {
       if (event.has_job_ended()) queued_.erase(event.job_ended().job_id());
       if (!event.has_job_placed()) continue;
       const v1::JobPlaced& placed = event.job_placed();
-      if (placed.epoch() == 1 && *queued_.begin() != placed.job_id()) {
+      if (placed.attempt() == 1 && *queued_.begin() != placed.job_id()) {
         return absl::StrCat("job ", placed.job_id(), " overtook job ", *queued_.begin());
       }
       queued_.erase(placed.job_id());

@@ -14,11 +14,11 @@ class HealthyJobsNotRestartedChecker : public Checker {
     for (std::size_t i = step.first_new; i < step.log.size(); ++i) {
       if (!step.log[i].has_attempt_failed()) continue;
       const v1::AttemptFailed& failed = step.log[i].attempt_failed();
-      if (step.world.hurt().contains({failed.job_id(), failed.epoch()})) continue;
+      if (step.world.hurt().contains({failed.job_id(), failed.attempt()})) continue;
       // A machine that died before the attempt had a process there.
       const bool node_lost = failed.verdict().cause() == v1::VERDICT_CAUSE_NODE_LOST;
       if (node_lost && step.world.IsGone(failed.verdict().node_id())) continue;
-      return absl::StrCat("attempt ", failed.epoch(), " of job ", failed.job_id(),
+      return absl::StrCat("attempt ", failed.attempt(), " of job ", failed.job_id(),
                           " was healthy: ", failed.verdict().summary());
     }
     return "";

@@ -46,7 +46,7 @@ class NoSlotDoubleBookedChecker : public Checker {
       }
       for (const v1::RankPlacement& rank : live->ranks()) {
         const v1::SlotUse& use = state.nodes.at(rank.node_id()).node.slot_uses(rank.slot());
-        if (use.job_id() == id && use.epoch() == live->epoch() && use.rank() == rank.rank()) {
+        if (use.job_id() == id && use.attempt() == live->number() && use.rank() == rank.rank()) {
           continue;
         }
         return absl::StrCat("rank ", rank.rank(), " of job ", id, " does not hold its slot");

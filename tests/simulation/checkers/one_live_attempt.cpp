@@ -20,14 +20,14 @@ class OneLiveAttemptChecker : public Checker {
         if (std::string wrong = CheckJob(entry); !wrong.empty()) return wrong;
       }
     }
-    std::map<std::pair<std::string, int64_t>, int64_t> epochs;
+    std::map<std::pair<std::string, int64_t>, int64_t> attempt_numbers;
     for (const auto& [key, process] : step.world.processes()) {
       if (process.exited.has_value()) continue;
-      const auto [epoch, is_first] = epochs.emplace(
+      const auto [attempt_number, is_first] = attempt_numbers.emplace(
           std::make_pair(process.node_id, process.attempt.first), process.attempt.second);
-      if (!is_first && epoch->second != process.attempt.second) {
-        return absl::StrCat("epochs ", epoch->second, " and ", process.attempt.second, " of job ",
-                            process.attempt.first, " both run on ", process.node_id);
+      if (!is_first && attempt_number->second != process.attempt.second) {
+        return absl::StrCat("attempts ", attempt_number->second, " and ", process.attempt.second,
+                            " of job ", process.attempt.first, " both run on ", process.node_id);
       }
     }
     return "";
@@ -38,7 +38,7 @@ class OneLiveAttemptChecker : public Checker {
     const v1::Job& job = entry.job;
     for (int i = 0; i + 1 < job.attempts_size(); ++i) {
       if (job.attempts(i).state() == v1::ATTEMPT_STATE_ENDED) continue;
-      return absl::StrCat("attempt ", job.attempts(i).epoch(), " of job ", job.id(),
+      return absl::StrCat("attempt ", job.attempts(i).number(), " of job ", job.id(),
                           " lives beside a newer one");
     }
     const bool lives = LiveAttempt(entry) != nullptr;

@@ -23,14 +23,14 @@ class ResumesFromNewestSoundCheckpointChecker : public Checker {
   }
 
  private:
-  // Step and epoch of each checkpoint of a job, by path.
+  // Step and attempt of each checkpoint of a job, by path.
   using Checkpoints = std::map<std::string, std::pair<int64_t, int64_t>>;
 
   std::string CheckEvent(const v1::Event& event, const TrainingWorld& world) {
     if (event.has_checkpoint_published()) {
       const v1::Checkpoint& checkpoint = event.checkpoint_published().checkpoint();
       jobs_[event.checkpoint_published().job_id()][checkpoint.path()] = {checkpoint.step(),
-                                                                         checkpoint.epoch()};
+                                                                         checkpoint.attempt()};
     } else if (event.has_checkpoint_rejected()) {
       const v1::CheckpointRejected& rejected = event.checkpoint_rejected();
       if (!world.IsDamaged(rejected.path())) return rejected.path() + " was rejected, but is sound";
@@ -57,7 +57,7 @@ class ResumesFromNewestSoundCheckpointChecker : public Checker {
       path = candidate;
     }
     if (placed.resume_from() == path && placed.resume_step() == newest.first) return "";
-    return absl::StrCat("attempt ", placed.epoch(), " of job ", placed.job_id(), " starts from `",
+    return absl::StrCat("attempt ", placed.attempt(), " of job ", placed.job_id(), " starts from `",
                         placed.resume_from(), "` instead of `", path, "`");
   }
 

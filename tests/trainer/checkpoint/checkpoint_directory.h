@@ -37,7 +37,9 @@ class CheckpointDirectory {
   }
 
   // An attempt outside of any job.
-  CheckpointWriterOptions Options(int64_t epoch = 1) const { return Options({0, epoch}); }
+  CheckpointWriterOptions Options(int64_t attempt_number = 1) const {
+    return Options({0, attempt_number});
+  }
   CheckpointWriterOptions Options(const AttemptKey& attempt) const {
     CheckpointWriterOptions options;
     options.directory = path();
@@ -48,8 +50,9 @@ class CheckpointDirectory {
   }
 
   // One rank saves these tensors whole, and waits.
-  void SaveWhole(int64_t step, const std::vector<TensorChunk>& chunks, int64_t epoch = 1) const {
-    SaveWhole(step, chunks, AttemptKey{0, epoch});
+  void SaveWhole(int64_t step, const std::vector<TensorChunk>& chunks,
+                 int64_t attempt_number = 1) const {
+    SaveWhole(step, chunks, AttemptKey{0, attempt_number});
   }
   void SaveWhole(int64_t step, const std::vector<TensorChunk>& chunks,
                  const AttemptKey& attempt) const {

@@ -99,7 +99,7 @@ TEST(CheckpointReaderTest, TellsWhatTheCheckpointIs) {
   directory.SaveWhole(123456, {WholeTensor("w", torch::ones({2}))}, 4);
   const CheckpointReader reader(directory.Step(123456));
   EXPECT_EQ(reader.step(), 123456);
-  EXPECT_EQ(reader.epoch(), 4);
+  EXPECT_EQ(reader.attempt(), 4);
   EXPECT_EQ(reader.model_fingerprint(), "tiny");
   EXPECT_EQ(reader.trainer_state()["samples"], 123456 * 8);
   EXPECT_TRUE(reader.Has("w"));
@@ -254,7 +254,7 @@ TEST(CheckpointReaderTest, ReadsWhileAWriterPublishes) {
   EXPECT_EQ(LatestCheckpoint(directory.path())->step, 40);
 }
 
-TEST(CheckpointReaderTest, LatestIsOfTheNewestEpoch) {
+TEST(CheckpointReaderTest, LatestIsOfTheNewestAttempt) {
   const CheckpointDirectory directory;
   EXPECT_FALSE(LatestCheckpoint(directory.path()));
   EXPECT_FALSE(LatestCheckpoint(directory.path() + "/missing"));

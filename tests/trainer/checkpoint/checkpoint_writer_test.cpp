@@ -64,7 +64,7 @@ TEST(CheckpointWriterTest, PublishesAndReports) {
   ASSERT_EQ(taken.size(), 1u);
   EXPECT_EQ(taken[0].kind, Kind::kPublished);
   EXPECT_EQ(taken[0].step, 100);
-  EXPECT_EQ(taken[0].epoch, 7);
+  EXPECT_EQ(taken[0].attempt, 7);
   EXPECT_EQ(taken[0].path, directory.Step(100));
   EXPECT_EQ(taken[0].bytes, ListCheckpoints(directory.path()).at(0).bytes);
   EXPECT_GT(blocking, 0);
@@ -194,7 +194,7 @@ TEST(CheckpointWriterTest, RetentionSparesWhatTheAttemptResumedFrom) {
   for (const CheckpointEvent& event : events.Taken()) {
     if (event.kind != Kind::kDeleted) continue;
     deleted.push_back(event.step);
-    EXPECT_EQ(event.epoch, 2);
+    EXPECT_EQ(event.attempt, 2);
     EXPECT_EQ(event.path, directory.Step(event.step));
   }
   EXPECT_THAT(deleted, ElementsAre(20, 30, 50));

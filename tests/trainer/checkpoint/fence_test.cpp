@@ -15,9 +15,9 @@ namespace {
 using testing::HasSubstr;
 
 // Raises the fence for an attempt outside of any job.
-ExitCode CodeOfRaise(const std::string& directory, int64_t epoch) {
+ExitCode CodeOfRaise(const std::string& directory, int64_t attempt_number) {
   try {
-    RaiseFence(directory, {0, epoch});
+    RaiseFence(directory, {0, attempt_number});
     return ExitCode::kOk;
   } catch (const TrainerError& error) {
     return error.code();
@@ -34,16 +34,16 @@ std::string ErrorOfRaise(const std::string& directory, const AttemptKey& attempt
   }
 }
 
-int64_t EpochIn(const std::string& directory) { return FenceLock(directory).Newest().epoch; }
+int64_t NewestIn(const std::string& directory) { return FenceLock(directory).Newest().number; }
 
 TEST(FenceTest, OnlyGrows) {
   const CheckpointDirectory directory;
-  EXPECT_EQ(EpochIn(directory.path()), 0);
+  EXPECT_EQ(NewestIn(directory.path()), 0);
   EXPECT_EQ(CodeOfRaise(directory.path(), 3), ExitCode::kOk);
   EXPECT_EQ(CodeOfRaise(directory.path(), 3), ExitCode::kOk);
   EXPECT_EQ(CodeOfRaise(directory.path(), 2), ExitCode::kFenced);
   EXPECT_EQ(CodeOfRaise(directory.path(), 12), ExitCode::kOk);
-  EXPECT_EQ(EpochIn(directory.path()), 12);
+  EXPECT_EQ(NewestIn(directory.path()), 12);
   EXPECT_NO_THROW(FenceLock(directory.path()).CheckNotNewerThan({0, 12}));
   EXPECT_THROW(FenceLock(directory.path()).CheckNotNewerThan({0, 11}), TrainerError);
 }
@@ -51,15 +51,15 @@ TEST(FenceTest, OnlyGrows) {
 TEST(FenceTest, MakesTheDirectory) {
   const CheckpointDirectory directory;
   RaiseFence(directory.path() + "/a/b", {0, 1});
-  EXPECT_EQ(EpochIn(directory.path() + "/a/b"), 1);
+  EXPECT_EQ(NewestIn(directory.path() + "/a/b"), 1);
 }
 
-TEST(FenceTest, AcceptsAnEpochWrittenByHandAndRefusesOthers) {
+TEST(FenceTest, AcceptsAnAttemptWrittenByHandAndRefusesOthers) {
   const CheckpointDirectory directory;
   std::ofstream(directory.path() + "/EPOCH") << "7\n";
   EXPECT_EQ(CodeOfRaise(directory.path(), 6), ExitCode::kFenced);
   EXPECT_EQ(CodeOfRaise(directory.path(), 8), ExitCode::kOk);
-  EXPECT_EQ(EpochIn(directory.path()), 8);
+  EXPECT_EQ(NewestIn(directory.path()), 8);
   for (const char* nonsense : {"seven", "7 ", "7 eight", "7 8 9", "-7", "7 -8"}) {
     std::ofstream(directory.path() + "/EPOCH") << nonsense;
     EXPECT_EQ(CodeOfRaise(directory.path(), 9), ExitCode::kBadData) << nonsense;
@@ -101,10 +101,10 @@ TEST(FenceTest, ExcludesOthersWhileItIsHeld) {
     });
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
     EXPECT_FALSE(raised);
-    EXPECT_EQ(lock.Newest().epoch, 0);
+    EXPECT_EQ(lock.Newest().number, 0);
   }
   other.join();
-  EXPECT_EQ(EpochIn(directory.path()), 5);
+  EXPECT_EQ(NewestIn(directory.path()), 5);
 }
 
 }  // namespace

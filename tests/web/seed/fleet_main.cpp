@@ -143,7 +143,7 @@ class Worker {
     if (message.has_start_attempt()) return OnStart(message.start_attempt(), now);
     if (message.has_stop_attempt()) return OnStop(message.stop_attempt());
     if (message.has_forget_attempt()) {
-      attempts_.erase({message.forget_attempt().job_id(), message.forget_attempt().epoch()});
+      attempts_.erase({message.forget_attempt().job_id(), message.forget_attempt().attempt()});
     }
   }
 
@@ -153,7 +153,7 @@ class Worker {
     fact_sequence_ = welcome.fact_sequence();
     for (const v1::StreamAcknowledged& stored : welcome.streams()) {
       const v1::StreamId& id = stored.stream();
-      offsets_[{id.job_id(), id.epoch(), id.rank(), id.kind()}] = stored.offset();
+      offsets_[{id.job_id(), id.attempt(), id.rank(), id.kind()}] = stored.offset();
     }
     for (auto& [key, attempt] : attempts_) {
       Gang& gang = gangs_.at(key);
@@ -166,14 +166,14 @@ class Worker {
   }
 
   void OnStart(const v1::StartAttempt& start, Timestamp now) {
-    const AttemptKey key{start.job_id(), start.epoch()};
+    const AttemptKey key{start.job_id(), start.attempt()};
     if (attempts_.contains(key)) return;
     LocalAttempt& attempt = attempts_[key];
     for (const v1::RankStart& rank : start.ranks()) {
       attempt.ranks.push_back(rank.rank());
       v1::Fact fact;
       fact.mutable_rank_started()->set_job_id(key.first);
-      fact.mutable_rank_started()->set_epoch(key.second);
+      fact.mutable_rank_started()->set_attempt(key.second);
       fact.mutable_rank_started()->set_rank(rank.rank());
       fact.mutable_rank_started()->set_pid(1000 + rank.rank());
       fact.mutable_rank_started()->set_time_ms(now);
@@ -190,7 +190,7 @@ class Worker {
   }
 
   void OnStop(const v1::StopAttempt& stop) {
-    const AttemptKey key{stop.job_id(), stop.epoch()};
+    const AttemptKey key{stop.job_id(), stop.attempt()};
     LocalAttempt& attempt = attempts_[key];
     if (!attempt.cleared) Leave(key, attempt, kTerminated);
   }
@@ -200,14 +200,14 @@ class Worker {
     for (const int rank : attempt.ranks) {
       v1::Fact fact;
       fact.mutable_rank_exited()->set_job_id(key.first);
-      fact.mutable_rank_exited()->set_epoch(key.second);
+      fact.mutable_rank_exited()->set_attempt(key.second);
       fact.mutable_rank_exited()->set_rank(rank);
       fact.mutable_rank_exited()->set_signal(signal);
       SendFact(std::move(fact));
     }
     v1::Fact cleared;
     cleared.mutable_attempt_cleared()->set_job_id(key.first);
-    cleared.mutable_attempt_cleared()->set_epoch(key.second);
+    cleared.mutable_attempt_cleared()->set_attempt(key.second);
     SendFact(std::move(cleared));
     attempt.cleared = true;
   }
@@ -319,7 +319,7 @@ class Worker {
 
   static void SetStream(const Stream& stream, v1::StreamId& id) {
     id.set_job_id(std::get<0>(stream));
-    id.set_epoch(std::get<1>(stream));
+    id.set_attempt(std::get<1>(stream));
     id.set_rank(std::get<2>(stream));
     id.set_kind(std::get<3>(stream));
   }
@@ -328,7 +328,7 @@ class Worker {
                              Timestamp now) const {
     v1::AttemptReport report;
     report.set_job_id(key.first);
-    report.set_epoch(key.second);
+    report.set_attempt(key.second);
     report.set_cleared(attempt.cleared);
     for (const int rank : attempt.ranks) {
       v1::RankReport& one = *report.add_ranks();
@@ -377,7 +377,7 @@ Workers WorkersOf(const v1::Snapshot& snapshot, Gangs& gangs) {
     if (job.attempts().empty()) continue;
     const v1::Attempt& attempt = *job.attempts().rbegin();
     if (attempt.state() == v1::ATTEMPT_STATE_ENDED) continue;
-    const AttemptKey key{job.id(), attempt.epoch()};
+    const AttemptKey key{job.id(), attempt.number()};
     gangs[key] = Gang{.run = RunOf(job), .spec = job.spec(), .resume_step = attempt.resume_step()};
     for (const v1::RankPlacement& rank : attempt.ranks()) {
       workers.at(rank.node_id())->Hold(key, rank.rank());

@@ -93,7 +93,7 @@ void History::ReportNodes() {
 void History::ReportRanks(int64_t job) {
   const v1::Attempt& attempt = *controller::NewestAttempt(state_.jobs.at(job));
   const auto trained = static_cast<double>(steps_[job] - attempt.resume_step());
-  controller::RankObservation& rank = observations_.attempts[{job, attempt.epoch()}].ranks[0];
+  controller::RankObservation& rank = observations_.attempts[{job, attempt.number()}].ranks[0];
   rank.step = steps_[job];
   rank.newest.set_step(steps_[job]);
   rank.newest.set_init_seconds(kInitSeconds);
@@ -168,7 +168,7 @@ void History::Start(int64_t job) {
   for (const v1::RankPlacement& rank : attempt.ranks()) {
     v1::Fact fact;
     fact.mutable_rank_started()->set_job_id(job);
-    fact.mutable_rank_started()->set_epoch(attempt.epoch());
+    fact.mutable_rank_started()->set_attempt(attempt.number());
     fact.mutable_rank_started()->set_rank(rank.rank());
     fact.mutable_rank_started()->set_pid(1000 + rank.rank());
     fact.mutable_rank_started()->set_time_ms(now_);
@@ -190,7 +190,7 @@ void History::AddStep(int64_t job, int64_t step, Timestamp time, const Tweak& tw
 void History::AddPoints(int64_t job, int64_t step, Timestamp time, const Tweak& tweak) {
   const TrainingRun run = RunOf(Job(job));
   const v1::Attempt& attempt = *controller::NewestAttempt(state_.jobs.at(job));
-  const controller::StreamKey stream{job, attempt.epoch(), 0, v1::STREAM_KIND_TELEMETRY};
+  const controller::StreamKey stream{job, attempt.number(), 0, v1::STREAM_KIND_TELEMETRY};
   if (points_.empty() || points_.back().stream != stream ||
       points_.back().end_offset - points_.back().begin_offset >= kStepsPerBatch * kBytesPerStep) {
     if (points_.size() >= kBatchesPerAppend) FlushPoints();
@@ -210,7 +210,7 @@ void History::AddOutput(int64_t job, int64_t step, Timestamp time) {
   const int ranks = std::min(kTalkingRanks, attempt.ranks_size());
   for (int rank = 0; rank < ranks; ++rank) {
     if (rank > 0 && (step + rank) % kQuietEvery != 0) continue;
-    const controller::StreamKey stream{job, attempt.epoch(), rank, v1::STREAM_KIND_LOG};
+    const controller::StreamKey stream{job, attempt.number(), rank, v1::STREAM_KIND_LOG};
     const std::string line = OutputLine(run, rank, step);
     controller::LogBatch& batch = talking_[stream];
     if (batch.data.empty()) batch = {stream, offsets_[stream], time, ""};
@@ -247,8 +247,8 @@ int64_t History::CatchUp(int64_t job) {
 
 void History::SendRecord(int64_t job, v1::TelemetryRecord record) {
   record.set_time_ms(now_);
-  const int64_t epoch = controller::NewestAttempt(state_.jobs.at(job))->epoch();
-  Do(controller::ReceiveTelemetry{job, epoch, 0, std::move(record)});
+  const int64_t attempt_number = controller::NewestAttempt(state_.jobs.at(job))->number();
+  Do(controller::ReceiveTelemetry{job, attempt_number, 0, std::move(record)});
 }
 
 void History::Publish(int64_t job, int64_t step) {
@@ -263,7 +263,7 @@ void History::Publish(int64_t job, int64_t step) {
   if (kept.size() <= Job(job).spec().checkpoint().keep_last()) return;
   v1::TelemetryRecord removed;
   removed.mutable_checkpoint()->set_step(kept.begin()->step());
-  removed.mutable_checkpoint()->set_epoch(kept.begin()->epoch());
+  removed.mutable_checkpoint()->set_attempt(kept.begin()->attempt());
   removed.mutable_checkpoint()->set_path(kept.begin()->path());
   removed.mutable_checkpoint()->set_deleted(true);
   SendRecord(job, std::move(removed));
@@ -281,7 +281,7 @@ void History::Alert(int64_t job, int64_t step, const std::string& code,
 void History::ExitRank(int64_t job, int rank, v1::RankExited exited) {
   const v1::Attempt& attempt = *controller::NewestAttempt(state_.jobs.at(job));
   exited.set_job_id(job);
-  exited.set_epoch(attempt.epoch());
+  exited.set_attempt(attempt.number());
   exited.set_rank(rank);
   exited.set_time_ms(now_);
   v1::Fact fact;
@@ -303,7 +303,7 @@ void History::ExitRanks(int64_t job, int signal) {
   for (const std::string& node_id : controller::GangNodes(attempt)) {
     v1::Fact fact;
     fact.mutable_attempt_cleared()->set_job_id(job);
-    fact.mutable_attempt_cleared()->set_epoch(attempt.epoch());
+    fact.mutable_attempt_cleared()->set_attempt(attempt.number());
     SendFact(node_id, std::move(fact));
   }
   Advance(100);
@@ -355,8 +355,8 @@ void History::WriteOutput(int64_t job, int rank, int64_t bytes) {
   const TrainingRun run = RunOf(Job(job));
   std::string block;
   for (int64_t step = 1; block.size() < 16 * kSlice; ++step) block += OutputLine(run, rank, step);
-  const int64_t epoch = controller::NewestAttempt(state_.jobs.at(job))->epoch();
-  const controller::StreamKey stream{job, epoch, rank, v1::STREAM_KIND_LOG};
+  const int64_t attempt_number = controller::NewestAttempt(state_.jobs.at(job))->number();
+  const controller::StreamKey stream{job, attempt_number, rank, v1::STREAM_KIND_LOG};
   FlushPoints();
   std::vector<controller::LogBatch> batches;
   for (const int64_t end = offsets_[stream] + bytes; offsets_[stream] < end;) {

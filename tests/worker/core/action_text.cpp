@@ -5,13 +5,13 @@
 namespace trainyard::worker {
 namespace {
 
-std::string Name(const AttemptKey& key) { return absl::StrCat(key.job_id, "/", key.epoch); }
+std::string Name(const AttemptKey& key) { return absl::StrCat(key.job_id, "/", key.number); }
 std::string Name(const RankKey& key) { return absl::StrCat(Name(key.attempt), "/", key.rank); }
 
 struct Describe {
   std::string operator()(const CreateAttempt& a) const { return "create " + Name(a.attempt); }
-  std::string operator()(const RememberEpoch& a) const {
-    return "epoch " + Name(AttemptKey{a.job_id, a.epoch});
+  std::string operator()(const RememberAttempt& a) const {
+    return "attempt " + Name(AttemptKey{a.job_id, a.attempt});
   }
   std::string operator()(const SpawnRank& a) const { return "spawn " + Name(a.rank); }
   std::string operator()(const SendSignal& a) const {
@@ -22,15 +22,15 @@ struct Describe {
   std::string operator()(const RecordFact& a) const {
     if (a.fact.has_rank_started()) {
       const auto& fact = a.fact.rank_started();
-      return "started " + Name(Rank(fact.job_id(), fact.epoch(), fact.rank()));
+      return "started " + Name(Rank(fact.job_id(), fact.attempt(), fact.rank()));
     }
     if (a.fact.has_rank_exited()) {
       const auto& fact = a.fact.rank_exited();
-      return absl::StrCat("exited ", Name(Rank(fact.job_id(), fact.epoch(), fact.rank())), " ",
+      return absl::StrCat("exited ", Name(Rank(fact.job_id(), fact.attempt(), fact.rank())), " ",
                           fact.exit_code());
     }
     const auto& fact = a.fact.attempt_cleared();
-    return "cleared " + Name(AttemptKey{fact.job_id(), fact.epoch()});
+    return "cleared " + Name(AttemptKey{fact.job_id(), fact.attempt()});
   }
 };
 
@@ -45,7 +45,7 @@ std::vector<std::string> Text(const Actions& actions) {
 std::vector<std::string> Text(const std::vector<v1::AttemptReport>& reports) {
   std::vector<std::string> texts;
   for (const v1::AttemptReport& report : reports) {
-    std::string& text = texts.emplace_back(Name(AttemptKey{report.job_id(), report.epoch()}));
+    std::string& text = texts.emplace_back(Name(AttemptKey{report.job_id(), report.attempt()}));
     absl::StrAppend(&text, report.cleared() ? " cleared:" : ":");
     for (const v1::RankReport& rank : report.ranks()) {
       absl::StrAppend(&text, " ", rank.rank(), rank.running() ? " running" : "");
@@ -54,10 +54,10 @@ std::vector<std::string> Text(const std::vector<v1::AttemptReport>& reports) {
   return texts;
 }
 
-v1::StartAttempt StartOf(int64_t job, int64_t epoch, int ranks) {
+v1::StartAttempt StartOf(int64_t job, int64_t attempt_number, int ranks) {
   v1::StartAttempt command;
   command.set_job_id(job);
-  command.set_epoch(epoch);
+  command.set_attempt(attempt_number);
   command.set_world_size(ranks);
   for (int rank = 0; rank < ranks; ++rank) {
     v1::RankStart& start = *command.add_ranks();
@@ -68,31 +68,33 @@ v1::StartAttempt StartOf(int64_t job, int64_t epoch, int ranks) {
   return command;
 }
 
-v1::StopAttempt StopOf(int64_t job, int64_t epoch, int64_t grace_ms) {
+v1::StopAttempt StopOf(int64_t job, int64_t attempt_number, int64_t grace_ms) {
   v1::StopAttempt command;
   command.set_job_id(job);
-  command.set_epoch(epoch);
+  command.set_attempt(attempt_number);
   command.mutable_grace()->set_seconds(grace_ms / 1000);
   command.mutable_grace()->set_nanos(static_cast<int32_t>(grace_ms % 1000 * 1'000'000));
   return command;
 }
 
-v1::ForgetAttempt ForgetOf(int64_t job, int64_t epoch) {
+v1::ForgetAttempt ForgetOf(int64_t job, int64_t attempt_number) {
   v1::ForgetAttempt command;
   command.set_job_id(job);
-  command.set_epoch(epoch);
+  command.set_attempt(attempt_number);
   return command;
 }
 
-v1::RankExited ExitOf(int64_t job, int64_t epoch, int rank, int code) {
+v1::RankExited ExitOf(int64_t job, int64_t attempt_number, int rank, int code) {
   v1::RankExited exited;
   exited.set_job_id(job);
-  exited.set_epoch(epoch);
+  exited.set_attempt(attempt_number);
   exited.set_rank(rank);
   exited.set_exit_code(code);
   return exited;
 }
 
-RankKey Rank(int64_t job, int64_t epoch, int rank) { return {{job, epoch}, rank}; }
+RankKey Rank(int64_t job, int64_t attempt_number, int rank) {
+  return {{job, attempt_number}, rank};
+}
 
 }  // namespace trainyard::worker

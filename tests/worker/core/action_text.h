@@ -16,11 +16,11 @@ std::vector<std::string> Text(const Actions& actions);
 std::vector<std::string> Text(const std::vector<v1::AttemptReport>& reports);
 
 // Commands and answers with the least that matters.
-v1::StartAttempt StartOf(int64_t job, int64_t epoch, int ranks);
-v1::StopAttempt StopOf(int64_t job, int64_t epoch, int64_t grace_ms);
-v1::ForgetAttempt ForgetOf(int64_t job, int64_t epoch);
-v1::RankExited ExitOf(int64_t job, int64_t epoch, int rank, int code = 0);
-RankKey Rank(int64_t job, int64_t epoch, int rank);
+v1::StartAttempt StartOf(int64_t job, int64_t attempt_number, int ranks);
+v1::StopAttempt StopOf(int64_t job, int64_t attempt_number, int64_t grace_ms);
+v1::ForgetAttempt ForgetOf(int64_t job, int64_t attempt_number);
+v1::RankExited ExitOf(int64_t job, int64_t attempt_number, int rank, int code = 0);
+RankKey Rank(int64_t job, int64_t attempt_number, int rank);
 
 }  // namespace trainyard::worker
 

@@ -16,10 +16,11 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 // An attempt of job 1 whose ranks all run.
-Attempts Running(int64_t epoch, int ranks) {
+Attempts Running(int64_t attempt_number, int ranks) {
   Attempts attempts;
-  attempts.Start(StartOf(1, epoch, ranks), 0);
-  for (int rank = 0; rank < ranks; ++rank) attempts.RankSpawned(Rank(1, epoch, rank), 100, 5);
+  attempts.Start(StartOf(1, attempt_number, ranks), 0);
+  for (int rank = 0; rank < ranks; ++rank)
+    attempts.RankSpawned(Rank(1, attempt_number, rank), 100, 5);
   return attempts;
 }
 
@@ -33,10 +34,10 @@ void Collect(const Actions& actions, std::vector<v1::Fact>& facts) {
   }
 }
 
-TEST(AttemptsTest, StartWritesTheFolderAndTheEpochBeforeItSpawns) {
+TEST(AttemptsTest, StartWritesTheFolderAndTheNumberBeforeItSpawns) {
   Attempts attempts;
   EXPECT_THAT(Text(attempts.Start(StartOf(1, 1, 2), 0)),
-              ElementsAre("create 1/1", "epoch 1/1", "spawn 1/1/0", "spawn 1/1/1"));
+              ElementsAre("create 1/1", "attempt 1/1", "spawn 1/1/0", "spawn 1/1/1"));
   EXPECT_TRUE(attempts.IsSpawning(Rank(1, 1, 0)));
   EXPECT_TRUE(attempts.AnyAlive());
 }
@@ -147,15 +148,15 @@ TEST(AttemptsTest, ShorterGraceBringsTheKillForward) {
   EXPECT_THAT(Text(attempts.Stop(StopOf(1, 1, 0), 1500)), ElementsAre("kill 1/1/0"));
 }
 
-TEST(AttemptsTest, StopOfAnUnknownAttemptClearsItAndBarsItsEpoch) {
+TEST(AttemptsTest, StopOfAnUnknownAttemptClearsItAndBarsItsNumber) {
   Attempts attempts;
-  EXPECT_THAT(Text(attempts.Stop(StopOf(1, 3, 0), 0)), ElementsAre("epoch 1/3", "cleared 1/3"));
+  EXPECT_THAT(Text(attempts.Stop(StopOf(1, 3, 0), 0)), ElementsAre("attempt 1/3", "cleared 1/3"));
   EXPECT_THAT(Text(attempts.Reports()), ElementsAre("1/3 cleared:"));
   EXPECT_THAT(attempts.Stop(StopOf(1, 3, 0), 5), IsEmpty());
   EXPECT_THAT(Text(attempts.Start(StartOf(1, 2, 1), 6)), ElementsAre("refuse", "cleared 1/2"));
   EXPECT_THAT(attempts.Start(StartOf(1, 3, 1), 7), IsEmpty());
   EXPECT_THAT(Text(attempts.Start(StartOf(1, 4, 1), 8)),
-              ElementsAre("create 1/4", "epoch 1/4", "spawn 1/4/0"));
+              ElementsAre("create 1/4", "attempt 1/4", "spawn 1/4/0"));
 }
 
 TEST(AttemptsTest, UnknownAttemptLeavesMemoryOnceItsClearedIsStored) {
@@ -195,27 +196,27 @@ TEST(AttemptsTest, StopReachesOlderAttemptsOfTheJobOnly) {
   Attempts attempts = Running(2, 1);
   attempts.Start(StartOf(7, 1, 1), 0);
   attempts.RankSpawned(Rank(7, 1, 0), 200, 5);
-  EXPECT_THAT(Text(attempts.Stop(StopOf(1, 5, 1000), 0)), ElementsAre("epoch 1/5", "term 1/2/0"));
+  EXPECT_THAT(Text(attempts.Stop(StopOf(1, 5, 1000), 0)), ElementsAre("attempt 1/5", "term 1/2/0"));
   // The newer attempt may be called cleared only when nothing of the older one is left.
   attempts.RankEnded(ExitOf(1, 2, 0));
   EXPECT_THAT(Text(attempts.RankGone(Rank(1, 2, 0))), ElementsAre("cleared 1/2", "cleared 1/5"));
 }
 
-TEST(AttemptsTest, StopOfAnOlderEpochLeavesTheNewerAttemptAlone) {
+TEST(AttemptsTest, StopOfAnOlderAttemptLeavesTheNewerAttemptAlone) {
   Attempts attempts = Running(5, 1);
   EXPECT_THAT(Text(attempts.Stop(StopOf(1, 4, 0), 0)), ElementsAre("cleared 1/4"));
   EXPECT_TRUE(attempts.AnyAlive());
 }
 
-TEST(AttemptsTest, OlderEpochIsRefused) {
+TEST(AttemptsTest, OlderAttemptIsRefused) {
   Attempts attempts = Running(5, 1);
   EXPECT_THAT(Text(attempts.Start(StartOf(1, 4, 1), 0)), ElementsAre("refuse", "cleared 1/4"));
 }
 
-TEST(AttemptsTest, NewerEpochKillsTheOlderAttemptBeforeItSpawns) {
+TEST(AttemptsTest, NewerAttemptKillsTheOlderAttemptBeforeItSpawns) {
   Attempts attempts = Running(1, 2);
   EXPECT_THAT(Text(attempts.Start(StartOf(1, 2, 1), 100)),
-              ElementsAre("create 1/2", "epoch 1/2", "kill 1/1/0", "kill 1/1/1"));
+              ElementsAre("create 1/2", "attempt 1/2", "kill 1/1/0", "kill 1/1/1"));
   EXPECT_FALSE(attempts.IsSpawning(Rank(1, 2, 0)));
   attempts.RankEnded(ExitOf(1, 1, 0));
   attempts.RankGone(Rank(1, 1, 0));
@@ -231,10 +232,10 @@ TEST(AttemptsTest, WaitingAttemptThatIsStoppedNeverSpawns) {
   EXPECT_THAT(Text(attempts.RankGone(Rank(1, 1, 0))), ElementsAre("cleared 1/1", "cleared 1/2"));
 }
 
-TEST(AttemptsTest, ThirdEpochSupersedesTheOneThatWaits) {
+TEST(AttemptsTest, ThirdAttemptSupersedesTheOneThatWaits) {
   Attempts attempts = Running(1, 1);
   attempts.Start(StartOf(1, 2, 1), 0);
-  EXPECT_THAT(Text(attempts.Start(StartOf(1, 3, 1), 10)), ElementsAre("create 1/3", "epoch 1/3"));
+  EXPECT_THAT(Text(attempts.Start(StartOf(1, 3, 1), 10)), ElementsAre("create 1/3", "attempt 1/3"));
   attempts.RankEnded(ExitOf(1, 1, 0));
   EXPECT_THAT(Text(attempts.RankGone(Rank(1, 1, 0))),
               ElementsAre("cleared 1/1", "cleared 1/2", "spawn 1/3/0"));
@@ -243,7 +244,7 @@ TEST(AttemptsTest, ThirdEpochSupersedesTheOneThatWaits) {
 TEST(AttemptsTest, JobsDoNotWaitForEachOther) {
   Attempts attempts = Running(1, 1);
   EXPECT_THAT(Text(attempts.Start(StartOf(2, 1, 1), 0)),
-              ElementsAre("create 2/1", "epoch 2/1", "spawn 2/1/0"));
+              ElementsAre("create 2/1", "attempt 2/1", "spawn 2/1/0"));
 }
 
 TEST(AttemptsTest, RankSpawnedWhileStoppingGetsTheSignalThatIsDue) {
@@ -380,7 +381,7 @@ TEST(AttemptsTest, RestoredAttemptThatIsSupersededNeverSpawns) {
   EXPECT_THAT(Text(attempts.RankNeverSpawned(Rank(1, 1, 0))), ElementsAre("cleared 1/1"));
 }
 
-TEST(AttemptsTest, RestoreTakesTheEpochOfAFolderForSeen) {
+TEST(AttemptsTest, RestoreTakesTheNumberOfAFolderForSeen) {
   Attempts attempts;
   attempts.Restore({}, {StartOf(1, 6, 1)}, {});
   EXPECT_THAT(Text(attempts.Start(StartOf(1, 5, 1), 0)), ElementsAre("refuse", "cleared 1/5"));
@@ -410,16 +411,16 @@ class RandomLife {
   void Step() {
     now_ += Below(2000);
     const int64_t job = 1 + Below(2);
-    const int64_t epoch = 1 + Below(6);
+    const int64_t attempt_number = 1 + Below(6);
     switch (Below(7)) {
       case 0:
-        Carry(attempts_.Start(StartOf(job, epoch, 1 + Below(3)), now_));
+        Carry(attempts_.Start(StartOf(job, attempt_number, 1 + Below(3)), now_));
         break;
       case 1:
-        Carry(attempts_.Stop(StopOf(job, epoch, Below(3) * 1000), now_));
+        Carry(attempts_.Stop(StopOf(job, attempt_number, Below(3) * 1000), now_));
         break;
       case 2:
-        Carry(attempts_.Forget(ForgetOf(job, epoch)));
+        Carry(attempts_.Forget(ForgetOf(job, attempt_number)));
         break;
       case 3:
         Carry(attempts_.Tick(now_));
@@ -443,7 +444,7 @@ class RandomLife {
   }
 
   void End(RankKey key) {
-    Carry(attempts_.RankEnded(ExitOf(key.attempt.job_id, key.attempt.epoch, key.rank)));
+    Carry(attempts_.RankEnded(ExitOf(key.attempt.job_id, key.attempt.number, key.rank)));
     alive_.erase(key);
     Carry(attempts_.RankGone(key));
   }
@@ -455,16 +456,16 @@ class RandomLife {
       if (const auto* signal = std::get_if<SendSignal>(&action)) {
         EXPECT_TRUE(alive_.contains(signal->rank));
       }
-      if (const auto* epoch = std::get_if<RememberEpoch>(&action)) {
-        EXPECT_GT(epoch->epoch, seen_[epoch->job_id]) << "epochs only grow";
-        seen_[epoch->job_id] = epoch->epoch;
+      if (const auto* remembered = std::get_if<RememberAttempt>(&action)) {
+        EXPECT_GT(remembered->attempt, seen_[remembered->job_id]) << "attempts only grow";
+        seen_[remembered->job_id] = remembered->attempt;
       }
     }
   }
 
   void CheckSpawn(const RankKey& key) {
     EXPECT_TRUE(ever_spawned_.insert(key).second) << "a rank is spawned once";
-    EXPECT_EQ(seen_[key.attempt.job_id], key.attempt.epoch) << "only the newest epoch spawns";
+    EXPECT_EQ(seen_[key.attempt.job_id], key.attempt.number) << "only the newest attempt spawns";
     for (const auto* set : {&spawning_, &alive_}) {
       for (const RankKey& other : *set) {
         EXPECT_TRUE(other.attempt.job_id != key.attempt.job_id || other.attempt == key.attempt)
@@ -477,7 +478,7 @@ class RandomLife {
 
   void CheckFact(const v1::Fact& fact) {
     if (!fact.has_attempt_cleared()) return;
-    const AttemptKey key = {fact.attempt_cleared().job_id(), fact.attempt_cleared().epoch()};
+    const AttemptKey key = {fact.attempt_cleared().job_id(), fact.attempt_cleared().attempt()};
     for (const auto* set : {&spawning_, &alive_}) {
       for (const RankKey& other : *set) EXPECT_NE(other.attempt, key) << "cleared, yet it runs";
     }

@@ -134,9 +134,9 @@ TEST_F(MetricsServerTest, SaysWhyItCannotListen) {
 TEST(FactTotalsTest, CountsStartsAndEnds) {
   FactTotals totals;
   v1::Fact started;
-  started.mutable_rank_started()->set_epoch(1);
+  started.mutable_rank_started()->set_attempt(1);
   totals.Count(started);
-  started.mutable_rank_started()->set_epoch(2);
+  started.mutable_rank_started()->set_attempt(2);
   totals.Count(started);
   EXPECT_EQ(totals.starts, 2);
   EXPECT_EQ(totals.restarts, 1);

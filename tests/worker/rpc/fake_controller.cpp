@@ -12,13 +12,13 @@ namespace trainyard::worker {
 namespace {
 
 FakeController::StreamKey KeyOf(const v1::StreamId& id) {
-  return {id.job_id(), id.epoch(), id.rank(), id.kind()};
+  return {id.job_id(), id.attempt(), id.rank(), id.kind()};
 }
 
 v1::StreamId IdOf(const FakeController::StreamKey& key) {
   v1::StreamId id;
   id.set_job_id(std::get<0>(key));
-  id.set_epoch(std::get<1>(key));
+  id.set_attempt(std::get<1>(key));
   id.set_rank(std::get<2>(key));
   id.set_kind(static_cast<v1::StreamKind>(std::get<3>(key)));
   return id;

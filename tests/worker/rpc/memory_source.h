@@ -17,10 +17,10 @@ struct MemoryFile {
   int reads = 0;
 };
 
-inline v1::StreamId LogOf(int64_t job, int64_t epoch, int rank) {
+inline v1::StreamId LogOf(int64_t job, int64_t attempt_number, int rank) {
   v1::StreamId id;
   id.set_job_id(job);
-  id.set_epoch(epoch);
+  id.set_attempt(attempt_number);
   id.set_rank(rank);
   id.set_kind(v1::STREAM_KIND_LOG);
   return id;

@@ -13,10 +13,10 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-v1::StartAttempt Command(int64_t job, int64_t epoch) {
+v1::StartAttempt Command(int64_t job, int64_t attempt_number) {
   v1::StartAttempt command;
   command.set_job_id(job);
-  command.set_epoch(epoch);
+  command.set_attempt(attempt_number);
   command.set_world_size(2);
   command.add_ranks()->set_rank(0);
   command.add_ranks()->set_rank(1);
@@ -62,15 +62,15 @@ TEST(AttemptFoldersTest, FindsTheOldestFirst) {
   const AttemptFolders folders(dir.File("attempts"));
   std::vector<std::pair<int64_t, int64_t>> expected;
   for (int64_t job = 30; job > 0; --job) {
-    for (int64_t epoch = 12; epoch > 8; --epoch) {
-      ASSERT_TRUE(folders.Create(Command(job, epoch)).ok());
-      expected.emplace_back(job, epoch);
+    for (int64_t attempt_number = 12; attempt_number > 8; --attempt_number) {
+      ASSERT_TRUE(folders.Create(Command(job, attempt_number)).ok());
+      expected.emplace_back(job, attempt_number);
     }
   }
   std::reverse(expected.begin(), expected.end());
   std::vector<std::pair<int64_t, int64_t>> found;
   for (const v1::StartAttempt& attempt : MustScan(folders).attempts) {
-    found.emplace_back(attempt.job_id(), attempt.epoch());
+    found.emplace_back(attempt.job_id(), attempt.attempt());
   }
   EXPECT_EQ(found, expected);
 }

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/worker/spool/temporary_dir.h"
-#include "worker/spool/epoch_log.h"
+#include "worker/spool/attempt_number_log.h"
 
 namespace trainyard::worker {
 namespace {
@@ -22,7 +22,7 @@ std::unique_ptr<FactLog> OpenFacts(const std::string& path) {
 v1::Fact Cleared(int64_t job) {
   v1::Fact fact;
   fact.mutable_attempt_cleared()->set_job_id(job);
-  fact.mutable_attempt_cleared()->set_epoch(1);
+  fact.mutable_attempt_cleared()->set_attempt(1);
   return fact;
 }
 
@@ -199,10 +199,10 @@ TEST(FactLogTest, FileOfAnotherKindIsRefused) {
   EXPECT_TRUE(absl::IsDataLoss(FactLog::Open(dir.File("facts")).status()));
 }
 
-TEST(EpochLogTest, RemembersTheHighestEpochOfEachJob) {
+TEST(AttemptNumberLogTest, RemembersTheHighestAttemptOfEachJob) {
   TemporaryDir dir;
   {
-    auto log = EpochLog::Open(dir.File("epochs"));
+    auto log = AttemptNumberLog::Open(dir.File("attempts"));
     ASSERT_TRUE(log.ok());
     ASSERT_TRUE((*log)->Remember(1, 2).ok());
     ASSERT_TRUE((*log)->Remember(7, 1).ok());
@@ -210,35 +210,35 @@ TEST(EpochLogTest, RemembersTheHighestEpochOfEachJob) {
     ASSERT_TRUE((*log)->Remember(1, 3).ok());
   }
   for (int i = 0; i < 2; ++i) {
-    auto log = EpochLog::Open(dir.File("epochs"));
+    auto log = AttemptNumberLog::Open(dir.File("attempts"));
     ASSERT_TRUE(log.ok());
-    EXPECT_THAT((*log)->epochs(), ElementsAre(Pair(1, 5), Pair(7, 1)));
+    EXPECT_THAT((*log)->newest(), ElementsAre(Pair(1, 5), Pair(7, 1)));
   }
 }
 
-TEST(EpochLogTest, OpensWhereThereIsNoRoomToCompact) {
+TEST(AttemptNumberLogTest, OpensWhereThereIsNoRoomToCompact) {
   TemporaryDir dir;
   {
-    auto log = EpochLog::Open(dir.File("epochs"));
+    auto log = AttemptNumberLog::Open(dir.File("attempts"));
     ASSERT_TRUE(log.ok());
     ASSERT_TRUE((*log)->Remember(1, 2).ok());
     ASSERT_TRUE((*log)->Remember(1, 5).ok());
   }
-  std::filesystem::create_directory(dir.File("epochs.tmp"));
-  auto log = EpochLog::Open(dir.File("epochs"));
+  std::filesystem::create_directory(dir.File("attempts.tmp"));
+  auto log = AttemptNumberLog::Open(dir.File("attempts"));
   ASSERT_TRUE(log.ok()) << log.status();
   ASSERT_TRUE((*log)->Remember(1, 6).ok());
-  EXPECT_THAT((*EpochLog::Open(dir.File("epochs")))->epochs(), ElementsAre(Pair(1, 6)));
+  EXPECT_THAT((*AttemptNumberLog::Open(dir.File("attempts")))->newest(), ElementsAre(Pair(1, 6)));
 }
 
-TEST(EpochLogTest, FileOfAnotherKindIsRefused) {
+TEST(AttemptNumberLogTest, FileOfAnotherKindIsRefused) {
   TemporaryDir dir;
   {
-    auto records = RecordLog::Open(dir.File("epochs"));
+    auto records = RecordLog::Open(dir.File("attempts"));
     ASSERT_TRUE(records.ok());
     ASSERT_TRUE((*records)->Append("1 2 3").ok());
   }
-  EXPECT_TRUE(absl::IsDataLoss(EpochLog::Open(dir.File("epochs")).status()));
+  EXPECT_TRUE(absl::IsDataLoss(AttemptNumberLog::Open(dir.File("attempts")).status()));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 StreamPosition PositionOf(int rank, int64_t acknowledged) {
   StreamPosition position;
   position.id.set_job_id(1);
-  position.id.set_epoch(2);
+  position.id.set_attempt(2);
   position.id.set_rank(rank);
   position.id.set_kind(v1::STREAM_KIND_LOG);
   position.acknowledged = acknowledged;

@@ -76,7 +76,7 @@ TEST(TelemetryLineTest, ReadsTheOtherTypes) {
   const v1::CheckpointRecord deleted =
       Parse(R"({"type":"checkpoint","step":50,"deleted":true,"epoch":2})").checkpoint();
   EXPECT_TRUE(deleted.deleted());
-  EXPECT_EQ(deleted.epoch(), 2);
+  EXPECT_EQ(deleted.attempt(), 2);
 
   const v1::EvaluationRecord evaluation =
       Parse(R"({"type":"eval","step":100,"data_set":"val","loss":4.5,"tokens":8192})").evaluation();

@@ -112,7 +112,7 @@ it('merges events newest first, each once', () => {
 
 it('keeps what happened before a gang of ranks began', () => {
   const ranks = Array.from({ length: 1_024 }, (_, rank) =>
-    entry(10 + rank, { rank_started: { job_id: 1, epoch: 1, rank } }),
+    entry(10 + rank, { rank_started: { job_id: 1, attempt: 1, rank } }),
   );
   const facts = Array.from({ length: 500 }, (_, n) => entry(2_000 + n, { facts_received: {} }));
   const kept = mergeEvents(mergeEvents([entry(1)], ranks), facts);
@@ -120,7 +120,7 @@ it('keeps what happened before a gang of ranks began', () => {
 });
 
 describe('the open job', () => {
-  const alert = { sequence: 5, time_ms: 1, epoch: 1, step: 9, code: 'nan_loss', message: 'm' };
+  const alert = { sequence: 5, time_ms: 1, attempt: 1, step: 9, code: 'nan_loss', message: 'm' };
   const open = (id: number, change: object = {}) =>
     ({ job: job(id), events: [], alerts: [], ...change }) as unknown as GetJobResponse;
   const raised = (sequence: number, jobId: number) =>
@@ -129,7 +129,7 @@ describe('the open job', () => {
       event: {
         time_ms: 2,
         actor: 'rank 0',
-        alert_raised: { job_id: jobId, epoch: 1, step: 9, code: 'loss_spike', message: 'm' },
+        alert_raised: { job_id: jobId, attempt: 1, step: 9, code: 'loss_spike', message: 'm' },
       },
     }) as unknown as EventEntry;
 

@@ -146,8 +146,8 @@ export function withNewAlerts(
   const added = arrived.flatMap(({ sequence, event }) => {
     const alert = event?.alert_raised;
     if (!event || alert?.job_id !== open.job?.id || !alert || known.has(sequence)) return [];
-    const { epoch, step, code, message } = alert;
-    return [{ sequence, time_ms: event.time_ms, epoch, step, code, message }];
+    const { attempt, step, code, message } = alert;
+    return [{ sequence, time_ms: event.time_ms, attempt, step, code, message }];
   });
   return added.length === 0 ? open : { ...open, alerts: [...open.alerts, ...added] };
 }

@@ -42,12 +42,12 @@ const series = (change: Partial<Series> = {}): Series => ({
   min: [3, 2, 1],
   max: [3, 9, 1],
   counts: [1, 1, 1],
-  epochs: [1, 1, 1],
+  attempts: [1, 1, 1],
   nan_counts: [0, 0, 0],
   x: [1, 2, 3],
   smoothed: [],
   abandoned: false,
-  epoch: 0,
+  attempt: 0,
   job_id: 1,
   ...change,
 });
@@ -90,7 +90,7 @@ describe('curvesOf', () => {
   });
 
   it('names an abandoned branch by its attempt', () => {
-    const [curve] = curvesOf(series({ abandoned: true, epoch: 2 }), options);
+    const [curve] = curvesOf(series({ abandoned: true, attempt: 2 }), options);
     expect(curve).toMatchObject({ role: 'abandoned', label: 'attempt 2, abandoned' });
   });
 
@@ -256,7 +256,7 @@ describe('markers', () => {
   });
 
   it('marks restarts but not the first attempt', () => {
-    const attempts = [{ epoch: 1 }, { epoch: 2, resume_step: 40 }] as never;
+    const attempts = [{ number: 1 }, { number: 2, resume_step: 40 }] as never;
     const found = markersOf({ checkpoints: [], attempts, alerts: [] });
     expect(found.map(({ kind, step }) => [kind, step])).toEqual([['restart', 40]]);
   });
@@ -301,8 +301,10 @@ describe('markers', () => {
   });
 
   it('are those of one attempt where one is chosen, and others when one is replaced', () => {
-    const checkpoint = (epoch: number, step: number) => ({ epoch, step, time_ms: 1 }) as never;
-    const alerts = [1, 2].map((epoch) => ({ epoch, step: 5, time_ms: 1, code: 'c', message: '' }));
+    const checkpoint = (attempt: number, step: number) => ({ attempt, step, time_ms: 1 }) as never;
+    const alerts = [1, 2].map((attempt) => {
+      return { attempt, step: 5, time_ms: 1, code: 'c', message: '' };
+    });
     const all = { checkpoints: [checkpoint(1, 10), checkpoint(2, 20)], attempts: [], alerts };
     const second = markersOf(sourcesOf(all, 2));
     expect(second.map(({ kind, step }) => [kind, step])).toEqual([

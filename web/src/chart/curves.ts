@@ -40,7 +40,7 @@ export function curvesOf(series: Series, options: CurveOptions): Curve[] {
   const base = { label: options.label ?? series.key, x: series.x, color };
   const mean = column(series.mean, logY);
   if (series.abandoned) {
-    return [{ ...base, role: 'abandoned', y: mean, label: `attempt ${series.epoch}, abandoned` }];
+    return [{ ...base, role: 'abandoned', y: mean, label: `attempt ${series.attempt}, abandoned` }];
   }
   if (options.points) return [{ ...base, role: 'points', y: mean }];
   const curves: Curve[] = [];

@@ -29,7 +29,7 @@ export interface MarkerSources {
   checkpoints: readonly Checkpoint[];
   attempts: readonly Attempt[];
   alerts: readonly {
-    epoch: number;
+    attempt: number;
     step: number;
     time_ms: number;
     code: string;
@@ -38,11 +38,11 @@ export interface MarkerSources {
 }
 
 // Of one attempt.
-export function sourcesOf(sources: MarkerSources, epoch: number): MarkerSources {
-  const mine = (one: { epoch: number }) => one.epoch === epoch;
+export function sourcesOf(sources: MarkerSources, attempt: number): MarkerSources {
+  const mine = (one: { attempt: number }) => one.attempt === attempt;
   return {
     checkpoints: sources.checkpoints.filter(mine),
-    attempts: sources.attempts.filter(mine),
+    attempts: sources.attempts.filter(({ number }) => number === attempt),
     alerts: sources.alerts.filter(mine),
   };
 }
@@ -59,12 +59,12 @@ export function markersOf(sources: MarkerSources): Marker[] {
     text: `checkpoint at step ${c.step}`,
   }));
   const restarts = sources.attempts
-    .filter((a) => a.epoch > 1)
+    .filter((a) => a.number > 1)
     .map((a): Marker => ({
       kind: 'restart',
       step: a.resume_step,
       timeMs: a.started_time_ms || a.placed_time_ms,
-      text: `attempt ${a.epoch} from step ${a.resume_step}`,
+      text: `attempt ${a.number} from step ${a.resume_step}`,
     }));
   const alerts = sources.alerts.map((a): Marker => ({
     kind: 'alert',

@@ -4,19 +4,19 @@ import { foldEvents, lineText, newestOf, withFirstPage } from './fold_events';
 
 const entry = (sequence: number, event: object) =>
   ({ sequence, event: { time_ms: sequence, actor: 'node a', ...event } }) as EventEntry;
-const started = (sequence: number, rank: number, epoch = 1) =>
-  entry(sequence, { rank_started: { job_id: 7, epoch, rank } });
+const started = (sequence: number, rank: number, attempt = 1) =>
+  entry(sequence, { rank_started: { job_id: 7, attempt, rank } });
 const exited = (sequence: number, rank: number, change: object = {}) => {
   const clean = { exit_code: 0, signal: 0, out_of_memory: false, spawn_error: '' };
-  return entry(sequence, { rank_exited: { job_id: 7, epoch: 1, rank, ...clean, ...change } });
+  return entry(sequence, { rank_exited: { job_id: 7, attempt: 1, rank, ...clean, ...change } });
 };
 const running = (sequence: number, job = 7) =>
-  entry(sequence, { attempt_running: { job_id: job, epoch: 1 } });
-const saved = (sequence: number, step: number, job = 7, epoch = 1) =>
+  entry(sequence, { attempt_running: { job_id: job, attempt: 1 } });
+const saved = (sequence: number, step: number, job = 7, attempt = 1) =>
   entry(sequence, {
-    checkpoint_published: { job_id: job, checkpoint: { step, epoch, bytes: 1024 } },
+    checkpoint_published: { job_id: job, checkpoint: { step, attempt, bytes: 1024 } },
   });
-const quiet = (sequence: number) => entry(sequence, { attempt_cleared: { job_id: 7, epoch: 1 } });
+const quiet = (sequence: number) => entry(sequence, { attempt_cleared: { job_id: 7, attempt: 1 } });
 const texts = (entries: readonly EventEntry[]) =>
   foldEvents(entries).map((line) => lineText(line)?.text);
 

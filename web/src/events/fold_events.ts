@@ -28,14 +28,14 @@ function foldKey(entry: EventEntry, newer: Happened): string | undefined {
   const { rank_started: started, rank_exited: exited, checkpoint_published: saved } = event ?? {};
   const node = contactNode(entry);
   if (node !== undefined) return `contact/${node}/${newer.get(node) ?? 0}`;
-  if (started) return `started/${started.job_id}/${started.epoch}`;
+  if (started) return `started/${started.job_id}/${started.attempt}`;
   if (saved) {
     const { job_id: job, checkpoint } = saved;
-    return `saved/${job}/${checkpoint?.epoch}/${newer.get(`#${job}`) ?? 0}`;
+    return `saved/${job}/${checkpoint?.attempt}/${newer.get(`#${job}`) ?? 0}`;
   }
   if (!exited) return undefined;
-  const { job_id: job, epoch, exit_code: code, signal, out_of_memory: memory } = exited;
-  return `exited/${job}/${epoch}/${code}/${signal}/${memory}/${exited.spawn_error}`;
+  const { job_id: job, attempt, exit_code: code, signal, out_of_memory: memory } = exited;
+  return `exited/${job}/${attempt}/${code}/${signal}/${memory}/${exited.spawn_error}`;
 }
 
 const union = (a: readonly number[], b: readonly number[]) => [...new Set([...a, ...b])];

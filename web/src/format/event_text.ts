@@ -21,7 +21,7 @@ const TELL: { [K in Kind]?: Tell<K> } = {
   job_submitted: () => said('submitted', 'wait', 'circle'),
   job_placed: (f) =>
     said(
-      `attempt ${f.epoch} placed on ${plural(f.ranks.length, 'slot')}` +
+      `attempt ${f.attempt} placed on ${plural(f.ranks.length, 'slot')}` +
         (f.resume_step > 0 ? `, resumes from step ${f.resume_step}` : ''),
       'run',
       'half',
@@ -38,15 +38,15 @@ const TELL: { [K in Kind]?: Tell<K> } = {
       f.exit_code ? 'cross' : 'dot',
     );
   },
-  attempt_running: (f) => said(`attempt ${f.epoch} running`, 'run', 'play'),
+  attempt_running: (f) => said(`attempt ${f.attempt} running`, 'run', 'play'),
   attempt_failed: (f) =>
     said(
-      `attempt ${f.epoch} failed: ${f.verdict?.summary || plainWords(f.verdict?.cause ?? '')}`,
+      `attempt ${f.attempt} failed: ${f.verdict?.summary || plainWords(f.verdict?.cause ?? '')}`,
       'bad',
       'cross',
     ),
-  attempt_cleared: (f) => said(`attempt ${f.epoch} has left a node`, 'idle', 'dot'),
-  attempt_ended: (f) => said(`attempt ${f.epoch} ended`, 'idle', 'stop'),
+  attempt_cleared: (f) => said(`attempt ${f.attempt} has left a node`, 'idle', 'dot'),
+  attempt_ended: (f) => said(`attempt ${f.attempt} ended`, 'idle', 'stop'),
   job_stop_requested: (f) => said(f.kill ? 'kill requested' : 'stop requested', 'idle', 'square'),
   job_ended: (f) =>
     said(

@@ -74,7 +74,7 @@ describe('events', () => {
       entry({
         rank_exited: {
           job_id: 7,
-          epoch: 1,
+          attempt: 1,
           rank: 3,
           exit_code: 0,
           signal: 9,

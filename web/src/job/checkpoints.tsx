@@ -11,7 +11,7 @@ import { noCheckpoint } from './empty_words';
 function usesOf(job: Job, checkpoint: Checkpoint): string {
   if (checkpoint.damaged) return '✕ damaged, given up';
   const users = job.attempts.filter(({ resume_from: from }) => from === checkpoint.path);
-  return users.map(({ epoch }) => `attempt ${epoch}`).join(', ');
+  return users.map(({ number }) => `attempt ${number}`).join(', ');
 }
 
 export function Checkpoints({ job }: { job: Job }) {
@@ -20,7 +20,7 @@ export function Checkpoints({ job }: { job: Job }) {
   const columns: Column<Checkpoint>[] = [
     { name: 'Step', width: '110px', right: true, cell: (c) => count(c.step) },
     { name: 'Size', width: '100px', right: true, cell: (c) => bytes(c.bytes) },
-    { name: 'Attempt', width: '80px', right: true, priority: 2, cell: (c) => c.epoch },
+    { name: 'Attempt', width: '80px', right: true, priority: 2, cell: (c) => c.attempt },
     {
       name: 'Saved',
       width: '110px',
@@ -36,7 +36,7 @@ export function Checkpoints({ job }: { job: Job }) {
         label="Checkpoints"
         columns={columns}
         rows={rows}
-        rowKey={(c) => `${c.epoch}-${c.step}`}
+        rowKey={(c) => `${c.attempt}-${c.step}`}
       />
       {sound && (
         <>

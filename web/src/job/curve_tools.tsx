@@ -47,10 +47,10 @@ export function CurveTools({
   known: readonly string[];
   attempts: GetSeriesResponse['attempts'];
 }) {
-  const epochs =
+  const numbers =
     attempts.length > 1
-      ? attempts.map(({ epoch }) => epoch)
-      : job.attempts.map(({ epoch }) => epoch);
+      ? attempts.map(({ number }) => number)
+      : job.attempts.map(({ number }) => number);
   return (
     <div class="tools" role="toolbar" aria-label="How the curves are drawn">
       <Choice
@@ -83,15 +83,15 @@ export function CurveTools({
         ])}
         onChoose={(weight) => setQuery({ smooth: weight === '0' ? undefined : weight })}
       />
-      {epochs.length > 1 && (
+      {numbers.length > 1 && (
         <Choice
           label="Attempt"
           value={String(view.attempt ?? 'all')}
           choices={[
             ['all', 'joined'],
-            ...epochs.slice(-6).map((epoch): [string, string] => [String(epoch), String(epoch)]),
+            ...numbers.slice(-6).map((one): [string, string] => [String(one), String(one)]),
           ]}
-          onChoose={(epoch) => setQuery({ attempt: epoch === 'all' ? undefined : epoch })}
+          onChoose={(attempt) => setQuery({ attempt: attempt === 'all' ? undefined : attempt })}
         />
       )}
       <ExtraSeries known={known} view={view} />

@@ -155,7 +155,7 @@ export function JobHeader({ response, job }: { response: GetJobResponse; job: Jo
         </h1>
         <JobBadge state={job.state} />
         <p class="facts">
-          {attempt && <span>attempt {attempt.epoch}</span>}
+          {attempt && <span>attempt {attempt.number}</span>}
           <span>{shapeText(job)}</span>
           {job.user && <span>{job.user}</span>}
           <time title={fullTime(job.submitted_time_ms)}>

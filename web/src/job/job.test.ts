@@ -103,7 +103,7 @@ describe('what a job says of itself', () => {
 
   it('says why it failed, also while it recovers', () => {
     const verdict = { cause: 'rank_signaled', summary: 'rank 3 was killed' };
-    const attempts = [{ epoch: 1, verdict }];
+    const attempts = [{ number: 1, verdict }];
     expect(failureOf(job({ state: 'failed', verdict }))).toBe('rank 3 was killed');
     expect(failureOf(job({ state: 'recovering', attempts }))).toBe('rank 3 was killed');
     expect(failureOf(job({ state: 'running', attempts }))).toBeUndefined();
@@ -214,14 +214,14 @@ describe('ranks', () => {
   });
 
   it('knows the rank that a verdict names', () => {
-    const attempt = (epoch: number, cause: string, named: number) =>
-      ({ epoch, verdict: { cause, rank: named } }) as never;
+    const attempt = (number: number, cause: string, named: number) =>
+      ({ number, verdict: { cause, rank: named } }) as never;
     const attempts = [
       attempt(1, 'rank_signaled', 11),
       attempt(2, 'node_lost', -1),
       attempt(3, 'stopped', 0),
     ];
-    expect([1, 2, 3, 4].map((epoch) => verdictRank({ attempts }, epoch))).toEqual([
+    expect([1, 2, 3, 4].map((attempt) => verdictRank({ attempts }, attempt))).toEqual([
       11,
       undefined,
       undefined,
@@ -239,8 +239,8 @@ describe('ledger', () => {
     wall_seconds: 100,
     goodput_ratio: 0.75,
     spans: [
-      { phase: 'init', epoch: 1, begin_ms: 1_000, end_ms: 26_000 },
-      { phase: 'train', epoch: 1, begin_ms: 26_000, end_ms: 0 },
+      { phase: 'init', attempt: 1, begin_ms: 1_000, end_ms: 26_000 },
+      { phase: 'train', attempt: 1, begin_ms: 26_000, end_ms: 0 },
     ],
   } as Ledger;
 
@@ -302,7 +302,7 @@ describe('log lines', () => {
   });
 
   it('names a line in an address', () => {
-    const line = { epoch: 2, rank: 17, offset: 4_096 };
+    const line = { attempt: 2, rank: 17, offset: 4_096 };
     expect(parseLineName(lineName(line))).toEqual(line);
     for (const text of ['', '1.2', '1.2.x', '1.2.3.4', '-1.2.3']) {
       expect(parseLineName(text), text).toBeUndefined();
@@ -368,12 +368,12 @@ describe('compared runs', () => {
       min: x,
       max: x,
       counts: x.map(() => 1),
-      epochs: x,
+      attempts: x,
       nan_counts: x,
       x,
       smoothed: [],
       abandoned: false,
-      epoch: 0,
+      attempt: 0,
       job_id: 0,
     }) as Series;
   const run = (id: number, x?: number[]) => ({

@@ -80,11 +80,11 @@ function TabContent({ job, tab }: { job: Job; tab: JobTab }) {
 
 // The attempt before or after the chosen one; past the newest comes "all" again.
 export function neighbourAttempt(
-  epochs: readonly number[],
+  numbers: readonly number[],
   chosen: number | undefined,
   by: 1 | -1,
 ): number | undefined {
-  const ring: (number | undefined)[] = [undefined, ...epochs];
+  const ring: (number | undefined)[] = [undefined, ...numbers];
   const at = Math.max(0, ring.indexOf(chosen));
   return ring[(at + by + ring.length) % ring.length];
 }
@@ -100,8 +100,8 @@ function useJobKeys(job: Job | undefined): void {
     keys['l'] = open('logs');
     const step = (by: 1 | -1) => () => {
       const chosen = Number(query.value.get('attempt')) || undefined;
-      const epochs = job.attempts.map(({ epoch }) => epoch);
-      setQuery({ attempt: neighbourAttempt(epochs, chosen, by) });
+      const numbers = job.attempts.map(({ number }) => number);
+      setQuery({ attempt: neighbourAttempt(numbers, chosen, by) });
     };
     keys['['] = step(-1);
     keys[']'] = step(1);

@@ -3,7 +3,7 @@ import type { Ledger, LedgerPhase } from '../api/types';
 
 export interface Lane {
   phase: LedgerPhase;
-  epoch: number;
+  attempt: number;
   // Parts of the whole, 0 to 1.
   left: number;
   width: number;
@@ -19,7 +19,7 @@ export function lanesOf(ledger: Ledger, begin: number, end: number): Lane[] {
       const to = Math.min(end, span.end_ms || end);
       return {
         phase: span.phase,
-        epoch: span.epoch,
+        attempt: span.attempt,
         left: (from - begin) / whole,
         width: (to - from) / whole,
         seconds: (to - from) / 1000,

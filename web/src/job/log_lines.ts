@@ -73,19 +73,19 @@ export function withOlder(stretch: LogStretch, page: ReadLogPageResponse): LogSt
 
 // One line of a job's output, as an address names it.
 export interface LineName {
-  epoch: number;
+  attempt: number;
   rank: number;
   offset: number;
 }
 
-export const lineName = ({ epoch, rank, offset }: LineName): string =>
-  `${epoch}.${rank}.${offset}`;
+export const lineName = ({ attempt, rank, offset }: LineName): string =>
+  `${attempt}.${rank}.${offset}`;
 
 // undefined: it names no line.
 export function parseLineName(text: string): LineName | undefined {
-  const [, epoch, rank, offset] = /^(\d{1,9})\.(\d{1,9})\.(\d{1,15})$/.exec(text) ?? [];
-  if (epoch === undefined) return undefined;
-  return { epoch: Number(epoch), rank: Number(rank), offset: Number(offset) };
+  const [, attempt, rank, offset] = /^(\d{1,9})\.(\d{1,9})\.(\d{1,15})$/.exec(text) ?? [];
+  if (attempt === undefined) return undefined;
+  return { attempt: Number(attempt), rank: Number(rank), offset: Number(offset) };
 }
 
 // The line that is open after a key, as an index; undefined when the key means nothing here. Enter

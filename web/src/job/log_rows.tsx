@@ -28,8 +28,8 @@ function LogRow({
       <span class="log-time" title={fullTime(line.time_ms)}>
         {clockTime(line.time_ms, Date.now())}
       </span>
-      <span class="log-rank" title={`attempt ${line.epoch}, rank ${line.rank}`}>
-        {line.epoch}.{line.rank}
+      <span class="log-rank" title={`attempt ${line.attempt}, rank ${line.rank}`}>
+        {line.attempt}.{line.rank}
       </span>
       <span class="log-text">
         {markMatches(withoutEscapes(line.text), grep).map(([part, hit], index) =>
@@ -108,7 +108,7 @@ function LineDetail({ line, onClose }: { line: LogLine; onClose: () => void }) {
   return (
     <div class="log-detail" role="region" aria-label="The open line" aria-live="polite">
       <p class="faint">
-        attempt {line.epoch} · rank {line.rank} · byte {count(line.offset)} ·{' '}
+        attempt {line.attempt} · rank {line.rank} · byte {count(line.offset)} ·{' '}
         {fullTime(line.time_ms)}{' '}
         <button type="button" class="quiet" onClick={onClose}>
           <Icon name="close" />

@@ -92,9 +92,9 @@ function LogTools({
           onChange={(event) => setQuery({ attempt: event.currentTarget.value })}
         >
           <option value="">all</option>
-          {job.attempts.map(({ epoch }) => (
-            <option key={epoch} value={epoch}>
-              {epoch}
+          {job.attempts.map(({ number }) => (
+            <option key={number} value={number}>
+              {number}
             </option>
           ))}
         </select>

@@ -104,8 +104,8 @@ export function heatOf(rank: RankStatus, scale: HeatScale): number | undefined {
 }
 
 // The rank that the verdict of an attempt names; undefined where it names none.
-export function verdictRank(job: Pick<Job, 'attempts'>, epoch: number): number | undefined {
-  const verdict = job.attempts.find((attempt) => attempt.epoch === epoch)?.verdict;
+export function verdictRank(job: Pick<Job, 'attempts'>, attempt: number): number | undefined {
+  const verdict = job.attempts.find(({ number }) => number === attempt)?.verdict;
   const harmless = !verdict || verdict.cause === 'completed' || verdict.cause === 'stopped';
   return harmless || verdict.rank < 0 ? undefined : verdict.rank;
 }

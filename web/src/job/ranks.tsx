@@ -274,14 +274,14 @@ export function Ranks({ job }: { job: Job }) {
           onChoose={(name) => setQuery({ color: name === 'step time' ? undefined : name })}
         />
         <p class="faint">
-          attempt {data.epoch} · {plural(data.ranks.length, 'rank')} · {layoutText(data.ranks)}
+          attempt {data.attempt} · {plural(data.ranks.length, 'rank')} · {layoutText(data.ranks)}
         </p>
       </div>
       <RankMap
         answer={data}
         by={by}
         measure={measure}
-        suspect={verdictRank(job, data.epoch)}
+        suspect={verdictRank(job, data.attempt)}
       />
     </>
   );

@@ -152,7 +152,7 @@ function AttemptRow({
   return (
     <li class={`attempt tone-${tone}`}>
       <div class="attempt-head">
-        <h3>Attempt {attempt.epoch}</h3>
+        <h3>Attempt {attempt.number}</h3>
         <Badge look={attemptLook(attempt)} />
         <p class="facts">
           <time title={fullTime(begin)}>{clockTime(begin, serverNow.value)}</time>
@@ -186,7 +186,7 @@ export function Timeline({ job }: { job: Job }) {
       ) : (
         <ol class="attempts">
           {[...job.attempts].reverse().map((attempt) => (
-            <AttemptRow key={attempt.epoch} attempt={attempt} names={names} />
+            <AttemptRow key={attempt.number} attempt={attempt} names={names} />
           ))}
         </ol>
       )}

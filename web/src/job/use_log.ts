@@ -41,11 +41,11 @@ type Read = (
 // when there is no such line (any more).
 async function pageFrom(
   jobId: number,
-  { rank, epoch, offset }: LineName,
+  { rank, attempt, offset }: LineName,
   read: Read,
   signal: AbortSignal,
 ): Promise<ReadLogPageResponse | undefined> {
-  const asked = { ranks: String(rank), attempt: epoch, offset, direction: 'newer', limit: 1 };
+  const asked = { ranks: String(rank), attempt, offset, direction: 'newer', limit: 1 };
   try {
     const one = await getJson<ReadLogPageResponse>(`/jobs/${jobId}/logs`, asked, signal);
     // A cursor is a place among the lines of all ranks, whatever was asked for.

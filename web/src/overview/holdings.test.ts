@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { holdingText, holdingsOf, rowsOf } from './holdings';
 
-const use = (job_id: number, rank = 0) => ({ job_id, epoch: 1, rank });
+const use = (job_id: number, rank = 0) => ({ job_id, attempt: 1, rank });
 
 describe('holdings', () => {
   it('joins neighbours of one job, and free ones', () => {

@@ -33,7 +33,7 @@ function RunningRow({ job }: { job: Job }) {
         </Link>
         <span class="number">#{job.id}</span>
         {job.state !== 'running' && <JobBadge state={job.state} />}
-        {attempt && attempt.epoch > 1 && <span class="faint">attempt {attempt.epoch}</span>}
+        {attempt && attempt.number > 1 && <span class="faint">attempt {attempt.number}</span>}
       </div>
       <JobSpark job={job} />
       <div class="run-figures">

@@ -1,5 +1,5 @@
-// Each attempt of a job has a greater epoch than the one before, and a node never starts a rank of
-// an epoch below one that it has started before.
+// Each attempt of a job has a greater number than the one before, and a node never starts a rank of
+// an attempt below one that it has started before.
 #include <map>
 
 #include "absl/strings/str_cat.h"
@@ -8,27 +8,27 @@
 namespace trainyard::simulation {
 namespace {
 
-class EpochsOnlyGrowChecker : public Checker {
+class AttemptsOnlyGrowChecker : public Checker {
  public:
-  const char* Name() const override { return "epochs only grow"; }
+  const char* Name() const override { return "attempts only grow"; }
 
   std::string Check(const Step& step) override {
     for (std::size_t i = step.first_new; i < step.log.size(); ++i) {
       if (!step.log[i].has_job_placed()) continue;
       const v1::JobPlaced& placed = step.log[i].job_placed();
       int64_t& newest = placed_[placed.job_id()];
-      if (placed.epoch() != newest + 1) {
-        return absl::StrCat("job ", placed.job_id(), " went from epoch ", newest, " to ",
-                            placed.epoch());
+      if (placed.attempt() != newest + 1) {
+        return absl::StrCat("job ", placed.job_id(), " went from attempt ", newest, " to ",
+                            placed.attempt());
       }
-      newest = placed.epoch();
+      newest = placed.attempt();
     }
     for (const auto& [key, process] : step.world.processes()) {
       if (!seen_.insert(key).second) continue;
       int64_t& newest = started_[{process.node_id, process.attempt.first}];
       if (process.attempt.second < newest) {
-        return absl::StrCat(process.node_id, " started epoch ", process.attempt.second, " of job ",
-                            process.attempt.first, " after epoch ", newest);
+        return absl::StrCat(process.node_id, " started attempt ", process.attempt.second,
+                            " of job ", process.attempt.first, " after attempt ", newest);
       }
       newest = process.attempt.second;
     }
@@ -43,6 +43,6 @@ class EpochsOnlyGrowChecker : public Checker {
 
 }  // namespace
 
-std::unique_ptr<Checker> EpochsOnlyGrow() { return std::make_unique<EpochsOnlyGrowChecker>(); }
+std::unique_ptr<Checker> AttemptsOnlyGrow() { return std::make_unique<AttemptsOnlyGrowChecker>(); }
 
 }  // namespace trainyard::simulation

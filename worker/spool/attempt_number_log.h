@@ -1,0 +1,38 @@
+// The highest attempt number ever seen of each job. The file outlives the attempts' folders, so
+// that a late command of an old attempt is recognised.
+#ifndef TRAINYARD_WORKER_SPOOL_ATTEMPT_NUMBER_LOG_H_
+#define TRAINYARD_WORKER_SPOOL_ATTEMPT_NUMBER_LOG_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "worker/spool/record_log.h"
+
+namespace trainyard::worker {
+
+// One thread.
+class AttemptNumberLog {
+ public:
+  // Reads the file and rewrites it with one record for each job. DATA_LOSS when a record is not two
+  // numbers.
+  static absl::StatusOr<std::unique_ptr<AttemptNumberLog>> Open(const std::string& path);
+
+  const std::map<int64_t, int64_t>& newest() const { return newest_; }
+
+  // Durable when OK. An attempt below the known one changes nothing.
+  absl::Status Remember(int64_t job_id, int64_t attempt_number);
+
+ private:
+  AttemptNumberLog() = default;
+
+  std::unique_ptr<RecordLog> log_;
+  std::map<int64_t, int64_t> newest_;
+};
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_SPOOL_ATTEMPT_NUMBER_LOG_H_
