@@ -101,7 +101,9 @@ absl::Status AttemptKeeper::Load() {
     spdlog::warn("facts.bin: cut {} bytes that were never completed", facts_->dropped_bytes());
   }
   TRAINYARD_ASSIGN_OR_RETURN(attempt_numbers_,
-                             AttemptNumberLog::Open(data_dir_.File("epochs.bin")));
+                             AttemptNumberLog::Open(data_dir_.File("attempt_numbers.bin")));
+  // Name of the file in versions that called the attempt an epoch.
+  TRAINYARD_RETURN_IF_ERROR(attempt_numbers_->TakeOver(data_dir_.File("epochs.bin")));
   TRAINYARD_ASSIGN_OR_RETURN(const AttemptFolders::Found found, folders_.Scan());
   for (const std::string& warning : found.warnings) spdlog::warn("{}", warning);
   attempts_.Restore(attempt_numbers_->newest(), found.attempts, facts_->facts());

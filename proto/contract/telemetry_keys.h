@@ -27,7 +27,8 @@ inline constexpr char kTotalSteps[] = "total_steps";
 // Of `phase`, the key of the phase's name is kPhase.
 
 // Of `checkpoint`.
-inline constexpr char kEpoch[] = "epoch";  // Attempt that published it.
+inline constexpr char kAttempt[] = "attempt";      // Attempt that published it.
+inline constexpr char kFormerAttempt[] = "epoch";  // Earlier name of kAttempt: read, not written.
 inline constexpr char kPath[] = "path";
 inline constexpr char kBytes[] = "bytes";
 inline constexpr char kBlockingSeconds[] = "blocking_seconds";

@@ -48,7 +48,9 @@ std::string ProgramPath(const std::string& name) {
   return absl::StrCat(PROGRAM_DIRECTORY, "/", name);
 }
 
-MiniCluster::MiniCluster(int nodes, int slots_per_node) : slots_per_node_(slots_per_node) {
+MiniCluster::MiniCluster(int nodes, int slots_per_node, const std::string& data)
+    : slots_per_node_(slots_per_node) {
+  if (!data.empty()) Unpack(data, directory());
   StartController();
   workers_.resize(nodes);
   for (int node = 0; node < nodes; ++node) StartWorker(node);
@@ -61,6 +63,11 @@ MiniCluster::MiniCluster(int nodes, int slots_per_node) : slots_per_node_(slots_
       },
       kStartDeadline);
   EXPECT_TRUE(attached) << DaemonLogs();
+}
+
+void Unpack(const std::string& archive, const std::string& directory) {
+  const CommandResult result = RunCommand({"/bin/tar", "-xzf", archive, "-C", directory});
+  EXPECT_EQ(result.exit_code, 0) << result.error;
 }
 
 MiniCluster::~MiniCluster() {

@@ -18,9 +18,14 @@ namespace trainyard::test {
 // Directory of trainyard, trainyard-controller, trainyard-worker and trainyard-trainer.
 std::string ProgramPath(const std::string& name);
 
+// Unpacks a .tar.gz into the directory; fails the test when it cannot.
+void Unpack(const std::string& archive, const std::string& directory);
+
 class MiniCluster {
  public:
-  explicit MiniCluster(int nodes, int slots_per_node = 1);
+  // `data`: archive of data directories (controller/, worker0/, ...) that the daemons start with;
+  // empty: with none.
+  explicit MiniCluster(int nodes, int slots_per_node = 1, const std::string& data = "");
   ~MiniCluster();
 
   // ---- Processes

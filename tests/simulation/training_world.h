@@ -113,7 +113,7 @@ class TrainingWorld {
   std::map<ProcessKey, Process> processes_;
   std::map<AttemptKey, std::map<int, ProcessKey>> members_;
   std::map<AttemptKey, GangRun> gangs_;
-  // The EPOCH file of each job's checkpoint directory.
+  // The ATTEMPT file of each job's checkpoint directory.
   std::map<int64_t, int64_t> fence_;
   // Paths of published checkpoints, and of the damaged ones among them.
   std::vector<std::string> published_;

@@ -287,6 +287,27 @@ Violations CheckPureFolders(const SourceTree& tree) {
   return violations;
 }
 
+Violations CheckAttemptName(const SourceTree& tree) {
+  static const std::regex other_name(R"(\b(?!time_since_epoch\b|samples_per_epoch\b)\w*epoch\w*)",
+                                     std::regex::icase);
+  Violations violations;
+  for (const SourceFile& file : tree) {
+    const bool checked = IsCode(file.path) || HasExtension(file.path, {".proto", ".ts", ".tsx"}) ||
+                         FileName(file.path) == "openapi.json";
+    if (!checked || IsBelowAny(file.path, {"trainer/data", "tests/trainer/data"})) continue;
+    const std::string text = IsCode(file.path) ? BlankCommentsAndLiterals(file.text) : file.text;
+    int line_number = 0;
+    for (const std::string_view line : SplitLines(text)) {
+      ++line_number;
+      std::match_results<std::string_view::const_iterator> match;
+      if (!std::regex_search(line.begin(), line.end(), match, other_name)) continue;
+      violations.push_back(At(file.path, line_number,
+                              match[0].str() + ": an epoch is a pass over data; say attempt"));
+    }
+  }
+  return violations;
+}
+
 Violations CheckContractNames(const SourceTree& tree) {
   Violations violations;
   const std::vector<std::string> names = NamesOfContract(tree);

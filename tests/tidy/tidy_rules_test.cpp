@@ -73,6 +73,19 @@ TEST(TidyRulesTest, PureFolders) {
   }
 }
 
+TEST(TidyRulesTest, AttemptName) {
+  EXPECT_THAT(CheckAttemptName({{"worker/a.cpp", "int x;\nint64_t newest_epoch = 0;\n"}}),
+              ElementsAre(HasSubstr("worker/a.cpp:2: newest_epoch")));
+  for (const char* path : {"proto/trainyard/v1/a.proto", "web/src/a.ts", "a/openapi.json"}) {
+    EXPECT_EQ(CheckAttemptName({{path, "// Of the epoch.\n"}}).size(), 1) << path;
+  }
+  for (const char* code : {"now.time_since_epoch();", "source.samples_per_epoch();",
+                           "// an epoch ago", "values.find(\"epoch\");"}) {
+    EXPECT_THAT(CheckAttemptName({{"worker/a.cpp", code}}), IsEmpty()) << code;
+  }
+  EXPECT_THAT(CheckAttemptName({{"trainer/data/a.cpp", "int64_t epoch = 0;"}}), IsEmpty());
+}
+
 TEST(TidyRulesTest, ContractNames) {
   const SourceFile contract = {"proto/contract/telemetry_keys.h",
                                "inline constexpr char kStepSeconds[] = \"step_seconds\";\n"

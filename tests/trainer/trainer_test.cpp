@@ -185,7 +185,7 @@ TEST(TrainerTest, StartsFromTheNewestOfItsJobWhenTheOneThatIsNamedIsRetired) {
   ASSERT_GE(told.size(), kept.size());
   for (size_t i = 0; i < kept.size(); ++i) {
     EXPECT_EQ(told[i]["step"], kept[i].step);
-    EXPECT_EQ(told[i]["epoch"], 1);
+    EXPECT_EQ(told[i]["attempt"], 1);
     EXPECT_EQ(told[i]["path"], kept[i].path);
     EXPECT_EQ(told[i]["bytes"], kept[i].bytes);
   }

@@ -16,7 +16,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// "EPOCH JOB": fixed width, so that raising overwrites the old numbers in place with one write. A
+// "ATTEMPT JOB": fixed width, so that raising overwrites the old numbers in place with one write. A
 // rename would leave other processes with the lock of a file that is no longer there.
 constexpr int kNumberBytes = 20;
 constexpr int kFenceBytes = 2 * kNumberBytes + 2;
@@ -33,10 +33,19 @@ bool ReadNumber(const char*& at, const char* end, int64_t& number) {
                      "cannot " + what + " " + path + ": " + std::strerror(errno));
 }
 
+// Gives the fence of an earlier version, which called the attempt an epoch, its present name beside
+// the former one: it stays one file, so that a trainer of that version that still runs is fenced.
+void LinkFormerFence(const std::string& former_path, const std::string& path) {
+  if (link(former_path.c_str(), path.c_str()) == 0 || errno == ENOENT || errno == EEXIST) return;
+  CannotUse("link " + former_path + " to", path);
+}
+
 }  // namespace
 
-FenceLock::FenceLock(const std::string& directory) : path_(directory + "/EPOCH") {
+FenceLock::FenceLock(const std::string& directory)
+    : path_(directory + "/ATTEMPT"), former_path_(directory + "/EPOCH") {
   MakeDirectories(directory);
+  LinkFormerFence(former_path_, path_);
   file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (file_ < 0) CannotUse("open", path_);
   while (flock(file_, LOCK_EX) != 0) {
@@ -66,6 +75,11 @@ AttemptKey FenceLock::Newest() const {
   return newest;
 }
 
+std::string FenceLock::NamesToRemove() const {
+  const bool has_former = access(former_path_.c_str(), F_OK) == 0;
+  return has_former ? path_ + " and " + former_path_ : path_;
+}
+
 void FenceLock::SetNewest(const AttemptKey& attempt) {
   char text[kFenceBytes + 1];
   std::snprintf(text, sizeof(text), "%0*lld %0*lld\n", kNumberBytes,
@@ -86,7 +100,7 @@ void FenceLock::CheckNotNewerThan(const AttemptKey& attempt) const {
   }
   throw TrainerError(ExitCode::kFenced, "this checkpoint directory belongs to job " +
                                             std::to_string(newest.job_id) + " (" + begun +
-                                            "): use another one, or remove " + path_ +
+                                            "): use another one, or remove " + NamesToRemove() +
                                             " when nothing of that job runs any more");
 }
 

@@ -1,6 +1,6 @@
 // The fence of a checkpoint directory: only the newest attempt may publish.
 //
-// The file EPOCH names the newest attempt and its job. Publishing happens with the file locked
+// The file ATTEMPT names the newest attempt and its job. Publishing happens with the file locked
 // (flock) and only if it does not name a newer attempt, so that a trainer that outlived its
 // attempt, or its job, cannot publish among the checkpoints of the next attempt or job.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_FENCE_H_
@@ -12,7 +12,7 @@
 
 namespace trainyard::trainer {
 
-// Holds the lock of `directory`/EPOCH until destroyed.
+// Holds the lock of `directory`/ATTEMPT until destroyed.
 class FenceLock {
  public:
   // Waits for the lock; makes directory and file when missing. Throws TrainerError kCannotWrite.
@@ -30,7 +30,11 @@ class FenceLock {
   void CheckNotNewerThan(const AttemptKey& attempt) const;
 
  private:
+  // Names of the file in an error message that advises to remove it.
+  std::string NamesToRemove() const;
+
   std::string path_;
+  std::string former_path_;
   int file_ = -1;
 };
 

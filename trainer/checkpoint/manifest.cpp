@@ -15,7 +15,8 @@ namespace {
 using nlohmann::json;
 
 constexpr char kFormat[] = "trainyard-checkpoint";
-constexpr int64_t kNewestVersion = 1;
+// Version 1 has the number of the attempt under "epoch".
+constexpr int64_t kNewestVersion = 2;
 // A manifest starts with its own checksum, which covers every byte after these.
 constexpr char kChecksumKey[] = "{\"xxh64\":\"";
 constexpr size_t kChecksumBytes = sizeof(kChecksumKey) - 1 + 16 + 2;  // key, digits, quote, comma
@@ -171,7 +172,8 @@ Manifest ManifestFrom(const json& value) {
   }
   Manifest manifest;
   manifest.step = Whole(value.at("step"), "step");
-  manifest.attempt.number = Whole(value.at("epoch"), "epoch");
+  const char* attempt_key = version == 1 ? "epoch" : "attempt";
+  manifest.attempt.number = Whole(value.at(attempt_key), attempt_key);
   if (value.contains("job")) manifest.attempt.job_id = Whole(value.at("job"), "job");
   manifest.world_size = static_cast<int>(Whole(value.at("world_size"), "world_size"));
   manifest.model_fingerprint = value.at("model").get<std::string>();
@@ -224,7 +226,7 @@ std::string ManifestToText(const Manifest& manifest) {
   value["version"] = kNewestVersion;
   value["step"] = manifest.step;
   value["job"] = manifest.attempt.job_id;
-  value["epoch"] = manifest.attempt.number;
+  value["attempt"] = manifest.attempt.number;
   value["world_size"] = manifest.world_size;
   value["model"] = manifest.model_fingerprint;
   value["trainer"] = manifest.trainer_state;

@@ -14,6 +14,9 @@ namespace trainyard::trainer {
 namespace {
 
 constexpr char kTemporaryMark[] = ".tmp-";
+// Before the number of the attempt. The ranks of a gang build one directory together, also those of
+// earlier versions, so the letter stays.
+constexpr char kAttemptLetter = 'e';
 
 // Reads "<letter><number>-" from the beginning of `text` and removes it; nullopt when it is not
 // there.
@@ -33,7 +36,7 @@ std::optional<AttemptKey> OwnerOfTemporary(const std::string& name) {
   if (name.rfind("step_", 0) != 0 || mark == std::string::npos) return std::nullopt;
   std::string_view rest = std::string_view(name).substr(mark + sizeof(kTemporaryMark) - 1);
   const int64_t job_id = TakeNumber('j', rest).value_or(0);
-  const std::optional<int64_t> attempt_number = TakeNumber('e', rest);
+  const std::optional<int64_t> attempt_number = TakeNumber(kAttemptLetter, rest);
   if (!attempt_number) return std::nullopt;
   return AttemptKey{job_id, *attempt_number};
 }
@@ -57,8 +60,8 @@ std::vector<PublishedCheckpoint> CheckpointsToDelete(
 
 std::string TemporaryName(int64_t step, const AttemptKey& attempt, int64_t save) {
   const std::string job = attempt.job_id == 0 ? "" : "j" + std::to_string(attempt.job_id) + "-";
-  return StepDirectoryName(step) + kTemporaryMark + job + "e" + std::to_string(attempt.number) +
-         "-" + std::to_string(save);
+  return StepDirectoryName(step) + kTemporaryMark + job + kAttemptLetter +
+         std::to_string(attempt.number) + "-" + std::to_string(save);
 }
 
 void RemoveAbandoned(const std::string& directory, const AttemptKey& attempt) {

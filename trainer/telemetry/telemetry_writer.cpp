@@ -77,7 +77,7 @@ void TelemetryWriter::WritePhase(Phase phase, int64_t step) {
 
 void TelemetryWriter::WriteCheckpoint(const CheckpointRecord& record) {
   std::string fields = Field(telemetry::kStep, std::to_string(record.step)) +
-                       Field(telemetry::kEpoch, std::to_string(record.attempt)) +
+                       Field(telemetry::kAttempt, std::to_string(record.attempt)) +
                        Field(telemetry::kPath, Text(record.path)) +
                        Field(telemetry::kBytes, std::to_string(record.bytes)) +
                        Field(telemetry::kBlockingSeconds, Number(record.blocking_seconds)) +

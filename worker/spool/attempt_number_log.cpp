@@ -1,6 +1,8 @@
 #include "worker/spool/attempt_number_log.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -34,17 +36,35 @@ absl::StatusOr<std::unique_ptr<AttemptNumberLog>> AttemptNumberLog::Open(const s
       return absl::DataLossError(absl::StrCat(
           path, " is not a log of attempt numbers of this version of trainyard-worker"));
     }
-    int64_t& known = opened->newest_[job_id];
-    known = std::max(known, attempt_number);
+    opened->Raise(job_id, attempt_number);
   }
   if (opened->log_->records_at_open().size() > opened->newest_.size()) {
-    std::vector<std::string> records;
-    for (const auto& [job_id, attempt_number] : opened->newest_)
-      records.push_back(Encode(job_id, attempt_number));
     // Best effort, because the rewrite only saves disk space: the next start retries it.
-    opened->log_->Rewrite(records).IgnoreError();
+    opened->Compact().IgnoreError();
   }
   return opened;
+}
+
+absl::Status AttemptNumberLog::TakeOver(const std::string& former_path) {
+  std::error_code error;
+  if (!std::filesystem::exists(former_path, error)) return absl::OkStatus();
+  TRAINYARD_ASSIGN_OR_RETURN(const auto former, Open(former_path));
+  for (const auto& [job_id, attempt_number] : former->newest_) Raise(job_id, attempt_number);
+  if (Compact().ok()) std::filesystem::remove(former_path, error);
+  return absl::OkStatus();
+}
+
+void AttemptNumberLog::Raise(int64_t job_id, int64_t attempt_number) {
+  int64_t& known = newest_[job_id];
+  known = std::max(known, attempt_number);
+}
+
+absl::Status AttemptNumberLog::Compact() {
+  std::vector<std::string> records;
+  for (const auto& [job_id, attempt_number] : newest_) {
+    records.push_back(Encode(job_id, attempt_number));
+  }
+  return log_->Rewrite(records);
 }
 
 absl::Status AttemptNumberLog::Remember(int64_t job_id, int64_t attempt_number) {

@@ -23,11 +23,19 @@ class AttemptNumberLog {
 
   const std::map<int64_t, int64_t>& newest() const { return newest_; }
 
-  // Durable when OK. An attempt below the known one changes nothing.
+  // Takes over the numbers of the log at `former_path`, where there is one, and removes that file
+  // once they are durable here. Without free space it stays for the next start. DATA_LOSS as from
+  // Open.
+  absl::Status TakeOver(const std::string& former_path);
+
+  // Durable when OK. An attempt number below the known one changes nothing.
   absl::Status Remember(int64_t job_id, int64_t attempt_number);
 
  private:
   AttemptNumberLog() = default;
+  void Raise(int64_t job_id, int64_t attempt_number);
+  // Replaces the records by one for each job.
+  absl::Status Compact();
 
   std::unique_ptr<RecordLog> log_;
   std::map<int64_t, int64_t> newest_;

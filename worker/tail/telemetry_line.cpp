@@ -249,7 +249,9 @@ absl::Status ReadCheckpoint(const Values& values, v1::CheckpointRecord& record) 
     record.set_path(path);
   }
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t bytes, Count(values, telemetry::kBytes, 0));
-  TRAINYARD_ASSIGN_OR_RETURN(const int64_t attempt_number, Count(values, telemetry::kEpoch, 0));
+  const char* attempt_key =
+      values.count(telemetry::kAttempt) > 0 ? telemetry::kAttempt : telemetry::kFormerAttempt;
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t attempt_number, Count(values, attempt_key, 0));
   TRAINYARD_ASSIGN_OR_RETURN(const double blocking, Number(values, telemetry::kBlockingSeconds, 0));
   TRAINYARD_ASSIGN_OR_RETURN(const double total, Number(values, telemetry::kTotalSeconds, 0));
   record.set_step(step);

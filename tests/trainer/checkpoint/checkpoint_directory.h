@@ -30,7 +30,7 @@ class CheckpointDirectory {
   std::vector<std::string> Names() const {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(path())) {
-      if (entry.path().filename() != "EPOCH") names.push_back(entry.path().filename());
+      if (entry.path().filename() != "ATTEMPT") names.push_back(entry.path().filename());
     }
     std::sort(names.begin(), names.end());
     return names;

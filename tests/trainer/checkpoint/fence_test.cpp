@@ -56,12 +56,12 @@ TEST(FenceTest, MakesTheDirectory) {
 
 TEST(FenceTest, AcceptsAnAttemptWrittenByHandAndRefusesOthers) {
   const CheckpointDirectory directory;
-  std::ofstream(directory.path() + "/EPOCH") << "7\n";
+  std::ofstream(directory.path() + "/ATTEMPT") << "7\n";
   EXPECT_EQ(CodeOfRaise(directory.path(), 6), ExitCode::kFenced);
   EXPECT_EQ(CodeOfRaise(directory.path(), 8), ExitCode::kOk);
   EXPECT_EQ(NewestIn(directory.path()), 8);
   for (const char* nonsense : {"seven", "7 ", "7 eight", "7 8 9", "-7", "7 -8"}) {
-    std::ofstream(directory.path() + "/EPOCH") << nonsense;
+    std::ofstream(directory.path() + "/ATTEMPT") << nonsense;
     EXPECT_EQ(CodeOfRaise(directory.path(), 9), ExitCode::kBadData) << nonsense;
   }
 }
@@ -83,10 +83,24 @@ TEST(FenceTest, ALaterJobTakesOverWhateverTheAttemptsAreNumbered) {
 
 TEST(FenceTest, ReadsTheFenceOfAnEarlierVersion) {
   const CheckpointDirectory directory;
-  std::ofstream(directory.path() + "/EPOCH") << "00000000000000000003\n";
+  std::ofstream(directory.path() + "/ATTEMPT") << "00000000000000000003\n";
   EXPECT_TRUE(FenceLock(directory.path()).Newest() == (AttemptKey{0, 3}));
   EXPECT_EQ(ErrorOfRaise(directory.path(), {7, 1}), "");
   EXPECT_TRUE(FenceLock(directory.path()).Newest() == (AttemptKey{7, 1}));
+}
+
+TEST(FenceTest, SharesTheFenceThatAnEarlierVersionNamed) {
+  const CheckpointDirectory directory;
+  const std::string former = directory.path() + "/EPOCH";
+  std::ofstream(former) << "00000000000000000003 00000000000000000007\n";
+  EXPECT_THAT(ErrorOfRaise(directory.path(), {7, 2}), HasSubstr("attempt 2 is over: attempt 3"));
+  EXPECT_EQ(ErrorOfRaise(directory.path(), {7, 4}), "");
+  // A trainer of that version, which may still run, is fenced by what it reads there.
+  std::string number;
+  std::ifstream(former) >> number;
+  EXPECT_EQ(number, "00000000000000000004");
+  EXPECT_THAT(ErrorOfRaise(directory.path(), {6, 1}),
+              HasSubstr("remove " + directory.path() + "/ATTEMPT and " + former));
 }
 
 TEST(FenceTest, ExcludesOthersWhileItIsHeld) {

@@ -28,16 +28,21 @@ Manifest Example() {
   return manifest;
 }
 
-// The manifest with a value changed and its checksum made right again.
-std::string Forged(const std::string& pointer, const nlohmann::json& value) {
-  nlohmann::json json = nlohmann::json::parse(ManifestToText(Example()));
+// The text of a manifest with its checksum made right.
+std::string Sealed(nlohmann::json json) {
   json.erase("xxh64");
-  json[nlohmann::json::json_pointer(pointer)] = value;
   const std::string body = json.dump().substr(1);
   char digits[17];
   std::snprintf(digits, sizeof(digits), "%016llx",
                 static_cast<unsigned long long>(XXH64(body.data(), body.size(), 0)));
   return "{\"xxh64\":\"" + std::string(digits) + "\"," + body;
+}
+
+// The manifest with a value changed.
+std::string Forged(const std::string& pointer, const nlohmann::json& value) {
+  nlohmann::json json = nlohmann::json::parse(ManifestToText(Example()));
+  json[nlohmann::json::json_pointer(pointer)] = value;
+  return Sealed(std::move(json));
 }
 
 std::string ErrorOf(const std::string& text) {
@@ -62,6 +67,16 @@ TEST(ManifestTest, RoundTrips) {
   EXPECT_EQ(ErrorOf(Forged("/step", 101)), "no error");
 }
 
+TEST(ManifestTest, ReadsTheFirstVersion) {
+  nlohmann::json json = nlohmann::json::parse(ManifestToText(Example()));
+  json["version"] = 1;
+  json["epoch"] = json["attempt"];
+  json.erase("attempt");
+  const Manifest read = ManifestFromText(Sealed(json), "x");
+  EXPECT_TRUE(read.attempt == (AttemptKey{7, 3}));
+  EXPECT_EQ(ManifestToText(read), ManifestToText(Example()));
+}
+
 TEST(ManifestTest, FindsEveryChangedByteAndEveryTruncation) {
   const std::string text = ManifestToText(Example());
   for (size_t i = 0; i < text.size(); ++i) {
@@ -74,7 +89,7 @@ TEST(ManifestTest, FindsEveryChangedByteAndEveryTruncation) {
 
 TEST(ManifestTest, RefusesImpossibleContents) {
   const std::string chunk = "/tensors/0/chunks/0";
-  EXPECT_THAT(ErrorOf(Forged("/version", 2)), HasSubstr("version 2"));
+  EXPECT_THAT(ErrorOf(Forged("/version", 3)), HasSubstr("version 3"));
   EXPECT_THAT(ErrorOf(Forged("/format", "zip")), HasSubstr("not a checkpoint's manifest"));
   EXPECT_THAT(ErrorOf(Forged("/step", -1)), HasSubstr("step"));
   EXPECT_THAT(ErrorOf(Forged("/tensors/0/dtype", "F8")), HasSubstr("unknown dtype"));

@@ -52,11 +52,11 @@ TEST_F(TelemetryWriterTest, WritesEveryKindOfRecord) {
             R"({"type":"metrics","time_ms":1795262400000,"step":5,"total_steps":300,"loss":3.25,)"
             R"("tokens":81920,"expert_load":0.1})");
   EXPECT_EQ(lines[1], R"({"type":"phase","time_ms":1795262400000,"phase":"train","step":5})");
-  EXPECT_EQ(lines[2], R"({"type":"checkpoint","time_ms":1795262400000,"step":100,"epoch":3,)"
+  EXPECT_EQ(lines[2], R"({"type":"checkpoint","time_ms":1795262400000,"step":100,"attempt":3,)"
                       R"("path":"/c/step_000000100","bytes":123,"blocking_seconds":0.01,)"
                       R"("total_seconds":0.5})");
   EXPECT_EQ(nlohmann::json::parse(lines[3])["deleted"], true);
-  EXPECT_EQ(nlohmann::json::parse(lines[3])["epoch"], 2);
+  EXPECT_EQ(nlohmann::json::parse(lines[3])["attempt"], 2);
   EXPECT_EQ(lines[4],
             R"({"type":"eval","time_ms":1795262400000,"step":100,"data_set":"val","loss":4.125,)"
             R"("tokens":8192})");

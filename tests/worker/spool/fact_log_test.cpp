@@ -231,6 +231,24 @@ TEST(AttemptNumberLogTest, OpensWhereThereIsNoRoomToCompact) {
   EXPECT_THAT((*AttemptNumberLog::Open(dir.File("attempts")))->newest(), ElementsAre(Pair(1, 6)));
 }
 
+TEST(AttemptNumberLogTest, TakesOverTheLogOfAnEarlierVersion) {
+  TemporaryDir dir;
+  ASSERT_TRUE((*AttemptNumberLog::Open(dir.File("former")))->Remember(1, 5).ok());
+  ASSERT_TRUE((*AttemptNumberLog::Open(dir.File("attempts")))->Remember(1, 6).ok());
+  ASSERT_TRUE((*AttemptNumberLog::Open(dir.File("former")))->Remember(2, 3).ok());
+  std::filesystem::create_directory(dir.File("attempts.tmp"));
+  for (const bool has_space : {false, true}) {
+    if (has_space) std::filesystem::remove(dir.File("attempts.tmp"));
+    auto log = AttemptNumberLog::Open(dir.File("attempts"));
+    ASSERT_TRUE(log.ok());
+    ASSERT_TRUE((*log)->TakeOver(dir.File("former")).ok());
+    EXPECT_THAT((*log)->newest(), ElementsAre(Pair(1, 6), Pair(2, 3)));
+    EXPECT_EQ(std::filesystem::exists(dir.File("former")), !has_space);
+  }
+  EXPECT_THAT((*AttemptNumberLog::Open(dir.File("attempts")))->newest(),
+              ElementsAre(Pair(1, 6), Pair(2, 3)));
+}
+
 TEST(AttemptNumberLogTest, FileOfAnotherKindIsRefused) {
   TemporaryDir dir;
   {

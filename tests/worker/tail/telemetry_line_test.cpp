@@ -74,9 +74,13 @@ TEST(TelemetryLineTest, ReadsTheOtherTypes) {
   EXPECT_EQ(saved.total_seconds(), 1.5);
   EXPECT_FALSE(saved.deleted());
   const v1::CheckpointRecord deleted =
-      Parse(R"({"type":"checkpoint","step":50,"deleted":true,"epoch":2})").checkpoint();
+      Parse(R"({"type":"checkpoint","step":50,"deleted":true,"attempt":2})").checkpoint();
   EXPECT_TRUE(deleted.deleted());
   EXPECT_EQ(deleted.attempt(), 2);
+  const char* former = R"({"type":"checkpoint","step":50,"deleted":true,"epoch":3})";
+  EXPECT_EQ(Parse(former).checkpoint().attempt(), 3) << "as earlier versions wrote it";
+  const char* both = R"({"type":"checkpoint","step":50,"deleted":true,"epoch":3,"attempt":4})";
+  EXPECT_EQ(Parse(both).checkpoint().attempt(), 4);
 
   const v1::EvaluationRecord evaluation =
       Parse(R"({"type":"eval","step":100,"data_set":"val","loss":4.5,"tokens":8192})").evaluation();
@@ -174,7 +178,7 @@ TEST(TelemetryLineTest, SurvivesDamagedLines) {
   const std::string good[] = {
       R"({"type":"metrics","time_ms":1,"step":5,"total_steps":300,"loss":NaN,"a":{"b":[1,2]}})",
       R"({"type":"phase","time_ms":1,"phase":"train","step":5})",
-      R"({"type":"checkpoint","step":100,"path":"/c","bytes":123,"deleted":true,"epoch":2})",
+      R"({"type":"checkpoint","step":100,"path":"/c","bytes":123,"deleted":true,"attempt":2})",
       R"({"type":"eval","step":100,"data_set":"val","loss":-Infinity,"tokens":8192})",
       R"({"type":"alert","step":7,"code":"nan_loss","message":"\u20ac \"x\""})"};
   const std::string bytes = "{}[]\",:\\0123456789eE+-.NaInfity \x80\xff\x01";
