@@ -1,4 +1,4 @@
-// What an exception that ends the trainer means for its worker and for a person.
+// Exit code and message for an exception that ends the trainer.
 #ifndef TRAINYARD_TRAINER_FAILURE_H_
 #define TRAINYARD_TRAINER_FAILURE_H_
 

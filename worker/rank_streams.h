@@ -21,8 +21,8 @@ namespace trainyard::worker {
 // The files of one rank and their readers. All functions are for the loop's thread.
 class RankStreams {
  public:
-  // `gone` returns true once the rank writes no more. The rank that the job's log parser reads gets a
-  // stream of parsed output. `clock` must outlive the sources.
+  // `gone` returns true once the rank writes no more. The rank that the job's log parser reads gets
+  // a stream of parsed output. `clock` must outlive the sources.
   RankStreams(const v1::StartAttempt& attempt, const RankKey& key, const std::string& rank_dir,
               std::function<bool()> gone, const Clock& clock);
 

@@ -12,7 +12,7 @@
 namespace trainyard::cli {
 namespace {
 
-// How to lift a cordon, where a node is cordoned.
+// Prints the command that lifts a cordon, when a node is cordoned.
 void HintUncordon(const v1::ListNodesResponse& response, Console& console) {
   const auto cordoned = std::ranges::find_if(response.nodes(), &v1::Node::cordoned);
   if (cordoned == response.nodes().end()) return;

@@ -1,4 +1,4 @@
-// Whether the newest figures of a job are about now.
+// Age of the newest statistics of a job: a rate or an ETA is shown only while they are current.
 #ifndef TRAINYARD_CLI_OUTPUT_FRESHNESS_H_
 #define TRAINYARD_CLI_OUTPUT_FRESHNESS_H_
 

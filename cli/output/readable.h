@@ -10,7 +10,7 @@
 
 namespace trainyard::cli {
 
-// What tables show of a value that is absent.
+// Text of an absent value in tables.
 inline constexpr char kNothing[] = "-";
 
 // `text`, or kNothing when it is empty.

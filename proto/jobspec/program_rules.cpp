@@ -19,7 +19,7 @@ bool IsTorchrunVariable(const std::string& name) {
   return absl::c_linear_search(environment::kTorchrunVariables, name);
 }
 
-// Whether the worker sets the variable for each rank of this job.
+// True when the worker sets the variable for each rank of this job.
 bool IsReservedVariable(const v1::JobSpec& spec, const std::string& name) {
   return absl::StartsWith(name, environment::kReservedPrefix) ||
          (spec.torchrun_env() && IsTorchrunVariable(name)) || name == environment::kCudaDevices ||

@@ -12,7 +12,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// What `run` throws means.
+// The Failure of the exception that `run` throws.
 template <typename Run>
 Failure FailureOfRun(Run run) {
   try {

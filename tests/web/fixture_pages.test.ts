@@ -1,4 +1,4 @@
-// What pages show of states that a seeded past does not have, over the fixture server.
+// Pages in states that a seeded past does not have, over the fixture server.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { launch, openPage, type OpenPage } from './browser';

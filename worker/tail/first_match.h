@@ -1,4 +1,4 @@
-// Whether a log parser finds anything in a rank's output.
+// Search for the first line of a rank's output in which a log parser finds a step.
 #ifndef TRAINYARD_WORKER_TAIL_FIRST_MATCH_H_
 #define TRAINYARD_WORKER_TAIL_FIRST_MATCH_H_
 
