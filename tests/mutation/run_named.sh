@@ -4,23 +4,23 @@
 #   run.sh            every mutation
 #   run.sh NAME...    these mutations: names of *.patch beside this file
 #   run.sh --check    only checks that every patch still applies to the sources; a test of `tidy`
-#   PLANTED_DIR=DIR   folder of the worktree; kept when given, so that a second run is quick
+#   MUTATION_DIR=DIR   folder of the worktree; kept when given, so that a second run is quick
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 if [ "${1:-}" = --check ]; then
   cd "$here/../.."
-  for patch in "$here"/*.patch; do
+  for patch in "$here"/named/*.patch; do
     git apply --check "$patch" || { echo "$patch does not fit the sources any more" >&2; exit 1; }
   done
   exit 0
 fi
 
 repository=$(git -C "$here" rev-parse --show-toplevel)
-scratch=${PLANTED_DIR:-}
+scratch=${MUTATION_DIR:-}
 keep=1
 if [ -z "$scratch" ]; then
   keep=0
-  scratch=$(mktemp -d)/planted
+  scratch=$(mktemp -d)/named
 fi
 
 leave() {
@@ -39,24 +39,24 @@ cd "$scratch"
 cmake --preset release -DTRAINYARD_BUILD_TESTS=ON >/dev/null
 
 build() {
-  ninja -C build/release -j "${JOBS:-2}" "$1" >build/planted.log 2>&1 && return
-  tail -40 build/planted.log
+  ninja -C build/release -j "${JOBS:-2}" "$1" >build/named.log 2>&1 && return
+  tail -40 build/named.log
   return 1
 }
 # True when the named test passes.
 passes() {
   local program
   program=$(find build/release -name "$1" -type f -executable | head -1)
-  timeout 300 "$program" --gtest_brief=1 --gtest_filter="$2" >build/planted.log 2>&1
+  timeout 300 "$program" --gtest_brief=1 --gtest_filter="$2" >build/named.log 2>&1
 }
 
 names=("$@")
 if [ ${#names[@]} -eq 0 ]; then
-  for patch in "$here"/*.patch; do names+=("$(basename "$patch" .patch)"); done
+  for patch in "$here"/named/*.patch; do names+=("$(basename "$patch" .patch)"); done
 fi
 missed=0
 for name in "${names[@]}"; do
-  patch=$here/$name.patch
+  patch=$here/named/$name.patch
   target=$(field Target "$patch") test=$(field Test "$patch")
   build "$target"
   if ! passes "$target" "$test"; then
@@ -69,7 +69,7 @@ for name in "${names[@]}"; do
   elif passes "$target" "$test"; then
     verdict="MISSED"; missed=1
   fi
-  by=$(sed -nE 's/^\[ +FAILED +\] ([^ ,]+).*/\1/p' build/planted.log | sort -u | head -1)
+  by=$(sed -nE 's/^\[ +FAILED +\] ([^ ,]+).*/\1/p' build/named.log | sort -u | head -1)
   printf '%-8s %-28s %s\n' "$verdict" "$name" "${by:-$target $test}"
   git checkout --quiet .
 done
