@@ -21,7 +21,7 @@ struct Placement {
   std::string skipped;
 };
 
-bool IsUnavailable(const absl::Status& status) {
+bool DidNotAnswer(const absl::Status& status) {
   return status.code() == absl::StatusCode::kUnavailable ||
          status.code() == absl::StatusCode::kDeadlineExceeded;
 }
@@ -35,7 +35,7 @@ Placement AskController(const v1::JobSpec& spec, bool offline, Context& context)
   v1::PlanJobRequest request;
   *request.mutable_spec() = spec;
   placement.answer = context.client.PlanJob(request);
-  if (IsUnavailable(placement.answer.status())) {
+  if (DidNotAnswer(placement.answer.status())) {
     placement.skipped = absl::StrCat("no controller answered at ", context.client.server());
   }
   return placement;

@@ -30,7 +30,7 @@ constexpr int kAlertsOfJob = 500;
 constexpr int kDefaultEventPage = 100;
 constexpr int kLargestEventPage = 1000;
 
-absl::Status CheckSubmit(const v1::SubmitJobRequest& request) {
+absl::Status CheckRequestSize(const google::protobuf::Message& request) {
   const std::size_t bytes = request.ByteSizeLong();
   if (bytes <= kMaxSubmitBytes) return absl::OkStatus();
   return absl::InvalidArgumentError(
@@ -118,7 +118,7 @@ absl::StatusOr<v1::ListEventsResponse> ReadEventPage(const Api& api, int64_t job
 // Submits a request whose spec is resolved.
 void SubmitSpec(const Api& api, v1::SubmitJobRequest request,
                 const Reply<v1::SubmitJobResponse>& reply) {
-  if (const absl::Status status = CheckSubmit(request); !status.ok()) return reply(status);
+  if (const absl::Status status = CheckRequestSize(request); !status.ok()) return reply(status);
   auto submit = controller::JobSubmission::Check(std::move(request));
   if (!submit.ok()) return reply(submit.status());
   api.loop.Submit(*submit, [submit = *submit, reply](const ClusterLoop::Outcome& outcome,
@@ -137,10 +137,7 @@ void SubmitSpec(const Api& api, v1::SubmitJobRequest request,
 // `origins` are those of a job file that was sent as text; the answer repeats its spec and origins.
 void PlanSpec(const Api& api, const v1::PlanJobRequest& request,
               const std::vector<v1::Origin>& origins, const Reply<v1::PlanJobResponse>& reply) {
-  if (const absl::Status status = CheckSize("spec", request.ByteSizeLong(), kMaxSpecBytes);
-      !status.ok()) {
-    return reply(status);
-  }
+  if (const absl::Status status = CheckRequestSize(request); !status.ok()) return reply(status);
   api.loop.Read([request, origins, reply](const ClusterView& view) {
     auto response = controller::PreviewJob(view.state, request.spec(), view.now);
     if (response.ok() && !origins.empty()) {
@@ -206,10 +203,6 @@ void handlers::GetJob(const Api& api, v1::GetJobRequest request, Reply<v1::GetJo
 
 void handlers::StopJob(const Api& api, v1::StopJobRequest request,
                        Reply<v1::StopJobResponse> reply) {
-  if (const absl::Status status = CheckSize("user", request.user().size(), kMaxUserBytes);
-      !status.ok()) {
-    return reply(status);
-  }
   api.loop.Submit(controller::StopJob{request},
                   [request, reply = std::move(reply)](const ClusterLoop::Outcome& outcome,
                                                       const ClusterView& view) {

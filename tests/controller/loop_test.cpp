@@ -11,7 +11,7 @@
 namespace trainyard::controller {
 namespace {
 
-SubmitJob Submission(const std::string& name, const std::string& request_id = "") {
+JobSubmission Submission(const std::string& name, const std::string& request_id = "") {
   v1::SubmitJobRequest request;
   *request.mutable_spec() = CommandSpec(name, 1);
   request.set_user("ada");
@@ -235,7 +235,7 @@ TEST_F(FullDiskTest, RefusesChangesAndSaysWhy) {
 
 TEST_F(FullDiskTest, WhatChangesNothingIsAnsweredAsEver) {
   Start();
-  const SubmitJob submission = Submission("one", "once");
+  const JobSubmission submission = Submission("one", "once");
   ASSERT_TRUE(Submit(submission).get().ok());
   log_.SetFull(true);
   EXPECT_FALSE(Submit(Submission("two")).get().ok());
@@ -248,7 +248,7 @@ TEST_F(FullDiskTest, WhatChangesNothingIsAnsweredAsEver) {
 
 TEST_F(FullDiskTest, ARequestDecidedTogetherWithOneThatIsUndoneIsDecidedAgain) {
   Start();
-  const SubmitJob submission = Submission("one", "once");
+  const JobSubmission submission = Submission("one", "once");
   log_.Close();
   auto first = Submit(Submission("holds-the-tick"));
   ASSERT_TRUE(log_.WaitForAppend());
