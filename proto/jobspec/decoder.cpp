@@ -384,6 +384,11 @@ void DecodeJobFile(const YAML::Node& root, const std::string& display_name,
 
 void DecodeOverride(const std::string& override_text, const std::string& directory,
                     DecodeContext& context) {
+  if (const auto bad = FirstInvalidUtf8(override_text); bad.has_value()) {
+    context.errors.push_back(absl::StrCat("--set ", ReplaceInvalidUtf8(override_text),
+                                          ": is not UTF-8 text (byte ", *bad, ")"));
+    return;
+  }
   const std::size_t equals = override_text.find('=');
   const std::string key = override_text.substr(0, equals);
   if (equals == std::string::npos || key.empty()) {

@@ -283,6 +283,8 @@ TEST(JobSpecLoaderTest, RefusesBadOverrides) {
       ElementsAre("--set train.stpes: unknown key `train.stpes`; did you mean `train.steps`?"));
   EXPECT_THAT(Errors(kCommandJob, {"train.steps"}), ElementsAre(HasSubstr("must look like")));
   EXPECT_THAT(Errors(kCommandJob, {"train.steps=abc"}), ElementsAre(HasSubstr("whole number")));
+  EXPECT_THAT(Errors(kCommandJob, {"env.A=\xB6"}),
+              ElementsAre(HasSubstr("is not UTF-8 text (byte 6)")));
   EXPECT_THAT(Errors(kCommandJob, {"resources.nodes=0"}), ElementsAre(HasSubstr("at least 1")));
   EXPECT_THAT(
       Errors(kCommandJob, {"extends=nope"}),
