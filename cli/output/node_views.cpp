@@ -100,7 +100,7 @@ Listing NodeListing(const v1::ListNodesResponse& response, Timestamp now) {
                      {"MEMORY", true, true},
                      {"VERSION", false, true},
                      {"ID", false, true},
-                     {"HEARD", true},
+                     {"HEARTBEAT", true},
                      {"REASON", false, false, true, kReasonWidth}};
   for (const v1::Node& node : response.nodes()) {
     Row row;

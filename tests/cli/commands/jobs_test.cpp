@@ -370,8 +370,8 @@ TEST_F(JobsTest, NodesSaysWhyANodeIsCordonedAndHowToLiftIt) {
   const CliResult result = Run({"nodes"});
   EXPECT_EQ(
       result.out,
-      "NODE    STATE            SLOTS  DEVICES  JOBS   HEARD  REASON\n"
-      "node-1  ready, cordoned    1/2  2 x cpu  17    2s ago  cordoned: bad fan (user ada)\n");
+      "NODE    STATE            SLOTS  DEVICES  JOBS  HEARTBEAT  REASON\n"
+      "node-1  ready, cordoned    1/2  2 x cpu  17       2s ago  cordoned: bad fan (user ada)\n");
   EXPECT_THAT(result.err, HasSubstr("`trainyard node uncordon node-1`"));
   EXPECT_THAT(Run({"nodes", "-o", "csv"}).err, IsEmpty());
 }
@@ -405,13 +405,13 @@ TEST_F(JobsTest, NodeDescribeShowsAllOfOneNode) {
 TEST_F(JobsTest, NodesPrintsSlots) {
   *answers().nodes.add_nodes() = ReadyNode();
   EXPECT_EQ(Run({"nodes"}).out,
-            "NODE    STATE  SLOTS  DEVICES  JOBS   HEARD  REASON\n"
-            "node-1  ready    1/2  2 x cpu  17    2s ago\n");
+            "NODE    STATE  SLOTS  DEVICES  JOBS  HEARTBEAT  REASON\n"
+            "node-1  ready    1/2  2 x cpu  17       2s ago\n");
   EXPECT_EQ(Run({"nodes", "-o", "name"}).out, "node-1\n");
   EXPECT_THAT(Run({"nodes", "-o", "wide"}).out,
               HasSubstr("10.0.0.1      -       -  -        id-a"));
   const nlohmann::json node = nlohmann::json::parse(Run({"nodes", "-o", "json"}).out)[0];
-  EXPECT_EQ(node["last_heard"], "2026-11-21T11:59:58.000Z");
+  EXPECT_EQ(node["last_heartbeat"], "2026-11-21T11:59:58.000Z");
   EXPECT_EQ(node["inventory"]["memory_bytes"], nullptr);
 }
 

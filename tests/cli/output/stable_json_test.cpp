@@ -146,7 +146,7 @@ TEST(StableJsonTest, ADurationOfNothingIsZeroSeconds) {
   const nlohmann::json json = StableJson(use);
   EXPECT_EQ(json["checkpoint_seconds"], 0.054);
   EXPECT_EQ(json["load_seconds"], 0.0);
-  EXPECT_EQ(json["still_since"], nullptr);
+  EXPECT_EQ(json["stalled_since"], nullptr);
 }
 
 TEST(StableJsonTest, NumbersThatAreNotKnownAreNull) {
