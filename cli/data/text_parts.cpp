@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "cli/data/pod_text.h"
+#include "proto/contract/utf8.h"
 #include "proto/support/status_macros.h"
-#include "proto/support/utf8.h"
 
 namespace trainyard::cli {
 namespace {

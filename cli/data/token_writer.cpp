@@ -11,6 +11,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "proto/contract/durable_file.h"
 #include "proto/contract/token_format.h"
 #include "proto/support/status_macros.h"
 
@@ -40,13 +41,8 @@ OutputFile::~OutputFile() {
 }
 
 absl::Status OutputFile::Write(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(file_, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return CannotWrite(path_, errno);
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
-  return absl::OkStatus();
+  const FileResult written = WriteAll(file_, bytes, path_);
+  return written ? CannotWrite(path_, written->number) : absl::OkStatus();
 }
 
 absl::Status OutputFile::Close() {

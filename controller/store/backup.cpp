@@ -27,6 +27,9 @@
 #include "controller/store/page_check.h"
 #include "controller/store/sqlite_database.h"
 #include "controller/store/sqlite_event_log.h"
+#include "proto/contract/durable_file.h"
+#include "proto/contract/unique_fd.h"
+#include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
@@ -75,34 +78,14 @@ absl::Status CheckOwner(const std::string& data_directory) {
                                                   " ..."));
 }
 
-class OpenFile {
- public:
-  OpenFile(const std::string& path, int flags) : fd_(open(path.c_str(), flags | O_CLOEXEC, 0600)) {}
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  ~OpenFile() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int get() const { return fd_; }
-  bool valid() const { return fd_ >= 0; }
-
- private:
-  const int fd_;
-};
-
-absl::Status Sync(const std::string& path) {
-  const OpenFile file(path, O_RDONLY);
-  if (!file.valid() || fsync(file.get()) != 0) return FileProblem(errno, "sync", path);
-  return absl::OkStatus();
+UniqueFd OpenFile(const std::string& path, int flags) {
+  return UniqueFd(open(path.c_str(), flags | O_CLOEXEC, 0600));
 }
 
-absl::Status WriteAll(int fd, std::string_view bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return FileProblem(errno, "write", path);
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
+// Syncs a file that another writer has closed, or a directory.
+absl::Status Sync(const std::string& path) {
+  const UniqueFd file = OpenFile(path, O_RDONLY);
+  if (!file.valid() || fsync(file.get()) != 0) return FileProblem(errno, "sync", path);
   return absl::OkStatus();
 }
 
@@ -110,7 +93,7 @@ absl::Status WriteAll(int fd, std::string_view bytes, const std::string& path) {
 // pieces.
 template <typename Take>
 absl::StatusOr<ListedFile> ReadFile(const std::string& path, const Take& take) {
-  const OpenFile file(path, O_RDONLY);
+  const UniqueFd file = OpenFile(path, O_RDONLY);
   if (!file.valid()) return FileProblem(errno, "open", path);
   ListedFile read{.name = fs::path(path).filename().string()};
   std::string buffer(kCopyBytes, '\0');
@@ -133,10 +116,10 @@ absl::StatusOr<ListedFile> Measure(const std::string& path) {
 }
 
 absl::StatusOr<ListedFile> CopyDurably(const std::string& from, const std::string& to) {
-  const OpenFile out(to, O_WRONLY | O_CREAT | O_TRUNC);
+  const UniqueFd out = OpenFile(to, O_WRONLY | O_CREAT | O_TRUNC);
   if (!out.valid()) return FileProblem(errno, "create", to);
   TRAINYARD_ASSIGN_OR_RETURN(ListedFile copied, ReadFile(from, [&](std::string_view piece) {
-                               return WriteAll(out.get(), piece, to);
+                               return ToStatus(WriteAll(out.get(), piece, to));
                              }));
   if (fsync(out.get()) != 0) return FileProblem(errno, "sync", to);
   return copied;
@@ -239,10 +222,7 @@ absl::Status WriteList(const std::string& directory, const std::vector<ListedFil
     absl::StrAppend(&text, file.name, " ", file.bytes, " ", absl::Hex(file.checksum), "\n");
   }
   const std::string path = absl::StrCat(directory, "/", kListFile);
-  const OpenFile out(path, O_WRONLY | O_CREAT | O_TRUNC);
-  if (!out.valid()) return FileProblem(errno, "create", path);
-  TRAINYARD_RETURN_IF_ERROR(WriteAll(out.get(), text, path));
-  if (fsync(out.get()) != 0) return FileProblem(errno, "sync", path);
+  TRAINYARD_RETURN_IF_ERROR(ToStatus(WriteFileDurably(path, {text}, {.mode = 0600})));
   return Sync(directory);
 }
 
@@ -442,7 +422,7 @@ absl::StatusOr<BackupSummary> Restore(const std::string& directory,
   const std::string mark = absl::StrCat(locked->path(), "/", kMarkFile);
   if (!fs::exists(mark)) {
     TRAINYARD_RETURN_IF_ERROR(CheckNoStore(locked->path()));
-    const OpenFile made(mark, O_WRONLY | O_CREAT);
+    const UniqueFd made = OpenFile(mark, O_WRONLY | O_CREAT);
     if (!made.valid()) return FileProblem(errno, "create", mark);
     TRAINYARD_RETURN_IF_ERROR(Sync(locked->path()));
   }

@@ -14,6 +14,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "proto/contract/durable_file.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
@@ -21,19 +22,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-absl::Status FileError(int error, const std::string& path, const char* action) {
+absl::Status DirectoryProblem(int error, const std::string& path, const char* action) {
   return absl::ErrnoToStatus(
       error, absl::StrCat("data directory ", path, ": cannot ", action,
                           "; check --data-dir and the owner and mode of that directory"));
-}
-
-absl::Status SyncDirectory(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return FileError(errno, path, "open");
-  const int result = fsync(fd);
-  const int error = errno;
-  close(fd);
-  return result == 0 ? absl::OkStatus() : FileError(error, path, "sync");
 }
 
 // The directory's entry in its parent is made durable too.
@@ -42,11 +34,12 @@ absl::Status CreateDirectory(const fs::path& path) {
   if (fs::is_directory(path, error)) return absl::OkStatus();
   const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
   fs::create_directories(parent, error);
-  if (error) return FileError(error.value(), parent.string(), "create");
+  if (error) return DirectoryProblem(error.value(), parent.string(), "create");
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
-    return FileError(errno, path.string(), "create");
+    return DirectoryProblem(errno, path.string(), "create");
   }
-  return SyncDirectory(parent.string());
+  const FileResult synced = SyncDirectory(parent.string());
+  return synced ? DirectoryProblem(synced->number, parent.string(), "sync") : absl::OkStatus();
 }
 
 std::string HolderOf(int lock_fd) {
@@ -59,7 +52,7 @@ std::string HolderOf(int lock_fd) {
 
 absl::Status TakeLock(int fd, const std::string& directory) {
   if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return FileError(errno, directory, "lock");
+    if (errno != EWOULDBLOCK) return DirectoryProblem(errno, directory, "lock");
     return absl::FailedPreconditionError(
         absl::StrCat("another controller (", HolderOf(fd), ") uses the data directory ", directory,
                      "; stop it first, or give this one its own --data-dir"));
@@ -81,7 +74,7 @@ absl::StatusOr<std::unique_ptr<DataDirectory>> DataDirectory::Open(const std::st
   TRAINYARD_RETURN_IF_ERROR(CreateDirectory(directory));
   const std::string lock_path = directory + "/LOCK";
   const int fd = open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (fd < 0) return FileError(errno, directory, "open LOCK in");
+  if (fd < 0) return DirectoryProblem(errno, directory, "open LOCK in");
   std::unique_ptr<DataDirectory> opened(new DataDirectory(directory, fd));
   TRAINYARD_RETURN_IF_ERROR(TakeLock(fd, directory));
   return opened;

@@ -6,7 +6,6 @@
 #include <cerrno>
 
 #include "absl/strings/str_cat.h"
-#include "proto/contract/durable_file.h"
 #include "proto/contract/unique_fd.h"
 
 namespace trainyard {
@@ -15,12 +14,12 @@ namespace {
 // Mode of tokens, specs and spools: only their owner reads them.
 constexpr FileAccess kPrivate = {.mode = 0600};
 
+}  // namespace
+
 absl::Status ToStatus(const FileResult& result) {
   return result.has_value() ? absl::ErrnoToStatus(result->number, result->action)
                             : absl::OkStatus();
 }
-
-}  // namespace
 
 absl::Status ErrnoStatus(int error, absl::string_view what, absl::string_view subject) {
   return absl::ErrnoToStatus(error, absl::StrCat(what, " ", subject));

@@ -9,8 +9,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "proto/contract/durable_file.h"
 
 namespace trainyard {
+
+// OK, or the error with the code that belongs to its errno value.
+absl::Status ToStatus(const FileResult& result);
 
 // Errors name the path and the cause; codes as absl::ErrnoToStatus gives them (RESOURCE_EXHAUSTED
 // for a full disk, NOT_FOUND for a missing directory, ...).

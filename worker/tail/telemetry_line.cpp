@@ -15,9 +15,9 @@
 #include "nlohmann/json.hpp"
 #include "proto/contract/phase.h"
 #include "proto/contract/telemetry_keys.h"
+#include "proto/contract/utf8.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
-#include "proto/support/utf8.h"
 
 namespace trainyard::worker {
 namespace {

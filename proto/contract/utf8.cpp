@@ -1,4 +1,4 @@
-#include "proto/support/utf8.h"
+#include "proto/contract/utf8.h"
 
 #include <cstdint>
 
