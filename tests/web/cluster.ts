@@ -70,7 +70,7 @@ export class Cluster {
     this.address = await until('address', () => firstLine(file));
   }
 
-  // As a crash would: no chance to say goodbye.
+  // Ends the controller as a crash would, without a shutdown.
   async killController(): Promise<void> {
     await this.end('controller', 'SIGKILL');
   }
@@ -177,7 +177,7 @@ export class SeededCluster extends Cluster {
     await this.startController();
     const args = ['--controller', this.address, '--fleet-file', fleet];
     this.spawn('fleet', join(tools, 'web_fleet'), args);
-    await until('heard fleet', async () => {
+    await until('a ready fleet', async () => {
       const { nodes } = (await this.get('/nodes')) as { nodes: { state: string }[] };
       return nodes.filter(({ state }) => state === 'ready').length > 130 ? true : undefined;
     });

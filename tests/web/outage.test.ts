@@ -32,7 +32,7 @@ afterEach(async () => {
   await server.stop();
 });
 
-it('does not call a silent controller an empty cluster', async () => {
+it('does not show an unreachable controller as an empty cluster', async () => {
   await server.stop();
   server = new FixtureServer(emptyCluster());
   await server.start();

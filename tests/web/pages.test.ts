@@ -62,7 +62,7 @@ describe.runIf(base !== '')('pages', () => {
     });
   });
 
-  describe('tabs that nobody sees', () => {
+  describe('hidden tabs', () => {
     it('take no connection of the six that a browser has, until they are seen', async () => {
       const page = await visit('/');
       await page.getByText('live', { exact: true }).waitFor();

@@ -29,7 +29,7 @@ const LOADERS: Record<string, () => Promise<Page>> = {
 const loaded = new Map<string, Page>([['overview', Overview]]);
 const loading = new Map<string, Promise<Page>>();
 
-// Asks for the code of a page once; the failure is for whoever shows it.
+// Requests the code of a page once; the caller handles a failure.
 export function loadPage(name: string): Promise<Page> | undefined {
   const load = LOADERS[name];
   if (!load) return undefined;

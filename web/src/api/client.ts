@@ -7,7 +7,7 @@ const TIMEOUT_MS = 15_000;
 export class RequestError extends Error {
   constructor(
     message: string,
-    // HTTP status; 0 when no answer came.
+    // HTTP status; 0 when no response was received.
     readonly status: number,
     readonly hint = '',
   ) {
@@ -60,7 +60,7 @@ async function request(path: string, init: RequestInit): Promise<Response> {
   return response;
 }
 
-// Answers on their way that a view will ask for in a moment, by address.
+// Requests in flight that a view will ask for in a moment, by address.
 const early = new Map<string, Promise<unknown>>();
 const EARLY_KEPT_MS = 5_000;
 
@@ -69,14 +69,14 @@ async function fetchJson<T>(address: string, signal?: AbortSignal): Promise<T> {
   return (await response.json()) as T;
 }
 
-// Asks before the view that needs the answer is there: the next getJson of the same address takes
-// it.
+// Sends a request before the view that needs the response exists. The next getJson of the same
+// address takes the response.
 export function askEarly(path: string, query: Query = {}): void {
   const address = apiPath(path, query);
   if (early.has(address)) return;
   const answer = fetchJson(address);
   early.set(address, answer);
-  // Whoever takes it hears of the failure; nobody has to.
+  // The getJson that takes the response receives a failure. Without one, the failure is ignored.
   answer.catch(() => undefined);
   setTimeout(() => early.delete(address), EARLY_KEPT_MS);
 }

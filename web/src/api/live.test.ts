@@ -40,7 +40,7 @@ const jobs = (all: Job[], snapshot: boolean, pending = {}) =>
 const ids = (live: Live) => [...(live.jobs?.keys() ?? [])];
 
 describe('reduceLive', () => {
-  it('does not take silence for an empty cluster', () => {
+  it('does not take missing data for an empty cluster', () => {
     expect(EMPTY_LIVE_STATE.jobs).toBeUndefined();
     expect(ids(reduceLive(EMPTY_LIVE_STATE, jobs([], true)))).toEqual([]);
     expect(reduceLive(EMPTY_LIVE_STATE, jobs([], true)).jobs).toBeDefined();
@@ -136,20 +136,20 @@ describe('the open job', () => {
   it('keeps alerts and old progress, which the stream does not tell', () => {
     const progress = { step: 3 } as Job['progress'];
     const held = open(1, { job: job(1, { progress }), alerts: [alert] });
-    const told = withHistory(open(1, { job: job(1, { state: 'failed' }) }), held);
-    expect(told.alerts).toEqual([alert]);
-    expect(told.job?.state).toBe('failed');
-    expect(told.job?.progress?.step).toBe(3);
+    const update = withHistory(open(1, { job: job(1, { state: 'failed' }) }), held);
+    expect(update.alerts).toEqual([alert]);
+    expect(update.job?.state).toBe('failed');
+    expect(update.job?.progress?.step).toBe(3);
     expect(withHistory(open(2), held).alerts).toEqual([]);
   });
 
   it('is not set back by an answer that the stream has overtaken', () => {
-    const told = open(1, { revision: 9, job: job(1, { state: 'stopped' }) });
+    const update = open(1, { revision: 9, job: job(1, { state: 'stopped' }) });
     const answer = open(1, { revision: 8, alerts: [alert], job: job(1, { state: 'stopping' }) });
-    expect(withNewerState(answer, told).job?.state).toBe('stopped');
-    expect(withNewerState(answer, told).alerts).toEqual([alert]);
-    expect(withNewerState({ ...answer, revision: 9 }, told).job?.state).toBe('stopping');
-    expect(withNewerState(open(2, { revision: 1 }), told).job?.id).toBe(2);
+    expect(withNewerState(answer, update).job?.state).toBe('stopped');
+    expect(withNewerState(answer, update).alerts).toEqual([alert]);
+    expect(withNewerState({ ...answer, revision: 9 }, update).job?.state).toBe('stopping');
+    expect(withNewerState(open(2, { revision: 1 }), update).job?.id).toBe(2);
   });
 
   it('takes new alerts of its own once', () => {

@@ -1,4 +1,5 @@
-// What the stream has told so far, as a pure reducer: the same events give the same state.
+// State of the cluster received over the stream, as a pure reducer: the same events give the same
+// state.
 import { foldEvents, type EventLine } from '../events/fold_events';
 import type {
   EventEntry,
@@ -16,7 +17,7 @@ export const EVENTS_KEPT = 200;
 export const ENDED_JOBS_KEPT = 500;
 
 export interface Live {
-  // undefined: not heard yet, which is not the same as none.
+  // undefined: no snapshot received yet, which is not the same as an empty list.
   jobs: ReadonlyMap<number, Job> | undefined;
   nodes: ReadonlyMap<string, Node> | undefined;
   pending: ReadonlyMap<number, PendingReason>;
@@ -64,7 +65,7 @@ export function reduceLive(live: Live, event: LiveEvent, id = 0): Live {
   }
 }
 
-// Another cluster under the same address: job 1 is another job, so nothing held is true any more.
+// Drops the state when another cluster answers at the same address: job 1 is another job there.
 function afterHello(live: Live, hello: StreamHello): Live {
   const same = live.clusterId === '' || live.clusterId === hello.cluster_id;
   const base = same ? live : EMPTY_LIVE_STATE;
@@ -85,7 +86,7 @@ function afterJobs(
     jobs.set(job.id, job);
     pending.delete(job.id);
   }
-  // Also of jobs that have not changed themselves: what one waits for depends on others.
+  // Includes jobs that have not changed themselves: a pending reason depends on other jobs.
   for (const [id, reason] of Object.entries(change.pending)) {
     if (jobs.has(Number(id))) pending.set(Number(id), reason);
   }
@@ -106,8 +107,8 @@ function afterNodes(live: Live, change: NodesChanged): ReadonlyMap<string, Node>
   return nodes;
 }
 
-// Newest first, each event once: what a resumed stream repeats changes nothing. Folded before they
-// are counted: the start of a thousand ranks must not push out all else.
+// Newest first, each event once: events that a resumed stream repeats change nothing. Events are
+// folded before they are counted: the start of a thousand ranks must not evict everything else.
 export function mergeEvents(
   held: readonly EventLine[],
   arrived: readonly EventEntry[],
@@ -115,20 +116,20 @@ export function mergeEvents(
   return foldEvents([...held, ...arrived]).slice(0, EVENTS_KEPT);
 }
 
-// What the stream says of an open job leaves out its history, which the page asked for once, and
-// the progress of a job that ended before the controller was started.
+// Update of an open job with the parts that the stream leaves out: its history, which the page
+// requested once, and the progress of a job that ended before the controller was started.
 export function withHistory(
-  told: GetJobResponse,
+  update: GetJobResponse,
   held: GetJobResponse | undefined,
 ): GetJobResponse {
-  if (held?.job?.id !== told.job?.id || !held) return told;
-  const progress = told.job?.progress ?? held.job?.progress;
-  const job = told.job && { ...told.job, ...(progress ? { progress } : {}) };
-  return { ...told, job, events: held.events, alerts: held.alerts };
+  if (held?.job?.id !== update.job?.id || !held) return update;
+  const progress = update.job?.progress ?? held.job?.progress;
+  const job = update.job && { ...update.job, ...(progress ? { progress } : {}) };
+  return { ...update, job, events: held.events, alerts: held.alerts };
 }
 
-// An answer about the open job, when the stream may have overtaken it: with its history, and the
-// state of the newer of the two. The last news of a job comes once.
+// Response about the open job, which the stream may have overtaken: history from the response,
+// state from the newer of the two. The stream sends the last update of a job only once.
 export function withNewerState(
   answer: GetJobResponse,
   held: GetJobResponse | undefined,

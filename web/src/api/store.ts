@@ -1,4 +1,4 @@
-// What the tab knows of the cluster, as signals that components read.
+// State of the cluster that this tab holds, as signals that components read.
 import { computed, signal } from '@preact/signals';
 import { foldEvents } from '../events/fold_events';
 import { getJson } from './client';
@@ -24,10 +24,10 @@ import type {
 } from './types';
 
 const BASE_TOPICS = ['jobs', 'nodes', 'events'];
-// How long a job's page may put off the stream, whose beginning is as large as the cluster.
+// Longest delay of the stream on a job's page: its first snapshot is as large as the cluster.
 const STREAM_SETTLE_MS = 3_000;
 
-// What the overview shows of events, and how far to look for them.
+// Lines of events that the overview shows, and the most pages of events that it reads for them.
 const RECENT_LINES = 14;
 const RECENT_PAGES = 4;
 const RECENT_RETRY_MS = 3_000;
@@ -35,26 +35,26 @@ const RECENT_RETRY_MS = 3_000;
 export const live = signal<Live>(EMPTY_LIVE_STATE);
 export const jobNames = signal<Readonly<Record<string, string>>>({});
 export const capabilities = signal<readonly string[]>([]);
-// Port that workers connect to; 0 until the controller has told it.
+// Port that workers connect to; 0 until the controller has sent it.
 export const grpcPort = signal(0);
-// Of the job page that is open. Revision LISTED: only what lists say of it.
+// Job of the open page. Revision LISTED: it has only the fields that lists have.
 export const LISTED = -1;
 export const openJob = signal<GetJobResponse | undefined>(undefined);
-// Count up when the open job has new points or lines.
+// Counters that grow when the open job has new points or new lines of output.
 export const metricsTick = signal(0);
 export const logsTick = signal(0);
 
 export const connected = signal(false);
-// Counts how often the controller came back: what failed meanwhile is tried again then.
+// Number of reconnects to the controller. After each one, views repeat their failed requests.
 export const reconnects = signal(0);
-// Counts how often another cluster came to answer at this address: a job's page asks anew then.
+// Number of times another cluster answered at this address. After each, a job's page loads anew.
 export const otherClusters = signal(0);
-// When the controller was last heard; 0 before the first time.
+// Time when the last message of the controller was received; 0 before the first one.
 export const receivedAt = signal(0);
-// By this browser's clock, once a second, for ages. It stands still while nobody sees the tab, and
-// with it all that is asked again every few seconds.
+// Time of this browser's clock, updated once a second, for ages. It stops while the tab is hidden,
+// and with it all requests that are repeated every few seconds.
 export const clock = signal(Date.now());
-// Controller's clock minus ours: ages are told by the clock that made the times.
+// Controller's clock minus the browser's: ages are computed by the clock that set the times.
 const clockOffset = signal(0);
 export const serverNow = computed(() => clock.value + clockOffset.value);
 
@@ -79,7 +79,7 @@ export function holdsSlots(job: Job): boolean {
   return ['starting', 'running', 'stopping'].includes(job.state);
 }
 
-// Name of a node by id, also when the stream does not know it any more.
+// Name of a node by id, also when the stream no longer lists the node.
 export function nodeName(id: string, names: Readonly<Record<string, string>> = {}): string {
   return live.value.nodes?.get(id)?.name ?? names[id] ?? id;
 }
@@ -94,7 +94,7 @@ function onEvent(kind: StreamKind, data: unknown, id: number): void {
   if (kind === 'job') {
     const job = data as GetJobResponse;
     if (job.job?.id !== openJobId) return;
-    // What was stored between the answer and the stream's beginning had no tick of its own.
+    // Points stored between the response and the first event of the stream had no tick.
     const step = job.job?.progress?.step;
     if (step !== undefined && step !== openJob.peek()?.job?.progress?.step) metricsTick.value++;
     openJob.value = withHistory(job, openJob.value);
@@ -125,8 +125,8 @@ function afterHello(before: Live, resumed: boolean): void {
   if (stream?.takeInterrupted()) void refreshJob();
 }
 
-// The newest events, as far back as the overview needs: a gang that begins is a thousand events and
-// one line.
+// The newest events, as far back as the overview needs: the start of a gang is a thousand events
+// but one line.
 async function recentEvents(): Promise<EventEntry[]> {
   const events: EventEntry[] = [];
   let cursor: string | undefined;
@@ -140,8 +140,8 @@ async function recentEvents(): Promise<EventEntry[]> {
   return events;
 }
 
-// What a stream does not tell: events from before this page was opened, names, and what the
-// controller can do.
+// Loads the data that the stream does not carry: events from before this page was opened, names of
+// jobs, and capabilities of the controller.
 async function loadRecent(): Promise<void> {
   try {
     const [recent, nodes, server] = await Promise.all([
@@ -154,8 +154,8 @@ async function loadRecent(): Promise<void> {
     capabilities.value = server.capabilities;
     grpcPort.value = server.grpc_port;
   } catch {
-    // The stream says by itself that the controller is away, and says hello when it is back. A
-    // request that failed beside a stream that goes on is made again.
+    // The stream detects an unavailable controller by itself, and sends hello after a reconnect. A
+    // request that failed while the stream is connected is sent again.
     setTimeout(() => connected.value && void loadRecent(), RECENT_RETRY_MS);
   }
 }
@@ -163,7 +163,7 @@ async function loadRecent(): Promise<void> {
 let stream: EventStream | undefined;
 let openJobId: number | undefined;
 
-// `later`: a job's page is opened, which listens once it has what it shows first.
+// `later`: a job's page is opened. It opens the stream after its first content has arrived.
 export function connect(later: boolean): void {
   stream = new EventStream({
     onEvent,
@@ -185,7 +185,7 @@ export function connect(later: boolean): void {
   else setTimeout(() => stream?.listenIfClosed(BASE_TOPICS), STREAM_SETTLE_MS);
 }
 
-// What the lists say of a job: enough to begin its page while the rest is on its way.
+// Data of a job from the lists: enough to begin its page while the response is in flight.
 function asListed(id: number): GetJobResponse | undefined {
   const { jobs, pending } = live.peek();
   const job = jobs?.get(id);
@@ -194,10 +194,10 @@ function asListed(id: number): GetJobResponse | undefined {
   return { job, pending: pending.get(id), ...rest };
 }
 
-// Counts the calls of follow(), so that an answer that comes late changes nothing.
+// Counts the calls of follow(), so that a late response changes nothing.
 let followed = 0;
 
-// Follows one job closely, or none. `reference` may be a name; the stream wants the number.
+// Follows one job closely, or none. `reference` may be a name; the stream needs the number.
 export async function follow(reference: string | undefined): Promise<void> {
   const mine = ++followed;
   openJob.value = undefined;
@@ -230,6 +230,6 @@ export async function refreshJob(): Promise<void> {
     metricsTick.value++;
     logsTick.value++;
   } catch {
-    // Kept as it was: the badge says how old it is.
+    // Keeps the old data: the connection badge shows its age.
   }
 }

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { EventStream } from './stream';
 
-// The tab and its connections, by hand.
+// A tab whose visibility the tests set.
 class Tab {
   visibilityState = 'visible';
-  private heard = () => {};
+  private listener = () => {};
   addEventListener(_: string, listener: () => void): void {
-    this.heard = listener;
+    this.listener = listener;
   }
   turn(state: 'visible' | 'hidden'): void {
     this.visibilityState = state;
-    this.heard();
+    this.listener();
   }
 }
 
@@ -62,7 +62,7 @@ describe('the stream of a tab', () => {
     expect(Source.all).toEqual([]);
     tab.turn('visible');
     expect(openOnes()).toBe(1);
-    // What came between its first requests and now was not heard.
+    // Data that came between the first requests and now was not received.
     expect(stream.takeInterrupted()).toBe(true);
   });
 
@@ -91,7 +91,7 @@ describe('the stream of a tab', () => {
     expect(said).toEqual([]);
   });
 
-  it('does not try again where nobody looks', () => {
+  it('does not reconnect in a hidden tab', () => {
     make('visible').listen(['jobs']);
     vi.advanceTimersByTime(100);
     tab.turn('hidden');

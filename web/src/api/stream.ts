@@ -1,13 +1,14 @@
-// The one server-sent stream of a tab: connects, resumes, says how old what we hold is.
+// The only server-sent stream of a tab: connects, resumes, and reports lost connections.
 import { apiPath } from './client';
 
 const RETRY_MS = 1_000;
 const SETTLE_MS = 30;
-// The controller comments every 15 s, which a browser keeps to itself: silence is tested by asking.
+// Time without an event after which a request probes the controller. The controller also sends a
+// comment every 15 s, but browsers hide comments from scripts.
 const STREAM_TIMEOUT_MS = 12_000;
 const PROBE_TIMEOUT_MS = 3_000;
-// A hidden tab has no connection: browsers allow six to one address over all tabs. One that only
-// goes through a hand, as when someone looks for another tab, keeps it.
+// A tab hidden for this long closes its connection: browsers allow six to one address over all
+// tabs. A tab hidden for less time, as when a user switches through tabs, keeps its connection.
 const HIDDEN_MS = 2_000;
 
 const KINDS = ['hello', 'jobs', 'job', 'nodes', 'events', 'metrics', 'logs'] as const;
@@ -16,7 +17,7 @@ export type StreamKind = (typeof KINDS)[number];
 export interface StreamListener {
   onEvent(kind: StreamKind, data: unknown, id: number): void;
   onConnected(): void;
-  // The connection broke, or was given back by a tab that nobody sees.
+  // The connection broke, or a hidden tab closed it.
   onLost(): void;
 }
 
@@ -37,7 +38,7 @@ export class EventStream {
   }
 
   // Opens the stream, or opens it anew when the topics differ. Going from one job to another
-  // changes them twice in a moment, which costs one connection.
+  // changes the topics twice in a moment, which costs only one connection.
   listen(topics: readonly string[]): void {
     if (topics.join() === this.topics.join()) return;
     this.topics = topics;
@@ -45,20 +46,20 @@ export class EventStream {
     this.retry = setTimeout(() => this.open(), SETTLE_MS);
   }
 
-  // Only where nothing is listened to yet.
+  // Opens the stream only when no topics have been set before.
   listenIfClosed(topics: readonly string[]): void {
     if (this.topics.length === 0) this.listen(topics);
   }
 
-  // Whether the connection was away since this was asked last: what is not part of the stream may
-  // have been missed then.
+  // True when the connection was lost since the last call: data that is not part of the stream may
+  // have been missed.
   takeInterrupted(): boolean {
     const was = this.interrupted;
     this.interrupted = false;
     return was;
   }
 
-  // The next connection asks for everything instead of what has changed.
+  // Makes the next connection request the whole state instead of the changes.
   forget(): void {
     this.lastId = 0;
   }
@@ -66,7 +67,7 @@ export class EventStream {
   private open(): void {
     this.close();
     if (isHidden()) {
-      // onVisibility() opens it. Until then the page grows old.
+      // onVisibility() opens the stream. Until then the data of the page is stale.
       this.interrupted = true;
       return;
     }
@@ -74,7 +75,7 @@ export class EventStream {
     const query = { topics: this.topics.join(','), last_event_id: last };
     const source = new EventSource(apiPath('/events/stream', query));
     this.source = source;
-    source.onopen = () => this.heard();
+    source.onopen = () => this.received();
     source.onerror = () => this.lost();
     for (const kind of KINDS) {
       source.addEventListener(kind, (event) => this.deliver(kind, event as MessageEvent<string>));
@@ -88,18 +89,18 @@ export class EventStream {
   }
 
   private deliver(kind: StreamKind, event: MessageEvent<string>): void {
-    this.heard();
+    this.received();
     const id = Number(event.lastEventId) || 0;
     if (id > this.lastId) this.lastId = id;
     this.listener.onEvent(kind, JSON.parse(event.data), id);
   }
 
-  private heard(): void {
+  private received(): void {
     this.receivedAt = Date.now();
     this.listener.onConnected();
   }
 
-  // Browsers give up for good after some answers, so the retry is ours.
+  // Browsers stop reconnecting after some HTTP errors, so this class reconnects itself.
   private lost(): void {
     this.letGo();
     this.retry = setTimeout(() => this.open(), RETRY_MS);
@@ -111,7 +112,7 @@ export class EventStream {
     this.listener.onLost();
   }
 
-  // A connection that died without a word looks like a quiet one.
+  // Tests a connection that has delivered nothing lately: a dead connection looks like an idle one.
   private async probe(): Promise<void> {
     if (!this.source || Date.now() - this.receivedAt < STREAM_TIMEOUT_MS) return;
     const source = this.source;
@@ -119,7 +120,7 @@ export class EventStream {
       const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
       const response = await fetch(apiPath('/server'), { signal });
       if (!response.ok) throw new Error(String(response.status));
-      this.heard();
+      this.received();
     } catch {
       if (this.source === source) this.lost();
     }

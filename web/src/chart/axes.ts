@@ -16,7 +16,7 @@ export function tickText(value: number, step: number, unit: Unit): string {
   if (unit === 'ratio') return percent(value, digitsOf(step * 100));
   const size = Math.abs(value);
   if (size >= 1000) return shortTick(value, step);
-  // What rounding leaves of zero.
+  // Rounding error around zero.
   if (size < step * 1e-6) return '0';
   if (size < 1e-3) {
     return value.toExponential(digitsOf(step / 10 ** Math.floor(Math.log10(size) + 1e-9)));
@@ -24,7 +24,7 @@ export function tickText(value: number, step: number, unit: Unit): string {
   return value.toFixed(digitsOf(step));
 }
 
-// How far ticks stand apart; the least distance where it differs.
+// Distance between neighbouring ticks; the smallest one where distances differ.
 export function tickStep(ticks: readonly number[]): number {
   let least = Infinity;
   for (let at = 1; at < ticks.length; at++) {
@@ -33,16 +33,16 @@ export function tickStep(ticks: readonly number[]): number {
   return Number.isFinite(least) && least > 0 ? least : Math.abs(ticks[0] ?? 0) || 1;
 }
 
-// Words of the ticks of a logarithmic axis: whole powers of ten have them, and 2 and 5 where there
-// are few powers.
+// Labels of the ticks of a logarithmic axis: powers of ten have one, and so do their multiples by 2
+// and 5 where there are few powers. Other ticks have an empty label.
 export function logTickTexts(ticks: readonly number[], decades: number, unit: Unit): string[] {
   const step = tickStep(ticks);
   return ticks.map((value) => {
     if (decades < 1) return tickText(value, step, unit);
     const power = 10 ** Math.floor(Math.log10(value) + 1e-9);
     const mantissa = Math.round(value / power);
-    const speaks = mantissa === 1 || (decades <= 2 && [2, 5].includes(mantissa));
-    return speaks ? tickText(value, power, unit) : '';
+    const labelled = mantissa === 1 || (decades <= 2 && [2, 5].includes(mantissa));
+    return labelled ? tickText(value, power, unit) : '';
   });
 }
 
@@ -88,7 +88,7 @@ export function logTicks(low: number, high: number): number[] {
   return inside.length < 3 ? evenTicks(low, high) : inside;
 }
 
-// About five ticks at multiples of 1, 2 or 5: what is left of a logarithmic axis in a narrow range.
+// About five ticks at multiples of 1, 2 or 5, for a logarithmic axis with a narrow range.
 function evenTicks(low: number, high: number): number[] {
   const rough = (high - low) / 5;
   if (rough <= 0) return [low];
@@ -101,7 +101,8 @@ function evenTicks(low: number, high: number): number[] {
   );
 }
 
-// How many buckets to ask for: one for two pixels, in rough steps so that resizing asks seldom.
+// Number of buckets to request: one for two pixels, in steps of 200, so that few resizes send a new
+// request.
 export function bucketsFor(widthPx: number): number {
   return Math.min(2000, Math.max(200, Math.ceil(widthPx / 400) * 200));
 }
@@ -113,8 +114,8 @@ export function zoomWindow(a: number, b: number): { from: number; to: number } {
   return { from, to };
 }
 
-// Milliseconds between two looks at a curve that grows: a new point must be able to move a pixel,
-// and looking must cost less than a tenth of the time.
+// Milliseconds between two requests for a curve that grows: a new point must be able to move a
+// pixel, and requests must take less than a tenth of the time.
 export function refreshInterval(
   pointsInBucket: number,
   stepSeconds: number,

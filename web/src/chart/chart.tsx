@@ -28,7 +28,7 @@ export interface ChartProps {
   onZoom: (window: { from: number; to: number } | undefined) => void;
   // Called with undefined when the cursor has left.
   onRead: (reading: Reading | undefined) => void;
-  // The curve that stands out, and what the cursor picks where the look says so.
+  // Highlighted curve; with `look.picks`, onPick receives the curve nearest to the cursor.
   picked?: number | undefined;
   onPick?: (curve: number | undefined) => void;
   // Receives the canvas, for export.
@@ -113,7 +113,7 @@ function onKey(event: KeyboardEvent, chart: uPlot, onZoom: ChartProps['onZoom'])
   return true;
 }
 
-// What needs a new chart when it changes; new data alone does not.
+// Properties whose change needs a new chart, as one text. New data alone needs none.
 function structureOf({ curves, look, height }: ChartProps): string {
   const series = curves.map((c) => `${c.role}/${c.label}/${c.color}/${c.y.length < 60}`);
   return JSON.stringify([series, { ...look, window: undefined }, height]);
@@ -160,7 +160,7 @@ export function Chart(props: ChartProps) {
     };
   }, [structure]);
 
-  // A chart that has just been made has them already.
+  // A chart that was just created already has the data and the window.
   useEffect(() => {
     if (drawn.current.data === data && drawn.current.window === windowKey) return undefined;
     return inTurn(() => {
@@ -183,7 +183,7 @@ export function Chart(props: ChartProps) {
     <div
       class="chart"
       ref={host}
-      // Screen readers leave the arrow keys to it.
+      // Makes screen readers pass the arrow keys to the chart.
       role="application"
       aria-roledescription="chart"
       aria-label={`${props.label}. Arrow keys read points, plus and minus zoom.`}

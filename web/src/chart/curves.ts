@@ -66,14 +66,14 @@ export function pointsPerBucket(series: Series): number {
   return sorted[Math.floor(sorted.length / 2)] as number;
 }
 
-// How often each x stands in a curve: several points may have one timestamp.
+// Number of points at each x of a curve: several points may have one timestamp.
 function amountsOf(xs: readonly number[]): Map<number, number> {
   const amounts = new Map<number, number>();
   for (const x of xs) amounts.set(x, (amounts.get(x) ?? 0) + 1);
   return amounts;
 }
 
-// The x of all curves, growing, each as often as the curve that has it most often.
+// The x of all curves, ascending. Each x occurs as often as in the curve that has it most often.
 function sharedX(curves: readonly Curve[]): number[] {
   const most = new Map<number, number>();
   for (const xs of new Set(curves.map((curve) => curve.x))) {

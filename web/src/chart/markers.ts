@@ -1,4 +1,4 @@
-// What stands on a curve beside its points: checkpoints, restarts, alerts. Pure.
+// Marks on a curve beside its points: checkpoints, restarts, alerts. Pure.
 import type { Attempt, Checkpoint, Series } from '../api/types';
 import type { Axis } from '../router/url';
 
@@ -7,7 +7,7 @@ export type MarkerKind = 'checkpoint' | 'restart' | 'alert' | 'nan';
 export interface Marker {
   kind: MarkerKind;
   step: number;
-  // Where it ends, when it stands for a range.
+  // Last step of a marker that stands for a range.
   lastStep?: number;
   timeMs: number;
   text: string;
@@ -15,14 +15,14 @@ export interface Marker {
 
 export interface PlacedMarker {
   px: number;
-  // Equal to px but for a range.
+  // Right end of a range; equal to px for a single step.
   endPx: number;
   kind: MarkerKind;
   // All markers that share this place, in the order given.
   markers: Marker[];
 }
 
-// What is worst wins the shape of a crowded place.
+// Severity of each kind: the most severe marker gives a crowded place its shape.
 const RANK: Record<MarkerKind, number> = { checkpoint: 0, restart: 1, alert: 2, nan: 3 };
 
 export interface MarkerSources {
@@ -37,7 +37,7 @@ export interface MarkerSources {
   }[];
 }
 
-// Of one attempt.
+// Sources of one attempt.
 export function sourcesOf(sources: MarkerSources, attempt: number): MarkerSources {
   const mine = (one: { attempt: number }) => one.attempt === attempt;
   return {
@@ -75,8 +75,8 @@ export function markersOf(sources: MarkerSources): Marker[] {
   return [...checkpoints, ...restarts, ...alerts];
 }
 
-// Where a marker stands on an axis, beside the curve of `main`: a mark without a time of its own,
-// such as that of a bucket that is not a number, stands where its step is.
+// Position of a marker on an axis, beside the curve of `main`. A marker without a time, such as
+// that of a bucket with NaN, is placed by its step.
 export function markerPlace(
   marker: Marker,
   axis: Axis,
@@ -87,8 +87,8 @@ export function markerPlace(
   return main && interpolate(main.steps, main.x, marker.step);
 }
 
-// The place of `step` on another axis, between the points around it; the first point also stands
-// for what its bucket has merged. undefined outside of them.
+// Position of `step` on another axis, interpolated between the points around it. The first point
+// also covers the steps that its bucket has merged. undefined outside of the points.
 export function interpolate(
   steps: readonly number[],
   x: readonly number[],
@@ -112,7 +112,7 @@ export function interpolate(
   return s1 === s0 ? x1 : x0 + ((x1 - x0) * (step - s0)) / (s1 - s0);
 }
 
-// Where the last step of a range stands; other markers have one place.
+// Position of the last step of a range; `px` itself for other markers.
 function rangeEnd(
   marker: Marker,
   px: number,
@@ -122,8 +122,8 @@ function rangeEnd(
   return toPx({ ...marker, step: marker.lastStep }) ?? px;
 }
 
-// Places in pixels; neighbours closer than `gapPx` become one place with several markers. Of a
-// range counts what lies in view.
+// Places in pixels; neighbours closer than `gapPx` become one place with several markers. Ranges
+// are clipped to the view.
 export function placeMarkers(
   markers: readonly Marker[],
   toPx: (marker: Marker) => number | undefined,

@@ -27,7 +27,7 @@ export interface ChartLook {
   sync: string;
   // Range of the x axis when it is not that of the data.
   window: AxisWindow | undefined;
-  // Words for a tick `step` beside its neighbours, where the axis alone does not tell them.
+  // Label of a tick whose neighbours are `step` away, where the axis alone does not determine it.
   xWords?: (x: number, step: number) => string;
   // The curve nearest to the cursor stands out from the others.
   picks?: boolean;
@@ -35,15 +35,15 @@ export interface ChartLook {
 
 const FONT = '11px system-ui, sans-serif';
 const Y_AXIS_PX = 54;
-// About what a letter of FONT and the air beside the words take.
+// Approximate widths of a letter of FONT and of the space beside a label.
 const LETTER_PX = 6.2;
 const AXIS_AIR_PX = 12;
 const PADDING_RIGHT_PX = 14;
 const widthOf = (words: string) => Math.ceil(words.length * LETTER_PX) + AXIS_AIR_PX;
 const MARKED_POINTS = 120;
-// How near to a curve the cursor picks it.
+// Largest distance of the cursor from the curve that it picks.
 const PICK_PX = 30;
-// How far beside the cursor a point still counts as under it, in points.
+// Largest distance from the cursor, in points, of a point that counts as under it.
 const REACH = 40;
 
 function alpha(color: string, opacity: number): string {
@@ -85,7 +85,7 @@ function seriesOptions(curve: Curve, smoothed: boolean): uPlot.Series {
         stroke: fill,
         width: 1,
         dash: [2, 3],
-        // Many would hide the curve that they belong to.
+        // Too many marks would hide their curve.
         points: {
           show: curve.y.length <= MARKED_POINTS,
           size: 7,
@@ -175,8 +175,8 @@ function xTickWords({ axis, xWords }: ChartLook): TickWords {
   return (x, step) => shortTick(x, Math.max(1, step));
 }
 
-// What changes while a chart lives: the y range, computed by us because bands and log scales need
-// care, and the window of the x axis.
+// Ranges that change while a chart lives: the y range, computed here because bands and log scales
+// need care, and the window of the x axis.
 export interface LiveRanges {
   y: () => [number, number] | undefined;
   window: () => AxisWindow | undefined;

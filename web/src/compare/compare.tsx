@@ -41,22 +41,22 @@ import {
 const RUNS_MAX = 50;
 const REFRESH_MS = 10_000;
 const VALIDATION = 'val_loss';
-// They differ with every job and say nothing about it.
+// Settings that differ for every job and carry no information.
 const NAMES: ReadonlySet<string> = new Set(['name', 'checkpoint.dir']);
 
 const elapsed = (ms: number) => duration(ms / 1000);
 const elapsedTick = (ms: number, stepMs: number) => durationTick(ms / 1000, stepMs / 1000);
 
-// What the chart and the table show of a run.
+// Columns of a series that the chart and the table need.
 const COLUMNS = 'steps,last,mean,min,max,smoothed';
 
-// Of all runs in one answer. Those that are missing are told; the others are shown.
+// Loads the series of all runs in one request. Missing runs are reported; the others are shown.
 function useRuns(references: readonly string[], metric: string, view: CurveView) {
   const [trains, setTrains] = useState(false);
   const keys = metric === VALIDATION ? [metric] : [metric, VALIDATION];
   const [span, setSpan] = useState(0);
-  // Time counts from each run's own start, so a window on it cannot be asked for: finer points of
-  // the whole are.
+  // Time counts from each run's own start, so a window of time cannot be requested. Finer points of
+  // the whole run are requested instead.
   const zoom =
     view.axis === 'time' && view.from !== undefined && view.to !== undefined
       ? span / (view.to - view.from)
@@ -85,7 +85,7 @@ function useRuns(references: readonly string[], metric: string, view: CurveView)
 }
 
 function AddRun({ chosen }: { chosen: readonly string[] }) {
-  // Hundreds of options are made when someone reaches for them.
+  // Hundreds of options are created only when the user opens the list.
   const [reached, setReached] = useState(false);
   const reach = () => setReached(true);
   const others = reached
@@ -303,7 +303,7 @@ export function Compare() {
   const [picked, setPicked] = useState<number>();
   const { runs, missing, error } = useRuns(chosen, metric, view);
   const keys = useKeysOf(chosen[0]);
-  // On the other axes the answer is of the window.
+  // On the other axes the response covers only the window.
   const timeWindow = view.axis === 'time' ? `${view.from}-${view.to}` : '';
   const curves: Curve[] = useMemo(
     () => compareCurves(runs ?? [], view, curvesOf),

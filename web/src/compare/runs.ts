@@ -10,7 +10,7 @@ export interface Run {
   validation?: Series | undefined;
 }
 
-// Each job with its series; no bands are drawn of them: they would hide each other.
+// Each job with its series. No bands are drawn: bands of several runs would hide each other.
 export function runsOf(answer: CompareSeriesResponse, metric: string): Run[] {
   const found = new Map<string, Series>();
   for (const one of answer.series) {
@@ -38,7 +38,7 @@ export function dashOf(index: number, colors = 8): readonly number[] | undefined
   return DASHES[Math.floor(index / colors) % DASHES.length];
 }
 
-// How far beyond its neighbours, in usual heights of a bucket, a point is a spike.
+// Distance beyond its neighbours, in median heights of a bucket, that makes a point a spike.
 const SPIKE = 4;
 
 const finite = (value: JsonNumber | undefined): number | undefined =>
@@ -52,11 +52,11 @@ function usualHeight({ min, max }: Pick<Series, 'min' | 'max'>): number {
   return heights[heights.length >> 1] ?? 0;
 }
 
-// What one line shows of buckets: their mean, and where a bucket hides a spike, that. A curve that
-// falls steeply has none: its buckets begin where their neighbours end.
+// Values of the line of a run: the mean of each bucket, or the spike that the bucket hides. A steep
+// fall is no spike: its buckets begin where their neighbours end.
 export function withSpikes(series: Pick<Series, 'mean' | 'min' | 'max'>): JsonNumber[] {
   const { mean, min, max } = series;
-  const room = SPIKE * usualHeight(series);
+  const limit = SPIKE * usualHeight(series);
   return mean.map((value, index) => {
     const near = [mean[index - 1], value, mean[index + 1]]
       .map(finite)
@@ -65,20 +65,20 @@ export function withSpikes(series: Pick<Series, 'mean' | 'min' | 'max'>): JsonNu
     const [high, low] = [finite(max[index]), finite(min[index])];
     const above = high === undefined ? 0 : high - Math.max(...near);
     const below = low === undefined ? 0 : Math.min(...near) - low;
-    if (Math.max(above, below) <= room) return value;
+    if (Math.max(above, below) <= limit) return value;
     return (above >= below ? high : low) ?? value;
   });
 }
 
-// Lines a pixel wide tell no more buckets apart, and fifty runs are fifty times as many points.
+// A line one pixel wide cannot show more buckets, and fifty runs have fifty times as many points.
 const MANY_RUNS = 8;
 const BUCKETS_OF_MANY = 300;
-// Of all runs together, and what the controller gives of one.
+// Most points of all runs together, and most buckets that the controller returns for one run.
 const POINTS_MAX = 30_000;
 const BUCKETS_MAX = 10_000;
 
-// `zoom`: how many times the window goes into the whole where the answer cannot be cut to it. In
-// powers of two: a window that moves a little asks for nothing new.
+// `zoom`: length of the whole run divided by that of the window, where a request cannot name the
+// window. Buckets grow by powers of two, so that a small move of the window sends no new request.
 export function compareBuckets(runs: number, widthPx: number, zoom: number): number {
   const base = runs > MANY_RUNS ? BUCKETS_OF_MANY : bucketsFor(widthPx);
   const most = Math.min(BUCKETS_MAX, Math.floor(POINTS_MAX / Math.max(1, runs)));
@@ -86,14 +86,14 @@ export function compareBuckets(runs: number, widthPx: number, zoom: number): num
   return Math.max(base, Math.min(most, wanted));
 }
 
-// How long the longest of the runs took, in the unit of the axis.
+// Extent of the longest run, in the unit of the axis.
 export function longestSpan(runs: readonly Run[]): number {
   const spans = runs.map(({ series }) => (series?.x.at(-1) ?? 0) - (series?.x[0] ?? 0));
   return Math.max(0, ...spans);
 }
 
-// The part of a curve in a window, with the point before it and the one behind, to which its line
-// leads. So the y axis fits what is seen.
+// Part of a curve in a window, with one point before it and one behind it, so that the line reaches
+// both edges. The y axis then fits the visible part.
 function within(curve: Curve, { from, to }: CompareView): Curve {
   if (from === undefined || to === undefined) return curve;
   const begin = curve.x.findIndex((x) => x >= from);

@@ -99,7 +99,7 @@ describe('foldEvents', () => {
     expect(foldEvents([...folded, back(5), cordoned])).toEqual(folded);
   });
 
-  it('leaves out what nobody reads', () => {
+  it('leaves out quiet events', () => {
     expect(foldEvents([quiet(1)])).toEqual([]);
   });
 });

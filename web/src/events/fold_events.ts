@@ -1,18 +1,18 @@
-// Events as lists show them: what every rank of a gang says at its start and end is one line, and
-// so are the checkpoints that an attempt saves while nothing else happens to its job, and the
+// Events as lists show them, similar ones folded into one line: starts and equal exits of the ranks
+// of a gang, checkpoints that an attempt saves while nothing else happens to its job, and
 // reconnects of a worker while nothing else happens to its node. Pure.
 import type { EventEntry } from '../api/types';
 import { eventText, isQuiet, type EventText } from '../format/event_text';
 
-// `ranks`, `steps`, `contacts`: what the line stands for, where there may be more than the one of
-// its event. Contacts are the numbers of events that brought a worker back.
+// `ranks`, `steps`, `contacts`: everything that a folded line stands for, its own event included.
+// Contacts are the sequence numbers of events in which a worker connected.
 export interface EventLine extends EventEntry {
   ranks?: readonly number[];
   steps?: readonly number[];
   contacts?: readonly number[];
 }
 
-// The node that an event of contact is about.
+// Node of an event about a worker's connection; undefined for other events.
 function contactNode({ event }: EventEntry): string | undefined {
   const { node_suspected: suspected, node_returned: returned, node_joined: joined } = event ?? {};
   return suspected?.node_id ?? returned?.node_id ?? joined?.node?.id;
@@ -21,8 +21,8 @@ function contactNode({ event }: EventEntry): string | undefined {
 // Counts what has happened to each job and node, by `#7` and by node id.
 type Happened = Map<string, number>;
 
-// Lines of one key are one; undefined is never folded. `newer` counts what has happened after the
-// event to its job, but for what the job's ranks say, and to its node, but for its contact.
+// Events with the same key become one line; undefined is never folded. `newer` counts the later
+// events of the same job or node that are never folded.
 function foldKey(entry: EventEntry, newer: Happened): string | undefined {
   const { event } = entry;
   const { rank_started: started, rank_exited: exited, checkpoint_published: saved } = event ?? {};
@@ -63,8 +63,8 @@ function merged(a: EventLine, b: EventLine): EventLine {
   return { ...line, ranks: union(a.ranks ?? [rankOf(a)], b.ranks ?? [rankOf(b)]) };
 }
 
-// Newest first, each event once, without those that nobody reads. A folded line stands where its
-// newest event is, and names no actor when there were several. Folding what was folded changes
+// Newest first, each event once, without quiet events. A folded line stands at the place of its
+// newest event, and names no actor when there were several. Folding folded lines again changes
 // nothing.
 export function foldEvents(entries: readonly EventLine[]): EventLine[] {
   const bySequence = new Map<number, EventLine>();
@@ -108,9 +108,9 @@ export function newestOf(lines: readonly EventLine[], jobId: number): number {
   return lines.find(({ event }) => event && eventText(event).jobId === jobId)?.sequence ?? 0;
 }
 
-// What is held and a first page read anew, newest first. Where the page does not reach down to what
-// is held, something between them is unknown: then only the page counts, and with it where older
-// ones begin.
+// Held events joined with a first page that was read again, newest first. When the page does not
+// reach down to the held events, events between them are unknown (`gap`): then only the page is
+// kept, and older events are read from its cursor.
 export function withFirstPage(
   held: readonly EventEntry[],
   page: readonly EventEntry[],

@@ -7,24 +7,25 @@ import { useThrottled } from '../ui/throttle';
 import { foldEvents, withFirstPage, withPage, type EventLine } from './fold_events';
 
 const PAGE = 200;
-// Where a page folds into few lines, larger ones follow it: so many at a wish.
+// Size of further pages when the first one folds into few lines, and the most pages and lines for
+// each call of loadOlder.
 const MORE = 1_000;
 const PAGES_PER_WISH = 10;
 const LINES_PER_WISH = 50;
-// A gang that begins says so for seconds.
+// Shortest time between two reads: the ranks of a starting gang report for seconds.
 const PACE_MS = 1_000;
 
 export interface EventPages {
   lines: readonly EventLine[] | undefined;
   error: RequestError | undefined;
-  // undefined: there are no older ones.
+  // undefined: there are no older events.
   loadOlder: (() => void) | undefined;
 }
 
 interface Held {
   path: string;
   entries: readonly EventEntry[];
-  // Where older ones begin; empty when there are none.
+  // Cursor of the next older events; empty when there are none.
   cursor: string;
 }
 
@@ -41,7 +42,7 @@ function heldAfter(
     const { entries, gap } = withFirstPage(old.entries, events);
     return { path, entries, cursor: gap ? cursor : old.cursor };
   }
-  // A page that began where older ones no longer begin leaves a hole.
+  // A page of an outdated cursor would leave a gap.
   if (from !== old.cursor) return old;
   return { path, entries: withPage(old.entries, events), cursor };
 }

@@ -74,8 +74,8 @@ const TELL: { [K in Kind]?: Tell<K> } = {
     said(`${plainWords(f.code)} at step ${f.step}: ${f.message}`, 'warn', 'diamond'),
 };
 
-// Facts of the machinery that nobody reads a timeline for. Checkpoints that are left are listed;
-// one that had to make room is no news.
+// Internal events that lists leave out. Checkpoints that still exist are listed on their own tab;
+// the removal of an old one is routine.
 const QUIET: ReadonlySet<string> = new Set([
   'facts_received',
   'attempt_cleared',

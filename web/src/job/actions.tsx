@@ -1,4 +1,4 @@
-// What can be done to a job, each with a question and the equal command line.
+// Actions on a job, each with a confirmation and the equivalent command line.
 import { useState } from 'preact/hooks';
 import { asRequestError, postJson, type RequestError } from '../api/client';
 import { hasEnded } from '../api/live';
@@ -25,7 +25,7 @@ export interface ConfirmProps {
   commandLine: string;
   verb: string;
   danger?: boolean;
-  // False: what was entered cannot be sent.
+  // False: the input is not valid and cannot be sent.
   ready?: boolean;
   act: () => Promise<void>;
   onClose: () => void;
@@ -76,7 +76,7 @@ function StopQuestion({ job, kill, onClose }: { job: Job; kill: boolean; onClose
   const verb = kill ? 'kill' : 'stop';
   const text = kill
     ? 'Every rank gets SIGKILL at once. What was trained since the last checkpoint is lost.'
-    : 'The job saves a checkpoint, then leaves. “Submit again” can go on from there.';
+    : 'The job saves a checkpoint, then stops. “Submit again” can go on from there.';
   return (
     <Confirm
       title={`${kill ? 'Kill' : 'Stop'} ${job.name} #${job.id}?`}
@@ -93,7 +93,7 @@ function StopQuestion({ job, kill, onClose }: { job: Job; kill: boolean; onClose
   );
 }
 
-// Where the new job begins, said in any case: a choice where there is a checkpoint.
+// Start of the new job, always shown: a choice when the old job has a checkpoint, else a sentence.
 function BeginChoice({
   job,
   resumes,
@@ -127,7 +127,7 @@ function BeginChoice({
 
 function AgainQuestion({ job, onClose }: { job: Job; onClose: () => void }) {
   const [name, setName] = useState(job.name);
-  // One for the dialog, not for each click: an answer that was lost must not make a second job.
+  // One id for the dialog, not for each click: a lost response must not create a second job.
   const [requestId] = useState(() => newRequestId(job.id));
   // The open job has every origin; lists leave them out.
   const full = openJob.peek()?.job ?? job;

@@ -7,9 +7,9 @@ import { Nothing } from '../ui/notice';
 import { Table, type Column } from '../ui/table';
 import { noCheckpoint } from './empty_words';
 
-// What came of a checkpoint: attempts that began from it, or that it could not be read.
+// Attempts that began from a checkpoint, or a note that it could not be read.
 function usesOf(job: Job, checkpoint: Checkpoint): string {
-  if (checkpoint.damaged) return '✕ damaged, given up';
+  if (checkpoint.damaged) return '✕ damaged, rejected';
   const users = job.attempts.filter(({ resume_from: from }) => from === checkpoint.path);
   return users.map(({ number }) => `attempt ${number}`).join(', ');
 }

@@ -80,7 +80,7 @@ function ReadingText({
   );
 }
 
-// What one drawn point stands for: said, so that nobody wonders whether a spike is hidden.
+// Number of steps behind one drawn point, so that the user knows whether a spike may be hidden.
 function density(series: readonly Series[]): string {
   const main = series.find(({ abandoned }) => !abandoned);
   if (!main || main.x.length === 0) return '';

@@ -1,5 +1,5 @@
-// What a job's tabs say when they have nothing to show: of a job that ended, nothing comes "yet".
-// Pure.
+// Texts of a job's tabs that have nothing to show. For a job that has ended they avoid "yet", since
+// nothing will follow. Pure.
 import type { Job } from '../api/types';
 import { hasEnded } from '../api/live';
 import { count } from '../format/numbers';

@@ -31,10 +31,10 @@ function Figure({ name, value, note }: FigureProps) {
   );
 }
 
-// Of a failed rank's output: what it said at the very end is nearly always the reason.
+// Lines of a failed rank's final output: the reason nearly always stands there.
 const LAST_LINES = 4;
 
-// The one sentence that someone who opens the page most wants: why it waits, or why it ended.
+// Reason why the job waits or ended: the sentence that a user of the page needs most.
 function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
   const { pending } = response;
   if (pending && pending.code !== 'not_pending') {
@@ -61,7 +61,7 @@ function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
         <span>{verdict.summary || verdict.cause}</span>
       </p>
       {words && (
-        <div class="last-words">
+        <div class="final-output">
           <pre tabIndex={0} aria-label="Its last lines">
             {words}
           </pre>

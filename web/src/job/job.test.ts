@@ -297,7 +297,7 @@ describe('log lines', () => {
     expect(stretch.lines.length).toBe(LINES_KEPT);
     expect(stretch.lines.at(-1)?.offset).toBe(LINES_KEPT - 1);
     expect([stretch.atEnd, stretch.complete]).toEqual([false, false]);
-    // The next newer page is the one that was let go.
+    // The next newer page is the one that was dropped.
     expect(stretch.newerCursor).toBe(`after ${LINES_KEPT}`);
   });
 

@@ -28,10 +28,10 @@ const TAB_NAME: Record<JobTab, string> = {
   events: 'Events',
 };
 
-// What these show does not need the whole job.
+// Tabs that do not need the whole job.
 const EARLY_TABS: ReadonlySet<JobTab> = new Set(['curves', 'ranks', 'logs', 'events']);
 
-// Lists tell only the newest attempt, so numbers wait for the whole job.
+// Lists have only the newest attempt, so the numbers wait for the whole job.
 function amountIn(tab: JobTab, job: Job): number | undefined {
   if (openJob.value?.revision === LISTED) return undefined;
   if (tab === 'timeline') return job.attempts.length;
@@ -116,7 +116,7 @@ export function JobPage() {
   const [failed, setFailed] = useState<{ reference: string; error: RequestError }>();
   const error = failed?.reference === reference ? failed.error : undefined;
   const [tries, setTries] = useState(0);
-  // Before the first paint: what is asked for is what the page waits for.
+  // Before the first paint: the page waits for these requests.
   useLayoutEffect(() => {
     if (reference !== '') askForJob(reference, tab, query.peek());
     follow(reference).then(
@@ -125,7 +125,7 @@ export function JobPage() {
     );
     return () => void follow(undefined);
   }, [reference, tries, otherClusters.value]);
-  // What an open job has missed the stream makes good by itself.
+  // The stream itself delivers the updates that an open job has missed; only a failure is retried.
   useComeBack(error, () => error && setTries((count) => count + 1));
   const response = openJob.value;
   const job = response?.job;

@@ -1,13 +1,13 @@
 // The lines that a log view holds: a stretch of the output that grows at both ends. Pure.
 import type { LogLine, ReadLogPageResponse } from '../api/types';
 
-// Beyond this many lines the far end is let go: it comes back from the controller by scrolling.
+// Most lines held. Beyond them the far end is dropped; scrolling loads it again.
 export const LINES_KEPT = 20_000;
 
 // The index of a line when none is open.
 export const NONE_OPEN = -1;
 
-// Where each page that is held begins and ends, so that whole pages can be let go and found again.
+// Cursors at both ends of a held page, so that whole pages can be dropped and loaded again.
 interface HeldPage {
   lines: number;
   olderCursor: string;
@@ -18,7 +18,7 @@ export interface LogStretch {
   lines: readonly LogLine[];
   pages: readonly HeldPage[];
   newerCursor: string;
-  // Nothing follows at this moment.
+  // True when the output has no newer lines at this moment.
   atEnd: boolean;
   complete: boolean;
 }

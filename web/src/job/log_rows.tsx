@@ -82,7 +82,7 @@ function useOpenLine(
     const line = lines[index];
     setName(line ? lineName(line) : '');
   };
-  // Where a link to a line leads; what stands above it is read then.
+  // Scrolls to the line that the address names; look() then loads the lines above it.
   useLayoutEffect(() => {
     if (!view.current || open < 0) return;
     view.current.scrollTop = open * ROW_PX - view.current.clientHeight / 3;

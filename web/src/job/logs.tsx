@@ -70,7 +70,7 @@ function LogTools({
   job: Job;
   filter: LogFilter;
   follow: boolean;
-  // Nothing can follow any more.
+  // True when no more lines can follow.
   complete: boolean;
   onFollow: (on: boolean) => void;
 }) {
@@ -146,7 +146,7 @@ export function Logs({ job }: { job: Job }) {
         complete={stretch?.complete ?? false}
         onFollow={(on) => {
           setFollow(on);
-          // The same question again: the end that is asked for may have been let go.
+          // Same filter again: the requested end may have been dropped.
           if (filter.fromStart !== on && !(on && stretch?.atEnd)) reader.restart();
         }}
       />

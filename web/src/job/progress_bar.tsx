@@ -1,4 +1,4 @@
-// How far something is, from 0 to 1; empty where the end is not known.
+// Bar for a progress from 0 to 1; nothing when `done` is unknown.
 export function ProgressBar({ done, label }: { done: number | undefined; label: string }) {
   if (done === undefined) return null;
   const value = Math.round(done * 1000) / 10;

@@ -1,5 +1,5 @@
-// Colours of ranks beside the others by step time, memory or waiting for data, and the groups of a
-// layout. Pure.
+// Colours that compare ranks by step time, memory or waiting for data, and the groups of a layout.
+// Pure.
 import type { Job, JsonNumber, RankStatus } from '../api/types';
 
 export const GROUPINGS = ['node', 'tp', 'cp', 'dp', 'pp'] as const;
@@ -50,7 +50,7 @@ export function medianStepSeconds(ranks: readonly RankStatus[]): number {
 export const MEASURES = ['step time', 'memory', 'data stall'] as const;
 export type Measure = (typeof MEASURES)[number];
 
-// What colours mean: step time beside its median, the others from the least to the most.
+// Scale of the colours: step time relative to its median, other measures from least to most.
 export interface HeatScale {
   measure: Measure;
   low: number;
@@ -58,7 +58,8 @@ export interface HeatScale {
   median: number;
 }
 
-// Undefined where the rank has not said. Waiting for 0 s is a fact, memory of 0 bytes is none.
+// undefined when the rank has not reported the measure. A wait of 0 s is a value; 0 bytes of memory
+// are none.
 export function measureOf(rank: RankStatus, measure: Measure): number | undefined {
   if (measure === 'step time') return positive(rank.step_seconds) ? rank.step_seconds : undefined;
   if (measure === 'memory') return rank.memory_bytes > 0 ? rank.memory_bytes : undefined;
@@ -76,7 +77,7 @@ export function scaleOf(ranks: readonly RankStatus[], measure: Measure): HeatSca
     high = Math.max(high, value);
   }
   const median = medianStepSeconds(ranks);
-  // Waiting counts from nothing: equal waits are long or short, not the same colour.
+  // The scale of waits begins at 0, so that equal waits do not all get the middle colour.
   return { measure, low: measure === 'data stall' ? 0 : Math.min(low, high), high, median };
 }
 
@@ -84,7 +85,7 @@ export function scaleOf(ranks: readonly RankStatus[], measure: Measure): HeatSca
 export const HEAT_STEPS = 8;
 const HEAT_BOUNDS = [0.8, 0.9, 0.97, 1.03, 1.1, 1.25, 1.5];
 const MIDDLE_HEAT = 3;
-// A smaller difference says nothing: all ranks have one colour then.
+// Ratios below this one are noise: all ranks get one colour then.
 const SAME_RATIO = 1.02;
 
 function heatOfTime(seconds: number, median: number): number | undefined {
@@ -110,7 +111,7 @@ export function verdictRank(job: Pick<Job, 'attempts'>, attempt: number): number
   return harmless || verdict.rank < 0 ? undefined : verdict.rank;
 }
 
-// A sign for what must not be told by colour alone: failed, starting, slow or much.
+// Sign for facts that colour alone must not show: failed, starting, slow or much.
 export function cellMark(rank: RankStatus, heat: number | undefined): string {
   if (rank.state === 'failed') return '✕';
   if (rank.state === 'starting') return '…';

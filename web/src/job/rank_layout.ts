@@ -1,4 +1,4 @@
-// Where each rank of a large map lies, in pixels: groups as tiles, their cells in rows. Pure.
+// Position of each rank of a large map, in pixels: groups as tiles, their cells in rows. Pure.
 
 export const CELL_PX = 24;
 const PITCH_PX = 26;
@@ -7,7 +7,8 @@ const TILE_GAP_PX = 14;
 const ROW_GAP_PX = 2;
 // Groups up to this size stand in rows of their own length; larger ones fill the width.
 const ONE_ROW_MAX = 16;
-// Rows of large groups are a multiple of it, so that columns tell something: gangs are built of it.
+// Rows of large groups hold a multiple of this many ranks. Gangs consist of such units, so that a
+// column has a meaning.
 const ROW_UNIT = 8;
 
 export interface RankLayout {
@@ -93,7 +94,7 @@ export function neighbourCell(layout: RankLayout, cell: number, key: string): nu
   if (key === 'End') return count - 1;
   const { x, y } = cellOrigin(layout, cell);
   const step = key === 'ArrowUp' ? -1 : 1;
-  // Rows of the next tiles do not stand at the same distance, so it is looked for.
+  // Rows of other tiles are not at a fixed distance, so the next cell is searched for.
   for (let pixels = CELL_PX; pixels <= layout.tileHeight + PITCH_PX; pixels += 2) {
     const found = cellAt(layout, { x: x + 1, y: y + 1 + step * pixels });
     if (found !== undefined && found !== cell) return found;

@@ -101,7 +101,7 @@ function Detail({ rank, names }: { rank: RankStatus; names: Record<string, strin
   );
 }
 
-// What stands at the two ends of the colours; undefined when no rank has said.
+// Texts at the two ends of the colour scale; undefined when no rank has reported a value.
 function legendWords({ measure, low, high, median }: HeatScale): [string, string] | undefined {
   if (measure === 'step time') {
     const slower = `slower than the median, ${duration(median)}; ▲ from 10 % on`;
@@ -171,7 +171,7 @@ function RankMap({
   answer: ListRanksResponse;
   by: Grouping;
   measure: Measure;
-  // Shown as long as nobody has chosen another.
+  // Rank shown until the user chooses another one.
   suspect: number | undefined;
 }) {
   const [rankText, setRankText] = useQueryText('rank');

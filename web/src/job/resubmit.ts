@@ -8,7 +8,7 @@ export function keysToLeaveOut(origins: readonly Origin[]): string[] {
   return ['extends', ...derived];
 }
 
-// Without the key "a.b.c"; what is not there is not an error.
+// Copy without the key "a.b.c"; a missing key is not an error.
 function without(value: object, key: string): object {
   const [first = '', ...rest] = key.split('.');
   if (!(first in value)) return value;
@@ -63,7 +63,7 @@ export function commandLineForNewJob(
   return `trainyard describe ${job} -o json | jq '${filter}' > ${file} && trainyard submit ${file}`;
 }
 
-// What the controller knows a submission by: the same one sent twice makes one job.
+// Id by which the controller recognises a submission: the same id sent twice creates one job.
 export function newRequestId(job: number): string {
   const bytes = crypto.getRandomValues(new Uint8Array(8));
   return `web-${job}-${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;

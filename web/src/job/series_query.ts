@@ -1,11 +1,11 @@
-// What the curves of a job ask for. Pure.
+// Queries for the curves of a job. Pure.
 import type { Query } from '../api/client';
 import type { GetSeriesResponse, Series } from '../api/types';
 import { bucketsFor } from '../chart/axes';
 import type { CurveView } from '../router/url';
 import { READY_KEYS, WIDE_KEYS } from './panels';
 
-// What charts draw. On the axis of steps `x` would only say `steps` again.
+// Columns that charts draw. On the axis of steps, `x` would only repeat `steps`.
 const COLUMNS = 'steps,last,mean,min,max,counts,nan_counts,smoothed';
 
 // Keys as parameters: together where they can be, one by one where a name holds a comma.
@@ -38,9 +38,9 @@ export interface SeriesQueries {
   narrow: Query;
 }
 
-// The two answers that the panels are drawn from, asked for side by side: the first panel is as
-// wide as the page and is seen first; the others share a row and need fewer points. Asked for at
-// once, without waiting for what there is: a series that is not there comes empty.
+// Queries of the two responses that the panels are drawn from, sent side by side: the first panel
+// is as wide as the page and is seen first; the other panels share a row and need fewer points.
+// Both are sent before it is known which series exist: a missing series comes empty.
 export function seriesQueries(view: CurveView, windowWidth: number): SeriesQueries {
   const page = Math.min(windowWidth, 1680);
   const added = view.extra.filter((key) => !READY_KEYS.includes(key));
@@ -52,7 +52,7 @@ export function seriesQueries(view: CurveView, windowWidth: number): SeriesQueri
   };
 }
 
-// A column that was not asked for, as the charts want it.
+// Series with the column `x`, which is not requested on the axis of steps.
 const withX = (series: Series): Series => (series.x ? series : { ...series, x: series.steps });
 
 export function withAxis(answer: GetSeriesResponse): GetSeriesResponse {

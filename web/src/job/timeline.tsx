@@ -74,7 +74,7 @@ function LedgerTable({ ledger }: { ledger: Ledger }) {
   );
 }
 
-// The ledger as it is told, its open stretch grown by what has passed since.
+// The ledger as received; its open stretch grows by the time that has passed since.
 function TimeSpent({ job, ledger }: { job: Job; ledger: Ledger }) {
   const begin = job.submitted_time_ms;
   const end = job.ended_time_ms || serverNow.value;

@@ -11,9 +11,9 @@ export const STATES: readonly JobState[] = [
   'failed',
   'stopped',
 ];
-// What fills a tall window comes first, so that the list is there at once.
+// Jobs of the first page: enough to fill a tall window, so that the list is shown at once.
 export const FIRST_PAGE = 60;
-// The controller gives no more at once.
+// Most jobs that the controller returns in one page.
 const LIMIT_MAX = 1_000;
 const ORDERS: readonly JobOrder[] = ['newest', 'name', 'user', 'state', 'progress', 'ended'];
 
@@ -24,7 +24,7 @@ export interface JobFilter {
   text: string | undefined;
 }
 
-// Reads any address: what makes no sense counts as not given.
+// Filter in an address; invalid values count as not given.
 export function filterIn(query: URLSearchParams): JobFilter {
   const asked = (query.get('states') ?? '').split(',');
   return {
@@ -35,8 +35,8 @@ export function filterIn(query: URLSearchParams): JobFilter {
   };
 }
 
-// Changes when the list may have: with a new job, and under a filter or another order with all that
-// they look at. Text matches nothing that changes.
+// Text that changes when the list may have changed: with a new job, and with each state or step
+// that the filter or the order depends on. The text filter matches only fields that never change.
 export function listTick(jobs: Iterable<Job>, { states, order }: JobFilter): string {
   const looksAtState = states.length > 0 || order === 'state' || order === 'ended';
   let newest = 0;
@@ -49,15 +49,15 @@ export function listTick(jobs: Iterable<Job>, { states, order }: JobFilter): str
   return `${newest}/${words.join()}`;
 }
 
-// How many jobs to ask for again. Under no filter jobs only join at the beginning; else anything
-// that is held may have left.
+// Number of jobs to request again. Without a filter, and newest first, jobs are only added at the
+// beginning; otherwise any held job may have left the list.
 export function refreshLimit(held: number, filter: JobFilter): number {
   const growsOnly = filter.states.length === 0 && filter.order === 'newest';
   return growsOnly ? FIRST_PAGE : Math.min(LIMIT_MAX, Math.max(FIRST_PAGE, held));
 }
 
-// The beginning of the list, up to `limit` jobs, read again. What was loaded below stays, so that
-// nobody who has scrolled down loses the place. `whole`: nothing did, so the page's cursor counts.
+// The beginning of the list, up to `limit` jobs, read again. Jobs loaded below it stay, so that a
+// user who has scrolled down keeps the place. `whole`: none stayed, so the page's cursor counts.
 export function refreshed(
   old: readonly Job[],
   page: readonly Job[],
@@ -73,7 +73,7 @@ export function joined(held: readonly Job[], page: readonly Job[]): readonly Job
   return [...held, ...page.filter(({ id }) => !known.has(id))];
 }
 
-// Without those that match no longer, by what the stream says of them.
+// Jobs that still match the filter, by their newest state in the stream.
 export function stillMatching(
   jobs: readonly Job[],
   { states }: JobFilter,

@@ -29,7 +29,7 @@ import {
 } from './job_pages';
 
 const PAGE = 200;
-// How often at most the list is read again while jobs change.
+// Shortest time between two reads of the list while jobs change.
 const PACE_MS = 2_000;
 
 interface Pages {
@@ -39,7 +39,7 @@ interface Pages {
   loadMore: () => void;
 }
 
-// What the stream tells of a job is newer than what the list said.
+// Newest known data of a job: the stream is newer than the list.
 const fresh = (job: Job): Job => live.value.jobs?.get(job.id) ?? job;
 
 interface Held {
@@ -169,7 +169,7 @@ const columns = (chosen: ReadonlySet<number>, toggle: (id: number) => void): Col
     sort: 'progress',
     cell: (job) => {
       const { step, done } = figuresOf(fresh(job));
-      // The list knows no steps of jobs that ended long ago.
+      // The list has no steps of jobs that ended long ago.
       if (step === 0) return ABSENT;
       return (
         <>

@@ -1,13 +1,16 @@
-// When nodes were last heard, asked for beside the stream. Pure.
+// Times of the last heartbeats of nodes, requested beside the stream. Pure.
 import type { Node } from '../api/types';
 
-type Heard = Pick<Node, 'id' | 'last_heartbeat_ms'>;
+type LastHeartbeat = Pick<Node, 'id' | 'last_heartbeat_ms'>;
 
-export function heartbeatTimes(nodes: readonly Heard[]): ReadonlyMap<string, number> {
+export function heartbeatTimes(nodes: readonly LastHeartbeat[]): ReadonlyMap<string, number> {
   return new Map(nodes.map((node) => [node.id, node.last_heartbeat_ms]));
 }
 
-// The stream may be newer than the answer: a node that came back in between.
-export function newestHeartbeat(node: Heard, asked: ReadonlyMap<string, number>): number {
+// The stream may be newer than the response, for a node that returned in between.
+export function newestHeartbeat(
+  node: LastHeartbeat,
+  asked: ReadonlyMap<string, number>,
+): number {
   return Math.max(node.last_heartbeat_ms, asked.get(node.id) ?? 0);
 }

@@ -61,11 +61,12 @@ function CordonQuestion({ node, onClose }: { node: Node; onClose: () => void }) 
   );
 }
 
-// The stream tells of a node when something happens to it; that it is heard is no event.
+// Times of the last heartbeats, requested again and again: the stream sends a node only when its
+// state changes, which a heartbeat does not do.
 function useHeartbeats(): ReadonlyMap<string, number> {
   const tick = Math.floor(clock.value / HEARTBEAT_PACE_MS);
   const asked = { fields: 'id,last_heartbeat_ms' };
-  const { data } = useLoad<ListNodesResponse>('/nodes', asked, 'heard', tick);
+  const { data } = useLoad<ListNodesResponse>('/nodes', asked, 'heartbeats', tick);
   return useMemo(() => heartbeatTimes(data?.nodes ?? []), [data]);
 }
 
@@ -105,7 +106,7 @@ function NodeRow({
           <dd>{bytes(memory)}</dd>
         </div>
         <div>
-          <dt>Heard</dt>
+          <dt>Last heartbeat</dt>
           <dd>{ago(receivedMs, serverNow.value)}</dd>
         </div>
         <div class="p2">
@@ -133,7 +134,7 @@ function NodeRow({
 
 export function Nodes() {
   const [asked, setAsked] = useState<Node>();
-  const heard = useHeartbeats();
+  const heartbeats = useHeartbeats();
   const nodes = nodeList.value;
   const text = query.value.get('node') ?? '';
   const words = (n: Node) =>
@@ -175,7 +176,7 @@ export function Nodes() {
             <span>Node</span>
             <span>Slots in use</span>
             <span class="node-columns">
-              {['Devices', 'Memory', 'Heard', 'Address', 'Worker'].map((name) => (
+              {['Devices', 'Memory', 'Heartbeat', 'Address', 'Worker'].map((name) => (
                 <span key={name}>{name}</span>
               ))}
             </span>
@@ -184,7 +185,7 @@ export function Nodes() {
             <NodeRow
               key={node.id}
               node={node}
-              receivedMs={newestHeartbeat(node, heard)}
+              receivedMs={newestHeartbeat(node, heartbeats)}
               onCordon={() => setAsked(node)}
             />
           ))}

@@ -1,4 +1,4 @@
-// What a new cluster needs before there is anything to watch. Gone with the first job.
+// First steps on a new cluster, shown until it has a job.
 import { jobList, nodeList } from '../api/store';
 import { plural } from '../format/numbers';
 import { CommandLine } from '../ui/copy';

@@ -1,4 +1,4 @@
-// Who holds the slots of a node, in stretches of neighbours that belong to one job. Pure.
+// Slots of a node, grouped into stretches of neighbours that belong to one job. Pure.
 import type { Node } from '../api/types';
 
 export interface Holding {
@@ -7,7 +7,7 @@ export interface Holding {
   // Slots [first, first + count).
   first: number;
   count: number;
-  // Of its first slot; ranks of a stretch follow each other.
+  // Rank in the first slot; ranks of a stretch are consecutive.
   rank: number;
 }
 

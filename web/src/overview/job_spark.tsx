@@ -8,7 +8,7 @@ import { jobColor } from './cluster_map';
 const BUCKETS = 60;
 const REFRESH_MS = 10_000;
 
-// True once the element has been on screen: curves that nobody sees are not fetched.
+// True once the element has been on screen: curves out of view are not fetched.
 function useSeen(): [preact.RefObject<HTMLSpanElement | null>, boolean] {
   const host = useRef<HTMLSpanElement>(null);
   const [seen, setSeen] = useState(false);

@@ -12,7 +12,7 @@ function troubleOf(node: Node): Trouble | undefined {
 
 export const inTrouble = (node: Node) => troubleOf(node) !== undefined;
 
-// How many nodes have each, worst first; none that is zero.
+// Number of nodes with each trouble, worst first; zeros are left out.
 export function troublesOf(nodes: readonly Node[]): [Trouble, number][] {
   return WORST_FIRST.map((word): [Trouble, number] => [
     word,
@@ -20,7 +20,7 @@ export function troublesOf(nodes: readonly Node[]): [Trouble, number][] {
   ]).filter(([, amount]) => amount > 0);
 }
 
-// Those in trouble first, worst first; else in the order given.
+// Nodes in trouble first, worst first; all others in the order given.
 export function troubledFirst(nodes: readonly Node[]): Node[] {
   const rank = (node: Node) => {
     const trouble = troubleOf(node);

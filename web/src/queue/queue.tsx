@@ -1,4 +1,4 @@
-// What waits, in order, each job with its one reason and what would change it.
+// Jobs that wait, in order, each with its pending reason and what would change it.
 import { live, serverNow, waitingJobs } from '../api/store';
 import type { Job } from '../api/types';
 import { count } from '../format/numbers';

@@ -47,7 +47,7 @@ export function jobPath(job: number | string, tab: JobTab = 'curves'): string {
   return tab === 'curves' ? base : `${base}/${tab}`;
 }
 
-// What the views of a job share: the attempt, and how its curves are drawn.
+// Query parameters that the views of a job share: the attempt, and how its curves are drawn.
 const SHARED = ['attempt', 'axis', 'keys', 'smooth', 'y'];
 
 // The query that the link to another view of the same job carries on.
@@ -116,7 +116,7 @@ export function listText(words: readonly string[]): string {
   return words.map((word) => word.replaceAll('%', '%25').replaceAll(',', '%2C')).join(',');
 }
 
-// Reads any address: what makes no sense counts as not given.
+// View of curves in an address; invalid values count as not given.
 export function parseCurveView(query: URLSearchParams): CurveView {
   const axis = AXES.find((name) => name === query.get('axis')) ?? 'step';
   const smooth = numberIn(query, 'smooth') ?? 0;

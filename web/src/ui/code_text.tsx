@@ -1,4 +1,4 @@
-// What stands between backticks in a sentence of the controller is a command or a setting.
+// Text between backticks in a sentence of the controller is a command or a setting.
 import type { ComponentChildren } from 'preact';
 
 export function withCode(text: string): ComponentChildren {

@@ -1,5 +1,5 @@
-// Asks again for what a view shows: whenever the controller has come back, and every few seconds
-// while the last answer was a failure that may pass.
+// Repeats the request of a view: whenever the connection to the controller is back, and every few
+// seconds while the last response was a failure that may pass.
 import { useEffect, useRef } from 'preact/hooks';
 import type { RequestError } from '../api/client';
 import { reconnects } from '../api/store';
@@ -7,7 +7,8 @@ import { reconnects } from '../api/store';
 const RETRY_MS = 5_000;
 const TOO_MANY_REQUESTS = 429;
 
-// No answer, or one that another moment may change. What the controller refuses it refuses again.
+// True for failures that may pass: no response, an error of the server, or too many requests. Other
+// requests would be refused again.
 export function mayPass(error: Pick<RequestError, 'status'>): boolean {
   return error.status === 0 || error.status >= 500 || error.status === TOO_MANY_REQUESTS;
 }

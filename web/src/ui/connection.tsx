@@ -3,7 +3,7 @@ import { clock, connected, receivedAt } from '../api/store';
 import { duration } from '../format/time';
 import { Icon } from './icon';
 
-// A break shorter than this is not worth a word: a tab that comes back into view has one.
+// Breaks shorter than this are not announced: a tab that comes back into view has one.
 const SAID_AFTER_MS = 3_000;
 
 // For screen readers, once when the connection is lost and once when it is back. The age beside it
@@ -56,7 +56,7 @@ function Age() {
   );
 }
 
-// Says how old the page is when the controller is away; silent words while all is well.
+// Shows "live", or the age of the page while the controller does not answer.
 export function Connection() {
   return (
     <>

@@ -8,7 +8,7 @@ export interface Loaded<T> {
   data: T | undefined;
   error: RequestError | undefined;
   loading: boolean;
-  // How long the newest answer took, for those who ask again and again.
+  // Milliseconds that the newest response took, for views that adapt their pace to it.
   tookMs: number;
 }
 

@@ -1,4 +1,4 @@
-// What a view shows instead of content: not yet, nothing, or a failure. They never look alike.
+// Notices in place of content: loading, empty, or a failure. They never look alike.
 import type { ComponentChildren } from 'preact';
 import type { RequestError } from '../api/client';
 import { Icon } from './icon';

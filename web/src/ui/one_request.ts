@@ -1,5 +1,5 @@
-// One request at a time for one view. What is asked again while its answer is on its way waits for
-// that answer: an answer slower than the asking would never arrive otherwise. Pure of the page.
+// One request at a time for one view. A request repeated while it is in flight waits for the
+// response: otherwise a response slower than the repetition would never arrive. Needs no document.
 
 type Send = (signal: AbortSignal) => Promise<unknown>;
 
@@ -7,8 +7,8 @@ export class OneRequest {
   private flight: { key: string; abort: AbortController } | undefined;
   private again: Send | undefined;
 
-  // `send` never rejects. Another key calls off what is on its way; the same one sends again, once,
-  // when it is there.
+  // `send` never rejects. Another key aborts the request in flight. The same key sends once more
+  // after the response.
   ask(key: string, send: Send): void {
     if (this.flight?.key === key) {
       this.again = send;

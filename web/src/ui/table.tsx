@@ -7,7 +7,7 @@ import { rowWindow } from './windowing';
 
 export interface Column<T> {
   name: string;
-  // Of the column, such as "120px"; what is left is shared by those without.
+  // Width of the column, such as "120px". Columns without one share the rest.
   width?: string;
   // Numbers stand right.
   right?: boolean;
@@ -25,7 +25,7 @@ export interface TableProps<T> {
   columns: readonly Column<T>[];
   rows: readonly T[];
   rowKey: (row: T) => string | number;
-  // Where a click on the row leads.
+  // Address that a click on the row opens.
   rowHref?: (row: T) => string;
   // All rows there are, when more can be loaded than `rows` holds.
   total?: number;
@@ -101,7 +101,7 @@ export function Table<T>(props: TableProps<T>) {
   useEffect(() => {
     const element = scroller.current;
     if (!element || !scrolls) return undefined;
-    // It also speaks once at the beginning, when the layout is known.
+    // The observer also calls once at the beginning, when the layout is known.
     const observer = new ResizeObserver(() => newest.current());
     observer.observe(element);
     return () => observer.disconnect();

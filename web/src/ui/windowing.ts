@@ -1,4 +1,4 @@
-// Which rows of a long list stand in the document. Pure.
+// Rows of a long list that are part of the document. Pure.
 
 export interface RowWindow {
   // Rows [first, last).
@@ -24,7 +24,7 @@ export function rowWindow(
   return { first, last, above: first * rowHeight, below: (count - last) * rowHeight };
 }
 
-// Whether a view stands at its end, within two rows: then it follows what comes.
+// True when a view is at its end, within two rows: then it follows new rows.
 export function isAtEnd(
   scrollTop: number,
   viewHeight: number,
