@@ -12,17 +12,18 @@ namespace trainyard::cli {
 
 struct FollowOptions {
   std::string job;
-  // Progress on console.err; JSON output always gets every update.
+  // Whether progress is shown on console.err; JSON output gets every update in any case.
   bool progress = true;
-  std::optional<std::chrono::steady_clock::time_point> deadline;
+  std::optional<std::chrono::steady_clock::time_point> deadline;  // None: no time limit.
 };
 
-// Returns when the job has ended: OK for success, 5 otherwise, with its last state on console.out.
-// 130 after Ctrl-C and 6 when the deadline ran out; the job goes on, and console.err says how to
-// follow it again.
+// Follows the job until it has ended, and shows its last state on console.out: exit code 0 when it
+// succeeded, 5 otherwise. Stops earlier with exit code 130 after Ctrl-C and 6 at the deadline; the
+// job then goes on, and console.err says how to follow it again.
 Outcome FollowJob(const FollowOptions& options, Context& context);
 
-// `text` is --timeout; empty means none. INVALID_ARGUMENT.
+// The deadline for the --timeout `text`, counted from now; none when it is empty. INVALID_ARGUMENT
+// when it is not a duration.
 absl::StatusOr<std::optional<std::chrono::steady_clock::time_point>> DeadlineFrom(
     const std::string& text);
 

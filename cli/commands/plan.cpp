@@ -14,29 +14,37 @@
 namespace trainyard::cli {
 namespace {
 
-// The controller's answer, or the reason why there is none.
+// Where the job would run: the controller's answer, its refusal, or why there is neither.
 struct Placement {
   absl::StatusOr<v1::PlanJobResponse> answer = absl::UnavailableError("not asked");
-  // The reason why there is no answer although the job is valid; empty when there is an answer.
-  std::string skipped;
+  // Why the controller was not asked or did not answer; empty when it answered or refused.
+  std::string unknown_because;
 };
 
-bool DidNotAnswer(const absl::Status& status) {
-  return status.code() == absl::StatusCode::kUnavailable ||
-         status.code() == absl::StatusCode::kDeadlineExceeded;
+// Codes with which the controller refuses a job; others say that it could not answer.
+bool IsRefusal(const absl::Status& status) {
+  return absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status) ||
+         absl::IsAlreadyExists(status) || absl::IsResourceExhausted(status);
+}
+
+std::string WhyUnknown(const absl::Status& status, const std::string& server) {
+  if (absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status)) {
+    return absl::StrCat("no controller answered at ", server);
+  }
+  return absl::StrCat("the controller at ", server, " failed: ", status.message());
 }
 
 Placement AskController(const v1::JobSpec& spec, bool offline, Context& context) {
   Placement placement;
   if (offline) {
-    placement.skipped = "not asked (--offline)";
+    placement.unknown_because = "not asked (--offline)";
     return placement;
   }
   v1::PlanJobRequest request;
   *request.mutable_spec() = spec;
   placement.answer = context.client.PlanJob(request);
-  if (DidNotAnswer(placement.answer.status())) {
-    placement.skipped = absl::StrCat("no controller answered at ", context.client.server());
+  if (const absl::Status& status = placement.answer.status(); !status.ok() && !IsRefusal(status)) {
+    placement.unknown_because = WhyUnknown(status, context.client.server());
   }
   return placement;
 }
@@ -45,19 +53,21 @@ nlohmann::json PlanDocument(const ResolvedSpec& resolved, const Placement& place
   nlohmann::json document = {{"spec", MessageToJson(resolved.spec)},
                              {"origins", resolved.origins},
                              {"world_size", WorldSize(resolved.spec)},
-                             {"checked_by_controller", placement.skipped.empty()},
+                             {"checked_by_controller", placement.unknown_because.empty()},
                              {"warnings", CheckLaunch(resolved.spec, resolved.origins)},
                              {"refusal", nullptr}};
+  // Without an answer, that of an empty message: the document has the same keys.
   const v1::PlanJobResponse none;
   const nlohmann::json answer = StableJson(placement.answer.ok() ? *placement.answer : none);
-  // emplace keeps the settings as this command resolved them, also where the answer repeats them.
+  // emplace does not overwrite: the spec stays as this command resolved it.
   for (const auto& [key, value] : answer.items()) document.emplace(key, value);
-  if (placement.skipped.empty() && !placement.answer.ok()) {
+  if (placement.unknown_because.empty() && !placement.answer.ok()) {
     document["refusal"] = std::string(placement.answer.status().message());
   }
   return document;
 }
 
+// `plan` only warns of what `submit` refuses.
 void PrintWarnings(const std::vector<std::string>& warnings, Console& console) {
   if (warnings.empty()) return;
   *console.out << "\nsubmit would refuse this job\n";
@@ -67,8 +77,8 @@ void PrintWarnings(const std::vector<std::string>& warnings, Console& console) {
 void PrintPlacement(const ResolvedSpec& resolved, const Placement& placement, Console& console) {
   std::ostream& out = *console.out;
   out << "\nPlacement of " << WorldSize(resolved.spec) << " ranks\n";
-  if (!placement.skipped.empty()) {
-    out << "  unknown: " << placement.skipped << "\n";
+  if (!placement.unknown_because.empty()) {
+    out << "  unknown: " << placement.unknown_because << "\n";
     return;
   }
   if (!placement.answer.ok()) {
@@ -93,12 +103,13 @@ absl::StatusOr<ResolvedSpec> ResolveOptions(const JobFileOptions& options, const
   std::vector<std::string> overrides = options.sets;
   if (!options.name.empty()) overrides.push_back("name=" + options.name);
   if (!options.command.empty()) {
-    // A JSON list of strings is a YAML list of strings: the loader reads it without guessing.
+    // JSON is YAML, and its quoted strings stay strings: the loader infers no other type for "1".
     overrides.push_back("command=" + DumpJson(options.command, -1));
   }
   absl::StatusOr<ResolvedSpec> resolved =
       ResolveJobFile(options.file, overrides, FileSystemReader(context.recipe_directories));
   if (!resolved.ok()) {
+    // Whatever the code, also for a file that cannot be read.
     return absl::InvalidArgumentError(resolved.status().message());
   }
   if (!options.name.empty()) resolved->origins["name"] = "--name";
@@ -124,9 +135,9 @@ Outcome RunPlan(const PlanOptions& options, Context& context) {
       PrintDocument(PlanDocument(resolved, placement), resolved.spec.name(), context.format,
                     console);
   }
-  if (!placement.skipped.empty()) {
+  if (!placement.unknown_because.empty()) {
     PrintNote(console, absl::StrCat("note: the job file is valid; where it would run is unknown: ",
-                                    placement.skipped));
+                                    placement.unknown_because));
     return ExitCode::kOk;
   }
   TRAINYARD_RETURN_IF_ERROR(placement.answer.status());

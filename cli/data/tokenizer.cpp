@@ -32,19 +32,21 @@ class ByteTokenizer : public Tokenizer {
   const std::string no_model_;
 };
 
+// Lets a std::string_view be looked up without a copy.
 struct TextHash {
   using is_transparent = void;
   size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
 };
 
-// Ids of words seen before: text repeats itself, and a look-up costs a tenth of an encoding.
+// The ids of words encoded before: text repeats itself, and a look-up costs a tenth of an encoding.
 using WordCache = std::unordered_map<std::string, std::vector<int>, TextHash, std::equal_to<>>;
 constexpr size_t kWordsCachedMax = 200000;
 constexpr size_t kCachedWordBytesMax = 64;
 
-// Length of the first word of `text`: spaces, then what follows up to the next space or line end; a
-// line end is a word of its own. Training on lines with split_by_whitespace makes no piece that
-// reaches over such a border, so encoding word by word gives the same ids as encoding at once.
+// Length of the first word of `text`, which is not empty: spaces, then what follows up to the next
+// space or line end; a line end is a word of its own. Word by word, a model of TrainSentencePiece
+// gives the same ids as for the whole text: trained on lines, with split_by_whitespace (the
+// default), it has no piece that crosses such a boundary, and no prefix is added to a word.
 size_t FirstWord(std::string_view text) {
   if (text.front() == '\n') return 1;
   size_t end = 0;
@@ -72,6 +74,7 @@ class SentencePieceTokenizer : public Tokenizer {
   }
   std::string Decode(const std::vector<uint32_t>& ids) const override {
     std::string text;
+    // Decode fails for an id outside the vocabulary; the text is then empty.
     processor_.Decode(std::vector<int>(ids.begin(), ids.end()), &text).IgnoreError();
     return text;
   }
@@ -81,6 +84,7 @@ class SentencePieceTokenizer : public Tokenizer {
   const std::string& model() const override { return model_; }
 
  private:
+  // Each call of Encode has a cache of its own, so that threads do not wait for each other.
   std::unique_ptr<WordCache> TakeCache() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (caches_.empty()) return std::make_unique<WordCache>();
@@ -108,12 +112,13 @@ class SentencePieceTokenizer : public Tokenizer {
   sentencepiece::SentencePieceProcessor processor_;
   const sentencepiece::util::Status loaded_;
   mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<WordCache>> caches_;  // guarded by mutex_; not in use now
+  mutable std::vector<std::unique_ptr<WordCache>> caches_;  // guarded by mutex_; the free ones
 };
 
-class SentencesOf : public sentencepiece::SentenceIterator {
+class SentenceListIterator : public sentencepiece::SentenceIterator {
  public:
-  explicit SentencesOf(const std::vector<std::string>& sentences) : sentences_(sentences) {}
+  explicit SentenceListIterator(const std::vector<std::string>& sentences)
+      : sentences_(sentences) {}
   bool done() const override { return next_ >= sentences_.size(); }
   void Next() override { ++next_; }
   const std::string& value() const override { return sentences_[next_]; }
@@ -130,27 +135,29 @@ std::unique_ptr<Tokenizer> MakeByteTokenizer() { return std::make_unique<ByteTok
 
 std::string TrainSentencePiece(const std::vector<std::string>& sentences,
                                const SentencePieceSettings& settings, std::string* error) {
-  SentencesOf iterator(sentences);
+  SentenceListIterator iterator(sentences);
   std::string model;
   const sentencepiece::util::Status status = sentencepiece::SentencePieceTrainer::Train(
       {
           {"model_type", settings.algorithm},
           {"vocab_size", std::to_string(settings.vocab_size)},
           {"hard_vocab_limit", "false"},  // a small text has fewer pieces than were asked for
+          // The next four leave the text as it is, so that Decode gives it back.
           {"byte_fallback", "true"},
           {"normalization_rule_name", "identity"},
           {"add_dummy_prefix", "false"},
           {"remove_extra_whitespaces", "false"},
           {"allow_whitespace_only_pieces", "true"},
           {"split_digits", "true"},
-          {"max_sentence_length", "65536"},
+          {"max_sentence_length", "65536"},  // in bytes; longer ones are left out
           {"unk_id", "0"},
           {"eos_id", "1"},
           {"bos_id", "-1"},
           {"pad_id", "-1"},
-          // A fixed number, because sums of unigram depend on it; it may exceed the cores.
+          // Fixed, so that the model does not depend on the machine: unigram adds floating-point
+          // numbers in an order that depends on it. It may exceed the number of cores.
           {"num_threads", "8"},
-          {"minloglevel", "4"},
+          {"minloglevel", "4"},  // above fatal: no log lines
       },
       &iterator, &model);
   if (status.ok()) return model;

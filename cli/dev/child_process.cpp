@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -17,25 +18,39 @@ namespace trainyard::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kExitPollInterval{20};
-constexpr std::streamoff kTailBytes = 8192;
+constexpr std::streamoff kTailBytes = 8192;  // LastLines looks no further back.
 
+// Members in the order of the int[2] that pipe2 fills.
 struct Pipe {
   int read_end = -1;
   int write_end = -1;
 };
 
-// In the child, between fork and exec: async-signal-safe calls only. Never returns.
+// The errno that RunChild wrote, or nothing once exec has closed the pipe.
+std::optional<int> ReadExecError(int read_end) {
+  int error = 0;
+  ssize_t got = 0;
+  do {
+    got = read(read_end, &error, sizeof(error));
+  } while (got < 0 && errno == EINTR);
+  if (got == 0) return std::nullopt;
+  return got < 0 ? errno : error;
+}
+
+// In the child, between fork and exec: async-signal-safe calls only. When exec fails, its errno is
+// written to `error_fd`.
 [[noreturn]] void RunChild(char* const* argv, int log_fd, int error_fd, pid_t parent) {
-  setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  setpgid(0, 0);                      // Ctrl-C in the terminal reaches only the parent.
+  prctl(PR_SET_PDEATHSIG, SIGTERM);   // The child ends with its parent, even a killed one.
   if (getppid() != parent) _exit(1);  // The parent ended before the line above.
-  struct sigaction standard {};
-  standard.sa_handler = SIG_DFL;
-  for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) sigaction(signal, &standard, nullptr);
+  // Signals that the parent ignores or blocks would stay so after exec.
+  struct sigaction default_action {};
+  default_action.sa_handler = SIG_DFL;
+  for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) sigaction(signal, &default_action, nullptr);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  const int null_fd = open("/dev/null", O_RDONLY);
+  const int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
   dup2(null_fd, STDIN_FILENO);
   dup2(log_fd, STDOUT_FILENO);
   dup2(log_fd, STDERR_FILENO);
@@ -62,30 +77,30 @@ absl::StatusOr<ChildProcess> ChildProcess::Start(std::string name, const std::st
     return absl::PermissionDeniedError(
         absl::StrCat("cannot write ", log_path, ": ", std::strerror(errno)));
   }
-  Pipe failure;
-  if (pipe2(&failure.read_end, O_CLOEXEC) != 0) {
+  // A successful exec closes the write end (O_CLOEXEC), so the read below then gets 0 bytes.
+  Pipe exec_error;
+  if (pipe2(&exec_error.read_end, O_CLOEXEC) != 0) {
     close(log_fd);
     return absl::ResourceExhaustedError(absl::StrCat("cannot make a pipe: ", std::strerror(errno)));
   }
-  std::vector<std::string> words = {program};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  const std::vector<char*> argv = PointersTo(words);
+  std::vector<std::string> argv_texts = {program};
+  argv_texts.insert(argv_texts.end(), arguments.begin(), arguments.end());
+  const std::vector<char*> argv = PointersTo(argv_texts);
   const pid_t parent = getpid();
   const pid_t pid = fork();
-  if (pid == 0) RunChild(argv.data(), log_fd, failure.write_end, parent);
+  if (pid == 0) RunChild(argv.data(), log_fd, exec_error.write_end, parent);
   const int fork_error = errno;
   close(log_fd);
-  close(failure.write_end);
-  int error = 0;
-  const ssize_t got = pid < 0 ? 0 : read(failure.read_end, &error, sizeof(error));
-  close(failure.read_end);
+  close(exec_error.write_end);
+  const std::optional<int> error = pid < 0 ? std::nullopt : ReadExecError(exec_error.read_end);
+  close(exec_error.read_end);
   if (pid < 0) {
     return absl::ResourceExhaustedError(
         absl::StrCat("cannot start ", program, ": ", std::strerror(fork_error)));
   }
-  if (got > 0) {
+  if (error.has_value()) {
     waitpid(pid, nullptr, 0);
-    return absl::NotFoundError(absl::StrCat("cannot start ", program, ": ", std::strerror(error)));
+    return absl::ErrnoToStatus(*error, absl::StrCat("cannot start ", program));
   }
   return ChildProcess(std::move(name), std::move(log_path), pid);
 }
@@ -120,11 +135,13 @@ std::string LastLines(const std::string& path, int lines) {
   std::string text(static_cast<std::size_t>(std::min(size, kTailBytes)), '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   while (!text.empty() && text.back() == '\n') text.pop_back();
-  std::size_t start = text.size();
-  for (int i = 0; i < lines && start != 0 && start != std::string::npos; ++i) {
-    start = text.rfind('\n', start - 1);
+  // `start` is the beginning of the last i lines; text[start - 1] ends the line before them.
+  std::size_t start = text.size() + 1;
+  for (int i = 0; i < lines && start != 0; ++i) {
+    const std::size_t end = start < 2 ? std::string::npos : text.rfind('\n', start - 2);
+    start = end == std::string::npos ? 0 : end + 1;
   }
-  return start == std::string::npos || start == 0 ? text : text.substr(start + 1);
+  return start > text.size() ? "" : text.substr(start);
 }
 
 }  // namespace trainyard::cli

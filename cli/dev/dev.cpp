@@ -25,20 +25,22 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr milliseconds kPollInterval{50};
-constexpr milliseconds kStartLimit{20000};
-// A rank may use the whole of its job's stop_grace (60 s unless the job says more) to save.
-constexpr milliseconds kWorkerStopLimit{90000};
-constexpr milliseconds kControllerStopLimit{10000};
+constexpr milliseconds kStartTimeout{20000};
+// More than the default stop_grace of a job (60 s), in which its ranks save. A longer stop_grace
+// does not extend it.
+constexpr milliseconds kWorkerStopTimeout{90000};
+constexpr milliseconds kControllerStopTimeout{10000};
 
-// Makes a private directory: the environments of jobs, with their secrets, are stored below it.
+// Makes the directory unless it exists. A new one is private: the environments of jobs, with their
+// secrets, are stored below it.
 absl::Status MakeDirectory(const fs::path& path) {
   std::error_code error;
   const bool fresh = fs::create_directories(path, error);
   if (!error && fresh) fs::permissions(path, fs::perms::owner_all, error);
   if (error) {
-    return absl::PermissionDeniedError(absl::StrCat("cannot make ", path.string(), ": ",
-                                                    error.message(),
-                                                    "\nname another folder with --data-dir"));
+    return absl::ErrnoToStatus(
+        error.value(),
+        absl::StrCat("cannot make ", path.string(), "; name another folder with --data-dir"));
   }
   return absl::OkStatus();
 }
@@ -68,7 +70,7 @@ class DirectoryLock {
   int fd_ = -1;
 };
 
-// The daemons of one run.
+// The daemons of one run of `trainyard dev`.
 class LocalCluster {
  public:
   LocalCluster(const DevOptions& options, fs::path data_dir, Context& context)
@@ -85,35 +87,38 @@ class LocalCluster {
     TRAINYARD_RETURN_IF_ERROR(MakeDirectory(data_dir_ / "secrets"));
     TRAINYARD_RETURN_IF_ERROR(StartController());
     TRAINYARD_ASSIGN_OR_RETURN(
-        bool go_on, WaitUntil("the controller to serve", [this] { return ReadAddress(); }));
-    for (int i = 0; go_on && i < options_.nodes; ++i) TRAINYARD_RETURN_IF_ERROR(StartWorker(i));
-    if (!go_on) return false;
+        bool serving, WaitUntil("the controller to serve", [this] { return ReadAddress(); }));
+    for (int i = 0; serving && i < options_.nodes; ++i) TRAINYARD_RETURN_IF_ERROR(StartWorker(i));
+    if (!serving) return false;
     Client client(address_, context_.environment.limits);
     return WaitUntil("the workers to attach", [&] { return ReadyNodes(client) >= options_.nodes; });
   }
 
-  // Waits for Ctrl-C (OK) or for a daemon that dies again and again (an error that names the daemon
-  // and the cause).
+  // Restarts daemons that die, until Ctrl-C (OK) or until one dies too often (an error that names
+  // the daemon and the cause).
   absl::Status Watch() {
     while (!context_.environment.interrupt->WaitFor(kPollInterval)) {
       for (auto* group : {&controller_, &workers_}) {
         for (Daemon& daemon : *group) {
-          TRAINYARD_ASSIGN_OR_RETURN(const std::string news, daemon.Keep(steady_clock::now()));
-          if (!news.empty()) PrintNote(context_.console, news);
+          TRAINYARD_ASSIGN_OR_RETURN(const std::string note, daemon.Keep(steady_clock::now()));
+          if (!note.empty()) PrintNote(context_.console, note);
         }
       }
     }
     return absl::OkStatus();
   }
 
+  // The controller stops last, so that it serves the workers until they have stopped. A second call
+  // does nothing.
   void Stop() {
     for (Daemon& worker : workers_) worker.process().Signal(SIGTERM);
-    for (Daemon& worker : workers_) EndOne(worker.process(), kWorkerStopLimit);
+    const auto deadline = steady_clock::now() + kWorkerStopTimeout;
+    for (Daemon& worker : workers_) WaitOrKill(worker.process(), deadline);
     workers_.clear();
     for (Daemon& controller : controller_) {
       controller.process().Signal(SIGTERM);
-      EndOne(controller.process(), kControllerStopLimit);
-      RemoveAddressFile();
+      WaitOrKill(controller.process(), steady_clock::now() + kControllerStopTimeout);
+      RemoveAddressFiles();
     }
     controller_.clear();
   }
@@ -136,21 +141,22 @@ class LocalCluster {
   std::string LogPath(const std::string& name) const {
     return (data_dir_ / "logs" / (name + ".log")).string();
   }
-  std::string Sibling(const std::string& name) const {
+  // A program in the directory of this one.
+  std::string ProgramPath(const std::string& name) const {
     return (fs::path(context_.environment.program_directory) / name).string();
   }
   fs::path AddressFile() const { return data_dir_ / "controller.address"; }
-  // The file into which the controller writes its HTTP address.
+  // The controller writes its HTTP address beside its --listen-file, under this name.
   fs::path HttpAddressFile() const { return data_dir_ / "controller.address.http"; }
 
-  void RemoveAddressFile() const {
+  void RemoveAddressFiles() const {
     std::error_code ignored;
     fs::remove(AddressFile(), ignored);
     fs::remove(HttpAddressFile(), ignored);
   }
 
   absl::Status StartController() {
-    RemoveAddressFile();  // Left by a run that was killed.
+    RemoveAddressFiles();  // Left by a run that was killed.
     return AddDaemon(controller_, [this] { return LaunchController(); });
   }
 
@@ -163,7 +169,7 @@ class LocalCluster {
     if (!http_address_.empty()) {
       arguments.insert(arguments.end(), {"--http-listen", http_address_});
     }
-    return ChildProcess::Start("controller", Sibling("trainyard-controller"), arguments,
+    return ChildProcess::Start("controller", ProgramPath("trainyard-controller"), arguments,
                                LogPath("controller"));
   }
 
@@ -174,7 +180,7 @@ class LocalCluster {
 
   absl::StatusOr<ChildProcess> LaunchWorker(const std::string& name) const {
     return ChildProcess::Start(
-        name, Sibling("trainyard-worker"),
+        name, ProgramPath("trainyard-worker"),
         {"--controller", address_, "--data-dir", (data_dir_ / name).string(), "--secrets",
          (data_dir_ / "secrets").string(), "--node-name", name, "--cpu-slots",
          absl::StrCat(options_.slots_per_node), "--stop-ranks-on-exit",
@@ -191,6 +197,7 @@ class LocalCluster {
     return absl::OkStatus();
   }
 
+  // True once the controller has written both of its addresses.
   bool ReadAddress() {
     std::ifstream file(AddressFile());
     if (!std::getline(file, address_) || address_.empty()) return false;
@@ -209,11 +216,11 @@ class LocalCluster {
   // False after Ctrl-C.
   template <typename Condition>
   absl::StatusOr<bool> WaitUntil(const char* what, const Condition& condition) {
-    const auto deadline = steady_clock::now() + kStartLimit;
+    const auto deadline = steady_clock::now() + kStartTimeout;
     while (!condition()) {
       TRAINYARD_RETURN_IF_ERROR(CheckAlive());
       if (steady_clock::now() > deadline) {
-        return absl::InternalError(absl::StrCat("waited ", kStartLimit.count() / 1000, " s for ",
+        return absl::InternalError(absl::StrCat("waited ", kStartTimeout.count() / 1000, " s for ",
                                                 what, "\nsee ", (data_dir_ / "logs").string()));
       }
       if (context_.environment.interrupt->WaitFor(kPollInterval)) return false;
@@ -221,7 +228,8 @@ class LocalCluster {
     return true;
   }
 
-  // While the cluster starts a death is an error at once: a port in use stays in use.
+  // While the cluster starts, no dead daemon is restarted: its cause, such as a port in use, would
+  // still be there.
   absl::Status CheckAlive() {
     for (auto* group : {&controller_, &workers_}) {
       for (Daemon& daemon : *group) TRAINYARD_RETURN_IF_ERROR(daemon.CheckAlive());
@@ -229,16 +237,15 @@ class LocalCluster {
     return absl::OkStatus();
   }
 
-  // Waits for the child and kills it at the time limit, or after a second Ctrl-C.
-  void EndOne(ChildProcess& child, milliseconds limit) {
-    const auto deadline = steady_clock::now() + limit;
+  // Waits for the child and kills it at the deadline, or after a second Ctrl-C.
+  void WaitOrKill(ChildProcess& child, steady_clock::time_point deadline) {
     while (!child.WaitFor(kPollInterval)) {
       const bool impatient = context_.environment.interrupt->count() > 1;
       if (!impatient && steady_clock::now() < deadline) continue;
-      PrintNote(context_.console, absl::StrCat("killing ", child.name(), " (pid ", child.pid(),
-                                               "), which did not stop in time"));
+      PrintNote(context_.console, absl::StrCat("killing ", child.name(), " (pid ", child.pid(), ")",
+                                               impatient ? "" : ", which did not stop in time"));
       child.Signal(SIGKILL);
-      child.WaitFor(kControllerStopLimit);
+      child.WaitFor(kControllerStopTimeout);  // To reap it: after SIGKILL it ends at once.
       return;
     }
   }

@@ -160,6 +160,16 @@ TEST_F(PlanTest, RefusalExitsWith4AfterTheSettings) {
   EXPECT_EQ(plan["checked_by_controller"], true);
 }
 
+TEST_F(PlanTest, AFailureOfTheControllerIsNoRefusal) {
+  answers().status = grpc::Status(grpc::StatusCode::INTERNAL, "the store is damaged");
+  const CliResult result = Run({"plan", job_});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.err, HasSubstr("failed: the store is damaged"));
+  const nlohmann::json plan = nlohmann::json::parse(Run({"plan", job_, "-o", "json"}).out);
+  EXPECT_EQ(plan["refusal"], nullptr);
+  EXPECT_EQ(plan["checked_by_controller"], false);
+}
+
 TEST_F(PlanTest, WorksWithoutAController) {
   environment_.server = "127.0.0.1:1";
   const CliResult disconnected = Run({"plan", job_});

@@ -257,6 +257,11 @@ TEST(ChildProcessTest, LastLinesAreTheLastLines) {
   EXPECT_EQ(LastLines(pattern, 2), "two\nthree");
   EXPECT_EQ(LastLines(pattern, 9), "one\ntwo\nthree");
   EXPECT_EQ(LastLines(pattern + "-none", 2), "");
+  EXPECT_EQ(LastLines(pattern, 1), "three");
+  EXPECT_EQ(LastLines(pattern, 0), "");
+  std::ofstream(pattern, std::ios::trunc) << "\nabc\n";
+  EXPECT_EQ(LastLines(pattern, 1), "abc");
+  EXPECT_EQ(LastLines(pattern, 2), "\nabc");
   std::filesystem::remove(pattern);
 }
 

@@ -1,4 +1,4 @@
-// Processes that die at every point of a save.
+// What a process that dies in a save leaves on disk, for every point at which it can die.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,19 +16,19 @@ using testing::IsEmpty;
 
 constexpr int64_t kCrashingJob = 7;
 
-// Passes the steps that another process publishes to this one. Like telemetry, they outlive the
-// writer.
-class Told {
+// A pipe through which a child process reports the steps that it publishes. Like telemetry, the
+// reports survive the process that wrote them.
+class StepReports {
  public:
-  Told() {
+  StepReports() {
     if (pipe(ends_) != 0) abort();
   }
-  ~Told() {
+  ~StepReports() {
     close(ends_[0]);
     close(ends_[1]);
   }
-  Told(const Told&) = delete;
-  Told& operator=(const Told&) = delete;
+  StepReports(const StepReports&) = delete;
+  StepReports& operator=(const StepReports&) = delete;
 
   auto Recorder() {
     return [this](const CheckpointEvent& event) {
@@ -38,6 +38,7 @@ class Told {
   }
   // The newest step that was reported; 0 when none was.
   int64_t Newest() {
+    // This process has the write end too, so a blocking read would never see the end of the pipe.
     fcntl(ends_[0], F_SETFL, O_NONBLOCK);
     int64_t newest = 0;
     while (read(ends_[0], &newest, 8) == 8) {
@@ -49,23 +50,24 @@ class Told {
   int ends_[2];
 };
 
-// The checkpoint that the next attempt starts from when the controller names step `told`, the last
-// one that was reported to it.
-std::string NextStart(const CheckpointDirectory& directory, int64_t told) {
-  return FindStartingPoint(directory.Step(told), directory.path(), kCrashingJob).path;
+// The checkpoint that the next attempt starts from when the controller names step `reported`, the
+// newest that was reported to it.
+std::string NextStart(const CheckpointDirectory& directory, int64_t reported) {
+  return FindStartingPoint(directory.Step(reported), directory.path(), kCrashingJob).path;
 }
 
-// A process that dies at any point of a save leaves the checkpoint before it, or the new one. The
-// checkpoint that the controller names to the next attempt exists.
+// A process that dies in a save leaves the previous checkpoint or the new one, whole. The one that
+// the controller names to the next attempt exists.
 class CrashTest : public testing::TestWithParam<SavePhase> {
  protected:
-  // Attempt 2, which keeps one checkpoint, comes to save step 30 and dies there.
+  // Attempt 2 saves step 20, and dies at the phase GetParam() of its save of step 30. Retention
+  // keeps one checkpoint, so step 10 of attempt 1 is deleted.
   void DieInSave() {
     const pid_t child = fork();
     if (child == 0) {
       CheckpointWriterOptions options = directory_.Options({kCrashingJob, 2});
       options.retention.keep_last = 1;
-      options.on_event = told_.Recorder();
+      options.on_event = reports_.Recorder();
       bool dies = false;
       options.on_phase = [&dies](SavePhase phase) {
         if (dies && phase == GetParam()) _exit(42);
@@ -85,7 +87,7 @@ class CrashTest : public testing::TestWithParam<SavePhase> {
   }
 
   const CheckpointDirectory directory_;
-  Told told_;
+  StepReports reports_;
 };
 
 TEST_P(CrashTest, LeavesAGoodCheckpoint) {
@@ -98,18 +100,20 @@ TEST_P(CrashTest, LeavesAGoodCheckpoint) {
   EXPECT_EQ(ValueIn(latest->path), published ? 3 : 2);
   EXPECT_THAT(VerifyCheckpoint(latest->path), IsEmpty());
 
-  const int64_t told = told_.Newest();
-  EXPECT_EQ(told, GetParam() == SavePhase::kRetained ? 30 : 20);
-  EXPECT_EQ(NextStart(directory_, told), directory_.Step(told)) << "it was retired";
-  EXPECT_THAT(VerifyCheckpoint(directory_.Step(told)), IsEmpty());
+  // A step is reported after it is published and before older checkpoints are deleted.
+  const int64_t reported = reports_.Newest();
+  EXPECT_EQ(reported, GetParam() == SavePhase::kRetained ? 30 : 20);
+  EXPECT_EQ(NextStart(directory_, reported), directory_.Step(reported)) << "retention deleted it";
+  EXPECT_THAT(VerifyCheckpoint(directory_.Step(reported)), IsEmpty());
 
-  // The next attempt removes the unfinished files, and goes on.
+  // The next attempt removes the unfinished files and saves again.
   directory_.SaveWhole(40, Weights(4), AttemptKey{kCrashingJob, 3});
   EXPECT_EQ(ValueIn(directory_.Step(40)), 4);
   for (const std::string& name : directory_.Names()) EXPECT_THAT(name, Not(HasSubstr(".tmp")));
 }
 
-// All reports after step 10 are lost with the node that they were written on.
+// The reports after step 10 are lost with the node that they were written on, and step 10 itself is
+// deleted: the next attempt falls back to the newest checkpoint on disk.
 TEST_P(CrashTest, LeavesAStartWhenTheNewsAreLost) {
   directory_.SaveWhole(10, Weights(1), AttemptKey{kCrashingJob, 1});
   DieInSave();
@@ -124,39 +128,39 @@ INSTANTIATE_TEST_SUITE_P(EveryPhase, CrashTest,
                                          SavePhase::kManifestWritten, SavePhase::kFenceHeld,
                                          SavePhase::kPublished, SavePhase::kRetained));
 
-// Rank 1 dies. Rank 0, which publishes, does so exactly when the whole part of rank 1 is on disk;
-// otherwise it abandons the save.
+// Rank 1 dies in a save. Rank 0 publishes the checkpoint when all that rank 1 writes is on disk,
+// its entries being the last; otherwise it abandons the save.
 class PeerCrashTest : public testing::TestWithParam<SavePhase> {};
 
 TEST_P(PeerCrashTest, RankZeroPublishesOnlyWhatIsWhole) {
   const CheckpointDirectory directory;
   directory.SaveWhole(10, Weights(1), AttemptKey{kCrashingJob, 1});
-  Told told;
+  StepReports reports;
   CheckpointWriterOptions options = directory.Options({kCrashingJob, 2});
   options.world_size = 2;
   options.retention.keep_last = 1;
   options.peer_timeout_seconds = 0.05;
-  options.on_event = told.Recorder();
-  CheckpointWriter first(options);
+  options.on_event = reports.Recorder();
+  CheckpointWriter rank0(options);
   const pid_t child = fork();
   if (child == 0) {
     options.rank = 1;
     options.on_phase = [](SavePhase phase) {
       if (phase == GetParam()) _exit(42);
     };
-    CheckpointWriter second(options);
-    second.Save(20, {}, {WholeTensor("b", torch::full({3}, 2.0))});
-    second.Finish();
+    CheckpointWriter rank1(options);
+    rank1.Save(20, {}, {WholeTensor("b", torch::full({3}, 2.0))});
+    rank1.Finish();
     _exit(0);
   }
   int status = 0;
   waitpid(child, &status, 0);
   ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 42) << status;
-  first.Save(20, {}, {WholeTensor("w", torch::full({64, 3}, 2.0))});
-  first.Finish();
+  rank0.Save(20, {}, {WholeTensor("w", torch::full({64, 3}, 2.0))});
+  rank0.Finish();
 
   const bool whole = GetParam() == SavePhase::kEntriesWritten;
-  EXPECT_EQ(told.Newest(), whole ? 20 : 0);
+  EXPECT_EQ(reports.Newest(), whole ? 20 : 0);
   const std::string start = NextStart(directory, whole ? 20 : 10);
   EXPECT_EQ(start, directory.Step(whole ? 20 : 10));
   EXPECT_THAT(VerifyCheckpoint(start), IsEmpty());
