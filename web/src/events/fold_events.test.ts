@@ -16,12 +16,13 @@ const saved = (sequence: number, step: number, job = 7, attempt = 1) =>
   entry(sequence, {
     checkpoint_published: { job_id: job, checkpoint: { step, attempt, bytes: 1024 } },
   });
+// An event that is not shown.
 const quiet = (sequence: number) => entry(sequence, { attempt_cleared: { job_id: 7, attempt: 1 } });
 const texts = (entries: readonly EventEntry[]) =>
   foldEvents(entries).map((line) => lineText(line)?.text);
 
 describe('foldEvents', () => {
-  it('tells the starts of a gang in one line, where the newest of them stands', () => {
+  it('shows the starts of a gang in one line, at the place of the newest', () => {
     const ranks = Array.from({ length: 128 }, (_, rank) => started(10 + rank, rank));
     const lines = foldEvents([running(5), ...ranks, running(200)]);
     expect(lines.map(({ sequence }) => sequence)).toEqual([200, 137, 5]);
@@ -29,7 +30,7 @@ describe('foldEvents', () => {
     expect(texts([started(1, 3)])).toEqual(['rank 3 started']);
   });
 
-  it('keeps attempts and ends that differ apart', () => {
+  it('merges neither starts of different attempts nor different kinds of exit', () => {
     expect(texts([started(1, 0), started(2, 1), started(3, 0, 2)])).toEqual([
       'rank 0 started',
       '2 ranks started',
@@ -49,12 +50,14 @@ describe('foldEvents', () => {
   });
 
   it('counts no rank twice, however often a stream repeats itself', () => {
+    // Lines that are already folded can be folded again, with further events.
     const once = foldEvents([started(1, 0), started(2, 1)]);
     expect(foldEvents([...once, started(2, 1), started(1, 0)])).toEqual(once);
     expect(lineText(foldEvents([...once, started(3, 2)])[0]!)?.text).toBe('3 ranks started');
   });
 
-  it('tells checkpoints in a row in one line, where the newest of them stands', () => {
+  it('shows consecutive checkpoints of a job in one line, at the place of the newest', () => {
+    // Of two jobs, whose events alternate.
     const rows = [
       ...[saved(1, 500), saved(3, 1000), saved(5, 1500)],
       ...[saved(2, 500, 8), saved(6, 1000, 8)],
@@ -67,15 +70,17 @@ describe('foldEvents', () => {
     expect(texts([saved(1, 500)])).toEqual(['checkpoint at step 500, 1.0 KiB']);
   });
 
-  it('keeps checkpoints apart between which something happened to their job', () => {
+  it('does not merge checkpoints with another event of their job in between', () => {
+    // running(3) separates them; running(5, 8) is of another job and does not.
     const rows = [saved(1, 500), saved(2, 1000), running(3), saved(4, 1500), running(5, 8)];
     const folded = foldEvents([...rows, saved(6, 2000)]);
     expect(folded.map(({ sequence }) => sequence)).toEqual([6, 5, 3, 2]);
     expect(foldEvents([...folded, running(3), saved(6, 2000)])).toEqual(folded);
+    // Nor those of different attempts.
     expect(texts([saved(1, 500, 7, 1), saved(2, 500, 7, 2)])).toHaveLength(2);
   });
 
-  it('tells the reconnects of one worker in one line, until something else happens to it', () => {
+  it('shows the reconnects of one worker in one line, until something else happens to it', () => {
     const lost = (sequence: number, node = 'a') =>
       entry(sequence, { node_suspected: { node_id: node } });
     const back = (sequence: number, node = 'a') =>
@@ -104,21 +109,23 @@ describe('foldEvents', () => {
   });
 });
 
-it('finds the newest event of a job', () => {
+it('finds the sequence of the newest event of a job, 0 when there is none', () => {
   const lines = foldEvents([running(9, 8), running(4), running(3)]);
   expect(newestOf(lines, 7)).toBe(4);
   expect(newestOf(lines, 1)).toBe(0);
 });
 
-describe('a first page read anew', () => {
-  it('joins what is held where the two meet', () => {
-    const { entries, gap } = withFirstPage([running(3), running(2)], [running(4), running(3)]);
+describe('withFirstPage, for a first page that is read again', () => {
+  it('joins it with the entries held, where the two overlap', () => {
+    const held = [running(3), running(2)];
+    const { entries, gap } = withFirstPage(held, [running(4), running(3)]);
     expect(entries.map(({ sequence }) => sequence)).toEqual([4, 3, 2]);
     expect(gap).toBe(false);
   });
 
-  it('does not hide a hole between the page and what is held', () => {
-    const { entries, gap } = withFirstPage([running(3)], [running(9), running(8)]);
+  it('drops the entries held and reports a gap, where the two do not overlap', () => {
+    const held = [running(3)];
+    const { entries, gap } = withFirstPage(held, [running(9), running(8)]);
     expect(entries.map(({ sequence }) => sequence)).toEqual([9, 8]);
     expect(gap).toBe(true);
   });

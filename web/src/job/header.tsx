@@ -21,6 +21,7 @@ interface FigureProps {
   note?: ComponentChildren;
 }
 
+// In place of a note, a non-breaking space keeps the height of its line.
 function Figure({ name, value, note }: FigureProps) {
   return (
     <div class="figure">
@@ -31,10 +32,10 @@ function Figure({ name, value, note }: FigureProps) {
   );
 }
 
-// Lines of a failed rank's final output: the reason nearly always stands there.
+// Shown of a failed rank's output: the reason is nearly always in its last lines.
 const LAST_LINES = 4;
 
-// Reason why the job waits or ended: the sentence that a user of the page needs most.
+// Why the job waits, ended or restarts: the sentence that a user of the page needs most.
 function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
   const { pending } = response;
   if (pending && pending.code !== 'not_pending') {
@@ -49,21 +50,22 @@ function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
       </p>
     );
   }
+  // The job has a verdict once it has ended; until then, its failed attempt has one.
   const verdict =
     job.verdict ?? (job.state === 'recovering' ? newestAttempt(job)?.verdict : undefined);
   if (!verdict || verdict.cause === 'completed') return null;
   const bad = verdict.cause !== 'stopped';
-  const words = bad ? lastLines(verdict.log_tail, LAST_LINES) : '';
+  const lastOutput = bad ? lastLines(verdict.log_tail, LAST_LINES) : '';
   return (
     <>
       <p class={`reason tone-${bad ? 'bad' : 'idle'}`}>
         <Icon name={bad ? 'cross' : 'stop'} />
         <span>{verdict.summary || verdict.cause}</span>
       </p>
-      {words && (
+      {lastOutput && (
         <div class="final-output">
           <pre tabIndex={0} aria-label="Its last lines">
-            {words}
+            {lastOutput}
           </pre>
           <Link href={`${jobPath(job.id, 'logs')}?ranks=${Math.max(0, verdict.rank)}`}>
             Output of rank {Math.max(0, verdict.rank)}
@@ -106,15 +108,19 @@ function Figures({ response, job }: { response: GetJobResponse; job: Job }) {
   const figures = figuresOf(job);
   const ended = hasEnded(job);
   const goodput = response.ledger?.goodput_ratio;
-  const hasSlots = job.attempts.length > 0;
-  const ratio = typeof goodput === 'number' && hasSlots ? goodput : undefined;
-  const eta = ended
+  // Before the first attempt, no time has been spent of which goodput could be a part.
+  const hasAttempts = job.attempts.length > 0;
+  const ratio = typeof goodput === 'number' && hasAttempts ? goodput : undefined;
+  const timeSpan = ended
     ? { name: 'Took', value: duration(wallSeconds(job, serverNow.value)) }
     : { name: 'Time left', value: duration(figures.etaSeconds) };
   const until = serverNow.value + (figures.etaSeconds ?? 0) * 1000;
+  // An estimate is shown without seconds: slice turns 14:03:27 into 14:03.
   const note = ended
     ? `ended ${ago(job.ended_time_ms, serverNow.value)}`
-    : figures.etaSeconds && `until about ${clockTime(until, serverNow.value).slice(0, -3)}`;
+    : figures.etaSeconds === undefined
+      ? undefined
+      : `until about ${clockTime(until, serverNow.value).slice(0, -3)}`;
   const rate =
     figures.stepSeconds === undefined ? undefined : `${duration(figures.stepSeconds)} a step`;
   return (
@@ -123,15 +129,19 @@ function Figures({ response, job }: { response: GetJobResponse; job: Job }) {
       <Figure
         name="Loss"
         value={<Measured value={job.progress?.loss} />}
-        note={figures.validationLoss && `validation ${measured(figures.validationLoss)}`}
+        note={
+          figures.validationLoss === undefined
+            ? undefined
+            : `validation ${measured(figures.validationLoss)}`
+        }
       />
       <Figure
         name="Tokens"
         value={short(figures.tokens)}
-        note={figures.totalTokens && `of ${short(figures.totalTokens)}`}
+        note={figures.totalTokens === undefined ? undefined : `of ${short(figures.totalTokens)}`}
       />
       <Figure name="Tokens/s" value={short(figures.tokensPerSecond)} note={rate} />
-      <Figure name={eta.name} value={eta.value} note={note} />
+      <Figure name={timeSpan.name} value={timeSpan.value} note={note} />
       <Figure
         name="Goodput"
         value={ratio === undefined ? ABSENT : percent(ratio)}
