@@ -51,7 +51,7 @@ std::string UsageMessage(const CLI::App& app, const CLI::ParseError& error) {
   }
   const std::vector<std::string> commands = KnownWords(command, false);
   if (commands.empty()) return absl::StrCat("unexpected `", word, "`", help);
-  return absl::StrCat("`", FullName(command), "` has no verb `", word, "`",
+  return absl::StrCat("`", FullName(command), "` has no command `", word, "`",
                       DidYouMean(word, commands), help);
 }
 

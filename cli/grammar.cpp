@@ -320,7 +320,7 @@ void BuildGrammar(Grammar& grammar) {
   AddDev(app, grammar);
   AddPs(*app.add_subcommand("ps", "List jobs"), grammar);
   AddJobCommands(app, grammar);
-  CLI::App* job = app.add_subcommand("job", "Jobs: list, and every verb about a job");
+  CLI::App* job = app.add_subcommand("job", "Jobs: list, and every command about a job");
   job->require_subcommand(0, 1);
   AddPs(*job, grammar);
   AddPs(*job->add_subcommand("list", "The same as ps"), grammar);

@@ -50,7 +50,7 @@ absl::StatusOr<std::string> ParseWholeJob(const std::string& text) {
   TRAINYARD_ASSIGN_OR_RETURN(const JobReference reference, ParseJobReference(text));
   if (reference.attempt != 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("`", text, "` names one attempt; this verb is about the whole job: say `",
+        absl::StrCat("`", text, "` names one attempt; this command is about the whole job: say `",
                      reference.job, "`"));
   }
   return reference.job;

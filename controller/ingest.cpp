@@ -271,7 +271,7 @@ void Ingest::Quarantine(Write write, const StreamKey& stream, const absl::Status
   health_.ReportDamage(StoreOf(write), damage);
   spdlog::error(
       "job {} attempt {} rank {}: what its worker sends cannot be stored: {}; the worker "
-      "keeps it as long as it has room",
+      "keeps it as long as it has free space",
       stream.job_id, stream.attempt, stream.rank, std::string(damage.message()));
 }
 

@@ -39,9 +39,9 @@ bool IsFromWorkerStream(const Request& request) {
 }
 
 absl::Status NoSpace(const absl::Status& cause) {
-  return absl::ResourceExhaustedError(
-      absl::StrCat("the controller cannot store changes now: ", cause.message(),
-                   "; it goes on by itself once there is room; running jobs are not affected"));
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "the controller cannot store changes now: ", cause.message(),
+      "; it goes on by itself once there is free space; running jobs are not affected"));
 }
 
 // State and log may differ now; only a replay makes them equal again. No destructors: nothing of
@@ -357,7 +357,7 @@ void Loop::ExcuseOwnStall(Timestamp now) {
   // heartbeat could be received: that time does not count as time without a heartbeat.
   const int64_t gap = now - std::exchange(last_tick_ms_, now);
   if (gap >= 0 && gap <= kStallMs) return;
-  spdlog::warn("the controller stood still, or its clock was set, for {} ms", gap);
+  spdlog::warn("the controller was stalled, or its clock was set, for {} ms", gap);
   ShiftHeartbeats(gap, now, observations_);
 }
 

@@ -125,7 +125,7 @@ std::string NodeText(const v1::Node& node, const v1::ListNodesResponse& response
   text += LabelLine("Memory", MemoryText(node.inventory().memory_bytes()));
   text +=
       LabelLine("Joined", node.joined_time_ms() == 0 ? kNothing : IsoTime(node.joined_time_ms()));
-  text += LabelLine("Heard", AgoText(node.last_heartbeat_ms(), now));
+  text += LabelLine("Heartbeat", AgoText(node.last_heartbeat_ms(), now));
   absl::StrAppend(&text, "\nSlots\n");
   const int slots = std::min(node.inventory().slots_size(), node.slot_uses_size());
   for (int i = 0; i < slots; ++i) {

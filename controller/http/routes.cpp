@@ -134,7 +134,7 @@ std::vector<Parameter> LogParameters() {
 std::vector<Parameter> StreamParameters() {
   return {
       {.name = "topics",
-       .doc = "What to hear of: `jobs`, `nodes`, `events`, `job:17`, `metrics:17`, `logs:17`; at "
+       .doc = "Events to receive: `jobs`, `nodes`, `events`, `job:17`, `metrics:17`, `logs:17`; at "
               "most 64. The first three when not given.",
        .list = true},
       {.name = "last_event_id",

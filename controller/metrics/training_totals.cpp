@@ -30,7 +30,7 @@ constexpr MetricInfo kCheckpointSeconds{"trainyard_checkpoint_duration_seconds",
                                         "From the snapshot of a checkpoint to its publication.",
                                         MetricType::Histogram};
 constexpr MetricInfo kCheckpointBlocking{"trainyard_checkpoint_blocking_seconds_total",
-                                         "Time that training stood still for checkpoints.",
+                                         "Time that checkpoints blocked training.",
                                          MetricType::Counter};
 
 struct LastValue {

@@ -26,14 +26,14 @@ TEST_F(AppTest, SuggestsTheNearestVerb) {
   const CliResult result = Run({"sumbit", "job.yaml"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.out, IsEmpty());
-  EXPECT_THAT(result.err, HasSubstr("`trainyard` has no verb `sumbit`; did you mean `submit`?"));
+  EXPECT_THAT(result.err, HasSubstr("`trainyard` has no command `sumbit`; did you mean `submit`?"));
 }
 
 TEST_F(AppTest, SuggestsTheNearestVerbOfANoun) {
   const CliResult result = Run({"job", "descibe", "1"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err,
-              HasSubstr("`trainyard job` has no verb `descibe`; did you mean `describe`?"));
+              HasSubstr("`trainyard job` has no command `descibe`; did you mean `describe`?"));
 }
 
 TEST_F(AppTest, SuggestsTheNearestOption) {

@@ -161,20 +161,20 @@ export class FixtureServer {
     if (path === '/events') return [200, { events: newestFirst, next_cursor: '', ...stamp }];
     if (path === '/jobs' && method === 'POST') return this.submit();
     if (path === '/jobs') return this.listJobs(query);
-    const [, noun, reference = '', verb = ''] = path.split('/');
-    if (noun === 'nodes' && method === 'POST') return this.cordon(reference, verb === 'cordon');
+    const [, noun, reference = '', command = ''] = path.split('/');
+    if (noun === 'nodes' && method === 'POST') return this.cordon(reference, command === 'cordon');
     const found = cluster.jobs.findLast(
       ({ id, name }) => String(id) === reference || name === decodeURIComponent(reference),
     );
     if (noun !== 'jobs' || !found) {
       return problem(404, `There is no job "${reference}"`, 'GET /api/v1/jobs lists them.');
     }
-    return this.aboutJob(found, verb, query);
+    return this.aboutJob(found, command, query);
   }
 
-  private aboutJob(found: Job, verb: string, query: URLSearchParams): Answer {
+  private aboutJob(found: Job, command: string, query: URLSearchParams): Answer {
     const stamp = { revision: 7, as_of_ms: NOW };
-    switch (verb) {
+    switch (command) {
       case '':
         return [200, describe(this.cluster, found)];
       case 'series':
@@ -211,7 +211,7 @@ export class FixtureServer {
         this.publish(found);
         return [200, { job: found }];
       default:
-        return problem(404, `There is no ${verb}`);
+        return problem(404, `There is no ${command}`);
     }
   }
 

@@ -80,11 +80,11 @@ TEST_F(FailurePolicyTest, NamesSignals) {
   v1::RankExited exited;
   exited.set_rank(2);
   exited.set_signal(9);
-  exited.set_log_tail("last words");
+  exited.set_log_tail("final output");
   const v1::Verdict verdict = JudgeOne(exited);
   EXPECT_EQ(verdict.cause(), v1::VERDICT_CAUSE_RANK_SIGNALED);
   EXPECT_EQ(verdict.summary(), "rank 2 on b was ended by signal 9 (SIGKILL)");
-  EXPECT_EQ(verdict.log_tail(), "last words");
+  EXPECT_EQ(verdict.log_tail(), "final output");
   EXPECT_TRUE(verdict.restartable());
   // The rank's final output is stored once: the verdict has it, the exited rank does not.
   EXPECT_EQ(cluster_.state.jobs.at(job_).exited_ranks.at(2).log_tail(), "");

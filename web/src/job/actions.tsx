@@ -23,7 +23,7 @@ export interface ConfirmProps {
   title: string;
   text: string;
   commandLine: string;
-  verb: string;
+  button: string;
   danger?: boolean;
   // False: the input is not valid and cannot be sent.
   ready?: boolean;
@@ -63,7 +63,7 @@ export function Confirm(props: ConfirmProps) {
           disabled={busy || props.ready === false}
           onClick={() => void act()}
         >
-          {busy ? 'Sending…' : props.verb}
+          {busy ? 'Sending…' : props.button}
         </button>
       </footer>
     </Dialog>
@@ -73,7 +73,7 @@ export function Confirm(props: ConfirmProps) {
 type Question = 'stop' | 'kill' | 'again';
 
 function StopQuestion({ job, kill, onClose }: { job: Job; kill: boolean; onClose: () => void }) {
-  const verb = kill ? 'kill' : 'stop';
+  const command = kill ? 'kill' : 'stop';
   const text = kill
     ? 'Every rank gets SIGKILL at once. What was trained since the last checkpoint is lost.'
     : 'The job saves a checkpoint, then stops. “Submit again” can go on from there.';
@@ -81,12 +81,12 @@ function StopQuestion({ job, kill, onClose }: { job: Job; kill: boolean; onClose
     <Confirm
       title={`${kill ? 'Kill' : 'Stop'} ${job.name} #${job.id}?`}
       text={text}
-      commandLine={`trainyard ${verb} ${job.id}${kill ? ' -y' : ''}`}
+      commandLine={`trainyard ${command} ${job.id}${kill ? ' -y' : ''}`}
       danger={kill}
-      verb={kill ? 'Kill job' : 'Save and stop'}
+      button={kill ? 'Kill job' : 'Save and stop'}
       onClose={onClose}
       act={async () => {
-        await postJson(`/jobs/${job.id}/${verb}`, {});
+        await postJson(`/jobs/${job.id}/${command}`, {});
         await refreshJob();
       }}
     />
@@ -144,7 +144,7 @@ function AgainQuestion({ job, onClose }: { job: Job; onClose: () => void }) {
   return (
     <Confirm
       title={`Submit ${job.name} again?`}
-      verb="Submit"
+      button="Submit"
       onClose={onClose}
       act={act}
       ready={isJobName(name)}

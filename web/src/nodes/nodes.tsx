@@ -29,7 +29,7 @@ export function deviceText(node: Node): string {
 
 function CordonQuestion({ node, onClose }: { node: Node; onClose: () => void }) {
   const [reason, setReason] = useState('');
-  const verb = node.cordoned ? 'uncordon' : 'cordon';
+  const command = node.cordoned ? 'uncordon' : 'cordon';
   const quoted = reason === '' ? '' : ` --reason '${reason.replaceAll("'", "'\\''")}'`;
   const text = node.cordoned
     ? 'New ranks may be placed on this node again.'
@@ -38,12 +38,12 @@ function CordonQuestion({ node, onClose }: { node: Node; onClose: () => void }) 
     <Confirm
       title={`${node.cordoned ? 'Uncordon' : 'Cordon'} ${node.name}?`}
       text={text}
-      commandLine={`trainyard node ${verb} ${node.name}${node.cordoned ? '' : quoted}`}
-      verb={node.cordoned ? 'Uncordon' : 'Cordon'}
+      commandLine={`trainyard node ${command} ${node.name}${node.cordoned ? '' : quoted}`}
+      button={node.cordoned ? 'Uncordon' : 'Cordon'}
       onClose={onClose}
       act={async () => {
         const body = node.cordoned ? {} : { reason };
-        await postJson(`/nodes/${encodeURIComponent(node.id)}/${verb}`, body);
+        await postJson(`/nodes/${encodeURIComponent(node.id)}/${command}`, body);
       }}
     >
       {!node.cordoned && (
