@@ -10,7 +10,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Inputs of a judgement.
+// Arguments that the functions below share.
 struct EvidenceContext {
   const ClusterState& state;
   const Observations& observations;
@@ -18,14 +18,17 @@ struct EvidenceContext {
   Timestamp now;
 };
 
+// Rounded down: of 2 to 101 values the second largest, so that one slow step proves nothing.
+// `values` is not empty.
 double Percentile99(const std::deque<double>& values) {
   std::vector<double> sorted(values.begin(), values.end());
   std::ranges::sort(sorted);
   return sorted[(sorted.size() - 1) * 99 / 100];
 }
 
-// Longest time in milliseconds that a healthy rank of this attempt makes no progress: a few steps
-// while it trains. Unknown while it loads, saves or evaluates, or before a step was measured.
+// Longest time in milliseconds that a healthy rank of this attempt makes no progress while it
+// trains: three slow steps, at least lost_after_ms. nullopt (unknown) while it loads, saves or
+// evaluates, or before a step was measured.
 std::optional<int64_t> LongestPauseMs(const EvidenceContext& context,
                                       const AttemptObservation& attempt,
                                       const RankObservation& rank) {
@@ -39,7 +42,8 @@ bool HasRecentHeartbeat(const EvidenceContext& context, const std::string& node_
          context.options.suspect_after_ms;
 }
 
-// Progress of one rank; nothing when it is no evidence.
+// Progress of one peer rank; nullopt when it is no evidence. `last_heartbeat_ms` is the last
+// heartbeat of the node that is judged, not of the rank's own node.
 std::optional<PeerProgress> ProgressOfRank(const EvidenceContext& context,
                                            const AttemptObservation& attempt, int rank,
                                            Timestamp last_heartbeat_ms) {
@@ -69,6 +73,8 @@ bool IsFinishing(const JobEntry& entry, const AttemptObservation& attempt) {
          });
 }
 
+// Progress of the attempt's ranks on nodes with recent heartbeats, as evidence about `node_id`. One
+// moving rank outweighs all stalled ones.
 PeerProgress PeerProgressIn(const EvidenceContext& context, const JobEntry& entry,
                             const std::string& node_id) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
@@ -81,9 +87,9 @@ PeerProgress PeerProgressIn(const EvidenceContext& context, const JobEntry& entr
     const bool runs =
         entry.started_ranks.contains(rank.rank()) && !entry.exited_ranks.contains(rank.rank());
     if (!runs || !HasRecentHeartbeat(context, rank.node_id())) continue;
-    const auto said = ProgressOfRank(context, observed->second, rank.rank(), last_heartbeat_ms);
-    if (said == PeerProgress::kMoving) return PeerProgress::kMoving;
-    if (said == PeerProgress::kStalled && !finishing) progress = PeerProgress::kStalled;
+    const auto peer = ProgressOfRank(context, observed->second, rank.rank(), last_heartbeat_ms);
+    if (peer == PeerProgress::kMoving) return PeerProgress::kMoving;
+    if (peer == PeerProgress::kStalled && !finishing) progress = PeerProgress::kStalled;
   }
   return progress;
 }
@@ -139,12 +145,14 @@ v1::Event NodeEvent(Timestamp now) {
   return event;
 }
 
+// Appends the events that are due for one node. `heartbeat_ms` as ForEachNode gives it.
 void JudgeNode(const EvidenceContext& context, const NodeEntry& entry, Timestamp heartbeat_ms,
                std::vector<v1::Event>& events) {
   const v1::Node& node = entry.node;
   const int64_t heartbeat_age_ms = context.now - heartbeat_ms;
   if (heartbeat_age_ms < context.options.suspect_after_ms) {
-    // A node has returned only when this controller itself has received a heartbeat from it.
+    // since_ms stands for "no heartbeat received yet": a node has returned only when this
+    // controller itself has received a heartbeat from it.
     if (node.state() == v1::NODE_STATE_READY || heartbeat_ms == context.observations.since_ms)
       return;
     events.push_back(NodeEvent(context.now));
@@ -167,7 +175,8 @@ void JudgeNode(const EvidenceContext& context, const NodeEntry& entry, Timestamp
   lost.set_reason(evidence);
 }
 
-// Calls visit(entry, time of its last heartbeat) for each node.
+// Calls visit(entry, time of its last heartbeat) for each node. The time is since_ms, the
+// controller's start, when the controller has received none.
 template <typename Visit>
 void ForEachNode(const ClusterState& state, const Observations& observations, const Visit& visit) {
   // Both maps are sorted by node id: one walk over both is much cheaper than a look-up for each.
@@ -184,9 +193,9 @@ void ForEachNode(const ClusterState& state, const Observations& observations, co
 
 }  // namespace
 
-PeerProgress Testify(const ClusterState& state, const Observations& observations,
-                     const CoreOptions& options, const JobEntry& entry, const std::string& node_id,
-                     Timestamp now) {
+PeerProgress PeerProgressOf(const ClusterState& state, const Observations& observations,
+                            const CoreOptions& options, const JobEntry& entry,
+                            const std::string& node_id, Timestamp now) {
   return PeerProgressIn({state, observations, options, now}, entry, node_id);
 }
 
@@ -211,6 +220,7 @@ std::map<int64_t, v1::Verdict> VerdictsOnUnresponsiveNodes(const ClusterState& s
     const NodeEntry& node = state.nodes.at(node_id);
     for (const int64_t job_id : node.live_jobs) {
       const JobEntry& entry = state.jobs.at(job_id);
+      // A job that has lost ranks on several nodes gets one verdict, on the first node by id.
       if (verdicts.contains(job_id) || !IsAtStake(entry, node_id)) continue;
       const std::string evidence = EvidenceOfLoss(context, entry, node_id, heartbeat_age_ms);
       if (!evidence.empty()) verdicts[job_id] = NodeLostVerdict(node.node, evidence, now);

@@ -27,9 +27,9 @@ enum class PeerProgress {
   kUnknown,  // No peer can show progress or a stall.
 };
 
-PeerProgress Testify(const ClusterState& state, const Observations& observations,
-                     const CoreOptions& options, const JobEntry& entry, const std::string& node_id,
-                     Timestamp now);
+PeerProgress PeerProgressOf(const ClusterState& state, const Observations& observations,
+                            const CoreOptions& options, const JobEntry& entry,
+                            const std::string& node_id, Timestamp now);
 
 // Nodes that have sent no heartbeat for at least CoreOptions::lost_after_ms, with the milliseconds
 // since their last one. Attempts that are being stopped need not wait for these nodes any more.

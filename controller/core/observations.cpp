@@ -102,7 +102,10 @@ double Pace(const std::deque<double>& step_seconds) {
 void ObserveMetrics(const v1::TelemetryRecord& record, AttemptObservation& attempt,
                     v1::Progress& progress) {
   const v1::MetricsRecord& metrics = record.metrics();
-  const double step_seconds = ValueOr(metrics, telemetry::kStepSeconds, 0);
+  // Untrusted input, perhaps Infinity: sums and milliseconds of it must stay finite.
+  constexpr double kLongestStepSeconds = 365 * 86400.0;
+  const double step_seconds =
+      std::min(ValueOr(metrics, telemetry::kStepSeconds, 0), kLongestStepSeconds);
   if (step_seconds > 0) {
     attempt.step_seconds.push_back(step_seconds);
     if (attempt.step_seconds.size() > kStepTimesKept) attempt.step_seconds.pop_front();

@@ -1,4 +1,4 @@
-// Writer of a checkpoint directory: one attempt of one job.
+// Names one attempt of one job; orders the writers of a checkpoint directory.
 #ifndef TRAINYARD_PROTO_CONTRACT_ATTEMPT_KEY_H_
 #define TRAINYARD_PROTO_CONTRACT_ATTEMPT_KEY_H_
 
@@ -7,11 +7,14 @@
 
 namespace trainyard {
 
-// Ordered by age: a later job comes after an earlier one whatever their attempts are numbered, and
-// a run that no controller has started comes before every job.
+// Ordered by age, job first (the order of the members): a later job comes after an earlier one
+// whatever their attempts are numbered, and a run that no controller has started comes before every
+// job.
 struct AttemptKey {
-  int64_t job_id = 0;  // TRAINYARD_JOB_ID; 0 for a run that no controller has started
-  int64_t number = 0;  // TRAINYARD_ATTEMPT
+  // From the environment variables TRAINYARD_JOB_ID and TRAINYARD_ATTEMPT. Both count from 1; job 0
+  // is a run that no controller has started.
+  int64_t job_id = 0;
+  int64_t number = 0;
 
   auto operator<=>(const AttemptKey&) const = default;
 };

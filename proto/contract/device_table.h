@@ -1,4 +1,4 @@
-// Devices that ranks run on, from their data sheets.
+// Memory and peak rates of the GPUs that ranks run on, from the vendor's data sheets.
 #ifndef TRAINYARD_PROTO_CONTRACT_DEVICE_TABLE_H_
 #define TRAINYARD_PROTO_CONTRACT_DEVICE_TABLE_H_
 
@@ -16,7 +16,8 @@ struct DeviceRating {
   double fp32_flops = 0;     // FLOP/s without tensor cores.
 };
 
-// Every known device. Where one name is part of another, the longer one stands first.
+// Every known device. Where one name is part of another, the longer one stands first, because
+// FindDevice returns the first match.
 std::span<const DeviceRating> KnownDevices();
 
 // The entry whose name is part of `device_name` ("NVIDIA H200"); nullptr when none is, as for CPUs.

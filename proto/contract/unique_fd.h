@@ -8,7 +8,7 @@
 
 namespace trainyard {
 
-// Closes its descriptor when it goes. -1 means none.
+// Closes its descriptor in the destructor. -1 means none.
 class UniqueFd {
  public:
   UniqueFd() = default;
@@ -22,7 +22,9 @@ class UniqueFd {
 
   int get() const { return fd_; }
   bool valid() const { return fd_ >= 0; }
+  // Gives up the descriptor without closing it.
   int Release() { return std::exchange(fd_, -1); }
+  // Closes the present descriptor, if any, and owns `fd` from now on.
   void Reset(int fd = -1) {
     if (fd_ >= 0) close(fd_);
     fd_ = fd;

@@ -1,4 +1,4 @@
-// Position of a rank in the layout of its job (proto/contract/rank_order.h), for messages.
+// Position of a rank in the parallel layout of its job (proto/contract/rank_order.h).
 #ifndef TRAINYARD_PROTO_SUPPORT_RANK_POSITION_H_
 #define TRAINYARD_PROTO_SUPPORT_RANK_POSITION_H_
 
@@ -6,14 +6,15 @@
 
 namespace trainyard {
 
+// Index along each axis, from 0. Expert parallelism is inside dp, so it has no index of its own.
 struct RankPosition {
-  int tp = 0;
-  int cp = 0;
-  int dp = 0;
-  int pp = 0;
+  int tp = 0;  // tensor parallel
+  int cp = 0;  // context parallel
+  int dp = 0;  // data parallel
+  int pp = 0;  // pipeline stage
 };
 
-// Sizes that are not set count as 1.
+// Sizes that `layout` does not set count as 1.
 RankPosition RankPositionOf(int rank, const v1::LayoutSpec& layout);
 
 }  // namespace trainyard

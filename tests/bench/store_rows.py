@@ -1,4 +1,4 @@
-"""Rows measured within one process: the disk, the stores, the pure core."""
+"""Rows measured without daemons: the disk, the stores, the pure core, search in logs."""
 import json
 import os
 import subprocess
@@ -19,6 +19,7 @@ def google_benchmark(bench, program, name, minimum_seconds=0.3):
             cwd=directory, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise BenchError(f"{program} {name}: {done.stderr}")
+        # Google Benchmark leaves the file empty when the filter matches nothing.
         text = report.read_text() or '{"benchmarks": []}'
     runs = [run for run in json.loads(text)["benchmarks"] if run.get("run_type") != "aggregate"]
     if not runs:
@@ -30,21 +31,25 @@ def google_benchmark(bench, program, name, minimum_seconds=0.3):
 
 
 def rates(bench, program, name):
+    """Items a second of each repetition."""
     return [run["items_per_second"] for run in google_benchmark(bench, program, name)]
 
 
 def mebibytes(bench, program, name):
+    """MiB a second of each repetition."""
     return [run["bytes_per_second"] / 2**20 for run in google_benchmark(bench, program, name)]
 
 
 def milliseconds(bench, program, name, time_kind="real_time"):
+    """Time of one iteration in ms; `time_kind` is real_time or cpu_time."""
     scale = {"ms": 1, "us": 1e-3, "ns": 1e-6, "s": 1e3}
     return [run[time_kind] * scale[run["time_unit"]]
             for run in google_benchmark(bench, program, name)]
 
 
 def sync_milliseconds(path, writes, grow):
-    """Median of fdatasync after 4 KiB, at the end of a growing file or over the same place."""
+    """Median time of fdatasync in ms after writing 4 KiB, at the end of a growing file or over the
+    same place."""
     block, times = b"x" * 4096, []
     with open(path, "wb", buffering=0) as file:
         file.write(block)
@@ -64,27 +69,30 @@ def disk(bench):
     with scratch(bench.data) as directory:
         grow, same = ([sync_milliseconds(directory / name, writes, name == "grow")
                        for _ in range(bench.repetitions)] for name in ("grow", "same"))
+    # For submit.per_sync in control_rows.py.
     bench.sync_ms = sorted(grow)[len(grow) // 2]
     return [Row("disk.sync_growing", "ms", grow, note="fdatasync of 4 KiB at the end of a file"),
             Row("disk.sync_in_place", "ms", same, note="fdatasync of 4 KiB over the same place")]
 
 
 def core(bench):
+    # Arguments as in core_benchmark.cpp: nodes/jobs.
     size = "100/50" if bench.smoke else "10000/6000"
     snapshot = "100/50" if bench.smoke else "2000/10000"
     placed = rates(bench, "core_benchmark", f"PlaceGangs/{size}/manual_time")
     idle = milliseconds(bench, "core_benchmark", f"IdleTick/{size}", "cpu_time")
     saved = milliseconds(bench, "core_benchmark", f"Snapshot/{snapshot}", "cpu_time")
     return [Row("core.placements", "gangs/s", placed, **promise(">=", 20_000),
-                note="gangs of 1 to 32 slots onto 10,000 empty nodes of 8; Plan and Apply, "
+                note="gangs of 1 to 32 slots onto 10,000 empty nodes of 8; Reconcile and Apply, "
                      "processor time like all of core"),
             Row("core.idle_tick", "ms", idle,
-                note="Plan and CommandsDue, 10,000 nodes and 6,000 running gangs; due every 200 ms"),
+                note="Reconcile and CommandsDue, 10,000 nodes and 6,000 running gangs; due every 200 ms"),
             Row("core.snapshot", "ms", saved,
                 note="the state of 2,000 nodes and 10,000 jobs as bytes")]
 
 
 def store(bench):
+    # Arguments as in store_benchmark.cpp: jobs/steps, buckets, bytes.
     batch = "64/10" if bench.smoke else "1/1000"
     thin = "100" if bench.smoke else "2000"
     piece = "4096" if bench.smoke else "1048576"
@@ -106,9 +114,10 @@ def store(bench):
 
 
 def grep_seconds(bench, directory, mebibytes_of_log):
-    """A plain file of as many bytes of the same kind, and grep over it."""
+    """Seconds of grep over a plain file with lines like those of SearchRareText in
+    store_benchmark.cpp, and for the same text, which no line holds."""
     line = "[2026-11-21 12:00:00] step {}/300000 loss 3.084147 grad_norm 1.028049 tokens/s {}\n"
-    lines = [line.format(step, 5000 + step % 97) for step in range(12_000)]
+    lines = [line.format(step, 5000 + step % 97) for step in range(12_500)]
     piece = "".join(lines).encode()[:2**20]
     file = directory / "plain.log"
     with open(file, "wb") as output:
@@ -117,6 +126,7 @@ def grep_seconds(bench, directory, mebibytes_of_log):
     samples = []
     for _ in range(bench.repetitions):
         begin = time.perf_counter()
+        # Locale C: grep compares bytes, as the store does. It exits with 1: no match.
         subprocess.run(["grep", "-c", "-F", "step 777777/", file], capture_output=True, check=False,
                        env={**os.environ, "LC_ALL": "C"})
         samples.append(time.perf_counter() - begin)
@@ -124,7 +134,7 @@ def grep_seconds(bench, directory, mebibytes_of_log):
 
 
 def search(bench):
-    size = 8 if bench.smoke else 1024
+    size = 8 if bench.smoke else 1024  # MiB of log.
     found = mebibytes(bench, "store_benchmark", f"SearchRareText/{size}")
     tail = milliseconds(bench, "store_benchmark", f"TailThousandLines/{size}")
     with scratch(bench.data) as directory:

@@ -1,5 +1,7 @@
-// A job for tests that kill and freeze things: a trainer whose losses form a chain
-// (chained_trainer.py), and checks that know exactly which data must have arrived.
+// A job for tests that kill or freeze controllers, workers and ranks. In its trainer
+// (chained_trainer.py) each loss depends on all steps before it, so a wrong resume changes the
+// losses, and each rank records what it writes, so the checks know exactly which data must be
+// stored.
 #ifndef TRAINYARD_TESTS_INTEGRATION_CHAOS_JOB_H_
 #define TRAINYARD_TESTS_INTEGRATION_CHAOS_JOB_H_
 
@@ -22,7 +24,7 @@ class ChaosJob {
   // Pid of the rank's program while it runs; 0 when it does not.
   pid_t RunningRank(int64_t attempt_number, int rank) const;
 
-  // Lets the job end and returns it.
+  // Makes the trainer end at a coming checkpoint, waits for the end and returns the ended job.
   v1::Job Finish();
 
   // Description of the first error in the stored data of the job, which has succeeded; empty when
@@ -30,19 +32,21 @@ class ChaosJob {
   std::string WhatIsWrong(const v1::Job& job) const;
 
  private:
-  // Every step is in the merged view once, with the loss of an undisturbed run.
+  // Each check returns the first error, or an empty text.
+  //
+  // Every step is once in the series merged over all attempts, with the loss of an undisturbed run.
   std::string CheckMergedView() const;
-  // Every step that the attempt has trained is in its own series once.
+  // Every step that the attempt has trained is once in the attempt's own series.
   std::string CheckSteps(const v1::Attempt& attempt) const;
   // The stored output of the rank equals the output that it has written, byte for byte.
   std::string CheckOutput(const v1::Attempt& attempt, int rank) const;
   // Lines that a rank has recorded as written: `kind` is "truth" (its output) or "metrics" (its
-  // steps). A killed rank may have written one more.
+  // steps). A killed rank may have written one line more than it recorded.
   std::vector<std::string> LinesOf(const std::string& kind, int64_t attempt_number, int rank) const;
 
   MiniCluster& cluster_;
-  const std::string folder_;
-  const int nodes_;
+  const std::string folder_;  // Shared with the trainer: its records and the signal to finish.
+  const int nodes_;           // Also the number of ranks.
   int64_t id_ = 0;
 };
 

@@ -215,6 +215,8 @@ void SimulatedCluster::Mend() {
       worker->Start(now_);
       starts_at_ms_.erase(starts);
       thaws_at_ms_.erase(node_id);
+      // The connection of the earlier process ended with it.
+      std::erase_if(waiting_, [&](const Envelope& one) { return one.node_id == node_id; });
     }
   }
 }

@@ -1,5 +1,5 @@
-// A cluster from one seed: clock, network, machines, workers, controller, users and faults. Every
-// checker runs after every step.
+// A simulated cluster in which one seed decides everything: clock, network, machines, workers,
+// controller, users and faults. Every checker runs after every step of 100 ms.
 #ifndef TRAINYARD_TESTS_SIMULATION_SIMULATED_CLUSTER_H_
 #define TRAINYARD_TESTS_SIMULATION_SIMULATED_CLUSTER_H_
 
@@ -18,14 +18,16 @@
 
 namespace trainyard::simulation {
 
-// Chances are for each second of the whole cluster.
+// Each value but `network` is the chance (0 to 1) that the fault occurs somewhere in the cluster
+// within one second.
 struct Faults {
+  // Chances for each message.
   NetworkFaults network;
   // Messages between a node and the controller are lost for up to 30 s.
   double partition = 0;
   // kill -9 of a worker daemon; it starts again within 20 s. Its ranks go on.
   double worker_crash = 0;
-  // kill -9 of the controller between any two steps of its tick.
+  // kill -9 of the controller just before or after its commit, or between two ticks.
   double controller_crash = 0;
   // The controller or a worker is frozen for up to 25 s (SIGSTOP, a machine out of memory), and
   // messages to it wait.
@@ -50,13 +52,15 @@ struct SimulationOptions {
   int slots_per_node = 2;
   // Nodes that may die; no job needs more nodes than are left then.
   int spare_nodes = 1;
+  // Jobs that users submit in all.
   int jobs = 6;
+  // Chance a second that a user stops a job.
   double user_stop = 0.01;
   Faults faults;
   WorldOptions world;
 };
 
-// Every kind of fault, each more or less often, as the seed says.
+// Faults of every kind; the seed chooses which of them occur and how often.
 SimulationOptions AllFaults(uint64_t seed);
 // Faults of network, workers and controller only.
 SimulationOptions ControlPlaneFaults(uint64_t seed);
@@ -65,17 +69,20 @@ class SimulatedCluster {
  public:
   explicit SimulatedCluster(const SimulationOptions& options);
 
-  // Runs until the time is over or a checker complains.
+  // Runs until the time is over or a checker reports a violation.
   void RunFor(int64_t ms);
-  // Ends fault injection and repairs all faults that are not permanent.
+  // Ends fault injection and uncordons all nodes. Partitions, freezes and crashed workers end when
+  // they are due, within 30 s; destroyed machines and damaged checkpoints stay. Users still stop
+  // jobs.
   void StopFaults();
-  // Runs until every job has ended, and a minute more. Complains when the jobs take longer than
-  // `ms_max`, or when a rank still runs or a slot is still held after the minute.
+  // Runs until every job has ended, and a minute more. It is a failure when the jobs take longer
+  // than `ms_max`, or when a rank still runs or a slot is still held after the minute.
   void RunUntilAllEnded(int64_t ms_max);
 
-  // The failure: the checker's message, the seed and the last 200 events. Empty without a failure.
+  // The first failure: seed, time, message, the last 200 events and all processes. Empty without
+  // one.
   const std::string& failure() const { return failure_; }
-  // Faults so far; messages that were lost or doubled are not counted.
+  // Faults injected so far; dropped and duplicated messages and cordons are not counted.
   int64_t faults_injected() const { return faults_injected_; }
   const std::vector<v1::Event>& log() const { return controller_.log(); }
   const controller::ClusterState& state() const { return controller_.state(); }
@@ -85,23 +92,27 @@ class SimulatedCluster {
   void InjectFaults();
   void InjectNodeFault(SimulatedWorker& worker);
   void InjectFreeze(const std::string& node_id);
+  // Ends the faults that are due to end.
   void Mend();
   void ActAsUsers();
   void Cordon(bool cordoned, const std::string& node_id);
   void DeliverMessages();
   void DeliverToWorker(const Envelope& envelope);
   void RunCheckers();
+  // Fails when a rank of an ended job still runs or still holds a slot.
   void CheckRest();
+  // Sets failure().
   void Complain(const std::string& words);
   CrashPoint NextCrash();
+  // True in this step with the probability that makes `chance` a second.
   bool EachSecond(double chance);
-  // EachSecond for a fault, which is counted when it comes.
+  // EachSecond for a fault, which is counted when it occurs.
   bool Strikes(double chance);
 
   const SimulationOptions options_;
   Random random_;
   Faults faults_;
-  Timestamp now_ = 1'000'000'000'000;
+  Timestamp now_ = 1'000'000'000'000;  // Unix ms; any start far from 0, which means "never".
   Network network_;
   TrainingWorld world_;
   SimulatedController controller_;
@@ -111,14 +122,14 @@ class SimulatedCluster {
   // Times at which a partition ends and a crashed worker starts again, by node.
   std::map<std::string, Timestamp> heals_at_ms_;
   std::map<std::string, Timestamp> starts_at_ms_;
-  // End of the freeze of the controller and of each frozen worker; messages that wait for them.
+  // End of the freeze of the controller and of each frozen worker; messages to frozen workers.
   Timestamp controller_thaws_at_ms_ = 0;
   std::map<std::string, Timestamp> thaws_at_ms_;
   std::vector<Envelope> waiting_;
   int submitted_ = 0;
   int nodes_lost_ = 0;
   int64_t faults_injected_ = 0;
-  std::size_t checked_events_ = 0;
+  std::size_t checked_events_ = 0;  // Events of the log that the checkers have seen.
   std::string failure_;
 };
 

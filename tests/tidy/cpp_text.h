@@ -1,4 +1,4 @@
-// Just enough understanding of C++ to check rules on it.
+// Approximate parser of C++ source text: finds what the rules of tests/tidy check.
 #ifndef TRAINYARD_TESTS_TIDY_CPP_TEXT_H_
 #define TRAINYARD_TESTS_TIDY_CPP_TEXT_H_
 
@@ -8,21 +8,21 @@
 
 namespace trainyard::tidy {
 
-// The same text with comments and the insides of literals blanked. Lines stay where they are.
+// The same text with comments, strings and character literals replaced by spaces, so that a search
+// finds code only. A literal keeps its closing quote. Lines and columns stay the same.
 std::string BlankCommentsAndLiterals(std::string_view text);
 
-// The path between quotes or angle brackets after #include.
 struct Include {
-  int line = 0;
-  std::string path;
+  int line = 0;      // From 1.
+  std::string path;  // Without its quotes or angle brackets.
 };
 std::vector<Include> IncludesOf(std::string_view text);
 
-// A function that is defined at namespace or class level, by its body's braces.
+// A function that is defined at namespace or class level; lambdas count as part of it.
 struct FunctionBody {
-  std::string signature;
-  int first_line = 0;
-  int last_line = 0;
+  std::string signature;  // The text before the body.
+  int first_line = 0;     // Line of the body's opening brace, from 1.
+  int last_line = 0;      // Line of its closing brace.
 };
 std::vector<FunctionBody> FunctionsOf(std::string_view text);
 

@@ -7,6 +7,7 @@
 namespace trainyard::trainer {
 namespace {
 
+// RankGrid itself would treat an ep that does not divide dp as 1; a run must not start with that.
 RankGrid GridOf(const LayoutConfig& layout) {
   if (layout.dp < 1 || layout.dp % layout.ep != 0) {
     throw TrainerError(ExitCode::kBadConfig,
@@ -23,6 +24,7 @@ RankGrid GridOf(const LayoutConfig& layout) {
 Mesh::Mesh(const LayoutConfig& layout) : grid_(GridOf(layout)) {}
 
 std::vector<int64_t> Mesh::RanksAlong(int64_t rank, const std::vector<Axis>& axes) const {
+  // Each axis replaces every member so far by one member for each position along the axis.
   std::vector<RankCoordinates> members = {grid_.CoordinatesOf(rank)};
   for (const Axis axis : axes) {
     std::vector<RankCoordinates> spread;
@@ -41,7 +43,7 @@ std::vector<int64_t> Mesh::RanksAlong(int64_t rank, const std::vector<Axis>& axe
 }
 
 std::vector<int64_t> Mesh::DataParallelRanks(int64_t rank) const {
-  return RanksAlong(rank, {Axis::kExpert, Axis::kExpertData});
+  return RanksAlong(rank, {Axis::kExpert, Axis::kExpertData});  // dp is the product of both.
 }
 
 int64_t Mesh::DataParallelIndex(int64_t rank) const {

@@ -22,7 +22,6 @@
 namespace trainyard::worker {
 namespace {
 
-// The same limit as resources.slots_per_node.
 constexpr std::size_t kMaxCpuInfoBytes = 16 << 20;
 
 // Cores that this process may use: an affinity mask or a container may give fewer than there are.
@@ -103,7 +102,14 @@ absl::StatusOr<DetectedInventory> DetectInventory(const InventoryOptions& option
   const bool has_gpus = detected.inventory.slots_size() > 0;
   const int default_slots =
       has_gpus ? 0 : std::min(detected.inventory.cpu_cores(), kMaxSlotsOfNode);
-  AddCpuSlots(options.cpu_slots.value_or(default_slots), detected.inventory);
+  const int cpu_slots = options.cpu_slots.value_or(default_slots);
+  const int gpu_slots = detected.inventory.slots_size();
+  if (gpu_slots + cpu_slots > kMaxSlotsOfNode) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(gpu_slots, " GPUs and ", cpu_slots, " CPU slots: a node has at most ",
+                     kMaxSlotsOfNode, " slots; give fewer CPU slots"));
+  }
+  AddCpuSlots(cpu_slots, detected.inventory);
   return detected;
 }
 

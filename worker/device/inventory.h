@@ -1,4 +1,4 @@
-// Slots that this node offers: GPUs found through NVML, else CPU slots.
+// Slots that this node offers, each for one rank: GPUs found through NVML, else CPU slots.
 #ifndef TRAINYARD_WORKER_DEVICE_INVENTORY_H_
 #define TRAINYARD_WORKER_DEVICE_INVENTORY_H_
 
@@ -12,22 +12,24 @@
 namespace trainyard::worker {
 
 struct InventoryOptions {
-  // Slots on the CPU; when not given, the number of usable cores on a node without GPUs, else 0.
+  // Number of CPU slots. Unset: on a node without usable GPUs one per usable core, at most
+  // kMaxSlotsOfNode (proto/contract/limits.h); 0 on a node with GPUs.
   std::optional<int> cpu_slots;
-  // Loaded with dlopen at run time: the worker runs on machines that have no driver.
+  // Name or path for dlopen. Not linked, because the worker also runs on machines without a driver.
   std::string nvml_library = "libnvidia-ml.so.1";
 };
 
 struct DetectedInventory {
-  // GPU slots first, in NVML's order, then CPU slots; indexes are positions. Start a rank on a GPU
-  // slot with CUDA_VISIBLE_DEVICES = the slot's UUID: CUDA's own numbering may differ from NVML's.
+  // GPU slots first, in NVML's order, then CPU slots; a slot's index is its position here. Start a
+  // rank on a GPU slot with CUDA_VISIBLE_DEVICES = the slot's UUID, not its index: CUDA's numbering
+  // may differ from NVML's, and a GPU that cannot be used has no slot.
   v1::Inventory inventory;
   // Devices that are there but cannot be used, and why; one line each, for the log.
   std::vector<std::string> warnings;
 };
 
 // Detects the devices once; takes up to a second on a machine with many GPUs. Not thread-safe.
-// INVALID_ARGUMENT for a negative or absurd number of CPU slots.
+// INVALID_ARGUMENT when cpu_slots is negative or above kMaxSlotsOfNode.
 absl::StatusOr<DetectedInventory> DetectInventory(const InventoryOptions& options);
 
 }  // namespace trainyard::worker

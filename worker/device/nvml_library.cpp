@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "proto/contract/limits.h"
 #include "proto/support/status_macros.h"
@@ -13,6 +14,17 @@ namespace {
 
 constexpr unsigned kNameBytes = 96;  // NVML_DEVICE_NAME_V2_BUFFER_SIZE
 constexpr unsigned kUuidBytes = 96;  // NVML_DEVICE_UUID_V2_BUFFER_SIZE
+
+// NOT_FOUND only when the library is not there: on a machine without a driver. A library that
+// cannot be loaded, such as the empty file that some container images have, is a driver that does
+// not work.
+absl::Status CannotLoad(const std::string& library, const std::string& message) {
+  if (absl::StartsWith(message, library + ":") &&
+      absl::EndsWith(message, "No such file or directory")) {
+    return absl::NotFoundError(message);
+  }
+  return absl::UnavailableError(message);
+}
 
 }  // namespace
 
@@ -25,7 +37,7 @@ void* NvmlLibrary::FindSymbol(const char* name) const { return dlsym(library_, n
 
 absl::Status NvmlLibrary::Load(const std::string& library) {
   library_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library_ == nullptr) return absl::NotFoundError(dlerror());
+  if (library_ == nullptr) return CannotLoad(library, dlerror());
   const bool complete =
       Find("nvmlInit_v2", init_) && Find("nvmlShutdown", shutdown_) &&
       Find("nvmlErrorString", error_string_) && Find("nvmlDeviceGetCount_v2", get_count_) &&

@@ -1,5 +1,5 @@
-// NVIDIA's management library while it is loaded. Prototypes and constants follow nvml.h of CUDA 11
-// and newer, whose binary interface is stable.
+// NVML, NVIDIA's management library, loaded with dlopen. Prototypes and constants follow nvml.h of
+// CUDA 11 and newer, whose binary interface is stable.
 #ifndef TRAINYARD_WORKER_DEVICE_NVML_LIBRARY_H_
 #define TRAINYARD_WORKER_DEVICE_NVML_LIBRARY_H_
 
@@ -15,13 +15,14 @@ using NvmlResult = int;  // nvmlReturn_t
 inline constexpr NvmlResult kNvmlSuccess = 0;
 using NvmlDevice = void*;  // nvmlDevice_t
 
-struct NvmlMemory {  // nvmlMemory_t
+struct NvmlMemory {  // nvmlMemory_t, in bytes
   unsigned long long total;
   unsigned long long free;
   unsigned long long used;
 };
 
-// Loaded and initialised from Load on.
+// Call Load once, and the other functions only after it has succeeded. The destructor shuts NVML
+// down and unloads it.
 class NvmlLibrary {
  public:
   NvmlLibrary() = default;
@@ -29,25 +30,27 @@ class NvmlLibrary {
   NvmlLibrary& operator=(const NvmlLibrary&) = delete;
   ~NvmlLibrary();
 
-  // NOT_FOUND: no such library. UNAVAILABLE: it does not work.
+  // NOT_FOUND when dlopen cannot open the library. UNAVAILABLE when it lacks functions or does not
+  // start.
   absl::Status Load(const std::string& library);
 
-  // 1,024 at most.
+  // Number of GPUs, at most kMaxSlotsOfNode (proto/contract/limits.h).
   absl::StatusOr<unsigned> Count() const;
+  // `index`: from 0 to Count() - 1, in NVML's order (by PCI bus).
   absl::StatusOr<NvmlDevice> Device(unsigned index) const;
   absl::StatusOr<Gpu> Describe(unsigned index) const;
   NvmlResult ReadMemory(NvmlDevice device, NvmlMemory& memory) const {
     return get_memory_(device, &memory);
   }
 
-  // A function that older drivers may lack; false leaves `function` null.
+  // Looks up a function by its C name. False, with `function` null, when the driver lacks it.
   template <typename Function>
   bool Find(const char* name, Function& function) const {
     function = reinterpret_cast<Function>(FindSymbol(name));
     return function != nullptr;
   }
 
-  // UNAVAILABLE with NVML's message when the result is an error.
+  // UNAVAILABLE, as "`what`: NVML's message", when the result is an error.
   absl::Status Check(NvmlResult result, const std::string& what) const;
 
  private:
@@ -55,6 +58,7 @@ class NvmlLibrary {
 
   void* library_ = nullptr;
   bool initialised_ = false;
+  // Functions of NVML; Load sets them.
   NvmlResult (*init_)() = nullptr;
   NvmlResult (*shutdown_)() = nullptr;
   const char* (*error_string_)(NvmlResult) = nullptr;

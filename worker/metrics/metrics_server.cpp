@@ -1,8 +1,11 @@
 #include "worker/metrics/metrics_server.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <prometheus/collectable.h>
 #include <prometheus/exposer.h>
 
+#include <array>
 #include <filesystem>
 #include <mutex>
 #include <optional>
@@ -25,14 +28,23 @@ struct HostPort {
   int port = 0;
 };
 
+// True for an IPv4 address, and for an IPv6 address in brackets. The listener would take text after
+// a comma as options and does not resolve host names.
+bool IsAddress(const std::string& host) {
+  std::array<unsigned char, sizeof(in6_addr)> bytes;
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
+    return inet_pton(AF_INET6, host.substr(1, host.size() - 2).c_str(), bytes.data()) == 1;
+  }
+  return inet_pton(AF_INET, host.c_str(), bytes.data()) == 1;
+}
+
 absl::StatusOr<HostPort> ParseListen(const std::string& listen) {
   const std::size_t colon = listen.rfind(':');
   HostPort result;
-  // The listener would take text after a comma as options and does not resolve host names, so
-  // nothing but an address is accepted.
-  const bool legal = listen.find_first_not_of("0123456789abcdefABCDEF.:[]") == std::string::npos;
-  if (!legal || colon == std::string::npos || colon == 0 ||
-      !absl::SimpleAtoi(listen.substr(colon + 1), &result.port) || result.port < 0 ||
+  const std::string port = colon == std::string::npos ? "" : listen.substr(colon + 1);
+  // SimpleAtoi would take spaces.
+  const bool is_number = port.find_first_not_of("0123456789") == std::string::npos;
+  if (!IsAddress(listen.substr(0, colon)) || !is_number || !absl::SimpleAtoi(port, &result.port) ||
       result.port > 65535) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--metrics-listen ", listen, ": expected IP:PORT, such as 127.0.0.1:7072 or [::1]:7072"));
@@ -41,7 +53,8 @@ absl::StatusOr<HostPort> ParseListen(const std::string& listen) {
   return result;
 }
 
-// Bytes that the files below a directory take on disk. Files may appear and disappear meanwhile.
+// Bytes that the files below a directory take on disk. Files may appear and disappear meanwhile:
+// errors are ignored, and one of them may end the count early.
 int64_t BytesBelow(const fs::path& directory) {
   int64_t bytes = 0;
   std::error_code error;
@@ -62,6 +75,8 @@ SpoolStatistics MeasureSpool(const std::string& data_dir) {
   return statistics;
 }
 
+// Values of GET /metrics, computed at each scrape. Scrapes call Collect on the listener's threads,
+// the worker's loop calls Publish.
 class Page final : public prometheus::Collectable {
  public:
   explicit Page(const MetricsServerOptions& options) : data_dir_(options.data_dir) {
@@ -69,13 +84,13 @@ class Page final : public prometheus::Collectable {
     auto monitor = GpuMonitor::Open(options.nvml_library);
     if (monitor.ok()) {
       gpus_ = *std::move(monitor);
-    } else if (!absl::IsNotFound(monitor.status())) {
+    } else if (!absl::IsNotFound(monitor.status())) {  // NOT_FOUND: a node without GPUs.
       spdlog::warn("no GPU metrics: {}", std::string(monitor.status().message()));
     }
   }
 
   void Publish(WorkerStatistics statistics) {
-    const std::lock_guard lock(figures_mutex_);
+    const std::lock_guard lock(statistics_mutex_);
     statistics_ = std::move(statistics);
   }
 
@@ -92,7 +107,7 @@ class Page final : public prometheus::Collectable {
 
  private:
   std::optional<WorkerStatistics> Statistics() const {
-    const std::lock_guard lock(figures_mutex_);
+    const std::lock_guard lock(statistics_mutex_);
     return statistics_;
   }
 
@@ -103,11 +118,12 @@ class Page final : public prometheus::Collectable {
   }
 
   const std::string data_dir_;
-  mutable std::mutex figures_mutex_;
-  // Guarded by figures_mutex_; nullopt before the first Publish.
+  mutable std::mutex statistics_mutex_;
+  // Guarded by statistics_mutex_; nullopt before the first Publish.
   std::optional<WorkerStatistics> statistics_;
+  // A mutex of its own: reading the GPUs is slow, and Publish must not wait for it.
   mutable std::mutex gpus_mutex_;
-  // Null without GPUs; used under gpus_mutex_.
+  // Null without NVML or when GPU metrics are off; used under gpus_mutex_.
   std::unique_ptr<GpuMonitor> gpus_;
 };
 
@@ -123,6 +139,7 @@ absl::Status CannotListen(const MetricsServerOptions& options, const char* cause
 struct MetricsServer::Parts {
   explicit Parts(const MetricsServerOptions& options) : page(std::make_shared<Page>(options)) {}
 
+  // Before the exposer, which refers to it without owning it.
   const std::shared_ptr<Page> page;
   std::unique_ptr<prometheus::Exposer> exposer;
   std::string address;
@@ -132,7 +149,8 @@ absl::StatusOr<std::unique_ptr<MetricsServer>> MetricsServer::Start(MetricsServe
   absl::StatusOr<HostPort> where = ParseListen(options.listen);
   if (!where.ok()) return where.status();
   auto parts = std::make_unique<Parts>(options);
-  // Few threads and a short timeout: Prometheus needs one connection.
+  // Few threads and a short timeout (ms): Prometheus needs one connection. No keep-alive: an idle
+  // connection would occupy one of the two threads.
   const std::vector<std::string> settings = {
       "listening_ports",    options.listen, "num_threads",       "2",
       "request_timeout_ms", "5000",         "enable_keep_alive", "no"};

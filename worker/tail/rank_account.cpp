@@ -10,13 +10,14 @@
 namespace trainyard::worker {
 namespace {
 
+// nullopt for a value that is missing, not above 0, or NaN.
 std::optional<double> PositiveValue(const v1::MetricsRecord& metrics, const char* name) {
   const auto found = metrics.values().find(name);
   if (found == metrics.values().end() || !(found->second > 0)) return std::nullopt;
   return found->second;
 }
 
-// A number that a program may set to anything, as an int64.
+// A positive number of a program (untrusted input, perhaps Infinity) as an int64.
 int64_t Bounded(double value) {
   constexpr double kMax = 9007199254740992.0;  // 2^53: whole numbers are exact up to it.
   return static_cast<int64_t>(std::min(value, kMax));
@@ -35,8 +36,9 @@ void RankAccount::Note(const v1::TelemetryRecord& record) {
   } else if (record.has_phase()) {
     NotePhase(record);
   } else if (record.has_checkpoint() && !says_itself_) {
+    // At least the sum of blocking_seconds: a program may write no phase records of its saves.
     blocking_seconds_ += std::max(0.0, record.checkpoint().blocking_seconds());
-    newest_.set_checkpoint_seconds(std::max(newest_.checkpoint_seconds(), blocking_seconds_));
+    newest_.set_checkpoint_seconds(std::max(checkpoint_phase_seconds_, blocking_seconds_));
   }
 }
 
@@ -53,16 +55,19 @@ void RankAccount::NoteMetrics(const v1::MetricsRecord& metrics) {
   }
 }
 
+// Adds the time of the phase that this record ends, and begins the new one.
 void RankAccount::NotePhase(const v1::TelemetryRecord& record) {
   const int64_t since_ms = std::exchange(phase_since_ms_, record.time_ms());
   const double seconds = static_cast<double>(record.time_ms() - since_ms) / 1e3;
   const std::optional<Phase> before = PhaseOf(std::exchange(phase_, record.phase().phase()));
-  if (record.phase().step() > 0) step_ = record.phase().step();
+  if (record.phase().step() > 0) step_ = record.phase().step();  // 0: the record has no step.
+  // since_ms is 0 at the first phase record; seconds is negative when the clock was set back.
   if (says_itself_ || since_ms == 0 || seconds <= 0) return;
   if (before == Phase::kInit) newest_.set_init_seconds(newest_.init_seconds() + seconds);
   if (before == Phase::kLoad) newest_.set_load_seconds(newest_.load_seconds() + seconds);
   if (before == Phase::kCheckpoint) {
-    newest_.set_checkpoint_seconds(newest_.checkpoint_seconds() + seconds);
+    checkpoint_phase_seconds_ += seconds;
+    newest_.set_checkpoint_seconds(std::max(checkpoint_phase_seconds_, blocking_seconds_));
   }
   if (before == Phase::kEval)
     newest_.set_evaluation_seconds(newest_.evaluation_seconds() + seconds);

@@ -31,6 +31,8 @@ class RankAccount {
   int64_t phase_since_ms_ = 0;
   // Sum of the blocking_seconds of the checkpoint records.
   double blocking_seconds_ = 0;
+  // Sum of the times of the checkpoint phases.
+  double checkpoint_phase_seconds_ = 0;
   bool says_itself_ = false;
   v1::RankRecord newest_;
 };

@@ -19,7 +19,7 @@ void AddAlert(const std::string& code, const std::string& message, v1::Telemetry
 }  // namespace
 
 void TelemetryLimits::LimitSeries(v1::TelemetryBatch& batch) {
-  const bool was_full = series_full_;
+  bool dropped = false;
   for (v1::TelemetryRecord& record : *batch.mutable_records()) {
     if (!record.has_metrics()) continue;
     auto& values = *record.mutable_metrics()->mutable_values();
@@ -30,12 +30,13 @@ void TelemetryLimits::LimitSeries(v1::TelemetryBatch& batch) {
         series_.insert(value->first);
         ++value;
       } else {
-        series_full_ = true;
+        dropped = true;
         value = values.erase(value);
       }
     }
   }
-  if (was_full || !series_full_) return;
+  if (!dropped || batch.begin_offset() > series_alert_at_) return;
+  series_alert_at_ = batch.begin_offset();
   AddAlert(
       "too_many_metrics",
       absl::StrCat("the rank writes more than ", kMaxSeriesOfRank,
@@ -47,15 +48,17 @@ void TelemetryLimits::LimitSeries(v1::TelemetryBatch& batch) {
 void TelemetryLimits::LimitAlerts(v1::TelemetryBatch& batch) {
   const auto is_alert = [](const v1::TelemetryRecord& record) { return record.has_alert(); };
   auto& records = *batch.mutable_records();
-  if (batch.begin_offset() >= alerts_closed_at_) {
+  // A batch that is read again is counted anew: it may be longer now.
+  alerts_until_.erase(alerts_until_.upper_bound(batch.begin_offset()), alerts_until_.end());
+  const int before = alerts_until_.empty() ? 0 : alerts_until_.rbegin()->second;
+  if (before > kMaxAlertsOfRank) {
     records.erase(std::remove_if(records.begin(), records.end(), is_alert), records.end());
     return;
   }
-  if (batch.end_offset() <= counted_until_) return;
-  counted_until_ = batch.end_offset();
-  alerts_ += static_cast<int>(std::count_if(records.begin(), records.end(), is_alert));
-  if (alerts_ <= kMaxAlertsOfRank) return;
-  alerts_closed_at_ = batch.end_offset();
+  const int alerts = static_cast<int>(std::count_if(records.begin(), records.end(), is_alert));
+  if (alerts == 0) return;
+  alerts_until_[batch.end_offset()] = before + alerts;
+  if (before + alerts <= kMaxAlertsOfRank) return;
   AddAlert("too_many_alerts",
            absl::StrCat("the rank has raised more than ", kMaxAlertsOfRank,
                         " alerts; further ones are not kept"),

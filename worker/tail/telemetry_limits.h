@@ -1,10 +1,12 @@
-// Bounds what one rank's telemetry can create in the controller, whatever the program writes.
+// Limits on the series and events that one rank's telemetry creates in the controller's stores,
+// whatever the program writes.
 #ifndef TRAINYARD_WORKER_TAIL_TELEMETRY_LIMITS_H_
 #define TRAINYARD_WORKER_TAIL_TELEMETRY_LIMITS_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <set>
 #include <string>
 
@@ -12,7 +14,7 @@
 
 namespace trainyard::worker {
 
-// Each key is a series, kept for ever; each alert is an event, kept for ever.
+// Each name of a metric is a series and each alert an event; the controller keeps both for ever.
 inline constexpr std::size_t kMaxSeriesOfRank = 1000;
 inline constexpr int kMaxAlertsOfRank = 1000;
 
@@ -20,19 +22,20 @@ inline constexpr int kMaxAlertsOfRank = 1000;
 class TelemetryLimits {
  public:
   // Removes metrics and alerts beyond the limits from a batch. The batch in which a limit is
-  // crossed gets one alert that says so. A batch that is read again keeps all that it kept before.
+  // crossed gets one alert that says so, and keeps its own alerts. A batch that is read again
+  // (after a reconnect, perhaps with more records at its end) keeps all that it kept before.
   void Apply(v1::TelemetryBatch& batch);
 
  private:
   void LimitSeries(v1::TelemetryBatch& batch);
   void LimitAlerts(v1::TelemetryBatch& batch);
 
-  std::set<std::string> series_;
-  bool series_full_ = false;
-  int alerts_ = 0;
-  int64_t counted_until_ = 0;
-  // Alerts of batches that begin at this offset or later are left out.
-  int64_t alerts_closed_at_ = std::numeric_limits<int64_t>::max();
+  std::set<std::string> series_;  // Names of metrics so far, at most kMaxSeriesOfRank.
+  // Begin of the batch that has the alert about too many metrics.
+  int64_t series_alert_at_ = std::numeric_limits<int64_t>::max();
+  // Alerts so far, by the end offset of each batch that has some. At most kMaxAlertsOfRank + 1
+  // entries: later alerts are removed.
+  std::map<int64_t, int> alerts_until_;
 };
 
 }  // namespace trainyard::worker

@@ -13,20 +13,24 @@
 namespace trainyard::controller {
 namespace {
 
-TEST(JobStateMachineTest, EveryStateIsReachedAndEveryLiveOneCanEnd) {
+// A state without a transition into it, or a live state in which a job cannot be stopped, is a gap
+// in the table.
+TEST(JobStateMachineTest, EveryStateIsReachableAndEveryLiveOneCanBeStopped) {
+  // JobState_MIN is JOB_STATE_UNSPECIFIED, which no job has.
   for (int number = v1::JobState_MIN + 1; number <= v1::JobState_MAX; ++number) {
     const auto state = static_cast<v1::JobState>(number);
-    const bool reached =
+    const bool reachable =
         state == v1::JOB_STATE_QUEUED ||
         std::ranges::any_of(kJobTransitions, [=](const auto& edge) { return edge.to == state; });
-    EXPECT_TRUE(reached) << v1::JobState_Name(state);
+    EXPECT_TRUE(reachable) << v1::JobState_Name(state);
+    // Exactly one of the two: it has ended, or it can be stopped.
     EXPECT_NE(HasEnded(state),
               CanMove(state, v1::JOB_STATE_STOPPING) || CanMove(state, v1::JOB_STATE_STOPPED))
         << v1::JobState_Name(state);
   }
 }
 
-// The diagram in the README is the table, edge by edge.
+// The diagram in controller/core/README.md has exactly the edges of kJobTransitions.
 TEST(JobStateMachineTest, ReadmeDrawsTheTable) {
   std::ifstream file(TRAINYARD_CORE_README);
   std::stringstream text;
@@ -35,6 +39,7 @@ TEST(JobStateMachineTest, ReadmeDrawsTheTable) {
   for (std::string line; std::getline(text, line);) {
     const std::size_t begin = line.find_first_not_of(' ');
     if (begin == std::string::npos || line.find(" --> ") == std::string::npos) continue;
+    // [*] is the diagram's start mark, which is no state.
     if (line.find("[*]") == std::string::npos) drawn.insert(line.substr(begin));
   }
   std::set<std::string> table;

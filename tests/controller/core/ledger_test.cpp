@@ -13,6 +13,9 @@
 namespace trainyard::controller {
 namespace {
 
+// A job on 8 slots, submitted at 1 s. Attempt 1 is placed at 3 s, starts at 4 s, trains 100 steps,
+// fails at 14 s and ends at 15 s. Attempt 2 resumes from step 80, is placed at 16 s, starts at 17 s
+// and still runs.
 v1::Job RestartedJob() {
   v1::Job job;
   job.set_submitted_time_ms(1000);
@@ -48,14 +51,17 @@ TEST(LedgerTest, EveryMomentIsInOnePhase) {
   EXPECT_DOUBLE_EQ(ledger.wall_seconds(), 19);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_QUEUED), 2);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_INIT), 2);
-  // 20 of 100 steps were trained again.
+  // Attempt 1 trained for 10 s, and 20 of its 100 steps were trained again; attempt 2 trained for 3
+  // s.
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 8 + 3);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RECOMPUTE), 2);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RESTART), 2);
   double sum = 0;
   for (const v1::PhaseTime& time : ledger.phases()) sum += time.seconds();
   EXPECT_DOUBLE_EQ(sum, ledger.wall_seconds());
+  // Of the 19 s, 2 s in the queue held no slots.
   EXPECT_NEAR(ledger.goodput_ratio(), 11.0 / 17, 1e-9);
+  // The largest phase comes first: training, on 8 slots.
   EXPECT_DOUBLE_EQ(ledger.phases(0).slot_seconds(), 11 * 8);
 }
 
@@ -64,10 +70,10 @@ TEST(LedgerTest, SpansFollowEachOtherAndTheLastGoesOn) {
   for (int i = 1; i < ledger.spans_size(); ++i) {
     EXPECT_EQ(ledger.spans(i).begin_ms(), ledger.spans(i - 1).end_ms());
   }
-  EXPECT_EQ(ledger.spans().rbegin()->end_ms(), 0);
+  EXPECT_EQ(ledger.spans().rbegin()->end_ms(), 0);  // The span goes on.
 }
 
-TEST(LedgerTest, WhatTheRanksSayFillsTheTimeOfTheirAttempt) {
+TEST(LedgerTest, TimeUseThatRanksReportDividesTheTimeOfTheirAttempt) {
   v1::Job job = RestartedJob();
   v1::TimeUse& use = *job.mutable_attempts(0)->mutable_time_use();
   use.set_init_ms(500);
@@ -76,17 +82,18 @@ TEST(LedgerTest, WhatTheRanksSayFillsTheTimeOfTheirAttempt) {
   use.set_checkpoint_ms(2000);
   use.set_data_stall_ms(1000);
   const v1::Ledger ledger = LedgerOf(job, 20'000);
+  // 2 s from placement to start, and the reported 0.5 s.
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_INIT), 2.5);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_LOAD), 1.5);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_EVALUATION), 1);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_CHECKPOINT), 2);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_DATA_STALL), 1);
-  // 4 s remain for 100 steps; 20 of them were trained again.
+  // 4 of the 10 s remain for 100 steps; 20 of them were trained again.
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RECOMPUTE), 0.8);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 3.2 + 3);
 }
 
-TEST(LedgerTest, RanksThatSayMoreThanThereWasGetNoMore) {
+TEST(LedgerTest, ReportedTimeBeyondTheLengthOfTheAttemptIsIgnored) {
   v1::Job job = RestartedJob();
   job.mutable_attempts(0)->mutable_time_use()->set_load_ms(1'000'000);
   job.mutable_attempts(0)->mutable_time_use()->set_data_stall_ms(1'000'000);
@@ -96,7 +103,7 @@ TEST(LedgerTest, RanksThatSayMoreThanThereWasGetNoMore) {
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 3);
 }
 
-TEST(LedgerTest, StepsAreTrainedAgainByWhicheverLaterAttemptWentBackFarthest) {
+TEST(LedgerTest, RecomputeCountsFromTheEarliestResumeStepOfLaterAttempts) {
   v1::Job job = RestartedJob();
   v1::Attempt& second = *job.mutable_attempts(1);
   second.set_ended_time_ms(18'000);
@@ -105,19 +112,20 @@ TEST(LedgerTest, StepsAreTrainedAgainByWhicheverLaterAttemptWentBackFarthest) {
   third.set_resume_step(40);
   third.set_placed_time_ms(18'500);
   third.set_started_time_ms(19'000);
-  // 60 of 100 steps of 10 s.
+  // Of the 10 s for 100 steps, the part for steps 41 to 100.
   EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_RECOMPUTE), 6);
 }
 
-TEST(LedgerTest, StandingStillBeforeTheVerdictIsAHang) {
+TEST(LedgerTest, StallBeforeTheVerdictIsAHang) {
   v1::Job job = RestartedJob();
   job.mutable_attempts(0)->mutable_time_use()->set_stalled_since_ms(8000);
   const v1::Ledger ledger = LedgerOf(job, 20'000);
+  // Stalled from 8 s to the failure at 14 s; a fifth of the 4 s before was trained again.
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_HANG), 6);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RECOMPUTE), 0.8);
 }
 
-TEST(LedgerTest, LeavingAfterAUsersStopIsNoTraining) {
+TEST(LedgerTest, TimeFromAUsersStopToTheEndIsNoTraining) {
   v1::Job job = RestartedJob();
   v1::Attempt& attempt = *job.mutable_attempts(1);
   attempt.set_state(v1::ATTEMPT_STATE_STOPPING);
@@ -135,8 +143,9 @@ TEST(LedgerTest, LeavingAfterAUsersStopIsNoTraining) {
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 8 + 1);
 }
 
-// A job whose times, steps and figures are drawn from `any`, in no sensible order.
+// A job whose times, steps and statistics are drawn from `any`, in no sensible order.
 v1::Job AnyJob(const std::function<Timestamp()>& any) {
+  // 0, which means not set, in a third of the calls.
   const auto sometimes = [&] { return any() % 3 == 0 ? 0 : any(); };
   v1::Job job;
   job.set_submitted_time_ms(500);
@@ -144,6 +153,7 @@ v1::Job AnyJob(const std::function<Timestamp()>& any) {
   job.mutable_spec()->mutable_resources()->set_nodes(static_cast<int>(1 + any() % 7));
   job.mutable_spec()->mutable_resources()->set_slots_per_node(static_cast<int>(1 + any() % 9));
   if (any() % 2 == 0) job.set_ended_time_ms(500 + any());
+  // 50: the attempts before it are forgotten.
   const int64_t attempt_number = any() % 5 == 0 ? 50 : 1;
   const auto attempts = static_cast<int>(any() % 5);
   for (int i = 0; i < attempts; ++i) {
@@ -168,9 +178,9 @@ v1::Job AnyJob(const std::function<Timestamp()>& any) {
   return job;
 }
 
-// Times of nodes' clocks and figures of programs may be anything: every slot's every millisecond is
-// in one phase all the same.
-TEST(LedgerTest, PhasesAddUpWhateverTheClocksAndProgramsSay) {
+// Clocks of nodes and statistics of ranks may hold anything. Every millisecond of the job must be
+// in one phase all the same, and count for all of its slots unless the job was queued.
+TEST(LedgerTest, PhasesAddUpWhateverClocksAndRanksReport) {
   std::mt19937 random(7);
   std::uniform_int_distribution<Timestamp> any(0, 2000);
   std::set<v1::LedgerPhase> seen;

@@ -79,8 +79,8 @@ class PeerProgressTest : public ::testing::Test {
   }
 
   PeerProgress AboutNode(const std::string& id) {
-    return Testify(cluster_.state, cluster_.observations, cluster_.options,
-                   cluster_.state.jobs.at(job_), id, cluster_.now);
+    return PeerProgressOf(cluster_.state, cluster_.observations, cluster_.options,
+                          cluster_.state.jobs.at(job_), id, cluster_.now);
   }
 
   TestCluster cluster_;

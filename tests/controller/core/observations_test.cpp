@@ -1,5 +1,7 @@
 #include "controller/core/observations.h"
 
+#include <limits>
+
 #include "gtest/gtest.h"
 
 namespace trainyard::controller {
@@ -197,6 +199,12 @@ TEST(ObservationsTest, WhatIsHeardByTheNewClockStaysAsItIs) {
   ShiftHeartbeats(-9000, 20100, observations);
   EXPECT_EQ(observations.nodes.at("before").last_heartbeat_ms, 20000);
   EXPECT_EQ(observations.nodes.at("after").last_heartbeat_ms, 20050);
+}
+
+TEST(ObservationsTest, StepTimesAreFinite) {
+  Observations observations;
+  ObserveTelemetry(MetricsOf(10, 20, std::numeric_limits<double>::infinity()), 1000, observations);
+  EXPECT_EQ(observations.attempts.at({1, 1}).step_seconds.back(), 365 * 86400.0);
 }
 
 TEST(ObservationsTest, StepTimesAreBounded) {

@@ -12,6 +12,7 @@
 namespace trainyard {
 namespace {
 
+// proto/support/durable_file.h, for the daemons, has a DurableFileTest of its own.
 class ContractDurableFileTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -44,6 +45,7 @@ TEST_F(ContractDurableFileTest, ReplacesTheWholeFile) {
   ASSERT_FALSE(WriteFileAtomically(Path("file"), "a longer text", {.mode = 0640}).has_value());
   ASSERT_FALSE(WriteFileAtomically(Path("file"), "short", {.mode = 0640}).has_value());
   EXPECT_EQ(Text("file"), "short");
+  // umask(2) is read by setting it.
   EXPECT_EQ(
       Mode("file"), 0640 & ~[] {
         const mode_t mask = umask(0);
@@ -58,7 +60,7 @@ TEST_F(ContractDurableFileTest, WritesPiecesInOrder) {
   EXPECT_EQ(Text("file"), "one two");
 }
 
-TEST_F(ContractDurableFileTest, AReservationIsNoPartOfTheFile) {
+TEST_F(ContractDurableFileTest, ReservedSpaceIsNotPartOfTheWrittenFile) {
   ASSERT_FALSE(ReserveAtomicFile(Path("file"), 10'000, {.mode = 0600}).has_value());
   ASSERT_FALSE(WriteFileAtomically(Path("file"), "text", {.mode = 0600}).has_value());
   EXPECT_EQ(Text("file"), "text");
@@ -72,12 +74,13 @@ TEST_F(ContractDurableFileTest, SaysWhichCallFailedOnWhichPath) {
   EXPECT_EQ(SyncDirectory(Path("missing"))->number, ENOENT);
 }
 
-TEST_F(ContractDurableFileTest, ALinkInTheWayIsNotFollowed) {
+// Otherwise whoever can create a link named PATH.tmp chooses the file that is overwritten.
+TEST_F(ContractDurableFileTest, DoesNotFollowASymbolicLinkAtTheTemporaryPath) {
   ASSERT_EQ(symlink("/dev/null", Path("file.tmp").c_str()), 0);
   EXPECT_EQ(WriteFileAtomically(Path("file"), "text", {.mode = 0600})->number, ELOOP);
 }
 
-TEST_F(ContractDurableFileTest, KnowsTheDirectoryOfAPath) {
+TEST_F(ContractDurableFileTest, DirectoryOfAPathOrABareName) {
   EXPECT_EQ(DirectoryOf("/a/b"), "/a/");
   EXPECT_EQ(DirectoryOf("b"), ".");
 }

@@ -12,6 +12,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
+// A legal run on one rank. One step has 8 * 32 = 256 tokens.
 RunConfig Small() {
   RunConfig config;
   config.resources.device = DeviceKind::kCpu;
@@ -28,6 +29,7 @@ RunConfig Small() {
   return config;
 }
 
+// The messages, each of which must name the section of its key: "model" for "model.num_layers".
 std::vector<std::string> Messages(const std::vector<SettingProblem>& problems) {
   std::vector<std::string> messages;
   for (const SettingProblem& problem : problems) {
@@ -37,7 +39,8 @@ std::vector<std::string> Messages(const std::vector<SettingProblem>& problems) {
   return messages;
 }
 
-// All rules on the settings as a gang of `world_size` ranks would run them.
+// Messages of all rules for a gang of `world_size` ranks. A group with a problem hides the later
+// groups, whose rules calculate with values that it has checked.
 std::vector<std::string> Problems(RunConfig config, int64_t world_size = 1) {
   FillDerived(world_size, config);
   for (const auto& found :
@@ -54,7 +57,7 @@ TEST(RunRulesTest, AcceptsASmallRun) { EXPECT_THAT(Problems(Small()), IsEmpty())
 TEST(RunRulesTest, FillsWhatFollowsFromOtherSettings) {
   RunConfig config = Small();
   config.train.steps = 0;
-  config.train.tokens = 8 * 32 * 3 + 1;
+  config.train.tokens = 8 * 32 * 3 + 1;  // One token more than three steps.
   config.layout.tp = 2;
   EXPECT_THAT(FillDerived(8, config),
               ElementsAre("layout.dp", "model.num_query_groups", "train.steps"));
@@ -75,8 +78,9 @@ TEST(RunRulesTest, TokensAreRoundedUpToWholeSteps) {
   }
 }
 
-TEST(RunRulesTest, StepsAndTokensThatContradictEachOther) {
+TEST(RunRulesTest, RefusesStepsAndTokensThatContradictEachOther) {
   RunConfig config = Small();
+  // The command line derives steps from tokens and sends both: a consistent pair is legal.
   config.train.tokens = 8 * 32 * 10;
   EXPECT_THAT(Problems(config), IsEmpty()) << "the resolver sends both";
   config.train.tokens += 1;
@@ -93,7 +97,7 @@ TEST(RunRulesTest, NamesWhatIsMissing) {
                           "`train.steps` or `train.tokens` is missing"));
 }
 
-TEST(RunRulesTest, NamesLimits) {
+TEST(RunRulesTest, NamesLimitsOfValuesThatAreOutOfRange) {
   RunConfig config = Small();
   config.model.num_layers = 1001;
   config.optimizer.lr = -1;
@@ -106,7 +110,7 @@ TEST(RunRulesTest, NamesLimits) {
   EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("`optimizer.lr` must be from 0 to 100")));
 }
 
-TEST(RunRulesTest, GangsHaveALargestSize) {
+TEST(RunRulesTest, RefusesGangsOfMoreThanMaxRanks) {
   RunConfig config = Small();
   config.layout.dp = kMaxRanks;
   EXPECT_THAT(FindLayoutProblems(kMaxRanks, config), IsEmpty());
@@ -114,7 +118,7 @@ TEST(RunRulesTest, GangsHaveALargestSize) {
               ElementsAre(HasSubstr("at most 16384 are supported")));
 }
 
-TEST(RunRulesTest, LayoutsGiveAsManyRanksAsThereAre) {
+TEST(RunRulesTest, LayoutMustMatchTheGangSize) {
   RunConfig config = Small();
   config.layout.tp = 2;
   config.layout.dp = 3;
@@ -135,14 +139,14 @@ TEST(RunRulesTest, SizesMustDivide) {
   config.model.num_query_groups = 3;
   EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("`model.num_query_groups` (3)")));
   config = Small();
-  config.model.hidden_size = 36;
+  config.model.hidden_size = 36;  // 4 heads of 9.
   EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("must be even for rotary positions")));
   config = Small();
   config.layout.micro_batch = 3;
   EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("micro_batch * dp (3 * 1 = 3)")));
 }
 
-TEST(RunRulesTest, SchedulesFitTheRun) {
+TEST(RunRulesTest, ScheduleMustFitTheRun) {
   RunConfig config = Small();
   config.schedule.warmup_steps = 11;
   EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("takes 11 steps, but the run has 10")));
@@ -158,7 +162,7 @@ TEST(RunRulesTest, SchedulesFitTheRun) {
               ElementsAre("`optimizer.min_lr` (0.5) must not be above `optimizer.lr` (3e-04)"));
 }
 
-TEST(RunRulesTest, WhatTheTrainerCannotDoIsALaunchProblem) {
+TEST(RunRulesTest, FeaturesThatTheTrainerLacksAreLaunchProblems) {
   for (int64_t LayoutConfig::*axis : {&LayoutConfig::tp, &LayoutConfig::cp, &LayoutConfig::ep,
                                       &LayoutConfig::pp, &LayoutConfig::vpp, &LayoutConfig::zero}) {
     RunConfig config = Small();
@@ -168,7 +172,7 @@ TEST(RunRulesTest, WhatTheTrainerCannotDoIsALaunchProblem) {
   }
   RunConfig config = Small();
   config.data.path.clear();
-  config.train.precision = Precision::kBf16;
+  config.train.precision = Precision::kBf16;  // The device is the CPU.
   EXPECT_THAT(Messages(FindLaunchProblems(config)),
               ElementsAre(HasSubstr("`data.path` is missing"), HasSubstr("bf16 is for GPUs")));
 }

@@ -5,7 +5,8 @@
 namespace trainyard {
 namespace {
 
-TEST(RunConfigOfTest, CopiesEveryKindOfSetting) {
+TEST(RunConfigOfTest, CopiesSettingsOfEveryType) {
+  // No value is the default, and the large ones do not fit a narrower type.
   v1::JobSpec spec;
   spec.set_name("mine");
   spec.mutable_model()->set_num_layers(3);
@@ -27,7 +28,7 @@ TEST(RunConfigOfTest, CopiesEveryKindOfSetting) {
   EXPECT_EQ(config.schedule, ScheduleConfig{}) << "what is not set keeps its default";
 }
 
-TEST(RunConfigOfTest, CopiesOneSettingBack) {
+TEST(RunConfigOfTest, CopySettingSetsOnlyASettingThatIsUnset) {
   RunConfig config;
   config.train.steps = 5'000'000'000;
   config.layout.dp = 8;

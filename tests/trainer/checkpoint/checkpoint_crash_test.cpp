@@ -1,4 +1,4 @@
-// What a process that dies in a save leaves on disk, for every point at which it can die.
+// Files that a process leaves behind when it dies in a save, for every point at which it can die.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,6 +10,8 @@ namespace {
 
 using testing::HasSubstr;
 
+// Readings from the fake NVML (fake_nvml.cpp, built to the path FAKE_NVML), with one fault while
+// the monitor opens and one while it reads. "" means no fault.
 std::vector<GpuReading> ReadWith(const char* fault_at_read, const char* fault_at_open = "") {
   setenv("FAKE_NVML_FAULT", fault_at_open, 1);
   auto monitor = GpuMonitor::Open(FAKE_NVML);
@@ -24,6 +26,7 @@ std::vector<GpuReading> ReadWith(const char* fault_at_read, const char* fault_at
 TEST(GpuMonitorTest, ReadsEveryValueInItsUnit) {
   const std::vector<GpuReading> readings = ReadWith("");
   ASSERT_EQ(readings.size(), 3u);
+  // The utilization of a fake GPU is 90 % plus its index: GPU 1 shows that the right one is read.
   const GpuReading& gpu = readings[1];
   EXPECT_EQ(gpu.index, 1);
   EXPECT_EQ(gpu.uuid, "GPU-1");
@@ -49,7 +52,7 @@ TEST(GpuMonitorTest, ReadsEveryValueInItsUnit) {
   EXPECT_EQ(gpu.row_remap_failed, 1);
 }
 
-TEST(GpuMonitorTest, XidStaysWithItsGpu) {
+TEST(GpuMonitorTest, XidIsRememberedForItsGpuOnly) {
   setenv("FAKE_NVML_FAULT", "xid", 1);
   const auto monitor = GpuMonitor::Open(FAKE_NVML);
   ASSERT_TRUE(monitor.ok());
@@ -59,7 +62,7 @@ TEST(GpuMonitorTest, XidStaysWithItsGpu) {
   unsetenv("FAKE_NVML_FAULT");
 }
 
-TEST(GpuMonitorTest, GpuThatDiesIsNamedAndTheOthersAreRead) {
+TEST(GpuMonitorTest, LostGpuReportsItsErrorAndTheOthersAreRead) {
   const std::vector<GpuReading> readings = ReadWith("dies");
   ASSERT_EQ(readings.size(), 3u);
   EXPECT_THAT(readings[1].error, HasSubstr("GPU is lost"));
@@ -67,7 +70,8 @@ TEST(GpuMonitorTest, GpuThatDiesIsNamedAndTheOthersAreRead) {
   EXPECT_EQ(readings[2].power_watts, 650.5);
 }
 
-TEST(GpuMonitorTest, WhatTheDeviceDoesNotTellIsAbsent) {
+// "old": of all measurements the device supports only the memory's use.
+TEST(GpuMonitorTest, ValuesTheDeviceDoesNotReportAreAbsent) {
   const std::vector<GpuReading> readings = ReadWith("old", "old");
   ASSERT_EQ(readings.size(), 3u);
   EXPECT_EQ(readings[0].memory_used_mib, 50);
@@ -78,8 +82,9 @@ TEST(GpuMonitorTest, WhatTheDeviceDoesNotTellIsAbsent) {
   EXPECT_EQ(readings[0].row_remap_failed, std::nullopt);
 }
 
-TEST(GpuMonitorTest, MachineWithoutDriverHasNoMonitor) {
+TEST(GpuMonitorTest, OpenFailsWithoutAWorkingNvml) {
   EXPECT_EQ(GpuMonitor::Open("libno-such-nvml.so.1").status().code(), absl::StatusCode::kNotFound);
+  // A library that loads but has no NVML functions.
   EXPECT_EQ(GpuMonitor::Open("libc.so.6").status().code(), absl::StatusCode::kUnavailable);
 }
 

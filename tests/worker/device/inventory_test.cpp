@@ -1,9 +1,11 @@
 #include "worker/device/inventory.h"
 
 #include <cstdlib>
+#include <fstream>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/fakes/temporary_directory.h"
 
 namespace trainyard::worker {
 namespace {
@@ -76,6 +78,21 @@ TEST(InventoryTest, BrokenDriverIsAWarning) {
   EXPECT_THAT(Detect(1, FAKE_NVML, "count").warnings, ElementsAre(HasSubstr("Unknown Error")));
   // A library without NVML's functions.
   EXPECT_THAT(Detect(1, "libc.so.6").warnings, ElementsAre(HasSubstr("lacks functions")));
+}
+
+// Images made for a container toolkit have an empty file in the library's place.
+TEST(InventoryTest, LibraryThatCannotBeLoadedIsAWarning) {
+  const TemporaryDirectory temporary;
+  const std::string library = temporary.File("libnvidia-ml.so.1");
+  std::ofstream(library).flush();
+  EXPECT_THAT(Detect(1, library.c_str()).warnings, ElementsAre(HasSubstr("file too short")));
+  EXPECT_THAT(Detect(1, kNoLibrary).warnings, IsEmpty());
+}
+
+TEST(InventoryTest, GpusCountTowardsTheLimit) {
+  const auto both = DetectInventory({1024, FAKE_NVML});
+  EXPECT_EQ(both.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(both.status().message()), HasSubstr("and 1024 CPU slots"));
 }
 
 TEST(InventoryTest, RefusesAbsurdSlots) {

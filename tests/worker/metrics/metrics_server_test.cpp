@@ -126,7 +126,8 @@ TEST_F(MetricsServerTest, SaysWhyItCannotListen) {
   EXPECT_EQ(taken.code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(taken.message()), HasSubstr("--metrics-listen"));
   for (const char* address : {"", "7072", ":7072", "127.0.0.1:", "127.0.0.1:70000", "host:7072",
-                              "127.0.0.1:0,127.0.0.1:0", "127.0.0.1:80s", "127.0.0.1:0 "}) {
+                              "127.0.0.1:0,127.0.0.1:0", "127.0.0.1:80s", "127.0.0.1:0 ",
+                              "::1:7199", "cafe:7199", "1.2:7199", "999.1.1.1:7199"}) {
     EXPECT_EQ(listen(address).code(), absl::StatusCode::kInvalidArgument) << address;
   }
 }

@@ -9,6 +9,7 @@
 namespace trainyard::worker {
 namespace {
 
+// The account after these lines of telemetry, in order.
 RankAccount Read(const std::vector<std::string>& lines) {
   RankAccount account;
   for (const std::string& line : lines) {
@@ -19,7 +20,8 @@ RankAccount Read(const std::vector<std::string>& lines) {
   return account;
 }
 
-TEST(RankAccountTest, TheNewestRankRecordSaysItAll) {
+// After a `rank` record, other records change only the step and the phase.
+TEST(RankAccountTest, RankRecordReplacesComputedStatistics) {
   const RankAccount account = Read({
       R"({"type":"metrics","step":4,"step_seconds":9,"data_stall_seconds":9})",
       R"({"type":"rank","step":5,"step_seconds":0.5,"memory_bytes":1e9,"init_seconds":1,)"
@@ -39,7 +41,7 @@ TEST(RankAccountTest, TheNewestRankRecordSaysItAll) {
   EXPECT_EQ(account.newest().evaluation_seconds(), 6);
 }
 
-TEST(RankAccountTest, PhasesOfAProgramThatWritesNoRankRecordAreTimed) {
+TEST(RankAccountTest, PhasesAreTimedWithoutRankRecords) {
   const RankAccount account = Read({
       R"({"type":"phase","time_ms":1000,"phase":"init"})",
       R"({"type":"phase","time_ms":3000,"phase":"load"})",
@@ -59,13 +61,22 @@ TEST(RankAccountTest, PhasesOfAProgramThatWritesNoRankRecordAreTimed) {
   EXPECT_EQ(account.step(), 2);
 }
 
-TEST(RankAccountTest, BlockingSecondsStandInForAPhaseOfCheckpoints) {
+TEST(RankAccountTest, BlockingSecondsAreSummedWithoutCheckpointPhases) {
   const std::string checkpoint =
       R"({"type":"checkpoint","step":1,"path":"/c","blocking_seconds":0.5})";
   EXPECT_EQ(Read({checkpoint, checkpoint}).newest().checkpoint_seconds(), 1);
 }
 
-TEST(RankAccountTest, ClocksThatGoBackAndNumbersThatAreNoneAddNothing) {
+TEST(RankAccountTest, ASaveThatIsReportedTwiceCountsOnce) {
+  const RankAccount account = Read({
+      R"({"type":"phase","time_ms":10000,"phase":"checkpoint"})",
+      R"({"type":"checkpoint","step":1,"path":"/c","blocking_seconds":4})",
+      R"({"type":"phase","time_ms":14000,"phase":"train"})",
+  });
+  EXPECT_EQ(account.newest().checkpoint_seconds(), 4);
+}
+
+TEST(RankAccountTest, BackwardClockNanAndNegativeNumbersAddNothing) {
   const RankAccount account = Read({
       R"({"type":"phase","time_ms":9000,"phase":"eval"})",
       R"({"type":"phase","time_ms":1000,"phase":"train"})",
@@ -75,6 +86,7 @@ TEST(RankAccountTest, ClocksThatGoBackAndNumbersThatAreNoneAddNothing) {
   EXPECT_EQ(account.newest().evaluation_seconds(), 0);
   EXPECT_EQ(account.newest().step_seconds(), 0);
   EXPECT_EQ(account.newest().data_stall_seconds(), 0);
+  // Infinity is capped: its conversion to int64 would be undefined.
   EXPECT_GT(account.newest().memory_bytes(), 0);
 }
 

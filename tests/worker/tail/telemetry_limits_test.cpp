@@ -85,6 +85,22 @@ TEST(TelemetryLimitsTest, ReadingAgainNeitherCountsNorLoses) {
   batch = Alerts(0, kMaxAlertsOfRank / 2);
   limits.Apply(batch);
   EXPECT_EQ(batch.records_size(), kMaxAlertsOfRank / 2);
+  batch = Alerts(0, kMaxAlertsOfRank / 2 + 1);
+  batch.set_end_offset(150);
+  limits.Apply(batch);
+  EXPECT_EQ(batch.records_size(), kMaxAlertsOfRank / 2 + 1) << "longer than it was";
+}
+
+TEST(TelemetryLimitsTest, ReadingAgainKeepsTheAlertsAboutTheLimits) {
+  TelemetryLimits limits;
+  for (int again = 0; again < 2; ++again) {
+    v1::TelemetryBatch batch = Alerts(0, kMaxAlertsOfRank + 1);
+    limits.Apply(batch);
+    EXPECT_EQ(batch.records(kMaxAlertsOfRank + 1).alert().code(), "too_many_alerts");
+    batch = Metrics(100, 0, kMaxSeriesOfRank + 1);
+    limits.Apply(batch);
+    EXPECT_EQ(batch.records(kMaxSeriesOfRank + 1).alert().code(), "too_many_metrics");
+  }
 }
 
 }  // namespace

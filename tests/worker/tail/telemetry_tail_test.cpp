@@ -7,7 +7,7 @@ namespace trainyard::worker {
 namespace {
 
 constexpr Timestamp kNow = 1700000000000;
-// Whether the file is complete; only then is a last line without a line end read.
+// Is the file complete? Only then is a last line without a line end read.
 constexpr bool kGrowing = false;
 constexpr bool kComplete = true;
 
