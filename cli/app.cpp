@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/grammar.h"
 #include "proto/jobspec/schema.h"
+#include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
 namespace {
@@ -37,9 +38,10 @@ std::string DidYouMean(const std::string& word, const std::vector<std::string>& 
   return nearest.empty() ? "" : absl::StrCat("; did you mean `", nearest, "`?");
 }
 
-// Message about the error in the command line, with a correction.
+// Message about an error in the command line, with the nearest known word when a word is unknown.
 std::string UsageMessage(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = ChosenCommand(app);
+  // Words that no option or command of any level took.
   const std::vector<std::string> extras = app.remaining(true);
   const std::string help = absl::StrCat("\nsee `", FullName(command), " --help`");
   if (extras.empty()) return absl::StrCat(error.what(), help);
@@ -60,6 +62,7 @@ int ReportParseError(const Grammar& grammar, const CLI::ParseError& error, Conso
     grammar.app.exit(error, *console.out, *console.err);  // --help and --version.
     return 0;
   }
+  // `trainyard` alone prints the help in place of an error.
   const bool bare =
       &ChosenCommand(grammar.app) == &grammar.app && grammar.app.remaining(true).empty();
   if (bare && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
@@ -70,8 +73,9 @@ int ReportParseError(const Grammar& grammar, const CLI::ParseError& error, Conso
   return static_cast<int>(ExitCode::kUsage);
 }
 
-// "HOST" and "HOST:PORT" to "HOST:PORT".
+// "HOST", "HOST:PORT" or an IPv6 address with or without brackets -> "HOST:PORT".
 absl::StatusOr<std::string> ServerAddress(const std::string& text) {
+  // A URL, or more than one word.
   const bool strange = text.empty() || absl::StrContains(text, "/") ||
                        text.find_first_of(" \t\r\n") != std::string::npos;
   if (strange) {
@@ -86,21 +90,42 @@ absl::StatusOr<std::string> ServerAddress(const std::string& text) {
   return text;
 }
 
-// Everything after the first "--" belongs to the job's command and not to this program.
+// Returns the arguments before the first "--", last one first, the order that CLI11's parse takes.
+// The words after it are the job's command and go to `command`.
 std::vector<std::string> SplitCommand(const std::vector<std::string>& arguments,
                                       std::vector<std::string>& command) {
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
   if (dashes != arguments.end()) command.assign(std::next(dashes), arguments.end());
-  // CLI11 takes arguments from the back.
   return {std::make_reverse_iterator(dashes), arguments.rend()};
 }
 
+// Also true for `job submit` and `job plan`.
 bool TakesCommand(const CLI::App& command) {
   return command.get_name() == "submit" || command.get_name() == "plan";
 }
 
+// Refuses an option of a noun when a command follows the noun, such as -a in `job -a list` and
+// `job describe 1 -a`: only options of the chosen command and shared ones have an effect.
+absl::Status CheckOptionsOfNouns(const CLI::App& command) {
+  for (const CLI::App* noun = command.get_parent();
+       noun != nullptr && noun->get_parent() != nullptr; noun = noun->get_parent()) {
+    for (const CLI::Option* option : noun->get_options()) {
+      if (option->count() == 0) continue;
+      const std::string name = option->get_name();
+      const bool misplaced = command.get_option_no_throw(name) != nullptr;
+      return absl::InvalidArgumentError(
+          misplaced ? absl::StrCat("`", name, "` must follow `", FullName(command), "`")
+                    : absl::StrCat("`", FullName(command), "` has no option `", name, "`\nsee `",
+                                   FullName(command), " --help`"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// `has_command`: the line has a "--", even with nothing after it.
 Outcome RunChosenCommand(Grammar& grammar, bool has_command, Environment& environment) {
   const CLI::App& command = ChosenCommand(grammar.app);
+  TRAINYARD_RETURN_IF_ERROR(CheckOptionsOfNouns(command));
   if (has_command && !TakesCommand(command)) {
     return absl::InvalidArgumentError(
         absl::StrCat("`", FullName(command), "` takes no command after `--`"));
@@ -120,6 +145,8 @@ Outcome RunChosenCommand(Grammar& grammar, bool has_command, Environment& enviro
   return grammar.runners.at(&command)(context);
 }
 
+// Prints the error of a command and returns the exit code. Output that was lost, such as on a full
+// disk, is an error too.
 int Report(const Outcome& outcome, Console& console) {
   console.out->flush();
   if (!outcome.ok()) {

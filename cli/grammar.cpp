@@ -10,11 +10,15 @@
 namespace trainyard::cli {
 namespace {
 
+// CLI11 keeps pointers to the variables that options fill. The runner of a command owns them,
+// through a shared_ptr, so that they live as long as the grammar.
+
 constexpr char kJobHelp[] = "number, name or @last";
 constexpr char kJobOrAttemptHelp[] = "number, name, NAME@ATTEMPT or @last";
 
 void AddJobFileOptions(CLI::App& command, JobFileOptions& options) {
   command.add_option("file", options.file, "job file, or the name of a recipe")->required();
+  // Without extra arguments, here and below: `--set a=1 file` must not take the file as a setting.
   command
       .add_option("--set", options.sets, "override a setting, such as train.steps=200; repeatable")
       ->type_name("KEY=VALUE")
@@ -35,7 +39,7 @@ void AddSubmit(CLI::App& parent, Grammar& grammar) {
   command->add_option("--request-id", options->request_id,
                       "repeating a submit with the same id makes no second job");
   grammar.runners[command] = [options, &grammar](Context& context) {
-    options->job.command = grammar.command;
+    options->job.command = grammar.command;  // Split off before the parse.
     return RunSubmit(*options, context);
   };
 }
@@ -68,6 +72,7 @@ void AddPs(CLI::App& command, Grammar& grammar) {
   grammar.runners[&command] = [options](Context& context) { return RunPs(*options, context); };
 }
 
+// Fills a command whose only argument is a job.
 void AddJobCommand(CLI::App& command, const char* help, Grammar& grammar,
                    Outcome (*run)(const std::string&, Context&)) {
   const auto job = std::make_shared<std::string>();
@@ -153,6 +158,8 @@ void AddCordon(CLI::App& node, bool cordoned, Grammar& grammar) {
   grammar.runners[command] = [options](Context& context) { return RunCordon(*options, context); };
 }
 
+// A noun that takes 0 or 1 commands (node, job, server, recipes) lists or shows its things when no
+// command follows.
 void AddNodeCommands(CLI::App& app, Grammar& grammar) {
   const auto run = [](Context& context) { return RunNodes(context); };
   grammar.runners[app.add_subcommand("nodes", "List nodes and their slots")] = run;
@@ -180,6 +187,7 @@ void AddCheckpointCommands(CLI::App& app, Grammar& grammar) {
   };
 }
 
+// The commands server backup and server restore.
 void AddStoreCopies(CLI::App& server, Grammar& grammar) {
   const auto backup = std::make_shared<StoreCopyOptions>();
   CLI::App* command = server.add_subcommand(
@@ -230,6 +238,7 @@ void AddRecipeCommands(CLI::App& app, Grammar& grammar) {
   grammar.runners[show] = [name](Context& context) { return RunRecipeShow(*name, context); };
 }
 
+// The commands explain, schema and completion.
 void AddDocumentCommands(CLI::App& app, Grammar& grammar) {
   const auto key = std::make_shared<std::string>();
   CLI::App* explain = app.add_subcommand("explain", "Explain a setting of job files, or all");
@@ -267,13 +276,13 @@ void AddDev(CLI::App& app, Grammar& grammar) {
 }
 
 void AddData(CLI::App& app, Grammar& grammar) {
-  AddDataCommands(app, &grammar.data_exit_code);
-  CLI::App* prepare = app.get_subcommand("data")->get_subcommand("prepare");
-  grammar.runners[prepare] = [&grammar](Context&) -> Outcome {
-    return static_cast<ExitCode>(grammar.data_exit_code);
+  const auto options = std::make_shared<DataPrepareOptions>();
+  grammar.runners[AddDataCommands(app, options.get())] = [options](Context&) -> Outcome {
+    return static_cast<ExitCode>(RunDataPrepare(*options));
   };
 }
 
+// Options that every command takes.
 void AddShared(Grammar& grammar) {
   CLI::App& app = grammar.app;
   app.add_option("-s,--server", grammar.shared.server,
@@ -301,6 +310,7 @@ const std::map<std::string, OutputFormat>& OutputFormats() {
 }
 
 const CLI::App& ChosenCommand(const CLI::App& app) {
+  // After a parse, get_subcommands() holds only the subcommands that were on the command line.
   const CLI::App* command = &app;
   while (!command->get_subcommands().empty()) command = command->get_subcommands().back();
   return *command;
@@ -315,7 +325,9 @@ std::string FullName(const CLI::App& command) {
 void BuildGrammar(Grammar& grammar) {
   CLI::App& app = grammar.app;
   app.require_subcommand(1);
-  app.fallthrough();  // `ps -o json` is `-o json ps`. Inherited by every command below.
+  // Shared options may also follow a command: `ps -o json` means `-o json ps`. Every command added
+  // below inherits this.
+  app.fallthrough();
   AddShared(grammar);
   AddDev(app, grammar);
   AddPs(*app.add_subcommand("ps", "List jobs"), grammar);

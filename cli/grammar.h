@@ -27,8 +27,6 @@ struct Grammar {
   SharedOptions shared;
   // The words after `--`.
   std::vector<std::string> command;
-  // Set by `data prepare`, which runs while the line is parsed.
-  int data_exit_code = 0;
   // The function of each command.
   std::map<const CLI::App*, std::function<Outcome(Context&)>> runners;
 };

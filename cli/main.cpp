@@ -12,6 +12,9 @@ int main(int argc, char** argv) {
   // A reader that closes the pipe (`| head`) ends this process without a message, even when the
   // parent process ignores SIGPIPE.
   std::signal(SIGPIPE, SIG_DFL);
+  // While SIGCHLD is ignored, which a parent process may pass on, the exit code of a child cannot
+  // be read.
+  std::signal(SIGCHLD, SIG_DFL);
   const trainyard::SystemClock clock;
   trainyard::cli::Interrupt interrupt;
   trainyard::cli::Environment environment = trainyard::cli::SystemEnvironment(clock, interrupt);

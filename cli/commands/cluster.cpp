@@ -1,9 +1,11 @@
-// The commands nodes, node describe, cordon, server status and version.
+// The commands nodes, node describe, node cordon and uncordon, server status and version.
 #include <algorithm>
 #include <ostream>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "cli/commands/commands.h"
+#include "cli/output/answered_at.h"
 #include "cli/output/node_views.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
@@ -12,7 +14,7 @@
 namespace trainyard::cli {
 namespace {
 
-// Prints the command that lifts a cordon, when a node is cordoned.
+// Prints the command that uncordons the first cordoned node, when there is one.
 void HintUncordon(const v1::ListNodesResponse& response, Console& console) {
   const auto cordoned = std::ranges::find_if(response.nodes(), &v1::Node::cordoned);
   if (cordoned == response.nodes().end()) return;
@@ -20,11 +22,31 @@ void HintUncordon(const v1::ListNodesResponse& response, Console& console) {
             absl::StrCat("new ranks on a cordoned node again: `", UncordonCommand(*cordoned), "`"));
 }
 
+// The node with this id, else the only node with this name.
+absl::StatusOr<const v1::Node*> FindNode(const v1::ListNodesResponse& response,
+                                         const std::string& reference) {
+  std::vector<const v1::Node*> named;
+  for (const v1::Node& node : response.nodes()) {
+    if (node.id() == reference) return &node;
+    if (node.name() == reference) named.push_back(&node);
+  }
+  if (named.size() == 1) return named.front();
+  if (named.empty()) {
+    return absl::NotFoundError(
+        absl::StrCat("there is no node `", reference, "`; `trainyard nodes` lists them"));
+  }
+  const auto append_id = [](std::string* out, const v1::Node* node) { *out += node->id(); };
+  return absl::InvalidArgumentError(
+      absl::StrCat("several nodes are called `", reference,
+                   "`; use the id of one: ", absl::StrJoin(named, ", ", append_id)));
+}
+
 }  // namespace
 
 Outcome RunNodes(Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const v1::ListNodesResponse response, context.client.ListNodes({}));
-  PrintListing(NodeListing(response, context.console.Now()), context.format, context.console);
+  PrintListing(NodeListing(response, AnsweredAt(response, context.console)), context.format,
+               context.console);
   if (IsTable(context.format)) HintUncordon(response, context.console);
   if (response.nodes().empty() && IsTable(context.format)) {
     PrintNote(context.console, absl::StrCat("no nodes; start a worker with `trainyard-worker "
@@ -36,15 +58,9 @@ Outcome RunNodes(Context& context) {
 
 Outcome RunNodeDescribe(const std::string& name, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const v1::ListNodesResponse response, context.client.ListNodes({}));
-  const auto node = std::ranges::find_if(response.nodes(), [&](const v1::Node& each) {
-    return each.id() == name || each.name() == name;
-  });
-  if (node == response.nodes().end()) {
-    return absl::NotFoundError(
-        absl::StrCat("there is no node `", name, "`; `trainyard nodes` lists them"));
-  }
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::Node* node, FindNode(response, name));
   if (IsTable(context.format)) {
-    *context.console.out << NodeText(*node, response, context.console.Now());
+    *context.console.out << NodeText(*node, response, AnsweredAt(response, context.console));
   } else {
     PrintDocument(StableJson(*node), node->name(), context.format, context.console);
   }
@@ -83,19 +99,19 @@ Outcome RunServerStatus(Context& context) {
     PrintDocument(document, context.client.server(), context.format, context.console);
     return ExitCode::kOk;
   }
+  const Timestamp now = AnsweredAt(info, context.console);
   *context.console.out << "controller at " << context.client.server() << "\n  version      "
                        << info.version() << "\n  up           "
-                       << AgeText(info.started_time_ms(), context.console.Now())
-                       << "\n  data         " << info.data_dir() << "\n  checkpoints  "
-                       << info.checkpoint_root() << "\n";
+                       << AgeText(info.started_time_ms(), now) << "\n  data         "
+                       << info.data_dir() << "\n  checkpoints  " << info.checkpoint_root() << "\n";
   for (const v1::StorageProblem& problem : info.storage_problems()) {
     *context.console.out << "  cannot store " << problem.store() << " since "
-                         << AgeText(problem.since_ms(), context.console.Now()) << ": "
-                         << problem.message() << "\n";
+                         << AgeText(problem.since_ms(), now) << ": " << problem.message() << "\n";
   }
   return ExitCode::kOk;
 }
 
+// Succeeds without a controller too: the client's own version is always known.
 Outcome RunVersion(bool client_only, Context& context) {
   absl::StatusOr<v1::GetServerInfoResponse> info = absl::UnavailableError("not asked");
   if (!client_only) info = context.client.GetServerInfo();

@@ -16,6 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// A job file that other job files extend, or that `submit` takes by its name.
 struct Recipe {
   std::string name;
   std::string description;
@@ -26,14 +27,18 @@ struct Recipe {
 std::string DescriptionOf(const std::string& text) {
   try {
     const YAML::Node root = YAML::Load(text);
-    if (root.IsMap() && root["description"].IsScalar()) return root["description"].Scalar();
+    if (!root.IsMap()) return "";
+    // IsScalar throws for a key that is missing.
+    const YAML::Node description = root["description"];
+    if (description.IsDefined() && description.IsScalar()) return description.Scalar();
   } catch (const YAML::Exception&) {
     return "(not readable as YAML)";
   }
   return "";
 }
 
-// Earlier directories hide later ones, as in `extends`.
+// The recipes (*.yaml) in the directories, by name. A recipe in an earlier directory hides one of
+// the same name in a later one, as for `extends` in job files.
 std::vector<Recipe> FindRecipes(const std::vector<std::string>& directories) {
   const JobFileReader read = FileSystemReader(directories);
   std::vector<Recipe> recipes;
@@ -67,6 +72,7 @@ Outcome RunExplain(const std::string& key, Context& context) {
   return ExitCode::kOk;
 }
 
+// A JSON Schema has no table: every format but YAML prints JSON.
 Outcome RunSchema(Context& context) {
   const OutputFormat format =
       context.format == OutputFormat::kYaml ? OutputFormat::kYaml : OutputFormat::kJson;
@@ -90,6 +96,7 @@ Outcome RunRecipeList(Context& context) {
   return ExitCode::kOk;
 }
 
+// Prints the file as it is, with its comments, whatever the output format.
 Outcome RunRecipeShow(const std::string& name, Context& context) {
   std::vector<std::string> names;
   for (const Recipe& recipe : FindRecipes(context.recipe_directories)) {

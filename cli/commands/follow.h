@@ -12,7 +12,7 @@ namespace trainyard::cli {
 
 struct FollowOptions {
   std::string job;
-  // Whether progress is shown on console.err; JSON output gets every update in any case.
+  // True to show progress on console.err; JSON output gets every update in any case.
   bool progress = true;
   std::optional<std::chrono::steady_clock::time_point> deadline;  // None: no time limit.
 };

@@ -1,10 +1,12 @@
-// ps, describe, why and ckpt list.
+// The commands ps, describe, why and ckpt list.
+#include <algorithm>
 #include <ostream>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cli/commands/commands.h"
 #include "cli/job_reference.h"
+#include "cli/output/answered_at.h"
 #include "cli/output/freshness.h"
 #include "cli/output/job_views.h"
 #include "cli/output/readable.h"
@@ -17,6 +19,7 @@
 namespace trainyard::cli {
 namespace {
 
+// Jobs requested in one ListJobs call.
 constexpr int kPageSize = 500;
 
 absl::StatusOr<v1::JobState> ParseState(const std::string& text) {
@@ -25,11 +28,13 @@ absl::StatusOr<v1::JobState> ParseState(const std::string& text) {
     return static_cast<v1::JobState>(value->number());
   }
   std::vector<std::string> names;
+  // Value 0 is UNSPECIFIED.
   for (int i = 1; i < type.value_count(); ++i) names.push_back(EnumShortName(*type.value(i)));
   return absl::InvalidArgumentError(
       absl::StrCat("--state ", text, ": must be one of ", absl::StrJoin(names, ", ")));
 }
 
+// Without --all and --state: the jobs that have not ended.
 absl::StatusOr<v1::ListJobsRequest> MakeListRequest(const PsOptions& options) {
   v1::ListJobsRequest request;
   request.set_user(options.user);
@@ -44,13 +49,15 @@ absl::StatusOr<v1::ListJobsRequest> MakeListRequest(const PsOptions& options) {
   return request;
 }
 
-// Pages until `limit` jobs; next_cursor of the result tells whether there are more.
+// Fetches pages until there are `limit` jobs. The result's next_cursor is empty unless the
+// controller has more.
 absl::StatusOr<v1::ListJobsResponse> ListUpTo(v1::ListJobsRequest request, int limit,
                                               Client& client) {
   v1::ListJobsResponse all;
   while (all.jobs_size() < limit) {
     request.set_limit(std::min(kPageSize, limit - all.jobs_size()));
     TRAINYARD_ASSIGN_OR_RETURN(v1::ListJobsResponse page, client.ListJobs(request));
+    // A page without jobs is the last one, so that the loop ends whatever its cursor says.
     if (page.jobs().empty()) page.clear_next_cursor();
     all.MergeFrom(page);
     all.set_next_cursor(page.next_cursor());
@@ -60,12 +67,15 @@ absl::StatusOr<v1::ListJobsResponse> ListUpTo(v1::ListJobsRequest request, int l
   return all;
 }
 
-// The controller's clock when it answered: ages do not depend on the clock of this machine.
-template <typename Response>
-Timestamp AnsweredAt(const Response& response, const Console& console) {
-  return response.as_of_ms() > 0 ? response.as_of_ms() : console.Now();
+// Says why a list is empty and how to get a longer one.
+std::string EmptyListNote(const PsOptions& options) {
+  if (!options.states.empty() || (options.all && !options.user.empty())) return "no job matches";
+  if (!options.user.empty()) return "no job matches; -a also looks at those that have ended";
+  return options.all ? "no jobs; `trainyard submit job.yaml` makes one"
+                     : "no live jobs; `trainyard ps -a` lists those that have ended";
 }
 
+// The response for programs, with only the given attempt unless `attempt` is 0.
 nlohmann::json DescribeDocument(const v1::GetJobResponse& response, int64_t attempt,
                                 Timestamp now) {
   v1::GetJobResponse shown = response;
@@ -79,11 +89,21 @@ nlohmann::json DescribeDocument(const v1::GetJobResponse& response, int64_t atte
   return StableJson(shown);
 }
 
-bool HasAttempt(const v1::Job& job, int64_t attempt_number) {
-  for (const v1::Attempt& attempt : job.attempts()) {
-    if (attempt.number() == attempt_number) return true;
+// OK when the job has the attempt, or none is asked for. A job holds only its newest attempts.
+absl::Status CheckAttempt(const v1::Job& job, int64_t number) {
+  if (number == 0) return absl::OkStatus();
+  if (std::ranges::find(job.attempts(), number, &v1::Attempt::number) != job.attempts().end()) {
+    return absl::OkStatus();
   }
-  return false;
+  const std::string unknown = absl::StrCat("job ", job.id(), " has no attempt ", number);
+  const v1::Attempt* newest = NewestAttempt(job);
+  if (newest == nullptr) return absl::NotFoundError(absl::StrCat(unknown, "; it has had none"));
+  const int64_t oldest = job.attempts(0).number();
+  if (number < oldest) {
+    return absl::NotFoundError(absl::StrCat("attempt ", number, " of job ", job.id(),
+                                            " is no longer kept; the oldest kept is ", oldest));
+  }
+  return absl::NotFoundError(absl::StrCat(unknown, "; its newest is ", newest->number()));
 }
 
 absl::StatusOr<v1::GetJobResponse> GetJob(const std::string& job, Client& client) {
@@ -101,8 +121,7 @@ Outcome RunPs(const PsOptions& options, Context& context) {
   Console& console = context.console;
   PrintListing(JobListing(response, AnsweredAt(response, console)), context.format, console);
   if (response.jobs().empty() && IsTable(context.format)) {
-    PrintNote(console, options.all ? "no jobs; `trainyard submit job.yaml` makes one"
-                                   : "no live jobs; `trainyard ps -a` lists those that have ended");
+    PrintNote(console, EmptyListNote(options));
   }
   if (!response.next_cursor().empty()) {
     PrintNote(console,
@@ -115,11 +134,7 @@ Outcome RunDescribe(const std::string& job, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const JobReference reference, ParseJobReference(job));
   TRAINYARD_ASSIGN_OR_RETURN(const v1::GetJobResponse response,
                              GetJob(reference.job, context.client));
-  if (reference.attempt != 0 && !HasAttempt(response.job(), reference.attempt)) {
-    return absl::NotFoundError(absl::StrCat("job ", response.job().id(), " has no attempt ",
-                                            reference.attempt, "; it has had ",
-                                            response.job().attempts_size()));
-  }
+  TRAINYARD_RETURN_IF_ERROR(CheckAttempt(response.job(), reference.attempt));
   Console& console = context.console;
   const Timestamp now = AnsweredAt(response, console);
   if (IsTable(context.format)) {
@@ -159,7 +174,8 @@ Outcome RunCheckpointList(const CheckpointListOptions& options, Context& context
   TRAINYARD_ASSIGN_OR_RETURN(const std::string job, ParseWholeJob(options.job));
   TRAINYARD_ASSIGN_OR_RETURN(const v1::GetJobResponse response, GetJob(job, context.client));
   Console& console = context.console;
-  const Listing listing = CheckpointListing(response.job(), options.all, console.Now());
+  const Listing listing =
+      CheckpointListing(response.job(), options.all, AnsweredAt(response, console));
   PrintListing(listing, context.format, console);
   if (listing.rows.empty() && IsTable(context.format)) {
     PrintNote(console, absl::StrCat("job ", response.job().id(), " has published no checkpoint"));

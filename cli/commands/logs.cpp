@@ -1,3 +1,4 @@
+// The command logs.
 #include <ostream>
 
 #include "absl/strings/numbers.h"
@@ -18,11 +19,13 @@ absl::Status WrongRanks(const std::string& text) {
       absl::StrCat("--rank ", text, ": must be ranks and ranges, such as 0 or 0,8-15"));
 }
 
+// Ranks of --rank, such as "0,8-15"; empty, which means all ranks, for an empty text.
 absl::StatusOr<std::vector<int>> ParseRanks(const std::string& text) {
   std::vector<int> ranks;
   if (text.empty()) return ranks;
   for (const absl::string_view part : absl::StrSplit(text, ',')) {
     const std::vector<std::string> ends = absl::StrSplit(part, '-');
+    // A single rank is a range whose two ends are the same element.
     int first = 0;
     int last = 0;
     if (ends.size() > 2 || !absl::SimpleAtoi(ends.front(), &first) ||
@@ -52,13 +55,14 @@ absl::StatusOr<v1::ReadLogsRequest> MakeRequest(const LogsOptions& options) {
   request.mutable_ranks()->Add(ranks.begin(), ranks.end());
   request.set_attempt(reference.attempt != 0 ? reference.attempt : options.attempt);
   request.set_grep(options.grep);
+  // In the request tail 0 means every line; `--tail 0` is new_only.
   request.set_tail(options.tail.value_or(0));
   request.set_new_only(options.tail == 0);
   request.set_follow(options.follow);
   return request;
 }
 
-// Writes lines in the format of the command line.
+// Writes log lines in the output format that -o chose.
 class LogPrinter {
  public:
   LogPrinter(const LogsOptions& options, const v1::ReadLogsRequest& request, Context& context)
@@ -70,9 +74,10 @@ class LogPrinter {
     if (format_ == OutputFormat::kCsv) out_ << "attempt,rank,time,offset,text\n";
   }
 
-  // False when the reader has closed the output.
+  // Returns false when the output can take no more, such as a pipe whose reader has closed it.
   bool Print(const v1::LogLine& line) {
     if (format_ == OutputFormat::kJson) {
+      // Indent -1: one object a line.
       out_ << DumpJson(StableJson(line), -1) << "\n";
     } else if (format_ == OutputFormat::kCsv) {
       out_ << line.attempt() << "," << line.rank() << "," << IsoTime(line.time_ms()) << ","
@@ -92,6 +97,7 @@ class LogPrinter {
   const bool prefix_;
 };
 
+// Ends a follow after Ctrl-C, which does not stop the job.
 absl::StatusOr<ExitCode> Detached(const std::string& job, Console& console) {
   PrintNote(console,
             absl::StrCat("detached; the job goes on\n  come back  trainyard logs -f ", job));

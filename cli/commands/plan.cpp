@@ -14,7 +14,7 @@
 namespace trainyard::cli {
 namespace {
 
-// Where the job would run: the controller's answer, its refusal, or why there is neither.
+// Place of the job in the cluster: the controller's answer, its refusal, or why there is neither.
 struct Placement {
   absl::StatusOr<v1::PlanJobResponse> answer = absl::UnavailableError("not asked");
   // Why the controller was not asked or did not answer; empty when it answered or refused.

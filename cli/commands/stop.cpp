@@ -1,3 +1,4 @@
+// `trainyard stop` and `trainyard kill`.
 #include <ostream>
 
 #include "absl/strings/str_cat.h"
@@ -11,9 +12,10 @@
 namespace trainyard::cli {
 namespace {
 
-// OK when the user agrees, or no agreement is needed.
+// True when the user agrees or need not be asked. An error when there is no terminal to ask on.
 absl::StatusOr<bool> Agreed(const StopOptions& options, const std::vector<std::string>& jobs,
                             Console& console) {
+  // A stop, unlike a kill, lets a job save a checkpoint first.
   const bool harmless = !options.kill && jobs.size() == 1;
   if (harmless || options.yes) return true;
   const std::string list = absl::StrJoin(jobs, ", ");
@@ -29,8 +31,8 @@ absl::StatusOr<bool> Agreed(const StopOptions& options, const std::vector<std::s
 
 void PrintStopped(const v1::Job& job, Context& context) {
   if (context.format == OutputFormat::kJson) {
-    *context.console.out << DumpJson(JobDocument(job, context.console.Now()), -1)
-                         << "\n";  // One a line: a stream.
+    // Indent -1 is compact: one object a line, since several jobs may be printed.
+    *context.console.out << DumpJson(JobDocument(job, context.console.Now()), -1) << "\n";
   } else if (context.format == OutputFormat::kTable || context.format == OutputFormat::kWide) {
     *context.console.out << "job " << job.id() << " " << job.name() << " " << EnumText(job.state())
                          << "\n";
@@ -43,6 +45,7 @@ void PrintStopped(const v1::Job& job, Context& context) {
 }  // namespace
 
 Outcome RunStop(const StopOptions& options, Context& context) {
+  // All references are parsed before the first request: a mistyped one stops nothing.
   std::vector<std::string> jobs;
   for (const std::string& text : options.jobs) {
     TRAINYARD_ASSIGN_OR_RETURN(std::string job, ParseWholeJob(text));
@@ -53,7 +56,8 @@ Outcome RunStop(const StopOptions& options, Context& context) {
     PrintNote(context.console, "nothing was stopped");
     return ExitCode::kFailed;
   }
-  // Every job is tried; the first error decides the exit code.
+  // After an error the other jobs are still tried, unless the controller is unreachable. The first
+  // error decides the exit code.
   ExitCode code = ExitCode::kOk;
   for (const std::string& job : jobs) {
     v1::StopJobRequest request;
@@ -66,8 +70,9 @@ Outcome RunStop(const StopOptions& options, Context& context) {
       continue;
     }
     PrintError(context.console, std::string(response.status().message()));
-    if (code == ExitCode::kOk) code = ExitCodeOf(response.status());
-    if (code == ExitCode::kUnreachable) return code;
+    const ExitCode failure = ExitCodeOf(response.status());
+    if (code == ExitCode::kOk) code = failure;
+    if (failure == ExitCode::kUnreachable) return code;
   }
   return code;
 }

@@ -6,17 +6,19 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "cli/commands/commands.h"
+#include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
 namespace {
 
-// Runs a program to its end with the streams of this process. The program prints its own errors.
+// Runs a program with this process's stdin, stdout and stderr, and waits for its end. The program
+// prints its own errors.
 Outcome RunProgram(const std::vector<std::string>& arguments) {
   std::vector<char*> raw;
   for (const std::string& argument : arguments) raw.push_back(const_cast<char*>(argument.c_str()));
@@ -28,16 +30,47 @@ Outcome RunProgram(const std::vector<std::string>& arguments) {
                                             "\ninstall it beside this program"));
   }
   int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  pid_t ended = 0;
+  do {
+    ended = waitpid(pid, &status, 0);
+  } while (ended < 0 && errno == EINTR);
+  if (ended < 0) {
+    return absl::InternalError(
+        absl::StrCat("cannot tell whether ", arguments[0], " succeeded: ", std::strerror(errno)));
   }
   return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? ExitCode::kOk : ExitCode::kFailed;
 }
 
+// `command`: "backup" or "restore". `directory`: the backup to write or to read.
 Outcome CopyStore(const char* command, const std::string& data_dir, const std::string& directory,
                   Context& context) {
+  // Earlier output of this process must stand before that of the program.
   context.console.out->flush();
   return RunProgram({context.environment.program_directory + "/trainyard-controller", "--data-dir",
                      data_dir, command, directory});
+}
+
+// OK when the data directory on this machine is that of the controller that answered. Another
+// machine may have a store of another controller at the same path.
+absl::Status CheckStoreIsHere(const v1::GetServerInfoResponse& info, const std::string& server) {
+  const std::string place =
+      absl::StrCat("the controller at ", server, " keeps its store in ", info.data_dir());
+  const absl::StatusOr<std::string> id = ReadSmallFile(info.data_dir() + "/cluster_id");
+  if (absl::IsNotFound(id.status())) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(place, ", which is not on this machine\nrun this where it runs"));
+  }
+  if (!id.ok()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(place, ", which cannot be read here: ", id.status().message(),
+                     "\nrun this on its machine, as the user that it runs as"));
+  }
+  if (absl::StripAsciiWhitespace(*id) != info.cluster_id()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(place, ", but that directory on this machine belongs to another controller",
+                     "\nrun this where it runs"));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -47,11 +80,7 @@ Outcome RunServerBackup(const StoreCopyOptions& options, Context& context) {
     return CopyStore("backup", options.data_dir, options.directory, context);
   }
   TRAINYARD_ASSIGN_OR_RETURN(const v1::GetServerInfoResponse info, context.client.GetServerInfo());
-  if (!std::filesystem::exists(info.data_dir())) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("the controller at ", context.client.server(), " keeps its store in ",
-                     info.data_dir(), ", which is not on this machine\nrun this where it runs"));
-  }
+  TRAINYARD_RETURN_IF_ERROR(CheckStoreIsHere(info, context.client.server()));
   return CopyStore("backup", info.data_dir(), options.directory, context);
 }
 

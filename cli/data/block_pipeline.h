@@ -7,6 +7,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -16,22 +17,33 @@
 
 namespace trainyard::cli {
 
-// Input and Result are movable. `next` and `take` run on the caller's thread, `work` on `threads`
-// other threads. At most 4 * threads blocks are between `next` and `take`.
+// `next` and `take` run on the caller's thread. `work` runs on `threads` (at least 1) other threads
+// at the same time. At most 4 * threads blocks are between `next` and `take`. Input and Result are
+// movable, and Input has a default constructor. One Run per object.
 template <typename Input, typename Result>
 class BlockPipeline {
  public:
-  using Next = std::function<absl::StatusOr<bool>(Input*)>;  // false: no more
+  // Returns false at the end of the input.
+  using Next = std::function<absl::StatusOr<bool>(Input*)>;
   using Work = std::function<absl::StatusOr<Result>(Input)>;
   using Take = std::function<absl::Status(Result)>;
 
   explicit BlockPipeline(int threads) : threads_(threads) {}
 
-  // Runs until `next` has no more, or something fails; the first error in block order is returned.
+  // Runs until the end of the input or the first error, which is returned. Errors of `work` are
+  // returned in block order.
   absl::Status Run(const Next& next, const Work& work, const Take& take) {
     std::vector<std::thread> workers;
-    for (int i = 0; i < threads_; ++i) workers.emplace_back([&] { WorkUntilClosed(work); });
-    const absl::Status status = Drive(next, take);
+    try {
+      while (workers.size() < static_cast<size_t>(threads_)) {
+        workers.emplace_back([&] { WorkUntilClosed(work); });
+      }
+    } catch (const std::system_error&) {
+      // The system starts no more threads: those that run do the work.
+    }
+    const absl::Status status = workers.empty()
+                                    ? absl::ResourceExhaustedError("the system starts no thread")
+                                    : Drive(next, take);
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       closed_ = true;
@@ -42,11 +54,13 @@ class BlockPipeline {
   }
 
  private:
+  // A block between `next` and `take`.
   struct Slot {
-    std::optional<Input> input;                    // until a worker takes it
-    std::optional<absl::StatusOr<Result>> result;  // once it is done
+    std::optional<Input> input;                    // Until a worker thread takes it.
+    std::optional<absl::StatusOr<Result>> result;  // Once `work` has returned.
   };
 
+  // The caller's side: reads blocks until the window is full, then takes the first result.
   absl::Status Drive(const Next& next, const Take& take) {
     const size_t window = static_cast<size_t>(threads_) * 4;
     bool more = true;
@@ -85,7 +99,7 @@ class BlockPipeline {
     changed_.wait(lock, [this] { return slots_.front().result.has_value(); });
     absl::StatusOr<Result> result = *std::move(slots_.front().result);
     slots_.pop_front();
-    --next_slot_;
+    --next_slot_;  // Each later slot has moved one place to the front.
     return result;
   }
 
@@ -94,7 +108,8 @@ class BlockPipeline {
     for (;;) {
       changed_.wait(lock, [this] { return closed_ || next_slot_ < slots_.size(); });
       if (closed_) return;
-      Slot& slot = slots_[next_slot_++];  // a deque keeps its place while others come and go
+      // References into a deque stay valid while slots are added or removed at its ends.
+      Slot& slot = slots_[next_slot_++];
       Input input = *std::move(slot.input);
       slot.input.reset();
       lock.unlock();
@@ -106,11 +121,11 @@ class BlockPipeline {
   }
 
   const int threads_;
-  std::mutex mutex_;  // guards what follows
-  std::condition_variable changed_;
-  std::deque<Slot> slots_;  // in block order
-  size_t next_slot_ = 0;    // the first that no worker has taken
-  bool closed_ = false;
+  std::mutex mutex_;                 // Guards the members below.
+  std::condition_variable changed_;  // A slot was added, a result is there, or `closed_` was set.
+  std::deque<Slot> slots_;           // In block order.
+  size_t next_slot_ = 0;             // Index of the first slot that no worker thread has taken.
+  bool closed_ = false;              // Worker threads end.
 };
 
 }  // namespace trainyard::cli

@@ -17,11 +17,18 @@ namespace {
 
 constexpr char kProgram[] = "trainyard-data";
 
-// Path of trainyard-data: beside the running program, wherever that is installed.
+// Path of trainyard-data, which is installed beside the running program. The bare name when that
+// program's own path cannot be read.
 std::string SiblingPath() {
   std::error_code error;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
   return error ? kProgram : (self.parent_path() / kProgram).string();
+}
+
+// Refuses an empty value. CLI11 would read it wrongly in the command line of trainyard-data: after
+// `--out=` it takes the next argument as the value.
+std::string NotEmpty(const std::string& value) {
+  return value.empty() ? "must not be empty; is a shell variable unset?" : "";
 }
 
 }  // namespace
@@ -31,7 +38,10 @@ void AddPrepareOptions(CLI::App& app, DataPrepareOptions* options) {
                  "files or directories: .txt, .md, .pod or .jsonl (an object with text a line)")
       ->type_name("INPUT")
       ->required();
-  app.add_option("-o,--out", options->out, "directory to make")->type_name("DIR")->required();
+  app.add_option("-o,--out", options->out, "directory to make")
+      ->type_name("DIR")
+      ->check(NotEmpty)
+      ->required();
   app.add_option("--tokenizer", options->tokenizer,
                  "byte (256 bytes and an end mark), or sentencepiece (the same as bpe), bpe or "
                  "unigram, trained on this text")
@@ -44,6 +54,7 @@ void AddPrepareOptions(CLI::App& app, DataPrepareOptions* options) {
       ->check(CLI::Range(0.0, 0.9))
       ->capture_default_str();
   app.add_option("--field", options->field, "key of the text in an object of a .jsonl file")
+      ->check(NotEmpty)
       ->capture_default_str();
   app.add_option("-j,--jobs", options->jobs, "threads; 0 means one a core")
       ->check(CLI::Range(0, 1024))
@@ -54,6 +65,7 @@ void AddPrepareOptions(CLI::App& app, DataPrepareOptions* options) {
 
 std::vector<std::string> PrepareCommandLine(const std::string& program,
                                             const DataPrepareOptions& options) {
+  // 17 digits give back exactly the same double.
   char fraction[32];
   std::snprintf(fraction, sizeof(fraction), "%.17g", options.val_fraction);
   std::vector<std::string> line = {program,
@@ -65,6 +77,7 @@ std::vector<std::string> PrepareCommandLine(const std::string& program,
                                    "--jobs=" + std::to_string(options.jobs)};
   if (options.force) line.push_back("--force");
   if (options.quiet) line.push_back("--quiet");
+  // Inputs may begin with '-'.
   line.push_back("--");
   line.insert(line.end(), options.inputs.begin(), options.inputs.end());
   return line;
@@ -81,14 +94,13 @@ int RunDataPrepare(const DataPrepareOptions& options) {
   return 1;
 }
 
-void AddDataCommands(CLI::App& app, int* exit_code) {
+CLI::App* AddDataCommands(CLI::App& app, DataPrepareOptions* options) {
   CLI::App* data = app.add_subcommand("data", "Prepare text for training");
   data->require_subcommand(1);
   CLI::App* prepare = data->add_subcommand(
       "prepare", "Turn text into train.bin and val.bin, with a tokenizer trained on the spot");
-  const auto options = std::make_shared<DataPrepareOptions>();
-  AddPrepareOptions(*prepare, options.get());
-  prepare->callback([options, exit_code] { *exit_code = RunDataPrepare(*options); });
+  AddPrepareOptions(*prepare, options);
+  return prepare;
 }
 
 }  // namespace trainyard::cli

@@ -38,8 +38,8 @@ std::vector<std::string> PrepareCommandLine(const std::string& program,
 // after a message on stderr.
 int RunDataPrepare(const DataPrepareOptions& options);
 
-// Adds `data prepare` to the command line. Its callback runs it; *exit_code is set if that returns.
-void AddDataCommands(CLI::App& app, int* exit_code);
+// Adds `data prepare` to the command line and returns its command. The parse fills in `options`.
+CLI::App* AddDataCommands(CLI::App& app, DataPrepareOptions* options);
 
 }  // namespace trainyard::cli
 

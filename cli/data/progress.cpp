@@ -10,11 +10,13 @@ constexpr double kSecondsBetweenBars = 0.1;
 constexpr double kSecondsBetweenLines = 10;
 constexpr int kBarColumns = 24;
 
+// `share`: 0 to 1.
 std::string Bar(double share) {
   const int full = static_cast<int>(share * kBarColumns);
   return "[" + std::string(full, '#') + std::string(kBarColumns - full, '.') + "]";
 }
 
+// "59s", "1m05s" or "2h10m".
 std::string Duration(double seconds) {
   const long whole = static_cast<long>(seconds + 0.5);
   char text[48];
@@ -43,6 +45,7 @@ void Progress::Start(const std::string& what, int64_t total) {
   bar_shown_ = false;
 }
 
+// \r returns to the start of the line and \x1b[K erases to its end: each bar replaces the last one.
 void Progress::Advance(int64_t bytes) {
   done_ += bytes;
   if (!settings_.print) return;
@@ -61,7 +64,7 @@ void Progress::Stop() {
 std::string Progress::Line() const {
   const double share =
       total_ > 0 ? std::min(1.0, static_cast<double>(done_) / static_cast<double>(total_)) : 1.0;
-  const double seconds = printed_ - started_;
+  const double seconds = printed_ - started_;  // Advance has just set `printed_` to now.
   const double rate = seconds > 0 ? static_cast<double>(done_) / seconds : 0;
   char percent[16];
   std::snprintf(percent, sizeof(percent), "%3.0f%%", share * 100);
@@ -79,7 +82,8 @@ std::string ReadableBytes(int64_t bytes) {
   const char* const units[] = {"B", "kB", "MB", "GB", "TB"};
   double value = static_cast<double>(bytes);
   size_t unit = 0;
-  while (value >= 1000 && unit + 1 < std::size(units)) {
+  // One decimal is printed: 999.95 kB would become 1000.0 kB.
+  while (value >= (unit == 0 ? 1000 : 999.95) && unit + 1 < std::size(units)) {
     value /= 1000;
     ++unit;
   }

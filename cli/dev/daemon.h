@@ -19,29 +19,32 @@ class Daemon {
   using Launch = std::function<absl::StatusOr<ChildProcess>()>;
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  // Runs `launch` now and at each restart.
+  // Calls `launch` now and again at each restart.
   static absl::StatusOr<Daemon> Start(Launch launch, const RestartLimits& limits, TimePoint now);
 
   ChildProcess& process() { return process_; }
 
-  // An error with the last lines of its log when it has ended.
+  // An error, with the last lines of the daemon's log, when its process has ended. Restarts
+  // nothing.
   absl::Status CheckAlive();
 
-  // Notices a death and starts the daemon again once its pause is over. Returns a line for the user
-  // when something happened, else "". An error when it has died too often or cannot be started.
+  // Call repeatedly; does not block. Detects that the process has ended, and starts the daemon
+  // again once the backoff pause is over. Returns a line for the user when either happened, else
+  // "". An error when the daemon ended quickly too many times in a row, or cannot be started.
   absl::StatusOr<std::string> Keep(TimePoint now);
 
  private:
   Daemon(Launch launch, const RestartLimits& limits, ChildProcess process, TimePoint now)
       : launch_(std::move(launch)), backoff_(limits), process_(std::move(process)), started_(now) {}
 
+  // Sets `restart_at_`; an error when the backoff allows no further restart.
   absl::StatusOr<std::string> NoticeDeath(TimePoint now);
 
   Launch launch_;
   RestartBackoff backoff_;
   ChildProcess process_;
-  TimePoint started_;
-  // When to start again; unset while it runs.
+  TimePoint started_;  // Of the present or last process.
+  // Time of the next restart; unset while the process runs.
   std::optional<TimePoint> restart_at_;
 };
 

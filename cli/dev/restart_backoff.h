@@ -13,7 +13,8 @@ struct RestartLimits {
   std::chrono::milliseconds longest_pause{8000};
   // A life shorter than this ends with a quick death.
   std::chrono::milliseconds quick{10000};
-  // The quick death in a row that is the last one.
+  // After this many quick deaths in a row there is no further start. A death after a long life
+  // starts a new row and already counts as its first.
   int quick_deaths = 6;
 };
 

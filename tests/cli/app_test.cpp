@@ -89,7 +89,11 @@ TEST_F(AppTest, EveryMistakeOnTheCommandLineExitsWith2) {
       {"--server", "http://host:1", "ps"},
       {"--server", "two words", "ps"},
       {"--recipes", "/nonexistent/folder", "recipes"},
-      {"dev", "--nodes", "0"}};
+      {"dev", "--nodes", "0"},
+      {"job", "-a", "list"},
+      {"job", "describe", "17", "-a"},
+      {"data", "prepare", "a.txt", "-o", ""},
+      {"data", "prepare", "-o", "/tmp/none", "a.txt", "--", "b.txt"}};
   for (const auto& arguments : mistakes) {
     const CliResult result = Run(arguments);
     EXPECT_EQ(result.exit_code, 2) << ::testing::PrintToString(arguments) << result.err;
@@ -200,6 +204,18 @@ TEST_F(AppTest, AMissingVerbOfANounMeansList) {
   EXPECT_EQ(Run({"server"}).out, Run({"server", "status"}).out);
 }
 
+TEST_F(AppTest, AnOptionOfANounIsNotDropped) {
+  answers().pages.push_back({});
+  EXPECT_THAT(Run({"job", "-a", "list"}).err,
+              HasSubstr("`--all` must follow `trainyard job list`"));
+  EXPECT_THAT(Run({"job", "describe", "17", "-a"}).err,
+              HasSubstr("`trainyard job describe` has no option `--all`"));
+  EXPECT_THAT(answers().list_requests, IsEmpty());
+  EXPECT_EQ(Run({"job", "-a"}).exit_code, 0);
+  EXPECT_EQ(Run({"job", "list", "-a"}).exit_code, 0);
+  EXPECT_EQ(Run({"-o", "json", "job", "list", "-s", server().address()}).exit_code, 0);
+}
+
 TEST_F(AppTest, AJobMayBeNamedLikeAVerb) {
   *answers().job.mutable_job() = RunningJob();
   EXPECT_EQ(Run({"describe", "ps"}).exit_code, 0);
@@ -231,10 +247,12 @@ TEST_F(AppTest, RecipesAreListedAndShown) {
   const std::string text = "description: A small one\ntrain: {steps: 3}\n";
   WriteFile("small.yaml", text);
   WriteFile("broken.yaml", "a: [");
+  WriteFile("plain.yaml", "train: {steps: 3}\n");
   WriteFile("notes.txt", "no recipe");
   const CliResult list = Run({"--recipes", directory(), "recipes"});
   EXPECT_EQ(list.exit_code, 0);
-  EXPECT_EQ(list.out, "RECIPE  DESCRIPTION\nbroken  (not readable as YAML)\nsmall   A small one\n");
+  EXPECT_EQ(list.out,
+            "RECIPE  DESCRIPTION\nbroken  (not readable as YAML)\nplain\nsmall   A small one\n");
   EXPECT_EQ(Run({"recipes", "show", "small", "--recipes", directory()}).out, text);
   const CliResult typo = Run({"recipes", "show", "smal", "--recipes", directory()});
   EXPECT_EQ(typo.exit_code, 3);

@@ -7,11 +7,13 @@
 #include <array>
 #include <atomic>
 #include <csignal>
+#include <filesystem>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "tests/cli/fake_server.h"
+#include "tests/fakes/temporary_directory.h"
 
 namespace trainyard::cli {
 namespace {
@@ -90,6 +92,31 @@ TEST(ProgramTest, CtrlCDetachesFromAFollowedJob) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 130);
+}
+
+// Exit code of `server backup`, run by a parent that ignores SIGCHLD, when the controller's program
+// exits with this code. Ignored signals stay ignored after exec.
+int BackupExitCode(int exit_code_of_controller) {
+  const TemporaryDirectory directory;
+  const std::string copy = directory.File("trainyard");
+  std::filesystem::copy_file(kProgram, copy);
+  const std::string controller = directory.File("trainyard-controller");
+  WriteFile(controller, absl::StrCat("#!/bin/sh\nexit ", exit_code_of_controller, "\n"));
+  std::filesystem::permissions(controller, std::filesystem::perms::owner_all);
+  const pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGCHLD, SIG_IGN);
+    execl(copy.c_str(), copy.c_str(), "server", "backup", "x", "--data-dir", "y", nullptr);
+    _exit(126);
+  }
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(ProgramTest, TheEndOfAChildIsSeenThoughTheParentIgnoresSigchld) {
+  EXPECT_EQ(BackupExitCode(0), 0);
+  EXPECT_EQ(BackupExitCode(3), 1);
 }
 
 TEST(ProgramTest, ServerComesFromTheEnvironment) {

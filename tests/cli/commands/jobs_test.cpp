@@ -1,4 +1,4 @@
-// ps, describe, why, ckpt list, nodes and server status.
+// ps, describe, why and ckpt list.
 #include "gmock/gmock.h"
 #include "nlohmann/json.hpp"
 #include "tests/cli/cli_fixture.h"
@@ -166,6 +166,14 @@ TEST_F(JobsTest, PsEndsWhenAServerSendsEmptyPagesForEver) {
   EXPECT_EQ(answers().list_requests.size(), 1u);
 }
 
+TEST_F(JobsTest, AnEmptyListWithAFilterSaysThatNothingMatches) {
+  answers().pages.push_back({});
+  EXPECT_EQ(Run({"ps", "--state", "failed"}).err, "no job matches\n");
+  EXPECT_EQ(Run({"ps", "-a", "-u", "zed"}).err, "no job matches\n");
+  EXPECT_EQ(Run({"ps", "-u", "zed"}).err,
+            "no job matches; -a also looks at those that have ended\n");
+}
+
 TEST_F(JobsTest, AnEmptyListSaysWhatToDo) {
   answers().pages.push_back({});
   EXPECT_THAT(Run({"ps"}).err, HasSubstr("`trainyard ps -a`"));
@@ -278,6 +286,20 @@ TEST_F(DescribeTest, AnUnknownAttemptIsNotFound) {
   EXPECT_THAT(result.err, HasSubstr("no attempt 9"));
 }
 
+TEST_F(DescribeTest, AnOldAttemptIsNoLongerKept) {
+  v1::Job& job = *answers().job.mutable_job();
+  job.clear_attempts();
+  for (int number = 51; number <= 150; ++number) job.add_attempts()->set_number(number);
+  const CliResult old = Run({"describe", "tiny@20"});
+  EXPECT_EQ(old.exit_code, 3);
+  EXPECT_THAT(old.err, HasSubstr("attempt 20 of job 17 is no longer kept; the oldest kept is 51"));
+  EXPECT_THAT(Run({"describe", "tiny@151"}).err,
+              HasSubstr("job 17 has no attempt 151; its newest is 150"));
+  job.clear_attempts();
+  EXPECT_THAT(Run({"describe", "tiny@1"}).err,
+              HasSubstr("job 17 has no attempt 1; it has had none"));
+}
+
 TEST_F(DescribeTest, OtherFormats) {
   const nlohmann::json document = nlohmann::json::parse(Run({"describe", "17", "-o", "json"}).out);
   EXPECT_EQ(document["job"]["attempts"][0]["verdict"]["cause"], "rank_exited");
@@ -296,6 +318,12 @@ TEST_F(DescribeTest, CheckpointListHidesDeletedOnes) {
   EXPECT_THAT(Run({"ckpt", "list", "17", "-o", "csv"}).out,
               HasSubstr("\n100,1,3145728,120,published,/c/step_000000100\n"));
   EXPECT_EQ(Run({"ckpt", "list", "17", "-o", "name"}).out, "/c/step_000000100\n");
+}
+
+TEST_F(DescribeTest, TheControllersClockDecidesTheAgeOfACheckpoint) {
+  answers().job.set_as_of_ms(kNow);
+  clock_.now = kNow + 600000;  // Of this machine: ten minutes ahead.
+  EXPECT_THAT(Run({"ckpt", "list", "17"}).out, HasSubstr("  2m00s  published"));
 }
 
 TEST_F(JobsTest, WhyAnswersForAWaitingJob) {
@@ -327,102 +355,6 @@ TEST_F(JobsTest, WhyGivesNoAdviceToASuccess) {
   why.mutable_verdict()->set_cause(v1::VERDICT_CAUSE_COMPLETED);
   why.set_answer("succeeded: all 2 ranks ended with 0");
   EXPECT_THAT(Run({"why", "17"}).out, testing::Not(HasSubstr("Retry")));
-}
-
-TEST_F(JobsTest, NodeCordonTellsTheControllerWhoAndWhy) {
-  const std::vector<v1::CordonNodeRequest>& requests = answers().cordon_requests;
-  EXPECT_THAT(Run({"node", "cordon", "gpu05", "--reason", "ECC errors"}).out,
-              HasSubstr("node gpu05 cordoned"));
-  EXPECT_THAT(Run({"node", "cordon", "gpu05"}).err, HasSubstr("trainyard node uncordon gpu05"));
-  EXPECT_THAT(Run({"node", "uncordon", "gpu05"}).out, HasSubstr("node gpu05 takes ranks again"));
-  ASSERT_EQ(requests.size(), 3u);
-  EXPECT_TRUE(requests[0].cordoned());
-  EXPECT_EQ(requests[0].reason(), "ECC errors");
-  EXPECT_EQ(requests[0].user(), "ada");
-  EXPECT_FALSE(requests[2].cordoned());
-}
-
-v1::Node ReadyNode() {
-  v1::Node node;
-  node.set_id("id-a");
-  node.set_name("node-1");
-  node.set_state(v1::NODE_STATE_READY);
-  node.set_address("10.0.0.1");
-  node.set_last_heartbeat_ms(kNow - 2000);
-  for (int i = 0; i < 2; ++i) {
-    v1::Slot& slot = *node.mutable_inventory()->add_slots();
-    slot.set_index(i);
-    slot.set_model("cpu");
-    node.add_slot_uses()->set_job_id(i == 0 ? 17 : 0);
-  }
-  return node;
-}
-
-v1::Node CordonedNode() {
-  v1::Node node = ReadyNode();
-  node.set_cordoned(true);
-  node.set_cordon_reason("bad fan (user ada)");
-  return node;
-}
-
-TEST_F(JobsTest, NodesSaysWhyANodeIsCordonedAndHowToLiftIt) {
-  *answers().nodes.add_nodes() = CordonedNode();
-  const CliResult result = Run({"nodes"});
-  EXPECT_EQ(
-      result.out,
-      "NODE    STATE            SLOTS  DEVICES  JOBS  HEARTBEAT  REASON\n"
-      "node-1  ready, cordoned    1/2  2 x cpu  17       2s ago  cordoned: bad fan (user ada)\n");
-  EXPECT_THAT(result.err, HasSubstr("`trainyard node uncordon node-1`"));
-  EXPECT_THAT(Run({"nodes", "-o", "csv"}).err, IsEmpty());
-}
-
-TEST_F(JobsTest, NodesSaysWhyANodeIsLost) {
-  v1::Node& node = *answers().nodes.add_nodes();
-  node = ReadyNode();
-  node.set_state(v1::NODE_STATE_LOST);
-  node.set_state_reason("no heartbeat for 9 s");
-  EXPECT_THAT(Run({"nodes"}).out, HasSubstr("  no heartbeat for 9 s\n"));
-}
-
-TEST_F(JobsTest, NodeDescribeShowsAllOfOneNode) {
-  *answers().nodes.add_nodes() = CordonedNode();
-  (*answers().nodes.mutable_job_names())[17] = "tiny";
-  for (const char* name : {"node-1", "id-a"}) {
-    const std::string out = Run({"node", "describe", name}).out;
-    EXPECT_THAT(out, HasSubstr("Node node-1\n  Id          id-a\n"));
-    EXPECT_THAT(out, HasSubstr("  Reason      cordoned: bad fan (user ada)\n"));
-    EXPECT_THAT(out, HasSubstr("  Try         `trainyard node uncordon node-1`\n"));
-    EXPECT_THAT(out, HasSubstr("  Memory      -\n"));
-    EXPECT_THAT(out, HasSubstr("  0  cpu  job 17 (tiny), rank 0\n  1  cpu  free\n"));
-  }
-  EXPECT_EQ(nlohmann::json::parse(Run({"node", "describe", "node-1", "-o", "json"}).out)["name"],
-            "node-1");
-  const CliResult typo = Run({"node", "describe", "node-9"});
-  EXPECT_EQ(typo.exit_code, 3);
-  EXPECT_THAT(typo.err, HasSubstr("there is no node `node-9`"));
-}
-
-TEST_F(JobsTest, NodesPrintsSlots) {
-  *answers().nodes.add_nodes() = ReadyNode();
-  EXPECT_EQ(Run({"nodes"}).out,
-            "NODE    STATE  SLOTS  DEVICES  JOBS  HEARTBEAT  REASON\n"
-            "node-1  ready    1/2  2 x cpu  17       2s ago\n");
-  EXPECT_EQ(Run({"nodes", "-o", "name"}).out, "node-1\n");
-  EXPECT_THAT(Run({"nodes", "-o", "wide"}).out,
-              HasSubstr("10.0.0.1      -       -  -        id-a"));
-  const nlohmann::json node = nlohmann::json::parse(Run({"nodes", "-o", "json"}).out)[0];
-  EXPECT_EQ(node["last_heartbeat"], "2026-11-21T11:59:58.000Z");
-  EXPECT_EQ(node["inventory"]["memory_bytes"], nullptr);
-}
-
-TEST_F(JobsTest, ServerStatus) {
-  answers().server.set_version("0.1.0");
-  answers().server.set_data_dir("/var/lib/trainyard");
-  answers().server.set_started_time_ms(kNow - 60000);
-  const CliResult result = Run({"server", "status"});
-  EXPECT_THAT(result.out, HasSubstr("  version      0.1.0\n  up           1m00s\n"));
-  EXPECT_EQ(nlohmann::json::parse(Run({"server", "-o", "json"}).out)["data_dir"],
-            "/var/lib/trainyard");
 }
 
 }  // namespace

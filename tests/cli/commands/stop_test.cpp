@@ -60,6 +60,14 @@ TEST_F(StopTest, OneFailureDoesNotKeepTheOthers) {
   EXPECT_THAT(result.err, HasSubstr("no job 2"));
 }
 
+TEST_F(StopTest, AnUnreachableControllerEndsTheList) {
+  answers().stop_errors["1"] = grpc::Status(grpc::StatusCode::NOT_FOUND, "no job 1");
+  answers().stop_errors["2"] = grpc::Status(grpc::StatusCode::UNAVAILABLE, "gone");
+  const CliResult result = Run({"stop", "-y", "1", "2", "3"});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_EQ(result.out, "");
+}
+
 TEST_F(StopTest, AWrongNameStopsNothing) {
   EXPECT_EQ(Run({"stop", "-y", "1", "Bad Name"}).exit_code, 2);
   EXPECT_THAT(answers().stop_requests, IsEmpty());

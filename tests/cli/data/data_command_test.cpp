@@ -52,13 +52,16 @@ TEST(DataCommandTest, RefusesValuesThatMakeNoSense) {
   EXPECT_THROW(Parse({"x", "-o", "d", "a.txt", "--vocab-size", "10"}), CLI::ValidationError);
   EXPECT_THROW(Parse({"x", "-o", "d", "a.txt", "--tokenizer", "words"}), CLI::ValidationError);
   EXPECT_THROW(Parse({"x", "-o", "d", "a.txt", "--jobs", "-1"}), CLI::ValidationError);
+  // An unset shell variable.
+  EXPECT_THROW(Parse({"x", "a.txt", "-o", ""}), CLI::ValidationError);
+  EXPECT_THROW(Parse({"x", "a.txt", "-o", "d", "--field", ""}), CLI::ValidationError);
 }
 
 TEST(DataCommandTest, IsFoundUnderDataPrepare) {
   CLI::App app;
-  int exit_code = 0;
-  AddDataCommands(app, &exit_code);
-  EXPECT_NE(app.get_subcommand("data")->get_subcommand("prepare"), nullptr);
+  DataPrepareOptions options;
+  const CLI::App* prepare = AddDataCommands(app, &options);
+  EXPECT_EQ(prepare, app.get_subcommand("data")->get_subcommand("prepare"));
 }
 
 }  // namespace

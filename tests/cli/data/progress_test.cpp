@@ -61,6 +61,7 @@ TEST_F(ProgressTest, QuietPrintsNothing) {
 TEST(ReadableTest, BytesAndCounts) {
   EXPECT_EQ(ReadableBytes(0), "0 B");
   EXPECT_EQ(ReadableBytes(999), "999 B");
+  EXPECT_EQ(ReadableBytes(999'999), "1.0 MB");
   EXPECT_EQ(ReadableBytes(9123456), "9.1 MB");
   EXPECT_EQ(ReadableBytes(4200000000000000), "4200.0 TB");
   EXPECT_EQ(ReadableCount(0), "0");
