@@ -19,8 +19,11 @@ bool SameRank(const v1::StreamId& a, const v1::StreamId& b) {
 
 }  // namespace
 
+// Bytes to free so that the streams' files take at most bytes_max and the disk keeps its least free
+// space. At most the bytes that the files take; 0 or less when nothing needs freeing.
 int64_t OutputKeeper::BytesToFree(const std::vector<StreamPosition>& streams) const {
   int64_t used = 0;
+  // The log and the parsed log of a rank are two streams over one file.
   std::set<std::string> counted;
   for (const StreamPosition& stream : streams) {
     const std::string path = path_of_(stream.id);
@@ -30,6 +33,7 @@ int64_t OutputKeeper::BytesToFree(const std::vector<StreamPosition>& streams) co
   struct statvfs disk {};
   if (statvfs(directory_.c_str(), &disk) == 0) {
     const auto block = static_cast<int64_t>(disk.f_frsize);
+    // A twentieth of a small disk is enough.
     const int64_t least =
         std::min(limits_.free_min, static_cast<int64_t>(disk.f_blocks) / 20 * block);
     wanted = std::max(wanted, least - static_cast<int64_t>(disk.f_bavail) * block);
@@ -37,6 +41,7 @@ int64_t OutputKeeper::BytesToFree(const std::vector<StreamPosition>& streams) co
   return std::min(wanted, used);
 }
 
+// The output files of the ranks. Telemetry files are not among them, so they are never shortened.
 std::vector<OutputFile> OutputKeeper::FilesOf(const std::vector<StreamPosition>& streams) const {
   std::vector<OutputFile> files;
   for (const StreamPosition& stream : streams) {
@@ -47,6 +52,7 @@ std::vector<OutputFile> OutputKeeper::FilesOf(const std::vector<StreamPosition>&
     file.size = info.st_size;
     file.first_byte = FirstKeptByte(file.path);
     file.keep_from = file.size;
+    // A log parser still needs the output from its stream's acknowledged offset on.
     for (const StreamPosition& other : streams) {
       const bool parsed =
           other.id.kind() == v1::STREAM_KIND_PARSED_LOG && SameRank(other.id, stream.id);
@@ -57,18 +63,25 @@ std::vector<OutputFile> OutputKeeper::FilesOf(const std::vector<StreamPosition>&
   return files;
 }
 
+// Logs each cause once for a file: the drop is retried every second.
+void OutputKeeper::LogError(const std::string& path, const std::string& text) {
+  if (std::exchange(logged_errors_[path], text) != text) spdlog::error("{}", text);
+}
+
 void OutputKeeper::FreeSpace(const std::vector<StreamPosition>& streams) {
   const int64_t wanted = BytesToFree(streams);
   if (wanted <= 0) return;
-  for (const Release& release : PlanRelease(FilesOf(streams), wanted)) {
+  const std::vector<OutputFile> files = FilesOf(streams);
+  std::erase_if(logged_errors_, [&](const auto& logged) {
+    return std::ranges::find(files, logged.first, &OutputFile::path) == files.end();
+  });
+  for (const Release& release : PlanRelease(files, wanted)) {
     const absl::Status status = DropOutput(release);
     if (!status.ok()) {
-      // Logged once for each cause: the drop is retried every second.
-      if (std::exchange(last_complaint_, Text(status)) != Text(status)) {
-        spdlog::error("{}", Text(status));
-      }
+      LogError(release.path, Text(status));
       continue;
     }
+    logged_errors_.erase(release.path);
     lost_bytes_ += release.lost;
     if (release.lost > 0) {
       spdlog::warn(

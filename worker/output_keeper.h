@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -39,12 +40,15 @@ class OutputKeeper {
  private:
   std::vector<OutputFile> FilesOf(const std::vector<StreamPosition>& streams) const;
   int64_t BytesToFree(const std::vector<StreamPosition>& streams) const;
+  void LogError(const std::string& path, const std::string& text);
 
   const std::string directory_;
   const OutputLimits limits_;
   const std::function<std::string(const v1::StreamId&)> path_of_;
   int64_t lost_bytes_ = 0;
-  std::string last_complaint_;
+  // Path of a file whose output could not be dropped -> the error that was logged last. Only files
+  // of streams that still exist.
+  std::map<std::string, std::string> logged_errors_;
 };
 
 }  // namespace trainyard::worker

@@ -111,11 +111,19 @@ void AddJob(const JobEntry& entry, const ClusterView& view, PendingExplainer& ex
   }
 }
 
+// Live jobs whose failed attempt is still being stopped.
+int64_t CountRecoveringLiveJobs(const ClusterState& state) {
+  return std::ranges::count_if(state.live_jobs, [&](int64_t id) {
+    return state.jobs.at(id).job.state() == v1::JOB_STATE_RECOVERING;
+  });
+}
+
 std::shared_ptr<v1::JobsChanged> NoJobs(const ClusterView& view) {
+  const int64_t recovering = CountRecoveringLiveJobs(view.state);
   auto changed = std::make_shared<v1::JobsChanged>();
   changed->set_as_of_ms(view.now);
-  changed->set_waiting(static_cast<int64_t>(view.state.pending_jobs.size()));
-  changed->set_placed(static_cast<int64_t>(view.state.live_jobs.size()));
+  changed->set_waiting(static_cast<int64_t>(view.state.pending_jobs.size()) + recovering);
+  changed->set_placed(static_cast<int64_t>(view.state.live_jobs.size()) - recovering);
   return changed;
 }
 

@@ -3,9 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "absl/strings/str_cat.h"
 #include "tests/worker/spool/temporary_dir.h"
-#include "worker/output_keeper.h"
 #include "worker/spool/output_space.h"
 
 namespace trainyard::worker {
@@ -76,70 +74,6 @@ TEST_F(RankStreamsTest, OutputThatWasGivenUpIsMarkedAndEveryByteKeepsItsOffset) 
   EXPECT_EQ(shipped.substr(kGap), kept);
   EXPECT_THAT(shipped, testing::HasSubstr("output dropped here"));
   EXPECT_THAT(shipped, testing::Not(testing::HasSubstr(std::string(1, '\0'))));
-}
-
-class OutputKeeperTest : public RankStreamsTest {
- protected:
-  // Output of two attempts, 2 MiB each, and telemetry.
-  OutputKeeperTest() {
-    for (const char* name : {"1", "2"}) {
-      WriteText(dir_.File(absl::StrCat(name, ".log")), std::string(2 << 20, 'x'));
-      WriteText(dir_.File(absl::StrCat(name, ".jsonl")), std::string(1 << 20, 'x'));
-    }
-  }
-
-  std::string PathOf(const v1::StreamId& id) {
-    const bool telemetry = id.kind() == v1::STREAM_KIND_TELEMETRY;
-    return dir_.File(absl::StrCat(id.attempt(), telemetry ? ".jsonl" : ".log"));
-  }
-
-  static StreamPosition Position(int64_t attempt_number, v1::StreamKind kind,
-                                 int64_t acknowledged) {
-    StreamPosition position;
-    position.id.set_job_id(1);
-    position.id.set_attempt(attempt_number);
-    position.id.set_kind(kind);
-    position.acknowledged = acknowledged;
-    return position;
-  }
-
-  OutputKeeper Keeper(int64_t bytes_max) {
-    return OutputKeeper(dir_.path(), {.bytes_max = bytes_max, .free_min = 0},
-                        [this](const v1::StreamId& id) { return PathOf(id); });
-  }
-};
-
-TEST_F(OutputKeeperTest, GivesUpStoredOutputThenTheOldestAndNeverTelemetry) {
-  const std::vector<StreamPosition> streams = {
-      Position(1, v1::STREAM_KIND_TELEMETRY, 0), Position(1, v1::STREAM_KIND_LOG, 0),
-      Position(2, v1::STREAM_KIND_TELEMETRY, 0), Position(2, v1::STREAM_KIND_LOG, 1 << 20)};
-  OutputKeeper ample = Keeper(7 << 20);
-  ample.FreeSpace(streams);
-  EXPECT_EQ(FirstKeptByte(dir_.File("2.log")), 0);
-  // File systems add a few blocks of their own: the limits lie half a MiB beside round numbers.
-  OutputKeeper keeper = Keeper(11 << 19);
-  keeper.FreeSpace(streams);
-  EXPECT_EQ(FirstKeptByte(dir_.File("1.log")), 0);
-  EXPECT_GE(FirstKeptByte(dir_.File("2.log")), 512 << 10) << "what the controller has goes first";
-  EXPECT_EQ(keeper.lost_bytes(), 0);
-  OutputKeeper tight = Keeper(4 << 20);
-  tight.FreeSpace(streams);
-  EXPECT_EQ(FirstKeptByte(dir_.File("2.log")), 1 << 20);
-  EXPECT_GE(FirstKeptByte(dir_.File("1.log")), 1 << 20);
-  EXPECT_EQ(tight.lost_bytes(), FirstKeptByte(dir_.File("1.log")));
-  OutputKeeper none = Keeper(0);
-  none.FreeSpace(streams);
-  for (const char* name : {"1.jsonl", "2.jsonl"}) {
-    EXPECT_EQ(ReadText(dir_.File(name)), std::string(1 << 20, 'x')) << "a metric is lost";
-  }
-}
-
-TEST_F(OutputKeeperTest, OutputThatMetricsAreStillReadFromStays) {
-  const std::vector<StreamPosition> streams = {Position(1, v1::STREAM_KIND_LOG, 2 << 20),
-                                               Position(1, v1::STREAM_KIND_PARSED_LOG, 1 << 20)};
-  OutputKeeper keeper = Keeper(0);
-  keeper.FreeSpace(streams);
-  EXPECT_EQ(FirstKeptByte(dir_.File("1.log")), 1 << 20);
 }
 
 TEST_F(RankStreamsTest, UnfinishedTelemetryLineWaitsUntilTheRankIsGone) {

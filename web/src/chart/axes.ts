@@ -60,6 +60,16 @@ export function timeTickText(timeMs: number, stepMs: number): string {
   return `${seconds}.${String(time.getMilliseconds()).padStart(3, '0')}`;
 }
 
+// Positions on an axis, none before an earlier one. Times fall back where a new attempt runs on a
+// node whose clock is behind; its points then stand at the newest time before them.
+export function neverFalling(xs: readonly number[]): number[] {
+  let newest = -Infinity;
+  return xs.map((x) => {
+    newest = Math.max(newest, x);
+    return newest;
+  });
+}
+
 // A little air above and below; a flat curve gets air of its own size.
 export function paddedRange(low: number, high: number, logY: boolean): [number, number] {
   if (logY) {

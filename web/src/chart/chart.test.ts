@@ -117,6 +117,13 @@ describe('curvesOf', () => {
     expect(apart.map(rangeText)).toEqual(['NaN at step 1', 'NaN at step 3']);
     expect(notFiniteRanges(series())).toEqual([]);
   });
+
+  it('begins a range in the first bucket at the first step of its points', () => {
+    const odd = series({ steps: [10, 20], counts: [10, 10], nan_counts: [3, 0] });
+    expect(notFiniteRanges(odd).map(rangeText)).toEqual(['NaN, steps 1 to 10']);
+    const second = { steps: [110, 120], counts: [10, 10], nan_counts: [1, 2] };
+    expect(notFiniteRanges(series(second)).map(rangeText)).toEqual(['NaN, steps 101 to 120']);
+  });
 });
 
 describe('align', () => {

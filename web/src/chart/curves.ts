@@ -1,22 +1,25 @@
-// From series as the API gives them to the columns that a chart draws. Pure.
+// Turns series, as the API gives them, into the columns that a chart draws. Pure functions.
 import type { JsonNumber, Series } from '../api/types';
 
 // null is a gap in the curve; undefined only means that another curve has a point there.
 export type Value = number | null | undefined;
 
+// 'raw' is the mean of each bucket, 'min' and 'max' bound the band around it, 'smooth' is the
+// moving average. 'abandoned' is a part that a newer attempt has trained again.
 export type Role = 'min' | 'max' | 'raw' | 'smooth' | 'points' | 'abandoned';
 
 export interface Curve {
   role: Role;
   label: string;
+  // Positions on the axis that the series was requested for: steps, tokens or milliseconds.
   x: readonly number[];
   y: readonly Value[];
-  // Place in the palette of the theme.
+  // Index into the palette of the theme.
   color: number;
   dash?: readonly number[];
 }
 
-// A logarithm has no place for zero and below: such values are gaps there.
+// The value, or null (a gap) for NaN, for infinities and, on a logarithmic axis, for values <= 0.
 function drawable(value: JsonNumber | undefined, logY: boolean): number | null {
   if (typeof value !== 'number' || !Number.isFinite(value)) return null;
   return logY && value <= 0 ? null : value;
@@ -33,8 +36,8 @@ export interface CurveOptions {
   label?: string;
 }
 
-// A band from min to max where points were merged, the mean of each bucket, and the moving average
-// where one was asked for.
+// Curves of one series: a band from min to max where points were merged into buckets, the mean of
+// each bucket, and the moving average where the request asked for one.
 export function curvesOf(series: Series, options: CurveOptions): Curve[] {
   const { logY, color } = options;
   const base = { label: options.label ?? series.key, x: series.x, color };
@@ -55,8 +58,9 @@ export function curvesOf(series: Series, options: CurveOptions): Curve[] {
   return curves;
 }
 
+// True when some buckets merge several points.
 export function isThinned(series: Series): boolean {
-  return series.counts.some((amount) => amount > 1);
+  return series.counts.some((count) => count > 1);
 }
 
 // Raw points behind one drawn point, at the median bucket.
@@ -67,23 +71,25 @@ export function pointsPerBucket(series: Series): number {
 }
 
 // Number of points at each x of a curve: several points may have one timestamp.
-function amountsOf(xs: readonly number[]): Map<number, number> {
-  const amounts = new Map<number, number>();
-  for (const x of xs) amounts.set(x, (amounts.get(x) ?? 0) + 1);
-  return amounts;
+function countByX(xs: readonly number[]): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const x of xs) counts.set(x, (counts.get(x) ?? 0) + 1);
+  return counts;
 }
 
 // The x of all curves, ascending. Each x occurs as often as in the curve that has it most often.
 function sharedX(curves: readonly Curve[]): number[] {
   const most = new Map<number, number>();
+  // The curves of one series share one array.
   for (const xs of new Set(curves.map((curve) => curve.x))) {
-    for (const [x, amount] of amountsOf(xs)) most.set(x, Math.max(most.get(x) ?? 0, amount));
+    for (const [x, count] of countByX(xs)) most.set(x, Math.max(most.get(x) ?? 0, count));
   }
   const distinct = [...most].sort(([a], [b]) => a - b);
-  return distinct.flatMap(([x, amount]) => new Array<number>(amount).fill(x));
+  return distinct.flatMap(([x, count]) => new Array<number>(count).fill(x));
 }
 
-// All curves over one x that never falls, as uPlot wants them. No point is lost.
+// The data for uPlot, which draws all curves over one x that never falls: that x, then the values
+// of each curve. Keeps every point. The x of each curve must not fall either.
 export function align(curves: readonly Curve[]): [number[], ...Value[][]] {
   const first = curves[0];
   if (first === undefined) return [[]];
@@ -103,7 +109,8 @@ export function align(curves: readonly Curve[]): [number[], ...Value[][]] {
   return [x, ...columns];
 }
 
-// The index nearest to `index` that has a value, or undefined when none is within `reach`.
+// The index nearest to `index` that has a value, or undefined when none is at most `reach` indices
+// away.
 export function nearestDefined(
   values: readonly Value[],
   index: number,
@@ -129,27 +136,34 @@ export interface NotFiniteRange {
 const isInfinite = (value: JsonNumber | undefined) =>
   value === 'Infinity' || value === '-Infinity';
 
+// First step of a bucket; `steps` has the last one of each. A bucket of several points begins after
+// the last step of the bucket before it. The very first bucket counts one step for each point.
+function firstStepOf({ steps, counts }: Series, index: number): number {
+  const step = steps[index] as number;
+  const count = counts[index] ?? 1;
+  if (count <= 1) return step;
+  const before = steps[index - 1];
+  return before === undefined ? Math.max(0, step - count + 1) : before + 1;
+}
+
 // Neighbouring buckets with values that are not finite are one range.
 export function notFiniteRanges(series: Series): NotFiniteRange[] {
-  const { steps, counts, nan_counts: nans, min, max } = series;
+  const { steps, nan_counts: nans, min, max } = series;
   const ranges: NotFiniteRange[] = [];
-  let joins = false;
+  let previousNotFinite = false;
   steps.forEach((step, index) => {
     const nan = (nans[index] ?? 0) > 0;
     const infinite = isInfinite(min[index]) || isInfinite(max[index]);
-    const open = joins ? ranges.at(-1) : undefined;
-    joins = nan || infinite;
-    if (!joins) return;
+    const open = previousNotFinite ? ranges.at(-1) : undefined;
+    previousNotFinite = nan || infinite;
+    if (!previousNotFinite) return;
     if (open) {
       open.last = step;
       open.nan ||= nan;
       open.infinite ||= infinite;
       return;
     }
-    // A bucket begins behind the last step of the one before.
-    const merged = (counts[index] ?? 1) > 1;
-    const first = merged && index > 0 ? (steps[index - 1] as number) + 1 : step;
-    ranges.push({ first, last: step, nan, infinite });
+    ranges.push({ first: firstStepOf(series, index), last: step, nan, infinite });
   });
   return ranges;
 }

@@ -1,6 +1,6 @@
 // Curves of several runs in one chart. Pure.
 import type { CompareSeriesResponse, Job, JsonNumber, Series } from '../api/types';
-import { bucketsFor } from '../chart/axes';
+import { bucketsFor, neverFalling } from '../chart/axes';
 import type { Curve, CurveOptions } from '../chart/curves';
 import type { CurveView } from '../router/url';
 
@@ -14,7 +14,8 @@ export interface Run {
 export function runsOf(answer: CompareSeriesResponse, metric: string): Run[] {
   const found = new Map<string, Series>();
   for (const one of answer.series) {
-    const drawn = { ...one, x: one.x ?? one.steps, counts: [] };
+    const x = one.x ? neverFalling(one.x) : one.steps;
+    const drawn = { ...one, x, counts: [] };
     found.set(`${one.job_id}/${one.key}`, drawn);
   }
   return answer.jobs.map((job) => ({

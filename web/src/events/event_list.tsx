@@ -5,8 +5,10 @@ import { jobPath } from '../router/url';
 import { Icon } from '../ui/icon';
 import { lineText, type EventLine } from './fold_events';
 
+// Link to the job or node that an event is about. data-row: the keys j and k move to it.
 function Subject({ jobId, nodeId }: { jobId?: number; nodeId?: string }) {
   if (jobId !== undefined) {
+    // Neither source has the name of every job, such as one that ended long ago.
     const name = live.value.jobs?.get(jobId)?.name ?? jobNames.value[String(jobId)] ?? 'job';
     return (
       <Link href={jobPath(jobId)} data-row>
@@ -23,7 +25,7 @@ function Subject({ jobId, nodeId }: { jobId?: number; nodeId?: string }) {
   return null;
 }
 
-// `about` off: every event is of the same job, so its name is not repeated.
+// `about`: each line begins with a link to its job or node. Off on the page of one job.
 export function EventList({
   lines,
   about = true,
@@ -35,9 +37,9 @@ export function EventList({
     <ol class="events">
       {lines.map((line) => {
         const { sequence, event } = line;
-        const told = lineText(line);
-        if (!event || !told) return null;
-        const { text, tone, icon, ...subject } = told;
+        const described = lineText(line);
+        if (!event || !described) return null;
+        const { text, tone, icon, ...subject } = described;
         return (
           <li key={sequence}>
             <time title={fullTime(event.time_ms)}>{ago(event.time_ms, serverNow.value)}</time>

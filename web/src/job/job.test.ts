@@ -399,6 +399,12 @@ describe('compared runs', () => {
     expect(curves.map(({ role }) => role)).toEqual(['raw', 'raw']);
   });
 
+  it('lets no time fall back where a node has a clock that is behind', () => {
+    const loss = { key: 'loss', job_id: 9, steps: [1, 2, 3], x: [10, 5, 20] };
+    const answer = { jobs: [{ id: 9 }], series: [loss] } as unknown as CompareSeriesResponse;
+    expect(runsOf(answer, 'loss')[0]?.series?.x).toEqual([10, 10, 20]);
+  });
+
   it('has one curve a run, also for a run without points', () => {
     const curves = compareCurves([run(1), run(2, [5, 6])], steps, curvesOf);
     expect(curves.map(({ x }) => x)).toEqual([[], [5, 6]]);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { queryText } from '../api/client';
 import type { GetSeriesResponse } from '../api/types';
+import { align, curvesOf } from '../chart/curves';
 import { parseCurveView } from '../router/url';
 import { keysQuery, seriesQueries, seriesQuery, withAxis } from './series_query';
 
@@ -38,4 +39,17 @@ it('takes steps for the axis that was not sent', () => {
   const answer = { series: [{ steps: [1, 2] }, { steps: [1], x: [9] }] };
   const [first, second] = withAxis(answer as unknown as GetSeriesResponse).series;
   expect([first?.x, second?.x]).toEqual([[1, 2], [9]]);
+});
+
+it('draws points of a node whose clock is behind at the newest time before them', () => {
+  const merged = { key: 'loss', steps: [1, 2, 3], x: [10, 5, 20], mean: [3, 2, 1] };
+  const other = { key: 'other', steps: [1], x: [7], mean: [9] };
+  const columns = { min: [], max: [], counts: [], smoothed: [] };
+  const answer = { series: [{ ...merged, ...columns }, { ...other, ...columns }] };
+  const { series } = withAxis(answer as unknown as GetSeriesResponse);
+  const curves = series.flatMap((one) => curvesOf(one, { logY: false, color: 0 }));
+  const [x, first, second] = align(curves);
+  expect(x).toEqual([7, 10, 10, 20]);
+  expect(first).toEqual([undefined, 3, 2, 1]);
+  expect(second).toEqual([9, undefined, undefined, undefined]);
 });

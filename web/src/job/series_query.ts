@@ -1,7 +1,7 @@
 // Queries for the curves of a job. Pure.
 import type { Query } from '../api/client';
 import type { GetSeriesResponse, Series } from '../api/types';
-import { bucketsFor } from '../chart/axes';
+import { bucketsFor, neverFalling } from '../chart/axes';
 import type { CurveView } from '../router/url';
 import { READY_KEYS, WIDE_KEYS } from './panels';
 
@@ -52,8 +52,12 @@ export function seriesQueries(view: CurveView, windowWidth: number): SeriesQueri
   };
 }
 
-// Series with the column `x`, which is not requested on the axis of steps.
-const withX = (series: Series): Series => (series.x ? series : { ...series, x: series.steps });
+// Series with the column `x`, which is not requested on the axis of steps. A chart needs one that
+// never falls.
+const withX = (series: Series): Series => ({
+  ...series,
+  x: series.x ? neverFalling(series.x) : series.steps,
+});
 
 export function withAxis(answer: GetSeriesResponse): GetSeriesResponse {
   return { ...answer, series: answer.series.map(withX) };

@@ -1,4 +1,4 @@
-// The first page: what runs, what waits and why, the cluster, and what has happened.
+// First page: running jobs, waiting jobs with the reason, a map of the cluster, recent events.
 import { live, runningJobs, serverNow, waitingJobs } from '../api/store';
 import type { Job } from '../api/types';
 import { EventList } from '../events/event_list';
@@ -18,7 +18,9 @@ import { ClusterMap, jobColor } from './cluster_map';
 import { FirstSteps, isNew } from './first_steps';
 import { JobSpark } from './job_spark';
 
+// Most running jobs shown.
 const ROWS = 50;
+// Event lines shown; RECENT_LINES in api/store.ts has the same number.
 const EVENTS = 14;
 
 function RunningRow({ job }: { job: Job }) {
@@ -63,7 +65,7 @@ function RunningRow({ job }: { job: Job }) {
 
 function Running() {
   const jobs = runningJobs.value;
-  // Of the whole cluster.
+  // `placed` counts the whole cluster; `jobs` holds only the newest that the stream has sent.
   const amount = Math.max(live.value.placed, jobs?.length ?? 0);
   return (
     <section class="card" aria-labelledby="running-title">

@@ -1,7 +1,9 @@
-// Text between backticks in a sentence of the controller is a command or a setting.
+// Shows a message of the controller (a pending reason or its advice): text between backticks is a
+// command or a setting, and becomes <code>.
 import type { ComponentChildren } from 'preact';
 
 export function withCode(text: string): ComponentChildren {
   const parts = text.split('`');
+  // Parts with an odd index stood between backticks.
   return parts.map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part));
 }

@@ -1,0 +1,162 @@
+// The stream of a whole controller, over real sockets.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "controller/store/stores.h"
+#include "tests/controller/controller_harness.h"
+#include "tests/controller/http/http_client.h"
+
+namespace trainyard::controller::http {
+namespace {
+
+using nlohmann::json;
+
+class StreamFeedTest : public testing::Test {
+ protected:
+  std::string address() const { return running_.controller->http_address(); }
+
+  // One node, and nothing may be placed on it: jobs stay queued.
+  void SetUp() override {
+    worker_.Take(v1::ControllerMessage::kWelcome);
+    ASSERT_EQ(client_.Post("/api/v1/nodes/a/cordon", R"({"reason":"test"})").status, 200);
+  }
+
+  RunningController running_{OpenMemoryStores(), {}, "127.0.0.1:0"};
+  FakeWorker worker_{running_.channel, TestHello("a", 1)};
+  HttpClient client_{address()};
+};
+
+// The next "jobs" event for which `wanted` is true.
+json ReadJobs(HttpClient& stream, const std::function<bool(const json&)>& wanted) {
+  while (true) {
+    const auto event = stream.ReadEvent();
+    if (event.at("event") != "jobs") continue;
+    json jobs = json::parse(event.at("data"));
+    if (wanted(jobs)) return jobs;
+  }
+}
+
+TEST_F(StreamFeedTest, BeginsWithSnapshotsAndGoesOnWithChanges) {
+  running_.Submit("before");
+  HttpClient stream(address());
+  stream.SendBytes(
+      "GET /api/v1/events/stream?topics=jobs,events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(stream.ReadAnswer().headers.at("content-type"), "text/event-stream");
+  const auto hello = stream.ReadEvent();
+  EXPECT_EQ(hello.at("event"), "hello");
+  EXPECT_EQ(json::parse(hello.at("data"))["resumed"], false);
+  EXPECT_EQ(stream.ReadEvent().at("event"), "events");
+  const json snapshot = json::parse(stream.ReadEvent().at("data"));
+  EXPECT_EQ(snapshot["snapshot"], true);
+  EXPECT_EQ(snapshot["jobs"].size(), 1u);
+  running_.Submit("after");
+  const json change = ReadJobs(stream, [](const json& jobs) { return !jobs["jobs"].empty(); });
+  EXPECT_EQ(change["jobs"][0]["name"], "after");
+  EXPECT_EQ(stream.ReadEvent().at("event"), "events");
+}
+
+// Pending reasons depend on other jobs: they can change without an event of the job itself.
+TEST_F(StreamFeedTest, TellsOfReasonsThatOthersHaveChanged) {
+  running_.Submit("first");
+  running_.Submit("second");
+  HttpClient stream(address());
+  stream.SendBytes("GET /api/v1/events/stream?topics=jobs HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  stream.ReadAnswer();
+  const auto place_of_second = [](const json& jobs) {
+    return jobs["pending"].contains("2") ? jobs["pending"]["2"]["queue_position"].get<int>() : 0;
+  };
+  ReadJobs(stream, [&](const json& jobs) { return place_of_second(jobs) == 2; });
+  // Reasons are read at most once a second, by the controller's clock; a tick between subscribing
+  // and this line may have read them already.
+  running_.clock.Advance(1000);
+  client_.Post("/api/v1/jobs/first/stop", R"({"user":"bob"})");
+  ReadJobs(stream, [&](const json& jobs) { return place_of_second(jobs) == 1; });
+}
+
+TEST_F(StreamFeedTest, ResumesWhereItWasLeft) {
+  running_.Submit("one");
+  const json server = client_.Get("/api/v1/server").Json();
+  const std::string revision = server["revision"].dump();
+  running_.Submit("two");
+  running_.Submit("three");
+  HttpClient stream(address());
+  stream.SendBytes(
+      absl::StrCat("GET /api/v1/events/stream?topics=events,jobs HTTP/1.1\r\nHost: localhost\r\n",
+                   "Last-Event-ID: ", revision, "\r\n\r\n"));
+  stream.ReadAnswer();
+  EXPECT_EQ(json::parse(stream.ReadEvent().at("data"))["resumed"], true);
+  const json events = json::parse(stream.ReadEvent().at("data"))["events"];
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0]["sequence"].get<int>(), server["revision"].get<int>() + 1);
+  const json jobs = json::parse(stream.ReadEvent().at("data"));
+  EXPECT_EQ(jobs["snapshot"], false);
+  EXPECT_EQ(jobs["jobs"].size(), 2u);
+}
+
+TEST_F(StreamFeedTest, StartsAnewAfterAnUnknownRevision) {
+  HttpClient stream(address());
+  stream.SendBytes(
+      "GET /api/v1/events/stream?topics=jobs HTTP/1.1\r\nHost: localhost\r\nLast-Event-ID: "
+      "999999\r\n\r\n");
+  stream.ReadAnswer();
+  EXPECT_EQ(json::parse(stream.ReadEvent().at("data"))["resumed"], false);
+  EXPECT_EQ(json::parse(stream.ReadEvent().at("data"))["snapshot"], true);
+  EXPECT_EQ(client_.Get("/api/v1/events/stream?topics=odd").Json()["code"], "invalid_argument");
+}
+
+// Bytes of a stream's first messages must not grow with the queue.
+TEST_F(StreamFeedTest, BeginsWithTheHeadOfALongQueueAndCountsTheRest) {
+  constexpr int kJobs = 600;
+  for (int job = 0; job < kJobs; ++job) running_.Submit(absl::StrCat("job-", job));
+  const std::string head = "GET /api/v1/events/stream?topics=jobs HTTP/1.1\r\nHost: localhost\r\n";
+  HttpClient fresh(address());
+  fresh.SendBytes(head + "\r\n");
+  fresh.ReadAnswer();
+  fresh.ReadEvent();
+  const json snapshot = json::parse(fresh.ReadEvent().at("data"));
+  EXPECT_EQ(snapshot["snapshot"], true);
+  EXPECT_EQ(snapshot["waiting"], kJobs);
+  EXPECT_EQ(snapshot["placed"], 0);
+  ASSERT_EQ(snapshot["jobs"].size(), 200u);
+  EXPECT_EQ(snapshot["jobs"].back()["id"], 1) << "the head of the queue is there";
+  EXPECT_EQ(snapshot["pending"]["1"]["queue_position"], 1);
+  // A resumed stream has missed more changes than are sent one by one, so it gets a snapshot.
+  HttpClient resumed(address());
+  resumed.SendBytes(head + "Last-Event-ID: 3\r\n\r\n");
+  resumed.ReadAnswer();
+  resumed.ReadEvent();
+  const json missed = json::parse(resumed.ReadEvent().at("data"));
+  EXPECT_EQ(missed["snapshot"], true);
+  EXPECT_EQ(missed["jobs"].size(), 200u);
+}
+
+// Pages show a recovering job in the queue, so the counts of the stream must put it there too.
+TEST_F(StreamFeedTest, CountsAJobWhoseFailedAttemptIsStillBeingStoppedAsWaiting) {
+  ASSERT_EQ(client_.Post("/api/v1/nodes/a/uncordon", "{}").status, 200);
+  HttpClient stream(address());
+  stream.SendBytes("GET /api/v1/events/stream?topics=jobs HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  stream.ReadAnswer();
+  ASSERT_EQ(running_.Submit("failing"), 1);
+  worker_.Take(v1::ControllerMessage::kStartAttempt);
+  worker_.SendFact(1, StartedFact(1));
+  const auto in_state = [](const std::string& state) {
+    return [state](const json& jobs) {
+      return !jobs["jobs"].empty() && jobs["jobs"][0]["state"] == state;
+    };
+  };
+  const json started = ReadJobs(stream, in_state("running"));
+  EXPECT_EQ(started["waiting"], 0);
+  EXPECT_EQ(started["placed"], 1);
+  // The worker has not yet reported that the ranks are gone: the attempt is live.
+  worker_.SendFact(2, ExitedFact(1, 3));
+  const json failed = ReadJobs(stream, in_state("recovering"));
+  EXPECT_EQ(failed["pending"]["1"]["code"], "stopping");
+  EXPECT_EQ(failed["waiting"], 1);
+  EXPECT_EQ(failed["placed"], 0);
+}
+
+}  // namespace
+}  // namespace trainyard::controller::http
