@@ -54,6 +54,22 @@ TEST(ApplyTest, SnapshotHoldsTheWholeState) {
   EXPECT_EQ(ToSnapshot(cluster.state, 42).last_sequence(), 42u);
 }
 
+TEST(ApplyTest, SnapshotKeepsASlotOfAnOlderAttemptUncleared) {
+  TestCluster cluster;
+  for (const char* id : {"a", "b", "c"}) cluster.AddNode(id, 1);
+  const int64_t job = cluster.Submit("job", 2, 1);
+  cluster.RunJob(job);
+  cluster.StopHeartbeats("b");
+  cluster.ExitRank(job, 0, 1);
+  cluster.Settle();
+  cluster.ClearNode(job, "a");
+  cluster.Pass(12000);
+  ASSERT_EQ(cluster.Placement(job), "a:0 c:0");
+  ASSERT_TRUE(cluster.state.nodes.at("b").uncleared.contains({job, 1}));
+  const ClusterState copy = FromSnapshot(ToSnapshot(cluster.state, 42));
+  EXPECT_EQ(DifferentIndexes(copy, cluster.state), "");
+}
+
 TEST(ApplyTest, AfterARestoreNoNumberIsGivenOutTwice) {
   TestCluster cluster;
   cluster.AddNode("a", 4);

@@ -193,6 +193,14 @@ TEST(DecideWorkerTest, LateFactsOfAnOlderAttemptChangeNoJob) {
   EXPECT_THAT(Kinds(cluster.Do(ReceiveFact{"a", ClearedFact(4, job, 1)})),
               ElementsAre("FactsReceived"));
   EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_STARTING);
+  v1::Fact started;
+  started.set_sequence(5);
+  started.mutable_rank_started()->set_job_id(job);
+  started.mutable_rank_started()->set_attempt(1);
+  EXPECT_THAT(Kinds(cluster.Do(ReceiveFact{"a", started})), ElementsAre("FactsReceived"));
+  started.set_sequence(6);
+  started.mutable_rank_started()->set_job_id(99);
+  EXPECT_THAT(Kinds(cluster.Do(ReceiveFact{"a", started})), ElementsAre("FactsReceived"));
 }
 
 TEST(DecideWorkerTest, CheckpointsArePublishedOnceAndDeleted) {
@@ -226,6 +234,30 @@ TEST(DecideWorkerTest, TelemetryOfUnknownAttemptsIsNoEvent) {
   const std::vector<v1::Event> events = cluster.Do(alert);
   ASSERT_THAT(Kinds(events), ElementsAre("AlertRaised"));
   EXPECT_EQ(events[0].alert_raised().message().size(), 1024u);
+}
+
+TEST(DecideWorkerTest, AnAlertSaysWhereItCameFrom) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  cluster.ExitAll(job, 1);
+  cluster.ClearAll(job);
+  cluster.Pass(1500);
+  ReceiveTelemetry alert{job, 2, 3, {}};
+  alert.record.mutable_alert()->set_step(40);
+  alert.record.mutable_alert()->set_code("nan_loss");
+  alert.record.mutable_alert()->set_message("the loss is not a number");
+  const std::vector<v1::Event> events = cluster.Do(alert);
+  ASSERT_THAT(Kinds(events), ElementsAre("AlertRaised"));
+  EXPECT_EQ(events[0].time_ms(), cluster.now);
+  EXPECT_EQ(events[0].actor(), "rank 3");
+  const v1::AlertRaised& raised = events[0].alert_raised();
+  EXPECT_EQ(raised.job_id(), job);
+  EXPECT_EQ(raised.attempt(), 2);
+  EXPECT_EQ(raised.step(), 40);
+  EXPECT_EQ(raised.code(), "nan_loss");
+  EXPECT_EQ(raised.message(), "the loss is not a number");
 }
 
 // A text that is cut within a character makes an event that no log can be read with any more.

@@ -90,6 +90,23 @@ TEST_F(FailurePolicyTest, NamesSignals) {
   EXPECT_EQ(cluster_.state.jobs.at(job_).exited_ranks.at(2).log_tail(), "");
 }
 
+TEST_F(FailurePolicyTest, NamesEverySignalThatProgramsCommonlyEndBy) {
+  const std::pair<int, const char*> names[] = {
+      {2, "2 (SIGINT)"},    {4, "4 (SIGILL)"},    {6, "6 (SIGABRT)"},
+      {7, "7 (SIGBUS)"},    {8, "8 (SIGFPE)"},    {9, "9 (SIGKILL)"},
+      {11, "11 (SIGSEGV)"}, {15, "15 (SIGTERM)"}, {34, "34"}};
+  JobEntry entry = cluster_.state.jobs.at(job_);
+  for (const auto& [signal, name] : names) {
+    entry.exited_ranks[2].set_rank(2);
+    entry.exited_ranks[2].set_signal(signal);
+    const auto verdict = JudgeExits(cluster_.state, cluster_.observations, entry, cluster_.now);
+    ASSERT_TRUE(verdict.has_value());
+    EXPECT_EQ(verdict->summary(), absl::StrCat("rank 2 on b was ended by signal ", name));
+    EXPECT_EQ(verdict->signal(), signal);
+    EXPECT_EQ(verdict->exit_code(), 0);
+  }
+}
+
 TEST_F(FailurePolicyTest, MemoryKillIsNotJustASignal) {
   v1::RankExited exited;
   exited.set_signal(9);

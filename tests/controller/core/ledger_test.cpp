@@ -216,6 +216,9 @@ TEST(LedgerTest, AJobThatNeverRanWasQueuedOnly) {
   EXPECT_EQ(ledger.phases_size(), 1);
   EXPECT_DOUBLE_EQ(ledger.wall_seconds(), 2);
   EXPECT_EQ(ledger.goodput_ratio(), 0);
+  ASSERT_EQ(ledger.spans_size(), 1);
+  EXPECT_EQ(ledger.spans(0).phase(), v1::LEDGER_PHASE_QUEUED);
+  EXPECT_EQ(ledger.spans(0).attempt(), 0);
 }
 
 }  // namespace

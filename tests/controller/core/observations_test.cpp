@@ -141,6 +141,17 @@ TEST(ObservationsTest, TelemetryGivesProgressAndPace) {
   EXPECT_EQ(progress.validation_loss(), 4.5);
 }
 
+TEST(ObservationsTest, MetricsWithoutAStepTimeGiveNoPace) {
+  Observations observations;
+  v1::TelemetryBatch batch = MetricsOf(10, 20, 2);
+  batch.mutable_records(0)->mutable_metrics()->mutable_values()->erase("step_seconds");
+  ObserveTelemetry(batch, 1000, observations);
+  EXPECT_TRUE(observations.attempts.at({1, 1}).step_seconds.empty());
+  EXPECT_EQ(observations.progress.at(1).step(), 20);
+  EXPECT_EQ(observations.progress.at(1).step_seconds(), 0);
+  EXPECT_EQ(observations.progress.at(1).eta_seconds(), 0);
+}
+
 TEST(ObservationsTest, TheLowestRankThatWritesMetricsSpeaksForTheGang) {
   Observations observations;
   v1::TelemetryBatch of_three = MetricsOf(10, 20, 2);

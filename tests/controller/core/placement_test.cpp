@@ -134,6 +134,44 @@ TEST_F(TwoBrokenGangsTest, ReturnedNodeIsUsedOnlyOnceItIsCleared) {
   EXPECT_EQ(cluster_.Placement(second_), "b:0 d:0");
 }
 
+TEST(PlacementTest, FreeSlotsAreTakenBeforeReservedOnes) {
+  TestCluster cluster;
+  for (const char* id : {"a", "b", "d"}) cluster.AddNode(id, 2);
+  cluster.AddNode("c", 3);
+  const int64_t first = cluster.Submit("first", 2, 2);
+  const int64_t second = cluster.Submit("second", 2, 2);
+  cluster.RunJob(first);
+  cluster.RunJob(second);
+  ASSERT_EQ(cluster.Placement(second), "c:0 c:1 d:0 d:1");
+  cluster.StopHeartbeats("b");
+  cluster.StopHeartbeats("d");
+  for (const int64_t job : {first, second}) cluster.ExitRank(job, 0, 1);
+  cluster.Settle();
+  cluster.ClearNode(first, "a");
+  cluster.ClearNode(second, "c");
+  cluster.Pass(12000);
+  EXPECT_EQ(cluster.Placement(first), "a:0 a:1 c:0 c:2");
+}
+
+// The shape of a job never changes today; a gang of another one must not be taken for its own.
+TEST(PlacementTest, AGangOfAnotherShapeIsPlacedAnew) {
+  TestCluster cluster;
+  for (const char* id : {"a", "b", "c", "d"}) cluster.AddNode(id, 2);
+  const int64_t blocker = cluster.Submit("blocker", 2, 2);
+  cluster.RunJob(blocker);
+  const int64_t job = cluster.Submit("job", 2, 1);
+  cluster.RunJob(job);
+  ASSERT_EQ(cluster.Placement(job), "c:0 d:0");
+  cluster.ExitAll(blocker, 0);
+  cluster.ClearAll(blocker);
+  cluster.ExitAll(job, 1);
+  cluster.ClearAll(job);
+  v1::JobSpec& spec = *cluster.state.jobs.at(job).job.mutable_spec();
+  spec.mutable_resources()->set_slots_per_node(2);
+  cluster.Pass(1000);
+  EXPECT_EQ(cluster.Placement(job), "a:0 a:1 b:0 b:1");
+}
+
 TEST(PlacementTest, RecoveringJobWithItsWholeGangNeedNotWaitForTheHead) {
   TestCluster cluster;
   for (const char* id : {"a", "b", "c"}) cluster.AddNode(id, 1);

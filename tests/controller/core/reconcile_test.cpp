@@ -276,6 +276,8 @@ TEST(PlanTest, ClustersThatShareAHostBeginElsewhereInTheRange) {
     return cluster.Attempt(job).master_port();
   };
   EXPECT_EQ(first_port(5000) - first_port(0), 5000);
+  // Strides of job and attempt.
+  EXPECT_EQ(first_port(0), 20000 + 131 + 17);
   // Wherever it begins, it stays in the range.
   constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
   EXPECT_GE(first_port(kLargest), 20000);

@@ -123,5 +123,21 @@ TEST(AttemptFiguresTest, EndOfAnAttemptMakesItsLastStepAndTimesDurable) {
   EXPECT_EQ(restarted.jobs.at(job).job.attempts(0).last_step(), 153);
 }
 
+TEST(AttemptFiguresTest, AJobIsShownWithTheObservedFiguresOfItsLiveAttempt) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  v1::RankReport& rank = *cluster.Report("a", job).add_ranks();
+  rank.set_step(153);
+  rank.mutable_newest()->set_load_seconds(2);
+  cluster.Pass(500);
+  v1::Job shown = cluster.Job(job);
+  MergeObserved(cluster.observations, cluster.now, shown);
+  EXPECT_EQ(shown.attempts(0).last_step(), 153);
+  EXPECT_EQ(shown.attempts(0).time_use().load_ms(), 2000);
+  EXPECT_FALSE(cluster.Attempt(job).has_time_use());
+}
+
 }  // namespace
 }  // namespace trainyard::controller

@@ -119,6 +119,31 @@ TEST(RankLaunchTest, EveryRankSeesTheGpusOfTheNodeInOrderOfLocalRank) {
   }
 }
 
+TEST(RankLaunchTest, LocalRanksGiveTheOrderHoweverTheCommandListsThem) {
+  v1::StartAttempt command = Command();
+  command.mutable_ranks(0)->set_local_rank(1);
+  command.mutable_ranks(0)->set_slot(0);
+  command.mutable_ranks(1)->set_local_rank(0);
+  command.mutable_ranks(1)->set_slot(1);
+  LaunchSite site = Site();
+  AddSlot(site.inventory, v1::DEVICE_KIND_GPU, "GPU-a");
+  AddSlot(site.inventory, v1::DEVICE_KIND_GPU, "");
+  const RankLaunch launch = MakeRankLaunch(command, command.ranks(0), site);
+  EXPECT_EQ(launch.environment.at("CUDA_VISIBLE_DEVICES"), "1,GPU-a") << "no uuid: its index";
+}
+
+TEST(RankLaunchTest, RanksShareTheCoresAndEachHasOneThreadAtLeast) {
+  const auto threads = [](const v1::StartAttempt& command, int cores) {
+    LaunchSite site = Site();
+    site.inventory.set_cpu_cores(cores);
+    return MakeRankLaunch(command, command.ranks(0), site).environment.at("OMP_NUM_THREADS");
+  };
+  EXPECT_EQ(threads(Command(), 8), "4");
+  EXPECT_EQ(threads(Command(), 3), "1");
+  EXPECT_EQ(threads(Command(), 1), "1");
+  EXPECT_EQ(threads(StartOf(7, 1, 1), 8), "8");
+}
+
 TEST(RankLaunchTest, TheFirstSlotOfANodeIsADeviceLikeAnyOther) {
   v1::StartAttempt command = Command();
   command.mutable_ranks(0)->set_slot(0);
