@@ -75,6 +75,51 @@ TEST(CordonTest, ACordonThatIsNotInTheWayIsNoAdvice) {
   EXPECT_EQ(reason.advice(), "`trainyard ps` shows what holds the slots");
 }
 
+TEST(CordonTest, WithoutAReasonItNamesItsUserAndUncordoningClearsIt) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  v1::CordonNodeRequest request = Cordon("a");
+  request.clear_reason();
+  const std::vector<v1::Event> events = cluster.Do(CordonNode{request});
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].time_ms(), cluster.now);
+  const v1::Node& node = cluster.state.nodes.at("a").node;
+  EXPECT_EQ(node.cordon_reason(), "by user ada");
+  cluster.Do(CordonNode{Cordon("a", false)});
+  EXPECT_FALSE(node.cordoned());
+  EXPECT_EQ(node.cordon_reason(), "");
+}
+
+TEST(CordonTest, LongTextsAreRefused) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  v1::CordonNodeRequest request = Cordon("a");
+  request.set_reason(std::string(257, 'x'));
+  EXPECT_EQ(cluster.Try(CordonNode{request}).code(), absl::StatusCode::kInvalidArgument);
+  request.set_reason(std::string(256, 'x'));
+  EXPECT_TRUE(cluster.Try(CordonNode{request}).ok());
+  request.set_user(std::string(129, 'x'));
+  EXPECT_EQ(cluster.Try(CordonNode{request}).code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(CordonTest, ANodeIsFoundByItsIdOrByANameThatIsItsOwn) {
+  TestCluster cluster;
+  for (const char* id : {"a", "b", "c"}) cluster.AddNode(id, 1);
+  for (const char* id : {"a", "b"}) {
+    cluster.state.nodes.at(id).node.set_name("twin");
+  }
+  cluster.state.nodes.at("c").node.set_name("other");
+  EXPECT_EQ(*FindNode(cluster.state, "a"), "a");
+  EXPECT_EQ(*FindNode(cluster.state, "other"), "c");
+  const absl::Status twins = FindNode(cluster.state, "twin").status();
+  EXPECT_EQ(twins.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(twins.message(), "several nodes are called `twin`; use an id: a or b");
+  EXPECT_EQ(FindNode(cluster.state, std::string(256, 'x')).status().code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_EQ(FindNode(cluster.state, std::string(257, 'x')).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
 TEST(CordonTest, RepeatingItChangesNothingAndUnknownNodesAreNamed) {
   TestCluster cluster;
   cluster.AddNode("a", 2);

@@ -151,6 +151,32 @@ TEST(DecideTest, SubmitSaysThatOnlyTheOtherKindExists) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("resources.device to cpu"));
 }
 
+TEST(DecideTest, SubmitSaysThatThereAreOnlyGpusOrNoSlotsAtAll) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  v1::Hello hello = cluster.HelloOf("a");
+  hello.mutable_inventory()->mutable_slots(0)->set_kind(v1::DEVICE_KIND_GPU);
+  cluster.Do(AttachWorker{hello});
+  EXPECT_THAT(
+      std::string(cluster.Try(Submission(TestSpec("cpus", 1, 1))).message()),
+      HasSubstr("no cpu slots; it has 1 node with 1 gpu slot: set resources.device to gpu"));
+  hello.mutable_inventory()->clear_slots();
+  cluster.Do(AttachWorker{hello});
+  EXPECT_THAT(std::string(cluster.Try(Submission(TestSpec("cpus", 1, 1))).message()),
+              HasSubstr("no cpu slots; attach workers that have some"));
+}
+
+TEST(DecideTest, OfLargestShapesTheOneWithFewerNodesIsNamed) {
+  TestCluster cluster;
+  cluster.AddNode("a", 4);
+  cluster.AddNode("b", 2);
+  const auto largest = LargestShape(cluster.state, v1::DEVICE_KIND_CPU);
+  ASSERT_TRUE(largest.has_value());
+  EXPECT_EQ(largest->nodes, 1);
+  EXPECT_EQ(largest->slots_per_node, 4);
+  EXPECT_FALSE(LargestShape(cluster.state, v1::DEVICE_KIND_GPU).has_value());
+}
+
 TEST(DecideTest, LostNodesDoNotCountForAdmission) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
@@ -172,6 +198,27 @@ TEST(DecideTest, StopEndsQueuedJobAtOnce) {
   EXPECT_EQ(cluster.Try(StopOf("queued")).code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(cluster.Try(StopOf("99")).code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(cluster.Try(StopOf("")).code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(DecideTest, AnEventOfAUserSaysWhoAndWhen) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const std::vector<v1::Event> submitted = cluster.Do(Submission(TestSpec("job", 1, 1)));
+  ASSERT_EQ(submitted.size(), 1u);
+  EXPECT_EQ(submitted[0].actor(), "user ada");
+  EXPECT_EQ(submitted[0].time_ms(), cluster.now);
+  StopJob kill = StopOf("job", true);
+  kill.request.set_user("eve");
+  const std::vector<v1::Event> ended = cluster.Do(kill);
+  ASSERT_THAT(Kinds(ended), ElementsAre("JobEnded"));
+  EXPECT_EQ(ended[0].actor(), "user eve");
+  EXPECT_EQ(ended[0].time_ms(), cluster.now);
+  const v1::Verdict& verdict = ended[0].job_ended().verdict();
+  EXPECT_EQ(verdict.summary(), "killed by a user");
+  EXPECT_EQ(verdict.rank(), -1);
+  EXPECT_EQ(verdict.time_ms(), cluster.now);
+  kill.request.set_user(std::string(129, 'x'));
+  EXPECT_EQ(cluster.Try(kill).code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST(DecideTest, KillFollowsStopAndRepeatsChangeNothing) {
@@ -210,6 +257,11 @@ TEST(DecideTest, FindsJobsByNumberNameAndLast) {
   EXPECT_EQ(*FindJob(cluster.state, "@last"), 2);
   EXPECT_EQ(FindJob(cluster.state, "99999999999999999999").status().code(),
             absl::StatusCode::kNotFound);
+  EXPECT_EQ(FindJob(cluster.state, "3").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(FindJob(cluster.state, std::string(256, 'x')).status().code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_EQ(FindJob(cluster.state, std::string(257, 'x')).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 }  // namespace

@@ -53,6 +53,37 @@ TEST(DecideWorkerTest, AttachRefusesNonsense) {
   EXPECT_EQ(cluster.Try(AttachWorker{kindless}).code(), absl::StatusCode::kInvalidArgument);
 }
 
+TEST(DecideWorkerTest, EachPartOfAHelloIsNeededAndIsNewsWhenItChanges) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  using Edit = void (*)(v1::Hello&);
+  for (const Edit edit :
+       {Edit([](v1::Hello& hello) { hello.clear_node_name(); }),
+        Edit([](v1::Hello& hello) { hello.clear_incarnation(); }),
+        Edit([](v1::Hello& hello) { hello.clear_address(); }), Edit([](v1::Hello& hello) {
+          hello.mutable_inventory()->mutable_slots(0)->set_index(-1);
+        })}) {
+    v1::Hello broken = cluster.HelloOf("a");
+    edit(broken);
+    EXPECT_EQ(cluster.Try(AttachWorker{broken}).code(), absl::StatusCode::kInvalidArgument);
+  }
+  v1::Hello hello = cluster.HelloOf("a");
+  for (const Edit edit : {Edit([](v1::Hello& news) { news.set_node_name("other"); }),
+                          Edit([](v1::Hello& news) { news.set_address("10.9.9.9"); }),
+                          Edit([](v1::Hello& news) { news.set_worker_version("2.0"); })}) {
+    edit(hello);
+    const std::vector<v1::Event> events = cluster.Do(AttachWorker{hello});
+    ASSERT_THAT(Kinds(events), ElementsAre("NodeJoined"));
+    EXPECT_EQ(events[0].actor(), "node other");
+    EXPECT_EQ(events[0].time_ms(), cluster.now);
+    EXPECT_THAT(cluster.Do(AttachWorker{hello}), IsEmpty());
+  }
+  const v1::Node& node = cluster.state.nodes.at("a").node;
+  EXPECT_EQ(node.address(), "10.9.9.9");
+  EXPECT_EQ(node.worker_version(), "2.0");
+  EXPECT_EQ(node.incarnation(), "1");
+}
+
 TEST(DecideWorkerTest, AttachKeepsWhatRunsOnTheSlots) {
   TestCluster cluster;
   cluster.AddNode("a", 2);
@@ -159,6 +190,16 @@ TEST(DecideWorkerTest, FactsCountUpWithoutHoles) {
               ElementsAre("FactsReceived"));
   EXPECT_THAT(cluster.Do(ReceiveFact{"a", ClearedFact(1, 9, 1)}), IsEmpty());
   EXPECT_EQ(cluster.state.nodes.at("a").fact_sequence, 1u);
+  const absl::Status gap = cluster.Try(ReceiveFact{"a", ClearedFact(3, 9, 1)});
+  EXPECT_EQ(gap.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(gap.message(), "fact 3 of node a came, but fact 2 is the next one");
+  v1::Fact empty;
+  empty.set_sequence(2);
+  EXPECT_EQ(cluster.Try(ReceiveFact{"a", empty}).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(cluster.Try(ReceiveFact{"a", ClearedFact(0, 9, 1)}).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(cluster.Try(ReceiveFact{"x", ClearedFact(1, 9, 1)}).code(),
+            absl::StatusCode::kFailedPrecondition);
 }
 
 TEST(DecideWorkerTest, FactsOfStrangersAreReceivedAndChangeNoJob) {
@@ -218,6 +259,56 @@ TEST(DecideWorkerTest, CheckpointsArePublishedOnceAndDeleted) {
   EXPECT_THAT(cluster.Do(removal), IsEmpty());
   ASSERT_EQ(cluster.Job(job).checkpoints_size(), 1);
   EXPECT_EQ(cluster.Job(job).checkpoints(0).step(), 20);
+}
+
+TEST(DecideWorkerTest, ACheckpointIsPublishedWithAllThatItsRecordSays) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  cluster.ExitAll(job, 1);
+  cluster.ClearAll(job);
+  cluster.Pass(1500);
+  ASSERT_EQ(cluster.Attempt(job).number(), 2);
+  ReceiveTelemetry request = CheckpointRecord(job, 2, 10);
+  request.record.set_time_ms(777);
+  request.record.mutable_checkpoint()->set_bytes(4096);
+  std::vector<v1::Event> events = cluster.Do(request);
+  ASSERT_THAT(Kinds(events), ElementsAre("CheckpointPublished"));
+  EXPECT_EQ(events[0].actor(), "rank 0");
+  EXPECT_EQ(events[0].checkpoint_published().job_id(), job);
+  const v1::Checkpoint published = events[0].checkpoint_published().checkpoint();
+  EXPECT_EQ(published.step(), 10);
+  EXPECT_EQ(published.attempt(), 2);
+  EXPECT_EQ(published.path(), "/c/10");
+  EXPECT_EQ(published.bytes(), 4096);
+  EXPECT_EQ(published.time_ms(), 777);
+  // A worker that came back reports what an older attempt wrote.
+  request = CheckpointRecord(job, 2, 20);
+  request.record.mutable_checkpoint()->set_attempt(1);
+  events = cluster.Do(request);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].checkpoint_published().checkpoint().attempt(), 1);
+  request.record.mutable_checkpoint()->set_deleted(true);
+  events = cluster.Do(request);
+  ASSERT_THAT(Kinds(events), ElementsAre("CheckpointDeleted"));
+  EXPECT_EQ(events[0].checkpoint_deleted().job_id(), job);
+  EXPECT_EQ(events[0].checkpoint_deleted().step(), 20);
+  EXPECT_EQ(events[0].checkpoint_deleted().attempt(), 1);
+}
+
+TEST(DecideWorkerTest, ACheckpointNeedsAPathOfBoundedLength) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  ReceiveTelemetry request = CheckpointRecord(job, 1, 10);
+  for (const std::size_t length : {0, 4097}) {
+    request.record.mutable_checkpoint()->set_path(std::string(length, 'x'));
+    EXPECT_THAT(cluster.Do(request), IsEmpty()) << length;
+  }
+  request.record.mutable_checkpoint()->set_path(std::string(4096, 'x'));
+  EXPECT_THAT(Kinds(cluster.Do(request)), ElementsAre("CheckpointPublished"));
 }
 
 TEST(DecideWorkerTest, TelemetryOfUnknownAttemptsIsNoEvent) {

@@ -7,6 +7,7 @@
 namespace trainyard::controller {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 class ExplainTest : public ::testing::Test {
@@ -42,6 +43,76 @@ TEST_F(ExplainTest, HeadOfTheQueueWaitsForSlots) {
               HasSubstr("1 job is before it in the queue; job 2 (wide) is next and needs 1 node"));
   EXPECT_EQ(Pending(running).code(), v1::PENDING_CODE_NOT_PENDING);
   EXPECT_THAT(Answer(wide), HasSubstr("job 2 (wide) waits: needs 1 node"));
+}
+
+TEST_F(ExplainTest, AHeadWhoseSlotsAreFreeIsPlacedInAMoment) {
+  cluster_.AddNode("a", 1);
+  const int64_t job = cluster_.Submit("job", 1, 1);
+  EXPECT_EQ(Pending(job).message(), "its slots are free: it is placed in a moment");
+}
+
+TEST_F(ExplainTest, SeveralJobsBeforeAreCounted) {
+  cluster_.AddNode("a", 1);
+  cluster_.RunJob(cluster_.Submit("running", 1, 1));
+  cluster_.Submit("head", 1, 1);
+  cluster_.Submit("second", 1, 1);
+  const v1::PendingReason last = Pending(cluster_.Submit("last", 1, 1));
+  EXPECT_THAT(last.message(), HasSubstr("2 jobs are before it in the queue; job 2 (head) is next"));
+  EXPECT_EQ(last.advice(), "`trainyard why 2` tells more about the next job");
+  EXPECT_EQ(last.queue_position(), 3);
+}
+
+TEST_F(ExplainTest, FiveNodesThatAreNotReadyAreNamedAndMoreAreCounted) {
+  cluster_.AddNode("z", 2);
+  for (const char* id : {"a", "b", "c", "d", "e"}) cluster_.AddNode(id, 1);
+  const auto lose = [&](const char* id) {
+    cluster_.StopHeartbeats(id);
+    cluster_.Pass(9000);
+  };
+  for (const char* id : {"a", "b", "c", "d", "e"}) lose(id);
+  cluster_.RunJob(cluster_.Submit("running", 1, 1));
+  const int64_t wide = cluster_.Submit("wide", 1, 2);
+  EXPECT_THAT(Pending(wide).message(),
+              EndsWith("1 of 2 cpu slots on ready nodes are taken; a is lost, b is lost, c is "
+                       "lost, d is lost, e is lost"));
+  cluster_.AddNode("f", 1);
+  lose("f");
+  EXPECT_THAT(Pending(wide).message(), EndsWith("e is lost, 1 more node not ready"));
+  cluster_.AddNode("g", 1);
+  lose("g");
+  EXPECT_THAT(Pending(wide).message(), EndsWith("e is lost, 2 more nodes not ready"));
+}
+
+TEST_F(ExplainTest, StepsAreShownWithTheirTotalAndAge) {
+  cluster_.AddNode("a", 1);
+  const int64_t job = cluster_.Submit("job", 1, 1);
+  cluster_.RunJob(job);
+  cluster_.Step(job, 0, 5, 0.5);
+  cluster_.observations.progress.at(job).set_total_steps(100);
+  cluster_.Pass(2000);
+  EXPECT_THAT(Answer(job), HasSubstr("; step 5 of 100, reported 2 s ago"));
+  cluster_.Stop(job, true);
+  EXPECT_THAT(Answer(job), HasSubstr("is being killed"));
+}
+
+TEST_F(ExplainTest, TheVerdictIsThatOfTheJobOrElseOfItsNewestAttempt) {
+  cluster_.AddNode("a", 1);
+  const int64_t job = cluster_.Submit("job", 1, 1);
+  const auto verdict = [&] {
+    return ExplainJob(cluster_.state, cluster_.observations, cluster_.state.jobs.at(job),
+                      cluster_.now)
+        .verdict()
+        .cause();
+  };
+  cluster_.RunJob(job);
+  EXPECT_EQ(verdict(), v1::VERDICT_CAUSE_UNSPECIFIED);
+  cluster_.ExitAll(job, 1);
+  EXPECT_EQ(verdict(), v1::VERDICT_CAUSE_RANK_EXITED);
+  cluster_.ClearAll(job);
+  EXPECT_THAT(Answer(job), EndsWith("; attempt 1 failed because rank 0 on a exited with code 1"));
+  EXPECT_EQ(Pending(job).advice(), "restart.backoff and restart.backoff_max set the wait");
+  cluster_.Stop(job);
+  EXPECT_EQ(verdict(), v1::VERDICT_CAUSE_STOPPED);
 }
 
 TEST_F(ExplainTest, RecoveryIsExplainedStepByStep) {
