@@ -40,6 +40,8 @@ TEST(CommandsTest, StartTellsEachNodeItsRanks) {
   const v1::StartAttempt& start = commands[1].message.start_attempt();
   EXPECT_EQ(start.job_id(), job);
   EXPECT_EQ(start.job_name(), "job");
+  EXPECT_EQ(start.attempt(), 1);
+  EXPECT_EQ(start.spec().name(), "job");
   EXPECT_EQ(start.world_size(), 4);
   EXPECT_EQ(start.node_rank(), 1);
   EXPECT_EQ(start.node_count(), 2);
@@ -84,6 +86,46 @@ TEST(CommandsTest, StoppedGangKeepsItsWholeGraceWhileRanksLeaveOneByOne) {
   cluster.ExitRank(job, 1, 143);
   cluster.Settle();
   EXPECT_THAT(cluster.Commands(), ElementsAre("stop a 1/1 60000"));
+}
+
+TEST(CommandsTest, StartNamesTheCheckpointToResumeFrom) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  cluster.Publish(job, 10);
+  cluster.ExitAll(job, 1);
+  cluster.ClearAll(job);
+  cluster.Pass(1000);
+  const auto commands = CommandsDue(cluster.state, cluster.observations, cluster.now);
+  ASSERT_EQ(commands.size(), 1u);
+  const v1::StartAttempt& start = commands[0].message.start_attempt();
+  EXPECT_EQ(start.attempt(), 2);
+  EXPECT_EQ(start.resume_from(), "/c/step_10");
+  EXPECT_EQ(start.node_rank(), 0);
+}
+
+TEST(CommandsTest, AShortGraceIsKeptToTheMillisecond) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  v1::JobSpec spec = TestSpec("job", 1, 2);
+  spec.mutable_stop_grace()->set_seconds(2);
+  spec.mutable_stop_grace()->set_nanos(345'000'000);
+  const int64_t job = cluster.Submit(spec);
+  cluster.RunJob(job);
+  cluster.ExitRank(job, 0, 1);
+  cluster.Settle();
+  EXPECT_THAT(cluster.Commands(), ElementsAre("stop a 1/1 2345"));
+}
+
+TEST(CommandsTest, AGangThatFailedBeforeItsStopSavesNothing) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  const int64_t job = cluster.Submit("job", 1, 2);
+  cluster.RunJob(job);
+  cluster.ExitRank(job, 0, 1);
+  cluster.Stop(job);
+  EXPECT_THAT(cluster.Commands(), ElementsAre("stop a 1/1 3000"));
 }
 
 TEST(CommandsTest, FinishedGangIsToldToLeave) {

@@ -216,9 +216,12 @@ TEST(DecideWorkerTest, FactsOfStrangersAreReceivedAndChangeNoJob) {
   exited.mutable_rank_exited()->set_exit_code(1);
   // Node b has no rank of the job.
   EXPECT_THAT(Kinds(cluster.Do(ReceiveFact{"b", exited})), ElementsAre("FactsReceived"));
-  exited.mutable_rank_exited()->set_rank(7);
-  exited.set_sequence(2);
-  EXPECT_THAT(Kinds(cluster.Do(ReceiveFact{"a", exited})), ElementsAre("FactsReceived"));
+  uint64_t sequence = 2;
+  for (const int rank : {7, 1, -1}) {
+    exited.mutable_rank_exited()->set_rank(rank);
+    exited.set_sequence(sequence++);
+    EXPECT_THAT(Kinds(cluster.Do(ReceiveFact{"a", exited})), ElementsAre("FactsReceived"));
+  }
   EXPECT_THAT(cluster.Settle(), IsEmpty());
 }
 

@@ -10,6 +10,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class FailurePolicyTest : public ::testing::Test {
  protected:
@@ -116,6 +117,63 @@ TEST_F(FailurePolicyTest, MemoryKillIsNotJustASignal) {
   EXPECT_TRUE(verdict.restartable());
 }
 
+TEST_F(FailurePolicyTest, TheVerdictHasTheTimeOfTheExitAndNoExitCodeOfASignal) {
+  v1::RankExited exited;
+  exited.set_rank(1);
+  exited.set_signal(11);
+  exited.set_exit_code(139);
+  exited.set_time_ms(cluster_.now - 5);
+  const v1::Verdict verdict = JudgeOne(exited);
+  EXPECT_EQ(verdict.time_ms(), cluster_.now - 5);
+  EXPECT_EQ(verdict.signal(), 11);
+  EXPECT_EQ(verdict.exit_code(), 0);
+  EXPECT_EQ(verdict.checkpoint(), "");
+}
+
+TEST_F(FailurePolicyTest, ALostPeerNamesTheNodesWithoutAHeartbeatForTwoSeconds) {
+  cluster_.StopHeartbeats("b");
+  cluster_.ExitRank(job_, 0, 69);
+  JobEntry entry = cluster_.state.jobs.at(job_);
+  entry.first_failure_ms = 1;
+  const auto summary = [&](int64_t age_ms) {
+    const Timestamp now = cluster_.now + age_ms;
+    ObserveHeartbeat("a", {}, now, cluster_.observations);
+    return JudgeExits(cluster_.state, cluster_.observations, entry, now)->summary();
+  };
+  EXPECT_THAT(summary(1999), Not(HasSubstr("node b")));
+  EXPECT_THAT(summary(2000), HasSubstr("; node b has sent no heartbeat for 2 s"));
+}
+
+TEST_F(FailurePolicyTest, EndsWithoutBlameSaySo) {
+  JobEntry entry;
+  entry.exited_ranks[0].set_rank(0);
+  EXPECT_EQ(CompletedVerdict(entry, 7).summary(), "its rank ended with 0");
+  entry.exited_ranks[1].set_rank(1);
+  const v1::Verdict completed = CompletedVerdict(entry, 7);
+  EXPECT_EQ(completed.summary(), "all 2 ranks ended with 0");
+  EXPECT_EQ(completed.cause(), v1::VERDICT_CAUSE_COMPLETED);
+  EXPECT_EQ(completed.time_ms(), 7);
+  EXPECT_EQ(completed.rank(), -1);
+  EXPECT_FALSE(completed.restartable());
+  EXPECT_EQ(StoppedVerdict(false, 7).summary(), "stopped by a user");
+}
+
+TEST_F(FailurePolicyTest, OnlyACheckpointBeyondTheStartIsProgress) {
+  cluster_.Publish(job_, 10);
+  cluster_.ExitRank(job_, 0, 1);
+  cluster_.Settle();
+  cluster_.ClearAll(job_);
+  cluster_.Pass(1000);
+  cluster_.RunJob(job_);
+  const JobEntry& entry = cluster_.state.jobs.at(job_);
+  ASSERT_EQ(cluster_.Attempt(job_).resume_step(), 10);
+  EXPECT_FALSE(PublishedNewerCheckpoint(entry)) << "that of the earlier attempt";
+  cluster_.Publish(job_, 10);
+  EXPECT_FALSE(PublishedNewerCheckpoint(entry)) << "the same step again";
+  cluster_.Publish(job_, 11);
+  EXPECT_TRUE(PublishedNewerCheckpoint(entry));
+}
+
 TEST_F(FailurePolicyTest, ProgramThatCannotStartIsNotTriedAgain) {
   v1::RankExited exited;
   exited.set_exit_code(127);
@@ -214,6 +272,7 @@ TEST(StartingPointTest, IsTheSoundCheckpointOfTheHighestStepThenTheHighestAttemp
   EXPECT_EQ(NextStartingPoint(job).path, "");
   job.mutable_spec()->mutable_checkpoint()->set_resume_from("/theirs");
   EXPECT_EQ(NextStartingPoint(job).path, "/theirs");
+  EXPECT_EQ(NextStartingPoint(job).step, 0);
   for (const auto& [step, attempt_number] :
        {std::pair{10, 2}, std::pair{20, 1}, std::pair{20, 3}}) {
     v1::Checkpoint& checkpoint = *job.add_checkpoints();
@@ -274,6 +333,10 @@ TEST_F(CheckpointFallbackTest, NextAttemptStartsFromTheNextOlderCheckpoint) {
   EXPECT_EQ(verdict.summary(), "rank 0 on a could not read the checkpoint of step 20, /c/step_20");
   EXPECT_EQ(events[1].checkpoint_rejected().path(), "/c/step_20");
   EXPECT_EQ(events[1].checkpoint_rejected().step(), 20);
+  EXPECT_EQ(events[1].checkpoint_rejected().job_id(), job_);
+  EXPECT_EQ(events[1].checkpoint_rejected().attempt(), 2);
+  EXPECT_EQ(events[1].checkpoint_rejected().reason(), verdict.summary());
+  EXPECT_EQ(events[1].actor(), "controller");
   EXPECT_EQ(cluster_.Attempt(job_).number(), 3);
   EXPECT_EQ(cluster_.Attempt(job_).resume_from(), "/c/step_10");
   EXPECT_EQ(cluster_.Attempt(job_).resume_step(), 10);

@@ -7,6 +7,8 @@
 #include <functional>
 #include <random>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "proto/json/message_json.h"
 
@@ -71,6 +73,37 @@ TEST(LedgerTest, SpansFollowEachOtherAndTheLastGoesOn) {
     EXPECT_EQ(ledger.spans(i).begin_ms(), ledger.spans(i - 1).end_ms());
   }
   EXPECT_EQ(ledger.spans().rbegin()->end_ms(), 0);  // The span goes on.
+}
+
+TEST(LedgerTest, EachSpanNamesItsAttempt) {
+  const v1::Ledger ledger = LedgerOf(RestartedJob(), 20'000);
+  std::vector<std::pair<v1::LedgerPhase, int64_t>> spans;
+  for (const v1::LedgerSpan& span : ledger.spans()) {
+    EXPECT_GT(span.begin_ms(), 0);
+    spans.emplace_back(span.phase(), span.attempt());
+  }
+  const std::vector<std::pair<v1::LedgerPhase, int64_t>> expected = {
+      {v1::LEDGER_PHASE_QUEUED, 0},    {v1::LEDGER_PHASE_INIT, 1},    {v1::LEDGER_PHASE_TRAIN, 1},
+      {v1::LEDGER_PHASE_RECOMPUTE, 1}, {v1::LEDGER_PHASE_RESTART, 1}, {v1::LEDGER_PHASE_RESTART, 1},
+      {v1::LEDGER_PHASE_INIT, 2},      {v1::LEDGER_PHASE_TRAIN, 2}};
+  EXPECT_EQ(spans, expected);
+}
+
+TEST(LedgerTest, TheNewestThousandSpansAreKept) {
+  v1::Job job;
+  job.set_submitted_time_ms(1000);
+  for (int i = 0; i < 600; ++i) {
+    v1::Attempt& attempt = *job.add_attempts();
+    attempt.set_number(i + 1);
+    attempt.set_placed_time_ms(2000 + 1000 * i);
+    attempt.set_started_time_ms(2500 + 1000 * i);
+    attempt.set_ended_time_ms(3000 + 1000 * i);
+  }
+  job.set_ended_time_ms(602'000);
+  const v1::Ledger ledger = LedgerOf(job, 602'000);
+  EXPECT_EQ(ledger.spans_size(), 1000);
+  EXPECT_EQ(ledger.spans().rbegin()->end_ms(), 602'000);
+  EXPECT_DOUBLE_EQ(ledger.wall_seconds(), 601);
 }
 
 TEST(LedgerTest, TimeUseThatRanksReportDividesTheTimeOfTheirAttempt) {

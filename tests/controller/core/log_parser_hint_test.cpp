@@ -62,6 +62,14 @@ TEST_F(LogParserHintTest, NamesParserRankAndNextStep) {
   EXPECT_THAT(why.answer(), HasSubstr("no step has been reported yet; log_parser megatron"));
 }
 
+TEST_F(LogParserHintTest, TheFirstRankIsNamedLikeAnyOther) {
+  ReportUnmatched(0);
+  cluster_.Report("a", job_).mutable_ranks(0)->set_unmatched_lines(kManyUnmatchedLines);
+  cluster_.Pass(1000);
+  ASSERT_TRUE(Reason().has_value());
+  EXPECT_THAT(Reason()->message(), HasSubstr("the output of rank 0,"));
+}
+
 TEST_F(LogParserHintTest, MoreLinesAreNoNewReason) {
   ReportUnmatched(5000);
   const std::string before = Reason()->SerializeAsString();

@@ -141,6 +141,86 @@ TEST(ObservationsTest, TelemetryGivesProgressAndPace) {
   EXPECT_EQ(progress.validation_loss(), 4.5);
 }
 
+TEST(ObservationsTest, ThePaceIsThatOfTheNewestSixteenSteps) {
+  Observations observations;
+  for (int step = 1; step <= 20; ++step) {
+    ObserveTelemetry(MetricsOf(step, step, step <= 4 ? 100 : 1), step, observations);
+  }
+  EXPECT_EQ(observations.progress.at(1).eta_seconds(), 80);
+  ObserveTelemetry(MetricsOf(20, 120, 1), 21, observations);
+  EXPECT_EQ(observations.progress.at(1).step(), 120) << "a record of the same time is not older";
+  EXPECT_EQ(observations.progress.at(1).eta_seconds(), 0);
+}
+
+TEST(ObservationsTest, ValuesThatARecordLacksStayAsTheyWere) {
+  Observations observations;
+  ObserveTelemetry(MetricsOf(10, 20, 2), 1000, observations);
+  v1::TelemetryBatch bare = MetricsOf(20, 21, 0);
+  bare.mutable_records(0)->mutable_metrics()->clear_values();
+  bare.mutable_records(0)->mutable_metrics()->clear_total_steps();
+  ObserveTelemetry(bare, 2000, observations);
+  const v1::Progress& progress = observations.progress.at(1);
+  EXPECT_EQ(progress.step(), 21);
+  EXPECT_EQ(progress.time_ms(), 20);
+  EXPECT_EQ(progress.total_steps(), 100);
+  EXPECT_EQ(progress.loss(), 3.5);
+  EXPECT_EQ(progress.tokens_per_second(), 1000);
+  EXPECT_EQ(progress.step_seconds(), 2);
+  EXPECT_EQ(progress.eta_seconds(), 79 * 2);
+  const AttemptObservation& attempt = observations.attempts.at({1, 1});
+  EXPECT_EQ(attempt.total_steps, 100);
+  EXPECT_EQ(attempt.ranks.at(0).newest.step_seconds(), 2);
+  EXPECT_EQ(attempt.step_seconds.size(), 1u);
+}
+
+TEST(ObservationsTest, AGapOfThreeStepsAndAtLeastFiveSecondsIsNoPause) {
+  AttemptObservation attempt;
+  EXPECT_EQ(LongestGapMs(attempt), 5000);
+  attempt.step_seconds = {100, 1};
+  EXPECT_EQ(LongestGapMs(attempt), 5000);
+  attempt.step_seconds = {1, 2};
+  EXPECT_EQ(LongestGapMs(attempt), 6000);
+
+  Observations observations;
+  ObserveHeartbeat("a", HeartbeatOf(1, 1, 1), 1000, observations);
+  ObserveHeartbeat("a", HeartbeatOf(1, 2, 2), 6000, observations);
+  const RankObservation& rank = observations.attempts.at({1, 1}).ranks.at(0);
+  EXPECT_EQ(SteadyMs(rank), 5000);
+  ObserveHeartbeat("a", HeartbeatOf(1, 3, 3), 11'001, observations);
+  EXPECT_EQ(SteadyMs(rank), 0);
+}
+
+TEST(ObservationsTest, ARankThatLeftAndRunsAgainHasNotLeft) {
+  Observations observations;
+  v1::Heartbeat heartbeat = HeartbeatOf(1, 5, 10);
+  v1::RankReport& report = *heartbeat.mutable_attempts(0)->mutable_ranks(0);
+  report.set_running(true);
+  report.set_unmatched_lines(7);
+  ObserveHeartbeat("a", heartbeat, 1000, observations);
+  const RankObservation& rank = observations.attempts.at({1, 1}).ranks.at(0);
+  EXPECT_TRUE(rank.running);
+  EXPECT_EQ(rank.unmatched_lines, 7);
+  EXPECT_EQ(rank.left_ms, 0);
+  report.set_running(false);
+  ObserveHeartbeat("a", heartbeat, 2000, observations);
+  ObserveHeartbeat("a", heartbeat, 3000, observations);
+  EXPECT_FALSE(rank.running);
+  EXPECT_EQ(rank.left_ms, 2000);
+  report.set_running(true);
+  ObserveHeartbeat("a", heartbeat, 4000, observations);
+  EXPECT_EQ(rank.left_ms, 0);
+}
+
+TEST(ObservationsTest, AnAttemptThatAHeartbeatNamesTwiceIsReportedOnce) {
+  Observations observations;
+  v1::Heartbeat heartbeat = HeartbeatOf(1, 5, 10);
+  *heartbeat.add_attempts() = HeartbeatOf(1, 9, 10).attempts(0);
+  ObserveHeartbeat("a", heartbeat, 1000, observations);
+  EXPECT_EQ(observations.attempts.at({1, 1}).ranks.at(0).step, 5);
+  ObserveHeartbeat("a", {}, 2000, observations);
+  EXPECT_FALSE(observations.attempts.contains({1, 1}));
+}
+
 TEST(ObservationsTest, MetricsWithoutAStepTimeGiveNoPace) {
   Observations observations;
   v1::TelemetryBatch batch = MetricsOf(10, 20, 2);
