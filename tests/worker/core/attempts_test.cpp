@@ -291,8 +291,80 @@ TEST(AttemptsTest, ContradictoryCommandsAreRefused) {
   v1::StartAttempt twice = StartOf(1, 1, 2);
   twice.mutable_ranks(1)->set_rank(0);
   EXPECT_THAT(Text(attempts.Start(twice, 0)), ElementsAre("refuse"));
+  v1::StartAttempt negative = StartOf(1, 1, 1);
+  negative.mutable_ranks(0)->set_rank(-1);
+  EXPECT_THAT(Text(attempts.Start(negative, 0)), ElementsAre("refuse"));
   EXPECT_THAT(Text(attempts.Stop(StopOf(1, 0, 0), 0)), ElementsAre("refuse"));
+  EXPECT_THAT(Text(attempts.Stop(StopOf(0, 1, 0), 0)), ElementsAre("refuse"));
   EXPECT_THAT(attempts.Reports(), IsEmpty());
+}
+
+TEST(AttemptsTest, RanksAreShownWithTheirStageUntilTheAttemptIsCleared) {
+  Attempts attempts = Running(1, 2);
+  v1::StartAttempt next = StartOf(1, 2, 1);
+  next.mutable_ranks(0)->set_slot(5);
+  attempts.Start(next, 0);
+  attempts.RankEnded(ExitOf(1, 1, 1));
+  const auto shown = [&] {
+    std::vector<std::string> texts;
+    for (const RankView& view : attempts.Ranks()) {
+      const AttemptKey& key = view.key.attempt;
+      texts.push_back(absl::StrCat(key.job_id, "/", key.number, "/", view.key.rank, " slot ",
+                                   view.slot, " ", view.state));
+    }
+    return texts;
+  };
+  EXPECT_THAT(shown(),
+              ElementsAre("1/1/0 slot 0 running", "1/1/1 slot 1 exiting", "1/2/0 slot 5 waiting"));
+  attempts.RankGone(Rank(1, 1, 1));
+  EXPECT_THAT(shown(),
+              ElementsAre("1/1/0 slot 0 running", "1/1/1 slot 1 ended", "1/2/0 slot 5 waiting"));
+  attempts.RankEnded(ExitOf(1, 1, 0));
+  attempts.RankGone(Rank(1, 1, 0));
+  EXPECT_THAT(shown(), ElementsAre("1/2/0 slot 5 starting"));
+}
+
+TEST(AttemptsTest, ForgettingAnAttemptWithoutFilesRemovesNone) {
+  Attempts attempts;
+  attempts.Stop(StopOf(1, 3, 0), 0);
+  EXPECT_THAT(attempts.Forget(ForgetOf(1, 3)), IsEmpty());
+  EXPECT_FALSE(attempts.Contains({1, 3}));
+}
+
+TEST(AttemptsTest, ANegativeGraceIsNone) {
+  Attempts attempts = Running(1, 1);
+  EXPECT_THAT(Text(attempts.Stop(StopOf(1, 1, -5000), 1000)), ElementsAre("kill 1/1/0"));
+  EXPECT_EQ(attempts.NextDeadline(), 1000 + kKillAgainMs);
+}
+
+TEST(AttemptsTest, TheNextDeadlineIsTheEarliestOfAllAttempts) {
+  Attempts attempts;
+  for (const int64_t job : {1, 2, 3}) {
+    attempts.Start(StartOf(job, 1, 1), 0);
+    attempts.RankSpawned(Rank(job, 1, 0), 100, 5);
+  }
+  EXPECT_EQ(attempts.NextDeadline(), std::nullopt);
+  attempts.Stop(StopOf(1, 1, 5000), 0);
+  attempts.Stop(StopOf(2, 1, 3000), 0);
+  attempts.Stop(StopOf(3, 1, 9000), 0);
+  EXPECT_EQ(attempts.NextDeadline(), 3000);
+}
+
+TEST(AttemptsTest, LateNewsOfASpawnChangesNothingForARankThatRuns) {
+  Attempts attempts = Running(1, 1);
+  attempts.SpawnUncertain(Rank(1, 1, 0));
+  EXPECT_THAT(attempts.RankNeverSpawned(Rank(1, 1, 0)), IsEmpty());
+  EXPECT_THAT(Text(attempts.Reports()), ElementsAre("1/1: 0 running"));
+  EXPECT_THAT(Text(attempts.Stop(StopOf(1, 1, 0), 0)), ElementsAre("kill 1/1/0"));
+}
+
+TEST(AttemptsTest, StopAllEndsAttemptsThatHaveNotSpawned) {
+  Attempts attempts;
+  attempts.Restore({}, {StartOf(1, 1, 1)}, {});
+  attempts.Start(StartOf(1, 2, 1), 0);
+  EXPECT_THAT(attempts.StopAll(1000, 0), IsEmpty());
+  EXPECT_THAT(Text(attempts.RankNeverSpawned(Rank(1, 1, 0))),
+              ElementsAre("cleared 1/1", "cleared 1/2"));
 }
 
 TEST(AttemptsTest, NewsOfUnknownRanksIsIgnored) {
