@@ -140,7 +140,10 @@ TEST(DecideWorkerTest, NodeThatRunsAJobFromAfterTheBackupGetsNothingElse) {
   v1::AttemptReport& report = *hello.add_attempts();
   report.set_job_id(7);
   report.set_attempt(1);
-  EXPECT_THAT(Kinds(cluster.Do(AttachWorker{hello})), ElementsAre("NodeCordoned"));
+  const std::vector<v1::Event> events = cluster.Do(AttachWorker{hello});
+  ASSERT_THAT(Kinds(events), ElementsAre("NodeCordoned"));
+  EXPECT_EQ(events[0].time_ms(), cluster.now);
+  EXPECT_EQ(events[0].actor(), "controller");
   EXPECT_THAT(cluster.state.nodes.at("a").node.cordon_reason(),
               testing::AllOf(HasSubstr("job 7"), HasSubstr("trainyard node uncordon a")));
   EXPECT_THAT(cluster.Do(AttachWorker{hello}), IsEmpty());

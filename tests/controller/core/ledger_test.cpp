@@ -149,6 +149,33 @@ TEST(LedgerTest, RecomputeCountsFromTheEarliestResumeStepOfLaterAttempts) {
   EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_RECOMPUTE), 6);
 }
 
+TEST(LedgerTest, StepsAreCountedFromTheOneThatTheAttemptBeganWith) {
+  v1::Job job = RestartedJob();
+  v1::Attempt& second = *job.mutable_attempts(1);
+  second.set_last_step(100);
+  second.set_ended_time_ms(18'000);
+  v1::Attempt& third = *job.add_attempts();
+  third.set_number(3);
+  third.set_resume_step(90);
+  third.set_placed_time_ms(18'000);
+  // 20 of 100 steps of 10 s, and 10 of 20 steps of 1 s.
+  EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_RECOMPUTE), 2 + 0.5);
+}
+
+TEST(LedgerTest, AnAttemptWithoutAStepRepeatsNone) {
+  v1::Job job = RestartedJob();
+  v1::Attempt& second = *job.mutable_attempts(1);
+  second.set_last_step(80);
+  second.set_ended_time_ms(18'000);
+  v1::Attempt& third = *job.add_attempts();
+  third.set_number(3);
+  third.set_resume_step(40);
+  third.set_placed_time_ms(18'000);
+  const v1::Ledger ledger = LedgerOf(job, 20'000);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RECOMPUTE), 6);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 4 + 1);
+}
+
 TEST(LedgerTest, StallBeforeTheVerdictIsAHang) {
   v1::Job job = RestartedJob();
   job.mutable_attempts(0)->mutable_time_use()->set_stalled_since_ms(8000);

@@ -51,6 +51,31 @@ TEST(NodeEvidenceTest, SilenceCountsFromTheStartOfTheController) {
   EXPECT_THAT(Kinds(cluster.Pass(500)), ElementsAre("NodeSuspected"));
 }
 
+TEST(NodeEvidenceTest, EventsAboutANodeComeFromTheControllerAndNow) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  const Timestamp joined = cluster.now;
+  cluster.StopHeartbeats("a");
+  cluster.Pass(2999);
+  const std::vector<v1::Event> suspected = cluster.Pass(1);
+  ASSERT_THAT(Kinds(suspected), ElementsAre("NodeSuspected"));
+  EXPECT_EQ(suspected[0].time_ms(), cluster.now);
+  EXPECT_EQ(suspected[0].actor(), "controller");
+  EXPECT_EQ(suspected[0].node_suspected().node_id(), "a");
+  EXPECT_EQ(suspected[0].node_suspected().last_heartbeat_ms(), joined);
+  EXPECT_THAT(cluster.Pass(4999), IsEmpty());
+  const std::vector<v1::Event> lost = cluster.Pass(1);
+  ASSERT_THAT(Kinds(lost), ElementsAre("NodeLost"));
+  EXPECT_EQ(lost[0].node_lost().node_id(), "a");
+  EXPECT_EQ(lost[0].node_lost().reason(),
+            "no heartbeat for 8 s, and no healthy attempt runs on it");
+  EXPECT_THAT(cluster.Pass(60'000), IsEmpty());
+  cluster.Wake("a");
+  const std::vector<v1::Event> returned = cluster.Pass(500);
+  ASSERT_THAT(Kinds(returned), ElementsAre("NodeReturned"));
+  EXPECT_EQ(returned[0].node_returned().node_id(), "a");
+}
+
 // One gang on a and b; the trainers report steps as telemetry.
 class PeerProgressTest : public ::testing::Test {
  protected:
@@ -138,6 +163,64 @@ TEST_F(PeerProgressTest, LongStepsStretchThePatience) {
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
   cluster_.Pass(10000);
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
+}
+
+TEST_F(PeerProgressTest, ASingleLongStepDoesNotStretchThePatience) {
+  Train(1, 30'000);
+  Train(1, 500, 60);
+  Train(1, 30'000);
+  cluster_.StopHeartbeats("a");
+  cluster_.Pass(9000);
+  EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
+}
+
+// Rank 1 on b made steady progress for as long as it may pause (8 s) until it stalled, 8 s ago.
+class PeerProgressLimitTest : public PeerProgressTest {
+ protected:
+  void SetUp() override {
+    PeerProgressTest::SetUp();
+    cluster_.now += 100'000;
+    Attempt().step_seconds = {0.5};
+    Rank().running = true;
+    Rank().phase = "train";
+    Rank().last_progress_ms = cluster_.now - 8000;
+    Rank().moving_since_ms = Rank().last_progress_ms - 8000;
+    cluster_.observations.nodes["a"].last_heartbeat_ms = Rank().last_progress_ms + 8000;
+    cluster_.observations.nodes["b"].last_heartbeat_ms = cluster_.now;
+  }
+
+  AttemptObservation& Attempt() { return cluster_.observations.attempts[{job_, 1}]; }
+  RankObservation& Rank() { return Attempt().ranks[1]; }
+};
+
+TEST_F(PeerProgressLimitTest, APauseOfTheLongestLengthIsAStall) {
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kStalled);
+  cluster_.now -= 1;
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kMoving);
+}
+
+TEST_F(PeerProgressLimitTest, AShorterSteadyProgressProvesNothing) {
+  Rank().moving_since_ms += 1;
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
+}
+
+TEST_F(PeerProgressLimitTest, AStallLongBeforeTheLastHeartbeatProvesNothing) {
+  cluster_.observations.nodes["a"].last_heartbeat_ms += 1;
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
+}
+
+TEST_F(PeerProgressLimitTest, OnlyAPeerWithARecentHeartbeatCounts) {
+  cluster_.observations.nodes["b"].last_heartbeat_ms = cluster_.now - 2999;
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kStalled);
+  cluster_.observations.nodes["b"].last_heartbeat_ms = cluster_.now - 3000;
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
+}
+
+TEST_F(PeerProgressLimitTest, NothingIsLeftToTrainAfterTheLastStep) {
+  Attempt().total_steps = 1;
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kStalled);
+  Rank().step = 1;
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
 }
 
 TEST_F(PeerProgressTest, RankThatNeverWritesIsNoWitness) {

@@ -61,6 +61,52 @@ TEST(PlanTest, FailedRankStopsGangAndJobResumesFromNewestCheckpoint) {
   EXPECT_EQ(cluster.Job(job).restarts(), 1);
 }
 
+TEST(PlanTest, EventsSayWhichAttemptTheyAreAboutAndWhen) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  v1::JobSpec spec = TestSpec("job", 1, 1);
+  spec.mutable_restart()->set_max_restarts(1);
+  spec.mutable_restart()->mutable_backoff()->set_seconds(0);
+  const int64_t job = cluster.Submit(spec);
+  std::vector<v1::Event> events;
+  const auto take = [&](const std::vector<v1::Event>& more) {
+    for (const v1::Event& event : more) {
+      EXPECT_EQ(event.time_ms(), cluster.now);
+      EXPECT_EQ(event.actor(), "controller");
+      events.push_back(event);
+    }
+  };
+  for (int i = 0; i < 2; ++i) {
+    take(cluster.Settle());
+    cluster.StartRank(job, 0);
+    take(cluster.Settle());
+    cluster.ExitRank(job, 0, 1);
+    take(cluster.Settle());
+    cluster.ClearNode(job, "a");
+  }
+  take(cluster.Settle());
+  ASSERT_THAT(Kinds(events), ElementsAre("JobPlaced", "AttemptRunning", "AttemptFailed",
+                                         "AttemptEnded", "JobPlaced", "AttemptRunning",
+                                         "AttemptFailed", "AttemptEnded", "JobEnded"));
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(events[4 * i].job_placed().job_id(), job);
+    EXPECT_EQ(events[4 * i].job_placed().attempt(), i + 1);
+    EXPECT_EQ(events[4 * i + 1].attempt_running().job_id(), job);
+    EXPECT_EQ(events[4 * i + 1].attempt_running().attempt(), i + 1);
+    EXPECT_EQ(events[4 * i + 2].attempt_failed().job_id(), job);
+    EXPECT_EQ(events[4 * i + 2].attempt_failed().attempt(), i + 1);
+    EXPECT_EQ(events[4 * i + 3].attempt_ended().job_id(), job);
+    EXPECT_EQ(events[4 * i + 3].attempt_ended().attempt(), i + 1);
+  }
+  EXPECT_EQ(events[3].attempt_ended().retry_not_before_ms(), cluster.now);
+  EXPECT_EQ(events[7].attempt_ended().retry_not_before_ms(), 0);
+  EXPECT_EQ(events[8].job_ended().job_id(), job);
+  EXPECT_EQ(events[8].job_ended().state(), v1::JOB_STATE_FAILED);
+  EXPECT_EQ(
+      events[8].job_ended().verdict().summary(),
+      "rank 0 on a exited with code 1; the restart budget is used up: 1 restarts within 24 h");
+}
+
 TEST(PlanTest, FirstAttemptStartsFromTheCheckpointThatTheUserNames) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
