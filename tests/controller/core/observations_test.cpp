@@ -152,6 +152,22 @@ TEST(ObservationsTest, ThePaceIsThatOfTheNewestSixteenSteps) {
   EXPECT_EQ(observations.progress.at(1).eta_seconds(), 0);
 }
 
+TEST(ObservationsTest, StepsMayTakeLessThanASecond) {
+  Observations observations;
+  ObserveTelemetry(MetricsOf(10, 20, 0.25), 1000, observations);
+  EXPECT_EQ(observations.progress.at(1).step_seconds(), 0.25);
+  EXPECT_EQ(observations.progress.at(1).eta_seconds(), 20);
+}
+
+TEST(ObservationsTest, AShiftOfNothingChangesNothingAndOneMillisecondCounts) {
+  Observations observations;
+  ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, observations);
+  ShiftHeartbeats(0, 900, observations);
+  EXPECT_EQ(LastHeartbeat(observations, "a"), 1000);
+  ShiftHeartbeats(1, 2000, observations);
+  EXPECT_EQ(LastHeartbeat(observations, "a"), 1001);
+}
+
 TEST(ObservationsTest, ValuesThatARecordLacksStayAsTheyWere) {
   Observations observations;
   ObserveTelemetry(MetricsOf(10, 20, 2), 1000, observations);

@@ -153,6 +153,61 @@ TEST(PlacementTest, FreeSlotsAreTakenBeforeReservedOnes) {
   EXPECT_EQ(cluster.Placement(first), "a:0 a:1 c:0 c:2");
 }
 
+TEST(PlacementTest, ARestartKeepsEachNodeAndSlotThoughOthersAreFree) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  cluster.AddNode("b", 1);
+  cluster.AddNode("c", 1);
+  const int64_t blocker = cluster.Submit("blocker", 1, 1);
+  cluster.RunJob(blocker);
+  const int64_t second = cluster.Submit("second", 1, 2);
+  cluster.RunJob(second);
+  ASSERT_EQ(cluster.Placement(blocker), "b:0");
+  const int64_t third = cluster.Submit("third", 1, 1);
+  cluster.RunJob(third);
+  ASSERT_EQ(cluster.Placement(third), "c:0");
+  for (const int64_t job : {blocker, second}) {
+    cluster.ExitAll(job, 0);
+    cluster.ClearAll(job);
+  }
+  const int64_t pair = cluster.Submit("pair", 2, 1);
+  cluster.RunJob(pair);
+  ASSERT_EQ(cluster.Placement(pair), "a:0 b:0");
+  const int64_t last = cluster.Submit("last", 1, 1);
+  cluster.RunJob(last);
+  ASSERT_EQ(cluster.Placement(last), "a:1");
+  for (const int64_t job : {pair, third}) {
+    cluster.ExitAll(job, job == pair ? 0 : 1);
+    cluster.ClearAll(job);
+  }
+  cluster.ExitAll(last, 1);
+  cluster.ClearAll(last);
+  cluster.Pass(1000);
+  EXPECT_EQ(cluster.Placement(third), "c:0") << "not b, which is free too";
+  EXPECT_EQ(cluster.Placement(last), "a:1") << "not a:0, which is free too";
+}
+
+TEST(PlacementTest, AJobWhoseSlotIsGoneTakesAFreeOneBeforeAReservedOne) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  const int64_t first = cluster.Submit("first", 1, 1);
+  v1::JobSpec patient = TestSpec("second", 1, 1);
+  patient.mutable_restart()->mutable_backoff()->set_seconds(60);
+  const int64_t second = cluster.Submit(patient);
+  for (const int64_t job : {first, second}) cluster.RunJob(job);
+  ASSERT_EQ(cluster.Placement(second), "a:1");
+  for (const int64_t job : {first, second}) {
+    cluster.ExitAll(job, 1);
+    cluster.ClearAll(job);
+  }
+  v1::Hello smaller = cluster.HelloOf("a");
+  smaller.mutable_inventory()->mutable_slots()->DeleteSubrange(0, 1);
+  cluster.Do(AttachWorker{smaller});
+  cluster.AddNode("b", 1);
+  cluster.Pass(1000);
+  EXPECT_EQ(cluster.Placement(first), "b:0");
+}
+
 // The shape of a job never changes today; a gang of another one must not be taken for its own.
 TEST(PlacementTest, AGangOfAnotherShapeIsPlacedAnew) {
   TestCluster cluster;
