@@ -131,6 +131,9 @@ TEST_F(ExplainTest, RecoveryIsExplainedStepByStep) {
             "waits 1 s more before attempt 2, since attempt 1 failed: rank 1 on b exited with code "
             "70 (internal error) (restart 1 of 3)");
   EXPECT_THAT(Answer(job), HasSubstr("recovers: waits 1 s more"));
+  cluster_.now += 1000;
+  EXPECT_EQ(Pending(job).code(), v1::PENDING_CODE_RESOURCES);
+  EXPECT_EQ(Pending(job).queue_position(), 1);
 }
 
 TEST_F(ExplainTest, BackoffHasNoPlaceInTheQueueAndStopsNobody) {

@@ -76,6 +76,18 @@ TEST(NodeEvidenceTest, EventsAboutANodeComeFromTheControllerAndNow) {
   EXPECT_EQ(returned[0].node_returned().node_id(), "a");
 }
 
+TEST(NodeEvidenceTest, AControllerThatHasJustStartedHasSeenNoNodeReturn) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  cluster.StopHeartbeats("a");
+  cluster.Pass(5000);
+  ASSERT_EQ(cluster.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
+  cluster.observations = Observations{};
+  cluster.observations.since_ms = cluster.now;
+  EXPECT_THAT(cluster.Pass(2500), IsEmpty());
+  EXPECT_EQ(cluster.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
+}
+
 // One gang on a and b; the trainers report steps as telemetry.
 class PeerProgressTest : public ::testing::Test {
  protected:

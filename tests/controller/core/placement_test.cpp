@@ -35,6 +35,23 @@ TEST(PlacementTest, RanksAreNodeMajor) {
   EXPECT_EQ(cluster.Attempt(job).master_address(), cluster.state.nodes.at("a").node.address());
 }
 
+TEST(PlacementTest, EachSlotNamesItsRank) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  cluster.AddNode("b", 3);
+  const int64_t job = cluster.Submit("job", 1, 2);
+  cluster.Settle();
+  ASSERT_EQ(cluster.Placement(job), "b:0 b:1");
+  const v1::Node& node = cluster.state.nodes.at("b").node;
+  for (int slot = 0; slot < 2; ++slot) {
+    EXPECT_EQ(node.slot_uses(slot).job_id(), job);
+    EXPECT_EQ(node.slot_uses(slot).attempt(), 1);
+    EXPECT_EQ(node.slot_uses(slot).rank(), slot);
+  }
+  EXPECT_EQ(node.slot_uses(2).job_id(), 0);
+  EXPECT_EQ(cluster.state.free_nodes[v1::DEVICE_KIND_CPU][1], (std::set<std::string>{"a", "b"}));
+}
+
 TEST(PlacementTest, GangIsAllOrNothing) {
   TestCluster cluster;
   cluster.AddNode("a", 2);
@@ -71,6 +88,43 @@ TEST(PlacementTest, KindsOfSlotsAreNotMixed) {
   cluster.Settle();
   EXPECT_EQ(cluster.Placement(gpu), "a:0");
   EXPECT_EQ(cluster.Placement(cpu), "a:1");
+}
+
+TEST(PlacementTest, OnePassPlacesJobsOfBothKindsOnOneNode) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  v1::Hello hello = cluster.HelloOf("a");
+  hello.mutable_inventory()->mutable_slots(1)->set_kind(v1::DEVICE_KIND_GPU);
+  cluster.Do(AttachWorker{hello});
+  v1::JobSpec spec = TestSpec("gpu", 1, 1);
+  spec.mutable_resources()->set_device(v1::DEVICE_KIND_GPU);
+  cluster.Submit(spec);
+  cluster.Submit("cpu", 1, 1);
+  const std::vector<v1::Event> events =
+      Reconcile(cluster.state, cluster.observations, cluster.options, cluster.now);
+  EXPECT_THAT(Kinds(events), ElementsAre("JobPlaced", "JobPlaced"));
+}
+
+TEST(PlacementTest, FullerNodesComeFirstAndNoMoreOfTheOthersThanAreMissing) {
+  TestCluster cluster;
+  for (const char* id : {"a", "b", "c"}) cluster.AddNode(id, 2);
+  cluster.AddNode("z", 1);
+  const int64_t job = cluster.Submit("job", 2, 1);
+  cluster.Settle();
+  EXPECT_EQ(cluster.Placement(job), "a:0 z:0");
+}
+
+TEST(PlacementTest, OfNodesWithEquallyManySlotsTheLowestIdIsTaken) {
+  TestCluster cluster;
+  cluster.AddNode("a", 3);
+  cluster.AddNode("z", 1);
+  cluster.state.nodes.at("a").node.set_name("last");
+  cluster.state.nodes.at("z").node.set_name("first");
+  const int64_t wide = cluster.Submit("wide", 1, 2);
+  const int64_t narrow = cluster.Submit("narrow", 1, 1);
+  cluster.Settle();
+  ASSERT_EQ(cluster.Placement(wide), "a:0 a:1");
+  EXPECT_EQ(cluster.Placement(narrow), "a:2");
 }
 
 TEST(PlacementTest, SuspectNodesTakeNothingNew) {
@@ -246,6 +300,27 @@ TEST(PlacementTest, RecoveringJobWithItsWholeGangNeedNotWaitForTheHead) {
   EXPECT_EQ(cluster.Placement(narrow), "c:0");
 }
 
+TEST(PlacementTest, JobInBackoffKeepsItsGangFromABrokenOneBeforeIt) {
+  TestCluster cluster;
+  for (const char* id : {"a", "b", "c"}) cluster.AddNode(id, 1);
+  const int64_t broken = cluster.Submit("broken", 2, 1);
+  const int64_t whole = cluster.Submit("whole", 1, 1);
+  cluster.RunJob(broken);
+  cluster.RunJob(whole);
+  cluster.StopHeartbeats("b");
+  cluster.ExitRank(broken, 0, 1);
+  cluster.Settle();
+  cluster.ClearNode(broken, "a");
+  cluster.Pass(12000);
+  ASSERT_EQ(cluster.StateOf(broken), v1::JOB_STATE_RECOVERING);
+  cluster.ExitAll(whole, 1);
+  cluster.ClearAll(whole);
+  EXPECT_EQ(cluster.StateOf(broken), v1::JOB_STATE_RECOVERING);
+  cluster.Pass(1000);
+  EXPECT_EQ(cluster.Attempt(whole).number(), 2);
+  EXPECT_EQ(cluster.Placement(whole), "c:0");
+}
+
 TEST(PlacementTest, JobInBackoffHoldsItsReplacementToo) {
   TestCluster cluster;
   for (const char* id : {"a", "b", "c"}) cluster.AddNode(id, 1);
@@ -262,6 +337,9 @@ TEST(PlacementTest, JobInBackoffHoldsItsReplacementToo) {
   const int64_t next = cluster.Submit("next", 1, 1);
   cluster.Settle();
   EXPECT_EQ(cluster.StateOf(next), v1::JOB_STATE_QUEUED);
+  cluster.AddNode("d", 1);
+  cluster.Settle();
+  EXPECT_EQ(cluster.Placement(next), "d:0") << "the job in its backoff holds up no other";
   cluster.Pass(60000);
   EXPECT_EQ(cluster.Placement(job), "a:0 c:0");
 }

@@ -312,6 +312,20 @@ TEST(PlanTest, RendezvousPortsDifferAndChangeWithTheAttempt) {
   EXPECT_EQ(cluster.Job(jobs[0]).restarts(), 0);
 }
 
+TEST(PlanTest, TheOnlyPortOfARangeIsUsedAgain) {
+  TestCluster cluster;
+  cluster.options.first_rendezvous_port = 20000;
+  cluster.options.last_rendezvous_port = 20000;
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  cluster.ExitAll(job, 1);
+  cluster.ClearAll(job);
+  cluster.Pass(1000);
+  EXPECT_EQ(cluster.Attempt(job).number(), 2);
+  EXPECT_EQ(cluster.Attempt(job).master_port(), 20000);
+}
+
 TEST(PlanTest, ClustersThatShareAHostBeginElsewhereInTheRange) {
   const auto first_port = [](int64_t offset) {
     TestCluster cluster;

@@ -103,7 +103,8 @@ TEST_F(TimeUseTest, AGangThatStandsStillHangs) {
          10'000);
   EXPECT_EQ(At(60'000).stalled_since_ms(), 0) << "no step was timed: nobody can tell";
   TrainSteadily(20'000);
-  EXPECT_EQ(At(24'000).stalled_since_ms(), 0);
+  EXPECT_EQ(At(25'000).stalled_since_ms(), 0);
+  EXPECT_EQ(At(25'001).stalled_since_ms(), 20'000);
   EXPECT_EQ(At(60'000).stalled_since_ms(), 20'000);
   v1::Attempt stopping;
   stopping.set_stopping_time_ms(22'000);
