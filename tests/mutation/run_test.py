@@ -1,5 +1,7 @@
 """The mutation run without a compiler: mutations that are found, the choice, the score."""
 import collections
+import contextlib
+import io
 import json
 import pathlib
 import tempfile
@@ -171,7 +173,9 @@ class Score(unittest.TestCase):
         found, = mutations.find("a/b.cpp", "x = a < b;")
         with tempfile.TemporaryDirectory() as directory:
             file = pathlib.Path(directory) / "alive.json"
-            run.report([(found, score.ALIVE), (found, score.KILLED)], file)
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                run.report([(found, score.ALIVE), (found, score.KILLED)], file)
+            self.assertIn("| a | 1 | 1 | 0 | 0 | 50.0 % |", printed.getvalue())
             self.assertEqual([score.key_of(entry) for entry in json.loads(file.read_text())],
                              [found.key()])
 
