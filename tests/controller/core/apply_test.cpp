@@ -108,6 +108,11 @@ TEST(ApplyTest, SnapshotKeepsASlotOfAnOlderAttemptUncleared) {
   ASSERT_TRUE(cluster.state.nodes.at("b").uncleared.contains({job, 1}));
   const ClusterState copy = FromSnapshot(ToSnapshot(cluster.state, 42));
   EXPECT_EQ(DifferentIndexes(copy, cluster.state), "");
+  // A node that comes back without the slot has nothing left to confirm.
+  v1::Hello other = cluster.HelloOf("b");
+  other.mutable_inventory()->mutable_slots(0)->set_index(7);
+  cluster.Do(AttachWorker{other});
+  EXPECT_TRUE(cluster.state.nodes.at("b").uncleared.empty());
 }
 
 TEST(ApplyTest, AfterARestoreNoNumberIsGivenOutTwice) {

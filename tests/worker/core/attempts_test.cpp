@@ -441,6 +441,20 @@ TEST(AttemptsTest, RestoreKeepsAClearedAttemptCleared) {
   EXPECT_THAT(Text(after.Forget(ForgetOf(1, 1))), ElementsAre("remove 1/1"));
 }
 
+TEST(AttemptsTest, RestoreOfAClearedAttemptThatNeverSpawnedLooksForNoRank) {
+  Attempts before;
+  before.Restore({}, {StartOf(1, 1, 1)}, {});
+  before.Stop(StopOf(1, 1, 1000), 0);
+  std::vector<v1::Fact> facts;
+  Collect(before.RankNeverSpawned(Rank(1, 1, 0)), facts);
+  ASSERT_EQ(facts.size(), 1u);
+  Attempts after;
+  after.Restore({}, {StartOf(1, 1, 1)}, facts);
+  EXPECT_THAT(after.RanksToObserve(), IsEmpty());
+  EXPECT_FALSE(after.AnyAlive());
+  EXPECT_THAT(Text(after.Reports()), ElementsAre("1/1 cleared: 0"));
+}
+
 TEST(AttemptsTest, RestoredAttemptThatNeverSpawnedSpawnsNow) {
   Attempts attempts;
   attempts.Restore({{1, 1}}, {StartOf(1, 1, 1)}, {});
