@@ -189,7 +189,8 @@ class Sources(unittest.TestCase):
 
     def test_equivalent_mutations_still_exist_and_say_why(self):
         entries = json.loads(run.EQUIVALENT_FILE.read_text(encoding="utf-8"))
-        score.select(run.find_all(ROOT, run.TEST_OF_FOLDER), entries)
+        found = score.select(run.find_all(ROOT, run.TEST_OF_FOLDER), entries)
+        self.assertEqual(len(found), len(entries), "two lines of a file read the same")
         for entry in entries:
             self.assertGreater(len(entry["why"]), 20, entry)
 

@@ -64,6 +64,31 @@ TEST(CordonTest, AWaitingJobIsToldTheReasonAndHowToLiftIt) {
             "`trainyard node uncordon a` and `trainyard node uncordon b` would let it start");
 }
 
+TEST(CordonTest, OnlyCordonedNodesAreNamedInTheAdvice) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  cluster.AddNode("b", 2);
+  cluster.Do(CordonNode{Cordon("b")});
+  EXPECT_EQ(Pending(cluster, cluster.Submit("job", 2, 2)).advice(),
+            "`trainyard node uncordon b` would let it start");
+}
+
+TEST(CordonTest, ARestartElsewhereFreesTheSlotOnTheCordonedNode) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  cluster.AddNode("b", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  ASSERT_EQ(cluster.Placement(job), "a:0");
+  cluster.Do(CordonNode{Cordon("a")});
+  cluster.ExitAll(job, 1);
+  cluster.ClearAll(job);
+  EXPECT_EQ(cluster.state.nodes.at("a").node.slot_uses(0).job_id(), job);
+  cluster.Pass(1000);
+  EXPECT_EQ(cluster.Placement(job), "b:0");
+  EXPECT_EQ(cluster.state.nodes.at("a").node.slot_uses(0).job_id(), 0);
+}
+
 TEST(CordonTest, ACordonThatIsNotInTheWayIsNoAdvice) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
@@ -111,6 +136,8 @@ TEST(CordonTest, ANodeIsFoundByItsIdOrByANameThatIsItsOwn) {
   cluster.state.nodes.at("c").node.set_name("other");
   EXPECT_EQ(*FindNode(cluster.state, "a"), "a");
   EXPECT_EQ(*FindNode(cluster.state, "other"), "c");
+  EXPECT_EQ(NodeName(cluster.state, "c"), "other");
+  EXPECT_EQ(NodeName(cluster.state, "x"), "x");
   const absl::Status twins = FindNode(cluster.state, "twin").status();
   EXPECT_EQ(twins.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(twins.message(), "several nodes are called `twin`; use an id: a or b");
