@@ -75,6 +75,11 @@ TEST_F(TimeUseTest, APhaseThatGoesOnCountsUntilNowOrUntilTheRankHasLeft) {
   EXPECT_EQ(At(60'000).evaluation_ms(), 6000);
 }
 
+TEST_F(TimeUseTest, InitIsThatOfTheRanksThatHaveReported) {
+  Report({Rank(0, "init", {}), Rank(1, "", {})}, 10'000);
+  EXPECT_EQ(At(13'000).init_ms(), 3000);
+}
+
 TEST_F(TimeUseTest, OnlyThePhaseThatTheRankIsInGoesOn) {
   Report({Rank(0, "load", Statistics(1, 1, 2, 0.5))}, 10'000);
   EXPECT_EQ(At(13'000).load_ms(), 2000 + 3000);

@@ -274,6 +274,11 @@ TEST(AttemptsTest, StopAllUsesEachJobsGraceUpToTheCap) {
   EXPECT_THAT(Text(attempts.Tick(10000)), ElementsAre("kill 1/1/0"));
 }
 
+TEST(AttemptsTest, StopAllKillsAtOnceWhereTheJobHasNoGrace) {
+  Attempts attempts = Running(1, 1);
+  EXPECT_THAT(Text(attempts.StopAll(10000, 0)), ElementsAre("kill 1/1/0"));
+}
+
 TEST(AttemptsTest, StopAllOfNothingIsQuiet) {
   Attempts attempts;
   EXPECT_THAT(attempts.StopAll(10000, 0), IsEmpty());
