@@ -22,14 +22,14 @@ using ::testing::StartsWith;
 
 class AppTest : public CliFixture {};
 
-TEST_F(AppTest, SuggestsTheNearestVerb) {
+TEST_F(AppTest, SuggestsTheNearestCommand) {
   const CliResult result = Run({"sumbit", "job.yaml"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.out, IsEmpty());
   EXPECT_THAT(result.err, HasSubstr("`trainyard` has no command `sumbit`; did you mean `submit`?"));
 }
 
-TEST_F(AppTest, SuggestsTheNearestVerbOfANoun) {
+TEST_F(AppTest, SuggestsTheNearestCommandOfANoun) {
   const CliResult result = Run({"job", "descibe", "1"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err,
@@ -42,7 +42,7 @@ TEST_F(AppTest, SuggestsTheNearestOption) {
   EXPECT_THAT(result.err, HasSubstr("no option `--folow`; did you mean `--follow`?"));
 }
 
-TEST_F(AppTest, WithoutAVerbPrintsHelpAndFails) {
+TEST_F(AppTest, WithoutACommandPrintsHelpAndFails) {
   const CliResult result = Run({});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.out, IsEmpty());
@@ -185,7 +185,7 @@ TEST_F(AppTest, APortThatIsNoControllerIsLeftAfterTheConnectLimit) {
   close(listener);
 }
 
-TEST_F(AppTest, ServerMayBeNamedBeforeOrAfterTheVerb) {
+TEST_F(AppTest, ServerMayBeNamedBeforeOrAfterTheCommand) {
   const std::string address = server().address();
   environment_.server = "127.0.0.1:1";
   EXPECT_EQ(Run({"-s", address, "nodes"}).exit_code, 0);
@@ -193,7 +193,7 @@ TEST_F(AppTest, ServerMayBeNamedBeforeOrAfterTheVerb) {
   EXPECT_EQ(Run({"node", "list", "-s", address}).exit_code, 0);
 }
 
-TEST_F(AppTest, AMissingVerbOfANounMeansList) {
+TEST_F(AppTest, AMissingCommandOfANounMeansList) {
   *answers().nodes.add_nodes() = v1::Node();
   answers().pages.push_back({});
   *answers().pages.front().add_jobs() = RunningJob();
@@ -216,7 +216,7 @@ TEST_F(AppTest, AnOptionOfANounIsNotDropped) {
   EXPECT_EQ(Run({"-o", "json", "job", "list", "-s", server().address()}).exit_code, 0);
 }
 
-TEST_F(AppTest, AJobMayBeNamedLikeAVerb) {
+TEST_F(AppTest, AJobMayBeNamedLikeACommand) {
   *answers().job.mutable_job() = RunningJob();
   EXPECT_EQ(Run({"describe", "ps"}).exit_code, 0);
   EXPECT_EQ(Run({"job", "describe", "list"}).exit_code, 0);

@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 
 class CompletionTest : public CliFixture {};
 
-TEST_F(CompletionTest, EveryShellKnowsVerbsOptionsFormatsAndKeys) {
+TEST_F(CompletionTest, EveryShellKnowsCommandsOptionsFormatsAndKeys) {
   for (const std::string shell : {"bash", "zsh", "fish"}) {
     const CliResult result = Run({"completion", shell});
     EXPECT_EQ(result.exit_code, 0);

@@ -147,7 +147,7 @@ std::string Complete(const std::string& words, int last) {
       .output;
 }
 
-TEST(ProgramTest, BashCompletesVerbsOptionsAndKeys) {
+TEST(ProgramTest, BashCompletesCommandsOptionsAndKeys) {
   EXPECT_EQ(Complete("trainyard subm", 1), "submit\n");
   EXPECT_EQ(Complete("trainyard job desc", 2), "describe\n");
   EXPECT_EQ(Complete("trainyard -o json logs --foll", 4), "--follow\n");
@@ -157,7 +157,7 @@ TEST(ProgramTest, BashCompletesVerbsOptionsAndKeys) {
   EXPECT_EQ(Complete("trainyard ckpt ''", 2).substr(0, 5), "list ");
 }
 
-TEST(ProgramTest, OfflineVerbsStartAtOnce) {
+TEST(ProgramTest, OfflineCommandsStartAtOnce) {
   // The goal is 20 ms on a quiet machine. Processor time does not depend on what else runs; ten
   // times the goal, which a sanitizer needs, still shows a connection made too early.
   int64_t best_us = std::numeric_limits<int64_t>::max();

@@ -162,7 +162,7 @@ TEST_F(LoopTest, AnswersWhileASnapshotIsWritten) {
       << "the state after its own event, not after a later one";
 }
 
-TEST_F(LoopTest, TimeInWhichItStoodStillIsNobodysSilence) {
+TEST_F(LoopTest, ItsOwnStallCountsAgainstNoNode) {
   Start();
   OnLoop<bool>([](Loop& loop) {
     ObserveAttached(TestHello("a", 1), loop.View().now, loop.observations());
@@ -176,7 +176,7 @@ TEST_F(LoopTest, TimeInWhichItStoodStillIsNobodysSilence) {
   EXPECT_EQ(node_state, v1::NODE_STATE_READY);
 }
 
-TEST_F(LoopTest, NoticesSilenceInItsOwnTime) {
+TEST_F(LoopTest, NoticesMissingHeartbeatsInItsOwnTime) {
   Start();
   OnLoop<bool>([](Loop& loop) {
     ObserveAttached(TestHello("a", 1), loop.View().now, loop.observations());
@@ -288,7 +288,7 @@ TEST_F(FullDiskTest, GoesOnByItselfAndKeepsTheOrderOfFacts) {
   ExpectReplayEqualsLive();
 }
 
-TEST_F(FullDiskTest, SilenceOfAFullDiskIsNobodysSilence) {
+TEST_F(FullDiskTest, AFullDiskCountsAgainstNoNode) {
   auto recovered = Loop::Recover(log_, clock_, {});
   ASSERT_TRUE(recovered.ok());
   loop_ = *std::move(recovered);

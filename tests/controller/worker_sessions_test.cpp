@@ -190,7 +190,7 @@ TEST_F(WorkerSessionsTest, TheSameWorkerTakesItsStreamOver) {
   EXPECT_EQ(second->Take(Kind::kStartAttempt).start_attempt().job_id(), job);
 }
 
-TEST_F(WorkerSessionsTest, AWorkerThatWasStartedAgainReplacesASilentStream) {
+TEST_F(WorkerSessionsTest, AWorkerThatWasStartedAgainReplacesAnUnresponsiveStream) {
   auto first = Attach(TestHello("a", 1));
   first->Take(Kind::kWelcome);
   for (int i = 0; i < 4; ++i) {

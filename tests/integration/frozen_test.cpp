@@ -38,14 +38,14 @@ class FrozenTest : public testing::Test {
   MiniCluster cluster_{kNodes};
 };
 
-TEST_F(FrozenTest, ControllerThatStandsStillCostsNothing) {
+TEST_F(FrozenTest, StalledControllerCostsNothing) {
   ChaosJob job(cluster_, "frozen-controller", kNodes);
   ASSERT_TRUE(cluster_.WaitForStep(job.id(), 20));
   Freeze(cluster_.controller());
   ExpectUndisturbed(job);
 }
 
-TEST_F(FrozenTest, WorkerThatStandsStillCostsNothing) {
+TEST_F(FrozenTest, StalledWorkerCostsNothing) {
   ChaosJob job(cluster_, "frozen-worker", kNodes);
   ASSERT_TRUE(cluster_.WaitForStep(job.id(), 20));
   // Node 1 sends no heartbeat while rank 0, on node 0, makes progress: lost contact is no failure.

@@ -157,7 +157,7 @@ std::set<std::string> NamedCommands() {
   return commands;
 }
 
-TEST(ReadmeTest, EveryVerbThatIsNamedExists) {
+TEST(ReadmeTest, EveryCommandThatIsNamedExists) {
   const std::set<std::string> commands = NamedCommands();
   EXPECT_GT(commands.size(), 10u);
   for (const std::string& command : commands) {

@@ -128,7 +128,7 @@ open(here + "/done", "w").close()
 while not os.path.exists(here + "/leave"): time.sleep(0.02)
 )";
 
-TEST(SpoolTest, AWorkerWithoutRoomGivesUpItsOldestOutputAndNoMetric) {
+TEST(SpoolTest, AWorkerWithoutSpaceDropsItsOldestOutputAndNoMetric) {
   MiniCluster cluster(1);
   cluster.KillWorker(0);
   cluster.StartWorker(0, {"--spool-limit", "2097152"});

@@ -107,7 +107,7 @@ TEST(TrainerErrorsTest, NumbersThatOverflow) {
   EXPECT_NE(alert["message"].get<std::string>().find(advice), std::string::npos) << alert;
 }
 
-TEST(TrainerErrorsTest, OneAlertSpeaksForAGangWhoseNumbersOverflow) {
+TEST(TrainerErrorsTest, OneAlertForAGangWhoseNumbersOverflow) {
   TrainerFolder folder;
   folder.spec["optimizer"] = {{"lr", 100}, {"min_lr", 100}, {"weight_decay", 10}};
   folder.spec["schedule"] = {{"kind", "constant"}};

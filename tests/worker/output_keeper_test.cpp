@@ -61,7 +61,7 @@ class OutputKeeperTest : public testing::Test {
   TemporaryDir dir_;
 };
 
-TEST_F(OutputKeeperTest, GivesUpStoredOutputThenTheOldestAndNeverTelemetry) {
+TEST_F(OutputKeeperTest, DropsStoredOutputThenTheOldestAndNeverTelemetry) {
   const std::vector<StreamPosition> streams = {
       Position(1, v1::STREAM_KIND_TELEMETRY, 0), Position(1, v1::STREAM_KIND_LOG, 0),
       Position(2, v1::STREAM_KIND_TELEMETRY, 0), Position(2, v1::STREAM_KIND_LOG, 1 << 20)};

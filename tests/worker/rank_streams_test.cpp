@@ -57,7 +57,7 @@ TEST_F(RankStreamsTest, ShipsOutputFromTheOffsetAskedFor) {
   EXPECT_FALSE(log.Read(9).has_value()) << "a file that was cut has nothing to give";
 }
 
-TEST_F(RankStreamsTest, OutputThatWasGivenUpIsMarkedAndEveryByteKeepsItsOffset) {
+TEST_F(RankStreamsTest, DroppedOutputIsMarkedAndEveryByteKeepsItsOffset) {
   constexpr int64_t kGap = 512 << 10;
   const std::string kept = "kept line\n";
   Output(std::string(kGap - 4, 'x') + "abc\n" + kept);

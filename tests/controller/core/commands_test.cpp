@@ -63,7 +63,7 @@ TEST(CommandsTest, NothingIsSentToDetachedWorkers) {
   EXPECT_THAT(cluster.Commands(), IsEmpty());
 }
 
-TEST(CommandsTest, FailedGangIsToldToLeaveShortly) {
+TEST(CommandsTest, FailedGangIsAskedToStopShortly) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
   cluster.AddNode("b", 1);
@@ -128,7 +128,7 @@ TEST(CommandsTest, AGangThatFailedBeforeItsStopSavesNothing) {
   EXPECT_THAT(cluster.Commands(), ElementsAre("stop a 1/1 3000"));
 }
 
-TEST(CommandsTest, FinishedGangIsToldToLeave) {
+TEST(CommandsTest, FinishedGangIsAskedToStop) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
   const int64_t job = cluster.Submit("job", 1, 1);

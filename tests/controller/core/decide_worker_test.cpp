@@ -205,7 +205,7 @@ TEST(DecideWorkerTest, FactsCountUpWithoutHoles) {
             absl::StatusCode::kFailedPrecondition);
 }
 
-TEST(DecideWorkerTest, FactsOfStrangersAreReceivedAndChangeNoJob) {
+TEST(DecideWorkerTest, FactsOfUnknownAttemptsAreReceivedAndChangeNoJob) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
   cluster.AddNode("b", 1);

@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-TEST(NodeEvidenceTest, SilenceMakesANodeSuspectAndItsVoiceMakesItReady) {
+TEST(NodeEvidenceTest, NoHeartbeatMakesANodeSuspectAndOneMakesItReady) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
   const int64_t job = cluster.Submit("job", 1, 1);
@@ -27,7 +27,7 @@ TEST(NodeEvidenceTest, SilenceMakesANodeSuspectAndItsVoiceMakesItReady) {
   EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_RUNNING);
 }
 
-TEST(NodeEvidenceTest, IdleNodeIsLostAndReturnsByBeingHeard) {
+TEST(NodeEvidenceTest, IdleNodeIsLostAndReturnsByAHeartbeat) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
   cluster.StopHeartbeats("a");
@@ -40,7 +40,7 @@ TEST(NodeEvidenceTest, IdleNodeIsLostAndReturnsByBeingHeard) {
   EXPECT_THAT(cluster.state.lost_nodes, IsEmpty());
 }
 
-TEST(NodeEvidenceTest, SilenceCountsFromTheStartOfTheController) {
+TEST(NodeEvidenceTest, HeartbeatAgeCountsFromTheStartOfTheController) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
   cluster.StopHeartbeats("a");
@@ -125,7 +125,7 @@ class PeerProgressTest : public ::testing::Test {
   int64_t step_ = 0;
 };
 
-TEST_F(PeerProgressTest, NodeIsLostWhenItsPeersStandStillToo) {
+TEST_F(PeerProgressTest, NodeIsLostWhenItsPeersStallToo) {
   Train(1, 20000);
   cluster_.StopHeartbeats("a");
   EXPECT_THAT(Kinds(cluster_.Pass(7500)), ElementsAre("NodeSuspected"));
@@ -141,7 +141,7 @@ TEST_F(PeerProgressTest, NodeIsLostWhenItsPeersStandStillToo) {
   EXPECT_EQ(verdict.rank(), -1);
 }
 
-TEST_F(PeerProgressTest, PeersThatTheControllerDoesNotReadAreNoWitnesses) {
+TEST_F(PeerProgressTest, PeersThatTheControllerDoesNotReadShowNoProgress) {
   v1::RankReport& rank = *cluster_.Report("b", job_).add_ranks();
   rank.set_rank(1);
   rank.set_running(true);
@@ -235,7 +235,7 @@ TEST_F(PeerProgressLimitTest, NothingIsLeftToTrainAfterTheLastStep) {
   EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
 }
 
-TEST_F(PeerProgressTest, RankThatNeverWritesIsNoWitness) {
+TEST_F(PeerProgressTest, RankThatNeverWritesShowsNoProgress) {
   // Rank 0, on the node without heartbeats, was the only reporting rank.
   Train(0, 20000);
   cluster_.StopHeartbeats("a");
@@ -247,7 +247,7 @@ TEST_F(PeerProgressTest, RankThatNeverWritesIsNoWitness) {
 }
 
 // With a checkpoint each few seconds, a lost machine is detected as early as without checkpoints.
-TEST_F(PeerProgressTest, PeersThatSaveOftenAreWitnesses) {
+TEST_F(PeerProgressTest, PeersThatSaveOftenShowProgress) {
   Enter(1, "train");
   for (int i = 0; i < 5; ++i) {
     Train(1, 4000);
@@ -308,7 +308,7 @@ TEST_F(NeighbourTest, WhatAGangHasLostIsNotLostForOthers) {
   EXPECT_EQ(cluster_.StateOf(neighbour_), v1::JOB_STATE_RUNNING);
 }
 
-TEST_F(NeighbourTest, PeersThatLostARankWaitForASilentNodeNoLongerThanForALostOne) {
+TEST_F(NeighbourTest, PeersThatLostARankWaitForAnUnresponsiveNodeNoLongerThanForALostOne) {
   cluster_.StopHeartbeats("a");
   cluster_.ExitRank(job_, 1, 69);
   cluster_.ClearNode(job_, "b");
@@ -357,7 +357,7 @@ TEST_F(PeerProgressTest, AGangThatHasTrainedAllStepsProvesNothing) {
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
 }
 
-TEST(NodeEvidenceTest, PeersOfARankThatEndedWellStandStillForAReason) {
+TEST(NodeEvidenceTest, PeersOfARankThatEndedWellStallForAReason) {
   TestCluster cluster;
   for (const char* id : {"a", "b", "c"}) cluster.AddNode(id, 1);
   const int64_t job = cluster.Submit("job", 3, 1);
@@ -373,7 +373,7 @@ TEST(NodeEvidenceTest, PeersOfARankThatEndedWellStandStillForAReason) {
   EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_RUNNING);
 }
 
-TEST_F(PeerProgressTest, ARankThatItsWorkerSawEndIsNoWitness) {
+TEST_F(PeerProgressTest, ARankThatItsWorkerSawEndShowsNoProgress) {
   Train(1, 20000);
   v1::RankReport& report = *cluster_.Report("b", job_).add_ranks();
   report.set_rank(1);

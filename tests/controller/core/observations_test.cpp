@@ -81,7 +81,7 @@ TEST(ObservationsTest, PhasesAloneMakeNoSteadyMover) {
   EXPECT_EQ(SteadyMs(observations.attempts.at({1, 1}).ranks.at(0)), 0);
 }
 
-TEST(ObservationsTest, ANodeThatIsNotReadIsHeardAndItsRanksAreNoSteadyMovers) {
+TEST(ObservationsTest, ANodeThatIsNotReadIsAliveAndItsRanksShowNoProgress) {
   Observations observations;
   ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, observations);
   ObserveHeartbeat("a", HeartbeatOf(1, 6, 11), 2000, observations);
@@ -248,7 +248,7 @@ TEST(ObservationsTest, MetricsWithoutAStepTimeGiveNoPace) {
   EXPECT_EQ(observations.progress.at(1).eta_seconds(), 0);
 }
 
-TEST(ObservationsTest, TheLowestRankThatWritesMetricsSpeaksForTheGang) {
+TEST(ObservationsTest, TheLowestRankThatWritesMetricsReportsForTheGang) {
   Observations observations;
   v1::TelemetryBatch of_three = MetricsOf(10, 20, 2);
   of_three.mutable_stream()->set_rank(3);
@@ -277,7 +277,7 @@ TEST(ObservationsTest, TheLowestRankThatWritesMetricsSpeaksForTheGang) {
   EXPECT_EQ(attempt.step_seconds.size(), 2u) << "rank 3 before rank 0 spoke, then rank 0";
 }
 
-TEST(ObservationsTest, OwnStandstillIsNobodysSilence) {
+TEST(ObservationsTest, OwnStallCountsAgainstNoNode) {
   Observations observations;
   observations.since_ms = 100;
   ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, observations);
@@ -290,7 +290,7 @@ TEST(ObservationsTest, OwnStandstillIsNobodysSilence) {
   EXPECT_EQ(rank.moving_since_ms, 6000);
 }
 
-TEST(ObservationsTest, WhatIsHeardByTheNewClockStaysAsItIs) {
+TEST(ObservationsTest, HeartbeatsByTheNewClockStayAsTheyAre) {
   Observations observations;
   observations.since_ms = 100;
   ObserveHeartbeat("before", HeartbeatOf(1, 5, 10), 9000, observations);

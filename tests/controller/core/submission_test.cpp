@@ -7,6 +7,7 @@
 #include "controller/core/apply.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "proto/contract/limits.h"
 #include "proto/jobspec/loader.h"
 #include "tests/controller/core/test_cluster.h"
 
@@ -51,6 +52,17 @@ TEST(SubmissionTest, ListsEveryBrokenRule) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("name"));
   EXPECT_THAT(std::string(status.message()), HasSubstr("\n"));
   EXPECT_THAT(std::string(status.message()), HasSubstr("restart.max_restarts"));
+}
+
+TEST(SubmissionTest, ASpecHasALargestSize) {
+  v1::JobSpec spec = TestSpec("large", 1, 1);
+  std::string& text = *spec.add_command();
+  text = std::string(kMaxJobFileBytes, 'x');
+  text.resize(text.size() - (spec.ByteSizeLong() - kMaxJobFileBytes));
+  ASSERT_EQ(spec.ByteSizeLong(), kMaxJobFileBytes);
+  EXPECT_EQ(CheckSpec(spec, {}), absl::OkStatus());
+  spec.mutable_command(spec.command_size() - 1)->push_back('x');
+  EXPECT_THAT(std::string(CheckSpec(spec, {}).message()), HasSubstr("too large"));
 }
 
 TEST(SubmissionTest, SaysWhereInTheFileARuleIsBroken) {

@@ -103,7 +103,7 @@ TEST_F(TimeUseTest, NumbersThatNoClockGivesAreNothing) {
   EXPECT_EQ(At(1000).data_stall_ms(), 3'155'760'000'000) << "a hundred years at most";
 }
 
-TEST_F(TimeUseTest, AGangThatStandsStillHangs) {
+TEST_F(TimeUseTest, AStalledGangHangs) {
   Report({Rank(0, "train", Statistics(1, 0, 0, 0)), Rank(1, "train", Statistics(1, 0, 0, 0))},
          10'000);
   EXPECT_EQ(At(60'000).stalled_since_ms(), 0) << "no step was timed: nobody can tell";

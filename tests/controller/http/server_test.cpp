@@ -161,7 +161,7 @@ TEST_F(ServerTest, ConnectionsBeyondTheLimitAreRefusedWithAReason) {
   EXPECT_EQ(first.Get("/").status, 200) << "those who are in stay in";
 }
 
-TEST_F(ServerTest, FarBeyondTheLimitNobodyIsHeard) {
+TEST_F(ServerTest, FarBeyondTheLimitNoConnectionIsAccepted) {
   Start({.connections = 1});
   HttpClient first(server_->address());
   EXPECT_EQ(first.Get("/").status, 200);

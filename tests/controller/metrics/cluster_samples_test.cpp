@@ -107,7 +107,7 @@ TEST(ClusterSamplesTest, TimesOfAJobAreThoseOfItsLedger) {
   EXPECT_EQ(time("train"), 2);
 }
 
-TEST(ClusterSamplesTest, SilentNodeShowsItsAgeAndItsSlotsAreAway) {
+TEST(ClusterSamplesTest, UnresponsiveNodeShowsItsHeartbeatAgeAndItsSlotsAreUnavailable) {
   Exported exported;
   exported.cluster.AddNode("a", 2);
   exported.cluster.AddNode("b", 3);

@@ -55,7 +55,7 @@ TEST_F(JobWatchTest, SendsEachChangeUntilTheEnd) {
 }
 
 // A client that watches a job to its end and then reads its metrics must get the final telemetry.
-TEST_F(JobWatchTest, EndsOnceTheLastWordsAreStored) {
+TEST_F(JobWatchTest, EndsOnceTheFinalOutputIsStored) {
   const int64_t job = running_.Submit("job");
   grpc::ClientContext context;
   const auto stream = Watch(context, "job");
@@ -77,7 +77,7 @@ TEST_F(JobWatchTest, EndsOnceTheLastWordsAreStored) {
   EXPECT_EQ(keys.keys_size(), 1);
 }
 
-TEST_F(JobWatchTest, LastWordsThatDoNotComeAreNotWaitedForLong) {
+TEST_F(JobWatchTest, FinalOutputThatDoesNotComeIsNotWaitedForLong) {
   const int64_t job = running_.Submit("job");
   grpc::ClientContext context;
   const auto stream = Watch(context, "job");

@@ -5,7 +5,7 @@
 namespace trainyard::controller {
 namespace {
 
-TEST(ReadBudgetTest, ResumesWhoWaitedOnceThereIsRoom) {
+TEST(ReadBudgetTest, ResumesWaitersOnceThereIsCapacity) {
   ReadBudget budget(100);
   int resumed = 0;
   const auto resume = [&] { ++resumed; };

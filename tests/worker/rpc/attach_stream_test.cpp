@@ -160,7 +160,7 @@ TEST(AttachStreamTest, AnswerOtherThanWelcomeEndsTheStream) {
   EXPECT_THAT(worker.commands, IsEmpty());
 }
 
-TEST(AttachStreamTest, ListenerThatNeverAnswersIsGivenUp) {
+TEST(AttachStreamTest, ListenerThatNeverAnswersIsDropped) {
   boost::asio::io_context loop;
   boost::asio::ip::tcp::acceptor unresponsive(loop, {boost::asio::ip::address_v4::loopback(), 0});
   LittleWorker worker(

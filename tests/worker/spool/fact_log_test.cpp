@@ -216,7 +216,7 @@ TEST(AttemptNumberLogTest, RemembersTheHighestAttemptOfEachJob) {
   }
 }
 
-TEST(AttemptNumberLogTest, OpensWhereThereIsNoRoomToCompact) {
+TEST(AttemptNumberLogTest, OpensWithoutSpaceToCompact) {
   TemporaryDir dir;
   {
     auto log = AttemptNumberLog::Open(dir.File("attempts"));
