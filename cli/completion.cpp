@@ -34,7 +34,8 @@ std::vector<std::string> OptionsOf(const CLI::App& app) {
   return names;
 }
 
-// Names of the positional arguments that are files.
+// True when the command has a positional argument that names files: one called `file`, or the
+// inputs of `data prepare`.
 bool TakesFiles(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_positional() &&
@@ -104,7 +105,7 @@ std::string WordCases(const std::vector<Level>& levels) {
   return text;
 }
 
-// The variable is not called `path`, which zsh ties to PATH.
+// In the scripts Level::path is called `level`, not `path`, which zsh ties to PATH.
 constexpr char kBash[] = R"(# bash completion: source <(trainyard completion bash)
 _trainyard() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
@@ -116,6 +117,8 @@ _trainyard() {
       @DESCENT@) level="${level:+$level }$word" ;;
     esac
   done
+  # -o of `data prepare` is its --out.
+  if [ "$level:$previous" = "data prepare:-o" ]; then previous=--out; fi
   case "$previous" in
     --set) COMPREPLY=($(compgen -W "@KEYS@" -- "$current")); compopt -o nospace; return ;;
     -o|--output) COMPREPLY=($(compgen -W "@FORMATS@" -- "$current")); return ;;
@@ -146,6 +149,8 @@ _trainyard() {
       @DESCENT@) level="${level:+$level }$word" ;;
     esac
   done
+  # -o of `data prepare` is its --out.
+  [[ "$level:$previous" = "data prepare:-o" ]] && previous=--out
   case "$previous" in
     --set) compadd -S '' -- ${=:-@KEYS@}; return ;;
     -o|--output) compadd -- ${=:-@FORMATS@}; return ;;
@@ -181,6 +186,20 @@ std::string FishOption(const std::string& name) {
   return absl::StrCat(is_long ? " -l " : " -s ", name.substr(is_long ? 2 : 1));
 }
 
+// -o of `data prepare` is its --out.
+bool IsPrepareOut(const std::string& option, const Level& level) {
+  return option == "-o" && level.path == "data prepare";
+}
+
+bool TakesFormat(const std::string& option, const Level& level) {
+  return option == "--output" || (option == "-o" && !IsPrepareOut(option, level));
+}
+
+bool TakesDirectory(const std::string& option, const Level& level) {
+  return option == "--data-dir" || option == "--recipes" || option == "--out" ||
+         IsPrepareOut(option, level);
+}
+
 std::string FishWords(const std::vector<Level>& levels) {
   std::string text;
   for (const Level& level : levels) {
@@ -192,7 +211,8 @@ std::string FishWords(const std::vector<Level>& levels) {
     for (const std::string& option : level.options) {
       absl::StrAppend(&text, start, FishOption(option));
       if (option == "--set") absl::StrAppend(&text, " -x -a '", SetKeys(), "'");
-      if (option == "--output") absl::StrAppend(&text, " -x -a '", FormatNames(), "'");
+      if (TakesFormat(option, level)) absl::StrAppend(&text, " -x -a '", FormatNames(), "'");
+      if (TakesDirectory(option, level)) text += " -x -a '(__fish_complete_directories)'";
       text += "\n";
     }
     if (level.files) absl::StrAppend(&text, start, " -F\n");

@@ -53,12 +53,12 @@ absl::Status AddDirectory(const std::string& directory, std::vector<InputFile>* 
   std::error_code error;
   fs::recursive_directory_iterator entry(directory, error);
   for (const fs::recursive_directory_iterator end; !error && entry != end; entry.increment(error)) {
+    std::error_code ignored;  // Of a link that leads nowhere.
     if (entry->path().filename().string().front() == '.') {
-      if (entry->is_directory()) entry.disable_recursion_pending();
+      if (entry->is_directory(ignored)) entry.disable_recursion_pending();
       continue;
     }
     const std::optional<InputKind> kind = KindOf(entry->path());
-    std::error_code ignored;
     if (!kind || entry->is_directory(ignored)) continue;
     TRAINYARD_RETURN_IF_ERROR(AddFile(entry->path(), *kind, files));
   }

@@ -15,7 +15,7 @@ namespace trainyard::cli {
 
 enum class InputKind {
   kText,       // .txt, .md, .markdown: one document a file, kept as it is
-  kPod,        // .pod: one document a file, turned into prose
+  kPod,        // .pod (Perl's documentation format): one document a file, without its markup
   kJsonLines,  // .jsonl: one document a line
 };
 
@@ -30,8 +30,9 @@ struct InputFile {
 // a directory without input files.
 absl::StatusOr<std::vector<InputFile>> FindInputFiles(const std::vector<std::string>& inputs);
 
-// A part of a file that ends at the end of a line (in a .txt file without a line end in reach, at
-// the end of a character). A .pod file is one block.
+// A part of a file, usually 1 to 2 MiB, that ends at the end of a line or of the file. Text without
+// a line end in 2 MiB (kText only) is cut between two characters; a longer JSON line stays whole. A
+// .pod file is one block.
 struct RawBlock {
   const InputFile* file = nullptr;
   int64_t offset = 0;      // in the file

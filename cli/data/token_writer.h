@@ -14,8 +14,8 @@
 
 namespace trainyard::cli {
 
-// A new file that is on disk once Close returns. Errors name the file: ResourceExhausted when the
-// disk is full, Internal otherwise.
+// A file that is on disk once Close returns. Errors name the file: ResourceExhausted when the disk
+// is full, Internal otherwise, also when the file exists.
 class OutputFile {
  public:
   static absl::StatusOr<std::unique_ptr<OutputFile>> Create(const std::string& path);
@@ -33,6 +33,7 @@ class OutputFile {
   int file_;
 };
 
+// Writes an OutputFile with this text.
 absl::Status WriteWholeFile(const std::string& path, std::string_view text);
 
 struct SplitTotals {

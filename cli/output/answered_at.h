@@ -7,7 +7,7 @@
 namespace trainyard::cli {
 
 // Time of the answer by the controller's clock, so that ages do not depend on this machine's clock.
-// This machine's clock counts only when the answer holds no time.
+// This machine's clock counts only for a controller older than the field as_of_ms.
 template <typename Response>
 Timestamp AnsweredAt(const Response& response, const Console& console) {
   return response.as_of_ms() > 0 ? response.as_of_ms() : console.Now();

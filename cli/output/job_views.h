@@ -14,6 +14,7 @@
 
 namespace trainyard::cli {
 
+// Names of nodes by node id.
 using NodeNames = google::protobuf::Map<std::string, std::string>;
 
 // The place of a setting for tables: "job.yaml:7", and "llama-tiny-cpu:16" for a recipe, whose file
@@ -26,7 +27,8 @@ const v1::Attempt* NewestAttempt(const v1::Job& job);
 // Rows in the order of the response, with the pending reason or the verdict of each.
 Listing JobListing(const v1::ListJobsResponse& response, Timestamp now);
 
-// StableJson of the job WithoutOldRate.
+// The job for -o json and -o yaml: all keys present (StableJson in stable_json.h), without a rate
+// and a time left that no longer hold (WithoutOldRate in freshness.h).
 nlohmann::json JobDocument(const v1::Job& job, Timestamp now);
 
 struct DescribeOptions {
@@ -49,11 +51,13 @@ Listing SpecListing(const v1::JobSpec& spec, const Origins& origins);
 
 Listing CheckpointListing(const v1::Job& job, bool deleted_too, Timestamp now);
 
-// The event as one line: "attempt 2 placed: 8 ranks on 2 nodes, from step 100".
+// The event in words: "attempt 2 placed: 8 ranks on 2 nodes, from step 100". Print it through
+// OneLine: it may hold text of a trainer or a node, with line ends.
 std::string EventText(const v1::Event& event, const NodeNames& names);
 
-// The verdict's evidence and the last lines of output of the first failing rank, indented. The node
-// of that rank is left out when its name is not known: the summary names it.
+// Cause, summary, culprit (rank and node), whether a retry can help, and the last lines of the
+// culprit's output, indented. The culprit's line is left out when the name of its node is not
+// known: the summary names it.
 std::string VerdictText(const v1::Verdict& verdict, const NodeNames& names);
 
 }  // namespace trainyard::cli

@@ -24,6 +24,10 @@ TEST_F(CompletionTest, EveryShellKnowsCommandsOptionsFormatsAndKeys) {
     for (const std::string& key : JobFileKeys()) {
       EXPECT_THAT(result.out, HasSubstr(absl::StrCat(key, "="))) << shell;
     }
+    if (shell == "fish") {
+      EXPECT_THAT(result.out, HasSubstr("\"ps\"' -s o -x -a 'csv")) << shell;
+      EXPECT_THAT(result.out, HasSubstr("\"data prepare\"' -s o -x -a '(__fish_complete_dir"));
+    }
     EXPECT_EQ(result.out.find('@' + std::string("WORDS@")), std::string::npos) << shell;
   }
 }

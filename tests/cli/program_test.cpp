@@ -153,6 +153,7 @@ TEST(ProgramTest, BashCompletesCommandsOptionsAndKeys) {
   EXPECT_EQ(Complete("trainyard -o json logs --foll", 4), "--follow\n");
   EXPECT_EQ(Complete("trainyard submit --set train.seq", 3), "train.seq_length=\n");
   EXPECT_EQ(Complete("trainyard ps -o ya", 3), "yaml\n");
+  EXPECT_EQ(Complete("trainyard data prepare -o /et", 4), "/etc\n");
   EXPECT_EQ(Complete("trainyard ps --serv", 2), "--server\n");
   EXPECT_EQ(Complete("trainyard ckpt ''", 2).substr(0, 5), "list ");
 }

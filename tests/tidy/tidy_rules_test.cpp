@@ -92,6 +92,7 @@ TEST(TidyRulesTest, ContractNames) {
                                "inline constexpr char kPath[] = \"path\";\n"};
   EXPECT_THAT(CheckContractNames({contract, {"worker/a.cpp", "x[\"step_seconds\"];\n"}}),
               ElementsAre(HasSubstr("worker/a.cpp:1")));
+  // Let pass: comments, tests, and names of one word, such as "path", which mean other things too.
   EXPECT_THAT(CheckContractNames({contract,
                                   {"worker/a.cpp", "// \"step_seconds\"\nx[\"path\"];\n"},
                                   {"tests/a.cpp", "x[\"step_seconds\"];\n"}}),

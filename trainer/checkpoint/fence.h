@@ -34,7 +34,7 @@ class FenceLock {
   std::string NamesToRemove() const;
 
   std::string path_;
-  std::string former_path_;
+  std::string former_path_;  // directory/EPOCH: earlier versions' name of the same file.
   int file_ = -1;
 };
 

@@ -1,5 +1,4 @@
-// The few functions of NVIDIA's management library that the worker needs, loaded at run time.
-// Prototypes and constants follow nvml.h of CUDA 11 and newer, whose binary interface is stable.
+// The GPUs of this machine, as NVIDIA's management library (NVML) lists them.
 #ifndef TRAINYARD_WORKER_DEVICE_NVML_H_
 #define TRAINYARD_WORKER_DEVICE_NVML_H_
 
@@ -23,8 +22,9 @@ struct GpuList {
   std::vector<std::string> warnings;
 };
 
-// The machine's GPUs in NVML's order (by PCI bus). NOT_FOUND when the library is not there: no
-// driver is installed. UNAVAILABLE, with NVML's message, when it is there but does not work.
+// The machine's GPUs in NVML's order (by PCI bus), at most kMaxSlotsOfNode. `library` is a name or
+// path for dlopen, such as "libnvidia-ml.so.1". NOT_FOUND when it is not there: no driver is
+// installed. UNAVAILABLE, with the reason, when it is there but does not work.
 absl::StatusOr<GpuList> ListGpus(const std::string& library);
 
 }  // namespace trainyard::worker

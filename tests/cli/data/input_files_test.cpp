@@ -17,6 +17,7 @@ TEST(FindInputFilesTest, SearchesDirectoriesAndSorts) {
        {"b/c.txt", "b/a.MD", "z.pod", "l.jsonl", "skip.py", ".hidden/x.txt", "b/.y.txt"}) {
     directory.Write(name, "text");
   }
+  std::filesystem::create_symlink(".loop", directory / ".loop");
   const auto files = FindInputFiles({directory.path(), directory / "z.pod"});
   ASSERT_TRUE(files.ok()) << files.status();
   std::vector<std::string> paths;

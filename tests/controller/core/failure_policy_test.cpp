@@ -346,7 +346,7 @@ TEST_F(CheckpointFallbackTest, NextAttemptStartsFromTheNextOlderCheckpoint) {
 
 TEST_F(CheckpointFallbackTest, JobFailsWhenNoneIsLeft) {
   Start();
-  cluster_.Publish(job_, 10);
+  cluster_.Publish(job_, 1);
   cluster_.Publish(job_, 20);
   RestartUncounted();
   EndAttempt(74);
@@ -354,7 +354,7 @@ TEST_F(CheckpointFallbackTest, JobFailsWhenNoneIsLeft) {
   EndAttempt(74);
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_FAILED);
   EXPECT_EQ(cluster_.Job(job_).verdict().summary(),
-            "rank 0 on a could not read the checkpoint of step 10, /c/step_10; no older checkpoint "
+            "rank 0 on a could not read the checkpoint of step 1, /c/step_1; no older checkpoint "
             "is left to fall back to");
 }
 

@@ -84,6 +84,16 @@ class WorkerControlServiceTest : public testing::Test {
   ListeningServer server_;
 };
 
+// True once the controller has stopped reading from the newest link.
+bool WaitForPause(IdleListener& listener) {
+  const auto end = std::chrono::steady_clock::now() + kTestTimeout;
+  while (!listener.link()->ReadingPaused()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
 TEST_F(WorkerControlServiceTest, ReadsNoFasterThanMessagesAreDealtWith) {
   constexpr std::size_t kMiB = 1 << 20;
   constexpr std::size_t kChunks = 60;
@@ -95,8 +105,10 @@ TEST_F(WorkerControlServiceTest, ReadsNoFasterThanMessagesAreDealtWith) {
       worker.SendOutput(Stream(1, v1::STREAM_KIND_LOG), static_cast<int64_t>(i * kMiB), chunk);
     }
   });
-  ASSERT_TRUE(listener_.WaitForBytes(24 * kMiB));
-  while (!listener_.link()->ReadingPaused()) std::this_thread::yield();
+  // One worker may have 24 MiB waiting (kOneStreamBytes of worker_control_service.cpp); the message
+  // that reaches the bound is still read, so it is at most one chunk more.
+  EXPECT_TRUE(listener_.WaitForBytes(24 * kMiB));
+  EXPECT_TRUE(WaitForPause(listener_));
   EXPECT_LT(listener_.bytes(), 26 * kMiB);
   listener_.WorkFromNowOn();
   listener_.GiveBackPermits();
@@ -110,32 +122,37 @@ TEST_F(WorkerControlServiceTest, ReadsNoFasterThanMessagesAreDealtWith) {
 
 TEST_F(WorkerControlServiceTest, ReadsHelloEvenWhenNothingMoreCanBeHeld) {
   constexpr std::size_t kMiB = 1 << 20;
-  constexpr std::size_t kAllStreams = 128;
+  // All workers together may have 128 MiB waiting (kAllStreamsBytes of worker_control_service.cpp).
+  // Each stays below its own 24 MiB (kOneStreamBytes), so that only the common bound pauses
+  // reading.
+  constexpr std::size_t kAllStreamsMiB = 128;
   constexpr int kWorkers = 6;
   constexpr int kChunksEach = 23;
-  static_assert(kWorkers * kChunksEach > kAllStreams);
+  static_assert(kWorkers * kChunksEach > kAllStreamsMiB);
   const auto channel = grpc::CreateChannel(server_.address, grpc::InsecureChannelCredentials());
   std::vector<std::unique_ptr<FakeWorker>> workers;
   const std::string chunk(kMiB, 'x');
   for (int i = 0; i < kWorkers; ++i) {
     workers.push_back(std::make_unique<FakeWorker>(channel, TestHello(std::to_string(i), 1)));
     const std::size_t read = listener_.bytes();
-    const int chunks = i + 1 < kWorkers ? kChunksEach : kAllStreams - i * kChunksEach;
+    const int chunks = i + 1 < kWorkers ? kChunksEach : kAllStreamsMiB - i * kChunksEach;
     for (int sent = 0; sent < chunks; ++sent) {
       workers.back()->SendOutput(Stream(1, v1::STREAM_KIND_LOG),
                                  static_cast<int64_t>(sent) * static_cast<int64_t>(kMiB), chunk);
     }
     ASSERT_TRUE(listener_.WaitForBytes(read + static_cast<std::size_t>(chunks) * kMiB));
   }
-  while (!listener_.link()->ReadingPaused()) std::this_thread::yield();
+  ASSERT_TRUE(WaitForPause(listener_));
   workers.push_back(std::make_unique<FakeWorker>(channel, TestHello("late", 1)));
-  EXPECT_TRUE(listener_.WaitForHellos(kWorkers + 1)) << "it would count as unresponsive";
+  EXPECT_TRUE(listener_.WaitForHellos(kWorkers + 1))
+      << "no heartbeat is read before the Hello: the node would seem lost";
   listener_.WorkFromNowOn();
   listener_.GiveBackPermits();
   workers.clear();
 }
 
-// Attaches and never reads. To wait for the end of its call would be to read.
+// Attaches and never reads, not even the status that ends its call: a test waits for the end of the
+// stream at the listener.
 struct SlowWorker {
   explicit SlowWorker(const std::string& address)
       : stub(v1::WorkerControl::NewStub(
@@ -158,6 +175,7 @@ struct SlowWorker {
   std::unique_ptr<grpc::ClientReaderWriter<v1::WorkerMessage, v1::ControllerMessage>> stream;
 };
 
+// A message of about this size; any field that holds text would do.
 v1::ControllerMessage MessageOf(std::size_t bytes) {
   v1::ControllerMessage message;
   message.mutable_start_attempt()->set_skip_samples(std::string(bytes, 's'));
@@ -167,6 +185,7 @@ v1::ControllerMessage MessageOf(std::size_t bytes) {
 TEST_F(WorkerControlServiceTest, AStreamCanBeCutOffThoughItsWorkerNeverReads) {
   SlowWorker worker(server_.address);
   ASSERT_TRUE(listener_.WaitForBytes(1));
+  // While the worker does not read, gRPC takes at most one of these; the others wait.
   for (int i = 0; i < 3; ++i) listener_.link()->Send(MessageOf(4 << 20));
   EXPECT_GE(listener_.link()->outgoing().waiting, 2u);
   listener_.link()->CutOff(absl::ResourceExhaustedError("slow"));
@@ -176,6 +195,8 @@ TEST_F(WorkerControlServiceTest, AStreamCanBeCutOffThoughItsWorkerNeverReads) {
 TEST_F(WorkerControlServiceTest, AWorkerThatLetsTooManyMessagesPileUpIsCutOff) {
   SlowWorker worker(server_.address);
   ASSERT_TRUE(listener_.WaitForBytes(1));
+  // gRPC cannot take all of the first message while the worker does not read, so those after it
+  // wait. 8192 may wait (kOutgoingLimit of worker_control_service.cpp): the last one is too many.
   listener_.link()->Send(MessageOf(8 << 20));
   for (int i = 0; i < 8192; ++i) listener_.link()->Send(MessageOf(1));
   EXPECT_TRUE(listener_.WaitForClosed());

@@ -91,6 +91,8 @@ TEST(FenceTest, ReadsTheFenceOfAnEarlierVersion) {
 
 TEST(FenceTest, SharesTheFenceThatAnEarlierVersionNamed) {
   const CheckpointDirectory directory;
+  // Earlier versions called the attempt an epoch and the fence EPOCH. ATTEMPT becomes a second
+  // (hard) link to it, so that both versions keep one fence. It says: attempt 3 of job 7.
   const std::string former = directory.path() + "/EPOCH";
   std::ofstream(former) << "00000000000000000003 00000000000000000007\n";
   EXPECT_THAT(ErrorOfRaise(directory.path(), {7, 2}), HasSubstr("attempt 2 is over: attempt 3"));

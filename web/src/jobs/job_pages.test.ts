@@ -36,8 +36,9 @@ describe('listTick', () => {
       expect(tick(address, job(1)), address).not.toBe(tick(address, job(1, 'failed')));
       expect(tick(address, job(1)), address).toBe(tick(address, job(1, 'running', 5)));
     }
-    const order = 'sort=progress';
-    expect(tick(order, job(1))).not.toBe(tick(order, job(1, 'running', 5)));
+    for (const order of ['sort=progress', 'states=running&sort=progress']) {
+      expect(tick(order, job(1)), order).not.toBe(tick(order, job(1, 'running', 5)));
+    }
   });
 });
 
@@ -56,6 +57,7 @@ describe('the list read again', () => {
 
   it('asks for all that is held only where jobs can leave the list', () => {
     expect(refreshLimit(500, filter(''))).toBe(60);
+    expect(refreshLimit(500, filter('reverse=1'))).toBe(500);
     expect(refreshLimit(500, filter('states=running'))).toBe(500);
     expect(refreshLimit(5_000, filter('sort=progress'))).toBe(1_000);
     expect(refreshLimit(3, filter('states=running'))).toBe(60);

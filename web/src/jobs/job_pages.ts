@@ -44,15 +44,15 @@ export function listTick(jobs: Iterable<Job>, { states, order }: JobFilter): str
   for (const job of jobs) {
     newest = Math.max(newest, job.id);
     if (looksAtState) words.push(`${job.id}${job.state}`);
-    else if (order === 'progress') words.push(`${job.id}:${job.progress?.step ?? 0}`);
+    if (order === 'progress') words.push(`${job.id}:${job.progress?.step ?? 0}`);
   }
   return `${newest}/${words.join()}`;
 }
 
-// Number of jobs to request again. Without a filter, and newest first, jobs are only added at the
-// beginning; otherwise any held job may have left the list.
+// Number of jobs to request again. Without a filter, and newest job at the top, jobs are only added
+// at the beginning; otherwise any held job may have left the list.
 export function refreshLimit(held: number, filter: JobFilter): number {
-  const growsOnly = filter.states.length === 0 && filter.order === 'newest';
+  const growsOnly = filter.states.length === 0 && filter.order === 'newest' && !filter.reverse;
   return growsOnly ? FIRST_PAGE : Math.min(LIMIT_MAX, Math.max(FIRST_PAGE, held));
 }
 
