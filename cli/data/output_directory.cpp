@@ -1,6 +1,5 @@
 #include "cli/data/output_directory.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -74,14 +73,16 @@ OutputDirectory::~OutputDirectory() {
 }
 
 absl::Status OutputDirectory::Publish() {
+  // The files' writers have synced them (OutputFile::Close); this makes their names durable.
   TRAINYARD_RETURN_IF_ERROR(Sync(path_));
   // Checked again, because making the data may have taken hours.
   TRAINYARD_RETURN_IF_ERROR(CheckTarget(target_, replace_));
-  const bool moved =
-      rename(path_.c_str(), target_.c_str()) == 0 ||
-      (replace_ && (errno == ENOTEMPTY || errno == EEXIST) &&
-       renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0);
-  if (!moved) return CannotMake(target_, errno);
+  if (replace_) {
+    const FileResult failed = ReplaceDirectory(path_, target_);
+    if (failed.has_value()) return CannotMake(target_, failed->number);
+  } else if (rename(path_.c_str(), target_.c_str()) != 0) {
+    return CannotMake(target_, errno);
+  }
   return Sync(fs::path(target_).parent_path().string());
 }
 

@@ -12,7 +12,7 @@ namespace trainyard::cli {
 // "running  step 120/300 (40%)  loss 3.2012  5.2k tok/s  eta 1m20s".
 std::string ProgressText(const v1::Job& job, Timestamp now);
 
-// One line for a job that has ended.
+// One line for a job that has ended; for a failed one a second with the verdict's summary.
 std::string EndText(const v1::Job& job);
 
 // Writes to console.err: on a terminal one line that is overwritten, elsewhere a line at each

@@ -15,7 +15,8 @@ namespace trainyard::controller::http {
 // "name:port" or "[::1]:port" without the port, in lower case.
 std::string HostName(std::string_view host);
 
-// True for a host that no other web site can have: an address, localhost, or one of `own_names`.
+// True for a host that no other web site can have: an address, localhost, a name below it, or one
+// of `own_names`, which are in lower case.
 bool IsOwnHost(std::string_view host, const std::vector<std::string>& own_names);
 
 // Code of the problem for which the request is refused, or "" when it may pass.

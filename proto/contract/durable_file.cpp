@@ -90,6 +90,29 @@ FileResult SyncDirectory(const std::string& path) {
   return std::nullopt;
 }
 
+FileResult ExchangeByRenames(const std::string& from, const std::string& to) {
+  const std::string aside = from + "-old";
+  if (rename(to.c_str(), aside.c_str()) != 0) return Failed("rename", to);
+  if (rename(from.c_str(), to.c_str()) != 0) {
+    const FileError failed = Failed("rename", from);
+    rename(aside.c_str(), to.c_str());
+    return failed;
+  }
+  if (rename(aside.c_str(), from.c_str()) != 0) return Failed("rename", aside);
+  return std::nullopt;
+}
+
+FileResult ReplaceDirectory(const std::string& from, const std::string& to) {
+  if (rename(from.c_str(), to.c_str()) == 0) return std::nullopt;
+  if (errno != ENOTEMPTY && errno != EEXIST) return Failed("rename", from);
+  if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) {
+    return std::nullopt;
+  }
+  // Network file systems such as NFS cannot exchange names.
+  if (errno != EINVAL && errno != ENOSYS) return Failed("replace", to);
+  return ExchangeByRenames(from, to);
+}
+
 std::string DirectoryOf(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string::npos ? "." : path.substr(0, slash + 1);

@@ -55,6 +55,15 @@ using FileResult = std::optional<FileError>;
 // Makes creations, renames and removals inside the directory durable.
 [[nodiscard]] FileResult SyncDirectory(const std::string& path);
 
+// Moves directory `from` to the name `to`; a directory that had the name `to` gets the name `from`.
+// Atomic where the file system can exchange two names, else ExchangeByRenames. Durable only after
+// SyncDirectory of the parent.
+[[nodiscard]] FileResult ReplaceDirectory(const std::string& from, const std::string& to);
+
+// Exchanges the names of two directories by three renames: for a moment `to` does not exist. After
+// a failure `to` has its old directory again, as far as the file system allows it.
+[[nodiscard]] FileResult ExchangeByRenames(const std::string& from, const std::string& to);
+
 // The directory that holds `path`; "." for a bare name.
 std::string DirectoryOf(const std::string& path);
 

@@ -50,14 +50,7 @@ void WriteFileAtomically(const std::string& path, std::string_view text) {
 void SyncDirectory(const std::string& path) { ThrowIfFailed(trainyard::SyncDirectory(path)); }
 
 void ReplaceDirectory(const std::string& from, const std::string& to) {
-  if (rename(from.c_str(), to.c_str()) == 0) return;
-  if (errno != ENOTEMPTY && errno != EEXIST) CannotWrite("cannot rename " + from, errno);
-  if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) return;
-  if (errno != EINVAL && errno != ENOSYS) CannotWrite("cannot replace " + to, errno);
-  const std::string aside = from + "-old";
-  if (rename(to.c_str(), aside.c_str()) != 0) CannotWrite("cannot rename " + to, errno);
-  if (rename(from.c_str(), to.c_str()) != 0) CannotWrite("cannot rename " + from, errno);
-  if (rename(aside.c_str(), from.c_str()) != 0) CannotWrite("cannot rename " + aside, errno);
+  ThrowIfFailed(trainyard::ReplaceDirectory(from, to));
 }
 
 void RemoveTree(const std::string& path) {

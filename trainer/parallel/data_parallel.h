@@ -15,7 +15,7 @@ namespace trainyard::trainer {
 // before the backward pass; the sum is therefore the mean over tokens, however unevenly they lie.
 class GradientReducer {
  public:
-  // gradients: flat and contiguous; it and the communicator must outlive this.
+  // gradients: flat and contiguous, shared and summed in place. The communicator must outlive this.
   GradientReducer(Communicator& communicator, torch::Tensor gradients, int64_t bucket_elements);
 
   // Call once a step, after the last backward pass. Buckets are the seam for overlap: a bucket may

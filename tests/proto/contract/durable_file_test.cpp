@@ -6,8 +6,10 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 
 namespace trainyard {
 namespace {
@@ -21,9 +23,8 @@ class ContractDurableFileTest : public testing::Test {
     directory_ = pattern;
   }
   void TearDown() override {
-    unlink(Path("file").c_str());
-    unlink(Path("file.tmp").c_str());
-    rmdir(directory_.c_str());
+    std::error_code ignored;
+    std::filesystem::remove_all(directory_, ignored);
   }
 
   std::string Path(const std::string& name) const { return directory_ + "/" + name; }
@@ -83,6 +84,24 @@ TEST_F(ContractDurableFileTest, DoesNotFollowASymbolicLinkAtTheTemporaryPath) {
 TEST_F(ContractDurableFileTest, DirectoryOfAPathOrABareName) {
   EXPECT_EQ(DirectoryOf("/a/b"), "/a/");
   EXPECT_EQ(DirectoryOf("b"), ".");
+}
+
+TEST_F(ContractDurableFileTest, TwoDirectoriesExchangeTheirNames) {
+  std::filesystem::create_directories(Path("new/data"));
+  std::filesystem::create_directories(Path("old/former"));
+  EXPECT_FALSE(ReplaceDirectory(Path("new"), Path("old")).has_value());
+  EXPECT_TRUE(std::filesystem::exists(Path("old/data")));
+  EXPECT_TRUE(std::filesystem::exists(Path("new/former")));
+  EXPECT_FALSE(ExchangeByRenames(Path("new"), Path("old")).has_value());
+  EXPECT_TRUE(std::filesystem::exists(Path("old/former")));
+  EXPECT_TRUE(std::filesystem::exists(Path("new/data")));
+  EXPECT_FALSE(std::filesystem::exists(Path("new-old")));
+}
+
+TEST_F(ContractDurableFileTest, AFailedExchangeLeavesTheTarget) {
+  std::filesystem::create_directories(Path("old/former"));
+  EXPECT_TRUE(ExchangeByRenames(Path("none"), Path("old")).has_value());
+  EXPECT_TRUE(std::filesystem::exists(Path("old/former")));
 }
 
 }  // namespace

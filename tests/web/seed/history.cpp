@@ -345,6 +345,7 @@ void History::TrainFast(int64_t job, int64_t to_step, const std::set<std::string
     if (step % others_every == 0) AddOutput(job, step, now_);
   }
   steps_[job] = to_step;
+  step_times_[job] = now_;
   ReportRanks(job);
   Settle();
 }

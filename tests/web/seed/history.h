@@ -33,9 +33,10 @@ class History {
   void Advance(int64_t ms) { now_ += ms; }
   void AdvanceTo(Timestamp time);
 
-  // gpu001 and so on, each with as many GPUs.
+  // Ids node-001 and so on, names gpu001 and so on, each with `slots` GPUs. Call once.
   void AddNodes(int count, int slots);
-  // The worker of this node sends no heartbeat any more. Advances the time until the node is lost.
+  // The worker of this node (an id: a name loses nothing) sends no heartbeat any more. Advances the
+  // time until the node is lost.
   void LoseNode(const std::string& node_id);
   void Cordon(const std::string& node_id, const std::string& reason, const std::string& user);
 
