@@ -12,8 +12,8 @@ namespace trainyard::tidy {
 // that document. Paths with a variable, a wildcard or a leading slash are not checked.
 Violations CheckCitations(const SourceTree& tree);
 
-// Words that this project once used for things that the field has a name for, such as "deaf" for a
-// slow consumer: nobody searches for them. Comments and documents.
+// Words of the project's own for things that the field has a name for: nobody searches for them.
+// Each violation names the word to say instead. Comments and documents.
 Violations CheckWords(const SourceTree& tree);
 
 // A comment begins with the thing that it describes, not with a question word ("What ...").

@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-TEST(PlanTest, RunsJobFromQueueToSuccess) {
+TEST(ReconcileTest, RunsJobFromQueueToSuccess) {
   TestCluster cluster;
   cluster.AddNode("a", 2);
   cluster.AddNode("b", 2);
@@ -37,7 +37,7 @@ TEST(PlanTest, RunsJobFromQueueToSuccess) {
   EXPECT_EQ(cluster.state.free_nodes[v1::DEVICE_KIND_CPU][2].size(), 2u);
 }
 
-TEST(PlanTest, FailedRankStopsGangAndJobResumesFromNewestCheckpoint) {
+TEST(ReconcileTest, FailedRankStopsGangAndJobResumesFromNewestCheckpoint) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
   cluster.AddNode("b", 1);
@@ -61,7 +61,7 @@ TEST(PlanTest, FailedRankStopsGangAndJobResumesFromNewestCheckpoint) {
   EXPECT_EQ(cluster.Job(job).restarts(), 1);
 }
 
-TEST(PlanTest, EventsSayWhichAttemptTheyAreAboutAndWhen) {
+TEST(ReconcileTest, EventsSayWhichAttemptTheyAreAboutAndWhen) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
   v1::JobSpec spec = TestSpec("job", 1, 1);
@@ -107,7 +107,7 @@ TEST(PlanTest, EventsSayWhichAttemptTheyAreAboutAndWhen) {
       "rank 0 on a exited with code 1; the restart budget is used up: 1 restarts within 24 h");
 }
 
-TEST(PlanTest, FirstAttemptStartsFromTheCheckpointThatTheUserNames) {
+TEST(ReconcileTest, FirstAttemptStartsFromTheCheckpointThatTheUserNames) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
   v1::JobSpec spec = TestSpec("job", 1, 1);
@@ -117,7 +117,7 @@ TEST(PlanTest, FirstAttemptStartsFromTheCheckpointThatTheUserNames) {
   EXPECT_EQ(cluster.Attempt(job).resume_from(), "/other/step_7");
 }
 
-TEST(PlanTest, BackoffDoublesWithoutProgressAndStartsAnewWithIt) {
+TEST(ReconcileTest, BackoffDoublesWithoutProgressAndStartsAnewWithIt) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
   v1::JobSpec spec = TestSpec("job", 1, 1);
@@ -136,7 +136,7 @@ TEST(PlanTest, BackoffDoublesWithoutProgressAndStartsAnewWithIt) {
   EXPECT_THAT(waits, ElementsAre(1000, 2000, 3000, 3000, 1000));
 }
 
-TEST(PlanTest, JobFailsWhenItsRestartBudgetIsUsedUp) {
+TEST(ReconcileTest, JobFailsWhenItsRestartBudgetIsUsedUp) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
   const int64_t job = cluster.Submit("job", 1, 1);
@@ -151,7 +151,7 @@ TEST(PlanTest, JobFailsWhenItsRestartBudgetIsUsedUp) {
   EXPECT_THAT(cluster.Job(job).verdict().summary(), HasSubstr("3 restarts within 24 h"));
 }
 
-TEST(PlanTest, RestartsOutsideTheWindowDoNotCount) {
+TEST(ReconcileTest, RestartsOutsideTheWindowDoNotCount) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
   v1::JobSpec spec = TestSpec("job", 1, 1);
@@ -168,7 +168,7 @@ TEST(PlanTest, RestartsOutsideTheWindowDoNotCount) {
   }
 }
 
-TEST(PlanTest, BadJobIsNotTriedAgain) {
+TEST(ReconcileTest, BadJobIsNotTriedAgain) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
   const int64_t job = cluster.Submit("job", 1, 1);
@@ -180,7 +180,7 @@ TEST(PlanTest, BadJobIsNotTriedAgain) {
   EXPECT_EQ(cluster.Job(job).attempts_size(), 1);
 }
 
-TEST(PlanTest, HeadOfTheQueueIsNeverOvertaken) {
+TEST(ReconcileTest, HeadOfTheQueueIsNeverOvertaken) {
   TestCluster cluster;
   cluster.AddNode("a", 2);
   const int64_t running = cluster.Submit("running", 1, 1);
@@ -194,7 +194,7 @@ TEST(PlanTest, HeadOfTheQueueIsNeverOvertaken) {
   EXPECT_EQ(cluster.StateOf(narrow), v1::JOB_STATE_QUEUED);
 }
 
-TEST(PlanTest, RecoveringJobKeepsItsSlots) {
+TEST(ReconcileTest, RecoveringJobKeepsItsSlots) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
   cluster.AddNode("b", 1);
@@ -210,7 +210,7 @@ TEST(PlanTest, RecoveringJobKeepsItsSlots) {
   EXPECT_EQ(cluster.StateOf(next), v1::JOB_STATE_QUEUED);
 }
 
-TEST(PlanTest, RequeuesJobWhenNodeIsLost) {
+TEST(ReconcileTest, RequeuesJobWhenNodeIsLost) {
   TestCluster cluster;
   for (const char* id : {"a", "b", "c"}) cluster.AddNode(id, 1);
   const int64_t job = cluster.Submit("job", 2, 1);
@@ -228,7 +228,7 @@ TEST(PlanTest, RequeuesJobWhenNodeIsLost) {
   EXPECT_EQ(cluster.Placement(job), "c:0 b:0");
 }
 
-TEST(PlanTest, StopBeforeAnyRankHasStarted) {
+TEST(ReconcileTest, StopBeforeAnyRankHasStarted) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
   const int64_t job = cluster.Submit("job", 1, 1);
@@ -239,7 +239,7 @@ TEST(PlanTest, StopBeforeAnyRankHasStarted) {
   EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_STOPPED);
 }
 
-TEST(PlanTest, RanksThatEndWellAfterAStopMeanStopped) {
+TEST(ReconcileTest, RanksThatEndWellAfterAStopMeanStopped) {
   TestCluster cluster;
   cluster.AddNode("a", 2);
   const int64_t job = cluster.Submit("job", 1, 2);
@@ -252,7 +252,7 @@ TEST(PlanTest, RanksThatEndWellAfterAStopMeanStopped) {
   EXPECT_EQ(cluster.Job(job).verdict().summary(), "stopped by a user");
 }
 
-TEST(PlanTest, StopInBackoffEndsTheJobAndFreesItsSlots) {
+TEST(ReconcileTest, StopInBackoffEndsTheJobAndFreesItsSlots) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
   const int64_t job = cluster.Submit("job", 1, 1);
@@ -265,7 +265,7 @@ TEST(PlanTest, StopInBackoffEndsTheJobAndFreesItsSlots) {
   EXPECT_EQ(cluster.state.free_nodes[v1::DEVICE_KIND_CPU][1].size(), 1u);
 }
 
-TEST(PlanTest, NodeLostAfterAllItsRanksEndedWellCostsNoRestart) {
+TEST(ReconcileTest, NodeLostAfterAllItsRanksEndedWellCostsNoRestart) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
   const int64_t job = cluster.Submit("job", 1, 1);
@@ -276,7 +276,7 @@ TEST(PlanTest, NodeLostAfterAllItsRanksEndedWellCostsNoRestart) {
   EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_SUCCEEDED);
 }
 
-TEST(PlanTest, ExitFactAloneProvesThatTheRankHadStarted) {
+TEST(ReconcileTest, ExitFactAloneProvesThatTheRankHadStarted) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
   const int64_t job = cluster.Submit("job", 1, 1);
@@ -286,7 +286,7 @@ TEST(PlanTest, ExitFactAloneProvesThatTheRankHadStarted) {
   EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_SUCCEEDED);
 }
 
-TEST(PlanTest, RendezvousPortsDifferAndChangeWithTheAttempt) {
+TEST(ReconcileTest, RendezvousPortsDifferAndChangeWithTheAttempt) {
   TestCluster cluster;
   cluster.options.first_rendezvous_port = 20000;
   cluster.options.last_rendezvous_port = 20002;
@@ -312,7 +312,7 @@ TEST(PlanTest, RendezvousPortsDifferAndChangeWithTheAttempt) {
   EXPECT_EQ(cluster.Job(jobs[0]).restarts(), 0);
 }
 
-TEST(PlanTest, TheOnlyPortOfARangeIsUsedAgain) {
+TEST(ReconcileTest, TheOnlyPortOfARangeIsUsedAgain) {
   TestCluster cluster;
   cluster.options.first_rendezvous_port = 20000;
   cluster.options.last_rendezvous_port = 20000;
@@ -326,7 +326,7 @@ TEST(PlanTest, TheOnlyPortOfARangeIsUsedAgain) {
   EXPECT_EQ(cluster.Attempt(job).master_port(), 20000);
 }
 
-TEST(PlanTest, ClustersThatShareAHostBeginElsewhereInTheRange) {
+TEST(ReconcileTest, ClustersThatShareAHostBeginElsewhereInTheRange) {
   const auto first_port = [](int64_t offset) {
     TestCluster cluster;
     cluster.options.rendezvous_offset = offset;
@@ -344,7 +344,7 @@ TEST(PlanTest, ClustersThatShareAHostBeginElsewhereInTheRange) {
   EXPECT_LE(first_port(kLargest), 29999);
 }
 
-TEST(PlanTest, OneCallPlacesABoundedNumberOfJobs) {
+TEST(ReconcileTest, OneCallPlacesABoundedNumberOfJobs) {
   TestCluster cluster;
   cluster.AddNode("a", kPlacementsPerPlan);
   cluster.AddNode("b", 100);
@@ -357,7 +357,7 @@ TEST(PlanTest, OneCallPlacesABoundedNumberOfJobs) {
   EXPECT_THAT(cluster.state.pending_jobs, IsEmpty());
 }
 
-TEST(PlanTest, OldAttemptsAreTrimmed) {
+TEST(ReconcileTest, OldAttemptsAreTrimmed) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
   v1::JobSpec spec = TestSpec("job", 1, 1);
