@@ -1,12 +1,12 @@
 # Warnings, sanitizers and ccache: the same for every target of this repository.
 
 add_library(trainyard_options INTERFACE)
-target_compile_options(trainyard_options INTERFACE -pthread
-  -Wall -Wextra -Werror -Wno-error=deprecated-declarations -Wno-missing-field-initializers)
+target_compile_options(trainyard_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-pthread
+  -Wall -Wextra -Werror -Wno-error=deprecated-declarations -Wno-missing-field-initializers>)
 # GCC 12 sees overlaps and overruns in inlined std::string code that are not there (GCC bugs 105329
 # and 105651); it does so when it optimises.
-target_compile_options(trainyard_options INTERFACE
-  -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
+target_compile_options(trainyard_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:
+  -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread>)
 target_include_directories(trainyard_options INTERFACE ${PROJECT_SOURCE_DIR})
 
 # GCC collects its garbage from 128 MiB on; with 1 GiB, which few of our files need, it is a tenth
@@ -33,5 +33,5 @@ if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
       ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
       CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
       ${CCACHE_PROGRAM})
-  add_compile_options(-fpch-preprocess)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
 endif()

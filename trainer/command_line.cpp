@@ -18,6 +18,8 @@ constexpr char kHelp[] =
                    it is sound, else 74
   --verify-data DIR
                    the same of token files: 0 or 65
+  --tune FILE      time the GPU's matrix products of these settings and write the fastest ways into
+                   FILE, for trainer/kernels/gemm_tables; see trainer/kernels/README.md
   --version        print the version and leave
   --help           print this and leave
 
@@ -63,6 +65,7 @@ CommandLine ParseCommandLine(int argc, const char* const* argv) {
     } else if (!TakeValue("--config", "file", argc, argv, i, command.config_path) &&
                !TakeValue("--verify-checkpoint", "directory", argc, argv, i,
                           command.verify_checkpoint) &&
+               !TakeValue("--tune", "file", argc, argv, i, command.tune) &&
                !TakeValue("--verify-data", "directory", argc, argv, i, command.verify_data)) {
       throw TrainerError(ExitCode::kUsage, "Unknown argument `" + flag + "`; see --help.");
     }

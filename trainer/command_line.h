@@ -12,6 +12,7 @@ struct CommandLine {
   bool print_config = false;
   std::string verify_checkpoint;  // Directory of one checkpoint: read all of it and leave.
   std::string verify_data;        // Directory of token files: the same.
+  std::string tune;               // File for the tuned matrix products: write it and leave.
   std::string answer;             // Text of --help or --version: print it and leave.
 };
 

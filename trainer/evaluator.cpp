@@ -42,11 +42,16 @@ EvaluationResult Evaluator::Run() {
   torch::NoGradGuard no_grad;
   const int64_t batches = (samples_ + batch_samples_ - 1) / batch_samples_;
   std::vector<double> sums(batches, 0.0);
+  const torch::Tensor weights = torch::ones({batch_samples_ * source_.seq_length()},
+                                            torch::dtype(torch::kFloat32).device(device_));
   for (int64_t batch = communicator_.rank(); batch < batches; batch += communicator_.size()) {
     const int64_t first = batch * batch_samples_;
     const torch::Tensor tokens =
         ReadSamples(source_, first, std::min(batch_samples_, samples_ - first)).to(device_);
-    sums[batch] = model_.SumLoss(tokens).item<double>();
+    torch::Tensor sum = torch::zeros({}, torch::dtype(torch::kFloat64).device(device_));
+    const int64_t rows = tokens.size(0) * source_.seq_length();
+    model_.Loss({tokens, weights.narrow(0, 0, rows)}, sum);
+    sums[batch] = sum.item<double>();
   }
   // One member's sum and zeros from the others: the addition is exact.
   sums = SumOverMembers(communicator_, sums, device_);

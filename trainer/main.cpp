@@ -15,6 +15,7 @@
 #include "trainer/telemetry/rank_progress.h"
 #include "trainer/telemetry/telemetry_writer.h"
 #include "trainer/trainer.h"
+#include "trainer/tuning.h"
 #include "trainer/verification.h"
 
 namespace trainyard::trainer {
@@ -93,6 +94,10 @@ ExitCode Main(int argc, char** argv) {
   const RunConfig config = ReadConfig(command, env);
   if (command.print_config) {
     std::cout << RunConfigToJson(config).dump(2) << std::endl;
+    return ExitCode::kOk;
+  }
+  if (!command.tune.empty()) {
+    TuneMatrixProductsOf(config, command.tune);
     return ExitCode::kOk;
   }
   ResolvePaths(config, command, env);

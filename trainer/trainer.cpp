@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <thread>
+#include <utility>
 
 #include "proto/contract/model_size.h"
 #include "proto/contract/run_rules.h"
@@ -27,6 +28,10 @@ constexpr std::chrono::seconds kRendezvousTimeout{300};
 // Time limit of a due save's wait for the previous save. After it training goes on, and the save
 // begins at the first step at which the writers of all ranks are idle.
 constexpr std::chrono::milliseconds kSaveTimeout{2000};
+
+// Steps that the device works on while the host waits for the result of the one before: the device
+// never waits for the host, and the host learns of a step while the next one runs.
+constexpr int64_t kStepsAhead = 1;
 
 double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -95,7 +100,7 @@ Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, Telemet
       train_source_(train_file_, TrainingOrder(config, env)),
       model_(config.model, ModelOptions(config, env, device_)),
       optimizer_(config.optimizer, model_.parameters()),
-      reducer_(*data_parallel_, model_.parameters().gradients(), kGradientBucketElements) {
+      runner_({config_, model_, optimizer_, *data_parallel_, device_}, rounds_) {
   if (config_.evaluation.every_steps > 0) {
     evaluator_.emplace(config_, model_, *data_parallel_, device_);
   }
@@ -143,7 +148,7 @@ void Trainer::Resume(const std::string& checkpoint) {
   EnterPhase(Phase::kLoad);
   const CheckpointReader reader(checkpoint);
   state_ = LoadCheckpoint(reader, config_, model_.parameters(), optimizer_);
-  first_step_ = saved_step_ = state_.step;
+  first_step_ = saved_step_ = launched_ = state_.step;
   first_sample_ = state_.samples;
   for (const std::string& change : DataOrderChanges(reader, config_)) report_.Note(change);
 }
@@ -197,66 +202,51 @@ ExitCode Trainer::Run() {
   StartPrefetch();
   EnterPhase(Phase::kTrain);
   while (state_.step < config_.train.steps) {
-    const StepOutcome outcome = RunStep();
-    const bool last = state_.step == config_.train.steps;
-    if (last || outcome.stop || IsDue(config_.train.log_every_steps)) Log(outcome);
-    if (outcome.stop) return Finish(ExitCode::kTerminated);
+    if (launched_ < config_.train.steps && !stop_) LaunchStep();
+    const bool pauses = stop_ || save_asked_ || IsPauseDue();
+    while (runner_.pending() > (pauses ? 0 : kStepsAhead)) FinishStep();
+    if (stop_ && runner_.pending() == 0) return Finish(ExitCode::kTerminated);
+    if (runner_.pending() > 0) continue;
     if (IsDue(config_.evaluation.every_steps)) Evaluate();
-    if (!last) SaveIfDue(outcome.save);
+    if (state_.step < config_.train.steps) SaveIfDue();
   }
   if (evaluator_ && evaluated_step_ != state_.step) Evaluate();
   return Finish(ExitCode::kOk);
 }
 
-Trainer::StepOutcome Trainer::RunStep() {
-  const auto start = Clock::now();
-  StepOutcome outcome;
-  const double local_loss = ForwardBackward();
-  reducer_.Reduce();
-  const std::vector<double> sums = SumOverMembers(
-      *data_parallel_, {local_loss, StopRequested() ? 1.0 : 0.0, TakeSaveRequest() ? 1.0 : 0.0},
-      device_);
-  outcome.loss = sums[0];
-  outcome.stop = sums[1] > 0;
-  outcome.save = sums[2] > 0;
-  outcome.grad_norm = GradientNorm(model_.parameters());
-  CheckFinite(outcome);
-  outcome.learning_rate =
-      LearningRate(config_.schedule, config_.optimizer, config_.train.steps, state_.step + 1);
-  checkpoints_->HoldBackChanges();
-  optimizer_.Step(state_.step + 1, outcome.learning_rate,
-                  ClipScale(outcome.grad_norm, config_.optimizer.clip_grad));
+// True when the host must see the end of the newest launched step before it launches another: the
+// work that follows it needs the weights as they are then. A CPU has worked when Launch returns.
+bool Trainer::IsPauseDue() const {
+  const auto is_due = [this](int64_t every) { return every > 0 && launched_ % every == 0; };
+  return !device_.is_cuda() || launched_ == config_.train.steps || save_due_since_ >= 0 ||
+         is_due(config_.evaluation.every_steps) || is_due(config_.checkpoint.every_steps);
+}
+
+void Trainer::LaunchStep() {
+  const StepRequest request{.step = launched_ + 1,
+                            .learning_rate = LearningRate(config_.schedule, config_.optimizer,
+                                                          config_.train.steps, launched_ + 1),
+                            .stop = StopRequested(),
+                            .save = TakeSaveRequest()};
+  runner_.Launch(
+      request, [this] { return prefetcher_->Next(); }, [this] { checkpoints_->HoldBackChanges(); });
+  ++launched_;
+}
+
+void Trainer::FinishStep() {
+  const StepResult result = runner_.Finish();
+  CheckFinite(result);
   ++state_.step;
   state_.samples += config_.train.global_batch;
   state_.tokens += TokensPerStep(config_.train);
-  const double seconds = SecondsSince(start);
+  stop_ = stop_ || result.stop;
+  save_asked_ = save_asked_ || result.save;
   ++interval_.steps;
-  interval_.seconds += seconds;
-  progress_.Step(state_.step, seconds, prefetcher_->stall_seconds());
+  interval_.seconds += result.seconds;
+  progress_.Step(state_.step, result.seconds, prefetcher_->stall_seconds());
   if (progress_.IsDue()) progress_.Write(PeakMemoryBytes(device_));
-  return outcome;
-}
-
-// Fills the gradients of this rank's share of the global batch and returns its share of the mean
-// loss: the sums of all ranks' gradients and losses are those of the mean over the global batch.
-double Trainer::ForwardBackward() {
-  const double scale = 1.0 / static_cast<double>(TokensPerStep(config_.train));
-  ParameterStore& parameters = model_.parameters();
-  parameters.ZeroGradients();
-  torch::Tensor loss = torch::zeros({}, torch::dtype(torch::kFloat64).device(device_));
-  for (int64_t round = 0; round < rounds_; ++round) {
-    TokenBatch batch = prefetcher_->Next();
-    const torch::Tensor tokens =
-        torch::from_blob(batch.tokens.data(),
-                         {static_cast<int64_t>(batch.samples.size()), batch.row_tokens},
-                         torch::kInt64)
-            .to(device_);
-    const torch::Tensor mean_share = model_.SumLoss(tokens) * scale;
-    mean_share.backward();
-    parameters.CollectGradients();
-    loss.add_(mean_share.detach());
-  }
-  return loss.item<double>();
+  const bool last = state_.step == config_.train.steps;
+  if (last || stop_ || IsDue(config_.train.log_every_steps)) Log(result);
 }
 
 // The samples of the current step in the form of TRAINYARD_SKIP_SAMPLES: a range of positions.
@@ -268,26 +258,26 @@ std::string Trainer::PositionsOfStep() const {
          std::to_string(train_source_.PositionOf(last) + 1);
 }
 
-void Trainer::CheckFinite(const StepOutcome& outcome) {
-  const bool loss_is_bad = !std::isfinite(outcome.loss);
-  if (!loss_is_bad && std::isfinite(outcome.grad_norm)) return;
+void Trainer::CheckFinite(const StepResult& result) {
+  if (result.is_finite) return;
+  const bool loss_is_bad = !std::isfinite(result.loss);
   const std::string what = loss_is_bad ? "The loss" : "The gradient norm";
   const std::string message =
-      what + " of step " + std::to_string(state_.step + 1) + " is not finite (loss " +
-      std::to_string(outcome.loss) + ", gradient norm " + std::to_string(outcome.grad_norm) +
+      what + " of step " + std::to_string(result.step) + " is not finite (loss " +
+      std::to_string(result.loss) + ", gradient norm " + std::to_string(result.grad_norm) +
       "). Resume from an earlier checkpoint with a lower learning rate, or without the samples of "
       "this step: TRAINYARD_SKIP_SAMPLES=" +
       PositionsOfStep() + ".";
   throw GangError(ExitCode::kInternal, message, loss_is_bad ? "nan_loss" : "nan_gradient",
-                  state_.step + 1);
+                  result.step);
 }
 
-void Trainer::Log(const StepOutcome& outcome) {
+void Trainer::Log(const StepResult& result) {
   StepReport report;
   report.step = state_.step;
-  report.loss = outcome.loss;
-  report.grad_norm = outcome.grad_norm;
-  report.learning_rate = outcome.learning_rate;
+  report.loss = result.loss;
+  report.grad_norm = result.grad_norm;
+  report.learning_rate = result.learning_rate;
   report.step_seconds = interval_.seconds / static_cast<double>(interval_.steps);
   report.tokens_per_second =
       static_cast<double>(TokensPerStep(config_.train)) / report.step_seconds;
@@ -323,7 +313,8 @@ void Trainer::Evaluate() {
   EnterPhase(Phase::kTrain);
 }
 
-void Trainer::SaveIfDue(bool asked_for) {
+void Trainer::SaveIfDue() {
+  const bool asked_for = std::exchange(save_asked_, false);
   if (save_due_since_ >= 0) return BeginLateSave();
   if (!asked_for && !IsDue(config_.checkpoint.every_steps)) return;
   save_due_since_ = state_.step;

@@ -20,10 +20,10 @@
 #include "trainer/model/decoder.h"
 #include "trainer/optimizer/adamw.h"
 #include "trainer/parallel/communicator.h"
-#include "trainer/parallel/data_parallel.h"
 #include "trainer/parallel/mesh.h"
 #include "trainer/parallel/rendezvous.h"
 #include "trainer/run_report.h"
+#include "trainer/step_runner.h"
 #include "trainer/telemetry/rank_progress.h"
 #include "trainer/telemetry/telemetry_writer.h"
 #include "trainer/training_state.h"
@@ -47,15 +47,6 @@ class Trainer {
   ExitCode Run();
 
  private:
-  // Numbers of one optimizer step, the same on every rank.
-  struct StepOutcome {
-    double loss = 0;  // Mean over the tokens of the global batch.
-    double grad_norm = 0;
-    double learning_rate = 0;
-    bool stop = false;  // Some rank has received SIGTERM.
-    bool save = false;  // Some rank has received SIGUSR1.
-  };
-
   // Totals since the last metric record.
   struct Interval {
     int64_t steps = 0;
@@ -71,13 +62,14 @@ class Trainer {
   void StartPrefetch();
   std::vector<int64_t> SamplesOfBatch(int64_t batch) const;
 
-  StepOutcome RunStep();
-  double ForwardBackward();
+  void LaunchStep();
+  void FinishStep();
+  bool IsPauseDue() const;
   std::string PositionsOfStep() const;
-  void CheckFinite(const StepOutcome& outcome);
-  void Log(const StepOutcome& outcome);
+  void CheckFinite(const StepResult& result);
+  void Log(const StepResult& result);
   void Evaluate();
-  void SaveIfDue(bool asked_for);
+  void SaveIfDue();
   void BeginDueSave();
   void BeginLateSave();
   bool MaySave(std::chrono::milliseconds read_timeout);
@@ -103,9 +95,12 @@ class Trainer {
   SampleSource train_source_;
   Decoder model_;
   AdamW optimizer_;
-  GradientReducer reducer_;
+  StepRunner runner_;
   std::optional<Evaluator> evaluator_;
-  TrainingState state_;
+  TrainingState state_;       // After the newest finished step.
+  int64_t launched_ = 0;      // Newest step that the device works on.
+  bool stop_ = false;         // A finished step says that some rank was asked to stop.
+  bool save_asked_ = false;   // Likewise to save; until the save is due.
   std::string resumed_from_;  // Empty for a fresh start.
   int64_t first_step_ = 0;    // Steps completed when this process began.
   int64_t first_sample_ = 0;  // Samples used when this process began.

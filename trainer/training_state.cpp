@@ -44,9 +44,9 @@ void CheckModel(const CheckpointReader& reader, const ModelConfig& model) {
           ". Resume with the settings that it was trained with.");
 }
 
-void LoadSlice(const CheckpointReader& reader, const std::string& name, const StoredSlice& slice,
-               torch::Tensor target) {
-  target.copy_(reader.Read(name, slice.logical.offset, slice.logical.shape));
+torch::Tensor ReadSlice(const CheckpointReader& reader, const std::string& name,
+                        const StoredSlice& slice) {
+  return reader.Read(name, slice.logical.offset, slice.logical.shape);
 }
 
 }  // namespace
@@ -56,15 +56,15 @@ std::string ModelFingerprint(const ModelConfig& model) { return ModelShape(model
 std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& optimizer,
                                           int64_t member, int64_t members) {
   std::vector<TensorChunk> all;
-  const auto add = [&](const std::string& prefix, const torch::Tensor& flat) {
-    for (const StoredSlice& slice : parameters.slices()) {
-      all.push_back({prefix + slice.logical.name, slice.logical.global_shape, slice.logical.offset,
-                     parameters.SliceOf(flat, slice)});
-    }
+  const auto add = [&](const char* prefix, const StoredSlice& slice, torch::Tensor tensor) {
+    all.push_back({prefix + slice.logical.name, slice.logical.global_shape, slice.logical.offset,
+                   std::move(tensor)});
   };
-  add("", parameters.master());
-  add(kFirstMoment, optimizer.first_moment());
-  add(kSecondMoment, optimizer.second_moment());
+  for (const StoredSlice& slice : parameters.slices()) {
+    add("", slice, parameters.Master(slice));
+    add(kFirstMoment, slice, parameters.SliceOf(optimizer.first_moment(), slice));
+    add(kSecondMoment, slice, parameters.SliceOf(optimizer.second_moment(), slice));
+  }
 
   std::vector<int64_t> bytes;
   for (const TensorChunk& chunk : all) bytes.push_back(static_cast<int64_t>(chunk.tensor.nbytes()));
@@ -91,13 +91,12 @@ TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& co
   torch::NoGradGuard no_grad;
   for (const StoredSlice& slice : parameters.slices()) {
     const std::string& name = slice.logical.name;
-    LoadSlice(reader, name, slice, parameters.SliceOf(parameters.master(), slice));
-    LoadSlice(reader, kFirstMoment + name, slice,
-              parameters.SliceOf(optimizer.first_moment(), slice));
-    LoadSlice(reader, kSecondMoment + name, slice,
-              parameters.SliceOf(optimizer.second_moment(), slice));
+    parameters.SetMaster(slice, ReadSlice(reader, name, slice));
+    parameters.SliceOf(optimizer.first_moment(), slice)
+        .copy_(ReadSlice(reader, kFirstMoment + name, slice));
+    parameters.SliceOf(optimizer.second_moment(), slice)
+        .copy_(ReadSlice(reader, kSecondMoment + name, slice));
   }
-  parameters.RefreshValues();
   try {
     const json& state = reader.trainer_state();
     return {state.at("step").get<int64_t>(), state.at("samples").get<int64_t>(),

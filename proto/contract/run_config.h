@@ -28,13 +28,14 @@ struct SettingNames<DeviceKind> {
       {"gpu", DeviceKind::kGpu}}};
 };
 
-enum class Recompute { kNone = 1, kFull = 2 };
+enum class Recompute { kNone = 1, kFull = 2, kSelective = 3 };
 
 template <>
 struct SettingNames<Recompute> {
-  static constexpr std::array<std::pair<std::string_view, Recompute>, 2> kNames = {{
+  static constexpr std::array<std::pair<std::string_view, Recompute>, 3> kNames = {{
       {"none", Recompute::kNone},
-      {"full", Recompute::kFull}}};
+      {"full", Recompute::kFull},
+      {"selective", Recompute::kSelective}}};
 };
 
 enum class Precision { kFp32 = 1, kBf16 = 2 };
@@ -122,6 +123,8 @@ struct OptimizerConfig {
   double adam_beta2 = 0.95;
   double adam_eps = 1e-8;
   double clip_grad = 1.0;
+  Precision exp_avg_dtype = Precision::kFp32;
+  Precision exp_avg_sq_dtype = Precision::kFp32;
 
   bool operator==(const OptimizerConfig&) const = default;
 };
@@ -259,6 +262,10 @@ void VisitSettings(Config& config, Visit&& visit) {
         config.adam_eps);
   visit("clip_grad", SettingRule{.min = 0, .max = 1000000000, .has_default = true},
         config.clip_grad);
+  visit("exp_avg_dtype", SettingRule{.has_default = true},
+        config.exp_avg_dtype);
+  visit("exp_avg_sq_dtype", SettingRule{.has_default = true},
+        config.exp_avg_sq_dtype);
 }
 
 template <typename Config, typename Visit>

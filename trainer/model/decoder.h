@@ -11,85 +11,60 @@
 #include <vector>
 
 #include "proto/contract/run_config.h"
+#include "trainer/model/block.h"
+#include "trainer/model/head.h"
 #include "trainer/model/parameter_store.h"
+#include "trainer/model/weight_gradients.h"
 #include "trainer/ops/rotary.h"
 
 namespace trainyard::trainer {
 
-// Positions of one block's parameters in the store.
-struct BlockParameters {
-  int64_t input_norm = 0;
-  int64_t query_key_value = 0;
-  int64_t attention_output = 0;
-  int64_t ffn_norm = 0;
-  int64_t gate_up = 0;
-  int64_t down = 0;
-};
-
-// Everything that the blocks of one forward pass share.
-struct BlockContext {
-  const ModelConfig& model;
-  const RotaryTable& rotary;
-  int64_t batch = 0;
-  int64_t length = 0;
-};
-
-// One transformer block: [batch * length, hidden] to the same shape. A class of its own so that
-// recomputation, pipeline stages and blocks with a hand-written backward pass work on it.
-class DecoderBlock {
- public:
-  // Adds the block's declarations; `layer` counts from 0 over the whole model.
-  static BlockParameters Declare(const ModelConfig& model, int64_t layer,
-                                 std::vector<ParameterDeclaration>& declarations);
-
-  DecoderBlock(const BlockParameters& parameters, const ParameterStore& store)
-      : parameters_(parameters), store_(&store) {}
-
-  torch::Tensor Forward(const torch::Tensor& x, const BlockContext& context) const;
-
- private:
-  torch::Tensor Attend(const torch::Tensor& x, const BlockContext& context) const;
-  torch::Tensor FeedForward(const torch::Tensor& x, const BlockContext& context) const;
-
-  BlockParameters parameters_;
-  const ParameterStore* store_;
-};
-
 struct DecoderOptions {
-  torch::ScalarType type = torch::kFloat32;
+  torch::ScalarType type = torch::kFloat32;  // fp64 too, for tests.
   torch::Device device = torch::kCPU;
   Recompute recompute = Recompute::kNone;
   std::optional<uint64_t> seed = 1234;  // Of the initial values; none: a checkpoint follows.
 };
 
-// Not copyable: blocks point to its parameters. One thread at a time.
+// Token rows with the weight of each prediction in the loss.
+struct TrainingTokens {
+  torch::Tensor tokens;        // int64 [batch, length + 1] on the device.
+  torch::Tensor loss_weights;  // fp32 [batch * length], or fp64 where the model is.
+};
+
+// Parameter groups, in the order of the backward pass: head, blocks from the last to the first,
+// embedding. A tied head's weight is the embedding's. Not copyable: parts point to its parameters.
+// One thread at a time.
 class Decoder {
  public:
   Decoder(const ModelConfig& model, const DecoderOptions& options);
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
 
-  // tokens: int64 [batch, length + 1] on the device. Returns the summed loss of predicting each
-  // token from those before it, batch * length terms, as an fp64 scalar.
-  torch::Tensor SumLoss(const torch::Tensor& tokens);
+  // Adds the weighted sum of the losses of predicting each token from those before it to `loss`, an
+  // fp64 scalar on the device, and its gradients to those of the parameters.
+  void ForwardBackward(const TrainingTokens& batch, torch::Tensor& loss,
+                       WeightGradients& gradients) const;
+
+  // Adds the weighted sum of the losses to `loss`.
+  void Loss(const TrainingTokens& batch, torch::Tensor& loss) const;
 
   // tokens: int64 [batch, length]. Returns [batch, length, vocabulary] in the model's type.
-  torch::Tensor Logits(const torch::Tensor& tokens);
+  torch::Tensor Logits(const torch::Tensor& tokens) const;
 
   ParameterStore& parameters() { return *parameters_; }
 
  private:
-  torch::Tensor FinalHidden(const torch::Tensor& tokens);
-  const RotaryTable& Rotary(int64_t length);
+  const RotaryTable& Rotary(int64_t length) const;
+  torch::Tensor Hidden(const torch::Tensor& tokens, MicroBatch& micro_batch) const;
 
   ModelConfig model_;
   DecoderOptions options_;
-  int64_t embedding_ = 0;
-  int64_t final_norm_ = 0;
-  int64_t head_ = 0;  // The embedding when they are tied.
   std::unique_ptr<ParameterStore> parameters_;
-  std::vector<DecoderBlock> blocks_;
-  RotaryTable rotary_;
+  int64_t embedding_ = 0;      // Parameter.
+  std::vector<Block> blocks_;  // By layer.
+  std::optional<Head> head_;
+  mutable RotaryTable rotary_;  // Of the length that was last asked for.
 };
 
 }  // namespace trainyard::trainer

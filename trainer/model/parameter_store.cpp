@@ -1,8 +1,11 @@
 #include "trainer/model/parameter_store.h"
 
+#include <functional>
 #include <numeric>
 
 #include "trainer/model/initialisation.h"
+#include "trainer/ops/compute_type.h"
+#include "trainer/ops/master_weights.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -32,55 +35,60 @@ LogicalTensorSlice WholeLogicalTensor(std::string name, std::vector<int64_t> sha
   return {std::move(name), shape, std::move(offset), shape, init_std};
 }
 
-ParameterStore::ParameterStore(std::vector<ParameterDeclaration> declarations,
-                               torch::ScalarType type, torch::Device device,
-                               std::optional<uint64_t> seed)
-    : type_(type), device_(device) {
-  const int64_t elements = Layout(declarations);
-  const auto options = torch::TensorOptions().dtype(torch::kFloat32).device(device);
-  master_ = torch::zeros({elements}, options);
-  gradients_ = torch::zeros({elements}, options);
-  if (seed.has_value()) Initialise(*seed);
-  values_ = type == torch::kFloat32 ? master_ : master_.to(type);
-  MakeParameters(declarations);
+ParameterStore::ParameterStore(std::vector<GroupDeclaration> groups, torch::ScalarType type,
+                               torch::Device device, std::optional<uint64_t> seed) {
+  const int64_t elements = Layout(groups);
+  const auto options = torch::TensorOptions().dtype(type).device(device);
+  values_ = torch::zeros({elements}, options);
+  gradients_ = torch::zeros({elements}, options.dtype(ComputeType(type)));
+  if (type == torch::kBFloat16) low_bits_ = torch::zeros({elements}, options.dtype(torch::kInt16));
+  MakeParameters(groups);
+  if (!seed.has_value()) return;
+  for (const StoredSlice& slice : slices_) SetMaster(slice, InitialValues(*seed, slice.logical));
 }
 
 // Places every slice and returns the length of the flat buffers.
-int64_t ParameterStore::Layout(const std::vector<ParameterDeclaration>& declarations) {
-  first_of_parameter_.resize(declarations.size());
-  int64_t next = 0;
-  for (const bool decays : {true, false}) {
-    for (size_t i = 0; i < declarations.size(); ++i) {
-      if (declarations[i].decays != decays) continue;
-      first_of_parameter_[i] = next;
-      for (const LogicalTensorSlice& slice : declarations[i].slices) {
-        slices_.push_back({slice, next, static_cast<int64_t>(i)});
-        next += Product(slice.shape);
+int64_t ParameterStore::Layout(const std::vector<GroupDeclaration>& groups) {
+  int64_t next = 0, before = 0;  // Element, and number of the group's first parameter.
+  for (const GroupDeclaration& declared : groups) {
+    const auto count = static_cast<int64_t>(declared.parameters.size());
+    first_of_parameter_.resize(before + count);
+    ParameterGroup group{.name = declared.name, .all = {next, 0}};
+    for (const bool decays : {true, false}) {
+      ElementRange& range = decays ? group.decaying : group.constant;
+      range.first = next;
+      for (int64_t i = 0; i < count; ++i) {
+        if (declared.parameters[i].decays == decays) {
+          Place(declared.parameters[i], before + i, next);
+        }
       }
-      next = AlignUp(next);
+      range.length = next - range.first;
     }
-    if (decays) decaying_elements_ = next;
+    group.all.length = next - group.all.first;
+    groups_.push_back(std::move(group));
+    before += count;
   }
   return next;
 }
 
-void ParameterStore::Initialise(uint64_t seed) {
-  for (const StoredSlice& slice : slices_) {
-    SliceOf(master_, slice).copy_(InitialValues(seed, slice.logical));
+void ParameterStore::Place(const ParameterDeclaration& declaration, int64_t parameter,
+                           int64_t& next) {
+  first_of_parameter_[parameter] = next;
+  for (const LogicalTensorSlice& slice : declaration.slices) {
+    slices_.push_back({slice, next, parameter});
+    next += Product(slice.shape);
   }
+  next = AlignUp(next);
 }
 
-void ParameterStore::MakeParameters(const std::vector<ParameterDeclaration>& declarations) {
-  for (size_t i = 0; i < declarations.size(); ++i) {
-    const std::vector<int64_t> shape = StackedShape(declarations[i]);
-    Parameter parameter;
-    parameter.value =
-        values_.narrow(0, first_of_parameter_[i], Product(shape)).view(shape).detach();
-    parameter.value.set_requires_grad(true);
-    parameter.gradient = gradients_.narrow(0, first_of_parameter_[i], Product(shape)).view(shape);
-    // Autograd adds in place into a gradient that is there already.
-    if (type_ == torch::kFloat32) parameter.value.mutable_grad() = parameter.gradient;
-    parameters_.push_back(std::move(parameter));
+void ParameterStore::MakeParameters(const std::vector<GroupDeclaration>& groups) {
+  for (const GroupDeclaration& group : groups) {
+    for (const ParameterDeclaration& declaration : group.parameters) {
+      const std::vector<int64_t> shape = StackedShape(declaration);
+      const int64_t first = first_of_parameter_[parameters_.size()];
+      parameters_.push_back({values_.narrow(0, first, Product(shape)).view(shape),
+                             gradients_.narrow(0, first, Product(shape)).view(shape)});
+    }
   }
 }
 
@@ -94,19 +102,19 @@ int64_t ParameterStore::element_count() const {
   return count;
 }
 
-void ParameterStore::ZeroGradients() { gradients_.zero_(); }
-
-void ParameterStore::CollectGradients() {
-  if (type_ == torch::kFloat32) return;
-  for (Parameter& parameter : parameters_) {
-    if (!parameter.value.grad().defined()) continue;
-    parameter.gradient.add_(parameter.value.grad());
-    parameter.value.mutable_grad().reset();
-  }
+torch::Tensor ParameterStore::Master(const StoredSlice& slice) const {
+  const torch::Tensor values = SliceOf(values_, slice);
+  return low_bits_.defined() ? JoinMasterWeights(values, SliceOf(low_bits_, slice)) : values;
 }
 
-void ParameterStore::RefreshValues() {
-  if (!values_.is_same(master_)) values_.copy_(master_);
+void ParameterStore::SetMaster(const StoredSlice& slice, const torch::Tensor& master) {
+  torch::Tensor values = SliceOf(values_, slice);
+  if (!low_bits_.defined()) {
+    values.copy_(master);
+    return;
+  }
+  torch::Tensor low_bits = SliceOf(low_bits_, slice);
+  SplitMasterWeights(master.to(values.device()), values, low_bits);
 }
 
 }  // namespace trainyard::trainer

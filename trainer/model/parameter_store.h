@@ -32,6 +32,12 @@ struct ParameterDeclaration {
   bool decays = false;  // Weight decay applies.
 };
 
+// Parameters whose gradients are complete at the same time: a block, the embedding, the head.
+struct GroupDeclaration {
+  std::string name;
+  std::vector<ParameterDeclaration> parameters;
+};
+
 // Position of a logical slice in the flat buffers.
 struct StoredSlice {
   LogicalTensorSlice logical;
@@ -39,43 +45,55 @@ struct StoredSlice {
   int64_t parameter = 0;
 };
 
-// Three flat buffers of the same length: `master` (fp32; updated by the optimizer and saved in
-// checkpoints), `values` (the model's type; the same memory as master for fp32) and `gradients`
-// (fp32 sums over micro-batches). Parameters that decay come first, and each begins at a multiple
-// of kAlignment elements; the padding between stays zero and is never saved.
+// Elements [first, first + length) of the flat buffers.
+struct ElementRange {
+  int64_t first = 0;
+  int64_t length = 0;
+};
+
+// One after the other in the flat buffers, each with its decaying parameters first.
+struct ParameterGroup {
+  std::string name;
+  ElementRange all;
+  ElementRange decaying;
+  ElementRange constant;  // Parameters that do not decay.
+};
+
+// Flat buffers of one length: `values`, which the model computes with, and `gradients`, sums over
+// micro-batches. fp32 and fp64 values are the master weights themselves. bf16 values come with
+// `low_bits`, the rest of their fp32 master weights (ops/master_weights.h), and with fp32
+// gradients. Each parameter begins at a multiple of kAlignment elements; the padding between stays
+// zero and is never saved. Parameters are numbered in the order of their declaration.
 class ParameterStore {
  public:
   static constexpr int64_t kAlignment = 64;
 
   // Allocates and initialises: values are a pure function of (seed, logical name, element). Without
-  // a seed they are 0, for a checkpoint to fill.
-  ParameterStore(std::vector<ParameterDeclaration> declarations, torch::ScalarType type,
-                 torch::Device device, std::optional<uint64_t> seed);
+  // a seed they are 0, for a checkpoint to fill. The groups are in the order of the backward pass.
+  ParameterStore(std::vector<GroupDeclaration> groups, torch::ScalarType type, torch::Device device,
+                 std::optional<uint64_t> seed);
 
   int64_t size() const { return static_cast<int64_t>(parameters_.size()); }
-  // The values that the model computes with: a leaf of the autograd graph.
   const torch::Tensor& Value(int64_t parameter) const { return parameters_[parameter].value; }
-  // The fp32 gradient of one parameter.
   const torch::Tensor& Gradient(int64_t parameter) const { return parameters_[parameter].gradient; }
 
+  const std::vector<ParameterGroup>& groups() const { return groups_; }
   const std::vector<StoredSlice>& slices() const { return slices_; }
   // The part of a flat buffer of this store's length that belongs to a slice, in its shape.
   torch::Tensor SliceOf(const torch::Tensor& flat, const StoredSlice& slice) const;
 
-  torch::Tensor& master() { return master_; }
-  torch::Tensor& gradients() { return gradients_; }
-  torch::Device device() const { return device_; }
-  // Elements [0, decaying_elements()) of the flat buffers belong to parameters that decay.
-  int64_t decaying_elements() const { return decaying_elements_; }
+  const torch::Tensor& values() const { return values_; }
+  const torch::Tensor& low_bits() const { return low_bits_; }  // Undefined where there are none.
+  const torch::Tensor& gradients() const { return gradients_; }
+  torch::Device device() const { return values_.device(); }
+  int64_t elements() const { return values_.numel(); }
   // Elements of this rank's slices, without padding.
   int64_t element_count() const;
 
-  void ZeroGradients();
-  // Call after each backward pass: moves 16-bit gradients into the fp32 sums. fp32 gradients are
-  // already there.
-  void CollectGradients();
-  // Call after the master weights have changed.
-  void RefreshValues();
+  // A slice's master weights: fp32, or fp64 where the values are; a copy for bf16 values.
+  torch::Tensor Master(const StoredSlice& slice) const;
+  // Of the shape of the slice and the type of Master; on any device.
+  void SetMaster(const StoredSlice& slice, const torch::Tensor& master);
 
  private:
   struct Parameter {
@@ -83,17 +101,15 @@ class ParameterStore {
     torch::Tensor gradient;
   };
 
-  int64_t Layout(const std::vector<ParameterDeclaration>& declarations);
-  void Initialise(uint64_t seed);
-  void MakeParameters(const std::vector<ParameterDeclaration>& declarations);
+  int64_t Layout(const std::vector<GroupDeclaration>& groups);
+  void Place(const ParameterDeclaration& declaration, int64_t parameter, int64_t& next);
+  void MakeParameters(const std::vector<GroupDeclaration>& groups);
 
-  torch::ScalarType type_;
-  torch::Device device_;
+  std::vector<ParameterGroup> groups_;
   std::vector<StoredSlice> slices_;
   std::vector<int64_t> first_of_parameter_;
-  int64_t decaying_elements_ = 0;
-  torch::Tensor master_;
   torch::Tensor values_;
+  torch::Tensor low_bits_;
   torch::Tensor gradients_;
   std::vector<Parameter> parameters_;
 };

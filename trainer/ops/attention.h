@@ -4,18 +4,27 @@
 
 #include <torch/types.h>
 
+#include "trainer/ops/attention_heads.h"
+
 namespace trainyard::trainer {
 
-// softmax(q k^T / sqrt(head_size)) v where position t sees positions 0..t.
-// query: [batch, heads, length, head_size]; key and value: [batch, groups, length, head_size];
-// heads is a multiple of groups, and query heads that follow each other share a group.
-// Returns [batch, heads, length, head_size]. Takes LibTorch's fused kernels on GPUs.
-torch::Tensor CausalAttention(const torch::Tensor& query, const torch::Tensor& key,
-                              const torch::Tensor& value);
+// out = softmax(q k^T / sqrt(head_size)) v where position t sees positions 0..t.
+// packed: rows of rotated queries and keys, and values (attention_heads.h); out: [batch, length,
+// query_heads, head_size]. Returns what the backward pass needs besides these two: the weights of
+// the softmax, or the logarithms of its sums where cuDNN computes it (bf16 on a GPU).
+torch::Tensor AttentionForward(const torch::Tensor& packed, const AttentionHeads& heads,
+                               torch::Tensor& out);
 
-// The same by two matrix products and a softmax: the reference, and the CPU path.
-torch::Tensor PlainCausalAttention(const torch::Tensor& query, const torch::Tensor& key,
-                                   const torch::Tensor& value);
+// Of the forward pass.
+struct AttentionKept {
+  const torch::Tensor& packed;
+  const torch::Tensor& out;
+  const torch::Tensor& softmax;  // The result of AttentionForward.
+};
+
+// Writes every element of d_packed, the gradient of packed.
+void AttentionBackward(const torch::Tensor& dout, const AttentionKept& kept,
+                       const AttentionHeads& heads, torch::Tensor& d_packed);
 
 }  // namespace trainyard::trainer
 

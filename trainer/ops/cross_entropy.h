@@ -1,4 +1,4 @@
-// The output head and the cross-entropy loss in one operation.
+// The cross-entropy loss with the gradient of the logits in their place.
 #ifndef TRAINYARD_TRAINER_OPS_CROSS_ENTROPY_H_
 #define TRAINYARD_TRAINER_OPS_CROSS_ENTROPY_H_
 
@@ -8,15 +8,21 @@
 
 namespace trainyard::trainer {
 
-// Sum over rows of -log softmax(hidden weight^T)[target], as an fp64 scalar.
-// hidden: [rows, width], weight: [vocabulary, width], targets: int64 [rows], each inside the
-// vocabulary. Works through `rows_per_chunk` rows at a time and computes the gradients of hidden
-// and weight in the same pass, so that logits never exist for all rows (the idea of Liger Kernel,
-// arXiv 2410.10989). Without gradients it only computes the loss.
-torch::Tensor LinearCrossEntropy(const torch::Tensor& hidden, const torch::Tensor& weight,
-                                 const torch::Tensor& targets, int64_t rows_per_chunk);
+// The tokens to predict and how much each counts.
+struct Targets {
+  torch::Tensor tokens;   // int64 [rows], each inside the vocabulary.
+  torch::Tensor weights;  // fp32 [rows], or fp64 where the model is.
+};
 
-// Rows of logits that stay in a CPU's cache, or keep a GPU busy at about a GiB.
+enum class LossPass { kLossAndGradient, kLossOnly };
+
+// Adds to `loss`, an fp64 scalar, the sum of w * -log softmax(logits)[target] over the rows. Then
+// turns each row of logits [rows, vocabulary] into its gradient w * (softmax - onehot), computed in
+// the compute type and rounded once; without a gradient the logits' contents are undefined after.
+void CrossEntropy(torch::Tensor& logits, const Targets& targets, LossPass pass,
+                  torch::Tensor& loss);
+
+// Rows of logits that stay in a CPU's cache, or keep a GPU busy.
 int64_t CrossEntropyRowsPerChunk(int64_t vocabulary, torch::Device device);
 
 }  // namespace trainyard::trainer

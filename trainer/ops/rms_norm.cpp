@@ -1,48 +1,42 @@
 #include "trainer/ops/rms_norm.h"
 
-#include <torch/autograd.h>
-
 #include "trainer/ops/compute_type.h"
+#include "trainer/ops/gpu.h"
 
 namespace trainyard::trainer {
-namespace {
 
 using torch::Tensor;
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
 
-class RmsNormFunction : public torch::autograd::Function<RmsNormFunction> {
- public:
-  static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight,
-                        double epsilon) {
-    const auto compute = ComputeType(x.scalar_type());
-    const Tensor wide = x.to(compute);
-    const Tensor inverse_rms = wide.square().mean(-1, /*keepdim=*/true).add_(epsilon).rsqrt_();
-    context->save_for_backward({x, weight, inverse_rms});
-    return (wide * inverse_rms).mul_(weight.to(compute)).to(x.scalar_type());
+void RmsNormForward(const Tensor& x, const Tensor& weight, double epsilon, Tensor& y,
+                    Tensor& inverse_rms) {
+  if (gpu::HasKernels(x)) return gpu::RmsNormForward(x, weight, epsilon, y, inverse_rms);
+  const auto compute = ComputeType(x.scalar_type());
+  const Tensor wide = x.to(compute);
+  at::mean_out(inverse_rms, wide.square(), {-1});
+  inverse_rms.add_(epsilon).rsqrt_();
+  y.copy_((wide * inverse_rms.unsqueeze(-1)).mul_(weight.to(compute)));
+}
+
+// With n = x * inverse_rms and p = dy * n: the weight's gradient is the sum of p over the rows and,
+// as p.w is the row's inner product of dy * w with n,
+// dx = (dy * w - n * (p.w) / width) * inverse_rms.
+void RmsNormBackward(const Tensor& dy, const RmsNormInput& input, const Tensor& residual_gradient,
+                     Tensor& dx, const GradientTarget& weight_gradient) {
+  if (gpu::HasKernels(dy)) {
+    return gpu::RmsNormBackward(dy, input, residual_gradient, dx, weight_gradient);
   }
-
-  // With n = x / rms and p = g * n: dw = sum_rows p and, as p.w is the row's inner product of g * w
-  // with n, dx = (g * w - n * (p.w) / width) / rms.
-  static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const auto saved = context->get_saved_variables();
-    const Tensor &x = saved[0], &weight = saved[1], &inverse_rms = saved[2];
-    const auto compute = ComputeType(x.scalar_type());
-    const Tensor gradient = gradients[0].to(compute);
-    const Tensor wide_weight = weight.to(compute);
-    const Tensor normal = x.to(compute) * inverse_rms;
-    const Tensor product = gradient * normal;
-    const Tensor mean = product.matmul(wide_weight).div_(x.size(-1)).unsqueeze_(-1);
-    const Tensor dx =
-        (gradient * wide_weight).addcmul_(normal, mean, /*value=*/-1).mul_(inverse_rms);
-    return {dx.to(x.scalar_type()), product.sum(0).to(weight.scalar_type()), Tensor()};
-  }
-};
-
-}  // namespace
-
-Tensor RmsNorm(const Tensor& x, const Tensor& weight, double epsilon) {
-  return RmsNormFunction::apply(x, weight, epsilon);
+  const auto compute = ComputeType(dy.scalar_type());
+  const Tensor inverse_rms = input.inverse_rms.unsqueeze(-1);
+  const Tensor gradient = dy.to(compute);
+  const Tensor weight = input.weight.to(compute);
+  const Tensor normal = input.x.to(compute) * inverse_rms;
+  const Tensor product = gradient * normal;
+  const Tensor mean = product.matmul(weight).div_(input.x.size(-1)).unsqueeze_(-1);
+  Tensor wide = (gradient * weight).addcmul_(normal, mean, /*value=*/-1).mul_(inverse_rms);
+  if (residual_gradient.defined()) wide.add_(residual_gradient);
+  dx.copy_(wide);
+  Tensor sum = weight_gradient.gradient;
+  weight_gradient.accumulate ? sum.add_(product.sum(0)) : at::sum_out(sum, product, {0});
 }
 
 }  // namespace trainyard::trainer

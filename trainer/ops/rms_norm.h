@@ -4,11 +4,28 @@
 
 #include <torch/types.h>
 
+#include "trainer/ops/gradient_target.h"
+
 namespace trainyard::trainer {
 
-// x / sqrt(mean(x^2) + epsilon) * weight over the last dimension. x: [rows, width], weight:
-// [width], both of one type. Keeps x and one number a row for the backward pass.
-torch::Tensor RmsNorm(const torch::Tensor& x, const torch::Tensor& weight, double epsilon);
+// y = x * inverse_rms * weight with inverse_rms = 1 / sqrt(mean(x^2) + epsilon) of each row.
+// x and y: [rows, width]; weight: [width], all of one type; inverse_rms: [rows] in the compute
+// type.
+void RmsNormForward(const torch::Tensor& x, const torch::Tensor& weight, double epsilon,
+                    torch::Tensor& y, torch::Tensor& inverse_rms);
+
+// Of the forward pass.
+struct RmsNormInput {
+  const torch::Tensor& x;
+  const torch::Tensor& weight;
+  const torch::Tensor& inverse_rms;
+};
+
+// dx = the gradient of x, plus residual_gradient [rows, width] where that is defined: x continues
+// beside the norm as the residual stream. dx may be the memory of dy or of residual_gradient.
+void RmsNormBackward(const torch::Tensor& dy, const RmsNormInput& input,
+                     const torch::Tensor& residual_gradient, torch::Tensor& dx,
+                     const GradientTarget& weight_gradient);
 
 }  // namespace trainyard::trainer
 

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#include "trainer/ops/attention_heads.h"
+
 namespace trainyard::trainer {
 
 // cos and sin of position * base^(-2i / head_size), each [positions, head_size / 2].
@@ -19,24 +21,12 @@ struct RotaryTable {
 RotaryTable MakeRotaryTable(int64_t positions, int64_t head_size, double base,
                             torch::ScalarType type, torch::Device device);
 
-struct AttentionHeads {
-  int64_t query_heads = 0;
-  int64_t key_heads = 0;  // Also the value heads.
-  int64_t head_size = 0;
-};
+enum class Rotation { kForward, kBack };  // kBack turns gradients, by the negative angle.
 
-// Query, key and value, each [batch, heads, length, head_size] and contiguous.
-struct QueryKeyValue {
-  torch::Tensor query;
-  torch::Tensor key;
-  torch::Tensor value;
-};
-
-// Splits packed rows [batch, length, (query_heads + 2 * key_heads) * head_size] (query heads first,
-// then key heads, then value heads) and rotates query and key, in one pass over each. The table
-// holds exactly `length` positions.
-QueryKeyValue SplitAndRotate(const torch::Tensor& packed, const RotaryTable& table,
-                             const AttentionHeads& heads);
+// Turns the query and key heads of packed rows (attention_heads.h) in place. The table is in the
+// compute type and holds exactly the positions of a row, in the order of the rows.
+void Rotate(torch::Tensor& packed, const RotaryTable& table, const AttentionHeads& heads,
+            Rotation rotation);
 
 }  // namespace trainyard::trainer
 

@@ -1,81 +1,77 @@
 #include "trainer/optimizer/adamw.h"
 
-#include <torch/utils.h>
-
-#include <algorithm>
 #include <cmath>
-#include <vector>
+
+#include "trainer/kernels/step_values.h"
+#include "trainer/ops/adamw.h"
 
 namespace trainyard::trainer {
 namespace {
 
 using torch::Tensor;
 
-// On a CPU the four buffers of one piece stay in the cache through all passes of an update, and
-// fp32 sums stay short; a GPU wants few large launches.
-int64_t PieceElements(torch::Device device) {
-  return device.is_cuda() ? int64_t{1} << 26 : int64_t{1} << 15;
+Tensor Moments(const ParameterStore& store, Precision precision) {
+  const auto wide = store.gradients().options();
+  return torch::zeros({store.elements()},
+                      precision == Precision::kBf16 ? wide.dtype(torch::kBFloat16) : wide);
 }
 
 }  // namespace
 
-struct AdamW::Factors {
-  double learning_rate;
-  double gradient_scale;
-  double step_size;        // learning_rate / (1 - beta1^step)
-  double root_correction;  // sqrt(1 - beta2^step)
-};
-
 AdamW::AdamW(const OptimizerConfig& config, ParameterStore& store)
     : config_(config),
       store_(store),
-      first_moment_(torch::zeros_like(store.master())),
-      second_moment_(torch::zeros_like(store.master())) {}
+      first_moment_(Moments(store, config.exp_avg_dtype)),
+      second_moment_(Moments(store, config.exp_avg_sq_dtype)),
+      squared_norms_(torch::zeros({static_cast<int64_t>(store.groups().size())},
+                                  store.gradients().options().dtype(torch::kFloat64))) {}
 
-void AdamW::Step(int64_t step, double learning_rate, double gradient_scale) {
-  torch::NoGradGuard no_grad;
-  const double count = static_cast<double>(step);
-  const Factors factors{learning_rate, gradient_scale,
-                        learning_rate / (1 - std::pow(config_.adam_beta1, count)),
-                        std::sqrt(1 - std::pow(config_.adam_beta2, count))};
-  const int64_t piece = PieceElements(store_.device());
-  const int64_t decaying = store_.decaying_elements();
-  const int64_t all = store_.master().numel();
-  for (int64_t first = 0; first < all;) {
-    const int64_t end = first < decaying ? decaying : all;
-    const int64_t length = std::min(piece, end - first);
-    UpdateRange(first, length, first < decaying, factors);
-    first += length;
+Tensor AdamW::HostStepValues(int64_t step, double learning_rate) const {
+  Tensor values = torch::zeros({kStepValues}, torch::kFloat64);
+  auto* data = values.data_ptr<double>();
+  const auto set = [&](StepValue which, double value) {
+    data[static_cast<int64_t>(which)] = value;
+  };
+  const auto count = static_cast<double>(step);
+  set(StepValue::kStep, count);
+  set(StepValue::kLearningRate, learning_rate);
+  set(StepValue::kStepSize, learning_rate / (1 - std::pow(config_.adam_beta1, count)));
+  set(StepValue::kRootCorrection, std::sqrt(1 - std::pow(config_.adam_beta2, count)));
+  return values;
+}
+
+void AdamW::MeasureGradients(Tensor& step_values) {
+  const std::vector<ParameterGroup>& groups = store_.groups();
+  for (size_t i = 0; i < groups.size(); ++i) {
+    Tensor sum = squared_norms_[static_cast<int64_t>(i)];
+    SquaredSum(store_.gradients().narrow(0, groups[i].all.first, groups[i].all.length), sum);
   }
-  store_.RefreshValues();
+  FinishNorm(squared_norms_, config_.clip_grad, step_values);
 }
 
-void AdamW::UpdateRange(int64_t first, int64_t length, bool decays, const Factors& factors) {
-  Tensor weight = store_.master().narrow(0, first, length);
-  Tensor gradient = store_.gradients().narrow(0, first, length);
-  Tensor mean = first_moment_.narrow(0, first, length);
-  Tensor square = second_moment_.narrow(0, first, length);
-  if (factors.gradient_scale != 1) gradient.mul_(factors.gradient_scale);
-  mean.lerp_(gradient, 1 - config_.adam_beta1);
-  square.mul_(config_.adam_beta2).addcmul_(gradient, gradient, 1 - config_.adam_beta2);
-  const Tensor denominator = square.sqrt().div_(factors.root_correction).add_(config_.adam_eps);
-  if (decays) weight.mul_(1 - factors.learning_rate * config_.weight_decay);
-  weight.addcdiv_(mean, denominator, -factors.step_size);
-}
-
-double GradientNorm(ParameterStore& store) {
-  const Tensor& gradients = store.gradients();
-  const int64_t piece = PieceElements(store.device());
-  std::vector<Tensor> norms;
-  for (int64_t first = 0; first < gradients.numel(); first += piece) {
-    const int64_t length = std::min(piece, gradients.numel() - first);
-    norms.push_back(at::linalg_vector_norm(gradients.narrow(0, first, length)));
+void AdamW::Step(const Tensor& step_values) {
+  for (const ParameterGroup& group : store_.groups()) {
+    Update(group.decaying, config_.weight_decay, step_values);
+    Update(group.constant, 0, step_values);
   }
-  return at::linalg_vector_norm(torch::stack(norms).to(torch::kFloat64)).item<double>();
 }
 
-double ClipScale(double norm, double max_norm) {
-  return max_norm > 0 && norm > max_norm ? max_norm / norm : 1.0;
+void AdamW::Update(const ElementRange& range, double weight_decay, const Tensor& step_values) {
+  if (range.length == 0) return;
+  const auto part = [&](const Tensor& flat) {
+    return flat.defined() ? flat.narrow(0, range.first, range.length) : flat;
+  };
+  AdamWUpdate({.values = part(store_.values()),
+               .low_bits = part(store_.low_bits()),
+               .gradients = part(store_.gradients()),
+               .first_moment = part(first_moment_),
+               .second_moment = part(second_moment_),
+               .first_element = range.first},
+              {.beta1 = config_.adam_beta1,
+               .beta2 = config_.adam_beta2,
+               .epsilon = config_.adam_eps,
+               .weight_decay = weight_decay},
+              step_values);
 }
 
 }  // namespace trainyard::trainer

@@ -1,10 +1,11 @@
-// AdamW (Loshchilov and Hutter 2019, arXiv 1711.05101) over the flat buffers of a ParameterStore.
+// AdamW over the parameter groups of a store.
 #ifndef TRAINYARD_TRAINER_OPTIMIZER_ADAMW_H_
 #define TRAINYARD_TRAINER_OPTIMIZER_ADAMW_H_
 
 #include <torch/types.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "proto/contract/run_config.h"
 #include "trainer/model/parameter_store.h"
@@ -16,30 +17,30 @@ class AdamW {
  public:
   AdamW(const OptimizerConfig& config, ParameterStore& store);
 
-  // One update from the store's gradients times `gradient_scale`. step: number of this update, from
-  // 1 (bias correction). Refreshes the store's values.
-  void Step(int64_t step, double learning_rate, double gradient_scale);
+  // The values that a step needs from the host, in the form of kernels/step_values.h: an fp64 CPU
+  // tensor. step: number of the update, from 1 (bias correction).
+  torch::Tensor HostStepValues(int64_t step, double learning_rate) const;
 
-  // First and second moments: fp32, laid out like the store's flat buffers.
+  // Norm of all gradients: sets the values of `step_values` that follow from it, kFinite too, with
+  // kLoss already there.
+  void MeasureGradients(torch::Tensor& step_values);
+
+  // One update of every group, unless kFinite is 0. step_values: on the store's device.
+  void Step(const torch::Tensor& step_values);
+
+  // First and second moments, laid out like the store's flat buffers, in the types of the settings.
   torch::Tensor& first_moment() { return first_moment_; }
   torch::Tensor& second_moment() { return second_moment_; }
 
  private:
-  struct Factors;
-  void UpdateRange(int64_t first, int64_t length, bool decays, const Factors& factors);
+  void Update(const ElementRange& range, double weight_decay, const torch::Tensor& step_values);
 
   OptimizerConfig config_;
   ParameterStore& store_;
   torch::Tensor first_moment_;
   torch::Tensor second_moment_;
+  torch::Tensor squared_norms_;  // fp64, by group.
 };
-
-// The Euclidean norm of all gradients: pieces of bounded size in a fixed order, their squares
-// added in fp64.
-double GradientNorm(ParameterStore& store);
-
-// The factor that reduces the gradients' norm to at most max_norm; 1 when max_norm is 0.
-double ClipScale(double norm, double max_norm);
 
 }  // namespace trainyard::trainer
 

@@ -1,5 +1,8 @@
 #include "trainer/parallel/communicator.h"
 
+#include <chrono>
+#include <thread>
+
 #include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {
@@ -19,6 +22,12 @@ class SingleProcessCommunicator final : public Communicator {
   void Broadcast(torch::Tensor&, int64_t) override {}
   void Barrier() override {}
   void Wait() override {}
+  void WaitUntil(const std::function<bool()>& done) override {
+    while (!done()) std::this_thread::sleep_for(kPollInterval);
+  }
+
+ private:
+  static constexpr std::chrono::microseconds kPollInterval{20};
 };
 
 }  // namespace

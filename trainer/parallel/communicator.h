@@ -6,6 +6,7 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -40,6 +41,8 @@ class Communicator {
 
   // Waits until all operations so far are complete on this rank.
   virtual void Wait() = 0;
+  // Waits until done() is true, for work that depends on the members.
+  virtual void WaitUntil(const std::function<bool()>& done) = 0;
 };
 
 // A group of one: every operation is a copy or nothing.

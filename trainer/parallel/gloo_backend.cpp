@@ -60,7 +60,11 @@ class GlooCommunicator final : public Communicator {
     Run("barrier", [&] { return group_->barrier(); });
   }
 
-  void Wait() override {}  // Every operation has completed when it returns.
+  // Every operation has completed when it returns.
+  void Wait() override {}
+  void WaitUntil(const std::function<bool()>& done) override {
+    TORCH_CHECK(done(), "work of this group goes on after it returned");
+  }
 
  private:
   template <typename Start>

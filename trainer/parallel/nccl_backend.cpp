@@ -92,17 +92,21 @@ class NcclCommunicator final : public Communicator {
     Wait();
   }
 
-  // Polls, because a plain wait for the stream would hang for ever behind a lost peer.
   void Wait() override {
     cudaEventRecord(done_, Stream());
-    const auto deadline = std::chrono::steady_clock::now() + kOperationTimeout;
-    for (;;) {
+    WaitUntil([this] {
       const cudaError_t state = cudaEventQuery(done_);
-      if (state == cudaSuccess) return;
-      if (state != cudaErrorNotReady) {
-        throw TrainerError(ExitCode::kInternal,
-                           std::string("CUDA failed: ") + cudaGetErrorString(state) + ".");
-      }
+      if (state == cudaSuccess) return true;
+      if (state == cudaErrorNotReady) return false;
+      throw TrainerError(ExitCode::kInternal,
+                         std::string("CUDA failed: ") + cudaGetErrorString(state) + ".");
+    });
+  }
+
+  // Polls, because a plain wait for the stream would hang for ever behind a lost peer.
+  void WaitUntil(const std::function<bool()>& done) override {
+    const auto deadline = std::chrono::steady_clock::now() + kOperationTimeout;
+    while (!done()) {
       ncclResult_t asynchronous = ncclSuccess;
       ncclCommGetAsyncError(handle_, &asynchronous);
       Check(operation_, asynchronous);

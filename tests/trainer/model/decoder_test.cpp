@@ -1,4 +1,3 @@
-#include "proto/contract/run_rules.h"
 #include "trainer/model/decoder.h"
 
 #include <gtest/gtest.h>
@@ -7,6 +6,7 @@
 #include <map>
 
 #include "proto/contract/model_size.h"
+#include "tests/trainer/model/plain_llama.h"
 #include "tests/trainer/ops/gradient_check.h"
 
 namespace trainyard::trainer {
@@ -26,92 +26,42 @@ ModelConfig SmallModel() {
   return model;
 }
 
-// LLaMA as written in Hugging Face's modelling code: separate projections, plain operations, fp64.
-class PlainLlama {
- public:
-  PlainLlama(const ModelConfig& model, Decoder& source) : model_(model) {
-    ParameterStore& store = source.parameters();
-    for (const StoredSlice& slice : store.slices()) {
-      weights_[slice.logical.name] =
-          store.SliceOf(store.master(), slice).to(torch::kFloat64).set_requires_grad(true);
-    }
-  }
+// Rows of random tokens; the weights of the predictions differ, and some are 0.
+TrainingTokens RandomTokens(int64_t batch, int64_t length) {
+  Tensor weights = torch::rand({batch * length});
+  weights[1] = 0;
+  return {torch::randint(0, 31, {batch, length + 1}, torch::kInt64), weights};
+}
 
-  Tensor Logits(const Tensor& tokens) {
-    Tensor x = at::embedding(W("model.embed_tokens"), tokens);
-    for (int64_t i = 0; i < model_.num_layers; ++i) {
-      const std::string layer = "model.layers." + std::to_string(i) + ".";
-      const Tensor h = Norm(x, layer + "input_layernorm");
-      x = x + at::linear(Attention(h, layer + "self_attn."), W(layer + "self_attn.o_proj"));
-      const Tensor f = Norm(x, layer + "post_attention_layernorm");
-      x = x + at::linear(at::silu(at::linear(f, W(layer + "mlp.gate_proj"))) *
-                             at::linear(f, W(layer + "mlp.up_proj")),
-                         W(layer + "mlp.down_proj"));
-    }
-    const bool untied = model_.untie_embeddings_and_output_weights;
-    return at::linear(Norm(x, "model.norm"), W(untied ? "lm_head" : "model.embed_tokens"));
-  }
+// Runs one micro-batch as a step of its own and returns the loss.
+double RunStep(Decoder& decoder, const TrainingTokens& batch) {
+  Tensor loss = torch::zeros({}, torch::kFloat64);
+  WeightGradients gradients(decoder.parameters());
+  decoder.ForwardBackward(batch, loss, gradients);
+  return loss.item<double>();
+}
 
-  const std::map<std::string, Tensor>& weights() const { return weights_; }
-
- private:
-  const Tensor& W(const std::string& name) { return weights_.at(name + ".weight"); }
-
-  Tensor Norm(const Tensor& x, const std::string& name) {
-    return x * (x.square().mean(-1, true) + model_.norm_epsilon).rsqrt() * W(name);
-  }
-
-  Tensor Rotate(const Tensor& x) {
-    const int64_t half = HeadSize(model_) / 2;
-    const auto table = MakeRotaryTable(x.size(2), HeadSize(model_), model_.rotary_base,
-                                       torch::kFloat64, torch::kCPU);
-    const Tensor cos = torch::cat({table.cos, table.cos}, -1);
-    const Tensor sin = torch::cat({table.sin, table.sin}, -1);
-    return x * cos + torch::cat({-x.narrow(-1, half, half), x.narrow(-1, 0, half)}, -1) * sin;
-  }
-
-  Tensor Attention(const Tensor& h, const std::string& prefix) {
-    const int64_t batch = h.size(0), length = h.size(1), size = HeadSize(model_);
-    const auto heads = [&](const char* name) {
-      return at::linear(h, W(prefix + name)).view({batch, length, -1, size}).transpose(1, 2);
-    };
-    const int64_t share = model_.num_attention_heads / model_.num_query_groups;
-    const Tensor key = Rotate(heads("k_proj")).repeat_interleave(share, 1);
-    const Tensor value = heads("v_proj").repeat_interleave(share, 1);
-    const Tensor future = torch::ones({length, length}, torch::kBool).triu(1);
-    const Tensor scores =
-        Rotate(heads("q_proj")).matmul(key.transpose(2, 3)) / std::sqrt(static_cast<double>(size));
-    const Tensor weights = at::softmax(scores.masked_fill(future, -1e300), -1);
-    return weights.matmul(value).transpose(1, 2).reshape({batch, length, -1});
-  }
-
-  ModelConfig model_;
-  std::map<std::string, Tensor> weights_;
-};
-
-Tensor PlainSumLoss(PlainLlama& plain, const Tensor& tokens) {
-  const int64_t length = tokens.size(1) - 1;
-  const Tensor chances = at::log_softmax(plain.Logits(tokens.narrow(1, 0, length)), -1);
-  return -chances.gather(2, tokens.narrow(1, 1, length).unsqueeze(2)).sum();
+double LossOf(const Decoder& decoder, const TrainingTokens& batch) {
+  Tensor loss = torch::zeros({}, torch::kFloat64);
+  decoder.Loss(batch, loss);
+  return loss.item<double>();
 }
 
 // Loss and gradients of every logical tensor, against the plain model.
 void ExpectEqualsPlainLlama(const ModelConfig& model) {
   torch::manual_seed(1);
-  const Tensor tokens = torch::randint(0, model.vocab_size, {3, 9}, torch::kInt64);
+  const TrainingTokens batch = RandomTokens(3, 8);
   Decoder decoder(model, {});
   PlainLlama plain(model, decoder);
-  const Tensor expected = PlainSumLoss(plain, tokens);
+  const Tensor expected = PlainLoss(plain, batch.tokens, batch.loss_weights);
   expected.backward();
-  const Tensor loss = decoder.SumLoss(tokens);
-  loss.backward();
-  EXPECT_NEAR(loss.item<double>(), expected.item<double>(), 1e-5 * expected.item<double>());
+  EXPECT_NEAR(RunStep(decoder, batch), expected.item<double>(), 1e-5 * expected.item<double>());
   ParameterStore& store = decoder.parameters();
   for (const StoredSlice& slice : store.slices()) {
-    const Tensor reference = plain.weights().at(slice.logical.name).grad();
-    const Tensor actual = store.SliceOf(store.gradients(), slice).to(torch::kFloat64);
-    const double error = (actual - reference).norm().item<double>();
-    EXPECT_LT(error / reference.norm().item<double>(), 1e-5) << slice.logical.name;
+    EXPECT_LT(RelativeNorm(store.SliceOf(store.gradients(), slice),
+                           plain.weights().at(slice.logical.name).grad()),
+              1e-5)
+        << slice.logical.name;
   }
 }
 
@@ -131,43 +81,104 @@ TEST(DecoderTest, LogitsEqualPlainLlama) {
   EXPECT_LT(RelativeError(decoder.Logits(tokens), plain.Logits(tokens)), 1e-5);
 }
 
+TEST(DecoderTest, LossWithoutGradientsIsTheSame) {
+  torch::manual_seed(7);
+  const TrainingTokens batch = RandomTokens(2, 8);
+  Decoder decoder(SmallModel(), {});
+  EXPECT_EQ(LossOf(decoder, batch), RunStep(decoder, batch));
+}
+
 TEST(DecoderTest, RecomputationChangesNoBit) {
   torch::manual_seed(3);
-  const Tensor tokens = torch::randint(0, 31, {2, 8}, torch::kInt64);
-  DecoderOptions options;
-  Decoder kept(SmallModel(), options);
-  options.recompute = Recompute::kFull;
-  Decoder recomputed(SmallModel(), options);
-  kept.SumLoss(tokens).backward();
-  recomputed.SumLoss(tokens).backward();
-  EXPECT_TRUE(recomputed.parameters().gradients().equal(kept.parameters().gradients()));
+  const TrainingTokens batch = RandomTokens(2, 8);
+  Decoder kept(SmallModel(), {});
+  RunStep(kept, batch);
   EXPECT_GT(kept.parameters().gradients().abs().sum().item<double>(), 0);
+  for (const Recompute recompute : {Recompute::kSelective, Recompute::kFull}) {
+    DecoderOptions options;
+    options.recompute = recompute;
+    Decoder recomputed(SmallModel(), options);
+    RunStep(recomputed, batch);
+    EXPECT_TRUE(recomputed.parameters().gradients().equal(kept.parameters().gradients()));
+  }
+}
+
+// Bytes that one block keeps for its backward pass.
+int64_t KeptBytes(Recompute recompute) {
+  const ModelConfig model = SmallModel();
+  DecoderOptions options;
+  Decoder decoder(model, options);
+  const RotaryTable rotary =
+      MakeRotaryTable(8, HeadSize(model), 10000, torch::kFloat32, torch::kCPU);
+  MicroBatch micro_batch{2, 8, rotary, Stash()};
+  // The head's norm and matrix come first.
+  Block(model, decoder.parameters(), 2, recompute)
+      .Forward(torch::randn({16, model.hidden_size}), micro_batch);
+  return micro_batch.stash.bytes();
+}
+
+TEST(DecoderTest, RecomputationKeepsLess) {
+  const int64_t rows = 16, hidden = 16, ffn = 24;
+  EXPECT_EQ(KeptBytes(Recompute::kFull), 4 * rows * hidden);
+  // Two normalised streams and the activation.
+  EXPECT_EQ(KeptBytes(Recompute::kNone) - KeptBytes(Recompute::kSelective),
+            4 * rows * (2 * hidden + ffn));
+}
+
+TEST(DecoderTest, GradientsOfMicroBatchesAddUp) {
+  torch::manual_seed(5);
+  const TrainingTokens batch = RandomTokens(4, 8);
+  DecoderOptions options;
+  options.type = torch::kFloat64;
+  Decoder whole(SmallModel(), options), parts(SmallModel(), options);
+  RunStep(whole, batch);
+  Tensor loss = torch::zeros({}, torch::kFloat64);
+  WeightGradients gradients(parts.parameters());
+  for (int step = 0; step < 2; ++step) {  // The second step starts anew.
+    gradients.BeginStep();
+    for (const int64_t first : {0, 2}) {
+      parts.ForwardBackward(
+          {batch.tokens.narrow(0, first, 2), batch.loss_weights.narrow(0, first * 8, 16)}, loss,
+          gradients);
+    }
+  }
+  EXPECT_LT(RelativeError(parts.parameters().gradients(), whole.parameters().gradients()), 1e-12);
+}
+
+TEST(DecoderTest, DeferredWeightGradientsAreTheSameBits) {
+  torch::manual_seed(6);
+  const TrainingTokens batch = RandomTokens(2, 8);
+  Decoder at_once(SmallModel(), {}), deferred(SmallModel(), {});
+  RunStep(at_once, batch);
+  Tensor loss = torch::zeros({}, torch::kFloat64);
+  WeightGradients gradients(deferred.parameters(), WeightGradients::Timing::kDeferred);
+  std::vector<int64_t> finished;
+  gradients.OnGroupFinished([&](int64_t group) { finished.push_back(group); });
+  deferred.ForwardBackward(batch, loss, gradients);
+  EXPECT_TRUE(finished.empty());
+  gradients.RunDeferred();
+  EXPECT_EQ(finished, (std::vector<int64_t>{0, 1, 2, 3}));
+  EXPECT_TRUE(deferred.parameters().gradients().equal(at_once.parameters().gradients()));
 }
 
 TEST(DecoderTest, SixteenBitStaysNearSinglePrecision) {
   torch::manual_seed(4);
-  const Tensor tokens = torch::randint(0, 31, {2, 8}, torch::kInt64);
+  const TrainingTokens batch = RandomTokens(2, 8);
   DecoderOptions options;
   Decoder single(SmallModel(), options);
   options.type = torch::kBFloat16;
   Decoder half(SmallModel(), options);
-  const Tensor expected = single.SumLoss(tokens), actual = half.SumLoss(tokens);
-  EXPECT_NEAR(actual.item<double>(), expected.item<double>(), 0.02 * expected.item<double>());
-  expected.backward();
-  actual.backward();
-  half.parameters().CollectGradients();
-  EXPECT_LT(RelativeError(half.parameters().gradients(), single.parameters().gradients()), 0.05);
-  // The master weights are not rounded to 16 bits.
-  EXPECT_TRUE(half.parameters().master().equal(single.parameters().master()));
+  const double expected = RunStep(single, batch);
+  EXPECT_NEAR(RunStep(half, batch), expected, 0.02 * expected);
+  EXPECT_LT(RelativeNorm(half.parameters().gradients(), single.parameters().gradients()), 0.05);
 }
 
 TEST(DecoderTest, FreshModelPredictsUniformly) {
   ModelConfig model = SmallModel();
   model.init_method_std = 0.002;
-  Decoder decoder(model, {});
-  const Tensor tokens = torch::randint(0, 31, {2, 8}, torch::kInt64);
-  torch::NoGradGuard no_grad;
-  EXPECT_NEAR(decoder.SumLoss(tokens).item<double>() / 14, std::log(31), 0.01);
+  const Decoder decoder(model, {});
+  const TrainingTokens batch{torch::randint(0, 31, {2, 8}, torch::kInt64), torch::ones({14})};
+  EXPECT_NEAR(LossOf(decoder, batch) / 14, std::log(31), 0.01);
 }
 
 TEST(DecoderTest, NamesAreThoseOfHuggingFace) {
@@ -193,7 +204,7 @@ TEST(DecoderTest, ResidualProjectionsStartSmaller) {
     const bool residual =
         name.find("o_proj") != std::string::npos || name.find("down_proj") != std::string::npos;
     if (slice.logical.shape.size() < 2) continue;
-    const double std = store.SliceOf(store.master(), slice).std().item<double>();
+    const double std = store.Master(slice).std().item<double>();
     EXPECT_NEAR(std, residual ? 0.2 / std::sqrt(4.0) : 0.2, 0.02) << name;
   }
 }

@@ -5,18 +5,23 @@
 namespace trainyard::trainer {
 namespace {
 
-// A decaying matrix of two logical parts, and a vector that does not decay.
-std::vector<ParameterDeclaration> TwoParameters() {
-  return {{{WholeLogicalTensor("norm", {3}, 0)}, false},
-          {{WholeLogicalTensor("a", {2, 4}, 1), WholeLogicalTensor("b", {1, 4}, 1)}, true}};
+constexpr int64_t kAlignment = ParameterStore::kAlignment;
+
+// A group with a vector that does not decay and a decaying matrix of two logical parts, and a group
+// with one matrix.
+std::vector<GroupDeclaration> TwoGroups() {
+  return {{"block",
+           {{{WholeLogicalTensor("norm", {3}, 0)}, false},
+            {{WholeLogicalTensor("a", {2, 4}, 1), WholeLogicalTensor("b", {1, 4}, 1)}, true}}},
+          {"embedding", {{{WholeLogicalTensor("table", {5, 4}, 1)}, true}}}};
 }
 
 TEST(ParameterStoreTest, StacksLogicalTensorsIntoOneParameter) {
-  ParameterStore store(TwoParameters(), torch::kFloat32, torch::kCPU, 1);
-  ASSERT_EQ(store.slices().size(), 3u);
+  ParameterStore store(TwoGroups(), torch::kFloat32, torch::kCPU, 1);
+  ASSERT_EQ(store.slices().size(), 4u);
   EXPECT_EQ(store.Value(1).sizes(), torch::IntArrayRef({3, 4}));
   for (const StoredSlice& slice : store.slices()) {
-    const torch::Tensor part = store.SliceOf(store.master(), slice);
+    const torch::Tensor part = store.Master(slice);
     if (slice.logical.name == "a") {
       EXPECT_TRUE(part.equal(store.Value(1).narrow(0, 0, 2)));
     }
@@ -24,50 +29,44 @@ TEST(ParameterStoreTest, StacksLogicalTensorsIntoOneParameter) {
       EXPECT_TRUE(part.equal(store.Value(1).narrow(0, 2, 1)));
     }
   }
-  EXPECT_EQ(store.element_count(), 15);
+  EXPECT_EQ(store.element_count(), 35);
 }
 
-TEST(ParameterStoreTest, DecayingParametersComeFirstAndAligned) {
-  ParameterStore store(TwoParameters(), torch::kFloat32, torch::kCPU, 1);
-  EXPECT_EQ(store.decaying_elements(), ParameterStore::kAlignment);
-  EXPECT_EQ(store.master().numel(), 2 * ParameterStore::kAlignment);
+TEST(ParameterStoreTest, GroupsFollowEachOtherWithDecayingParametersFirst) {
+  ParameterStore store(TwoGroups(), torch::kFloat32, torch::kCPU, 1);
+  ASSERT_EQ(store.groups().size(), 2u);
+  const ParameterGroup& block = store.groups()[0];
+  EXPECT_EQ(block.decaying.first, 0);
+  EXPECT_EQ(block.decaying.length, kAlignment);
+  EXPECT_EQ(block.constant.first, kAlignment);
+  EXPECT_EQ(block.constant.length, kAlignment);
+  EXPECT_EQ(block.all.length, 2 * kAlignment);
+  const ParameterGroup& embedding = store.groups()[1];
+  EXPECT_EQ(embedding.all.first, 2 * kAlignment);
+  EXPECT_EQ(embedding.constant.length, 0);
+  EXPECT_EQ(store.elements(), 3 * kAlignment);
+  // Parameter 0 is the vector, as declared.
   EXPECT_TRUE(store.Value(0).equal(torch::ones({3})));
-  EXPECT_EQ(store.Value(0).data_ptr<float>(),
-            store.master().data_ptr<float>() + ParameterStore::kAlignment);
+  EXPECT_EQ(store.Value(0).data_ptr<float>(), store.values().data_ptr<float>() + kAlignment);
 }
 
 TEST(ParameterStoreTest, PaddingStartsAtZero) {
-  ParameterStore store(TwoParameters(), torch::kFloat32, torch::kCPU, 1);
-  EXPECT_EQ(store.master().narrow(0, 12, 52).abs().sum().item<float>(), 0);
+  ParameterStore store(TwoGroups(), torch::kFloat32, torch::kCPU, 1);
+  EXPECT_EQ(store.values().narrow(0, 12, kAlignment - 12).abs().sum().item<float>(), 0);
 }
 
-TEST(ParameterStoreTest, GradientsAddUpInTheFlatBuffer) {
-  for (const auto type : {torch::kFloat32, torch::kBFloat16}) {
-    ParameterStore store(TwoParameters(), type, torch::kCPU, 1);
-    for (int round = 0; round < 2; ++round) {
-      (store.Value(0) * 3).sum().backward();
-      store.CollectGradients();
-    }
-    EXPECT_TRUE(store.gradients().narrow(0, 64, 3).equal(torch::full({3}, 6.0f)));
-    store.ZeroGradients();
-    EXPECT_EQ(store.Gradient(0).abs().sum().item<float>(), 0);
+TEST(ParameterStoreTest, SixteenBitValuesKeepTheirMasterWeightsExactly) {
+  ParameterStore single(TwoGroups(), torch::kFloat32, torch::kCPU, 1);
+  ParameterStore half(TwoGroups(), torch::kBFloat16, torch::kCPU, 1);
+  EXPECT_EQ(half.Value(1).scalar_type(), torch::kBFloat16);
+  EXPECT_EQ(half.Gradient(1).scalar_type(), torch::kFloat32);
+  for (size_t i = 0; i < half.slices().size(); ++i) {
+    EXPECT_TRUE(half.Master(half.slices()[i]).equal(single.Master(single.slices()[i])));
   }
-}
-
-TEST(ParameterStoreTest, SixteenBitGradientsAddUpInSinglePrecision) {
-  ParameterStore store(TwoParameters(), torch::kBFloat16, torch::kCPU, 1);
-  for (const double value : {256.0, 1.0}) {  // 257 is not a bfloat16.
-    (store.Value(0) * value).sum().backward();
-    store.CollectGradients();
-  }
-  EXPECT_EQ(store.Gradient(0)[0].item<float>(), 257.0f);
-}
-
-TEST(ParameterStoreTest, ValuesFollowTheMaster) {
-  ParameterStore store(TwoParameters(), torch::kBFloat16, torch::kCPU, 1);
-  store.master().fill_(2.5);
-  store.RefreshValues();
-  EXPECT_TRUE(store.Value(1).detach().to(torch::kFloat32).equal(torch::full({3, 4}, 2.5f)));
+  const StoredSlice& slice = half.slices()[0];
+  const torch::Tensor master = torch::randn(slice.logical.shape);
+  half.SetMaster(slice, master);
+  EXPECT_TRUE(half.Master(slice).equal(master));
 }
 
 }  // namespace

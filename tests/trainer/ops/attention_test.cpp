@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tests/trainer/ops/gradient_check.h"
+#include "tests/trainer/ops/references.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -12,50 +13,70 @@ namespace {
 using torch::Tensor;
 
 // Attention by its formula, for one query position of one head at a time.
-Tensor Reference(const Tensor& query, const Tensor& key, const Tensor& value) {
-  const int64_t heads_per_group = query.size(1) / key.size(1);
-  Tensor out = torch::empty_like(query);
-  for (int64_t b = 0; b < query.size(0); ++b) {
-    for (int64_t h = 0; h < query.size(1); ++h) {
-      for (int64_t t = 0; t < query.size(2); ++t) {
-        const Tensor visible = key[b][h / heads_per_group].narrow(0, 0, t + 1);
-        const Tensor scores = visible.matmul(query[b][h][t]) / std::sqrt(double(query.size(3)));
-        const Tensor weights = scores.exp() / scores.exp().sum();
-        out[b][h][t] = weights.matmul(value[b][h / heads_per_group].narrow(0, 0, t + 1));
+Tensor OnePositionAtATime(const Tensor& packed, const AttentionHeads& heads) {
+  const int64_t batch = packed.size(0), length = packed.size(1);
+  const int64_t share = heads.query_heads / heads.key_heads;
+  Tensor out = torch::empty({batch, length, heads.query_heads, heads.head_size}, packed.options());
+  for (int64_t b = 0; b < batch; ++b) {
+    for (int64_t h = 0; h < heads.query_heads; ++h) {
+      const int64_t key = heads.query_heads + h / share, value = key + heads.key_heads;
+      for (int64_t t = 0; t < length; ++t) {
+        const Tensor seen = packed[b].narrow(0, 0, t + 1);
+        const Tensor scores =
+            seen.select(1, key).matmul(packed[b][t][h]) / std::sqrt(double(heads.head_size));
+        out[b][t][h] = (scores.exp() / scores.exp().sum()).matmul(seen.select(1, value));
       }
     }
   }
   return out;
 }
 
+struct Result {
+  Tensor out;
+  Tensor softmax;
+};
+
+Result Forward(const Tensor& packed, const AttentionHeads& heads) {
+  Result result{torch::empty({packed.size(0), packed.size(1), heads.query_heads, heads.head_size},
+                             packed.options()),
+                Tensor()};
+  result.softmax = AttentionForward(packed, heads, result.out);
+  return result;
+}
+
 TEST(AttentionTest, EqualsTheFormulaForOnePositionAtATime) {
   torch::manual_seed(1);
-  // Batch 2, 4 heads in 2 groups, length 5, head size 6.
-  const Tensor query = RandomDouble({2, 4, 5, 6});
-  const Tensor key = RandomDouble({2, 2, 5, 6}), value = RandomDouble({2, 2, 5, 6});
-  EXPECT_LT(RelativeError(CausalAttention(query, key, value), Reference(query, key, value)), 1e-13);
+  for (const AttentionHeads& heads :
+       {AttentionHeads{4, 2, 6}, AttentionHeads{3, 3, 4}, AttentionHeads{4, 1, 2}}) {
+    const Tensor packed = RandomDouble({2, 5, heads.packed_heads(), heads.head_size});
+    const Tensor expected = OnePositionAtATime(packed, heads);
+    EXPECT_LT(RelativeError(Forward(packed, heads).out, expected), 1e-13);
+    EXPECT_LT(RelativeError(reference::Attention(packed, heads), expected), 1e-13);
+  }
 }
 
-TEST(AttentionTest, NoPositionSeesTheFuture) {
+TEST(AttentionTest, LaterPositionsDoNotMatter) {
   torch::manual_seed(2);
-  const Tensor query = RandomDouble({1, 2, 6, 4}), key = RandomDouble({1, 2, 6, 4});
-  Tensor value = RandomDouble({1, 2, 6, 4});
-  const Tensor before = CausalAttention(query, key, value);
-  // Only positions 4 and 5 of 0 to 5 change.
-  value.narrow(2, 4, 2).fill_(100);
-  const Tensor after = CausalAttention(query, key, value);
-  EXPECT_TRUE(before.narrow(2, 0, 4).equal(after.narrow(2, 0, 4)));
-  EXPECT_FALSE(before.narrow(2, 4, 2).equal(after.narrow(2, 4, 2)));
+  const AttentionHeads heads{2, 1, 4};
+  const Tensor packed = RandomDouble({1, 6, 4, 4});
+  Tensor changed = packed.clone();
+  changed.narrow(1, 4, 2).fill_(100);
+  EXPECT_TRUE(Forward(changed, heads)
+                  .out.narrow(1, 0, 4)
+                  .equal(Forward(packed, heads).out.narrow(1, 0, 4)));
 }
 
-TEST(AttentionTest, GradientsEqualFiniteDifferences) {
+TEST(AttentionTest, GradientEqualsAutograds) {
   torch::manual_seed(3);
-  const auto function = [](const std::vector<Tensor>& in) {
-    return Project(PlainCausalAttention(in[0], in[1], in[2]));
-  };
-  EXPECT_LT(GradientError(function, {RandomDouble({1, 4, 3, 2}), RandomDouble({1, 2, 3, 2}),
-                                     RandomDouble({1, 2, 3, 2})}),
-            1e-7);
+  for (const AttentionHeads& heads : {AttentionHeads{4, 2, 6}, AttentionHeads{3, 3, 4}}) {
+    const Tensor packed = RandomDouble({2, 5, heads.packed_heads(), heads.head_size});
+    const auto expected = AutogradGradients(
+        [&](const auto& in) { return reference::Attention(in[0], heads); }, {packed});
+    const Result kept = Forward(packed, heads);
+    Tensor d_packed = torch::full_like(packed, std::nan(""));
+    AttentionBackward(OutputWeights(kept.out), {packed, kept.out, kept.softmax}, heads, d_packed);
+    EXPECT_LT(RelativeError(d_packed, expected[0]), 1e-12);
+  }
 }
 
 }  // namespace

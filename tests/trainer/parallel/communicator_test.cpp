@@ -170,8 +170,9 @@ TEST(RendezvousTest, LocalAddressIsTheOneTowardsTheHost) {
 TEST(GradientReducerTest, SumsEveryBucketOnce) {
   RunRanks(2, [](Communicator& group) {
     Tensor gradients = torch::arange(10, torch::kFloat32).mul_(group.rank() + 1);
-    GradientReducer reducer(group, gradients, 4);  // Buckets of 4, 4 and 2.
-    reducer.Reduce();
+    GradientReducer reducer(group, torch::kCPU, 4);  // Buckets of 4, 4 and 2.
+    reducer.Begin(gradients);
+    reducer.Join();
     EXPECT_TRUE(gradients.equal(torch::arange(10, torch::kFloat32).mul_(3)));
   });
 }

@@ -1,0 +1,125 @@
+// LLaMA as written in Hugging Face's modelling code: separate projections, plain operations, and
+// gradients by autograd. The reference in fp64; in bf16 a peer, whose errors a model may have too.
+#ifndef TRAINYARD_TESTS_TRAINER_MODEL_PLAIN_LLAMA_H_
+#define TRAINYARD_TESTS_TRAINER_MODEL_PLAIN_LLAMA_H_
+
+#include <torch/autograd.h>
+#include <torch/utils.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <string>
+
+#include "proto/contract/run_rules.h"
+#include "trainer/model/decoder.h"
+#include "trainer/ops/compute_type.h"
+
+namespace trainyard::trainer {
+
+// Causal attention by its formula. query: [batch, query_heads, length, head_size]; key and value:
+// of fewer heads, each of which serves query heads that follow each other.
+inline torch::Tensor PlainAttention(const torch::Tensor& query, const torch::Tensor& key,
+                                    const torch::Tensor& value) {
+  const int64_t length = query.size(2), share = query.size(1) / key.size(1);
+  const torch::Tensor keys = key.repeat_interleave(share, 1);
+  const torch::Tensor scores =
+      query.matmul(keys.transpose(2, 3)) / std::sqrt(static_cast<double>(query.size(3)));
+  const torch::Tensor future =
+      torch::ones({length, length}, query.options().dtype(torch::kBool)).triu(1);
+  const torch::Tensor masked = scores.masked_fill(future, -std::numeric_limits<double>::infinity());
+  const torch::Tensor weights = at::softmax(masked, -1, ComputeType(query.scalar_type()));
+  return weights.to(query.scalar_type()).matmul(value.repeat_interleave(share, 1));
+}
+
+struct PlainLlamaOptions {
+  torch::ScalarType type = torch::kFloat64;
+  torch::Device device = torch::kCPU;
+  std::function<decltype(PlainAttention)> attention = PlainAttention;
+};
+
+class PlainLlama {
+ public:
+  // Starts from the values that `source` computes with.
+  PlainLlama(const ModelConfig& model, Decoder& source, PlainLlamaOptions options = {})
+      : model_(model), options_(std::move(options)) {
+    ParameterStore& store = source.parameters();
+    for (const StoredSlice& slice : store.slices()) {
+      weights_[slice.logical.name] = store.SliceOf(store.values(), slice)
+                                         .to(options_.device, options_.type)
+                                         .clone()
+                                         .set_requires_grad(true);
+    }
+  }
+
+  // tokens: on the model's device.
+  torch::Tensor Logits(const torch::Tensor& tokens) {
+    torch::Tensor x = at::embedding(W("model.embed_tokens"), tokens);
+    for (int64_t i = 0; i < model_.num_layers; ++i) {
+      const std::string layer = "model.layers." + std::to_string(i) + ".";
+      const torch::Tensor h = Norm(x, layer + "input_layernorm");
+      x = x + at::linear(Attention(h, layer + "self_attn."), W(layer + "self_attn.o_proj"));
+      const torch::Tensor f = Norm(x, layer + "post_attention_layernorm");
+      x = x + at::linear(at::silu(at::linear(f, W(layer + "mlp.gate_proj"))) *
+                             at::linear(f, W(layer + "mlp.up_proj")),
+                         W(layer + "mlp.down_proj"));
+    }
+    const bool untied = model_.untie_embeddings_and_output_weights;
+    return at::linear(Norm(x, "model.norm"), W(untied ? "lm_head" : "model.embed_tokens"));
+  }
+
+  const std::map<std::string, torch::Tensor>& weights() const { return weights_; }
+
+ private:
+  const torch::Tensor& W(const std::string& name) { return weights_.at(name + ".weight"); }
+
+  torch::Tensor Norm(const torch::Tensor& x, const std::string& name) {
+    const torch::Tensor wide = x.to(ComputeType(options_.type));
+    const torch::Tensor normal =
+        wide * (wide.square().mean(-1, true) + model_.norm_epsilon).rsqrt();
+    return W(name) * normal.to(options_.type);
+  }
+
+  // In the compute type, as in Meta's code; Hugging Face's rounds more.
+  torch::Tensor Rotate(const torch::Tensor& x) {
+    const int64_t half = HeadSize(model_) / 2;
+    const auto compute = ComputeType(options_.type);
+    const auto table =
+        MakeRotaryTable(x.size(2), HeadSize(model_), model_.rotary_base, compute, options_.device);
+    const torch::Tensor cos = torch::cat({table.cos, table.cos}, -1);
+    const torch::Tensor sin = torch::cat({table.sin, table.sin}, -1);
+    const torch::Tensor wide = x.to(compute);
+    const torch::Tensor swapped =
+        torch::cat({-wide.narrow(-1, half, half), wide.narrow(-1, 0, half)}, -1);
+    return (wide * cos + swapped * sin).to(options_.type);
+  }
+
+  torch::Tensor Attention(const torch::Tensor& h, const std::string& prefix) {
+    const int64_t batch = h.size(0), length = h.size(1), size = HeadSize(model_);
+    const auto heads = [&](const char* name) {
+      return at::linear(h, W(prefix + name)).view({batch, length, -1, size}).transpose(1, 2);
+    };
+    return options_.attention(Rotate(heads("q_proj")), Rotate(heads("k_proj")), heads("v_proj"))
+        .transpose(1, 2)
+        .reshape({batch, length, -1});
+  }
+
+  ModelConfig model_;
+  PlainLlamaOptions options_;
+  std::map<std::string, torch::Tensor> weights_;
+};
+
+// loss_weights: of each prediction, [batch * length]. Both on the model's device.
+inline torch::Tensor PlainLoss(PlainLlama& plain, const torch::Tensor& tokens,
+                               const torch::Tensor& loss_weights) {
+  const int64_t length = tokens.size(1) - 1;
+  const torch::Tensor logits = plain.Logits(tokens.narrow(1, 0, length));
+  const torch::Tensor chances = at::log_softmax(logits, -1, ComputeType(logits.scalar_type()));
+  const torch::Tensor losses = -chances.gather(2, tokens.narrow(1, 1, length).unsqueeze(2));
+  return (losses.flatten() * loss_weights.to(losses.scalar_type())).sum();
+}
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TESTS_TRAINER_MODEL_PLAIN_LLAMA_H_

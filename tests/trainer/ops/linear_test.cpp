@@ -1,0 +1,49 @@
+#include "trainer/ops/linear.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/trainer/ops/gradient_check.h"
+
+namespace trainyard::trainer {
+namespace {
+
+using torch::Tensor;
+
+TEST(LinearTest, ForwardMultipliesAndAddsTheResidual) {
+  torch::manual_seed(1);
+  const Tensor x = RandomDouble({4, 3}), weight = RandomDouble({5, 3});
+  Tensor y = torch::empty({4, 5}, torch::kFloat64), residual = RandomDouble({4, 5});
+  LinearForward(x, weight, y);
+  EXPECT_LT(RelativeError(y, x.matmul(weight.t())), 1e-14);
+  const Tensor expected = y + residual;
+  LinearForwardWithResidual(x, weight, residual, y);
+  EXPECT_LT(RelativeError(y, expected), 1e-14);
+  LinearForwardWithResidual(x, weight, residual, residual);
+  EXPECT_LT(RelativeError(residual, expected), 1e-14);
+}
+
+TEST(LinearTest, GradientsEqualAutograds) {
+  torch::manual_seed(2);
+  const Tensor x = RandomDouble({4, 3}), weight = RandomDouble({5, 3});
+  const auto expected =
+      AutogradGradients([](const auto& in) { return in[0].matmul(in[1].t()); }, {x, weight});
+  const Tensor dy = OutputWeights(torch::empty({4, 5}, torch::kFloat64));
+  Tensor dx = torch::empty_like(x), sum = torch::full_like(weight, 9);
+  LinearInputGradient(dy, weight, dx);
+  LinearWeightGradient(dy, x, {sum, false});
+  EXPECT_LT(RelativeError(dx, expected[0]), 1e-14);
+  EXPECT_LT(RelativeError(sum, expected[1]), 1e-14);
+  LinearWeightGradient(dy, x, {sum, true});
+  EXPECT_LT(RelativeError(sum, 2 * expected[1]), 1e-14);
+}
+
+TEST(LinearTest, SixteenBitWeightGradientsAddUpInSinglePrecision) {
+  const Tensor one = torch::ones({1, 1}, torch::kBFloat16);
+  Tensor sum = torch::empty({1, 1});
+  LinearWeightGradient(one * 256, one, {sum, false});
+  LinearWeightGradient(one, one, {sum, true});
+  EXPECT_EQ(sum.item<float>(), 257.0f);  // Not a bfloat16.
+}
+
+}  // namespace
+}  // namespace trainyard::trainer

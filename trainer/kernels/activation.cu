@@ -1,0 +1,165 @@
+#include "trainer/kernels/activation.h"
+
+#include "trainer/kernels/cuda_check.h"
+#include "trainer/kernels/vector_access.cuh"
+
+namespace trainyard::trainer::kernels {
+namespace {
+
+constexpr int kThreads = 256;
+// Vectors of every operand that a thread loads before it uses the first: bytes in flight that hide
+// the latency of memory.
+constexpr int kThreadVectors = 2;
+constexpr int kBlockVectors = kThreads * kThreadVectors;
+
+// The fast exponential is far more exact than bf16, but not than fp32.
+template <typename T>
+__device__ __forceinline__ float Sigmoid(float x) {
+  if constexpr (std::is_same_v<T, float>) {
+    return 1.0f / (1.0f + expf(-x));
+  } else {
+    return __fdividef(1.0f, 1.0f + __expf(-x));
+  }
+}
+
+// Index of the first vector of a thread; its next ones are kThreads apart.
+__device__ __forceinline__ int64_t FirstVector() {
+  return static_cast<int64_t>(blockIdx.x) * kBlockVectors + threadIdx.x;
+}
+
+// Offset of the gate in the packed rows, for the vector at `index` of rows of `row_vectors`.
+template <int kSize>
+__device__ __forceinline__ int64_t GateOffset(int64_t index, int64_t row_vectors) {
+  return (index + index / row_vectors * row_vectors) * kSize;
+}
+
+template <typename T, int kSize>
+__global__ void __launch_bounds__(kThreads)
+    SwiGluForwardKernel(const T* packed, T* out, int64_t vectors, int64_t row_vectors) {
+  Vector<T, kSize> gates[kThreadVectors];
+  Vector<T, kSize> ups[kThreadVectors];
+#pragma unroll
+  for (int i = 0; i < kThreadVectors; ++i) {
+    const int64_t index = FirstVector() + i * kThreads;
+    if (index >= vectors) break;
+    const T* gate = packed + GateOffset<kSize>(index, row_vectors);
+    gates[i] = LoadVector<kSize>(gate);
+    ups[i] = LoadVector<kSize>(gate + row_vectors * kSize);
+  }
+#pragma unroll
+  for (int i = 0; i < kThreadVectors; ++i) {
+    const int64_t index = FirstVector() + i * kThreads;
+    if (index >= vectors) break;
+    float gate[kSize];
+    float up[kSize];
+    ToFloats(gates[i], gate);
+    ToFloats(ups[i], up);
+#pragma unroll
+    for (int e = 0; e < kSize; ++e) up[e] *= gate[e] * Sigmoid<T>(gate[e]);
+    StoreFloats(out + index * kSize, up);
+  }
+}
+
+// The gradients of one vector, over its values: gate and up become their gradients, and dout
+// becomes the forward result.
+template <typename T, int kSize>
+__device__ __forceinline__ void ReplaceByGradients(float (&dout)[kSize], float (&gate)[kSize],
+                                                   float (&up)[kSize]) {
+#pragma unroll
+  for (int e = 0; e < kSize; ++e) {
+    const float sigmoid = Sigmoid<T>(gate[e]);
+    const float silu = gate[e] * sigmoid;
+    const float silu_slope = sigmoid * (1.0f + gate[e] * (1.0f - sigmoid));
+    const float result = silu * up[e];
+    gate[e] = dout[e] * up[e] * silu_slope;
+    up[e] = dout[e] * silu;
+    dout[e] = result;
+  }
+}
+
+// d_packed may be packed: a thread loads the gate and the up before it stores their gradients, and
+// no other thread reads them.
+template <typename T, int kSize>
+__global__ void __launch_bounds__(kThreads)
+    SwiGluBackwardKernel(SwiGluBackwardArguments arguments, int64_t vectors, int64_t row_vectors) {
+  Vector<T, kSize> douts[kThreadVectors];
+  Vector<T, kSize> gates[kThreadVectors];
+  Vector<T, kSize> ups[kThreadVectors];
+  int64_t gate_offsets[kThreadVectors];
+#pragma unroll
+  for (int i = 0; i < kThreadVectors; ++i) {
+    const int64_t index = FirstVector() + i * kThreads;
+    if (index >= vectors) break;
+    gate_offsets[i] = GateOffset<kSize>(index, row_vectors);
+    const T* gate = static_cast<const T*>(arguments.packed) + gate_offsets[i];
+    douts[i] = LoadVector<kSize>(static_cast<const T*>(arguments.dout) + index * kSize);
+    gates[i] = LoadVector<kSize>(gate);
+    ups[i] = LoadVector<kSize>(gate + row_vectors * kSize);
+  }
+#pragma unroll
+  for (int i = 0; i < kThreadVectors; ++i) {
+    const int64_t index = FirstVector() + i * kThreads;
+    if (index >= vectors) break;
+    float dout[kSize];
+    float gate[kSize];
+    float up[kSize];
+    ToFloats(douts[i], dout);
+    ToFloats(gates[i], gate);
+    ToFloats(ups[i], up);
+    ReplaceByGradients<T>(dout, gate, up);
+    T* d_gate = static_cast<T*>(arguments.d_packed) + gate_offsets[i];
+    StoreFloats(d_gate, gate);
+    StoreFloats(d_gate + row_vectors * kSize, up);
+    if (arguments.out != nullptr) StoreFloats(static_cast<T*>(arguments.out) + index * kSize, dout);
+  }
+}
+
+unsigned Blocks(int64_t vectors) {
+  return static_cast<unsigned>((vectors + kBlockVectors - 1) / kBlockVectors);
+}
+
+template <typename T, int kSize>
+void LaunchForward(const SwiGluForwardArguments& arguments, cudaStream_t stream) {
+  const int64_t row_vectors = arguments.width / kSize;
+  const int64_t vectors = arguments.rows * row_vectors;
+  SwiGluForwardKernel<T, kSize><<<Blocks(vectors), kThreads, 0, stream>>>(
+      static_cast<const T*>(arguments.packed), static_cast<T*>(arguments.out), vectors,
+      row_vectors);
+  CheckLaunch("SwiGluForward");
+}
+
+template <typename T, int kSize>
+void LaunchBackward(const SwiGluBackwardArguments& arguments, cudaStream_t stream) {
+  const int64_t row_vectors = arguments.width / kSize;
+  const int64_t vectors = arguments.rows * row_vectors;
+  SwiGluBackwardKernel<T, kSize>
+      <<<Blocks(vectors), kThreads, 0, stream>>>(arguments, vectors, row_vectors);
+  CheckLaunch("SwiGluBackward");
+}
+
+}  // namespace
+
+void SwiGluForward(const SwiGluForwardArguments& arguments, cudaStream_t stream) {
+  if (arguments.rows == 0) return;
+  DispatchType(arguments.type, [&]<typename T>(std::type_identity<T>) {
+    if (TakesVectors<T>(arguments.width, {arguments.packed, arguments.out})) {
+      LaunchForward<T, kVectorSize<T>>(arguments, stream);
+    } else {
+      LaunchForward<T, 1>(arguments, stream);
+    }
+  });
+}
+
+void SwiGluBackward(const SwiGluBackwardArguments& arguments, cudaStream_t stream) {
+  if (arguments.rows == 0) return;
+  DispatchType(arguments.type, [&]<typename T>(std::type_identity<T>) {
+    if (TakesVectors<T>(arguments.width,
+                        {arguments.dout, arguments.packed, arguments.d_packed, arguments.out})) {
+      LaunchBackward<T, kVectorSize<T>>(arguments, stream);
+    } else {
+      LaunchBackward<T, 1>(arguments, stream);
+    }
+  });
+}
+
+}  // namespace trainyard::trainer::kernels

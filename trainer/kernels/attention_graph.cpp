@@ -1,0 +1,217 @@
+#include "trainer/kernels/attention_graph.h"
+
+#include <cmath>
+#include <limits>
+
+namespace trainyard::trainer::kernels {
+namespace {
+
+// Layouts of the tensors of one shape. Each tensor is [batch, heads, length, head_size], whatever
+// the order in memory.
+class Layouts {
+ public:
+  explicit Layouts(const AttentionShape& shape) : shape_(shape) {}
+
+  CudnnLayout PackedQuery() const { return Packed(shape_.query_heads); }
+  CudnnLayout PackedKey() const { return Packed(shape_.key_heads); }
+  CudnnLayout Out() const { return Rows(shape_.query_heads, shape_.query_heads); }
+  CudnnLayout QueryHeads() const {
+    return DenseLayout(shape_.batch, shape_.query_heads, shape_.length, shape_.head_size);
+  }
+  CudnnLayout Scores() const {
+    return DenseLayout(shape_.batch, shape_.query_heads, shape_.length, shape_.length);
+  }
+  CudnnLayout PerRow() const {
+    return DenseLayout(shape_.batch, shape_.query_heads, shape_.length, 1);
+  }
+
+ private:
+  CudnnLayout Packed(int64_t heads) const {
+    return Rows(heads, shape_.query_heads + 2 * shape_.key_heads);
+  }
+  // Layout of `heads` of the row_heads heads that a row in memory holds.
+  CudnnLayout Rows(int64_t heads, int64_t row_heads) const {
+    const int64_t row = row_heads * shape_.head_size;
+    return {{shape_.batch, heads, shape_.length, shape_.head_size},
+            {shape_.length * row, shape_.head_size, row, 1}};
+  }
+
+  AttentionShape shape_;
+};
+
+// Adds the operations that both passes have, and the chains of each.
+class Builder {
+ public:
+  Builder(const AttentionShape& shape, CudnnGraph& graph)
+      : shape_(shape),
+        layouts_(shape),
+        graph_(graph),
+        scale_(graph.AddScalar(1.0F / std::sqrt(static_cast<float>(shape.head_size)))) {}
+
+  AttentionForwardTensors Forward();
+  AttentionBackwardTensors Backward();
+
+ private:
+  CudnnTensor Memory(const CudnnLayout& layout) {
+    return graph_.AddMemory(layout, CUDNN_DATA_BFLOAT16);
+  }
+  CudnnTensor ScoresOf(cudnnPointwiseMode_t mode, std::initializer_list<CudnnTensor> inputs) {
+    const CudnnTensor output = graph_.AddVirtual(layouts_.Scores(), CUDNN_DATA_FLOAT);
+    graph_.Pointwise(mode, inputs, output);
+    return output;
+  }
+  CudnnTensor ScoresMatmul(CudnnTensor a, CudnnTensor b) {
+    const CudnnTensor output = graph_.AddVirtual(layouts_.Scores(), CUDNN_DATA_FLOAT);
+    graph_.Matmul(a, b, output);
+    return output;
+  }
+  CudnnTensor PerRow() { return graph_.AddVirtual(layouts_.PerRow(), CUDNN_DATA_FLOAT); }
+  CudnnTensor PerRowMemory() { return graph_.AddMemory(layouts_.PerRow(), CUDNN_DATA_FLOAT); }
+
+  CudnnTensor Mask(CudnnTensor scores);
+  CudnnTensor Softmax(CudnnTensor scores, CudnnTensor log_sum_exp);
+  AttentionBackwardTensors AddBackwardMemory();
+  void SumRows(const AttentionBackwardTensors& tensors);
+  CudnnTensor Probabilities(const AttentionBackwardTensors& tensors);
+  CudnnTensor ScoreGradient(const AttentionBackwardTensors& tensors, CudnnTensor probabilities);
+  void MultiplyTransposed(CudnnTensor scores, CudnnTensor rows, CudnnTensor output);
+  void QueryGradient(const AttentionBackwardTensors& tensors, CudnnTensor score_gradient);
+
+  AttentionShape shape_;
+  Layouts layouts_;
+  CudnnGraph& graph_;
+  CudnnTensor scale_;
+};
+
+// Keeps the scores of keys at or before the query; the others become -infinity.
+CudnnTensor Builder::Mask(CudnnTensor scores) {
+  const CudnnTensor row = graph_.AddVirtual(layouts_.Scores(), CUDNN_DATA_INT32);
+  graph_.Index(2, scores, row);
+  const CudnnTensor column = graph_.AddVirtual(layouts_.Scores(), CUDNN_DATA_INT32);
+  graph_.Index(3, scores, column);
+  const CudnnTensor kept = graph_.AddVirtual(layouts_.Scores(), CUDNN_DATA_BOOLEAN);
+  graph_.Pointwise(CUDNN_POINTWISE_CMP_GE, {row, column}, kept);
+  const CudnnTensor excluded = graph_.AddScalar(-std::numeric_limits<float>::infinity());
+  return ScoresOf(CUDNN_POINTWISE_BINARY_SELECT, {scores, excluded, kept});
+}
+
+CudnnTensor Builder::Softmax(CudnnTensor scores, CudnnTensor log_sum_exp) {
+  const CudnnTensor maximum = PerRow();
+  graph_.Reduce(CUDNN_REDUCE_TENSOR_MAX, scores, maximum);
+  const CudnnTensor shifted = ScoresOf(CUDNN_POINTWISE_SUB, {scores, maximum});
+  const CudnnTensor powers = ScoresOf(CUDNN_POINTWISE_EXP, {shifted});
+  const CudnnTensor sum = PerRow();
+  graph_.Reduce(CUDNN_REDUCE_TENSOR_ADD, powers, sum);
+  const CudnnTensor logarithm = PerRow();
+  graph_.Pointwise(CUDNN_POINTWISE_LOG, {sum}, logarithm);
+  graph_.Pointwise(CUDNN_POINTWISE_ADD, {maximum, logarithm}, log_sum_exp);
+  // Tensor cores multiply the probabilities by the values, so these are bf16.
+  const CudnnTensor output = graph_.AddVirtual(layouts_.Scores(), CUDNN_DATA_BFLOAT16);
+  graph_.Pointwise(CUDNN_POINTWISE_DIV, {powers, sum}, output);
+  return output;
+}
+
+AttentionForwardTensors Builder::Forward() {
+  const AttentionForwardTensors tensors = {
+      .query = Memory(layouts_.PackedQuery()),
+      .key = Memory(TransposedLayout(layouts_.PackedKey())),
+      .value = Memory(layouts_.PackedKey()),
+      .out = Memory(layouts_.Out()),
+      .log_sum_exp = PerRowMemory(),
+  };
+  const CudnnTensor product = ScoresMatmul(tensors.query, tensors.key);
+  const CudnnTensor scaled = ScoresOf(CUDNN_POINTWISE_MUL, {product, scale_});
+  const CudnnTensor probabilities = Softmax(Mask(scaled), tensors.log_sum_exp);
+  graph_.Matmul(probabilities, tensors.value, tensors.out);
+  return tensors;
+}
+
+AttentionBackwardTensors Builder::AddBackwardMemory() {
+  return {
+      .query = Memory(layouts_.PackedQuery()),
+      .key = Memory(TransposedLayout(layouts_.PackedKey())),
+      .value = Memory(TransposedLayout(layouts_.PackedKey())),
+      .out = Memory(layouts_.Out()),
+      .dout = Memory(layouts_.Out()),
+      .log_sum_exp = PerRowMemory(),
+      .row_sum = PerRowMemory(),
+      .query_sum = shape_.deterministic ? CudnnTensor{}
+                                        : graph_.AddMemory(layouts_.QueryHeads(), CUDNN_DATA_FLOAT),
+      .d_query = Memory(layouts_.PackedQuery()),
+      .d_key = Memory(layouts_.PackedKey()),
+      .d_value = Memory(layouts_.PackedKey()),
+  };
+}
+
+// Computes row_sum, the sum of dout * out over a row, which the gradient of a softmax subtracts.
+void Builder::SumRows(const AttentionBackwardTensors& tensors) {
+  const CudnnTensor product = graph_.AddVirtual(layouts_.QueryHeads(), CUDNN_DATA_FLOAT);
+  graph_.Pointwise(CUDNN_POINTWISE_MUL, {tensors.dout, tensors.out}, product);
+  const CudnnTensor sum = PerRow();
+  graph_.Reduce(CUDNN_REDUCE_TENSOR_ADD, product, sum);
+  // Engines recognise the graph only with this factor, which dropout would need.
+  graph_.Pointwise(CUDNN_POINTWISE_MUL, {sum, graph_.AddScalar(1.0F)}, tensors.row_sum);
+}
+
+CudnnTensor Builder::Probabilities(const AttentionBackwardTensors& tensors) {
+  const CudnnTensor product = ScoresMatmul(tensors.query, tensors.key);
+  const CudnnTensor scaled = ScoresOf(CUDNN_POINTWISE_MUL, {product, scale_});
+  const CudnnTensor shifted = ScoresOf(CUDNN_POINTWISE_SUB, {scaled, tensors.log_sum_exp});
+  return ScoresOf(CUDNN_POINTWISE_EXP, {Mask(shifted)});
+}
+
+CudnnTensor Builder::ScoreGradient(const AttentionBackwardTensors& tensors,
+                                   CudnnTensor probabilities) {
+  const CudnnTensor product = ScoresMatmul(tensors.dout, tensors.value);
+  const CudnnTensor shifted = ScoresOf(CUDNN_POINTWISE_SUB, {product, tensors.row_sum});
+  const CudnnTensor gradient = ScoresOf(CUDNN_POINTWISE_MUL, {shifted, probabilities});
+  return ScoresOf(CUDNN_POINTWISE_MUL, {gradient, scale_});
+}
+
+// Computes output = scores^T rows, summed over the query heads that share a head of the output.
+void Builder::MultiplyTransposed(CudnnTensor scores, CudnnTensor rows, CudnnTensor output) {
+  const CudnnTensor transposed =
+      graph_.AddVirtual(TransposedLayout(layouts_.Scores()), CUDNN_DATA_BFLOAT16);
+  graph_.Reshape(scores, transposed);
+  if (shape_.query_heads == shape_.key_heads) {
+    graph_.Matmul(transposed, rows, output);
+    return;
+  }
+  const CudnnTensor per_query = graph_.AddVirtual(layouts_.QueryHeads(), CUDNN_DATA_BFLOAT16);
+  graph_.Matmul(transposed, rows, per_query);
+  graph_.Reduce(CUDNN_REDUCE_TENSOR_ADD, per_query, output);
+}
+
+void Builder::QueryGradient(const AttentionBackwardTensors& tensors, CudnnTensor score_gradient) {
+  const CudnnTensor key = graph_.AddVirtual(layouts_.PackedKey(), CUDNN_DATA_BFLOAT16);
+  graph_.Reshape(tensors.key, key);
+  if (shape_.deterministic) {
+    graph_.Matmul(score_gradient, key, tensors.d_query);
+    return;
+  }
+  graph_.Matmul(score_gradient, key, tensors.query_sum);
+  graph_.Pointwise(CUDNN_POINTWISE_IDENTITY, {tensors.query_sum}, tensors.d_query);
+}
+
+AttentionBackwardTensors Builder::Backward() {
+  const AttentionBackwardTensors tensors = AddBackwardMemory();
+  SumRows(tensors);
+  const CudnnTensor probabilities = Probabilities(tensors);
+  MultiplyTransposed(probabilities, tensors.dout, tensors.d_value);
+  const CudnnTensor score_gradient = ScoreGradient(tensors, probabilities);
+  MultiplyTransposed(score_gradient, tensors.query, tensors.d_key);
+  QueryGradient(tensors, score_gradient);
+  return tensors;
+}
+
+}  // namespace
+
+AttentionForwardTensors BuildAttentionForward(const AttentionShape& shape, CudnnGraph& graph) {
+  return Builder(shape, graph).Forward();
+}
+
+AttentionBackwardTensors BuildAttentionBackward(const AttentionShape& shape, CudnnGraph& graph) {
+  return Builder(shape, graph).Backward();
+}
+
+}  // namespace trainyard::trainer::kernels

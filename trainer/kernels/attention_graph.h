@@ -1,0 +1,45 @@
+// Graphs of causal attention in the form that cuDNN's fused attention engines recognise.
+#ifndef TRAINYARD_TRAINER_KERNELS_ATTENTION_GRAPH_H_
+#define TRAINYARD_TRAINER_KERNELS_ATTENTION_GRAPH_H_
+
+#include "trainer/kernels/attention.h"
+#include "trainer/kernels/cudnn_graph.h"
+
+namespace trainyard::trainer::kernels {
+
+// Tensors of the forward graph that need memory.
+struct AttentionForwardTensors {
+  CudnnTensor query;
+  CudnnTensor key;
+  CudnnTensor value;
+  CudnnTensor out;
+  CudnnTensor log_sum_exp;
+};
+
+// Tensors of the backward graph that need memory.
+struct AttentionBackwardTensors {
+  CudnnTensor query;
+  CudnnTensor key;
+  CudnnTensor value;
+  CudnnTensor out;
+  CudnnTensor dout;
+  CudnnTensor log_sum_exp;
+  CudnnTensor row_sum;  // fp32 [batch, query_heads, length], a temporary
+  // fp32 [batch, query_heads, length, head_size], a temporary; none in the deterministic graph.
+  CudnnTensor query_sum;
+  CudnnTensor d_query;
+  CudnnTensor d_key;
+  CudnnTensor d_value;
+};
+
+AttentionForwardTensors BuildAttentionForward(const AttentionShape& shape, CudnnGraph& graph);
+
+// Builds one of two forms. Without shape.deterministic, blocks of keys add their parts of the
+// gradient of the queries to query_sum in any order. With it, cuDNN keeps the gradient of the
+// scores in its workspace (bf16 [batch, query_heads, length, length]) and multiplies it by the keys
+// in a kernel of its own.
+AttentionBackwardTensors BuildAttentionBackward(const AttentionShape& shape, CudnnGraph& graph);
+
+}  // namespace trainyard::trainer::kernels
+
+#endif  // TRAINYARD_TRAINER_KERNELS_ATTENTION_GRAPH_H_

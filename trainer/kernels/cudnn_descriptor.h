@@ -1,0 +1,66 @@
+// Owner of one descriptor of cuDNN's backend interface.
+#ifndef TRAINYARD_TRAINER_KERNELS_CUDNN_DESCRIPTOR_H_
+#define TRAINYARD_TRAINER_KERNELS_CUDNN_DESCRIPTOR_H_
+
+#include <cudnn_graph.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace trainyard::trainer::kernels {
+
+// cuDNN's explanation of the last call that failed in this thread.
+std::string LastCudnnError();
+
+// Throws KernelError with cuDNN's own explanation. operation: what was called, for the message.
+void CheckCudnn(cudnnStatus_t status, const char* operation);
+
+// Life of a descriptor: created empty, given its attributes, then finalized and constant.
+class CudnnDescriptor {
+ public:
+  explicit CudnnDescriptor(cudnnBackendDescriptorType_t type);
+  ~CudnnDescriptor();
+  CudnnDescriptor(CudnnDescriptor&& other) noexcept;
+  CudnnDescriptor& operator=(CudnnDescriptor&& other) noexcept;
+
+  void SetType(cudnnBackendAttributeName_t name, cudnnDataType_t value);
+  void SetBool(cudnnBackendAttributeName_t name, bool value);
+  void SetIntegers(cudnnBackendAttributeName_t name, std::span<const int64_t> values);
+  void SetInteger(cudnnBackendAttributeName_t name, int64_t value);
+  void SetHandle(cudnnBackendAttributeName_t name, cudnnHandle_t value);
+  void SetPointers(cudnnBackendAttributeName_t name, std::span<void* const> values);
+  void SetDescriptors(cudnnBackendAttributeName_t name,
+                      std::span<const cudnnBackendDescriptor_t> values);
+  void SetDescriptor(cudnnBackendAttributeName_t name, const CudnnDescriptor& value);
+  // Sets a single enumerator; type: that of the attribute.
+  template <typename Enumeration>
+  void SetEnumeration(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
+                      Enumeration value) {
+    Set(name, type, 1, &value);
+  }
+
+  void Finalize();
+  // Finalizes, or returns false where cuDNN rejects what the attributes describe.
+  bool TryFinalize();
+
+  int64_t GetInteger(cudnnBackendAttributeName_t name) const;
+  // Descriptors of type `type` that the attribute holds, at most `limit`.
+  std::vector<CudnnDescriptor> GetDescriptors(cudnnBackendAttributeName_t name,
+                                              cudnnBackendDescriptorType_t type,
+                                              int64_t limit) const;
+  std::vector<cudnnBackendNumericalNote_t> GetNotes(cudnnBackendAttributeName_t name) const;
+
+  cudnnBackendDescriptor_t get() const { return descriptor_; }
+
+ private:
+  void Set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, int64_t count,
+           const void* values);
+
+  cudnnBackendDescriptor_t descriptor_ = nullptr;
+};
+
+}  // namespace trainyard::trainer::kernels
+
+#endif  // TRAINYARD_TRAINER_KERNELS_CUDNN_DESCRIPTOR_H_

@@ -1,0 +1,32 @@
+// State of a library for each CUDA device.
+#ifndef TRAINYARD_TRAINER_KERNELS_DEVICE_STATE_H_
+#define TRAINYARD_TRAINER_KERNELS_DEVICE_STATE_H_
+
+#include <cuda_runtime_api.h>
+
+#include <memory>
+#include <vector>
+
+#include "trainer/kernels/cuda_check.h"
+
+namespace trainyard::trainer::kernels {
+
+// The State of the current device, made on first use. Never destroyed: at exit the driver may be
+// gone before it. One thread at a time for each device.
+template <typename State>
+State& CurrentDeviceState() {
+  static auto& states = *[] {
+    int count = 0;
+    CheckCuda(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+    return new std::vector<std::unique_ptr<State>>(count);
+  }();
+  int device = 0;
+  CheckCuda(cudaGetDevice(&device), "cudaGetDevice");
+  std::unique_ptr<State>& state = states.at(device);
+  if (state == nullptr) state = std::make_unique<State>();
+  return *state;
+}
+
+}  // namespace trainyard::trainer::kernels
+
+#endif  // TRAINYARD_TRAINER_KERNELS_DEVICE_STATE_H_

@@ -1,0 +1,69 @@
+#include "trainer/kernels/embedding.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "trainer/kernels/cuda_check.h"
+#include "trainer/kernels/vector_access.cuh"
+
+namespace trainyard::trainer::kernels {
+namespace {
+
+constexpr int kMaxThreads = 256;
+// Rows that a thread loads before it stores the first: bytes in flight that hide the latency of
+// memory.
+constexpr int kThreadRows = 4;
+
+// Copies one column of vectors of kThreadRows rows.
+template <typename T, int kSize>
+__global__ void __launch_bounds__(kMaxThreads)
+    EmbeddingForwardKernel(EmbeddingForwardArguments arguments) {
+  const int64_t column = (static_cast<int64_t>(blockIdx.y) * blockDim.x + threadIdx.x) * kSize;
+  if (column >= arguments.width) return;
+  const T* table = static_cast<const T*>(arguments.table) + column;
+  T* out = static_cast<T*>(arguments.out) + column;
+  const int64_t first_row = static_cast<int64_t>(blockIdx.x) * kThreadRows;
+  int64_t tokens[kThreadRows];
+  Vector<T, kSize> loaded[kThreadRows];
+#pragma unroll
+  for (int k = 0; k < kThreadRows; ++k) {
+    if (first_row + k >= arguments.rows) break;
+    tokens[k] = arguments.tokens[first_row + k];
+  }
+#pragma unroll
+  for (int k = 0; k < kThreadRows; ++k) {
+    if (first_row + k >= arguments.rows) break;
+    loaded[k] = LoadVector<kSize>(table + tokens[k] * arguments.width);
+  }
+#pragma unroll
+  for (int k = 0; k < kThreadRows; ++k) {
+    if (first_row + k >= arguments.rows) break;
+    StoreVector(out + (first_row + k) * arguments.width, loaded[k]);
+  }
+}
+
+template <typename T, int kSize>
+void Launch(const EmbeddingForwardArguments& arguments, cudaStream_t stream) {
+  const int64_t columns = arguments.width / kSize;
+  const int64_t warps = (columns + kWarpSize - 1) / kWarpSize;
+  const int64_t threads = std::min<int64_t>(warps * kWarpSize, kMaxThreads);
+  const dim3 grid(static_cast<unsigned>((arguments.rows + kThreadRows - 1) / kThreadRows),
+                  static_cast<unsigned>((columns + threads - 1) / threads));
+  EmbeddingForwardKernel<T, kSize><<<grid, static_cast<unsigned>(threads), 0, stream>>>(arguments);
+  CheckLaunch("EmbeddingForward");
+}
+
+}  // namespace
+
+void EmbeddingForward(const EmbeddingForwardArguments& arguments, cudaStream_t stream) {
+  if (arguments.rows == 0) return;
+  DispatchType(arguments.type, [&]<typename T>(std::type_identity<T>) {
+    if (TakesVectors<T>(arguments.width, {arguments.table, arguments.out})) {
+      Launch<T, kVectorSize<T>>(arguments, stream);
+    } else {
+      Launch<T, 1>(arguments, stream);
+    }
+  });
+}
+
+}  // namespace trainyard::trainer::kernels

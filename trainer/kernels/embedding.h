@@ -1,0 +1,47 @@
+// Rows of a table by token, and the gradient of the table.
+#ifndef TRAINYARD_TRAINER_KERNELS_EMBEDDING_H_
+#define TRAINYARD_TRAINER_KERNELS_EMBEDDING_H_
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "trainer/kernels/element_type.h"
+
+namespace trainyard::trainer::kernels {
+
+struct EmbeddingForwardArguments {
+  const void* table = nullptr;      // [vocabulary, width] of `type`
+  const int64_t* tokens = nullptr;  // [rows], each in [0, vocabulary)
+  void* out = nullptr;              // [rows, width] of `type`
+  int64_t rows = 0;
+  int64_t width = 0;
+  ElementType type = ElementType::kBFloat16;
+};
+
+void EmbeddingForward(const EmbeddingForwardArguments& arguments, cudaStream_t stream);
+
+// gradient[token of row r] += dy[r]; rows of the table that no token names stay as they are.
+struct EmbeddingBackwardArguments {
+  const void* dy = nullptr;         // [rows, width] of `type`
+  const int64_t* tokens = nullptr;  // [rows], each in [0, vocabulary)
+  float* gradient = nullptr;        // [vocabulary, width]; added to
+  void* workspace =
+      nullptr;  // EmbeddingBackwardWorkspaceBytes(rows, width) bytes, 256-byte aligned
+  int64_t rows = 0;
+  int64_t width = 0;
+  int64_t vocabulary = 0;
+  ElementType type = ElementType::kBFloat16;
+};
+
+// A function of the shape and of the CUDA version only. Makes no allocation.
+size_t EmbeddingBackwardWorkspaceBytes(int64_t rows, int64_t width);
+
+// Sorts the tokens and adds the rows of each token in an order that depends on the tokens only:
+// equal bits in every run. A token that is most of the batch does not slow it down much.
+void EmbeddingBackward(const EmbeddingBackwardArguments& arguments, cudaStream_t stream);
+
+}  // namespace trainyard::trainer::kernels
+
+#endif  // TRAINYARD_TRAINER_KERNELS_EMBEDDING_H_

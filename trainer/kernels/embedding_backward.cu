@@ -1,0 +1,298 @@
+#include <algorithm>
+#include <bit>
+#include <cub/device/device_radix_sort.cuh>
+#include <limits>
+#include <type_traits>
+
+#include "trainer/kernels/cuda_check.h"
+#include "trainer/kernels/embedding.h"
+#include "trainer/kernels/vector_access.cuh"
+
+namespace trainyard::trainer::kernels {
+namespace {
+
+constexpr int kSortThreads = 256;
+// Rows of dy, sorted by token, that a block adds up: few, so that the rows of a frequent token are
+// shared by many blocks.
+constexpr int kChunkRows = 32;
+// Rows that a thread loads before it adds the first: bytes in flight that hide the latency of
+// memory.
+constexpr int kThreadRows = 4;
+// Threads of a block; each has the same columns of all rows of the chunk.
+constexpr int kSliceThreads = 128;
+// Partial sums that a thread loads before it adds the first.
+constexpr int kThreadPartials = 16;
+// Key beside the first and the last row. No token: the vocabulary is smaller.
+constexpr uint32_t kNoToken = 0xffffffffu;
+
+// The rows of dy sorted by token; rows of one token stay in their order. A run is the rows of one
+// token, and a part of a run its rows within one chunk.
+struct SortedRows {
+  const uint32_t* tokens;
+  const int32_t* rows;
+  int64_t count;
+
+  __device__ uint32_t Token(int64_t position) const {
+    return position >= 0 && position < count ? tokens[position] : kNoToken;
+  }
+};
+
+// Sums of the parts of those runs that cross chunks. At most two in a chunk: its first part, when
+// the run began in an earlier chunk, and its last, when the run begins here and goes on.
+struct Partials {
+  float* sums;  // [chunks, 2, width]
+  int64_t width;
+
+  __device__ float* FromBefore(int64_t chunk) const { return sums + 2 * chunk * width; }
+  __device__ float* Beginning(int64_t chunk) const { return sums + (2 * chunk + 1) * width; }
+};
+
+// Byte offsets into the workspace, each a whole number of 256 bytes.
+struct WorkspaceLayout {
+  size_t tokens = 0;
+  size_t rows = 0;
+  size_t sorted_tokens = 0;
+  size_t sorted_rows = 0;
+  size_t partials = 0;
+  size_t sort = 0;
+  size_t sort_bytes = 0;
+  size_t end = 0;
+};
+
+int64_t CeilDivide(int64_t value, int64_t divisor) { return (value + divisor - 1) / divisor; }
+
+// Bytes that the sort needs beside its inputs and outputs, for keys of any width.
+size_t SortBytes(int64_t rows) {
+  size_t bytes = 0;
+  CheckCuda(cub::DeviceRadixSort::SortPairs<uint32_t, int32_t>(
+                nullptr, bytes, nullptr, nullptr, nullptr, nullptr, static_cast<int>(rows)),
+            "EmbeddingBackward: size of the sort");
+  return bytes;
+}
+
+WorkspaceLayout LayoutFor(int64_t rows, int64_t width) {
+  if (rows > std::numeric_limits<int32_t>::max()) {
+    throw KernelError("EmbeddingBackward: too many rows");
+  }
+  WorkspaceLayout layout;
+  const auto take = [&](size_t bytes) {
+    constexpr size_t kAlignment = 256;
+    const size_t offset = layout.end;
+    layout.end += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    return offset;
+  };
+  const auto row_bytes = static_cast<size_t>(rows) * sizeof(uint32_t);
+  layout.tokens = take(row_bytes);
+  layout.rows = take(row_bytes);
+  layout.sorted_tokens = take(row_bytes);
+  layout.sorted_rows = take(row_bytes);
+  layout.partials = take(CeilDivide(rows, kChunkRows) * 2 * width * sizeof(float));
+  layout.sort_bytes = SortBytes(rows);
+  layout.sort = take(layout.sort_bytes);
+  return layout;
+}
+
+__global__ void __launch_bounds__(kSortThreads)
+    NumberRowsKernel(const int64_t* tokens, int64_t count, uint32_t* keys, int32_t* rows) {
+  const int64_t row = static_cast<int64_t>(blockIdx.x) * kSortThreads + threadIdx.x;
+  if (row >= count) return;
+  keys[row] = static_cast<uint32_t>(tokens[row]);
+  rows[row] = static_cast<int32_t>(row);
+}
+
+SortedRows SortRows(const EmbeddingBackwardArguments& arguments, const WorkspaceLayout& layout,
+                    cudaStream_t stream) {
+  char* workspace = static_cast<char*>(arguments.workspace);
+  auto* tokens = reinterpret_cast<uint32_t*>(workspace + layout.tokens);
+  auto* rows = reinterpret_cast<int32_t*>(workspace + layout.rows);
+  auto* sorted_tokens = reinterpret_cast<uint32_t*>(workspace + layout.sorted_tokens);
+  auto* sorted_rows = reinterpret_cast<int32_t*>(workspace + layout.sorted_rows);
+  const auto blocks = static_cast<unsigned>(CeilDivide(arguments.rows, kSortThreads));
+  NumberRowsKernel<<<blocks, kSortThreads, 0, stream>>>(arguments.tokens, arguments.rows, tokens,
+                                                        rows);
+  CheckLaunch("EmbeddingBackward: number rows");
+  const auto largest_token = static_cast<uint32_t>(arguments.vocabulary - 1);
+  const int key_bits = std::max(static_cast<int>(std::bit_width(largest_token)), 1);
+  size_t sort_bytes = layout.sort_bytes;
+  CheckCuda(cub::DeviceRadixSort::SortPairs(workspace + layout.sort, sort_bytes, tokens,
+                                            sorted_tokens, rows, sorted_rows,
+                                            static_cast<int>(arguments.rows), 0, key_bits, stream),
+            "EmbeddingBackward: sort");
+  return {sorted_tokens, sorted_rows, arguments.rows};
+}
+
+template <int kColumns>
+__device__ __forceinline__ int64_t FirstColumn() {
+  return (static_cast<int64_t>(blockIdx.y) * kSliceThreads + threadIdx.x) * kColumns;
+}
+
+// Adds to memory. No other thread of the launch adds to the same address.
+template <int kColumns>
+__device__ __forceinline__ void AddTo(float* address, const float (&sums)[kColumns]) {
+  float values[kColumns];
+  LoadFloats(address, values);
+#pragma unroll
+  for (int i = 0; i < kColumns; ++i) values[i] += sums[i];
+  StoreFloats(address, values);
+}
+
+template <typename T, int kColumns>
+__device__ __forceinline__ void Accumulate(const Vector<T, kColumns>& vector,
+                                           float (&sums)[kColumns]) {
+  float values[kColumns];
+  ToFloats(vector, values);
+#pragma unroll
+  for (int i = 0; i < kColumns; ++i) sums[i] += values[i];
+}
+
+// The sorted rows of one chunk, in shared memory.
+struct Chunk {
+  uint32_t tokens[kChunkRows + 2];  // From the row before the chunk to the row after it.
+  int32_t rows[kChunkRows];
+
+  __device__ uint32_t Token(int i) const { return tokens[i + 1]; }
+  __device__ bool BeginsInside() const { return Token(-1) != Token(0); }
+  __device__ bool GoesOnAfter(int i) const { return Token(i) == Token(i + 1); }
+};
+
+// Takes every thread of the block.
+__device__ void LoadChunk(const SortedRows& sorted, int64_t first, Chunk& chunk) {
+  static_assert(kSliceThreads >= kChunkRows + 2);
+  const int i = static_cast<int>(threadIdx.x) - 1;
+  if (i < kChunkRows + 1) chunk.tokens[i + 1] = sorted.Token(first + i);
+  if (i >= 0 && i < kChunkRows && first + i < sorted.count) chunk.rows[i] = sorted.rows[first + i];
+  __syncthreads();
+}
+
+// A block for each chunk and slice of columns. Runs inside the chunk are added to the gradient,
+// parts of other runs are stored as partial sums.
+template <typename T, int kColumns>
+__global__ void __launch_bounds__(kSliceThreads)
+    SumChunksKernel(SortedRows sorted, Partials partials, const T* dy, float* gradient) {
+  __shared__ Chunk chunk;
+  const int64_t first_row = int64_t{blockIdx.x} * kChunkRows;
+  const int length = static_cast<int>(min(sorted.count - first_row, int64_t{kChunkRows}));
+  LoadChunk(sorted, first_row, chunk);
+  const int64_t column = FirstColumn<kColumns>();
+  if (column >= partials.width) return;
+  bool begins_inside = chunk.BeginsInside();
+  float sums[kColumns] = {};
+  for (int first = 0; first < length; first += kThreadRows) {
+    Vector<T, kColumns> loaded[kThreadRows];
+#pragma unroll
+    for (int k = 0; k < kThreadRows; ++k) {
+      if (first + k >= length) break;
+      loaded[k] = LoadVector<kColumns>(dy + chunk.rows[first + k] * partials.width + column);
+    }
+#pragma unroll
+    for (int k = 0; k < kThreadRows; ++k) {
+      const int i = first + k;
+      if (i >= length) break;
+      Accumulate(loaded[k], sums);
+      const bool goes_on = chunk.GoesOnAfter(i);
+      if (goes_on && i < length - 1) continue;
+      if (!begins_inside) {
+        StoreFloats(partials.FromBefore(blockIdx.x) + column, sums);
+      } else if (goes_on) {
+        StoreFloats(partials.Beginning(blockIdx.x) + column, sums);
+      } else {
+        AddTo(gradient + chunk.Token(i) * partials.width + column, sums);
+      }
+      begins_inside = true;
+#pragma unroll
+      for (int e = 0; e < kColumns; ++e) sums[e] = 0;
+    }
+  }
+}
+
+// The last chunk of the token's run, which goes on from `chunk` to the next one.
+__device__ int64_t LastChunkOfRun(const SortedRows& sorted, int64_t chunk, uint32_t token) {
+  int64_t inside = chunk + 1;
+  int64_t outside = (sorted.count + kChunkRows - 1) / kChunkRows;
+  while (outside - inside > 1) {
+    const int64_t middle = (inside + outside) / 2;
+    if (sorted.Token(middle * kChunkRows) == token) {
+      inside = middle;
+    } else {
+      outside = middle;
+    }
+  }
+  return inside;
+}
+
+// A block for each chunk and slice of columns. Adds up the run that begins in the chunk and goes
+// on after it, if there is one.
+template <int kColumns>
+__global__ void __launch_bounds__(kSliceThreads)
+    AddPartialsKernel(SortedRows sorted, Partials partials, float* gradient) {
+  const int64_t chunk = blockIdx.x;
+  const int64_t column = FirstColumn<kColumns>();
+  const uint32_t token = sorted.Token((chunk + 1) * kChunkRows);
+  if (column >= partials.width || token == kNoToken) return;
+  if (sorted.Token((chunk + 1) * kChunkRows - 1) != token) return;
+  if (sorted.Token(chunk * kChunkRows - 1) == token) return;
+  const int64_t last = LastChunkOfRun(sorted, chunk, token);
+  float sums[kColumns];
+  LoadFloats(partials.Beginning(chunk) + column, sums);
+  for (int64_t first = chunk + 1; first <= last; first += kThreadPartials) {
+    Vector<float, kColumns> loaded[kThreadPartials];
+#pragma unroll
+    for (int k = 0; k < kThreadPartials; ++k) {
+      if (first + k > last) break;
+      loaded[k] = LoadVector<kColumns>(partials.FromBefore(first + k) + column);
+    }
+#pragma unroll
+    for (int k = 0; k < kThreadPartials; ++k) {
+      if (first + k > last) break;
+      Accumulate(loaded[k], sums);
+    }
+  }
+  AddTo(gradient + token * partials.width + column, sums);
+}
+
+template <int kColumns>
+dim3 GridFor(int64_t rows, int64_t width) {
+  return dim3(static_cast<unsigned>(CeilDivide(rows, kChunkRows)),
+              static_cast<unsigned>(CeilDivide(width, kSliceThreads * kColumns)));
+}
+
+template <typename T, int kColumns>
+void SumRows(const EmbeddingBackwardArguments& arguments, const SortedRows& sorted,
+             const Partials& partials, cudaStream_t stream) {
+  constexpr int kPartialColumns = kColumns == 1 ? 1 : kVectorSize<float>;
+  SumChunksKernel<T, kColumns>
+      <<<GridFor<kColumns>(arguments.rows, arguments.width), kSliceThreads, 0, stream>>>(
+          sorted, partials, static_cast<const T*>(arguments.dy), arguments.gradient);
+  CheckLaunch("EmbeddingBackward: chunks");
+  AddPartialsKernel<kPartialColumns>
+      <<<GridFor<kPartialColumns>(arguments.rows, arguments.width), kSliceThreads, 0, stream>>>(
+          sorted, partials, arguments.gradient);
+  CheckLaunch("EmbeddingBackward: partial sums");
+}
+
+}  // namespace
+
+size_t EmbeddingBackwardWorkspaceBytes(int64_t rows, int64_t width) {
+  return LayoutFor(rows, width).end;
+}
+
+void EmbeddingBackward(const EmbeddingBackwardArguments& arguments, cudaStream_t stream) {
+  if (arguments.rows == 0) return;
+  if (arguments.vocabulary > std::numeric_limits<int32_t>::max()) {
+    throw KernelError("EmbeddingBackward: the vocabulary is too large");
+  }
+  const WorkspaceLayout layout = LayoutFor(arguments.rows, arguments.width);
+  const SortedRows sorted = SortRows(arguments, layout, stream);
+  char* workspace = static_cast<char*>(arguments.workspace);
+  const Partials partials = {reinterpret_cast<float*>(workspace + layout.partials),
+                             arguments.width};
+  DispatchType(arguments.type, [&]<typename T>(std::type_identity<T>) {
+    if (TakesVectors<T>(arguments.width, {arguments.dy, arguments.gradient})) {
+      SumRows<T, kVectorSize<T>>(arguments, sorted, partials, stream);
+    } else {
+      SumRows<T, 1>(arguments, sorted, partials, stream);
+    }
+  });
+}
+
+}  // namespace trainyard::trainer::kernels

@@ -1,0 +1,189 @@
+#include "trainer/kernels/gemm.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "trainer/kernels/cuda_check.h"
+#include "trainer/kernels/device_state.h"
+#include "trainer/kernels/gemm_plan.h"
+#include "trainer/kernels/gemm_table.h"
+#include "trainer/kernels/shipped_gemm_tables.h"
+
+namespace trainyard::trainer::kernels {
+namespace {
+
+// Alignment of all memory that the algorithms of the table were tuned for.
+constexpr int kTableAlignment = 16;
+
+GemmShape ShapeOf(const GemmArguments& arguments) {
+  return {.m = arguments.m,
+          .n = arguments.n,
+          .k = arguments.k,
+          .transpose_a = arguments.transpose_a,
+          .transpose_b = arguments.transpose_b,
+          .input_type = arguments.input_type,
+          .output_type = arguments.output_type,
+          .has_c = arguments.c != nullptr,
+          .c_is_d = arguments.c == arguments.d};
+}
+
+struct PlanKey {
+  GemmShape shape;
+  int alignment = 0;
+  bool operator==(const PlanKey&) const = default;
+};
+
+struct PlanKeyHash {
+  size_t operator()(const PlanKey& key) const {
+    return GemmShapeHash()(key.shape) ^ static_cast<size_t>(key.alignment);
+  }
+};
+
+// Algorithms that the build carries for the model of the current device.
+GemmTable MakeTable() {
+  int device = 0;
+  CheckCuda(cudaGetDevice(&device), "cudaGetDevice");
+  cudaDeviceProp properties{};
+  CheckCuda(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
+  GemmTable table(properties.name, static_cast<int64_t>(cublasLtGetVersion()));
+  for (const std::string_view text : ShippedGemmTables()) table.Add(text, "a shipped table");
+  return table;
+}
+
+// Handle, workspace and plans of one device.
+class GemmState {
+ public:
+  GemmState() : table_(MakeTable()) {
+    CheckCublas(cublasLtCreate(&handle_), "cublasLtCreate");
+    CheckCuda(cudaMalloc(&workspace_, kGemmWorkspaceBytes), "cudaMalloc");
+  }
+
+  void Run(const GemmArguments& arguments, cudaStream_t stream) {
+    if (tunes_ && !table_.Find(ShapeOf(arguments))) Tune(arguments, stream);
+    CheckCublas(PlanOf(arguments).Run(handle_, arguments, workspace_, stream), "cublasLtMatmul");
+  }
+  void BeginTuning() { tunes_ = true; }
+  void Save(const std::string& path) const { table_.Save(path); }
+
+ private:
+  GemmPlan& PlanOf(const GemmArguments& arguments);
+  void Tune(const GemmArguments& arguments, cudaStream_t stream);
+  cublasLtMatmulAlgo_t AlgorithmFor(const PlanKey& key, const GemmPlan& plan) const;
+
+  bool tunes_ = false;
+  GemmTable table_;
+  cublasLtHandle_t handle_ = nullptr;
+  void* workspace_ = nullptr;
+  std::unordered_map<PlanKey, GemmPlan, PlanKeyHash> plans_;
+};
+
+cublasLtMatmulAlgo_t GemmState::AlgorithmFor(const PlanKey& key, const GemmPlan& plan) const {
+  const std::optional<GemmAlgorithm> words =
+      key.alignment == kTableAlignment ? table_.Find(key.shape) : std::nullopt;
+  if (words) {
+    const auto algorithm = std::bit_cast<cublasLtMatmulAlgo_t>(*words);
+    if (plan.Accepts(handle_, algorithm)) return algorithm;
+  }
+  return plan.Candidates(handle_, key.alignment, 1).front();
+}
+
+GemmPlan& GemmState::PlanOf(const GemmArguments& arguments) {
+  const PlanKey key = {ShapeOf(arguments), GemmAlignment(arguments)};
+  const auto found = plans_.find(key);
+  if (found != plans_.end()) return found->second;
+  GemmPlan plan(key.shape);
+  plan.Choose(AlgorithmFor(key, plan));
+  return plans_.emplace(key, std::move(plan)).first->second;
+}
+
+class Stopwatch {
+ public:
+  explicit Stopwatch(cudaStream_t stream) : stream_(stream) {
+    CheckCuda(cudaEventCreate(&start_), "cudaEventCreate");
+    CheckCuda(cudaEventCreate(&stop_), "cudaEventCreate");
+  }
+  ~Stopwatch() {
+    cudaEventDestroy(start_);
+    cudaEventDestroy(stop_);
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+  // Seconds of one run, as the mean of `count`. None when a run fails.
+  template <typename Run>
+  std::optional<double> Measure(const Run& run, int count) {
+    CheckCuda(cudaEventRecord(start_, stream_), "cudaEventRecord");
+    for (int i = 0; i < count; ++i) {
+      if (run() != CUBLAS_STATUS_SUCCESS) return std::nullopt;
+    }
+    CheckCuda(cudaEventRecord(stop_, stream_), "cudaEventRecord");
+    CheckCuda(cudaEventSynchronize(stop_), "cudaEventSynchronize");
+    float milliseconds = 0.0F;
+    CheckCuda(cudaEventElapsedTime(&milliseconds, start_, stop_), "cudaEventElapsedTime");
+    return milliseconds * 1e-3 / count;
+  }
+
+ private:
+  cudaStream_t stream_;
+  cudaEvent_t start_ = nullptr;
+  cudaEvent_t stop_ = nullptr;
+};
+
+// Seconds of one run: the least of several rounds, as disturbances only add time. None when the
+// algorithm cannot run on this memory.
+template <typename Run>
+std::optional<double> Seconds(const Run& run, Stopwatch& stopwatch) {
+  constexpr int kRounds = 3;
+  constexpr double kSecondsPerRound = 0.01;
+  constexpr double kMaxRuns = 100;
+  // The first run loads the kernel.
+  if (!stopwatch.Measure(run, 1)) return std::nullopt;
+  std::optional<double> best = stopwatch.Measure(run, 1);
+  if (!best) return std::nullopt;
+  const int count = static_cast<int>(std::clamp(kSecondsPerRound / *best, 3.0, kMaxRuns));
+  for (int round = 0; round < kRounds; ++round) {
+    const std::optional<double> seconds = stopwatch.Measure(run, count);
+    if (!seconds) return std::nullopt;
+    best = round == 0 ? *seconds : std::min(*best, *seconds);
+  }
+  return best;
+}
+
+// Leaves products alone whose memory is not aligned like that of tensors.
+void GemmState::Tune(const GemmArguments& arguments, cudaStream_t stream) {
+  constexpr int kCandidates = 16;
+  if (GemmAlignment(arguments) != kTableAlignment) return;
+  GemmPlan& plan = PlanOf(arguments);
+  Stopwatch stopwatch(stream);
+  std::optional<cublasLtMatmulAlgo_t> best;
+  double best_seconds = std::numeric_limits<double>::infinity();
+  for (const auto& algorithm : plan.Candidates(handle_, kTableAlignment, kCandidates)) {
+    plan.Choose(algorithm);
+    const auto run = [&] { return plan.Run(handle_, arguments, workspace_, stream); };
+    const std::optional<double> seconds = Seconds(run, stopwatch);
+    if (!seconds || *seconds >= best_seconds) continue;
+    best = algorithm;
+    best_seconds = *seconds;
+  }
+  if (!best) throw KernelError("no algorithm of a matrix product runs");
+  plan.Choose(*best);
+  table_.Set(ShapeOf(arguments), std::bit_cast<GemmAlgorithm>(*best));
+}
+
+}  // namespace
+
+void Gemm(const GemmArguments& arguments, cudaStream_t stream) {
+  CurrentDeviceState<GemmState>().Run(arguments, stream);
+}
+
+void TuneGemms() { CurrentDeviceState<GemmState>().BeginTuning(); }
+
+void SaveGemmTable(const std::string& path) { CurrentDeviceState<GemmState>().Save(path); }
+
+}  // namespace trainyard::trainer::kernels

@@ -1,0 +1,133 @@
+#include "trainer/kernels/gemm_plan.h"
+
+#include <cstdint>
+#include <string>
+
+#include "trainer/kernels/cuda_check.h"
+
+namespace trainyard::trainer::kernels {
+namespace {
+
+constexpr uintptr_t kMaxAlignment = 16;
+
+cudaDataType_t CudaType(ElementType type) {
+  return type == ElementType::kFloat32 ? CUDA_R_32F : CUDA_R_16BF;
+}
+
+class Preference {
+ public:
+  explicit Preference(int alignment) {
+    CheckCublas(cublasLtMatmulPreferenceCreate(&preference_), "cublasLtMatmulPreferenceCreate");
+    Set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, uint64_t{kGemmWorkspaceBytes});
+    // Partial sums may be added only in fp32. The other schemes add them in the type of the
+    // output, so that a bf16 result would be rounded once for each part.
+    Set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+        uint32_t{CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
+    for (const auto name :
+         {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+          CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES}) {
+      Set(name, static_cast<uint32_t>(alignment));
+    }
+  }
+  ~Preference() { cublasLtMatmulPreferenceDestroy(preference_); }
+  Preference(const Preference&) = delete;
+  Preference& operator=(const Preference&) = delete;
+
+  cublasLtMatmulPreference_t get() const { return preference_; }
+
+ private:
+  template <typename Value>
+  void Set(cublasLtMatmulPreferenceAttributes_t name, Value value) {
+    CheckCublas(cublasLtMatmulPreferenceSetAttribute(preference_, name, &value, sizeof(value)),
+                "cublasLtMatmulPreferenceSetAttribute");
+  }
+
+  cublasLtMatmulPreference_t preference_ = nullptr;
+};
+
+}  // namespace
+
+int GemmAlignment(const GemmArguments& arguments) {
+  const uintptr_t bits = reinterpret_cast<uintptr_t>(arguments.a) |
+                         reinterpret_cast<uintptr_t>(arguments.b) |
+                         reinterpret_cast<uintptr_t>(arguments.c) |
+                         reinterpret_cast<uintptr_t>(arguments.d) | kMaxAlignment;
+  return static_cast<int>(bits & -bits);
+}
+
+void CheckCublas(cublasStatus_t status, const char* operation) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  throw KernelError(std::string(operation) + ": " + cublasLtGetStatusString(status));
+}
+
+GemmPlan::Operation GemmPlan::MakeOperation(const GemmShape& shape) {
+  cublasLtMatmulDesc_t descriptor = nullptr;
+  // COMPUTE_32F multiplies fp32 in full, never as TF32, and sums in fp32.
+  CheckCublas(cublasLtMatmulDescCreate(&descriptor, CUBLAS_COMPUTE_32F, CUDA_R_32F),
+              "cublasLtMatmulDescCreate");
+  Operation operation(descriptor);
+  const cublasOperation_t transpose_a = shape.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N;
+  const cublasOperation_t transpose_b = shape.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
+  CheckCublas(cublasLtMatmulDescSetAttribute(descriptor, CUBLASLT_MATMUL_DESC_TRANSA, &transpose_a,
+                                             sizeof(transpose_a)),
+              "cublasLtMatmulDescSetAttribute");
+  CheckCublas(cublasLtMatmulDescSetAttribute(descriptor, CUBLASLT_MATMUL_DESC_TRANSB, &transpose_b,
+                                             sizeof(transpose_b)),
+              "cublasLtMatmulDescSetAttribute");
+  return operation;
+}
+
+// The layout of a row-major matrix [rows, columns] that is stored transposed or not, as the
+// column-major matrix that its memory also is.
+GemmPlan::Layout GemmPlan::MakeLayout(ElementType type, bool transposed, int64_t rows,
+                                      int64_t columns) {
+  const int64_t width = transposed ? rows : columns;
+  const int64_t height = transposed ? columns : rows;
+  cublasLtMatrixLayout_t layout = nullptr;
+  CheckCublas(cublasLtMatrixLayoutCreate(&layout, CudaType(type), width, height, width),
+              "cublasLtMatrixLayoutCreate");
+  return Layout(layout);
+}
+
+GemmPlan::GemmPlan(const GemmShape& shape)
+    : operation_(MakeOperation(shape)),
+      layout_a_(MakeLayout(shape.input_type, shape.transpose_b, shape.k, shape.n)),
+      layout_b_(MakeLayout(shape.input_type, shape.transpose_a, shape.m, shape.k)),
+      layout_c_(MakeLayout(shape.output_type, false, shape.m, shape.n)) {}
+
+std::vector<cublasLtMatmulAlgo_t> GemmPlan::Candidates(cublasLtHandle_t handle, int alignment,
+                                                       int limit) const {
+  const Preference preference(alignment);
+  std::vector<cublasLtMatmulHeuristicResult_t> results(limit);
+  int count = 0;
+  CheckCublas(cublasLtMatmulAlgoGetHeuristic(handle, operation_.get(), layout_a_.get(),
+                                             layout_b_.get(), layout_c_.get(), layout_c_.get(),
+                                             preference.get(), limit, results.data(), &count),
+              "cublasLtMatmulAlgoGetHeuristic");
+  std::vector<cublasLtMatmulAlgo_t> algorithms;
+  for (int i = 0; i < count; ++i) {
+    if (results[i].state == CUBLAS_STATUS_SUCCESS) algorithms.push_back(results[i].algo);
+  }
+  if (algorithms.empty()) throw KernelError("cuBLASLt has no algorithm for a matrix product");
+  return algorithms;
+}
+
+bool GemmPlan::Accepts(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t& algorithm) const {
+  cublasLtMatmulHeuristicResult_t result{};
+  const cublasStatus_t status =
+      cublasLtMatmulAlgoCheck(handle, operation_.get(), layout_a_.get(), layout_b_.get(),
+                              layout_c_.get(), layout_c_.get(), &algorithm, &result);
+  return status == CUBLAS_STATUS_SUCCESS && result.workspaceSize <= kGemmWorkspaceBytes;
+}
+
+cublasStatus_t GemmPlan::Run(cublasLtHandle_t handle, const GemmArguments& arguments,
+                             void* workspace, cudaStream_t stream) const {
+  const float alpha = 1.0F;
+  const float beta = arguments.c == nullptr ? 0.0F : 1.0F;
+  const void* c = arguments.c == nullptr ? arguments.d : arguments.c;
+  return cublasLtMatmul(handle, operation_.get(), &alpha, arguments.b, layout_a_.get(), arguments.a,
+                        layout_b_.get(), &beta, c, layout_c_.get(), arguments.d, layout_c_.get(),
+                        &algorithm_, workspace, kGemmWorkspaceBytes, stream);
+}
+
+}  // namespace trainyard::trainer::kernels

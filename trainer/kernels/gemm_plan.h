@@ -1,0 +1,71 @@
+// One matrix product as cuBLASLt describes it.
+#ifndef TRAINYARD_TRAINER_KERNELS_GEMM_PLAN_H_
+#define TRAINYARD_TRAINER_KERNELS_GEMM_PLAN_H_
+
+#include <cublasLt.h>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "trainer/kernels/gemm.h"
+#include "trainer/kernels/gemm_table.h"
+
+namespace trainyard::trainer::kernels {
+
+// Memory of cuBLASLt for partial sums. NVIDIA recommends 32 MiB on Hopper; twice that lets it
+// split also the largest weight gradients.
+constexpr size_t kGemmWorkspaceBytes = 64U << 20;
+
+// Alignment of the operands of a product in bytes, at most 16. cuBLASLt's widest loads are of 16
+// bytes, tensor copies included. Counting more would let the algorithm, and with it the last bits
+// of the result, depend on where an allocator happened to put a tensor.
+int GemmAlignment(const GemmArguments& arguments);
+
+// Throws KernelError unless the status is success.
+void CheckCublas(cublasStatus_t status, const char* operation);
+
+class GemmPlan {
+ public:
+  explicit GemmPlan(const GemmShape& shape);
+
+  // Algorithms that cuBLASLt proposes for memory of this alignment, the most promising first; at
+  // most `limit`. Throws KernelError when there is none.
+  std::vector<cublasLtMatmulAlgo_t> Candidates(cublasLtHandle_t handle, int alignment,
+                                               int limit) const;
+
+  // Tells whether the algorithm can run on this device within the workspace.
+  bool Accepts(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t& algorithm) const;
+
+  // Sets the algorithm of Run.
+  void Choose(const cublasLtMatmulAlgo_t& algorithm) { algorithm_ = algorithm; }
+
+  cublasStatus_t Run(cublasLtHandle_t handle, const GemmArguments& arguments, void* workspace,
+                     cudaStream_t stream) const;
+
+ private:
+  template <typename Descriptor, cublasStatus_t (*destroy)(Descriptor*)>
+  struct Destroy {
+    void operator()(Descriptor* descriptor) const { destroy(descriptor); }
+  };
+  using Operation =
+      std::unique_ptr<cublasLtMatmulDescOpaque_t,
+                      Destroy<cublasLtMatmulDescOpaque_t, &cublasLtMatmulDescDestroy>>;
+  using Layout =
+      std::unique_ptr<cublasLtMatrixLayoutOpaque_t,
+                      Destroy<cublasLtMatrixLayoutOpaque_t, &cublasLtMatrixLayoutDestroy>>;
+
+  static Operation MakeOperation(const GemmShape& shape);
+  static Layout MakeLayout(ElementType type, bool transposed, int64_t rows, int64_t columns);
+
+  // cuBLASLt's A is our b and its B our a, as it counts columns first.
+  Operation operation_;
+  Layout layout_a_;
+  Layout layout_b_;
+  Layout layout_c_;
+  cublasLtMatmulAlgo_t algorithm_{};
+};
+
+}  // namespace trainyard::trainer::kernels
+
+#endif  // TRAINYARD_TRAINER_KERNELS_GEMM_PLAN_H_

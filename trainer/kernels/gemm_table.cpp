@@ -1,0 +1,148 @@
+#include "trainer/kernels/gemm_table.h"
+
+#include <fstream>
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+#include "nlohmann/json.hpp"
+#include "trainer/kernels/cuda_check.h"
+
+namespace trainyard::trainer::kernels {
+namespace {
+
+constexpr char kFloat32[] = "float32";
+constexpr char kBFloat16[] = "bfloat16";
+
+std::string TypeName(ElementType type) {
+  return type == ElementType::kFloat32 ? kFloat32 : kBFloat16;
+}
+
+ElementType ParseType(const std::string& name) {
+  if (name == kFloat32) return ElementType::kFloat32;
+  if (name == kBFloat16) return ElementType::kBFloat16;
+  throw std::runtime_error("unknown element type '" + name + "'");
+}
+
+nlohmann::json ToJson(const GemmShape& shape) {
+  return {{"m", shape.m},
+          {"n", shape.n},
+          {"k", shape.k},
+          {"transpose_a", shape.transpose_a},
+          {"transpose_b", shape.transpose_b},
+          {"input", TypeName(shape.input_type)},
+          {"output", TypeName(shape.output_type)},
+          {"has_c", shape.has_c},
+          {"c_is_d", shape.c_is_d}};
+}
+
+GemmShape ParseShape(const nlohmann::json& json) {
+  return {.m = json.at("m"),
+          .n = json.at("n"),
+          .k = json.at("k"),
+          .transpose_a = json.at("transpose_a"),
+          .transpose_b = json.at("transpose_b"),
+          .input_type = ParseType(json.at("input")),
+          .output_type = ParseType(json.at("output")),
+          .has_c = json.at("has_c"),
+          .c_is_d = json.at("c_is_d")};
+}
+
+// Hexadecimal words, as JSON numbers do not hold 64 bits everywhere.
+nlohmann::json ToJson(const GemmAlgorithm& algorithm) {
+  nlohmann::json words = nlohmann::json::array();
+  for (const uint64_t word : algorithm) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    std::string text;
+    for (int shift = 60; shift >= 0; shift -= 4) text += kDigits[(word >> shift) & 15];
+    words.push_back(text);
+  }
+  return words;
+}
+
+// A product a line.
+std::string ToLines(const nlohmann::json& table) {
+  std::string lines = "{\"device\": " + table["device"].dump() +
+                      ", \"cublaslt\": " + table["cublaslt"].dump() + ", \"products\": [";
+  std::string separator = "\n";
+  for (const nlohmann::json& entry : table["products"]) {
+    lines += std::exchange(separator, ",\n") + entry.dump();
+  }
+  return lines + "\n]}";
+}
+
+GemmAlgorithm ParseAlgorithm(const nlohmann::json& json) {
+  GemmAlgorithm algorithm{};
+  if (json.size() != algorithm.size()) throw std::runtime_error("an algorithm is not eight words");
+  for (size_t i = 0; i < algorithm.size(); ++i) {
+    algorithm[i] = std::stoull(json.at(i).get<std::string>(), nullptr, 16);
+  }
+  return algorithm;
+}
+
+}  // namespace
+
+size_t GemmShapeHash::operator()(const GemmShape& shape) const {
+  // The odd factor spreads neighbouring sizes over the whole word.
+  constexpr uint64_t kFactor = 0x9E3779B97F4A7C15;
+  uint64_t hash = 0;
+  const auto add = [&hash](uint64_t value) {
+    hash = (hash ^ value) * kFactor;
+    hash ^= hash >> 32;
+  };
+  add(shape.m);
+  add(shape.n);
+  add(shape.k);
+  add(static_cast<uint64_t>(shape.transpose_a) | static_cast<uint64_t>(shape.transpose_b) << 1 |
+      static_cast<uint64_t>(shape.input_type) << 2 | static_cast<uint64_t>(shape.output_type) << 3 |
+      static_cast<uint64_t>(shape.has_c) << 4 | static_cast<uint64_t>(shape.c_is_d) << 5);
+  return hash;
+}
+
+GemmTable::GemmTable(std::string device, int64_t version)
+    : device_(std::move(device)), version_(version) {}
+
+std::optional<GemmAlgorithm> GemmTable::Find(const GemmShape& shape) const {
+  const auto found = algorithms_.find(shape);
+  if (found == algorithms_.end()) return std::nullopt;
+  return found->second;
+}
+
+void GemmTable::Set(const GemmShape& shape, const GemmAlgorithm& algorithm) {
+  algorithms_[shape] = algorithm;
+}
+
+void GemmTable::Add(std::string_view text, const std::string& origin) {
+  try {
+    const nlohmann::json json = nlohmann::json::parse(text);
+    if (json.at("device") != device_ || json.at("cublaslt") != version_) return;
+    // Nothing is taken from a table that has an error further on.
+    decltype(algorithms_) loaded;
+    for (const nlohmann::json& entry : json.at("products")) {
+      loaded[ParseShape(entry)] = ParseAlgorithm(entry.at("algorithm"));
+    }
+    for (const auto& [shape, algorithm] : loaded) algorithms_[shape] = algorithm;
+  } catch (const std::exception& error) {
+    throw KernelError("cannot parse " + origin + ": " + error.what());
+  }
+}
+
+void GemmTable::Save(const std::string& path) const {
+  // Sorted by their text, so that equal tables give equal files.
+  std::map<std::string, nlohmann::json> sorted;
+  for (const auto& [shape, algorithm] : algorithms_) {
+    nlohmann::json entry = ToJson(shape);
+    entry["algorithm"] = ToJson(algorithm);
+    sorted[ToJson(shape).dump()] = std::move(entry);
+  }
+  nlohmann::json json = {
+      {"device", device_}, {"cublaslt", version_}, {"products", nlohmann::json::array()}};
+  for (auto& [key, entry] : sorted) json["products"].push_back(std::move(entry));
+  std::ofstream file(path);
+  file << ToLines(json) << "\n";
+  file.close();
+  if (!file) throw KernelError("cannot write " + path);
+}
+
+}  // namespace trainyard::trainer::kernels

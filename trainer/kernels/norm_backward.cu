@@ -1,0 +1,265 @@
+#include <algorithm>
+
+#include "trainer/kernels/cuda_check.h"
+#include "trainer/kernels/norm.h"
+#include "trainer/kernels/norm_gradient.cuh"
+#include "trainer/kernels/row_plan.cuh"
+#include "trainer/kernels/vector_access.cuh"
+
+namespace trainyard::trainer::kernels {
+namespace {
+
+// Multiprocessors of the GPUs that the grids are made for (H100 and H200). A constant, not the
+// number of the GPU at hand: the order of the sums over rows follows from the grid.
+constexpr int kMultiprocessors = 132;
+// Most blocks of any grid below; each writes one row of partial sums to the workspace.
+constexpr int64_t kMaxBlocks = 3 * kMultiprocessors;
+
+// Threads of a row that is not kept in registers.
+constexpr int kLongRowThreads = 256;
+
+// Columns that a block of the last kernel adds, and the slices that it cuts the partial sums into.
+constexpr int kSumColumns = 32;
+constexpr int kSumSlices = 32;
+
+// Blocks that a multiprocessor runs at once: as many as leave each thread the registers for its
+// sums of columns and for four rows of operands.
+template <typename Plan>
+constexpr int ResidentBlocks() {
+  if (Plan::kVectors > 4) return 256 / Plan::kBlockThreads;
+  return Plan::kThreads == kWarpSize ? 2 : 3;
+}
+
+// A thread's vectors of one row. The weight is loaded anew for each row, from the cache: kept over
+// the rows, the compiler would hold it in fp32, for which there are too few registers.
+template <typename T, typename Plan>
+struct RowOperands {
+  RowPart<T, Plan> dy;
+  RowPart<T, Plan> x;
+  RowPart<T, Plan> residual;
+  RowPart<T, Plan> weight;
+};
+
+template <typename T, typename Plan>
+__device__ __forceinline__ RowOperands<T, Plan> LoadRow(const RmsNormBackwardArguments& arguments,
+                                                        int64_t row, int row_vectors) {
+  const int64_t offset = row * arguments.width;
+  const T* residual = static_cast<const T*>(arguments.residual_gradient);
+  if (residual != nullptr) residual += offset;
+  RowOperands<T, Plan> operands;
+  operands.dy = LoadRowPart<Plan>(static_cast<const T*>(arguments.dy) + offset, row_vectors);
+  operands.x = LoadRowPart<Plan>(static_cast<const T*>(arguments.x) + offset, row_vectors);
+  operands.residual = LoadRowPart<Plan>(residual, residual == nullptr ? 0 : row_vectors);
+  operands.weight = LoadRowPart<Plan>(static_cast<const T*>(arguments.weight), row_vectors);
+  return operands;
+}
+
+// Sums of dy * n over the rows of a thread, for the columns of its vectors.
+template <typename T, typename Plan>
+using ColumnSums = float[Plan::kVectors][kVectorSize<T>];
+
+// Writes dx of one row and adds dy * n to the sums.
+template <typename T, typename Plan>
+__device__ __forceinline__ void DifferentiateRow(const RmsNormBackwardArguments& arguments,
+                                                 int64_t row, ColumnSums<T, Plan>& sums) {
+  constexpr int kSize = kVectorSize<T>;
+  const int row_vectors = static_cast<int>(arguments.width) / kSize;
+  const RowOperands<T, Plan> rows = LoadRow<T, Plan>(arguments, row, row_vectors);
+  const float inverse_rms = arguments.inverse_rms[row];
+  float dot = 0;
+#pragma unroll
+  for (int i = 0; i < Plan::kVectors; ++i) {
+    const auto operands = ToOperands(rows.dy.vectors[i], rows.x.vectors[i], rows.weight.vectors[i]);
+    dot += Dot(operands);
+    AddColumns(operands, inverse_rms, sums[i]);
+  }
+  const float mean = RowSum<Plan>(dot) * inverse_rms / static_cast<float>(arguments.width);
+  T* dx = static_cast<T*>(arguments.dx) + row * arguments.width;
+#pragma unroll
+  for (int i = 0; i < Plan::kVectors; ++i) {
+    const int index = RowThread<Plan>() + i * Plan::kThreads;
+    if (index >= row_vectors) break;
+    float result[kSize];
+    ToFloats(rows.residual.vectors[i], result);
+    AddDx(ToOperands(rows.dy.vectors[i], rows.x.vectors[i], rows.weight.vectors[i]), inverse_rms,
+          mean, result);
+    StoreFloats(dx + index * kSize, result);
+  }
+}
+
+// Adds up the sums of the rows that a block works on at once, in the order of the rows. The threads
+// of the last one hold the result.
+template <typename T, typename Plan>
+__device__ __forceinline__ void AddBlockRows(ColumnSums<T, Plan>& sums) {
+  __shared__ float shared[Plan::kVectors][kVectorSize<T>][Plan::kThreads];
+  for (int row = 0; row < Plan::kBlockRows; ++row) {
+    if (BlockRow<Plan>() == row) {
+#pragma unroll
+      for (int i = 0; i < Plan::kVectors; ++i) {
+#pragma unroll
+        for (int e = 0; e < kVectorSize<T>; ++e) {
+          float& sum = shared[i][e][RowThread<Plan>()];
+          if (row > 0) sums[i][e] += sum;
+          sum = sums[i][e];
+        }
+      }
+    }
+    __syncthreads();
+  }
+}
+
+// partial: the block's row of partial sums.
+template <typename T, typename Plan>
+__device__ __forceinline__ void StoreColumns(const ColumnSums<T, Plan>& sums, int row_vectors,
+                                             float* partial) {
+#pragma unroll
+  for (int i = 0; i < Plan::kVectors; ++i) {
+    const int index = RowThread<Plan>() + i * Plan::kThreads;
+    if (index >= row_vectors) break;
+    StoreFloats(partial + index * kVectorSize<T>, sums[i]);
+  }
+}
+
+// dx may be dy or the residual gradient: a thread loads its part of a row before it stores it, and
+// no other thread reads that part.
+template <typename T, typename Plan>
+__global__ void __launch_bounds__(Plan::kBlockThreads, ResidentBlocks<Plan>())
+    RmsNormBackwardKernel(RmsNormBackwardArguments arguments) {
+  const int row_vectors = static_cast<int>(arguments.width) / kVectorSize<T>;
+  ColumnSums<T, Plan> sums = {};
+  const int64_t step = static_cast<int64_t>(gridDim.x) * Plan::kBlockRows;
+  int64_t row = static_cast<int64_t>(blockIdx.x) * Plan::kBlockRows + BlockRow<Plan>();
+  for (; row < arguments.rows; row += step) {
+    DifferentiateRow<T, Plan>(arguments, row, sums);
+  }
+  if constexpr (Plan::kBlockRows > 1) AddBlockRows<T, Plan>(sums);
+  if (BlockRow<Plan>() != Plan::kBlockRows - 1) return;
+  StoreColumns<T, Plan>(sums, row_vectors, arguments.workspace + blockIdx.x * arguments.width);
+}
+
+// Sum over a row of dy * weight * x, equal in each thread of the block.
+template <typename T, int kSize>
+__device__ __forceinline__ float LongRowDot(const RmsNormBackwardArguments& arguments,
+                                            int64_t row) {
+  const T* dy = static_cast<const T*>(arguments.dy) + row * arguments.width;
+  const T* x = static_cast<const T*>(arguments.x) + row * arguments.width;
+  const T* weight = static_cast<const T*>(arguments.weight);
+  float dot = 0;
+  for (int64_t column = threadIdx.x * kSize; column < arguments.width;
+       column += kLongRowThreads * kSize) {
+    dot += Dot(ToOperands(LoadVector<kSize>(dy + column), LoadVector<kSize>(x + column),
+                          LoadVector<kSize>(weight + column)));
+  }
+  return BlockSum<kLongRowThreads>(dot);
+}
+
+// Writes dx of one row. Adds dy * n to the block's partial sums, or sets them in its first row.
+template <typename T, int kSize>
+__device__ __forceinline__ void DifferentiateLongRow(const RmsNormBackwardArguments& arguments,
+                                                     int64_t row, float* partial, bool first_row) {
+  const float inverse_rms = arguments.inverse_rms[row];
+  const float mean =
+      LongRowDot<T, kSize>(arguments, row) * inverse_rms / static_cast<float>(arguments.width);
+  const T* residual = static_cast<const T*>(arguments.residual_gradient);
+  for (int64_t column = threadIdx.x * kSize; column < arguments.width;
+       column += kLongRowThreads * kSize) {
+    const int64_t offset = row * arguments.width + column;
+    const auto operands =
+        ToOperands(LoadVector<kSize>(static_cast<const T*>(arguments.dy) + offset),
+                   LoadVector<kSize>(static_cast<const T*>(arguments.x) + offset),
+                   LoadVector<kSize>(static_cast<const T*>(arguments.weight) + column));
+    float result[kSize] = {};
+    float sums[kSize] = {};
+    if (residual != nullptr) LoadFloats(residual + offset, result);
+    AddDx(operands, inverse_rms, mean, result);
+    AddColumns(operands, inverse_rms, sums);
+    StoreFloats(static_cast<T*>(arguments.dx) + offset, result);
+#pragma unroll
+    for (int e = 0; e < kSize; ++e) {
+      partial[column + e] = first_row ? sums[e] : partial[column + e] + sums[e];
+    }
+  }
+}
+
+// Rows of any width: a block reads each of its rows twice and keeps its sums in the workspace.
+template <typename T, int kSize>
+__global__ void __launch_bounds__(kLongRowThreads)
+    RmsNormBackwardLongRowKernel(RmsNormBackwardArguments arguments) {
+  float* partial = arguments.workspace + blockIdx.x * arguments.width;
+  for (int64_t row = blockIdx.x; row < arguments.rows; row += gridDim.x) {
+    DifferentiateLongRow<T, kSize>(arguments, row, partial, row == blockIdx.x);
+  }
+}
+
+// Adds `count` rows of partial sums: each slice in the order of the rows, then the slices in turn.
+__global__ void __launch_bounds__(kSumColumns* kSumSlices)
+    AddPartialSumsKernel(RmsNormBackwardArguments arguments, int64_t count) {
+  __shared__ float slices[kSumSlices][kSumColumns];
+  const int64_t column = static_cast<int64_t>(blockIdx.x) * kSumColumns + threadIdx.x;
+  const bool inside = column < arguments.width;
+  float sum = 0;
+  for (int64_t row = threadIdx.y; inside && row < count; row += kSumSlices) {
+    sum += arguments.workspace[row * arguments.width + column];
+  }
+  slices[threadIdx.y][threadIdx.x] = sum;
+  __syncthreads();
+  if (threadIdx.y != 0 || !inside) return;
+  float total = arguments.accumulate ? arguments.weight_gradient[column] : 0.0f;
+  for (int slice = 0; slice < kSumSlices; ++slice) total += slices[slice][threadIdx.x];
+  arguments.weight_gradient[column] = total;
+}
+
+// The launches below return the number of blocks, and so of rows of partial sums.
+
+template <typename T, int kSize>
+int64_t LaunchLongRows(const RmsNormBackwardArguments& arguments, cudaStream_t stream) {
+  const int64_t blocks = std::min(arguments.rows, kMaxBlocks);
+  RmsNormBackwardLongRowKernel<T, kSize>
+      <<<static_cast<unsigned>(blocks), kLongRowThreads, 0, stream>>>(arguments);
+  CheckLaunch("RmsNormBackward");
+  return blocks;
+}
+
+template <typename T>
+int64_t LaunchVectors(const RmsNormBackwardArguments& arguments, cudaStream_t stream) {
+  int64_t blocks = 0;
+  const auto launch = [&]<typename Plan>(Plan) {
+    static_assert(kMultiprocessors * ResidentBlocks<Plan>() <= kMaxBlocks);
+    const int64_t row_blocks = (arguments.rows + Plan::kBlockRows - 1) / Plan::kBlockRows;
+    blocks = std::min<int64_t>(row_blocks, kMultiprocessors * ResidentBlocks<Plan>());
+    RmsNormBackwardKernel<T, Plan>
+        <<<static_cast<unsigned>(blocks), Plan::kBlockThreads, 0, stream>>>(arguments);
+    CheckLaunch("RmsNormBackward");
+  };
+  if (DispatchRowPlan(arguments.width / kVectorSize<T>, launch)) return blocks;
+  return LaunchLongRows<T, kVectorSize<T>>(arguments, stream);
+}
+
+template <typename T>
+int64_t LaunchRows(const RmsNormBackwardArguments& arguments, cudaStream_t stream) {
+  if (arguments.rows == 0) return 0;
+  const bool vectors =
+      TakesVectors<T>(arguments.width, {arguments.dy, arguments.x, arguments.weight,
+                                        arguments.residual_gradient, arguments.dx}) &&
+      TakesVectors<float>(arguments.width, {arguments.workspace});
+  return vectors ? LaunchVectors<T>(arguments, stream) : LaunchLongRows<T, 1>(arguments, stream);
+}
+
+}  // namespace
+
+int64_t RmsNormBackwardWorkspaceFloats(int64_t rows, int64_t width) {
+  return std::min(rows, kMaxBlocks) * width;
+}
+
+void RmsNormBackward(const RmsNormBackwardArguments& arguments, cudaStream_t stream) {
+  int64_t partial_rows = 0;
+  DispatchType(arguments.type, [&]<typename T>(std::type_identity<T>) {
+    partial_rows = LaunchRows<T>(arguments, stream);
+  });
+  const int64_t blocks = (arguments.width + kSumColumns - 1) / kSumColumns;
+  AddPartialSumsKernel<<<static_cast<unsigned>(blocks), dim3(kSumColumns, kSumSlices), 0, stream>>>(
+      arguments, partial_rows);
+  CheckLaunch("RmsNormBackward weight gradient");
+}
+
+}  // namespace trainyard::trainer::kernels

@@ -1,0 +1,32 @@
+// Rotary position embedding (Su et al. 2021, arXiv 2104.09864) in place on packed rows.
+#ifndef TRAINYARD_TRAINER_KERNELS_ROTARY_H_
+#define TRAINYARD_TRAINER_KERNELS_ROTARY_H_
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "trainer/kernels/element_type.h"
+
+namespace trainyard::trainer::kernels {
+
+// Turns the first `rotated_heads` heads of every row: element i of a head is paired with element
+// i + head_size / 2 and turned by the angle of (position of the row, i).
+struct RotateArguments {
+  void* packed = nullptr;      // [rows, row_heads, head_size] of `type`; changed in place
+  const float* cos = nullptr;  // [length, head_size / 2]; row r has position r % length
+  const float* sin = nullptr;  // like cos
+  int64_t rows = 0;
+  int64_t length = 0;
+  int64_t row_heads = 0;
+  int64_t rotated_heads = 0;  // <= row_heads
+  int64_t head_size = 0;      // even
+  bool back = false;          // Turns by the negative angle: the backward pass.
+  ElementType type = ElementType::kBFloat16;
+};
+
+void Rotate(const RotateArguments& arguments, cudaStream_t stream);
+
+}  // namespace trainyard::trainer::kernels
+
+#endif  // TRAINYARD_TRAINER_KERNELS_ROTARY_H_

@@ -1,0 +1,84 @@
+// Rows that fit in the registers of the threads that share them. For .cu files only.
+#ifndef TRAINYARD_TRAINER_KERNELS_ROW_PLAN_CUH_
+#define TRAINYARD_TRAINER_KERNELS_ROW_PLAN_CUH_
+
+#include <cstdint>
+
+#include "trainer/kernels/vector_access.cuh"
+
+namespace trainyard::trainer::kernels {
+
+// kThreads threads, one warp or a whole block, share a row: at most kVectors vectors each, with
+// vector i of thread t at t + i * kThreads. A constant count keeps the row in registers.
+template <int kThreadCount, int kVectorCount>
+struct RowPlan {
+  static_assert(kThreadCount == kWarpSize || kThreadCount % 128 == 0);
+  static constexpr int kThreads = kThreadCount;
+  static constexpr int kVectors = kVectorCount;
+  static constexpr int kCapacity = kThreads * kVectors;  // Vectors of the longest row.
+  // A row of one warp shares its block with others; with many vectors, and so many registers, a
+  // thread, smaller blocks fill a multiprocessor better.
+  static constexpr int kWarpRowThreads = kVectors <= 4 ? 256 : 128;
+  static constexpr int kBlockThreads = kThreads == kWarpSize ? kWarpRowThreads : kThreads;
+  static constexpr int kBlockRows = kBlockThreads / kThreads;
+};
+
+// Calls function(RowPlan<...>{}) with the smallest plan for rows of `vectors` vectors. Returns
+// false, without a call, when they are too long for registers.
+template <typename Function>
+bool DispatchRowPlan(int64_t vectors, Function&& function) {
+  const auto fits = [&]<typename Plan>(Plan plan) {
+    if (vectors > Plan::kCapacity) return false;
+    function(plan);
+    return true;
+  };
+  return fits(RowPlan<32, 1>{}) || fits(RowPlan<32, 2>{}) || fits(RowPlan<32, 3>{}) ||
+         fits(RowPlan<32, 4>{}) || fits(RowPlan<32, 8>{}) || fits(RowPlan<128, 4>{}) ||
+         fits(RowPlan<128, 8>{}) || fits(RowPlan<256, 8>{});
+}
+
+// Index of the calling thread among the threads of its row, and of its row within the block.
+template <typename Plan>
+__device__ __forceinline__ int RowThread() {
+  return threadIdx.x % Plan::kThreads;
+}
+
+template <typename Plan>
+__device__ __forceinline__ int BlockRow() {
+  return threadIdx.x / Plan::kThreads;
+}
+
+// A thread's vectors of a row, as they are in memory.
+template <typename T, typename Plan>
+struct RowPart {
+  Vector<T> vectors[Plan::kVectors];
+};
+
+// Vectors at and past `row_vectors` become zeros.
+template <typename Plan, typename T>
+__device__ __forceinline__ RowPart<T, Plan> LoadRowPart(const T* row, int row_vectors) {
+  RowPart<T, Plan> part;
+#pragma unroll
+  for (int i = 0; i < Plan::kVectors; ++i) {
+    const int index = RowThread<Plan>() + i * Plan::kThreads;
+    part.vectors[i] = {make_uint4(0, 0, 0, 0)};
+    if (index < row_vectors) {
+      part.vectors[i] = LoadVector<kVectorSize<T>>(row + index * kVectorSize<T>);
+    }
+  }
+  return part;
+}
+
+// The sum over the threads of a row, equal bits in each. Takes every thread of the row.
+template <typename Plan>
+__device__ __forceinline__ float RowSum(float value) {
+  if constexpr (Plan::kThreads == kWarpSize) {
+    return WarpSum(value);
+  } else {
+    return BlockSum<Plan::kThreads>(value);
+  }
+}
+
+}  // namespace trainyard::trainer::kernels
+
+#endif  // TRAINYARD_TRAINER_KERNELS_ROW_PLAN_CUH_

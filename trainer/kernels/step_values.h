@@ -1,0 +1,34 @@
+// Numbers of one optimizer step that stay in the device's memory, so that the step never waits for
+// the host.
+#ifndef TRAINYARD_TRAINER_KERNELS_STEP_VALUES_H_
+#define TRAINYARD_TRAINER_KERNELS_STEP_VALUES_H_
+
+#include <cstdint>
+
+namespace trainyard::trainer {
+
+// Index into an fp64 array of kStepValues elements.
+enum class StepValue : int64_t {
+  // Set by the host before the step.
+  kStep = 0,  // Number of the update, from 1; seeds stochastic rounding.
+  kLearningRate = 1,
+  kStepSize = 2,        // learning rate / (1 - beta1^step)
+  kRootCorrection = 3,  // sqrt(1 - beta2^step)
+  // Sums over the ranks. The flags are set by the host before the step, the loss by the step.
+  kLoss = 4,           // Mean over the tokens of the global batch.
+  kStopRequested = 5,  // Ranks that were asked to stop.
+  kSaveRequested = 6,  // Ranks that were asked to save.
+  // Set by the step itself.
+  kGradientNorm = 7,   // Before clipping.
+  kGradientScale = 8,  // Factor that clips the gradients.
+  kFinite = 9,         // 1 when loss and norm are finite, else 0: the step changes no weight.
+};
+
+inline constexpr int64_t kStepValues = 10;
+
+// The values that are summed over the ranks: kLoss and the flags behind it.
+inline constexpr int64_t kSummedStepValues = 3;
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_KERNELS_STEP_VALUES_H_

@@ -1,0 +1,42 @@
+// Rounding of fp32 to bf16 that is right on average: what many small updates of a moment add up to
+// is not lost (Gupta et al. 2015, arXiv 1502.02551).
+#ifndef TRAINYARD_TRAINER_KERNELS_STOCHASTIC_ROUNDING_H_
+#define TRAINYARD_TRAINER_KERNELS_STOCHASTIC_ROUNDING_H_
+
+#include <cstdint>
+
+#ifdef __CUDACC__
+#define TRAINYARD_HOST_DEVICE __host__ __device__
+#else
+#define TRAINYARD_HOST_DEVICE
+#endif
+
+namespace trainyard::trainer::kernels {
+
+// 32 well mixed bits of a 64-bit counter: the finaliser of SplitMix64 (Steele et al. 2014,
+// doi 10.1145/2660193.2660195).
+TRAINYARD_HOST_DEVICE inline uint32_t MixBits(uint64_t counter) {
+  counter += 0x9e3779b97f4a7c15u;
+  counter = (counter ^ (counter >> 30)) * 0xbf58476d1ce4e5b9u;
+  counter = (counter ^ (counter >> 27)) * 0x94d049bb133111ebu;
+  return static_cast<uint32_t>(counter >> 32);
+}
+
+// Random bits of one element in one step: the low half for the first moment, the high half for the
+// second. Elements of a model are fewer than 2^40, steps fewer than 2^24.
+TRAINYARD_HOST_DEVICE inline uint32_t RoundingBits(int64_t step, int64_t element) {
+  return MixBits((static_cast<uint64_t>(step) << 40) ^ static_cast<uint64_t>(element));
+}
+
+// The upper 16 bits of an fp32 number after adding 16 random bits below them. Infinities and NaN
+// stay what they are, and no finite number becomes infinite.
+TRAINYARD_HOST_DEVICE inline uint16_t RoundToBFloat16(uint32_t bits, uint32_t random) {
+  constexpr uint32_t kLargest = 0x7f7f0000u;  // Magnitude of the largest bf16.
+  const uint32_t magnitude = bits & 0x7fffffffu;
+  if (magnitude >= kLargest) return static_cast<uint16_t>(bits >> 16);
+  return static_cast<uint16_t>((bits + (random & 0xffffu)) >> 16);
+}
+
+}  // namespace trainyard::trainer::kernels
+
+#endif  // TRAINYARD_TRAINER_KERNELS_STOCHASTIC_ROUNDING_H_

@@ -1,0 +1,198 @@
+// Accesses of 16 bytes to elements of fp32 or bf16, computing in fp32, and sums over warps and
+// blocks in a fixed order. For .cu files only.
+#ifndef TRAINYARD_TRAINER_KERNELS_VECTOR_ACCESS_CUH_
+#define TRAINYARD_TRAINER_KERNELS_VECTOR_ACCESS_CUH_
+
+#include <cuda_bf16.h>
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <type_traits>
+#include <utility>
+
+#include "trainer/kernels/element_type.h"
+
+namespace trainyard::trainer::kernels {
+
+inline constexpr int kWarpSize = 32;
+inline constexpr int kVectorBytes = 16;
+
+// Elements of T in one access of 16 bytes.
+template <typename T>
+inline constexpr int kVectorSize = kVectorBytes / static_cast<int>(sizeof(T));
+
+// Elements as they are in memory: 16 bytes of them, or a single one for shapes and addresses that
+// allow no wider access.
+template <typename T, int kSize = kVectorSize<T>>
+struct Vector {
+  static_assert(kSize == 1 || kSize == kVectorSize<T>);
+  using Bits = std::conditional_t<kSize == 1, T, uint4>;
+  Bits bits;
+};
+
+// address: aligned to the size of the vector.
+template <int kSize, typename T>
+__device__ __forceinline__ Vector<T, kSize> LoadVector(const T* address) {
+  using Bits = typename Vector<T, kSize>::Bits;
+  return {*reinterpret_cast<const Bits*>(address)};
+}
+
+// address: of global memory, aligned to the size of the vector. The compiler may split a plain
+// store of four words into four stores; __stwb, the same default kind of store, stays whole.
+template <typename T, int kSize>
+__device__ __forceinline__ void StoreVector(T* address, const Vector<T, kSize>& vector) {
+  if constexpr (kSize == 1) {
+    *address = vector.bits;
+  } else {
+    __stwb(reinterpret_cast<uint4*>(address), vector.bits);
+  }
+}
+
+// The two bf16 values of a word, exactly: a bf16 is the upper half of the fp32 of the same value.
+__device__ __forceinline__ void UnpackWord(uint32_t word, float* values) {
+  values[0] = __uint_as_float(word << 16);
+  values[1] = __uint_as_float(word & 0xffff0000u);
+}
+
+// Rounds to nearest even; values[0] is the lower half.
+__device__ __forceinline__ uint32_t PackWord(const float* values) {
+  const __nv_bfloat162 pair = __floats2bfloat162_rn(values[0], values[1]);
+  return (static_cast<uint32_t>(__bfloat16_as_ushort(pair.y)) << 16) | __bfloat16_as_ushort(pair.x);
+}
+
+template <typename T, int kSize>
+__device__ __forceinline__ void ToFloats(const Vector<T, kSize>& vector, float (&values)[kSize]) {
+  if constexpr (kSize == 1) {
+    values[0] = static_cast<float>(vector.bits);
+  } else if constexpr (std::is_same_v<T, float>) {
+    values[0] = __uint_as_float(vector.bits.x);
+    values[1] = __uint_as_float(vector.bits.y);
+    values[2] = __uint_as_float(vector.bits.z);
+    values[3] = __uint_as_float(vector.bits.w);
+  } else {
+    UnpackWord(vector.bits.x, values);
+    UnpackWord(vector.bits.y, values + 2);
+    UnpackWord(vector.bits.z, values + 4);
+    UnpackWord(vector.bits.w, values + 6);
+  }
+}
+
+template <typename T, int kSize>
+__device__ __forceinline__ Vector<T, kSize> FromFloats(const float (&values)[kSize]) {
+  if constexpr (kSize == 1) {
+    return {static_cast<T>(values[0])};
+  } else if constexpr (std::is_same_v<T, float>) {
+    return {make_uint4(__float_as_uint(values[0]), __float_as_uint(values[1]),
+                       __float_as_uint(values[2]), __float_as_uint(values[3]))};
+  } else {
+    return {make_uint4(PackWord(values), PackWord(values + 2), PackWord(values + 4),
+                       PackWord(values + 6))};
+  }
+}
+
+// Elements of T in each access to kSize of them: a single one, or whole vectors.
+template <typename T, int kSize>
+inline constexpr int kAccessSize = kSize == 1 ? 1 : kVectorSize<T>;
+
+// Loads kSize elements, whole vectors or a single element, as fp32.
+template <typename T, int kSize>
+__device__ __forceinline__ void LoadFloats(const T* address, float (&values)[kSize]) {
+  constexpr int kStep = kAccessSize<T, kSize>;
+  static_assert(kSize % kStep == 0);
+#pragma unroll
+  for (int first = 0; first < kSize; first += kStep) {
+    float part[kStep];
+    ToFloats(LoadVector<kStep>(address + first), part);
+#pragma unroll
+    for (int i = 0; i < kStep; ++i) values[first + i] = part[i];
+  }
+}
+
+// Rounds kSize fp32 values to T and stores them, as LoadFloats loads them.
+template <typename T, int kSize>
+__device__ __forceinline__ void StoreFloats(T* address, const float (&values)[kSize]) {
+  constexpr int kStep = kAccessSize<T, kSize>;
+  static_assert(kSize % kStep == 0);
+#pragma unroll
+  for (int first = 0; first < kSize; first += kStep) {
+    float part[kStep];
+#pragma unroll
+    for (int i = 0; i < kStep; ++i) part[i] = values[first + i];
+    StoreVector(address + first, FromFloats<T>(part));
+  }
+}
+
+// The sum over the lanes of a warp, equal bits in each lane. Takes every lane.
+template <typename Value>
+__device__ __forceinline__ Value WarpSum(Value value) {
+  for (int step = kWarpSize / 2; step > 0; step /= 2) {
+    value += __shfl_xor_sync(0xffffffffu, value, step);
+  }
+  return value;
+}
+
+template <typename Value>
+__device__ __forceinline__ Value WarpMax(Value value) {
+  for (int step = kWarpSize / 2; step > 0; step /= 2) {
+    value = max(value, __shfl_xor_sync(0xffffffffu, value, step));
+  }
+  return value;
+}
+
+// The sum over a block of kThreads threads, equal bits in each thread. Takes every thread; calls
+// may follow each other without a barrier between them.
+template <int kThreads, typename Value>
+__device__ __forceinline__ Value BlockSum(Value value) {
+  static_assert(kThreads % kWarpSize == 0);
+  constexpr int kWarps = kThreads / kWarpSize;
+  value = WarpSum(value);
+  if constexpr (kWarps == 1) return value;
+  __shared__ Value warp_sums[kWarps];
+  __syncthreads();  // An earlier call may still be reading.
+  if (threadIdx.x % kWarpSize == 0) warp_sums[threadIdx.x / kWarpSize] = value;
+  __syncthreads();
+  value = warp_sums[0];
+  for (int warp = 1; warp < kWarps; ++warp) value += warp_sums[warp];
+  return value;
+}
+
+// Like BlockSum.
+template <int kThreads, typename Value>
+__device__ __forceinline__ Value BlockMax(Value value) {
+  static_assert(kThreads % kWarpSize == 0);
+  constexpr int kWarps = kThreads / kWarpSize;
+  value = WarpMax(value);
+  if constexpr (kWarps == 1) return value;
+  __shared__ Value warp_maxima[kWarps];
+  __syncthreads();  // An earlier call may still be reading.
+  if (threadIdx.x % kWarpSize == 0) warp_maxima[threadIdx.x / kWarpSize] = value;
+  __syncthreads();
+  value = warp_maxima[0];
+  for (int warp = 1; warp < kWarps; ++warp) value = max(value, warp_maxima[warp]);
+  return value;
+}
+
+// Calls function(std::type_identity<T>{}) with the type that `type` names.
+template <typename Function>
+void DispatchType(ElementType type, Function&& function) {
+  if (type == ElementType::kFloat32) {
+    std::forward<Function>(function)(std::type_identity<float>{});
+  } else {
+    std::forward<Function>(function)(std::type_identity<__nv_bfloat16>{});
+  }
+}
+
+// Says whether rows of `width` elements of T at these addresses are whole vectors. A null address
+// is of no array.
+template <typename T>
+bool TakesVectors(int64_t width, std::initializer_list<const void*> addresses) {
+  for (const void* address : addresses) {
+    if (reinterpret_cast<uintptr_t>(address) % kVectorBytes != 0) return false;
+  }
+  return width % kVectorSize<T> == 0;
+}
+
+}  // namespace trainyard::trainer::kernels
+
+#endif  // TRAINYARD_TRAINER_KERNELS_VECTOR_ACCESS_CUH_

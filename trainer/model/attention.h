@@ -1,0 +1,45 @@
+// Causal self-attention with grouped queries and rotary positions.
+#ifndef TRAINYARD_TRAINER_MODEL_ATTENTION_H_
+#define TRAINYARD_TRAINER_MODEL_ATTENTION_H_
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "proto/contract/run_config.h"
+#include "trainer/model/parameter_store.h"
+#include "trainer/model/residual_branch.h"
+#include "trainer/ops/attention_heads.h"
+
+namespace trainyard::trainer {
+
+class Attention final : public ResidualBranch {
+ public:
+  struct Parameters {
+    int64_t query_key_value = 0;  // [(query heads + 2 * key heads) * head size, hidden]
+    int64_t output = 0;           // [hidden, query heads * head size]
+  };
+
+  // The declarations, in the order of Parameters. prefix: of the block's logical names.
+  static std::vector<ParameterDeclaration> Declare(const ModelConfig& model,
+                                                   const std::string& prefix);
+
+  // The store must outlive this.
+  Attention(const ModelConfig& model, const ParameterStore& store, const Parameters& parameters);
+
+  torch::Tensor Forward(const torch::Tensor& x, const torch::Tensor& residual,
+                        MicroBatch& micro_batch) const override;
+  torch::Tensor Backward(const torch::Tensor& dy, const torch::Tensor& x, MicroBatch& micro_batch,
+                         WeightGradients& gradients) const override;
+
+ private:
+  AttentionHeads heads_;
+  const ParameterStore& store_;
+  Parameters parameters_;
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_MODEL_ATTENTION_H_

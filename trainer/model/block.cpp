@@ -1,0 +1,93 @@
+#include "trainer/model/block.h"
+
+#include <iterator>
+#include <string>
+
+namespace trainyard::trainer {
+namespace {
+
+using torch::Tensor;
+
+// Places of a block's parameters in its group.
+enum : int64_t { kQueryKeyValue, kAttentionOutput, kGateUp, kDown, kInputNorm, kFfnNorm };
+
+ParameterDeclaration DeclareNorm(const std::string& name, int64_t width) {
+  return {{WholeLogicalTensor(name, {width}, 0)}, /*decays=*/false};
+}
+
+void Append(std::vector<ParameterDeclaration> more, std::vector<ParameterDeclaration>& all) {
+  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+}  // namespace
+
+GroupDeclaration Block::Declare(const ModelConfig& model, int64_t layer) {
+  const std::string prefix = "model.layers." + std::to_string(layer) + ".";
+  GroupDeclaration group{"layer " + std::to_string(layer), {}};
+  Append(Attention::Declare(model, prefix), group.parameters);
+  Append(Mlp::Declare(model, prefix), group.parameters);
+  group.parameters.push_back(DeclareNorm(prefix + "input_layernorm.weight", model.hidden_size));
+  group.parameters.push_back(
+      DeclareNorm(prefix + "post_attention_layernorm.weight", model.hidden_size));
+  return group;
+}
+
+Block::Block(const ModelConfig& model, const ParameterStore& store, int64_t first_parameter,
+             Recompute recompute)
+    : recompute_(recompute),
+      attention_(model, store,
+                 {first_parameter + kQueryKeyValue, first_parameter + kAttentionOutput}),
+      mlp_(store, {first_parameter + kGateUp, first_parameter + kDown},
+           recompute != Recompute::kSelective),
+      input_norm_(store, first_parameter + kInputNorm, model.norm_epsilon),
+      ffn_norm_(store, first_parameter + kFfnNorm, model.norm_epsilon) {}
+
+Tensor Block::Forward(const Tensor& x, MicroBatch& micro_batch) const {
+  if (recompute_ != Recompute::kFull || !micro_batch.stash.keeps()) {
+    return ForwardKeeping(x, micro_batch);
+  }
+  micro_batch.stash.Push(x);
+  MicroBatch once{micro_batch.batch, micro_batch.length, micro_batch.rotary,
+                  Stash(Stash::Mode::kDiscard)};
+  return ForwardKeeping(x, once);
+}
+
+Tensor Block::Backward(const Tensor& dy, MicroBatch& micro_batch,
+                       WeightGradients& gradients) const {
+  if (recompute_ != Recompute::kFull) return BackwardOfKept(dy, micro_batch, gradients);
+  MicroBatch again{micro_batch.batch, micro_batch.length, micro_batch.rotary, Stash()};
+  ForwardKeeping(micro_batch.stash.Pop(), again);
+  return BackwardOfKept(dy, again, gradients);
+}
+
+Tensor Block::ForwardKeeping(const Tensor& x, MicroBatch& micro_batch) const {
+  const Tensor middle = ForwardHalf({input_norm_, attention_}, x, micro_batch);
+  return ForwardHalf({ffn_norm_, mlp_}, middle, micro_batch);
+}
+
+Tensor Block::BackwardOfKept(const Tensor& dy, MicroBatch& micro_batch,
+                             WeightGradients& gradients) const {
+  const Tensor middle = BackwardHalf({ffn_norm_, mlp_}, dy, micro_batch, gradients);
+  return BackwardHalf({input_norm_, attention_}, middle, micro_batch, gradients);
+}
+
+Tensor Block::ForwardHalf(const Half& half, const Tensor& x, MicroBatch& micro_batch) const {
+  Norm::Result normal = half.norm.Forward(x);
+  Tensor y = half.branch.Forward(normal.y, x, micro_batch);
+  if (recompute_ != Recompute::kSelective) micro_batch.stash.Push(std::move(normal.y));
+  micro_batch.stash.Push(std::move(normal.inverse_rms));
+  micro_batch.stash.Push(x);
+  return y;
+}
+
+Tensor Block::BackwardHalf(const Half& half, const Tensor& dy, MicroBatch& micro_batch,
+                           WeightGradients& gradients) const {
+  const Tensor x = micro_batch.stash.Pop();
+  const Tensor inverse_rms = micro_batch.stash.Pop();
+  const Tensor normal =
+      recompute_ == Recompute::kSelective ? half.norm.Forward(x).y : micro_batch.stash.Pop();
+  Tensor d_normal = half.branch.Backward(dy, normal, micro_batch, gradients);
+  return half.norm.Backward(std::move(d_normal), x, inverse_rms, dy, gradients);
+}
+
+}  // namespace trainyard::trainer

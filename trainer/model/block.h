@@ -1,0 +1,62 @@
+// One transformer block: x + attention(norm(x)), then the same with the feed-forward branch.
+#ifndef TRAINYARD_TRAINER_MODEL_BLOCK_H_
+#define TRAINYARD_TRAINER_MODEL_BLOCK_H_
+
+#include <torch/types.h>
+
+#include <cstdint>
+
+#include "proto/contract/run_config.h"
+#include "trainer/model/attention.h"
+#include "trainer/model/micro_batch.h"
+#include "trainer/model/mlp.h"
+#include "trainer/model/norm.h"
+#include "trainer/model/parameter_store.h"
+#include "trainer/model/weight_gradients.h"
+
+namespace trainyard::trainer {
+
+// Keeps for its backward pass (Recompute) everything; or less, and then computes
+// again the cheap parts (kSelective: norms and activation; Korthikanti et al. 2022, arXiv
+// 2205.05198) or all of it (kFull: Chen et al. 2016, arXiv 1604.06174). Results are the same bits.
+class Block {
+ public:
+  // Declares the parameters of layer `layer` (from 0 over the whole model) as one group.
+  static GroupDeclaration Declare(const ModelConfig& model, int64_t layer);
+
+  // first_parameter: number of the group's first parameter in the store, which must outlive this.
+  Block(const ModelConfig& model, const ParameterStore& store, int64_t first_parameter,
+        Recompute recompute);
+
+  // x: [rows, hidden]; the result has the same shape.
+  torch::Tensor Forward(const torch::Tensor& x, MicroBatch& micro_batch) const;
+
+  // The gradient of x.
+  torch::Tensor Backward(const torch::Tensor& dy, MicroBatch& micro_batch,
+                         WeightGradients& gradients) const;
+
+ private:
+  // A norm and the branch behind it.
+  struct Half {
+    Norm norm;
+    const ResidualBranch& branch;
+  };
+
+  torch::Tensor ForwardKeeping(const torch::Tensor& x, MicroBatch& micro_batch) const;
+  torch::Tensor BackwardOfKept(const torch::Tensor& dy, MicroBatch& micro_batch,
+                               WeightGradients& gradients) const;
+  torch::Tensor ForwardHalf(const Half& half, const torch::Tensor& x,
+                            MicroBatch& micro_batch) const;
+  torch::Tensor BackwardHalf(const Half& half, const torch::Tensor& dy, MicroBatch& micro_batch,
+                             WeightGradients& gradients) const;
+
+  Recompute recompute_;
+  Attention attention_;
+  Mlp mlp_;
+  Norm input_norm_;
+  Norm ffn_norm_;
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_MODEL_BLOCK_H_

@@ -1,0 +1,44 @@
+// The end of the model: the final norm, the product with the vocabulary, and the loss.
+#ifndef TRAINYARD_TRAINER_MODEL_HEAD_H_
+#define TRAINYARD_TRAINER_MODEL_HEAD_H_
+
+#include <torch/types.h>
+
+#include <cstdint>
+
+#include "trainer/model/norm.h"
+#include "trainer/model/parameter_store.h"
+#include "trainer/model/weight_gradients.h"
+#include "trainer/ops/cross_entropy.h"
+
+namespace trainyard::trainer {
+
+// Logits exist for some thousand rows at a time only: a chunk's gradients are computed as soon as
+// its loss is (the idea of Liger Kernel, arXiv 2410.10989).
+class Head {
+ public:
+  // weight: number of the parameter [vocabulary, hidden], the embedding's where they are tied. The
+  // store must outlive this.
+  Head(const ParameterStore& store, Norm norm, int64_t weight)
+      : store_(store), norm_(norm), weight_(weight) {}
+
+  // x: [rows, hidden] before the norm. Adds the weighted loss of the rows to `loss`, an fp64
+  // scalar, hands the weight gradients over, and returns the gradient of x.
+  torch::Tensor LossAndGradient(const torch::Tensor& x, const Targets& targets, torch::Tensor& loss,
+                                WeightGradients& gradients) const;
+
+  // Adds the weighted loss to `loss`.
+  void Loss(const torch::Tensor& x, const Targets& targets, torch::Tensor& loss) const;
+
+  // [rows, vocabulary].
+  torch::Tensor Logits(const torch::Tensor& x) const;
+
+ private:
+  const ParameterStore& store_;
+  Norm norm_;
+  int64_t weight_;
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_MODEL_HEAD_H_

@@ -1,0 +1,19 @@
+// Standard deviations of initial weights that depend on a weight's place in the model.
+#ifndef TRAINYARD_TRAINER_MODEL_INITIAL_SPREAD_H_
+#define TRAINYARD_TRAINER_MODEL_INITIAL_SPREAD_H_
+
+#include <cmath>
+
+#include "proto/contract/run_config.h"
+
+namespace trainyard::trainer {
+
+// Of matrices whose product is added to the residual stream: its variance must not grow with depth
+// (GPT-2, Radford et al. 2019, section 2.3).
+inline double ResidualInitStd(const ModelConfig& model) {
+  return model.init_method_std / std::sqrt(2.0 * static_cast<double>(model.num_layers));
+}
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_MODEL_INITIAL_SPREAD_H_

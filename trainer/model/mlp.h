@@ -1,0 +1,46 @@
+// The feed-forward branch with SwiGLU.
+#ifndef TRAINYARD_TRAINER_MODEL_MLP_H_
+#define TRAINYARD_TRAINER_MODEL_MLP_H_
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "proto/contract/run_config.h"
+#include "trainer/model/parameter_store.h"
+#include "trainer/model/residual_branch.h"
+
+namespace trainyard::trainer {
+
+class Mlp final : public ResidualBranch {
+ public:
+  struct Parameters {
+    int64_t gate_up = 0;  // [2 * ffn, hidden]
+    int64_t down = 0;     // [hidden, ffn]
+  };
+
+  // The declarations, in the order of Parameters. prefix: of the block's logical names.
+  static std::vector<ParameterDeclaration> Declare(const ModelConfig& model,
+                                                   const std::string& prefix);
+
+  // keeps_activation: false computes the activation again in the backward pass. The store must
+  // outlive this.
+  Mlp(const ParameterStore& store, const Parameters& parameters, bool keeps_activation)
+      : store_(store), parameters_(parameters), keeps_activation_(keeps_activation) {}
+
+  torch::Tensor Forward(const torch::Tensor& x, const torch::Tensor& residual,
+                        MicroBatch& micro_batch) const override;
+  torch::Tensor Backward(const torch::Tensor& dy, const torch::Tensor& x, MicroBatch& micro_batch,
+                         WeightGradients& gradients) const override;
+
+ private:
+  const ParameterStore& store_;
+  Parameters parameters_;
+  bool keeps_activation_;
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_MODEL_MLP_H_

@@ -1,0 +1,51 @@
+// Tensors that a forward pass keeps for its backward pass: the activation memory of a micro-batch.
+#ifndef TRAINYARD_TRAINER_MODEL_STASH_H_
+#define TRAINYARD_TRAINER_MODEL_STASH_H_
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace trainyard::trainer {
+
+// A stack: Backward pops in the reverse order of its Forward's pushes, and what is popped is freed
+// as soon as its user lets go of it. A pipeline keeps one stash for each micro-batch under way.
+class Stash {
+ public:
+  enum class Mode { kKeep, kDiscard };  // kDiscard: no backward pass follows.
+
+  explicit Stash(Mode mode = Mode::kKeep) : mode_(mode) {}
+
+  // False when a module need not make what it would only push.
+  bool keeps() const { return mode_ == Mode::kKeep; }
+
+  void Push(torch::Tensor tensor) {
+    if (keeps()) tensors_.push_back(std::move(tensor));
+  }
+
+  torch::Tensor Pop() {
+    TORCH_CHECK(!tensors_.empty(), "a backward pass popped more than its forward pass pushed");
+    torch::Tensor tensor = std::move(tensors_.back());
+    tensors_.pop_back();
+    return tensor;
+  }
+
+  bool empty() const { return tensors_.empty(); }
+
+  // Bytes of all kept tensors; one that was pushed twice counts twice.
+  int64_t bytes() const {
+    int64_t sum = 0;
+    for (const torch::Tensor& tensor : tensors_) sum += static_cast<int64_t>(tensor.nbytes());
+    return sum;
+  }
+
+ private:
+  Mode mode_;
+  std::vector<torch::Tensor> tensors_;
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_MODEL_STASH_H_

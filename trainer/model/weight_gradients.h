@@ -1,0 +1,63 @@
+// Weight gradients of backward passes, on their way into the gradient buffer.
+#ifndef TRAINYARD_TRAINER_MODEL_WEIGHT_GRADIENTS_H_
+#define TRAINYARD_TRAINER_MODEL_WEIGHT_GRADIENTS_H_
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <vector>
+
+#include "trainer/model/parameter_store.h"
+#include "trainer/ops/gradient_target.h"
+
+namespace trainyard::trainer {
+
+// Modules hand over the factors of a weight gradient instead of multiplying them, so that the
+// product can run at once, under a collective, or after the input gradients of other micro-batches
+// (zero-bubble pipelines, Qi et al. 2024, arXiv 2401.10241). One thread at a time.
+class WeightGradients {
+ public:
+  enum class Timing { kAtOnce, kDeferred };
+
+  // The store must outlive this.
+  explicit WeightGradients(ParameterStore& store, Timing timing = Timing::kAtOnce);
+
+  // Called when the gradients of a group are complete, in the order of the groups: with kAtOnce
+  // from FinishGroup, else from RunDeferred.
+  using GroupFinished = std::function<void(int64_t group)>;
+  void OnGroupFinished(GroupFinished callback) { group_finished_ = std::move(callback); }
+
+  // The next gradient of every parameter overwrites the one of the step before.
+  void BeginStep();
+
+  // Adds dy^T x to the gradient of a matrix. Both tensors must not change before that has run.
+  void AddLinear(int64_t parameter, const torch::Tensor& dy, const torch::Tensor& x);
+
+  // The place of a gradient that its caller writes at once; counts as written.
+  GradientTarget Target(int64_t parameter);
+
+  // To be called by the model after the last gradient of a group in one micro-batch.
+  void FinishGroup(int64_t group);
+
+  // kDeferred: runs everything that was handed over, in order.
+  void RunDeferred();
+
+ private:
+  struct Deferred {
+    int64_t parameter = 0;  // Or the group, where there is no product.
+    torch::Tensor dy;
+    torch::Tensor x;
+  };
+
+  ParameterStore& store_;
+  const Timing timing_;
+  GroupFinished group_finished_;
+  std::vector<bool> is_written_;  // By parameter, since BeginStep.
+  std::deque<Deferred> deferred_;
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_MODEL_WEIGHT_GRADIENTS_H_

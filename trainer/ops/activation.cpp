@@ -1,0 +1,30 @@
+#include "trainer/ops/activation.h"
+
+#include "trainer/ops/gpu.h"
+
+namespace trainyard::trainer {
+
+using torch::Tensor;
+
+void SwiGluForward(const Tensor& packed, Tensor& out) {
+  if (gpu::HasKernels(packed)) return gpu::SwiGluForward(packed, out);
+  const int64_t width = out.size(-1);
+  at::silu_out(out, packed.narrow(-1, 0, width));
+  out.mul_(packed.narrow(-1, width, width));
+}
+
+void SwiGluBackward(const Tensor& dout, const Tensor& packed, Tensor& d_packed, Tensor& out) {
+  if (gpu::HasKernels(dout)) return gpu::SwiGluBackward(dout, packed, d_packed, out);
+  const int64_t width = dout.size(-1);
+  const Tensor gate = packed.narrow(-1, 0, width);
+  const Tensor up = packed.narrow(-1, width, width);
+  const Tensor gated = at::silu(gate);
+  if (out.defined()) at::mul_out(out, gated, up);
+  Tensor d_gate = d_packed.narrow(-1, 0, width);
+  Tensor d_up = d_packed.narrow(-1, width, width);
+  const Tensor d_gated = dout * up;  // Read before d_up, which may be the memory of up.
+  at::mul_out(d_up, gated, dout);
+  at::silu_backward_out(d_gate, d_gated, gate);
+}
+
+}  // namespace trainyard::trainer

@@ -1,0 +1,72 @@
+// Operations by CUDA kernels. Functions have the names and contracts of those in this folder, which
+// call them. A build has one implementation: gpu_cuda.cpp, or gpu_absent.cpp without CUDA.
+#ifndef TRAINYARD_TRAINER_OPS_GPU_H_
+#define TRAINYARD_TRAINER_OPS_GPU_H_
+
+#include <torch/types.h>
+
+#include <string>
+
+#include "trainer/ops/adamw.h"
+#include "trainer/ops/attention.h"
+#include "trainer/ops/cross_entropy.h"
+#include "trainer/ops/gradient_target.h"
+#include "trainer/ops/rms_norm.h"
+#include "trainer/ops/rotary.h"
+
+namespace trainyard::trainer::gpu {
+
+// True for fp32 and bf16 tensors on a GPU. Other types, such as the tests' fp64, take the plain
+// operations there too.
+bool HasKernels(const torch::Tensor& tensor);
+
+// True for bf16 on a GPU: cuDNN's attention has no fp32.
+bool HasFusedAttention(const torch::Tensor& tensor);
+
+void RmsNormForward(const torch::Tensor& x, const torch::Tensor& weight, double epsilon,
+                    torch::Tensor& y, torch::Tensor& inverse_rms);
+void RmsNormBackward(const torch::Tensor& dy, const RmsNormInput& input,
+                     const torch::Tensor& residual_gradient, torch::Tensor& dx,
+                     const GradientTarget& weight_gradient);
+
+void Rotate(torch::Tensor& packed, const RotaryTable& table, const AttentionHeads& heads,
+            Rotation rotation);
+
+torch::Tensor AttentionForward(const torch::Tensor& packed, const AttentionHeads& heads,
+                               torch::Tensor& out);
+void AttentionBackward(const torch::Tensor& dout, const AttentionKept& kept,
+                       const AttentionHeads& heads, torch::Tensor& d_packed);
+
+void SwiGluForward(const torch::Tensor& packed, torch::Tensor& out);
+void SwiGluBackward(const torch::Tensor& dout, const torch::Tensor& packed, torch::Tensor& d_packed,
+                    torch::Tensor& out);
+
+void LinearForward(const torch::Tensor& x, const torch::Tensor& weight, torch::Tensor& y);
+void LinearForwardWithResidual(const torch::Tensor& x, const torch::Tensor& weight,
+                               const torch::Tensor& residual, torch::Tensor& y);
+void LinearInputGradient(const torch::Tensor& dy, const torch::Tensor& weight, torch::Tensor& dx);
+void LinearWeightGradient(const torch::Tensor& dy, const torch::Tensor& x,
+                          const GradientTarget& target);
+
+void EmbeddingForward(const torch::Tensor& table, const torch::Tensor& tokens, torch::Tensor& out);
+// Adds to `gradient`.
+void EmbeddingBackward(const torch::Tensor& dy, const torch::Tensor& tokens,
+                       torch::Tensor& gradient);
+
+void CrossEntropy(torch::Tensor& logits, const Targets& targets, LossPass pass,
+                  torch::Tensor& loss);
+
+void AdamWUpdate(const AdamWState& state, const AdamWFactors& factors,
+                 const torch::Tensor& step_values);
+void SquaredSum(const torch::Tensor& values, torch::Tensor& sum);
+void FinishNorm(const torch::Tensor& squared_norms, double max_norm, torch::Tensor& step_values);
+
+// Matrix products of shapes that no table has are timed at their first use from now on, and the
+// results of the backward pass are not right (kernels/gemm.h).
+void TuneMatrixProducts();
+// Writes what was tuned, in the form of kernels/gemm_tables.
+void SaveTunedMatrixProducts(const std::string& path);
+
+}  // namespace trainyard::trainer::gpu
+
+#endif  // TRAINYARD_TRAINER_OPS_GPU_H_

@@ -1,0 +1,44 @@
+// Builds without CUDA: no tensor is on a GPU, so none of these is ever called.
+#include "trainer/config/trainer_error.h"
+#include "trainer/ops/gpu.h"
+
+namespace trainyard::trainer::gpu {
+namespace {
+
+using torch::Tensor;
+
+[[noreturn]] void Refuse() {
+  throw TrainerError(ExitCode::kInternal, "This trainer was built without CUDA.");
+}
+
+}  // namespace
+
+bool HasKernels(const Tensor&) { return false; }
+bool HasFusedAttention(const Tensor&) { return false; }
+
+void RmsNormForward(const Tensor&, const Tensor&, double, Tensor&, Tensor&) { Refuse(); }
+void RmsNormBackward(const Tensor&, const RmsNormInput&, const Tensor&, Tensor&,
+                     const GradientTarget&) {
+  Refuse();
+}
+void Rotate(Tensor&, const RotaryTable&, const AttentionHeads&, Rotation) { Refuse(); }
+Tensor AttentionForward(const Tensor&, const AttentionHeads&, Tensor&) { Refuse(); }
+void AttentionBackward(const Tensor&, const AttentionKept&, const AttentionHeads&, Tensor&) {
+  Refuse();
+}
+void SwiGluForward(const Tensor&, Tensor&) { Refuse(); }
+void SwiGluBackward(const Tensor&, const Tensor&, Tensor&, Tensor&) { Refuse(); }
+void LinearForward(const Tensor&, const Tensor&, Tensor&) { Refuse(); }
+void LinearForwardWithResidual(const Tensor&, const Tensor&, const Tensor&, Tensor&) { Refuse(); }
+void LinearInputGradient(const Tensor&, const Tensor&, Tensor&) { Refuse(); }
+void LinearWeightGradient(const Tensor&, const Tensor&, const GradientTarget&) { Refuse(); }
+void EmbeddingForward(const Tensor&, const Tensor&, Tensor&) { Refuse(); }
+void EmbeddingBackward(const Tensor&, const Tensor&, Tensor&) { Refuse(); }
+void CrossEntropy(Tensor&, const Targets&, LossPass, Tensor&) { Refuse(); }
+void AdamWUpdate(const AdamWState&, const AdamWFactors&, const Tensor&) { Refuse(); }
+void SquaredSum(const Tensor&, Tensor&) { Refuse(); }
+void FinishNorm(const Tensor&, double, Tensor&) { Refuse(); }
+void TuneMatrixProducts() { Refuse(); }
+void SaveTunedMatrixProducts(const std::string&) { Refuse(); }
+
+}  // namespace trainyard::trainer::gpu

@@ -1,0 +1,315 @@
+// Takes tensors apart for the kernels. Work is queued on the current CUDA stream.
+#include <c10/cuda/CUDAStream.h>
+#include <torch/utils.h>
+
+#include "trainer/kernels/activation.h"
+#include "trainer/kernels/attention.h"
+#include "trainer/kernels/cross_entropy.h"
+#include "trainer/kernels/embedding.h"
+#include "trainer/kernels/gemm.h"
+#include "trainer/kernels/norm.h"
+#include "trainer/kernels/optimizer.h"
+#include "trainer/kernels/rotary.h"
+#include "trainer/ops/gpu.h"
+
+namespace trainyard::trainer::gpu {
+namespace {
+
+using kernels::ElementType;
+using torch::Tensor;
+
+cudaStream_t Stream() { return c10::cuda::getCurrentCUDAStream().stream(); }
+
+ElementType TypeOf(const Tensor& tensor) {
+  return tensor.scalar_type() == torch::kBFloat16 ? ElementType::kBFloat16 : ElementType::kFloat32;
+}
+
+// Kernels read and write whole tensors without strides.
+template <typename... Tensors>
+void CheckContiguous(const Tensors&... tensors) {
+  TORCH_CHECK((tensors.is_contiguous() && ...), "a kernel was given a tensor with gaps");
+}
+
+// Memory that is free for the next operation of the same stream once it is released.
+Tensor Workspace(int64_t bytes, const Tensor& like) {
+  return torch::empty({bytes}, like.options().dtype(torch::kUInt8));
+}
+
+int64_t Rows(const Tensor& tensor) { return tensor.numel() / tensor.size(-1); }
+
+kernels::AttentionShape ShapeOf(const Tensor& packed, const AttentionHeads& heads) {
+  return {.batch = packed.size(0),
+          .length = packed.size(1),
+          .query_heads = heads.query_heads,
+          .key_heads = heads.key_heads,
+          .head_size = heads.head_size,
+          .deterministic = true};
+}
+
+}  // namespace
+
+bool HasKernels(const Tensor& tensor) {
+  return tensor.is_cuda() &&
+         (tensor.scalar_type() == torch::kFloat32 || tensor.scalar_type() == torch::kBFloat16);
+}
+
+bool HasFusedAttention(const Tensor& tensor) {
+  return tensor.is_cuda() && tensor.scalar_type() == torch::kBFloat16;
+}
+
+void RmsNormForward(const Tensor& x, const Tensor& weight, double epsilon, Tensor& y,
+                    Tensor& inverse_rms) {
+  CheckContiguous(x, weight, y, inverse_rms);
+  kernels::RmsNormForward({.x = x.data_ptr(),
+                           .weight = weight.data_ptr(),
+                           .y = y.data_ptr(),
+                           .inverse_rms = inverse_rms.data_ptr<float>(),
+                           .rows = Rows(x),
+                           .width = x.size(-1),
+                           .epsilon = static_cast<float>(epsilon),
+                           .type = TypeOf(x)},
+                          Stream());
+}
+
+void RmsNormBackward(const Tensor& dy, const RmsNormInput& input, const Tensor& residual_gradient,
+                     Tensor& dx, const GradientTarget& weight_gradient) {
+  CheckContiguous(dy, input.x, input.weight, input.inverse_rms, dx, weight_gradient.gradient);
+  const bool has_residual = residual_gradient.defined();
+  if (has_residual) CheckContiguous(residual_gradient);
+  const int64_t rows = Rows(dy), width = dy.size(-1);
+  const Tensor workspace = torch::empty({kernels::RmsNormBackwardWorkspaceFloats(rows, width)},
+                                        dy.options().dtype(torch::kFloat32));
+  kernels::RmsNormBackward(
+      {.dy = dy.data_ptr(),
+       .x = input.x.data_ptr(),
+       .weight = input.weight.data_ptr(),
+       .inverse_rms = input.inverse_rms.data_ptr<float>(),
+       .residual_gradient = has_residual ? residual_gradient.data_ptr() : nullptr,
+       .dx = dx.data_ptr(),
+       .weight_gradient = weight_gradient.gradient.data_ptr<float>(),
+       .accumulate = weight_gradient.accumulate,
+       .workspace = workspace.data_ptr<float>(),
+       .rows = rows,
+       .width = width,
+       .type = TypeOf(dy)},
+      Stream());
+}
+
+void Rotate(Tensor& packed, const RotaryTable& table, const AttentionHeads& heads,
+            Rotation rotation) {
+  CheckContiguous(packed, table.cos, table.sin);
+  kernels::Rotate({.packed = packed.data_ptr(),
+                   .cos = table.cos.data_ptr<float>(),
+                   .sin = table.sin.data_ptr<float>(),
+                   .rows = packed.size(0) * packed.size(1),
+                   .length = packed.size(1),
+                   .row_heads = heads.packed_heads(),
+                   .rotated_heads = heads.query_heads + heads.key_heads,
+                   .head_size = heads.head_size,
+                   .back = rotation == Rotation::kBack,
+                   .type = TypeOf(packed)},
+                  Stream());
+}
+
+Tensor AttentionForward(const Tensor& packed, const AttentionHeads& heads, Tensor& out) {
+  CheckContiguous(packed, out);
+  const kernels::AttentionShape shape = ShapeOf(packed, heads);
+  const Tensor workspace =
+      Workspace(static_cast<int64_t>(kernels::AttentionWorkspaceBytes(shape)), packed);
+  Tensor log_sum_exp = torch::empty({shape.batch, shape.query_heads, shape.length},
+                                    packed.options().dtype(torch::kFloat32));
+  kernels::AttentionForward({.shape = shape,
+                             .packed = packed.data_ptr(),
+                             .out = out.data_ptr(),
+                             .log_sum_exp = log_sum_exp.data_ptr<float>(),
+                             .workspace = workspace.data_ptr()},
+                            Stream());
+  return log_sum_exp;
+}
+
+void AttentionBackward(const Tensor& dout, const AttentionKept& kept, const AttentionHeads& heads,
+                       Tensor& d_packed) {
+  CheckContiguous(dout, kept.packed, kept.out, kept.softmax, d_packed);
+  const kernels::AttentionShape shape = ShapeOf(kept.packed, heads);
+  const Tensor workspace =
+      Workspace(static_cast<int64_t>(kernels::AttentionWorkspaceBytes(shape)), dout);
+  kernels::AttentionBackward({.shape = shape,
+                              .dout = dout.data_ptr(),
+                              .packed = kept.packed.data_ptr(),
+                              .out = kept.out.data_ptr(),
+                              .log_sum_exp = kept.softmax.data_ptr<float>(),
+                              .d_packed = d_packed.data_ptr(),
+                              .workspace = workspace.data_ptr()},
+                             Stream());
+}
+
+void SwiGluForward(const Tensor& packed, Tensor& out) {
+  CheckContiguous(packed, out);
+  kernels::SwiGluForward({.packed = packed.data_ptr(),
+                          .out = out.data_ptr(),
+                          .rows = Rows(out),
+                          .width = out.size(-1),
+                          .type = TypeOf(packed)},
+                         Stream());
+}
+
+void SwiGluBackward(const Tensor& dout, const Tensor& packed, Tensor& d_packed, Tensor& out) {
+  CheckContiguous(dout, packed, d_packed);
+  if (out.defined()) CheckContiguous(out);
+  kernels::SwiGluBackward({.dout = dout.data_ptr(),
+                           .packed = packed.data_ptr(),
+                           .d_packed = d_packed.data_ptr(),
+                           .out = out.defined() ? out.data_ptr() : nullptr,
+                           .rows = Rows(dout),
+                           .width = dout.size(-1),
+                           .type = TypeOf(dout)},
+                          Stream());
+}
+
+void LinearForward(const Tensor& x, const Tensor& weight, Tensor& y) {
+  CheckContiguous(x, weight, y);
+  kernels::Gemm({.a = x.data_ptr(),
+                 .b = weight.data_ptr(),
+                 .d = y.data_ptr(),
+                 .m = x.size(0),
+                 .n = weight.size(0),
+                 .k = x.size(1),
+                 .transpose_b = true,
+                 .input_type = TypeOf(x),
+                 .output_type = TypeOf(y)},
+                Stream());
+}
+
+void LinearForwardWithResidual(const Tensor& x, const Tensor& weight, const Tensor& residual,
+                               Tensor& y) {
+  CheckContiguous(x, weight, residual, y);
+  kernels::Gemm({.a = x.data_ptr(),
+                 .b = weight.data_ptr(),
+                 .c = residual.data_ptr(),
+                 .d = y.data_ptr(),
+                 .m = x.size(0),
+                 .n = weight.size(0),
+                 .k = x.size(1),
+                 .transpose_b = true,
+                 .input_type = TypeOf(x),
+                 .output_type = TypeOf(y)},
+                Stream());
+}
+
+void LinearInputGradient(const Tensor& dy, const Tensor& weight, Tensor& dx) {
+  CheckContiguous(dy, weight, dx);
+  kernels::Gemm({.a = dy.data_ptr(),
+                 .b = weight.data_ptr(),
+                 .d = dx.data_ptr(),
+                 .m = dy.size(0),
+                 .n = weight.size(1),
+                 .k = dy.size(1),
+                 .input_type = TypeOf(dy),
+                 .output_type = TypeOf(dx)},
+                Stream());
+}
+
+void LinearWeightGradient(const Tensor& dy, const Tensor& x, const GradientTarget& target) {
+  CheckContiguous(dy, x, target.gradient);
+  kernels::Gemm({.a = dy.data_ptr(),
+                 .b = x.data_ptr(),
+                 .c = target.accumulate ? target.gradient.data_ptr() : nullptr,
+                 .d = target.gradient.data_ptr(),
+                 .m = dy.size(1),
+                 .n = x.size(1),
+                 .k = dy.size(0),
+                 .transpose_a = true,
+                 .input_type = TypeOf(dy),
+                 .output_type = ElementType::kFloat32},
+                Stream());
+}
+
+void EmbeddingForward(const Tensor& table, const Tensor& tokens, Tensor& out) {
+  CheckContiguous(table, tokens, out);
+  kernels::EmbeddingForward({.table = table.data_ptr(),
+                             .tokens = tokens.data_ptr<int64_t>(),
+                             .out = out.data_ptr(),
+                             .rows = tokens.numel(),
+                             .width = table.size(1),
+                             .type = TypeOf(table)},
+                            Stream());
+}
+
+void EmbeddingBackward(const Tensor& dy, const Tensor& tokens, Tensor& gradient) {
+  CheckContiguous(dy, tokens, gradient);
+  const int64_t rows = tokens.numel(), width = dy.size(-1);
+  const Tensor workspace =
+      Workspace(static_cast<int64_t>(kernels::EmbeddingBackwardWorkspaceBytes(rows, width)), dy);
+  kernels::EmbeddingBackward({.dy = dy.data_ptr(),
+                              .tokens = tokens.data_ptr<int64_t>(),
+                              .gradient = gradient.data_ptr<float>(),
+                              .workspace = workspace.data_ptr(),
+                              .rows = rows,
+                              .width = width,
+                              .vocabulary = gradient.size(0),
+                              .type = TypeOf(dy)},
+                             Stream());
+}
+
+void CrossEntropy(Tensor& logits, const Targets& targets, LossPass pass, Tensor& loss) {
+  CheckContiguous(logits, targets.tokens, targets.weights);
+  const Tensor row_losses = torch::empty({logits.size(0)}, logits.options().dtype(torch::kFloat32));
+  kernels::CrossEntropy({.logits = logits.data_ptr(),
+                         .targets = targets.tokens.data_ptr<int64_t>(),
+                         .loss_weights = targets.weights.data_ptr<float>(),
+                         .row_losses = row_losses.data_ptr<float>(),
+                         .loss = loss.data_ptr<double>(),
+                         .with_gradient = pass == LossPass::kLossAndGradient,
+                         .rows = logits.size(0),
+                         .vocabulary = logits.size(1),
+                         .type = TypeOf(logits)},
+                        Stream());
+}
+
+void AdamWUpdate(const AdamWState& state, const AdamWFactors& factors, const Tensor& step_values) {
+  CheckContiguous(state.values, state.gradients, state.first_moment, state.second_moment);
+  const bool is_split = state.low_bits.defined();
+  kernels::AdamW(
+      {.values = state.values.data_ptr(),
+       .low_bits =
+           is_split ? reinterpret_cast<uint16_t*>(state.low_bits.data_ptr<int16_t>()) : nullptr,
+       .gradients = state.gradients.data_ptr<float>(),
+       .first_moment = state.first_moment.data_ptr(),
+       .second_moment = state.second_moment.data_ptr(),
+       .count = state.values.numel(),
+       .first_element = state.first_element,
+       .step_values = step_values.data_ptr<double>(),
+       .beta1 = factors.beta1,
+       .beta2 = factors.beta2,
+       .epsilon = factors.epsilon,
+       .weight_decay = factors.weight_decay,
+       .value_type = TypeOf(state.values),
+       .first_moment_type = TypeOf(state.first_moment),
+       .second_moment_type = TypeOf(state.second_moment)},
+      Stream());
+}
+
+void SquaredSum(const Tensor& values, Tensor& sum) {
+  CheckContiguous(values);
+  const Tensor workspace = torch::empty({kernels::SquaredSumWorkspaceDoubles(values.numel())},
+                                        values.options().dtype(torch::kFloat64));
+  kernels::SquaredSum({.values = values.data_ptr<float>(),
+                       .count = values.numel(),
+                       .workspace = workspace.data_ptr<double>(),
+                       .sum = sum.data_ptr<double>()},
+                      Stream());
+}
+
+void FinishNorm(const Tensor& squared_norms, double max_norm, Tensor& step_values) {
+  kernels::FinishNorm({.squared_norms = squared_norms.data_ptr<double>(),
+                       .parts = squared_norms.numel(),
+                       .max_norm = max_norm,
+                       .step_values = step_values.data_ptr<double>()},
+                      Stream());
+}
+
+void TuneMatrixProducts() { kernels::TuneGemms(); }
+
+void SaveTunedMatrixProducts(const std::string& path) { kernels::SaveGemmTable(path); }
+
+}  // namespace trainyard::trainer::gpu

@@ -1,0 +1,33 @@
+#include "trainer/ops/linear.h"
+
+#include "trainer/ops/gpu.h"
+
+namespace trainyard::trainer {
+
+using torch::Tensor;
+
+void LinearForward(const Tensor& x, const Tensor& weight, Tensor& y) {
+  if (gpu::HasKernels(x)) return gpu::LinearForward(x, weight, y);
+  at::mm_out(y, x, weight.t());
+}
+
+void LinearForwardWithResidual(const Tensor& x, const Tensor& weight, const Tensor& residual,
+                               Tensor& y) {
+  if (gpu::HasKernels(x)) return gpu::LinearForwardWithResidual(x, weight, residual, y);
+  at::addmm_out(y, residual, x, weight.t());
+}
+
+void LinearInputGradient(const Tensor& dy, const Tensor& weight, Tensor& dx) {
+  if (gpu::HasKernels(dy)) return gpu::LinearInputGradient(dy, weight, dx);
+  at::mm_out(dx, dy, weight);
+}
+
+void LinearWeightGradient(const Tensor& dy, const Tensor& x, const GradientTarget& target) {
+  if (gpu::HasKernels(dy)) return gpu::LinearWeightGradient(dy, x, target);
+  Tensor gradient = target.gradient;
+  const Tensor wide_dy = dy.to(gradient.scalar_type()), wide_x = x.to(gradient.scalar_type());
+  target.accumulate ? gradient.addmm_(wide_dy.t(), wide_x)
+                    : at::mm_out(gradient, wide_dy.t(), wide_x);
+}
+
+}  // namespace trainyard::trainer

@@ -1,0 +1,30 @@
+// Products with a weight matrix: the one place for the forward pass and both gradients.
+#ifndef TRAINYARD_TRAINER_OPS_LINEAR_H_
+#define TRAINYARD_TRAINER_OPS_LINEAR_H_
+
+#include <torch/types.h>
+
+#include "trainer/ops/gradient_target.h"
+
+namespace trainyard::trainer {
+
+// x: [rows, in], weight: [out, in], y: [rows, out], contiguous and of one type. Products of 16-bit
+// types are summed in fp32.
+
+// y = x weight^T.
+void LinearForward(const torch::Tensor& x, const torch::Tensor& weight, torch::Tensor& y);
+
+// y = residual + x weight^T, rounded once; residual: [rows, out]; y may be its memory.
+void LinearForwardWithResidual(const torch::Tensor& x, const torch::Tensor& weight,
+                               const torch::Tensor& residual, torch::Tensor& y);
+
+// dx = dy weight.
+void LinearInputGradient(const torch::Tensor& dy, const torch::Tensor& weight, torch::Tensor& dx);
+
+// target = or += dy^T x, in the target's type.
+void LinearWeightGradient(const torch::Tensor& dy, const torch::Tensor& x,
+                          const GradientTarget& target);
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_OPS_LINEAR_H_

@@ -1,0 +1,19 @@
+#include "trainer/ops/master_weights.h"
+
+namespace trainyard::trainer {
+
+using torch::Tensor;
+
+Tensor JoinMasterWeights(const Tensor& values, const Tensor& low_bits) {
+  const Tensor high = values.view(torch::kInt16).to(torch::kInt32);
+  return high.mul(1 << 16).add_(low_bits).view(torch::kFloat32);
+}
+
+void SplitMasterWeights(const Tensor& master, Tensor& values, Tensor& low_bits) {
+  const Tensor bits = master.view(torch::kInt32);
+  low_bits.copy_(bits.bitwise_and(0xffff));  // Conversion to int16 keeps the lowest 16 bits.
+  Tensor high = values.view(torch::kInt16);
+  high.copy_(bits.add(0x8000).bitwise_right_shift(16));
+}
+
+}  // namespace trainyard::trainer

@@ -1,0 +1,96 @@
+// Runs optimizer steps on the device without waiting for them.
+#ifndef TRAINYARD_TRAINER_STEP_RUNNER_H_
+#define TRAINYARD_TRAINER_STEP_RUNNER_H_
+
+#include <c10/core/Event.h>
+#include <torch/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+
+#include "proto/contract/run_config.h"
+#include "trainer/data/prefetcher.h"
+#include "trainer/model/decoder.h"
+#include "trainer/model/weight_gradients.h"
+#include "trainer/optimizer/adamw.h"
+#include "trainer/parallel/communicator.h"
+#include "trainer/parallel/data_parallel.h"
+
+namespace trainyard::trainer {
+
+// Numbers of one optimizer step, the same on every rank.
+struct StepResult {
+  int64_t step = 0;
+  double loss = 0;       // Mean over the tokens of the global batch.
+  double grad_norm = 0;  // Before clipping.
+  double learning_rate = 0;
+  bool is_finite = true;  // False: the step has changed no weight.
+  bool stop = false;      // Some rank was asked to stop before the step.
+  bool save = false;      // Some rank was asked to save before the step.
+  double seconds = 0;     // From the end of the step before, or from the launch after a pause.
+};
+
+struct StepRequest {
+  int64_t step = 0;  // Number of the step, from 1.
+  double learning_rate = 0;
+  bool stop = false;  // This rank was asked to stop.
+  bool save = false;  // This rank was asked to save.
+};
+
+// A step: forward and backward of this rank's micro-batches, sum over the ranks, norm, update. All
+// of it is queued on the device; the results come later. Pipeline schedules replace the inside of
+// Launch. One thread at a time; everything given must outlive this.
+class StepRunner {
+ public:
+  struct Parts {
+    const RunConfig& config;
+    Decoder& model;
+    AdamW& optimizer;
+    Communicator& communicator;  // Of the ranks with the same parameters.
+    torch::Device device;
+  };
+
+  // rounds: micro-batches of this rank in one step.
+  StepRunner(const Parts& parts, int64_t rounds);
+
+  // Queues a step. next: hands over the rank's next micro-batch. before_update is called when
+  // everything before the change of the weights is queued.
+  void Launch(const StepRequest& request, const std::function<TokenBatch()>& next,
+              const std::function<void()>& before_update);
+
+  // Steps that are launched and not finished.
+  int64_t pending() const { return static_cast<int64_t>(pending_.size()); }
+
+  // Waits for the oldest of them. Throws TrainerError(kPeerLost) when a peer is gone.
+  StepResult Finish();
+
+ private:
+  struct Pending {
+    StepResult result;
+    torch::Tensor values;            // Step values, in host memory once `done`.
+    std::optional<c10::Event> done;  // None on a CPU: done at once.
+    std::chrono::steady_clock::time_point launched;
+  };
+
+  void ForwardBackward(const std::function<TokenBatch()>& next);
+  TrainingTokens ToDevice(const TokenBatch& batch);
+  void OnGroupFinished(int64_t group);
+  void CopyResult(Pending& pending);
+
+  Parts parts_;
+  const int64_t rounds_;
+  int64_t round_ = 0;  // Of the step that is being queued.
+  WeightGradients gradients_;
+  GradientReducer reducer_;
+  torch::Tensor step_values_;   // On the device.
+  torch::Tensor loss_weights_;  // One divided by the tokens of the global batch, for each row.
+  std::deque<Pending> pending_;
+  std::chrono::steady_clock::time_point finished_;  // The newest finished step.
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_STEP_RUNNER_H_

@@ -1,0 +1,18 @@
+// Timing of the GPU's matrix products, for the tables that make their choice the same in every run.
+#ifndef TRAINYARD_TRAINER_TUNING_H_
+#define TRAINYARD_TRAINER_TUNING_H_
+
+#include <string>
+
+#include "proto/contract/run_config.h"
+
+namespace trainyard::trainer {
+
+// Runs micro-batches of these settings on the GPU, times every matrix product that no table has
+// yet, and writes the table of this GPU's model to `path`. Needs no data: the tokens are noise.
+// Throws TrainerError(kBadConfig) when the settings are for a CPU.
+void TuneMatrixProductsOf(const RunConfig& config, const std::string& path);
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_TUNING_H_
