@@ -1,0 +1,95 @@
+"""Measures the trainer on GPUs against the strongest PyTorch for the same step, in one command.
+
+  python3 tests/gpu/bench.py --trainer build/gpu/bin/trainyard-trainer --out DIR
+  python3 tests/gpu/bench.py --trainer ... --out DIR --rows 1.5b,162m --peers first
+  python3 tests/gpu/bench.py --trainer ... --out DIR --determinism
+
+Needs a python3 with a CUDA PyTorch for the peers only. Writes the table into DIR, as JSON
+and as Markdown, after every row. Ends with 1 when a row misses what it must reach or was not
+measured, or when a check fails.
+"""
+import argparse
+import datetime
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import determinism
+import report
+import rows
+
+# Of which the first rows.WARMUP_STEPS are not timed.
+FEWEST_STEPS = 24
+
+
+def machine():
+    """Date, names and drivers of the GPUs."""
+    gpus = ""
+    if shutil.which("nvidia-smi"):
+        gpus = subprocess.run(
+            ["nvidia-smi", "--query-gpu=name,driver_version,power.limit", "--format=csv,noheader"],
+            capture_output=True, text=True, check=False).stdout.strip().replace("\n", "; ")
+    return {"date": datetime.datetime.now().strftime("%Y-%m-%d %H:%M"), "gpus": gpus}
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--trainer", type=pathlib.Path, required=True)
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--rows", default="", metavar="ROW,ROW",
+                        help=f"some of {','.join(rows.ROWS)}")
+    parser.add_argument("--steps", type=int, default=FEWEST_STEPS,
+                        help=f"steps of a run with {rows.WARMUP_STEPS} to warm up (%(default)s)")
+    parser.add_argument("--peers", choices=("all", "first", "none"), default="all",
+                        help="variants of PyTorch that each row is compared with (all)")
+    parser.add_argument("--determinism", action="store_true",
+                        help="instead of the table: are equal runs equal bit for bit?")
+    parser.add_argument("--scratch", type=pathlib.Path,
+                        default=pathlib.Path(tempfile.gettempdir()) / "trainyard-bench",
+                        help="token files and checkpoints, up to 40 GB (%(default)s)")
+    parser.add_argument("--timeout", type=int, default=540,
+                        help="seconds that a run, or the peers of a row, may take (%(default)s)")
+    options = parser.parse_args()
+    if options.steps < FEWEST_STEPS:
+        parser.error(f"--steps must be at least {FEWEST_STEPS}")
+    known = determinism.PLANS if options.determinism else rows.ROWS
+    options.rows = [name for name in options.rows.split(",") if name]
+    unknown = [name for name in options.rows if name not in known]
+    if unknown:
+        parser.error(f"no row {unknown[0]}; there are {', '.join(known)}")
+    return options
+
+
+def write_tables(out, results, facts):
+    (out / "bench.json").write_text(report.as_json(results, facts))
+    (out / "bench.md").write_text(report.as_markdown(results, facts))
+
+
+def measure_rows(bench, names):
+    """Measures and writes the rows one by one; true when each reaches what it must."""
+    facts = machine()
+    for name in names:
+        print(f"bench: {name}", file=sys.stderr, flush=True)
+        bench.results[name] = rows.measure(bench, rows.ROWS[name])
+        write_tables(bench.out, list(bench.results.values()), facts)
+        print((bench.out / "bench.md").read_text(), file=sys.stderr, flush=True)
+    print((bench.out / "bench.md").read_text())
+    return all(result.ours and result.verdict != "MISSED" for result in bench.results.values())
+
+
+def main():
+    options = parse_arguments()
+    options.out.mkdir(parents=True, exist_ok=True)
+    bench = rows.Bench(options)
+    if options.determinism:
+        passed = determinism.check(bench, options.rows or determinism.DEFAULT_ROWS)
+    else:
+        passed = measure_rows(bench, options.rows or rows.DEFAULT_ROWS)
+    return 0 if passed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

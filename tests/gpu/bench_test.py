@@ -1,0 +1,164 @@
+"""Statistics, settings, token files and verdicts of tests/gpu/bench.py, without a GPU."""
+import array
+import dataclasses
+import json
+import pathlib
+import tempfile
+import unittest
+
+import determinism
+import report
+import rows
+import trainer_run
+from model_shapes import MODELS
+from trainer_run import RunPlan, Spread
+
+
+def weights_of(shape):
+    """Elements of all matrices."""
+    keys = shape.key_heads * shape.head_size
+    layer = shape.hidden * (2 * shape.hidden + 2 * keys + 3 * shape.ffn)
+    tables = 1 if shape.tied else 2
+    return shape.layers * layer + tables * shape.vocabulary * shape.hidden
+
+
+def step_record(step, seconds, time_ms, loss=1.0):
+    return {"type": "metrics", "step": step, "step_seconds": seconds, "time_ms": time_ms,
+            "loss": loss, "grad_norm": loss / 2, "memory_bytes": 5e9}
+
+
+def steady(count, seconds=0.1):
+    """Telemetry of `count` steps one behind the other."""
+    return [step_record(step, seconds, round(1e3 * seconds * step))
+            for step in range(1, count + 1)]
+
+
+class Shapes(unittest.TestCase):
+    def test_models_have_the_weights_that_their_names_say(self):
+        for name, millions in (("llama-1.5b", 1545), ("llama3-8b", 8030), ("gpt-162m", 162)):
+            self.assertEqual(round(weights_of(MODELS[name]) / 1e6), millions)
+
+
+class Statistics(unittest.TestCase):
+    def test_spread_is_the_median_and_the_outer_tenths(self):
+        spread = Spread.of([float(value) for value in range(101)])
+        self.assertEqual((spread.median, spread.p10, spread.p90, spread.count), (50, 10, 90, 101))
+        self.assertEqual(spread.scaled(2).p90, 180)
+
+    def test_warm_up_is_not_timed(self):
+        records = [step_record(1, 9.0, 9000), *steady(25)]
+        self.assertEqual(trainer_run.timed_seconds(records, 1), [0.1] * 25)
+        self.assertAlmostEqual(trainer_run.mean_gap_seconds(records, 1), 0.1)
+
+    def test_a_line_in_the_writing_is_left_for_later(self):
+        text = '{"type":"metrics","step":1}\n{"type":"metr'
+        self.assertEqual(trainer_run.last_step(trainer_run.parse_records(text)), 1)
+        self.assertEqual(trainer_run.last_step(trainer_run.parse_records("")), 0)
+
+    def test_figures_of_a_run(self):
+        plan = RunPlan("a", MODELS["llama-tiny"], micro_batch=2, accumulation=3)
+        figures = rows.ours_of(plan, steady(24))
+        self.assertEqual(figures["tokens_per_step"], 2 * 3 * 128)
+        self.assertAlmostEqual(figures["tokens_per_second"], 2 * 3 * 128 / 0.1)
+        self.assertEqual(figures["steps"], 20)
+        self.assertEqual(figures["memory_gb"], 5)
+
+    def test_a_save_that_blocks_is_seen_in_both_figures(self):
+        records = steady(60)
+        for record in records[20:]:
+            record["time_ms"] += 10
+        records.append({"type": "checkpoint", "step": 20, "blocking_seconds": 0.01,
+                        "total_seconds": 3.0})
+        records.append({"type": "checkpoint", "step": 0, "deleted": True})
+        stall = rows.stall_figures(records, 20)
+        self.assertAlmostEqual(stall["blocking"][0], 10)
+        self.assertAlmostEqual(stall["slowdown"][0], 10)
+        self.assertEqual(len(stall["blocking"]), 1)
+
+
+class Settings(unittest.TestCase):
+    def test_a_step_has_the_samples_of_all_micro_batches_and_ranks(self):
+        plan = RunPlan("a", MODELS["llama-1.5b"], micro_batch=4, accumulation=2, ranks=2)
+        spec = trainer_run.settings_of(plan, "/data")
+        self.assertEqual(spec["train"]["global_batch"], 16)
+        self.assertEqual(spec["layout"], {"dp": 2, "micro_batch": 4})
+        self.assertEqual(spec["model"]["vocab_size"], 128256)
+        self.assertEqual(json.loads(json.dumps(spec)), spec)
+
+    def test_types_of_the_moments_are_told(self):
+        self.assertIn("moments fp32", rows.ROWS["1.5b"].plan.state_types)
+        self.assertIn("moments bf16", rows.ROWS["8b"].plan.state_types)
+        spec = trainer_run.settings_of(rows.ROWS["8b"].plan, "/data")
+        self.assertEqual(spec["optimizer"]["exp_avg_dtype"], "bf16")
+        self.assertEqual(rows.ROWS["8b"].plan.tokens_per_step, 65536)
+
+    def test_token_files_are_as_wide_as_the_vocabulary_needs(self):
+        for vocabulary, kind, code in ((65536, "uint16", "H"), (128256, "uint32", "I")):
+            with tempfile.TemporaryDirectory() as folder:
+                directory = pathlib.Path(folder)
+                trainer_run.write_token_file(directory, "train", vocabulary, [0, vocabulary - 1])
+                header = json.loads((directory / "train.json").read_text())
+                stored = array.array(code)
+                stored.frombytes((directory / "train.bin").read_bytes())
+                self.assertEqual(header["dtype"], kind)
+                self.assertEqual(stored.tolist(), [0, vocabulary - 1])
+
+
+class Verdicts(unittest.TestCase):
+    def test_bounds(self):
+        target = rows.Target("x", 1.0, 1.1)
+        self.assertEqual([target.verdict(value) for value in (0.99, 1.0, 1.1, None)],
+                         ["MISSED", "must", "aim", "not measured"])
+        stall = rows.Target("%", 1.0, 0.3, lower_is_better=True)
+        self.assertEqual([stall.verdict(value) for value in (1.1, 1.0, 0.3)],
+                         ["MISSED", "must", "aim"])
+
+    def test_the_fastest_peer_counts_and_one_without_memory_does_not(self):
+        result = rows.Result(rows.ROWS["1.5b"])
+        result.peers = [{"variant": "a", "tokens_per_second": 10}, {"variant": "b", "oom": True},
+                        {"variant": "c", "tokens_per_second": 20}]
+        self.assertEqual(result.best_peer["variant"], "c")
+        result.ours = rows.ours_of(result.row.plan, steady(24))
+        self.assertEqual(rows.value_of(None, result), result.ours["tokens_per_second"] / 20)
+
+    def test_tables_show_what_was_not_measured(self):
+        result = rows.Result(rows.ROWS["1.5b"], note="not measured: rank 0 ended with 78")
+        result.peers = [{"variant": "b", "oom": True}]
+        text = report.as_markdown([result], {"date": "today", "gpus": ""})
+        self.assertIn("out of memory", text)
+        self.assertIn("rank 0 ended with 78", text)
+        table = json.loads(report.as_json([result], {}))
+        self.assertEqual(table["rows"][0]["verdict"], "not measured")
+
+
+class Determinism(unittest.TestCase):
+    def test_the_last_bit_counts(self):
+        one = determinism.curve(steady(50))
+        other = dict(one)
+        self.assertIsNone(determinism.first_difference(one, other, 1, 50))
+        other[31] = (1.0 + 2.0**-52, 0.5)
+        self.assertEqual(determinism.first_difference(one, other, 1, 50), 31)
+        self.assertIn("FAIL", determinism.compare("a", one, other, 1, 50).line())
+        self.assertIn("PASS", determinism.compare("a", one, other, 1, 30).line())
+
+    def test_a_step_that_is_missing_differs(self):
+        one = determinism.curve(steady(50))
+        shorter = determinism.curve(steady(49))
+        self.assertEqual(determinism.first_difference(one, shorter, 1, 50), 50)
+        self.assertEqual(determinism.first_difference({}, {}, 1, 50), 1)
+
+    def test_a_run_is_killed_only_once_its_checkpoint_is_published(self):
+        records = steady(40)
+        self.assertFalse(determinism.is_time_to_kill(records))
+        records.append({"type": "checkpoint", "step": 20, "path": "/c/step_000000020"})
+        self.assertTrue(determinism.is_time_to_kill(records))
+
+    def test_smaller_batches_keep_the_model(self):
+        for name, plan in determinism.PLANS.items():
+            self.assertEqual(dataclasses.replace(plan, micro_batch=1, accumulation=1),
+                             dataclasses.replace(rows.ROWS[name].plan, micro_batch=1,
+                                                 accumulation=1))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,384 @@
+"""The strongest PyTorch for the steps that tests/gpu/bench.py measures.
+
+The model is compiled as one graph or block by block; q, k and v are one product, gate and up
+another; attention is scaled_dot_product_attention, which takes cuDNN's on Hopper; AdamW is fused.
+Products are in bf16. A step is `accumulation` micro-batches forward and backward, clipping, AdamW.
+
+  python3 tests/gpu/peers/llama_peer.py --model llama-1.5b --micro-batch 16 --weights fp32,bf16
+  python3 tests/gpu/peers/llama_peer.py --model llama3-8b --variant weights=bf16,micro_batch=2
+
+Prints a JSON line for each variant: tokens_per_second; ms and spread_ms (p10 and p90) of a step by
+CUDA events; memory_gb, the peak of allocated memory in 10^9 bytes; the types of the state. One
+that does not fit has "oom": true.
+"""
+import argparse
+import dataclasses
+import gc
+import itertools
+import json
+import pathlib
+import statistics
+import sys
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from model_shapes import MODELS  # noqa: E402
+
+COMPUTE = torch.bfloat16
+TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
+# Rows of the head's product at a time, where it is taken in chunks.
+HEAD_ROWS = 8192
+DATA_BATCHES = 8
+LEARNING_RATE, BETAS, EPSILON, DECAY, MAX_NORM = 3e-4, (0.9, 0.95), 1e-8, 0.1, 1.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Variant:
+    """One way to train the model. `moments` is the type of AdamW's moments: that of the weights
+    unless it is given."""
+
+    micro_batch: int
+    accumulation: int = 1
+    weights: str = "fp32"
+    moments: str = ""
+    scope: str = "whole"  # whole: one graph; block: a graph for each block and one for the head
+    head: str = "full"  # full: all logits at once; chunked: HEAD_ROWS rows of them
+    tuning: str = "default"  # autotune: inductor times several kernels for each product
+
+    CHOICES = {"weights": ("fp32", "bf16"), "moments": ("", "fp32", "bf16"),
+               "scope": ("whole", "block"), "head": ("full", "chunked"),
+               "tuning": ("default", "autotune")}
+
+    def __post_init__(self):
+        for field, choices in self.CHOICES.items():
+            if getattr(self, field) not in choices:
+                raise ValueError(f"{field} is one of {', '.join(filter(None, choices))}")
+
+    @property
+    def moment_type(self):
+        return self.moments or self.weights
+
+    @property
+    def name(self):
+        parts = [f"{self.scope} {self.weights} weights",
+                 f"{self.micro_batch} x {self.accumulation}"]
+        if self.moment_type != self.weights:
+            parts.append(f"{self.moment_type} moments")
+        if self.head != "full":
+            parts.append(f"{self.head} head")
+        if self.tuning != "default":
+            parts.append(self.tuning)
+        return ", ".join(parts)
+
+    @property
+    def state(self):
+        return f"weights {self.weights}, gradients {self.weights}, moments {self.moment_type}"
+
+
+class ComputeLinear(nn.Linear):
+    """A product in COMPUTE, whatever the type of the weights."""
+
+    def forward(self, x):
+        return F.linear(x, self.weight.to(COMPUTE))
+
+
+class RmsNorm(nn.Module):
+    def __init__(self, width, epsilon):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+        self.epsilon = epsilon
+
+    def forward(self, x):
+        return F.rms_norm(x, (x.shape[-1],), self.weight.to(x.dtype), self.epsilon)
+
+
+def rotate(x, cos, sin):
+    """x [batch, heads, length, head size] turned by angles [length, head size / 2]."""
+    first, second = x.float().chunk(2, -1)
+    return torch.cat((first * cos - second * sin, second * cos + first * sin), -1).type_as(x)
+
+
+class Block(nn.Module):
+    """Attention and SwiGLU, each behind a norm and added to x [batch, length, hidden]."""
+
+    def __init__(self, shape):
+        super().__init__()
+        self.heads, self.key_heads, self.head_size = shape.heads, shape.key_heads, shape.head_size
+        packed = (shape.heads + 2 * shape.key_heads) * shape.head_size
+        self.attention_norm = RmsNorm(shape.hidden, shape.norm_epsilon)
+        self.query_key_value = ComputeLinear(shape.hidden, packed, bias=False)
+        self.output = ComputeLinear(shape.hidden, shape.hidden, bias=False)
+        self.ffn_norm = RmsNorm(shape.hidden, shape.norm_epsilon)
+        self.gate_up = ComputeLinear(shape.hidden, 2 * shape.ffn, bias=False)
+        self.down = ComputeLinear(shape.ffn, shape.hidden, bias=False)
+
+    def forward(self, x, cos, sin):
+        x = x + self.attend(self.attention_norm(x), cos, sin)
+        gate, up = self.gate_up(self.ffn_norm(x)).chunk(2, -1)
+        return x + self.down(F.silu(gate) * up)
+
+    def attend(self, x, cos, sin):
+        batch, length, hidden = x.shape
+        packed = self.query_key_value(x).view(batch, length, -1, self.head_size).transpose(1, 2)
+        query, key, value = packed.split([self.heads, self.key_heads, self.key_heads], 1)
+        heads = F.scaled_dot_product_attention(
+            rotate(query, cos, sin), rotate(key, cos, sin), value, is_causal=True,
+            enable_gqa=self.key_heads != self.heads)
+        return self.output(heads.transpose(1, 2).reshape(batch, length, hidden))
+
+
+class ChunkedHeadLoss(torch.autograd.Function):
+    """Mean cross-entropy of hidden [rows, width] times weight [vocabulary, width].
+
+    Gradients are made in the forward pass, so that no more than HEAD_ROWS rows of logits exist.
+    """
+
+    @staticmethod
+    def forward(context, hidden, weight, targets):
+        classes = torch.arange(weight.shape[0], device=weight.device)
+        loss = torch.zeros((), device=hidden.device)
+        hidden_gradients = []
+        weight_gradient = torch.zeros_like(weight, dtype=torch.float32)
+        for rows, target in zip(hidden.split(HEAD_ROWS), targets.split(HEAD_ROWS)):
+            logits = (rows @ weight.t()).float()
+            log_sum = logits.logsumexp(1, keepdim=True)
+            loss = loss + (log_sum - logits.gather(1, target[:, None])).sum()
+            hits = (classes == target[:, None]).float()
+            gradient = (((logits - log_sum).exp() - hits) / hidden.shape[0]).to(hidden.dtype)
+            hidden_gradients.append(gradient @ weight)
+            weight_gradient = weight_gradient + gradient.t() @ rows
+        context.save_for_backward(torch.cat(hidden_gradients), weight_gradient.to(weight.dtype))
+        return loss / hidden.shape[0]
+
+    @staticmethod
+    def backward(context, upstream):
+        hidden_gradient, weight_gradient = context.saved_tensors
+        return hidden_gradient * upstream, weight_gradient * upstream, None
+
+
+class Head(nn.Module):
+    """Mean cross-entropy of the next tokens: x [batch, length, hidden], targets [batch, length]."""
+
+    def __init__(self, shape, chunked):
+        super().__init__()
+        self.norm = RmsNorm(shape.hidden, shape.norm_epsilon)
+        self.product = nn.Linear(shape.hidden, shape.vocabulary, bias=False)
+        self.chunked = chunked
+
+    def forward(self, x, targets):
+        hidden, weight = self.norm(x).flatten(0, 1), self.product.weight.to(COMPUTE)
+        if self.chunked:
+            return ChunkedHeadLoss.apply(hidden, weight, targets.flatten())
+        return F.cross_entropy(F.linear(hidden, weight).float(), targets.flatten())
+
+
+class Llama(nn.Module):
+    """Returns the loss times `scale`."""
+
+    def __init__(self, shape, chunked_head, scale):
+        super().__init__()
+        self.embedding = nn.Embedding(shape.vocabulary, shape.hidden)
+        self.blocks = nn.ModuleList(Block(shape) for _ in range(shape.layers))
+        self.head = Head(shape, chunked_head)
+        self.scale = scale
+        powers = torch.arange(0, shape.head_size, 2).float() / shape.head_size
+        angles = torch.outer(torch.arange(shape.sequence_length).float(),
+                             1.0 / shape.rotary_base ** powers)
+        self.cos, self.sin = angles.cos(), angles.sin()
+        for parameter in self.parameters():
+            if parameter.dim() == 2:
+                nn.init.normal_(parameter, std=0.02)
+
+    def forward(self, tokens, targets):
+        x = self.embedding(tokens).to(COMPUTE)
+        for block in self.blocks:
+            x = block(x, self.cos, self.sin)
+        return self.head(x, targets) * self.scale
+
+
+def update_weight(weight, gradient, first, second, scalars, decay):
+    """One AdamW update; `scalars` has the step's size and the root of its second correction."""
+    step_size, root_correction = scalars
+    wide = gradient.float()
+    mean = first.float().lerp(wide, 1 - BETAS[0])
+    square = second.float().lerp(wide * wide, 1 - BETAS[1])
+    first.copy_(mean)
+    second.copy_(square)
+    decayed = weight.float() * (1 - LEARNING_RATE * decay)
+    weight.copy_(decayed - step_size * mean / (square.sqrt() / root_correction + EPSILON))
+
+
+class MixedAdamW:
+    """AdamW with moments of another type than the weights: torch.optim's fused one refuses it."""
+
+    def __init__(self, groups, moment_type):
+        self.groups, self.count = groups, 0
+        self.update = torch.compile(update_weight, dynamic=False)
+        self.moments = [[(torch.zeros_like(weight, dtype=moment_type),
+                          torch.zeros_like(weight, dtype=moment_type))
+                         for weight in group["params"]] for group in groups]
+
+    @torch.no_grad()
+    def step(self):
+        self.count += 1
+        for group, moments in zip(self.groups, self.moments):
+            device = group["params"][0].device
+            # Tensors, so that the compiled function is the same in every step; filled on the GPU.
+            scalars = (torch.full((), LEARNING_RATE / (1 - BETAS[0] ** self.count), device=device),
+                       torch.full((), (1 - BETAS[1] ** self.count) ** 0.5, device=device))
+            for weight, (first, second) in zip(group["params"], moments):
+                self.update(weight, weight.grad, first, second, scalars, group["weight_decay"])
+
+    def zero_grad(self, set_to_none=True):
+        for group in self.groups:
+            for weight in group["params"]:
+                weight.grad = None
+
+
+def make_optimizer(model, variant):
+    """AdamW that lets matrices decay, and norms not."""
+    matrices = [weight for weight in model.parameters() if weight.dim() == 2]
+    norms = [weight for weight in model.parameters() if weight.dim() == 1]
+    groups = [{"params": matrices, "weight_decay": DECAY}, {"params": norms, "weight_decay": 0.0}]
+    if variant.moment_type != variant.weights:
+        return MixedAdamW(groups, TYPES[variant.moment_type])
+    return torch.optim.AdamW(groups, lr=LEARNING_RATE, betas=BETAS, eps=EPSILON, fused=True)
+
+
+def compiled(model, variant):
+    """The model's loss function; blocks are compiled in place."""
+    mode = None if variant.tuning == "default" else "max-autotune-no-cudagraphs"
+    if variant.scope == "whole":
+        return torch.compile(model, fullgraph=True, mode=mode)
+    for index, block in enumerate(model.blocks):
+        model.blocks[index] = torch.compile(block, fullgraph=True, mode=mode)
+    model.head = torch.compile(model.head, fullgraph=True, mode=mode)
+    return model
+
+
+class Training:
+    """The model, its optimizer and data of noise on one GPU, ready to step."""
+
+    def __init__(self, shape, variant, device="cuda"):
+        torch.manual_seed(0)
+        with torch.device(device):
+            self.model = Llama(shape, variant.head == "chunked", 1.0 / variant.accumulation)
+            self.data = torch.randint(0, shape.vocabulary, (DATA_BATCHES, variant.micro_batch,
+                                                            shape.sequence_length + 1))
+        self.model.to(TYPES[variant.weights])
+        self.parameters = list(self.model.parameters())
+        self.optimizer = make_optimizer(self.model, variant)
+        self.loss_of = compiled(self.model, variant)
+        self.accumulation = variant.accumulation
+        self.batch = 0
+
+    def step(self):
+        """One optimizer step; the loss of its last micro-batch."""
+        for _ in range(self.accumulation):
+            rows = self.data[self.batch % DATA_BATCHES]
+            self.batch += 1
+            loss = self.loss_of(rows[:, :-1], rows[:, 1:])
+            loss.backward()
+        nn.utils.clip_grad_norm_(self.parameters, MAX_NORM)
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        return loss.detach() * self.accumulation
+
+
+def timed_milliseconds(step, warmup, steps):
+    """Milliseconds of each of `steps` steps by CUDA events, after `warmup` others."""
+    for _ in range(warmup):
+        step()
+    torch.cuda.synchronize()
+    torch.cuda.reset_peak_memory_stats()
+    events = [torch.cuda.Event(enable_timing=True) for _ in range(steps + 1)]
+    events[0].record()
+    for event in events[1:]:
+        step()
+        event.record()
+    torch.cuda.synchronize()
+    return [before.elapsed_time(after) for before, after in itertools.pairwise(events)]
+
+
+def measure(model, variant, options):
+    """The variant's JSON object."""
+    shape = MODELS[model]
+    training = Training(shape, variant)
+    times = timed_milliseconds(training.step, options.warmup, options.steps)
+    tenths = statistics.quantiles(times, n=10, method="inclusive")
+    tokens = variant.micro_batch * variant.accumulation * shape.sequence_length
+    median = statistics.median(times)
+    return {"model": model, "variant": variant.name, "tokens_per_second": 1e3 * tokens / median,
+            "ms": median, "spread_ms": [tenths[0], tenths[-1]], "steps": len(times),
+            "memory_gb": torch.cuda.max_memory_allocated() / 1e9, "state": variant.state,
+            "tokens_per_step": tokens, "loss": training.step().item(),
+            "gpu": torch.cuda.get_device_name(), "torch": torch.__version__}
+
+
+def measure_or_reason(model, variant, options):
+    torch._dynamo.reset()
+    gc.collect()
+    torch.cuda.empty_cache()
+    try:
+        return measure(model, variant, options)
+    except torch.cuda.OutOfMemoryError:
+        return {"model": model, "variant": variant.name, "oom": True}
+    except Exception as error:  # One variant that fails must not take the others' lines.
+        reason = f"{type(error).__name__}: {error}"
+        return {"model": model, "variant": variant.name, "error": reason[:400]}
+
+
+def parse_variant(text, defaults):
+    """A Variant from "key=value,..." over the defaults, a Variant."""
+    changes = {}
+    for part in filter(None, text.split(",")):
+        key, _, value = part.partition("=")
+        if key not in {field.name for field in dataclasses.fields(Variant)}:
+            raise ValueError(f"no setting {key}")
+        changes[key] = int(value) if key in ("micro_batch", "accumulation") else value
+    return dataclasses.replace(defaults, **changes)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", choices=MODELS, required=True)
+    parser.add_argument("--micro-batch", type=int, default=16, help="samples (%(default)s)")
+    parser.add_argument("--accumulation", type=int, default=1, help="micro-batches a step")
+    parser.add_argument("--steps", type=int, default=20, help="timed steps, at least 20")
+    parser.add_argument("--warmup", type=int, default=4, help="steps before them (%(default)s)")
+    for field, choices in Variant.CHOICES.items():
+        parser.add_argument(f"--{field}", default=getattr(Variant, field),
+                            help=f"{' or '.join(filter(None, choices))}, or several with commas")
+    parser.add_argument("--variant", action="append", default=[], metavar="KEY=VALUE,...",
+                        help="a variant that differs from these; repeat it for several")
+    options = parser.parse_args()
+    if options.steps < 20:
+        parser.error("--steps must be at least 20")
+    return options, variants_of(options, parser)
+
+
+def variants_of(options, parser):
+    """All combinations of the flags; with --variant each of these over the first combination."""
+    lists = [getattr(options, field).split(",") for field in Variant.CHOICES]
+    try:
+        combinations = [Variant(options.micro_batch, options.accumulation,
+                                **dict(zip(Variant.CHOICES, values)))
+                        for values in itertools.product(*lists)]
+        return [parse_variant(text, combinations[0]) for text in options.variant] or combinations
+    except ValueError as error:
+        parser.error(str(error))
+
+
+def main():
+    options, variants = parse_arguments()
+    torch.set_float32_matmul_precision("high")
+    for variant in variants:
+        print(json.dumps(measure_or_reason(options.model, variant, options)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

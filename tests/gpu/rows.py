@@ -1,0 +1,273 @@
+"""The rows of tests/gpu/bench.py: shapes, targets, and the measurement of ours and of the peers."""
+import dataclasses
+import json
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+
+from model_shapes import MODELS
+from trainer_run import (RunError, RunPlan, Spread, TrainerRun, last_step, mean_gap_seconds,
+                         metrics, peak_memory_gb, saves, settings_of, timed_seconds, write_noise)
+
+HERE = pathlib.Path(__file__).resolve().parent
+WARMUP_STEPS = 4
+NOISE_TOKENS = 2_000_000
+# Checkpoints of the row `stall`: the first one may meet memory that is still being locked.
+STALL_SAVES = 4
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    """Bounds of a row, which must reach one and aims at the other, in `unit`."""
+
+    unit: str
+    must: float
+    aim: float | None = None
+    lower_is_better: bool = False
+
+    def reached(self, value, bound):
+        return value <= bound if self.lower_is_better else value >= bound
+
+    def verdict(self, value):
+        if value is None:
+            return "not measured"
+        if not self.reached(value, self.must):
+            return "MISSED"
+        return "must" if self.aim is None or not self.reached(value, self.aim) else "aim"
+
+
+@dataclasses.dataclass(frozen=True)
+class BenchRow:
+    """One row: our run, how its value comes about, and the peers' variants of llama_peer.py.
+
+    `value` is `ratio` (ours to the fastest peer, in tokens/s), `tokens` (tokens/s), `scaling`
+    (tokens/s a GPU to those of one GPU alone) or `stall` (% of a step that a save takes).
+    """
+
+    plan: RunPlan
+    value: str
+    target: Target | None
+    model: str
+    peers: tuple = ()
+
+
+@dataclasses.dataclass
+class Result:
+    """A measured row. `ours` and `peers` are JSON objects; `note` has what figures do not tell."""
+
+    row: BenchRow
+    ours: dict | None = None
+    peers: list = dataclasses.field(default_factory=list)
+    value: float | None = None
+    note: str = ""
+
+    @property
+    def best_peer(self):
+        measured = [peer for peer in self.peers if "tokens_per_second" in peer]
+        return max(measured, key=lambda peer: peer["tokens_per_second"], default=None)
+
+    @property
+    def verdict(self):
+        return self.row.target.verdict(self.value) if self.row.target else "no target"
+
+
+def _row(name, model, value, target, peers=(), **plan):
+    return BenchRow(RunPlan(name, MODELS[model], **plan), value, target, model, peers)
+
+
+# Weights in bf16 without fp32 master weights train worse than ours; they are the harder bar.
+WHOLE = ("weights=fp32", "weights=bf16")
+BF16_MOMENTS = {"exp_avg_dtype": "bf16", "exp_avg_sq_dtype": "bf16"}
+
+ROWS = {row.plan.name: row for row in (
+    _row("1.5b", "llama-1.5b", "ratio", Target("x", 1.00, 1.10),
+         (*WHOLE, "weights=fp32,scope=block"), micro_batch=16),
+    _row("1.5b-mbs24", "llama-1.5b", "ratio", Target("x", 1.06), WHOLE, micro_batch=24),
+    # The second peer has the types of our state.
+    _row("8b", "llama3-8b", "tokens", Target("tokens/s", 11_100, 12_000),
+         ("weights=bf16,micro_batch=2,accumulation=4", "weights=fp32,moments=bf16"),
+         micro_batch=1, accumulation=8, optimizer=BF16_MOMENTS),
+    _row("162m", "gpt-162m", "ratio", Target("x", 1.0, 1.2),
+         (*WHOLE, "weights=fp32,scope=block"), micro_batch=32),
+    _row("dp2", "llama-1.5b", "scaling", Target("x", 0.97, 0.99), micro_batch=16, ranks=2),
+    _row("stall", "llama-1.5b", "stall", Target("% of a step", 1.0, 0.3, lower_is_better=True),
+         micro_batch=8, accumulation=2, save_every=20),
+    _row("tiny-cpu", "llama-tiny", "tokens", None, micro_batch=8, device="cpu", precision="fp32"),
+)}
+DEFAULT_ROWS = [name for name in ROWS if name != "tiny-cpu"]
+
+
+class Bench:
+    """Options of the command, and the results so far."""
+
+    def __init__(self, options):
+        self.trainer = options.trainer
+        self.out = options.out
+        self.scratch = options.scratch
+        self.steps = options.steps
+        self.timeout = options.timeout
+        self.peers = options.peers
+        self.results = {}
+
+    @property
+    def timed_steps(self):
+        return self.steps - WARMUP_STEPS
+
+    def tokens(self, shape):
+        """Directory of token files for the shape's vocabulary; made when it is not there."""
+        directory = self.scratch / f"tokens-{shape.vocabulary}"
+        if not (directory / "train.json").exists():
+            write_noise(directory, shape.vocabulary, NOISE_TOKENS)
+        return directory
+
+    def new_folder(self, name):
+        """Path of an empty folder's place: what an earlier command left there is gone."""
+        folder = self.out / name
+        shutil.rmtree(folder, ignore_errors=True)
+        return folder
+
+    def start(self, plan, folder, checkpoints, resume_from=""):
+        """A run to be used in a `with` statement."""
+        settings = settings_of(plan, self.tokens(plan.shape))
+        return TrainerRun(self.trainer, folder, settings, checkpoints, resume_from)
+
+
+def run_ours(bench, plan):
+    """Telemetry of a run of the plan until it has all that its row needs."""
+    wanted_saves = STALL_SAVES if plan.save_every else 0
+
+    def is_done(records):
+        return last_step(records) >= bench.steps and len(saves(records)) >= wanted_saves
+
+    checkpoints = bench.scratch / f"checkpoints-{plan.name}"
+    try:
+        with bench.start(plan, bench.new_folder(plan.name), checkpoints) as run:
+            return run.wait_until(is_done, bench.timeout)
+    finally:
+        shutil.rmtree(checkpoints, ignore_errors=True)
+
+
+def ours_of(plan, records):
+    """The figures of a run: tokens/s and ms of a step, memory in 10^9 bytes."""
+    seconds = timed_seconds(records, WARMUP_STEPS)
+    spread = Spread.of(seconds).scaled(1e3)
+    return {"tokens_per_second": plan.tokens_per_step / statistics.median(seconds),
+            "ms": spread.median, "spread_ms": [spread.p10, spread.p90], "steps": spread.count,
+            "gap_ms": 1e3 * mean_gap_seconds(records, WARMUP_STEPS),
+            "memory_gb": peak_memory_gb(records), "state": plan.state_types,
+            "tokens_per_step": plan.tokens_per_step, "last_loss": metrics(records)[-1]["loss"]}
+
+
+def stall_figures(records, save_every):
+    """Delays of training by saves, in % of a median step.
+
+    `blocking` is the time that the trainer itself reports for each save. `slowdown` is by the
+    clock: by how much the save and the three steps after it take longer than three other steps;
+    copies share the GPU's memory with the steps.
+    """
+    step_seconds = statistics.median(timed_seconds(records, WARMUP_STEPS))
+    ends = {record["step"]: record["time_ms"] / 1e3 for record in metrics(records)}
+    gaps = [ends[step] - ends[step - 1] for step in ends if step - 1 in ends and
+            step % save_every > 3]
+    usual = statistics.median(gaps)
+    slowdown = [100 * (ends[save["step"] + 3] - ends[save["step"]] - 3 * usual) / usual
+                for save in saves(records) if save["step"] + 3 in ends]
+    return {"blocking": [100 * save["blocking_seconds"] / step_seconds for save in saves(records)],
+            "slowdown": slowdown,
+            "write_seconds": [save["total_seconds"] for save in saves(records)],
+            # Saves that were due while the one before was still being written.
+            "late": sum(record.get("code") == "checkpoint_late" for record in records)}
+
+
+def peer_command(row, steps):
+    """Arguments of llama_peer.py for the row's peers."""
+    command = [sys.executable, HERE / "peers/llama_peer.py", "--model", row.model,
+               "--micro-batch", str(row.plan.micro_batch),
+               "--accumulation", str(row.plan.accumulation),
+               "--steps", str(steps), "--warmup", str(WARMUP_STEPS)]
+    for variant in row.peers:
+        command += ["--variant", variant]
+    return command
+
+
+def run_peers(bench, row):
+    """The lines of llama_peer.py, also those before a time-out; raises nothing."""
+    folder = bench.out / row.plan.name
+    folder.mkdir(parents=True, exist_ok=True)
+    peers = row.peers[:1] if bench.peers == "first" else row.peers
+    command = peer_command(dataclasses.replace(row, peers=peers), bench.timed_steps)
+    with open(folder / "peers.jsonl", "w") as lines, open(folder / "peers.log", "w") as log:
+        try:
+            subprocess.run(command, stdout=lines, stderr=log, timeout=bench.timeout, check=False)
+        except subprocess.TimeoutExpired:
+            print(f"bench: peers of {row.plan.name} stopped after {bench.timeout} s",
+                  file=sys.stderr)
+    text = (folder / "peers.jsonl").read_text()
+    return [json.loads(line) for line in text.splitlines() if line.endswith("}")]
+
+
+def alone(bench, row):
+    """tokens/s of the row's run on one GPU: of an equal row of this command, or measured now."""
+    plan = dataclasses.replace(row.plan, name=f"{row.plan.name}-alone", ranks=1)
+    for result in bench.results.values():
+        if result.ours and dataclasses.replace(result.row.plan, name=plan.name) == plan:
+            return result.ours["tokens_per_second"]
+    return ours_of(plan, run_ours(bench, plan))["tokens_per_second"]
+
+
+def value_of(bench, result):
+    """The row's value in the unit of its target; None without a peer to compare with."""
+    kind, rate = result.row.value, result.ours["tokens_per_second"]
+    if kind == "tokens":
+        return rate
+    if kind == "stall":
+        return statistics.median(result.ours["stall"]["blocking"])
+    if kind == "scaling":
+        return rate / (result.row.plan.ranks * alone(bench, result.row))
+    return rate / result.best_peer["tokens_per_second"] if result.best_peer else None
+
+
+def stall_note(stall):
+    """The saves one by one, in % of a median step."""
+    blocking = ", ".join(f"{percent:.2f}" for percent in stall["blocking"])
+    slowdown = ", ".join(f"{percent:.1f}" for percent in stall["slowdown"])
+    seconds = statistics.median(stall["write_seconds"])
+    return (f"saves block {blocking} % of a step; with the three steps after them they take "
+            f"{slowdown} % of a step more; a checkpoint is written in {seconds:.1f} s; "
+            f"{stall['late']} late")
+
+
+def notes_of(result):
+    """Remarks on our run that its figures alone do not tell."""
+    ours, notes = result.ours, []
+    outside = 100 * (ours["gap_ms"] / ours["ms"] - 1)
+    if outside > 2:
+        notes.append(f"steps lie {outside:.1f} % further apart than they take")
+    if "stall" in ours:
+        notes.append(stall_note(ours["stall"]))
+    return "; ".join(notes)
+
+
+def measure(bench, row):
+    """The row's result; a run that fails gives one that says why."""
+    result = Result(row)
+    try:
+        records = run_ours(bench, row.plan)
+        result.ours = ours_of(row.plan, records)
+        if row.plan.save_every:
+            result.ours["stall"] = stall_figures(records, row.plan.save_every)
+        result.note = notes_of(result)
+    except RunError as error:
+        result.note = f"not measured: {error}"
+    if row.peers and bench.peers != "none":
+        result.peers = run_peers(bench, row)
+        if not result.peers:
+            result.note += f" no peer: see {bench.out / row.plan.name / 'peers.log'}"
+    if result.ours:
+        try:
+            result.value = value_of(bench, result)
+        except RunError as error:
+            result.note = f"alone: {error}"
+    return result

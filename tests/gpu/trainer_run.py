@@ -1,0 +1,252 @@
+"""Runs trainyard-trainer without a worker: token files, settings, processes, telemetry."""
+import array
+import dataclasses
+import json
+import os
+import pathlib
+import random
+import socket
+import statistics
+import subprocess
+import time
+
+from model_shapes import ModelShape
+
+POLL_SECONDS = 0.05
+# Far more steps than any run here makes: runs are killed before their final save.
+ENDLESS = 1_000_000
+
+
+class RunError(Exception):
+    """A run that ended too early or made no progress; the text has the end of its output."""
+
+
+@dataclasses.dataclass(frozen=True)
+class RunPlan:
+    """One run. A step is micro_batch * accumulation * ranks samples of the model's length."""
+
+    name: str
+    shape: ModelShape
+    micro_batch: int
+    accumulation: int = 1
+    ranks: int = 1
+    device: str = "gpu"
+    precision: str = "bf16"
+    optimizer: dict = dataclasses.field(default_factory=dict)
+    save_every: int = 0  # Steps; 0: never.
+
+    @property
+    def global_batch(self):
+        """Samples of one optimizer step."""
+        return self.micro_batch * self.accumulation * self.ranks
+
+    @property
+    def tokens_per_step(self):
+        return self.global_batch * self.shape.sequence_length
+
+    @property
+    def state_types(self):
+        """The types that the optimizer's state has in memory."""
+        first = self.optimizer.get("exp_avg_dtype", "fp32")
+        second = self.optimizer.get("exp_avg_sq_dtype", "fp32")
+        moments = first if first == second else f"{first} and {second}"
+        return f"master fp32, gradients fp32, moments {moments}"
+
+
+def write_token_file(directory, split, vocabulary, tokens):
+    """Writes `tokens`, ids below `vocabulary`, in the format of trainer/data/README.md."""
+    narrow = vocabulary <= 1 << 16
+    packed = array.array("H" if narrow else "I", tokens)
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / f"{split}.bin").write_bytes(packed.tobytes())
+    (directory / f"{split}.json").write_text(json.dumps({
+        "format": "trainyard-tokens", "version": 1, "dtype": "uint16" if narrow else "uint32",
+        "tokens": len(packed), "vocab_size": vocabulary, "documents": 1,
+        "source_bytes": len(packed), "end_of_document": 0, "xxh64": ""}))
+
+
+def write_noise(directory, vocabulary, count, seed=1):
+    """Token files of noise: what is measured does not depend on what they say."""
+    noise = random.Random(seed)
+    write_token_file(directory, "train", vocabulary, noise.choices(range(vocabulary), k=count))
+
+
+def model_settings(shape):
+    return {"num_layers": shape.layers, "hidden_size": shape.hidden,
+            "ffn_hidden_size": shape.ffn, "num_attention_heads": shape.heads,
+            "num_query_groups": shape.key_heads, "vocab_size": shape.vocabulary,
+            "rotary_base": shape.rotary_base, "norm_epsilon": shape.norm_epsilon,
+            "untie_embeddings_and_output_weights": not shape.tied}
+
+
+def settings_of(plan, data, steps=ENDLESS):
+    """The run in the form of a job's spec.json; `data` is a directory of token files."""
+    train = {"seq_length": plan.shape.sequence_length, "global_batch": plan.global_batch,
+             "steps": steps, "precision": plan.precision, "log_every_steps": 1}
+    if plan.device == "cpu":
+        train["threads"] = 1
+    return {
+        "name": plan.name,
+        "resources": {"nodes": 1, "slots_per_node": plan.ranks, "device": plan.device},
+        "layout": {"dp": plan.ranks, "micro_batch": plan.micro_batch},
+        "model": model_settings(plan.shape), "data": {"path": str(data)}, "train": train,
+        "optimizer": {"lr": 3e-4, "min_lr": 3e-5, **plan.optimizer},
+        "schedule": {"kind": "cosine", "warmup_steps": min(10, steps)},
+        "evaluation": {"every_steps": 0},
+        "checkpoint": {"every_steps": plan.save_every, "keep_last": 1}}
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def parse_records(text):
+    """The records of the whole lines: the last line may still be in the writing."""
+    whole = text[:text.rfind("\n") + 1]
+    return [json.loads(line) for line in whole.splitlines()]
+
+
+def metrics(records):
+    return [record for record in records if record["type"] == "metrics"]
+
+
+def saves(records):
+    """Records of published checkpoints, without those that tell of a deletion."""
+    return [record for record in records
+            if record["type"] == "checkpoint" and not record.get("deleted")]
+
+
+def last_step(records):
+    """Optimizer steps that the telemetry tells of; 0 before the first."""
+    steps = [record["step"] for record in metrics(records)]
+    return steps[-1] if steps else 0
+
+
+def timed_seconds(records, warmup):
+    """Seconds of each step after the first `warmup` steps of the run."""
+    return [record["step_seconds"] for record in metrics(records)][warmup:]
+
+
+def mean_gap_seconds(records, warmup):
+    """Mean seconds from the end of one timed step to the next one's, by the records' clock.
+
+    Longer than the steps' own times by all that happens between steps.
+    """
+    ends = [record["time_ms"] for record in metrics(records)][warmup:]
+    return (ends[-1] - ends[0]) / 1e3 / (len(ends) - 1)
+
+
+def peak_memory_gb(records):
+    """Largest device memory of rank 0, in 10^9 bytes."""
+    return max(record["memory_bytes"] for record in metrics(records)) / 1e9
+
+
+@dataclasses.dataclass(frozen=True)
+class Spread:
+    """Median and the tenth and ninetieth percentile, in the unit of the samples."""
+
+    median: float
+    p10: float
+    p90: float
+    count: int
+
+    @classmethod
+    def of(cls, samples):
+        if len(samples) < 2:
+            return cls(samples[0], samples[0], samples[0], 1)
+        tenths = statistics.quantiles(samples, n=10, method="inclusive")
+        return cls(statistics.median(samples), tenths[0], tenths[-1], len(samples))
+
+    def scaled(self, factor):
+        return Spread(self.median * factor, self.p10 * factor, self.p90 * factor, self.count)
+
+
+class TrainerRun:
+    """The ranks of one run on this machine, from `with` to its end.
+
+    The end is SIGKILL, which keeps the final checkpoint out of the measurement.
+    """
+
+    def __init__(self, trainer, folder, settings, checkpoints, resume_from=""):
+        """`folder` is new; `checkpoints` and `resume_from` are directories of checkpoints."""
+        self._trainer = pathlib.Path(trainer).resolve()
+        self._folder = pathlib.Path(folder).resolve()
+        self._ranks = settings["layout"]["dp"]
+        self._checkpoints = checkpoints
+        self._resume_from = resume_from
+        self._processes = []
+        self._folder.mkdir(parents=True)
+        (self._folder / "spec.json").write_text(json.dumps(settings, indent=1))
+
+    def __enter__(self):
+        port = free_port()
+        for rank in range(self._ranks):
+            self._processes.append(self._start(rank, port))
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+
+    def _environment(self, rank, port):
+        home = self._folder / f"rank{rank}"
+        return {**os.environ, "RANK": str(rank), "LOCAL_RANK": str(rank),
+                "WORLD_SIZE": str(self._ranks), "LOCAL_WORLD_SIZE": str(self._ranks),
+                "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port),
+                "CUDA_VISIBLE_DEVICES": ",".join(map(str, range(self._ranks))),
+                "TRAINYARD_RUN_DIR": str(home), "TRAINYARD_ATTEMPT": "1",
+                "TRAINYARD_TELEMETRY": str(home / "telemetry.jsonl"),
+                "TRAINYARD_CHECKPOINT_DIR": str(self._checkpoints),
+                "TRAINYARD_RESUME_FROM": str(self._resume_from)}
+
+    def _start(self, rank, port):
+        home = self._folder / f"rank{rank}"
+        home.mkdir()
+        with open(home / "output.log", "wb") as output:
+            return subprocess.Popen(
+                [self._trainer, "--config", self._folder / "spec.json"], cwd=home,
+                env=self._environment(rank, port), stdout=output, stderr=subprocess.STDOUT)
+
+    def kill(self):
+        for process in self._processes:
+            process.kill()
+        for process in self._processes:
+            process.wait()
+
+    def records(self):
+        """Telemetry of rank 0 so far."""
+        path = self._folder / "rank0" / "telemetry.jsonl"
+        return parse_records(path.read_text()) if path.exists() else []
+
+    def output_end(self, rank):
+        """The last lines of a rank's output."""
+        lines = (self._folder / f"rank{rank}" / "output.log").read_text(errors="replace")
+        return "\n".join(lines.splitlines()[-15:])
+
+    def wait_until(self, done, seconds):
+        """Records as soon as done(records) is true; RunError when a rank ends or time is up."""
+        deadline = time.monotonic() + seconds
+        while True:
+            codes = [process.poll() for process in self._processes]
+            records = self.records()
+            if done(records):
+                return records
+            for rank, code in enumerate(codes):
+                if code is not None:
+                    raise RunError(f"rank {rank} ended with {code}:\n{self.output_end(rank)}")
+            if time.monotonic() > deadline:
+                raise RunError(f"at step {last_step(records)} after {seconds} s:\n"
+                               f"{self.output_end(0)}")
+            time.sleep(POLL_SECONDS)
+
+    def wait_for_end(self, seconds):
+        """Records of a run that ends by itself; RunError when a rank fails or time is up."""
+        for rank, process in enumerate(self._processes):
+            try:
+                code = process.wait(seconds)
+            except subprocess.TimeoutExpired as error:
+                raise RunError(f"not done after {seconds} s:\n{self.output_end(rank)}") from error
+            if code != 0:
+                raise RunError(f"rank {rank} ended with {code}:\n{self.output_end(rank)}")
+        return self.records()
