@@ -1,12 +1,16 @@
 #include "trainer/checkpoint/checkpoint_writer.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <filesystem>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -15,6 +19,7 @@
 #include "trainer/checkpoint/durable_file.h"
 #include "trainer/checkpoint/fence.h"
 #include "trainer/checkpoint/manifest.h"
+#include "trainer/checkpoint/part_lock.h"
 #include "trainer/checkpoint/rank_file.h"
 #include "trainer/checkpoint/retention.h"
 #include "trainer/config/trainer_error.h"
@@ -30,6 +35,22 @@ double SecondsSince(Clock::time_point start) {
 
 // Name of the file by which a rank reports that it cannot write, so that rank 0 stops waiting.
 std::string RankFailedName(int rank) { return RankEntriesName(rank) + ".failed"; }
+
+std::string PathOfPart(const std::string& temporary, int rank) {
+  return temporary + "/" + RankDataName(rank);
+}
+
+// Pauses between looks at files of other ranks: short at first, because most ranks end together.
+class Pause {
+ public:
+  void Sleep() {
+    std::this_thread::sleep_for(length_);
+    length_ = std::min(length_ * 2, std::chrono::milliseconds(200));
+  }
+
+ private:
+  std::chrono::milliseconds length_{2};
+};
 
 // One save on its way to the disk.
 struct SaveJob {
@@ -54,12 +75,9 @@ class CheckpointWriter::Impl {
   }
 
   ~Impl() {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      stopping_ = true;
-    }
-    stop_.notify_all();
+    is_ending_ = true;
     if (thread_.joinable()) thread_.join();
+    if (options_.rank != 0 && saves_ > 0) StayForPublication();
   }
 
   double Save(int64_t step, const nlohmann::json& trainer_state,
@@ -73,6 +91,7 @@ class CheckpointWriter::Impl {
     job.kind = kind;
     job.trainer_state = trainer_state;
     job.temporary = options_.directory + "/" + TemporaryName(step, options_.attempt, saves_);
+    newest_temporary_ = job.temporary;
     job.start = start;
     job.waited_seconds = waited_seconds;
     job.blocking_seconds = waited_seconds + SecondsSince(start);
@@ -112,6 +131,8 @@ class CheckpointWriter::Impl {
   // The background thread. error_ is read only after it was joined.
   void Run(const SaveJob& job) {
     try {
+      MakeDirectories(job.temporary);
+      const PartLock lock(PathOfPart(job.temporary, options_.rank));
       host_.Wait();
       Reach(SavePhase::kCopied);
       WriteOwnPart(job);
@@ -131,7 +152,6 @@ class CheckpointWriter::Impl {
   }
 
   void WriteOwnPart(const SaveJob& job) {
-    MakeDirectories(job.temporary);
     const Entries entries = WriteRankFile(job.temporary, options_.rank, host_.chunks());
     Reach(SavePhase::kChunksWritten);
     WriteFileAtomically(job.temporary + "/" + RankEntriesName(options_.rank),
@@ -167,9 +187,10 @@ class CheckpointWriter::Impl {
   void WaitForRank(const SaveJob& job, int rank, Clock::time_point start) {
     const std::string entries = job.temporary + "/" + RankEntriesName(rank);
     const std::string failed = job.temporary + "/" + RankFailedName(rank);
-    std::chrono::milliseconds pause(2);
+    const std::string who = "rank " + std::to_string(rank);
+    std::optional<PartWatch> watch;  // From the moment on at which the trainer ends.
+    Pause pause;
     while (FileBytes(entries) < 0) {
-      const std::string who = "rank " + std::to_string(rank);
       if (FileBytes(failed) >= 0) {
         throw TrainerError(ExitCode::kCannotWrite,
                            who + ": " + ReadFile(failed, ExitCode::kCannotWrite));
@@ -179,11 +200,26 @@ class CheckpointWriter::Impl {
                            who + " has not written its part of " + job.temporary + " in time; is " +
                                options_.directory + " the same directory on every node?");
       }
-      std::unique_lock<std::mutex> lock(mutex_);
-      if (stop_.wait_for(lock, pause, [this] { return stopping_; })) {
-        throw TrainerError(ExitCode::kCannotWrite, "the trainer is ending");
+      if (is_ending_ && !watch) {
+        watch.emplace(PathOfPart(job.temporary, rank), options_.absence_seconds);
       }
-      pause = std::min(pause * 2, std::chrono::milliseconds(200));
+      if (watch && watch->IsGone()) {
+        throw TrainerError(ExitCode::kCannotWrite,
+                           "the trainer is ending, and " + who + " has gone away");
+      }
+      pause.Sleep();
+    }
+  }
+
+  // Other ranks than rank 0: waits until rank 0 has renamed or removed the directory of the newest
+  // save. A rank that left with an error before that would make the controller end rank 0, too.
+  void StayForPublication() const {
+    const Clock::time_point start = Clock::now();
+    PartWatch rank0(PathOfPart(newest_temporary_, 0), options_.absence_seconds);
+    Pause pause;
+    while (access(newest_temporary_.c_str(), F_OK) == 0 && !rank0.IsGone() &&
+           SecondsSince(start) < options_.peer_timeout_seconds) {
+      pause.Sleep();
     }
   }
 
@@ -302,12 +338,12 @@ class CheckpointWriter::Impl {
   const CheckpointWriterOptions options_;
   HostCopy host_;      // written by Save, read by the background thread it starts afterwards
   int64_t saves_ = 0;  // the same on every rank: Save is called by all of them
+  std::string newest_temporary_;  // of the newest save
   std::exception_ptr error_;
 
+  std::atomic<bool> is_ending_ = false;
   std::mutex mutex_;
-  std::condition_variable stop_;
   std::condition_variable idle_;
-  bool stopping_ = false;   // guarded by mutex_
   bool in_flight_ = false;  // guarded by mutex_ while thread_ runs
 
   std::thread thread_;

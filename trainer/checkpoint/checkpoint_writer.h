@@ -66,6 +66,7 @@ struct CheckpointWriterOptions {
   RetentionPolicy retention;
   std::string resumed_from;  // checkpoint directory that retention must not touch, or empty
   double peer_timeout_seconds = 600;  // time limit of rank 0 for the files of all ranks
+  double absence_seconds = 5;  // a rank that does not work on its part for so long has gone away
   std::function<void(const CheckpointEvent&)> on_event;
   std::function<void(SavePhase)> on_phase;
 };
@@ -84,7 +85,9 @@ class CheckpointWriter {
   // its writer must exist before any rank saves. Throws TrainerError kCannotWrite when the
   // directory cannot be made.
   explicit CheckpointWriter(CheckpointWriterOptions options);
-  // Stops waiting for other ranks; does not throw. Call Finish() first for an orderly end.
+  // Gives the save in flight its time on every rank, so that an error that ends all ranks does not
+  // cost the last good checkpoint: waits until it is published or has failed, or the ranks that it
+  // needs have gone away, or peer_timeout_seconds are over. Does not throw.
   ~CheckpointWriter();
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;

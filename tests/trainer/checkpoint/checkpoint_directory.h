@@ -46,6 +46,7 @@ class CheckpointDirectory {
     options.attempt = attempt;
     options.model_fingerprint = "tiny";
     options.peer_timeout_seconds = 20;
+    options.absence_seconds = 0.5;
     return options;
   }
 

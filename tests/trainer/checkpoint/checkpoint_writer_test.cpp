@@ -2,7 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
 #include <future>
 #include <numeric>
 
@@ -384,6 +387,94 @@ TEST(CheckpointWriterTest, DoesNotWaitForALostRankForEver) {
   options.peer_timeout_seconds = 600;
   CheckpointWriter abandoned(options);
   abandoned.Save(2, {}, Weights(1));  // its destructor must not wait ten minutes
+}
+
+// Two ranks that save together, each with a tensor of its own, as one process would end them after
+// an error: by their destructors. The thread of one rank is held up at one phase.
+class LeavingTest : public testing::Test {
+ protected:
+  LeavingTest() {
+    options_.world_size = 2;
+    options_.on_event = events_.Recorder();
+  }
+
+  void Save(int slow_rank, SavePhase slow_phase) {
+    for (int rank : {0, 1}) {
+      CheckpointWriterOptions options = options_;
+      options.rank = rank;
+      if (rank == slow_rank) {
+        options.on_phase = [this, slow_phase](SavePhase phase) {
+          if (phase == slow_phase) gate_.get_future().wait();
+        };
+      }
+      writers_[rank] = std::make_unique<CheckpointWriter>(options);
+    }
+    writers_[0]->Save(1, {}, {WholeTensor("w", torch::full({64, 3}, 1))});
+    writers_[1]->Save(1, {}, {WholeTensor("b", torch::full({3}, 1))});
+  }
+
+  std::future<void> Leave(int rank) {
+    return std::async(std::launch::async, [this, rank] { writers_[rank].reset(); });
+  }
+
+  static bool IsOver(const std::future<void>& leaving) {
+    return leaving.wait_for(std::chrono::seconds(1)) == std::future_status::ready;
+  }
+
+  const CheckpointDirectory directory_;
+  CheckpointWriterOptions options_ = directory_.Options();
+  Events events_;
+  std::promise<void> gate_;
+  std::array<std::unique_ptr<CheckpointWriter>, 2> writers_;
+};
+
+// A loss that is not finite ends all ranks while the last good checkpoint is being written.
+TEST_F(LeavingTest, RankZeroWaitsForARankThatIsStillWriting) {
+  Save(1, SavePhase::kCopied);
+  const std::future<void> first = Leave(0);
+  EXPECT_FALSE(IsOver(first));
+  const std::future<void> second = Leave(1);
+  gate_.set_value();
+  first.wait();
+  EXPECT_EQ(LatestCheckpoint(directory_.path())->path, directory_.Step(1));
+  EXPECT_THAT(VerifyCheckpoint(directory_.Step(1)), IsEmpty());
+}
+
+// The controller ends a gang soon after its first rank has left with an error.
+TEST_F(LeavingTest, OtherRanksWaitForRankZeroToPublish) {
+  Save(0, SavePhase::kManifestWritten);
+  writers_[1]->Finish();
+  const std::future<void> second = Leave(1);
+  EXPECT_FALSE(IsOver(second));
+  gate_.set_value();
+  second.wait();
+  EXPECT_TRUE(LatestCheckpoint(directory_.path()));
+}
+
+// A rank that is killed releases its lock: here a child process, in the middle of its part.
+TEST_F(LeavingTest, NoRankWaitsForOneThatIsGone) {
+  const pid_t child = fork();
+  if (child == 0) {
+    options_.rank = 1;
+    options_.on_phase = [](SavePhase phase) {
+      if (phase == SavePhase::kChunksWritten) _exit(42);
+    };
+    CheckpointWriter(options_).Save(1, {}, {WholeTensor("b", torch::full({3}, 1))});
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_EQ(WEXITSTATUS(status), 42);
+  const std::string lost = directory_.Step(1) + ".tmp-e1-1";
+  ASSERT_TRUE(std::filesystem::exists(lost + "/rank_00001.safetensors"));
+  std::filesystem::rename(lost, directory_.path() + "/kept");  // rank 0 would remove it
+  writers_[0] = std::make_unique<CheckpointWriter>(options_);
+  std::filesystem::rename(directory_.path() + "/kept", lost);
+  writers_[0]->Save(1, {}, Weights(1));
+  writers_[0].reset();
+  const std::vector<CheckpointEvent> taken = events_.Taken();
+  ASSERT_EQ(taken.size(), 1u);
+  EXPECT_THAT(taken[0].message, HasSubstr("the trainer is ending, and rank 1 has gone away"));
+  EXPECT_THAT(directory_.Names(), IsEmpty());
 }
 
 // One file of a save is a link to /dev/full, so that writes to it fail as on a full disk.
