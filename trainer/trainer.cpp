@@ -104,6 +104,7 @@ Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, Telemet
   if (config_.evaluation.every_steps > 0) {
     evaluator_.emplace(config_, model_, *data_parallel_, device_);
   }
+  state_.skip = ParseSkipRanges(env_.skip_samples);
   if (env_.rank == 0) RaiseFence(env_.checkpoint_dir, {env_.job_id, env_.attempt});
   resumed_from_ = ChooseStart();
   if (!resumed_from_.empty()) Resume(resumed_from_);
@@ -150,7 +151,12 @@ void Trainer::Resume(const std::string& checkpoint) {
   state_ = LoadCheckpoint(reader, config_, model_.parameters(), optimizer_);
   first_step_ = saved_step_ = launched_ = state_.step;
   first_sample_ = state_.samples;
-  for (const std::string& change : DataOrderChanges(reader, config_)) report_.Note(change);
+  const std::vector<SkipRange> given = ParseSkipRanges(env_.skip_samples);
+  state_.skip = ResumedSkipRanges(reader.trainer_state(), given);
+  train_source_.SetSkip(state_.skip);
+  for (const std::string& change : DataOrderChanges(reader.trainer_state(), config_, given)) {
+    report_.Note(change);
+  }
 }
 
 void Trainer::OpenCheckpoints() {

@@ -13,6 +13,9 @@ using nlohmann::json;
 constexpr char kFirstMoment[] = "optimizer.exp_avg.";
 constexpr char kSecondMoment[] = "optimizer.exp_avg_sq.";
 
+// Key of the skip ranges, which have the form of TRAINYARD_SKIP_SAMPLES.
+constexpr char kSkipSamples[] = "skip_samples";
+
 // Settings that define the model's tensors; the initial spread of the weights does not matter
 // later.
 json ModelShape(const ModelConfig& model) {
@@ -49,6 +52,17 @@ torch::Tensor ReadSlice(const CheckpointReader& reader, const std::string& name,
   return reader.Read(name, slice.logical.offset, slice.logical.shape);
 }
 
+TrainingState StateFromJson(const json& state) {
+  try {
+    return {state.at("step").get<int64_t>(), state.at("samples").get<int64_t>(),
+            state.at("tokens").get<int64_t>(), ParseSkipRanges(state.value(kSkipSamples, ""))};
+  } catch (const std::exception& error) {
+    throw TrainerError(
+        ExitCode::kBadCheckpoint,
+        std::string("The checkpoint does not say where its run stood: ") + error.what());
+  }
+}
+
 }  // namespace
 
 std::string ModelFingerprint(const ModelConfig& model) { return ModelShape(model).dump(); }
@@ -81,6 +95,7 @@ json TrainingStateToJson(const TrainingState& state, const RunConfig& config) {
           {"step", state.step},
           {"samples", state.samples},
           {"tokens", state.tokens},
+          {kSkipSamples, SkipRangesToText(state.skip)},
           {"data_seed", config.data.seed},
           {"seq_length", config.train.seq_length}};
 }
@@ -97,19 +112,18 @@ TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& co
     parameters.SliceOf(optimizer.second_moment(), slice)
         .copy_(ReadSlice(reader, kSecondMoment + name, slice));
   }
-  try {
-    const json& state = reader.trainer_state();
-    return {state.at("step").get<int64_t>(), state.at("samples").get<int64_t>(),
-            state.at("tokens").get<int64_t>()};
-  } catch (const json::exception& error) {
-    throw TrainerError(
-        ExitCode::kBadCheckpoint,
-        std::string("The checkpoint does not say where its run stood: ") + error.what());
-  }
+  return StateFromJson(reader.trainer_state());
 }
 
-std::vector<std::string> DataOrderChanges(const CheckpointReader& reader, const RunConfig& config) {
-  const json& state = reader.trainer_state();
+std::vector<SkipRange> ResumedSkipRanges(const json& trainer_state,
+                                         const std::vector<SkipRange>& given) {
+  if (!trainer_state.contains(kSkipSamples)) return given;
+  const TrainingState stored = StateFromJson(trainer_state);
+  return WithRangesAhead(stored.skip, given, stored.samples);
+}
+
+std::vector<std::string> DataOrderChanges(const json& state, const RunConfig& config,
+                                          const std::vector<SkipRange>& given) {
   std::vector<std::string> changes;
   const auto compare = [&](const char* key, const std::string& setting, const json& ours) {
     if (!state.contains(key) || state[key] == ours) return;
@@ -118,6 +132,11 @@ std::vector<std::string> DataOrderChanges(const CheckpointReader& reader, const 
   };
   compare("data_seed", "data.seed", config.data.seed);
   compare("seq_length", "train.seq_length", config.train.seq_length);
+  const std::vector<SkipRange> kept = RangesOutside(StateFromJson(state).skip, given);
+  if (!kept.empty()) {
+    changes.push_back("TRAINYARD_SKIP_SAMPLES does not have " + SkipRangesToText(kept) +
+                      ", which this run has skipped so far: the samples stay skipped.");
+  }
   return changes;
 }
 

@@ -10,6 +10,7 @@
 #include "proto/contract/run_config.h"
 #include "trainer/checkpoint/checkpoint_reader.h"
 #include "trainer/checkpoint/checkpoint_writer.h"
+#include "trainer/data/skip_ranges.h"
 #include "trainer/model/parameter_store.h"
 #include "trainer/optimizer/adamw.h"
 
@@ -20,6 +21,7 @@ struct TrainingState {
   int64_t step = 0;     // Optimizer steps completed.
   int64_t samples = 0;  // Training samples used; equals the number of the next sample.
   int64_t tokens = 0;
+  std::vector<SkipRange> skip;  // Positions that no sample takes.
 };
 
 // Identifies the model that the stored tensors belong to: its shape, as JSON text.
@@ -33,14 +35,24 @@ std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& opt
 // The part of the state that is not a tensor, for the manifest.
 nlohmann::json TrainingStateToJson(const TrainingState& state, const RunConfig& config);
 
-// Loads weights and optimizer state, each rank its own slices. Throws TrainerError(kBadConfig) that
-// names the difference when the checkpoint is of another model, and the errors of the reader.
+// Loads weights and optimizer state, each rank its own slices. The skip ranges of the result are
+// those that the checkpoint's run has had. Throws TrainerError(kBadConfig) that names the
+// difference when the checkpoint is of another model, and the errors of the reader.
 TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& config,
                              ParameterStore& parameters, AdamW& optimizer);
 
-// Settings that differ from the checkpoint's settings and change which samples come next; one line
-// each, for a note to the user.
-std::vector<std::string> DataOrderChanges(const CheckpointReader& reader, const RunConfig& config);
+// Skip ranges of a run that continues from this trainer state of a checkpoint: the ranges of the
+// checkpoint, and what `given` has ahead of the samples used so far. No list, the same list and a
+// longer list thus leave these samples where they were. A checkpoint of an earlier version has no
+// list: its run is taken to have had `given` from the start. Throws TrainerError(kBadCheckpoint).
+std::vector<SkipRange> ResumedSkipRanges(const nlohmann::json& trainer_state,
+                                         const std::vector<SkipRange>& given);
+
+// Differences from the checkpoint in what decides which samples come next: settings, and skip
+// ranges that `given` does not have. One line each, for a note to the user.
+std::vector<std::string> DataOrderChanges(const nlohmann::json& trainer_state,
+                                          const RunConfig& config,
+                                          const std::vector<SkipRange>& given);
 
 }  // namespace trainyard::trainer
 

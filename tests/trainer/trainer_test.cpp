@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <csignal>
+#include <fstream>
+#include <iterator>
 #include <optional>
 
 #include "tests/trainer/parallel/free_port.h"
@@ -286,6 +288,61 @@ TEST(TrainerTest, SkippedSamplesAreNeverTrainedOn) {
   EXPECT_EQ(skipped.at(2), all.at(4));
   EXPECT_EQ(skipped.at(3), all.at(5));
   EXPECT_NE(all.at(2), all.at(4));
+}
+
+// A run that skips samples 8 to 23 is stopped after 40 samples, which took positions 0 to 7 and 24
+// to 55, and goes on with another list.
+class SkipAgainTest : public testing::Test {
+ protected:
+  SkipAgainTest() {
+    folder_.spec["optimizer"] = {{"lr", 0}, {"min_lr", 0}};  // The loss tells the samples apart.
+    folder_.spec["evaluation"]["every_steps"] = 0;
+    all_ = TrainToTheEnd(folder_, {.run = "a", .checkpoints = "a"});
+    folder_.spec["train"]["steps"] = 5;
+    TrainToTheEnd(
+        folder_,
+        {.run = "b", .checkpoints = "b", .variables = {{"TRAINYARD_SKIP_SAMPLES", "8:24"}}});
+    folder_.spec["train"]["steps"] = 9;
+  }
+
+  // Losses of steps 6 to 9.
+  Losses GoOn(const std::string& skip) {
+    return TrainToTheEnd(folder_, {.run = "c",
+                                   .checkpoints = "b",
+                                   .flags = {"--resume"},
+                                   .variables = {{"TRAINYARD_SKIP_SAMPLES", skip}}});
+  }
+  std::string Output() const {
+    std::ifstream file(folder_.path() / "c_rank0" / "out.log");
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  }
+
+  TrainerFolder folder_;
+  Losses all_;
+};
+
+TEST_F(SkipAgainTest, WithTheSameList) {
+  const Losses losses = GoOn("8:24");
+  EXPECT_EQ(losses.at(6), all_.at(8));
+  EXPECT_EQ(losses.at(9), all_.at(11));
+  EXPECT_EQ(Output().find("TRAINYARD_SKIP_SAMPLES"), std::string::npos) << Output();
+}
+
+TEST_F(SkipAgainTest, WithoutAList) {
+  const Losses losses = GoOn("");
+  EXPECT_EQ(losses.at(6), all_.at(8));
+  EXPECT_EQ(losses.at(9), all_.at(11));
+  EXPECT_NE(Output().find("TRAINYARD_SKIP_SAMPLES does not have 8:24"), std::string::npos)
+      << Output();
+}
+
+TEST_F(SkipAgainTest, WithALongerList) {
+  const Losses losses = GoOn("0:24,64:72");  // Positions 0 to 7 are trained on already.
+  EXPECT_EQ(losses.at(6), all_.at(8));
+  EXPECT_EQ(losses.at(7), all_.at(10));
+  // What is skipped now is skipped after the next resume, too.
+  folder_.spec["train"]["steps"] = 10;
+  EXPECT_EQ(GoOn("").at(10), all_.at(13));
 }
 
 }  // namespace

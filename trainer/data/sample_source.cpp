@@ -1,9 +1,7 @@
 #include "trainer/data/sample_source.h"
 
-#include <algorithm>
 #include <bit>
-#include <charconv>
-#include <string_view>
+#include <utility>
 
 #include "trainer/config/trainer_error.h"
 
@@ -53,57 +51,7 @@ class Feistel {
   uint64_t keys_[kRounds];
 };
 
-[[noreturn]] void BadRanges(const std::string& text, const std::string& why) {
-  throw TrainerError(ExitCode::kBadConfig, "TRAINYARD_SKIP_SAMPLES is \"" + text + "\": " + why +
-                                               "; it must look like 100:200,350:360");
-}
-
-bool ParseInteger(std::string_view text, int64_t* value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
-  return error == std::errc() && end == text.data() + text.size() && !text.empty();
-}
-
-SkipRange ParseRange(std::string_view item, const std::string& text) {
-  SkipRange range;
-  const size_t colon = item.find(':');
-  if (colon == std::string_view::npos || !ParseInteger(item.substr(0, colon), &range.begin) ||
-      !ParseInteger(item.substr(colon + 1), &range.end)) {
-    BadRanges(text, "\"" + std::string(item) + "\" is not a range");
-  }
-  if (range.begin < 0 || range.end <= range.begin) {
-    BadRanges(text, "\"" + std::string(item) + "\" is empty or negative");
-  }
-  return range;
-}
-
-std::vector<SkipRange> SortedAndMerged(std::vector<SkipRange> ranges) {
-  std::sort(ranges.begin(), ranges.end(),
-            [](const SkipRange& a, const SkipRange& b) { return a.begin < b.begin; });
-  std::vector<SkipRange> merged;
-  for (const SkipRange& range : ranges) {
-    if (!merged.empty() && range.begin <= merged.back().end) {
-      merged.back().end = std::max(merged.back().end, range.end);
-    } else {
-      merged.push_back(range);
-    }
-  }
-  return merged;
-}
-
 }  // namespace
-
-std::vector<SkipRange> ParseSkipRanges(const std::string& text) {
-  std::vector<SkipRange> ranges;
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const size_t comma = rest.find(',');
-    ranges.push_back(ParseRange(rest.substr(0, comma), text));
-    if (comma == std::string_view::npos) break;
-    rest.remove_prefix(comma + 1);
-    if (rest.empty()) BadRanges(text, "it ends with a comma");
-  }
-  return SortedAndMerged(std::move(ranges));
-}
 
 int64_t PermuteIndex(uint64_t seed, int64_t epoch, int64_t size, int64_t index) {
   if (size <= 1) return 0;
@@ -135,13 +83,10 @@ SampleSource::SampleSource(const TokenFile& file, SampleSourceOptions options)
   }
 }
 
+void SampleSource::SetSkip(std::vector<SkipRange> skip) { options_.skip = std::move(skip); }
+
 int64_t SampleSource::PositionOf(int64_t sample) const {
-  int64_t position = sample;
-  for (const SkipRange& range : options_.skip) {
-    if (position < range.begin) break;
-    position += range.end - range.begin;
-  }
-  return position;
+  return trainer::PositionOf(sample, options_.skip);
 }
 
 int64_t SampleSource::WindowOf(int64_t sample) const {

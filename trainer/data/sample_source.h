@@ -14,19 +14,10 @@
 #include <string>
 #include <vector>
 
+#include "trainer/data/skip_ranges.h"
 #include "trainer/data/token_file.h"
 
 namespace trainyard::trainer {
-
-// Positions [begin, end) of the sample order.
-struct SkipRange {
-  int64_t begin = 0;
-  int64_t end = 0;
-};
-
-// Reads TRAINYARD_SKIP_SAMPLES: "a:b,c:d", half-open; empty means none. Returns the ranges sorted
-// and merged. Throws TrainerError kBadConfig.
-std::vector<SkipRange> ParseSkipRanges(const std::string& text);
 
 // A permutation of [0, size): the place of `index`. O(1) memory and expected time.
 // Precondition: 0 <= index < size.
@@ -42,10 +33,10 @@ struct SampleSourceOptions {
   int64_t vocab_size = 0;  // of the model; ids must be smaller
   uint64_t seed = 0;
   SampleOrder order = SampleOrder::kShuffled;
-  std::vector<SkipRange> skip;  // sorted and merged, as ParseSkipRanges returns them
+  std::vector<SkipRange> skip;  // as ParseSkipRanges returns them
 };
 
-// Immutable; safe to use from several threads.
+// Immutable but for SetSkip; safe to use from several threads.
 class SampleSource {
  public:
   // The file must outlive this. Throws TrainerError: kBadConfig when the file's vocabulary is
@@ -55,6 +46,9 @@ class SampleSource {
   int64_t seq_length() const { return options_.seq_length; }
   // Windows of the file: samples of one data epoch where none is skipped.
   int64_t samples_per_epoch() const { return windows_; }
+
+  // Replaces the skip ranges. To be called before other threads use this.
+  void SetSkip(std::vector<SkipRange> skip);
 
   // Position in the sample order of sample number `sample` (the skip ranges are positions).
   int64_t PositionOf(int64_t sample) const;
@@ -66,7 +60,7 @@ class SampleSource {
 
  private:
   const TokenFile& file_;
-  const SampleSourceOptions options_;
+  SampleSourceOptions options_;
   int64_t windows_ = 0;
 };
 

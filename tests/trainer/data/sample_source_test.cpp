@@ -93,24 +93,6 @@ TEST(PermuteIndexTest, NeverChanges) {
   EXPECT_THAT(order, ElementsAre(704, 565, 719, 166, 243, 604, 979, 949));
 }
 
-TEST(ParseSkipRangesTest, SortsAndMerges) {
-  const std::vector<SkipRange> ranges = ParseSkipRanges("30:40,1:5,5:7,35:50");
-  ASSERT_EQ(ranges.size(), 2u);
-  EXPECT_EQ(ranges[0].begin, 1);
-  EXPECT_EQ(ranges[0].end, 7);
-  EXPECT_EQ(ranges[1].begin, 30);
-  EXPECT_EQ(ranges[1].end, 50);
-  EXPECT_TRUE(ParseSkipRanges("").empty());
-}
-
-TEST(ParseSkipRangesTest, RefusesWhatIsNotAList) {
-  for (const char* text : {"5", "5:", ":5", "5:5", "6:5", "-1:4", "1:2,", ",1:2", "1:2 ,3:4", "a:b",
-                           "1:99999999999999999999"}) {
-    const std::string error = ErrorOf([&] { ParseSkipRanges(text); }, ExitCode::kBadConfig);
-    EXPECT_THAT(error, HasSubstr("TRAINYARD_SKIP_SAMPLES")) << text;
-  }
-}
-
 TEST(SampleSourceTest, EveryWindowOnceInEachDataEpoch) {
   const TokenDirectory directory;
   directory.WriteCounting(1001);

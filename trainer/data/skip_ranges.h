@@ -1,0 +1,46 @@
+// Ranges of the sample order that are never trained on.
+//
+// Sample number k of a run is the k-th position (from 0) that no range holds. A range that is added
+// must therefore lie ahead of the samples already used: one behind them would move the samples that
+// follow, and as many of them as the range has positions would never be trained on.
+#ifndef TRAINYARD_TRAINER_DATA_SKIP_RANGES_H_
+#define TRAINYARD_TRAINER_DATA_SKIP_RANGES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace trainyard::trainer {
+
+// Positions [begin, end) of the sample order.
+struct SkipRange {
+  int64_t begin = 0;
+  int64_t end = 0;
+
+  bool operator==(const SkipRange&) const = default;
+};
+
+// Every list below is sorted and merged, as ParseSkipRanges returns it.
+
+// Reads TRAINYARD_SKIP_SAMPLES: "a:b,c:d", half-open; empty means none. Throws TrainerError
+// kBadConfig.
+std::vector<SkipRange> ParseSkipRanges(const std::string& text);
+
+// The text that ParseSkipRanges reads.
+std::string SkipRangesToText(const std::vector<SkipRange>& ranges);
+
+// Position in the sample order of sample number `sample`.
+int64_t PositionOf(int64_t sample, const std::vector<SkipRange>& skip);
+
+// Both lists in one, without what `more` has behind the first `samples` samples: those were taken
+// with `skip` alone, and keep their positions.
+std::vector<SkipRange> WithRangesAhead(std::vector<SkipRange> skip,
+                                       const std::vector<SkipRange>& more, int64_t samples);
+
+// The ranges that do not lie inside one of `others`.
+std::vector<SkipRange> RangesOutside(const std::vector<SkipRange>& ranges,
+                                     const std::vector<SkipRange>& others);
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_DATA_SKIP_RANGES_H_
