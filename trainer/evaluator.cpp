@@ -38,20 +38,30 @@ Evaluator::Evaluator(const RunConfig& config, Decoder& model, Communicator& comm
       batch_samples_(config.layout.micro_batch),
       samples_(std::min(config.evaluation.samples, source_.samples_per_epoch())) {}
 
-EvaluationResult Evaluator::Run() {
+bool Evaluator::AnyMemberStops(bool this_one) const {
+  return SumOverMembers(communicator_, {this_one ? 1.0 : 0.0}, device_)[0] > 0;
+}
+
+double Evaluator::SumOfBatch(int64_t batch) {
+  const int64_t first = batch * batch_samples_;
+  const torch::Tensor tokens =
+      ReadSamples(source_, first, std::min(batch_samples_, samples_ - first)).to(device_);
+  const torch::Tensor weights = torch::ones({tokens.size(0) * source_.seq_length()},
+                                            torch::dtype(torch::kFloat32).device(device_));
+  torch::Tensor sum = torch::zeros({}, torch::dtype(torch::kFloat64).device(device_));
+  model_.Loss({tokens, weights}, sum);
+  return sum.item<double>();
+}
+
+std::optional<EvaluationResult> Evaluator::Run(const std::function<bool()>& stop_requested) {
   torch::NoGradGuard no_grad;
   const int64_t batches = (samples_ + batch_samples_ - 1) / batch_samples_;
   std::vector<double> sums(batches, 0.0);
-  const torch::Tensor weights = torch::ones({batch_samples_ * source_.seq_length()},
-                                            torch::dtype(torch::kFloat32).device(device_));
-  for (int64_t batch = communicator_.rank(); batch < batches; batch += communicator_.size()) {
-    const int64_t first = batch * batch_samples_;
-    const torch::Tensor tokens =
-        ReadSamples(source_, first, std::min(batch_samples_, samples_ - first)).to(device_);
-    torch::Tensor sum = torch::zeros({}, torch::dtype(torch::kFloat64).device(device_));
-    const int64_t rows = tokens.size(0) * source_.seq_length();
-    model_.Loss({tokens, weights.narrow(0, 0, rows)}, sum);
-    sums[batch] = sum.item<double>();
+  // All members take part in every round, also those for which the last one has no batch.
+  for (int64_t round = 0; round < batches; round += communicator_.size()) {
+    if (AnyMemberStops(stop_requested())) return std::nullopt;
+    const int64_t batch = round + communicator_.rank();
+    if (batch < batches) sums[batch] = SumOfBatch(batch);
   }
   // One member's sum and zeros from the others: the addition is exact.
   sums = SumOverMembers(communicator_, sums, device_);

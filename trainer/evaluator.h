@@ -3,6 +3,8 @@
 #define TRAINYARD_TRAINER_EVALUATOR_H_
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 
 #include "proto/contract/run_config.h"
 #include "trainer/data/sample_source.h"
@@ -26,12 +28,16 @@ class Evaluator {
 
   // All members call it together. Batches of micro_batch samples are divided among the members; the
   // sums of the batches are then added in one fixed order, so that the result does not depend on
-  // which member computed which batch.
-  EvaluationResult Run();
+  // which member computed which batch. Before each batch the members decide together whether to go
+  // on: nullopt on all of them as soon as `stop_requested` is true on one.
+  std::optional<EvaluationResult> Run(const std::function<bool()>& stop_requested);
 
   int64_t samples() const { return samples_; }
 
  private:
+  bool AnyMemberStops(bool this_one) const;
+  double SumOfBatch(int64_t batch);
+
   TokenFile file_;
   SampleSource source_;
   Decoder& model_;

@@ -213,10 +213,11 @@ ExitCode Trainer::Run() {
     while (runner_.pending() > (pauses ? 0 : kStepsAhead)) FinishStep();
     if (stop_ && runner_.pending() == 0) return Finish(ExitCode::kTerminated);
     if (runner_.pending() > 0) continue;
-    if (IsDue(config_.evaluation.every_steps)) Evaluate();
+    if (IsDue(config_.evaluation.every_steps) && !Evaluate()) return Finish(ExitCode::kTerminated);
     if (state_.step < config_.train.steps) SaveIfDue();
   }
-  if (evaluator_ && evaluated_step_ != state_.step) Evaluate();
+  const bool is_evaluated = !evaluator_ || evaluated_step_ == state_.step;
+  if (!is_evaluated && !Evaluate()) return Finish(ExitCode::kTerminated);
   return Finish(ExitCode::kOk);
 }
 
@@ -308,15 +309,18 @@ void Trainer::Log(const StepResult& result) {
   interval_ = {0, 0, stall};
 }
 
-void Trainer::Evaluate() {
+// False when SIGTERM on some rank has cut it short.
+bool Trainer::Evaluate() {
   EnterPhase(Phase::kEval);
-  const EvaluationResult result = evaluator_->Run();
+  const std::optional<EvaluationResult> result = evaluator_->Run(StopRequested);
+  if (!result.has_value()) return false;
   evaluated_step_ = state_.step;
   if (env_.rank == 0)
-    telemetry_.WriteEvaluation(state_.step, token_format::kValidationSplit, result.loss,
-                               result.tokens);
-  report_.Evaluation(state_.step, result.loss, result.tokens);
+    telemetry_.WriteEvaluation(state_.step, token_format::kValidationSplit, result->loss,
+                               result->tokens);
+  report_.Evaluation(state_.step, result->loss, result->tokens);
   EnterPhase(Phase::kTrain);
+  return true;
 }
 
 void Trainer::SaveIfDue() {

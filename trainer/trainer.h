@@ -68,7 +68,7 @@ class Trainer {
   std::string PositionsOfStep() const;
   void CheckFinite(const StepResult& result);
   void Log(const StepResult& result);
-  void Evaluate();
+  bool Evaluate();
   void SaveIfDue();
   void BeginDueSave();
   void BeginLateSave();

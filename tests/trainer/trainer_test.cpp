@@ -224,6 +224,28 @@ TEST(TrainerTest, SigtermSavesAndLeavesWith143) {
   EXPECT_TRUE(std::filesystem::exists(saved[0]["path"].get<std::string>() + "/manifest.json"));
 }
 
+// Steps since the last save must not be lost because an evaluation outlives the grace time.
+TEST(TrainerTest, SigtermCutsAnEvaluationShort) {
+  TrainerFolder folder;
+  folder.WriteTokens("val", std::vector<uint16_t>(2000000, 1), 64);
+  folder.spec["evaluation"] = {{"every_steps", 3}, {"samples", 100000}};
+  folder.spec["checkpoint"]["every_steps"] = 0;
+  folder.spec["layout"]["micro_batch"] = 1;
+  TrainerStart start{.world_size = 2, .port = FreePort()};
+  TrainerProcess first(folder, start);
+  start.rank = 1;
+  TrainerProcess second(folder, start);
+  const auto evaluates = [](const json& record) { return record["phase"] == "eval"; };
+  ASSERT_TRUE(second.WaitForRecord("phase", evaluates)) << second.Output();
+  second.Signal(SIGTERM);
+  EXPECT_EQ(first.Wait(), 143) << first.Output();
+  EXPECT_EQ(second.Wait(), 143) << second.Output();
+  EXPECT_TRUE(first.Records("eval").empty()) << "cut short";
+  const auto saved = first.Records("checkpoint");
+  ASSERT_EQ(saved.size(), 1u);
+  EXPECT_EQ(saved[0]["step"], 3);
+}
+
 TEST(TrainerTest, SigtermBeforeTheFirstStepLeavesAtOnce) {
   TrainerFolder folder;
   TrainerProcess waiting(folder, {.world_size = 2, .port = FreePort()});  // No peer comes.
