@@ -1,110 +1,22 @@
 #include "trainer/checkpoint/checkpoint_reader.h"
 
-#include <fcntl.h>
 #include <torch/types.h>
-#include <unistd.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <tuple>
 
+#include "trainer/checkpoint/chunk_reader.h"
 #include "trainer/checkpoint/durable_file.h"
 #include "trainer/checkpoint/manifest.h"
 #include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {
 namespace {
-
-// Reads byte ranges of one file. Short stretches are served from a window that reads ahead, so that
-// a slice of narrow rows does not cost a system call a row.
-class RangeReader {
- public:
-  explicit RangeReader(std::string path) : path_(std::move(path)) {
-    file_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file_ < 0) ThrowDamaged(path_, std::string("cannot open: ") + std::strerror(errno));
-  }
-  ~RangeReader() { close(file_); }
-  RangeReader(const RangeReader&) = delete;
-  RangeReader& operator=(const RangeReader&) = delete;
-
-  // Bytes [begin, begin + count); nothing at or after `limit` is read ahead.
-  void Read(int64_t begin, int64_t count, int64_t limit, char* out) {
-    if (count >= kWindowBytes / 4) return ReadExactly(begin, count, out);
-    if (begin < window_begin_ || begin + count > window_end_) {
-      window_.resize(kWindowBytes);
-      window_begin_ = begin;
-      window_end_ = std::min(begin + kWindowBytes, limit);
-      ReadExactly(window_begin_, window_end_ - window_begin_, window_.data());
-    }
-    std::memcpy(out, window_.data() + (begin - window_begin_), static_cast<size_t>(count));
-  }
-
- private:
-  static constexpr int64_t kWindowBytes = 256 * 1024;
-
-  void ReadExactly(int64_t begin, int64_t count, char* out) {
-    constexpr int64_t kBytesPerCall = int64_t{1} << 30;
-    while (count > 0) {
-      const ssize_t got = pread(file_, out, std::min(count, kBytesPerCall), begin);
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) ThrowDamaged(path_, std::string("cannot read: ") + std::strerror(errno));
-      if (got == 0) ThrowDamaged(path_, "it is cut short");
-      begin += got;
-      count -= got;
-      out += got;
-    }
-  }
-
-  const std::string path_;
-  int file_ = -1;
-  std::vector<char> window_;
-  int64_t window_begin_ = 0;
-  int64_t window_end_ = 0;
-};
-
-void CheckSum(const StoredChunk& chunk, const std::string& tensor, const std::string& path,
-              const char* bytes) {
-  if (XXH64(bytes, static_cast<size_t>(chunk.end - chunk.begin), 0) == chunk.xxh64) return;
-  ThrowDamaged(path, "the checksum of tensor " + tensor + " (bytes " + std::to_string(chunk.begin) +
-                         " to " + std::to_string(chunk.end) + ") does not match");
-}
-
-// One request: a box of a logical tensor and where its elements go.
-struct Target {
-  const std::string& name;
-  const Box& box;
-  int64_t element_bytes;
-  char* out;
-};
-
-void CopyWholeChunk(const StoredChunk& chunk, const std::string& path, const Target& target) {
-  const int64_t bytes = chunk.end - chunk.begin;
-  RangeReader reader(path);
-  const bool same = chunk.box.offset == target.box.offset && chunk.box.shape == target.box.shape;
-  std::vector<char> apart(same ? 0 : static_cast<size_t>(bytes));
-  char* place = same ? target.out : apart.data();
-  reader.Read(chunk.begin, bytes, chunk.end, place);
-  CheckSum(chunk, target.name, path, place);
-  if (same) return;
-  ForEachRun(chunk.box, chunk.box, target.box, [&](int64_t from, int64_t to, int64_t elements) {
-    std::memcpy(target.out + to * target.element_bytes, place + from * target.element_bytes,
-                static_cast<size_t>(elements * target.element_bytes));
-  });
-}
-
-void CopyPartOfChunk(const StoredChunk& chunk, const Box& part, const std::string& path,
-                     const Target& target) {
-  RangeReader reader(path);
-  ForEachRun(part, chunk.box, target.box, [&](int64_t from, int64_t to, int64_t elements) {
-    reader.Read(chunk.begin + from * target.element_bytes, elements * target.element_bytes,
-                chunk.end, target.out + to * target.element_bytes);
-  });
-}
 
 void CheckFileSize(const std::string& path, const StoredFile& file) {
   const int64_t bytes = FileBytes(path);
@@ -117,7 +29,7 @@ void CheckFileSize(const std::string& path, const StoredFile& file) {
 
 void CheckHeader(const std::string& path, const StoredFile& file) {
   std::vector<char> header(static_cast<size_t>(file.header_bytes));
-  RangeReader(path).Read(0, file.header_bytes, file.header_bytes, header.data());
+  ReadBytes(path, 0, file.header_bytes, header.data());
   if (XXH64(header.data(), header.size(), 0) != file.header_xxh64) {
     ThrowDamaged(path, "the checksum of its header does not match");
   }
@@ -169,16 +81,18 @@ torch::Tensor CheckpointReader::Read(const std::string& name, const std::vector<
                            " shape " + ToText(shape) + ": it is a checkpoint of another model");
   }
   torch::Tensor result = torch::empty(shape, torch::TensorOptions().dtype(stored.dtype));
-  const Target target = {name, box, static_cast<int64_t>(result.element_size()),
-                         static_cast<char*>(result.data_ptr())};
+  const auto element_bytes = static_cast<int64_t>(result.element_size());
+  const std::unique_ptr<char[]> buffer(new char[kBlockBytes]);
+  const ChunkReader reader(directory_, name, element_bytes, buffer.get());
   for (const StoredChunk& chunk : stored.chunks) {
     const std::optional<Box> part = Intersect(chunk.box, box);
     if (!part) continue;
-    const std::string path = directory_ + "/" + chunk.file;
-    if (part->shape == chunk.box.shape) {
-      CopyWholeChunk(chunk, path, target);
-    } else {
-      CopyPartOfChunk(chunk, *part, path, target);
+    for (size_t block = 0; block < chunk.xxh64.size(); ++block) {
+      reader.Read({&chunk, *part, box}, static_cast<int64_t>(block),
+                  [&](int64_t first, int64_t elements, const char* bytes) {
+                    std::memcpy(static_cast<char*>(result.data_ptr()) + first * element_bytes,
+                                bytes, static_cast<size_t>(elements * element_bytes));
+                  });
     }
   }
   return result;
@@ -239,14 +153,16 @@ std::vector<std::string> VerifyCheckpoint(const std::string& checkpoint) {
       CheckHeader(path, file);
     });
   }
+  const std::unique_ptr<char[]> buffer(new char[kBlockBytes]);
   for (const auto& [name, tensor] : manifest.entries.tensors) {
+    const ChunkReader reader(checkpoint, name, c10::elementSize(tensor.dtype), buffer.get());
     for (const StoredChunk& chunk : tensor.chunks) {
-      const std::string path = checkpoint + "/" + chunk.file;
-      attempt([&, &name = name] {
-        std::vector<char> bytes(static_cast<size_t>(chunk.end - chunk.begin));
-        RangeReader(path).Read(chunk.begin, chunk.end - chunk.begin, chunk.end, bytes.data());
-        CheckSum(chunk, name, path, bytes.data());
-      });
+      for (size_t block = 0; block < chunk.xxh64.size(); ++block) {
+        attempt([&] {
+          reader.Read({&chunk, chunk.box, chunk.box}, static_cast<int64_t>(block),
+                      [](int64_t, int64_t, const char*) {});
+        });
+      }
     }
   }
   return faults;

@@ -42,7 +42,8 @@ class CheckpointReader {
   bool Has(const std::string& name) const { return tensors_.count(name) != 0; }
 
   // The box of `shape` at `offset` of the logical tensor, as a CPU tensor of the stored dtype.
-  // Reads only the bytes it needs; a chunk that is read whole is checked against its checksum.
+  // Reads only the blocks that it needs and compares each with its checksum. Checkpoints of earlier
+  // versions have one checksum a chunk: there a chunk that is read in part is not checked.
   torch::Tensor Read(const std::string& name, const std::vector<int64_t>& offset,
                      const std::vector<int64_t>& shape) const;
   torch::Tensor ReadAll(const std::string& name) const;

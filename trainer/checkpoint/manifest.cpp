@@ -15,8 +15,9 @@ namespace {
 using nlohmann::json;
 
 constexpr char kFormat[] = "trainyard-checkpoint";
-// Version 1 has the number of the attempt under "epoch".
-constexpr int64_t kNewestVersion = 2;
+// Version 1 has the number of the attempt under "epoch". Versions 1 and 2 have one checksum a
+// chunk.
+constexpr int64_t kNewestVersion = 3;
 // A manifest starts with its own checksum, which covers every byte after these.
 constexpr char kChecksumKey[] = "{\"xxh64\":\"";
 constexpr size_t kChecksumBytes = sizeof(kChecksumKey) - 1 + 16 + 2;  // key, digits, quote, comma
@@ -78,6 +79,14 @@ std::string FileNameFrom(const json& value) {
   return name;
 }
 
+// A list with the checksum of each block, or the one checksum of a chunk as text.
+json ChecksumsOf(const StoredChunk& chunk) {
+  if (chunk.block_bytes != kBlockBytes) return Hex(chunk.xxh64.at(0));
+  json blocks = json::array();
+  for (const uint64_t xxh64 : chunk.xxh64) blocks.push_back(Hex(xxh64));
+  return blocks;
+}
+
 json ToJson(const Entries& entries) {
   json files = json::array();
   for (const auto& [name, file] : entries.files) {
@@ -94,7 +103,7 @@ json ToJson(const Entries& entries) {
                         {"shape", chunk.box.shape},
                         {"file", chunk.file},
                         {"byte_range", {chunk.begin, chunk.end}},
-                        {"xxh64", Hex(chunk.xxh64)}});
+                        {"xxh64", ChecksumsOf(chunk)}});
     }
     tensors.push_back({{"name", name},
                        {"global_shape", tensor.shape},
@@ -114,6 +123,22 @@ void CheckChunk(const StoredChunk& chunk, const StoredTensor& tensor, const Entr
       chunk.end > file->second.bytes) {
     throw Fault{where + " has an impossible byte range"};
   }
+  const int64_t blocks = chunk.block_bytes == 0 ? 0 : (bytes - 1) / chunk.block_bytes + 1;
+  if (static_cast<int64_t>(chunk.xxh64.size()) != blocks) {
+    throw Fault{where + " has " + std::to_string(chunk.xxh64.size()) + " checksums for " +
+                std::to_string(blocks) + " blocks"};
+  }
+}
+
+// Ranks of an earlier version may be in the gang: what the rank writes decides, not the manifest's
+// version.
+void ReadChecksums(const json& value, StoredChunk* chunk) {
+  if (value.is_string()) {
+    chunk->block_bytes = chunk->end - chunk->begin;
+    chunk->xxh64 = {FromHex(value.get<std::string>())};
+    return;
+  }
+  for (const json& block : value) chunk->xxh64.push_back(FromHex(block.get<std::string>()));
 }
 
 StoredChunk ChunkFrom(const json& value) {
@@ -123,7 +148,7 @@ StoredChunk ChunkFrom(const json& value) {
   chunk.file = FileNameFrom(value.at("file"));
   chunk.begin = Whole(value.at("byte_range").at(0), "byte_range");
   chunk.end = Whole(value.at("byte_range").at(1), "byte_range");
-  chunk.xxh64 = FromHex(value.at("xxh64").get<std::string>());
+  ReadChecksums(value.at("xxh64"), &chunk);
   return chunk;
 }
 
@@ -212,6 +237,15 @@ std::string DtypeName(torch::ScalarType dtype) {
   }
   throw TrainerError(ExitCode::kInternal,
                      std::string("checkpoints cannot hold tensors of ") + c10::toString(dtype));
+}
+
+std::vector<uint64_t> BlockChecksums(std::string_view bytes) {
+  std::vector<uint64_t> checksums;
+  for (size_t begin = 0; begin < bytes.size(); begin += kBlockBytes) {
+    const std::string_view block = bytes.substr(begin, kBlockBytes);
+    checksums.push_back(XXH64(block.data(), block.size(), 0));
+  }
+  return checksums;
 }
 
 std::string EntriesToText(const Entries& entries) { return ToJson(entries).dump(); }

@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "proto/contract/attempt_key.h"
@@ -15,13 +16,21 @@
 
 namespace trainyard::trainer {
 
+// Each block of a chunk has a checksum, so that a part of a chunk can be checked without the rest.
+// Small against a chunk of a large tensor; large enough to read at the speed of a disk.
+inline constexpr int64_t kBlockBytes = int64_t{16} << 20;
+
 struct StoredChunk {
   Box box;
   std::string file;   // inside the checkpoint's directory
   int64_t begin = 0;  // bytes [begin, end) of the file
   int64_t end = 0;
-  uint64_t xxh64 = 0;  // of the bytes [begin, end)
+  std::vector<uint64_t> xxh64;        // of each block; the last one may be shorter
+  int64_t block_bytes = kBlockBytes;  // all of the chunk where versions 1 and 2 wrote it
 };
+
+// The checksum of each block of these bytes.
+std::vector<uint64_t> BlockChecksums(std::string_view bytes);
 
 struct StoredTensor {
   torch::ScalarType dtype = torch::kFloat32;

@@ -74,11 +74,8 @@ Entries WriteRankFile(const std::string& directory, int rank,
     StoredTensor& tensor = entries.tensors[chunk->name];
     tensor.dtype = chunk->tensor.scalar_type();
     tensor.shape = chunk->global_shape;
-    tensor.chunks.push_back({{chunk->offset, chunk->tensor.sizes().vec()},
-                             name,
-                             begin,
-                             end,
-                             XXH64(bytes.data(), bytes.size(), 0)});
+    tensor.chunks.push_back(
+        {{chunk->offset, chunk->tensor.sizes().vec()}, name, begin, end, BlockChecksums(bytes)});
     pieces.push_back(bytes);
     begin = end;
   }

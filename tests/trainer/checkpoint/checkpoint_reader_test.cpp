@@ -3,11 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <atomic>
 #include <random>
 #include <thread>
 
 #include "tests/trainer/checkpoint/checkpoint_directory.h"
+#include "trainer/checkpoint/durable_file.h"
+#include "trainer/checkpoint/manifest.h"
 #include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {
@@ -132,7 +137,6 @@ TEST(CheckpointReaderTest, ReshardingKeepsEveryBit) {
   }
 }
 
-// Slices that are larger than the read-ahead window, in both dimensions.
 TEST(CheckpointReaderTest, ReadsSlicesOfLargeTensors) {
   const CheckpointDirectory directory;
   const torch::Tensor w = torch::arange(700 * 1100, torch::kInt32).view({700, 1100});
@@ -143,15 +147,69 @@ TEST(CheckpointReaderTest, ReadsSlicesOfLargeTensors) {
   EXPECT_TRUE(SameBytes(reader.Read("w", {350, 0}, {350, 1100}), Slice(w, {350, 0}, {350, 1100})));
 }
 
-TEST(CheckpointReaderTest, ReadsOnlyTheBytesItNeeds) {
-  const CheckpointDirectory directory;
-  directory.SaveWhole(1, {WholeTensor("w", torch::ones({8, 100000}))});
-  const std::string file = directory.Step(1) + "/rank_00000.safetensors";
-  FlipByte(file, static_cast<int64_t>(std::filesystem::file_size(file)) - 1);
-  const CheckpointReader reader(directory.Step(1));
-  EXPECT_TRUE(SameBytes(reader.Read("w", {0, 0}, {7, 100000}), torch::ones({7, 100000})));
-  EXPECT_THAT(ErrorOf([&] { reader.ReadAll("w"); }, ExitCode::kBadCheckpoint),
-              testing::AllOf(HasSubstr("tensor w"), HasSubstr("rank_00000.safetensors")));
+// Two blocks and a part of a third one; a row has 4 MiB.
+constexpr int64_t kRows = 10;
+constexpr int64_t kColumns = 1 << 20;
+
+class BlockTest : public testing::Test {
+ protected:
+  BlockTest() { directory_.SaveWhole(1, {WholeTensor("w", original_)}); }
+
+  torch::Tensor ReadRows(int64_t first, int64_t count) const {
+    return CheckpointReader(directory_.Step(1)).Read("w", {first, 0}, {count, kColumns});
+  }
+  // Damages one byte of the row.
+  void Damage(int64_t row) const {
+    FlipByte(file_, static_cast<int64_t>(std::filesystem::file_size(file_)) -
+                        (kRows - row) * kColumns * 4 + 5);
+  }
+  void ExpectDamaged(const std::function<void()>& read) const {
+    EXPECT_THAT(ErrorOf(read, ExitCode::kBadCheckpoint),
+                testing::AllOf(HasSubstr("the checksum of tensor w"), HasSubstr(file_)));
+  }
+  // Rewrites the manifest as version 2 wrote it: with one checksum for the chunk.
+  void WriteAsVersion2() const {
+    const std::string path = directory_.Step(1) + "/manifest.json";
+    Manifest manifest = ManifestFromText(ReadFile(path, ExitCode::kInternal), path);
+    StoredChunk& chunk = manifest.entries.tensors.at("w").chunks.at(0);
+    chunk.block_bytes = chunk.end - chunk.begin;
+    chunk.xxh64 = {XXH64(original_.data_ptr(), original_.nbytes(), 0)};
+    WriteFileDurably(path, {ManifestToText(manifest)});
+  }
+
+  const CheckpointDirectory directory_;
+  const torch::Tensor original_ = torch::randn({kRows, kColumns});
+  const std::string file_ = directory_.Step(1) + "/rank_00000.safetensors";
+};
+
+TEST_F(BlockTest, PartsOfAChunkAreWhatWasSaved) {
+  EXPECT_TRUE(SameBytes(ReadRows(0, kRows), original_));
+  EXPECT_TRUE(SameBytes(ReadRows(3, 2), original_.narrow(0, 3, 2)));
+  const CheckpointReader reader(directory_.Step(1));
+  EXPECT_TRUE(
+      SameBytes(reader.Read("w", {2, 77}, {7, 1000}), Slice(original_, {2, 77}, {7, 1000})));
+}
+
+// The first block has rows 0 to 3, the second one rows 4 to 7, the third one rows 8 and 9.
+TEST_F(BlockTest, EveryBlockThatIsReadIsChecked) {
+  Damage(5);
+  EXPECT_TRUE(SameBytes(ReadRows(0, 4), original_.narrow(0, 0, 4)));
+  EXPECT_TRUE(SameBytes(ReadRows(8, 2), original_.narrow(0, 8, 2)));
+  ExpectDamaged([&] { ReadRows(0, kRows); });
+  ExpectDamaged([&] { ReadRows(3, 2); });
+  ExpectDamaged([&] { ReadRows(6, 1); });
+  EXPECT_EQ(VerifyCheckpoint(directory_.Step(1)).size(), 1u);
+}
+
+TEST_F(BlockTest, ACheckpointOfVersion2IsCheckedWhereAChunkIsReadWhole) {
+  WriteAsVersion2();
+  EXPECT_THAT(VerifyCheckpoint(directory_.Step(1)), testing::IsEmpty());
+  EXPECT_TRUE(SameBytes(ReadRows(0, kRows), original_));
+  EXPECT_TRUE(SameBytes(ReadRows(3, 2), original_.narrow(0, 3, 2)));
+  Damage(5);
+  EXPECT_TRUE(SameBytes(ReadRows(6, 1), original_.narrow(0, 6, 1)));
+  ExpectDamaged([&] { ReadRows(0, kRows); });
+  EXPECT_EQ(VerifyCheckpoint(directory_.Step(1)).size(), 1u);
 }
 
 TEST(CheckpointReaderTest, RefusesWhatIsNotInTheCheckpoint) {

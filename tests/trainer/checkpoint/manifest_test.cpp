@@ -23,8 +23,8 @@ Manifest Example() {
                             {"rank_00001.safetensors", {80, 64, 2}}};
   manifest.entries.tensors["w"] = {torch::kBFloat16,
                                    {4, 3},
-                                   {{{{0, 0}, {2, 3}}, "rank_00000.safetensors", 64, 76, 5},
-                                    {{{2, 0}, {2, 3}}, "rank_00001.safetensors", 64, 76, 6}}};
+                                   {{{{0, 0}, {2, 3}}, "rank_00000.safetensors", 64, 76, {5}},
+                                    {{{2, 0}, {2, 3}}, "rank_00001.safetensors", 64, 76, {6}}}};
   return manifest;
 }
 
@@ -77,6 +77,29 @@ TEST(ManifestTest, ReadsTheFirstVersion) {
   EXPECT_EQ(ManifestToText(read), ManifestToText(Example()));
 }
 
+// Version 2 has one checksum for a chunk, however large the chunk is.
+TEST(ManifestTest, ReadsTheSecondVersion) {
+  nlohmann::json json = nlohmann::json::parse(ManifestToText(Example()));
+  json["version"] = 2;
+  nlohmann::json& tensor = json["/tensors/0"_json_pointer];
+  for (nlohmann::json& chunk : tensor["chunks"]) chunk["xxh64"] = chunk["xxh64"][0];
+  const Manifest read = ManifestFromText(Sealed(json), "x");
+  const StoredChunk& chunk = read.entries.tensors.at("w").chunks.at(0);
+  EXPECT_THAT(chunk.xxh64, testing::ElementsAre(5));
+  EXPECT_EQ(chunk.block_bytes, 12);
+  // A rank of that version may be in a gang whose rank 0 merges the lists.
+  const Manifest again = ManifestFromText(ManifestToText(read), "x");
+  EXPECT_EQ(again.entries.tensors.at("w").chunks.at(0).block_bytes, 12);
+}
+
+TEST(ManifestTest, EachBlockHasAChecksum) {
+  const std::string bytes(kBlockBytes + 1, 'x');
+  const std::vector<uint64_t> checksums = BlockChecksums(bytes);
+  EXPECT_THAT(checksums,
+              testing::ElementsAre(XXH64(bytes.data(), kBlockBytes, 0), XXH64("x", 1, 0)));
+  EXPECT_THAT(BlockChecksums(bytes.substr(1)), testing::ElementsAre(checksums[0]));
+}
+
 TEST(ManifestTest, FindsEveryChangedByteAndEveryTruncation) {
   const std::string text = ManifestToText(Example());
   for (size_t i = 0; i < text.size(); ++i) {
@@ -89,7 +112,7 @@ TEST(ManifestTest, FindsEveryChangedByteAndEveryTruncation) {
 
 TEST(ManifestTest, RefusesImpossibleContents) {
   const std::string chunk = "/tensors/0/chunks/0";
-  EXPECT_THAT(ErrorOf(Forged("/version", 3)), HasSubstr("version 3"));
+  EXPECT_THAT(ErrorOf(Forged("/version", 4)), HasSubstr("version 4"));
   EXPECT_THAT(ErrorOf(Forged("/format", "zip")), HasSubstr("not a checkpoint's manifest"));
   EXPECT_THAT(ErrorOf(Forged("/step", -1)), HasSubstr("step"));
   EXPECT_THAT(ErrorOf(Forged("/tensors/0/dtype", "F8")), HasSubstr("unknown dtype"));
@@ -104,6 +127,9 @@ TEST(ManifestTest, RefusesImpossibleContents) {
   EXPECT_THAT(ErrorOf(Forged(chunk + "/byte_range", {0, 12})), HasSubstr("byte range"));
   EXPECT_THAT(ErrorOf(Forged(chunk + "/byte_range", {192, 204})), HasSubstr("byte range"));
   EXPECT_THAT(ErrorOf(Forged(chunk + "/xxh64", "12")), HasSubstr("not a checksum"));
+  EXPECT_THAT(ErrorOf(Forged(chunk + "/xxh64/0", "12")), HasSubstr("not a checksum"));
+  EXPECT_THAT(ErrorOf(Forged(chunk + "/xxh64/1", "0000000000000000")),
+              HasSubstr("2 checksums for 1 blocks"));
 }
 
 TEST(ManifestTest, MergeRefusesRanksThatDisagree) {

@@ -1,0 +1,88 @@
+#include "trainer/checkpoint/chunk_reader.h"
+
+#include <fcntl.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "proto/contract/unique_fd.h"
+
+namespace trainyard::trainer {
+
+void ReadBytes(const std::string& path, int64_t begin, int64_t end, char* out) {
+  constexpr int64_t kBytesPerCall = int64_t{1} << 30;
+  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) ThrowDamaged(path, std::string("cannot open: ") + std::strerror(errno));
+  while (begin < end) {
+    const ssize_t got = pread(file.get(), out, std::min(end - begin, kBytesPerCall), begin);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) ThrowDamaged(path, std::string("cannot read: ") + std::strerror(errno));
+    if (got == 0) ThrowDamaged(path, "it is cut short");
+    begin += got;
+    out += got;
+  }
+}
+
+ChunkReader::ChunkReader(const std::string& directory, std::string tensor, int64_t element_bytes,
+                         char* buffer)
+    : directory_(directory),
+      tensor_(std::move(tensor)),
+      element_bytes_(element_bytes),
+      buffer_(buffer) {}
+
+// The wanted runs among elements [begin, end) of the chunk, in ascending order.
+std::vector<ChunkReader::Run> ChunkReader::RunsIn(const WantedPart& wanted, int64_t begin,
+                                                  int64_t end) const {
+  const Box& box = wanted.chunk->box;
+  Box rows = wanted.part;
+  if (!rows.shape.empty()) {
+    const int64_t row_elements = *ElementsOf(box.shape) / box.shape[0];
+    const int64_t first = std::max(rows.offset[0], box.offset[0] + begin / row_elements);
+    const int64_t last = std::min(rows.offset[0] + rows.shape[0],
+                                  box.offset[0] + (end + row_elements - 1) / row_elements);
+    if (first >= last) return {};
+    rows.offset[0] = first;
+    rows.shape[0] = last - first;
+  }
+  std::vector<Run> runs;
+  ForEachRun(rows, box, wanted.target, [&](int64_t from, int64_t to, int64_t elements) {
+    const int64_t skipped = std::max<int64_t>(begin - from, 0);
+    const int64_t kept = std::min(from + elements, end) - (from + skipped);
+    if (kept > 0) runs.push_back({from + skipped, to + skipped, kept});
+  });
+  return runs;
+}
+
+void ChunkReader::Read(const WantedPart& wanted, int64_t block, const RunSink& sink) const {
+  const StoredChunk& chunk = *wanted.chunk;
+  const std::string path = directory_ + "/" + chunk.file;
+  const int64_t bytes = chunk.end - chunk.begin;
+  const int64_t begin = block * chunk.block_bytes, end = std::min(begin + chunk.block_bytes, bytes);
+  const bool is_whole = wanted.part.shape == chunk.box.shape;
+  const bool has_checksum = is_whole || end - begin <= kBlockBytes;
+  bool was_read = false;
+  XXH64_state_t hash;
+  XXH64_reset(&hash, 0);
+  for (int64_t piece = begin; piece < end; piece += kBlockBytes) {
+    const int64_t piece_end = std::min(piece + kBlockBytes, end);
+    const std::vector<Run> runs =
+        RunsIn(wanted, piece / element_bytes_, piece_end / element_bytes_);
+    if (runs.empty()) continue;
+    was_read = true;
+    ReadBytes(path, chunk.begin + piece, chunk.begin + piece_end, buffer_);
+    if (has_checksum) XXH64_update(&hash, buffer_, static_cast<size_t>(piece_end - piece));
+    for (const Run& run : runs) {
+      sink(run.to, run.elements, buffer_ + (run.from * element_bytes_ - piece));
+    }
+  }
+  if (!was_read || !has_checksum || XXH64_digest(&hash) == chunk.xxh64[block]) return;
+  ThrowDamaged(path, "the checksum of tensor " + tensor_ + " (bytes " +
+                         std::to_string(chunk.begin + begin) + " to " +
+                         std::to_string(chunk.begin + end) + ") does not match");
+}
+
+}  // namespace trainyard::trainer

@@ -1,0 +1,58 @@
+// Reads the bytes of stored chunks and compares them with their checksums.
+#ifndef TRAINYARD_TRAINER_CHECKPOINT_CHUNK_READER_H_
+#define TRAINYARD_TRAINER_CHECKPOINT_CHUNK_READER_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "trainer/checkpoint/box.h"
+#include "trainer/checkpoint/manifest.h"
+
+namespace trainyard::trainer {
+
+// Bytes [begin, end) of a file, exactly. Throws TrainerError kBadCheckpoint.
+void ReadBytes(const std::string& path, int64_t begin, int64_t end, char* out);
+
+// The part of one chunk that lies in a wanted box of its tensor. `part` lies inside both boxes.
+struct WantedPart {
+  const StoredChunk* chunk = nullptr;
+  Box part;
+  Box target;
+};
+
+// Gets `elements` elements of the wanted box, which begin with number `first` of it in row-major
+// order. The bytes are gone after the call.
+using RunSink = std::function<void(int64_t first, int64_t elements, const char* bytes)>;
+
+class ChunkReader {
+ public:
+  // directory: of the checkpoint. tensor: for messages. buffer: kBlockBytes, which this writes to.
+  ChunkReader(const std::string& directory, std::string tensor, int64_t element_bytes,
+              char* buffer);
+
+  // Reads block `block` of the chunk, unless nothing of it is wanted, gives what is wanted to the
+  // sink, and then throws TrainerError kBadCheckpoint when the checksum does not match. A single
+  // checksum of a chunk of several blocks, as earlier versions wrote it, is compared only when the
+  // whole chunk is wanted.
+  void Read(const WantedPart& wanted, int64_t block, const RunSink& sink) const;
+
+ private:
+  struct Run {
+    int64_t from = 0;  // Element of the chunk.
+    int64_t to = 0;    // Element of the target.
+    int64_t elements = 0;
+  };
+
+  std::vector<Run> RunsIn(const WantedPart& wanted, int64_t begin, int64_t end) const;
+
+  const std::string directory_;
+  const std::string tensor_;
+  const int64_t element_bytes_;
+  char* const buffer_;
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_CHECKPOINT_CHUNK_READER_H_
