@@ -81,7 +81,7 @@ std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& opt
   }
 
   std::vector<int64_t> bytes;
-  for (const TensorChunk& chunk : all) bytes.push_back(static_cast<int64_t>(chunk.tensor.nbytes()));
+  for (const TensorChunk& chunk : all) bytes.push_back(StoredBytes(chunk));
   const std::vector<int> writer = SpreadByBytes(bytes, static_cast<int>(members));
   std::vector<TensorChunk> mine;
   for (size_t i = 0; i < all.size(); ++i) {

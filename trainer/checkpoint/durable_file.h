@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "proto/contract/unique_fd.h"
 #include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {
@@ -17,9 +17,19 @@ namespace trainyard::trainer {
 // Makes the directory and its parents where missing.
 void MakeDirectories(const std::string& path);
 
-// Writes the pieces one after another into a new or emptied file and syncs it. The name itself is
-// durable only after SyncDirectory.
-void WriteFileDurably(const std::string& path, const std::vector<std::string_view>& pieces);
+// Writes a file piece by piece. The name itself is durable only after SyncDirectory.
+class DurableFileWriter {
+ public:
+  // Makes or empties the file.
+  explicit DurableFileWriter(std::string path);
+  void Append(std::string_view piece);
+  // Syncs and closes. Without it the file is left as it is.
+  void Finish();
+
+ private:
+  const std::string path_;
+  UniqueFd file_;
+};
 
 // Writes a file that appears under its name only when it is complete and on disk.
 void WriteFileAtomically(const std::string& path, std::string_view text);

@@ -27,10 +27,22 @@ void CheckChunk(const TensorChunk& chunk) {
                                               ToText(chunk.global_shape));
 }
 
+void CheckLowBits(const TensorChunk& chunk) {
+  if (!chunk.low_bits.defined()) return;
+  const bool fits = chunk.tensor.scalar_type() == torch::kBFloat16 &&
+                    chunk.low_bits.scalar_type() == torch::kInt16 &&
+                    chunk.low_bits.sizes() == chunk.tensor.sizes() &&
+                    chunk.low_bits.device() == chunk.tensor.device();
+  if (fits) return;
+  throw TrainerError(ExitCode::kInternal,
+                     "checkpoint: the low bits of tensor " + chunk.name + " do not fit its values");
+}
+
 std::vector<TensorChunk> WithElements(const std::vector<TensorChunk>& chunks) {
   std::vector<TensorChunk> some;
   for (const TensorChunk& chunk : chunks) {
     CheckChunk(chunk);
+    CheckLowBits(chunk);
     if (chunk.tensor.numel() > 0) some.push_back(chunk);
   }
   return some;
@@ -51,6 +63,14 @@ std::optional<torch::Device> GpuOf(const std::vector<TensorChunk>& chunks) {
 }
 
 }  // namespace
+
+torch::ScalarType StoredType(const TensorChunk& chunk) {
+  return chunk.low_bits.defined() ? torch::kFloat32 : chunk.tensor.scalar_type();
+}
+
+int64_t StoredBytes(const TensorChunk& chunk) {
+  return chunk.tensor.numel() * static_cast<int64_t>(c10::elementSize(StoredType(chunk)));
+}
 
 HostMemory::HostMemory(size_t bytes, bool for_gpu) : size_(bytes) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -74,7 +94,9 @@ HostCopy::~HostCopy() {
 void HostCopy::Reserve(const std::vector<TensorChunk>& chunks) {
   std::vector<std::pair<size_t, bool>> wanted;
   for (const TensorChunk& chunk : WithElements(chunks)) {
-    wanted.emplace_back(chunk.tensor.nbytes(), chunk.tensor.is_cuda());
+    for (const torch::Tensor& tensor : {chunk.tensor, chunk.low_bits}) {
+      if (tensor.defined()) wanted.emplace_back(tensor.nbytes(), tensor.is_cuda());
+    }
   }
   reserving_ = std::thread([this, wanted = std::move(wanted), gpu = GpuOf(chunks)] {
     try {
@@ -98,6 +120,12 @@ torch::Tensor HostCopy::Place(size_t index, const torch::Tensor& tensor) {
   return torch::from_blob(memory->data(), tensor.sizes(), tensor.scalar_type());
 }
 
+torch::Tensor HostCopy::BeginCopy(size_t index, const torch::Tensor& tensor) {
+  torch::Tensor host = Place(index, tensor);
+  host.copy_(tensor.detach(), /*non_blocking=*/tensor.is_cuda());
+  return host;
+}
+
 void HostCopy::Begin(const std::vector<TensorChunk>& chunks) {
   if (reserving_.joinable()) reserving_.join();
   const torch::NoGradGuard no_grad;
@@ -115,10 +143,12 @@ void HostCopy::Begin(const std::vector<TensorChunk>& chunks) {
     beside.emplace(*stream_);
   }
   chunks_.clear();
+  size_t tensors = 0;
   for (const TensorChunk& chunk : some) {
-    torch::Tensor host = Place(chunks_.size(), chunk.tensor);
-    host.copy_(chunk.tensor.detach(), /*non_blocking=*/chunk.tensor.is_cuda());
-    chunks_.push_back({chunk.name, chunk.global_shape, chunk.offset, std::move(host)});
+    TensorChunk copy = {chunk.name, chunk.global_shape, chunk.offset,
+                        BeginCopy(tensors++, chunk.tensor)};
+    if (chunk.low_bits.defined()) copy.low_bits = BeginCopy(tensors++, chunk.low_bits);
+    chunks_.push_back(std::move(copy));
   }
   if (gpu.has_value()) {
     copied_.emplace(gpu->type());

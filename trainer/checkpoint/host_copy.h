@@ -22,7 +22,14 @@ struct TensorChunk {
   std::vector<int64_t> global_shape;  // of the logical tensor
   std::vector<int64_t> offset;        // of the box; same length as global_shape
   torch::Tensor tensor;               // contents; its shape is the box's shape; any device
+  // The low halves of fp32 master weights whose bf16 values are `tensor` (ops/master_weights.h), of
+  // the same shape and on the same device. The checkpoint gets the fp32 weights.
+  torch::Tensor low_bits = {};
 };
+
+// Type and bytes of the chunk in a checkpoint.
+torch::ScalarType StoredType(const TensorChunk& chunk);
+int64_t StoredBytes(const TensorChunk& chunk);
 
 // Memory for the contents of one tensor, page-locked where the tensor is on a GPU. Its pages are
 // allocated at the start: allocating them at each save would cost more than the copy.
@@ -75,9 +82,12 @@ class HostCopy {
 
  private:
   torch::Tensor Place(size_t index, const torch::Tensor& tensor);
+  // Starts a copy into the memory with this index.
+  torch::Tensor BeginCopy(size_t index, const torch::Tensor& tensor);
 
-  std::vector<std::unique_ptr<HostMemory>> memory_;  // of chunk i, at least as large as it needs
-  std::thread reserving_;                            // writes memory_ until joined
+  // Of each tensor of the chunks in turn, at least as large as the tensor needs.
+  std::vector<std::unique_ptr<HostMemory>> memory_;
+  std::thread reserving_;  // writes memory_ until joined
   std::vector<TensorChunk> chunks_;
   std::optional<c10::Stream> stream_;  // of the GPU's copies
   std::optional<c10::Event> copied_;   // none when nothing is on a GPU

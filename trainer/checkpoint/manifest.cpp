@@ -239,15 +239,6 @@ std::string DtypeName(torch::ScalarType dtype) {
                      std::string("checkpoints cannot hold tensors of ") + c10::toString(dtype));
 }
 
-std::vector<uint64_t> BlockChecksums(std::string_view bytes) {
-  std::vector<uint64_t> checksums;
-  for (size_t begin = 0; begin < bytes.size(); begin += kBlockBytes) {
-    const std::string_view block = bytes.substr(begin, kBlockBytes);
-    checksums.push_back(XXH64(block.data(), block.size(), 0));
-  }
-  return checksums;
-}
-
 std::string EntriesToText(const Entries& entries) { return ToJson(entries).dump(); }
 
 Entries EntriesFromText(const std::string& text, const std::string& path) {

@@ -8,7 +8,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "proto/contract/attempt_key.h"
@@ -28,9 +27,6 @@ struct StoredChunk {
   std::vector<uint64_t> xxh64;        // of each block; the last one may be shorter
   int64_t block_bytes = kBlockBytes;  // all of the chunk where versions 1 and 2 wrote it
 };
-
-// The checksum of each block of these bytes.
-std::vector<uint64_t> BlockChecksums(std::string_view bytes);
 
 struct StoredTensor {
   torch::ScalarType dtype = torch::kFloat32;

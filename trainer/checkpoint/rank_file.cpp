@@ -4,10 +4,12 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "trainer/checkpoint/durable_file.h"
+#include "trainer/ops/master_weights.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -15,8 +17,16 @@ namespace {
 // Data starts at a multiple of this, so that a mapped file can be used in place.
 constexpr size_t kAlignment = 64;
 
-std::string_view BytesOf(const torch::Tensor& tensor) {
-  return {static_cast<const char*>(tensor.data_ptr()), tensor.nbytes()};
+// Stored bytes [begin, end) of the chunk. `buffer` has kBlockBytes for bytes that have to be made.
+std::string_view BytesOf(const TensorChunk& chunk, int64_t begin, int64_t end, float* buffer) {
+  const auto bytes = static_cast<size_t>(end - begin);
+  if (!chunk.low_bits.defined()) {
+    return {static_cast<const char*>(chunk.tensor.data_ptr()) + begin, bytes};
+  }
+  const int64_t first = begin / static_cast<int64_t>(sizeof(float));
+  JoinMasterWeights(static_cast<const uint16_t*>(chunk.tensor.data_ptr()) + first,
+             chunk.low_bits.data_ptr<int16_t>() + first, (end - begin) / sizeof(float), buffer);
+  return {reinterpret_cast<const char*>(buffer), bytes};
 }
 
 std::string KeyOf(const TensorChunk& chunk) {
@@ -33,7 +43,7 @@ std::vector<const TensorChunk*> InFileOrder(const std::vector<TensorChunk>& chun
   std::vector<const TensorChunk*> order;
   for (const TensorChunk& chunk : chunks) order.push_back(&chunk);
   std::stable_sort(order.begin(), order.end(), [](const TensorChunk* a, const TensorChunk* b) {
-    return a->tensor.element_size() > b->tensor.element_size();
+    return c10::elementSize(StoredType(*a)) > c10::elementSize(StoredType(*b));
   });
   return order;
 }
@@ -44,8 +54,8 @@ std::string HeaderOf(const std::vector<const TensorChunk*>& order) {
   header["__metadata__"] = {{"format", "pt"}};
   int64_t begin = 0;
   for (const TensorChunk* chunk : order) {
-    const int64_t end = begin + static_cast<int64_t>(chunk->tensor.nbytes());
-    header[KeyOf(*chunk)] = {{"dtype", DtypeName(chunk->tensor.scalar_type())},
+    const int64_t end = begin + StoredBytes(*chunk);
+    header[KeyOf(*chunk)] = {{"dtype", DtypeName(StoredType(*chunk))},
                              {"shape", chunk->tensor.sizes().vec()},
                              {"data_offsets", {begin, end}}};
     begin = end;
@@ -58,6 +68,20 @@ std::string HeaderOf(const std::vector<const TensorChunk*>& order) {
   return length + text;
 }
 
+// Writes the chunk and returns the checksum of each block.
+std::vector<uint64_t> WriteBlocks(const TensorChunk& chunk, float* buffer,
+                                  DurableFileWriter* file) {
+  std::vector<uint64_t> checksums;
+  const int64_t bytes = StoredBytes(chunk);
+  for (int64_t begin = 0; begin < bytes; begin += kBlockBytes) {
+    const std::string_view block =
+        BytesOf(chunk, begin, std::min(begin + kBlockBytes, bytes), buffer);
+    checksums.push_back(XXH64(block.data(), block.size(), 0));
+    file->Append(block);
+  }
+  return checksums;
+}
+
 }  // namespace
 
 Entries WriteRankFile(const std::string& directory, int rank,
@@ -65,23 +89,23 @@ Entries WriteRankFile(const std::string& directory, int rank,
   const std::vector<const TensorChunk*> order = InFileOrder(chunks);
   const std::string header = HeaderOf(order);
   const std::string name = RankDataName(rank);
+  const std::unique_ptr<float[]> buffer(new float[kBlockBytes / sizeof(float)]);
+  DurableFileWriter file(directory + "/" + name);
+  file.Append(header);
   Entries entries;
-  std::vector<std::string_view> pieces = {header};
   int64_t begin = static_cast<int64_t>(header.size());
   for (const TensorChunk* chunk : order) {
-    const std::string_view bytes = BytesOf(chunk->tensor);
-    const int64_t end = begin + static_cast<int64_t>(bytes.size());
+    const int64_t end = begin + StoredBytes(*chunk);
     StoredTensor& tensor = entries.tensors[chunk->name];
-    tensor.dtype = chunk->tensor.scalar_type();
+    tensor.dtype = StoredType(*chunk);
     tensor.shape = chunk->global_shape;
-    tensor.chunks.push_back(
-        {{chunk->offset, chunk->tensor.sizes().vec()}, name, begin, end, BlockChecksums(bytes)});
-    pieces.push_back(bytes);
+    const Box box = {chunk->offset, chunk->tensor.sizes().vec()};
+    tensor.chunks.push_back({box, name, begin, end, WriteBlocks(*chunk, buffer.get(), &file)});
     begin = end;
   }
   entries.files[name] = {begin, static_cast<int64_t>(header.size()),
                          XXH64(header.data(), header.size(), 0)};
-  WriteFileDurably(directory + "/" + name, pieces);
+  file.Finish();
   return entries;
 }
 

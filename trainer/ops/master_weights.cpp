@@ -1,5 +1,7 @@
 #include "trainer/ops/master_weights.h"
 
+#include <bit>
+
 namespace trainyard::trainer {
 
 using torch::Tensor;
@@ -7,6 +9,14 @@ using torch::Tensor;
 Tensor JoinMasterWeights(const Tensor& values, const Tensor& low_bits) {
   const Tensor high = values.view(torch::kInt16).to(torch::kInt32);
   return high.mul(1 << 16).add_(low_bits).view(torch::kFloat32);
+}
+
+void JoinMasterWeights(const uint16_t* values, const int16_t* low_bits, int64_t count,
+                       float* master) {
+  for (int64_t i = 0; i < count; ++i) {
+    const uint32_t high = static_cast<uint32_t>(values[i]) << 16;
+    master[i] = std::bit_cast<float>(high + static_cast<uint32_t>(low_bits[i]));
+  }
 }
 
 void SplitMasterWeights(const Tensor& master, Tensor& values, Tensor& low_bits) {

@@ -5,6 +5,8 @@
 
 #include <torch/types.h>
 
+#include <cstdint>
+
 namespace trainyard::trainer {
 
 // With b the bits of a master weight: value = (b + 0x8000) >> 16, which is b rounded to bf16 (half
@@ -13,6 +15,10 @@ namespace trainyard::trainer {
 
 // values: bf16, low_bits: int16, of one shape. Returns fp32 on the same device.
 torch::Tensor JoinMasterWeights(const torch::Tensor& values, const torch::Tensor& low_bits);
+
+// The same for `count` weights in host memory; `values` has the bits of bf16 numbers.
+void JoinMasterWeights(const uint16_t* values, const int16_t* low_bits, int64_t count,
+                       float* master);
 
 // master: fp32 on the device of the two others, which it overwrites.
 void SplitMasterWeights(const torch::Tensor& master, torch::Tensor& values,

@@ -14,6 +14,7 @@
 #include "trainer/checkpoint/durable_file.h"
 #include "trainer/checkpoint/manifest.h"
 #include "trainer/config/trainer_error.h"
+#include "trainer/ops/master_weights.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -147,6 +148,21 @@ TEST(CheckpointReaderTest, ReadsSlicesOfLargeTensors) {
   EXPECT_TRUE(SameBytes(reader.Read("w", {350, 0}, {350, 1100}), Slice(w, {350, 0}, {350, 1100})));
 }
 
+// bf16 weights with the low bits of their masters are fp32 in a checkpoint, also across blocks.
+TEST(CheckpointReaderTest, SplitMasterWeightsAreStoredWhole) {
+  const CheckpointDirectory directory;
+  const torch::Tensor master = torch::randn({5, 1 << 20});
+  TensorChunk weights = WholeTensor("w", torch::empty_like(master, torch::kBFloat16));
+  weights.low_bits = torch::empty_like(master, torch::kInt16);
+  SplitMasterWeights(master, weights.tensor, weights.low_bits);
+  TensorChunk rest = WholeTensor("v", torch::ones({3}, torch::kBFloat16));
+  directory.SaveWhole(1, {rest, weights});
+  const CheckpointReader reader(directory.Step(1));
+  EXPECT_TRUE(SameBytes(reader.ReadAll("w"), master));
+  EXPECT_TRUE(SameBytes(reader.ReadAll("v"), rest.tensor));
+  EXPECT_THAT(VerifyCheckpoint(directory.Step(1)), testing::IsEmpty());
+}
+
 // Two blocks and a part of a third one; a row has 4 MiB.
 constexpr int64_t kRows = 10;
 constexpr int64_t kColumns = 1 << 20;
@@ -174,7 +190,7 @@ class BlockTest : public testing::Test {
     StoredChunk& chunk = manifest.entries.tensors.at("w").chunks.at(0);
     chunk.block_bytes = chunk.end - chunk.begin;
     chunk.xxh64 = {XXH64(original_.data_ptr(), original_.nbytes(), 0)};
-    WriteFileDurably(path, {ManifestToText(manifest)});
+    WriteFileAtomically(path, ManifestToText(manifest));
   }
 
   const CheckpointDirectory directory_;

@@ -261,6 +261,10 @@ TEST(CheckpointWriterTest, RefusesChunksThatDoNotFitTogether) {
               outside.Save(1, {}, {{"w", {4}, {3}, torch::ones({2})}});
             }),
             ExitCode::kInternal);
+  CheckpointWriter halves(directory.Options());
+  TensorChunk chunk = WholeTensor("w", torch::ones({2}, torch::kBFloat16));
+  chunk.low_bits = torch::ones({3}, torch::kInt16);
+  EXPECT_EQ(CodeOf([&] { halves.Save(1, {}, {chunk}); }), ExitCode::kInternal);
   CheckpointWriter hole(directory.Options());
   hole.Save(1, {}, {{"w", {4}, {0}, torch::ones({2})}});
   std::string message;

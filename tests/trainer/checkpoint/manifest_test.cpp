@@ -92,14 +92,6 @@ TEST(ManifestTest, ReadsTheSecondVersion) {
   EXPECT_EQ(again.entries.tensors.at("w").chunks.at(0).block_bytes, 12);
 }
 
-TEST(ManifestTest, EachBlockHasAChecksum) {
-  const std::string bytes(kBlockBytes + 1, 'x');
-  const std::vector<uint64_t> checksums = BlockChecksums(bytes);
-  EXPECT_THAT(checksums,
-              testing::ElementsAre(XXH64(bytes.data(), kBlockBytes, 0), XXH64("x", 1, 0)));
-  EXPECT_THAT(BlockChecksums(bytes.substr(1)), testing::ElementsAre(checksums[0]));
-}
-
 TEST(ManifestTest, FindsEveryChangedByteAndEveryTruncation) {
   const std::string text = ManifestToText(Example());
   for (size_t i = 0; i < text.size(); ++i) {

@@ -18,8 +18,12 @@ TEST(MasterWeightsTest, AnyWeightComesBackExactly) {
   Tensor values = torch::empty_like(master, torch::kBFloat16);
   Tensor low_bits = torch::empty_like(master, torch::kInt16);
   SplitMasterWeights(master, values, low_bits);
-  EXPECT_TRUE(
-      JoinMasterWeights(values, low_bits).view(torch::kInt32).equal(master.view(torch::kInt32)));
+  const Tensor bits = master.view(torch::kInt32);
+  EXPECT_TRUE(JoinMasterWeights(values, low_bits).view(torch::kInt32).equal(bits));
+  Tensor joined = torch::empty_like(master);
+  JoinMasterWeights(static_cast<const uint16_t*>(values.data_ptr()), low_bits.data_ptr<int16_t>(),
+                    master.numel(), joined.data_ptr<float>());
+  EXPECT_TRUE(joined.view(torch::kInt32).equal(bits));
 }
 
 TEST(MasterWeightsTest, ValuesAreRoundedToTheNearest) {
