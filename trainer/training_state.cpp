@@ -2,6 +2,9 @@
 
 #include <torch/utils.h>
 
+#include <functional>
+#include <utility>
+
 #include "trainer/config/run_config_json.h"
 #include "trainer/config/trainer_error.h"
 
@@ -47,9 +50,15 @@ void CheckModel(const CheckpointReader& reader, const ModelConfig& model) {
           ". Resume with the settings that it was trained with.");
 }
 
-torch::Tensor ReadSlice(const CheckpointReader& reader, const std::string& name,
-                        const StoredSlice& slice) {
-  return reader.Read(name, slice.logical.offset, slice.logical.shape);
+// Fills a slice, whatever the stored type and the device.
+using Fill = std::function<void(int64_t first, const torch::Tensor& elements)>;
+
+BoxRequest RequestOf(const std::string& name, const StoredSlice& slice, Fill fill) {
+  return {name, slice.logical.offset, slice.logical.shape,
+          [fill = std::move(fill)](int64_t first, const torch::Tensor& elements) {
+            const torch::NoGradGuard no_grad;  // Of this thread.
+            fill(first, elements);
+          }};
 }
 
 TrainingState StateFromJson(const json& state) {
@@ -70,14 +79,18 @@ std::string ModelFingerprint(const ModelConfig& model) { return ModelShape(model
 std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& optimizer,
                                           int64_t member, int64_t members) {
   std::vector<TensorChunk> all;
-  const auto add = [&](const char* prefix, const StoredSlice& slice, torch::Tensor tensor) {
-    all.push_back({prefix + slice.logical.name, slice.logical.global_shape, slice.logical.offset,
-                   std::move(tensor)});
-  };
   for (const StoredSlice& slice : parameters.slices()) {
-    add("", slice, parameters.Master(slice));
-    add(kFirstMoment, slice, parameters.SliceOf(optimizer.first_moment(), slice));
-    add(kSecondMoment, slice, parameters.SliceOf(optimizer.second_moment(), slice));
+    const auto part = [&](const torch::Tensor& flat) {
+      return flat.defined() ? parameters.SliceOf(flat, slice) : flat;
+    };
+    const auto add = [&](const char* prefix, const torch::Tensor& flat,
+                         const torch::Tensor& low_bits) {
+      all.push_back({prefix + slice.logical.name, slice.logical.global_shape, slice.logical.offset,
+                     part(flat), part(low_bits)});
+    };
+    add("", parameters.values(), parameters.low_bits());
+    add(kFirstMoment, optimizer.first_moment(), torch::Tensor());
+    add(kSecondMoment, optimizer.second_moment(), torch::Tensor());
   }
 
   std::vector<int64_t> bytes;
@@ -103,15 +116,22 @@ json TrainingStateToJson(const TrainingState& state, const RunConfig& config) {
 TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& config,
                              ParameterStore& parameters, AdamW& optimizer) {
   CheckModel(reader, config.model);
-  torch::NoGradGuard no_grad;
+  std::vector<BoxRequest> requests;
   for (const StoredSlice& slice : parameters.slices()) {
     const std::string& name = slice.logical.name;
-    parameters.SetMaster(slice, ReadSlice(reader, name, slice));
-    parameters.SliceOf(optimizer.first_moment(), slice)
-        .copy_(ReadSlice(reader, kFirstMoment + name, slice));
-    parameters.SliceOf(optimizer.second_moment(), slice)
-        .copy_(ReadSlice(reader, kSecondMoment + name, slice));
+    const auto into = [&](const torch::Tensor& flat) -> Fill {
+      return [part = parameters.SliceOf(flat, slice).view({-1})](int64_t first,
+                                                                 const torch::Tensor& elements) {
+        part.narrow(0, first, elements.numel()).copy_(elements);
+      };
+    };
+    requests.push_back(RequestOf(name, slice, [&](int64_t first, const torch::Tensor& elements) {
+      parameters.SetMaster(slice, first, elements);
+    }));
+    requests.push_back(RequestOf(kFirstMoment + name, slice, into(optimizer.first_moment())));
+    requests.push_back(RequestOf(kSecondMoment + name, slice, into(optimizer.second_moment())));
   }
+  reader.ReadBoxes(requests, parameters.device());
   return StateFromJson(reader.trainer_state());
 }
 

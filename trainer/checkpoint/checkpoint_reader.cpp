@@ -9,7 +9,9 @@
 #include <filesystem>
 #include <system_error>
 #include <tuple>
+#include <utility>
 
+#include "trainer/checkpoint/block_reads.h"
 #include "trainer/checkpoint/chunk_reader.h"
 #include "trainer/checkpoint/durable_file.h"
 #include "trainer/checkpoint/manifest.h"
@@ -65,36 +67,42 @@ const std::string& CheckpointReader::model_fingerprint() const {
 }
 const nlohmann::json& CheckpointReader::trainer_state() const { return manifest_->trainer_state; }
 
-torch::Tensor CheckpointReader::Read(const std::string& name, const std::vector<int64_t>& offset,
-                                     const std::vector<int64_t>& shape) const {
-  const auto found = manifest_->entries.tensors.find(name);
+const StoredTensor& CheckpointReader::Find(const BoxRequest& request) const {
+  const auto found = manifest_->entries.tensors.find(request.name);
   if (found == manifest_->entries.tensors.end()) {
-    throw TrainerError(ExitCode::kBadData, directory_ + " has no tensor " + name +
+    throw TrainerError(ExitCode::kBadData, directory_ + " has no tensor " + request.name +
                                                ": it is a checkpoint of another model");
   }
   const StoredTensor& stored = found->second;
-  const Box box = {offset, shape};
-  if (!IsInside(box, stored.shape)) {
+  if (!IsInside({request.offset, request.shape}, stored.shape)) {
     throw TrainerError(ExitCode::kBadData,
-                       "tensor " + name + " of " + directory_ + " has shape " +
-                           ToText(stored.shape) + ", which does not hold offset " + ToText(offset) +
-                           " shape " + ToText(shape) + ": it is a checkpoint of another model");
+                       "tensor " + request.name + " of " + directory_ + " has shape " +
+                           ToText(stored.shape) + ", which does not hold offset " +
+                           ToText(request.offset) + " shape " + ToText(request.shape) +
+                           ": it is a checkpoint of another model");
   }
-  torch::Tensor result = torch::empty(shape, torch::TensorOptions().dtype(stored.dtype));
-  const auto element_bytes = static_cast<int64_t>(result.element_size());
-  const std::unique_ptr<char[]> buffer(new char[kBlockBytes]);
-  const ChunkReader reader(directory_, name, element_bytes, buffer.get());
-  for (const StoredChunk& chunk : stored.chunks) {
-    const std::optional<Box> part = Intersect(chunk.box, box);
-    if (!part) continue;
-    for (size_t block = 0; block < chunk.xxh64.size(); ++block) {
-      reader.Read({&chunk, *part, box}, static_cast<int64_t>(block),
-                  [&](int64_t first, int64_t elements, const char* bytes) {
-                    std::memcpy(static_cast<char*>(result.data_ptr()) + first * element_bytes,
-                                bytes, static_cast<size_t>(elements * element_bytes));
-                  });
-    }
+  return stored;
+}
+
+void CheckpointReader::ReadBoxes(const std::vector<BoxRequest>& requests,
+                                 torch::Device device) const {
+  BlockReads reads(directory_, device);
+  for (const BoxRequest& request : requests) {
+    reads.Add(request.name, Find(request), {request.offset, request.shape}, &request.sink);
   }
+  reads.Run();
+}
+
+torch::Tensor CheckpointReader::Read(const std::string& name, const std::vector<int64_t>& offset,
+                                     const std::vector<int64_t>& shape) const {
+  BoxRequest request = {name, offset, shape, {}};
+  torch::Tensor result = torch::empty(shape, torch::TensorOptions().dtype(Find(request).dtype));
+  request.sink = [&result](int64_t first, const torch::Tensor& elements) {
+    std::memcpy(
+        static_cast<char*>(result.data_ptr()) + first * static_cast<int64_t>(result.element_size()),
+        elements.data_ptr(), elements.nbytes());
+  };
+  ReadBoxes({request}, torch::kCPU);
   return result;
 }
 
@@ -153,18 +161,11 @@ std::vector<std::string> VerifyCheckpoint(const std::string& checkpoint) {
       CheckHeader(path, file);
     });
   }
-  const std::unique_ptr<char[]> buffer(new char[kBlockBytes]);
+  BlockReads reads(checkpoint, torch::kCPU);
   for (const auto& [name, tensor] : manifest.entries.tensors) {
-    const ChunkReader reader(checkpoint, name, c10::elementSize(tensor.dtype), buffer.get());
-    for (const StoredChunk& chunk : tensor.chunks) {
-      for (size_t block = 0; block < chunk.xxh64.size(); ++block) {
-        attempt([&] {
-          reader.Read({&chunk, chunk.box, chunk.box}, static_cast<int64_t>(block),
-                      [](int64_t, int64_t, const char*) {});
-        });
-      }
-    }
+    reads.Add(name, tensor, {Extents(tensor.shape.size(), 0), tensor.shape}, nullptr);
   }
+  for (std::string& fault : reads.Faults()) faults.push_back(std::move(fault));
   return faults;
 }
 

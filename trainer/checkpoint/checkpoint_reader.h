@@ -5,6 +5,7 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -21,7 +22,21 @@ struct LogicalTensor {
   std::vector<int64_t> shape;
 };
 
-struct Manifest;  // trainer/checkpoint/manifest.h
+struct Manifest;      // trainer/checkpoint/manifest.h
+struct StoredTensor;  // likewise
+
+// Gets the elements of a box from number `first` on, in row-major order: a CPU tensor of one
+// dimension and of the stored dtype, which is gone after the call. Each element comes once, and
+// several threads call at once, for different elements.
+using ElementSink = std::function<void(int64_t first, const torch::Tensor& elements)>;
+
+// The box of `shape` at `offset` of a logical tensor, and where its elements go.
+struct BoxRequest {
+  std::string name;
+  std::vector<int64_t> offset;
+  std::vector<int64_t> shape;
+  ElementSink sink;
+};
 
 // Errors of every function here are TrainerErrors that name file and tensor: kBadCheckpoint when
 // the checkpoint is missing, damaged or torn; kBadData when it lacks a requested tensor or box.
@@ -48,7 +63,14 @@ class CheckpointReader {
                      const std::vector<int64_t>& shape) const;
   torch::Tensor ReadAll(const std::string& name) const;
 
+  // Reads many boxes at once: threads of its own read and check blocks and give them to the sinks,
+  // through page-locked memory where the sinks copy to a GPU. After an exception some elements are
+  // there and some are not.
+  void ReadBoxes(const std::vector<BoxRequest>& requests, torch::Device device) const;
+
  private:
+  const StoredTensor& Find(const BoxRequest& request) const;
+
   const std::string directory_;
   std::unique_ptr<const Manifest> manifest_;
   std::map<std::string, LogicalTensor> tensors_;

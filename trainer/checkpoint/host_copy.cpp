@@ -2,18 +2,14 @@
 
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
-#include <sys/mman.h>
 #include <torch/types.h>
 #include <torch/utils.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <exception>
-#include <new>
 #include <utility>
 
 #include "trainer/checkpoint/box.h"
-#include "trainer/checkpoint/page_lock.h"
 #include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {
@@ -48,13 +44,6 @@ std::vector<TensorChunk> WithElements(const std::vector<TensorChunk>& chunks) {
   return some;
 }
 
-// A new thread uses GPU 0, whichever GPU its process uses. Its first CUDA call would create a
-// context on GPU 0: half a gigabyte of a GPU that belongs to another rank.
-void UseDevice(torch::Device gpu) {
-  const c10::impl::VirtualGuardImpl devices(gpu.type());
-  devices.setDevice(gpu);
-}
-
 std::optional<torch::Device> GpuOf(const std::vector<TensorChunk>& chunks) {
   for (const TensorChunk& chunk : chunks) {
     if (chunk.tensor.is_cuda()) return chunk.tensor.device();
@@ -70,21 +59,6 @@ torch::ScalarType StoredType(const TensorChunk& chunk) {
 
 int64_t StoredBytes(const TensorChunk& chunk) {
   return chunk.tensor.numel() * static_cast<int64_t>(c10::elementSize(StoredType(chunk)));
-}
-
-HostMemory::HostMemory(size_t bytes, bool for_gpu) : size_(bytes) {
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) throw std::bad_alloc();
-  data_ = static_cast<char*>(memory);
-  madvise(data_, bytes, MADV_HUGEPAGE);  // Advice: fewer pages to find and to lock.
-  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  for (size_t at = 0; at < bytes; at += page) const_cast<volatile char*>(data_)[at] = 0;
-  locked_ = for_gpu && LockPages(data_, bytes);
-}
-
-HostMemory::~HostMemory() {
-  if (locked_) UnlockPages(data_);
-  munmap(data_, size_);
 }
 
 HostCopy::~HostCopy() {

@@ -6,13 +6,14 @@
 #include <c10/core/Stream.h>
 #include <torch/types.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "trainer/checkpoint/host_memory.h"
 
 namespace trainyard::trainer {
 
@@ -30,25 +31,6 @@ struct TensorChunk {
 // Type and bytes of the chunk in a checkpoint.
 torch::ScalarType StoredType(const TensorChunk& chunk);
 int64_t StoredBytes(const TensorChunk& chunk);
-
-// Memory for the contents of one tensor, page-locked where the tensor is on a GPU. Its pages are
-// allocated at the start: allocating them at each save would cost more than the copy.
-class HostMemory {
- public:
-  // Throws std::bad_alloc.
-  HostMemory(size_t bytes, bool for_gpu);
-  ~HostMemory();
-  HostMemory(const HostMemory&) = delete;
-  HostMemory& operator=(const HostMemory&) = delete;
-
-  char* data() const { return data_; }
-  size_t size() const { return size_; }
-
- private:
-  char* data_ = nullptr;
-  size_t size_ = 0;
-  bool locked_ = false;
-};
 
 // From a GPU the copies run on a stream of their own, while training goes on. The tensors must not
 // change before the copies are done, which HoldBackChanges ensures. From the CPU the copies are

@@ -44,7 +44,9 @@ ParameterStore::ParameterStore(std::vector<GroupDeclaration> groups, torch::Scal
   if (type == torch::kBFloat16) low_bits_ = torch::zeros({elements}, options.dtype(torch::kInt16));
   MakeParameters(groups);
   if (!seed.has_value()) return;
-  for (const StoredSlice& slice : slices_) SetMaster(slice, InitialValues(*seed, slice.logical));
+  for (const StoredSlice& slice : slices_) {
+    SetMaster(slice, 0, InitialValues(*seed, slice.logical).view({-1}));
+  }
 }
 
 // Places every slice and returns the length of the flat buffers.
@@ -107,14 +109,18 @@ torch::Tensor ParameterStore::Master(const StoredSlice& slice) const {
   return low_bits_.defined() ? JoinMasterWeights(values, SliceOf(low_bits_, slice)) : values;
 }
 
-void ParameterStore::SetMaster(const StoredSlice& slice, const torch::Tensor& master) {
-  torch::Tensor values = SliceOf(values_, slice);
+void ParameterStore::SetMaster(const StoredSlice& slice, int64_t first,
+                               const torch::Tensor& elements) {
+  const auto part = [&](const torch::Tensor& flat) {
+    return flat.narrow(0, slice.first + first, elements.numel());
+  };
+  torch::Tensor values = part(values_);
   if (!low_bits_.defined()) {
-    values.copy_(master);
+    values.copy_(elements);
     return;
   }
-  torch::Tensor low_bits = SliceOf(low_bits_, slice);
-  SplitMasterWeights(master.to(values.device()), values, low_bits);
+  torch::Tensor low_bits = part(low_bits_);
+  SplitMasterWeights(elements.to(values.device(), torch::kFloat32), values, low_bits);
 }
 
 }  // namespace trainyard::trainer

@@ -92,8 +92,9 @@ class ParameterStore {
 
   // A slice's master weights: fp32, or fp64 where the values are; a copy for bf16 values.
   torch::Tensor Master(const StoredSlice& slice) const;
-  // Of the shape of the slice and the type of Master; on any device.
-  void SetMaster(const StoredSlice& slice, const torch::Tensor& master);
+  // Sets the master weights of a slice from its element `first` on; `elements` is of one dimension,
+  // of any type and on any device. Threads may set different elements at a time.
+  void SetMaster(const StoredSlice& slice, int64_t first, const torch::Tensor& elements);
 
  private:
   struct Parameter {

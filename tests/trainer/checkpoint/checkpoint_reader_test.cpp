@@ -228,6 +228,30 @@ TEST_F(BlockTest, ACheckpointOfVersion2IsCheckedWhereAChunkIsReadWhole) {
   EXPECT_EQ(VerifyCheckpoint(directory_.Step(1)).size(), 1u);
 }
 
+// Boxes of several tensors and ranks at once, in no order: every element comes once to its place.
+TEST(CheckpointReaderTest, ReadsManyBoxesAtOnce) {
+  const CheckpointDirectory directory;
+  std::mt19937 random(7);
+  const torch::Tensor w = torch::randn({6, 1 << 20}), b = torch::randn({11, 13});
+  std::vector<TensorChunk> chunks = Cut("w", w, 3, &random);
+  for (TensorChunk& chunk : Cut("b", b, 5, &random)) chunks.push_back(std::move(chunk));
+  SaveFromRanks(directory, 1, 2, chunks);
+  torch::Tensor all = torch::zeros_like(w).view({-1}), part = torch::zeros({7 * 5});
+  std::atomic<int64_t> elements = 0;
+  const auto into = [&](torch::Tensor& target) {
+    return [&](int64_t first, const torch::Tensor& some) {
+      target.narrow(0, first, some.numel()).copy_(some);
+      elements += some.numel();
+    };
+  };
+  CheckpointReader(directory.Step(1))
+      .ReadBoxes({{"w", {0, 0}, {6, 1 << 20}, into(all)}, {"b", {2, 3}, {7, 5}, into(part)}},
+                 torch::kCPU);
+  EXPECT_TRUE(SameBytes(all.view({6, 1 << 20}), w));
+  EXPECT_TRUE(SameBytes(part.view({7, 5}), Slice(b, {2, 3}, {7, 5})));
+  EXPECT_EQ(elements, w.numel() + 7 * 5);
+}
+
 TEST(CheckpointReaderTest, RefusesWhatIsNotInTheCheckpoint) {
   const CheckpointDirectory directory;
   directory.SaveWhole(1, {WholeTensor("w", torch::ones({2, 2}))});

@@ -65,7 +65,7 @@ TEST(ParameterStoreTest, SixteenBitValuesKeepTheirMasterWeightsExactly) {
   }
   const StoredSlice& slice = half.slices()[0];
   const torch::Tensor master = torch::randn(slice.logical.shape);
-  half.SetMaster(slice, master);
+  half.SetMaster(slice, 0, master.view({-1}));
   EXPECT_TRUE(half.Master(slice).equal(master));
 }
 

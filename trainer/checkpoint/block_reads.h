@@ -1,0 +1,54 @@
+// Reads of many blocks, on several threads.
+#ifndef TRAINYARD_TRAINER_CHECKPOINT_BLOCK_READS_H_
+#define TRAINYARD_TRAINER_CHECKPOINT_BLOCK_READS_H_
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "trainer/checkpoint/checkpoint_reader.h"
+#include "trainer/checkpoint/chunk_reader.h"
+#include "trainer/checkpoint/manifest.h"
+
+namespace trainyard::trainer {
+
+class BlockReads {
+ public:
+  // directory: of the checkpoint. device: on which the sinks put the elements.
+  BlockReads(std::string directory, torch::Device device);
+
+  // Every block that may have a part of the box. The sink, the name and the tensor must outlive
+  // this; without a sink the blocks are only checked.
+  void Add(const std::string& name, const StoredTensor& tensor, const Box& box,
+           const ElementSink* sink);
+
+  // Throws the error of the first block that has one, and leaves out further blocks then.
+  void Run() const;
+
+  // Reads every block. Returns the errors, in the order of the blocks.
+  std::vector<std::string> Faults() const;
+
+ private:
+  struct BlockRead {
+    const std::string* name = nullptr;
+    torch::ScalarType dtype = torch::kFloat32;
+    WantedPart wanted;
+    int64_t block = 0;
+    const ElementSink* sink = nullptr;
+  };
+
+  void RunOne(const BlockRead& read, char* buffer) const;
+  template <typename Call>
+  void ForEach(const Call& call) const;
+
+  const std::string directory_;
+  const torch::Device device_;
+  std::vector<BlockRead> reads_;
+  int64_t largest_block_ = 1;  // Bytes.
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_CHECKPOINT_BLOCK_READS_H_
