@@ -98,6 +98,9 @@ void RunReport::Checkpoint(const CheckpointEvent& event) {
     case CheckpointEvent::Kind::kFailed:
       Print(Format("checkpoint at step %ld FAILED: ", event.step) + event.message);
       break;
+    case CheckpointEvent::Kind::kUnlocked:
+      Note(event.message);
+      break;
   }
 }
 

@@ -394,6 +394,8 @@ bool Trainer::IsDue(int64_t every_steps) const {
 void Trainer::OnCheckpointEvent(const CheckpointEvent& event) {
   if (event.kind == CheckpointEvent::Kind::kFailed) {
     telemetry_.WriteAlert(event.step, "checkpoint_failed", event.message);
+  } else if (event.kind == CheckpointEvent::Kind::kUnlocked) {
+    telemetry_.WriteAlert(event.step, "checkpoint_unlocked", event.message);
   } else {
     telemetry_.WriteCheckpoint({event.step, event.attempt, event.path, event.bytes,
                                 event.blocking_seconds, event.total_seconds,

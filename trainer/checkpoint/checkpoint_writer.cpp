@@ -58,6 +58,7 @@ struct SaveJob {
   SaveKind kind = SaveKind::kPeriodic;
   nlohmann::json trainer_state;
   std::string temporary;  // directory in which the checkpoint is built
+  bool is_first = false;
   Clock::time_point start;
   double waited_seconds = 0;  // by the caller, before start
   double blocking_seconds = 0;
@@ -92,6 +93,7 @@ class CheckpointWriter::Impl {
     job.trainer_state = trainer_state;
     job.temporary = options_.directory + "/" + TemporaryName(step, options_.attempt, saves_);
     newest_temporary_ = job.temporary;
+    job.is_first = saves_ == 1;
     job.start = start;
     job.waited_seconds = waited_seconds;
     job.blocking_seconds = waited_seconds + SecondsSince(start);
@@ -135,6 +137,7 @@ class CheckpointWriter::Impl {
       const PartLock lock(PathOfPart(job.temporary, options_.rank));
       host_.Wait();
       Reach(SavePhase::kCopied);
+      if (job.is_first) ReportUnlocked(job);
       WriteOwnPart(job);
       if (options_.rank == 0) Publish(job, GatherEntries(job));
     } catch (const TrainerError& error) {
@@ -333,6 +336,12 @@ class CheckpointWriter::Impl {
     CheckpointEvent event = EventOf(job, CheckpointEvent::Kind::kFailed);
     event.message = why;
     Tell(event);
+  }
+
+  void ReportUnlocked(const SaveJob& job) const {
+    CheckpointEvent event = EventOf(job, CheckpointEvent::Kind::kUnlocked);
+    event.message = host_.UnlockedText();
+    if (!event.message.empty()) Tell(event);
   }
 
   const CheckpointWriterOptions options_;

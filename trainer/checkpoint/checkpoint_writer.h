@@ -34,6 +34,7 @@ struct CheckpointEvent {
     kPublished,  // rank 0 only
     kDeleted,    // rank 0 only: retention removed it
     kFailed,     // this save was abandoned; training goes on (never for the final save)
+    kUnlocked,   // saves delay training: their memory is not page-locked; once, at the first save
   };
   Kind kind = Kind::kPublished;
   int64_t step = 0;
@@ -42,7 +43,7 @@ struct CheckpointEvent {
   int64_t bytes = 0;    // of all its files
   double blocking_seconds = 0;
   double total_seconds = 0;
-  std::string message;  // kFailed: why
+  std::string message;  // kFailed and kUnlocked: why
 };
 
 // Points that a save passes, in order; for tests that kill the process at each point.

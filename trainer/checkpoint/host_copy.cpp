@@ -136,6 +136,17 @@ void HostCopy::HoldBackChanges() {
   copied_->block(streams.getStream(stream_->device()));
 }
 
+std::string HostCopy::UnlockedText() const {
+  int64_t bytes = 0;
+  std::string reason;
+  for (const std::unique_ptr<HostMemory>& memory : memory_) {
+    if (memory == nullptr || memory->lock_failure().empty()) continue;
+    bytes += static_cast<int64_t>(memory->size());
+    reason = memory->lock_failure();
+  }
+  return bytes == 0 ? "" : UnlockedMemoryText(bytes, reason);
+}
+
 void HostCopy::Wait() const {
   if (!copied_.has_value()) return;
   UseDevice(stream_->device());

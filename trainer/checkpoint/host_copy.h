@@ -59,6 +59,10 @@ class HostCopy {
   // Returns when the copies are done. Makes the tensors' GPU the current one of the calling thread.
   void Wait() const;
 
+  // UnlockedMemoryText of the memory that is in use; empty when all of it is as it should be. After
+  // Begin, for any thread.
+  std::string UnlockedText() const;
+
   // The copied chunks, in host memory; complete after Wait.
   const std::vector<TensorChunk>& chunks() const { return chunks_; }
 

@@ -2,6 +2,7 @@
 
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <new>
@@ -17,12 +18,27 @@ HostMemory::HostMemory(size_t bytes, bool for_gpu) : size_(bytes) {
   madvise(data_, bytes, MADV_HUGEPAGE);  // Advice: fewer pages to find and to lock.
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   for (size_t at = 0; at < bytes; at += page) const_cast<volatile char*>(data_)[at] = 0;
-  locked_ = for_gpu && LockPages(data_, bytes);
+  if (!for_gpu) return;
+  lock_failure_ = LockPages(data_, bytes);
+  locked_ = lock_failure_.empty();
 }
 
 HostMemory::~HostMemory() {
   if (locked_) UnlockPages(data_);
   munmap(data_, size_);
+}
+
+std::string UnlockedMemoryText(int64_t bytes, const std::string& reason) {
+  rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+  getrlimit(RLIMIT_MEMLOCK, &limit);
+  const std::string allowed = limit.rlim_cur == RLIM_INFINITY
+                                  ? "no limit"
+                                  : "a limit of " + std::to_string(limit.rlim_cur) + " bytes";
+  return std::to_string(bytes) + " bytes of host memory for checkpoints cannot be page-locked (" +
+         reason + "): every save delays training while it copies from the GPU. This process has " +
+         allowed +
+         " on locked memory (ulimit -l). Raise it for the worker (LimitMEMLOCK=infinity for "
+         "systemd, --ulimit memlock=-1 for a container), or give the node more free memory.";
 }
 
 void UseDevice(torch::Device gpu) {

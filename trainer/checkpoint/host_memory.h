@@ -5,6 +5,8 @@
 #include <torch/types.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
 
 namespace trainyard::trainer {
 
@@ -20,12 +22,19 @@ class HostMemory {
 
   char* data() const { return data_; }
   size_t size() const { return size_; }
+  // The reason why memory for a GPU is not page-locked; empty when it is, or is for no GPU.
+  const std::string& lock_failure() const { return lock_failure_; }
 
  private:
   char* data_ = nullptr;
   size_t size_ = 0;
   bool locked_ = false;
+  std::string lock_failure_;
 };
+
+// One sentence for a person: so many bytes for a GPU are not page-locked, the consequence, the
+// limit of this process and its remedy.
+std::string UnlockedMemoryText(int64_t bytes, const std::string& reason);
 
 // Makes the GPU the current one of the calling thread. A new thread uses GPU 0, whichever GPU its
 // process uses: its first CUDA call would create a context on GPU 0, half a gigabyte of a GPU that

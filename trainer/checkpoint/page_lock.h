@@ -3,12 +3,14 @@
 #define TRAINYARD_TRAINER_CHECKPOINT_PAGE_LOCK_H_
 
 #include <cstddef>
+#include <string>
 
 namespace trainyard::trainer {
 
-// Locks the pages. False when that is impossible (a limit on locked memory, a build without CUDA):
-// copies into the memory still work, but slower and with the caller waiting.
-bool LockPages(void* memory, size_t bytes);
+// Locks the pages. Returns the reason when that is impossible (a limit on locked memory, a build
+// without CUDA), else nothing. Copies into memory that is not locked work, but slower and with the
+// caller waiting.
+std::string LockPages(void* memory, size_t bytes);
 
 // Unlocks memory that LockPages has locked.
 void UnlockPages(void* memory);

@@ -3,7 +3,7 @@
 
 namespace trainyard::trainer {
 
-bool LockPages(void*, size_t) { return false; }
+std::string LockPages(void*, size_t) { return "this build has no CUDA"; }
 
 void UnlockPages(void*) {}
 

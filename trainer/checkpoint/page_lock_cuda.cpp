@@ -5,10 +5,11 @@
 
 namespace trainyard::trainer {
 
-bool LockPages(void* memory, size_t bytes) {
-  if (cudaHostRegister(memory, bytes, cudaHostRegisterDefault) == cudaSuccess) return true;
+std::string LockPages(void* memory, size_t bytes) {
+  const cudaError_t error = cudaHostRegister(memory, bytes, cudaHostRegisterDefault);
+  if (error == cudaSuccess) return "";
   cudaGetLastError();  // Or the next check of another call would report it.
-  return false;
+  return cudaGetErrorString(error);
 }
 
 void UnlockPages(void* memory) { cudaHostUnregister(memory); }
