@@ -362,7 +362,7 @@ TEST_F(SkipAgainTest, WithALongerList) {
   const Losses losses = GoOn("0:24,64:72");  // Positions 0 to 7 are trained on already.
   EXPECT_EQ(losses.at(6), all_.at(8));
   EXPECT_EQ(losses.at(7), all_.at(10));
-  // What is skipped now is skipped after the next resume, too.
+  // The longer list holds after the next resume, too.
   folder_.spec["train"]["steps"] = 10;
   EXPECT_EQ(GoOn("").at(10), all_.at(13));
 }

@@ -5,8 +5,8 @@
 
 #include <set>
 
+#include "tests/trainer/config/error_of.h"
 #include "tests/trainer/data/token_directory.h"
-#include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -21,16 +21,6 @@ SampleSourceOptions Options(int64_t seq_length, const std::string& skip = "") {
   options.seed = 1234;
   options.skip = ParseSkipRanges(skip);
   return options;
-}
-
-std::string ErrorOf(const std::function<void()>& call, ExitCode code) {
-  try {
-    call();
-  } catch (const TrainerError& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST(PermuteIndexTest, IsAPermutationAtEverySize) {

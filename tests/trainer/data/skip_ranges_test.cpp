@@ -3,23 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "trainer/config/trainer_error.h"
+#include "tests/trainer/config/error_of.h"
 
 namespace trainyard::trainer {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-std::string ErrorOf(const std::function<void()>& call, ExitCode code) {
-  try {
-    call();
-  } catch (const TrainerError& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST(ParseSkipRangesTest, SortsAndMerges) {
   const std::vector<SkipRange> ranges = ParseSkipRanges("30:40,1:5,5:7,35:50");

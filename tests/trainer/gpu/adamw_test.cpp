@@ -1,0 +1,224 @@
+#include "trainer/ops/adamw.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/trainer/gpu/accuracy.h"
+#include "tests/trainer/ops/step_values_tensor.h"
+#include "trainer/kernels/cuda_check.h"
+#include "trainer/ops/master_weights.h"
+
+namespace trainyard::trainer {
+namespace {
+
+using torch::Tensor;
+
+constexpr AdamWFactors kGpuFactors{
+    .beta1 = 0.9, .beta2 = 0.95, .epsilon = 1e-8, .weight_decay = 0.1};
+
+// Moments as if of earlier steps. On the GPU.
+AdamWState RandomState(int64_t count, torch::ScalarType moments) {
+  return {.values = RandomOnGpu({count}, torch::kFloat32),
+          .low_bits = Tensor(),
+          .gradients = RandomOnGpu({count}, torch::kFloat32),
+          .first_moment = RandomOnGpu({count}, moments),
+          .second_moment = RandomOnGpu({count}, moments).square() + 0.1,
+          .first_element = 640};
+}
+
+// A copy whose tensors are all made by `copy`.
+template <typename Copy>
+AdamWState CopyOf(const AdamWState& state, const Copy& copy) {
+  AdamWState result = state;
+  for (Tensor AdamWState::*const part :
+       {&AdamWState::values, &AdamWState::low_bits, &AdamWState::gradients,
+        &AdamWState::first_moment, &AdamWState::second_moment}) {
+    if ((state.*part).defined()) result.*part = copy(state.*part);
+  }
+  return result;
+}
+
+AdamWState CloneOf(const AdamWState& state) {
+  return CopyOf(state, [](const Tensor& tensor) { return tensor.clone(); });
+}
+
+AdamWState OnCpu(const AdamWState& state) {
+  return CopyOf(state, [](const Tensor& tensor) { return tensor.cpu().clone(); });
+}
+
+// The same weights as bf16 values with their low bits.
+AdamWState SplitOnGpu(const AdamWState& state) {
+  AdamWState split = CloneOf(state);
+  split.values = torch::empty_like(state.values, torch::kBFloat16);
+  split.low_bits = torch::empty_like(state.values, torch::kInt16);
+  SplitMasterWeights(state.values, split.values, split.low_bits);
+  return split;
+}
+
+Tensor MasterOf(const AdamWState& state) {
+  return state.low_bits.defined() ? JoinMasterWeights(state.values, state.low_bits) : state.values;
+}
+
+// A step that clips.
+Tensor ClippedStep(int64_t step) {
+  Tensor values = StepValuesOf(step, 0.05);
+  SetValue(values, StepValue::kGradientScale, 0.375);
+  return values;
+}
+
+bool SameState(const AdamWState& a, const AdamWState& b) {
+  return SameBits(a.values, b.values) && SameBits(a.first_moment, b.first_moment) &&
+         SameBits(a.second_moment, b.second_moment) &&
+         (!a.low_bits.defined() || SameBits(a.low_bits, b.low_bits));
+}
+
+// Three steps on both devices.
+void ExpectEqualsCpu(const AdamWState& gpu) {
+  const AdamWState cpu = OnCpu(gpu);
+  for (int64_t step = 1; step <= 3; ++step) {
+    AdamWUpdate(cpu, kGpuFactors, ClippedStep(step));
+    AdamWUpdate(gpu, kGpuFactors, ClippedStep(step).to(Gpu()));
+  }
+  const auto expect_near = [](const Tensor& actual, const Tensor& expected) {
+    EXPECT_LT(RelativeNorm(actual, expected), kShortSumTolerance);
+  };
+  expect_near(MasterOf(gpu), MasterOf(cpu));
+  expect_near(gpu.first_moment, cpu.first_moment);
+  expect_near(gpu.second_moment, cpu.second_moment);
+}
+
+TEST(AdamWGpuTest, EqualsThePlainUpdate) {
+  torch::manual_seed(1);
+  for (const int64_t count : {1, 7, 8, 4099, 1000003}) {
+    SCOPED_TRACE(ShapeName(torch::kFloat32, {count}));
+    const AdamWState whole = RandomState(count, torch::kFloat32);
+    const AdamWState split = SplitOnGpu(whole);
+    ExpectEqualsCpu(whole);
+    ExpectEqualsCpu(split);
+    EXPECT_LT(RelativeNorm(MasterOf(split), MasterOf(whole)), kShortSumTolerance);
+  }
+}
+
+// 1 - beta must be taken before it is rounded to fp32: of a beta of 0.9999 it would be 0.02% off.
+TEST(AdamWGpuTest, BetasNearOneAreExact) {
+  torch::manual_seed(7);
+  AdamWState gpu = RandomState(1000, torch::kFloat32);
+  gpu.first_moment.zero_();
+  gpu.second_moment.zero_();
+  const AdamWState cpu = OnCpu(gpu);
+  const AdamWFactors factors{.beta1 = 0.9995, .beta2 = 0.9999, .epsilon = 1e-8};
+  AdamWUpdate(cpu, factors, ClippedStep(1));
+  AdamWUpdate(gpu, factors, ClippedStep(1).to(Gpu()));
+  EXPECT_LT(RelativeNorm(gpu.first_moment, cpu.first_moment), kShortSumTolerance);
+  EXPECT_LT(RelativeNorm(gpu.second_moment, cpu.second_moment), kShortSumTolerance);
+}
+
+// The fraction of numbers, bf16, of which the two devices have neighbours. Those that differ by
+// more fail, but for numbers near 0, which cancel until little more than errors is left of them.
+double FractionOfNeighbours(const Tensor& gpu, const Tensor& cpu) {
+  const auto bits = [](const Tensor& tensor) {
+    return tensor.view(torch::kInt16).to(torch::kInt32);
+  };
+  const Tensor apart = (bits(gpu.cpu()) - bits(cpu)).abs() * (cpu.abs() > 1e-3);
+  EXPECT_LE(apart.max().item<int32_t>(), 1);
+  EXPECT_LT(RelativeNorm(gpu, cpu), 1e-3);
+  return apart.to(torch::kFloat64).mean().item<double>();
+}
+
+// Both devices round with the same random bits. Only where their fp32 numbers differ in the last
+// bits and one of these carries, about once in 2^16, are the results different.
+TEST(AdamWGpuTest, SixteenBitMomentsAreRoundedAsOnTheCpu) {
+  torch::manual_seed(2);
+  for (const int64_t step : {1, 2, 1000000}) {
+    for (const int64_t count : {7, 1000003}) {
+      const AdamWState gpu = SplitOnGpu(RandomState(count, torch::kBFloat16)), cpu = OnCpu(gpu);
+      AdamWUpdate(cpu, kGpuFactors, ClippedStep(step));
+      AdamWUpdate(gpu, kGpuFactors, ClippedStep(step).to(Gpu()));
+      EXPECT_LT(FractionOfNeighbours(gpu.first_moment, cpu.first_moment), 1e-3);
+      EXPECT_LT(FractionOfNeighbours(gpu.second_moment, cpu.second_moment), 1e-3);
+      EXPECT_LT(RelativeNorm(MasterOf(gpu), MasterOf(cpu)), kShortSumTolerance);
+    }
+  }
+}
+
+// Rounding to the nearest would leave a second moment that decays by 0.999 a step at 1.
+TEST(AdamWGpuTest, SixteenBitMomentsAreRightOnAverage) {
+  AdamWState state = RandomState(20000, torch::kBFloat16);
+  state.gradients.zero_();
+  state.first_moment.fill_(-1);
+  state.second_moment.fill_(1);
+  const AdamWFactors slow{.beta1 = 0.999, .beta2 = 0.999, .epsilon = 1e-8};
+  for (int64_t step = 1; step <= 50; ++step) {
+    AdamWUpdate(state, slow, StepValuesOf(step, 0).to(Gpu()));
+  }
+  const double expected = std::pow(0.999, 50);
+  EXPECT_NEAR(Wide(state.first_moment).mean().item<double>(), -expected, 2e-4);
+  EXPECT_NEAR(Wide(state.second_moment).mean().item<double>(), expected, 2e-4);
+}
+
+TEST(AdamWGpuTest, RoundingDependsOnStepAndElementOnly) {
+  torch::manual_seed(3);
+  const AdamWState whole = SplitOnGpu(RandomState(1000, torch::kBFloat16));
+  AdamWState part =
+      CopyOf(whole, [](const Tensor& tensor) { return tensor.narrow(0, 64, 936).clone(); });
+  part.first_element += 64;
+  AdamWUpdate(whole, kGpuFactors, ClippedStep(3).to(Gpu()));
+  AdamWUpdate(part, kGpuFactors, ClippedStep(3).to(Gpu()));
+  EXPECT_TRUE(SameBits(part.first_moment, whole.first_moment.narrow(0, 64, 936)));
+  EXPECT_TRUE(SameBits(part.second_moment, whole.second_moment.narrow(0, 64, 936)));
+}
+
+TEST(AdamWGpuTest, AStepThatIsNotFiniteChangesNothing) {
+  torch::manual_seed(4);
+  for (const torch::ScalarType moments : kGpuTypes) {
+    for (const bool is_split : {false, true}) {
+      const AdamWState whole = RandomState(4099, moments);
+      const AdamWState state = is_split ? SplitOnGpu(whole) : whole;
+      const AdamWState before = CloneOf(state);
+      Tensor values = ClippedStep(1);
+      SetValue(values, StepValue::kFinite, 0);
+      SetValue(values, StepValue::kGradientScale, std::nan(""));
+      AdamWUpdate(state, kGpuFactors, values.to(Gpu()));
+      EXPECT_TRUE(SameState(state, before));
+      AdamWUpdate(state, kGpuFactors, ClippedStep(1).to(Gpu()));
+      EXPECT_FALSE(SameState(state, before));
+    }
+  }
+}
+
+TEST(AdamWGpuTest, NanStaysNanInSplitWeights) {
+  torch::manual_seed(5);
+  const AdamWState state = SplitOnGpu(RandomState(100, torch::kFloat32));
+  state.gradients[3] = std::nan("");
+  AdamWUpdate(state, kGpuFactors, ClippedStep(1).to(Gpu()));
+  EXPECT_TRUE(std::isnan(state.values[3].item<float>()));
+  EXPECT_EQ(state.values.isnan().sum().item<int64_t>(), 1);
+  EXPECT_EQ(MasterOf(state).isnan().sum().item<int64_t>(), 1);
+}
+
+TEST(AdamWGpuTest, EveryRunHasTheSameBits) {
+  torch::manual_seed(6);
+  for (const torch::ScalarType moments : kGpuTypes) {
+    const AdamWState start = SplitOnGpu(RandomState(100003, moments));
+    ExpectSameBitsInEveryRun([&] {
+      const AdamWState state = CloneOf(start);
+      for (int64_t step = 1; step <= 3; ++step) {
+        AdamWUpdate(state, kGpuFactors, ClippedStep(step).to(Gpu()));
+      }
+      return std::vector<Tensor>{state.values, state.low_bits, state.first_moment,
+                                 state.second_moment};
+    });
+  }
+}
+
+// Parameters begin at whole vectors in a store; another address is an error of the caller.
+TEST(AdamWGpuTest, RefusesOddAddresses) {
+  const AdamWState state = CopyOf(RandomState(100, torch::kFloat32),
+                                  [](const Tensor& tensor) { return AtOddAddress(tensor); });
+  EXPECT_THROW(AdamWUpdate(state, kGpuFactors, ClippedStep(1).to(Gpu())), kernels::KernelError);
+}
+
+}  // namespace
+}  // namespace trainyard::trainer

@@ -1,0 +1,205 @@
+#include "trainer/model/decoder.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/trainer/gpu/accuracy.h"
+#include "tests/trainer/gpu/torch_attention.h"
+#include "tests/trainer/model/plain_llama.h"
+
+namespace trainyard::trainer {
+namespace {
+
+using torch::Tensor;
+
+// Heads of 64, which cuDNN takes; a vocabulary and a batch without round numbers.
+ModelConfig GpuModel(bool untied = true) {
+  ModelConfig model;
+  model.num_layers = 3;
+  model.hidden_size = 256;
+  model.ffn_hidden_size = 384;
+  model.num_attention_heads = 4;
+  model.num_query_groups = 2;
+  model.vocab_size = 503;
+  model.init_method_std = 0.05;
+  model.untie_embeddings_and_output_weights = untied;
+  return model;
+}
+
+DecoderOptions GpuOptions(torch::ScalarType type, Recompute recompute = Recompute::kNone) {
+  DecoderOptions options;
+  options.type = type;
+  options.device = Gpu();
+  options.recompute = recompute;
+  return options;
+}
+
+// The weights of the predictions differ, and one is 0.
+TrainingTokens GpuTokens(int64_t batch, int64_t length) {
+  const Tensor weights = torch::rand({batch * length}, OnGpu(torch::kFloat32));
+  weights[1] = 0;
+  return {torch::randint(0, 503, {batch, length + 1}, OnGpu(torch::kInt64)), weights};
+}
+
+struct DecoderPass {
+  double loss = 0;
+  Tensor gradients;  // The flat buffer.
+};
+
+// Runs micro-batches as one step.
+DecoderPass RunPass(Decoder& decoder, const std::vector<TrainingTokens>& micro_batches,
+                    WeightGradients::Timing timing = WeightGradients::Timing::kAtOnce) {
+  Tensor loss = torch::zeros({}, OnGpu(torch::kFloat64));
+  WeightGradients gradients(decoder.parameters(), timing);
+  for (const TrainingTokens& batch : micro_batches) {
+    decoder.ForwardBackward(batch, loss, gradients);
+  }
+  gradients.RunDeferred();
+  return {loss.item<double>(), decoder.parameters().gradients().clone()};
+}
+
+struct PlainPass {
+  double loss = 0;
+  std::map<std::string, Tensor> gradients;  // By logical name, fp64 on a CPU.
+};
+
+PlainPass RunPlain(PlainLlama plain, const TrainingTokens& batch, torch::Device device) {
+  const Tensor loss = PlainLoss(plain, batch.tokens.to(device), batch.loss_weights.to(device));
+  loss.backward();
+  PlainPass pass{loss.item<double>(), {}};
+  for (const auto& [name, weight] : plain.weights()) {
+    pass.gradients[name] = Wide(weight.grad().cpu());
+  }
+  return pass;
+}
+
+void ExpectEqualsPlainLlamaOnGpu(const ModelConfig& model) {
+  torch::manual_seed(1);
+  const TrainingTokens batch = GpuTokens(3, 128);
+  Decoder decoder(model, GpuOptions(torch::kFloat32));
+  const PlainPass exact = RunPlain(PlainLlama(model, decoder), batch, torch::kCPU);
+  const DecoderPass pass = RunPass(decoder, {batch});
+  EXPECT_NEAR(pass.loss, exact.loss, 1e-6 * exact.loss);
+  const ParameterStore& store = decoder.parameters();
+  for (const StoredSlice& slice : store.slices()) {
+    const std::string& name = slice.logical.name;
+    EXPECT_LT(RelativeNorm(store.SliceOf(pass.gradients, slice), exact.gradients.at(name)), 1e-5)
+        << name;
+  }
+}
+
+TEST(DecoderGpuTest, SinglePrecisionEqualsPlainLlama) { ExpectEqualsPlainLlamaOnGpu(GpuModel()); }
+
+TEST(DecoderGpuTest, TiedHeadEqualsPlainLlama) {
+  ExpectEqualsPlainLlamaOnGpu(GpuModel(/*untied=*/false));
+}
+
+// A gradient in bf16 is as wrong as what it is computed from, for which there is no simple bound:
+// LibTorch's own bf16 operations with autograd are the measure. A fifth is left for the chance of
+// rounding.
+void ExpectAsExactAsAutograd(const ModelConfig& model) {
+  constexpr double kChance = 1.2, kSlack = 1e-4;
+  torch::manual_seed(2);
+  const TrainingTokens batch = GpuTokens(3, 128);
+  Decoder decoder(model, GpuOptions(torch::kBFloat16));
+  const PlainPass exact = RunPlain(PlainLlama(model, decoder), batch, torch::kCPU);
+  const PlainPass peer =
+      RunPlain(PlainLlama(model, decoder, {torch::kBFloat16, Gpu(), TorchAttention}), batch, Gpu());
+  const DecoderPass pass = RunPass(decoder, {batch});
+  EXPECT_NEAR(pass.loss, exact.loss, 1e-3 * exact.loss);
+  const ParameterStore& store = decoder.parameters();
+  for (const StoredSlice& slice : store.slices()) {
+    const std::string& name = slice.logical.name;
+    const Tensor& expected = exact.gradients.at(name);
+    EXPECT_LE(RelativeNorm(store.SliceOf(pass.gradients, slice), expected),
+              kChance * RelativeNorm(peer.gradients.at(name), expected) + kSlack)
+        << name;
+  }
+}
+
+TEST(DecoderGpuTest, SixteenBitIsAsExactAsAutograd) { ExpectAsExactAsAutograd(GpuModel()); }
+
+TEST(DecoderGpuTest, SixteenBitWithTiedHeadIsAsExactAsAutograd) {
+  ExpectAsExactAsAutograd(GpuModel(/*untied=*/false));
+}
+
+TEST(DecoderGpuTest, RecomputationAndRepeatsChangeNoBit) {
+  torch::manual_seed(3);
+  const TrainingTokens batch = GpuTokens(3, 128);
+  for (const torch::ScalarType type : kGpuTypes) {
+    SCOPED_TRACE(ShapeName(type, {}));
+    Decoder kept(GpuModel(), GpuOptions(type));
+    const DecoderPass expected = RunPass(kept, {batch});
+    EXPECT_GT(NormOf(expected.gradients), 0);
+    for (const Recompute recompute : {Recompute::kSelective, Recompute::kFull}) {
+      Decoder recomputed(GpuModel(), GpuOptions(type, recompute));
+      const DecoderPass pass = RunPass(recomputed, {batch});
+      EXPECT_EQ(pass.loss, expected.loss);
+      EXPECT_TRUE(SameBits(pass.gradients, expected.gradients));
+    }
+    ExpectSameBitsInEveryRun([&] {
+      kept.parameters().gradients().fill_(std::nan(""));
+      const DecoderPass pass = RunPass(kept, {batch});
+      EXPECT_EQ(pass.loss, expected.loss);
+      // Padding between parameters is no result.
+      std::vector<Tensor> gradients;
+      for (int64_t i = 0; i < kept.parameters().size(); ++i) {
+        gradients.push_back(kept.parameters().Gradient(i).clone());
+      }
+      return gradients;
+    });
+  }
+}
+
+TEST(DecoderGpuTest, LossWithoutGradientsIsTheSame) {
+  torch::manual_seed(4);
+  const TrainingTokens batch = GpuTokens(3, 128);
+  for (const torch::ScalarType type : kGpuTypes) {
+    Decoder decoder(GpuModel(), GpuOptions(type));
+    Tensor loss = torch::zeros({}, OnGpu(torch::kFloat64));
+    decoder.Loss(batch, loss);
+    EXPECT_EQ(loss.item<double>(), RunPass(decoder, {batch}).loss);
+  }
+}
+
+TEST(DecoderGpuTest, DeferredWeightGradientsAreTheSameBits) {
+  torch::manual_seed(5);
+  const std::vector<TrainingTokens> batches = {GpuTokens(3, 128), GpuTokens(3, 128)};
+  for (const torch::ScalarType type : kGpuTypes) {
+    Decoder decoder(GpuModel(), GpuOptions(type));
+    const DecoderPass at_once = RunPass(decoder, batches);
+    const DecoderPass deferred = RunPass(decoder, batches, WeightGradients::Timing::kDeferred);
+    EXPECT_EQ(deferred.loss, at_once.loss);
+    EXPECT_TRUE(SameBits(deferred.gradients, at_once.gradients));
+  }
+}
+
+// The whole batch has more rows than the head takes at once.
+TEST(DecoderGpuTest, GradientsOfMicroBatchesAddUp) {
+  torch::manual_seed(6);
+  const int64_t samples = 68, length = 128;
+  ASSERT_GT(samples * length, CrossEntropyRowsPerChunk(503, Gpu()));
+  const TrainingTokens batch = GpuTokens(samples, length);
+  const auto part = [&](int64_t first, int64_t count) {
+    return TrainingTokens{batch.tokens.narrow(0, first, count),
+                          batch.loss_weights.narrow(0, first * length, count * length)};
+  };
+  Decoder decoder(GpuModel(), GpuOptions(torch::kFloat32));
+  const DecoderPass whole = RunPass(decoder, {batch});
+  const DecoderPass parts = RunPass(decoder, {part(0, 30), part(30, 5), part(35, 33)});
+  EXPECT_NEAR(parts.loss, whole.loss, 1e-6 * whole.loss);
+  EXPECT_LT(RelativeNorm(parts.gradients, whole.gradients), 1e-5);
+}
+
+// Sums over micro-batches are fp32: that of two equal gradients is twice each.
+TEST(DecoderGpuTest, SixteenBitGradientsAddUpInSinglePrecision) {
+  torch::manual_seed(7);
+  const TrainingTokens batch = GpuTokens(3, 128);
+  Decoder decoder(GpuModel(), GpuOptions(torch::kBFloat16));
+  const DecoderPass once = RunPass(decoder, {batch});
+  const DecoderPass twice = RunPass(decoder, {batch, batch});
+  EXPECT_NEAR(twice.loss, 2 * once.loss, 1e-12 * once.loss);
+  EXPECT_LT(RelativeNorm(twice.gradients, 2 * once.gradients), 1e-5);
+}
+
+}  // namespace
+}  // namespace trainyard::trainer

@@ -1,0 +1,112 @@
+#include "trainer/ops/embedding.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/trainer/gpu/accuracy.h"
+
+namespace trainyard::trainer {
+namespace {
+
+using torch::Tensor;
+
+// Tokens of real text are skewed; the kernel cuts frequent ones into many parts.
+enum class TokenSpread { kUniform, kSkewed, kOneToken };
+
+Tensor RandomTokens(int64_t rows, int64_t vocabulary, TokenSpread spread) {
+  const Tensor tokens = torch::randint(0, vocabulary, {rows}, OnGpu(torch::kInt64));
+  if (spread == TokenSpread::kUniform) return tokens;
+  if (spread == TokenSpread::kOneToken) return tokens.fill_(vocabulary - 1);
+  return tokens.masked_fill(torch::rand({rows}, OnGpu(torch::kFloat32)) < 0.9, vocabulary / 2);
+}
+
+struct EmbeddingShape {
+  int64_t rows;
+  int64_t width;
+  int64_t vocabulary;
+};
+
+const EmbeddingShape kEmbeddingShapes[] = {
+    {1, 1, 2},        {3, 7, 31},         {127, 64, 2},          {127, 96, 256},
+    {4096, 7, 50257}, {4096, 768, 50304}, {32768, 2048, 128256}, {32768, 2048, 256},
+};
+
+// Of the gradient of a table of zeros, in fp64.
+Tensor EmbeddingGradient(const Tensor& dy, const Tensor& tokens, int64_t vocabulary) {
+  return torch::zeros({vocabulary, dy.size(1)}, OnGpu(torch::kFloat64))
+      .index_add_(0, tokens, Wide(dy));
+}
+
+void ExpectEmbeddingGradient(const Tensor& dy, const Tensor& tokens, int64_t vocabulary) {
+  const Tensor expected = EmbeddingGradient(dy, tokens, vocabulary);
+  const Tensor gradient = Poisoned(expected.sizes(), torch::kFloat32);
+  EmbeddingBackward(dy, tokens, {gradient, false});
+  ExpectAccurate(gradient, expected, kLongSumTolerance);
+  const Tensor before = RandomOnGpu(expected.sizes().vec(), torch::kFloat32);
+  gradient.copy_(before);
+  EmbeddingBackward(dy, tokens, {gradient, true});
+  ExpectAccurate(gradient, expected + before, kLongSumTolerance);
+}
+
+TEST(EmbeddingGpuTest, LooksUpRowsExactly) {
+  torch::manual_seed(1);
+  for (const torch::ScalarType type : kGpuTypes) {
+    for (const EmbeddingShape& shape : kEmbeddingShapes) {
+      SCOPED_TRACE(ShapeName(type, {shape.rows, shape.width, shape.vocabulary}));
+      const Tensor table = RandomOnGpu({shape.vocabulary, shape.width}, type);
+      const Tensor tokens = RandomTokens(shape.rows, shape.vocabulary, TokenSpread::kUniform);
+      const Tensor expected = table.index_select(0, tokens);
+      Tensor out = Poisoned(expected.sizes(), type);
+      EmbeddingForward(table, tokens, out);
+      EXPECT_TRUE(SameBits(out, expected));
+      out = AtOddAddress(Poisoned(expected.sizes(), type));
+      EmbeddingForward(AtOddAddress(table), tokens, out);
+      EXPECT_TRUE(SameBits(out, expected));
+    }
+  }
+}
+
+TEST(EmbeddingGpuTest, AddsTheGradientsOfEachToken) {
+  torch::manual_seed(2);
+  for (const torch::ScalarType type : kGpuTypes) {
+    for (const EmbeddingShape& shape : kEmbeddingShapes) {
+      const Tensor dy = RandomOnGpu({shape.rows, shape.width}, type);
+      for (const TokenSpread spread :
+           {TokenSpread::kUniform, TokenSpread::kSkewed, TokenSpread::kOneToken}) {
+        SCOPED_TRACE(ShapeName(
+            type, {shape.rows, shape.width, shape.vocabulary, static_cast<int64_t>(spread)}));
+        const Tensor tokens = RandomTokens(shape.rows, shape.vocabulary, spread);
+        ExpectEmbeddingGradient(dy, tokens, shape.vocabulary);
+      }
+    }
+  }
+}
+
+TEST(EmbeddingGpuTest, TakesGradientsAtOddAddresses) {
+  torch::manual_seed(3);
+  for (const torch::ScalarType type : kGpuTypes) {
+    SCOPED_TRACE(ShapeName(type, {}));
+    const Tensor dy = AtOddAddress(RandomOnGpu({1000, 64}, type));
+    ExpectEmbeddingGradient(dy, RandomTokens(1000, 256, TokenSpread::kSkewed), 256);
+  }
+}
+
+TEST(EmbeddingGpuTest, EveryRunHasTheSameBits) {
+  torch::manual_seed(4);
+  for (const torch::ScalarType type : kGpuTypes) {
+    const Tensor dy = RandomOnGpu({32768, 768}, type);
+    for (const int64_t vocabulary : {256, 50304}) {
+      for (const TokenSpread spread : {TokenSpread::kUniform, TokenSpread::kSkewed}) {
+        SCOPED_TRACE(ShapeName(type, {vocabulary, static_cast<int64_t>(spread)}));
+        const Tensor tokens = RandomTokens(32768, vocabulary, spread);
+        ExpectSameBitsInEveryRun([&] {
+          const Tensor gradient = Poisoned({vocabulary, 768}, torch::kFloat32);
+          EmbeddingBackward(dy, tokens, {gradient, false});
+          return std::vector<Tensor>{gradient};
+        });
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace trainyard::trainer

@@ -1,0 +1,184 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <memory>
+
+#include "tests/trainer/gpu/accuracy.h"
+#include "trainer/step_runner.h"
+
+namespace trainyard::trainer {
+namespace {
+
+using torch::Tensor;
+
+RunConfig SmallGpuRun(Precision precision, Precision moments) {
+  RunConfig config;
+  config.layout.dp = 1;
+  config.layout.micro_batch = 2;
+  config.model.num_layers = 2;
+  config.model.hidden_size = 128;
+  config.model.ffn_hidden_size = 192;
+  config.model.num_attention_heads = 2;
+  config.model.num_query_groups = 1;
+  config.model.vocab_size = 503;
+  config.train.seq_length = 128;
+  config.train.global_batch = 4;
+  config.train.precision = precision;
+  config.optimizer.exp_avg_dtype = moments;
+  config.optimizer.exp_avg_sq_dtype = moments;
+  return config;
+}
+
+DecoderOptions OptionsOf(const RunConfig& config) {
+  DecoderOptions options;
+  options.type = config.train.precision == Precision::kBf16 ? torch::kBFloat16 : torch::kFloat32;
+  options.device = Gpu();
+  return options;
+}
+
+// A whole run on one GPU, on tokens that repeat after four micro-batches.
+class GpuRun {
+ public:
+  explicit GpuRun(const RunConfig& config)
+      : config_(config),
+        communicator_(MakeSingleProcessCommunicator()),
+        model_(config_.model, OptionsOf(config_)),
+        optimizer_(config_.optimizer, model_.parameters()),
+        runner_({config_, model_, optimizer_, *communicator_, Gpu()},
+                config_.train.global_batch / config_.layout.micro_batch) {}
+
+  // Runs `steps` steps; launches `ahead` of them before it waits for the first.
+  std::vector<StepResult> Run(int64_t steps, int64_t ahead, double learning_rate) {
+    std::vector<StepResult> results;
+    for (int64_t i = 0; i < steps; ++i) {
+      const StepRequest request{.step = ++step_, .learning_rate = learning_rate};
+      runner_.Launch(
+          request, [this] { return NextBatch(); }, [] {});
+      if (runner_.pending() > ahead) results.push_back(runner_.Finish());
+    }
+    while (runner_.pending() > 0) results.push_back(runner_.Finish());
+    return results;
+  }
+
+  ParameterStore& parameters() { return model_.parameters(); }
+
+  StepRunner& runner() { return runner_; }
+
+  // Everything that a step changes.
+  std::vector<Tensor> State() {
+    const Tensor& low_bits = parameters().low_bits();
+    return {parameters().values().clone(), low_bits.defined() ? low_bits.clone() : Tensor(),
+            optimizer_.first_moment().clone(), optimizer_.second_moment().clone()};
+  }
+
+  TokenBatch NextBatch() {
+    TokenBatch batch;
+    batch.number = batch_++;
+    batch.row_tokens = config_.train.seq_length + 1;
+    for (int64_t row = 0; row < config_.layout.micro_batch; ++row) {
+      const int64_t sample = (batch.number * config_.layout.micro_batch + row) % 8;
+      batch.samples.push_back(sample);
+      for (int64_t i = 0; i < batch.row_tokens; ++i) {
+        batch.tokens.push_back((sample * 131 + i * (i + 3)) % config_.model.vocab_size);
+      }
+    }
+    return batch;
+  }
+
+ private:
+  const RunConfig config_;
+  std::unique_ptr<Communicator> communicator_;
+  Decoder model_;
+  AdamW optimizer_;
+  StepRunner runner_;
+  int64_t step_ = 0;
+  int64_t batch_ = 0;
+};
+
+void ExpectSameState(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+  for (size_t i = 0; i < a.size(); ++i) {
+    EXPECT_TRUE(!a[i].defined() || SameBits(a[i], b[i])) << "part " << i;
+  }
+}
+
+void ExpectSameSteps(const std::vector<StepResult>& a, const std::vector<StepResult>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].step, b[i].step);
+    EXPECT_EQ(a[i].loss, b[i].loss) << "step " << a[i].step;
+    EXPECT_EQ(a[i].grad_norm, b[i].grad_norm) << "step " << a[i].step;
+  }
+}
+
+// Also with steps in flight, whose memory the next ones may not take too early.
+void ExpectSameBitsForEveryRunOfSteps(const RunConfig& config) {
+  GpuRun first(config);
+  const std::vector<StepResult> expected = first.Run(20, /*ahead=*/0, 1e-3);
+  ASSERT_EQ(expected.size(), 20U);
+  for (const StepResult& result : expected) EXPECT_TRUE(result.is_finite);
+  EXPECT_LT(expected.back().loss, 0.95 * expected.front().loss);
+  for (const int64_t ahead : {0, 1, 3}) {
+    SCOPED_TRACE("steps ahead: " + std::to_string(ahead));
+    GpuRun again(config);
+    ExpectSameSteps(again.Run(20, ahead, 1e-3), expected);
+    ExpectSameState(again.State(), first.State());
+  }
+}
+
+TEST(StepRunnerGpuTest, EveryRunHasTheSameBits) {
+  ExpectSameBitsForEveryRunOfSteps(SmallGpuRun(Precision::kBf16, Precision::kFp32));
+}
+
+TEST(StepRunnerGpuTest, EveryRunHasTheSameBitsInSinglePrecision) {
+  ExpectSameBitsForEveryRunOfSteps(SmallGpuRun(Precision::kFp32, Precision::kFp32));
+}
+
+TEST(StepRunnerGpuTest, EveryRunHasTheSameBitsWithSixteenBitMoments) {
+  ExpectSameBitsForEveryRunOfSteps(SmallGpuRun(Precision::kBf16, Precision::kBf16));
+}
+
+TEST(StepRunnerGpuTest, ALossThatIsNotANumberChangesNoWeight) {
+  for (const Precision precision : {Precision::kBf16, Precision::kFp32}) {
+    GpuRun run(SmallGpuRun(precision, Precision::kFp32));
+    EXPECT_TRUE(run.Run(2, 1, 1e-3).back().is_finite);
+    run.parameters().Value(0)[5] = std::nan("");  // Of the last norm.
+    const std::vector<Tensor> before = run.State();
+    for (const StepResult& result : run.Run(3, 1, 1e-3)) {
+      EXPECT_FALSE(result.is_finite);
+      EXPECT_TRUE(std::isnan(result.loss));
+    }
+    ExpectSameState(run.State(), before);
+  }
+}
+
+// The step that ruins the weights is finite itself; those that are launched behind it, before
+// anybody knows, must change nothing.
+TEST(StepRunnerGpuTest, StepsBehindAnInfiniteUpdateChangeNoWeight) {
+  const RunConfig config = SmallGpuRun(Precision::kBf16, Precision::kFp32);
+  const double infinity = std::numeric_limits<double>::infinity();
+  GpuRun one(config), three(config);
+  one.Run(1, 0, infinity);
+  const std::vector<StepResult> results = three.Run(3, 3, infinity);
+  EXPECT_TRUE(results[0].is_finite);
+  EXPECT_FALSE(results[1].is_finite);
+  EXPECT_FALSE(results[2].is_finite);
+  ExpectSameState(three.State(), one.State());
+}
+
+TEST(StepRunnerGpuTest, RequestsComeBackWithTheStep) {
+  GpuRun run(SmallGpuRun(Precision::kBf16, Precision::kFp32));
+  const auto next = [&run] { return run.NextBatch(); };
+  int updates = 0;
+  for (const bool stop : {false, true}) {
+    const StepRequest request{.step = 1, .learning_rate = 0.25, .stop = stop, .save = !stop};
+    run.runner().Launch(request, next, [&updates] { ++updates; });
+    const StepResult result = run.runner().Finish();
+    EXPECT_EQ(result.stop, stop);
+    EXPECT_EQ(result.save, !stop);
+    EXPECT_EQ(result.learning_rate, 0.25);
+  }
+  EXPECT_EQ(updates, 2);
+}
+
+}  // namespace
+}  // namespace trainyard::trainer
