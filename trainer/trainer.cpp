@@ -74,7 +74,9 @@ DecoderOptions ModelOptions(const RunConfig& config, const RuntimeEnvironment& e
   DecoderOptions options;
   options.type = config.train.precision == Precision::kBf16 ? torch::kBFloat16 : torch::kFloat32;
   options.device = device;
-  options.recompute = config.layout.recompute;
+  options.blocks = {
+      .recompute = config.layout.recompute,
+      .reproducible = config.train.deterministic ? Reproducible::kYes : Reproducible::kNo};
   // Values that are loaded from a checkpoint need no random initialisation.
   options.seed.reset();
   if (env.resume_from.empty()) options.seed = config.train.seed;
@@ -171,7 +173,9 @@ void Trainer::OpenCheckpoints() {
   options.resumed_from = resumed_from_;
   options.on_event = [this](const CheckpointEvent& event) { OnCheckpointEvent(event); };
   checkpoints_ = std::make_unique<CheckpointWriter>(std::move(options));
-  checkpoints_->Reserve(Chunks());
+  // Memory for a save that comes at the end only is allocated then.
+  const int64_t every = config_.checkpoint.every_steps;
+  if (every > 0 && every < config_.train.steps) checkpoints_->Reserve(Chunks());
 }
 
 void Trainer::PrintHeader(const std::string& resumed_from) {

@@ -30,7 +30,7 @@ void TuneMatrixProductsOf(const RunConfig& config, const std::string& path) {
   Decoder model(config.model, {.type = config.train.precision == Precision::kBf16 ? torch::kBFloat16
                                                                                   : torch::kFloat32,
                                .device = device,
-                               .recompute = config.layout.recompute,
+                               .blocks = {.recompute = config.layout.recompute},
                                .seed = config.train.seed});
   WeightGradients gradients(model.parameters());
   torch::Tensor loss = torch::zeros({}, torch::dtype(torch::kFloat64).device(device));

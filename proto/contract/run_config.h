@@ -111,6 +111,7 @@ struct TrainConfig {
   uint64_t seed = 1234;
   int64_t log_every_steps = 1;
   int64_t threads = 0;
+  bool deterministic = true;
 
   bool operator==(const TrainConfig&) const = default;
 };
@@ -243,6 +244,8 @@ void VisitSettings(Config& config, Visit&& visit) {
         config.log_every_steps);
   visit("threads", SettingRule{.min = 1, .max = 1024},
         config.threads);
+  visit("deterministic", SettingRule{.has_default = true},
+        config.deterministic);
 }
 
 template <typename Config, typename Visit>

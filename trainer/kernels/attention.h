@@ -27,7 +27,7 @@ struct AttentionForwardArguments {
   const void* packed = nullptr;  // [batch, length, query_heads + 2 * key_heads, head_size]
   void* out = nullptr;           // [batch, length, query_heads, head_size]
   float* log_sum_exp = nullptr;  // [batch, query_heads, length], of the scaled scores
-  void* workspace = nullptr;     // AttentionWorkspaceBytes(shape) bytes
+  void* workspace = nullptr;     // AttentionForwardWorkspaceBytes(shape) bytes
 };
 
 struct AttentionBackwardArguments {
@@ -37,13 +37,14 @@ struct AttentionBackwardArguments {
   const void* out = nullptr;           // from the forward pass
   const float* log_sum_exp = nullptr;  // from the forward pass
   void* d_packed = nullptr;            // like packed; every element is written
-  void* workspace = nullptr;           // AttentionWorkspaceBytes(shape) bytes
+  void* workspace = nullptr;           // AttentionBackwardWorkspaceBytes(shape) bytes
 };
 
-// Bytes that the larger of both passes needs. On Hopper, a deterministic backward pass needs 2 *
-// batch * query_heads * length^2 of them. Builds the plans of the shape on the first call, and
-// keeps them. Throws KernelError when cuDNN has no plan for the shape.
-size_t AttentionWorkspaceBytes(const AttentionShape& shape);
+// Bytes that a pass needs; deterministic backward passes need about 2 * batch * query_heads *
+// length^2. The first call for a shape builds the plan of the pass, which is kept. Throw KernelError
+// when cuDNN has no plan for the shape.
+size_t AttentionForwardWorkspaceBytes(const AttentionShape& shape);
+size_t AttentionBackwardWorkspaceBytes(const AttentionShape& shape);
 
 // One thread at a time for each device. All memory must be aligned to 16 bytes.
 void AttentionForward(const AttentionForwardArguments& arguments, cudaStream_t stream);

@@ -1,6 +1,6 @@
-#include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "trainer/kernels/attention.h"
@@ -22,17 +22,35 @@ size_t AlignedSize(size_t bytes) {
   return (bytes + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
 }
 
-// Compiled passes of one shape.
+// Passes of one shape, each compiled when it is first needed.
 class AttentionPlans {
  public:
-  AttentionPlans(const AttentionShape& shape, cudnnHandle_t handle);
+  AttentionPlans(const AttentionShape& shape, cudnnHandle_t handle)
+      : shape_(shape), handle_(handle) {}
 
   const AttentionShape& shape() const { return shape_; }
-  size_t WorkspaceBytes() const;
-  void Forward(const AttentionForwardArguments& arguments, cudnnHandle_t handle) const;
-  void Backward(const AttentionBackwardArguments& arguments, cudnnHandle_t handle) const;
+  size_t ForwardWorkspaceBytes() { return ForwardPlan().workspace_bytes(); }
+  size_t BackwardWorkspaceBytes() {
+    return RowSumBytes() + QuerySumBytes() + BackwardPlan().workspace_bytes();
+  }
+  void Forward(const AttentionForwardArguments& arguments);
+  void Backward(const AttentionBackwardArguments& arguments);
 
  private:
+  template <typename Tensors>
+  CudnnPlan Compile(Tensors (*build)(const AttentionShape&, CudnnGraph&), Tensors& tensors) const {
+    CudnnGraph graph;
+    tensors = build(shape_, graph);
+    return graph.Compile(handle_, shape_.deterministic);
+  }
+  const CudnnPlan& ForwardPlan() {
+    if (!forward_) forward_.emplace(Compile(BuildAttentionForward, forward_tensors_));
+    return *forward_;
+  }
+  const CudnnPlan& BackwardPlan() {
+    if (!backward_) backward_.emplace(Compile(BuildAttentionBackward, backward_tensors_));
+    return *backward_;
+  }
   // Distance of the keys and of the values from the start of a packed row, in elements.
   int64_t KeyOffset() const { return shape_.query_heads * shape_.head_size; }
   int64_t ValueOffset() const { return KeyOffset() + shape_.key_heads * shape_.head_size; }
@@ -41,24 +59,12 @@ class AttentionPlans {
   size_t QuerySumBytes() const;
 
   AttentionShape shape_;
+  cudnnHandle_t handle_;
   AttentionForwardTensors forward_tensors_;
-  CudnnPlan forward_;
+  std::optional<CudnnPlan> forward_;
   AttentionBackwardTensors backward_tensors_;
-  CudnnPlan backward_;
+  std::optional<CudnnPlan> backward_;
 };
-
-template <typename Tensors>
-CudnnPlan Compile(Tensors (*build)(const AttentionShape&, CudnnGraph&), const AttentionShape& shape,
-                  cudnnHandle_t handle, Tensors& tensors) {
-  CudnnGraph graph;
-  tensors = build(shape, graph);
-  return graph.Compile(handle, shape.deterministic);
-}
-
-AttentionPlans::AttentionPlans(const AttentionShape& shape, cudnnHandle_t handle)
-    : shape_(shape),
-      forward_(Compile(BuildAttentionForward, shape, handle, forward_tensors_)),
-      backward_(Compile(BuildAttentionBackward, shape, handle, backward_tensors_)) {}
 
 size_t AttentionPlans::RowSumBytes() const {
   return AlignedSize(shape_.batch * shape_.query_heads * shape_.length * sizeof(float));
@@ -70,16 +76,11 @@ size_t AttentionPlans::QuerySumBytes() const {
                      sizeof(float));
 }
 
-size_t AttentionPlans::WorkspaceBytes() const {
-  return std::max(forward_.workspace_bytes(),
-                  RowSumBytes() + QuerySumBytes() + backward_.workspace_bytes());
-}
-
 // Pointer that counts bf16 elements, of two bytes; their values are of no interest here.
 const uint16_t* Elements(const void* memory) { return static_cast<const uint16_t*>(memory); }
 
-void AttentionPlans::Forward(const AttentionForwardArguments& arguments,
-                             cudnnHandle_t handle) const {
+void AttentionPlans::Forward(const AttentionForwardArguments& arguments) {
+  const CudnnPlan& plan = ForwardPlan();
   const uint16_t* packed = Elements(arguments.packed);
   const std::array bindings = {
       CudnnBinding{forward_tensors_.query, packed},
@@ -88,11 +89,11 @@ void AttentionPlans::Forward(const AttentionForwardArguments& arguments,
       CudnnBinding{forward_tensors_.out, arguments.out},
       CudnnBinding{forward_tensors_.log_sum_exp, arguments.log_sum_exp},
   };
-  forward_.Run(handle, bindings, arguments.workspace);
+  plan.Run(handle_, bindings, arguments.workspace);
 }
 
-void AttentionPlans::Backward(const AttentionBackwardArguments& arguments,
-                              cudnnHandle_t handle) const {
+void AttentionPlans::Backward(const AttentionBackwardArguments& arguments) {
+  const CudnnPlan& plan = BackwardPlan();
   const uint16_t* packed = Elements(arguments.packed);
   const uint16_t* d_packed = Elements(arguments.d_packed);
   char* const row_sum = static_cast<char*>(arguments.workspace);
@@ -110,7 +111,7 @@ void AttentionPlans::Backward(const AttentionBackwardArguments& arguments,
       {backward_tensors_.d_value, d_packed + ValueOffset()},
   };
   if (!shape_.deterministic) bindings.emplace_back(backward_tensors_.query_sum, query_sum);
-  backward_.Run(handle, bindings, query_sum + QuerySumBytes());
+  plan.Run(handle_, bindings, query_sum + QuerySumBytes());
 }
 
 // Handle and plans of one device.
@@ -119,16 +120,16 @@ class AttentionState {
   AttentionState() { CheckCudnn(cudnnCreate(&handle_), "cudnnCreate"); }
 
   // Compares with each, as a run has few shapes.
-  const AttentionPlans& PlansOf(const AttentionShape& shape) {
+  AttentionPlans& PlansOf(const AttentionShape& shape) {
     for (const auto& plans : plans_) {
       if (plans->shape() == shape) return *plans;
     }
     return *plans_.emplace_back(std::make_unique<AttentionPlans>(shape, handle_));
   }
 
-  cudnnHandle_t HandleOn(cudaStream_t stream) {
+  // Runs of plans are queued on `stream` from now on.
+  void UseStream(cudaStream_t stream) {
     CheckCudnn(cudnnSetStream(handle_, stream), "cudnnSetStream");
-    return handle_;
   }
 
  private:
@@ -138,18 +139,24 @@ class AttentionState {
 
 }  // namespace
 
-size_t AttentionWorkspaceBytes(const AttentionShape& shape) {
-  return CurrentDeviceState<AttentionState>().PlansOf(shape).WorkspaceBytes();
+size_t AttentionForwardWorkspaceBytes(const AttentionShape& shape) {
+  return CurrentDeviceState<AttentionState>().PlansOf(shape).ForwardWorkspaceBytes();
+}
+
+size_t AttentionBackwardWorkspaceBytes(const AttentionShape& shape) {
+  return CurrentDeviceState<AttentionState>().PlansOf(shape).BackwardWorkspaceBytes();
 }
 
 void AttentionForward(const AttentionForwardArguments& arguments, cudaStream_t stream) {
   auto& state = CurrentDeviceState<AttentionState>();
-  state.PlansOf(arguments.shape).Forward(arguments, state.HandleOn(stream));
+  state.UseStream(stream);
+  state.PlansOf(arguments.shape).Forward(arguments);
 }
 
 void AttentionBackward(const AttentionBackwardArguments& arguments, cudaStream_t stream) {
   auto& state = CurrentDeviceState<AttentionState>();
-  state.PlansOf(arguments.shape).Backward(arguments, state.HandleOn(stream));
+  state.UseStream(stream);
+  state.PlansOf(arguments.shape).Backward(arguments);
 }
 
 }  // namespace trainyard::trainer::kernels

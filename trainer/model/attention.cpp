@@ -31,10 +31,11 @@ std::vector<ParameterDeclaration> Attention::Declare(const ModelConfig& model,
 }
 
 Attention::Attention(const ModelConfig& model, const ParameterStore& store,
-                     const Parameters& parameters)
+                     const Parameters& parameters, Reproducible reproducible)
     : heads_{model.num_attention_heads, model.num_query_groups, HeadSize(model)},
       store_(store),
-      parameters_(parameters) {}
+      parameters_(parameters),
+      reproducible_(reproducible) {}
 
 Tensor Attention::Forward(const Tensor& x, const Tensor& residual, MicroBatch& micro_batch) const {
   const int64_t batch = micro_batch.batch, length = micro_batch.length;
@@ -63,7 +64,7 @@ Tensor Attention::Backward(const Tensor& dy, const Tensor& x, MicroBatch& micro_
   LinearInputGradient(dy, store_.Value(parameters_.output), dout_rows);
   gradients.AddLinear(parameters_.output, dy, AsRows(out));
   Tensor d_packed = torch::empty_like(packed);
-  AttentionBackward(dout, {packed, out, softmax}, heads_, d_packed);
+  AttentionBackward(dout, {packed, out, softmax}, heads_, reproducible_, d_packed);
   Rotate(d_packed, micro_batch.rotary, heads_, Rotation::kBack);
   Tensor dx = torch::empty_like(x);
   LinearInputGradient(AsRows(d_packed), store_.Value(parameters_.query_key_value), dx);

@@ -11,6 +11,7 @@
 #include "proto/contract/run_config.h"
 #include "trainer/model/parameter_store.h"
 #include "trainer/model/residual_branch.h"
+#include "trainer/ops/attention.h"
 #include "trainer/ops/attention_heads.h"
 
 namespace trainyard::trainer {
@@ -27,7 +28,8 @@ class Attention final : public ResidualBranch {
                                                    const std::string& prefix);
 
   // The store must outlive this.
-  Attention(const ModelConfig& model, const ParameterStore& store, const Parameters& parameters);
+  Attention(const ModelConfig& model, const ParameterStore& store, const Parameters& parameters,
+            Reproducible reproducible);
 
   torch::Tensor Forward(const torch::Tensor& x, const torch::Tensor& residual,
                         MicroBatch& micro_batch) const override;
@@ -38,6 +40,7 @@ class Attention final : public ResidualBranch {
   AttentionHeads heads_;
   const ParameterStore& store_;
   Parameters parameters_;
+  Reproducible reproducible_;
 };
 
 }  // namespace trainyard::trainer

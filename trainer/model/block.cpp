@@ -33,12 +33,13 @@ GroupDeclaration Block::Declare(const ModelConfig& model, int64_t layer) {
 }
 
 Block::Block(const ModelConfig& model, const ParameterStore& store, int64_t first_parameter,
-             Recompute recompute)
-    : recompute_(recompute),
+             const BlockOptions& options)
+    : recompute_(options.recompute),
       attention_(model, store,
-                 {first_parameter + kQueryKeyValue, first_parameter + kAttentionOutput}),
+                 {first_parameter + kQueryKeyValue, first_parameter + kAttentionOutput},
+                 options.reproducible),
       mlp_(store, {first_parameter + kGateUp, first_parameter + kDown},
-           recompute != Recompute::kSelective),
+           options.recompute != Recompute::kSelective),
       input_norm_(store, first_parameter + kInputNorm, model.norm_epsilon),
       ffn_norm_(store, first_parameter + kFfnNorm, model.norm_epsilon) {}
 

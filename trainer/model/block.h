@@ -16,6 +16,11 @@
 
 namespace trainyard::trainer {
 
+struct BlockOptions {
+  Recompute recompute = Recompute::kNone;
+  Reproducible reproducible = Reproducible::kYes;
+};
+
 // Keeps for its backward pass (Recompute) everything; or less, and then computes
 // again the cheap parts (kSelective: norms and activation; Korthikanti et al. 2022, arXiv
 // 2205.05198) or all of it (kFull: Chen et al. 2016, arXiv 1604.06174). Results are the same bits.
@@ -26,7 +31,7 @@ class Block {
 
   // first_parameter: number of the group's first parameter in the store, which must outlive this.
   Block(const ModelConfig& model, const ParameterStore& store, int64_t first_parameter,
-        Recompute recompute);
+        const BlockOptions& options);
 
   // x: [rows, hidden]; the result has the same shape.
   torch::Tensor Forward(const torch::Tensor& x, MicroBatch& micro_batch) const;

@@ -47,7 +47,7 @@ Decoder::Decoder(const ModelConfig& model, const DecoderOptions& options)
   parameters_ = std::make_unique<ParameterStore>(std::move(groups), options.type, options.device,
                                                  options.seed);
   for (const int64_t first : first_of_layer) {
-    blocks_.emplace_back(model, *parameters_, first, options.recompute);
+    blocks_.emplace_back(model, *parameters_, first, options.blocks);
   }
   const bool is_tied = !model.untie_embeddings_and_output_weights;
   head_.emplace(*parameters_, Norm(*parameters_, 0, model.norm_epsilon), is_tied ? embedding_ : 1);

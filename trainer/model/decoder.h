@@ -22,7 +22,7 @@ namespace trainyard::trainer {
 struct DecoderOptions {
   torch::ScalarType type = torch::kFloat32;  // fp64 too, for tests.
   torch::Device device = torch::kCPU;
-  Recompute recompute = Recompute::kNone;
+  BlockOptions blocks = {};
   std::optional<uint64_t> seed = 1234;  // Of the initial values; none: a checkpoint follows.
 };
 

@@ -17,7 +17,7 @@ class ResidualBranch {
  public:
   virtual ~ResidualBranch() = default;
 
-  // residual + f(x), rounded once.
+  // residual + f(x).
   virtual torch::Tensor Forward(const torch::Tensor& x, const torch::Tensor& residual,
                                 MicroBatch& micro_batch) const = 0;
 

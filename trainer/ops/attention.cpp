@@ -62,8 +62,10 @@ Tensor AttentionForward(const Tensor& packed, const AttentionHeads& heads, Tenso
 
 // With P the weights and dP = dO v^T: dS = P * (dP - sum of P * dP over the row).
 void AttentionBackward(const Tensor& dout, const AttentionKept& kept, const AttentionHeads& heads,
-                       Tensor& d_packed) {
-  if (gpu::HasFusedAttention(dout)) return gpu::AttentionBackward(dout, kept, heads, d_packed);
+                       Reproducible reproducible, Tensor& d_packed) {
+  if (gpu::HasFusedAttention(dout)) {
+    return gpu::AttentionBackward(dout, kept, heads, reproducible, d_packed);
+  }
   const int64_t keys = heads.key_heads, queries = heads.query_heads;
   const auto [query, key, value] = Group(kept.packed, heads);
   const Tensor& weights = kept.softmax;

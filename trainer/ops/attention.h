@@ -22,9 +22,14 @@ struct AttentionKept {
   const torch::Tensor& softmax;  // The result of AttentionForward.
 };
 
+// Whether a gradient has the same bits in every run. Only cuDNN's can differ: without this promise
+// it adds in the order in which its blocks happen to finish, and needs less memory.
+enum class Reproducible { kYes, kNo };
+
 // Writes every element of d_packed, the gradient of packed.
 void AttentionBackward(const torch::Tensor& dout, const AttentionKept& kept,
-                       const AttentionHeads& heads, torch::Tensor& d_packed);
+                       const AttentionHeads& heads, Reproducible reproducible,
+                       torch::Tensor& d_packed);
 
 }  // namespace trainyard::trainer
 

@@ -35,7 +35,8 @@ void Rotate(torch::Tensor& packed, const RotaryTable& table, const AttentionHead
 torch::Tensor AttentionForward(const torch::Tensor& packed, const AttentionHeads& heads,
                                torch::Tensor& out);
 void AttentionBackward(const torch::Tensor& dout, const AttentionKept& kept,
-                       const AttentionHeads& heads, torch::Tensor& d_packed);
+                       const AttentionHeads& heads, Reproducible reproducible,
+                       torch::Tensor& d_packed);
 
 void SwiGluForward(const torch::Tensor& packed, torch::Tensor& out);
 void SwiGluBackward(const torch::Tensor& dout, const torch::Tensor& packed, torch::Tensor& d_packed,

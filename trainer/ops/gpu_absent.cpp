@@ -23,7 +23,8 @@ void RmsNormBackward(const Tensor&, const RmsNormInput&, const Tensor&, Tensor&,
 }
 void Rotate(Tensor&, const RotaryTable&, const AttentionHeads&, Rotation) { Refuse(); }
 Tensor AttentionForward(const Tensor&, const AttentionHeads&, Tensor&) { Refuse(); }
-void AttentionBackward(const Tensor&, const AttentionKept&, const AttentionHeads&, Tensor&) {
+void AttentionBackward(const Tensor&, const AttentionKept&, const AttentionHeads&, Reproducible,
+                       Tensor&) {
   Refuse();
 }
 void SwiGluForward(const Tensor&, Tensor&) { Refuse(); }

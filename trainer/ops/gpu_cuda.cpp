@@ -37,13 +37,14 @@ Tensor Workspace(int64_t bytes, const Tensor& like) {
 
 int64_t Rows(const Tensor& tensor) { return tensor.numel() / tensor.size(-1); }
 
-kernels::AttentionShape ShapeOf(const Tensor& packed, const AttentionHeads& heads) {
+kernels::AttentionShape ShapeOf(const Tensor& packed, const AttentionHeads& heads,
+                                Reproducible reproducible) {
   return {.batch = packed.size(0),
           .length = packed.size(1),
           .query_heads = heads.query_heads,
           .key_heads = heads.key_heads,
           .head_size = heads.head_size,
-          .deterministic = true};
+          .deterministic = reproducible == Reproducible::kYes};
 }
 
 }  // namespace
@@ -113,9 +114,10 @@ void Rotate(Tensor& packed, const RotaryTable& table, const AttentionHeads& head
 
 Tensor AttentionForward(const Tensor& packed, const AttentionHeads& heads, Tensor& out) {
   CheckContiguous(packed, out);
-  const kernels::AttentionShape shape = ShapeOf(packed, heads);
+  // The forward pass is reproducible either way.
+  const kernels::AttentionShape shape = ShapeOf(packed, heads, Reproducible::kNo);
   const Tensor workspace =
-      Workspace(static_cast<int64_t>(kernels::AttentionWorkspaceBytes(shape)), packed);
+      Workspace(static_cast<int64_t>(kernels::AttentionForwardWorkspaceBytes(shape)), packed);
   Tensor log_sum_exp = torch::empty({shape.batch, shape.query_heads, shape.length},
                                     packed.options().dtype(torch::kFloat32));
   kernels::AttentionForward({.shape = shape,
@@ -128,11 +130,11 @@ Tensor AttentionForward(const Tensor& packed, const AttentionHeads& heads, Tenso
 }
 
 void AttentionBackward(const Tensor& dout, const AttentionKept& kept, const AttentionHeads& heads,
-                       Tensor& d_packed) {
+                       Reproducible reproducible, Tensor& d_packed) {
   CheckContiguous(dout, kept.packed, kept.out, kept.softmax, d_packed);
-  const kernels::AttentionShape shape = ShapeOf(kept.packed, heads);
+  const kernels::AttentionShape shape = ShapeOf(kept.packed, heads, reproducible);
   const Tensor workspace =
-      Workspace(static_cast<int64_t>(kernels::AttentionWorkspaceBytes(shape)), dout);
+      Workspace(static_cast<int64_t>(kernels::AttentionBackwardWorkspaceBytes(shape)), dout);
   kernels::AttentionBackward({.shape = shape,
                               .dout = dout.data_ptr(),
                               .packed = kept.packed.data_ptr(),

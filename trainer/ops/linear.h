@@ -14,7 +14,8 @@ namespace trainyard::trainer {
 // y = x weight^T.
 void LinearForward(const torch::Tensor& x, const torch::Tensor& weight, torch::Tensor& y);
 
-// y = residual + x weight^T, rounded once; residual: [rows, out]; y may be its memory.
+// y = residual + x weight^T; residual: [rows, out]; y may be its memory. In 16-bit types the
+// product may be rounded before it is added.
 void LinearForwardWithResidual(const torch::Tensor& x, const torch::Tensor& weight,
                                const torch::Tensor& residual, torch::Tensor& y);
 

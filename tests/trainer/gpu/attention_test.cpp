@@ -44,7 +44,8 @@ AttentionResult RunAttention(const AttentionCase& c) {
   AttentionResult result{Poisoned(c.dout.sizes(), c.dout.scalar_type()), Tensor(),
                          Poisoned(c.packed.sizes(), c.packed.scalar_type())};
   result.softmax = AttentionForward(c.packed, c.heads, result.out);
-  AttentionBackward(c.dout, {c.packed, result.out, result.softmax}, c.heads, result.d_packed);
+  AttentionBackward(c.dout, {c.packed, result.out, result.softmax}, c.heads,
+                    Reproducible::kYes, result.d_packed);
   return result;
 }
 

@@ -29,7 +29,7 @@ DecoderOptions GpuOptions(torch::ScalarType type, Recompute recompute = Recomput
   DecoderOptions options;
   options.type = type;
   options.device = Gpu();
-  options.recompute = recompute;
+  options.blocks.recompute = recompute;
   return options;
 }
 

@@ -96,7 +96,7 @@ TEST(DecoderTest, RecomputationChangesNoBit) {
   EXPECT_GT(kept.parameters().gradients().abs().sum().item<double>(), 0);
   for (const Recompute recompute : {Recompute::kSelective, Recompute::kFull}) {
     DecoderOptions options;
-    options.recompute = recompute;
+    options.blocks.recompute = recompute;
     Decoder recomputed(SmallModel(), options);
     RunStep(recomputed, batch);
     EXPECT_TRUE(recomputed.parameters().gradients().equal(kept.parameters().gradients()));
@@ -112,7 +112,7 @@ int64_t KeptBytes(Recompute recompute) {
       MakeRotaryTable(8, HeadSize(model), 10000, torch::kFloat32, torch::kCPU);
   MicroBatch micro_batch{2, 8, rotary, Stash()};
   // The head's norm and matrix come first.
-  Block(model, decoder.parameters(), 2, recompute)
+  Block(model, decoder.parameters(), 2, {.recompute = recompute})
       .Forward(torch::randn({16, model.hidden_size}), micro_batch);
   return micro_batch.stash.bytes();
 }

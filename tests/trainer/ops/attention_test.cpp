@@ -74,7 +74,8 @@ TEST(AttentionTest, GradientEqualsAutograds) {
         [&](const auto& in) { return reference::Attention(in[0], heads); }, {packed});
     const Result kept = Forward(packed, heads);
     Tensor d_packed = torch::full_like(packed, std::nan(""));
-    AttentionBackward(OutputWeights(kept.out), {packed, kept.out, kept.softmax}, heads, d_packed);
+    AttentionBackward(OutputWeights(kept.out), {packed, kept.out, kept.softmax}, heads,
+                      Reproducible::kYes, d_packed);
     EXPECT_LT(RelativeError(d_packed, expected[0]), 1e-12);
   }
 }
