@@ -22,7 +22,7 @@ struct AttentionKept {
   const torch::Tensor& softmax;  // The result of AttentionForward.
 };
 
-// Whether a gradient has the same bits in every run. Only cuDNN's can differ: without this promise
+// A gradient that has the same bits in every run, or may not. Only cuDNN's can differ: with kNo
 // it adds in the order in which its blocks happen to finish, and needs less memory.
 enum class Reproducible { kYes, kNo };
 
