@@ -135,24 +135,21 @@ class Stopwatch {
   cudaEvent_t stop_ = nullptr;
 };
 
-// Seconds of one run: the least of several rounds, as disturbances only add time. None when the
-// algorithm cannot run on this memory.
+// Seconds of one run while the GPU is under load. A large GPU is limited by its power: cold, it
+// runs at a higher clock, and the algorithm that wins there may need more energy than others. None
+// when the algorithm cannot run on this memory.
 template <typename Run>
 std::optional<double> Seconds(const Run& run, Stopwatch& stopwatch) {
-  constexpr int kRounds = 3;
-  constexpr double kSecondsPerRound = 0.01;
-  constexpr double kMaxRuns = 100;
+  constexpr double kLoadSeconds =
+      0.2;  // Some periods of the power control, which takes tens of ms.
+  constexpr double kMaxRuns = 2000;
   // The first run loads the kernel.
   if (!stopwatch.Measure(run, 1)) return std::nullopt;
-  std::optional<double> best = stopwatch.Measure(run, 1);
-  if (!best) return std::nullopt;
-  const int count = static_cast<int>(std::clamp(kSecondsPerRound / *best, 3.0, kMaxRuns));
-  for (int round = 0; round < kRounds; ++round) {
-    const std::optional<double> seconds = stopwatch.Measure(run, count);
-    if (!seconds) return std::nullopt;
-    best = round == 0 ? *seconds : std::min(*best, *seconds);
-  }
-  return best;
+  const std::optional<double> once = stopwatch.Measure(run, 1);
+  if (!once) return std::nullopt;
+  const int count = static_cast<int>(std::clamp(kLoadSeconds / *once, 3.0, kMaxRuns));
+  if (!stopwatch.Measure(run, count)) return std::nullopt;
+  return stopwatch.Measure(run, count);
 }
 
 // Leaves products alone whose memory is not aligned like that of tensors.
