@@ -12,16 +12,18 @@ using torch::Tensor;
 void CrossEntropy(Tensor& logits, const Targets& targets, LossPass pass, Tensor& loss) {
   if (gpu::HasKernels(logits)) return gpu::CrossEntropy(logits, targets, pass, loss);
   const auto compute = ComputeType(logits.scalar_type());
-  Tensor wide = logits.to(compute);  // The logits themselves where they are wide enough.
   const Tensor index = targets.tokens.unsqueeze(1);
   const Tensor weights = targets.weights.to(compute).unsqueeze(1);
-  const Tensor log_sum = wide.logsumexp(1, /*keepdim=*/true);
-  loss.add_(((log_sum - wide.gather(1, index)) * weights).to(torch::kFloat64).sum());
+  Tensor chances = at::log_softmax(logits, 1, compute);
+  loss.sub_((chances.gather(1, index) * weights).to(torch::kFloat64).sum());
   if (pass == LossPass::kLossOnly) return;
-  wide.sub_(log_sum).exp_();
-  wide.scatter_(1, index, wide.gather(1, index).sub_(1));
-  wide.mul_(weights);
-  if (!wide.is_same(logits)) logits.copy_(wide);
+  chances.exp_();
+  chances.scatter_(1, index, chances.gather(1, index).sub_(1));
+  if (logits.scalar_type() == compute) {
+    at::mul_out(logits, chances, weights);
+  } else {
+    logits.copy_(chances.mul_(weights));
+  }
 }
 
 int64_t CrossEntropyRowsPerChunk(int64_t vocabulary, torch::Device device) {

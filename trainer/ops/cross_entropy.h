@@ -18,7 +18,7 @@ enum class LossPass { kLossAndGradient, kLossOnly };
 
 // Adds to `loss`, an fp64 scalar, the sum of w * -log softmax(logits)[target] over the rows. Then
 // turns each row of logits [rows, vocabulary] into its gradient w * (softmax - onehot), computed in
-// the compute type and rounded once; without a gradient the logits' contents are undefined after.
+// the compute type and rounded once; without a gradient the logits stay as they are.
 void CrossEntropy(torch::Tensor& logits, const Targets& targets, LossPass pass,
                   torch::Tensor& loss);
 

@@ -14,7 +14,11 @@ void RmsNormForward(const Tensor& x, const Tensor& weight, double epsilon, Tenso
   const Tensor wide = x.to(compute);
   at::mean_out(inverse_rms, wide.square(), {-1});
   inverse_rms.add_(epsilon).rsqrt_();
-  y.copy_((wide * inverse_rms.unsqueeze(-1)).mul_(weight.to(compute)));
+  const bool is_wide = y.scalar_type() == compute;
+  Tensor wide_y = is_wide ? y : torch::empty_like(wide);
+  at::mul_out(wide_y, wide, inverse_rms.unsqueeze(-1));
+  wide_y.mul_(weight.to(compute));
+  if (!is_wide) y.copy_(wide_y);
 }
 
 // With n = x * inverse_rms and p = dy * n: the weight's gradient is the sum of p over the rows and,
@@ -33,8 +37,13 @@ void RmsNormBackward(const Tensor& dy, const RmsNormInput& input, const Tensor& 
   const Tensor product = gradient * normal;
   const Tensor mean = product.matmul(weight).div_(input.x.size(-1)).unsqueeze_(-1);
   Tensor wide = (gradient * weight).addcmul_(normal, mean, /*value=*/-1).mul_(inverse_rms);
-  if (residual_gradient.defined()) wide.add_(residual_gradient);
-  dx.copy_(wide);
+  if (!residual_gradient.defined()) {
+    dx.copy_(wide);
+  } else if (dx.scalar_type() == compute) {
+    at::add_out(dx, wide, residual_gradient);
+  } else {
+    dx.copy_(wide.add_(residual_gradient));
+  }
   Tensor sum = weight_gradient.gradient;
   weight_gradient.accumulate ? sum.add_(product.sum(0)) : at::sum_out(sum, product, {0});
 }

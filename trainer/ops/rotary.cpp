@@ -25,12 +25,15 @@ void Rotate(Tensor& packed, const RotaryTable& table, const AttentionHeads& head
   Tensor turned = packed.narrow(2, 0, heads.query_heads + heads.key_heads);
   const Tensor cos = table.cos.unsqueeze(1), sin = table.sin.unsqueeze(1);
   Tensor first = turned.narrow(3, 0, half), second = turned.narrow(3, half, half);
+  if (packed.scalar_type() == compute) {
+    const Tensor kept_first = first.clone();
+    first.mul_(cos).addcmul_(second, sin, -direction);
+    second.mul_(cos).addcmul_(kept_first, sin, direction);
+    return;
+  }
   const Tensor wide_first = first.to(compute), wide_second = second.to(compute);
-  // Both results before either is written: the wide tensors may be the memory of `packed`.
-  const Tensor turned_first = (wide_first * cos).addcmul_(wide_second, sin, -direction);
-  const Tensor turned_second = (wide_second * cos).addcmul_(wide_first, sin, direction);
-  first.copy_(turned_first);
-  second.copy_(turned_second);
+  first.copy_((wide_first * cos).addcmul_(wide_second, sin, -direction));
+  second.copy_((wide_second * cos).addcmul_(wide_first, sin, direction));
 }
 
 }  // namespace trainyard::trainer

@@ -1,8 +1,23 @@
 // Devices of a build without CUDA.
+#include <malloc.h>
+
 #include "trainer/config/trainer_error.h"
 #include "trainer/parallel/device.h"
 
 namespace trainyard::trainer {
+namespace {
+
+// Keeps the memory of tensors that are gone for those that come next. By default glibc gives large
+// blocks back to the kernel, which clears their pages again at the next use: a tenth of a step of a
+// small model.
+void KeepFreedMemory() {
+  constexpr int kLargestThreshold = 32 << 20;  // The most that glibc takes.
+  constexpr int kKeptBytes = 1 << 30;
+  mallopt(M_MMAP_THRESHOLD, kLargestThreshold);
+  mallopt(M_TRIM_THRESHOLD, kKeptBytes);
+}
+
+}  // namespace
 
 torch::Device OpenDevice(DeviceKind kind, int64_t) {
   if (kind == DeviceKind::kGpu) {
@@ -10,6 +25,7 @@ torch::Device OpenDevice(DeviceKind kind, int64_t) {
                        "resources.device is gpu, but this trainer was built for CPUs only; set it "
                        "to cpu or build with the gpu preset.");
   }
+  KeepFreedMemory();
   return torch::Device(torch::kCPU);
 }
 
