@@ -19,6 +19,7 @@ import tempfile
 import determinism
 import report
 import rows
+import splits
 
 # Of which the first rows.WARMUP_STEPS are not timed.
 FEWEST_STEPS = 24
@@ -86,6 +87,7 @@ def main():
     bench = rows.Bench(options)
     if options.determinism:
         passed = determinism.check(bench, options.rows or determinism.DEFAULT_ROWS)
+        passed = splits.check(bench) and passed
     else:
         passed = measure_rows(bench, options.rows or rows.DEFAULT_ROWS)
     return 0 if passed else 1

@@ -9,6 +9,7 @@ import unittest
 import determinism
 import report
 import rows
+import splits
 import trainer_run
 from model_shapes import MODELS
 from trainer_run import RunPlan, Spread
@@ -31,6 +32,17 @@ def steady(count, seconds=0.1):
     """Telemetry of `count` steps one behind the other."""
     return [step_record(step, seconds, round(1e3 * seconds * step))
             for step in range(1, count + 1)]
+
+
+class Splits(unittest.TestCase):
+    def test_both_plans_train_the_same_batch_in_steps(self):
+        self.assertEqual(splits.ONE_GPU.global_batch, splits.TWO_GPUS.global_batch)
+        self.assertEqual(splits.ONE_GPU.shape, splits.TWO_GPUS.shape)
+
+    def test_the_largest_difference_is_that_of_any_step(self):
+        one = {step: 2.0 for step in range(1, splits.STEPS + 1)}
+        other = {**one, 7: 2.0002}
+        self.assertAlmostEqual(splits.largest_difference(one, other), 1e-4)
 
 
 class Shapes(unittest.TestCase):
