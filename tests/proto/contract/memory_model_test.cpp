@@ -1,0 +1,81 @@
+#include "proto/contract/memory_model.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/proto/contract/memory_configs.h"
+
+namespace trainyard {
+namespace {
+
+// Peaks that LibTorch's allocator reported on an H200, in units of 1e9 bytes with one decimal.
+void ExpectMeasured(const RunConfig& config, double gigabytes) {
+  constexpr double kTolerance = 0.01;
+  EXPECT_NEAR(PredictTrainingMemory(config).Tensors(), gigabytes * 1e9,
+              kTolerance * gigabytes * 1e9);
+}
+
+TEST(MemoryModelTest, PredictsMeasuredPeaks) {
+  ExpectMeasured(Llama3_1b5(16), 69.5);
+  ExpectMeasured(Llama3_1b5(24), 90.9);
+  ExpectMeasured(Small162m(32), 13.3);
+  RunConfig narrow = Llama3_8b(1);
+  narrow.optimizer.exp_avg_dtype = narrow.optimizer.exp_avg_sq_dtype = Precision::kBf16;
+  ExpectMeasured(narrow, 136.8);
+}
+
+TEST(MemoryModelTest, CountsEachParameterOfTheState) {
+  constexpr double kParameters = 8'030'261'248;  // tests/proto/contract/model_size_test.cpp
+  RunConfig config = Llama3_8b(1);
+  MemoryPrediction prediction = PredictTrainingMemory(config);
+  EXPECT_EQ(prediction.weights, 4 * kParameters);
+  EXPECT_EQ(prediction.gradients, 4 * kParameters);
+  EXPECT_EQ(prediction.moments, 8 * kParameters);
+  config.optimizer.exp_avg_dtype = Precision::kBf16;
+  EXPECT_EQ(PredictTrainingMemory(config).moments, 6 * kParameters);
+  config.train.precision = Precision::kFp32;
+  EXPECT_EQ(PredictTrainingMemory(config).weights, 4 * kParameters);
+}
+
+// The sums are by hand, for 16 * 2048 rows: bytes of a row in each block.
+TEST(MemoryModelTest, RecomputationKeepsLess) {
+  constexpr double kBlockRows = 18.0 * 16 * 2048;
+  RunConfig config = Llama3_1b5(16);
+  const double stream = 2 * 2048, heads = 2 * 4096 + 2 * 2048 + 4 * 16, ffn = 2 * 7168;
+  EXPECT_EQ(PredictTrainingMemory(config).activations,
+            kBlockRows * (4 * stream + heads + 3 * ffn + 8));
+  config.layout.recompute = Recompute::kSelective;
+  EXPECT_EQ(PredictTrainingMemory(config).activations,
+            kBlockRows * (2 * stream + heads + 2 * ffn + 8));
+  config.layout.recompute = Recompute::kFull;
+  const MemoryPrediction full = PredictTrainingMemory(config);
+  EXPECT_EQ(full.activations, kBlockRows * stream);
+  EXPECT_GT(full.working, kBlockRows / 18 * (3 * stream + heads + 3 * ffn)) << "one block";
+}
+
+TEST(MemoryModelTest, LongDeterministicAttentionNeedsMostWorkingMemory) {
+  RunConfig config = Llama3_8b(1);
+  const double with = PredictTrainingMemory(config).working;
+  EXPECT_GT(with, 3.5e9) << "2 bytes * 32 heads * 8192^2, less what the block has let go of";
+  config.train.deterministic = false;
+  EXPECT_LT(PredictTrainingMemory(config).working, 2.5e9) << "the head's logits";
+}
+
+// Without the fused kernel every block keeps the weights of its attention.
+TEST(MemoryModelTest, AttentionInFp32KeepsItsWeights) {
+  RunConfig config = Small162m(32);
+  config.train.precision = Precision::kFp32;
+  EXPECT_GT(PredictTrainingMemory(config).activations, 12 * 4.0 * 32 * 12 * 1024 * 1024);
+}
+
+TEST(MemoryModelTest, SeveralRanksNeedACommunicator) {
+  RunConfig config = Small162m(32);
+  const MemoryPrediction alone = PredictTrainingMemory(config);
+  config.layout.dp = 8;
+  const MemoryPrediction together = PredictTrainingMemory(config);
+  EXPECT_EQ(together.Tensors(), alone.Tensors());
+  EXPECT_GT(together.overhead, alone.overhead);
+  EXPECT_EQ(together.Total(), together.Tensors() + together.overhead);
+}
+
+}  // namespace
+}  // namespace trainyard
