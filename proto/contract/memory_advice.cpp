@@ -1,0 +1,113 @@
+#include "proto/contract/memory_advice.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace trainyard {
+namespace {
+
+double Predicted(const RunConfig& config) { return PredictTrainingMemory(config).Total(); }
+
+bool Fits(const RunConfig& config, double limit) {
+  return Predicted(config) * (1 + kMemoryMargin) <= limit;
+}
+
+// The largest micro-batch up to the present one that divides a rank's share of the batch and fits;
+// 1 when none does.
+int64_t LargestMicroBatch(RunConfig config, double limit) {
+  const int64_t share = config.train.global_batch / std::max<int64_t>(config.layout.dp, 1);
+  int64_t& micro_batch = config.layout.micro_batch;
+  for (; micro_batch > 1; --micro_batch) {
+    if (share % micro_batch == 0 && Fits(config, limit)) break;
+  }
+  return micro_batch;
+}
+
+bool HasWideMoments(const OptimizerConfig& optimizer) {
+  return optimizer.exp_avg_dtype != Precision::kBf16 ||
+         optimizer.exp_avg_sq_dtype != Precision::kBf16;
+}
+
+void NarrowMoments(OptimizerConfig& optimizer) {
+  optimizer.exp_avg_dtype = optimizer.exp_avg_sq_dtype = Precision::kBf16;
+}
+
+constexpr char kFullRecompute[] = "layout.recompute to full";
+constexpr char kNarrowMoments[] = "optimizer.exp_avg_dtype and optimizer.exp_avg_sq_dtype to bf16";
+
+std::string MicroBatchChange(const RunConfig& config) {
+  return "layout.micro_batch to " + std::to_string(config.layout.micro_batch);
+}
+
+std::vector<MemoryRemedy> SingleRemedies(const RunConfig& config, double limit) {
+  std::vector<MemoryRemedy> remedies;
+  const auto consider = [&](const std::string& change, const RunConfig& changed) {
+    if (Fits(changed, limit)) remedies.push_back({change, Predicted(changed)});
+  };
+  RunConfig changed = config;
+  changed.layout.micro_batch = LargestMicroBatch(config, limit);
+  if (!(changed == config)) consider(MicroBatchChange(changed), changed);
+  changed = config;
+  changed.layout.recompute = Recompute::kSelective;
+  if (config.layout.recompute == Recompute::kNone) {
+    consider("layout.recompute to selective", changed);
+  }
+  changed.layout.recompute = Recompute::kFull;
+  if (!(changed == config)) consider(kFullRecompute, changed);
+  changed = config;
+  NarrowMoments(changed.optimizer);
+  if (HasWideMoments(config.optimizer)) consider(kNarrowMoments, changed);
+  return remedies;
+}
+
+// Recomputation and narrow moments first, so that the micro-batch stays as large as it can.
+std::vector<MemoryRemedy> JointRemedy(const RunConfig& config, double limit) {
+  RunConfig changed = config;
+  std::string change;
+  const auto add = [&change](const std::string& more) {
+    change += (change.empty() ? "" : ", ") + more;
+  };
+  if (config.layout.recompute != Recompute::kFull) add(kFullRecompute);
+  changed.layout.recompute = Recompute::kFull;
+  if (HasWideMoments(config.optimizer)) add(kNarrowMoments);
+  NarrowMoments(changed.optimizer);
+  changed.layout.micro_batch = LargestMicroBatch(changed, limit);
+  if (changed.layout.micro_batch != config.layout.micro_batch) add(MicroBatchChange(changed));
+  if (!Fits(changed, limit)) return {};
+  return {{change, Predicted(changed)}};
+}
+
+}  // namespace
+
+std::string GigabytesText(double bytes) {
+  char text[64];
+  std::snprintf(text, sizeof(text), "%.1f GB", bytes / 1e9);
+  return text;
+}
+
+std::string MemoryText(const MemoryPrediction& prediction) {
+  return GigabytesText(prediction.Total()) + " (weights " + GigabytesText(prediction.weights) +
+         ", gradients " + GigabytesText(prediction.gradients) + ", moments " +
+         GigabytesText(prediction.moments) + ", kept activations " +
+         GigabytesText(prediction.activations) + ", working memory " +
+         GigabytesText(prediction.working) + ", CUDA and libraries " +
+         GigabytesText(prediction.overhead) + ")";
+}
+
+std::vector<MemoryRemedy> FindMemoryRemedies(const RunConfig& config, double limit) {
+  std::vector<MemoryRemedy> single = SingleRemedies(config, limit);
+  return single.empty() ? JointRemedy(config, limit) : single;
+}
+
+std::string MemoryAdviceText(const RunConfig& config, double limit) {
+  std::string text;
+  for (const MemoryRemedy& remedy : FindMemoryRemedies(config, limit)) {
+    text += (text.empty() ? "Set " : "; or ") + remedy.change + " (" + GigabytesText(remedy.bytes) +
+            ")";
+  }
+  if (!text.empty()) return text + ".";
+  return "No value of layout.micro_batch, layout.recompute or the moments' types is enough: make "
+         "train.seq_length or the model smaller, or use GPUs with more memory.";
+}
+
+}  // namespace trainyard
