@@ -3,6 +3,8 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "proto/contract/memory_advice.h"
+#include "proto/contract/memory_model.h"
 #include "proto/contract/model_size.h"
 
 namespace trainyard::trainer {
@@ -46,6 +48,10 @@ std::string DataLine(const RunConfig& config, const HeaderFacts& facts) {
                 GroupedDigits(facts.train_samples).c_str(), passes);
 }
 
+std::string MemoryLine(const RunConfig& config) {
+  return "memory  predicted peak of a GPU " + MemoryText(PredictTrainingMemory(config));
+}
+
 }  // namespace
 
 void RunReport::Header(const RunConfig& config, const RuntimeEnvironment& env,
@@ -54,6 +60,7 @@ void RunReport::Header(const RunConfig& config, const RuntimeEnvironment& env,
                config.name.empty() ? "-" : config.name.c_str(), env.attempt, env.world_size));
   Print(ModelLine(config));
   Print(BatchLine(config, facts));
+  if (config.resources.device == DeviceKind::kGpu) Print(MemoryLine(config));
   Print(DataLine(config, facts));
   Print(facts.resumed_from.empty()
             ? Format("start   fresh, %ld steps to go", config.train.steps)

@@ -13,6 +13,7 @@
 #include "proto/contract/token_format.h"
 #include "trainer/checkpoint/fence.h"
 #include "trainer/checkpoint/manifest.h"
+#include "trainer/memory_check.h"
 #include "trainer/optimizer/schedule.h"
 #include "trainer/parallel/device.h"
 #include "trainer/signals.h"
@@ -95,6 +96,7 @@ Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, Telemet
       mesh_(config.layout),
       threads_(SetThreads(config, env)),
       device_(OpenDevice(config.resources.device, env.local_rank)),
+      memory_warning_(CheckMemory(config, CurrentDeviceMemory(config.resources.device))),
       rounds_(config.train.global_batch / (config.layout.micro_batch * config.layout.dp)),
       rendezvous_(Meet(env)),
       data_parallel_(ConnectGroup(rendezvous_.get(), DataParallelGroup(mesh_, env), device_)),
@@ -187,6 +189,9 @@ void Trainer::PrintHeader(const std::string& resumed_from) {
   facts.first_step = first_step_;
   facts.resumed_from = resumed_from;
   report_.Header(config_, env_, facts);
+  if (memory_warning_.empty()) return;
+  report_.Note(memory_warning_);
+  telemetry_.WriteAlert(first_step_, "memory_tight", memory_warning_);
 }
 
 void Trainer::StartPrefetch() {

@@ -88,6 +88,7 @@ class Trainer {
   const Mesh mesh_;
   const int64_t threads_;
   const torch::Device device_;
+  const std::string memory_warning_;        // Empty when there is memory enough.
   const int64_t rounds_;                    // Micro-batches a rank works through in one step.
   std::unique_ptr<Rendezvous> rendezvous_;  // Null for a single rank.
   std::unique_ptr<Communicator> data_parallel_;

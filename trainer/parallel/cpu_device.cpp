@@ -31,6 +31,8 @@ torch::Device OpenDevice(DeviceKind kind, int64_t) {
 
 std::string DeviceName(torch::Device) { return "CPU"; }
 
+DeviceMemory CurrentDeviceMemory(DeviceKind) { return {}; }
+
 int64_t PeakMemoryBytes(torch::Device) { return PeakResidentBytes(); }
 
 }  // namespace trainyard::trainer

@@ -32,6 +32,16 @@ std::string DeviceName(torch::Device device) {
   return properties.name;
 }
 
+DeviceMemory CurrentDeviceMemory(DeviceKind kind) {
+  if (kind == DeviceKind::kCpu) return {};
+  size_t free_bytes = 0, total_bytes = 0;
+  if (cudaMemGetInfo(&free_bytes, &total_bytes) != cudaSuccess) {
+    cudaGetLastError();  // Or LibTorch would report it after its next kernel.
+    return {};
+  }
+  return {static_cast<int64_t>(total_bytes), static_cast<int64_t>(free_bytes)};
+}
+
 int64_t PeakMemoryBytes(torch::Device device) {
   if (!device.is_cuda()) return PeakResidentBytes();
   const auto statistics = c10::cuda::CUDACachingAllocator::getDeviceStats(device.index());

@@ -18,6 +18,14 @@ torch::Device OpenDevice(DeviceKind kind, int64_t local_rank);
 // Name of the device, such as "CPU" or "NVIDIA H200".
 std::string DeviceName(torch::Device device);
 
+struct DeviceMemory {
+  int64_t total_bytes = 0;  // 0 when unknown.
+  int64_t free_bytes = 0;   // Of the total: what no program uses.
+};
+
+// Memory of the GPU that OpenDevice has made current; unknown for a CPU.
+DeviceMemory CurrentDeviceMemory(DeviceKind kind);
+
 // Largest number of bytes in use so far: resident memory on a CPU, allocated memory on a GPU.
 int64_t PeakMemoryBytes(torch::Device device);
 
