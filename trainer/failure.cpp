@@ -8,14 +8,16 @@
 #include <string_view>
 
 #include "trainer/config/trainer_error.h"
+#include "trainer/memory_check.h"
 
 namespace trainyard::trainer {
 namespace {
 
 // Parts of messages of allocators that throw a plain c10::Error: the CUDA runtime, cuBLAS and
 // cuDNN, and LibTorch's allocator of the CPU.
+constexpr std::string_view kOutOfHostMemoryText = "can't allocate memory";
 constexpr std::array<std::string_view, 3> kOutOfMemoryTexts = {
-    "out of memory", "STATUS_ALLOC_FAILED", "can't allocate memory"};
+    "out of memory", "STATUS_ALLOC_FAILED", kOutOfHostMemoryText};
 
 bool IsOutOfMemory(const c10::Error& error) {
   if (dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr) return true;
@@ -31,26 +33,37 @@ std::string CauseOf(const std::string& text) {
   return text.substr(0, end);
 }
 
-Failure OutOfMemory(const std::string& cause) {
-  return {ExitCode::kBadConfig,
-          "The run needs more memory than there is: " + cause +
-              " Use a smaller layout.micro_batch, set layout.recompute to full, or make "
-              "train.seq_length or the model smaller."};
+constexpr char kMemoryAdvice[] =
+    "Use a smaller layout.micro_batch, set layout.recompute to full, or make train.seq_length or "
+    "the model smaller.";
+
+Failure OutOfMemory(const std::string& cause, const std::string& advice) {
+  return {ExitCode::kBadConfig, "The run needs more memory than there is: " + cause + " " + advice};
+}
+
+Failure FailureOfTorch(const c10::Error& error, const RunConfig* config) {
+  const std::string text = error.what_without_backtrace();
+  if (!IsOutOfMemory(error)) return {ExitCode::kInternal, text};
+  // The prediction is of a GPU's memory.
+  const bool is_predicted = config != nullptr && config->resources.device == DeviceKind::kGpu &&
+                            text.find(kOutOfHostMemoryText) == std::string::npos;
+  return OutOfMemory(CauseOf(text),
+                     is_predicted
+                         ? MemoryShortageText(*config, CurrentDeviceMemory(DeviceKind::kGpu))
+                         : kMemoryAdvice);
 }
 
 }  // namespace
 
-Failure FailureOf(const std::exception& error) {
+Failure FailureOf(const std::exception& error, const RunConfig* config) {
   if (const auto* known = dynamic_cast<const TrainerError*>(&error)) {
     return {known->code(), known->what()};
   }
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
-    return OutOfMemory("the host could not give it.");
+    return OutOfMemory("the host could not give it.", kMemoryAdvice);
   }
   if (const auto* torch_error = dynamic_cast<const c10::Error*>(&error)) {
-    const std::string text = torch_error->what_without_backtrace();
-    return IsOutOfMemory(*torch_error) ? OutOfMemory(CauseOf(text))
-                                       : Failure{ExitCode::kInternal, text};
+    return FailureOfTorch(*torch_error, config);
   }
   return {ExitCode::kInternal, error.what()};
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "proto/contract/exit_code.h"
+#include "proto/contract/run_config.h"
 
 namespace trainyard::trainer {
 
@@ -17,7 +18,8 @@ struct Failure {
 
 // A TrainerError keeps its own code. Memory that the device or the host does not have is a matter
 // of the settings (kBadConfig): the same run would need it again. The rest is kInternal.
-Failure FailureOf(const std::exception& error);
+// `config`: the run's settings where they are known, for a device's shortage to be explained.
+Failure FailureOf(const std::exception& error, const RunConfig* config = nullptr);
 
 }  // namespace trainyard::trainer
 

@@ -70,10 +70,10 @@ ExitCode Train(const RunConfig& config, const RuntimeEnvironment& env) {
     throw;
   } catch (const std::exception& error) {
     progress.Write();
-    const Failure failure = FailureOf(error);
+    const Failure failure = FailureOf(error, &config);
     const std::string code = std::to_string(static_cast<int>(failure.code));
     telemetry.WriteAlert(progress.step(), "exit_" + code, failure.message);
-    throw;
+    throw TrainerError(failure.code, failure.message);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "tests/proto/contract/memory_configs.h"
 #include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {
@@ -14,11 +15,11 @@ namespace {
 
 // The Failure of the exception that `run` throws.
 template <typename Run>
-Failure FailureOfRun(Run run) {
+Failure FailureOfRun(Run run, const RunConfig* config = nullptr) {
   try {
     run();
   } catch (const std::exception& error) {
-    return FailureOf(error);
+    return FailureOf(error, config);
   }
   ADD_FAILURE() << "nothing was thrown";
   return {};
@@ -57,6 +58,22 @@ TEST(FailureTest, TheHostsAllocatorsCountToo) {
   // 4 PiB: more than an address space.
   ExpectNamesSettings(FailureOfRun([] { torch::empty({int64_t{1} << 50}, torch::kFloat); }));
   ExpectNamesSettings(FailureOfRun([] { throw std::bad_alloc(); }));
+}
+
+TEST(FailureTest, ADevicesShortageComesWithThePredictionOfItsRun) {
+  RunConfig config = Llama3_1b5(16);
+  const auto on_device = [] {
+    TORCH_CHECK_WITH(OutOfMemoryError, false, "CUDA out of memory. Tried to allocate 2.00 GiB.");
+  };
+  const Failure failure = FailureOfRun(on_device, &config);
+  ExpectNamesSettings(failure);
+  EXPECT_NE(failure.message.find("2.00 GiB. The prediction was 70.2 GB (weights 6.2 GB, "),
+            std::string::npos)
+      << failure.message;
+  const Failure on_host = FailureOfRun([] { throw std::bad_alloc(); }, &config);
+  EXPECT_EQ(on_host.message.find("prediction"), std::string::npos) << on_host.message;
+  config.resources.device = DeviceKind::kCpu;
+  EXPECT_EQ(FailureOfRun(on_device, &config).message.find("prediction"), std::string::npos);
 }
 
 TEST(FailureTest, AnExceptionOfTheBackwardPassKeepsItsMeaning) {
