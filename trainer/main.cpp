@@ -21,7 +21,8 @@
 namespace trainyard::trainer {
 namespace {
 
-RunConfig ReadConfig(const CommandLine& command, const RuntimeEnvironment& env) {
+// The settings; sets in `env` what they say about it.
+RunConfig ReadConfig(const CommandLine& command, RuntimeEnvironment& env) {
   const std::string path = command.config_path.empty() ? env.spec_path : command.config_path;
   if (path.empty()) {
     throw TrainerError(ExitCode::kUsage,
@@ -29,6 +30,7 @@ RunConfig ReadConfig(const CommandLine& command, const RuntimeEnvironment& env) 
   }
   RunConfig config = LoadRunConfig(path);
   ResolveRunConfig(env.world_size, config);
+  env.stop_grace_seconds = LoadStopGraceSeconds(path);
   return config;
 }
 

@@ -17,6 +17,7 @@
 #include "trainer/optimizer/schedule.h"
 #include "trainer/parallel/device.h"
 #include "trainer/signals.h"
+#include "trainer/slow_save.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -411,6 +412,17 @@ void Trainer::OnCheckpointEvent(const CheckpointEvent& event) {
                                 event.kind == CheckpointEvent::Kind::kDeleted});
   }
   report_.Checkpoint(event);
+  if (event.kind == CheckpointEvent::Kind::kPublished) WarnOfSlowSave(event);
+}
+
+void Trainer::WarnOfSlowSave(const CheckpointEvent& event) {
+  if (slow_save_told_) return;
+  const std::string text =
+      SlowSaveText({event.total_seconds, event.bytes}, env_.stop_grace_seconds);
+  if (text.empty()) return;
+  slow_save_told_ = true;
+  telemetry_.WriteAlert(event.step, "final_save_too_slow", text);
+  report_.Note(text);
 }
 
 }  // namespace trainyard::trainer

@@ -79,6 +79,7 @@ class Trainer {
   void EnterPhase(Phase phase);
   bool IsDue(int64_t every_steps) const;
   void OnCheckpointEvent(const CheckpointEvent& event);
+  void WarnOfSlowSave(const CheckpointEvent& event);
 
   const RunConfig config_;
   const RuntimeEnvironment env_;
@@ -109,6 +110,7 @@ class Trainer {
   int64_t evaluated_step_ = -1;
   int64_t save_due_since_ = -1;   // Step whose periodic save is yet to be begun, or -1.
   double save_wait_seconds_ = 0;  // Seconds for which that save has delayed training.
+  bool slow_save_told_ = false;   // For the writer's thread.
   std::unique_ptr<CheckpointWriter> checkpoints_;
   std::unique_ptr<Prefetcher> prefetcher_;
   Interval interval_;

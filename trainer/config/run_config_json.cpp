@@ -1,7 +1,9 @@
 #include "trainer/config/run_config_json.h"
 
 #include <algorithm>
+#include <charconv>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <type_traits>
 #include <vector>
@@ -111,6 +113,29 @@ void RefuseAny(const std::vector<SettingProblem>& problems) {
   if (!lines.empty()) Refuse(lines);
 }
 
+json ReadJson(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) {
+    throw TrainerError(ExitCode::kNoInput, "Cannot read the settings file " + path + ".");
+  }
+  try {
+    return json::parse(file);
+  } catch (const json::exception& error) {
+    Refuse(path + " is not valid JSON: " + error.what());
+  }
+}
+
+// A duration as spec.json has it: "90s", "0.25s".
+double ReadSeconds(const std::string& key, const json& value) {
+  const std::string text = value.is_string() ? value.get<std::string>() : "";
+  double seconds = -1;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, seconds);
+  const bool is_duration = error == std::errc() && std::string(stop, end) == "s" && seconds >= 0;
+  if (!is_duration) RefuseValue(key, "must be seconds such as \"60s\"", value);
+  return seconds;
+}
+
 }  // namespace
 
 RunConfig ParseRunConfig(const json& spec) {
@@ -129,18 +154,13 @@ RunConfig ParseRunConfig(const json& spec) {
   return config;
 }
 
-RunConfig LoadRunConfig(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) {
-    throw TrainerError(ExitCode::kNoInput, "Cannot read the settings file " + path + ".");
-  }
-  json spec;
-  try {
-    spec = json::parse(file);
-  } catch (const json::exception& error) {
-    Refuse(path + " is not valid JSON: " + error.what());
-  }
-  return ParseRunConfig(spec);
+RunConfig LoadRunConfig(const std::string& path) { return ParseRunConfig(ReadJson(path)); }
+
+double LoadStopGraceSeconds(const std::string& path) {
+  const json spec = ReadJson(path);
+  const auto found = spec.find("stop_grace");
+  if (found == spec.end()) return std::numeric_limits<double>::infinity();
+  return ReadSeconds("stop_grace", *found);
 }
 
 json RunConfigToJson(const RunConfig& config) {

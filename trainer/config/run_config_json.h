@@ -19,6 +19,10 @@ RunConfig ParseRunConfig(const nlohmann::json& spec);
 // it is not JSON.
 RunConfig LoadRunConfig(const std::string& path);
 
+// The job's stop_grace in seconds, infinite when the settings do not have one. Throws like
+// LoadRunConfig.
+double LoadStopGraceSeconds(const std::string& path);
+
 // The settings in the form that ParseRunConfig reads, without those that were not given.
 nlohmann::json RunConfigToJson(const RunConfig& config);
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -26,6 +27,8 @@ struct RuntimeEnvironment {
   std::string checkpoint_dir;  // Empty when the run does not name one.
   std::string resume_from;     // Empty for a fresh start.
   std::string skip_samples;    // "a:b,c:d": sample ranges [a, b) that are never trained on.
+  // Between SIGTERM and SIGKILL: the job's stop_grace, infinite when its spec has none.
+  double stop_grace_seconds = std::numeric_limits<double>::infinity();
 };
 
 // Returns the value of a variable, or nothing when it is not set.

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <tuple>
 
@@ -50,6 +52,21 @@ TEST(RunConfigJsonTest, FillsDefaultsIn) {
   EXPECT_EQ(config.schedule.kind, ScheduleKind::kCosine);
   EXPECT_EQ(config.checkpoint.every_steps, 1000);
   EXPECT_TRUE(config.model.untie_embeddings_and_output_weights);
+}
+
+TEST(RunConfigJsonTest, ReadsTheGraceOfAStop) {
+  const std::string path = testing::TempDir() + "stop_grace.json";
+  const auto seconds = [&path](const json& spec) {
+    std::ofstream(path) << spec;
+    return LoadStopGraceSeconds(path);
+  };
+  EXPECT_EQ(seconds({{"stop_grace", "90s"}}), 90);
+  EXPECT_EQ(seconds({{"stop_grace", "0.25s"}}), 0.25);
+  EXPECT_EQ(seconds(json::object()), std::numeric_limits<double>::infinity());
+  for (const json& bad : {json("1m"), json("s"), json("-1s"), json("90"), json(90)}) {
+    ExpectRefused([&] { seconds({{"stop_grace", bad}}); }, "`stop_grace` must be seconds");
+  }
+  std::remove(path.c_str());
 }
 
 TEST(RunConfigJsonTest, SkipsPartsOfAJobThatAreNotTheTrainers) {

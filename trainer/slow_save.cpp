@@ -1,0 +1,23 @@
+#include "trainer/slow_save.h"
+
+#include <cmath>
+#include <cstdio>
+
+#include "proto/contract/number_text.h"
+
+namespace trainyard::trainer {
+
+std::string SlowSaveText(const MeasuredSave& save, double grace_seconds) {
+  if (save.seconds <= grace_seconds) return "";
+  char measured[64];
+  std::snprintf(measured, sizeof(measured), "%.1f GB took %.1f s",
+                static_cast<double>(save.bytes) / 1e9, save.seconds);
+  // Twice: storage is slower at times, and a stop waits for the step that runs.
+  return std::string("The save of ") + measured + ", and a stop gives it " +
+         NumberText(grace_seconds) +
+         " s: the save at a stop would be cut off, and the steps since the last checkpoint lost. "
+         "Set stop_grace to " +
+         NumberText(std::ceil(2 * save.seconds)) + "s, or use faster storage for checkpoints.";
+}
+
+}  // namespace trainyard::trainer
