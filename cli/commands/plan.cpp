@@ -1,3 +1,5 @@
+#include <cmath>
+#include <optional>
 #include <ostream>
 
 #include "absl/strings/str_cat.h"
@@ -6,6 +8,8 @@
 #include "cli/output/job_views.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
+#include "proto/contract/memory_advice.h"
+#include "proto/contract/memory_model.h"
 #include "proto/jobspec/rules.h"
 #include "proto/jobspec/run_config_of.h"
 #include "proto/json/message_json.h"
@@ -49,13 +53,33 @@ Placement AskController(const v1::JobSpec& spec, bool offline, Context& context)
   return placement;
 }
 
+// Bytes on each GPU; none for other programs, for CPUs and for what could not start.
+std::optional<double> PredictedMemory(const ResolvedSpec& resolved) {
+  const RunConfig config = RunConfigOf(resolved.spec);
+  const bool is_known = RunsOurTrainer(resolved.spec) &&
+                        config.resources.device == DeviceKind::kGpu &&
+                        CheckLaunch(resolved.spec, resolved.origins).empty();
+  if (!is_known) return std::nullopt;
+  return PredictTrainingMemory(config).Total();
+}
+
+void PrintMemory(const ResolvedSpec& resolved, Console& console) {
+  const std::optional<double> bytes = PredictedMemory(resolved);
+  if (!bytes.has_value()) return;
+  *console.out << "\nPredicted peak memory of a GPU: " << GigabytesText(*bytes) << "\n";
+}
+
 nlohmann::json PlanDocument(const ResolvedSpec& resolved, const Placement& placement) {
   nlohmann::json document = {{"spec", MessageToJson(resolved.spec)},
                              {"origins", resolved.origins},
                              {"world_size", WorldSize(resolved.spec)},
                              {"checked_by_controller", placement.unknown_because.empty()},
                              {"warnings", CheckLaunch(resolved.spec, resolved.origins)},
+                             {"predicted_memory_bytes", nullptr},
                              {"refusal", nullptr}};
+  if (const std::optional<double> bytes = PredictedMemory(resolved); bytes.has_value()) {
+    document["predicted_memory_bytes"] = std::llround(*bytes);
+  }
   // Without an answer, that of an empty message: the document has the same keys.
   const v1::PlanJobResponse none;
   const nlohmann::json answer = StableJson(placement.answer.ok() ? *placement.answer : none);
@@ -125,6 +149,7 @@ Outcome RunPlan(const PlanOptions& options, Context& context) {
     case OutputFormat::kTable:
     case OutputFormat::kWide:
       PrintListing(SpecListing(resolved.spec, resolved.origins), context.format, console);
+      PrintMemory(resolved, console);
       PrintPlacement(resolved, placement, console);
       PrintWarnings(CheckLaunch(resolved.spec, resolved.origins), console);
       break;

@@ -184,6 +184,26 @@ TEST_F(PlanTest, WorksWithoutAController) {
   EXPECT_EQ(plan["origins"]["layout.dp"], "derived");
 }
 
+TEST_F(PlanTest, PredictsTheMemoryOfATrainingRunOnGpus) {
+  const std::string run = WriteFile("run.yaml", R"(name: run
+model: {num_layers: 18, hidden_size: 2048, ffn_hidden_size: 7168, num_attention_heads: 16,
+        num_query_groups: 8, vocab_size: 128256}
+layout: {micro_batch: 16}
+data: {path: /data}
+train: {seq_length: 2048, global_batch: 64, steps: 100}
+)");
+  const std::string line = "\nPredicted peak memory of a GPU: 70.2 GB\n";
+  EXPECT_THAT(Run({"plan", "--offline", run}).out, HasSubstr(line));
+  const auto predicted = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> plan = {"plan", "--offline", "-o", "json"};
+    plan.insert(plan.end(), more.begin(), more.end());
+    return nlohmann::json::parse(Run(plan).out)["predicted_memory_bytes"];
+  };
+  EXPECT_NEAR(predicted({run}).get<double>(), 70.2e9, 0.05e9);
+  EXPECT_EQ(predicted({run, "--set", "layout.zero=1"}), nullptr) << "the trainer cannot start it";
+  EXPECT_EQ(predicted({job_}), nullptr) << "another program";
+}
+
 TEST_F(PlanTest, CsvHoldsTheSettings) {
   const CliResult result = Run({"plan", "--offline", job_, "-o", "csv"});
   EXPECT_THAT(result.out, HasSubstr("KEY,VALUE,FROM\nname,tiny,"));
