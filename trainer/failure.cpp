@@ -13,15 +13,14 @@
 namespace trainyard::trainer {
 namespace {
 
-// Parts of messages of allocators that throw a plain c10::Error: the CUDA runtime, cuBLAS and
-// cuDNN, and LibTorch's allocator of the CPU.
+// Parts of messages of allocators that throw no error of their own type: the CUDA runtime, cuBLAS
+// and cuDNN, also where the kernels call them, and LibTorch's allocator of the CPU.
 constexpr std::string_view kOutOfHostMemoryText = "can't allocate memory";
 constexpr std::array<std::string_view, 3> kOutOfMemoryTexts = {
     "out of memory", "STATUS_ALLOC_FAILED", kOutOfHostMemoryText};
 
-bool IsOutOfMemory(const c10::Error& error) {
+bool IsOutOfMemory(const std::exception& error, const std::string& text) {
   if (dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr) return true;
-  const std::string text = error.what_without_backtrace();
   return std::any_of(kOutOfMemoryTexts.begin(), kOutOfMemoryTexts.end(),
                      [&](std::string_view part) { return text.find(part) != std::string::npos; });
 }
@@ -41,9 +40,10 @@ Failure OutOfMemory(const std::string& cause, const std::string& advice) {
   return {ExitCode::kBadConfig, "The run needs more memory than there is: " + cause + " " + advice};
 }
 
-Failure FailureOfTorch(const c10::Error& error, const RunConfig* config) {
-  const std::string text = error.what_without_backtrace();
-  if (!IsOutOfMemory(error)) return {ExitCode::kInternal, text};
+// text: the error's message.
+Failure FailureOfLibrary(const std::exception& error, const std::string& text,
+                         const RunConfig* config) {
+  if (!IsOutOfMemory(error, text)) return {ExitCode::kInternal, text};
   // The prediction is of a GPU's memory.
   const bool is_predicted = config != nullptr && config->resources.device == DeviceKind::kGpu &&
                             text.find(kOutOfHostMemoryText) == std::string::npos;
@@ -62,10 +62,10 @@ Failure FailureOf(const std::exception& error, const RunConfig* config) {
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
     return OutOfMemory("the host could not give it.", kMemoryAdvice);
   }
-  if (const auto* torch_error = dynamic_cast<const c10::Error*>(&error)) {
-    return FailureOfTorch(*torch_error, config);
-  }
-  return {ExitCode::kInternal, error.what()};
+  const auto* torch_error = dynamic_cast<const c10::Error*>(&error);
+  const std::string text =
+      torch_error != nullptr ? torch_error->what_without_backtrace() : error.what();
+  return FailureOfLibrary(error, text, config);
 }
 
 }  // namespace trainyard::trainer

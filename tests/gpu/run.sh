@@ -1,27 +1,60 @@
 #!/usr/bin/env bash
-# Builds the trainer against a CUDA LibTorch and trains 20 steps on one GPU and on two (NCCL). Every
-# rank sees all of the run's GPUs, as under the worker, and must use its own only.
+# Builds the trainer against a CUDA LibTorch and checks it on this machine's GPUs: numbers of every
+# operation and gradient (trainer_gpu_test), losses against transformers' LLaMA, equal bits of two
+# runs and of a resume, and 20 steps of LLaMA-3 1.5B on one GPU and on two (NCCL). Every rank sees
+# all of the run's GPUs, as under the worker, and must use its own only.
 #   tests/gpu/run.sh TOKENS_DIRECTORY [REPORT_DIRECTORY]
-# MICRO_BATCH, STEPS and SAVE_EVERY change the run; SCRATCH is where its checkpoints go.
-# Needs: CUDA toolkit, cmake >= 3.25, ninja, a python3 whose torch wheel (2.6 or newer) is CUDA;
-# TRAINYARD_HEADERS=DIR names a folder with nlohmann/json.hpp and xxhash.h where they are not
-# installed.
+# CHECKS lists what runs, of "numbers references determinism train"; all by default. MICRO_BATCH,
+# STEPS and SAVE_EVERY change the training run; SCRATCH is where its checkpoints go.
+# Needs: CUDA toolkit, cmake >= 3.25, ninja, GoogleTest, a python3 whose torch wheel (2.6 or newer) is
+# CUDA, and transformers for the references. TRAINYARD_HEADERS=DIR names a folder with
+# nlohmann/json.hpp and xxhash.h where they are not installed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 tokens=${1:?usage: tests/gpu/run.sh TOKENS_DIRECTORY [REPORT_DIRECTORY]}
 report=${2:-build/gpu-report}
+checks=${CHECKS:-numbers references determinism train}
 mkdir -p "$report" build
 
 torch_prefix=$(python3 -c 'import torch; print(torch.utils.cmake_prefix_path)')
-nccl=$(python3 -c 'import nvidia.nccl as n; print(list(n.__path__)[0])')
+wheels=$(python3 -c 'import nvidia.nccl as n, os; print(os.path.dirname(list(n.__path__)[0]))')
 includes=${TRAINYARD_HEADERS:-/usr/include}
+folders() { find "$wheels" -maxdepth 2 -name "$1" | paste -sd ';' -; }
+export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$(folders lib | tr ';' ':')
 
+with_tests=OFF
+if [[ $checks == *numbers* ]]; then with_tests=ON; fi
 cmake --preset gpu -DCMAKE_PREFIX_PATH="$torch_prefix" -DNLOHMANN_JSON_INCLUDE="$includes" \
-  -DXXHASH_INCLUDE="$includes" -DNCCL_ROOT="$nccl" -DTRAINYARD_BUILD_TESTS=OFF \
+  -DXXHASH_INCLUDE="$includes" -DNCCL_ROOT="$wheels/nccl" -DTRAINYARD_BUILD_TESTS="$with_tests" \
+  -DTRAINYARD_CUDA_LIBRARIES="$(folders lib)" -DTRAINYARD_CUDA_HEADERS="$(folders include)" \
   >"$report/build.log" 2>&1 || { tail -n 40 "$report/build.log"; exit 1; }
-cmake --build build/gpu >>"$report/build.log" 2>&1 ||
+targets=(trainyard-trainer)
+if [ "$with_tests" = ON ]; then targets+=(trainer_gpu_test); fi
+cmake --build build/gpu --target "${targets[@]}" >>"$report/build.log" 2>&1 ||
   { grep -E 'error|Error' "$report/build.log" | head -n 40; exit 1; }
+
+failed=()
+# check NAME COMMAND...: runs it when NAME is among the checks, its output into the report.
+check() {
+  local name=$1
+  shift
+  if [[ " $checks " != *" $name "* ]]; then return; fi
+  echo "== $name"
+  if "$@" >"$report/$name.log" 2>&1; then
+    grep -E 'PASS' "$report/$name.log" | tail -n 12
+  else
+    failed+=("$name")
+    grep -E 'FAIL|Failure|Error|error' "$report/$name.log" | head -n 40
+    tail -n 5 "$report/$name.log"
+  fi
+}
+
+check numbers build/gpu/tests/trainer/gpu/trainer_gpu_test
+check references python3 tests/trainer/references/llama_transformers.py \
+  --trainer build/gpu/bin/trainyard-trainer --device gpu
+check determinism python3 tests/gpu/bench.py --trainer build/gpu/bin/trainyard-trainer \
+  --out "$report/determinism" --rows 162m --determinism
 
 micro_batch=${MICRO_BATCH:-4} steps=${STEPS:-20} save_every=${SAVE_EVERY:-10}
 trainer=$PWD/build/gpu/bin/trainyard-trainer
@@ -115,6 +148,12 @@ train() {
   return "$status"
 }
 
-train 1
-available=$(nvidia-smi -L | wc -l)
-if [ "$available" -ge 2 ]; then train 2; fi
+both() {
+  train 1 && if [ "$(nvidia-smi -L | wc -l)" -ge 2 ]; then train 2; fi
+}
+if [[ " $checks " == *" train "* ]]; then both || failed+=(train); fi
+if [ "${#failed[@]}" -gt 0 ]; then
+  echo "== FAILED: ${failed[*]}"
+  exit 1
+fi
+echo "== all checks passed: $checks"

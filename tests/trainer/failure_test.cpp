@@ -76,15 +76,8 @@ TEST(FailureTest, ADevicesShortageComesWithThePredictionOfItsRun) {
   EXPECT_EQ(FailureOfRun(on_device, &config).message.find("prediction"), std::string::npos);
 }
 
-TEST(FailureTest, AnExceptionOfTheBackwardPassKeepsItsMeaning) {
-  ExpectNamesSettings(FailureOfRun([] {
-    torch::Tensor weight = torch::ones({2}, torch::requires_grad());
-    weight.register_hook([](const torch::Tensor&) -> torch::Tensor {
-      TORCH_CHECK_WITH(OutOfMemoryError, false, "CUDA out of memory.");
-      return {};
-    });
-    (weight * 2).sum().backward();
-  }));
+TEST(FailureTest, TheKernelsOwnCallsCountToo) {
+  ExpectNamesSettings(FailureOfRun([] { throw std::runtime_error("cudaMalloc: out of memory"); }));
 }
 
 TEST(FailureTest, OtherErrorsKeepTheirCode) {
