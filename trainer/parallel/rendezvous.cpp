@@ -8,7 +8,10 @@
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
+#include <memory>
+
 #include "trainer/config/trainer_error.h"
+#include "trainer/parallel/run_within.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -78,6 +81,21 @@ void WaitForAllRanks(c10d::Store& store, const RuntimeEnvironment& env,
                                               std::to_string(timeout.count()) + " s; " + missing);
 }
 
+// Opens the store and waits for all ranks. LibTorch's store limits its waits, but not its reads
+// from rank 0, which never answers where its process is stopped.
+c10::intrusive_ptr<c10d::Store> Meet(const RuntimeEnvironment& env, std::chrono::seconds timeout) {
+  constexpr std::chrono::seconds kMargin{5};  // The store's own limits say more.
+  const auto store = std::make_shared<c10::intrusive_ptr<c10d::Store>>();
+  const bool met = RunWithin(2 * timeout + kMargin, [env, timeout, store] {
+    *store = OpenStore(env, timeout);
+    WaitForAllRanks(**store, env, timeout);
+  });
+  if (met) return *store;
+  throw TrainerError(ExitCode::kPeerLost, "Rank 0 does not answer at the rendezvous " +
+                                              env.master_addr + ":" +
+                                              std::to_string(env.master_port) + ".");
+}
+
 // "10.0.0.7", from the kernel's choice of source address; no packet is sent.
 std::string SourceAddress(const addrinfo& target) {
   const int socket = ::socket(target.ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -112,10 +130,8 @@ std::string LocalAddressTowards(const std::string& host, int64_t port) {
 }
 
 Rendezvous::Rendezvous(const RuntimeEnvironment& env, std::chrono::seconds timeout)
-    : store_(OpenStore(env, timeout)),
-      local_address_(LocalAddressTowards(env.master_addr, env.master_port)) {
-  WaitForAllRanks(*store_, env, timeout);
-}
+    : store_(Meet(env, timeout)),
+      local_address_(LocalAddressTowards(env.master_addr, env.master_port)) {}
 
 Rendezvous::~Rendezvous() = default;
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <functional>
 #include <latch>
 #include <thread>
@@ -145,6 +146,19 @@ TEST(RendezvousTest, AbsentRankZeroIsALostPeer) {
     EXPECT_NE(std::string(error.what()).find("Rank 0 cannot be reached"), std::string::npos)
         << error.what();
   }
+}
+
+// The kernel accepts connections for a process that is stopped.
+TEST(RendezvousTest, StoppedRankZeroIsALostPeer) {
+  const TakenPort silent;
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    Rendezvous rendezvous(Environment(1, 2, silent.port()), std::chrono::seconds(1));
+    FAIL();
+  } catch (const TrainerError& error) {
+    EXPECT_EQ(error.code(), ExitCode::kPeerLost);
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
 }
 
 TEST(RendezvousTest, ARankOfAnotherRunAtTheSamePortIsNobodysPeer) {
