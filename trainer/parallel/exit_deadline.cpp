@@ -1,0 +1,53 @@
+#include "trainer/parallel/exit_deadline.h"
+
+#include <unistd.h>
+
+#include <utility>
+
+namespace trainyard::trainer {
+
+ExitDeadline::ExitDeadline(ExitCode code, std::string message)
+    : code_(code), message_(std::move(message)), thread_([this] { Run(); }) {}
+
+ExitDeadline::~ExitDeadline() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void ExitDeadline::Set(std::chrono::milliseconds from_now) { SetTime(Clock::now() + from_now); }
+
+void ExitDeadline::Clear() { SetTime(Clock::time_point::max()); }
+
+void ExitDeadline::SetTime(Clock::time_point time) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    time_ = time;
+  }
+  changed_.notify_all();
+}
+
+void ExitDeadline::Run() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!stop_) {
+    if (time_ == Clock::time_point::max()) {  // Too late a time for some versions of wait_until.
+      changed_.wait(lock);
+    } else if (Clock::now() >= time_) {
+      End();
+    } else {
+      changed_.wait_until(lock, time_);
+    }
+  }
+}
+
+// Writes directly: another thread may hold the lock of a stream for ever.
+void ExitDeadline::End() const {
+  const std::string line = "trainyard-trainer: " + message_ + "\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+  _exit(static_cast<int>(code_));
+}
+
+}  // namespace trainyard::trainer
