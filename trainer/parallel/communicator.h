@@ -5,6 +5,7 @@
 
 #include <torch/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -21,7 +22,8 @@ enum class ReduceOp { kSum, kMax };
 // contiguous and on the communicator's device. An operation may still be running when it returns
 // (GPU work is queued in stream order); Wait() waits.
 // Every method throws TrainerError(kPeerLost) that names the operation when a member is gone or
-// does not answer in time; the communicator is unusable then.
+// does not answer in time; the communicator is unusable then, and no operation of it is running
+// any more: freeing memory of the device does not wait for the lost member.
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -48,10 +50,20 @@ class Communicator {
 // A group of one: every operation is a copy or nothing.
 std::unique_ptr<Communicator> MakeSingleProcessCommunicator();
 
+// Times after which a member that does not answer counts as lost.
+struct PeerLimits {
+  // A gang's ranks start within seconds of each other; slow file systems may take minutes.
+  std::chrono::seconds connect{300};
+  // Long enough for a peer that saves or loads a large checkpoint. The closed connection of a peer
+  // that has died is usually detected at once.
+  std::chrono::seconds operation{600};
+};
+
 struct CommunicatorGroup {
   std::string name;            // Unique in the run, such as "dp0".
   std::vector<int64_t> ranks;  // Of the world, ascending.
   int64_t my_rank = 0;         // Of the world; one of `ranks`.
+  PeerLimits limits = {};
 };
 
 // Connects the members of a group; all of them call it. A group of one needs no rendezvous, which

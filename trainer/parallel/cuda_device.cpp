@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include "trainer/config/trainer_error.h"
+#include "trainer/parallel/cuda_event.h"
 #include "trainer/parallel/device.h"
 
 namespace trainyard::trainer {
@@ -28,7 +29,7 @@ torch::Device OpenDevice(DeviceKind kind, int64_t local_rank) {
 std::string DeviceName(torch::Device device) {
   if (!device.is_cuda()) return "CPU";
   cudaDeviceProp properties{};
-  cudaGetDeviceProperties(&properties, device.index());
+  CheckCuda("cudaGetDeviceProperties", cudaGetDeviceProperties(&properties, device.index()));
   return properties.name;
 }
 

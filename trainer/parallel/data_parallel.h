@@ -24,7 +24,9 @@ class GradientReducer {
   GradientReducer(Communicator& communicator, torch::Device device, int64_t bucket_elements);
 
   // Starts to sum a flat, contiguous tensor in place, bucket by bucket, after the work that is
-  // queued on the current stream. All ranks call it with the same sizes in the same order.
+  // queued on the current stream. All ranks call it with the same sizes in the same order. The
+  // tensor must live until Join: the allocator gives freed memory to the current stream again, and
+  // only that stream's later work waits for the sums.
   void Begin(const torch::Tensor& flat);
 
   // Work that is queued on the current stream from now on sees all sums. The caller does not wait.

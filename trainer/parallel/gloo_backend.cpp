@@ -13,10 +13,6 @@ namespace {
 
 using torch::Tensor;
 
-// Long enough for a peer that saves or loads a large checkpoint; the closed connection of a peer
-// that has died is detected at once.
-constexpr std::chrono::seconds kOperationTimeout{600};
-
 class GlooCommunicator final : public Communicator {
  public:
   GlooCommunicator(std::string name, c10::intrusive_ptr<c10d::ProcessGroupGloo> group)
@@ -88,7 +84,7 @@ class GlooCommunicator final : public Communicator {
 std::unique_ptr<Communicator> ConnectBackend(Rendezvous& rendezvous, const CommunicatorGroup& group,
                                              torch::Device) {
   const auto mine = std::find(group.ranks.begin(), group.ranks.end(), group.my_rank);
-  auto options = c10d::ProcessGroupGloo::Options::create(kOperationTimeout);
+  auto options = c10d::ProcessGroupGloo::Options::create(group.limits.operation);
   try {
     options->devices.push_back(
         c10d::ProcessGroupGloo::createDeviceForHostname(rendezvous.local_address()));

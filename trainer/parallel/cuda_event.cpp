@@ -1,0 +1,40 @@
+#include "trainer/parallel/cuda_event.h"
+
+#include <string>
+
+#include "trainer/config/trainer_error.h"
+
+namespace trainyard::trainer {
+
+void CheckCuda(const char* operation, cudaError_t result) {
+  if (result == cudaSuccess) return;
+  throw TrainerError(ExitCode::kInternal,
+                     std::string(operation) + " failed: " + cudaGetErrorString(result) + ".");
+}
+
+CudaEvent::CudaEvent() {
+  CheckCuda("cudaEventCreate", cudaEventCreateWithFlags(&event_, cudaEventDisableTiming));
+}
+
+// A destructor cannot report the failure, which would be that of earlier work on the device.
+CudaEvent::~CudaEvent() { static_cast<void>(cudaEventDestroy(event_)); }
+
+void CudaEvent::Record(cudaStream_t stream) {
+  CheckCuda("cudaEventRecord", cudaEventRecord(event_, stream));
+}
+
+bool CudaEvent::IsReached() const {
+  const cudaError_t state = cudaEventQuery(event_);
+  if (state == cudaErrorNotReady) {
+    cudaGetLastError();  // Or the next check of another call would report it.
+    return false;
+  }
+  CheckCuda("cudaEventQuery", state);
+  return true;
+}
+
+void CudaEvent::HoldBack(cudaStream_t stream) const {
+  CheckCuda("cudaStreamWaitEvent", cudaStreamWaitEvent(stream, event_, 0));
+}
+
+}  // namespace trainyard::trainer
