@@ -1,16 +1,19 @@
 // trainyard-trainer: trains one model as one rank of a gang, or alone.
 #include <unistd.h>
 
+#include <chrono>
 #include <climits>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "trainer/command_line.h"
 #include "trainer/config/run_config_json.h"
 #include "trainer/config/runtime_environment.h"
 #include "trainer/config/trainer_error.h"
 #include "trainer/failure.h"
+#include "trainer/parallel/exit_deadline.h"
 #include "trainer/signals.h"
 #include "trainer/telemetry/rank_progress.h"
 #include "trainer/telemetry/telemetry_writer.h"
@@ -56,10 +59,20 @@ void ResolvePaths(const RunConfig& config, const CommandLine& command, RuntimeEn
   if (latest) env.resume_from = latest->path;
 }
 
+// Time in which a rank that has lost a peer must have left. The save in flight gets its time first,
+// which is as long as the checkpoint writer waits for other ranks. Nothing after it takes longer
+// than some seconds, unless a call of CUDA waits for a device that cannot be stopped.
+std::chrono::milliseconds LeaveLimit() {
+  constexpr std::chrono::seconds kReleaseOfDevice{20};
+  const std::chrono::duration<double> save(CheckpointWriterOptions().peer_timeout_seconds);
+  return std::chrono::ceil<std::chrono::milliseconds>(save) + kReleaseOfDevice;
+}
+
 ExitCode Train(const RunConfig& config, const RuntimeEnvironment& env) {
   TelemetryWriter telemetry(env.telemetry_path);
   RankProgress progress(telemetry);
   progress.EnterPhase(Phase::kInit, 0);
+  std::optional<ExitDeadline> leaving;  // Outlives the trainer, whose destructor it limits.
   // Outside of the try: its destructor waits for the checkpoint that is being written, and the
   // alert must be written before that.
   std::unique_ptr<Trainer> trainer;
@@ -75,6 +88,10 @@ ExitCode Train(const RunConfig& config, const RuntimeEnvironment& env) {
     const Failure failure = FailureOf(error, &config);
     const std::string code = std::to_string(static_cast<int>(failure.code));
     telemetry.WriteAlert(progress.step(), "exit_" + code, failure.message);
+    if (failure.code == ExitCode::kPeerLost && config.resources.device == DeviceKind::kGpu) {
+      leaving.emplace(failure.code, failure.message);
+      leaving->Set(LeaveLimit());
+    }
     throw TrainerError(failure.code, failure.message);
   }
 }
@@ -120,6 +137,11 @@ int main(int argc, char** argv) {
   try {
     return static_cast<int>(trainyard::trainer::Main(argc, argv));
   } catch (const std::exception& error) {
-    return trainyard::trainer::Fail(trainyard::trainer::FailureOf(error));
+    const trainyard::trainer::Failure failure = trainyard::trainer::FailureOf(error);
+    const int code = trainyard::trainer::Fail(failure);
+    if (failure.code != trainyard::ExitCode::kPeerLost) return code;
+    // CUDA's exit handlers would wait for a device that still waits for the peer.
+    std::cout.flush();
+    _exit(code);
   }
 }
