@@ -1,0 +1,225 @@
+// Two processes, each with a GPU of its own: one is stopped or killed, the other must notice it
+// within its limit and must leave. Each process is this program again, which runs one test only:
+// CUDA does not work in a process that was forked after its first call.
+#include "trainer/parallel/communicator.h"
+
+#include <c10/cuda/CUDAFunctions.h>
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/trainer/parallel/free_port.h"
+#include "trainer/config/trainer_error.h"
+#include "trainer/parallel/data_parallel.h"
+#include "trainer/parallel/device.h"
+#include "trainer/parallel/rendezvous.h"
+
+namespace trainyard::trainer {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::seconds;
+using torch::Tensor;
+
+constexpr seconds kLimit{10};  // Of the waits in which the peer is lost.
+constexpr seconds kMargin{5};
+constexpr seconds kStart{120};    // Of everything before it: slow machines load CUDA for long.
+constexpr seconds kProcess{240};  // Start, limit, OperationWatch's margin and end of a member.
+
+constexpr char kRank[] = "TEST_MEMBER_RANK";
+constexpr char kPort[] = "TEST_MEMBER_PORT";
+constexpr char kScenario[] = "TEST_MEMBER_SCENARIO";
+
+// What a member does once it is connected with its peer.
+struct Member {
+  int64_t rank = 0;
+  std::string scenario;
+
+  // Stops or kills the member of the scenario when it comes here, once its peer waits for it: until
+  // then the peer may need answers of its store.
+  void PassPoint(const std::string& point) const {
+    const std::string here = point + " rank" + std::to_string(rank);
+    if (scenario != "stop " + here && scenario != "kill " + here) return;
+    std::this_thread::sleep_for(seconds(2));
+    raise(scenario == "stop " + here ? SIGSTOP : SIGKILL);
+  }
+};
+
+PeerLimits LimitsOf(const std::string& scenario) {
+  const bool in_connect = scenario.find("connect") != std::string::npos;
+  return {.connect = in_connect ? kLimit : kStart, .operation = kLimit};
+}
+
+// Runs `wait`, which must end with kPeerLost in time. The device must be idle then: unwinding frees
+// memory of it.
+void ExpectLoss(const std::function<void()>& wait) {
+  const Clock::time_point start = Clock::now();
+  try {
+    wait();
+    ADD_FAILURE() << "The peer was not missed.";
+  } catch (const TrainerError& error) {
+    std::cerr << "member: " << error.what() << std::endl;
+    EXPECT_EQ(error.code(), ExitCode::kPeerLost) << error.what();
+  }
+  EXPECT_LT(Clock::now() - start, kLimit + kMargin);
+  c10::cuda::device_synchronize();
+  EXPECT_LT(Clock::now() - start, kLimit + 2 * kMargin);
+}
+
+void AddUp(Communicator& communicator, Tensor& values) {
+  communicator.AllReduce(values, ReduceOp::kSum);
+  communicator.Wait();
+}
+
+// More launches than the queue of a device takes, behind an operation that does not end.
+void FillQueue(Communicator& communicator, Tensor& values) {
+  communicator.AllReduce(values, ReduceOp::kSum);
+  for (int i = 0; i < 200000; ++i) values.add_(1);
+  communicator.Wait();
+}
+
+void CheckSums(Communicator& communicator, torch::Device device) {
+  const double mine = static_cast<double>(communicator.rank()) + 1;
+  EXPECT_EQ(SumOverMembers(communicator, {mine, 1}, device), (std::vector<double>{3, 2}));
+  // On the reducer's stream and on the current one in turn.
+  GradientReducer reducer(communicator, device, 1 << 18);
+  Tensor gradients = torch::ones({1 << 20}, torch::device(device));
+  for (int round = 0; round < 20; ++round) {
+    reducer.Begin(gradients);
+    EXPECT_EQ(SumOverMembers(communicator, {mine}, device), (std::vector<double>{3}));
+    reducer.Join();
+    gradients.mul_(0.5);
+  }
+  communicator.Barrier();
+  EXPECT_TRUE(gradients.eq(1).all().item<bool>());
+}
+
+void RunMember(const Member& member, int64_t port) {
+  const torch::Device device = OpenDevice(DeviceKind::kGpu, member.rank);
+  Tensor values = torch::ones({1 << 20}, torch::device(device));
+  RuntimeEnvironment env;
+  env.rank = member.rank;
+  env.world_size = 2;
+  env.master_port = port;
+  Rendezvous rendezvous(env, kStart);
+  member.PassPoint("connect");
+  CommunicatorGroup group{"test", {0, 1}, member.rank, LimitsOf(member.scenario)};
+  std::unique_ptr<Communicator> communicator;
+  const auto connect = [&] { communicator = ConnectGroup(&rendezvous, group, device); };
+  if (member.scenario.find("connect") != std::string::npos) return ExpectLoss(connect);
+  connect();
+  member.PassPoint("first");
+  if (member.scenario.find("first") != std::string::npos) {
+    return ExpectLoss([&] { AddUp(*communicator, values); });
+  }
+  CheckSums(*communicator, device);
+  if (member.scenario == "none") return;
+  member.PassPoint("later");
+  member.PassPoint("queue");
+  if (member.scenario.find("queue") != std::string::npos) FillQueue(*communicator, values);
+  ExpectLoss([&] { AddUp(*communicator, values); });
+}
+
+// Not a test of its own: what the processes of the tests below run.
+TEST(GpuPeerMember, DISABLED_Run) {
+  ASSERT_NE(std::getenv(kScenario), nullptr) << "is for the other tests only";
+  const Member member{std::atoi(std::getenv(kRank)), std::getenv(kScenario)};
+  RunMember(member, std::atoi(std::getenv(kPort)));
+}
+
+// Killed when it is still there at the end.
+class MemberProcess {
+ public:
+  MemberProcess(int64_t rank, int64_t port, const std::string& scenario) {
+    std::vector<std::string> variables = {std::string(kRank) + "=" + std::to_string(rank),
+                                          std::string(kPort) + "=" + std::to_string(port),
+                                          std::string(kScenario) + "=" + scenario};
+    std::vector<char*> envp;
+    for (char** variable = environ; *variable != nullptr; ++variable) envp.push_back(*variable);
+    for (std::string& variable : variables) envp.push_back(variable.data());
+    envp.push_back(nullptr);
+    std::string program = "/proc/self/exe", filter = "--gtest_filter=GpuPeerMember.DISABLED_Run",
+                disabled = "--gtest_also_run_disabled_tests";
+    char* const argv[] = {program.data(), filter.data(), disabled.data(), nullptr};
+    if (posix_spawn(&pid_, program.c_str(), nullptr, nullptr, argv, envp.data()) != 0) pid_ = -1;
+  }
+  ~MemberProcess() {
+    if (pid_ < 0 || over_) return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  MemberProcess(const MemberProcess&) = delete;
+  MemberProcess& operator=(const MemberProcess&) = delete;
+
+  // The exit code, or 128 + the signal that ended it; -1 when it hangs.
+  int Wait() {
+    const Clock::time_point deadline = Clock::now() + kProcess;
+    int status = 0;
+    while (pid_ > 0 && Clock::now() < deadline) {
+      over_ = waitpid(pid_, &status, WNOHANG) == pid_;
+      if (over_) return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    return -1;
+  }
+
+ private:
+  pid_t pid_ = -1;
+  bool over_ = false;
+};
+
+class GpuPeerTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (c10::cuda::device_count() < 2) GTEST_SKIP() << "needs two GPUs";
+  }
+
+  // The exit code of the member that is not lost.
+  static int ExitOfSurvivor(int64_t lost, const std::string& what) {
+    const std::string scenario = what + " rank" + std::to_string(lost);
+    const int64_t port = FreePort();
+    MemberProcess victim(lost, port, scenario);
+    return MemberProcess(1 - lost, port, scenario).Wait();
+  }
+};
+
+TEST_F(GpuPeerTest, TwoMembersAgreeOnBothStreams) {
+  const int64_t port = FreePort();
+  MemberProcess first(0, port, "none"), second(1, port, "none");
+  EXPECT_EQ(first.Wait(), 0);
+  EXPECT_EQ(second.Wait(), 0);
+}
+
+TEST_F(GpuPeerTest, StoppedBeforeItConnects) {
+  EXPECT_EQ(ExitOfSurvivor(1, "stop connect"), 0);
+  EXPECT_EQ(ExitOfSurvivor(0, "stop connect"), 0);  // Serves the store as well.
+}
+
+TEST_F(GpuPeerTest, KilledBeforeItConnects) {
+  EXPECT_EQ(ExitOfSurvivor(1, "kill connect"), 0);
+  EXPECT_EQ(ExitOfSurvivor(0, "kill connect"), 0);
+}
+
+TEST_F(GpuPeerTest, StoppedBeforeTheFirstOperation) {
+  EXPECT_EQ(ExitOfSurvivor(1, "stop first"), 0);
+}
+
+TEST_F(GpuPeerTest, StoppedBeforeALaterOperation) { EXPECT_EQ(ExitOfSurvivor(1, "stop later"), 0); }
+
+TEST_F(GpuPeerTest, KilledBeforeALaterOperation) { EXPECT_EQ(ExitOfSurvivor(1, "kill later"), 0); }
+
+TEST_F(GpuPeerTest, LostWhileTheQueueOfTheDeviceIsFull) {
+  EXPECT_EQ(ExitOfSurvivor(1, "stop queue"), 69);
+}
+
+}  // namespace
+}  // namespace trainyard::trainer
