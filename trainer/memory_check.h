@@ -14,7 +14,7 @@ namespace trainyard::trainer {
 // called before the run allocates. Memory of unknown size is always enough.
 std::string CheckMemory(const RunConfig& config, const DeviceMemory& memory);
 
-// What a run that is out of memory was predicted to need, and settings that need less.
+// The prediction for a run that is out of memory, and settings that need less.
 std::string MemoryShortageText(const RunConfig& config, const DeviceMemory& memory);
 
 }  // namespace trainyard::trainer

@@ -1,4 +1,4 @@
-// What a predicted peak of memory means for a person: its parts, and settings that need less.
+// A predicted peak of memory as text for a person: its parts, and settings that need less.
 #ifndef TRAINYARD_PROTO_CONTRACT_MEMORY_ADVICE_H_
 #define TRAINYARD_PROTO_CONTRACT_MEMORY_ADVICE_H_
 

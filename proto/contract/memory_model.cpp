@@ -28,7 +28,7 @@ struct BlockTensors {
   double inverse_rms;   // fp32 [rows].
   double queries;       // [rows, query heads * head size], as is the attention's result.
   double packed_heads;  // Queries, keys and values.
-  double softmax;       // What the attention keeps of it.
+  double softmax;       // Kept by the attention.
   double attention;     // Workspace of the attention's backward pass.
   double activation;    // [rows, ffn].
   double packed_gate_up;

@@ -15,7 +15,7 @@ struct MemoryPrediction {
   double working = 0;      // Temporaries at the moment that needs most beside the above.
   double overhead = 0;     // CUDA and its libraries; an assumption.
 
-  // What LibTorch's allocator reports as its peak.
+  // The peak that LibTorch's allocator reports.
   double Tensors() const { return weights + gradients + moments + activations + working; }
   double Total() const { return Tensors() + overhead; }
 };

@@ -77,7 +77,8 @@ const std::vector<IncludeRule>& IncludeRules() {
       {"worker", {"worker", "proto/metrics", "proto/json", "proto/support"}},
       {"cli", {"cli", "controller/planner", "proto/jobspec", "proto/json", "proto/support"}},
       {"trainer", {"trainer"}},
-      {"tests/trainer", {"tests/trainer", "tests/fakes", "trainer"}},
+      {"trainer/kernels", {"trainer/kernels"}},
+      {"tests/trainer", {"tests/trainer", "tests/fakes", "tests/proto/contract", "trainer"}},
       {"tests/controller",
        {"tests", "controller", "proto/jobspec", "proto/metrics", "proto/json", "proto/support"}},
       // Simulated nodes run the real core of the worker.
@@ -108,6 +109,8 @@ const std::vector<LibraryRule>& LibraryRules() {
   static const std::vector<LibraryRule> rules = {
       // LibTorch carries its own protobuf.
       {{"trainer", "tests/trainer"}, {"grpc", "google/", "trainyard/v1/", "absl/"}},
+      // nvcc compiles them where there is no LibTorch.
+      {{"trainer/kernels"}, {"torch/", "c10/", "ATen/"}},
       // The trainer links it, and it must build where only a compiler is.
       {{"proto/contract"},
        {"grpc", "google/", "trainyard/v1/", "absl/", "nlohmann/", "torch/", "filesystem"}},

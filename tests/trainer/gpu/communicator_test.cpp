@@ -39,7 +39,7 @@ constexpr char kRank[] = "TEST_MEMBER_RANK";
 constexpr char kPort[] = "TEST_MEMBER_PORT";
 constexpr char kScenario[] = "TEST_MEMBER_SCENARIO";
 
-// What a member does once it is connected with its peer.
+// The part of a member once it is connected with its peer.
 struct Member {
   int64_t rank = 0;
   std::string scenario;
