@@ -1,4 +1,4 @@
-// Compares gradients that are written by hand with autograd's and with central differences.
+// Compares gradients that are written by hand with autograd's.
 #ifndef TRAINYARD_TESTS_TRAINER_OPS_GRADIENT_CHECK_H_
 #define TRAINYARD_TESTS_TRAINER_OPS_GRADIENT_CHECK_H_
 
