@@ -89,10 +89,10 @@ __global__ void FinishNormKernel(FinishNormArguments arguments) {
   for (int64_t i = 0; i < arguments.parts; ++i) sum += arguments.squared_norms[i];
   const double norm = sqrt(sum);
   const bool clips = arguments.max_norm > 0 && norm > arguments.max_norm;
-  const bool is_finite = isfinite(norm) && isfinite(value(StepValue::kLoss));
+  const double scale = clips ? arguments.max_norm / norm : 1.0;
   value(StepValue::kGradientNorm) = norm;
-  value(StepValue::kGradientScale) = clips ? arguments.max_norm / norm : 1.0;
-  value(StepValue::kFinite) = is_finite ? 1.0 : 0.0;
+  value(StepValue::kGradientScale) = scale;
+  value(StepValue::kFinite) = IsUsable(norm, scale, value(StepValue::kLoss)) ? 1.0 : 0.0;
 }
 
 }  // namespace

@@ -28,8 +28,7 @@ struct Operands {
 struct Factors {
   const double* step_values;
   double weight_decay;
-  float first_weight;  // 1 - beta1
-  float beta2;
+  float first_weight;   // 1 - beta1
   float second_weight;  // 1 - beta2
   float epsilon;
 };
@@ -167,9 +166,11 @@ __device__ __forceinline__ void UpdateElements(const Factors& factors, const Ste
     float& first = elements.first[i];
     float& second = elements.second[i];
     first += factors.first_weight * (gradient - first);
-    second = factors.beta2 * second + factors.second_weight * (gradient * gradient);
+    second += factors.second_weight * (gradient * gradient - second);
     const float denominator = sqrtf(second) / step.root_correction + factors.epsilon;
-    elements.weight[i] = elements.weight[i] * step.decay - step.step_size * (first / denominator);
+    // Both are 0 where there has been no gradient and epsilon is 0.
+    const float update = denominator == 0.0F ? 0.0F : first / denominator;
+    elements.weight[i] = elements.weight[i] * step.decay - step.step_size * update;
   }
 }
 
@@ -216,12 +217,9 @@ void Launch(const AdamWArguments& arguments, cudaStream_t stream) {
                                                    static_cast<Second*>(arguments.second_moment),
                                                    arguments.count,
                                                    arguments.first_element};
-  const Factors factors = {arguments.step_values,
-                           arguments.weight_decay,
-                           static_cast<float>(1 - arguments.beta1),
-                           static_cast<float>(arguments.beta2),
-                           static_cast<float>(1 - arguments.beta2),
-                           static_cast<float>(arguments.epsilon)};
+  const Factors factors = {
+      arguments.step_values, arguments.weight_decay, static_cast<float>(1 - arguments.beta1),
+      static_cast<float>(1 - arguments.beta2), static_cast<float>(arguments.epsilon)};
   constexpr int64_t kBlockElements = kThreads * kThreadElements;
   const int64_t blocks = (arguments.count + kBlockElements - 1) / kBlockElements;
   AdamWKernel<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(operands, factors);

@@ -3,7 +3,10 @@
 #ifndef TRAINYARD_TRAINER_KERNELS_STEP_VALUES_H_
 #define TRAINYARD_TRAINER_KERNELS_STEP_VALUES_H_
 
+#include <cmath>
 #include <cstdint>
+
+#include "trainer/kernels/host_device.h"
 
 namespace trainyard::trainer {
 
@@ -21,10 +24,17 @@ enum class StepValue : int64_t {
   // Set by the step itself.
   kGradientNorm = 7,   // Before clipping.
   kGradientScale = 8,  // Factor that clips the gradients.
-  kFinite = 9,         // 1 when loss and norm are finite, else 0: the step changes no weight.
+  kFinite = 9,         // 1 when the step is usable, else 0: it changes no weight.
 };
 
 inline constexpr int64_t kStepValues = 10;
+
+// True for a loss and a gradient norm that are finite, and gradients whose squares fp32 can hold:
+// an infinite second moment would stop its weight from learning for ever.
+TRAINYARD_HOST_DEVICE inline bool IsUsable(double norm, double gradient_scale, double loss) {
+  constexpr double kLargestGradient = 1.8e19;  // The root of the largest fp32, 3.4e38.
+  return std::isfinite(loss) && norm * gradient_scale < kLargestGradient;
+}
 
 // The values that are summed over the ranks: kLoss and the flags behind it.
 inline constexpr int64_t kSummedStepValues = 3;

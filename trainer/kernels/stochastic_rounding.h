@@ -5,27 +5,24 @@
 
 #include <cstdint>
 
-#ifdef __CUDACC__
-#define TRAINYARD_HOST_DEVICE __host__ __device__
-#else
-#define TRAINYARD_HOST_DEVICE
-#endif
+#include "trainer/kernels/host_device.h"
 
 namespace trainyard::trainer::kernels {
 
-// 32 well mixed bits of a 64-bit counter: the finaliser of SplitMix64 (Steele et al. 2014,
+// 64 well mixed bits of a counter: the finaliser of SplitMix64 (Steele et al. 2014,
 // doi 10.1145/2660193.2660195).
-TRAINYARD_HOST_DEVICE inline uint32_t MixBits(uint64_t counter) {
+TRAINYARD_HOST_DEVICE inline uint64_t MixBits(uint64_t counter) {
   counter += 0x9e3779b97f4a7c15u;
   counter = (counter ^ (counter >> 30)) * 0xbf58476d1ce4e5b9u;
   counter = (counter ^ (counter >> 27)) * 0x94d049bb133111ebu;
-  return static_cast<uint32_t>(counter >> 32);
+  return counter ^ (counter >> 31);
 }
 
 // Random bits of one element in one step: the low half for the first moment, the high half for the
-// second. Elements of a model are fewer than 2^40, steps fewer than 2^24.
+// second.
 TRAINYARD_HOST_DEVICE inline uint32_t RoundingBits(int64_t step, int64_t element) {
-  return MixBits((static_cast<uint64_t>(step) << 40) ^ static_cast<uint64_t>(element));
+  const uint64_t stream = MixBits(static_cast<uint64_t>(step));
+  return static_cast<uint32_t>(MixBits(stream ^ static_cast<uint64_t>(element)) >> 32);
 }
 
 // The upper 16 bits of an fp32 number after adding 16 random bits below them. Infinities and NaN

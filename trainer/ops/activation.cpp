@@ -1,5 +1,6 @@
 #include "trainer/ops/activation.h"
 
+#include "trainer/ops/compute_type.h"
 #include "trainer/ops/gpu.h"
 
 namespace trainyard::trainer {
@@ -8,6 +9,13 @@ using torch::Tensor;
 
 void SwiGluForward(const Tensor& packed, Tensor& out) {
   if (gpu::HasKernels(packed)) return gpu::SwiGluForward(packed, out);
+  const auto compute = ComputeType(out.scalar_type());
+  if (compute != out.scalar_type()) {  // Rounded once, at the end.
+    Tensor wide = torch::empty_like(out, compute);
+    SwiGluForward(packed.to(compute), wide);
+    out.copy_(wide);
+    return;
+  }
   const int64_t width = out.size(-1);
   at::silu_out(out, packed.narrow(-1, 0, width));
   out.mul_(packed.narrow(-1, width, width));
@@ -15,6 +23,14 @@ void SwiGluForward(const Tensor& packed, Tensor& out) {
 
 void SwiGluBackward(const Tensor& dout, const Tensor& packed, Tensor& d_packed, Tensor& out) {
   if (gpu::HasKernels(dout)) return gpu::SwiGluBackward(dout, packed, d_packed, out);
+  const auto compute = ComputeType(dout.scalar_type());
+  if (compute != dout.scalar_type()) {
+    Tensor wide = packed.to(compute), again = out.defined() ? out.to(compute) : out;
+    SwiGluBackward(dout.to(compute), wide, wide, again);
+    d_packed.copy_(wide);
+    if (out.defined()) out.copy_(again);
+    return;
+  }
   const int64_t width = dout.size(-1);
   const Tensor gate = packed.narrow(-1, 0, width);
   const Tensor up = packed.narrow(-1, width, width);

@@ -53,9 +53,11 @@ void UpdatePiece(AdamWState state, const AdamWFactors& factors, const Tensor& st
   const Tensor gradient = scale == 1 ? state.gradients : state.gradients * scale;
 
   mean.lerp_(gradient, 1 - factors.beta1);
-  square.mul_(factors.beta2).addcmul_(gradient, gradient, 1 - factors.beta2);
-  const Tensor denominator =
+  square.lerp_(gradient * gradient, 1 - factors.beta2);
+  Tensor denominator =
       square.sqrt().div_(ValueOf(step_values, StepValue::kRootCorrection)).add_(factors.epsilon);
+  // Both are 0 where there has been no gradient and epsilon is 0: no update.
+  if (factors.epsilon == 0) denominator.masked_fill_(denominator == 0, 1);
   if (factors.weight_decay != 0) {
     weight.mul_(1 - ValueOf(step_values, StepValue::kLearningRate) * factors.weight_decay);
   }
@@ -71,6 +73,7 @@ void UpdatePiece(AdamWState state, const AdamWFactors& factors, const Tensor& st
 
 void AdamWUpdate(const AdamWState& state, const AdamWFactors& factors, const Tensor& step_values) {
   if (gpu::HasKernels(state.values)) return gpu::AdamWUpdate(state, factors, step_values);
+  TORCH_CHECK(!state.values.is_cuda(), "AdamW of this type runs on a CPU only");
   if (ValueOf(step_values, StepValue::kFinite) == 0) return;
   const int64_t count = state.values.numel();
   for (int64_t first = 0; first < count; first += kPieceElements) {
@@ -84,7 +87,9 @@ void SquaredSum(const Tensor& values, Tensor& sum) {
   double total = 0;
   for (int64_t first = 0; first < values.numel(); first += kPieceElements) {
     const int64_t length = std::min(kPieceElements, values.numel() - first);
-    const double norm = at::linalg_vector_norm(values.narrow(0, first, length)).item<double>();
+    const double norm = at::linalg_vector_norm(values.narrow(0, first, length), 2, c10::nullopt,
+                                               false, torch::kFloat64)
+                            .item<double>();
     total += norm * norm;
   }
   sum.fill_(total);
@@ -100,7 +105,8 @@ void FinishNorm(const Tensor& squared_norms, double max_norm, Tensor& step_value
   const double norm = std::sqrt(sum);
   at(StepValue::kGradientNorm) = norm;
   at(StepValue::kGradientScale) = max_norm > 0 && norm > max_norm ? max_norm / norm : 1.0;
-  at(StepValue::kFinite) = std::isfinite(norm) && std::isfinite(at(StepValue::kLoss)) ? 1 : 0;
+  at(StepValue::kFinite) =
+      IsUsable(norm, at(StepValue::kGradientScale), at(StepValue::kLoss)) ? 1 : 0;
 }
 
 }  // namespace trainyard::trainer

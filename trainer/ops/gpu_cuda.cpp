@@ -114,8 +114,8 @@ void Rotate(Tensor& packed, const RotaryTable& table, const AttentionHeads& head
 
 Tensor AttentionForward(const Tensor& packed, const AttentionHeads& heads, Tensor& out) {
   CheckContiguous(packed, out);
-  // The forward pass is reproducible either way.
-  const kernels::AttentionShape shape = ShapeOf(packed, heads, Reproducible::kNo);
+  // The forward pass needs no more memory for it.
+  const kernels::AttentionShape shape = ShapeOf(packed, heads, Reproducible::kYes);
   const Tensor workspace =
       Workspace(static_cast<int64_t>(kernels::AttentionForwardWorkspaceBytes(shape)), packed);
   Tensor log_sum_exp = torch::empty({shape.batch, shape.query_heads, shape.length},

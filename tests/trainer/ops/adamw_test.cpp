@@ -59,6 +59,28 @@ TEST(AdamWUpdateTest, AStepThatIsNotFiniteChangesNothing) {
   EXPECT_EQ(state.first_moment.abs().max().item<float>(), 0);
 }
 
+// With epsilon 0, 0 / 0 would be the update of an embedding row whose token has not come yet.
+TEST(AdamWUpdateTest, WithoutAGradientAndEpsilonTheWeightStays) {
+  torch::manual_seed(7);
+  AdamWState state = FreshState(100);
+  state.gradients.narrow(0, 0, 50).zero_();
+  const Tensor before = state.values.clone();
+  AdamWUpdate(state, {.beta1 = 0.9, .beta2 = 0.95}, StepValuesOf(1, 1e-2));
+  EXPECT_TRUE(state.values.narrow(0, 0, 50).equal(before.narrow(0, 0, 50)));
+  EXPECT_TRUE(state.values.isfinite().all().item<bool>());
+  EXPECT_FALSE(state.values.narrow(0, 50, 50).equal(before.narrow(0, 50, 50)));
+}
+
+// The weights of the old moment and of the new square add up to 1, however near 1 beta2 is.
+TEST(AdamWUpdateTest, TheSecondMomentOfASteadyGradientIsItsSquare) {
+  AdamWState state = FreshState(4);
+  state.gradients.fill_(3);
+  state.second_moment.fill_(9);
+  const AdamWFactors slow{.beta1 = 0.9, .beta2 = 0.9999999, .epsilon = 1e-8};
+  for (int64_t step = 1; step <= 100; ++step) AdamWUpdate(state, slow, StepValuesOf(step, 0));
+  EXPECT_TRUE(state.second_moment.equal(torch::full({4}, 9.0f)));
+}
+
 TEST(AdamWUpdateTest, ClipsByTheGradientScale) {
   torch::manual_seed(3);
   const AdamWState clipped = FreshState(100);
@@ -125,6 +147,13 @@ TEST(FinishNormTest, ClipsOnlyWhatIsTooLarge) {
   const Tensor two = torch::full({2}, 1.0f);  // Norm of both parts: 2.
   EXPECT_EQ(ValueOf(Finish(two, 4), StepValue::kGradientScale), 1);
   EXPECT_NEAR(ValueOf(Finish(two, 0.5), StepValue::kGradientScale), 0.25, 1e-7);
+}
+
+// fp32 cannot hold the square of the gradient, unless it is clipped first.
+TEST(FinishNormTest, RefusesSquaresThatOverflow) {
+  const Tensor huge = torch::full({1}, 2e19f);
+  EXPECT_EQ(ValueOf(Finish(huge, 0), StepValue::kFinite), 0);
+  EXPECT_EQ(ValueOf(Finish(huge, 1), StepValue::kFinite), 1);
 }
 
 TEST(FinishNormTest, KnowsWhatIsNotFinite) {
