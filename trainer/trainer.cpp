@@ -275,8 +275,19 @@ std::string Trainer::PositionsOfStep() const {
          std::to_string(train_source_.PositionOf(last) + 1);
 }
 
+// Waits for all launched steps. The members of a group queue a step before they look at the one
+// before it: a rank that ended earlier would look like a lost peer to them.
+void Trainer::AwaitLaunchedSteps() {
+  try {
+    while (runner_.pending() > 0) runner_.Finish();
+  } catch (const TrainerError&) {
+    // The caller is about to throw the reason.
+  }
+}
+
 void Trainer::CheckFinite(const StepResult& result) {
   if (result.is_finite) return;
+  AwaitLaunchedSteps();
   const bool loss_is_bad = !std::isfinite(result.loss);
   const std::string what = loss_is_bad ? "The loss" : "The gradient norm";
   const std::string message =

@@ -66,6 +66,7 @@ class Trainer {
   void FinishStep();
   bool IsPauseDue() const;
   std::string PositionsOfStep() const;
+  void AwaitLaunchedSteps();
   void CheckFinite(const StepResult& result);
   void Log(const StepResult& result);
   bool Evaluate();

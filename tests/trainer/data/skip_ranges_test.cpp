@@ -21,6 +21,13 @@ TEST(ParseSkipRangesTest, SortsAndMerges) {
   EXPECT_TRUE(ParseSkipRanges("").empty());
 }
 
+TEST(ParseSkipRangesTest, RefusesAnEndThatPositionsCannotReach) {
+  const std::string error =
+      ErrorOf([] { ParseSkipRanges("0:9223372036854775807"); }, ExitCode::kBadConfig);
+  EXPECT_THAT(error, HasSubstr("ends behind"));
+  EXPECT_EQ(ParseSkipRanges("0:9007199254740992")[0].end, int64_t{1} << 53);
+}
+
 TEST(ParseSkipRangesTest, RefusesWhatIsNotAList) {
   for (const char* text : {"5", "5:", ":5", "5:5", "6:5", "-1:4", "1:2,", ",1:2", "1:2 ,3:4", "a:b",
                            "1:99999999999999999999"}) {
