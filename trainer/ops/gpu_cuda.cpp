@@ -47,6 +47,19 @@ kernels::AttentionShape ShapeOf(const Tensor& packed, const AttentionHeads& head
           .deterministic = reproducible == Reproducible::kYes};
 }
 
+// y = x weight^T.
+kernels::GemmArguments ForwardProduct(const Tensor& x, const Tensor& weight, const Tensor& y) {
+  return {.a = x.data_ptr(),
+          .b = weight.data_ptr(),
+          .d = y.data_ptr(),
+          .m = x.size(0),
+          .n = weight.size(0),
+          .k = x.size(1),
+          .transpose_b = true,
+          .input_type = TypeOf(x),
+          .output_type = TypeOf(y)};
+}
+
 }  // namespace
 
 bool HasKernels(const Tensor& tensor) {
@@ -170,32 +183,15 @@ void SwiGluBackward(const Tensor& dout, const Tensor& packed, Tensor& d_packed, 
 
 void LinearForward(const Tensor& x, const Tensor& weight, Tensor& y) {
   CheckContiguous(x, weight, y);
-  kernels::Gemm({.a = x.data_ptr(),
-                 .b = weight.data_ptr(),
-                 .d = y.data_ptr(),
-                 .m = x.size(0),
-                 .n = weight.size(0),
-                 .k = x.size(1),
-                 .transpose_b = true,
-                 .input_type = TypeOf(x),
-                 .output_type = TypeOf(y)},
-                Stream());
+  kernels::Gemm(ForwardProduct(x, weight, y), Stream());
 }
 
 void LinearForwardWithResidual(const Tensor& x, const Tensor& weight, const Tensor& residual,
                                Tensor& y) {
   CheckContiguous(x, weight, residual, y);
-  kernels::Gemm({.a = x.data_ptr(),
-                 .b = weight.data_ptr(),
-                 .c = residual.data_ptr(),
-                 .d = y.data_ptr(),
-                 .m = x.size(0),
-                 .n = weight.size(0),
-                 .k = x.size(1),
-                 .transpose_b = true,
-                 .input_type = TypeOf(x),
-                 .output_type = TypeOf(y)},
-                Stream());
+  kernels::GemmArguments product = ForwardProduct(x, weight, y);
+  product.c = residual.data_ptr();
+  kernels::Gemm(product, Stream());
 }
 
 void LinearInputGradient(const Tensor& dy, const Tensor& weight, Tensor& dx) {
