@@ -18,6 +18,7 @@
 #include "trainer/parallel/operation_watch.h"
 #include "trainer/parallel/rendezvous.h"
 #include "trainer/parallel/run_within.h"
+#include "trainer/parallel/stream_counters.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -96,7 +97,7 @@ class NcclCommunicator final : public Communicator {
         rank_(rank),
         size_(static_cast<int>(group.ranks.size())),
         device_(device),
-        watch_(device, group.name, group.limits.operation + kWatchMargin) {}
+        watch_(counters_.counters(), group.name, group.limits.operation + kWatchMargin) {}
 
   ~NcclCommunicator() override { Abort(); }
 
@@ -152,13 +153,14 @@ class NcclCommunicator final : public Communicator {
     WaitUntil([&done] { return done.IsReached(); });
   }
 
-  // Polls, because a plain wait for the stream would hang for ever behind a lost peer.
+  // Polls, because a plain wait for the stream would hang for ever behind a lost peer. Its limit is
+  // one for each operation: this rank's own work before an operation may take any time.
   void WaitUntil(const std::function<bool()>& done) override {
     const Clock::time_point start = Clock::now();
     while (!done()) {
       const ncclResult_t state = State();
       if (state != ncclSuccess && state != ncclInProgress) Fail(state);
-      CheckLimit(start, limits_.operation);
+      if (watch_.RunningFor() > limits_.operation) LoseAfter(limits_.operation);
       Pause(start);
     }
   }
@@ -174,17 +176,18 @@ class NcclCommunicator final : public Communicator {
     operation_ = operation;
     const cudaStream_t stream = Stream();
     if (newest_stream_.has_value() && stream != *newest_stream_) newest_.HoldBack(stream);
+    counters_.Enter(stream, ++operations_);
     Finish(start(*handle_, stream), limits_.operation);
+    counters_.Leave(stream, operations_);
     newest_.Record(stream);
     newest_stream_ = stream;
-    watch_.Add(stream);
   }
 
   // Waits until NCCL has done what a function with this result has begun.
   void Finish(ncclResult_t result, std::chrono::seconds limit) {
     const Clock::time_point start = Clock::now();
     while (result == ncclInProgress) {
-      CheckLimit(start, limit);
+      if (Clock::now() - start > limit) LoseAfter(limit);
       Pause(start);
       result = State();
     }
@@ -198,8 +201,8 @@ class NcclCommunicator final : public Communicator {
     return state;
   }
 
-  void CheckLimit(Clock::time_point start, std::chrono::seconds limit) {
-    if (Clock::now() - start > limit) Lose("no answer within " + Seconds(limit) + ".");
+  [[noreturn]] void LoseAfter(std::chrono::seconds limit) {
+    Lose("no answer within " + Seconds(limit) + ".");
   }
 
   void CheckUsable(const char* operation) const {
@@ -254,6 +257,8 @@ class NcclCommunicator final : public Communicator {
   std::string operation_;  // The newest, for error messages.
   CudaEvent newest_;       // After the newest operation.
   std::optional<cudaStream_t> newest_stream_;
+  uint32_t operations_ = 0;  // Queued so far.
+  StreamCounters counters_;
   OperationWatch watch_;
 };
 

@@ -2,56 +2,56 @@
 #ifndef TRAINYARD_TRAINER_PARALLEL_OPERATION_WATCH_H_
 #define TRAINYARD_TRAINER_PARALLEL_OPERATION_WATCH_H_
 
-#include <cuda_runtime_api.h>
-#include <torch/types.h>
-
 #include <atomic>
 #include <chrono>
-#include <deque>
-#include <memory>
-#include <mutex>
+#include <cstdint>
 #include <string>
 #include <thread>
 
-#include "trainer/parallel/cuda_event.h"
 #include "trainer/parallel/exit_deadline.h"
 
 namespace trainyard::trainer {
 
-// The training thread itself polls when it waits for the members of a group. But it also launches
-// kernels and frees memory: behind an operation that never ends the first blocks as soon as the
-// queue of launches is full, the second at once, and both for ever. A thread of this class observes
-// the operations instead; when none of them ends within the limit, the process leaves with
-// kPeerLost. That is the second line: the limit must be longer than that of the training thread,
-// whose exception says more and lets a save in flight end.
+// Numbers of the newest operations that a device has begun and has ended, from 1 and in order. The
+// device itself writes them when it comes to an operation, which may be long after its launch.
+struct OperationCounters {
+  std::atomic<uint32_t> entered{0};
+  std::atomic<uint32_t> left{0};
+};
+
+// Times of operations that wait for peers, by the counters alone: nothing here calls CUDA, whose
+// functions wait for the device as soon as its queue of launches is full or memory is freed. The
+// training thread asks RunningFor where it polls. Where it waits in CUDA instead, the process
+// leaves with kPeerLost from a thread of this class: the second line, with a longer limit, because
+// the exception of the training thread says more and lets a save in flight end.
 class OperationWatch {
  public:
-  OperationWatch(torch::Device device, const std::string& group, std::chrono::seconds limit);
+  // The counters must outlive this. exit_limit: for one operation.
+  OperationWatch(const OperationCounters& counters, const std::string& group,
+                 std::chrono::milliseconds exit_limit);
   ~OperationWatch();
   OperationWatch(const OperationWatch&) = delete;
   OperationWatch& operator=(const OperationWatch&) = delete;
 
-  // Observes what was queued on the stream so far. For the training thread.
-  void Add(cudaStream_t stream);
+  // Time that the device has been in its current operation, to tenths of a second; 0 outside one.
+  // Work before the operation does not count, however long it takes. For any thread.
+  std::chrono::milliseconds RunningFor() const;
 
-  // Ends the watch: the caller has noticed the loss.
+  // Ends the watch: the caller has noticed the loss. For any thread.
   void Stop();
 
  private:
-  using Event = std::unique_ptr<CudaEvent>;
+  using Clock = std::chrono::steady_clock;
+  static constexpr Clock::rep kIdle = -1;
 
   void Run();
-  // Removes the operations that have ended. Puts the deadline off when there are any.
-  void Advance();
-  bool PopReached();
-  Event TakeSpare();
+  void Look();
 
-  const torch::Device device_;
-  const std::chrono::seconds limit_;
-  ExitDeadline deadline_;  // Cannot be part of Run, whose calls of CUDA may block as well.
-  std::mutex mutex_;
-  std::deque<Event> running_;  // Oldest first; guarded by mutex_.
-  std::deque<Event> spare_;    // Likewise.
+  const OperationCounters& counters_;
+  const std::chrono::milliseconds exit_limit_;
+  ExitDeadline deadline_;
+  uint32_t current_ = 0;                   // Operation that `since_` is of.
+  std::atomic<Clock::rep> since_ = kIdle;  // Time at which it was first seen.
   std::atomic<bool> stop_{false};
   std::thread thread_;  // The last member: it uses all others.
 };

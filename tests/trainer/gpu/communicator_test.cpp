@@ -3,6 +3,7 @@
 // CUDA does not work in a process that was forked after its first call.
 #include "trainer/parallel/communicator.h"
 
+#include <ATen/cuda/Sleep.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <gtest/gtest.h>
 #include <spawn.h>
@@ -87,11 +88,20 @@ void FillQueue(Communicator& communicator, Tensor& values) {
   communicator.Wait();
 }
 
+// The device of every member works for longer than an operation's limit before it comes to one.
+void WorkForLong(Communicator& communicator, torch::Device device) {
+  constexpr int64_t kCyclesPerSecond = 2'000'000'000;
+  const Clock::time_point start = Clock::now();
+  at::cuda::sleep((kLimit + kMargin).count() * kCyclesPerSecond);
+  EXPECT_EQ(SumOverMembers(communicator, {1}, device), (std::vector<double>{2}));
+  EXPECT_GT(Clock::now() - start, kLimit);
+}
+
 void CheckSums(Communicator& communicator, torch::Device device) {
   const double mine = static_cast<double>(communicator.rank()) + 1;
   EXPECT_EQ(SumOverMembers(communicator, {mine, 1}, device), (std::vector<double>{3, 2}));
   // On the reducer's stream and on the current one in turn.
-  GradientReducer reducer(communicator, device, 1 << 18);
+  GradientReducer reducer(communicator, device);
   Tensor gradients = torch::ones({1 << 20}, torch::device(device));
   for (int round = 0; round < 20; ++round) {
     reducer.Begin(gradients);
@@ -123,6 +133,7 @@ void RunMember(const Member& member, int64_t port) {
   }
   CheckSums(*communicator, device);
   if (member.scenario == "none") return;
+  if (member.scenario == "long") return WorkForLong(*communicator, device);
   member.PassPoint("later");
   member.PassPoint("queue");
   if (member.scenario.find("queue") != std::string::npos) FillQueue(*communicator, values);
@@ -183,6 +194,13 @@ class GpuPeerTest : public ::testing::Test {
     if (c10::cuda::device_count() < 2) GTEST_SKIP() << "needs two GPUs";
   }
 
+  static void ExpectSuccessOfBoth(const std::string& scenario) {
+    const int64_t port = FreePort();
+    MemberProcess first(0, port, scenario), second(1, port, scenario);
+    EXPECT_EQ(first.Wait(), 0);
+    EXPECT_EQ(second.Wait(), 0);
+  }
+
   // The exit code of the member that is not lost.
   static int ExitOfSurvivor(int64_t lost, const std::string& what) {
     const std::string scenario = what + " rank" + std::to_string(lost);
@@ -192,11 +210,10 @@ class GpuPeerTest : public ::testing::Test {
   }
 };
 
-TEST_F(GpuPeerTest, TwoMembersAgreeOnBothStreams) {
-  const int64_t port = FreePort();
-  MemberProcess first(0, port, "none"), second(1, port, "none");
-  EXPECT_EQ(first.Wait(), 0);
-  EXPECT_EQ(second.Wait(), 0);
+TEST_F(GpuPeerTest, TwoMembersAgreeOnBothStreams) { ExpectSuccessOfBoth("none"); }
+
+TEST_F(GpuPeerTest, OwnWorkBeforeAnOperationMayTakeLongerThanItsLimit) {
+  ExpectSuccessOfBoth("long");
 }
 
 TEST_F(GpuPeerTest, StoppedBeforeItConnects) {

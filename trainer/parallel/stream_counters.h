@@ -1,0 +1,41 @@
+// Counters in host memory that a GPU itself writes when it comes to a point of a stream.
+#ifndef TRAINYARD_TRAINER_PARALLEL_STREAM_COUNTERS_H_
+#define TRAINYARD_TRAINER_PARALLEL_STREAM_COUNTERS_H_
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "trainer/parallel/operation_watch.h"
+
+namespace trainyard::trainer {
+
+// Of the device that is current when it is made. One thread at a time; counters() for any thread.
+// Throws TrainerError(kInternal). All writes must have happened when it is destroyed.
+class StreamCounters {
+ public:
+  StreamCounters();
+  ~StreamCounters();
+  StreamCounters(const StreamCounters&) = delete;
+  StreamCounters& operator=(const StreamCounters&) = delete;
+
+  // The device sets a counter when the work that is queued on the stream so far is done.
+  void Enter(cudaStream_t stream, uint32_t operation);
+  void Leave(cudaStream_t stream, uint32_t operation);
+
+  const OperationCounters& counters() const { return *counters_; }
+
+ private:
+  using WriteValue = CUresult (*)(CUstream, CUdeviceptr, cuuint32_t, unsigned int);
+
+  void Write(cudaStream_t stream, const std::atomic<uint32_t>& counter, uint32_t value);
+
+  WriteValue write_value_;
+  OperationCounters* counters_ = nullptr;
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_PARALLEL_STREAM_COUNTERS_H_
