@@ -34,7 +34,7 @@ StepRunner::StepRunner(const Parts& parts, int64_t rounds)
     : parts_(parts),
       rounds_(rounds),
       gradients_(parts.model.parameters()),
-      reducer_(parts.communicator, parts.device, kGradientBucketElements) {
+      reducer_(parts.communicator, parts.device) {
   const int64_t rows = parts.config.layout.micro_batch * parts.config.train.seq_length;
   const double share = 1.0 / static_cast<double>(TokensPerStep(parts.config.train));
   loss_weights_ = torch::full({rows}, share, torch::dtype(torch::kFloat32).device(parts.device));
@@ -55,7 +55,7 @@ void StepRunner::Launch(const StepRequest& request, const std::function<TokenBat
   ForwardBackward(next);
   reducer_.Begin(step_values_.narrow(0, static_cast<int64_t>(StepValue::kLoss), kSummedStepValues));
   reducer_.Join();
-  parts_.optimizer.MeasureGradients(step_values_);
+  parts_.optimizer.FinishGradientNorm(step_values_);
   before_update();
   parts_.optimizer.Step(step_values_);
   CopyResult(pending);
@@ -79,12 +79,13 @@ TrainingTokens StepRunner::ToDevice(const TokenBatch& batch) {
   return {Upload(tokens, parts_.device), loss_weights_};
 }
 
-// The sum over the ranks runs under the rest of the backward pass.
+// The sum over the ranks and its norm run under the rest of the backward pass.
 void StepRunner::OnGroupFinished(int64_t group) {
   if (round_ + 1 < rounds_) return;
   const ParameterStore& store = parts_.model.parameters();
   const ElementRange& range = store.groups()[group].all;
-  reducer_.Begin(store.gradients().narrow(0, range.first, range.length));
+  reducer_.Begin(store.gradients().narrow(0, range.first, range.length),
+                 [this, group] { parts_.optimizer.MeasureGroup(group); });
 }
 
 void StepRunner::CopyResult(Pending& pending) {

@@ -40,12 +40,13 @@ Tensor AdamW::HostStepValues(int64_t step, double learning_rate) const {
   return values;
 }
 
-void AdamW::MeasureGradients(Tensor& step_values) {
-  const std::vector<ParameterGroup>& groups = store_.groups();
-  for (size_t i = 0; i < groups.size(); ++i) {
-    Tensor sum = squared_norms_[static_cast<int64_t>(i)];
-    SquaredSum(store_.gradients().narrow(0, groups[i].all.first, groups[i].all.length), sum);
-  }
+void AdamW::MeasureGroup(int64_t group) {
+  const ElementRange& range = store_.groups()[group].all;
+  Tensor sum = squared_norms_[group];
+  SquaredSum(store_.gradients().narrow(0, range.first, range.length), sum);
+}
+
+void AdamW::FinishGradientNorm(Tensor& step_values) {
   FinishNorm(squared_norms_, config_.clip_grad, step_values);
 }
 

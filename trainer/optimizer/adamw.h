@@ -21,9 +21,12 @@ class AdamW {
   // tensor. step: number of the update, from 1 (bias correction).
   torch::Tensor HostStepValues(int64_t step, double learning_rate) const;
 
-  // Norm of all gradients: sets the values of `step_values` that follow from it, kFinite too, with
-  // kLoss already there.
-  void MeasureGradients(torch::Tensor& step_values);
+  // Measures the gradients of one group, once they are complete.
+  void MeasureGroup(int64_t group);
+
+  // Norm of all gradients, with all groups measured: sets the values of `step_values` that follow
+  // from it, kFinite too, with kLoss already there.
+  void FinishGradientNorm(torch::Tensor& step_values);
 
   // One update of every group, unless kFinite is 0. step_values: on the store's device.
   void Step(const torch::Tensor& step_values);

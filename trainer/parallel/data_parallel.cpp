@@ -3,8 +3,6 @@
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
-#include <algorithm>
-
 namespace trainyard::trainer {
 namespace {
 
@@ -17,21 +15,15 @@ void Order(const c10::Stream& earlier, const c10::Stream& later) {
 
 }  // namespace
 
-GradientReducer::GradientReducer(Communicator& communicator, torch::Device device,
-                                 int64_t bucket_elements)
-    : communicator_(communicator), device_(device), bucket_elements_(bucket_elements) {
-  TORCH_CHECK(bucket_elements > 0);
-}
+GradientReducer::GradientReducer(Communicator& communicator, torch::Device device)
+    : communicator_(communicator), device_(device) {}
 
-void GradientReducer::Begin(const torch::Tensor& flat) {
-  TORCH_CHECK(flat.dim() == 1 && flat.is_contiguous());
-  if (communicator_.size() == 1) return;
+void GradientReducer::Begin(torch::Tensor flat, const std::function<void()>& then) {
+  TORCH_CHECK(flat.is_contiguous());
+  if (communicator_.size() == 1) return then();
   RunBeside([&] {
-    for (int64_t first = 0; first < flat.numel(); first += bucket_elements_) {
-      torch::Tensor bucket =
-          flat.narrow(0, first, std::min(bucket_elements_, flat.numel() - first));
-      communicator_.AllReduce(bucket, ReduceOp::kSum);
-    }
+    communicator_.AllReduce(flat, ReduceOp::kSum);
+    then();
   });
 }
 

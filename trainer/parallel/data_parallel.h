@@ -6,7 +6,6 @@
 #include <c10/core/Stream.h>
 #include <torch/types.h>
 
-#include <cstdint>
 #include <functional>
 #include <optional>
 
@@ -21,15 +20,19 @@ namespace trainyard::trainer {
 class GradientReducer {
  public:
   // The communicator must outlive this.
-  GradientReducer(Communicator& communicator, torch::Device device, int64_t bucket_elements);
+  GradientReducer(Communicator& communicator, torch::Device device);
 
-  // Starts to sum a flat, contiguous tensor in place, bucket by bucket, after the work that is
-  // queued on the current stream. All ranks call it with the same sizes in the same order. The
-  // tensor must live until Join: the allocator gives freed memory to the current stream again, and
-  // only that stream's later work waits for the sums.
-  void Begin(const torch::Tensor& flat);
+  // Starts to sum a contiguous tensor in place, after the work that is queued on the current
+  // stream. `then` queues work on the sum, beside the current stream as well. All ranks call it
+  // with the same sizes in the same order. What either uses must live until Join: the allocator
+  // gives freed memory to the current stream again, and only that stream's later work waits. One
+  // operation, however large the tensor: pieces of 64 MiB took 1.3 % of a step more than whole
+  // blocks (two H200s, 1.5B).
+  void Begin(
+      torch::Tensor flat, const std::function<void()>& then = [] {});
 
-  // Work that is queued on the current stream from now on sees all sums. The caller does not wait.
+  // Work that is queued on the current stream from now on sees all sums and what follows them. The
+  // caller does not wait.
   void Join();
 
  private:
@@ -37,12 +40,8 @@ class GradientReducer {
 
   Communicator& communicator_;
   const torch::Device device_;
-  const int64_t bucket_elements_;
   std::optional<c10::Stream> stream_;  // On a GPU, once it is needed.
 };
-
-// 64 MiB of fp32: large enough for bandwidth, small enough to overlap one with the next.
-inline constexpr int64_t kGradientBucketElements = int64_t{1} << 24;
 
 }  // namespace trainyard::trainer
 

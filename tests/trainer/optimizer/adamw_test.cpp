@@ -27,9 +27,16 @@ void SetGradients(ParameterStore& store, int seed) {
   }
 }
 
+void Measure(AdamW& optimizer, Tensor& values) {
+  for (int64_t group = 0; group < static_cast<int64_t>(Groups().size()); ++group) {
+    optimizer.MeasureGroup(group);
+  }
+  optimizer.FinishGradientNorm(values);
+}
+
 void Update(AdamW& optimizer, int64_t step, double learning_rate) {
   Tensor values = optimizer.HostStepValues(step, learning_rate);
-  optimizer.MeasureGradients(values);
+  Measure(optimizer, values);
   optimizer.Step(values);
 }
 
@@ -111,7 +118,7 @@ TEST(AdamWTest, MeasuresAllGradientsTogether) {
     squares += store.Gradient(i).to(torch::kFloat64).square().sum().item<double>();
   }
   Tensor values = optimizer.HostStepValues(1, 1e-2);
-  optimizer.MeasureGradients(values);
+  Measure(optimizer, values);
   const double norm = std::sqrt(squares);
   EXPECT_NEAR(ValueOf(values, StepValue::kGradientNorm), norm, 1e-6 * norm);
   EXPECT_NEAR(ValueOf(values, StepValue::kGradientScale), 0.5 / norm, 1e-6 / norm);
