@@ -44,6 +44,11 @@ std::vector<TensorChunk> WithElements(const std::vector<TensorChunk>& chunks) {
   return some;
 }
 
+// By polling: a call that waits for the device would hold a lock that training needs.
+void Await(const c10::Event& event) {
+  while (!event.query()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
 std::optional<torch::Device> GpuOf(const std::vector<TensorChunk>& chunks) {
   for (const TensorChunk& chunk : chunks) {
     if (chunk.tensor.is_cuda()) return chunk.tensor.device();
@@ -63,6 +68,19 @@ int64_t StoredBytes(const TensorChunk& chunk) {
 
 HostCopy::~HostCopy() {
   if (reserving_.joinable()) reserving_.join();
+  // A copy into this memory may be under way, also one of a Begin that has failed half-way.
+  try {
+    if (stream_.has_value()) AwaitStream();
+  } catch (const std::exception&) {
+    // The device has failed: it copies nothing any more.
+  }
+}
+
+void HostCopy::AwaitStream() const {
+  UseDevice(stream_->device());
+  c10::Event done(stream_->device_type());
+  done.record(*stream_);
+  Await(done);
 }
 
 void HostCopy::Reserve(const std::vector<TensorChunk>& chunks) {
@@ -150,7 +168,7 @@ std::string HostCopy::UnlockedText() const {
 void HostCopy::Wait() const {
   if (!copied_.has_value()) return;
   UseDevice(stream_->device());
-  while (!copied_->query()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  Await(*copied_);
 }
 
 }  // namespace trainyard::trainer

@@ -70,6 +70,8 @@ class HostCopy {
   torch::Tensor Place(size_t index, const torch::Tensor& tensor);
   // Starts a copy into the memory with this index.
   torch::Tensor BeginCopy(size_t index, const torch::Tensor& tensor);
+  // Returns when everything that is queued on stream_ is done.
+  void AwaitStream() const;
 
   // Of each tensor of the chunks in turn, at least as large as the tensor needs.
   std::vector<std::unique_ptr<HostMemory>> memory_;

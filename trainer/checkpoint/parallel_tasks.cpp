@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -57,8 +58,12 @@ void ParallelTasks(size_t tasks, size_t limit,
                    const std::function<void(size_t thread, size_t task)>& run) {
   TaskQueue queue(tasks, run);
   std::vector<std::thread> others;
-  for (size_t thread = 1; thread < ThreadsFor(tasks, limit); ++thread) {
-    others.emplace_back([&queue, thread] { queue.Work(thread); });
+  try {
+    for (size_t thread = 1; thread < ThreadsFor(tasks, limit); ++thread) {
+      others.emplace_back([&queue, thread] { queue.Work(thread); });
+    }
+  } catch (const std::system_error&) {
+    // No further thread can be made: those that there are do all tasks.
   }
   queue.Work(0);
   for (std::thread& other : others) other.join();
