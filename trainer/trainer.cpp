@@ -14,6 +14,7 @@
 #include "trainer/checkpoint/fence.h"
 #include "trainer/checkpoint/manifest.h"
 #include "trainer/memory_check.h"
+#include "trainer/ops/gpu.h"
 #include "trainer/optimizer/schedule.h"
 #include "trainer/parallel/device.h"
 #include "trainer/signals.h"
@@ -85,6 +86,19 @@ DecoderOptions ModelOptions(const RunConfig& config, const RuntimeEnvironment& e
   return options;
 }
 
+// Before anything else can be wrong: a GPU has no attention for some heads.
+void CheckAttention(const RunConfig& config) {
+  if (config.resources.device != DeviceKind::kGpu || config.train.precision != Precision::kBf16) {
+    return;
+  }
+  const ModelConfig& model = config.model;
+  gpu::PrepareAttention(config.layout.micro_batch, config.train.seq_length,
+                        {.query_heads = model.num_attention_heads,
+                         .key_heads = model.num_query_groups,
+                         .head_size = model.hidden_size / model.num_attention_heads},
+                        config.train.deterministic ? Reproducible::kYes : Reproducible::kNo);
+}
+
 }  // namespace
 
 Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, TelemetryWriter& telemetry,
@@ -106,6 +120,7 @@ Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, Telemet
       model_(config.model, ModelOptions(config, env, device_)),
       optimizer_(config.optimizer, model_.parameters()),
       runner_({config_, model_, optimizer_, *data_parallel_, device_}, rounds_) {
+  CheckAttention(config_);
   if (config_.evaluation.every_steps > 0) {
     evaluator_.emplace(config_, model_, *data_parallel_, device_);
   }

@@ -212,7 +212,7 @@ void VisitSettings(Config& config, Visit&& visit) {
         config.norm_epsilon);
   visit("untie_embeddings_and_output_weights", SettingRule{.has_default = true},
         config.untie_embeddings_and_output_weights);
-  visit("init_method_std", SettingRule{.min = 0, .max = 10, .has_default = true},
+  visit("init_method_std", SettingRule{.min = 1e-09, .max = 10, .has_default = true},
         config.init_method_std);
 }
 

@@ -210,6 +210,15 @@ Problems FindLaunchProblems(const RunConfig& config) {
                         "`train.precision` bf16 is for GPUs: a CPU has no fast bf16 arithmetic; "
                         "set it to fp32"});
   }
+  const ModelConfig& model = config.model;
+  const int64_t head_size = model.hidden_size / std::max<int64_t>(model.num_attention_heads, 1);
+  if (config.resources.device == DeviceKind::kGpu && config.train.precision == Precision::kBf16 &&
+      head_size % 8 != 0) {
+    problems.push_back({"model.num_attention_heads",
+                        "heads have " + std::to_string(head_size) +
+                            " elements (`model.hidden_size` / `model.num_attention_heads`), but "
+                            "attention in bf16 on a GPU needs a multiple of 8; change either"});
+  }
   return problems;
 }
 

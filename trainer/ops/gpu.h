@@ -5,6 +5,7 @@
 
 #include <torch/types.h>
 
+#include <cstdint>
 #include <string>
 
 #include "trainer/ops/adamw.h"
@@ -32,6 +33,10 @@ void RmsNormBackward(const torch::Tensor& dy, const RmsNormInput& input,
 void Rotate(torch::Tensor& packed, const RotaryTable& table, const AttentionHeads& heads,
             Rotation rotation);
 
+// Makes the plans of fused attention for micro-batches of this shape. Throws
+// TrainerError(kBadConfig) when cuDNN has none for such heads.
+void PrepareAttention(int64_t batch, int64_t length, const AttentionHeads& heads,
+                      Reproducible reproducible);
 torch::Tensor AttentionForward(const torch::Tensor& packed, const AttentionHeads& heads,
                                torch::Tensor& out);
 void AttentionBackward(const torch::Tensor& dout, const AttentionKept& kept,

@@ -22,6 +22,7 @@ void RmsNormBackward(const Tensor&, const RmsNormInput&, const Tensor&, Tensor&,
   Refuse();
 }
 void Rotate(Tensor&, const RotaryTable&, const AttentionHeads&, Rotation) { Refuse(); }
+void PrepareAttention(int64_t, int64_t, const AttentionHeads&, Reproducible) { Refuse(); }
 Tensor AttentionForward(const Tensor&, const AttentionHeads&, Tensor&) { Refuse(); }
 void AttentionBackward(const Tensor&, const AttentionKept&, const AttentionHeads&, Reproducible,
                        Tensor&) {

@@ -2,9 +2,11 @@
 #include <c10/cuda/CUDAStream.h>
 #include <torch/utils.h>
 
+#include "trainer/config/trainer_error.h"
 #include "trainer/kernels/activation.h"
 #include "trainer/kernels/attention.h"
 #include "trainer/kernels/cross_entropy.h"
+#include "trainer/kernels/cuda_check.h"
 #include "trainer/kernels/embedding.h"
 #include "trainer/kernels/gemm.h"
 #include "trainer/kernels/norm.h"
@@ -123,6 +125,26 @@ void Rotate(Tensor& packed, const RotaryTable& table, const AttentionHeads& head
                    .back = rotation == Rotation::kBack,
                    .type = TypeOf(packed)},
                   Stream());
+}
+
+void PrepareAttention(int64_t batch, int64_t length, const AttentionHeads& heads,
+                      Reproducible reproducible) {
+  const kernels::AttentionShape shape = {.batch = batch,
+                                         .length = length,
+                                         .query_heads = heads.query_heads,
+                                         .key_heads = heads.key_heads,
+                                         .head_size = heads.head_size,
+                                         .deterministic = reproducible == Reproducible::kYes};
+  try {
+    kernels::AttentionForwardWorkspaceBytes(shape);
+    kernels::AttentionBackwardWorkspaceBytes(shape);
+  } catch (const kernels::KernelError& error) {
+    throw TrainerError(ExitCode::kBadConfig,
+                       "cuDNN has no attention for heads of size " +
+                           std::to_string(heads.head_size) + " on this GPU (" + error.what() +
+                           "). Choose model.hidden_size and model.num_attention_heads so that a "
+                           "head's size is a multiple of 8 and at most 128.");
+  }
 }
 
 Tensor AttentionForward(const Tensor& packed, const AttentionHeads& heads, Tensor& out) {

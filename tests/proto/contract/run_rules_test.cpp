@@ -177,5 +177,18 @@ TEST(RunRulesTest, FeaturesThatTheTrainerLacksAreLaunchProblems) {
               ElementsAre(HasSubstr("`data.path` is missing"), HasSubstr("bf16 is for GPUs")));
 }
 
+TEST(RunRulesTest, HeadsThatFusedAttentionCannotTakeAreLaunchProblems) {
+  RunConfig config = Small();
+  config.model.hidden_size = 120;
+  config.model.num_attention_heads = 12;
+  EXPECT_THAT(FindLaunchProblems(config), IsEmpty()) << "a CPU in fp32 takes all";
+  config.resources.device = DeviceKind::kGpu;
+  config.train.precision = Precision::kBf16;
+  EXPECT_THAT(Messages(FindLaunchProblems(config)),
+              ElementsAre(HasSubstr("heads have 10 elements")));
+  config.model.hidden_size = 96;
+  EXPECT_THAT(FindLaunchProblems(config), IsEmpty());
+}
+
 }  // namespace
 }  // namespace trainyard
