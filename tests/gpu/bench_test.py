@@ -29,9 +29,9 @@ def step_record(step, seconds, time_ms, loss=1.0):
 
 
 def steady(count, seconds=0.1):
-    """Telemetry of `count` steps one behind the other."""
-    return [step_record(step, seconds, round(1e3 * seconds * step))
-            for step in range(1, count + 1)]
+    """A run that begins three seconds before the first of `count` steps, one behind the other."""
+    return [{"type": "launch", "time_ms": -3000}] + [
+        step_record(step, seconds, round(1e3 * seconds * step)) for step in range(1, count + 1)]
 
 
 class Splits(unittest.TestCase):
@@ -74,14 +74,21 @@ class Statistics(unittest.TestCase):
         self.assertAlmostEqual(figures["tokens_per_second"], 2 * 3 * 128 / 0.1)
         self.assertEqual(figures["steps"], 20)
         self.assertEqual(figures["memory_gb"], 5)
+        self.assertAlmostEqual(figures["first_step_seconds"], 3.1)
+
+    def test_reading_a_checkpoint_is_the_phase_load(self):
+        phases = [{"type": "phase", "phase": name, "time_ms": time_ms}
+                  for name, time_ms in (("init", 0), ("load", 400), ("train", 2400))]
+        self.assertAlmostEqual(trainer_run.load_seconds(phases), 2.0)
 
     def test_a_save_that_blocks_is_seen_in_both_figures(self):
         records = steady(60)
-        for record in records[20:]:
+        for record in records[21:]:
             record["time_ms"] += 10
         records.append({"type": "checkpoint", "step": 20, "blocking_seconds": 0.01,
                         "total_seconds": 3.0})
         records.append({"type": "checkpoint", "step": 0, "deleted": True})
+        records.append({"type": "restore", "seconds": 2.5, "bytes": 10**10})
         stall = rows.stall_figures(records, 20)
         self.assertAlmostEqual(stall["blocking"][0], 10)
         self.assertAlmostEqual(stall["slowdown"][0], 10)

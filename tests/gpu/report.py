@@ -46,14 +46,20 @@ def row_line(result):
             shown(target.aim, target.unit) if target else "-", result.verdict]
 
 
+def first_step(figures):
+    """Time from the start of the processes to the end of the first step."""
+    seconds = figures.get("first_step_seconds")
+    return "-" if seconds is None else f"{seconds:.1f} s"
+
+
 def run_line(name, who, figures):
     """Figures of one run, ours or a peer's."""
     if "ms" not in figures:
         why = "out of memory" if figures.get("oom") else figures.get("error", "not measured")
-        return [name, who, "-", why, "-", "-", "-", "-"]
+        return [name, who, "-", why, "-", "-", "-", "-", "-"]
     return [name, who, thousands(figures["tokens_per_second"]), milliseconds(figures),
-            str(figures["steps"]), f"{figures['memory_gb']:.1f}", figures["state"],
-            thousands(figures["tokens_per_step"])]
+            str(figures["steps"]), f"{figures['memory_gb']:.1f}", first_step(figures),
+            figures["state"], thousands(figures["tokens_per_step"])]
 
 
 def run_lines(result):
@@ -66,8 +72,8 @@ def as_markdown(results, machine):
     """Two tables: the rows against their targets, and all runs behind them."""
     rows = [["row", "ours tok/s", "best peer tok/s", "its variant", "ratio", "value", "must",
              "aim", "reached"]] + [row_line(result) for result in results]
-    runs = [["row", "run", "tok/s", "ms a step (p10 .. p90)", "steps", "GB", "state",
-             "tokens a step"]] + [line for result in results for line in run_lines(result)]
+    runs = [["row", "run", "tok/s", "ms a step (p10 .. p90)", "steps", "GB", "first step",
+             "state", "tokens a step"]] + [line for result in results for line in run_lines(result)]
     notes = [f"- {result.row.plan.name}: {' '.join(result.note.split())}"
              for result in results if result.note]
     head = f"{machine['date']}, {machine['gpus'] or 'no GPU'}"

@@ -8,8 +8,9 @@ import subprocess
 import sys
 
 from model_shapes import MODELS
-from trainer_run import (RunError, RunPlan, Spread, TrainerRun, last_step, mean_gap_seconds,
-                         metrics, peak_memory_gb, saves, settings_of, timed_seconds, write_noise)
+from trainer_run import (RunError, RunPlan, Spread, TrainerRun, last_step, load_seconds,
+                         mean_gap_seconds, metrics, peak_memory_gb, saves, seconds_to_first_step,
+                         settings_of, timed_seconds, write_noise)
 
 HERE = pathlib.Path(__file__).resolve().parent
 WARMUP_STEPS = 4
@@ -145,9 +146,20 @@ def run_ours(bench, plan):
     checkpoints = bench.scratch / f"checkpoints-{plan.name}"
     try:
         with bench.start(plan, bench.new_folder(plan.name), checkpoints) as run:
-            return run.wait_until(is_done, bench.timeout)
+            records = run.wait_until(is_done, bench.timeout)
+        if plan.save_every:
+            records.append(restore(bench, plan, checkpoints, saves(records)[-1]))
+        return records
     finally:
         shutil.rmtree(checkpoints, ignore_errors=True)
+
+
+def restore(bench, plan, checkpoints, save):
+    """Resumes from a checkpoint until the first step; a record of how long reading it took."""
+    folder = bench.new_folder(f"{plan.name}-restore")
+    with bench.start(plan, folder, checkpoints, save["path"]) as run:
+        records = run.wait_until(metrics, bench.timeout)
+    return {"type": "restore", "seconds": load_seconds(records), "bytes": save["bytes"]}
 
 
 def ours_of(plan, records):
@@ -157,6 +169,7 @@ def ours_of(plan, records):
     return {"tokens_per_second": plan.tokens_per_step / statistics.median(seconds),
             "ms": spread.median, "spread_ms": [spread.p10, spread.p90], "steps": spread.count,
             "gap_ms": 1e3 * mean_gap_seconds(records, WARMUP_STEPS),
+            "first_step_seconds": seconds_to_first_step(records),
             "memory_gb": peak_memory_gb(records), "state": plan.state_types,
             "tokens_per_step": plan.tokens_per_step, "last_loss": metrics(records)[-1]["loss"]}
 
@@ -175,7 +188,8 @@ def stall_figures(records, save_every):
     usual = statistics.median(gaps)
     slowdown = [100 * (ends[save["step"] + 3] - ends[save["step"]] - 3 * usual) / usual
                 for save in saves(records) if save["step"] + 3 in ends]
-    return {"blocking": [100 * save["blocking_seconds"] / step_seconds for save in saves(records)],
+    restored = next(record for record in records if record["type"] == "restore")
+    return {"restore": restored, "blocking": [100 * save["blocking_seconds"] / step_seconds for save in saves(records)],
             "slowdown": slowdown,
             "write_seconds": [save["total_seconds"] for save in saves(records)],
             # Saves that were due while the one before was still being written.
@@ -236,8 +250,9 @@ def stall_note(stall):
     slowdown = ", ".join(f"{percent:.1f}" for percent in stall["slowdown"])
     seconds = statistics.median(stall["write_seconds"])
     return (f"saves block {blocking} % of a step; with the three steps after them they take "
-            f"{slowdown} % of a step more; a checkpoint is written in {seconds:.1f} s; "
-            f"{stall['late']} late")
+            f"{slowdown} % of a step more; a checkpoint of {stall['restore']['bytes'] / 1e9:.1f} GB is "
+            f"written in {seconds:.1f} s and, from the page cache, read in "
+            f"{stall['restore']['seconds']:.1f} s; {stall['late']} late")
 
 
 def notes_of(result):

@@ -138,6 +138,19 @@ def mean_gap_seconds(records, warmup):
     return (ends[-1] - ends[0]) / 1e3 / (len(ends) - 1)
 
 
+def seconds_to_first_step(records):
+    """From the start of the processes to the end of the first step, libraries and all."""
+    start = next(record for record in records if record["type"] == "launch")
+    return (metrics(records)[0]["time_ms"] - start["time_ms"]) / 1e3
+
+
+def load_seconds(records):
+    """Length of a resumed run's phase load, which reads the checkpoint into the GPUs."""
+    phases = [record for record in records if record["type"] == "phase"]
+    begin = next(i for i, record in enumerate(phases) if record["phase"] == "load")
+    return (phases[begin + 1]["time_ms"] - phases[begin]["time_ms"]) / 1e3
+
+
 def peak_memory_gb(records):
     """Largest device memory of rank 0, in 10^9 bytes."""
     return max(record["memory_bytes"] for record in metrics(records)) / 1e9
@@ -177,11 +190,13 @@ class TrainerRun:
         self._checkpoints = checkpoints
         self._resume_from = resume_from
         self._processes = []
+        self._launched_ms = 0
         self._folder.mkdir(parents=True)
         (self._folder / "spec.json").write_text(json.dumps(settings, indent=1))
 
     def __enter__(self):
         port = free_port()
+        self._launched_ms = int(time.time() * 1e3)
         for rank in range(self._ranks):
             self._processes.append(self._start(rank, port))
         return self
@@ -215,9 +230,10 @@ class TrainerRun:
             process.wait()
 
     def records(self):
-        """Telemetry of rank 0 so far."""
+        """A record of our own with the time of the launch, and telemetry of rank 0 so far."""
         path = self._folder / "rank0" / "telemetry.jsonl"
-        return parse_records(path.read_text()) if path.exists() else []
+        launch = {"type": "launch", "time_ms": self._launched_ms}
+        return [launch] + (parse_records(path.read_text()) if path.exists() else [])
 
     def output_end(self, rank):
         """The last lines of a rank's output."""
