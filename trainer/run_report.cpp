@@ -33,10 +33,11 @@ std::string ModelLine(const RunConfig& config) {
 std::string BatchLine(const RunConfig& config, const HeaderFacts& facts) {
   const LayoutConfig& layout = config.layout;
   const int64_t rounds = config.train.global_batch / (layout.micro_batch * layout.dp);
+  const std::string zero = layout.zero > 0 ? " zero " + std::to_string(layout.zero) : "";
   return Format(
-      "layout  dp %ld on %s, %ld CPU thread(s) a rank; a step is %ld samples of %ld "
+      "layout  dp %ld%s on %s, %ld CPU thread(s) a rank; a step is %ld samples of %ld "
       "tokens: micro-batch %ld, %ld round(s) a rank",
-      layout.dp, facts.device.c_str(), facts.threads, config.train.global_batch,
+      layout.dp, zero.c_str(), facts.device.c_str(), facts.threads, config.train.global_batch,
       config.train.seq_length, layout.micro_batch, rounds);
 }
 

@@ -33,8 +33,9 @@ void SetValue(Tensor& step_values, StepValue which, double value) {
 StepRunner::StepRunner(const Parts& parts, int64_t rounds)
     : parts_(parts),
       rounds_(rounds),
+      shards_state_(parts.config.layout.zero > 0),
       gradients_(parts.model.parameters()),
-      reducer_(parts.communicator, parts.device) {
+      collectives_(parts.communicator, parts.device) {
   const int64_t rows = parts.config.layout.micro_batch * parts.config.train.seq_length;
   const double share = 1.0 / static_cast<double>(TokensPerStep(parts.config.train));
   loss_weights_ = torch::full({rows}, share, torch::dtype(torch::kFloat32).device(parts.device));
@@ -53,11 +54,10 @@ void StepRunner::Launch(const StepRequest& request, const std::function<TokenBat
   SetValue(values, StepValue::kSaveRequested, request.save ? 1 : 0);
   step_values_ = Upload(values, parts_.device);
   ForwardBackward(next);
-  reducer_.Begin(step_values_.narrow(0, static_cast<int64_t>(StepValue::kLoss), kSummedStepValues));
-  reducer_.Join();
+  SumStepValues();
   parts_.optimizer.FinishGradientNorm(step_values_);
   before_update();
-  parts_.optimizer.Step(step_values_);
+  UpdateWeights();
   CopyResult(pending);
   pending_.push_back(std::move(pending));
 }
@@ -84,8 +84,33 @@ void StepRunner::OnGroupFinished(int64_t group) {
   if (round_ + 1 < rounds_) return;
   const ParameterStore& store = parts_.model.parameters();
   const ElementRange& range = store.groups()[group].all;
-  reducer_.Begin(store.gradients().narrow(0, range.first, range.length),
-                 [this, group] { parts_.optimizer.MeasureGroup(group); });
+  const torch::Tensor gradients = store.gradients().narrow(0, range.first, range.length);
+  const auto measure = [this, group] { parts_.optimizer.MeasureGroup(group); };
+  if (shards_state_) {
+    collectives_.BeginSumOfParts(gradients, measure);
+  } else {
+    collectives_.BeginSum(gradients, measure);
+  }
+}
+
+void StepRunner::SumStepValues() {
+  const auto first = static_cast<int64_t>(StepValue::kLoss);
+  collectives_.BeginSum(step_values_.narrow(0, first, kSummedStepValues));
+  if (shards_state_) collectives_.BeginSum(parts_.optimizer.squared_norms());
+  collectives_.Join();
+}
+
+// Ranks that share the state of the optimizer give each other the weights that they have updated,
+// of one group while they update the next. The order is that of the next forward pass.
+void StepRunner::UpdateWeights() {
+  const ParameterStore& store = parts_.model.parameters();
+  for (auto group = static_cast<int64_t>(store.groups().size()) - 1; group >= 0; --group) {
+    parts_.optimizer.UpdateGroup(group, step_values_);
+    if (!shards_state_) continue;
+    const ElementRange& range = store.groups()[group].all;
+    collectives_.BeginGatherOfParts(store.values().narrow(0, range.first, range.length));
+  }
+  collectives_.Join();
 }
 
 void StepRunner::CopyResult(Pending& pending) {

@@ -16,8 +16,8 @@
 #include "trainer/model/decoder.h"
 #include "trainer/model/weight_gradients.h"
 #include "trainer/optimizer/adamw.h"
+#include "trainer/parallel/background_collectives.h"
 #include "trainer/parallel/communicator.h"
-#include "trainer/parallel/data_parallel.h"
 
 namespace trainyard::trainer {
 
@@ -78,13 +78,16 @@ class StepRunner {
   void ForwardBackward(const std::function<TokenBatch()>& next);
   TrainingTokens ToDevice(const TokenBatch& batch);
   void OnGroupFinished(int64_t group);
+  void SumStepValues();
+  void UpdateWeights();
   void CopyResult(Pending& pending);
 
   Parts parts_;
   const int64_t rounds_;
-  int64_t round_ = 0;  // Of the step that is being queued.
+  const bool shards_state_;  // Of the optimizer, over the communicator's ranks (ZeRO 1).
+  int64_t round_ = 0;        // Of the step that is being queued.
   WeightGradients gradients_;
-  GradientReducer reducer_;
+  BackgroundCollectives collectives_;
   torch::Tensor step_values_;   // On the device.
   torch::Tensor loss_weights_;  // One divided by the tokens of the global batch, for each row.
   std::deque<Pending> pending_;

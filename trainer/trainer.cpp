@@ -73,8 +73,9 @@ SampleSourceOptions TrainingOrder(const RunConfig& config, const RuntimeEnvironm
 }
 
 DecoderOptions ModelOptions(const RunConfig& config, const RuntimeEnvironment& env,
-                            torch::Device device) {
+                            torch::Device device, const Communicator& data_parallel) {
   DecoderOptions options;
+  if (config.layout.zero > 0) options.state = {data_parallel.rank(), data_parallel.size()};
   options.type = config.train.precision == Precision::kBf16 ? torch::kBFloat16 : torch::kFloat32;
   options.device = device;
   options.blocks = {
@@ -117,7 +118,7 @@ Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, Telemet
       data_parallel_(ConnectGroup(rendezvous_.get(), DataParallelGroup(mesh_, env), device_)),
       train_file_(config.data.path, token_format::kTrainSplit),
       train_source_(train_file_, TrainingOrder(config, env)),
-      model_(config.model, ModelOptions(config, env, device_)),
+      model_(config.model, ModelOptions(config, env, device_, *data_parallel_)),
       optimizer_(config.optimizer, model_.parameters()),
       runner_({config_, model_, optimizer_, *data_parallel_, device_}, rounds_) {
   CheckAttention(config_);
@@ -397,8 +398,10 @@ bool Trainer::MaySave(std::chrono::milliseconds read_timeout) {
 }
 
 std::vector<TensorChunk> Trainer::Chunks() {
-  return CheckpointChunks(model_.parameters(), optimizer_, data_parallel_->rank(),
-                          data_parallel_->size());
+  const bool shards_state = config_.layout.zero > 0;
+  return CheckpointChunks(model_.parameters(), optimizer_,
+                          shards_state ? 0 : data_parallel_->rank(),
+                          shards_state ? 1 : data_parallel_->size());
 }
 
 // To be called in phase checkpoint.

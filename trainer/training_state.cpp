@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "trainer/checkpoint/box.h"
 #include "trainer/config/run_config_json.h"
 #include "trainer/config/trainer_error.h"
 
@@ -53,12 +54,35 @@ void CheckModel(const CheckpointReader& reader, const ModelConfig& model) {
 // Fills a slice, whatever the stored type and the device.
 using Fill = std::function<void(int64_t first, const torch::Tensor& elements)>;
 
-BoxRequest RequestOf(const std::string& name, const StoredSlice& slice, Fill fill) {
-  return {name, slice.logical.offset, slice.logical.shape,
+BoxRequest RequestOf(const std::string& name, const Box& box, Fill fill) {
+  return {name, box.offset, box.shape,
           [fill = std::move(fill)](int64_t first, const torch::Tensor& elements) {
             const torch::NoGradGuard no_grad;  // Of this thread.
             fill(first, elements);
           }};
+}
+
+// A part of a slice whose state this rank owns.
+struct OwnedPiece {
+  const StoredSlice& slice;
+  ElementRange range;  // Of the flat buffers.
+  Box box;             // Of the logical tensor.
+};
+
+// Parts of groups end anywhere in a matrix: what lies in one of them may be several boxes.
+void ForEachOwnedPiece(const ParameterStore& parameters,
+                       const std::function<void(const OwnedPiece&)>& visit) {
+  for (const StoredSlice& slice : parameters.slices()) {
+    const ElementRange owned = Intersect(slice.range, parameters.OwnedOf(slice.group));
+    int64_t next = owned.first;
+    for (Box& box :
+         BoxesOfRange(slice.logical.shape, owned.first - slice.range.first, owned.length)) {
+      for (size_t d = 0; d < box.offset.size(); ++d) box.offset[d] += slice.logical.offset[d];
+      const ElementRange range = {next, *ElementsOf(box.shape)};
+      next = range.end();
+      visit({slice, range, std::move(box)});
+    }
+  }
 }
 
 TrainingState StateFromJson(const json& state) {
@@ -77,28 +101,33 @@ TrainingState StateFromJson(const json& state) {
 std::string ModelFingerprint(const ModelConfig& model) { return ModelShape(model).dump(); }
 
 std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& optimizer,
-                                          int64_t member, int64_t members) {
+                                          int64_t replica, int64_t replicas) {
   std::vector<TensorChunk> all;
-  for (const StoredSlice& slice : parameters.slices()) {
-    const auto part = [&](const torch::Tensor& flat) {
-      return flat.defined() ? parameters.SliceOf(flat, slice) : flat;
-    };
-    const auto add = [&](const char* prefix, const torch::Tensor& flat,
+  ForEachOwnedPiece(parameters, [&](const OwnedPiece& piece) {
+    const auto add = [&](const char* prefix, const torch::Tensor& elements,
                          const torch::Tensor& low_bits) {
-      all.push_back({prefix + slice.logical.name, slice.logical.global_shape, slice.logical.offset,
-                     part(flat), part(low_bits)});
+      const auto in_shape = [&](const torch::Tensor& flat) {
+        return flat.defined() ? flat.view(piece.box.shape) : flat;
+      };
+      all.push_back({prefix + piece.slice.logical.name, piece.slice.logical.global_shape,
+                     piece.box.offset, in_shape(elements), in_shape(low_bits)});
     };
-    add("", parameters.values(), parameters.low_bits());
-    add(kFirstMoment, optimizer.first_moment(), torch::Tensor());
-    add(kSecondMoment, optimizer.second_moment(), torch::Tensor());
-  }
+    const auto state = [&](const torch::Tensor& buffer) {
+      return buffer.defined() ? parameters.StatePart(buffer, piece.slice.group, piece.range)
+                              : buffer;
+    };
+    add("", parameters.values().narrow(0, piece.range.first, piece.range.length),
+        state(parameters.low_bits()));
+    add(kFirstMoment, state(optimizer.first_moment()), torch::Tensor());
+    add(kSecondMoment, state(optimizer.second_moment()), torch::Tensor());
+  });
 
   std::vector<int64_t> bytes;
   for (const TensorChunk& chunk : all) bytes.push_back(StoredBytes(chunk));
-  const std::vector<int> writer = SpreadByBytes(bytes, static_cast<int>(members));
+  const std::vector<int> writer = SpreadByBytes(bytes, static_cast<int>(replicas));
   std::vector<TensorChunk> mine;
   for (size_t i = 0; i < all.size(); ++i) {
-    if (writer[i] == member) mine.push_back(std::move(all[i]));
+    if (writer[i] == replica) mine.push_back(std::move(all[i]));
   }
   return mine;
 }
@@ -118,19 +147,23 @@ TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& co
   CheckModel(reader, config.model);
   std::vector<BoxRequest> requests;
   for (const StoredSlice& slice : parameters.slices()) {
-    const std::string& name = slice.logical.name;
-    const auto into = [&](const torch::Tensor& flat) -> Fill {
-      return [part = parameters.SliceOf(flat, slice).view({-1})](int64_t first,
-                                                                 const torch::Tensor& elements) {
-        part.narrow(0, first, elements.numel()).copy_(elements);
-      };
-    };
-    requests.push_back(RequestOf(name, slice, [&](int64_t first, const torch::Tensor& elements) {
-      parameters.SetMaster(slice, first, elements);
-    }));
-    requests.push_back(RequestOf(kFirstMoment + name, slice, into(optimizer.first_moment())));
-    requests.push_back(RequestOf(kSecondMoment + name, slice, into(optimizer.second_moment())));
+    const Box whole = {slice.logical.offset, slice.logical.shape};
+    requests.push_back(
+        RequestOf(slice.logical.name, whole, [&](int64_t first, const torch::Tensor& elements) {
+          parameters.SetMaster(slice, first, elements);
+        }));
   }
+  ForEachOwnedPiece(parameters, [&](const OwnedPiece& piece) {
+    const auto request = [&](const char* prefix, const torch::Tensor& buffer) {
+      const torch::Tensor part = parameters.StatePart(buffer, piece.slice.group, piece.range);
+      requests.push_back(RequestOf(prefix + piece.slice.logical.name, piece.box,
+                                   [part](int64_t first, const torch::Tensor& elements) {
+                                     part.narrow(0, first, elements.numel()).copy_(elements);
+                                   }));
+    };
+    request(kFirstMoment, optimizer.first_moment());
+    request(kSecondMoment, optimizer.second_moment());
+  });
   reader.ReadBoxes(requests, parameters.device());
   return StateFromJson(reader.trainer_state());
 }

@@ -27,17 +27,18 @@ struct TrainingState {
 // Identifies the model that the stored tensors belong to: its shape, as JSON text.
 std::string ModelFingerprint(const ModelConfig& model);
 
-// The chunks that data-parallel member `member` of `members` writes: replicated tensors are spread
-// over the members by size. Views of the live tensors; the writer copies them.
+// The chunks that this rank writes of the state that it owns, when it is number `replica` of
+// `replicas` ranks that own the same: they are spread over these by size. Views of the live
+// tensors; the writer copies them.
 std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& optimizer,
-                                          int64_t member, int64_t members);
+                                          int64_t replica, int64_t replicas);
 
 // The part of the state that is not a tensor, for the manifest.
 nlohmann::json TrainingStateToJson(const TrainingState& state, const RunConfig& config);
 
-// Loads weights and optimizer state, each rank its own slices. The skip ranges of the result are
-// those that the checkpoint's run has had. Throws TrainerError(kBadConfig) that names the
-// difference when the checkpoint is of another model, and the errors of the reader.
+// Loads the weights of this rank's slices, and the optimizer's state that it owns. The skip ranges
+// of the result are those that the checkpoint's run has had. Throws TrainerError(kBadConfig) that
+// names the difference when the checkpoint is of another model, and the errors of the reader.
 TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& config,
                              ParameterStore& parameters, AdamW& optimizer);
 

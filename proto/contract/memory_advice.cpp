@@ -32,6 +32,9 @@ void NarrowMoments(OptimizerConfig& optimizer) {
   optimizer.exp_avg_dtype = optimizer.exp_avg_sq_dtype = Precision::kBf16;
 }
 
+bool CanShardState(const LayoutConfig& layout) { return layout.dp > 1 && layout.zero == 0; }
+
+constexpr char kShardState[] = "layout.zero to 1";
 constexpr char kFullRecompute[] = "layout.recompute to full";
 constexpr char kNarrowMoments[] = "optimizer.exp_avg_dtype and optimizer.exp_avg_sq_dtype to bf16";
 
@@ -45,6 +48,9 @@ std::vector<MemoryRemedy> SingleRemedies(const RunConfig& config, double limit) 
     if (Fits(changed, limit)) remedies.push_back({change, Predicted(changed)});
   };
   RunConfig changed = config;
+  changed.layout.zero = 1;
+  if (CanShardState(config.layout)) consider(kShardState, changed);
+  changed = config;
   changed.layout.micro_batch = LargestMicroBatch(config, limit);
   if (!(changed == config)) consider(MicroBatchChange(changed), changed);
   changed = config;
@@ -60,13 +66,18 @@ std::vector<MemoryRemedy> SingleRemedies(const RunConfig& config, double limit) 
   return remedies;
 }
 
-// Recomputation and narrow moments first, so that the micro-batch stays as large as it can.
+// Sharding, recomputation and narrow moments first, so that the micro-batch stays as large as it
+// can.
 std::vector<MemoryRemedy> JointRemedy(const RunConfig& config, double limit) {
   RunConfig changed = config;
   std::string change;
   const auto add = [&change](const std::string& more) {
     change += (change.empty() ? "" : ", ") + more;
   };
+  if (CanShardState(config.layout)) {
+    add(kShardState);
+    changed.layout.zero = 1;
+  }
   if (config.layout.recompute != Recompute::kFull) add(kFullRecompute);
   changed.layout.recompute = Recompute::kFull;
   if (HasWideMoments(config.optimizer)) add(kNarrowMoments);

@@ -137,11 +137,15 @@ MemoryPrediction PredictTrainingMemory(const RunConfig& config) {
   const auto parameters = static_cast<double>(ParameterCount(config.model));
   const BlockTensors tensors = TensorsOf(config);
   MemoryPrediction prediction;
-  // bf16 weights come with 16 low bits each.
-  prediction.weights = parameters * kFloatBytes;
+  const double owners = config.layout.zero > 0 ? static_cast<double>(config.layout.dp) : 1;
+  const double value = BytesOf(config.train.precision);
+  // bf16 weights come with 16 low bits each, which are the optimizer's.
+  prediction.weights = parameters * (value + (kFloatBytes - value) / owners);
   prediction.gradients = parameters * kFloatBytes;
-  prediction.moments = parameters * (BytesOf(config.optimizer.exp_avg_dtype) +
-                                     BytesOf(config.optimizer.exp_avg_sq_dtype));
+  prediction.moments =
+      parameters *
+      (BytesOf(config.optimizer.exp_avg_dtype) + BytesOf(config.optimizer.exp_avg_sq_dtype)) /
+      owners;
   prediction.activations = KeptActivations(config, tensors);
   prediction.working =
       std::max(HeadWorking(config, tensors), BlockWorking(tensors, config.layout.recompute));

@@ -21,8 +21,9 @@ struct MemoryPrediction {
 };
 
 // Peak of a step of trainyard-trainer on a GPU. `config` is resolved and of a layout that the
-// trainer has: everything but the batch is whole on every rank. Within 1 % of measured peaks of
-// four bf16 runs (memory_model_test.cpp); fragmentation of the allocator comes on top.
+// trainer has: ranks differ in their samples, and with layout.zero 1 each owns a part of the
+// optimizer's state. Within 1 % of measured peaks of five bf16 runs (memory_model_test.cpp);
+// fragmentation of the allocator comes on top.
 MemoryPrediction PredictTrainingMemory(const RunConfig& config);
 
 // Part of a prediction by which it may be wrong.

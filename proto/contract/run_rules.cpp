@@ -200,10 +200,10 @@ Problems FindLaunchProblems(const RunConfig& config) {
                                                 "which is data parallel only; set it to 1 and use "
                                                 "layout.dp"});
   }
-  if (layout.zero != 0) {
+  if (layout.zero > 1) {
     problems.push_back({"layout.zero", Named{"layout.zero", layout.zero}.Text() +
                                            " is not supported by this trainyard-trainer, which "
-                                           "shards nothing over dp; set it to 0"});
+                                           "shards the optimizer's state only; set it to 1"});
   }
   if (config.resources.device == DeviceKind::kCpu && config.train.precision == Precision::kBf16) {
     problems.push_back({"train.precision",

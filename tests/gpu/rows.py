@@ -94,6 +94,8 @@ ROWS = {row.plan.name: row for row in (
     _row("162m", "gpt-162m", "ratio", Target("x", 1.0, 1.2),
          (*WHOLE, "weights=fp32,scope=block"), micro_batch=32),
     _row("dp2", "llama-1.5b", "scaling", Target("x", 0.97, 0.99), micro_batch=16, ranks=2),
+    _row("dp2-zero1", "llama-1.5b", "scaling", Target("x", 0.97, 0.99), micro_batch=16, ranks=2,
+         zero=1),
     _row("stall", "llama-1.5b", "stall", Target("% of a step", 1.0, 0.3, lower_is_better=True),
          micro_batch=8, accumulation=2, save_every=60),
     _row("tiny-cpu", "llama-tiny", "tokens", None, micro_batch=8, device="cpu", precision="fp32"),
@@ -225,7 +227,7 @@ def run_peers(bench, row):
 
 def alone(bench, row):
     """tokens/s of the row's run on one GPU: of an equal row of this command, or measured now."""
-    plan = dataclasses.replace(row.plan, name=f"{row.plan.name}-alone", ranks=1)
+    plan = dataclasses.replace(row.plan, name=f"{row.plan.name}-alone", ranks=1, zero=0)
     for result in bench.results.values():
         if result.ours and dataclasses.replace(result.row.plan, name=plan.name) == plan:
             return result.ours["tokens_per_second"]

@@ -11,6 +11,7 @@ TOLERANCE = 1e-5
 ONE_GPU = dataclasses.replace(ROWS["tiny-cpu"].plan, name="split-1", device="gpu", micro_batch=4,
                               accumulation=2)
 TWO_GPUS = dataclasses.replace(ONE_GPU, name="split-2", accumulation=1, ranks=2)
+SHARDED = dataclasses.replace(TWO_GPUS, name="split-2-zero1", zero=1)
 
 
 def gpu_count():
@@ -32,16 +33,23 @@ def largest_difference(one, other):
 
 
 def check(bench):
-    """Prints a line; true when two GPUs give the losses of one, or there is only one."""
+    """Prints a line for each split; true when all give the losses of one GPU, or there is only one."""
     if gpu_count() < 2:
         print("---- two GPUs against one: there is one GPU", flush=True)
         return True
     try:
-        difference = largest_difference(losses(bench, ONE_GPU), losses(bench, TWO_GPUS))
+        whole = losses(bench, ONE_GPU)
+        return all([check_split(bench, whole, plan) for plan in (TWO_GPUS, SHARDED)])
     except RunError as error:
         print(f"FAIL two GPUs against one: {error}", flush=True)
         return False
+
+
+def check_split(bench, whole, plan):
+    """Prints a line; true when the plan's losses are near those of one GPU."""
+    difference = largest_difference(whole, losses(bench, plan))
     passed = difference <= TOLERANCE
-    print(f"{'PASS' if passed else 'FAIL'} two GPUs against one, fp32, steps 1 to {STEPS}: largest "
-          f"relative difference of losses {difference:.1e} (<= {TOLERANCE:.0e})", flush=True)
+    print(f"{'PASS' if passed else 'FAIL'} {plan.name}: two GPUs against one, fp32, steps 1 to "
+          f"{STEPS}: largest relative difference of losses {difference:.1e} (<= {TOLERANCE:.0e})",
+          flush=True)
     return passed

@@ -34,6 +34,7 @@ class RunPlan:
     precision: str = "bf16"
     optimizer: dict = dataclasses.field(default_factory=dict)
     save_every: int = 0  # Steps; 0: never.
+    zero: int = 0  # ZeRO stage.
 
     @property
     def global_batch(self):
@@ -88,7 +89,7 @@ def settings_of(plan, data, steps=ENDLESS):
     return {
         "name": plan.name,
         "resources": {"nodes": 1, "slots_per_node": plan.ranks, "device": plan.device},
-        "layout": {"dp": plan.ranks, "micro_batch": plan.micro_batch},
+        "layout": {"dp": plan.ranks, "zero": plan.zero, "micro_batch": plan.micro_batch},
         "model": model_settings(plan.shape), "data": {"path": str(data)}, "train": train,
         "optimizer": {"lr": 3e-4, "min_lr": 3e-5, **plan.optimizer},
         "schedule": {"kind": "cosine", "warmup_steps": min(10, steps)},

@@ -206,6 +206,35 @@ TEST(TrainerTest, ResumesOnAnotherNumberOfRanks) {
   for (const auto& [step, loss] : resumed) EXPECT_NEAR(loss, whole.at(step), 1e-5 * loss);
 }
 
+// Two ranks that own half of the optimizer's state each.
+TEST(TrainerTest, ShardedStateChangesNoBit) {
+  TrainerFolder folder;
+  const Losses whole = TrainToTheEnd(folder, {.world_size = 2, .run = "a", .checkpoints = "a"});
+  folder.spec["layout"]["zero"] = 1;
+  EXPECT_EQ(TrainToTheEnd(folder, {.world_size = 2, .run = "b", .checkpoints = "b"}), whole);
+}
+
+TEST(TrainerTest, ShardedStateGoesOnWithAnyNumberOfOwners) {
+  TrainerFolder folder;
+  folder.spec["checkpoint"]["keep_last"] = 10;
+  const auto resume = [&](int64_t zero, int64_t size, const std::string& from,
+                          const std::string& run) {
+    folder.spec["layout"]["zero"] = zero;
+    return TrainToTheEnd(folder, {.world_size = size,
+                                  .run = run,
+                                  .checkpoints = run,
+                                  .variables = {{"TRAINYARD_RESUME_FROM", folder.path() / from}}});
+  };
+  folder.spec["layout"]["zero"] = 1;
+  const Losses whole = TrainToTheEnd(folder, {.world_size = 2, .run = "a", .checkpoints = "a"});
+  // The same number of owners gives the same bits, from files of another number too.
+  const Losses one = resume(0, 1, "a/step_000000005", "one");
+  const Losses again = resume(1, 2, "one/step_000000010", "again");
+  ASSERT_EQ(again.size(), 10u);
+  for (const auto& [step, loss] : again) EXPECT_NEAR(loss, whole.at(step), 1e-5 * loss);
+  ExpectSameBits(resume(1, 2, "a/step_000000010", "same"), whole);
+}
+
 TEST(TrainerTest, SigtermSavesAndLeavesWith143) {
   TrainerFolder folder;
   folder.spec["checkpoint"]["every_steps"] = 0;

@@ -39,6 +39,34 @@ bool Advance(const Box& part, size_t dimensions, Extents* index) {
   return false;
 }
 
+// Adds the boxes of a range of the sub-tensor that the first `index.size()` indices choose.
+void AddBoxesOfRange(const Extents& shape, const Extents& index, int64_t first, int64_t length,
+                     std::vector<Box>& boxes) {
+  const size_t depth = index.size();
+  const int64_t row = StridesOf(shape)[depth];
+  const auto descend = [&](int64_t at, int64_t count) {
+    Extents deeper = index;
+    deeper.push_back(at / row);
+    AddBoxesOfRange(shape, deeper, at % row, count, boxes);
+  };
+  if (first % row != 0 && length > 0) {
+    const int64_t head = std::min(length, row - first % row);
+    descend(first, head);
+    first += head;
+    length -= head;
+  }
+  if (length >= row) {
+    Box whole = {index, Extents(depth, 1)};
+    whole.offset.push_back(first / row);
+    whole.shape.push_back(length / row);
+    whole.offset.resize(shape.size(), 0);
+    whole.shape.insert(whole.shape.end(), shape.begin() + static_cast<int64_t>(depth) + 1,
+                       shape.end());
+    boxes.push_back(std::move(whole));
+  }
+  if (length % row != 0) descend(first + length / row * row, length % row);
+}
+
 std::string BoxText(const Box& box) {
   return "offset " + ToText(box.offset) + " shape " + ToText(box.shape);
 }
@@ -72,6 +100,13 @@ std::optional<Box> Intersect(const Box& a, const Box& b) {
     both.shape.push_back(end - begin);
   }
   return both;
+}
+
+std::vector<Box> BoxesOfRange(const Extents& shape, int64_t first, int64_t length) {
+  std::vector<Box> boxes;
+  if (shape.empty() && length > 0) return {Box{}};
+  if (length > 0) AddBoxesOfRange(shape, {}, first, length, boxes);
+  return boxes;
 }
 
 void ForEachRun(const Box& part, const Box& from, const Box& to,

@@ -33,6 +33,11 @@ std::optional<Box> Intersect(const Box& a, const Box& b);
 void ForEachRun(const Box& part, const Box& from, const Box& to,
                 const std::function<void(int64_t, int64_t, int64_t)>& run);
 
+// The boxes, in ascending order and each contiguous, that together are elements [first, first +
+// length) of a row-major tensor of this shape: at most two for each dimension but the last, and
+// one. Precondition: the range lies inside the tensor.
+std::vector<Box> BoxesOfRange(const Extents& shape, int64_t first, int64_t length);
+
 // The reason why the boxes do not cover each element of `shape` exactly once; empty when they do.
 std::string CoverageFault(std::vector<Box> boxes, const Extents& shape);
 

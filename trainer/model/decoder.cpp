@@ -45,7 +45,7 @@ Decoder::Decoder(const ModelConfig& model, const DecoderOptions& options)
   groups.push_back({"embedding", {DeclareTable(model, "model.embed_tokens.weight")}});
   embedding_ = parameters;
   parameters_ = std::make_unique<ParameterStore>(std::move(groups), options.type, options.device,
-                                                 options.seed);
+                                                 options.seed, options.state);
   for (const int64_t first : first_of_layer) {
     blocks_.emplace_back(model, *parameters_, first, options.blocks);
   }

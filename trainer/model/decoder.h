@@ -24,6 +24,7 @@ struct DecoderOptions {
   torch::Device device = torch::kCPU;
   BlockOptions blocks = {};
   std::optional<uint64_t> seed = 1234;  // Of the initial values; none: a checkpoint follows.
+  StateShard state = {};                // This rank's part of the optimizer's state.
 };
 
 // Token rows with the weight of each prediction in the loss.

@@ -1,5 +1,6 @@
 #include "trainer/model/parameter_store.h"
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 
@@ -14,9 +15,8 @@ int64_t Product(const std::vector<int64_t>& shape) {
   return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
 }
 
-int64_t AlignUp(int64_t elements) {
-  constexpr int64_t kAlignment = ParameterStore::kAlignment;
-  return (elements + kAlignment - 1) / kAlignment * kAlignment;
+int64_t AlignUp(int64_t elements, int64_t alignment) {
+  return (elements + alignment - 1) / alignment * alignment;
 }
 
 // The slices stacked along the first dimension.
@@ -35,13 +35,21 @@ LogicalTensorSlice WholeLogicalTensor(std::string name, std::vector<int64_t> sha
   return {std::move(name), shape, std::move(offset), shape, init_std};
 }
 
+ElementRange Intersect(const ElementRange& a, const ElementRange& b) {
+  const int64_t first = std::max(a.first, b.first);
+  return {first, std::max<int64_t>(std::min(a.end(), b.end()) - first, 0)};
+}
+
 ParameterStore::ParameterStore(std::vector<GroupDeclaration> groups, torch::ScalarType type,
-                               torch::Device device, std::optional<uint64_t> seed) {
+                               torch::Device device, std::optional<uint64_t> seed, StateShard shard)
+    : shard_(shard) {
   const int64_t elements = Layout(groups);
   const auto options = torch::TensorOptions().dtype(type).device(device);
   values_ = torch::zeros({elements}, options);
   gradients_ = torch::zeros({elements}, options.dtype(ComputeType(type)));
-  if (type == torch::kBFloat16) low_bits_ = torch::zeros({elements}, options.dtype(torch::kInt16));
+  if (type == torch::kBFloat16) {
+    low_bits_ = torch::zeros({elements / shard.count}, options.dtype(torch::kInt16));
+  }
   MakeParameters(groups);
   if (!seed.has_value()) return;
   for (const StoredSlice& slice : slices_) {
@@ -66,6 +74,8 @@ int64_t ParameterStore::Layout(const std::vector<GroupDeclaration>& groups) {
       }
       range.length = next - range.first;
     }
+    // Parts of all groups are equal, so the group as well begins at a multiple of this.
+    next = AlignUp(next, kAlignment * shard_.count);
     group.all.length = next - group.all.first;
     groups_.push_back(std::move(group));
     before += count;
@@ -77,10 +87,11 @@ void ParameterStore::Place(const ParameterDeclaration& declaration, int64_t para
                            int64_t& next) {
   first_of_parameter_[parameter] = next;
   for (const LogicalTensorSlice& slice : declaration.slices) {
-    slices_.push_back({slice, next, parameter});
-    next += Product(slice.shape);
+    const ElementRange range = {next, Product(slice.shape)};
+    slices_.push_back({slice, range, static_cast<int64_t>(groups_.size())});
+    next = range.end();
   }
-  next = AlignUp(next);
+  next = AlignUp(next, kAlignment);
 }
 
 void ParameterStore::MakeParameters(const std::vector<GroupDeclaration>& groups) {
@@ -95,32 +106,47 @@ void ParameterStore::MakeParameters(const std::vector<GroupDeclaration>& groups)
 }
 
 torch::Tensor ParameterStore::SliceOf(const torch::Tensor& flat, const StoredSlice& slice) const {
-  return flat.narrow(0, slice.first, Product(slice.logical.shape)).view(slice.logical.shape);
+  return flat.narrow(0, slice.range.first, slice.range.length).view(slice.logical.shape);
+}
+
+ElementRange ParameterStore::OwnedOf(int64_t group) const {
+  const ElementRange& all = groups_[group].all;
+  const int64_t length = all.length / shard_.count;
+  return {all.first + shard_.index * length, length};
+}
+
+torch::Tensor ParameterStore::StatePart(const torch::Tensor& state, int64_t group,
+                                        const ElementRange& range) const {
+  const int64_t before = groups_[group].all.first / shard_.count;  // Of all earlier groups.
+  return state.narrow(0, before + range.first - OwnedOf(group).first, range.length);
 }
 
 int64_t ParameterStore::element_count() const {
   int64_t count = 0;
-  for (const StoredSlice& slice : slices_) count += Product(slice.logical.shape);
+  for (const StoredSlice& slice : slices_) count += slice.range.length;
   return count;
 }
 
 torch::Tensor ParameterStore::Master(const StoredSlice& slice) const {
+  TORCH_CHECK(shard_.count == 1);
   const torch::Tensor values = SliceOf(values_, slice);
   return low_bits_.defined() ? JoinMasterWeights(values, SliceOf(low_bits_, slice)) : values;
 }
 
 void ParameterStore::SetMaster(const StoredSlice& slice, int64_t first,
                                const torch::Tensor& elements) {
-  const auto part = [&](const torch::Tensor& flat) {
-    return flat.narrow(0, slice.first + first, elements.numel());
-  };
-  torch::Tensor values = part(values_);
+  const ElementRange range = {slice.range.first + first, elements.numel()};
+  torch::Tensor values = values_.narrow(0, range.first, range.length);
   if (!low_bits_.defined()) {
     values.copy_(elements);
     return;
   }
-  torch::Tensor low_bits = part(low_bits_);
+  torch::Tensor low_bits = torch::empty({range.length}, low_bits_.options());
   SplitMasterWeights(elements.to(values.device(), torch::kFloat32), values, low_bits);
+  const ElementRange owned = Intersect(range, OwnedOf(slice.group));
+  if (owned.length == 0) return;
+  StatePart(low_bits_, slice.group, owned)
+      .copy_(low_bits.narrow(0, owned.first - range.first, owned.length));
 }
 
 }  // namespace trainyard::trainer

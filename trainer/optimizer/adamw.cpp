@@ -12,7 +12,7 @@ using torch::Tensor;
 
 Tensor Moments(const ParameterStore& store, Precision precision) {
   const auto wide = store.gradients().options();
-  return torch::zeros({store.elements()},
+  return torch::zeros({store.state_elements()},
                       precision == Precision::kBf16 ? wide.dtype(torch::kBFloat16) : wide);
 }
 
@@ -41,7 +41,7 @@ Tensor AdamW::HostStepValues(int64_t step, double learning_rate) const {
 }
 
 void AdamW::MeasureGroup(int64_t group) {
-  const ElementRange& range = store_.groups()[group].all;
+  const ElementRange range = store_.OwnedOf(group);
   Tensor sum = squared_norms_[group];
   SquaredSum(store_.gradients().narrow(0, range.first, range.length), sum);
 }
@@ -50,23 +50,23 @@ void AdamW::FinishGradientNorm(Tensor& step_values) {
   FinishNorm(squared_norms_, config_.clip_grad, step_values);
 }
 
-void AdamW::Step(const Tensor& step_values) {
-  for (const ParameterGroup& group : store_.groups()) {
-    Update(group.decaying, config_.weight_decay, step_values);
-    Update(group.constant, 0, step_values);
-  }
+void AdamW::UpdateGroup(int64_t group, const Tensor& step_values) {
+  const ParameterGroup& whole = store_.groups()[group];
+  const ElementRange owned = store_.OwnedOf(group);
+  Update(group, Intersect(whole.decaying, owned), config_.weight_decay, step_values);
+  Update(group, Intersect(whole.constant, owned), 0, step_values);
 }
 
-void AdamW::Update(const ElementRange& range, double weight_decay, const Tensor& step_values) {
+void AdamW::Update(int64_t group, const ElementRange& range, double weight_decay,
+                   const Tensor& step_values) {
   if (range.length == 0) return;
-  const auto part = [&](const Tensor& flat) {
-    return flat.defined() ? flat.narrow(0, range.first, range.length) : flat;
-  };
+  const auto part = [&](const Tensor& flat) { return flat.narrow(0, range.first, range.length); };
+  const auto state = [&](const Tensor& flat) { return store_.StatePart(flat, group, range); };
   AdamWUpdate({.values = part(store_.values()),
-               .low_bits = part(store_.low_bits()),
+               .low_bits = store_.low_bits().defined() ? state(store_.low_bits()) : Tensor(),
                .gradients = part(store_.gradients()),
-               .first_moment = part(first_moment_),
-               .second_moment = part(second_moment_),
+               .first_moment = state(first_moment_),
+               .second_moment = state(second_moment_),
                .first_element = range.first},
               {.beta1 = config_.adam_beta1,
                .beta2 = config_.adam_beta2,

@@ -21,22 +21,25 @@ class AdamW {
   // tensor. step: number of the update, from 1 (bias correction).
   torch::Tensor HostStepValues(int64_t step, double learning_rate) const;
 
-  // Measures the gradients of one group, once they are complete.
+  // Measures this rank's part of the gradients of one group, once they are complete.
   void MeasureGroup(int64_t group);
+  // Squared norms of the groups, fp64: where ranks own different parts, to be summed over them.
+  torch::Tensor& squared_norms() { return squared_norms_; }
 
   // Norm of all gradients, with all groups measured: sets the values of `step_values` that follow
   // from it, kFinite too, with kLoss already there.
   void FinishGradientNorm(torch::Tensor& step_values);
 
-  // One update of every group, unless kFinite is 0. step_values: on the store's device.
-  void Step(const torch::Tensor& step_values);
+  // Updates this rank's part of a group, unless kFinite is 0. step_values: on the store's device.
+  void UpdateGroup(int64_t group, const torch::Tensor& step_values);
 
-  // First and second moments, laid out like the store's flat buffers, in the types of the settings.
+  // First and second moments: state buffers of the store, in the types of the settings.
   torch::Tensor& first_moment() { return first_moment_; }
   torch::Tensor& second_moment() { return second_moment_; }
 
  private:
-  void Update(const ElementRange& range, double weight_decay, const torch::Tensor& step_values);
+  void Update(int64_t group, const ElementRange& range, double weight_decay,
+              const torch::Tensor& step_values);
 
   OptimizerConfig config_;
   ParameterStore& store_;

@@ -34,9 +34,11 @@ class Communicator {
   // Reduces element-wise, in an order that is the same in every run and gives every member the
   // same bits.
   virtual void AllReduce(torch::Tensor& tensor, ReduceOp op) = 0;
-  // Concatenates the members' inputs in rank order along the first dimension.
+  // Concatenates the members' inputs in rank order along the first dimension. The input may be this
+  // member's part of the output.
   virtual void AllGather(torch::Tensor& output, const torch::Tensor& input) = 0;
-  // Sums the members' inputs and keeps this member's share along the first dimension.
+  // Sums the members' inputs and keeps this member's share along the first dimension. The output
+  // may be that part of the input.
   virtual void ReduceScatter(torch::Tensor& output, const torch::Tensor& input) = 0;
   virtual void Broadcast(torch::Tensor& tensor, int64_t root) = 0;
   virtual void Barrier() = 0;

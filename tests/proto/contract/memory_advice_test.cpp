@@ -44,8 +44,18 @@ TEST(MemoryAdviceTest, JoinsChangesWhenNoneIsEnoughAlone) {
   config.train.global_batch = 12;
   config.layout.dp = 3;
   EXPECT_EQ(Changes(config, 115e9),
+            (Texts{"layout.zero to 1, layout.recompute to full, optimizer.exp_avg_dtype and "
+                   "optimizer.exp_avg_sq_dtype to bf16"}));
+  config.layout.zero = 1;
+  EXPECT_EQ(Changes(config, 90e9),
             (Texts{"layout.recompute to full, optimizer.exp_avg_dtype and "
-                   "optimizer.exp_avg_sq_dtype to bf16, layout.micro_batch to 1"}));
+                   "optimizer.exp_avg_sq_dtype to bf16, layout.micro_batch to 2"}));
+}
+
+TEST(MemoryAdviceTest, OffersToShardTheStateOverSeveralRanks) {
+  RunConfig config = Llama3_8b(1);
+  config.layout.dp = 2;
+  EXPECT_EQ(Changes(config, kH200).front(), "layout.zero to 1");
 }
 
 TEST(MemoryAdviceTest, SaysWhenNothingIsEnough) {

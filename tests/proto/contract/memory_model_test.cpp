@@ -21,6 +21,10 @@ TEST(MemoryModelTest, PredictsMeasuredPeaks) {
   RunConfig narrow = Llama3_8b(1);
   narrow.optimizer.exp_avg_dtype = narrow.optimizer.exp_avg_sq_dtype = Precision::kBf16;
   ExpectMeasured(narrow, 136.8);
+  RunConfig sharded = Llama3_1b5(16);
+  sharded.layout.dp = 2;
+  sharded.layout.zero = 1;
+  ExpectMeasured(sharded, 61.8);
 }
 
 TEST(MemoryModelTest, CountsEachParameterOfTheState) {
@@ -34,6 +38,17 @@ TEST(MemoryModelTest, CountsEachParameterOfTheState) {
   EXPECT_EQ(PredictTrainingMemory(config).moments, 6 * kParameters);
   config.train.precision = Precision::kFp32;
   EXPECT_EQ(PredictTrainingMemory(config).weights, 4 * kParameters);
+}
+
+TEST(MemoryModelTest, RanksMayShareTheStateOfTheOptimizer) {
+  RunConfig config = Llama3_1b5(16);
+  config.layout.dp = 4;
+  const MemoryPrediction whole = PredictTrainingMemory(config);
+  config.layout.zero = 1;
+  const MemoryPrediction shared = PredictTrainingMemory(config);
+  EXPECT_EQ(shared.moments, whole.moments / 4);
+  EXPECT_EQ(shared.weights, whole.weights * (1 + 0.25) / 2) << "half of it are low bits";
+  EXPECT_EQ(shared.gradients, whole.gradients);
 }
 
 // The sums are by hand, for 16 * 2048 rows: bytes of a row in each block.

@@ -165,6 +165,11 @@ TEST(RunRulesTest, ScheduleMustFitTheRun) {
 TEST(RunRulesTest, FeaturesThatTheTrainerLacksAreLaunchProblems) {
   for (int64_t LayoutConfig::*axis : {&LayoutConfig::tp, &LayoutConfig::cp, &LayoutConfig::ep,
                                       &LayoutConfig::pp, &LayoutConfig::vpp, &LayoutConfig::zero}) {
+    if (axis == &LayoutConfig::zero) {
+      RunConfig config = Small();
+      config.layout.zero = 1;
+      EXPECT_THAT(FindLaunchProblems(config), IsEmpty());
+    }
     RunConfig config = Small();
     config.layout.*axis = 2;
     EXPECT_THAT(Messages(FindLaunchProblems(config)),

@@ -56,6 +56,29 @@ TEST(BoxTest, RunsAreAsLongAsBothBoxesAllow) {
   EXPECT_THAT(Runs(scalar, scalar, scalar), ElementsAre(FieldsAre(0, 0, 1)));
 }
 
+// Every range of some tensors: the boxes follow each other and hold exactly its elements.
+TEST(BoxTest, RangesAreFewContiguousBoxes) {
+  for (const Extents& shape : {Extents{}, Extents{7}, Extents{4, 5}, Extents{3, 1, 4}}) {
+    const int64_t elements = *ElementsOf(shape);
+    for (int64_t first = 0; first <= elements; ++first) {
+      for (int64_t length = 0; first + length <= elements; ++length) {
+        const std::vector<Box> boxes = BoxesOfRange(shape, first, length);
+        EXPECT_LE(boxes.size(), shape.empty() ? 1 : 2 * shape.size() - 1);
+        int64_t next = first;
+        for (const Box& box : boxes) {
+          ASSERT_TRUE(IsInside(box, shape));
+          ForEachRun(box, {Extents(shape.size(), 0), shape}, box,
+                     [&](int64_t from, int64_t, int64_t count) {
+                       EXPECT_EQ(from, next);
+                       next += count;
+                     });
+        }
+        EXPECT_EQ(next, first + length);
+      }
+    }
+  }
+}
+
 TEST(BoxTest, CoverageNamesTheFault) {
   EXPECT_EQ(CoverageFault({{{0, 0}, {2, 2}}, {{0, 2}, {2, 2}}}, {2, 4}), "");
   EXPECT_EQ(CoverageFault({{{}, {}}}, {}), "");

@@ -20,7 +20,7 @@
 
 #include "tests/trainer/parallel/free_port.h"
 #include "trainer/config/trainer_error.h"
-#include "trainer/parallel/data_parallel.h"
+#include "trainer/parallel/background_collectives.h"
 #include "trainer/parallel/device.h"
 #include "trainer/parallel/rendezvous.h"
 
@@ -100,13 +100,13 @@ void WorkForLong(Communicator& communicator, torch::Device device) {
 void CheckSums(Communicator& communicator, torch::Device device) {
   const double mine = static_cast<double>(communicator.rank()) + 1;
   EXPECT_EQ(SumOverMembers(communicator, {mine, 1}, device), (std::vector<double>{3, 2}));
-  // On the reducer's stream and on the current one in turn.
-  GradientReducer reducer(communicator, device);
+  // On the stream in the background and on the current one in turn.
+  BackgroundCollectives collectives(communicator, device);
   Tensor gradients = torch::ones({1 << 20}, torch::device(device));
   for (int round = 0; round < 20; ++round) {
-    reducer.Begin(gradients);
+    collectives.BeginSum(gradients);
     EXPECT_EQ(SumOverMembers(communicator, {mine}, device), (std::vector<double>{3}));
-    reducer.Join();
+    collectives.Join();
     gradients.mul_(0.5);
   }
   communicator.Barrier();

@@ -69,5 +69,35 @@ TEST(ParameterStoreTest, SixteenBitValuesKeepTheirMasterWeightsExactly) {
   EXPECT_TRUE(half.Master(slice).equal(master));
 }
 
+TEST(ParameterStoreTest, EachGroupIsSplitIntoEqualPartsOfWhichOneIsOwned) {
+  int64_t next = 0;
+  for (int64_t index = 0; index < 3; ++index) {
+    ParameterStore store(TwoGroups(), torch::kBFloat16, torch::kCPU, 1, {index, 3});
+    const ParameterGroup& block = store.groups()[0];
+    EXPECT_EQ(block.all.length, 3 * kAlignment) << "two parameters, and padding";
+    EXPECT_EQ(store.groups()[1].all.first, block.all.length);
+    EXPECT_EQ(store.OwnedOf(0).first, next);
+    next = store.OwnedOf(0).end();
+    EXPECT_EQ(store.state_elements(), 2 * kAlignment) << "a part of each group";
+    EXPECT_EQ(store.low_bits().numel(), store.state_elements());
+    EXPECT_EQ(store.StatePart(store.low_bits(), 1, store.OwnedOf(1)).data_ptr<int16_t>(),
+              store.low_bits().data_ptr<int16_t>() + kAlignment);
+  }
+  EXPECT_EQ(next, 3 * kAlignment);
+}
+
+TEST(ParameterStoreTest, PartsOfTheMasterWeightsAreThoseOfTheWhole) {
+  const std::vector<GroupDeclaration> groups = {
+      {"wide", {{{WholeLogicalTensor("w", {50, 7}, 1)}, true}}}};
+  ParameterStore whole(groups, torch::kBFloat16, torch::kCPU, 1);
+  for (int64_t index = 0; index < 3; ++index) {
+    ParameterStore part(groups, torch::kBFloat16, torch::kCPU, 1, {index, 3});
+    EXPECT_TRUE(part.Value(0).equal(whole.Value(0)));
+    const ElementRange owned = Intersect(part.OwnedOf(0), part.slices()[0].range);
+    EXPECT_TRUE(part.StatePart(part.low_bits(), 0, owned)
+                    .equal(whole.low_bits().narrow(0, owned.first, owned.length)));
+  }
+}
+
 }  // namespace
 }  // namespace trainyard::trainer

@@ -34,10 +34,16 @@ void Measure(AdamW& optimizer, Tensor& values) {
   optimizer.FinishGradientNorm(values);
 }
 
+void UpdateAll(AdamW& optimizer, const Tensor& values) {
+  for (int64_t group = 0; group < static_cast<int64_t>(Groups().size()); ++group) {
+    optimizer.UpdateGroup(group, values);
+  }
+}
+
 void Update(AdamW& optimizer, int64_t step, double learning_rate) {
   Tensor values = optimizer.HostStepValues(step, learning_rate);
   Measure(optimizer, values);
-  optimizer.Step(values);
+  UpdateAll(optimizer, values);
 }
 
 TEST(AdamWTest, EqualsLibTorchOverManySteps) {
@@ -122,6 +128,39 @@ TEST(AdamWTest, MeasuresAllGradientsTogether) {
   const double norm = std::sqrt(squares);
   EXPECT_NEAR(ValueOf(values, StepValue::kGradientNorm), norm, 1e-6 * norm);
   EXPECT_NEAR(ValueOf(values, StepValue::kGradientScale), 0.5 / norm, 1e-6 / norm);
+}
+
+// Each of three ranks updates its part. Parts end within matrices.
+TEST(AdamWTest, PartsTogetherEqualTheWhole) {
+  for (const auto type : {torch::kFloat32, torch::kBFloat16}) {
+    ParameterStore whole(Groups(), type, torch::kCPU, 1);
+    AdamW optimizer({}, whole);
+    SetGradients(whole, 5);
+    Tensor values = optimizer.HostStepValues(1, 1e-2);
+    Measure(optimizer, values);
+    UpdateAll(optimizer, values);
+    double squares = 0;
+    for (int64_t index = 0; index < 3; ++index) {
+      ParameterStore store(Groups(), type, torch::kCPU, 1, {index, 3});
+      AdamW part({}, store);
+      EXPECT_EQ(part.first_moment().numel(), store.elements() / 3);
+      SetGradients(store, 5);
+      for (int64_t group = 0; group < 2; ++group) part.MeasureGroup(group);
+      squares += part.squared_norms().sum().item<double>();
+      UpdateAll(part, values);
+      for (size_t i = 0; i < store.slices().size(); ++i) {
+        const StoredSlice &mine = store.slices()[i], &theirs = whole.slices()[i];
+        const ElementRange owned = Intersect(mine.range, store.OwnedOf(mine.group));
+        if (owned.length == 0) continue;
+        const int64_t begin = owned.first - mine.range.first;
+        EXPECT_TRUE(store.values()
+                        .narrow(0, owned.first, owned.length)
+                        .equal(whole.values().narrow(0, theirs.range.first + begin, owned.length)));
+      }
+    }
+    const double norm = ValueOf(values, StepValue::kGradientNorm);
+    EXPECT_NEAR(std::sqrt(squares), norm, 1e-6 * norm);
+  }
 }
 
 TEST(AdamWTest, HostValuesCorrectTheBiasOfTheMoments) {

@@ -8,40 +8,14 @@
 #include <thread>
 
 #include "tests/trainer/parallel/free_port.h"
+#include "tests/trainer/parallel/run_ranks.h"
 #include "trainer/config/trainer_error.h"
-#include "trainer/parallel/data_parallel.h"
 #include "trainer/parallel/rendezvous.h"
 
 namespace trainyard::trainer {
 namespace {
 
 using torch::Tensor;
-
-RuntimeEnvironment Environment(int64_t rank, int64_t size, int64_t port) {
-  RuntimeEnvironment env;
-  env.rank = rank;
-  env.world_size = size;
-  env.master_port = port;
-  return env;
-}
-
-// Runs `body` as every rank of a group, each on a thread of its own.
-void RunRanks(int64_t size, const std::function<void(Communicator&)>& body) {
-  const int64_t port = FreePort();
-  std::vector<std::thread> threads;
-  for (int64_t rank = 0; rank < size; ++rank) {
-    threads.emplace_back([=, &body] {
-      Rendezvous rendezvous(Environment(rank, size, port), std::chrono::seconds(30));
-      CommunicatorGroup group{"test", {}, rank};
-      for (int64_t member = 0; member < size; ++member) group.ranks.push_back(member);
-      const auto communicator = ConnectGroup(&rendezvous, group, torch::kCPU);
-      EXPECT_EQ(communicator->rank(), rank);
-      EXPECT_EQ(communicator->size(), size);
-      body(*communicator);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-}
 
 TEST(CommunicatorTest, ReducesSumAndMaximum) {
   RunRanks(3, [](Communicator& group) {
@@ -66,6 +40,17 @@ TEST(CommunicatorTest, GathersScattersAndBroadcasts) {
     group.Broadcast(told, 1);
     EXPECT_TRUE(told.equal(torch::full({4}, 1.0f)));
     group.Barrier();
+  });
+}
+
+TEST(CommunicatorTest, ResultsMayLieWithinTheInputs) {
+  RunRanks(2, [](Communicator& group) {
+    Tensor whole = torch::arange(6, torch::kFloat32);
+    Tensor own = whole.chunk(2)[group.rank()];
+    group.ReduceScatter(own, whole);
+    EXPECT_TRUE(own.equal(torch::arange(3, torch::kFloat32).add(3 * group.rank()).mul(2)));
+    group.AllGather(whole, own);
+    EXPECT_TRUE(whole.equal(torch::arange(6, torch::kFloat32).mul(2)));
   });
 }
 
@@ -179,18 +164,6 @@ TEST(RendezvousTest, ARankOfAnotherRunAtTheSamePortIsNobodysPeer) {
 TEST(RendezvousTest, LocalAddressIsTheOneTowardsTheHost) {
   EXPECT_EQ(LocalAddressTowards("127.0.0.1", 29500), "127.0.0.1");
   EXPECT_EQ(LocalAddressTowards("no-such-host.invalid", 29500), "127.0.0.1");
-}
-
-TEST(GradientReducerTest, WhatFollowsSeesTheSum) {
-  RunRanks(2, [](Communicator& group) {
-    Tensor gradients = torch::arange(10, torch::kFloat32).mul_(group.rank() + 1);
-    Tensor sum;
-    GradientReducer reducer(group, torch::kCPU);
-    reducer.Begin(gradients, [&] { sum = gradients.clone(); });
-    reducer.Join();
-    EXPECT_TRUE(gradients.equal(torch::arange(10, torch::kFloat32).mul_(3)));
-    EXPECT_TRUE(sum.equal(gradients));
-  });
 }
 
 }  // namespace
