@@ -87,7 +87,6 @@ DecoderOptions ModelOptions(const RunConfig& config, const RuntimeEnvironment& e
   return options;
 }
 
-// Before anything else can be wrong: a GPU has no attention for some heads.
 void CheckAttention(const RunConfig& config) {
   if (config.resources.device != DeviceKind::kGpu || config.train.precision != Precision::kBf16) {
     return;
@@ -98,6 +97,13 @@ void CheckAttention(const RunConfig& config) {
                          .key_heads = model.num_query_groups,
                          .head_size = model.hidden_size / model.num_attention_heads},
                         config.train.deterministic ? Reproducible::kYes : Reproducible::kNo);
+}
+
+// Refuses a run that the device cannot take, before anything is allocated. Returns a warning or "".
+std::string CheckDevice(const RunConfig& config) {
+  std::string warning = CheckMemory(config, CurrentDeviceMemory(config.resources.device));
+  CheckAttention(config);
+  return warning;
 }
 
 }  // namespace
@@ -112,7 +118,7 @@ Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, Telemet
       mesh_(config.layout),
       threads_(SetThreads(config, env)),
       device_(OpenDevice(config.resources.device, env.local_rank)),
-      memory_warning_(CheckMemory(config, CurrentDeviceMemory(config.resources.device))),
+      memory_warning_(CheckDevice(config)),
       rounds_(config.train.global_batch / (config.layout.micro_batch * config.layout.dp)),
       rendezvous_(Meet(env)),
       data_parallel_(ConnectGroup(rendezvous_.get(), DataParallelGroup(mesh_, env), device_)),
@@ -121,7 +127,6 @@ Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, Telemet
       model_(config.model, ModelOptions(config, env, device_, *data_parallel_)),
       optimizer_(config.optimizer, model_.parameters()),
       runner_({config_, model_, optimizer_, *data_parallel_, device_}, rounds_) {
-  CheckAttention(config_);
   if (config_.evaluation.every_steps > 0) {
     evaluator_.emplace(config_, model_, *data_parallel_, device_);
   }

@@ -117,8 +117,10 @@ std::string MemoryAdviceText(const RunConfig& config, double limit) {
             ")";
   }
   if (!text.empty()) return text + ".";
-  return "No value of layout.micro_batch, layout.recompute or the moments' types is enough: make "
-         "train.seq_length or the model smaller, or use GPUs with more memory.";
+  return std::string("No value of layout.micro_batch, ") +
+         (config.layout.dp > 1 ? "layout.zero, " : "") +
+         "layout.recompute or the moments' types is enough: make train.seq_length or the model "
+         "smaller, or use GPUs with more memory.";
 }
 
 }  // namespace trainyard

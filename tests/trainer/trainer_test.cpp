@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <set>
 
 #include "tests/trainer/parallel/free_port.h"
 #include "tests/trainer/trainer_process.h"
@@ -29,6 +30,7 @@ void ExpectNear(const Losses& actual, const Losses& expected, double first, doub
 constexpr int64_t kForEver = 1000000;
 
 void ExpectSameBits(const Losses& part, const Losses& whole) {
+  ASSERT_FALSE(part.empty());
   for (const auto& [step, loss] : part) {
     ASSERT_TRUE(whole.contains(step)) << "step " << step;
     EXPECT_EQ(loss, whole.at(step)) << "step " << step;
@@ -206,12 +208,28 @@ TEST(TrainerTest, ResumesOnAnotherNumberOfRanks) {
   for (const auto& [step, loss] : resumed) EXPECT_NEAR(loss, whole.at(step), 1e-5 * loss);
 }
 
+// Files of a checkpoint that have elements of the tensor.
+std::set<std::string> FilesWith(const std::filesystem::path& checkpoint, const std::string& name) {
+  std::ifstream file(checkpoint / "manifest.json");
+  const json manifest = json::parse(file);
+  std::set<std::string> files;
+  for (const json& tensor : manifest.at("tensors")) {
+    if (tensor.at("name") != name) continue;
+    for (const json& chunk : tensor.at("chunks")) files.insert(chunk.at("file"));
+  }
+  return files;
+}
+
 // Two ranks that own half of the optimizer's state each.
 TEST(TrainerTest, ShardedStateChangesNoBit) {
   TrainerFolder folder;
   const Losses whole = TrainToTheEnd(folder, {.world_size = 2, .run = "a", .checkpoints = "a"});
   folder.spec["layout"]["zero"] = 1;
   EXPECT_EQ(TrainToTheEnd(folder, {.world_size = 2, .run = "b", .checkpoints = "b"}), whole);
+  const std::string moment = "optimizer.exp_avg.model.embed_tokens.weight";
+  const std::string newest = ListCheckpoints(folder.path() / "b").back().path;
+  EXPECT_EQ(FilesWith(newest, moment).size(), 2u) << "each rank has saved its half";
+  EXPECT_EQ(FilesWith(ListCheckpoints(folder.path() / "a").back().path, moment).size(), 1u);
 }
 
 TEST(TrainerTest, ShardedStateGoesOnWithAnyNumberOfOwners) {

@@ -42,7 +42,7 @@ struct AttentionBackwardArguments {
 
 // Bytes that a pass needs; deterministic backward passes need about 2 * batch * query_heads *
 // length^2. The first call for a shape builds the plan of the pass, which is kept. Throw
-// KernelError when cuDNN has no plan for the shape.
+// UnsupportedShape when cuDNN has no plan for the shape.
 size_t AttentionForwardWorkspaceBytes(const AttentionShape& shape);
 size_t AttentionBackwardWorkspaceBytes(const AttentionShape& shape);
 

@@ -15,6 +15,12 @@ class KernelError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// cuDNN has no plan for an operation of this shape on this GPU.
+class UnsupportedShape : public KernelError {
+ public:
+  using KernelError::KernelError;
+};
+
 // operation: what was called, for the message.
 inline void CheckCuda(cudaError_t result, const char* operation) {
   if (result == cudaSuccess) return;

@@ -221,9 +221,9 @@ CudnnPlan CudnnGraph::Compile(cudnnHandle_t handle, bool deterministic) {
       ++rejected;
     }
   }
-  throw KernelError("cuDNN has no " + std::string(deterministic ? "deterministic " : "") +
-                    "engine for the graph; candidates rejected: " + std::to_string(rejected) +
-                    "; last error: " + LastCudnnError());
+  throw UnsupportedShape("cuDNN has no " + std::string(deterministic ? "deterministic " : "") +
+                         "engine for the graph; candidates rejected: " + std::to_string(rejected) +
+                         "; last error: " + LastCudnnError());
 }
 
 }  // namespace trainyard::trainer::kernels

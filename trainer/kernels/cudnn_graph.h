@@ -78,7 +78,7 @@ class CudnnGraph {
   void Reshape(CudnnTensor x, CudnnTensor output);
 
   // Takes the first engine of cuDNN's heuristics that supports the graph; with `deterministic`,
-  // none that cuDNN notes as nondeterministic. Throws KernelError when there is none.
+  // none that cuDNN notes as nondeterministic. Throws UnsupportedShape when there is none.
   CudnnPlan Compile(cudnnHandle_t handle, bool deterministic);
 
  private:

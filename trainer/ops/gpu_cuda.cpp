@@ -129,21 +129,23 @@ void Rotate(Tensor& packed, const RotaryTable& table, const AttentionHeads& head
 
 void PrepareAttention(int64_t batch, int64_t length, const AttentionHeads& heads,
                       Reproducible reproducible) {
-  const kernels::AttentionShape shape = {.batch = batch,
-                                         .length = length,
-                                         .query_heads = heads.query_heads,
-                                         .key_heads = heads.key_heads,
-                                         .head_size = heads.head_size,
-                                         .deterministic = reproducible == Reproducible::kYes};
+  const auto shape = [&](Reproducible pass) {
+    return kernels::AttentionShape{.batch = batch,
+                                   .length = length,
+                                   .query_heads = heads.query_heads,
+                                   .key_heads = heads.key_heads,
+                                   .head_size = heads.head_size,
+                                   .deterministic = pass == Reproducible::kYes};
+  };
   try {
-    kernels::AttentionForwardWorkspaceBytes(shape);
-    kernels::AttentionBackwardWorkspaceBytes(shape);
-  } catch (const kernels::KernelError& error) {
+    kernels::AttentionForwardWorkspaceBytes(shape(Reproducible::kYes));  // As AttentionForward.
+    kernels::AttentionBackwardWorkspaceBytes(shape(reproducible));
+  } catch (const kernels::UnsupportedShape& error) {
     throw TrainerError(ExitCode::kBadConfig,
                        "cuDNN has no attention for heads of size " +
                            std::to_string(heads.head_size) + " on this GPU (" + error.what() +
                            "). Choose model.hidden_size and model.num_attention_heads so that a "
-                           "head's size is a multiple of 8 and at most 128.");
+                           "head's size is a multiple of 8 and at most 256.");
   }
 }
 

@@ -160,7 +160,10 @@ class NcclCommunicator final : public Communicator {
     while (!done()) {
       const ncclResult_t state = State();
       if (state != ncclSuccess && state != ncclInProgress) Fail(state);
-      if (watch_.RunningFor() > limits_.operation) LoseAfter(limits_.operation);
+      if (watch_.RunningFor() > limits_.operation) {
+        operation_ += " or an operation before it";  // The newest is not the one that is running.
+        LoseAfter(limits_.operation);
+      }
       Pause(start);
     }
   }
