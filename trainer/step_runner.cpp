@@ -33,7 +33,7 @@ void SetValue(Tensor& step_values, StepValue which, double value) {
 StepRunner::StepRunner(const Parts& parts, int64_t rounds)
     : parts_(parts),
       rounds_(rounds),
-      shards_state_(parts.config.layout.zero > 0),
+      shards_state_(ShardsOptimizerState(parts.config.layout)),
       gradients_(parts.model.parameters()),
       collectives_(parts.communicator, parts.device) {
   const int64_t rows = parts.config.layout.micro_batch * parts.config.train.seq_length;

@@ -75,7 +75,8 @@ SampleSourceOptions TrainingOrder(const RunConfig& config, const RuntimeEnvironm
 DecoderOptions ModelOptions(const RunConfig& config, const RuntimeEnvironment& env,
                             torch::Device device, const Communicator& data_parallel) {
   DecoderOptions options;
-  if (config.layout.zero > 0) options.state = {data_parallel.rank(), data_parallel.size()};
+  if (ShardsOptimizerState(config.layout))
+    options.state = {data_parallel.rank(), data_parallel.size()};
   options.type = config.train.precision == Precision::kBf16 ? torch::kBFloat16 : torch::kFloat32;
   options.device = device;
   options.blocks = {
@@ -403,7 +404,7 @@ bool Trainer::MaySave(std::chrono::milliseconds read_timeout) {
 }
 
 std::vector<TensorChunk> Trainer::Chunks() {
-  const bool shards_state = config_.layout.zero > 0;
+  const bool shards_state = ShardsOptimizerState(config_.layout);
   return CheckpointChunks(model_.parameters(), optimizer_,
                           shards_state ? 0 : data_parallel_->rank(),
                           shards_state ? 1 : data_parallel_->size());

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "proto/contract/run_rules.h"
+
 namespace trainyard {
 namespace {
 
@@ -32,7 +34,9 @@ void NarrowMoments(OptimizerConfig& optimizer) {
   optimizer.exp_avg_dtype = optimizer.exp_avg_sq_dtype = Precision::kBf16;
 }
 
-bool CanShardState(const LayoutConfig& layout) { return layout.dp > 1 && layout.zero == 0; }
+bool CanShardState(const LayoutConfig& layout) {
+  return layout.dp > 1 && !ShardsOptimizerState(layout);
+}
 
 constexpr char kShardState[] = "layout.zero to 1";
 constexpr char kFullRecompute[] = "layout.recompute to full";

@@ -137,7 +137,8 @@ MemoryPrediction PredictTrainingMemory(const RunConfig& config) {
   const auto parameters = static_cast<double>(ParameterCount(config.model));
   const BlockTensors tensors = TensorsOf(config);
   MemoryPrediction prediction;
-  const double owners = config.layout.zero > 0 ? static_cast<double>(config.layout.dp) : 1;
+  const double owners =
+      ShardsOptimizerState(config.layout) ? static_cast<double>(config.layout.dp) : 1;
   const double value = BytesOf(config.train.precision);
   // bf16 weights come with 16 low bits each, which are the optimizer's.
   prediction.weights = parameters * (value + (kFloatBytes - value) / owners);

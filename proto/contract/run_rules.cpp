@@ -104,6 +104,8 @@ void CheckSchedule(const RunConfig& config, Problems& problems) {
 
 int64_t HeadSize(const ModelConfig& model) { return model.hidden_size / model.num_attention_heads; }
 
+bool ShardsOptimizerState(const LayoutConfig& layout) { return layout.zero > 0; }
+
 int64_t TokensPerStep(const TrainConfig& train) { return train.seq_length * train.global_batch; }
 
 std::vector<std::string> FillDerived(int64_t world_size, RunConfig& config) {

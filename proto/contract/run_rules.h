@@ -16,6 +16,9 @@ namespace trainyard {
 // Width of one attention head.
 int64_t HeadSize(const ModelConfig& model);
 
+// True when data-parallel ranks own a part of the optimizer's state each (ZeRO 1 and above).
+bool ShardsOptimizerState(const LayoutConfig& layout);
+
 // Tokens of one optimizer step over all ranks.
 int64_t TokensPerStep(const TrainConfig& train);
 
