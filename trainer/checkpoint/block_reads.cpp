@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "trainer/checkpoint/host_memory.h"
-#include "trainer/checkpoint/parallel_tasks.h"
 #include "trainer/config/trainer_error.h"
+#include "trainer/threads/parallel_tasks.h"
 
 namespace trainyard::trainer {
 namespace {

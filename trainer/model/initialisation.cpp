@@ -8,9 +8,9 @@
 #include <cmath>
 #include <functional>
 #include <numbers>
-#include <system_error>
-#include <thread>
 #include <vector>
+
+#include "trainer/threads/parallel_tasks.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -43,17 +43,10 @@ void ForEachPart(int64_t count, const std::function<void(int64_t, int64_t)>& run
   constexpr int64_t kSmallestPart = 1 << 16;
   const int64_t parts =
       std::clamp<int64_t>(count / kSmallestPart, 1, static_cast<int64_t>(at::get_num_threads()));
-  std::vector<std::thread> threads;
-  for (int64_t part = 1; part < parts; ++part) {
-    const int64_t begin = count * part / parts, end = count * (part + 1) / parts;
-    try {
-      threads.emplace_back(run, begin, end);
-    } catch (const std::system_error&) {
-      run(begin, end);  // No further thread can be made.
-    }
-  }
-  run(0, count / parts);
-  for (std::thread& thread : threads) thread.join();
+  ParallelTasks(parts, parts, [&](size_t, size_t task) {
+    const auto part = static_cast<int64_t>(task);
+    run(count * part / parts, count * (part + 1) / parts);
+  });
 }
 
 }  // namespace

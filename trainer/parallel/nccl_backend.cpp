@@ -17,8 +17,8 @@
 #include "trainer/parallel/cuda_event.h"
 #include "trainer/parallel/operation_watch.h"
 #include "trainer/parallel/rendezvous.h"
-#include "trainer/parallel/run_within.h"
 #include "trainer/parallel/stream_counters.h"
+#include "trainer/threads/run_within.h"
 
 namespace trainyard::trainer {
 namespace {

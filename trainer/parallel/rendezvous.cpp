@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "trainer/config/trainer_error.h"
-#include "trainer/parallel/run_within.h"
+#include "trainer/threads/run_within.h"
 
 namespace trainyard::trainer {
 namespace {

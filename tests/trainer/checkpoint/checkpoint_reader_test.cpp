@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "tests/trainer/checkpoint/checkpoint_directory.h"
+#include "tests/trainer/config/error_of.h"
 #include "trainer/checkpoint/durable_file.h"
 #include "trainer/checkpoint/manifest.h"
 #include "trainer/config/trainer_error.h"
@@ -66,16 +67,6 @@ void SaveFromRanks(const CheckpointDirectory& directory, int64_t step, int world
     writers[rank]->Save(step, {}, mine);
   }
   for (const auto& writer : writers) writer->Finish();
-}
-
-std::string ErrorOf(const std::function<void()>& call, ExitCode code) {
-  try {
-    call();
-  } catch (const TrainerError& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST(CheckpointReaderTest, RoundTripsEveryDtypeBitForBit) {

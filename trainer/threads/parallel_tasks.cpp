@@ -1,4 +1,4 @@
-#include "trainer/checkpoint/parallel_tasks.h"
+#include "trainer/threads/parallel_tasks.h"
 
 #include <algorithm>
 #include <exception>

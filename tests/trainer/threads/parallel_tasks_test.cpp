@@ -1,6 +1,8 @@
-#include "trainer/checkpoint/parallel_tasks.h"
+#include "trainer/threads/parallel_tasks.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <stdexcept>
@@ -42,6 +44,19 @@ TEST(ParallelTasksTest, AFailureEndsTheRest) {
     EXPECT_EQ(error.what(), std::string("10"));
   }
   EXPECT_LT(runs, 100000);
+}
+
+// A process that has no address space for another stack.
+TEST(ParallelTasksTest, TheCallerDoesWhatNoThreadCanBeMadeFor) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto run = [] {
+    const rlimit none = {1 << 20, 1 << 20};
+    if (setrlimit(RLIMIT_AS, &none) != 0) _exit(2);
+    int runs = 0;
+    ParallelTasks(100, 7, [&](size_t thread, size_t) { runs += thread == 0 ? 1 : 0; });
+    _exit(runs == 100 ? 0 : 1);
+  };
+  EXPECT_EXIT(run(), ::testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

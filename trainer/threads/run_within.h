@@ -1,6 +1,6 @@
 // A time limit for calls that have none.
-#ifndef TRAINYARD_TRAINER_PARALLEL_RUN_WITHIN_H_
-#define TRAINYARD_TRAINER_PARALLEL_RUN_WITHIN_H_
+#ifndef TRAINYARD_TRAINER_THREADS_RUN_WITHIN_H_
+#define TRAINYARD_TRAINER_THREADS_RUN_WITHIN_H_
 
 #include <chrono>
 #include <functional>
@@ -14,4 +14,4 @@ bool RunWithin(std::chrono::milliseconds limit, std::function<void()> work);
 
 }  // namespace trainyard::trainer
 
-#endif  // TRAINYARD_TRAINER_PARALLEL_RUN_WITHIN_H_
+#endif  // TRAINYARD_TRAINER_THREADS_RUN_WITHIN_H_

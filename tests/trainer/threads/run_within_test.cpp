@@ -1,4 +1,4 @@
-#include "trainer/parallel/run_within.h"
+#include "trainer/threads/run_within.h"
 
 #include <gtest/gtest.h>
 
