@@ -17,7 +17,10 @@ target_compile_options(trainyard_torch INTERFACE ${TORCH_FLAGS})
 if(TRAINYARD_CUDA)
   target_compile_definitions(trainyard_torch INTERFACE TRAINYARD_CUDA USE_C10D_NCCL)
 else()
+  # The backend for CPUs closes Gloo's connections itself, which LibTorch offers no way to.
+  find_library(GLOO_LIBRARY NAMES gloo REQUIRED)
   target_compile_definitions(trainyard_torch INTERFACE USE_C10D_GLOO)
+  target_link_libraries(trainyard_torch INTERFACE ${GLOO_LIBRARY})
 endif()
 
 add_library(trainyard_torch_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/pch.cpp)

@@ -34,8 +34,7 @@ StepRunner::StepRunner(const Parts& parts, int64_t rounds)
     : parts_(parts),
       rounds_(rounds),
       shards_state_(ShardsOptimizerState(parts.config.layout)),
-      gradients_(parts.model.parameters()),
-      collectives_(parts.communicator, parts.device) {
+      gradients_(parts.model.parameters()) {
   const int64_t rows = parts.config.layout.micro_batch * parts.config.train.seq_length;
   const double share = 1.0 / static_cast<double>(TokensPerStep(parts.config.train));
   loss_weights_ = torch::full({rows}, share, torch::dtype(torch::kFloat32).device(parts.device));
@@ -83,34 +82,43 @@ TrainingTokens StepRunner::ToDevice(const TokenBatch& batch) {
 void StepRunner::OnGroupFinished(int64_t group) {
   if (round_ + 1 < rounds_) return;
   const ParameterStore& store = parts_.model.parameters();
-  const ElementRange& range = store.groups()[group].all;
-  const torch::Tensor gradients = store.gradients().narrow(0, range.first, range.length);
-  const auto measure = [this, group] { parts_.optimizer.MeasureGroup(group); };
-  if (shards_state_) {
-    collectives_.BeginSumOfParts(gradients, measure);
-  } else {
-    collectives_.BeginSum(gradients, measure);
-  }
+  const ElementRange &all = store.groups()[group].all, owned = store.OwnedOf(group);
+  const auto part = [&](const ElementRange& range) {
+    return store.gradients().narrow(0, range.first, range.length);
+  };
+  Communicator& ranks = parts_.communicator;
+  works_.push_back(shards_state_ ? ranks.ReduceScatter(part(owned), part(all))
+                                 : ranks.AllReduce(part(all)));
+  works_.push_back(ranks.Then([this, group] { parts_.optimizer.MeasureGroup(group); }));
 }
 
 void StepRunner::SumStepValues() {
   const auto first = static_cast<int64_t>(StepValue::kLoss);
-  collectives_.BeginSum(step_values_.narrow(0, first, kSummedStepValues));
-  if (shards_state_) collectives_.BeginSum(parts_.optimizer.squared_norms());
-  collectives_.Join();
+  Communicator& ranks = parts_.communicator;
+  works_.push_back(ranks.AllReduce(step_values_.narrow(0, first, kSummedStepValues)));
+  if (shards_state_) works_.push_back(ranks.AllReduce(parts_.optimizer.squared_norms()));
+  Join();
+}
+
+void StepRunner::Join() {
+  for (Work& work : works_) work.Wait();
+  works_.clear();
 }
 
 // Ranks that share the state of the optimizer give each other the weights that they have updated,
 // of one group while they update the next. The order is that of the next forward pass.
 void StepRunner::UpdateWeights() {
   const ParameterStore& store = parts_.model.parameters();
+  const auto part = [&](const ElementRange& range) {
+    return store.values().narrow(0, range.first, range.length);
+  };
   for (auto group = static_cast<int64_t>(store.groups().size()) - 1; group >= 0; --group) {
     parts_.optimizer.UpdateGroup(group, step_values_);
     if (!shards_state_) continue;
-    const ElementRange& range = store.groups()[group].all;
-    collectives_.BeginGatherOfParts(store.values().narrow(0, range.first, range.length));
+    works_.push_back(
+        parts_.communicator.AllGather(part(store.groups()[group].all), part(store.OwnedOf(group))));
   }
-  collectives_.Join();
+  Join();
 }
 
 void StepRunner::CopyResult(Pending& pending) {

@@ -10,13 +10,13 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "proto/contract/run_config.h"
 #include "trainer/data/prefetcher.h"
 #include "trainer/model/decoder.h"
 #include "trainer/model/weight_gradients.h"
 #include "trainer/optimizer/adamw.h"
-#include "trainer/parallel/background_collectives.h"
 #include "trainer/parallel/communicator.h"
 
 namespace trainyard::trainer {
@@ -78,6 +78,7 @@ class StepRunner {
   void ForwardBackward(const std::function<TokenBatch()>& next);
   TrainingTokens ToDevice(const TokenBatch& batch);
   void OnGroupFinished(int64_t group);
+  void Join();
   void SumStepValues();
   void UpdateWeights();
   void CopyResult(Pending& pending);
@@ -87,7 +88,7 @@ class StepRunner {
   const bool shards_state_;  // Of the optimizer, over the communicator's ranks (ZeRO 1).
   int64_t round_ = 0;        // Of the step that is being queued.
   WeightGradients gradients_;
-  BackgroundCollectives collectives_;
+  std::vector<Work> works_;     // That nobody waits for yet.
   torch::Tensor step_values_;   // On the device.
   torch::Tensor loss_weights_;  // One divided by the tokens of the global batch, for each row.
   std::deque<Pending> pending_;

@@ -1,6 +1,8 @@
 #include "trainer/parallel/communicator.h"
 
+#include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <thread>
 
 #include "trainer/config/trainer_error.h"
@@ -8,37 +10,118 @@
 namespace trainyard::trainer {
 namespace {
 
+using torch::Tensor;
+
 class SingleProcessCommunicator final : public Communicator {
  public:
-  int64_t rank() const override { return 0; }
-  int64_t size() const override { return 1; }
-  void AllReduce(torch::Tensor&, ReduceOp) override {}
-  void AllGather(torch::Tensor& output, const torch::Tensor& input) override {
-    output.copy_(input);
-  }
-  void ReduceScatter(torch::Tensor& output, const torch::Tensor& input) override {
-    output.copy_(input);
-  }
-  void Broadcast(torch::Tensor&, int64_t) override {}
-  void Barrier() override {}
-  void Wait() override {}
+  explicit SingleProcessCommunicator(torch::Device device)
+      : Communicator("alone", 0, 1), device_(device) {}
+
   void WaitUntil(const std::function<bool()>& done) override {
     while (!done()) std::this_thread::sleep_for(kPollInterval);
   }
+  void Abort() override {}
 
  private:
   static constexpr std::chrono::microseconds kPollInterval{20};
+
+  Work Begin(Operation operation, uint64_t sequence) override {
+    flight_.Enter(sequence);
+    RunAlone(operation);
+    flight_.Leave(sequence);
+    return Work();
+  }
+  torch::Device device() const override { return device_; }
+
+  const torch::Device device_;
 };
+
+void CheckAlike(const Tensor& output, const Tensor& input) {
+  TORCH_CHECK(output.is_contiguous() && input.is_contiguous() &&
+                  output.scalar_type() == input.scalar_type(),
+              "tensors of a collective are contiguous and of one type");
+}
+
+int64_t Sum(const std::vector<int64_t>& values) {
+  return std::accumulate(values.begin(), values.end(), int64_t{0});
+}
 
 }  // namespace
 
-std::unique_ptr<Communicator> MakeSingleProcessCommunicator() {
-  return std::make_unique<SingleProcessCommunicator>();
+Work Communicator::AllReduce(Tensor tensor, ReduceOp op) {
+  CheckAlike(tensor, tensor);
+  return Record({.kind = Operation::Kind::kAllReduce, .reduce = op, .output = std::move(tensor)});
+}
+
+Work Communicator::AllGather(Tensor output, Tensor input) {
+  CheckAlike(output, input);
+  TORCH_CHECK(output.numel() == input.numel() * size_, "all-gather of uneven parts");
+  return Record({.kind = Operation::Kind::kAllGather,
+                 .output = std::move(output),
+                 .input = std::move(input)});
+}
+
+Work Communicator::ReduceScatter(Tensor output, Tensor input, ReduceOp op) {
+  CheckAlike(output, input);
+  TORCH_CHECK(input.numel() == output.numel() * size_, "reduce-scatter of uneven parts");
+  return Record({.kind = Operation::Kind::kReduceScatter,
+                 .reduce = op,
+                 .output = std::move(output),
+                 .input = std::move(input)});
+}
+
+Work Communicator::AllToAll(Tensor output, Tensor input, std::vector<int64_t> output_rows,
+                            std::vector<int64_t> input_rows) {
+  CheckAlike(output, input);
+  TORCH_CHECK(static_cast<int64_t>(output_rows.size()) == size_ &&
+                  static_cast<int64_t>(input_rows.size()) == size_ &&
+                  Sum(output_rows) == output.size(0) && Sum(input_rows) == input.size(0),
+              "the rows of an all-to-all do not add up");
+  return Record({.kind = Operation::Kind::kAllToAll,
+                 .output = std::move(output),
+                 .input = std::move(input),
+                 .output_rows = std::move(output_rows),
+                 .input_rows = std::move(input_rows)});
+}
+
+Work Communicator::Broadcast(Tensor tensor, int64_t root) {
+  CheckAlike(tensor, tensor);
+  return Record({.kind = Operation::Kind::kBroadcast, .output = std::move(tensor), .root = root});
+}
+
+Work Communicator::Exchange(std::vector<Transfer> transfers) {
+  for (const Transfer& transfer : transfers) {
+    CheckAlike(transfer.tensor, transfer.tensor);
+    TORCH_CHECK(transfer.peer >= 0 && transfer.peer < size_ && transfer.peer != rank_,
+                "a transfer needs another member of the group");
+  }
+  return Record({.kind = Operation::Kind::kExchange, .transfers = std::move(transfers)});
+}
+
+Work Communicator::Then(std::function<void()> work) {
+  return Record({.kind = Operation::Kind::kLocal, .local = std::move(work)});
+}
+
+void Communicator::Barrier() {
+  AllReduce(torch::zeros({1}, torch::dtype(torch::kInt32).device(device()))).WaitOnHost();
+}
+
+Work Communicator::Record(Operation operation) {
+  const uint64_t sequence = flight_.Queue(operation);
+  return Begin(std::move(operation), sequence);
+}
+
+int64_t CommunicatorGroup::Position() const {
+  return std::find(ranks.begin(), ranks.end(), my_rank) - ranks.begin();
+}
+
+std::unique_ptr<Communicator> MakeSingleProcessCommunicator(torch::Device device) {
+  return std::make_unique<SingleProcessCommunicator>(device);
 }
 
 std::unique_ptr<Communicator> ConnectGroup(Rendezvous* rendezvous, const CommunicatorGroup& group,
                                            torch::Device device) {
-  if (group.ranks.size() == 1) return MakeSingleProcessCommunicator();
+  if (group.ranks.size() == 1) return MakeSingleProcessCommunicator(device);
   if (rendezvous == nullptr) {
     throw TrainerError(ExitCode::kInternal, "Group " + group.name + " has no rendezvous.");
   }
@@ -48,10 +131,9 @@ std::unique_ptr<Communicator> ConnectGroup(Rendezvous* rendezvous, const Communi
 std::vector<double> SumOverMembers(Communicator& communicator, const std::vector<double>& values,
                                    torch::Device device) {
   if (communicator.size() == 1) return values;
-  torch::Tensor tensor = torch::tensor(values, torch::kFloat64).to(device);
-  communicator.AllReduce(tensor, ReduceOp::kSum);
-  communicator.Wait();
-  const torch::Tensor host = tensor.cpu();
+  const Tensor tensor = torch::tensor(values, torch::kFloat64).to(device);
+  communicator.AllReduce(tensor).WaitOnHost();
+  const Tensor host = tensor.cpu();
   return std::vector<double>(host.data_ptr<double>(), host.data_ptr<double>() + host.numel());
 }
 

@@ -1,5 +1,5 @@
-// Collectives among a group of ranks: the only communication between ranks during training. The
-// build chooses the backend (Gloo for CPU, NCCL for GPU).
+// Communication among a group of ranks: the only one between ranks during training. The build
+// chooses the backend (Gloo for CPU, NCCL for GPU).
 #ifndef TRAINYARD_TRAINER_PARALLEL_COMMUNICATOR_H_
 #define TRAINYARD_TRAINER_PARALLEL_COMMUNICATOR_H_
 
@@ -12,45 +12,86 @@
 #include <string>
 #include <vector>
 
+#include "trainer/parallel/flight_record.h"
+#include "trainer/parallel/operation.h"
+#include "trainer/parallel/work.h"
+
 namespace trainyard::trainer {
 
 class Rendezvous;
 
-enum class ReduceOp { kSum, kMax };
-
-// Every member calls the same operations in the same order, from one thread. Tensors are
-// contiguous and on the communicator's device. An operation may still be running when it returns
-// (GPU work is queued in stream order); Wait() waits.
-// Every method throws TrainerError(kPeerLost) that names the operation when a member is gone or
-// does not answer in time; the communicator is unusable then, and no operation of it is running
-// any more: freeing memory of the device does not wait for the lost member.
+// Every member begins the same operations in the same order, from one thread, on contiguous tensors
+// of the same sizes and types on the communicator's device. Operations of a group run one after the
+// other, beside the caller's own work: on a GPU on a stream of the group, behind what is queued on
+// the current stream when they begin. Sums are made in an order that is the same in every run, and
+// every member gets the same bits. Sums of bf16 and fp16 are rounded to their type.
+// Every method, and every wait for a Work, throws TrainerError(kPeerLost) that names the operation
+// when a member is gone or does not answer in time; the communicator is unusable then, and no
+// operation of it is running any more: freeing memory of the device does not wait for the lost
+// member.
 class Communicator {
  public:
   virtual ~Communicator() = default;
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
 
-  virtual int64_t rank() const = 0;  // Position in the group.
-  virtual int64_t size() const = 0;
+  const std::string& name() const { return name_; }
+  int64_t rank() const { return rank_; }  // Position in the group.
+  int64_t size() const { return size_; }
 
-  // Reduces element-wise, in an order that is the same in every run and gives every member the
-  // same bits.
-  virtual void AllReduce(torch::Tensor& tensor, ReduceOp op) = 0;
+  [[nodiscard]] Work AllReduce(torch::Tensor tensor, ReduceOp op = ReduceOp::kSum);
   // Concatenates the members' inputs in rank order along the first dimension. The input may be this
   // member's part of the output.
-  virtual void AllGather(torch::Tensor& output, const torch::Tensor& input) = 0;
-  // Sums the members' inputs and keeps this member's share along the first dimension. The output
-  // may be that part of the input.
-  virtual void ReduceScatter(torch::Tensor& output, const torch::Tensor& input) = 0;
-  virtual void Broadcast(torch::Tensor& tensor, int64_t root) = 0;
-  virtual void Barrier() = 0;
+  [[nodiscard]] Work AllGather(torch::Tensor output, torch::Tensor input);
+  // Reduces the members' inputs and keeps this member's share along the first dimension. The output
+  // may be that part of the input, whose other parts are of no use then.
+  [[nodiscard]] Work ReduceScatter(torch::Tensor output, torch::Tensor input,
+                                   ReduceOp op = ReduceOp::kSum);
+  // Sends input_rows[m] rows of the input to each member m in turn, and gets output_rows[m] from it
+  // in turn. A number may be 0.
+  [[nodiscard]] Work AllToAll(torch::Tensor output, torch::Tensor input,
+                              std::vector<int64_t> output_rows, std::vector<int64_t> input_rows);
+  [[nodiscard]] Work Broadcast(torch::Tensor tensor, int64_t root);
+  // Sends and receives at the same time. Transfers between two members match in their order; the
+  // members that take no part in them begin nothing.
+  [[nodiscard]] Work Exchange(std::vector<Transfer> transfers);
+  // Calls `work`, or queues what it queues, behind the operations before it and before those after
+  // it. It must not use the group.
+  [[nodiscard]] Work Then(std::function<void()> work);
 
-  // Waits until all operations so far are complete on this rank.
-  virtual void Wait() = 0;
-  // Waits until done() is true, for work that depends on the members.
+  // Returns when all members have come here.
+  void Barrier();
+
+  // Waits until done() is true, for work of the device that depends on the members.
   virtual void WaitUntil(const std::function<bool()>& done) = 0;
+
+  // Ends all operations on this rank, also those that wait for a member; the communicator is
+  // unusable then. For any thread. Never waits for a member.
+  virtual void Abort() = 0;
+
+  const FlightRecord& flight() const { return flight_; }
+
+ protected:
+  Communicator(std::string name, int64_t rank, int64_t size)
+      : name_(std::move(name)), rank_(rank), size_(size) {}
+
+  // Begins an operation whose tensors fit together. `sequence` is its number in flight().
+  virtual Work Begin(Operation operation, uint64_t sequence) = 0;
+  virtual torch::Device device() const = 0;
+
+  FlightRecord flight_;
+
+ private:
+  Work Record(Operation operation);
+
+  const std::string name_;
+  const int64_t rank_;
+  const int64_t size_;
 };
 
 // A group of one: every operation is a copy or nothing.
-std::unique_ptr<Communicator> MakeSingleProcessCommunicator();
+std::unique_ptr<Communicator> MakeSingleProcessCommunicator(
+    torch::Device device = torch::Device(torch::kCPU));
 
 // Times after which a member that does not answer counts as lost.
 struct PeerLimits {
@@ -66,6 +107,9 @@ struct CommunicatorGroup {
   std::vector<int64_t> ranks;  // Of the world, ascending.
   int64_t my_rank = 0;         // Of the world; one of `ranks`.
   PeerLimits limits = {};
+
+  // Position of my_rank in the group.
+  int64_t Position() const;
 };
 
 // Connects the members of a group; all of them call it. A group of one needs no rendezvous, which

@@ -1,98 +1,183 @@
-// Collectives over TCP between CPU tensors. The device is always the CPU.
+// Communication over TCP between CPU tensors.
+#include <gloo/context.h>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
-#include <algorithm>
-#include <functional>
+#include <atomic>
+#include <future>
 
 #include "trainer/config/trainer_error.h"
 #include "trainer/parallel/communicator.h"
 #include "trainer/parallel/rendezvous.h"
+#include "trainer/threads/task_thread.h"
 
 namespace trainyard::trainer {
 namespace {
 
 using torch::Tensor;
 
+// LibTorch's group, with a way to end what waits for a member.
+class ClosableGloo final : public c10d::ProcessGroupGloo {
+ public:
+  using ProcessGroupGloo::ProcessGroupGloo;
+
+  void Close() {
+    for (const auto& context : contexts_) context->closeConnections();
+  }
+};
+
+// Operations run on a thread of the group, in their order.
 class GlooCommunicator final : public Communicator {
  public:
-  GlooCommunicator(std::string name, c10::intrusive_ptr<c10d::ProcessGroupGloo> group)
-      : name_(std::move(name)), group_(std::move(group)) {}
+  GlooCommunicator(const CommunicatorGroup& group, c10::intrusive_ptr<ClosableGloo> gloo)
+      : Communicator(group.name, gloo->getRank(), gloo->getSize()), gloo_(std::move(gloo)) {}
 
-  int64_t rank() const override { return group_->getRank(); }
-  int64_t size() const override { return group_->getSize(); }
-
-  void AllReduce(Tensor& tensor, ReduceOp op) override {
-    c10d::AllreduceOptions options;
-    options.reduceOp = op == ReduceOp::kSum ? c10d::ReduceOp::SUM : c10d::ReduceOp::MAX;
-    Run("all-reduce", [&] {
-      std::vector<Tensor> tensors = {tensor};
-      return group_->allreduce(tensors, options);
-    });
+  ~GlooCommunicator() override {
+    if (unfinished_ > 0) Abort();
   }
 
-  void AllGather(Tensor& output, const Tensor& input) override {
-    std::vector<std::vector<Tensor>> outputs = {output.chunk(size())};
-    std::vector<Tensor> inputs = {input};
-    Run("all-gather", [&] { return group_->allgather(outputs, inputs); });
-  }
-
-  // Gloo of this LibTorch has no reduce-scatter: reduce everything and keep this member's share.
-  void ReduceScatter(Tensor& output, const Tensor& input) override {
-    Tensor sum = input.clone();
-    AllReduce(sum, ReduceOp::kSum);
-    output.copy_(sum.chunk(size())[rank()]);
-  }
-
-  void Broadcast(Tensor& tensor, int64_t root) override {
-    c10d::BroadcastOptions options;
-    options.rootRank = root;
-    Run("broadcast", [&] {
-      std::vector<Tensor> tensors = {tensor};
-      return group_->broadcast(tensors, options);
-    });
-  }
-
-  void Barrier() override {
-    Run("barrier", [&] { return group_->barrier(); });
-  }
-
-  // Every operation has completed when it returns.
-  void Wait() override {}
+  // Every operation that is waited for has completed.
   void WaitUntil(const std::function<bool()>& done) override {
     TORCH_CHECK(done(), "work of this group goes on after it returned");
   }
 
+  void Abort() override {
+    if (!aborted_.exchange(true)) gloo_->Close();
+  }
+
  private:
-  template <typename Start>
-  void Run(const char* operation, const Start& start) {
+  class Completion final : public Work::Completion {
+   public:
+    explicit Completion(std::future<void> done) : done_(std::move(done)) {}
+    void Wait() override { done_.get(); }
+    void WaitOnHost() override { done_.get(); }
+
+   private:
+    std::future<void> done_;
+  };
+
+  Work Begin(Operation operation, uint64_t sequence) override {
+    ++unfinished_;
+    return Work(
+        std::make_shared<Completion>(thread_.Add([this, operation = std::move(operation), sequence] {
+          const torch::NoGradGuard no_grad;
+          flight_.Enter(sequence);
+          Try(operation);
+          flight_.Leave(sequence);
+          --unfinished_;
+        })));
+  }
+
+  torch::Device device() const override { return torch::kCPU; }
+
+  void Try(const Operation& operation) {
+    if (operation.local) return operation.local();
+    const std::string name = NameOf(operation.kind);
+    if (aborted_) ThrowLost("before " + name, "the group was aborted");
     try {
-      start()->wait();
+      Run(operation);
     } catch (const std::exception& error) {
-      const std::string what = error.what();
-      throw TrainerError(ExitCode::kPeerLost, std::string("Lost a peer in ") + operation +
-                                                  " of group " + name_ + ": " +
-                                                  what.substr(0, what.find('\n')));
+      aborted_ = true;
+      const std::string text = error.what();
+      ThrowLost("in " + name, text.substr(0, text.find('\n')));
     }
   }
 
-  std::string name_;
-  c10::intrusive_ptr<c10d::ProcessGroupGloo> group_;
+  [[noreturn]] void ThrowLost(const std::string& where, const std::string& why) const {
+    throw TrainerError(ExitCode::kPeerLost,
+                       "Lost a peer " + where + " of group " + name() + ": " + why);
+  }
+
+  void Run(const Operation& operation) {
+    Tensor output = operation.output;
+    switch (operation.kind) {
+      case Operation::Kind::kAllReduce:
+        return AllReduceWide(output, operation.reduce);
+      case Operation::Kind::kAllGather:
+        return Gather(output, operation.input);
+      case Operation::Kind::kReduceScatter: {
+        // Gloo of this LibTorch has none.
+        Tensor whole = operation.input.clone();
+        AllReduceWide(whole, operation.reduce);
+        output.copy_(whole.flatten().chunk(size())[rank()].view_as(output));
+        return;
+      }
+      case Operation::Kind::kAllToAll: {
+        Tensor input = operation.input;
+        std::vector<int64_t> from = operation.output_rows, to = operation.input_rows;
+        gloo_->alltoall_base(output, input, from, to)->wait();
+        return;
+      }
+      case Operation::Kind::kBroadcast: {
+        c10d::BroadcastOptions options;
+        options.rootRank = operation.root;
+        std::vector<Tensor> tensors = {output};
+        gloo_->broadcast(tensors, options)->wait();
+        return;
+      }
+      case Operation::Kind::kExchange:
+        return Transact(operation.transfers);
+      case Operation::Kind::kLocal:
+        return;
+    }
+  }
+
+  // Gloo adds numbers of 16 bits one by one and rounds each sum: in fp32 here, rounded once.
+  void AllReduceWide(Tensor& tensor, ReduceOp op) {
+    const bool is_narrow =
+        tensor.scalar_type() == torch::kBFloat16 || tensor.scalar_type() == torch::kFloat16;
+    Tensor wide = is_narrow ? tensor.to(torch::kFloat32) : tensor;
+    c10d::AllreduceOptions options;
+    options.reduceOp = op == ReduceOp::kSum ? c10d::ReduceOp::SUM : c10d::ReduceOp::MAX;
+    std::vector<Tensor> tensors = {wide};
+    gloo_->allreduce(tensors, options)->wait();
+    if (is_narrow) tensor.copy_(wide);
+  }
+
+  void Gather(const Tensor& output, const Tensor& input) {
+    const Tensor flat = input.flatten();
+    std::vector<std::vector<Tensor>> outputs = {output.flatten().chunk(size())};
+    std::vector<Tensor> inputs = {BytesIfNarrow(flat)};
+    for (Tensor& part : outputs.front()) part = BytesIfNarrow(part);
+    gloo_->allgather(outputs, inputs)->wait();
+  }
+
+  // Gloo knows no bf16; where nothing is added its bytes do.
+  static Tensor BytesIfNarrow(const Tensor& tensor) {
+    return tensor.scalar_type() == torch::kBFloat16 ? tensor.view(torch::kUInt8) : tensor;
+  }
+
+  void Transact(const std::vector<Transfer>& transfers) {
+    constexpr int kTag = 0;  // Transfers between two members match in their order.
+    std::vector<c10::intrusive_ptr<c10d::Work>> works;
+    for (const Transfer& transfer : transfers) {
+      std::vector<Tensor> tensors = {BytesIfNarrow(transfer.tensor)};
+      const auto peer = static_cast<int>(transfer.peer);
+      works.push_back(transfer.direction == Transfer::Direction::kSend
+                          ? gloo_->send(tensors, peer, kTag)
+                          : gloo_->recv(tensors, peer, kTag));
+    }
+    for (const auto& work : works) work->wait();
+  }
+
+  c10::intrusive_ptr<ClosableGloo> gloo_;
+  std::atomic<bool> aborted_{false};
+  std::atomic<int64_t> unfinished_{0};  // Operations; stays above 0 once one has failed.
+  TaskThread thread_;                     // The last member: its thread uses all others.
 };
 
 }  // namespace
 
 std::unique_ptr<Communicator> ConnectBackend(Rendezvous& rendezvous, const CommunicatorGroup& group,
                                              torch::Device) {
-  const auto mine = std::find(group.ranks.begin(), group.ranks.end(), group.my_rank);
   auto options = c10d::ProcessGroupGloo::Options::create(group.limits.operation);
   try {
     options->devices.push_back(
         c10d::ProcessGroupGloo::createDeviceForHostname(rendezvous.local_address()));
     options->threads = 1;
-    auto connected = c10::make_intrusive<c10d::ProcessGroupGloo>(
-        rendezvous.StoreOf(group.name), static_cast<int>(mine - group.ranks.begin()),
-        static_cast<int>(group.ranks.size()), options);
-    return std::make_unique<GlooCommunicator>(group.name, std::move(connected));
+    auto gloo = c10::make_intrusive<ClosableGloo>(rendezvous.StoreOf(group.name),
+                                                  static_cast<int>(group.Position()),
+                                                  static_cast<int>(group.ranks.size()), options);
+    return std::make_unique<GlooCommunicator>(group, std::move(gloo));
   } catch (const std::exception& error) {
     throw TrainerError(ExitCode::kPeerLost,
                        "Cannot connect the ranks of group " + group.name + ": " + error.what());

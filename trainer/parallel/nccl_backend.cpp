@@ -1,16 +1,17 @@
-// Collectives between GPUs by NCCL directly: operations are queued on the current CUDA stream.
+// Communication between GPUs by NCCL directly.
+#include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
-#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "trainer/config/trainer_error.h"
 #include "trainer/parallel/communicator.h"
@@ -66,6 +67,8 @@ bool IsOwnFault(ncclResult_t result) {
          result == ncclUnhandledCudaError;
 }
 
+ncclRedOp_t NcclOp(ReduceOp op) { return op == ReduceOp::kSum ? ncclSum : ncclMax; }
+
 ncclDataType_t NcclType(const Tensor& tensor) {
   switch (tensor.scalar_type()) {
     case torch::kFloat32:
@@ -74,6 +77,8 @@ ncclDataType_t NcclType(const Tensor& tensor) {
       return ncclFloat64;
     case torch::kBFloat16:
       return ncclBfloat16;
+    case torch::kFloat16:
+      return ncclFloat16;
     case torch::kInt64:
       return ncclInt64;
     case torch::kInt32:
@@ -89,15 +94,15 @@ ncclDataType_t NcclType(const Tensor& tensor) {
 // members (connecting, and the first operation, which opens further connections), and the work goes
 // on in a thread of NCCL. Until that is done no other function may be called, and what the function
 // puts on the stream may not be there yet: Finish waits for it.
+// All operations run on the stream of the group.
 class NcclCommunicator final : public Communicator {
  public:
-  NcclCommunicator(const CommunicatorGroup& group, int rank, torch::Device device)
-      : name_(group.name),
+  NcclCommunicator(const CommunicatorGroup& group, torch::Device device)
+      : Communicator(group.name, group.Position(), static_cast<int64_t>(group.ranks.size())),
         limits_(group.limits),
-        rank_(rank),
-        size_(static_cast<int>(group.ranks.size())),
         device_(device),
-        watch_(counters_.counters(), group.name, group.limits.operation + kWatchMargin) {}
+        stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/true, device.index())),
+        watch_(counters_.counters(), flight_, group.name, group.limits.operation + kWatchMargin) {}
 
   ~NcclCommunicator() override { Abort(); }
 
@@ -105,52 +110,9 @@ class NcclCommunicator final : public Communicator {
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 0;
     operation_ = "connect";
-    Finish(ncclCommInitRankConfig(handle_.get(), size_, id, rank_, &config), limits_.connect);
-  }
-
-  int64_t rank() const override { return rank_; }
-  int64_t size() const override { return size_; }
-
-  void AllReduce(Tensor& tensor, ReduceOp op) override {
-    const ncclRedOp_t nccl_op = op == ReduceOp::kSum ? ncclSum : ncclMax;
-    Queue("all-reduce", [&](ncclComm_t handle, cudaStream_t stream) {
-      return ncclAllReduce(tensor.data_ptr(), tensor.data_ptr(), tensor.numel(), NcclType(tensor),
-                           nccl_op, handle, stream);
-    });
-  }
-
-  void AllGather(Tensor& output, const Tensor& input) override {
-    Queue("all-gather", [&](ncclComm_t handle, cudaStream_t stream) {
-      return ncclAllGather(input.data_ptr(), output.data_ptr(), input.numel(), NcclType(input),
-                           handle, stream);
-    });
-  }
-
-  void ReduceScatter(Tensor& output, const Tensor& input) override {
-    Queue("reduce-scatter", [&](ncclComm_t handle, cudaStream_t stream) {
-      return ncclReduceScatter(input.data_ptr(), output.data_ptr(), output.numel(), NcclType(input),
-                               ncclSum, handle, stream);
-    });
-  }
-
-  void Broadcast(Tensor& tensor, int64_t root) override {
-    Queue("broadcast", [&](ncclComm_t handle, cudaStream_t stream) {
-      return ncclBroadcast(tensor.data_ptr(), tensor.data_ptr(), tensor.numel(), NcclType(tensor),
-                           static_cast<int>(root), handle, stream);
-    });
-  }
-
-  void Barrier() override {
-    Tensor token = torch::zeros({1}, torch::dtype(torch::kInt32).device(device_));
-    AllReduce(token, ReduceOp::kSum);
-    operation_ = "barrier";
-    Wait();
-  }
-
-  void Wait() override {
-    CudaEvent done;
-    done.Record(Stream());
-    WaitUntil([&done] { return done.IsReached(); });
+    Finish(ncclCommInitRankConfig(handle_.get(), static_cast<int>(size()), id,
+                                  static_cast<int>(rank()), &config),
+           limits_.connect);
   }
 
   // Polls, because a plain wait for the stream would hang for ever behind a lost peer. Its limit is
@@ -168,22 +130,112 @@ class NcclCommunicator final : public Communicator {
     }
   }
 
- private:
-  static cudaStream_t Stream() { return c10::cuda::getCurrentCUDAStream().stream(); }
+  void Abort() override { static_cast<void>(End()); }
 
-  // Queues an operation on the current stream. NCCL orders operations in different streams only
-  // within a group call; without an order two of them would use the same buffers at a time.
-  template <typename Start>
-  void Queue(const char* operation, const Start& start) {
-    CheckUsable(operation);
-    operation_ = operation;
-    const cudaStream_t stream = Stream();
-    if (newest_stream_.has_value() && stream != *newest_stream_) newest_.HoldBack(stream);
-    counters_.Enter(stream, ++operations_);
-    Finish(start(*handle_, stream), limits_.operation);
-    counters_.Leave(stream, operations_);
-    newest_.Record(stream);
-    newest_stream_ = stream;
+ private:
+  // The end of an operation on the stream of the group.
+  class Completion final : public Work::Completion {
+   public:
+    Completion(NcclCommunicator& group, Operation operation)
+        : group_(group), operation_(std::move(operation)) {
+      done_.Record(group.stream_.stream());
+    }
+    void Wait() override { done_.HoldBack(CurrentStream()); }
+    void WaitOnHost() override {
+      group_.WaitUntil([this] { return done_.IsReached(); });
+    }
+
+   private:
+    NcclCommunicator& group_;
+    Operation operation_;  // Keeps the tensors.
+    CudaEvent done_;
+  };
+
+  static cudaStream_t CurrentStream() { return c10::cuda::getCurrentCUDAStream().stream(); }
+
+  Work Begin(Operation operation, uint64_t sequence) override {
+    CheckUsable(NameOf(operation.kind));
+    operation_ = NameOf(operation.kind);
+    const cudaStream_t stream = stream_.stream();
+    ready_.Record(CurrentStream());
+    ready_.HoldBack(stream);
+    const auto number = static_cast<uint32_t>(sequence);
+    counters_.Enter(stream, number);
+    if (operation.local) {
+      const c10::cuda::CUDAStreamGuard beside(stream_);
+      operation.local();
+    } else {
+      Finish(Start(operation), limits_.operation);
+    }
+    counters_.Leave(stream, number);
+    return Work(std::make_shared<Completion>(*this, std::move(operation)));
+  }
+
+  torch::Device device() const override { return device_; }
+
+  ncclResult_t Start(const Operation& operation) {
+    const cudaStream_t stream = stream_.stream();
+    const Tensor& output = operation.output;
+    const Tensor& input = operation.input;
+    switch (operation.kind) {
+      case Operation::Kind::kAllReduce:
+        return ncclAllReduce(output.data_ptr(), output.data_ptr(), output.numel(), NcclType(output),
+                             NcclOp(operation.reduce), *handle_, stream);
+      case Operation::Kind::kAllGather:
+        return ncclAllGather(input.data_ptr(), output.data_ptr(), input.numel(), NcclType(input),
+                             *handle_, stream);
+      case Operation::Kind::kReduceScatter:
+        return ncclReduceScatter(input.data_ptr(), output.data_ptr(), output.numel(),
+                                 NcclType(input), NcclOp(operation.reduce), *handle_, stream);
+      case Operation::Kind::kBroadcast:
+        return ncclBroadcast(output.data_ptr(), output.data_ptr(), output.numel(), NcclType(output),
+                             static_cast<int>(operation.root), *handle_, stream);
+      case Operation::Kind::kAllToAll:
+        return StartAllToAll(operation);
+      case Operation::Kind::kExchange:
+        return StartTransfers(operation.transfers);
+      case Operation::Kind::kLocal:
+        break;
+    }
+    return ncclInvalidUsage;
+  }
+
+  // NCCL has no all-to-all of uneven parts: sends and receives that go on at the same time.
+  ncclResult_t StartAllToAll(const Operation& operation) {
+    std::vector<Transfer> transfers;
+    int64_t from = 0, to = 0;
+    for (int64_t member = 0; member < size(); ++member) {
+      const int64_t sent = operation.input_rows[member], got = operation.output_rows[member];
+      Tensor input = operation.input.narrow(0, from, sent);
+      Tensor output = operation.output.narrow(0, to, got);
+      transfers.push_back({Transfer::Direction::kSend, member, std::move(input)});
+      transfers.push_back({Transfer::Direction::kReceive, member, std::move(output)});
+      from += sent;
+      to += got;
+    }
+    return StartTransfers(transfers);
+  }
+
+  ncclResult_t StartTransfers(const std::vector<Transfer>& transfers) {
+    CheckNccl("ncclGroupStart", ncclGroupStart());
+    ncclResult_t result = ncclSuccess;
+    for (const Transfer& transfer : transfers) {
+      if (transfer.tensor.numel() == 0) continue;
+      const ncclResult_t started = StartTransfer(transfer);
+      if (started != ncclSuccess && started != ncclInProgress) result = started;
+    }
+    const ncclResult_t ended = ncclGroupEnd();
+    return result == ncclSuccess ? ended : result;
+  }
+
+  ncclResult_t StartTransfer(const Transfer& transfer) {
+    const Tensor& tensor = transfer.tensor;
+    const auto peer = static_cast<int>(transfer.peer);
+    return transfer.direction == Transfer::Direction::kSend
+               ? ncclSend(tensor.data_ptr(), tensor.numel(), NcclType(tensor), peer, *handle_,
+                          stream_.stream())
+               : ncclRecv(tensor.data_ptr(), tensor.numel(), NcclType(tensor), peer, *handle_,
+                          stream_.stream());
   }
 
   // Waits until NCCL has done what a function with this result has begun.
@@ -210,8 +262,8 @@ class NcclCommunicator final : public Communicator {
 
   void CheckUsable(const char* operation) const {
     if (!aborted_) return;
-    throw TrainerError(ExitCode::kPeerLost,
-                       std::string("Lost a peer before ") + operation + " of group " + name_ + ".");
+    throw TrainerError(ExitCode::kPeerLost, std::string("Lost a peer before ") + operation +
+                                                " of group " + name() + ".");
   }
 
   [[noreturn]] void Fail(ncclResult_t result) {
@@ -219,22 +271,22 @@ class NcclCommunicator final : public Communicator {
     if (!IsOwnFault(result)) Lose(text + ".");
     Abort();
     throw TrainerError(ExitCode::kInternal,
-                       "NCCL failed in " + operation_ + " of group " + name_ + ": " + text + ".");
+                       "NCCL failed in " + operation_ + " of group " + name() + ": " + text + ".");
   }
 
   // Aborts first: whoever handles the error may free memory, which waits for the device, and the
   // device would wait for the peer.
   [[noreturn]] void Lose(const std::string& reason) {
-    const std::string problem = Abort();
-    throw TrainerError(ExitCode::kPeerLost, "Lost a peer in " + operation_ + " of group " + name_ +
+    const std::string problem = End();
+    throw TrainerError(ExitCode::kPeerLost, "Lost a peer in " + operation_ + " of group " + name() +
                                                 ": " + reason +
                                                 (problem.empty() ? "" : " " + problem));
   }
 
   // Ends the kernels of the group on this device and frees its memory. Never waits for a peer.
   // Returns what went wrong.
-  std::string Abort() noexcept {
-    if (std::exchange(aborted_, true)) return "";
+  std::string End() noexcept {
+    if (aborted_.exchange(true)) return "";
     watch_.Stop();
     try {
       const auto end = [handle = handle_, device = device_.index()] {
@@ -249,18 +301,14 @@ class NcclCommunicator final : public Communicator {
     }
   }
 
-  const std::string name_;
   const PeerLimits limits_;
-  const int rank_;
-  const int size_;
   const torch::Device device_;
+  const c10::cuda::CUDAStream stream_;
   // Shared with an abort that has not returned. NCCL's threads write to it as well.
   const std::shared_ptr<ncclComm_t> handle_ = std::make_shared<ncclComm_t>(nullptr);
-  bool aborted_ = false;
+  std::atomic<bool> aborted_{false};
   std::string operation_;  // The newest, for error messages.
-  CudaEvent newest_;       // After the newest operation.
-  std::optional<cudaStream_t> newest_stream_;
-  uint32_t operations_ = 0;  // Queued so far.
+  CudaEvent ready_;        // What is queued before the newest operation.
   StreamCounters counters_;
   OperationWatch watch_;
 };
@@ -304,10 +352,9 @@ std::unique_ptr<Communicator> ConnectBackend(Rendezvous& rendezvous, const Commu
                        "This trainer was built for GPUs and runs several ranks on GPUs only; set "
                        "resources.device to gpu or use one rank.");
   }
-  const auto mine = std::find(group.ranks.begin(), group.ranks.end(), group.my_rank);
-  const auto rank = static_cast<int>(mine - group.ranks.begin());
-  auto communicator = std::make_unique<NcclCommunicator>(group, rank, device);
-  communicator->Connect(ShareUniqueId(rendezvous.StoreOf(group.name), group, rank == 0));
+  auto communicator = std::make_unique<NcclCommunicator>(group, device);
+  communicator->Connect(
+      ShareUniqueId(rendezvous.StoreOf(group.name), group, group.Position() == 0));
   return communicator;
 }
 

@@ -14,9 +14,10 @@ std::string LossText(const std::string& group, std::chrono::milliseconds limit) 
 
 }  // namespace
 
-OperationWatch::OperationWatch(const OperationCounters& counters, const std::string& group,
-                               std::chrono::milliseconds exit_limit)
+OperationWatch::OperationWatch(const OperationCounters& counters, FlightRecord& record,
+                               const std::string& group, std::chrono::milliseconds exit_limit)
     : counters_(counters),
+      record_(record),
       exit_limit_(exit_limit),
       deadline_(ExitCode::kPeerLost, LossText(group, exit_limit)),
       thread_([this] { Run(); }) {}
@@ -46,7 +47,10 @@ void OperationWatch::Run() {
 void OperationWatch::Look() {
   // Read in this order, `left` is that of the operation before, of this one, or of a later one.
   const uint32_t entered = counters_.entered;
-  const bool is_inside = counters_.left == entered - 1;
+  const uint32_t left = counters_.left;
+  record_.Enter(record_.Widen(entered));
+  record_.Leave(record_.Widen(left));
+  const bool is_inside = left == entered - 1;
   if (!is_inside) {
     if (since_ != kIdle) deadline_.Clear();
     since_ = kIdle;

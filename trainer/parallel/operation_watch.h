@@ -9,10 +9,12 @@
 #include <thread>
 
 #include "trainer/parallel/exit_deadline.h"
+#include "trainer/parallel/flight_record.h"
 
 namespace trainyard::trainer {
 
-// Numbers of the newest operations that a device has begun and has ended, from 1 and in order. The
+// The last 32 bits of the sequence numbers (flight_record.h) of the newest operations that a device
+// has begun and has ended. The
 // device itself writes them when it comes to an operation, which may be long after its launch.
 struct OperationCounters {
   std::atomic<uint32_t> entered{0};
@@ -26,8 +28,9 @@ struct OperationCounters {
 // the exception of the training thread says more and lets a save in flight end.
 class OperationWatch {
  public:
-  // The counters must outlive this. exit_limit: for one operation.
-  OperationWatch(const OperationCounters& counters, const std::string& group,
+  // Marks in the record which operations the device has entered and left, to tenths of a second.
+  // Counters and record must outlive this. exit_limit: for one operation.
+  OperationWatch(const OperationCounters& counters, FlightRecord& record, const std::string& group,
                  std::chrono::milliseconds exit_limit);
   ~OperationWatch();
   OperationWatch(const OperationWatch&) = delete;
@@ -48,6 +51,7 @@ class OperationWatch {
   void Look();
 
   const OperationCounters& counters_;
+  FlightRecord& record_;
   const std::chrono::milliseconds exit_limit_;
   ExitDeadline deadline_;
   uint32_t current_ = 0;                   // Operation that `since_` is of.

@@ -20,7 +20,6 @@
 
 #include "tests/trainer/parallel/free_port.h"
 #include "trainer/config/trainer_error.h"
-#include "trainer/parallel/background_collectives.h"
 #include "trainer/parallel/device.h"
 #include "trainer/parallel/rendezvous.h"
 
@@ -77,15 +76,15 @@ void ExpectLoss(const std::function<void()>& wait) {
 }
 
 void AddUp(Communicator& communicator, Tensor& values) {
-  communicator.AllReduce(values, ReduceOp::kSum);
-  communicator.Wait();
+  communicator.AllReduce(values).WaitOnHost();
 }
 
 // More launches than the queue of a device takes, behind an operation that does not end.
 void FillQueue(Communicator& communicator, Tensor& values) {
-  communicator.AllReduce(values, ReduceOp::kSum);
+  Work sum = communicator.AllReduce(values);
+  sum.Wait();
   for (int i = 0; i < 200000; ++i) values.add_(1);
-  communicator.Wait();
+  communicator.Barrier();
 }
 
 // The device of every member works for longer than an operation's limit before it comes to one.
@@ -94,8 +93,7 @@ void WorkForLong(Communicator& communicator, torch::Device device) {
   Tensor sum = torch::ones({1}, torch::device(device));
   const Clock::time_point start = Clock::now();
   at::cuda::sleep((kLimit + kMargin).count() * kCyclesPerSecond);
-  communicator.AllReduce(sum, ReduceOp::kSum);
-  communicator.Wait();
+  communicator.AllReduce(sum).WaitOnHost();
   EXPECT_GT(Clock::now() - start, kLimit);
   EXPECT_EQ(sum.item<float>(), 2);
 }
@@ -103,13 +101,12 @@ void WorkForLong(Communicator& communicator, torch::Device device) {
 void CheckSums(Communicator& communicator, torch::Device device) {
   const double mine = static_cast<double>(communicator.rank()) + 1;
   EXPECT_EQ(SumOverMembers(communicator, {mine, 1}, device), (std::vector<double>{3, 2}));
-  // On the stream in the background and on the current one in turn.
-  BackgroundCollectives collectives(communicator, device);
+  // Beside the current stream, with operations that the host waits for between.
   Tensor gradients = torch::ones({1 << 20}, torch::device(device));
   for (int round = 0; round < 20; ++round) {
-    collectives.BeginSum(gradients);
+    Work sum = communicator.AllReduce(gradients);
     EXPECT_EQ(SumOverMembers(communicator, {mine}, device), (std::vector<double>{3}));
-    collectives.Join();
+    sum.Wait();
     gradients.mul_(0.5);
   }
   communicator.Barrier();

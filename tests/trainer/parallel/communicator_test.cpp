@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <latch>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "tests/trainer/parallel/free_port.h"
 #include "tests/trainer/parallel/run_ranks.h"
@@ -17,85 +20,212 @@ namespace {
 
 using torch::Tensor;
 
-TEST(CommunicatorTest, ReducesSumAndMaximum) {
-  RunRanks(3, [](Communicator& group) {
-    Tensor sum = torch::full({5}, static_cast<float>(group.rank() + 1));
-    group.AllReduce(sum, ReduceOp::kSum);
+using Run = void (*)(int64_t size, const std::function<void(Communicator&)>& body);
+
+// Each implementation for CPUs.
+class CommunicatorTest : public ::testing::TestWithParam<Run> {};
+
+INSTANTIATE_TEST_SUITE_P(Backends, CommunicatorTest,
+                         ::testing::Values(&RunRanks, &RunRanksInMemory),
+                         [](const auto& info) { return info.index == 0 ? "Gloo" : "InMemory"; });
+
+TEST_P(CommunicatorTest, ReducesSumAndMaximum) {
+  GetParam()(3, [](Communicator& group) {
+    const Tensor sum = torch::full({5}, static_cast<float>(group.rank() + 1));
+    group.AllReduce(sum).Wait();
     EXPECT_TRUE(sum.equal(torch::full({5}, 6.0f)));
-    Tensor maximum = torch::full({2}, static_cast<double>(group.rank()), torch::kFloat64);
-    group.AllReduce(maximum, ReduceOp::kMax);
+    const Tensor maximum = torch::full({2}, static_cast<double>(group.rank()), torch::kFloat64);
+    group.AllReduce(maximum, ReduceOp::kMax).Wait();
     EXPECT_TRUE(maximum.equal(torch::full({2}, 2.0, torch::kFloat64)));
   });
 }
 
-TEST(CommunicatorTest, GathersScattersAndBroadcasts) {
-  RunRanks(3, [](Communicator& group) {
-    Tensor gathered = torch::empty({6});
-    group.AllGather(gathered, torch::full({2}, static_cast<float>(group.rank())));
+TEST_P(CommunicatorTest, GathersScattersAndBroadcasts) {
+  GetParam()(3, [](Communicator& group) {
+    EXPECT_EQ(group.size(), 3);
+    const Tensor gathered = torch::empty({6});
+    group.AllGather(gathered, torch::full({2}, static_cast<float>(group.rank()))).Wait();
     EXPECT_TRUE(gathered.equal(torch::tensor({0.0f, 0.0f, 1.0f, 1.0f, 2.0f, 2.0f})));
-    Tensor share = torch::empty({2});
-    group.ReduceScatter(share, torch::arange(6, torch::kFloat32));
+    const Tensor share = torch::empty({2});
+    group.ReduceScatter(share, torch::arange(6, torch::kFloat32)).Wait();
     EXPECT_TRUE(share.equal(torch::tensor({0.0f, 1.0f}).add(2 * group.rank()).mul(3)));
-    Tensor told = torch::full({4}, static_cast<float>(group.rank()));
-    group.Broadcast(told, 1);
+    const Tensor told = torch::full({4}, static_cast<float>(group.rank()));
+    group.Broadcast(told, 1).Wait();
     EXPECT_TRUE(told.equal(torch::full({4}, 1.0f)));
     group.Barrier();
   });
 }
 
-TEST(CommunicatorTest, ResultsMayLieWithinTheInputs) {
-  RunRanks(2, [](Communicator& group) {
-    Tensor whole = torch::arange(6, torch::kFloat32);
-    Tensor own = whole.chunk(2)[group.rank()];
-    group.ReduceScatter(own, whole);
+TEST_P(CommunicatorTest, ReducesNumbersOfSixteenBits) {
+  for (const auto type : {torch::kBFloat16, torch::kFloat16}) {
+    GetParam()(2, [type](Communicator& group) {
+      const Tensor mine = torch::tensor({1.0f, -2.0f, 3.0f, 4.0f}).mul(group.rank() + 1).to(type);
+      const Tensor share = torch::empty({2}, type);
+      group.ReduceScatter(share, mine).Wait();
+      const Tensor sums = torch::tensor({3.0f, -6.0f, 9.0f, 12.0f}).to(type);
+      EXPECT_TRUE(share.equal(sums.chunk(2)[group.rank()]));
+      group.ReduceScatter(share, mine, ReduceOp::kMax).Wait();
+      const Tensor largest = torch::tensor({2.0f, -2.0f, 6.0f, 8.0f}).to(type);
+      EXPECT_TRUE(share.equal(largest.chunk(2)[group.rank()]));
+      const Tensor gathered = torch::empty({4}, type);
+      group.AllGather(gathered, share).Wait();
+      EXPECT_TRUE(gathered.equal(largest));
+    });
+  }
+}
+
+TEST_P(CommunicatorTest, ResultsMayLieWithinTheInputs) {
+  GetParam()(2, [](Communicator& group) {
+    const Tensor whole = torch::arange(6, torch::kFloat32);
+    const Tensor own = whole.chunk(2)[group.rank()];
+    group.ReduceScatter(own, whole).Wait();
     EXPECT_TRUE(own.equal(torch::arange(3, torch::kFloat32).add(3 * group.rank()).mul(2)));
-    group.AllGather(whole, own);
+    group.AllGather(whole, own).Wait();
     EXPECT_TRUE(whole.equal(torch::arange(6, torch::kFloat32).mul(2)));
   });
 }
 
-TEST(CommunicatorTest, SumsHostValuesAlike) {
-  RunRanks(2, [](Communicator& group) {
+// Member m sends m + to rows to member `to`, each with 10 * m + to.
+TEST_P(CommunicatorTest, SendsUnevenPartsToAll) {
+  GetParam()(3, [](Communicator& group) {
+    const int64_t me = group.rank();
+    std::vector<Tensor> sent, expected;
+    std::vector<int64_t> to_rows, from_rows;
+    for (int64_t other = 0; other < 3; ++other) {
+      sent.push_back(torch::full({me + other, 2}, static_cast<float>(10 * me + other)));
+      expected.push_back(torch::full({me + other, 2}, static_cast<float>(10 * other + me)));
+      to_rows.push_back(me + other);
+      from_rows.push_back(other + me);
+    }
+    const Tensor received = torch::empty({3 * me + 3, 2});
+    group.AllToAll(received, at::cat(sent), from_rows, to_rows).Wait();
+    EXPECT_TRUE(received.equal(at::cat(expected)));
+  });
+}
+
+TEST_P(CommunicatorTest, ExchangesBothWaysAroundARing) {
+  GetParam()(3, [](Communicator& group) {
+    const int64_t me = group.rank(), next = (me + 1) % 3, before = (me + 2) % 3;
+    const Tensor mine = torch::full({1000}, static_cast<float>(me));
+    const Tensor from_before = torch::empty({1000}), from_next = torch::empty({1000});
+    using Direction = Transfer::Direction;
+    group
+        .Exchange({{Direction::kSend, next, mine},
+                   {Direction::kReceive, before, from_before},
+                   {Direction::kSend, before, mine},
+                   {Direction::kReceive, next, from_next}})
+        .Wait();
+    EXPECT_TRUE(from_before.equal(torch::full({1000}, static_cast<float>(before))));
+    EXPECT_TRUE(from_next.equal(torch::full({1000}, static_cast<float>(next))));
+  });
+}
+
+TEST_P(CommunicatorTest, TheCallerGoesOnBesideAnOperation) {
+  std::atomic<bool> first_went_on{false};
+  GetParam()(2, [&](Communicator& group) {
+    const Tensor sum = torch::ones({3});
+    // The second member begins only when the first has returned from its beginning.
+    while (group.rank() == 1 && !first_went_on) std::this_thread::yield();
+    Work work = group.AllReduce(sum);
+    first_went_on = true;
+    work.Wait();
+    EXPECT_TRUE(sum.equal(torch::full({3}, 2.0f)));
+  });
+}
+
+TEST_P(CommunicatorTest, WhatFollowsSeesTheResult) {
+  GetParam()(2, [](Communicator& group) {
+    const Tensor sum = torch::ones({3});
+    Tensor seen;
+    Work first = group.AllReduce(sum);
+    Work behind = group.Then([&] { seen = sum.clone(); });
+    Work second = group.AllReduce(sum);
+    second.Wait();
+    EXPECT_TRUE(seen.equal(torch::full({3}, 2.0f)));
+    EXPECT_TRUE(sum.equal(torch::full({3}, 4.0f)));
+    behind.Wait();
+    first.Wait();
+  });
+}
+
+TEST_P(CommunicatorTest, RecordsItsOperations) {
+  GetParam()(2, [](Communicator& group) {
+    const Tensor sum = torch::ones({25});
+    group.AllReduce(sum).Wait();
+    group.Broadcast(sum, 0).Wait();
+    const std::vector<FlightEntry> entries = group.flight().Entries();
+    ASSERT_EQ(entries.size(), 2u);
+    EXPECT_EQ(entries[0].kind, Operation::Kind::kAllReduce);
+    EXPECT_EQ(entries[1].kind, Operation::Kind::kBroadcast);
+    EXPECT_EQ(entries[1].bytes, 100);
+    EXPECT_GE(entries[0].left, entries[0].entered);
+    EXPECT_GT(entries[1].left, 0);
+  });
+}
+
+TEST_P(CommunicatorTest, SumsHostValuesAlike) {
+  GetParam()(2, [](Communicator& group) {
     const double mine = group.rank() == 0 ? 0.1 : 0.2;
     EXPECT_EQ(SumOverMembers(group, {mine, 1}, torch::kCPU), (std::vector<double>{0.1 + 0.2, 2}));
   });
 }
 
-TEST(CommunicatorTest, EveryMemberGetsTheSameBits) {
+TEST_P(CommunicatorTest, EveryMemberGetsTheSameBits) {
   Tensor results[3];
-  RunRanks(3, [&](Communicator& group) {
+  GetParam()(3, [&](Communicator& group) {
     auto generator = at::detail::createCPUGenerator(group.rank());
-    Tensor values = torch::randn({10007}, generator);
-    group.AllReduce(values, ReduceOp::kSum);
+    const Tensor values = torch::randn({10007}, generator);
+    group.AllReduce(values).Wait();
     results[group.rank()] = values;
   });
   EXPECT_TRUE(results[0].equal(results[1]));
   EXPECT_TRUE(results[0].equal(results[2]));
 }
 
-TEST(CommunicatorTest, LostPeerIsNamedWithTheOperation) {
+// Calls `wait` and expects the error of a lost peer, whose text has `part`.
+void ExpectLoss(const std::function<void()>& wait, const std::string& part) {
+  try {
+    wait();
+    ADD_FAILURE() << "The peer was not missed.";
+  } catch (const TrainerError& error) {
+    EXPECT_EQ(error.code(), ExitCode::kPeerLost);
+    EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+  }
+}
+
+TEST(GlooTest, LostPeerIsNamedWithTheOperation) {
   std::latch connected(2);
   RunRanks(2, [&connected](Communicator& group) {
     connected.arrive_and_wait();    // A peer that leaves earlier is missed by the connecting.
     if (group.rank() == 1) return;  // Leaves without a word.
-    Tensor values = torch::zeros({1000});
-    try {
-      group.AllReduce(values, ReduceOp::kSum);
-      group.AllReduce(values, ReduceOp::kSum);
-      ADD_FAILURE() << "The peer was not missed.";
-    } catch (const TrainerError& error) {
-      EXPECT_EQ(error.code(), ExitCode::kPeerLost);
-      EXPECT_NE(std::string(error.what()).find("all-reduce of group test"), std::string::npos);
-    }
+    const auto sum_twice = [&] {
+      group.AllReduce(torch::zeros({1000})).Wait();
+      group.AllReduce(torch::zeros({1000})).Wait();
+    };
+    ExpectLoss(sum_twice, "all-reduce of group test");
   });
 }
 
-TEST(CommunicatorTest, GroupOfOneNeedsNoRendezvous) {
+TEST_P(CommunicatorTest, AnAbortEndsWhatWaitsForAMember) {
+  std::latch over(2);
+  GetParam()(2, [&](Communicator& group) {
+    if (group.rank() == 0) {
+      Work work = group.AllReduce(torch::zeros({1000}));
+      std::thread other([&group] { group.Abort(); });
+      ExpectLoss([&] { work.Wait(); }, "all-reduce of group test");
+      other.join();
+      ExpectLoss([&] { group.Broadcast(torch::zeros({1}), 0).Wait(); }, "broadcast");
+    }
+    over.arrive_and_wait();  // The other member neither leaves nor takes part.
+  });
+}
+
+TEST(SingleProcessTest, GroupOfOneNeedsNoRendezvous) {
   const auto alone = ConnectGroup(nullptr, {"solo", {4}, 4}, torch::kCPU);
   Tensor values = torch::ones({3});
-  alone->AllReduce(values, ReduceOp::kSum);
+  alone->AllReduce(values, ReduceOp::kSum).Wait();
   Tensor gathered = torch::empty({3});
-  alone->AllGather(gathered, values);
+  alone->AllGather(gathered, values).Wait();
   EXPECT_TRUE(gathered.equal(torch::ones({3})));
   EXPECT_EQ(alone->size(), 1);
 }

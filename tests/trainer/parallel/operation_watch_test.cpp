@@ -27,7 +27,8 @@ class OperationWatchTest : public ::testing::Test {
 
 TEST_F(OperationWatchTest, CountsFromWhereTheDeviceEntersAnOperation) {
   OperationCounters counters;
-  const OperationWatch watch(counters, "dp0", hours(1));
+  FlightRecord record;
+  const OperationWatch watch(counters, record, "dp0", hours(1));
   EXPECT_EQ(watch.RunningFor(), milliseconds(0));
   counters.entered = 1;
   WaitUntil([&] { return watch.RunningFor() > milliseconds(0); });
@@ -37,7 +38,8 @@ TEST_F(OperationWatchTest, CountsFromWhereTheDeviceEntersAnOperation) {
 
 TEST_F(OperationWatchTest, EachOperationHasATimeOfItsOwn) {
   OperationCounters counters;
-  const OperationWatch watch(counters, "dp0", hours(1));
+  FlightRecord record;
+  const OperationWatch watch(counters, record, "dp0", hours(1));
   counters.entered = UINT32_MAX;
   counters.left = UINT32_MAX - 1;
   WaitUntil([&] { return watch.RunningFor() > kExitLimit; });
@@ -50,7 +52,8 @@ TEST_F(OperationWatchTest, EachOperationHasATimeOfItsOwn) {
 TEST_F(OperationWatchTest, EndsTheProcessInAnOperationThatDoesNotEnd) {
   const auto lose = [] {
     OperationCounters counters;
-    const OperationWatch watch(counters, "dp0", kExitLimit);
+    FlightRecord record;
+    const OperationWatch watch(counters, record, "dp0", kExitLimit);
     counters.entered = 1;
     while (true) pause();
   };
@@ -60,7 +63,8 @@ TEST_F(OperationWatchTest, EndsTheProcessInAnOperationThatDoesNotEnd) {
 TEST_F(OperationWatchTest, OperationsThatEndPutTheDeadlineOff) {
   const auto run = [] {
     OperationCounters counters;
-    const OperationWatch watch(counters, "dp0", kExitLimit);
+    FlightRecord record;
+    const OperationWatch watch(counters, record, "dp0", kExitLimit);
     const auto end = std::chrono::steady_clock::now() + 4 * kExitLimit;
     uint32_t operation = 0;
     WaitUntil([&] {
@@ -77,7 +81,8 @@ TEST_F(OperationWatchTest, OperationsThatEndPutTheDeadlineOff) {
 TEST_F(OperationWatchTest, AStoppedWatchEndsNothing) {
   const auto run = [] {
     OperationCounters counters;
-    OperationWatch watch(counters, "dp0", kExitLimit);
+    FlightRecord record;
+    OperationWatch watch(counters, record, "dp0", kExitLimit);
     counters.entered = 1;
     WaitUntil([&] { return watch.RunningFor() > milliseconds(0); });
     watch.Stop();

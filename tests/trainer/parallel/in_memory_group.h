@@ -1,0 +1,42 @@
+// Groups whose members are threads of one process.
+#ifndef TRAINYARD_TESTS_TRAINER_PARALLEL_IN_MEMORY_GROUP_H_
+#define TRAINYARD_TESTS_TRAINER_PARALLEL_IN_MEMORY_GROUP_H_
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "trainer/parallel/communicator.h"
+
+namespace trainyard::trainer {
+
+class InMemoryGroup;
+
+// The groups of one run, by name. For any thread; must outlive the communicators.
+//
+// Stricter than a GPU: outputs are NaN until their Work is waited for by anyone, operations of a
+// member run strictly one after the other, and a wait that takes longer than the limit fails with
+// kPeerLost and the name of the group, so that a wrong order of operations is a failure and no
+// hang. Sums are made in the order of the ranks.
+class InMemoryNetwork {
+ public:
+  explicit InMemoryNetwork(std::chrono::seconds limit = std::chrono::seconds(60)) : limit_(limit) {}
+  ~InMemoryNetwork();
+
+  std::unique_ptr<Communicator> Connect(const CommunicatorGroup& group);
+
+  // Fails all operations of all groups: a member has ended with an error.
+  void AbortAll();
+
+ private:
+  const std::chrono::seconds limit_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<InMemoryGroup>> groups_;
+  bool aborted_ = false;
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TESTS_TRAINER_PARALLEL_IN_MEMORY_GROUP_H_

@@ -1,0 +1,57 @@
+// One operation among the ranks of a group, as data.
+#ifndef TRAINYARD_TRAINER_PARALLEL_OPERATION_H_
+#define TRAINYARD_TRAINER_PARALLEL_OPERATION_H_
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace trainyard::trainer {
+
+enum class ReduceOp { kSum, kMax };
+
+// A tensor that goes to, or comes from, one other member of the group.
+struct Transfer {
+  enum class Direction { kSend, kReceive };
+
+  Direction direction = Direction::kSend;
+  int64_t peer = 0;  // Position in the group; not this member.
+  torch::Tensor tensor;
+};
+
+struct Operation {
+  enum class Kind {
+    kAllReduce,
+    kAllGather,
+    kReduceScatter,
+    kAllToAll,
+    kBroadcast,
+    kExchange,
+    kLocal,  // No communication: work that follows the operations before it.
+  };
+
+  Kind kind = Kind::kLocal;
+  ReduceOp reduce = ReduceOp::kSum;
+  torch::Tensor output;  // All-reduce and broadcast: also the input.
+  torch::Tensor input;
+  int64_t root = 0;                  // Broadcast: position in the group.
+  std::vector<int64_t> output_rows;  // All-to-all: rows from each member.
+  std::vector<int64_t> input_rows;   // All-to-all: rows for each member.
+  std::vector<Transfer> transfers;   // Exchange.
+  std::function<void()> local;
+};
+
+// "all-reduce".
+const char* NameOf(Operation::Kind kind);
+
+// Bytes of the largest tensor of the operation; of all transfers together.
+int64_t BytesOf(const Operation& operation);
+
+// The operation in a group of one: a copy or nothing.
+void RunAlone(const Operation& operation);
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_PARALLEL_OPERATION_H_

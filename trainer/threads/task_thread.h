@@ -1,0 +1,37 @@
+// Tasks that run one after the other on a thread of their own.
+#ifndef TRAINYARD_TRAINER_THREADS_TASK_THREAD_H_
+#define TRAINYARD_TRAINER_THREADS_TASK_THREAD_H_
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <future>
+#include <mutex>
+#include <thread>
+
+namespace trainyard::trainer {
+
+class TaskThread {
+ public:
+  TaskThread();
+  // Runs what is queued.
+  ~TaskThread();
+  TaskThread(const TaskThread&) = delete;
+  TaskThread& operator=(const TaskThread&) = delete;
+
+  // The future is ready when the task has returned, and has its exception.
+  std::future<void> Add(std::function<void()> task);
+
+ private:
+  void Run();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::packaged_task<void()>> tasks_;
+  bool ending_ = false;
+  std::thread thread_;  // The last member: it uses all others.
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_THREADS_TASK_THREAD_H_
