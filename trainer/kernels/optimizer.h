@@ -22,7 +22,7 @@ struct AdamWArguments {
   void* first_moment = nullptr;      // [count] of first_moment_type
   void* second_moment = nullptr;     // [count] of second_moment_type
   int64_t count = 0;
-  int64_t first_element = 0;  // Position of element 0 in the whole model: seeds the rounding.
+  int64_t first_element = 0;            // Place from which the rounding is seeded, of element 0.
   const double* step_values = nullptr;  // StepValue, device memory
   // fp64, because 1 - beta is taken before it is rounded: of a beta2 of 0.9999 in fp32, 1 - beta2
   // would be 0.02% off.

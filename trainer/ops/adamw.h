@@ -16,7 +16,9 @@ struct AdamWState {
   torch::Tensor gradients;      // In the compute type of the values.
   torch::Tensor first_moment;   // fp32, fp64 or bf16; bf16 is rounded stochastically.
   torch::Tensor second_moment;  // Likewise.
-  int64_t first_element = 0;    // Position in the model's parameters; seeds the rounding.
+  // Place from which the rounding is seeded, of element 0; element i has the place after i others.
+  // Equal places in every layout give equal rounding.
+  int64_t first_element = 0;
 };
 
 struct AdamWFactors {
