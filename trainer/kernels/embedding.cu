@@ -14,7 +14,7 @@ constexpr int kMaxThreads = 256;
 // memory.
 constexpr int kThreadRows = 4;
 
-// Copies one column of vectors of kThreadRows rows.
+// Copies one column of vectors of kThreadRows rows; tokens outside the table get zeros.
 template <typename T, int kSize>
 __global__ void __launch_bounds__(kMaxThreads)
     EmbeddingForwardKernel(EmbeddingForwardArguments arguments) {
@@ -23,17 +23,19 @@ __global__ void __launch_bounds__(kMaxThreads)
   const T* table = static_cast<const T*>(arguments.table) + column;
   T* out = static_cast<T*>(arguments.out) + column;
   const int64_t first_row = static_cast<int64_t>(blockIdx.x) * kThreadRows;
-  int64_t tokens[kThreadRows];
+  int64_t places[kThreadRows];  // Of the tokens in the table.
   Vector<T, kSize> loaded[kThreadRows];
 #pragma unroll
   for (int k = 0; k < kThreadRows; ++k) {
     if (first_row + k >= arguments.rows) break;
-    tokens[k] = arguments.tokens[first_row + k];
+    places[k] = arguments.tokens[first_row + k] - arguments.first_token;
   }
 #pragma unroll
   for (int k = 0; k < kThreadRows; ++k) {
     if (first_row + k >= arguments.rows) break;
-    loaded[k] = LoadVector<kSize>(table + tokens[k] * arguments.width);
+    const bool is_inside = places[k] >= 0 && places[k] < arguments.table_rows;
+    loaded[k] =
+        is_inside ? LoadVector<kSize>(table + places[k] * arguments.width) : Vector<T, kSize>{};
   }
 #pragma unroll
   for (int k = 0; k < kThreadRows; ++k) {

@@ -1,4 +1,5 @@
-// Rows of a table by token, and the gradient of the table.
+// Rows of a table by token, and the gradient of the table. The table may hold a part of the
+// vocabulary: row i is of the token first_token + i.
 #ifndef TRAINYARD_TRAINER_KERNELS_EMBEDDING_H_
 #define TRAINYARD_TRAINER_KERNELS_EMBEDDING_H_
 
@@ -11,27 +12,32 @@
 
 namespace trainyard::trainer::kernels {
 
+// out[r] = table[tokens[r] - first_token], or zeros where the table has no such row.
 struct EmbeddingForwardArguments {
-  const void* table = nullptr;      // [vocabulary, width] of `type`
-  const int64_t* tokens = nullptr;  // [rows], each in [0, vocabulary)
+  const void* table = nullptr;      // [table_rows, width] of `type`
+  const int64_t* tokens = nullptr;  // [rows]
   void* out = nullptr;              // [rows, width] of `type`
   int64_t rows = 0;
   int64_t width = 0;
+  int64_t first_token = 0;
+  int64_t table_rows = 0;
   ElementType type = ElementType::kBFloat16;
 };
 
 void EmbeddingForward(const EmbeddingForwardArguments& arguments, cudaStream_t stream);
 
-// gradient[token of row r] += dy[r]; rows of the table that no token names stay as they are.
+// gradient[tokens[r] - first_token] += dy[r], without the tokens that the table has no row for;
+// rows of the table that no token names stay as they are.
 struct EmbeddingBackwardArguments {
   const void* dy = nullptr;         // [rows, width] of `type`
-  const int64_t* tokens = nullptr;  // [rows], each in [0, vocabulary)
-  float* gradient = nullptr;        // [vocabulary, width]; added to
+  const int64_t* tokens = nullptr;  // [rows]
+  float* gradient = nullptr;        // [table_rows, width]; added to
   void* workspace =
       nullptr;  // EmbeddingBackwardWorkspaceBytes(rows, width) bytes, 256-byte aligned
   int64_t rows = 0;
   int64_t width = 0;
-  int64_t vocabulary = 0;
+  int64_t first_token = 0;
+  int64_t table_rows = 0;
   ElementType type = ElementType::kBFloat16;
 };
 

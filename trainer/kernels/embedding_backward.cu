@@ -22,18 +22,23 @@ constexpr int kThreadRows = 4;
 constexpr int kSliceThreads = 128;
 // Partial sums that a thread loads before it adds the first.
 constexpr int kThreadPartials = 16;
-// Key beside the first and the last row. No token: the vocabulary is smaller.
+// Key beside the first and the last row, and of tokens outside the table. No row of the table: it
+// has fewer.
 constexpr uint32_t kNoToken = 0xffffffffu;
 
-// The rows of dy sorted by token; rows of one token stay in their order. A run is the rows of one
-// token, and a part of a run its rows within one chunk.
+// The rows of dy sorted by their tokens' rows in the table, those of tokens outside it last; rows
+// of one token stay in their order. A run is the rows of one token, and a part of a run its rows
+// within one chunk.
 struct SortedRows {
-  const uint32_t* tokens;
+  const uint32_t* tokens;  // table_rows stands for all tokens outside the table.
   const int32_t* rows;
   int64_t count;
+  uint32_t table_rows;
 
   __device__ uint32_t Token(int64_t position) const {
-    return position >= 0 && position < count ? tokens[position] : kNoToken;
+    if (position < 0 || position >= count) return kNoToken;
+    const uint32_t token = tokens[position];
+    return token < table_rows ? token : kNoToken;
   }
 };
 
@@ -93,10 +98,12 @@ WorkspaceLayout LayoutFor(int64_t rows, int64_t width) {
 }
 
 __global__ void __launch_bounds__(kSortThreads)
-    NumberRowsKernel(const int64_t* tokens, int64_t count, uint32_t* keys, int32_t* rows) {
+    NumberRowsKernel(EmbeddingBackwardArguments arguments, uint32_t* keys, int32_t* rows) {
   const int64_t row = static_cast<int64_t>(blockIdx.x) * kSortThreads + threadIdx.x;
-  if (row >= count) return;
-  keys[row] = static_cast<uint32_t>(tokens[row]);
+  if (row >= arguments.rows) return;
+  const int64_t place = arguments.tokens[row] - arguments.first_token;
+  const bool is_inside = place >= 0 && place < arguments.table_rows;
+  keys[row] = static_cast<uint32_t>(is_inside ? place : arguments.table_rows);
   rows[row] = static_cast<int32_t>(row);
 }
 
@@ -108,17 +115,16 @@ SortedRows SortRows(const EmbeddingBackwardArguments& arguments, const Workspace
   auto* sorted_tokens = reinterpret_cast<uint32_t*>(workspace + layout.sorted_tokens);
   auto* sorted_rows = reinterpret_cast<int32_t*>(workspace + layout.sorted_rows);
   const auto blocks = static_cast<unsigned>(CeilDivide(arguments.rows, kSortThreads));
-  NumberRowsKernel<<<blocks, kSortThreads, 0, stream>>>(arguments.tokens, arguments.rows, tokens,
-                                                        rows);
+  NumberRowsKernel<<<blocks, kSortThreads, 0, stream>>>(arguments, tokens, rows);
   CheckLaunch("EmbeddingBackward: number rows");
-  const auto largest_token = static_cast<uint32_t>(arguments.vocabulary - 1);
-  const int key_bits = std::max(static_cast<int>(std::bit_width(largest_token)), 1);
+  const auto largest_key = static_cast<uint32_t>(arguments.table_rows);
+  const int key_bits = std::max(static_cast<int>(std::bit_width(largest_key)), 1);
   size_t sort_bytes = layout.sort_bytes;
   CheckCuda(cub::DeviceRadixSort::SortPairs(workspace + layout.sort, sort_bytes, tokens,
                                             sorted_tokens, rows, sorted_rows,
                                             static_cast<int>(arguments.rows), 0, key_bits, stream),
             "EmbeddingBackward: sort");
-  return {sorted_tokens, sorted_rows, arguments.rows};
+  return {sorted_tokens, sorted_rows, arguments.rows, largest_key};
 }
 
 template <int kColumns>
@@ -155,13 +161,16 @@ struct Chunk {
   __device__ bool GoesOnAfter(int i) const { return Token(i) == Token(i + 1); }
 };
 
-// Takes every thread of the block.
-__device__ void LoadChunk(const SortedRows& sorted, int64_t first, Chunk& chunk) {
+// Returns the number of the chunk's rows whose tokens the table has; they come first. Takes every
+// thread of the block.
+__device__ int LoadChunk(const SortedRows& sorted, int64_t first, Chunk& chunk) {
   static_assert(kSliceThreads >= kChunkRows + 2);
   const int i = static_cast<int>(threadIdx.x) - 1;
-  if (i < kChunkRows + 1) chunk.tokens[i + 1] = sorted.Token(first + i);
-  if (i >= 0 && i < kChunkRows && first + i < sorted.count) chunk.rows[i] = sorted.rows[first + i];
-  __syncthreads();
+  const uint32_t token = i <= kChunkRows ? sorted.Token(first + i) : kNoToken;
+  if (i <= kChunkRows) chunk.tokens[i + 1] = token;
+  const bool is_row = i >= 0 && i < kChunkRows && token != kNoToken;
+  if (is_row) chunk.rows[i] = sorted.rows[first + i];
+  return __syncthreads_count(is_row);
 }
 
 // A block for each chunk and slice of columns. Runs inside the chunk are added to the gradient,
@@ -170,9 +179,7 @@ template <typename T, int kColumns>
 __global__ void __launch_bounds__(kSliceThreads)
     SumChunksKernel(SortedRows sorted, Partials partials, const T* dy, float* gradient) {
   __shared__ Chunk chunk;
-  const int64_t first_row = int64_t{blockIdx.x} * kChunkRows;
-  const int length = static_cast<int>(min(sorted.count - first_row, int64_t{kChunkRows}));
-  LoadChunk(sorted, first_row, chunk);
+  const int length = LoadChunk(sorted, int64_t{blockIdx.x} * kChunkRows, chunk);
   const int64_t column = FirstColumn<kColumns>();
   if (column >= partials.width) return;
   bool begins_inside = chunk.BeginsInside();
@@ -278,8 +285,8 @@ size_t EmbeddingBackwardWorkspaceBytes(int64_t rows, int64_t width) {
 
 void EmbeddingBackward(const EmbeddingBackwardArguments& arguments, cudaStream_t stream) {
   if (arguments.rows == 0) return;
-  if (arguments.vocabulary > std::numeric_limits<int32_t>::max()) {
-    throw KernelError("EmbeddingBackward: the vocabulary is too large");
+  if (arguments.table_rows > std::numeric_limits<int32_t>::max()) {
+    throw KernelError("EmbeddingBackward: the table has too many rows");
   }
   const WorkspaceLayout layout = LayoutFor(arguments.rows, arguments.width);
   const SortedRows sorted = SortRows(arguments, layout, stream);

@@ -4,17 +4,23 @@
 
 #include <torch/types.h>
 
+#include <cstdint>
+
 #include "trainer/ops/gradient_target.h"
 
 namespace trainyard::trainer {
 
-// out[r] = table[tokens[r]]. table: [vocabulary, width]; tokens: int64 [rows]; out: [rows, width].
-void EmbeddingForward(const torch::Tensor& table, const torch::Tensor& tokens, torch::Tensor& out);
+// The table may hold a part of the vocabulary: row i is of the token first_token + i.
 
-// target[tokens[r]] += dy[r], over a target of zeros unless it accumulates. The order of the sums
-// depends on the tokens only.
+// out[r] = table[tokens[r] - first_token], or zeros where the table has no such row. table: [table
+// rows, width]; tokens: int64 [rows]; out: [rows, width].
+void EmbeddingForward(const torch::Tensor& table, const torch::Tensor& tokens, torch::Tensor& out,
+                      int64_t first_token = 0);
+
+// target[tokens[r] - first_token] += dy[r], over a target of zeros unless it accumulates; leaves
+// out the tokens that the target has no row for. The order of the sums depends on the tokens only.
 void EmbeddingBackward(const torch::Tensor& dy, const torch::Tensor& tokens,
-                       const GradientTarget& target);
+                       const GradientTarget& target, int64_t first_token = 0);
 
 }  // namespace trainyard::trainer
 

@@ -54,13 +54,18 @@ void LinearInputGradient(const torch::Tensor& dy, const torch::Tensor& weight, t
 void LinearWeightGradient(const torch::Tensor& dy, const torch::Tensor& x,
                           const GradientTarget& target);
 
-void EmbeddingForward(const torch::Tensor& table, const torch::Tensor& tokens, torch::Tensor& out);
+void EmbeddingForward(const torch::Tensor& table, const torch::Tensor& tokens, int64_t first_token,
+                      torch::Tensor& out);
 // Adds to `gradient`.
-void EmbeddingBackward(const torch::Tensor& dy, const torch::Tensor& tokens,
+void EmbeddingBackward(const torch::Tensor& dy, const torch::Tensor& tokens, int64_t first_token,
                        torch::Tensor& gradient);
 
 void CrossEntropy(torch::Tensor& logits, const Targets& targets, LossPass pass,
                   torch::Tensor& loss);
+void CrossEntropyStatistics(const torch::Tensor& logits, const torch::Tensor& target_tokens,
+                            int64_t first_token, torch::Tensor& statistics);
+void CrossEntropyOfPart(torch::Tensor& logits, const Targets& targets, int64_t first_token,
+                        const torch::Tensor& combined, LossPass pass, torch::Tensor& loss);
 
 void AdamWUpdate(const AdamWState& state, const AdamWFactors& factors,
                  const torch::Tensor& step_values);

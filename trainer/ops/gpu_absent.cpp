@@ -34,9 +34,13 @@ void LinearForward(const Tensor&, const Tensor&, Tensor&) { Refuse(); }
 void LinearForwardWithResidual(const Tensor&, const Tensor&, const Tensor&, Tensor&) { Refuse(); }
 void LinearInputGradient(const Tensor&, const Tensor&, Tensor&) { Refuse(); }
 void LinearWeightGradient(const Tensor&, const Tensor&, const GradientTarget&) { Refuse(); }
-void EmbeddingForward(const Tensor&, const Tensor&, Tensor&) { Refuse(); }
-void EmbeddingBackward(const Tensor&, const Tensor&, Tensor&) { Refuse(); }
+void EmbeddingForward(const Tensor&, const Tensor&, int64_t, Tensor&) { Refuse(); }
+void EmbeddingBackward(const Tensor&, const Tensor&, int64_t, Tensor&) { Refuse(); }
 void CrossEntropy(Tensor&, const Targets&, LossPass, Tensor&) { Refuse(); }
+void CrossEntropyStatistics(const Tensor&, const Tensor&, int64_t, Tensor&) { Refuse(); }
+void CrossEntropyOfPart(Tensor&, const Targets&, int64_t, const Tensor&, LossPass, Tensor&) {
+  Refuse();
+}
 void AdamWUpdate(const AdamWState&, const AdamWFactors&, const Tensor&) { Refuse(); }
 void SquaredSum(const Tensor&, Tensor&) { Refuse(); }
 void FinishNorm(const Tensor&, double, Tensor&) { Refuse(); }

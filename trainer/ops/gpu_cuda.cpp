@@ -12,6 +12,7 @@
 #include "trainer/kernels/norm.h"
 #include "trainer/kernels/optimizer.h"
 #include "trainer/kernels/rotary.h"
+#include "trainer/kernels/vocabulary_cross_entropy.h"
 #include "trainer/ops/gpu.h"
 
 namespace trainyard::trainer::gpu {
@@ -246,18 +247,21 @@ void LinearWeightGradient(const Tensor& dy, const Tensor& x, const GradientTarge
                 Stream());
 }
 
-void EmbeddingForward(const Tensor& table, const Tensor& tokens, Tensor& out) {
+void EmbeddingForward(const Tensor& table, const Tensor& tokens, int64_t first_token, Tensor& out) {
   CheckContiguous(table, tokens, out);
   kernels::EmbeddingForward({.table = table.data_ptr(),
                              .tokens = tokens.data_ptr<int64_t>(),
                              .out = out.data_ptr(),
                              .rows = tokens.numel(),
                              .width = table.size(1),
+                             .first_token = first_token,
+                             .table_rows = table.size(0),
                              .type = TypeOf(table)},
                             Stream());
 }
 
-void EmbeddingBackward(const Tensor& dy, const Tensor& tokens, Tensor& gradient) {
+void EmbeddingBackward(const Tensor& dy, const Tensor& tokens, int64_t first_token,
+                       Tensor& gradient) {
   CheckContiguous(dy, tokens, gradient);
   const int64_t rows = tokens.numel(), width = dy.size(-1);
   const Tensor workspace =
@@ -268,7 +272,8 @@ void EmbeddingBackward(const Tensor& dy, const Tensor& tokens, Tensor& gradient)
                               .workspace = workspace.data_ptr(),
                               .rows = rows,
                               .width = width,
-                              .vocabulary = gradient.size(0),
+                              .first_token = first_token,
+                              .table_rows = gradient.size(0),
                               .type = TypeOf(dy)},
                              Stream());
 }
@@ -286,6 +291,35 @@ void CrossEntropy(Tensor& logits, const Targets& targets, LossPass pass, Tensor&
                          .vocabulary = logits.size(1),
                          .type = TypeOf(logits)},
                         Stream());
+}
+
+void CrossEntropyStatistics(const Tensor& logits, const Tensor& target_tokens, int64_t first_token,
+                            Tensor& statistics) {
+  CheckContiguous(logits, target_tokens, statistics);
+  kernels::CrossEntropyStatistics({.logits = logits.data_ptr(),
+                                   .targets = target_tokens.data_ptr<int64_t>(),
+                                   .statistics = statistics.data_ptr<float>(),
+                                   .rows = logits.size(0),
+                                   .first_token = first_token,
+                                   .width = logits.size(1),
+                                   .type = TypeOf(logits)},
+                                  Stream());
+}
+
+void CrossEntropyOfPart(Tensor& logits, const Targets& targets, int64_t first_token,
+                        const Tensor& combined, LossPass pass, Tensor& loss) {
+  CheckContiguous(logits, targets.tokens, targets.weights, combined);
+  kernels::CrossEntropyOfPart({.logits = logits.data_ptr(),
+                               .targets = targets.tokens.data_ptr<int64_t>(),
+                               .loss_weights = targets.weights.data_ptr<float>(),
+                               .combined = combined.data_ptr<float>(),
+                               .loss = loss.data_ptr<double>(),
+                               .with_gradient = pass == LossPass::kLossAndGradient,
+                               .rows = logits.size(0),
+                               .first_token = first_token,
+                               .width = logits.size(1),
+                               .type = TypeOf(logits)},
+                              Stream());
 }
 
 void AdamWUpdate(const AdamWState& state, const AdamWFactors& factors, const Tensor& step_values) {

@@ -90,6 +90,64 @@ TEST(EmbeddingGpuTest, TakesGradientsAtOddAddresses) {
   }
 }
 
+// The rows [first_token, first_token + rows) of a table of a vocabulary.
+struct TablePart {
+  int64_t first_token;
+  int64_t rows;
+};
+
+TEST(EmbeddingGpuTest, PartsLookUpTheirRowsAndGiveZerosElsewhere) {
+  torch::manual_seed(5);
+  for (const torch::ScalarType type : kGpuTypes) {
+    for (const int64_t width : {7, 768}) {
+      SCOPED_TRACE(ShapeName(type, {width}));
+      const Tensor table = RandomOnGpu({1000, width}, type);
+      const Tensor tokens = RandomTokens(4099, 1000, TokenSpread::kUniform);
+      const Tensor whole = table.index_select(0, tokens);
+      for (const TablePart& part : {TablePart{0, 250}, TablePart{250, 1}, TablePart{251, 749}}) {
+        const Tensor places = tokens - part.first_token;
+        const Tensor is_outside = (places < 0).logical_or(places >= part.rows).unsqueeze(1);
+        Tensor out = Poisoned(whole.sizes(), type);
+        EmbeddingForward(table.narrow(0, part.first_token, part.rows), tokens, out,
+                         part.first_token);
+        EXPECT_TRUE(SameBits(out, whole.masked_fill(is_outside, 0)));
+      }
+    }
+  }
+}
+
+TEST(EmbeddingGpuTest, GradientsOfPartsAreThoseOfTheWhole) {
+  torch::manual_seed(6);
+  for (const torch::ScalarType type : kGpuTypes) {
+    for (const TokenSpread spread :
+         {TokenSpread::kUniform, TokenSpread::kSkewed, TokenSpread::kOneToken}) {
+      SCOPED_TRACE(ShapeName(type, {static_cast<int64_t>(spread)}));
+      const Tensor dy = RandomOnGpu({4099, 96}, type);
+      const Tensor tokens = RandomTokens(4099, 256, spread);
+      const Tensor expected = EmbeddingGradient(dy, tokens, 256);
+      for (const TablePart& part : {TablePart{0, 64}, TablePart{64, 1}, TablePart{65, 191}}) {
+        const Tensor gradient = Poisoned({part.rows, 96}, torch::kFloat32);
+        EmbeddingBackward(dy, tokens, {gradient, false}, part.first_token);
+        ExpectAccurate(gradient, expected.narrow(0, part.first_token, part.rows),
+                       kLongSumTolerance);
+      }
+    }
+  }
+}
+
+TEST(EmbeddingGpuTest, TokensOutsideTheTableAddNothing) {
+  torch::manual_seed(7);
+  const Tensor dy = torch::full({4099, 96}, std::nan(""), OnGpu(torch::kBFloat16));
+  const Tensor tokens = RandomTokens(4099, 256, TokenSpread::kUniform);
+  // Beside the gradient lies memory that must stay as it is.
+  const Tensor memory = RandomOnGpu({3 * 64, 96}, torch::kFloat32);
+  const Tensor before = memory.clone();
+  for (const int64_t first_token : {256, -64}) {
+    EmbeddingBackward(dy, tokens, {memory.narrow(0, 64, 64), true}, first_token);
+    EXPECT_TRUE(SameBits(memory, before));
+  }
+}
+
 TEST(EmbeddingGpuTest, EveryRunHasTheSameBits) {
   torch::manual_seed(4);
   for (const torch::ScalarType type : kGpuTypes) {

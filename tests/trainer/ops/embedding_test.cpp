@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/trainer/ops/gradient_check.h"
 
 namespace trainyard::trainer {
@@ -24,6 +26,43 @@ TEST(EmbeddingTest, LooksUpRowsAndAddsTheirGradients) {
   EXPECT_LT(RelativeError(sum, expected[0]), 1e-14);
   EmbeddingBackward(OutputWeights(out), tokens, {sum, true});
   EXPECT_LT(RelativeError(sum, 2 * expected[0]), 1e-14);
+}
+
+TEST(EmbeddingTest, PartsOfTheTableAddUpToTheWhole) {
+  torch::manual_seed(2);
+  const Tensor table = RandomDouble({7, 3});
+  const Tensor tokens = torch::tensor({6, 0, 2, 4, 6, 1, 3, 5, 4}, torch::kInt64);
+  Tensor expected = torch::empty({9, 3}, torch::kFloat64), sum = torch::zeros_like(expected);
+  EmbeddingForward(table, tokens, expected);
+  const Tensor dy = OutputWeights(expected);
+  Tensor gradient = torch::empty_like(table);
+  EmbeddingBackward(dy, tokens, {gradient, false});
+  int64_t first_token = 0;
+  for (const int64_t rows : {3, 1, 3}) {
+    SCOPED_TRACE(first_token);
+    Tensor part = torch::full_like(expected, std::nan(""));
+    EmbeddingForward(table.narrow(0, first_token, rows), tokens, part, first_token);
+    sum += part;
+    Tensor of_part = torch::full({rows, 3}, std::nan(""), torch::kFloat64);
+    EmbeddingBackward(dy, tokens, {of_part, false}, first_token);
+    EXPECT_TRUE(of_part.equal(gradient.narrow(0, first_token, rows)));
+    EmbeddingBackward(dy, tokens, {of_part, true}, first_token);
+    EXPECT_LT(RelativeError(of_part, 2 * gradient.narrow(0, first_token, rows)), 1e-14);
+    first_token += rows;
+  }
+  EXPECT_TRUE(sum.equal(expected));
+}
+
+// Whatever the rows of the table and the gradients hold.
+TEST(EmbeddingTest, TokensOutsideTheTableGiveZerosAndAddNothing) {
+  const Tensor table = torch::full({2, 3}, std::nan(""), torch::kFloat64);
+  const Tensor tokens = torch::tensor({4, 7, 0}, torch::kInt64);
+  Tensor out = torch::full({3, 3}, 9.0, torch::kFloat64);
+  EmbeddingForward(table, tokens, out, /*first_token=*/5);
+  EXPECT_EQ(out.abs().max().item<double>(), 0);
+  Tensor gradient = torch::full({2, 3}, 2.0, torch::kFloat64);
+  EmbeddingBackward(torch::full_like(out, std::nan("")), tokens, {gradient, true}, 5);
+  EXPECT_TRUE(gradient.equal(torch::full({2, 3}, 2.0, torch::kFloat64)));
 }
 
 }  // namespace

@@ -1,0 +1,186 @@
+// A row of logits in the threads of one block: its sum of exponentials, and its gradient in its
+// place. For .cu files only.
+#ifndef TRAINYARD_TRAINER_KERNELS_CROSS_ENTROPY_ROW_CUH_
+#define TRAINYARD_TRAINER_KERNELS_CROSS_ENTROPY_ROW_CUH_
+
+#include <cstdint>
+#include <limits>
+
+#include "trainer/kernels/vector_access.cuh"
+
+namespace trainyard::trainer::kernels {
+
+// Threads of the block that has a row.
+inline constexpr int kLossThreads = 1024;
+// Vectors that a thread loads before it uses the first: bytes in flight that hide the latency of
+// memory.
+inline constexpr int kLoadedVectors = 4;
+inline constexpr float kLog2E = 1.44269504088896341f;
+inline constexpr float kLn2 = 0.69314718055994531f;
+inline constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+// Maximum of no logits. Finite, because the difference of two maxima must not be NaN. A row of
+// smaller logits only has a sum of 0.
+inline constexpr float kNoMaximum = -1e38f;
+
+// A row in memory: single elements up to the first address of whole vectors, the vectors, and
+// single elements again. The single elements of both ends are its edges, fewer than two vectors.
+template <typename T>
+class Row {
+ public:
+  static constexpr int kSize = kVectorSize<T>;
+
+  __device__ Row(T* logits, int length) : logits_(logits) {
+    const auto address = reinterpret_cast<uintptr_t>(logits);
+    const int misaligned = static_cast<int>(address % kVectorBytes / sizeof(T));
+    head_ = min(length, (kSize - misaligned) % kSize);
+    vectors_ = (length - head_) / kSize;
+    edges_ = length - vectors_ * kSize;
+  }
+
+  __device__ int vectors() const { return vectors_; }
+  __device__ T* vector(int index) const { return logits_ + head_ + index * kSize; }
+  __device__ int edges() const { return edges_; }
+  __device__ T* edge(int index) const {
+    return logits_ + (index < head_ ? index : index + vectors_ * kSize);
+  }
+
+ private:
+  T* logits_;
+  int head_;
+  int vectors_;
+  int edges_;
+};
+
+// Shared memory with the first vectors of a row. A thread reads only what it wrote itself. Of size
+// 0 where a kernel needs each logit once.
+struct Cache {
+  uint4* vectors = nullptr;
+  int size = 0;
+};
+
+// Results below 2^-126 are 0: far below what counts in fp32 beside the maximum's 1.
+__device__ __forceinline__ float Exp2(float exponent) {
+  float result;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(exponent));
+  return result;
+}
+
+// The exponent of 2 to subtract for a maximum. Rounded before it is used, so that every use has
+// equal bits and its error cancels from the probabilities. It overflows for a maximum above
+// 2.3e38, and then the loss is NaN.
+__device__ __forceinline__ float Shift(float maximum) { return __fmul_rn(maximum, kLog2E); }
+
+// The exact exponent less the rounded one.
+__device__ __forceinline__ float ShiftError(float maximum) {
+  return fmaf(maximum, kLog2E, -Shift(maximum));
+}
+
+__device__ __forceinline__ float ShiftedExp(float logit, float shift) {
+  return Exp2(fmaf(logit, kLog2E, -shift));
+}
+
+// Sum of the shifted exponentials of the logits seen so far.
+struct ExpSum {
+  float maximum = kNoMaximum;
+  float sum = 0;
+
+  // Rescales the sum to the new maximum (Milakov and Gimelshein 2018, arXiv 1805.02867). fmaxf
+  // drops a NaN, but the sum takes it up.
+  template <int kCount>
+  __device__ __forceinline__ void Add(const float (&logits)[kCount]) {
+    const float previous = Shift(maximum);
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) maximum = fmaxf(maximum, logits[i]);
+    const float shift = Shift(maximum);
+    float added = 0;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) added += ShiftedExp(logits[i], shift);
+    sum = sum * Exp2(previous - shift) + added;
+  }
+};
+
+// The sum over all threads of the block, with equal bits in each.
+__device__ __forceinline__ ExpSum BlockExpSum(const ExpSum& own) {
+  ExpSum all;
+  all.maximum = BlockMax<kLossThreads>(own.maximum);
+  all.sum = BlockSum<kLossThreads>(own.sum * Exp2(Shift(own.maximum) - Shift(all.maximum)));
+  return all;
+}
+
+// Reads the row once and fills the cache.
+template <typename T>
+__device__ __forceinline__ ExpSum SumRow(const Row<T>& row, const Cache& cache) {
+  constexpr int kSize = Row<T>::kSize;
+  ExpSum own;
+  for (int first = threadIdx.x; first < row.vectors(); first += kLoadedVectors * kLossThreads) {
+    Vector<T> loaded[kLoadedVectors];
+#pragma unroll
+    for (int k = 0; k < kLoadedVectors; ++k) {
+      const int index = first + k * kLossThreads;
+      loaded[k] = index < row.vectors() ? LoadVector<kSize>(row.vector(index)) : Vector<T>{};
+    }
+    float logits[kLoadedVectors * kSize];
+#pragma unroll
+    for (int k = 0; k < kLoadedVectors; ++k) {
+      const int index = first + k * kLossThreads;
+      if (index < cache.size) cache.vectors[index] = loaded[k].bits;
+      float part[kSize];
+      ToFloats(loaded[k], part);
+#pragma unroll
+      for (int i = 0; i < kSize; ++i) {
+        logits[k * kSize + i] = index < row.vectors() ? part[i] : kMinusInfinity;
+      }
+    }
+    own.Add(logits);
+  }
+  if (threadIdx.x < row.edges()) {
+    const float logit[1] = {static_cast<float>(*row.edge(threadIdx.x))};
+    own.Add(logit);
+  }
+  return BlockExpSum(own);
+}
+
+// Replaces each logit of the row by gradient(logit).
+template <typename T, typename Gradient>
+__device__ __forceinline__ void WriteGradient(const Row<T>& row, const Cache& cache,
+                                              const Gradient& gradient) {
+  constexpr int kSize = Row<T>::kSize;
+  for (int first = threadIdx.x; first < row.vectors(); first += kLoadedVectors * kLossThreads) {
+    Vector<T> loaded[kLoadedVectors];
+#pragma unroll
+    for (int k = 0; k < kLoadedVectors; ++k) {
+      const int index = first + k * kLossThreads;
+      if (index < cache.size) {
+        loaded[k].bits = cache.vectors[index];
+      } else if (index < row.vectors()) {
+        loaded[k] = LoadVector<kSize>(row.vector(index));
+      }
+    }
+#pragma unroll
+    for (int k = 0; k < kLoadedVectors; ++k) {
+      const int index = first + k * kLossThreads;
+      if (index >= row.vectors()) break;
+      float values[kSize];
+      ToFloats(loaded[k], values);
+#pragma unroll
+      for (int i = 0; i < kSize; ++i) values[i] = gradient(values[i]);
+      StoreFloats(row.vector(index), values);
+    }
+  }
+  if (threadIdx.x < row.edges()) {
+    T* edge = row.edge(threadIdx.x);
+    *edge = static_cast<T>(gradient(static_cast<float>(*edge)));
+  }
+}
+
+template <typename T>
+__device__ __forceinline__ void WriteZeros(const Row<T>& row) {
+  for (int index = threadIdx.x; index < row.vectors(); index += kLossThreads) {
+    StoreVector(row.vector(index), Vector<T>{});
+  }
+  if (threadIdx.x < row.edges()) *row.edge(threadIdx.x) = static_cast<T>(0.0f);
+}
+
+}  // namespace trainyard::trainer::kernels
+
+#endif  // TRAINYARD_TRAINER_KERNELS_CROSS_ENTROPY_ROW_CUH_
