@@ -1,4 +1,4 @@
-// Causal self-attention with grouped queries on packed rows, by a cuDNN graph.
+// Attention with grouped queries over all keys or over a part of them, by a cuDNN graph.
 #ifndef TRAINYARD_TRAINER_KERNELS_ATTENTION_H_
 #define TRAINYARD_TRAINER_KERNELS_ATTENTION_H_
 
@@ -9,40 +9,68 @@
 
 namespace trainyard::trainer::kernels {
 
-// A packed row holds query_heads heads of queries, then key_heads heads of keys, then key_heads
-// heads of values, each head_size elements. bf16.
+// Distances between neighbours of a tensor [batch, length, heads, head_size], in elements. The
+// heads of a token lie side by side.
+struct AttentionStrides {
+  int64_t batch = 0;
+  int64_t token = 0;
+
+  bool operator==(const AttentionStrides&) const = default;
+};
+
+// Tensors are bf16. Packed rows, of which queries, keys and values are columns, halves of sequences
+// and tensors without gaps are settings of the strides.
 struct AttentionShape {
   int64_t batch = 0;
-  int64_t length = 0;
+  int64_t query_length = 0;
+  int64_t key_length = 0;
   int64_t query_heads = 0;
   int64_t key_heads = 0;  // Divides query_heads; query heads that follow each other share one.
   int64_t head_size = 0;
+  bool causal = true;         // Query i sees keys 0..i of query_length keys; else it sees all keys.
   bool deterministic = true;  // The backward pass gives equal bits in every run.
+  AttentionStrides query;
+  AttentionStrides key;
+  AttentionStrides value;
+  AttentionStrides out;
+  // Of the backward pass.
+  AttentionStrides dout;
+  AttentionStrides d_query;
+  AttentionStrides d_key;
+  AttentionStrides d_value;
 
   bool operator==(const AttentionShape&) const = default;
 };
 
 struct AttentionForwardArguments {
   AttentionShape shape;
-  const void* packed = nullptr;  // [batch, length, query_heads + 2 * key_heads, head_size]
-  void* out = nullptr;           // [batch, length, query_heads, head_size]
-  float* log_sum_exp = nullptr;  // [batch, query_heads, length], of the scaled scores
+  const void* query = nullptr;   // [batch, query_length, query_heads, head_size]
+  const void* key = nullptr;     // [batch, key_length, key_heads, head_size]
+  const void* value = nullptr;   // like key
+  void* out = nullptr;           // like query
+  float* log_sum_exp = nullptr;  // [batch, query_heads, query_length], of the scaled scores
   void* workspace = nullptr;     // AttentionForwardWorkspaceBytes(shape) bytes
 };
 
+// out and log_sum_exp may be of a softmax over more keys than these: the gradients are then the
+// part of them that comes from these keys.
 struct AttentionBackwardArguments {
   AttentionShape shape;
-  const void* dout = nullptr;          // like out
-  const void* packed = nullptr;        // from the forward pass
-  const void* out = nullptr;           // from the forward pass
-  const float* log_sum_exp = nullptr;  // from the forward pass
-  void* d_packed = nullptr;            // like packed; every element is written
-  void* workspace = nullptr;           // AttentionBackwardWorkspaceBytes(shape) bytes
+  const void* dout = nullptr;  // like out
+  const void* query = nullptr;
+  const void* key = nullptr;
+  const void* value = nullptr;
+  const void* out = nullptr;
+  const float* log_sum_exp = nullptr;
+  void* d_query = nullptr;    // like query; every element is written, as of the next two
+  void* d_key = nullptr;      // like key
+  void* d_value = nullptr;    // like key
+  void* workspace = nullptr;  // AttentionBackwardWorkspaceBytes(shape) bytes
 };
 
 // Bytes that a pass needs; deterministic backward passes need about 2 * batch * query_heads *
-// length^2. The first call for a shape builds the plan of the pass, which is kept. Throw
-// UnsupportedShape when cuDNN has no plan for the shape.
+// query_length * key_length. The first call for a shape builds the plan of the pass, which is kept.
+// Throw UnsupportedShape when cuDNN has no plan for the shape.
 size_t AttentionForwardWorkspaceBytes(const AttentionShape& shape);
 size_t AttentionBackwardWorkspaceBytes(const AttentionShape& shape);
 

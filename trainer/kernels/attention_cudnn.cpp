@@ -51,9 +51,7 @@ class AttentionPlans {
     if (!backward_) backward_.emplace(Compile(BuildAttentionBackward, backward_tensors_));
     return *backward_;
   }
-  // Distance of the keys and of the values from the start of a packed row, in elements.
-  int64_t KeyOffset() const { return shape_.query_heads * shape_.head_size; }
-  int64_t ValueOffset() const { return KeyOffset() + shape_.key_heads * shape_.head_size; }
+  int64_t QueryRows() const { return shape_.batch * shape_.query_heads * shape_.query_length; }
   // Bytes of the temporaries of the backward pass, which lie before cuDNN's own workspace.
   size_t RowSumBytes() const;
   size_t QuerySumBytes() const;
@@ -66,26 +64,19 @@ class AttentionPlans {
   std::optional<CudnnPlan> backward_;
 };
 
-size_t AttentionPlans::RowSumBytes() const {
-  return AlignedSize(shape_.batch * shape_.query_heads * shape_.length * sizeof(float));
-}
+size_t AttentionPlans::RowSumBytes() const { return AlignedSize(QueryRows() * sizeof(float)); }
 
 size_t AttentionPlans::QuerySumBytes() const {
   if (shape_.deterministic) return 0;
-  return AlignedSize(shape_.batch * shape_.query_heads * shape_.length * shape_.head_size *
-                     sizeof(float));
+  return AlignedSize(QueryRows() * shape_.head_size * sizeof(float));
 }
-
-// Pointer that counts bf16 elements, of two bytes; their values are of no interest here.
-const uint16_t* Elements(const void* memory) { return static_cast<const uint16_t*>(memory); }
 
 void AttentionPlans::Forward(const AttentionForwardArguments& arguments) {
   const CudnnPlan& plan = ForwardPlan();
-  const uint16_t* packed = Elements(arguments.packed);
   const std::array bindings = {
-      CudnnBinding{forward_tensors_.query, packed},
-      CudnnBinding{forward_tensors_.key, packed + KeyOffset()},
-      CudnnBinding{forward_tensors_.value, packed + ValueOffset()},
+      CudnnBinding{forward_tensors_.query, arguments.query},
+      CudnnBinding{forward_tensors_.key, arguments.key},
+      CudnnBinding{forward_tensors_.value, arguments.value},
       CudnnBinding{forward_tensors_.out, arguments.out},
       CudnnBinding{forward_tensors_.log_sum_exp, arguments.log_sum_exp},
   };
@@ -94,21 +85,19 @@ void AttentionPlans::Forward(const AttentionForwardArguments& arguments) {
 
 void AttentionPlans::Backward(const AttentionBackwardArguments& arguments) {
   const CudnnPlan& plan = BackwardPlan();
-  const uint16_t* packed = Elements(arguments.packed);
-  const uint16_t* d_packed = Elements(arguments.d_packed);
   char* const row_sum = static_cast<char*>(arguments.workspace);
   char* const query_sum = row_sum + RowSumBytes();
   std::vector<CudnnBinding> bindings = {
-      {backward_tensors_.query, packed},
-      {backward_tensors_.key, packed + KeyOffset()},
-      {backward_tensors_.value, packed + ValueOffset()},
+      {backward_tensors_.query, arguments.query},
+      {backward_tensors_.key, arguments.key},
+      {backward_tensors_.value, arguments.value},
       {backward_tensors_.out, arguments.out},
       {backward_tensors_.dout, arguments.dout},
       {backward_tensors_.log_sum_exp, arguments.log_sum_exp},
       {backward_tensors_.row_sum, row_sum},
-      {backward_tensors_.d_query, d_packed},
-      {backward_tensors_.d_key, d_packed + KeyOffset()},
-      {backward_tensors_.d_value, d_packed + ValueOffset()},
+      {backward_tensors_.d_query, arguments.d_query},
+      {backward_tensors_.d_key, arguments.d_key},
+      {backward_tensors_.d_value, arguments.d_value},
   };
   if (!shape_.deterministic) bindings.emplace_back(backward_tensors_.query_sum, query_sum);
   plan.Run(handle_, bindings, query_sum + QuerySumBytes());

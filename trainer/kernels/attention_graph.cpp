@@ -12,28 +12,31 @@ class Layouts {
  public:
   explicit Layouts(const AttentionShape& shape) : shape_(shape) {}
 
-  CudnnLayout PackedQuery() const { return Packed(shape_.query_heads); }
-  CudnnLayout PackedKey() const { return Packed(shape_.key_heads); }
-  CudnnLayout Out() const { return Rows(shape_.query_heads, shape_.query_heads); }
+  CudnnLayout QueryRows(const AttentionStrides& strides) const {
+    return Rows(shape_.query_heads, shape_.query_length, strides);
+  }
+  CudnnLayout KeyRows(const AttentionStrides& strides) const {
+    return Rows(shape_.key_heads, shape_.key_length, strides);
+  }
+  // A row for each query of each query head.
   CudnnLayout QueryHeads() const {
-    return DenseLayout(shape_.batch, shape_.query_heads, shape_.length, shape_.head_size);
+    return DenseLayout(shape_.batch, shape_.query_heads, shape_.query_length, shape_.head_size);
+  }
+  // A row for each key of each query head.
+  CudnnLayout KeysOfQueryHeads() const {
+    return DenseLayout(shape_.batch, shape_.query_heads, shape_.key_length, shape_.head_size);
   }
   CudnnLayout Scores() const {
-    return DenseLayout(shape_.batch, shape_.query_heads, shape_.length, shape_.length);
+    return DenseLayout(shape_.batch, shape_.query_heads, shape_.query_length, shape_.key_length);
   }
   CudnnLayout PerRow() const {
-    return DenseLayout(shape_.batch, shape_.query_heads, shape_.length, 1);
+    return DenseLayout(shape_.batch, shape_.query_heads, shape_.query_length, 1);
   }
 
  private:
-  CudnnLayout Packed(int64_t heads) const {
-    return Rows(heads, shape_.query_heads + 2 * shape_.key_heads);
-  }
-  // Layout of `heads` of the row_heads heads that a row in memory holds.
-  CudnnLayout Rows(int64_t heads, int64_t row_heads) const {
-    const int64_t row = row_heads * shape_.head_size;
-    return {{shape_.batch, heads, shape_.length, shape_.head_size},
-            {shape_.length * row, shape_.head_size, row, 1}};
+  CudnnLayout Rows(int64_t heads, int64_t length, const AttentionStrides& strides) const {
+    return {{shape_.batch, heads, length, shape_.head_size},
+            {strides.batch, shape_.head_size, strides.token, 1}};
   }
 
   AttentionShape shape_;
@@ -83,8 +86,9 @@ class Builder {
   CudnnTensor scale_;
 };
 
-// Keeps the scores of keys at or before the query; the others become -infinity.
+// Keeps the scores of the keys that the query sees; the others become -infinity.
 CudnnTensor Builder::Mask(CudnnTensor scores) {
+  if (!shape_.causal) return scores;
   const CudnnTensor row = graph_.AddVirtual(layouts_.Scores(), CUDNN_DATA_INT32);
   graph_.Index(2, scores, row);
   const CudnnTensor column = graph_.AddVirtual(layouts_.Scores(), CUDNN_DATA_INT32);
@@ -113,10 +117,10 @@ CudnnTensor Builder::Softmax(CudnnTensor scores, CudnnTensor log_sum_exp) {
 
 AttentionForwardTensors Builder::Forward() {
   const AttentionForwardTensors tensors = {
-      .query = Memory(layouts_.PackedQuery()),
-      .key = Memory(TransposedLayout(layouts_.PackedKey())),
-      .value = Memory(layouts_.PackedKey()),
-      .out = Memory(layouts_.Out()),
+      .query = Memory(layouts_.QueryRows(shape_.query)),
+      .key = Memory(TransposedLayout(layouts_.KeyRows(shape_.key))),
+      .value = Memory(layouts_.KeyRows(shape_.value)),
+      .out = Memory(layouts_.QueryRows(shape_.out)),
       .log_sum_exp = PerRowMemory(),
   };
   const CudnnTensor product = ScoresMatmul(tensors.query, tensors.key);
@@ -128,18 +132,18 @@ AttentionForwardTensors Builder::Forward() {
 
 AttentionBackwardTensors Builder::AddBackwardMemory() {
   return {
-      .query = Memory(layouts_.PackedQuery()),
-      .key = Memory(TransposedLayout(layouts_.PackedKey())),
-      .value = Memory(TransposedLayout(layouts_.PackedKey())),
-      .out = Memory(layouts_.Out()),
-      .dout = Memory(layouts_.Out()),
+      .query = Memory(layouts_.QueryRows(shape_.query)),
+      .key = Memory(TransposedLayout(layouts_.KeyRows(shape_.key))),
+      .value = Memory(TransposedLayout(layouts_.KeyRows(shape_.value))),
+      .out = Memory(layouts_.QueryRows(shape_.out)),
+      .dout = Memory(layouts_.QueryRows(shape_.dout)),
       .log_sum_exp = PerRowMemory(),
       .row_sum = PerRowMemory(),
       .query_sum = shape_.deterministic ? CudnnTensor{}
                                         : graph_.AddMemory(layouts_.QueryHeads(), CUDNN_DATA_FLOAT),
-      .d_query = Memory(layouts_.PackedQuery()),
-      .d_key = Memory(layouts_.PackedKey()),
-      .d_value = Memory(layouts_.PackedKey()),
+      .d_query = Memory(layouts_.QueryRows(shape_.d_query)),
+      .d_key = Memory(layouts_.KeyRows(shape_.d_key)),
+      .d_value = Memory(layouts_.KeyRows(shape_.d_value)),
   };
 }
 
@@ -177,13 +181,13 @@ void Builder::MultiplyTransposed(CudnnTensor scores, CudnnTensor rows, CudnnTens
     graph_.Matmul(transposed, rows, output);
     return;
   }
-  const CudnnTensor per_query = graph_.AddVirtual(layouts_.QueryHeads(), CUDNN_DATA_BFLOAT16);
+  const CudnnTensor per_query = graph_.AddVirtual(layouts_.KeysOfQueryHeads(), CUDNN_DATA_BFLOAT16);
   graph_.Matmul(transposed, rows, per_query);
   graph_.Reduce(CUDNN_REDUCE_TENSOR_ADD, per_query, output);
 }
 
 void Builder::QueryGradient(const AttentionBackwardTensors& tensors, CudnnTensor score_gradient) {
-  const CudnnTensor key = graph_.AddVirtual(layouts_.PackedKey(), CUDNN_DATA_BFLOAT16);
+  const CudnnTensor key = graph_.AddVirtual(layouts_.KeyRows(shape_.key), CUDNN_DATA_BFLOAT16);
   graph_.Reshape(tensors.key, key);
   if (shape_.deterministic) {
     graph_.Matmul(score_gradient, key, tensors.d_query);

@@ -1,4 +1,4 @@
-// Graphs of causal attention in the form that cuDNN's fused attention engines recognise.
+// Graphs of attention in the form that cuDNN's fused attention engines recognise.
 #ifndef TRAINYARD_TRAINER_KERNELS_ATTENTION_GRAPH_H_
 #define TRAINYARD_TRAINER_KERNELS_ATTENTION_GRAPH_H_
 
@@ -24,8 +24,9 @@ struct AttentionBackwardTensors {
   CudnnTensor out;
   CudnnTensor dout;
   CudnnTensor log_sum_exp;
-  CudnnTensor row_sum;  // fp32 [batch, query_heads, length], a temporary
-  // fp32 [batch, query_heads, length, head_size], a temporary; none in the deterministic graph.
+  CudnnTensor row_sum;  // fp32 [batch, query_heads, query_length], a temporary
+  // fp32 [batch, query_heads, query_length, head_size], a temporary; none in the deterministic
+  // graph.
   CudnnTensor query_sum;
   CudnnTensor d_query;
   CudnnTensor d_key;
@@ -36,8 +37,8 @@ AttentionForwardTensors BuildAttentionForward(const AttentionShape& shape, Cudnn
 
 // Builds one of two forms. Without shape.deterministic, blocks of keys add their parts of the
 // gradient of the queries to query_sum in any order. With it, cuDNN keeps the gradient of the
-// scores in its workspace (bf16 [batch, query_heads, length, length]) and multiplies it by the keys
-// in a kernel of its own.
+// scores in its workspace (bf16 [batch, query_heads, query_length, key_length]) and multiplies it
+// by the keys in a kernel of its own.
 AttentionBackwardTensors BuildAttentionBackward(const AttentionShape& shape, CudnnGraph& graph);
 
 }  // namespace trainyard::trainer::kernels

@@ -1,5 +1,6 @@
 // Operations by CUDA kernels. Functions have the names and contracts of those in this folder, which
-// call them. A build has one implementation: gpu_cuda.cpp, or gpu_absent.cpp without CUDA.
+// call them. A build has one implementation: gpu_cuda.cpp and gpu_attention_cuda.cpp, or
+// gpu_absent.cpp without CUDA.
 #ifndef TRAINYARD_TRAINER_OPS_GPU_H_
 #define TRAINYARD_TRAINER_OPS_GPU_H_
 
@@ -10,6 +11,7 @@
 
 #include "trainer/ops/adamw.h"
 #include "trainer/ops/attention.h"
+#include "trainer/ops/attention_part.h"
 #include "trainer/ops/cross_entropy.h"
 #include "trainer/ops/gradient_target.h"
 #include "trainer/ops/rms_norm.h"
@@ -42,6 +44,11 @@ torch::Tensor AttentionForward(const torch::Tensor& packed, const AttentionHeads
 void AttentionBackward(const torch::Tensor& dout, const AttentionKept& kept,
                        const AttentionHeads& heads, Reproducible reproducible,
                        torch::Tensor& d_packed);
+torch::Tensor AttentionPartForward(const AttentionPart& part, torch::Tensor& out);
+void AttentionPartBackward(const AttentionPart& part, const WholeAttention& whole,
+                           Reproducible reproducible, const AttentionPartGradients& gradients);
+void MergeAttention(torch::Tensor& out_sum, torch::Tensor& log_sum_exp,
+                    const torch::Tensor& part_out, const torch::Tensor& part_log_sum_exp);
 
 void SwiGluForward(const torch::Tensor& packed, torch::Tensor& out);
 void SwiGluBackward(const torch::Tensor& dout, const torch::Tensor& packed, torch::Tensor& d_packed,

@@ -28,6 +28,12 @@ void AttentionBackward(const Tensor&, const AttentionKept&, const AttentionHeads
                        Tensor&) {
   Refuse();
 }
+Tensor AttentionPartForward(const AttentionPart&, Tensor&) { Refuse(); }
+void AttentionPartBackward(const AttentionPart&, const WholeAttention&, Reproducible,
+                           const AttentionPartGradients&) {
+  Refuse();
+}
+void MergeAttention(Tensor&, Tensor&, const Tensor&, const Tensor&) { Refuse(); }
 void SwiGluForward(const Tensor&, Tensor&) { Refuse(); }
 void SwiGluBackward(const Tensor&, const Tensor&, Tensor&, Tensor&) { Refuse(); }
 void LinearForward(const Tensor&, const Tensor&, Tensor&) { Refuse(); }

@@ -1,12 +1,7 @@
-// Takes tensors apart for the kernels. Work is queued on the current CUDA stream.
-#include <c10/cuda/CUDAStream.h>
-#include <torch/utils.h>
-
-#include "trainer/config/trainer_error.h"
+// Takes tensors apart for the kernels, except those of attention (gpu_attention_cuda.cpp). Work is
+// queued on the current CUDA stream.
 #include "trainer/kernels/activation.h"
-#include "trainer/kernels/attention.h"
 #include "trainer/kernels/cross_entropy.h"
-#include "trainer/kernels/cuda_check.h"
 #include "trainer/kernels/embedding.h"
 #include "trainer/kernels/gemm.h"
 #include "trainer/kernels/norm.h"
@@ -14,6 +9,7 @@
 #include "trainer/kernels/rotary.h"
 #include "trainer/kernels/vocabulary_cross_entropy.h"
 #include "trainer/ops/gpu.h"
+#include "trainer/ops/gpu_tensors.h"
 
 namespace trainyard::trainer::gpu {
 namespace {
@@ -21,34 +17,7 @@ namespace {
 using kernels::ElementType;
 using torch::Tensor;
 
-cudaStream_t Stream() { return c10::cuda::getCurrentCUDAStream().stream(); }
-
-ElementType TypeOf(const Tensor& tensor) {
-  return tensor.scalar_type() == torch::kBFloat16 ? ElementType::kBFloat16 : ElementType::kFloat32;
-}
-
-// Kernels read and write whole tensors without strides.
-template <typename... Tensors>
-void CheckContiguous(const Tensors&... tensors) {
-  TORCH_CHECK((tensors.is_contiguous() && ...), "a kernel was given a tensor with gaps");
-}
-
-// Memory that is free for the next operation of the same stream once it is released.
-Tensor Workspace(int64_t bytes, const Tensor& like) {
-  return torch::empty({bytes}, like.options().dtype(torch::kUInt8));
-}
-
 int64_t Rows(const Tensor& tensor) { return tensor.numel() / tensor.size(-1); }
-
-kernels::AttentionShape ShapeOf(const Tensor& packed, const AttentionHeads& heads,
-                                Reproducible reproducible) {
-  return {.batch = packed.size(0),
-          .length = packed.size(1),
-          .query_heads = heads.query_heads,
-          .key_heads = heads.key_heads,
-          .head_size = heads.head_size,
-          .deterministic = reproducible == Reproducible::kYes};
-}
 
 // y = x weight^T.
 kernels::GemmArguments ForwardProduct(const Tensor& x, const Tensor& weight, const Tensor& y) {
@@ -68,10 +37,6 @@ kernels::GemmArguments ForwardProduct(const Tensor& x, const Tensor& weight, con
 bool HasKernels(const Tensor& tensor) {
   return tensor.is_cuda() &&
          (tensor.scalar_type() == torch::kFloat32 || tensor.scalar_type() == torch::kBFloat16);
-}
-
-bool HasFusedAttention(const Tensor& tensor) {
-  return tensor.is_cuda() && tensor.scalar_type() == torch::kBFloat16;
 }
 
 void RmsNormForward(const Tensor& x, const Tensor& weight, double epsilon, Tensor& y,
@@ -126,61 +91,6 @@ void Rotate(Tensor& packed, const RotaryTable& table, const AttentionHeads& head
                    .back = rotation == Rotation::kBack,
                    .type = TypeOf(packed)},
                   Stream());
-}
-
-void PrepareAttention(int64_t batch, int64_t length, const AttentionHeads& heads,
-                      Reproducible reproducible) {
-  const auto shape = [&](Reproducible pass) {
-    return kernels::AttentionShape{.batch = batch,
-                                   .length = length,
-                                   .query_heads = heads.query_heads,
-                                   .key_heads = heads.key_heads,
-                                   .head_size = heads.head_size,
-                                   .deterministic = pass == Reproducible::kYes};
-  };
-  try {
-    kernels::AttentionForwardWorkspaceBytes(shape(Reproducible::kYes));  // As AttentionForward.
-    kernels::AttentionBackwardWorkspaceBytes(shape(reproducible));
-  } catch (const kernels::UnsupportedShape& error) {
-    throw TrainerError(ExitCode::kBadConfig,
-                       "cuDNN has no attention for heads of size " +
-                           std::to_string(heads.head_size) + " on this GPU (" + error.what() +
-                           "). Choose model.hidden_size and model.num_attention_heads so that a "
-                           "head's size is a multiple of 8 and at most 256.");
-  }
-}
-
-Tensor AttentionForward(const Tensor& packed, const AttentionHeads& heads, Tensor& out) {
-  CheckContiguous(packed, out);
-  // The forward pass needs no more memory for it.
-  const kernels::AttentionShape shape = ShapeOf(packed, heads, Reproducible::kYes);
-  const Tensor workspace =
-      Workspace(static_cast<int64_t>(kernels::AttentionForwardWorkspaceBytes(shape)), packed);
-  Tensor log_sum_exp = torch::empty({shape.batch, shape.query_heads, shape.length},
-                                    packed.options().dtype(torch::kFloat32));
-  kernels::AttentionForward({.shape = shape,
-                             .packed = packed.data_ptr(),
-                             .out = out.data_ptr(),
-                             .log_sum_exp = log_sum_exp.data_ptr<float>(),
-                             .workspace = workspace.data_ptr()},
-                            Stream());
-  return log_sum_exp;
-}
-
-void AttentionBackward(const Tensor& dout, const AttentionKept& kept, const AttentionHeads& heads,
-                       Reproducible reproducible, Tensor& d_packed) {
-  CheckContiguous(dout, kept.packed, kept.out, kept.softmax, d_packed);
-  const kernels::AttentionShape shape = ShapeOf(kept.packed, heads, reproducible);
-  const Tensor workspace =
-      Workspace(static_cast<int64_t>(kernels::AttentionBackwardWorkspaceBytes(shape)), dout);
-  kernels::AttentionBackward({.shape = shape,
-                              .dout = dout.data_ptr(),
-                              .packed = kept.packed.data_ptr(),
-                              .out = kept.out.data_ptr(),
-                              .log_sum_exp = kept.softmax.data_ptr<float>(),
-                              .d_packed = d_packed.data_ptr(),
-                              .workspace = workspace.data_ptr()},
-                             Stream());
 }
 
 void SwiGluForward(const Tensor& packed, Tensor& out) {
@@ -264,8 +174,7 @@ void EmbeddingBackward(const Tensor& dy, const Tensor& tokens, int64_t first_tok
                        Tensor& gradient) {
   CheckContiguous(dy, tokens, gradient);
   const int64_t rows = tokens.numel(), width = dy.size(-1);
-  const Tensor workspace =
-      Workspace(static_cast<int64_t>(kernels::EmbeddingBackwardWorkspaceBytes(rows, width)), dy);
+  const Tensor workspace = Workspace(kernels::EmbeddingBackwardWorkspaceBytes(rows, width), dy);
   kernels::EmbeddingBackward({.dy = dy.data_ptr(),
                               .tokens = tokens.data_ptr<int64_t>(),
                               .gradient = gradient.data_ptr<float>(),

@@ -44,8 +44,8 @@ AttentionResult RunAttention(const AttentionCase& c) {
   AttentionResult result{Poisoned(c.dout.sizes(), c.dout.scalar_type()), Tensor(),
                          Poisoned(c.packed.sizes(), c.packed.scalar_type())};
   result.softmax = AttentionForward(c.packed, c.heads, result.out);
-  AttentionBackward(c.dout, {c.packed, result.out, result.softmax}, c.heads,
-                    Reproducible::kYes, result.d_packed);
+  AttentionBackward(c.dout, {c.packed, result.out, result.softmax}, c.heads, Reproducible::kYes,
+                    result.d_packed);
   return result;
 }
 
@@ -73,14 +73,9 @@ AttentionResult AttentionByTorch(const AttentionCase& c) {
 
 // Logarithms of the softmax's sums in fp64, [batch, query_heads, length].
 Tensor LogSumExp(const AttentionCase& c) {
-  const int64_t length = c.packed.size(1), queries = c.heads.query_heads;
-  const Tensor query = Wide(c.packed.narrow(2, 0, queries)).transpose(1, 2);
-  const Tensor key = Wide(c.packed.narrow(2, queries, c.heads.key_heads))
-                         .transpose(1, 2)
-                         .repeat_interleave(queries / c.heads.key_heads, 1);
-  const Tensor future = torch::ones({length, length}, OnGpu(torch::kBool)).triu(1);
-  return (query.matmul(key.transpose(2, 3)) / std::sqrt(static_cast<double>(c.heads.head_size)))
-      .masked_fill(future, -1e300)
+  const int64_t queries = c.heads.query_heads, keys = c.heads.key_heads;
+  return reference::Scores(Wide(c.packed.narrow(2, 0, queries)),
+                           Wide(c.packed.narrow(2, queries, keys)), /*causal=*/true)
       .logsumexp(-1);
 }
 

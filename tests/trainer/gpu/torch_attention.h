@@ -6,14 +6,19 @@
 
 namespace trainyard::trainer {
 
-// Causal. query: [batch, query_heads, length, head_size]; key and value: of fewer heads, each of
-// which serves query heads that follow each other.
-inline torch::Tensor TorchAttention(const torch::Tensor& query, const torch::Tensor& key,
-                                    const torch::Tensor& value) {
+// query: [batch, query_heads, queries, head_size]; key and value: of fewer heads, each of which
+// serves query heads that follow each other. causal: for as many keys as queries.
+inline torch::Tensor TorchAttentionOfPart(const torch::Tensor& query, const torch::Tensor& key,
+                                          const torch::Tensor& value, bool causal) {
   const int64_t share = query.size(1) / key.size(1);
   return at::scaled_dot_product_attention(query, key.repeat_interleave(share, 1),
-                                          value.repeat_interleave(share, 1), {}, 0.0,
-                                          /*is_causal=*/true);
+                                          value.repeat_interleave(share, 1), {}, 0.0, causal);
+}
+
+// Causal.
+inline torch::Tensor TorchAttention(const torch::Tensor& query, const torch::Tensor& key,
+                                    const torch::Tensor& value) {
+  return TorchAttentionOfPart(query, key, value, /*causal=*/true);
 }
 
 }  // namespace trainyard::trainer

@@ -29,22 +29,33 @@ inline torch::Tensor Rotate(const torch::Tensor& heads, const torch::Tensor& cos
   return torch::cat({a * c - b * s, b * c + a * s}, -1);
 }
 
+// Scaled products of queries [batch, queries, query_heads, head_size] and keys [batch, keys,
+// key_heads, head_size]: [batch, query_heads, queries, keys]. causal: later keys get -1e300.
+inline torch::Tensor Scores(const torch::Tensor& query, const torch::Tensor& key, bool causal) {
+  const int64_t share = query.size(2) / key.size(2);
+  const torch::Tensor keys = key.transpose(1, 2).repeat_interleave(share, 1);
+  const torch::Tensor scores = query.transpose(1, 2).matmul(keys.transpose(2, 3)) /
+                               std::sqrt(static_cast<double>(query.size(3)));
+  if (!causal) return scores;
+  const torch::Tensor future =
+      torch::ones({query.size(1), key.size(1)}, query.options().dtype(torch::kBool)).triu(1);
+  return scores.masked_fill(future, -1e300);
+}
+
+// Values weighted by the softmax of scores: [batch, queries, query_heads, head_size].
+inline torch::Tensor WeightedValues(const torch::Tensor& scores, const torch::Tensor& value) {
+  const int64_t share = scores.size(1) / value.size(2);
+  return at::softmax(scores, -1)
+      .matmul(value.transpose(1, 2).repeat_interleave(share, 1))
+      .transpose(1, 2);
+}
+
 // packed: as attention_heads.h says; returns [batch, length, query_heads, head_size].
 inline torch::Tensor Attention(const torch::Tensor& packed, const AttentionHeads& heads) {
-  const int64_t length = packed.size(1), share = heads.query_heads / heads.key_heads;
-  const auto part = [&](int64_t first, int64_t count) {
-    return packed.narrow(2, first, count).transpose(1, 2);
-  };
-  const torch::Tensor query = part(0, heads.query_heads);
-  const torch::Tensor key = part(heads.query_heads, heads.key_heads).repeat_interleave(share, 1);
-  const torch::Tensor value =
-      part(heads.query_heads + heads.key_heads, heads.key_heads).repeat_interleave(share, 1);
-  const torch::Tensor scores =
-      query.matmul(key.transpose(2, 3)) / std::sqrt(static_cast<double>(heads.head_size));
-  const torch::Tensor future =
-      torch::ones({length, length}, packed.options().dtype(torch::kBool)).triu(1);
-  const torch::Tensor weights = at::softmax(scores.masked_fill(future, -1e300), -1);
-  return weights.matmul(value).transpose(1, 2);
+  const int64_t queries = heads.query_heads, keys = heads.key_heads;
+  const torch::Tensor scores = Scores(packed.narrow(2, 0, queries), packed.narrow(2, queries, keys),
+                                      /*causal=*/true);
+  return WeightedValues(scores, packed.narrow(2, queries + keys, keys));
 }
 
 // weights: of each row in the sum.

@@ -1,0 +1,34 @@
+// Tensors on a GPU as kernels take them: pointers, types, the stream. Builds with CUDA only.
+#ifndef TRAINYARD_TRAINER_OPS_GPU_TENSORS_H_
+#define TRAINYARD_TRAINER_OPS_GPU_TENSORS_H_
+
+#include <c10/cuda/CUDAStream.h>
+#include <torch/utils.h>
+
+#include <cstdint>
+
+#include "trainer/kernels/element_type.h"
+
+namespace trainyard::trainer::gpu {
+
+inline cudaStream_t Stream() { return c10::cuda::getCurrentCUDAStream().stream(); }
+
+inline kernels::ElementType TypeOf(const torch::Tensor& tensor) {
+  return tensor.scalar_type() == torch::kBFloat16 ? kernels::ElementType::kBFloat16
+                                                  : kernels::ElementType::kFloat32;
+}
+
+// Most kernels read and write whole tensors without strides.
+template <typename... Tensors>
+void CheckContiguous(const Tensors&... tensors) {
+  TORCH_CHECK((tensors.is_contiguous() && ...), "a kernel was given a tensor with gaps");
+}
+
+// Memory that is free for the next operation of the same stream once it is released.
+inline torch::Tensor Workspace(size_t bytes, const torch::Tensor& like) {
+  return torch::empty({static_cast<int64_t>(bytes)}, like.options().dtype(torch::kUInt8));
+}
+
+}  // namespace trainyard::trainer::gpu
+
+#endif  // TRAINYARD_TRAINER_OPS_GPU_TENSORS_H_

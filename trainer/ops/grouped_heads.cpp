@@ -1,0 +1,22 @@
+#include "trainer/ops/grouped_heads.h"
+
+#include <cmath>
+
+namespace trainyard::trainer {
+
+using torch::Tensor;
+
+Tensor StackHeads(const Tensor& rows, int64_t key_heads) {
+  const int64_t share = rows.size(2) / key_heads;
+  return rows.transpose(1, 2).reshape(
+      {rows.size(0) * key_heads, share * rows.size(1), rows.size(3)});
+}
+
+void UnstackHeads(const Tensor& stacked, const Tensor& rows) {
+  rows.transpose(1, 2).copy_(
+      stacked.view({rows.size(0), rows.size(2), rows.size(1), rows.size(3)}));
+}
+
+double ScoreScale(int64_t head_size) { return 1.0 / std::sqrt(static_cast<double>(head_size)); }
+
+}  // namespace trainyard::trainer
