@@ -28,43 +28,51 @@ torch::Tensor ReadSamples(const SampleSource& source, int64_t first, int64_t cou
 
 }  // namespace
 
-Evaluator::Evaluator(const RunConfig& config, Decoder& model, Communicator& communicator,
-                     torch::Device device)
+Evaluator::Evaluator(const RunConfig& config, const Pipeline& pipeline, const RankGroups& groups,
+                     int64_t data_index, torch::Device device)
     : file_(config.data.path, token_format::kValidationSplit),
       source_(file_, ValidationOrder(config)),
-      model_(model),
-      communicator_(communicator),
+      pipeline_(pipeline),
+      groups_(groups),
+      data_index_(data_index),
+      data_size_(config.layout.dp),
       device_(device),
       batch_samples_(config.layout.micro_batch),
       samples_(std::min(config.evaluation.samples, source_.samples_per_epoch())) {}
 
-bool Evaluator::AnyMemberStops(bool this_one) const {
-  return SumOverMembers(communicator_, {this_one ? 1.0 : 0.0}, device_)[0] > 0;
+bool Evaluator::AnyRankStops(bool this_one) const {
+  return SumOverMembers(*groups_.world, {this_one ? 1.0 : 0.0}, device_)[0] > 0;
 }
 
-double Evaluator::SumOfBatch(int64_t batch) {
-  const int64_t first = batch * batch_samples_;
-  const torch::Tensor tokens =
-      ReadSamples(source_, first, std::min(batch_samples_, samples_ - first)).to(device_);
-  const torch::Tensor weights = torch::ones({tokens.size(0) * source_.seq_length()},
-                                            torch::dtype(torch::kFloat32).device(device_));
+// This rank's part of the sum. Ranks along dp may share weights, so all of them compute in every
+// round: behind the last batch one whose predictions count nothing.
+double Evaluator::SumOfBatch(int64_t batch) const {
+  const bool counts = batch < batches();
+  const int64_t first = counts ? batch * batch_samples_ : 0;
+  const int64_t samples = std::min(batch_samples_, samples_ - first);
+  const TrainingTokens tokens = {ReadSamples(source_, first, samples).to(device_),
+                                 torch::full({samples * source_.seq_length()}, counts ? 1.0 : 0.0,
+                                             torch::dtype(torch::kFloat32).device(device_))};
   torch::Tensor sum = torch::zeros({}, torch::dtype(torch::kFloat64).device(device_));
-  model_.Loss({tokens, weights}, sum);
-  return sum.item<double>();
+  pipeline_.Evaluate({.count = 1,
+                      .samples = samples,
+                      .length = source_.seq_length(),
+                      .tokens = [&](int64_t) { return tokens; }},
+                     sum);
+  return groups_.tensor->rank() == 0 ? sum.item<double>() : 0;
 }
 
 std::optional<EvaluationResult> Evaluator::Run(const std::function<bool()>& stop_requested) {
   torch::NoGradGuard no_grad;
-  const int64_t batches = (samples_ + batch_samples_ - 1) / batch_samples_;
-  std::vector<double> sums(batches, 0.0);
-  // All members take part in every round, also those for which the last one has no batch.
-  for (int64_t round = 0; round < batches; round += communicator_.size()) {
-    if (AnyMemberStops(stop_requested())) return std::nullopt;
-    const int64_t batch = round + communicator_.rank();
-    if (batch < batches) sums[batch] = SumOfBatch(batch);
+  std::vector<double> sums(batches(), 0.0);
+  for (int64_t round = 0; round < batches(); round += data_size_) {
+    if (AnyRankStops(stop_requested())) return std::nullopt;
+    const int64_t batch = round + data_index_;
+    const double sum = SumOfBatch(batch);
+    if (batch < batches()) sums[batch] = sum;
   }
-  // One member's sum and zeros from the others: the addition is exact.
-  sums = SumOverMembers(communicator_, sums, device_);
+  // Zeros from ranks that had no part of a batch: the addition is exact where one rank had it all.
+  sums = SumOverMembers(*groups_.world, sums, device_);
   EvaluationResult result;
   result.tokens = samples_ * source_.seq_length();
   for (const double sum : sums) result.loss += sum;

@@ -19,6 +19,7 @@
 #include "trainer/parallel/device.h"
 #include "trainer/signals.h"
 #include "trainer/slow_save.h"
+#include "trainer/step/model_options.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -56,10 +57,13 @@ std::unique_ptr<Rendezvous> Meet(const RuntimeEnvironment& env) {
   return std::make_unique<Rendezvous>(env, kRendezvousTimeout);
 }
 
-CommunicatorGroup DataParallelGroup(const Mesh& mesh, const RuntimeEnvironment& env) {
-  std::vector<int64_t> ranks = mesh.DataParallelRanks(env.rank);
-  std::string name = "dp" + std::to_string(ranks.front());
-  return {std::move(name), std::move(ranks), env.rank};
+RankGroups ConnectGroups(const RunConfig& config, const Mesh& mesh, const RuntimeEnvironment& env,
+                         Rendezvous* rendezvous, torch::Device device) {
+  const auto connect = [&](const CommunicatorGroup& group) {
+    return ConnectGroup(rendezvous, group, device);
+  };
+  const bool is_tied = !config.model.untie_embeddings_and_output_weights;
+  return ConnectRankGroups(mesh, env.rank, config.layout, is_tied, connect);
 }
 
 SampleSourceOptions TrainingOrder(const RunConfig& config, const RuntimeEnvironment& env) {
@@ -72,19 +76,9 @@ SampleSourceOptions TrainingOrder(const RunConfig& config, const RuntimeEnvironm
   return options;
 }
 
-DecoderOptions ModelOptions(const RunConfig& config, const RuntimeEnvironment& env,
-                            torch::Device device, const Communicator& data_parallel) {
-  DecoderOptions options;
-  if (ShardsOptimizerState(config.layout))
-    options.state = {data_parallel.rank(), data_parallel.size()};
-  options.type = config.train.precision == Precision::kBf16 ? torch::kBFloat16 : torch::kFloat32;
-  options.device = device;
-  options.blocks = {
-      .recompute = config.layout.recompute,
-      .reproducible = config.train.deterministic ? Reproducible::kYes : Reproducible::kNo};
-  // Values that are loaded from a checkpoint need no random initialisation.
-  options.seed.reset();
-  if (env.resume_from.empty()) options.seed = config.train.seed;
+// Values that are loaded from a checkpoint need no random initialisation.
+DecoderOptions WithoutUnusedSeed(DecoderOptions options, const RuntimeEnvironment& env) {
+  if (!env.resume_from.empty()) options.seed.reset();
   return options;
 }
 
@@ -122,14 +116,16 @@ Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, Telemet
       memory_warning_(CheckDevice(config)),
       rounds_(config.train.global_batch / (config.layout.micro_batch * config.layout.dp)),
       rendezvous_(Meet(env)),
-      data_parallel_(ConnectGroup(rendezvous_.get(), DataParallelGroup(mesh_, env), device_)),
+      groups_(ConnectGroups(config, mesh_, env, rendezvous_.get(), device_)),
       train_file_(config.data.path, token_format::kTrainSplit),
       train_source_(train_file_, TrainingOrder(config, env)),
-      model_(config.model, ModelOptions(config, env, device_, *data_parallel_)),
+      model_(config.model,
+             WithoutUnusedSeed(ModelOptions(config, mesh_, env.rank, groups_, device_), env)),
       optimizer_(config.optimizer, model_.parameters()),
-      runner_({config_, model_, optimizer_, *data_parallel_, device_}, rounds_) {
+      runner_({config_, model_, optimizer_, groups_, device_}, rounds_) {
   if (config_.evaluation.every_steps > 0) {
-    evaluator_.emplace(config_, model_, *data_parallel_, device_);
+    evaluator_.emplace(config_, runner_.pipeline(), groups_, mesh_.DataParallelIndex(env_.rank),
+                       device_);
   }
   state_.skip = ParseSkipRanges(env_.skip_samples);
   if (env_.rank == 0) RaiseFence(env_.checkpoint_dir, {env_.job_id, env_.attempt});
@@ -153,7 +149,7 @@ std::string Trainer::ChooseStart() {
     step = start.instead.empty() ? kAsNamed : static_cast<double>(start.instead.back().step);
     ReportStart(start);
   }
-  step = SumOverMembers(*data_parallel_, {step}, device_)[0];
+  step = SumOverMembers(*groups_.world, {step}, device_)[0];
   if (step == kAsNamed) return env_.resume_from;
   return env_.checkpoint_dir + "/" + StepDirectoryName(static_cast<int64_t>(step));
 }
@@ -175,7 +171,7 @@ void Trainer::ReportStart(const StartingPoint& start) {
 void Trainer::Resume(const std::string& checkpoint) {
   EnterPhase(Phase::kLoad);
   const CheckpointReader reader(checkpoint);
-  state_ = LoadCheckpoint(reader, config_, model_.parameters(), optimizer_);
+  state_ = LoadCheckpoint(reader, config_, {model_.parameters(), optimizer_, groups_});
   first_step_ = saved_step_ = launched_ = state_.step;
   first_sample_ = state_.samples;
   const std::vector<SkipRange> given = ParseSkipRanges(env_.skip_samples);
@@ -398,16 +394,13 @@ void Trainer::BeginLateSave() {
 bool Trainer::MaySave(std::chrono::milliseconds read_timeout) {
   const auto start = Clock::now();
   const double busy = checkpoints_->WaitUntilIdle(read_timeout) ? 0 : 1;
-  const bool all_are_idle = SumOverMembers(*data_parallel_, {busy}, device_)[0] == 0;
+  const bool all_are_idle = SumOverMembers(*groups_.world, {busy}, device_)[0] == 0;
   save_wait_seconds_ += SecondsSince(start);
   return all_are_idle;
 }
 
 std::vector<TensorChunk> Trainer::Chunks() {
-  const bool shards_state = ShardsOptimizerState(config_.layout);
-  return CheckpointChunks(model_.parameters(), optimizer_,
-                          shards_state ? 0 : data_parallel_->rank(),
-                          shards_state ? 1 : data_parallel_->size());
+  return CheckpointChunks(model_.parameters(), optimizer_);
 }
 
 // To be called in phase checkpoint.

@@ -19,11 +19,11 @@
 #include "trainer/evaluator.h"
 #include "trainer/model/decoder.h"
 #include "trainer/optimizer/adamw.h"
-#include "trainer/parallel/communicator.h"
 #include "trainer/parallel/mesh.h"
+#include "trainer/parallel/rank_groups.h"
 #include "trainer/parallel/rendezvous.h"
 #include "trainer/run_report.h"
-#include "trainer/step_runner.h"
+#include "trainer/step/step_runner.h"
 #include "trainer/telemetry/rank_progress.h"
 #include "trainer/telemetry/telemetry_writer.h"
 #include "trainer/training_state.h"
@@ -93,7 +93,7 @@ class Trainer {
   const std::string memory_warning_;        // Empty when there is memory enough.
   const int64_t rounds_;                    // Micro-batches a rank works through in one step.
   std::unique_ptr<Rendezvous> rendezvous_;  // Null for a single rank.
-  std::unique_ptr<Communicator> data_parallel_;
+  const RankGroups groups_;
   TokenFile train_file_;
   SampleSource train_source_;
   Decoder model_;

@@ -62,25 +62,46 @@ BoxRequest RequestOf(const std::string& name, const Box& box, Fill fill) {
           }};
 }
 
-// A part of a slice whose state this rank owns.
-struct OwnedPiece {
+// A part of a slice that this rank reads and writes.
+struct StoredPiece {
   const StoredSlice& slice;
   ElementRange range;  // Of the flat buffers.
   Box box;             // Of the logical tensor.
 };
 
 // Parts of groups end anywhere in a matrix: what lies in one of them may be several boxes.
-void ForEachOwnedPiece(const ParameterStore& parameters,
-                       const std::function<void(const OwnedPiece&)>& visit) {
+void ForEachStoredPiece(const ParameterStore& parameters,
+                        const std::function<void(const StoredPiece&)>& visit) {
   for (const StoredSlice& slice : parameters.slices()) {
-    const ElementRange owned = Intersect(slice.range, parameters.OwnedOf(slice.group));
-    int64_t next = owned.first;
+    const ElementRange stored = Intersect(slice.range, parameters.StoredOf(slice.group));
+    int64_t next = stored.first;
     for (Box& box :
-         BoxesOfRange(slice.logical.shape, owned.first - slice.range.first, owned.length)) {
+         BoxesOfRange(slice.logical.shape, stored.first - slice.range.first, stored.length)) {
       for (size_t d = 0; d < box.offset.size(); ++d) box.offset[d] += slice.logical.offset[d];
       const ElementRange range = {next, *ElementsOf(box.shape)};
       next = range.end();
       visit({slice, range, std::move(box)});
+    }
+  }
+}
+
+// Gives what each rank has read of a buffer to those that keep it, too. is_whole: the buffer has
+// all elements, and not the owned ones only.
+void ShareWhatWasRead(const LoadTarget& target, const torch::Tensor& buffer, bool is_whole) {
+  const ParameterStore& parameters = target.parameters;
+  const bool has_shards = parameters.parts().zero > 0;
+  const auto part = [&](int64_t group, const ElementRange& range) {
+    return is_whole ? buffer.narrow(0, range.first, range.length)
+                    : parameters.State(buffer, group, range);
+  };
+  for (int64_t group = 0; group < static_cast<int64_t>(parameters.groups().size()); ++group) {
+    const ElementRange &all = parameters.groups()[group].all, owned = parameters.OwnedOf(group),
+                       read = parameters.StoredOf(group);
+    if (has_shards) {
+      target.groups.replica->AllGather(part(group, owned), part(group, read)).Wait();
+      if (is_whole) target.groups.shard->AllGather(part(group, all), part(group, owned)).Wait();
+    } else {
+      target.groups.shard->AllGather(part(group, all), part(group, read)).Wait();
     }
   }
 }
@@ -100,36 +121,27 @@ TrainingState StateFromJson(const json& state) {
 
 std::string ModelFingerprint(const ModelConfig& model) { return ModelShape(model).dump(); }
 
-std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& optimizer,
-                                          int64_t replica, int64_t replicas) {
-  std::vector<TensorChunk> all;
-  ForEachOwnedPiece(parameters, [&](const OwnedPiece& piece) {
+std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& optimizer) {
+  std::vector<TensorChunk> chunks;
+  ForEachStoredPiece(parameters, [&](const StoredPiece& piece) {
+    if (!piece.slice.logical.is_first_holder) return;
+    const int64_t group = piece.slice.group;
     const auto add = [&](const char* prefix, const torch::Tensor& elements,
                          const torch::Tensor& low_bits) {
       const auto in_shape = [&](const torch::Tensor& flat) {
         return flat.defined() ? flat.view(piece.box.shape) : flat;
       };
-      all.push_back({prefix + piece.slice.logical.name, piece.slice.logical.global_shape,
-                     piece.box.offset, in_shape(elements), in_shape(low_bits)});
+      chunks.push_back({prefix + piece.slice.logical.name, piece.slice.logical.global_shape,
+                        piece.box.offset, in_shape(elements), in_shape(low_bits)});
     };
     const auto state = [&](const torch::Tensor& buffer) {
-      return buffer.defined() ? parameters.StatePart(buffer, piece.slice.group, piece.range)
-                              : buffer;
+      return buffer.defined() ? parameters.State(buffer, group, piece.range) : buffer;
     };
-    add("", parameters.values().narrow(0, piece.range.first, piece.range.length),
-        state(parameters.low_bits()));
+    add("", parameters.Values(group, piece.range), state(parameters.low_bits()));
     add(kFirstMoment, state(optimizer.first_moment()), torch::Tensor());
     add(kSecondMoment, state(optimizer.second_moment()), torch::Tensor());
   });
-
-  std::vector<int64_t> bytes;
-  for (const TensorChunk& chunk : all) bytes.push_back(StoredBytes(chunk));
-  const std::vector<int> writer = SpreadByBytes(bytes, static_cast<int>(replicas));
-  std::vector<TensorChunk> mine;
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (writer[i] == replica) mine.push_back(std::move(all[i]));
-  }
-  return mine;
+  return chunks;
 }
 
 json TrainingStateToJson(const TrainingState& state, const RunConfig& config) {
@@ -143,28 +155,35 @@ json TrainingStateToJson(const TrainingState& state, const RunConfig& config) {
 }
 
 TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& config,
-                             ParameterStore& parameters, AdamW& optimizer) {
+                             const LoadTarget& target) {
   CheckModel(reader, config.model);
+  ParameterStore& parameters = target.parameters;
   std::vector<BoxRequest> requests;
-  for (const StoredSlice& slice : parameters.slices()) {
-    const Box whole = {slice.logical.offset, slice.logical.shape};
-    requests.push_back(
-        RequestOf(slice.logical.name, whole, [&](int64_t first, const torch::Tensor& elements) {
-          parameters.SetMaster(slice, first, elements);
+  ForEachStoredPiece(parameters, [&](const StoredPiece& piece) {
+    const std::string& name = piece.slice.logical.name;
+    const int64_t before = piece.range.first - piece.slice.range.first;
+    requests.push_back(RequestOf(
+        name, piece.box,
+        [&slice = piece.slice, &parameters, before](int64_t first, const torch::Tensor& elements) {
+          parameters.SetMaster(slice, before + first, elements);
         }));
-  }
-  ForEachOwnedPiece(parameters, [&](const OwnedPiece& piece) {
     const auto request = [&](const char* prefix, const torch::Tensor& buffer) {
-      const torch::Tensor part = parameters.StatePart(buffer, piece.slice.group, piece.range);
-      requests.push_back(RequestOf(prefix + piece.slice.logical.name, piece.box,
-                                   [part](int64_t first, const torch::Tensor& elements) {
-                                     part.narrow(0, first, elements.numel()).copy_(elements);
-                                   }));
+      const torch::Tensor part = parameters.State(buffer, piece.slice.group, piece.range);
+      requests.push_back(
+          RequestOf(prefix + name, piece.box, [part](int64_t first, const torch::Tensor& elements) {
+            part.narrow(0, first, elements.numel()).copy_(elements);
+          }));
     };
-    request(kFirstMoment, optimizer.first_moment());
-    request(kSecondMoment, optimizer.second_moment());
+    request(kFirstMoment, target.optimizer.first_moment());
+    request(kSecondMoment, target.optimizer.second_moment());
   });
   reader.ReadBoxes(requests, parameters.device());
+  ShareWhatWasRead(target, parameters.values(), parameters.parts().zero < 3);
+  if (parameters.low_bits().defined()) {
+    ShareWhatWasRead(target, parameters.low_bits(), /*is_whole=*/false);
+  }
+  ShareWhatWasRead(target, target.optimizer.first_moment(), /*is_whole=*/false);
+  ShareWhatWasRead(target, target.optimizer.second_moment(), /*is_whole=*/false);
   return StateFromJson(reader.trainer_state());
 }
 

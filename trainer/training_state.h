@@ -13,6 +13,7 @@
 #include "trainer/data/skip_ranges.h"
 #include "trainer/model/parameter_store.h"
 #include "trainer/optimizer/adamw.h"
+#include "trainer/parallel/rank_groups.h"
 
 namespace trainyard::trainer {
 
@@ -27,20 +28,26 @@ struct TrainingState {
 // Identifies the model that the stored tensors belong to: its shape, as JSON text.
 std::string ModelFingerprint(const ModelConfig& model);
 
-// The chunks that this rank writes of the state that it owns, when it is number `replica` of
-// `replicas` ranks that own the same: they are spread over these by size. Views of the live
-// tensors; the writer copies them.
-std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& optimizer,
-                                          int64_t replica, int64_t replicas);
+// The chunks that this rank writes: of what it reads and writes (StoreParts::stored), what it is
+// the first to hold. Views of the live tensors; the writer copies them.
+std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& optimizer);
 
 // The part of the state that is not a tensor, for the manifest.
 nlohmann::json TrainingStateToJson(const TrainingState& state, const RunConfig& config);
 
-// Loads the weights of this rank's slices, and the optimizer's state that it owns. The skip ranges
-// of the result are those that the checkpoint's run has had. Throws TrainerError(kBadConfig) that
-// names the difference when the checkpoint is of another model, and the errors of the reader.
+// Tensors that a checkpoint fills, and the groups of their rank.
+struct LoadTarget {
+  ParameterStore& parameters;
+  AdamW& optimizer;
+  const RankGroups& groups;
+};
+
+// Loads weights and the optimizer's state. All ranks call it: each reads its part, and ranks that
+// keep the same give it to each other. The skip ranges of the result are those that the
+// checkpoint's run has had. Throws TrainerError(kBadConfig) that names the difference when the
+// checkpoint is of another model, and the errors of the reader.
 TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& config,
-                             ParameterStore& parameters, AdamW& optimizer);
+                             const LoadTarget& target);
 
 // Skip ranges of a run that continues from this trainer state of a checkpoint: the ranges of the
 // checkpoint, and what `given` has ahead of the samples used so far. No list, the same list and a

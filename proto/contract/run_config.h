@@ -38,6 +38,15 @@ struct SettingNames<Recompute> {
       {"selective", Recompute::kSelective}}};
 };
 
+enum class ContextExchange { kP2p = 1, kAllGather = 2 };
+
+template <>
+struct SettingNames<ContextExchange> {
+  static constexpr std::array<std::pair<std::string_view, ContextExchange>, 2> kNames = {{
+      {"p2p", ContextExchange::kP2p},
+      {"all_gather", ContextExchange::kAllGather}}};
+};
+
 enum class Precision { kFp32 = 1, kBf16 = 2 };
 
 template <>
@@ -76,6 +85,11 @@ struct LayoutConfig {
   int64_t zero = 0;
   int64_t micro_batch = 1;
   Recompute recompute = Recompute::kNone;
+  int64_t recompute_num_layers = 0;
+  bool sequence_parallel = true;
+  ContextExchange cp_comm_type = ContextExchange::kP2p;
+  bool zero_bubble = false;
+  int64_t zero_size = 0;
 
   bool operator==(const LayoutConfig&) const = default;
 };
@@ -189,6 +203,16 @@ void VisitSettings(Config& config, Visit&& visit) {
         config.micro_batch);
   visit("recompute", SettingRule{.has_default = true},
         config.recompute);
+  visit("recompute_num_layers", SettingRule{.min = 1, .max = 1000},
+        config.recompute_num_layers);
+  visit("sequence_parallel", SettingRule{.has_default = true},
+        config.sequence_parallel);
+  visit("cp_comm_type", SettingRule{.has_default = true},
+        config.cp_comm_type);
+  visit("zero_bubble", SettingRule{.has_default = true},
+        config.zero_bubble);
+  visit("zero_size", SettingRule{.min = 1, .max = 16384},
+        config.zero_size);
 }
 
 template <typename Config, typename Visit>

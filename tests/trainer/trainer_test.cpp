@@ -227,9 +227,10 @@ TEST(TrainerTest, ShardedStateChangesNoBit) {
   folder.spec["layout"]["zero"] = 1;
   EXPECT_EQ(TrainToTheEnd(folder, {.world_size = 2, .run = "b", .checkpoints = "b"}), whole);
   const std::string moment = "optimizer.exp_avg.model.embed_tokens.weight";
-  const std::string newest = ListCheckpoints(folder.path() / "b").back().path;
-  EXPECT_EQ(FilesWith(newest, moment).size(), 2u) << "each rank has saved its half";
-  EXPECT_EQ(FilesWith(ListCheckpoints(folder.path() / "a").back().path, moment).size(), 1u);
+  for (const char* run : {"a", "b"}) {
+    const std::string newest = ListCheckpoints(folder.path() / run).back().path;
+    EXPECT_EQ(FilesWith(newest, moment).size(), 2u) << "each rank has saved its half";
+  }
 }
 
 TEST(TrainerTest, ShardedStateGoesOnWithAnyNumberOfOwners) {

@@ -17,17 +17,18 @@ enum class StepValue : int64_t {
   kLearningRate = 1,
   kStepSize = 2,        // learning rate / (1 - beta1^step)
   kRootCorrection = 3,  // sqrt(1 - beta2^step)
-  // Sums over the ranks. The flags are set by the host before the step, the loss by the step.
+  // Sums over the ranks. The flags are set by the host before the step, the others by the step.
   kLoss = 4,           // Mean over the tokens of the global batch.
   kStopRequested = 5,  // Ranks that were asked to stop.
   kSaveRequested = 6,  // Ranks that were asked to save.
+  kSquaredNorm = 7,    // Of the gradients, without what other ranks count.
   // Set by the step itself.
-  kGradientNorm = 7,   // Before clipping.
-  kGradientScale = 8,  // Factor that clips the gradients.
-  kFinite = 9,         // 1 when the step is usable, else 0: it changes no weight.
+  kGradientNorm = 8,   // Before clipping.
+  kGradientScale = 9,  // Factor that clips the gradients.
+  kFinite = 10,        // 1 when the step is usable, else 0: it changes no weight.
 };
 
-inline constexpr int64_t kStepValues = 10;
+inline constexpr int64_t kStepValues = 11;
 
 // True for a loss and a gradient norm that are finite, and gradients whose squares fp32 can hold:
 // an infinite second moment would stop its weight from learning for ever.
@@ -36,8 +37,8 @@ TRAINYARD_HOST_DEVICE inline bool IsUsable(double norm, double gradient_scale, d
   return std::isfinite(loss) && norm * gradient_scale < kLargestGradient;
 }
 
-// The values that are summed over the ranks: kLoss and the flags behind it.
-inline constexpr int64_t kSummedStepValues = 3;
+// The values that are summed over the ranks: kLoss and those behind it.
+inline constexpr int64_t kSummedStepValues = 4;
 
 }  // namespace trainyard::trainer
 

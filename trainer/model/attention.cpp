@@ -1,8 +1,11 @@
 #include "trainer/model/attention.h"
 
+#include <algorithm>
+
 #include "proto/contract/run_rules.h"
+#include "trainer/model/context_attention.h"
 #include "trainer/model/initial_spread.h"
-#include "trainer/ops/attention.h"
+#include "trainer/model/parallel_linear.h"
 #include "trainer/ops/linear.h"
 
 namespace trainyard::trainer {
@@ -13,41 +16,112 @@ using torch::Tensor;
 // The heads of each row side by side.
 Tensor AsRows(const Tensor& heads) { return heads.view({heads.size(0) * heads.size(1), -1}); }
 
+HeadPlace HeadsHere(const ModelConfig& model, const TensorParallel& tensor) {
+  return HeadsOf(model.num_attention_heads, model.num_query_groups, tensor.size(), tensor.index());
+}
+
+// Rows of a key or value matrix. Where key heads do not divide, neighbours share one: the first of
+// them that has it counts it.
+std::vector<LogicalTensorSlice> DeclareKeys(const ModelConfig& model, const std::string& name,
+                                            const TensorParallel& tensor) {
+  const HeadPlace here = HeadsHere(model, tensor);
+  const int64_t size = HeadSize(model);
+  int64_t counted = here.keys.first;  // The first head that no rank before this one has.
+  if (tensor.index() > 0) {
+    counted = std::max(counted, HeadsOf(model.num_attention_heads, model.num_query_groups,
+                                        tensor.size(), tensor.index() - 1)
+                                    .keys.end());
+  }
+  std::vector<LogicalTensorSlice> slices;
+  const auto add = [&](int64_t first, int64_t end) {
+    if (first == end) return;
+    slices.push_back(RowsOfLogicalTensor(name, {model.num_query_groups * size, model.hidden_size},
+                                         first * size, (end - first) * size,
+                                         model.init_method_std));
+    slices.back().is_first_holder = first >= counted;
+    slices.back().has_partial_gradient = model.num_query_groups % tensor.size() != 0;
+  };
+  add(here.keys.first, std::min(counted, here.keys.end()));
+  add(std::min(counted, here.keys.end()), here.keys.end());
+  return slices;
+}
+
+// Head of the projection for each head of attention; undefined where they are the same.
+Tensor SpreadOf(const ModelConfig& model, const HeadPlace& here, torch::Device device) {
+  if (here.key_slots == here.keys.length) return Tensor();
+  const int64_t queries = here.queries.length, keys = here.keys.length;
+  const int64_t share = model.num_attention_heads / model.num_query_groups;
+  std::vector<int64_t> heads;
+  for (int64_t head = 0; head < queries; ++head) heads.push_back(head);
+  for (const int64_t first : {queries, queries + keys}) {
+    for (int64_t slot = 0; slot < here.key_slots; ++slot) {
+      heads.push_back(first + here.KeyOfSlot(slot, share));
+    }
+  }
+  return torch::tensor(heads, torch::kInt64).to(device);
+}
+
 }  // namespace
 
 std::vector<ParameterDeclaration> Attention::Declare(const ModelConfig& model,
-                                                     const std::string& prefix) {
-  const int64_t hidden = model.hidden_size;
-  const int64_t queries = model.num_attention_heads * HeadSize(model);
-  const int64_t keys = model.num_query_groups * HeadSize(model);
-  const auto matrix = [&](const char* name, std::vector<int64_t> shape, double std) {
-    return WholeLogicalTensor(prefix + "self_attn." + name + ".weight", std::move(shape), std);
-  };
-  const double std = model.init_method_std;
-  return {{{matrix("q_proj", {queries, hidden}, std), matrix("k_proj", {keys, hidden}, std),
-            matrix("v_proj", {keys, hidden}, std)},
-           /*decays=*/true},
-          {{matrix("o_proj", {hidden, queries}, ResidualInitStd(model))}, /*decays=*/true}};
+                                                     const std::string& prefix,
+                                                     const TensorParallel& tensor) {
+  const std::string own = prefix + "self_attn.";
+  const int64_t size = HeadSize(model), queries = model.num_attention_heads * size;
+  const HeadPlace here = HeadsHere(model, tensor);
+  const int64_t first = here.queries.first * size, count = here.queries.length * size;
+  ParameterDeclaration projection{
+      {RowsOfLogicalTensor(own + "q_proj.weight", {queries, model.hidden_size}, first, count,
+                           model.init_method_std)},
+      /*decays=*/true};
+  for (const char* name : {"k_proj.weight", "v_proj.weight"}) {
+    for (LogicalTensorSlice& slice : DeclareKeys(model, own + name, tensor)) {
+      projection.slices.push_back(std::move(slice));
+    }
+  }
+  return {std::move(projection),
+          {{ColumnsOfLogicalTensor(own + "o_proj.weight", {model.hidden_size, queries}, first,
+                                   count, ResidualInitStd(model))},
+           /*decays=*/true}};
 }
 
 Attention::Attention(const ModelConfig& model, const ParameterStore& store,
-                     const Parameters& parameters, Reproducible reproducible)
-    : heads_{model.num_attention_heads, model.num_query_groups, HeadSize(model)},
-      store_(store),
-      parameters_(parameters),
-      reproducible_(reproducible) {}
+                     const Parameters& parameters, Reproducible reproducible,
+                     const ModelParallel& parallel)
+    : store_(store), parameters_(parameters), reproducible_(reproducible), parallel_(parallel) {
+  const HeadPlace here = HeadsHere(model, parallel.tensor);
+  projected_ = {here.queries.length, here.keys.length, HeadSize(model)};
+  heads_ = {here.queries.length, here.key_slots, HeadSize(model)};
+  spread_ = SpreadOf(model, here, store.device());
+}
+
+Tensor Attention::Spread(const Tensor& projected) const {
+  return spread_.defined() ? projected.index_select(2, spread_) : projected;
+}
+
+Tensor Attention::SumSpread(const Tensor& d_packed) const {
+  if (!spread_.defined()) return d_packed;
+  const Tensor sum = torch::zeros(
+      {d_packed.size(0), d_packed.size(1), projected_.packed_heads(), projected_.head_size},
+      d_packed.options());
+  return sum.index_add(2, spread_, d_packed);
+}
 
 Tensor Attention::Forward(const Tensor& x, const Tensor& residual, MicroBatch& micro_batch) const {
   const int64_t batch = micro_batch.batch, length = micro_batch.length;
-  Tensor packed =
-      torch::empty({batch, length, heads_.packed_heads(), heads_.head_size}, x.options());
-  Tensor packed_rows = AsRows(packed);
-  LinearForward(x, store_.Value(parameters_.query_key_value), packed_rows);
-  Rotate(packed, micro_batch.rotary, heads_, Rotation::kForward);
+  Tensor projected =
+      torch::empty({batch, length, projected_.packed_heads(), projected_.head_size}, x.options());
+  Tensor projected_rows = AsRows(projected);
+  LinearForward(parallel_.tensor.Gather(x), store_.Value(parameters_.query_key_value),
+                projected_rows);
+  Rotate(projected, micro_batch.rotary, projected_, Rotation::kForward);
+  Tensor packed = Spread(projected);
   Tensor out = torch::empty({batch, length, heads_.query_heads, heads_.head_size}, x.options());
-  Tensor softmax = AttentionForward(packed, heads_, out);
-  Tensor y = torch::empty_like(residual);
-  LinearForwardWithResidual(AsRows(out), store_.Value(parameters_.output), residual, y);
+  Tensor softmax = parallel_.context.size() == 1
+                       ? AttentionForward(packed, heads_, out)
+                       : ContextAttentionForward(packed, heads_, parallel_.context, out);
+  Tensor y =
+      RowParallelForward(AsRows(out), store_.Value(parameters_.output), residual, parallel_.tensor);
   micro_batch.stash.Push(std::move(packed));
   micro_batch.stash.Push(std::move(softmax));
   micro_batch.stash.Push(std::move(out));
@@ -56,20 +130,26 @@ Tensor Attention::Forward(const Tensor& x, const Tensor& residual, MicroBatch& m
 
 Tensor Attention::Backward(const Tensor& dy, const Tensor& x, MicroBatch& micro_batch,
                            WeightGradients& gradients) const {
+  PendingTensor x_rows = parallel_.tensor.BeginGather(x);
+  const Tensor dy_rows = parallel_.tensor.Gather(dy);
   const Tensor out = micro_batch.stash.Pop();
   const Tensor softmax = micro_batch.stash.Pop();
   const Tensor packed = micro_batch.stash.Pop();
   Tensor dout = torch::empty_like(out);
   Tensor dout_rows = AsRows(dout);
-  LinearInputGradient(dy, store_.Value(parameters_.output), dout_rows);
-  gradients.AddLinear(parameters_.output, dy, AsRows(out));
+  LinearInputGradient(dy_rows, store_.Value(parameters_.output), dout_rows);
+  gradients.AddLinear(parameters_.output, dy_rows, AsRows(out));
   Tensor d_packed = torch::empty_like(packed);
-  AttentionBackward(dout, {packed, out, softmax}, heads_, reproducible_, d_packed);
-  Rotate(d_packed, micro_batch.rotary, heads_, Rotation::kBack);
-  Tensor dx = torch::empty_like(x);
-  LinearInputGradient(AsRows(d_packed), store_.Value(parameters_.query_key_value), dx);
-  gradients.AddLinear(parameters_.query_key_value, AsRows(d_packed), x);
-  return dx;
+  const AttentionKept kept{packed, out, softmax};
+  if (parallel_.context.size() == 1) {
+    AttentionBackward(dout, kept, heads_, reproducible_, d_packed);
+  } else {
+    ContextAttentionBackward(dout, kept, heads_, reproducible_, parallel_.context, d_packed);
+  }
+  Tensor d_projected = SumSpread(d_packed);
+  Rotate(d_projected, micro_batch.rotary, projected_, Rotation::kBack);
+  return ColumnParallelBackward({AsRows(d_projected), x_rows.Get()}, parameters_.query_key_value,
+                                store_, parallel_.tensor, gradients);
 }
 
 }  // namespace trainyard::trainer

@@ -1,4 +1,5 @@
-// Causal self-attention with grouped queries and rotary positions.
+// Causal self-attention with grouped queries and rotary positions, its heads cut over
+// tensor-parallel ranks and its tokens over context-parallel ranks.
 #ifndef TRAINYARD_TRAINER_MODEL_ATTENTION_H_
 #define TRAINYARD_TRAINER_MODEL_ATTENTION_H_
 
@@ -8,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "proto/contract/layout_parts.h"
 #include "proto/contract/run_config.h"
+#include "trainer/model/model_parallel.h"
 #include "trainer/model/parameter_store.h"
 #include "trainer/model/residual_branch.h"
 #include "trainer/ops/attention.h"
@@ -19,17 +22,18 @@ namespace trainyard::trainer {
 class Attention final : public ResidualBranch {
  public:
   struct Parameters {
-    int64_t query_key_value = 0;  // [(query heads + 2 * key heads) * head size, hidden]
-    int64_t output = 0;           // [hidden, query heads * head size]
+    int64_t query_key_value = 0;  // [(query heads + 2 * key heads) here * head size, hidden]
+    int64_t output = 0;           // [hidden, query heads here * head size]
   };
 
   // The declarations, in the order of Parameters. prefix: of the block's logical names.
   static std::vector<ParameterDeclaration> Declare(const ModelConfig& model,
-                                                   const std::string& prefix);
+                                                   const std::string& prefix,
+                                                   const TensorParallel& tensor);
 
   // The store must outlive this.
   Attention(const ModelConfig& model, const ParameterStore& store, const Parameters& parameters,
-            Reproducible reproducible);
+            Reproducible reproducible, const ModelParallel& parallel);
 
   torch::Tensor Forward(const torch::Tensor& x, const torch::Tensor& residual,
                         MicroBatch& micro_batch) const override;
@@ -37,10 +41,17 @@ class Attention final : public ResidualBranch {
                          WeightGradients& gradients) const override;
 
  private:
+  // Heads of the projection, and of attention, which may use a key head more than once.
+  torch::Tensor Spread(const torch::Tensor& projected) const;
+  torch::Tensor SumSpread(const torch::Tensor& d_packed) const;
+
+  AttentionHeads projected_;
   AttentionHeads heads_;
+  torch::Tensor spread_;  // int64 [heads_.packed_heads()]: heads of the projection; or undefined.
   const ParameterStore& store_;
   Parameters parameters_;
   Reproducible reproducible_;
+  ModelParallel parallel_;
 };
 
 }  // namespace trainyard::trainer

@@ -11,35 +11,32 @@ using torch::Tensor;
 // Places of a block's parameters in its group.
 enum : int64_t { kQueryKeyValue, kAttentionOutput, kGateUp, kDown, kInputNorm, kFfnNorm };
 
-ParameterDeclaration DeclareNorm(const std::string& name, int64_t width) {
-  return {{WholeLogicalTensor(name, {width}, 0)}, /*decays=*/false};
-}
-
 void Append(std::vector<ParameterDeclaration> more, std::vector<ParameterDeclaration>& all) {
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
 }  // namespace
 
-GroupDeclaration Block::Declare(const ModelConfig& model, int64_t layer) {
+GroupDeclaration Block::Declare(const ModelConfig& model, int64_t layer,
+                                const TensorParallel& tensor) {
   const std::string prefix = "model.layers." + std::to_string(layer) + ".";
   GroupDeclaration group{"layer " + std::to_string(layer), {}};
-  Append(Attention::Declare(model, prefix), group.parameters);
-  Append(Mlp::Declare(model, prefix), group.parameters);
-  group.parameters.push_back(DeclareNorm(prefix + "input_layernorm.weight", model.hidden_size));
-  group.parameters.push_back(
-      DeclareNorm(prefix + "post_attention_layernorm.weight", model.hidden_size));
+  Append(Attention::Declare(model, prefix, tensor), group.parameters);
+  Append(Mlp::Declare(model, prefix, tensor), group.parameters);
+  for (const char* name : {"input_layernorm.weight", "post_attention_layernorm.weight"}) {
+    group.parameters.push_back(DeclareNorm(prefix + name, model.hidden_size, tensor));
+  }
   return group;
 }
 
 Block::Block(const ModelConfig& model, const ParameterStore& store, int64_t first_parameter,
-             const BlockOptions& options)
+             const BlockOptions& options, const ModelParallel& parallel)
     : recompute_(options.recompute),
       attention_(model, store,
                  {first_parameter + kQueryKeyValue, first_parameter + kAttentionOutput},
-                 options.reproducible),
+                 options.reproducible, parallel),
       mlp_(store, {first_parameter + kGateUp, first_parameter + kDown},
-           options.recompute != Recompute::kSelective),
+           options.recompute != Recompute::kSelective, parallel.tensor),
       input_norm_(store, first_parameter + kInputNorm, model.norm_epsilon),
       ffn_norm_(store, first_parameter + kFfnNorm, model.norm_epsilon) {}
 

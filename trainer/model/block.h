@@ -10,6 +10,7 @@
 #include "trainer/model/attention.h"
 #include "trainer/model/micro_batch.h"
 #include "trainer/model/mlp.h"
+#include "trainer/model/model_parallel.h"
 #include "trainer/model/norm.h"
 #include "trainer/model/parameter_store.h"
 #include "trainer/model/weight_gradients.h"
@@ -27,13 +28,14 @@ struct BlockOptions {
 class Block {
  public:
   // Declares the parameters of layer `layer` (from 0 over the whole model) as one group.
-  static GroupDeclaration Declare(const ModelConfig& model, int64_t layer);
+  static GroupDeclaration Declare(const ModelConfig& model, int64_t layer,
+                                  const TensorParallel& tensor);
 
   // first_parameter: number of the group's first parameter in the store, which must outlive this.
   Block(const ModelConfig& model, const ParameterStore& store, int64_t first_parameter,
-        const BlockOptions& options);
+        const BlockOptions& options, const ModelParallel& parallel = {});
 
-  // x: [rows, hidden]; the result has the same shape.
+  // x: [RowsHere(rows), hidden]; the result has the same shape.
   torch::Tensor Forward(const torch::Tensor& x, MicroBatch& micro_batch) const;
 
   // The gradient of x.

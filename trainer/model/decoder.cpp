@@ -1,104 +1,255 @@
 #include "trainer/model/decoder.h"
 
+#include <utility>
+
 #include "proto/contract/run_rules.h"
 #include "trainer/ops/compute_type.h"
-#include "trainer/ops/embedding.h"
 
 namespace trainyard::trainer {
 namespace {
 
 using torch::Tensor;
 
-ParameterDeclaration DeclareTable(const ModelConfig& model, const char* name) {
-  return {{WholeLogicalTensor(name, {model.vocab_size, model.hidden_size}, model.init_method_std)},
-          /*decays=*/true};
-}
+constexpr char kTableName[] = "model.embed_tokens.weight";
 
-GroupDeclaration DeclareHead(const ModelConfig& model) {
-  GroupDeclaration group{"head", {}};
-  group.parameters.push_back(
-      {{WholeLogicalTensor("model.norm.weight", {model.hidden_size}, 0)}, /*decays=*/false});
-  if (model.untie_embeddings_and_output_weights) {
-    group.parameters.push_back(DeclareTable(model, "lm_head.weight"));
-  }
-  return group;
-}
-
-// The targets of tokens [batch, length + 1], one a row of activations.
-Targets TargetsOf(const TrainingTokens& batch) {
-  const int64_t length = batch.tokens.size(1) - 1;
-  return {batch.tokens.narrow(1, 1, length).reshape({-1}), batch.loss_weights};
-}
+bool IsTied(const ModelConfig& model) { return !model.untie_embeddings_and_output_weights; }
 
 }  // namespace
 
+class Decoder::Groups {
+ public:
+  Groups(const ModelConfig& model, const ModelParallel& parallel)
+      : model_(model), parallel_(parallel) {
+    const PipelinePlace& place = parallel.pipeline;
+    first_of_layer_.resize(model.num_layers, -1);
+    group_of_layer_.resize(model.num_layers, -1);
+    for (int64_t chunk = place.chunks - 1; chunk >= 0; --chunk) {
+      if (place.HasHead(chunk)) AddHead();
+      const IndexRange layers = place.Layers(model.num_layers, chunk);
+      for (int64_t layer = layers.end() - 1; layer >= layers.first; --layer) {
+        group_of_layer_[layer] = Add(Block::Declare(model, layer, parallel.tensor));
+        first_of_layer_[layer] = first_;
+      }
+      if (!place.HasEmbedding(chunk)) continue;
+      table_group_ = AddTable(/*is_first_holder=*/true);
+      table_ = first_;
+    }
+  }
+
+  const std::vector<GroupDeclaration>& declarations() const { return groups_; }
+  int64_t FirstOfLayer(int64_t layer) const { return first_of_layer_[layer]; }
+  int64_t OfLayer(int64_t layer) const { return group_of_layer_[layer]; }
+
+  // Parameters and groups; -1 where this rank has none.
+  int64_t table_ = -1;
+  int64_t table_group_ = -1;
+  int64_t head_norm_ = -1;
+  int64_t head_group_ = -1;
+  int64_t head_weight_ = -1;  // -1 for the table of the same rank.
+  int64_t head_weight_group_ = -1;
+  int64_t shared_group_ = -1;
+
+ private:
+  // The number of the group; first_ is that of its first parameter.
+  int64_t Add(GroupDeclaration group) {
+    first_ = next_;
+    next_ += static_cast<int64_t>(group.parameters.size());
+    groups_.push_back(std::move(group));
+    return static_cast<int64_t>(groups_.size()) - 1;
+  }
+
+  int64_t AddTable(bool is_first_holder) {
+    ParameterDeclaration table = DeclareVocabularyMatrix(model_, kTableName, parallel_.tensor);
+    table.slices.front().is_first_holder = is_first_holder;
+    const int64_t group = Add({kEmbeddingGroup, {std::move(table)}});
+    const bool has_both = parallel_.pipeline.stages == 1;
+    if (IsTied(model_) && !has_both) shared_group_ = group;
+    return group;
+  }
+
+  void AddHead() {
+    GroupDeclaration head{"head",
+                          {DeclareNorm("model.norm.weight", model_.hidden_size, parallel_.tensor)}};
+    if (!IsTied(model_)) {
+      head.parameters.push_back(
+          DeclareVocabularyMatrix(model_, "lm_head.weight", parallel_.tensor));
+    }
+    head_group_ = Add(std::move(head));
+    head_norm_ = first_;
+    if (!IsTied(model_)) {
+      head_weight_ = first_ + 1;
+      head_weight_group_ = head_group_;
+    } else if (parallel_.pipeline.stages > 1) {
+      head_weight_group_ = AddTable(/*is_first_holder=*/false);
+      head_weight_ = first_;
+    }
+  }
+
+  const ModelConfig& model_;
+  const ModelParallel& parallel_;
+  std::vector<GroupDeclaration> groups_;
+  std::vector<int64_t> first_of_layer_;
+  std::vector<int64_t> group_of_layer_;
+  int64_t first_ = 0;
+  int64_t next_ = 0;
+};
+
 Decoder::Decoder(const ModelConfig& model, const DecoderOptions& options)
     : model_(model), options_(options) {
-  std::vector<GroupDeclaration> groups = {DeclareHead(model)};
-  std::vector<int64_t> first_of_layer(model.num_layers);
-  auto parameters = static_cast<int64_t>(groups.back().parameters.size());
-  for (int64_t layer = model.num_layers - 1; layer >= 0; --layer) {
-    groups.push_back(Block::Declare(model, layer));
-    first_of_layer[layer] = parameters;
-    parameters += static_cast<int64_t>(groups.back().parameters.size());
-  }
-  groups.push_back({"embedding", {DeclareTable(model, "model.embed_tokens.weight")}});
-  embedding_ = parameters;
-  parameters_ = std::make_unique<ParameterStore>(std::move(groups), options.type, options.device,
-                                                 options.seed, options.state);
-  for (const int64_t first : first_of_layer) {
-    blocks_.emplace_back(model, *parameters_, first, options.blocks);
-  }
-  const bool is_tied = !model.untie_embeddings_and_output_weights;
-  head_.emplace(*parameters_, Norm(*parameters_, 0, model.norm_epsilon), is_tied ? embedding_ : 1);
+  const Groups groups(model_, options_.parallel);
+  parameters_ = std::make_unique<ParameterStore>(groups.declarations(), options.type,
+                                                 options.device, options.seed, options.parts);
+  MakeParts(groups);
 }
 
+void Decoder::MakeParts(const Groups& groups) {
+  const TensorParallel& tensor = options_.parallel.tensor;
+  BlockOptions plain = options_.blocks;
+  plain.recompute = Recompute::kNone;
+  for (int64_t c = 0; c < place().chunks; ++c) {
+    Chunk& chunk = chunks_.emplace_back();
+    const IndexRange layers = place().Layers(model_.num_layers, c);
+    for (int64_t layer = layers.first; layer < layers.end(); ++layer) {
+      const bool recomputes =
+          options_.recomputed_layers == 0 || layer - layers.first < options_.recomputed_layers;
+      chunk.blocks.emplace_back(model_, *parameters_, groups.FirstOfLayer(layer),
+                                recomputes ? options_.blocks : plain, options_.parallel);
+      chunk.block_groups.push_back(groups.OfLayer(layer));
+    }
+    if (place().HasHead(c)) chunk.head_group = groups.head_group_;
+    if (place().HasEmbedding(c)) chunk.embedding_group = groups.table_group_;
+  }
+  shared_embedding_group_ = groups.shared_group_;
+  const IndexRange vocabulary = VocabularyHere(model_, tensor);
+  if (groups.table_ >= 0) {
+    embedding_.emplace(*parameters_, groups.table_, vocabulary.first, tensor);
+  }
+  if (groups.head_norm_ < 0) return;
+  const bool uses_table = groups.head_weight_ < 0;
+  head_weight_group_ = uses_table ? groups.table_group_ : groups.head_weight_group_;
+  head_.emplace(
+      *parameters_, Norm(*parameters_, groups.head_norm_, model_.norm_epsilon),
+      Head::Parameters{.weight = uses_table ? groups.table_ : groups.head_weight_,
+                       .first_token = vocabulary.first,
+                       .largest_part = PartOf(model_.vocab_size, tensor.size(), 0).length},
+      tensor);
+}
+
+std::vector<int64_t> Decoder::GroupsOf(int64_t chunk) const {
+  std::vector<int64_t> groups;
+  const Chunk& here = chunks_[chunk];
+  if (here.embedding_group >= 0) groups.push_back(here.embedding_group);
+  groups.insert(groups.end(), here.block_groups.begin(), here.block_groups.end());
+  if (here.head_group < 0) return groups;
+  groups.push_back(here.head_group);
+  const bool is_apart = head_weight_group_ != here.head_group && !embedding_.has_value();
+  if (is_apart) groups.push_back(head_weight_group_);
+  return groups;
+}
+
+// length: tokens of a sample over all ranks.
 const RotaryTable& Decoder::Rotary(int64_t length) const {
-  if (!rotary_.cos.defined() || rotary_.cos.size(0) != length) {
-    rotary_ = MakeRotaryTable(length, HeadSize(model_), model_.rotary_base,
-                              ComputeType(options_.type), options_.device);
+  if (rotary_length_ != length) {
+    const ContextParallel& context = options_.parallel.context;
+    rotary_ = MakeRotaryTable(context.PositionsOf(context.index(), length, options_.device),
+                              HeadSize(model_), model_.rotary_base, ComputeType(options_.type));
+    rotary_length_ = length;
   }
   return rotary_;
 }
 
-// tokens: [rows].
-Tensor Decoder::Hidden(const Tensor& tokens, MicroBatch& micro_batch) const {
-  const Tensor& table = parameters_->Value(embedding_);
-  Tensor x = torch::empty({tokens.numel(), table.size(1)}, table.options());
-  EmbeddingForward(table, tokens, x);
-  for (const Block& block : blocks_) x = block.Forward(x, micro_batch);
+// of_tokens: [batch, length] of whole samples. Those of this rank's tokens, [rows].
+Tensor Decoder::OnThisRank(const Tensor& of_tokens) const {
+  const ContextParallel& context = options_.parallel.context;
+  if (context.size() == 1) return of_tokens.reshape({-1});
+  const Tensor positions =
+      context.PositionsOf(context.index(), of_tokens.size(1), of_tokens.device());
+  return of_tokens.index_select(1, positions).reshape({-1});
+}
+
+MicroBatch Decoder::Begin(int64_t chunk, const TrainingTokens& batch, Stash::Mode mode) const {
+  const int64_t samples = batch.tokens.size(0), length = batch.tokens.size(1) - 1;
+  MicroBatch micro_batch{samples, length / options_.parallel.context.size(), Rotary(length),
+                         Stash(mode)};
+  if (place().HasEmbedding(chunk)) {
+    micro_batch.inputs = OnThisRank(batch.tokens.narrow(1, 0, length));
+  }
+  if (place().HasHead(chunk)) {
+    micro_batch.targets = {OnThisRank(batch.tokens.narrow(1, 1, length)),
+                           OnThisRank(batch.loss_weights.view({samples, length}))};
+  }
+  return micro_batch;
+}
+
+Tensor Decoder::NewActivations(int64_t samples, int64_t length) const {
+  const int64_t rows = samples * (length / options_.parallel.context.size());
+  return torch::empty({options_.parallel.tensor.RowsHere(rows), model_.hidden_size},
+                      parameters_->values().options());
+}
+
+Tensor Decoder::Forward(int64_t chunk, Tensor x, MicroBatch& micro_batch) const {
+  const Chunk& here = chunks_[chunk];
+  if (here.embedding_group >= 0) {
+    const WeightUse use(*access_, here.embedding_group, Pass::kForward);
+    x = embedding_->Forward(micro_batch);
+  }
+  for (size_t i = 0; i < here.blocks.size(); ++i) {
+    const WeightUse use(*access_, here.block_groups[i], Pass::kForward);
+    x = here.blocks[i].Forward(x, micro_batch);
+  }
   return x;
+}
+
+Tensor Decoder::LossAndGradient(const Tensor& x, const MicroBatch& micro_batch, Tensor& loss,
+                                WeightGradients& gradients) const {
+  const int64_t group = chunks_.back().head_group;
+  const WeightUse use(*access_, group, Pass::kForward);
+  const WeightUse use_matrix(*access_, head_weight_group_, Pass::kForward);
+  Tensor gradient = head_->LossAndGradient(x, micro_batch.targets, loss, gradients);
+  gradients.FinishGroup(group);
+  // Elsewhere the gradient of a tied matrix is complete when that of the embedding is.
+  const bool is_alone = head_weight_group_ != group && !embedding_.has_value();
+  if (is_alone) gradients.FinishGroup(head_weight_group_);
+  return gradient;
+}
+
+void Decoder::Loss(const Tensor& x, const MicroBatch& micro_batch, Tensor& loss) const {
+  const WeightUse use(*access_, chunks_.back().head_group, Pass::kForward);
+  const WeightUse use_matrix(*access_, head_weight_group_, Pass::kForward);
+  head_->Loss(x, micro_batch.targets, loss);
+}
+
+Tensor Decoder::Backward(int64_t chunk, Tensor dy, MicroBatch& micro_batch,
+                         WeightGradients& gradients) const {
+  const Chunk& here = chunks_[chunk];
+  for (size_t i = here.blocks.size(); i-- > 0;) {
+    const WeightUse use(*access_, here.block_groups[i], Pass::kBackward);
+    dy = here.blocks[i].Backward(dy, micro_batch, gradients);
+    gradients.FinishGroup(here.block_groups[i]);
+  }
+  if (here.embedding_group < 0) return dy;
+  embedding_->Backward(dy, micro_batch, gradients);
+  gradients.FinishGroup(here.embedding_group);
+  return Tensor();
 }
 
 void Decoder::ForwardBackward(const TrainingTokens& batch, Tensor& loss,
                               WeightGradients& gradients) const {
-  const int64_t length = batch.tokens.size(1) - 1;
-  MicroBatch micro_batch{batch.tokens.size(0), length, Rotary(length), Stash()};
-  const Tensor inputs = batch.tokens.narrow(1, 0, length).reshape({-1});
-  Tensor gradient =
-      head_->LossAndGradient(Hidden(inputs, micro_batch), TargetsOf(batch), loss, gradients);
-  int64_t group = 0;
-  gradients.FinishGroup(group++);
-  for (auto block = blocks_.rbegin(); block != blocks_.rend(); ++block) {
-    gradient = block->Backward(gradient, micro_batch, gradients);
-    gradients.FinishGroup(group++);
-  }
-  EmbeddingBackward(gradient, inputs, gradients.Target(embedding_));
-  gradients.FinishGroup(group);
+  MicroBatch micro_batch = Begin(0, batch, Stash::Mode::kKeep);
+  const Tensor x = Forward(0, Tensor(), micro_batch);
+  Backward(0, LossAndGradient(x, micro_batch, loss, gradients), micro_batch, gradients);
 }
 
 void Decoder::Loss(const TrainingTokens& batch, Tensor& loss) const {
-  const int64_t length = batch.tokens.size(1) - 1;
-  MicroBatch micro_batch{batch.tokens.size(0), length, Rotary(length),
-                         Stash(Stash::Mode::kDiscard)};
-  const Tensor inputs = batch.tokens.narrow(1, 0, length).reshape({-1});
-  head_->Loss(Hidden(inputs, micro_batch), TargetsOf(batch), loss);
+  MicroBatch micro_batch = Begin(0, batch, Stash::Mode::kDiscard);
+  Loss(Forward(0, Tensor(), micro_batch), micro_batch, loss);
 }
 
 Tensor Decoder::Logits(const Tensor& tokens) const {
   MicroBatch micro_batch{tokens.size(0), tokens.size(1), Rotary(tokens.size(1)),
                          Stash(Stash::Mode::kDiscard)};
-  return head_->Logits(Hidden(tokens.reshape({-1}), micro_batch))
+  micro_batch.inputs = tokens.reshape({-1});
+  return head_->Logits(Forward(0, Tensor(), micro_batch))
       .view({tokens.size(0), tokens.size(1), model_.vocab_size});
 }
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "trainer/ops/compute_type.h"
 #include "trainer/ops/linear.h"
+#include "trainer/ops/vocabulary_cross_entropy.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -24,38 +26,51 @@ Targets Part(const Targets& targets, int64_t first, int64_t rows) {
 
 }  // namespace
 
+// With a part of the vocabulary, the ranks exchange 12 bytes for each row.
+void Head::AddLoss(Tensor& logits, const Targets& targets, LossPass pass, Tensor& loss) const {
+  if (tensor_.size() == 1) return CrossEntropy(logits, targets, pass, loss);
+  Tensor statistics = torch::empty({logits.size(0), kCrossEntropyStatistics},
+                                   logits.options().dtype(ComputeType(logits.scalar_type())));
+  CrossEntropyStatistics(logits, targets.tokens, parameters_.first_token, statistics);
+  CrossEntropyOfPart(logits, targets, parameters_.first_token,
+                     CombineStatistics(tensor_.Collect(statistics)), pass, loss);
+}
+
 Tensor Head::LossAndGradient(const Tensor& x, const Targets& targets, Tensor& loss,
                              WeightGradients& gradients) const {
-  const Tensor& weight = store_.Value(weight_);
+  const Tensor weight = store_.Value(parameters_.weight);
   const Norm::Result normal = norm_.Forward(x);
-  Tensor dx = torch::empty_like(x);
-  ForEachChunk(x.size(0), weight.size(0), x.device(), [&](int64_t first, int64_t rows) {
-    const Tensor part = normal.y.narrow(0, first, rows);
+  const Tensor rows_of_all = tensor_.Gather(normal.y);
+  Tensor dx = torch::empty_like(rows_of_all);
+  ForEachChunk(dx.size(0), parameters_.largest_part, x.device(), [&](int64_t first, int64_t rows) {
+    const Tensor part = rows_of_all.narrow(0, first, rows);
     Tensor logits = torch::empty({rows, weight.size(0)}, x.options());
     LinearForward(part, weight, logits);
-    CrossEntropy(logits, Part(targets, first, rows), LossPass::kLossAndGradient, loss);
+    AddLoss(logits, Part(targets, first, rows), LossPass::kLossAndGradient, loss);
     Tensor d_part = dx.narrow(0, first, rows);
     LinearInputGradient(logits, weight, d_part);
     // At once: a deferred product would keep the logits of all chunks.
-    LinearWeightGradient(logits, part, gradients.Target(weight_));
+    LinearWeightGradient(logits, part, gradients.Target(parameters_.weight));
   });
-  return norm_.Backward(std::move(dx), x, normal.inverse_rms, Tensor(), gradients);
+  return norm_.Backward(tensor_.Sum(dx), x, normal.inverse_rms, Tensor(), gradients);
 }
 
 void Head::Loss(const Tensor& x, const Targets& targets, Tensor& loss) const {
-  const Tensor& weight = store_.Value(weight_);
-  const Norm::Result normal = norm_.Forward(x);
-  ForEachChunk(x.size(0), weight.size(0), x.device(), [&](int64_t first, int64_t rows) {
-    Tensor logits = torch::empty({rows, weight.size(0)}, x.options());
-    LinearForward(normal.y.narrow(0, first, rows), weight, logits);
-    CrossEntropy(logits, Part(targets, first, rows), LossPass::kLossOnly, loss);
-  });
+  const Tensor weight = store_.Value(parameters_.weight);
+  const Tensor rows_of_all = tensor_.Gather(norm_.Forward(x).y);
+  ForEachChunk(rows_of_all.size(0), parameters_.largest_part, x.device(),
+               [&](int64_t first, int64_t rows) {
+                 Tensor logits = torch::empty({rows, weight.size(0)}, x.options());
+                 LinearForward(rows_of_all.narrow(0, first, rows), weight, logits);
+                 AddLoss(logits, Part(targets, first, rows), LossPass::kLossOnly, loss);
+               });
 }
 
 Tensor Head::Logits(const Tensor& x) const {
-  const Tensor& weight = store_.Value(weight_);
-  Tensor logits = torch::empty({x.size(0), weight.size(0)}, x.options());
-  LinearForward(norm_.Forward(x).y, weight, logits);
+  const Tensor weight = store_.Value(parameters_.weight);
+  const Tensor rows_of_all = tensor_.Gather(norm_.Forward(x).y);
+  Tensor logits = torch::empty({rows_of_all.size(0), weight.size(0)}, x.options());
+  LinearForward(rows_of_all, weight, logits);
   return logits;
 }
 

@@ -8,35 +8,47 @@
 
 #include "trainer/model/norm.h"
 #include "trainer/model/parameter_store.h"
+#include "trainer/model/tensor_parallel.h"
 #include "trainer/model/weight_gradients.h"
 #include "trainer/ops/cross_entropy.h"
 
 namespace trainyard::trainer {
 
 // Logits exist for some thousand rows at a time only: a chunk's gradients are computed as soon as
-// its loss is (the idea of Liger Kernel, arXiv 2410.10989).
+// its loss is (the idea of Liger Kernel, arXiv 2410.10989). Tensor-parallel ranks have a part of
+// the vocabulary each, and all of them the same loss.
 class Head {
  public:
-  // weight: number of the parameter [vocabulary, hidden], the embedding's where they are tied. The
-  // store must outlive this.
-  Head(const ParameterStore& store, Norm norm, int64_t weight)
-      : store_(store), norm_(norm), weight_(weight) {}
+  struct Parameters {
+    int64_t weight = 0;  // [vocabulary here, hidden]; the embedding's where they are tied.
+    int64_t first_token = 0;
+    int64_t largest_part = 0;  // Of the vocabulary, over the ranks: all of them cut rows alike.
+  };
 
-  // x: [rows, hidden] before the norm. Adds the weighted loss of the rows to `loss`, an fp64
-  // scalar, hands the weight gradients over, and returns the gradient of x.
+  // The store must outlive this.
+  Head(const ParameterStore& store, Norm norm, const Parameters& parameters,
+       const TensorParallel& tensor)
+      : store_(store), norm_(norm), parameters_(parameters), tensor_(tensor) {}
+
+  // x: [RowsHere(rows), hidden] before the norm. Adds the weighted loss of the rows to `loss`, an
+  // fp64 scalar, hands the weight gradients over, and returns the gradient of x.
   torch::Tensor LossAndGradient(const torch::Tensor& x, const Targets& targets, torch::Tensor& loss,
                                 WeightGradients& gradients) const;
 
   // Adds the weighted loss to `loss`.
   void Loss(const torch::Tensor& x, const Targets& targets, torch::Tensor& loss) const;
 
-  // [rows, vocabulary].
+  // [rows, vocabulary here].
   torch::Tensor Logits(const torch::Tensor& x) const;
 
  private:
+  void AddLoss(torch::Tensor& logits, const Targets& targets, LossPass pass,
+               torch::Tensor& loss) const;
+
   const ParameterStore& store_;
   Norm norm_;
-  int64_t weight_;
+  Parameters parameters_;
+  TensorParallel tensor_;
 };
 
 }  // namespace trainyard::trainer

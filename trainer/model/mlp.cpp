@@ -1,6 +1,8 @@
 #include "trainer/model/mlp.h"
 
+#include "proto/contract/layout_parts.h"
 #include "trainer/model/initial_spread.h"
+#include "trainer/model/parallel_linear.h"
 #include "trainer/ops/activation.h"
 #include "trainer/ops/linear.h"
 
@@ -8,26 +10,28 @@ namespace trainyard::trainer {
 
 using torch::Tensor;
 
-std::vector<ParameterDeclaration> Mlp::Declare(const ModelConfig& model,
-                                               const std::string& prefix) {
+std::vector<ParameterDeclaration> Mlp::Declare(const ModelConfig& model, const std::string& prefix,
+                                               const TensorParallel& tensor) {
   const int64_t hidden = model.hidden_size, ffn = model.ffn_hidden_size;
-  const auto matrix = [&](const char* name, std::vector<int64_t> shape, double std) {
-    return WholeLogicalTensor(prefix + "mlp." + name + ".weight", std::move(shape), std);
+  const IndexRange here = PartOf(ffn, tensor.size(), tensor.index());
+  const auto rows = [&](const char* name) {
+    return RowsOfLogicalTensor(prefix + "mlp." + name + ".weight", {ffn, hidden}, here.first,
+                               here.length, model.init_method_std);
   };
-  const double std = model.init_method_std;
-  return {{{matrix("gate_proj", {ffn, hidden}, std), matrix("up_proj", {ffn, hidden}, std)},
-           /*decays=*/true},
-          {{matrix("down_proj", {hidden, ffn}, ResidualInitStd(model))}, /*decays=*/true}};
+  return {{{rows("gate_proj"), rows("up_proj")}, /*decays=*/true},
+          {{ColumnsOfLogicalTensor(prefix + "mlp.down_proj.weight", {hidden, ffn}, here.first,
+                                   here.length, ResidualInitStd(model))},
+           /*decays=*/true}};
 }
 
 Tensor Mlp::Forward(const Tensor& x, const Tensor& residual, MicroBatch& micro_batch) const {
-  const Tensor& gate_up = store_.Value(parameters_.gate_up);
-  Tensor packed = torch::empty({x.size(0), gate_up.size(0)}, x.options());
-  LinearForward(x, gate_up, packed);
-  Tensor activation = torch::empty({x.size(0), gate_up.size(0) / 2}, x.options());
+  const Tensor gate_up = store_.Value(parameters_.gate_up);
+  const Tensor rows = tensor_.Gather(x);
+  Tensor packed = torch::empty({rows.size(0), gate_up.size(0)}, x.options());
+  LinearForward(rows, gate_up, packed);
+  Tensor activation = torch::empty({rows.size(0), gate_up.size(0) / 2}, x.options());
   SwiGluForward(packed, activation);
-  Tensor y = torch::empty_like(residual);
-  LinearForwardWithResidual(activation, store_.Value(parameters_.down), residual, y);
+  Tensor y = RowParallelForward(activation, store_.Value(parameters_.down), residual, tensor_);
   if (keeps_activation_) micro_batch.stash.Push(std::move(activation));
   micro_batch.stash.Push(std::move(packed));
   return y;
@@ -35,18 +39,18 @@ Tensor Mlp::Forward(const Tensor& x, const Tensor& residual, MicroBatch& micro_b
 
 Tensor Mlp::Backward(const Tensor& dy, const Tensor& x, MicroBatch& micro_batch,
                      WeightGradients& gradients) const {
+  PendingTensor x_rows = tensor_.BeginGather(x);
+  const Tensor dy_rows = tensor_.Gather(dy);
   Tensor packed = micro_batch.stash.Pop();
   Tensor activation = keeps_activation_ ? micro_batch.stash.Pop() : Tensor();
   Tensor d_activation = torch::empty({packed.size(0), packed.size(1) / 2}, packed.options());
-  LinearInputGradient(dy, store_.Value(parameters_.down), d_activation);
+  LinearInputGradient(dy_rows, store_.Value(parameters_.down), d_activation);
   Tensor again = keeps_activation_ ? Tensor() : torch::empty_like(d_activation);
   // The gradient takes the memory of `packed`, which nobody reads after this.
   SwiGluBackward(d_activation, packed, packed, again);
-  gradients.AddLinear(parameters_.down, dy, keeps_activation_ ? activation : again);
-  Tensor dx = torch::empty_like(x);
-  LinearInputGradient(packed, store_.Value(parameters_.gate_up), dx);
-  gradients.AddLinear(parameters_.gate_up, packed, x);
-  return dx;
+  gradients.AddLinear(parameters_.down, dy_rows, keeps_activation_ ? activation : again);
+  return ColumnParallelBackward({packed, x_rows.Get()}, parameters_.gate_up, store_, tensor_,
+                                gradients);
 }
 
 }  // namespace trainyard::trainer

@@ -1,4 +1,4 @@
-// The feed-forward branch with SwiGLU.
+// The feed-forward branch with SwiGLU, its inner width cut over tensor-parallel ranks.
 #ifndef TRAINYARD_TRAINER_MODEL_MLP_H_
 #define TRAINYARD_TRAINER_MODEL_MLP_H_
 
@@ -11,24 +11,30 @@
 #include "proto/contract/run_config.h"
 #include "trainer/model/parameter_store.h"
 #include "trainer/model/residual_branch.h"
+#include "trainer/model/tensor_parallel.h"
 
 namespace trainyard::trainer {
 
 class Mlp final : public ResidualBranch {
  public:
   struct Parameters {
-    int64_t gate_up = 0;  // [2 * ffn, hidden]
-    int64_t down = 0;     // [hidden, ffn]
+    int64_t gate_up = 0;  // [2 * ffn here, hidden]
+    int64_t down = 0;     // [hidden, ffn here]
   };
 
   // The declarations, in the order of Parameters. prefix: of the block's logical names.
   static std::vector<ParameterDeclaration> Declare(const ModelConfig& model,
-                                                   const std::string& prefix);
+                                                   const std::string& prefix,
+                                                   const TensorParallel& tensor);
 
   // keeps_activation: false computes the activation again in the backward pass. The store must
   // outlive this.
-  Mlp(const ParameterStore& store, const Parameters& parameters, bool keeps_activation)
-      : store_(store), parameters_(parameters), keeps_activation_(keeps_activation) {}
+  Mlp(const ParameterStore& store, const Parameters& parameters, bool keeps_activation,
+      const TensorParallel& tensor)
+      : store_(store),
+        parameters_(parameters),
+        keeps_activation_(keeps_activation),
+        tensor_(tensor) {}
 
   torch::Tensor Forward(const torch::Tensor& x, const torch::Tensor& residual,
                         MicroBatch& micro_batch) const override;
@@ -39,6 +45,7 @@ class Mlp final : public ResidualBranch {
   const ParameterStore& store_;
   Parameters parameters_;
   bool keeps_activation_;
+  TensorParallel tensor_;
 };
 
 }  // namespace trainyard::trainer

@@ -1,11 +1,22 @@
 #include "trainer/model/norm.h"
 
+#include <utility>
+
 #include "trainer/ops/compute_type.h"
 #include "trainer/ops/rms_norm.h"
 
 namespace trainyard::trainer {
 
 using torch::Tensor;
+
+// Ranks that have a part of the rows have that part of the gradient.
+ParameterDeclaration DeclareNorm(const std::string& name, int64_t width,
+                                 const TensorParallel& tensor) {
+  LogicalTensorSlice weight = WholeLogicalTensor(name, {width}, 0);
+  weight.is_first_holder = tensor.index() == 0;
+  weight.has_partial_gradient = tensor.splits_rows();
+  return {{std::move(weight)}, /*decays=*/false};
+}
 
 Norm::Result Norm::Forward(const Tensor& x) const {
   Result result{torch::empty_like(x),

@@ -5,11 +5,17 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <string>
 
 #include "trainer/model/parameter_store.h"
+#include "trainer/model/tensor_parallel.h"
 #include "trainer/model/weight_gradients.h"
 
 namespace trainyard::trainer {
+
+// A weight [width] of which every tensor-parallel rank has a copy.
+ParameterDeclaration DeclareNorm(const std::string& name, int64_t width,
+                                 const TensorParallel& tensor);
 
 class Norm {
  public:

@@ -1,5 +1,7 @@
 #include "trainer/model/weight_gradients.h"
 
+#include <utility>
+
 #include "trainer/ops/linear.h"
 
 namespace trainyard::trainer {
@@ -11,6 +13,12 @@ WeightGradients::WeightGradients(ParameterStore& store, Timing timing)
 
 void WeightGradients::BeginStep() { is_written_.assign(is_written_.size(), false); }
 
+void WeightGradients::BeginGroup(int64_t group) {
+  for (int64_t parameter = 0; parameter < store_.size(); ++parameter) {
+    if (store_.GroupOf(parameter) == group) is_written_[parameter] = false;
+  }
+}
+
 GradientTarget WeightGradients::Target(int64_t parameter) {
   const bool accumulate = is_written_[parameter];
   is_written_[parameter] = true;
@@ -19,7 +27,7 @@ GradientTarget WeightGradients::Target(int64_t parameter) {
 
 void WeightGradients::AddLinear(int64_t parameter, const Tensor& dy, const Tensor& x) {
   if (timing_ == Timing::kDeferred) {
-    deferred_.push_back({parameter, dy, x});
+    current_.push_back({parameter, dy, x});
   } else {
     LinearWeightGradient(dy, x, Target(parameter));
   }
@@ -27,16 +35,32 @@ void WeightGradients::AddLinear(int64_t parameter, const Tensor& dy, const Tenso
 
 void WeightGradients::FinishGroup(int64_t group) {
   if (timing_ == Timing::kDeferred) {
-    deferred_.push_back({group, Tensor(), Tensor()});
+    current_.push_back({group, Tensor(), Tensor()});
   } else if (group_finished_) {
     group_finished_(group);
   }
 }
 
+void WeightGradients::EndPass() {
+  if (timing_ == Timing::kDeferred) ended_.push_back(std::exchange(current_, {}));
+}
+
+void WeightGradients::RunOldest() {
+  BackwardPass oldest = std::move(ended_.front());
+  ended_.pop_front();
+  Run(std::move(oldest));
+}
+
 void WeightGradients::RunDeferred() {
-  while (!deferred_.empty()) {
-    const Deferred next = std::move(deferred_.front());
-    deferred_.pop_front();
+  while (!ended_.empty()) RunOldest();
+  Run(std::exchange(current_, {}));
+}
+
+// Lets go of the factors of a product as soon as it is queued.
+void WeightGradients::Run(BackwardPass pass) {
+  while (!pass.empty()) {
+    const Deferred next = std::move(pass.front());
+    pass.pop_front();
     if (next.dy.defined()) {
       LinearWeightGradient(next.dy, next.x, Target(next.parameter));
     } else if (group_finished_) {

@@ -24,13 +24,15 @@ class WeightGradients {
   // The store must outlive this.
   explicit WeightGradients(ParameterStore& store, Timing timing = Timing::kAtOnce);
 
-  // Called when the gradients of a group are complete, in the order of the groups: with kAtOnce
-  // from FinishGroup, else from RunDeferred.
+  // Called when the gradients of a group are complete in one micro-batch, in the order of the
+  // groups: with kAtOnce from FinishGroup, else when what was deferred runs.
   using GroupFinished = std::function<void(int64_t group)>;
   void OnGroupFinished(GroupFinished callback) { group_finished_ = std::move(callback); }
 
   // The next gradient of every parameter overwrites the one of the step before.
   void BeginStep();
+  // The next gradient of every parameter of the group overwrites the one before.
+  void BeginGroup(int64_t group);
 
   // Adds dy^T x to the gradient of a matrix. Both tensors must not change before that has run.
   void AddLinear(int64_t parameter, const torch::Tensor& dy, const torch::Tensor& x);
@@ -41,7 +43,10 @@ class WeightGradients {
   // To be called by the model after the last gradient of a group in one micro-batch.
   void FinishGroup(int64_t group);
 
-  // kDeferred: runs everything that was handed over, in order.
+  // kDeferred: ends what RunOldest takes for one backward pass.
+  void EndPass();
+  // kDeferred: runs what the oldest backward pass has handed over, in order; or all of them.
+  void RunOldest();
   void RunDeferred();
 
  private:
@@ -50,12 +55,16 @@ class WeightGradients {
     torch::Tensor dy;
     torch::Tensor x;
   };
+  using BackwardPass = std::deque<Deferred>;
+
+  void Run(BackwardPass pass);
 
   ParameterStore& store_;
   const Timing timing_;
   GroupFinished group_finished_;
-  std::vector<bool> is_written_;  // By parameter, since BeginStep.
-  std::deque<Deferred> deferred_;
+  std::vector<bool> is_written_;  // By parameter, since BeginStep or BeginGroup.
+  std::deque<BackwardPass> ended_;
+  BackwardPass current_;
 };
 
 }  // namespace trainyard::trainer

@@ -7,12 +7,13 @@ namespace trainyard::trainer {
 
 using torch::Tensor;
 
-RotaryTable MakeRotaryTable(int64_t positions, int64_t head_size, double base,
-                            torch::ScalarType type, torch::Device device) {
+RotaryTable MakeRotaryTable(const Tensor& positions, int64_t head_size, double base,
+                            torch::ScalarType type) {
   const auto exact = torch::TensorOptions().dtype(torch::kFloat64);
   const Tensor exponents = torch::arange(0, head_size, 2, exact) / static_cast<double>(head_size);
   const Tensor frequencies = torch::pow(base, exponents).reciprocal();
-  const Tensor angles = torch::outer(torch::arange(positions, exact), frequencies);
+  const Tensor angles = torch::outer(positions.to(torch::kCPU, torch::kFloat64), frequencies);
+  const torch::Device device = positions.device();
   return {angles.cos().to(type).to(device), angles.sin().to(type).to(device)};
 }
 

@@ -17,9 +17,10 @@ struct RotaryTable {
   torch::Tensor sin;
 };
 
-// Computed in fp64 and rounded once to `type`.
-RotaryTable MakeRotaryTable(int64_t positions, int64_t head_size, double base,
-                            torch::ScalarType type, torch::Device device);
+// Of these positions, int64 [positions], on their device. Computed in fp64 and rounded once to
+// `type`.
+RotaryTable MakeRotaryTable(const torch::Tensor& positions, int64_t head_size, double base,
+                            torch::ScalarType type);
 
 enum class Rotation { kForward, kBack };  // kBack turns gradients, by the negative angle.
 

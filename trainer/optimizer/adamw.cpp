@@ -1,6 +1,10 @@
 #include "trainer/optimizer/adamw.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <cmath>
+#include <string>
 
 #include "trainer/kernels/step_values.h"
 #include "trainer/ops/adamw.h"
@@ -22,9 +26,24 @@ AdamW::AdamW(const OptimizerConfig& config, ParameterStore& store)
     : config_(config),
       store_(store),
       first_moment_(Moments(store, config.exp_avg_dtype)),
-      second_moment_(Moments(store, config.exp_avg_sq_dtype)),
-      squared_norms_(torch::zeros({static_cast<int64_t>(store.groups().size())},
-                                  store.gradients().options().dtype(torch::kFloat64))) {}
+      second_moment_(Moments(store, config.exp_avg_sq_dtype)) {
+  int64_t ranges = 0;
+  for (size_t group = 0; group < store.groups().size(); ++group) {
+    std::vector<ElementRange>& measured = measured_.emplace_back();
+    for (const ElementRange& counted : store.groups()[group].counted) {
+      const ElementRange range = Intersect(counted, store.OwnedOf(static_cast<int64_t>(group)));
+      if (range.length > 0) measured.push_back(range);
+    }
+    ranges += static_cast<int64_t>(measured.size());
+  }
+  all_squared_norms_ = torch::zeros({ranges}, store.gradients().options().dtype(torch::kFloat64));
+  int64_t next = 0;
+  for (const std::vector<ElementRange>& measured : measured_) {
+    const auto count = static_cast<int64_t>(measured.size());
+    squared_norms_.push_back(all_squared_norms_.narrow(0, next, count));
+    next += count;
+  }
+}
 
 Tensor AdamW::HostStepValues(int64_t step, double learning_rate) const {
   Tensor values = torch::zeros({kStepValues}, torch::kFloat64);
@@ -41,13 +60,27 @@ Tensor AdamW::HostStepValues(int64_t step, double learning_rate) const {
 }
 
 void AdamW::MeasureGroup(int64_t group) {
-  const ElementRange range = store_.OwnedOf(group);
-  Tensor sum = squared_norms_[group];
-  SquaredSum(store_.gradients().narrow(0, range.first, range.length), sum);
+  for (size_t i = 0; i < measured_[group].size(); ++i) {
+    Tensor sum = squared_norms_[group][static_cast<int64_t>(i)];
+    SquaredSum(store_.Gradients(group, measured_[group][i]), sum);
+  }
 }
 
-void AdamW::FinishGradientNorm(Tensor& step_values) {
-  FinishNorm(squared_norms_, config_.clip_grad, step_values);
+void AdamW::SumSquares(bool counts, Tensor& step_values) const {
+  Tensor sum = step_values[static_cast<int64_t>(StepValue::kSquaredNorm)];
+  counts ? sum.copy_(all_squared_norms_.sum()) : sum.zero_();
+}
+
+void AdamW::FinishGradientNorm(Tensor& step_values) const {
+  const Tensor sum = step_values.narrow(0, static_cast<int64_t>(StepValue::kSquaredNorm), 1);
+  FinishNorm(sum, config_.clip_grad, step_values);
+}
+
+// Seed of the stochastic rounding: of the group's name, so that a group has the same on every rank
+// and for every layout of the others.
+int64_t AdamW::PlaceOf(int64_t group) const {
+  const std::string& name = store_.groups()[group].name;
+  return static_cast<int64_t>(XXH64(name.data(), name.size(), 0) >> 2);
 }
 
 void AdamW::UpdateGroup(int64_t group, const Tensor& step_values) {
@@ -60,14 +93,15 @@ void AdamW::UpdateGroup(int64_t group, const Tensor& step_values) {
 void AdamW::Update(int64_t group, const ElementRange& range, double weight_decay,
                    const Tensor& step_values) {
   if (range.length == 0) return;
-  const auto part = [&](const Tensor& flat) { return flat.narrow(0, range.first, range.length); };
-  const auto state = [&](const Tensor& flat) { return store_.StatePart(flat, group, range); };
-  AdamWUpdate({.values = part(store_.values()),
-               .low_bits = store_.low_bits().defined() ? state(store_.low_bits()) : Tensor(),
-               .gradients = part(store_.gradients()),
+  const auto state = [&](const Tensor& buffer) {
+    return buffer.defined() ? store_.State(buffer, group, range) : Tensor();
+  };
+  AdamWUpdate({.values = store_.Values(group, range),
+               .low_bits = state(store_.low_bits()),
+               .gradients = store_.Gradients(group, range),
                .first_moment = state(first_moment_),
                .second_moment = state(second_moment_),
-               .first_element = range.first},
+               .first_element = PlaceOf(group) + range.first - store_.groups()[group].all.first},
               {.beta1 = config_.adam_beta1,
                .beta2 = config_.adam_beta2,
                .epsilon = config_.adam_eps,

@@ -21,14 +21,15 @@ class AdamW {
   // tensor. step: number of the update, from 1 (bias correction).
   torch::Tensor HostStepValues(int64_t step, double learning_rate) const;
 
-  // Measures this rank's part of the gradients of one group, once they are complete.
+  // Measures the gradients of a group that this rank owns and counts, once they are complete.
   void MeasureGroup(int64_t group);
-  // Squared norms of the groups, fp64: where ranks own different parts, to be summed over them.
-  torch::Tensor& squared_norms() { return squared_norms_; }
+  // With all groups measured: sets kSquaredNorm of `step_values` to what this rank counts, or to 0
+  // where another rank counts the same.
+  void SumSquares(bool counts, torch::Tensor& step_values) const;
 
-  // Norm of all gradients, with all groups measured: sets the values of `step_values` that follow
-  // from it, kFinite too, with kLoss already there.
-  void FinishGradientNorm(torch::Tensor& step_values);
+  // With kLoss and kSquaredNorm summed over all ranks: sets the values of `step_values` that follow
+  // from them, kFinite too.
+  void FinishGradientNorm(torch::Tensor& step_values) const;
 
   // Updates this rank's part of a group, unless kFinite is 0. step_values: on the store's device.
   void UpdateGroup(int64_t group, const torch::Tensor& step_values);
@@ -38,6 +39,7 @@ class AdamW {
   torch::Tensor& second_moment() { return second_moment_; }
 
  private:
+  int64_t PlaceOf(int64_t group) const;
   void Update(int64_t group, const ElementRange& range, double weight_decay,
               const torch::Tensor& step_values);
 
@@ -45,7 +47,9 @@ class AdamW {
   ParameterStore& store_;
   torch::Tensor first_moment_;
   torch::Tensor second_moment_;
-  torch::Tensor squared_norms_;  // fp64, by group.
+  std::vector<std::vector<ElementRange>> measured_;  // By group: counted elements that it owns.
+  std::vector<torch::Tensor> squared_norms_;         // By group: fp64, of each such range.
+  torch::Tensor all_squared_norms_;                  // The memory of these.
 };
 
 }  // namespace trainyard::trainer

@@ -3,6 +3,7 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <future>
 
 #include "trainer/config/trainer_error.h"
@@ -50,6 +51,9 @@ class GlooCommunicator final : public Communicator {
     explicit Completion(std::future<void> done) : done_(std::move(done)) {}
     void Wait() override { done_.get(); }
     void WaitOnHost() override { done_.get(); }
+    bool IsDone() override {
+      return done_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    }
 
    private:
     std::future<void> done_;
@@ -57,8 +61,8 @@ class GlooCommunicator final : public Communicator {
 
   Work Begin(Operation operation, uint64_t sequence) override {
     ++unfinished_;
-    return Work(
-        std::make_shared<Completion>(thread_.Add([this, operation = std::move(operation), sequence] {
+    return Work(std::make_shared<Completion>(
+        thread_.Add([this, operation = std::move(operation), sequence] {
           const torch::NoGradGuard no_grad;
           flight_.Enter(sequence);
           Try(operation);
@@ -162,7 +166,7 @@ class GlooCommunicator final : public Communicator {
   c10::intrusive_ptr<ClosableGloo> gloo_;
   std::atomic<bool> aborted_{false};
   std::atomic<int64_t> unfinished_{0};  // Operations; stays above 0 once one has failed.
-  TaskThread thread_;                     // The last member: its thread uses all others.
+  TaskThread thread_;                   // The last member: its thread uses all others.
 };
 
 }  // namespace

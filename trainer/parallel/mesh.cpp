@@ -42,8 +42,8 @@ std::vector<int64_t> Mesh::RanksAlong(int64_t rank, const std::vector<Axis>& axe
   return ranks;
 }
 
-std::vector<int64_t> Mesh::DataParallelRanks(int64_t rank) const {
-  return RanksAlong(rank, {Axis::kExpert, Axis::kExpertData});  // dp is the product of both.
+int64_t Mesh::StageOf(int64_t rank) const {
+  return grid_.CoordinatesOf(rank)[static_cast<int>(Axis::kPipeline)];
 }
 
 int64_t Mesh::DataParallelIndex(int64_t rank) const {

@@ -21,9 +21,9 @@ class Mesh {
   // The ranks that differ from `rank` along these axes only, ascending; `rank` is one of them.
   std::vector<int64_t> RanksAlong(int64_t rank, const std::vector<Axis>& axes) const;
 
-  // The ranks that hold the same parameters as `rank` and see other samples.
-  std::vector<int64_t> DataParallelRanks(int64_t rank) const;
-  // Position of `rank` in DataParallelRanks(rank), from 0.
+  // Position of `rank` along the pipeline, from 0.
+  int64_t StageOf(int64_t rank) const;
+  // Position along dp, from 0: ranks with the same one work on the same samples.
   int64_t DataParallelIndex(int64_t rank) const;
 
  private:

@@ -144,6 +144,7 @@ class NcclCommunicator final : public Communicator {
     void WaitOnHost() override {
       group_.WaitUntil([this] { return done_.IsReached(); });
     }
+    bool IsDone() override { return done_.IsReached(); }
 
    private:
     NcclCommunicator& group_;
@@ -308,7 +309,7 @@ class NcclCommunicator final : public Communicator {
   const std::shared_ptr<ncclComm_t> handle_ = std::make_shared<ncclComm_t>(nullptr);
   std::atomic<bool> aborted_{false};
   std::string operation_;  // The newest, for error messages.
-  CudaEvent ready_;        // What is queued before the newest operation.
+  CudaEvent ready_;        // Work before the newest operation.
   StreamCounters counters_;
   OperationWatch watch_;
 };

@@ -17,6 +17,7 @@ class Work {
     virtual ~Completion() = default;
     virtual void Wait() = 0;
     virtual void WaitOnHost() = 0;
+    virtual bool IsDone() = 0;
   };
 
   Work() = default;  // One that is done.
@@ -32,6 +33,9 @@ class Work {
   void WaitOnHost() {
     if (const auto completion = std::exchange(completion_, nullptr)) completion->WaitOnHost();
   }
+
+  // True when the result is there, so that a wait would not take time.
+  bool IsDone() const { return completion_ == nullptr || completion_->IsDone(); }
 
  private:
   std::shared_ptr<Completion> completion_;

@@ -29,7 +29,9 @@ struct RotaryCase {
 RotaryCase RandomRotary(const RotaryShape& shape, torch::ScalarType type) {
   const AttentionHeads& heads = shape.heads;
   return {RandomOnGpu({shape.batch, shape.length, heads.packed_heads(), heads.head_size}, type),
-          MakeRotaryTable(shape.length, heads.head_size, 10000, torch::kFloat32, Gpu()), heads};
+          MakeRotaryTable(torch::arange(shape.length, OnGpu(torch::kInt64)), heads.head_size, 10000,
+                          torch::kFloat32),
+          heads};
 }
 
 // In fp64, with the table's fp32 numbers.

@@ -4,7 +4,8 @@
 #include <memory>
 
 #include "tests/trainer/gpu/accuracy.h"
-#include "trainer/step_runner.h"
+#include "trainer/step/model_options.h"
+#include "trainer/step/step_runner.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -29,22 +30,19 @@ RunConfig SmallGpuRun(Precision precision, Precision moments) {
   return config;
 }
 
-DecoderOptions OptionsOf(const RunConfig& config) {
-  DecoderOptions options;
-  options.type = config.train.precision == Precision::kBf16 ? torch::kBFloat16 : torch::kFloat32;
-  options.device = Gpu();
-  return options;
-}
-
 // A whole run on one GPU, on tokens that repeat after four micro-batches.
 class GpuRun {
  public:
   explicit GpuRun(const RunConfig& config)
       : config_(config),
-        communicator_(MakeSingleProcessCommunicator()),
-        model_(config_.model, OptionsOf(config_)),
+        mesh_(config_.layout),
+        groups_(ConnectRankGroups(mesh_, 0, config_.layout, /*has_tied_embedding=*/false,
+                                  [](const CommunicatorGroup&) {
+                                    return MakeSingleProcessCommunicator(Gpu());
+                                  })),
+        model_(config_.model, ModelOptions(config_, mesh_, 0, groups_, Gpu())),
         optimizer_(config_.optimizer, model_.parameters()),
-        runner_({config_, model_, optimizer_, *communicator_, Gpu()},
+        runner_({config_, model_, optimizer_, groups_, Gpu()},
                 config_.train.global_batch / config_.layout.micro_batch) {}
 
   // Runs `steps` steps; launches `ahead` of them before it waits for the first.
@@ -87,7 +85,8 @@ class GpuRun {
 
  private:
   const RunConfig config_;
-  std::unique_ptr<Communicator> communicator_;
+  const Mesh mesh_;
+  const RankGroups groups_;
   Decoder model_;
   AdamW optimizer_;
   StepRunner runner_;

@@ -109,7 +109,7 @@ int64_t KeptBytes(Recompute recompute) {
   DecoderOptions options;
   Decoder decoder(model, options);
   const RotaryTable rotary =
-      MakeRotaryTable(8, HeadSize(model), 10000, torch::kFloat32, torch::kCPU);
+      MakeRotaryTable(torch::arange(8), HeadSize(model), 10000, torch::kFloat32);
   MicroBatch micro_batch{2, 8, rotary, Stash()};
   // The head's norm and matrix come first.
   Block(model, decoder.parameters(), 2, {.recompute = recompute})

@@ -5,7 +5,7 @@
 namespace trainyard::trainer {
 namespace {
 
-constexpr int64_t kAlignment = ParameterStore::kAlignment;
+constexpr int64_t kAlignment = ParameterLayout::kAlignment;
 
 // A group with a vector that does not decay and a decaying matrix of two logical parts, and a group
 // with one matrix.
@@ -72,7 +72,8 @@ TEST(ParameterStoreTest, SixteenBitValuesKeepTheirMasterWeightsExactly) {
 TEST(ParameterStoreTest, EachGroupIsSplitIntoEqualPartsOfWhichOneIsOwned) {
   int64_t next = 0;
   for (int64_t index = 0; index < 3; ++index) {
-    ParameterStore store(TwoGroups(), torch::kBFloat16, torch::kCPU, 1, {index, 3});
+    ParameterStore store(TwoGroups(), torch::kBFloat16, torch::kCPU, 1,
+                         {.zero = 1, .owned = {index, 3}, .stored = {index, 3}});
     const ParameterGroup& block = store.groups()[0];
     EXPECT_EQ(block.all.length, 3 * kAlignment) << "two parameters, and padding";
     EXPECT_EQ(store.groups()[1].all.first, block.all.length);
@@ -80,7 +81,7 @@ TEST(ParameterStoreTest, EachGroupIsSplitIntoEqualPartsOfWhichOneIsOwned) {
     next = store.OwnedOf(0).end();
     EXPECT_EQ(store.state_elements(), 2 * kAlignment) << "a part of each group";
     EXPECT_EQ(store.low_bits().numel(), store.state_elements());
-    EXPECT_EQ(store.StatePart(store.low_bits(), 1, store.OwnedOf(1)).data_ptr<int16_t>(),
+    EXPECT_EQ(store.State(store.low_bits(), 1, store.OwnedOf(1)).data_ptr<int16_t>(),
               store.low_bits().data_ptr<int16_t>() + kAlignment);
   }
   EXPECT_EQ(next, 3 * kAlignment);
@@ -91,10 +92,11 @@ TEST(ParameterStoreTest, PartsOfTheMasterWeightsAreThoseOfTheWhole) {
       {"wide", {{{WholeLogicalTensor("w", {50, 7}, 1)}, true}}}};
   ParameterStore whole(groups, torch::kBFloat16, torch::kCPU, 1);
   for (int64_t index = 0; index < 3; ++index) {
-    ParameterStore part(groups, torch::kBFloat16, torch::kCPU, 1, {index, 3});
+    ParameterStore part(groups, torch::kBFloat16, torch::kCPU, 1,
+                         {.zero = 1, .owned = {index, 3}, .stored = {index, 3}});
     EXPECT_TRUE(part.Value(0).equal(whole.Value(0)));
     const ElementRange owned = Intersect(part.OwnedOf(0), part.slices()[0].range);
-    EXPECT_TRUE(part.StatePart(part.low_bits(), 0, owned)
+    EXPECT_TRUE(part.State(part.low_bits(), 0, owned)
                     .equal(whole.low_bits().narrow(0, owned.first, owned.length)));
   }
 }

@@ -85,8 +85,8 @@ class PlainLlama {
   torch::Tensor Rotate(const torch::Tensor& x) {
     const int64_t half = HeadSize(model_) / 2;
     const auto compute = ComputeType(options_.type);
-    const auto table =
-        MakeRotaryTable(x.size(2), HeadSize(model_), model_.rotary_base, compute, options_.device);
+    const auto table = MakeRotaryTable(torch::arange(x.size(2), torch::device(options_.device)),
+                                       HeadSize(model_), model_.rotary_base, compute);
     const torch::Tensor cos = torch::cat({table.cos, table.cos}, -1);
     const torch::Tensor sin = torch::cat({table.sin, table.sin}, -1);
     const torch::Tensor wide = x.to(compute);

@@ -15,7 +15,7 @@ using torch::Tensor;
 constexpr AttentionHeads kHeads{4, 2, 6};
 
 RotaryTable Table(int64_t positions, int64_t size) {
-  return MakeRotaryTable(positions, size, 10000, torch::kFloat64, torch::kCPU);
+  return MakeRotaryTable(torch::arange(positions), size, 10000, torch::kFloat64);
 }
 
 Tensor Turned(const Tensor& packed, const RotaryTable& table, const AttentionHeads& heads,
@@ -74,7 +74,7 @@ TEST(RotaryTest, TurningBackIsTheGradient) {
 TEST(RotaryTest, SixteenBitIsTurnedInSinglePrecision) {
   torch::manual_seed(4);
   const Tensor packed = torch::randn({1, 4, 8, 6}).to(torch::kBFloat16);
-  const RotaryTable single = MakeRotaryTable(4, 6, 10000, torch::kFloat32, torch::kCPU);
+  const RotaryTable single = MakeRotaryTable(torch::arange(4), 6, 10000, torch::kFloat32);
   EXPECT_TRUE(Turned(packed, single, kHeads)
                   .equal(Turned(packed.to(torch::kFloat32), single, kHeads).to(torch::kBFloat16)));
 }

@@ -134,6 +134,11 @@ class InMemoryGroup {
                            " of group " + name_ + (in_time ? ": aborted" : ": no answer in time"));
   }
 
+  bool IsDone(const Posted& posted) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return posted.done;
+  }
+
   void Abort() {
     const std::lock_guard<std::mutex> lock(mutex_);
     aborted_ = true;
@@ -263,6 +268,7 @@ class InMemoryCommunicator final : public Communicator {
         : group_(std::move(group)), posted_(std::move(posted)) {}
     void Wait() override { group_->Await(*posted_); }
     void WaitOnHost() override { group_->Await(*posted_); }
+    bool IsDone() override { return group_->IsDone(*posted_); }
 
    private:
     std::shared_ptr<InMemoryGroup> group_;

@@ -55,7 +55,7 @@ TEST(MeshTest, EachAxisSplitsTheWorldIntoGroups) {
 TEST(MeshTest, TensorGroupsAreNeighboursAndPipelineStagesFarApart) {
   const Mesh mesh(Layout(2, 1, 1, 2, 2));
   EXPECT_EQ(mesh.RanksAlong(5, {Axis::kTensor}), (Ranks{4, 5}));
-  EXPECT_EQ(mesh.DataParallelRanks(5), (Ranks{5, 7}));
+  EXPECT_EQ(mesh.StageOf(5), 1);
   EXPECT_EQ(mesh.RanksAlong(5, {Axis::kPipeline}), (Ranks{1, 5}));
 }
 
@@ -63,7 +63,7 @@ TEST(MeshTest, ExpertsAreSpreadInsideDataParallelism) {
   const Mesh mesh(Layout(1, 1, 2, 4, 1));
   EXPECT_EQ(mesh.RanksAlong(3, {Axis::kExpert}), (Ranks{2, 3}));
   EXPECT_EQ(mesh.RanksAlong(3, {Axis::kExpertData}), (Ranks{1, 3}));
-  EXPECT_EQ(mesh.DataParallelRanks(3), (Ranks{0, 1, 2, 3}));
+
   EXPECT_EQ(mesh.DataParallelIndex(3), 3);
 }
 

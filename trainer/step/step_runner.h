@@ -1,6 +1,6 @@
 // Runs optimizer steps on the device without waiting for them.
-#ifndef TRAINYARD_TRAINER_STEP_RUNNER_H_
-#define TRAINYARD_TRAINER_STEP_RUNNER_H_
+#ifndef TRAINYARD_TRAINER_STEP_STEP_RUNNER_H_
+#define TRAINYARD_TRAINER_STEP_STEP_RUNNER_H_
 
 #include <c10/core/Event.h>
 #include <torch/types.h>
@@ -10,14 +10,16 @@
 #include <deque>
 #include <functional>
 #include <optional>
-#include <vector>
 
 #include "proto/contract/run_config.h"
 #include "trainer/data/prefetcher.h"
 #include "trainer/model/decoder.h"
 #include "trainer/model/weight_gradients.h"
 #include "trainer/optimizer/adamw.h"
-#include "trainer/parallel/communicator.h"
+#include "trainer/parallel/rank_groups.h"
+#include "trainer/step/gradient_reduction.h"
+#include "trainer/step/pipeline.h"
+#include "trainer/step/weight_exchange.h"
 
 namespace trainyard::trainer {
 
@@ -40,16 +42,16 @@ struct StepRequest {
   bool save = false;  // This rank was asked to save.
 };
 
-// A step: forward and backward of this rank's micro-batches, sum over the ranks, norm, update. All
-// of it is queued on the device; the results come later. Pipeline schedules replace the inside of
-// Launch. One thread at a time; everything given must outlive this.
+// A step: forward and backward of this rank's micro-batches, sums over the ranks, norm, update. All
+// of it is queued on the device; the results come later. One thread at a time; everything given
+// must outlive this.
 class StepRunner {
  public:
   struct Parts {
     const RunConfig& config;
     Decoder& model;
     AdamW& optimizer;
-    Communicator& communicator;  // Of the ranks with the same parameters.
+    const RankGroups& groups;
     torch::Device device;
   };
 
@@ -67,6 +69,8 @@ class StepRunner {
   // Waits for the oldest of them. Throws TrainerError(kPeerLost) when a peer is gone.
   StepResult Finish();
 
+  const Pipeline& pipeline() const { return pipeline_; }
+
  private:
   struct Pending {
     StepResult result;
@@ -77,18 +81,16 @@ class StepRunner {
 
   void ForwardBackward(const std::function<TokenBatch()>& next);
   TrainingTokens ToDevice(const TokenBatch& batch);
-  void OnGroupFinished(int64_t group);
-  void Join();
   void SumStepValues();
   void UpdateWeights();
   void CopyResult(Pending& pending);
 
   Parts parts_;
   const int64_t rounds_;
-  const bool shards_state_;  // Of the optimizer, over the communicator's ranks (ZeRO 1).
-  int64_t round_ = 0;        // Of the step that is being queued.
   WeightGradients gradients_;
-  std::vector<Work> works_;     // That nobody waits for yet.
+  GradientReduction reduction_;
+  WeightExchange weights_;
+  Pipeline pipeline_;
   torch::Tensor step_values_;   // On the device.
   torch::Tensor loss_weights_;  // One divided by the tokens of the global batch, for each row.
   std::deque<Pending> pending_;
@@ -97,4 +99,4 @@ class StepRunner {
 
 }  // namespace trainyard::trainer
 
-#endif  // TRAINYARD_TRAINER_STEP_RUNNER_H_
+#endif  // TRAINYARD_TRAINER_STEP_STEP_RUNNER_H_

@@ -1,4 +1,4 @@
-#include "trainer/step_runner.h"
+#include "trainer/step/step_runner.h"
 
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/utils.h>
@@ -33,12 +33,18 @@ void SetValue(Tensor& step_values, StepValue which, double value) {
 StepRunner::StepRunner(const Parts& parts, int64_t rounds)
     : parts_(parts),
       rounds_(rounds),
-      shards_state_(ShardsOptimizerState(parts.config.layout)),
-      gradients_(parts.model.parameters()) {
+      gradients_(parts.model.parameters(), parts.config.layout.zero_bubble
+                                               ? WeightGradients::Timing::kDeferred
+                                               : WeightGradients::Timing::kAtOnce),
+      reduction_(parts.model.parameters(), parts.optimizer, gradients_, parts.groups,
+                 parts.model.shared_embedding_group()),
+      weights_(parts.model, parts.model.parameters(), *parts.groups.shard),
+      pipeline_(parts.model, parts.groups.links, parts.config.layout.zero_bubble) {
   const int64_t rows = parts.config.layout.micro_batch * parts.config.train.seq_length;
   const double share = 1.0 / static_cast<double>(TokensPerStep(parts.config.train));
   loss_weights_ = torch::full({rows}, share, torch::dtype(torch::kFloat32).device(parts.device));
-  gradients_.OnGroupFinished([this](int64_t group) { OnGroupFinished(group); });
+  gradients_.OnGroupFinished([this](int64_t group) { reduction_.OnGroupFinished(group); });
+  parts.model.UseWeights(weights_);
 }
 
 void StepRunner::Launch(const StepRequest& request, const std::function<TokenBatch()>& next,
@@ -53,6 +59,7 @@ void StepRunner::Launch(const StepRequest& request, const std::function<TokenBat
   SetValue(values, StepValue::kSaveRequested, request.save ? 1 : 0);
   step_values_ = Upload(values, parts_.device);
   ForwardBackward(next);
+  reduction_.Finish();
   SumStepValues();
   parts_.optimizer.FinishGradientNorm(step_values_);
   before_update();
@@ -62,63 +69,46 @@ void StepRunner::Launch(const StepRequest& request, const std::function<TokenBat
 }
 
 // Fills the gradients of this rank's share of the global batch and its share of the mean loss: the
-// sums over all ranks are those of the mean over the global batch.
+// sums over all ranks are those of the mean over the global batch. Of tensor-parallel ranks, which
+// have the same loss, the first counts.
 void StepRunner::ForwardBackward(const std::function<TokenBatch()>& next) {
   gradients_.BeginStep();
+  reduction_.BeginStep(rounds_);
   Tensor loss = step_values_[static_cast<int64_t>(StepValue::kLoss)];
-  for (round_ = 0; round_ < rounds_; ++round_) {
-    parts_.model.ForwardBackward(ToDevice(next()), loss, gradients_);
-  }
+  pipeline_.Train({.count = rounds_,
+                   .samples = parts_.config.layout.micro_batch,
+                   .length = parts_.config.train.seq_length,
+                   .tokens = [&](int64_t) { return ToDevice(next()); }},
+                  loss, gradients_);
+  if (parts_.groups.tensor->rank() > 0) loss.zero_();
 }
 
 TrainingTokens StepRunner::ToDevice(const TokenBatch& batch) {
   const auto rows = static_cast<int64_t>(batch.samples.size());
   const Tensor tokens = torch::from_blob(const_cast<int64_t*>(batch.tokens.data()),
                                          {rows, batch.row_tokens}, torch::kInt64);
-  return {Upload(tokens, parts_.device), loss_weights_};
+  if (batch.prediction_weights.empty()) return {Upload(tokens, parts_.device), loss_weights_};
+  const Tensor weights = torch::from_blob(const_cast<float*>(batch.prediction_weights.data()),
+                                          {loss_weights_.numel()}, torch::kFloat32);
+  return {Upload(tokens, parts_.device), Upload(weights, parts_.device).mul_(loss_weights_)};
 }
 
-// The sum over the ranks and its norm run under the rest of the backward pass.
-void StepRunner::OnGroupFinished(int64_t group) {
-  if (round_ + 1 < rounds_) return;
-  const ParameterStore& store = parts_.model.parameters();
-  const ElementRange &all = store.groups()[group].all, owned = store.OwnedOf(group);
-  const auto part = [&](const ElementRange& range) {
-    return store.gradients().narrow(0, range.first, range.length);
-  };
-  Communicator& ranks = parts_.communicator;
-  works_.push_back(shards_state_ ? ranks.ReduceScatter(part(owned), part(all))
-                                 : ranks.AllReduce(part(all)));
-  works_.push_back(ranks.Then([this, group] { parts_.optimizer.MeasureGroup(group); }));
-}
-
+// Ranks that have the same gradients count them once.
 void StepRunner::SumStepValues() {
+  const bool has_parts = parts_.model.parameters().parts().zero > 0;
+  const Communicator& alike = has_parts ? *parts_.groups.replica : *parts_.groups.shard;
+  parts_.optimizer.SumSquares(/*counts=*/alike.rank() == 0, step_values_);
   const auto first = static_cast<int64_t>(StepValue::kLoss);
-  Communicator& ranks = parts_.communicator;
-  works_.push_back(ranks.AllReduce(step_values_.narrow(0, first, kSummedStepValues)));
-  if (shards_state_) works_.push_back(ranks.AllReduce(parts_.optimizer.squared_norms()));
-  Join();
+  parts_.groups.world->AllReduce(step_values_.narrow(0, first, kSummedStepValues)).Wait();
 }
 
-void StepRunner::Join() {
-  for (Work& work : works_) work.Wait();
-  works_.clear();
-}
-
-// Ranks that share the state of the optimizer give each other the weights that they have updated,
-// of one group while they update the next. The order is that of the next forward pass.
+// In the order of the next forward pass, under which the new weights go to the other ranks.
 void StepRunner::UpdateWeights() {
-  const ParameterStore& store = parts_.model.parameters();
-  const auto part = [&](const ElementRange& range) {
-    return store.values().narrow(0, range.first, range.length);
-  };
-  for (auto group = static_cast<int64_t>(store.groups().size()) - 1; group >= 0; --group) {
+  const auto groups = static_cast<int64_t>(parts_.model.parameters().groups().size());
+  for (int64_t group = groups - 1; group >= 0; --group) {
     parts_.optimizer.UpdateGroup(group, step_values_);
-    if (!shards_state_) continue;
-    works_.push_back(
-        parts_.communicator.AllGather(part(store.groups()[group].all), part(store.OwnedOf(group))));
+    weights_.OnUpdated(group);
   }
-  Join();
 }
 
 void StepRunner::CopyResult(Pending& pending) {
@@ -137,7 +127,7 @@ StepResult StepRunner::Finish() {
   Pending pending = std::move(pending_.front());
   pending_.pop_front();
   if (pending.done.has_value()) {
-    parts_.communicator.WaitUntil([&] { return pending.done->query(); });
+    parts_.groups.world->WaitUntil([&] { return pending.done->query(); });
   }
   StepResult result = pending.result;
   result.loss = ValueOf(pending.values, StepValue::kLoss);

@@ -1,0 +1,76 @@
+// Which part of a model each rank of a layout holds: pure functions, the same for the trainer and
+// for predictions.
+#ifndef TRAINYARD_PROTO_CONTRACT_LAYOUT_PARTS_H_
+#define TRAINYARD_PROTO_CONTRACT_LAYOUT_PARTS_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+
+namespace trainyard {
+
+// Numbers [first, first + length).
+struct IndexRange {
+  int64_t first = 0;
+  int64_t length = 0;
+
+  int64_t end() const { return first + length; }
+  bool operator==(const IndexRange&) const = default;
+};
+
+// Part `index` of `parts` of `total` things in a row: sizes differ by one at most, the first parts
+// are the larger ones.
+inline IndexRange PartOf(int64_t total, int64_t parts, int64_t index) {
+  const int64_t small = total / parts, larger = total % parts;
+  return {index * small + std::min(index, larger), small + (index < larger ? 1 : 0)};
+}
+
+// A rank's place along the pipeline. Chunk c of stage s is number c * stages + s of the parts in
+// which the model's layers are cut.
+struct PipelinePlace {
+  int64_t stage = 0;
+  int64_t stages = 1;
+  int64_t chunks = 1;  // Of each stage.
+
+  int64_t parts() const { return stages * chunks; }
+  int64_t PartOfChunk(int64_t chunk) const { return chunk * stages + stage; }
+  bool HasEmbedding(int64_t chunk) const { return PartOfChunk(chunk) == 0; }
+  bool HasHead(int64_t chunk) const { return PartOfChunk(chunk) == parts() - 1; }
+  bool IsFirstStage() const { return stage == 0; }
+  bool IsLastStage() const { return stage == stages - 1; }
+  // Layers of a chunk. The last part, which has the head, is never the larger one.
+  IndexRange Layers(int64_t num_layers, int64_t chunk) const {
+    return PartOf(num_layers, parts(), PartOfChunk(chunk));
+  }
+};
+
+// A rank's heads where tp ranks divide the query heads evenly.
+struct HeadPlace {
+  IndexRange queries;
+  IndexRange keys;        // The key heads that these queries use; neighbours may share one.
+  int64_t key_slots = 0;  // Key heads of attention, each for as many queries: keys.length of them,
+                          // or more where some keys serve more of the queries than others.
+
+  // Key head, counted from keys.first, of a slot.
+  int64_t KeyOfSlot(int64_t slot, int64_t share) const {
+    return (queries.first + slot * (queries.length / key_slots)) / share - keys.first;
+  }
+};
+
+// share: query heads for each key head in the whole model, query_heads / key_heads.
+inline HeadPlace HeadsOf(int64_t query_heads, int64_t key_heads, int64_t tp, int64_t index) {
+  const int64_t share = query_heads / key_heads;
+  HeadPlace place{.queries = PartOf(query_heads, tp, index)};
+  const int64_t last = (place.queries.end() - 1) / share;
+  place.keys.first = place.queries.first / share;
+  place.keys.length = last - place.keys.first + 1;
+  const bool is_even = place.keys.length == 1 ||
+                       (place.queries.first % share == 0 && place.queries.length % share == 0);
+  place.key_slots =
+      is_even ? place.keys.length : place.queries.length / std::gcd(share, place.queries.length);
+  return place;
+}
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_PROTO_CONTRACT_LAYOUT_PARTS_H_

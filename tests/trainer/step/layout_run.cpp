@@ -1,0 +1,177 @@
+#include "tests/trainer/step/layout_run.h"
+
+#include <exception>
+#include <memory>
+#include <mutex>
+
+#include "tests/trainer/parallel/run_ranks.h"
+#include "trainer/step/model_options.h"
+
+namespace trainyard::trainer {
+namespace {
+
+using torch::Tensor;
+
+// Tokens of a sample: a sequence that a small model can learn in part.
+int64_t TokenAt(int64_t sample, int64_t position, int64_t vocabulary) {
+  const int64_t step = 1 + sample % 5;
+  return (sample * 7919 + position * step * 13 + position * position) % vocabulary;
+}
+
+// A third of the predictions count nothing.
+bool IsMasked(int64_t sample, int64_t position) { return (sample + 2 * position) % 3 == 0; }
+
+class Rank {
+ public:
+  Rank(const RunConfig& config, bool masked, int64_t rank, InMemoryNetwork& network)
+      : config_(config),
+        masked_(masked),
+        mesh_(config.layout),
+        data_index_(mesh_.DataParallelIndex(rank)),
+        groups_(ConnectRankGroups(
+            mesh_, rank, config.layout, !config.model.untie_embeddings_and_output_weights,
+            [&](const CommunicatorGroup& group) { return network.Connect(group); })),
+        model_(config.model, ModelOptions(config, mesh_, rank, groups_, torch::kCPU)),
+        optimizer_(config.optimizer, model_.parameters()),
+        rounds_(config.train.global_batch / (config.layout.micro_batch * config.layout.dp)),
+        runner_({config_, model_, optimizer_, groups_, torch::kCPU}, rounds_) {}
+
+  StepResult Step(int64_t step, const std::function<void()>& before_update) {
+    batch_ = 0;
+    runner_.Launch(
+        {.step = step, .learning_rate = 2e-3}, [&] { return Next(step); }, before_update);
+    return runner_.Finish();
+  }
+
+  ParameterStore& store() { return model_.parameters(); }
+  AdamW& optimizer() { return optimizer_; }
+
+  ElementRange Owned(int64_t group) { return store().OwnedOf(group); }
+  // Elements of the values that this rank keeps.
+  ElementRange Kept(int64_t group) {
+    return store().parts().zero < 3 ? store().groups()[group].all : Owned(group);
+  }
+
+ private:
+  TokenBatch Next(int64_t step) {
+    const int64_t samples = config_.layout.micro_batch, length = config_.train.seq_length;
+    const int64_t first =
+        (step - 1) * config_.train.global_batch + (data_index_ * rounds_ + batch_++) * samples;
+    TokenBatch batch;
+    batch.row_tokens = length + 1;
+    for (int64_t sample = first; sample < first + samples; ++sample) {
+      batch.samples.push_back(sample);
+      for (int64_t position = 0; position <= length; ++position) {
+        batch.tokens.push_back(TokenAt(sample, position, config_.model.vocab_size));
+        if (!masked_ || position == length) continue;
+        batch.prediction_weights.push_back(IsMasked(sample, position) ? 0 : 1.5F);
+      }
+    }
+    return batch;
+  }
+
+  const RunConfig& config_;
+  const bool masked_;
+  const Mesh mesh_;
+  const int64_t data_index_;
+  const RankGroups groups_;
+  Decoder model_;
+  AdamW optimizer_;
+  const int64_t rounds_;
+  int64_t batch_ = 0;
+  StepRunner runner_;
+};
+
+void AddFaults(const LogicalTensors& tensors, const std::string& what, LayoutRun& run) {
+  for (const std::string& name : tensors.Faults()) run.faults.push_back(what + ": " + name);
+}
+
+// Written to by all ranks.
+struct Shared {
+  std::mutex mutex;
+  LayoutRun run;
+  std::vector<LogicalTensors> weights;  // Before each step.
+  std::exception_ptr error;
+};
+
+void Train(Rank& rank, int64_t rank_number, Shared& shared) {
+  ParameterStore& store = rank.store();
+  const auto owned = [&](int64_t group) { return rank.Owned(group); };
+  const auto kept = [&](int64_t group) { return rank.Kept(group); };
+  const auto values = [&](int64_t group, const ElementRange& range) {
+    return store.Values(group, range);
+  };
+  const auto steps = static_cast<int64_t>(shared.weights.size());
+  for (int64_t step = 1; step <= steps; ++step) {
+    const StepResult result = rank.Step(step, [&] {
+      const std::lock_guard<std::mutex> lock(shared.mutex);
+      shared.weights[step - 1].Add(store, kept, values);
+      if (step > 1) return;
+      shared.run.first_gradients.Add(store, owned, [&](int64_t group, const ElementRange& range) {
+        return store.Gradients(group, range);
+      });
+    });
+    const std::lock_guard<std::mutex> lock(shared.mutex);
+    if (rank_number == 0) shared.run.steps.push_back(result);
+  }
+  const std::lock_guard<std::mutex> lock(shared.mutex);
+  // Owned ones: what other ranks have updated may still be on its way.
+  shared.run.weights.Add(store, owned, values);
+  const auto state = [&](const Tensor& buffer) {
+    return [&store, &buffer](int64_t group, const ElementRange& range) {
+      return store.State(buffer, group, range);
+    };
+  };
+  shared.run.first_moments.Add(store, owned, state(rank.optimizer().first_moment()));
+  shared.run.second_moments.Add(store, owned, state(rank.optimizer().second_moment()));
+}
+
+}  // namespace
+
+RunConfig SmallRun() {
+  RunConfig config;
+  config.layout.dp = 1;
+  config.layout.micro_batch = 1;
+  config.model.num_layers = 4;
+  config.model.hidden_size = 32;
+  config.model.ffn_hidden_size = 48;
+  config.model.num_attention_heads = 4;
+  config.model.num_query_groups = 2;
+  config.model.vocab_size = 61;
+  config.model.init_method_std = 0.1;
+  config.train.seq_length = 16;
+  config.train.global_batch = 8;
+  config.train.precision = Precision::kFp32;
+  return config;
+}
+
+int64_t RanksOf(const LayoutConfig& layout) {
+  return layout.tp * layout.cp * layout.pp * layout.dp;
+}
+
+LayoutRun RunLayout(const RunConfig& config, int64_t steps, bool masked) {
+  InMemoryNetwork network;
+  Shared shared;
+  shared.weights = std::vector<LogicalTensors>(steps);
+  RunThreads(RanksOf(config.layout), [&](int64_t number) {
+    try {
+      Rank rank(config, masked, number, network);
+      Train(rank, number, shared);
+    } catch (...) {
+      const std::lock_guard<std::mutex> lock(shared.mutex);
+      if (shared.error == nullptr) shared.error = std::current_exception();
+      network.AbortAll();
+    }
+  });
+  if (shared.error != nullptr) std::rethrow_exception(shared.error);
+  for (int64_t step = 0; step < steps; ++step) {
+    AddFaults(shared.weights[step], "weights before step " + std::to_string(step + 1), shared.run);
+  }
+  AddFaults(shared.run.first_gradients, "gradients", shared.run);
+  AddFaults(shared.run.weights, "weights at the end", shared.run);
+  AddFaults(shared.run.first_moments, "first moments", shared.run);
+  AddFaults(shared.run.second_moments, "second moments", shared.run);
+  return std::move(shared.run);
+}
+
+}  // namespace trainyard::trainer

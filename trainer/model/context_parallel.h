@@ -1,0 +1,40 @@
+// Ranks that have a part of each sample's tokens each.
+#ifndef TRAINYARD_TRAINER_MODEL_CONTEXT_PARALLEL_H_
+#define TRAINYARD_TRAINER_MODEL_CONTEXT_PARALLEL_H_
+
+#include <torch/types.h>
+
+#include <cstdint>
+
+#include "proto/contract/run_config.h"
+#include "trainer/parallel/communicator.h"
+
+namespace trainyard::trainer {
+
+// A sample is cut into 2 * size chunks of equal length, and rank r has chunks r and 2 * size - 1 -
+// r
+// ("zigzag"): causal attention gives every rank the same work.
+class ContextParallel {
+ public:
+  ContextParallel() = default;  // One rank.
+  // The communicator must outlive this.
+  ContextParallel(Communicator& group, ContextExchange exchange)
+      : group_(group.size() > 1 ? &group : nullptr), exchange_(exchange) {}
+
+  int64_t size() const { return group_ == nullptr ? 1 : group_->size(); }
+  int64_t index() const { return group_ == nullptr ? 0 : group_->rank(); }
+  ContextExchange exchange() const { return exchange_; }
+  // For several ranks only.
+  Communicator& group() const { return *group_; }
+
+  // Positions of a rank's tokens in a sample of `length` tokens, int64 [length / size], ascending.
+  torch::Tensor PositionsOf(int64_t rank, int64_t length, torch::Device device) const;
+
+ private:
+  Communicator* group_ = nullptr;  // Null for one rank.
+  ContextExchange exchange_ = ContextExchange::kP2p;
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_MODEL_CONTEXT_PARALLEL_H_

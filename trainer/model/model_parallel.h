@@ -1,0 +1,20 @@
+// The part of a model that a rank has, and the ranks with which it computes it.
+#ifndef TRAINYARD_TRAINER_MODEL_MODEL_PARALLEL_H_
+#define TRAINYARD_TRAINER_MODEL_MODEL_PARALLEL_H_
+
+#include "proto/contract/layout_parts.h"
+#include "trainer/model/context_parallel.h"
+#include "trainer/model/tensor_parallel.h"
+
+namespace trainyard::trainer {
+
+// By default the whole model.
+struct ModelParallel {
+  PipelinePlace pipeline;
+  TensorParallel tensor;
+  ContextParallel context;
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_MODEL_MODEL_PARALLEL_H_

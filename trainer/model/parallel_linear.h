@@ -1,0 +1,34 @@
+// Products with matrices that are cut over tensor-parallel ranks, with their exchange.
+#ifndef TRAINYARD_TRAINER_MODEL_PARALLEL_LINEAR_H_
+#define TRAINYARD_TRAINER_MODEL_PARALLEL_LINEAR_H_
+
+#include <torch/types.h>
+
+#include <cstdint>
+
+#include "trainer/model/parameter_store.h"
+#include "trainer/model/tensor_parallel.h"
+#include "trainer/model/weight_gradients.h"
+
+namespace trainyard::trainer {
+
+// residual + x weight^T, where each rank has some columns of x and of the weight, and the rows of
+// the residual that it has between the matrices: [RowsHere(rows), out].
+torch::Tensor RowParallelForward(const torch::Tensor& x, const torch::Tensor& weight,
+                                 const torch::Tensor& residual, const TensorParallel& tensor);
+
+// Of y = x weight^T where each rank has some rows of the weight: those columns of dy, and all rows.
+struct ColumnParallelPass {
+  const torch::Tensor& dy;
+  const torch::Tensor& x;
+};
+
+// The gradient of x, in the rows that this rank has between the matrices. Hands over the gradient
+// of the weight, whose product runs under the exchange where it runs at once.
+torch::Tensor ColumnParallelBackward(const ColumnParallelPass& pass, int64_t weight,
+                                     const ParameterStore& store, const TensorParallel& tensor,
+                                     WeightGradients& gradients);
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_MODEL_PARALLEL_LINEAR_H_

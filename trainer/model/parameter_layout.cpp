@@ -1,0 +1,111 @@
+#include "trainer/model/parameter_layout.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+namespace trainyard::trainer {
+namespace {
+
+int64_t Product(const std::vector<int64_t>& shape) {
+  return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+}
+
+int64_t AlignUp(int64_t elements, int64_t alignment) {
+  return (elements + alignment - 1) / alignment * alignment;
+}
+
+// The slices stacked along the first dimension.
+std::vector<int64_t> StackedShape(const ParameterDeclaration& declaration) {
+  std::vector<int64_t> shape = declaration.slices.front().shape;
+  shape[0] = 0;
+  for (const LogicalTensorSlice& slice : declaration.slices) shape[0] += slice.shape[0];
+  return shape;
+}
+
+}  // namespace
+
+LogicalTensorSlice WholeLogicalTensor(std::string name, std::vector<int64_t> shape,
+                                      double init_std) {
+  std::vector<int64_t> offset(shape.size(), 0);
+  return {.name = std::move(name),
+          .global_shape = shape,
+          .offset = std::move(offset),
+          .shape = shape,
+          .init_std = init_std};
+}
+
+LogicalTensorSlice RowsOfLogicalTensor(std::string name, std::vector<int64_t> shape, int64_t first,
+                                       int64_t rows, double init_std) {
+  LogicalTensorSlice slice = WholeLogicalTensor(std::move(name), std::move(shape), init_std);
+  slice.offset[0] = first;
+  slice.shape[0] = rows;
+  return slice;
+}
+
+LogicalTensorSlice ColumnsOfLogicalTensor(std::string name, std::vector<int64_t> shape,
+                                          int64_t first, int64_t columns, double init_std) {
+  LogicalTensorSlice slice = WholeLogicalTensor(std::move(name), std::move(shape), init_std);
+  slice.offset[1] = first;
+  slice.shape[1] = columns;
+  return slice;
+}
+
+ElementRange Intersect(const ElementRange& a, const ElementRange& b) {
+  const int64_t first = std::max(a.first, b.first);
+  return {first, std::max<int64_t>(std::min(a.end(), b.end()) - first, 0)};
+}
+
+void Extend(std::vector<ElementRange>& ranges, const ElementRange& more) {
+  if (!ranges.empty() && more.first - ranges.back().end() < ParameterLayout::kAlignment) {
+    ranges.back().length = more.end() - ranges.back().first;
+  } else {
+    ranges.push_back(more);
+  }
+}
+
+ParameterLayout::ParameterLayout(const std::vector<GroupDeclaration>& groups, int64_t parts) {
+  int64_t next = 0, before = 0;  // Element, and number of the group's first parameter.
+  for (const GroupDeclaration& declared : groups) {
+    const auto count = static_cast<int64_t>(declared.parameters.size());
+    parameters_.resize(before + count);
+    groups_.push_back({.name = declared.name, .all = {next, 0}});
+    for (const bool decays : {true, false}) {
+      const int64_t first = next;
+      for (int64_t i = 0; i < count; ++i) {
+        if (declared.parameters[i].decays == decays) {
+          Place(declared.parameters[i], before + i, next);
+        }
+      }
+      (decays ? groups_.back().decaying : groups_.back().constant) = {first, next - first};
+    }
+    // Parts of all groups are equal, so the group as well begins at a multiple of this.
+    next = AlignUp(next, kAlignment * parts);
+    groups_.back().all.length = next - groups_.back().all.first;
+    before += count;
+  }
+  elements_ = next;
+}
+
+void ParameterLayout::Place(const ParameterDeclaration& declaration, int64_t parameter,
+                            int64_t& next) {
+  const auto group = static_cast<int64_t>(groups_.size()) - 1;
+  const int64_t first = next;
+  for (const LogicalTensorSlice& slice : declaration.slices) {
+    const ElementRange range = {next, Product(slice.shape)};
+    slices_.push_back({slice, range, group});
+    if (slice.is_first_holder) Extend(groups_[group].counted, range);
+    next = range.end();
+  }
+  parameters_[parameter] = {{first, next - first}, StackedShape(declaration), group};
+  next = AlignUp(next, kAlignment);
+}
+
+ElementRange ParameterLayout::PartOf(int64_t group, const Shard& shard) const {
+  const ElementRange& all = groups_[group].all;
+  const int64_t length = all.length / shard.count;
+  return {all.first + shard.index * length, length};
+}
+
+}  // namespace trainyard::trainer

@@ -1,0 +1,94 @@
+#include "trainer/parallel/rank_groups.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace trainyard::trainer {
+namespace {
+
+using Ranks = std::vector<int64_t>;
+
+class Connector {
+ public:
+  Connector(const Mesh& mesh, int64_t rank, const ConnectGroupFunction& connect)
+      : mesh_(mesh), rank_(rank), connect_(connect) {}
+
+  std::unique_ptr<Communicator> Group(const std::string& axis, Ranks ranks) const {
+    std::string name = axis + std::to_string(ranks.front());
+    return connect_({.name = std::move(name), .ranks = std::move(ranks), .my_rank = rank_});
+  }
+
+  std::unique_ptr<Communicator> Along(const std::string& axis,
+                                      const std::vector<Axis>& axes) const {
+    return Group(axis, mesh_.RanksAlong(rank_, axes));
+  }
+
+  // Names tell the direction: two stages may have links both ways.
+  std::unique_ptr<Communicator> Link(const std::string& kind, int64_t from, int64_t to) const {
+    std::string name = kind + std::to_string(from) + "to" + std::to_string(to);
+    return connect_({.name = std::move(name),
+                     .ranks = {std::min(from, to), std::max(from, to)},
+                     .my_rank = rank_});
+  }
+
+ private:
+  const Mesh& mesh_;
+  const int64_t rank_;
+  const ConnectGroupFunction& connect_;
+};
+
+// Both ends of a link connect at the same time: every second stage begins with the stage after it.
+StageLinks ConnectLinks(const Connector& connector, const Ranks& stages, int64_t stage,
+                        bool is_ring) {
+  StageLinks links;
+  const auto count = static_cast<int64_t>(stages.size());
+  if (count == 1) return links;
+  const int64_t here = stages[stage];
+  const int64_t before = stages[(stage + count - 1) % count], after = stages[(stage + 1) % count];
+  const bool has_before = stage > 0 || is_ring, has_after = stage + 1 < count || is_ring;
+  for (const bool looks_after : {stage % 2 == 0, stage % 2 != 0}) {
+    if (looks_after && has_after) {
+      links.activations_to = connector.Link("act", here, after);
+      links.gradients_from = connector.Link("grad", after, here);
+    } else if (!looks_after && has_before) {
+      links.activations_from = connector.Link("act", before, here);
+      links.gradients_to = connector.Link("grad", here, before);
+    }
+  }
+  return links;
+}
+
+}  // namespace
+
+RankGroups ConnectRankGroups(const Mesh& mesh, int64_t rank, const LayoutConfig& layout,
+                             bool has_tied_embedding, const ConnectGroupFunction& connect) {
+  const Connector connector(mesh, rank, connect);
+  RankGroups groups;
+  groups.world = connector.Along(
+      "world", {Axis::kTensor, Axis::kContext, Axis::kExpert, Axis::kExpertData, Axis::kPipeline});
+  groups.tensor = connector.Along("tp", {Axis::kTensor});
+  groups.context = connector.Along("cp", {Axis::kContext});
+
+  const Ranks alike = mesh.RanksAlong(rank, {Axis::kContext, Axis::kExpert, Axis::kExpertData});
+  const auto count = static_cast<int64_t>(alike.size());
+  const int64_t size = layout.zero == 0 || layout.zero_size == 0 ? count : layout.zero_size;
+  const int64_t place = std::find(alike.begin(), alike.end(), rank) - alike.begin();
+  const auto first = alike.begin() + place / size * size;
+  groups.shard = connector.Group("shard", Ranks(first, first + size));
+  Ranks replicas;
+  for (int64_t i = place % size; i < count; i += size) replicas.push_back(alike[i]);
+  groups.replica = connector.Group("replica", std::move(replicas));
+
+  const Ranks stages = mesh.RanksAlong(rank, {Axis::kPipeline});
+  const int64_t stage = std::find(stages.begin(), stages.end(), rank) - stages.begin();
+  groups.links = ConnectLinks(connector, stages, stage, /*is_ring=*/layout.vpp > 1);
+  const bool is_end = rank == stages.front() || rank == stages.back();
+  const bool shares = has_tied_embedding && is_end && stages.size() > 1;
+  groups.tied_embedding =
+      connector.Group("tied", shares ? Ranks{stages.front(), stages.back()} : Ranks{rank});
+  return groups;
+}
+
+}  // namespace trainyard::trainer

@@ -1,0 +1,142 @@
+#include "trainer/step/gradient_reduction.h"
+
+#include <map>
+#include <string>
+#include <utility>
+
+namespace trainyard::trainer {
+namespace {
+
+using torch::Tensor;
+
+// Whole gradients of so many groups, beside the one that is being made, exist at a time where a
+// rank keeps parts only.
+constexpr size_t kGroupsUnderWay = 2;
+
+}  // namespace
+
+GradientReduction::GradientReduction(ParameterStore& store, AdamW& optimizer,
+                                     WeightGradients& gradients, const RankGroups& groups,
+                                     int64_t shared_embedding)
+    : store_(store),
+      optimizer_(optimizer),
+      gradients_(gradients),
+      groups_(groups),
+      shared_embedding_(shared_embedding),
+      keeps_parts_(store.parts().zero >= 2) {}
+
+void GradientReduction::BeginStep(int64_t passes) {
+  passes_ = passes;
+  finished_.assign(store_.groups().size(), 0);
+}
+
+// Sums behind the sum of the shard group come after it.
+bool GradientReduction::IsMeasuredAtTheEnd(int64_t group) const {
+  return groups_.replica->size() > 1 || group == shared_embedding_;
+}
+
+void GradientReduction::OnGroupFinished(int64_t group) {
+  const bool is_first = finished_[group] == 0;
+  const bool is_last = ++finished_[group] == passes_;
+  if (!is_last && !keeps_parts_) return;
+  SumOverTensorRanks(group);
+  under_way_.push_back({group, is_last, BeginReduction(group, is_first)});
+  if (keeps_parts_) {
+    store_.DropGradients(group);
+    gradients_.BeginGroup(group);
+  }
+  if (is_last && !IsMeasuredAtTheEnd(group)) {
+    measuring_.push_back(groups_.shard->Then([this, group] { optimizer_.MeasureGroup(group); }));
+  }
+  while (under_way_.size() > kGroupsUnderWay) AwaitOldest();
+}
+
+std::vector<Work> GradientReduction::BeginReduction(int64_t group, bool is_first) {
+  Communicator& ranks = *groups_.shard;
+  std::vector<Work> works;
+  const Tensor whole = store_.WholeGradients(group);
+  if (store_.parts().zero == 0) {
+    works.push_back(ranks.AllReduce(whole));
+    return works;
+  }
+  const Tensor owned = store_.Gradients(group, store_.OwnedOf(group));
+  if (!keeps_parts_ || is_first) {
+    works.push_back(ranks.ReduceScatter(owned, whole));
+    return works;
+  }
+  // The sum of this pass takes the place of the own part, and goes on top of those before.
+  const Tensor sum = whole.chunk(ranks.size())[ranks.rank()];
+  works.push_back(ranks.ReduceScatter(sum, whole));
+  works.push_back(ranks.Then([owned, sum] { Tensor(owned).add_(sum); }));
+  return works;
+}
+
+void GradientReduction::AwaitOldest() {
+  UnderWay oldest = std::move(under_way_.front());
+  under_way_.pop_front();
+  for (Work& work : oldest.works) work.Wait();
+  if (!oldest.is_last || groups_.replica->size() == 1) return;
+  measuring_.push_back(
+      groups_.replica->AllReduce(store_.Gradients(oldest.group, store_.OwnedOf(oldest.group))));
+}
+
+void GradientReduction::Finish() {
+  while (!under_way_.empty()) AwaitOldest();
+  for (Work& work : measuring_) work.Wait();
+  measuring_.clear();
+  if (shared_embedding_ >= 0) {
+    groups_.tied_embedding
+        ->AllReduce(store_.Gradients(shared_embedding_, store_.OwnedOf(shared_embedding_)))
+        .Wait();
+  }
+  for (int64_t group = 0; group < static_cast<int64_t>(store_.groups().size()); ++group) {
+    if (IsMeasuredAtTheEnd(group)) optimizer_.MeasureGroup(group);
+  }
+}
+
+// The gradients of elements of a group that is being finished.
+Tensor GradientReduction::InGroup(int64_t group, const ElementRange& range) {
+  return store_.WholeGradients(group).narrow(0, range.first - store_.groups()[group].all.first,
+                                             range.length);
+}
+
+// Neighbours that every rank has whole are one operation.
+void GradientReduction::SumOverTensorRanks(int64_t group) {
+  if (groups_.tensor->size() == 1) return;
+  std::vector<const StoredSlice*> parts;
+  std::vector<ElementRange> wholes;
+  for (const StoredSlice& slice : store_.slices()) {
+    if (slice.group != group || !slice.logical.has_partial_gradient) continue;
+    if (slice.logical.IsWhole()) {
+      Extend(wholes, slice.range);
+    } else {
+      parts.push_back(&slice);
+    }
+  }
+  for (const ElementRange& range : wholes) {
+    groups_.tensor->AllReduce(InGroup(group, range)).Wait();
+  }
+  if (!parts.empty()) SumLogicalTensors(parts, group);
+}
+
+// Ranks have different, overlapping parts of these tensors (key heads that do not divide): their
+// sums are those of the whole tensors, with zeros for what a rank does not have.
+void GradientReduction::SumLogicalTensors(const std::vector<const StoredSlice*>& slices,
+                                          int64_t group) {
+  std::map<std::string, Tensor> wholes;
+  const auto rows_of = [&](const StoredSlice& slice) {
+    Tensor& whole = wholes[slice.logical.name];
+    if (!whole.defined()) {
+      whole = torch::zeros(slice.logical.global_shape, store_.gradients().options());
+    }
+    return whole.narrow(0, slice.logical.offset[0], slice.logical.shape[0]);
+  };
+  const auto gradient_of = [&](const StoredSlice& slice) {
+    return InGroup(group, slice.range).view(slice.logical.shape);
+  };
+  for (const StoredSlice* slice : slices) rows_of(*slice).copy_(gradient_of(*slice));
+  for (const auto& [_, whole] : wholes) groups_.tensor->AllReduce(whole).Wait();
+  for (const StoredSlice* slice : slices) gradient_of(*slice).copy_(rows_of(*slice));
+}
+
+}  // namespace trainyard::trainer

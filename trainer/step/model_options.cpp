@@ -1,0 +1,41 @@
+#include "trainer/step/model_options.h"
+
+#include "proto/contract/run_rules.h"
+
+namespace trainyard::trainer {
+namespace {
+
+StoreParts PartsOf(const LayoutConfig& layout, const RankGroups& groups) {
+  const Communicator &shard = *groups.shard, &replica = *groups.replica;
+  StoreParts parts{.zero = layout.zero};
+  if (ShardsOptimizerState(layout)) parts.owned = {shard.rank(), shard.size()};
+  parts.stored = {shard.rank() * replica.size() + replica.rank(), shard.size() * replica.size()};
+  return parts;
+}
+
+ModelParallel ParallelOf(const RunConfig& config, const Mesh& mesh, int64_t rank,
+                         const RankGroups& groups) {
+  const LayoutConfig& layout = config.layout;
+  ModelParallel parallel;
+  parallel.pipeline = {.stage = mesh.StageOf(rank), .stages = layout.pp, .chunks = layout.vpp};
+  parallel.tensor = TensorParallel(*groups.tensor, layout.sequence_parallel);
+  parallel.context = ContextParallel(*groups.context, layout.cp_comm_type);
+  return parallel;
+}
+
+}  // namespace
+
+DecoderOptions ModelOptions(const RunConfig& config, const Mesh& mesh, int64_t rank,
+                            const RankGroups& groups, torch::Device device) {
+  const bool is_reproducible = config.train.deterministic;
+  return {.type = config.train.precision == Precision::kBf16 ? torch::kBFloat16 : torch::kFloat32,
+          .device = device,
+          .blocks = {.recompute = config.layout.recompute,
+                     .reproducible = is_reproducible ? Reproducible::kYes : Reproducible::kNo},
+          .recomputed_layers = config.layout.recompute_num_layers,
+          .seed = config.train.seed,
+          .parts = PartsOf(config.layout, groups),
+          .parallel = ParallelOf(config, mesh, rank, groups)};
+}
+
+}  // namespace trainyard::trainer

@@ -1,0 +1,19 @@
+// The part of the model, and of its state, that a rank of a layout has.
+#ifndef TRAINYARD_TRAINER_STEP_MODEL_OPTIONS_H_
+#define TRAINYARD_TRAINER_STEP_MODEL_OPTIONS_H_
+
+#include "proto/contract/run_config.h"
+#include "trainer/model/decoder.h"
+#include "trainer/parallel/mesh.h"
+#include "trainer/parallel/rank_groups.h"
+
+namespace trainyard::trainer {
+
+// Options of a rank's model, with train.seed. `config` is resolved; the groups, which are those of
+// the rank, must outlive the model.
+DecoderOptions ModelOptions(const RunConfig& config, const Mesh& mesh, int64_t rank,
+                            const RankGroups& groups, torch::Device device);
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_STEP_MODEL_OPTIONS_H_

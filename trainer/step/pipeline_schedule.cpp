@@ -1,0 +1,142 @@
+#include "trainer/step/pipeline_schedule.h"
+
+#include <algorithm>
+#include <deque>
+
+namespace trainyard::trainer {
+namespace {
+
+using Kind = StageAction::Kind;
+
+// The passes of a stage in their order: groups of as many micro-batches as there are stages go
+// through one chunk after the other.
+class PassOrder {
+ public:
+  explicit PassOrder(const PipelinePlace& place) : place_(place) {}
+
+  StageAction Forward(int64_t number) const {
+    return {Kind::kForward, ChunkOf(number), MicroBatchOf(number)};
+  }
+  StageAction Backward(int64_t number) const {
+    return {Kind::kBackward, place_.chunks - 1 - ChunkOf(number), MicroBatchOf(number)};
+  }
+
+ private:
+  int64_t Group() const { return place_.stages * place_.chunks; }
+  // One chunk needs no groups, so any number of micro-batches will do.
+  int64_t ChunkOf(int64_t number) const {
+    return place_.chunks == 1 ? 0 : number % Group() / place_.stages;
+  }
+  int64_t MicroBatchOf(int64_t number) const {
+    if (place_.chunks == 1) return number;
+    return number / Group() * place_.stages + number % place_.stages;
+  }
+
+  PipelinePlace place_;
+};
+
+// Forward passes before the first backward pass.
+int64_t WarmUpPasses(const PipelinePlace& place) {
+  const int64_t behind = place.stages - 1 - place.stage;
+  return place.chunks == 1 ? behind : 2 * behind + (place.chunks - 1) * place.stages;
+}
+
+// Weight gradients that wait for a gap.
+class WeightGradientQueue {
+ public:
+  explicit WeightGradientQueue(bool is_used) : is_used_(is_used) {}
+
+  void AddBackward(const StageAction& backward, std::vector<StageAction>& actions) {
+    actions.push_back(backward);
+    if (is_used_)
+      waiting_.push_back({Kind::kWeightGradients, backward.chunk, backward.micro_batch});
+  }
+
+  // Adds the oldest ones until `kept` wait.
+  void AddUntil(size_t kept, std::vector<StageAction>& actions) {
+    while (waiting_.size() > kept) {
+      actions.push_back(waiting_.front());
+      waiting_.pop_front();
+    }
+  }
+
+  size_t size() const { return waiting_.size(); }
+
+ private:
+  const bool is_used_;
+  std::deque<StageAction> waiting_;
+};
+
+}  // namespace
+
+std::vector<StageAction> TrainingSchedule(const PipelinePlace& place, int64_t micro_batches,
+                                          bool zero_bubble) {
+  const PassOrder order(place);
+  const int64_t passes = micro_batches * place.chunks;
+  const int64_t warm_up = std::min(WarmUpPasses(place), passes);
+  WeightGradientQueue weights(zero_bubble);
+  // Later stages hold fewer activations, so they can keep more for later.
+  const auto kept = static_cast<size_t>(place.stage);
+  std::vector<StageAction> actions;
+  for (int64_t i = 0; i < warm_up; ++i) actions.push_back(order.Forward(i));
+  for (int64_t i = warm_up; i < passes; ++i) {
+    actions.push_back(order.Forward(i));
+    weights.AddBackward(order.Backward(i - warm_up), actions);
+    weights.AddUntil(kept, actions);
+  }
+  // Nothing goes forward any more: one between two backward passes.
+  for (int64_t i = passes - warm_up; i < passes; ++i) {
+    weights.AddBackward(order.Backward(i), actions);
+    weights.AddUntil(weights.size() - std::min<size_t>(weights.size(), 1), actions);
+  }
+  weights.AddUntil(0, actions);
+  return actions;
+}
+
+std::vector<StageAction> EvaluationSchedule(const PipelinePlace& place, int64_t micro_batches) {
+  std::vector<StageAction> actions;
+  for (int64_t i = 0; i < micro_batches; ++i) {
+    for (int64_t chunk = 0; chunk < place.chunks; ++chunk) {
+      actions.push_back({Kind::kForward, chunk, i});
+    }
+  }
+  return actions;
+}
+
+std::vector<ChunkPass> ActivationArrivals(const PipelinePlace& place,
+                                          const std::vector<StageAction>& schedule_before) {
+  std::vector<ChunkPass> arrivals;
+  for (const StageAction& action : schedule_before) {
+    const int64_t chunk = action.chunk + (place.IsFirstStage() ? 1 : 0);
+    if (action.kind == Kind::kForward && chunk < place.chunks) {
+      arrivals.push_back({chunk, action.micro_batch});
+    }
+  }
+  return arrivals;
+}
+
+std::vector<ChunkPass> GradientArrivals(const PipelinePlace& place,
+                                        const std::vector<StageAction>& schedule_after) {
+  std::vector<ChunkPass> arrivals;
+  for (const StageAction& action : schedule_after) {
+    const int64_t chunk = action.chunk - (place.IsLastStage() ? 1 : 0);
+    if (action.kind == Kind::kBackward && chunk >= 0) {
+      arrivals.push_back({chunk, action.micro_batch});
+    }
+  }
+  return arrivals;
+}
+
+PipelinePlace StageBefore(const PipelinePlace& place) {
+  PipelinePlace before = place;
+  before.stage = (place.stage + place.stages - 1) % place.stages;
+  return before;
+}
+
+PipelinePlace StageAfter(const PipelinePlace& place) {
+  PipelinePlace after = place;
+  after.stage = (place.stage + 1) % place.stages;
+  return after;
+}
+
+}  // namespace trainyard::trainer

@@ -1,0 +1,59 @@
+// The order in which a pipeline stage works on its micro-batches: pure functions.
+#ifndef TRAINYARD_TRAINER_STEP_PIPELINE_SCHEDULE_H_
+#define TRAINYARD_TRAINER_STEP_PIPELINE_SCHEDULE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "proto/contract/layout_parts.h"
+
+namespace trainyard::trainer {
+
+struct StageAction {
+  enum class Kind {
+    kForward,
+    kBackward,         // Input gradients; and weight gradients, where no kWeightGradients follows.
+    kWeightGradients,  // Those of the oldest backward pass whose weight gradients are not made yet.
+  };
+
+  Kind kind = Kind::kForward;
+  int64_t chunk = 0;
+  int64_t micro_batch = 0;
+
+  bool operator==(const StageAction&) const = default;
+};
+
+// With one chunk a stage: one forward, one backward (Narayanan et al. 2019, PipeDream; arXiv
+// 1806.03377). With several: interleaved (Narayanan et al. 2021, arXiv 2104.04473), for which
+// micro_batches must be a multiple of the stages. zero_bubble: weight gradients wait for a gap, at
+// most as many as the first stage has micro-batches under way (ZB-H1, Qi et al. 2024, arXiv
+// 2401.10241).
+std::vector<StageAction> TrainingSchedule(const PipelinePlace& place, int64_t micro_batches,
+                                          bool zero_bubble);
+
+// Forward passes only.
+std::vector<StageAction> EvaluationSchedule(const PipelinePlace& place, int64_t micro_batches);
+
+// A micro-batch at the input, or the output, of a chunk.
+struct ChunkPass {
+  int64_t chunk = 0;
+  int64_t micro_batch = 0;
+
+  auto operator<=>(const ChunkPass&) const = default;
+};
+
+// Passes of a stage's own chunks in the order in which they arrive from the stage before it, which
+// works through `schedule_before`.
+std::vector<ChunkPass> ActivationArrivals(const PipelinePlace& place,
+                                          const std::vector<StageAction>& schedule_before);
+// Likewise from the stage after it.
+std::vector<ChunkPass> GradientArrivals(const PipelinePlace& place,
+                                        const std::vector<StageAction>& schedule_after);
+
+// The places of the neighbours, around the ring.
+PipelinePlace StageBefore(const PipelinePlace& place);
+PipelinePlace StageAfter(const PipelinePlace& place);
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_STEP_PIPELINE_SCHEDULE_H_

@@ -1,0 +1,61 @@
+#include "trainer/step/weight_exchange.h"
+
+namespace trainyard::trainer {
+
+WeightExchange::WeightExchange(const Decoder& model, ParameterStore& store, Communicator& ranks)
+    : store_(store),
+      ranks_(ranks),
+      keeps_parts_(store.parts().zero >= 3),
+      groups_(store.groups().size()) {
+  for (int64_t chunk = 0; chunk < model.place().chunks; ++chunk) {
+    LearnOrder(model.GroupsOf(chunk));
+  }
+}
+
+// The backward pass needs blocks only: it begins behind the head, and the embedding's needs no
+// weights.
+void WeightExchange::LearnOrder(const std::vector<int64_t>& forward) {
+  for (size_t i = 0; i + 1 < forward.size(); ++i) {
+    groups_[forward[i]].next_forward = forward[i + 1];
+    const bool is_block = store_.groups()[forward[i]].name != Decoder::kEmbeddingGroup;
+    if (is_block) groups_[forward[i + 1]].next_backward = forward[i];
+  }
+}
+
+void WeightExchange::Acquire(int64_t group, Pass pass) {
+  State& state = groups_[group];
+  if (!keeps_parts_) return Await(group);
+  if (state.users++ > 0) return;
+  if (!state.is_arriving) BeginGather(group);
+  Await(group);
+  const int64_t next = pass == Pass::kForward ? state.next_forward : state.next_backward;
+  if (next >= 0 && !groups_[next].is_arriving && groups_[next].users == 0) BeginGather(next);
+}
+
+void WeightExchange::Release(int64_t group) {
+  if (keeps_parts_ && --groups_[group].users == 0) store_.DropValues(group);
+}
+
+void WeightExchange::BeginGather(int64_t group) {
+  if (keeps_parts_) store_.HoldValues(group);
+  groups_[group].arriving =
+      ranks_.AllGather(store_.WholeValues(group), store_.Values(group, store_.OwnedOf(group)));
+  groups_[group].is_arriving = true;
+}
+
+void WeightExchange::Await(int64_t group) {
+  if (!groups_[group].is_arriving) return;
+  groups_[group].arriving.Wait();
+  groups_[group].is_arriving = false;
+}
+
+void WeightExchange::OnUpdated(int64_t group) {
+  TORCH_CHECK(!groups_[group].is_arriving, "weights on their way are of the step before");
+  if (store_.parts().zero > 0 && !keeps_parts_) BeginGather(group);
+}
+
+void WeightExchange::Join() {
+  for (int64_t group = 0; group < static_cast<int64_t>(groups_.size()); ++group) Await(group);
+}
+
+}  // namespace trainyard::trainer
