@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "proto/contract/layout_parts.h"
 #include "proto/contract/model_size.h"
 #include "proto/contract/run_rules.h"
 
@@ -13,31 +14,38 @@ constexpr double kFloatBytes = 4;
 // Rows of logits that exist at a time on a GPU (CrossEntropyRowsPerChunk).
 constexpr double kHeadRows = 8192;
 
+// Whole groups of gradients, and of weights, that exist at a time where a rank keeps parts of them
+// (step/gradient_reduction.cpp, step/weight_exchange.cpp).
+constexpr double kGradientGroups = 3;
+constexpr double kWeightGroups = 2;
+
 // Assumptions, rounded up and not measured run by run: the CUDA context with the modules of the
-// kernels and of cuDNN, the workspace of cuBLASLt (kernels/gemm_plan.h), and the buffers of one
-// NCCL communicator.
+// kernels and of cuDNN, the workspace of cuBLASLt (kernels/gemm_plan.h), and the buffers of the
+// NCCL communicators of one axis.
 constexpr double kContextBytes = 600e6;
 constexpr double kMatrixWorkspaceBytes = 64 << 20;
 constexpr double kCommunicatorBytes = 500e6;
 
 double BytesOf(Precision precision) { return precision == Precision::kBf16 ? 2 : 4; }
 
-// Sizes in bytes of the tensors of one micro-batch in one block.
+// Sizes in bytes of the tensors of one micro-batch in one block on one rank.
 struct BlockTensors {
-  double stream;        // [rows, hidden], as are a norm's result and each of their gradients.
-  double inverse_rms;   // fp32 [rows].
+  double rows;          // Tokens of a micro-batch.
+  double stream;        // [rows between the matrices, hidden]: a norm's result, a gradient.
+  double all_rows;      // [rows, hidden].
+  double inverse_rms;   // fp32, of the rows between the matrices.
   double queries;       // [rows, query heads * head size], as is the attention's result.
   double packed_heads;  // Queries, keys and values.
   double softmax;       // Kept by the attention.
   double attention;     // Workspace of the attention's backward pass.
   double activation;    // [rows, ffn].
   double packed_gate_up;
+  double gathered;  // Rows of other ranks, beside `stream`, for one matrix product.
 };
 
-// bf16: the log of each row's sum, by a fused kernel. fp32: all of it.
-double SoftmaxBytes(const RunConfig& config, double rows) {
-  const auto heads = static_cast<double>(config.model.num_attention_heads);
-  const bool is_fused = config.train.precision == Precision::kBf16;
+// bf16, and parts of a sample: the log of each row's sum. fp32: all weights.
+double SoftmaxBytes(const RunConfig& config, double rows, double heads) {
+  const bool is_fused = config.train.precision == Precision::kBf16 || config.layout.cp > 1;
   const double columns = is_fused ? 1 : static_cast<double>(config.train.seq_length);
   return rows * heads * columns * kFloatBytes;
 }
@@ -45,15 +53,25 @@ double SoftmaxBytes(const RunConfig& config, double rows) {
 // cuDNN's backward pass (kernels/attention.h): sums of the rows; gradients of keys and values for
 // each query head, where query heads share them; and bf16 scores, or the fp32 gradient of the
 // queries where the bits may differ from run to run.
-double FusedAttentionBytes(const RunConfig& config, double rows) {
+double FusedAttentionBytes(const RunConfig& config, double rows, double heads) {
   const ModelConfig& model = config.model;
-  const auto heads = static_cast<double>(model.num_attention_heads);
   const auto queries = heads * static_cast<double>(HeadSize(model));
   const bool shares = model.num_query_groups < model.num_attention_heads;
-  const double own = config.train.deterministic
-                         ? 2 * rows * heads * static_cast<double>(config.train.seq_length)
-                         : rows * queries * kFloatBytes;
+  const double keys = static_cast<double>(config.train.seq_length / config.layout.cp);
+  const double own =
+      config.train.deterministic ? 2 * rows * heads * keys : rows * queries * kFloatBytes;
   return own + rows * heads * kFloatBytes + (shares ? 2 * rows * queries * 2 : 0);
+}
+
+// Ring or gathered: keys and values of another rank and the next, their gradients in fp32 here and
+// on their way, the gradient of the queries in fp32 (model/context_attention.cpp).
+double ContextAttentionBytes(const RunConfig& config, const BlockTensors& tensors) {
+  if (config.layout.cp == 1) return 0;
+  const double key_values = tensors.packed_heads - tensors.queries;
+  const double wide = kFloatBytes / BytesOf(config.train.precision);
+  const bool gathers = config.layout.cp_comm_type == ContextExchange::kAllGather;
+  const double copies = gathers ? static_cast<double>(config.layout.cp) : 2;
+  return copies * key_values * (1 + wide) + (1 + wide) * tensors.queries;
 }
 
 // Without the fused kernel (ops/attention.cpp): the gradients of weights and scores, the heads of
@@ -64,20 +82,29 @@ double PlainAttentionBytes(const BlockTensors& tensors) {
 
 BlockTensors TensorsOf(const RunConfig& config) {
   const ModelConfig& model = config.model;
-  const auto rows =
-      static_cast<double>(config.layout.micro_batch) * static_cast<double>(config.train.seq_length);
-  const double row_bytes = rows * BytesOf(config.train.precision);
-  const auto head_bytes = row_bytes * static_cast<double>(HeadSize(model));
+  const LayoutConfig& layout = config.layout;
+  const HeadPlace heads = HeadsOf(model.num_attention_heads, model.num_query_groups, layout.tp, 0);
+  const bool splits_rows = layout.tp > 1 && layout.sequence_parallel;
   BlockTensors tensors{};
-  tensors.stream = row_bytes * static_cast<double>(model.hidden_size);
-  tensors.inverse_rms = rows * kFloatBytes;
-  tensors.queries = head_bytes * static_cast<double>(model.num_attention_heads);
-  tensors.packed_heads =
-      tensors.queries + 2 * head_bytes * static_cast<double>(model.num_query_groups);
-  tensors.softmax = SoftmaxBytes(config, rows);
-  tensors.attention = config.train.precision == Precision::kBf16 ? FusedAttentionBytes(config, rows)
-                                                                 : PlainAttentionBytes(tensors);
-  tensors.activation = row_bytes * static_cast<double>(model.ffn_hidden_size);
+  tensors.rows = static_cast<double>(layout.micro_batch) *
+                 static_cast<double>(config.train.seq_length / layout.cp);
+  const double row_bytes = tensors.rows * BytesOf(config.train.precision);
+  const auto head_bytes = row_bytes * static_cast<double>(HeadSize(model));
+  const double between = splits_rows ? 1.0 / static_cast<double>(layout.tp) : 1;
+  tensors.all_rows = row_bytes * static_cast<double>(model.hidden_size);
+  tensors.stream = between * tensors.all_rows;
+  tensors.gathered = splits_rows ? tensors.all_rows : 0;
+  tensors.inverse_rms = between * tensors.rows * kFloatBytes;
+  const auto queries = static_cast<double>(heads.queries.length);
+  tensors.queries = head_bytes * queries;
+  tensors.packed_heads = tensors.queries + 2 * head_bytes * static_cast<double>(heads.key_slots);
+  tensors.softmax = SoftmaxBytes(config, tensors.rows, queries);
+  tensors.attention = config.train.precision == Precision::kBf16
+                          ? FusedAttentionBytes(config, tensors.rows, queries)
+                          : PlainAttentionBytes(tensors);
+  tensors.attention += ContextAttentionBytes(config, tensors);
+  tensors.activation =
+      row_bytes * static_cast<double>(PartOf(model.ffn_hidden_size, layout.tp, 0).length);
   tensors.packed_gate_up = 2 * tensors.activation;
   return tensors;
 }
@@ -97,10 +124,11 @@ KeptBytes KeptByBlock(const BlockTensors& tensors, bool is_selective) {
 
 // Final hidden states, their norm and gradient, and a chunk of logits.
 double HeadWorking(const RunConfig& config, const BlockTensors& tensors) {
-  const double rows = tensors.inverse_rms / kFloatBytes;
-  const double logits = std::min(rows, kHeadRows) * static_cast<double>(config.model.vocab_size) *
-                        BytesOf(config.train.precision);
-  return 3 * tensors.stream + logits;
+  const auto vocabulary =
+      static_cast<double>(PartOf(config.model.vocab_size, config.layout.tp, 0).length);
+  const double logits =
+      std::min(tensors.rows, kHeadRows) * vocabulary * BytesOf(config.train.precision);
+  return 3 * tensors.stream + 2 * tensors.gathered + logits;
 }
 
 // Most that the backward pass of the last block needs beside the activations of all blocks.
@@ -108,50 +136,128 @@ double BlockWorking(const BlockTensors& tensors, Recompute recompute) {
   const bool is_selective = recompute == Recompute::kSelective;
   const double again = is_selective ? 1 : 0;
   const KeptBytes kept = KeptByBlock(tensors, is_selective);
-  // Gradients of result and input; the norm's result again.
-  const double mlp = (2 + again) * tensors.stream + (1 + again) * tensors.activation;
+  // Gradients of result and input; the norm's result again; with rows of other ranks the result's
+  // gradient, the norm's result and the input's gradient.
+  const double mlp =
+      (2 + again) * tensors.stream + 3 * tensors.gathered + (1 + again) * tensors.activation;
   // Gradients of the block's result and of the attention's; the norm's result again. What the
   // feed-forward half has kept is free by then.
-  const double attention = (2 + again) * tensors.stream + tensors.queries + tensors.packed_heads +
-                           std::max(tensors.attention, tensors.stream) - kept.mlp;
+  const double attention = (2 + again) * tensors.stream + 2 * tensors.gathered + tensors.queries +
+                           tensors.packed_heads + std::max(tensors.attention, tensors.all_rows) -
+                           kept.mlp;
   // All that a block would have kept is made again, from the input that it has kept.
   const double made_again =
       recompute == Recompute::kFull ? kept.attention + kept.mlp - tensors.stream : 0;
   return made_again + std::max(mlp, attention);
 }
 
-double KeptActivations(const RunConfig& config, const BlockTensors& tensors) {
-  const auto blocks = static_cast<double>(config.model.num_layers);
-  if (config.layout.recompute == Recompute::kFull) return blocks * tensors.stream;
-  const KeptBytes kept = KeptByBlock(tensors, config.layout.recompute == Recompute::kSelective);
-  return blocks * (kept.attention + kept.mlp);
+// Parameters of a pipeline stage on one rank.
+struct StageParameters {
+  double all = 0;
+  double largest_group = 0;
+};
+
+StageParameters ParametersOf(const RunConfig& config, const PipelinePlace& place) {
+  const ModelConfig& model = config.model;
+  const int64_t tp = config.layout.tp;
+  const BlockMatrices matrices = BlockMatricesOf(model);
+  const HeadPlace heads = HeadsOf(model.num_attention_heads, model.num_query_groups, tp, 0);
+  const auto block = static_cast<double>(matrices.cut) / static_cast<double>(tp) +
+                     static_cast<double>(heads.keys.length * matrices.keys) +
+                     2.0 * static_cast<double>(model.hidden_size);
+  const auto table =
+      static_cast<double>(PartOf(model.vocab_size, tp, 0).length * model.hidden_size);
+  const bool is_untied = model.untie_embeddings_and_output_weights;
+  StageParameters stage{.largest_group = block};
+  for (int64_t chunk = 0; chunk < place.chunks; ++chunk) {
+    stage.all += block * static_cast<double>(place.Layers(model.num_layers, chunk).length);
+    const bool has_embedding = place.HasEmbedding(chunk), has_head = place.HasHead(chunk);
+    if (has_head) stage.all += static_cast<double>(model.hidden_size);
+    const double tables = has_embedding && has_head   ? (is_untied ? 2 : 1)
+                          : has_embedding || has_head ? 1
+                                                      : 0;
+    stage.all += tables * table;
+    if (tables > 0) stage.largest_group = std::max(block, table);
+  }
+  return stage;
+}
+
+// Passes through one chunk whose activations a stage keeps at a time (step/pipeline_schedule.cpp).
+double PassesUnderWay(const RunConfig& config, const PipelinePlace& place) {
+  const LayoutConfig& layout = config.layout;
+  const int64_t samples = layout.micro_batch * std::max<int64_t>(layout.dp, 1);
+  const int64_t passes = std::max<int64_t>(config.train.global_batch / samples, 1) * place.chunks;
+  const int64_t behind = place.stages - 1 - place.stage;
+  const int64_t warm_up =
+      place.chunks == 1 ? behind : 2 * behind + (place.chunks - 1) * place.stages;
+  const int64_t waiting = layout.zero_bubble ? place.stage : 0;  // For their weight gradients.
+  return static_cast<double>(std::min(warm_up + 1 + waiting, passes));
+}
+
+// A chunk has at most this many layers.
+double KeptActivations(const RunConfig& config, const BlockTensors& tensors,
+                       const PipelinePlace& place) {
+  const double layers = static_cast<double>(place.Layers(config.model.num_layers, 0).length);
+  const double recomputed =
+      config.layout.recompute_num_layers == 0
+          ? layers
+          : std::min(layers, static_cast<double>(config.layout.recompute_num_layers));
+  const auto of_all = [](const KeptBytes& kept) { return kept.attention + kept.mlp; };
+  const double kept =
+      config.layout.recompute == Recompute::kFull
+          ? tensors.stream
+          : of_all(KeptByBlock(tensors, config.layout.recompute == Recompute::kSelective));
+  const double plain = of_all(KeptByBlock(tensors, /*is_selective=*/false));
+  return PassesUnderWay(config, place) * (recomputed * kept + (layers - recomputed) * plain);
 }
 
 double OverheadBytes(const LayoutConfig& layout) {
-  return kContextBytes + kMatrixWorkspaceBytes + (layout.dp > 1 ? kCommunicatorBytes : 0);
+  const int64_t alike = layout.dp * layout.cp;
+  double axes = 0;
+  for (const int64_t size : {layout.tp, layout.cp, alike, layout.pp}) axes += size > 1 ? 1 : 0;
+  return kContextBytes + kMatrixWorkspaceBytes + axes * kCommunicatorBytes;
+}
+
+MemoryPrediction PredictStage(const RunConfig& config, const PipelinePlace& place) {
+  const LayoutConfig& layout = config.layout;
+  const BlockTensors tensors = TensorsOf(config);
+  const StageParameters parameters = ParametersOf(config, place);
+  const double alike = static_cast<double>(std::max<int64_t>(layout.dp, 1) * layout.cp);
+  const double owners = !ShardsOptimizerState(layout) ? 1
+                        : layout.zero_size > 0        ? static_cast<double>(layout.zero_size)
+                                                      : alike;
+  const double value = BytesOf(config.train.precision);
+  MemoryPrediction prediction;
+  // bf16 weights come with 16 low bits each, which are the optimizer's.
+  const double weight_owners = layout.zero >= 3 ? owners : 1;
+  prediction.weights = parameters.all * (value / weight_owners + (kFloatBytes - value) / owners);
+  prediction.gradients = parameters.all * kFloatBytes / (layout.zero >= 2 ? owners : 1);
+  prediction.moments =
+      parameters.all *
+      (BytesOf(config.optimizer.exp_avg_dtype) + BytesOf(config.optimizer.exp_avg_sq_dtype)) /
+      owners;
+  prediction.activations = KeptActivations(config, tensors, place);
+  prediction.working = BlockWorking(tensors, layout.recompute);
+  const bool has_head = place.HasHead(place.chunks - 1);
+  if (has_head) prediction.working = std::max(prediction.working, HeadWorking(config, tensors));
+  if (layout.zero >= 2) {
+    prediction.working += kGradientGroups * parameters.largest_group * kFloatBytes;
+  }
+  if (layout.zero >= 3) prediction.working += kWeightGroups * parameters.largest_group * value;
+  prediction.overhead = OverheadBytes(layout);
+  return prediction;
 }
 
 }  // namespace
 
 MemoryPrediction PredictTrainingMemory(const RunConfig& config) {
-  const auto parameters = static_cast<double>(ParameterCount(config.model));
-  const BlockTensors tensors = TensorsOf(config);
-  MemoryPrediction prediction;
-  const double owners =
-      ShardsOptimizerState(config.layout) ? static_cast<double>(config.layout.dp) : 1;
-  const double value = BytesOf(config.train.precision);
-  // bf16 weights come with 16 low bits each, which are the optimizer's.
-  prediction.weights = parameters * (value + (kFloatBytes - value) / owners);
-  prediction.gradients = parameters * kFloatBytes;
-  prediction.moments =
-      parameters *
-      (BytesOf(config.optimizer.exp_avg_dtype) + BytesOf(config.optimizer.exp_avg_sq_dtype)) /
-      owners;
-  prediction.activations = KeptActivations(config, tensors);
-  prediction.working =
-      std::max(HeadWorking(config, tensors), BlockWorking(tensors, config.layout.recompute));
-  prediction.overhead = OverheadBytes(config.layout);
-  return prediction;
+  MemoryPrediction largest;
+  for (int64_t stage = 0; stage < config.layout.pp; ++stage) {
+    const MemoryPrediction prediction =
+        PredictStage(config, {stage, config.layout.pp, config.layout.vpp});
+    if (prediction.Total() > largest.Total()) largest = prediction;
+  }
+  return largest;
 }
 
 }  // namespace trainyard

@@ -20,10 +20,9 @@ struct MemoryPrediction {
   double Total() const { return Tensors() + overhead; }
 };
 
-// Peak of a step of trainyard-trainer on a GPU. `config` is resolved and of a layout that the
-// trainer has: ranks differ in their samples, and with layout.zero 1 each owns a part of the
-// optimizer's state. Within 1 % of measured peaks of five bf16 runs (memory_model_test.cpp);
-// fragmentation of the allocator comes on top.
+// Peak of a step of trainyard-trainer on the GPU of the pipeline stage that needs most. `config` is
+// resolved and keeps the rules. Within 1 % of measured peaks of the bf16 runs in
+// memory_model_test.cpp; fragmentation of the allocator comes on top.
 MemoryPrediction PredictTrainingMemory(const RunConfig& config);
 
 // Part of a prediction by which it may be wrong.

@@ -3,18 +3,17 @@
 #include "proto/contract/run_rules.h"
 
 namespace trainyard {
-namespace {
 
-int64_t BlockMatrixParameters(const ModelConfig& model) {
+BlockMatrices BlockMatricesOf(const ModelConfig& model) {
   const int64_t queries = model.num_attention_heads * HeadSize(model);
-  const int64_t keys = model.num_query_groups * HeadSize(model);
-  return model.hidden_size * (2 * queries + 2 * keys + 3 * model.ffn_hidden_size);
+  return {.cut = model.hidden_size * (2 * queries + 3 * model.ffn_hidden_size),
+          .keys = model.hidden_size * 2 * HeadSize(model)};
 }
 
-}  // namespace
-
 int64_t MatrixParameterCount(const ModelConfig& model) {
-  return model.num_layers * BlockMatrixParameters(model) + model.vocab_size * model.hidden_size;
+  const BlockMatrices block = BlockMatricesOf(model);
+  return model.num_layers * (block.cut + model.num_query_groups * block.keys) +
+         model.vocab_size * model.hidden_size;
 }
 
 int64_t ParameterCount(const ModelConfig& model) {

@@ -15,6 +15,13 @@ int64_t ParameterCount(const ModelConfig& model);
 // embedding's look-up.
 int64_t MatrixParameterCount(const ModelConfig& model);
 
+// Weights of the matrices of one block, by their place between tensor-parallel ranks.
+struct BlockMatrices {
+  int64_t cut = 0;   // Queries, output projection, feed-forward: divided over the ranks.
+  int64_t keys = 0;  // Keys and values, for one head of each.
+};
+BlockMatrices BlockMatricesOf(const ModelConfig& model);
+
 // Floating-point operations of one training token, forward and backward: 6 for each weight of a
 // matrix product and 12 * layers * heads * head_size * length for attention over the full length.
 // The formula of torchtitan, nanoGPT and PaLM (arXiv 2204.02311, appendix B); causal attention does

@@ -28,6 +28,23 @@ void CheckMultiple(const Named& whole, const Named& part, Problems& problems) {
   problems.push_back({whole.key, whole.Text() + " must be a multiple of " + part.Text()});
 }
 
+// "`layout.tp` 3 or 6 would do": the divisors of `whole` next to the part that does not divide it.
+std::string NearestThatDivide(int64_t whole, const Named& part) {
+  int64_t below = std::min(part.value, whole), above = part.value;
+  while (whole % below != 0) --below;
+  while (above <= whole && whole % above != 0) ++above;
+  const std::string larger = above <= whole ? " or " + std::to_string(above) : "";
+  return Quoted(part.key) + " " + std::to_string(below) + larger + " would do";
+}
+
+// A size of the layout that must divide something, which the text names.
+void CheckDivides(const std::string& whole_text, int64_t whole, const Named& part,
+                  Problems& problems) {
+  if (part.value <= 0 || whole <= 0 || whole % part.value == 0) return;
+  problems.push_back({part.key, whole_text + " must be a multiple of " + part.Text() + "; " +
+                                    NearestThatDivide(whole, part)});
+}
+
 // Calls visit(key, rule, value) for every setting, with keys such as "model.num_layers".
 template <typename Visit>
 void VisitAll(const RunConfig& config, Visit&& visit) {
@@ -53,7 +70,6 @@ void CheckModel(const RunConfig& config, Problems& problems) {
   const Named heads{"model.num_attention_heads", model.num_attention_heads};
   CheckMultiple(hidden, heads, problems);
   CheckMultiple(heads, {"model.num_query_groups", model.num_query_groups}, problems);
-  CheckMultiple(heads, {"layout.tp", config.layout.tp}, problems);
   if (hidden.value % heads.value == 0 && HeadSize(model) % 2 != 0) {
     problems.push_back({hidden.key, hidden.Text() + " / " + heads.Text() + " = " +
                                         std::to_string(HeadSize(model)) +
@@ -70,6 +86,72 @@ void CheckBatch(const RunConfig& config, Problems& problems) {
                                  " must be a multiple of layout.micro_batch * dp (" +
                                  std::to_string(layout.micro_batch) + " * " + std::to_string(dp) +
                                  " = " + std::to_string(layout.micro_batch * dp) + ")"});
+}
+
+void CheckTensorParallel(const RunConfig& config, Problems& problems) {
+  const LayoutConfig& layout = config.layout;
+  const Named tp{"layout.tp", layout.tp};
+  const Named heads{"model.num_attention_heads", config.model.num_attention_heads};
+  CheckDivides(heads.Text(), heads.value, tp, problems);
+  const Named vocabulary{"model.vocab_size", config.model.vocab_size};
+  if (vocabulary.value < tp.value) {
+    problems.push_back({tp.key, tp.Text() + " must not be above " + vocabulary.Text()});
+  }
+  if (!layout.sequence_parallel || config.train.seq_length % layout.cp != 0) return;
+  CheckDivides("the tokens of a sample on a rank (`train.seq_length` / `layout.cp` = " +
+                   std::to_string(config.train.seq_length / layout.cp) + ")",
+               config.train.seq_length / layout.cp, tp, problems);
+}
+
+void CheckContextParallel(const RunConfig& config, Problems& problems) {
+  const int64_t length = config.train.seq_length;
+  const Named cp{"layout.cp", config.layout.cp};
+  if (cp.value == 1 || length % (2 * cp.value) == 0) return;
+  if (length % 2 != 0) {
+    problems.push_back({"train.seq_length", Named{"train.seq_length", length}.Text() +
+                                                " must be even: every rank of " + cp.Text() +
+                                                " takes two parts of a sample"});
+    return;
+  }
+  CheckDivides("half of " + Named{"train.seq_length", length}.Text(), length / 2, cp, problems);
+}
+
+void CheckPipeline(const RunConfig& config, Problems& problems) {
+  const LayoutConfig& layout = config.layout;
+  const Named pp{"layout.pp", layout.pp}, vpp{"layout.vpp", layout.vpp};
+  const Named layers{"model.num_layers", config.model.num_layers};
+  if (pp.value * vpp.value > layers.value) {
+    problems.push_back({pp.key, pp.Text() + " * " + vpp.Text() + " must not be above " +
+                                    layers.Text() + ": every part of the pipeline needs a layer"});
+  }
+  if (vpp.value > 1 && pp.value == 1) {
+    problems.push_back({vpp.key, vpp.Text() + " needs `layout.pp` above 1"});
+  }
+  if (layout.zero_bubble && pp.value == 1) {
+    problems.push_back({"layout.zero_bubble", "`layout.zero_bubble` needs `layout.pp` above 1"});
+  }
+  const int64_t samples = layout.micro_batch * std::max<int64_t>(layout.dp, 1);
+  if (vpp.value == 1 || config.train.global_batch % samples != 0) return;
+  CheckDivides(
+      "with `layout.vpp` above 1 the micro-batches of a step (`train.global_batch` / "
+      "(layout.micro_batch * dp) = " +
+          std::to_string(config.train.global_batch / samples) + ")",
+      config.train.global_batch / samples, pp, problems);
+}
+
+void CheckSharding(const RunConfig& config, Problems& problems) {
+  const LayoutConfig& layout = config.layout;
+  const Named size{"layout.zero_size", layout.zero_size};
+  const int64_t alike = std::max<int64_t>(layout.dp, 1) * layout.cp;
+  if (size.value > 0 && layout.zero == 0) {
+    problems.push_back({size.key, size.Text() + " needs `layout.zero` above 0"});
+  }
+  CheckDivides("dp * cp (" + std::to_string(alike) + ")", alike, size, problems);
+  if (layout.recompute_num_layers > 0 && layout.recompute == Recompute::kNone) {
+    problems.push_back(
+        {"layout.recompute_num_layers",
+         "`layout.recompute_num_layers` needs `layout.recompute` full or selective"});
+  }
 }
 
 void CheckLength(const TrainConfig& train, Problems& problems) {
@@ -181,6 +263,10 @@ Problems FindLayoutProblems(int64_t world_size, const RunConfig& config) {
 Problems FindTrainingProblems(const RunConfig& config) {
   Problems problems;
   CheckModel(config, problems);
+  CheckTensorParallel(config, problems);
+  CheckContextParallel(config, problems);
+  CheckPipeline(config, problems);
+  CheckSharding(config, problems);
   CheckBatch(config, problems);
   CheckLength(config.train, problems);
   CheckSchedule(config, problems);
@@ -194,18 +280,10 @@ Problems FindLaunchProblems(const RunConfig& config) {
         {"data.path", "`data.path` is missing; name a directory made by `trainyard data prepare`"});
   }
   const LayoutConfig& layout = config.layout;
-  for (const Named& axis :
-       {Named{"layout.tp", layout.tp}, Named{"layout.cp", layout.cp}, Named{"layout.ep", layout.ep},
-        Named{"layout.pp", layout.pp}, Named{"layout.vpp", layout.vpp}}) {
-    if (axis.value == 1) continue;
-    problems.push_back({axis.key, axis.Text() + " is not supported by this trainyard-trainer, "
-                                                "which is data parallel only; set it to 1 and use "
-                                                "layout.dp"});
-  }
-  if (layout.zero > 1) {
-    problems.push_back({"layout.zero", Named{"layout.zero", layout.zero}.Text() +
-                                           " is not supported by this trainyard-trainer, which "
-                                           "shards the optimizer's state only; set it to 1"});
+  if (layout.ep > 1) {
+    problems.push_back({"layout.ep", Named{"layout.ep", layout.ep}.Text() +
+                                         " is not supported by this trainyard-trainer, which has "
+                                         "no mixture of experts; set it to 1"});
   }
   if (config.resources.device == DeviceKind::kCpu && config.train.precision == Precision::kBf16) {
     problems.push_back({"train.precision",

@@ -162,19 +162,81 @@ TEST(RunRulesTest, ScheduleMustFitTheRun) {
               ElementsAre("`optimizer.min_lr` (0.5) must not be above `optimizer.lr` (3e-04)"));
 }
 
+TEST(RunRulesTest, LayoutsThatDoNotDivideNameTheNearestThatDo) {
+  RunConfig config = Small();
+  config.model.num_attention_heads = config.model.num_query_groups = 16;
+  config.layout.tp = 6;
+  config.layout.sequence_parallel = false;
+  EXPECT_THAT(Problems(config, 6),
+              ElementsAre("`model.num_attention_heads` (16) must be a multiple of `layout.tp` (6); "
+                          "`layout.tp` 4 or 8 would do"));
+  config = Small();
+  config.train.seq_length = 60;
+  config.layout.cp = 4;
+  EXPECT_THAT(Problems(config, 4),
+              ElementsAre("half of `train.seq_length` (60) must be a multiple of `layout.cp` (4); "
+                          "`layout.cp` 3 or 5 would do"));
+  config.train.seq_length = 61;
+  EXPECT_THAT(Problems(config, 4), ElementsAre(HasSubstr("`train.seq_length` (61) must be even")));
+  config = Small();
+  config.train.seq_length = 62;
+  config.layout.tp = 4;
+  EXPECT_THAT(Problems(config, 4),
+              ElementsAre(HasSubstr("`train.seq_length` / `layout.cp` = 62) must be a multiple of "
+                                    "`layout.tp` (4); `layout.tp` 2 or 31 would do")));
+}
+
+TEST(RunRulesTest, PipelinesNeedALayerInEveryPart) {
+  RunConfig config = Small();
+  config.model.num_layers = 3;
+  config.layout.pp = 2;
+  EXPECT_THAT(Problems(config, 2), IsEmpty()) << "stages may be uneven";
+  config.layout.vpp = 2;
+  EXPECT_THAT(Problems(config, 2), ElementsAre(HasSubstr("every part of the pipeline needs a")));
+  config.layout.pp = 1;
+  EXPECT_THAT(Problems(config), ElementsAre("`layout.vpp` (2) needs `layout.pp` above 1"));
+  config = Small();
+  config.layout.zero_bubble = true;
+  EXPECT_THAT(Problems(config), ElementsAre("`layout.zero_bubble` needs `layout.pp` above 1"));
+}
+
+TEST(RunRulesTest, InterleavedPipelinesNeedWholeRoundsOfMicroBatches) {
+  RunConfig config = Small();
+  config.model.num_layers = 12;
+  config.train.global_batch = 8;
+  config.layout.pp = 3;
+  EXPECT_THAT(Problems(config, 3), IsEmpty());
+  config.layout.vpp = 2;
+  EXPECT_THAT(Problems(config, 3),
+              ElementsAre(HasSubstr("= 8) must be a multiple of `layout.pp` (3); `layout.pp` 2 or "
+                                    "4 would do")));
+}
+
+TEST(RunRulesTest, CopiesOfShardsDivideTheRanks) {
+  RunConfig config = Small();
+  config.train.global_batch = 6;
+  config.layout.dp = 6;
+  config.layout.zero = 3;
+  config.layout.zero_size = 4;
+  EXPECT_THAT(Problems(config, 6), ElementsAre(HasSubstr("`layout.zero_size` 3 or 6 would do")));
+  config.layout.zero_size = 2;
+  EXPECT_THAT(Problems(config, 6), IsEmpty());
+  config.layout.zero = 0;
+  EXPECT_THAT(Problems(config, 6), ElementsAre(HasSubstr("needs `layout.zero` above 0")));
+}
+
+TEST(RunRulesTest, TheTrainerTakesEveryDenseLayout) {
+  RunConfig config = Small();
+  config.layout.tp = config.layout.cp = config.layout.pp = config.layout.vpp = 2;
+  config.layout.zero = 3;
+  EXPECT_THAT(FindLaunchProblems(config), IsEmpty());
+}
+
 TEST(RunRulesTest, FeaturesThatTheTrainerLacksAreLaunchProblems) {
-  for (int64_t LayoutConfig::*axis : {&LayoutConfig::tp, &LayoutConfig::cp, &LayoutConfig::ep,
-                                      &LayoutConfig::pp, &LayoutConfig::vpp, &LayoutConfig::zero}) {
-    if (axis == &LayoutConfig::zero) {
-      RunConfig config = Small();
-      config.layout.zero = 1;
-      EXPECT_THAT(FindLaunchProblems(config), IsEmpty());
-    }
-    RunConfig config = Small();
-    config.layout.*axis = 2;
-    EXPECT_THAT(Messages(FindLaunchProblems(config)),
-                ElementsAre(HasSubstr("(2) is not supported by this trainyard-trainer")));
-  }
+  RunConfig experts = Small();
+  experts.layout.ep = 2;
+  EXPECT_THAT(Messages(FindLaunchProblems(experts)),
+              ElementsAre(HasSubstr("(2) is not supported by this trainyard-trainer")));
   RunConfig config = Small();
   config.data.path.clear();
   config.train.precision = Precision::kBf16;  // The device is the CPU.

@@ -6,6 +6,7 @@
 #include <deque>
 #include <limits>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "trainer/config/trainer_error.h"
@@ -103,8 +104,9 @@ void Execute(const Operations& members) {
 
 class InMemoryGroup {
  public:
-  InMemoryGroup(std::string name, int64_t size, std::chrono::seconds limit)
-      : name_(std::move(name)), limit_(limit), queues_(size) {}
+  InMemoryGroup(std::string name, int64_t size, InMemoryNetwork::Turn* turn,
+                std::chrono::seconds limit)
+      : name_(std::move(name)), turn_(turn), limit_(limit), queues_(size) {}
 
   std::shared_ptr<Posted> Post(int64_t member, Operation operation,
                                std::function<void(bool)> mark) {
@@ -123,15 +125,20 @@ class InMemoryGroup {
   }
 
   void Await(const Posted& posted) {
-    std::unique_lock<std::mutex> lock(mutex_);
-    const auto over = [&] { return posted.done || aborted_; };
-    const bool in_time = changed_.wait_for(lock, limit_, over);
-    if (posted.done) return;
-    aborted_ = true;
-    changed_.notify_all();
+    if (IsDone(posted)) return;
+    if (turn_ != nullptr) turn_->unlock();
+    const bool in_time = AwaitEnd(posted);
+    if (turn_ != nullptr) turn_->lock();
+    if (IsDone(posted)) return;
+    Abort();
     throw TrainerError(ExitCode::kPeerLost,
                        "Lost a peer in " + std::string(NameOf(posted.operation.kind)) +
                            " of group " + name_ + (in_time ? ": aborted" : ": no answer in time"));
+  }
+
+  bool AwaitEnd(const Posted& posted) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    return changed_.wait_for(lock, limit_, [&] { return posted.done || aborted_; });
   }
 
   bool IsDone(const Posted& posted) {
@@ -242,6 +249,7 @@ class InMemoryGroup {
   }
 
   const std::string name_;
+  InMemoryNetwork::Turn* const turn_;
   const std::chrono::seconds limit_;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -258,7 +266,9 @@ class InMemoryCommunicator final : public Communicator {
         members_(std::move(members)) {}
   ~InMemoryCommunicator() override { members_->Leave(rank()); }
 
-  void WaitUntil(const std::function<bool()>& done) override { TORCH_CHECK(done()); }
+  void WaitUntil(const std::function<bool()>& done) override {
+    while (!done()) std::this_thread::yield();
+  }
   void Abort() override { members_->Abort(); }
 
  private:
@@ -296,7 +306,7 @@ std::unique_ptr<Communicator> InMemoryNetwork::Connect(const CommunicatorGroup& 
   const std::lock_guard<std::mutex> lock(mutex_);
   std::shared_ptr<InMemoryGroup>& members = groups_[group.name];
   if (members == nullptr) {
-    members = std::make_shared<InMemoryGroup>(group.name, group.ranks.size(), limit_);
+    members = std::make_shared<InMemoryGroup>(group.name, group.ranks.size(), turn_, limit_);
     if (aborted_) members->Abort();
   }
   return std::make_unique<InMemoryCommunicator>(group, members);

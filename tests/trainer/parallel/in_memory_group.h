@@ -22,7 +22,14 @@ class InMemoryGroup;
 // hang. Sums are made in the order of the ranks.
 class InMemoryNetwork {
  public:
-  explicit InMemoryNetwork(std::chrono::seconds limit = std::chrono::seconds(60)) : limit_(limit) {}
+  // Members of any group hold it while they run, and let go of it while they wait: for devices that
+  // take one thread at a time.
+  using Turn = std::mutex;
+
+  // turn: of members that take turns, or null.
+  explicit InMemoryNetwork(Turn* turn = nullptr,
+                           std::chrono::seconds limit = std::chrono::seconds(60))
+      : turn_(turn), limit_(limit) {}
   ~InMemoryNetwork();
 
   std::unique_ptr<Communicator> Connect(const CommunicatorGroup& group);
@@ -31,6 +38,7 @@ class InMemoryNetwork {
   void AbortAll();
 
  private:
+  Turn* const turn_;
   const std::chrono::seconds limit_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<InMemoryGroup>> groups_;

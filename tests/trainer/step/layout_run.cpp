@@ -23,18 +23,18 @@ bool IsMasked(int64_t sample, int64_t position) { return (sample + 2 * position)
 
 class Rank {
  public:
-  Rank(const RunConfig& config, bool masked, int64_t rank, InMemoryNetwork& network)
+  Rank(const RunConfig& config, bool masked, int64_t rank, torch::Device device,
+       const ConnectGroupFunction& connect)
       : config_(config),
         masked_(masked),
         mesh_(config.layout),
         data_index_(mesh_.DataParallelIndex(rank)),
-        groups_(ConnectRankGroups(
-            mesh_, rank, config.layout, !config.model.untie_embeddings_and_output_weights,
-            [&](const CommunicatorGroup& group) { return network.Connect(group); })),
-        model_(config.model, ModelOptions(config, mesh_, rank, groups_, torch::kCPU)),
+        groups_(ConnectRankGroups(mesh_, rank, config.layout,
+                                  !config.model.untie_embeddings_and_output_weights, connect)),
+        model_(config.model, ModelOptions(config, mesh_, rank, groups_, device)),
         optimizer_(config.optimizer, model_.parameters()),
         rounds_(config.train.global_batch / (config.layout.micro_batch * config.layout.dp)),
-        runner_({config_, model_, optimizer_, groups_, torch::kCPU}, rounds_) {}
+        runner_({config_, model_, optimizer_, groups_, device}, rounds_) {}
 
   StepResult Step(int64_t step, const std::function<void()>& before_update) {
     batch_ = 0;
@@ -149,13 +149,22 @@ int64_t RanksOf(const LayoutConfig& layout) {
   return layout.tp * layout.cp * layout.pp * layout.dp;
 }
 
-LayoutRun RunLayout(const RunConfig& config, int64_t steps, bool masked) {
-  InMemoryNetwork network;
+LayoutRun RunLayout(const RunConfig& config, int64_t steps, bool masked,
+                    const LayoutMachine& machine) {
+  InMemoryNetwork::Turn turn;
+  InMemoryNetwork network(machine.takes_turns ? &turn : nullptr);
+  const ConnectGroupFunction over_memory = [&](const CommunicatorGroup& group) {
+    return network.Connect(group);
+  };
   Shared shared;
   shared.weights = std::vector<LogicalTensors>(steps);
   RunThreads(RanksOf(config.layout), [&](int64_t number) {
+    std::unique_lock<std::mutex> mine(turn, std::defer_lock);
+    if (machine.takes_turns) mine.lock();
     try {
-      Rank rank(config, masked, number, network);
+      const torch::Device device = machine.open_device(number);
+      Rank rank(config, masked, number, device,
+                machine.connect ? machine.connect(number) : over_memory);
       Train(rank, number, shared);
     } catch (...) {
       const std::lock_guard<std::mutex> lock(shared.mutex);

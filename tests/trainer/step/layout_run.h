@@ -2,6 +2,7 @@
 #ifndef TRAINYARD_TESTS_TRAINER_STEP_LAYOUT_RUN_H_
 #define TRAINYARD_TESTS_TRAINER_STEP_LAYOUT_RUN_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -28,9 +29,20 @@ RunConfig SmallRun();
 // Ranks that the layout needs.
 int64_t RanksOf(const LayoutConfig& layout);
 
+// The machine that a run is for; by default ranks on the CPU, over memory.
+struct LayoutMachine {
+  std::function<torch::Device(int64_t rank)> open_device = [](int64_t) {
+    return torch::Device(torch::kCPU);
+  };
+  // The groups of a rank, or null for groups over memory. Called on the rank's thread.
+  std::function<ConnectGroupFunction(int64_t rank)> connect;
+  bool takes_turns = false;  // Ranks share a device that takes one thread at a time.
+};
+
 // Trains on tokens that depend on the sample's number only; `masked` predictions count nothing.
 // Throws what a rank throws.
-LayoutRun RunLayout(const RunConfig& config, int64_t steps, bool masked = false);
+LayoutRun RunLayout(const RunConfig& config, int64_t steps, bool masked = false,
+                    const LayoutMachine& machine = {});
 
 }  // namespace trainyard::trainer
 

@@ -13,7 +13,7 @@ void LogicalTensors::Add(const ParameterStore& store,
                          const std::function<ElementRange(int64_t)>& range_of, const Read& read) {
   for (const StoredSlice& slice : store.slices()) {
     const ElementRange range = Intersect(slice.range, range_of(slice.group));
-    if (range.length > 0) AddPart(slice, range, read(slice.group, range));
+    if (range.length > 0) AddPart(slice, range, read(slice.group, range).cpu());
   }
 }
 

@@ -1,0 +1,137 @@
+// Layouts on GPUs: every rank as a thread of this process. On one GPU the ranks take turns and
+// exchange through its memory; on several each has a GPU of its own, and NCCL.
+#include <c10/cuda/CUDAFunctions.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "tests/trainer/gpu/accuracy.h"
+#include "tests/trainer/parallel/run_ranks.h"
+#include "tests/trainer/step/layout_cases.h"
+#include "tests/trainer/step/layout_run.h"
+#include "trainer/parallel/device.h"
+
+namespace trainyard::trainer {
+namespace {
+
+constexpr int64_t kSteps = 20;
+
+// Sizes that kernels take: heads of 64.
+RunConfig GpuRunOf(const LayoutCase& layout, Precision precision) {
+  RunConfig config = SmallRun();
+  layout.edit(config);
+  const int64_t heads = config.model.num_attention_heads;
+  config.model.hidden_size = 64 * heads;
+  config.model.ffn_hidden_size = 96 * heads;
+  config.train.seq_length *= 8;
+  config.train.precision = precision;
+  config.resources.device = DeviceKind::kGpu;
+  return config;
+}
+
+RunConfig OnOneProcess(const RunConfig& config) {
+  RunConfig alone = config;
+  alone.layout = SmallRun().layout;
+  return alone;
+}
+
+// The GPU's only rank, or all ranks by turns.
+LayoutMachine OneGpu() {
+  return {.open_device = [](int64_t) { return OpenDevice(DeviceKind::kGpu, 0); },
+          .takes_turns = true};
+}
+
+// Runs on one process, by settings: several layouts share one.
+const LayoutRun& Reference(const RunConfig& config, bool masked) {
+  static std::vector<std::pair<std::pair<RunConfig, bool>, std::unique_ptr<LayoutRun>>> runs;
+  const RunConfig alone = OnOneProcess(config);
+  for (const auto& [key, run] : runs) {
+    if (key.first == alone && key.second == masked) return *run;
+  }
+  auto run = std::make_unique<LayoutRun>(RunLayout(alone, kSteps, masked, OneGpu()));
+  return *runs.emplace_back(std::make_pair(alone, masked), std::move(run)).second;
+}
+
+double Relative(double value, double expected) { return std::abs(value / expected - 1); }
+
+void ExpectEquals(const LayoutRun& run, const LayoutRun& reference, const char* name) {
+  const StepResult &first = run.steps.front(), &last = run.steps.back();
+  const StepResult &first_of_one = reference.steps.front(), &last_of_one = reference.steps.back();
+  const LargestDistance gradients = DistanceOf(run.first_gradients, reference.first_gradients);
+  std::printf("| %-42s | %7.1e | %7.1e | %7.1e | %7.1e |\n", name,
+              Relative(first.loss, first_of_one.loss), Relative(last.loss, last_of_one.loss),
+              gradients.value, Relative(first.grad_norm, first_of_one.grad_norm));
+  EXPECT_EQ(run.faults, std::vector<std::string>());
+  EXPECT_LT(Relative(first.loss, first_of_one.loss), 1e-6);
+  EXPECT_LT(Relative(last.loss, last_of_one.loss), 1e-5);
+  EXPECT_LT(gradients.value, 1e-5) << gradients.name;
+  EXPECT_LT(Relative(first.grad_norm, first_of_one.grad_norm), 1e-5);
+  EXPECT_LT(last.loss, first.loss);
+}
+
+class GpuLayoutTest : public ::testing::TestWithParam<LayoutCase> {};
+
+TEST_P(GpuLayoutTest, EqualsOneProcessInSinglePrecision) {
+  const RunConfig config = GpuRunOf(GetParam(), Precision::kFp32);
+  const bool masked = GetParam().masked;
+  ExpectEquals(RunLayout(config, kSteps, masked, OneGpu()), Reference(config, masked),
+               GetParam().name);
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, GpuLayoutTest, ::testing::ValuesIn(LayoutCases()));
+
+// bf16 through the fused kernels: as near to fp32 as one process in bf16 is.
+TEST(GpuLayoutBf16Test, LayoutsAreAsNearToSinglePrecisionAsOneProcess) {
+  for (const LayoutCase& layout : LayoutCases()) {
+    if (layout.masked) continue;
+    const RunConfig narrow = GpuRunOf(layout, Precision::kBf16);
+    RunConfig wide = narrow;
+    wide.train.precision = Precision::kFp32;
+    const LayoutRun exact = RunLayout(OnOneProcess(wide), 1, false, OneGpu());
+    const LayoutRun alone = RunLayout(OnOneProcess(narrow), 1, false, OneGpu());
+    const LayoutRun run = RunLayout(narrow, 1, false, OneGpu());
+    const double error = DistanceOf(run.first_gradients, exact.first_gradients).value;
+    const double error_of_one = DistanceOf(alone.first_gradients, exact.first_gradients).value;
+    std::printf("| %-42s | bf16 error of gradients %7.1e, of one process %7.1e |\n", layout.name,
+                error, error_of_one);
+    EXPECT_EQ(run.faults, std::vector<std::string>()) << layout.name;
+    EXPECT_LT(error, 1.7 * error_of_one) << layout.name;
+    EXPECT_LT(Relative(run.steps[0].loss, exact.steps[0].loss), 2e-3) << layout.name;
+  }
+}
+
+// Ranks as threads, each with a GPU.
+LayoutMachine SeveralGpus(int64_t ranks) {
+  const int64_t port = FreePort();
+  auto rendezvous = std::make_shared<std::vector<std::unique_ptr<Rendezvous>>>(ranks);
+  return {.open_device = [](int64_t rank) { return OpenDevice(DeviceKind::kGpu, rank); },
+          .connect = [=](int64_t rank) -> ConnectGroupFunction {
+            auto& own = (*rendezvous)[rank];
+            own = std::make_unique<Rendezvous>(Environment(rank, ranks, port),
+                                               std::chrono::seconds(60));
+            return [=, &own](const CommunicatorGroup& group) {
+              return ConnectGroup(own.get(), group,
+                                  torch::Device(torch::kCUDA, static_cast<int8_t>(rank)));
+            };
+          }};
+}
+
+class GpusLayoutTest : public ::testing::TestWithParam<LayoutCase> {};
+
+TEST_P(GpusLayoutTest, EqualsOneProcessOverNccl) {
+  const RunConfig config = GpuRunOf(GetParam(), Precision::kFp32);
+  const int64_t ranks = RanksOf(config.layout);
+  if (ranks == 1 || ranks > c10::cuda::device_count()) GTEST_SKIP() << ranks << " GPUs";
+  const bool masked = GetParam().masked;
+  ExpectEquals(RunLayout(config, kSteps, masked, SeveralGpus(ranks)), Reference(config, masked),
+               GetParam().name);
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, GpusLayoutTest, ::testing::ValuesIn(LayoutCases()));
+
+}  // namespace
+}  // namespace trainyard::trainer

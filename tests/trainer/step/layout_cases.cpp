@@ -1,0 +1,136 @@
+#include "tests/trainer/step/layout_cases.h"
+
+#include <iterator>
+
+namespace trainyard::trainer {
+namespace {
+
+// Chains of settings, so that a case reads like its name.
+RunConfig& Tp(RunConfig& c, int64_t size) {
+  c.layout.tp = size;
+  return c;
+}
+RunConfig& Pp(RunConfig& c, int64_t stages, int64_t chunks = 1) {
+  c.layout.pp = stages;
+  c.layout.vpp = chunks;
+  return c;
+}
+RunConfig& Cp(RunConfig& c, int64_t size, ContextExchange exchange = ContextExchange::kP2p) {
+  c.layout.cp = size;
+  c.layout.cp_comm_type = exchange;
+  return c;
+}
+RunConfig& Dp(RunConfig& c, int64_t size, int64_t zero = 0) {
+  c.layout.dp = size;
+  c.layout.zero = zero;
+  return c;
+}
+RunConfig& Layers(RunConfig& c, int64_t layers) {
+  c.model.num_layers = layers;
+  return c;
+}
+RunConfig& Recomputed(RunConfig& c, Recompute recompute, int64_t layers = 0) {
+  c.layout.recompute = recompute;
+  c.layout.recompute_num_layers = layers;
+  return c;
+}
+RunConfig& Tied(RunConfig& c) {
+  c.model.untie_embeddings_and_output_weights = false;
+  return c;
+}
+RunConfig& WithoutSequenceParallel(RunConfig& c) {
+  c.layout.sequence_parallel = false;
+  return c;
+}
+RunConfig& ZeroBubble(RunConfig& c) {
+  c.layout.zero_bubble = true;
+  return c;
+}
+RunConfig& MicroBatchOf(RunConfig& c, int64_t samples) {
+  c.layout.micro_batch = samples;
+  return c;
+}
+RunConfig& Heads(RunConfig& c, int64_t queries, int64_t keys) {
+  c.model.num_attention_heads = queries;
+  c.model.num_query_groups = keys;
+  c.model.hidden_size = 8 * queries;
+  return c;
+}
+
+constexpr ContextExchange kGather = ContextExchange::kAllGather;
+
+// The model has an odd vocabulary of 61 tokens and two key heads for four query heads.
+const LayoutCase kCases[] = {
+    {"one process, micro-batches of 1", [](auto& c) { MicroBatchOf(c, 1); }},
+    {"TP2", [](auto& c) { WithoutSequenceParallel(Tp(c, 2)); }},
+    {"TP4, key heads shared", [](auto& c) { WithoutSequenceParallel(Tp(c, 4)); }},
+    {"TP2+SP", [](auto& c) { Tp(c, 2); }},
+    {"TP4+SP, key heads shared", [](auto& c) { Tp(c, 4); }},
+    {"TP2+SP, key heads uneven", [](auto& c) { Heads(Tp(c, 2), 6, 3); }},
+    {"TP3+SP, key heads uneven", [](auto& c) { Heads(Tp(c, 3), 6, 2).train.seq_length = 18; }},
+    {"PP2", [](auto& c) { Pp(c, 2); }},
+    {"PP4", [](auto& c) { Pp(c, 4); }},
+    {"PP4, uneven stages", [](auto& c) { Layers(Pp(c, 4), 6); }},
+    {"PP2 interleaved x2", [](auto& c) { Pp(c, 2, 2); }},
+    {"PP4 interleaved x2", [](auto& c) { Layers(Pp(c, 4, 2), 8); }},
+    {"PP2 zero-bubble", [](auto& c) { ZeroBubble(Pp(c, 2)); }},
+    {"PP4 zero-bubble", [](auto& c) { ZeroBubble(Pp(c, 4)); }},
+    {"PP4 interleaved x2 zero-bubble", [](auto& c) { ZeroBubble(Layers(Pp(c, 4, 2), 8)); }},
+    {"PP2, two micro-batches", [](auto& c) { MicroBatchOf(Pp(c, 2), 4); }},
+    {"PP4, one micro-batch", [](auto& c) { MicroBatchOf(Pp(c, 4), 8); }},
+    {"tied head", [](auto& c) { Tied(c); }},
+    {"tied head PP2", [](auto& c) { Tied(Pp(c, 2)); }},
+    {"tied head PP2 x TP2", [](auto& c) { Tied(Tp(Pp(c, 2), 2)); }},
+    {"tied head PP2 interleaved x ZeRO 2 x2", [](auto& c) { Tied(Dp(Pp(c, 2, 2), 2, 2)); }},
+    {"tied head PP4 zero-bubble x ZeRO 1 x2",
+     [](auto& c) { Tied(ZeroBubble(Dp(Pp(c, 4), 2, 1))); }},
+    {"tied head ZeRO 3 x2", [](auto& c) { Tied(Dp(c, 2, 3)); }},
+    {"DP2", [](auto& c) { Dp(c, 2); }},
+    {"DP8", [](auto& c) { Dp(c, 8); }},
+    {"ZeRO 1 x2", [](auto& c) { Dp(c, 2, 1); }},
+    {"ZeRO 2 x2", [](auto& c) { Dp(c, 2, 2); }},
+    {"ZeRO 3 x2", [](auto& c) { Dp(c, 2, 3); }},
+    {"ZeRO 3 x4", [](auto& c) { Dp(c, 4, 3); }},
+    {"ZeRO 1 x4, copies of 2", [](auto& c) { Dp(c, 4, 1).layout.zero_size = 2; }},
+    {"ZeRO 2 x4, copies of 2", [](auto& c) { Dp(c, 4, 2).layout.zero_size = 2; }},
+    {"ZeRO 3 x4, copies of 2", [](auto& c) { Dp(c, 4, 3).layout.zero_size = 2; }},
+    {"CP2 ring", [](auto& c) { Cp(c, 2); }},
+    {"CP2 all-gather", [](auto& c) { Cp(c, 2, kGather); }},
+    {"CP4 ring", [](auto& c) { Cp(c, 4); }},
+    {"CP4 all-gather", [](auto& c) { Cp(c, 4, kGather); }},
+    {"TP2 x PP2", [](auto& c) { Pp(Tp(c, 2), 2); }},
+    {"TP2 x PP2, no SP", [](auto& c) { WithoutSequenceParallel(Pp(Tp(c, 2), 2)); }},
+    {"TP2 x CP2", [](auto& c) { Cp(Tp(c, 2), 2); }},
+    {"TP4 x CP2, key heads shared", [](auto& c) { Cp(Tp(c, 4), 2); }},
+    {"TP2 x ZeRO 3 x2", [](auto& c) { Dp(Tp(c, 2), 2, 3); }},
+    {"TP2 x PP2 x DP2", [](auto& c) { Dp(Pp(Tp(c, 2), 2), 2); }},
+    {"TP2 x PP2 x ZeRO 1 x2", [](auto& c) { Dp(Pp(Tp(c, 2), 2), 2, 1); }},
+    {"CP2 x ZeRO 3", [](auto& c) { Dp(Cp(c, 2), 1, 3); }},
+    {"CP2 x ZeRO 3 x2", [](auto& c) { Dp(Cp(c, 2), 2, 3); }},
+    {"CP2 all-gather x ZeRO 2 x2", [](auto& c) { Dp(Cp(c, 2, kGather), 2, 2); }},
+    {"PP2 x CP2 x TP2", [](auto& c) { Tp(Cp(Pp(c, 2), 2), 2); }},
+    {"PP2 interleaved x CP2 x TP2, zero-bubble",
+     [](auto& c) { ZeroBubble(Tp(Cp(Pp(c, 2, 2), 2), 2)); }},
+    {"PP2 x ZeRO 2 x2", [](auto& c) { Dp(Pp(c, 2), 2, 2); }},
+    {"PP2 x ZeRO 3 x2", [](auto& c) { Dp(Pp(c, 2), 2, 3); }},
+    {"PP2 zero-bubble x ZeRO 2 x2", [](auto& c) { ZeroBubble(Dp(Pp(c, 2), 2, 2)); }},
+    {"PP2 interleaved x ZeRO 3 x2", [](auto& c) { Dp(Pp(c, 2, 2), 2, 3); }},
+    {"recompute selective, TP2 x PP2",
+     [](auto& c) { Recomputed(Pp(Tp(c, 2), 2), Recompute::kSelective); }},
+    {"recompute full, TP2 x PP2", [](auto& c) { Recomputed(Pp(Tp(c, 2), 2), Recompute::kFull); }},
+    {"recompute full, CP2 x ZeRO 3",
+     [](auto& c) { Recomputed(Dp(Cp(c, 2), 1, 3), Recompute::kFull); }},
+    {"recompute full, 1 layer of 2, PP2",
+     [](auto& c) { Recomputed(Pp(c, 2), Recompute::kFull, 1); }},
+    {"recompute full, PP2 zero-bubble",
+     [](auto& c) { Recomputed(ZeroBubble(Pp(c, 2)), Recompute::kFull); }},
+    {"masked tokens", [](auto& c) { MicroBatchOf(c, 2); }, true},
+    {"masked tokens, TP2 x PP2 x CP2", [](auto& c) { Cp(Pp(Tp(c, 2), 2), 2); }, true},
+    {"masked tokens, ZeRO 3 x4", [](auto& c) { Dp(c, 4, 3); }, true},
+};
+
+}  // namespace
+
+std::vector<LayoutCase> LayoutCases() { return {std::begin(kCases), std::end(kCases)}; }
+
+}  // namespace trainyard::trainer
