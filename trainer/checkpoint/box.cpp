@@ -102,6 +102,19 @@ std::optional<Box> Intersect(const Box& a, const Box& b) {
   return both;
 }
 
+int64_t NumberOf(const Extents& index, const Box& box) {
+  return LinearIndex(index, box, StridesOf(box.shape));
+}
+
+Extents IndexOf(int64_t number, const Box& box) {
+  Extents index = box.offset;
+  for (size_t d = index.size(); d-- > 0;) {
+    index[d] += number % box.shape[d];
+    number /= box.shape[d];
+  }
+  return index;
+}
+
 std::vector<Box> BoxesOfRange(const Extents& shape, int64_t first, int64_t length) {
   std::vector<Box> boxes;
   if (shape.empty() && length > 0) return {Box{}};

@@ -27,6 +27,10 @@ bool IsInside(const Box& box, const Extents& shape);
 // The elements that both boxes have; nullopt when there are none. Same number of dimensions.
 std::optional<Box> Intersect(const Box& a, const Box& b);
 
+// Number of the element at `index` among the box's elements in row-major order, and back.
+int64_t NumberOf(const Extents& index, const Box& box);
+Extents IndexOf(int64_t number, const Box& box);
+
 // Calls run(first element in `from`, first element in `to`, elements) for each stretch of `part`
 // that is contiguous in both boxes, in ascending order; both are stored row-major.
 // Precondition: `part` lies inside both and is not empty.

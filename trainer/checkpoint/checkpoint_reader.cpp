@@ -31,7 +31,7 @@ void CheckFileSize(const std::string& path, const StoredFile& file) {
 
 void CheckHeader(const std::string& path, const StoredFile& file) {
   std::vector<char> header(static_cast<size_t>(file.header_bytes));
-  ReadBytes(path, 0, file.header_bytes, header.data());
+  ReadBytes(path, 0, file.header_bytes, "its header", header.data());
   if (XXH64(header.data(), header.size(), 0) != file.header_xxh64) {
     ThrowDamaged(path, "the checksum of its header does not match");
   }
@@ -41,7 +41,8 @@ Manifest ReadManifest(const std::string& directory) {
   const std::string path = directory + "/" + kManifestName;
   if (FileBytes(path) < 0) {
     throw TrainerError(ExitCode::kBadCheckpoint,
-                       directory + " is not a checkpoint: it has no readable " + kManifestName);
+                       directory + " is not a checkpoint: it has no readable " + kManifestName +
+                           "; name a directory such as checkpoints/" + StepDirectoryName(100));
   }
   return ManifestFromText(ReadFile(path, ExitCode::kBadCheckpoint), path);
 }
@@ -113,21 +114,23 @@ torch::Tensor CheckpointReader::ReadAll(const std::string& name) const {
               found == tensors_.end() ? std::vector<int64_t>() : found->second.shape);
 }
 
-std::vector<PublishedCheckpoint> ListCheckpoints(const std::string& directory) {
+std::vector<PublishedCheckpoint> ListCheckpoints(const std::string& directory,
+                                                 std::map<std::string, std::string>* unreadable) {
   std::vector<PublishedCheckpoint> checkpoints;
   std::error_code error;
   for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end;
        entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     if (name.rfind("step_", 0) != 0 || name.find('.') != std::string::npos) continue;
+    const std::string path = entry->path().string();
     try {
-      const std::string path = entry->path().string();
       const Manifest manifest = ReadManifest(path);
       int64_t bytes = FileBytes(path + "/" + kManifestName);
       for (const auto& [_, file] : manifest.entries.files) bytes += file.bytes;
       checkpoints.push_back({path, manifest.step, manifest.attempt, bytes});
-    } catch (const TrainerError&) {
+    } catch (const TrainerError& error) {
       // Not published, or damaged: a run cannot resume from it.
+      if (unreadable != nullptr) (*unreadable)[path] = error.what();
     }
   }
   std::sort(checkpoints.begin(), checkpoints.end(),

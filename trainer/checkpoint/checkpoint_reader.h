@@ -55,6 +55,9 @@ class CheckpointReader {
   const nlohmann::json& trainer_state() const;
   const std::map<std::string, LogicalTensor>& tensors() const { return tensors_; }
   bool Has(const std::string& name) const { return tensors_.count(name) != 0; }
+  // All that the checkpoint says of itself, with the places of its bytes.
+  const std::string& directory() const { return directory_; }
+  const Manifest& manifest() const { return *manifest_; }
 
   // The box of `shape` at `offset` of the logical tensor, as a CPU tensor of the stored dtype.
   // Reads only the blocks that it needs and compares each with its checksum. Checkpoints of earlier
@@ -85,8 +88,10 @@ struct PublishedCheckpoint {
 
 // Published checkpoints in a checkpoint directory, newest last: by attempt, then by step, so that
 // steps of a timeline that was rolled back come before those of the attempt that replaced it.
-// Directories without a readable manifest are left out. Empty when there is no such directory.
-std::vector<PublishedCheckpoint> ListCheckpoints(const std::string& directory);
+// Directories without a readable manifest are left out; `unreadable` gets the reason of each, by
+// path. Empty when there is no such directory.
+std::vector<PublishedCheckpoint> ListCheckpoints(
+    const std::string& directory, std::map<std::string, std::string>* unreadable = nullptr);
 std::optional<PublishedCheckpoint> LatestCheckpoint(const std::string& directory);
 
 // Reads every byte of one checkpoint. Returns its faults, one line each; empty when there are none.

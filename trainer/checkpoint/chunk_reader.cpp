@@ -12,31 +12,52 @@
 #include "proto/contract/unique_fd.h"
 
 namespace trainyard::trainer {
+namespace {
 
-void ReadBytes(const std::string& path, int64_t begin, int64_t end, char* out) {
+// "tensor w (bytes 64 to 464)": bytes [begin, end) of the chunk, counted in its file.
+std::string SubjectOf(const std::string& tensor, const StoredChunk& chunk, int64_t begin,
+                      int64_t end) {
+  return "tensor " + tensor + " (bytes " + std::to_string(chunk.begin + begin) + " to " +
+         std::to_string(chunk.begin + end) + ")";
+}
+
+[[noreturn]] void ThrowMismatch(const std::string& path, const std::string& subject) {
+  ThrowDamaged(path, "the checksum of " + subject + " does not match");
+}
+
+}  // namespace
+
+void ReadBytes(const std::string& path, int64_t begin, int64_t end, const std::string& subject,
+               char* out) {
   constexpr int64_t kBytesPerCall = int64_t{1} << 30;
+  const std::string cannot_read = "cannot read " + subject + ": ";
   const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.valid()) ThrowDamaged(path, std::string("cannot open: ") + std::strerror(errno));
+  if (!file.valid()) ThrowDamaged(path, cannot_read + std::strerror(errno));
   while (begin < end) {
     const ssize_t got = pread(file.get(), out, std::min(end - begin, kBytesPerCall), begin);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) ThrowDamaged(path, std::string("cannot read: ") + std::strerror(errno));
-    if (got == 0) ThrowDamaged(path, "it is cut short");
+    if (got < 0) ThrowDamaged(path, cannot_read + std::strerror(errno));
+    if (got == 0) ThrowDamaged(path, cannot_read + "the file is cut short");
     begin += got;
     out += got;
   }
 }
 
-ChunkReader::ChunkReader(const std::string& directory, std::string tensor, int64_t element_bytes,
-                         char* buffer)
-    : directory_(directory),
-      tensor_(std::move(tensor)),
-      element_bytes_(element_bytes),
-      buffer_(buffer) {}
+bool HasBlockChecksums(const StoredChunk& chunk) {
+  return chunk.block_bytes == kBlockBytes || chunk.end - chunk.begin <= kBlockBytes;
+}
 
-// The wanted runs among elements [begin, end) of the chunk, in ascending order.
-std::vector<ChunkReader::Run> ChunkReader::RunsIn(const WantedPart& wanted, int64_t begin,
-                                                  int64_t end) const {
+void ReadBlock(const std::string& directory, const std::string& tensor, const StoredChunk& chunk,
+               int64_t begin, int64_t end, char* out) {
+  const std::string path = directory + "/" + chunk.file;
+  const std::string subject = SubjectOf(tensor, chunk, begin, end);
+  ReadBytes(path, chunk.begin + begin, chunk.begin + end, subject, out);
+  if (!HasBlockChecksums(chunk)) return;
+  const uint64_t xxh64 = XXH64(out, static_cast<size_t>(end - begin), 0);
+  if (xxh64 != chunk.xxh64[begin / kBlockBytes]) ThrowMismatch(path, subject);
+}
+
+std::vector<ElementRun> RunsIn(const WantedPart& wanted, int64_t begin, int64_t end) {
   const Box& box = wanted.chunk->box;
   Box rows = wanted.part;
   if (!rows.shape.empty()) {
@@ -48,7 +69,7 @@ std::vector<ChunkReader::Run> ChunkReader::RunsIn(const WantedPart& wanted, int6
     rows.offset[0] = first;
     rows.shape[0] = last - first;
   }
-  std::vector<Run> runs;
+  std::vector<ElementRun> runs;
   ForEachRun(rows, box, wanted.target, [&](int64_t from, int64_t to, int64_t elements) {
     const int64_t skipped = std::max<int64_t>(begin - from, 0);
     const int64_t kept = std::min(from + elements, end) - (from + skipped);
@@ -56,6 +77,13 @@ std::vector<ChunkReader::Run> ChunkReader::RunsIn(const WantedPart& wanted, int6
   });
   return runs;
 }
+
+ChunkReader::ChunkReader(const std::string& directory, std::string tensor, int64_t element_bytes,
+                         char* buffer)
+    : directory_(directory),
+      tensor_(std::move(tensor)),
+      element_bytes_(element_bytes),
+      buffer_(buffer) {}
 
 void ChunkReader::Read(const WantedPart& wanted, int64_t block, const RunSink& sink) const {
   const StoredChunk& chunk = *wanted.chunk;
@@ -69,20 +97,19 @@ void ChunkReader::Read(const WantedPart& wanted, int64_t block, const RunSink& s
   XXH64_reset(&hash, 0);
   for (int64_t piece = begin; piece < end; piece += kBlockBytes) {
     const int64_t piece_end = std::min(piece + kBlockBytes, end);
-    const std::vector<Run> runs =
+    const std::vector<ElementRun> runs =
         RunsIn(wanted, piece / element_bytes_, piece_end / element_bytes_);
     if (runs.empty()) continue;
     was_read = true;
-    ReadBytes(path, chunk.begin + piece, chunk.begin + piece_end, buffer_);
+    ReadBytes(path, chunk.begin + piece, chunk.begin + piece_end,
+              SubjectOf(tensor_, chunk, piece, piece_end), buffer_);
     if (has_checksum) XXH64_update(&hash, buffer_, static_cast<size_t>(piece_end - piece));
-    for (const Run& run : runs) {
+    for (const ElementRun& run : runs) {
       sink(run.to, run.elements, buffer_ + (run.from * element_bytes_ - piece));
     }
   }
   if (!was_read || !has_checksum || XXH64_digest(&hash) == chunk.xxh64[block]) return;
-  ThrowDamaged(path, "the checksum of tensor " + tensor_ + " (bytes " +
-                         std::to_string(chunk.begin + begin) + " to " +
-                         std::to_string(chunk.begin + end) + ") does not match");
+  ThrowMismatch(path, SubjectOf(tensor_, chunk, begin, end));
 }
 
 }  // namespace trainyard::trainer

@@ -12,8 +12,20 @@
 
 namespace trainyard::trainer {
 
-// Bytes [begin, end) of a file, exactly. Throws TrainerError kBadCheckpoint.
-void ReadBytes(const std::string& path, int64_t begin, int64_t end, char* out);
+// Bytes [begin, end) of a file, exactly. `subject`: the meaning of these bytes, for messages.
+// Throws TrainerError kBadCheckpoint.
+void ReadBytes(const std::string& path, int64_t begin, int64_t end, const std::string& subject,
+               char* out);
+
+// Reads bytes [begin, end) of the chunk, which begin with a multiple of kBlockBytes and are at most
+// that many. Compares them with their checksum where they have one of their own: chunks of several
+// blocks that earlier versions wrote have a single one. Throws TrainerError kBadCheckpoint.
+// directory: of the checkpoint. tensor: for messages.
+void ReadBlock(const std::string& directory, const std::string& tensor, const StoredChunk& chunk,
+               int64_t begin, int64_t end, char* out);
+
+// True when each block of kBlockBytes has a checksum, and false when only the whole chunk has one.
+bool HasBlockChecksums(const StoredChunk& chunk);
 
 // The part of one chunk that lies in a wanted box of its tensor. `part` lies inside both boxes.
 struct WantedPart {
@@ -21,6 +33,16 @@ struct WantedPart {
   Box part;
   Box target;
 };
+
+// Elements that lie one after the other in a chunk and in a wanted box.
+struct ElementRun {
+  int64_t from = 0;  // Element of the chunk.
+  int64_t to = 0;    // Element of the wanted box.
+  int64_t elements = 0;
+};
+
+// The wanted runs among elements [begin, end) of the chunk, in ascending order.
+std::vector<ElementRun> RunsIn(const WantedPart& wanted, int64_t begin, int64_t end);
 
 // Gets `elements` elements of the wanted box, which begin with number `first` of it in row-major
 // order. The bytes are gone after the call.
@@ -39,14 +61,6 @@ class ChunkReader {
   void Read(const WantedPart& wanted, int64_t block, const RunSink& sink) const;
 
  private:
-  struct Run {
-    int64_t from = 0;  // Element of the chunk.
-    int64_t to = 0;    // Element of the target.
-    int64_t elements = 0;
-  };
-
-  std::vector<Run> RunsIn(const WantedPart& wanted, int64_t begin, int64_t end) const;
-
   const std::string directory_;
   const std::string tensor_;
   const int64_t element_bytes_;

@@ -6,9 +6,8 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <string_view>
+#include <utility>
 
-#include "trainer/checkpoint/durable_file.h"
 #include "trainer/ops/master_weights.h"
 
 namespace trainyard::trainer {
@@ -18,28 +17,29 @@ namespace {
 constexpr size_t kAlignment = 64;
 
 // Stored bytes [begin, end) of the chunk. `buffer` has kBlockBytes for bytes that have to be made.
-std::string_view BytesOf(const TensorChunk& chunk, int64_t begin, int64_t end, float* buffer) {
+std::string_view StoredBytesOf(const TensorChunk& chunk, int64_t begin, int64_t end,
+                               float* buffer) {
   const auto bytes = static_cast<size_t>(end - begin);
   if (!chunk.low_bits.defined()) {
     return {static_cast<const char*>(chunk.tensor.data_ptr()) + begin, bytes};
   }
   const int64_t first = begin / static_cast<int64_t>(sizeof(float));
   JoinMasterWeights(static_cast<const uint16_t*>(chunk.tensor.data_ptr()) + first,
-             chunk.low_bits.data_ptr<int16_t>() + first, (end - begin) / sizeof(float), buffer);
+                    chunk.low_bits.data_ptr<int16_t>() + first, (end - begin) / sizeof(float),
+                    buffer);
   return {reinterpret_cast<const char*>(buffer), bytes};
 }
 
-std::string KeyOf(const TensorChunk& chunk) {
-  if (chunk.tensor.sizes().vec() == chunk.global_shape) return chunk.name;
+std::string KeyOf(const PlannedChunk& chunk) {
+  if (chunk.box.shape == chunk.global_shape) return chunk.name;
   std::string key = chunk.name;
-  for (size_t d = 0; d < chunk.offset.size(); ++d) {
-    key += (d == 0 ? "@" : ",") + std::to_string(chunk.offset[d]);
+  for (size_t d = 0; d < chunk.box.offset.size(); ++d) {
+    key += (d == 0 ? "@" : ",") + std::to_string(chunk.box.offset[d]);
   }
   return key;
 }
 
-// The format wants tensors back to back: widest elements first keeps each aligned to its own size.
-std::vector<const TensorChunk*> InFileOrder(const std::vector<TensorChunk>& chunks) {
+std::vector<const TensorChunk*> WidestFirst(const std::vector<TensorChunk>& chunks) {
   std::vector<const TensorChunk*> order;
   for (const TensorChunk& chunk : chunks) order.push_back(&chunk);
   std::stable_sort(order.begin(), order.end(), [](const TensorChunk* a, const TensorChunk* b) {
@@ -49,15 +49,15 @@ std::vector<const TensorChunk*> InFileOrder(const std::vector<TensorChunk>& chun
 }
 
 // 8 bytes of little-endian length, then JSON padded with spaces.
-std::string HeaderOf(const std::vector<const TensorChunk*>& order) {
+std::string HeaderOf(const std::vector<PlannedChunk>& chunks) {
   nlohmann::json header;
   header["__metadata__"] = {{"format", "pt"}};
   int64_t begin = 0;
-  for (const TensorChunk* chunk : order) {
-    const int64_t end = begin + StoredBytes(*chunk);
-    header[KeyOf(*chunk)] = {{"dtype", DtypeName(StoredType(*chunk))},
-                             {"shape", chunk->tensor.sizes().vec()},
-                             {"data_offsets", {begin, end}}};
+  for (const PlannedChunk& chunk : chunks) {
+    const int64_t end = begin + BytesOf(chunk);
+    header[KeyOf(chunk)] = {{"dtype", DtypeName(chunk.dtype)},
+                            {"shape", chunk.box.shape},
+                            {"data_offsets", {begin, end}}};
     begin = end;
   }
   std::string text = header.dump();
@@ -68,45 +68,65 @@ std::string HeaderOf(const std::vector<const TensorChunk*>& order) {
   return length + text;
 }
 
-// Writes the chunk and returns the checksum of each block.
-std::vector<uint64_t> WriteBlocks(const TensorChunk& chunk, float* buffer,
-                                  DurableFileWriter* file) {
-  std::vector<uint64_t> checksums;
-  const int64_t bytes = StoredBytes(chunk);
-  for (int64_t begin = 0; begin < bytes; begin += kBlockBytes) {
-    const std::string_view block =
-        BytesOf(chunk, begin, std::min(begin + kBlockBytes, bytes), buffer);
-    checksums.push_back(XXH64(block.data(), block.size(), 0));
-    file->Append(block);
-  }
-  return checksums;
+}  // namespace
+
+int64_t BytesOf(const PlannedChunk& chunk) {
+  return *ElementsOf(chunk.box.shape) * static_cast<int64_t>(c10::elementSize(chunk.dtype));
 }
 
-}  // namespace
+RankFileWriter::RankFileWriter(const std::string& directory, int rank,
+                               std::vector<PlannedChunk> chunks)
+    : name_(RankDataName(rank)), chunks_(std::move(chunks)), file_(directory + "/" + name_) {
+  const std::string header = HeaderOf(chunks_);
+  file_.Append(header);
+  bytes_ = chunk_begin_ = static_cast<int64_t>(header.size());
+  entries_.files[name_] = {0, bytes_, XXH64(header.data(), header.size(), 0)};
+}
+
+void RankFileWriter::Append(std::string_view bytes) {
+  file_.Append(bytes);
+  bytes_ += static_cast<int64_t>(bytes.size());
+  for (; !bytes.empty(); bytes.remove_prefix(std::min<size_t>(bytes.size(), kBlockBytes))) {
+    const std::string_view block = bytes.substr(0, kBlockBytes);
+    checksums_.push_back(XXH64(block.data(), block.size(), 0));
+  }
+  if (bytes_ - chunk_begin_ == BytesOf(chunks_.at(chunk_))) FinishChunk();
+}
+
+void RankFileWriter::FinishChunk() {
+  const PlannedChunk& chunk = chunks_[chunk_++];
+  StoredTensor& tensor = entries_.tensors[chunk.name];
+  tensor.dtype = chunk.dtype;
+  tensor.shape = chunk.global_shape;
+  tensor.chunks.push_back({chunk.box, name_, chunk_begin_, bytes_, std::exchange(checksums_, {})});
+  chunk_begin_ = bytes_;
+}
+
+Entries RankFileWriter::Finish() {
+  file_.Finish();
+  entries_.files[name_].bytes = bytes_;
+  return std::move(entries_);
+}
 
 Entries WriteRankFile(const std::string& directory, int rank,
                       const std::vector<TensorChunk>& chunks) {
-  const std::vector<const TensorChunk*> order = InFileOrder(chunks);
-  const std::string header = HeaderOf(order);
-  const std::string name = RankDataName(rank);
-  const std::unique_ptr<float[]> buffer(new float[kBlockBytes / sizeof(float)]);
-  DurableFileWriter file(directory + "/" + name);
-  file.Append(header);
-  Entries entries;
-  int64_t begin = static_cast<int64_t>(header.size());
+  const std::vector<const TensorChunk*> order = WidestFirst(chunks);
+  std::vector<PlannedChunk> plan;
   for (const TensorChunk* chunk : order) {
-    const int64_t end = begin + StoredBytes(*chunk);
-    StoredTensor& tensor = entries.tensors[chunk->name];
-    tensor.dtype = StoredType(*chunk);
-    tensor.shape = chunk->global_shape;
-    const Box box = {chunk->offset, chunk->tensor.sizes().vec()};
-    tensor.chunks.push_back({box, name, begin, end, WriteBlocks(*chunk, buffer.get(), &file)});
-    begin = end;
+    plan.push_back({chunk->name,
+                    StoredType(*chunk),
+                    chunk->global_shape,
+                    {chunk->offset, chunk->tensor.sizes().vec()}});
   }
-  entries.files[name] = {begin, static_cast<int64_t>(header.size()),
-                         XXH64(header.data(), header.size(), 0)};
-  file.Finish();
-  return entries;
+  const std::unique_ptr<float[]> buffer(new float[kBlockBytes / sizeof(float)]);
+  RankFileWriter file(directory, rank, std::move(plan));
+  for (const TensorChunk* chunk : order) {
+    const int64_t bytes = StoredBytes(*chunk);
+    for (int64_t begin = 0; begin < bytes; begin += kBlockBytes) {
+      file.Append(StoredBytesOf(*chunk, begin, std::min(begin + kBlockBytes, bytes), buffer.get()));
+    }
+  }
+  return file.Finish();
 }
 
 }  // namespace trainyard::trainer

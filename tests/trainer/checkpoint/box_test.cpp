@@ -56,6 +56,18 @@ TEST(BoxTest, RunsAreAsLongAsBothBoxesAllow) {
   EXPECT_THAT(Runs(scalar, scalar, scalar), ElementsAre(FieldsAre(0, 0, 1)));
 }
 
+TEST(BoxTest, ElementsAreNumberedRowMajor) {
+  const Box box = {{2, 0, 5}, {2, 3, 4}};
+  EXPECT_EQ(NumberOf({2, 0, 5}, box), 0);
+  EXPECT_EQ(NumberOf({3, 1, 7}, box), 12 + 4 + 2);
+  EXPECT_THAT(IndexOf(12 + 4 + 2, box), ElementsAre(3, 1, 7));
+  for (int64_t number = 0; number < 24; ++number) {
+    EXPECT_EQ(NumberOf(IndexOf(number, box), box), number);
+  }
+  EXPECT_EQ(NumberOf({}, {}), 0);
+  EXPECT_THAT(IndexOf(0, {}), testing::IsEmpty());
+}
+
 // Every range of some tensors: the boxes follow each other and hold exactly its elements.
 TEST(BoxTest, RangesAreFewContiguousBoxes) {
   for (const Extents& shape : {Extents{}, Extents{7}, Extents{4, 5}, Extents{3, 1, 4}}) {

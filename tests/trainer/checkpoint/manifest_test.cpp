@@ -45,7 +45,7 @@ std::string Forged(const std::string& pointer, const nlohmann::json& value) {
   return Sealed(std::move(json));
 }
 
-std::string ErrorOf(const std::string& text) {
+std::string ErrorIn(const std::string& text) {
   try {
     ManifestFromText(text, "/c/manifest.json");
     return "no error";
@@ -64,7 +64,7 @@ TEST(ManifestTest, RoundTrips) {
   EXPECT_EQ(read.model_fingerprint, "llama-tiny");
   EXPECT_EQ(read.trainer_state, Example().trainer_state);
   EXPECT_EQ(ManifestToText(read), ManifestToText(Example()));
-  EXPECT_EQ(ErrorOf(Forged("/step", 101)), "no error");
+  EXPECT_EQ(ErrorIn(Forged("/step", 101)), "no error");
 }
 
 TEST(ManifestTest, ReadsTheFirstVersion) {
@@ -97,30 +97,30 @@ TEST(ManifestTest, FindsEveryChangedByteAndEveryTruncation) {
   for (size_t i = 0; i < text.size(); ++i) {
     std::string changed = text;
     changed[i] ^= 0x04;
-    ASSERT_NE(ErrorOf(changed), "no error") << i;
-    ASSERT_NE(ErrorOf(text.substr(0, i)), "no error") << i;
+    ASSERT_NE(ErrorIn(changed), "no error") << i;
+    ASSERT_NE(ErrorIn(text.substr(0, i)), "no error") << i;
   }
 }
 
 TEST(ManifestTest, RefusesImpossibleContents) {
   const std::string chunk = "/tensors/0/chunks/0";
-  EXPECT_THAT(ErrorOf(Forged("/version", 4)), HasSubstr("version 4"));
-  EXPECT_THAT(ErrorOf(Forged("/format", "zip")), HasSubstr("not a checkpoint's manifest"));
-  EXPECT_THAT(ErrorOf(Forged("/step", -1)), HasSubstr("step"));
-  EXPECT_THAT(ErrorOf(Forged("/tensors/0/dtype", "F8")), HasSubstr("unknown dtype"));
-  EXPECT_THAT(ErrorOf(Forged("/tensors/0/global_shape", {1 << 30, 1 << 30, 1 << 30})),
+  EXPECT_THAT(ErrorIn(Forged("/version", 4)), HasSubstr("version 4"));
+  EXPECT_THAT(ErrorIn(Forged("/format", "zip")), HasSubstr("not a checkpoint's manifest"));
+  EXPECT_THAT(ErrorIn(Forged("/step", -1)), HasSubstr("step"));
+  EXPECT_THAT(ErrorIn(Forged("/tensors/0/dtype", "F8")), HasSubstr("unknown dtype"));
+  EXPECT_THAT(ErrorIn(Forged("/tensors/0/global_shape", {1 << 30, 1 << 30, 1 << 30})),
               HasSubstr("shape is impossible"));
-  EXPECT_THAT(ErrorOf(Forged("/tensors/0/global_shape", {5, 3})), HasSubstr("only 12 of 15"));
-  EXPECT_THAT(ErrorOf(Forged(chunk + "/file", "../../etc/passwd")), HasSubstr("not a file name"));
-  EXPECT_THAT(ErrorOf(Forged(chunk + "/file", "rank_9")), HasSubstr("not listed"));
-  EXPECT_THAT(ErrorOf(Forged(chunk + "/offset", {3, 0})), HasSubstr("outside the tensor"));
-  EXPECT_THAT(ErrorOf(Forged(chunk + "/offset", {1, 0})), HasSubstr("same elements"));
-  EXPECT_THAT(ErrorOf(Forged(chunk + "/byte_range", {64, 77})), HasSubstr("byte range"));
-  EXPECT_THAT(ErrorOf(Forged(chunk + "/byte_range", {0, 12})), HasSubstr("byte range"));
-  EXPECT_THAT(ErrorOf(Forged(chunk + "/byte_range", {192, 204})), HasSubstr("byte range"));
-  EXPECT_THAT(ErrorOf(Forged(chunk + "/xxh64", "12")), HasSubstr("not a checksum"));
-  EXPECT_THAT(ErrorOf(Forged(chunk + "/xxh64/0", "12")), HasSubstr("not a checksum"));
-  EXPECT_THAT(ErrorOf(Forged(chunk + "/xxh64/1", "0000000000000000")),
+  EXPECT_THAT(ErrorIn(Forged("/tensors/0/global_shape", {5, 3})), HasSubstr("only 12 of 15"));
+  EXPECT_THAT(ErrorIn(Forged(chunk + "/file", "../../etc/passwd")), HasSubstr("not a file name"));
+  EXPECT_THAT(ErrorIn(Forged(chunk + "/file", "rank_9")), HasSubstr("not listed"));
+  EXPECT_THAT(ErrorIn(Forged(chunk + "/offset", {3, 0})), HasSubstr("outside the tensor"));
+  EXPECT_THAT(ErrorIn(Forged(chunk + "/offset", {1, 0})), HasSubstr("same elements"));
+  EXPECT_THAT(ErrorIn(Forged(chunk + "/byte_range", {64, 77})), HasSubstr("byte range"));
+  EXPECT_THAT(ErrorIn(Forged(chunk + "/byte_range", {0, 12})), HasSubstr("byte range"));
+  EXPECT_THAT(ErrorIn(Forged(chunk + "/byte_range", {192, 204})), HasSubstr("byte range"));
+  EXPECT_THAT(ErrorIn(Forged(chunk + "/xxh64", "12")), HasSubstr("not a checksum"));
+  EXPECT_THAT(ErrorIn(Forged(chunk + "/xxh64/0", "12")), HasSubstr("not a checksum"));
+  EXPECT_THAT(ErrorIn(Forged(chunk + "/xxh64/1", "0000000000000000")),
               HasSubstr("2 checksums for 1 blocks"));
 }
 
