@@ -14,8 +14,8 @@ constexpr char kHelp[] =
   --resume         go on from the newest checkpoint in the checkpoint directory, if there is one
   --print-config   print the resolved settings and leave
   --verify-checkpoint DIR
-                   read every byte of one checkpoint, say what is wrong with it, and leave: 0 when
-                   it is sound, else 74
+                   read every byte of a checkpoint (of a checkpoint directory: the newest one), say
+                   what is wrong with it, and leave: 0 when it is sound, else 74
   --verify-data DIR
                    the same of token files: 0 or 65
   --tune FILE      time the GPU's matrix products of these settings and write the fastest ways into

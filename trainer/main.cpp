@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "trainer/checkpoint_tools/verify.h"
 #include "trainer/command_line.h"
 #include "trainer/config/run_config_json.h"
 #include "trainer/config/runtime_environment.h"
@@ -103,7 +104,7 @@ ExitCode Main(int argc, char** argv) {
     return ExitCode::kOk;
   }
   if (!command.verify_checkpoint.empty()) {
-    return VerifyCheckpointFiles(command.verify_checkpoint, std::cout);
+    return VerifyCheckpoints({command.verify_checkpoint}, std::cout);
   }
   if (!command.verify_data.empty()) {
     VerifyDataFiles(command.verify_data, std::cout);

@@ -1,6 +1,7 @@
 #include "trainer/checkpoint/checkpoint_reader.h"
 
 #include <torch/types.h>
+#include <unistd.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -40,9 +41,12 @@ void CheckHeader(const std::string& path, const StoredFile& file) {
 Manifest ReadManifest(const std::string& directory) {
   const std::string path = directory + "/" + kManifestName;
   if (FileBytes(path) < 0) {
-    throw TrainerError(ExitCode::kBadCheckpoint,
-                       directory + " is not a checkpoint: it has no readable " + kManifestName +
-                           "; name a directory such as checkpoints/" + StepDirectoryName(100));
+    const bool is_there = access(directory.c_str(), F_OK) == 0;
+    const std::string reason = is_there ? std::string("it has no readable ") + kManifestName
+                                        : "there is no such directory";
+    throw TrainerError(ExitCode::kBadCheckpoint, directory + " is not a checkpoint: " + reason +
+                                                     "; name a directory such as checkpoints/" +
+                                                     StepDirectoryName(100));
   }
   return ManifestFromText(ReadFile(path, ExitCode::kBadCheckpoint), path);
 }

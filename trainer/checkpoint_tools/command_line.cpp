@@ -1,0 +1,185 @@
+#include "trainer/checkpoint_tools/command_line.h"
+
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <system_error>
+
+#include "trainer/config/trainer_error.h"
+
+namespace trainyard::trainer {
+namespace {
+
+constexpr char kHelp[] =
+    R"(trainyard-ckpt: works on checkpoints, without a controller; `trainyard ckpt` starts it.
+
+  trainyard-ckpt verify DIR [--all]
+      Reads every byte of a checkpoint and compares it with its checksum; a line for each fault. Of
+      a job's checkpoint directory: the newest checkpoint, or each of them with --all.
+
+  trainyard-ckpt diff A B [--tolerance X] [--only WHAT] [--all] [--output json]
+      Compares two checkpoints, whatever layouts wrote them: settings of the model, state of the
+      trainer, and tensors. Tensors whose relative L2 difference |B - A| / |A| is at most X count as
+      the same; by default every bit counts. WHAT is weights, optimizer, or the beginning of names
+      of tensors; then only these tensors are compared. --all shows equal tensors, too.
+
+  trainyard-ckpt reshard IN OUT [--files N] [--weights-only] [--force]
+      Writes a checkpoint with the same contents, spread evenly over N files (of about 4 GiB by
+      default). --weights-only leaves out the optimizer's state: nothing can resume from that.
+      --force replaces a checkpoint that is at OUT.
+
+  trainyard-ckpt --version | --help
+
+Exit codes: 0 done (diff: they are the same), 1 diff: they differ, 2 wrong command line, 70 internal
+error, 73 cannot write, 74 a checkpoint is damaged, unreadable or absent, 130 interrupted.
+)";
+
+[[noreturn]] void Refuse(const std::string& what) {
+  throw TrainerError(ExitCode::kUsage, what + "; see trainyard-ckpt --help");
+}
+
+// Words of a command, taken apart.
+class Arguments {
+ public:
+  // The options that the command takes, with the names of their values; nullptr for a flag.
+  using Known = std::map<std::string, const char*>;
+
+  Arguments(const std::vector<std::string>& words, const Known& known) : command_(words.at(0)) {
+    size_t i = 1;
+    for (; i < words.size() && words[i] != "--"; ++i) {
+      if (words[i].size() > 1 && words[i][0] == '-') {
+        i = TakeOption(words, i, known);
+      } else {
+        places_.push_back(words[i]);
+      }
+    }
+    if (i < words.size()) {
+      places_.insert(places_.end(), words.begin() + static_cast<int64_t>(i) + 1, words.end());
+    }
+  }
+
+  bool Has(const std::string& option) const { return values_.contains(option); }
+  std::string Value(const std::string& option) const {
+    return Has(option) ? values_.at(option) : "";
+  }
+
+  // Exactly as many as there are names.
+  std::vector<std::string> Places(const std::vector<std::string>& names) const {
+    std::string wanted;
+    for (const std::string& name : names) wanted += " " + name;
+    if (places_.size() != names.size()) {
+      Refuse("`" + command_ + "` takes" + wanted + ", and got " + std::to_string(places_.size()) +
+             " names");
+    }
+    for (const std::string& place : places_) {
+      if (place.empty()) Refuse("a name is empty; is a shell variable unset?");
+    }
+    return places_;
+  }
+
+ private:
+  // Returns the index of the option's last word.
+  size_t TakeOption(const std::vector<std::string>& words, size_t i, const Known& known) {
+    const size_t equals = words[i].find('=');
+    const std::string name = words[i].substr(0, equals);
+    const auto option = known.find(name);
+    if (option == known.end()) Refuse("`" + command_ + "` has no option `" + name + "`");
+    const bool is_flag = option->second == nullptr;
+    if (is_flag && equals != std::string::npos) Refuse("`" + name + "` takes no value");
+    if (is_flag) {
+      values_[name] = "";
+      return i;
+    }
+    const bool is_next = equals == std::string::npos;
+    if (is_next && i + 1 == words.size()) {
+      Refuse("`" + name + "` needs a value: " + option->second);
+    }
+    values_[name] = is_next ? words[i + 1] : words[i].substr(equals + 1);
+    if (values_[name].empty()) Refuse("`" + name + "` needs a value: " + option->second);
+    return is_next ? i + 1 : i;
+  }
+
+  const std::string command_;
+  std::map<std::string, std::string> values_;
+  std::vector<std::string> places_;
+};
+
+// The whole text as a number; refuses any other text.
+template <typename Number>
+Number NumberOf(const std::string& text, const std::string& option, const char* what) {
+  Number number{};
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stop != end) {
+    Refuse("`" + option + " " + text + "` must be " + what);
+  }
+  return number;
+}
+
+CheckpointCommand ParseVerify(const std::vector<std::string>& words) {
+  const Arguments arguments(words, {{"--all", nullptr}});
+  return VerifyOptions{arguments.Places({"DIR"})[0], arguments.Has("--all")};
+}
+
+CheckpointCommand ParseDiff(const std::vector<std::string>& words) {
+  const Arguments arguments(words, {{"--tolerance", "a number"},
+                                    {"--only", "weights, optimizer or the beginning of names"},
+                                    {"--output", "table or json"},
+                                    {"--all", nullptr}});
+  DiffCommand command;
+  const std::vector<std::string> places = arguments.Places({"A", "B"});
+  command.options.a = places[0];
+  command.options.b = places[1];
+  command.options.only = arguments.Value("--only");
+  command.all_tensors = arguments.Has("--all");
+  command.json = arguments.Value("--output") == "json";
+  if (arguments.Has("--output") && !command.json && arguments.Value("--output") != "table") {
+    Refuse("`--output` must be table or json");
+  }
+  if (arguments.Has("--tolerance")) {
+    const std::string text = arguments.Value("--tolerance");
+    constexpr char kWhat[] = "a number, 0 or more";
+    command.options.tolerance = NumberOf<double>(text, "--tolerance", kWhat);
+    if (!(command.options.tolerance >= 0)) Refuse("`--tolerance " + text + "` must be " + kWhat);
+  }
+  return command;
+}
+
+CheckpointCommand ParseReshard(const std::vector<std::string>& words) {
+  const Arguments arguments(
+      words, {{"--files", "a number"}, {"--weights-only", nullptr}, {"--force", nullptr}});
+  ReshardOptions options;
+  const std::vector<std::string> places = arguments.Places({"IN", "OUT"});
+  options.from = places[0];
+  options.to = places[1];
+  options.weights_only = arguments.Has("--weights-only");
+  options.replace = arguments.Has("--force");
+  if (arguments.Has("--files")) {
+    constexpr int64_t kMostFiles = 99999;  // Their names have five digits.
+    const std::string text = arguments.Value("--files");
+    constexpr char kWhat[] = "a whole number from 1 to 99999";
+    options.files = NumberOf<int64_t>(text, "--files", kWhat);
+    if (options.files < 1 || options.files > kMostFiles) {
+      Refuse("`--files " + text + "` must be " + kWhat);
+    }
+  }
+  return options;
+}
+
+}  // namespace
+
+CheckpointCommand ParseCheckpointCommand(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) Refuse("no command: verify, diff or reshard");
+  for (const std::string& argument : arguments) {
+    if (argument == "--") break;
+    if (argument == "--help" || argument == "-h") return Answer{kHelp};
+  }
+  const std::string& command = arguments[0];
+  if (command == "--version") return Answer{"trainyard-ckpt " TRAINYARD_VERSION "\n"};
+  if (command == "verify") return ParseVerify(arguments);
+  if (command == "diff") return ParseDiff(arguments);
+  if (command == "reshard") return ParseReshard(arguments);
+  Refuse("unknown command `" + command + "`: verify, diff or reshard");
+}
+
+}  // namespace trainyard::trainer

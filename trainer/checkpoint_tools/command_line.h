@@ -1,0 +1,34 @@
+// The command line of trainyard-ckpt.
+#ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_COMMAND_LINE_H_
+#define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_COMMAND_LINE_H_
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "trainer/checkpoint_tools/diff.h"
+#include "trainer/checkpoint_tools/reshard.h"
+#include "trainer/checkpoint_tools/verify.h"
+
+namespace trainyard::trainer {
+
+struct DiffCommand {
+  DiffOptions options;
+  bool all_tensors = false;  // show equal ones, too
+  bool json = false;         // instead of tables
+};
+
+// Text to print, such as that of --help.
+struct Answer {
+  std::string text;
+};
+
+using CheckpointCommand = std::variant<Answer, VerifyOptions, DiffCommand, ReshardOptions>;
+
+// arguments: without the program's name. Options may stand anywhere before "--", as --name VALUE or
+// --name=VALUE. Throws TrainerError(kUsage).
+CheckpointCommand ParseCheckpointCommand(const std::vector<std::string>& arguments);
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_CHECKPOINT_TOOLS_COMMAND_LINE_H_

@@ -1,0 +1,21 @@
+// Opens a checkpoint that a person has named.
+#ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_OPEN_CHECKPOINT_H_
+#define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_OPEN_CHECKPOINT_H_
+
+#include <memory>
+#include <string>
+
+#include "trainer/checkpoint/checkpoint_reader.h"
+
+namespace trainyard::trainer {
+
+// Throws TrainerError kBadCheckpoint, with a checkpoint to name instead where `directory` holds
+// some.
+std::unique_ptr<CheckpointReader> OpenCheckpoint(const std::string& directory);
+
+// True when the directory has a manifest, readable or not.
+bool HasManifest(const std::string& directory);
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_CHECKPOINT_TOOLS_OPEN_CHECKPOINT_H_
