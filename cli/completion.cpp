@@ -1,6 +1,7 @@
 #include "cli/completion.h"
 
 #include <ostream>
+#include <set>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -34,12 +35,13 @@ std::vector<std::string> OptionsOf(const CLI::App& app) {
   return names;
 }
 
-// True when the command has a positional argument that names files: one called `file`, or the
-// inputs of `data prepare`.
+// True when the command has a positional argument that names files or directories: one called
+// `file`, or those of the commands that work on files of this machine.
 bool TakesFiles(const CLI::App& app) {
+  static const std::set<std::string> kCommands = {"prepare", "verify", "diff", "reshard"};
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_positional() &&
-        (option->get_single_name() == "file" || app.get_name() == "prepare")) {
+        (option->get_single_name() == "file" || kCommands.contains(app.get_name()))) {
       return true;
     }
   }

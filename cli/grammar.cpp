@@ -175,8 +175,59 @@ void AddNodeCommands(CLI::App& app, Grammar& grammar) {
   AddCordon(*node, false, grammar);
 }
 
+void AddCheckpointVerify(CLI::App& noun, Grammar& grammar) {
+  const auto options = std::make_shared<CheckpointVerifyOptions>();
+  CLI::App* command = noun.add_subcommand(
+      "verify", "Read every byte of a checkpoint, on this machine; exit 74 when it is damaged");
+  command->add_option("dir", options->directory, "a checkpoint, or a job's checkpoint directory")
+      ->required();
+  command->add_flag("-a,--all", options->all, "every checkpoint of the directory, not the newest");
+  grammar.runners[command] = [options](Context& context) {
+    return RunCheckpointVerify(*options, context);
+  };
+}
+
+void AddCheckpointDiff(CLI::App& noun, Grammar& grammar) {
+  const auto options = std::make_shared<CheckpointDiffOptions>();
+  CLI::App* command = noun.add_subcommand(
+      "diff", "Compare two checkpoints, whatever layouts wrote them; exit 1 when they differ");
+  command->add_option("a", options->a, "a checkpoint")->required();
+  command->add_option("b", options->b, "another one")->required();
+  command
+      ->add_option("--tolerance", options->tolerance,
+                   "relative L2 difference |B - A| / |A| of a tensor that counts as the same (0: "
+                   "every bit counts)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("NUMBER");
+  command->add_option("--only", options->only, "weights, optimizer, or the beginning of names")
+      ->check([](const std::string& only) {
+        return only.empty() ? "must not be empty; is a shell variable unset?" : "";
+      })
+      ->type_name("WHAT");
+  command->add_flag("-a,--all", options->all, "list equal tensors, too");
+  grammar.runners[command] = [options](Context& context) {
+    return RunCheckpointDiff(*options, context);
+  };
+}
+
+void AddCheckpointReshard(CLI::App& noun, Grammar& grammar) {
+  const auto options = std::make_shared<CheckpointReshardOptions>();
+  CLI::App* command =
+      noun.add_subcommand("reshard", "Write a checkpoint with the same contents in other files");
+  command->add_option("in", options->from, "a checkpoint")->required();
+  command->add_option("out", options->to, "directory to make")->required();
+  command->add_option("--files", options->files, "number of files (so that one has about 4 GiB)")
+      ->check(CLI::Range(1, 99999));
+  command->add_flag("--weights-only", options->weights_only,
+                    "leave out the optimizer's state; nothing can resume from that");
+  command->add_flag("--force", options->force, "replace a checkpoint that is at OUT");
+  grammar.runners[command] = [options](Context& context) {
+    return RunCheckpointReshard(*options, context);
+  };
+}
+
 void AddCheckpointCommands(CLI::App& app, Grammar& grammar) {
-  CLI::App* noun = app.add_subcommand("ckpt", "Checkpoints: list");
+  CLI::App* noun = app.add_subcommand("ckpt", "Checkpoints: list, verify, diff, reshard");
   noun->require_subcommand(1);
   const auto options = std::make_shared<CheckpointListOptions>();
   CLI::App* list = noun->add_subcommand("list", "List the checkpoints of a job");
@@ -185,6 +236,9 @@ void AddCheckpointCommands(CLI::App& app, Grammar& grammar) {
   grammar.runners[list] = [options](Context& context) {
     return RunCheckpointList(*options, context);
   };
+  AddCheckpointVerify(*noun, grammar);
+  AddCheckpointDiff(*noun, grammar);
+  AddCheckpointReshard(*noun, grammar);
 }
 
 // The commands server backup and server restore.

@@ -108,6 +108,27 @@ struct CheckpointListOptions {
   bool all = false;
 };
 
+struct CheckpointVerifyOptions {
+  std::string directory;
+  bool all = false;
+};
+
+struct CheckpointDiffOptions {
+  std::string a;
+  std::string b;
+  std::string tolerance;  // As typed: no digit may get lost. Empty: every bit counts.
+  std::string only;
+  bool all = false;
+};
+
+struct CheckpointReshardOptions {
+  std::string from;
+  std::string to;
+  int files = 0;  // 0: as many as make files of about 4 GiB.
+  bool weights_only = false;
+  bool force = false;
+};
+
 Outcome RunSubmit(const SubmitOptions& options, Context& context);
 Outcome RunPlan(const PlanOptions& options, Context& context);
 Outcome RunPs(const PsOptions& options, Context& context);
@@ -122,6 +143,10 @@ Outcome RunNodes(Context& context);
 Outcome RunNodeDescribe(const std::string& name, Context& context);
 Outcome RunCordon(const CordonOptions& options, Context& context);
 Outcome RunCheckpointList(const CheckpointListOptions& options, Context& context);
+// These replace this process by trainyard-ckpt; they return only when that fails.
+Outcome RunCheckpointVerify(const CheckpointVerifyOptions& options, Context& context);
+Outcome RunCheckpointDiff(const CheckpointDiffOptions& options, Context& context);
+Outcome RunCheckpointReshard(const CheckpointReshardOptions& options, Context& context);
 Outcome RunServerStatus(Context& context);
 Outcome RunServerBackup(const StoreCopyOptions& options, Context& context);
 Outcome RunServerRestore(const StoreCopyOptions& options, Context& context);

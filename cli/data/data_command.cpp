@@ -1,16 +1,15 @@
 #include "cli/data/data_command.h"
 
-#include <unistd.h>
-
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <memory>
 #include <system_error>
+
+#include "cli/replace_process.h"
 
 namespace trainyard::cli {
 namespace {
@@ -84,13 +83,10 @@ std::vector<std::string> PrepareCommandLine(const std::string& program,
 }
 
 int RunDataPrepare(const DataPrepareOptions& options) {
-  std::vector<std::string> line = PrepareCommandLine(SiblingPath(), options);
-  std::vector<char*> arguments;
-  for (std::string& argument : line) arguments.push_back(argument.data());
-  arguments.push_back(nullptr);
-  execv(arguments[0], arguments.data());
-  std::fprintf(stderr, "error: cannot start %s: %s; install it beside trainyard\n", arguments[0],
-               std::strerror(errno));
+  const std::vector<std::string> line = PrepareCommandLine(SiblingPath(), options);
+  const int error = ReplaceProcess(line);
+  std::fprintf(stderr, "error: cannot start %s: %s; install it beside trainyard\n", line[0].c_str(),
+               std::strerror(error));
   return 1;
 }
 

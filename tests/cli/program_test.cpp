@@ -132,6 +132,26 @@ TEST(ProgramTest, NoColourInAPipe) {
               Not(HasSubstr("\033")));
 }
 
+// The commands on checkpoints become the program beside this one: its output, its exit code.
+TEST(ProgramTest, CheckpointCommandsRunTheProgramBesideThisOne) {
+  const TemporaryDirectory directory;
+  const std::string copy = directory.File("trainyard");
+  std::filesystem::copy_file(kProgram, copy);
+  const std::string program = directory.File("trainyard-ckpt");
+  WriteFile(program, "#!/bin/sh\nprintf '%s|' \"$@\"\nexit 74\n");
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const auto expect = [&](const std::string& words, const std::string& output) {
+    const ShellResult result = Shell(absl::StrCat(copy, " ckpt ", words));
+    EXPECT_EQ(result.output, output);
+    EXPECT_EQ(result.exit_code, 74);
+  };
+  expect("verify 'a b' --all", "verify|--all|--|a b|");
+  expect("diff a b -o json --tolerance 1e-5 --only=weights -a",
+         "diff|--tolerance=1e-5|--only=weights|--all|--output=json|--|a|b|");
+  expect("reshard a b --files 3 --weights-only --force",
+         "reshard|--files=3|--weights-only|--force|--|a|b|");
+}
+
 TEST(ProgramTest, YardIsTheSameProgram) {
   const std::string program = kProgram;
   const std::string yard = absl::StrCat(program.substr(0, program.rfind('/')), "/yard");
@@ -156,6 +176,7 @@ TEST(ProgramTest, BashCompletesCommandsOptionsAndKeys) {
   EXPECT_EQ(Complete("trainyard data prepare -o /et", 4), "/etc\n");
   EXPECT_EQ(Complete("trainyard ps --serv", 2), "--server\n");
   EXPECT_EQ(Complete("trainyard ckpt ''", 2).substr(0, 5), "list ");
+  EXPECT_EQ(Complete("trainyard ckpt verify /et", 3), "/etc\n");
 }
 
 TEST(ProgramTest, OfflineCommandsStartAtOnce) {
