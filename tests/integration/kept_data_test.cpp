@@ -164,6 +164,27 @@ TEST_F(KeptCheckpointTest, Resumes) {
   for (const auto& [step, loss] : losses) EXPECT_NEAR(loss, expected.at(step), 1e-4) << step;
 }
 
+// The commands on checkpoints read what earlier versions wrote, and write what today's trainer
+// reads.
+TEST_F(KeptCheckpointTest, IsVerifiedAndReshardedAndStaysTheSame) {
+  const std::string kept = folder_.File("checkpoints"), step = kept + "/step_000000020";
+  const auto ckpt = [](std::vector<std::string> words) {
+    words.insert(words.begin(), {ProgramPath("trainyard"), "ckpt"});
+    return RunCommand(words);
+  };
+  const CommandResult verified = ckpt({"verify", kept});
+  EXPECT_EQ(verified.exit_code, 0) << verified.output << verified.error;
+  EXPECT_THAT(verified.output, HasSubstr("step_000000020 is sound: step 20, "));
+  const std::string out = folder_.File("resharded/step_000000020");
+  const CommandResult resharded = ckpt({"reshard", step, out, "--files", "2"});
+  EXPECT_EQ(resharded.exit_code, 0) << resharded.output << resharded.error;
+  EXPECT_EQ(ckpt({"diff", step, out}).exit_code, 0);
+  std::filesystem::rename(step, folder_.File("kept"));
+  std::filesystem::rename(out, step);
+  EXPECT_EQ(Resume(4).exit_code, 0);
+  EXPECT_EQ(ckpt({"verify", folder_.File("none")}).exit_code, 74);
+}
+
 TEST_F(KeptCheckpointTest, FenceHoldsInBothVersions) {
   EXPECT_EQ(Resume(2).exit_code, 77) << "attempt 3 raised the fence";
   EXPECT_EQ(Resume(4).exit_code, 0);
