@@ -5,6 +5,10 @@
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <vector>
 
 #include "trainer/config/trainer_error.h"
 #include "trainer/parallel/communicator.h"
@@ -34,6 +38,10 @@ class GlooCommunicator final : public Communicator {
 
   ~GlooCommunicator() override {
     if (unfinished_ > 0) Abort();
+    thread_.reset();
+    // Its own thread waits in the operation that was left, until the limit of the group: the group
+    // is kept for that thread, and never freed.
+    if (was_left_) static_cast<void>(gloo_.release());
   }
 
   // Every operation that is waited for has completed.
@@ -42,7 +50,10 @@ class GlooCommunicator final : public Communicator {
   }
 
   void Abort() override {
-    if (!aborted_.exchange(true)) gloo_->Close();
+    if (aborted_.exchange(true)) return;
+    gloo_->Close();
+    const std::lock_guard<std::mutex> lock(transfers_mutex_);
+    for (const auto& transfer : transfers_) transfer->abort();
   }
 
  private:
@@ -62,7 +73,7 @@ class GlooCommunicator final : public Communicator {
   Work Begin(Operation operation, uint64_t sequence) override {
     ++unfinished_;
     return Work(std::make_shared<Completion>(
-        thread_.Add([this, operation = std::move(operation), sequence] {
+        thread_->Add([this, operation = std::move(operation), sequence] {
           const torch::NoGradGuard no_grad;
           flight_.Enter(sequence);
           Try(operation);
@@ -108,15 +119,13 @@ class GlooCommunicator final : public Communicator {
       case Operation::Kind::kAllToAll: {
         Tensor input = operation.input;
         std::vector<int64_t> from = operation.output_rows, to = operation.input_rows;
-        gloo_->alltoall_base(output, input, from, to)->wait();
-        return;
+        return Await(gloo_->alltoall_base(output, input, from, to));
       }
       case Operation::Kind::kBroadcast: {
         c10d::BroadcastOptions options;
         options.rootRank = operation.root;
         std::vector<Tensor> tensors = {output};
-        gloo_->broadcast(tensors, options)->wait();
-        return;
+        return Await(gloo_->broadcast(tensors, options));
       }
       case Operation::Kind::kExchange:
         return Transact(operation.transfers);
@@ -133,7 +142,7 @@ class GlooCommunicator final : public Communicator {
     c10d::AllreduceOptions options;
     options.reduceOp = op == ReduceOp::kSum ? c10d::ReduceOp::SUM : c10d::ReduceOp::MAX;
     std::vector<Tensor> tensors = {wide};
-    gloo_->allreduce(tensors, options)->wait();
+    Await(gloo_->allreduce(tensors, options));
     if (is_narrow) tensor.copy_(wide);
   }
 
@@ -142,7 +151,7 @@ class GlooCommunicator final : public Communicator {
     std::vector<std::vector<Tensor>> outputs = {output.flatten().chunk(size())};
     std::vector<Tensor> inputs = {BytesIfNarrow(flat)};
     for (Tensor& part : outputs.front()) part = BytesIfNarrow(part);
-    gloo_->allgather(outputs, inputs)->wait();
+    Await(gloo_->allgather(outputs, inputs));
   }
 
   // Gloo knows no bf16; where nothing is added its bytes do.
@@ -150,23 +159,51 @@ class GlooCommunicator final : public Communicator {
     return tensor.scalar_type() == torch::kBFloat16 ? tensor.view(torch::kUInt8) : tensor;
   }
 
+  using Pending = c10::intrusive_ptr<c10d::Work>;
+
+  // Gloo does not always notice that its connections are closed: an abort ends the wait itself.
+  void Await(const Pending& work) {
+    constexpr std::chrono::milliseconds kLook{200};
+    while (!aborted_) {
+      try {
+        work->wait(kLook);
+        return;
+      } catch (const std::exception&) {
+        if (work->isCompleted()) throw;
+      }
+    }
+    was_left_ = !work->isCompleted();
+    throw std::runtime_error("the group was aborted");
+  }
+
   void Transact(const std::vector<Transfer>& transfers) {
     constexpr int kTag = 0;  // Transfers between two members match in their order.
-    std::vector<c10::intrusive_ptr<c10d::Work>> works;
-    for (const Transfer& transfer : transfers) {
-      std::vector<Tensor> tensors = {BytesIfNarrow(transfer.tensor)};
-      const auto peer = static_cast<int>(transfer.peer);
-      works.push_back(transfer.direction == Transfer::Direction::kSend
-                          ? gloo_->send(tensors, peer, kTag)
-                          : gloo_->recv(tensors, peer, kTag));
+    {
+      const std::lock_guard<std::mutex> lock(transfers_mutex_);
+      for (const Transfer& transfer : transfers) {
+        std::vector<Tensor> tensors = {BytesIfNarrow(transfer.tensor)};
+        const auto peer = static_cast<int>(transfer.peer);
+        transfers_.push_back(transfer.direction == Transfer::Direction::kSend
+                                 ? gloo_->send(tensors, peer, kTag)
+                                 : gloo_->recv(tensors, peer, kTag));
+        if (aborted_) throw std::runtime_error("the group was aborted");
+      }
     }
-    for (const auto& work : works) work->wait();
+    for (const Pending& transfer : transfers_) {
+      if (!transfer->wait()) throw std::runtime_error("the group was aborted");
+    }
+    const std::lock_guard<std::mutex> lock(transfers_mutex_);
+    transfers_.clear();
   }
 
   c10::intrusive_ptr<ClosableGloo> gloo_;
   std::atomic<bool> aborted_{false};
+  bool was_left_ = false;  // An operation that has not ended.
+  std::mutex transfers_mutex_;
+  std::vector<Pending> transfers_;      // Of the exchange that is running.
   std::atomic<int64_t> unfinished_{0};  // Operations; stays above 0 once one has failed.
-  TaskThread thread_;                   // The last member: its thread uses all others.
+  // The last member: the thread uses all others.
+  std::unique_ptr<TaskThread> thread_ = std::make_unique<TaskThread>();
 };
 
 }  // namespace
