@@ -27,6 +27,8 @@ RunConfig GpuRunOf(const LayoutCase& layout, Precision precision) {
   const int64_t heads = config.model.num_attention_heads;
   config.model.hidden_size = 64 * heads;
   config.model.ffn_hidden_size = 96 * heads;
+  config.model.init_method_std = 0.05;
+  config.optimizer.lr = 5e-4;
   config.train.seq_length *= 8;
   config.train.precision = precision;
   config.resources.device = DeviceKind::kGpu;

@@ -142,6 +142,7 @@ RunConfig SmallRun() {
   config.train.seq_length = 16;
   config.train.global_batch = 8;
   config.train.precision = Precision::kFp32;
+  config.optimizer.lr = 2e-3;
   return config;
 }
 
