@@ -100,7 +100,7 @@ class Settings(unittest.TestCase):
         plan = RunPlan("a", MODELS["llama-1.5b"], micro_batch=4, accumulation=2, ranks=2)
         spec = trainer_run.settings_of(plan, "/data")
         self.assertEqual(spec["train"]["global_batch"], 16)
-        self.assertEqual(spec["layout"], {"dp": 2, "zero": 0, "micro_batch": 4})
+        self.assertEqual(spec["layout"], {"dp": 2, "micro_batch": 4})
         self.assertEqual(spec["model"]["vocab_size"], 128256)
         self.assertEqual(json.loads(json.dumps(spec)), spec)
 

@@ -11,7 +11,7 @@ TOLERANCE = 1e-5
 ONE_GPU = dataclasses.replace(ROWS["tiny-cpu"].plan, name="split-1", device="gpu", micro_batch=4,
                               accumulation=2)
 TWO_GPUS = dataclasses.replace(ONE_GPU, name="split-2", accumulation=1, ranks=2)
-SHARDED = dataclasses.replace(TWO_GPUS, name="split-2-zero1", zero=1)
+SHARDED = dataclasses.replace(TWO_GPUS, name="split-2-zero1", layout={"zero": 1})
 
 
 def gpu_count():

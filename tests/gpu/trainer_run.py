@@ -2,6 +2,7 @@
 import array
 import dataclasses
 import json
+import math
 import os
 import pathlib
 import random
@@ -34,12 +35,18 @@ class RunPlan:
     precision: str = "bf16"
     optimizer: dict = dataclasses.field(default_factory=dict)
     save_every: int = 0  # Steps; 0: never.
-    zero: int = 0  # ZeRO stage.
+    layout: dict = dataclasses.field(default_factory=dict)  # Without dp and micro_batch.
 
     @property
     def global_batch(self):
         """Samples of one optimizer step."""
         return self.micro_batch * self.accumulation * self.ranks
+
+    @property
+    def data_parallel(self):
+        """dp: the ranks that the other axes leave."""
+        others = [self.layout.get(axis, 1) for axis in ("tp", "cp", "pp")]
+        return self.ranks // math.prod(others)
 
     @property
     def tokens_per_step(self):
@@ -89,7 +96,7 @@ def settings_of(plan, data, steps=ENDLESS):
     return {
         "name": plan.name,
         "resources": {"nodes": 1, "slots_per_node": plan.ranks, "device": plan.device},
-        "layout": {"dp": plan.ranks, "zero": plan.zero, "micro_batch": plan.micro_batch},
+        "layout": {"dp": plan.data_parallel, "micro_batch": plan.micro_batch, **plan.layout},
         "model": model_settings(plan.shape), "data": {"path": str(data)}, "train": train,
         "optimizer": {"lr": 3e-4, "min_lr": 3e-5, **plan.optimizer},
         "schedule": {"kind": "cosine", "warmup_steps": min(10, steps)},
@@ -187,7 +194,7 @@ class TrainerRun:
         """`folder` is new; `checkpoints` and `resume_from` are directories of checkpoints."""
         self._trainer = pathlib.Path(trainer).resolve()
         self._folder = pathlib.Path(folder).resolve()
-        self._ranks = settings["layout"]["dp"]
+        self._ranks = settings["resources"]["slots_per_node"]
         self._checkpoints = checkpoints
         self._resume_from = resume_from
         self._processes = []

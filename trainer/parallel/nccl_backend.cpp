@@ -115,6 +115,20 @@ class NcclCommunicator final : public Communicator {
            limits_.connect);
   }
 
+  // NCCL opens connections of two members at their first transfer, and more at the first one that
+  // is large; the host waits for the other side then. Stages of a pipeline begin to receive from
+  // each other before either sends: all connections must be open by then.
+  void OpenTransfers() {
+    if (size() != 2) return;
+    constexpr int64_t kLargeBytes = int64_t{64} << 20;  // Uses every channel.
+    const auto bytes = torch::dtype(torch::kUInt8).device(device_);
+    const Tensor sent = torch::empty({kLargeBytes}, bytes), received = torch::empty_like(sent);
+    const int64_t peer = 1 - rank();
+    Exchange(
+        {{Transfer::Direction::kSend, peer, sent}, {Transfer::Direction::kReceive, peer, received}})
+        .WaitOnHost();
+  }
+
   // Polls, because a plain wait for the stream would hang for ever behind a lost peer. Its limit is
   // one for each operation: this rank's own work before an operation may take any time.
   void WaitUntil(const std::function<bool()>& done) override {
@@ -356,6 +370,7 @@ std::unique_ptr<Communicator> ConnectBackend(Rendezvous& rendezvous, const Commu
   auto communicator = std::make_unique<NcclCommunicator>(group, device);
   communicator->Connect(
       ShareUniqueId(rendezvous.StoreOf(group.name), group, group.Position() == 0));
+  communicator->OpenTransfers();
   return communicator;
 }
 
