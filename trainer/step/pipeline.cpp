@@ -26,15 +26,21 @@ class Pipeline::Run {
 
   // gradients: null without backward passes.
   void Execute(Tensor& loss, WeightGradients* gradients) {
-    for (const StageAction& action : ScheduleOf(place())) {
+    const Schedule schedule = ScheduleOf(place());
+    for (size_t i = 0; i < schedule.size(); ++i) {
+      const StageAction& action = schedule[i];
       const ChunkPass pass{action.chunk, action.micro_batch};
+      Tensor output;
       if (action.kind == StageAction::Kind::kForward || gradients == nullptr) {
-        Forward(pass, loss, gradients);
+        output = Forward(pass, loss, gradients);
       } else if (action.kind == StageAction::Kind::kBackward) {
-        Backward(pass, *gradients);
+        output = Backward(pass, *gradients);
       } else {
         gradients->RunOldest();
       }
+      // The neighbour may wait for this stage's receive before it takes what this stage sends.
+      if (i + 1 < schedule.size()) BeginReceive(schedule[i + 1]);
+      if (output.defined()) SenderOf(action).Send(std::move(output));
     }
     activation_sender_.Join();
     gradient_sender_.Join();
@@ -69,30 +75,45 @@ class Pipeline::Run {
     return tokens_.at(micro_batch);
   }
 
-  void Forward(const ChunkPass& pass, Tensor& loss, WeightGradients* gradients) {
+  void BeginReceive(const StageAction& action) {
+    const ChunkPass pass{action.chunk, action.micro_batch};
+    if (action.kind == StageAction::Kind::kForward && !place().HasEmbedding(pass.chunk)) {
+      activations_.Begin(pass);
+    } else if (action.kind == StageAction::Kind::kBackward && !place().HasHead(pass.chunk)) {
+      gradients_.Begin(pass);
+    }
+  }
+
+  StageSender& SenderOf(const StageAction& action) {
+    return action.kind == StageAction::Kind::kForward ? activation_sender_ : gradient_sender_;
+  }
+
+  // The output for the next stage; undefined where the head is.
+  Tensor Forward(const ChunkPass& pass, Tensor& loss, WeightGradients* gradients) {
     const bool is_first = place().HasEmbedding(pass.chunk), is_last = place().HasHead(pass.chunk);
     MicroBatch micro_batch = model_.Begin(pass.chunk, TokensOf(pass.micro_batch), mode_);
     if (pass.chunk == place().chunks - 1) tokens_.erase(pass.micro_batch);
     Tensor x = is_first ? Tensor() : activations_.Receive(pass);
     x = model_.Forward(pass.chunk, std::move(x), micro_batch);
-    if (!is_last) activation_sender_.Send(x);
     if (gradients == nullptr) {
       if (is_last) model_.Loss(x, micro_batch, loss);
-      return;
+      return is_last ? Tensor() : x;
     }
     Tensor gradient;
     if (is_last) gradient = model_.LossAndGradient(x, micro_batch, loss, *gradients);
     passing_.emplace(pass, Passing{std::move(micro_batch), std::move(gradient)});
+    return is_last ? Tensor() : x;
   }
 
-  void Backward(const ChunkPass& pass, WeightGradients& gradients) {
+  // The gradient for the stage before; undefined where the embedding is.
+  Tensor Backward(const ChunkPass& pass, WeightGradients& gradients) {
     Passing passing = std::move(passing_.at(pass));
     passing_.erase(pass);
     Tensor dy =
         place().HasHead(pass.chunk) ? std::move(passing.gradient) : gradients_.Receive(pass);
     Tensor dx = model_.Backward(pass.chunk, std::move(dy), passing.micro_batch, gradients);
     gradients.EndPass();
-    if (dx.defined()) gradient_sender_.Send(std::move(dx));
+    return dx;
   }
 
   const Decoder& model_;
@@ -110,6 +131,22 @@ class Pipeline::Run {
 
 void Pipeline::Train(const MicroBatches& batches, Tensor& loss, WeightGradients& gradients) const {
   Run(*this, batches, Stash::Mode::kKeep).Execute(loss, &gradients);
+}
+
+void Pipeline::Rehearse(const TrainingTokens& tokens, WeightGradients& gradients) const {
+  Tensor loss = torch::zeros({}, tokens.loss_weights.options().dtype(torch::kFloat64));
+  for (int64_t chunk = 0; chunk < model_.place().chunks; ++chunk) {
+    MicroBatch micro_batch = model_.Begin(chunk, tokens, Stash::Mode::kKeep);
+    const Tensor zeros =
+        model_.NewActivations(tokens.tokens.size(0), tokens.tokens.size(1) - 1).zero_();
+    const bool is_first = model_.place().HasEmbedding(chunk);
+    const Tensor x = model_.Forward(chunk, is_first ? Tensor() : zeros, micro_batch);
+    Tensor dy = model_.place().HasHead(chunk)
+                    ? model_.LossAndGradient(x, micro_batch, loss, gradients)
+                    : zeros.clone();
+    model_.Backward(chunk, std::move(dy), micro_batch, gradients);
+  }
+  gradients.RunDeferred();
 }
 
 void Pipeline::Evaluate(const MicroBatches& batches, Tensor& loss) const {

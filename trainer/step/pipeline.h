@@ -34,6 +34,11 @@ class Pipeline {
   // Forward and backward passes. Where the head is, adds the losses to `loss`.
   void Train(const MicroBatches& batches, torch::Tensor& loss, WeightGradients& gradients) const;
 
+  // One micro-batch through all chunks of this stage, with zeros for what neighbours would send.
+  // Loads the kernels and the memory of a step: a GPU cannot while it waits for a neighbour, which
+  // may wait for this rank's work in turn. The gradients are of no use.
+  void Rehearse(const TrainingTokens& tokens, WeightGradients& gradients) const;
+
   // Forward passes only.
   void Evaluate(const MicroBatches& batches, torch::Tensor& loss) const;
 

@@ -12,29 +12,24 @@ int64_t Peer(const Communicator& link) { return 1 - link.rank(); }
 StageReceiver::StageReceiver(Communicator* link, std::vector<ChunkPass> arrivals, MakeTensor make)
     : link_(link), arrivals_(arrivals.begin(), arrivals.end()), make_(std::move(make)) {
   if (link_ == nullptr) arrivals_.clear();
-  BeginNext();
 }
 
-void StageReceiver::BeginNext() {
-  arriving_.reset();
-  if (arrivals_.empty()) return;
-  const ChunkPass pass = arrivals_.front();
-  arrivals_.pop_front();
-  torch::Tensor tensor = make_(pass);
-  Work work = link_->Exchange({{Transfer::Direction::kReceive, Peer(*link_), tensor}});
-  arriving_ = {pass, std::move(tensor), std::move(work)};
+void StageReceiver::Begin(const ChunkPass& pass) {
+  while (arriving_.count(pass) == 0) {
+    TORCH_CHECK(!arrivals_.empty(), "a pass that nobody sends");
+    torch::Tensor tensor = make_(arrivals_.front());
+    Work work = link_->Exchange({{Transfer::Direction::kReceive, Peer(*link_), tensor}});
+    arriving_[arrivals_.front()] = {std::move(tensor), std::move(work)};
+    arrivals_.pop_front();
+  }
 }
 
 torch::Tensor StageReceiver::Receive(const ChunkPass& pass) {
-  while (arrived_.count(pass) == 0) {
-    TORCH_CHECK(arriving_.has_value(), "a pass that nobody sends");
-    arriving_->work.Wait();
-    arrived_[arriving_->pass] = std::move(arriving_->tensor);
-    BeginNext();
-  }
-  torch::Tensor tensor = std::move(arrived_.at(pass));
-  arrived_.erase(pass);
-  return tensor;
+  Begin(pass);
+  Arriving arriving = std::move(arriving_.at(pass));
+  arriving_.erase(pass);
+  arriving.work.Wait();
+  return arriving.tensor;
 }
 
 void StageSender::Send(torch::Tensor tensor) {

@@ -8,7 +8,6 @@
 #include <deque>
 #include <functional>
 #include <map>
-#include <optional>
 #include <vector>
 
 #include "trainer/parallel/communicator.h"
@@ -25,24 +24,24 @@ class StageReceiver {
   // link: may be null where nothing arrives; must outlive this. arrivals: in their order.
   StageReceiver(Communicator* link, std::vector<ChunkPass> arrivals, MakeTensor make);
 
-  // The tensor of a pass, to be asked for once: work that is queued from now on sees it. The one
-  // that arrives next is on its way meanwhile.
+  // Begins to receive until the tensor of this pass is on its way. A receive that is under way
+  // keeps a GPU from loading kernels and memory: nothing may come between this and the work that
+  // the sender waits for.
+  void Begin(const ChunkPass& pass);
+
+  // The tensor of a pass, to be asked for once: work that is queued from now on sees it.
   torch::Tensor Receive(const ChunkPass& pass);
 
  private:
   struct Arriving {
-    ChunkPass pass;
     torch::Tensor tensor;
     Work work;
   };
 
-  void BeginNext();
-
   Communicator* const link_;
   std::deque<ChunkPass> arrivals_;  // That are not on their way.
   const MakeTensor make_;
-  std::optional<Arriving> arriving_;
-  std::map<ChunkPass, torch::Tensor> arrived_;
+  std::map<ChunkPass, Arriving> arriving_;
 };
 
 // The sending end of a link. One thread at a time.

@@ -58,6 +58,7 @@ void StepRunner::Launch(const StepRequest& request, const std::function<TokenBat
   SetValue(values, StepValue::kStopRequested, request.stop ? 1 : 0);
   SetValue(values, StepValue::kSaveRequested, request.save ? 1 : 0);
   step_values_ = Upload(values, parts_.device);
+  if (!is_rehearsed_) Rehearse();
   ForwardBackward(next);
   reduction_.Finish();
   SumStepValues();
@@ -66,6 +67,21 @@ void StepRunner::Launch(const StepRequest& request, const std::function<TokenBat
   UpdateWeights();
   CopyResult(pending);
   pending_.push_back(std::move(pending));
+}
+
+// The first passes of a pipeline stage.
+void StepRunner::Rehearse() {
+  is_rehearsed_ = true;
+  if (parts_.model.place().stages == 1) return;
+  ParameterStore& store = parts_.model.parameters();
+  WeightGradients unused(store);
+  const Tensor tokens =
+      torch::zeros({parts_.config.layout.micro_batch, parts_.config.train.seq_length + 1},
+                   torch::dtype(torch::kInt64).device(parts_.device));
+  pipeline_.Rehearse({tokens, loss_weights_}, unused);
+  for (int64_t group = 0; group < static_cast<int64_t>(store.groups().size()); ++group) {
+    store.DropGradients(group);
+  }
 }
 
 // Fills the gradients of this rank's share of the global batch and its share of the mean loss: the

@@ -79,6 +79,7 @@ class StepRunner {
     std::chrono::steady_clock::time_point launched;
   };
 
+  void Rehearse();
   void ForwardBackward(const std::function<TokenBatch()>& next);
   TrainingTokens ToDevice(const TokenBatch& batch);
   void SumStepValues();
@@ -91,6 +92,7 @@ class StepRunner {
   GradientReduction reduction_;
   WeightExchange weights_;
   Pipeline pipeline_;
+  bool is_rehearsed_ = false;
   torch::Tensor step_values_;   // On the device.
   torch::Tensor loss_weights_;  // One divided by the tokens of the global batch, for each row.
   std::deque<Pending> pending_;

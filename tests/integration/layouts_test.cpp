@@ -1,0 +1,90 @@
+// Layouts over worker daemons: a gang of TP2 x PP2 on two nodes loses a rank, and its checkpoint
+// goes on as another layout.
+#include <signal.h>
+
+#include <algorithm>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/integration/mini_cluster.h"
+
+namespace trainyard::test {
+namespace {
+
+constexpr int kEndless = 1'000'000;
+
+class LayoutsTest : public testing::Test {
+ protected:
+  LayoutsTest() : cluster_(/*nodes=*/2, /*slots_per_node=*/2), tokens_(cluster_.MakeTokens()) {}
+
+  // Submits the tiny job on both nodes with these settings of the command line.
+  int64_t Submit(const std::string& name, const std::vector<std::string>& settings) {
+    std::vector<std::string> more = {"--set", "resources.slots_per_node=2"};
+    for (const std::string& setting : settings) more.insert(more.end(), {"--set", setting});
+    return cluster_.Submit(cluster_.WriteJob(name, TinyJob(name, tokens_, 2, kEndless)), more);
+  }
+
+  // Waits until the job reaches `step`, stops it, and returns it.
+  v1::Job StopAfter(int64_t job_id, int64_t step) {
+    EXPECT_TRUE(cluster_.WaitForStep(job_id, step)) << cluster_.DaemonLogs();
+    EXPECT_EQ(cluster_.Cli({"stop", std::to_string(job_id)}).exit_code, 0);
+    v1::Job job = cluster_.WaitForEnd(job_id);
+    EXPECT_EQ(job.state(), v1::JOB_STATE_STOPPED) << job.DebugString();
+    return job;
+  }
+
+  MiniCluster cluster_;
+  const std::string tokens_;
+};
+
+TEST_F(LayoutsTest, TensorAndPipelineParallelGangSurvivesTheLossOfARank) {
+  const std::vector<std::string> layout = {"layout.tp=2", "layout.pp=2"};
+  const int64_t job_id = Submit("disturbed", layout);
+  ASSERT_TRUE(cluster_.WaitForCheckpoint(job_id, 20)) << cluster_.DaemonLogs();
+  const pid_t victim = cluster_.RankPid(job_id, 1, 3);
+  ASSERT_GT(victim, 0);
+  kill(victim, SIGKILL);
+  ASSERT_TRUE(Eventually([&] {
+    const v1::Job job = cluster_.Job(job_id);
+    return job.attempts_size() == 2 && job.state() == v1::JOB_STATE_RUNNING;
+  }));
+  const int64_t resume_step = cluster_.Job(job_id).attempts(1).resume_step();
+  const v1::Job job = StopAfter(job_id, resume_step + 30);
+  EXPECT_GE(resume_step, 20);
+  EXPECT_EQ(job.attempts(0).verdict().rank(), 3) << job.attempts(0).verdict().DebugString();
+  EXPECT_EQ(job.restarts(), 1);
+
+  const auto losses = cluster_.Series(job_id, "loss");
+  const int64_t undisturbed = Submit("undisturbed", layout);
+  StopAfter(undisturbed, losses.rbegin()->first);
+  auto expected = cluster_.Series(undisturbed, "loss");
+  expected.erase(expected.upper_bound(losses.rbegin()->first), expected.end());
+  EXPECT_EQ(losses, expected) << "bit for bit";
+}
+
+TEST_F(LayoutsTest, AJobGoesOnWithAnotherLayout) {
+  const int64_t first = Submit("first", {"layout.tp=2", "layout.pp=2"});
+  ASSERT_TRUE(cluster_.WaitForCheckpoint(first, 40)) << cluster_.DaemonLogs();
+  const v1::Job stopped = StopAfter(first, 60);
+  std::string path;
+  for (const v1::Checkpoint& checkpoint : stopped.checkpoints()) {
+    if (path.empty() || checkpoint.step() == 40) path = checkpoint.path();
+  }
+  const int64_t second =
+      Submit("second", {"layout.cp=2", "layout.zero=3", "checkpoint.resume_from=" + path});
+  StopAfter(second, 60);
+  const auto before = cluster_.Series(first, "loss"), after = cluster_.Series(second, "loss");
+  ASSERT_FALSE(after.empty());
+  EXPECT_GT(after.begin()->first, 20) << "it goes on and does not begin anew";
+  int64_t compared = 0;
+  for (const auto& [step, loss] : after) {
+    const auto same = before.find(step);
+    if (same == before.end()) continue;
+    EXPECT_NEAR(loss, same->second, 1e-5 * loss) << "step " << step;
+    ++compared;
+  }
+  EXPECT_GE(compared, 10);
+}
+
+}  // namespace
+}  // namespace trainyard::test
