@@ -14,10 +14,10 @@ constexpr double kFloatBytes = 4;
 // Rows of logits that exist at a time on a GPU (CrossEntropyRowsPerChunk).
 constexpr double kHeadRows = 8192;
 
-// Whole groups of gradients, and of weights, that exist at a time where a rank keeps parts of them
-// (step/gradient_reduction.cpp, step/weight_exchange.cpp).
-constexpr double kGradientGroups = 3;
-constexpr double kWeightGroups = 2;
+// Blocks whose whole gradients, and weights, exist beside the largest group where a rank keeps
+// parts of them (step/gradient_reduction.cpp, step/weight_exchange.cpp).
+constexpr double kGradientBlocks = 2;
+constexpr double kWeightBlocks = 1;
 
 // Assumptions, rounded up and not measured run by run: the CUDA context with the modules of the
 // kernels and of cuDNN, the workspace of cuBLASLt (kernels/gemm_plan.h), and the buffers of the
@@ -154,6 +154,7 @@ double BlockWorking(const BlockTensors& tensors, Recompute recompute) {
 // Parameters of a pipeline stage on one rank.
 struct StageParameters {
   double all = 0;
+  double block = 0;
   double largest_group = 0;
 };
 
@@ -168,7 +169,7 @@ StageParameters ParametersOf(const RunConfig& config, const PipelinePlace& place
   const auto table =
       static_cast<double>(PartOf(model.vocab_size, tp, 0).length * model.hidden_size);
   const bool is_untied = model.untie_embeddings_and_output_weights;
-  StageParameters stage{.largest_group = block};
+  StageParameters stage{.block = block, .largest_group = block};
   for (int64_t chunk = 0; chunk < place.chunks; ++chunk) {
     stage.all += block * static_cast<double>(place.Layers(model.num_layers, chunk).length);
     const bool has_embedding = place.HasEmbedding(chunk), has_head = place.HasHead(chunk);
@@ -241,9 +242,12 @@ MemoryPrediction PredictStage(const RunConfig& config, const PipelinePlace& plac
   const bool has_head = place.HasHead(place.chunks - 1);
   if (has_head) prediction.working = std::max(prediction.working, HeadWorking(config, tensors));
   if (layout.zero >= 2) {
-    prediction.working += kGradientGroups * parameters.largest_group * kFloatBytes;
+    prediction.working +=
+        (parameters.largest_group + kGradientBlocks * parameters.block) * kFloatBytes;
   }
-  if (layout.zero >= 3) prediction.working += kWeightGroups * parameters.largest_group * value;
+  if (layout.zero >= 3) {
+    prediction.working += (parameters.largest_group + kWeightBlocks * parameters.block) * value;
+  }
   prediction.overhead = OverheadBytes(layout);
   return prediction;
 }

@@ -25,6 +25,33 @@ TEST(MemoryModelTest, PredictsMeasuredPeaks) {
   sharded.layout.dp = 2;
   sharded.layout.zero = 1;
   ExpectMeasured(sharded, 61.8);
+  sharded.layout.zero = 2;
+  ExpectMeasured(sharded, 59.8);
+  sharded.layout.zero = 3;
+  ExpectMeasured(sharded, 58.8);
+}
+
+TEST(MemoryModelTest, PredictsMeasuredPeaksOfOtherAxes) {
+  RunConfig config = Llama3_1b5(16);
+  config.train.global_batch = 32;
+  config.layout.tp = 2;
+  ExpectMeasured(config, 35.0);
+  config.layout.tp = 1;
+  config.layout.cp = 2;
+  ExpectMeasured(config, 48.2);
+}
+
+TEST(MemoryModelTest, PipelinesNeedMostOnTheStageWithTheMostUnderWay) {
+  RunConfig config = Llama3_1b5(2);
+  config.train.global_batch = 32;
+  config.layout.pp = 2;
+  const MemoryPrediction two = PredictTrainingMemory(config);
+  config.layout.pp = 6;
+  const MemoryPrediction six = PredictTrainingMemory(config);
+  EXPECT_EQ(six.activations, two.activations) << "six micro-batches of 3 layers, or two of 9";
+  EXPECT_LT(six.weights, two.weights);
+  config.layout.vpp = 3;
+  EXPECT_GT(PredictTrainingMemory(config).activations, six.activations);
 }
 
 TEST(MemoryModelTest, CountsEachParameterOfTheState) {
