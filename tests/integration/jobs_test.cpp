@@ -68,10 +68,10 @@ TEST(JobsTest, TokensTrainToTheirEndAlsoInPlaceOfARecipesSteps) {
 TEST(JobsTest, SubmitRefusesWhatTheTrainerCannotStart) {
   MiniCluster cluster(2);
   const std::string file = cluster.WriteJob(
-      "parallel", TinyJob("parallel", cluster.MakeTokens(), 2, 10) + "layout: {tp: 2}\n");
+      "parallel", TinyJob("parallel", cluster.MakeTokens(), 2, 10) + "layout: {ep: 2}\n");
   const auto submitted = cluster.Cli({"submit", file, "--set", "data.path="});
   EXPECT_EQ(submitted.exit_code, 2) << submitted.error;
-  EXPECT_THAT(submitted.error, HasSubstr("`layout.tp` (2) is not supported"));
+  EXPECT_THAT(submitted.error, HasSubstr("`layout.ep` (2) is not supported"));
   EXPECT_THAT(submitted.error, HasSubstr("`data.path` is missing"));
   const auto planned = cluster.Cli({"plan", file, "--set", "data.path="});
   EXPECT_EQ(planned.exit_code, 0) << planned.output;

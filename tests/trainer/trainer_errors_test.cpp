@@ -48,8 +48,8 @@ TEST(TrainerErrorsTest, Settings) {
   TrainerFolder folder;
   folder.spec["layout"]["tp"] = 2;
   ExpectFails(folder, {}, 78, "= 2 ranks, but the gang has 1");
-  folder.spec["layout"] = {{"zero", 3}};
-  ExpectFails(folder, {}, 78, "`layout.zero` (3) is not supported");
+  folder.spec["layout"] = {{"vpp", 2}};
+  ExpectFails(folder, {}, 78, "`layout.vpp` (2) needs `layout.pp` above 1");
   folder.spec["layout"] = json::object();
   folder.spec["resources"]["device"] = "gpu";
   ExpectFails(folder, {}, 78, "built for CPUs only");

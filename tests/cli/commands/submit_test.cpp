@@ -200,7 +200,12 @@ train: {seq_length: 2048, global_batch: 64, steps: 100}
     return nlohmann::json::parse(Run(plan).out)["predicted_memory_bytes"];
   };
   EXPECT_NEAR(predicted({run}).get<double>(), 70.2e9, 0.05e9);
-  EXPECT_EQ(predicted({run, "--set", "layout.zero=2"}), nullptr) << "the trainer cannot start it";
+  EXPECT_LT(
+      predicted({run, "--set", "layout.tp=2", "--set", "resources.slots_per_node=8"}).get<double>(),
+      40e9);
+  EXPECT_EQ(predicted({run, "--set", "layout.ep=4", "--set", "resources.slots_per_node=4"}),
+            nullptr)
+      << "the trainer cannot start it";
   EXPECT_EQ(predicted({job_}), nullptr) << "another program";
 }
 

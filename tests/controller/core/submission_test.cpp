@@ -171,9 +171,9 @@ TEST(SubmissionTest, RefusesWhatTheTrainerCannotStart) {
   spec.mutable_train()->set_precision(v1::PRECISION_FP32);
   spec.mutable_train()->set_global_batch(8);
   spec.mutable_train()->set_tokens(1'000'000);
-  spec.mutable_layout()->set_tp(2);
+  spec.mutable_layout()->set_ep(2);
   const absl::Status status = JobSubmission::Check(request).status();
-  EXPECT_THAT(std::string(status.message()), HasSubstr("`layout.tp` (2) is not supported"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("`layout.ep` (2) is not supported"));
   EXPECT_THAT(std::string(status.message()), HasSubstr("`data.path` is missing"));
 
   TestCluster cluster;
@@ -182,7 +182,7 @@ TEST(SubmissionTest, RefusesWhatTheTrainerCannotStart) {
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(plan->ranks_size(), 2) << "a plan needs neither data nor a trainer that can run it";
   EXPECT_THAT(plan->warnings(),
-              testing::ElementsAre(HasSubstr("data.path"), HasSubstr("layout.tp")));
+              testing::ElementsAre(HasSubstr("data.path"), HasSubstr("layout.ep")));
 }
 
 }  // namespace

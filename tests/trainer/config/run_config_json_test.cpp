@@ -142,7 +142,7 @@ TEST(RunConfigJsonTest, ListsEveryBrokenRuleOfTheContract) {
   for (const auto& [section, key, value, part] :
        {std::tuple{"layout", "dp", 3, "the gang has 1"},
         std::tuple{"layout", "micro_batch", 3, "micro_batch * dp"},
-        std::tuple{"layout", "zero", 2, "not supported by this trainyard-trainer"},
+        std::tuple{"layout", "vpp", 2, "needs `layout.pp` above 1"},
         std::tuple{"model", "num_layers", 1001, "must be from 1 to 1000"}}) {
     spec = Minimal();
     spec[section][key] = value;
