@@ -22,7 +22,7 @@ struct TokenBatch {
   std::vector<int64_t> samples;  // sample numbers, one a row
   int64_t row_tokens = 0;        // seq_length + 1
   std::vector<int64_t> tokens;   // samples.size() * row_tokens
-  // How much each prediction counts in the loss, samples.size() * (row_tokens - 1); empty: all 1.
+  // Weight of each prediction in the loss, samples.size() * (row_tokens - 1); empty: all 1.
   std::vector<float> prediction_weights = {};
 };
 
