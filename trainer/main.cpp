@@ -88,6 +88,7 @@ ExitCode Train(const RunConfig& config, const RuntimeEnvironment& env) {
     progress.Write();
     const Failure failure = FailureOf(error, &config);
     const std::string code = std::to_string(static_cast<int>(failure.code));
+    if (trainer != nullptr && failure.code == ExitCode::kPeerLost) trainer->WriteFlights();
     telemetry.WriteAlert(progress.step(), "exit_" + code, failure.message);
     if (failure.code == ExitCode::kPeerLost && config.resources.device == DeviceKind::kGpu) {
       leaving.emplace(failure.code, failure.message);

@@ -20,6 +20,7 @@
 #include "trainer/signals.h"
 #include "trainer/slow_save.h"
 #include "trainer/step/model_options.h"
+#include "trainer/step_time_values.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -117,12 +118,15 @@ Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, Telemet
       rounds_(config.train.global_batch / (config.layout.micro_batch * config.layout.dp)),
       rendezvous_(Meet(env)),
       groups_(ConnectGroups(config, mesh_, env, rendezvous_.get(), device_)),
+      standstill_(groups_, telemetry),
+      clock_(device_),
       train_file_(config.data.path, token_format::kTrainSplit),
       train_source_(train_file_, TrainingOrder(config, env)),
       model_(config.model,
              WithoutUnusedSeed(ModelOptions(config, mesh_, env.rank, groups_, device_), env)),
       optimizer_(config.optimizer, model_.parameters()),
-      runner_({config_, model_, optimizer_, groups_, device_}, rounds_) {
+      runner_({config_, model_, optimizer_, groups_, clock_, device_}, rounds_) {
+  CountWaits(groups_, clock_);
   if (config_.evaluation.every_steps > 0) {
     evaluator_.emplace(config_, runner_.pipeline(), groups_, mesh_.DataParallelIndex(env_.rank),
                        device_);
@@ -262,10 +266,26 @@ void Trainer::LaunchStep() {
                             .learning_rate = LearningRate(config_.schedule, config_.optimizer,
                                                           config_.train.steps, launched_ + 1),
                             .stop = StopRequested(),
-                            .save = TakeSaveRequest()};
+                            .save = TakeSaveRequest(),
+                            .measure = IsMeasurementDue()};
   runner_.Launch(
       request, [this] { return prefetcher_->Next(); }, [this] { checkpoints_->HoldBackChanges(); });
   ++launched_;
+}
+
+// Marks on the device cost some microseconds each: a step a second is measured, however short the
+// steps are.
+bool Trainer::IsMeasurementDue() {
+  const Clock::time_point now = Clock::now();
+  if (now - measured_ < std::chrono::seconds(1)) return false;
+  measured_ = now;
+  return true;
+}
+
+void Trainer::NoteTimes(const StepResult& result) {
+  if (!result.times.has_value()) return;
+  interval_.step_times = StepTimeValues(*result.times);
+  progress_.StepTimes(interval_.step_times);
 }
 
 void Trainer::FinishStep() {
@@ -278,6 +298,7 @@ void Trainer::FinishStep() {
   save_asked_ = save_asked_ || result.save;
   ++interval_.steps;
   interval_.seconds += result.seconds;
+  NoteTimes(result);
   progress_.Step(state_.step, result.seconds, prefetcher_->stall_seconds());
   if (progress_.IsDue()) progress_.Write(PeakMemoryBytes(device_));
   const bool last = state_.step == config_.train.steps;
@@ -343,9 +364,10 @@ void Trainer::Log(const StepResult& result) {
                          {telemetry::kTokens, static_cast<double>(state_.tokens)},
                          {telemetry::kMemoryBytes, static_cast<double>(PeakMemoryBytes(device_))}};
   if (report.mfu > 0) values.emplace_back(telemetry::kMfu, report.mfu);
+  values.insert(values.end(), interval_.step_times.begin(), interval_.step_times.end());
   if (env_.rank == 0) telemetry_.WriteMetrics(state_.step, config_.train.steps, values);
   report_.Step(report, config_.train.steps);
-  interval_ = {0, 0, stall};
+  interval_ = {.stall_seconds_before = stall};
 }
 
 // False when SIGTERM on some rank has cut it short.

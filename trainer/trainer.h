@@ -23,6 +23,7 @@
 #include "trainer/parallel/rank_groups.h"
 #include "trainer/parallel/rendezvous.h"
 #include "trainer/run_report.h"
+#include "trainer/standstill_watch.h"
 #include "trainer/step/step_runner.h"
 #include "trainer/telemetry/rank_progress.h"
 #include "trainer/telemetry/telemetry_writer.h"
@@ -46,12 +47,17 @@ class Trainer {
   // throws TrainerError for every other end.
   ExitCode Run();
 
+  // Writes where this rank stands in each of its groups, for whoever looks for the rank that all
+  // wait for. For any thread.
+  void WriteFlights() { standstill_.Write(); }
+
  private:
   // Totals since the last metric record.
   struct Interval {
     int64_t steps = 0;
     double seconds = 0;
     double stall_seconds_before = 0;
+    MetricValues step_times;  // Of its newest measured step.
   };
 
   std::string ChooseStart();
@@ -63,6 +69,8 @@ class Trainer {
   std::vector<int64_t> SamplesOfBatch(int64_t batch) const;
 
   void LaunchStep();
+  bool IsMeasurementDue();
+  void NoteTimes(const StepResult& result);
   void FinishStep();
   bool IsPauseDue() const;
   std::string PositionsOfStep() const;
@@ -94,6 +102,8 @@ class Trainer {
   const int64_t rounds_;                    // Micro-batches a rank works through in one step.
   std::unique_ptr<Rendezvous> rendezvous_;  // Null for a single rank.
   const RankGroups groups_;
+  StandstillWatch standstill_;
+  StepClock clock_;
   TokenFile train_file_;
   SampleSource train_source_;
   Decoder model_;
@@ -115,6 +125,7 @@ class Trainer {
   std::unique_ptr<CheckpointWriter> checkpoints_;
   std::unique_ptr<Prefetcher> prefetcher_;
   Interval interval_;
+  std::chrono::steady_clock::time_point measured_;  // Launch of the newest measured step.
   std::chrono::steady_clock::time_point start_time_;
 };
 

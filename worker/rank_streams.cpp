@@ -102,7 +102,7 @@ class LogSource : public FileSource {
 };
 
 // Batches of telemetry records: from telemetry lines or, with a parser, from lines of the output.
-// `rank` records are left out: heartbeats carry the newest one.
+// `rank` and `flight` records are left out: heartbeats carry the newest ones.
 class TelemetrySource : public FileSource {
  public:
   TelemetrySource(v1::StreamId id, std::string path, std::function<bool()> gone, const Clock& clock,
@@ -117,7 +117,7 @@ class TelemetrySource : public FileSource {
         parser_ == nullptr ? ReadTelemetry(position) : ReadParsedLog(position, *parser_);
     if (!batch.ok()) Complain(batch.status());
     if (!batch.ok() || batch->end_offset() == offset) return std::nullopt;
-    DropRankRecords(*batch);
+    DropRecordsOfHeartbeats(*batch);
     limits_.Apply(*batch);
     batch->set_begin_offset(offset);
     const bool is_quiet = batch->records().empty() && batch->bad_lines() == 0;
@@ -133,10 +133,11 @@ class TelemetrySource : public FileSource {
   }
 
  private:
-  static void DropRankRecords(v1::TelemetryBatch& batch) {
+  static void DropRecordsOfHeartbeats(v1::TelemetryBatch& batch) {
     auto& records = *batch.mutable_records();
-    const auto kept = std::remove_if(records.begin(), records.end(),
-                                     [](const auto& record) { return record.has_rank(); });
+    const auto kept = std::remove_if(records.begin(), records.end(), [](const auto& record) {
+      return record.has_rank() || record.has_flight();
+    });
     records.erase(kept, records.end());
   }
 

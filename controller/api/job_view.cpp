@@ -1,6 +1,6 @@
 #include "controller/api/job_view.h"
 
-#include "controller/core/log_parser_hint.h"
+#include "controller/core/running_hint.h"
 #include "controller/core/time_use.h"
 #include "proto/support/status_macros.h"
 
@@ -47,7 +47,7 @@ std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, const Clus
   v1::PendingReason reason = explainer.Why(entry);
   if (reason.code() == v1::PENDING_CODE_UNSPECIFIED ||
       reason.code() == v1::PENDING_CODE_NOT_PENDING) {
-    return WhyNoMetrics(view.observations, entry);
+    return RunningHint(view.observations, entry);
   }
   return reason;
 }

@@ -39,6 +39,9 @@ void AddObserved(const AttemptObservation& heard, v1::RankStatus& status) {
   status.set_step_seconds(found->second.newest.step_seconds());
   status.set_data_stall_seconds(found->second.newest.data_stall_seconds());
   status.set_memory_bytes(found->second.newest.memory_bytes());
+  const v1::RankRecord& newest = found->second.newest;
+  if (newest.has_step_time()) *status.mutable_step_time() = newest.step_time();
+  *status.mutable_flights() = newest.flights();
 }
 
 v1::RankStatus StatusOf(const v1::RankPlacement& placement, const v1::Attempt& attempt,

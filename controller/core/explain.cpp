@@ -10,8 +10,8 @@
 #include "absl/strings/str_join.h"
 #include "controller/core/admission.h"
 #include "controller/core/job_state_machine.h"
-#include "controller/core/log_parser_hint.h"
 #include "controller/core/placement.h"
+#include "controller/core/running_hint.h"
 #include "controller/core/submission.h"
 #include "controller/core/text.h"
 #include "proto/jobspec/defaults.h"
@@ -182,8 +182,8 @@ std::string SuspectNodes(const ClusterState& state, const JobEntry& entry) {
   return text;
 }
 
-std::string NoMetricsText(const Observations& observations, const JobEntry& entry) {
-  const std::optional<v1::PendingReason> reason = WhyNoMetrics(observations, entry);
+std::string RunningHintText(const Observations& observations, const JobEntry& entry) {
+  const std::optional<v1::PendingReason> reason = RunningHint(observations, entry);
   return reason.has_value() ? absl::StrCat("; ", reason->message()) : "";
 }
 
@@ -203,7 +203,7 @@ std::string Answer(const ClusterState& state, const Observations& observations,
     case v1::JOB_STATE_RUNNING:
       return absl::StrCat("runs attempt ", LiveAttempt(entry)->number(),
                           ProgressText(observations, entry, now), SuspectNodes(state, entry),
-                          NoMetricsText(observations, entry));
+                          RunningHintText(observations, entry));
     case v1::JOB_STATE_STOPPING:
       return absl::StrCat("is being ", entry.kill_requested ? "killed" : "stopped",
                           ": waits until its ranks have left: ", UnclearedNodes(state, entry));
@@ -278,7 +278,7 @@ v1::WhyJobResponse ExplainJob(const ClusterState& state, const Observations& obs
   v1::WhyJobResponse response;
   *response.mutable_job() = entry.job;
   *response.mutable_pending() = WhyPending(state, entry, now);
-  if (auto reason = WhyNoMetrics(observations, entry)) {
+  if (auto reason = RunningHint(observations, entry)) {
     *response.mutable_pending() = *std::move(reason);
   }
   const v1::Attempt* newest = NewestAttempt(entry);

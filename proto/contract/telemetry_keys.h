@@ -20,6 +20,7 @@ inline constexpr char kCheckpoint[] = "checkpoint";
 inline constexpr char kEval[] = "eval";
 inline constexpr char kAlert[] = "alert";
 inline constexpr char kRank[] = "rank";
+inline constexpr char kFlight[] = "flight";
 
 // Of `metrics`: every other key with a number is a metric.
 inline constexpr char kTotalSteps[] = "total_steps";
@@ -52,6 +53,26 @@ inline constexpr char kLoadSeconds[] = "load_seconds";
 inline constexpr char kDataStallSeconds[] = "data_stall_seconds";
 inline constexpr char kCheckpointSeconds[] = "checkpoint_seconds";
 inline constexpr char kEvaluationSeconds[] = "evaluation_seconds";
+
+// Of `rank` and `metrics`: seconds of one newest step on the rank's device, which they add up to.
+// telemetry.proto says what each is.
+inline constexpr char kComputeSeconds[] = "compute_seconds";
+inline constexpr char kInputWaitSeconds[] = "input_wait_seconds";
+inline constexpr char kTensorWaitSeconds[] = "tp_wait_seconds";
+inline constexpr char kContextWaitSeconds[] = "cp_wait_seconds";
+inline constexpr char kPipelineWaitSeconds[] = "pp_wait_seconds";
+inline constexpr char kDataWaitSeconds[] = "dp_wait_seconds";
+inline constexpr char kWorldWaitSeconds[] = "world_wait_seconds";
+inline constexpr char kOptimizerSeconds[] = "optimizer_seconds";
+inline constexpr char kCheckpointWaitSeconds[] = "checkpoint_wait_seconds";
+
+// Of `flight`, beside kBytes. Only the newest of each group since the rank's newest `rank` counts.
+inline constexpr char kGroup[] = "group";
+inline constexpr char kRanks[] = "ranks";
+inline constexpr char kSequence[] = "sequence";
+inline constexpr char kOperation[] = "operation";
+inline constexpr char kQueuedMs[] = "queued_ms";
+inline constexpr char kEnteredMs[] = "entered_ms";
 
 // Metrics that have a meaning of their own in summaries, charts and Prometheus.
 inline constexpr char kGradNorm[] = "grad_norm";

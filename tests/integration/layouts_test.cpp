@@ -24,15 +24,6 @@ class LayoutsTest : public testing::Test {
     return cluster_.Submit(cluster_.WriteJob(name, TinyJob(name, tokens_, 2, kEndless)), more);
   }
 
-  // Waits until the job reaches `step`, stops it, and returns it.
-  v1::Job StopAfter(int64_t job_id, int64_t step) {
-    EXPECT_TRUE(cluster_.WaitForStep(job_id, step)) << cluster_.DaemonLogs();
-    EXPECT_EQ(cluster_.Cli({"stop", std::to_string(job_id)}).exit_code, 0);
-    v1::Job job = cluster_.WaitForEnd(job_id);
-    EXPECT_EQ(job.state(), v1::JOB_STATE_STOPPED) << job.DebugString();
-    return job;
-  }
-
   MiniCluster cluster_;
   const std::string tokens_;
 };
@@ -49,30 +40,54 @@ TEST_F(LayoutsTest, TensorAndPipelineParallelGangSurvivesTheLossOfARank) {
     return job.attempts_size() == 2 && job.state() == v1::JOB_STATE_RUNNING;
   }));
   const int64_t resume_step = cluster_.Job(job_id).attempts(1).resume_step();
-  const v1::Job job = StopAfter(job_id, resume_step + 30);
+  const v1::Job job = cluster_.StopAfter(job_id, resume_step + 30);
   EXPECT_GE(resume_step, 20);
   EXPECT_EQ(job.attempts(0).verdict().rank(), 3) << job.attempts(0).verdict().DebugString();
   EXPECT_EQ(job.restarts(), 1);
 
   const auto losses = cluster_.Series(job_id, "loss");
   const int64_t undisturbed = Submit("undisturbed", layout);
-  StopAfter(undisturbed, losses.rbegin()->first);
+  cluster_.StopAfter(undisturbed, losses.rbegin()->first);
   auto expected = cluster_.Series(undisturbed, "loss");
   expected.erase(expected.upper_bound(losses.rbegin()->first), expected.end());
   EXPECT_EQ(losses, expected) << "bit for bit";
 }
 
+TEST_F(LayoutsTest, AFrozenRankIsNamed) {
+  const int64_t job_id = Submit("frozen", {"layout.tp=2", "layout.pp=2"});
+  ASSERT_TRUE(cluster_.WaitForStep(job_id, 20)) << cluster_.DaemonLogs();
+  const v1::ListRanksResponse moving = cluster_.Ranks(job_id);
+  for (const v1::RankStatus& rank : moving.ranks()) {
+    EXPECT_GT(rank.step_time().compute(), 0) << rank.DebugString();
+    EXPECT_GT(rank.step_time().optimizer(), 0) << rank.DebugString();
+    EXPECT_GT(rank.step_time().tp_wait(), 0) << rank.DebugString();
+    EXPECT_GT(rank.step_time().pp_wait(), 0) << rank.DebugString();
+    EXPECT_EQ(rank.step_time().cp_wait(), 0) << rank.DebugString();
+    EXPECT_EQ(rank.flights_size(), 0) << rank.DebugString();
+  }
+  const pid_t victim = cluster_.RankPid(job_id, 1, 2);
+  ASSERT_GT(victim, 0);
+  kill(victim, SIGSTOP);
+  const auto why = [&] { return cluster_.Described(job_id).pending(); };
+  EXPECT_TRUE(Eventually([&] { return why().code() == v1::PENDING_CODE_STANDS_STILL; }));
+  EXPECT_THAT(why().message(), testing::StartsWith("rank 2 keeps the gang waiting: not come to "));
+  EXPECT_THAT(cluster_.Cli({"why", "frozen"}).output, testing::HasSubstr("rank 2 keeps"));
+  kill(victim, SIGCONT);
+  EXPECT_TRUE(Eventually([&] { return why().code() != v1::PENDING_CODE_STANDS_STILL; }));
+  cluster_.StopAfter(job_id, cluster_.Job(job_id).progress().step() + 20);
+}
+
 TEST_F(LayoutsTest, AJobGoesOnWithAnotherLayout) {
   const int64_t first = Submit("first", {"layout.tp=2", "layout.pp=2"});
   ASSERT_TRUE(cluster_.WaitForCheckpoint(first, 40)) << cluster_.DaemonLogs();
-  const v1::Job stopped = StopAfter(first, 60);
+  const v1::Job stopped = cluster_.StopAfter(first, 60);
   std::string path;
   for (const v1::Checkpoint& checkpoint : stopped.checkpoints()) {
     if (path.empty() || checkpoint.step() == 40) path = checkpoint.path();
   }
   const int64_t second =
       Submit("second", {"layout.cp=2", "layout.zero=3", "checkpoint.resume_from=" + path});
-  StopAfter(second, 60);
+  cluster_.StopAfter(second, 60);
   const auto before = cluster_.Series(first, "loss"), after = cluster_.Series(second, "loss");
   ASSERT_FALSE(after.empty());
   EXPECT_GT(after.begin()->first, 20) << "it goes on and does not begin anew";

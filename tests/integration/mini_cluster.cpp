@@ -246,6 +246,14 @@ v1::Series MiniCluster::RawSeries(int64_t job_id, const std::string& key,
   return response.series_size() == 0 ? v1::Series() : response.series(0);
 }
 
+v1::Job MiniCluster::StopAfter(int64_t job_id, int64_t step) const {
+  EXPECT_TRUE(WaitForStep(job_id, step)) << DaemonLogs();
+  EXPECT_EQ(Cli({"stop", std::to_string(job_id)}).exit_code, 0);
+  v1::Job job = WaitForEnd(job_id);
+  EXPECT_EQ(job.state(), v1::JOB_STATE_STOPPED) << job.DebugString();
+  return job;
+}
+
 std::map<int64_t, double> MiniCluster::Series(int64_t job_id, const std::string& key) const {
   const v1::Series series = RawSeries(job_id, key, 0);
   std::map<int64_t, double> points;

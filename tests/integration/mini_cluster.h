@@ -61,6 +61,8 @@ class MiniCluster {
   v1::Job WaitForEnd(int64_t job_id, Seconds deadline = Seconds(120)) const;
   bool WaitForStep(int64_t job_id, int64_t step, Seconds deadline = Seconds(60)) const;
   bool WaitForCheckpoint(int64_t job_id, int64_t step, Seconds deadline = Seconds(60)) const;
+  // Waits until the job reaches `step`, stops it, and returns it; fails the test where it cannot.
+  v1::Job StopAfter(int64_t job_id, int64_t step) const;
   // step -> value of a merged series.
   std::map<int64_t, double> Series(int64_t job_id, const std::string& key) const;
   // Every raw point of a series in one attempt.

@@ -24,20 +24,11 @@ class SurvivalTest : public testing::Test {
     return cluster_.Submit(cluster_.WriteJob(name, TinyJob(name, tokens_, 2, kForEver)));
   }
 
-  // Waits until the job reaches `step`, stops it, and returns it.
-  v1::Job StopAfter(int64_t job_id, int64_t step) {
-    EXPECT_TRUE(cluster_.WaitForStep(job_id, step)) << cluster_.DaemonLogs();
-    EXPECT_EQ(cluster_.Cli({"stop", std::to_string(job_id)}).exit_code, 0);
-    v1::Job job = cluster_.WaitForEnd(job_id);
-    EXPECT_EQ(job.state(), v1::JOB_STATE_STOPPED) << job.DebugString();
-    return job;
-  }
-
   int64_t StepNow(int64_t job_id) { return cluster_.Job(job_id).progress().step(); }
 
   // The job is still in its first attempt and has lost neither a step nor a line of output.
   void ExpectUndisturbed(int64_t job_id) {
-    const v1::Job job = StopAfter(job_id, StepNow(job_id) + 20);
+    const v1::Job job = cluster_.StopAfter(job_id, StepNow(job_id) + 20);
     EXPECT_EQ(job.attempts_size(), 1);
     ExpectEachStepOnce(job_id);
     ExpectNoGapInLogs(job_id);
@@ -58,7 +49,7 @@ class SurvivalTest : public testing::Test {
     const int64_t last = actual.rbegin()->first;
     EXPECT_EQ(static_cast<int64_t>(actual.size()), last) << "every step is there";
     const int64_t undisturbed = Start("undisturbed");
-    StopAfter(undisturbed, last);
+    cluster_.StopAfter(undisturbed, last);
     for (const char* key : {"loss", "val_loss"}) {
       auto expected = cluster_.Series(undisturbed, key);
       expected.erase(expected.upper_bound(last), expected.end());
@@ -132,7 +123,7 @@ TEST_F(SurvivalTest, KilledRankCostsOneRestartAndNotABitOfTheLoss) {
   kill(victim, SIGKILL);
   ASSERT_TRUE(WaitForAttempt(job_id, 2));
   const int64_t resume_step = cluster_.Job(job_id).attempts(1).resume_step();
-  const v1::Job job = StopAfter(job_id, std::max(StepNow(job_id), resume_step + 60));
+  const v1::Job job = cluster_.StopAfter(job_id, std::max(StepNow(job_id), resume_step + 60));
 
   ASSERT_EQ(job.attempts_size(), 2);
   const v1::Verdict& verdict = job.attempts(0).verdict();
@@ -158,7 +149,7 @@ TEST_F(SurvivalTest, DamagedCheckpointIsPassedOver) {
   kill(victim, SIGKILL);
   ASSERT_TRUE(WaitForAttempt(job_id, 3));
 
-  const v1::Job job = StopAfter(job_id, newest->step() + 40);
+  const v1::Job job = cluster_.StopAfter(job_id, newest->step() + 40);
   ASSERT_EQ(job.attempts_size(), 3);
   EXPECT_EQ(job.attempts(1).resume_step(), newest->step());
   const v1::Verdict& verdict = job.attempts(1).verdict();

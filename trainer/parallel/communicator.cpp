@@ -15,7 +15,7 @@ using torch::Tensor;
 class SingleProcessCommunicator final : public Communicator {
  public:
   explicit SingleProcessCommunicator(torch::Device device)
-      : Communicator("alone", 0, 1), device_(device) {}
+      : Communicator({.name = "alone", .ranks = {0}}), device_(device) {}
 
   void WaitUntil(const std::function<bool()>& done) override {
     while (!done()) std::this_thread::sleep_for(kPollInterval);
@@ -55,7 +55,7 @@ Work Communicator::AllReduce(Tensor tensor, ReduceOp op) {
 
 Work Communicator::AllGather(Tensor output, Tensor input) {
   CheckAlike(output, input);
-  TORCH_CHECK(output.numel() == input.numel() * size_, "all-gather of uneven parts");
+  TORCH_CHECK(output.numel() == input.numel() * size(), "all-gather of uneven parts");
   return Record({.kind = Operation::Kind::kAllGather,
                  .output = std::move(output),
                  .input = std::move(input)});
@@ -63,7 +63,7 @@ Work Communicator::AllGather(Tensor output, Tensor input) {
 
 Work Communicator::ReduceScatter(Tensor output, Tensor input, ReduceOp op) {
   CheckAlike(output, input);
-  TORCH_CHECK(input.numel() == output.numel() * size_, "reduce-scatter of uneven parts");
+  TORCH_CHECK(input.numel() == output.numel() * size(), "reduce-scatter of uneven parts");
   return Record({.kind = Operation::Kind::kReduceScatter,
                  .reduce = op,
                  .output = std::move(output),
@@ -73,8 +73,8 @@ Work Communicator::ReduceScatter(Tensor output, Tensor input, ReduceOp op) {
 Work Communicator::AllToAll(Tensor output, Tensor input, std::vector<int64_t> output_rows,
                             std::vector<int64_t> input_rows) {
   CheckAlike(output, input);
-  TORCH_CHECK(static_cast<int64_t>(output_rows.size()) == size_ &&
-                  static_cast<int64_t>(input_rows.size()) == size_ &&
+  TORCH_CHECK(static_cast<int64_t>(output_rows.size()) == size() &&
+                  static_cast<int64_t>(input_rows.size()) == size() &&
                   Sum(output_rows) == output.size(0) && Sum(input_rows) == input.size(0),
               "the rows of an all-to-all do not add up");
   return Record({.kind = Operation::Kind::kAllToAll,
@@ -92,7 +92,7 @@ Work Communicator::Broadcast(Tensor tensor, int64_t root) {
 Work Communicator::Exchange(std::vector<Transfer> transfers) {
   for (const Transfer& transfer : transfers) {
     CheckAlike(transfer.tensor, transfer.tensor);
-    TORCH_CHECK(transfer.peer >= 0 && transfer.peer < size_ && transfer.peer != rank_,
+    TORCH_CHECK(transfer.peer >= 0 && transfer.peer < size() && transfer.peer != rank_,
                 "a transfer needs another member of the group");
   }
   return Record({.kind = Operation::Kind::kExchange, .transfers = std::move(transfers)});
@@ -108,7 +108,14 @@ void Communicator::Barrier() {
 
 Work Communicator::Record(Operation operation) {
   const uint64_t sequence = flight_.Queue(operation);
-  return Begin(std::move(operation), sequence);
+  Work work = Begin(std::move(operation), sequence);
+  work.CountWaits(clock_, part_);
+  return work;
+}
+
+void Communicator::CountWaits(StepClock& clock, StepPart part) {
+  clock_ = &clock;
+  part_ = part;
 }
 
 int64_t CommunicatorGroup::Position() const {

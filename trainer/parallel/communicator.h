@@ -14,11 +14,31 @@
 
 #include "trainer/parallel/flight_record.h"
 #include "trainer/parallel/operation.h"
+#include "trainer/parallel/step_clock.h"
 #include "trainer/parallel/work.h"
 
 namespace trainyard::trainer {
 
 class Rendezvous;
+
+// Times after which a member that does not answer counts as lost.
+struct PeerLimits {
+  // A gang's ranks start within seconds of each other; slow file systems may take minutes.
+  std::chrono::seconds connect{300};
+  // Long enough for a peer that saves or loads a large checkpoint. The closed connection of a peer
+  // that has died is usually detected at once.
+  std::chrono::seconds operation{600};
+};
+
+struct CommunicatorGroup {
+  std::string name;            // Unique in the run, such as "dp0".
+  std::vector<int64_t> ranks;  // Of the world, ascending.
+  int64_t my_rank = 0;         // Of the world; one of `ranks`.
+  PeerLimits limits = {};
+
+  // Position of my_rank in the group.
+  int64_t Position() const;
+};
 
 // Every member begins the same operations in the same order, from one thread, on contiguous tensors
 // of the same sizes and types on the communicator's device. Operations of a group run one after the
@@ -36,8 +56,13 @@ class Communicator {
   Communicator& operator=(const Communicator&) = delete;
 
   const std::string& name() const { return name_; }
-  int64_t rank() const { return rank_; }  // Position in the group.
-  int64_t size() const { return size_; }
+  const std::vector<int64_t>& ranks() const { return ranks_; }  // Of the world, ascending.
+  int64_t rank() const { return rank_; }                        // Position in the group.
+  int64_t size() const { return static_cast<int64_t>(ranks_.size()); }
+
+  // From now on a step's time counts waits for this group's operations as `part`. The clock must
+  // outlive the use of the group.
+  void CountWaits(StepClock& clock, StepPart part);
 
   [[nodiscard]] Work AllReduce(torch::Tensor tensor, ReduceOp op = ReduceOp::kSum);
   // Concatenates the members' inputs in rank order along the first dimension. The input may be this
@@ -72,8 +97,8 @@ class Communicator {
   const FlightRecord& flight() const { return flight_; }
 
  protected:
-  Communicator(std::string name, int64_t rank, int64_t size)
-      : name_(std::move(name)), rank_(rank), size_(size) {}
+  explicit Communicator(const CommunicatorGroup& group)
+      : name_(group.name), ranks_(group.ranks), rank_(group.Position()) {}
 
   // Begins an operation whose tensors fit together. `sequence` is its number in flight().
   virtual Work Begin(Operation operation, uint64_t sequence) = 0;
@@ -85,32 +110,15 @@ class Communicator {
   Work Record(Operation operation);
 
   const std::string name_;
+  const std::vector<int64_t> ranks_;
   const int64_t rank_;
-  const int64_t size_;
+  StepClock* clock_ = nullptr;
+  StepPart part_ = StepPart::kCompute;
 };
 
 // A group of one: every operation is a copy or nothing.
 std::unique_ptr<Communicator> MakeSingleProcessCommunicator(
     torch::Device device = torch::Device(torch::kCPU));
-
-// Times after which a member that does not answer counts as lost.
-struct PeerLimits {
-  // A gang's ranks start within seconds of each other; slow file systems may take minutes.
-  std::chrono::seconds connect{300};
-  // Long enough for a peer that saves or loads a large checkpoint. The closed connection of a peer
-  // that has died is usually detected at once.
-  std::chrono::seconds operation{600};
-};
-
-struct CommunicatorGroup {
-  std::string name;            // Unique in the run, such as "dp0".
-  std::vector<int64_t> ranks;  // Of the world, ascending.
-  int64_t my_rank = 0;         // Of the world; one of `ranks`.
-  PeerLimits limits = {};
-
-  // Position of my_rank in the group.
-  int64_t Position() const;
-};
 
 // Connects the members of a group; all of them call it. A group of one needs no rendezvous, which
 // may then be null. Throws TrainerError(kPeerLost) when a member does not connect in time.

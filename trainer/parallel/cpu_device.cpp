@@ -3,6 +3,7 @@
 
 #include "trainer/config/trainer_error.h"
 #include "trainer/parallel/device.h"
+#include "trainer/parallel/time_marks.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -34,5 +35,7 @@ std::string DeviceName(torch::Device) { return "CPU"; }
 DeviceMemory CurrentDeviceMemory(DeviceKind) { return {}; }
 
 int64_t PeakMemoryBytes(torch::Device) { return PeakResidentBytes(); }
+
+std::unique_ptr<TimeMarks> MakeTimeMarks(torch::Device) { return MakeHostTimeMarks(); }
 
 }  // namespace trainyard::trainer

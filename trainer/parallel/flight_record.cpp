@@ -45,6 +45,18 @@ uint64_t FlightRecord::Widen(uint32_t low_bits) const {
   return queued_ - static_cast<uint32_t>(static_cast<uint32_t>(queued_) - low_bits);
 }
 
+FlightEntry FlightRecord::Current() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const uint64_t sequence = left_ + 1;
+  const bool is_kept = sequence <= queued_ && sequence + kKept > queued_;
+  return is_kept ? entries_[sequence % kKept] : FlightEntry{.sequence = sequence};
+}
+
+uint64_t FlightRecord::moves() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return entered_ + left_;
+}
+
 std::vector<FlightEntry> FlightRecord::Entries() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<FlightEntry> entries;

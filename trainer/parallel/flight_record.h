@@ -3,7 +3,6 @@
 #ifndef TRAINYARD_TRAINER_PARALLEL_FLIGHT_RECORD_H_
 #define TRAINYARD_TRAINER_PARALLEL_FLIGHT_RECORD_H_
 
-#include <array>
 #include <cstdint>
 #include <mutex>
 #include <vector>
@@ -25,7 +24,8 @@ struct FlightEntry {
 // For any thread.
 class FlightRecord {
  public:
-  static constexpr uint64_t kKept = 32;
+  // More than a host queues ahead of its device: the operation that a device stands in is kept.
+  static constexpr uint64_t kKept = 4096;
 
   // Returns the operation's sequence number.
   uint64_t Queue(const Operation& operation);
@@ -35,6 +35,14 @@ class FlightRecord {
 
   // The newest sequence number that ends in these 32 bits; 0 before the first operation.
   uint64_t Widen(uint32_t low_bits) const;
+
+  // The oldest operation that the device has not left. Where it has left all of them, the next one,
+  // with no times.
+  FlightEntry Current() const;
+
+  // Operations that were entered so far and those that were left, together: it grows as long as the
+  // rank moves.
+  uint64_t moves() const;
 
   // The newest kKept operations, oldest first.
   std::vector<FlightEntry> Entries() const;
@@ -46,7 +54,7 @@ class FlightRecord {
   void MarkUpTo(uint64_t sequence, uint64_t& marked, const Mark& mark);
 
   mutable std::mutex mutex_;
-  std::array<FlightEntry, kKept> entries_;
+  std::vector<FlightEntry> entries_ = std::vector<FlightEntry>(kKept);
   uint64_t queued_ = 0;  // Newest sequence number of each kind.
   uint64_t entered_ = 0;
   uint64_t left_ = 0;

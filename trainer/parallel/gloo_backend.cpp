@@ -34,7 +34,7 @@ class ClosableGloo final : public c10d::ProcessGroupGloo {
 class GlooCommunicator final : public Communicator {
  public:
   GlooCommunicator(const CommunicatorGroup& group, c10::intrusive_ptr<ClosableGloo> gloo)
-      : Communicator(group.name, gloo->getRank(), gloo->getSize()), gloo_(std::move(gloo)) {}
+      : Communicator(group), gloo_(std::move(gloo)) {}
 
   ~GlooCommunicator() override {
     if (unfinished_ > 0) Abort();

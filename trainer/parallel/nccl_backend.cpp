@@ -98,7 +98,7 @@ ncclDataType_t NcclType(const Tensor& tensor) {
 class NcclCommunicator final : public Communicator {
  public:
   NcclCommunicator(const CommunicatorGroup& group, torch::Device device)
-      : Communicator(group.name, group.Position(), static_cast<int64_t>(group.ranks.size())),
+      : Communicator(group),
         limits_(group.limits),
         device_(device),
         stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/true, device.index())),

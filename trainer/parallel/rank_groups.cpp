@@ -60,7 +60,34 @@ StageLinks ConnectLinks(const Connector& connector, const Ranks& stages, int64_t
   return links;
 }
 
+// Groups of one among them, and those that are not there.
+std::vector<std::pair<Communicator*, StepPart>> AllGroups(const RankGroups& groups) {
+  const StageLinks& links = groups.links;
+  return {{groups.world.get(), StepPart::kWorldWait},
+          {groups.tensor.get(), StepPart::kTensorWait},
+          {groups.context.get(), StepPart::kContextWait},
+          {groups.shard.get(), StepPart::kDataWait},
+          {groups.replica.get(), StepPart::kDataWait},
+          {groups.tied_embedding.get(), StepPart::kDataWait},
+          {links.activations_from.get(), StepPart::kPipelineWait},
+          {links.activations_to.get(), StepPart::kPipelineWait},
+          {links.gradients_from.get(), StepPart::kPipelineWait},
+          {links.gradients_to.get(), StepPart::kPipelineWait}};
+}
+
 }  // namespace
+
+void ForEachGroup(const RankGroups& groups, const std::function<void(Communicator&)>& each) {
+  for (const auto& [group, _] : AllGroups(groups)) {
+    if (group != nullptr && group->size() > 1) each(*group);
+  }
+}
+
+void CountWaits(const RankGroups& groups, StepClock& clock) {
+  for (const auto& [group, part] : AllGroups(groups)) {
+    if (group != nullptr) group->CountWaits(clock, part);
+  }
+}
 
 RankGroups ConnectRankGroups(const Mesh& mesh, int64_t rank, const LayoutConfig& layout,
                              bool has_tied_embedding, const ConnectGroupFunction& connect) {

@@ -35,6 +35,13 @@ struct RankGroups {
   std::unique_ptr<Communicator> tied_embedding;  // The first and the last stage; or one rank.
 };
 
+// Calls `each` for every group with more than one member.
+void ForEachGroup(const RankGroups& groups, const std::function<void(Communicator&)>& each);
+
+// A step's time counts waits for each group as the part of its axis. The clock must outlive the use
+// of the groups.
+void CountWaits(const RankGroups& groups, StepClock& clock);
+
 // Makes the communicator of a group: all members call it, in the same order of groups.
 using ConnectGroupFunction = std::function<std::unique_ptr<Communicator>(const CommunicatorGroup&)>;
 

@@ -5,6 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include "trainer/parallel/step_clock.h"
+
 namespace trainyard::trainer {
 
 // Keeps the tensors of the operation until it is waited for: they must not be read, written or
@@ -26,7 +28,10 @@ class Work {
   // Work that is queued on the current stream from now on sees the result. A caller on a CPU waits.
   // A second call does nothing. Throws TrainerError(kPeerLost) when a member is gone.
   void Wait() {
-    if (const auto completion = std::exchange(completion_, nullptr)) completion->Wait();
+    if (const auto completion = std::exchange(completion_, nullptr)) {
+      const StepPartScope waiting(clock_, part_);
+      completion->Wait();
+    }
   }
 
   // The caller waits until the result is there, within the limit of the group. Throws likewise.
@@ -37,8 +42,16 @@ class Work {
   // True when the result is there, so that a wait would not take time.
   bool IsDone() const { return completion_ == nullptr || completion_->IsDone(); }
 
+  // A step's time counts a wait as `part`. clock: may be null.
+  void CountWaits(StepClock* clock, StepPart part) {
+    clock_ = clock;
+    part_ = part;
+  }
+
  private:
   std::shared_ptr<Completion> completion_;
+  StepClock* clock_ = nullptr;
+  StepPart part_ = StepPart::kCompute;
 };
 
 }  // namespace trainyard::trainer

@@ -54,17 +54,22 @@ void StepRunner::Launch(const StepRequest& request, const std::function<TokenBat
   pending.launched = Clock::now();
   pending.result.step = request.step;
   pending.result.learning_rate = request.learning_rate;
+  if (!is_rehearsed_) Rehearse();
+  if (request.measure) parts_.clock.Begin();
+  pending.is_measured = parts_.clock.is_measuring();
   Tensor values = parts_.optimizer.HostStepValues(request.step, request.learning_rate);
   SetValue(values, StepValue::kStopRequested, request.stop ? 1 : 0);
   SetValue(values, StepValue::kSaveRequested, request.save ? 1 : 0);
   step_values_ = Upload(values, parts_.device);
-  if (!is_rehearsed_) Rehearse();
   ForwardBackward(next);
   reduction_.Finish();
   SumStepValues();
-  parts_.optimizer.FinishGradientNorm(step_values_);
-  before_update();
+  {
+    const StepPartScope waiting(&parts_.clock, StepPart::kCheckpointWait);
+    before_update();
+  }
   UpdateWeights();
+  parts_.clock.End();
   CopyResult(pending);
   pending_.push_back(std::move(pending));
 }
@@ -94,7 +99,11 @@ void StepRunner::ForwardBackward(const std::function<TokenBatch()>& next) {
   pipeline_.Train({.count = rounds_,
                    .samples = parts_.config.layout.micro_batch,
                    .length = parts_.config.train.seq_length,
-                   .tokens = [&](int64_t) { return ToDevice(next()); }},
+                   .tokens =
+                       [&](int64_t) {
+                         const StepPartScope waiting(&parts_.clock, StepPart::kInputWait);
+                         return ToDevice(next());
+                       }},
                   loss, gradients_);
   if (parts_.groups.tensor->rank() > 0) loss.zero_();
 }
@@ -120,6 +129,8 @@ void StepRunner::SumStepValues() {
 
 // In the order of the next forward pass, under which the new weights go to the other ranks.
 void StepRunner::UpdateWeights() {
+  const StepPartScope updating(&parts_.clock, StepPart::kOptimizer);
+  parts_.optimizer.FinishGradientNorm(step_values_);
   const auto groups = static_cast<int64_t>(parts_.model.parameters().groups().size());
   for (int64_t group = groups - 1; group >= 0; --group) {
     parts_.optimizer.UpdateGroup(group, step_values_);
@@ -146,6 +157,7 @@ StepResult StepRunner::Finish() {
     parts_.groups.world->WaitUntil([&] { return pending.done->query(); });
   }
   StepResult result = pending.result;
+  if (pending.is_measured) result.times = parts_.clock.Collect();
   result.loss = ValueOf(pending.values, StepValue::kLoss);
   result.grad_norm = ValueOf(pending.values, StepValue::kGradientNorm);
   result.is_finite = ValueOf(pending.values, StepValue::kFinite) != 0;

@@ -17,6 +17,7 @@
 #include "trainer/model/weight_gradients.h"
 #include "trainer/optimizer/adamw.h"
 #include "trainer/parallel/rank_groups.h"
+#include "trainer/parallel/step_clock.h"
 #include "trainer/step/gradient_reduction.h"
 #include "trainer/step/pipeline.h"
 #include "trainer/step/weight_exchange.h"
@@ -33,13 +34,15 @@ struct StepResult {
   bool stop = false;      // Some rank was asked to stop before the step.
   bool save = false;      // Some rank was asked to save before the step.
   double seconds = 0;     // From the end of the step before, or from the launch after a pause.
+  std::optional<StepTimes> times;  // Of this rank, where they were asked for.
 };
 
 struct StepRequest {
   int64_t step = 0;  // Number of the step, from 1.
   double learning_rate = 0;
-  bool stop = false;  // This rank was asked to stop.
-  bool save = false;  // This rank was asked to save.
+  bool stop = false;     // This rank was asked to stop.
+  bool save = false;     // This rank was asked to save.
+  bool measure = false;  // Split its time among its parts.
 };
 
 // A step: forward and backward of this rank's micro-batches, sums over the ranks, norm, update. All
@@ -52,6 +55,7 @@ class StepRunner {
     Decoder& model;
     AdamW& optimizer;
     const RankGroups& groups;
+    StepClock& clock;  // Which counts the waits of the groups.
     torch::Device device;
   };
 
@@ -77,6 +81,7 @@ class StepRunner {
     torch::Tensor values;            // Step values, in host memory once `done`.
     std::optional<c10::Event> done;  // None on a CPU: done at once.
     std::chrono::steady_clock::time_point launched;
+    bool is_measured = false;
   };
 
   void Rehearse();

@@ -53,7 +53,8 @@ void RankProgress::Write(int64_t memory_bytes) {
                         .load_seconds = phase_seconds_[Phase::kLoad],
                         .data_stall_seconds = stall_seconds_,
                         .checkpoint_seconds = phase_seconds_[Phase::kCheckpoint],
-                        .evaluation_seconds = phase_seconds_[Phase::kEval]});
+                        .evaluation_seconds = phase_seconds_[Phase::kEval],
+                        .step_times = step_times_});
 }
 
 }  // namespace trainyard::trainer

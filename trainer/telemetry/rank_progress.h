@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <utility>
 
 #include "proto/contract/phase.h"
 #include "trainer/telemetry/telemetry_writer.h"
@@ -27,6 +28,8 @@ class RankProgress {
   // Notes a completed optimizer step: `step` completed in total, `seconds` taken by this step,
   // `stall_seconds` waited for data by all steps so far.
   void Step(int64_t step, double seconds, double stall_seconds);
+  // Notes how the time of a newest step was spent (RankRecord::step_times).
+  void StepTimes(MetricValues times) { step_times_ = std::move(times); }
   // True from one second after the last record on: a rank writes no more often, however short its
   // steps.
   bool IsDue() const;
@@ -53,6 +56,7 @@ class RankProgress {
   double written_;
   // Mean seconds a step of the last record that had steps.
   double step_seconds_ = 0;
+  MetricValues step_times_;
 };
 
 }  // namespace trainyard::trainer

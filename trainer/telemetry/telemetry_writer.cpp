@@ -101,15 +101,26 @@ void TelemetryWriter::WriteAlert(int64_t step, std::string_view code, std::strin
 }
 
 void TelemetryWriter::WriteRank(const RankRecord& record) {
-  Append(telemetry::kRank,
-         Field(telemetry::kStep, std::to_string(record.step)) +
-             Field(telemetry::kStepSeconds, Number(record.step_seconds)) +
-             Field(telemetry::kMemoryBytes, std::to_string(record.memory_bytes)) +
-             Field(telemetry::kInitSeconds, Number(record.init_seconds)) +
-             Field(telemetry::kLoadSeconds, Number(record.load_seconds)) +
-             Field(telemetry::kDataStallSeconds, Number(record.data_stall_seconds)) +
-             Field(telemetry::kCheckpointSeconds, Number(record.checkpoint_seconds)) +
-             Field(telemetry::kEvaluationSeconds, Number(record.evaluation_seconds)));
+  std::string fields = Field(telemetry::kStep, std::to_string(record.step)) +
+                       Field(telemetry::kStepSeconds, Number(record.step_seconds)) +
+                       Field(telemetry::kMemoryBytes, std::to_string(record.memory_bytes)) +
+                       Field(telemetry::kInitSeconds, Number(record.init_seconds)) +
+                       Field(telemetry::kLoadSeconds, Number(record.load_seconds)) +
+                       Field(telemetry::kDataStallSeconds, Number(record.data_stall_seconds)) +
+                       Field(telemetry::kCheckpointSeconds, Number(record.checkpoint_seconds)) +
+                       Field(telemetry::kEvaluationSeconds, Number(record.evaluation_seconds));
+  for (const auto& [name, seconds] : record.step_times) fields += Field(name, Number(seconds));
+  Append(telemetry::kRank, fields);
+}
+
+void TelemetryWriter::WriteFlight(const FlightReport& report) {
+  std::string fields = Field(telemetry::kGroup, Text(report.group)) +
+                       Field(telemetry::kRanks, Text(report.ranks)) +
+                       Field(telemetry::kSequence, std::to_string(report.sequence));
+  if (!report.operation.empty()) fields += Field(telemetry::kOperation, Text(report.operation));
+  Append(telemetry::kFlight, fields + Field(telemetry::kBytes, std::to_string(report.bytes)) +
+                                 Field(telemetry::kQueuedMs, std::to_string(report.queued_ms)) +
+                                 Field(telemetry::kEnteredMs, std::to_string(report.entered_ms)));
 }
 
 void TelemetryWriter::Append(std::string_view type, const std::string& fields) {

@@ -39,6 +39,19 @@ struct RankRecord {
   double data_stall_seconds = 0;
   double checkpoint_seconds = 0;
   double evaluation_seconds = 0;
+  // Seconds of one newest step by their keys in telemetry_keys.h; empty when none was measured.
+  MetricValues step_times;
+};
+
+// Where a rank stands in a group; telemetry.proto's FlightRecord says what each is.
+struct FlightReport {
+  std::string group;
+  std::string ranks;
+  int64_t sequence = 0;
+  std::string operation;
+  int64_t bytes = 0;
+  int64_t queued_ms = 0;
+  int64_t entered_ms = 0;
 };
 
 // Each record is one write(2) of a whole line to a file opened with O_APPEND, so that records of
@@ -64,6 +77,7 @@ class TelemetryWriter {
   void WriteEvaluation(int64_t step, std::string_view data_set, double loss, int64_t tokens);
   void WriteAlert(int64_t step, std::string_view code, std::string_view message);
   void WriteRank(const RankRecord& record);
+  void WriteFlight(const FlightReport& report);
 
  private:
   // Adds type and time, and appends the line. `fields` is the rest of the line, from ",\"...".

@@ -10,6 +10,9 @@
 namespace trainyard::worker {
 namespace {
 
+// Groups of a rank: two for each axis at most.
+constexpr int kMaxFlights = 32;
+
 // nullopt for a value that is missing, not above 0, or NaN.
 std::optional<double> PositiveValue(const v1::MetricsRecord& metrics, const char* name) {
   const auto found = metrics.values().find(name);
@@ -33,6 +36,8 @@ void RankAccount::Note(const v1::TelemetryRecord& record) {
   } else if (record.has_metrics()) {
     step_ = record.metrics().step();
     if (!says_itself_) NoteMetrics(record.metrics());
+  } else if (record.has_flight()) {
+    NoteFlight(record.flight());
   } else if (record.has_phase()) {
     NotePhase(record);
   } else if (record.has_checkpoint() && !says_itself_) {
@@ -52,6 +57,19 @@ void RankAccount::NoteMetrics(const v1::MetricsRecord& metrics) {
   }
   if (const auto stall = PositiveValue(metrics, telemetry::kDataStallSeconds)) {
     newest_.set_data_stall_seconds(newest_.data_stall_seconds() + *stall);
+  }
+}
+
+// Newest of each group. A program may name any number of groups.
+void RankAccount::NoteFlight(const v1::FlightRecord& flight) {
+  auto& flights = *newest_.mutable_flights();
+  const auto same = std::find_if(flights.begin(), flights.end(), [&](const auto& known) {
+    return known.group() == flight.group();
+  });
+  if (same != flights.end()) {
+    *same = flight;
+  } else if (flights.size() < kMaxFlights) {
+    *newest_.add_flights() = flight;
   }
 }
 

@@ -24,6 +24,7 @@ class RankAccount {
 
  private:
   void NoteMetrics(const v1::MetricsRecord& metrics);
+  void NoteFlight(const v1::FlightRecord& flight);
   void NotePhase(const v1::TelemetryRecord& record);
 
   int64_t step_ = 0;

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
 #include "proto/contract/phase.h"
+#include "proto/contract/rank_set.h"
 #include "proto/contract/telemetry_keys.h"
 #include "proto/contract/utf8.h"
 #include "proto/support/status_macros.h"
@@ -290,6 +291,26 @@ absl::Status ReadAlert(const Values& values, v1::AlertRecord& record) {
   return absl::OkStatus();
 }
 
+// The keys of a step's parts, which are all optional.
+absl::Status ReadStepTime(const Values& values, v1::StepTime& time) {
+  using Set = void (v1::StepTime::*)(double);
+  static constexpr std::pair<const char*, Set> kParts[] = {
+      {telemetry::kComputeSeconds, &v1::StepTime::set_compute},
+      {telemetry::kInputWaitSeconds, &v1::StepTime::set_input_wait},
+      {telemetry::kTensorWaitSeconds, &v1::StepTime::set_tp_wait},
+      {telemetry::kContextWaitSeconds, &v1::StepTime::set_cp_wait},
+      {telemetry::kPipelineWaitSeconds, &v1::StepTime::set_pp_wait},
+      {telemetry::kDataWaitSeconds, &v1::StepTime::set_dp_wait},
+      {telemetry::kWorldWaitSeconds, &v1::StepTime::set_world_wait},
+      {telemetry::kOptimizerSeconds, &v1::StepTime::set_optimizer},
+      {telemetry::kCheckpointWaitSeconds, &v1::StepTime::set_checkpoint_wait}};
+  for (const auto& [key, set] : kParts) {
+    TRAINYARD_ASSIGN_OR_RETURN(const double seconds, Number(values, key, 0));
+    (time.*set)(seconds);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadRank(const Values& values, v1::RankRecord& record) {
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Count(values, telemetry::kStep));
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t memory, Count(values, telemetry::kMemoryBytes, 0));
@@ -309,6 +330,30 @@ absl::Status ReadRank(const Values& values, v1::RankRecord& record) {
   record.set_data_stall_seconds(stall);
   record.set_checkpoint_seconds(checkpoint);
   record.set_evaluation_seconds(evaluation);
+  if (values.count(telemetry::kComputeSeconds) == 0) return absl::OkStatus();
+  return ReadStepTime(values, *record.mutable_step_time());
+}
+
+absl::Status ReadFlight(const Values& values, v1::FlightRecord& record) {
+  TRAINYARD_ASSIGN_OR_RETURN(std::string group, Text(values, telemetry::kGroup));
+  TRAINYARD_ASSIGN_OR_RETURN(std::string ranks, Text(values, telemetry::kRanks));
+  if (!ParseRankSet(ranks).has_value()) {
+    return Missing(telemetry::kRanks, "a set of ranks such as \"0-3\" or \"0-12/4\"");
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t sequence, Count(values, telemetry::kSequence));
+  if (values.count(telemetry::kOperation) > 0) {
+    TRAINYARD_ASSIGN_OR_RETURN(std::string operation, Text(values, telemetry::kOperation));
+    record.set_operation(std::move(operation));
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t bytes, Count(values, telemetry::kBytes, 0));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t queued, Count(values, telemetry::kQueuedMs, 0));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t entered, Count(values, telemetry::kEnteredMs, 0));
+  record.set_group(std::move(group));
+  record.set_ranks(std::move(ranks));
+  record.set_sequence(sequence);
+  record.set_bytes(bytes);
+  record.set_queued_ms(queued);
+  record.set_entered_ms(entered);
   return absl::OkStatus();
 }
 
@@ -319,7 +364,8 @@ absl::Status ReadKind(const std::string& type, const Values& values, v1::Telemet
   if (type == telemetry::kEval) return ReadEvaluation(values, *record.mutable_evaluation());
   if (type == telemetry::kAlert) return ReadAlert(values, *record.mutable_alert());
   if (type == telemetry::kRank) return ReadRank(values, *record.mutable_rank());
-  return Missing(telemetry::kType, "one of metrics, phase, checkpoint, eval, alert, rank");
+  if (type == telemetry::kFlight) return ReadFlight(values, *record.mutable_flight());
+  return Missing(telemetry::kType, "one of metrics, phase, checkpoint, eval, alert, rank, flight");
 }
 
 }  // namespace

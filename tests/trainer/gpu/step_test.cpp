@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <limits>
 #include <memory>
+#include <numeric>
 
 #include "tests/trainer/gpu/accuracy.h"
 #include "trainer/step/model_options.h"
@@ -36,13 +38,13 @@ class GpuRun {
   explicit GpuRun(const RunConfig& config)
       : config_(config),
         mesh_(config_.layout),
-        groups_(ConnectRankGroups(mesh_, 0, config_.layout, /*has_tied_embedding=*/false,
-                                  [](const CommunicatorGroup&) {
-                                    return MakeSingleProcessCommunicator(Gpu());
-                                  })),
+        groups_(ConnectRankGroups(
+            mesh_, 0, config_.layout, /*has_tied_embedding=*/false,
+            [](const CommunicatorGroup&) { return MakeSingleProcessCommunicator(Gpu()); })),
         model_(config_.model, ModelOptions(config_, mesh_, 0, groups_, Gpu())),
         optimizer_(config_.optimizer, model_.parameters()),
-        runner_({config_, model_, optimizer_, groups_, Gpu()},
+        clock_(Gpu()),
+        runner_({config_, model_, optimizer_, groups_, clock_, Gpu()},
                 config_.train.global_batch / config_.layout.micro_batch) {}
 
   // Runs `steps` steps; launches `ahead` of them before it waits for the first.
@@ -56,6 +58,13 @@ class GpuRun {
     }
     while (runner_.pending() > 0) results.push_back(runner_.Finish());
     return results;
+  }
+
+  StepResult RunMeasured(double learning_rate) {
+    const StepRequest request{.step = ++step_, .learning_rate = learning_rate, .measure = true};
+    runner_.Launch(
+        request, [this] { return NextBatch(); }, [] {});
+    return runner_.Finish();
   }
 
   ParameterStore& parameters() { return model_.parameters(); }
@@ -89,6 +98,7 @@ class GpuRun {
   const RankGroups groups_;
   Decoder model_;
   AdamW optimizer_;
+  StepClock clock_;
   StepRunner runner_;
   int64_t step_ = 0;
   int64_t batch_ = 0;
@@ -122,6 +132,21 @@ void ExpectSameBitsForEveryRunOfSteps(const RunConfig& config) {
     ExpectSameSteps(again.Run(20, ahead, 1e-3), expected);
     ExpectSameState(again.State(), first.State());
   }
+}
+
+TEST(StepRunnerGpuTest, PartsOfAStepAddUpToItOnTheDevice) {
+  GpuRun run(SmallGpuRun(Precision::kBf16, Precision::kFp32));
+  run.Run(3, /*ahead=*/1, 1e-3);
+  const auto start = std::chrono::steady_clock::now();
+  const StepResult result = run.RunMeasured(1e-3);
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  ASSERT_TRUE(result.times.has_value());
+  EXPECT_GT(TimeOf(*result.times, StepPart::kCompute), 0);
+  EXPECT_GT(TimeOf(*result.times, StepPart::kOptimizer), 0);
+  EXPECT_EQ(TimeOf(*result.times, StepPart::kTensorWait), 0);
+  EXPECT_LT(std::accumulate(result.times->begin(), result.times->end(), 0.0), seconds);
+  for (const StepResult& plain : run.Run(2, /*ahead=*/1, 1e-3)) EXPECT_FALSE(plain.times);
 }
 
 TEST(StepRunnerGpuTest, EveryRunHasTheSameBits) {

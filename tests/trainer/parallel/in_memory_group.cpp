@@ -262,8 +262,7 @@ namespace {
 class InMemoryCommunicator final : public Communicator {
  public:
   InMemoryCommunicator(const CommunicatorGroup& group, std::shared_ptr<InMemoryGroup> members)
-      : Communicator(group.name, group.Position(), static_cast<int64_t>(group.ranks.size())),
-        members_(std::move(members)) {}
+      : Communicator(group), members_(std::move(members)) {}
   ~InMemoryCommunicator() override { members_->Leave(rank()); }
 
   void WaitUntil(const std::function<bool()>& done) override {

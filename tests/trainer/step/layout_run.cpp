@@ -34,7 +34,8 @@ class Rank {
         model_(config.model, ModelOptions(config, mesh_, rank, groups_, device)),
         optimizer_(config.optimizer, model_.parameters()),
         rounds_(config.train.global_batch / (config.layout.micro_batch * config.layout.dp)),
-        runner_({config_, model_, optimizer_, groups_, device}, rounds_) {}
+        clock_(device),
+        runner_({config_, model_, optimizer_, groups_, clock_, device}, rounds_) {}
 
   StepResult Step(int64_t step, const std::function<void()>& before_update) {
     batch_ = 0;
@@ -78,6 +79,7 @@ class Rank {
   Decoder model_;
   AdamW optimizer_;
   const int64_t rounds_;
+  StepClock clock_;
   int64_t batch_ = 0;
   StepRunner runner_;
 };

@@ -42,8 +42,20 @@ TEST_F(TelemetryWriterTest, WritesEveryKindOfRecord) {
   writer.WriteEvaluation(100, "val", 4.125, 8192);
   writer.WriteAlert(7, "nan_loss", "loss of step 7 is not a number");
   writer.WriteRank({.step = 8, .step_seconds = 0.5, .memory_bytes = 7, .load_seconds = 1.25});
+  writer.WriteRank({.step = 9, .step_times = {{"compute_seconds", 0.25}}});
+  writer.WriteFlight({.group = "tp0",
+                      .ranks = "0-3",
+                      .sequence = 7,
+                      .operation = "all-reduce",
+                      .bytes = 64,
+                      .queued_ms = 5,
+                      .entered_ms = 6});
   const std::vector<std::string> lines = Lines();
-  ASSERT_EQ(lines.size(), 7u);
+  ASSERT_EQ(lines.size(), 9u);
+  EXPECT_EQ(nlohmann::json::parse(lines[7])["compute_seconds"], 0.25);
+  EXPECT_EQ(lines[8],
+            R"({"type":"flight","time_ms":1795262400000,"group":"tp0","ranks":"0-3","sequence":7,)"
+            R"("operation":"all-reduce","bytes":64,"queued_ms":5,"entered_ms":6})");
   EXPECT_EQ(lines[6],
             R"({"type":"rank","time_ms":1795262400000,"step":8,"step_seconds":0.5,)"
             R"("memory_bytes":7,"init_seconds":0,"load_seconds":1.25,"data_stall_seconds":0,)"

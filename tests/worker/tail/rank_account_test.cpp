@@ -41,6 +41,30 @@ TEST(RankAccountTest, RankRecordReplacesComputedStatistics) {
   EXPECT_EQ(account.newest().evaluation_seconds(), 6);
 }
 
+TEST(RankAccountTest, FlightsLastUntilTheRankWritesProgress) {
+  std::vector<std::string> lines = {
+      R"({"type":"rank","step":5,"compute_seconds":0.5,"tp_wait_seconds":0.25})",
+      R"({"type":"flight","group":"tp0","ranks":"0-1","sequence":7})",
+      R"({"type":"flight","group":"world0","ranks":"0-3","sequence":2})",
+      R"({"type":"flight","group":"tp0","ranks":"0-1","sequence":8,"operation":"all-reduce"})"};
+  const RankAccount still = Read(lines);
+  ASSERT_EQ(still.newest().flights_size(), 2);
+  EXPECT_EQ(still.newest().flights(0).sequence(), 8) << "the newest of the group";
+  EXPECT_EQ(still.newest().flights(1).group(), "world0");
+  EXPECT_EQ(still.newest().step_time().tp_wait(), 0.25);
+  lines.push_back(R"({"type":"rank","step":6})");
+  EXPECT_EQ(Read(lines).newest().flights_size(), 0);
+}
+
+TEST(RankAccountTest, AProgramMayNameAnyNumberOfGroups) {
+  std::vector<std::string> lines;
+  for (int i = 0; i < 100; ++i) {
+    lines.push_back(R"({"type":"flight","group":"g)" + std::to_string(i) +
+                    R"(","ranks":"0-1","sequence":1})");
+  }
+  EXPECT_EQ(Read(lines).newest().flights_size(), 32);
+}
+
 TEST(RankAccountTest, PhasesAreTimedWithoutRankRecords) {
   const RankAccount account = Read({
       R"({"type":"phase","time_ms":1000,"phase":"init"})",

@@ -93,6 +93,37 @@ TEST(TelemetryLineTest, ReadsTheOtherTypes) {
   EXPECT_EQ(alert.code(), "nan_loss");
   EXPECT_EQ(alert.message(), "loss is NaN");
   EXPECT_EQ(alert.step(), 7);
+
+  const v1::FlightRecord flight =
+      Parse(R"({"type":"flight","group":"tp4","ranks":"4-7","sequence":9,"operation":"all-reduce",)"
+            R"("bytes":64,"queued_ms":1700000000000,"entered_ms":1700000000001})")
+          .flight();
+  EXPECT_EQ(flight.group(), "tp4");
+  EXPECT_EQ(flight.ranks(), "4-7");
+  EXPECT_EQ(flight.sequence(), 9);
+  EXPECT_EQ(flight.operation(), "all-reduce");
+  EXPECT_EQ(flight.bytes(), 64);
+  EXPECT_EQ(flight.queued_ms(), 1700000000000);
+  EXPECT_EQ(flight.entered_ms(), 1700000000001);
+}
+
+TEST(TelemetryLineTest, ReadsThePartsOfAStep) {
+  const v1::RankRecord rank =
+      Parse(R"({"type":"rank","step":3,"compute_seconds":1,"input_wait_seconds":2,)"
+            R"("tp_wait_seconds":3,"cp_wait_seconds":4,"pp_wait_seconds":5,"dp_wait_seconds":6,)"
+            R"("world_wait_seconds":7,"optimizer_seconds":8,"checkpoint_wait_seconds":9})")
+          .rank();
+  const v1::StepTime& time = rank.step_time();
+  EXPECT_EQ(time.compute(), 1);
+  EXPECT_EQ(time.input_wait(), 2);
+  EXPECT_EQ(time.tp_wait(), 3);
+  EXPECT_EQ(time.cp_wait(), 4);
+  EXPECT_EQ(time.pp_wait(), 5);
+  EXPECT_EQ(time.dp_wait(), 6);
+  EXPECT_EQ(time.world_wait(), 7);
+  EXPECT_EQ(time.optimizer(), 8);
+  EXPECT_EQ(time.checkpoint_wait(), 9);
+  EXPECT_FALSE(Parse(R"({"type":"rank","step":3})").rank().has_step_time());
 }
 
 struct BadLine {
@@ -131,6 +162,9 @@ TEST(TelemetryLineTest, RefusesBadLinesWithTheCause) {
       {R"({"type":"eval","step":1,"data_set":"val"})", "`loss`"},
       {R"({"type":"eval","step":1,"data_set":"v\nl","loss":1})", "`data_set`"},
       {R"({"type":"alert","message":"m"})", "`code`"},
+      {R"({"type":"flight","ranks":"0-1","sequence":1})", "`group`"},
+      {R"({"type":"flight","group":"a","ranks":"one","sequence":1})", "`ranks`"},
+      {R"({"type":"flight","group":"a","ranks":"0-1"})", "`sequence`"},
   };
   for (const BadLine& bad : lines) {
     const absl::Status status = ParseTelemetryLine(bad.line).status();

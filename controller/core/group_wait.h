@@ -1,0 +1,40 @@
+// Which rank keeps a gang that stands still waiting, by the flight records of its ranks.
+#ifndef TRAINYARD_CONTROLLER_CORE_GROUP_WAIT_H_
+#define TRAINYARD_CONTROLLER_CORE_GROUP_WAIT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "controller/core/cluster_state.h"
+#include "controller/core/observations.h"
+#include "trainyard/v1/job.pb.h"
+
+namespace trainyard::controller {
+
+// An operation of a group to which some members have come and others have not.
+struct GroupWait {
+  std::string group;  // Such as "tp4".
+  std::string ranks;  // Its members, as rank_set.h writes them.
+  int64_t sequence = 0;
+  std::string operation;
+  std::vector<int> waiting;  // Ascending, as are all below.
+  std::vector<int> missing;
+  // Those of `missing` that wait in no other group: the cause. All of `missing` where every one of
+  // them waits elsewhere.
+  std::vector<int> culprits;
+};
+
+// The wait that names the cause; nullopt while no rank of the attempt says that it stands still, or
+// all of a group have come to the same operation.
+std::optional<GroupWait> FindGroupWait(const AttemptObservation& attempt);
+
+// Code STANDS_STILL with the next step as advice; nothing for a job that does not run or that
+// moves.
+std::optional<v1::PendingReason> WhyStandsStill(const Observations& observations,
+                                                const JobEntry& entry);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_GROUP_WAIT_H_

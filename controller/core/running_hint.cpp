@@ -1,0 +1,14 @@
+#include "controller/core/running_hint.h"
+
+#include "controller/core/group_wait.h"
+#include "controller/core/log_parser_hint.h"
+
+namespace trainyard::controller {
+
+std::optional<v1::PendingReason> RunningHint(const Observations& observations,
+                                             const JobEntry& entry) {
+  if (auto reason = WhyStandsStill(observations, entry)) return reason;
+  return WhyNoMetrics(observations, entry);
+}
+
+}  // namespace trainyard::controller

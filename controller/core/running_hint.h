@@ -1,0 +1,20 @@
+// Why a running job does not run as its user expects.
+#ifndef TRAINYARD_CONTROLLER_CORE_RUNNING_HINT_H_
+#define TRAINYARD_CONTROLLER_CORE_RUNNING_HINT_H_
+
+#include <optional>
+
+#include "controller/core/cluster_state.h"
+#include "controller/core/observations.h"
+#include "trainyard/v1/job.pb.h"
+
+namespace trainyard::controller {
+
+// The most important reason, with the next step as advice; nothing for a job that does not run, or
+// runs as it should.
+std::optional<v1::PendingReason> RunningHint(const Observations& observations,
+                                             const JobEntry& entry);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_RUNNING_HINT_H_

@@ -1,0 +1,152 @@
+#include "controller/core/group_wait.h"
+
+#include "controller/core/explain.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/controller/core/test_cluster.h"
+
+namespace trainyard::controller {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// What a rank says of a group.
+struct Said {
+  int rank;
+  const char* group;
+  const char* ranks;
+  int64_t sequence;
+  bool waits;
+};
+
+v1::FlightRecord Flight(const Said& said) {
+  v1::FlightRecord flight;
+  flight.set_group(said.group);
+  flight.set_ranks(said.ranks);
+  flight.set_sequence(said.sequence);
+  if (said.waits) flight.set_operation("all-reduce");
+  if (said.waits) flight.set_entered_ms(1'700'000'000'000);
+  return flight;
+}
+
+AttemptObservation Attempt(const std::vector<Said>& words) {
+  AttemptObservation attempt;
+  for (const Said& said : words) {
+    *attempt.ranks[said.rank].newest.add_flights() = Flight(said);
+  }
+  return attempt;
+}
+
+TEST(GroupWaitTest, ARankThatSaysNothingIsMissing) {
+  const auto wait =
+      FindGroupWait(Attempt({{0, "dp0", "0-2", 7, true}, {1, "dp0", "0-2", 7, true}}));
+  ASSERT_TRUE(wait.has_value());
+  EXPECT_EQ(wait->group, "dp0");
+  EXPECT_EQ(wait->sequence, 7);
+  EXPECT_THAT(wait->waiting, ElementsAre(0, 1));
+  EXPECT_THAT(wait->missing, ElementsAre(2));
+  EXPECT_THAT(wait->culprits, ElementsAre(2));
+}
+
+TEST(GroupWaitTest, ARankThatHasNotComeToTheOperationIsMissing) {
+  const auto wait =
+      FindGroupWait(Attempt({{0, "tp0", "0,1", 7, true}, {1, "tp0", "0,1", 7, false}}));
+  ASSERT_TRUE(wait.has_value());
+  EXPECT_THAT(wait->culprits, ElementsAre(1));
+}
+
+TEST(GroupWaitTest, ARankInAnEarlierOperationIsMissing) {
+  const auto wait =
+      FindGroupWait(Attempt({{0, "tp0", "0,1", 7, true}, {1, "tp0", "0,1", 6, true}}));
+  ASSERT_TRUE(wait.has_value());
+  EXPECT_THAT(wait->missing, ElementsAre(1));
+}
+
+// 1 waits for 0, which waits for 2 in another group.
+TEST(GroupWaitTest, TheCauseIsTheRankThatWaitsForNobody) {
+  const auto wait = FindGroupWait(Attempt({{1, "act0to1", "0,1", 3, true},
+                                           {0, "act0to1", "0,1", 3, false},
+                                           {0, "dp0", "0,2", 9, true},
+                                           {1, "dp1", "1,3", 9, false}}));
+  ASSERT_TRUE(wait.has_value());
+  EXPECT_EQ(wait->group, "dp0");
+  EXPECT_THAT(wait->culprits, ElementsAre(2));
+}
+
+TEST(GroupWaitTest, RanksThatWaitForEachOtherAreAllNamed) {
+  const auto wait = FindGroupWait(Attempt({{0, "a", "0,1", 1, true},
+                                           {1, "a", "0,1", 1, false},
+                                           {1, "b", "0,1", 1, true},
+                                           {0, "b", "0,1", 1, false}}));
+  ASSERT_TRUE(wait.has_value());
+  EXPECT_THAT(wait->culprits, ElementsAre(1));
+}
+
+TEST(GroupWaitTest, NobodyIsMissingWhereAllHaveCome) {
+  EXPECT_FALSE(FindGroupWait(Attempt({})).has_value());
+  const std::vector<Said> all = {{0, "tp0", "0,1", 7, true}, {1, "tp0", "0,1", 7, true}};
+  EXPECT_FALSE(FindGroupWait(Attempt(all)).has_value());
+  const std::vector<Said> none = {{0, "tp0", "0,1", 7, false}, {1, "tp0", "0,1", 7, false}};
+  EXPECT_FALSE(FindGroupWait(Attempt(none)).has_value()) << "all compute";
+}
+
+class StandsStillTest : public ::testing::Test {
+ protected:
+  StandsStillTest() {
+    cluster_.AddNode("a", 2);
+    job_ = cluster_.Submit(TestSpec("job", 1, 2));
+    cluster_.RunJob(job_);
+  }
+
+  // Rank 0 reports where it waits, or that it moves.
+  void Report(bool waits) {
+    v1::AttemptReport& report = cluster_.Report("a", job_);
+    report.clear_ranks();
+    for (int number = 0; number < 2; ++number) {
+      v1::RankReport& rank = *report.add_ranks();
+      rank.set_rank(number);
+      rank.set_running(true);
+      rank.mutable_newest()->set_step(5);
+    }
+    if (waits) {
+      *report.mutable_ranks(0)->mutable_newest()->add_flights() =
+          Flight({0, "tp0", "0,1", 7, true});
+    }
+    cluster_.Pass(1000);
+  }
+
+  v1::WhyJobResponse Why() const {
+    return ExplainJob(cluster_.state, cluster_.observations, cluster_.state.jobs.at(job_),
+                      cluster_.now);
+  }
+
+  TestCluster cluster_;
+  int64_t job_ = 0;
+};
+
+TEST_F(StandsStillTest, WhyNamesTheRankTheOperationAndTheNextStep) {
+  Report(true);
+  const v1::WhyJobResponse why = Why();
+  EXPECT_EQ(why.pending().code(), v1::PENDING_CODE_STANDS_STILL);
+  EXPECT_EQ(why.pending().message(),
+            "rank 1 keeps the gang waiting: not come to all-reduce 7 of group tp0 (ranks 0,1), "
+            "where rank 0 waits");
+  EXPECT_THAT(why.pending().advice(), HasSubstr("`trainyard logs 1 --rank 1"));
+  EXPECT_THAT(why.answer(), HasSubstr("rank 1 keeps the gang waiting"));
+}
+
+TEST_F(StandsStillTest, EndsWhenTheRankMoves) {
+  Report(true);
+  Report(false);
+  EXPECT_NE(Why().pending().code(), v1::PENDING_CODE_STANDS_STILL);
+}
+
+TEST_F(StandsStillTest, OnlyRunningJobsHaveIt) {
+  Report(true);
+  cluster_.Stop(job_);
+  EXPECT_NE(Why().pending().code(), v1::PENDING_CODE_STANDS_STILL);
+}
+
+}  // namespace
+}  // namespace trainyard::controller
