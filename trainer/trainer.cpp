@@ -1,6 +1,7 @@
 #include "trainer/trainer.h"
 
 #include <ATen/Parallel.h>
+#include <torch/version.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,10 +14,12 @@
 #include "proto/contract/token_format.h"
 #include "trainer/checkpoint/fence.h"
 #include "trainer/checkpoint/manifest.h"
+#include "trainer/config/run_config_json.h"
 #include "trainer/memory_check.h"
 #include "trainer/ops/gpu.h"
 #include "trainer/optimizer/schedule.h"
 #include "trainer/parallel/device.h"
+#include "trainer/parallel/rank_agreement.h"
 #include "trainer/signals.h"
 #include "trainer/slow_save.h"
 #include "trainer/step/model_options.h"
@@ -53,9 +56,29 @@ int64_t SetThreads(const RunConfig& config, const RuntimeEnvironment& env) {
   return threads;
 }
 
-std::unique_ptr<Rendezvous> Meet(const RuntimeEnvironment& env) {
+// All that decides the numbers of a run, or the order of what its ranks do together.
+RankFacts FactsOf(const RunConfig& config, const RuntimeEnvironment& env) {
+  RankFacts facts = {{"job", std::to_string(env.job_id)},
+                     {"attempt", std::to_string(env.attempt)},
+                     {"the checkpoint to start from", env.resume_from},
+                     {"TRAINYARD_SKIP_SAMPLES", env.skip_samples},
+                     {"trainyard-trainer", TRAINYARD_VERSION},
+                     {"LibTorch", TORCH_VERSION},
+                     {"the communication library", CommunicationLibrary()}};
+  const nlohmann::json settings = RunConfigToJson(config).flatten();
+  for (const auto& [key, value] : settings.items()) {
+    std::string name = key.substr(1);
+    std::replace(name.begin(), name.end(), '/', '.');
+    facts[name] = value.dump();
+  }
+  return facts;
+}
+
+std::unique_ptr<Rendezvous> Meet(const RunConfig& config, const RuntimeEnvironment& env) {
   if (env.world_size == 1) return nullptr;
-  return std::make_unique<Rendezvous>(env, kRendezvousTimeout);
+  auto rendezvous = std::make_unique<Rendezvous>(env, kRendezvousTimeout);
+  CheckRanksAgree(*rendezvous, env.rank, FactsOf(config, env));
+  return rendezvous;
 }
 
 RankGroups ConnectGroups(const RunConfig& config, const Mesh& mesh, const RuntimeEnvironment& env,
@@ -116,9 +139,9 @@ Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, Telemet
       device_(OpenDevice(config.resources.device, env.local_rank)),
       memory_warning_(CheckDevice(config)),
       rounds_(config.train.global_batch / (config.layout.micro_batch * config.layout.dp)),
-      rendezvous_(Meet(env)),
+      rendezvous_(Meet(config, env)),
       groups_(ConnectGroups(config, mesh_, env, rendezvous_.get(), device_)),
-      standstill_(groups_, telemetry),
+      stall_watch_(groups_, telemetry),
       clock_(device_),
       train_file_(config.data.path, token_format::kTrainSplit),
       train_source_(train_file_, TrainingOrder(config, env)),

@@ -23,7 +23,7 @@
 #include "trainer/parallel/rank_groups.h"
 #include "trainer/parallel/rendezvous.h"
 #include "trainer/run_report.h"
-#include "trainer/standstill_watch.h"
+#include "trainer/stall_watch.h"
 #include "trainer/step/step_runner.h"
 #include "trainer/telemetry/rank_progress.h"
 #include "trainer/telemetry/telemetry_writer.h"
@@ -49,7 +49,7 @@ class Trainer {
 
   // Writes where this rank stands in each of its groups, for whoever looks for the rank that all
   // wait for. For any thread.
-  void WriteFlights() { standstill_.Write(); }
+  void WriteFlights() { stall_watch_.Write(); }
 
  private:
   // Totals since the last metric record.
@@ -102,7 +102,7 @@ class Trainer {
   const int64_t rounds_;                    // Micro-batches a rank works through in one step.
   std::unique_ptr<Rendezvous> rendezvous_;  // Null for a single rank.
   const RankGroups groups_;
-  StandstillWatch standstill_;
+  StallWatch stall_watch_;
   StepClock clock_;
   TokenFile train_file_;
   SampleSource train_source_;

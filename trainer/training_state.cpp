@@ -106,6 +106,36 @@ void ShareWhatWasRead(const LoadTarget& target, const torch::Tensor& buffer, boo
   }
 }
 
+// A tensor in what this rank has read that holds a number that is not finite; empty: none.
+std::string TensorNotFinite(const LoadTarget& target) {
+  std::string found;
+  const auto look = [&](const std::string& name, const torch::Tensor& elements) {
+    if (found.empty() && !at::isfinite(elements).all().item<bool>()) found = name;
+  };
+  ForEachStoredPiece(target.parameters, [&](const StoredPiece& piece) {
+    const std::string& name = piece.slice.logical.name;
+    const auto state = [&](const torch::Tensor& buffer) {
+      return target.parameters.State(buffer, piece.slice.group, piece.range);
+    };
+    look(name, target.parameters.Values(piece.slice.group, piece.range));
+    look(kFirstMoment + name, state(target.optimizer.first_moment()));
+    look(kSecondMoment + name, state(target.optimizer.second_moment()));
+  });
+  return found;
+}
+
+// All ranks refuse it together.
+void CheckFiniteState(const CheckpointReader& reader, const LoadTarget& target) {
+  const std::string tensor = TensorNotFinite(target);
+  const torch::Device device = target.parameters.device();
+  const double found = tensor.empty() ? 0 : 1;
+  if (SumOverMembers(*target.groups.world, {found}, device)[0] == 0) return;
+  throw TrainerError(ExitCode::kBadCheckpoint,
+                     "The checkpoint " + reader.directory() + " holds numbers that are not finite" +
+                         (tensor.empty() ? ", as another rank says" : ": in " + tensor) +
+                         ". Start from an earlier one.");
+}
+
 TrainingState StateFromJson(const json& state) {
   try {
     return {state.at("step").get<int64_t>(), state.at("samples").get<int64_t>(),
@@ -178,6 +208,7 @@ TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& co
     request(kSecondMoment, target.optimizer.second_moment());
   });
   reader.ReadBoxes(requests, parameters.device());
+  CheckFiniteState(reader, target);
   ShareWhatWasRead(target, parameters.values(), parameters.parts().zero < 3);
   if (parameters.low_bits().defined()) {
     ShareWhatWasRead(target, parameters.low_bits(), /*is_whole=*/false);

@@ -45,7 +45,8 @@ struct LoadTarget {
 // Loads weights and the optimizer's state. All ranks call it: each reads its part, and ranks that
 // keep the same give it to each other. The skip ranges of the result are those that the
 // checkpoint's run has had. Throws TrainerError(kBadConfig) that names the difference when the
-// checkpoint is of another model, and the errors of the reader.
+// checkpoint is of another model, kBadCheckpoint on all ranks when it holds numbers that are not
+// finite, and the errors of the reader.
 TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& config,
                              const LoadTarget& target);
 

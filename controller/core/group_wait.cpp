@@ -12,7 +12,7 @@
 namespace trainyard::controller {
 namespace {
 
-// What the members of a group say of it, by rank.
+// The words of the members about a group, by rank.
 using GroupFlights = std::map<int, const v1::FlightRecord*>;
 
 bool Waits(const v1::FlightRecord& flight) { return flight.entered_ms() > 0; }
@@ -71,7 +71,7 @@ std::string RanksText(const std::vector<int>& ranks) {
 
 v1::PendingReason ReasonOf(const GroupWait& wait, int64_t job_id) {
   v1::PendingReason reason;
-  reason.set_code(v1::PENDING_CODE_STANDS_STILL);
+  reason.set_code(v1::PENDING_CODE_STALLED);
   const bool is_one = wait.culprits.size() == 1;
   reason.set_message(absl::StrCat(
       RanksText(wait.culprits), is_one ? " keeps" : " keep", " the gang waiting: not come to ",
@@ -100,8 +100,8 @@ std::optional<GroupWait> FindGroupWait(const AttemptObservation& attempt) {
   return found;
 }
 
-std::optional<v1::PendingReason> WhyStandsStill(const Observations& observations,
-                                                const JobEntry& entry) {
+std::optional<v1::PendingReason> WhyStalled(const Observations& observations,
+                                            const JobEntry& entry) {
   const v1::Attempt* attempt = LiveAttempt(entry);
   if (entry.job.state() != v1::JOB_STATE_RUNNING || attempt == nullptr) return std::nullopt;
   const auto observed = observations.attempts.find({entry.job.id(), attempt->number()});

@@ -1,4 +1,4 @@
-// Which rank keeps a gang that stands still waiting, by the flight records of its ranks.
+// The rank that keeps a stalled gang waiting, by the flight records of its ranks.
 #ifndef TRAINYARD_CONTROLLER_CORE_GROUP_WAIT_H_
 #define TRAINYARD_CONTROLLER_CORE_GROUP_WAIT_H_
 
@@ -26,14 +26,14 @@ struct GroupWait {
   std::vector<int> culprits;
 };
 
-// The wait that names the cause; nullopt while no rank of the attempt says that it stands still, or
+// The wait that names the cause; nullopt while no rank of the attempt says that it is stalled, or
 // all of a group have come to the same operation.
 std::optional<GroupWait> FindGroupWait(const AttemptObservation& attempt);
 
-// Code STANDS_STILL with the next step as advice; nothing for a job that does not run or that
+// Code STALLED with the next step as advice; nothing for a job that does not run or that
 // moves.
-std::optional<v1::PendingReason> WhyStandsStill(const Observations& observations,
-                                                const JobEntry& entry);
+std::optional<v1::PendingReason> WhyStalled(const Observations& observations,
+                                            const JobEntry& entry);
 
 }  // namespace trainyard::controller
 

@@ -7,7 +7,7 @@ namespace trainyard::controller {
 
 std::optional<v1::PendingReason> RunningHint(const Observations& observations,
                                              const JobEntry& entry) {
-  if (auto reason = WhyStandsStill(observations, entry)) return reason;
+  if (auto reason = WhyStalled(observations, entry)) return reason;
   return WhyNoMetrics(observations, entry);
 }
 

@@ -69,11 +69,11 @@ TEST_F(LayoutsTest, AFrozenRankIsNamed) {
   ASSERT_GT(victim, 0);
   kill(victim, SIGSTOP);
   const auto why = [&] { return cluster_.Described(job_id).pending(); };
-  EXPECT_TRUE(Eventually([&] { return why().code() == v1::PENDING_CODE_STANDS_STILL; }));
+  EXPECT_TRUE(Eventually([&] { return why().code() == v1::PENDING_CODE_STALLED; }));
   EXPECT_THAT(why().message(), testing::StartsWith("rank 2 keeps the gang waiting: not come to "));
   EXPECT_THAT(cluster_.Cli({"why", "frozen"}).output, testing::HasSubstr("rank 2 keeps"));
   kill(victim, SIGCONT);
-  EXPECT_TRUE(Eventually([&] { return why().code() != v1::PENDING_CODE_STANDS_STILL; }));
+  EXPECT_TRUE(Eventually([&] { return why().code() != v1::PENDING_CODE_STALLED; }));
   cluster_.StopAfter(job_id, cluster_.Job(job_id).progress().step() + 20);
 }
 

@@ -8,6 +8,7 @@
 #include "tests/trainer/parallel/free_port.h"
 #include "tests/trainer/trainer_process.h"
 #include "trainer/checkpoint/checkpoint_reader.h"
+#include "trainer/checkpoint/checkpoint_writer.h"
 #include "trainer/checkpoint/fence.h"
 
 namespace trainyard::trainer {
@@ -30,6 +31,26 @@ bool AwaitsPublication(const std::filesystem::path& checkpoints) {
     if (is_temporary && std::filesystem::exists(entry.path() / "manifest.json")) return true;
   }
   return false;
+}
+
+// Copies a checkpoint, with a NaN in one tensor and checksums that fit it.
+void SaveWithNan(const std::string& checkpoint, const std::string& tensor,
+                 const std::string& directory) {
+  std::filesystem::create_directory(directory);
+  const CheckpointReader reader(checkpoint);
+  std::vector<TensorChunk> chunks;
+  for (const auto& [name, _] : reader.tensors()) {
+    torch::Tensor whole = reader.ReadAll(name);
+    if (name == tensor) whole.flatten()[0].fill_(std::numeric_limits<float>::quiet_NaN());
+    chunks.push_back(WholeTensor(name, whole));
+  }
+  CheckpointWriterOptions options;
+  options.directory = directory;
+  options.attempt = {0, 1};
+  options.model_fingerprint = reader.model_fingerprint();
+  CheckpointWriter writer(std::move(options));
+  writer.Save(reader.step(), reader.trainer_state(), chunks);
+  writer.Finish();
 }
 
 TEST(TrainerErrorsTest, CommandLine) {
@@ -85,6 +106,43 @@ TEST(TrainerErrorsTest, CheckpointOfAnotherModel) {
   folder.spec["model"]["ffn_hidden_size"] = 48;
   ExpectFails(folder, {.run = "again", .flags = {"--resume"}}, 78,
               "model.ffn_hidden_size is 48 here and 64 there");
+}
+
+TEST(TrainerErrorsTest, CheckpointWithNumbersThatAreNotFinite) {
+  TrainerFolder folder;
+  folder.spec["train"]["steps"] = 2;
+  folder.spec["schedule"]["warmup_steps"] = 0;
+  TrainToTheEnd(folder, {});
+  const auto sound = LatestCheckpoint(folder.path() / "checkpoints");
+  ASSERT_TRUE(sound.has_value());
+  SaveWithNan(sound->path, "optimizer.exp_avg_sq.model.norm.weight", folder.path() / "bad");
+  folder.spec["train"]["steps"] = 4;
+  TrainerStart start{.world_size = 2, .port = FreePort(), .run = "again", .checkpoints = "bad"};
+  start.flags = {"--resume"};
+  TrainerProcess first(folder, start);
+  start.rank = 1;
+  TrainerProcess second(folder, start);
+  EXPECT_EQ(first.Wait(), 74) << first.Output();
+  EXPECT_EQ(second.Wait(), 74) << second.Output();
+  const std::string both = first.Output() + second.Output();
+  EXPECT_NE(both.find("not finite: in optimizer.exp_avg_sq.model.norm.weight"), std::string::npos)
+      << both;
+}
+
+TEST(TrainerErrorsTest, RanksThatWereNotStartedAlike) {
+  TrainerFolder folder;
+  TrainerStart start{.world_size = 2, .port = FreePort()};
+  TrainerProcess first(folder, start);
+  folder.spec["optimizer"]["lr"] = 0.5;
+  start.rank = 1;
+  TrainerProcess second(folder, start);
+  EXPECT_EQ(second.Wait(), 78) << second.Output();
+  EXPECT_NE(
+      second.Output().find("Rank 1 was not started like rank 0: optimizer.lr is 0.5 here and"),
+      std::string::npos)
+      << second.Output();
+  EXPECT_EQ(second.Records("alert").back()["code"], "exit_78");
+  first.Signal(SIGKILL);
 }
 
 TEST(TrainerErrorsTest, NumbersThatOverflow) {

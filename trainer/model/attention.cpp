@@ -112,8 +112,8 @@ Tensor Attention::Forward(const Tensor& x, const Tensor& residual, MicroBatch& m
   Tensor projected =
       torch::empty({batch, length, projected_.packed_heads(), projected_.head_size}, x.options());
   Tensor projected_rows = AsRows(projected);
-  LinearForward(parallel_.tensor.Gather(x), store_.Value(parameters_.query_key_value),
-                projected_rows);
+  ColumnParallelForward(x, store_.Value(parameters_.query_key_value), parallel_.tensor,
+                        projected_rows);
   Rotate(projected, micro_batch.rotary, projected_, Rotation::kForward);
   Tensor packed = Spread(projected);
   Tensor out = torch::empty({batch, length, heads_.query_heads, heads_.head_size}, x.options());
@@ -130,14 +130,14 @@ Tensor Attention::Forward(const Tensor& x, const Tensor& residual, MicroBatch& m
 
 Tensor Attention::Backward(const Tensor& dy, const Tensor& x, MicroBatch& micro_batch,
                            WeightGradients& gradients) const {
-  PendingTensor x_rows = parallel_.tensor.BeginGather(x);
-  const Tensor dy_rows = parallel_.tensor.Gather(dy);
   const Tensor out = micro_batch.stash.Pop();
   const Tensor softmax = micro_batch.stash.Pop();
   const Tensor packed = micro_batch.stash.Pop();
   Tensor dout = torch::empty_like(out);
   Tensor dout_rows = AsRows(dout);
-  LinearInputGradient(dy_rows, store_.Value(parameters_.output), dout_rows);
+  const Tensor dy_rows =
+      RowParallelInputGradient(dy, store_.Value(parameters_.output), parallel_.tensor, dout_rows);
+  PendingTensor x_rows = parallel_.tensor.BeginGather(x);
   gradients.AddLinear(parameters_.output, dy_rows, AsRows(out));
   Tensor d_packed = torch::empty_like(packed);
   const AttentionKept kept{packed, out, softmax};

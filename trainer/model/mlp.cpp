@@ -26,10 +26,10 @@ std::vector<ParameterDeclaration> Mlp::Declare(const ModelConfig& model, const s
 
 Tensor Mlp::Forward(const Tensor& x, const Tensor& residual, MicroBatch& micro_batch) const {
   const Tensor gate_up = store_.Value(parameters_.gate_up);
-  const Tensor rows = tensor_.Gather(x);
-  Tensor packed = torch::empty({rows.size(0), gate_up.size(0)}, x.options());
-  LinearForward(rows, gate_up, packed);
-  Tensor activation = torch::empty({rows.size(0), gate_up.size(0) / 2}, x.options());
+  const int64_t rows = tensor_.AllRows(x.size(0));
+  Tensor packed = torch::empty({rows, gate_up.size(0)}, x.options());
+  ColumnParallelForward(x, gate_up, tensor_, packed);
+  Tensor activation = torch::empty({rows, gate_up.size(0) / 2}, x.options());
   SwiGluForward(packed, activation);
   Tensor y = RowParallelForward(activation, store_.Value(parameters_.down), residual, tensor_);
   if (keeps_activation_) micro_batch.stash.Push(std::move(activation));
@@ -39,12 +39,12 @@ Tensor Mlp::Forward(const Tensor& x, const Tensor& residual, MicroBatch& micro_b
 
 Tensor Mlp::Backward(const Tensor& dy, const Tensor& x, MicroBatch& micro_batch,
                      WeightGradients& gradients) const {
-  PendingTensor x_rows = tensor_.BeginGather(x);
-  const Tensor dy_rows = tensor_.Gather(dy);
   Tensor packed = micro_batch.stash.Pop();
   Tensor activation = keeps_activation_ ? micro_batch.stash.Pop() : Tensor();
   Tensor d_activation = torch::empty({packed.size(0), packed.size(1) / 2}, packed.options());
-  LinearInputGradient(dy_rows, store_.Value(parameters_.down), d_activation);
+  const Tensor dy_rows =
+      RowParallelInputGradient(dy, store_.Value(parameters_.down), tensor_, d_activation);
+  PendingTensor x_rows = tensor_.BeginGather(x);
   Tensor again = keeps_activation_ ? Tensor() : torch::empty_like(d_activation);
   // The gradient takes the memory of `packed`, which nobody reads after this.
   SwiGluBackward(d_activation, packed, packed, again);

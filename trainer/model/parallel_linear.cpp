@@ -1,20 +1,93 @@
 #include "trainer/model/parallel_linear.h"
 
+#include <functional>
+#include <vector>
+
 #include "trainer/ops/linear.h"
 
 namespace trainyard::trainer {
+namespace {
 
 using torch::Tensor;
 
+// The sum of a part of the rows travels while the product of the next part is made. More parts hide
+// more of it, and make smaller products, which are slower.
+constexpr int64_t kSumParts = 2;
+
+// Calls multiply(rows of `of_all`, first row) for this rank's own rows, and for those of the others
+// once they are there. Returns all rows.
+Tensor MultiplyAsRowsArrive(
+    const Tensor& own, const TensorParallel& tensor,
+    const std::function<void(const Tensor& rows, int64_t first)>& multiply) {
+  if (!tensor.splits_rows()) {
+    multiply(own, 0);
+    return own;
+  }
+  PendingTensor arriving = tensor.BeginGather(own);
+  const int64_t first = tensor.index() * own.size(0), end = first + own.size(0);
+  multiply(own, first);
+  Tensor all = arriving.Get();
+  if (first > 0) multiply(all.narrow(0, 0, first), 0);
+  if (end < all.size(0)) multiply(all.narrow(0, end, all.size(0) - end), end);
+  return all;
+}
+
+// Rows of one part of each rank's rows: [ranks, rows of the part, width].
+Tensor PartOfEach(const Tensor& rows, int64_t ranks, int64_t part, int64_t parts) {
+  const int64_t of_rank = rows.size(0) / ranks, of_part = of_rank / parts;
+  return rows.view({ranks, of_rank, -1}).narrow(1, part * of_part, of_part);
+}
+
+// The parts of a sum: one where the rows do not divide.
+int64_t PartsOf(int64_t rows, const TensorParallel& tensor) {
+  const int64_t ranks = tensor.splits_rows() ? tensor.size() : 1;
+  return rows / ranks % kSumParts == 0 ? kSumParts : 1;
+}
+
+}  // namespace
+
+void ColumnParallelForward(const Tensor& x, const Tensor& weight, const TensorParallel& tensor,
+                           Tensor& y) {
+  MultiplyAsRowsArrive(x, tensor, [&](const Tensor& rows, int64_t first) {
+    Tensor out = y.narrow(0, first, rows.size(0));
+    LinearForward(rows, weight, out);
+  });
+}
+
 Tensor RowParallelForward(const Tensor& x, const Tensor& weight, const Tensor& residual,
                           const TensorParallel& tensor) {
-  Tensor y = torch::empty({x.size(0), weight.size(0)}, x.options());
   if (tensor.size() == 1) {
+    Tensor y = torch::empty({x.size(0), weight.size(0)}, x.options());
     LinearForwardWithResidual(x, weight, residual, y);
     return y;
   }
-  LinearForward(x, weight, y);
-  return tensor.Sum(y).add_(residual);
+  const int64_t ranks = tensor.splits_rows() ? tensor.size() : 1;
+  const int64_t parts = PartsOf(x.size(0), tensor), rows = x.size(0) / ranks / parts;
+  std::vector<PendingTensor> sums;
+  for (int64_t part = 0; part < parts; ++part) {
+    const Tensor inputs = PartOfEach(x, ranks, part, parts);
+    Tensor products = torch::empty({ranks * rows, weight.size(0)}, x.options());
+    for (int64_t rank = 0; rank < ranks; ++rank) {
+      Tensor product = products.narrow(0, rank * rows, rows);
+      LinearForward(inputs[rank], weight, product);
+    }
+    sums.push_back(tensor.BeginSum(std::move(products)));
+  }
+  Tensor y = torch::empty_like(residual);
+  for (int64_t part = 0; part < parts; ++part) {
+    const int64_t first = part * rows;
+    Tensor here = y.narrow(0, first, rows);
+    at::add_out(here, sums[part].Get(), residual.narrow(0, first, rows));
+  }
+  return y;
+}
+
+Tensor RowParallelInputGradient(const Tensor& dy, const Tensor& weight,
+                                const TensorParallel& tensor, Tensor& dx) {
+  return MultiplyAsRowsArrive(dy, tensor, [&](const Tensor& rows, int64_t first) {
+    Tensor out = dx.narrow(0, first, rows.size(0));
+    LinearInputGradient(rows, weight, out);
+  });
 }
 
 Tensor ColumnParallelBackward(const ColumnParallelPass& pass, int64_t weight,

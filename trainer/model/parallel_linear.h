@@ -1,4 +1,5 @@
-// Products with matrices that are cut over tensor-parallel ranks, with their exchange.
+// Products with matrices that are cut over tensor-parallel ranks, with their exchange. The rows
+// that need no exchange are multiplied while the others travel.
 #ifndef TRAINYARD_TRAINER_MODEL_PARALLEL_LINEAR_H_
 #define TRAINYARD_TRAINER_MODEL_PARALLEL_LINEAR_H_
 
@@ -12,10 +13,20 @@
 
 namespace trainyard::trainer {
 
+// y = x weight^T in all rows, where each rank has some rows of the weight. x: the rows that this
+// rank has between the matrices, [RowsHere(rows), in]. y: [rows, out].
+void ColumnParallelForward(const torch::Tensor& x, const torch::Tensor& weight,
+                           const TensorParallel& tensor, torch::Tensor& y);
+
 // residual + x weight^T, where each rank has some columns of x and of the weight, and the rows of
 // the residual that it has between the matrices: [RowsHere(rows), out].
 torch::Tensor RowParallelForward(const torch::Tensor& x, const torch::Tensor& weight,
                                  const torch::Tensor& residual, const TensorParallel& tensor);
+
+// The gradient of x in RowParallelForward, in all rows: [rows, in]. dy: the rows that this rank has
+// between the matrices. Returns all rows of dy, for the weight's gradient.
+torch::Tensor RowParallelInputGradient(const torch::Tensor& dy, const torch::Tensor& weight,
+                                       const TensorParallel& tensor, torch::Tensor& dx);
 
 // Of y = x weight^T where each rank has some rows of the weight: those columns of dy, and all rows.
 struct ColumnParallelPass {

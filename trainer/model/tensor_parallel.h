@@ -44,6 +44,7 @@ class TensorParallel {
   // True when a rank has a part of the rows between the matrices.
   bool splits_rows() const { return group_ != nullptr && splits_rows_; }
   int64_t RowsHere(int64_t rows) const { return splits_rows() ? rows / size() : rows; }
+  int64_t AllRows(int64_t here) const { return splits_rows() ? here * size() : here; }
 
   // rows: [RowsHere(n), width]. All n rows.
   PendingTensor BeginGather(const torch::Tensor& rows) const;

@@ -129,6 +129,9 @@ std::unique_ptr<Communicator> ConnectGroup(Rendezvous* rendezvous, const Communi
 std::vector<double> SumOverMembers(Communicator& communicator, const std::vector<double>& values,
                                    torch::Device device);
 
+// The library that moves the data, with its version: "NCCL 2.27.7".
+std::string CommunicationLibrary();
+
 // Connects a group of several ranks; called by ConnectGroup. Each build has one: Gloo or NCCL.
 std::unique_ptr<Communicator> ConnectBackend(Rendezvous& rendezvous, const CommunicatorGroup& group,
                                              torch::Device device);

@@ -208,6 +208,9 @@ class GlooCommunicator final : public Communicator {
 
 }  // namespace
 
+// Of LibTorch, and of its version.
+std::string CommunicationLibrary() { return "Gloo"; }
+
 std::unique_ptr<Communicator> ConnectBackend(Rendezvous& rendezvous, const CommunicatorGroup& group,
                                              torch::Device) {
   auto options = c10d::ProcessGroupGloo::Options::create(group.limits.operation);

@@ -360,6 +360,14 @@ ncclUniqueId ShareUniqueId(const c10::intrusive_ptr<c10d::Store>& store,
 
 }  // namespace
 
+std::string CommunicationLibrary() {
+  int version = 0;
+  CheckNccl("ncclGetVersion", ncclGetVersion(&version));
+  // 10000 * major + 100 * minor + patch, from 2.9 on.
+  return "NCCL " + std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) +
+         "." + std::to_string(version % 100);
+}
+
 std::unique_ptr<Communicator> ConnectBackend(Rendezvous& rendezvous, const CommunicatorGroup& group,
                                              torch::Device device) {
   if (!device.is_cuda()) {

@@ -43,7 +43,7 @@ struct RankRecord {
   MetricValues step_times;
 };
 
-// Where a rank stands in a group; telemetry.proto's FlightRecord says what each is.
+// A rank in a group of ranks; telemetry.proto's FlightRecord says what each is.
 struct FlightReport {
   std::string group;
   std::string ranks;

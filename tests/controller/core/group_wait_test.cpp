@@ -11,7 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// What a rank says of a group.
+// Words of a rank about a group.
 struct Said {
   int rank;
   const char* group;
@@ -91,9 +91,9 @@ TEST(GroupWaitTest, NobodyIsMissingWhereAllHaveCome) {
   EXPECT_FALSE(FindGroupWait(Attempt(none)).has_value()) << "all compute";
 }
 
-class StandsStillTest : public ::testing::Test {
+class StalledTest : public ::testing::Test {
  protected:
-  StandsStillTest() {
+  StalledTest() {
     cluster_.AddNode("a", 2);
     job_ = cluster_.Submit(TestSpec("job", 1, 2));
     cluster_.RunJob(job_);
@@ -125,10 +125,10 @@ class StandsStillTest : public ::testing::Test {
   int64_t job_ = 0;
 };
 
-TEST_F(StandsStillTest, WhyNamesTheRankTheOperationAndTheNextStep) {
+TEST_F(StalledTest, WhyNamesTheRankTheOperationAndTheNextStep) {
   Report(true);
   const v1::WhyJobResponse why = Why();
-  EXPECT_EQ(why.pending().code(), v1::PENDING_CODE_STANDS_STILL);
+  EXPECT_EQ(why.pending().code(), v1::PENDING_CODE_STALLED);
   EXPECT_EQ(why.pending().message(),
             "rank 1 keeps the gang waiting: not come to all-reduce 7 of group tp0 (ranks 0,1), "
             "where rank 0 waits");
@@ -136,16 +136,16 @@ TEST_F(StandsStillTest, WhyNamesTheRankTheOperationAndTheNextStep) {
   EXPECT_THAT(why.answer(), HasSubstr("rank 1 keeps the gang waiting"));
 }
 
-TEST_F(StandsStillTest, EndsWhenTheRankMoves) {
+TEST_F(StalledTest, EndsWhenTheRankMoves) {
   Report(true);
   Report(false);
-  EXPECT_NE(Why().pending().code(), v1::PENDING_CODE_STANDS_STILL);
+  EXPECT_NE(Why().pending().code(), v1::PENDING_CODE_STALLED);
 }
 
-TEST_F(StandsStillTest, OnlyRunningJobsHaveIt) {
+TEST_F(StalledTest, OnlyRunningJobsHaveIt) {
   Report(true);
   cluster_.Stop(job_);
-  EXPECT_NE(Why().pending().code(), v1::PENDING_CODE_STANDS_STILL);
+  EXPECT_NE(Why().pending().code(), v1::PENDING_CODE_STALLED);
 }
 
 }  // namespace

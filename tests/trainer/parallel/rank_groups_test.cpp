@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/trainer/parallel/run_ranks.h"
+#include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -89,6 +90,28 @@ TEST(RankGroupsTest, RealGroupsConnectWithoutADeadlock) {
     groups.world->AllReduce(sum).Wait();
     EXPECT_EQ(sum.item<float>(), 6);
     groups.world->Barrier();
+  });
+}
+
+// A rank that has lost a peer may go on with new groups in the same process.
+TEST(RankGroupsTest, GroupsConnectAgainAfterAnAbort) {
+  const LayoutConfig layout = Layout(2, 1, 1, 1);
+  const int64_t ports[] = {FreePort(), FreePort()};
+  RunThreads(2, [&](int64_t rank) {
+    for (const int64_t port : ports) {
+      Rendezvous rendezvous(Environment(rank, 2, port), std::chrono::seconds(30));
+      const RankGroups groups =
+          ConnectRankGroups(Mesh(layout), rank, layout, /*has_tied_embedding=*/false,
+                            [&](const CommunicatorGroup& group) {
+                              return ConnectGroup(&rendezvous, group, torch::kCPU);
+                            });
+      const torch::Tensor sum = torch::ones({1});
+      groups.tensor->AllReduce(sum).Wait();
+      EXPECT_EQ(sum.item<float>(), 2);
+      groups.world->Barrier();
+      ForEachGroup(groups, [](Communicator& group) { group.Abort(); });
+      EXPECT_THROW(groups.tensor->AllReduce(sum).Wait(), TrainerError);
+    }
   });
 }
 

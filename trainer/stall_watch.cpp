@@ -1,4 +1,4 @@
-#include "trainer/standstill_watch.h"
+#include "trainer/stall_watch.h"
 
 #include "proto/contract/rank_set.h"
 
@@ -27,10 +27,10 @@ uint64_t MovesOf(const RankGroups& groups) {
 
 }  // namespace
 
-StandstillWatch::StandstillWatch(const RankGroups& groups, TelemetryWriter& telemetry)
+StallWatch::StallWatch(const RankGroups& groups, TelemetryWriter& telemetry)
     : groups_(groups), telemetry_(telemetry), thread_([this] { Run(); }) {}
 
-StandstillWatch::~StandstillWatch() {
+StallWatch::~StallWatch() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     ending_ = true;
@@ -39,7 +39,7 @@ StandstillWatch::~StandstillWatch() {
   thread_.join();
 }
 
-void StandstillWatch::Run() {
+void StallWatch::Run() {
   constexpr std::chrono::seconds kInterval{1};
   std::unique_lock<std::mutex> lock(mutex_);
   while (!changed_.wait_for(lock, kInterval, [this] { return ending_; })) {
@@ -49,7 +49,7 @@ void StandstillWatch::Run() {
   }
 }
 
-void StandstillWatch::Look(Clock::time_point now) {
+void StallWatch::Look(Clock::time_point now) {
   const uint64_t moves = MovesOf(groups_);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -63,7 +63,7 @@ void StandstillWatch::Look(Clock::time_point now) {
   Write();
 }
 
-void StandstillWatch::Write() {
+void StallWatch::Write() {
   ForEachGroup(groups_,
                [&](const Communicator& group) { telemetry_.WriteFlight(ReportOf(group)); });
 }

@@ -1,4 +1,4 @@
-#include "trainer/standstill_watch.h"
+#include "trainer/stall_watch.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 namespace trainyard::trainer {
 namespace {
 
-using Clock = StandstillWatch::Clock;
+using Clock = StallWatch::Clock;
 using Record = nlohmann::json;
 
 LayoutConfig TwoTensorRanks() {
@@ -22,9 +22,9 @@ LayoutConfig TwoTensorRanks() {
 }
 
 // Rank 0 of two tensor-parallel ranks, whose other rank comes to operations when it is told to.
-class StandstillWatchTest : public testing::Test {
+class StallWatchTest : public testing::Test {
  protected:
-  StandstillWatchTest()
+  StallWatchTest()
       : path_(directory_.path() + "/telemetry.jsonl"),
         writer_(path_),
         groups_(Connect(0)),
@@ -53,8 +53,8 @@ class StandstillWatchTest : public testing::Test {
   RankGroups groups_, peer_;
 };
 
-TEST_F(StandstillWatchTest, TellsOnceWhereTheRankWaits) {
-  StandstillWatch watch(groups_, writer_);
+TEST_F(StallWatchTest, TellsOnceWhereTheRankWaits) {
+  StallWatch watch(groups_, writer_);
   const Clock::time_point start = Clock::now();
   Sum(groups_), Sum(peer_);
   Sum(groups_);
@@ -79,8 +79,8 @@ TEST_F(StandstillWatchTest, TellsOnceWhereTheRankWaits) {
   EXPECT_EQ(world["entered_ms"], 0);
 }
 
-TEST_F(StandstillWatchTest, TellsAgainAfterTheRankHasMoved) {
-  StandstillWatch watch(groups_, writer_);
+TEST_F(StallWatchTest, TellsAgainAfterTheRankHasMoved) {
+  StallWatch watch(groups_, writer_);
   const Clock::time_point start = Clock::now();
   Sum(groups_);
   watch.Look(start);

@@ -1,6 +1,6 @@
-// Tells the worker where a rank waits that stands still.
-#ifndef TRAINYARD_TRAINER_STANDSTILL_WATCH_H_
-#define TRAINYARD_TRAINER_STANDSTILL_WATCH_H_
+// Tells the worker where a stalled rank waits.
+#ifndef TRAINYARD_TRAINER_STALL_WATCH_H_
+#define TRAINYARD_TRAINER_STALL_WATCH_H_
 
 #include <chrono>
 #include <condition_variable>
@@ -16,16 +16,16 @@ namespace trainyard::trainer {
 // Writes one `flight` record for each group of the rank as soon as none of them has begun or ended
 // an operation for kLimit, and none again before one has: a record that is repeated would look like
 // progress. Ranks that are only slow write them too. Look and Write are for any thread.
-class StandstillWatch {
+class StallWatch {
  public:
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::seconds kLimit{5};
 
   // Both must outlive this. Looks every second on a thread of its own.
-  StandstillWatch(const RankGroups& groups, TelemetryWriter& telemetry);
-  ~StandstillWatch();
-  StandstillWatch(const StandstillWatch&) = delete;
-  StandstillWatch& operator=(const StandstillWatch&) = delete;
+  StallWatch(const RankGroups& groups, TelemetryWriter& telemetry);
+  ~StallWatch();
+  StallWatch(const StallWatch&) = delete;
+  StallWatch& operator=(const StallWatch&) = delete;
 
   void Look(Clock::time_point now);
 
@@ -48,4 +48,4 @@ class StandstillWatch {
 
 }  // namespace trainyard::trainer
 
-#endif  // TRAINYARD_TRAINER_STANDSTILL_WATCH_H_
+#endif  // TRAINYARD_TRAINER_STALL_WATCH_H_

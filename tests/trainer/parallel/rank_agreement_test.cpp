@@ -1,0 +1,52 @@
+#include "trainer/parallel/rank_agreement.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/trainer/parallel/run_ranks.h"
+#include "trainer/config/trainer_error.h"
+
+namespace trainyard::trainer {
+namespace {
+
+TEST(RankAgreementTest, DifferencesAreNamedWithBothValues) {
+  const RankFacts here = {{"lr", "1"}, {"same", "x"}, {"only here", "2"}};
+  const RankFacts there = {{"lr", "3"}, {"same", "x"}, {"only there", "4"}};
+  EXPECT_EQ(FactDifferences(here, there),
+            "lr is 1 here and 3 there, only here is 2 here and not set there, only there is not "
+            "set here and 4 there");
+  EXPECT_EQ(FactDifferences(here, here), "");
+}
+
+TEST(RankAgreementTest, OfManyDifferencesSomeAreNamed) {
+  RankFacts here, there;
+  for (int i = 0; i < 9; ++i) {
+    here[std::to_string(i)] = "a";
+    there[std::to_string(i)] = "b";
+  }
+  const std::string text = FactDifferences(here, there);
+  EXPECT_NE(text.find("4 is a here and b there, and 4 more differ"), std::string::npos) << text;
+}
+
+// What each of three ranks says when rank 2 has other facts.
+TEST(RankAgreementTest, OnlyTheRankThatDiffersIsRefused) {
+  const int64_t port = FreePort();
+  std::vector<std::string> errors(3);
+  std::vector<std::unique_ptr<Rendezvous>> kept(3);  // Rank 0 serves the others.
+  RunThreads(3, [&](int64_t rank) {
+    kept[rank] = std::make_unique<Rendezvous>(Environment(rank, 3, port), std::chrono::seconds(30));
+    try {
+      CheckRanksAgree(*kept[rank], rank, {{"LibTorch", rank == 2 ? "2.11" : "2.10"}});
+    } catch (const TrainerError& error) {
+      EXPECT_EQ(error.code(), ExitCode::kBadConfig);
+      errors[rank] = error.what();
+    }
+  });
+  EXPECT_EQ(errors[0], "");
+  EXPECT_EQ(errors[1], "");
+  EXPECT_EQ(errors[2],
+            "Rank 2 was not started like rank 0: LibTorch is 2.11 here and 2.10 there. Start all "
+            "ranks with the same settings and the same installation.");
+}
+
+}  // namespace
+}  // namespace trainyard::trainer
