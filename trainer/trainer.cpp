@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "proto/contract/environment.h"
 #include "proto/contract/model_size.h"
 #include "proto/contract/run_rules.h"
 #include "proto/contract/telemetry_keys.h"
@@ -61,7 +62,7 @@ RankFacts FactsOf(const RunConfig& config, const RuntimeEnvironment& env) {
   RankFacts facts = {{"job", std::to_string(env.job_id)},
                      {"attempt", std::to_string(env.attempt)},
                      {"the checkpoint to start from", env.resume_from},
-                     {"TRAINYARD_SKIP_SAMPLES", env.skip_samples},
+                     {environment::kSkipSamples, env.skip_samples},
                      {"trainyard-trainer", TRAINYARD_VERSION},
                      {"LibTorch", TORCH_VERSION},
                      {"the communication library", CommunicationLibrary()}};

@@ -35,6 +35,16 @@ def machine():
     return {"date": datetime.datetime.now().strftime("%Y-%m-%d %H:%M"), "gpus": gpus}
 
 
+def rows_that_fit():
+    """The default rows that this machine has GPUs enough for."""
+    gpus = len(machine()["gpus"].split("; ")) if machine()["gpus"] else 0
+    fitting = [name for name in rows.DEFAULT_ROWS if rows.fits(rows.ROWS[name], gpus)]
+    others = [name for name in rows.DEFAULT_ROWS if name not in fitting]
+    if others:
+        print(f"bench: not on {gpus} GPU(s): {', '.join(others)}", file=sys.stderr)
+    return fitting
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -89,7 +99,7 @@ def main():
         passed = determinism.check(bench, options.rows or determinism.DEFAULT_ROWS)
         passed = splits.check(bench) and passed
     else:
-        passed = measure_rows(bench, options.rows or rows.DEFAULT_ROWS)
+        passed = measure_rows(bench, options.rows or rows_that_fit())
     return 0 if passed else 1
 
 

@@ -76,6 +76,21 @@ class Statistics(unittest.TestCase):
         self.assertEqual(figures["memory_gb"], 5)
         self.assertAlmostEqual(figures["first_step_seconds"], 3.1)
 
+    def test_parts_of_a_step_are_medians_of_the_measured_steps(self):
+        records = [{"type": "rank", "step": 3, "compute_seconds": 9.0}] + [
+            {"type": "rank", "step": 5 + i, "compute_seconds": 1.0 + i, "tp_wait_seconds": 0.5}
+            for i in range(3)] + [{"type": "rank", "step": 9}]
+        parts = trainer_run.step_parts(records, warmup=4)
+        self.assertEqual((parts["compute"], parts["tp_wait"], parts["pp_wait"]), (2.0, 0.5, 0))
+        self.assertEqual(rows.parts_note([parts, {}]),
+                         "ms of a step: rank 0: compute 2000.0, tp wait 500.0; "
+                         "rank 1: nothing measured")
+
+    def test_rows_of_more_gpus_than_there_are_do_not_fit(self):
+        self.assertTrue(rows.fits(rows.ROWS["tp2"], 2))
+        self.assertFalse(rows.fits(rows.ROWS["8b-zero3-x4"], 2))
+        self.assertTrue(rows.fits(rows.ROWS["tiny-cpu"], 0))
+
     def test_reading_a_checkpoint_is_the_phase_load(self):
         phases = [{"type": "phase", "phase": name, "time_ms": time_ms}
                   for name, time_ms in (("init", 0), ("load", 400), ("train", 2400))]

@@ -1,11 +1,13 @@
 """The rows of tests/gpu/bench.py: shapes, targets, and the measurement of ours and of the peers."""
 import dataclasses
 import json
+import os
 import pathlib
 import shutil
 import statistics
 import subprocess
 import sys
+import time
 
 from model_shapes import MODELS
 from trainer_run import (RunError, RunPlan, Spread, TrainerRun, last_step, load_seconds,
@@ -45,7 +47,8 @@ class BenchRow:
     """One row: our run, how its value comes about, and the peers' variants of llama_peer.py.
 
     `value` is `ratio` (ours to the fastest peer, in tokens/s), `tokens` (tokens/s), `scaling`
-    (tokens/s a GPU to those of one GPU alone) or `stall` (% of a step that a save takes).
+    (tokens/s a GPU to those of one GPU alone), `stall` (% of a step that a save takes) or `reshard`
+    (bytes that another layout's ranks read of a checkpoint, to those that it has).
     """
 
     plan: RunPlan
@@ -90,6 +93,17 @@ LAYOUTS_OF_TWO = (
     ("pp2", 4, {"pp": 2}), ("pp2-vpp3", 4, {"pp": 2, "vpp": 3}),
     ("pp2-zero-bubble", 4, {"pp": 2, "zero_bubble": True}))
 
+# (name, layout, GPUs, target): llama3-8b, four samples of a step for each GPU.
+EIGHT_BILLION = (
+    ("8b-zero3-x2", {"zero": 3}, 2, None),
+    ("8b-tp2-x2", {"tp": 2}, 2, None),
+    ("8b-pp2-x2", {"pp": 2}, 2, None),
+    ("8b-cp2-zero3-x2", {"cp": 2, "zero": 3}, 2, None),
+    ("8b-zero3-x4", {"zero": 3}, 4, Target("tokens/s", 4 * 11_290, 4 * 12_000)),
+    ("8b-tp2-zero1-x4", {"tp": 2, "zero": 1}, 4, None),
+    ("8b-pp2-zero1-x4", {"pp": 2, "zero": 1}, 4, None),
+    ("8b-cp2-zero3-x4", {"cp": 2, "zero": 3}, 4, None))
+
 ROWS = {row.plan.name: row for row in (
     _row("1.5b", "llama-1.5b", "ratio", Target("x", 1.00, 1.10),
          (*WHOLE, "weights=fp32,scope=block"), micro_batch=16),
@@ -105,11 +119,28 @@ ROWS = {row.plan.name: row for row in (
          layout={"zero": 1}),
     *(_row(name, "llama-1.5b", "scaling", None, micro_batch=size, accumulation=16 // size, ranks=2,
            layout=layout) for name, size, layout in LAYOUTS_OF_TWO),
+    _row("dp4-zero1", "llama-1.5b", "scaling", Target("x", 0.98), micro_batch=16, ranks=4,
+         layout={"zero": 1}),
+    *(_row(name, "llama3-8b", "tokens", target, micro_batch=1, accumulation=4, ranks=ranks,
+           layout=layout) for name, layout, ranks, target in EIGHT_BILLION),
+    _row("8b-32k-cp4-zero3-x4", "llama3-8b-32k", "tokens", None, micro_batch=1, ranks=4,
+         layout={"cp": 4, "zero": 3}),
+    *(_row(name, model, "reshard", Target("x", 1.05, lower_is_better=True), micro_batch=1,
+           accumulation=2, ranks=ranks, layout=layout, restore_layout={"zero": 3}, save_every=12)
+      for name, model, ranks, layout in (
+          ("reshard-tp2-zero3", "llama-1.5b", 2, {"tp": 2}),
+          ("8b-reshard-tp2-zero3", "llama3-8b", 2, {"tp": 2}),
+          ("8b-reshard-tp4-zero3", "llama3-8b", 4, {"tp": 4}))),
     _row("stall", "llama-1.5b", "stall", Target("% of a step", 1.0, 0.3, lower_is_better=True),
          micro_batch=8, accumulation=2, save_every=60),
     _row("tiny-cpu", "llama-tiny", "tokens", None, micro_batch=8, device="cpu", precision="fp32"),
 )}
 DEFAULT_ROWS = [name for name in ROWS if name != "tiny-cpu"]
+
+
+def fits(row, gpus):
+    """True when a machine with so many GPUs can run the row."""
+    return row.plan.device == "cpu" or row.plan.ranks <= gpus
 
 
 class Bench:
@@ -150,7 +181,9 @@ class Bench:
 
 def run_ours(bench, plan):
     """Telemetry of a run of the plan until it has all that its row needs."""
-    wanted_saves = STALL_SAVES if plan.save_every else 0
+    wanted_saves = 0
+    if plan.save_every:
+        wanted_saves = STALL_SAVES if plan.restore_layout is None else 1
 
     def is_done(records):
         return last_step(records) >= bench.steps and len(saves(records)) >= wanted_saves
@@ -159,8 +192,11 @@ def run_ours(bench, plan):
     try:
         with bench.start(plan, bench.new_folder(plan.name), checkpoints) as run:
             records = run.wait_until(is_done, bench.timeout)
+            records.append(run.parts(WARMUP_STEPS))
         if plan.save_every:
             records.append(restore(bench, plan, checkpoints, saves(records)[-1]))
+        if plan.restore_layout is not None:
+            records.append(restore_from_disk(bench, plan, checkpoints, saves(records)[-1]))
         return records
     finally:
         shutil.rmtree(checkpoints, ignore_errors=True)
@@ -169,9 +205,34 @@ def run_ours(bench, plan):
 def restore(bench, plan, checkpoints, save):
     """Resumes from a checkpoint until the first step; a record of how long reading it took."""
     folder = bench.new_folder(f"{plan.name}-restore")
-    with bench.start(plan, folder, checkpoints, save["path"]) as run:
+    resumed = plan
+    if plan.restore_layout is not None:
+        resumed = dataclasses.replace(plan, layout=plan.restore_layout)
+    with bench.start(resumed, folder, checkpoints, save["path"]) as run:
         records = run.wait_until(metrics, bench.timeout)
-    return {"type": "restore", "seconds": load_seconds(records), "bytes": save["bytes"]}
+        bytes_read = run.bytes_read()
+    return {"type": "restore", "seconds": load_seconds(records), "bytes": save["bytes"],
+            "bytes_read": bytes_read}
+
+
+def evict(directory):
+    """Drops the files of a directory, which are on disk, from the page cache."""
+    for path in pathlib.Path(directory).iterdir():
+        file = os.open(path, os.O_RDONLY)
+        os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.close(file)
+
+
+def restore_from_disk(bench, plan, checkpoints, save):
+    """Like `restore`, of files that are not in the page cache, and how long dd takes to read them."""
+    evict(save["path"])
+    record = restore(bench, plan, checkpoints, save)
+    evict(save["path"])
+    start = time.monotonic()
+    for path in sorted(pathlib.Path(save["path"]).glob("*.safetensors")):
+        subprocess.run(["dd", f"if={path}", "of=/dev/null", "bs=16M"], check=True,
+                       capture_output=True)
+    return {**record, "type": "disk", "dd_seconds": time.monotonic() - start}
 
 
 def ours_of(plan, records):
@@ -183,7 +244,8 @@ def ours_of(plan, records):
             "gap_ms": 1e3 * mean_gap_seconds(records, WARMUP_STEPS),
             "first_step_seconds": seconds_to_first_step(records),
             "memory_gb": peak_memory_gb(records), "state": plan.state_types,
-            "tokens_per_step": plan.tokens_per_step, "last_loss": metrics(records)[-1]["loss"]}
+            "tokens_per_step": plan.tokens_per_step, "last_loss": metrics(records)[-1]["loss"],
+            "parts": next((r["ranks"] for r in records if r["type"] == "parts"), [])}
 
 
 def stall_figures(records, save_every):
@@ -252,6 +314,8 @@ def value_of(bench, result):
     kind, rate = result.row.value, result.ours["tokens_per_second"]
     if kind == "tokens":
         return rate
+    if kind == "reshard":
+        return result.ours["reshard"]["bytes_read"] / result.ours["reshard"]["bytes"]
     if kind == "stall":
         return statistics.median(result.ours["stall"]["blocking"])
     if kind == "scaling":
@@ -270,6 +334,34 @@ def stall_note(stall):
             f"{stall['restore']['seconds']:.1f} s; {stall['late']} late")
 
 
+def reshard_figures(records):
+    """How long another layout's ranks took to read a checkpoint, and how much they read."""
+    cached = next(record for record in records if record["type"] == "restore")
+    disk = next(record for record in records if record["type"] == "disk")
+    return {"bytes": cached["bytes"], "bytes_read": cached["bytes_read"],
+            "cached_seconds": cached["seconds"], "disk_seconds": disk["seconds"],
+            "dd_seconds": disk["dd_seconds"]}
+
+
+def reshard_note(figures):
+    size = figures["bytes"]
+    rates = {name: size / 1e9 / figures[f"{name}_seconds"] for name in ("cached", "disk", "dd")}
+    return (f"a checkpoint of {size / 1e9:.1f} GB is read in {figures['cached_seconds']:.1f} s from "
+            f"the page cache ({rates['cached']:.1f} GB/s), in {figures['disk_seconds']:.1f} s from "
+            f"disk ({rates['disk']:.2f} GB/s; dd {rates['dd']:.2f} GB/s)")
+
+
+def parts_note(parts):
+    """The parts of a step that take a thousandth of it, in ms, for each rank."""
+    notes = []
+    for rank, seconds in enumerate(parts):
+        total = sum(seconds.values())
+        shown = [f"{part.replace('_', ' ')} {1e3 * value:.1f}" for part, value in seconds.items()
+                 if value > total / 1e3]
+        notes.append(f"rank {rank}: {', '.join(shown) or 'nothing measured'}")
+    return "ms of a step: " + "; ".join(notes)
+
+
 def notes_of(result):
     """Remarks on our run that its figures alone do not tell."""
     ours, notes = result.ours, []
@@ -278,6 +370,10 @@ def notes_of(result):
         notes.append(f"steps lie {outside:.1f} % further apart than they take")
     if "stall" in ours:
         notes.append(stall_note(ours["stall"]))
+    if "reshard" in ours:
+        notes.append(reshard_note(ours["reshard"]))
+    if len(ours["parts"]) > 1:
+        notes.append(parts_note(ours["parts"]))
     return "; ".join(notes)
 
 
@@ -287,8 +383,10 @@ def measure(bench, row):
     try:
         records = run_ours(bench, row.plan)
         result.ours = ours_of(row.plan, records)
-        if row.plan.save_every:
+        if row.value == "stall":
             result.ours["stall"] = stall_figures(records, row.plan.save_every)
+        if row.value == "reshard":
+            result.ours["reshard"] = reshard_figures(records)
         result.note = notes_of(result)
     except RunError as error:
         result.note = f"not measured: {error}"

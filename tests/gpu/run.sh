@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Builds the trainer against a CUDA LibTorch and checks it on this machine's GPUs: numbers of every
 # operation and gradient (trainer_gpu_test), losses against transformers' LLaMA, equal bits of two
-# runs and of a resume, and 20 steps of LLaMA-3 1.5B on one GPU and on two (NCCL). Every rank sees
-# all of the run's GPUs, as under the worker, and must use its own only.
+# runs and of a resume, the speed of every layout that the GPUs suffice for, and 20 steps of LLaMA-3
+# 1.5B on one GPU and on two (NCCL). Every rank sees all of the run's GPUs, as under the worker, and
+# must use its own only.
 #   tests/gpu/run.sh TOKENS_DIRECTORY [REPORT_DIRECTORY]
-# CHECKS lists what runs, of "numbers references determinism train"; all by default. MICRO_BATCH,
+# CHECKS lists what runs, of "numbers references determinism layouts train"; all by default. MICRO_BATCH,
 # STEPS and SAVE_EVERY change the training run; SCRATCH is where its checkpoints go.
 # Needs: CUDA toolkit, cmake >= 3.25, ninja, GoogleTest, a python3 whose torch wheel (2.6 or newer)
 # is CUDA, and transformers for the references. TRAINYARD_HEADERS=DIR names a folder with
@@ -14,7 +15,7 @@ cd "$(dirname "$0")/../.."
 
 tokens=${1:?usage: tests/gpu/run.sh TOKENS_DIRECTORY [REPORT_DIRECTORY]}
 report=${2:-build/gpu-report}
-checks=${CHECKS:-numbers references determinism train}
+checks=${CHECKS:-numbers references determinism layouts train}
 mkdir -p "$report" build
 
 torch_prefix=$(python3 -c 'import torch; print(torch.utils.cmake_prefix_path)')
@@ -55,6 +56,26 @@ check references python3 tests/trainer/references/llama_transformers.py \
   --trainer build/gpu/bin/trainyard-trainer --device gpu
 check determinism python3 tests/gpu/bench.py --trainer build/gpu/bin/trainyard-trainer \
   --out "$report/determinism" --rows 162m --determinism
+
+# The rows of bench.py with several GPUs, one after the other.
+layouts() {
+  local gpus rows
+  gpus=$(nvidia-smi -L | wc -l)
+  rows=$(cd tests/gpu && python3 -c "
+import rows
+print(','.join(name for name, row in rows.ROWS.items() if 1 < row.plan.ranks <= $gpus))")
+  if [ -z "$rows" ]; then
+    echo "PASS: no layout fits on $gpus GPU(s)"
+    return
+  fi
+  local status=0
+  python3 tests/gpu/bench.py --trainer build/gpu/bin/trainyard-trainer --out "$report/layouts" \
+    --rows "$rows" --peers none --scratch "${SCRATCH:-/tmp}/trainyard-layouts" || status=$?
+  if [ "$status" -eq 0 ]; then echo "PASS: $rows"; fi
+  return "$status"
+}
+check layouts layouts
+if [ -f "$report/layouts/bench.md" ]; then cat "$report/layouts/bench.md"; fi
 
 micro_batch=${MICRO_BATCH:-4} steps=${STEPS:-20} save_every=${SAVE_EVERY:-10}
 trainer=$PWD/build/gpu/bin/trainyard-trainer

@@ -14,6 +14,9 @@ import time
 from model_shapes import ModelShape
 
 POLL_SECONDS = 0.05
+# Keys of telemetry without their "_seconds".
+STEP_PARTS = ("compute", "optimizer", "input_wait", "tp_wait", "cp_wait", "pp_wait", "dp_wait",
+              "world_wait", "checkpoint_wait")
 # Far more steps than any run here makes: runs are killed before their final save.
 ENDLESS = 1_000_000
 
@@ -36,6 +39,7 @@ class RunPlan:
     optimizer: dict = dataclasses.field(default_factory=dict)
     save_every: int = 0  # Steps; 0: never.
     layout: dict = dataclasses.field(default_factory=dict)  # Without dp and micro_batch.
+    restore_layout: dict | None = None  # Of the run that resumes; the same when not given.
 
     @property
     def global_batch(self):
@@ -159,6 +163,16 @@ def load_seconds(records):
     return (phases[begin + 1]["time_ms"] - phases[begin]["time_ms"]) / 1e3
 
 
+def step_parts(records, warmup):
+    """Seconds of the parts of a step of one rank, medians over the steps it has measured."""
+    measured = {}
+    for record in records:
+        if record["type"] == "rank" and record["step"] > warmup and "compute_seconds" in record:
+            for part in STEP_PARTS:
+                measured.setdefault(part, []).append(record.get(f"{part}_seconds", 0))
+    return {part: statistics.median(seconds) for part, seconds in measured.items()}
+
+
 def peak_memory_gb(records):
     """Largest device memory of rank 0, in 10^9 bytes."""
     return max(record["memory_bytes"] for record in metrics(records)) / 1e9
@@ -239,9 +253,22 @@ class TrainerRun:
 
     def records(self):
         """A record of our own with the time of the launch, and telemetry of rank 0 so far."""
-        path = self._folder / "rank0" / "telemetry.jsonl"
-        launch = {"type": "launch", "time_ms": self._launched_ms}
-        return [launch] + (parse_records(path.read_text()) if path.exists() else [])
+        return [{"type": "launch", "time_ms": self._launched_ms}] + self._telemetry(0)
+
+    def bytes_read(self):
+        """Bytes that all ranks have read from files so far; what they map is not among them."""
+        return sum(int(line.split()[1]) for process in self._processes
+                   for line in pathlib.Path(f"/proc/{process.pid}/io").read_text().splitlines()
+                   if line.startswith("rchar"))
+
+    def parts(self, warmup):
+        """A record of our own with the parts of a step of each rank."""
+        return {"type": "parts", "ranks": [step_parts(self._telemetry(rank), warmup)
+                                           for rank in range(self._ranks)]}
+
+    def _telemetry(self, rank):
+        path = self._folder / f"rank{rank}" / "telemetry.jsonl"
+        return parse_records(path.read_text()) if path.exists() else []
 
     def output_end(self, rank):
         """The last lines of a rank's output."""

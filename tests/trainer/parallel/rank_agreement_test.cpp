@@ -27,7 +27,7 @@ TEST(RankAgreementTest, OfManyDifferencesSomeAreNamed) {
   EXPECT_NE(text.find("4 is a here and b there, and 4 more differ"), std::string::npos) << text;
 }
 
-// What each of three ranks says when rank 2 has other facts.
+// Rank 2 of three has other facts.
 TEST(RankAgreementTest, OnlyTheRankThatDiffersIsRefused) {
   const int64_t port = FreePort();
   std::vector<std::string> errors(3);
