@@ -5,8 +5,8 @@
 # 1.5B on one GPU and on two (NCCL). Every rank sees all of the run's GPUs, as under the worker, and
 # must use its own only.
 #   tests/gpu/run.sh TOKENS_DIRECTORY [REPORT_DIRECTORY]
-# CHECKS lists what runs, of "numbers references determinism layouts train"; all by default. MICRO_BATCH,
-# STEPS and SAVE_EVERY change the training run; SCRATCH is where its checkpoints go.
+# CHECKS lists what runs, of "numbers references determinism layouts train"; all by default.
+# MICRO_BATCH, STEPS and SAVE_EVERY change the training run; SCRATCH is where its checkpoints go.
 # Needs: CUDA toolkit, cmake >= 3.25, ninja, GoogleTest, a python3 whose torch wheel (2.6 or newer)
 # is CUDA, and transformers for the references. TRAINYARD_HEADERS=DIR names a folder with
 # nlohmann/json.hpp and xxhash.h where they are not installed.
