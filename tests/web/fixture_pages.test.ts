@@ -2,7 +2,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { launch, openPage, type OpenPage } from './browser';
-import { busyCluster, emptyCluster, type Cluster } from './fixtures';
+import { NOW, busyCluster, emptyCluster, type Cluster } from './fixtures';
 import { FixtureServer, GRPC_PORT } from './fixture_server';
 
 let browser: Browser;
@@ -140,6 +140,51 @@ describe('ranks', () => {
     await page.getByRole('radio', { name: 'data stall' }).check({ force: true });
     await expect.poll(hottest).toBe('5');
     await page.getByText('of waiting for data, the longest').waitFor();
+  });
+});
+
+describe('a step', () => {
+  it('has a curve for each of its parts, with the values in a legend', async () => {
+    const page = await visit('/jobs/42');
+    const panel = page.getByRole('region', { name: 'Step time by part' });
+    const names = panel.locator('.line-legend li');
+    await names.first().waitFor();
+    expect((await names.allTextContents()).map((text) => text.replace(/ [\d.]+ m?s$/, ''))).toEqual(
+      ['Compute', 'Optimizer', 'Waits for tp', 'Waits for dp', 'Waits for all ranks'],
+    );
+    const { width, height } = (await panel.locator('.u-over').boundingBox())!;
+    await panel.locator('.u-over').hover({ position: { x: width / 2, y: height / 2 } });
+    await panel.locator('.reading .at', { hasText: 'step ' }).waitFor();
+  });
+
+  it('tells the slow rank by its compute, and shows its parts', async () => {
+    const page = await visit('/jobs/42/ranks?color=compute');
+    await page.locator('.stragglers', { hasText: 'slow rank: 11 on gpu02 (1.23×)' }).waitFor();
+    await page.locator('.rank[data-rank="11"].heat-5').click();
+    const detail = page.getByRole('region', { name: 'Rank 11', exact: true });
+    await detail.locator('.part', { hasText: 'Compute7.4 s' }).waitFor();
+    expect(await detail.locator('.part').count()).toBe(5);
+    await page.getByRole('radio', { name: 'waits' }).check({ force: true });
+    await page.getByText('of waiting in a step, the longest').waitFor();
+  });
+});
+
+describe('a job whose ranks wait for one that does not come', () => {
+  it('says so in its header, and which operation each rank waits in', async () => {
+    const { pending, flights } = server.cluster;
+    pending.set(42, {
+      code: 'stalled',
+      message: 'rank 5 keeps the gang waiting: not come to all-reduce 123 of group tp4',
+      advice: '`trainyard logs 42 --rank 5 --tail 20` shows what it did last',
+      queue_position: 0,
+    });
+    const operation = { group: 'tp4', ranks: '4-5', sequence: 123, operation: 'all-reduce' };
+    const entered_ms = NOW - 40_000;
+    flights.set(4, [{ ...operation, bytes: 4096, queued_ms: entered_ms, entered_ms }]);
+    const page = await visit('/jobs/42');
+    await page.locator('.job-header .reason.tone-warn', { hasText: 'rank 5 keeps' }).waitFor();
+    await page.goto(`${server.url}/jobs/42/ranks?rank=4`);
+    await page.getByText(/^all-reduce 123 of group tp4 \(ranks 4-5\), since \d+\w ago$/).waitFor();
   });
 });
 

@@ -19,6 +19,11 @@ const FORMULA: Record<string, (step: number) => number> = {
   tokens_per_second: (s) => 512_000 + noise(s, 3) * 9_000 - (s % 500 < 3 ? 60_000 : 0),
   mfu: (s) => 0.437 + noise(s, 4) * 0.008,
   step_seconds: (s) => 8.19 + Math.abs(noise(s, 5)) * 0.2 + (s % 500 < 3 ? 1.4 : 0),
+  compute_seconds: (s) => 6.05 + noise(s, 7) * 0.1,
+  optimizer_seconds: (s) => 0.31 + noise(s, 8) * 0.01,
+  tp_wait_seconds: (s) => 0.22 + noise(s, 9) * 0.02,
+  dp_wait_seconds: (s) => 1.6 + noise(s, 10) * 0.2,
+  world_wait_seconds: (s) => 0.014 + noise(s, 11) * 0.004,
   memory_bytes: () => 118.4e9,
   'layer.0.attention_entropy': (s) => 3 + noise(s, 6) * 0.1,
 };

@@ -189,7 +189,7 @@ export class FixtureServer {
           {
             job_id: found.id,
             attempt: found.attempts.length,
-            ranks: ranksOf(found),
+            ranks: ranksOf(found, this.cluster.flights),
             ...stamp,
             node_names: Object.fromEntries(this.cluster.nodes.map(({ id, name }) => [id, name])),
           },

@@ -9,6 +9,7 @@ import type {
   Node,
   PendingReason,
   RankStatus,
+  StepTime,
   StorageProblem,
 } from '../../web/src/api/types';
 
@@ -21,6 +22,8 @@ export interface Cluster {
   nodes: Node[];
   pending: Map<number, PendingReason>;
   events: EventEntry[];
+  // By rank, of every job.
+  flights: Map<number, RankStatus['flights']>;
   storageProblems: StorageProblem[];
 }
 
@@ -338,16 +341,34 @@ export function busyCluster(): Cluster {
     nodes: [...nodes, ...away],
     pending,
     events: eventsOf(),
+    flights: new Map(),
     storageProblems: [],
   };
 }
 
 export function emptyCluster(): Cluster {
-  const nothing = { jobs: [], nodes: [], pending: new Map(), events: [], storageProblems: [] };
-  return { clusterId: 'fixture', ...nothing };
+  const nothing = { jobs: [], nodes: [], events: [], storageProblems: [] };
+  return { clusterId: 'fixture', pending: new Map(), flights: new Map(), ...nothing };
 }
 
-export function ranksOf(found: Job): RankStatus[] {
+// A step of 8.2 s, in which all ranks wait for the one with the longest compute.
+function stepTimeOf(rank: number): StepTime {
+  const compute = rank === 11 ? 7.4 : 5.9 + ((rank * 7) % 5) / 20;
+  const [optimizer, tp_wait, world_wait] = [0.31, 0.22, 0.014];
+  return {
+    compute,
+    optimizer,
+    input_wait: 0,
+    tp_wait,
+    cp_wait: 0,
+    pp_wait: 0,
+    dp_wait: 8.2 - compute - optimizer - tp_wait - world_wait,
+    world_wait,
+    checkpoint_wait: 0,
+  };
+}
+
+export function ranksOf(found: Job, flights: Cluster['flights']): RankStatus[] {
   const newest = found.attempts.at(-1);
   return (newest?.ranks ?? []).map((placement) => ({
     ...placement,
@@ -364,6 +385,8 @@ export function ranksOf(found: Job): RankStatus[] {
     signal: 0,
     data_stall_seconds: placement.rank === 5 ? 42 : 0.2,
     memory_bytes: placement.rank === 3 ? 120e9 : 96e9,
+    step_time: stepTimeOf(placement.rank),
+    flights: flights.get(placement.rank) ?? [],
   }));
 }
 

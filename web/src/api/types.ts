@@ -35,6 +35,7 @@ export type RankStatus = Schemas['RankStatus'];
 export type ReadLogPageResponse = Schemas['ReadLogPageResponse'];
 export type Series = Schemas['Series'];
 export type GetServerInfoResponse = Schemas['GetServerInfoResponse'];
+export type StepTime = Schemas['StepTime'];
 export type StorageProblem = Schemas['StorageProblem'];
 export type StreamHello = Schemas['StreamHello'];
 export type SubmitJobResponse = Schemas['SubmitJobResponse'];

@@ -1,4 +1,5 @@
 // Colours of the style sheet for canvases, which know no custom properties.
+import { RUN_COLORS } from './dashes';
 
 const probes = new Map<string, string>();
 
@@ -25,9 +26,6 @@ export function resolvedColor(text: string): string {
 // The value of the custom property `name`.
 export const themeColor = (name: string) => resolvedColor(`var(--${name})`);
 
-export const RUN_COLORS = 8;
-
-// Runs are told apart by eight colours that stay apart without red and green.
 export const runColorName = (index: number) => `run-${(index % RUN_COLORS) + 1}`;
 
 const dark = matchMedia('(prefers-color-scheme: dark)');

@@ -6,6 +6,7 @@ import type { CompareSeriesResponse, Job, ListKeysResponse } from '../api/types'
 import { Chart, type Reading } from '../chart/chart';
 import { runColorName } from '../chart/colors';
 import { curvesOf, type Curve } from '../chart/curves';
+import { dashOf } from '../chart/dashes';
 import { measured } from '../format/numbers';
 import { duration, durationTick } from '../format/time';
 import { flattenSpec, varyingKeys } from '../job/flatten_spec';
@@ -31,7 +32,6 @@ import { Empty, Failure, Skeleton } from '../ui/notice';
 import {
   compareBuckets,
   compareCurves,
-  dashOf,
   longestSpan,
   runOrder,
   runsOf,

@@ -2,6 +2,7 @@
 import type { CompareSeriesResponse, Job, JsonNumber, Series } from '../api/types';
 import { bucketsFor, neverFalling } from '../chart/axes';
 import type { Curve, CurveOptions } from '../chart/curves';
+import { dashOf } from '../chart/dashes';
 import type { CurveView } from '../router/url';
 
 export interface Run {
@@ -23,20 +24,6 @@ export function runsOf(answer: CompareSeriesResponse, metric: string): Run[] {
     series: found.get(`${job.id}/${metric}`),
     validation: found.get(`${job.id}/val_loss`),
   }));
-}
-
-// Colours repeat after eight runs; from then on dashes tell them apart.
-const DASHES: readonly (readonly number[] | undefined)[] = [
-  undefined,
-  [7, 4],
-  [2, 3],
-  [9, 3, 2, 3],
-  [12, 6],
-  [4, 2],
-];
-
-export function dashOf(index: number, colors = 8): readonly number[] | undefined {
-  return DASHES[Math.floor(index / colors) % DASHES.length];
 }
 
 // Distance beyond its neighbours, in median heights of a bucket, that makes a point a spike.

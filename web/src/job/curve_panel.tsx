@@ -3,8 +3,8 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import { apiPath } from '../api/client';
 import type { Job, Series } from '../api/types';
 import { Chart, type Reading } from '../chart/chart';
+import { runColorName } from '../chart/colors';
 import {
-  curvesOf,
   isThinned,
   notFiniteRanges,
   pointsPerBucket,
@@ -17,6 +17,7 @@ import { count, notFinite, short } from '../format/numbers';
 import { clockTime } from '../format/time';
 import type { CurveView } from '../router/url';
 import { Icon } from '../ui/icon';
+import { hasLines, newestOf, panelCurves } from './panel_curves';
 import { valueText, type Panel } from './panels';
 import { keysQuery } from './series_query';
 
@@ -58,7 +59,9 @@ function ReadingText({
       <span class="at">{xText(reading.x, view)}</span>
       {curves.map((curve, index) => {
         const value = reading.values[index];
-        if (value === undefined || curve.role === 'min' || curve.role === 'max') return null;
+        // The legend of several series has their values.
+        if (value === undefined || hasLines(panel)) return null;
+        if (curve.role === 'min' || curve.role === 'max') return null;
         return (
           <span key={curve.label + curve.role}>
             {curves.length > 1 && <span class="faint">{describe(curve)} </span>}
@@ -80,17 +83,48 @@ function ReadingText({
   );
 }
 
+// The curves of several series, each with its value under the cursor, else with its newest one.
+function LineLegend({
+  reading,
+  curves,
+  panel,
+}: {
+  reading: Reading | undefined;
+  curves: readonly Curve[];
+  panel: Panel;
+}) {
+  return (
+    <ul class="line-legend" aria-label="Curves">
+      {curves.map((curve, index) => (
+        <li key={curve.label}>
+          <svg class="line-sample" viewBox="0 0 28 8" aria-hidden="true">
+            <path
+              d="M0 4H28"
+              class={runColorName(curve.color)}
+              stroke-dasharray={curve.dash?.join(' ')}
+            />
+          </svg>
+          <span class="faint">{curve.label}</span>{' '}
+          <b>{valueText(reading ? reading.values[index] : newestOf(curve), panel.unit)}</b>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 // Number of steps behind one drawn point, so that the user knows whether a spike may be hidden.
-function density(series: readonly Series[]): string {
+function density(series: readonly Series[], panel: Panel): string {
   const main = series.find(({ abandoned }) => !abandoned);
   if (!main || main.x.length === 0) return '';
   if (!isThinned(main)) return `${count(main.x.length)} points`;
   const amount = short(pointsPerBucket(main));
-  return `${amount} steps in a point, their mean; band from min to max; zoom in for each`;
+  const band = hasLines(panel) ? '' : ' band from min to max;';
+  return `${amount} steps in a point, their mean;${band} zoom in for each`;
 }
 
 // The newest value: smoothed where that was asked for, red when it is not finite.
 function Summary({ series, panel }: { series: readonly Series[]; panel: Panel }) {
+  if (hasLines(panel)) return <p class="reading" />;
   const main = series.find(({ abandoned }) => !abandoned);
   const last = main?.last.at(-1);
   const odd = notFinite(last);
@@ -144,13 +178,7 @@ export function CurvePanel(props: CurvePanelProps) {
   // Only what spans decades: rates and times stay linear.
   const logY = view.logY && panel.unit === 'plain';
   const curves = useMemo(
-    () => [
-      ...props.curves.flatMap((series, index) => curvesOf(series, { logY, color: index })),
-      ...props.points
-        .filter(({ abandoned }) => !abandoned)
-        .map((series) => curvesOf(series, { logY, color: 1, points: true, label: 'validation' }))
-        .flat(),
-    ],
+    () => panelCurves(panel, props.curves, props.points, logY),
     [
       props.curves.map((s) => s.x).flat().length,
       props.curves[0]?.mean,
@@ -223,7 +251,8 @@ export function CurvePanel(props: CurvePanelProps) {
           canvas.current = element;
         }}
       />
-      <p class="density">{density(props.curves)}</p>
+      {hasLines(panel) && <LineLegend reading={reading} curves={curves} panel={panel} />}
+      <p class="density">{density(props.curves, panel)}</p>
     </section>
   );
 }

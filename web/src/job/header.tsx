@@ -39,9 +39,11 @@ const LAST_LINES = 4;
 function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
   const { pending } = response;
   if (pending && pending.code !== 'not_pending') {
+    // A running job has a reason only when something is wrong.
+    const runs = job.state === 'running';
     return (
-      <p class="reason tone-wait">
-        <Icon name="circle" />
+      <p class={`reason tone-${runs ? 'warn' : 'wait'}`}>
+        <Icon name={runs ? 'warn' : 'circle'} />
         <span>
           {withCode(pending.message)}
           {pending.queue_position > 0 && ` · place ${pending.queue_position} in the queue`}

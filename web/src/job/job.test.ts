@@ -6,16 +6,17 @@ import type {
   RankStatus,
   ReadLogPageResponse,
   Series,
+  StepTime,
 } from '../api/types';
 import {
   compareBuckets,
   compareCurves,
-  dashOf,
   runOrder,
   runsOf,
   withSpikes,
 } from '../compare/runs';
 import { curvesOf } from '../chart/curves';
+import { dashOf } from '../chart/dashes';
 import { diffSettings, flattenSpec, varyingKeys } from './flatten_spec';
 import { lanesOf, sharesOf } from './lanes';
 import {
@@ -39,6 +40,7 @@ import {
   resumable,
   specForNewJob,
 } from './resubmit';
+import { waitTexts } from './flights';
 import { offeredKeys, panelsFor } from './panels';
 import { failureOf, stepAge } from './progress';
 import {
@@ -50,6 +52,7 @@ import {
   stragglers,
   verdictRank,
 } from './rank_heat';
+import { partsOf, waitSeconds } from './step_parts';
 
 describe('settings', () => {
   const spec = { extends: [], command: ['sh', '-c'], train: { seq_length: 128, seed: 7 } } as never;
@@ -167,6 +170,18 @@ describe('a job submitted again', () => {
   });
 });
 
+const NO_TIME: StepTime = {
+  compute: 0,
+  input_wait: 0,
+  tp_wait: 0,
+  cp_wait: 0,
+  pp_wait: 0,
+  dp_wait: 0,
+  world_wait: 0,
+  optimizer: 0,
+  checkpoint_wait: 0,
+};
+
 describe('ranks', () => {
   const rank = (id: number, seconds: number, change: Partial<RankStatus> = {}) =>
     ({
@@ -211,6 +226,63 @@ describe('ranks', () => {
     expect(heatOf(uses(40), scaleOf([uses(40), uses(40.1)], 'memory'))).toBe(3);
     const stall = scaleOf([uses(1, 2), uses(1, 8)], 'data stall');
     expect([0, 2, 8].map((seconds) => heatOf(uses(1, seconds), stall))).toEqual([0, 2, 7]);
+  });
+
+  const timed = (id: number, pp: number, compute: number, change: object = {}) =>
+    rank(id, 2, { pp, step_time: { ...NO_TIME, compute, ...change } });
+
+  it('heats by compute beside the ranks of the same stage', () => {
+    const all = [timed(0, 0, 1), timed(1, 0, 1), timed(2, 1, 3), timed(3, 1, 3), rank(4, 2)];
+    const scale = scaleOf(all, 'compute');
+    expect(all.map((one) => heatOf(one, scale))).toEqual([3, 3, 3, 3, undefined]);
+    expect(heatOf(timed(9, 0, 3), scale)).toBe(7);
+    expect(heatOf(timed(9, 2, 3), scale)).toBeUndefined();
+  });
+
+  it('heats by the sum of waits, from nothing', () => {
+    const waiting = (tp_wait: number, pp_wait: number) => timed(9, 0, 1, { tp_wait, pp_wait });
+    const all = [waiting(1, 1), waiting(0, 0), waiting(3, 5), rank(9, 1)];
+    const scale = scaleOf(all, 'waits');
+    expect(scale).toMatchObject({ low: 0, high: 8 });
+    expect(all.map((one) => heatOf(one, scale))).toEqual([2, 0, 7, undefined]);
+  });
+
+  it('finds the slow rank of a stage by compute, since all have the same step time', () => {
+    const all = [
+      ...[timed(0, 0, 1), timed(1, 0, 1), timed(2, 0, 1.2)],
+      ...[timed(3, 1, 3), timed(4, 1, 4.5), timed(5, 1, 3)],
+    ];
+    const found = stragglers(all);
+    expect(found.map(({ rank: r }) => r.rank)).toEqual([4, 2]);
+    expect(found.map(({ ratio }) => ratio)).toEqual([1.5, 1.2]);
+  });
+
+  it('finds a slow rank by step time in a stage with a rank that reports no parts', () => {
+    const slow = rank(2, 3);
+    const all = [timed(0, 0, 1), timed(1, 0, 9), slow, timed(3, 1, 5), timed(4, 1, 5)];
+    expect(stragglers(all)).toEqual([{ rank: slow, ratio: 1.5 }]);
+  });
+
+  it('has the parts of its newest step that took time', () => {
+    const some = timed(0, 0, 0.3, { pp_wait: 0.1, tp_wait: 'NaN' });
+    expect(partsOf(some)).toEqual([
+      { name: 'Compute', seconds: 0.3 },
+      { name: 'Pipeline bubble', seconds: 0.1 },
+    ]);
+    expect(waitSeconds(some)).toBeUndefined();
+    expect(partsOf(rank(0, 1))).toEqual([]);
+  });
+
+  it('says in which operations it waits, and not which ones it has not entered', () => {
+    const flight = { group: 'tp0', ranks: '0-3', sequence: 123, bytes: 8, queued_ms: 900 };
+    const flights = [
+      { ...flight, operation: 'all-reduce', entered_ms: 1_000 },
+      { ...flight, operation: 'all-gather', entered_ms: 0 },
+      { ...flight, operation: '', entered_ms: 1_000 },
+    ];
+    expect(waitTexts({ flights }, 13_000)).toEqual([
+      'all-reduce 123 of group tp0 (ranks 0-3), since 12s ago',
+    ]);
   });
 
   it('knows the rank that a verdict names', () => {
@@ -353,6 +425,15 @@ describe('panels', () => {
       'entropy',
     ]);
     expect(offeredKeys(known)).toEqual(['entropy']);
+  });
+
+  it('shows the parts of steps when it has their compute, and offers each otherwise', () => {
+    const whole = ['compute_seconds', 'pp_wait_seconds'];
+    expect(panelsFor(whole, whole).map(({ title }) => title)).toEqual(['Step time by part']);
+    expect(offeredKeys(whole)).toEqual([]);
+    const lone = ['pp_wait_seconds'];
+    expect(offeredKeys(lone)).toEqual(lone);
+    expect(panelsFor(lone, lone).map(({ title }) => title)).toEqual(lone);
   });
 });
 

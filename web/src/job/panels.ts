@@ -3,11 +3,15 @@ import type { Unit } from '../chart/axes';
 import { AXES } from '../router/url';
 import { bytes, measured, percent, short } from '../format/numbers';
 import { duration } from '../format/time';
+import { STEP_PARTS } from './step_parts';
 
 export interface Panel {
   title: string;
-  // Series drawn as curves; the first gives the band.
+  // Series drawn as curves: a single one with its band, several as a line each. The panel is shown
+  // when the job has the first.
   keys: readonly string[];
+  // Of the series, where their keys are no words.
+  names?: readonly string[];
   // Series drawn as points.
   points?: readonly string[];
   unit: Unit;
@@ -20,6 +24,12 @@ export const READY_PANELS: readonly Panel[] = [
   { title: 'Tokens per second', keys: ['tokens_per_second'], unit: 'rate' },
   { title: 'MFU', keys: ['mfu'], unit: 'ratio' },
   { title: 'Step time', keys: ['step_seconds'], unit: 'seconds' },
+  {
+    title: 'Step time by part',
+    keys: STEP_PARTS.map(({ key }) => key),
+    names: STEP_PARTS.map(({ name }) => name),
+    unit: 'seconds',
+  },
   { title: 'Memory', keys: ['memory_bytes'], unit: 'bytes' },
 ];
 
@@ -42,10 +52,14 @@ export function unitOf(key: string): Unit {
   return 'plain';
 }
 
+function readyFor(known: readonly string[]): Panel[] {
+  return READY_PANELS.filter(({ keys: [first = ''] }) => known.includes(first));
+}
+
 // Panels for what the job has: ready ones first, then those asked for.
 export function panelsFor(known: readonly string[], extra: readonly string[]): Panel[] {
   const has = new Set(known);
-  const ready = READY_PANELS.filter((panel) => panel.keys.some((key) => has.has(key)));
+  const ready = readyFor(known);
   const shown = new Set(ready.flatMap((panel) => [...panel.keys, ...(panel.points ?? [])]));
   const added = extra.filter((key) => has.has(key) && !shown.has(key));
   return [...ready, ...added.map((key) => ({ title: key, keys: [key], unit: unitOf(key) }))];
@@ -53,7 +67,7 @@ export function panelsFor(known: readonly string[], extra: readonly string[]): P
 
 // Series that could be added.
 export function offeredKeys(known: readonly string[]): string[] {
-  const ready = new Set(READY_PANELS.flatMap((panel) => panel.keys));
+  const ready = new Set(readyFor(known).flatMap((panel) => panel.keys));
   return known.filter((key) => !ready.has(key) && !NOT_OFFERED.has(key));
 }
 

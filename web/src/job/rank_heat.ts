@@ -1,6 +1,7 @@
-// Colours that compare ranks by step time, memory or waiting for data, and the groups of a layout.
-// Pure.
+// Colours that compare ranks by step time, its parts, memory or waiting for data, and the groups of
+// a layout. Pure.
 import type { Job, JsonNumber, RankStatus } from '../api/types';
+import { computeSeconds, waitSeconds } from './step_parts';
 
 export const GROUPINGS = ['node', 'tp', 'cp', 'dp', 'pp'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
@@ -34,34 +35,54 @@ export function layoutSizes(
   return { tp: size('tp'), cp: size('cp'), dp: size('dp'), pp: size('pp') };
 }
 
-const positive = (value: JsonNumber): value is number => typeof value === 'number' && value > 0;
+const positive = (value: JsonNumber | undefined): value is number =>
+  typeof value === 'number' && value > 0;
 
-export function medianStepSeconds(ranks: readonly RankStatus[]): number {
-  const times = ranks
-    .map((rank) => rank.step_seconds)
-    .filter(positive)
-    .sort((a, b) => a - b);
-  if (times.length === 0) return 0;
-  const middle = times.length >> 1;
-  const upper = times[middle] as number;
-  return times.length % 2 === 1 ? upper : ((times[middle - 1] as number) + upper) / 2;
+// Of the values above 0; 0 when there is none.
+function medianOf(values: readonly (JsonNumber | undefined)[]): number {
+  const sorted = values.filter(positive).sort((a, b) => a - b);
+  if (sorted.length === 0) return 0;
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] as number;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] as number) + upper) / 2;
 }
 
-export const MEASURES = ['step time', 'memory', 'data stall'] as const;
+export function medianStepSeconds(ranks: readonly RankStatus[]): number {
+  return medianOf(ranks.map((rank) => rank.step_seconds));
+}
+
+// Median compute time by pipeline stage: stages have different work. A stage of which no rank has
+// reported one has no median.
+function medianComputes(ranks: readonly RankStatus[]): Map<number, number> {
+  const medians = new Map<number, number>();
+  for (const { ranks: stage } of groupRanks(ranks, 'pp')) {
+    const median = medianOf(stage.map(computeSeconds));
+    if (median > 0) medians.set(stage[0]?.pp ?? 0, median);
+  }
+  return medians;
+}
+
+export const MEASURES = ['step time', 'compute', 'waits', 'memory', 'data stall'] as const;
 export type Measure = (typeof MEASURES)[number];
 
-// Scale of the colours: step time relative to its median, other measures from least to most.
+// Scale of the colours: step time and compute relative to a median, other measures from least to
+// most.
 export interface HeatScale {
   measure: Measure;
   low: number;
   high: number;
+  // Of the step times of all ranks.
   median: number;
+  // Of the compute times, by pipeline stage.
+  medianComputes: ReadonlyMap<number, number>;
 }
 
 // undefined when the rank has not reported the measure. A wait of 0 s is a value; 0 bytes of memory
 // are none.
 export function measureOf(rank: RankStatus, measure: Measure): number | undefined {
   if (measure === 'step time') return positive(rank.step_seconds) ? rank.step_seconds : undefined;
+  if (measure === 'compute') return computeSeconds(rank);
+  if (measure === 'waits') return waitSeconds(rank);
   if (measure === 'memory') return rank.memory_bytes > 0 ? rank.memory_bytes : undefined;
   const stall = rank.data_stall_seconds;
   return typeof stall === 'number' && Number.isFinite(stall) ? stall : undefined;
@@ -76,12 +97,19 @@ export function scaleOf(ranks: readonly RankStatus[], measure: Measure): HeatSca
     low = Math.min(low, value);
     high = Math.max(high, value);
   }
-  const median = medianStepSeconds(ranks);
   // The scale of waits begins at 0, so that equal waits do not all get the middle colour.
-  return { measure, low: measure === 'data stall' ? 0 : Math.min(low, high), high, median };
+  const fromZero = measure === 'data stall' || measure === 'waits';
+  return {
+    measure,
+    low: fromZero ? 0 : Math.min(low, high),
+    high,
+    median: medianStepSeconds(ranks),
+    medianComputes: medianComputes(ranks),
+  };
 }
 
-// Steps of heat of step time: 3 is the median; 0 is a fifth faster, 7 is half slower or more.
+// Steps of heat of a time beside its median: 3 is the median; 0 is a fifth faster, 7 is half slower
+// or more.
 export const HEAT_STEPS = 8;
 const HEAT_BOUNDS = [0.8, 0.9, 0.97, 1.03, 1.1, 1.25, 1.5];
 const MIDDLE_HEAT = 3;
@@ -99,6 +127,9 @@ export function heatOf(rank: RankStatus, scale: HeatScale): number | undefined {
   const value = measureOf(rank, scale.measure);
   if (value === undefined) return undefined;
   if (scale.measure === 'step time') return heatOfTime(value, scale.median);
+  if (scale.measure === 'compute') {
+    return heatOfTime(value, scale.medianComputes.get(rank.pp) ?? 0);
+  }
   if (scale.high <= scale.low * SAME_RATIO) return MIDDLE_HEAT;
   const part = (value - scale.low) / (scale.high - scale.low);
   return Math.min(HEAT_STEPS - 1, Math.floor(part * HEAT_STEPS));
@@ -118,12 +149,28 @@ export function cellMark(rank: RankStatus, heat: number | undefined): string {
   return heat !== undefined && heat >= 5 ? '▲' : '';
 }
 
+export interface Straggler {
+  rank: RankStatus;
+  ratio: number;
+}
+
+// Compute time of each rank of a pipeline stage, divided by its median in the stage: ranks of a
+// gang are in step, so step times do not tell a slow rank apart. When a rank of the stage has
+// reported no compute time: step times, divided by the median of all ranks.
+function ratiosOf(stage: readonly RankStatus[], medianStep: number): Straggler[] {
+  const complete = stage.every((rank) => computeSeconds(rank) !== undefined);
+  const median = complete ? medianOf(stage.map(computeSeconds)) : medianStep;
+  return stage.flatMap((rank) => {
+    const seconds = measureOf(rank, complete ? 'compute' : 'step time');
+    return seconds === undefined || median <= 0 ? [] : [{ rank, ratio: seconds / median }];
+  });
+}
+
 // Ranks at least a tenth slower than the median, slowest first.
-export function stragglers(ranks: readonly RankStatus[]): { rank: RankStatus; ratio: number }[] {
-  const median = medianStepSeconds(ranks);
-  if (median <= 0) return [];
-  return ranks
-    .filter((rank) => positive(rank.step_seconds) && rank.step_seconds / median >= 1.1)
-    .map((rank) => ({ rank, ratio: (rank.step_seconds as number) / median }))
+export function stragglers(ranks: readonly RankStatus[]): Straggler[] {
+  const medianStep = medianStepSeconds(ranks);
+  return groupRanks(ranks, 'pp')
+    .flatMap(({ ranks: stage }) => ratiosOf(stage, medianStep))
+    .filter(({ ratio }) => ratio >= 1.1)
     .sort((a, b) => b.ratio - a.ratio);
 }

@@ -1,5 +1,6 @@
-// The ranks of an attempt by node or by a dimension of the layout, coloured by step time, memory or
-// waiting for data.
+// The ranks of an attempt by node or by a dimension of the layout, coloured by step time, its
+// parts, memory or waiting for data.
+import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { nodeName, serverNow } from '../api/store';
 import type { Job, ListRanksResponse, RankStatus } from '../api/types';
@@ -29,8 +30,10 @@ import {
   type HeatScale,
   type Measure,
 } from './rank_heat';
+import { waitTexts } from './flights';
 import { figuresOf } from './progress';
 import { RankCanvas } from './rank_canvas';
+import { partsOf } from './step_parts';
 
 const REFRESH_MS = 2_000;
 // More ranks than this are drawn small, on one canvas.
@@ -42,6 +45,8 @@ const coordinates = (rank: RankStatus) =>
 
 const MEASURE_WORDS: Record<Measure, (value: number) => string> = {
   'step time': (seconds) => `${duration(seconds)} a step`,
+  compute: (seconds) => `computed ${duration(seconds)} of its newest step`,
+  waits: (seconds) => `waited ${duration(seconds)} of its newest step`,
   memory: (size) => `${bytes(size)} of memory`,
   'data stall': (seconds) => `waited ${duration(seconds)} for data`,
 };
@@ -72,26 +77,44 @@ function cell(rank: RankStatus, scale: HeatScale, chosen: boolean) {
   );
 }
 
-function Detail({ rank, names }: { rank: RankStatus; names: Record<string, string> }) {
-  const rows: [string, preact.ComponentChildren][] = [
-    ['State', <Badge key="s" look={lookOf(RANK_LOOK, rank.state)} />],
-    ['Node', `${nodeName(rank.node_id, names)}, slot ${rank.slot}`],
-    ['Layout', coordinates(rank)],
-    ['Step', count(rank.step)],
-    ['Step time', duration(rank.step_seconds as number)],
-    ['Memory, peak', bytes(measureOf(rank, 'memory'))],
-    ['Waited for data', duration(measureOf(rank, 'data stall'))],
-    ['Does', rank.phase || '—'],
-    ['Last progress', ago(rank.last_progress_ms, serverNow.value)],
+interface DetailRow {
+  name: string;
+  value: ComponentChildren;
+  // 'part': of the row above. 'long': a text of several lines.
+  look?: 'part' | 'long';
+}
+
+function detailRows(rank: RankStatus, names: Record<string, string>): DetailRow[] {
+  const now = serverNow.value;
+  const rows: DetailRow[] = [
+    { name: 'State', value: <Badge look={lookOf(RANK_LOOK, rank.state)} /> },
+    ...waitTexts(rank, now).map((value) => ({ name: 'Waits in', value, look: 'long' as const })),
+    { name: 'Node', value: `${nodeName(rank.node_id, names)}, slot ${rank.slot}` },
+    { name: 'Layout', value: coordinates(rank) },
+    { name: 'Step', value: count(rank.step) },
+    { name: 'Step time', value: duration(rank.step_seconds as number) },
+    ...partsOf(rank).map(({ name, seconds }) => ({
+      name,
+      value: duration(seconds),
+      look: 'part' as const,
+    })),
+    { name: 'Memory, peak', value: bytes(measureOf(rank, 'memory')) },
+    { name: 'Waited for data', value: duration(measureOf(rank, 'data stall')) },
+    { name: 'Does', value: rank.phase || '—' },
+    { name: 'Last progress', value: ago(rank.last_progress_ms, now) },
   ];
-  if (rank.exit_code !== 0) rows.push(['Exit code', rank.exit_code]);
-  if (rank.signal !== 0) rows.push(['Signal', rank.signal]);
+  if (rank.exit_code !== 0) rows.push({ name: 'Exit code', value: rank.exit_code });
+  if (rank.signal !== 0) rows.push({ name: 'Signal', value: rank.signal });
+  return rows;
+}
+
+function Detail({ rank, names }: { rank: RankStatus; names: Record<string, string> }) {
   return (
     <section class="rank-detail" aria-label={`Rank ${rank.rank}`} aria-live="polite">
       <h2>Rank {rank.rank}</h2>
       <dl>
-        {rows.map(([name, value]) => (
-          <div key={name}>
+        {detailRows(rank, names).map(({ name, value, look }, index) => (
+          <div key={`${name}/${index}`} class={look}>
             <dt>{name}</dt>
             <dd>{value}</dd>
           </div>
@@ -101,11 +124,22 @@ function Detail({ rank, names }: { rank: RankStatus; names: Record<string, strin
   );
 }
 
+function medianWords({ measure, median, medianComputes }: HeatScale): string | undefined {
+  const medians = measure === 'compute' ? [...medianComputes.values()] : [median];
+  const [only = 0] = medians;
+  if (medians.length > 1) return 'the median of ranks with the same pp';
+  return only > 0 ? `the median, ${duration(only)}` : undefined;
+}
+
 // Texts at the two ends of the colour scale; undefined when no rank has reported a value.
-function legendWords({ measure, low, high, median }: HeatScale): [string, string] | undefined {
-  if (measure === 'step time') {
-    const slower = `slower than the median, ${duration(median)}; ▲ from 10 % on`;
-    return median > 0 ? ['faster', slower] : undefined;
+function legendWords(scale: HeatScale): [string, string] | undefined {
+  const { measure, low, high } = scale;
+  if (measure === 'step time' || measure === 'compute') {
+    const median = medianWords(scale);
+    return median ? ['faster', `slower than ${median}; ▲ from 10 % on`] : undefined;
+  }
+  if (measure === 'waits') {
+    return high > 0 ? ['0 s', `${duration(high)} of waiting in a step, the longest`] : undefined;
   }
   if (measure === 'memory') return high > 0 ? [bytes(low), `${bytes(high)} at most`] : undefined;
   return ['0 s', `${duration(high)} of waiting for data, the longest`];

@@ -1,1 +1,0 @@
-import{Kt as e,Ut as t,qt as n}from"./notice-Dt5db_Cj.js";function r(r,i){let[a,o]=n(r),s=e(0);return t(()=>{if(r===a)return;let e=Math.max(0,s.current+i-Date.now()),t=setTimeout(()=>{s.current=Date.now(),o(r)},e);return()=>clearTimeout(t)},[r,a,i]),a}export{r as t};

@@ -1,0 +1,47 @@
+// Curves of one panel. Pure.
+import type { Series } from '../api/types';
+import { curvesOf, type Curve } from '../chart/curves';
+import { dashOf } from '../chart/dashes';
+import type { Panel } from './panels';
+
+// A line without a band, since bands of several series would hide each other.
+function lineOf(series: Series, color: number, label: string, logY: boolean): Curve[] {
+  const all = curvesOf(series, { logY, color, label });
+  const line =
+    all.find(({ role }) => role === 'smooth') ?? all.find(({ role }) => role === 'raw');
+  if (!line) return [];
+  const dash = dashOf(color);
+  return [{ ...line, role: 'raw', ...(dash ? { dash } : {}) }];
+}
+
+// One line for each series that has points, in the order of the panel. The place of a series in the
+// panel gives its colour, which is therefore the same for every job. Abandoned parts are left out:
+// those of all series would look the same.
+function linesOf(panel: Panel, series: readonly Series[], logY: boolean): Curve[] {
+  return panel.keys.flatMap((key, place) => {
+    const found = series.find((one) => one.key === key && !one.abandoned && one.x.length > 0);
+    return found ? lineOf(found, place, panel.names?.[place] ?? key, logY) : [];
+  });
+}
+
+export const hasLines = (panel: Panel) => panel.keys.length > 1;
+
+export function panelCurves(
+  panel: Panel,
+  series: readonly Series[],
+  points: readonly Series[],
+  logY: boolean,
+): Curve[] {
+  if (hasLines(panel)) return linesOf(panel, series, logY);
+  return [
+    ...series.flatMap((one, index) => curvesOf(one, { logY, color: index })),
+    ...points
+      .filter(({ abandoned }) => !abandoned)
+      .flatMap((one) => curvesOf(one, { logY, color: 1, points: true, label: 'validation' })),
+  ];
+}
+
+// The newest value of a line, for its legend.
+export function newestOf({ y }: Curve): number | undefined {
+  return y.findLast((value) => typeof value === 'number') ?? undefined;
+}

@@ -1,0 +1,53 @@
+// Parts of the time of a step, as ranks report them and as series of a job. Pure.
+import type { RankStatus, StepTime } from '../api/types';
+
+export interface StepPart {
+  field: keyof StepTime;
+  // Series with the part's seconds of rank 0.
+  key: string;
+  name: string;
+}
+
+// In the order of lists and of colours. The first colours differ most, so input and checkpoints,
+// for which few jobs wait, come last.
+export const STEP_PARTS: readonly StepPart[] = [
+  { field: 'compute', key: 'compute_seconds', name: 'Compute' },
+  { field: 'optimizer', key: 'optimizer_seconds', name: 'Optimizer' },
+  { field: 'tp_wait', key: 'tp_wait_seconds', name: 'Waits for tp' },
+  { field: 'cp_wait', key: 'cp_wait_seconds', name: 'Waits for cp' },
+  { field: 'pp_wait', key: 'pp_wait_seconds', name: 'Pipeline bubble' },
+  { field: 'dp_wait', key: 'dp_wait_seconds', name: 'Waits for dp' },
+  { field: 'world_wait', key: 'world_wait_seconds', name: 'Waits for all ranks' },
+  { field: 'input_wait', key: 'input_wait_seconds', name: 'Waits for input' },
+  { field: 'checkpoint_wait', key: 'checkpoint_wait_seconds', name: 'Waits for checkpoint' },
+];
+
+const WAITS = STEP_PARTS.filter(({ field }) => field.endsWith('_wait'));
+
+type Timed = Pick<RankStatus, 'step_time'>;
+
+// undefined when the rank has reported no parts, or one that is not finite.
+export function computeSeconds({ step_time: time }: Timed): number | undefined {
+  const seconds = time?.compute;
+  return typeof seconds === 'number' && seconds > 0 ? seconds : undefined;
+}
+
+export function waitSeconds({ step_time: time }: Timed): number | undefined {
+  if (!time) return undefined;
+  let sum = 0;
+  for (const { field } of WAITS) {
+    const seconds = time[field];
+    if (typeof seconds !== 'number') return undefined;
+    sum += seconds;
+  }
+  return sum;
+}
+
+// Parts above 0 of the newest step, with their names.
+export function partsOf({ step_time: time }: Timed): { name: string; seconds: number }[] {
+  if (!time) return [];
+  return STEP_PARTS.flatMap(({ field, name }) => {
+    const seconds = time[field];
+    return typeof seconds === 'number' && seconds > 0 ? [{ name, seconds }] : [];
+  });
+}
