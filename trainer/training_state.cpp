@@ -52,13 +52,12 @@ void CheckModel(const CheckpointReader& reader, const ModelConfig& model) {
 }
 
 // Fills a slice, whatever the stored type and the device.
-using Fill = std::function<void(int64_t first, const torch::Tensor& elements)>;
+using Fill = ElementSink;
 
 BoxRequest RequestOf(const std::string& name, const Box& box, Fill fill) {
-  return {name, box.offset, box.shape,
-          [fill = std::move(fill)](int64_t first, const torch::Tensor& elements) {
+  return {name, box.offset, box.shape, [fill = std::move(fill)](const ElementRows& elements) {
             const torch::NoGradGuard no_grad;  // Of this thread.
-            fill(first, elements);
+            fill(elements);
           }};
 }
 
@@ -193,16 +192,16 @@ TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& co
     const std::string& name = piece.slice.logical.name;
     const int64_t before = piece.range.first - piece.slice.range.first;
     requests.push_back(RequestOf(
-        name, piece.box,
-        [&slice = piece.slice, &parameters, before](int64_t first, const torch::Tensor& elements) {
-          parameters.SetMaster(slice, before + first, elements);
+        name, piece.box, [&slice = piece.slice, &parameters, before](const ElementRows& elements) {
+          parameters.SetMaster(slice, {before + elements.first, elements.stride},
+                               RowsOn(elements, parameters.device()));
         }));
     const auto request = [&](const char* prefix, const torch::Tensor& buffer) {
       const torch::Tensor part = parameters.State(buffer, piece.slice.group, piece.range);
-      requests.push_back(
-          RequestOf(prefix + name, piece.box, [part](int64_t first, const torch::Tensor& elements) {
-            part.narrow(0, first, elements.numel()).copy_(elements);
-          }));
+      requests.push_back(RequestOf(prefix + name, piece.box, [part](const ElementRows& elements) {
+        elements.PlacesIn(part.narrow(0, elements.first, elements.span()))
+            .copy_(RowsOn(elements, part.device()));
+      }));
     };
     request(kFirstMoment, target.optimizer.first_moment());
     request(kSecondMoment, target.optimizer.second_moment());

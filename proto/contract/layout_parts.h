@@ -25,25 +25,6 @@ inline IndexRange PartOf(int64_t total, int64_t parts, int64_t index) {
   return {index * small + std::min(index, larger), small + (index < larger ? 1 : 0)};
 }
 
-// A rank's place along the pipeline. Chunk c of stage s is number c * stages + s of the parts in
-// which the model's layers are cut.
-struct PipelinePlace {
-  int64_t stage = 0;
-  int64_t stages = 1;
-  int64_t chunks = 1;  // Of each stage.
-
-  int64_t parts() const { return stages * chunks; }
-  int64_t PartOfChunk(int64_t chunk) const { return chunk * stages + stage; }
-  bool HasEmbedding(int64_t chunk) const { return PartOfChunk(chunk) == 0; }
-  bool HasHead(int64_t chunk) const { return PartOfChunk(chunk) == parts() - 1; }
-  bool IsFirstStage() const { return stage == 0; }
-  bool IsLastStage() const { return stage == stages - 1; }
-  // Layers of a chunk. The last part, which has the head, is never the larger one.
-  IndexRange Layers(int64_t num_layers, int64_t chunk) const {
-    return PartOf(num_layers, parts(), PartOfChunk(chunk));
-  }
-};
-
 // A rank's heads where tp ranks divide the query heads evenly.
 struct HeadPlace {
   IndexRange queries;

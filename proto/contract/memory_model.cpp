@@ -4,6 +4,7 @@
 
 #include "proto/contract/layout_parts.h"
 #include "proto/contract/model_size.h"
+#include "proto/contract/pipeline_place.h"
 #include "proto/contract/run_rules.h"
 
 namespace trainyard {
@@ -257,8 +258,7 @@ MemoryPrediction PredictStage(const RunConfig& config, const PipelinePlace& plac
 MemoryPrediction PredictTrainingMemory(const RunConfig& config) {
   MemoryPrediction largest;
   for (int64_t stage = 0; stage < config.layout.pp; ++stage) {
-    const MemoryPrediction prediction =
-        PredictStage(config, {stage, config.layout.pp, config.layout.vpp});
+    const MemoryPrediction prediction = PredictStage(config, PlaceOfStage(config, stage));
     if (prediction.Total() > largest.Total()) largest = prediction;
   }
   return largest;

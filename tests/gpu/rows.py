@@ -193,8 +193,9 @@ def run_ours(bench, plan):
         with bench.start(plan, bench.new_folder(plan.name), checkpoints) as run:
             records = run.wait_until(is_done, bench.timeout)
             records.append(run.parts(WARMUP_STEPS))
+            read_before = run.bytes_read()
         if plan.save_every:
-            records.append(restore(bench, plan, checkpoints, saves(records)[-1]))
+            records.append(restore(bench, plan, checkpoints, saves(records)[-1], read_before))
         if plan.restore_layout is not None:
             records.append(restore_from_disk(bench, plan, checkpoints, saves(records)[-1]))
         return records
@@ -202,8 +203,11 @@ def run_ours(bench, plan):
         shutil.rmtree(checkpoints, ignore_errors=True)
 
 
-def restore(bench, plan, checkpoints, save):
-    """Resumes from a checkpoint until the first step; a record of how long reading it took."""
+def restore(bench, plan, checkpoints, save, read_before=0):
+    """Resumes from a checkpoint until the first step; a record of how long reading it took.
+
+    `read_before`: bytes that a run reads which resumes from nothing.
+    """
     folder = bench.new_folder(f"{plan.name}-restore")
     resumed = plan
     if plan.restore_layout is not None:
@@ -212,7 +216,7 @@ def restore(bench, plan, checkpoints, save):
         records = run.wait_until(metrics, bench.timeout)
         bytes_read = run.bytes_read()
     return {"type": "restore", "seconds": load_seconds(records), "bytes": save["bytes"],
-            "bytes_read": bytes_read}
+            "bytes_read": bytes_read - read_before}
 
 
 def evict(directory):

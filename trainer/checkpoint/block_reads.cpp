@@ -36,9 +36,11 @@ void BlockReads::Add(const std::string& name, const StoredTensor& tensor, const 
 void BlockReads::RunOne(const BlockRead& read, char* buffer) const {
   const auto element_bytes = static_cast<int64_t>(c10::elementSize(read.dtype));
   const ChunkReader reader(directory_, *read.name, element_bytes, buffer);
-  reader.Read(read.wanted, read.block, [&](int64_t first, int64_t elements, const char* bytes) {
+  reader.Read(read.wanted, read.block, [&](const RunRows& rows, const char* bytes) {
     if (read.sink == nullptr) return;
-    (*read.sink)(first, torch::from_blob(const_cast<char*>(bytes), {elements}, read.dtype));
+    (*read.sink)({rows.first.to, rows.to_stride,
+                  torch::from_blob(const_cast<char*>(bytes), {rows.rows, rows.first.elements},
+                                   {rows.from_stride, 1}, read.dtype)});
   });
 }
 

@@ -53,6 +53,13 @@ Manifest ReadManifest(const std::string& directory) {
 
 }  // namespace
 
+torch::Tensor RowsOn(const ElementRows& elements, torch::Device device) {
+  const torch::Tensor& rows = elements.rows;
+  if (device.is_cpu() || rows.is_contiguous()) return rows.to(device);
+  const int64_t span = (rows.size(0) - 1) * rows.stride(0) + rows.size(1);
+  return rows.as_strided({span}, {1}).to(device).as_strided(rows.sizes(), rows.strides());
+}
+
 CheckpointReader::CheckpointReader(const std::string& directory)
     : directory_(directory), manifest_(new Manifest(ReadManifest(directory))) {
   for (const auto& [name, file] : manifest_->entries.files) {
@@ -102,10 +109,9 @@ torch::Tensor CheckpointReader::Read(const std::string& name, const std::vector<
                                      const std::vector<int64_t>& shape) const {
   BoxRequest request = {name, offset, shape, {}};
   torch::Tensor result = torch::empty(shape, torch::TensorOptions().dtype(Find(request).dtype));
-  request.sink = [&result](int64_t first, const torch::Tensor& elements) {
-    std::memcpy(
-        static_cast<char*>(result.data_ptr()) + first * static_cast<int64_t>(result.element_size()),
-        elements.data_ptr(), elements.nbytes());
+  const torch::Tensor flat = result.view({-1});
+  request.sink = [&flat](const ElementRows& elements) {
+    elements.PlacesIn(flat.narrow(0, elements.first, elements.span())).copy_(elements.rows);
   };
   ReadBoxes({request}, torch::kCPU);
   return result;

@@ -25,10 +25,27 @@ struct LogicalTensor {
 struct Manifest;      // trainer/checkpoint/manifest.h
 struct StoredTensor;  // likewise
 
-// Gets the elements of a box from number `first` on, in row-major order: a CPU tensor of one
-// dimension and of the stored dtype, which is gone after the call. Each element comes once, and
-// several threads call at once, for different elements.
-using ElementSink = std::function<void(int64_t first, const torch::Tensor& elements)>;
+// Elements of a box that are read at once: element [r, i] of `rows` has number first + r * stride +
+// i of the box in row-major order. A part of a matrix that was stored in parts has gaps there.
+struct ElementRows {
+  int64_t first = 0;
+  int64_t stride = 0;
+  torch::Tensor rows;  // [n, length], on a CPU, of the stored dtype; may have gaps between rows.
+
+  // Numbers from the first to behind the last one.
+  int64_t span() const { return (rows.size(0) - 1) * stride + rows.size(1); }
+  // The same elements of a tensor of one dimension whose element 0 is number `first`.
+  torch::Tensor PlacesIn(const torch::Tensor& flat) const {
+    return flat.as_strided(rows.sizes(), {stride, 1}, flat.storage_offset());
+  }
+};
+
+// The rows on a device. One copy, with the gaps: many small ones take longer.
+torch::Tensor RowsOn(const ElementRows& elements, torch::Device device);
+
+// Gets elements of a box, which are gone after the call. Each element comes once, and several
+// threads call at once, for different elements.
+using ElementSink = std::function<void(const ElementRows& elements)>;
 
 // The box of `shape` at `offset` of a logical tensor, and where its elements go.
 struct BoxRequest {

@@ -78,6 +78,26 @@ std::vector<ElementRun> RunsIn(const WantedPart& wanted, int64_t begin, int64_t 
   return runs;
 }
 
+std::vector<RunRows> RowsOf(const std::vector<ElementRun>& runs) {
+  std::vector<RunRows> all;
+  for (const ElementRun& run : runs) {
+    if (!all.empty() && all.back().first.elements == run.elements) {
+      RunRows& rows = all.back();
+      if (rows.rows == 1) {
+        rows.from_stride = run.from - rows.first.from;
+        rows.to_stride = run.to - rows.first.to;
+      }
+      if (run.from == rows.first.from + rows.rows * rows.from_stride &&
+          run.to == rows.first.to + rows.rows * rows.to_stride) {
+        ++rows.rows;
+        continue;
+      }
+    }
+    all.push_back({.first = run, .from_stride = run.elements, .to_stride = run.elements});
+  }
+  return all;
+}
+
 ChunkReader::ChunkReader(const std::string& directory, std::string tensor, int64_t element_bytes,
                          char* buffer)
     : directory_(directory),
@@ -85,7 +105,7 @@ ChunkReader::ChunkReader(const std::string& directory, std::string tensor, int64
       element_bytes_(element_bytes),
       buffer_(buffer) {}
 
-void ChunkReader::Read(const WantedPart& wanted, int64_t block, const RunSink& sink) const {
+void ChunkReader::Read(const WantedPart& wanted, int64_t block, const RowSink& sink) const {
   const StoredChunk& chunk = *wanted.chunk;
   const std::string path = directory_ + "/" + chunk.file;
   const int64_t bytes = chunk.end - chunk.begin;
@@ -104,8 +124,8 @@ void ChunkReader::Read(const WantedPart& wanted, int64_t block, const RunSink& s
     ReadBytes(path, chunk.begin + piece, chunk.begin + piece_end,
               SubjectOf(tensor_, chunk, piece, piece_end), buffer_);
     if (has_checksum) XXH64_update(&hash, buffer_, static_cast<size_t>(piece_end - piece));
-    for (const ElementRun& run : runs) {
-      sink(run.to, run.elements, buffer_ + (run.from * element_bytes_ - piece));
+    for (const RunRows& rows : RowsOf(runs)) {
+      sink(rows, buffer_ + (rows.first.from * element_bytes_ - piece));
     }
   }
   if (!was_read || !has_checksum || XXH64_digest(&hash) == chunk.xxh64[block]) return;

@@ -44,9 +44,19 @@ struct ElementRun {
 // The wanted runs among elements [begin, end) of the chunk, in ascending order.
 std::vector<ElementRun> RunsIn(const WantedPart& wanted, int64_t begin, int64_t end);
 
-// Gets `elements` elements of the wanted box, which begin with number `first` of it in row-major
-// order. The bytes are gone after the call.
-using RunSink = std::function<void(int64_t first, int64_t elements, const char* bytes)>;
+// Runs of one length whose places are evenly spaced, both in the chunk and in the wanted box.
+struct RunRows {
+  ElementRun first;
+  int64_t rows = 1;
+  int64_t from_stride = 0;  // Elements from the beginning of a run to that of the next.
+  int64_t to_stride = 0;
+};
+
+// The runs in as few rows as can be, in their order.
+std::vector<RunRows> RowsOf(const std::vector<ElementRun>& runs);
+
+// Gets runs of the wanted box. `bytes`: of the first run. They are gone after the call.
+using RowSink = std::function<void(const RunRows& rows, const char* bytes)>;
 
 class ChunkReader {
  public:
@@ -58,7 +68,7 @@ class ChunkReader {
   // sink, and then throws TrainerError kBadCheckpoint when the checksum does not match. A single
   // checksum of a chunk of several blocks, as earlier versions wrote it, is compared only when the
   // whole chunk is wanted.
-  void Read(const WantedPart& wanted, int64_t block, const RunSink& sink) const;
+  void Read(const WantedPart& wanted, int64_t block, const RowSink& sink) const;
 
  private:
   const std::string directory_;

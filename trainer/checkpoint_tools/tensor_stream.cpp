@@ -19,7 +19,7 @@ void CheckWholeChunks(const std::string& directory, const std::string& name,
     if (HasBlockChecksums(chunk)) continue;
     const std::unique_ptr<char[]> buffer(new char[kBlockBytes]);
     const ChunkReader reader(directory, name, element_bytes, buffer.get());
-    reader.Read({&chunk, chunk.box, chunk.box}, 0, [](int64_t, int64_t, const char*) {});
+    reader.Read({&chunk, chunk.box, chunk.box}, 0, [](const RunRows&, const char*) {});
   }
 }
 

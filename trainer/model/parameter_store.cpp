@@ -25,7 +25,7 @@ ParameterStore::ParameterStore(const std::vector<GroupDeclaration>& groups, torc
   }
   if (!seed.has_value()) return;
   for (const StoredSlice& slice : slices()) {
-    SetMaster(slice, 0, InitialValues(*seed, slice.logical).view({-1}));
+    SetMaster(slice, InitialValues(*seed, slice.logical).view({-1}));
   }
 }
 
@@ -106,8 +106,8 @@ void ParameterStore::SetValues(int64_t group, const ElementRange& range, const T
   Values(group, kept).copy_(values.narrow(0, kept.first - range.first, kept.length));
 }
 
-void ParameterStore::SetMaster(const StoredSlice& slice, int64_t first, const Tensor& elements) {
-  const ElementRange range = {slice.range.first + first, elements.numel()};
+void ParameterStore::SetMaster(const StoredSlice& slice, const Tensor& elements) {
+  const ElementRange& range = slice.range;
   if (!low_bits_.defined()) return SetValues(slice.group, range, elements);
   Tensor values = torch::empty({range.length}, values_.options());
   Tensor low_bits = torch::empty({range.length}, low_bits_.options());
@@ -117,6 +117,25 @@ void ParameterStore::SetMaster(const StoredSlice& slice, int64_t first, const Te
   if (owned.length == 0) return;
   State(low_bits_, slice.group, owned)
       .copy_(low_bits.narrow(0, owned.first - range.first, owned.length));
+}
+
+void ParameterStore::SetMaster(const StoredSlice& slice, const RowPlaces& places,
+                               const Tensor& rows) {
+  const ElementRange span = {slice.range.first + places.first,
+                             (rows.size(0) - 1) * places.stride + rows.size(1)};
+  const auto places_in = [&](const Tensor& flat) {
+    return flat.as_strided(rows.sizes(), {places.stride, 1}, flat.storage_offset());
+  };
+  const Tensor kept_values = places_in(Values(slice.group, span));
+  if (!low_bits_.defined()) {
+    kept_values.copy_(rows);
+    return;
+  }
+  Tensor values = torch::empty(rows.sizes(), values_.options());
+  Tensor low_bits = torch::empty(rows.sizes(), low_bits_.options());
+  SplitMasterWeights(rows.to(torch::kFloat32).contiguous(), values, low_bits);
+  kept_values.copy_(values);
+  places_in(State(low_bits_, slice.group, span)).copy_(low_bits);
 }
 
 }  // namespace trainyard::trainer

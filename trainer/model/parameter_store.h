@@ -82,10 +82,18 @@ class ParameterStore {
   // A slice's master weights where this rank owns all state: fp32, or fp64 where the values are; a
   // copy for bf16 values.
   torch::Tensor Master(const StoredSlice& slice) const;
-  // Sets the master weights of a slice from its element `first` on, as far as this rank keeps them:
-  // values, and the low bits of what it owns. `elements` is of one dimension, of any type and on
-  // any device. Threads may set different elements at a time.
-  void SetMaster(const StoredSlice& slice, int64_t first, const torch::Tensor& elements);
+  // Sets all master weights of a slice, as far as this rank keeps them: values, and the low bits of
+  // what it owns. elements: of one dimension, of any type and on any device.
+  void SetMaster(const StoredSlice& slice, const torch::Tensor& elements);
+
+  // Rows of a slice's elements: row r begins with element first + r * stride.
+  struct RowPlaces {
+    int64_t first = 0;
+    int64_t stride = 0;
+  };
+  // The same for some elements that this rank owns. rows: [n, length], on the store's device.
+  // Threads may set different elements at a time.
+  void SetMaster(const StoredSlice& slice, const RowPlaces& places, const torch::Tensor& rows);
 
  private:
   torch::Tensor Part(const torch::Tensor& buffer, bool is_owned_part, int64_t group,

@@ -1,5 +1,6 @@
 #include "trainer/step/model_options.h"
 
+#include "proto/contract/pipeline_place.h"
 #include "proto/contract/run_rules.h"
 
 namespace trainyard::trainer {
@@ -17,7 +18,7 @@ ModelParallel ParallelOf(const RunConfig& config, const Mesh& mesh, int64_t rank
                          const RankGroups& groups) {
   const LayoutConfig& layout = config.layout;
   ModelParallel parallel;
-  parallel.pipeline = {.stage = mesh.StageOf(rank), .stages = layout.pp, .chunks = layout.vpp};
+  parallel.pipeline = PlaceOfStage(config, mesh.StageOf(rank));
   parallel.tensor = TensorParallel(*groups.tensor, layout.sequence_parallel);
   parallel.context = ContextParallel(*groups.context, layout.cp_comm_type);
   return parallel;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "proto/contract/layout_parts.h"
+#include "proto/contract/pipeline_place.h"
 
 namespace trainyard::trainer {
 

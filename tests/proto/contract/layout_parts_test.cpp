@@ -21,23 +21,6 @@ TEST(LayoutPartsTest, PartsFollowEachOtherAndDifferByOneAtMost) {
   }
 }
 
-TEST(LayoutPartsTest, ChunksOfStagesTakeTurns) {
-  const PipelinePlace second{.stage = 1, .stages = 4, .chunks = 2};
-  EXPECT_EQ(second.Layers(16, 0), (IndexRange{2, 2}));
-  EXPECT_EQ(second.Layers(16, 1), (IndexRange{10, 2}));
-  EXPECT_FALSE(second.HasEmbedding(0));
-  EXPECT_TRUE((PipelinePlace{0, 4, 2}.HasEmbedding(0)));
-  EXPECT_FALSE((PipelinePlace{0, 4, 2}.HasEmbedding(1)));
-  EXPECT_TRUE((PipelinePlace{3, 4, 2}.HasHead(1)));
-  EXPECT_FALSE((PipelinePlace{3, 4, 2}.HasHead(0)));
-}
-
-// LLaMA 3.1 405B: 126 layers on 16 stages.
-TEST(LayoutPartsTest, TheStageWithTheHeadHasNotMoreLayers) {
-  EXPECT_EQ((PipelinePlace{0, 16, 1}.Layers(126, 0).length), 8);
-  EXPECT_EQ((PipelinePlace{15, 16, 1}.Layers(126, 0).length), 7);
-}
-
 // Every slot of attention serves queries that use the slot's key head, and nothing else.
 void ExpectSlotsServeTheirQueries(int64_t queries, int64_t keys, int64_t tp) {
   const int64_t share = queries / keys;

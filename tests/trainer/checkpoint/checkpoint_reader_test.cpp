@@ -192,9 +192,9 @@ TEST(CheckpointReaderTest, ReadsManyBoxesAtOnce) {
   torch::Tensor all = torch::zeros_like(w).view({-1}), part = torch::zeros({7 * 5});
   std::atomic<int64_t> elements = 0;
   const auto into = [&](torch::Tensor& target) {
-    return [&](int64_t first, const torch::Tensor& some) {
-      target.narrow(0, first, some.numel()).copy_(some);
-      elements += some.numel();
+    return [&](const ElementRows& some) {
+      some.PlacesIn(target.narrow(0, some.first, some.span())).copy_(some.rows);
+      elements += some.rows.numel();
     };
   };
   CheckpointReader(directory.Step(1))

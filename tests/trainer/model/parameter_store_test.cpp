@@ -65,8 +65,22 @@ TEST(ParameterStoreTest, SixteenBitValuesKeepTheirMasterWeightsExactly) {
   }
   const StoredSlice& slice = half.slices()[0];
   const torch::Tensor master = torch::randn(slice.logical.shape);
-  half.SetMaster(slice, 0, master.view({-1}));
+  half.SetMaster(slice, master.view({-1}));
   EXPECT_TRUE(half.Master(slice).equal(master));
+}
+
+TEST(ParameterStoreTest, RowsOfMasterWeightsGoToTheirPlaces) {
+  const std::vector<GroupDeclaration> groups = {
+      {"wide", {{{WholeLogicalTensor("w", {4, 6}, 1)}, true}}}};
+  for (const auto type : {torch::kFloat32, torch::kBFloat16}) {
+    ParameterStore store(groups, type, torch::kCPU, 1);
+    const StoredSlice& slice = store.slices()[0];
+    torch::Tensor expected = store.Master(slice).clone();
+    const torch::Tensor rows = torch::randn({3, 2});
+    expected.narrow(0, 1, 3).narrow(1, 2, 2).copy_(rows);
+    store.SetMaster(slice, {.first = 1 * 6 + 2, .stride = 6}, rows);
+    EXPECT_TRUE(store.Master(slice).equal(expected)) << type;
+  }
 }
 
 TEST(ParameterStoreTest, EachGroupIsSplitIntoEqualPartsOfWhichOneIsOwned) {
@@ -93,7 +107,7 @@ TEST(ParameterStoreTest, PartsOfTheMasterWeightsAreThoseOfTheWhole) {
   ParameterStore whole(groups, torch::kBFloat16, torch::kCPU, 1);
   for (int64_t index = 0; index < 3; ++index) {
     ParameterStore part(groups, torch::kBFloat16, torch::kCPU, 1,
-                         {.zero = 1, .owned = {index, 3}, .stored = {index, 3}});
+                        {.zero = 1, .owned = {index, 3}, .stored = {index, 3}});
     EXPECT_TRUE(part.Value(0).equal(whole.Value(0)));
     const ElementRange owned = Intersect(part.OwnedOf(0), part.slices()[0].range);
     EXPECT_TRUE(part.State(part.low_bits(), 0, owned)
