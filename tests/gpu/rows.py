@@ -93,16 +93,14 @@ LAYOUTS_OF_TWO = (
     ("pp2", 4, {"pp": 2}), ("pp2-vpp3", 4, {"pp": 2, "vpp": 3}),
     ("pp2-zero-bubble", 4, {"pp": 2, "zero_bubble": True}))
 
-# (name, layout, GPUs, target): llama3-8b, four samples of a step for each GPU.
+# (name, layout, GPUs): llama3-8b, four samples of a step for each GPU.
 EIGHT_BILLION = (
-    ("8b-zero3-x2", {"zero": 3}, 2, None),
-    ("8b-tp2-x2", {"tp": 2}, 2, None),
-    ("8b-pp2-x2", {"pp": 2}, 2, None),
-    ("8b-cp2-zero3-x2", {"cp": 2, "zero": 3}, 2, None),
-    ("8b-zero3-x4", {"zero": 3}, 4, Target("tokens/s", 4 * 11_290, 4 * 12_000)),
-    ("8b-tp2-zero1-x4", {"tp": 2, "zero": 1}, 4, None),
-    ("8b-pp2-zero1-x4", {"pp": 2, "zero": 1}, 4, None),
-    ("8b-cp2-zero3-x4", {"cp": 2, "zero": 3}, 4, None))
+    ("8b-tp2-x2", {"tp": 2}, 2),
+    ("8b-pp2-x2", {"pp": 2}, 2),
+    ("8b-cp2-zero3-x2", {"cp": 2, "zero": 3}, 2),
+    ("8b-tp2-zero1-x4", {"tp": 2, "zero": 1}, 4),
+    ("8b-pp2-zero1-x4", {"pp": 2, "zero": 1}, 4),
+    ("8b-cp2-zero3-x4", {"cp": 2, "zero": 3}, 4))
 
 ROWS = {row.plan.name: row for row in (
     _row("1.5b", "llama-1.5b", "ratio", Target("x", 1.00, 1.10),
@@ -121,8 +119,10 @@ ROWS = {row.plan.name: row for row in (
            layout=layout) for name, size, layout in LAYOUTS_OF_TWO),
     _row("dp4-zero1", "llama-1.5b", "scaling", Target("x", 0.98), micro_batch=16, ranks=4,
          layout={"zero": 1}),
-    *(_row(name, "llama3-8b", "tokens", target, micro_batch=1, accumulation=4, ranks=ranks,
-           layout=layout) for name, layout, ranks, target in EIGHT_BILLION),
+    *(_row(f"8b-zero3-x{ranks}", "llama3-8b", "ratio", Target("x", 1.08), ("FSDP2",),
+           micro_batch=1, accumulation=4, ranks=ranks, layout={"zero": 3}) for ranks in (2, 4)),
+    *(_row(name, "llama3-8b", "tokens", None, micro_batch=1, accumulation=4, ranks=ranks,
+           layout=layout) for name, layout, ranks in EIGHT_BILLION),
     _row("8b-32k-cp4-zero3-x4", "llama3-8b-32k", "tokens", None, micro_batch=1, ranks=4,
          layout={"cp": 4, "zero": 3}),
     *(_row(name, model, "reshard", Target("x", 1.05, lower_is_better=True), micro_batch=1,
@@ -275,11 +275,14 @@ def stall_figures(records, save_every):
 
 
 def peer_command(row, steps):
-    """Arguments of llama_peer.py for the row's peers."""
-    command = [sys.executable, HERE / "peers/llama_peer.py", "--model", row.model,
-               "--micro-batch", str(row.plan.micro_batch),
-               "--accumulation", str(row.plan.accumulation),
-               "--steps", str(steps), "--warmup", str(WARMUP_STEPS)]
+    """The command that measures the row's peers."""
+    settings = ["--model", row.model, "--micro-batch", str(row.plan.micro_batch),
+                "--accumulation", str(row.plan.accumulation),
+                "--steps", str(steps), "--warmup", str(WARMUP_STEPS)]
+    if row.plan.ranks > 1:
+        return [sys.executable, "-m", "torch.distributed.run", "--standalone",
+                "--nproc_per_node", str(row.plan.ranks), HERE / "peers/fsdp_peer.py", *settings]
+    command = [sys.executable, HERE / "peers/llama_peer.py", *settings]
     for variant in row.peers:
         command += ["--variant", variant]
     return command
@@ -339,7 +342,7 @@ def stall_note(stall):
 
 
 def reshard_figures(records):
-    """How long another layout's ranks took to read a checkpoint, and how much they read."""
+    """Seconds and bytes in which another layout's ranks read a checkpoint."""
     cached = next(record for record in records if record["type"] == "restore")
     disk = next(record for record in records if record["type"] == "disk")
     return {"bytes": cached["bytes"], "bytes_read": cached["bytes_read"],

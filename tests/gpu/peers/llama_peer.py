@@ -175,6 +175,14 @@ class Head(nn.Module):
         return F.cross_entropy(F.linear(hidden, weight).float(), targets.flatten())
 
 
+def angles_of(shape, device=None):
+    """Cosines and sines of the rotary angles, [length, head size / 2] each."""
+    powers = torch.arange(0, shape.head_size, 2, device=device).float() / shape.head_size
+    angles = torch.outer(torch.arange(shape.sequence_length, device=device).float(),
+                         1.0 / shape.rotary_base ** powers)
+    return angles.cos(), angles.sin()
+
+
 class Llama(nn.Module):
     """Returns the loss times `scale`."""
 
@@ -184,10 +192,7 @@ class Llama(nn.Module):
         self.blocks = nn.ModuleList(Block(shape) for _ in range(shape.layers))
         self.head = Head(shape, chunked_head)
         self.scale = scale
-        powers = torch.arange(0, shape.head_size, 2).float() / shape.head_size
-        angles = torch.outer(torch.arange(shape.sequence_length).float(),
-                             1.0 / shape.rotary_base ** powers)
-        self.cos, self.sin = angles.cos(), angles.sin()
+        self.cos, self.sin = angles_of(shape)
         for parameter in self.parameters():
             if parameter.dim() == 2:
                 nn.init.normal_(parameter, std=0.02)
