@@ -258,7 +258,19 @@ std::vector<int64_t> Trainer::SamplesOfBatch(int64_t batch) const {
   return numbers;
 }
 
+// A lost peer ends the run: nothing of any group may go on while the members are destroyed.
 ExitCode Trainer::Run() {
+  try {
+    return TrainToTheEnd();
+  } catch (const TrainerError& error) {
+    if (error.code() == ExitCode::kPeerLost) {
+      ForEachGroup(groups_, [](Communicator& group) { group.Abort(); });
+    }
+    throw;
+  }
+}
+
+ExitCode Trainer::TrainToTheEnd() {
   start_time_ = Clock::now();
   DeferStop();
   StartPrefetch();

@@ -68,6 +68,7 @@ class Trainer {
   void StartPrefetch();
   std::vector<int64_t> SamplesOfBatch(int64_t batch) const;
 
+  ExitCode TrainToTheEnd();
   void LaunchStep();
   bool IsMeasurementDue();
   void NoteTimes(const StepResult& result);

@@ -25,7 +25,7 @@ void BlockReads::Add(const std::string& name, const StoredTensor& tensor, const 
   for (const StoredChunk& chunk : tensor.chunks) {
     const std::optional<Box> part = Intersect(chunk.box, box);
     if (!part) continue;
-    largest_block_ = std::max(largest_block_, std::min(chunk.end - chunk.begin, kBlockBytes));
+    largest_block_ = std::max(largest_block_, std::min(chunk.end - chunk.begin, PieceBytes(chunk)));
     for (size_t block = 0; block < chunk.xxh64.size(); ++block) {
       reads_.push_back(
           {&name, tensor.dtype, {&chunk, *part, box}, static_cast<int64_t>(block), sink});

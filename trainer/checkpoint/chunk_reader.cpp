@@ -43,8 +43,10 @@ void ReadBytes(const std::string& path, int64_t begin, int64_t end, const std::s
   }
 }
 
-bool HasBlockChecksums(const StoredChunk& chunk) {
-  return chunk.block_bytes == kBlockBytes || chunk.end - chunk.begin <= kBlockBytes;
+bool HasBlockChecksums(const StoredChunk& chunk) { return chunk.block_bytes <= kLargestBlockBytes; }
+
+int64_t PieceBytes(const StoredChunk& chunk) {
+  return std::min(chunk.block_bytes, kLargestBlockBytes);
 }
 
 void ReadBlock(const std::string& directory, const std::string& tensor, const StoredChunk& chunk,
@@ -54,7 +56,7 @@ void ReadBlock(const std::string& directory, const std::string& tensor, const St
   ReadBytes(path, chunk.begin + begin, chunk.begin + end, subject, out);
   if (!HasBlockChecksums(chunk)) return;
   const uint64_t xxh64 = XXH64(out, static_cast<size_t>(end - begin), 0);
-  if (xxh64 != chunk.xxh64[begin / kBlockBytes]) ThrowMismatch(path, subject);
+  if (xxh64 != chunk.xxh64[begin / chunk.block_bytes]) ThrowMismatch(path, subject);
 }
 
 std::vector<ElementRun> RunsIn(const WantedPart& wanted, int64_t begin, int64_t end) {
@@ -111,12 +113,12 @@ void ChunkReader::Read(const WantedPart& wanted, int64_t block, const RowSink& s
   const int64_t bytes = chunk.end - chunk.begin;
   const int64_t begin = block * chunk.block_bytes, end = std::min(begin + chunk.block_bytes, bytes);
   const bool is_whole = wanted.part.shape == chunk.box.shape;
-  const bool has_checksum = is_whole || end - begin <= kBlockBytes;
+  const bool has_checksum = is_whole || HasBlockChecksums(chunk);
   bool was_read = false;
   XXH64_state_t hash;
   XXH64_reset(&hash, 0);
-  for (int64_t piece = begin; piece < end; piece += kBlockBytes) {
-    const int64_t piece_end = std::min(piece + kBlockBytes, end);
+  for (int64_t piece = begin; piece < end; piece += PieceBytes(chunk)) {
+    const int64_t piece_end = std::min(piece + PieceBytes(chunk), end);
     const std::vector<ElementRun> runs =
         RunsIn(wanted, piece / element_bytes_, piece_end / element_bytes_);
     if (runs.empty()) continue;

@@ -17,14 +17,17 @@ namespace trainyard::trainer {
 void ReadBytes(const std::string& path, int64_t begin, int64_t end, const std::string& subject,
                char* out);
 
-// Reads bytes [begin, end) of the chunk, which begin with a multiple of kBlockBytes and are at most
+// Bytes of the chunk that are read at a time: a block, or part of a chunk that is one large block.
+int64_t PieceBytes(const StoredChunk& chunk);
+
+// Reads bytes [begin, end) of the chunk, which begin with a multiple of PieceBytes and are at most
 // that many. Compares them with their checksum where they have one of their own: chunks of several
 // blocks that earlier versions wrote have a single one. Throws TrainerError kBadCheckpoint.
 // directory: of the checkpoint. tensor: for messages.
 void ReadBlock(const std::string& directory, const std::string& tensor, const StoredChunk& chunk,
                int64_t begin, int64_t end, char* out);
 
-// True when each block of kBlockBytes has a checksum, and false when only the whole chunk has one.
+// True when each piece has a checksum, and false when only the whole chunk of several has one.
 bool HasBlockChecksums(const StoredChunk& chunk);
 
 // The part of one chunk that lies in a wanted box of its tensor. `part` lies inside both boxes.
@@ -60,7 +63,8 @@ using RowSink = std::function<void(const RunRows& rows, const char* bytes)>;
 
 class ChunkReader {
  public:
-  // directory: of the checkpoint. tensor: for messages. buffer: kBlockBytes, which this writes to.
+  // directory: of the checkpoint. tensor: for messages. buffer: kLargestBlockBytes, or PieceBytes
+  // of each chunk that is read; this writes to it.
   ChunkReader(const std::string& directory, std::string tensor, int64_t element_bytes,
               char* buffer);
 

@@ -17,7 +17,8 @@ using nlohmann::json;
 constexpr char kFormat[] = "trainyard-checkpoint";
 // Version 1 has the number of the attempt under "epoch". Versions 1 and 2 have one checksum a
 // chunk.
-constexpr int64_t kNewestVersion = 3;
+constexpr int64_t kNewestVersion = 4;
+constexpr int64_t kWidestElement = 16;  // Bytes.
 // A manifest starts with its own checksum, which covers every byte after these.
 constexpr char kChecksumKey[] = "{\"xxh64\":\"";
 constexpr size_t kChecksumBytes = sizeof(kChecksumKey) - 1 + 16 + 2;  // key, digits, quote, comma
@@ -81,7 +82,7 @@ std::string FileNameFrom(const json& value) {
 
 // A list with the checksum of each block, or the one checksum of a chunk as text.
 json ChecksumsOf(const StoredChunk& chunk) {
-  if (chunk.block_bytes != kBlockBytes) return Hex(chunk.xxh64.at(0));
+  if (chunk.block_bytes > kLargestBlockBytes) return Hex(chunk.xxh64.at(0));
   json blocks = json::array();
   for (const uint64_t xxh64 : chunk.xxh64) blocks.push_back(Hex(xxh64));
   return blocks;
@@ -103,6 +104,7 @@ json ToJson(const Entries& entries) {
                         {"shape", chunk.box.shape},
                         {"file", chunk.file},
                         {"byte_range", {chunk.begin, chunk.end}},
+                        {"block_bytes", chunk.block_bytes},
                         {"xxh64", ChecksumsOf(chunk)}});
     }
     tensors.push_back({{"name", name},
@@ -133,12 +135,21 @@ void CheckChunk(const StoredChunk& chunk, const StoredTensor& tensor, const Entr
 // Ranks of an earlier version may be in the gang: what the rank writes decides, not the manifest's
 // version.
 void ReadChecksums(const json& value, StoredChunk* chunk) {
-  if (value.is_string()) {
-    chunk->block_bytes = chunk->end - chunk->begin;
-    chunk->xxh64 = {FromHex(value.get<std::string>())};
+  const json& checksums = value.at("xxh64");
+  const int64_t bytes = chunk->end - chunk->begin;
+  if (checksums.is_string()) {
+    chunk->block_bytes = bytes;
+    chunk->xxh64 = {FromHex(checksums.get<std::string>())};
     return;
   }
-  for (const json& block : value) chunk->xxh64.push_back(FromHex(block.get<std::string>()));
+  chunk->block_bytes = value.contains("block_bytes") ? Whole(value["block_bytes"], "block_bytes")
+                                                     : kBlockBytesOfVersion3;
+  // Blocks begin with whole elements.
+  const bool is_even = chunk->block_bytes % kWidestElement == 0 || chunk->block_bytes >= bytes;
+  if (!is_even || chunk->block_bytes < 1 || chunk->block_bytes > kLargestBlockBytes) {
+    throw Fault{"block_bytes " + std::to_string(chunk->block_bytes) + " is impossible"};
+  }
+  for (const json& block : checksums) chunk->xxh64.push_back(FromHex(block.get<std::string>()));
 }
 
 StoredChunk ChunkFrom(const json& value) {
@@ -148,7 +159,7 @@ StoredChunk ChunkFrom(const json& value) {
   chunk.file = FileNameFrom(value.at("file"));
   chunk.begin = Whole(value.at("byte_range").at(0), "byte_range");
   chunk.end = Whole(value.at("byte_range").at(1), "byte_range");
-  ReadChecksums(value.at("xxh64"), &chunk);
+  ReadChecksums(value, &chunk);
   return chunk;
 }
 

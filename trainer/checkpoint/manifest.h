@@ -16,8 +16,12 @@
 namespace trainyard::trainer {
 
 // Each block of a chunk has a checksum, so that a part of a chunk can be checked without the rest.
-// Small against a chunk of a large tensor; large enough to read at the speed of a disk.
-inline constexpr int64_t kBlockBytes = int64_t{16} << 20;
+// Small against what a rank reads of a layer, where a block in which two ranks' parts meet is read
+// by both; large enough to read at the speed of a disk.
+inline constexpr int64_t kBlockBytes = int64_t{4} << 20;
+inline constexpr int64_t kBlockBytesOfVersion3 = int64_t{16} << 20;
+// Blocks of any version that have a checksum of their own; so much is read at a time.
+inline constexpr int64_t kLargestBlockBytes = kBlockBytesOfVersion3;
 
 struct StoredChunk {
   Box box;

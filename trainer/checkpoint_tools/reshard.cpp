@@ -24,7 +24,7 @@ namespace trainyard::trainer {
 namespace {
 
 // Written at once, while the next window is read. Whole blocks, as RankFileWriter wants them.
-constexpr int64_t kWindowBytes = 4 * kBlockBytes;
+constexpr int64_t kWindowBytes = 16 * kBlockBytes;
 
 // The next bytes of a chunk of a file.
 struct Window {

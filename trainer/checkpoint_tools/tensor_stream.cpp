@@ -17,7 +17,7 @@ void CheckWholeChunks(const std::string& directory, const std::string& name,
                       const StoredTensor& tensor, int64_t element_bytes) {
   for (const StoredChunk& chunk : tensor.chunks) {
     if (HasBlockChecksums(chunk)) continue;
-    const std::unique_ptr<char[]> buffer(new char[kBlockBytes]);
+    const std::unique_ptr<char[]> buffer(new char[kLargestBlockBytes]);
     const ChunkReader reader(directory, name, element_bytes, buffer.get());
     reader.Read({&chunk, chunk.box, chunk.box}, 0, [](const RunRows&, const char*) {});
   }
@@ -43,8 +43,8 @@ TensorStream::TensorStream(const std::string& directory, const std::string& name
 
 std::pair<int64_t, int64_t> TensorStream::RangeOf(const Block& block) const {
   const StoredChunk& chunk = tensor_.chunks[block.first];
-  const int64_t begin = block.second * kBlockBytes;
-  return {begin, std::min(begin + kBlockBytes, chunk.end - chunk.begin)};
+  const int64_t begin = block.second * PieceBytes(chunk);
+  return {begin, std::min(begin + PieceBytes(chunk), chunk.end - chunk.begin)};
 }
 
 int64_t TensorStream::LastElementOf(const Block& block) const {
@@ -63,7 +63,7 @@ std::vector<TensorStream::BlockTask> TensorStream::TasksFor(int64_t elements) {
       const std::optional<Box> part = Intersect(chunk.box, box);
       if (!part) continue;
       const auto block_of = [&](const Extents& index) {
-        return NumberOf(index, chunk.box) * element_bytes_ / kBlockBytes;
+        return NumberOf(index, chunk.box) * element_bytes_ / PieceBytes(chunk);
       };
       for (int64_t block = block_of(part->offset); block <= block_of(LastIndexOf(*part)); ++block) {
         parts[{c, block}].push_back({{&chunk, *part, box}, first});

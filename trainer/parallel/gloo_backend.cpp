@@ -85,9 +85,9 @@ class GlooCommunicator final : public Communicator {
   torch::Device device() const override { return torch::kCPU; }
 
   void Try(const Operation& operation) {
-    if (operation.local) return operation.local();
     const std::string name = NameOf(operation.kind);
     if (aborted_) ThrowLost("before " + name, "the group was aborted");
+    if (operation.local) return operation.local();
     try {
       Run(operation);
     } catch (const std::exception& error) {

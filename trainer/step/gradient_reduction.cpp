@@ -25,6 +25,17 @@ GradientReduction::GradientReduction(ParameterStore& store, AdamW& optimizer,
       shared_embedding_(shared_embedding),
       keeps_parts_(store.parts().zero >= 2) {}
 
+// Work of the groups that uses this and the optimizer ends first. After the loss of a peer it fails
+// at once.
+GradientReduction::~GradientReduction() {
+  for (Work& work : measuring_) {
+    try {
+      work.Wait();
+    } catch (const std::exception&) {  // The caller has thrown the reason.
+    }
+  }
+}
+
 void GradientReduction::BeginStep(int64_t passes) {
   passes_ = passes;
   finished_.assign(store_.groups().size(), 0);

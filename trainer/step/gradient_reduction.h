@@ -24,6 +24,9 @@ class GradientReduction {
   // shared_embedding: a group that the first and the last stage have, or -1.
   GradientReduction(ParameterStore& store, AdamW& optimizer, WeightGradients& gradients,
                     const RankGroups& groups, int64_t shared_embedding);
+  ~GradientReduction();
+  GradientReduction(const GradientReduction&) = delete;
+  GradientReduction& operator=(const GradientReduction&) = delete;
 
   // passes: how often each group is finished in a step.
   void BeginStep(int64_t passes);

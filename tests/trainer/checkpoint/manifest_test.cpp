@@ -92,6 +92,25 @@ TEST(ManifestTest, ReadsTheSecondVersion) {
   EXPECT_EQ(again.entries.tensors.at("w").chunks.at(0).block_bytes, 12);
 }
 
+// Version 3 does not say how large blocks are.
+TEST(ManifestTest, ReadsTheThirdVersion) {
+  nlohmann::json json = nlohmann::json::parse(ManifestToText(Example()));
+  json["version"] = 3;
+  for (nlohmann::json& chunk : json["/tensors/0/chunks"_json_pointer]) chunk.erase("block_bytes");
+  const Manifest read = ManifestFromText(Sealed(json), "x");
+  EXPECT_EQ(read.entries.tensors.at("w").chunks.at(0).block_bytes, kBlockBytesOfVersion3);
+  const Manifest again = ManifestFromText(ManifestToText(read), "x");
+  EXPECT_EQ(again.entries.tensors.at("w").chunks.at(0).block_bytes, kBlockBytesOfVersion3);
+}
+
+TEST(ManifestTest, RefusesImpossibleBlocks) {
+  for (const int64_t bytes : {int64_t{0}, int64_t{5}, 2 * kLargestBlockBytes}) {
+    nlohmann::json json = nlohmann::json::parse(ManifestToText(Example()));
+    json["/tensors/0/chunks/0/block_bytes"_json_pointer] = bytes;
+    EXPECT_NE(ErrorIn(Sealed(json)).find("block_bytes"), std::string::npos) << bytes;
+  }
+}
+
 TEST(ManifestTest, FindsEveryChangedByteAndEveryTruncation) {
   const std::string text = ManifestToText(Example());
   for (size_t i = 0; i < text.size(); ++i) {
@@ -104,7 +123,7 @@ TEST(ManifestTest, FindsEveryChangedByteAndEveryTruncation) {
 
 TEST(ManifestTest, RefusesImpossibleContents) {
   const std::string chunk = "/tensors/0/chunks/0";
-  EXPECT_THAT(ErrorIn(Forged("/version", 4)), HasSubstr("version 4"));
+  EXPECT_THAT(ErrorIn(Forged("/version", 5)), HasSubstr("version 5"));
   EXPECT_THAT(ErrorIn(Forged("/format", "zip")), HasSubstr("not a checkpoint's manifest"));
   EXPECT_THAT(ErrorIn(Forged("/step", -1)), HasSubstr("step"));
   EXPECT_THAT(ErrorIn(Forged("/tensors/0/dtype", "F8")), HasSubstr("unknown dtype"));

@@ -46,7 +46,7 @@ TEST_F(RankFileTest, PiecesMakeTheSameFileAsTensors) {
   const Entries entries = writer.Finish();
   EXPECT_TRUE(FileIn(pieces) == FileIn(whole));
   EXPECT_EQ(EntriesToText(entries), EntriesToText(expected));
-  EXPECT_EQ(entries.tensors.at("w").chunks.at(0).xxh64.size(), 3u);
+  EXPECT_EQ(entries.tensors.at("w").chunks.at(0).xxh64.size(), 10u);
   EXPECT_THAT(entries.tensors.at("half").chunks.at(0).box.offset, ElementsAre(2, 0));
 }
 

@@ -297,5 +297,18 @@ TEST(RendezvousTest, LocalAddressIsTheOneTowardsTheHost) {
   EXPECT_EQ(LocalAddressTowards("no-such-host.invalid", 29500), "127.0.0.1");
 }
 
+// It uses what its caller is about to destroy.
+TEST(CommunicatorTest, WorkBehindALostPeerDoesNotRun) {
+  RunRanks(2, [](Communicator& group) {
+    if (group.rank() == 1) return;
+    bool has_run = false;
+    Work sum = group.AllReduce(torch::ones({4}));
+    Work behind = group.Then([&] { has_run = true; });
+    EXPECT_THROW(sum.Wait(), TrainerError);
+    EXPECT_THROW(behind.Wait(), TrainerError);
+    EXPECT_FALSE(has_run);
+  });
+}
+
 }  // namespace
 }  // namespace trainyard::trainer
