@@ -88,7 +88,7 @@ class Statistics(unittest.TestCase):
 
     def test_rows_of_more_gpus_than_there_are_do_not_fit(self):
         self.assertTrue(rows.fits(rows.ROWS["tp2"], 2))
-        self.assertFalse(rows.fits(rows.ROWS["8b-zero3-x4"], 2))
+        self.assertFalse(rows.fits(rows.ROWS["8b-zero1-x4"], 2))
         self.assertTrue(rows.fits(rows.ROWS["tiny-cpu"], 0))
 
     def test_reading_a_checkpoint_is_the_phase_load(self):

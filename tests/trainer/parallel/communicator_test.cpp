@@ -298,7 +298,7 @@ TEST(RendezvousTest, LocalAddressIsTheOneTowardsTheHost) {
 }
 
 // It uses what its caller is about to destroy.
-TEST(CommunicatorTest, WorkBehindALostPeerDoesNotRun) {
+TEST(GlooTest, WorkBehindALostPeerDoesNotRun) {
   RunRanks(2, [](Communicator& group) {
     if (group.rank() == 1) return;
     bool has_run = false;
