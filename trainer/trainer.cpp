@@ -115,7 +115,7 @@ void CheckAttention(const RunConfig& config) {
   gpu::PrepareAttention(config.layout.micro_batch, config.train.seq_length,
                         {.query_heads = model.num_attention_heads,
                          .key_heads = model.num_query_groups,
-                         .head_size = model.hidden_size / model.num_attention_heads},
+                         .head_size = HeadSize(model)},
                         config.train.deterministic ? Reproducible::kYes : Reproducible::kNo);
 }
 

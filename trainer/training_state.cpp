@@ -2,6 +2,7 @@
 
 #include <torch/utils.h>
 
+#include <array>
 #include <functional>
 #include <utility>
 
@@ -20,6 +21,12 @@ constexpr char kSecondMoment[] = "optimizer.exp_avg_sq.";
 // Key of the skip ranges, which have the form of TRAINYARD_SKIP_SAMPLES.
 constexpr char kSkipSamples[] = "skip_samples";
 
+// Settings that earlier versions did not have, and did not write into checkpoints: a model with
+// their default values is the same as one without them.
+constexpr std::array kLaterSettings = {
+    "normalization",        "norm_weights",          "qk_layernorm",        "rope_scaling_factor",
+    "rope_low_freq_factor", "rope_high_freq_factor", "rope_original_length"};
+
 // Settings that define the model's tensors; the initial spread of the weights does not matter
 // later.
 json ModelShape(const ModelConfig& model) {
@@ -27,6 +34,10 @@ json ModelShape(const ModelConfig& model) {
   config.model = model;
   json shape = RunConfigToJson(config)["model"];
   shape.erase("init_method_std");
+  const json usual = RunConfigToJson(RunConfig())["model"];
+  for (const char* key : kLaterSettings) {
+    if (shape.contains(key) && usual.contains(key) && shape[key] == usual[key]) shape.erase(key);
+  }
   return shape;
 }
 

@@ -38,6 +38,7 @@ struct BlockTensors {
   double queries;       // [rows, query heads * head size], as is the attention's result.
   double packed_heads;  // Queries, keys and values.
   double softmax;       // Kept by the attention.
+  double head_norms;    // Kept by the norms of query and key heads.
   double attention;     // Workspace of the attention's backward pass.
   double activation;    // [rows, ffn].
   double packed_gate_up;
@@ -95,11 +96,14 @@ BlockTensors TensorsOf(const RunConfig& config) {
   tensors.all_rows = row_bytes * static_cast<double>(model.hidden_size);
   tensors.stream = between * tensors.all_rows;
   tensors.gathered = splits_rows ? tensors.all_rows : 0;
-  tensors.inverse_rms = between * tensors.rows * kFloatBytes;
+  const double statistics = model.normalization == Normalization::kLayerNorm ? 2 : 1;
+  tensors.inverse_rms = statistics * between * tensors.rows * kFloatBytes;
   const auto queries = static_cast<double>(heads.queries.length);
   tensors.queries = head_bytes * queries;
   tensors.packed_heads = tensors.queries + 2 * head_bytes * static_cast<double>(heads.key_slots);
   tensors.softmax = SoftmaxBytes(config, tensors.rows, queries);
+  const auto normed = queries + static_cast<double>(heads.keys.length);
+  tensors.head_norms = model.qk_layernorm ? normed * (head_bytes + tensors.rows * kFloatBytes) : 0;
   tensors.attention = config.train.precision == Precision::kBf16
                           ? FusedAttentionBytes(config, tensors.rows, queries)
                           : PlainAttentionBytes(tensors);
@@ -119,7 +123,7 @@ struct KeptBytes {
 KeptBytes KeptByBlock(const BlockTensors& tensors, bool is_selective) {
   const double again = is_selective ? 0 : 1;  // Norms and the activation.
   const double norm = tensors.stream + tensors.inverse_rms + again * tensors.stream;
-  return {norm + tensors.packed_heads + tensors.softmax + tensors.queries,
+  return {norm + tensors.packed_heads + tensors.softmax + tensors.queries + tensors.head_norms,
           norm + tensors.packed_gate_up + again * tensors.activation};
 }
 
@@ -166,7 +170,7 @@ StageParameters ParametersOf(const RunConfig& config, const PipelinePlace& place
   const HeadPlace heads = HeadsOf(model.num_attention_heads, model.num_query_groups, tp, 0);
   const auto block = static_cast<double>(matrices.cut) / static_cast<double>(tp) +
                      static_cast<double>(heads.keys.length * matrices.keys) +
-                     2.0 * static_cast<double>(model.hidden_size);
+                     2.0 * static_cast<double>(NormVectors(model) * model.hidden_size);
   const auto table =
       static_cast<double>(PartOf(model.vocab_size, tp, 0).length * model.hidden_size);
   const bool is_untied = model.untie_embeddings_and_output_weights;
@@ -174,7 +178,7 @@ StageParameters ParametersOf(const RunConfig& config, const PipelinePlace& place
   for (int64_t chunk = 0; chunk < place.chunks; ++chunk) {
     stage.all += block * static_cast<double>(place.Layers(model.num_layers, chunk).length);
     const bool has_embedding = place.HasEmbedding(chunk), has_head = place.HasHead(chunk);
-    if (has_head) stage.all += static_cast<double>(model.hidden_size);
+    if (has_head) stage.all += static_cast<double>(NormVectors(model) * model.hidden_size);
     const double tables = has_embedding && has_head   ? (is_untied ? 2 : 1)
                           : has_embedding || has_head ? 1
                                                       : 0;

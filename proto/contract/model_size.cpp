@@ -10,6 +10,11 @@ BlockMatrices BlockMatricesOf(const ModelConfig& model) {
           .keys = model.hidden_size * 2 * HeadSize(model)};
 }
 
+int64_t NormVectors(const ModelConfig& model) {
+  if (!model.norm_weights) return 0;
+  return model.normalization == Normalization::kLayerNorm ? 2 : 1;
+}
+
 int64_t MatrixParameterCount(const ModelConfig& model) {
   const BlockMatrices block = BlockMatricesOf(model);
   return model.num_layers * (block.cut + model.num_query_groups * block.keys) +
@@ -17,7 +22,8 @@ int64_t MatrixParameterCount(const ModelConfig& model) {
 }
 
 int64_t ParameterCount(const ModelConfig& model) {
-  const int64_t norms = (2 * model.num_layers + 1) * model.hidden_size;
+  const int64_t norms = (2 * model.num_layers + 1) * NormVectors(model) * model.hidden_size +
+                        (model.qk_layernorm ? 2 * model.num_layers * HeadSize(model) : 0);
   const int64_t embedding = model.untie_embeddings_and_output_weights
                                 ? model.vocab_size * model.hidden_size
                                 : 0;  // Tied: the head's weights are the embedding's.

@@ -8,6 +8,9 @@
 
 namespace trainyard {
 
+// Vectors of one norm: a weight, and a bias of LayerNorm.
+int64_t NormVectors(const ModelConfig& model);
+
 // All weights; a tied head counts once.
 int64_t ParameterCount(const ModelConfig& model);
 

@@ -68,9 +68,25 @@ void CheckModel(const RunConfig& config, Problems& problems) {
   const ModelConfig& model = config.model;
   const Named hidden{"model.hidden_size", model.hidden_size};
   const Named heads{"model.num_attention_heads", model.num_attention_heads};
-  CheckMultiple(hidden, heads, problems);
+  if (model.kv_channels == 0) CheckMultiple(hidden, heads, problems);
   CheckMultiple(heads, {"model.num_query_groups", model.num_query_groups}, problems);
-  if (hidden.value % heads.value == 0 && HeadSize(model) % 2 != 0) {
+  if (!model.norm_weights && model.normalization != Normalization::kLayerNorm) {
+    problems.push_back(
+        {"model.norm_weights",
+         "`model.norm_weights` can be off where `model.normalization` is layer_norm"});
+  }
+  if (model.kv_channels % 2 != 0) {
+    problems.push_back({"model.kv_channels", Named{"model.kv_channels", model.kv_channels}.Text() +
+                                                 " must be even for rotary positions"});
+  }
+  if (model.rope_scaling_factor > 1 && model.rope_low_freq_factor >= model.rope_high_freq_factor) {
+    problems.push_back({"model.rope_low_freq_factor",
+                        "`model.rope_low_freq_factor` (" + NumberText(model.rope_low_freq_factor) +
+                            ") must be below `model.rope_high_freq_factor` (" +
+                            NumberText(model.rope_high_freq_factor) + ")"});
+  }
+  const bool is_derived = model.kv_channels == 0 && hidden.value % heads.value == 0;
+  if (is_derived && HeadSize(model) % 2 != 0) {
     problems.push_back({hidden.key, hidden.Text() + " / " + heads.Text() + " = " +
                                         std::to_string(HeadSize(model)) +
                                         " must be even for rotary positions"});
@@ -184,7 +200,9 @@ void CheckSchedule(const RunConfig& config, Problems& problems) {
 
 }  // namespace
 
-int64_t HeadSize(const ModelConfig& model) { return model.hidden_size / model.num_attention_heads; }
+int64_t HeadSize(const ModelConfig& model) {
+  return model.kv_channels > 0 ? model.kv_channels : model.hidden_size / model.num_attention_heads;
+}
 
 bool ShardsOptimizerState(const LayoutConfig& layout) { return layout.zero > 0; }
 

@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <map>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -75,6 +76,26 @@ TEST_F(LayoutsTest, AFrozenRankIsNamed) {
   kill(victim, SIGCONT);
   EXPECT_TRUE(Eventually([&] { return why().code() != v1::PENDING_CODE_STALLED; }));
   cluster_.StopAfter(job_id, cluster_.Job(job_id).progress().step() + 20);
+}
+
+TEST_F(LayoutsTest, EveryModelFamilyTrains) {
+  const std::map<std::string, std::vector<std::string>> families = {
+      {"llama31", {"model.rope_scaling_factor=8", "model.rope_original_length=16"}},
+      {"qwen3",
+       {"model.qk_layernorm=true", "model.kv_channels=12",
+        "model.untie_embeddings_and_output_weights=false"}},
+      {"olmo", {"model.normalization=layer_norm", "model.norm_weights=false"}}};
+  for (const auto& [name, settings] : families) {
+    SCOPED_TRACE(name);
+    std::vector<std::string> all = {"layout.tp=2", "layout.pp=2", "train.steps=20"};
+    all.insert(all.end(), settings.begin(), settings.end());
+    const int64_t job_id = Submit(name, all);
+    EXPECT_EQ(cluster_.WaitForEnd(job_id).state(), v1::JOB_STATE_SUCCEEDED)
+        << cluster_.DaemonLogs();
+    const auto losses = cluster_.Series(job_id, "loss");
+    ASSERT_EQ(losses.size(), 20u);
+    EXPECT_LT(losses.rbegin()->second, losses.begin()->second);
+  }
 }
 
 TEST_F(LayoutsTest, AJobGoesOnWithAnotherLayout) {

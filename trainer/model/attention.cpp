@@ -93,6 +93,7 @@ Attention::Attention(const ModelConfig& model, const ParameterStore& store,
   projected_ = {here.queries.length, here.keys.length, HeadSize(model)};
   heads_ = {here.queries.length, here.key_slots, HeadSize(model)};
   spread_ = SpreadOf(model, here, store.device());
+  if (model.qk_layernorm) norms_.emplace(store, parameters.head_norms, model.norm_epsilon);
 }
 
 Tensor Attention::Spread(const Tensor& projected) const {
@@ -114,6 +115,7 @@ Tensor Attention::Forward(const Tensor& x, const Tensor& residual, MicroBatch& m
   Tensor projected_rows = AsRows(projected);
   ColumnParallelForward(x, store_.Value(parameters_.query_key_value), parallel_.tensor,
                         projected_rows);
+  if (norms_.has_value()) norms_->Forward(projected, projected_, micro_batch);
   Rotate(projected, micro_batch.rotary, projected_, Rotation::kForward);
   Tensor packed = Spread(projected);
   Tensor out = torch::empty({batch, length, heads_.query_heads, heads_.head_size}, x.options());
@@ -148,6 +150,7 @@ Tensor Attention::Backward(const Tensor& dy, const Tensor& x, MicroBatch& micro_
   }
   Tensor d_projected = SumSpread(d_packed);
   Rotate(d_projected, micro_batch.rotary, projected_, Rotation::kBack);
+  if (norms_.has_value()) norms_->Backward(d_projected, projected_, micro_batch, gradients);
   return ColumnParallelBackward({AsRows(d_projected), x_rows.Get()}, parameters_.query_key_value,
                                 store_, parallel_.tensor, gradients);
 }

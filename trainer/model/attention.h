@@ -6,11 +6,13 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "proto/contract/layout_parts.h"
 #include "proto/contract/run_config.h"
+#include "trainer/model/head_norms.h"
 #include "trainer/model/model_parallel.h"
 #include "trainer/model/parameter_store.h"
 #include "trainer/model/residual_branch.h"
@@ -24,9 +26,11 @@ class Attention final : public ResidualBranch {
   struct Parameters {
     int64_t query_key_value = 0;  // [(query heads + 2 * key heads) here * head size, hidden]
     int64_t output = 0;           // [hidden, query heads here * head size]
+    int64_t head_norms = -1;      // First of HeadNorms; -1 without them.
   };
 
-  // The declarations, in the order of Parameters. prefix: of the block's logical names.
+  // The declarations, in the order of Parameters but for head_norms. prefix: of the block's logical
+  // names.
   static std::vector<ParameterDeclaration> Declare(const ModelConfig& model,
                                                    const std::string& prefix,
                                                    const TensorParallel& tensor);
@@ -45,6 +49,7 @@ class Attention final : public ResidualBranch {
   torch::Tensor Spread(const torch::Tensor& projected) const;
   torch::Tensor SumSpread(const torch::Tensor& d_packed) const;
 
+  std::optional<HeadNorms> norms_;
   AttentionHeads projected_;
   AttentionHeads heads_;
   torch::Tensor spread_;  // int64 [heads_.packed_heads()]: heads of the projection; or undefined.

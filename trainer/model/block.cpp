@@ -3,13 +3,17 @@
 #include <iterator>
 #include <string>
 
+#include "proto/contract/model_size.h"
+#include "proto/contract/run_rules.h"
+#include "trainer/model/head_norms.h"
+
 namespace trainyard::trainer {
 namespace {
 
 using torch::Tensor;
 
 // Places of a block's parameters in its group.
-enum : int64_t { kQueryKeyValue, kAttentionOutput, kGateUp, kDown, kInputNorm, kFfnNorm };
+enum : int64_t { kQueryKeyValue, kAttentionOutput, kGateUp, kDown, kNorms };
 
 void Append(std::vector<ParameterDeclaration> more, std::vector<ParameterDeclaration>& all) {
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
@@ -23,8 +27,12 @@ GroupDeclaration Block::Declare(const ModelConfig& model, int64_t layer,
   GroupDeclaration group{"layer " + std::to_string(layer), {}};
   Append(Attention::Declare(model, prefix, tensor), group.parameters);
   Append(Mlp::Declare(model, prefix, tensor), group.parameters);
-  for (const char* name : {"input_layernorm.weight", "post_attention_layernorm.weight"}) {
-    group.parameters.push_back(DeclareNorm(prefix + name, model.hidden_size, tensor));
+  for (const char* name : {"input_layernorm", "post_attention_layernorm"}) {
+    Append(DeclareNorm(prefix + name, model.hidden_size, NormFormOf(model), tensor),
+           group.parameters);
+  }
+  if (model.qk_layernorm) {
+    Append(HeadNorms::Declare(prefix, HeadSize(model), tensor), group.parameters);
   }
   return group;
 }
@@ -33,12 +41,13 @@ Block::Block(const ModelConfig& model, const ParameterStore& store, int64_t firs
              const BlockOptions& options, const ModelParallel& parallel)
     : recompute_(options.recompute),
       attention_(model, store,
-                 {first_parameter + kQueryKeyValue, first_parameter + kAttentionOutput},
+                 {first_parameter + kQueryKeyValue, first_parameter + kAttentionOutput,
+                  first_parameter + kNorms + 2 * NormVectors(model)},
                  options.reproducible, parallel),
       mlp_(store, {first_parameter + kGateUp, first_parameter + kDown},
            options.recompute != Recompute::kSelective, parallel.tensor),
-      input_norm_(store, first_parameter + kInputNorm, model.norm_epsilon),
-      ffn_norm_(store, first_parameter + kFfnNorm, model.norm_epsilon) {}
+      input_norm_(store, first_parameter + kNorms, NormFormOf(model)),
+      ffn_norm_(store, first_parameter + kNorms + NormVectors(model), NormFormOf(model)) {}
 
 Tensor Block::Forward(const Tensor& x, MicroBatch& micro_batch) const {
   if (recompute_ != Recompute::kFull || !micro_batch.stash.keeps()) {
@@ -73,7 +82,7 @@ Tensor Block::ForwardHalf(const Half& half, const Tensor& x, MicroBatch& micro_b
   Norm::Result normal = half.norm.Forward(x);
   Tensor y = half.branch.Forward(normal.y, x, micro_batch);
   if (recompute_ != Recompute::kSelective) micro_batch.stash.Push(std::move(normal.y));
-  micro_batch.stash.Push(std::move(normal.inverse_rms));
+  micro_batch.stash.Push(std::move(normal.statistics));
   micro_batch.stash.Push(x);
   return y;
 }
@@ -81,11 +90,11 @@ Tensor Block::ForwardHalf(const Half& half, const Tensor& x, MicroBatch& micro_b
 Tensor Block::BackwardHalf(const Half& half, const Tensor& dy, MicroBatch& micro_batch,
                            WeightGradients& gradients) const {
   const Tensor x = micro_batch.stash.Pop();
-  const Tensor inverse_rms = micro_batch.stash.Pop();
+  const Tensor statistics = micro_batch.stash.Pop();
   const Tensor normal =
       recompute_ == Recompute::kSelective ? half.norm.Forward(x).y : micro_batch.stash.Pop();
   Tensor d_normal = half.branch.Backward(dy, normal, micro_batch, gradients);
-  return half.norm.Backward(std::move(d_normal), x, inverse_rms, dy, gradients);
+  return half.norm.Backward(std::move(d_normal), x, statistics, dy, gradients);
 }
 
 }  // namespace trainyard::trainer

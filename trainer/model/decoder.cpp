@@ -68,8 +68,9 @@ class Decoder::Groups {
   }
 
   void AddHead() {
+    const NormForm norm = NormFormOf(model_);
     GroupDeclaration head{"head",
-                          {DeclareNorm("model.norm.weight", model_.hidden_size, parallel_.tensor)}};
+                          DeclareNorm("model.norm", model_.hidden_size, norm, parallel_.tensor)};
     if (!IsTied(model_)) {
       head.parameters.push_back(
           DeclareVocabularyMatrix(model_, "lm_head.weight", parallel_.tensor));
@@ -77,7 +78,7 @@ class Decoder::Groups {
     head_group_ = Add(std::move(head));
     head_norm_ = first_;
     if (!IsTied(model_)) {
-      head_weight_ = first_ + 1;
+      head_weight_ = first_ + norm.vectors;
       head_weight_group_ = head_group_;
     } else if (parallel_.pipeline.stages > 1) {
       head_weight_group_ = AddTable(/*is_first_holder=*/false);
@@ -128,7 +129,7 @@ void Decoder::MakeParts(const Groups& groups) {
   const bool uses_table = groups.head_weight_ < 0;
   head_weight_group_ = uses_table ? groups.table_group_ : groups.head_weight_group_;
   head_.emplace(
-      *parameters_, Norm(*parameters_, groups.head_norm_, model_.norm_epsilon),
+      *parameters_, Norm(*parameters_, groups.head_norm_, NormFormOf(model_)),
       Head::Parameters{.weight = uses_table ? groups.table_ : groups.head_weight_,
                        .first_token = vocabulary.first,
                        .largest_part = PartOf(model_.vocab_size, tensor.size(), 0).length},
@@ -152,7 +153,13 @@ const RotaryTable& Decoder::Rotary(int64_t length) const {
   if (rotary_length_ != length) {
     const ContextParallel& context = options_.parallel.context;
     rotary_ = MakeRotaryTable(context.PositionsOf(context.index(), length, options_.device),
-                              HeadSize(model_), model_.rotary_base, ComputeType(options_.type));
+                              HeadSize(model_),
+                              {.base = model_.rotary_base,
+                               .scaling_factor = model_.rope_scaling_factor,
+                               .low_factor = model_.rope_low_freq_factor,
+                               .high_factor = model_.rope_high_freq_factor,
+                               .original_length = static_cast<double>(model_.rope_original_length)},
+                              ComputeType(options_.type));
     rotary_length_ = length;
   }
   return rotary_;

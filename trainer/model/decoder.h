@@ -1,5 +1,6 @@
-// A decoder-only transformer made of parts. Today's parts are the LLaMA family's: RMSNorm, rotary
-// positions, grouped-query attention, SwiGLU, tied or untied head.
+// A decoder-only transformer made of parts: RMSNorm or LayerNorm, rotary positions, grouped-query
+// attention, with or without norms of its heads, SwiGLU, tied or untied head. Settings choose them:
+// LLaMA 2, 3 and 3.1, Qwen3 and OLMo.
 #ifndef TRAINYARD_TRAINER_MODEL_DECODER_H_
 #define TRAINYARD_TRAINER_MODEL_DECODER_H_
 

@@ -52,7 +52,7 @@ Tensor Head::LossAndGradient(const Tensor& x, const Targets& targets, Tensor& lo
     // At once: a deferred product would keep the logits of all chunks.
     LinearWeightGradient(logits, part, gradients.Target(parameters_.weight));
   });
-  return norm_.Backward(tensor_.Sum(dx), x, normal.inverse_rms, Tensor(), gradients);
+  return norm_.Backward(tensor_.Sum(dx), x, normal.statistics, Tensor(), gradients);
 }
 
 void Head::Loss(const Tensor& x, const Targets& targets, Tensor& loss) const {

@@ -60,7 +60,7 @@ float StandardNormal(uint64_t key, int64_t index) {
 }
 
 torch::Tensor InitialValues(uint64_t seed, const LogicalTensorSlice& slice) {
-  torch::Tensor values = torch::ones(slice.shape, torch::kFloat32);
+  torch::Tensor values = torch::full(slice.shape, slice.initial_value, torch::kFloat32);
   if (slice.init_std == 0) return values;
   const uint64_t key = XXH64(slice.name.data(), slice.name.size(), seed);
   const auto std = static_cast<float>(slice.init_std);

@@ -1,4 +1,4 @@
-// RMSNorm with its weight.
+// The norm of a model, with its weights.
 #ifndef TRAINYARD_TRAINER_MODEL_NORM_H_
 #define TRAINYARD_TRAINER_MODEL_NORM_H_
 
@@ -6,39 +6,55 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "proto/contract/run_config.h"
 #include "trainer/model/parameter_store.h"
 #include "trainer/model/tensor_parallel.h"
 #include "trainer/model/weight_gradients.h"
 
 namespace trainyard::trainer {
 
-// A weight [width] of which every tensor-parallel rank has a copy.
-ParameterDeclaration DeclareNorm(const std::string& name, int64_t width,
-                                 const TensorParallel& tensor);
+// The form of a model's norms.
+struct NormForm {
+  Normalization kind = Normalization::kRmsNorm;
+  int64_t vectors = 1;  // Parameters of one norm: a weight, and a bias; LayerNorm may have none.
+  double epsilon = 1e-5;
+};
+
+NormForm NormFormOf(const ModelConfig& model);
+
+// Vectors [width] of which every tensor-parallel rank has a copy. name: without ".weight".
+std::vector<ParameterDeclaration> DeclareNorm(const std::string& name, int64_t width,
+                                              const NormForm& form, const TensorParallel& tensor);
 
 class Norm {
  public:
   struct Result {
-    torch::Tensor y;            // [rows, hidden]
-    torch::Tensor inverse_rms;  // [rows] in the compute type, for the backward pass.
+    torch::Tensor y;           // [rows, hidden]
+    torch::Tensor statistics;  // In the compute type, for the backward pass.
   };
 
-  // `parameter`: of the weight. The store must outlive this.
-  Norm(const ParameterStore& store, int64_t parameter, double epsilon)
-      : store_(store), parameter_(parameter), epsilon_(epsilon) {}
+  // first_parameter: the weight; the bias follows. The store must outlive this.
+  Norm(const ParameterStore& store, int64_t first_parameter, const NormForm& form)
+      : store_(store), first_parameter_(first_parameter), form_(form) {}
 
   // x: [rows, hidden].
   Result Forward(const torch::Tensor& x) const;
 
   // Returns the gradient of x, plus residual_gradient where that is defined, in the memory of dy.
-  torch::Tensor Backward(torch::Tensor dy, const torch::Tensor& x, const torch::Tensor& inverse_rms,
+  torch::Tensor Backward(torch::Tensor dy, const torch::Tensor& x, const torch::Tensor& statistics,
                          const torch::Tensor& residual_gradient, WeightGradients& gradients) const;
 
  private:
+  torch::Tensor Weight() const;
+  torch::Tensor Bias() const;
+  void LayerNormBackward(torch::Tensor& dy, const torch::Tensor& x, const torch::Tensor& statistics,
+                         const torch::Tensor& residual_gradient, WeightGradients& gradients) const;
+
   const ParameterStore& store_;
-  int64_t parameter_;
-  double epsilon_;
+  int64_t first_parameter_;
+  NormForm form_;
 };
 
 }  // namespace trainyard::trainer

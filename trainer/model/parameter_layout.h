@@ -14,7 +14,8 @@ struct LogicalTensorSlice {
   std::vector<int64_t> global_shape;  // Of the whole tensor, the same for every layout.
   std::vector<int64_t> offset;        // Of the slice; one entry a dimension.
   std::vector<int64_t> shape;         // Of the slice.
-  double init_std = 0;                // Normal initialisation; 0: all ones.
+  double init_std = 0;                // Normal initialisation; 0: all have initial_value.
+  double initial_value = 1;
   // Of the tensor-parallel ranks and pipeline stages that hold these elements, one is the first: it
   // alone counts them in norms and stores them.
   bool is_first_holder = true;

@@ -1,5 +1,7 @@
 #include "trainer/ops/rotary.h"
 
+#include <cmath>
+
 #include "trainer/ops/compute_type.h"
 #include "trainer/ops/gpu.h"
 
@@ -7,11 +9,24 @@ namespace trainyard::trainer {
 
 using torch::Tensor;
 
-RotaryTable MakeRotaryTable(const Tensor& positions, int64_t head_size, double base,
-                            torch::ScalarType type) {
+namespace {
+
+// Angles of one position, [head_size / 2], fp64.
+Tensor AnglesOfOnePosition(int64_t head_size, const RotaryFrequencies& of) {
   const auto exact = torch::TensorOptions().dtype(torch::kFloat64);
   const Tensor exponents = torch::arange(0, head_size, 2, exact) / static_cast<double>(head_size);
-  const Tensor frequencies = torch::pow(base, exponents).reciprocal();
+  const Tensor plain = torch::pow(of.base, exponents).reciprocal();
+  if (of.scaling_factor == 1) return plain;
+  const Tensor turns = plain * (of.original_length / (2 * M_PI));
+  const Tensor kept = ((turns - of.low_factor) / (of.high_factor - of.low_factor)).clamp(0, 1);
+  return plain * (kept + (1 - kept) / of.scaling_factor);
+}
+
+}  // namespace
+
+RotaryTable MakeRotaryTable(const Tensor& positions, int64_t head_size, const RotaryFrequencies& of,
+                            torch::ScalarType type) {
+  const Tensor frequencies = AnglesOfOnePosition(head_size, of);
   const Tensor angles = torch::outer(positions.to(torch::kCPU, torch::kFloat64), frequencies);
   const torch::Device device = positions.device();
   return {angles.cos().to(type).to(device), angles.sin().to(type).to(device)};

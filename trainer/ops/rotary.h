@@ -17,10 +17,22 @@ struct RotaryTable {
   torch::Tensor sin;
 };
 
+// base^(-2i / head_size), of which LLaMA 3.1 scales the low ones (The Llama 3 Herd of Models, arXiv
+// 2407.21783; the published code of Llama 3.1 gives the formula): a frequency that turns t times
+// over original_length is kept for t >= high_factor, divided by scaling_factor for t <= low_factor,
+// and between the two it is blended linearly in t.
+struct RotaryFrequencies {
+  double base = 10000;
+  double scaling_factor = 1;  // 1: nothing is scaled.
+  double low_factor = 1;      // Below high_factor.
+  double high_factor = 4;
+  double original_length = 8192;  // Tokens.
+};
+
 // Of these positions, int64 [positions], on their device. Computed in fp64 and rounded once to
 // `type`.
-RotaryTable MakeRotaryTable(const torch::Tensor& positions, int64_t head_size, double base,
-                            torch::ScalarType type);
+RotaryTable MakeRotaryTable(const torch::Tensor& positions, int64_t head_size,
+                            const RotaryFrequencies& frequencies, torch::ScalarType type);
 
 enum class Rotation { kForward, kBack };  // kBack turns gradients, by the negative angle.
 

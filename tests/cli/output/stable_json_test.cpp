@@ -36,6 +36,8 @@ const std::map<std::string, Meaning>& Meanings() {
       {"AttemptEnded.retry_not_before_ms", Meaning::kInstant},
       {"Checkpoint.time_ms", Meaning::kInstant},
       {"Event.time_ms", Meaning::kInstant},
+      {"FlightRecord.entered_ms", Meaning::kInstant},
+      {"FlightRecord.queued_ms", Meaning::kInstant},
       {"GetJobResponse.as_of_ms", Meaning::kInstant},
       {"GetSeriesResponse.as_of_ms", Meaning::kInstant},
       {"GetServerInfoResponse.as_of_ms", Meaning::kInstant},

@@ -146,6 +146,24 @@ TEST(RunRulesTest, SizesMustDivide) {
   EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("micro_batch * dp (3 * 1 = 3)")));
 }
 
+TEST(RunRulesTest, SettingsOfAModelFitTogether) {
+  RunConfig config = Small();
+  config.model.hidden_size = 66;
+  config.model.kv_channels = 16;
+  EXPECT_THAT(Problems(config), IsEmpty()) << "heads have a size of their own";
+  config.model.kv_channels = 15;
+  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("must be even for rotary positions")));
+  config = Small();
+  config.model.norm_weights = false;
+  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("is layer_norm")));
+  config.model.normalization = Normalization::kLayerNorm;
+  EXPECT_THAT(Problems(config), IsEmpty());
+  config.model.rope_low_freq_factor = 4;
+  EXPECT_THAT(Problems(config), IsEmpty()) << "nothing is scaled";
+  config.model.rope_scaling_factor = 8;
+  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("must be below")));
+}
+
 TEST(RunRulesTest, ScheduleMustFitTheRun) {
   RunConfig config = Small();
   config.schedule.warmup_steps = 11;

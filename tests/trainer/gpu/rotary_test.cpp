@@ -29,7 +29,7 @@ struct RotaryCase {
 RotaryCase RandomRotary(const RotaryShape& shape, torch::ScalarType type) {
   const AttentionHeads& heads = shape.heads;
   return {RandomOnGpu({shape.batch, shape.length, heads.packed_heads(), heads.head_size}, type),
-          MakeRotaryTable(torch::arange(shape.length, OnGpu(torch::kInt64)), heads.head_size, 10000,
+          MakeRotaryTable(torch::arange(shape.length, OnGpu(torch::kInt64)), heads.head_size, {},
                           torch::kFloat32),
           heads};
 }

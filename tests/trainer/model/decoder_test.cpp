@@ -73,6 +73,34 @@ TEST(DecoderTest, TiedHeadEqualsPlainLlama) {
   ExpectEqualsPlainLlama(model);
 }
 
+// Qwen3's small models: heads of another size, norms of heads, a tied head.
+TEST(DecoderTest, NormsOfHeadsEqualPlainLlama) {
+  ModelConfig model = SmallModel();
+  model.kv_channels = 6;
+  model.qk_layernorm = true;
+  ExpectEqualsPlainLlama(model);
+  model.untie_embeddings_and_output_weights = false;
+  ExpectEqualsPlainLlama(model);
+}
+
+TEST(DecoderTest, LayerNormEqualsPlainLlama) {
+  ModelConfig model = SmallModel();
+  model.normalization = Normalization::kLayerNorm;
+  ExpectEqualsPlainLlama(model);
+  model.norm_weights = false;  // OLMo.
+  ExpectEqualsPlainLlama(model);
+  model.untie_embeddings_and_output_weights = false;
+  ExpectEqualsPlainLlama(model);
+}
+
+// LLaMA 3.1, with samples that are longer than the original ones.
+TEST(DecoderTest, ScaledPositionsEqualPlainLlama) {
+  ModelConfig model = SmallModel();
+  model.rope_scaling_factor = 8;
+  model.rope_original_length = 4;
+  ExpectEqualsPlainLlama(model);
+}
+
 TEST(DecoderTest, LogitsEqualPlainLlama) {
   torch::manual_seed(2);
   Decoder decoder(SmallModel(), {});
@@ -109,7 +137,7 @@ int64_t KeptBytes(Recompute recompute) {
   DecoderOptions options;
   Decoder decoder(model, options);
   const RotaryTable rotary =
-      MakeRotaryTable(torch::arange(8), HeadSize(model), 10000, torch::kFloat32);
+      MakeRotaryTable(torch::arange(8), HeadSize(model), {}, torch::kFloat32);
   MicroBatch micro_batch{2, 8, rotary, Stash()};
   // The head's norm and matrix come first.
   Block(model, decoder.parameters(), 2, {.recompute = recompute})

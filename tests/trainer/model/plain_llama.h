@@ -75,6 +75,16 @@ class PlainLlama {
   const torch::Tensor& W(const std::string& name) { return weights_.at(name + ".weight"); }
 
   torch::Tensor Norm(const torch::Tensor& x, const std::string& name) {
+    if (model_.normalization == Normalization::kLayerNorm) {
+      const bool has_weights = model_.norm_weights;
+      return at::layer_norm(x, {x.size(-1)}, has_weights ? W(name) : torch::Tensor(),
+                            has_weights ? weights_.at(name + ".bias") : torch::Tensor(),
+                            model_.norm_epsilon);
+    }
+    return RmsNorm(x, name);
+  }
+
+  torch::Tensor RmsNorm(const torch::Tensor& x, const std::string& name) {
     const torch::Tensor wide = x.to(ComputeType(options_.type));
     const torch::Tensor normal =
         wide * (wide.square().mean(-1, true) + model_.norm_epsilon).rsqrt();
@@ -85,8 +95,14 @@ class PlainLlama {
   torch::Tensor Rotate(const torch::Tensor& x) {
     const int64_t half = HeadSize(model_) / 2;
     const auto compute = ComputeType(options_.type);
-    const auto table = MakeRotaryTable(torch::arange(x.size(2), torch::device(options_.device)),
-                                       HeadSize(model_), model_.rotary_base, compute);
+    const auto table =
+        MakeRotaryTable(torch::arange(x.size(2), torch::device(options_.device)), HeadSize(model_),
+                        {.base = model_.rotary_base,
+                         .scaling_factor = model_.rope_scaling_factor,
+                         .low_factor = model_.rope_low_freq_factor,
+                         .high_factor = model_.rope_high_freq_factor,
+                         .original_length = static_cast<double>(model_.rope_original_length)},
+                        compute);
     const torch::Tensor cos = torch::cat({table.cos, table.cos}, -1);
     const torch::Tensor sin = torch::cat({table.sin, table.sin}, -1);
     const torch::Tensor wide = x.to(compute);
@@ -100,7 +116,12 @@ class PlainLlama {
     const auto heads = [&](const char* name) {
       return at::linear(h, W(prefix + name)).view({batch, length, -1, size}).transpose(1, 2);
     };
-    return options_.attention(Rotate(heads("q_proj")), Rotate(heads("k_proj")), heads("v_proj"))
+    const auto normed = [&](const char* projection, const char* norm) {
+      return model_.qk_layernorm ? RmsNorm(heads(projection), prefix + norm) : heads(projection);
+    };
+    return options_
+        .attention(Rotate(normed("q_proj", "q_norm")), Rotate(normed("k_proj", "k_norm")),
+                   heads("v_proj"))
         .transpose(1, 2)
         .reshape({batch, length, -1});
   }

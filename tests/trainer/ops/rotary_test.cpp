@@ -15,7 +15,7 @@ using torch::Tensor;
 constexpr AttentionHeads kHeads{4, 2, 6};
 
 RotaryTable Table(int64_t positions, int64_t size) {
-  return MakeRotaryTable(torch::arange(positions), size, 10000, torch::kFloat64);
+  return MakeRotaryTable(torch::arange(positions), size, {}, torch::kFloat64);
 }
 
 Tensor Turned(const Tensor& packed, const RotaryTable& table, const AttentionHeads& heads,
@@ -30,6 +30,32 @@ TEST(RotaryTest, TableHoldsTheAngles) {
   const double angle = 5.0 * std::pow(10000.0, -2.0 * 2 / 6);
   EXPECT_NEAR(table.cos[5][2].item<double>(), std::cos(angle), 1e-14);
   EXPECT_NEAR(table.sin[5][2].item<double>(), std::sin(angle), 1e-14);
+}
+
+// The published code of Llama 3.1 decides by wavelengths, in tokens.
+double Llama31Frequency(double plain) {
+  constexpr double kFactor = 8, kLow = 1, kHigh = 4, kLength = 8192;
+  const double wavelength = 2 * M_PI / plain;
+  if (wavelength < kLength / kHigh) return plain;
+  if (wavelength > kLength / kLow) return plain / kFactor;
+  const double smooth = (kLength / wavelength - kLow) / (kHigh - kLow);
+  return (1 - smooth) * plain / kFactor + smooth * plain;
+}
+
+TEST(RotaryTest, LowFrequenciesAreScaledAsInLlama31) {
+  constexpr int64_t kSize = 128, kPosition = 3;
+  const RotaryTable table = MakeRotaryTable(torch::arange(4), kSize,
+                                            {.base = 500000, .scaling_factor = 8}, torch::kFloat64);
+  int64_t kept = 0, divided = 0;
+  for (int64_t i = 0; i < kSize / 2; ++i) {
+    const double plain = std::pow(500000.0, -2.0 * i / kSize), scaled = Llama31Frequency(plain);
+    EXPECT_NEAR(table.sin[kPosition][i].item<double>(), std::sin(kPosition * scaled), 1e-14) << i;
+    kept += scaled == plain;
+    divided += scaled == plain / 8;
+  }
+  EXPECT_GT(kept, 20);
+  EXPECT_GT(divided, 20);
+  EXPECT_LT(kept + divided, kSize / 2) << "some lie between";
 }
 
 TEST(RotaryTest, TurnsQueryAndKeyOnly) {
@@ -74,7 +100,7 @@ TEST(RotaryTest, TurningBackIsTheGradient) {
 TEST(RotaryTest, SixteenBitIsTurnedInSinglePrecision) {
   torch::manual_seed(4);
   const Tensor packed = torch::randn({1, 4, 8, 6}).to(torch::kBFloat16);
-  const RotaryTable single = MakeRotaryTable(torch::arange(4), 6, 10000, torch::kFloat32);
+  const RotaryTable single = MakeRotaryTable(torch::arange(4), 6, {}, torch::kFloat32);
   EXPECT_TRUE(Turned(packed, single, kHeads)
                   .equal(Turned(packed.to(torch::kFloat32), single, kHeads).to(torch::kBFloat16)));
 }

@@ -57,6 +57,23 @@ RunConfig& Heads(RunConfig& c, int64_t queries, int64_t keys) {
   return c;
 }
 
+// Heads of another size than hidden / heads, norms of heads, a tied head.
+RunConfig& Qwen3(RunConfig& c) {
+  c.model.kv_channels = 12;
+  c.model.qk_layernorm = true;
+  return Tied(c);
+}
+RunConfig& LayerNorms(RunConfig& c, bool weights = true) {
+  c.model.normalization = Normalization::kLayerNorm;
+  c.model.norm_weights = weights;
+  return c;
+}
+RunConfig& Llama31(RunConfig& c) {
+  c.model.rope_scaling_factor = 8;
+  c.model.rope_original_length = 8;
+  return c;
+}
+
 constexpr ContextExchange kGather = ContextExchange::kAllGather;
 
 // The model has an odd vocabulary of 61 tokens and two key heads for four query heads.
@@ -127,6 +144,20 @@ const LayoutCase kCases[] = {
     {"masked tokens", [](auto& c) { MicroBatchOf(c, 2); }, true},
     {"masked tokens, TP2 x PP2 x CP2", [](auto& c) { Cp(Pp(Tp(c, 2), 2), 2); }, true},
     {"masked tokens, ZeRO 3 x4", [](auto& c) { Dp(c, 4, 3); }, true},
+    {"Qwen3", [](auto& c) { Qwen3(c); }},
+    {"Qwen3, TP2 x PP2", [](auto& c) { Qwen3(Pp(Tp(c, 2), 2)); }},
+    {"Qwen3, TP4, key heads shared", [](auto& c) { Qwen3(Tp(c, 4)); }},
+    {"Qwen3, TP2+SP, key heads uneven", [](auto& c) { Qwen3(Heads(Tp(c, 2), 6, 3)); }},
+    {"Qwen3, CP2 x ZeRO 3", [](auto& c) { Qwen3(Dp(Cp(c, 2), 1, 3)); }},
+    {"Qwen3, recompute full, TP2 x PP2 zero-bubble",
+     [](auto& c) { Qwen3(Recomputed(ZeroBubble(Pp(Tp(c, 2), 2)), Recompute::kFull)); }},
+    {"LayerNorm, TP2 x PP2", [](auto& c) { LayerNorms(Pp(Tp(c, 2), 2)); }},
+    {"LayerNorm, TP2, no SP", [](auto& c) { LayerNorms(WithoutSequenceParallel(Tp(c, 2))); }},
+    {"LayerNorm, CP2 x ZeRO 3", [](auto& c) { LayerNorms(Dp(Cp(c, 2), 1, 3)); }},
+    {"OLMo, TP2 x PP2", [](auto& c) { LayerNorms(Pp(Tp(c, 2), 2), false); }},
+    {"OLMo tied, PP2 x ZeRO 2 x2", [](auto& c) { LayerNorms(Tied(Dp(Pp(c, 2), 2, 2)), false); }},
+    {"OLMo tied, ZeRO 3 x2", [](auto& c) { LayerNorms(Tied(Dp(c, 2, 3)), false); }},
+    {"LLaMA 3.1, TP2 x CP2", [](auto& c) { Llama31(Cp(Tp(c, 2), 2)); }},
 };
 
 }  // namespace

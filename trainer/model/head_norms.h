@@ -1,0 +1,47 @@
+// RMSNorm of each query and key head, before their rotary positions (Dehghani et al. 2023, arXiv
+// 2302.05442, with the RMSNorm of Qwen3, arXiv 2505.09388).
+#ifndef TRAINYARD_TRAINER_MODEL_HEAD_NORMS_H_
+#define TRAINYARD_TRAINER_MODEL_HEAD_NORMS_H_
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "trainer/model/micro_batch.h"
+#include "trainer/model/norm.h"
+#include "trainer/model/parameter_store.h"
+#include "trainer/model/weight_gradients.h"
+#include "trainer/ops/attention_heads.h"
+
+namespace trainyard::trainer {
+
+// Two weights [head_size], of which every tensor-parallel rank has a copy: each rank has other
+// heads, and so a part of the gradient.
+class HeadNorms {
+ public:
+  // The weights of queries and of keys. prefix: of the block's logical names.
+  static std::vector<ParameterDeclaration> Declare(const std::string& prefix, int64_t head_size,
+                                                   const TensorParallel& tensor);
+
+  // first_parameter: that of the queries; the one of the keys follows. The store must outlive this.
+  HeadNorms(const ParameterStore& store, int64_t first_parameter, double epsilon)
+      : queries_(store, first_parameter, {.epsilon = epsilon}),
+        keys_(store, first_parameter + 1, {.epsilon = epsilon}) {}
+
+  // Query and key heads of packed rows (attention_heads.h), in place. Keeps what Backward needs.
+  void Forward(torch::Tensor& packed, const AttentionHeads& heads, MicroBatch& micro_batch) const;
+
+  // The gradient of packed becomes that before Forward.
+  void Backward(torch::Tensor& d_packed, const AttentionHeads& heads, MicroBatch& micro_batch,
+                WeightGradients& gradients) const;
+
+ private:
+  Norm queries_;
+  Norm keys_;
+};
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_MODEL_HEAD_NORMS_H_
