@@ -1,6 +1,7 @@
 #include "controller/ingest.h"
 
 #include <chrono>
+#include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -28,8 +29,10 @@ void AddPoints(const v1::TelemetryRecord& record, std::vector<MetricPoint>& poin
       add(key, record.metrics().step(), value);
     }
   } else if (record.has_evaluation()) {
-    add(telemetry::EvaluationLoss(record.evaluation().data_set()), record.evaluation().step(),
-        record.evaluation().loss());
+    const v1::EvaluationRecord& evaluation = record.evaluation();
+    add(telemetry::EvaluationLoss(evaluation.data_set()), evaluation.step(), evaluation.loss());
+    add(telemetry::EvaluationPerplexity(evaluation.data_set()), evaluation.step(),
+        std::exp(evaluation.loss()));
   } else if (record.has_checkpoint() && !record.checkpoint().deleted()) {
     add("checkpoint_blocking_seconds", record.checkpoint().step(),
         record.checkpoint().blocking_seconds());

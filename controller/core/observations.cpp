@@ -5,6 +5,7 @@
 
 #include "proto/contract/phase.h"
 #include "proto/contract/telemetry_keys.h"
+#include "proto/contract/token_format.h"
 
 namespace trainyard::controller {
 namespace {
@@ -154,7 +155,7 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now, Observatio
       attempt.reporting_rank = std::min(attempt.reporting_rank, stream.rank());
       if (stream.rank() > attempt.reporting_rank) continue;
       ObserveMetrics(record, attempt, observations.progress[stream.job_id()]);
-    } else if (record.has_evaluation()) {
+    } else if (record.evaluation().data_set() == token_format::kValidationSplit) {
       observations.progress[stream.job_id()].set_validation_loss(record.evaluation().loss());
     }
   }

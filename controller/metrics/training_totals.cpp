@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "proto/contract/telemetry_keys.h"
+#include "proto/contract/token_format.h"
 
 namespace trainyard::controller {
 namespace {
@@ -82,7 +83,8 @@ void TrainingTotals::Observe(const v1::TelemetryBatch& batch, Timestamp now) {
       ObserveMetrics(record, batch.stream().attempt(), now, job);
     } else if (record.has_checkpoint()) {
       ObserveCheckpoint(record.checkpoint(), job);
-    } else if (batch.stream().attempt() >= job.attempt) {
+    } else if (batch.stream().attempt() >= job.attempt &&
+               record.evaluation().data_set() == token_format::kValidationSplit) {
       job.last["validation_loss"] = record.evaluation().loss();
     }
   }

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "proto/contract/data_sources.h"
 #include "proto/contract/limits.h"
 #include "proto/contract/number_text.h"
 
@@ -177,6 +178,24 @@ void CheckLength(const TrainConfig& train, Problems& problems) {
   }
 }
 
+void CheckData(const RunConfig& config, Problems& problems) {
+  const DataConfig& data = config.data;
+  if (data.path.empty() && data.blend.empty()) {
+    problems.push_back({"data.path",
+                        "`data.path` is missing; name a directory made by `trainyard data "
+                        "prepare`, or several in `data.blend`"});
+  }
+  if (!data.path.empty() && !data.blend.empty()) {
+    problems.push_back({"data.blend", "`data.path` and `data.blend` are both given; keep one"});
+  }
+  if (std::string problem = BlendOf(data).problem; !problem.empty()) {
+    problems.push_back({"data.blend", std::move(problem)});
+  }
+  if (std::string problem = EvaluationSetsOf(config.evaluation).problem; !problem.empty()) {
+    problems.push_back({"evaluation.sets", std::move(problem)});
+  }
+}
+
 void CheckSchedule(const RunConfig& config, Problems& problems) {
   const ScheduleConfig& schedule = config.schedule;
   const bool wsd = schedule.kind == ScheduleKind::kWsd;
@@ -293,10 +312,7 @@ Problems FindTrainingProblems(const RunConfig& config) {
 
 Problems FindLaunchProblems(const RunConfig& config) {
   Problems problems;
-  if (config.data.path.empty()) {
-    problems.push_back(
-        {"data.path", "`data.path` is missing; name a directory made by `trainyard data prepare`"});
-  }
+  CheckData(config, problems);
   const LayoutConfig& layout = config.layout;
   if (layout.ep > 1) {
     problems.push_back({"layout.ep", Named{"layout.ep", layout.ep}.Text() +

@@ -79,10 +79,16 @@ inline constexpr char kGradNorm[] = "grad_norm";
 inline constexpr char kLearningRate[] = "lr";
 inline constexpr char kTokensPerSecond[] = "tokens_per_second";
 inline constexpr char kMfu[] = "mfu";
+inline constexpr char kDataEpochs[] = "data_epochs";  // With "_" and a source's name for a blend.
 
 // Metric that holds the loss of `eval` records: "val_loss" for data set "val".
 inline std::string EvaluationLoss(std::string_view data_set) {
   return std::string(data_set) + "_" + kLoss;
+}
+
+// Metric that holds e to the power of that loss.
+inline std::string EvaluationPerplexity(std::string_view data_set) {
+  return std::string(data_set) + "_perplexity";
 }
 
 }  // namespace trainyard::telemetry

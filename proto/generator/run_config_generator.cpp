@@ -38,6 +38,7 @@ constexpr char kHeader[] =
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "proto/contract/setting_rule.h"
 
@@ -98,7 +99,9 @@ std::string Enum(const EnumDescriptor& type) {
                       absl::StrJoin(names, ",\n      "), "}};\n};\n");
 }
 
+// Lists are of text.
 std::string TypeName(const FieldDescriptor& field) {
+  if (field.is_repeated()) return "std::vector<std::string>";
   switch (field.cpp_type()) {
     case FieldDescriptor::CPPTYPE_UINT64:
       return "uint64_t";
@@ -121,7 +124,7 @@ std::string Default(const FieldDescriptor& field) {
     const EnumValueDescriptor* value = EnumValueByShortName(*field.enum_type(), text);
     return absl::StrCat(" = ", field.enum_type()->name(), "::", ConstantName(*value));
   }
-  if (field.cpp_type() == FieldDescriptor::CPPTYPE_STRING) return "";
+  if (field.is_repeated() || field.cpp_type() == FieldDescriptor::CPPTYPE_STRING) return "";
   return absl::StrCat(" = ", text.empty() ? "0" : text);
 }
 

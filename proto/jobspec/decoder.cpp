@@ -9,6 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "google/protobuf/map_field.h"
+#include "proto/contract/data_sources.h"
 #include "proto/contract/utf8.h"
 #include "proto/jobspec/scalar_text.h"
 #include "proto/jobspec/schema.h"
@@ -26,6 +27,7 @@ constexpr int kMaxValues = 20000;
 constexpr std::size_t kMaxStringBytes = 64 << 10;
 constexpr int kDefaultMaxItems = 1000;
 constexpr char kVariablePrefix[] = "env.";
+constexpr char kUnsetVariables[] = "unset_env";
 
 std::string Place(const std::string& display_name, const YAML::Mark& mark) {
   if (mark.is_null()) return display_name;
@@ -56,6 +58,9 @@ class Decoder {
   void FailAt(const std::string& place, const std::string& key, const std::string& what);
   bool CountValue(const YAML::Node& node, const std::string& key);
   bool IsText(const YAML::Node& node, const std::string& key);
+  bool HasFolder(const YAML::Node& node, const std::string& key, const std::string& path);
+  void AddEntry(const YAML::Node& item, const FieldDescriptor& field, const std::string& key,
+                Message& message);
   void Clear(const FieldDescriptor& field, const std::string& key, Message& message);
   void DecodeScalar(const YAML::Node& node, const FieldDescriptor& field, const std::string& key,
                     Message& message);
@@ -123,17 +128,33 @@ std::string Decoder::Absolute(const std::string& path) const {
   return (std::filesystem::path(directory_) / path).lexically_normal().string();
 }
 
+// False, with an error, for a relative path that counts from no folder.
+bool Decoder::HasFolder(const YAML::Node& node, const std::string& key, const std::string& path) {
+  if (!directory_.empty() || path.empty() || path.starts_with('/')) return true;
+  Fail(node, key,
+       absl::StrCat("`", key, "` is the relative path \"", path,
+                    "\", and a job file that is sent has no folder; write it from /"));
+  return false;
+}
+
+// An entry of a list of paths is a word, a blank and the path. An entry without a path is kept: the
+// rules of the setting say what is wrong with it.
+void Decoder::AddEntry(const YAML::Node& item, const FieldDescriptor& field, const std::string& key,
+                       Message& message) {
+  std::string text = item.Scalar();
+  if (RuleOf(field).path()) {
+    const auto [word, path] = SplitEntry(text);
+    if (!HasFolder(item, key, path)) return;
+    if (!path.empty()) text = absl::StrCat(word, " ", Absolute(path));
+  }
+  message.GetReflection()->AddString(&message, &field, text);
+}
+
 void Decoder::DecodeScalar(const YAML::Node& node, const FieldDescriptor& field,
                            const std::string& key, Message& message) {
   if (!IsText(node, key)) return;
   const bool is_path = RuleOf(field).path();
-  const bool has_no_folder = directory_.empty() && !node.Scalar().starts_with('/');
-  if (is_path && has_no_folder && !node.Scalar().empty()) {
-    Fail(node, key,
-         absl::StrCat("`", key, "` is the relative path \"", node.Scalar(),
-                      "\", and a job file that is sent has no folder; write it from /"));
-    return;
-  }
+  if (is_path && !HasFolder(node, key, node.Scalar())) return;
   const std::string text = is_path ? Absolute(node.Scalar()) : node.Scalar();
   if (const absl::Status status = SetScalarField(text, field, message); !status.ok()) {
     Fail(node, key, absl::StrCat("`", key, "` ", status.message(), ", got \"", text, "\""));
@@ -167,21 +188,23 @@ void Decoder::DecodeList(const YAML::Node& node, const FieldDescriptor& field,
     Fail(node, key, absl::StrCat("`", key, "` has ", node.size(), " entries; at most ", max_items));
     return;
   }
-  if (context_.written.contains(key)) {
+  if (key == kUnsetVariables && context_.written.contains(key)) {
     Fail(node, key,
          absl::StrCat("`", key, "` would drop what `env: {NAME: null}` removes; keep one form"));
     return;
   }
   message.GetReflection()->ClearField(&message, &field);
   context_.origins[key] = PlaceOf(node);
+  if (key != kUnsetVariables) context_.written.insert(key);
   if (node.IsScalar()) {
     message.GetReflection()->AddString(&message, &field, node.Scalar());
     return;
   }
   for (const YAML::Node& item : node) {
     if (!CountValue(item, key)) return;
-    if (IsText(item, key)) message.GetReflection()->AddString(&message, &field, item.Scalar());
+    if (IsText(item, key)) AddEntry(item, field, key, message);
   }
+  TakeBackAlternative(field, key, message);
 }
 
 // env is the only map of job files.
@@ -216,8 +239,8 @@ void Decoder::DecodeVariable(const YAML::Node& value, const std::string& name, v
     spec.mutable_env()->erase(name);
     context_.origins.erase(key);
     spec.add_unset_env(name);
-    context_.written.insert("unset_env");
-    context_.origins["unset_env"] = PlaceOf(value);
+    context_.written.insert(kUnsetVariables);
+    context_.origins[kUnsetVariables] = PlaceOf(value);
     return;
   }
   (*spec.mutable_env())[name] = value.Scalar();

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/duration.pb.h"
+#include "proto/contract/data_sources.h"
 #include "proto/contract/number_text.h"
 #include "proto/jobspec/scalar_text.h"
 #include "re2/re2.h"
@@ -79,9 +80,14 @@ void CheckEntries(const Message& message, const FieldDescriptor& field, const st
     problems.push_back(
         {key, absl::StrCat("`", key, "` has ", size, " entries; at most ", rule.max_items())});
   }
-  if (rule.pattern().empty() || field.is_map()) return;
+  if (field.is_map()) return;
   for (int i = 0; i < size; ++i) {
     const std::string entry = reflection.GetRepeatedString(message, &field, i);
+    const std::string path = rule.path() ? SplitEntry(entry).second : "";
+    if (!path.empty() && path.front() != '/') {
+      problems.push_back({key, absl::StrCat("`", key, "` must hold absolute paths, got ", entry)});
+    }
+    if (rule.pattern().empty()) continue;
     if (RE2::FullMatch(entry, CompiledPattern(field))) continue;
     problems.push_back({key, absl::StrCat("`", key, "` holds \"", entry, "\"; an entry must match ",
                                           rule.pattern())});

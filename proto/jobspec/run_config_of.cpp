@@ -1,8 +1,11 @@
 #include "proto/jobspec/run_config_of.h"
 
+#include <string>
 #include <type_traits>
+#include <vector>
 
 #include "google/protobuf/message.h"
+#include "google/protobuf/reflection.h"
 
 namespace trainyard {
 namespace {
@@ -25,9 +28,18 @@ void Get(const Message& message, const FieldDescriptor& field, Value& value) {
     value = field.cpp_type() == FieldDescriptor::CPPTYPE_INT32
                 ? reflection.GetInt32(message, &field)
                 : reflection.GetInt64(message, &field);
+  } else if constexpr (std::is_same_v<Value, std::vector<std::string>>) {
+    const auto& entries = reflection.GetRepeatedFieldRef<std::string>(message, &field);
+    value.assign(entries.begin(), entries.end());
   } else {
     value = reflection.GetString(message, &field);
   }
+}
+
+bool IsWritten(const Message& message, const FieldDescriptor& field) {
+  const google::protobuf::Reflection& reflection = *message.GetReflection();
+  return field.is_repeated() ? reflection.FieldSize(message, &field) > 0
+                             : reflection.HasField(message, &field);
 }
 
 void SetWhole(Message& message, const FieldDescriptor& field, int64_t value) {
@@ -49,7 +61,7 @@ RunConfig RunConfigOf(const v1::JobSpec& spec) {
     const Message& message = spec.GetReflection()->GetMessage(spec, part);
     VisitSettings(section, [&message](const char* key, const SettingRule&, auto& value) {
       const FieldDescriptor* field = message.GetDescriptor()->FindFieldByName(key);
-      if (message.GetReflection()->HasField(message, field)) Get(message, *field, value);
+      if (IsWritten(message, *field)) Get(message, *field, value);
     });
   });
   return config;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <future>
 
 #include "controller/store/stores.h"
@@ -109,13 +110,16 @@ TEST(ToMetricBatchTest, NamesTheSeries) {
   batch.add_records()->mutable_checkpoint()->set_deleted(true);
   batch.add_records()->mutable_phase()->set_phase("train");
   const MetricBatch metrics = ToMetricBatch(batch);
-  ASSERT_EQ(metrics.points.size(), 3u);
+  ASSERT_EQ(metrics.points.size(), 4u);
   EXPECT_EQ(metrics.points[0].key, "loss");
   EXPECT_EQ(metrics.points[1].key, "val_loss");
   EXPECT_EQ(metrics.points[1].step, 2);
   EXPECT_EQ(metrics.points[1].value, 4.5);
-  EXPECT_EQ(metrics.points[2].key, "checkpoint_blocking_seconds");
-  EXPECT_EQ(metrics.points[2].value, 0.25);
+  EXPECT_EQ(metrics.points[2].key, "val_perplexity");
+  EXPECT_EQ(metrics.points[2].step, 2);
+  EXPECT_DOUBLE_EQ(metrics.points[2].value, std::exp(4.5));
+  EXPECT_EQ(metrics.points[3].key, "checkpoint_blocking_seconds");
+  EXPECT_EQ(metrics.points[3].value, 0.25);
 }
 
 TEST_F(IngestTest, StoresEachByteOnce) {

@@ -98,7 +98,11 @@ TEST(TrainingTotalsTest, CheckpointsAndEvaluations) {
   deleted.mutable_checkpoint()->set_deleted(true);
   said.Record(1, 0, deleted);
   v1::TelemetryRecord evaluation;
+  evaluation.mutable_evaluation()->set_data_set("val");
   evaluation.mutable_evaluation()->set_loss(2.5);
+  said.Record(1, 0, evaluation);
+  evaluation.mutable_evaluation()->set_data_set("code");
+  evaluation.mutable_evaluation()->set_loss(9);
   said.Record(1, 0, evaluation);
   EXPECT_EQ(said.Value("trainyard_checkpoint_duration_seconds_count"), 2);
   EXPECT_EQ(said.Value("trainyard_checkpoint_blocking_seconds_total"), 1);

@@ -4,6 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -193,6 +194,38 @@ TEST(JobSpecLoaderTest, NullRemovesAVariable) {
   EXPECT_THAT(resolved->origins.at("unset_env"), HasSubstr("job.yaml:3:"));
 }
 
+TEST(JobSpecLoaderTest, ABlendReplacesThePathOfAnExtendedFile) {
+  const std::string blend = "extends: base\ndata: {blend: [0.7 /a, 0.3 b/c]}\n";
+  const auto resolved =
+      ResolveJobFile("job.yaml", {}, ReaderOf({{"base", kModelJob}, {"job.yaml", blend}}));
+  ASSERT_TRUE(resolved.ok()) << resolved.status();
+  EXPECT_FALSE(resolved->spec.data().has_path());
+  EXPECT_EQ(resolved->spec.data().blend(0), "0.7 /a");
+  EXPECT_THAT(resolved->spec.data().blend(1), testing::MatchesRegex("0.3 /.*/b/c"))
+      << "relative paths count from the file";
+  const auto again = ResolveJobFile("job.yaml", {"data.path=/d"},
+                                    ReaderOf({{"base", kModelJob}, {"job.yaml", blend}}));
+  EXPECT_EQ(again->spec.data().blend_size(), 0);
+  EXPECT_EQ(again->spec.data().path(), "/d");
+  const auto listed = Resolve(kModelJob, {"data.blend=[1 /x, 2 /y]", "evaluation.sets=[code /z]"});
+  ASSERT_TRUE(listed.ok()) << listed.status();
+  EXPECT_THAT(listed->spec.data().blend(), ElementsAre("1 /x", "2 /y"));
+  EXPECT_THAT(listed->spec.evaluation().sets(), ElementsAre("code /z"));
+  EXPECT_EQ(listed->origins.at("data.blend"), "--set data.blend");
+}
+
+TEST(JobSpecLoaderTest, RefusesAPathBesideABlendAndBadEntries) {
+  const std::string both =
+      absl::StrReplaceAll(kModelJob, {{"path: /data", "path: /data, blend: [1 /a]"}});
+  EXPECT_THAT(Errors(both), testing::Contains(HasSubstr("are both given; keep one")));
+  EXPECT_THAT(Errors(kModelJob, {"data.blend=[1]"}),
+              testing::Contains(HasSubstr("a weight above 0, a blank and a path")));
+  EXPECT_THAT(Errors(kModelJob, {"data.blend=[[1, /a]]"}),
+              testing::Contains(HasSubstr("must be one value, not a list")));
+  EXPECT_THAT(Errors(kModelJob, {"evaluation.sets=[code /a, code /b]"}),
+              testing::Contains(HasSubstr("names `code` twice")));
+}
+
 TEST(JobSpecLoaderTest, OverridesSetAndRemoveVariables) {
   const std::string file = std::string(kCommandJob) + "env: {X: 1, Y: 2}\n";
   const auto resolved = Resolve(
@@ -368,7 +401,8 @@ TEST(SentJobFileTest, ReadsNoFileThatItsSenderNames) {
 TEST(SentJobFileTest, HasNoFolderForRelativePaths) {
   const std::string file = "name: x\ncommand: [a]\n";
   for (const auto& refused :
-       {ResolveSent(file + "working_directory: here\n"), ResolveSent(file, {"data.path=here"})}) {
+       {ResolveSent(file + "working_directory: here\n"), ResolveSent(file, {"data.path=here"}),
+        ResolveSent(file, {"data.blend=[1 here]"})}) {
     EXPECT_EQ(refused.status().code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(refused.status().message(), HasSubstr("has no folder"));
   }

@@ -53,6 +53,11 @@ class SpecMaker {
       return Chance(2);
     } else if constexpr (std::is_same_v<Setting, std::string>) {
       return Chance(20) ? "" : "/some/path";
+    } else if constexpr (std::is_same_v<Setting, std::vector<std::string>>) {
+      const char* entries[] = {"1 /some/path", "0.25 /other", "val /a", "code /b", "1", "-1 /c"};
+      json list = json::array();
+      for (int64_t i = Pick(3); i > 0; --i) list.push_back(entries[Pick(Chance(9) ? 6 : 4)]);
+      return list;
     } else if constexpr (std::is_same_v<Setting, double>) {
       return Number(rule);
     } else {
