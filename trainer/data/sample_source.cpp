@@ -1,5 +1,6 @@
 #include "trainer/data/sample_source.h"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -51,6 +52,37 @@ class Feistel {
   uint64_t keys_[kRounds];
 };
 
+// Two files of one size must not be read in the same order; a single file keeps the run's seed.
+uint64_t SeedOf(uint64_t seed, int64_t source) {
+  constexpr uint64_t kOdd = 0xd1342543de82ef95ULL;  // Seeds of neighbouring runs stay apart.
+  return seed + static_cast<uint64_t>(source) * kOdd;
+}
+
+std::shared_ptr<const TokenFile> NotOwned(const TokenFile& file) {
+  return {std::shared_ptr<const TokenFile>(), &file};
+}
+
+std::vector<int64_t> SharesOf(const std::vector<WeightedTokens>& files) {
+  std::vector<int64_t> shares;
+  for (const WeightedTokens& tokens : files) shares.push_back(tokens.share);
+  return shares;
+}
+
+int64_t CountWindows(const TokenFile& file, const SampleSourceOptions& options) {
+  if (file.header().vocab_size > options.vocab_size) {
+    throw TrainerError(ExitCode::kBadConfig,
+                       file.path() + " was made with " + std::to_string(file.header().vocab_size) +
+                           " token ids, but model.vocab_size is " +
+                           std::to_string(options.vocab_size) + "; raise model.vocab_size");
+  }
+  const int64_t windows = file.size() > 0 ? (file.size() - 1) / options.seq_length : 0;
+  if (windows > 0) return windows;
+  throw TrainerError(ExitCode::kBadData, file.path() + " has " + std::to_string(file.size()) +
+                                             " tokens, but one sample needs " +
+                                             std::to_string(options.seq_length + 1) +
+                                             "; lower train.seq_length or prepare more data");
+}
+
 }  // namespace
 
 int64_t PermuteIndex(uint64_t seed, int64_t epoch, int64_t size, int64_t index) {
@@ -66,21 +98,27 @@ int64_t PermuteIndex(uint64_t seed, int64_t epoch, int64_t size, int64_t index) 
   return static_cast<int64_t>(value);
 }
 
+SampleSource::SampleSource(std::vector<WeightedTokens> files, SampleSourceOptions options)
+    : files_(std::move(files)), options_(std::move(options)), order_(SharesOf(files_)) {
+  for (const WeightedTokens& tokens : files_) {
+    windows_.push_back(CountWindows(*tokens.file, options_));
+  }
+}
+
 SampleSource::SampleSource(const TokenFile& file, SampleSourceOptions options)
-    : file_(file), options_(std::move(options)) {
-  if (file.header().vocab_size > options_.vocab_size) {
-    throw TrainerError(ExitCode::kBadConfig,
-                       file.path() + " was made with " + std::to_string(file.header().vocab_size) +
-                           " token ids, but model.vocab_size is " +
-                           std::to_string(options_.vocab_size) + "; raise model.vocab_size");
+    : SampleSource({{NotOwned(file), 1}}, std::move(options)) {}
+
+int64_t SampleSource::positions_before_repeat() const {
+  int64_t least = order_.PositionOf({0, windows_[0]});
+  for (int64_t source = 1; source < sources(); ++source) {
+    least = std::min(least, order_.PositionOf({source, windows_[source]}));
   }
-  windows_ = file.size() > 0 ? (file.size() - 1) / options_.seq_length : 0;
-  if (windows_ == 0) {
-    throw TrainerError(ExitCode::kBadData, file.path() + " has " + std::to_string(file.size()) +
-                                               " tokens, but one sample needs " +
-                                               std::to_string(options_.seq_length + 1) +
-                                               "; lower train.seq_length or prepare more data");
-  }
+  return least;
+}
+
+double SampleSource::EpochsBefore(int64_t sample, int64_t source) const {
+  return static_cast<double>(order_.Count(source, PositionOf(sample))) /
+         static_cast<double>(windows_[source]);
 }
 
 void SampleSource::SetSkip(std::vector<SkipRange> skip) { options_.skip = std::move(skip); }
@@ -89,18 +127,28 @@ int64_t SampleSource::PositionOf(int64_t sample) const {
   return trainer::PositionOf(sample, options_.skip);
 }
 
+int64_t SampleSource::SourceOf(int64_t sample) const {
+  return order_.At(PositionOf(sample)).source;
+}
+
 int64_t SampleSource::WindowOf(int64_t sample) const {
-  const int64_t position = PositionOf(sample);
-  const int64_t index = position % windows_;
+  return WindowAt(order_.At(PositionOf(sample)));
+}
+
+int64_t SampleSource::WindowAt(const BlendOrder::Place& place) const {
+  const int64_t windows = windows_[place.source];
+  const int64_t index = place.index % windows;
   if (options_.order == SampleOrder::kSequential) return index;
-  return PermuteIndex(options_.seed, position / windows_, windows_, index);
+  return PermuteIndex(SeedOf(options_.seed, place.source), place.index / windows, windows, index);
 }
 
 void SampleSource::Fill(int64_t sample, int64_t* tokens) const {
-  const int64_t first = WindowOf(sample) * options_.seq_length;
-  const int64_t largest = file_.Copy(first, options_.seq_length + 1, tokens);
-  if (largest < options_.vocab_size) return;
-  throw TrainerError(ExitCode::kBadData, file_.path() + ": token id " + std::to_string(largest) +
+  const BlendOrder::Place place = order_.At(PositionOf(sample));
+  const TokenFile& file = *files_[place.source].file;
+  const int64_t first = WindowAt(place) * options_.seq_length;
+  const int64_t largest = file.Copy(first, options_.seq_length + 1, tokens);
+  if (largest >= 0 && largest < options_.vocab_size) return;
+  throw TrainerError(ExitCode::kBadData, file.path() + ": token id " + std::to_string(largest) +
                                              " among tokens " + std::to_string(first) + " to " +
                                              std::to_string(first + options_.seq_length) +
                                              " is outside the model's vocabulary of " +

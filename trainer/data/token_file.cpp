@@ -1,179 +1,147 @@
 #include "trainer/data/token_file.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include <cerrno>
-#include <cmath>
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <sstream>
+#include <utility>
 
-#include "proto/contract/token_format.h"
 #include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {
 namespace {
 
-namespace format = token_format;
+constexpr char kHowToFind[] =
+    "; correct data.path, or make the data set with `trainyard data prepare`";
 
-constexpr size_t kHeaderBytesMax = 1 << 20;
-constexpr char kHowToMake[] = "; make the data set with `trainyard data prepare`";
-
-[[noreturn]] void Missing(const std::string& path, const std::string& why) {
-  throw TrainerError(ExitCode::kNoInput, path + ": " + why);
-}
-
-[[noreturn]] void Bad(const std::string& path, const std::string& why) {
-  throw TrainerError(ExitCode::kBadData, path + ": " + why);
-}
-
-nlohmann::json ReadJsonFile(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) Missing(path, std::string("cannot open: ") + std::strerror(errno) + kHowToMake);
-  std::string text(kHeaderBytesMax + 1, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (in.bad()) Missing(path, std::string("cannot read: ") + std::strerror(errno));
-  text.resize(static_cast<size_t>(in.gcount()));
-  if (text.size() > kHeaderBytesMax) Bad(path, "larger than 1 MiB: not a header of tokens");
-  nlohmann::json header = nlohmann::json::parse(text, nullptr, false);
-  if (!header.is_object()) Bad(path, std::string("not a JSON object") + kHowToMake);
-  return header;
-}
-
-int64_t Integer(const nlohmann::json& header, const char* key, const std::string& path) {
-  const auto found = header.find(key);
-  if (found == header.end()) Bad(path, std::string("has no \"") + key + "\"");
-  if (!found->is_number_integer() || found->get<double>() < 0 || found->get<double>() > 9e18) {
-    Bad(path, std::string("\"") + key + "\" must be a whole number, 0 or more");
-  }
-  return found->get<int64_t>();
-}
-
-int64_t IntegerOr(const nlohmann::json& header, const char* key, int64_t otherwise,
-                  const std::string& path) {
-  return header.contains(key) ? Integer(header, key, path) : otherwise;
-}
-
-std::string TextOr(const nlohmann::json& header, const char* key, const std::string& path) {
-  if (!header.contains(key)) return "";
-  if (!header[key].is_string()) Bad(path, std::string("\"") + key + "\" must be a string");
-  return header[key].get<std::string>();
-}
-
-int BytesPerToken(const nlohmann::json& header, const std::string& path) {
-  const std::string dtype = TextOr(header, format::kTypeKey, path);
-  if (dtype == format::kTwoBytes) return 2;
-  if (dtype == format::kFourBytes) return 4;
-  Bad(path, "\"dtype\" must be \"uint16\" or \"uint32\", not \"" + dtype + "\"");
-}
-
-// Little-endian load, whatever the machine: the file has no other byte order.
+// The largest token, or a negative one where there is one.
 template <typename Token>
 int64_t Widen(const unsigned char* data, int64_t count, int64_t* out) {
-  int64_t largest = 0;
+  int64_t largest = 0, least = 0;
   for (int64_t i = 0; i < count; ++i) {
-    Token token;
-    std::memcpy(&token, data + i * sizeof(Token), sizeof(Token));
-    if constexpr (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) {
-      token = sizeof(Token) == 2 ? static_cast<Token>(__builtin_bswap16(token))
-                                 : static_cast<Token>(__builtin_bswap32(token));
-    }
-    out[i] = token;
-    largest = out[i] > largest ? out[i] : largest;
+    out[i] = static_cast<int64_t>(LoadLittleEndian<Token>(data + i * sizeof(Token)));
+    largest = std::max(largest, out[i]);
+    least = std::min(least, out[i]);
   }
-  return largest;
+  return least < 0 ? least : largest;
+}
+
+int64_t WidenAs(TokenType type, const unsigned char* data, int64_t count, int64_t* out) {
+  switch (type) {
+    case TokenType::kUint8:
+      return Widen<uint8_t>(data, count, out);
+    case TokenType::kUint16:
+      return Widen<uint16_t>(data, count, out);
+    case TokenType::kInt16:
+      return Widen<int16_t>(data, count, out);
+    case TokenType::kInt32:
+      return Widen<int32_t>(data, count, out);
+    case TokenType::kUint32:
+      return Widen<uint32_t>(data, count, out);
+    case TokenType::kInt64:
+      return Widen<int64_t>(data, count, out);
+  }
+  return 0;
+}
+
+DescribedTokens Describe(DataFormat format, const MappedFile& data, const std::string& stem) {
+  switch (format) {
+    case DataFormat::kMegatron:
+      return ReadMegatronTokens(data, stem + ".idx");
+    case DataFormat::kLlmc:
+      return ReadLlmcTokens(data);
+    case DataFormat::kNanogpt:
+      return ReadNanogptTokens(data);
+    default:
+      return ReadTrainyardTokens(data, stem + ".json");
+  }
+}
+
+// Asks the kernel for exactly these bytes: it does not read ahead of a file in random order.
+void ReadSoon(const unsigned char* data, int64_t bytes) {
+  const size_t in_page = reinterpret_cast<uintptr_t>(data) % static_cast<size_t>(getpagesize());
+  madvise(const_cast<unsigned char*>(data) - in_page, in_page + static_cast<size_t>(bytes),
+          MADV_WILLNEED);
 }
 
 }  // namespace
 
-TokenFile::TokenFile(const std::string& directory, const std::string& split)
-    : path_(directory + "/" + split + ".bin") {
-  ReadHeader(directory + "/" + split + ".json");
-  Map();
+int64_t BytesOf(TokenType type) {
+  switch (type) {
+    case TokenType::kUint8:
+      return 1;
+    case TokenType::kUint16:
+    case TokenType::kInt16:
+      return 2;
+    case TokenType::kInt32:
+    case TokenType::kUint32:
+      return 4;
+    case TokenType::kInt64:
+      return 8;
+  }
+  return 1;
 }
 
-TokenFile::~TokenFile() {
-  if (data_ != nullptr) munmap(const_cast<unsigned char*>(data_), bytes_);
+TokenFile::TokenFile(const std::string& path, const std::string& split, DataFormat format) {
+  const TokenFileNames names = FindTokenFiles(path, split, format);
+  format_ = names.format;
+  for (const std::string& stem : names.stems) AddPart(stem);
+  if (parts_.size() > 1) header_.xxh64.clear();
 }
 
-void TokenFile::ReadHeader(const std::string& header_path) {
-  const nlohmann::json header = ReadJsonFile(header_path);
-  if (TextOr(header, format::kFormatKey, header_path) != format::kFormat) {
-    Bad(header_path, std::string("\"format\" is not \"") + format::kFormat + "\"" + kHowToMake);
+void TokenFile::AddPart(const std::string& stem) {
+  MappedFile file(stem + ".bin", ReadOrder::kRandom, kHowToFind);
+  DescribedTokens read = Describe(format_, file, stem);
+  if (!parts_.empty() && read.layout.type != parts_.front().layout.type) {
+    throw TrainerError(ExitCode::kBadData,
+                       file.path() + ": its tokens have another type than those of " + path() +
+                           ": made with another tokenizer; put it into a directory of its own");
   }
-  const int64_t version = Integer(header, format::kVersionKey, header_path);
-  if (version < 1 || version > format::kVersion) {
-    Bad(header_path, "version " + std::to_string(version) + " of the format; this program reads " +
-                         std::to_string(format::kVersion) +
-                         "; update it or prepare the data again");
-  }
-  header_.bytes_per_token = BytesPerToken(header, header_path);
-  header_.tokens = Integer(header, format::kTokens, header_path);
-  header_.vocab_size = Integer(header, format::kVocabSize, header_path);
-  header_.documents = IntegerOr(header, format::kDocuments, 0, header_path);
-  header_.source_bytes = IntegerOr(header, format::kSourceBytes, 0, header_path);
-  header_.end_of_document = IntegerOr(header, format::kEndOfDocument, -1, header_path);
-  header_.xxh64 = TextOr(header, format::kChecksum, header_path);
-  const auto entropy = header.find(format::kUnigramEntropy);
-  if (entropy != header.end() && entropy->is_number()) header_.unigram_entropy = *entropy;
-}
-
-void TokenFile::Map() {
-  const int file = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) Missing(path_, std::string("cannot open: ") + std::strerror(errno) + kHowToMake);
-  struct stat status {};
-  const bool is_file = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
-  bytes_ = is_file ? static_cast<size_t>(status.st_size) : 0;
-  void* mapped = bytes_ > 0 ? mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, file, 0) : nullptr;
-  const int map_error = errno;
-  close(file);
-  if (!is_file) Missing(path_, "not a regular file");
-  if (mapped == MAP_FAILED) {
-    Missing(path_, std::string("cannot map: ") + std::strerror(map_error));
-  }
-  data_ = static_cast<const unsigned char*>(mapped);
-  const uint64_t width = static_cast<uint64_t>(header_.bytes_per_token);
-  if (bytes_ % width != 0 || bytes_ / width != static_cast<uint64_t>(header_.tokens)) {
-    const size_t bytes = bytes_;
-    if (data_ != nullptr) munmap(const_cast<unsigned char*>(data_), bytes_);
-    Bad(path_, "has " + std::to_string(bytes) + " bytes, but its header promises " +
-                   std::to_string(header_.tokens) + " tokens of " + std::to_string(width) +
-                   " bytes: cut short or replaced; prepare or copy the data again");
-  }
-  // Windows are read in random order, so the kernel must not read ahead of one; Copy asks for
-  // exactly its own pages.
-  if (data_ != nullptr) madvise(mapped, bytes_, MADV_RANDOM);
+  const int64_t first = header_.tokens, documents = header_.documents;
+  header_ = std::move(read.header);
+  header_.tokens += first;
+  header_.documents += documents;
+  parts_.push_back({std::move(file), read.layout, first});
 }
 
 int64_t TokenFile::Copy(int64_t first, int64_t count, int64_t* out) const {
   if (first < 0 || count < 0 || first > header_.tokens - count) {
-    throw TrainerError(ExitCode::kInternal, path_ + ": tokens " + std::to_string(first) + " to " +
+    throw TrainerError(ExitCode::kInternal, path() + ": tokens " + std::to_string(first) + " to " +
                                                 std::to_string(first + count) +
                                                 " are outside the file");
   }
-  const unsigned char* data = data_ + first * header_.bytes_per_token;
-  const size_t in_page = reinterpret_cast<uintptr_t>(data) % static_cast<size_t>(getpagesize());
-  madvise(const_cast<unsigned char*>(data) - in_page, in_page + count * header_.bytes_per_token,
-          MADV_WILLNEED);
-  return header_.bytes_per_token == 2 ? Widen<uint16_t>(data, count, out)
-                                      : Widen<uint32_t>(data, count, out);
+  // The last part that begins at or before `first`.
+  auto part = std::upper_bound(parts_.begin(), parts_.end(), first,
+                               [](int64_t token, const Part& p) { return token < p.first; }) -
+              1;
+  int64_t largest = 0;
+  for (int64_t done = 0; done < count; ++part) {
+    const int64_t inside = first + done - part->first;
+    const int64_t now = std::min(count - done, part->layout.tokens - inside);
+    const int64_t width = BytesOf(part->layout.type);
+    const unsigned char* data = part->file.data() + part->layout.offset + inside * width;
+    if (now > 0) ReadSoon(data, now * width);
+    const int64_t found = WidenAs(part->layout.type, data, now, out + done);
+    largest = found < 0 || largest < 0 ? std::min(found, largest) : std::max(found, largest);
+    done += now;
+  }
+  return largest;
 }
 
 void TokenFile::VerifyChecksum() const {
+  const MappedFile& file = parts_.front().file;
   char text[17];
   std::snprintf(text, sizeof(text), "%016llx",
-                static_cast<unsigned long long>(XXH64(data_, bytes_, 0)));
+                static_cast<unsigned long long>(XXH64(file.data(), file.bytes(), 0)));
   if (header_.xxh64 != text) {
-    Bad(path_, "its checksum is " + std::string(text) + ", but its header promises " +
-                   (header_.xxh64.empty() ? "none" : header_.xxh64) +
-                   ": damaged; prepare or copy the data again");
+    throw TrainerError(ExitCode::kBadData, path() + ": its checksum is " + text +
+                                               ", but its header promises " +
+                                               (header_.xxh64.empty() ? "none" : header_.xxh64) +
+                                               ": damaged; prepare or copy the data again");
   }
 }
 

@@ -145,6 +145,82 @@ TEST(SampleSourceTest, LaterSkipsDoNotMoveEarlierSamples) {
   EXPECT_EQ(after.PositionOf(48), 60);
 }
 
+// Sources of 1000, 40 and 205 tokens whose first tokens tell them apart.
+class BlendTest : public testing::Test {
+ protected:
+  BlendTest() {
+    const int64_t shares[] = {6, 1, 3}, tokens[] = {1000, 40, 205};
+    for (size_t i = 0; i < 3; ++i) {
+      std::vector<uint16_t> values;
+      for (int64_t k = 0; k < tokens[i]; ++k)
+        values.push_back(static_cast<uint16_t>(10000 * i + k));
+      directories_[i].WriteTrain(values, 65536);
+      sources_.push_back({std::make_shared<TokenFile>(directories_[i].path(), "train"), shares[i]});
+    }
+  }
+
+  // First token of samples [first, last).
+  static std::vector<int64_t> Firsts(const SampleSource& source, int64_t first, int64_t last) {
+    std::vector<int64_t> firsts, tokens(source.seq_length() + 1);
+    for (int64_t sample = first; sample < last; ++sample) {
+      source.Fill(sample, tokens.data());
+      firsts.push_back(tokens[0]);
+    }
+    return firsts;
+  }
+
+  TokenDirectory directories_[3];
+  std::vector<WeightedTokens> sources_;
+};
+
+TEST_F(BlendTest, EachSourceHasItsOwnShuffledEpochs) {
+  const SampleSource blend(sources_, Options(4));
+  const int64_t windows[] = {249, 9, 51};
+  std::vector<std::set<int64_t>> seen(3);
+  std::vector<int64_t> taken(3, 0);
+  for (const int64_t first : Firsts(blend, 0, 400)) {
+    const int64_t source = first / 10000;
+    ASSERT_TRUE(seen[source].insert(first).second) << "a window again before the epoch's end";
+    if (++taken[source] % windows[source] == 0) seen[source].clear();
+  }
+  EXPECT_THAT(taken, ElementsAre(240, 40, 120));
+  EXPECT_DOUBLE_EQ(blend.EpochsBefore(400, 0), 240.0 / 249);
+  EXPECT_DOUBLE_EQ(blend.EpochsBefore(400, 1), 40.0 / 9);
+  EXPECT_DOUBLE_EQ(blend.EpochsBefore(400, 2), 120.0 / 51);
+}
+
+TEST_F(BlendTest, AnyNumberOfSamplesCanBeSkippedBySeeking) {
+  const SampleSource whole(sources_, Options(4, "30:45,100:101"));
+  const std::vector<int64_t> all = Firsts(whole, 0, 300);
+  for (int64_t start = 0; start < 300; start += 17) {
+    const SampleSource resumed(sources_, Options(4, "30:45,100:101"));
+    EXPECT_EQ(Firsts(resumed, start, 300), std::vector<int64_t>(all.begin() + start, all.end()));
+  }
+  const std::vector<int64_t> unskipped = Firsts(SampleSource(sources_, Options(4)), 0, 316);
+  EXPECT_EQ(all[30], unskipped[45]);
+  EXPECT_EQ(all[299], unskipped[315]);
+}
+
+TEST_F(BlendTest, SourcesOfOneSizeAreReadInDifferentOrders) {
+  const SampleSource twice({{sources_[0].file, 1}, {sources_[0].file, 1}}, Options(4));
+  const std::vector<int64_t> firsts = Firsts(twice, 0, 200);
+  int same = 0;
+  for (size_t i = 0; i < firsts.size(); i += 2) same += firsts[i] == firsts[i + 1];
+  EXPECT_LT(same, 10);
+}
+
+TEST_F(BlendTest, PositionsBeforeTheFirstWindowComesAgain) {
+  SampleSourceOptions options = Options(4);
+  options.order = SampleOrder::kSequential;
+  const SampleSource blend(sources_, options);
+  const int64_t fresh = blend.positions_before_repeat();
+  const std::vector<int64_t> firsts = Firsts(blend, 0, fresh + 1);
+  const std::set<int64_t> before(firsts.begin(), firsts.end() - 1);
+  EXPECT_EQ(static_cast<int64_t>(before.size()), fresh);
+  EXPECT_TRUE(before.contains(firsts.back()));
+  EXPECT_EQ(SampleSource(*sources_[2].file, options).positions_before_repeat(), 51);
+}
+
 TEST(SampleSourceTest, RefusesTokensOutsideTheVocabulary) {
   const TokenDirectory directory;
   directory.WriteTrain({1, 2, 300, 3, 4}, 256);  // a header that lies

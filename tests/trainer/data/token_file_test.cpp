@@ -63,9 +63,10 @@ TEST(TokenFileTest, RefusesToReadOutsideTheFile) {
 
 TEST(TokenFileTest, NamesTheMissingFile) {
   const TokenDirectory directory;
-  ExpectError(directory, ExitCode::kNoInput, "train.json: cannot open: No such file");
-  directory.WriteText("train.json", TokenDirectory::Header(1, 10).dump());
   ExpectError(directory, ExitCode::kNoInput, "train.bin: cannot open: No such file");
+  directory.WriteText("train.bin", "ab");
+  ExpectError(directory, ExitCode::kNoInput, "train.json: cannot open: No such file");
+  std::filesystem::remove(directory.path() + "/train.bin");
   std::filesystem::create_directory(directory.path() + "/train.bin");
   ExpectError(directory, ExitCode::kNoInput, "train.bin: not a regular file");
 }
