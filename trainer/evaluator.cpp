@@ -3,14 +3,16 @@
 #include <torch/utils.h>
 
 #include <algorithm>
-#include <vector>
+#include <utility>
 
+#include "proto/contract/data_sources.h"
 #include "proto/contract/token_format.h"
+#include "trainer/data/open_tokens.h"
 
 namespace trainyard::trainer {
 namespace {
 
-SampleSourceOptions ValidationOrder(const RunConfig& config) {
+SampleSourceOptions EvaluationOrder(const RunConfig& config) {
   SampleSourceOptions options;
   options.seq_length = config.train.seq_length;
   options.vocab_size = config.model.vocab_size;
@@ -30,15 +32,27 @@ torch::Tensor ReadSamples(const SampleSource& source, int64_t first, int64_t cou
 
 Evaluator::Evaluator(const RunConfig& config, const Pipeline& pipeline, const RankGroups& groups,
                      int64_t data_index, torch::Device device)
-    : file_(config.data.path, token_format::kValidationSplit),
-      source_(file_, ValidationOrder(config)),
-      pipeline_(pipeline),
+    : pipeline_(pipeline),
       groups_(groups),
       data_index_(data_index),
       data_size_(config.layout.dp),
       device_(device),
-      batch_samples_(config.layout.micro_batch),
-      samples_(std::min(config.evaluation.samples, source_.samples_per_epoch())) {}
+      batch_samples_(config.layout.micro_batch) {
+  for (const EvaluationSet& set : EvaluationSetsOf(config.evaluation).sets) {
+    AddSet(set.name, OpenEvaluationSet(set, config.data.format), config);
+  }
+  if (!sets_.empty()) return;
+  const char* split = token_format::kValidationSplit;
+  AddSet(split, OpenTokens(config.data, split), config);
+}
+
+void Evaluator::AddSet(const std::string& name, std::vector<WeightedTokens> files,
+                       const RunConfig& config) {
+  Set set{name, SampleSource(std::move(files), EvaluationOrder(config))};
+  set.samples = std::min(config.evaluation.samples, set.source.positions_before_repeat());
+  set.batches = (set.samples + batch_samples_ - 1) / batch_samples_;
+  sets_.push_back(std::move(set));
+}
 
 bool Evaluator::AnyRankStops(bool this_one) const {
   return SumOverMembers(*groups_.world, {this_one ? 1.0 : 0.0}, device_)[0] > 0;
@@ -46,38 +60,52 @@ bool Evaluator::AnyRankStops(bool this_one) const {
 
 // This rank's part of the sum. Ranks along dp may share weights, so all of them compute in every
 // round: behind the last batch one whose predictions count nothing.
-double Evaluator::SumOfBatch(int64_t batch) const {
-  const bool counts = batch < batches();
+double Evaluator::SumOfBatch(const Set& set, int64_t batch) const {
+  const bool counts = batch < set.batches;
   const int64_t first = counts ? batch * batch_samples_ : 0;
-  const int64_t samples = std::min(batch_samples_, samples_ - first);
-  const TrainingTokens tokens = {ReadSamples(source_, first, samples).to(device_),
-                                 torch::full({samples * source_.seq_length()}, counts ? 1.0 : 0.0,
-                                             torch::dtype(torch::kFloat32).device(device_))};
+  const int64_t samples = std::min(batch_samples_, set.samples - first);
+  const TrainingTokens tokens = {
+      ReadSamples(set.source, first, samples).to(device_),
+      torch::full({samples * set.source.seq_length()}, counts ? 1.0 : 0.0,
+                  torch::dtype(torch::kFloat32).device(device_))};
   torch::Tensor sum = torch::zeros({}, torch::dtype(torch::kFloat64).device(device_));
   pipeline_.Evaluate({.count = 1,
                       .samples = samples,
-                      .length = source_.seq_length(),
+                      .length = set.source.seq_length(),
                       .tokens = [&](int64_t) { return tokens; }},
                      sum);
   return groups_.tensor->rank() == 0 ? sum.item<double>() : 0;
 }
 
-std::optional<EvaluationResult> Evaluator::Run(const std::function<bool()>& stop_requested) {
-  torch::NoGradGuard no_grad;
-  std::vector<double> sums(batches(), 0.0);
-  for (int64_t round = 0; round < batches(); round += data_size_) {
+std::optional<EvaluationResult> Evaluator::RunSet(
+    const Set& set, const std::function<bool()>& stop_requested) const {
+  std::vector<double> sums(set.batches, 0.0);
+  for (int64_t round = 0; round < set.batches; round += data_size_) {
     if (AnyRankStops(stop_requested())) return std::nullopt;
     const int64_t batch = round + data_index_;
-    const double sum = SumOfBatch(batch);
-    if (batch < batches()) sums[batch] = sum;
+    const double sum = SumOfBatch(set, batch);
+    if (batch < set.batches) sums[batch] = sum;
   }
   // Zeros from ranks that had no part of a batch: the addition is exact where one rank had it all.
   sums = SumOverMembers(*groups_.world, sums, device_);
   EvaluationResult result;
-  result.tokens = samples_ * source_.seq_length();
+  result.name = set.name;
+  result.tokens = set.samples * set.source.seq_length();
   for (const double sum : sums) result.loss += sum;
   result.loss /= static_cast<double>(result.tokens);
   return result;
+}
+
+std::optional<std::vector<EvaluationResult>> Evaluator::Run(
+    const std::function<bool()>& stop_requested) {
+  torch::NoGradGuard no_grad;
+  std::vector<EvaluationResult> results;
+  for (const Set& set : sets_) {
+    std::optional<EvaluationResult> result = RunSet(set, stop_requested);
+    if (!result.has_value()) return std::nullopt;
+    results.push_back(*std::move(result));
+  }
+  return results;
 }
 
 }  // namespace trainyard::trainer

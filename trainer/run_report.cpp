@@ -1,11 +1,13 @@
 #include "trainer/run_report.h"
 
+#include <cmath>
 #include <cstdarg>
 #include <cstdio>
 
 #include "proto/contract/memory_advice.h"
 #include "proto/contract/memory_model.h"
 #include "proto/contract/model_size.h"
+#include "proto/contract/token_format.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -41,12 +43,18 @@ std::string BatchLine(const RunConfig& config, const HeaderFacts& facts) {
       config.train.seq_length, layout.micro_batch, rounds);
 }
 
-std::string DataLine(const RunConfig& config, const HeaderFacts& facts) {
-  const double passes = static_cast<double>(config.train.steps * config.train.global_batch) /
-                        static_cast<double>(facts.train_samples);
-  return Format("data    %s: %s tokens, %s samples; this run reads them %.2f times",
-                config.data.path.c_str(), GroupedDigits(facts.train_tokens).c_str(),
-                GroupedDigits(facts.train_samples).c_str(), passes);
+std::string DataLine(const SourceFacts& source, int64_t shares) {
+  const double percent = 100 * static_cast<double>(source.share) / static_cast<double>(shares);
+  const std::string weight =
+      source.share == shares ? "" : Format("%.4g %% of the samples; ", percent);
+  return "data    " + source.path +
+         Format(": %s tokens, %s samples; %sthis run reads them %.2f times",
+                GroupedDigits(source.tokens).c_str(), GroupedDigits(source.samples).c_str(),
+                weight.c_str(), source.epochs);
+}
+
+std::string NameOfSet(const std::string& set) {
+  return set == token_format::kValidationSplit ? "validation" : set;
 }
 
 std::string MemoryLine(const RunConfig& config) {
@@ -62,7 +70,9 @@ void RunReport::Header(const RunConfig& config, const RuntimeEnvironment& env,
   Print(ModelLine(config));
   Print(BatchLine(config, facts));
   if (config.resources.device == DeviceKind::kGpu) Print(MemoryLine(config));
-  Print(DataLine(config, facts));
+  int64_t shares = 0;
+  for (const SourceFacts& source : facts.sources) shares += source.share;
+  for (const SourceFacts& source : facts.sources) Print(DataLine(source, shares));
   Print(facts.resumed_from.empty()
             ? Format("start   fresh, %ld steps to go", config.train.steps)
             : Format("start   from %s at step %ld of %ld", facts.resumed_from.c_str(),
@@ -85,12 +95,11 @@ void RunReport::Step(const StepReport& report, int64_t total_steps) {
   has_loss_ = true;
 }
 
-void RunReport::Evaluation(int64_t step, double loss, int64_t tokens) {
-  Print(Format("eval at step %ld   validation loss %.4f over %s tokens", step, loss,
-               GroupedDigits(tokens).c_str()));
+void RunReport::Evaluation(int64_t step, const std::string& set, double loss, int64_t tokens) {
+  Print(Format("eval at step %ld   %s loss %.4f   perplexity %.4g over %s tokens", step,
+               NameOfSet(set).c_str(), loss, std::exp(loss), GroupedDigits(tokens).c_str()));
   const std::lock_guard lock(mutex_);
-  validation_loss_ = loss;
-  has_validation_ = true;
+  evaluation_losses_[set] = loss;
 }
 
 void RunReport::Checkpoint(const CheckpointEvent& event) {
@@ -117,7 +126,9 @@ void RunReport::Note(const std::string& text) { Print("note    " + text); }
 void RunReport::Summary(int64_t step, double seconds) {
   std::string line = Format("done at step %ld after %s", step, ShortDuration(seconds).c_str());
   if (has_loss_) line += Format("   loss %.4f -> %.4f", first_loss_, last_loss_);
-  if (has_validation_) line += Format("   validation loss %.4f", validation_loss_);
+  for (const auto& [set, set_loss] : evaluation_losses_) {
+    line += Format("   %s loss %.4f", NameOfSet(set).c_str(), set_loss);
+  }
   Print(line);
 }
 

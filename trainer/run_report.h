@@ -3,8 +3,10 @@
 #define TRAINYARD_TRAINER_RUN_REPORT_H_
 
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "proto/contract/run_config.h"
 #include "trainer/checkpoint/checkpoint_writer.h"
@@ -22,11 +24,19 @@ struct StepReport {
   double mfu = 0;  // 0 when unknown.
 };
 
+// One data set that the run trains on.
+struct SourceFacts {
+  std::string path;
+  int64_t tokens = 0;
+  int64_t samples = 0;  // Of one data epoch.
+  int64_t share = 1;    // Of the sum of all shares, in samples.
+  double epochs = 0;    // Times that the whole run reads it.
+};
+
 struct HeaderFacts {
   std::string device;
   int64_t threads = 0;
-  int64_t train_tokens = 0;
-  int64_t train_samples = 0;
+  std::vector<SourceFacts> sources;  // At least one.
   int64_t first_step = 0;
   std::string resumed_from;
 };
@@ -38,7 +48,7 @@ class RunReport {
 
   void Header(const RunConfig& config, const RuntimeEnvironment& env, const HeaderFacts& facts);
   void Step(const StepReport& report, int64_t total_steps);
-  void Evaluation(int64_t step, double loss, int64_t tokens);
+  void Evaluation(int64_t step, const std::string& set, double loss, int64_t tokens);
   void Checkpoint(const CheckpointEvent& event);
   void Note(const std::string& text);
   void Summary(int64_t step, double seconds);
@@ -50,9 +60,8 @@ class RunReport {
   std::mutex mutex_;  // Guards what follows, and keeps lines whole.
   double first_loss_ = 0;
   double last_loss_ = 0;
-  double validation_loss_ = 0;
+  std::map<std::string, double> evaluation_losses_;  // Newest of each set.
   bool has_loss_ = false;
-  bool has_validation_ = false;
 };
 
 // "1,234,567".

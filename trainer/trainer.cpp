@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "proto/contract/data_sources.h"
 #include "proto/contract/environment.h"
 #include "proto/contract/model_size.h"
 #include "proto/contract/run_rules.h"
@@ -16,6 +17,7 @@
 #include "trainer/checkpoint/fence.h"
 #include "trainer/checkpoint/manifest.h"
 #include "trainer/config/run_config_json.h"
+#include "trainer/data/open_tokens.h"
 #include "trainer/memory_check.h"
 #include "trainer/ops/gpu.h"
 #include "trainer/optimizer/schedule.h"
@@ -144,8 +146,7 @@ Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, Telemet
       groups_(ConnectGroups(config, mesh_, env, rendezvous_.get(), device_)),
       stall_watch_(groups_, telemetry),
       clock_(device_),
-      train_file_(config.data.path, token_format::kTrainSplit),
-      train_source_(train_file_, TrainingOrder(config, env)),
+      train_source_(OpenTokens(config.data, token_format::kTrainSplit), TrainingOrder(config, env)),
       model_(config.model,
              WithoutUnusedSeed(ModelOptions(config, mesh_, env.rank, groups_, device_), env)),
       optimizer_(config.optimizer, model_.parameters()),
@@ -227,12 +228,37 @@ void Trainer::OpenCheckpoints() {
   if (every > 0 && every < config_.train.steps) checkpoints_->Reserve(Chunks());
 }
 
+std::vector<SourceFacts> Trainer::FactsOfSources() const {
+  const std::vector<DataSource> sources = BlendOf(config_.data).sources;
+  const int64_t samples = config_.train.steps * config_.train.global_batch;
+  std::vector<SourceFacts> facts;
+  for (int64_t i = 0; i < train_source_.sources(); ++i) {
+    facts.push_back({.path = sources[i].path,
+                     .tokens = train_source_.file(i).size(),
+                     .samples = train_source_.samples_per_epoch(i),
+                     .share = sources[i].share,
+                     .epochs = train_source_.EpochsBefore(samples, i)});
+  }
+  return facts;
+}
+
+// Data epochs of each source that training has used.
+MetricValues Trainer::EpochValues() const {
+  const std::vector<DataSource> sources = BlendOf(config_.data).sources;
+  MetricValues values;
+  for (int64_t i = 0; i < train_source_.sources(); ++i) {
+    const std::string suffix = sources.size() > 1 ? "_" + sources[i].name : "";
+    values.emplace_back(telemetry::kDataEpochs + suffix,
+                        train_source_.EpochsBefore(state_.samples, i));
+  }
+  return values;
+}
+
 void Trainer::PrintHeader(const std::string& resumed_from) {
   HeaderFacts facts;
   facts.device = DeviceName(device_);
   facts.threads = threads_;
-  facts.train_tokens = train_file_.size();
-  facts.train_samples = train_source_.samples_per_epoch();
+  facts.sources = FactsOfSources();
   facts.first_step = first_step_;
   facts.resumed_from = resumed_from;
   report_.Header(config_, env_, facts);
@@ -401,6 +427,8 @@ void Trainer::Log(const StepResult& result) {
                          {telemetry::kMemoryBytes, static_cast<double>(PeakMemoryBytes(device_))}};
   if (report.mfu > 0) values.emplace_back(telemetry::kMfu, report.mfu);
   values.insert(values.end(), interval_.step_times.begin(), interval_.step_times.end());
+  const MetricValues epochs = EpochValues();
+  values.insert(values.end(), epochs.begin(), epochs.end());
   if (env_.rank == 0) telemetry_.WriteMetrics(state_.step, config_.train.steps, values);
   report_.Step(report, config_.train.steps);
   interval_ = {.stall_seconds_before = stall};
@@ -409,13 +437,13 @@ void Trainer::Log(const StepResult& result) {
 // False when SIGTERM on some rank has cut it short.
 bool Trainer::Evaluate() {
   EnterPhase(Phase::kEval);
-  const std::optional<EvaluationResult> result = evaluator_->Run(StopRequested);
-  if (!result.has_value()) return false;
+  const std::optional<std::vector<EvaluationResult>> results = evaluator_->Run(StopRequested);
+  if (!results.has_value()) return false;
   evaluated_step_ = state_.step;
-  if (env_.rank == 0)
-    telemetry_.WriteEvaluation(state_.step, token_format::kValidationSplit, result->loss,
-                               result->tokens);
-  report_.Evaluation(state_.step, result->loss, result->tokens);
+  for (const EvaluationResult& set : *results) {
+    if (env_.rank == 0) telemetry_.WriteEvaluation(state_.step, set.name, set.loss, set.tokens);
+    report_.Evaluation(state_.step, set.name, set.loss, set.tokens);
+  }
   EnterPhase(Phase::kTrain);
   return true;
 }

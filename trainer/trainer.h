@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "proto/contract/run_config.h"
 #include "trainer/checkpoint/checkpoint_writer.h"
@@ -15,7 +16,6 @@
 #include "trainer/config/trainer_error.h"
 #include "trainer/data/prefetcher.h"
 #include "trainer/data/sample_source.h"
-#include "trainer/data/token_file.h"
 #include "trainer/evaluator.h"
 #include "trainer/model/decoder.h"
 #include "trainer/optimizer/adamw.h"
@@ -64,6 +64,8 @@ class Trainer {
   void ReportStart(const StartingPoint& start);
   void Resume(const std::string& checkpoint);
   void OpenCheckpoints();
+  std::vector<SourceFacts> FactsOfSources() const;
+  MetricValues EpochValues() const;
   void PrintHeader(const std::string& resumed_from);
   void StartPrefetch();
   std::vector<int64_t> SamplesOfBatch(int64_t batch) const;
@@ -105,7 +107,6 @@ class Trainer {
   const RankGroups groups_;
   StallWatch stall_watch_;
   StepClock clock_;
-  TokenFile train_file_;
   SampleSource train_source_;
   Decoder model_;
   AdamW optimizer_;

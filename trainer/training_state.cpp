@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "proto/contract/data_sources.h"
 #include "trainer/checkpoint/box.h"
 #include "trainer/config/run_config_json.h"
 #include "trainer/config/trainer_error.h"
@@ -21,11 +22,22 @@ constexpr char kSecondMoment[] = "optimizer.exp_avg_sq.";
 // Key of the skip ranges, which have the form of TRAINYARD_SKIP_SAMPLES.
 constexpr char kSkipSamples[] = "skip_samples";
 
+<<<<<<< HEAD
 // Settings that earlier versions did not have, and did not write into checkpoints: a model with
 // their default values is the same as one without them.
 constexpr std::array kLaterSettings = {
     "normalization",        "norm_weights",          "qk_layernorm",        "rope_scaling_factor",
     "rope_low_freq_factor", "rope_high_freq_factor", "rope_original_length"};
+=======
+// Key of the sources' shares, which decide the order of a blend.
+constexpr char kDataShares[] = "data_shares";
+
+json DataShares(const RunConfig& config) {
+  json shares = json::array();
+  for (const DataSource& source : BlendOf(config.data).sources) shares.push_back(source.share);
+  return shares;
+}
+>>>>>>> a34b5a0 (trainer: train on blends and evaluate several named sets)
 
 // Settings that define the model's tensors; the initial spread of the weights does not matter
 // later.
@@ -191,6 +203,7 @@ json TrainingStateToJson(const TrainingState& state, const RunConfig& config) {
           {"tokens", state.tokens},
           {kSkipSamples, SkipRangesToText(state.skip)},
           {"data_seed", config.data.seed},
+          {kDataShares, DataShares(config)},
           {"seq_length", config.train.seq_length}};
 }
 
@@ -244,6 +257,7 @@ std::vector<std::string> DataOrderChanges(const json& state, const RunConfig& co
                       ": samples come in another order and some come again.");
   };
   compare("data_seed", "data.seed", config.data.seed);
+  compare(kDataShares, "data.blend", DataShares(config));
   compare("seq_length", "train.seq_length", config.train.seq_length);
   const std::vector<SkipRange> kept = RangesOutside(StateFromJson(state).skip, given);
   if (!kept.empty()) {

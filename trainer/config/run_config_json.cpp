@@ -56,6 +56,9 @@ void Read(const std::string& key, const json& from, Value& value) {
                       !(from.is_number_unsigned() && from.get<uint64_t>() > INT64_MAX);
     if (!fits) RefuseValue(key, "must be a whole number", from);
     value = from.get<int64_t>();
+  } else if constexpr (std::is_same_v<Value, std::vector<std::string>>) {
+    if (!from.is_array()) RefuseValue(key, "must be a list of text", from);
+    for (const json& entry : from) Read(key, entry, value.emplace_back());
   } else {
     if (!from.is_string()) RefuseValue(key, "must be text", from);
     value = from.get<std::string>();
