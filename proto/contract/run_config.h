@@ -48,6 +48,15 @@ struct SettingNames<ContextExchange> {
       {"all_gather", ContextExchange::kAllGather}}};
 };
 
+enum class Normalization { kRmsNorm = 1, kLayerNorm = 2 };
+
+template <>
+struct SettingNames<Normalization> {
+  static constexpr std::array<std::pair<std::string_view, Normalization>, 2> kNames = {{
+      {"rms_norm", Normalization::kRmsNorm},
+      {"layer_norm", Normalization::kLayerNorm}}};
+};
+
 enum class DataFormat { kAuto = 1, kTrainyard = 2, kMegatron = 3, kNanogpt = 4, kLlmc = 5 };
 
 template <>
@@ -118,6 +127,14 @@ struct ModelConfig {
   double norm_epsilon = 1e-5;
   bool untie_embeddings_and_output_weights = true;
   double init_method_std = 0.02;
+  int64_t kv_channels = 0;
+  bool qk_layernorm = false;
+  double rope_scaling_factor = 1;
+  double rope_low_freq_factor = 1;
+  double rope_high_freq_factor = 4;
+  int64_t rope_original_length = 8192;
+  Normalization normalization = Normalization::kRmsNorm;
+  bool norm_weights = true;
 
   bool operator==(const ModelConfig&) const = default;
 };
@@ -254,6 +271,22 @@ void VisitSettings(Config& config, Visit&& visit) {
         config.untie_embeddings_and_output_weights);
   visit("init_method_std", SettingRule{.min = 1e-09, .max = 10, .has_default = true},
         config.init_method_std);
+  visit("kv_channels", SettingRule{.min = 2, .max = 65536},
+        config.kv_channels);
+  visit("qk_layernorm", SettingRule{.has_default = true},
+        config.qk_layernorm);
+  visit("rope_scaling_factor", SettingRule{.min = 1, .max = 1000000, .has_default = true},
+        config.rope_scaling_factor);
+  visit("rope_low_freq_factor", SettingRule{.min = 0.001, .max = 1000000, .has_default = true},
+        config.rope_low_freq_factor);
+  visit("rope_high_freq_factor", SettingRule{.min = 0.001, .max = 1000000, .has_default = true},
+        config.rope_high_freq_factor);
+  visit("rope_original_length", SettingRule{.min = 1, .max = 16777216, .has_default = true},
+        config.rope_original_length);
+  visit("normalization", SettingRule{.has_default = true},
+        config.normalization);
+  visit("norm_weights", SettingRule{.has_default = true},
+        config.norm_weights);
 }
 
 template <typename Config, typename Visit>
