@@ -50,7 +50,7 @@ std::string DataLine(const SourceFacts& source, int64_t shares) {
   return "data    " + source.path +
          Format(": %s tokens, %s samples; %sthis run reads them %.2f times",
                 GroupedDigits(source.tokens).c_str(), GroupedDigits(source.samples).c_str(),
-                weight.c_str(), source.epochs);
+                weight.c_str(), source.passes);
 }
 
 std::string NameOfSet(const std::string& set) {

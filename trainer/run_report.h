@@ -30,7 +30,7 @@ struct SourceFacts {
   int64_t tokens = 0;
   int64_t samples = 0;  // Of one data epoch.
   int64_t share = 1;    // Of the sum of all shares, in samples.
-  double epochs = 0;    // Times that the whole run reads it.
+  double passes = 0;    // Times that the whole run reads it.
 };
 
 struct HeaderFacts {

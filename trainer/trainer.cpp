@@ -237,19 +237,19 @@ std::vector<SourceFacts> Trainer::FactsOfSources() const {
                      .tokens = train_source_.file(i).size(),
                      .samples = train_source_.samples_per_epoch(i),
                      .share = sources[i].share,
-                     .epochs = train_source_.EpochsBefore(samples, i)});
+                     .passes = train_source_.PassesBefore(samples, i)});
   }
   return facts;
 }
 
-// Data epochs of each source that training has used.
-MetricValues Trainer::EpochValues() const {
+// Passes over each source that training has made.
+MetricValues Trainer::PassValues() const {
   const std::vector<DataSource> sources = BlendOf(config_.data).sources;
   MetricValues values;
   for (int64_t i = 0; i < train_source_.sources(); ++i) {
     const std::string suffix = sources.size() > 1 ? "_" + sources[i].name : "";
-    values.emplace_back(telemetry::kDataEpochs + suffix,
-                        train_source_.EpochsBefore(state_.samples, i));
+    values.emplace_back(telemetry::kDataPasses + suffix,
+                        train_source_.PassesBefore(state_.samples, i));
   }
   return values;
 }
@@ -427,8 +427,8 @@ void Trainer::Log(const StepResult& result) {
                          {telemetry::kMemoryBytes, static_cast<double>(PeakMemoryBytes(device_))}};
   if (report.mfu > 0) values.emplace_back(telemetry::kMfu, report.mfu);
   values.insert(values.end(), interval_.step_times.begin(), interval_.step_times.end());
-  const MetricValues epochs = EpochValues();
-  values.insert(values.end(), epochs.begin(), epochs.end());
+  const MetricValues passes = PassValues();
+  values.insert(values.end(), passes.begin(), passes.end());
   if (env_.rank == 0) telemetry_.WriteMetrics(state_.step, config_.train.steps, values);
   report_.Step(report, config_.train.steps);
   interval_ = {.stall_seconds_before = stall};

@@ -65,7 +65,7 @@ class Trainer {
   void Resume(const std::string& checkpoint);
   void OpenCheckpoints();
   std::vector<SourceFacts> FactsOfSources() const;
-  MetricValues EpochValues() const;
+  MetricValues PassValues() const;
   void PrintHeader(const std::string& resumed_from);
   void StartPrefetch();
   std::vector<int64_t> SamplesOfBatch(int64_t batch) const;

@@ -180,11 +180,6 @@ void CheckLength(const TrainConfig& train, Problems& problems) {
 
 void CheckData(const RunConfig& config, Problems& problems) {
   const DataConfig& data = config.data;
-  if (data.path.empty() && data.blend.empty()) {
-    problems.push_back({"data.path",
-                        "`data.path` is missing; name a directory made by `trainyard data "
-                        "prepare`, or several in `data.blend`"});
-  }
   if (!data.path.empty() && !data.blend.empty()) {
     problems.push_back({"data.blend", "`data.path` and `data.blend` are both given; keep one"});
   }
@@ -306,13 +301,18 @@ Problems FindTrainingProblems(const RunConfig& config) {
   CheckSharding(config, problems);
   CheckBatch(config, problems);
   CheckLength(config.train, problems);
+  CheckData(config, problems);
   CheckSchedule(config, problems);
   return problems;
 }
 
 Problems FindLaunchProblems(const RunConfig& config) {
   Problems problems;
-  CheckData(config, problems);
+  if (config.data.path.empty() && config.data.blend.empty()) {
+    problems.push_back({"data.path",
+                        "`data.path` is missing; name a directory made by `trainyard data "
+                        "prepare`, or several in `data.blend`"});
+  }
   const LayoutConfig& layout = config.layout;
   if (layout.ep > 1) {
     problems.push_back({"layout.ep", Named{"layout.ep", layout.ep}.Text() +

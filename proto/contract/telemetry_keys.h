@@ -79,7 +79,7 @@ inline constexpr char kGradNorm[] = "grad_norm";
 inline constexpr char kLearningRate[] = "lr";
 inline constexpr char kTokensPerSecond[] = "tokens_per_second";
 inline constexpr char kMfu[] = "mfu";
-inline constexpr char kDataEpochs[] = "data_epochs";  // With "_" and a source's name for a blend.
+inline constexpr char kDataPasses[] = "data_epochs";  // In a blend followed by "_" and a name.
 
 // Metric that holds the loss of `eval` records: "val_loss" for data set "val".
 inline std::string EvaluationLoss(std::string_view data_set) {

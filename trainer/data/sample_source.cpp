@@ -116,7 +116,7 @@ int64_t SampleSource::positions_before_repeat() const {
   return least;
 }
 
-double SampleSource::EpochsBefore(int64_t sample, int64_t source) const {
+double SampleSource::PassesBefore(int64_t sample, int64_t source) const {
   return static_cast<double>(order_.Count(source, PositionOf(sample))) /
          static_cast<double>(windows_[source]);
 }

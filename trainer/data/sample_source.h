@@ -62,7 +62,7 @@ class SampleSource {
   // Positions before the first one that takes a window again.
   int64_t positions_before_repeat() const;
   // Data epochs of a file that the positions before sample number `sample` take.
-  double EpochsBefore(int64_t sample, int64_t source) const;
+  double PassesBefore(int64_t sample, int64_t source) const;
 
   // Replaces the skip ranges. To be called before other threads use this.
   void SetSkip(std::vector<SkipRange> skip);

@@ -68,7 +68,7 @@ TEST(DataSourcesTest, PathsMayHoldBlanksAndNamesAreUnique) {
   EXPECT_EQ(blend.sources[1].path, "/b/c4_en/");
   std::vector<std::string> names;
   for (const DataSource& source : blend.sources) names.push_back(source.name);
-  EXPECT_THAT(names, ElementsAre("c4_en", "c4_en_2", "c4_en_2_2", "_"));
+  EXPECT_THAT(names, ElementsAre("c4_en", "c4_en_2", "c4_en_2_2", "data"));
 }
 
 TEST(DataSourcesTest, ReadsEvaluationSets) {

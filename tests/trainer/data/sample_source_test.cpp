@@ -184,9 +184,9 @@ TEST_F(BlendTest, EachSourceHasItsOwnShuffledEpochs) {
     if (++taken[source] % windows[source] == 0) seen[source].clear();
   }
   EXPECT_THAT(taken, ElementsAre(240, 40, 120));
-  EXPECT_DOUBLE_EQ(blend.EpochsBefore(400, 0), 240.0 / 249);
-  EXPECT_DOUBLE_EQ(blend.EpochsBefore(400, 1), 40.0 / 9);
-  EXPECT_DOUBLE_EQ(blend.EpochsBefore(400, 2), 120.0 / 51);
+  EXPECT_DOUBLE_EQ(blend.PassesBefore(400, 0), 240.0 / 249);
+  EXPECT_DOUBLE_EQ(blend.PassesBefore(400, 1), 40.0 / 9);
+  EXPECT_DOUBLE_EQ(blend.PassesBefore(400, 2), 120.0 / 51);
 }
 
 TEST_F(BlendTest, AnyNumberOfSamplesCanBeSkippedBySeeking) {
