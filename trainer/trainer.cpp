@@ -16,6 +16,7 @@
 #include "proto/contract/token_format.h"
 #include "trainer/checkpoint/fence.h"
 #include "trainer/checkpoint/manifest.h"
+#include "trainer/config/model_fingerprint.h"
 #include "trainer/config/run_config_json.h"
 #include "trainer/data/open_tokens.h"
 #include "trainer/memory_check.h"

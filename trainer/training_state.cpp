@@ -2,13 +2,13 @@
 
 #include <torch/utils.h>
 
-#include <array>
+#include <algorithm>
 #include <functional>
 #include <utility>
 
 #include "proto/contract/data_sources.h"
 #include "trainer/checkpoint/box.h"
-#include "trainer/config/run_config_json.h"
+#include "trainer/config/model_fingerprint.h"
 #include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {
@@ -16,19 +16,13 @@ namespace {
 
 using nlohmann::json;
 
+constexpr char kMoments[] = "optimizer.";
 constexpr char kFirstMoment[] = "optimizer.exp_avg.";
 constexpr char kSecondMoment[] = "optimizer.exp_avg_sq.";
 
 // Key of the skip ranges, which have the form of TRAINYARD_SKIP_SAMPLES.
 constexpr char kSkipSamples[] = "skip_samples";
 
-<<<<<<< HEAD
-// Settings that earlier versions did not have, and did not write into checkpoints: a model with
-// their default values is the same as one without them.
-constexpr std::array kLaterSettings = {
-    "normalization",        "norm_weights",          "qk_layernorm",        "rope_scaling_factor",
-    "rope_low_freq_factor", "rope_high_freq_factor", "rope_original_length"};
-=======
 // Key of the sources' shares, which decide the order of a blend.
 constexpr char kDataShares[] = "data_shares";
 
@@ -36,21 +30,6 @@ json DataShares(const RunConfig& config) {
   json shares = json::array();
   for (const DataSource& source : BlendOf(config.data).sources) shares.push_back(source.share);
   return shares;
-}
->>>>>>> a34b5a0 (trainer: train on blends and evaluate several named sets)
-
-// Settings that define the model's tensors; the initial spread of the weights does not matter
-// later.
-json ModelShape(const ModelConfig& model) {
-  RunConfig config;
-  config.model = model;
-  json shape = RunConfigToJson(config)["model"];
-  shape.erase("init_method_std");
-  const json usual = RunConfigToJson(RunConfig())["model"];
-  for (const char* key : kLaterSettings) {
-    if (shape.contains(key) && usual.contains(key) && shape[key] == usual[key]) shape.erase(key);
-  }
-  return shape;
 }
 
 std::string Differences(const json& ours, const json& theirs) {
@@ -82,6 +61,14 @@ BoxRequest RequestOf(const std::string& name, const Box& box, Fill fill) {
             const torch::NoGradGuard no_grad;  // Of this thread.
             fill(elements);
           }};
+}
+
+// Weights alone, of step 0, are a start like any other: AdamW's moments are zero there, as they
+// were made.
+bool HasMoments(const CheckpointReader& reader) {
+  const auto& tensors = reader.tensors();
+  const auto is_moment = [](const auto& tensor) { return tensor.first.starts_with(kMoments); };
+  return reader.step() > 0 || std::any_of(tensors.begin(), tensors.end(), is_moment);
 }
 
 // A part of a slice that this rank reads and writes.
@@ -171,8 +158,6 @@ TrainingState StateFromJson(const json& state) {
 
 }  // namespace
 
-std::string ModelFingerprint(const ModelConfig& model) { return ModelShape(model).dump(); }
-
 std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& optimizer) {
   std::vector<TensorChunk> chunks;
   ForEachStoredPiece(parameters, [&](const StoredPiece& piece) {
@@ -211,6 +196,7 @@ TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& co
                              const LoadTarget& target) {
   CheckModel(reader, config.model);
   ParameterStore& parameters = target.parameters;
+  const bool has_moments = HasMoments(reader);
   std::vector<BoxRequest> requests;
   ForEachStoredPiece(parameters, [&](const StoredPiece& piece) {
     const std::string& name = piece.slice.logical.name;
@@ -220,6 +206,7 @@ TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& co
           parameters.SetMaster(slice, {before + elements.first, elements.stride},
                                RowsOn(elements, parameters.device()));
         }));
+    if (!has_moments) return;
     const auto request = [&](const char* prefix, const torch::Tensor& buffer) {
       const torch::Tensor part = parameters.State(buffer, piece.slice.group, piece.range);
       requests.push_back(RequestOf(prefix + name, piece.box, [part](const ElementRows& elements) {

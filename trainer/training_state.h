@@ -25,9 +25,6 @@ struct TrainingState {
   std::vector<SkipRange> skip;  // Positions that no sample takes.
 };
 
-// Identifies the model that the stored tensors belong to: its shape, as JSON text.
-std::string ModelFingerprint(const ModelConfig& model);
-
 // The chunks that this rank writes: of what it reads and writes (StoreParts::stored), what it is
 // the first to hold. Views of the live tensors; the writer copies them.
 std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& optimizer);
@@ -42,8 +39,9 @@ struct LoadTarget {
   const RankGroups& groups;
 };
 
-// Loads weights and the optimizer's state. All ranks call it: each reads its part, and ranks that
-// keep the same give it to each other. The skip ranges of the result are those that the
+// Loads weights and the optimizer's state, which a checkpoint of step 0 need not have: the
+// optimizer is new then. All ranks call it: each reads its part, and ranks that keep the same give
+// it to each other. The skip ranges of the result are those that the
 // checkpoint's run has had. Throws TrainerError(kBadConfig) that names the difference when the
 // checkpoint is of another model, kBadCheckpoint on all ranks when it holds numbers that are not
 // finite, and the errors of the reader.

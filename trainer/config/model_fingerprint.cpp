@@ -1,0 +1,33 @@
+#include "trainer/config/model_fingerprint.h"
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "trainer/config/run_config_json.h"
+
+namespace trainyard::trainer {
+namespace {
+
+// Settings that earlier versions did not have, and did not write into checkpoints: a model with
+// their default values is the same as one without them.
+constexpr std::array kLaterSettings = {
+    "normalization",        "norm_weights",          "qk_layernorm",        "rope_scaling_factor",
+    "rope_low_freq_factor", "rope_high_freq_factor", "rope_original_length"};
+
+}  // namespace
+
+nlohmann::json ModelShape(const ModelConfig& model) {
+  RunConfig config;
+  config.model = model;
+  nlohmann::json shape = RunConfigToJson(config)["model"];
+  shape.erase("init_method_std");
+  const nlohmann::json usual = RunConfigToJson(RunConfig())["model"];
+  for (const char* key : kLaterSettings) {
+    if (shape.contains(key) && usual.contains(key) && shape[key] == usual[key]) shape.erase(key);
+  }
+  return shape;
+}
+
+std::string ModelFingerprint(const ModelConfig& model) { return ModelShape(model).dump(); }
+
+}  // namespace trainyard::trainer
