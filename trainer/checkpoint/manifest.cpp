@@ -36,9 +36,7 @@ struct Fault {
 };
 
 torch::ScalarType DtypeFromName(const std::string& name) {
-  for (const auto& [dtype, its_name] : kDtypes) {
-    if (name == its_name) return dtype;
-  }
+  if (const auto dtype = DtypeNamed(name)) return *dtype;
   throw Fault{"unknown dtype \"" + name + "\""};
 }
 
@@ -248,6 +246,13 @@ std::string DtypeName(torch::ScalarType dtype) {
   }
   throw TrainerError(ExitCode::kInternal,
                      std::string("checkpoints cannot hold tensors of ") + c10::toString(dtype));
+}
+
+std::optional<torch::ScalarType> DtypeNamed(const std::string& name) {
+  for (const auto& [dtype, its_name] : kDtypes) {
+    if (name == its_name) return dtype;
+  }
+  return std::nullopt;
 }
 
 std::string EntriesToText(const Entries& entries) { return ToJson(entries).dump(); }

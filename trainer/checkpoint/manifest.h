@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,8 @@ constexpr char kManifestName[] = "manifest.json";
 
 // Names of safetensors, such as "BF16". Throws TrainerError kInternal for a dtype without one.
 std::string DtypeName(torch::ScalarType dtype);
+// The dtype of this name; nullopt when checkpoints have none.
+std::optional<torch::ScalarType> DtypeNamed(const std::string& name);
 
 std::string EntriesToText(const Entries& entries);
 // `path` is for messages. Throws TrainerError kBadCheckpoint.

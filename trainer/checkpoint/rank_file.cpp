@@ -74,9 +74,9 @@ int64_t BytesOf(const PlannedChunk& chunk) {
   return *ElementsOf(chunk.box.shape) * static_cast<int64_t>(c10::elementSize(chunk.dtype));
 }
 
-RankFileWriter::RankFileWriter(const std::string& directory, int rank,
+RankFileWriter::RankFileWriter(const std::string& directory, std::string name,
                                std::vector<PlannedChunk> chunks)
-    : name_(RankDataName(rank)), chunks_(std::move(chunks)), file_(directory + "/" + name_) {
+    : name_(std::move(name)), chunks_(std::move(chunks)), file_(directory + "/" + name_) {
   const std::string header = HeaderOf(chunks_);
   file_.Append(header);
   bytes_ = chunk_begin_ = static_cast<int64_t>(header.size());
@@ -119,7 +119,7 @@ Entries WriteRankFile(const std::string& directory, int rank,
                     {chunk->offset, chunk->tensor.sizes().vec()}});
   }
   const std::unique_ptr<float[]> buffer(new float[kBlockBytes / sizeof(float)]);
-  RankFileWriter file(directory, rank, std::move(plan));
+  RankFileWriter file(directory, RankDataName(rank), std::move(plan));
   for (const TensorChunk* chunk : order) {
     const int64_t bytes = StoredBytes(*chunk);
     for (int64_t begin = 0; begin < bytes; begin += kBlockBytes) {

@@ -33,9 +33,9 @@ int64_t BytesOf(const PlannedChunk& chunk);
 // cannot be stored.
 class RankFileWriter {
  public:
-  // Makes directory/RankDataName(rank) with its header. Chunks of wider elements come before those
-  // of narrower ones: the format wants them back to back, and so each is aligned to its own size.
-  RankFileWriter(const std::string& directory, int rank, std::vector<PlannedChunk> chunks);
+  // Makes directory/name with its header. Chunks of wider elements come before those of narrower
+  // ones: the format wants them back to back, and so each is aligned to its own size.
+  RankFileWriter(const std::string& directory, std::string name, std::vector<PlannedChunk> chunks);
 
   // Appends the next bytes: whole blocks of kBlockBytes of a chunk, or all that is left of it. The
   // chunks follow each other in the order of the constructor's list.

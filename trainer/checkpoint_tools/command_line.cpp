@@ -10,6 +10,8 @@
 namespace trainyard::trainer {
 namespace {
 
+constexpr char kCommands[] = "verify, diff, reshard, import or export";
+
 constexpr char kHelp[] =
     R"(trainyard-ckpt: works on checkpoints, without a controller; `trainyard ckpt` starts it.
 
@@ -28,10 +30,26 @@ constexpr char kHelp[] =
       default). --weights-only leaves out the optimizer's state: nothing can resume from that.
       --force replaces a checkpoint that is at OUT.
 
+  trainyard-ckpt import DIR OUT [--force]
+      Makes a checkpoint of step 0 from a Hugging Face directory (config.json, model.safetensors or
+      its shards), for checkpoint.resume_from; prints the section `model` of a job file that fits.
+      The weights stay as they are, bit for bit; a trainer of any layout starts with them and a new
+      optimizer. Refuses models of which the trainer does not compute exactly the same, and says
+      which key of config.json makes the difference. --force replaces a checkpoint that is at OUT.
+
+  trainyard-ckpt export IN DIR [--dtype fp32|bf16] [--shard-bytes N]
+      Writes the weights of a checkpoint and a config.json as transformers reads them, into a new
+      directory, without the optimizer's state and without a tokenizer. --dtype converts them (as
+      stored without it; bf16 is rounded to nearest, ties to even). No file has more than N bytes of
+      tensors (5000000000), but for a larger tensor, which has a file of its own.
+
   trainyard-ckpt --version | --help
 
+Models of Hugging Face: LlamaForCausalLM without rope_scaling.
+
 Exit codes: 0 done (diff: they are the same), 1 diff: they differ, 2 wrong command line, 70 internal
-error, 73 cannot write, 74 a checkpoint is damaged, unreadable or absent, 130 interrupted.
+error, 73 cannot write, 74 a checkpoint or a Hugging Face directory is damaged, unreadable or
+absent, 78 import, export: the trainer or Hugging Face has no such model, 130 interrupted.
 )";
 
 [[noreturn]] void Refuse(const std::string& what) {
@@ -166,10 +184,34 @@ CheckpointCommand ParseReshard(const std::vector<std::string>& words) {
   return options;
 }
 
+CheckpointCommand ParseImport(const std::vector<std::string>& words) {
+  const Arguments arguments(words, {{"--force", nullptr}});
+  const std::vector<std::string> places = arguments.Places({"DIR", "OUT"});
+  return ImportOptions{places[0], places[1], arguments.Has("--force")};
+}
+
+CheckpointCommand ParseExport(const std::vector<std::string>& words) {
+  const Arguments arguments(words, {{"--dtype", "fp32 or bf16"}, {"--shard-bytes", "a number"}});
+  const std::vector<std::string> places = arguments.Places({"IN", "DIR"});
+  ExportOptions options = {places[0], places[1]};
+  if (arguments.Has("--dtype")) {
+    const std::string name = arguments.Value("--dtype");
+    if (name != "fp32" && name != "bf16") Refuse("`--dtype " + name + "` must be fp32 or bf16");
+    options.dtype = name == "fp32" ? torch::kFloat32 : torch::kBFloat16;
+  }
+  if (arguments.Has("--shard-bytes")) {
+    const std::string text = arguments.Value("--shard-bytes");
+    constexpr char kWhat[] = "a whole number of bytes, 1 or more, such as 5000000000";
+    options.shard_bytes = NumberOf<int64_t>(text, "--shard-bytes", kWhat);
+    if (options.shard_bytes < 1) Refuse("`--shard-bytes " + text + "` must be " + kWhat);
+  }
+  return options;
+}
+
 }  // namespace
 
 CheckpointCommand ParseCheckpointCommand(const std::vector<std::string>& arguments) {
-  if (arguments.empty()) Refuse("no command: verify, diff or reshard");
+  if (arguments.empty()) Refuse(std::string("no command: ") + kCommands);
   for (const std::string& argument : arguments) {
     if (argument == "--") break;
     if (argument == "--help" || argument == "-h") return Answer{kHelp};
@@ -179,7 +221,9 @@ CheckpointCommand ParseCheckpointCommand(const std::vector<std::string>& argumen
   if (command == "verify") return ParseVerify(arguments);
   if (command == "diff") return ParseDiff(arguments);
   if (command == "reshard") return ParseReshard(arguments);
-  Refuse("unknown command `" + command + "`: verify, diff or reshard");
+  if (command == "import") return ParseImport(arguments);
+  if (command == "export") return ParseExport(arguments);
+  Refuse("unknown command `" + command + "`: " + kCommands);
 }
 
 }  // namespace trainyard::trainer

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "trainer/checkpoint_tools/diff.h"
+#include "trainer/checkpoint_tools/export.h"
+#include "trainer/checkpoint_tools/import.h"
 #include "trainer/checkpoint_tools/reshard.h"
 #include "trainer/checkpoint_tools/verify.h"
 
@@ -23,7 +25,8 @@ struct Answer {
   std::string text;
 };
 
-using CheckpointCommand = std::variant<Answer, VerifyOptions, DiffCommand, ReshardOptions>;
+using CheckpointCommand =
+    std::variant<Answer, VerifyOptions, DiffCommand, ReshardOptions, ImportOptions, ExportOptions>;
 
 // arguments: without the program's name. Options may stand anywhere before "--", as --name VALUE or
 // --name=VALUE. Throws TrainerError(kUsage).

@@ -1,5 +1,6 @@
-// trainyard-ckpt: the program behind `trainyard ckpt verify`, `diff` and `reshard`. A program of
-// its own: checkpoints need LibTorch, whose protobuf does not go with that of the command line.
+// trainyard-ckpt: the program behind `trainyard ckpt verify`, `diff`, `reshard`, `import` and
+// `export`. A program of its own: checkpoints need LibTorch, whose protobuf does not go with that
+// of the command line.
 #include <signal.h>
 
 #include <atomic>
@@ -58,6 +59,21 @@ struct Runner {
     CancelOnSignals();
     const ReshardSummary summary = Reshard(options, is_cancelled);
     std::cout << options.to << ": step " << summary.step << ", "
+              << CountText(summary.tensors, "tensor") << " in " << CountText(summary.files, "file")
+              << " of " << BytesText(summary.bytes) << "\n";
+    return 0;
+  }
+
+  int operator()(const ImportOptions& options) const {
+    CancelOnSignals();
+    std::cout << JobFileText(Import(options, is_cancelled), options);
+    return 0;
+  }
+
+  int operator()(const ExportOptions& options) const {
+    CancelOnSignals();
+    const ExportSummary summary = Export(options, is_cancelled);
+    std::cout << options.to << ": step " << summary.step << " as " << summary.architecture << ", "
               << CountText(summary.tensors, "tensor") << " in " << CountText(summary.files, "file")
               << " of " << BytesText(summary.bytes) << "\n";
     return 0;

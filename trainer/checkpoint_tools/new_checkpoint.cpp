@@ -1,17 +1,7 @@
 #include "trainer/checkpoint_tools/new_checkpoint.h"
 
-#include <dirent.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <climits>
-#include <cstdio>
-#include <cstring>
 #include <utility>
 
-#include "proto/contract/durable_file.h"
 #include "trainer/checkpoint/durable_file.h"
 #include "trainer/checkpoint_tools/open_checkpoint.h"
 #include "trainer/config/trainer_error.h"
@@ -19,78 +9,31 @@
 namespace trainyard::trainer {
 namespace {
 
-[[noreturn]] void CannotMake(const std::string& path, const std::string& reason) {
-  throw TrainerError(ExitCode::kCannotWrite, "cannot make " + path + ": " + reason);
-}
-
-std::string WithoutSlashes(std::string path) {
-  while (path.size() > 1 && path.back() == '/') path.pop_back();
-  return path;
-}
-
-std::string LastPart(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-bool IsEmptyDirectory(const std::string& path) {
-  DIR* directory = opendir(path.c_str());
-  if (directory == nullptr) return false;
-  int entries = 0;
-  while (readdir(directory) != nullptr && entries <= 2) ++entries;
-  closedir(directory);
-  return entries <= 2;  // "." and ".."
-}
-
-// The path without links, of which the last parts need not exist; empty when it cannot be told.
-std::string RealPath(const std::string& path) {
-  char resolved[PATH_MAX];
-  if (realpath(path.c_str(), resolved) != nullptr) return resolved;
-  if (errno != ENOENT || path == "." || path == "/") return "";
-  const std::string parent = RealPath(WithoutSlashes(DirectoryOf(path)));
-  return parent.empty() ? "" : parent + "/" + LastPart(path);
+// --force replaces a checkpoint and no other directory: a typing error must not destroy other data.
+void CheckReplaceable(const std::string& path, bool replace) {
+  if (!HasManifest(path)) CannotMake(path, "it exists and is no checkpoint; name another place");
+  if (replace) return;
+  CannotMake(path, "there is a checkpoint; name another place, or replace it with --force");
 }
 
 }  // namespace
 
 NewCheckpoint::NewCheckpoint(std::string path, bool replace)
-    : path_(WithoutSlashes(std::move(path))), replace_(replace) {
-  CheckPlace();
-  MakeDirectories(DirectoryOf(path_));
-  building_ = path_ + ".tmp-XXXXXX";
-  if (mkdtemp(building_.data()) == nullptr) CannotMake(building_, std::strerror(errno));
-  chmod(building_.c_str(), 0755);  // mkdtemp's 0700 would hide the checkpoint from other users.
-}
-
-NewCheckpoint::~NewCheckpoint() { RemoveTree(building_); }
-
-// --force replaces a checkpoint and no other directory: a typing error must not destroy other data.
-void NewCheckpoint::CheckPlace() const {
-  struct stat status {};
-  if (lstat(path_.c_str(), &status) != 0 || IsEmptyDirectory(path_)) return;
-  if (!HasManifest(path_)) CannotMake(path_, "it exists and is no checkpoint; name another place");
-  if (replace_) return;
-  CannotMake(path_, "there is a checkpoint; name another place, or replace it with --force");
-}
+    : directory_(std::move(path),
+                 [replace](const std::string& there) { CheckReplaceable(there, replace); }) {}
 
 void NewCheckpoint::Publish(const Manifest& manifest, const std::function<void()>& before_rename) {
-  WriteFileAtomically(building_ + "/" + kManifestName, ManifestToText(manifest));
+  WriteFileAtomically(building() + "/" + kManifestName, ManifestToText(manifest));
   before_rename();
-  CheckPlace();  // Again: writing may have taken hours.
-  if (replace_) {
-    ReplaceDirectory(building_, path_);
-  } else if (rename(building_.c_str(), path_.c_str()) != 0) {
-    CannotMake(path_, std::strerror(errno));
-  }
-  SyncDirectory(DirectoryOf(path_));
+  directory_.PutInPlace();
 }
 
 void CheckNewName(const std::string& path, const std::string& source, int64_t step, bool is_whole) {
+  CheckOutside(path, source);
+  const std::string bare = WithoutSlashes(path), name = bare.substr(bare.rfind('/') + 1);
   const auto refuse = [&path](const std::string& reason) {
     throw TrainerError(ExitCode::kUsage, "cannot make " + path + ": " + reason);
   };
-  const std::string real = RealPath(WithoutSlashes(path)), name = LastPart(WithoutSlashes(path));
-  if (name.empty() || name == "." || name == "..") refuse("name the directory to make");
-  if ((real + "/").starts_with(RealPath(WithoutSlashes(source)) + "/")) {
-    refuse("it is " + source + " or lies inside of it; name another place");
-  }
   if (!name.starts_with("step_") || name.find('.') != std::string::npos) return;
   // Trainers take such names for checkpoints to resume from, and find them by their step.
   if (!is_whole)

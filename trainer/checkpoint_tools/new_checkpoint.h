@@ -7,33 +7,26 @@
 #include <string>
 
 #include "trainer/checkpoint/manifest.h"
+#include "trainer/checkpoint_tools/new_directory.h"
 
 namespace trainyard::trainer {
 
-// Removed with all its files unless Publish succeeded. Its temporary name ("OUT.tmp-XXXXXX") is
-// never listed as a checkpoint.
+// Removed with all its files unless Publish succeeded.
 class NewCheckpoint {
  public:
   // `path` must not exist, or be empty; with `replace` it may also be a checkpoint. The files are
   // built in a new directory beside it. Throws TrainerError kCannotWrite.
   NewCheckpoint(std::string path, bool replace);
-  ~NewCheckpoint();
-  NewCheckpoint(const NewCheckpoint&) = delete;
-  NewCheckpoint& operator=(const NewCheckpoint&) = delete;
 
   // Directory to write the files into.
-  const std::string& building() const { return building_; }
+  const std::string& building() const { return directory_.building(); }
 
   // Writes the manifest, calls `before_rename`, and puts the directory in place by one rename. The
   // checkpoint that was there is removed afterwards. Throws TrainerError kCannotWrite.
   void Publish(const Manifest& manifest, const std::function<void()>& before_rename);
 
  private:
-  void CheckPlace() const;
-
-  const std::string path_;
-  const bool replace_;
-  std::string building_;  // after Publish: the checkpoint that was replaced
+  NewDirectory directory_;
 };
 
 // Throws TrainerError kUsage when a checkpoint of this step may not be made at `path`: inside of

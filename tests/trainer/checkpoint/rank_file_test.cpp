@@ -38,7 +38,7 @@ TEST_F(RankFileTest, PiecesMakeTheSameFileAsTensors) {
   const Entries expected = WriteRankFile(
       whole.path(), 3,
       {WholeTensor("narrow", narrow_), WholeTensor("w", w_), {"half", {4, 5}, {2, 0}, half_}});
-  RankFileWriter writer(pieces.path(), 3, plan_);
+  RankFileWriter writer(pieces.path(), RankDataName(3), plan_);
   writer.Append(BytesIn(w_).substr(0, 2 * kBlockBytes));
   writer.Append(BytesIn(w_).substr(2 * kBlockBytes));
   writer.Append(BytesIn(half_));
@@ -51,7 +51,7 @@ TEST_F(RankFileTest, PiecesMakeTheSameFileAsTensors) {
 }
 
 TEST_F(RankFileTest, WhatCannotBeWrittenIsAnError) {
-  const auto write = [&] { RankFileWriter("/no/such/directory", 3, plan_); };
+  const auto write = [&] { RankFileWriter("/no/such/directory", RankDataName(3), plan_); };
   EXPECT_THAT(ErrorOf(write, ExitCode::kCannotWrite), testing::HasSubstr("/no/such/directory"));
 }
 

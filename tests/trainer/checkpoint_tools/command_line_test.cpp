@@ -56,8 +56,31 @@ TEST(CheckpointCommandLineTest, Reshard) {
   EXPECT_TRUE(all.replace);
 }
 
+TEST(CheckpointCommandLineTest, Import) {
+  const ImportOptions plain = Parsed<ImportOptions>({"import", "in", "out"});
+  EXPECT_EQ(plain.from, "in");
+  EXPECT_EQ(plain.to, "out");
+  EXPECT_FALSE(plain.replace);
+  EXPECT_TRUE(Parsed<ImportOptions>({"import", "in", "out", "--force"}).replace);
+}
+
+TEST(CheckpointCommandLineTest, Export) {
+  const ExportOptions plain = Parsed<ExportOptions>({"export", "in", "out"});
+  EXPECT_EQ(plain.from, "in");
+  EXPECT_EQ(plain.to, "out");
+  EXPECT_EQ(plain.shard_bytes, 5'000'000'000);
+  EXPECT_FALSE(plain.dtype.has_value());
+  const ExportOptions all =
+      Parsed<ExportOptions>({"export", "--dtype=bf16", "--shard-bytes", "100", "in", "out"});
+  EXPECT_EQ(all.dtype, torch::kBFloat16);
+  EXPECT_EQ(all.shard_bytes, 100);
+  EXPECT_EQ(Parsed<ExportOptions>({"export", "--dtype=fp32", "in", "out"}).dtype, torch::kFloat32);
+}
+
 TEST(CheckpointCommandLineTest, Answers) {
   EXPECT_THAT(Parsed<Answer>({"--help"}).text, HasSubstr("reshard IN OUT"));
+  EXPECT_THAT(Parsed<Answer>({"--help"}).text, HasSubstr("import DIR OUT"));
+  EXPECT_THAT(Parsed<Answer>({"--help"}).text, HasSubstr("export IN DIR"));
   EXPECT_THAT(Parsed<Answer>({"diff", "-h"}).text, HasSubstr("reshard IN OUT"));
   EXPECT_THAT(Parsed<Answer>({"--version"}).text, HasSubstr("trainyard-ckpt "));
 }
@@ -68,7 +91,7 @@ TEST(CheckpointCommandLineTest, RefusesWhatItDoesNotKnow) {
     EXPECT_THAT(error, HasSubstr(part));
     EXPECT_THAT(error, HasSubstr("; see trainyard-ckpt --help"));
   };
-  expect({}, "no command: verify, diff or reshard");
+  expect({}, "no command: verify, diff, reshard, import or export");
   expect({"merge"}, "unknown command `merge`");
   expect({"verify"}, "`verify` takes DIR, and got 0 names");
   expect({"verify", "a", "b"}, "`verify` takes DIR, and got 2 names");
@@ -85,6 +108,12 @@ TEST(CheckpointCommandLineTest, RefusesWhatItDoesNotKnow) {
   }
   for (const char* bad : {"0", "-3", "100000", "2.5", "99999999999999999999"}) {
     expect({"reshard", "a", "b", "--files", bad}, "must be a whole number from 1 to 99999");
+  }
+  expect({"import", "a"}, "`import` takes DIR OUT, and got 1 names");
+  expect({"export", "a", "b", "--force"}, "`export` has no option `--force`");
+  expect({"export", "a", "b", "--dtype", "fp16"}, "`--dtype fp16` must be fp32 or bf16");
+  for (const char* bad : {"0", "-3", "5GB", "99999999999999999999"}) {
+    expect({"export", "a", "b", "--shard-bytes", bad}, "must be a whole number of bytes, 1 or");
   }
 }
 

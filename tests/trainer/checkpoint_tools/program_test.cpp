@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tests/trainer/checkpoint_tools/hugging_face_directory.h"
 #include "tests/trainer/trainer_process.h"
 
 namespace trainyard::trainer {
@@ -27,16 +28,8 @@ std::string TextOf(const std::filesystem::path& path) {
   return text.str();
 }
 
-// Two ranks that own half of the optimizer's state each train to step 20, and keep every
-// checkpoint.
-class CheckpointProgramTest : public testing::Test {
+class ProgramRunner : public testing::Test {
  protected:
-  CheckpointProgramTest() {
-    folder_.spec["checkpoint"]["keep_last"] = 10;
-    folder_.spec["layout"]["zero"] = 1;
-    losses_ = TrainToTheEnd(folder_, {.world_size = 2, .run = "a", .checkpoints = "a"});
-  }
-
   std::string Path(const std::string& name) const { return folder_.path() / name; }
 
   // Runs the program to its end and returns its exit code.
@@ -68,6 +61,21 @@ class CheckpointProgramTest : public testing::Test {
     EXPECT_EQ(std::count(err_.begin(), err_.end(), '\n'), 1) << err_;
   }
 
+  TrainerFolder folder_;
+  std::string out_;
+  std::string err_;
+};
+
+// Two ranks that own half of the optimizer's state each train to step 20, and keep every
+// checkpoint.
+class CheckpointProgramTest : public ProgramRunner {
+ protected:
+  CheckpointProgramTest() {
+    folder_.spec["checkpoint"]["keep_last"] = 10;
+    folder_.spec["layout"]["zero"] = 1;
+    losses_ = TrainToTheEnd(folder_, {.world_size = 2, .run = "a", .checkpoints = "a"});
+  }
+
   // The losses of two ranks that go on from a checkpoint.
   Losses ResumeFrom(const std::string& checkpoint, const std::string& run) {
     return TrainToTheEnd(folder_, {.world_size = 2,
@@ -76,11 +84,100 @@ class CheckpointProgramTest : public testing::Test {
                                    .variables = {{"TRAINYARD_RESUME_FROM", Path(checkpoint)}}});
   }
 
-  TrainerFolder folder_;
   Losses losses_;
-  std::string out_;
-  std::string err_;
 };
+
+// A tiny LLaMA of Hugging Face, imported, and trainers that begin with its weights.
+class ImportProgramTest : public ProgramRunner {
+ protected:
+  ImportProgramTest() {
+    folder_.spec["train"]["steps"] = 2;
+    folder_.spec["schedule"]["warmup_steps"] = 0;
+    folder_.spec["evaluation"]["every_steps"] = 0;
+    WriteHuggingFaceShards(Path("llama"), tensors_);
+    EXPECT_EQ(Run({"import", Path("llama"), Path("imported")}), 0) << err_;
+    folder_.spec["model"] = PrintedModel();
+  }
+
+  // The section `model` of the program's output: lines such as "  num_layers: 2".
+  nlohmann::json PrintedModel() const {
+    nlohmann::json model;
+    std::istringstream lines(out_.substr(out_.find("model:\n")));
+    std::string line;
+    std::getline(lines, line);
+    while (std::getline(lines, line)) {
+      const size_t colon = line.find(": ");
+      model[line.substr(2, colon - 2)] = nlohmann::json::parse(line.substr(colon + 2));
+    }
+    return model;
+  }
+
+  // The losses of both steps.
+  Losses Train(const std::string& run, int64_t ranks, const nlohmann::json& layout) {
+    folder_.spec["layout"] = layout;
+    folder_.spec["layout"]["micro_batch"] = 4;
+    return TrainToTheEnd(folder_, {.world_size = ranks,
+                                   .run = run,
+                                   .checkpoints = run,
+                                   .variables = {{"TRAINYARD_RESUME_FROM", Path("imported")}}});
+  }
+
+  const RawTensors tensors_ = TinyLlama("F32");
+};
+
+TEST_F(ImportProgramTest, EveryLayoutStartsFromAnImportAndExports) {
+  const Losses alone = Train("alone", 1, nlohmann::json::object());
+  ASSERT_EQ(alone.size(), 2u);
+  const std::map<std::string, nlohmann::json> layouts = {
+      {"zero1", {{"zero", 1}}}, {"zero3", {{"zero", 3}}}, {"tp", {{"tp", 2}}}, {"pp", {{"pp", 2}}}};
+  for (const auto& [name, layout] : layouts) {
+    const Losses losses = Train(name, 2, layout);
+    ASSERT_EQ(losses.size(), 2u) << name;
+    for (const auto& [step, loss] : losses) EXPECT_NEAR(loss, alone.at(step), 1e-5) << name;
+    const std::string exported = Path(name + "_exported");
+    ASSERT_EQ(Run({"export", Path(name + "/step_000000002"), exported}), 0) << err_;
+    EXPECT_THAT(out_, HasSubstr("step 2 as LlamaForCausalLM, 21 tensors in 1 file of "));
+    const RawTensors trained = ReadHuggingFace(exported);
+    ASSERT_EQ(trained.size(), tensors_.size());
+    for (const auto& [tensor, before] : tensors_) {
+      EXPECT_EQ(trained.at(tensor).shape, before.shape);
+      EXPECT_NE(trained.at(tensor).bytes, before.bytes) << tensor;
+    }
+  }
+}
+
+// With a learning rate of 0 the weights stay those of the import.
+TEST_F(ImportProgramTest, TheTrainerHasTheWeightsBitForBit) {
+  folder_.spec["optimizer"] = {{"lr", 0}, {"min_lr", 0}};
+  Train("still", 2, {{"zero", 3}});
+  ASSERT_EQ(Run({"export", Path("still/step_000000002"), Path("exported")}), 0) << err_;
+  EXPECT_EQ(ReadHuggingFace(Path("exported")), tensors_);
+}
+
+TEST_F(ImportProgramTest, BadInputIsOneLineAndAnExitCode) {
+  nlohmann::json config = TinyLlamaConfig();
+  config["rope_scaling"] = {{"rope_type", "llama3"}};
+  WriteHuggingFace(Path("scaled"), tensors_, config);
+  ExpectFails({"import", Path("scaled"), Path("out")}, 78, "config.json has `rope_scaling` {");
+  ExpectFails({"import", Path("none"), Path("out")}, 74, "none is no Hugging Face directory");
+  ExpectFails({"import", Path("llama"), Path("imported")}, 73, "replace it with --force");
+  std::filesystem::remove(Path("llama/model-00001-of-00002.safetensors"));
+  ExpectFails({"import", Path("llama"), Path("out")}, 74, "lacks model-00001-of-00002.safetensors");
+  ExpectFails({"export", Path("imported"), Path("data")}, 73, "it exists and is not empty");
+  ExpectFails({"export", Path("imported"), Path("out"), "--dtype=fp8"}, 2, "must be fp32 or bf16");
+  EXPECT_FALSE(std::filesystem::exists(Path("out")));
+}
+
+// Weights alone of a later step lack the moments that training had.
+TEST_F(ImportProgramTest, OnlyStepZeroStartsWithoutAnOptimizer) {
+  Train("alone", 1, nlohmann::json::object());
+  ASSERT_EQ(Run({"reshard", "--weights-only", Path("alone/step_000000002"), Path("weights")}), 0);
+  TrainerProcess trainer(
+      folder_,
+      {.run = "b", .checkpoints = "b", .variables = {{"TRAINYARD_RESUME_FROM", Path("weights")}}});
+  EXPECT_NE(trainer.Wait(), 0);
+  EXPECT_THAT(trainer.Output(), HasSubstr("optimizer.exp_avg."));
+}
 
 TEST_F(CheckpointProgramTest, ATrainerGoesOnFromReshardedFilesBitForBit) {
   ASSERT_EQ(Run({"reshard", Path("a/step_000000010"), Path("new/step_000000010"), "--files=3"}), 0)

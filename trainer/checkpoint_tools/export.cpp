@@ -1,0 +1,152 @@
+#include "trainer/checkpoint_tools/export.h"
+
+#include <c10/core/ScalarType.h>
+#include <torch/utils.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "trainer/checkpoint/durable_file.h"
+#include "trainer/checkpoint/manifest.h"
+#include "trainer/checkpoint_tools/hugging_face_config.h"
+#include "trainer/checkpoint_tools/model_family.h"
+#include "trainer/checkpoint_tools/new_directory.h"
+#include "trainer/checkpoint_tools/open_checkpoint.h"
+#include "trainer/checkpoint_tools/safetensors_directory.h"
+#include "trainer/checkpoint_tools/shard_plan.h"
+#include "trainer/checkpoint_tools/tensor_check.h"
+#include "trainer/checkpoint_tools/tensor_selection.h"
+#include "trainer/checkpoint_tools/window_copy.h"
+#include "trainer/config/trainer_error.h"
+
+namespace trainyard::trainer {
+namespace {
+
+using nlohmann::json;
+
+// Exports are not replaced: a directory that is there may hold a tokenizer and other files.
+void RefuseReplacement(const std::string& path) {
+  CannotMake(path, "it exists and is not empty; name another place");
+}
+
+// torch.float32 without "torch.", as config.json has it.
+std::string TorchName(torch::ScalarType dtype) {
+  if (dtype == torch::kBFloat16) return "bfloat16";
+  return dtype == torch::kFloat16 ? "float16" : "float32";
+}
+
+void CheckStoredTensors(const CheckpointReader& from, const std::vector<TensorShape>& expected) {
+  std::map<std::string, Extents> there;
+  for (const auto& [name, tensor] : from.tensors()) {
+    if (!IsOptimizerState(name)) there[name] = tensor.shape;
+  }
+  const std::string faults = TensorFaults(expected, there);
+  if (faults.empty()) return;
+  throw TrainerError(ExitCode::kBadCheckpoint,
+                     from.directory() + " does not fit the model that it names: it " + faults);
+}
+
+// The tensors of the export, whole, with the types that they will have.
+std::vector<PlannedChunk> PlannedTensors(const CheckpointReader& from,
+                                         const std::vector<TensorShape>& tensors,
+                                         const ExportOptions& options) {
+  std::vector<PlannedChunk> planned;
+  for (const auto& [name, shape] : tensors) {
+    const torch::ScalarType dtype = options.dtype.value_or(from.tensors().at(name).dtype);
+    planned.push_back({name, dtype, shape, {Extents(shape.size(), 0), shape}});
+  }
+  return planned;
+}
+
+// Gives out elements in the types of the plan.
+class ConvertedElements {
+ public:
+  explicit ConvertedElements(const CheckpointReader& from) : from_(from), elements_(from) {}
+
+  void Read(const PlannedChunk& chunk, int64_t count, char* out) {
+    const torch::ScalarType stored = from_.tensors().at(chunk.name).dtype;
+    if (stored == chunk.dtype) return elements_.Read(chunk.name, count, out);
+    const torch::NoGradGuard no_grad;  // Of this thread.
+    const torch::Tensor values = torch::empty({count}, stored);
+    elements_.Read(chunk.name, count, static_cast<char*>(values.data_ptr()));
+    torch::from_blob(out, {count}, chunk.dtype).copy_(values);
+  }
+
+ private:
+  const CheckpointReader& from_;
+  CheckpointElements elements_;
+};
+
+class Exporting {
+ public:
+  Exporting(const ExportOptions& options, const std::atomic<bool>& is_cancelled)
+      : options_(options), is_cancelled_(is_cancelled), from_(OpenCheckpoint(options.from)) {}
+
+  ExportSummary Run() {
+    CheckOutside(options_.to, options_.from);
+    const ImportedModel model = ModelOfFingerprint(from_->model_fingerprint(), options_.from);
+    const std::vector<TensorShape> tensors = model.family->tensors(model.model);
+    CheckStoredTensors(*from_, tensors);
+    NewDirectory to(options_.to, RefuseReplacement);
+    const std::vector<PlannedChunk> planned = PlannedTensors(*from_, tensors, options_);
+    const std::vector<PlannedFile> shards = PlanShards(planned, options_.shard_bytes);
+    const Entries entries = Copy(shards, to.building());
+    if (shards.size() > 1) {
+      WriteFileAtomically(to.building() + "/" + kSafetensorsIndexName, ShardIndexText(shards));
+    }
+    WriteFileAtomically(to.building() + "/" + kConfigName, ConfigText(model, planned));
+    StopIfCancelled();
+    to.PutInPlace();
+    ExportSummary summary = {model.family->architecture, from_->step(),
+                             static_cast<int64_t>(planned.size()),
+                             static_cast<int64_t>(shards.size())};
+    for (const auto& [_, file] : entries.files) summary.bytes += file.bytes;
+    return summary;
+  }
+
+ private:
+  void StopIfCancelled() const {
+    if (!is_cancelled_) return;
+    throw TrainerError(ExitCode::kTerminated, options_.to + " was not made: interrupted");
+  }
+
+  Entries Copy(const std::vector<PlannedFile>& shards, const std::string& directory) const {
+    ConvertedElements elements(*from_);
+    const auto read = [&](const PlannedChunk& chunk, int64_t count, char* out) {
+      elements.Read(chunk, count, out);
+    };
+    return CopyWindows(shards, directory, read, [this] { StopIfCancelled(); });
+  }
+
+  std::string ConfigText(const ImportedModel& model,
+                         const std::vector<PlannedChunk>& tensors) const {
+    json config = ConfigOf(model);
+    // transformers would take the ids of LLaMA's tokenizer when there are none.
+    for (const char* key : {"bos_token_id", "eos_token_id"}) config[key] = nullptr;
+    const bool is_uniform = std::all_of(tensors.begin(), tensors.end(), [&](const auto& tensor) {
+      return tensor.dtype == tensors.front().dtype;
+    });
+    config["torch_dtype"] = is_uniform ? TorchName(tensors.front().dtype) : "float32";
+    const json& state = from_->trainer_state();
+    for (const char* key : {kMaxPositions, "seq_length"}) {
+      if (!state.contains(key)) continue;
+      config[kMaxPositions] = state[key];
+      break;
+    }
+    return config.dump(2) + "\n";
+  }
+
+  const ExportOptions& options_;
+  const std::atomic<bool>& is_cancelled_;
+  const std::unique_ptr<CheckpointReader> from_;
+};
+
+}  // namespace
+
+ExportSummary Export(const ExportOptions& options, const std::atomic<bool>& is_cancelled) {
+  return Exporting(options, is_cancelled).Run();
+}
+
+}  // namespace trainyard::trainer

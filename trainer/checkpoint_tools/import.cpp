@@ -1,0 +1,162 @@
+#include "trainer/checkpoint_tools/import.h"
+
+#include <c10/core/ScalarType.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "trainer/checkpoint/chunk_reader.h"
+#include "trainer/checkpoint/durable_file.h"
+#include "trainer/checkpoint/manifest.h"
+#include "trainer/checkpoint_tools/file_plan.h"
+#include "trainer/checkpoint_tools/hugging_face_config.h"
+#include "trainer/checkpoint_tools/new_checkpoint.h"
+#include "trainer/checkpoint_tools/readable_text.h"
+#include "trainer/checkpoint_tools/safetensors_directory.h"
+#include "trainer/checkpoint_tools/tensor_check.h"
+#include "trainer/checkpoint_tools/window_copy.h"
+#include "trainer/config/model_fingerprint.h"
+#include "trainer/config/trainer_error.h"
+
+namespace trainyard::trainer {
+namespace {
+
+using nlohmann::json;
+
+json ReadConfig(const std::string& directory) {
+  const std::string path = directory + "/" + kConfigName;
+  if (FileBytes(path) < 0) {
+    throw TrainerError(ExitCode::kBadCheckpoint,
+                       directory + " is no Hugging Face directory: it has no " + kConfigName);
+  }
+  json config = json::parse(ReadFile(path, ExitCode::kBadCheckpoint), nullptr,
+                            /*allow_exceptions=*/false);
+  if (!config.is_discarded()) return config;
+  throw TrainerError(ExitCode::kBadCheckpoint, path + " is not JSON; fetch it again");
+}
+
+bool IsSkipped(const std::string& name, const ModelFamily& family) {
+  for (const char* end : family.skipped_tensors) {
+    if (name.ends_with(end)) return true;
+  }
+  return false;
+}
+
+void CheckPlacedTensors(const PlacedTensors& tensors, const ImportedModel& model,
+                        const std::string& directory) {
+  std::map<std::string, Extents> there;
+  for (const auto& [name, tensor] : tensors) {
+    there[name] = tensor.shape;
+    if (c10::isFloatingType(tensor.dtype) && tensor.dtype != torch::kFloat64) continue;
+    throw TrainerError(ExitCode::kBadConfig, tensor.path + " has tensor " + name + " of type " +
+                                                 DtypeName(tensor.dtype) +
+                                                 "; weights must be F32, BF16 or F16");
+  }
+  const std::string faults = TensorFaults(model.family->tensors(model.model), there);
+  if (faults.empty()) return;
+  throw TrainerError(ExitCode::kBadCheckpoint,
+                     directory + " does not fit its " + kConfigName + ": it " + faults);
+}
+
+// Reads tensors one after the other, each from its first element.
+class PlacedElements {
+ public:
+  explicit PlacedElements(const PlacedTensors& tensors) : tensors_(tensors) {}
+
+  void Read(const std::string& name, int64_t bytes, char* out) {
+    const PlacedTensor& tensor = tensors_.at(name);
+    if (name != name_) next_ = tensor.begin;
+    name_ = name;
+    ReadBytes(tensor.path, next_, next_ + bytes, "tensor " + name, out);
+    next_ += bytes;
+  }
+
+ private:
+  const PlacedTensors& tensors_;
+  std::string name_;
+  int64_t next_ = 0;  // Byte of the file.
+};
+
+class Importing {
+ public:
+  Importing(const ImportOptions& options, const std::atomic<bool>& is_cancelled)
+      : options_(options), is_cancelled_(is_cancelled), config_(ReadConfig(options.from)) {}
+
+  ImportSummary Run() {
+    CheckNewName(options_.to, options_.from, /*step=*/0, /*is_whole=*/true);
+    ImportSummary summary;
+    summary.model = ModelOfConfig(config_, options_.from + "/" + kConfigName);
+    const json positions = config_.value(kMaxPositions, json());
+    if (positions.is_number_integer()) summary.max_positions = positions.get<int64_t>();
+    PlacedTensors tensors = ReadSafetensorsDirectory(options_.from);
+    std::erase_if(tensors, [&](const auto& tensor) {
+      return IsSkipped(tensor.first, *summary.model.family);
+    });
+    CheckPlacedTensors(tensors, summary.model, options_.from);
+    NewCheckpoint to(options_.to, options_.replace);
+    Manifest manifest = ManifestOf(summary);
+    manifest.entries = Copy(tensors, to.building());
+    CheckCoverage(manifest.entries);
+    manifest.world_size = static_cast<int>(manifest.entries.files.size());
+    to.Publish(manifest, [this] { StopIfCancelled(); });
+    summary.tensors = static_cast<int64_t>(tensors.size());
+    summary.files = manifest.world_size;
+    for (const auto& [_, file] : manifest.entries.files) summary.bytes += file.bytes;
+    return summary;
+  }
+
+ private:
+  void StopIfCancelled() const {
+    if (!is_cancelled_) return;
+    throw TrainerError(ExitCode::kTerminated, options_.to + " was not made: interrupted");
+  }
+
+  // Without settings of the data: the weights have not seen the job's data.
+  static Manifest ManifestOf(const ImportSummary& summary) {
+    Manifest manifest;
+    manifest.model_fingerprint = ModelFingerprint(summary.model.model);
+    manifest.trainer_state = {{"version", 1}, {"step", 0}, {"samples", 0}, {"tokens", 0}};
+    if (summary.max_positions > 0) manifest.trainer_state[kMaxPositions] = summary.max_positions;
+    return manifest;
+  }
+
+  Entries Copy(const PlacedTensors& tensors, const std::string& directory) const {
+    StoredTensors stored;
+    for (const auto& [name, tensor] : tensors) stored[name] = {tensor.dtype, tensor.shape, {}};
+    PlacedElements source(tensors);
+    const auto read = [&](const PlannedChunk& chunk, int64_t elements, char* out) {
+      source.Read(chunk.name, elements * static_cast<int64_t>(c10::elementSize(chunk.dtype)), out);
+    };
+    return CopyWindows(NamedAsRanks(PlanFiles(stored, FilesFor(BytesOf(stored)))), directory, read,
+                       [this] { StopIfCancelled(); });
+  }
+
+  const ImportOptions& options_;
+  const std::atomic<bool>& is_cancelled_;
+  const json config_;
+};
+
+}  // namespace
+
+ImportSummary Import(const ImportOptions& options, const std::atomic<bool>& is_cancelled) {
+  return Importing(options, is_cancelled).Run();
+}
+
+std::string JobFileText(const ImportSummary& summary, const ImportOptions& options) {
+  std::string text = "# " + options.to + ": " + summary.model.family->architecture + ", " +
+                     CountText(summary.tensors, "tensor") + " in " +
+                     CountText(summary.files, "file") + " of " + BytesText(summary.bytes) +
+                     "\n# A job starts from it with checkpoint.resume_from and these settings:\n";
+  if (summary.max_positions > 0) {
+    text += "# (train.seq_length: the model has seen up to " +
+            std::to_string(summary.max_positions) + " tokens)\n";
+  }
+  text += "model:\n";
+  const json shape = ModelShape(summary.model.model);
+  VisitSettings(summary.model.model, [&](const char* key, const SettingRule&, const auto&) {
+    if (shape.contains(key)) text += "  " + std::string(key) + ": " + shape[key].dump() + "\n";
+  });
+  return text;
+}
+
+}  // namespace trainyard::trainer

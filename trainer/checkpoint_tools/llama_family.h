@@ -1,0 +1,13 @@
+// LLaMA 1 to 3, and all that has the architecture LlamaForCausalLM. Without scaled positions.
+#ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_LLAMA_FAMILY_H_
+#define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_LLAMA_FAMILY_H_
+
+#include "trainer/checkpoint_tools/model_family.h"
+
+namespace trainyard::trainer {
+
+const ModelFamily& LlamaFamily();
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_CHECKPOINT_TOOLS_LLAMA_FAMILY_H_
