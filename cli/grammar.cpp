@@ -226,8 +226,40 @@ void AddCheckpointReshard(CLI::App& noun, Grammar& grammar) {
   };
 }
 
+void AddCheckpointImport(CLI::App& noun, Grammar& grammar) {
+  const auto options = std::make_shared<CheckpointImportOptions>();
+  CLI::App* command = noun.add_subcommand(
+      "import", "Make a checkpoint of a Hugging Face directory, and print a job file's `model`");
+  command->add_option("dir", options->from, "directory with config.json and safetensors")
+      ->required();
+  command->add_option("out", options->to, "checkpoint to make, for checkpoint.resume_from")
+      ->required();
+  command->add_flag("--force", options->force, "replace a checkpoint that is at OUT");
+  grammar.runners[command] = [options](Context& context) {
+    return RunCheckpointImport(*options, context);
+  };
+}
+
+void AddCheckpointExport(CLI::App& noun, Grammar& grammar) {
+  const auto options = std::make_shared<CheckpointExportOptions>();
+  CLI::App* command = noun.add_subcommand(
+      "export", "Write a checkpoint's weights as a Hugging Face directory, for transformers");
+  command->add_option("in", options->from, "a checkpoint")->required();
+  command->add_option("dir", options->to, "directory to make")->required();
+  command->add_option("--dtype", options->dtype, "type of the weights (as stored)")
+      ->check(CLI::IsMember({"fp32", "bf16"}));
+  command
+      ->add_option("--shard-bytes", options->shard_bytes,
+                   "bytes of tensors in one file, at most (5000000000)")
+      ->check(CLI::PositiveNumber);
+  grammar.runners[command] = [options](Context& context) {
+    return RunCheckpointExport(*options, context);
+  };
+}
+
 void AddCheckpointCommands(CLI::App& app, Grammar& grammar) {
-  CLI::App* noun = app.add_subcommand("ckpt", "Checkpoints: list, verify, diff, reshard");
+  CLI::App* noun =
+      app.add_subcommand("ckpt", "Checkpoints: list, verify, diff, reshard, import, export");
   noun->require_subcommand(1);
   const auto options = std::make_shared<CheckpointListOptions>();
   CLI::App* list = noun->add_subcommand("list", "List the checkpoints of a job");
@@ -239,6 +271,8 @@ void AddCheckpointCommands(CLI::App& app, Grammar& grammar) {
   AddCheckpointVerify(*noun, grammar);
   AddCheckpointDiff(*noun, grammar);
   AddCheckpointReshard(*noun, grammar);
+  AddCheckpointImport(*noun, grammar);
+  AddCheckpointExport(*noun, grammar);
 }
 
 // The commands server backup and server restore.

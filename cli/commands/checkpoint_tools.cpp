@@ -54,6 +54,23 @@ std::vector<std::string> ReshardWords(const CheckpointReshardOptions& options) {
   return words;
 }
 
+std::vector<std::string> ImportWords(const CheckpointImportOptions& options) {
+  std::vector<std::string> words = {"import"};
+  if (options.force) words.push_back("--force");
+  words.insert(words.end(), {"--", options.from, options.to});
+  return words;
+}
+
+std::vector<std::string> ExportWords(const CheckpointExportOptions& options) {
+  std::vector<std::string> words = {"export"};
+  if (!options.dtype.empty()) words.push_back("--dtype=" + options.dtype);
+  if (options.shard_bytes > 0) {
+    words.push_back(absl::StrCat("--shard-bytes=", options.shard_bytes));
+  }
+  words.insert(words.end(), {"--", options.from, options.to});
+  return words;
+}
+
 Outcome RunCheckpointVerify(const CheckpointVerifyOptions& options, Context& context) {
   if (!IsTable(context.format)) return RefuseFormat("table");
   return RunCheckpointProgram(VerifyWords(options), context);
@@ -68,6 +85,16 @@ Outcome RunCheckpointDiff(const CheckpointDiffOptions& options, Context& context
 Outcome RunCheckpointReshard(const CheckpointReshardOptions& options, Context& context) {
   if (!IsTable(context.format)) return RefuseFormat("table");
   return RunCheckpointProgram(ReshardWords(options), context);
+}
+
+Outcome RunCheckpointImport(const CheckpointImportOptions& options, Context& context) {
+  if (!IsTable(context.format)) return RefuseFormat("table");
+  return RunCheckpointProgram(ImportWords(options), context);
+}
+
+Outcome RunCheckpointExport(const CheckpointExportOptions& options, Context& context) {
+  if (!IsTable(context.format)) return RefuseFormat("table");
+  return RunCheckpointProgram(ExportWords(options), context);
 }
 
 }  // namespace trainyard::cli

@@ -1,6 +1,6 @@
-// The commands ckpt verify, diff and reshard. A separate program, trainyard-ckpt, does the work: it
-// reads checkpoints with LibTorch, whose protobuf ends the process when that of the CLI is linked
-// too.
+// The commands ckpt verify, diff, reshard, import and export. A separate program, trainyard-ckpt,
+// does the work: it reads checkpoints with LibTorch, whose protobuf ends the process when that of
+// the CLI is linked too.
 #ifndef TRAINYARD_CLI_COMMANDS_CHECKPOINT_TOOLS_H_
 #define TRAINYARD_CLI_COMMANDS_CHECKPOINT_TOOLS_H_
 
@@ -16,6 +16,8 @@ std::vector<std::string> VerifyWords(const CheckpointVerifyOptions& options);
 // format: kTable or kJson.
 std::vector<std::string> DiffWords(const CheckpointDiffOptions& options, OutputFormat format);
 std::vector<std::string> ReshardWords(const CheckpointReshardOptions& options);
+std::vector<std::string> ImportWords(const CheckpointImportOptions& options);
+std::vector<std::string> ExportWords(const CheckpointExportOptions& options);
 
 }  // namespace trainyard::cli
 

@@ -129,6 +129,19 @@ struct CheckpointReshardOptions {
   bool force = false;
 };
 
+struct CheckpointImportOptions {
+  std::string from;
+  std::string to;
+  bool force = false;
+};
+
+struct CheckpointExportOptions {
+  std::string from;
+  std::string to;
+  std::string dtype;        // Empty: as stored.
+  int64_t shard_bytes = 0;  // 0: 5 GB.
+};
+
 Outcome RunSubmit(const SubmitOptions& options, Context& context);
 Outcome RunPlan(const PlanOptions& options, Context& context);
 Outcome RunPs(const PsOptions& options, Context& context);
@@ -147,6 +160,8 @@ Outcome RunCheckpointList(const CheckpointListOptions& options, Context& context
 Outcome RunCheckpointVerify(const CheckpointVerifyOptions& options, Context& context);
 Outcome RunCheckpointDiff(const CheckpointDiffOptions& options, Context& context);
 Outcome RunCheckpointReshard(const CheckpointReshardOptions& options, Context& context);
+Outcome RunCheckpointImport(const CheckpointImportOptions& options, Context& context);
+Outcome RunCheckpointExport(const CheckpointExportOptions& options, Context& context);
 Outcome RunServerStatus(Context& context);
 Outcome RunServerBackup(const StoreCopyOptions& options, Context& context);
 Outcome RunServerRestore(const StoreCopyOptions& options, Context& context);

@@ -150,6 +150,11 @@ TEST(ProgramTest, CheckpointCommandsRunTheProgramBesideThisOne) {
          "diff|--tolerance=1e-5|--only=weights|--all|--output=json|--|a|b|");
   expect("reshard a b --files 3 --weights-only --force",
          "reshard|--files=3|--weights-only|--force|--|a|b|");
+  expect("import a b", "import|--|a|b|");
+  expect("import a b --force", "import|--force|--|a|b|");
+  expect("export a b", "export|--|a|b|");
+  expect("export a b --dtype bf16 --shard-bytes 5000000000",
+         "export|--dtype=bf16|--shard-bytes=5000000000|--|a|b|");
 }
 
 TEST(ProgramTest, YardIsTheSameProgram) {
