@@ -91,15 +91,18 @@ def initial_weights(trainer, folder, plan, data):
     return {name: tensor for name, tensor in tensors.items() if not name.startswith("optimizer.")}
 
 
-def make_reference(shape, weights, device):
-    """LlamaForCausalLM with these weights, fp32; fails when a name or a shape differs."""
-    config = LlamaConfig(
+def llama_config(shape):
+    return LlamaConfig(
         vocab_size=shape.vocabulary, hidden_size=shape.hidden, intermediate_size=shape.ffn,
         num_hidden_layers=shape.layers, num_attention_heads=shape.heads,
         num_key_value_heads=shape.key_heads, max_position_embeddings=2 * shape.sequence_length,
         rms_norm_eps=shape.norm_epsilon, tie_word_embeddings=shape.tied,
         rope_parameters={"rope_type": "default", "rope_theta": shape.rotary_base})
-    model = LlamaForCausalLM(config)
+
+
+def make_reference(shape, weights, device):
+    """LlamaForCausalLM with these weights, fp32; fails when a name or a shape differs."""
+    model = LlamaForCausalLM(llama_config(shape))
     missing, unknown = model.load_state_dict(weights, strict=False)
     if unknown or missing != (["lm_head.weight"] if shape.tied else []):
         raise SystemExit(f"FAIL names of tensors: missing {missing}, unknown {unknown}")
