@@ -1,4 +1,4 @@
-#include "trainer/training_state.h"
+#include "trainer/config/model_fingerprint.h"
 
 #include <gtest/gtest.h>
 
@@ -17,14 +17,14 @@ ModelConfig Small() {
 }
 
 // Checkpoints of earlier versions have this text.
-TEST(TrainingStateTest, AModelWithoutLaterSettingsHasTheFingerprintOfEarlierVersions) {
+TEST(ModelFingerprintTest, AModelWithoutLaterSettingsHasTheFingerprintOfEarlierVersions) {
   EXPECT_EQ(ModelFingerprint(Small()),
             R"({"ffn_hidden_size":64,"hidden_size":32,"norm_epsilon":1e-05,)"
             R"("num_attention_heads":4,"num_layers":2,"num_query_groups":2,"rotary_base":10000.0,)"
             R"("untie_embeddings_and_output_weights":true,"vocab_size":64})");
 }
 
-TEST(TrainingStateTest, LaterSettingsMakeAnotherModel) {
+TEST(ModelFingerprintTest, LaterSettingsMakeAnotherModel) {
   ModelConfig model = Small();
   model.qk_layernorm = true;
   EXPECT_NE(ModelFingerprint(model), ModelFingerprint(Small()));
