@@ -4,6 +4,7 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "proto/contract/batch_plan.h"
 #include "proto/contract/memory_advice.h"
 #include "proto/contract/memory_model.h"
 #include "proto/contract/model_size.h"
@@ -36,11 +37,16 @@ std::string BatchLine(const RunConfig& config, const HeaderFacts& facts) {
   const LayoutConfig& layout = config.layout;
   const int64_t rounds = config.train.global_batch / (layout.micro_batch * layout.dp);
   const std::string zero = layout.zero > 0 ? " zero " + std::to_string(layout.zero) : "";
+  const TrainConfig& train = config.train;
+  const std::string growth =
+      !HasRampup(train) ? ""
+                        : Format(" (from %ld by %ld over %ld samples)", train.rampup_batch_start,
+                                 train.rampup_batch_increment, train.rampup_batch_samples);
   return Format(
-      "layout  dp %ld%s on %s, %ld CPU thread(s) a rank; a step is %ld samples of %ld "
+      "layout  dp %ld%s on %s, %ld CPU thread(s) a rank; a step is %ld samples%s of %ld "
       "tokens: micro-batch %ld, %ld round(s) a rank",
-      layout.dp, zero.c_str(), facts.device.c_str(), facts.threads, config.train.global_batch,
-      config.train.seq_length, layout.micro_batch, rounds);
+      layout.dp, zero.c_str(), facts.device.c_str(), facts.threads, train.global_batch,
+      growth.c_str(), train.seq_length, layout.micro_batch, rounds);
 }
 
 std::string DataLine(const SourceFacts& source, int64_t shares) {
@@ -86,8 +92,7 @@ void RunReport::Step(const StepReport& report, int64_t total_steps) {
       report.step, total_steps, report.loss, report.grad_norm, report.learning_rate,
       GroupedDigits(static_cast<int64_t>(report.tokens_per_second)).c_str(), report.step_seconds);
   if (report.mfu > 0) line += Format("   MFU %.1f %%", 100 * report.mfu);
-  const double seconds_left = report.step_seconds * static_cast<double>(total_steps - report.step);
-  line += "   " + ShortDuration(seconds_left) + " left";
+  line += "   " + ShortDuration(report.seconds_left) + " left";
   Print(line);
   const std::lock_guard lock(mutex_);
   if (!has_loss_) first_loss_ = report.loss;

@@ -22,6 +22,7 @@ struct StepReport {
   double step_seconds = 0;
   double tokens_per_second = 0;
   double mfu = 0;  // 0 when unknown.
+  double seconds_left = 0;
 };
 
 // One data set that the run trains on.

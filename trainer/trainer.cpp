@@ -11,7 +11,6 @@
 #include "proto/contract/data_sources.h"
 #include "proto/contract/environment.h"
 #include "proto/contract/model_size.h"
-#include "proto/contract/run_rules.h"
 #include "proto/contract/telemetry_keys.h"
 #include "proto/contract/token_format.h"
 #include "trainer/checkpoint/fence.h"
@@ -142,7 +141,8 @@ Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, Telemet
       threads_(SetThreads(config, env)),
       device_(OpenDevice(config.resources.device, env.local_rank)),
       memory_warning_(CheckDevice(config)),
-      rounds_(config.train.global_batch / (config.layout.micro_batch * config.layout.dp)),
+      batches_(config.train),
+      spans_(SpansOf(config.train, config.schedule)),
       rendezvous_(Meet(config, env)),
       groups_(ConnectGroups(config, mesh_, env, rendezvous_.get(), device_)),
       stall_watch_(groups_, telemetry),
@@ -151,7 +151,7 @@ Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, Telemet
       model_(config.model,
              WithoutUnusedSeed(ModelOptions(config, mesh_, env.rank, groups_, device_), env)),
       optimizer_(config.optimizer, model_.parameters()),
-      runner_({config_, model_, optimizer_, groups_, clock_, device_}, rounds_) {
+      runner_({config_, model_, optimizer_, groups_, clock_, device_}) {
   CountWaits(groups_, clock_);
   if (config_.evaluation.every_steps > 0) {
     evaluator_.emplace(config_, runner_.pipeline(), groups_, mesh_.DataParallelIndex(env_.rank),
@@ -203,7 +203,7 @@ void Trainer::Resume(const std::string& checkpoint) {
   const CheckpointReader reader(checkpoint);
   state_ = LoadCheckpoint(reader, config_, {model_.parameters(), optimizer_, groups_});
   first_step_ = saved_step_ = launched_ = state_.step;
-  first_sample_ = state_.samples;
+  sample_offset_ = state_.samples - batches_.SamplesThrough(first_step_);
   const std::vector<SkipRange> given = ParseSkipRanges(env_.skip_samples);
   state_.skip = ResumedSkipRanges(reader.trainer_state(), given);
   train_source_.SetSkip(state_.skip);
@@ -231,7 +231,7 @@ void Trainer::OpenCheckpoints() {
 
 std::vector<SourceFacts> Trainer::FactsOfSources() const {
   const std::vector<DataSource> sources = BlendOf(config_.data).sources;
-  const int64_t samples = config_.train.steps * config_.train.global_batch;
+  const int64_t samples = batches_.SamplesThrough(config_.train.steps);
   std::vector<SourceFacts> facts;
   for (int64_t i = 0; i < train_source_.sources(); ++i) {
     facts.push_back({.path = sources[i].path,
@@ -273,13 +273,23 @@ void Trainer::StartPrefetch() {
       train_source_, [this](int64_t batch) { return SamplesOfBatch(batch); }, 0);
 }
 
-// Batch number b of this process is round b % rounds of its step b / rounds. A rank takes
-// neighbouring samples of the global batch, so that any split of it adds up to the same samples.
+// Samples of one micro-batch of all data-parallel ranks.
+int64_t Trainer::SamplesPerRound() const { return config_.layout.micro_batch * config_.layout.dp; }
+
+int64_t Trainer::RoundsOfStep(int64_t step) const {
+  return batches_.OfStep(step).count / SamplesPerRound();
+}
+
+// Micro-batch number `batch` of this process: every step is whole rounds, so the rounds of all
+// steps are numbered through. A rank takes neighbouring samples of the global batch, so that any
+// split of it adds up to the same samples.
 std::vector<int64_t> Trainer::SamplesOfBatch(int64_t batch) const {
-  const int64_t step = batch / rounds_, round = batch % rounds_;
   const int64_t samples = config_.layout.micro_batch;
-  const int64_t first = first_sample_ + step * config_.train.global_batch +
-                        (mesh_.DataParallelIndex(env_.rank) * rounds_ + round) * samples;
+  const int64_t begun = batches_.SamplesThrough(first_step_) + batch * SamplesPerRound();
+  const int64_t step = batches_.StepOfSample(begun), of_step = batches_.OfStep(step).first;
+  const int64_t round = (begun - of_step) / SamplesPerRound();
+  const int64_t first = sample_offset_ + of_step +
+                        (mesh_.DataParallelIndex(env_.rank) * RoundsOfStep(step) + round) * samples;
   std::vector<int64_t> numbers(samples);
   for (int64_t i = 0; i < samples; ++i) numbers[i] = first + i;
   return numbers;
@@ -325,9 +335,11 @@ bool Trainer::IsPauseDue() const {
 }
 
 void Trainer::LaunchStep() {
-  const StepRequest request{.step = launched_ + 1,
+  const int64_t step = launched_ + 1;
+  const StepRequest request{.step = step,
+                            .rounds = RoundsOfStep(step),
                             .learning_rate = LearningRate(config_.schedule, config_.optimizer,
-                                                          config_.train.steps, launched_ + 1),
+                                                          spans_, batches_.SamplesThrough(step)),
                             .stop = StopRequested(),
                             .save = TakeSaveRequest(),
                             .measure = IsMeasurementDue()};
@@ -355,8 +367,10 @@ void Trainer::FinishStep() {
   const StepResult result = runner_.Finish();
   CheckFinite(result);
   ++state_.step;
-  state_.samples += config_.train.global_batch;
-  state_.tokens += TokensPerStep(config_.train);
+  const int64_t samples = batches_.OfStep(state_.step).count;
+  state_.samples += samples;
+  state_.tokens += samples * config_.train.seq_length;
+  interval_.samples += samples;
   stop_ = stop_ || result.stop;
   save_asked_ = save_asked_ || result.save;
   ++interval_.steps;
@@ -372,7 +386,7 @@ void Trainer::FinishStep() {
 // Samples that are already skipped make positions larger than sample numbers, and the range may
 // include some of them.
 std::string Trainer::PositionsOfStep() const {
-  const int64_t last = state_.samples + config_.train.global_batch - 1;
+  const int64_t last = state_.samples + batches_.OfStep(state_.step + 1).count - 1;
   return std::to_string(train_source_.PositionOf(state_.samples)) + ":" +
          std::to_string(train_source_.PositionOf(last) + 1);
 }
@@ -410,7 +424,11 @@ void Trainer::Log(const StepResult& result) {
   report.learning_rate = result.learning_rate;
   report.step_seconds = interval_.seconds / static_cast<double>(interval_.steps);
   report.tokens_per_second =
-      static_cast<double>(TokensPerStep(config_.train)) / report.step_seconds;
+      static_cast<double>(interval_.samples * config_.train.seq_length) / interval_.seconds;
+  const int64_t samples_left =
+      batches_.SamplesThrough(config_.train.steps) - batches_.SamplesThrough(state_.step);
+  report.seconds_left = interval_.seconds * static_cast<double>(samples_left) /
+                        static_cast<double>(interval_.samples);
   const double peak = PeakFlops(DeviceName(device_), config_.train.precision);
   if (peak > 0) {
     report.mfu = report.tokens_per_second *

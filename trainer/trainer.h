@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "proto/contract/batch_plan.h"
 #include "proto/contract/run_config.h"
+#include "proto/contract/schedule_spans.h"
 #include "trainer/checkpoint/checkpoint_writer.h"
 #include "trainer/checkpoint/starting_point.h"
 #include "trainer/config/runtime_environment.h"
@@ -55,6 +57,7 @@ class Trainer {
   // Totals since the last metric record.
   struct Interval {
     int64_t steps = 0;
+    int64_t samples = 0;
     double seconds = 0;
     double stall_seconds_before = 0;
     MetricValues step_times;  // Of its newest measured step.
@@ -68,6 +71,8 @@ class Trainer {
   MetricValues PassValues() const;
   void PrintHeader(const std::string& resumed_from);
   void StartPrefetch();
+  int64_t SamplesPerRound() const;
+  int64_t RoundsOfStep(int64_t step) const;
   std::vector<int64_t> SamplesOfBatch(int64_t batch) const;
 
   ExitCode TrainToTheEnd();
@@ -101,8 +106,9 @@ class Trainer {
   const Mesh mesh_;
   const int64_t threads_;
   const torch::Device device_;
-  const std::string memory_warning_;        // Empty when there is memory enough.
-  const int64_t rounds_;                    // Micro-batches a rank works through in one step.
+  const std::string memory_warning_;  // Empty when there is memory enough.
+  const BatchPlan batches_;
+  const ScheduleSpans spans_;
   std::unique_ptr<Rendezvous> rendezvous_;  // Null for a single rank.
   const RankGroups groups_;
   StallWatch stall_watch_;
@@ -118,8 +124,10 @@ class Trainer {
   bool save_asked_ = false;   // Likewise to save; until the save is due.
   std::string resumed_from_;  // Empty for a fresh start.
   int64_t first_step_ = 0;    // Steps completed when this process began.
-  int64_t first_sample_ = 0;  // Samples used when this process began.
-  int64_t saved_step_ = -1;   // Newest step that was handed to the writer.
+  // Samples used when this process began, more than the batch plan has for that step: 0 unless an
+  // earlier process had other batches.
+  int64_t sample_offset_ = 0;
+  int64_t saved_step_ = -1;  // Newest step that was handed to the writer.
   int64_t evaluated_step_ = -1;
   int64_t save_due_since_ = -1;   // Step whose periodic save is yet to be begun, or -1.
   double save_wait_seconds_ = 0;  // Seconds for which that save has delayed training.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <numeric>
 
 #include "proto/contract/run_rules.h"
 
@@ -14,10 +15,14 @@ bool Fits(const RunConfig& config, double limit) {
   return Predicted(config) * (1 + kMemoryMargin) <= limit;
 }
 
-// The largest micro-batch up to the present one that divides a rank's share of the batch and fits;
-// 1 when none does.
+// The largest micro-batch up to the present one that divides a rank's share of every batch and
+// fits; 1 when none does.
 int64_t LargestMicroBatch(RunConfig config, double limit) {
-  const int64_t share = config.train.global_batch / std::max<int64_t>(config.layout.dp, 1);
+  const TrainConfig& train = config.train;
+  // What divides the first batch of a ramp-up and its increments divides all batches.
+  const int64_t batch = std::gcd(train.global_batch,
+                                 std::gcd(train.rampup_batch_start, train.rampup_batch_increment));
+  const int64_t share = batch / std::max<int64_t>(config.layout.dp, 1);
   int64_t& micro_batch = config.layout.micro_batch;
   for (; micro_batch > 1; --micro_batch) {
     if (share % micro_batch == 0 && Fits(config, limit)) break;

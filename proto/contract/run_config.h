@@ -78,15 +78,27 @@ struct SettingNames<Precision> {
       {"bf16", Precision::kBf16}}};
 };
 
-enum class ScheduleKind { kConstant = 1, kCosine = 2, kLinear = 3, kWsd = 4 };
+enum class ScheduleKind { kConstant = 1, kCosine = 2, kLinear = 3, kWsd = 4, kInverseSquareRoot = 5 };
 
 template <>
 struct SettingNames<ScheduleKind> {
-  static constexpr std::array<std::pair<std::string_view, ScheduleKind>, 4> kNames = {{
+  static constexpr std::array<std::pair<std::string_view, ScheduleKind>, 5> kNames = {{
       {"constant", ScheduleKind::kConstant},
       {"cosine", ScheduleKind::kCosine},
       {"linear", ScheduleKind::kLinear},
-      {"wsd", ScheduleKind::kWsd}}};
+      {"wsd", ScheduleKind::kWsd},
+      {"inverse_square_root", ScheduleKind::kInverseSquareRoot}}};
+};
+
+enum class WsdDecayStyle { kLinear = 1, kCosine = 2, kExponential = 3, kMinusSqrt = 4 };
+
+template <>
+struct SettingNames<WsdDecayStyle> {
+  static constexpr std::array<std::pair<std::string_view, WsdDecayStyle>, 4> kNames = {{
+      {"linear", WsdDecayStyle::kLinear},
+      {"cosine", WsdDecayStyle::kCosine},
+      {"exponential", WsdDecayStyle::kExponential},
+      {"minus_sqrt", WsdDecayStyle::kMinusSqrt}}};
 };
 
 struct ResourcesConfig {
@@ -153,6 +165,10 @@ struct TrainConfig {
   int64_t global_batch = 0;
   int64_t steps = 0;
   int64_t tokens = 0;
+  int64_t samples = 0;
+  int64_t rampup_batch_start = 0;
+  int64_t rampup_batch_increment = 0;
+  int64_t rampup_batch_samples = 0;
   Precision precision = Precision::kBf16;
   uint64_t seed = 1234;
   int64_t log_every_steps = 1;
@@ -180,6 +196,13 @@ struct ScheduleConfig {
   ScheduleKind kind = ScheduleKind::kCosine;
   int64_t warmup_steps = 0;
   int64_t decay_steps = 0;
+  WsdDecayStyle wsd_decay_style = WsdDecayStyle::kLinear;
+  int64_t warmup_samples = 0;
+  int64_t warmup_tokens = 0;
+  double warmup_fraction = 0;
+  int64_t decay_samples = 0;
+  int64_t decay_tokens = 0;
+  double decay_fraction = 0;
 
   bool operator==(const ScheduleConfig&) const = default;
 };
@@ -313,6 +336,14 @@ void VisitSettings(Config& config, Visit&& visit) {
         config.steps);
   visit("tokens", SettingRule{.min = 1, .max = 1e+18},
         config.tokens);
+  visit("samples", SettingRule{.min = 1, .max = 1e+15},
+        config.samples);
+  visit("rampup_batch_start", SettingRule{.min = 1, .max = 16777216},
+        config.rampup_batch_start);
+  visit("rampup_batch_increment", SettingRule{.min = 1, .max = 16777216},
+        config.rampup_batch_increment);
+  visit("rampup_batch_samples", SettingRule{.min = 1, .max = 1e+15},
+        config.rampup_batch_samples);
   visit("precision", SettingRule{.has_default = true},
         config.precision);
   visit("seed", SettingRule{.has_default = true},
@@ -357,6 +388,20 @@ void VisitSettings(Config& config, Visit&& visit) {
         config.warmup_steps);
   visit("decay_steps", SettingRule{.min = 1, .max = 1000000000000},
         config.decay_steps);
+  visit("wsd_decay_style", SettingRule{.has_default = true},
+        config.wsd_decay_style);
+  visit("warmup_samples", SettingRule{.min = 1, .max = 1e+15},
+        config.warmup_samples);
+  visit("warmup_tokens", SettingRule{.min = 1, .max = 1e+18},
+        config.warmup_tokens);
+  visit("warmup_fraction", SettingRule{.min = 1e-09, .max = 1},
+        config.warmup_fraction);
+  visit("decay_samples", SettingRule{.min = 1, .max = 1e+15},
+        config.decay_samples);
+  visit("decay_tokens", SettingRule{.min = 1, .max = 1e+18},
+        config.decay_tokens);
+  visit("decay_fraction", SettingRule{.min = 1e-09, .max = 1},
+        config.decay_fraction);
 }
 
 template <typename Config, typename Visit>

@@ -5,9 +5,11 @@
 #include <type_traits>
 #include <utility>
 
+#include "proto/contract/batch_plan.h"
 #include "proto/contract/data_sources.h"
 #include "proto/contract/limits.h"
 #include "proto/contract/number_text.h"
+#include "proto/contract/schedule_spans.h"
 
 namespace trainyard {
 namespace {
@@ -60,9 +62,13 @@ bool IsWritten(const SettingRule& rule, const Value& value) {
   return rule.has_default || value != Value{};
 }
 
-int64_t StepsForTokens(const TrainConfig& train) {
-  const int64_t tokens_per_step = TokensPerStep(train);
-  return tokens_per_step > 0 ? (train.tokens - 1) / tokens_per_step + 1 : 0;
+// The run's length where it is written in samples or tokens, rounded up to whole steps; 0 where it
+// is not, or cannot be.
+int64_t StepsOfLength(const TrainConfig& train) {
+  if (train.seq_length <= 0 || train.global_batch <= 0) return 0;
+  const int64_t samples =
+      train.tokens > 0 ? (train.tokens - 1) / train.seq_length + 1 : train.samples;
+  return BatchPlan(train).StepsFor(samples);
 }
 
 void CheckModel(const RunConfig& config, Problems& problems) {
@@ -103,6 +109,58 @@ void CheckBatch(const RunConfig& config, Problems& problems) {
                                  " must be a multiple of layout.micro_batch * dp (" +
                                  std::to_string(layout.micro_batch) + " * " + std::to_string(dp) +
                                  " = " + std::to_string(layout.micro_batch * dp) + ")"});
+}
+
+// "8 or 16 would do": the multiples of `part` next to the value.
+std::string NearestMultiples(int64_t value, int64_t part) {
+  const int64_t below = value / part * part;
+  return (below > 0 ? std::to_string(below) + " or " : "") + std::to_string(below + part) +
+         " would do";
+}
+
+// The batch must grow from its start to global_batch by whole increments.
+void CheckRampupSteps(const TrainConfig& train, Problems& problems) {
+  const Named start{"train.rampup_batch_start", train.rampup_batch_start};
+  const Named increment{"train.rampup_batch_increment", train.rampup_batch_increment};
+  const Named batch{"train.global_batch", train.global_batch};
+  if (start.value >= batch.value) {
+    problems.push_back({start.key, start.Text() + " must be below " + batch.Text()});
+    return;
+  }
+  const int64_t growth = batch.value - start.value;
+  CheckDivides(batch.Text() + " - " + start.Text() + " = " + std::to_string(growth), growth,
+               increment, problems);
+  if (growth / increment.value <= kMaxRampupIncrements) return;
+  problems.push_back({increment.key, increment.Text() + " makes " +
+                                         std::to_string(growth / increment.value) +
+                                         " increments; at most " +
+                                         std::to_string(kMaxRampupIncrements) + " are supported"});
+}
+
+// The start and the increment are divided among the ranks as global_batch is: so is every step.
+void CheckRampup(const RunConfig& config, Problems& problems) {
+  const TrainConfig& train = config.train;
+  if (!HasRampup(train)) return;
+  const Named parts[] = {{"train.rampup_batch_start", train.rampup_batch_start},
+                         {"train.rampup_batch_increment", train.rampup_batch_increment},
+                         {"train.rampup_batch_samples", train.rampup_batch_samples}};
+  for (const Named& part : parts) {
+    if (part.value != 0) continue;
+    problems.push_back({part.key, Quoted(part.key) + " is missing: a batch ramp-up needs "
+                                                     "rampup_batch_start, rampup_batch_increment "
+                                                     "and rampup_batch_samples"});
+    return;
+  }
+  const LayoutConfig& layout = config.layout;
+  const int64_t pipelined = layout.vpp > 1 ? layout.pp : 1;
+  const int64_t unit = layout.micro_batch * std::max<int64_t>(layout.dp, 1) * pipelined;
+  for (const Named& part : {parts[0], parts[1]}) {
+    if (part.value % unit == 0) continue;
+    problems.push_back({part.key, part.Text() + " must be a multiple of layout.micro_batch * dp" +
+                                      (pipelined > 1 ? " * pp" : "") + " (" + std::to_string(unit) +
+                                      "); " + NearestMultiples(part.value, unit)});
+  }
+  CheckRampupSteps(train, problems);
 }
 
 void CheckTensorParallel(const RunConfig& config, Problems& problems) {
@@ -171,10 +229,17 @@ void CheckSharding(const RunConfig& config, Problems& problems) {
   }
 }
 
+// Steps that follow from samples or tokens are legal beside them: the command line sends both.
 void CheckLength(const TrainConfig& train, Problems& problems) {
-  if (train.tokens > 0 && train.steps != StepsForTokens(train)) {
+  if (train.samples > 0 && train.tokens > 0) {
     problems.push_back(
-        {"train.tokens", "`train.tokens` and `train.steps` are both given; keep one"});
+        {"train.tokens", "`train.tokens` and `train.samples` are both given; keep one"});
+    return;
+  }
+  const std::string key = train.tokens > 0 ? "train.tokens" : "train.samples";
+  const bool has_both = train.samples > 0 || train.tokens > 0;
+  if (has_both && train.steps != StepsOfLength(train)) {
+    problems.push_back({key, Quoted(key) + " and `train.steps` are both given; keep one"});
   }
 }
 
@@ -192,17 +257,8 @@ void CheckData(const RunConfig& config, Problems& problems) {
 }
 
 void CheckSchedule(const RunConfig& config, Problems& problems) {
-  const ScheduleConfig& schedule = config.schedule;
-  const bool wsd = schedule.kind == ScheduleKind::kWsd;
-  if (wsd && schedule.decay_steps == 0) {
-    problems.push_back({"schedule.decay_steps", "`schedule.decay_steps` is missing; wsd needs it"});
-  }
-  const int64_t needed = schedule.warmup_steps + (wsd ? schedule.decay_steps : 0);
-  if (needed > config.train.steps) {
-    problems.push_back({"schedule.warmup_steps",
-                        std::string("schedule: warm-up") + (wsd ? " and decay take " : " takes ") +
-                            std::to_string(needed) + " steps, but the run has " +
-                            std::to_string(config.train.steps)});
+  for (SettingProblem& problem : FindScheduleProblems(config.train, config.schedule)) {
+    problems.push_back(std::move(problem));
   }
   if (config.optimizer.min_lr > config.optimizer.lr) {
     problems.push_back({"optimizer.min_lr", "`optimizer.min_lr` (" +
@@ -220,8 +276,6 @@ int64_t HeadSize(const ModelConfig& model) {
 
 bool ShardsOptimizerState(const LayoutConfig& layout) { return layout.zero > 0; }
 
-int64_t TokensPerStep(const TrainConfig& train) { return train.seq_length * train.global_batch; }
-
 std::vector<std::string> FillDerived(int64_t world_size, RunConfig& config) {
   std::vector<std::string> filled;
   const auto fill = [&filled](const char* key, int64_t value, int64_t& setting) {
@@ -235,8 +289,8 @@ std::vector<std::string> FillDerived(int64_t world_size, RunConfig& config) {
   const bool divides = model_ranks > 0 && world_size % model_ranks == 0;
   fill("layout.dp", divides ? static_cast<int64_t>(world_size / model_ranks) : 0, config.layout.dp);
   fill("model.num_query_groups", config.model.num_attention_heads, config.model.num_query_groups);
-  fill("train.steps", config.train.tokens > 0 ? StepsForTokens(config.train) : 0,
-       config.train.steps);
+  const bool has_length = config.train.samples > 0 || config.train.tokens > 0;
+  fill("train.steps", has_length ? StepsOfLength(config.train) : 0, config.train.steps);
   return filled;
 }
 
@@ -247,8 +301,10 @@ Problems FindMissing(const RunConfig& config) {
       problems.push_back({key, Quoted(key) + " is missing"});
     }
   });
-  if (config.train.steps == 0 && config.train.tokens == 0) {
-    problems.push_back({"train.steps", "`train.steps` or `train.tokens` is missing"});
+  const TrainConfig& train = config.train;
+  if (train.steps == 0 && train.samples == 0 && train.tokens == 0) {
+    problems.push_back(
+        {"train.steps", "`train.steps`, `train.samples` or `train.tokens` is missing"});
   }
   return problems;
 }
@@ -300,6 +356,7 @@ Problems FindTrainingProblems(const RunConfig& config) {
   CheckPipeline(config, problems);
   CheckSharding(config, problems);
   CheckBatch(config, problems);
+  CheckRampup(config, problems);
   CheckLength(config.train, problems);
   CheckData(config, problems);
   CheckSchedule(config, problems);

@@ -19,11 +19,8 @@ int64_t HeadSize(const ModelConfig& model);
 // True when data-parallel ranks own a part of the optimizer's state each (ZeRO 1 and above).
 bool ShardsOptimizerState(const LayoutConfig& layout);
 
-// Tokens of one optimizer step over all ranks.
-int64_t TokensPerStep(const TrainConfig& train);
-
 // Sets settings that are not written and follow from other settings: layout.dp,
-// model.num_query_groups, train.steps from train.tokens. Returns the keys that it set.
+// model.num_query_groups, train.steps from train.samples or train.tokens. Returns the keys that it set.
 // `world_size`: ranks of the gang.
 std::vector<std::string> FillDerived(int64_t world_size, RunConfig& config);
 

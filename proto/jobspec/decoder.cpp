@@ -68,7 +68,7 @@ class Decoder {
                   Message& message);
   void DecodeVariables(const YAML::Node& node, const FieldDescriptor& field, const std::string& key,
                        v1::JobSpec& spec);
-  void TakeBackAlternative(const FieldDescriptor& field, const std::string& key, Message& message);
+  void TakeBackAlternatives(const FieldDescriptor& field, const std::string& key, Message& message);
   std::string Absolute(const std::string& path) const;
 
   const std::string display_name_;
@@ -162,18 +162,18 @@ void Decoder::DecodeScalar(const YAML::Node& node, const FieldDescriptor& field,
   }
   context_.origins[key] = PlaceOf(node);
   context_.written.insert(key);
-  TakeBackAlternative(field, key, message);
+  TakeBackAlternatives(field, key, message);
 }
 
 // `train.tokens` of this file replaces `train.steps` of a file that it extends, and the other way
-// round. Both in one file stay, and a rule refuses them.
-void Decoder::TakeBackAlternative(const FieldDescriptor& field, const std::string& key,
-                                  Message& message) {
-  const std::string& name = RuleOf(field).instead_of();
-  if (name.empty()) return;
-  const std::string other = key.substr(0, key.rfind('.') + 1) + name;
-  if (context_.written.contains(other)) return;
-  Clear(*message.GetDescriptor()->FindFieldByName(name), other, message);
+// round. Several in one file stay, and a rule refuses them.
+void Decoder::TakeBackAlternatives(const FieldDescriptor& field, const std::string& key,
+                                   Message& message) {
+  for (const std::string& name : RuleOf(field).instead_of()) {
+    const std::string other = key.substr(0, key.rfind('.') + 1) + name;
+    if (context_.written.contains(other)) continue;
+    Clear(*message.GetDescriptor()->FindFieldByName(name), other, message);
+  }
 }
 
 void Decoder::DecodeList(const YAML::Node& node, const FieldDescriptor& field,

@@ -25,7 +25,7 @@ std::vector<std::string> Lines(const Problems& problems, const Origins& origins)
 // than a run of trainyard-trainer that lacks every setting.
 bool DescribesNoRun(const RunConfig& config) {
   return config.model.num_layers == 0 && config.model.hidden_size == 0 && config.train.steps == 0 &&
-         config.train.tokens == 0;
+         config.train.samples == 0 && config.train.tokens == 0;
 }
 
 constexpr char kNoCommand[] =

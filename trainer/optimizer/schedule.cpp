@@ -7,42 +7,66 @@
 namespace trainyard::trainer {
 namespace {
 
-// From 0 just before step `first` to 1 at step `last` and after.
-double Progress(int64_t step, int64_t before_first, int64_t last) {
-  if (step <= before_first) return 0;
-  if (step >= last) return 1;
-  return static_cast<double>(step - before_first) / static_cast<double>(last - before_first);
+// 0 up to the beginning of the decay, 1 from its end on.
+double Progress(const ScheduleSpans& spans, int64_t samples) {
+  if (samples <= spans.decay_begin) return 0;
+  if (samples >= spans.decay_end) return 1;
+  return static_cast<double>(samples - spans.decay_begin) /
+         static_cast<double>(spans.decay_end - spans.decay_begin);
 }
 
-// Steps over which the rate falls.
-int64_t DecayLength(const ScheduleConfig& schedule, int64_t steps) {
-  if (schedule.decay_steps > 0) return schedule.decay_steps;
-  constexpr int64_t kWsdDecayShare = 10;  // A tenth of the run, as in MiniCPM (arXiv 2404.06395).
-  return schedule.kind == ScheduleKind::kWsd ? std::max<int64_t>(steps / kWsdDecayShare, 1) : steps;
+double Cosine(double progress) { return 0.5 * (1 + std::cos(std::numbers::pi * progress)); }
+
+double WsdCoefficient(WsdDecayStyle style, double progress) {
+  switch (style) {
+    case WsdDecayStyle::kLinear:
+      return 1 - progress;
+    case WsdDecayStyle::kCosine:
+      return Cosine(progress);
+    case WsdDecayStyle::kExponential:
+      return 2 * std::pow(0.5, progress) - 1;
+    case WsdDecayStyle::kMinusSqrt:
+      return 1 - std::sqrt(progress);
+  }
+  return 0;
+}
+
+// Share of the distance between the peak and the minimum.
+double Coefficient(const ScheduleConfig& schedule, double progress) {
+  switch (schedule.kind) {
+    case ScheduleKind::kLinear:
+      return 1 - progress;
+    case ScheduleKind::kCosine:
+      return Cosine(progress);
+    case ScheduleKind::kWsd:
+      return WsdCoefficient(schedule.wsd_decay_style, progress);
+    case ScheduleKind::kConstant:
+    case ScheduleKind::kInverseSquareRoot:
+      break;
+  }
+  return 1;
+}
+
+double InverseSquareRoot(const OptimizerConfig& optimizer, const ScheduleSpans& spans,
+                         int64_t samples) {
+  if (samples > spans.decay_end) return optimizer.min_lr;
+  const double ratio = static_cast<double>(spans.peak) / static_cast<double>(samples);
+  return std::max(optimizer.min_lr, optimizer.lr * std::sqrt(ratio));
 }
 
 }  // namespace
 
-double LearningRate(const ScheduleConfig& schedule, const OptimizerConfig& optimizer, int64_t steps,
-                    int64_t step) {
-  const int64_t warmup = schedule.warmup_steps;
-  if (step < warmup) {
-    return optimizer.lr * static_cast<double>(step) / static_cast<double>(warmup);
+double LearningRate(const ScheduleConfig& schedule, const OptimizerConfig& optimizer,
+                    const ScheduleSpans& spans, int64_t samples) {
+  if (samples < spans.warmup_end) {
+    return optimizer.lr * static_cast<double>(samples) / static_cast<double>(spans.warmup_end);
   }
-  const int64_t length = DecayLength(schedule, steps);
-  const double span = optimizer.lr - optimizer.min_lr;
-  switch (schedule.kind) {
-    case ScheduleKind::kConstant:
-      return optimizer.lr;
-    case ScheduleKind::kLinear:
-      return optimizer.lr - span * Progress(step, warmup, length);
-    case ScheduleKind::kCosine:
-      return optimizer.min_lr +
-             span * 0.5 * (1 + std::cos(std::numbers::pi * Progress(step, warmup, length)));
-    case ScheduleKind::kWsd:
-      return optimizer.lr - span * Progress(step, std::max(steps - length, warmup), steps);
+  if (schedule.kind == ScheduleKind::kInverseSquareRoot) {
+    return InverseSquareRoot(optimizer, spans, samples);
   }
-  return optimizer.lr;
+  const double coefficient = Coefficient(schedule, Progress(spans, samples));
+  if (coefficient == 1) return optimizer.lr;  // The sum below rounds.
+  return optimizer.min_lr + coefficient * (optimizer.lr - optimizer.min_lr);
 }
 
 }  // namespace trainyard::trainer

@@ -1,17 +1,31 @@
-// The learning rate as a pure function of the step.
+// The learning rate as a pure function of the samples trained on.
+//
+// With x the samples of the run through the end of a step, w the end of the warm-up, peak rate L
+// and minimum m (Megatron-LM, megatron/core/optimizer_param_scheduler.py, init_lr 0; Megatron-LM
+// takes x before the step, which is one step later):
+//   warm-up              L x / w                                            for x < w
+//   constant             L
+//   linear               m + (L - m) (1 - r)
+//   cosine               m + (L - m) (1 + cos(pi r)) / 2                    (arXiv 1608.03983)
+//   inverse_square_root  max(m, L sqrt(w / x)), m after the decay's end     (arXiv 1706.03762)
+//   wsd                  L before the decay; in it m + (L - m) c(r)         (arXiv 2404.06395)
+//     linear 1 - r,  cosine (1 + cos(pi r)) / 2,  exponential 2 * 0.5^r - 1,  minus_sqrt 1 -
+//     sqrt(r)
+// r goes from 0 at the beginning of the decay to 1 at its end.
 #ifndef TRAINYARD_TRAINER_OPTIMIZER_SCHEDULE_H_
 #define TRAINYARD_TRAINER_OPTIMIZER_SCHEDULE_H_
 
 #include <cstdint>
 
 #include "proto/contract/run_config.h"
+#include "proto/contract/schedule_spans.h"
 
 namespace trainyard::trainer {
 
-// Learning rate of step number `step`, from 1 to `steps`. Step s of a warm-up of w steps has
-// lr * s / w; the last step of a decay has min_lr exactly.
-double LearningRate(const ScheduleConfig& schedule, const OptimizerConfig& optimizer, int64_t steps,
-                    int64_t step);
+// Learning rate of the step that ends after `samples` samples of the run. The last step of a decay
+// has min_lr exactly. Without a warm-up, inverse_square_root has its peak at the first step.
+double LearningRate(const ScheduleConfig& schedule, const OptimizerConfig& optimizer,
+                    const ScheduleSpans& spans, int64_t samples);
 
 }  // namespace trainyard::trainer
 

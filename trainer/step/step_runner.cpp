@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "proto/contract/run_rules.h"
 #include "trainer/kernels/step_values.h"
 
 namespace trainyard::trainer {
@@ -30,9 +29,8 @@ void SetValue(Tensor& step_values, StepValue which, double value) {
 
 }  // namespace
 
-StepRunner::StepRunner(const Parts& parts, int64_t rounds)
+StepRunner::StepRunner(const Parts& parts)
     : parts_(parts),
-      rounds_(rounds),
       gradients_(parts.model.parameters(), parts.config.layout.zero_bubble
                                                ? WeightGradients::Timing::kDeferred
                                                : WeightGradients::Timing::kAtOnce),
@@ -40,9 +38,6 @@ StepRunner::StepRunner(const Parts& parts, int64_t rounds)
                  parts.model.shared_embedding_group()),
       weights_(parts.model, parts.model.parameters(), *parts.groups.shard),
       pipeline_(parts.model, parts.groups.links, parts.config.layout.zero_bubble) {
-  const int64_t rows = parts.config.layout.micro_batch * parts.config.train.seq_length;
-  const double share = 1.0 / static_cast<double>(TokensPerStep(parts.config.train));
-  loss_weights_ = torch::full({rows}, share, torch::dtype(torch::kFloat32).device(parts.device));
   gradients_.OnGroupFinished([this](int64_t group) { reduction_.OnGroupFinished(group); });
   parts.model.UseWeights(weights_);
 }
@@ -54,6 +49,7 @@ void StepRunner::Launch(const StepRequest& request, const std::function<TokenBat
   pending.launched = Clock::now();
   pending.result.step = request.step;
   pending.result.learning_rate = request.learning_rate;
+  SetRounds(request.rounds);
   if (!is_rehearsed_) Rehearse();
   if (request.measure) parts_.clock.Begin();
   pending.is_measured = parts_.clock.is_measuring();
@@ -72,6 +68,17 @@ void StepRunner::Launch(const StepRequest& request, const std::function<TokenBat
   parts_.clock.End();
   CopyResult(pending);
   pending_.push_back(std::move(pending));
+}
+
+// A batch that grows has more micro-batches in later steps. New weights, not new values: a step
+// before may still be at work with the old ones.
+void StepRunner::SetRounds(int64_t rounds) {
+  if (rounds == rounds_) return;
+  rounds_ = rounds;
+  const LayoutConfig& layout = parts_.config.layout;
+  const int64_t rows = layout.micro_batch * parts_.config.train.seq_length;
+  const double share = 1.0 / static_cast<double>(rows * layout.dp * rounds);
+  loss_weights_ = torch::full({rows}, share, torch::dtype(torch::kFloat32).device(parts_.device));
 }
 
 // The first passes of a pipeline stage.

@@ -38,7 +38,8 @@ struct StepResult {
 };
 
 struct StepRequest {
-  int64_t step = 0;  // Number of the step, from 1.
+  int64_t step = 0;    // Number of the step, from 1.
+  int64_t rounds = 0;  // Micro-batches of each rank in the step.
   double learning_rate = 0;
   bool stop = false;     // This rank was asked to stop.
   bool save = false;     // This rank was asked to save.
@@ -59,8 +60,7 @@ class StepRunner {
     torch::Device device;
   };
 
-  // rounds: micro-batches of this rank in one step.
-  StepRunner(const Parts& parts, int64_t rounds);
+  explicit StepRunner(const Parts& parts);
 
   // Queues a step. next: hands over the rank's next micro-batch. before_update is called when
   // everything before the change of the weights is queued.
@@ -84,6 +84,7 @@ class StepRunner {
     bool is_measured = false;
   };
 
+  void SetRounds(int64_t rounds);
   void Rehearse();
   void ForwardBackward(const std::function<TokenBatch()>& next);
   TrainingTokens ToDevice(const TokenBatch& batch);
@@ -92,14 +93,14 @@ class StepRunner {
   void CopyResult(Pending& pending);
 
   Parts parts_;
-  const int64_t rounds_;
   WeightGradients gradients_;
   GradientReduction reduction_;
   WeightExchange weights_;
   Pipeline pipeline_;
   bool is_rehearsed_ = false;
   torch::Tensor step_values_;   // On the device.
-  torch::Tensor loss_weights_;  // One divided by the tokens of the global batch, for each row.
+  int64_t rounds_ = 0;          // Of the newest step.
+  torch::Tensor loss_weights_;  // One divided by the tokens of its global batch, for each row.
   std::deque<Pending> pending_;
   std::chrono::steady_clock::time_point finished_;  // The newest finished step.
 };

@@ -87,6 +87,81 @@ TEST(RunRulesTest, RefusesStepsAndTokensThatContradictEachOther) {
   EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("both given; keep one")));
 }
 
+TEST(RunRulesTest, ALengthInSamplesIsRoundedUpToWholeSteps) {
+  RunConfig config = Small();
+  config.train.steps = 0;
+  config.train.samples = 17;
+  FillDerived(1, config);
+  EXPECT_EQ(config.train.steps, 3);
+  EXPECT_THAT(FindTrainingProblems(config), IsEmpty());
+  config.train.steps = 4;
+  EXPECT_THAT(Problems(config),
+              ElementsAre("`train.samples` and `train.steps` are both given; keep one"));
+  config.train.tokens = 1;
+  EXPECT_THAT(Problems(config),
+              ElementsAre("`train.tokens` and `train.samples` are both given; keep one"));
+}
+
+// Steps of 4, 4, 4, 8, 8, 12, 16, ... samples.
+RunConfig Growing() {
+  RunConfig config = Small();
+  config.train.global_batch = 16;
+  config.train.rampup_batch_start = config.train.rampup_batch_increment = 4;
+  config.train.rampup_batch_samples = 36;
+  return config;
+}
+
+TEST(RunRulesTest, LengthsCountTheStepsOfABatchRampup) {
+  RunConfig config = Growing();
+  EXPECT_THAT(Problems(config), IsEmpty());
+  config.train.steps = 0;
+  config.train.tokens = 32 * 41;
+  FillDerived(1, config);
+  EXPECT_EQ(config.train.steps, 7);
+}
+
+TEST(RunRulesTest, ABatchRampupNeedsAllOfItsSettings) {
+  RunConfig config = Growing();
+  config.train.rampup_batch_samples = 0;
+  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("`train.rampup_batch_samples` is missing")));
+  config = Growing();
+  config.train.rampup_batch_start = 16;
+  EXPECT_THAT(Problems(config), ElementsAre("`train.rampup_batch_start` (16) must be below "
+                                            "`train.global_batch` (16)"));
+  config.train.rampup_batch_start = 4;
+  config.train.rampup_batch_increment = 5;
+  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("`train.rampup_batch_increment` 4 or 6 "
+                                                      "would do")));
+  config.train.global_batch = 1 << 20;
+  config.train.rampup_batch_increment = 4;
+  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("262143 increments; at most 10000")));
+}
+
+TEST(RunRulesTest, EveryBatchOfARampupIsDividedAmongTheRanks) {
+  RunConfig config = Growing();
+  config.train.global_batch = 18;
+  config.train.rampup_batch_start = 10;
+  config.layout.micro_batch = 3;
+  EXPECT_THAT(Problems(config, 2),
+              ElementsAre("`train.rampup_batch_start` (10) must be a multiple of "
+                          "layout.micro_batch * dp (6); 6 or 12 would do",
+                          "`train.rampup_batch_increment` (4) must be a multiple of "
+                          "layout.micro_batch * dp (6); 6 would do"));
+}
+
+TEST(RunRulesTest, EveryBatchOfARampupHasWholeRoundsOfAnInterleavedPipeline) {
+  RunConfig config = Growing();
+  config.model.num_layers = 8;
+  config.layout.pp = 4;
+  EXPECT_THAT(Problems(config, 4), IsEmpty());
+  config.layout.vpp = 2;
+  EXPECT_THAT(Problems(config, 4), IsEmpty());
+  config.train.rampup_batch_start = 8;
+  config.train.rampup_batch_increment = 2;
+  EXPECT_THAT(Problems(config, 4), ElementsAre(HasSubstr("layout.micro_batch * dp * pp (4); 4 "
+                                                         "would do")));
+}
+
 TEST(RunRulesTest, NamesWhatIsMissing) {
   RunConfig config = Small();
   config.model.num_layers = 0;
@@ -94,7 +169,7 @@ TEST(RunRulesTest, NamesWhatIsMissing) {
   config.train.steps = 0;
   EXPECT_THAT(Problems(config),
               ElementsAre("`model.num_layers` is missing", "`train.seq_length` is missing",
-                          "`train.steps` or `train.tokens` is missing"));
+                          "`train.steps`, `train.samples` or `train.tokens` is missing"));
 }
 
 TEST(RunRulesTest, NamesLimitsOfValuesThatAreOutOfRange) {

@@ -455,6 +455,25 @@ TEST(JobSpecLoaderTest, OneFileMayNotGiveTwoLengths) {
               ElementsAre(HasSubstr("both given; keep one")));
 }
 
+TEST(JobSpecLoaderTest, SamplesOfAChildReplaceTheStepsOfItsParent) {
+  const auto resolved = ResolveChild("extends: tiny\nname: child\ntrain: {samples: 81}\n");
+  ASSERT_TRUE(resolved.ok()) << resolved.status();
+  EXPECT_EQ(resolved->spec.train().samples(), 81);
+  EXPECT_EQ(resolved->spec.train().steps(), 11);
+  EXPECT_THAT(Errors(kModelJob, {"train.samples=80", "train.tokens=1M"}),
+              ElementsAre(HasSubstr("`train.samples` are both given; keep one")));
+}
+
+TEST(JobSpecLoaderTest, ALengthOfTheWarmUpReplacesTheParents) {
+  const std::string parent = absl::StrCat(kModelJob, "schedule: {warmup_steps: 5}\n");
+  const auto resolved = Resolve(parent, {"schedule.warmup_fraction=0.25"});
+  ASSERT_TRUE(resolved.ok()) << resolved.status();
+  EXPECT_EQ(resolved->spec.schedule().warmup_fraction(), 0.25);
+  EXPECT_EQ(resolved->spec.schedule().warmup_steps(), 0);
+  EXPECT_THAT(Errors(parent, {"schedule.warmup_fraction=0.1", "schedule.warmup_samples=4"}),
+              ElementsAre(HasSubstr("`schedule.warmup_fraction` are both given; keep one")));
+}
+
 TEST(JobSpecLoaderTest, ARunWithoutDataIsConsistentButCannotStart) {
   const auto resolved = Resolve(kModelJob, {"data.path="});
   ASSERT_TRUE(resolved.ok()) << resolved.status();

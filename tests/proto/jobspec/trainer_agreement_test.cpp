@@ -73,6 +73,18 @@ class SpecMaker {
     return Chance(60) ? (Chance(2) ? max + 1 : std::max(rule.min, -1e15) - 1) : choices[Pick(6)];
   }
 
+  void AddRampup(json& train) {
+    const bool keeps = Chance(30);
+    for (const char* key :
+         {"samples", "rampup_batch_start", "rampup_batch_increment", "rampup_batch_samples"}) {
+      if (!keeps) train.erase(key);
+    }
+    if (!Chance(4)) return;
+    train["rampup_batch_start"] = 4 * (1 + Pick(2));
+    train["rampup_batch_increment"] = 4;
+    train["rampup_batch_samples"] = 1 + Pick(100);
+  }
+
   // Most specs must pass the rules that span settings.
   void AddConsistentSizes(json& spec) {
     const int64_t heads = 1 + Pick(4);
@@ -85,9 +97,11 @@ class SpecMaker {
     spec["train"]["global_batch"] = 8 * (1 + Pick(3));
     if (Chance(2)) spec["train"]["steps"] = 1 + Pick(40);
     if (Chance(2)) spec["train"]["tokens"] = 1 + Pick(5000);
+    AddRampup(spec["train"]);
     if (!Chance(8)) spec["train"]["precision"] = "fp32";
     if (!Chance(3)) spec.erase("layout");
     if (!Chance(3)) spec["schedule"] = {{"warmup_steps", Pick(3)}};
+    if (Chance(8)) spec["schedule"] = {{"warmup_samples", 1 + Pick(40)}, {"decay_fraction", 0.9}};
     if (!Chance(3)) spec.erase("optimizer");
     spec["resources"]["slots_per_node"] = 1 + Pick(2);
     spec["resources"]["nodes"] = 1 + Pick(2);

@@ -14,6 +14,8 @@ namespace {
 
 using torch::Tensor;
 
+constexpr int64_t kRounds = 2;  // Micro-batches in a step.
+
 RunConfig SmallGpuRun(Precision precision, Precision moments) {
   RunConfig config;
   config.layout.dp = 1;
@@ -25,7 +27,7 @@ RunConfig SmallGpuRun(Precision precision, Precision moments) {
   config.model.num_query_groups = 1;
   config.model.vocab_size = 503;
   config.train.seq_length = 128;
-  config.train.global_batch = 4;
+  config.train.global_batch = 2 * kRounds;
   config.train.precision = precision;
   config.optimizer.exp_avg_dtype = moments;
   config.optimizer.exp_avg_sq_dtype = moments;
@@ -44,14 +46,13 @@ class GpuRun {
         model_(config_.model, ModelOptions(config_, mesh_, 0, groups_, Gpu())),
         optimizer_(config_.optimizer, model_.parameters()),
         clock_(Gpu()),
-        runner_({config_, model_, optimizer_, groups_, clock_, Gpu()},
-                config_.train.global_batch / config_.layout.micro_batch) {}
+        runner_({config_, model_, optimizer_, groups_, clock_, Gpu()}) {}
 
   // Runs `steps` steps; launches `ahead` of them before it waits for the first.
   std::vector<StepResult> Run(int64_t steps, int64_t ahead, double learning_rate) {
     std::vector<StepResult> results;
     for (int64_t i = 0; i < steps; ++i) {
-      const StepRequest request{.step = ++step_, .learning_rate = learning_rate};
+      const StepRequest request{.step = ++step_, .rounds = kRounds, .learning_rate = learning_rate};
       runner_.Launch(
           request, [this] { return NextBatch(); }, [] {});
       if (runner_.pending() > ahead) results.push_back(runner_.Finish());
@@ -61,7 +62,8 @@ class GpuRun {
   }
 
   StepResult RunMeasured(double learning_rate) {
-    const StepRequest request{.step = ++step_, .learning_rate = learning_rate, .measure = true};
+    const StepRequest request{
+        .step = ++step_, .rounds = kRounds, .learning_rate = learning_rate, .measure = true};
     runner_.Launch(
         request, [this] { return NextBatch(); }, [] {});
     return runner_.Finish();
@@ -194,7 +196,8 @@ TEST(StepRunnerGpuTest, RequestsComeBackWithTheStep) {
   const auto next = [&run] { return run.NextBatch(); };
   int updates = 0;
   for (const bool stop : {false, true}) {
-    const StepRequest request{.step = 1, .learning_rate = 0.25, .stop = stop, .save = !stop};
+    const StepRequest request{
+        .step = 1, .rounds = kRounds, .learning_rate = 0.25, .stop = stop, .save = !stop};
     run.runner().Launch(request, next, [&updates] { ++updates; });
     const StepResult result = run.runner().Finish();
     EXPECT_EQ(result.stop, stop);

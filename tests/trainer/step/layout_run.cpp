@@ -35,12 +35,13 @@ class Rank {
         optimizer_(config.optimizer, model_.parameters()),
         rounds_(config.train.global_batch / (config.layout.micro_batch * config.layout.dp)),
         clock_(device),
-        runner_({config_, model_, optimizer_, groups_, clock_, device}, rounds_) {}
+        runner_({config_, model_, optimizer_, groups_, clock_, device}) {}
 
   StepResult Step(int64_t step, const std::function<void()>& before_update) {
     batch_ = 0;
     runner_.Launch(
-        {.step = step, .learning_rate = 2e-3}, [&] { return Next(step); }, before_update);
+        {.step = step, .rounds = rounds_, .learning_rate = 2e-3}, [&] { return Next(step); },
+        before_update);
     return runner_.Finish();
   }
 

@@ -22,9 +22,10 @@ export interface Figures {
   totalTokens: number | undefined;
 }
 
+// Undefined of a run whose batch grows, too.
 export function tokensPerStep(job: Job): number | undefined {
   const train = job.spec?.train;
-  if (!train?.seq_length || !train.global_batch) return undefined;
+  if (!train?.seq_length || !train.global_batch || train.rampup_batch_start) return undefined;
   return train.seq_length * train.global_batch;
 }
 
