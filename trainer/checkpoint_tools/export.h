@@ -29,7 +29,7 @@ struct ExportSummary {
 // Writes config.json and the weights as safetensors, with an index where there are several files,
 // and nothing of the optimizer. Every block that is read is compared with its checksum. bf16 is
 // rounded to nearest, ties to even. Memory does not grow with the checkpoint, but for its manifest:
-// at most 768 MiB. `is_cancelled` is looked at between reads. Throws TrainerError: kBadCheckpoint,
+// at most 640 MiB. `is_cancelled` is looked at between reads. Throws TrainerError: kBadCheckpoint,
 // kBadConfig for a model that no family of Hugging Face has, kUsage for a name that is not
 // possible, kCannotWrite also when `to` exists and is not empty, kTerminated when cancelled; then
 // `to` is as it was.

@@ -72,6 +72,25 @@ TEST_F(ExportTest, ARoundTripChangesNoByte) {
   }
 }
 
+// More than is read at once: 73 MiB.
+TEST_F(ExportTest, ALargeTensorKeepsItsOrder) {
+  constexpr int64_t kVocabulary = 600'000;
+  RawTensors tensors = TinyLlama("F32", /*is_tied=*/true);
+  std::vector<float> numbers(kVocabulary * 32);
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i);
+  tensors["model.embed_tokens.weight"] = {
+      "F32",
+      {kVocabulary, 32},
+      {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(float)}};
+  json config = TinyLlamaConfig();
+  config["tie_word_embeddings"] = true;
+  config["vocab_size"] = kVocabulary;
+  WriteHuggingFace(Path("source"), tensors, config);
+  Import({Path("source"), Path("checkpoint")}, kGoesOn);
+  Run({Path("checkpoint"), Path("out")});
+  EXPECT_TRUE(ReadHuggingFace(Path("out")) == tensors);  // Too large to print.
+}
+
 TEST_F(ExportTest, ConfigAsTransformersReadsIt) {
   MakeCheckpoint(TinyLlama("F32"));
   Run({Path("checkpoint"), Path("out")});
