@@ -11,6 +11,7 @@
 #include "proto/contract/data_sources.h"
 #include "proto/contract/environment.h"
 #include "proto/contract/model_size.h"
+#include "proto/contract/run_rules.h"
 #include "proto/contract/telemetry_keys.h"
 #include "proto/contract/token_format.h"
 #include "trainer/checkpoint/fence.h"

@@ -204,7 +204,7 @@ void Decoder::DecodeList(const YAML::Node& node, const FieldDescriptor& field,
     if (!CountValue(item, key)) return;
     if (IsText(item, key)) AddEntry(item, field, key, message);
   }
-  TakeBackAlternative(field, key, message);
+  TakeBackAlternatives(field, key, message);
 }
 
 // env is the only map of job files.
