@@ -19,7 +19,7 @@ bool Fits(const RunConfig& config, double limit) {
 // fits; 1 when none does.
 int64_t LargestMicroBatch(RunConfig config, double limit) {
   const TrainConfig& train = config.train;
-  // What divides the first batch of a ramp-up and its increments divides all batches.
+  // A divisor of the first batch of a ramp-up and of its increments divides all batches.
   const int64_t batch = std::gcd(train.global_batch,
                                  std::gcd(train.rampup_batch_start, train.rampup_batch_increment));
   const int64_t share = batch / std::max<int64_t>(config.layout.dp, 1);

@@ -78,7 +78,13 @@ struct SettingNames<Precision> {
       {"bf16", Precision::kBf16}}};
 };
 
-enum class ScheduleKind { kConstant = 1, kCosine = 2, kLinear = 3, kWsd = 4, kInverseSquareRoot = 5 };
+enum class ScheduleKind {
+  kConstant = 1,
+  kCosine = 2,
+  kLinear = 3,
+  kWsd = 4,
+  kInverseSquareRoot = 5
+};
 
 template <>
 struct SettingNames<ScheduleKind> {

@@ -20,7 +20,8 @@ int64_t HeadSize(const ModelConfig& model);
 bool ShardsOptimizerState(const LayoutConfig& layout);
 
 // Sets settings that are not written and follow from other settings: layout.dp,
-// model.num_query_groups, train.steps from train.samples or train.tokens. Returns the keys that it set.
+// model.num_query_groups, train.steps from train.samples or train.tokens. Returns the keys that it
+// set.
 // `world_size`: ranks of the gang.
 std::vector<std::string> FillDerived(int64_t world_size, RunConfig& config);
 

@@ -92,8 +92,14 @@ std::string Enum(const EnumDescriptor& type) {
     names.push_back(absl::StrCat("{\"", EnumShortName(value), "\", ", type.name(),
                                  "::", ConstantName(value), "}"));
   }
-  return absl::StrCat("\nenum class ", type.name(), " { ", absl::StrJoin(constants, ", "),
-                      " };\n\ntemplate <>\nstruct SettingNames<", type.name(),
+  constexpr std::size_t kWidestLine = 100;
+  std::string declaration =
+      absl::StrCat("enum class ", type.name(), " { ", absl::StrJoin(constants, ", "), " };");
+  if (declaration.size() > kWidestLine) {
+    declaration = absl::StrCat("enum class ", type.name(), " {\n  ",
+                               absl::StrJoin(constants, ",\n  "), "\n};");
+  }
+  return absl::StrCat("\n", declaration, "\n\ntemplate <>\nstruct SettingNames<", type.name(),
                       "> {\n  static constexpr std::array<std::pair<std::string_view, ",
                       type.name(), ">, ", names.size(), "> kNames = {{\n      ",
                       absl::StrJoin(names, ",\n      "), "}};\n};\n");

@@ -136,7 +136,12 @@ TEST(ObservationsTest, TelemetryGivesProgressAndPace) {
   v1::TelemetryBatch evaluation;
   evaluation.mutable_stream()->set_job_id(1);
   evaluation.mutable_stream()->set_attempt(1);
-  evaluation.add_records()->mutable_evaluation()->set_loss(4.5);
+  v1::EvaluationRecord& usual = *evaluation.add_records()->mutable_evaluation();
+  usual.set_data_set("val");
+  usual.set_loss(4.5);
+  v1::EvaluationRecord& other = *evaluation.add_records()->mutable_evaluation();
+  other.set_data_set("code");
+  other.set_loss(9);
   ObserveTelemetry(evaluation, 3000, observations);
   EXPECT_EQ(progress.validation_loss(), 4.5);
 }
