@@ -74,7 +74,7 @@ TEST(GroupWaitTest, TheCauseIsTheRankThatWaitsForNobody) {
   EXPECT_THAT(wait->culprits, ElementsAre(2));
 }
 
-TEST(GroupWaitTest, RanksThatWaitForEachOtherAreAllNamed) {
+TEST(GroupWaitTest, OfRanksThatWaitForEachOtherAMissingOneIsNamed) {
   const auto wait = FindGroupWait(Attempt({{0, "a", "0,1", 1, true},
                                            {1, "a", "0,1", 1, false},
                                            {1, "b", "0,1", 1, true},
@@ -101,18 +101,10 @@ class StalledTest : public ::testing::Test {
 
   // Rank 0 reports where it waits, or that it moves.
   void Report(bool waits) {
-    v1::AttemptReport& report = cluster_.Report("a", job_);
-    report.clear_ranks();
-    for (int number = 0; number < 2; ++number) {
-      v1::RankReport& rank = *report.add_ranks();
-      rank.set_rank(number);
-      rank.set_running(true);
-      rank.mutable_newest()->set_step(5);
-    }
-    if (waits) {
-      *report.mutable_ranks(0)->mutable_newest()->add_flights() =
-          Flight({0, "tp0", "0,1", 7, true});
-    }
+    v1::RankRecord& newest =
+        *cluster_.ReportRunning("a", job_, 2).mutable_ranks(0)->mutable_newest();
+    newest.set_step(5);
+    if (waits) *newest.add_flights() = Flight({0, "tp0", "0,1", 7, true});
     cluster_.Pass(1000);
   }
 

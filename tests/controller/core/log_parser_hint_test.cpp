@@ -23,14 +23,7 @@ class LogParserHintTest : public ::testing::Test {
 
   // The worker of node a reports so many lines of rank 1 in which no step was found.
   void ReportUnmatched(int64_t lines) {
-    v1::AttemptReport& report = cluster_.Report("a", job_);
-    report.clear_ranks();
-    for (int number = 0; number < 2; ++number) {
-      v1::RankReport& rank = *report.add_ranks();
-      rank.set_rank(number);
-      rank.set_running(true);
-      rank.set_unmatched_lines(number == 1 ? lines : 0);
-    }
+    cluster_.ReportRunning("a", job_, 2).mutable_ranks(1)->set_unmatched_lines(lines);
     cluster_.Pass(1000);
   }
 

@@ -203,6 +203,18 @@ v1::AttemptReport& TestCluster::Report(const std::string& node_id, int64_t job_i
   return report;
 }
 
+v1::AttemptReport& TestCluster::ReportRunning(const std::string& node_id, int64_t job_id,
+                                              int ranks) {
+  v1::AttemptReport& report = Report(node_id, job_id);
+  report.clear_ranks();
+  for (int number = 0; number < ranks; ++number) {
+    v1::RankReport& rank = *report.add_ranks();
+    rank.set_rank(number);
+    rank.set_running(true);
+  }
+  return report;
+}
+
 const v1::Attempt& TestCluster::Attempt(int64_t job_id) const {
   return *NewestAttempt(state.jobs.at(job_id));
 }

@@ -70,6 +70,8 @@ class TestCluster {
 
   // The attempt report that the node's worker sends with its next heartbeat; tests may change it.
   v1::AttemptReport& Report(const std::string& node_id, int64_t job_id);
+  // The same with ranks 0 to `ranks` - 1 in place of those that it had, all of them running.
+  v1::AttemptReport& ReportRunning(const std::string& node_id, int64_t job_id, int ranks);
 
   const v1::Job& Job(int64_t job_id) const { return state.jobs.at(job_id).job; }
   const v1::Attempt& Attempt(int64_t job_id) const;
