@@ -84,7 +84,7 @@ void CheckFixed(const json& config, const ModelFamily& family, const std::string
     const json only = json::parse(fixed.value), value = config.value(fixed.key, only);
     if (value == only || value.is_null()) continue;
     RefuseModel(path, "has " + Quoted(fixed.key) + " " + value.dump() + "; of " +
-                          family.architecture + " the trainer computes " + only.dump() + " only");
+                          family.architecture + " an import takes " + only.dump() + " only");
   }
   const std::string unknown = UnknownKeys(config, family);
   if (unknown.empty()) return;
@@ -98,9 +98,8 @@ void CheckDerived(const json& config, const ImportedModel& imported, const std::
     const json value = config.value(derived.key, json());
     const int64_t only = derived.value(imported.model);
     if (value.is_null() || value == only) continue;
-    RefuseModel(path, "has " + Quoted(derived.key) + " " + value.dump() +
-                          ", and the trainer computes " + std::to_string(only) +
-                          " only, which follows from the other keys");
+    RefuseModel(path, "has " + Quoted(derived.key) + " " + value.dump() + ", and an import takes " +
+                          std::to_string(only) + " only, which follows from the other keys");
   }
 }
 

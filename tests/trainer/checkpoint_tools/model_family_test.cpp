@@ -77,13 +77,13 @@ TEST(ModelFamilyTest, RotaryKeysOfTransformers5) {
 TEST(ModelFamilyTest, TheKeyThatMakesAnotherModelIsNamed) {
   EXPECT_THAT(Refusal(With("rope_scaling", {{"rope_type", "llama3"}, {"factor", 8.0}})),
               AllOf(HasSubstr("dir/config.json has `rope_scaling` {"),
-                    HasSubstr("of LlamaForCausalLM the trainer computes null only")));
+                    HasSubstr("of LlamaForCausalLM an import takes null only")));
   EXPECT_THAT(Refusal(With("hidden_act", "gelu")), HasSubstr("`hidden_act` \"gelu\"; of Llama"));
   EXPECT_THAT(Refusal(With("attention_bias", true)), HasSubstr("`attention_bias` true"));
   EXPECT_THAT(Refusal(With("mlp_bias", true)), HasSubstr("`mlp_bias` true"));
   EXPECT_THAT(Refusal(With("attention_dropout", 0.1)), HasSubstr("`attention_dropout` 0.1"));
   EXPECT_THAT(Refusal(With("head_dim", 16)),
-              HasSubstr("`head_dim` 16, and the trainer computes 8 only"));
+              HasSubstr("`head_dim` 16, and an import takes 8 only"));
   EXPECT_THAT(Refusal(With("sliding_window", 4096)), HasSubstr("arithmetic: `sliding_window`;"));
   json config = With("quantization_config", json::object());
   config["zz"] = 1;
