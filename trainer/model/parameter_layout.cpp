@@ -1,7 +1,6 @@
 #include "trainer/model/parameter_layout.h"
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -36,12 +35,21 @@ LogicalTensorSlice WholeLogicalTensor(std::string name, std::vector<int64_t> sha
           .init_std = init_std};
 }
 
+LogicalTensorSlice LogicalVector(std::string name, int64_t width, double initial_value) {
+  LogicalTensorSlice vector = WholeLogicalTensor(std::move(name), {width}, 0);
+  vector.initial_value = initial_value;
+  return vector;
+}
+
+LogicalTensorSlice RowsOf(LogicalTensorSlice whole, int64_t first, int64_t rows) {
+  whole.offset[0] = first;
+  whole.shape[0] = rows;
+  return whole;
+}
+
 LogicalTensorSlice RowsOfLogicalTensor(std::string name, std::vector<int64_t> shape, int64_t first,
                                        int64_t rows, double init_std) {
-  LogicalTensorSlice slice = WholeLogicalTensor(std::move(name), std::move(shape), init_std);
-  slice.offset[0] = first;
-  slice.shape[0] = rows;
-  return slice;
+  return RowsOf(WholeLogicalTensor(std::move(name), std::move(shape), init_std), first, rows);
 }
 
 LogicalTensorSlice ColumnsOfLogicalTensor(std::string name, std::vector<int64_t> shape,
@@ -57,12 +65,21 @@ ElementRange Intersect(const ElementRange& a, const ElementRange& b) {
   return {first, std::max<int64_t>(std::min(a.end(), b.end()) - first, 0)};
 }
 
-void Extend(std::vector<ElementRange>& ranges, const ElementRange& more) {
-  if (!ranges.empty() && more.first - ranges.back().end() < ParameterLayout::kAlignment) {
-    ranges.back().length = more.end() - ranges.back().first;
-  } else {
-    ranges.push_back(more);
+std::vector<ElementRange> RangesOf(const std::vector<StoredSlice>& slices, int64_t group,
+                                   const std::function<bool(const LogicalTensorSlice&)>& takes) {
+  std::vector<ElementRange> ranges;
+  bool follows = false;  // The slice before was taken.
+  for (const StoredSlice& slice : slices) {
+    if (slice.group != group) continue;
+    const bool is_taken = takes(slice.logical);
+    if (is_taken && follows) {
+      ranges.back().length = slice.range.end() - ranges.back().first;
+    } else if (is_taken) {
+      ranges.push_back(slice.range);
+    }
+    follows = is_taken;
   }
+  return ranges;
 }
 
 ParameterLayout::ParameterLayout(const std::vector<GroupDeclaration>& groups, int64_t parts) {
@@ -83,6 +100,9 @@ ParameterLayout::ParameterLayout(const std::vector<GroupDeclaration>& groups, in
     // Parts of all groups are equal, so the group as well begins at a multiple of this.
     next = AlignUp(next, kAlignment * parts);
     groups_.back().all.length = next - groups_.back().all.first;
+    groups_.back().counted =
+        RangesOf(slices_, static_cast<int64_t>(groups_.size()) - 1,
+                 [](const LogicalTensorSlice& slice) { return slice.is_first_holder; });
     before += count;
   }
   elements_ = next;
@@ -95,7 +115,6 @@ void ParameterLayout::Place(const ParameterDeclaration& declaration, int64_t par
   for (const LogicalTensorSlice& slice : declaration.slices) {
     const ElementRange range = {next, Product(slice.shape)};
     slices_.push_back({slice, range, group});
-    if (slice.is_first_holder) Extend(groups_[group].counted, range);
     next = range.end();
   }
   parameters_[parameter] = {{first, next - first}, StackedShape(declaration), group};

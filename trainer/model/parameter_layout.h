@@ -3,6 +3,7 @@
 #define TRAINYARD_TRAINER_MODEL_PARAMETER_LAYOUT_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,11 @@ struct LogicalTensorSlice {
 // A slice that is the whole tensor.
 LogicalTensorSlice WholeLogicalTensor(std::string name, std::vector<int64_t> shape,
                                       double init_std);
-// Rows [first, first + rows) of a matrix of this shape.
+// A vector that begins with this value everywhere.
+LogicalTensorSlice LogicalVector(std::string name, int64_t width, double initial_value);
+// Rows [first, first + rows) of a whole tensor.
+LogicalTensorSlice RowsOf(LogicalTensorSlice whole, int64_t first, int64_t rows);
+// The same of a matrix of this shape.
 LogicalTensorSlice RowsOfLogicalTensor(std::string name, std::vector<int64_t> shape, int64_t first,
                                        int64_t rows, double init_std);
 // Columns [first, first + columns) of a matrix of this shape.
@@ -59,15 +64,17 @@ struct ElementRange {
 // The elements of both; `length` is 0 when there are none.
 ElementRange Intersect(const ElementRange& a, const ElementRange& b);
 
-// Adds a range behind all others, or makes the last one longer where only padding lies between.
-void Extend(std::vector<ElementRange>& ranges, const ElementRange& more);
-
 // Position of a logical slice in the flat buffers.
 struct StoredSlice {
   LogicalTensorSlice logical;
   ElementRange range;
   int64_t group = 0;
 };
+
+// Ranges of the slices of a group for which `takes` is true; those with nothing but padding between
+// them are one. slices: in the order of the flat buffers.
+std::vector<ElementRange> RangesOf(const std::vector<StoredSlice>& slices, int64_t group,
+                                   const std::function<bool(const LogicalTensorSlice&)>& takes);
 
 // Part `index` of `count` equal parts.
 struct Shard {

@@ -114,17 +114,15 @@ Tensor GradientReduction::InGroup(int64_t group, const ElementRange& range) {
 // Neighbours that every rank has whole are one operation.
 void GradientReduction::SumOverTensorRanks(int64_t group) {
   if (groups_.tensor->size() == 1) return;
+  const auto is_whole = [](const LogicalTensorSlice& slice) {
+    return slice.has_partial_gradient && slice.IsWhole();
+  };
   std::vector<const StoredSlice*> parts;
-  std::vector<ElementRange> wholes;
   for (const StoredSlice& slice : store_.slices()) {
-    if (slice.group != group || !slice.logical.has_partial_gradient) continue;
-    if (slice.logical.IsWhole()) {
-      Extend(wholes, slice.range);
-    } else {
-      parts.push_back(&slice);
-    }
+    const bool is_part = slice.logical.has_partial_gradient && !is_whole(slice.logical);
+    if (slice.group == group && is_part) parts.push_back(&slice);
   }
-  for (const ElementRange& range : wholes) {
+  for (const ElementRange& range : RangesOf(store_.slices(), group, is_whole)) {
     groups_.tensor->AllReduce(InGroup(group, range)).Wait();
   }
   if (!parts.empty()) SumLogicalTensors(parts, group);

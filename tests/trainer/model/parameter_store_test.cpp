@@ -50,6 +50,23 @@ TEST(ParameterStoreTest, GroupsFollowEachOtherWithDecayingParametersFirst) {
   EXPECT_EQ(store.Value(0).data_ptr<float>(), store.values().data_ptr<float>() + kAlignment);
 }
 
+// Slices of a bias are shorter than the padding between parameters.
+TEST(ParameterStoreTest, OnlyPaddingLiesWithinACountedRange) {
+  LogicalTensorSlice foreign = LogicalVector("k", 4, 0);
+  foreign.is_first_holder = false;
+  const ParameterLayout layout(
+      {{"block",
+        {{{LogicalVector("q", 8, 0), foreign, LogicalVector("v", 4, 0)}, false},
+         {{LogicalVector("o", 8, 0)}, false}}}},
+      1);
+  const std::vector<ElementRange>& counted = layout.groups()[0].counted;
+  ASSERT_EQ(counted.size(), 2u);
+  EXPECT_EQ(counted[0].first, 0);
+  EXPECT_EQ(counted[0].length, 8);
+  EXPECT_EQ(counted[1].first, 12);
+  EXPECT_EQ(counted[1].end(), kAlignment + 8);
+}
+
 TEST(ParameterStoreTest, PaddingStartsAtZero) {
   ParameterStore store(TwoGroups(), torch::kFloat32, torch::kCPU, 1);
   EXPECT_EQ(store.values().narrow(0, 12, kAlignment - 12).abs().sum().item<float>(), 0);
