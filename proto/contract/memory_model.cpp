@@ -41,8 +41,8 @@ struct BlockTensors {
   double head_norms;    // Kept by the norms of query and key heads.
   double attention;     // Workspace of the attention's backward pass.
   double activation;    // [rows, ffn].
-  double packed_gate_up;
-  double gathered;  // Rows of other ranks, beside `stream`, for one matrix product.
+  double packed_up;     // With the gate, where there is one.
+  double gathered;      // Rows of other ranks, beside `stream`, for one matrix product.
 };
 
 // bf16, and parts of a sample: the log of each row's sum. fp32: all weights.
@@ -110,7 +110,7 @@ BlockTensors TensorsOf(const RunConfig& config) {
   tensors.attention += ContextAttentionBytes(config, tensors);
   tensors.activation =
       row_bytes * static_cast<double>(PartOf(model.ffn_hidden_size, layout.tp, 0).length);
-  tensors.packed_gate_up = 2 * tensors.activation;
+  tensors.packed_up = (HasGate(model) ? 2 : 1) * tensors.activation;
   return tensors;
 }
 
@@ -124,7 +124,7 @@ KeptBytes KeptByBlock(const BlockTensors& tensors, bool is_selective) {
   const double again = is_selective ? 0 : 1;  // Norms and the activation.
   const double norm = tensors.stream + tensors.inverse_rms + again * tensors.stream;
   return {norm + tensors.packed_heads + tensors.softmax + tensors.queries + tensors.head_norms,
-          norm + tensors.packed_gate_up + again * tensors.activation};
+          norm + tensors.packed_up + again * tensors.activation};
 }
 
 // Final hidden states, their norm and gradient, and a chunk of logits.
@@ -167,9 +167,11 @@ StageParameters ParametersOf(const RunConfig& config, const PipelinePlace& place
   const ModelConfig& model = config.model;
   const int64_t tp = config.layout.tp;
   const BlockMatrices matrices = BlockMatricesOf(model);
+  const BlockBiases biases = BlockBiasesOf(model);
   const HeadPlace heads = HeadsOf(model.num_attention_heads, model.num_query_groups, tp, 0);
-  const auto block = static_cast<double>(matrices.cut) / static_cast<double>(tp) +
-                     static_cast<double>(heads.keys.length * matrices.keys) +
+  const auto block = static_cast<double>(matrices.cut + biases.cut) / static_cast<double>(tp) +
+                     static_cast<double>(heads.keys.length * (matrices.keys + biases.keys)) +
+                     static_cast<double>(biases.whole) +
                      2.0 * static_cast<double>(NormVectors(model) * model.hidden_size);
   const auto table =
       static_cast<double>(PartOf(model.vocab_size, tp, 0).length * model.hidden_size);

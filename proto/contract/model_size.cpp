@@ -6,8 +6,19 @@ namespace trainyard {
 
 BlockMatrices BlockMatricesOf(const ModelConfig& model) {
   const int64_t queries = model.num_attention_heads * HeadSize(model);
-  return {.cut = model.hidden_size * (2 * queries + 3 * model.ffn_hidden_size),
+  const int64_t ffn_matrices = HasGate(model) ? 3 : 2;
+  return {.cut = model.hidden_size * (2 * queries + ffn_matrices * model.ffn_hidden_size),
           .keys = model.hidden_size * 2 * HeadSize(model)};
+}
+
+bool HasGate(const ModelConfig& model) { return model.activation == Activation::kSwiglu; }
+
+BlockBiases BlockBiasesOf(const ModelConfig& model) {
+  if (!model.add_bias_linear) return {};
+  return {.cut = model.num_attention_heads * HeadSize(model) +
+                 (HasGate(model) ? 2 : 1) * model.ffn_hidden_size,
+          .keys = 2 * HeadSize(model),
+          .whole = 2 * model.hidden_size};
 }
 
 int64_t NormVectors(const ModelConfig& model) {
@@ -24,10 +35,13 @@ int64_t MatrixParameterCount(const ModelConfig& model) {
 int64_t ParameterCount(const ModelConfig& model) {
   const int64_t norms = (2 * model.num_layers + 1) * NormVectors(model) * model.hidden_size +
                         (model.qk_layernorm ? 2 * model.num_layers * HeadSize(model) : 0);
+  const BlockBiases block = BlockBiasesOf(model);
+  const int64_t biases =
+      model.num_layers * (block.cut + model.num_query_groups * block.keys + block.whole);
   const int64_t embedding = model.untie_embeddings_and_output_weights
                                 ? model.vocab_size * model.hidden_size
                                 : 0;  // Tied: the head's weights are the embedding's.
-  return MatrixParameterCount(model) + norms + embedding;
+  return MatrixParameterCount(model) + norms + biases + embedding;
 }
 
 double TrainingFlopsPerToken(const ModelConfig& model, int64_t seq_length) {

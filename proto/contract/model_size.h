@@ -11,7 +11,18 @@ namespace trainyard {
 // Vectors of one norm: a weight, and a bias of LayerNorm.
 int64_t NormVectors(const ModelConfig& model);
 
-// All weights; a tied head counts once.
+// True where the feed-forward layer has a gate: three matrices, else two.
+bool HasGate(const ModelConfig& model);
+
+// Biases of one block's matrices, by their place between tensor-parallel ranks.
+struct BlockBiases {
+  int64_t cut = 0;    // Queries, gate and up: divided over the ranks.
+  int64_t keys = 0;   // Keys and values, for one head of each.
+  int64_t whole = 0;  // Output and down projection: on every rank.
+};
+BlockBiases BlockBiasesOf(const ModelConfig& model);
+
+// All weights and biases; a tied head counts once.
 int64_t ParameterCount(const ModelConfig& model);
 
 // Weights that every token is multiplied with: the matrices of the blocks and the head, not the

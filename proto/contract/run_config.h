@@ -57,6 +57,17 @@ struct SettingNames<Normalization> {
       {"layer_norm", Normalization::kLayerNorm}}};
 };
 
+enum class Activation { kSwiglu = 1, kGelu = 2, kGeluTanh = 3, kSquaredRelu = 4 };
+
+template <>
+struct SettingNames<Activation> {
+  static constexpr std::array<std::pair<std::string_view, Activation>, 4> kNames = {{
+      {"swiglu", Activation::kSwiglu},
+      {"gelu", Activation::kGelu},
+      {"gelu_tanh", Activation::kGeluTanh},
+      {"squared_relu", Activation::kSquaredRelu}}};
+};
+
 enum class DataFormat { kAuto = 1, kTrainyard = 2, kMegatron = 3, kNanogpt = 4, kLlmc = 5 };
 
 template <>
@@ -153,6 +164,8 @@ struct ModelConfig {
   int64_t rope_original_length = 8192;
   Normalization normalization = Normalization::kRmsNorm;
   bool norm_weights = true;
+  bool add_bias_linear = false;
+  Activation activation = Activation::kSwiglu;
 
   bool operator==(const ModelConfig&) const = default;
 };
@@ -316,6 +329,10 @@ void VisitSettings(Config& config, Visit&& visit) {
         config.normalization);
   visit("norm_weights", SettingRule{.has_default = true},
         config.norm_weights);
+  visit("add_bias_linear", SettingRule{.has_default = true},
+        config.add_bias_linear);
+  visit("activation", SettingRule{.has_default = true},
+        config.activation);
 }
 
 template <typename Config, typename Visit>

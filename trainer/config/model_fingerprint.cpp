@@ -11,8 +11,9 @@ namespace {
 // Settings that earlier versions did not have, and did not write into checkpoints: a model with
 // their default values is the same as one without them.
 constexpr std::array kLaterSettings = {
-    "normalization",        "norm_weights",          "qk_layernorm",        "rope_scaling_factor",
-    "rope_low_freq_factor", "rope_high_freq_factor", "rope_original_length"};
+    "normalization",        "norm_weights",         "qk_layernorm",
+    "rope_scaling_factor",  "rope_low_freq_factor", "rope_high_freq_factor",
+    "rope_original_length", "add_bias_linear",      "activation"};
 
 }  // namespace
 

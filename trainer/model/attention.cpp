@@ -1,12 +1,12 @@
 #include "trainer/model/attention.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "proto/contract/run_rules.h"
 #include "trainer/model/context_attention.h"
 #include "trainer/model/initial_spread.h"
-#include "trainer/model/parallel_linear.h"
-#include "trainer/ops/linear.h"
+#include "trainer/model/replicated_vector.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -20,10 +20,10 @@ HeadPlace HeadsHere(const ModelConfig& model, const TensorParallel& tensor) {
   return HeadsOf(model.num_attention_heads, model.num_query_groups, tensor.size(), tensor.index());
 }
 
-// Rows of a key or value matrix. Where key heads do not divide, neighbours share one: the first of
-// them that has it counts it.
-std::vector<LogicalTensorSlice> DeclareKeys(const ModelConfig& model, const std::string& name,
-                                            const TensorParallel& tensor) {
+// Rows of a key or value matrix, or of its bias. Where key heads do not divide, neighbours share
+// one: the first of them that has it counts it.
+std::vector<LogicalTensorSlice> KeysHere(const ModelConfig& model, const LogicalTensorSlice& whole,
+                                         const TensorParallel& tensor) {
   const HeadPlace here = HeadsHere(model, tensor);
   const int64_t size = HeadSize(model);
   int64_t counted = here.keys.first;  // The first head that no rank before this one has.
@@ -35,15 +35,34 @@ std::vector<LogicalTensorSlice> DeclareKeys(const ModelConfig& model, const std:
   std::vector<LogicalTensorSlice> slices;
   const auto add = [&](int64_t first, int64_t end) {
     if (first == end) return;
-    slices.push_back(RowsOfLogicalTensor(name, {model.num_query_groups * size, model.hidden_size},
-                                         first * size, (end - first) * size,
-                                         model.init_method_std));
+    slices.push_back(RowsOf(whole, first * size, (end - first) * size));
     slices.back().is_first_holder = first >= counted;
     slices.back().has_partial_gradient = model.num_query_groups % tensor.size() != 0;
   };
   add(here.keys.first, std::min(counted, here.keys.end()));
   add(std::min(counted, here.keys.end()), here.keys.end());
   return slices;
+}
+
+// The matrix of queries, keys and values, or its bias.
+ParameterDeclaration DeclareProjection(const ModelConfig& model, const std::string& prefix,
+                                       const TensorParallel& tensor, bool is_bias) {
+  const int64_t size = HeadSize(model);
+  const HeadPlace here = HeadsHere(model, tensor);
+  const auto whole = [&](const char* name, int64_t heads) {
+    return is_bias ? LogicalVector(prefix + name + ".bias", heads * size, 0)
+                   : WholeLogicalTensor(prefix + name + ".weight",
+                                        {heads * size, model.hidden_size}, model.init_method_std);
+  };
+  ParameterDeclaration projection{{RowsOf(whole("q_proj", model.num_attention_heads),
+                                          here.queries.first * size, here.queries.length * size)},
+                                  /*decays=*/!is_bias};
+  for (const char* name : {"k_proj", "v_proj"}) {
+    for (LogicalTensorSlice& slice : KeysHere(model, whole(name, model.num_query_groups), tensor)) {
+      projection.slices.push_back(std::move(slice));
+    }
+  }
+  return projection;
 }
 
 // Head of the projection for each head of attention; undefined where they are the same.
@@ -69,20 +88,16 @@ std::vector<ParameterDeclaration> Attention::Declare(const ModelConfig& model,
   const std::string own = prefix + "self_attn.";
   const int64_t size = HeadSize(model), queries = model.num_attention_heads * size;
   const HeadPlace here = HeadsHere(model, tensor);
-  const int64_t first = here.queries.first * size, count = here.queries.length * size;
-  ParameterDeclaration projection{
-      {RowsOfLogicalTensor(own + "q_proj.weight", {queries, model.hidden_size}, first, count,
-                           model.init_method_std)},
+  ParameterDeclaration output{
+      {ColumnsOfLogicalTensor(own + "o_proj.weight", {model.hidden_size, queries},
+                              here.queries.first * size, here.queries.length * size,
+                              ResidualInitStd(model))},
       /*decays=*/true};
-  for (const char* name : {"k_proj.weight", "v_proj.weight"}) {
-    for (LogicalTensorSlice& slice : DeclareKeys(model, own + name, tensor)) {
-      projection.slices.push_back(std::move(slice));
-    }
-  }
-  return {std::move(projection),
-          {{ColumnsOfLogicalTensor(own + "o_proj.weight", {model.hidden_size, queries}, first,
-                                   count, ResidualInitStd(model))},
-           /*decays=*/true}};
+  ParameterDeclaration projection = DeclareProjection(model, own, tensor, /*is_bias=*/false);
+  if (!model.add_bias_linear) return {std::move(projection), std::move(output)};
+  return {std::move(projection), DeclareProjection(model, own, tensor, /*is_bias=*/true),
+          std::move(output),
+          DeclareReplicatedVector(own + "o_proj.bias", model.hidden_size, 0, tensor)};
 }
 
 Attention::Attention(const ModelConfig& model, const ParameterStore& store,
@@ -113,8 +128,7 @@ Tensor Attention::Forward(const Tensor& x, const Tensor& residual, MicroBatch& m
   Tensor projected =
       torch::empty({batch, length, projected_.packed_heads(), projected_.head_size}, x.options());
   Tensor projected_rows = AsRows(projected);
-  ColumnParallelForward(x, store_.Value(parameters_.query_key_value), parallel_.tensor,
-                        projected_rows);
+  ColumnParallelForward(x, parameters_.query_key_value, store_, parallel_.tensor, projected_rows);
   if (norms_.has_value()) norms_->Forward(projected, projected_, micro_batch);
   Rotate(projected, micro_batch.rotary, projected_, Rotation::kForward);
   Tensor packed = Spread(projected);
@@ -123,7 +137,7 @@ Tensor Attention::Forward(const Tensor& x, const Tensor& residual, MicroBatch& m
                        ? AttentionForward(packed, heads_, out)
                        : ContextAttentionForward(packed, heads_, parallel_.context, out);
   Tensor y =
-      RowParallelForward(AsRows(out), store_.Value(parameters_.output), residual, parallel_.tensor);
+      RowParallelForward(AsRows(out), parameters_.output, store_, residual, parallel_.tensor);
   micro_batch.stash.Push(std::move(packed));
   micro_batch.stash.Push(std::move(softmax));
   micro_batch.stash.Push(std::move(out));
@@ -137,10 +151,11 @@ Tensor Attention::Backward(const Tensor& dy, const Tensor& x, MicroBatch& micro_
   const Tensor packed = micro_batch.stash.Pop();
   Tensor dout = torch::empty_like(out);
   Tensor dout_rows = AsRows(dout);
-  const Tensor dy_rows =
-      RowParallelInputGradient(dy, store_.Value(parameters_.output), parallel_.tensor, dout_rows);
+  const Tensor dy_rows = RowParallelInputGradient(dy, store_.Value(parameters_.output.weight),
+                                                  parallel_.tensor, dout_rows);
   PendingTensor x_rows = parallel_.tensor.BeginGather(x);
-  gradients.AddLinear(parameters_.output, dy_rows, AsRows(out));
+  gradients.AddLinear(parameters_.output.weight, dy_rows, AsRows(out));
+  gradients.AddBias(parameters_.output.bias, dy);
   Tensor d_packed = torch::empty_like(packed);
   const AttentionKept kept{packed, out, softmax};
   if (parallel_.context.size() == 1) {

@@ -14,6 +14,7 @@
 #include "proto/contract/run_config.h"
 #include "trainer/model/head_norms.h"
 #include "trainer/model/model_parallel.h"
+#include "trainer/model/parallel_linear.h"
 #include "trainer/model/parameter_store.h"
 #include "trainer/model/residual_branch.h"
 #include "trainer/ops/attention.h"
@@ -24,13 +25,13 @@ namespace trainyard::trainer {
 class Attention final : public ResidualBranch {
  public:
   struct Parameters {
-    int64_t query_key_value = 0;  // [(query heads + 2 * key heads) here * head size, hidden]
-    int64_t output = 0;           // [hidden, query heads here * head size]
-    int64_t head_norms = -1;      // First of HeadNorms; -1 without them.
+    LinearParameters query_key_value;  // [(query heads + 2 * key heads) here * head size, hidden]
+    LinearParameters output;           // [hidden, query heads here * head size]
+    int64_t head_norms = -1;           // First of HeadNorms; -1 without them.
   };
 
-  // The declarations, in the order of Parameters but for head_norms. prefix: of the block's logical
-  // names.
+  // The declarations, in the order of Parameters but for head_norms, each bias behind its matrix.
+  // prefix: of the block's logical names.
   static std::vector<ParameterDeclaration> Declare(const ModelConfig& model,
                                                    const std::string& prefix,
                                                    const TensorParallel& tensor);

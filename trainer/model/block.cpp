@@ -12,8 +12,32 @@ namespace {
 
 using torch::Tensor;
 
-// Places of a block's parameters in its group.
-enum : int64_t { kQueryKeyValue, kAttentionOutput, kGateUp, kDown, kNorms };
+// Numbers of a block's parameters.
+struct BlockParameters {
+  Attention::Parameters attention;
+  Mlp::Parameters mlp;
+  int64_t input_norm = 0;
+  int64_t ffn_norm = 0;
+};
+
+// In the order of Block::Declare.
+BlockParameters NumbersFrom(int64_t first, const ModelConfig& model) {
+  int64_t next = first;
+  const auto linear = [&] {
+    LinearParameters numbers{.weight = next++};
+    if (model.add_bias_linear) numbers.bias = next++;
+    return numbers;
+  };
+  BlockParameters block;
+  for (LinearParameters* numbers : {&block.attention.query_key_value, &block.attention.output,
+                                    &block.mlp.up, &block.mlp.down}) {
+    *numbers = linear();
+  }
+  block.input_norm = next;
+  block.ffn_norm = next + NormVectors(model);
+  block.attention.head_norms = next + 2 * NormVectors(model);
+  return block;
+}
 
 void Append(std::vector<ParameterDeclaration> more, std::vector<ParameterDeclaration>& all) {
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
@@ -40,14 +64,12 @@ GroupDeclaration Block::Declare(const ModelConfig& model, int64_t layer,
 Block::Block(const ModelConfig& model, const ParameterStore& store, int64_t first_parameter,
              const BlockOptions& options, const ModelParallel& parallel)
     : recompute_(options.recompute),
-      attention_(model, store,
-                 {first_parameter + kQueryKeyValue, first_parameter + kAttentionOutput,
-                  first_parameter + kNorms + 2 * NormVectors(model)},
-                 options.reproducible, parallel),
-      mlp_(store, {first_parameter + kGateUp, first_parameter + kDown},
+      attention_(model, store, NumbersFrom(first_parameter, model).attention, options.reproducible,
+                 parallel),
+      mlp_(store, NumbersFrom(first_parameter, model).mlp, model.activation,
            options.recompute != Recompute::kSelective, parallel.tensor),
-      input_norm_(store, first_parameter + kNorms, NormFormOf(model)),
-      ffn_norm_(store, first_parameter + kNorms + NormVectors(model), NormFormOf(model)) {}
+      input_norm_(store, NumbersFrom(first_parameter, model).input_norm, NormFormOf(model)),
+      ffn_norm_(store, NumbersFrom(first_parameter, model).ffn_norm, NormFormOf(model)) {}
 
 Tensor Block::Forward(const Tensor& x, MicroBatch& micro_batch) const {
   if (recompute_ != Recompute::kFull || !micro_batch.stash.keeps()) {

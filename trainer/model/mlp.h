@@ -1,4 +1,4 @@
-// The feed-forward branch with SwiGLU, its inner width cut over tensor-parallel ranks.
+// The feed-forward branch, its inner width cut over tensor-parallel ranks.
 #ifndef TRAINYARD_TRAINER_MODEL_MLP_H_
 #define TRAINYARD_TRAINER_MODEL_MLP_H_
 
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "proto/contract/run_config.h"
+#include "trainer/model/parallel_linear.h"
 #include "trainer/model/parameter_store.h"
 #include "trainer/model/residual_branch.h"
 #include "trainer/model/tensor_parallel.h"
@@ -18,21 +19,24 @@ namespace trainyard::trainer {
 class Mlp final : public ResidualBranch {
  public:
   struct Parameters {
-    int64_t gate_up = 0;  // [2 * ffn here, hidden]
-    int64_t down = 0;     // [hidden, ffn here]
+    LinearParameters
+        up;  // [ffn here, hidden]; with a gate, which is first, [2 * ffn here, hidden].
+    LinearParameters down;  // [hidden, ffn here]
   };
 
-  // The declarations, in the order of Parameters. prefix: of the block's logical names.
+  // The declarations, in the order of Parameters, each bias behind its matrix. prefix: of the
+  // block's logical names.
   static std::vector<ParameterDeclaration> Declare(const ModelConfig& model,
                                                    const std::string& prefix,
                                                    const TensorParallel& tensor);
 
   // keeps_activation: false computes the activation again in the backward pass. The store must
   // outlive this.
-  Mlp(const ParameterStore& store, const Parameters& parameters, bool keeps_activation,
-      const TensorParallel& tensor)
+  Mlp(const ParameterStore& store, const Parameters& parameters, Activation activation,
+      bool keeps_activation, const TensorParallel& tensor)
       : store_(store),
         parameters_(parameters),
+        activation_(activation),
         keeps_activation_(keeps_activation),
         tensor_(tensor) {}
 
@@ -44,6 +48,7 @@ class Mlp final : public ResidualBranch {
  private:
   const ParameterStore& store_;
   Parameters parameters_;
+  Activation activation_;
   bool keeps_activation_;
   TensorParallel tensor_;
 };

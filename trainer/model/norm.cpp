@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "proto/contract/model_size.h"
+#include "trainer/model/replicated_vector.h"
 #include "trainer/ops/compute_type.h"
 #include "trainer/ops/layer_norm.h"
 #include "trainer/ops/rms_norm.h"
@@ -11,20 +12,6 @@ namespace trainyard::trainer {
 
 using torch::Tensor;
 
-namespace {
-
-// Ranks that have a part of the rows have that part of the gradient.
-ParameterDeclaration DeclareVector(const std::string& name, int64_t width, double initial_value,
-                                   const TensorParallel& tensor) {
-  LogicalTensorSlice vector = WholeLogicalTensor(name, {width}, 0);
-  vector.initial_value = initial_value;
-  vector.is_first_holder = tensor.index() == 0;
-  vector.has_partial_gradient = tensor.splits_rows();
-  return {{std::move(vector)}, /*decays=*/false};
-}
-
-}  // namespace
-
 NormForm NormFormOf(const ModelConfig& model) {
   return {model.normalization, NormVectors(model), model.norm_epsilon};
 }
@@ -32,8 +19,12 @@ NormForm NormFormOf(const ModelConfig& model) {
 std::vector<ParameterDeclaration> DeclareNorm(const std::string& name, int64_t width,
                                               const NormForm& form, const TensorParallel& tensor) {
   std::vector<ParameterDeclaration> all;
-  if (form.vectors > 0) all.push_back(DeclareVector(name + ".weight", width, 1, tensor));
-  if (form.vectors > 1) all.push_back(DeclareVector(name + ".bias", width, 0, tensor));
+  if (form.vectors > 0) {
+    all.push_back(DeclareReplicatedVector(name + ".weight", width, 1, tensor));
+  }
+  if (form.vectors > 1) {
+    all.push_back(DeclareReplicatedVector(name + ".bias", width, 0, tensor));
+  }
   return all;
 }
 

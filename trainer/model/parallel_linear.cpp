@@ -44,23 +44,9 @@ int64_t PartsOf(int64_t rows, const TensorParallel& tensor) {
   return rows / ranks % kSumParts == 0 ? kSumParts : 1;
 }
 
-}  // namespace
-
-void ColumnParallelForward(const Tensor& x, const Tensor& weight, const TensorParallel& tensor,
-                           Tensor& y) {
-  MultiplyAsRowsArrive(x, tensor, [&](const Tensor& rows, int64_t first) {
-    Tensor out = y.narrow(0, first, rows.size(0));
-    LinearForward(rows, weight, out);
-  });
-}
-
-Tensor RowParallelForward(const Tensor& x, const Tensor& weight, const Tensor& residual,
-                          const TensorParallel& tensor) {
-  if (tensor.size() == 1) {
-    Tensor y = torch::empty({x.size(0), weight.size(0)}, x.options());
-    LinearForwardWithResidual(x, weight, residual, y);
-    return y;
-  }
+// residual + x weight^T, for several ranks.
+Tensor SummedProduct(const Tensor& x, const Tensor& weight, const Tensor& residual,
+                     const TensorParallel& tensor) {
   const int64_t ranks = tensor.splits_rows() ? tensor.size() : 1;
   const int64_t parts = PartsOf(x.size(0), tensor), rows = x.size(0) / ranks / parts;
   std::vector<PendingTensor> sums;
@@ -82,6 +68,33 @@ Tensor RowParallelForward(const Tensor& x, const Tensor& weight, const Tensor& r
   return y;
 }
 
+}  // namespace
+
+void ColumnParallelForward(const Tensor& x, const LinearParameters& parameters,
+                           const ParameterStore& store, const TensorParallel& tensor, Tensor& y) {
+  const Tensor weight = store.Value(parameters.weight);
+  MultiplyAsRowsArrive(x, tensor, [&](const Tensor& rows, int64_t first) {
+    Tensor out = y.narrow(0, first, rows.size(0));
+    LinearForward(rows, weight, out);
+  });
+  if (parameters.bias >= 0) AddBias(store.Value(parameters.bias), y);
+}
+
+Tensor RowParallelForward(const Tensor& x, const LinearParameters& parameters,
+                          const ParameterStore& store, const Tensor& residual,
+                          const TensorParallel& tensor) {
+  const Tensor weight = store.Value(parameters.weight);
+  Tensor y;
+  if (tensor.size() > 1) {
+    y = SummedProduct(x, weight, residual, tensor);
+  } else {
+    y = torch::empty({x.size(0), weight.size(0)}, x.options());
+    LinearForwardWithResidual(x, weight, residual, y);
+  }
+  if (parameters.bias >= 0) AddBias(store.Value(parameters.bias), y);
+  return y;
+}
+
 Tensor RowParallelInputGradient(const Tensor& dy, const Tensor& weight,
                                 const TensorParallel& tensor, Tensor& dx) {
   return MultiplyAsRowsArrive(dy, tensor, [&](const Tensor& rows, int64_t first) {
@@ -90,13 +103,14 @@ Tensor RowParallelInputGradient(const Tensor& dy, const Tensor& weight,
   });
 }
 
-Tensor ColumnParallelBackward(const ColumnParallelPass& pass, int64_t weight,
+Tensor ColumnParallelBackward(const ColumnParallelPass& pass, const LinearParameters& parameters,
                               const ParameterStore& store, const TensorParallel& tensor,
                               WeightGradients& gradients) {
   Tensor dx = torch::empty_like(pass.x);
-  LinearInputGradient(pass.dy, store.Value(weight), dx);
+  LinearInputGradient(pass.dy, store.Value(parameters.weight), dx);
   PendingTensor sum = tensor.BeginSum(dx);
-  gradients.AddLinear(weight, pass.dy, pass.x);
+  gradients.AddLinear(parameters.weight, pass.dy, pass.x);
+  gradients.AddBias(parameters.bias, pass.dy);
   return sum.Get();
 }
 

@@ -13,15 +13,24 @@
 
 namespace trainyard::trainer {
 
-// y = x weight^T in all rows, where each rank has some rows of the weight. x: the rows that this
-// rank has between the matrices, [RowsHere(rows), in]. y: [rows, out].
-void ColumnParallelForward(const torch::Tensor& x, const torch::Tensor& weight,
-                           const TensorParallel& tensor, torch::Tensor& y);
+// Numbers of a matrix and of its bias in the store.
+struct LinearParameters {
+  int64_t weight = 0;
+  int64_t bias = -1;  // -1 without one.
+};
 
-// residual + x weight^T, where each rank has some columns of x and of the weight, and the rows of
-// the residual that it has between the matrices: [RowsHere(rows), out].
-torch::Tensor RowParallelForward(const torch::Tensor& x, const torch::Tensor& weight,
-                                 const torch::Tensor& residual, const TensorParallel& tensor);
+// y = x weight^T + bias in all rows, where each rank has some rows of the weight and those elements
+// of the bias. x: the rows that this rank has between the matrices, [RowsHere(rows), in]. y: [rows,
+// out].
+void ColumnParallelForward(const torch::Tensor& x, const LinearParameters& parameters,
+                           const ParameterStore& store, const TensorParallel& tensor,
+                           torch::Tensor& y);
+
+// residual + x weight^T + bias, where each rank has some columns of x and of the weight, the whole
+// bias, and the rows of the residual that it has between the matrices: [RowsHere(rows), out].
+torch::Tensor RowParallelForward(const torch::Tensor& x, const LinearParameters& parameters,
+                                 const ParameterStore& store, const torch::Tensor& residual,
+                                 const TensorParallel& tensor);
 
 // The gradient of x in RowParallelForward, in all rows: [rows, in]. dy: the rows that this rank has
 // between the matrices. Returns all rows of dy, for the weight's gradient.
@@ -34,9 +43,10 @@ struct ColumnParallelPass {
   const torch::Tensor& x;
 };
 
-// The gradient of x, in the rows that this rank has between the matrices. Hands over the gradient
-// of the weight, whose product runs under the exchange where it runs at once.
-torch::Tensor ColumnParallelBackward(const ColumnParallelPass& pass, int64_t weight,
+// The gradient of x, in the rows that this rank has between the matrices. Hands over the gradients
+// of weight and bias, which are computed under the exchange where that is at once.
+torch::Tensor ColumnParallelBackward(const ColumnParallelPass& pass,
+                                     const LinearParameters& parameters,
                                      const ParameterStore& store, const TensorParallel& tensor,
                                      WeightGradients& gradients);
 

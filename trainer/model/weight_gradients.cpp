@@ -33,6 +33,10 @@ void WeightGradients::AddLinear(int64_t parameter, const Tensor& dy, const Tenso
   }
 }
 
+void WeightGradients::AddBias(int64_t parameter, const Tensor& dy) {
+  if (parameter >= 0) BiasGradient(dy, Target(parameter));
+}
+
 void WeightGradients::FinishGroup(int64_t group) {
   if (timing_ == Timing::kDeferred) {
     current_.push_back({group, Tensor(), Tensor()});

@@ -37,6 +37,9 @@ class WeightGradients {
   // Adds dy^T x to the gradient of a matrix. Both tensors must not change before that has run.
   void AddLinear(int64_t parameter, const torch::Tensor& dy, const torch::Tensor& x);
 
+  // Adds the sum of dy's rows to the gradient of a bias, at once; nothing where there is none (-1).
+  void AddBias(int64_t parameter, const torch::Tensor& dy);
+
   // The place of a gradient that its caller writes at once; counts as written.
   GradientTarget Target(int64_t parameter);
 

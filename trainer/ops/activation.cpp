@@ -7,6 +7,39 @@ namespace trainyard::trainer {
 
 using torch::Tensor;
 
+namespace {
+
+const char* ApproximationOf(Activation gelu) {
+  return gelu == Activation::kGeluTanh ? "tanh" : "none";
+}
+
+// x: in its compute type.
+Tensor Activated(Activation kind, const Tensor& x) {
+  if (kind == Activation::kSquaredRelu) return at::relu(x).square_();
+  return at::gelu(x, ApproximationOf(kind));
+}
+
+Tensor GradientOfActivated(Activation kind, const Tensor& dout, const Tensor& x) {
+  if (kind == Activation::kSquaredRelu) return at::relu(x).mul_(2).mul_(dout);
+  return at::gelu_backward(dout, x, ApproximationOf(kind));
+}
+
+}  // namespace
+
+void ActivationForward(Activation kind, const Tensor& packed, Tensor& out) {
+  if (kind == Activation::kSwiglu) return SwiGluForward(packed, out);
+  out.copy_(Activated(kind, packed.to(ComputeType(out.scalar_type()))));
+}
+
+void ActivationBackward(Activation kind, const Tensor& dout, const Tensor& packed, Tensor& d_packed,
+                        Tensor& out) {
+  if (kind == Activation::kSwiglu) return SwiGluBackward(dout, packed, d_packed, out);
+  const auto compute = ComputeType(dout.scalar_type());
+  const Tensor x = packed.to(compute);
+  if (out.defined()) out.copy_(Activated(kind, x));  // Read before d_packed, which may be packed.
+  d_packed.copy_(GradientOfActivated(kind, dout.to(compute), x));
+}
+
 void SwiGluForward(const Tensor& packed, Tensor& out) {
   if (gpu::HasKernels(packed)) return gpu::SwiGluForward(packed, out);
   const auto compute = ComputeType(out.scalar_type());

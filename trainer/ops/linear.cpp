@@ -30,4 +30,13 @@ void LinearWeightGradient(const Tensor& dy, const Tensor& x, const GradientTarge
                     : at::mm_out(gradient, wide_dy.t(), wide_x);
 }
 
+void AddBias(const Tensor& bias, Tensor& y) { y.add_(bias); }
+
+void BiasGradient(const Tensor& dy, const GradientTarget& target) {
+  Tensor gradient = target.gradient;
+  const auto type = gradient.scalar_type();
+  target.accumulate ? gradient.add_(dy.sum(0, /*keepdim=*/false, type))
+                    : at::sum_out(gradient, dy, {0}, /*keepdim=*/false, type);
+}
+
 }  // namespace trainyard::trainer

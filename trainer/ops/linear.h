@@ -1,4 +1,4 @@
-// Products with a weight matrix: the one place for the forward pass and both gradients.
+// Products with a weight matrix, and biases: the one place for forward passes and gradients.
 #ifndef TRAINYARD_TRAINER_OPS_LINEAR_H_
 #define TRAINYARD_TRAINER_OPS_LINEAR_H_
 
@@ -25,6 +25,12 @@ void LinearInputGradient(const torch::Tensor& dy, const torch::Tensor& weight, t
 // target = or += dy^T x, in the target's type.
 void LinearWeightGradient(const torch::Tensor& dy, const torch::Tensor& x,
                           const GradientTarget& target);
+
+// bias: [out]. y += bias in every row; in 16-bit types y is rounded again.
+void AddBias(const torch::Tensor& bias, torch::Tensor& y);
+
+// target = or += the sum of dy's rows, in the target's type.
+void BiasGradient(const torch::Tensor& dy, const GradientTarget& target);
 
 }  // namespace trainyard::trainer
 

@@ -40,6 +40,16 @@ TEST_F(WeightGradientsTest, TheFirstOfAStepOverwritesAndTheOthersAdd) {
   EXPECT_TRUE(gradients.Target(1).accumulate);
 }
 
+TEST_F(WeightGradientsTest, BiasesAreAddedAtOnceWhereThereAreAny) {
+  ParameterStore store({{"group", {{{LogicalVector("bias", 2, 0)}, false}}}}, torch::kFloat32,
+                       torch::kCPU, 1);
+  WeightGradients gradients(store, WeightGradients::Timing::kDeferred);
+  gradients.AddBias(-1, dy_);
+  gradients.AddBias(0, dy_);
+  gradients.AddBias(0, dy_);
+  EXPECT_TRUE(torch::allclose(store.Gradient(0), 2 * dy_.sum(0)));
+}
+
 TEST_F(WeightGradientsTest, DeferredProductsRunInOrderWhenAsked) {
   WeightGradients gradients(store_, WeightGradients::Timing::kDeferred);
   std::vector<int64_t> finished;

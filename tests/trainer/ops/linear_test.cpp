@@ -45,5 +45,29 @@ TEST(LinearTest, SixteenBitWeightGradientsAddUpInSinglePrecision) {
   EXPECT_EQ(sum.item<float>(), 257.0f);  // Not a bfloat16.
 }
 
+TEST(LinearTest, BiasIsAddedToEachRowAndItsGradientIsTheSumOfTheRows) {
+  torch::manual_seed(3);
+  const Tensor y = RandomDouble({4, 5}), bias = RandomDouble({5});
+  Tensor moved = y.clone();
+  AddBias(bias, moved);
+  EXPECT_LT(RelativeError(moved, y + bias), 1e-14);
+  const Tensor dy = OutputWeights(y);
+  const auto expected = AutogradGradients([](const auto& in) { return in[0] + in[1]; }, {y, bias});
+  Tensor sum = torch::full_like(bias, 9);
+  BiasGradient(dy, {sum, false});
+  EXPECT_LT(RelativeError(sum, expected[1]), 1e-14);
+  BiasGradient(dy, {sum, true});
+  EXPECT_LT(RelativeError(sum, 2 * expected[1]), 1e-14);
+}
+
+TEST(LinearTest, SixteenBitBiasGradientsAddUpInSinglePrecision) {
+  const Tensor dy = torch::tensor({{256.0f}, {1.0f}}).to(torch::kBFloat16);
+  Tensor sum = torch::empty({1});
+  BiasGradient(dy, {sum, false});
+  EXPECT_EQ(sum.item<float>(), 257.0f);  // Not a bfloat16.
+  BiasGradient(dy, {sum, true});
+  EXPECT_EQ(sum.item<float>(), 514.0f);
+}
+
 }  // namespace
 }  // namespace trainyard::trainer

@@ -20,6 +20,17 @@ inline torch::Tensor SwiGlu(const torch::Tensor& packed) {
   return gate / (1 + (-gate).exp()) * packed.narrow(-1, width, width);
 }
 
+// x times the probability of a standard normal number below x.
+inline torch::Tensor Gelu(const torch::Tensor& x) {
+  return x * (1 + torch::erf(x / std::sqrt(2.0))) / 2;
+}
+
+inline torch::Tensor GeluTanh(const torch::Tensor& x) {
+  return x * (1 + torch::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x.pow(3)))) / 2;
+}
+
+inline torch::Tensor SquaredRelu(const torch::Tensor& x) { return x.clamp_min(0).pow(2); }
+
 // heads: [batch, length, heads, head_size]; cos and sin: [length, head_size / 2].
 inline torch::Tensor Rotate(const torch::Tensor& heads, const torch::Tensor& cos,
                             const torch::Tensor& sin) {
