@@ -33,6 +33,7 @@ double BytesOf(Precision precision) { return precision == Precision::kBf16 ? 2 :
 struct BlockTensors {
   double rows;          // Tokens of a micro-batch.
   double stream;        // [rows between the matrices, hidden]: a norm's result, a gradient.
+  double middle;        // The input of the feed-forward half; 0 where it is the block's.
   double all_rows;      // [rows, hidden].
   double inverse_rms;   // fp32, of the rows between the matrices.
   double queries;       // [rows, query heads * head size], as is the attention's result.
@@ -95,6 +96,7 @@ BlockTensors TensorsOf(const RunConfig& config) {
   const double between = splits_rows ? 1.0 / static_cast<double>(layout.tp) : 1;
   tensors.all_rows = row_bytes * static_cast<double>(model.hidden_size);
   tensors.stream = between * tensors.all_rows;
+  tensors.middle = model.parallel_residual ? 0 : tensors.stream;
   tensors.gathered = splits_rows ? tensors.all_rows : 0;
   const double statistics = model.normalization == Normalization::kLayerNorm ? 2 : 1;
   tensors.inverse_rms = statistics * between * tensors.rows * kFloatBytes;
@@ -122,9 +124,10 @@ struct KeptBytes {
 
 KeptBytes KeptByBlock(const BlockTensors& tensors, bool is_selective) {
   const double again = is_selective ? 0 : 1;  // Norms and the activation.
-  const double norm = tensors.stream + tensors.inverse_rms + again * tensors.stream;
-  return {norm + tensors.packed_heads + tensors.softmax + tensors.queries + tensors.head_norms,
-          norm + tensors.packed_up + again * tensors.activation};
+  const double norm = tensors.inverse_rms + again * tensors.stream;
+  return {tensors.stream + norm + tensors.packed_heads + tensors.softmax + tensors.queries +
+              tensors.head_norms,
+          tensors.middle + norm + tensors.packed_up + again * tensors.activation};
 }
 
 // Final hidden states, their norm and gradient, and a chunk of logits.
@@ -185,6 +188,11 @@ StageParameters ParametersOf(const RunConfig& config, const PipelinePlace& place
                           : has_embedding || has_head ? 1
                                                       : 0;
     stage.all += tables * table;
+    const bool has_positions =
+        has_embedding && model.position_embedding_type == PositionEmbedding::kLearnedAbsolute;
+    if (has_positions) {
+      stage.all += static_cast<double>(model.max_position_embeddings * model.hidden_size);
+    }
     if (tables > 0) stage.largest_group = std::max(block, table);
   }
   return stage;

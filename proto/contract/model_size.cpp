@@ -38,10 +38,12 @@ int64_t ParameterCount(const ModelConfig& model) {
   const BlockBiases block = BlockBiasesOf(model);
   const int64_t biases =
       model.num_layers * (block.cut + model.num_query_groups * block.keys + block.whole);
+  const bool has_table = model.position_embedding_type == PositionEmbedding::kLearnedAbsolute;
+  const int64_t positions = has_table ? model.max_position_embeddings * model.hidden_size : 0;
   const int64_t embedding = model.untie_embeddings_and_output_weights
                                 ? model.vocab_size * model.hidden_size
                                 : 0;  // Tied: the head's weights are the embedding's.
-  return MatrixParameterCount(model) + norms + biases + embedding;
+  return MatrixParameterCount(model) + norms + biases + positions + embedding;
 }
 
 double TrainingFlopsPerToken(const ModelConfig& model, int64_t seq_length) {

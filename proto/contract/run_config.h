@@ -68,6 +68,15 @@ struct SettingNames<Activation> {
       {"squared_relu", Activation::kSquaredRelu}}};
 };
 
+enum class PositionEmbedding { kRope = 1, kLearnedAbsolute = 2 };
+
+template <>
+struct SettingNames<PositionEmbedding> {
+  static constexpr std::array<std::pair<std::string_view, PositionEmbedding>, 2> kNames = {{
+      {"rope", PositionEmbedding::kRope},
+      {"learned_absolute", PositionEmbedding::kLearnedAbsolute}}};
+};
+
 enum class DataFormat { kAuto = 1, kTrainyard = 2, kMegatron = 3, kNanogpt = 4, kLlmc = 5 };
 
 template <>
@@ -166,6 +175,11 @@ struct ModelConfig {
   bool norm_weights = true;
   bool add_bias_linear = false;
   Activation activation = Activation::kSwiglu;
+  PositionEmbedding position_embedding_type = PositionEmbedding::kRope;
+  int64_t max_position_embeddings = 0;
+  double rotary_percent = 1;
+  bool parallel_residual = false;
+  double output_layer_init_method_std = 0;
 
   bool operator==(const ModelConfig&) const = default;
 };
@@ -333,6 +347,16 @@ void VisitSettings(Config& config, Visit&& visit) {
         config.add_bias_linear);
   visit("activation", SettingRule{.has_default = true},
         config.activation);
+  visit("position_embedding_type", SettingRule{.has_default = true},
+        config.position_embedding_type);
+  visit("max_position_embeddings", SettingRule{.min = 2, .max = 16777216},
+        config.max_position_embeddings);
+  visit("rotary_percent", SettingRule{.min = 0.001, .max = 1, .has_default = true},
+        config.rotary_percent);
+  visit("parallel_residual", SettingRule{.has_default = true},
+        config.parallel_residual);
+  visit("output_layer_init_method_std", SettingRule{.min = 1e-09, .max = 10},
+        config.output_layer_init_method_std);
 }
 
 template <typename Config, typename Visit>

@@ -1,6 +1,7 @@
 #include "proto/contract/run_rules.h"
 
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <type_traits>
 #include <utility>
@@ -71,6 +72,65 @@ int64_t StepsOfLength(const TrainConfig& train) {
   return BatchPlan(train).StepsFor(samples);
 }
 
+// Rotary positions turn pairs of elements of a head.
+void CheckRotarySize(const ModelConfig& model, Problems& problems) {
+  const Named hidden{"model.hidden_size", model.hidden_size};
+  const Named heads{"model.num_attention_heads", model.num_attention_heads};
+  const Named size{"model.kv_channels", model.kv_channels};
+  if (size.value == 0 && hidden.value % heads.value != 0) return;  // CheckModel says so.
+  if (model.rotary_percent < 1) {
+    const double turned = model.rotary_percent * static_cast<double>(HeadSize(model));
+    const bool is_whole = std::abs(turned - std::round(turned)) < 1e-6;
+    if (is_whole && RotarySize(model) > 0 && RotarySize(model) % 2 == 0) return;
+    problems.push_back({"model.rotary_percent",
+                        "`model.rotary_percent` (" + NumberText(model.rotary_percent) +
+                            ") of heads of " + std::to_string(HeadSize(model)) + " elements is " +
+                            NumberText(turned) + "; it must be an even number of elements"});
+  } else if (size.value % 2 != 0) {
+    problems.push_back({size.key, size.Text() + " must be even for rotary positions"});
+  } else if (HeadSize(model) % 2 != 0) {
+    problems.push_back({hidden.key, hidden.Text() + " / " + heads.Text() + " = " +
+                                        std::to_string(HeadSize(model)) +
+                                        " must be even for rotary positions"});
+  }
+}
+
+// Settings of one kind of positions have no effect with the other.
+void CheckPositions(const RunConfig& config, Problems& problems) {
+  const ModelConfig& model = config.model;
+  const Named rows{"model.max_position_embeddings", model.max_position_embeddings};
+  if (model.position_embedding_type == PositionEmbedding::kRope) {
+    if (rows.value > 0) {
+      problems.push_back(
+          {rows.key, rows.Text() + " needs `model.position_embedding_type` learned_absolute: rope "
+                                   "has no table; remove it"});
+    }
+    return CheckRotarySize(model, problems);
+  }
+  const Named length{"train.seq_length", config.train.seq_length};
+  if (rows.value == 0) {
+    problems.push_back({rows.key, Quoted(rows.key) +
+                                      " is missing: learned_absolute positions need "
+                                      "a table, with at least " +
+                                      length.Text() + " rows"});
+  } else if (length.value > rows.value) {
+    problems.push_back({length.key, length.Text() + " must not be above " + rows.Text()});
+  }
+  const ModelConfig usual;
+  const std::pair<const char*, bool> rotary[] = {
+      {"model.rotary_base", model.rotary_base != usual.rotary_base},
+      {"model.rotary_percent", model.rotary_percent != usual.rotary_percent},
+      {"model.rope_scaling_factor", model.rope_scaling_factor != usual.rope_scaling_factor},
+      {"model.rope_low_freq_factor", model.rope_low_freq_factor != usual.rope_low_freq_factor},
+      {"model.rope_high_freq_factor", model.rope_high_freq_factor != usual.rope_high_freq_factor},
+      {"model.rope_original_length", model.rope_original_length != usual.rope_original_length}};
+  for (const auto& [key, is_written] : rotary) {
+    if (!is_written) continue;
+    problems.push_back({key, Quoted(key) + " needs `model.position_embedding_type` rope: "
+                                           "learned_absolute positions turn nothing"});
+  }
+}
+
 void CheckModel(const RunConfig& config, Problems& problems) {
   const ModelConfig& model = config.model;
   const Named hidden{"model.hidden_size", model.hidden_size};
@@ -82,22 +142,13 @@ void CheckModel(const RunConfig& config, Problems& problems) {
         {"model.norm_weights",
          "`model.norm_weights` can be off where `model.normalization` is layer_norm"});
   }
-  if (model.kv_channels % 2 != 0) {
-    problems.push_back({"model.kv_channels", Named{"model.kv_channels", model.kv_channels}.Text() +
-                                                 " must be even for rotary positions"});
-  }
   if (model.rope_scaling_factor > 1 && model.rope_low_freq_factor >= model.rope_high_freq_factor) {
     problems.push_back({"model.rope_low_freq_factor",
                         "`model.rope_low_freq_factor` (" + NumberText(model.rope_low_freq_factor) +
                             ") must be below `model.rope_high_freq_factor` (" +
                             NumberText(model.rope_high_freq_factor) + ")"});
   }
-  const bool is_derived = model.kv_channels == 0 && hidden.value % heads.value == 0;
-  if (is_derived && HeadSize(model) % 2 != 0) {
-    problems.push_back({hidden.key, hidden.Text() + " / " + heads.Text() + " = " +
-                                        std::to_string(HeadSize(model)) +
-                                        " must be even for rotary positions"});
-  }
+  CheckPositions(config, problems);
 }
 
 void CheckBatch(const RunConfig& config, Problems& problems) {
@@ -272,6 +323,10 @@ void CheckSchedule(const RunConfig& config, Problems& problems) {
 
 int64_t HeadSize(const ModelConfig& model) {
   return model.kv_channels > 0 ? model.kv_channels : model.hidden_size / model.num_attention_heads;
+}
+
+int64_t RotarySize(const ModelConfig& model) {
+  return std::llround(model.rotary_percent * static_cast<double>(HeadSize(model)));
 }
 
 bool ShardsOptimizerState(const LayoutConfig& layout) { return layout.zero > 0; }

@@ -15,6 +15,8 @@ namespace trainyard {
 
 // Width of one attention head.
 int64_t HeadSize(const ModelConfig& model);
+// Elements of a head that rotary positions turn.
+int64_t RotarySize(const ModelConfig& model);
 
 // True when data-parallel ranks own a part of the optimizer's state each (ZeRO 1 and above).
 bool ShardsOptimizerState(const LayoutConfig& layout);

@@ -13,7 +13,8 @@ namespace {
 constexpr std::array kLaterSettings = {
     "normalization",        "norm_weights",         "qk_layernorm",
     "rope_scaling_factor",  "rope_low_freq_factor", "rope_high_freq_factor",
-    "rope_original_length", "add_bias_linear",      "activation"};
+    "rope_original_length", "add_bias_linear",      "activation",
+    "rotary_percent",       "parallel_residual",    "position_embedding_type"};
 
 }  // namespace
 
@@ -22,6 +23,7 @@ nlohmann::json ModelShape(const ModelConfig& model) {
   config.model = model;
   nlohmann::json shape = RunConfigToJson(config)["model"];
   shape.erase("init_method_std");
+  shape.erase("output_layer_init_method_std");
   const nlohmann::json usual = RunConfigToJson(RunConfig())["model"];
   for (const char* key : kLaterSettings) {
     if (shape.contains(key) && usual.contains(key) && shape[key] == usual[key]) shape.erase(key);

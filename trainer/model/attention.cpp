@@ -108,6 +108,7 @@ Attention::Attention(const ModelConfig& model, const ParameterStore& store,
   projected_ = {here.queries.length, here.keys.length, HeadSize(model)};
   heads_ = {here.queries.length, here.key_slots, HeadSize(model)};
   spread_ = SpreadOf(model, here, store.device());
+  has_rotary_ = model.position_embedding_type == PositionEmbedding::kRope;
   if (model.qk_layernorm) norms_.emplace(store, parameters.head_norms, model.norm_epsilon);
 }
 
@@ -130,7 +131,7 @@ Tensor Attention::Forward(const Tensor& x, const Tensor& residual, MicroBatch& m
   Tensor projected_rows = AsRows(projected);
   ColumnParallelForward(x, parameters_.query_key_value, store_, parallel_.tensor, projected_rows);
   if (norms_.has_value()) norms_->Forward(projected, projected_, micro_batch);
-  Rotate(projected, micro_batch.rotary, projected_, Rotation::kForward);
+  if (has_rotary_) Rotate(projected, micro_batch.rotary, projected_, Rotation::kForward);
   Tensor packed = Spread(projected);
   Tensor out = torch::empty({batch, length, heads_.query_heads, heads_.head_size}, x.options());
   Tensor softmax = parallel_.context.size() == 1
@@ -164,7 +165,7 @@ Tensor Attention::Backward(const Tensor& dy, const Tensor& x, MicroBatch& micro_
     ContextAttentionBackward(dout, kept, heads_, reproducible_, parallel_.context, d_packed);
   }
   Tensor d_projected = SumSpread(d_packed);
-  Rotate(d_projected, micro_batch.rotary, projected_, Rotation::kBack);
+  if (has_rotary_) Rotate(d_projected, micro_batch.rotary, projected_, Rotation::kBack);
   if (norms_.has_value()) norms_->Backward(d_projected, projected_, micro_batch, gradients);
   return ColumnParallelBackward({AsRows(d_projected), x_rows.Get()}, parameters_.query_key_value,
                                 store_, parallel_.tensor, gradients);

@@ -1,5 +1,5 @@
-// Causal self-attention with grouped queries and rotary positions, its heads cut over
-// tensor-parallel ranks and its tokens over context-parallel ranks.
+// Causal self-attention with grouped queries and, where the model has them, rotary positions. Its
+// heads are cut over tensor-parallel ranks and its tokens over context-parallel ranks.
 #ifndef TRAINYARD_TRAINER_MODEL_ATTENTION_H_
 #define TRAINYARD_TRAINER_MODEL_ATTENTION_H_
 
@@ -50,6 +50,7 @@ class Attention final : public ResidualBranch {
   torch::Tensor Spread(const torch::Tensor& projected) const;
   torch::Tensor SumSpread(const torch::Tensor& d_packed) const;
 
+  bool has_rotary_ = true;
   std::optional<HeadNorms> norms_;
   AttentionHeads projected_;
   AttentionHeads heads_;

@@ -64,6 +64,7 @@ GroupDeclaration Block::Declare(const ModelConfig& model, int64_t layer,
 Block::Block(const ModelConfig& model, const ParameterStore& store, int64_t first_parameter,
              const BlockOptions& options, const ModelParallel& parallel)
     : recompute_(options.recompute),
+      parallel_residual_(model.parallel_residual),
       attention_(model, store, NumbersFrom(first_parameter, model).attention, options.reproducible,
                  parallel),
       mlp_(store, NumbersFrom(first_parameter, model).mlp, model.activation,
@@ -90,33 +91,35 @@ Tensor Block::Backward(const Tensor& dy, MicroBatch& micro_batch,
 }
 
 Tensor Block::ForwardKeeping(const Tensor& x, MicroBatch& micro_batch) const {
-  const Tensor middle = ForwardHalf({input_norm_, attention_}, x, micro_batch);
-  return ForwardHalf({ffn_norm_, mlp_}, middle, micro_batch);
+  const Tensor middle = ForwardHalf({input_norm_, attention_}, x, x, micro_batch);
+  return ForwardHalf({ffn_norm_, mlp_}, parallel_residual_ ? x : middle, middle, micro_batch);
 }
 
 Tensor Block::BackwardOfKept(const Tensor& dy, MicroBatch& micro_batch,
                              WeightGradients& gradients) const {
-  const Tensor middle = BackwardHalf({ffn_norm_, mlp_}, dy, micro_batch, gradients);
-  return BackwardHalf({input_norm_, attention_}, middle, micro_batch, gradients);
+  const Tensor middle = BackwardHalf({ffn_norm_, mlp_}, dy, dy, micro_batch, gradients);
+  return BackwardHalf({input_norm_, attention_}, parallel_residual_ ? dy : middle, middle,
+                      micro_batch, gradients);
 }
 
-Tensor Block::ForwardHalf(const Half& half, const Tensor& x, MicroBatch& micro_batch) const {
+Tensor Block::ForwardHalf(const Half& half, const Tensor& x, const Tensor& residual,
+                          MicroBatch& micro_batch) const {
   Norm::Result normal = half.norm.Forward(x);
-  Tensor y = half.branch.Forward(normal.y, x, micro_batch);
+  Tensor y = half.branch.Forward(normal.y, residual, micro_batch);
   if (recompute_ != Recompute::kSelective) micro_batch.stash.Push(std::move(normal.y));
   micro_batch.stash.Push(std::move(normal.statistics));
   micro_batch.stash.Push(x);
   return y;
 }
 
-Tensor Block::BackwardHalf(const Half& half, const Tensor& dy, MicroBatch& micro_batch,
-                           WeightGradients& gradients) const {
+Tensor Block::BackwardHalf(const Half& half, const Tensor& dy, const Tensor& residual_gradient,
+                           MicroBatch& micro_batch, WeightGradients& gradients) const {
   const Tensor x = micro_batch.stash.Pop();
   const Tensor statistics = micro_batch.stash.Pop();
   const Tensor normal =
       recompute_ == Recompute::kSelective ? half.norm.Forward(x).y : micro_batch.stash.Pop();
   Tensor d_normal = half.branch.Backward(dy, normal, micro_batch, gradients);
-  return half.norm.Backward(std::move(d_normal), x, statistics, dy, gradients);
+  return half.norm.Backward(std::move(d_normal), x, statistics, residual_gradient, gradients);
 }
 
 }  // namespace trainyard::trainer

@@ -1,4 +1,6 @@
-// One transformer block: x + attention(norm(x)), then the same with the feed-forward branch.
+// One transformer block: x + attention(norm(x)), then the same with the feed-forward branch; or
+// both branches of the same x, x + attention(norm1(x)) + mlp(norm2(x)) (GPT-NeoX, Black et al.
+// 2022, arXiv 2204.06745).
 #ifndef TRAINYARD_TRAINER_MODEL_BLOCK_H_
 #define TRAINYARD_TRAINER_MODEL_BLOCK_H_
 
@@ -52,12 +54,16 @@ class Block {
   torch::Tensor ForwardKeeping(const torch::Tensor& x, MicroBatch& micro_batch) const;
   torch::Tensor BackwardOfKept(const torch::Tensor& dy, MicroBatch& micro_batch,
                                WeightGradients& gradients) const;
-  torch::Tensor ForwardHalf(const Half& half, const torch::Tensor& x,
+  // residual + branch(norm(x)).
+  torch::Tensor ForwardHalf(const Half& half, const torch::Tensor& x, const torch::Tensor& residual,
                             MicroBatch& micro_batch) const;
-  torch::Tensor BackwardHalf(const Half& half, const torch::Tensor& dy, MicroBatch& micro_batch,
+  // residual_gradient + the gradient of x.
+  torch::Tensor BackwardHalf(const Half& half, const torch::Tensor& dy,
+                             const torch::Tensor& residual_gradient, MicroBatch& micro_batch,
                              WeightGradients& gradients) const;
 
   Recompute recompute_;
+  bool parallel_residual_;
   Attention attention_;
   Mlp mlp_;
   Norm input_norm_;

@@ -12,6 +12,12 @@ using torch::Tensor;
 
 constexpr char kTableName[] = "model.embed_tokens.weight";
 
+constexpr char kPositionTableName[] = "model.embed_positions.weight";
+
+bool HasLearnedPositions(const ModelConfig& model) {
+  return model.position_embedding_type == PositionEmbedding::kLearnedAbsolute;
+}
+
 bool IsTied(const ModelConfig& model) { return !model.untie_embeddings_and_output_weights; }
 
 }  // namespace
@@ -33,6 +39,7 @@ class Decoder::Groups {
       if (!place.HasEmbedding(chunk)) continue;
       table_group_ = AddTable(/*is_first_holder=*/true);
       table_ = first_;
+      if (HasLearnedPositions(model_)) AddPositions();
     }
   }
 
@@ -43,6 +50,8 @@ class Decoder::Groups {
   // Parameters and groups; -1 where this rank has none.
   int64_t table_ = -1;
   int64_t table_group_ = -1;
+  int64_t positions_ = -1;
+  int64_t position_group_ = -1;
   int64_t head_norm_ = -1;
   int64_t head_group_ = -1;
   int64_t head_weight_ = -1;  // -1 for the table of the same rank.
@@ -65,6 +74,12 @@ class Decoder::Groups {
     const bool has_both = parallel_.pipeline.stages == 1;
     if (IsTied(model_) && !has_both) shared_group_ = group;
     return group;
+  }
+
+  void AddPositions() {
+    position_group_ = Add({Decoder::kPositionGroup,
+                           {DeclarePositionMatrix(model_, kPositionTableName, parallel_.tensor)}});
+    positions_ = first_;
   }
 
   void AddHead() {
@@ -118,12 +133,18 @@ void Decoder::MakeParts(const Groups& groups) {
       chunk.block_groups.push_back(groups.OfLayer(layer));
     }
     if (place().HasHead(c)) chunk.head_group = groups.head_group_;
-    if (place().HasEmbedding(c)) chunk.embedding_group = groups.table_group_;
+    if (!place().HasEmbedding(c)) continue;
+    chunk.embedding_group = groups.table_group_;
+    chunk.position_group = groups.position_group_;
   }
   shared_embedding_group_ = groups.shared_group_;
   const IndexRange vocabulary = VocabularyHere(model_, tensor);
   if (groups.table_ >= 0) {
-    embedding_.emplace(*parameters_, groups.table_, vocabulary.first, tensor);
+    embedding_.emplace(*parameters_,
+                       Embedding::Parameters{.table = groups.table_,
+                                             .first_token = vocabulary.first,
+                                             .positions = groups.positions_},
+                       tensor);
   }
   if (groups.head_norm_ < 0) return;
   const bool uses_table = groups.head_weight_ < 0;
@@ -139,6 +160,7 @@ void Decoder::MakeParts(const Groups& groups) {
 std::vector<int64_t> Decoder::GroupsOf(int64_t chunk) const {
   std::vector<int64_t> groups;
   const Chunk& here = chunks_[chunk];
+  if (here.position_group >= 0) groups.push_back(here.position_group);
   if (here.embedding_group >= 0) groups.push_back(here.embedding_group);
   groups.insert(groups.end(), here.block_groups.begin(), here.block_groups.end());
   if (here.head_group < 0) return groups;
@@ -150,10 +172,10 @@ std::vector<int64_t> Decoder::GroupsOf(int64_t chunk) const {
 
 // length: tokens of a sample over all ranks.
 const RotaryTable& Decoder::Rotary(int64_t length) const {
-  if (rotary_length_ != length) {
+  if (rotary_length_ != length && !HasLearnedPositions(model_)) {
     const ContextParallel& context = options_.parallel.context;
     rotary_ = MakeRotaryTable(context.PositionsOf(context.index(), length, options_.device),
-                              HeadSize(model_),
+                              RotarySize(model_),
                               {.base = model_.rotary_base,
                                .scaling_factor = model_.rope_scaling_factor,
                                .low_factor = model_.rope_low_freq_factor,
@@ -163,6 +185,14 @@ const RotaryTable& Decoder::Rotary(int64_t length) const {
     rotary_length_ = length;
   }
   return rotary_;
+}
+
+// Of the rows of a micro-batch, int64 [rows]; undefined where the model has none. length: tokens of
+// a sample over all ranks.
+Tensor Decoder::LearnedPositions(int64_t samples, int64_t length) const {
+  if (!HasLearnedPositions(model_)) return Tensor();
+  const ContextParallel& context = options_.parallel.context;
+  return context.PositionsOf(context.index(), length, options_.device).repeat({samples});
 }
 
 // of_tokens: [batch, length] of whole samples. Those of this rank's tokens, [rows].
@@ -180,6 +210,7 @@ MicroBatch Decoder::Begin(int64_t chunk, const TrainingTokens& batch, Stash::Mod
                          Stash(mode)};
   if (place().HasEmbedding(chunk)) {
     micro_batch.inputs = OnThisRank(batch.tokens.narrow(1, 0, length));
+    micro_batch.positions = LearnedPositions(samples, length);
   }
   if (place().HasHead(chunk)) {
     micro_batch.targets = {OnThisRank(batch.tokens.narrow(1, 1, length)),
@@ -197,6 +228,10 @@ Tensor Decoder::NewActivations(int64_t samples, int64_t length) const {
 Tensor Decoder::Forward(int64_t chunk, Tensor x, MicroBatch& micro_batch) const {
   const Chunk& here = chunks_[chunk];
   if (here.embedding_group >= 0) {
+    std::optional<WeightUse> use_positions;
+    if (here.position_group >= 0) {
+      use_positions.emplace(*access_, here.position_group, Pass::kForward);
+    }
     const WeightUse use(*access_, here.embedding_group, Pass::kForward);
     x = embedding_->Forward(micro_batch);
   }
@@ -237,6 +272,7 @@ Tensor Decoder::Backward(int64_t chunk, Tensor dy, MicroBatch& micro_batch,
   if (here.embedding_group < 0) return dy;
   embedding_->Backward(dy, micro_batch, gradients);
   gradients.FinishGroup(here.embedding_group);
+  if (here.position_group >= 0) gradients.FinishGroup(here.position_group);
   return Tensor();
 }
 
@@ -256,6 +292,7 @@ Tensor Decoder::Logits(const Tensor& tokens) const {
   MicroBatch micro_batch{tokens.size(0), tokens.size(1), Rotary(tokens.size(1)),
                          Stash(Stash::Mode::kDiscard)};
   micro_batch.inputs = tokens.reshape({-1});
+  micro_batch.positions = LearnedPositions(tokens.size(0), tokens.size(1));
   return head_->Logits(Forward(0, Tensor(), micro_batch))
       .view({tokens.size(0), tokens.size(1), model_.vocab_size});
 }

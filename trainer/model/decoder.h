@@ -1,6 +1,7 @@
-// A decoder-only transformer made of parts: RMSNorm or LayerNorm, rotary positions, grouped-query
-// attention, with or without norms of its heads, SwiGLU, tied or untied head. Settings choose them:
-// LLaMA 2, 3 and 3.1, Qwen3 and OLMo.
+// A decoder-only transformer made of parts: RMSNorm or LayerNorm, rotary or learned positions,
+// grouped-query attention, with or without norms of its heads, feed-forward layers with or without
+// a gate, biases or none, branches one after the other or side by side, tied or untied head.
+// Settings choose them: LLaMA 2, 3 and 3.1, Qwen3, OLMo, GPT-2, GPT-3 and GPT-NeoX.
 #ifndef TRAINYARD_TRAINER_MODEL_DECODER_H_
 #define TRAINYARD_TRAINER_MODEL_DECODER_H_
 
@@ -41,13 +42,15 @@ struct TrainingTokens {
 
 // The chunks of the model that this rank has: layers, the embedding where the model begins, the
 // head where it ends. Parameter groups are in the order of the backward pass: chunks from the last
-// to the first, in each the head, blocks from the last to the first, the embedding. A tied head's
-// weight is the embedding's; where the two are on different ranks, both have it as the group
-// kEmbeddingGroup and a part of its gradient. Not copyable: parts point to its parameters. One
-// thread at a time.
+// to the first, in each the head, blocks from the last to the first, the embedding, learned
+// positions. A tied head's weight is the embedding's; where the two are on different ranks, both
+// have it as the group kEmbeddingGroup and a part of its gradient. Not copyable: parts point to its
+// parameters. One thread at a time.
 class Decoder {
  public:
   static constexpr char kEmbeddingGroup[] = "embedding";
+  // Apart from the embedding's, which the last stage may have too.
+  static constexpr char kPositionGroup[] = "positions";
 
   Decoder(const ModelConfig& model, const DecoderOptions& options);
   Decoder(const Decoder&) = delete;
@@ -95,6 +98,7 @@ class Decoder {
     std::vector<int64_t> block_groups;  // By block.
     int64_t head_group = -1;
     int64_t embedding_group = -1;
+    int64_t position_group = -1;
   };
 
   // Declares groups, and remembers where they are.
@@ -102,6 +106,7 @@ class Decoder {
 
   void MakeParts(const Groups& groups);
   const RotaryTable& Rotary(int64_t length) const;
+  torch::Tensor LearnedPositions(int64_t samples, int64_t length) const;
   torch::Tensor OnThisRank(const torch::Tensor& of_tokens) const;
 
   ModelConfig model_;

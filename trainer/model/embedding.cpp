@@ -1,5 +1,7 @@
 #include "trainer/model/embedding.h"
 
+#include <utility>
+
 #include "trainer/ops/embedding.h"
 
 namespace trainyard::trainer {
@@ -18,17 +20,39 @@ ParameterDeclaration DeclareVocabularyMatrix(const ModelConfig& model, const std
           /*decays=*/true};
 }
 
+ParameterDeclaration DeclarePositionMatrix(const ModelConfig& model, const std::string& name,
+                                           const TensorParallel& tensor) {
+  LogicalTensorSlice table = WholeLogicalTensor(
+      name, {model.max_position_embeddings, model.hidden_size}, model.init_method_std);
+  table.is_first_holder = tensor.index() == 0;
+  table.has_partial_gradient = tensor.splits_rows();
+  return {{std::move(table)}, /*decays=*/true};
+}
+
+// Of the rows that this rank has between the matrices.
+Tensor Embedding::PositionsHere(const MicroBatch& micro_batch) const {
+  const int64_t rows = tensor_.RowsHere(micro_batch.rows());
+  const int64_t first = tensor_.splits_rows() ? tensor_.index() * rows : 0;
+  return micro_batch.positions.narrow(0, first, rows);
+}
+
 Tensor Embedding::Forward(const MicroBatch& micro_batch) const {
-  const Tensor table = store_.Value(parameter_);
+  const Tensor table = store_.Value(parameters_.table);
   Tensor x = torch::empty({micro_batch.rows(), table.size(1)}, table.options());
-  EmbeddingForward(table, micro_batch.inputs, x, first_token_);
-  return tensor_.Sum(x);
+  EmbeddingForward(table, micro_batch.inputs, x, parameters_.first_token);
+  x = tensor_.Sum(x);
+  if (parameters_.positions < 0) return x;
+  Tensor positions = torch::empty_like(x);
+  EmbeddingForward(store_.Value(parameters_.positions), PositionsHere(micro_batch), positions);
+  return x.add_(positions);
 }
 
 void Embedding::Backward(const Tensor& dy, const MicroBatch& micro_batch,
                          WeightGradients& gradients) const {
-  EmbeddingBackward(tensor_.Gather(dy), micro_batch.inputs, gradients.Target(parameter_),
-                    first_token_);
+  EmbeddingBackward(tensor_.Gather(dy), micro_batch.inputs, gradients.Target(parameters_.table),
+                    parameters_.first_token);
+  if (parameters_.positions < 0) return;
+  EmbeddingBackward(dy, PositionsHere(micro_batch), gradients.Target(parameters_.positions));
 }
 
 }  // namespace trainyard::trainer

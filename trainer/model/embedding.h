@@ -1,4 +1,5 @@
-// The table of token vectors, its rows cut over tensor-parallel ranks.
+// The table of token vectors, its rows cut over tensor-parallel ranks, and that of learned
+// positions, of which each has a copy.
 #ifndef TRAINYARD_TRAINER_MODEL_EMBEDDING_H_
 #define TRAINYARD_TRAINER_MODEL_EMBEDDING_H_
 
@@ -23,22 +24,34 @@ IndexRange VocabularyHere(const ModelConfig& model, const TensorParallel& tensor
 ParameterDeclaration DeclareVocabularyMatrix(const ModelConfig& model, const std::string& name,
                                              const TensorParallel& tensor);
 
+// A matrix [max_position_embeddings, hidden] on every rank. It decays like the token vectors: in
+// nanoGPT and Megatron-LM weight decay is for everything of two dimensions.
+ParameterDeclaration DeclarePositionMatrix(const ModelConfig& model, const std::string& name,
+                                           const TensorParallel& tensor);
+
 class Embedding {
  public:
-  // parameter: of the table. first_token: of its first row. The store must outlive this.
-  Embedding(const ParameterStore& store, int64_t parameter, int64_t first_token,
-            const TensorParallel& tensor)
-      : store_(store), parameter_(parameter), first_token_(first_token), tensor_(tensor) {}
+  struct Parameters {
+    int64_t table = 0;
+    int64_t first_token = 0;  // Of the table's first row here.
+    int64_t positions = -1;   // -1 without learned positions.
+  };
 
-  // The vectors of the micro-batch's inputs, [RowsHere(rows), hidden].
+  // The store must outlive this.
+  Embedding(const ParameterStore& store, const Parameters& parameters, const TensorParallel& tensor)
+      : store_(store), parameters_(parameters), tensor_(tensor) {}
+
+  // The vectors of the micro-batch's inputs, plus those of their positions, [RowsHere(rows),
+  // hidden].
   torch::Tensor Forward(const MicroBatch& micro_batch) const;
   void Backward(const torch::Tensor& dy, const MicroBatch& micro_batch,
                 WeightGradients& gradients) const;
 
  private:
+  torch::Tensor PositionsHere(const MicroBatch& micro_batch) const;
+
   const ParameterStore& store_;
-  int64_t parameter_;
-  int64_t first_token_;
+  Parameters parameters_;
   TensorParallel tensor_;
 };
 

@@ -9,8 +9,9 @@
 namespace trainyard::trainer {
 
 // Of matrices whose product is added to the residual stream: its variance must not grow with depth
-// (GPT-2, Radford et al. 2019, section 2.3).
+// (GPT-2, Radford et al. 2019, section 2.3). Settings may give another, such as GPT-NeoX's.
 inline double ResidualInitStd(const ModelConfig& model) {
+  if (model.output_layer_init_method_std > 0) return model.output_layer_init_method_std;
   return model.init_method_std / std::sqrt(2.0 * static_cast<double>(model.num_layers));
 }
 

@@ -11,10 +11,11 @@ using torch::Tensor;
 
 namespace {
 
-// Angles of one position, [head_size / 2], fp64.
-Tensor AnglesOfOnePosition(int64_t head_size, const RotaryFrequencies& of) {
+// Angles of one position, [rotary_size / 2], fp64.
+Tensor AnglesOfOnePosition(int64_t rotary_size, const RotaryFrequencies& of) {
   const auto exact = torch::TensorOptions().dtype(torch::kFloat64);
-  const Tensor exponents = torch::arange(0, head_size, 2, exact) / static_cast<double>(head_size);
+  const Tensor exponents =
+      torch::arange(0, rotary_size, 2, exact) / static_cast<double>(rotary_size);
   const Tensor plain = torch::pow(of.base, exponents).reciprocal();
   if (of.scaling_factor == 1) return plain;
   const Tensor turns = plain * (of.original_length / (2 * M_PI));
@@ -24,9 +25,9 @@ Tensor AnglesOfOnePosition(int64_t head_size, const RotaryFrequencies& of) {
 
 }  // namespace
 
-RotaryTable MakeRotaryTable(const Tensor& positions, int64_t head_size, const RotaryFrequencies& of,
-                            torch::ScalarType type) {
-  const Tensor frequencies = AnglesOfOnePosition(head_size, of);
+RotaryTable MakeRotaryTable(const Tensor& positions, int64_t rotary_size,
+                            const RotaryFrequencies& of, torch::ScalarType type) {
+  const Tensor frequencies = AnglesOfOnePosition(rotary_size, of);
   const Tensor angles = torch::outer(positions.to(torch::kCPU, torch::kFloat64), frequencies);
   const torch::Device device = positions.device();
   return {angles.cos().to(type).to(device), angles.sin().to(type).to(device)};
@@ -34,8 +35,11 @@ RotaryTable MakeRotaryTable(const Tensor& positions, int64_t head_size, const Ro
 
 void Rotate(Tensor& packed, const RotaryTable& table, const AttentionHeads& heads,
             Rotation rotation) {
-  if (gpu::HasKernels(packed)) return gpu::Rotate(packed, table, heads, rotation);
-  const int64_t half = heads.head_size / 2;
+  const int64_t half = table.cos.size(1);
+  const bool turns_whole_heads = 2 * half == heads.head_size;  // The kernel turns no others.
+  if (turns_whole_heads && gpu::HasKernels(packed)) {
+    return gpu::Rotate(packed, table, heads, rotation);
+  }
   const double direction = rotation == Rotation::kForward ? 1 : -1;
   const auto compute = ComputeType(packed.scalar_type());
   Tensor turned = packed.narrow(2, 0, heads.query_heads + heads.key_heads);

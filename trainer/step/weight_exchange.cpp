@@ -1,5 +1,7 @@
 #include "trainer/step/weight_exchange.h"
 
+#include <string>
+
 namespace trainyard::trainer {
 
 WeightExchange::WeightExchange(const Decoder& model, ParameterStore& store, Communicator& ranks)
@@ -12,12 +14,13 @@ WeightExchange::WeightExchange(const Decoder& model, ParameterStore& store, Comm
   }
 }
 
-// The backward pass needs blocks only: it begins behind the head, and the embedding's needs no
-// weights.
+// The backward pass needs blocks only: it begins behind the head, and those of the embedding and of
+// positions need no weights.
 void WeightExchange::LearnOrder(const std::vector<int64_t>& forward) {
   for (size_t i = 0; i + 1 < forward.size(); ++i) {
     groups_[forward[i]].next_forward = forward[i + 1];
-    const bool is_block = store_.groups()[forward[i]].name != Decoder::kEmbeddingGroup;
+    const std::string& name = store_.groups()[forward[i]].name;
+    const bool is_block = name != Decoder::kEmbeddingGroup && name != Decoder::kPositionGroup;
     if (is_block) groups_[forward[i + 1]].next_backward = forward[i];
   }
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "proto/contract/model_size.h"
 #include "tests/proto/contract/memory_configs.h"
 
 namespace trainyard {
@@ -77,6 +78,29 @@ TEST(MemoryModelTest, RanksMayShareTheStateOfTheOptimizer) {
   EXPECT_EQ(shared.moments, whole.moments / 4);
   EXPECT_EQ(shared.weights, whole.weights * (1 + 0.25) / 2) << "half of it are low bits";
   EXPECT_EQ(shared.gradients, whole.gradients);
+}
+
+TEST(MemoryModelTest, CountsBiasesAndPositions) {
+  RunConfig config = Llama3_1b5(1);
+  const ModelConfig plain = config.model;
+  const double before = PredictTrainingMemory(config).gradients;
+  config.model.add_bias_linear = true;
+  config.model.position_embedding_type = PositionEmbedding::kLearnedAbsolute;
+  config.model.max_position_embeddings = 2048;
+  const auto more = static_cast<double>(ParameterCount(config.model) - ParameterCount(plain));
+  EXPECT_EQ(PredictTrainingMemory(config).gradients, before + 4 * more);
+}
+
+TEST(MemoryModelTest, OtherBlocksKeepLess) {
+  constexpr double kBlockRows = 18.0 * 16 * 2048;
+  RunConfig config = Llama3_1b5(16);
+  const double before = PredictTrainingMemory(config).activations;
+  config.model.activation = Activation::kGelu;
+  const double ungated = PredictTrainingMemory(config).activations;
+  EXPECT_EQ(before - ungated, kBlockRows * 2 * 7168) << "the gate";
+  config.model.parallel_residual = true;
+  EXPECT_EQ(ungated - PredictTrainingMemory(config).activations, kBlockRows * 2 * 2048)
+      << "both halves have one input";
 }
 
 // The sums are by hand, for 16 * 2048 rows: bytes of a row in each block.

@@ -21,6 +21,40 @@ TEST(ModelSizeTest, CountsLlama3_8b) {
   EXPECT_EQ(MatrixParameterCount(Llama3_8b()), 8'030'261'248 - 65 * 4096 - 128256 * 4096);
 }
 
+// The 124,439,808 weights of GPT-2 on Hugging Face.
+TEST(ModelSizeTest, CountsGpt2) {
+  ModelConfig model;
+  model.num_layers = 12;
+  model.hidden_size = 768;
+  model.ffn_hidden_size = 3072;
+  model.num_attention_heads = model.num_query_groups = 12;
+  model.vocab_size = 50257;
+  model.normalization = Normalization::kLayerNorm;
+  model.add_bias_linear = true;
+  model.activation = Activation::kGeluTanh;
+  model.position_embedding_type = PositionEmbedding::kLearnedAbsolute;
+  model.max_position_embeddings = 1024;
+  model.untie_embeddings_and_output_weights = false;
+  EXPECT_EQ(ParameterCount(model), 124'439'808);
+  EXPECT_EQ(MatrixParameterCount(model), 12 * 12 * 768 * 768 + 50257 * 768);
+}
+
+// As in its model card, whose vocabulary is padded.
+TEST(ModelSizeTest, CountsGptNeox20b) {
+  ModelConfig model;
+  model.num_layers = 44;
+  model.hidden_size = 6144;
+  model.ffn_hidden_size = 24576;
+  model.num_attention_heads = model.num_query_groups = 64;
+  model.vocab_size = 50432;
+  model.normalization = Normalization::kLayerNorm;
+  model.add_bias_linear = true;
+  model.activation = Activation::kGelu;
+  model.rotary_percent = 0.25;
+  model.parallel_residual = true;
+  EXPECT_EQ(ParameterCount(model), 20'554'567'680);
+}
+
 TEST(ModelSizeTest, FlopsAreSixPerWeightAndFullAttention) {
   const double attention = 12.0 * 32 * 4096 * 8192;
   EXPECT_DOUBLE_EQ(TrainingFlopsPerToken(Llama3_8b(), 8192),

@@ -239,6 +239,65 @@ TEST(RunRulesTest, SettingsOfAModelFitTogether) {
   EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("must be below")));
 }
 
+TEST(RunRulesTest, LearnedPositionsNeedATableAsLongAsASample) {
+  RunConfig config = Small();
+  config.model.max_position_embeddings = 32;
+  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("`model.max_position_embeddings` (32) needs "
+                                                      "`model.position_embedding_type` learned")));
+  config.model.position_embedding_type = PositionEmbedding::kLearnedAbsolute;
+  EXPECT_THAT(Problems(config), IsEmpty());
+  config.model.kv_channels = 15;
+  EXPECT_THAT(Problems(config), IsEmpty()) << "heads of any size";
+  config.model.max_position_embeddings = 31;
+  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("`train.seq_length` (32) must not be above "
+                                                      "`model.max_position_embeddings` (31)")));
+  config.model.max_position_embeddings = 0;
+  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("is missing: learned_absolute positions need "
+                                                      "a table, with at least `train.seq_length` "
+                                                      "(32) rows")));
+}
+
+TEST(RunRulesTest, LearnedPositionsHaveNoRotarySettings) {
+  RunConfig config = Small();
+  config.model.position_embedding_type = PositionEmbedding::kLearnedAbsolute;
+  config.model.max_position_embeddings = 64;
+  config.model.rotary_base = 500000;
+  config.model.rotary_percent = 0.5;
+  config.model.rope_scaling_factor = 8;
+  config.model.rope_low_freq_factor = 2;
+  config.model.rope_high_freq_factor = 5;
+  config.model.rope_original_length = 16;
+  std::vector<std::string> keys;
+  for (const SettingProblem& problem : FindTrainingProblems(config)) {
+    keys.push_back(problem.key);
+    EXPECT_THAT(problem.message, HasSubstr("` needs `model.position_embedding_type` rope"));
+  }
+  EXPECT_THAT(keys, ElementsAre("model.rotary_base", "model.rotary_percent",
+                                "model.rope_scaling_factor", "model.rope_low_freq_factor",
+                                "model.rope_high_freq_factor", "model.rope_original_length"));
+}
+
+TEST(RunRulesTest, RotaryPositionsTurnPairs) {
+  RunConfig config = Small();  // Heads of 16.
+  for (const double whole : {0.125, 0.25, 0.5, 1.0}) {
+    config.model.rotary_percent = whole;
+    EXPECT_THAT(Problems(config), IsEmpty()) << whole;
+  }
+  EXPECT_EQ(RotarySize(config.model), 16);
+  config.model.rotary_percent = 0.3;
+  EXPECT_THAT(Problems(config),
+              ElementsAre("`model.rotary_percent` (0.3) of heads of 16 elements is 4.8; it must be "
+                          "an even number of elements"));
+  config.model.rotary_percent = 0.0625;
+  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("is 1; it must be an even number")));
+  config.model.rotary_percent = 0.001;
+  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("it must be an even number")));
+  config.model.kv_channels = 15;
+  config.model.rotary_percent = 0.4;
+  EXPECT_THAT(Problems(config), IsEmpty()) << "6 of 15";
+  EXPECT_EQ(RotarySize(config.model), 6);
+}
+
 TEST(RunRulesTest, ScheduleMustFitTheRun) {
   RunConfig config = Small();
   config.schedule.warmup_steps = 11;

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+
 namespace trainyard::trainer {
 namespace {
 
@@ -34,6 +37,26 @@ TEST(ModelFingerprintTest, LaterSettingsMakeAnotherModel) {
   model = Small();
   model.kv_channels = 16;
   EXPECT_NE(ModelFingerprint(model), ModelFingerprint(Small()));
+}
+
+TEST(ModelFingerprintTest, InitialSpreadsDoNotMatterOnceTheWeightsAreThere) {
+  ModelConfig model = Small();
+  model.init_method_std = 0.5;
+  model.output_layer_init_method_std = 0.25;
+  EXPECT_EQ(ModelFingerprint(model), ModelFingerprint(Small()));
+}
+
+TEST(ModelFingerprintTest, SettingsOfOtherFamiliesMakeAnotherModel) {
+  ModelConfig models[6] = {Small(), Small(), Small(), Small(), Small(), Small()};
+  models[1].add_bias_linear = true;
+  models[2].activation = Activation::kGelu;
+  models[3].position_embedding_type = PositionEmbedding::kLearnedAbsolute;
+  models[3].max_position_embeddings = 16;
+  models[4].rotary_percent = 0.5;
+  models[5].parallel_residual = true;
+  std::set<std::string> fingerprints;
+  for (const ModelConfig& model : models) fingerprints.insert(ModelFingerprint(model));
+  EXPECT_EQ(fingerprints.size(), 6u);
 }
 
 }  // namespace

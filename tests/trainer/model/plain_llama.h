@@ -1,5 +1,6 @@
 // LLaMA as written in Hugging Face's modelling code: separate projections, plain operations, and
-// gradients by autograd. The reference in fp64; in bf16 a peer, whose errors a model may have too.
+// gradients by autograd; with the parts in which other families differ. The reference in fp64; in
+// bf16 a peer, whose errors a model may have too.
 #ifndef TRAINYARD_TESTS_TRAINER_MODEL_PLAIN_LLAMA_H_
 #define TRAINYARD_TESTS_TRAINER_MODEL_PLAIN_LLAMA_H_
 
@@ -56,14 +57,16 @@ class PlainLlama {
   // tokens: on the model's device.
   torch::Tensor Logits(const torch::Tensor& tokens) {
     torch::Tensor x = at::embedding(W("model.embed_tokens"), tokens);
+    if (HasLearnedPositions()) x = x + W("model.embed_positions").narrow(0, 0, tokens.size(1));
     for (int64_t i = 0; i < model_.num_layers; ++i) {
       const std::string layer = "model.layers." + std::to_string(i) + ".";
       const torch::Tensor h = Norm(x, layer + "input_layernorm");
-      x = x + at::linear(Attention(h, layer + "self_attn."), W(layer + "self_attn.o_proj"));
-      const torch::Tensor f = Norm(x, layer + "post_attention_layernorm");
-      x = x + at::linear(at::silu(at::linear(f, W(layer + "mlp.gate_proj"))) *
-                             at::linear(f, W(layer + "mlp.up_proj")),
-                         W(layer + "mlp.down_proj"));
+      const torch::Tensor attention =
+          Linear(Attention(h, layer + "self_attn."), layer + "self_attn.o_proj");
+      const torch::Tensor middle = x + attention;
+      const torch::Tensor f =
+          Norm(model_.parallel_residual ? x : middle, layer + "post_attention_layernorm");
+      x = middle + Linear(Activate(f, layer + "mlp."), layer + "mlp.down_proj");
     }
     const bool untied = model_.untie_embeddings_and_output_weights;
     return at::linear(Norm(x, "model.norm"), W(untied ? "lm_head" : "model.embed_tokens"));
@@ -73,6 +76,30 @@ class PlainLlama {
 
  private:
   const torch::Tensor& W(const std::string& name) { return weights_.at(name + ".weight"); }
+
+  bool HasLearnedPositions() const {
+    return model_.position_embedding_type == PositionEmbedding::kLearnedAbsolute;
+  }
+
+  torch::Tensor Linear(const torch::Tensor& x, const std::string& name) {
+    return at::linear(x, W(name),
+                      model_.add_bias_linear ? weights_.at(name + ".bias") : torch::Tensor());
+  }
+
+  torch::Tensor Activate(const torch::Tensor& f, const std::string& prefix) {
+    const torch::Tensor up = Linear(f, prefix + "up_proj");
+    switch (model_.activation) {
+      case Activation::kSwiglu:
+        return at::silu(Linear(f, prefix + "gate_proj")) * up;
+      case Activation::kGelu:
+        return at::gelu(up);
+      case Activation::kGeluTanh:
+        return at::gelu(up, "tanh");
+      case Activation::kSquaredRelu:
+        return at::relu(up).square();
+    }
+    return torch::Tensor();
+  }
 
   torch::Tensor Norm(const torch::Tensor& x, const std::string& name) {
     if (model_.normalization == Normalization::kLayerNorm) {
@@ -92,11 +119,14 @@ class PlainLlama {
   }
 
   // In the compute type, as in Meta's code; Hugging Face's rounds more.
-  torch::Tensor Rotate(const torch::Tensor& x) {
-    const int64_t half = HeadSize(model_) / 2;
+  torch::Tensor Rotate(const torch::Tensor& heads) {
+    if (HasLearnedPositions()) return heads;
+    const int64_t turned = std::lround(model_.rotary_percent * heads.size(3)), half = turned / 2;
+    const torch::Tensor x = heads.narrow(3, 0, turned);
+    const torch::Tensor kept = heads.narrow(3, turned, heads.size(3) - turned);
     const auto compute = ComputeType(options_.type);
     const auto table =
-        MakeRotaryTable(torch::arange(x.size(2), torch::device(options_.device)), HeadSize(model_),
+        MakeRotaryTable(torch::arange(x.size(2), torch::device(options_.device)), turned,
                         {.base = model_.rotary_base,
                          .scaling_factor = model_.rope_scaling_factor,
                          .low_factor = model_.rope_low_freq_factor,
@@ -108,13 +138,13 @@ class PlainLlama {
     const torch::Tensor wide = x.to(compute);
     const torch::Tensor swapped =
         torch::cat({-wide.narrow(-1, half, half), wide.narrow(-1, 0, half)}, -1);
-    return (wide * cos + swapped * sin).to(options_.type);
+    return torch::cat({(wide * cos + swapped * sin).to(options_.type), kept}, -1);
   }
 
   torch::Tensor Attention(const torch::Tensor& h, const std::string& prefix) {
     const int64_t batch = h.size(0), length = h.size(1), size = HeadSize(model_);
     const auto heads = [&](const char* name) {
-      return at::linear(h, W(prefix + name)).view({batch, length, -1, size}).transpose(1, 2);
+      return Linear(h, prefix + name).view({batch, length, -1, size}).transpose(1, 2);
     };
     const auto normed = [&](const char* projection, const char* norm) {
       return model_.qk_layernorm ? RmsNorm(heads(projection), prefix + norm) : heads(projection);

@@ -69,6 +69,19 @@ TEST(RotaryTest, TurnsQueryAndKeyOnly) {
             1e-14);
 }
 
+TEST(RotaryTest, TurnsTheFirstElementsOfAHeadWhereTheTableIsNarrower) {
+  torch::manual_seed(5);
+  const Tensor packed = RandomDouble({2, 5, 8, 6});
+  const RotaryTable table = Table(5, 4);
+  const Tensor turned = Turned(packed, table, kHeads);
+  EXPECT_TRUE(turned.narrow(3, 4, 2).equal(packed.narrow(3, 4, 2)));
+  EXPECT_LT(RelativeError(
+                turned.narrow(2, 0, 6).narrow(3, 0, 4),
+                reference::Rotate(packed.narrow(2, 0, 6).narrow(3, 0, 4), table.cos, table.sin)),
+            1e-14);
+  EXPECT_LT(RelativeError(Turned(turned, table, kHeads, Rotation::kBack), packed), 1e-14);
+}
+
 TEST(RotaryTest, ProductsDependOnTheDistanceOnly) {
   torch::manual_seed(2);
   const Tensor row = RandomDouble({1, 1, 3, 6}).repeat({1, 9, 1, 1});

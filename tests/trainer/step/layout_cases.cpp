@@ -2,6 +2,8 @@
 
 #include <iterator>
 
+#include "tests/trainer/model/family_settings.h"
+
 namespace trainyard::trainer {
 namespace {
 
@@ -71,6 +73,22 @@ RunConfig& LayerNorms(RunConfig& c, bool weights = true) {
 RunConfig& Llama31(RunConfig& c) {
   c.model.rope_scaling_factor = 8;
   c.model.rope_original_length = 8;
+  return c;
+}
+
+// Learned positions, biases, a tied head.
+RunConfig& Gpt2(RunConfig& c) {
+  MakeGpt2(c.model, /*max_positions=*/c.train.seq_length + 3);
+  return c;
+}
+// Biases of shared key heads, half of a head turned.
+RunConfig& Gpt3(RunConfig& c) {
+  MakeGpt3_15b(c.model);
+  return c;
+}
+// Both branches of one input; a quarter of a head turned.
+RunConfig& GptNeox(RunConfig& c) {
+  MakeGptNeox(c.model);
   return c;
 }
 
@@ -158,6 +176,41 @@ const LayoutCase kCases[] = {
     {"OLMo tied, PP2 x ZeRO 2 x2", [](auto& c) { LayerNorms(Tied(Dp(Pp(c, 2), 2, 2)), false); }},
     {"OLMo tied, ZeRO 3 x2", [](auto& c) { LayerNorms(Tied(Dp(c, 2, 3)), false); }},
     {"LLaMA 3.1, TP2 x CP2", [](auto& c) { Llama31(Cp(Tp(c, 2), 2)); }},
+    {"GPT-2, PP2", [](auto& c) { Gpt2(Pp(c, 2)); }},
+    {"GPT-2, TP2 x PP2", [](auto& c) { Gpt2(Pp(Tp(c, 2), 2)); }},
+    {"GPT-2, TP2 x PP2, micro-batches of 4",
+     [](auto& c) { Gpt2(MicroBatchOf(Pp(Tp(c, 2), 2), 4)); }},
+    {"GPT-2, TP2, no SP", [](auto& c) { Gpt2(WithoutSequenceParallel(Tp(c, 2))); }},
+    {"GPT-2, CP2 x ZeRO 3", [](auto& c) { Gpt2(Dp(Cp(c, 2), 1, 3)); }},
+    {"GPT-2, TP2 x CP2 all-gather", [](auto& c) { Gpt2(Cp(Tp(c, 2), 2, kGather)); }},
+    {"GPT-2, PP2 interleaved x ZeRO 2 x2", [](auto& c) { Gpt2(Dp(Pp(c, 2, 2), 2, 2)); }},
+    {"GPT-2 untied, ZeRO 1 x4, copies of 2",
+     [](auto& c) {
+       Gpt2(Dp(c, 4, 1)).layout.zero_size = 2;
+       c.model.untie_embeddings_and_output_weights = true;
+     }},
+    {"GPT-2, recompute selective, TP2 x PP2 zero-bubble",
+     [](auto& c) { Gpt2(Recomputed(ZeroBubble(Pp(Tp(c, 2), 2)), Recompute::kSelective)); }},
+    {"GPT-2, recompute full, TP2 x PP2 zero-bubble",
+     [](auto& c) { Gpt2(Recomputed(ZeroBubble(Pp(Tp(c, 2), 2)), Recompute::kFull)); }},
+    {"GPT-3 15B, TP2 x PP2", [](auto& c) { Gpt3(Pp(Tp(c, 2), 2)); }},
+    {"GPT-3 15B, TP2, no SP", [](auto& c) { Gpt3(WithoutSequenceParallel(Tp(c, 2))); }},
+    {"GPT-3 15B, TP4, key heads shared", [](auto& c) { Gpt3(Tp(c, 4)); }},
+    {"GPT-3 15B, TP2, key heads uneven", [](auto& c) { Gpt3(Heads(Tp(c, 2), 6, 3)); }},
+    {"GPT-3 15B, CP2 x ZeRO 3", [](auto& c) { Gpt3(Dp(Cp(c, 2), 1, 3)); }},
+    {"GPT-3 15B, recompute selective, TP2 x PP2 zero-bubble",
+     [](auto& c) { Gpt3(Recomputed(ZeroBubble(Pp(Tp(c, 2), 2)), Recompute::kSelective)); }},
+    {"GPT-NeoX, TP2 x PP2", [](auto& c) { GptNeox(Pp(Tp(c, 2), 2)); }},
+    {"GPT-NeoX, TP2, no SP", [](auto& c) { GptNeox(WithoutSequenceParallel(Tp(c, 2))); }},
+    {"GPT-NeoX, CP2 x ZeRO 3", [](auto& c) { GptNeox(Dp(Cp(c, 2), 1, 3)); }},
+    {"GPT-NeoX, TP2 x PP2 zero-bubble", [](auto& c) { GptNeox(ZeroBubble(Pp(Tp(c, 2), 2))); }},
+    {"GPT-NeoX, recompute selective, TP2 x PP2 zero-bubble",
+     [](auto& c) { GptNeox(Recomputed(ZeroBubble(Pp(Tp(c, 2), 2)), Recompute::kSelective)); }},
+    {"GPT-NeoX, recompute full, TP2 x PP2 zero-bubble",
+     [](auto& c) { GptNeox(Recomputed(ZeroBubble(Pp(Tp(c, 2), 2)), Recompute::kFull)); }},
+    {"LLaMA with biases, TP4, key heads shared",
+     [](auto& c) { Tp(c, 4).model.add_bias_linear = true; }},
+    {"LLaMA with biases, TP2 x PP2", [](auto& c) { Pp(Tp(c, 2), 2).model.add_bias_linear = true; }},
 };
 
 }  // namespace

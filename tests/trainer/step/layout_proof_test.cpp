@@ -16,6 +16,10 @@ namespace {
 
 constexpr int64_t kSteps = 20;
 
+// Softmax does not see what all keys have in common. The gradient of the bias of elements that are
+// not turned is rounding, which Adam's division makes as large as others.
+constexpr char kKeyBias[] = "k_proj.bias";
+
 double Relative(double value, double expected) { return std::abs(value / expected - 1); }
 
 class LayoutProofTest : public ::testing::TestWithParam<LayoutCase> {
@@ -45,10 +49,14 @@ TEST_P(LayoutProofTest, EqualsOneProcess) {
   const StepResult &first = run.steps.front(), &last = run.steps.back();
   const StepResult &first_expected = reference.steps.front(),
                    &last_expected = reference.steps.back();
-  const LargestDistance gradients = DistanceOf(run.first_gradients, reference.first_gradients);
-  const LargestDistance weights = DistanceOf(run.weights, reference.weights);
-  const LargestDistance moments = DistanceOf(run.first_moments, reference.first_moments);
-  const LargestDistance squares = DistanceOf(run.second_moments, reference.second_moments);
+  const bool has_rotary = config.model.position_embedding_type == PositionEmbedding::kRope;
+  const bool turns_all = has_rotary && config.model.rotary_percent == 1;
+  const std::string noise = has_rotary ? "" : kKeyBias, drift = turns_all ? "" : kKeyBias;
+  const LargestDistance gradients =
+      DistanceOf(run.first_gradients, reference.first_gradients, noise);
+  const LargestDistance weights = DistanceOf(run.weights, reference.weights, drift);
+  const LargestDistance moments = DistanceOf(run.first_moments, reference.first_moments, noise);
+  const LargestDistance squares = DistanceOf(run.second_moments, reference.second_moments, noise);
   std::printf("| %-34s | %5ld | %7.1e | %7.1e | %7.1e | %7.1e | %7.1e | %7.1e |\n", GetParam().name,
               RanksOf(config.layout), Relative(first.loss, first_expected.loss),
               Relative(last.loss, last_expected.loss), gradients.value,

@@ -45,9 +45,11 @@ std::vector<std::string> LogicalTensors::Faults() const {
   return faults;
 }
 
-LargestDistance DistanceOf(const LogicalTensors& tensors, const LogicalTensors& reference) {
+LargestDistance DistanceOf(const LogicalTensors& tensors, const LogicalTensors& reference,
+                           const std::string& left_out) {
   LargestDistance largest;
   for (const auto& [name, expected] : reference.tensors()) {
+    if (!left_out.empty() && name.ends_with(left_out)) continue;
     const auto found = tensors.tensors().find(name);
     if (found == tensors.tensors().end()) return {std::numeric_limits<double>::infinity(), name};
     const Tensor difference = found->second.to(torch::kFloat64) - expected.to(torch::kFloat64);

@@ -35,11 +35,13 @@ class LogicalTensors {
 };
 
 // The largest relative L2 distance of a tensor from its reference, and that tensor's name.
+// left_out: end of the names of tensors that do not count.
 struct LargestDistance {
   double value = 0;
   std::string name;
 };
-LargestDistance DistanceOf(const LogicalTensors& tensors, const LogicalTensors& reference);
+LargestDistance DistanceOf(const LogicalTensors& tensors, const LogicalTensors& reference,
+                           const std::string& left_out = "");
 
 }  // namespace trainyard::trainer
 

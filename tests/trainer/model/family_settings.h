@@ -1,0 +1,41 @@
+// Families of models as settings, on top of a model's sizes.
+#ifndef TRAINYARD_TESTS_TRAINER_MODEL_FAMILY_SETTINGS_H_
+#define TRAINYARD_TESTS_TRAINER_MODEL_FAMILY_SETTINGS_H_
+
+#include <cstdint>
+
+#include "proto/contract/run_config.h"
+
+namespace trainyard::trainer {
+
+// Radford et al. 2019; Brown et al. 2020, arXiv 2005.14165, is the same but for its sizes.
+inline void MakeGpt2(ModelConfig& model, int64_t max_positions) {
+  model.normalization = Normalization::kLayerNorm;
+  model.add_bias_linear = true;
+  model.activation = Activation::kGeluTanh;
+  model.position_embedding_type = PositionEmbedding::kLearnedAbsolute;
+  model.max_position_embeddings = max_positions;
+  model.untie_embeddings_and_output_weights = false;
+}
+
+// Megatron-LM's GPT-3 15B, whose grouped queries are sizes: rotary positions, squared ReLU. Here
+// half of a head is turned.
+inline void MakeGpt3_15b(ModelConfig& model) {
+  model.normalization = Normalization::kLayerNorm;
+  model.add_bias_linear = true;
+  model.activation = Activation::kSquaredRelu;
+  model.rotary_percent = 0.5;
+}
+
+// Black et al. 2022, arXiv 2204.06745, with the exact GELU of Pythia (arXiv 2304.01373).
+inline void MakeGptNeox(ModelConfig& model) {
+  model.normalization = Normalization::kLayerNorm;
+  model.add_bias_linear = true;
+  model.activation = Activation::kGelu;
+  model.rotary_percent = 0.25;
+  model.parallel_residual = true;
+}
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TESTS_TRAINER_MODEL_FAMILY_SETTINGS_H_
