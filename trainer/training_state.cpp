@@ -26,6 +26,15 @@ constexpr char kSkipSamples[] = "skip_samples";
 // Key of the sources' shares, which decide the order of a blend.
 constexpr char kDataShares[] = "data_shares";
 
+// Averages behind the gradient noise scale; only where there are any.
+constexpr char kNoise[] = "gradient_noise";
+
+NoiseScaleAverage NoiseFromJson(const json& state) {
+  if (!state.contains(kNoise)) return {};
+  const json& noise = state.at(kNoise);
+  return {noise.at("gradient").get<double>(), noise.at("trace").get<double>()};
+}
+
 json DataShares(const RunConfig& config) {
   json shares = json::array();
   for (const DataSource& source : BlendOf(config.data).sources) shares.push_back(source.share);
@@ -148,7 +157,8 @@ void CheckFiniteState(const CheckpointReader& reader, const LoadTarget& target) 
 TrainingState StateFromJson(const json& state) {
   try {
     return {state.at("step").get<int64_t>(), state.at("samples").get<int64_t>(),
-            state.at("tokens").get<int64_t>(), ParseSkipRanges(state.value(kSkipSamples, ""))};
+            state.at("tokens").get<int64_t>(), ParseSkipRanges(state.value(kSkipSamples, "")),
+            NoiseFromJson(state)};
   } catch (const std::exception& error) {
     throw TrainerError(
         ExitCode::kBadCheckpoint,
@@ -182,14 +192,18 @@ std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& opt
 }
 
 json TrainingStateToJson(const TrainingState& state, const RunConfig& config) {
-  return {{"version", 1},
-          {"step", state.step},
-          {"samples", state.samples},
-          {"tokens", state.tokens},
-          {kSkipSamples, SkipRangesToText(state.skip)},
-          {"data_seed", config.data.seed},
-          {kDataShares, DataShares(config)},
-          {"seq_length", config.train.seq_length}};
+  json json_state = {{"version", 1},
+                     {"step", state.step},
+                     {"samples", state.samples},
+                     {"tokens", state.tokens},
+                     {kSkipSamples, SkipRangesToText(state.skip)},
+                     {"data_seed", config.data.seed},
+                     {kDataShares, DataShares(config)},
+                     {"seq_length", config.train.seq_length}};
+  if (state.noise != NoiseScaleAverage{}) {
+    json_state[kNoise] = {{"gradient", state.noise.gradient}, {"trace", state.noise.trace}};
+  }
+  return json_state;
 }
 
 TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& config,

@@ -14,6 +14,7 @@
 #include "trainer/model/parameter_store.h"
 #include "trainer/optimizer/adamw.h"
 #include "trainer/parallel/rank_groups.h"
+#include "trainer/step/gradient_noise.h"
 
 namespace trainyard::trainer {
 
@@ -22,7 +23,8 @@ struct TrainingState {
   int64_t step = 0;     // Optimizer steps completed.
   int64_t samples = 0;  // Training samples used; equals the number of the next sample.
   int64_t tokens = 0;
-  std::vector<SkipRange> skip;  // Positions that no sample takes.
+  std::vector<SkipRange> skip;   // Positions that no sample takes.
+  NoiseScaleAverage noise = {};  // 0 where train.gradient_noise_scale was off.
 };
 
 // The chunks that this rank writes: of what it reads and writes (StoreParts::stored), what it is

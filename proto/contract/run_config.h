@@ -207,6 +207,8 @@ struct TrainConfig {
   int64_t log_every_steps = 1;
   int64_t threads = 0;
   bool deterministic = true;
+  int64_t gradient_log_interval = 0;
+  bool gradient_noise_scale = false;
 
   bool operator==(const TrainConfig&) const = default;
 };
@@ -221,6 +223,7 @@ struct OptimizerConfig {
   double clip_grad = 1.0;
   Precision exp_avg_dtype = Precision::kFp32;
   Precision exp_avg_sq_dtype = Precision::kFp32;
+  double adaptive_clip = 0;
 
   bool operator==(const OptimizerConfig&) const = default;
 };
@@ -401,6 +404,10 @@ void VisitSettings(Config& config, Visit&& visit) {
         config.threads);
   visit("deterministic", SettingRule{.has_default = true},
         config.deterministic);
+  visit("gradient_log_interval", SettingRule{.min = 0, .max = 1000000000, .has_default = true},
+        config.gradient_log_interval);
+  visit("gradient_noise_scale", SettingRule{.has_default = true},
+        config.gradient_noise_scale);
 }
 
 template <typename Config, typename Visit>
@@ -424,6 +431,8 @@ void VisitSettings(Config& config, Visit&& visit) {
         config.exp_avg_dtype);
   visit("exp_avg_sq_dtype", SettingRule{.has_default = true},
         config.exp_avg_sq_dtype);
+  visit("adaptive_clip", SettingRule{.min = 0, .max = 1000000, .has_default = true},
+        config.adaptive_clip);
 }
 
 template <typename Config, typename Visit>

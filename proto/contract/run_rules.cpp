@@ -319,6 +319,36 @@ void CheckSchedule(const RunConfig& config, Problems& problems) {
   }
 }
 
+// Each norm is a series; the worker keeps 1,000 of a rank (worker/tail/telemetry_limits.h).
+void CheckGradientLog(const RunConfig& config, Problems& problems) {
+  constexpr int64_t kMostLayers = 900;
+  const Named layers{"model.num_layers", config.model.num_layers};
+  if (config.train.gradient_log_interval == 0 || layers.value <= kMostLayers) return;
+  problems.push_back(
+      {"train.gradient_log_interval",
+       "`train.gradient_log_interval` makes a series of each layer, for models of at most " +
+           std::to_string(kMostLayers) + ", but " + layers.Text() + " is more; set it to 0"});
+}
+
+void CheckGradientNoise(const RunConfig& config, Problems& problems) {
+  if (!config.train.gradient_noise_scale) return;
+  const Named batch{"train.global_batch", config.train.global_batch};
+  const Named micro_batch{"layout.micro_batch", config.layout.micro_batch};
+  if (batch.value <= micro_batch.value) {
+    problems.push_back({"train.gradient_noise_scale",
+                        "`train.gradient_noise_scale` compares one micro-batch with the whole "
+                        "step, but " +
+                            batch.Text() + " is one " + micro_batch.Text() +
+                            "; lower `layout.micro_batch` or turn it off"});
+  }
+  if (config.layout.zero_bubble) {
+    problems.push_back({"train.gradient_noise_scale",
+                        "`train.gradient_noise_scale` needs the gradients of one micro-batch, "
+                        "which `layout.zero_bubble` mixes with the next one's; turn one of them "
+                        "off"});
+  }
+}
+
 }  // namespace
 
 int64_t HeadSize(const ModelConfig& model) {
@@ -415,6 +445,8 @@ Problems FindTrainingProblems(const RunConfig& config) {
   CheckLength(config.train, problems);
   CheckData(config, problems);
   CheckSchedule(config, problems);
+  CheckGradientLog(config, problems);
+  CheckGradientNoise(config, problems);
   return problems;
 }
 

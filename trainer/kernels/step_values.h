@@ -22,13 +22,19 @@ enum class StepValue : int64_t {
   kStopRequested = 5,  // Ranks that were asked to stop.
   kSaveRequested = 6,  // Ranks that were asked to save.
   kSquaredNorm = 7,    // Of the gradients, without what other ranks count.
+  // Of the gradients before adaptive clipping, and of those of one micro-batch for each
+  // data-parallel
+  // rank; set where the gradient noise scale is asked for.
+  kBigBatchSquares = 8,
+  kSmallBatchSquares = 9,
+  kClippedUnits = 10,  // Units that adaptive clipping has changed.
   // Set by the step itself.
-  kGradientNorm = 8,   // Before clipping.
-  kGradientScale = 9,  // Factor that clips the gradients.
-  kFinite = 10,        // 1 when the step is usable, else 0: it changes no weight.
+  kGradientNorm = 11,   // Before clip_grad, and behind adaptive clipping.
+  kGradientScale = 12,  // Factor that clips the gradients.
+  kFinite = 13,         // 1 when the step is usable, else 0: it changes no weight.
 };
 
-inline constexpr int64_t kStepValues = 11;
+inline constexpr int64_t kStepValues = 14;
 
 // True for a loss and a gradient norm that are finite, and gradients whose squares fp32 can hold:
 // an infinite second moment would stop its weight from learning for ever.
@@ -38,7 +44,7 @@ TRAINYARD_HOST_DEVICE inline bool IsUsable(double norm, double gradient_scale, d
 }
 
 // The values that are summed over the ranks: kLoss and those behind it.
-inline constexpr int64_t kSummedStepValues = 4;
+inline constexpr int64_t kSummedStepValues = 7;
 
 }  // namespace trainyard::trainer
 

@@ -11,6 +11,7 @@ namespace {
 using torch::Tensor;
 
 constexpr char kTableName[] = "model.embed_tokens.weight";
+constexpr char kHeadName[] = "lm_head.weight";
 
 constexpr char kPositionTableName[] = "model.embed_positions.weight";
 
@@ -84,11 +85,10 @@ class Decoder::Groups {
 
   void AddHead() {
     const NormForm norm = NormFormOf(model_);
-    GroupDeclaration head{"head",
+    GroupDeclaration head{kHeadGroup,
                           DeclareNorm("model.norm", model_.hidden_size, norm, parallel_.tensor)};
     if (!IsTied(model_)) {
-      head.parameters.push_back(
-          DeclareVocabularyMatrix(model_, "lm_head.weight", parallel_.tensor));
+      head.parameters.push_back(DeclareVocabularyMatrix(model_, kHeadName, parallel_.tensor));
     }
     head_group_ = Add(std::move(head));
     head_norm_ = first_;
@@ -116,6 +116,10 @@ Decoder::Decoder(const ModelConfig& model, const DecoderOptions& options)
   parameters_ = std::make_unique<ParameterStore>(groups.declarations(), options.type,
                                                  options.device, options.seed, options.parts);
   MakeParts(groups);
+}
+
+const char* Decoder::HeadTensor(const ModelConfig& model) {
+  return IsTied(model) ? kTableName : kHeadName;
 }
 
 void Decoder::MakeParts(const Groups& groups) {

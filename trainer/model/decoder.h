@@ -51,10 +51,14 @@ class Decoder {
   static constexpr char kEmbeddingGroup[] = "embedding";
   // Apart from the embedding's, which the last stage may have too.
   static constexpr char kPositionGroup[] = "positions";
+  static constexpr char kHeadGroup[] = "head";  // The final norm, and a matrix of its own.
 
   Decoder(const ModelConfig& model, const DecoderOptions& options);
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
+
+  // The logical tensor that the head multiplies with: the embedding's where the head is tied.
+  static const char* HeadTensor(const ModelConfig& model);
 
   const PipelinePlace& place() const { return options_.parallel.pipeline; }
   ParameterStore& parameters() { return *parameters_; }

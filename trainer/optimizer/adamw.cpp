@@ -6,7 +6,6 @@
 #include <cmath>
 #include <string>
 
-#include "trainer/kernels/step_values.h"
 #include "trainer/ops/adamw.h"
 
 namespace trainyard::trainer {
@@ -27,16 +26,21 @@ AdamW::AdamW(const OptimizerConfig& config, ParameterStore& store)
       store_(store),
       first_moment_(Moments(store, config.exp_avg_dtype)),
       second_moment_(Moments(store, config.exp_avg_sq_dtype)) {
-  int64_t ranges = 0;
-  for (size_t group = 0; group < store.groups().size(); ++group) {
+  for (int64_t group = 0; group < static_cast<int64_t>(store.groups().size()); ++group) {
+    const ParameterGroup& whole = store.groups()[group];
     std::vector<ElementRange>& measured = measured_.emplace_back();
-    for (const ElementRange& counted : store.groups()[group].counted) {
-      const ElementRange range = Intersect(counted, store.OwnedOf(static_cast<int64_t>(group)));
-      if (range.length > 0) measured.push_back(range);
+    for (const ElementRange& counted : whole.counted) {
+      const ElementRange owned = Intersect(counted, store.OwnedOf(group));
+      for (const bool decays : {true, false}) {
+        const ElementRange range = Intersect(owned, decays ? whole.decaying : whole.constant);
+        if (range.length == 0) continue;
+        measured.push_back(range);
+        measured_parts_.push_back({group, decays});
+      }
     }
-    ranges += static_cast<int64_t>(measured.size());
   }
-  all_squared_norms_ = torch::zeros({ranges}, store.gradients().options().dtype(torch::kFloat64));
+  all_squared_norms_ = torch::zeros({static_cast<int64_t>(measured_parts_.size())},
+                                    store.gradients().options().dtype(torch::kFloat64));
   int64_t next = 0;
   for (const std::vector<ElementRange>& measured : measured_) {
     const auto count = static_cast<int64_t>(measured.size());
@@ -66,8 +70,8 @@ void AdamW::MeasureGroup(int64_t group) {
   }
 }
 
-void AdamW::SumSquares(bool counts, Tensor& step_values) const {
-  Tensor sum = step_values[static_cast<int64_t>(StepValue::kSquaredNorm)];
+void AdamW::SumSquares(bool counts, StepValue which, Tensor& step_values) const {
+  Tensor sum = step_values[static_cast<int64_t>(which)];
   counts ? sum.copy_(all_squared_norms_.sum()) : sum.zero_();
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "proto/contract/run_config.h"
+#include "trainer/kernels/step_values.h"
 #include "trainer/model/parameter_store.h"
 
 namespace trainyard::trainer {
@@ -23,9 +24,18 @@ class AdamW {
 
   // Measures the gradients of a group that this rank owns and counts, once they are complete.
   void MeasureGroup(int64_t group);
-  // With all groups measured: sets kSquaredNorm of `step_values` to what this rank counts, or to 0
-  // where another rank counts the same.
-  void SumSquares(bool counts, torch::Tensor& step_values) const;
+  // With all groups measured: sets `which` of `step_values`, such as kSquaredNorm, to the sum of
+  // squares that this rank counts, or to 0 where another rank counts the same.
+  void SumSquares(bool counts, StepValue which, torch::Tensor& step_values) const;
+
+  // A part of a group that is measured by itself: matrices, or what does not decay.
+  struct MeasuredPart {
+    int64_t group = 0;
+    bool decays = false;
+  };
+  const std::vector<MeasuredPart>& measured_parts() const { return measured_parts_; }
+  // Of the measured parts, fp64 on the store's device.
+  const torch::Tensor& squared_norms() const { return all_squared_norms_; }
 
   // With kLoss and kSquaredNorm summed over all ranks: sets the values of `step_values` that follow
   // from them, kFinite too.
@@ -48,6 +58,7 @@ class AdamW {
   torch::Tensor first_moment_;
   torch::Tensor second_moment_;
   std::vector<std::vector<ElementRange>> measured_;  // By group: counted elements that it owns.
+  std::vector<MeasuredPart> measured_parts_;         // Of these, one after the other.
   std::vector<torch::Tensor> squared_norms_;         // By group: fp64, of each such range.
   torch::Tensor all_squared_norms_;                  // The memory of these.
 };

@@ -1,8 +1,8 @@
 #include "trainer/step/gradient_reduction.h"
 
-#include <map>
-#include <string>
 #include <utility>
+
+#include "trainer/step/tensor_sum.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -23,7 +23,8 @@ GradientReduction::GradientReduction(ParameterStore& store, AdamW& optimizer,
       gradients_(gradients),
       groups_(groups),
       shared_embedding_(shared_embedding),
-      keeps_parts_(store.parts().zero >= 2) {}
+      keeps_parts_(store.parts().zero >= 2),
+      small_batch_(store, groups, shared_embedding) {}
 
 // Work of the groups that uses this and the optimizer ends first. After the loss of a peer it fails
 // at once.
@@ -36,8 +37,9 @@ GradientReduction::~GradientReduction() {
   }
 }
 
-void GradientReduction::BeginStep(int64_t passes) {
+void GradientReduction::BeginStep(int64_t passes, bool measures_small_batch) {
   passes_ = passes;
+  measures_small_batch_ = measures_small_batch;
   finished_.assign(store_.groups().size(), 0);
 }
 
@@ -49,8 +51,9 @@ bool GradientReduction::IsMeasuredAtTheEnd(int64_t group) const {
 void GradientReduction::OnGroupFinished(int64_t group) {
   const bool is_first = finished_[group] == 0;
   const bool is_last = ++finished_[group] == passes_;
+  if (is_first && measures_small_batch_) small_batch_.Measure(group);
   if (!is_last && !keeps_parts_) return;
-  SumOverTensorRanks(group);
+  SumOverTensorRanks(store_, group, *groups_.tensor, store_.WholeGradients(group));
   under_way_.push_back({group, is_last, BeginReduction(group, is_first)});
   if (keeps_parts_) {
     store_.DropGradients(group);
@@ -103,49 +106,6 @@ void GradientReduction::Finish() {
   for (int64_t group = 0; group < static_cast<int64_t>(store_.groups().size()); ++group) {
     if (IsMeasuredAtTheEnd(group)) optimizer_.MeasureGroup(group);
   }
-}
-
-// The gradients of elements of a group that is being finished.
-Tensor GradientReduction::InGroup(int64_t group, const ElementRange& range) {
-  return store_.WholeGradients(group).narrow(0, range.first - store_.groups()[group].all.first,
-                                             range.length);
-}
-
-// Neighbours that every rank has whole are one operation.
-void GradientReduction::SumOverTensorRanks(int64_t group) {
-  if (groups_.tensor->size() == 1) return;
-  const auto is_whole = [](const LogicalTensorSlice& slice) {
-    return slice.has_partial_gradient && slice.IsWhole();
-  };
-  std::vector<const StoredSlice*> parts;
-  for (const StoredSlice& slice : store_.slices()) {
-    const bool is_part = slice.logical.has_partial_gradient && !is_whole(slice.logical);
-    if (slice.group == group && is_part) parts.push_back(&slice);
-  }
-  for (const ElementRange& range : RangesOf(store_.slices(), group, is_whole)) {
-    groups_.tensor->AllReduce(InGroup(group, range)).Wait();
-  }
-  if (!parts.empty()) SumLogicalTensors(parts, group);
-}
-
-// Ranks have different, overlapping parts of these tensors (key heads that do not divide): their
-// sums are those of the whole tensors, with zeros for what a rank does not have.
-void GradientReduction::SumLogicalTensors(const std::vector<const StoredSlice*>& slices,
-                                          int64_t group) {
-  std::map<std::string, Tensor> wholes;
-  const auto rows_of = [&](const StoredSlice& slice) {
-    Tensor& whole = wholes[slice.logical.name];
-    if (!whole.defined()) {
-      whole = torch::zeros(slice.logical.global_shape, store_.gradients().options());
-    }
-    return whole.narrow(0, slice.logical.offset[0], slice.logical.shape[0]);
-  };
-  const auto gradient_of = [&](const StoredSlice& slice) {
-    return InGroup(group, slice.range).view(slice.logical.shape);
-  };
-  for (const StoredSlice* slice : slices) rows_of(*slice).copy_(gradient_of(*slice));
-  for (const auto& [_, whole] : wholes) groups_.tensor->AllReduce(whole).Wait();
-  for (const StoredSlice* slice : slices) gradient_of(*slice).copy_(rows_of(*slice));
 }
 
 }  // namespace trainyard::trainer

@@ -11,6 +11,7 @@
 #include "trainer/model/weight_gradients.h"
 #include "trainer/optimizer/adamw.h"
 #include "trainer/parallel/rank_groups.h"
+#include "trainer/step/small_batch.h"
 
 namespace trainyard::trainer {
 
@@ -28,11 +29,14 @@ class GradientReduction {
   GradientReduction(const GradientReduction&) = delete;
   GradientReduction& operator=(const GradientReduction&) = delete;
 
-  // passes: how often each group is finished in a step.
-  void BeginStep(int64_t passes);
+  // passes: how often each group is finished in a step. measures_small_batch: the first of them is
+  // measured by itself.
+  void BeginStep(int64_t passes, bool measures_small_batch);
   void OnGroupFinished(int64_t group);
   // Work that is queued from now on sees all gradients and their squares.
   void Finish();
+  // Of the gradients of a step that has measured them.
+  SmallBatch& small_batch() { return small_batch_; }
 
  private:
   struct UnderWay {
@@ -41,9 +45,6 @@ class GradientReduction {
     std::vector<Work> works;
   };
 
-  void SumOverTensorRanks(int64_t group);
-  void SumLogicalTensors(const std::vector<const StoredSlice*>& slices, int64_t group);
-  torch::Tensor InGroup(int64_t group, const ElementRange& range);
   std::vector<Work> BeginReduction(int64_t group, bool is_first);
   void AwaitOldest();
   bool IsMeasuredAtTheEnd(int64_t group) const;
@@ -55,6 +56,8 @@ class GradientReduction {
   const int64_t shared_embedding_;
   const bool keeps_parts_;  // Of the gradients (ZeRO 2 and 3).
   int64_t passes_ = 0;
+  bool measures_small_batch_ = false;
+  SmallBatch small_batch_;
   std::vector<int64_t> finished_;  // By group, in this step.
   std::deque<UnderWay> under_way_;
   std::vector<Work> measuring_;

@@ -36,10 +36,13 @@ StepRunner::StepRunner(const Parts& parts)
                                                : WeightGradients::Timing::kAtOnce),
       reduction_(parts.model.parameters(), parts.optimizer, gradients_, parts.groups,
                  parts.model.shared_embedding_group()),
+      group_norms_(parts.config.model, parts.model.parameters(), parts.optimizer),
       weights_(parts.model, parts.model.parameters(), *parts.groups.shard),
       pipeline_(parts.model, parts.groups.links, parts.config.layout.zero_bubble) {
   gradients_.OnGroupFinished([this](int64_t group) { reduction_.OnGroupFinished(group); });
   parts.model.UseWeights(weights_);
+  const double ratio = parts.config.optimizer.adaptive_clip;
+  if (ratio > 0) adaptive_clip_.emplace(ratio, parts.config.model, parts.model, parts.groups);
 }
 
 void StepRunner::Launch(const StepRequest& request, const std::function<TokenBatch()>& next,
@@ -59,15 +62,28 @@ void StepRunner::Launch(const StepRequest& request, const std::function<TokenBat
   step_values_ = Upload(values, parts_.device);
   ForwardBackward(next);
   reduction_.Finish();
+  if (MeasuresNoise()) {
+    parts_.optimizer.SumSquares(CountsSquares(), StepValue::kBigBatchSquares, step_values_);
+    reduction_.small_batch().Finish(step_values_);
+  }
+  if (adaptive_clip_.has_value()) ClipUnits();
   SumStepValues();
+  part_squares_ = Tensor();
+  if (request.part_norms) SumPartSquares();
   {
     const StepPartScope waiting(&parts_.clock, StepPart::kCheckpointWait);
     before_update();
   }
   UpdateWeights();
   parts_.clock.End();
+  pending.contributions = rounds_ * parts_.config.layout.dp;
   CopyResult(pending);
   pending_.push_back(std::move(pending));
+}
+
+// One contribution alone tells nothing of the noise: the first steps of a batch that grows.
+bool StepRunner::MeasuresNoise() const {
+  return parts_.config.train.gradient_noise_scale && rounds_ * parts_.config.layout.dp > 1;
 }
 
 // A batch that grows has more micro-batches in later steps. New weights, not new values: a step
@@ -101,7 +117,7 @@ void StepRunner::Rehearse() {
 // have the same loss, the first counts.
 void StepRunner::ForwardBackward(const std::function<TokenBatch()>& next) {
   gradients_.BeginStep();
-  reduction_.BeginStep(rounds_);
+  reduction_.BeginStep(rounds_, MeasuresNoise());
   Tensor loss = step_values_[static_cast<int64_t>(StepValue::kLoss)];
   pipeline_.Train({.count = rounds_,
                    .samples = parts_.config.layout.micro_batch,
@@ -126,12 +142,27 @@ TrainingTokens StepRunner::ToDevice(const TokenBatch& batch) {
 }
 
 // Ranks that have the same gradients count them once.
-void StepRunner::SumStepValues() {
+bool StepRunner::CountsSquares() const {
   const bool has_parts = parts_.model.parameters().parts().zero > 0;
   const Communicator& alike = has_parts ? *parts_.groups.replica : *parts_.groups.shard;
-  parts_.optimizer.SumSquares(/*counts=*/alike.rank() == 0, step_values_);
+  return alike.rank() == 0;
+}
+
+void StepRunner::ClipUnits() {
+  adaptive_clip_->Apply(step_values_);
+  const auto groups = static_cast<int64_t>(parts_.model.parameters().groups().size());
+  for (int64_t group = 0; group < groups; ++group) parts_.optimizer.MeasureGroup(group);
+}
+
+void StepRunner::SumStepValues() {
+  parts_.optimizer.SumSquares(CountsSquares(), StepValue::kSquaredNorm, step_values_);
   const auto first = static_cast<int64_t>(StepValue::kLoss);
   parts_.groups.world->AllReduce(step_values_.narrow(0, first, kSummedStepValues)).Wait();
+}
+
+void StepRunner::SumPartSquares() {
+  part_squares_ = group_norms_.Squares(CountsSquares());
+  parts_.groups.world->AllReduce(part_squares_).Wait();
 }
 
 // In the order of the next forward pass, under which the new weights go to the other ranks.
@@ -145,16 +176,35 @@ void StepRunner::UpdateWeights() {
   }
 }
 
+// A copy in host memory that is there when the event behind it is; a CPU's tensor itself.
+Tensor StepRunner::ToHost(const Tensor& values) const {
+  if (!parts_.device.is_cuda() || !values.defined()) return values;
+  Tensor host =
+      torch::empty(values.sizes(), values.options().device(torch::kCPU).pinned_memory(true));
+  return host.copy_(values, /*non_blocking=*/true);
+}
+
 void StepRunner::CopyResult(Pending& pending) {
-  if (!parts_.device.is_cuda()) {
-    pending.values = step_values_;
-    return;
-  }
-  pending.values = torch::empty({kStepValues}, torch::dtype(torch::kFloat64).pinned_memory(true));
-  pending.values.copy_(step_values_, /*non_blocking=*/true);
+  pending.values = ToHost(step_values_);
+  pending.part_squares = ToHost(part_squares_);
+  if (!parts_.device.is_cuda()) return;
   const c10::impl::VirtualGuardImpl streams(parts_.device.type());
   pending.done.emplace(parts_.device.type());
   pending.done->record(streams.getStream(parts_.device));
+}
+
+// Each contribution is weighted as a part of the step's mean: it is the mean of its own samples
+// divided by their number.
+std::optional<BatchGradients> StepRunner::BatchesOf(const Pending& pending) const {
+  if (!parts_.config.train.gradient_noise_scale || pending.contributions < 2) return std::nullopt;
+  const auto contributions = static_cast<double>(pending.contributions);
+  const LayoutConfig& layout = parts_.config.layout;
+  return BatchGradients{.small_squares = ValueOf(pending.values, StepValue::kSmallBatchSquares) *
+                                         contributions * contributions /
+                                         static_cast<double>(layout.dp),
+                        .big_squares = ValueOf(pending.values, StepValue::kBigBatchSquares),
+                        .small_samples = layout.micro_batch,
+                        .big_samples = layout.micro_batch * pending.contributions};
 }
 
 StepResult StepRunner::Finish() {
@@ -170,6 +220,12 @@ StepResult StepRunner::Finish() {
   result.is_finite = ValueOf(pending.values, StepValue::kFinite) != 0;
   result.stop = ValueOf(pending.values, StepValue::kStopRequested) > 0;
   result.save = ValueOf(pending.values, StepValue::kSaveRequested) > 0;
+  result.clipped_units = static_cast<int64_t>(ValueOf(pending.values, StepValue::kClippedUnits));
+  result.batches = BatchesOf(pending);
+  if (pending.part_squares.defined()) {
+    const Tensor norms = pending.part_squares.sqrt();
+    result.part_norms.assign(norms.data_ptr<double>(), norms.data_ptr<double>() + norms.numel());
+  }
   const auto now = Clock::now();
   result.seconds =
       std::chrono::duration<double>(now - std::max(pending.launched, finished_)).count();

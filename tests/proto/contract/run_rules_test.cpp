@@ -364,6 +364,29 @@ TEST(RunRulesTest, InterleavedPipelinesNeedWholeRoundsOfMicroBatches) {
                                     "4 would do")));
 }
 
+TEST(RunRulesTest, TheNoiseScaleNeedsTwoMicroBatchesThatAreMeasuredApart) {
+  RunConfig config = Small();
+  config.train.gradient_noise_scale = true;
+  config.layout.micro_batch = 4;
+  EXPECT_THAT(Problems(config), IsEmpty());
+  config.layout.micro_batch = 8;
+  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("lower `layout.micro_batch`")));
+  config.layout.micro_batch = 1;
+  config.layout.pp = 2;
+  EXPECT_THAT(Problems(config, 2), IsEmpty());
+  config.layout.zero_bubble = true;
+  EXPECT_THAT(Problems(config, 2), ElementsAre(HasSubstr("turn one of them off")));
+}
+
+TEST(RunRulesTest, GradientNormsOfLayersAreSeriesOfALimitedNumber) {
+  RunConfig config = Small();
+  config.train.gradient_log_interval = 10;
+  config.model.num_layers = 900;
+  EXPECT_THAT(Problems(config), IsEmpty());
+  config.model.num_layers = 901;
+  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("at most 900")));
+}
+
 TEST(RunRulesTest, CopiesOfShardsDivideTheRanks) {
   RunConfig config = Small();
   config.train.global_batch = 6;

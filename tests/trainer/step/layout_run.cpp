@@ -40,8 +40,12 @@ class Rank {
   StepResult Step(int64_t step, const std::function<void()>& before_update) {
     batch_ = 0;
     runner_.Launch(
-        {.step = step, .rounds = rounds_, .learning_rate = 2e-3}, [&] { return Next(step); },
-        before_update);
+        {.step = step,
+         .rounds = rounds_,
+         .learning_rate = 2e-3,
+         .part_norms = config_.train.gradient_log_interval > 0 &&
+                       step % config_.train.gradient_log_interval == 0},
+        [&] { return Next(step); }, before_update);
     return runner_.Finish();
   }
 

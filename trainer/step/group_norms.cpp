@@ -1,0 +1,57 @@
+#include "trainer/step/group_norms.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "proto/contract/model_size.h"
+#include "trainer/model/decoder.h"
+
+namespace trainyard::trainer {
+namespace {
+
+using torch::Tensor;
+
+constexpr char kFinalNorm[] = "final_norm";
+
+// "layer 3" -> "layer_3"; of the head's group the vectors are the final norm.
+std::string PartName(const std::string& group, bool decays) {
+  if (group == Decoder::kHeadGroup && !decays) return kFinalNorm;
+  std::string name = group;
+  std::replace(name.begin(), name.end(), ' ', '_');
+  return name;
+}
+
+}  // namespace
+
+std::vector<std::string> GradientPartNames(const ModelConfig& model) {
+  std::vector<std::string> names = {Decoder::kEmbeddingGroup};
+  for (int64_t layer = 0; layer < model.num_layers; ++layer) {
+    names.push_back("layer_" + std::to_string(layer));
+  }
+  if (NormVectors(model) > 0) names.push_back(kFinalNorm);
+  if (model.untie_embeddings_and_output_weights) names.push_back(Decoder::kHeadGroup);
+  return names;
+}
+
+GroupNorms::GroupNorms(const ModelConfig& model, const ParameterStore& store,
+                       const AdamW& optimizer)
+    : optimizer_(optimizer) {
+  const std::vector<std::string> names = GradientPartNames(model);
+  const auto& parts = optimizer.measured_parts();
+  Tensor membership = torch::zeros(
+      {static_cast<int64_t>(names.size()), static_cast<int64_t>(parts.size())}, torch::kFloat64);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const std::string name = PartName(store.groups()[parts[i].group].name, parts[i].decays);
+    const auto found = std::find(names.begin(), names.end(), name);
+    TORCH_CHECK(found != names.end(), "the gradient's part ", name, " has no name in telemetry");
+    membership[found - names.begin()][static_cast<int64_t>(i)] = 1;
+  }
+  membership_ = membership.to(store.device());
+}
+
+Tensor GroupNorms::Squares(bool counts) const {
+  return counts ? at::mv(membership_, optimizer_.squared_norms())
+                : torch::zeros({membership_.size(0)}, membership_.options());
+}
+
+}  // namespace trainyard::trainer
