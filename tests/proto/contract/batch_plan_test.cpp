@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <limits>
 #include <random>
+
+#include "tests/proto/contract/rampup_tables.h"
 
 namespace trainyard {
 namespace {
@@ -76,6 +79,28 @@ TEST(BatchPlanTest, StepsAreTheFormulaAndHaveAllSamplesInOrder) {
       ASSERT_EQ(plan.StepsFor(next + 1), step + 1);
     }
   }
+}
+
+// A stage lasts to the step before the next one, and the last one for ever.
+void ExpectStages(const rampup_tables::Settings& settings, const rampup_tables::Stage* stages,
+                  size_t count) {
+  const BatchPlan plan(
+      Rampup(settings.start, settings.increment, settings.samples, settings.final_batch));
+  for (size_t i = 0; i < count; ++i) {
+    const rampup_tables::Stage& stage = stages[i];
+    EXPECT_EQ(plan.OfStep(stage.first_step), (StepSamples{stage.first_sample, stage.batch})) << i;
+    const int64_t last = i + 1 < count ? stages[i + 1].first_step - 1 : stage.first_step + 1000;
+    EXPECT_EQ(plan.OfStep(last).count, stage.batch) << i;
+  }
+  EXPECT_EQ(stages[count - 1].batch, settings.final_batch);
+}
+
+TEST(BatchPlanTest, WholeRunsEqualMegatronsFormula) {
+  namespace tables = rampup_tables;
+  ExpectStages(tables::kGpt3Settings, tables::kGpt3, std::size(tables::kGpt3));
+  ExpectStages(tables::kLargeSettings, tables::kLarge, std::size(tables::kLarge));
+  ExpectStages(tables::kShortSettings, tables::kShort, std::size(tables::kShort));
+  ExpectStages(tables::kUnevenSettings, tables::kUneven, std::size(tables::kUneven));
 }
 
 TEST(BatchPlanTest, NumbersThatDoNotFitEndAtTheLargest) {

@@ -4,9 +4,11 @@
 #include <torch/optim.h>
 #include <torch/utils.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/trainer/ops/step_values_tensor.h"
+#include "tests/trainer/optimizer/adamw_tables.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -31,7 +33,7 @@ void Measure(AdamW& optimizer, Tensor& values) {
   for (int64_t group = 0; group < static_cast<int64_t>(Groups().size()); ++group) {
     optimizer.MeasureGroup(group);
   }
-  optimizer.SumSquares(/*counts=*/true, values);
+  optimizer.SumSquares(/*counts=*/true, StepValue::kSquaredNorm, values);
   optimizer.FinishGradientNorm(values);
 }
 
@@ -76,6 +78,47 @@ TEST(AdamWTest, EqualsLibTorchOverManySteps) {
   for (int64_t i = 0; i < store.size(); ++i) {
     EXPECT_TRUE(torch::allclose(store.Value(i), theirs[i], 1e-5, 1e-6)) << i;
   }
+}
+
+// The run of the tables (tests/trainer/references/adamw.py), in fp64.
+void ExpectTable(double max_norm, const adamw_tables::Weights& expected, double tolerance) {
+  const std::vector<GroupDeclaration> groups = {
+      {"all",
+       {{{WholeLogicalTensor("matrix", {2, 3}, 0.5)}, true},
+        {{WholeLogicalTensor("norm", {2}, 0)}, false}}}};
+  OptimizerConfig config;
+  config.clip_grad = max_norm;
+  ParameterStore store(groups, torch::kFloat64, torch::kCPU, 1);
+  AdamW optimizer(config, store);
+  const auto at = [](const Tensor& matrix, const Tensor& vector, int64_t i) -> double& {
+    return i < 6 ? matrix.data_ptr<double>()[i] : vector.data_ptr<double>()[i - 6];
+  };
+  for (int64_t i = 0; i < 8; ++i) {
+    at(store.Value(0), store.Value(1), i) = static_cast<double>(i - 3) / 4;
+  }
+  for (int64_t step = 1; step <= static_cast<int64_t>(expected.size()); ++step) {
+    for (int64_t i = 0; i < 8; ++i) {
+      const auto residue = static_cast<double>((i * 7919 + step * 104729) % 2003);
+      at(store.Gradient(0), store.Gradient(1), i) =
+          (residue / 1001 - 1) * static_cast<double>(1 + step % 3);
+    }
+    Tensor values =
+        optimizer.HostStepValues(step, 1e-2 * static_cast<double>(std::min<int64_t>(step, 8)) / 8);
+    optimizer.MeasureGroup(0);
+    optimizer.SumSquares(/*counts=*/true, StepValue::kSquaredNorm, values);
+    optimizer.FinishGradientNorm(values);
+    optimizer.UpdateGroup(0, values);
+    for (int64_t i = 0; i < 8; ++i) {
+      EXPECT_NEAR(at(store.Value(0), store.Value(1), i), expected[step - 1][i], tolerance)
+          << "step " << step << ", weight " << i;
+    }
+  }
+}
+
+// PyTorch adds 1e-6 to the norm by which it clips.
+TEST(AdamWTest, WholeRunsEqualPyTorchsFormula) {
+  ExpectTable(0, adamw_tables::kPlain, 1e-13);
+  ExpectTable(2, adamw_tables::kClipped, 1e-8);
 }
 
 TEST(AdamWTest, DecaysMatricesOnly) {
@@ -149,7 +192,7 @@ TEST(AdamWTest, PartsTogetherEqualTheWhole) {
       SetGradients(store, 5);
       for (int64_t group = 0; group < 2; ++group) part.MeasureGroup(group);
       Tensor mine_only = part.HostStepValues(1, 1e-2);
-      part.SumSquares(true, mine_only);
+      part.SumSquares(true, StepValue::kSquaredNorm, mine_only);
       squares += ValueOf(mine_only, StepValue::kSquaredNorm);
       UpdateAll(part, values);
       for (size_t i = 0; i < store.slices().size(); ++i) {
