@@ -1,15 +1,10 @@
 #include "trainer/trainer.h"
 
-#include <ATen/Parallel.h>
-#include <torch/version.h>
-
 #include <algorithm>
 #include <cmath>
-#include <thread>
 #include <utility>
 
 #include "proto/contract/data_sources.h"
-#include "proto/contract/environment.h"
 #include "proto/contract/model_size.h"
 #include "proto/contract/run_rules.h"
 #include "proto/contract/telemetry_keys.h"
@@ -17,13 +12,12 @@
 #include "trainer/checkpoint/fence.h"
 #include "trainer/checkpoint/manifest.h"
 #include "trainer/config/model_fingerprint.h"
-#include "trainer/config/run_config_json.h"
 #include "trainer/data/open_tokens.h"
+#include "trainer/gang.h"
 #include "trainer/memory_check.h"
 #include "trainer/ops/gpu.h"
 #include "trainer/optimizer/schedule.h"
 #include "trainer/parallel/device.h"
-#include "trainer/parallel/rank_agreement.h"
 #include "trainer/signals.h"
 #include "trainer/slow_save.h"
 #include "trainer/step/model_options.h"
@@ -33,9 +27,6 @@ namespace trainyard::trainer {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-// A gang's ranks start within seconds of each other; slow file systems may take minutes.
-constexpr std::chrono::seconds kRendezvousTimeout{300};
 
 // Time limit of a due save's wait for the previous save. After it training goes on, and the save
 // begins at the first step at which the writers of all ranks are idle.
@@ -47,51 +38,6 @@ constexpr int64_t kStepsAhead = 1;
 
 double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-// Fixes the number of threads. It decides how sums are split, and so their last bits: it must not
-// depend on the machine's load.
-int64_t SetThreads(const RunConfig& config, const RuntimeEnvironment& env) {
-  const auto cores = static_cast<int64_t>(std::thread::hardware_concurrency());
-  const int64_t threads = config.train.threads > 0
-                              ? config.train.threads
-                              : std::max<int64_t>(cores / env.local_world_size, 1);
-  at::set_num_threads(static_cast<int>(threads));
-  return threads;
-}
-
-// All that decides the numbers of a run, or the order of what its ranks do together.
-RankFacts FactsOf(const RunConfig& config, const RuntimeEnvironment& env) {
-  RankFacts facts = {{"job", std::to_string(env.job_id)},
-                     {"attempt", std::to_string(env.attempt)},
-                     {"the checkpoint to start from", env.resume_from},
-                     {environment::kSkipSamples, env.skip_samples},
-                     {"trainyard-trainer", TRAINYARD_VERSION},
-                     {"LibTorch", TORCH_VERSION},
-                     {"the communication library", CommunicationLibrary()}};
-  const nlohmann::json settings = RunConfigToJson(config).flatten();
-  for (const auto& [key, value] : settings.items()) {
-    std::string name = key.substr(1);
-    std::replace(name.begin(), name.end(), '/', '.');
-    facts[name] = value.dump();
-  }
-  return facts;
-}
-
-std::unique_ptr<Rendezvous> Meet(const RunConfig& config, const RuntimeEnvironment& env) {
-  if (env.world_size == 1) return nullptr;
-  auto rendezvous = std::make_unique<Rendezvous>(env, kRendezvousTimeout);
-  CheckRanksAgree(*rendezvous, env.rank, FactsOf(config, env));
-  return rendezvous;
-}
-
-RankGroups ConnectGroups(const RunConfig& config, const Mesh& mesh, const RuntimeEnvironment& env,
-                         Rendezvous* rendezvous, torch::Device device) {
-  const auto connect = [&](const CommunicatorGroup& group) {
-    return ConnectGroup(rendezvous, group, device);
-  };
-  const bool is_tied = !config.model.untie_embeddings_and_output_weights;
-  return ConnectRankGroups(mesh, env.rank, config.layout, is_tied, connect);
 }
 
 SampleSourceOptions TrainingOrder(const RunConfig& config, const RuntimeEnvironment& env) {

@@ -142,7 +142,10 @@ TEST(TrainerErrorsTest, RanksThatWereNotStartedAlike) {
       std::string::npos)
       << second.Output();
   EXPECT_EQ(second.Records("alert").back()["code"], "exit_78");
-  first.Signal(SIGKILL);
+  EXPECT_EQ(first.Wait(), 78) << "rank 0 does not wait for the refused rank";
+  EXPECT_NE(first.Output().find("Rank 1 was not started like rank 0: optimizer.lr is 0.5"),
+            std::string::npos)
+      << first.Output();
 }
 
 TEST(TrainerErrorsTest, NumbersThatOverflow) {

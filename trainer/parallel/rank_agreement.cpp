@@ -1,5 +1,6 @@
 #include "trainer/parallel/rank_agreement.h"
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 #include <vector>
@@ -9,7 +10,16 @@
 namespace trainyard::trainer {
 namespace {
 
-constexpr char kKey[] = "facts";
+// Keys of the store. Each rank but 0 compares itself with the facts of rank 0 and answers with what
+// differs; rank 0 sums the answers up, and every rank confirms that it has read the result: rank 0,
+// whose process holds the store, must not end before.
+constexpr char kFacts[] = "facts";
+constexpr char kResult[] = "result";
+
+std::string AnswerKey(int64_t rank) { return "answer/" + std::to_string(rank); }
+std::string ReadKey(int64_t rank) { return "read/" + std::to_string(rank); }
+
+constexpr std::chrono::seconds kReadLimit{5};
 constexpr size_t kNamed = 5;
 
 std::string ValueIn(const RankFacts& facts, const std::string& name) {
@@ -23,14 +33,43 @@ RankFacts AllNames(const RankFacts& here, const RankFacts& there) {
   return names;
 }
 
-RankFacts FactsOfRankZero(c10d::Store& store) {
+void SetText(c10d::Store& store, const std::string& key, const std::string& text) {
+  store.set(key, std::vector<uint8_t>(text.begin(), text.end()));
+}
+
+// Waits for it. `whose`: for the message where it does not come.
+std::string TextOf(c10d::Store& store, const std::string& key, const std::string& whose) {
   try {
-    const std::vector<uint8_t> bytes = store.get(kKey);
-    return nlohmann::json::parse(bytes.begin(), bytes.end()).get<RankFacts>();
+    const std::vector<uint8_t> bytes = store.get(key);
+    return {bytes.begin(), bytes.end()};
   } catch (const std::exception& error) {
     const std::string text = error.what();
-    throw TrainerError(ExitCode::kPeerLost, "Rank 0 does not say how it was started: " +
+    throw TrainerError(ExitCode::kPeerLost, whose + " does not say how it was started: " +
                                                 text.substr(0, text.find('\n')));
+  }
+}
+
+std::string RankText(int64_t rank) { return "Rank " + std::to_string(rank); }
+
+// Reads the answers of all ranks. Empty where all ranks were started alike.
+std::string SumUp(c10d::Store& store, int64_t world_size) {
+  std::string first;
+  int64_t refused = 0;
+  for (int64_t rank = 1; rank < world_size; ++rank) {
+    const std::string answer = TextOf(store, AnswerKey(rank), RankText(rank));
+    if (answer.empty()) continue;
+    if (refused++ == 0) first = RankText(rank) + " was not started like rank 0: " + answer;
+  }
+  return refused > 1 ? first + "; " + std::to_string(refused - 1) + " more ranks differ" : first;
+}
+
+void AwaitReaders(c10d::Store& store, int64_t world_size) {
+  std::vector<std::string> keys;
+  for (int64_t rank = 1; rank < world_size; ++rank) keys.push_back(ReadKey(rank));
+  try {
+    store.wait(keys, kReadLimit);
+  } catch (const std::exception&) {
+    // A rank that has gone needs no result.
   }
 }
 
@@ -48,19 +87,26 @@ std::string FactDifferences(const RankFacts& here, const RankFacts& there) {
   return text;
 }
 
-void CheckRanksAgree(const Rendezvous& rendezvous, int64_t rank, const RankFacts& facts) {
+void CheckRanksAgree(const Rendezvous& rendezvous, int64_t rank, int64_t world_size,
+                     const RankFacts& facts) {
   const auto store = rendezvous.StoreOf("agreement");
+  std::string result;
   if (rank == 0) {
-    const std::string text = nlohmann::json(facts).dump();
-    store->set(kKey, std::vector<uint8_t>(text.begin(), text.end()));
-    return;
+    SetText(*store, kFacts, nlohmann::json(facts).dump());
+    result = SumUp(*store, world_size);
+    SetText(*store, kResult, result);
+    if (!result.empty()) AwaitReaders(*store, world_size);
+  } else {
+    const std::string theirs = TextOf(*store, kFacts, RankText(0));
+    const RankFacts there = nlohmann::json::parse(theirs).get<RankFacts>();
+    SetText(*store, AnswerKey(rank), FactDifferences(facts, there));
+    result = TextOf(*store, kResult, RankText(0));
+    if (!result.empty()) SetText(*store, ReadKey(rank), "");
   }
-  const std::string differences = FactDifferences(facts, FactsOfRankZero(*store));
-  if (differences.empty()) return;
-  throw TrainerError(ExitCode::kBadConfig,
-                     "Rank " + std::to_string(rank) +
-                         " was not started like rank 0: " + differences +
-                         ". Start all ranks with the same settings and the same installation.");
+  if (result.empty()) return;
+  throw TrainerError(
+      ExitCode::kBadConfig,
+      result + ". Start all ranks with the same settings and the same installation.");
 }
 
 }  // namespace trainyard::trainer

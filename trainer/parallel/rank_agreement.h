@@ -16,10 +16,11 @@ using RankFacts = std::map<std::string, std::string>;
 // "optimizer.lr is 0.1 here and 0.2 there, and 3 more differ"; empty where both are alike.
 std::string FactDifferences(const RankFacts& here, const RankFacts& there);
 
-// Every rank calls it, before it connects any group. Throws TrainerError(kBadConfig), which names
-// what differs, on each rank whose facts are not those of rank 0, and kPeerLost when rank 0 is
-// gone.
-void CheckRanksAgree(const Rendezvous& rendezvous, int64_t rank, const RankFacts& facts);
+// Every rank calls it, before it connects any group. Throws TrainerError(kBadConfig) on all ranks
+// when the facts of one are not those of rank 0: none of them waits for a rank that has been
+// refused. The message names what differs. Throws kPeerLost when a rank does not answer.
+void CheckRanksAgree(const Rendezvous& rendezvous, int64_t rank, int64_t world_size,
+                     const RankFacts& facts);
 
 }  // namespace trainyard::trainer
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "tests/trainer/parallel/run_ranks.h"
 #include "trainer/config/trainer_error.h"
 
@@ -27,25 +29,36 @@ TEST(RankAgreementTest, OfManyDifferencesSomeAreNamed) {
   EXPECT_NE(text.find("4 is a here and b there, and 4 more differ"), std::string::npos) << text;
 }
 
-// Rank 2 of three has other facts.
-TEST(RankAgreementTest, OnlyTheRankThatDiffersIsRefused) {
+// Errors of three ranks, of which those in `others` have another library.
+std::vector<std::string> ErrorsOf(const std::set<int64_t>& others) {
   const int64_t port = FreePort();
   std::vector<std::string> errors(3);
   std::vector<std::unique_ptr<Rendezvous>> kept(3);  // Rank 0 serves the others.
   RunThreads(3, [&](int64_t rank) {
     kept[rank] = std::make_unique<Rendezvous>(Environment(rank, 3, port), std::chrono::seconds(30));
+    const char* version = others.contains(rank) ? "2.11" : "2.10";
     try {
-      CheckRanksAgree(*kept[rank], rank, {{"LibTorch", rank == 2 ? "2.11" : "2.10"}});
+      CheckRanksAgree(*kept[rank], rank, 3, {{"LibTorch", version}});
     } catch (const TrainerError& error) {
       EXPECT_EQ(error.code(), ExitCode::kBadConfig);
       errors[rank] = error.what();
     }
   });
-  EXPECT_EQ(errors[0], "");
-  EXPECT_EQ(errors[1], "");
-  EXPECT_EQ(errors[2],
-            "Rank 2 was not started like rank 0: LibTorch is 2.11 here and 2.10 there. Start all "
-            "ranks with the same settings and the same installation.");
+  return errors;
+}
+
+// A rank that stayed would wait for the refused one.
+TEST(RankAgreementTest, AllRanksEndWithTheReasonOfTheOneThatDiffers) {
+  for (const std::string& error : ErrorsOf({2})) {
+    EXPECT_EQ(error,
+              "Rank 2 was not started like rank 0: LibTorch is 2.11 here and 2.10 there. Start all "
+              "ranks with the same settings and the same installation.");
+  }
+  for (const std::string& error : ErrorsOf({1, 2})) {
+    EXPECT_NE(error.find("Rank 1 was not started like rank 0"), std::string::npos) << error;
+    EXPECT_NE(error.find("; 1 more ranks differ"), std::string::npos) << error;
+  }
+  for (const std::string& error : ErrorsOf({})) EXPECT_EQ(error, "");
 }
 
 }  // namespace

@@ -1,0 +1,68 @@
+#include "trainer/gang.h"
+
+#include <ATen/Parallel.h>
+#include <torch/version.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+
+#include "proto/contract/environment.h"
+#include "trainer/config/run_config_json.h"
+#include "trainer/parallel/device.h"
+#include "trainer/parallel/rank_agreement.h"
+
+namespace trainyard::trainer {
+namespace {
+
+// A gang's ranks start within seconds of each other; slow file systems may take minutes.
+constexpr std::chrono::seconds kRendezvousTimeout{300};
+
+// All that decides the numbers of a run, or the order of what its ranks do together.
+RankFacts FactsOf(const RunConfig& config, const RuntimeEnvironment& env) {
+  RankFacts facts = {{"job", std::to_string(env.job_id)},
+                     {"attempt", std::to_string(env.attempt)},
+                     {"the checkpoint to start from", env.resume_from},
+                     {environment::kSkipSamples, env.skip_samples},
+                     {"trainyard-trainer", TRAINYARD_VERSION},
+                     {"LibTorch", TORCH_VERSION},
+                     {"the communication library", CommunicationLibrary()}};
+  const nlohmann::json settings = RunConfigToJson(config).flatten();
+  for (const auto& [key, value] : settings.items()) {
+    std::string name = key.substr(1);
+    std::replace(name.begin(), name.end(), '/', '.');
+    facts[name] = value.dump();
+  }
+  return facts;
+}
+
+}  // namespace
+
+int64_t SetThreads(const RunConfig& config, const RuntimeEnvironment& env) {
+  const auto cores = static_cast<int64_t>(std::thread::hardware_concurrency());
+  const int64_t threads = config.train.threads > 0
+                              ? config.train.threads
+                              : std::max<int64_t>(cores / env.local_world_size, 1);
+  at::set_num_threads(static_cast<int>(threads));
+  return threads;
+}
+
+std::unique_ptr<Rendezvous> Meet(const RunConfig& config, const RuntimeEnvironment& env) {
+  if (env.world_size == 1) return nullptr;
+  auto rendezvous = std::make_unique<Rendezvous>(env, kRendezvousTimeout);
+  CheckRanksAgree(*rendezvous, env.rank, env.world_size, FactsOf(config, env));
+  return rendezvous;
+}
+
+RankGroups ConnectGroups(const RunConfig& config, const Mesh& mesh, const RuntimeEnvironment& env,
+                         Rendezvous* rendezvous, torch::Device device) {
+  const auto connect = [&](const CommunicatorGroup& group) {
+    return ConnectGroup(rendezvous, group, device);
+  };
+  const bool is_tied = !config.model.untie_embeddings_and_output_weights;
+  return ConnectRankGroups(mesh, env.rank, config.layout, is_tied, connect);
+}
+
+}  // namespace trainyard::trainer
