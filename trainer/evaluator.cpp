@@ -7,6 +7,7 @@
 
 #include "proto/contract/data_sources.h"
 #include "proto/contract/token_format.h"
+#include "trainer/data/data_tokenizer.h"
 #include "trainer/data/open_tokens.h"
 
 namespace trainyard::trainer {
@@ -51,7 +52,21 @@ void Evaluator::AddSet(const std::string& name, std::vector<WeightedTokens> file
   Set set{name, SampleSource(std::move(files), EvaluationOrder(config))};
   set.samples = std::min(config.evaluation.samples, set.source.positions_before_repeat());
   set.batches = (set.samples + batch_samples_ - 1) / batch_samples_;
+  CheckTokens(set);
   sets_.push_back(std::move(set));
+  CheckTokenizer(sets_.front().source.file(0));
+}
+
+void Evaluator::CheckTokens(const Set& set) const {
+  std::vector<int64_t> tokens(set.source.seq_length() + 1);
+  const int64_t samples = std::min(set.samples, kTokensCheckedMax / set.source.seq_length());
+  for (int64_t sample = 0; sample < samples; ++sample) set.source.Fill(sample, tokens.data());
+}
+
+void Evaluator::CheckTokenizer(const TokenFile& training) const {
+  for (const Set& set : sets_) {
+    CheckSameTokenizer(TokenizerOf(training), TokenizerOf(set.source.file(0)));
+  }
 }
 
 bool Evaluator::AnyRankStops(bool this_one) const {

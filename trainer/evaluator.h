@@ -24,10 +24,17 @@ struct EvaluationResult {
 // Pipeline and groups must outlive this.
 class Evaluator {
  public:
+  static constexpr int64_t kTokensCheckedMax = int64_t{1} << 22;
+
   // data_index: of this rank along dp. Opens the sets of evaluation.sets, or the val split of the
-  // training data. Throws what TokenFile and SampleSource throw.
+  // training data, and checks the tokens of the samples to evaluate against the vocabulary, up to
+  // kTokensCheckedMax a set: a run does not end at its first evaluation. Throws what TokenFile,
+  // SampleSource and CheckSameTokenizer throw; the latter compares the sets with each other.
   Evaluator(const RunConfig& config, const Pipeline& pipeline, const RankGroups& groups,
             int64_t data_index, torch::Device device);
+
+  // Throws what CheckSameTokenizer throws when the sets are of another tokenizer than the data.
+  void CheckTokenizer(const TokenFile& training) const;
 
   // All ranks call it together. Batches of micro_batch samples are divided along dp; the sums of
   // the batches are then added in one fixed order, so that the result does not depend on which rank
@@ -48,6 +55,7 @@ class Evaluator {
   bool AnyRankStops(bool this_one) const;
   std::optional<EvaluationResult> RunSet(const Set& set,
                                          const std::function<bool()>& stop_requested) const;
+  void CheckTokens(const Set& set) const;
   double SumOfBatch(const Set& set, int64_t batch) const;
 
   const Pipeline& pipeline_;

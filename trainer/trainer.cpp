@@ -103,6 +103,7 @@ Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, Telemet
   if (config_.evaluation.every_steps > 0) {
     evaluator_.emplace(config_, runner_.pipeline(), groups_, mesh_.DataParallelIndex(env_.rank),
                        device_);
+    evaluator_->CheckTokenizer(train_source_.file(0));
   }
   state_.skip = ParseSkipRanges(env_.skip_samples);
   if (env_.rank == 0) RaiseFence(env_.checkpoint_dir, {env_.job_id, env_.attempt});

@@ -11,10 +11,11 @@ struct Variant {
   int32_t magic;
   int32_t version;
   TokenType type;
+  const char* tokenizer;
 };
 
-constexpr Variant kVariants[] = {{20240520, 1, TokenType::kUint16},   // GPT-2's tokens.
-                                 {20240801, 7, TokenType::kUint32}};  // LLaMA 3's tokens.
+constexpr Variant kVariants[] = {{20240520, 1, TokenType::kUint16, "llm.c's of GPT-2"},
+                                 {20240801, 7, TokenType::kUint32, "llm.c's of LLaMA 3"}};
 
 int32_t HeaderNumber(const MappedFile& data, int64_t place) {
   return LoadLittleEndian<int32_t>(data.data() + place * sizeof(int32_t));
@@ -64,6 +65,7 @@ DescribedTokens ReadLlmcTokens(const MappedFile& data) {
   DescribedTokens read;
   read.layout = {variant->type, kLlmcHeaderBytes, tokens};
   read.header.tokens = tokens;
+  read.header.tokenizer = variant->tokenizer;
   return read;
 }
 

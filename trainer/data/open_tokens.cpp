@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "proto/contract/token_format.h"
+#include "trainer/data/data_tokenizer.h"
 
 namespace trainyard::trainer {
 
@@ -10,6 +11,9 @@ std::vector<WeightedTokens> OpenTokens(const DataConfig& data, const std::string
   std::vector<WeightedTokens> opened;
   for (const DataSource& source : BlendOf(data).sources) {
     opened.push_back({std::make_shared<TokenFile>(source.path, split, data.format), source.share});
+  }
+  for (const WeightedTokens& tokens : opened) {
+    CheckSameTokenizer(TokenizerOf(*opened.front().file), TokenizerOf(*tokens.file));
   }
   return opened;
 }

@@ -10,8 +10,8 @@
 
 namespace trainyard::trainer {
 
-// One split of data.path or of each source of data.blend, in their order. Throws what TokenFile
-// throws.
+// One split of data.path or of each source of data.blend, in their order. Throws what TokenFile and
+// CheckSameTokenizer throw.
 std::vector<WeightedTokens> OpenTokens(const DataConfig& data, const std::string& split);
 
 // One set of evaluation.sets: the val split of a directory, or one file.

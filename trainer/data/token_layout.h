@@ -33,6 +33,7 @@ struct TokenFileHeader {
   double unigram_entropy = 0;    // nats a token: the loss of a model that only knows frequencies
   int64_t end_of_document = -1;  // token id between documents
   std::string xxh64;             // of the .bin file, 16 hex digits
+  std::string tokenizer;         // name that the format itself gives
 };
 
 struct DescribedTokens {
