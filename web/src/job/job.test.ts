@@ -257,6 +257,12 @@ describe('ranks', () => {
     expect(found.map(({ ratio }) => ratio)).toEqual([1.5, 1.2]);
   });
 
+  it('compares no rank of a stage of two, whose median is one of them', () => {
+    const all = [timed(0, 0, 1), timed(1, 0, 2), ...[2, 3, 4].map((i) => timed(i, 1, 5))];
+    expect(stragglers(all)).toEqual([]);
+    expect(stragglers([...all, timed(5, 0, 1)]).map(({ rank: r }) => r.rank)).toEqual([1]);
+  });
+
   it('finds a slow rank by step time in a stage with a rank that reports no parts', () => {
     const slow = rank(2, 3);
     const all = [timed(0, 0, 1), timed(1, 0, 9), slow, timed(3, 1, 5), timed(4, 1, 5)];

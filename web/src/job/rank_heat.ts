@@ -166,10 +166,15 @@ function ratiosOf(stage: readonly RankStatus[], medianStep: number): Straggler[]
   });
 }
 
-// Ranks at least a tenth slower than the median, slowest first.
+// Ranks of a stage from which on its median says something: of two ranks it is the time of one.
+const FEWEST_PEERS = 3;
+
+// Ranks at least a tenth slower than the median, slowest first. None of a stage with fewer ranks
+// than FEWEST_PEERS.
 export function stragglers(ranks: readonly RankStatus[]): Straggler[] {
   const medianStep = medianStepSeconds(ranks);
   return groupRanks(ranks, 'pp')
+    .filter(({ ranks: stage }) => stage.length >= FEWEST_PEERS)
     .flatMap(({ ranks: stage }) => ratiosOf(stage, medianStep))
     .filter(({ ratio }) => ratio >= 1.1)
     .sort((a, b) => b.ratio - a.ratio);
