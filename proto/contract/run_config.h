@@ -1,14 +1,15 @@
 // Generated from job_spec.proto by `ninja renew_run_config`; not to be edited.
 //
 // Settings of a run that trainyard-trainer reads, one struct for each section of a job file. Docs,
-// units and defaults are job_spec.proto's. A setting without a default is 0 or "" when nobody wrote
-// it. Rules that span settings, and values that follow from others, are in run_rules.h.
+// units and defaults are job_spec.proto's. A setting without a default is 0, "" or nullopt when
+// nobody wrote it. Rules that span settings, and values that follow from others: run_rules.h.
 #ifndef TRAINYARD_PROTO_CONTRACT_RUN_CONFIG_H_
 #define TRAINYARD_PROTO_CONTRACT_RUN_CONFIG_H_
 
 #include <array>
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -247,6 +248,7 @@ struct EvaluationConfig {
   int64_t every_steps = 0;
   int64_t samples = 64;
   std::vector<std::string> sets;
+  bool only = false;
 
   bool operator==(const EvaluationConfig&) const = default;
 };
@@ -256,6 +258,9 @@ struct CheckpointConfig {
   int64_t every_steps = 1000;
   int64_t keep_last = 3;
   int64_t keep_every_steps = 0;
+  int64_t keep_best = 0;
+  std::string best_metric;
+  std::optional<bool> always_save_checkpoint;
   bool async = true;
   std::string resume_from;
 
@@ -469,6 +474,8 @@ void VisitSettings(Config& config, Visit&& visit) {
         config.samples);
   visit("sets", SettingRule{},
         config.sets);
+  visit("only", SettingRule{.has_default = true},
+        config.only);
 }
 
 template <typename Config, typename Visit>
@@ -482,6 +489,12 @@ void VisitSettings(Config& config, Visit&& visit) {
         config.keep_last);
   visit("keep_every_steps", SettingRule{.min = 0, .max = 1000000000000, .has_default = true},
         config.keep_every_steps);
+  visit("keep_best", SettingRule{.min = 0, .max = 100000, .has_default = true},
+        config.keep_best);
+  visit("best_metric", SettingRule{},
+        config.best_metric);
+  visit("always_save_checkpoint", SettingRule{},
+        config.always_save_checkpoint);
   visit("async", SettingRule{.has_default = true},
         config.async);
   visit("resume_from", SettingRule{},

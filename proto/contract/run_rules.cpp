@@ -8,6 +8,7 @@
 
 #include "proto/contract/batch_plan.h"
 #include "proto/contract/data_sources.h"
+#include "proto/contract/evaluation_rules.h"
 #include "proto/contract/limits.h"
 #include "proto/contract/number_text.h"
 #include "proto/contract/schedule_spans.h"
@@ -304,6 +305,10 @@ void CheckData(const RunConfig& config, Problems& problems) {
   }
   if (std::string problem = EvaluationSetsOf(config.evaluation).problem; !problem.empty()) {
     problems.push_back({"evaluation.sets", std::move(problem)});
+    return;
+  }
+  for (SettingProblem& problem : FindEvaluationProblems(config)) {
+    problems.push_back(std::move(problem));
   }
 }
 
@@ -451,8 +456,9 @@ Problems FindTrainingProblems(const RunConfig& config) {
 }
 
 Problems FindLaunchProblems(const RunConfig& config) {
-  Problems problems;
-  if (config.data.path.empty() && config.data.blend.empty()) {
+  Problems problems = FindEvaluationLaunchProblems(config);
+  const bool reads_sets_only = config.evaluation.only && !config.evaluation.sets.empty();
+  if (config.data.path.empty() && config.data.blend.empty() && !reads_sets_only) {
     problems.push_back({"data.path",
                         "`data.path` is missing; name a directory made by `trainyard data "
                         "prepare`, or several in `data.blend`"});

@@ -16,7 +16,8 @@ struct SettingRule {
   double max = std::numeric_limits<double>::infinity();
   // The run cannot be described without it.
   bool required = false;
-  // Has a value when nobody wrote one. Without a default, 0 or an empty text means "not written".
+  // Has a value when nobody wrote one. Without a default, 0, an empty text or nullopt means "not
+  // written".
   bool has_default = false;
 };
 

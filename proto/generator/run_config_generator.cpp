@@ -26,14 +26,15 @@ constexpr char kHeader[] =
     R"(// Generated from job_spec.proto by `ninja renew_run_config`; not to be edited.
 //
 // Settings of a run that trainyard-trainer reads, one struct for each section of a job file. Docs,
-// units and defaults are job_spec.proto's. A setting without a default is 0 or "" when nobody wrote
-// it. Rules that span settings, and values that follow from others, are in run_rules.h.
+// units and defaults are job_spec.proto's. A setting without a default is 0, "" or nullopt when
+// nobody wrote it. Rules that span settings, and values that follow from others: run_rules.h.
 #ifndef TRAINYARD_PROTO_CONTRACT_RUN_CONFIG_H_
 #define TRAINYARD_PROTO_CONTRACT_RUN_CONFIG_H_
 
 #include <array>
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -114,7 +115,7 @@ std::string TypeName(const FieldDescriptor& field) {
     case FieldDescriptor::CPPTYPE_DOUBLE:
       return "double";
     case FieldDescriptor::CPPTYPE_BOOL:
-      return "bool";
+      return RuleOf(field).default_value().empty() ? "std::optional<bool>" : "bool";
     case FieldDescriptor::CPPTYPE_STRING:
       return "std::string";
     case FieldDescriptor::CPPTYPE_ENUM:
@@ -130,7 +131,9 @@ std::string Default(const FieldDescriptor& field) {
     const EnumValueDescriptor* value = EnumValueByShortName(*field.enum_type(), text);
     return absl::StrCat(" = ", field.enum_type()->name(), "::", ConstantName(*value));
   }
-  if (field.is_repeated() || field.cpp_type() == FieldDescriptor::CPPTYPE_STRING) return "";
+  const bool is_number = field.cpp_type() != FieldDescriptor::CPPTYPE_STRING &&
+                         field.cpp_type() != FieldDescriptor::CPPTYPE_BOOL;
+  if (field.is_repeated() || (!is_number && text.empty())) return "";
   return absl::StrCat(" = ", text.empty() ? "0" : text);
 }
 

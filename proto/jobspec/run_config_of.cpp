@@ -1,5 +1,6 @@
 #include "proto/jobspec/run_config_of.h"
 
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -18,7 +19,7 @@ void Get(const Message& message, const FieldDescriptor& field, Value& value) {
   const google::protobuf::Reflection& reflection = *message.GetReflection();
   if constexpr (std::is_enum_v<Value>) {
     value = static_cast<Value>(reflection.GetEnumValue(message, &field));
-  } else if constexpr (std::is_same_v<Value, bool>) {
+  } else if constexpr (std::is_same_v<Value, bool> || std::is_same_v<Value, std::optional<bool>>) {
     value = reflection.GetBool(message, &field);
   } else if constexpr (std::is_same_v<Value, double>) {
     value = reflection.GetDouble(message, &field);

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -43,6 +44,8 @@ void Read(const std::string& key, const json& from, Value& value) {
   } else if constexpr (std::is_same_v<Value, bool>) {
     if (!from.is_boolean()) RefuseValue(key, "must be true or false", from);
     value = from.get<bool>();
+  } else if constexpr (std::is_same_v<Value, std::optional<bool>>) {
+    Read(key, from, value.emplace());
   } else if constexpr (std::is_same_v<Value, double>) {
     if (!from.is_number()) RefuseValue(key, "must be a number", from);
     value = from.get<double>();
@@ -72,6 +75,8 @@ json ToJson(const Value& value) {
       if (constant == value) return std::string(name);
     }
     return nullptr;
+  } else if constexpr (std::is_same_v<Value, std::optional<bool>>) {
+    return value.has_value() ? json(*value) : json();
   } else {
     return value;
   }

@@ -49,7 +49,8 @@ class SpecMaker {
     if constexpr (NamedSetting<Setting>) {
       const auto& names = SettingNames<Setting>::kNames;
       return Chance(30) ? "unknown" : std::string(names[Pick(names.size())].first);
-    } else if constexpr (std::is_same_v<Setting, bool>) {
+    } else if constexpr (std::is_same_v<Setting, bool> ||
+                         std::is_same_v<Setting, std::optional<bool>>) {
       return Chance(2);
     } else if constexpr (std::is_same_v<Setting, std::string>) {
       return Chance(20) ? "" : "/some/path";
@@ -103,6 +104,8 @@ class SpecMaker {
     if (!Chance(3)) spec["schedule"] = {{"warmup_steps", Pick(3)}};
     if (Chance(8)) spec["schedule"] = {{"warmup_samples", 1 + Pick(40)}, {"decay_fraction", 0.9}};
     if (!Chance(3)) spec.erase("optimizer");
+    if (!Chance(6)) spec.erase("checkpoint");
+    if (!Chance(3)) spec.erase("evaluation");
     spec["resources"]["slots_per_node"] = 1 + Pick(2);
     spec["resources"]["nodes"] = 1 + Pick(2);
     if (Chance(12)) spec["model"].erase("num_layers");
