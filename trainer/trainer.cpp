@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "proto/contract/data_sources.h"
+#include "proto/contract/evaluation_rules.h"
 #include "proto/contract/model_size.h"
 #include "proto/contract/run_rules.h"
 #include "proto/contract/telemetry_keys.h"
@@ -137,10 +138,13 @@ std::string Trainer::ChooseStart() {
 void Trainer::ReportStart(const StartingPoint& start) {
   if (start.instead.empty()) return;
   for (const PublishedCheckpoint& known : start.instead) {
+    const std::optional<double> loss = known.evaluation.LossOn(BestSetOf(config_));
     telemetry_.WriteCheckpoint({.step = known.step,
                                 .attempt = known.attempt.number,
                                 .path = known.path,
-                                .bytes = known.bytes});
+                                .bytes = known.bytes,
+                                .metric = loss.has_value() ? BestMetricOf(config_) : "",
+                                .metric_value = loss.value_or(0)});
   }
   report_.Note("checkpoint " + env_.resume_from + " is gone; " + start.path +
                " is the newest of this job");
@@ -149,7 +153,8 @@ void Trainer::ReportStart(const StartingPoint& start) {
 void Trainer::Resume(const std::string& checkpoint) {
   EnterPhase(Phase::kLoad);
   const CheckpointReader reader(checkpoint);
-  state_ = LoadCheckpoint(reader, config_, {model_.parameters(), optimizer_, groups_});
+  state_ = LoadCheckpoint(reader, config_, {model_.parameters(), &optimizer_, groups_});
+  KeepJudging(reader);
   first_step_ = saved_step_ = launched_ = state_.step;
   sample_offset_ = state_.samples - batches_.SamplesThrough(first_step_);
   const std::vector<SkipRange> given = ParseSkipRanges(env_.skip_samples);
@@ -158,6 +163,17 @@ void Trainer::Resume(const std::string& checkpoint) {
   for (const std::string& change : DataOrderChanges(reader.trainer_state(), config_, given)) {
     report_.Note(change);
   }
+}
+
+// Evaluations of another job say nothing of this one. A set that was not compared by before begins
+// with its newest loss.
+void Trainer::KeepJudging(const CheckpointReader& reader) {
+  if (reader.manifest().attempt.job_id != env_.job_id) {
+    state_.evaluation = {};
+    state_.best = {};
+  }
+  const std::string set = BestSetOf(config_);
+  if (state_.best.set != set) NoteEvaluation(state_.evaluation, set, state_.best = {});
 }
 
 void Trainer::OpenCheckpoints() {
@@ -169,12 +185,18 @@ void Trainer::OpenCheckpoints() {
   options.model_fingerprint = ModelFingerprint(config_.model);
   options.retention.keep_last = static_cast<int>(config_.checkpoint.keep_last);
   options.retention.keep_every_steps = config_.checkpoint.keep_every_steps;
+  options.retention.keep_best = static_cast<int>(KeptBest(config_.checkpoint));
+  if (evaluator_) options.retention.best_set = BestSetOf(config_);
   options.resumed_from = resumed_from_;
   options.on_event = [this](const CheckpointEvent& event) { OnCheckpointEvent(event); };
   checkpoints_ = std::make_unique<CheckpointWriter>(std::move(options));
   // Memory for a save that comes at the end only is allocated then.
-  const int64_t every = config_.checkpoint.every_steps;
-  if (every > 0 && every < config_.train.steps) checkpoints_->Reserve(Chunks());
+  const auto is_due = [&](int64_t every) { return every > 0 && every < config_.train.steps; };
+  const bool saves_evaluated = config_.checkpoint.always_save_checkpoint.has_value();
+  if (is_due(config_.checkpoint.every_steps) ||
+      (saves_evaluated && is_due(config_.evaluation.every_steps))) {
+    checkpoints_->Reserve(Chunks());
+  }
 }
 
 std::vector<SourceFacts> Trainer::FactsOfSources() const {
@@ -406,13 +428,25 @@ bool Trainer::Evaluate() {
   EnterPhase(Phase::kEval);
   const std::optional<std::vector<EvaluationResult>> results = evaluator_->Run(StopRequested);
   if (!results.has_value()) return false;
-  evaluated_step_ = state_.step;
+  NoteResults(*results);
   for (const EvaluationResult& set : *results) {
     if (env_.rank == 0) telemetry_.WriteEvaluation(state_.step, set.name, set.loss, set.tokens);
     report_.Evaluation(state_.step, set.name, set.loss, set.tokens);
   }
   EnterPhase(Phase::kTrain);
   return true;
+}
+
+// The evaluation that checkpoints of this step and later ones belong to.
+void Trainer::NoteResults(const std::vector<EvaluationResult>& results) {
+  evaluated_step_ = state_.step;
+  state_.evaluation = {state_.step, {}};
+  for (const EvaluationResult& set : results) {
+    if (std::isfinite(set.loss)) state_.evaluation.losses[set.name] = set.loss;
+  }
+  const bool is_best = NoteEvaluation(state_.evaluation, BestSetOf(config_), state_.best);
+  const std::optional<bool>& always = config_.checkpoint.always_save_checkpoint;
+  if (always.has_value()) save_asked_ = save_asked_ || *always || is_best;
 }
 
 void Trainer::SaveIfDue() {
@@ -488,9 +522,10 @@ void Trainer::OnCheckpointEvent(const CheckpointEvent& event) {
   } else if (event.kind == CheckpointEvent::Kind::kUnlocked) {
     telemetry_.WriteAlert(event.step, "checkpoint_unlocked", event.message);
   } else {
-    telemetry_.WriteCheckpoint({event.step, event.attempt, event.path, event.bytes,
-                                event.blocking_seconds, event.total_seconds,
-                                event.kind == CheckpointEvent::Kind::kDeleted});
+    telemetry_.WriteCheckpoint(
+        {event.step, event.attempt, event.path, event.bytes, event.blocking_seconds,
+         event.total_seconds, event.kind == CheckpointEvent::Kind::kDeleted,
+         event.loss.has_value() ? BestMetricOf(config_) : "", event.loss.value_or(0)});
   }
   report_.Checkpoint(event);
   if (event.kind == CheckpointEvent::Kind::kPublished) WarnOfSlowSave(event);

@@ -66,6 +66,7 @@ class Trainer {
   std::string ChooseStart();
   void ReportStart(const StartingPoint& start);
   void Resume(const std::string& checkpoint);
+  void KeepJudging(const CheckpointReader& reader);
   void OpenCheckpoints();
   std::vector<SourceFacts> FactsOfSources() const;
   MetricValues PassValues() const;
@@ -86,6 +87,7 @@ class Trainer {
   void CheckFinite(const StepResult& result);
   void Log(const StepResult& result);
   bool Evaluate();
+  void NoteResults(const std::vector<EvaluationResult>& results);
   void SaveIfDue();
   void BeginDueSave();
   void BeginLateSave();

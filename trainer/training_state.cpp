@@ -35,6 +35,16 @@ NoiseScaleAverage NoiseFromJson(const json& state) {
   return {noise.at("gradient").get<double>(), noise.at("trace").get<double>()};
 }
 
+// Key of the best evaluation.
+constexpr char kBest[] = "best_evaluation";
+
+// A checkpoint without it, or with a malformed one, has none.
+BestEvaluation BestFromJson(const json& state) {
+  const json best = state.value(kBest, json::object());
+  if (!best.contains("step") || !best.contains("set") || !best.contains("loss")) return {};
+  return {best["step"].get<int64_t>(), best["set"].get<std::string>(), best["loss"].get<double>()};
+}
+
 json DataShares(const RunConfig& config) {
   json shares = json::array();
   for (const DataSource& source : BlendOf(config.data).sources) shares.push_back(source.share);
@@ -136,8 +146,9 @@ std::string TensorNotFinite(const LoadTarget& target) {
       return target.parameters.State(buffer, piece.slice.group, piece.range);
     };
     look(name, target.parameters.Values(piece.slice.group, piece.range));
-    look(kFirstMoment + name, state(target.optimizer.first_moment()));
-    look(kSecondMoment + name, state(target.optimizer.second_moment()));
+    if (target.optimizer == nullptr) return;
+    look(kFirstMoment + name, state(target.optimizer->first_moment()));
+    look(kSecondMoment + name, state(target.optimizer->second_moment()));
   });
   return found;
 }
@@ -156,9 +167,13 @@ void CheckFiniteState(const CheckpointReader& reader, const LoadTarget& target) 
 
 TrainingState StateFromJson(const json& state) {
   try {
-    return {state.at("step").get<int64_t>(), state.at("samples").get<int64_t>(),
-            state.at("tokens").get<int64_t>(), ParseSkipRanges(state.value(kSkipSamples, "")),
-            NoiseFromJson(state)};
+    return {state.at("step").get<int64_t>(),
+            state.at("samples").get<int64_t>(),
+            state.at("tokens").get<int64_t>(),
+            ParseSkipRanges(state.value(kSkipSamples, "")),
+            NoiseFromJson(state),
+            EvaluationIn(state),
+            BestFromJson(state)};
   } catch (const std::exception& error) {
     throw TrainerError(
         ExitCode::kBadCheckpoint,
@@ -192,25 +207,28 @@ std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& opt
 }
 
 json TrainingStateToJson(const TrainingState& state, const RunConfig& config) {
-  json json_state = {{"version", 1},
-                     {"step", state.step},
-                     {"samples", state.samples},
-                     {"tokens", state.tokens},
-                     {kSkipSamples, SkipRangesToText(state.skip)},
-                     {"data_seed", config.data.seed},
-                     {kDataShares, DataShares(config)},
-                     {"seq_length", config.train.seq_length}};
+  json text = {{"version", 1},
+               {"step", state.step},
+               {"samples", state.samples},
+               {"tokens", state.tokens},
+               {kSkipSamples, SkipRangesToText(state.skip)},
+               {"data_seed", config.data.seed},
+               {kDataShares, DataShares(config)},
+               {"seq_length", config.train.seq_length}};
   if (state.noise != NoiseScaleAverage{}) {
-    json_state[kNoise] = {{"gradient", state.noise.gradient}, {"trace", state.noise.trace}};
+    text[kNoise] = {{"gradient", state.noise.gradient}, {"trace", state.noise.trace}};
   }
-  return json_state;
+  AddEvaluation(state.evaluation, text);
+  const BestEvaluation& best = state.best;
+  if (best.step >= 0) text[kBest] = {{"step", best.step}, {"set", best.set}, {"loss", best.loss}};
+  return text;
 }
 
 TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& config,
                              const LoadTarget& target) {
   CheckModel(reader, config.model);
   ParameterStore& parameters = target.parameters;
-  const bool has_moments = HasMoments(reader);
+  const bool has_moments = target.optimizer != nullptr && HasMoments(reader);
   std::vector<BoxRequest> requests;
   ForEachStoredPiece(parameters, [&](const StoredPiece& piece) {
     const std::string& name = piece.slice.logical.name;
@@ -228,8 +246,8 @@ TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& co
             .copy_(RowsOn(elements, part.device()));
       }));
     };
-    request(kFirstMoment, target.optimizer.first_moment());
-    request(kSecondMoment, target.optimizer.second_moment());
+    request(kFirstMoment, target.optimizer->first_moment());
+    request(kSecondMoment, target.optimizer->second_moment());
   });
   reader.ReadBoxes(requests, parameters.device());
   CheckFiniteState(reader, target);
@@ -237,8 +255,10 @@ TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& co
   if (parameters.low_bits().defined()) {
     ShareWhatWasRead(target, parameters.low_bits(), /*is_whole=*/false);
   }
-  ShareWhatWasRead(target, target.optimizer.first_moment(), /*is_whole=*/false);
-  ShareWhatWasRead(target, target.optimizer.second_moment(), /*is_whole=*/false);
+  if (target.optimizer != nullptr) {
+    ShareWhatWasRead(target, target.optimizer->first_moment(), /*is_whole=*/false);
+    ShareWhatWasRead(target, target.optimizer->second_moment(), /*is_whole=*/false);
+  }
   return StateFromJson(reader.trainer_state());
 }
 

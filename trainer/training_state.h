@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "proto/contract/run_config.h"
+#include "trainer/best_evaluation.h"
 #include "trainer/checkpoint/checkpoint_reader.h"
 #include "trainer/checkpoint/checkpoint_writer.h"
 #include "trainer/data/skip_ranges.h"
@@ -25,6 +26,8 @@ struct TrainingState {
   int64_t tokens = 0;
   std::vector<SkipRange> skip;   // Positions that no sample takes.
   NoiseScaleAverage noise = {};  // 0 where train.gradient_noise_scale was off.
+  StoredEvaluation evaluation;   // The newest one.
+  BestEvaluation best;           // Over all attempts that led to this state.
 };
 
 // The chunks that this rank writes: of what it reads and writes (StoreParts::stored), what it is
@@ -37,7 +40,7 @@ nlohmann::json TrainingStateToJson(const TrainingState& state, const RunConfig& 
 // Tensors that a checkpoint fills, and the groups of their rank.
 struct LoadTarget {
   ParameterStore& parameters;
-  AdamW& optimizer;
+  AdamW* optimizer;  // Null: weights only.
   const RankGroups& groups;
 };
 

@@ -36,9 +36,34 @@ std::string ReasonText(const v1::Job& job, const v1::PendingReason* pending) {
   return says && attempt != nullptr ? attempt->verdict().summary() : "";
 }
 
+bool IsUsable(const v1::Checkpoint& checkpoint) {
+  return !checkpoint.deleted() && !checkpoint.damaged();
+}
+
+// The usable checkpoint with the lowest value of the newest one's metric, the first of equal ones;
+// nullptr where none was evaluated.
+const v1::Checkpoint* BestCheckpoint(const v1::Job& job) {
+  std::string metric;
+  for (const v1::Checkpoint& checkpoint : job.checkpoints()) {
+    if (!checkpoint.metric().empty()) metric = checkpoint.metric();
+  }
+  const v1::Checkpoint* best = nullptr;
+  for (const v1::Checkpoint& checkpoint : job.checkpoints()) {
+    if (metric.empty() || checkpoint.metric() != metric || !IsUsable(checkpoint)) continue;
+    if (best == nullptr || checkpoint.metric_value() < best->metric_value()) best = &checkpoint;
+  }
+  return best;
+}
+
 const char* CheckpointState(const v1::Checkpoint& checkpoint) {
   if (checkpoint.deleted()) return "deleted";
   return checkpoint.damaged() ? "damaged" : "published";
+}
+
+std::string CheckpointMetric(const v1::Checkpoint& checkpoint, bool is_best) {
+  if (checkpoint.metric().empty()) return kNothing;
+  return absl::StrCat(checkpoint.metric(), " ", LossText(checkpoint.metric_value()),
+                      is_best ? " (best)" : "");
 }
 
 std::vector<std::string> JobCells(const v1::Job& job, const v1::PendingReason* pending,
@@ -208,14 +233,20 @@ Listing SpecListing(const v1::JobSpec& spec, const Origins& origins) {
 
 Listing CheckpointListing(const v1::Job& job, bool deleted_too, Timestamp now) {
   Listing listing;
-  listing.columns = {{"STEP", true}, {"ATTEMPT", true}, {"SIZE", true},
-                     {"AGE", true},  {"STATE"},         {"PATH", false, false, true}};
+  listing.columns = {
+      {"STEP", true}, {"ATTEMPT", true},           {"SIZE", true}, {"AGE", true}, {"STATE"},
+      {"METRIC"},     {"PATH", false, false, true}};
+  const v1::Checkpoint* best = BestCheckpoint(job);
   for (const v1::Checkpoint& checkpoint : job.checkpoints()) {
     if (checkpoint.deleted() && !deleted_too) continue;
     Row row;
-    row.cells = {absl::StrCat(checkpoint.step()), absl::StrCat(checkpoint.attempt()),
-                 BytesText(checkpoint.bytes()),   AgeText(checkpoint.time_ms(), now),
-                 CheckpointState(checkpoint),     checkpoint.path()};
+    row.cells = {absl::StrCat(checkpoint.step()),
+                 absl::StrCat(checkpoint.attempt()),
+                 BytesText(checkpoint.bytes()),
+                 AgeText(checkpoint.time_ms(), now),
+                 CheckpointState(checkpoint),
+                 CheckpointMetric(checkpoint, &checkpoint == best),
+                 checkpoint.path()};
     row.exact_cells = row.cells;
     row.exact_cells[2] = absl::StrCat(checkpoint.bytes());
     row.exact_cells[3] = absl::StrCat((now - checkpoint.time_ms()) / 1000);

@@ -219,6 +219,8 @@ std::vector<v1::Event> DecideCheckpoint(const JobEntry& entry, const ReceiveTele
   checkpoint.set_path(record.path());
   checkpoint.set_bytes(record.bytes());
   checkpoint.set_time_ms(request.record.time_ms());
+  checkpoint.set_metric(record.metric());
+  checkpoint.set_metric_value(record.metric_value());
   return {std::move(event)};
 }
 

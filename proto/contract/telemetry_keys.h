@@ -35,6 +35,9 @@ inline constexpr char kBytes[] = "bytes";
 inline constexpr char kBlockingSeconds[] = "blocking_seconds";
 inline constexpr char kTotalSeconds[] = "total_seconds";
 inline constexpr char kDeleted[] = "deleted";  // Removed by retention.
+// Name and value of the metric by which the run's checkpoints are compared; lower is better.
+inline constexpr char kMetric[] = "metric";
+inline constexpr char kMetricValue[] = "metric_value";
 
 // Of `eval`.
 inline constexpr char kDataSet[] = "data_set";

@@ -137,7 +137,8 @@ std::vector<PublishedCheckpoint> ListCheckpoints(const std::string& directory,
       const Manifest manifest = ReadManifest(path);
       int64_t bytes = FileBytes(path + "/" + kManifestName);
       for (const auto& [_, file] : manifest.entries.files) bytes += file.bytes;
-      checkpoints.push_back({path, manifest.step, manifest.attempt, bytes});
+      checkpoints.push_back(
+          {path, manifest.step, manifest.attempt, bytes, EvaluationIn(manifest.trainer_state)});
     } catch (const TrainerError& error) {
       // Not published, or damaged: a run cannot resume from it.
       if (unreadable != nullptr) (*unreadable)[path] = error.what();

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "proto/contract/attempt_key.h"
+#include "trainer/checkpoint/stored_evaluation.h"
 
 namespace trainyard::trainer {
 
@@ -101,6 +102,7 @@ struct PublishedCheckpoint {
   int64_t step = 0;
   AttemptKey attempt;  // that published it
   int64_t bytes = 0;
+  StoredEvaluation evaluation;
 };
 
 // Published checkpoints in a checkpoint directory, newest last: by attempt, then by step, so that

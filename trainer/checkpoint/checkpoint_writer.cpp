@@ -291,6 +291,10 @@ class CheckpointWriter::Impl {
     return std::filesystem::equivalent(path, ours, error) ? ours : checkpoint;
   }
 
+  std::optional<double> LossIn(const nlohmann::json& trainer_state) const {
+    return EvaluationIn(trainer_state).LossOn(options_.retention.best_set);
+  }
+
   void RemoveRetired(const std::vector<PublishedCheckpoint>& retired) const {
     for (const PublishedCheckpoint& checkpoint : retired) {
       RemoveTree(RetiredPath(checkpoint));  // what stays is removed by the next attempt
@@ -327,6 +331,7 @@ class CheckpointWriter::Impl {
     event.step = job.step;
     event.attempt = options_.attempt.number;
     event.path = options_.directory + "/" + StepDirectoryName(job.step);
+    event.loss = LossIn(job.trainer_state);
     event.blocking_seconds = job.blocking_seconds;
     event.total_seconds = job.waited_seconds + SecondsSince(job.start);
     return event;

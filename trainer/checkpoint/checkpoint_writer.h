@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ TensorChunk WholeTensor(std::string name, torch::Tensor tensor);
 struct RetentionPolicy {
   int keep_last = 3;             // newest checkpoints kept; at least 1
   int64_t keep_every_steps = 0;  // and every multiple of this is kept for good; 0: none
+  int keep_best = 0;             // and so many with the lowest loss on best_set
+  std::string best_set;          // evaluation set by which checkpoints are judged; empty: none
 };
 
 // Result of a save, or the removal of a checkpoint. Delivered on the writer's background thread.
@@ -38,9 +41,10 @@ struct CheckpointEvent {
   };
   Kind kind = Kind::kPublished;
   int64_t step = 0;
-  int64_t attempt = 0;  // of the attempt that published it
-  std::string path;     // absolute if options.directory is
-  int64_t bytes = 0;    // of all its files
+  int64_t attempt = 0;         // of the attempt that published it
+  std::string path;            // absolute if options.directory is
+  int64_t bytes = 0;           // of all its files
+  std::optional<double> loss;  // on RetentionPolicy::best_set, where its run was evaluated
   double blocking_seconds = 0;
   double total_seconds = 0;
   std::string message;  // kFailed and kUnlocked: why

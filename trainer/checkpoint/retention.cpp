@@ -4,8 +4,10 @@
 #include <charconv>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "trainer/checkpoint/durable_file.h"
 #include "trainer/checkpoint/manifest.h"
@@ -43,17 +45,47 @@ std::optional<AttemptKey> OwnerOfTemporary(const std::string& name) {
 
 }  // namespace
 
+std::vector<std::string> BestCheckpoints(const std::vector<PublishedCheckpoint>& checkpoints,
+                                         const std::string& set, int count) {
+  struct Judged {
+    double loss = 0;
+    std::string path;
+  };
+  std::vector<Judged> judged;
+  std::set<std::pair<int64_t, double>> evaluations;
+  for (const PublishedCheckpoint& checkpoint : checkpoints) {
+    const std::optional<double> loss = checkpoint.evaluation.LossOn(set);
+    if (!loss.has_value() || !evaluations.insert({checkpoint.evaluation.step, *loss}).second) {
+      continue;
+    }
+    judged.push_back({*loss, checkpoint.path});
+  }
+  std::stable_sort(judged.begin(), judged.end(),
+                   [](const Judged& a, const Judged& b) { return a.loss < b.loss; });
+  std::vector<std::string> paths;
+  for (const Judged& checkpoint : judged) {
+    if (static_cast<int>(paths.size()) >= count) break;
+    paths.push_back(checkpoint.path);
+  }
+  return paths;
+}
+
 std::vector<PublishedCheckpoint> CheckpointsToDelete(
     const std::vector<PublishedCheckpoint>& checkpoints, const RetentionPolicy& policy,
     const std::vector<std::string>& in_use) {
   const size_t keep_last = static_cast<size_t>(std::max(policy.keep_last, 1));
+  const std::vector<std::string> best =
+      BestCheckpoints(checkpoints, policy.best_set, policy.keep_best);
+  const auto is_in = [](const std::vector<std::string>& paths, const std::string& path) {
+    return std::find(paths.begin(), paths.end(), path) != paths.end();
+  };
   std::vector<PublishedCheckpoint> doomed;
   for (size_t i = 0; i + keep_last < checkpoints.size(); ++i) {
     const PublishedCheckpoint& checkpoint = checkpoints[i];
     const bool milestone =
         policy.keep_every_steps > 0 && checkpoint.step % policy.keep_every_steps == 0;
-    const bool used = std::find(in_use.begin(), in_use.end(), checkpoint.path) != in_use.end();
-    if (!milestone && !used) doomed.push_back(checkpoint);
+    const bool kept = is_in(in_use, checkpoint.path) || is_in(best, checkpoint.path);
+    if (!milestone && !kept) doomed.push_back(checkpoint);
   }
   return doomed;
 }

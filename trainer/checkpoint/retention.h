@@ -12,8 +12,14 @@
 
 namespace trainyard::trainer {
 
+// Paths of the `count` checkpoints with the lowest loss on `set`, best first. A checkpoint without
+// that loss is not judged. Of several with the same evaluation only the first one, which is the
+// nearest to it, counts. Of equal losses the first one is better. Pure.
+std::vector<std::string> BestCheckpoints(const std::vector<PublishedCheckpoint>& checkpoints,
+                                         const std::string& set, int count);
+
 // `checkpoints` as ListCheckpoints orders them. Never returns one of the newest keep_last, a
-// multiple of keep_every_steps, or one whose path is in `in_use`. Pure.
+// multiple of keep_every_steps, one of the best keep_best, or one whose path is in `in_use`. Pure.
 std::vector<PublishedCheckpoint> CheckpointsToDelete(
     const std::vector<PublishedCheckpoint>& checkpoints, const RetentionPolicy& policy,
     const std::vector<std::string>& in_use);

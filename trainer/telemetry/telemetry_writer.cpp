@@ -83,6 +83,10 @@ void TelemetryWriter::WriteCheckpoint(const CheckpointRecord& record) {
                        Field(telemetry::kBlockingSeconds, Number(record.blocking_seconds)) +
                        Field(telemetry::kTotalSeconds, Number(record.total_seconds));
   if (record.deleted) fields += Field(telemetry::kDeleted, "true");
+  if (!record.metric.empty()) {
+    fields += Field(telemetry::kMetric, Text(record.metric)) +
+              Field(telemetry::kMetricValue, Number(record.metric_value));
+  }
   Append(telemetry::kCheckpoint, fields);
 }
 

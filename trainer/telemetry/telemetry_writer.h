@@ -26,6 +26,8 @@ struct CheckpointRecord {
   double blocking_seconds = 0;
   double total_seconds = 0;
   bool deleted = false;  // true when retention removed it
+  std::string metric;    // by which checkpoints of the run are compared; empty: not evaluated
+  double metric_value = 0;
 };
 
 // Progress and times of one rank.

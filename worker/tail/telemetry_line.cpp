@@ -236,6 +236,19 @@ absl::Status ReadPhase(const Values& values, v1::PhaseRecord& record) {
   return absl::OkStatus();
 }
 
+// The metric by which checkpoints are compared: both keys or none.
+absl::Status ReadCheckpointMetric(const Values& values, v1::CheckpointRecord& record) {
+  if (values.count(telemetry::kMetric) == 0) return absl::OkStatus();
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string metric, Text(values, telemetry::kMetric));
+  TRAINYARD_ASSIGN_OR_RETURN(const double value, Number(values, telemetry::kMetricValue));
+  if (metric.size() > kMaxTelemetryKeyBytes || !IsMetricName(metric)) {
+    return Missing(telemetry::kMetric, "a short name");
+  }
+  record.set_metric(metric);
+  record.set_metric_value(value);
+  return absl::OkStatus();
+}
+
 absl::Status ReadCheckpoint(const Values& values, v1::CheckpointRecord& record) {
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Count(values, telemetry::kStep));
   const auto deleted = values.find(telemetry::kDeleted);
@@ -260,7 +273,7 @@ absl::Status ReadCheckpoint(const Values& values, v1::CheckpointRecord& record) 
   record.set_attempt(attempt_number);
   record.set_blocking_seconds(blocking);
   record.set_total_seconds(total);
-  return absl::OkStatus();
+  return ReadCheckpointMetric(values, record);
 }
 
 absl::Status ReadEvaluation(const Values& values, v1::EvaluationRecord& record) {

@@ -35,6 +35,81 @@ TEST(RetentionTest, KeepsMilestonesAndWhatIsInUse) {
   EXPECT_THAT(Deleted({1, 0}, {"/c/10", "/c/30"}), ElementsAre(20, 40, 50));
 }
 
+PublishedCheckpoint Evaluated(int64_t step, int64_t evaluated, double val, double code = 1) {
+  return {
+      "/c/" + std::to_string(step), step, {0, 1}, 0, {evaluated, {{"val", val}, {"code", code}}}};
+}
+
+TEST(RetentionTest, KeepsTheBestBesideTheOthers) {
+  const std::vector<PublishedCheckpoint> checkpoints = {
+      Evaluated(10, 10, 3.0, 0.5), Evaluated(20, 20, 1.0), Evaluated(30, 30, 2.0),
+      Evaluated(40, 40, 4.0),      {"/c/50", 50, {0, 1}},  Evaluated(60, 60, 5.0)};
+  const auto deleted = [&](const RetentionPolicy& policy) {
+    std::vector<int64_t> steps;
+    for (const auto& checkpoint : CheckpointsToDelete(checkpoints, policy, {})) {
+      steps.push_back(checkpoint.step);
+    }
+    return steps;
+  };
+  EXPECT_THAT(deleted({1, 0, 0, "val"}), ElementsAre(10, 20, 30, 40, 50));
+  EXPECT_THAT(deleted({1, 0, 2, "val"}), ElementsAre(10, 40, 50));
+  EXPECT_THAT(deleted({1, 0, 1, "code"}), ElementsAre(20, 30, 40, 50));
+  EXPECT_THAT(deleted({1, 40, 2, "val"}), ElementsAre(10, 50)) << "milestones stay beside them";
+  EXPECT_THAT(deleted({1, 0, 9, "val"}), ElementsAre(50)) << "was not evaluated";
+  EXPECT_THAT(deleted({1, 0, 9, "other"}), ElementsAre(10, 20, 30, 40, 50));
+}
+
+// A checkpoint that was saved later has other weights than those that were evaluated.
+TEST(RetentionTest, OfOneEvaluationTheNearestCheckpointCounts) {
+  const std::vector<PublishedCheckpoint> checkpoints = {
+      Evaluated(10, 10, 1.0), Evaluated(15, 10, 1.0), Evaluated(20, 20, 2.0),
+      Evaluated(30, 30, 1.0)};
+  EXPECT_THAT(BestCheckpoints(checkpoints, "val", 3), ElementsAre("/c/10", "/c/30", "/c/20"));
+  EXPECT_THAT(BestCheckpoints(checkpoints, "val", 1), ElementsAre("/c/10"));
+  EXPECT_THAT(BestCheckpoints(checkpoints, "val", 0), ElementsAre());
+}
+
+// The evaluation is in the checkpoint: a restarted run judges by it.
+TEST(RetentionTest, JudgesCheckpointsOfAllAttempts) {
+  const CheckpointDirectory directory;
+  const auto save = [&](int64_t attempt, int64_t step, double loss) {
+    CheckpointWriterOptions options = directory.Options(attempt);
+    options.retention = {.keep_last = 1, .keep_best = 1, .best_set = "val"};
+    std::optional<double> told;
+    options.on_event = [&](const CheckpointEvent& event) {
+      if (event.kind == CheckpointEvent::Kind::kPublished) told = event.loss;
+    };
+    CheckpointWriter writer(options);
+    nlohmann::json state;
+    AddEvaluation({step, {{"val", loss}}}, state);
+    writer.Save(step, state, Weights(1));
+    writer.Finish();
+    EXPECT_EQ(told, loss);
+  };
+  save(1, 10, 2.0);
+  save(1, 20, 1.0);
+  save(2, 30, 3.0);
+  save(3, 40, 4.0);
+  EXPECT_THAT(directory.Names(), ElementsAre("step_000000020", "step_000000040"));
+}
+
+TEST(RetentionTest, AnEvaluationThatIsMalformedCountsAsNone) {
+  nlohmann::json state = {{"step", 5}};
+  AddEvaluation({}, state);
+  EXPECT_EQ(state.size(), 1u);
+  AddEvaluation({7, {{"val", 1.5}}}, state);
+  EXPECT_EQ(EvaluationIn(state).step, 7);
+  EXPECT_EQ(EvaluationIn(state).LossOn("val"), 1.5);
+  EXPECT_EQ(EvaluationIn(state).LossOn("code"), std::nullopt);
+  state["evaluation"]["losses"]["val"] = "low";
+  EXPECT_EQ(EvaluationIn(state).LossOn("val"), std::nullopt);
+  for (const char* text : {R"(5)", R"({"step": "x", "losses": {}})", R"({"step": 1})"}) {
+    state["evaluation"] = nlohmann::json::parse(text);
+    EXPECT_EQ(EvaluationIn(state).step, -1) << text;
+  }
+  EXPECT_EQ(EvaluationIn(nullptr).step, -1);
+}
+
 // Outside of a job every run is attempt 1: what the run before has left is removed, too.
 TEST(RetentionTest, RemovesWhatOlderAttemptsAndItsOwnHaveLeft) {
   const CheckpointDirectory directory;

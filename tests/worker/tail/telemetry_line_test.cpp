@@ -73,6 +73,12 @@ TEST(TelemetryLineTest, ReadsTheOtherTypes) {
   EXPECT_EQ(saved.blocking_seconds(), 0.25);
   EXPECT_EQ(saved.total_seconds(), 1.5);
   EXPECT_FALSE(saved.deleted());
+  EXPECT_EQ(saved.metric(), "");
+  const v1::CheckpointRecord judged =
+      Parse(R"({"type":"checkpoint","step":1,"path":"/c","metric":"val_loss","metric_value":2.5})")
+          .checkpoint();
+  EXPECT_EQ(judged.metric(), "val_loss");
+  EXPECT_EQ(judged.metric_value(), 2.5);
   const v1::CheckpointRecord deleted =
       Parse(R"({"type":"checkpoint","step":50,"deleted":true,"attempt":2})").checkpoint();
   EXPECT_TRUE(deleted.deleted());
@@ -158,6 +164,7 @@ TEST(TelemetryLineTest, RefusesBadLinesWithTheCause) {
       {R"({"type":"checkpoint","step":1})", "`path`"},
       {R"({"type":"checkpoint","step":1,"path":"/c","deleted":1})", "`deleted`"},
       {R"({"type":"checkpoint","step":1,"path":"/c","bytes":-5})", "`bytes`"},
+      {R"({"type":"checkpoint","step":1,"path":"/c","metric":"loss"})", "`metric_value`"},
       {R"({"type":"eval","step":1,"loss":1})", "`data_set`"},
       {R"({"type":"eval","step":1,"data_set":"val"})", "`loss`"},
       {R"({"type":"eval","step":1,"data_set":"v\nl","loss":1})", "`data_set`"},

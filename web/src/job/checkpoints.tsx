@@ -5,6 +5,7 @@ import { ago, fullTime } from '../format/time';
 import { CommandLine } from '../ui/copy';
 import { Nothing } from '../ui/notice';
 import { Table, type Column } from '../ui/table';
+import { bestOf, metricText } from './best_checkpoint';
 import { noCheckpoint } from './empty_words';
 
 // Attempts that began from a checkpoint, or a note that it could not be read.
@@ -17,6 +18,7 @@ function usesOf(job: Job, checkpoint: Checkpoint): string {
 export function Checkpoints({ job }: { job: Job }) {
   const rows = [...job.checkpoints].sort((a, b) => b.step - a.step);
   if (rows.length === 0) return <Nothing words={noCheckpoint(job)} />;
+  const best = bestOf(job.checkpoints);
   const columns: Column<Checkpoint>[] = [
     { name: 'Step', width: '110px', right: true, cell: (c) => count(c.step) },
     { name: 'Size', width: '100px', right: true, cell: (c) => bytes(c.bytes) },
@@ -26,6 +28,7 @@ export function Checkpoints({ job }: { job: Job }) {
       width: '110px',
       cell: (c) => <time title={fullTime(c.time_ms)}>{ago(c.time_ms, serverNow.value)}</time>,
     },
+    { name: 'Metric', width: '190px', priority: 2, cell: (c) => metricText(c, c === best) },
     { name: 'Used by', width: '150px', priority: 2, cell: (c) => usesOf(job, c) },
     { name: 'Directory', priority: 3, cell: (c) => <code title={c.path}>{c.path}</code> },
   ];
