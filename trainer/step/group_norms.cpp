@@ -25,6 +25,9 @@ std::string PartName(const std::string& group, bool decays) {
 
 std::vector<std::string> GradientPartNames(const ModelConfig& model) {
   std::vector<std::string> names = {Decoder::kEmbeddingGroup};
+  if (model.position_embedding_type == PositionEmbedding::kLearnedAbsolute) {
+    names.push_back(Decoder::kPositionGroup);
+  }
   for (int64_t layer = 0; layer < model.num_layers; ++layer) {
     names.push_back("layer_" + std::to_string(layer));
   }

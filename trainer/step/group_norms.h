@@ -13,9 +13,9 @@
 
 namespace trainyard::trainer {
 
-// The parts of the whole model, the same on every rank: "embedding", "layer_0" and so on,
-// "final_norm", "head". A model without weights in one of them does not have it; of a tied head the
-// matrix is the embedding's.
+// The parts of the whole model, the same on every rank: "embedding", "positions", "layer_0" and so
+// on, "final_norm", "head". A model without weights in one of them does not have it; of a tied head
+// the matrix is the embedding's.
 std::vector<std::string> GradientPartNames(const ModelConfig& model);
 
 // Squared norms of the parts, from what AdamW measures anyway.

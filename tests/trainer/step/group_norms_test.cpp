@@ -95,6 +95,9 @@ TEST(GroupNormsTest, NamesTheWeightsThatAModelHas) {
   model.norm_weights = false;
   EXPECT_EQ(GradientPartNames(model),
             (std::vector<std::string>{"embedding", "layer_0", "layer_1"}));
+  model.position_embedding_type = PositionEmbedding::kLearnedAbsolute;
+  EXPECT_EQ(GradientPartNames(model),
+            (std::vector<std::string>{"embedding", "positions", "layer_0", "layer_1"}));
 }
 
 }  // namespace
