@@ -12,7 +12,7 @@ namespace trainyard {
 struct DeviceRating {
   std::string_view name;     // Part of what the driver calls it, such as "H200".
   int64_t memory_bytes = 0;  // As sold: GB of 1e9 bytes. The driver keeps some of it.
-  double bf16_flops = 0;     // FLOP/s on tensor cores with fp32 accumulation.
+  double bf16_flops = 0;     // FLOP/s on tensor cores with fp32 accumulation; 0: has none.
   double fp32_flops = 0;     // FLOP/s without tensor cores.
 };
 

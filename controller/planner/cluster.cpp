@@ -1,0 +1,103 @@
+#include "controller/planner/cluster.h"
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <vector>
+
+namespace trainyard::planner {
+namespace {
+
+// Both directions of NVIDIA's data sheets halved. The latency of a hop is that of NCCL's all-reduce
+// of a few bytes among eight GPUs, divided by its steps (nccl-tests).
+constexpr double kNodeLatency = 3e-6;
+constexpr Link kNvLink2 = {"NVLink 2", 150e9, kNodeLatency};
+constexpr Link kNvLink3 = {"NVLink 3", 300e9, kNodeLatency};
+constexpr Link kNvLink4 = {"NVLink 4", 450e9, kNodeLatency};
+constexpr Link kNvLink5 = {"NVLink 5", 900e9, kNodeLatency};
+constexpr Link kPcie4 = {"PCIe 4", 25e9, 6e-6};  // x16: 32 GB/s less what its packets take.
+constexpr Link kPcie5 = {"PCIe 5", 50e9, 6e-6};
+
+// One network card for each device, as in NVIDIA's DGX and HGX designs; the slower ones are what
+// cloud nodes with several GPUs have for all of them, here for each of eight.
+constexpr double kNetworkLatency = 8e-6;
+constexpr Link kNetworks[] = {
+    {"xdr", 100e9, kNetworkLatency},   // InfiniBand XDR, 800 Gb/s.
+    {"ndr", 50e9, kNetworkLatency},    // InfiniBand NDR, 400 Gb/s.
+    {"hdr", 25e9, kNetworkLatency},    // InfiniBand HDR, 200 Gb/s.
+    {"roce400", 50e9, 12e-6},          // Ethernet 400 Gb/s with RDMA.
+    {"roce200", 25e9, 12e-6},          // Ethernet 200 Gb/s with RDMA.
+    {"eth100", 100e9 / 8 / 8, 30e-6},  // Ethernet 100 Gb/s a node, TCP.
+    {"eth25", 25e9 / 8 / 8, 50e-6},    // Ethernet 25 Gb/s a node, TCP.
+};
+
+// Memory bandwidth and power: NVIDIA's data sheets, named in proto/contract/device_table.cpp.
+// sustained_products: H100 SXM and H200 0.70 (trainer/README.md: 693 TFLOP/s in a step at 700 W of
+// 989, H200); A100 SXM 0.82 (256 TFLOP/s, cuBLAS at 8192^3, NVIDIA's A100 white paper and the fits
+// of tests/controller/planner); B200 0.635 (1,429 of 2,250 TFLOP/s of large products under load).
+// All others are assumptions after their power limit and are not measured.
+struct Entry {
+  std::string_view name;
+  double memory_bandwidth;
+  double power_watts;
+  double sustained_products;
+  Link node_link;
+  std::string_view network;
+};
+
+constexpr Entry kEntries[] = {
+    {"B200", 8.0e12, 1000, 0.635, kNvLink5, "ndr"},
+    {"H200", 4.8e12, 700, 0.70, kNvLink4, "ndr"},
+    {"H100 PCIe", 2.0e12, 350, 0.55, kPcie5, "ndr"},
+    {"H100", 3.35e12, 700, 0.70, kNvLink4, "ndr"},
+    {"A100-SXM4-40GB", 1.555e12, 400, 0.82, kNvLink3, "hdr"},
+    {"A100-PCIE-40GB", 1.555e12, 250, 0.70, kPcie4, "hdr"},
+    {"A100", 2.039e12, 400, 0.82, kNvLink3, "hdr"},
+    {"A10G", 0.6e12, 300, 0.70, kPcie4, "eth100"},
+    {"A6000", 0.768e12, 300, 0.70, kPcie4, "eth100"},
+    {"V100-SXM2-16GB", 0.9e12, 300, 0.75, kNvLink2, "eth100"},
+    {"V100", 0.9e12, 300, 0.75, kNvLink2, "eth100"},
+};
+
+std::vector<DeviceSpec> MakeSpecs() {
+  std::vector<DeviceSpec> specs;
+  for (const Entry& entry : kEntries) {
+    specs.push_back({FindDevice(entry.name), entry.memory_bandwidth, entry.power_watts,
+                     entry.sustained_products, entry.node_link, entry.network});
+  }
+  return specs;
+}
+
+std::string LowerCase(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  return lower;
+}
+
+}  // namespace
+
+std::span<const DeviceSpec> KnownDeviceSpecs() {
+  static const std::vector<DeviceSpec> specs = MakeSpecs();
+  return specs;
+}
+
+const DeviceSpec* FindDeviceSpec(std::string_view name) {
+  const std::string wanted = LowerCase(name);
+  for (const DeviceSpec& spec : KnownDeviceSpecs()) {
+    if (wanted.find(LowerCase(spec.rating->name)) != std::string::npos) return &spec;
+  }
+  return nullptr;
+}
+
+std::span<const Link> KnownNetworks() { return kNetworks; }
+
+const Link* FindNetwork(std::string_view name) {
+  const std::string wanted = LowerCase(name);
+  for (const Link& network : kNetworks) {
+    if (network.name == wanted) return &network;
+  }
+  return nullptr;
+}
+
+}  // namespace trainyard::planner

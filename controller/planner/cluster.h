@@ -1,0 +1,52 @@
+// Clusters that plans are made for: devices, the links between them, and their published figures.
+#ifndef TRAINYARD_CONTROLLER_PLANNER_CLUSTER_H_
+#define TRAINYARD_CONTROLLER_PLANNER_CLUSTER_H_
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "proto/contract/device_table.h"
+
+namespace trainyard::planner {
+
+// A way between two devices. Bytes a second in one direction, for each device.
+struct Link {
+  std::string_view name;
+  double bandwidth = 0;
+  double latency = 0;  // Seconds until the first byte of a message of a collective is there.
+};
+
+// A kind of GPU as the predictions need it; the peak rates and the memory are the rating's.
+struct DeviceSpec {
+  const DeviceRating* rating = nullptr;
+  double memory_bandwidth = 0;  // Bytes a second, by the data sheet.
+  double power_watts = 0;       // Limit as sold.
+  // Part of the peak rate that matrix products keep under training load: the power limit lowers the
+  // clock of the larger GPUs.
+  double sustained_products = 0;
+  Link node_link;            // To the other devices of a node.
+  std::string_view network;  // Usual network of such nodes: a name of KnownNetworks().
+};
+
+// nullptr for an unknown device. `name` is a driver's name or a short one, in any case of letters:
+// "NVIDIA H200", "h200".
+const DeviceSpec* FindDeviceSpec(std::string_view name);
+std::span<const DeviceSpec> KnownDeviceSpecs();
+
+// Networks between nodes, for each device. nullptr for an unknown name.
+const Link* FindNetwork(std::string_view name);
+std::span<const Link> KnownNetworks();
+
+struct Cluster {
+  const DeviceSpec* device = nullptr;
+  int64_t nodes = 1;
+  int64_t per_node = 8;
+  Link network;
+
+  int64_t devices() const { return nodes * per_node; }
+};
+
+}  // namespace trainyard::planner
+
+#endif  // TRAINYARD_CONTROLLER_PLANNER_CLUSTER_H_

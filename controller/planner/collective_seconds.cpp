@@ -1,0 +1,44 @@
+#include "controller/planner/collective_seconds.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainyard::planner {
+
+GroupPlace PlaceOfGroup(int64_t size, int64_t stride, const Cluster& cluster) {
+  const int64_t fit = cluster.per_node / stride;
+  const bool is_even = fit >= 1 && cluster.per_node % stride == 0;
+  int64_t in_node = is_even ? std::min(fit, size) : 1;
+  while (size % in_node != 0) --in_node;
+  return {static_cast<double>(in_node), static_cast<double>(size / in_node)};
+}
+
+// A ring passes every node once, through as many network cards as the group has members there.
+GroupLinks::GroupLinks(const GroupPlace& place, const Cluster& cluster,
+                       const TrainerProfile& profile)
+    : size_(place.size()) {
+  const Link& inside = cluster.device->node_link;
+  const double in_node = profile.node_link * inside.bandwidth;
+  const double between = profile.network * cluster.network.bandwidth;
+  const bool leaves_node = place.nodes > 1;
+  bandwidth_ = !leaves_node         ? in_node
+               : place.in_node <= 1 ? between
+                                    : std::min(in_node, place.in_node * between);
+  send_bandwidth_ = leaves_node ? between : in_node;
+  hop_latency_ = leaves_node ? cluster.network.latency : inside.latency;
+  // NCCL's trees need the logarithm of the steps between nodes.
+  latency_ = (place.in_node - 1) * inside.latency +
+             (leaves_node ? std::ceil(std::log2(place.nodes)) * cluster.network.latency : 0);
+}
+
+double GroupLinks::GatherSeconds(double bytes) const {
+  if (size_ <= 1) return 0;
+  return (size_ - 1) / size_ * bytes / bandwidth_ + latency_;
+}
+
+double GroupLinks::SendSeconds(double bytes) const {
+  if (size_ <= 1) return 0;
+  return bytes / send_bandwidth_ + hop_latency_;
+}
+
+}  // namespace trainyard::planner

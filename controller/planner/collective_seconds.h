@@ -1,0 +1,44 @@
+// Seconds of collective operations by the links that a group's members lie on: pure functions.
+#ifndef TRAINYARD_CONTROLLER_PLANNER_COLLECTIVE_SECONDS_H_
+#define TRAINYARD_CONTROLLER_PLANNER_COLLECTIVE_SECONDS_H_
+
+#include <cstdint>
+
+#include "controller/planner/cluster.h"
+#include "controller/planner/trainer_profile.h"
+
+namespace trainyard::planner {
+
+// Members of a group by their place. The group has in_node * nodes members.
+struct GroupPlace {
+  double in_node = 1;
+  double nodes = 1;
+
+  double size() const { return in_node * nodes; }
+};
+
+// The members are `stride` ranks apart, in the order of ranks: tp, cp, dp, pp.
+GroupPlace PlaceOfGroup(int64_t size, int64_t stride, const Cluster& cluster);
+
+// Rates and latencies of one group.
+class GroupLinks {
+ public:
+  GroupLinks(const GroupPlace& place, const Cluster& cluster, const TrainerProfile& profile);
+
+  // Ring all-gather, or reduce-scatter, of `bytes` in all. 0 for a group of one.
+  double GatherSeconds(double bytes) const;
+  double AllReduceSeconds(double bytes) const { return 2 * GatherSeconds(bytes); }
+  // One member sends to the next one.
+  double SendSeconds(double bytes) const;
+
+ private:
+  double size_;
+  double bandwidth_ = 0;  // Of each member, in one direction.
+  double send_bandwidth_ = 0;
+  double latency_ = 0;  // Of one collective.
+  double hop_latency_ = 0;
+};
+
+}  // namespace trainyard::planner
+
+#endif  // TRAINYARD_CONTROLLER_PLANNER_COLLECTIVE_SECONDS_H_

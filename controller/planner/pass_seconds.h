@@ -1,0 +1,46 @@
+// Seconds that one micro-batch takes in one block and in the head on one rank: pure functions.
+#ifndef TRAINYARD_CONTROLLER_PLANNER_PASS_SECONDS_H_
+#define TRAINYARD_CONTROLLER_PLANNER_PASS_SECONDS_H_
+
+#include "controller/planner/block_work.h"
+#include "controller/planner/cluster.h"
+#include "controller/planner/trainer_profile.h"
+#include "proto/contract/run_config.h"
+
+namespace trainyard::planner {
+
+// The rank's own work, and the transfers of which its own work hides nothing.
+struct PassParts {
+  double compute = 0;
+  double tensor = 0;
+  double context = 0;
+
+  double Total() const { return compute + tensor + context; }
+  PassParts& operator+=(const PassParts& other);
+};
+PassParts operator*(double factor, PassParts parts);
+PassParts operator+(PassParts left, const PassParts& right);
+
+// Of one micro-batch.
+struct PassSeconds {
+  PassParts block_forward;
+  PassParts block_backward;   // Input and weight gradients.
+  PassParts block_selective;  // Made again with selective recomputation.
+  PassParts block_full;       // Made again with full recomputation.
+  PassParts head;             // Forward, loss and backward.
+  PassParts embedding;
+};
+
+// `config` is resolved. Does not depend on dp, pp, vpp, zero and recompute of its layout.
+PassSeconds SecondsOfPass(const BlockWork& work, const RunConfig& config, const Cluster& cluster,
+                          const TrainerProfile& profile);
+
+// Bytes a second of memory-bound work.
+double MemoryRate(const Cluster& cluster, const TrainerProfile& profile);
+
+// FLOP/s by the data sheet; 0 where the device cannot do it.
+double PeakFlops(Precision precision, const DeviceSpec& device);
+
+}  // namespace trainyard::planner
+
+#endif  // TRAINYARD_CONTROLLER_PLANNER_PASS_SECONDS_H_

@@ -1,0 +1,52 @@
+#include "controller/planner/collective_seconds.h"
+
+#include <gtest/gtest.h>
+
+namespace trainyard::planner {
+namespace {
+
+class CollectiveSecondsTest : public testing::Test {
+ protected:
+  GroupLinks LinksOf(int64_t size, int64_t stride) const {
+    return GroupLinks(PlaceOfGroup(size, stride, cluster_), cluster_, profile_);
+  }
+
+  TrainerProfile profile_ = {.node_link = 1, .network = 1};
+  Cluster cluster_ = {
+      .device = FindDeviceSpec("H100"), .nodes = 4, .per_node = 8, .network = {"test", 50e9, 0}};
+};
+
+TEST_F(CollectiveSecondsTest, GroupsLieInNodesByTheOrderOfRanks) {
+  const auto expect = [this](int64_t size, int64_t stride, double in_node, double nodes) {
+    const GroupPlace place = PlaceOfGroup(size, stride, cluster_);
+    EXPECT_EQ(place.in_node, in_node) << size << " ranks, " << stride << " apart";
+    EXPECT_EQ(place.nodes, nodes) << size << " ranks, " << stride << " apart";
+  };
+  expect(8, 1, 8, 1);
+  expect(16, 1, 8, 2);
+  expect(4, 8, 1, 4);
+  expect(8, 4, 2, 4);
+  expect(2, 2, 2, 1);
+  expect(6, 1, 6, 1);
+  expect(10, 1, 5, 2);
+  expect(4, 3, 1, 4);  // Groups of 3 do not fill a node of 8.
+}
+
+TEST_F(CollectiveSecondsTest, ARankAloneWaitsForNobody) {
+  EXPECT_EQ(LinksOf(1, 1).GatherSeconds(1e9), 0);
+  EXPECT_EQ(LinksOf(1, 1).SendSeconds(1e9), 0);
+}
+
+TEST_F(CollectiveSecondsTest, RingsMoveAllButOnePart) {
+  EXPECT_NEAR(LinksOf(8, 1).GatherSeconds(450e9), 7.0 / 8, 1e-4);
+  EXPECT_EQ(LinksOf(8, 1).AllReduceSeconds(450e9), 2 * LinksOf(8, 1).GatherSeconds(450e9));
+}
+
+TEST_F(CollectiveSecondsTest, GroupsUseTheNetworkCardsOfAllTheirMembersInANode) {
+  EXPECT_NEAR(LinksOf(4, 8).GatherSeconds(50e9), 0.75, 1e-4) << "one card";
+  EXPECT_NEAR(LinksOf(32, 1).GatherSeconds(400e9), 31.0 / 32, 1e-3) << "eight cards";
+  EXPECT_NEAR(LinksOf(2, 8).SendSeconds(50e9), 1, 1e-4);
+}
+
+}  // namespace
+}  // namespace trainyard::planner

@@ -1,0 +1,54 @@
+// Settings of measured runs, in a few words: models, layouts and clusters of NVIDIA's nodes.
+#ifndef TRAINYARD_TESTS_CONTROLLER_PLANNER_RUN_SETTINGS_H_
+#define TRAINYARD_TESTS_CONTROLLER_PLANNER_RUN_SETTINGS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "controller/planner/cluster.h"
+#include "proto/contract/run_config.h"
+
+namespace trainyard::planner {
+
+// A run with one rank, changed by the functions, each of which returns another one.
+struct RunSettings {
+  RunConfig config;
+  int64_t per_node = 8;
+
+  RunSettings Tp(int64_t size) const { return With(&LayoutConfig::tp, size); }
+  RunSettings Cp(int64_t size) const { return With(&LayoutConfig::cp, size); }
+  RunSettings Dp(int64_t size) const { return With(&LayoutConfig::dp, size); }
+  RunSettings Pp(int64_t size) const { return With(&LayoutConfig::pp, size); }
+  RunSettings Vpp(int64_t size) const { return With(&LayoutConfig::vpp, size); }
+  RunSettings Zero(int64_t stage) const { return With(&LayoutConfig::zero, stage); }
+  RunSettings ZeroBubble() const { return With(&LayoutConfig::zero_bubble, true); }
+  RunSettings Full() const { return With(&LayoutConfig::recompute, Recompute::kFull); }
+  RunSettings NarrowMoments() const;
+
+ private:
+  template <typename Value>
+  RunSettings With(Value LayoutConfig::*setting, Value value) const {
+    RunSettings changed = *this;
+    changed.config.layout.*setting = value;
+    return changed;
+  }
+};
+
+RunSettings Settings(const ModelConfig& model, int64_t length, int64_t batch, int64_t micro_batch);
+
+// With a gate, rotary positions and an untied head. key_heads 0: as many as query heads.
+ModelConfig Gated(int64_t layers, int64_t hidden, int64_t ffn, int64_t heads, int64_t vocabulary,
+                  int64_t key_heads = 0);
+// LLaMA 3: 8 key heads, a vocabulary of 128,256.
+ModelConfig Llama(int64_t layers, int64_t hidden, int64_t ffn, int64_t heads);
+// GPT-2 and GPT-3: LayerNorm, biases, learned positions, GELU, a tied head.
+ModelConfig Gpt(int64_t layers, int64_t hidden, int64_t heads, int64_t vocabulary);
+// Nemotron 4: LayerNorm, squared ReLU, 8 key heads, a vocabulary of 256,000.
+ModelConfig Nemotron(int64_t layers, int64_t hidden, int64_t ffn, int64_t heads);
+
+// As many nodes as the layout needs, with the device's usual network.
+Cluster ClusterOf(const std::string& device, const RunSettings& run);
+
+}  // namespace trainyard::planner
+
+#endif  // TRAINYARD_TESTS_CONTROLLER_PLANNER_RUN_SETTINGS_H_

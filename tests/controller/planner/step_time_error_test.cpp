@@ -1,0 +1,80 @@
+// Predicted step times beside measured ones: prints every row and bounds the errors of the rows
+// that gave no constant.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "tests/controller/planner/measured_runs.h"
+
+namespace trainyard::planner {
+namespace {
+
+struct Errors {
+  double mean = 0;
+  double largest = 0;
+  int rows = 0;
+};
+
+Errors PrintAndCompare(const MeasuredSet& set) {
+  std::printf("%s (%s)\n  %-24s %-5s %10s %10s %7s\n", set.name.c_str(), set.source.c_str(), "run",
+              "row", "measured", "predicted", "error");
+  Errors errors;
+  for (const MeasuredRun& run : set.runs) {
+    const double predicted = PredictedSeconds(set, run);
+    const double error = predicted / run.seconds - 1;
+    std::printf("  %-24s %-5s %8.4f s %8.4f s %+6.1f%%\n", run.name.c_str(),
+                run.is_fitted ? "fit" : "test", run.seconds, predicted, 100 * error);
+    if (run.is_fitted) continue;
+    errors.mean += std::abs(error);
+    errors.largest = std::max(errors.largest, std::abs(error));
+    ++errors.rows;
+  }
+  errors.mean /= errors.rows;
+  std::printf("  test rows: %d, mean %.2f %%, max %.2f %%\n", errors.rows, 100 * errors.mean,
+              100 * errors.largest);
+  return errors;
+}
+
+// The bounds are close to what was reached, so that a change that loses accuracy fails.
+TEST(StepTimeErrorTest, OfOurTrainerOnH200) {
+  const Errors errors = PrintAndCompare(TrainyardRuns());
+  EXPECT_EQ(errors.rows, 9);
+  EXPECT_LT(errors.mean, 0.02);
+  EXPECT_LT(errors.largest, 0.06);
+}
+
+TEST(StepTimeErrorTest, OfMegatronOnA100) {
+  const Errors errors = PrintAndCompare(MegatronA100Runs());
+  EXPECT_EQ(errors.rows, 11);
+  EXPECT_LT(errors.mean, 0.04);
+  EXPECT_LT(errors.largest, 0.065);
+}
+
+TEST(StepTimeErrorTest, OfMegatronOnH100) {
+  const Errors errors = PrintAndCompare(MegatronH100Runs());
+  EXPECT_EQ(errors.rows, 18);
+  EXPECT_LT(errors.mean, 0.025);
+  EXPECT_LT(errors.largest, 0.055);
+}
+
+TEST(StepTimeErrorTest, OfFoundryOnA100) {
+  const Errors errors = PrintAndCompare(FoundryRuns());
+  EXPECT_EQ(errors.rows, 16);
+  EXPECT_LT(errors.mean, 0.04);
+  EXPECT_LT(errors.largest, 0.08);
+}
+
+TEST(StepTimeErrorTest, FittedRowsAgree) {
+  for (const MeasuredSet& set :
+       {TrainyardRuns(), MegatronA100Runs(), MegatronH100Runs(), FoundryRuns()}) {
+    for (const MeasuredRun& run : set.runs) {
+      if (!run.is_fitted) continue;
+      EXPECT_NEAR(PredictedSeconds(set, run), run.seconds, 0.05 * run.seconds) << run.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace trainyard::planner

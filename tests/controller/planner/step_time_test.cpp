@@ -1,0 +1,91 @@
+#include "controller/planner/step_time.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/controller/planner/run_settings.h"
+
+namespace trainyard::planner {
+namespace {
+
+StepTime Predicted(const RunSettings& run, const std::string& device = "H200") {
+  return PredictStep(run.config, ClusterOf(device, run));
+}
+
+RunSettings Small(int64_t batch) { return Settings(Llama(32, 4096, 14336, 32), 4096, batch, 1); }
+
+TEST(StepTimeTest, ARankAloneComputesAndUpdates) {
+  const StepTime step = Predicted(Small(8));
+  EXPECT_GT(step.compute, 0);
+  EXPECT_GT(step.optimizer, 0);
+  EXPECT_EQ(step.Total(), step.compute + step.optimizer);
+}
+
+TEST(StepTimeTest, WorkGrowsWithTheBatch) {
+  EXPECT_NEAR(Predicted(Small(16)).compute, 2 * Predicted(Small(8)).compute, 1e-9);
+  EXPECT_EQ(Predicted(Small(16)).optimizer, Predicted(Small(8)).optimizer);
+}
+
+TEST(StepTimeTest, EveryAxisHasItsWait) {
+  EXPECT_GT(Predicted(Small(8).Tp(2)).tensor_wait, 0);
+  EXPECT_GT(Predicted(Small(8).Cp(2)).context_wait, 0);
+  EXPECT_GT(Predicted(Small(8).Pp(2)).pipeline_wait, 0);
+  EXPECT_GT(Predicted(Small(8).Dp(2)).data_wait, 0);
+  EXPECT_GT(Predicted(Small(64).Dp(64)).world_wait, 0);
+  const StepTime tensor = Predicted(Small(8).Tp(2));
+  EXPECT_EQ(tensor.context_wait + tensor.pipeline_wait + tensor.data_wait + tensor.world_wait, 0);
+}
+
+// (p - 1) / m of the work, a part of it with several chunks or deferred weight gradients.
+TEST(StepTimeTest, BubblesFollowTheSchedule) {
+  RunSettings run = Small(32).Pp(4);
+  run.config.model.vocab_size = 128;  // Stages of equal work.
+  const Cluster cluster = {FindDeviceSpec("H200"), 1, 4, *FindNetwork("ndr")};
+  TrainerProfile profile = TrainyardProfile();
+  profile.node_link = 1e9;  // Transfers take no time.
+  const auto bubble = [&](const RunConfig& config) {
+    const StepTime step = SecondsOfStep(config, PlanPass(config, cluster, profile),
+                                        LoadsOfStages(config, true), cluster, profile);
+    return step.pipeline_wait / step.compute;
+  };
+  EXPECT_NEAR(bubble(run.config), 3.0 / 32, 0.002);
+  EXPECT_NEAR(bubble(run.Vpp(2).config), 3.0 / 64, 0.002);
+  EXPECT_NEAR(bubble(run.ZeroBubble().config), 1.0 / 32, 0.003);
+}
+
+TEST(StepTimeTest, RecomputationCostsAForwardPass) {
+  const double none = Predicted(Small(8)).compute;
+  RunSettings run = Small(8).Full();
+  const double full = Predicted(run).compute;
+  EXPECT_GT(full, 1.25 * none);
+  EXPECT_LT(full, 1.36 * none);
+  run.config.layout.recompute_num_layers = 16;
+  EXPECT_NEAR(Predicted(run).compute, (none + full) / 2, 1e-6);
+  run.config.layout.recompute = Recompute::kSelective;
+  run.config.layout.recompute_num_layers = 0;
+  EXPECT_GT(Predicted(run).compute, none);
+  EXPECT_LT(Predicted(run).compute, 1.05 * none);
+}
+
+TEST(StepTimeTest, ShardsOfTheStateAreUpdatedByTheirOwners) {
+  EXPECT_LT(Predicted(Small(8).Dp(8).Zero(1)).optimizer, Predicted(Small(8).Dp(8)).optimizer / 4);
+  EXPECT_GT(Predicted(Small(64).Dp(8).Zero(3)).data_wait,
+            Predicted(Small(64).Dp(8).Zero(1)).data_wait)
+      << "eight rounds";
+}
+
+TEST(StepTimeTest, SlowNetworksShow) {
+  const RunSettings run = Small(16).Dp(16).Zero(1);
+  Cluster cluster = ClusterOf("H200", run);
+  const double fast = PredictStep(run.config, cluster).Total();
+  cluster.network = *FindNetwork("eth25");
+  EXPECT_GT(PredictStep(run.config, cluster).Total(), 2 * fast);
+}
+
+TEST(StepTimeTest, FasterDevicesTakeLess) {
+  EXPECT_LT(Predicted(Small(8), "B200").Total(), Predicted(Small(8), "H200").Total());
+  EXPECT_LT(Predicted(Small(8), "H200").Total(), Predicted(Small(8), "A100").Total());
+  EXPECT_LT(Predicted(Small(8), "A100").Total(), Predicted(Small(8), "A10G").Total());
+}
+
+}  // namespace
+}  // namespace trainyard::planner
