@@ -36,6 +36,10 @@ double GroupLinks::GatherSeconds(double bytes) const {
   return (size_ - 1) / size_ * bytes / bandwidth_ + latency_;
 }
 
+double GroupLinks::RingSeconds(double part_bytes) const {
+  return (size_ - 1) * SendSeconds(part_bytes);
+}
+
 double GroupLinks::SendSeconds(double bytes) const {
   if (size_ <= 1) return 0;
   return bytes / send_bandwidth_ + hop_latency_;

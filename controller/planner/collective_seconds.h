@@ -30,6 +30,8 @@ class GroupLinks {
   double AllReduceSeconds(double bytes) const { return 2 * GatherSeconds(bytes); }
   // One member sends to the next one.
   double SendSeconds(double bytes) const;
+  // Every member's part goes once around the ring; all wait for the slowest hop.
+  double RingSeconds(double part_bytes) const;
 
  private:
   double size_;

@@ -131,16 +131,20 @@ struct Transfers {
   PassParts backward;
 };
 
-// Keys and values of the other ranks; on the way back with their gradients in fp32.
+// Keys and values of the other ranks, around a ring or gathered; on the way back with their
+// gradients in fp32.
 Transfers ContextTransfers(const BlockWork& work, const GroupLinks& links,
                            const TrainerProfile& profile) {
   Transfers transfers;
   if (work.context_parts <= 1) return transfers;
   const double values = work.rows * 2 * work.keys;
-  const double all = work.context_parts * values;
-  transfers.forward.context = profile.context_exposed * links.GatherSeconds(work.element * all);
-  transfers.backward.context =
-      profile.context_exposed * links.GatherSeconds((work.element + kFloatBytes) * all);
+  const bool is_ring = work.piece < work.length;
+  const auto seconds = [&](double part) {
+    return profile.context_exposed *
+           (is_ring ? links.RingSeconds(part) : links.GatherSeconds(work.context_parts * part));
+  };
+  transfers.forward.context = seconds(work.element * values);
+  transfers.backward.context = seconds((work.element + kFloatBytes) * values);
   return transfers;
 }
 

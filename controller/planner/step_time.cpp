@@ -12,8 +12,12 @@ namespace {
 constexpr double kMomentBytes = 4;  // Saved where a moment is read and written in bf16.
 
 // Work of a stage for one micro-batch, without the schedule.
-PassParts StagePass(const StageLoad& load, const RunConfig& config, const PassSeconds& pass) {
+PassParts StagePass(const StageLoad& load, const RunConfig& config, const PassSeconds& pass,
+                    const TrainerProfile& profile) {
   PassParts parts = load.layers * (pass.block_forward + pass.block_backward);
+  if (config.layout.zero_bubble) {
+    parts.compute += profile.zero_bubble_work * load.layers * pass.block_backward.compute;
+  }
   const Recompute recompute = config.layout.recompute;
   if (recompute == Recompute::kSelective) parts += load.recomputed_layers * pass.block_selective;
   if (recompute == Recompute::kFull) parts += load.recomputed_layers * pass.block_full;
@@ -29,15 +33,13 @@ double Passes(const RunConfig& config) {
 }
 
 // Idle time of the busiest stage: each other stage's work for one micro-batch, of which several
-// chunks a stage leave a part (Narayanan et al. 2021), and deferred weight gradients a third (Qi et
-// al. 2024, ZB-H1).
+// chunks a stage leave a part (Narayanan et al. 2021), and deferred weight gradients another one
+// (Qi et al. 2024, ZB-H1: a third, where forward pass, input and weight gradients take the same).
 double BubbleSeconds(const RunConfig& config, double all_stages, double busiest,
-                     const PassSeconds& pass) {
+                     const TrainerProfile& profile) {
   const LayoutConfig& layout = config.layout;
-  double bubble = (all_stages - busiest) / static_cast<double>(layout.vpp);
-  if (!layout.zero_bubble) return bubble;
-  const double forward = pass.block_forward.Total();
-  return bubble * forward / (forward + pass.block_backward.Total());
+  const double bubble = (all_stages - busiest) / static_cast<double>(layout.vpp);
+  return layout.zero_bubble ? profile.zero_bubble_left * bubble : bubble;
 }
 
 // Activations and their gradients between the stages.
@@ -121,6 +123,11 @@ double OptimizerSeconds(const RunConfig& config, double parameters, const Cluste
 
 }  // namespace
 
+bool StageLoad::IsLike(const StageLoad& other) const {
+  return layers == other.layers && recomputed_layers == other.recomputed_layers &&
+         has_embedding == other.has_embedding && has_head == other.has_head;
+}
+
 std::vector<StageLoad> LoadsOfStages(const RunConfig& config, bool balances_head) {
   const LayoutConfig& layout = config.layout;
   const int64_t limit = layout.recompute_num_layers;
@@ -136,7 +143,12 @@ std::vector<StageLoad> LoadsOfStages(const RunConfig& config, bool balances_head
       load.has_embedding |= place.HasEmbedding(chunk);
       load.has_head |= place.HasHead(chunk);
     }
-    loads.push_back(load);
+    load.stage = stage;
+    if (!loads.empty() && load.IsLike(loads.back())) {
+      loads.back().stages += 1;
+    } else {
+      loads.push_back(load);
+    }
   }
   return loads;
 }
@@ -155,19 +167,19 @@ StepTime SecondsOfStep(const RunConfig& config, const PlannedPass& pass,
   StepTime step;
   PassParts busiest;
   double all_stages = 0;
-  for (size_t stage = 0; stage < loads.size(); ++stage) {
-    const PassParts parts = StagePass(loads[stage], config, pass.seconds);
-    all_stages += parts.Total();
-    if (stage > 0 && parts.Total() <= busiest.Total()) continue;
+  for (const StageLoad& load : loads) {
+    const PassParts parts = StagePass(load, config, pass.seconds, profile);
+    all_stages += load.stages * parts.Total();
+    if (load.stage > 0 && parts.Total() <= busiest.Total()) continue;
     busiest = parts;
-    step.stage = static_cast<int64_t>(stage);
+    step.stage = load.stage;
   }
   const PassParts work = Passes(config) * busiest;
   const double parameters = Parameters(pass.work, loads);
   step.compute = work.compute;
   step.tensor_wait = work.tensor;
   step.context_wait = work.context;
-  step.pipeline_wait = BubbleSeconds(config, all_stages, busiest.Total(), pass.seconds) +
+  step.pipeline_wait = BubbleSeconds(config, all_stages, busiest.Total(), profile) +
                        BoundarySeconds(config, pass.work, cluster, profile);
   step.data_wait =
       DataSeconds(config, parameters, pass.work.element, busiest.Total(), cluster, profile);

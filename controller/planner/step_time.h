@@ -31,12 +31,17 @@ struct StepTime {
   }
 };
 
-// The part of a model that one pipeline stage works on.
+// The part of a model that a pipeline stage works on; stages next to each other with the same load
+// are one entry.
 struct StageLoad {
+  int64_t stage = 0;  // The first of them.
+  double stages = 1;
   double layers = 0;
   double recomputed_layers = 0;
   bool has_embedding = false;
   bool has_head = false;
+
+  bool IsLike(const StageLoad& other) const;
 };
 
 // By the trainer's own cut (proto/contract/pipeline_place.h), or, without balances_head, layers cut

@@ -43,6 +43,10 @@ struct TrainerProfile {
   double tensor_exposed = 1;
   double context_exposed = 1;
   double pipeline_exposed = 1;
+  // Deferred weight gradients: part of the bubble that they leave, and work that they add to the
+  // backward pass, relative.
+  double zero_bubble_left = 1.0 / 3;
+  double zero_bubble_work = 0;
   // Data parallel: visible part of what would fit under other work, since it takes multiprocessors
   // and bandwidth from that. What does not fit is visible as a whole.
   double data_exposed = 1;

@@ -7,8 +7,8 @@ constexpr int64_t kGigabyte = 1'000'000'000;
 
 // NVIDIA data sheets: "H200 Tensor Core GPU" (SXM), "H100 Tensor Core GPU" (SXM and PCIe), "A100
 // Tensor Core GPU" (SXM; "A100-SXM4-40GB" is how the driver tells the smaller one), "HGX B200"
-// (a board's figures divided by eight), "A10G" (AWS g5), "RTX A6000", "V100" (SXM2; the driver's name
-// ends with the memory). The V100's tensor cores have no bf16.
+// (a board's figures divided by eight), "A10G" (AWS g5), "RTX A6000", "V100" (SXM2; the driver's
+// name ends with the memory). The V100's tensor cores have no bf16.
 constexpr DeviceRating kDevices[] = {
     {"B200", 180 * kGigabyte, 2250e12, 75e12},
     {"H200", 141 * kGigabyte, 989.4e12, 66.9e12},

@@ -269,10 +269,14 @@ MemoryPrediction PredictStage(const RunConfig& config, const PipelinePlace& plac
 
 }  // namespace
 
+MemoryPrediction PredictStageMemory(const RunConfig& config, int64_t stage) {
+  return PredictStage(config, PlaceOfStage(config, stage));
+}
+
 MemoryPrediction PredictTrainingMemory(const RunConfig& config) {
   MemoryPrediction largest;
   for (int64_t stage = 0; stage < config.layout.pp; ++stage) {
-    const MemoryPrediction prediction = PredictStage(config, PlaceOfStage(config, stage));
+    const MemoryPrediction prediction = PredictStageMemory(config, stage);
     if (prediction.Total() > largest.Total()) largest = prediction;
   }
   return largest;

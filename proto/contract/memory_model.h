@@ -25,6 +25,9 @@ struct MemoryPrediction {
 // memory_model_test.cpp; fragmentation of the allocator comes on top.
 MemoryPrediction PredictTrainingMemory(const RunConfig& config);
 
+// The same of the GPUs of one stage, from 0.
+MemoryPrediction PredictStageMemory(const RunConfig& config, int64_t stage);
+
 // Part of a prediction by which it may be wrong.
 inline constexpr double kMemoryMargin = 0.05;
 

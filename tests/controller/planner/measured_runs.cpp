@@ -63,7 +63,7 @@ MeasuredSet TrainyardRuns() {
   add("1.5B x2, ZeRO 1", pair(16).Dp(2).Zero(1), 0.467, false);
   add("1.5B x2, ZeRO 2", pair(16).Dp(2).Zero(2), 0.467, false);
   add("1.5B x2, ZeRO 3", pair(16).Dp(2).Zero(3), 0.476, false);
-  add("1.5B, PP2 zero-bubble", pair(4).Pp(2).ZeroBubble(), 0.508, false);
+  add("1.5B, PP2 zero-bubble", pair(4).Pp(2).ZeroBubble(), 0.508, true);
   add("1.5B, PP2 1F1B", pair(4).Pp(2), 0.520, true);
   add("1.5B, PP2, 3 chunks", pair(4).Pp(2).Vpp(3), 0.533, false);
   add("1.5B, CP2", pair(16).Cp(2), 0.549, true);

@@ -49,6 +49,7 @@ TEST(StepTimeTest, BubblesFollowTheSchedule) {
   };
   EXPECT_NEAR(bubble(run.config), 3.0 / 32, 0.002);
   EXPECT_NEAR(bubble(run.Vpp(2).config), 3.0 / 64, 0.002);
+  profile.zero_bubble_left = 1.0 / 3;
   EXPECT_NEAR(bubble(run.ZeroBubble().config), 1.0 / 32, 0.003);
 }
 

@@ -1,0 +1,124 @@
+#include "controller/planner/layout_candidates.h"
+
+#include <algorithm>
+
+#include "proto/contract/run_rules.h"
+
+namespace trainyard::planner {
+namespace {
+
+// More chunks a stage leave hardly a bubble and send more.
+constexpr int64_t kMostChunks = 16;
+
+// Settings of the search that do not come from the job.
+RunConfig BlankLayout(const RunConfig& config) {
+  RunConfig blank = config;
+  LayoutConfig layout;
+  layout.sequence_parallel = config.layout.sequence_parallel;
+  layout.cp_comm_type = config.layout.cp_comm_type;
+  blank.layout = layout;
+  // Rules of the data do not depend on the layout.
+  blank.data = {};
+  blank.evaluation.sets.clear();
+  return blank;
+}
+
+class GroupWalk {
+ public:
+  GroupWalk(const RunConfig& config, const Cluster& cluster, const VisitGroup& visit,
+            const VisitRefused& refused)
+      : config_(BlankLayout(config)), cluster_(cluster), visit_(visit), refused_(refused) {}
+
+  void Run() {
+    const int64_t devices = cluster_.devices();
+    for (const int64_t tp : DivisorsOf(devices)) {
+      if (cluster_.per_node % tp != 0) {
+        refused_("tensor-parallel ranks would lie on several nodes", 1);
+        continue;
+      }
+      for (const int64_t cp : DivisorsOf(devices / tp)) {
+        for (const int64_t pp : DivisorsOf(devices / tp / cp)) {
+          LayoutConfig& layout = config_.layout;
+          layout.tp = tp;
+          layout.cp = cp;
+          layout.pp = pp;
+          layout.dp = devices / tp / cp / pp;
+          VisitSchedules();
+        }
+      }
+    }
+  }
+
+ private:
+  void VisitSchedules() {
+    LayoutConfig& layout = config_.layout;
+    const int64_t layers = config_.model.num_layers;
+    const int64_t most = layout.pp == 1 ? 1 : std::min(layers / layout.pp, kMostChunks);
+    for (int64_t chunks = 1; chunks <= std::max<int64_t>(most, 1); ++chunks) {
+      layout.vpp = chunks;
+      for (const bool zero_bubble : {false, true}) {
+        if (zero_bubble && layout.pp == 1) continue;
+        layout.zero_bubble = zero_bubble;
+        VisitMicroBatches();
+      }
+    }
+    layout.zero_bubble = false;
+    layout.vpp = 1;
+  }
+
+  // A batch that dp does not divide has no micro-batch: one of 1 tells the rule that it breaks.
+  void VisitMicroBatches() {
+    LayoutConfig& layout = config_.layout;
+    const int64_t batch = config_.train.global_batch;
+    const std::vector<int64_t> sizes =
+        batch % layout.dp == 0 ? DivisorsOf(batch / layout.dp) : std::vector<int64_t>{1};
+    for (const int64_t size : sizes) {
+      layout.micro_batch = size;
+      const std::vector<SettingProblem> problems = FindTrainingProblems(config_);
+      if (!problems.empty()) {
+        refused_("breaks a rule of " + problems.front().key, 1);
+      } else if (!visit_(config_)) {
+        return;
+      }
+    }
+  }
+
+  RunConfig config_;
+  const Cluster& cluster_;
+  const VisitGroup& visit_;
+  const VisitRefused& refused_;
+};
+
+}  // namespace
+
+std::vector<int64_t> DivisorsOf(int64_t whole) {
+  std::vector<int64_t> small, large;
+  for (int64_t divisor = 1; divisor <= whole / divisor; ++divisor) {
+    if (whole % divisor != 0) continue;
+    small.push_back(divisor);
+    if (divisor != whole / divisor) large.push_back(whole / divisor);
+  }
+  small.insert(small.end(), large.rbegin(), large.rend());
+  return small;
+}
+
+void VisitGroups(const RunConfig& config, const Cluster& cluster, const VisitGroup& visit,
+                 const VisitRefused& refused) {
+  GroupWalk(config, cluster, visit, refused).Run();
+}
+
+std::vector<LayoutConfig> MembersOfGroup(const LayoutConfig& layout) {
+  std::vector<LayoutConfig> members;
+  const int64_t most_sharded = layout.dp * layout.cp > 1 ? 3 : 0;
+  for (int64_t zero = 0; zero <= most_sharded; ++zero) {
+    for (const Recompute recompute : {Recompute::kNone, Recompute::kSelective, Recompute::kFull}) {
+      LayoutConfig member = layout;
+      member.zero = zero;
+      member.recompute = recompute;
+      members.push_back(member);
+    }
+  }
+  return members;
+}
+
+}  // namespace trainyard::planner

@@ -1,0 +1,34 @@
+// Layouts of a run on a cluster, in groups whose members differ in sharding and recomputation only.
+#ifndef TRAINYARD_CONTROLLER_PLANNER_LAYOUT_CANDIDATES_H_
+#define TRAINYARD_CONTROLLER_PLANNER_LAYOUT_CANDIDATES_H_
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "controller/planner/cluster.h"
+#include "proto/contract/run_config.h"
+
+namespace trainyard::planner {
+
+// Whole numbers that divide `whole`, the smallest first.
+std::vector<int64_t> DivisorsOf(int64_t whole);
+
+// Called with a layout that keeps the rules, with ZeRO 0 and no recomputation. Larger micro-batches
+// of the same layout come later; false skips them.
+using VisitGroup = std::function<bool(const RunConfig& config)>;
+// Called with the reason why layouts are not considered, and their number.
+using VisitRefused = std::function<void(const std::string& reason, int64_t count)>;
+
+// `config` is resolved.
+void VisitGroups(const RunConfig& config, const Cluster& cluster, const VisitGroup& visit,
+                 const VisitRefused& refused);
+
+// Members of the group of `config`: by kind of sharding and recomputation.
+std::vector<LayoutConfig> MembersOfGroup(const LayoutConfig& layout);
+
+}  // namespace trainyard::planner
+
+#endif  // TRAINYARD_CONTROLLER_PLANNER_LAYOUT_CANDIDATES_H_

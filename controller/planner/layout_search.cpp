@@ -1,0 +1,218 @@
+#include "controller/planner/layout_search.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "controller/planner/layout_candidates.h"
+#include "proto/contract/model_size.h"
+
+namespace trainyard::planner {
+namespace {
+
+constexpr char kNeedsMemory[] = "needs more memory than the device has";
+constexpr char kSlower[] = "is slower";
+
+// Layouts whose memory is predicted for the list beside the best, and the slowest of them.
+constexpr int64_t kMostPareto = 10000;
+constexpr double kSlowestPareto = 1.5;
+
+struct Candidate {
+  LayoutConfig layout;
+  double seconds = 0;
+};
+
+// Fast first; of equally fast ones the one with the fewer transfers and the simpler schedule.
+bool IsBefore(const Candidate& left, const Candidate& right) {
+  const auto key = [](const Candidate& candidate) {
+    const LayoutConfig& layout = candidate.layout;
+    return std::make_tuple(candidate.seconds, layout.zero, layout.zero_bubble, layout.vpp,
+                           static_cast<int>(layout.recompute), layout.tp, layout.pp,
+                           layout.micro_batch);
+  };
+  return key(left) < key(right);
+}
+
+class Search {
+ public:
+  Search(const RunConfig& config, const Cluster& cluster) : config_(config), cluster_(cluster) {}
+
+  LayoutSearch Run() {
+    VisitGroups(
+        config_, cluster_, [this](const RunConfig& group) { return AddGroup(group); },
+        [this](const std::string& reason, int64_t count) { Lose(reason, count); });
+    std::sort(candidates_.begin(), candidates_.end(), IsBefore);
+    Choose();
+    return std::move(result_);
+  }
+
+ private:
+  void Lose(const std::string& reason, int64_t count) {
+    result_.tried += count;
+    result_.lost[reason] += count;
+  }
+
+  // False: no member fits, nor would one with a larger micro-batch.
+  bool AddGroup(const RunConfig& group) {
+    const std::vector<LayoutConfig> members = MembersOfGroup(group.layout);
+    if (!SomeMemberFits(group, members)) {
+      Lose(kNeedsMemory, static_cast<int64_t>(members.size()));
+      return false;
+    }
+    const PlannedPass& pass = PassOf(group);
+    const std::vector<StageLoad>& loads = LoadsOf(group);
+    RunConfig member = group;
+    for (const LayoutConfig& layout : members) {
+      member.layout = layout;
+      const StepTime step = SecondsOfStep(member, pass, loads, cluster_, TrainyardProfile());
+      candidates_.push_back({layout, step.Total()});
+    }
+    result_.tried += static_cast<int64_t>(members.size());
+    return true;
+  }
+
+  // ZeRO 3 needs whole blocks beside its shards, so that ZeRO 1 may need less.
+  bool SomeMemberFits(const RunConfig& group, const std::vector<LayoutConfig>& members) {
+    RunConfig member = group;
+    member.layout.recompute = Recompute::kFull;
+    for (const int64_t zero : {members.back().zero, std::min<int64_t>(members.back().zero, 1)}) {
+      member.layout.zero = zero;
+      PlannedLayout lean;
+      lean.memory = PeakMemory(member, lean.memory_stage);
+      if (FitsInto(lean.memory, *cluster_.device)) return true;
+      lean.layout = member.layout;
+      std::optional<PlannedLayout>& leanest = result_.leanest;
+      if (!leanest || lean.memory.Total() < leanest->memory.Total()) leanest = lean;
+    }
+    return false;
+  }
+
+  const PlannedPass& PassOf(const RunConfig& group) {
+    const LayoutConfig& layout = group.layout;
+    const auto key = std::make_tuple(layout.tp, layout.cp, layout.micro_batch);
+    const auto found = passes_.find(key);
+    if (found != passes_.end()) return found->second;
+    return passes_[key] = PlanPass(group, cluster_, TrainyardProfile());
+  }
+
+  const std::vector<StageLoad>& LoadsOf(const RunConfig& group) {
+    const auto key = std::make_pair(group.layout.pp, group.layout.vpp);
+    const auto found = loads_.find(key);
+    if (found != loads_.end()) return found->second;
+    return loads_[key] = LoadsOfStages(group, /*balances_head=*/true);
+  }
+
+  PlannedLayout Planned(const LayoutConfig& layout) {
+    RunConfig member = config_;
+    member.layout = layout;
+    PlannedLayout planned{.layout = layout};
+    planned.memory = PeakMemory(member, planned.memory_stage);
+    planned.step =
+        SecondsOfStep(member, PassOf(member), LoadsOf(member), cluster_, TrainyardProfile());
+    return planned;
+  }
+
+  // Goes through the candidates from the fastest on. Those behind the best lose by their time,
+  // whether they fit or not; the next of them are looked at for the list.
+  void Choose() {
+    int64_t looked_at = 0;
+    for (size_t i = 0; i < candidates_.size(); ++i) {
+      const Candidate& candidate = candidates_[i];
+      if (result_.best.has_value()) {
+        const bool is_near = candidate.seconds <= kSlowestPareto * result_.best->step.Total();
+        if (++looked_at > kMostPareto || !is_near) {
+          Count(kSlower, candidates_.size() - i);
+          return;
+        }
+        Count(kSlower, 1);
+      }
+      const PlannedLayout planned = Planned(candidate.layout);
+      if (!FitsInto(planned.memory, *cluster_.device)) {
+        if (!result_.best.has_value()) Count(kNeedsMemory, 1);
+        continue;
+      }
+      if (!result_.best.has_value()) result_.best = planned;
+      std::vector<PlannedLayout>& pareto = result_.pareto;
+      if (pareto.empty() || planned.memory.Total() < pareto.back().memory.Total()) {
+        pareto.push_back(planned);
+      }
+    }
+  }
+
+  void Count(const char* reason, size_t count) {
+    result_.lost[reason] += static_cast<int64_t>(count);
+  }
+
+  const RunConfig& config_;
+  const Cluster& cluster_;
+  std::map<std::tuple<int64_t, int64_t, int64_t>, PlannedPass> passes_;
+  std::map<std::pair<int64_t, int64_t>, std::vector<StageLoad>> loads_;
+  std::vector<Candidate> candidates_;
+  LayoutSearch result_;
+};
+
+// Without anything but the state, divided among all devices.
+int64_t NodesOfState(const RunConfig& config, const Cluster& cluster) {
+  const double parameters = static_cast<double>(ParameterCount(config.model));
+  double bytes = 16;  // Master weights, gradients, two moments.
+  if (config.optimizer.exp_avg_dtype == Precision::kBf16) bytes -= 2;
+  if (config.optimizer.exp_avg_sq_dtype == Precision::kBf16) bytes -= 2;
+  const double of_node = static_cast<double>(cluster.device->rating->memory_bytes) *
+                         static_cast<double>(cluster.per_node);
+  return static_cast<int64_t>(parameters * bytes / of_node);
+}
+
+// True when any layout of the cluster fits; does not predict its time.
+bool SomeLayoutFits(const RunConfig& config, const Cluster& cluster) {
+  bool fits = false;
+  const auto visit = [&](const RunConfig& group) {
+    const bool needs_more = group.layout.vpp > 1 || group.layout.zero_bubble;
+    if (fits || needs_more) return false;
+    const int64_t most_sharded = MembersOfGroup(group.layout).back().zero;
+    RunConfig member = group;
+    member.layout.recompute = Recompute::kFull;
+    for (const int64_t zero : {most_sharded, std::min<int64_t>(most_sharded, 1)}) {
+      member.layout.zero = zero;
+      int64_t stage = 0;
+      fits = fits || FitsInto(PeakMemory(member, stage), *cluster.device);
+    }
+    return false;  // A larger micro-batch does not need less.
+  };
+  VisitGroups(config, cluster, visit, [](const std::string&, int64_t) {});
+  return fits;
+}
+
+}  // namespace
+
+// The stages between keep fewer micro-batches than the first one, of as many layers at most, and
+// have no table.
+MemoryPrediction PeakMemory(const RunConfig& config, int64_t& stage) {
+  const int64_t last = config.layout.pp - 1;
+  const MemoryPrediction first = PredictStageMemory(config, 0);
+  stage = 0;
+  if (last == 0) return first;
+  const MemoryPrediction end = PredictStageMemory(config, last);
+  if (end.Total() <= first.Total()) return first;
+  stage = last;
+  return end;
+}
+
+bool FitsInto(const MemoryPrediction& memory, const DeviceSpec& device) {
+  return memory.Total() * (1 + kMemoryMargin) <= static_cast<double>(device.rating->memory_bytes);
+}
+
+LayoutSearch SearchLayouts(const RunConfig& config, const Cluster& cluster) {
+  return Search(config, cluster).Run();
+}
+
+std::optional<int64_t> FewestNodes(const RunConfig& config, const Cluster& cluster,
+                                   int64_t most_nodes) {
+  Cluster larger = cluster;
+  const int64_t least = std::max<int64_t>(NodesOfState(config, cluster), 1);
+  for (larger.nodes = std::max(cluster.nodes + 1, least); larger.nodes <= most_nodes;
+       ++larger.nodes) {
+    if (SomeLayoutFits(config, larger)) return larger.nodes;
+  }
+  return std::nullopt;
+}
+
+}  // namespace trainyard::planner

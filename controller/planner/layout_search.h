@@ -1,0 +1,57 @@
+// The best layout of a run on a cluster: pure functions, one thread.
+//
+// Every way to divide the cluster's devices among tp, cp, pp and dp is tried with every
+// micro-batch, number of chunks, schedule, kind of sharding and of recomputation that the rules of
+// proto/contract/run_rules.h allow; prime factors need not be 2. Of those that fit into memory, by
+// proto/contract/memory_model.h with its margin, the fastest is chosen.
+#ifndef TRAINYARD_CONTROLLER_PLANNER_LAYOUT_SEARCH_H_
+#define TRAINYARD_CONTROLLER_PLANNER_LAYOUT_SEARCH_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "controller/planner/cluster.h"
+#include "controller/planner/step_time.h"
+#include "proto/contract/memory_model.h"
+#include "proto/contract/run_config.h"
+
+namespace trainyard::planner {
+
+struct PlannedLayout {
+  LayoutConfig layout;
+  StepTime step;
+  MemoryPrediction memory;   // Of the rank that needs most.
+  int64_t memory_stage = 0;  // Its pipeline stage.
+};
+
+struct LayoutSearch {
+  std::optional<PlannedLayout> best;
+  // Layouts that need less memory than every faster one, the fastest first; begins with the best.
+  std::vector<PlannedLayout> pareto;
+  int64_t tried = 0;
+  // Layouts that were not chosen, by the reason.
+  std::map<std::string, int64_t> lost;
+  // Of the layouts that do not fit, the one that needs least; there is none when all break rules.
+  std::optional<PlannedLayout> leanest;
+};
+
+// `config` is resolved; its layout counts only for sequence_parallel and cp_comm_type. The device
+// has the precision's arithmetic.
+LayoutSearch SearchLayouts(const RunConfig& config, const Cluster& cluster);
+
+// The fewest nodes, more than the cluster has, on which some layout fits; nullopt when not even
+// `most_nodes` are enough.
+std::optional<int64_t> FewestNodes(const RunConfig& config, const Cluster& cluster,
+                                   int64_t most_nodes);
+
+// Of the rank that needs most; its stage goes to `stage`.
+MemoryPrediction PeakMemory(const RunConfig& config, int64_t& stage);
+
+bool FitsInto(const MemoryPrediction& memory, const DeviceSpec& device);
+
+}  // namespace trainyard::planner
+
+#endif  // TRAINYARD_CONTROLLER_PLANNER_LAYOUT_SEARCH_H_

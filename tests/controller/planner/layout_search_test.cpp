@@ -1,0 +1,165 @@
+#include "controller/planner/layout_search.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "controller/planner/layout_candidates.h"
+#include "proto/contract/run_rules.h"
+#include "tests/controller/planner/run_settings.h"
+
+namespace trainyard::planner {
+namespace {
+
+Cluster ClusterWith(const std::string& device, int64_t nodes, int64_t per_node = 8) {
+  const DeviceSpec* spec = FindDeviceSpec(device);
+  return {spec, nodes, per_node, *FindNetwork(spec->network)};
+}
+
+RunConfig Llama8b(int64_t batch = 128) {
+  return Settings(Llama(32, 4096, 14336, 32), 8192, batch, 1).config;
+}
+RunConfig Llama405b(int64_t batch = 2048) {
+  return Settings(Llama(126, 16384, 53248, 128), 8192, batch, 1).config;
+}
+
+int64_t Ranks(const LayoutConfig& layout) { return layout.tp * layout.cp * layout.pp * layout.dp; }
+
+void ExpectAccepted(const RunConfig& config, const LayoutSearch& search, const Cluster& cluster) {
+  ASSERT_TRUE(search.best.has_value());
+  for (const PlannedLayout& planned : search.pareto) {
+    RunConfig run = config;
+    run.layout = planned.layout;
+    EXPECT_TRUE(FindTrainingProblems(run).empty());
+    EXPECT_TRUE(FindOutOfRange(run).empty());
+    EXPECT_TRUE(FindLayoutProblems(cluster.devices(), run).empty());
+    EXPECT_EQ(Ranks(planned.layout), cluster.devices());
+    EXPECT_TRUE(FitsInto(planned.memory, *cluster.device));
+    EXPECT_EQ(planned.memory.Total(), PredictTrainingMemory(run).Total());
+    EXPECT_DOUBLE_EQ(planned.step.Total(), PredictStep(run, cluster).Total());
+  }
+}
+
+TEST(LayoutSearchTest, DivisorsAreInOrder) {
+  EXPECT_EQ(DivisorsOf(1), (std::vector<int64_t>{1}));
+  EXPECT_EQ(DivisorsOf(36), (std::vector<int64_t>{1, 2, 3, 4, 6, 9, 12, 18, 36}));
+}
+
+TEST(LayoutSearchTest, ASmallModelOnOneNodeIsDataParallel) {
+  const Cluster cluster = ClusterWith("H200", 1);
+  const LayoutSearch search = SearchLayouts(Llama8b(), cluster);
+  ExpectAccepted(Llama8b(), search, cluster);
+  EXPECT_EQ(search.best->layout.dp, 8);
+  EXPECT_EQ(search.best->layout.recompute, Recompute::kNone);
+}
+
+TEST(LayoutSearchTest, ClustersNeedNotBePowersOfTwo) {
+  for (const int64_t nodes : {3, 5, 7, 9, 12, 15}) {
+    const Cluster cluster = ClusterWith("H100", nodes);
+    const RunConfig config = Llama8b(nodes * 64);
+    ExpectAccepted(config, SearchLayouts(config, cluster), cluster);
+  }
+  const Cluster odd = ClusterWith("A100", 5, 6);
+  ExpectAccepted(Llama8b(240), SearchLayouts(Llama8b(240), odd), odd);
+}
+
+TEST(LayoutSearchTest, EveryLayoutIsCounted) {
+  const LayoutSearch search = SearchLayouts(Llama8b(), ClusterWith("H100", 2));
+  int64_t lost = 0;
+  for (const auto& [reason, count] : search.lost) lost += count;
+  EXPECT_EQ(lost + 1, search.tried);
+  EXPECT_GT(search.lost.at("is slower"), 0);
+  EXPECT_GT(search.lost.at("needs more memory than the device has"), 0);
+}
+
+TEST(LayoutSearchTest, TheParetoListTradesTimeForMemory) {
+  const LayoutSearch search = SearchLayouts(Llama8b(), ClusterWith("H200", 1));
+  ASSERT_GT(search.pareto.size(), 3u);
+  for (size_t i = 1; i < search.pareto.size(); ++i) {
+    EXPECT_GE(search.pareto[i].step.Total(), search.pareto[i - 1].step.Total());
+    EXPECT_LT(search.pareto[i].memory.Total(), search.pareto[i - 1].memory.Total());
+  }
+}
+
+// The same device with more memory.
+TEST(LayoutSearchTest, MoreMemoryNeverMakesAPlanWorse) {
+  double before = 0;
+  for (const int64_t gigabytes : {192, 141, 96, 80, 64, 48}) {
+    DeviceRating rating = *FindDevice("H100");
+    rating.memory_bytes = gigabytes * 1'000'000'000;
+    DeviceSpec spec = *FindDeviceSpec("H100");
+    spec.rating = &rating;
+    const Cluster cluster = {&spec, 1, 8, *FindNetwork("ndr")};
+    const LayoutSearch search = SearchLayouts(Llama8b(), cluster);
+    if (!search.best.has_value()) continue;
+    EXPECT_GE(search.best->step.Total(), before) << gigabytes << " GB";
+    before = search.best->step.Total();
+  }
+  EXPECT_GT(before, 0);
+}
+
+TEST(LayoutSearchTest, KeepsSettingsThatAreNoneOfItsBusiness) {
+  RunConfig config = Llama8b();
+  config.layout.sequence_parallel = false;
+  config.layout.cp_comm_type = ContextExchange::kAllGather;
+  const LayoutSearch search = SearchLayouts(config, ClusterWith("H100", 2));
+  ASSERT_TRUE(search.best.has_value());
+  EXPECT_FALSE(search.best->layout.sequence_parallel);
+  EXPECT_EQ(search.best->layout.cp_comm_type, ContextExchange::kAllGather);
+}
+
+TEST(LayoutSearchTest, ATooLargeModelNamesTheLeanestLayoutAndTheFewestNodes) {
+  const Cluster cluster = ClusterWith("A100", 2);
+  const LayoutSearch search = SearchLayouts(Llama405b(), cluster);
+  EXPECT_FALSE(search.best.has_value());
+  ASSERT_TRUE(search.leanest.has_value());
+  EXPECT_GT(search.leanest->memory.Total(), 80e9);
+  const std::optional<int64_t> nodes = FewestNodes(Llama405b(), cluster, 2048);
+  ASSERT_TRUE(nodes.has_value());
+  EXPECT_TRUE(SearchLayouts(Llama405b(), ClusterWith("A100", *nodes)).best.has_value());
+  EXPECT_FALSE(SearchLayouts(Llama405b(), ClusterWith("A100", *nodes - 1)).best.has_value());
+  EXPECT_EQ(FewestNodes(Llama405b(), cluster, *nodes - 1), std::nullopt);
+}
+
+TEST(LayoutSearchTest, ABatchThatNothingDividesBreaksARule) {
+  const RunConfig config = Settings(Llama(2, 256, 512, 2), 1022, 3, 1).config;
+  const LayoutSearch search = SearchLayouts(config, ClusterWith("H100", 11));
+  EXPECT_FALSE(search.best.has_value());
+  EXPECT_FALSE(search.leanest.has_value()) << "11 divides nothing of this run";
+}
+
+// PeakMemory looks at two stages, the contract at all.
+TEST(LayoutSearchTest, ThePeakIsOnTheFirstOrTheLastStage) {
+  for (const int64_t layers : {12, 18, 31, 126}) {
+    for (const int64_t stages : {1, 2, 3, 4, 6, 12}) {
+      for (const int64_t chunks : {1, 2, 3}) {
+        if (stages * chunks > layers) continue;
+        for (const bool zero_bubble : {false, true}) {
+          RunConfig config =
+              Settings(Llama(layers, 2048, 7168, 16), 2048, 48, 1).Pp(stages).Vpp(chunks).config;
+          config.layout.zero_bubble = zero_bubble;
+          int64_t stage = 0;
+          EXPECT_EQ(PeakMemory(config, stage).Total(), PredictTrainingMemory(config).Total())
+              << layers << " layers, " << stages << " stages, " << chunks << " chunks";
+          EXPECT_EQ(PredictStageMemory(config, stage).Total(),
+                    PredictTrainingMemory(config).Total());
+        }
+      }
+    }
+  }
+}
+
+// Takes 0.4 s; the bound leaves room for other work on the machine and for sanitizers.
+TEST(LayoutSearchTest, ALargeClusterIsSearchedQuickly) {
+  const auto begin = std::chrono::steady_clock::now();
+  const LayoutSearch search = SearchLayouts(Llama405b(), ClusterWith("H100", 128));
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  ASSERT_TRUE(search.best.has_value());
+  EXPECT_GT(search.tried, 100'000);
+  EXPECT_LT(seconds.count(), 10);
+  std::printf("405B on 1,024 GPUs: %lld layouts in %.2f s\n", static_cast<long long>(search.tried),
+              seconds.count());
+}
+
+}  // namespace
+}  // namespace trainyard::planner
