@@ -50,6 +50,19 @@ void AddPlan(CLI::App& parent, Grammar& grammar) {
       parent.add_subcommand("plan", "Show every setting with its origin, and where ranks would go");
   AddJobFileOptions(*command, options->job);
   command->add_flag("--offline", options->offline, "do not ask the controller");
+  CLI::Option* device =
+      command->add_option("--device", options->device,
+                          "find the best layout on GPUs such as H200, without a controller");
+  command->add_option("--nodes", options->nodes, "nodes of that cluster (resources.nodes)")
+      ->check(CLI::Range(1, 16384))
+      ->needs(device);
+  command->add_option("--per-node", options->per_node, "GPUs of each of its nodes (8)")
+      ->check(CLI::Range(1, 1024))
+      ->needs(device);
+  command
+      ->add_option("--network", options->network,
+                   "network between its nodes, such as ndr or roce400 (the device's usual one)")
+      ->needs(device);
   grammar.runners[command] = [options, &grammar](Context& context) {
     options->job.command = grammar.command;
     return RunPlan(*options, context);

@@ -49,6 +49,11 @@ struct SubmitOptions {
 struct PlanOptions {
   JobFileOptions job;
   bool offline = false;
+  // Of a cluster to find a layout for; without a device there is none.
+  std::string device;
+  int64_t nodes = 0;  // 0: as many as the job asks for.
+  int64_t per_node = 8;
+  std::string network;  // Empty: the usual one of the device.
 };
 
 struct PsOptions {

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/job_file.h"
+#include "cli/commands/plan_layout.h"
 #include "cli/output/job_views.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
@@ -143,6 +144,7 @@ absl::StatusOr<ResolvedSpec> ResolveOptions(const JobFileOptions& options, const
 
 Outcome RunPlan(const PlanOptions& options, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const ResolvedSpec resolved, ResolveOptions(options.job, context));
+  if (!options.device.empty()) return RunPlanLayout(options, resolved, context);
   const Placement placement = AskController(resolved.spec, options.offline, context);
   Console& console = context.console;
   switch (context.format) {

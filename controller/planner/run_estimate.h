@@ -1,0 +1,40 @@
+// A planned run as a whole: rates, days, and the place of each pipeline stage. Pure functions.
+#ifndef TRAINYARD_CONTROLLER_PLANNER_RUN_ESTIMATE_H_
+#define TRAINYARD_CONTROLLER_PLANNER_RUN_ESTIMATE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "controller/planner/cluster.h"
+#include "controller/planner/layout_search.h"
+#include "proto/contract/run_config.h"
+
+namespace trainyard::planner {
+
+struct RunEstimate {
+  double tokens_per_second = 0;
+  // By the formula of proto/contract/model_size.h, as the trainer reports it.
+  double mfu = 0;
+  double tokens = 0;  // Of the whole run.
+  double days = 0;    // Of steps: without evaluations, checkpoints and failures.
+  double device_hours = 0;
+};
+
+// `seconds`: of a step of train.global_batch samples. `config` is resolved.
+RunEstimate EstimateOf(const RunConfig& config, const Cluster& cluster, double seconds);
+
+// Ranks and nodes, from 0, that work on a stage; nodes are filled in the order of ranks.
+struct StagePlace {
+  int64_t first_rank = 0;
+  int64_t last_rank = 0;
+  int64_t first_node = 0;
+  int64_t last_node = 0;
+  int64_t layers = 0;
+};
+
+// One for each pipeline stage of config.layout.
+std::vector<StagePlace> PlacesOfStages(const RunConfig& config, const Cluster& cluster);
+
+}  // namespace trainyard::planner
+
+#endif  // TRAINYARD_CONTROLLER_PLANNER_RUN_ESTIMATE_H_

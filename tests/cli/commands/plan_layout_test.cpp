@@ -1,0 +1,140 @@
+// plan --device.
+#include "gmock/gmock.h"
+#include "nlohmann/json.hpp"
+#include "tests/cli/cli_fixture.h"
+
+namespace trainyard::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class PlanLayoutTest : public CliFixture {
+ protected:
+  PlanLayoutTest() {
+    job_ = WriteFile("llama.yaml", R"(name: llama3-70b
+model: {num_layers: 80, hidden_size: 8192, ffn_hidden_size: 28672, num_attention_heads: 64,
+        num_query_groups: 8, vocab_size: 128256}
+data: {path: /data}
+train: {seq_length: 8192, global_batch: 512, tokens: 1T}
+)");
+  }
+
+  CliResult Plan(std::vector<std::string> more) {
+    std::vector<std::string> words = {"plan", job_};
+    words.insert(words.end(), more.begin(), more.end());
+    return Run(words);
+  }
+
+  std::string job_;
+};
+
+TEST_F(PlanLayoutTest, ShowsLayoutRanksMemoryTimeAndDays) {
+  const CliResult result = Plan({"--nodes", "8", "--device", "H100"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, IsEmpty());
+  EXPECT_THAT(result.out,
+              HasSubstr("Layout for llama3-70b on 8 nodes of 8 H100 (NVLink 4; ndr)\n"));
+  for (const char* part :
+       {"\n  layout: {", "\nRanks\n", "stage 0", "\nMemory of a GPU of stage ", "weights",
+        "kept activations", " of 80.0 GB\n", "\nTime of a step", "compute", "\nRun\n", "tokens/s",
+        "MFU", "days", "GPU-hours", "\nNot chosen, of ", "is slower"}) {
+    EXPECT_THAT(result.out, HasSubstr(part));
+  }
+  EXPECT_THAT(result.out, Not(HasSubstr("submit would refuse")));
+}
+
+TEST_F(PlanLayoutTest, TheDocumentHasTheSameForPrograms) {
+  const CliResult result =
+      Plan({"--nodes", "8", "--device", "nvidia h200", "--network", "roce400", "-o", "json"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const nlohmann::json plan = nlohmann::json::parse(result.out);
+  EXPECT_EQ(plan["name"], "llama3-70b");
+  EXPECT_EQ(plan["cluster"]["device"], "H200");
+  EXPECT_EQ(plan["cluster"]["devices"], 64);
+  EXPECT_EQ(plan["cluster"]["network"], "roce400");
+  const nlohmann::json& layout = plan["layout"];
+  EXPECT_EQ(layout["tp"].get<int>() * layout["cp"].get<int>() * layout["pp"].get<int>() *
+                layout["dp"].get<int>(),
+            64);
+  EXPECT_EQ(plan["stages"].size(), layout["pp"]);
+  EXPECT_EQ(plan["stages"].back()["last_rank"], 63);
+  EXPECT_EQ(plan["stages"].back()["last_node"], 7);
+  double sum = 0;
+  for (const auto& [key, value] : plan["step"].items()) {
+    if (key != "stage" && key != "step_seconds") sum += value.get<double>();
+  }
+  EXPECT_NEAR(sum, plan["step"]["step_seconds"].get<double>(), 1e-9);
+  EXPECT_LT(plan["memory"]["total_bytes"], 141e9);
+  EXPECT_GT(plan["mfu"], 0.3);
+  EXPECT_LT(plan["mfu"], 0.75);
+  EXPECT_NEAR(plan["days"].get<double>(), 1e12 / plan["tokens_per_second"].get<double>() / 86400,
+              0.01);
+  EXPECT_EQ(plan["problem"], nullptr);
+}
+
+// A layout as printed is one that submit accepts.
+TEST_F(PlanLayoutTest, TheLayoutCanBeSetInAJobFile) {
+  const CliResult result = Plan({"--nodes", "8", "--device", "H100"});
+  const size_t begin = result.out.find("layout: {");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string layout = result.out.substr(begin, result.out.find('\n', begin) - begin);
+  const std::string planned =
+      WriteFile("planned.yaml", "extends: " + job_ +
+                                    "\nresources: {nodes: 8, slots_per_node: 8}\n" + layout + "\n");
+  const CliResult check = Run({"plan", "--offline", planned, "-o", "json"});
+  EXPECT_EQ(check.exit_code, 0) << check.err;
+  EXPECT_THAT(nlohmann::json::parse(check.out)["warnings"], IsEmpty());
+}
+
+TEST_F(PlanLayoutTest, NodesComeFromTheJobWithoutTheOption) {
+  const CliResult result = Plan({"--device", "H200", "--set", "resources.nodes=4", "-o", "json"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(nlohmann::json::parse(result.out)["cluster"]["devices"], 32);
+}
+
+TEST_F(PlanLayoutTest, AClusterThatIsTooSmallNamesTheOneThatWouldDo) {
+  const CliResult result = Plan({"--nodes", "1", "--device", "A100"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.out, IsEmpty());
+  EXPECT_THAT(result.err, HasSubstr("no layout fits into 1 node of 8 A100"));
+  EXPECT_THAT(result.err, HasSubstr("are missing on each GPU"));
+  EXPECT_THAT(result.err, HasSubstr("would do has "));
+  const CliResult json = Plan({"--nodes", "1", "--device", "A100", "-o", "json"});
+  EXPECT_EQ(json.exit_code, 1);
+  const nlohmann::json plan = nlohmann::json::parse(json.out);
+  EXPECT_EQ(plan["layout"], nullptr);
+  EXPECT_THAT(plan["problem"].get<std::string>(), HasSubstr("no layout fits"));
+  const int nodes = plan["fewest_nodes"];
+  EXPECT_EQ(Plan({"--nodes", std::to_string(nodes), "--device", "A100"}).exit_code, 0);
+  EXPECT_EQ(Plan({"--nodes", std::to_string(nodes - 1), "--device", "A100"}).exit_code, 1);
+}
+
+TEST_F(PlanLayoutTest, RefusesWhatItCannotPlan) {
+  const auto error = [this](const std::vector<std::string>& more) {
+    const CliResult result = Plan(more);
+    EXPECT_EQ(result.exit_code, 2);
+    return result.err;
+  };
+  EXPECT_THAT(error({"--device", "RTX 3090"}),
+              HasSubstr("unknown device `RTX 3090`; known are B200"));
+  EXPECT_THAT(error({"--device", "H100", "--network", "x"}), HasSubstr("unknown network `x`"));
+  EXPECT_THAT(error({"--device", "V100"}), HasSubstr("the V100 has no bf16 arithmetic"));
+  EXPECT_THAT(error({"--device", "H100", "--nodes", "4096"}), HasSubstr("at most 16384"));
+  EXPECT_THAT(error({"--nodes", "4"}), HasSubstr("--device"));
+  const std::string other = WriteFile("other.yaml", kJobFile);
+  EXPECT_THAT(Run({"plan", other, "--device", "H100"}).err, HasSubstr("has a `command`"));
+}
+
+TEST_F(PlanLayoutTest, ABatchThatNoLayoutDividesIsNoQuestionOfMemory) {
+  const CliResult result =
+      Plan({"--device", "H100", "--nodes", "11", "--set", "train.global_batch=3", "--set",
+            "model.num_layers=2", "--per-node", "1"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("keeps the rules of the job"));
+  EXPECT_THAT(result.err, HasSubstr("train.global_batch"));
+}
+
+}  // namespace
+}  // namespace trainyard::cli
