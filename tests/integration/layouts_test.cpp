@@ -84,7 +84,18 @@ TEST_F(LayoutsTest, EveryModelFamilyTrains) {
       {"qwen3",
        {"model.qk_layernorm=true", "model.kv_channels=12",
         "model.untie_embeddings_and_output_weights=false"}},
-      {"olmo", {"model.normalization=layer_norm", "model.norm_weights=false"}}};
+      {"olmo", {"model.normalization=layer_norm", "model.norm_weights=false"}},
+      {"gpt2",
+       {"model.normalization=layer_norm", "model.add_bias_linear=true",
+        "model.activation=gelu_tanh", "model.position_embedding_type=learned_absolute",
+        "model.max_position_embeddings=64", "model.untie_embeddings_and_output_weights=false"}},
+      {"gpt3-15b",
+       {"model.normalization=layer_norm", "model.add_bias_linear=true",
+        "model.activation=squared_relu", "model.untie_embeddings_and_output_weights=false"}},
+      {"gpt-neox",
+       {"model.normalization=layer_norm", "model.add_bias_linear=true",
+        "model.activation=gelu_tanh", "model.rotary_percent=0.25",
+        "model.parallel_residual=true"}}};
   for (const auto& [name, settings] : families) {
     SCOPED_TRACE(name);
     std::vector<std::string> all = {"layout.tp=2", "layout.pp=2", "train.steps=20"};

@@ -86,6 +86,20 @@ class SpecMaker {
     train["rampup_batch_samples"] = 1 + Pick(100);
   }
 
+  void AddPositions(json& model) {
+    if (Chance(30)) return;
+    for (const char* key : {"position_embedding_type", "max_position_embeddings"}) model.erase(key);
+    model["rotary_percent"] = 0.25 * static_cast<double>(1 + Pick(4));
+    if (!Chance(4)) return;
+    for (const char* key :
+         {"rotary_percent", "rotary_base", "rope_scaling_factor", "rope_low_freq_factor",
+          "rope_high_freq_factor", "rope_original_length"}) {
+      model.erase(key);
+    }
+    model["position_embedding_type"] = "learned_absolute";
+    model["max_position_embeddings"] = 8 + Pick(4);
+  }
+
   // Most specs must pass the rules that span settings.
   void AddConsistentSizes(json& spec) {
     const int64_t heads = 1 + Pick(4);
@@ -94,6 +108,7 @@ class SpecMaker {
     spec["model"]["hidden_size"] = heads * 8;
     spec["model"]["ffn_hidden_size"] = 64;
     spec["model"]["vocab_size"] = 100;
+    AddPositions(spec["model"]);
     spec["train"]["seq_length"] = 8;
     spec["train"]["global_batch"] = 8 * (1 + Pick(3));
     if (Chance(2)) spec["train"]["steps"] = 1 + Pick(40);
