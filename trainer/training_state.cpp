@@ -9,6 +9,7 @@
 #include "proto/contract/data_sources.h"
 #include "trainer/checkpoint/box.h"
 #include "trainer/config/model_fingerprint.h"
+#include "trainer/config/run_config_json.h"
 #include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {
@@ -51,13 +52,18 @@ json DataShares(const RunConfig& config) {
   return shares;
 }
 
+// A shape lacks later settings that have their default values (ModelShape).
 std::string Differences(const json& ours, const json& theirs) {
+  const json usual = RunConfigToJson(RunConfig())["model"];
+  json keys = ours;
+  keys.update(theirs);
   std::string text;
-  for (const auto& [key, value] : ours.items()) {
-    const json other = theirs.contains(key) ? theirs[key] : json();
-    if (value == other) continue;
-    text += (text.empty() ? "" : ", ") + ("model." + key) + " is " + value.dump() + " here and " +
-            other.dump() + " there";
+  for (const auto& [key, _] : keys.items()) {
+    const json missing = usual.value(key, json());
+    const json here = ours.value(key, missing), there = theirs.value(key, missing);
+    if (here == there) continue;
+    text += (text.empty() ? "" : ", ") + ("model." + key) + " is " + here.dump() + " here and " +
+            there.dump() + " there";
   }
   return text.empty() ? "its description is not of this version" : text;
 }

@@ -108,6 +108,19 @@ TEST(TrainerErrorsTest, CheckpointOfAnotherModel) {
               "model.ffn_hidden_size is 48 here and 64 there");
 }
 
+// A setting that the checkpoint has and the run leaves at its default is told, too.
+TEST(TrainerErrorsTest, CheckpointOfAnotherFamily) {
+  TrainerFolder folder;
+  folder.spec["train"]["steps"] = 2;
+  folder.spec["schedule"]["warmup_steps"] = 0;
+  folder.spec["model"]["activation"] = "gelu";
+  folder.spec["model"]["add_bias_linear"] = true;
+  TrainToTheEnd(folder, {});
+  folder.spec["model"].erase("activation");
+  ExpectFails(folder, {.run = "again", .flags = {"--resume"}}, 78,
+              "another model: model.activation is \"swiglu\" here and \"gelu\" there. Resume");
+}
+
 TEST(TrainerErrorsTest, CheckpointWithNumbersThatAreNotFinite) {
   TrainerFolder folder;
   folder.spec["train"]["steps"] = 2;
