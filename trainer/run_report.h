@@ -21,7 +21,9 @@ struct StepReport {
   double learning_rate = 0;
   double step_seconds = 0;
   double tokens_per_second = 0;
-  double mfu = 0;  // 0 when unknown.
+  double samples_per_second = 0;
+  double mfu = 0;         // With attention over the full length; 0 when unknown.
+  double mfu_causal = 0;  // With attention to earlier tokens only.
   double seconds_left = 0;
 };
 

@@ -16,6 +16,7 @@
 #include "trainer/data/open_tokens.h"
 #include "trainer/gang.h"
 #include "trainer/memory_check.h"
+#include "trainer/metric_values.h"
 #include "trainer/ops/gpu.h"
 #include "trainer/optimizer/schedule.h"
 #include "trainer/parallel/device.h"
@@ -312,7 +313,9 @@ void Trainer::LaunchStep() {
                                                           spans_, batches_.SamplesThrough(step)),
                             .stop = StopRequested(),
                             .save = TakeSaveRequest(),
-                            .measure = IsMeasurementDue()};
+                            .measure = IsMeasurementDue(),
+                            .part_norms = config_.train.gradient_log_interval > 0 &&
+                                          step % config_.train.gradient_log_interval == 0};
   runner_.Launch(
       request, [this] { return prefetcher_->Next(); }, [this] { checkpoints_->HoldBackChanges(); });
   ++launched_;
@@ -330,7 +333,7 @@ bool Trainer::IsMeasurementDue() {
 void Trainer::NoteTimes(const StepResult& result) {
   if (!result.times.has_value()) return;
   interval_.step_times = StepTimeValues(*result.times);
-  progress_.StepTimes(interval_.step_times);
+  progress_.NoteStepTimes(interval_.step_times);
 }
 
 void Trainer::FinishStep() {
@@ -346,8 +349,10 @@ void Trainer::FinishStep() {
   ++interval_.steps;
   interval_.seconds += result.seconds;
   NoteTimes(result);
+  if (result.batches.has_value()) state_.noise.Add(EstimateNoise(*result.batches));
   progress_.Step(state_.step, result.seconds, prefetcher_->stall_seconds());
   if (progress_.IsDue()) progress_.Write(PeakMemoryBytes(device_));
+  LogPartNorms(result);
   const bool last = state_.step == config_.train.steps;
   if (last || stop_ || IsDue(config_.train.log_every_steps)) Log(result);
 }
@@ -386,41 +391,55 @@ void Trainer::CheckFinite(const StepResult& result) {
                   result.step);
 }
 
-void Trainer::Log(const StepResult& result) {
+StepReport Trainer::ReportOf(const StepResult& result) const {
   StepReport report;
   report.step = state_.step;
   report.loss = result.loss;
   report.grad_norm = result.grad_norm;
   report.learning_rate = result.learning_rate;
   report.step_seconds = interval_.seconds / static_cast<double>(interval_.steps);
+  report.samples_per_second = static_cast<double>(interval_.samples) / interval_.seconds;
   report.tokens_per_second =
-      static_cast<double>(interval_.samples * config_.train.seq_length) / interval_.seconds;
+      report.samples_per_second * static_cast<double>(config_.train.seq_length);
   const int64_t samples_left =
       batches_.SamplesThrough(config_.train.steps) - batches_.SamplesThrough(state_.step);
-  report.seconds_left = interval_.seconds * static_cast<double>(samples_left) /
-                        static_cast<double>(interval_.samples);
+  report.seconds_left = static_cast<double>(samples_left) / report.samples_per_second;
   const double peak = PeakFlops(DeviceName(device_), config_.train.precision);
   if (peak > 0) {
-    report.mfu = report.tokens_per_second *
-                 TrainingFlopsPerToken(config_.model, config_.train.seq_length) /
-                 (peak * static_cast<double>(env_.world_size));
+    const double rate = report.tokens_per_second / (peak * static_cast<double>(env_.world_size));
+    const int64_t length = config_.train.seq_length;
+    report.mfu = rate * TrainingFlopsPerToken(config_.model, length);
+    report.mfu_causal = rate * CausalTrainingFlopsPerToken(config_.model, length);
   }
+  return report;
+}
+
+void Trainer::Log(const StepResult& result) {
+  const StepReport report = ReportOf(result);
   const double stall = prefetcher_->stall_seconds();
-  MetricValues values = {{telemetry::kLoss, report.loss},
-                         {telemetry::kGradNorm, report.grad_norm},
-                         {telemetry::kLearningRate, report.learning_rate},
-                         {telemetry::kStepSeconds, report.step_seconds},
-                         {telemetry::kTokensPerSecond, report.tokens_per_second},
-                         {telemetry::kDataStallSeconds, stall - interval_.stall_seconds_before},
-                         {telemetry::kTokens, static_cast<double>(state_.tokens)},
-                         {telemetry::kMemoryBytes, static_cast<double>(PeakMemoryBytes(device_))}};
-  if (report.mfu > 0) values.emplace_back(telemetry::kMfu, report.mfu);
-  values.insert(values.end(), interval_.step_times.begin(), interval_.step_times.end());
-  const MetricValues passes = PassValues();
-  values.insert(values.end(), passes.begin(), passes.end());
+  MetricValues values = MainValues(report);
+  values.insert(values.end(),
+                {{telemetry::kDataStallSeconds, stall - interval_.stall_seconds_before},
+                 {telemetry::kTokens, static_cast<double>(state_.tokens)},
+                 {telemetry::kMemoryBytes, static_cast<double>(PeakMemoryBytes(device_))}});
+  if (config_.optimizer.adaptive_clip > 0) {
+    values.emplace_back(telemetry::kClippedUnits, static_cast<double>(result.clipped_units));
+  }
+  for (const MetricValues& more :
+       {interval_.step_times, PassValues(), NoiseValues(result.batches, state_.noise)}) {
+    values.insert(values.end(), more.begin(), more.end());
+  }
   if (env_.rank == 0) telemetry_.WriteMetrics(state_.step, config_.train.steps, values);
   report_.Step(report, config_.train.steps);
   interval_ = {.stall_seconds_before = stall};
+}
+
+// Records of their own: they may be due at other steps, and their number grows with the model.
+void Trainer::LogPartNorms(const StepResult& result) {
+  if (env_.rank != 0 || result.part_norms.empty()) return;
+  for (const MetricValues& values : PartNormRecords(config_.model, result.part_norms)) {
+    telemetry_.WriteMetrics(state_.step, config_.train.steps, values);
+  }
 }
 
 // False when SIGTERM on some rank has cut it short.

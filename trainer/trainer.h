@@ -85,7 +85,9 @@ class Trainer {
   std::string PositionsOfStep() const;
   void AwaitLaunchedSteps();
   void CheckFinite(const StepResult& result);
+  StepReport ReportOf(const StepResult& result) const;
   void Log(const StepResult& result);
+  void LogPartNorms(const StepResult& result);
   bool Evaluate();
   void NoteResults(const std::vector<EvaluationResult>& results);
   void SaveIfDue();

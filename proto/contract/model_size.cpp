@@ -3,6 +3,15 @@
 #include "proto/contract/run_rules.h"
 
 namespace trainyard {
+namespace {
+
+// Of one token, over the full length.
+double AttentionFlops(const ModelConfig& model, int64_t seq_length) {
+  return static_cast<double>(12 * model.num_layers * model.num_attention_heads * HeadSize(model) *
+                             seq_length);
+}
+
+}  // namespace
 
 BlockMatrices BlockMatricesOf(const ModelConfig& model) {
   const int64_t queries = model.num_attention_heads * HeadSize(model);
@@ -47,9 +56,11 @@ int64_t ParameterCount(const ModelConfig& model) {
 }
 
 double TrainingFlopsPerToken(const ModelConfig& model, int64_t seq_length) {
-  const auto attention = static_cast<double>(12 * model.num_layers * model.num_attention_heads *
-                                             HeadSize(model) * seq_length);
-  return 6.0 * static_cast<double>(MatrixParameterCount(model)) + attention;
+  return 6.0 * static_cast<double>(MatrixParameterCount(model)) + AttentionFlops(model, seq_length);
+}
+
+double CausalTrainingFlopsPerToken(const ModelConfig& model, int64_t seq_length) {
+  return TrainingFlopsPerToken(model, seq_length) - AttentionFlops(model, seq_length) / 2;
 }
 
 }  // namespace trainyard

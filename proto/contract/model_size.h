@@ -38,9 +38,12 @@ BlockMatrices BlockMatricesOf(const ModelConfig& model);
 
 // Floating-point operations of one training token, forward and backward: 6 for each weight of a
 // matrix product and 12 * layers * heads * head_size * length for attention over the full length.
-// The formula of torchtitan, nanoGPT and PaLM (arXiv 2204.02311, appendix B); causal attention does
-// half of the attention term, and MFU by "causal" formulas is lower accordingly.
+// The formula of torchtitan, nanoGPT and PaLM (arXiv 2204.02311, appendix B).
 double TrainingFlopsPerToken(const ModelConfig& model, int64_t seq_length);
+
+// The same with half of the attention term, as a token attends to those before it only: the formula
+// of Megatron-LM's num_floating_point_operations (megatron/training/training.py, since 2025).
+double CausalTrainingFlopsPerToken(const ModelConfig& model, int64_t seq_length);
 
 }  // namespace trainyard
 

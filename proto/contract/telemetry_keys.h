@@ -81,8 +81,21 @@ inline constexpr char kEnteredMs[] = "entered_ms";
 inline constexpr char kGradNorm[] = "grad_norm";
 inline constexpr char kLearningRate[] = "lr";
 inline constexpr char kTokensPerSecond[] = "tokens_per_second";
-inline constexpr char kMfu[] = "mfu";
+inline constexpr char kMfu[] = "mfu";               // Counts attention over the full length.
+inline constexpr char kMfuCausal[] = "mfu_causal";  // Counts attention to earlier tokens only.
+inline constexpr char kPerplexity[] = "perplexity";
+inline constexpr char kSamplesPerSecond[] = "samples_per_second";
+inline constexpr char kClippedUnits[] = "clipped_units";  // Of adaptive clipping, in one step.
+// In samples, from averages; the two behind it are of one step.
+inline constexpr char kNoiseScale[] = "noise_scale";
+inline constexpr char kNoiseGradient[] = "noise_scale_gradient";
+inline constexpr char kNoiseTrace[] = "noise_scale_trace";
 inline constexpr char kDataPasses[] = "data_epochs";  // In a blend followed by "_" and a name.
+
+// Metric that holds the gradient norm of a part of the model: "grad_norm/layer_3".
+inline std::string GradientNormOf(std::string_view part) {
+  return std::string(kGradNorm) + "/" + std::string(part);
+}
 
 // Metric that holds the loss of `eval` records: "val_loss" for data set "val".
 inline std::string EvaluationLoss(std::string_view data_set) {

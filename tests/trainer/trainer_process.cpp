@@ -223,7 +223,9 @@ std::vector<json> TelemetryRecords(const std::filesystem::path& run, const std::
 
 std::map<int64_t, double> TrainerProcess::Losses() const {
   std::map<int64_t, double> losses;
-  for (const json& record : Records("metrics")) losses[record["step"]] = record["loss"];
+  for (const json& record : Records("metrics")) {
+    if (record.contains("loss")) losses[record["step"]] = record["loss"];
+  }
   return losses;
 }
 

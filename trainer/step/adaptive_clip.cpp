@@ -122,7 +122,7 @@ void AdaptiveClip::Apply(Tensor& step_values) const {
   for (const Piece& piece : pieces_) {
     const Tensor gradients = Gradients(piece);
     const Tensor rows = scales.narrow(0, piece.unit, piece.rows()).unsqueeze(1);
-    Tensor(gradients).mul_(rows.to(gradients.scalar_type()));
+    gradients.mul_(rows.to(gradients.scalar_type()));
   }
   Tensor count = step_values[static_cast<int64_t>(StepValue::kClippedUnits)];
   if (groups_.world->rank() == 0) count.copy_(is_clipped.sum());

@@ -41,7 +41,7 @@ struct StepResult {
   std::optional<StepTimes> times;         // Of this rank, where they were asked for.
   int64_t clipped_units = 0;              // By optimizer.adaptive_clip.
   std::vector<double> part_norms;         // Of GradientPartNames, where they were asked for.
-  std::optional<BatchGradients> batches;  // Where train.gradient_noise_scale asks for them.
+  std::optional<BatchGradients> batches;  // With train.gradient_noise_scale.
 };
 
 struct StepRequest {

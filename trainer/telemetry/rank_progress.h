@@ -29,7 +29,7 @@ class RankProgress {
   // `stall_seconds` waited for data by all steps so far.
   void Step(int64_t step, double seconds, double stall_seconds);
   // Notes how the time of a newest step was spent (RankRecord::step_times).
-  void StepTimes(MetricValues times) { step_times_ = std::move(times); }
+  void NoteStepTimes(MetricValues times) { step_times_ = std::move(times); }
   // True from one second after the last record on: a rank writes no more often, however short its
   // steps.
   bool IsDue() const;

@@ -61,5 +61,15 @@ TEST(ModelSizeTest, FlopsAreSixPerWeightAndFullAttention) {
                    6.0 * static_cast<double>(MatrixParameterCount(Llama3_8b())) + attention);
 }
 
+// Megatron-LM's terms, forward and backward of a multiplication and an addition each: projections,
+// half of both attention products, SwiGLU, logits.
+TEST(ModelSizeTest, CausalFlopsAreMegatrons) {
+  const double hidden = 4096, keys = 8 * 128, length = 8192, ffn = 14336;
+  const double layer = hidden * (hidden + 2 * keys) + hidden * length / 2 * 2 + hidden * hidden +
+                       3 * hidden * ffn;
+  EXPECT_DOUBLE_EQ(CausalTrainingFlopsPerToken(Llama3_8b(), 8192),
+                   3 * 2 * (32 * layer + hidden * 128256));
+}
+
 }  // namespace
 }  // namespace trainyard

@@ -1,0 +1,61 @@
+#include "trainer/metric_values.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "proto/contract/telemetry_keys.h"
+#include "trainer/step/group_norms.h"
+
+namespace trainyard::trainer {
+namespace {
+
+// The worker takes 256 keys of a record (worker/tail/telemetry_line.h), with those of every record.
+constexpr size_t kNormsOfRecord = 200;
+
+}  // namespace
+
+double TrainingPerplexity(double loss) {
+  constexpr double kLargestLoss = 20;
+  return std::exp(std::min(loss, kLargestLoss));
+}
+
+MetricValues MainValues(const StepReport& report) {
+  MetricValues values = {{telemetry::kLoss, report.loss},
+                         {telemetry::kPerplexity, TrainingPerplexity(report.loss)},
+                         {telemetry::kGradNorm, report.grad_norm},
+                         {telemetry::kLearningRate, report.learning_rate},
+                         {telemetry::kStepSeconds, report.step_seconds},
+                         {telemetry::kTokensPerSecond, report.tokens_per_second},
+                         {telemetry::kSamplesPerSecond, report.samples_per_second}};
+  if (report.mfu > 0) {
+    values.emplace_back(telemetry::kMfu, report.mfu);
+    values.emplace_back(telemetry::kMfuCausal, report.mfu_causal);
+  }
+  return values;
+}
+
+std::vector<MetricValues> PartNormRecords(const ModelConfig& model,
+                                          const std::vector<double>& norms) {
+  const std::vector<std::string> names = GradientPartNames(model);
+  std::vector<MetricValues> records;
+  for (size_t i = 0; i < norms.size(); ++i) {
+    if (i % kNormsOfRecord == 0) records.emplace_back();
+    records.back().emplace_back(telemetry::GradientNormOf(names[i]), norms[i]);
+  }
+  return records;
+}
+
+MetricValues NoiseValues(const std::optional<BatchGradients>& batches,
+                         const NoiseScaleAverage& average) {
+  if (!batches.has_value()) return {};
+  const NoiseEstimate estimate = EstimateNoise(*batches);
+  MetricValues values = {{telemetry::kNoiseGradient, estimate.gradient},
+                         {telemetry::kNoiseTrace, estimate.trace}};
+  if (const std::optional<double> scale = average.Scale()) {
+    values.emplace_back(telemetry::kNoiseScale, *scale);
+  }
+  return values;
+}
+
+}  // namespace trainyard::trainer
