@@ -14,6 +14,7 @@
 #include "controller/api/stored_progress.h"
 #include "controller/core/explain.h"
 #include "controller/core/ledger.h"
+#include "controller/core/token_progress.h"
 #include "controller/store/event_job.h"
 
 namespace trainyard::controller {
@@ -86,7 +87,9 @@ void AddStoredProgress(const Api& api, v1::Job& job) {
   if (job.has_progress() || job.attempts().empty()) return;
   const auto progress = StoredProgress(job, api.metrics);
   // Progress that cannot be read is left out: the rest of the answer is sound.
-  if (progress.ok() && progress->has_value()) *job.mutable_progress() = **progress;
+  if (!progress.ok() || !progress->has_value()) return;
+  *job.mutable_progress() = **progress;
+  AddTokens(job.spec(), *job.mutable_progress());
 }
 
 absl::StatusOr<uint64_t> ParseEventCursor(const std::string& cursor) {

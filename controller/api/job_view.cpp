@@ -2,6 +2,7 @@
 
 #include "controller/core/running_hint.h"
 #include "controller/core/time_use.h"
+#include "controller/core/token_progress.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
@@ -11,6 +12,7 @@ void MergeObservations(const ClusterView& view, v1::Job& job) {
   const auto& progress = view.observations.progress;
   if (const auto found = progress.find(job.id()); found != progress.end()) {
     *job.mutable_progress() = found->second;
+    AddTokens(job.spec(), *job.mutable_progress());
   }
   MergeObserved(view.observations, view.now, job);
 }
