@@ -115,7 +115,10 @@ void AddMetrics(CLI::App& parent, Grammar& grammar) {
   const auto options = std::make_shared<MetricsOptions>();
   CLI::App* command = parent.add_subcommand("metrics", "Print a job's metric series by step");
   command->add_option("job", options->job, kJobOrAttemptHelp)->required();
-  command->add_option("key", options->keys, "metrics, such as loss lr; all when none is named");
+  CLI::Option* keys = command->add_option("key", options->keys,
+                                          "metrics, such as loss lr; when none is named, tables "
+                                          "show the main ones and other formats all");
+  command->add_flag("--all", options->all, "show every metric")->excludes(keys);
   command->add_option("--from", options->from_step, "first step")->check(CLI::NonNegativeNumber);
   command->add_option("--to", options->to_step, "last step")->check(CLI::NonNegativeNumber);
   command

@@ -77,6 +77,7 @@ struct LogsOptions {
 struct MetricsOptions {
   std::string job;
   std::vector<std::string> keys;
+  bool all = false;  // Every series, and not the main ones only.
   int64_t from_step = 0;
   int64_t to_step = 0;
   // -1: 20 for tables, every point for other formats.

@@ -2,6 +2,8 @@
 #include <map>
 #include <numeric>
 #include <ostream>
+#include <set>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -10,6 +12,7 @@
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
 #include "proto/contract/limits.h"
+#include "proto/contract/telemetry_keys.h"
 #include "proto/jobspec/schema.h"
 #include "proto/support/status_macros.h"
 
@@ -35,6 +38,26 @@ absl::Status CheckKeys(const std::vector<std::string>& asked, const std::vector<
   return absl::OkStatus();
 }
 
+bool IsMain(const std::string& key) {
+  static const std::set<std::string> kMain = {telemetry::kLoss,         telemetry::kGradNorm,
+                                              telemetry::kLearningRate, telemetry::kTokensPerSecond,
+                                              telemetry::kMfu,          telemetry::kStepSeconds};
+  return kMain.contains(key) || key.ends_with(telemetry::EvaluationLoss(""));
+}
+
+// The series of a table that fits on a screen: loss, that of each evaluation set, gradient norm,
+// learning rate, speed. All of a job that has none of them.
+std::vector<std::string> MainKeys(std::vector<std::string> known, const std::string& job,
+                                  Console& console) {
+  const auto main = std::stable_partition(known.begin(), known.end(), IsMain);
+  const auto others = known.end() - main;
+  if (main == known.begin() || others == 0) return known;
+  known.erase(main, known.end());
+  PrintNote(console, absl::StrCat(others, " more metrics: name them, or `trainyard metrics ", job,
+                                  " --all`; `-o name` lists them"));
+  return known;
+}
+
 absl::StatusOr<std::vector<std::string>> ChooseKeys(const MetricsOptions& options,
                                                     const std::string& job, Context& context) {
   v1::ListKeysRequest request;
@@ -43,6 +66,9 @@ absl::StatusOr<std::vector<std::string>> ChooseKeys(const MetricsOptions& option
   std::vector<std::string> known(response.keys().begin(), response.keys().end());
   TRAINYARD_RETURN_IF_ERROR(CheckKeys(options.keys, known, job));
   if (!options.keys.empty()) return options.keys;
+  if (IsTable(context.format) && !options.all) {
+    known = MainKeys(std::move(known), options.job, context.console);
+  }
   if (known.size() > kMaxSeriesKeys) {
     PrintNote(context.console, absl::StrCat("the first ", kMaxSeriesKeys, " of ", known.size(),
                                             " metrics are shown; name those that you want"));

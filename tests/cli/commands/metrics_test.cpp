@@ -6,6 +6,7 @@ namespace trainyard::cli {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -41,6 +42,32 @@ TEST_F(MetricsTest, TableJoinsTheSeriesByStep) {
   EXPECT_THAT(result.err, IsEmpty());
   EXPECT_THAT(answers().series_requests[0].keys(), ElementsAre("loss", "val_loss"));
   EXPECT_EQ(answers().series_requests[0].buckets(), 20);
+}
+
+TEST_F(MetricsTest, TablesShowTheMainSeriesFirst) {
+  for (const char* key : {"compute_seconds", "grad_norm/layer_0", "lr", "mfu", "mfu_causal"}) {
+    answers().keys.add_keys(key);
+  }
+  const CliResult result = Run({"metrics", "tiny"});
+  EXPECT_THAT(answers().series_requests[0].keys(), ElementsAre("loss", "val_loss", "lr", "mfu"));
+  EXPECT_THAT(result.err, HasSubstr("3 more metrics"));
+  EXPECT_THAT(result.err, HasSubstr("`trainyard metrics tiny --all`"));
+  const std::vector<std::string> all(answers().keys.keys().begin(), answers().keys.keys().end());
+  EXPECT_THAT(Run({"metrics", "tiny", "--all"}).err, IsEmpty());
+  EXPECT_THAT(answers().series_requests[1].keys(), ElementsAreArray(all));
+  EXPECT_THAT(Run({"metrics", "tiny", "-o", "csv"}).err, IsEmpty());
+  EXPECT_THAT(answers().series_requests[2].keys(), ElementsAreArray(all));
+  Run({"metrics", "tiny", "compute_seconds"});
+  EXPECT_THAT(answers().series_requests[3].keys(), ElementsAre("compute_seconds"));
+  EXPECT_NE(Run({"metrics", "tiny", "loss", "--all"}).exit_code, 0);
+}
+
+TEST_F(MetricsTest, AProgramsOwnMetricsAreAllShown) {
+  answers().keys.clear_keys();
+  answers().keys.add_keys("entropy");
+  answers().keys.add_keys("reward");
+  EXPECT_THAT(Run({"metrics", "tiny"}).err, IsEmpty());
+  EXPECT_THAT(answers().series_requests[0].keys(), ElementsAre("entropy", "reward"));
 }
 
 TEST_F(MetricsTest, ThinnedPointsAreSaidToBeSo) {
