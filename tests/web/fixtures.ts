@@ -125,6 +125,8 @@ export function job(id: number, name: string, state: JobState, change: Partial<J
       eta_seconds: 0,
       time_ms: 0,
       validation_loss: 0,
+      tokens: 0,
+      total_tokens: 4769 * 512 * 8192,
     },
     ...change,
   };
@@ -139,6 +141,8 @@ const progress = (step: number, loss: number) => ({
   eta_seconds: (4769 - step) * 8.19,
   time_ms: NOW - 2_000,
   validation_loss: loss + 0.06,
+  tokens: step * 512 * 8192,
+  total_tokens: 4769 * 512 * 8192,
 });
 
 const LOST_RANK = {

@@ -42,7 +42,7 @@ import {
 } from './resubmit';
 import { waitTexts } from './flights';
 import { offeredKeys, panelsFor } from './panels';
-import { failureOf, stepAge } from './progress';
+import { failureOf, figuresOf, stepAge } from './progress';
 import {
   groupRanks,
   heatOf,
@@ -102,6 +102,15 @@ describe('what a job says of itself', () => {
     expect(stepAge(job({ progress: quick }), 125_000)?.late).toBe(false);
     expect(stepAge(job({ state: 'failed' }), 120_000)).toBeUndefined();
     expect(stepAge(job({ progress: { ...progress, step: 0 } }), 120_000)).toBeUndefined();
+  });
+
+  it('has the tokens that the controller counted', () => {
+    const counted = { ...progress, tokens: 900, total_tokens: 4000 };
+    expect(figuresOf(job({ progress: counted }))).toMatchObject({ tokens: 900, totalTokens: 4000 });
+    const begun = { ...counted, tokens: 0 };
+    expect(figuresOf(job({ progress: begun })).tokens).toBe(0);
+    const unknown = { ...progress, tokens: 0, total_tokens: 0 };
+    expect(figuresOf(job({ progress: unknown })).tokens).toBeUndefined();
   });
 
   it('says why it failed, also while it recovers', () => {

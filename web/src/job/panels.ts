@@ -20,9 +20,10 @@ export interface Panel {
 export const READY_PANELS: readonly Panel[] = [
   { title: 'Loss', keys: ['loss'], points: ['val_loss'], unit: 'plain' },
   { title: 'Gradient norm', keys: ['grad_norm'], unit: 'plain' },
+  { title: 'Gradient noise scale', keys: ['noise_scale'], unit: 'plain' },
   { title: 'Learning rate', keys: ['lr'], unit: 'plain' },
   { title: 'Tokens per second', keys: ['tokens_per_second'], unit: 'rate' },
-  { title: 'MFU', keys: ['mfu'], unit: 'ratio' },
+  { title: 'MFU', keys: ['mfu', 'mfu_causal'], names: ['full', 'causal'], unit: 'ratio' },
   { title: 'Step time', keys: ['step_seconds'], unit: 'seconds' },
   {
     title: 'Step time by part',
@@ -47,7 +48,7 @@ const NOT_OFFERED = new Set(['tokens', 'val_loss']);
 export function unitOf(key: string): Unit {
   if (key.endsWith('_bytes')) return 'bytes';
   if (key.endsWith('_seconds')) return 'seconds';
-  if (key.endsWith('_ratio')) return 'ratio';
+  if (key.endsWith('_ratio') || key === 'mfu_causal') return 'ratio';
   if (key.endsWith('_per_second')) return 'rate';
   return 'plain';
 }

@@ -22,18 +22,10 @@ export interface Figures {
   totalTokens: number | undefined;
 }
 
-// Undefined of a run whose batch grows, too.
-export function tokensPerStep(job: Job): number | undefined {
-  const train = job.spec?.train;
-  if (!train?.seq_length || !train.global_batch || train.rampup_batch_start) return undefined;
-  return train.seq_length * train.global_batch;
-}
-
 export function figuresOf(job: Job): Figures {
   const progress = job.progress;
   const step = progress?.step ?? 0;
   const totalSteps = progress?.total_steps || job.spec?.train?.steps || 0;
-  const perStep = tokensPerStep(job);
   return {
     step,
     totalSteps,
@@ -43,8 +35,9 @@ export function figuresOf(job: Job): Figures {
     tokensPerSecond: finite(progress?.tokens_per_second),
     stepSeconds: finite(progress?.step_seconds),
     etaSeconds: hasEnded(job) ? undefined : finite(progress?.eta_seconds),
-    tokens: perStep === undefined ? undefined : perStep * step,
-    totalTokens: perStep === undefined || totalSteps === 0 ? undefined : perStep * totalSteps,
+    // A run that has just begun has trained on 0 tokens of a known number.
+    tokens: progress?.total_tokens ? progress.tokens : undefined,
+    totalTokens: finite(progress?.total_tokens),
   };
 }
 
