@@ -13,6 +13,7 @@
 #include "trainer/config/run_config_json.h"
 #include "trainer/config/runtime_environment.h"
 #include "trainer/config/trainer_error.h"
+#include "trainer/evaluation_run.h"
 #include "trainer/failure.h"
 #include "trainer/parallel/exit_deadline.h"
 #include "trainer/signals.h"
@@ -55,7 +56,8 @@ void ResolvePaths(const RunConfig& config, const CommandLine& command, RuntimeEn
   if (env.checkpoint_dir.empty()) env.checkpoint_dir = env.run_dir + "/checkpoints";
   env.checkpoint_dir = AbsolutePath(env.checkpoint_dir);
   if (env.resume_from.empty()) env.resume_from = config.checkpoint.resume_from;
-  if (!command.resume) return;
+  const bool needs_weights = config.evaluation.only && env.resume_from.empty();
+  if (!command.resume && !needs_weights) return;
   const auto latest = LatestCheckpoint(env.checkpoint_dir);
   if (latest) env.resume_from = latest->path;
 }
@@ -69,17 +71,19 @@ std::chrono::milliseconds LeaveLimit() {
   return std::chrono::ceil<std::chrono::milliseconds>(save) + kReleaseOfDevice;
 }
 
-ExitCode Train(const RunConfig& config, const RuntimeEnvironment& env) {
+// RunType: Trainer or EvaluationRun.
+template <typename RunType>
+ExitCode Work(const RunConfig& config, const RuntimeEnvironment& env) {
   TelemetryWriter telemetry(env.telemetry_path);
   RankProgress progress(telemetry);
   progress.EnterPhase(Phase::kInit, 0);
-  std::optional<ExitDeadline> leaving;  // Outlives the trainer, whose destructor it limits.
+  std::optional<ExitDeadline> leaving;  // Outlives the run, whose destructor it limits.
   // Outside of the try: its destructor waits for the checkpoint that is being written, and the
   // alert must be written before that.
-  std::unique_ptr<Trainer> trainer;
+  std::unique_ptr<RunType> run;
   try {
-    trainer = std::make_unique<Trainer>(config, env, telemetry, progress);
-    return trainer->Run();
+    run = std::make_unique<RunType>(config, env, telemetry, progress);
+    return run->Run();
   } catch (const GangError& error) {
     progress.Write();
     if (env.rank == 0) telemetry.WriteAlert(error.step(), error.alert(), error.what());
@@ -88,7 +92,7 @@ ExitCode Train(const RunConfig& config, const RuntimeEnvironment& env) {
     progress.Write();
     const Failure failure = FailureOf(error, &config);
     const std::string code = std::to_string(static_cast<int>(failure.code));
-    if (trainer != nullptr && failure.code == ExitCode::kPeerLost) trainer->WriteFlights();
+    if (run != nullptr && failure.code == ExitCode::kPeerLost) run->WriteFlights();
     telemetry.WriteAlert(progress.step(), "exit_" + code, failure.message);
     if (failure.code == ExitCode::kPeerLost && config.resources.device == DeviceKind::kGpu) {
       leaving.emplace(failure.code, failure.message);
@@ -123,7 +127,7 @@ ExitCode Main(int argc, char** argv) {
   }
   ResolvePaths(config, command, env);
   WatchSignals();
-  return Train(config, env);
+  return config.evaluation.only ? Work<EvaluationRun>(config, env) : Work<Trainer>(config, env);
 }
 
 // One line on stderr for a person, and the exit code for the worker.

@@ -67,12 +67,24 @@ std::string MemoryLine(const RunConfig& config) {
   return "memory  predicted peak of a GPU " + MemoryText(PredictTrainingMemory(config));
 }
 
+std::string RunLine(const RunConfig& config, const RuntimeEnvironment& env) {
+  return Format("trainyard-trainer %s   job %s   attempt %ld   %ld rank(s)", TRAINYARD_VERSION,
+                config.name.empty() ? "-" : config.name.c_str(), env.attempt, env.world_size);
+}
+
 }  // namespace
+
+void RunReport::EvaluationHeader(const RunConfig& config, const RuntimeEnvironment& env,
+                                 const HeaderFacts& facts) {
+  Print(RunLine(config, env));
+  Print(ModelLine(config));
+  Print(Format("start   evaluation only, from %s at step %ld, on %s with %ld CPU thread(s) a rank",
+               facts.resumed_from.c_str(), facts.first_step, facts.device.c_str(), facts.threads));
+}
 
 void RunReport::Header(const RunConfig& config, const RuntimeEnvironment& env,
                        const HeaderFacts& facts) {
-  Print(Format("trainyard-trainer %s   job %s   attempt %ld   %ld rank(s)", TRAINYARD_VERSION,
-               config.name.empty() ? "-" : config.name.c_str(), env.attempt, env.world_size));
+  Print(RunLine(config, env));
   Print(ModelLine(config));
   Print(BatchLine(config, facts));
   if (config.resources.device == DeviceKind::kGpu) Print(MemoryLine(config));

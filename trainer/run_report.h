@@ -50,6 +50,9 @@ class RunReport {
   explicit RunReport(bool enabled) : enabled_(enabled) {}
 
   void Header(const RunConfig& config, const RuntimeEnvironment& env, const HeaderFacts& facts);
+  // The header of a run that only evaluates; facts.sources is not read.
+  void EvaluationHeader(const RunConfig& config, const RuntimeEnvironment& env,
+                        const HeaderFacts& facts);
   void Step(const StepReport& report, int64_t total_steps);
   void Evaluation(int64_t step, const std::string& set, double loss, int64_t tokens);
   void Checkpoint(const CheckpointEvent& event);

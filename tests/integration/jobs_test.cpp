@@ -1,5 +1,6 @@
 // Jobs that are not our trainer, and jobs that must be refused, through the real programs.
 #include <filesystem>
+#include <map>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -63,6 +64,32 @@ TEST(JobsTest, TokensTrainToTheirEndAlsoInPlaceOfARecipesSteps) {
   EXPECT_EQ(job.spec().train().tokens(), 1000);
   EXPECT_EQ(job.spec().train().steps(), 8) << "of 128 tokens each, rounded up";
   EXPECT_EQ(cluster.Series(job_id, "loss").rbegin()->first, 8);
+}
+
+// A job that only evaluates reports the losses at the step of the checkpoint and succeeds.
+TEST(JobsTest, EvaluatesACheckpointOfAnotherJob) {
+  MiniCluster cluster(1);
+  const std::string tokens = cluster.MakeTokens();
+  const std::string file = cluster.WriteJob("trained", TinyJob("trained", tokens, 1, 50));
+  const int64_t trained = cluster.Submit(file);
+  ASSERT_EQ(cluster.WaitForEnd(trained, Seconds(60)).state(), v1::JOB_STATE_SUCCEEDED);
+  const auto refused = cluster.Cli({"submit", file, "--set", "evaluation.only=true"});
+  EXPECT_EQ(refused.exit_code, 2) << refused.error;
+  EXPECT_THAT(refused.error, HasSubstr("`evaluation.only` needs weights"));
+
+  const v1::Checkpoint checkpoint = *cluster.Job(trained).checkpoints().rbegin();
+  EXPECT_EQ(checkpoint.metric(), "val_loss");
+  const int64_t evaluated =
+      cluster.Submit(file, {"--set", "name=evaluated", "--set", "evaluation.only=true", "--set",
+                            "checkpoint.resume_from=" + checkpoint.path()});
+  const v1::Job job = cluster.WaitForEnd(evaluated, Seconds(60));
+  ASSERT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();
+  EXPECT_EQ(job.attempts_size(), 1);
+  EXPECT_EQ(job.checkpoints_size(), 0);
+  EXPECT_TRUE(cluster.Series(evaluated, "loss").empty());
+  const auto losses = cluster.Series(evaluated, "val_loss");
+  EXPECT_EQ(losses, (std::map<int64_t, double>{{50, checkpoint.metric_value()}}));
+  EXPECT_EQ(cluster.Series(evaluated, "val_perplexity").size(), 1u);
 }
 
 TEST(JobsTest, SubmitRefusesWhatTheTrainerCannotStart) {

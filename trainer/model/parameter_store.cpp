@@ -18,9 +18,11 @@ ParameterStore::ParameterStore(const std::vector<GroupDeclaration>& groups, torc
   TORCH_CHECK(parts.stored.count % parts.owned.count == 0);
   const auto options = torch::TensorOptions().dtype(type).device(device);
   values_ = torch::zeros({parts.zero < 3 ? elements() : state_elements()}, options);
-  gradients_ = torch::zeros({parts.zero < 2 ? elements() : state_elements()},
-                            options.dtype(ComputeType(type)));
-  if (type == torch::kBFloat16) {
+  if (parts.trains) {
+    gradients_ = torch::zeros({parts.zero < 2 ? elements() : state_elements()},
+                              options.dtype(ComputeType(type)));
+  }
+  if (parts.trains && type == torch::kBFloat16) {
     low_bits_ = torch::zeros({state_elements()}, options.dtype(torch::kInt16));
   }
   if (!seed.has_value()) return;
@@ -108,11 +110,12 @@ void ParameterStore::SetValues(int64_t group, const ElementRange& range, const T
 
 void ParameterStore::SetMaster(const StoredSlice& slice, const Tensor& elements) {
   const ElementRange& range = slice.range;
-  if (!low_bits_.defined()) return SetValues(slice.group, range, elements);
+  if (values_.scalar_type() != torch::kBFloat16) return SetValues(slice.group, range, elements);
   Tensor values = torch::empty({range.length}, values_.options());
-  Tensor low_bits = torch::empty({range.length}, low_bits_.options());
+  Tensor low_bits = torch::empty({range.length}, values_.options().dtype(torch::kInt16));
   SplitMasterWeights(elements.to(values_.device(), torch::kFloat32), values, low_bits);
   SetValues(slice.group, range, values);
+  if (!low_bits_.defined()) return;
   const ElementRange owned = Intersect(range, OwnedOf(slice.group));
   if (owned.length == 0) return;
   State(low_bits_, slice.group, owned)
@@ -127,15 +130,15 @@ void ParameterStore::SetMaster(const StoredSlice& slice, const RowPlaces& places
     return flat.as_strided(rows.sizes(), {places.stride, 1}, flat.storage_offset());
   };
   const Tensor kept_values = places_in(Values(slice.group, span));
-  if (!low_bits_.defined()) {
+  if (values_.scalar_type() != torch::kBFloat16) {
     kept_values.copy_(rows);
     return;
   }
   Tensor values = torch::empty(rows.sizes(), values_.options());
-  Tensor low_bits = torch::empty(rows.sizes(), low_bits_.options());
+  Tensor low_bits = torch::empty(rows.sizes(), values_.options().dtype(torch::kInt16));
   SplitMasterWeights(rows.to(torch::kFloat32).contiguous(), values, low_bits);
   kept_values.copy_(values);
-  places_in(State(low_bits_, slice.group, span)).copy_(low_bits);
+  if (low_bits_.defined()) places_in(State(low_bits_, slice.group, span)).copy_(low_bits);
 }
 
 }  // namespace trainyard::trainer

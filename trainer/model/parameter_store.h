@@ -19,8 +19,9 @@ namespace trainyard::trainer {
 struct StoreParts {
   int64_t zero =
       0;  // 1: of the optimizer's state; 2: of the gradients, too; 3: of the values, too.
-  Shard owned = {};   // With zero 0 everything.
-  Shard stored = {};  // Part of `owned` that this rank reads from and writes to checkpoints.
+  Shard owned = {};    // With zero 0 everything.
+  Shard stored = {};   // Part of `owned` that this rank reads from and writes to checkpoints.
+  bool trains = true;  // False: no gradients and no low bits, of which an evaluation needs none.
 };
 
 // `values`, which the model computes with, and `gradients`, sums over micro-batches. fp32 and fp64

@@ -86,6 +86,22 @@ TEST(ParameterStoreTest, SixteenBitValuesKeepTheirMasterWeightsExactly) {
   EXPECT_TRUE(half.Master(slice).equal(master));
 }
 
+// An evaluation computes with the same values and needs no memory for anything else.
+TEST(ParameterStoreTest, WithoutTrainingThereAreValuesOnly) {
+  const torch::Tensor rows = torch::randn({2, 3});
+  for (const auto type : {torch::kFloat32, torch::kBFloat16}) {
+    ParameterStore trained(TwoGroups(), type, torch::kCPU, 1);
+    ParameterStore store(TwoGroups(), type, torch::kCPU, 1, {.trains = false});
+    EXPECT_FALSE(store.gradients().defined());
+    EXPECT_FALSE(store.low_bits().defined());
+    EXPECT_TRUE(store.values().equal(trained.values())) << type;
+    for (ParameterStore* each : {&trained, &store}) {
+      each->SetMaster(each->slices()[1], {.first = 1, .stride = 4}, rows);
+    }
+    EXPECT_TRUE(store.values().equal(trained.values())) << "rounded alike, " << type;
+  }
+}
+
 TEST(ParameterStoreTest, RowsOfMasterWeightsGoToTheirPlaces) {
   const std::vector<GroupDeclaration> groups = {
       {"wide", {{{WholeLogicalTensor("w", {4, 6}, 1)}, true}}}};
