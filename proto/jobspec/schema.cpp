@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "proto/contract/number_text.h"
 #include "proto/jobspec/scalar_text.h"
 #include "proto/json/message_json.h"
@@ -111,40 +112,72 @@ nlohmann::json SectionSchema(const Descriptor& descriptor) {
 
 // ---- explain
 
+constexpr std::size_t kColumns = 100;
+
+// The text in lines of at most kColumns, each behind `indent` blanks; a longer word is not cut. The
+// first line has no blanks: the caller has written `indent` columns.
+std::string Wrapped(const std::string& text, std::size_t indent) {
+  std::string out;
+  std::size_t column = indent;
+  for (const absl::string_view word : absl::StrSplit(text, ' ')) {
+    const bool is_first = column == indent;
+    if (!is_first && column + 1 + word.size() > kColumns) {
+      absl::StrAppend(&out, "\n", std::string(indent, ' '));
+      column = indent;
+    } else if (!is_first) {
+      out += ' ';
+      ++column;
+    }
+    absl::StrAppend(&out, word);
+    column += word.size();
+  }
+  return out + "\n";
+}
+
+// "Source: ...", or "" for a field without one.
+std::string SourceText(const v1::FieldRule& rule) {
+  return rule.source().empty() ? "" : absl::StrCat("Source: ", rule.source());
+}
+
 std::string ExplainField(const std::string& key, const FieldDescriptor& field) {
   const v1::FieldRule& rule = RuleOf(field);
-  std::string text = absl::StrCat(key, ": ", TypeName(field), "\n  ", rule.doc(), "\n");
-  if (!rule.default_value().empty())
-    absl::StrAppend(&text, "  Default: ", rule.default_value(), "\n");
-  if (rule.has_min()) absl::StrAppend(&text, "  At least: ", NumberText(rule.min()), "\n");
-  if (rule.has_max()) absl::StrAppend(&text, "  At most: ", NumberText(rule.max()), "\n");
-  if (rule.unit() != v1::UNIT_UNSPECIFIED) {
-    absl::StrAppend(&text, "  Unit: ", EnumText(rule.unit()), "\n");
-  }
-  if (!rule.pattern().empty()) absl::StrAppend(&text, "  Must match: ", rule.pattern(), "\n");
-  if (!rule.example().empty()) absl::StrAppend(&text, "  Example: ", rule.example(), "\n");
+  std::string text = Wrapped(absl::StrCat(key, ": ", TypeName(field)), 0);
+  const auto add = [&](const std::string& line) { absl::StrAppend(&text, "  ", Wrapped(line, 2)); };
+  add(rule.doc());
+  if (!rule.default_value().empty()) add(absl::StrCat("Default: ", rule.default_value()));
+  if (rule.has_min()) add(absl::StrCat("At least: ", NumberText(rule.min())));
+  if (rule.has_max()) add(absl::StrCat("At most: ", NumberText(rule.max())));
+  if (rule.unit() != v1::UNIT_UNSPECIFIED) add(absl::StrCat("Unit: ", EnumText(rule.unit())));
+  if (!rule.pattern().empty()) add(absl::StrCat("Must match: ", rule.pattern()));
+  if (!rule.example().empty()) add(absl::StrCat("Example: ", rule.example()));
+  if (!rule.source().empty()) add(SourceText(rule));
   return text;
 }
 
+// The name, and beside it in a column of its own the doc and, on a new line, the source.
+std::string ExplainRow(const FieldDescriptor& field, std::size_t indent) {
+  const v1::FieldRule& rule = RuleOf(field);
+  std::string name = absl::StrCat("  ", field.name());
+  name.resize(indent, ' ');
+  const std::string doc =
+      IsSection(field) ? field.message_type()->options().GetExtension(v1::section_doc) : rule.doc();
+  const std::string value =
+      rule.default_value().empty() ? "" : absl::StrCat(" (default ", rule.default_value(), ")");
+  const std::string source = SourceText(rule);
+  return absl::StrCat(name, Wrapped(doc + value, indent),
+                      source.empty() ? "" : std::string(indent, ' ') + Wrapped(source, indent));
+}
+
 std::string ExplainSection(const std::string& key, const Descriptor& descriptor) {
-  std::string text = absl::StrCat(key.empty() ? "job file" : key, ": ",
-                                  descriptor.options().GetExtension(v1::section_doc), "\n");
+  const std::string title = absl::StrCat(key.empty() ? "job file" : key, ": ",
+                                         descriptor.options().GetExtension(v1::section_doc));
+  std::string text = Wrapped(title, 0);
   std::size_t width = 0;
   for (int i = 0; i < descriptor.field_count(); ++i) {
     width = std::max(width, descriptor.field(i)->name().size());
   }
   for (int i = 0; i < descriptor.field_count(); ++i) {
-    const FieldDescriptor& field = *descriptor.field(i);
-    std::string line = absl::StrCat("  ", field.name());
-    line.append(width + 2 - field.name().size(), ' ');
-    const std::string doc = IsSection(field)
-                                ? field.message_type()->options().GetExtension(v1::section_doc)
-                                : RuleOf(field).doc();
-    absl::StrAppend(&text, line, doc,
-                    RuleOf(field).default_value().empty()
-                        ? ""
-                        : absl::StrCat(" (default ", RuleOf(field).default_value(), ")"),
-                    "\n");
+    text += ExplainRow(*descriptor.field(i), width + 4);
   }
   return text;
 }

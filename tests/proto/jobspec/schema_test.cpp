@@ -1,5 +1,6 @@
 #include "proto/jobspec/schema.h"
 
+#include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/jobspec/scalar_text.h"
@@ -36,6 +37,17 @@ TEST(JobSpecSchemaTest, EveryFieldIsDocumentedAndEveryDefaultIsReadable) {
   CheckSection(*v1::JobSpec::descriptor());
 }
 
+TEST(JobSpecSchemaTest, EverySettingOfTheTrainerHasASource) {
+  const Descriptor& spec = *v1::JobSpec::descriptor();
+  for (int i = 0; i < spec.field_count(); ++i) {
+    const Descriptor* section = spec.field(i)->message_type();
+    if (section == nullptr || !section->options().GetExtension(v1::read_by_trainer)) continue;
+    for (int j = 0; j < section->field_count(); ++j) {
+      EXPECT_FALSE(RuleOf(*section->field(j)).source().empty()) << section->field(j)->full_name();
+    }
+  }
+}
+
 TEST(JobSpecSchemaTest, SchemaDescribesNestedKeysAndRefusesOthers) {
   const nlohmann::json schema = JobFileSchema();
   EXPECT_EQ(schema["additionalProperties"], false);
@@ -49,10 +61,31 @@ TEST(JobSpecSchemaTest, ExplainsSectionsAndFields) {
   EXPECT_THAT(*ExplainJobFileKey(""), HasSubstr("optimizer"));
   EXPECT_THAT(*ExplainJobFileKey("train"), HasSubstr("seq_length"));
   EXPECT_THAT(*ExplainJobFileKey("optimizer.lr"), HasSubstr("Default: 3e-4"));
+  EXPECT_THAT(*ExplainJobFileKey("model.rotary_base"),
+              HasSubstr("  Source: Megatron-LM --rotary-base; RoPE, arXiv 2104.09864\n"));
+  const std::string row = *ExplainJobFileKey("model");
+  const std::size_t begin = row.find("\n  rotary_base ") + 1;
+  const std::string column(row.find("Base of the rotary") - begin, ' ');
+  EXPECT_THAT(row, HasSubstr("Base of the rotary frequencies. (default 10000)\n" + column +
+                             "Source: Megatron-LM --rotary-base; RoPE, arXiv 2104.09864\n"));
   EXPECT_THAT(ExplainJobFileKey("optimizer.leraning_rate").status().message(),
               HasSubstr("no key `optimizer.leraning_rate`"));
   EXPECT_THAT(ExplainJobFileKey("trian").status().message(), HasSubstr("did you mean `train`?"));
   EXPECT_FALSE(ExplainJobFileKey("name.x").ok());
+}
+
+TEST(JobSpecSchemaTest, ExplanationsStayWithin100Columns) {
+  std::vector<std::string> keys = JobFileKeys();
+  for (const std::string& key : JobFileKeys()) {
+    if (const std::size_t dot = key.find('.'); dot != std::string::npos) {
+      keys.push_back(key.substr(0, dot));
+    }
+  }
+  keys.push_back("");
+  for (const std::string& key : keys) {
+    const std::vector<std::string> lines = absl::StrSplit(*ExplainJobFileKey(key), '\n');
+    for (const std::string& line : lines) EXPECT_LE(line.size(), 100u) << key << ": " << line;
+  }
 }
 
 TEST(JobSpecSchemaTest, KeysAreWhatSetAccepts) {
