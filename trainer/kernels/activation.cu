@@ -1,6 +1,7 @@
 #include "trainer/kernels/activation.h"
 
 #include "trainer/kernels/cuda_check.h"
+#include "trainer/kernels/sigmoid.cuh"
 #include "trainer/kernels/vector_access.cuh"
 
 namespace trainyard::trainer::kernels {
@@ -11,16 +12,6 @@ constexpr int kThreads = 256;
 // the latency of memory.
 constexpr int kThreadVectors = 2;
 constexpr int kBlockVectors = kThreads * kThreadVectors;
-
-// The fast exponential is far more exact than bf16, but not than fp32.
-template <typename T>
-__device__ __forceinline__ float Sigmoid(float x) {
-  if constexpr (std::is_same_v<T, float>) {
-    return 1.0f / (1.0f + expf(-x));
-  } else {
-    return __fdividef(1.0f, 1.0f + __expf(-x));
-  }
-}
 
 // Index of the first vector of a thread; its next ones are kThreads apart.
 __device__ __forceinline__ int64_t FirstVector() {

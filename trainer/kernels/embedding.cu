@@ -14,7 +14,19 @@ constexpr int kMaxThreads = 256;
 // memory.
 constexpr int kThreadRows = 4;
 
-// Copies one column of vectors of kThreadRows rows; tokens outside the table get zeros.
+// place += vector, rounded once.
+template <typename T, int kSize>
+__device__ __forceinline__ void AddVector(const Vector<T, kSize>& vector, T* place) {
+  float added[kSize];
+  float values[kSize];
+  ToFloats(vector, added);
+  LoadFloats(place, values);
+#pragma unroll
+  for (int e = 0; e < kSize; ++e) values[e] += added[e];
+  StoreFloats(place, values);
+}
+
+// Copies or adds one column of vectors of kThreadRows rows; tokens outside the table get zeros.
 template <typename T, int kSize>
 __global__ void __launch_bounds__(kMaxThreads)
     EmbeddingForwardKernel(EmbeddingForwardArguments arguments) {
@@ -40,7 +52,8 @@ __global__ void __launch_bounds__(kMaxThreads)
 #pragma unroll
   for (int k = 0; k < kThreadRows; ++k) {
     if (first_row + k >= arguments.rows) break;
-    StoreVector(out + (first_row + k) * arguments.width, loaded[k]);
+    T* place = out + (first_row + k) * arguments.width;
+    arguments.accumulate ? AddVector(loaded[k], place) : StoreVector(place, loaded[k]);
   }
 }
 

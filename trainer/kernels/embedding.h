@@ -12,11 +12,12 @@
 
 namespace trainyard::trainer::kernels {
 
-// out[r] = table[tokens[r] - first_token], or zeros where the table has no such row.
+// out[r] = or += table[tokens[r] - first_token], or zeros where the table has no such row.
 struct EmbeddingForwardArguments {
   const void* table = nullptr;      // [table_rows, width] of `type`
   const int64_t* tokens = nullptr;  // [rows]
   void* out = nullptr;              // [rows, width] of `type`
+  bool accumulate = false;          // Adds to `out`, else overwrites it.
   int64_t rows = 0;
   int64_t width = 0;
   int64_t first_token = 0;

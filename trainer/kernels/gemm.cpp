@@ -30,7 +30,8 @@ GemmShape ShapeOf(const GemmArguments& arguments) {
           .input_type = arguments.input_type,
           .output_type = arguments.output_type,
           .has_c = arguments.c != nullptr,
-          .c_is_d = arguments.c == arguments.d};
+          .c_is_d = arguments.c == arguments.d,
+          .has_bias = arguments.bias != nullptr};
 }
 
 struct PlanKey {
@@ -98,6 +99,7 @@ GemmPlan& GemmState::PlanOf(const GemmArguments& arguments) {
   const auto found = plans_.find(key);
   if (found != plans_.end()) return found->second;
   GemmPlan plan(key.shape);
+  plan.SetBias(arguments.bias);  // cuBLASLt may look at it before it proposes an algorithm.
   plan.Choose(AlgorithmFor(key, plan));
   return plans_.emplace(key, std::move(plan)).first->second;
 }

@@ -12,12 +12,14 @@
 
 namespace trainyard::trainer::kernels {
 
-// d = op(a) op(b) + c, with op(a) [m, k], op(b) [k, n], c and d [m, n], all row-major and dense.
+// d = op(a) op(b) + c + bias, with op(a) [m, k], op(b) [k, n], c and d [m, n], all row-major and
+// dense, and the bias added to every row.
 struct GemmArguments {
-  const void* a = nullptr;  // [m, k], or [k, m] when transpose_a; of input_type
-  const void* b = nullptr;  // [k, n], or [n, k] when transpose_b; of input_type
-  const void* c = nullptr;  // [m, n] of output_type, or null for none; may be d
-  void* d = nullptr;        // [m, n] of output_type
+  const void* a = nullptr;     // [m, k], or [k, m] when transpose_a; of input_type
+  const void* b = nullptr;     // [k, n], or [n, k] when transpose_b; of input_type
+  const void* c = nullptr;     // [m, n] of output_type, or null for none; may be d
+  const void* bias = nullptr;  // [n] of output_type, or null for none
+  void* d = nullptr;           // [m, n] of output_type
   int64_t m = 0;
   int64_t n = 0;
   int64_t k = 0;

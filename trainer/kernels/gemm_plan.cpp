@@ -74,7 +74,21 @@ GemmPlan::Operation GemmPlan::MakeOperation(const GemmShape& shape) {
   CheckCublas(cublasLtMatmulDescSetAttribute(descriptor, CUBLASLT_MATMUL_DESC_TRANSB, &transpose_b,
                                              sizeof(transpose_b)),
               "cublasLtMatmulDescSetAttribute");
+  if (shape.has_bias) {
+    // Columns are counted first, so that the bias of our columns is that of cuBLASLt's rows.
+    const cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_BIAS;
+    CheckCublas(cublasLtMatmulDescSetAttribute(descriptor, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue,
+                                               sizeof(epilogue)),
+                "cublasLtMatmulDescSetAttribute");
+  }
   return operation;
+}
+
+void GemmPlan::SetBias(const void* bias) const {
+  if (bias == nullptr) return;
+  CheckCublas(cublasLtMatmulDescSetAttribute(operation_.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+                                             &bias, sizeof(bias)),
+              "cublasLtMatmulDescSetAttribute");
 }
 
 // The layout of a row-major matrix [rows, columns] that is stored transposed or not, as the
@@ -122,6 +136,7 @@ bool GemmPlan::Accepts(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t& algo
 
 cublasStatus_t GemmPlan::Run(cublasLtHandle_t handle, const GemmArguments& arguments,
                              void* workspace, cudaStream_t stream) const {
+  SetBias(arguments.bias);
   const float alpha = 1.0F;
   const float beta = arguments.c == nullptr ? 0.0F : 1.0F;
   const void* c = arguments.c == nullptr ? arguments.d : arguments.c;

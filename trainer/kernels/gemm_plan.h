@@ -37,6 +37,9 @@ class GemmPlan {
   // Tells whether the algorithm can run on this device within the workspace.
   bool Accepts(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t& algorithm) const;
 
+  // The bias of the products that follow; null for shapes without one.
+  void SetBias(const void* bias) const;
+
   // Sets the algorithm of Run.
   void Choose(const cublasLtMatmulAlgo_t& algorithm) { algorithm_ = algorithm; }
 

@@ -34,7 +34,8 @@ nlohmann::json ToJson(const GemmShape& shape) {
           {"input", TypeName(shape.input_type)},
           {"output", TypeName(shape.output_type)},
           {"has_c", shape.has_c},
-          {"c_is_d", shape.c_is_d}};
+          {"c_is_d", shape.c_is_d},
+          {"has_bias", shape.has_bias}};
 }
 
 GemmShape ParseShape(const nlohmann::json& json) {
@@ -46,7 +47,8 @@ GemmShape ParseShape(const nlohmann::json& json) {
           .input_type = ParseType(json.at("input")),
           .output_type = ParseType(json.at("output")),
           .has_c = json.at("has_c"),
-          .c_is_d = json.at("c_is_d")};
+          .c_is_d = json.at("c_is_d"),
+          .has_bias = json.value("has_bias", false)};  // Tables from before have no biases.
 }
 
 // Hexadecimal words, as JSON numbers do not hold 64 bits everywhere.
@@ -96,7 +98,8 @@ size_t GemmShapeHash::operator()(const GemmShape& shape) const {
   add(shape.k);
   add(static_cast<uint64_t>(shape.transpose_a) | static_cast<uint64_t>(shape.transpose_b) << 1 |
       static_cast<uint64_t>(shape.input_type) << 2 | static_cast<uint64_t>(shape.output_type) << 3 |
-      static_cast<uint64_t>(shape.has_c) << 4 | static_cast<uint64_t>(shape.c_is_d) << 5);
+      static_cast<uint64_t>(shape.has_c) << 4 | static_cast<uint64_t>(shape.c_is_d) << 5 |
+      static_cast<uint64_t>(shape.has_bias) << 6);
   return hash;
 }
 

@@ -25,6 +25,7 @@ struct GemmShape {
   ElementType output_type = ElementType::kBFloat16;
   bool has_c = false;
   bool c_is_d = false;
+  bool has_bias = false;
 
   bool operator==(const GemmShape&) const = default;
 };

@@ -1,26 +1,21 @@
 #include <algorithm>
 
+#include "trainer/kernels/column_sums.cuh"
 #include "trainer/kernels/cuda_check.h"
 #include "trainer/kernels/norm.h"
 #include "trainer/kernels/norm_gradient.cuh"
+#include "trainer/kernels/partial_sums.h"
 #include "trainer/kernels/row_plan.cuh"
 #include "trainer/kernels/vector_access.cuh"
 
 namespace trainyard::trainer::kernels {
 namespace {
 
-// Multiprocessors of the GPUs that the grids are made for (H100 and H200). A constant, not the
-// number of the GPU at hand: the order of the sums over rows follows from the grid.
-constexpr int kMultiprocessors = 132;
 // Most blocks of any grid below; each writes one row of partial sums to the workspace.
 constexpr int64_t kMaxBlocks = 3 * kMultiprocessors;
 
 // Threads of a row that is not kept in registers.
 constexpr int kLongRowThreads = 256;
-
-// Columns that a block of the last kernel adds, and the slices that it cuts the partial sums into.
-constexpr int kSumColumns = 32;
-constexpr int kSumSlices = 32;
 
 // Blocks that a multiprocessor runs at once: as many as leave each thread the registers for its
 // sums of columns and for four rows of operands.
@@ -54,10 +49,6 @@ __device__ __forceinline__ RowOperands<T, Plan> LoadRow(const RmsNormBackwardArg
   return operands;
 }
 
-// Sums of dy * n over the rows of a thread, for the columns of its vectors.
-template <typename T, typename Plan>
-using ColumnSums = float[Plan::kVectors][kVectorSize<T>];
-
 // Writes dx of one row and adds dy * n to the sums.
 template <typename T, typename Plan>
 __device__ __forceinline__ void DifferentiateRow(const RmsNormBackwardArguments& arguments,
@@ -84,39 +75,6 @@ __device__ __forceinline__ void DifferentiateRow(const RmsNormBackwardArguments&
     AddDx(ToOperands(rows.dy.vectors[i], rows.x.vectors[i], rows.weight.vectors[i]), inverse_rms,
           mean, result);
     StoreFloats(dx + index * kSize, result);
-  }
-}
-
-// Adds up the sums of the rows that a block works on at once, in the order of the rows. The threads
-// of the last one hold the result.
-template <typename T, typename Plan>
-__device__ __forceinline__ void AddBlockRows(ColumnSums<T, Plan>& sums) {
-  __shared__ float shared[Plan::kVectors][kVectorSize<T>][Plan::kThreads];
-  for (int row = 0; row < Plan::kBlockRows; ++row) {
-    if (BlockRow<Plan>() == row) {
-#pragma unroll
-      for (int i = 0; i < Plan::kVectors; ++i) {
-#pragma unroll
-        for (int e = 0; e < kVectorSize<T>; ++e) {
-          float& sum = shared[i][e][RowThread<Plan>()];
-          if (row > 0) sums[i][e] += sum;
-          sum = sums[i][e];
-        }
-      }
-    }
-    __syncthreads();
-  }
-}
-
-// partial: the block's row of partial sums.
-template <typename T, typename Plan>
-__device__ __forceinline__ void StoreColumns(const ColumnSums<T, Plan>& sums, int row_vectors,
-                                             float* partial) {
-#pragma unroll
-  for (int i = 0; i < Plan::kVectors; ++i) {
-    const int index = RowThread<Plan>() + i * Plan::kThreads;
-    if (index >= row_vectors) break;
-    StoreFloats(partial + index * kVectorSize<T>, sums[i]);
   }
 }
 
@@ -191,24 +149,6 @@ __global__ void __launch_bounds__(kLongRowThreads)
   }
 }
 
-// Adds `count` rows of partial sums: each slice in the order of the rows, then the slices in turn.
-__global__ void __launch_bounds__(kSumColumns* kSumSlices)
-    AddPartialSumsKernel(RmsNormBackwardArguments arguments, int64_t count) {
-  __shared__ float slices[kSumSlices][kSumColumns];
-  const int64_t column = static_cast<int64_t>(blockIdx.x) * kSumColumns + threadIdx.x;
-  const bool inside = column < arguments.width;
-  float sum = 0;
-  for (int64_t row = threadIdx.y; inside && row < count; row += kSumSlices) {
-    sum += arguments.workspace[row * arguments.width + column];
-  }
-  slices[threadIdx.y][threadIdx.x] = sum;
-  __syncthreads();
-  if (threadIdx.y != 0 || !inside) return;
-  float total = arguments.accumulate ? arguments.weight_gradient[column] : 0.0f;
-  for (int slice = 0; slice < kSumSlices; ++slice) total += slices[slice][threadIdx.x];
-  arguments.weight_gradient[column] = total;
-}
-
 // The launches below return the number of blocks, and so of rows of partial sums.
 
 template <typename T, int kSize>
@@ -256,10 +196,13 @@ void RmsNormBackward(const RmsNormBackwardArguments& arguments, cudaStream_t str
   DispatchType(arguments.type, [&]<typename T>(std::type_identity<T>) {
     partial_rows = LaunchRows<T>(arguments, stream);
   });
-  const int64_t blocks = (arguments.width + kSumColumns - 1) / kSumColumns;
-  AddPartialSumsKernel<<<static_cast<unsigned>(blocks), dim3(kSumColumns, kSumSlices), 0, stream>>>(
-      arguments, partial_rows);
-  CheckLaunch("RmsNormBackward weight gradient");
+  AddPartialSums({.partial = arguments.workspace,
+                  .sum = arguments.weight_gradient,
+                  .count = partial_rows,
+                  .stride = arguments.width,
+                  .width = arguments.width,
+                  .accumulate = arguments.accumulate},
+                 stream);
 }
 
 }  // namespace trainyard::trainer::kernels

@@ -15,9 +15,10 @@ struct RotateShape {
   int64_t rows;
   int64_t length;
   int64_t row_size;  // Elements of a packed row.
-  int half;          // Elements of half a head.
-  int heads;         // Rotated heads.
-  int groups;        // A thread of group g turns the heads g, g + groups, g + 2 * groups, ...
+  int head_size;
+  int half;    // Half of a head's turned elements.
+  int heads;   // Rotated heads.
+  int groups;  // A thread of group g turns the heads g, g + groups, g + 2 * groups, ...
 };
 
 // A thread's part of the work: one vector of the first half of some heads of a row, and the vector
@@ -65,7 +66,7 @@ __global__ void __launch_bounds__(kThreads)
   for (int i = 0; i < kThreadHeads; ++i) {
     const int head = item.group + i * shape.groups;
     if (head >= shape.heads) break;
-    const T* first = row + static_cast<int64_t>(head) * 2 * shape.half;
+    const T* first = row + static_cast<int64_t>(head) * shape.head_size;
     firsts[i] = LoadVector<kSize>(first);
     seconds[i] = LoadVector<kSize>(first + shape.half);
   }
@@ -80,7 +81,7 @@ __global__ void __launch_bounds__(kThreads)
   for (int i = 0; i < kThreadHeads; ++i) {
     const int head = item.group + i * shape.groups;
     if (head >= shape.heads) break;
-    T* address = row + static_cast<int64_t>(head) * 2 * shape.half;
+    T* address = row + static_cast<int64_t>(head) * shape.head_size;
     float first[kSize];
     float second[kSize];
     ToFloats(firsts[i], first);
@@ -96,7 +97,8 @@ RotateShape ShapeOf(const RotateArguments& arguments) {
   shape.rows = arguments.rows;
   shape.length = arguments.length;
   shape.row_size = arguments.row_heads * arguments.head_size;
-  shape.half = static_cast<int>(arguments.head_size / 2);
+  shape.head_size = static_cast<int>(arguments.head_size);
+  shape.half = static_cast<int>(arguments.rotary_size / 2);
   shape.heads = static_cast<int>(arguments.rotated_heads);
   shape.groups = (shape.heads + kThreadHeads - 1) / kThreadHeads;
   return shape;
@@ -116,10 +118,11 @@ void Launch(const RotateArguments& arguments, cudaStream_t stream) {
 }  // namespace
 
 void Rotate(const RotateArguments& arguments, cudaStream_t stream) {
-  if (arguments.rows == 0 || arguments.rotated_heads == 0) return;
+  if (arguments.rows == 0 || arguments.rotated_heads == 0 || arguments.rotary_size == 0) return;
   DispatchType(arguments.type, [&]<typename T>(std::type_identity<T>) {
-    const int64_t half = arguments.head_size / 2;
-    if (TakesVectors<T>(half, {arguments.packed, arguments.cos, arguments.sin})) {
+    const int64_t half = arguments.rotary_size / 2;
+    if (TakesVectors<T>(half, {arguments.packed, arguments.cos, arguments.sin}) &&
+        TakesVectors<T>(arguments.head_size, {arguments.packed})) {
       Launch<T, kVectorSize<T>>(arguments, stream);
     } else {
       Launch<T, 1>(arguments, stream);

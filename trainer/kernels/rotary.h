@@ -10,18 +10,20 @@
 
 namespace trainyard::trainer::kernels {
 
-// Turns the first `rotated_heads` heads of every row: element i of a head is paired with element
-// i + head_size / 2 and turned by the angle of (position of the row, i).
+// Turns the first `rotary_size` elements of the first `rotated_heads` heads of every row: element i
+// of a head is paired with element i + rotary_size / 2 and turned by the angle of (position of the
+// row, i). The other elements stay as they are.
 struct RotateArguments {
   void* packed = nullptr;      // [rows, row_heads, head_size] of `type`; changed in place
-  const float* cos = nullptr;  // [length, head_size / 2]; row r has position r % length
+  const float* cos = nullptr;  // [length, rotary_size / 2]; row r has position r % length
   const float* sin = nullptr;  // like cos
   int64_t rows = 0;
   int64_t length = 0;
   int64_t row_heads = 0;
   int64_t rotated_heads = 0;  // <= row_heads
-  int64_t head_size = 0;      // even
-  bool back = false;          // Turns by the negative angle: the backward pass.
+  int64_t head_size = 0;
+  int64_t rotary_size = 0;  // even, <= head_size
+  bool back = false;        // Turns by the negative angle: the backward pass.
   ElementType type = ElementType::kBFloat16;
 };
 

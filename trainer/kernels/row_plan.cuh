@@ -23,18 +23,24 @@ struct RowPlan {
   static constexpr int kBlockRows = kBlockThreads / kThreads;
 };
 
-// Calls function(RowPlan<...>{}) with the smallest plan for rows of `vectors` vectors. Returns
-// false, without a call, when they are too long for registers.
-template <typename Function>
-bool DispatchRowPlan(int64_t vectors, Function&& function) {
+// Calls function(Plan{}) with the first of the plans that rows of `vectors` vectors fit. Returns
+// false, without a call, when they are too long for all.
+template <typename... Plans, typename Function>
+bool DispatchPlans(int64_t vectors, Function&& function) {
   const auto fits = [&]<typename Plan>(Plan plan) {
     if (vectors > Plan::kCapacity) return false;
     function(plan);
     return true;
   };
-  return fits(RowPlan<32, 1>{}) || fits(RowPlan<32, 2>{}) || fits(RowPlan<32, 3>{}) ||
-         fits(RowPlan<32, 4>{}) || fits(RowPlan<32, 8>{}) || fits(RowPlan<128, 4>{}) ||
-         fits(RowPlan<128, 8>{}) || fits(RowPlan<256, 8>{});
+  return (fits(Plans{}) || ...);
+}
+
+// With the smallest plan for such rows.
+template <typename Function>
+bool DispatchRowPlan(int64_t vectors, Function&& function) {
+  return DispatchPlans<RowPlan<32, 1>, RowPlan<32, 2>, RowPlan<32, 3>, RowPlan<32, 4>,
+                       RowPlan<32, 8>, RowPlan<128, 4>, RowPlan<128, 8>, RowPlan<256, 8>>(vectors,
+                                                                                          function);
 }
 
 // Index of the calling thread among the threads of its row, and of its row within the block.

@@ -42,9 +42,8 @@ Tensor Embedding::Forward(const MicroBatch& micro_batch) const {
   EmbeddingForward(table, micro_batch.inputs, x, parameters_.first_token);
   x = tensor_.Sum(x);
   if (parameters_.positions < 0) return x;
-  Tensor positions = torch::empty_like(x);
-  EmbeddingForward(store_.Value(parameters_.positions), PositionsHere(micro_batch), positions);
-  return x.add_(positions);
+  AddEmbedding(store_.Value(parameters_.positions), PositionsHere(micro_batch), x);
+  return x;
 }
 
 void Embedding::Backward(const Tensor& dy, const MicroBatch& micro_batch,

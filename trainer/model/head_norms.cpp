@@ -2,31 +2,14 @@
 
 #include <utility>
 
+#include "trainer/model/norm.h"
+#include "trainer/ops/compute_type.h"
+#include "trainer/ops/head_norm.h"
+
 namespace trainyard::trainer {
 namespace {
 
 using torch::Tensor;
-
-// One head a row, in memory of its own.
-Tensor RowsOf(const Tensor& heads) {
-  return heads.reshape({-1, heads.size(3)}).clone(at::MemoryFormat::Contiguous);
-}
-
-void NormaliseHeads(const Norm& norm, Tensor heads, MicroBatch& micro_batch) {
-  Tensor rows = RowsOf(heads);
-  Norm::Result normal = norm.Forward(rows);
-  heads.copy_(normal.y.view(heads.sizes()));
-  micro_batch.stash.Push(std::move(rows));
-  micro_batch.stash.Push(std::move(normal.statistics));
-}
-
-void NormaliseHeadsBackward(const Norm& norm, Tensor d_heads, MicroBatch& micro_batch,
-                            WeightGradients& gradients) {
-  const Tensor statistics = micro_batch.stash.Pop();
-  const Tensor rows = micro_batch.stash.Pop();
-  d_heads.copy_(
-      norm.Backward(RowsOf(d_heads), rows, statistics, Tensor(), gradients).view(d_heads.sizes()));
-}
 
 Tensor QueriesOf(const Tensor& packed, const AttentionHeads& heads) {
   return packed.narrow(2, 0, heads.query_heads);
@@ -50,14 +33,32 @@ std::vector<ParameterDeclaration> HeadNorms::Declare(const std::string& prefix, 
 
 void HeadNorms::Forward(Tensor& packed, const AttentionHeads& heads,
                         MicroBatch& micro_batch) const {
-  NormaliseHeads(queries_, QueriesOf(packed, heads), micro_batch);
-  NormaliseHeads(keys_, KeysOf(packed, heads), micro_batch);
+  Normalise(first_parameter_, QueriesOf(packed, heads), micro_batch);
+  Normalise(first_parameter_ + 1, KeysOf(packed, heads), micro_batch);
 }
 
 void HeadNorms::Backward(Tensor& d_packed, const AttentionHeads& heads, MicroBatch& micro_batch,
                          WeightGradients& gradients) const {
-  NormaliseHeadsBackward(keys_, KeysOf(d_packed, heads), micro_batch, gradients);
-  NormaliseHeadsBackward(queries_, QueriesOf(d_packed, heads), micro_batch, gradients);
+  Differentiate(first_parameter_ + 1, KeysOf(d_packed, heads), micro_batch, gradients);
+  Differentiate(first_parameter_, QueriesOf(d_packed, heads), micro_batch, gradients);
+}
+
+void HeadNorms::Normalise(int64_t parameter, Tensor heads, MicroBatch& micro_batch) const {
+  const int64_t size = heads.size(3), rows = heads.numel() / size;
+  HeadNormKept kept;
+  if (micro_batch.stash.keeps()) kept.x = torch::empty({rows, size}, heads.options());
+  kept.inverse_rms = torch::empty({rows}, heads.options().dtype(ComputeType(heads.scalar_type())));
+  HeadNormForward(heads, store_.Value(parameter), epsilon_, kept);
+  micro_batch.stash.Push(std::move(kept.x));
+  micro_batch.stash.Push(std::move(kept.inverse_rms));
+}
+
+void HeadNorms::Differentiate(int64_t parameter, Tensor d_heads, MicroBatch& micro_batch,
+                              WeightGradients& gradients) const {
+  HeadNormKept kept;
+  kept.inverse_rms = micro_batch.stash.Pop();
+  kept.x = micro_batch.stash.Pop();
+  HeadNormBackward(d_heads, store_.Value(parameter), kept, gradients.Target(parameter));
 }
 
 }  // namespace trainyard::trainer

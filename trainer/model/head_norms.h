@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "trainer/model/micro_batch.h"
-#include "trainer/model/norm.h"
 #include "trainer/model/parameter_store.h"
+#include "trainer/model/tensor_parallel.h"
 #include "trainer/model/weight_gradients.h"
 #include "trainer/ops/attention_heads.h"
 
@@ -27,8 +27,7 @@ class HeadNorms {
 
   // first_parameter: that of the queries; the one of the keys follows. The store must outlive this.
   HeadNorms(const ParameterStore& store, int64_t first_parameter, double epsilon)
-      : queries_(store, first_parameter, {.epsilon = epsilon}),
-        keys_(store, first_parameter + 1, {.epsilon = epsilon}) {}
+      : store_(store), first_parameter_(first_parameter), epsilon_(epsilon) {}
 
   // Query and key heads of packed rows (attention_heads.h), in place. Keeps what Backward needs.
   void Forward(torch::Tensor& packed, const AttentionHeads& heads, MicroBatch& micro_batch) const;
@@ -38,8 +37,14 @@ class HeadNorms {
                 WeightGradients& gradients) const;
 
  private:
-  Norm queries_;
-  Norm keys_;
+  // Of the heads that one weight is for, [batch, length, heads, head_size].
+  void Normalise(int64_t parameter, torch::Tensor heads, MicroBatch& micro_batch) const;
+  void Differentiate(int64_t parameter, torch::Tensor d_heads, MicroBatch& micro_batch,
+                     WeightGradients& gradients) const;
+
+  const ParameterStore& store_;
+  int64_t first_parameter_;
+  double epsilon_;
 };
 
 }  // namespace trainyard::trainer

@@ -14,6 +14,11 @@ using torch::Tensor;
 // more of it, and make smaller products, which are slower.
 constexpr int64_t kSumParts = 2;
 
+// Undefined where there is none.
+Tensor BiasOf(const LinearParameters& parameters, const ParameterStore& store) {
+  return parameters.bias >= 0 ? store.Value(parameters.bias) : Tensor();
+}
+
 // Calls multiply(rows of `of_all`, first row) for this rank's own rows, and for those of the others
 // once they are there. Returns all rows.
 Tensor MultiplyAsRowsArrive(
@@ -72,26 +77,24 @@ Tensor SummedProduct(const Tensor& x, const Tensor& weight, const Tensor& residu
 
 void ColumnParallelForward(const Tensor& x, const LinearParameters& parameters,
                            const ParameterStore& store, const TensorParallel& tensor, Tensor& y) {
-  const Tensor weight = store.Value(parameters.weight);
+  const Tensor weight = store.Value(parameters.weight), bias = BiasOf(parameters, store);
   MultiplyAsRowsArrive(x, tensor, [&](const Tensor& rows, int64_t first) {
     Tensor out = y.narrow(0, first, rows.size(0));
-    LinearForward(rows, weight, out);
+    LinearForward(rows, weight, out, bias);
   });
-  if (parameters.bias >= 0) AddBias(store.Value(parameters.bias), y);
 }
 
 Tensor RowParallelForward(const Tensor& x, const LinearParameters& parameters,
                           const ParameterStore& store, const Tensor& residual,
                           const TensorParallel& tensor) {
-  const Tensor weight = store.Value(parameters.weight);
-  Tensor y;
+  const Tensor weight = store.Value(parameters.weight), bias = BiasOf(parameters, store);
   if (tensor.size() > 1) {
-    y = SummedProduct(x, weight, residual, tensor);
-  } else {
-    y = torch::empty({x.size(0), weight.size(0)}, x.options());
-    LinearForwardWithResidual(x, weight, residual, y);
+    Tensor y = SummedProduct(x, weight, residual, tensor);
+    if (bias.defined()) AddBias(bias, y);
+    return y;
   }
-  if (parameters.bias >= 0) AddBias(store.Value(parameters.bias), y);
+  Tensor y = torch::empty({x.size(0), weight.size(0)}, x.options());
+  LinearForwardWithResidual(x, weight, residual, y, bias);
   return y;
 }
 

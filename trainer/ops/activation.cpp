@@ -28,12 +28,14 @@ Tensor GradientOfActivated(Activation kind, const Tensor& dout, const Tensor& x)
 
 void ActivationForward(Activation kind, const Tensor& packed, Tensor& out) {
   if (kind == Activation::kSwiglu) return SwiGluForward(packed, out);
+  if (gpu::HasKernels(packed)) return gpu::ActivationForward(kind, packed, out);
   out.copy_(Activated(kind, packed.to(ComputeType(out.scalar_type()))));
 }
 
 void ActivationBackward(Activation kind, const Tensor& dout, const Tensor& packed, Tensor& d_packed,
                         Tensor& out) {
   if (kind == Activation::kSwiglu) return SwiGluBackward(dout, packed, d_packed, out);
+  if (gpu::HasKernels(dout)) return gpu::ActivationBackward(kind, dout, packed, d_packed, out);
   const auto compute = ComputeType(dout.scalar_type());
   const Tensor x = packed.to(compute);
   if (out.defined()) out.copy_(Activated(kind, x));  // Read before d_packed, which may be packed.

@@ -25,6 +25,11 @@ void EmbeddingForward(const Tensor& table, const Tensor& tokens, Tensor& out, in
   out.index_fill_(0, IndicesOf(IsInside(places, table.size(0)).logical_not()), 0);
 }
 
+void AddEmbedding(const Tensor& table, const Tensor& tokens, Tensor& x) {
+  if (gpu::HasKernels(table)) return gpu::AddEmbedding(table, tokens, x);
+  x.add_(table.index_select(0, tokens));
+}
+
 void EmbeddingBackward(const Tensor& dy, const Tensor& tokens, const GradientTarget& target,
                        int64_t first_token) {
   Tensor gradient = target.gradient;

@@ -17,6 +17,9 @@ namespace trainyard::trainer {
 void EmbeddingForward(const torch::Tensor& table, const torch::Tensor& tokens, torch::Tensor& out,
                       int64_t first_token = 0);
 
+// x[r] += table[tokens[r]], of a whole table.
+void AddEmbedding(const torch::Tensor& table, const torch::Tensor& tokens, torch::Tensor& x);
+
 // target[tokens[r] - first_token] += dy[r], over a target of zeros unless it accumulates; leaves
 // out the tokens that the target has no row for. The order of the sums depends on the tokens only.
 void EmbeddingBackward(const torch::Tensor& dy, const torch::Tensor& tokens,

@@ -9,11 +9,14 @@
 #include <cstdint>
 #include <string>
 
+#include "proto/contract/run_config.h"
 #include "trainer/ops/adamw.h"
 #include "trainer/ops/attention.h"
 #include "trainer/ops/attention_part.h"
 #include "trainer/ops/cross_entropy.h"
 #include "trainer/ops/gradient_target.h"
+#include "trainer/ops/head_norm.h"
+#include "trainer/ops/layer_norm.h"
 #include "trainer/ops/rms_norm.h"
 #include "trainer/ops/rotary.h"
 
@@ -31,6 +34,17 @@ void RmsNormForward(const torch::Tensor& x, const torch::Tensor& weight, double 
 void RmsNormBackward(const torch::Tensor& dy, const RmsNormInput& input,
                      const torch::Tensor& residual_gradient, torch::Tensor& dx,
                      const GradientTarget& weight_gradient);
+
+void LayerNormForward(const torch::Tensor& x, const LayerNormWeights& weights, double epsilon,
+                      torch::Tensor& y, torch::Tensor& statistics);
+void LayerNormBackward(const torch::Tensor& dy, const LayerNormInput& input,
+                       const torch::Tensor& residual_gradient, torch::Tensor& dx,
+                       const LayerNormTargets& targets);
+
+void HeadNormForward(torch::Tensor& heads, const torch::Tensor& weight, double epsilon,
+                     HeadNormKept& kept);
+void HeadNormBackward(torch::Tensor& d_heads, const torch::Tensor& weight, const HeadNormKept& kept,
+                      const GradientTarget& weight_gradient);
 
 void Rotate(torch::Tensor& packed, const RotaryTable& table, const AttentionHeads& heads,
             Rotation rotation);
@@ -50,19 +64,27 @@ void AttentionPartBackward(const AttentionPart& part, const WholeAttention& whol
 void MergeAttention(torch::Tensor& out_sum, torch::Tensor& log_sum_exp,
                     const torch::Tensor& part_out, const torch::Tensor& part_log_sum_exp);
 
+void ActivationForward(Activation kind, const torch::Tensor& packed, torch::Tensor& out);
+void ActivationBackward(Activation kind, const torch::Tensor& dout, const torch::Tensor& packed,
+                        torch::Tensor& d_packed, torch::Tensor& out);
 void SwiGluForward(const torch::Tensor& packed, torch::Tensor& out);
 void SwiGluBackward(const torch::Tensor& dout, const torch::Tensor& packed, torch::Tensor& d_packed,
                     torch::Tensor& out);
 
-void LinearForward(const torch::Tensor& x, const torch::Tensor& weight, torch::Tensor& y);
+void LinearForward(const torch::Tensor& x, const torch::Tensor& weight, torch::Tensor& y,
+                   const torch::Tensor& bias);
 void LinearForwardWithResidual(const torch::Tensor& x, const torch::Tensor& weight,
-                               const torch::Tensor& residual, torch::Tensor& y);
+                               const torch::Tensor& residual, torch::Tensor& y,
+                               const torch::Tensor& bias);
 void LinearInputGradient(const torch::Tensor& dy, const torch::Tensor& weight, torch::Tensor& dx);
 void LinearWeightGradient(const torch::Tensor& dy, const torch::Tensor& x,
                           const GradientTarget& target);
+void AddBias(const torch::Tensor& bias, torch::Tensor& y);
+void BiasGradient(const torch::Tensor& dy, const GradientTarget& target);
 
 void EmbeddingForward(const torch::Tensor& table, const torch::Tensor& tokens, int64_t first_token,
                       torch::Tensor& out);
+void AddEmbedding(const torch::Tensor& table, const torch::Tensor& tokens, torch::Tensor& x);
 // Adds to `gradient`.
 void EmbeddingBackward(const torch::Tensor& dy, const torch::Tensor& tokens, int64_t first_token,
                        torch::Tensor& gradient);

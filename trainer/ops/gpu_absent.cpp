@@ -21,6 +21,17 @@ void RmsNormBackward(const Tensor&, const RmsNormInput&, const Tensor&, Tensor&,
                      const GradientTarget&) {
   Refuse();
 }
+void LayerNormForward(const Tensor&, const LayerNormWeights&, double, Tensor&, Tensor&) {
+  Refuse();
+}
+void LayerNormBackward(const Tensor&, const LayerNormInput&, const Tensor&, Tensor&,
+                       const LayerNormTargets&) {
+  Refuse();
+}
+void HeadNormForward(Tensor&, const Tensor&, double, HeadNormKept&) { Refuse(); }
+void HeadNormBackward(Tensor&, const Tensor&, const HeadNormKept&, const GradientTarget&) {
+  Refuse();
+}
 void Rotate(Tensor&, const RotaryTable&, const AttentionHeads&, Rotation) { Refuse(); }
 void PrepareAttention(int64_t, int64_t, const AttentionHeads&, Reproducible) { Refuse(); }
 Tensor AttentionForward(const Tensor&, const AttentionHeads&, Tensor&) { Refuse(); }
@@ -34,13 +45,21 @@ void AttentionPartBackward(const AttentionPart&, const WholeAttention&, Reproduc
   Refuse();
 }
 void MergeAttention(Tensor&, Tensor&, const Tensor&, const Tensor&) { Refuse(); }
+void ActivationForward(Activation, const Tensor&, Tensor&) { Refuse(); }
+void ActivationBackward(Activation, const Tensor&, const Tensor&, Tensor&, Tensor&) { Refuse(); }
 void SwiGluForward(const Tensor&, Tensor&) { Refuse(); }
 void SwiGluBackward(const Tensor&, const Tensor&, Tensor&, Tensor&) { Refuse(); }
-void LinearForward(const Tensor&, const Tensor&, Tensor&) { Refuse(); }
-void LinearForwardWithResidual(const Tensor&, const Tensor&, const Tensor&, Tensor&) { Refuse(); }
+void LinearForward(const Tensor&, const Tensor&, Tensor&, const Tensor&) { Refuse(); }
+void LinearForwardWithResidual(const Tensor&, const Tensor&, const Tensor&, Tensor&,
+                               const Tensor&) {
+  Refuse();
+}
 void LinearInputGradient(const Tensor&, const Tensor&, Tensor&) { Refuse(); }
 void LinearWeightGradient(const Tensor&, const Tensor&, const GradientTarget&) { Refuse(); }
+void AddBias(const Tensor&, Tensor&) { Refuse(); }
+void BiasGradient(const Tensor&, const GradientTarget&) { Refuse(); }
 void EmbeddingForward(const Tensor&, const Tensor&, int64_t, Tensor&) { Refuse(); }
+void AddEmbedding(const Tensor&, const Tensor&, Tensor&) { Refuse(); }
 void EmbeddingBackward(const Tensor&, const Tensor&, int64_t, Tensor&) { Refuse(); }
 void CrossEntropy(Tensor&, const Targets&, LossPass, Tensor&) { Refuse(); }
 void CrossEntropyStatistics(const Tensor&, const Tensor&, int64_t, Tensor&) { Refuse(); }

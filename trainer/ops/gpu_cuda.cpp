@@ -1,10 +1,10 @@
-// Takes tensors apart for the kernels, except those of attention (gpu_attention_cuda.cpp). Work is
-// queued on the current CUDA stream.
+// Takes tensors apart for the kernels, except those of attention (gpu_attention_cuda.cpp) and of
+// norms, activations without a gate and biases (gpu_norms_cuda.cpp). Work is queued on the current
+// CUDA stream.
 #include "trainer/kernels/activation.h"
 #include "trainer/kernels/cross_entropy.h"
 #include "trainer/kernels/embedding.h"
 #include "trainer/kernels/gemm.h"
-#include "trainer/kernels/norm.h"
 #include "trainer/kernels/optimizer.h"
 #include "trainer/kernels/rotary.h"
 #include "trainer/kernels/vocabulary_cross_entropy.h"
@@ -17,12 +17,12 @@ namespace {
 using kernels::ElementType;
 using torch::Tensor;
 
-int64_t Rows(const Tensor& tensor) { return tensor.numel() / tensor.size(-1); }
-
-// y = x weight^T.
-kernels::GemmArguments ForwardProduct(const Tensor& x, const Tensor& weight, const Tensor& y) {
+// y = x weight^T + bias, which may be undefined.
+kernels::GemmArguments ForwardProduct(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                                      const Tensor& y) {
   return {.a = x.data_ptr(),
           .b = weight.data_ptr(),
+          .bias = AddressOf(bias),
           .d = y.data_ptr(),
           .m = x.size(0),
           .n = weight.size(0),
@@ -39,44 +39,6 @@ bool HasKernels(const Tensor& tensor) {
          (tensor.scalar_type() == torch::kFloat32 || tensor.scalar_type() == torch::kBFloat16);
 }
 
-void RmsNormForward(const Tensor& x, const Tensor& weight, double epsilon, Tensor& y,
-                    Tensor& inverse_rms) {
-  CheckContiguous(x, weight, y, inverse_rms);
-  kernels::RmsNormForward({.x = x.data_ptr(),
-                           .weight = weight.data_ptr(),
-                           .y = y.data_ptr(),
-                           .inverse_rms = inverse_rms.data_ptr<float>(),
-                           .rows = Rows(x),
-                           .width = x.size(-1),
-                           .epsilon = static_cast<float>(epsilon),
-                           .type = TypeOf(x)},
-                          Stream());
-}
-
-void RmsNormBackward(const Tensor& dy, const RmsNormInput& input, const Tensor& residual_gradient,
-                     Tensor& dx, const GradientTarget& weight_gradient) {
-  CheckContiguous(dy, input.x, input.weight, input.inverse_rms, dx, weight_gradient.gradient);
-  const bool has_residual = residual_gradient.defined();
-  if (has_residual) CheckContiguous(residual_gradient);
-  const int64_t rows = Rows(dy), width = dy.size(-1);
-  const Tensor workspace = torch::empty({kernels::RmsNormBackwardWorkspaceFloats(rows, width)},
-                                        dy.options().dtype(torch::kFloat32));
-  kernels::RmsNormBackward(
-      {.dy = dy.data_ptr(),
-       .x = input.x.data_ptr(),
-       .weight = input.weight.data_ptr(),
-       .inverse_rms = input.inverse_rms.data_ptr<float>(),
-       .residual_gradient = has_residual ? residual_gradient.data_ptr() : nullptr,
-       .dx = dx.data_ptr(),
-       .weight_gradient = weight_gradient.gradient.data_ptr<float>(),
-       .accumulate = weight_gradient.accumulate,
-       .workspace = workspace.data_ptr<float>(),
-       .rows = rows,
-       .width = width,
-       .type = TypeOf(dy)},
-      Stream());
-}
-
 void Rotate(Tensor& packed, const RotaryTable& table, const AttentionHeads& heads,
             Rotation rotation) {
   CheckContiguous(packed, table.cos, table.sin);
@@ -88,6 +50,7 @@ void Rotate(Tensor& packed, const RotaryTable& table, const AttentionHeads& head
                    .row_heads = heads.packed_heads(),
                    .rotated_heads = heads.query_heads + heads.key_heads,
                    .head_size = heads.head_size,
+                   .rotary_size = 2 * table.cos.size(1),
                    .back = rotation == Rotation::kBack,
                    .type = TypeOf(packed)},
                   Stream());
@@ -116,15 +79,15 @@ void SwiGluBackward(const Tensor& dout, const Tensor& packed, Tensor& d_packed, 
                           Stream());
 }
 
-void LinearForward(const Tensor& x, const Tensor& weight, Tensor& y) {
+void LinearForward(const Tensor& x, const Tensor& weight, Tensor& y, const Tensor& bias) {
   CheckContiguous(x, weight, y);
-  kernels::Gemm(ForwardProduct(x, weight, y), Stream());
+  kernels::Gemm(ForwardProduct(x, weight, bias, y), Stream());
 }
 
 void LinearForwardWithResidual(const Tensor& x, const Tensor& weight, const Tensor& residual,
-                               Tensor& y) {
+                               Tensor& y, const Tensor& bias) {
   CheckContiguous(x, weight, residual, y);
-  kernels::GemmArguments product = ForwardProduct(x, weight, y);
+  kernels::GemmArguments product = ForwardProduct(x, weight, bias, y);
   product.c = residual.data_ptr();
   kernels::Gemm(product, Stream());
 }
@@ -165,6 +128,19 @@ void EmbeddingForward(const Tensor& table, const Tensor& tokens, int64_t first_t
                              .rows = tokens.numel(),
                              .width = table.size(1),
                              .first_token = first_token,
+                             .table_rows = table.size(0),
+                             .type = TypeOf(table)},
+                            Stream());
+}
+
+void AddEmbedding(const Tensor& table, const Tensor& tokens, Tensor& x) {
+  CheckContiguous(table, tokens, x);
+  kernels::EmbeddingForward({.table = table.data_ptr(),
+                             .tokens = tokens.data_ptr<int64_t>(),
+                             .out = x.data_ptr(),
+                             .accumulate = true,
+                             .rows = tokens.numel(),
+                             .width = table.size(1),
                              .table_rows = table.size(0),
                              .type = TypeOf(table)},
                             Stream());

@@ -18,6 +18,13 @@ inline kernels::ElementType TypeOf(const torch::Tensor& tensor) {
                                                   : kernels::ElementType::kFloat32;
 }
 
+inline int64_t Rows(const torch::Tensor& tensor) { return tensor.numel() / tensor.size(-1); }
+
+// Null for a tensor that is not there.
+inline void* AddressOf(const torch::Tensor& tensor) {
+  return tensor.defined() ? tensor.data_ptr() : nullptr;
+}
+
 // Most kernels read and write whole tensors without strides.
 template <typename... Tensors>
 void CheckContiguous(const Tensors&... tensors) {

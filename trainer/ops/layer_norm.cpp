@@ -1,6 +1,7 @@
 #include "trainer/ops/layer_norm.h"
 
 #include "trainer/ops/compute_type.h"
+#include "trainer/ops/gpu.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -24,6 +25,7 @@ void AddUp(const Tensor& rows, const std::optional<GradientTarget>& target) {
 
 void LayerNormForward(const Tensor& x, const LayerNormWeights& weights, double epsilon, Tensor& y,
                       Tensor& statistics) {
+  if (gpu::HasKernels(x)) return gpu::LayerNormForward(x, weights, epsilon, y, statistics);
   const Tensor wide = x.to(ComputeType(x.scalar_type()));
   Tensor mean = statistics[0], inverse_std = statistics[1];
   at::mean_out(mean, wide, {-1});
@@ -40,6 +42,9 @@ void LayerNormForward(const Tensor& x, const LayerNormWeights& weights, double e
 void LayerNormBackward(const Tensor& dy, const LayerNormInput& input,
                        const Tensor& residual_gradient, Tensor& dx,
                        const LayerNormTargets& targets) {
+  if (gpu::HasKernels(dy)) {
+    return gpu::LayerNormBackward(dy, input, residual_gradient, dx, targets);
+  }
   const auto compute = input.statistics.scalar_type();
   const Tensor normal = Normalised(input.x, input.statistics), gradient = dy.to(compute);
   AddUp(gradient * normal, targets.weight);

@@ -6,15 +6,17 @@ namespace trainyard::trainer {
 
 using torch::Tensor;
 
-void LinearForward(const Tensor& x, const Tensor& weight, Tensor& y) {
-  if (gpu::HasKernels(x)) return gpu::LinearForward(x, weight, y);
+void LinearForward(const Tensor& x, const Tensor& weight, Tensor& y, const Tensor& bias) {
+  if (gpu::HasKernels(x)) return gpu::LinearForward(x, weight, y, bias);
   at::mm_out(y, x, weight.t());
+  if (bias.defined()) AddBias(bias, y);
 }
 
 void LinearForwardWithResidual(const Tensor& x, const Tensor& weight, const Tensor& residual,
-                               Tensor& y) {
-  if (gpu::HasKernels(x)) return gpu::LinearForwardWithResidual(x, weight, residual, y);
+                               Tensor& y, const Tensor& bias) {
+  if (gpu::HasKernels(x)) return gpu::LinearForwardWithResidual(x, weight, residual, y, bias);
   at::addmm_out(y, residual, x, weight.t());
+  if (bias.defined()) AddBias(bias, y);
 }
 
 void LinearInputGradient(const Tensor& dy, const Tensor& weight, Tensor& dx) {
@@ -30,9 +32,13 @@ void LinearWeightGradient(const Tensor& dy, const Tensor& x, const GradientTarge
                     : at::mm_out(gradient, wide_dy.t(), wide_x);
 }
 
-void AddBias(const Tensor& bias, Tensor& y) { y.add_(bias); }
+void AddBias(const Tensor& bias, Tensor& y) {
+  if (gpu::HasKernels(y)) return gpu::AddBias(bias, y);
+  y.add_(bias);
+}
 
 void BiasGradient(const Tensor& dy, const GradientTarget& target) {
+  if (gpu::HasKernels(dy)) return gpu::BiasGradient(dy, target);
   Tensor gradient = target.gradient;
   const auto type = gradient.scalar_type();
   target.accumulate ? gradient.add_(dy.sum(0, /*keepdim=*/false, type))

@@ -11,13 +11,16 @@ namespace trainyard::trainer {
 // x: [rows, in], weight: [out, in], y: [rows, out], contiguous and of one type. Products of 16-bit
 // types are summed in fp32.
 
-// y = x weight^T.
-void LinearForward(const torch::Tensor& x, const torch::Tensor& weight, torch::Tensor& y);
+// y = x weight^T + bias; bias: [out], or undefined. In 16-bit types the product may be rounded
+// before the bias is added.
+void LinearForward(const torch::Tensor& x, const torch::Tensor& weight, torch::Tensor& y,
+                   const torch::Tensor& bias = {});
 
-// y = residual + x weight^T; residual: [rows, out]; y may be its memory. In 16-bit types the
-// product may be rounded before it is added.
+// y = residual + x weight^T + bias; residual: [rows, out]; y may be its memory. In 16-bit types the
+// product may be rounded before it is added, and the sum before the bias is.
 void LinearForwardWithResidual(const torch::Tensor& x, const torch::Tensor& weight,
-                               const torch::Tensor& residual, torch::Tensor& y);
+                               const torch::Tensor& residual, torch::Tensor& y,
+                               const torch::Tensor& bias = {});
 
 // dx = dy weight.
 void LinearInputGradient(const torch::Tensor& dy, const torch::Tensor& weight, torch::Tensor& dx);

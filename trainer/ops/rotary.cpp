@@ -35,11 +35,8 @@ RotaryTable MakeRotaryTable(const Tensor& positions, int64_t rotary_size,
 
 void Rotate(Tensor& packed, const RotaryTable& table, const AttentionHeads& heads,
             Rotation rotation) {
+  if (gpu::HasKernels(packed)) return gpu::Rotate(packed, table, heads, rotation);
   const int64_t half = table.cos.size(1);
-  const bool turns_whole_heads = 2 * half == heads.head_size;  // The kernel turns no others.
-  if (turns_whole_heads && gpu::HasKernels(packed)) {
-    return gpu::Rotate(packed, table, heads, rotation);
-  }
   const double direction = rotation == Rotation::kForward ? 1 : -1;
   const auto compute = ComputeType(packed.scalar_type());
   Tensor turned = packed.narrow(2, 0, heads.query_heads + heads.key_heads);

@@ -86,5 +86,82 @@ TEST(ActivationGpuTest, EveryRunHasTheSameBits) {
   }
 }
 
+Tensor UngatedReference(Activation kind, const Tensor& x) {
+  if (kind == Activation::kGelu) return reference::Gelu(x);
+  return kind == Activation::kGeluTanh ? reference::GeluTanh(x) : reference::SquaredRelu(x);
+}
+
+constexpr Activation kUngated[] = {Activation::kGelu, Activation::kGeluTanh,
+                                   Activation::kSquaredRelu};
+
+void ExpectUngatedEqualsAutograd(Activation kind, const Tensor& x, const Tensor& dout) {
+  const Tensor wide = Wide(x).set_requires_grad(true);
+  const Tensor expected = UngatedReference(kind, wide);
+  const Tensor dx = torch::autograd::grad({expected}, {wide}, {Wide(dout)})[0];
+  Tensor out = Poisoned(x.sizes(), x.scalar_type());
+  ActivationForward(kind, x, out);
+  // The tail of the GELU is the difference of numbers near 1.
+  ExpectAccurate(out, expected.detach(), kShortSumTolerance, NormOf(x) + NormOf(expected.detach()));
+  Tensor again = Poisoned(x.sizes(), x.scalar_type());
+  Tensor actual = Poisoned(x.sizes(), x.scalar_type());
+  ActivationBackward(kind, dout, x, actual, again);
+  ExpectAccurate(actual, dx, kShortSumTolerance, NormOf(dout) + NormOf(dx));
+  EXPECT_TRUE(SameBits(again, out));
+  // Over the memory of x, without the result of the forward pass.
+  Tensor over = x.clone(), none;
+  ActivationBackward(kind, dout, over, over, none);
+  EXPECT_TRUE(SameBits(over, actual));
+}
+
+TEST(ActivationGpuTest, UngatedEqualAutogradForEveryShape) {
+  torch::manual_seed(5);
+  for (const torch::ScalarType type : kGpuTypes) {
+    for (const Activation kind : kUngated) {
+      for (const int64_t count : {1, 7, 64, 4096, 4104, 127 * 3071, 4096 * 3072}) {
+        SCOPED_TRACE(ShapeName(type, {static_cast<int64_t>(kind), count}));
+        ExpectUngatedEqualsAutograd(kind, RandomOnGpu({count}, type) * 3,
+                                    RandomOnGpu({count}, type));
+      }
+      const Tensor x = AtOddAddress(RandomOnGpu({127, 768}, type));
+      ExpectUngatedEqualsAutograd(kind, x, AtOddAddress(RandomOnGpu({127, 768}, type)));
+    }
+  }
+}
+
+// Far from 0 GELU is 0 or x, where exponentials overflow.
+TEST(ActivationGpuTest, UngatedStayFiniteFarFromZero) {
+  for (const torch::ScalarType type : kGpuTypes) {
+    for (const Activation kind : kUngated) {
+      SCOPED_TRACE(ShapeName(type, {static_cast<int64_t>(kind)}));
+      const Tensor x = torch::tensor({-1e4, -100., -20., -0., 0., 20., 100., 1e4}).to(OnGpu(type));
+      ExpectUngatedEqualsAutograd(kind, x, torch::ones({8}, OnGpu(type)));
+    }
+  }
+}
+
+TEST(ActivationGpuTest, UngatedKeepNaNs) {
+  for (const torch::ScalarType type : kGpuTypes) {
+    for (const Activation kind : kUngated) {
+      Tensor out = torch::zeros({9}, OnGpu(type));
+      ActivationForward(kind, Poisoned({9}, type), out);
+      EXPECT_TRUE(out.isnan().all().item<bool>());
+    }
+  }
+}
+
+TEST(ActivationGpuTest, UngatedHaveTheSameBitsInEveryRun) {
+  torch::manual_seed(6);
+  for (const torch::ScalarType type : kGpuTypes) {
+    for (const Activation kind : kUngated) {
+      const Tensor x = RandomOnGpu({4096, 768}, type), dout = RandomOnGpu({4096, 768}, type);
+      ExpectSameBitsInEveryRun([&] {
+        Tensor out = Poisoned(x.sizes(), type), dx = Poisoned(x.sizes(), type);
+        ActivationBackward(kind, dout, x, dx, out);
+        return std::vector<Tensor>{out, dx};
+      });
+    }
+  }
+}
+
 }  // namespace
 }  // namespace trainyard::trainer

@@ -65,6 +65,37 @@ TEST(EmbeddingGpuTest, LooksUpRowsExactly) {
   }
 }
 
+// Positions of a batch of samples, as learned positions are looked up.
+TEST(EmbeddingGpuTest, AddsRowsToWhatIsThere) {
+  torch::manual_seed(8);
+  for (const torch::ScalarType type : kGpuTypes) {
+    for (const int64_t width : {1, 7, 768}) {
+      SCOPED_TRACE(ShapeName(type, {width}));
+      const Tensor table = RandomOnGpu({333, width}, type), x = RandomOnGpu({5 * 333, width}, type);
+      const Tensor positions = torch::arange(333, OnGpu(torch::kInt64)).repeat({5});
+      const Tensor expected = Wide(x) + Wide(table.index_select(0, positions));
+      Tensor sum = x.clone();
+      AddEmbedding(table, positions, sum);
+      ExpectAccurate(sum, expected, kShortSumTolerance);
+      sum = AtOddAddress(x);
+      AddEmbedding(table, positions, sum);
+      ExpectAccurate(sum, expected, kShortSumTolerance);
+    }
+  }
+}
+
+// Every position has as many rows as there are samples, far from each other.
+TEST(EmbeddingGpuTest, AddsTheGradientsOfEachPosition) {
+  torch::manual_seed(9);
+  for (const torch::ScalarType type : kGpuTypes) {
+    for (const int64_t samples : {1, 3, 32, 33}) {
+      SCOPED_TRACE(ShapeName(type, {samples}));
+      const Tensor positions = torch::arange(1024, OnGpu(torch::kInt64)).repeat({samples});
+      ExpectEmbeddingGradient(RandomOnGpu({samples * 1024, 96}, type), positions, 1024 + 5);
+    }
+  }
+}
+
 TEST(EmbeddingGpuTest, AddsTheGradientsOfEachToken) {
   torch::manual_seed(2);
   for (const torch::ScalarType type : kGpuTypes) {

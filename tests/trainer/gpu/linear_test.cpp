@@ -27,12 +27,13 @@ double ProductTolerance(torch::ScalarType type) {
 }
 
 struct LinearCase {
-  Tensor x, weight, dy, residual, gradient;
+  Tensor x, weight, bias, dy, residual, gradient;
 };
 
 LinearCase RandomLinear(const LinearShape& shape, torch::ScalarType type) {
   return {.x = RandomOnGpu({shape.rows, shape.in}, type),
           .weight = RandomOnGpu({shape.out, shape.in}, type),
+          .bias = RandomOnGpu({shape.out}, type),
           .dy = RandomOnGpu({shape.rows, shape.out}, type),
           .residual = RandomOnGpu({shape.rows, shape.out}, type),
           .gradient = RandomOnGpu({shape.out, shape.in}, torch::kFloat32)};
@@ -57,6 +58,24 @@ void ExpectForwardProducts(const LinearCase& c) {
   ExpectAccurate(over_residual, sum, with_rounding, scale);
 }
 
+// cuBLASLt may round the product, and its sum with the residual, before it adds the bias.
+void ExpectForwardProductsWithBias(const LinearCase& c) {
+  const double tolerance = ProductTolerance(c.x.scalar_type());
+  const Tensor product = Wide(c.x).matmul(Wide(c.weight).t());
+  const auto rounding = [&](const Tensor& exact) {
+    return NormOf(Wide(exact.to(c.x.scalar_type())) - exact);
+  };
+  Tensor y = Poisoned(c.dy.sizes(), c.x.scalar_type());
+  LinearForward(c.x, c.weight, y, c.bias);
+  const Tensor sum = product + Wide(c.bias);
+  ExpectAccurate(y, sum, tolerance + rounding(product) / (2 * NormOf(sum)));
+  y.fill_(std::nan(""));
+  LinearForwardWithResidual(c.x, c.weight, c.residual, y, c.bias);
+  const Tensor with_residual = product + Wide(c.residual), whole = with_residual + Wide(c.bias);
+  const double roundings = rounding(product) + rounding(with_residual);
+  ExpectAccurate(y, whole, tolerance + roundings / (2 * NormOf(whole)));
+}
+
 void ExpectGradientProducts(const LinearCase& c) {
   const double tolerance = ProductTolerance(c.x.scalar_type());
   Tensor dx = Poisoned(c.x.sizes(), c.x.scalar_type());
@@ -78,6 +97,7 @@ TEST(LinearGpuTest, EqualsExactProductsForEveryShape) {
       SCOPED_TRACE(ShapeName(type, {shape.rows, shape.in, shape.out}));
       const LinearCase c = RandomLinear(shape, type);
       ExpectForwardProducts(c);
+      ExpectForwardProductsWithBias(c);
       ExpectGradientProducts(c);
     }
   }
@@ -90,7 +110,9 @@ TEST(LinearGpuTest, TakesMemoryAtOddAddresses) {
     LinearCase c = RandomLinear({128, 256, 64}, type);
     c.x = AtOddAddress(c.x);
     c.dy = AtOddAddress(c.dy);
+    c.bias = AtOddAddress(c.bias);
     ExpectForwardProducts(c);
+    ExpectForwardProductsWithBias(c);
     ExpectGradientProducts(c);
   }
 }
@@ -106,7 +128,7 @@ TEST(LinearGpuTest, EveryRunHasTheSameBits) {
         Tensor y = Poisoned(c.dy.sizes(), type), dx = Poisoned(c.x.sizes(), type);
         const Tensor overwritten = Poisoned(c.weight.sizes(), torch::kFloat32);
         const Tensor added = c.gradient.clone();
-        LinearForwardWithResidual(c.x, c.weight, c.residual, y);
+        LinearForwardWithResidual(c.x, c.weight, c.residual, y, c.bias);
         LinearInputGradient(c.dy, c.weight, dx);
         LinearWeightGradient(c.dy, c.x, {overwritten, false});
         LinearWeightGradient(c.dy, c.x, {added, true});

@@ -28,6 +28,15 @@ TEST(EmbeddingTest, LooksUpRowsAndAddsTheirGradients) {
   EXPECT_LT(RelativeError(sum, 2 * expected[0]), 1e-14);
 }
 
+TEST(EmbeddingTest, RowsAreAddedToWhatIsThere) {
+  torch::manual_seed(4);
+  const Tensor table = RandomDouble({5, 3}), x = RandomDouble({4, 3});
+  const Tensor tokens = torch::tensor({4, 0, 4, 1}, torch::kInt64);
+  Tensor sum = x.clone();
+  AddEmbedding(table, tokens, sum);
+  EXPECT_LT(RelativeError(sum, x + table.index({tokens})), 1e-14);
+}
+
 TEST(EmbeddingTest, PartsOfTheTableAddUpToTheWhole) {
   torch::manual_seed(2);
   const Tensor table = RandomDouble({7, 3});

@@ -1,0 +1,53 @@
+// Sums of columns over the rows of a block, for rows in registers. For .cu files only.
+#ifndef TRAINYARD_TRAINER_KERNELS_COLUMN_SUMS_CUH_
+#define TRAINYARD_TRAINER_KERNELS_COLUMN_SUMS_CUH_
+
+#include "trainer/kernels/row_plan.cuh"
+#include "trainer/kernels/vector_access.cuh"
+
+namespace trainyard::trainer::kernels {
+
+// Multiprocessors of the GPUs that the grids are made for (H100 and H200). A constant, not the
+// number of the GPU at hand: the order of the sums over rows follows from the grid.
+inline constexpr int kMultiprocessors = 132;
+
+// Sums over the rows of a thread, for the columns of its vectors.
+template <typename T, typename Plan>
+using ColumnSums = float[Plan::kVectors][kVectorSize<T>];
+
+// Adds up the sums of the rows that a block works on at once, in the order of the rows. The threads
+// of the last one hold the result. Takes every thread of the block.
+template <typename T, typename Plan>
+__device__ __forceinline__ void AddBlockRows(ColumnSums<T, Plan>& sums) {
+  __shared__ float shared[Plan::kVectors][kVectorSize<T>][Plan::kThreads];
+  for (int row = 0; row < Plan::kBlockRows; ++row) {
+    if (BlockRow<Plan>() == row) {
+#pragma unroll
+      for (int i = 0; i < Plan::kVectors; ++i) {
+#pragma unroll
+        for (int e = 0; e < kVectorSize<T>; ++e) {
+          float& sum = shared[i][e][RowThread<Plan>()];
+          if (row > 0) sums[i][e] += sum;
+          sum = sums[i][e];
+        }
+      }
+    }
+    __syncthreads();
+  }
+}
+
+// partial: the block's row of partial sums.
+template <typename T, typename Plan>
+__device__ __forceinline__ void StoreColumns(const ColumnSums<T, Plan>& sums, int row_vectors,
+                                             float* partial) {
+#pragma unroll
+  for (int i = 0; i < Plan::kVectors; ++i) {
+    const int index = RowThread<Plan>() + i * Plan::kThreads;
+    if (index >= row_vectors) break;
+    StoreFloats(partial + index * kVectorSize<T>, sums[i]);
+  }
+}
+
+}  // namespace trainyard::trainer::kernels
+
+#endif  // TRAINYARD_TRAINER_KERNELS_COLUMN_SUMS_CUH_

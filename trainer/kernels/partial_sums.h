@@ -1,0 +1,25 @@
+// The last step of sums over rows: rows of partial sums, one of each block, become one row.
+#ifndef TRAINYARD_TRAINER_KERNELS_PARTIAL_SUMS_H_
+#define TRAINYARD_TRAINER_KERNELS_PARTIAL_SUMS_H_
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+namespace trainyard::trainer::kernels {
+
+struct PartialSums {
+  const float* partial = nullptr;  // [count, stride], of which the first `width` columns are added
+  float* sum = nullptr;            // [width]
+  int64_t count = 0;
+  int64_t stride = 0;
+  int64_t width = 0;
+  bool accumulate = false;  // Adds to `sum`, else overwrites it.
+};
+
+// In an order that depends on the shape only. Without rows the sum is 0.
+void AddPartialSums(const PartialSums& arguments, cudaStream_t stream);
+
+}  // namespace trainyard::trainer::kernels
+
+#endif  // TRAINYARD_TRAINER_KERNELS_PARTIAL_SUMS_H_

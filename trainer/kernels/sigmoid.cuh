@@ -1,0 +1,23 @@
+// The logistic function in the accuracy that a type needs. For .cu files only.
+#ifndef TRAINYARD_TRAINER_KERNELS_SIGMOID_CUH_
+#define TRAINYARD_TRAINER_KERNELS_SIGMOID_CUH_
+
+#include <cuda_runtime.h>
+
+#include <type_traits>
+
+namespace trainyard::trainer::kernels {
+
+// The fast exponential is far more exact than bf16, but not than fp32.
+template <typename T>
+__device__ __forceinline__ float Sigmoid(float x) {
+  if constexpr (std::is_same_v<T, float>) {
+    return 1.0f / (1.0f + expf(-x));
+  } else {
+    return __fdividef(1.0f, 1.0f + __expf(-x));
+  }
+}
+
+}  // namespace trainyard::trainer::kernels
+
+#endif  // TRAINYARD_TRAINER_KERNELS_SIGMOID_CUH_

@@ -1,0 +1,41 @@
+// Activations of a feed-forward layer without a gate, and their gradients: GELU and its
+// approximation by tanh (Hendrycks and Gimpel 2016, arXiv 1606.08415), squared ReLU (So et al.
+// 2021, arXiv 2109.08668).
+#ifndef TRAINYARD_TRAINER_KERNELS_UNGATED_ACTIVATION_H_
+#define TRAINYARD_TRAINER_KERNELS_UNGATED_ACTIVATION_H_
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "trainer/kernels/element_type.h"
+
+namespace trainyard::trainer::kernels {
+
+enum class UngatedActivation { kGelu, kGeluTanh, kSquaredRelu };
+
+struct UngatedForwardArguments {
+  const void* x = nullptr;  // [count] of `type`
+  void* out = nullptr;      // [count] of `type`; may be the memory of x
+  int64_t count = 0;
+  UngatedActivation activation = UngatedActivation::kGelu;
+  ElementType type = ElementType::kBFloat16;
+};
+
+void UngatedForward(const UngatedForwardArguments& arguments, cudaStream_t stream);
+
+struct UngatedBackwardArguments {
+  const void* dout = nullptr;  // [count] of `type`
+  const void* x = nullptr;     // [count] of `type`
+  void* dx = nullptr;          // [count] of `type`; may be the memory of dout or of x
+  void* out = nullptr;         // [count] of `type`: the forward result again; null when not wanted
+  int64_t count = 0;
+  UngatedActivation activation = UngatedActivation::kGelu;
+  ElementType type = ElementType::kBFloat16;
+};
+
+void UngatedBackward(const UngatedBackwardArguments& arguments, cudaStream_t stream);
+
+}  // namespace trainyard::trainer::kernels
+
+#endif  // TRAINYARD_TRAINER_KERNELS_UNGATED_ACTIVATION_H_
