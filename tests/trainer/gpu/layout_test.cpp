@@ -30,6 +30,7 @@ RunConfig GpuRunOf(const LayoutCase& layout, Precision precision) {
   config.model.init_method_std = 0.05;
   config.optimizer.lr = 5e-4;
   config.train.seq_length *= 8;
+  config.model.max_position_embeddings *= 8;
   config.train.precision = precision;
   config.resources.device = DeviceKind::kGpu;
   return config;
@@ -60,11 +61,19 @@ const LayoutRun& Reference(const RunConfig& config, bool masked) {
 
 double Relative(double value, double expected) { return std::abs(value / expected - 1); }
 
-void ExpectEquals(const LayoutRun& run, const LayoutRun& reference, const char* name) {
+// Ends of the names of tensors whose gradient is rounding: softmax does not see what all keys have
+// in common, unless positions turn it.
+std::string NoiseOf(const ModelConfig& model) {
+  return model.position_embedding_type == PositionEmbedding::kRope ? "" : "k_proj.bias";
+}
+
+void ExpectEquals(const LayoutRun& run, const LayoutRun& reference, const LayoutCase& layout) {
   const StepResult &first = run.steps.front(), &last = run.steps.back();
   const StepResult &first_of_one = reference.steps.front(), &last_of_one = reference.steps.back();
-  const LargestDistance gradients = DistanceOf(run.first_gradients, reference.first_gradients);
-  std::printf("| %-42s | %7.1e | %7.1e | %7.1e | %7.1e |\n", name,
+  const std::string noise = NoiseOf(GpuRunOf(layout, Precision::kFp32).model);
+  const LargestDistance gradients =
+      DistanceOf(run.first_gradients, reference.first_gradients, noise);
+  std::printf("| %-42s | %7.1e | %7.1e | %7.1e | %7.1e |\n", layout.name,
               Relative(first.loss, first_of_one.loss), Relative(last.loss, last_of_one.loss),
               gradients.value, Relative(first.grad_norm, first_of_one.grad_norm));
   EXPECT_EQ(run.faults, std::vector<std::string>());
@@ -80,8 +89,7 @@ class GpuLayoutTest : public ::testing::TestWithParam<LayoutCase> {};
 TEST_P(GpuLayoutTest, EqualsOneProcessInSinglePrecision) {
   const RunConfig config = GpuRunOf(GetParam(), Precision::kFp32);
   const bool masked = GetParam().masked;
-  ExpectEquals(RunLayout(config, kSteps, masked, OneGpu()), Reference(config, masked),
-               GetParam().name);
+  ExpectEquals(RunLayout(config, kSteps, masked, OneGpu()), Reference(config, masked), GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, GpuLayoutTest, ::testing::ValuesIn(LayoutCases()));
@@ -96,8 +104,10 @@ TEST(GpuLayoutBf16Test, LayoutsAreAsNearToSinglePrecisionAsOneProcess) {
     const LayoutRun exact = RunLayout(OnOneProcess(wide), 1, false, OneGpu());
     const LayoutRun alone = RunLayout(OnOneProcess(narrow), 1, false, OneGpu());
     const LayoutRun run = RunLayout(narrow, 1, false, OneGpu());
-    const double error = DistanceOf(run.first_gradients, exact.first_gradients).value;
-    const double error_of_one = DistanceOf(alone.first_gradients, exact.first_gradients).value;
+    const std::string noise = NoiseOf(narrow.model);
+    const double error = DistanceOf(run.first_gradients, exact.first_gradients, noise).value;
+    const double error_of_one =
+        DistanceOf(alone.first_gradients, exact.first_gradients, noise).value;
     std::printf("| %-42s | bf16 error of gradients %7.1e, of one process %7.1e |\n", layout.name,
                 error, error_of_one);
     EXPECT_EQ(run.faults, std::vector<std::string>()) << layout.name;
@@ -130,7 +140,7 @@ TEST_P(GpusLayoutTest, EqualsOneProcessOverNccl) {
   if (ranks == 1 || ranks > c10::cuda::device_count()) GTEST_SKIP() << ranks << " GPUs";
   const bool masked = GetParam().masked;
   ExpectEquals(RunLayout(config, kSteps, masked, SeveralGpus(ranks)), Reference(config, masked),
-               GetParam().name);
+               GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, GpusLayoutTest, ::testing::ValuesIn(LayoutCases()));

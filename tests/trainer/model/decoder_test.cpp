@@ -48,21 +48,6 @@ double LossOf(const Decoder& decoder, const TrainingTokens& batch) {
   return loss.item<double>();
 }
 
-// Biases begin at 0, where some mistakes would not be seen.
-void RandomiseBiases(ParameterStore& store) {
-  for (const StoredSlice& slice : store.slices()) {
-    if (!slice.logical.name.ends_with(".bias")) continue;
-    store.SetMaster(slice, torch::randn({slice.range.length}) * 0.2);
-  }
-}
-
-// Attention without rotary positions does not see what all keys have in common: the gradient is
-// rounding.
-bool IsUnseen(const ModelConfig& model, const std::string& name) {
-  return model.position_embedding_type == PositionEmbedding::kLearnedAbsolute &&
-         name.ends_with("k_proj.bias");
-}
-
 // Loss and gradients of every logical tensor, against the plain model.
 void ExpectEqualsPlainLlama(const ModelConfig& model) {
   torch::manual_seed(1);

@@ -171,6 +171,21 @@ inline torch::Tensor PlainLoss(PlainLlama& plain, const torch::Tensor& tokens,
   return (losses.flatten() * loss_weights.to(losses.scalar_type())).sum();
 }
 
+// Biases begin at 0, where some mistakes would not be seen.
+inline void RandomiseBiases(ParameterStore& store) {
+  for (const StoredSlice& slice : store.slices()) {
+    if (!slice.logical.name.ends_with(".bias")) continue;
+    store.SetMaster(slice, torch::randn({slice.range.length}) * 0.2);
+  }
+}
+
+// Attention without rotary positions does not see what all keys have in common: the gradient is
+// rounding.
+inline bool IsUnseen(const ModelConfig& model, const std::string& name) {
+  return model.position_embedding_type == PositionEmbedding::kLearnedAbsolute &&
+         name.ends_with("k_proj.bias");
+}
+
 }  // namespace trainyard::trainer
 
 #endif  // TRAINYARD_TESTS_TRAINER_MODEL_PLAIN_LLAMA_H_
