@@ -4,7 +4,10 @@ import dataclasses
 
 @dataclasses.dataclass(frozen=True)
 class ModelShape:
-    """A decoder of the LLaMA family; sizes in elements, sequence_length in tokens."""
+    """A decoder; sizes in elements, sequence_length in tokens.
+
+    `family` has the settings of `model` in which it is not LLaMA, as in a job file.
+    """
 
     layers: int
     heads: int
@@ -16,12 +19,18 @@ class ModelShape:
     rotary_base: float
     tied: bool = False
     norm_epsilon: float = 1e-5
+    family: dict = dataclasses.field(default_factory=dict)
 
     @property
     def head_size(self):
         """Elements of one attention head."""
-        return self.hidden // self.heads
+        return self.family.get("kv_channels", self.hidden // self.heads)
 
+
+GPT2 = {"normalization": "layer_norm", "add_bias_linear": True, "activation": "gelu_tanh",
+        "position_embedding_type": "learned_absolute", "max_position_embeddings": 1024}
+NEOX = {"normalization": "layer_norm", "add_bias_linear": True, "activation": "gelu",
+        "rotary_percent": 0.25, "parallel_residual": True}
 
 MODELS = {
     "llama-1.5b": ModelShape(layers=18, heads=16, key_heads=8, hidden=2048, ffn=7168,
@@ -32,6 +41,19 @@ MODELS = {
                                 vocabulary=128256, sequence_length=32768, rotary_base=5e5),
     "gpt-162m": ModelShape(layers=12, heads=12, key_heads=12, hidden=768, ffn=2048,
                            vocabulary=50304, sequence_length=1024, rotary_base=1e4),
+    "gpt2-124m": ModelShape(layers=12, heads=12, key_heads=12, hidden=768, ffn=3072,
+                            vocabulary=50304, sequence_length=1024, rotary_base=1e4, tied=True,
+                            family=GPT2),
+    "llama-124m": ModelShape(layers=12, heads=12, key_heads=12, hidden=768, ffn=2048,
+                             vocabulary=50304, sequence_length=1024, rotary_base=1e4, tied=True),
+    "qwen3-0.6b": ModelShape(layers=28, heads=16, key_heads=8, hidden=1024, ffn=3072,
+                             vocabulary=151936, sequence_length=2048, rotary_base=1e6, tied=True,
+                             norm_epsilon=1e-6, family={"kv_channels": 128, "qk_layernorm": True}),
+    "olmo-1b": ModelShape(layers=16, heads=16, key_heads=16, hidden=2048, ffn=8192,
+                          vocabulary=50304, sequence_length=2048, rotary_base=1e4, tied=True,
+                          family={"normalization": "layer_norm", "norm_weights": False}),
+    "neox-1.4b": ModelShape(layers=24, heads=16, key_heads=16, hidden=2048, ffn=8192,
+                            vocabulary=50304, sequence_length=2048, rotary_base=1e4, family=NEOX),
     # The shape of recipes/llama-tiny-cpu.yaml.
     "llama-tiny": ModelShape(layers=4, heads=6, key_heads=2, hidden=192, ffn=512,
                              vocabulary=2048, sequence_length=128, rotary_base=1e4, tied=True),

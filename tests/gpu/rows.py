@@ -44,7 +44,7 @@ class Target:
 
 @dataclasses.dataclass(frozen=True)
 class BenchRow:
-    """One row: our run, how its value comes about, and the peers' variants of llama_peer.py.
+    """One row: our run, how its value comes about, and the variants of its peer program.
 
     `value` is `ratio` (ours to the fastest peer, in tokens/s), `tokens` (tokens/s), `scaling`
     (tokens/s a GPU to those of one GPU alone), `stall` (% of a step that a save takes) or `reshard`
@@ -56,6 +56,7 @@ class BenchRow:
     target: Target | None
     model: str
     peers: tuple = ()
+    peer_program: str = "llama_peer.py"
 
 
 @dataclasses.dataclass
@@ -78,8 +79,8 @@ class Result:
         return self.row.target.verdict(self.value) if self.row.target else "no target"
 
 
-def _row(name, model, value, target, peers=(), **plan):
-    return BenchRow(RunPlan(name, MODELS[model], **plan), value, target, model, peers)
+def _row(name, model, value, target, peers=(), peer_program="llama_peer.py", **plan):
+    return BenchRow(RunPlan(name, MODELS[model], **plan), value, target, model, peers, peer_program)
 
 
 # Weights in bf16 without fp32 master weights train worse than ours; they are the harder bar.
@@ -114,6 +115,10 @@ ROWS = {row.plan.name: row for row in (
          micro_batch=1, accumulation=8, optimizer=BF16_MOMENTS),
     _row("162m", "gpt-162m", "ratio", Target("x", 1.0, 1.2),
          (*WHOLE, "weights=fp32,scope=block"), micro_batch=32),
+    _row("gpt2-124m", "gpt2-124m", "ratio", Target("x", 1.0, 1.2), ("default",),
+         "nanogpt_peer.py", micro_batch=32),
+    *(_row(name, name, "tokens", None, micro_batch=16)
+      for name in ("qwen3-0.6b", "olmo-1b", "neox-1.4b")),
     _row("dp2", "llama-1.5b", "scaling", Target("x", 0.97, 0.99), micro_batch=16, ranks=2),
     _row("dp2-zero1", "llama-1.5b", "scaling", Target("x", 0.98, 0.99), micro_batch=16, ranks=2,
          layout={"zero": 1}),
@@ -285,14 +290,14 @@ def peer_command(row, steps):
     if row.plan.ranks > 1:
         return [sys.executable, "-m", "torch.distributed.run", "--standalone",
                 "--nproc_per_node", str(row.plan.ranks), HERE / "peers/fsdp_peer.py", *settings]
-    command = [sys.executable, HERE / "peers/llama_peer.py", *settings]
+    command = [sys.executable, HERE / "peers" / row.peer_program, *settings]
     for variant in row.peers:
         command += ["--variant", variant]
     return command
 
 
 def run_peers(bench, row):
-    """The lines of llama_peer.py, also those before a time-out; raises nothing."""
+    """The lines of the row's peer program, also those before a time-out; raises nothing."""
     folder = bench.out / row.plan.name
     folder.mkdir(parents=True, exist_ok=True)
     peers = row.peers[:1] if bench.peers == "first" else row.peers

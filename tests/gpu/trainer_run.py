@@ -88,7 +88,7 @@ def model_settings(shape):
             "ffn_hidden_size": shape.ffn, "num_attention_heads": shape.heads,
             "num_query_groups": shape.key_heads, "vocab_size": shape.vocabulary,
             "rotary_base": shape.rotary_base, "norm_epsilon": shape.norm_epsilon,
-            "untie_embeddings_and_output_weights": not shape.tied}
+            "untie_embeddings_and_output_weights": not shape.tied, **shape.family}
 
 
 def settings_of(plan, data, steps=ENDLESS):
