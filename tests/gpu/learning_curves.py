@@ -6,7 +6,8 @@ For each model: our run; PyTorch with bf16 autocast and fp32 weights; and the sa
 initial weight that is 1e-6 larger. Rounding makes any two runs drift apart, so what the two PyTorch
 runs do is the measure: at each step the largest distance of our losses to PyTorch's within the last
 WINDOW steps may be FACTOR times that of the PyTorch runs to each other, plus FLOOR. Writes
-curves-MODEL.csv and curves.md; ends with 1 when a step is outside. Needs a GPU and PyTorch.
+curves-MODEL.csv and a summary in Markdown; ends with 1 when a step is outside. Needs a GPU and
+PyTorch.
 """
 import argparse
 import array

@@ -32,7 +32,7 @@ bool DispatchBackwardPlan(int64_t vectors, Function&& function) {
       vectors, function);
 }
 
-// What the gradient of one vector is made of, in fp32.
+// Terms of the gradient of one vector, in fp32.
 template <int kSize>
 struct Terms {
   float dy[kSize];

@@ -9,7 +9,7 @@
 
 namespace trainyard::trainer {
 
-// What the gradient needs of the forward pass; rows are the heads of all tokens in their order.
+// Of the forward pass, for the gradient; rows are the heads of all tokens in their order.
 struct HeadNormKept {
   torch::Tensor x;            // [rows, head_size]: the heads as they were; undefined: not kept.
   torch::Tensor inverse_rms;  // [rows] in the compute type.
