@@ -268,6 +268,7 @@ void AddCheckpointExport(CLI::App& noun, Grammar& grammar) {
       ->add_option("--shard-bytes", options->shard_bytes,
                    "bytes of tensors in one file, at most (5000000000)")
       ->check(CLI::PositiveNumber);
+  command->add_flag("--force", options->force, "replace an earlier export that is at DIR");
   grammar.runners[command] = [options](Context& context) {
     return RunCheckpointExport(*options, context);
   };

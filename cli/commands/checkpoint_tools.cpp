@@ -67,6 +67,7 @@ std::vector<std::string> ExportWords(const CheckpointExportOptions& options) {
   if (options.shard_bytes > 0) {
     words.push_back(absl::StrCat("--shard-bytes=", options.shard_bytes));
   }
+  if (options.force) words.push_back("--force");
   words.insert(words.end(), {"--", options.from, options.to});
   return words;
 }

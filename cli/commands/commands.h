@@ -146,6 +146,7 @@ struct CheckpointExportOptions {
   std::string to;
   std::string dtype;        // Empty: as stored.
   int64_t shard_bytes = 0;  // 0: 5 GB.
+  bool force = false;
 };
 
 Outcome RunSubmit(const SubmitOptions& options, Context& context);

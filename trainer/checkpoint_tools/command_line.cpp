@@ -37,15 +37,17 @@ constexpr char kHelp[] =
       optimizer. Refuses models of which the trainer does not compute exactly the same, and says
       which key of config.json makes the difference. --force replaces a checkpoint that is at OUT.
 
-  trainyard-ckpt export IN DIR [--dtype fp32|bf16] [--shard-bytes N]
+  trainyard-ckpt export IN DIR [--dtype fp32|bf16] [--shard-bytes N] [--force]
       Writes the weights of a checkpoint and a config.json as transformers reads them, into a new
       directory, without the optimizer's state and without a tokenizer. --dtype converts them (as
       stored without it; bf16 is rounded to nearest, ties to even). No file has more than N bytes of
-      tensors (5000000000), but for a larger tensor, which has a file of its own.
+      tensors (5000000000), but for a larger tensor, which has a file of its own. --force replaces an
+      earlier export that is at DIR, and nothing that has other files.
 
   trainyard-ckpt --version | --help
 
-Models of Hugging Face: LlamaForCausalLM without rope_scaling.
+Models of Hugging Face: LlamaForCausalLM (without rope_scaling, or that of LLaMA 3.1),
+Qwen3ForCausalLM, OlmoForCausalLM.
 
 Exit codes: 0 done (diff: they are the same), 1 diff: they differ, 2 wrong command line, 70 internal
 error, 73 cannot write, 74 a checkpoint or a Hugging Face directory is damaged, unreadable or
@@ -191,9 +193,11 @@ CheckpointCommand ParseImport(const std::vector<std::string>& words) {
 }
 
 CheckpointCommand ParseExport(const std::vector<std::string>& words) {
-  const Arguments arguments(words, {{"--dtype", "fp32 or bf16"}, {"--shard-bytes", "a number"}});
+  const Arguments arguments(
+      words, {{"--dtype", "fp32 or bf16"}, {"--shard-bytes", "a number"}, {"--force", nullptr}});
   const std::vector<std::string> places = arguments.Places({"IN", "DIR"});
   ExportOptions options = {places[0], places[1]};
+  options.replace = arguments.Has("--force");
   if (arguments.Has("--dtype")) {
     const std::string name = arguments.Value("--dtype");
     if (name != "fp32" && name != "bf16") Refuse("`--dtype " + name + "` must be fp32 or bf16");

@@ -1,7 +1,6 @@
 #include "trainer/checkpoint_tools/export.h"
 
 #include <c10/core/ScalarType.h>
-#include <torch/utils.h>
 
 #include <algorithm>
 #include <memory>
@@ -10,6 +9,7 @@
 
 #include "trainer/checkpoint/durable_file.h"
 #include "trainer/checkpoint/manifest.h"
+#include "trainer/checkpoint_tools/family_elements.h"
 #include "trainer/checkpoint_tools/hugging_face_config.h"
 #include "trainer/checkpoint_tools/model_family.h"
 #include "trainer/checkpoint_tools/new_directory.h"
@@ -26,9 +26,18 @@ namespace {
 
 using nlohmann::json;
 
-// Exports are not replaced: a directory that is there may hold a tokenizer and other files.
-void RefuseReplacement(const std::string& path) {
-  CannotMake(path, "it exists and is not empty; name another place");
+// --force replaces an earlier export and no other directory: tokenizers and other data that an
+// export does not make would be lost.
+void CheckEarlierExport(const std::string& path, bool replace) {
+  if (!replace) {
+    CannotMake(path,
+               "it exists and is not empty; name another place, or replace an earlier export "
+               "with --force");
+  }
+  const std::string other = EntryThatIsNoExport(path);
+  if (other.empty()) return;
+  CannotMake(path, "--force replaces an earlier export only, and " + other +
+                       " is no part of one; move it away or name another place");
 }
 
 // torch.float32 without "torch.", as config.json has it.
@@ -49,35 +58,16 @@ void CheckStoredTensors(const CheckpointReader& from, const std::vector<TensorSh
 }
 
 // The tensors of the export, whole, with the types that they will have.
-std::vector<PlannedChunk> PlannedTensors(const CheckpointReader& from,
-                                         const std::vector<TensorShape>& tensors,
+std::vector<PlannedChunk> PlannedTensors(const FamilyElements& elements,
+                                         const std::vector<FamilyTensor>& tensors,
                                          const ExportOptions& options) {
   std::vector<PlannedChunk> planned;
-  for (const auto& [name, shape] : tensors) {
-    const torch::ScalarType dtype = options.dtype.value_or(from.tensors().at(name).dtype);
+  for (const auto& [name, shape] : HuggingFaceShapes(tensors)) {
+    const torch::ScalarType dtype = options.dtype ? *options.dtype : elements.TypeOf(name);
     planned.push_back({name, dtype, shape, {Extents(shape.size(), 0), shape}});
   }
   return planned;
 }
-
-// Gives out elements in the types of the plan.
-class ConvertedElements {
- public:
-  explicit ConvertedElements(const CheckpointReader& from) : from_(from), elements_(from) {}
-
-  void Read(const PlannedChunk& chunk, int64_t count, char* out) {
-    const torch::ScalarType stored = from_.tensors().at(chunk.name).dtype;
-    if (stored == chunk.dtype) return elements_.Read(chunk.name, count, out);
-    const torch::NoGradGuard no_grad;  // Of this thread.
-    const torch::Tensor values = torch::empty({count}, stored);
-    elements_.Read(chunk.name, count, static_cast<char*>(values.data_ptr()));
-    torch::from_blob(out, {count}, chunk.dtype).copy_(values);
-  }
-
- private:
-  const CheckpointReader& from_;
-  CheckpointElements elements_;
-};
 
 class Exporting {
  public:
@@ -87,12 +77,15 @@ class Exporting {
   ExportSummary Run() {
     CheckOutside(options_.to, options_.from);
     const ImportedModel model = ModelOfFingerprint(from_->model_fingerprint(), options_.from);
-    const std::vector<TensorShape> tensors = model.family->tensors(model.model);
-    CheckStoredTensors(*from_, tensors);
-    NewDirectory to(options_.to, RefuseReplacement);
-    const std::vector<PlannedChunk> planned = PlannedTensors(*from_, tensors, options_);
+    const std::vector<FamilyTensor> tensors = model.family->tensors(model.model);
+    CheckStoredTensors(*from_, OurShapes(tensors));
+    NewDirectory to(options_.to, [this](const std::string& there) {
+      CheckEarlierExport(there, options_.replace);
+    });
+    FamilyElements elements(*from_, tensors);
+    const std::vector<PlannedChunk> planned = PlannedTensors(elements, tensors, options_);
     const std::vector<PlannedFile> shards = PlanShards(planned, options_.shard_bytes);
-    const Entries entries = Copy(shards, to.building());
+    const Entries entries = Copy(shards, to.building(), &elements);
     if (shards.size() > 1) {
       WriteFileAtomically(to.building() + "/" + kSafetensorsIndexName, ShardIndexText(shards));
     }
@@ -112,10 +105,10 @@ class Exporting {
     throw TrainerError(ExitCode::kTerminated, options_.to + " was not made: interrupted");
   }
 
-  Entries Copy(const std::vector<PlannedFile>& shards, const std::string& directory) const {
-    ConvertedElements elements(*from_);
+  Entries Copy(const std::vector<PlannedFile>& shards, const std::string& directory,
+               FamilyElements* elements) const {
     const auto read = [&](const PlannedChunk& chunk, int64_t count, char* out) {
-      elements.Read(chunk, count, out);
+      elements->Read(chunk, count, out);
     };
     return CopyWindows(shards, directory, read, [this] { StopIfCancelled(); });
   }
@@ -123,19 +116,24 @@ class Exporting {
   std::string ConfigText(const ImportedModel& model,
                          const std::vector<PlannedChunk>& tensors) const {
     json config = ConfigOf(model);
-    // transformers would take the ids of LLaMA's tokenizer when there are none.
-    for (const char* key : {"bos_token_id", "eos_token_id"}) config[key] = nullptr;
+    // transformers would take the ids of the family's first tokenizer when there are none.
+    for (const char* key : {"bos_token_id", "eos_token_id", "pad_token_id"}) config[key] = nullptr;
     const bool is_uniform = std::all_of(tensors.begin(), tensors.end(), [&](const auto& tensor) {
       return tensor.dtype == tensors.front().dtype;
     });
     config["torch_dtype"] = is_uniform ? TorchName(tensors.front().dtype) : "float32";
+    if (!HasKeyFor(*model.family, kMaxPositions)) SetMaxPositions(&config);
+    return config.dump(2) + "\n";
+  }
+
+  // Of a model whose tensors do not say it.
+  void SetMaxPositions(json* config) const {
     const json& state = from_->trainer_state();
     for (const char* key : {kMaxPositions, "seq_length"}) {
       if (!state.contains(key)) continue;
-      config[kMaxPositions] = state[key];
-      break;
+      (*config)[kMaxPositions] = state[key];
+      return;
     }
-    return config.dump(2) + "\n";
   }
 
   const ExportOptions& options_;

@@ -16,6 +16,7 @@ struct ExportOptions {
   std::string to;
   int64_t shard_bytes = 5'000'000'000;     // of the tensors in a file, at most
   std::optional<torch::ScalarType> dtype;  // kFloat32 or kBFloat16; nullopt: as stored
+  bool replace = false;                    // an earlier export that is at `to`
 };
 
 struct ExportSummary {
@@ -29,10 +30,11 @@ struct ExportSummary {
 // Writes config.json and the weights as safetensors, with an index where there are several files,
 // and nothing of the optimizer. Every block that is read is compared with its checksum. bf16 is
 // rounded to nearest, ties to even. Memory does not grow with the checkpoint, but for its manifest:
-// at most 640 MiB. `is_cancelled` is looked at between reads. Throws TrainerError: kBadCheckpoint,
-// kBadConfig for a model that no family of Hugging Face has, kUsage for a name that is not
-// possible, kCannotWrite also when `to` exists and is not empty, kTerminated when cancelled; then
-// `to` is as it was.
+// at most 640 MiB. One rename puts the directory in place. `is_cancelled` is looked at between
+// reads. Throws TrainerError: kBadCheckpoint, kBadConfig for a model that no family of Hugging Face
+// has, kUsage for a name that is not possible, kCannotWrite also when `to` exists and is not empty,
+// or with `replace` when it has files that no export makes, kTerminated when cancelled; then `to`
+// is as it was.
 ExportSummary Export(const ExportOptions& options, const std::atomic<bool>& is_cancelled);
 
 }  // namespace trainyard::trainer

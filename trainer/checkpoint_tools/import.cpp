@@ -5,15 +5,16 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "trainer/checkpoint/chunk_reader.h"
 #include "trainer/checkpoint/durable_file.h"
 #include "trainer/checkpoint/manifest.h"
 #include "trainer/checkpoint_tools/file_plan.h"
 #include "trainer/checkpoint_tools/hugging_face_config.h"
 #include "trainer/checkpoint_tools/new_checkpoint.h"
+#include "trainer/checkpoint_tools/placed_elements.h"
 #include "trainer/checkpoint_tools/readable_text.h"
 #include "trainer/checkpoint_tools/safetensors_directory.h"
 #include "trainer/checkpoint_tools/tensor_check.h"
+#include "trainer/checkpoint_tools/weight_names.h"
 #include "trainer/checkpoint_tools/window_copy.h"
 #include "trainer/config/model_fingerprint.h"
 #include "trainer/config/trainer_error.h"
@@ -35,47 +36,21 @@ json ReadConfig(const std::string& directory) {
   throw TrainerError(ExitCode::kBadCheckpoint, path + " is not JSON; fetch it again");
 }
 
-bool IsSkipped(const std::string& name, const ModelFamily& family) {
-  for (const char* end : family.skipped_tensors) {
-    if (name.ends_with(end)) return true;
-  }
-  return false;
-}
-
-void CheckPlacedTensors(const PlacedTensors& tensors, const ImportedModel& model,
+void CheckPlacedTensors(const PlacedTensors& placed, const std::vector<FamilyTensor>& expected,
                         const std::string& directory) {
   std::map<std::string, Extents> there;
-  for (const auto& [name, tensor] : tensors) {
+  for (const auto& [name, tensor] : placed) {
     there[name] = tensor.shape;
     if (c10::isFloatingType(tensor.dtype) && tensor.dtype != torch::kFloat64) continue;
     throw TrainerError(ExitCode::kBadConfig, tensor.path + " has tensor " + name + " of type " +
                                                  DtypeName(tensor.dtype) +
                                                  "; weights must be F32, BF16 or F16");
   }
-  const std::string faults = TensorFaults(model.family->tensors(model.model), there);
+  const std::string faults = TensorFaults(HuggingFaceShapes(expected), there);
   if (faults.empty()) return;
   throw TrainerError(ExitCode::kBadCheckpoint,
                      directory + " does not fit its " + kConfigName + ": it " + faults);
 }
-
-// Reads tensors one after the other, each from its first element.
-class PlacedElements {
- public:
-  explicit PlacedElements(const PlacedTensors& tensors) : tensors_(tensors) {}
-
-  void Read(const std::string& name, int64_t bytes, char* out) {
-    const PlacedTensor& tensor = tensors_.at(name);
-    if (name != name_) next_ = tensor.begin;
-    name_ = name;
-    ReadBytes(tensor.path, next_, next_ + bytes, "tensor " + name, out);
-    next_ += bytes;
-  }
-
- private:
-  const PlacedTensors& tensors_;
-  std::string name_;
-  int64_t next_ = 0;  // Byte of the file.
-};
 
 class Importing {
  public:
@@ -86,20 +61,21 @@ class Importing {
     CheckNewName(options_.to, options_.from, /*step=*/0, /*is_whole=*/true);
     ImportSummary summary;
     summary.model = ModelOfConfig(config_, options_.from + "/" + kConfigName);
+    summary.dropouts = DropoutsOf(config_, *summary.model.family);
     const json positions = config_.value(kMaxPositions, json());
     if (positions.is_number_integer()) summary.max_positions = positions.get<int64_t>();
-    PlacedTensors tensors = ReadSafetensorsDirectory(options_.from);
-    std::erase_if(tensors, [&](const auto& tensor) {
-      return IsSkipped(tensor.first, *summary.model.family);
-    });
-    CheckPlacedTensors(tensors, summary.model, options_.from);
+    const PlacedTensors placed =
+        WithFamilyNames(ReadSafetensorsDirectory(options_.from), summary.model, options_.from);
+    const auto tensors = summary.model.family->tensors(summary.model.model);
+    CheckPlacedTensors(placed, tensors, options_.from);
+    PlacedElements elements(tensors, placed);
     NewCheckpoint to(options_.to, options_.replace);
     Manifest manifest = ManifestOf(summary);
-    manifest.entries = Copy(tensors, to.building());
+    manifest.entries = Copy(&elements, to.building());
     CheckCoverage(manifest.entries);
     manifest.world_size = static_cast<int>(manifest.entries.files.size());
     to.Publish(manifest, [this] { StopIfCancelled(); });
-    summary.tensors = static_cast<int64_t>(tensors.size());
+    summary.tensors = static_cast<int64_t>(elements.tensors().size());
     summary.files = manifest.world_size;
     for (const auto& [_, file] : manifest.entries.files) summary.bytes += file.bytes;
     return summary;
@@ -120,12 +96,10 @@ class Importing {
     return manifest;
   }
 
-  Entries Copy(const PlacedTensors& tensors, const std::string& directory) const {
-    StoredTensors stored;
-    for (const auto& [name, tensor] : tensors) stored[name] = {tensor.dtype, tensor.shape, {}};
-    PlacedElements source(tensors);
-    const auto read = [&](const PlannedChunk& chunk, int64_t elements, char* out) {
-      source.Read(chunk.name, elements * static_cast<int64_t>(c10::elementSize(chunk.dtype)), out);
+  Entries Copy(PlacedElements* elements, const std::string& directory) const {
+    const StoredTensors stored = elements->tensors();
+    const auto read = [&](const PlannedChunk& chunk, int64_t count, char* out) {
+      elements->Read(chunk.name, count, out);
     };
     return CopyWindows(NamedAsRanks(PlanFiles(stored, FilesFor(BytesOf(stored)))), directory, read,
                        [this] { StopIfCancelled(); });
@@ -150,6 +124,10 @@ std::string JobFileText(const ImportSummary& summary, const ImportOptions& optio
   if (summary.max_positions > 0) {
     text += "# (train.seq_length: the model has seen up to " +
             std::to_string(summary.max_positions) + " tokens)\n";
+  }
+  if (!summary.dropouts.empty()) {
+    text +=
+        "# (trained with dropout, which this trainer does not have: " + summary.dropouts + ")\n";
   }
   text += "model:\n";
   const json shape = ModelShape(summary.model.model);

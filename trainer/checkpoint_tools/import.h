@@ -19,6 +19,7 @@ struct ImportOptions {
 struct ImportSummary {
   ImportedModel model;
   int64_t max_positions = 0;  // that config.json names; 0: none
+  std::string dropouts;       // that config.json names, which the trainer does not have
   int64_t tensors = 0;
   int64_t files = 0;
   int64_t bytes = 0;  // of all files
@@ -26,10 +27,10 @@ struct ImportSummary {
 
 // Writes a checkpoint of step 0 with the weights as they are, bit for bit, and no state of an
 // optimizer: a trainer of any layout can start from it. Memory does not grow with the weights: 128
-// MiB. `is_cancelled` is looked at between reads. Throws TrainerError: kBadConfig for a model that
-// the trainer does not have, kBadCheckpoint for files that are absent or damaged or tensors that do
-// not fit config.json, kUsage for a name that is not possible, kCannotWrite, kTerminated when
-// cancelled; then `to` is as it was.
+// MiB, and 128 MiB more for families with transposed tensors. `is_cancelled` is looked at between
+// reads. Throws TrainerError: kBadConfig for a model that the trainer does not have, kBadCheckpoint
+// for files that are absent or damaged or tensors that do not fit config.json, kUsage for a name
+// that is not possible, kCannotWrite, kTerminated when cancelled; then `to` is as it was.
 ImportSummary Import(const ImportOptions& options, const std::atomic<bool>& is_cancelled);
 
 // The section `model` of a job file that fits the checkpoint, in YAML, with comments.

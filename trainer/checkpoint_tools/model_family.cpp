@@ -6,7 +6,11 @@
 #include <utility>
 
 #include "proto/contract/run_rules.h"
+#include "trainer/checkpoint_tools/head_settings.h"
 #include "trainer/checkpoint_tools/llama_family.h"
+#include "trainer/checkpoint_tools/olmo_family.h"
+#include "trainer/checkpoint_tools/qwen3_family.h"
+#include "trainer/checkpoint_tools/rotary_keys.h"
 #include "trainer/config/model_fingerprint.h"
 #include "trainer/config/run_config_json.h"
 #include "trainer/config/trainer_error.h"
@@ -30,22 +34,6 @@ constexpr const char* kWithoutEffect[] = {
 
 std::string Quoted(const std::string& key) { return "`" + key + "`"; }
 
-// transformers 5 has the keys of rotary positions in an object of their own. Scaled ones get the
-// key of earlier versions.
-json WithRotaryKeysOnTop(json config) {
-  const json rotary = config.value("rope_parameters", json());
-  config.erase("rope_parameters");
-  if (!rotary.is_object()) return config;
-  if (rotary.value("rope_type", json("default")) != "default") {
-    config["rope_scaling"] = rotary;
-    return config;
-  }
-  for (const auto& [key, value] : rotary.items()) {
-    if (key != "rope_type") config[key] = value;
-  }
-  return config;
-}
-
 const ModelFamily& FamilyOf(const json& config, const std::string& path) {
   const json architectures = config.value("architectures", json());
   std::string known;
@@ -68,10 +56,26 @@ std::string UnknownKeys(const json& config, const ModelFamily& family) {
   std::string unknown;
   for (const auto& [key, value] : config.items()) {
     if (value.is_null() || has(family.mapped, key) || has(family.fixed, key)) continue;
-    if (has(family.derived, key) || names(family.without_effect, key)) continue;
-    if (!names(kWithoutEffect, key)) unknown += (unknown.empty() ? "" : ", ") + Quoted(key);
+    if (has(family.lists, key) || names(family.dropouts, key)) continue;
+    if (names(family.without_effect, key) || names(kWithoutEffect, key)) continue;
+    unknown += (unknown.empty() ? "" : ", ") + Quoted(key);
   }
   return unknown;
+}
+
+[[noreturn]] void RefuseValue(const ModelFamily& family, const std::string& path,
+                              const std::string& key, const json& value, const std::string& only) {
+  RefuseModel(path, "has " + Quoted(key) + " " + value.dump() + "; of " + family.architecture +
+                        " an import takes " + only + " only");
+}
+
+void CheckLists(const json& config, const ModelFamily& family, const std::string& path) {
+  for (const FixedKey& list : family.lists) {
+    const json only = json::parse(list.value);
+    for (const json& entry : config.value(list.key, json())) {
+      if (entry != only) RefuseValue(family, path, list.key, entry, only.dump());
+    }
+  }
 }
 
 void CheckFixed(const json& config, const ModelFamily& family, const std::string& path) {
@@ -83,9 +87,9 @@ void CheckFixed(const json& config, const ModelFamily& family, const std::string
   for (const FixedKey& fixed : family.fixed) {
     const json only = json::parse(fixed.value), value = config.value(fixed.key, only);
     if (value == only || value.is_null()) continue;
-    RefuseModel(path, "has " + Quoted(fixed.key) + " " + value.dump() + "; of " +
-                          family.architecture + " an import takes " + only.dump() + " only");
+    RefuseValue(family, path, fixed.key, value, only.dump());
   }
+  CheckLists(config, family, path);
   const std::string unknown = UnknownKeys(config, family);
   if (unknown.empty()) return;
   RefuseModel(path,
@@ -93,14 +97,21 @@ void CheckFixed(const json& config, const ModelFamily& family, const std::string
                   unknown + "; take out those that do not, in a copy of the directory");
 }
 
-void CheckDerived(const json& config, const ImportedModel& imported, const std::string& path) {
-  for (const DerivedKey& derived : imported.family->derived) {
-    const json value = config.value(derived.key, json());
-    const int64_t only = derived.value(imported.model);
-    if (value.is_null() || value == only) continue;
-    RefuseModel(path, "has " + Quoted(derived.key) + " " + value.dump() + ", and an import takes " +
-                          std::to_string(only) + " only, which follows from the other keys");
+// Our value for one of config.json; nullopt when it is none of those that the key has here.
+std::optional<json> OurValue(const MappedKey& mapped, const json& value) {
+  if (mapped.values.empty()) return value;
+  for (const MappedKey::Value& one : mapped.values) {
+    if (json::parse(one.theirs) == value) return json::parse(one.ours);
   }
+  return std::nullopt;
+}
+
+std::string ValuesText(const MappedKey& mapped) {
+  std::string text;
+  for (const MappedKey::Value& one : mapped.values) {
+    text += (text.empty() ? "" : ", ") + std::string(one.theirs);
+  }
+  return text;
 }
 
 json SettingsOf(const json& config, const ModelFamily& family, const std::string& path) {
@@ -112,11 +123,9 @@ json SettingsOf(const json& config, const ModelFamily& family, const std::string
     }
     if (value.is_null()) value = json::parse(mapped.if_absent);
     if (value.is_null()) continue;
-    if (mapped.is_negated && !value.is_boolean()) {
-      RefuseModel(path,
-                  "has " + Quoted(mapped.key) + " " + value.dump() + " instead of true or false");
-    }
-    settings[mapped.setting] = mapped.is_negated ? json(!value.get<bool>()) : value;
+    const std::optional<json> ours = OurValue(mapped, value);
+    if (!ours) RefuseValue(family, path, mapped.key, value, ValuesText(mapped));
+    settings[mapped.setting] = *ours;
   }
   for (const FixedSetting& fixed : family.settings) {
     settings[fixed.setting] = json::parse(fixed.value);
@@ -141,41 +150,93 @@ ModelConfig Resolved(const json& settings) {
   return config.model;
 }
 
-// The setting for which the family has no key; nullopt when it has all.
-std::optional<std::string> SettingWithoutKey(const json& shape, const ModelFamily& family) {
-  json fixed = ModelShape(ModelConfig());
-  for (const FixedSetting& setting : family.settings) {
-    fixed[setting.setting] = json::parse(setting.value);
+// The same model without a head size that is the usual one, as a job file has it.
+ModelConfig WithoutUsualHeadSize(ModelConfig model) {
+  if (model.kv_channels == UsualHeadSize(model)) model.kv_channels = 0;
+  return model;
+}
+
+// Every setting that is written or has a default, but for the spreads of new weights.
+json WrittenSettings(const ModelConfig& model) {
+  RunConfig config;
+  config.model = model;
+  json settings = RunConfigToJson(config)["model"];
+  for (const char* spread : {"init_method_std", "output_layer_init_method_std"}) {
+    settings.erase(spread);
   }
-  for (const auto& [setting, value] : shape.items()) {
-    const auto is_it = [&key = setting](const MappedKey& mapped) { return mapped.setting == key; };
-    if (std::any_of(family.mapped.begin(), family.mapped.end(), is_it)) continue;
-    if (fixed.value(setting, json()) != value) return "model." + setting + ": " + value.dump();
+  return settings;
+}
+
+// The setting for which the family has no key; nullopt when it has all.
+std::optional<std::string> SettingWithoutKey(const ModelConfig& model, const ModelFamily& family) {
+  json only = WrittenSettings(ModelConfig());
+  for (const FixedSetting& fixed : family.settings) only[fixed.setting] = json::parse(fixed.value);
+  for (const DerivedSetting& derived : family.derived_settings) {
+    only[derived.setting] = derived.value(model);
+  }
+  const json settings = WrittenSettings(model);
+  for (const auto& [setting, value] : settings.items()) {
+    if (HasKeyFor(family, setting) || only.value(setting, json()) == value) continue;
+    return "model." + setting + ": " + value.dump();
   }
   return std::nullopt;
+}
+
+// The first value of config.json that means ours.
+json TheirValue(const MappedKey& mapped, const json& ours) {
+  for (const MappedKey::Value& one : mapped.values) {
+    if (json::parse(one.ours) == ours) return json::parse(one.theirs);
+  }
+  return ours;
+}
+
+bool IsScaling(const MappedKey& mapped) {
+  return std::string_view(mapped.key).starts_with("rope_scaling.");
+}
+
+// True when all settings of scaled positions have their defaults.
+bool HasPlainPositions(const json& settings, const ModelFamily& family) {
+  const json usual = WrittenSettings(ModelConfig());
+  return std::none_of(family.mapped.begin(), family.mapped.end(), [&](const MappedKey& mapped) {
+    return IsScaling(mapped) && settings.at(mapped.setting) != usual.at(mapped.setting);
+  });
 }
 
 }  // namespace
 
 const std::vector<const ModelFamily*>& ModelFamilies() {
-  static const std::vector<const ModelFamily*> families = {&LlamaFamily()};
+  static const std::vector<const ModelFamily*> families = {&LlamaFamily(), &Qwen3Family(),
+                                                           &OlmoFamily()};
   return families;
+}
+
+bool HasKeyFor(const ModelFamily& family, const std::string& setting) {
+  return std::any_of(family.mapped.begin(), family.mapped.end(),
+                     [&](const MappedKey& mapped) { return mapped.setting == setting; });
+}
+
+std::string DropoutsOf(const json& config, const ModelFamily& family) {
+  std::string text;
+  for (const char* key : family.dropouts) {
+    const json value = config.value(key, json(0.0));
+    if (value.is_null() || value == 0.0) continue;
+    text += (text.empty() ? "" : ", ") + std::string(key) + " " + value.dump();
+  }
+  return text;
 }
 
 ImportedModel ModelOfConfig(const json& written, const std::string& path) {
   if (!written.is_object()) RefuseModel(path, "is not a JSON object");
-  const json config = WithRotaryKeysOnTop(written);
-  const ModelFamily& family = FamilyOf(config, path);
+  const ModelFamily& family = FamilyOf(written, path);
+  json config = WithFlatRotaryKeys(written, family, path);
+  if (family.complete != nullptr) family.complete(config);
   CheckFixed(config, family, path);
   const json settings = SettingsOf(config, family, path);
-  ImportedModel imported = {&family, {}};
   try {
-    imported.model = Resolved(settings);
+    return {&family, WithoutUsualHeadSize(Resolved(settings))};
   } catch (const TrainerError& error) {
     RefuseModel(path, std::string("is of a model that the trainer refuses: ") + error.what());
   }
-  CheckDerived(config, imported, path);
-  return imported;
 }
 
 ImportedModel ModelOfFingerprint(const std::string& fingerprint, const std::string& path) {
@@ -194,7 +255,7 @@ ImportedModel ModelOfFingerprint(const std::string& fingerprint, const std::stri
   }
   std::string obstacles;
   for (const ModelFamily* family : ModelFamilies()) {
-    const std::optional<std::string> setting = SettingWithoutKey(ModelShape(model), *family);
+    const std::optional<std::string> setting = SettingWithoutKey(model, *family);
     if (!setting) return {family, model};
     obstacles += (obstacles.empty() ? "" : ", ") + std::string(family->architecture) +
                  " has no key for `" + *setting + "`";
@@ -204,18 +265,23 @@ ImportedModel ModelOfFingerprint(const std::string& fingerprint, const std::stri
 
 json ConfigOf(const ImportedModel& imported) {
   const ModelFamily& family = *imported.family;
-  const json shape = ModelShape(imported.model);
+  const json settings = WrittenSettings(imported.model);
   json config = {{"architectures", json::array({family.architecture})},
                  {"model_type", family.model_type}};
   for (const MappedKey& mapped : family.mapped) {
-    const json& value = shape.at(mapped.setting);
-    config[mapped.key] = mapped.is_negated ? json(!value.get<bool>()) : value;
+    const bool is_written = settings.contains(mapped.setting);
+    config[mapped.key] = is_written ? TheirValue(mapped, settings[mapped.setting])
+                                    : json(mapped.if_unwritten(imported.model));
   }
   for (const FixedKey& fixed : family.fixed) config[fixed.key] = json::parse(fixed.value);
-  for (const DerivedKey& derived : family.derived) {
-    config[derived.key] = derived.value(imported.model);
+  for (const char* dropout : family.dropouts) config[dropout] = 0.0;
+  if (HasPlainPositions(settings, family)) {
+    for (const MappedKey& mapped : family.mapped) {
+      if (IsScaling(mapped)) config.erase(mapped.key);
+    }
+    config.erase("rope_scaling.rope_type");
   }
-  return config;
+  return WithRotaryObjects(std::move(config), family);
 }
 
 }  // namespace trainyard::trainer

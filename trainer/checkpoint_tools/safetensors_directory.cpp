@@ -2,13 +2,15 @@
 
 #include <c10/core/ScalarType.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
-#include "trainer/checkpoint/chunk_reader.h"
 #include "trainer/checkpoint/durable_file.h"
 #include "trainer/checkpoint/manifest.h"
+#include "trainer/checkpoint_tools/hugging_face_config.h"
+#include "trainer/checkpoint_tools/weights_file.h"
 #include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {
@@ -27,24 +29,22 @@ constexpr int64_t kMostBytes = int64_t{1} << 60;
   throw TrainerError(ExitCode::kBadCheckpoint, path + " " + reason);
 }
 
-[[noreturn]] void RefuseDamaged(const std::string& path, const std::string& what) {
-  RefuseWeights(path, "is damaged: " + what + "; fetch it again");
-}
-
 json HeaderOf(const std::string& path, int64_t file_bytes, int64_t* data_begin) {
-  if (file_bytes < kLengthBytes) RefuseDamaged(path, "it is too short for a safetensors file");
+  if (file_bytes < kLengthBytes)
+    RefuseDamagedDownload(path, "it is too short for a safetensors file");
+  const WeightsFile file(path);
   std::string length(kLengthBytes, '\0');
-  ReadBytes(path, 0, kLengthBytes, "the header's length", length.data());
+  file.Read(0, kLengthBytes, "the header's length", length.data());
   uint64_t bytes = 0;
   for (int i = kLengthBytes - 1; i >= 0; --i) bytes = bytes << 8 | static_cast<uint8_t>(length[i]);
   if (bytes > kMostHeaderBytes || static_cast<int64_t>(bytes) > file_bytes - kLengthBytes) {
-    RefuseDamaged(path, "its header has an impossible length");
+    RefuseDamagedDownload(path, "its header has an impossible length");
   }
   *data_begin = kLengthBytes + static_cast<int64_t>(bytes);
   std::string text(bytes, '\0');
-  ReadBytes(path, kLengthBytes, *data_begin, "the header", text.data());
+  file.Read(kLengthBytes, *data_begin, "the header", text.data());
   json header = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!header.is_object()) RefuseDamaged(path, "its header is not JSON");
+  if (!header.is_object()) RefuseDamagedDownload(path, "its header is not JSON");
   header.erase(kMetadata);
   return header;
 }
@@ -61,7 +61,7 @@ PlacedTensor TensorFrom(const json& value, const std::string& path, int64_t data
   const auto offset = [&](size_t i) {
     const auto bytes = value.at("data_offsets").at(i).get<int64_t>();
     if (bytes < 0 || bytes > kMostBytes)
-      RefuseDamaged(path, "an offset in its header is impossible");
+      RefuseDamagedDownload(path, "an offset in its header is impossible");
     return data_begin + bytes;
   };
   tensor.begin = offset(0);
@@ -74,12 +74,13 @@ void CheckPlace(const std::string& name, const PlacedTensor& tensor, int64_t fil
   const auto width = static_cast<int64_t>(c10::elementSize(tensor.dtype));
   if (!elements || *elements > kMostBytes / width ||
       tensor.end - tensor.begin != *elements * width) {
-    RefuseDamaged(tensor.path, "tensor " + name + " has a place that does not fit its shape");
+    RefuseDamagedDownload(tensor.path,
+                          "tensor " + name + " has a place that does not fit its shape");
   }
   if (tensor.end <= file_bytes) return;
-  RefuseDamaged(tensor.path, "it is cut short: it has " + std::to_string(file_bytes) +
-                                 " bytes, and tensor " + name + " ends at " +
-                                 std::to_string(tensor.end));
+  RefuseDamagedDownload(tensor.path, "it is cut short: it has " + std::to_string(file_bytes) +
+                                         " bytes, and tensor " + name + " ends at " +
+                                         std::to_string(tensor.end));
 }
 
 void AddFile(const std::string& path, PlacedTensors* tensors) {
@@ -91,7 +92,7 @@ void AddFile(const std::string& path, PlacedTensors* tensors) {
     try {
       tensor = TensorFrom(value, path, data_begin);
     } catch (const json::exception& error) {
-      RefuseDamaged(path, "tensor " + name + " is not described: " + error.what());
+      RefuseDamagedDownload(path, "tensor " + name + " is not described: " + error.what());
     }
     CheckPlace(name, tensor, file_bytes);
     const auto [place, is_new] = tensors->emplace(name, std::move(tensor));
@@ -108,11 +109,11 @@ std::map<std::string, std::string> WeightMapOf(const std::string& index) {
   try {
     files = value.at("weight_map").get<std::map<std::string, std::string>>();
   } catch (const json::exception& error) {
-    RefuseDamaged(index, std::string("it has no weight_map: ") + error.what());
+    RefuseDamagedDownload(index, std::string("it has no weight_map: ") + error.what());
   }
   for (const auto& [name, file] : files) {
     if (!file.empty() && file.find('/') == std::string::npos) continue;
-    RefuseDamaged(index, "\"" + file + "\" is no name of a file beside it");
+    RefuseDamagedDownload(index, "\"" + file + "\" is no name of a file beside it");
   }
   return files;
 }
@@ -162,6 +163,17 @@ PlacedTensors ReadSafetensorsDirectory(const std::string& directory) {
   RefuseWeights(directory, std::string("has neither ") + kSafetensorsName + " nor " +
                                kSafetensorsIndexName +
                                "; weights in another form have to be saved as safetensors first");
+}
+
+std::string EntryThatIsNoExport(const std::string& directory) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    const std::string name = entry.path().filename();
+    const bool is_weights = name.starts_with("model") && name.ends_with(".safetensors");
+    const bool is_ours = is_weights || name == kConfigName || name == kSafetensorsIndexName;
+    if (!is_ours || !entry.is_regular_file(error)) return name;
+  }
+  return error ? directory : "";
 }
 
 }  // namespace trainyard::trainer

@@ -33,6 +33,10 @@ using PlacedTensors = std::map<std::string, PlacedTensor>;
 // not in the file that the index names.
 PlacedTensors ReadSafetensorsDirectory(const std::string& directory);
 
+// Name of an entry of the directory that an export does not make; empty when there is none, so that
+// replacing the directory loses nothing else.
+std::string EntryThatIsNoExport(const std::string& directory);
+
 }  // namespace trainyard::trainer
 
 #endif  // TRAINYARD_TRAINER_CHECKPOINT_TOOLS_SAFETENSORS_DIRECTORY_H_

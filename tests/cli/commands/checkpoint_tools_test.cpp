@@ -16,6 +16,8 @@ TEST(CheckpointWordsTest, OptionsThatAreNotGivenAreLeftToTheProgram) {
               ElementsAre("diff", "--", "a", "b"));
   EXPECT_THAT(ReshardWords({"in", "out", 0, false, false}),
               ElementsAre("reshard", "--", "in", "out"));
+  EXPECT_THAT(ImportWords({"in", "out", false}), ElementsAre("import", "--", "in", "out"));
+  EXPECT_THAT(ExportWords({"in", "out", "", 0, false}), ElementsAre("export", "--", "in", "out"));
 }
 
 TEST(CheckpointWordsTest, EveryOptionReachesTheProgram) {
@@ -25,6 +27,11 @@ TEST(CheckpointWordsTest, EveryOptionReachesTheProgram) {
                           "--", "a", "b"));
   EXPECT_THAT(ReshardWords({"in", "out", 12, true, true}),
               ElementsAre("reshard", "--files=12", "--weights-only", "--force", "--", "in", "out"));
+  EXPECT_THAT(ImportWords({"in", "out", true}),
+              ElementsAre("import", "--force", "--", "in", "out"));
+  EXPECT_THAT(
+      ExportWords({"in", "out", "bf16", 100, true}),
+      ElementsAre("export", "--dtype=bf16", "--shard-bytes=100", "--force", "--", "in", "out"));
 }
 
 class CheckpointToolsTest : public CliFixture {

@@ -70,10 +70,12 @@ TEST(CheckpointCommandLineTest, Export) {
   EXPECT_EQ(plain.to, "out");
   EXPECT_EQ(plain.shard_bytes, 5'000'000'000);
   EXPECT_FALSE(plain.dtype.has_value());
-  const ExportOptions all =
-      Parsed<ExportOptions>({"export", "--dtype=bf16", "--shard-bytes", "100", "in", "out"});
+  EXPECT_FALSE(plain.replace);
+  const ExportOptions all = Parsed<ExportOptions>(
+      {"export", "--dtype=bf16", "--shard-bytes", "100", "--force", "in", "out"});
   EXPECT_EQ(all.dtype, torch::kBFloat16);
   EXPECT_EQ(all.shard_bytes, 100);
+  EXPECT_TRUE(all.replace);
   EXPECT_EQ(Parsed<ExportOptions>({"export", "--dtype=fp32", "in", "out"}).dtype, torch::kFloat32);
 }
 
@@ -110,7 +112,7 @@ TEST(CheckpointCommandLineTest, RefusesWhatItDoesNotKnow) {
     expect({"reshard", "a", "b", "--files", bad}, "must be a whole number from 1 to 99999");
   }
   expect({"import", "a"}, "`import` takes DIR OUT, and got 1 names");
-  expect({"export", "a", "b", "--force"}, "`export` has no option `--force`");
+  expect({"export", "a", "b", "--files", "3"}, "`export` has no option `--files`");
   expect({"export", "a", "b", "--dtype", "fp16"}, "`--dtype fp16` must be fp32 or bf16");
   for (const char* bad : {"0", "-3", "5GB", "99999999999999999999"}) {
     expect({"export", "a", "b", "--shard-bytes", bad}, "must be a whole number of bytes, 1 or");

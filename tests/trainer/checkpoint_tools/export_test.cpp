@@ -58,7 +58,7 @@ class ExportTest : public testing::Test {
 };
 
 TEST_F(ExportTest, ARoundTripChangesNoByte) {
-  for (const char* dtype : {"F32", "BF16"}) {
+  for (const char* dtype : {"F32", "BF16", "F16"}) {
     const RawTensors tensors = TinyLlama(dtype);
     const std::string name = dtype;
     WriteHuggingFaceShards(Path(name + "1"), tensors);
@@ -100,7 +100,8 @@ TEST_F(ExportTest, ConfigAsTransformersReadsIt) {
        {"initializer_range", "pretraining_tp", "transformers_version", "use_cache"}) {
     expected.erase(key);
   }
-  expected["bos_token_id"] = expected["eos_token_id"] = nullptr;
+  expected["bos_token_id"] = expected["eos_token_id"] = expected["pad_token_id"] = nullptr;
+  expected["rope_parameters"] = {{"rope_theta", 500000.0}, {"rope_type", "default"}};
   EXPECT_EQ(json::parse(ReadText(Path("out/config.json"))), expected);
 }
 
@@ -162,6 +163,46 @@ TEST_F(ExportTest, Fp32OfBf16IsExact) {
   }
 }
 
+TEST_F(ExportTest, F16IsConverted) {
+  const RawTensors tensors = TinyLlama("F16");
+  MakeCheckpoint(tensors);
+  Run({Path("checkpoint"), Path("out"), 1'000'000, torch::kFloat32});
+  for (const auto& [name, tensor] : ReadHuggingFace(Path("out"))) {
+    const RawTensor& half = tensors.at(name);
+    const int64_t elements = static_cast<int64_t>(half.bytes.size()) / 2;
+    const torch::Tensor wide = torch::empty({elements});
+    wide.copy_(torch::from_blob(const_cast<char*>(half.bytes.data()), {elements}, torch::kFloat16));
+    EXPECT_EQ(tensor.bytes, std::string(static_cast<const char*>(wide.data_ptr()), wide.nbytes()))
+        << name;
+  }
+}
+
+TEST_F(ExportTest, OnlyForceReplacesAnEarlierExport) {
+  MakeCheckpoint(TinyLlama("F32"));
+  Run({Path("checkpoint"), Path("out"), 10000});
+  ExportOptions options = {Path("checkpoint"), Path("out")};
+  EXPECT_THAT(Refusal(options, ExitCode::kCannotWrite),
+              HasSubstr("an earlier export with --force"));
+  options.replace = true;
+  Run(options);
+  EXPECT_THAT(FilesOf(Path("out")), ElementsAre("config.json", "model.safetensors"));
+  WriteText(Path("out/tokenizer.json"), "{}");
+  EXPECT_THAT(Refusal(options, ExitCode::kCannotWrite),
+              HasSubstr("--force replaces an earlier export only, and tokenizer.json is no part"));
+}
+
+TEST_F(ExportTest, AFailureKeepsTheEarlierExport) {
+  MakeCheckpoint(TinyLlama("F32"));
+  Run({Path("checkpoint"), Path("out")});
+  const std::string weights = ReadText(Path("out/model.safetensors"));
+  FlipByte(Path("checkpoint/rank_00000.safetensors"), 20000);
+  ExportOptions options = {Path("checkpoint"), Path("out")};
+  options.replace = true;
+  EXPECT_THAT(Refusal(options, ExitCode::kBadCheckpoint), HasSubstr("does not match"));
+  EXPECT_EQ(ReadText(Path("out/model.safetensors")), weights);
+  EXPECT_THAT(FilesOf(folder_.path()), ElementsAre("checkpoint", "out", "source"));
+}
+
 // Boxes of several ranks, and an optimizer's state, which stays behind.
 TEST_F(ExportTest, AnyLayoutOfACheckpoint) {
   const RawTensors tensors = TinyLlama("F32");
@@ -194,7 +235,7 @@ TEST_F(ExportTest, BadInput) {
               HasSubstr("does not describe its model"));
   MakeCheckpoint(TinyLlama("F32"));
   EXPECT_THAT(Refusal({Path("checkpoint"), Path("source")}, ExitCode::kCannotWrite),
-              HasSubstr("source: it exists and is not empty; name another place"));
+              HasSubstr("source: it exists and is not empty; name another place, or "));
   EXPECT_THAT(Refusal({Path("checkpoint"), Path("checkpoint/out")}, ExitCode::kUsage),
               HasSubstr("lies inside of it"));
   FlipByte(Path("checkpoint/rank_00000.safetensors"), 20000);

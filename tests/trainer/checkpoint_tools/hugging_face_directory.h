@@ -15,7 +15,7 @@
 namespace trainyard::trainer {
 
 struct RawTensor {
-  std::string dtype;  // "F32" or "BF16"
+  std::string dtype;  // "F32", "BF16" or "F16"
   std::vector<int64_t> shape;
   std::string bytes;
 
@@ -24,7 +24,7 @@ struct RawTensor {
 
 using RawTensors = std::map<std::string, RawTensor>;
 
-// Small random values: no NaN and no infinity in either type.
+// Small random values: no NaN and no infinity in any of the types.
 inline RawTensor RandomTensor(const std::string& dtype, std::vector<int64_t> shape,
                               std::mt19937* random) {
   int64_t elements = 1;
@@ -33,6 +33,12 @@ inline RawTensor RandomTensor(const std::string& dtype, std::vector<int64_t> sha
   for (int64_t i = 0; i < elements; ++i) {
     const float value = (static_cast<float>((*random)() % 20001) - 10000) * 1e-5f;
     const char* first = reinterpret_cast<const char*>(&value);
+    if (dtype == "F16") {
+      // Any mantissa; exponents of 2^-8 to 2^-6.
+      const auto half = static_cast<uint16_t>((*random)() % 0x0c00 + 0x1c00);
+      bytes.append(reinterpret_cast<const char*>(&half), sizeof(half));
+      continue;
+    }
     // The upper half of a little-endian float is a bfloat16.
     bytes.append(dtype == "BF16" ? first + 2 : first, dtype == "BF16" ? 2 : 4);
   }

@@ -12,6 +12,7 @@
 namespace trainyard::trainer {
 namespace {
 
+using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -36,7 +37,7 @@ class ImportTest : public testing::Test {
 };
 
 TEST_F(ImportTest, WeightsOfStepZeroBitForBit) {
-  for (const char* dtype : {"F32", "BF16"}) {
+  for (const char* dtype : {"F32", "BF16", "F16"}) {
     const RawTensors tensors = TinyLlama(dtype);
     WriteHuggingFaceShards(From(), tensors);
     const ImportSummary summary = Run(Out(dtype));
@@ -97,6 +98,43 @@ TEST_F(ImportTest, RotaryFrequenciesOfEarlierVersionsAreSkipped) {
   tensors["model.layers.0.self_attn.rotary_emb.inv_freq"] = {"F32", {4}, std::string(16, '\0')};
   WriteHuggingFace(From(), tensors);
   EXPECT_EQ(Run(Out()).tensors, 21);
+}
+
+// A model that was saved without its head has names without the prefix.
+TEST_F(ImportTest, NamesWithoutThePrefix) {
+  RawTensors bare;
+  const RawTensors tensors = TinyLlama("F32", /*is_tied=*/true);
+  for (const auto& [name, tensor] : tensors)
+    bare[name.substr(std::string("model.").size())] = tensor;
+  json config = TinyLlamaConfig();
+  config["tie_word_embeddings"] = true;
+  WriteHuggingFace(From(), bare, config);
+  EXPECT_EQ(Run(Out()).tensors, 20);
+  EXPECT_TRUE(CheckpointReader(Out()).Has("model.layers.1.mlp.up_proj.weight"));
+}
+
+// Some files have the head beside the embedding that it is tied to.
+TEST_F(ImportTest, ATiedHeadMustEqualTheEmbedding) {
+  RawTensors tensors = TinyLlama("F32", /*is_tied=*/true);
+  tensors["lm_head.weight"] = tensors["model.embed_tokens.weight"];
+  json config = TinyLlamaConfig();
+  config["tie_word_embeddings"] = true;
+  WriteHuggingFace(From(), tensors, config);
+  EXPECT_EQ(Run(Out()).tensors, 20);
+  tensors["lm_head.weight"].bytes.back() ^= 1;
+  WriteHuggingFace(From(), tensors, config);
+  EXPECT_THAT(ErrorOf([&] { Run(Out("other")); }, ExitCode::kBadCheckpoint),
+              HasSubstr("lm_head.weight with other values than model.embed_tokens.weight"));
+}
+
+TEST_F(ImportTest, DropoutsAreNamed) {
+  json config = TinyLlamaConfig();
+  config["attention_dropout"] = 0.1;
+  WriteHuggingFace(From(), TinyLlama("F32"), config);
+  const ImportOptions options = {From(), Out()};
+  EXPECT_THAT(JobFileText(Import(options, false), options),
+              HasSubstr("\n# (trained with dropout, which this trainer does not have: "
+                        "attention_dropout 0.1)\nmodel:\n"));
 }
 
 TEST_F(ImportTest, TypesOfWeights) {

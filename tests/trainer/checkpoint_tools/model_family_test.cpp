@@ -57,7 +57,7 @@ TEST(ModelFamilyTest, AbsentKeysHaveTheValuesOfTransformers) {
 TEST(ModelFamilyTest, TiedEmbeddings) {
   const ImportedModel imported = ModelOfConfig(With("tie_word_embeddings", true), "config.json");
   EXPECT_FALSE(imported.model.untie_embeddings_and_output_weights);
-  for (const TensorShape& tensor : imported.family->tensors(imported.model)) {
+  for (const TensorShape& tensor : OurShapes(imported.family->tensors(imported.model))) {
     EXPECT_NE(tensor.name, "lm_head.weight");
   }
   EXPECT_EQ(ConfigOf(imported)["tie_word_embeddings"], true);
@@ -68,27 +68,154 @@ TEST(ModelFamilyTest, RotaryKeysOfTransformers5) {
   config.erase("rope_theta");
   config["rope_parameters"] = {{"rope_theta", 20000.0}, {"rope_type", "default"}};
   EXPECT_EQ(ModelOfConfig(config, "config.json").model.rotary_base, 20000);
-  config["rope_parameters"] = {{"rope_theta", 20000.0}, {"rope_type", "llama3"}, {"factor", 8.0}};
-  EXPECT_THAT(Refusal(config), HasSubstr("`rope_scaling` {\"factor\":8.0,"));
   config["rope_parameters"] = {{"rope_type", "default"}, {"partial_rotary_factor", 0.5}};
   EXPECT_THAT(Refusal(config), HasSubstr("`partial_rotary_factor`"));
+  config["rope_parameters"] = {{"rope_theta", 20000.0}, {"rope_type", "default"}};
+  config["rope_theta"] = 10000;
+  EXPECT_THAT(Refusal(config), HasSubstr("`rope_theta` 10000 and `rope_parameters.rope_theta` "
+                                         "20000.0, which contradict each other"));
+}
+
+TEST(ModelFamilyTest, ScaledPositionsOfLlama31) {
+  ModelConfig expected = TinyModel();
+  expected.rope_scaling_factor = 16;
+  expected.rope_low_freq_factor = 2;
+  expected.rope_high_freq_factor = 5;
+  expected.rope_original_length = 4096;
+  const json keys = {{"rope_type", "llama3"},
+                     {"factor", 16.0},
+                     {"low_freq_factor", 2.0},
+                     {"high_freq_factor", 5.0},
+                     {"original_max_position_embeddings", 4096}};
+  EXPECT_EQ(ModelOfConfig(With("rope_scaling", keys), "config.json").model, expected);
+  json version5 = TinyLlamaConfig();
+  version5.erase("rope_scaling");
+  version5.erase("rope_theta");
+  version5["rope_parameters"] = keys;
+  version5["rope_parameters"]["rope_theta"] = 500000.0;
+  const ImportedModel imported = ModelOfConfig(version5, "config.json");
+  EXPECT_EQ(imported.model, expected);
+  EXPECT_EQ(ConfigOf(imported)["rope_scaling"], keys);
+  EXPECT_EQ(ConfigOf(imported)["rope_parameters"], version5["rope_parameters"]);
+  EXPECT_EQ(ModelOfConfig(ConfigOf(imported), "config.json").model, expected);
+  for (const auto& [key, value] : keys.items()) {
+    if (key == "rope_type") continue;
+    json less = keys;
+    less.erase(key);
+    EXPECT_THAT(Refusal(With("rope_scaling", less)),
+                HasSubstr("has scaled positions and lacks `rope_scaling." + key + "`"));
+  }
+  json other = keys;
+  other["attention_factor"] = 1.0;
+  EXPECT_THAT(Refusal(With("rope_scaling", other)), HasSubstr("`rope_scaling.attention_factor`"));
 }
 
 TEST(ModelFamilyTest, TheKeyThatMakesAnotherModelIsNamed) {
-  EXPECT_THAT(Refusal(With("rope_scaling", {{"rope_type", "llama3"}, {"factor", 8.0}})),
-              AllOf(HasSubstr("dir/config.json has `rope_scaling` {"),
-                    HasSubstr("of LlamaForCausalLM an import takes null only")));
+  EXPECT_THAT(Refusal(With("rope_scaling", {{"rope_type", "linear"}, {"factor", 8.0}})),
+              HasSubstr("`rope_scaling.factor`"));
+  EXPECT_THAT(Refusal(With("rope_scaling", {{"type", "yarn"},
+                                            {"factor", 8.0},
+                                            {"low_freq_factor", 1.0},
+                                            {"high_freq_factor", 4.0},
+                                            {"original_max_position_embeddings", 64}})),
+              AllOf(HasSubstr("dir/config.json has `rope_scaling.rope_type` \"yarn\""),
+                    HasSubstr("of LlamaForCausalLM an import takes \"llama3\" only")));
   EXPECT_THAT(Refusal(With("hidden_act", "gelu")), HasSubstr("`hidden_act` \"gelu\"; of Llama"));
   EXPECT_THAT(Refusal(With("attention_bias", true)), HasSubstr("`attention_bias` true"));
   EXPECT_THAT(Refusal(With("mlp_bias", true)), HasSubstr("`mlp_bias` true"));
-  EXPECT_THAT(Refusal(With("attention_dropout", 0.1)), HasSubstr("`attention_dropout` 0.1"));
-  EXPECT_THAT(Refusal(With("head_dim", 16)),
-              HasSubstr("`head_dim` 16, and an import takes 8 only"));
   EXPECT_THAT(Refusal(With("sliding_window", 4096)), HasSubstr("arithmetic: `sliding_window`;"));
   json config = With("quantization_config", json::object());
   config["zz"] = 1;
   EXPECT_THAT(Refusal(config), HasSubstr("arithmetic: `quantization_config`, `zz`;"));
   EXPECT_EQ(ModelOfConfig(With("sliding_window", nullptr), "").model, TinyModel());
+}
+
+TEST(ModelFamilyTest, HeadsOfAnotherSize) {
+  ModelConfig expected = TinyModel();
+  expected.kv_channels = 16;
+  const ImportedModel imported = ModelOfConfig(With("head_dim", 16), "config.json");
+  EXPECT_EQ(imported.model, expected);
+  EXPECT_EQ(ConfigOf(imported)["head_dim"], 16);
+}
+
+// They are of training, and change no logit.
+TEST(ModelFamilyTest, DropoutsAreNamedAndExportedAsZero) {
+  const json config = With("attention_dropout", 0.1);
+  const ImportedModel imported = ModelOfConfig(config, "config.json");
+  EXPECT_EQ(DropoutsOf(config, *imported.family), "attention_dropout 0.1");
+  EXPECT_EQ(DropoutsOf(TinyLlamaConfig(), *imported.family), "");
+  EXPECT_EQ(ConfigOf(imported)["attention_dropout"], 0.0);
+}
+
+// As Qwen3Config.save_pretrained of transformers 4.53 writes it.
+json TinyQwen3Config() {
+  return json::parse(R"({
+    "architectures": ["Qwen3ForCausalLM"], "attention_bias": false, "attention_dropout": 0.0,
+    "head_dim": 16, "hidden_act": "silu", "hidden_size": 32, "intermediate_size": 64,
+    "layer_types": ["full_attention", "full_attention"], "max_position_embeddings": 128,
+    "max_window_layers": 28, "model_type": "qwen3", "num_attention_heads": 4,
+    "num_hidden_layers": 2, "num_key_value_heads": 2, "rms_norm_eps": 1e-06, "rope_scaling": null,
+    "rope_theta": 500000.0, "sliding_window": null, "tie_word_embeddings": true,
+    "use_sliding_window": false, "vocab_size": 64})");
+}
+
+TEST(ModelFamilyTest, SettingsOfAQwen3) {
+  ModelConfig expected = TinyModel();
+  expected.kv_channels = 16;
+  expected.qk_layernorm = true;
+  expected.untie_embeddings_and_output_weights = false;
+  const ImportedModel imported = ModelOfConfig(TinyQwen3Config(), "config.json");
+  EXPECT_STREQ(imported.family->architecture, "Qwen3ForCausalLM");
+  EXPECT_EQ(imported.model, expected);
+  const ImportedModel again = ModelOfFingerprint(ModelFingerprint(expected), "step_000000010");
+  EXPECT_STREQ(again.family->architecture, "Qwen3ForCausalLM");
+  EXPECT_EQ(ModelOfConfig(ConfigOf(again), "config.json").model, expected);
+}
+
+TEST(ModelFamilyTest, AQwen3ThatIsAnotherModel) {
+  json config = TinyQwen3Config();
+  config["use_sliding_window"] = true;
+  EXPECT_THAT(Refusal(config), HasSubstr("`use_sliding_window` true; of Qwen3ForCausalLM"));
+  config = TinyQwen3Config();
+  config["layer_types"][1] = "sliding_attention";
+  EXPECT_THAT(Refusal(config), HasSubstr("`layer_types` \"sliding_attention\"; of Qwen3"));
+  config = TinyQwen3Config();
+  config["rope_scaling"] = {{"rope_type", "yarn"}};
+  EXPECT_THAT(Refusal(config), HasSubstr("`rope_scaling.rope_type` \"yarn\"; of Qwen3"));
+}
+
+TEST(ModelFamilyTest, SettingsOfAnOlmo) {
+  json config = TinyLlamaConfig();
+  config["architectures"] = {"OlmoForCausalLM"};
+  config["model_type"] = "olmo";
+  config["clip_qkv"] = nullptr;
+  for (const char* key : {"rms_norm_eps", "mlp_bias", "head_dim", "pretraining_tp"}) {
+    config.erase(key);
+  }
+  ModelConfig expected = TinyModel();
+  expected.normalization = Normalization::kLayerNorm;
+  expected.norm_weights = false;
+  expected.norm_epsilon = 1e-5;
+  const ImportedModel imported = ModelOfConfig(config, "config.json");
+  EXPECT_EQ(imported.model, expected);
+  const ImportedModel again = ModelOfFingerprint(ModelFingerprint(expected), "step_000000010");
+  EXPECT_STREQ(again.family->architecture, "OlmoForCausalLM");
+  EXPECT_EQ(ModelOfConfig(ConfigOf(again), "config.json").model, expected);
+  for (const TensorShape& tensor : HuggingFaceShapes(again.family->tensors(expected))) {
+    EXPECT_THAT(tensor.name, testing::Not(HasSubstr("norm")));
+  }
+  config["clip_qkv"] = 8.0;
+  EXPECT_THAT(Refusal(config), HasSubstr("`clip_qkv` 8.0; of OlmoForCausalLM"));
+}
+
+TEST(ModelFamilyTest, SettingsThatNoFamilyHasAreRefusedForEach) {
+  ModelConfig model = TinyModel();
+  model.normalization = Normalization::kLayerNorm;
+  model.norm_epsilon = 1e-3;
+  EXPECT_THAT(
+      ErrorOf([&] { ModelOfFingerprint(ModelFingerprint(model), "step"); }, ExitCode::kBadConfig),
+      AllOf(HasSubstr("LlamaForCausalLM has no key for `model.normalization: "),
+            HasSubstr("OlmoForCausalLM has no key for `model.norm_epsilon: 0.001`")));
 }
 
 TEST(ModelFamilyTest, OtherArchitecturesAndDamagedFilesAreRefused) {
@@ -97,7 +224,9 @@ TEST(ModelFamilyTest, OtherArchitecturesAndDamagedFilesAreRefused) {
   EXPECT_THAT(Refusal(With("model_type", "mistral")), HasSubstr("`model_type` \"mistral\""));
   EXPECT_THAT(Refusal(With("hidden_size", "wide")), HasSubstr("`model.hidden_size` must be a wh"));
   EXPECT_THAT(Refusal(With("hidden_size", 33)), HasSubstr("must be a multiple of"));
-  EXPECT_THAT(Refusal(With("tie_word_embeddings", 1)), HasSubstr("instead of true or false"));
+  EXPECT_THAT(Refusal(With("tie_word_embeddings", 1)),
+              HasSubstr("`tie_word_embeddings` 1; of LlamaForCausalLM an import takes true, "
+                        "false only"));
   EXPECT_THAT(Refusal(json::array()), HasSubstr("is not a JSON object"));
   json config = TinyLlamaConfig();
   config.erase("vocab_size");
@@ -114,6 +243,7 @@ TEST(ModelFamilyTest, AConfigFromSettingsDescribesTheSameModel) {
         "max_position_embeddings", "torch_dtype", "transformers_version", "use_cache"}) {
     expected.erase(key);
   }
+  expected["rope_parameters"] = {{"rope_theta", 500000.0}, {"rope_type", "default"}};
   EXPECT_EQ(ConfigOf(imported), expected);
 }
 
@@ -132,7 +262,8 @@ TEST(ModelFamilyTest, TensorsOfALlama) {
   const ImportedModel imported = ModelOfConfig(TinyLlamaConfig(), "config.json");
   std::map<std::string, std::vector<int64_t>> expected, shapes;
   for (const auto& [name, tensor] : TinyLlama("F32")) expected[name] = tensor.shape;
-  for (const auto& [name, shape] : imported.family->tensors(imported.model)) shapes[name] = shape;
+  const std::vector<FamilyTensor> tensors = imported.family->tensors(imported.model);
+  for (const auto& [name, shape] : HuggingFaceShapes(tensors)) shapes[name] = shape;
   EXPECT_EQ(shapes, expected);
 }
 

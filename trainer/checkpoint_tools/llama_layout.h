@@ -1,0 +1,17 @@
+// Names of tensors that LLaMA's modelling code and ours share, in every family.
+#ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_LLAMA_LAYOUT_H_
+#define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_LLAMA_LAYOUT_H_
+
+#include <vector>
+
+#include "proto/contract/run_config.h"
+#include "trainer/checkpoint_tools/family_tensor.h"
+
+namespace trainyard::trainer {
+
+// Of a model without biases whose tensors Hugging Face has as we do. Pure.
+std::vector<FamilyTensor> LlamaTensors(const ModelConfig& model);
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_CHECKPOINT_TOOLS_LLAMA_LAYOUT_H_
