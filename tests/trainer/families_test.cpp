@@ -137,7 +137,8 @@ TEST_P(FamiliesTest, ARoundTripChangesNoByte) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FamiliesTest,
-                         testing::Values("llama", "llama31", "qwen3_tied", "qwen3_untied", "olmo"),
+                         testing::Values("llama", "llama31", "qwen3_tied", "qwen3_untied", "olmo",
+                                         "gpt2", "gpt_neox"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

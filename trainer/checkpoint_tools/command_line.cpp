@@ -41,13 +41,13 @@ constexpr char kHelp[] =
       Writes the weights of a checkpoint and a config.json as transformers reads them, into a new
       directory, without the optimizer's state and without a tokenizer. --dtype converts them (as
       stored without it; bf16 is rounded to nearest, ties to even). No file has more than N bytes of
-      tensors (5000000000), but for a larger tensor, which has a file of its own. --force replaces an
-      earlier export that is at DIR, and nothing that has other files.
+      tensors (5000000000), but for a larger tensor, which has a file of its own. --force replaces
+      an earlier export that is at DIR, and nothing that has other files.
 
   trainyard-ckpt --version | --help
 
 Models of Hugging Face: LlamaForCausalLM (without rope_scaling, or that of LLaMA 3.1),
-Qwen3ForCausalLM, OlmoForCausalLM.
+Qwen3ForCausalLM, OlmoForCausalLM, GPT2LMHeadModel, GPTNeoXForCausalLM.
 
 Exit codes: 0 done (diff: they are the same), 1 diff: they differ, 2 wrong command line, 70 internal
 error, 73 cannot write, 74 a checkpoint or a Hugging Face directory is damaged, unreadable or

@@ -8,9 +8,10 @@
 
 namespace trainyard::trainer {
 
-// hidden_size / num_attention_heads.
+// hidden_size / num_attention_heads; 0 when that is not whole.
 inline int64_t UsualHeadSize(const ModelConfig& model) {
-  return model.hidden_size / model.num_attention_heads;
+  const bool is_whole = model.hidden_size % model.num_attention_heads == 0;
+  return is_whole ? model.hidden_size / model.num_attention_heads : 0;
 }
 
 // A key head for each query head.

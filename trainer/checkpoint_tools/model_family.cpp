@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "proto/contract/run_rules.h"
+#include "trainer/checkpoint_tools/gpt2_family.h"
+#include "trainer/checkpoint_tools/gpt_neox_family.h"
 #include "trainer/checkpoint_tools/head_settings.h"
 #include "trainer/checkpoint_tools/llama_family.h"
 #include "trainer/checkpoint_tools/olmo_family.h"
@@ -167,6 +169,16 @@ json WrittenSettings(const ModelConfig& model) {
   return settings;
 }
 
+// True when config.json can say that the setting has this value.
+bool CanSay(const ModelFamily& family, const std::string& setting, const json& ours) {
+  return std::any_of(family.mapped.begin(), family.mapped.end(), [&](const MappedKey& mapped) {
+    if (mapped.setting != setting) return false;
+    return mapped.values.empty() ||
+           std::any_of(mapped.values.begin(), mapped.values.end(),
+                       [&](const auto& value) { return json::parse(value.ours) == ours; });
+  });
+}
+
 // The setting for which the family has no key; nullopt when it has all.
 std::optional<std::string> SettingWithoutKey(const ModelConfig& model, const ModelFamily& family) {
   json only = WrittenSettings(ModelConfig());
@@ -176,7 +188,8 @@ std::optional<std::string> SettingWithoutKey(const ModelConfig& model, const Mod
   }
   const json settings = WrittenSettings(model);
   for (const auto& [setting, value] : settings.items()) {
-    if (HasKeyFor(family, setting) || only.value(setting, json()) == value) continue;
+    if (CanSay(family, setting, value)) continue;
+    if (!HasKeyFor(family, setting) && only.value(setting, json()) == value) continue;
     return "model." + setting + ": " + value.dump();
   }
   return std::nullopt;
@@ -205,8 +218,8 @@ bool HasPlainPositions(const json& settings, const ModelFamily& family) {
 }  // namespace
 
 const std::vector<const ModelFamily*>& ModelFamilies() {
-  static const std::vector<const ModelFamily*> families = {&LlamaFamily(), &Qwen3Family(),
-                                                           &OlmoFamily()};
+  static const std::vector<const ModelFamily*> families = {
+      &LlamaFamily(), &Qwen3Family(), &OlmoFamily(), &Gpt2Family(), &GptNeoxFamily()};
   return families;
 }
 

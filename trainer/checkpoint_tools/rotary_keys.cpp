@@ -1,5 +1,6 @@
 #include "trainer/checkpoint_tools/rotary_keys.h"
 
+#include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -46,7 +47,7 @@ class FlatKeys {
       Set(FlatName(name, family_), value, "`" + std::string(name) + "`");
     }
     if (config_.value(kType, json()) == "default") config_.erase(kType);
-    if (config_.contains(kType)) RequireScalingKeys();
+    if (HasTypeOfFamily()) RequireScalingKeys();
     return config_;
   }
 
@@ -63,6 +64,13 @@ class FlatKeys {
              ", which contradict each other; keep the right one, in a copy of the directory");
     }
     config_[key] = value;
+  }
+
+  bool HasTypeOfFamily() const {
+    const json type = config_.value(kType, json());
+    return std::any_of(family_.fixed.begin(), family_.fixed.end(), [&](const FixedKey& fixed) {
+      return fixed.key == std::string(kType) && json::parse(fixed.value) == type;
+    });
   }
 
   // transformers has no values for absent ones.

@@ -112,7 +112,7 @@ TEST(ModelFamilyTest, ScaledPositionsOfLlama31) {
 
 TEST(ModelFamilyTest, TheKeyThatMakesAnotherModelIsNamed) {
   EXPECT_THAT(Refusal(With("rope_scaling", {{"rope_type", "linear"}, {"factor", 8.0}})),
-              HasSubstr("`rope_scaling.factor`"));
+              HasSubstr("`rope_scaling.rope_type` \"linear\"; of LlamaForCausalLM"));
   EXPECT_THAT(Refusal(With("rope_scaling", {{"type", "yarn"},
                                             {"factor", 8.0},
                                             {"low_freq_factor", 1.0},
@@ -208,6 +208,108 @@ TEST(ModelFamilyTest, SettingsOfAnOlmo) {
   EXPECT_THAT(Refusal(config), HasSubstr("`clip_qkv` 8.0; of OlmoForCausalLM"));
 }
 
+// As GPT2Config.save_pretrained of transformers 4.46 writes it, without what has no effect.
+json TinyGpt2Config() {
+  return json::parse(R"({
+    "activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"], "attn_pdrop": 0.1,
+    "embd_pdrop": 0.1, "layer_norm_epsilon": 1e-05, "model_type": "gpt2", "n_ctx": 128,
+    "n_embd": 32, "n_head": 4, "n_inner": null, "n_layer": 2, "n_positions": 128,
+    "reorder_and_upcast_attn": false, "resid_pdrop": 0.1,
+    "scale_attn_by_inverse_layer_idx": false, "scale_attn_weights": true,
+    "summary_type": "cls_index", "vocab_size": 64})");
+}
+
+ModelConfig TinyGpt2() {
+  ModelConfig model = TinyModel();
+  model.ffn_hidden_size = 128;
+  model.num_query_groups = 4;
+  model.rotary_base = 10000;
+  model.norm_epsilon = 1e-5;
+  model.untie_embeddings_and_output_weights = false;
+  model.normalization = Normalization::kLayerNorm;
+  model.add_bias_linear = true;
+  model.activation = Activation::kGeluTanh;
+  model.position_embedding_type = PositionEmbedding::kLearnedAbsolute;
+  model.max_position_embeddings = 128;
+  return model;
+}
+
+TEST(ModelFamilyTest, SettingsOfAGpt2) {
+  const ImportedModel imported = ModelOfConfig(TinyGpt2Config(), "config.json");
+  EXPECT_EQ(imported.model, TinyGpt2());
+  EXPECT_EQ(DropoutsOf(TinyGpt2Config(), *imported.family),
+            "attn_pdrop 0.1, embd_pdrop 0.1, resid_pdrop 0.1");
+  const ImportedModel again = ModelOfFingerprint(ModelFingerprint(TinyGpt2()), "step_000000010");
+  EXPECT_STREQ(again.family->architecture, "GPT2LMHeadModel");
+  EXPECT_EQ(ModelOfConfig(ConfigOf(again), "config.json").model, TinyGpt2());
+  EXPECT_FALSE(ConfigOf(again).contains("rope_parameters"));
+  json config = TinyGpt2Config();
+  config["n_inner"] = 96;
+  config["activation_function"] = "relu2";
+  config["tie_word_embeddings"] = false;
+  ModelConfig other = TinyGpt2();
+  other.ffn_hidden_size = 96;
+  other.activation = Activation::kSquaredRelu;
+  other.untie_embeddings_and_output_weights = true;
+  EXPECT_EQ(ModelOfConfig(config, "config.json").model, other);
+}
+
+TEST(ModelFamilyTest, AGpt2ThatIsAnotherModel) {
+  const auto refusal = [](const std::string& key, const json& value) {
+    json config = TinyGpt2Config();
+    config[key] = value;
+    return Refusal(config);
+  };
+  EXPECT_THAT(refusal("activation_function", "relu"),
+              HasSubstr("`activation_function` \"relu\"; of GPT2LMHeadModel an import takes "
+                        "\"gelu_new\", "));
+  EXPECT_THAT(refusal("scale_attn_weights", false), HasSubstr("`scale_attn_weights` false"));
+  EXPECT_THAT(refusal("scale_attn_by_inverse_layer_idx", true),
+              HasSubstr("`scale_attn_by_inverse_layer_idx` true"));
+  EXPECT_THAT(refusal("add_cross_attention", true), HasSubstr("`add_cross_attention` true"));
+  EXPECT_THAT(refusal("rope_theta", 10000.0), HasSubstr("arithmetic: `rope_theta`;"));
+}
+
+// As GPT-NeoX 20B's, with copies of rotary keys that versions 4.48 and later write.
+TEST(ModelFamilyTest, SettingsOfAGptNeox) {
+  const json config = json::parse(R"({
+    "architectures": ["GPTNeoXForCausalLM"], "attention_probs_dropout_prob": 0,
+    "hidden_act": "gelu_fast", "hidden_dropout_prob": 0, "hidden_size": 32,
+    "intermediate_size": 64, "layer_norm_eps": 1e-05, "max_position_embeddings": 2048,
+    "model_type": "gpt_neox", "num_attention_heads": 4, "num_hidden_layers": 2,
+    "partial_rotary_factor": 0.25, "rope_theta": 500000, "rotary_emb_base": 500000,
+    "rotary_pct": 0.25, "tie_word_embeddings": false, "vocab_size": 64})");
+  ModelConfig expected = TinyGpt2();
+  expected.ffn_hidden_size = 64;
+  expected.rotary_base = 500000;
+  expected.rotary_percent = 0.25;
+  expected.untie_embeddings_and_output_weights = true;
+  expected.position_embedding_type = PositionEmbedding::kRope;
+  expected.max_position_embeddings = 0;
+  expected.parallel_residual = true;
+  EXPECT_EQ(ModelOfConfig(config, "config.json").model, expected);
+  const ImportedModel again = ModelOfFingerprint(ModelFingerprint(expected), "step_000000010");
+  EXPECT_STREQ(again.family->architecture, "GPTNeoXForCausalLM");
+  EXPECT_EQ(ModelOfConfig(ConfigOf(again), "config.json").model, expected);
+  const json rotary = {
+      {"partial_rotary_factor", 0.25}, {"rope_theta", 500000.0}, {"rope_type", "default"}};
+  EXPECT_EQ(ConfigOf(again)["rope_parameters"], rotary);
+  json other = config;
+  other["rope_theta"] = 10000;
+  EXPECT_THAT(Refusal(other), HasSubstr("`rotary_emb_base` 500000 and `rope_theta` 10000"));
+  other = config;
+  other["attention_bias"] = false;
+  EXPECT_THAT(Refusal(other), HasSubstr("`attention_bias` false; of GPTNeoXForCausalLM"));
+}
+
+TEST(ModelFamilyTest, GroupedQueriesHaveNoKeyInGpt2) {
+  ModelConfig model = TinyGpt2();
+  model.num_query_groups = 2;
+  EXPECT_THAT(
+      ErrorOf([&] { ModelOfFingerprint(ModelFingerprint(model), "step"); }, ExitCode::kBadConfig),
+      HasSubstr("GPT2LMHeadModel has no key for `model.num_query_groups: 2`"));
+}
+
 TEST(ModelFamilyTest, SettingsThatNoFamilyHasAreRefusedForEach) {
   ModelConfig model = TinyModel();
   model.normalization = Normalization::kLayerNorm;
@@ -215,7 +317,8 @@ TEST(ModelFamilyTest, SettingsThatNoFamilyHasAreRefusedForEach) {
   EXPECT_THAT(
       ErrorOf([&] { ModelOfFingerprint(ModelFingerprint(model), "step"); }, ExitCode::kBadConfig),
       AllOf(HasSubstr("LlamaForCausalLM has no key for `model.normalization: "),
-            HasSubstr("OlmoForCausalLM has no key for `model.norm_epsilon: 0.001`")));
+            HasSubstr("OlmoForCausalLM has no key for `model.norm_epsilon: 0.001`"),
+            HasSubstr("GPTNeoXForCausalLM has no key for `model.activation: ")));
 }
 
 TEST(ModelFamilyTest, OtherArchitecturesAndDamagedFilesAreRefused) {
@@ -223,7 +326,10 @@ TEST(ModelFamilyTest, OtherArchitecturesAndDamagedFilesAreRefused) {
               HasSubstr("`architectures` [\"MistralForCausalLM\"]; this version knows Llama"));
   EXPECT_THAT(Refusal(With("model_type", "mistral")), HasSubstr("`model_type` \"mistral\""));
   EXPECT_THAT(Refusal(With("hidden_size", "wide")), HasSubstr("`model.hidden_size` must be a wh"));
-  EXPECT_THAT(Refusal(With("hidden_size", 33)), HasSubstr("must be a multiple of"));
+  json uneven = With("hidden_size", 33);
+  EXPECT_EQ(ModelOfConfig(uneven, "config.json").model.kv_channels, 8);
+  uneven.erase("head_dim");
+  EXPECT_THAT(Refusal(uneven), HasSubstr("must be a multiple of"));
   EXPECT_THAT(Refusal(With("tie_word_embeddings", 1)),
               HasSubstr("`tie_word_embeddings` 1; of LlamaForCausalLM an import takes true, "
                         "false only"));
