@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "proto/contract/attention_rules.h"
 #include "proto/contract/layout_parts.h"
 #include "proto/contract/model_size.h"
 #include "proto/contract/pipeline_place.h"
@@ -46,10 +47,14 @@ struct BlockTensors {
   double gathered;      // Rows of other ranks, beside `stream`, for one matrix product.
 };
 
-// bf16, and parts of a sample: the log of each row's sum. fp32: all weights.
+bool IsManual(const RunConfig& config) {
+  return AttentionBackendOf(config) == AttentionBackend::kManual;
+}
+
+// Fused kernels, and parts of a sample: the log of each row's sum. Else all weights.
 double SoftmaxBytes(const RunConfig& config, double rows, double heads) {
-  const bool is_fused = config.train.precision == Precision::kBf16 || config.layout.cp > 1;
-  const double columns = is_fused ? 1 : static_cast<double>(config.train.seq_length);
+  const bool keeps_sums = !IsManual(config) || config.layout.cp > 1;
+  const double columns = keeps_sums ? 1 : static_cast<double>(config.train.seq_length);
   return rows * heads * columns * kFloatBytes;
 }
 
@@ -78,9 +83,15 @@ double ContextAttentionBytes(const RunConfig& config, const BlockTensors& tensor
 }
 
 // Without the fused kernel (ops/attention.cpp): the gradients of weights and scores, the heads of
-// each group stacked, and a result.
-double PlainAttentionBytes(const BlockTensors& tensors) {
-  return 2 * tensors.softmax + tensors.packed_heads + 2 * tensors.queries;
+// each group stacked, and a result. In bf16 these are fp32, and with parts of a sample the weights
+// of one part are computed again (ops/attention_part.cpp).
+double PlainAttentionBytes(const RunConfig& config, const BlockTensors& tensors, double heads) {
+  const double wide = kFloatBytes / BytesOf(config.train.precision);
+  const double part = static_cast<double>(config.train.seq_length / config.layout.cp);
+  const bool has_parts = wide > 1 && config.layout.cp > 1;
+  const double weights =
+      has_parts ? 2 * tensors.rows * heads * part * kFloatBytes : tensors.softmax;
+  return 2 * weights + wide * (tensors.packed_heads + 2 * tensors.queries);
 }
 
 BlockTensors TensorsOf(const RunConfig& config) {
@@ -106,9 +117,8 @@ BlockTensors TensorsOf(const RunConfig& config) {
   tensors.softmax = SoftmaxBytes(config, tensors.rows, queries);
   const auto normed = queries + static_cast<double>(heads.keys.length);
   tensors.head_norms = model.qk_layernorm ? normed * (head_bytes + tensors.rows * kFloatBytes) : 0;
-  tensors.attention = config.train.precision == Precision::kBf16
-                          ? FusedAttentionBytes(config, tensors.rows, queries)
-                          : PlainAttentionBytes(tensors);
+  tensors.attention = IsManual(config) ? PlainAttentionBytes(config, tensors, queries)
+                                       : FusedAttentionBytes(config, tensors.rows, queries);
   tensors.attention += ContextAttentionBytes(config, tensors);
   tensors.activation =
       row_bytes * static_cast<double>(PartOf(model.ffn_hidden_size, layout.tp, 0).length);
@@ -227,6 +237,15 @@ double KeptActivations(const RunConfig& config, const BlockTensors& tensors,
   return PassesUnderWay(config, place) * (recomputed * kept + (layers - recomputed) * plain);
 }
 
+// Of documents, for each micro-batch under way: a bias for each pair of positions, or nothing that
+// counts beside manual attention (ops/visible_keys.h).
+double DocumentBytes(const RunConfig& config, const PipelinePlace& place) {
+  if (!config.data.reset_attention_mask || IsManual(config)) return 0;
+  const auto length = static_cast<double>(config.train.seq_length);
+  return PassesUnderWay(config, place) * static_cast<double>(config.layout.micro_batch) * 2 *
+         length * length;
+}
+
 double OverheadBytes(const LayoutConfig& layout) {
   const int64_t alike = layout.dp * layout.cp;
   double axes = 0;
@@ -252,7 +271,7 @@ MemoryPrediction PredictStage(const RunConfig& config, const PipelinePlace& plac
       parameters.all *
       (BytesOf(config.optimizer.exp_avg_dtype) + BytesOf(config.optimizer.exp_avg_sq_dtype)) /
       owners;
-  prediction.activations = KeptActivations(config, tensors, place);
+  prediction.activations = KeptActivations(config, tensors, place) + DocumentBytes(config, place);
   prediction.working = BlockWorking(tensors, layout.recompute);
   const bool has_head = place.HasHead(place.chunks - 1);
   if (has_head) prediction.working = std::max(prediction.working, HeadWorking(config, tensors));

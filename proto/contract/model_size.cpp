@@ -1,14 +1,23 @@
 #include "proto/contract/model_size.h"
 
+#include "proto/contract/attention_rules.h"
 #include "proto/contract/run_rules.h"
 
 namespace trainyard {
 namespace {
 
-// Of one token, over the full length.
+// Twice the keys that a causal query sees on average, less one: the length itself without a window.
+// With a window of w, the first w queries see 1, 2, ..., w keys, the others w.
+double LengthSeen(const ModelConfig& model, int64_t seq_length) {
+  const auto length = static_cast<double>(seq_length);
+  const auto window = static_cast<double>(EffectiveWindow(model, seq_length));
+  return window == 0 ? length : window * (2 * length - window + 1) / length - 1;
+}
+
+// Of one token, over the length that it would see without causality.
 double AttentionFlops(const ModelConfig& model, int64_t seq_length) {
-  return static_cast<double>(12 * model.num_layers * model.num_attention_heads * HeadSize(model) *
-                             seq_length);
+  return static_cast<double>(12 * model.num_layers * model.num_attention_heads * HeadSize(model)) *
+         LengthSeen(model, seq_length);
 }
 
 }  // namespace

@@ -38,7 +38,9 @@ BlockMatrices BlockMatricesOf(const ModelConfig& model);
 
 // Floating-point operations of one training token, forward and backward: 6 for each weight of a
 // matrix product and 12 * layers * heads * head_size * length for attention over the full length.
-// The formula of torchtitan, nanoGPT and PaLM (arXiv 2204.02311, appendix B).
+// The formula of torchtitan, nanoGPT and PaLM (arXiv 2204.02311, appendix B). With a window
+// (model.window_size) the length is the one at which full attention has as many pairs of a query
+// and a key in proportion.
 double TrainingFlopsPerToken(const ModelConfig& model, int64_t seq_length);
 
 // The same with half of the attention term, as a token attends to those before it only: the formula

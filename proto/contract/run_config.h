@@ -99,6 +99,18 @@ struct SettingNames<Precision> {
       {"bf16", Precision::kBf16}}};
 };
 
+enum class AttentionBackend { kAuto = 1, kCudnn = 2, kFlash = 3, kSdpa = 4, kManual = 5 };
+
+template <>
+struct SettingNames<AttentionBackend> {
+  static constexpr std::array<std::pair<std::string_view, AttentionBackend>, 5> kNames = {{
+      {"auto", AttentionBackend::kAuto},
+      {"cudnn", AttentionBackend::kCudnn},
+      {"flash", AttentionBackend::kFlash},
+      {"sdpa", AttentionBackend::kSdpa},
+      {"manual", AttentionBackend::kManual}}};
+};
+
 enum class ScheduleKind {
   kConstant = 1,
   kCosine = 2,
@@ -181,6 +193,7 @@ struct ModelConfig {
   double rotary_percent = 1;
   bool parallel_residual = false;
   double output_layer_init_method_std = 0;
+  int64_t window_size = 0;
 
   bool operator==(const ModelConfig&) const = default;
 };
@@ -190,6 +203,10 @@ struct DataConfig {
   uint64_t seed = 1234;
   DataFormat format = DataFormat::kAuto;
   std::vector<std::string> blend;
+  bool reset_attention_mask = false;
+  bool reset_position_ids = false;
+  bool eod_mask_loss = false;
+  int64_t eod_token = -1;
 
   bool operator==(const DataConfig&) const = default;
 };
@@ -210,6 +227,7 @@ struct TrainConfig {
   bool deterministic = true;
   int64_t gradient_log_interval = 0;
   bool gradient_noise_scale = false;
+  AttentionBackend attention_backend = AttentionBackend::kAuto;
 
   bool operator==(const TrainConfig&) const = default;
 };
@@ -365,6 +383,8 @@ void VisitSettings(Config& config, Visit&& visit) {
         config.parallel_residual);
   visit("output_layer_init_method_std", SettingRule{.min = 1e-09, .max = 10},
         config.output_layer_init_method_std);
+  visit("window_size", SettingRule{.min = 1, .max = 16777216},
+        config.window_size);
 }
 
 template <typename Config, typename Visit>
@@ -378,6 +398,14 @@ void VisitSettings(Config& config, Visit&& visit) {
         config.format);
   visit("blend", SettingRule{},
         config.blend);
+  visit("reset_attention_mask", SettingRule{.has_default = true},
+        config.reset_attention_mask);
+  visit("reset_position_ids", SettingRule{.has_default = true},
+        config.reset_position_ids);
+  visit("eod_mask_loss", SettingRule{.has_default = true},
+        config.eod_mask_loss);
+  visit("eod_token", SettingRule{.min = -1, .max = 4194303, .has_default = true},
+        config.eod_token);
 }
 
 template <typename Config, typename Visit>
@@ -413,6 +441,8 @@ void VisitSettings(Config& config, Visit&& visit) {
         config.gradient_log_interval);
   visit("gradient_noise_scale", SettingRule{.has_default = true},
         config.gradient_noise_scale);
+  visit("attention_backend", SettingRule{.has_default = true},
+        config.attention_backend);
 }
 
 template <typename Config, typename Visit>

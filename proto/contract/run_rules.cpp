@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "proto/contract/attention_rules.h"
 #include "proto/contract/batch_plan.h"
 #include "proto/contract/data_sources.h"
 #include "proto/contract/evaluation_rules.h"
@@ -303,6 +304,9 @@ void CheckData(const RunConfig& config, Problems& problems) {
   if (std::string problem = BlendOf(data).problem; !problem.empty()) {
     problems.push_back({"data.blend", std::move(problem)});
   }
+  for (SettingProblem& problem : FindDocumentProblems(config)) {
+    problems.push_back(std::move(problem));
+  }
   if (std::string problem = EvaluationSetsOf(config.evaluation).problem; !problem.empty()) {
     problems.push_back({"evaluation.sets", std::move(problem)});
     return;
@@ -473,6 +477,9 @@ Problems FindLaunchProblems(const RunConfig& config) {
     problems.push_back({"train.precision",
                         "`train.precision` bf16 is for GPUs: a CPU has no fast bf16 arithmetic; "
                         "set it to fp32"});
+  }
+  for (SettingProblem& problem : FindAttentionProblems(config)) {
+    problems.push_back(std::move(problem));
   }
   const ModelConfig& model = config.model;
   const int64_t head_size = model.hidden_size / std::max<int64_t>(model.num_attention_heads, 1);

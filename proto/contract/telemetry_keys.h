@@ -25,6 +25,10 @@ inline constexpr char kFlight[] = "flight";
 // Of `metrics`: every other key with a number is a metric.
 inline constexpr char kTotalSteps[] = "total_steps";
 
+// Of the first `metrics` of an attempt: number of the AttentionBackend of job_spec.proto that
+// computes.
+inline constexpr char kAttentionBackend[] = "attention_backend";
+
 // Of `phase`, the key of the phase's name is kPhase.
 
 // Of `checkpoint`.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace trainyard {
 namespace {
 
@@ -69,6 +71,22 @@ TEST(ModelSizeTest, CausalFlopsAreMegatrons) {
                        3 * hidden * ffn;
   EXPECT_DOUBLE_EQ(CausalTrainingFlopsPerToken(Llama3_8b(), 8192),
                    3 * 2 * (32 * layer + hidden * 128256));
+}
+
+// Mistral 7B's window: of 8192 queries, the first 4096 see 1, 2, ... keys, the others 4096.
+TEST(ModelSizeTest, AWindowLeavesOutWhatItHides) {
+  ModelConfig model = Llama3_8b();
+  model.window_size = 4096;
+  double keys = 0;
+  for (int64_t query = 0; query < 8192; ++query) {
+    keys += static_cast<double>(std::min<int64_t>(query + 1, 4096));
+  }
+  const double length = 2 * keys / 8192 - 1;  // 8192 where every query sees all before it.
+  EXPECT_DOUBLE_EQ(
+      TrainingFlopsPerToken(model, 8192),
+      6.0 * static_cast<double>(MatrixParameterCount(model)) + 12.0 * 32 * 4096 * length);
+  model.window_size = 8192;
+  EXPECT_EQ(TrainingFlopsPerToken(model, 8192), TrainingFlopsPerToken(Llama3_8b(), 8192));
 }
 
 }  // namespace
