@@ -168,11 +168,16 @@ struct Controller::Parts {
             grpc_port,
             RecipeDirectories()},
         logs(api),
-        ingest(
-            *stores.metrics, *stores.logs, health, [this](int64_t job) { NotifyOutput(job); },
-            [this](Ingest::Write write, double seconds) {
-              exporter.ObserveStore(OperationOf(write), seconds);
-            }),
+        ingest(*stores.metrics, *stores.logs, health,
+               {.on_output = [this](int64_t job) { NotifyOutput(job); },
+                .on_points =
+                    [this](int64_t job, int64_t step) {
+                      if (dashboard != nullptr) dashboard->NotifyPoints(job, step);
+                    },
+                .on_write =
+                    [this](Ingest::Write write, double seconds) {
+                      exporter.ObserveStore(OperationOf(write), seconds);
+                    }}),
         sessions(*loop, ingest, *stores.events, std::move(cluster_id)),
         workers(sessions),
         jobs(api),

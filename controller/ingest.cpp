@@ -1,12 +1,10 @@
 #include "controller/ingest.h"
 
 #include <chrono>
-#include <cmath>
+#include <map>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "controller/retry_backoff.h"
-#include "proto/contract/telemetry_keys.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
 
@@ -15,73 +13,29 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-// Streams whose offsets are cached; a larger cache is emptied and filled again.
-constexpr std::size_t kMaxKnownStreams = 200'000;
-
-bool IsMetricStream(const StreamKey& stream) { return stream.kind != v1::STREAM_KIND_LOG; }
-
-void AddPoints(const v1::TelemetryRecord& record, std::vector<MetricPoint>& points) {
-  const auto add = [&](std::string key, int64_t step, double value) {
-    points.push_back({std::move(key), step, record.time_ms(), value});
-  };
-  if (record.has_metrics()) {
-    for (const auto& [key, value] : record.metrics().values()) {
-      add(key, record.metrics().step(), value);
-    }
-  } else if (record.has_evaluation()) {
-    const v1::EvaluationRecord& evaluation = record.evaluation();
-    add(telemetry::EvaluationLoss(evaluation.data_set()), evaluation.step(), evaluation.loss());
-    add(telemetry::EvaluationPerplexity(evaluation.data_set()), evaluation.step(),
-        std::exp(evaluation.loss()));
-  } else if (record.has_checkpoint() && !record.checkpoint().deleted()) {
-    add("checkpoint_blocking_seconds", record.checkpoint().step(),
-        record.checkpoint().blocking_seconds());
-  }
-}
-
 StoreName StoreOf(Ingest::Write write) {
   return write == Ingest::Write::kMetrics ? StoreName::kMetrics : StoreName::kLogs;
 }
 
-absl::Status Misplaced(const StreamKey& stream, int64_t begin, int64_t stored) {
-  return absl::OutOfRangeError(absl::StrCat(
-      "stream of job ", stream.job_id, " attempt ", stream.attempt, " rank ", stream.rank,
-      ": bytes from ", begin, " on do not follow the ", stored, " that are stored"));
-}
-
 }  // namespace
 
-MetricBatch ToMetricBatch(const v1::TelemetryBatch& batch) {
-  MetricBatch result;
-  result.stream = ToStreamKey(batch.stream());
-  result.begin_offset = batch.begin_offset();
-  result.end_offset = batch.end_offset();
-  for (const v1::TelemetryRecord& record : batch.records()) AddPoints(record, result.points);
-  return result;
-}
-
-Ingest::Ingest(MetricStore& metrics, LogStore& logs, StorageHealth& health,
-               std::function<void(int64_t job_id)> on_output, ObserveWrite on_write)
-    : metrics_(metrics),
-      logs_(logs),
-      health_(health),
-      on_output_(std::move(on_output)),
-      on_write_(std::move(on_write)) {
+Ingest::Ingest(MetricStore& metrics, LogStore& logs, StorageHealth& health, Handler handler)
+    : metrics_(metrics), logs_(logs), health_(health), handler_(std::move(handler)) {
   thread_ = std::thread([this] { Run(); });
 }
 
 Ingest::~Ingest() { Stop(); }
 
 void Ingest::AddTelemetry(v1::TelemetryBatch batch, Stored stored) {
-  Add(Telemetry{std::move(batch), std::move(stored)});
+  Add(TelemetryItem{std::move(batch), std::move(stored)});
 }
 
 void Ingest::AddOutput(v1::LogChunk chunk, Stored stored) {
-  Add(Output{std::move(chunk), std::move(stored)});
+  Add(OutputItem{std::move(chunk), std::move(stored)});
 }
 
 void Ingest::ReadOffsets(std::vector<StreamKey> streams,
-                         std::function<void(const Offsets& offsets)> done) {
+                         std::function<void(const StreamOffsets& offsets)> done) {
   Add(OffsetsQuestion{std::move(streams), std::move(done)});
 }
 
@@ -96,10 +50,10 @@ void Ingest::Stop() {
 }
 
 int64_t Ingest::BytesOf(const Item& item) {
-  if (const auto* telemetry = std::get_if<Telemetry>(&item)) {
+  if (const auto* telemetry = std::get_if<TelemetryItem>(&item)) {
     return telemetry->batch.end_offset() - telemetry->batch.begin_offset();
   }
-  const auto* output = std::get_if<Output>(&item);
+  const auto* output = std::get_if<OutputItem>(&item);
   return output == nullptr ? 0 : static_cast<int64_t>(output->chunk.data().size());
 }
 
@@ -132,99 +86,64 @@ void Ingest::Run() {
 }
 
 void Ingest::StoreTaken() {
-  Group group;
   while (!taken_.empty()) {
     const bool is_question = std::holds_alternative<OffsetsQuestion>(taken_.front());
-    if (is_question && !group.answers.empty()) {
+    if (is_question && kernel_.HasGroup()) {
       // The question stays in taken_: if the store refuses the write, AnswerWaiting finds it.
-      WriteGroup(group);
-      group = {};
+      WriteGroup();
       continue;
     }
     Item item = std::move(taken_.front());
     taken_.pop_front();
-    if (auto* telemetry = std::get_if<Telemetry>(&item)) {
-      AddTo(group, std::move(*telemetry));
-    } else if (auto* output = std::get_if<Output>(&item)) {
-      AddTo(group, std::move(*output));
+    if (auto* telemetry = std::get_if<TelemetryItem>(&item)) {
+      const StreamKey stream = ToStreamKey(telemetry->batch.stream());
+      AddTo(stream, std::move(*telemetry));
+    } else if (auto* output = std::get_if<OutputItem>(&item)) {
+      const StreamKey stream = ToStreamKey(output->chunk.stream());
+      AddTo(stream, std::move(*output));
     } else {
       Answer(std::get<OffsetsQuestion>(item));
     }
   }
-  WriteGroup(group);
+  WriteGroup();
 }
 
-void Ingest::AddTo(Group& group, Telemetry telemetry) {
-  const v1::TelemetryBatch& batch = telemetry.batch;
-  const StreamKey stream = ToStreamKey(batch.stream());
-  const std::optional<int64_t> next = Admit(group, stream, telemetry.stored);
-  if (!next.has_value()) return;
-  if (batch.end_offset() <= *next) {
-    group.answers.push_back({std::move(telemetry.stored), stream, *next});
-  } else if (batch.begin_offset() > *next) {
-    telemetry.stored(Misplaced(stream, batch.begin_offset(), *next));
-  } else {
-    group.metrics.push_back(ToMetricBatch(batch));
-    group.next[stream] = batch.end_offset();
-    group.answers.push_back({std::move(telemetry.stored), stream, batch.end_offset()});
-  }
+template <typename DataItem>
+void Ingest::AddTo(const StreamKey& stream, DataItem item) {
+  if (!LearnOffset(stream)) return;
+  kernel_.Add(std::move(item));
+  Reply();
 }
 
-void Ingest::AddTo(Group& group, Output output) {
-  v1::LogChunk& chunk = output.chunk;
-  const StreamKey stream = ToStreamKey(chunk.stream());
-  const std::optional<int64_t> next = Admit(group, stream, output.stored);
-  if (!next.has_value()) return;
-  const int64_t end = chunk.begin_offset() + static_cast<int64_t>(chunk.data().size());
-  if (chunk.begin_offset() > *next) {
-    output.stored(Misplaced(stream, chunk.begin_offset(), *next));
-  } else if (end <= *next) {
-    group.answers.push_back({std::move(output.stored), stream, *next});
-  } else {
-    group.logs.push_back(
-        {stream, chunk.begin_offset(), chunk.time_ms(), std::move(*chunk.mutable_data())});
-    group.next[stream] = end;
-    group.answers.push_back({std::move(output.stored), stream, end});
-    group.jobs_with_output.insert(stream.job_id);
-  }
+bool Ingest::LearnOffset(const StreamKey& stream) {
+  if (kernel_.Knows(stream)) return true;
+  const Write store = IsMetricStream(stream) ? Write::kMetrics : Write::kLogs;
+  const absl::Status status = TryUntilDone(store, [&] { return StoredOffset(stream).status(); });
+  if (absl::IsDataLoss(status)) Quarantine(store, stream, status);
+  return status.ok() || absl::IsDataLoss(status);
 }
 
-std::optional<int64_t> Ingest::Admit(const Group& group, const StreamKey& stream,
-                                     const Stored& stored) {
-  if (const auto it = group.next.find(stream); it != group.next.end()) return it->second;
-  if (!quarantined_.contains(stream)) {
-    const Write store = IsMetricStream(stream) ? Write::kMetrics : Write::kLogs;
-    int64_t next = 0;
-    const absl::Status status = TryUntilDone(store, [&]() -> absl::Status {
-      TRAINYARD_ASSIGN_OR_RETURN(next, StoredOffset(stream));
-      return absl::OkStatus();
-    });
-    if (status.ok()) return next;
-    if (!absl::IsDataLoss(status)) return std::nullopt;
-    Quarantine(store, stream, status);
-  }
-  stored(quarantined_.at(stream));
-  return std::nullopt;
-}
-
-void Ingest::WriteGroup(Group& group) {
+void Ingest::WriteGroup() {
+  const StoreKernel::Group& group = kernel_.group();
   const bool written =
       WriteBatches<MetricBatch>(Write::kMetrics, group.metrics,
                                 [this](const auto& batches) { return metrics_.Append(batches); }) &&
       WriteBatches<LogBatch>(Write::kLogs, group.logs,
                              [this](const auto& batches) { return logs_.Append(batches); });
   if (!written) return;
-  CountStored(group);
-  if (stored_.size() > kMaxKnownStreams) stored_.clear();
-  for (const auto& [stream, offset] : group.next) {
-    if (!quarantined_.contains(stream)) stored_[stream] = offset;
+  const StoreKernel::Group stored = kernel_.GroupStored();
+  CountStored(stored);
+  Reply();
+  for (const int64_t job_id : stored.jobs_with_output) {
+    if (handler_.on_output) handler_.on_output(job_id);
   }
-  for (const Reply& reply : group.answers) {
-    const auto damaged = quarantined_.find(reply.stream);
-    reply.stored(damaged == quarantined_.end() ? absl::StatusOr<int64_t>(reply.offset)
-                                               : absl::StatusOr<int64_t>(damaged->second));
+  for (const auto& [job_id, step] : stored.newest_steps) {
+    if (handler_.on_points) handler_.on_points(job_id, step);
   }
-  for (const int64_t job_id : group.jobs_with_output) on_output_(job_id);
+}
+
+void Ingest::Reply() {
+  for (const StoreKernel::Reply& reply : kernel_.TakeReplies()) reply.stored(reply.result);
 }
 
 template <typename Batch>
@@ -251,8 +170,8 @@ absl::Status Ingest::WriteStore(Write write, const std::function<absl::Status()>
   return TryUntilDone(write, [&] {
     const Steady::time_point begin = Steady::now();
     const absl::Status status = append();
-    if (status.ok() && on_write_) {
-      on_write_(write, std::chrono::duration<double>(Steady::now() - begin).count());
+    if (status.ok() && handler_.on_write) {
+      handler_.on_write(write, std::chrono::duration<double>(Steady::now() - begin).count());
     }
     return status;
   });
@@ -270,7 +189,7 @@ absl::Status Ingest::TryUntilDone(Write store, const std::function<absl::Status(
 }
 
 void Ingest::Quarantine(Write write, const StreamKey& stream, const absl::Status& damage) {
-  if (!quarantined_.emplace(stream, damage).second) return;
+  if (!kernel_.Quarantine(stream, damage)) return;
   health_.ReportDamage(StoreOf(write), damage);
   spdlog::error(
       "job {} attempt {} rank {}: what its worker sends cannot be stored: {}; the worker "
@@ -278,15 +197,15 @@ void Ingest::Quarantine(Write write, const StreamKey& stream, const absl::Status
       stream.job_id, stream.attempt, stream.rank, std::string(damage.message()));
 }
 
-void Ingest::CountStored(const Group& group) {
+void Ingest::CountStored(const StoreKernel::Group& group) {
   const std::lock_guard lock(mutex_);
   for (const MetricBatch& batch : group.metrics) {
-    if (quarantined_.contains(batch.stream)) continue;
+    if (kernel_.IsQuarantined(batch.stream)) continue;
     statistics_.telemetry_bytes += batch.end_offset - batch.begin_offset;
     statistics_.points += static_cast<int64_t>(batch.points.size());
   }
   for (const LogBatch& batch : group.logs) {
-    if (quarantined_.contains(batch.stream)) continue;
+    if (kernel_.IsQuarantined(batch.stream)) continue;
     statistics_.log_bytes += static_cast<int64_t>(batch.data.size());
   }
 }
@@ -313,11 +232,11 @@ bool Ingest::WaitToRetry(std::chrono::milliseconds wait) {
 }
 
 absl::StatusOr<int64_t> Ingest::StoredOffset(const StreamKey& stream) {
-  if (const auto it = stored_.find(stream); it != stored_.end()) return it->second;
+  if (const auto known = kernel_.StoredOffset(stream)) return *known;
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t offset, IsMetricStream(stream)
                                                        ? metrics_.StoredOffset(stream)
                                                        : logs_.StoredOffset(stream));
-  stored_[stream] = offset;
+  kernel_.SetOffset(stream, offset);
   return offset;
 }
 
@@ -342,9 +261,9 @@ void Ingest::AnswerWaiting() {
 }
 
 void Ingest::Answer(const OffsetsQuestion& question) {
-  Offsets offsets;
+  StreamOffsets offsets;
   for (const StreamKey& stream : question.streams) {
-    if (quarantined_.contains(stream)) continue;
+    if (kernel_.IsQuarantined(stream)) continue;
     const absl::StatusOr<int64_t> offset = StoredOffset(stream);
     if (offset.ok()) {
       offsets[stream] = *offset;

@@ -1,5 +1,5 @@
 // Telemetry and output on their way into the stores: one thread, which writes whatever has come in
-// since its last write as one transaction.
+// since its last write as one transaction. The rules are in controller/kernel/store_kernel.h.
 #ifndef TRAINYARD_CONTROLLER_INGEST_H_
 #define TRAINYARD_CONTROLLER_INGEST_H_
 
@@ -8,25 +8,20 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
 #include <mutex>
-#include <optional>
-#include <set>
 #include <thread>
 #include <variant>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "controller/api/storage_health.h"
+#include "controller/kernel/store_kernel.h"
 #include "controller/store/log_store.h"
 #include "controller/store/metric_store.h"
 #include "controller/store/stream_key.h"
 #include "trainyard/v1/worker_control.pb.h"
 
 namespace trainyard::controller {
-
-// The points that a batch of telemetry puts into the metric store.
-MetricBatch ToMetricBatch(const v1::TelemetryBatch& batch);
 
 // Totals since the start, and what waits now.
 struct IngestStatistics {
@@ -49,23 +44,25 @@ struct IngestStatistics {
 // quarantined: its worker keeps the data until a backup is restored. All other streams go on.
 class Ingest {
  public:
-  // Bytes of the stream that are stored now, or the error: OUT_OF_RANGE when bytes before these are
-  // missing, DATA_LOSS when the stream is quarantined. Called on the storage thread; not called at
-  // all when Stop came first.
-  using Stored = std::function<void(const absl::StatusOr<int64_t>& offset)>;
-  using Offsets = std::map<StreamKey, int64_t>;
-
   // Store that one transaction wrote to, and the duration of the transaction.
   enum class Write { kMetrics, kLogs };
-  using ObserveWrite = std::function<void(Write write, double seconds)>;
 
-  // `on_output` is called on the storage thread when output of a job has been stored, `on_write`,
-  // which may be empty, after each write that succeeded. The stores and `health` outlive this.
-  Ingest(MetricStore& metrics, LogStore& logs, StorageHealth& health,
-         std::function<void(int64_t job_id)> on_output, ObserveWrite on_write = nullptr);
+  // Called on the storage thread; each may be empty.
+  struct Handler {
+    // Output of the job has been stored.
+    std::function<void(int64_t job_id)> on_output;
+    // Metric points of the job have been stored; the newest one is of `step`.
+    std::function<void(int64_t job_id, int64_t step)> on_points;
+    // A write succeeded.
+    std::function<void(Write write, double seconds)> on_write;
+  };
+
+  // The stores and `health` outlive this.
+  Ingest(MetricStore& metrics, LogStore& logs, StorageHealth& health, Handler handler);
   // Stops.
   ~Ingest();
 
+  // `stored` is called on the storage thread; not at all when Stop came first.
   void AddTelemetry(v1::TelemetryBatch batch, Stored stored);
   void AddOutput(v1::LogChunk chunk, Stored stored);
 
@@ -73,7 +70,7 @@ class Ingest {
   // before is stored. While a store refuses writes these are the offsets of now: bytes received
   // twice are skipped. A stream whose offset cannot be read is left out.
   void ReadOffsets(std::vector<StreamKey> streams,
-                   std::function<void(const Offsets& offsets)> done);
+                   std::function<void(const StreamOffsets& offsets)> done);
 
   IngestStatistics Statistics();
 
@@ -81,48 +78,24 @@ class Ingest {
   void Stop();
 
  private:
-  struct Telemetry {
-    v1::TelemetryBatch batch;
-    Stored stored;
-  };
-  struct Output {
-    v1::LogChunk chunk;
-    Stored stored;
-  };
   struct OffsetsQuestion {
     std::vector<StreamKey> streams;
-    std::function<void(const Offsets&)> done;
+    std::function<void(const StreamOffsets&)> done;
   };
-  using Item = std::variant<Telemetry, Output, OffsetsQuestion>;
-
-  // Acknowledgement to send once the stream is stored up to `offset`.
-  struct Reply {
-    Stored stored;
-    StreamKey stream;
-    int64_t offset = 0;
-  };
-
-  // Content of one transaction in each store, and the acknowledgements that follow it.
-  struct Group {
-    std::vector<MetricBatch> metrics;
-    std::vector<LogBatch> logs;
-    std::vector<Reply> answers;
-    // Stored offsets of the streams once the group is written.
-    Offsets next;
-    std::set<int64_t> jobs_with_output;
-  };
+  using Item = std::variant<TelemetryItem, OutputItem, OffsetsQuestion>;
 
   static int64_t BytesOf(const Item& item);
   void Add(Item item);
-  void CountStored(const Group& group);
+  void CountStored(const StoreKernel::Group& group);
   void Run();
   void StoreTaken();
-  void AddTo(Group& group, Telemetry telemetry);
-  void AddTo(Group& group, Output output);
-  // Offset at which the stream's next bytes belong. Nullopt when no bytes are accepted: the stream
-  // is quarantined, and `stored` was called with the damage, or this is stopped.
-  std::optional<int64_t> Admit(const Group& group, const StreamKey& stream, const Stored& stored);
-  void WriteGroup(Group& group);
+  // Adds a TelemetryItem or OutputItem to the group.
+  template <typename DataItem>
+  void AddTo(const StreamKey& stream, DataItem item);
+  // False when this is stopped before the stream's offset could be read.
+  bool LearnOffset(const StreamKey& stream);
+  void WriteGroup();
+  void Reply();
   // False when this is stopped.
   template <typename Batch>
   bool WriteBatches(Write write, const std::vector<Batch>& batches,
@@ -139,8 +112,7 @@ class Ingest {
   MetricStore& metrics_;
   LogStore& logs_;
   StorageHealth& health_;
-  const std::function<void(int64_t)> on_output_;
-  const ObserveWrite on_write_;
+  const Handler handler_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -150,11 +122,9 @@ class Ingest {
   IngestStatistics statistics_;
   bool stopping_ = false;
 
-  // Storage thread only: items taken from the queue and not handled yet; cached offsets of stored
-  // streams; streams that cannot be stored, with their damage.
+  // Storage thread only. Items taken from the queue and not handled yet.
   std::deque<Item> taken_;
-  Offsets stored_;
-  std::map<StreamKey, absl::Status> quarantined_;
+  StoreKernel kernel_;
 
   std::thread thread_;
 };

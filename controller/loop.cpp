@@ -2,14 +2,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <span>
 #include <string>
 #include <variant>
 
-#include "absl/strings/str_cat.h"
-#include "controller/core/apply.h"
-#include "controller/core/reconcile.h"
-#include "controller/store/event_job.h"
 #include "proto/support/asio.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
@@ -19,29 +14,10 @@ namespace {
 
 // Users' requests that may wait for a tick.
 constexpr int kMaxWaitingRequests = 10'000;
-// Requests decided in one tick: bounds the time to the commit that all of them wait for.
-constexpr std::size_t kMaxBatch = 4096;
-// One call of Reconcile plans everything that is due; more calls than this mean a bug in it.
-constexpr int kMaxReconcilePasses = 100;
-// Gap between two ticks above which the controller itself was stalled: it ticks every 200 ms.
-constexpr int64_t kStallMs = 1000;
 
 bool IsFromUser(const Request& request) {
   return std::holds_alternative<JobSubmission>(request) ||
          std::holds_alternative<StopJob>(request) || std::holds_alternative<CordonNode>(request);
-}
-
-// True for facts and telemetry of workers. Workers keep both until they are answered, and how much
-// may wait here is bounded by how much is read from workers (worker_control_service.cpp).
-bool IsFromWorkerStream(const Request& request) {
-  return std::holds_alternative<ReceiveFact>(request) ||
-         std::holds_alternative<ReceiveTelemetry>(request);
-}
-
-absl::Status NoSpace(const absl::Status& cause) {
-  return absl::ResourceExhaustedError(absl::StrCat(
-      "the controller cannot store changes now: ", cause.message(),
-      "; it goes on by itself once there is free space; running jobs are not affected"));
 }
 
 // State and log may differ now; only a replay makes them equal again. No destructors: nothing of
@@ -85,19 +61,20 @@ struct Loop::Asio {
 absl::StatusOr<std::unique_ptr<Loop>> Loop::Recover(EventLog& event_log, const Clock& clock,
                                                     LoopOptions options) {
   std::unique_ptr<Loop> loop(new Loop(event_log, clock, std::move(options)));
-  TRAINYARD_RETURN_IF_ERROR(loop->Replay());
+  TRAINYARD_ASSIGN_OR_RETURN(ClusterState state, loop->Replay());
+  loop->tick_.Restore(std::move(state), loop->replayed_sequence_);
   return loop;
 }
 
-absl::Status Loop::Replay() {
+absl::StatusOr<ClusterState> Loop::Replay() {
   TRAINYARD_ASSIGN_OR_RETURN(EventLog::Recovery recovery, event_log_.Recover());
-  last_sequence_ = recovery.last_sequence;
+  replayed_sequence_ = recovery.last_sequence;
   snapshot_sequence_ = recovery.snapshot.has_value() ? recovery.snapshot->last_sequence() : 0;
   const std::size_t events = recovery.events.size();
-  state_ = StateOf(std::move(recovery));
-  spdlog::info("replayed {} events: {} jobs, {} nodes", events, state_.jobs.size(),
-               state_.nodes.size());
-  return absl::OkStatus();
+  ClusterState state = StateOf(std::move(recovery));
+  spdlog::info("replayed {} events: {} jobs, {} nodes", events, state.jobs.size(),
+               state.nodes.size());
+  return state;
 }
 
 Loop::Loop(EventLog& event_log, const Clock& clock, LoopOptions options)
@@ -105,13 +82,13 @@ Loop::Loop(EventLog& event_log, const Clock& clock, LoopOptions options)
       clock_(clock),
       options_(std::move(options)),
       asio_(std::make_unique<Asio>()),
-      snapshots_(event_log) {}
+      snapshots_(event_log),
+      tick_(options_.core) {}
 
 Loop::~Loop() { Stop(); }
 
 void Loop::Start() {
-  last_tick_ms_ = clock_.Now();
-  observations_.since_ms = last_tick_ms_;
+  tick_.Start(clock_.Now());
   StartTimer();
   snapshots_.Start([this](double seconds) {
     if (observe_work_) observe_work_(LoopWork::kSnapshot, seconds);
@@ -145,14 +122,14 @@ void Loop::Submit(Request request, Done done) {
     return;
   }
   ++waiting_requests_;
-  auto pending = std::make_shared<Pending>(Pending{std::move(request), std::move(done)});
+  auto pending = std::make_shared<std::pair<Request, Done>>(std::move(request), std::move(done));
   Post([this, pending] {
-    pending_.push_back(std::move(*pending));
+    tick_.Submit(std::move(pending->first), std::move(pending->second));
     ScheduleTick();
   });
 }
 
-void Loop::Listen(Listener listener) { listeners_.push_back(std::move(listener)); }
+void Loop::Listen(Listener listener) { tick_.Listen(std::move(listener)); }
 
 void Loop::ScheduleTick() {
   if (std::exchange(tick_scheduled_, true)) return;
@@ -160,9 +137,7 @@ void Loop::ScheduleTick() {
   Post([this] { Tick(); });
 }
 
-ClusterView Loop::View() const {
-  return {state_, observations_, options_.core, clock_.Now(), last_sequence_};
-}
+ClusterView Loop::View() const { return tick_.View(clock_.Now()); }
 
 void Loop::StartTimer() {
   asio_->timer.expires_after(options_.tick_interval);
@@ -177,77 +152,21 @@ void Loop::Tick() {
   const WorkTimer timer(observe_work_, LoopWork::kTick);
   tick_scheduled_ = false;
   const Timestamp now = clock_.Now();
-  ExcuseOwnStall(now);
+  if (const int64_t gap = tick_.ExcuseOwnStall(now); gap != 0) {
+    spdlog::warn("the controller was stalled, or its clock was set, for {} ms", gap);
+  }
   if (before_tick_) before_tick_(now);
   if (!HasSpace()) return AnswerWithoutSpace(now);
-  std::vector<Pending> batch = TakeBatch();
-  std::vector<v1::Event> events;
-  const std::vector<Decision> decisions = DecideAll(batch, now, events);
-  catching_up_ = catching_up_ && !pending_.empty();
-  if (!catching_up_) ReconcileAll(now, events);
-  if (!Commit(events)) {
-    pending_.insert(pending_.begin(), std::make_move_iterator(batch.begin()),
-                    std::make_move_iterator(batch.end()));
-    return AnswerWithoutSpace(now);
+  const std::vector<v1::Event>& events = tick_.Decide(now);
+  if (!tick_.at_rest()) {
+    spdlog::error("planning did not come to rest; going on with the next tick");
   }
-
+  if (!Commit(events)) return AnswerWithoutSpace(now);
   ConfirmSpace();
-  waiting_requests_ -= static_cast<int>(batch.size());
-  Answer(batch, decisions, events);
-  NotifyListeners(events);
+  waiting_requests_ -= static_cast<int>(tick_.decided());
+  if (tick_.waiting() > 0) ScheduleTick();
+  tick_.Committed(clock_.Now());
   RequestSnapshotIfDue();
-}
-
-std::vector<Loop::Pending> Loop::TakeBatch() {
-  std::vector<Pending> batch;
-  const auto end =
-      pending_.begin() + static_cast<std::ptrdiff_t>(std::min(pending_.size(), kMaxBatch));
-  std::move(pending_.begin(), end, std::back_inserter(batch));
-  pending_.erase(pending_.begin(), end);
-  if (!pending_.empty()) ScheduleTick();
-  return batch;
-}
-
-std::vector<Loop::Decision> Loop::DecideAll(const std::vector<Pending>& batch, Timestamp now,
-                                            std::vector<v1::Event>& events) {
-  std::vector<Decision> decisions;
-  decisions.reserve(batch.size());
-  events.reserve(batch.size());
-  for (const Pending& pending : batch) {
-    auto caused = Decide(state_, pending.request, options_.core, now);
-    Decision& decision = decisions.emplace_back(Decision{caused.status(), events.size()});
-    if (!caused.ok()) continue;
-    decision.events = caused->size();
-    for (v1::Event& event : *caused) {
-      Apply(event, state_);
-      events.push_back(std::move(event));
-    }
-  }
-  return decisions;
-}
-
-void Loop::Answer(const std::vector<Pending>& batch, const std::vector<Decision>& decisions,
-                  const std::vector<v1::Event>& events) {
-  const ClusterView view = View();
-  for (std::size_t i = 0; i < batch.size(); ++i) {
-    const Decision& decision = decisions[i];
-    if (decision.status.ok()) {
-      batch[i].done(std::span(events).subspan(decision.first_event, decision.events), view);
-    } else {
-      batch[i].done(decision.status, view);
-    }
-  }
-}
-
-void Loop::ReconcileAll(Timestamp now, std::vector<v1::Event>& events) {
-  for (int i = 0; i < kMaxReconcilePasses; ++i) {
-    std::vector<v1::Event> planned = Reconcile(state_, observations_, options_.core, now);
-    if (planned.empty()) return;
-    for (const v1::Event& event : planned) Apply(event, state_);
-    std::move(planned.begin(), planned.end(), std::back_inserter(events));
-  }
-  spdlog::error("planning did not come to rest in {} rounds; going on with the next tick",
-                kMaxReconcilePasses);
 }
 
 // False when the disk is full: then the tick is undone, as if it had never run.
@@ -260,38 +179,37 @@ bool Loop::Commit(const std::vector<v1::Event>& events) {
     return false;
   }
   if (!status.ok()) EndProcess(status);
-  last_sequence_ += events.size();
   return true;
 }
 
 void Loop::UndoTick(const absl::Status& cause) {
-  const uint64_t committed = last_sequence_;
-  if (const absl::Status status = Replay(); !status.ok()) EndProcess(status);
-  if (last_sequence_ != committed) {
+  absl::StatusOr<ClusterState> replayed = Replay();
+  if (!replayed.ok()) EndProcess(replayed.status());
+  if (replayed_sequence_ != tick_.last_sequence()) {
     EndProcess(absl::DataLossError("a commit that failed has changed the log all the same"));
   }
-  no_space_ = NoSpace(cause);
-  retry_space_at_ = Steady::now() + space_backoff_.Next();
-  ReportHealth(cause);
+  tick_.Undone(*std::move(replayed), cause);
+  RetrySpaceLater(cause);
 }
 
 bool Loop::HasSpace() {
-  if (no_space_.ok()) return true;
+  if (tick_.no_space().ok()) return true;
   if (Steady::now() < retry_space_at_) return false;
   const absl::Status status = event_log_.TryWrite();
   if (!status.ok() && !absl::IsResourceExhausted(status)) EndProcess(status);
   if (!status.ok()) {
-    no_space_ = NoSpace(status);
-    retry_space_at_ = Steady::now() + space_backoff_.Next();
-    ReportHealth(status);
+    tick_.SetNoSpace(status);
+    RetrySpaceLater(status);
     return false;
   }
-  no_space_ = absl::OkStatus();
   space_unconfirmed_ = true;
-  catching_up_ = true;
-  // Messages that workers sent in the meantime may not all have been read yet.
-  observations_.since_ms = clock_.Now();
+  tick_.SpaceIsBack(clock_.Now());
   return true;
+}
+
+void Loop::RetrySpaceLater(const absl::Status& cause) {
+  retry_space_at_ = Steady::now() + space_backoff_.Next();
+  ReportHealth(cause);
 }
 
 // Called after a commit: free space for one page (TryWrite) need not hold all waiting requests.
@@ -301,64 +219,22 @@ void Loop::ConfirmSpace() {
   ReportHealth(absl::OkStatus());
 }
 
-// Requests that change nothing are answered as usual.
 void Loop::AnswerWithoutSpace(Timestamp now) {
-  std::vector<Pending> waiting;
-  waiting.swap(pending_);
-  for (Pending& pending : waiting) {
-    if (IsFromWorkerStream(pending.request)) {
-      pending_.push_back(std::move(pending));
-      continue;
-    }
-    const auto caused = Decide(state_, pending.request, options_.core, now);
-    --waiting_requests_;
-    if (!caused.ok()) {
-      pending.done(caused.status(), View());
-    } else if (!caused->empty()) {
-      pending.done(no_space_, View());
-    } else {
-      pending.done(std::span<const v1::Event>(), View());
-    }
-  }
-  // Commands follow from committed state: they are sent as usual.
-  NotifyListeners({});
+  waiting_requests_ -= static_cast<int>(tick_.AnswerWithoutSpace(now));
 }
 
 void Loop::ReportHealth(const absl::Status& status) {
   if (health_ != nullptr) health_->Report(StoreName::kEvents, status);
 }
 
-void Loop::NotifyListeners(const std::vector<v1::Event>& events) {
-  TickSummary summary{.changed_jobs = {}, .events = events};
-  for (const v1::Event& event : events) {
-    if (const int64_t job_id = JobIdOf(event); job_id != 0) summary.changed_jobs.insert(job_id);
-  }
-  // A listener may add another one.
-  std::vector<Listener> kept;
-  kept.swap(listeners_);
-  std::erase_if(kept, [&](const Listener& listener) { return !listener(View(), summary); });
-  kept.insert(kept.end(), std::make_move_iterator(listeners_.begin()),
-              std::make_move_iterator(listeners_.end()));
-  listeners_ = std::move(kept);
-}
-
 void Loop::RequestSnapshotIfDue() {
   // The cost of a snapshot grows with the number of jobs and nodes. With as many events between two
   // snapshots, the cost for each event stays constant however large the state is.
-  const uint64_t entries = state_.jobs.size() + state_.nodes.size();
+  const uint64_t entries = tick_.state().jobs.size() + tick_.state().nodes.size();
   const uint64_t events_between = std::max(options_.events_per_snapshot, entries);
-  if (last_sequence_ - snapshot_sequence_ < events_between) return;
+  if (tick_.last_sequence() - snapshot_sequence_ < events_between) return;
   // Also after a snapshot that fails, the next one is due as many events later.
-  if (snapshots_.Request(last_sequence_)) snapshot_sequence_ = last_sequence_;
-}
-
-void Loop::ExcuseOwnStall(Timestamp now) {
-  // While the controller was stalled (a slow disk, a paused machine) or its clock was set, no
-  // heartbeat could be received: that time does not count as time without a heartbeat.
-  const int64_t gap = now - std::exchange(last_tick_ms_, now);
-  if (gap >= 0 && gap <= kStallMs) return;
-  spdlog::warn("the controller was stalled, or its clock was set, for {} ms", gap);
-  ShiftHeartbeats(gap, now, observations_);
+  if (snapshots_.Request(tick_.last_sequence())) snapshot_sequence_ = tick_.last_sequence();
 }
 
 }  // namespace trainyard::controller

@@ -1,6 +1,7 @@
-// The one thread that owns the state of the cluster. A tick takes the requests that have come in,
-// decides, applies, plans, and commits all events in one transaction; only then does anything leave
-// the process. Requests that arrive during a commit share the next one.
+// The one thread that owns the state of the cluster. It drives the rules of the tick
+// (controller/kernel/tick_kernel.h) with its clock and timer, and commits the events of a tick in
+// one transaction; only then does anything leave the process. Requests that arrive during a commit
+// share the next one.
 //
 // While the disk of the event log is full nothing changes: the tick whose commit failed is undone
 // by a replay of the log, changes by users are refused, facts and telemetry of workers wait, and
@@ -20,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "controller/api/cluster_loop.h"
 #include "controller/api/storage_health.h"
+#include "controller/kernel/tick_kernel.h"
 #include "controller/retry_backoff.h"
 #include "controller/snapshot_writer.h"
 #include "controller/store/event_log.h"
@@ -64,11 +66,11 @@ class Loop final : public ClusterLoop {
   void Post(std::function<void()> work);
 
   // True when nothing has ever been committed. Before Start.
-  bool LogIsEmpty() const { return last_sequence_ == 0; }
+  bool LogIsEmpty() const { return tick_.last_sequence() == 0; }
 
   // Sets CoreOptions::rendezvous_offset, for the cluster's id is known only once the log is. Before
   // Start.
-  void SetRendezvousOffset(int64_t offset) { options_.core.rendezvous_offset = offset; }
+  void SetRendezvousOffset(int64_t offset) { tick_.options().rendezvous_offset = offset; }
 
   // Calls `prepare` at the beginning of each tick. Before Start.
   void BeforeTick(std::function<void(Timestamp now)> prepare) { before_tick_ = std::move(prepare); }
@@ -84,47 +86,30 @@ class Loop final : public ClusterLoop {
   // Asks for a tick now instead of at the next interval.
   void ScheduleTick();
   ClusterView View() const;
-  Observations& observations() { return observations_; }
+  Observations& observations() { return tick_.observations(); }
 
  private:
-  struct Pending {
-    Request request;
-    Done done;
-  };
-  // Result of a request, with the range of its events among those of the tick.
-  struct Decision {
-    absl::Status status;
-    std::size_t first_event = 0;
-    std::size_t events = 0;
-  };
   struct Asio;
 
   using Steady = std::chrono::steady_clock;
 
   Loop(EventLog& event_log, const Clock& clock, LoopOptions options);
 
-  absl::Status Replay();
+  absl::StatusOr<ClusterState> Replay();
   void Tick();
-  std::vector<Pending> TakeBatch();
-  std::vector<Decision> DecideAll(const std::vector<Pending>& batch, Timestamp now,
-                                  std::vector<v1::Event>& events);
-  void Answer(const std::vector<Pending>& batch, const std::vector<Decision>& decisions,
-              const std::vector<v1::Event>& events);
-  void ReconcileAll(Timestamp now, std::vector<v1::Event>& events);
   bool Commit(const std::vector<v1::Event>& events);
+  void UndoTick(const absl::Status& cause);
   bool HasSpace();
   void ConfirmSpace();
-  void UndoTick(const absl::Status& cause);
   void AnswerWithoutSpace(Timestamp now);
+  void RetrySpaceLater(const absl::Status& cause);
   void ReportHealth(const absl::Status& status);
-  void NotifyListeners(const std::vector<v1::Event>& events);
   void RequestSnapshotIfDue();
-  void ExcuseOwnStall(Timestamp now);
   void StartTimer();
 
   EventLog& event_log_;
   const Clock& clock_;
-  LoopOptions options_;
+  const LoopOptions options_;
   const std::unique_ptr<Asio> asio_;
   std::function<void(Timestamp)> before_tick_;
   std::function<void(LoopWork, double)> observe_work_;
@@ -132,23 +117,16 @@ class Loop final : public ClusterLoop {
   SnapshotWriter snapshots_;
 
   // Loop thread only.
-  ClusterState state_;
-  Observations observations_;
-  uint64_t last_sequence_ = 0;
+  TickKernel tick_;
+  // Sequence number of the last event that the log gave to Replay.
+  uint64_t replayed_sequence_ = 0;
   uint64_t snapshot_sequence_ = 0;
-  Timestamp last_tick_ms_ = 0;
   bool tick_scheduled_ = false;
-  std::vector<Pending> pending_;
-  // Reason why nothing can be committed now; OK when commits work.
-  absl::Status no_space_;
   Steady::time_point retry_space_at_;
   RetryBackoff space_backoff_;
   // The disk seems to have free space again, but nothing has been committed yet.
   bool space_unconfirmed_ = false;
-  // Requests have waited for free space: Reconcile does not run before all of them are decided.
-  bool catching_up_ = false;
   StorageHealth* health_ = nullptr;
-  std::vector<Listener> listeners_;
 
   std::thread thread_;
 };

@@ -12,10 +12,10 @@
 #include "controller/api/rank_view.h"
 #include "controller/api/sent_job_file.h"
 #include "controller/api/stored_progress.h"
+#include "controller/core/event_job.h"
 #include "controller/core/explain.h"
 #include "controller/core/ledger.h"
 #include "controller/core/token_progress.h"
-#include "controller/store/event_job.h"
 
 namespace trainyard::controller {
 namespace {

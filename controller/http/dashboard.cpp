@@ -163,4 +163,8 @@ StreamStatistics Dashboard::Streams() const { return parts_->server->Streams(); 
 
 void Dashboard::NotifyOutput(int64_t job_id) { parts_->feed.NotifyOutput(job_id); }
 
+void Dashboard::NotifyPoints(int64_t job_id, int64_t step) {
+  parts_->feed.NotifyPoints(job_id, step);
+}
+
 }  // namespace trainyard::controller::http

@@ -54,6 +54,8 @@ class Dashboard {
 
   // Notifies streams that output of this job has been stored. Any thread.
   void NotifyOutput(int64_t job_id);
+  // Notifies streams that metric points of this job up to `step` have been stored. Any thread.
+  void NotifyPoints(int64_t job_id, int64_t step);
 
  private:
   struct Parts;

@@ -11,8 +11,8 @@
 #include "controller/api/job_handlers.h"
 #include "controller/api/job_list.h"
 #include "controller/api/job_view.h"
+#include "controller/core/event_job.h"
 #include "controller/core/explain.h"
-#include "controller/store/event_job.h"
 #include "proto/json/json_text.h"
 #include "proto/support/job_state.h"
 
@@ -209,6 +209,8 @@ struct StreamFeed::Collector {
   // The newest events, oldest first.
   std::deque<v1::EventEntry> events;
   std::map<int64_t, Told> told;
+  // When points of a job were last announced.
+  std::map<int64_t, Timestamp> points_told;
   // Pending reasons as they were last sent, serialized, and the time at which they were read.
   std::map<int64_t, std::string> sent_reasons;
   Timestamp reasons_read = 0;
@@ -307,6 +309,13 @@ void StreamFeed::NotifyOutput(int64_t job_id) {
   if (wanted_.contains(absl::StrCat("logs:", job_id))) output_of_jobs_.insert(job_id);
 }
 
+void StreamFeed::NotifyPoints(int64_t job_id, int64_t step) {
+  const std::lock_guard lock(mutex_);
+  if (!wanted_.contains(absl::StrCat("metrics:", job_id))) return;
+  int64_t& newest = points_of_jobs_[job_id];
+  newest = std::max(newest, step);
+}
+
 void StreamFeed::OnTick(const ClusterView& view, const TickSummary& summary) {
   collector_->Keep(view, summary);
   const Topics wanted = WantedTopics();
@@ -322,6 +331,12 @@ void StreamFeed::OnTick(const ClusterView& view, const TickSummary& summary) {
     items.push_back(
         {"events", "events", collector_->EventsAfter(view.revision - summary.events.size())});
   }
+  for (const auto& [id, step] : TakePoints(view.now)) {
+    auto stored = std::make_shared<v1::MetricsStored>();
+    stored->set_job_id(id);
+    stored->set_step(step);
+    items.push_back({absl::StrCat("metrics:", id), "metrics", std::move(stored)});
+  }
   for (const int64_t id : TakeOutput()) {
     auto stored = std::make_shared<v1::OutputStored>();
     stored->set_job_id(id);
@@ -332,8 +347,7 @@ void StreamFeed::OnTick(const ClusterView& view, const TickSummary& summary) {
 
 void StreamFeed::AddJobItems(const ClusterView& view, const TickSummary& summary,
                              const Topics& wanted, Items& items) {
-  const std::set<int64_t> moved = collector_->TakeMoved(view);
-  std::set<int64_t> jobs = moved;
+  std::set<int64_t> jobs = collector_->TakeMoved(view);
   jobs.insert(summary.changed_jobs.begin(), summary.changed_jobs.end());
   const auto reasons = collector_->TakeNewReasons(JobsOfTopics(wanted), view);
   if (wanted.contains("jobs") && !(jobs.empty() && reasons.empty())) {
@@ -348,19 +362,30 @@ void StreamFeed::AddJobItems(const ClusterView& view, const TickSummary& summary
     if (entry == nullptr || !wanted.contains(topic)) continue;
     items.push_back({topic, "job", std::make_shared<v1::GetJobResponse>(JobNow(*entry, view))});
   }
-  for (const int64_t id : moved) {
-    const std::string topic = absl::StrCat("metrics:", id);
-    if (!wanted.contains(topic)) continue;
-    auto stored = std::make_shared<v1::MetricsStored>();
-    stored->set_job_id(id);
-    stored->set_step(view.observations.progress.at(id).step());
-    items.push_back({topic, "metrics", std::move(stored)});
-  }
 }
 
 std::set<int64_t> StreamFeed::TakeOutput() {
   const std::lock_guard lock(mutex_);
   return std::exchange(output_of_jobs_, {});
+}
+
+std::map<int64_t, int64_t> StreamFeed::TakePoints(Timestamp now) {
+  std::map<int64_t, int64_t> due;
+  const std::lock_guard lock(mutex_);
+  std::map<int64_t, Timestamp>& told = collector_->points_told;
+  // A job whose interval is over is as good as one that was never announced.
+  std::erase_if(told, [&](const auto& one) {
+    return now - one.second >= kProgressIntervalMs || now < one.second;
+  });
+  for (auto job = points_of_jobs_.begin(); job != points_of_jobs_.end();) {
+    if (!told.try_emplace(job->first, now).second) {
+      ++job;
+      continue;
+    }
+    due.insert(*job);
+    job = points_of_jobs_.erase(job);
+  }
+  return due;
 }
 
 void StreamFeed::Publish(Items items, uint64_t revision) {

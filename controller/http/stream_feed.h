@@ -38,6 +38,8 @@ class StreamFeed {
 
   // Notifies streams that output of this job has been stored. Any thread.
   void NotifyOutput(int64_t job_id);
+  // Notifies streams that metric points of this job up to `step` have been stored. Any thread.
+  void NotifyPoints(int64_t job_id, int64_t step);
 
   // Sends a comment to every stream, so that proxies and clients see that it lives. Server thread.
   void Heartbeat();
@@ -66,6 +68,8 @@ class StreamFeed {
   Items FirstItems(const Topics& topics, uint64_t last_event_id, const ClusterView& view) const;
   Topics WantedTopics();
   std::set<int64_t> TakeOutput();
+  // Jobs with new points and the newest step of these; each job at most once a second.
+  std::map<int64_t, int64_t> TakePoints(Timestamp now);
   void Publish(Items items, uint64_t revision);
   // The wanted items as text. `frames` keeps each item's text for the next batch.
   static std::shared_ptr<const std::string> BatchOf(const Items& items,
@@ -84,6 +88,8 @@ class StreamFeed {
   // Number of streams that want each topic, including streams that are about to begin.
   std::map<std::string, int, std::less<>> wanted_;
   std::set<int64_t> output_of_jobs_;
+  // Newest stored step of jobs of which it is not sent yet.
+  std::map<int64_t, int64_t> points_of_jobs_;
 
   // Server thread only.
   std::vector<Subscriber> subscribers_;

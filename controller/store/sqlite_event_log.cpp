@@ -8,9 +8,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "controller/core/event_job.h"
 #include "controller/store/block_codec.h"
 #include "controller/store/checksum.h"
-#include "controller/store/event_job.h"
 #include "controller/store/migrations.h"
 
 namespace trainyard::controller {

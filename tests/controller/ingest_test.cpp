@@ -92,10 +92,21 @@ class IngestTest : public testing::Test {
   std::vector<int64_t> jobs_with_output_;
   HandClock clock_;
   StorageHealth health_{clock_};
-  Ingest ingest_{*stores_.metrics, *stores_.logs, health_, [this](int64_t job_id) {
-                   const std::lock_guard lock(mutex_);
-                   jobs_with_output_.push_back(job_id);
-                 }};
+  std::vector<std::pair<int64_t, int64_t>> points_stored_;
+  Ingest ingest_{*stores_.metrics,
+                 *stores_.logs,
+                 health_,
+                 {.on_output =
+                      [this](int64_t job_id) {
+                        const std::lock_guard lock(mutex_);
+                        jobs_with_output_.push_back(job_id);
+                      },
+                  .on_points =
+                      [this](int64_t job_id, int64_t step) {
+                        const std::lock_guard lock(mutex_);
+                        points_stored_.emplace_back(job_id, step);
+                      },
+                  .on_write = nullptr}};
 };
 
 TEST(ToMetricBatchTest, NamesTheSeries) {
@@ -144,23 +155,31 @@ TEST_F(IngestTest, TellsWhichJobHasNewOutput) {
   EXPECT_EQ(jobs_with_output_, (std::vector<int64_t>{1, 1}));
 }
 
+TEST_F(IngestTest, TellsWhichStepsAreStored) {
+  ASSERT_TRUE(Add(Batch(0, 100, 7)).get().ok());
+  ASSERT_TRUE(Add(Batch(0, 100, 7)).get().ok());
+  ASSERT_TRUE(Add(Chunk(0, "no points")).get().ok());
+  ingest_.Stop();
+  EXPECT_EQ(points_stored_, (std::vector<std::pair<int64_t, int64_t>>{{1, 7}}));
+}
+
 TEST_F(IngestTest, AnswersOffsetsAfterWhatCameBefore) {
   const StreamKey telemetry = ToStreamKey(Stream(1, v1::STREAM_KIND_TELEMETRY));
   const StreamKey output = ToStreamKey(Stream(1, v1::STREAM_KIND_LOG));
   (void)Add(Batch(0, 100, 1));
   (void)Add(Chunk(0, "four"));
-  std::promise<Ingest::Offsets> promise;
+  std::promise<StreamOffsets> promise;
   ingest_.ReadOffsets({telemetry, output},
                       [&](const auto& offsets) { promise.set_value(offsets); });
   (void)Add(Batch(100, 200, 2));
-  Ingest::Offsets offsets = promise.get_future().get();
+  StreamOffsets offsets = promise.get_future().get();
   EXPECT_EQ(offsets[telemetry], 100);
   EXPECT_EQ(offsets[output], 4);
 }
 
 TEST_F(IngestTest, TriesAgainUntilTheStoreWorks) {
   StubbornMetricStore metrics(2);
-  Ingest ingest(metrics, *stores_.logs, health_, [](int64_t) {});
+  Ingest ingest(metrics, *stores_.logs, health_, {});
   std::promise<absl::StatusOr<int64_t>> promise;
   ingest.AddTelemetry(Batch(0, 100, 1), [&](const auto& offset) { promise.set_value(offset); });
   EXPECT_EQ(promise.get_future().get().value(), 100);
@@ -168,7 +187,7 @@ TEST_F(IngestTest, TriesAgainUntilTheStoreWorks) {
 
 TEST_F(IngestTest, AnOffsetThatCannotBeReadNowIsReadAgain) {
   StubbornMetricStore metrics(0, 2);
-  Ingest ingest(metrics, *stores_.logs, health_, [](int64_t) {});
+  Ingest ingest(metrics, *stores_.logs, health_, {});
   std::promise<absl::StatusOr<int64_t>> promise;
   ingest.AddTelemetry(Batch(0, 100, 1), [&](const auto& offset) { promise.set_value(offset); });
   EXPECT_EQ(promise.get_future().get().value(), 100);
@@ -181,7 +200,7 @@ TEST_F(IngestTest, AnErrorOfTheDiskThatPassesSetsNothingAside) {
   SimulatedDisk disk(temporary.File("data"));
   auto stores = OpenSqliteStores(temporary.File("data"));
   ASSERT_TRUE(stores.ok()) << stores.status();
-  Ingest ingest(*stores->metrics, *stores->logs, health_, [](int64_t) {});
+  Ingest ingest(*stores->metrics, *stores->logs, health_, {});
   const auto store = [&](int64_t begin) {
     std::promise<absl::StatusOr<int64_t>> metrics;
     std::promise<absl::StatusOr<int64_t>> output;
@@ -213,11 +232,11 @@ TEST_F(IngestTest, AnErrorOfTheDiskThatPassesSetsNothingAside) {
 TEST_F(IngestTest, SaysWhereStreamsStandWhileAStoreIsFull) {
   StubbornMetricStore metrics(1'000'000);
   const StreamKey telemetry = ToStreamKey(Stream(1, v1::STREAM_KIND_TELEMETRY));
-  Ingest ingest(metrics, *stores_.logs, health_, [](int64_t) {});
+  Ingest ingest(metrics, *stores_.logs, health_, {});
   std::promise<absl::StatusOr<int64_t>> stored;
   ingest.AddTelemetry(Batch(0, 100, 1), [&](const auto& offset) { stored.set_value(offset); });
   for (int i = 0; i < 2; ++i) {
-    std::promise<Ingest::Offsets> promise;
+    std::promise<StreamOffsets> promise;
     ingest.ReadOffsets({telemetry}, [&](const auto& offsets) { promise.set_value(offsets); });
     auto answer = promise.get_future();
     ASSERT_EQ(answer.wait_for(kTestTimeout), std::future_status::ready) << "waits for room";
@@ -229,7 +248,7 @@ TEST_F(IngestTest, SaysWhereStreamsStandWhileAStoreIsFull) {
 
 TEST_F(IngestTest, SaysWhichStoreFailsAsLongAsItDoes) {
   StubbornMetricStore metrics(1);
-  Ingest ingest(metrics, *stores_.logs, health_, [](int64_t) {});
+  Ingest ingest(metrics, *stores_.logs, health_, {});
   std::promise<absl::StatusOr<int64_t>> promise;
   ingest.AddTelemetry(Batch(0, 100, 1), [&](const auto& offset) { promise.set_value(offset); });
   const auto deadline = std::chrono::steady_clock::now() + kTestTimeout;
@@ -271,7 +290,7 @@ TEST_F(IngestTest, ADamagedStreamIsNeverAcknowledgedAndHoldsNobodyUp) {
   DamagedMetricStore metrics;
   std::atomic<int> refused = 0;
   std::promise<absl::StatusOr<int64_t>> sound;
-  Ingest ingest(metrics, *stores_.logs, health_, [](int64_t) {});
+  Ingest ingest(metrics, *stores_.logs, health_, {});
   // Nothing of job 2 can be written; for job 3 not even the offset can be read.
   for (int i = 0; i < 3; ++i) {
     for (const int64_t job_id : {2, 3}) {
@@ -292,18 +311,18 @@ TEST_F(IngestTest, ADamagedStreamIsNeverAcknowledgedAndHoldsNobodyUp) {
 
 TEST_F(IngestTest, OffsetsThatAreDamagedLockNobodyOut) {
   DamagedMetricStore metrics;
-  Ingest ingest(metrics, *stores_.logs, health_, [](int64_t) {});
+  Ingest ingest(metrics, *stores_.logs, health_, {});
   StreamKey sound = ToStreamKey(Stream(1, v1::STREAM_KIND_TELEMETRY));
   StreamKey damaged = ToStreamKey(Stream(3, v1::STREAM_KIND_TELEMETRY));
-  std::promise<Ingest::Offsets> promise;
+  std::promise<StreamOffsets> promise;
   ingest.ReadOffsets({sound, damaged}, [&](const auto& offsets) { promise.set_value(offsets); });
-  EXPECT_EQ(promise.get_future().get(), (Ingest::Offsets{{sound, 0}}));
+  EXPECT_EQ(promise.get_future().get(), (StreamOffsets{{sound, 0}}));
 }
 
 TEST_F(IngestTest, StopsWhileTheStoreFailsAndAcknowledgesNothing) {
   StubbornMetricStore metrics(1'000'000);
   bool acknowledged = false;
-  Ingest ingest(metrics, *stores_.logs, health_, [](int64_t) {});
+  Ingest ingest(metrics, *stores_.logs, health_, {});
   ingest.AddTelemetry(Batch(0, 100, 1), [&](const auto&) { acknowledged = true; });
   ingest.Stop();
   EXPECT_FALSE(acknowledged);

@@ -370,5 +370,35 @@ TEST_F(WorkerSessionsTest, LetsAWorkerGetRidOfAnUnknownJobsOutput) {
   worker->TakeAcknowledged(stream, 4);
 }
 
+TEST_F(WorkerSessionsTest, StoresNothingOfARankOfAnotherNode) {
+  auto owner = Attach(TestHello("a", 1));
+  const int64_t job = RunJob(*owner);
+  auto other = Attach(TestHello("b", 1));
+  other->Take(Kind::kWelcome);
+  const v1::StreamId telemetry = Stream(job, v1::STREAM_KIND_TELEMETRY);
+  const v1::StreamId log = Stream(job, v1::STREAM_KIND_LOG);
+  v1::TelemetryRecord record;
+  record.mutable_checkpoint()->set_step(100);
+  record.mutable_checkpoint()->set_path("/c/step_000000100");
+  other->SendRecord(telemetry, 0, 50, record);
+  other->SendOutput(log, 0, "not mine\n");
+  for (int i = 0; i < 2; ++i) {
+    const auto answer = other->Take(Kind::kStreamAcknowledged).stream_acknowledged();
+    EXPECT_TRUE(answer.quarantined());
+    EXPECT_EQ(answer.offset(), 0);
+  }
+  EXPECT_EQ(running_.Get("1").checkpoints_size(), 0);
+  // The rank's own node goes on at 0.
+  owner->SendOutput(log, 0, "mine\n");
+  owner->TakeAcknowledged(log, 5);
+}
+
+TEST_F(WorkerSessionsTest, StoresNothingOfAnAttemptThatWasNeverPlaced) {
+  auto worker = Attach(TestHello("a", 1));
+  const int64_t job = RunJob(*worker);
+  worker->SendOutput(Stream(job, v1::STREAM_KIND_LOG, 0, 2), 0, "from the future\n");
+  EXPECT_TRUE(worker->Take(Kind::kStreamAcknowledged).stream_acknowledged().quarantined());
+}
+
 }  // namespace
 }  // namespace trainyard::controller

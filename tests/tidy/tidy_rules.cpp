@@ -52,6 +52,9 @@ const std::vector<IncludeRule>& IncludeRules() {
       {"controller/api",
        {"controller/api", "controller/store", "controller/core", "controller/planner",
         "proto/jobspec", "proto/json", "proto/support"}},
+      {"controller/kernel",
+       {"controller/kernel", "controller/api", "controller/store", "controller/core",
+        "proto/jobspec", "proto/json", "proto/support"}},
       {"controller/rpc",
        {"controller/rpc", "controller/api", "controller/store", "controller/core",
         "controller/planner", "proto/jobspec", "proto/json", "proto/support"}},
@@ -94,8 +97,8 @@ bool IsOurs(const std::string& include) {
 }
 
 const std::vector<std::string>& PureFolders() {
-  static const std::vector<std::string> folders = {"controller/core", "controller/planner",
-                                                   "worker/core"};
+  static const std::vector<std::string> folders = {"controller/core", "controller/kernel",
+                                                   "controller/planner", "worker/core"};
   return folders;
 }
 

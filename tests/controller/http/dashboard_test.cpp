@@ -389,6 +389,7 @@ class SeriesCsvTest : public DashboardTest {
  protected:
   void SetUp() override {
     DashboardTest::SetUp();
+    ASSERT_EQ(client_.Post("/api/v1/nodes/a/uncordon", "{}").status, 200);
     running_.Submit("job");
     const v1::StreamId stream = Stream(1, v1::STREAM_KIND_TELEMETRY);
     v1::TelemetryRecord record;

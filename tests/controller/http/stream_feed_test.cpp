@@ -1,8 +1,11 @@
 // The stream of a whole controller, over real sockets.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "controller/store/stores.h"
@@ -29,6 +32,46 @@ class StreamFeedTest : public testing::Test {
   HttpClient client_{address()};
 };
 
+// A metric store whose disk is full on request.
+class FullMetricStore final : public MetricStore {
+ public:
+  void SetFull(bool full) { full_ = full; }
+  absl::Status Append(const std::vector<MetricBatch>& batches) override {
+    return full_ ? absl::ResourceExhaustedError("disk full") : inner_->Append(batches);
+  }
+  absl::StatusOr<int64_t> StoredOffset(const StreamKey& stream) override {
+    return inner_->StoredOffset(stream);
+  }
+  absl::StatusOr<std::vector<v1::Series>> Read(const SeriesQuery& query) override {
+    return inner_->Read(query);
+  }
+  absl::StatusOr<std::vector<std::string>> Keys(int64_t job_id) override {
+    return inner_->Keys(job_id);
+  }
+  absl::StatusOr<std::vector<AttemptRange>> Attempts(int64_t job_id) override {
+    return inner_->Attempts(job_id);
+  }
+
+ private:
+  std::atomic<bool> full_{true};
+  std::unique_ptr<MetricStore> inner_ = OpenMemoryStores().metrics;
+};
+
+class StoredPointsTest : public testing::Test {
+ protected:
+  static Stores StoresWith(FullMetricStore** metrics) {
+    Stores stores = OpenMemoryStores();
+    auto full = std::make_unique<FullMetricStore>();
+    *metrics = full.get();
+    stores.metrics = std::move(full);
+    return stores;
+  }
+
+  FullMetricStore* metrics_ = nullptr;
+  RunningController running_{StoresWith(&metrics_), {}, "127.0.0.1:0"};
+  FakeWorker worker_{running_.channel, TestHello("a", 2)};
+};
+
 // The next "jobs" event for which `wanted` is true.
 json ReadJobs(HttpClient& stream, const std::function<bool(const json&)>& wanted) {
   while (true) {
@@ -37,6 +80,28 @@ json ReadJobs(HttpClient& stream, const std::function<bool(const json&)>& wanted
     json jobs = json::parse(event.at("data"));
     if (wanted(jobs)) return jobs;
   }
+}
+
+TEST_F(StoredPointsTest, AreAnnouncedOnceTheyAreStored) {
+  worker_.Take(v1::ControllerMessage::kWelcome);
+  ASSERT_EQ(running_.Submit("job"), 1);
+  HttpClient stream(running_.controller->http_address());
+  stream.SendBytes(
+      "GET /api/v1/events/stream?topics=jobs,metrics:1 HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(stream.ReadAnswer().status, 200);
+  worker_.SendMetrics(Stream(1, v1::STREAM_KIND_TELEMETRY), 0, 100, 7, 2.5);
+  while (running_.Get("1").progress().step() != 7) running_.Tick();
+  running_.Submit("later");
+  // Every event up to the one that names the later job: the step is observed and not stored.
+  while (true) {
+    const auto event = stream.ReadEvent();
+    ASSERT_NE(event.at("event"), "metrics") << "announced before it was stored";
+    if (event.at("data").find("later") != std::string::npos) break;
+  }
+  metrics_->SetFull(false);
+  auto event = stream.ReadEvent();
+  while (event.at("event") != "metrics") event = stream.ReadEvent();
+  EXPECT_EQ(json::parse(event.at("data"))["step"], 7);
 }
 
 TEST_F(StreamFeedTest, BeginsWithSnapshotsAndGoesOnWithChanges) {

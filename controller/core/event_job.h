@@ -1,6 +1,6 @@
 // The job that an event is about.
-#ifndef TRAINYARD_CONTROLLER_STORE_EVENT_JOB_H_
-#define TRAINYARD_CONTROLLER_STORE_EVENT_JOB_H_
+#ifndef TRAINYARD_CONTROLLER_CORE_EVENT_JOB_H_
+#define TRAINYARD_CONTROLLER_CORE_EVENT_JOB_H_
 
 #include <cstdint>
 
@@ -13,4 +13,4 @@ int64_t JobIdOf(const v1::Event& event);
 
 }  // namespace trainyard::controller
 
-#endif  // TRAINYARD_CONTROLLER_STORE_EVENT_JOB_H_
+#endif  // TRAINYARD_CONTROLLER_CORE_EVENT_JOB_H_

@@ -1,4 +1,4 @@
-#include "controller/store/event_job.h"
+#include "controller/core/event_job.h"
 
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"

@@ -1,0 +1,38 @@
+#include "controller/core/stream_fence.h"
+
+#include <algorithm>
+
+namespace trainyard::controller {
+namespace {
+
+const v1::Attempt* FindAttempt(const v1::Job& job, int64_t number) {
+  // The newest attempt sends almost everything.
+  for (auto attempt = job.attempts().rbegin(); attempt != job.attempts().rend(); ++attempt) {
+    if (attempt->number() == number) return &*attempt;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+StreamFence FenceStream(const ClusterState& state, const std::string& node_id,
+                        const v1::StreamId& stream) {
+  const JobEntry* entry = FindEntry(state, stream.job_id());
+  if (entry == nullptr) {
+    return IsLostToRestore(state, stream.job_id()) ? StreamFence::kLostToRestore
+                                                   : StreamFence::kUnknownJob;
+  }
+  const v1::Attempt* newest = NewestAttempt(*entry);
+  if (newest == nullptr || stream.attempt() < 1 || stream.attempt() > newest->number()) {
+    const bool may_be_lost =
+        stream.job_id() < state.restored_jobs_below && stream.attempt() < state.restored_attempt;
+    return may_be_lost ? StreamFence::kAccepted : StreamFence::kForeign;
+  }
+  const v1::Attempt* attempt = FindAttempt(entry->job, stream.attempt());
+  if (attempt == nullptr || attempt->ranks().empty()) return StreamFence::kAccepted;
+  const bool is_own = 0 <= stream.rank() && stream.rank() < attempt->ranks_size() &&
+                      attempt->ranks(stream.rank()).node_id() == node_id;
+  return is_own ? StreamFence::kAccepted : StreamFence::kForeign;
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,79 @@
+#include "controller/kernel/command_sender.h"
+
+#include <utility>
+
+namespace trainyard::controller {
+namespace {
+
+constexpr int64_t kResendMs = 1000;
+
+const v1::Attempt* FindAttempt(const ClusterState& state, const AttemptKey& key) {
+  const JobEntry* entry = FindEntry(state, key.first);
+  if (entry == nullptr) return nullptr;
+  for (const v1::Attempt& attempt : entry->job.attempts()) {
+    if (attempt.number() == key.second) return &attempt;
+  }
+  return nullptr;
+}
+
+// An attempt may be forgotten once it has ended, its node is not asked about it any more, and all
+// of its streams are stored.
+bool MayForget(const Session& session, const v1::AttemptReport& report, const ClusterState& state) {
+  const AttemptKey key{report.job_id(), report.attempt()};
+  if (!AllStored(session, report) || IsLostToRestore(state, report.job_id())) return false;
+  const v1::Attempt* attempt = FindAttempt(state, key);
+  if (attempt != nullptr && attempt->state() != v1::ATTEMPT_STATE_ENDED) return false;
+  const auto node = state.nodes.find(session.node_id);
+  return node == state.nodes.end() || !node->second.uncleared.contains(key);
+}
+
+void AddForgetCommands(const ClusterView& view, const Sessions& sessions,
+                       std::vector<Command>& commands) {
+  for (const auto& [link, session] : sessions.all()) {
+    const auto node = view.observations.nodes.find(session.node_id);
+    if (node == view.observations.nodes.end()) continue;
+    for (const auto& [key, report] : node->second.reports) {
+      if (!MayForget(session, report, view.state)) continue;
+      Command command{.node_id = session.node_id, .message = {}};
+      command.message.mutable_forget_attempt()->set_job_id(key.first);
+      command.message.mutable_forget_attempt()->set_attempt(key.second);
+      commands.push_back(std::move(command));
+    }
+  }
+}
+
+}  // namespace
+
+CommandSender::CommandKey CommandSender::KeyOf(const v1::ControllerMessage& message) {
+  const int kind = message.kind_case();
+  switch (message.kind_case()) {
+    case v1::ControllerMessage::kStartAttempt:
+      return {kind, message.start_attempt().job_id(), message.start_attempt().attempt(), 0};
+    case v1::ControllerMessage::kStopAttempt:
+      return {kind, message.stop_attempt().job_id(), message.stop_attempt().attempt(),
+              ToMs(message.stop_attempt().grace())};
+    default:
+      return {kind, message.forget_attempt().job_id(), message.forget_attempt().attempt(), 0};
+  }
+}
+
+void CommandSender::SendDue(const ClusterView& view, const Sessions& sessions,
+                            const LinkStates& links, WorkerActions& actions) {
+  std::vector<Command> commands = CommandsDue(view.state, view.observations, view.now);
+  AddForgetCommands(view, sessions, commands);
+  std::map<LinkId, SentTimes> due;
+  for (Command& command : commands) {
+    const Session* session = sessions.FindNode(command.node_id);
+    if (session == nullptr || !session->welcomed) continue;
+    const CommandKey key = KeyOf(command.message);
+    const SentTimes& before = sent_[session->link];
+    const auto sent = before.find(key);
+    const bool fresh = sent != before.end() && view.now >= sent->second &&
+                       (view.now - sent->second < kResendMs || links(session->link).waiting > 0);
+    due[session->link][key] = fresh ? sent->second : view.now;
+    if (!fresh) actions.emplace_back(SendMessage{session->link, std::move(command.message)});
+  }
+  sent_ = std::move(due);
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,38 @@
+// Commands to the attached workers: sends what is due, and again what stays due.
+#ifndef TRAINYARD_CONTROLLER_KERNEL_COMMAND_SENDER_H_
+#define TRAINYARD_CONTROLLER_KERNEL_COMMAND_SENDER_H_
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "controller/api/cluster_loop.h"
+#include "controller/core/commands.h"
+#include "controller/kernel/sessions.h"
+#include "controller/kernel/worker_actions.h"
+#include "proto/support/clock.h"
+
+namespace trainyard::controller {
+
+class CommandSender {
+ public:
+  // Sends CommandsDue and ForgetAttempt to the workers that have got their Welcome. A command that
+  // is still due is sent again after a second, unless it may still be queued for the worker.
+  void SendDue(const ClusterView& view, const Sessions& sessions, const LinkStates& links,
+               WorkerActions& actions);
+
+ private:
+  // Identity of a command: kind of message, job, attempt, grace in ms.
+  using CommandKey = std::tuple<int, int64_t, int64_t, int64_t>;
+  using SentTimes = std::map<CommandKey, Timestamp>;
+
+  static CommandKey KeyOf(const v1::ControllerMessage& message);
+
+  // When each command that is due was sent. A command that is no longer due has been answered.
+  std::map<LinkId, SentTimes> sent_;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_KERNEL_COMMAND_SENDER_H_

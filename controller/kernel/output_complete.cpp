@@ -1,0 +1,44 @@
+#include "controller/kernel/output_complete.h"
+
+#include <algorithm>
+#include <string>
+
+namespace trainyard::controller {
+namespace {
+
+// Time that a log reader waits for the rest of an ended job's output from a disconnected node.
+constexpr int64_t kDisconnectedNodeMs = 10'000;
+
+bool IsNodeComplete(const std::string& node_id, const AttemptKey& attempt, const ClusterView& view,
+                    const Sessions& sessions) {
+  const auto node = view.state.nodes.find(node_id);
+  if (node == view.state.nodes.end() || node->second.node.state() == v1::NODE_STATE_LOST) {
+    return true;
+  }
+  const Session* session = sessions.FindNode(node_id);
+  const auto observed = view.observations.nodes.find(node_id);
+  if (session == nullptr || !session->welcomed || observed == view.observations.nodes.end()) {
+    return false;
+  }
+  const auto report = observed->second.reports.find(attempt);
+  // A worker forgets an attempt only once all of it is stored.
+  return report == observed->second.reports.end() || AllStorableStored(*session, report->second);
+}
+
+}  // namespace
+
+bool IsOutputComplete(const JobEntry& entry, const ClusterView& view, const Sessions& sessions) {
+  const Timestamp quiet_since = std::max(entry.job.ended_time_ms(), view.observations.since_ms);
+  const bool waited_enough = view.now - quiet_since > kDisconnectedNodeMs;
+  for (const v1::Attempt& attempt : entry.job.attempts()) {
+    for (const std::string& node_id : GangNodes(attempt)) {
+      if (sessions.FindNode(node_id) == nullptr && waited_enough) continue;
+      if (!IsNodeComplete(node_id, {entry.job.id(), attempt.number()}, view, sessions)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,16 @@
+// Decides when a reader of a job's output has got all of it.
+#ifndef TRAINYARD_CONTROLLER_KERNEL_OUTPUT_COMPLETE_H_
+#define TRAINYARD_CONTROLLER_KERNEL_OUTPUT_COMPLETE_H_
+
+#include "controller/api/cluster_loop.h"
+#include "controller/kernel/sessions.h"
+
+namespace trainyard::controller {
+
+// True when the store holds all output of the ended job that its nodes can still send. A node that
+// is not attached is waited for, at most 10 s.
+bool IsOutputComplete(const JobEntry& entry, const ClusterView& view, const Sessions& sessions);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_KERNEL_OUTPUT_COMPLETE_H_

@@ -1,0 +1,205 @@
+#include "controller/kernel/sessions.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace trainyard::controller {
+namespace {
+
+constexpr int64_t kHeartbeatSeconds = 1;
+constexpr int64_t kSlowConsumerMs = 30'000;
+constexpr v1::StreamKind kStreamKinds[] = {v1::STREAM_KIND_TELEMETRY, v1::STREAM_KIND_LOG,
+                                           v1::STREAM_KIND_PARSED_LOG};
+
+// Streams of the attempts that a worker has on disk.
+std::vector<StreamKey> StreamsOf(const v1::Hello& hello) {
+  std::vector<StreamKey> streams;
+  for (const v1::AttemptReport& attempt : hello.attempts()) {
+    for (const v1::RankReport& rank : attempt.ranks()) {
+      for (const v1::StreamKind kind : kStreamKinds) {
+        streams.push_back({attempt.job_id(), attempt.attempt(), rank.rank(), kind});
+      }
+    }
+    for (const v1::StreamEnd& end : attempt.stream_ends()) {
+      streams.push_back(ToStreamKey(end.stream()));
+    }
+  }
+  std::sort(streams.begin(), streams.end());
+  streams.erase(std::unique(streams.begin(), streams.end()), streams.end());
+  return streams;
+}
+
+void SetStream(const StreamKey& key, v1::StreamId& id) {
+  id.set_job_id(key.job_id);
+  id.set_attempt(key.attempt);
+  id.set_rank(key.rank);
+  id.set_kind(key.kind);
+}
+
+// True when every stream of the cleared attempt is stored to its end or, if allowed, quarantined.
+bool StreamsStored(const Session& session, const v1::AttemptReport& report,
+                   bool quarantined_count) {
+  if (!report.cleared()) return false;
+  return std::all_of(report.stream_ends().begin(), report.stream_ends().end(),
+                     [&](const v1::StreamEnd& end) {
+                       const StreamKey stream = ToStreamKey(end.stream());
+                       return StoredOffset(session.stored, stream) >= end.end_offset() ||
+                              (quarantined_count && session.quarantined.contains(stream));
+                     });
+}
+
+}  // namespace
+
+int64_t StoredOffset(const StreamOffsets& offsets, const StreamKey& stream) {
+  const auto it = offsets.find(stream);
+  return it == offsets.end() ? 0 : it->second;
+}
+
+bool AllStored(const Session& session, const v1::AttemptReport& report) {
+  return StreamsStored(session, report, /*quarantined_count=*/false);
+}
+
+bool AllStorableStored(const Session& session, const v1::AttemptReport& report) {
+  return StreamsStored(session, report, /*quarantined_count=*/true);
+}
+
+Sessions::Sessions(const ClusterState& state, Observations& observations,
+                   const CoreOptions& options, std::string cluster_id)
+    : state_(state),
+      observations_(observations),
+      options_(options),
+      cluster_id_(std::move(cluster_id)) {}
+
+void Sessions::Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions& actions) {
+  if (const absl::Status status = CheckAttach(hello, now); !status.ok()) {
+    actions.emplace_back(Warning(absl::StrCat("refused worker ", hello.node_name(), " (",
+                                              hello.node_id(), "): ", status.message())));
+    actions.emplace_back(EndLink{link, status});
+    return;
+  }
+  if (const auto old = links_by_node_.find(hello.node_id()); old != links_by_node_.end()) {
+    const LinkId replaced = old->second;
+    Erase(sessions_.at(replaced), now);
+    actions.emplace_back(
+        EndLink{replaced, absl::AbortedError("a newer stream of the same worker took over"), true});
+  }
+  Session& session = sessions_[link];
+  session.link = link;
+  session.node_id = hello.node_id();
+  session.incarnation = hello.incarnation();
+  session.opened_ms = session.taken_ms = now;
+  links_by_node_[session.node_id] = link;
+  actions.emplace_back(
+      SubmitRequest{AttachWorker{hello}, {RequestTag::Kind::kAttach, link, 0}, nullptr});
+  session.hello = std::move(hello);
+}
+
+absl::Status Sessions::CheckAttach(const v1::Hello& hello, Timestamp now) const {
+  if (!closed_.ok()) return closed_;
+  if (!hello.cluster_id().empty() && hello.cluster_id() != cluster_id_) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the worker's data directory belongs to cluster ", hello.cluster_id(),
+        ", this controller is cluster ", cluster_id_,
+        "; start the worker with a fresh --data-dir, or the controller with its old one"));
+  }
+  const Session* old = FindNode(hello.node_id());
+  if (old == nullptr || old->incarnation == hello.incarnation()) return absl::OkStatus();
+  const Timestamp heard = std::max(old->opened_ms, LastHeartbeat(observations_, hello.node_id()));
+  // A stream whose worker was killed may not have been noticed as broken yet.
+  if (now - heard > options_.suspect_after_ms) return absl::OkStatus();
+  return absl::AlreadyExistsError(
+      absl::StrCat("another worker with node id ", hello.node_id(),
+                   " is attached; does a second worker use the same --data-dir, or a copy of it?"));
+}
+
+void Sessions::Attached(LinkId link, const absl::Status& answer, Timestamp now,
+                        WorkerActions& actions) {
+  Session* session = Find(link);
+  if (session == nullptr) return;
+  if (!answer.ok()) {
+    Erase(*session, now);
+    actions.emplace_back(EndLink{link, answer});
+    return;
+  }
+  const v1::Hello hello = std::exchange(session->hello, {});
+  ObserveAttached(hello, now, observations_);
+  actions.emplace_back(Info(absl::StrCat("worker ", hello.node_name(), " (", hello.node_id(),
+                                         ") attached from ", hello.address())));
+  actions.emplace_back(ReadOffsets{link, StreamsOf(hello)});
+}
+
+void Sessions::Welcome(LinkId link, StreamOffsets offsets, WorkerActions& actions) {
+  Session* session = Find(link);
+  if (session == nullptr) return;
+  SendMessage send{link, {}};
+  v1::Welcome& welcome = *send.message.mutable_welcome();
+  welcome.set_fact_sequence(state_.nodes.at(session->node_id).fact_sequence);
+  welcome.mutable_heartbeat_interval()->set_seconds(kHeartbeatSeconds);
+  welcome.set_cluster_id(cluster_id_);
+  for (const auto& [stream, offset] : offsets) {
+    if (offset == 0) continue;
+    v1::StreamAcknowledged& stored = *welcome.add_streams();
+    SetStream(stream, *stored.mutable_stream());
+    stored.set_offset(offset);
+  }
+  session->stored = std::move(offsets);
+  session->welcomed = true;
+  actions.emplace_back(std::move(send));
+  actions.emplace_back(ScheduleTick{});
+}
+
+void Sessions::Detach(LinkId link, Timestamp now, WorkerActions& actions) {
+  const Session* session = Find(link);
+  if (session == nullptr) return;
+  actions.emplace_back(Info(absl::StrCat("worker ", session->node_id, " detached")));
+  Erase(*session, now);
+}
+
+void Sessions::Erase(const Session& session, Timestamp now) {
+  ObserveDetached(session.node_id, now, observations_);
+  links_by_node_.erase(session.node_id);
+  sessions_.erase(session.link);
+}
+
+void Sessions::CloseAll(const absl::Status& status, WorkerActions& actions) {
+  closed_ = status;
+  for (const auto& [link, session] : sessions_) actions.emplace_back(EndLink{link, status});
+}
+
+void Sessions::RefreshPausedHeartbeats(const LinkStates& links, Timestamp now) {
+  for (const auto& [link, session] : sessions_) {
+    if (session.welcomed && !links(link).reading_paused) continue;
+    ObserveUnread(session.node_id, now, observations_);
+  }
+}
+
+void Sessions::CutOffSlowWorkers(const LinkStates& links, Timestamp now, WorkerActions& actions) {
+  for (auto& [link, session] : sessions_) {
+    const LinkState state = links(link);
+    if (state.waiting == 0 || state.taken != session.taken || now < session.taken_ms) {
+      session.taken = state.taken;
+      session.taken_ms = now;
+    } else if (now - session.taken_ms >= kSlowConsumerMs) {
+      actions.emplace_back(
+          Warning(absl::StrCat("worker ", session.node_id, " has read nothing for ",
+                               kSlowConsumerMs / 1000, " s: its stream is cut off")));
+      actions.emplace_back(
+          EndLink{link, absl::ResourceExhaustedError("the worker does not read"), true});
+    }
+  }
+}
+
+Session* Sessions::Find(LinkId link) {
+  const auto it = sessions_.find(link);
+  return it == sessions_.end() ? nullptr : &it->second;
+}
+
+const Session* Sessions::FindNode(const std::string& node_id) const {
+  const auto it = links_by_node_.find(node_id);
+  return it == links_by_node_.end() ? nullptr : &sessions_.at(it->second);
+}
+
+}  // namespace trainyard::controller

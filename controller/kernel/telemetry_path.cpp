@@ -1,0 +1,187 @@
+#include "controller/kernel/telemetry_path.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace trainyard::controller {
+namespace {
+
+// Size at which the set of logged warnings is emptied: it only saves repetitions.
+constexpr std::size_t kMaxWarnings = 100'000;
+
+std::string NameOf(const v1::StreamId& stream) {
+  return absl::StrCat("job ", stream.job_id(), " attempt ", stream.attempt(), " rank ",
+                      stream.rank());
+}
+
+bool IsFact(const v1::TelemetryRecord& record) {
+  return record.has_checkpoint() || record.has_alert();
+}
+
+bool HasFacts(const v1::TelemetryBatch& batch) {
+  return std::any_of(batch.records().begin(), batch.records().end(), IsFact);
+}
+
+}  // namespace
+
+void TelemetryPath::AddTelemetry(Session& session, v1::TelemetryBatch batch, Permit permit,
+                                 Timestamp now, WorkerActions& actions) {
+  if (!Admit(session, batch.stream(), batch.end_offset(), actions)) return;
+  if (batch.bad_lines() > 0) {
+    actions.emplace_back(Warning(absl::StrCat(NameOf(batch.stream()), ": ", batch.bad_lines(),
+                                              " telemetry lines could not be read")));
+  }
+  if (batch.end_offset() > StoredOffset(session.stored, ToStreamKey(batch.stream()))) {
+    ObserveTelemetry(batch, now, observations_);
+    KeepReportingRanksMetrics(observations_, batch);
+    if (observe_) observe_(batch, now);
+  }
+  if (const absl::Status status = known_alerts_.Drop(batch); !status.ok()) {
+    actions.emplace_back(
+        Warning(absl::StrCat("cannot look for known alerts: ", status.ToString())));
+  }
+  if (!HasFacts(batch) && !pending_.contains(session.link)) {
+    actions.emplace_back(StoreTelemetry{session.link, std::move(batch), std::move(permit)});
+    return;
+  }
+  PendingBatch& pending = pending_[session.link].emplace_back(
+      PendingBatch{++last_batch_, std::move(batch), std::move(permit), 0});
+  SubmitRecords(session.link, pending, actions);
+  StoreCommitted(session.link, actions);
+}
+
+void TelemetryPath::AddOutput(Session& session, v1::LogChunk chunk, Permit permit,
+                              WorkerActions& actions) {
+  const int64_t end = chunk.begin_offset() + static_cast<int64_t>(chunk.data().size());
+  if (!Admit(session, chunk.stream(), end, actions)) return;
+  actions.emplace_back(StoreOutput{session.link, std::move(chunk), std::move(permit)});
+}
+
+// Acknowledging all bytes of an unknown job lets its worker delete them. Any other stream that is
+// not stored is kept by the worker.
+bool TelemetryPath::Admit(Session& session, const v1::StreamId& stream, int64_t end_offset,
+                          WorkerActions& actions) {
+  const StreamFence fence = FenceStream(state_, session.node_id, stream);
+  if (fence == StreamFence::kAccepted) return true;
+  WarnOnce(fence, session.node_id, stream, actions);
+  if (fence == StreamFence::kUnknownJob) {
+    Acknowledge(session, stream, end_offset, actions);
+  } else {
+    Acknowledge(session, stream, absl::DataLossError("not stored"), actions);
+  }
+  return false;
+}
+
+void TelemetryPath::WarnOnce(StreamFence fence, const std::string& node_id,
+                             const v1::StreamId& stream, WorkerActions& actions) {
+  if (warned_.size() >= kMaxWarnings) warned_.clear();
+  if (!warned_.emplace(stream.job_id(), node_id).second) return;
+  if (fence == StreamFence::kLostToRestore) {
+    actions.emplace_back(Warning(absl::StrCat(
+        "job ", stream.job_id(), " was submitted after the backup that was restored: its ranks ",
+        "are left alone, and its worker keeps its output in DATA_DIR/attempts/", stream.job_id())));
+  } else if (fence == StreamFence::kUnknownJob) {
+    actions.emplace_back(Warning(absl::StrCat("a worker sent telemetry or output of unknown job ",
+                                              stream.job_id(), "; it is not kept")));
+  } else {
+    actions.emplace_back(Error(absl::StrCat(
+        "node ", NodeName(state_, node_id), " sent telemetry or output of ", NameOf(stream),
+        ", which was not placed on it; it is not stored. Does its data directory come from ",
+        "another node?")));
+  }
+}
+
+// Checkpoints and alerts are facts: they are in the event log before their bytes are acknowledged.
+void TelemetryPath::SubmitRecords(LinkId link, PendingBatch& pending, WorkerActions& actions) {
+  const v1::StreamId& stream = pending.batch.stream();
+  for (const v1::TelemetryRecord& record : pending.batch.records()) {
+    if (!IsFact(record)) continue;
+    ++pending.uncommitted;
+    if (record.has_alert()) {
+      SubmitAlert(link, pending, record, actions);
+    } else {
+      actions.emplace_back(
+          SubmitRequest{ReceiveTelemetry{stream.job_id(), stream.attempt(), stream.rank(), record},
+                        {RequestTag::Kind::kRecord, link, pending.number},
+                        nullptr});
+    }
+  }
+}
+
+// An alert that was received again before its commit waits for it and is not raised twice.
+void TelemetryPath::SubmitAlert(LinkId link, const PendingBatch& pending,
+                                const v1::TelemetryRecord& record, WorkerActions& actions) {
+  const v1::StreamId& stream = pending.batch.stream();
+  const AlertKey key{ToStreamKey(stream), record.alert().step(), record.alert().code()};
+  const auto [number, is_new] = alert_numbers_.try_emplace(key, last_alert_ + 1);
+  PendingAlert& alert = alerts_[number->second];
+  alert.waiting.push_back({link, pending.number});
+  if (!is_new) return;
+  alert.key = key;
+  last_alert_ = number->second;
+  actions.emplace_back(
+      SubmitRequest{ReceiveTelemetry{stream.job_id(), stream.attempt(), stream.rank(), record},
+                    {RequestTag::Kind::kAlert, link, number->second},
+                    nullptr});
+}
+
+void TelemetryPath::Answered(const RequestTag& tag, const absl::Status& answer,
+                             WorkerActions& actions) {
+  if (!answer.ok()) {
+    actions.emplace_back(Warning(absl::StrCat("telemetry refused: ", answer.ToString())));
+  }
+  if (tag.kind == RequestTag::Kind::kRecord) {
+    RecordCommitted({tag.link, tag.number}, actions);
+    return;
+  }
+  const auto committed = alerts_.extract(tag.number);
+  alert_numbers_.erase(committed.mapped().key);
+  for (const BatchId& waiting : committed.mapped().waiting) RecordCommitted(waiting, actions);
+}
+
+void TelemetryPath::RecordCommitted(const BatchId& id, WorkerActions& actions) {
+  std::deque<PendingBatch>& batches = pending_.at(id.link);
+  const auto found = std::lower_bound(
+      batches.begin(), batches.end(), id.number,
+      [](const PendingBatch& batch, uint64_t number) { return batch.number < number; });
+  --found->uncommitted;
+  StoreCommitted(id.link, actions);
+}
+
+void TelemetryPath::StoreCommitted(LinkId link, WorkerActions& actions) {
+  const auto batches = pending_.find(link);
+  while (!batches->second.empty() && batches->second.front().uncommitted == 0) {
+    PendingBatch& next = batches->second.front();
+    actions.emplace_back(StoreTelemetry{link, std::move(next.batch), std::move(next.permit)});
+    batches->second.pop_front();
+  }
+  if (batches->second.empty()) pending_.erase(batches);
+}
+
+void TelemetryPath::Acknowledge(Session& session, const v1::StreamId& stream,
+                                const absl::StatusOr<int64_t>& stored, WorkerActions& actions) {
+  SendMessage send{session.link, {}};
+  v1::StreamAcknowledged& acknowledged = *send.message.mutable_stream_acknowledged();
+  *acknowledged.mutable_stream() = stream;
+  const StreamKey key = ToStreamKey(stream);
+  if (absl::IsDataLoss(stored.status())) {
+    if (!session.quarantined.insert(key).second) return;
+    acknowledged.set_offset(StoredOffset(session.stored, key));
+    acknowledged.set_quarantined(true);
+    actions.emplace_back(std::move(send));
+    return;
+  }
+  if (!stored.ok()) {
+    actions.emplace_back(
+        Error(absl::StrCat("worker ", session.node_id, ": ", stored.status().ToString())));
+    actions.emplace_back(EndLink{session.link, stored.status()});
+    return;
+  }
+  int64_t& known = session.stored[key];
+  known = std::max(known, *stored);
+  acknowledged.set_offset(known);
+  actions.emplace_back(std::move(send));
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,98 @@
+// Telemetry and output of the attached workers on their way to the stores: fence, facts before
+// bytes, order, and acknowledgement of what is stored.
+#ifndef TRAINYARD_CONTROLLER_KERNEL_TELEMETRY_PATH_H_
+#define TRAINYARD_CONTROLLER_KERNEL_TELEMETRY_PATH_H_
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "controller/core/cluster_state.h"
+#include "controller/core/observations.h"
+#include "controller/core/stream_fence.h"
+#include "controller/kernel/known_alerts.h"
+#include "controller/kernel/sessions.h"
+#include "controller/kernel/worker_actions.h"
+#include "proto/support/clock.h"
+
+namespace trainyard::controller {
+
+class TelemetryPath {
+ public:
+  // Receives telemetry that was not received before, after it was observed.
+  using Observe = std::function<void(const v1::TelemetryBatch& batch, Timestamp now)>;
+
+  // The references outlive this.
+  TelemetryPath(const ClusterState& state, Observations& observations, ReadJobEvents read_events)
+      : state_(state), observations_(observations), known_alerts_(std::move(read_events)) {}
+
+  void SetObserver(Observe observe) { observe_ = std::move(observe); }
+
+  // Observes the batch, submits its checkpoints and alerts, and stores it once they are committed.
+  void AddTelemetry(Session& session, v1::TelemetryBatch batch, Permit permit, Timestamp now,
+                    WorkerActions& actions);
+  void AddOutput(Session& session, v1::LogChunk chunk, Permit permit, WorkerActions& actions);
+  // The record of a batch, or an alert, is in the event log or was refused. The session may have
+  // ended since.
+  void Answered(const RequestTag& tag, const absl::Status& answer, WorkerActions& actions);
+  // The store has the stream's bytes up to `stored`, or cannot store them.
+  static void Acknowledge(Session& session, const v1::StreamId& stream,
+                          const absl::StatusOr<int64_t>& stored, WorkerActions& actions);
+
+ private:
+  // Telemetry that is stored once its checkpoints and alerts are in the event log.
+  struct PendingBatch {
+    uint64_t number = 0;
+    v1::TelemetryBatch batch;
+    Permit permit;
+    int uncommitted = 0;
+  };
+  // An alert of a stream, by its step and code.
+  using AlertKey = std::tuple<StreamKey, int64_t, std::string>;
+  struct BatchId {
+    LinkId link = 0;
+    uint64_t number = 0;
+  };
+  // An alert that is not committed yet, and the batches that wait for it.
+  struct PendingAlert {
+    AlertKey key;
+    std::vector<BatchId> waiting;
+  };
+
+  // True when the stream's bytes may be stored; else the worker is answered.
+  bool Admit(Session& session, const v1::StreamId& stream, int64_t end_offset,
+             WorkerActions& actions);
+  void WarnOnce(StreamFence fence, const std::string& node_id, const v1::StreamId& stream,
+                WorkerActions& actions);
+  void SubmitRecords(LinkId link, PendingBatch& pending, WorkerActions& actions);
+  void SubmitAlert(LinkId link, const PendingBatch& pending, const v1::TelemetryRecord& record,
+                   WorkerActions& actions);
+  void RecordCommitted(const BatchId& id, WorkerActions& actions);
+  void StoreCommitted(LinkId link, WorkerActions& actions);
+
+  const ClusterState& state_;
+  Observations& observations_;
+  KnownAlerts known_alerts_;
+  Observe observe_;
+  // By link, in the order of arrival, because a stream's bytes must reach the store in order. What
+  // was received before a link ended is stored too.
+  std::map<LinkId, std::deque<PendingBatch>> pending_;
+  uint64_t last_batch_ = 0;
+  std::map<uint64_t, PendingAlert> alerts_;
+  std::map<AlertKey, uint64_t> alert_numbers_;
+  uint64_t last_alert_ = 0;
+  // Jobs and nodes about whose streams a line was logged.
+  std::set<std::pair<int64_t, std::string>> warned_;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_KERNEL_TELEMETRY_PATH_H_

@@ -1,0 +1,178 @@
+#include "controller/kernel/tick_kernel.h"
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/apply.h"
+#include "controller/core/event_job.h"
+#include "controller/core/reconcile.h"
+
+namespace trainyard::controller {
+namespace {
+
+// Requests decided in one tick: bounds the time to the commit that all of them wait for.
+constexpr std::size_t kMaxBatch = 4096;
+// One call of Reconcile plans everything that is due; more calls than this mean a bug in it.
+constexpr int kMaxReconcilePasses = 100;
+// Gap between two ticks above which the controller itself was stalled: it ticks every 200 ms.
+constexpr int64_t kStallMs = 1000;
+
+// True for facts and telemetry of workers. Workers keep both until they are answered, and how much
+// may wait here is bounded by how much is read from workers (worker_control_service.cpp).
+bool IsFromWorkerStream(const Request& request) {
+  return std::holds_alternative<ReceiveFact>(request) ||
+         std::holds_alternative<ReceiveTelemetry>(request);
+}
+
+}  // namespace
+
+void TickKernel::Restore(ClusterState state, uint64_t last_sequence) {
+  state_ = std::move(state);
+  last_sequence_ = last_sequence;
+}
+
+void TickKernel::Start(Timestamp now) {
+  last_tick_ms_ = now;
+  observations_.since_ms = now;
+}
+
+void TickKernel::Submit(Request request, Done done) {
+  waiting_.push_back({std::move(request), std::move(done)});
+}
+
+int64_t TickKernel::ExcuseOwnStall(Timestamp now) {
+  const int64_t gap = now - std::exchange(last_tick_ms_, now);
+  if (gap >= 0 && gap <= kStallMs) return 0;
+  ShiftHeartbeats(gap, now, observations_);
+  return gap;
+}
+
+const std::vector<v1::Event>& TickKernel::Decide(Timestamp now) {
+  TakeBatch();
+  DecideBatch(now);
+  catching_up_ = catching_up_ && !waiting_.empty();
+  if (!catching_up_) Plan(now);
+  return events_;
+}
+
+void TickKernel::TakeBatch() {
+  batch_.clear();
+  const auto end =
+      waiting_.begin() + static_cast<std::ptrdiff_t>(std::min(waiting_.size(), kMaxBatch));
+  std::move(waiting_.begin(), end, std::back_inserter(batch_));
+  waiting_.erase(waiting_.begin(), end);
+}
+
+void TickKernel::DecideBatch(Timestamp now) {
+  decisions_.clear();
+  events_.clear();
+  decisions_.reserve(batch_.size());
+  events_.reserve(batch_.size());
+  for (const Pending& pending : batch_) {
+    auto caused = controller::Decide(state_, pending.request, options_, now);
+    Decision& decision = decisions_.emplace_back(Decision{caused.status(), events_.size()});
+    if (!caused.ok()) continue;
+    decision.events = caused->size();
+    for (v1::Event& event : *caused) {
+      Apply(event, state_);
+      events_.push_back(std::move(event));
+    }
+  }
+}
+
+void TickKernel::Plan(Timestamp now) {
+  at_rest_ = true;
+  for (int i = 0; i < kMaxReconcilePasses; ++i) {
+    std::vector<v1::Event> planned = Reconcile(state_, observations_, options_, now);
+    if (planned.empty()) return;
+    for (const v1::Event& event : planned) Apply(event, state_);
+    std::move(planned.begin(), planned.end(), std::back_inserter(events_));
+  }
+  at_rest_ = false;
+}
+
+void TickKernel::Committed(Timestamp now) {
+  last_sequence_ += events_.size();
+  AnswerBatch(now);
+  NotifyListeners(now);
+}
+
+void TickKernel::AnswerBatch(Timestamp now) {
+  const ClusterView view = View(now);
+  for (std::size_t i = 0; i < batch_.size(); ++i) {
+    const Decision& decision = decisions_[i];
+    if (decision.status.ok()) {
+      batch_[i].done(std::span(events_).subspan(decision.first_event, decision.events), view);
+    } else {
+      batch_[i].done(decision.status, view);
+    }
+  }
+  batch_.clear();
+}
+
+void TickKernel::Undone(ClusterState replayed, const absl::Status& cause) {
+  state_ = std::move(replayed);
+  waiting_.insert(waiting_.begin(), std::make_move_iterator(batch_.begin()),
+                  std::make_move_iterator(batch_.end()));
+  batch_.clear();
+  events_.clear();
+  SetNoSpace(cause);
+}
+
+void TickKernel::SetNoSpace(const absl::Status& cause) {
+  no_space_ = absl::ResourceExhaustedError(absl::StrCat(
+      "the controller cannot store changes now: ", cause.message(),
+      "; it goes on by itself once there is free space; running jobs are not affected"));
+}
+
+void TickKernel::SpaceIsBack(Timestamp now) {
+  no_space_ = absl::OkStatus();
+  catching_up_ = true;
+  // Messages that workers sent in the meantime may not all have been read yet.
+  observations_.since_ms = now;
+}
+
+std::size_t TickKernel::AnswerWithoutSpace(Timestamp now) {
+  std::vector<Pending> waiting;
+  waiting.swap(waiting_);
+  std::size_t answered = 0;
+  for (Pending& pending : waiting) {
+    if (IsFromWorkerStream(pending.request)) {
+      waiting_.push_back(std::move(pending));
+      continue;
+    }
+    const auto caused = controller::Decide(state_, pending.request, options_, now);
+    ++answered;
+    if (!caused.ok()) {
+      pending.done(caused.status(), View(now));
+    } else if (!caused->empty()) {
+      pending.done(no_space_, View(now));
+    } else {
+      pending.done(std::span<const v1::Event>(), View(now));
+    }
+  }
+  // Commands follow from committed state: they are sent as usual.
+  events_.clear();
+  NotifyListeners(now);
+  return answered;
+}
+
+void TickKernel::NotifyListeners(Timestamp now) {
+  TickSummary summary{.changed_jobs = {}, .events = events_};
+  for (const v1::Event& event : events_) {
+    if (const int64_t job_id = JobIdOf(event); job_id != 0) summary.changed_jobs.insert(job_id);
+  }
+  // A listener may add another one.
+  std::vector<Listener> kept;
+  kept.swap(listeners_);
+  std::erase_if(kept, [&](const Listener& listener) { return !listener(View(now), summary); });
+  kept.insert(kept.end(), std::make_move_iterator(listeners_.begin()),
+              std::make_move_iterator(listeners_.end()));
+  listeners_ = std::move(kept);
+}
+
+}  // namespace trainyard::controller

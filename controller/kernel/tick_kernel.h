@@ -1,0 +1,115 @@
+// The rules of one tick: requests that came in are decided, due events are planned, and only once
+// all events are committed are the callers answered and the listeners notified.
+//
+// No thread, clock or disk. A tick: ExcuseOwnStall, Decide, then exactly one of Committed and
+// Undone. While the disk is full, AnswerWithoutSpace takes the place of Decide.
+#ifndef TRAINYARD_CONTROLLER_KERNEL_TICK_KERNEL_H_
+#define TRAINYARD_CONTROLLER_KERNEL_TICK_KERNEL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "controller/api/cluster_loop.h"
+#include "controller/core/cluster_state.h"
+#include "controller/core/decide.h"
+#include "controller/core/observations.h"
+#include "controller/core/requests.h"
+#include "proto/support/clock.h"
+
+namespace trainyard::controller {
+
+class TickKernel {
+ public:
+  using Done = ClusterLoop::Done;
+  using Listener = ClusterLoop::Listener;
+
+  explicit TickKernel(CoreOptions options) : options_(std::move(options)) {}
+
+  // Sets the state that the event log gives up to the event `last_sequence`.
+  void Restore(ClusterState state, uint64_t last_sequence);
+  // The controller receives messages from now on.
+  void Start(Timestamp now);
+
+  void Submit(Request request, Done done);
+  // Requests that wait for a tick.
+  std::size_t waiting() const { return waiting_.size(); }
+  void Listen(Listener listener) { listeners_.push_back(std::move(listener)); }
+
+  // Time since the last tick that is more than ticks explain: the controller was stalled (a slow
+  // disk, a paused machine) or its clock was set, so that no heartbeat could be received. It does
+  // not count as time without a heartbeat. In milliseconds; 0 for none.
+  int64_t ExcuseOwnStall(Timestamp now);
+
+  // Decides on the oldest requests, plans, and returns the events to commit.
+  const std::vector<v1::Event>& Decide(Timestamp now);
+  // Requests that the last Decide took.
+  std::size_t decided() const { return batch_.size(); }
+  // False when planning did not come to rest in the last Decide; it goes on in the next tick.
+  bool at_rest() const { return at_rest_; }
+
+  // The events are durable: answers their requests and notifies the listeners.
+  void Committed(Timestamp now);
+  // The events could not be stored, and none of them is in the log. `replayed` is the state of the
+  // log; the requests wait again.
+  void Undone(ClusterState replayed, const absl::Status& cause);
+
+  // OK, or the reason why nothing can be committed now.
+  const absl::Status& no_space() const { return no_space_; }
+  void SetNoSpace(const absl::Status& cause);
+  // The disk seems to have free space again. Requests have waited for it: until all of them are
+  // decided nothing is planned.
+  void SpaceIsBack(Timestamp now);
+  // Requests that change nothing are answered as usual and changes by users are refused; facts and
+  // telemetry of workers wait. Returns the number of requests answered.
+  std::size_t AnswerWithoutSpace(Timestamp now);
+
+  ClusterView View(Timestamp now) const {
+    return {state_, observations_, options_, now, last_sequence_};
+  }
+  const ClusterState& state() const { return state_; }
+  uint64_t last_sequence() const { return last_sequence_; }
+  Observations& observations() { return observations_; }
+  // To be changed before Start only.
+  CoreOptions& options() { return options_; }
+
+ private:
+  struct Pending {
+    Request request;
+    Done done;
+  };
+  // Result of a request, with the range of its events among those of the tick.
+  struct Decision {
+    absl::Status status;
+    std::size_t first_event = 0;
+    std::size_t events = 0;
+  };
+
+  void TakeBatch();
+  void DecideBatch(Timestamp now);
+  void Plan(Timestamp now);
+  void AnswerBatch(Timestamp now);
+  void NotifyListeners(Timestamp now);
+
+  CoreOptions options_;
+  ClusterState state_;
+  Observations observations_;
+  uint64_t last_sequence_ = 0;
+  Timestamp last_tick_ms_ = 0;
+  std::vector<Pending> waiting_;
+  absl::Status no_space_;
+  bool catching_up_ = false;
+  std::vector<Listener> listeners_;
+
+  // Of the tick that is under way.
+  std::vector<Pending> batch_;
+  std::vector<Decision> decisions_;
+  std::vector<v1::Event> events_;
+  bool at_rest_ = true;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_KERNEL_TICK_KERNEL_H_

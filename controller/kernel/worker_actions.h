@@ -1,0 +1,103 @@
+// Results of the rules for attached workers. The shell carries them out in their order.
+#ifndef TRAINYARD_CONTROLLER_KERNEL_WORKER_ACTIONS_H_
+#define TRAINYARD_CONTROLLER_KERNEL_WORKER_ACTIONS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "controller/core/requests.h"
+#include "controller/store/stream_key.h"
+#include "trainyard/v1/worker_control.pb.h"
+
+namespace trainyard::controller {
+
+// Number of a worker's stream. The shell assigns it; no number is used twice.
+using LinkId = int64_t;
+
+// Lives as long as a message is being handled; bounds how much is read from workers.
+using Permit = std::shared_ptr<void>;
+
+// Bytes of each stream that are stored.
+using StreamOffsets = std::map<StreamKey, int64_t>;
+
+// A worker's stream as its transport sees it.
+struct LinkState {
+  // Queued messages: those that wait to be read by the worker, and those read so far.
+  std::size_t waiting = 0;
+  uint64_t taken = 0;
+  // The controller does not read from the stream because too much of what it has read waits to be
+  // stored.
+  bool reading_paused = false;
+};
+using LinkStates = std::function<LinkState(LinkId link)>;
+
+// The part of the rules that waits for the answer to a request.
+struct RequestTag {
+  enum class Kind { kAttach, kFact, kRecord, kAlert };
+  Kind kind = Kind::kAttach;
+  LinkId link = 0;
+  // kRecord: number of the batch. kAlert: number of the alert.
+  uint64_t number = 0;
+};
+
+struct SendMessage {
+  LinkId link = 0;
+  v1::ControllerMessage message;
+};
+// Ends the stream. `at_once`: the worker may never read again, so that nothing may wait for it.
+struct EndLink {
+  LinkId link = 0;
+  absl::Status status;
+  bool at_once = false;
+};
+// The answer goes to WorkerKernel::Answered once the request's events are committed.
+struct SubmitRequest {
+  Request request;
+  RequestTag tag;
+  // Held until the answer.
+  Permit permit;
+};
+// The offsets go to WorkerKernel::OffsetsRead once everything given to the store before is stored.
+struct ReadOffsets {
+  LinkId link = 0;
+  std::vector<StreamKey> streams;
+};
+// The result of each goes to WorkerKernel::Stored.
+struct StoreTelemetry {
+  LinkId link = 0;
+  v1::TelemetryBatch batch;
+  Permit permit;
+};
+struct StoreOutput {
+  LinkId link = 0;
+  v1::LogChunk chunk;
+  Permit permit;
+};
+// Something changed that the next tick acts on: it comes now instead of at the next interval.
+struct ScheduleTick {};
+// A line for the controller's own log.
+struct WriteLog {
+  enum class Level { kInfo, kWarning, kError };
+  Level level = Level::kInfo;
+  std::string text;
+};
+
+using WorkerAction = std::variant<SendMessage, EndLink, SubmitRequest, ReadOffsets, StoreTelemetry,
+                                  StoreOutput, ScheduleTick, WriteLog>;
+using WorkerActions = std::vector<WorkerAction>;
+
+inline WriteLog Info(std::string text) { return {WriteLog::Level::kInfo, std::move(text)}; }
+inline WriteLog Warning(std::string text) { return {WriteLog::Level::kWarning, std::move(text)}; }
+inline WriteLog Error(std::string text) { return {WriteLog::Level::kError, std::move(text)}; }
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_KERNEL_WORKER_ACTIONS_H_

@@ -1,0 +1,119 @@
+#include "controller/kernel/worker_kernel.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace trainyard::controller {
+
+WorkerKernel::WorkerKernel(const ClusterState& state, Observations& observations,
+                           const CoreOptions& core, Options options)
+    : state_(state),
+      observations_(observations),
+      links_(std::move(options.links)),
+      sessions_(state, observations, core, std::move(options.cluster_id)),
+      telemetry_(state, observations, std::move(options.read_events)) {}
+
+WorkerActions WorkerKernel::Receive(LinkId link, v1::WorkerMessage message, Permit permit,
+                                    Timestamp now) {
+  WorkerActions actions;
+  if (message.has_hello()) {
+    sessions_.Attach(link, std::move(*message.mutable_hello()), now, actions);
+    return actions;
+  }
+  Session* session = sessions_.Find(link);
+  if (session == nullptr) return actions;
+  observations_.nodes[session->node_id].last_heartbeat_ms = now;
+  if (message.has_heartbeat()) {
+    ObserveHeartbeat(session->node_id, message.heartbeat(), now, observations_);
+  } else if (message.has_fact()) {
+    SubmitFact(*session, std::move(*message.mutable_fact()), std::move(permit), actions);
+  } else if (message.has_telemetry()) {
+    telemetry_.AddTelemetry(*session, std::move(*message.mutable_telemetry()), std::move(permit),
+                            now, actions);
+  } else if (message.has_log()) {
+    telemetry_.AddOutput(*session, std::move(*message.mutable_log()), std::move(permit), actions);
+  }
+  return actions;
+}
+
+WorkerActions WorkerKernel::Closed(LinkId link, Timestamp now) {
+  WorkerActions actions;
+  sessions_.Detach(link, now, actions);
+  return actions;
+}
+
+WorkerActions WorkerKernel::CloseAll(const absl::Status& status) {
+  WorkerActions actions;
+  sessions_.CloseAll(status, actions);
+  return actions;
+}
+
+void WorkerKernel::SubmitFact(const Session& session, v1::Fact fact, Permit permit,
+                              WorkerActions& actions) {
+  actions.emplace_back(SubmitRequest{ReceiveFact{session.node_id, std::move(fact)},
+                                     {RequestTag::Kind::kFact, session.link, 0},
+                                     std::move(permit)});
+}
+
+WorkerActions WorkerKernel::Answered(const RequestTag& tag, const absl::Status& answer,
+                                     Timestamp now) {
+  WorkerActions actions;
+  switch (tag.kind) {
+    case RequestTag::Kind::kAttach:
+      sessions_.Attached(tag.link, answer, now, actions);
+      break;
+    case RequestTag::Kind::kFact:
+      FactAnswered(tag.link, answer, actions);
+      break;
+    case RequestTag::Kind::kRecord:
+    case RequestTag::Kind::kAlert:
+      telemetry_.Answered(tag, answer, actions);
+      break;
+  }
+  return actions;
+}
+
+void WorkerKernel::FactAnswered(LinkId link, const absl::Status& answer, WorkerActions& actions) {
+  const Session* session = sessions_.Find(link);
+  if (session == nullptr) return;
+  if (!answer.ok()) {
+    actions.emplace_back(
+        Error(absl::StrCat("fact of worker ", session->node_id, " refused: ", answer.ToString())));
+    actions.emplace_back(EndLink{link, answer});
+    return;
+  }
+  SendMessage send{link, {}};
+  send.message.mutable_facts_acknowledged()->set_fact_sequence(
+      state_.nodes.at(session->node_id).fact_sequence);
+  actions.emplace_back(std::move(send));
+}
+
+WorkerActions WorkerKernel::OffsetsRead(LinkId link, StreamOffsets offsets) {
+  WorkerActions actions;
+  sessions_.Welcome(link, std::move(offsets), actions);
+  return actions;
+}
+
+WorkerActions WorkerKernel::Stored(LinkId link, const v1::StreamId& stream,
+                                   const absl::StatusOr<int64_t>& stored) {
+  WorkerActions actions;
+  Session* session = sessions_.Find(link);
+  if (session != nullptr) TelemetryPath::Acknowledge(*session, stream, stored, actions);
+  return actions;
+}
+
+WorkerActions WorkerKernel::BeforeTick(Timestamp now) {
+  WorkerActions actions;
+  sessions_.RefreshPausedHeartbeats(links_, now);
+  sessions_.CutOffSlowWorkers(links_, now, actions);
+  return actions;
+}
+
+WorkerActions WorkerKernel::AfterCommit(const ClusterView& view) {
+  WorkerActions actions;
+  commands_.SendDue(view, sessions_, links_, actions);
+  return actions;
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,81 @@
+#include "controller/kernel/store_kernel.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace trainyard::controller {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class StoreKernelTest : public testing::Test {
+ protected:
+  StoreKernelTest() { kernel_.SetOffset(Key(), 0); }
+
+  static StreamKey Key() { return {1, 1, 0, v1::STREAM_KIND_LOG}; }
+
+  void AddOutput(int64_t begin, const std::string& data) {
+    v1::LogChunk chunk;
+    chunk.mutable_stream()->set_job_id(1);
+    chunk.mutable_stream()->set_attempt(1);
+    chunk.mutable_stream()->set_kind(v1::STREAM_KIND_LOG);
+    chunk.set_begin_offset(begin);
+    chunk.set_data(data);
+    kernel_.Add(OutputItem{std::move(chunk), [this](const auto& offset) {
+                             answers_.push_back(offset.ok() ? *offset : -1);
+                           }});
+    Answer();
+  }
+
+  void Answer() {
+    for (const auto& reply : kernel_.TakeReplies()) reply.stored(reply.result);
+  }
+
+  StoreKernel kernel_;
+  // Acknowledged offsets; -1 for an error.
+  std::vector<int64_t> answers_;
+};
+
+TEST_F(StoreKernelTest, AnswersOnceTheGroupIsStored) {
+  AddOutput(0, "hello\n");
+  AddOutput(6, "bye\n");
+  EXPECT_THAT(answers_, IsEmpty());
+  EXPECT_THAT(kernel_.group().logs, SizeIs(2));
+  EXPECT_THAT(kernel_.GroupStored().jobs_with_output, ElementsAre(1));
+  Answer();
+  EXPECT_THAT(answers_, ElementsAre(6, 10));
+  EXPECT_FALSE(kernel_.HasGroup());
+  EXPECT_EQ(kernel_.StoredOffset(Key()), 10);
+}
+
+TEST_F(StoreKernelTest, BytesOfTheGroupAreNotStoredTwiceAndNotAnsweredBeforeIt) {
+  AddOutput(0, "hello\n");
+  AddOutput(0, "hello\n");
+  EXPECT_THAT(kernel_.group().logs, SizeIs(1));
+  EXPECT_THAT(answers_, IsEmpty());
+  kernel_.GroupStored();
+  Answer();
+  EXPECT_THAT(answers_, ElementsAre(6, 6));
+}
+
+TEST_F(StoreKernelTest, RefusesAGapAtOnce) {
+  AddOutput(1, "hello\n");
+  EXPECT_THAT(answers_, ElementsAre(-1));
+  EXPECT_FALSE(kernel_.HasGroup());
+}
+
+TEST_F(StoreKernelTest, AcknowledgesNothingOfADamagedStream) {
+  AddOutput(0, "hello\n");
+  EXPECT_TRUE(kernel_.Quarantine(Key(), absl::DataLossError("damaged")));
+  EXPECT_FALSE(kernel_.Quarantine(Key(), absl::DataLossError("damaged")));
+  kernel_.GroupStored();
+  Answer();
+  AddOutput(6, "bye\n");
+  EXPECT_THAT(answers_, ElementsAre(-1, -1));
+  EXPECT_EQ(kernel_.StoredOffset(Key()), 0);
+}
+
+}  // namespace
+}  // namespace trainyard::controller

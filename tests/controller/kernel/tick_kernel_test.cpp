@@ -1,0 +1,103 @@
+#include "controller/kernel/tick_kernel.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/controller/core/test_cluster.h"
+
+namespace trainyard::controller {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr Timestamp kNow = 1'000'000;
+
+class TickKernelTest : public testing::Test {
+ protected:
+  // One node with a slot is attached.
+  TickKernelTest() {
+    tick_.Start(kNow);
+    v1::Hello hello;
+    hello.set_node_id("a");
+    hello.set_node_name("a");
+    hello.set_incarnation("1");
+    hello.set_address("127.0.0.1");
+    hello.mutable_inventory()->add_slots()->set_kind(v1::DEVICE_KIND_CPU);
+    tick_.Submit(AttachWorker{hello}, [](const auto&, const auto&) {});
+    tick_.Decide(kNow);
+    tick_.Committed(kNow);
+    attached_ = ToSnapshot(tick_.state(), tick_.last_sequence());
+  }
+
+  static CoreOptions Options() {
+    CoreOptions options;
+    options.checkpoint_root = "/c";
+    return options;
+  }
+
+  void Submit(const std::string& name) {
+    v1::SubmitJobRequest request;
+    *request.mutable_spec() = TestSpec(name, 1, 1);
+    tick_.Submit(Checked(request), [this](const auto& outcome, const ClusterView& view) {
+      answers_.push_back(std::string(outcome.status().message()));
+      revisions_.push_back(view.revision);
+    });
+  }
+
+  TickKernel tick_{Options()};
+  v1::Snapshot attached_;
+  std::vector<std::string> answers_;
+  std::vector<uint64_t> revisions_;
+};
+
+TEST_F(TickKernelTest, AnswersOnceTheEventsAreCommitted) {
+  Submit("one");
+  Submit("two");
+  const uint64_t before = tick_.last_sequence();
+  // Two submissions, and a placement for the one slot.
+  EXPECT_THAT(tick_.Decide(kNow), SizeIs(3));
+  EXPECT_THAT(answers_, IsEmpty());
+  EXPECT_EQ(tick_.decided(), 2u);
+  tick_.Committed(kNow);
+  EXPECT_THAT(answers_, ElementsAre("", ""));
+  EXPECT_THAT(revisions_, ElementsAre(before + 3, before + 3));
+}
+
+TEST_F(TickKernelTest, RequestsOfATickThatIsUndoneWaitAgain) {
+  Submit("one");
+  tick_.Decide(kNow);
+  tick_.Undone(FromSnapshot(attached_), absl::ResourceExhaustedError("disk full"));
+  EXPECT_THAT(answers_, IsEmpty());
+  EXPECT_THAT(tick_.state().jobs, IsEmpty());
+  EXPECT_EQ(tick_.waiting(), 1u);
+  EXPECT_EQ(tick_.last_sequence(), attached_.last_sequence());
+  tick_.SpaceIsBack(kNow);
+  EXPECT_THAT(tick_.Decide(kNow), SizeIs(2));
+  tick_.Committed(kNow);
+  EXPECT_THAT(answers_, ElementsAre(""));
+}
+
+TEST_F(TickKernelTest, WithoutSpaceUsersAreRefusedAndWorkersWait) {
+  tick_.SetNoSpace(absl::ResourceExhaustedError("disk full"));
+  Submit("one");
+  tick_.Submit(ReceiveFact{"a", v1::Fact()}, [](const auto&, const auto&) { FAIL(); });
+  EXPECT_EQ(tick_.AnswerWithoutSpace(kNow), 1u);
+  ASSERT_THAT(answers_, SizeIs(1));
+  EXPECT_THAT(answers_[0], testing::HasSubstr("disk full"));
+  EXPECT_EQ(tick_.waiting(), 1u);
+}
+
+TEST_F(TickKernelTest, AGapBetweenTicksIsNotTimeWithoutAHeartbeat) {
+  tick_.observations().nodes["a"].last_heartbeat_ms = kNow;
+  EXPECT_EQ(tick_.ExcuseOwnStall(kNow + 1000), 0);
+  EXPECT_EQ(tick_.ExcuseOwnStall(kNow + 31'000), 30'000);
+  EXPECT_EQ(tick_.observations().nodes["a"].last_heartbeat_ms, kNow + 30'000);
+}
+
+}  // namespace
+}  // namespace trainyard::controller

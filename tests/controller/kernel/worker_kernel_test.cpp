@@ -1,0 +1,196 @@
+#include "controller/kernel/worker_kernel.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "controller/kernel/tick_kernel.h"
+#include "tests/controller/core/test_cluster.h"
+
+namespace trainyard::controller {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+v1::Hello HelloOf(const std::string& node_id) {
+  v1::Hello hello;
+  hello.set_node_id(node_id);
+  hello.set_node_name(node_id);
+  hello.set_incarnation("1");
+  hello.set_address("127.0.0.1");
+  v1::Slot& slot = *hello.mutable_inventory()->add_slots();
+  slot.set_kind(v1::DEVICE_KIND_CPU);
+  return hello;
+}
+
+// A controller without threads; the test commits by hand.
+class WorkerKernelTest : public testing::Test {
+ protected:
+  WorkerKernelTest() {
+    tick_.Start(now_);
+    tick_.Listen([this](const ClusterView& view, const auto&) {
+      CarryOut(workers_.AfterCommit(view));
+      return true;
+    });
+  }
+
+  WorkerKernel::Options Options() {
+    return {.cluster_id = "test",
+            .links =
+                [this](LinkId) {
+                  return LinkState{waiting_, 0, false};
+                },
+            .read_events = [this](int64_t,
+                                  int) { return absl::StatusOr<std::vector<v1::Event>>(log_); }};
+  }
+
+  void CarryOut(WorkerActions actions) {
+    for (WorkerAction& action : actions) {
+      if (auto* send = std::get_if<SendMessage>(&action)) {
+        sent_.push_back(std::move(*send));
+      } else if (auto* request = std::get_if<SubmitRequest>(&action)) {
+        tick_.Submit(request->request,
+                     [this, tag = request->tag](const auto& outcome, const auto&) {
+                       CarryOut(workers_.Answered(tag, outcome.status(), now_));
+                     });
+      } else if (auto* offsets = std::get_if<ReadOffsets>(&action)) {
+        CarryOut(workers_.OffsetsRead(offsets->link, {}));
+      } else if (auto* telemetry = std::get_if<StoreTelemetry>(&action)) {
+        stored_.push_back(telemetry->batch.begin_offset());
+      }
+    }
+  }
+
+  void Tick() {
+    const std::vector<v1::Event>& events = tick_.Decide(now_);
+    log_.insert(log_.end(), events.begin(), events.end());
+    tick_.Committed(now_);
+  }
+
+  void Attach(LinkId link) {
+    v1::WorkerMessage message;
+    *message.mutable_hello() = HelloOf("a");
+    CarryOut(workers_.Receive(link, message, nullptr, now_));
+  }
+
+  // Attaches link 1 and places job 1 on it.
+  void RunJob() {
+    Attach(1);
+    Tick();
+    v1::SubmitJobRequest request;
+    *request.mutable_spec() = TestSpec("job", 1, 1);
+    tick_.Submit(Checked(request), [](const auto&, const auto&) {});
+    Tick();
+  }
+
+  void SendTelemetry(LinkId link, int64_t begin, const v1::TelemetryRecord& record) {
+    v1::WorkerMessage message;
+    v1::TelemetryBatch& batch = *message.mutable_telemetry();
+    batch.mutable_stream()->set_job_id(1);
+    batch.mutable_stream()->set_attempt(1);
+    batch.mutable_stream()->set_kind(v1::STREAM_KIND_TELEMETRY);
+    batch.set_begin_offset(begin);
+    batch.set_end_offset(begin + 10);
+    *batch.add_records() = record;
+    CarryOut(workers_.Receive(link, std::move(message), nullptr, now_));
+  }
+
+  static v1::TelemetryRecord Checkpoint() {
+    v1::TelemetryRecord record;
+    record.mutable_checkpoint()->set_step(5);
+    record.mutable_checkpoint()->set_path("/c/5");
+    return record;
+  }
+  static v1::TelemetryRecord Alert() {
+    v1::TelemetryRecord record;
+    record.mutable_alert()->set_step(5);
+    record.mutable_alert()->set_code("nan_loss");
+    return record;
+  }
+
+  int64_t Alerts() const {
+    return std::ranges::count_if(log_, [](const auto& event) { return event.has_alert_raised(); });
+  }
+  int64_t Sent(v1::ControllerMessage::KindCase kind) const {
+    return std::ranges::count_if(
+        sent_, [&](const SendMessage& one) { return one.message.kind_case() == kind; });
+  }
+
+  Timestamp now_ = 1'000'000;
+  std::size_t waiting_ = 0;
+  std::vector<v1::Event> log_;
+  TickKernel tick_{CoreOptions{.checkpoint_root = "/c"}};
+  WorkerKernel workers_{tick_.state(), tick_.observations(), tick_.options(), Options()};
+  std::vector<SendMessage> sent_;
+  // Begin offsets of the batches that went to the store.
+  std::vector<int64_t> stored_;
+};
+
+TEST_F(WorkerKernelTest, TelemetryWaitsUntilItsCheckpointIsCommitted) {
+  RunJob();
+  SendTelemetry(1, 0, Checkpoint());
+  SendTelemetry(1, 10, v1::TelemetryRecord());
+  EXPECT_THAT(stored_, IsEmpty());
+  Tick();
+  EXPECT_THAT(stored_, ElementsAre(0, 10));
+  SendTelemetry(1, 20, v1::TelemetryRecord());
+  EXPECT_THAT(stored_, ElementsAre(0, 10, 20));
+}
+
+TEST_F(WorkerKernelTest, AnAlertThatComesAgainBeforeItsCommitIsRaisedOnce) {
+  RunJob();
+  SendTelemetry(1, 0, Alert());
+  Attach(2);
+  SendTelemetry(2, 0, Alert());
+  Tick();
+  EXPECT_EQ(Alerts(), 1);
+  EXPECT_THAT(stored_, ElementsAre(0, 0));
+}
+
+TEST_F(WorkerKernelTest, AnAlertThatComesAgainAfterItsCommitIsKnownFromTheLog) {
+  RunJob();
+  SendTelemetry(1, 0, Alert());
+  Tick();
+  SendTelemetry(1, 0, Alert());
+  Tick();
+  EXPECT_EQ(Alerts(), 1);
+}
+
+TEST_F(WorkerKernelTest, WhatWasReceivedBeforeALinkEndedIsStored) {
+  RunJob();
+  SendTelemetry(1, 0, Checkpoint());
+  CarryOut(workers_.Closed(1, now_));
+  Tick();
+  EXPECT_THAT(stored_, ElementsAre(0));
+}
+
+TEST_F(WorkerKernelTest, ACommandIsSentAgainAfterASecondUnlessItStillWaits) {
+  RunJob();
+  using Kind = v1::ControllerMessage;
+  EXPECT_EQ(Sent(Kind::kStartAttempt), 1);
+  now_ += 900;
+  Tick();
+  EXPECT_EQ(Sent(Kind::kStartAttempt), 1);
+  now_ += 200;
+  Tick();
+  EXPECT_EQ(Sent(Kind::kStartAttempt), 2);
+  waiting_ = 1;
+  now_ += 1100;
+  Tick();
+  EXPECT_EQ(Sent(Kind::kStartAttempt), 2);
+}
+
+TEST_F(WorkerKernelTest, ANewStreamGetsItsCommandsAtOnce) {
+  RunJob();
+  Attach(2);
+  Tick();
+  EXPECT_EQ(Sent(v1::ControllerMessage::kStartAttempt), 2);
+  EXPECT_EQ(sent_.back().link, 2);
+}
+
+}  // namespace
+}  // namespace trainyard::controller
