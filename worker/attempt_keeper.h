@@ -1,10 +1,9 @@
-// Carries out the core's decisions about the attempts of this node on the disk and the rank
-// processes, and reports the results to the core.
+// Disk, rank processes and streams of the attempts of this node, driven by the rules of
+// worker/core/attempt_kernel.h.
 #ifndef TRAINYARD_WORKER_ATTEMPT_KEEPER_H_
 #define TRAINYARD_WORKER_ATTEMPT_KEEPER_H_
 
 #include <boost/asio/io_context.hpp>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -15,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/node.pb.h"
+#include "worker/core/attempt_kernel.h"
 #include "worker/core/attempts.h"
 #include "worker/core/rank_launch.h"
 #include "worker/rank_runner.h"
@@ -27,7 +27,7 @@
 namespace trainyard::worker {
 
 // All functions are for the loop's thread.
-class AttemptKeeper {
+class AttemptKeeper final : public AttemptIo {
  public:
   struct Options {
     // The worker's own binary, and the program that runs when a job names no command.
@@ -51,42 +51,31 @@ class AttemptKeeper {
                                                              const Clock& clock, Options options,
                                                              Handler handler);
 
-  void Start(const v1::StartAttempt& command);
-  void Stop(const v1::StopAttempt& command);
-  void Forget(const v1::ForgetAttempt& command);
-  void StopAll(Timestamp grace_ms_max);
-
-  // Sends the kills that are due, retries failed writes and checks the ranks' processes. Call a few
-  // times a second.
-  void Tick();
-
-  // To be called when the controller has acknowledged facts up to facts().acknowledged().
-  void FactsAcknowledged();
-
+  AttemptKernel& kernel() { return kernel_; }
+  const AttemptKernel& kernel() const { return kernel_; }
   FactLog& facts() { return *facts_; }
-  // The core, for reading only.
-  const Attempts& attempts() const { return attempts_; }
-  bool AnyAlive() const { return attempts_.AnyAlive(); }
-  // True when every action's record is on disk.
-  bool AllWritten() const { return unwritten_.empty(); }
-  std::vector<v1::AttemptReport> Reports();
+  // The time that calls of the kernel take.
+  WorkerTime Now() const;
 
  private:
   AttemptKeeper(boost::asio::io_context& loop, const DataDir& data_dir, const Clock& clock,
-                Options options, Handler handler);
+                Options options, Handler handler, std::unique_ptr<FactLog> facts);
   absl::Status Load();
-  void AddStreams(const v1::StartAttempt& command);
 
-  void CarryOut(Actions actions);
-  void CarryOutOne(const Action& action);
-  void Create(const AttemptKey& key);
+  absl::Status CreateAttempt(const v1::StartAttempt& command) override;
+  absl::Status RememberAttempt(int64_t job_id, int64_t attempt) override;
+  absl::Status RecordFact(const v1::Fact& fact) override;
+  absl::Status RemoveAttempt(const AttemptKey& attempt) override;
+  void AddStreams(const v1::StartAttempt& command) override;
+  void RemoveStreams(const AttemptKey& attempt) override;
+  void Describe(v1::AttemptReport& report) override;
+  void Launch(const v1::StartAttempt& command, const RankKey& key) override;
+  void Signal(const RankKey& key, bool kill) override;
+  void Observe(const RankKey& key) override;
+  void Warn(const std::string& text) override;
+
   LaunchSite SiteOf(const RankKey& key) const;
-  void Spawn(const RankKey& key);
-  void WriteAhead();
-  absl::Status Write(const Action& action);
-
-  void OnLaunchFailed(const RankKey& key, const absl::Status& status);
-  void OnObserved(const RankKey& key, const RankObservation& observation);
+  RankStatus StatusOf(const RankKey& key, const RankObservation& observation) const;
   v1::RankExited ExitOf(const RankKey& key, const RankObservation& observation) const;
 
   const DataDir& data_dir_;
@@ -94,17 +83,10 @@ class AttemptKeeper {
   const Options options_;
   const Handler handler_;
   const AttemptFolders folders_;
-  std::unique_ptr<FactLog> facts_;
+  const std::unique_ptr<FactLog> facts_;
   std::unique_ptr<AttemptNumberLog> attempt_numbers_;
-  Attempts attempts_;
+  AttemptKernel kernel_;
   std::map<RankKey, RankStreams> streams_;
-  // RememberAttempt, RecordFact and RemoveAttempt in order. A failed write of the front is retried.
-  std::deque<Action> unwritten_;
-  std::string last_write_error_;
-  Timestamp retry_write_at_ms_ = 0;
-  Timestamp observe_at_ms_ = 0;
-  // Acknowledged facts that FactsAcknowledged has seen.
-  uint64_t acknowledged_seen_ = 0;
   RankRunner runner_;
 };
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "worker/rpc/uplink.h"
+#include "worker/core/uplink.h"
 #include "worker/spool/output_space.h"
 
 namespace trainyard::worker {

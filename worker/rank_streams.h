@@ -11,7 +11,7 @@
 #include "proto/support/clock.h"
 #include "trainyard/v1/worker_control.pb.h"
 #include "worker/core/attempts.h"
-#include "worker/rpc/uplink.h"
+#include "worker/core/uplink.h"
 #include "worker/tail/first_match.h"
 #include "worker/tail/log_parser.h"
 #include "worker/tail/rank_account.h"

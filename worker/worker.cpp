@@ -20,13 +20,14 @@
 #include "proto/support/status_text.h"
 #include "spdlog/spdlog.h"
 #include "worker/attempt_keeper.h"
+#include "worker/core/uplink.h"
+#include "worker/core/worker_kernel.h"
 #include "worker/device/inventory.h"
 #include "worker/device/route_address.h"
 #include "worker/metrics/metrics_server.h"
 #include "worker/output_keeper.h"
 #include "worker/process/rank_files.h"
 #include "worker/rpc/attach_stream.h"
-#include "worker/rpc/uplink.h"
 #include "worker/spool/attempt_folders.h"
 #include "worker/spool/data_dir.h"
 #include "worker/spool/stored_offsets.h"
@@ -119,6 +120,7 @@ class Worker::Daemon : public AttachHandler {
   v1::Hello greeting_;
   std::unique_ptr<AttemptKeeper> attempts_;
   std::unique_ptr<Uplink> uplink_;
+  std::unique_ptr<WorkerKernel> kernel_;
   // Sources found on disk before there is an uplink for them.
   std::vector<std::unique_ptr<StreamSource>> early_sources_;
   std::unique_ptr<AttachStream> stream_;
@@ -133,11 +135,9 @@ class Worker::Daemon : public AttachHandler {
   bool connected_ = false;
   int64_t connections_ = 0;
 
-  milliseconds heartbeat_interval_{1000};
-  steady_clock::time_point heartbeat_due_;
   // The last reason for a disconnect; repeats of it are not logged.
   std::string disconnect_reason_;
-  // True while the worker stops its ranks before it exits; no attempt is started any more.
+  // True while the worker stops its ranks before it exits.
   bool exiting_ = false;
   std::optional<steady_clock::time_point> farewell_until_;
 };
@@ -173,8 +173,8 @@ void Worker::Daemon::PublishMetrics() {
   statistics.node = greeting_.node_name();
   statistics.version = greeting_.worker_version();
   statistics.inventory = greeting_.inventory();
-  for (const RankView& view : attempts_->attempts().Ranks()) {
-    const v1::StartAttempt* command = attempts_->attempts().CommandOf(view.key.attempt);
+  for (const RankView& view : attempts_->kernel().attempts().Ranks()) {
+    const v1::StartAttempt* command = attempts_->kernel().attempts().CommandOf(view.key.attempt);
     if (command == nullptr) {
       statistics.ranks.push_back({.view = view, .job_name = "", .position = {}});
     } else {
@@ -217,13 +217,13 @@ absl::Status Worker::Daemon::OpenAttempts() {
   handler.on_attempt_removed = [this](const AttemptKey& key) { uplink_->RemoveStreams(key); };
   handler.on_fact_recorded = [this](const v1::Fact& fact) {
     fact_totals_.Count(fact);
-    // The next heartbeat reports the change: it is sent now, so that the controller need not wait.
-    heartbeat_due_ = steady_clock::now();
+    if (kernel_ != nullptr) kernel_->FactRecorded(attempts_->Now().steady_ms);
     if (stream_ != nullptr) stream_->Wake();
   };
   TRAINYARD_ASSIGN_OR_RETURN(
       attempts_, AttemptKeeper::Open(loop_, *data_dir_, clock_, std::move(options), handler));
   uplink_ = std::make_unique<Uplink>(attempts_->facts());
+  kernel_ = std::make_unique<WorkerKernel>(attempts_->kernel(), *uplink_);
   output_ = std::make_unique<OutputKeeper>(
       data_dir_->path(), OutputLimits{.bytes_max = options_.spool_bytes_max},
       [folders = AttemptFolders(data_dir_->File("attempts"))](const v1::StreamId& id) {
@@ -266,7 +266,8 @@ void Worker::Daemon::OnSignal(int signal) {
   const Timestamp grace_ms_max = exiting_ ? 0 : kExitGraceMsMax;
   spdlog::info("signal {}: stopping all ranks, then leaving", signal);
   exiting_ = true;
-  attempts_->StopAll(grace_ms_max);
+  kernel_->RefuseStarts();
+  attempts_->kernel().StopAll(grace_ms_max, attempts_->Now());
   ExitWhenStopped();
   AwaitSignal();
 }
@@ -281,7 +282,7 @@ void Worker::Daemon::AwaitTick() {
 }
 
 void Worker::Daemon::OnTick() {
-  attempts_->Tick();
+  attempts_->kernel().Tick(attempts_->Now());
   stream_->Wake();
   FreeSpace();
   KeepStoredOffsets();
@@ -304,20 +305,16 @@ void Worker::Daemon::KeepStoredOffsets() {
 }
 
 void Worker::Daemon::ExitWhenStopped() {
-  if (attempts_->AnyAlive()) return;
+  if (attempts_->kernel().attempts().AnyAlive()) return;
   const auto now = steady_clock::now();
   if (!farewell_until_.has_value()) farewell_until_ = now + kFarewell;
   const FactLog& facts = attempts_->facts();
-  const bool told = attempts_->AllWritten() && facts.After(facts.acknowledged()) == nullptr &&
-                    uplink_->in_flight_bytes() == 0;
+  const bool told = attempts_->kernel().AllWritten() &&
+                    facts.After(facts.acknowledged()) == nullptr && uplink_->in_flight_bytes() == 0;
   if (told || now >= *farewell_until_) loop_.stop();
 }
 
-v1::Hello Worker::Daemon::MakeHello() {
-  v1::Hello hello = greeting_;
-  for (v1::AttemptReport& report : attempts_->Reports()) *hello.add_attempts() = std::move(report);
-  return hello;
-}
+v1::Hello Worker::Daemon::MakeHello() { return kernel_->MakeHello(greeting_); }
 
 void Worker::Daemon::OnWelcome(const v1::Welcome& welcome) {
   spdlog::info("attached to the controller at {}", options_.controller);
@@ -325,14 +322,8 @@ void Worker::Daemon::OnWelcome(const v1::Welcome& welcome) {
   ++connections_;
   disconnect_reason_.clear();
   KeepClusterId(welcome.cluster_id());
-  const auto& interval = welcome.heartbeat_interval();
-  const int64_t interval_ms = interval.seconds() * 1000 + interval.nanos() / 1'000'000;
-  // The limits keep a wrong setting from flooding the controller or from making the node seem lost.
-  heartbeat_interval_ = milliseconds(std::clamp<int64_t>(interval_ms, 100, 60'000));
-  heartbeat_due_ = steady_clock::now() + heartbeat_interval_;
-  const absl::Status status = uplink_->OnWelcome(welcome);
+  const absl::Status status = kernel_->OnWelcome(welcome, attempts_->Now().steady_ms);
   if (!status.ok()) spdlog::error("{}", Text(status));
-  attempts_->FactsAcknowledged();
 }
 
 void Worker::Daemon::KeepClusterId(const std::string& cluster_id) {
@@ -343,45 +334,17 @@ void Worker::Daemon::KeepClusterId(const std::string& cluster_id) {
 }
 
 void Worker::Daemon::OnMessage(const v1::ControllerMessage& message) {
-  switch (message.kind_case()) {
-    case v1::ControllerMessage::kStartAttempt:
-      if (!exiting_) attempts_->Start(message.start_attempt());
-      break;
-    case v1::ControllerMessage::kStopAttempt:
-      attempts_->Stop(message.stop_attempt());
-      break;
-    case v1::ControllerMessage::kForgetAttempt:
-      attempts_->Forget(message.forget_attempt());
-      break;
-    case v1::ControllerMessage::kFactsAcknowledged:
-      uplink_->OnFactsAcknowledged(message.facts_acknowledged().fact_sequence());
-      attempts_->FactsAcknowledged();
-      break;
-    case v1::ControllerMessage::kStreamAcknowledged:
-      uplink_->OnStreamAcknowledged(message.stream_acknowledged());
-      break;
-    case v1::ControllerMessage::kWelcome:
-    case v1::ControllerMessage::KIND_NOT_SET:
-      spdlog::warn("the controller sent a message that means nothing here; ignored");
-      break;
-  }
+  const absl::Status status = kernel_->OnMessage(message, attempts_->Now());
+  if (!status.ok()) spdlog::error("{}", Text(status));
 }
 
 std::optional<v1::WorkerMessage> Worker::Daemon::NextMessage() {
-  const auto now = steady_clock::now();
-  if (now < heartbeat_due_) return uplink_->Next();
-  heartbeat_due_ = now + heartbeat_interval_;
-  v1::WorkerMessage message;
-  for (v1::AttemptReport& report : attempts_->Reports()) {
-    *message.mutable_heartbeat()->add_attempts() = std::move(report);
-  }
-  message.mutable_heartbeat();
-  return message;
+  return kernel_->NextMessage(attempts_->Now().steady_ms);
 }
 
 void Worker::Daemon::OnClosed(const absl::Status& status) {
   connected_ = false;
-  uplink_->OnClosed();
+  kernel_->OnClosed();
   if (std::exchange(disconnect_reason_, Text(status)) == Text(status)) return;
   spdlog::warn("no controller at {}: {}; ranks train on, trying again until it answers",
                options_.controller, Text(status));

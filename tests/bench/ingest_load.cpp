@@ -21,7 +21,7 @@ constexpr std::chrono::milliseconds kLook{1};
 // Messages of one stream that may be queued in this process, so that the next one is ready when one
 // has been sent.
 constexpr std::size_t kReady = 2;
-// Steps that may be sent and not yet stored: the worker's own window (worker/rpc/uplink.h).
+// Steps that may be sent and not yet stored: the worker's own window (worker/core/uplink.h).
 constexpr int64_t kWindowSteps = (1 << 20) / kRecordBytes;
 
 // One job on one worker.

@@ -27,8 +27,8 @@ class AttemptKeeperTest : public testing::Test {
   // Ranks that still run must not outlive the test.
   ~AttemptKeeperTest() override {
     WriteText(dir_.File("go"), "");
-    keeper_->StopAll(0);
-    EXPECT_TRUE(RunUntil([&] { return !keeper_->AnyAlive(); }));
+    keeper_->kernel().StopAll(0, keeper_->Now());
+    EXPECT_TRUE(RunUntil([&] { return !keeper_->kernel().attempts().AnyAlive(); }));
   }
 
   // Restarts the keeper as after kill -9 of the worker: ranks go on.
@@ -56,7 +56,7 @@ class AttemptKeeperTest : public testing::Test {
       if (std::chrono::steady_clock::now() > deadline) return false;
       loop_->restart();
       loop_->run_one_for(std::chrono::milliseconds(20));
-      keeper_->Tick();
+      keeper_->kernel().Tick(keeper_->Now());
     }
     return true;
   }
@@ -98,14 +98,14 @@ class AttemptKeeperTest : public testing::Test {
 };
 
 TEST_F(AttemptKeeperTest, RecordsTheLifeOfARankAndWhereItsOutputEnds) {
-  keeper_->Start(Shell(1, "echo oops; exit 3"));
+  keeper_->kernel().Start(Shell(1, "echo oops; exit 3"), keeper_->Now());
   ASSERT_TRUE(AwaitFacts(3));
   EXPECT_THAT(Facts(), ElementsAre("started 1/1/0", "exited 1/1/0 3", "cleared 1/1"));
   EXPECT_EQ(recorded_, 3);
   EXPECT_GT(keeper_->facts().facts()[0].rank_started().pid(), 0);
   EXPECT_THAT(ExitFact(1).log_tail(), HasSubstr("oops"));
   EXPECT_GT(ExitFact(1).time_ms(), 0);
-  const auto reports = keeper_->Reports();
+  const auto reports = keeper_->kernel().Reports();
   ASSERT_THAT(reports, SizeIs(1));
   EXPECT_TRUE(reports[0].cleared());
   ASSERT_THAT(reports[0].stream_ends(), SizeIs(2));
@@ -114,7 +114,7 @@ TEST_F(AttemptKeeperTest, RecordsTheLifeOfARankAndWhereItsOutputEnds) {
 }
 
 TEST_F(AttemptKeeperTest, SuccessNeedsNoTailOfOutput) {
-  keeper_->Start(Shell(1, "echo fine"));
+  keeper_->kernel().Start(Shell(1, "echo fine"), keeper_->Now());
   ASSERT_TRUE(AwaitFacts(3));
   EXPECT_EQ(ExitFact(1).exit_code(), 0);
   EXPECT_EQ(ExitFact(1).log_tail(), "");
@@ -125,7 +125,7 @@ TEST_F(AttemptKeeperTest, RankGetsItsSpecAndItsCheckpointDirectory) {
       Shell(1, "test -d $TRAINYARD_CHECKPOINT_DIR && grep -q '\"name\": \"tiny\"' $TRAINYARD_SPEC");
   command.mutable_spec()->set_name("tiny");
   command.set_checkpoint_dir(dir_.File("ck/deep"));
-  keeper_->Start(command);
+  keeper_->kernel().Start(command, keeper_->Now());
   ASSERT_TRUE(AwaitFacts(3));
   EXPECT_EQ(ExitFact(1).exit_code(), 0);
 }
@@ -133,7 +133,7 @@ TEST_F(AttemptKeeperTest, RankGetsItsSpecAndItsCheckpointDirectory) {
 TEST_F(AttemptKeeperTest, MissingProgramIsASpawnError) {
   v1::StartAttempt command = StartOf(1, 1, 1);
   command.mutable_spec()->add_command("/nowhere/trainer");
-  keeper_->Start(command);
+  keeper_->kernel().Start(command, keeper_->Now());
   ASSERT_TRUE(RunUntil([&] { return !Facts().empty() && Facts().back() == "cleared 1/1"; }));
   // The worker may see the process before its exec fails: a started fact can come first.
   const std::size_t exit_index = Facts().size() - 2;
@@ -145,7 +145,7 @@ TEST_F(AttemptKeeperTest, CheckpointDirectoryThatCannotBeMadeIsASpawnError) {
   WriteText(dir_.File("file"), "");
   v1::StartAttempt command = Shell(1, "exit 0");
   command.set_checkpoint_dir(dir_.File("file/ck"));
-  keeper_->Start(command);
+  keeper_->kernel().Start(command, keeper_->Now());
   ASSERT_TRUE(AwaitFacts(2));
   EXPECT_THAT(Facts(), ElementsAre("exited 1/1/0 127", "cleared 1/1"));
   EXPECT_THAT(ExitFact(0).spawn_error(), HasSubstr(dir_.File("file")));
@@ -153,25 +153,25 @@ TEST_F(AttemptKeeperTest, CheckpointDirectoryThatCannotBeMadeIsASpawnError) {
 
 TEST_F(AttemptKeeperTest, FolderThatCannotBeMadeEndsEveryRank) {
   WriteText(dir_.File("data/attempts/1"), "in the way");
-  keeper_->Start(Shell(1, "exit 0", 2));
+  keeper_->kernel().Start(Shell(1, "exit 0", 2), keeper_->Now());
   ASSERT_TRUE(AwaitFacts(3));
   EXPECT_THAT(Facts(), ElementsAre("exited 1/1/0 127", "exited 1/1/1 127", "cleared 1/1"));
 }
 
 TEST_F(AttemptKeeperTest, StopSendsTermAndThenKill) {
-  keeper_->Start(Shell(1, "trap 'echo kept on' TERM; " + WaitForGo()));
+  keeper_->kernel().Start(Shell(1, "trap 'echo kept on' TERM; " + WaitForGo()), keeper_->Now());
   ASSERT_TRUE(RunUntil([&] { return sources_.size() == 2 && sources_[1]->Read(0).has_value(); }));
-  keeper_->Stop(StopOf(1, 1, 300));
+  keeper_->kernel().Stop(StopOf(1, 1, 300), keeper_->Now());
   ASSERT_TRUE(AwaitFacts(3));
   EXPECT_EQ(ExitFact(1).signal(), 9);
   EXPECT_THAT(ExitFact(1).log_tail(), HasSubstr("kept on"));
 }
 
 TEST_F(AttemptKeeperTest, RankIsFoundAgainAfterARestart) {
-  keeper_->Start(Shell(1, WaitForGo()));
+  keeper_->kernel().Start(Shell(1, WaitForGo()), keeper_->Now());
   ASSERT_TRUE(AwaitFacts(1));
   Reopen();
-  EXPECT_THAT(Text(keeper_->Reports()), ElementsAre("1/1: 0 running"));
+  EXPECT_THAT(Text(keeper_->kernel().Reports()), ElementsAre("1/1: 0 running"));
   EXPECT_THAT(sources_, SizeIs(2));
   WriteText(dir_.File("go"), "");
   ASSERT_TRUE(AwaitFacts(3));
@@ -179,7 +179,7 @@ TEST_F(AttemptKeeperTest, RankIsFoundAgainAfterARestart) {
 }
 
 TEST_F(AttemptKeeperTest, EndWhileTheWorkerWasAwayIsPickedUpOnce) {
-  keeper_->Start(Shell(1, WaitForGo() + "; exit 4"));
+  keeper_->kernel().Start(Shell(1, WaitForGo() + "; exit 4"), keeper_->Now());
   ASSERT_TRUE(AwaitFacts(1));
   Close();
   WriteText(dir_.File("go"), "");
@@ -189,45 +189,45 @@ TEST_F(AttemptKeeperTest, EndWhileTheWorkerWasAwayIsPickedUpOnce) {
   ASSERT_TRUE(AwaitFacts(3));
   EXPECT_THAT(Facts(), ElementsAre("started 1/1/0", "exited 1/1/0 4", "cleared 1/1"));
   Reopen();
-  EXPECT_THAT(Text(keeper_->Reports()), ElementsAre("1/1 cleared: 0"));
-  EXPECT_FALSE(keeper_->AnyAlive());
+  EXPECT_THAT(Text(keeper_->kernel().Reports()), ElementsAre("1/1 cleared: 0"));
+  EXPECT_FALSE(keeper_->kernel().attempts().AnyAlive());
   EXPECT_THAT(Facts(), SizeIs(3));
 }
 
 TEST_F(AttemptKeeperTest, ForgottenAttemptLeavesNoFileButItsNumber) {
-  keeper_->Start(Shell(2, "exit 0"));
+  keeper_->kernel().Start(Shell(2, "exit 0"), keeper_->Now());
   ASSERT_TRUE(AwaitFacts(3));
-  keeper_->Forget(ForgetOf(1, 2));
+  keeper_->kernel().Forget(ForgetOf(1, 2), keeper_->Now());
   EXPECT_FALSE(std::filesystem::exists(dir_.File("data/attempts/1")));
   EXPECT_THAT(removed_, ElementsAre(AttemptKey{1, 2}));
-  EXPECT_THAT(keeper_->Reports(), IsEmpty());
+  EXPECT_THAT(keeper_->kernel().Reports(), IsEmpty());
   Reopen();
-  keeper_->Start(Shell(2, "exit 0"));
-  keeper_->Start(Shell(1, "exit 0"));
-  EXPECT_THAT(Text(keeper_->Reports()), ElementsAre("1/1 cleared:", "1/2 cleared:"))
+  keeper_->kernel().Start(Shell(2, "exit 0"), keeper_->Now());
+  keeper_->kernel().Start(Shell(1, "exit 0"), keeper_->Now());
+  EXPECT_THAT(Text(keeper_->kernel().Reports()), ElementsAre("1/1 cleared:", "1/2 cleared:"))
       << "refused, and the controller is told that nothing is here";
 }
 
 TEST_F(AttemptKeeperTest, StopOfAnUnknownAttemptHoldsAfterARestart) {
-  keeper_->Stop(StopOf(1, 3, 0));
+  keeper_->kernel().Stop(StopOf(1, 3, 0), keeper_->Now());
   EXPECT_THAT(Facts(), ElementsAre("cleared 1/3"));
   Reopen();
-  keeper_->Start(Shell(3, "exit 0"));
-  EXPECT_THAT(Text(keeper_->Reports()), ElementsAre("1/3 cleared:"));
+  keeper_->kernel().Start(Shell(3, "exit 0"), keeper_->Now());
+  EXPECT_THAT(Text(keeper_->kernel().Reports()), ElementsAre("1/3 cleared:"));
 }
 
 TEST_F(AttemptKeeperTest, UnknownAttemptIsForgottenWithItsAcknowledgement) {
-  keeper_->Stop(StopOf(1, 3, 0));
-  EXPECT_THAT(Text(keeper_->Reports()), ElementsAre("1/3 cleared:"));
+  keeper_->kernel().Stop(StopOf(1, 3, 0), keeper_->Now());
+  EXPECT_THAT(Text(keeper_->kernel().Reports()), ElementsAre("1/3 cleared:"));
   keeper_->facts().Acknowledge(1);
-  keeper_->FactsAcknowledged();
-  EXPECT_THAT(keeper_->Reports(), IsEmpty());
+  ASSERT_TRUE(keeper_->kernel().FactsAcknowledged().ok());
+  EXPECT_THAT(keeper_->kernel().Reports(), IsEmpty());
 }
 
 TEST_F(AttemptKeeperTest, NewerAttemptStartsOnlyAfterTheOlderIsGone) {
-  keeper_->Start(Shell(1, WaitForGo(), 2));
+  keeper_->kernel().Start(Shell(1, WaitForGo(), 2), keeper_->Now());
   ASSERT_TRUE(AwaitFacts(2));
-  keeper_->Start(Shell(2, WaitForGo()));
+  keeper_->kernel().Start(Shell(2, WaitForGo()), keeper_->Now());
   ASSERT_TRUE(AwaitFacts(6));
   const std::vector<std::string> facts = Facts();
   EXPECT_EQ(facts[4], "cleared 1/1");

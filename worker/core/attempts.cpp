@@ -9,8 +9,6 @@
 namespace trainyard::worker {
 namespace {
 
-constexpr int kSpawnFailedExitCode = 127;
-
 template <typename Message>
 AttemptKey KeyOf(const Message& message) {
   return {message.job_id(), message.attempt()};

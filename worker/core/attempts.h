@@ -78,6 +78,9 @@ struct RankView {
   const char* state = "";
 };
 
+// Exit code of a rank that could not be spawned, as a shell gives it.
+inline constexpr int kSpawnFailedExitCode = 127;
+
 // SIGKILL is sent again this often while a rank has not ended.
 inline constexpr Timestamp kKillAgainMs = 5000;
 

@@ -1,4 +1,4 @@
-#include "worker/rpc/uplink.h"
+#include "worker/core/uplink.h"
 
 #include <algorithm>
 #include <utility>

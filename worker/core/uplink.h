@@ -1,8 +1,8 @@
 // Decides which message is sent to the controller next: facts in order, then bytes of the ranks'
 // files, each resumed after the last byte that the controller has stored. Its state can be rebuilt
 // from the disk and a Welcome.
-#ifndef TRAINYARD_WORKER_RPC_UPLINK_H_
-#define TRAINYARD_WORKER_RPC_UPLINK_H_
+#ifndef TRAINYARD_WORKER_CORE_UPLINK_H_
+#define TRAINYARD_WORKER_CORE_UPLINK_H_
 
 #include <cstdint>
 #include <memory>
@@ -12,8 +12,8 @@
 #include "absl/status/status.h"
 #include "trainyard/v1/worker_control.pb.h"
 #include "worker/core/attempts.h"
-#include "worker/spool/fact_log.h"
-#include "worker/spool/stored_offsets.h"
+#include "worker/core/fact_queue.h"
+#include "worker/core/stream_position.h"
 
 namespace trainyard::worker {
 
@@ -43,7 +43,7 @@ class StreamSource {
 class Uplink {
  public:
   // `facts` must outlive this.
-  explicit Uplink(FactLog& facts) : facts_(facts) {}
+  explicit Uplink(FactQueue& facts) : facts_(facts) {}
 
   // Adds a stream of an attempt on disk. Its stored offset counts as 0 until the next Welcome.
   void AddStream(std::unique_ptr<StreamSource> source);
@@ -54,7 +54,7 @@ class Uplink {
   void AssumeStored(const StreamPosition& stored);
 
   // Events of the stream: Welcome, acknowledgements, disconnect. OnWelcome returns an error when
-  // facts.bin cannot be written; the stream can still be used.
+  // the facts cannot be written; the stream can still be used.
   absl::Status OnWelcome(const v1::Welcome& welcome);
   void OnFactsAcknowledged(uint64_t sequence);
   void OnStreamAcknowledged(const v1::StreamAcknowledged& acknowledged);
@@ -87,7 +87,7 @@ class Uplink {
   std::optional<v1::WorkerMessage> NextPiece(Stream& stream);
   Stream* Find(const v1::StreamId& id);
 
-  FactLog& facts_;
+  FactQueue& facts_;
   std::vector<Stream> streams_;
   // Round-robin position in streams_, so that a stream with much data cannot starve other streams.
   std::size_t turn_ = 0;
@@ -99,4 +99,4 @@ class Uplink {
 
 }  // namespace trainyard::worker
 
-#endif  // TRAINYARD_WORKER_RPC_UPLINK_H_
+#endif  // TRAINYARD_WORKER_CORE_UPLINK_H_

@@ -9,15 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "trainyard/v1/worker_control.pb.h"
+#include "worker/core/stream_position.h"
 
 namespace trainyard::worker {
-
-// The controller has stored the bytes of stream `id` before offset `acknowledged`.
-struct StreamPosition {
-  v1::StreamId id;
-  int64_t acknowledged = 0;
-};
 
 // One thread.
 class StoredOffsets {

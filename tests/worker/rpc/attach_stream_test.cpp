@@ -11,10 +11,11 @@
 #include <functional>
 #include <utility>
 
+#include "tests/worker/core/memory_source.h"
 #include "tests/worker/rpc/fake_controller.h"
-#include "tests/worker/rpc/memory_source.h"
 #include "tests/worker/rpc/stalling_proxy.h"
 #include "tests/worker/spool/temporary_dir.h"
+#include "worker/spool/fact_log.h"
 
 namespace trainyard::worker {
 namespace {

@@ -1,13 +1,13 @@
 // A rank's output in memory.
-#ifndef TRAINYARD_TESTS_WORKER_RPC_MEMORY_SOURCE_H_
-#define TRAINYARD_TESTS_WORKER_RPC_MEMORY_SOURCE_H_
+#ifndef TRAINYARD_TESTS_WORKER_CORE_MEMORY_SOURCE_H_
+#define TRAINYARD_TESTS_WORKER_CORE_MEMORY_SOURCE_H_
 
 #include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
 
-#include "worker/rpc/uplink.h"
+#include "worker/core/uplink.h"
 
 namespace trainyard::worker {
 
@@ -53,4 +53,4 @@ class MemorySource : public StreamSource {
 
 }  // namespace trainyard::worker
 
-#endif  // TRAINYARD_TESTS_WORKER_RPC_MEMORY_SOURCE_H_
+#endif  // TRAINYARD_TESTS_WORKER_CORE_MEMORY_SOURCE_H_

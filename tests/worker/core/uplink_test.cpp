@@ -1,4 +1,4 @@
-#include "worker/rpc/uplink.h"
+#include "worker/core/uplink.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,9 @@
 #include <random>
 
 #include "absl/strings/str_cat.h"
-#include "tests/worker/rpc/memory_source.h"
+#include "tests/worker/core/memory_source.h"
 #include "tests/worker/spool/temporary_dir.h"
+#include "worker/spool/fact_log.h"
 
 namespace trainyard::worker {
 namespace {

@@ -1,0 +1,164 @@
+#include "worker/core/attempt_kernel.h"
+
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "proto/support/status_text.h"
+
+namespace trainyard::worker {
+namespace {
+
+// Fallback: the exit watch on each process is quicker, but does not see every change.
+constexpr Timestamp kObserveEveryMs = 500;
+constexpr Timestamp kRetryWriteMs = 1000;
+
+// The attempt that a fact belongs to.
+AttemptKey AttemptOf(const v1::Fact& fact) {
+  if (fact.has_rank_started()) return {fact.rank_started().job_id(), fact.rank_started().attempt()};
+  if (fact.has_rank_exited()) return {fact.rank_exited().job_id(), fact.rank_exited().attempt()};
+  return {fact.attempt_cleared().job_id(), fact.attempt_cleared().attempt()};
+}
+
+}  // namespace
+
+void AttemptKernel::Restore(const SeenAttempts& seen_attempts,
+                            const std::vector<v1::StartAttempt>& on_disk) {
+  attempts_.Restore(seen_attempts, on_disk, facts_.facts());
+  for (const v1::StartAttempt& command : on_disk) io_.AddStreams(command);
+  for (const RankKey& rank : attempts_.RanksToObserve()) io_.Observe(rank);
+}
+
+void AttemptKernel::Start(const v1::StartAttempt& command, const WorkerTime& now) {
+  CarryOut(attempts_.Start(command, now.steady_ms), now);
+}
+
+void AttemptKernel::Stop(const v1::StopAttempt& command, const WorkerTime& now) {
+  CarryOut(attempts_.Stop(command, now.steady_ms), now);
+}
+
+void AttemptKernel::Forget(const v1::ForgetAttempt& command, const WorkerTime& now) {
+  const AttemptKey attempt = {command.job_id(), command.attempt()};
+  CarryOut(attempts_.Forget(command), now);
+  if (!attempts_.Contains(attempt)) io_.RemoveStreams(attempt);
+}
+
+void AttemptKernel::StopAll(Timestamp grace_ms_max, const WorkerTime& now) {
+  CarryOut(attempts_.StopAll(grace_ms_max, now.steady_ms), now);
+}
+
+void AttemptKernel::Tick(const WorkerTime& now) {
+  CarryOut(attempts_.Tick(now.steady_ms), now);
+  if (!unwritten_.empty() && now.steady_ms >= retry_write_at_ms_) WriteAhead(now);
+  if (now.steady_ms < observe_at_ms_) return;
+  observe_at_ms_ = now.steady_ms + kObserveEveryMs;
+  for (const RankKey& rank : attempts_.RanksToObserve()) io_.Observe(rank);
+}
+
+void AttemptKernel::CarryOut(const Actions& actions, const WorkerTime& now) {
+  for (const Action& action : actions) CarryOutOne(action, now);
+  WriteAhead(now);
+}
+
+void AttemptKernel::CarryOutOne(const Action& action, const WorkerTime& now) {
+  if (const auto* create = std::get_if<CreateAttempt>(&action)) {
+    Create(create->attempt, now);
+  } else if (const auto* spawn = std::get_if<SpawnRank>(&action)) {
+    Spawn(spawn->rank);
+  } else if (const auto* signal = std::get_if<SendSignal>(&action)) {
+    io_.Signal(signal->rank, signal->kill);
+  } else if (const auto* refused = std::get_if<RefuseCommand>(&action)) {
+    io_.Warn(absl::StrCat("refused: ", refused->reason));
+  } else {
+    unwritten_.push_back(action);
+  }
+}
+
+void AttemptKernel::Create(const AttemptKey& attempt, const WorkerTime& now) {
+  const v1::StartAttempt* command = attempts_.CommandOf(attempt);
+  if (command == nullptr) return;
+  const absl::Status status = io_.CreateAttempt(*command);
+  io_.AddStreams(*command);
+  if (status.ok()) return;
+  io_.Warn(absl::StrCat("job ", attempt.job_id, " attempt ", attempt.number, ": ", Text(status)));
+  // Later SpawnRank actions of this attempt find its ranks ended and do nothing.
+  CarryOut(attempts_.CreationFailed(attempt, Text(status), now.wall_ms), now);
+}
+
+void AttemptKernel::Spawn(const RankKey& rank) {
+  const v1::StartAttempt* command = attempts_.CommandOf(rank.attempt);
+  if (command != nullptr && attempts_.IsSpawning(rank)) io_.Launch(*command, rank);
+}
+
+void AttemptKernel::WriteAhead(const WorkerTime& now) {
+  while (!unwritten_.empty()) {
+    const absl::Status status = Write(unwritten_.front());
+    if (!status.ok()) {
+      retry_write_at_ms_ = now.steady_ms + kRetryWriteMs;
+      if (std::exchange(last_write_error_, Text(status)) == Text(status)) return;
+      io_.Warn(absl::StrCat(Text(status), "; trying again until it succeeds, nothing is lost"));
+      return;
+    }
+    last_write_error_.clear();
+    unwritten_.pop_front();
+  }
+}
+
+absl::Status AttemptKernel::Write(const Action& action) {
+  if (const auto* remember = std::get_if<RememberAttempt>(&action)) {
+    return io_.RememberAttempt(remember->job_id, remember->attempt);
+  }
+  if (const auto* remove = std::get_if<RemoveAttempt>(&action)) {
+    return io_.RemoveAttempt(remove->attempt);
+  }
+  return io_.RecordFact(std::get<RecordFact>(action).fact);
+}
+
+void AttemptKernel::LaunchFailed(const RankKey& rank, const std::string& error,
+                                 const WorkerTime& now) {
+  v1::RankExited exited;
+  exited.set_job_id(rank.attempt.job_id);
+  exited.set_attempt(rank.attempt.number);
+  exited.set_rank(rank.rank);
+  exited.set_exit_code(kSpawnFailedExitCode);
+  exited.set_spawn_error(error);
+  exited.set_time_ms(now.wall_ms);
+  CarryOut(attempts_.RankEnded(exited), now);
+}
+
+void AttemptKernel::Observed(const RankKey& rank, const RankStatus& status, const WorkerTime& now) {
+  switch (status.presence) {
+    case RankStatus::Presence::kNeverStarted:
+      return CarryOut(attempts_.RankNeverSpawned(rank), now);
+    case RankStatus::Presence::kStarting:
+      return;
+    case RankStatus::Presence::kRunning:
+      return CarryOut(attempts_.RankSpawned(rank, status.pid, status.started_ms), now);
+    case RankStatus::Presence::kEnded:
+      if (status.pid > 0 && status.exited.spawn_error().empty()) {
+        CarryOut(attempts_.RankSpawned(rank, status.pid, status.started_ms), now);
+      }
+      CarryOut(attempts_.RankEnded(status.exited), now);
+      if (!status.processes_remain) CarryOut(attempts_.RankGone(rank), now);
+      return;
+  }
+}
+
+absl::Status AttemptKernel::FactsAcknowledged() {
+  for (const v1::Fact& fact : facts_.facts()) {
+    if (fact.sequence() > facts_.acknowledged()) break;
+    if (fact.sequence() <= acknowledged_seen_ || !fact.has_attempt_cleared()) continue;
+    attempts_.ClearedAcknowledged(AttemptOf(fact));
+  }
+  acknowledged_seen_ = facts_.acknowledged();
+  return facts_.Compact(
+      [this](const v1::Fact& fact) { return attempts_.Contains(AttemptOf(fact)); });
+}
+
+std::vector<v1::AttemptReport> AttemptKernel::Reports() {
+  std::vector<v1::AttemptReport> reports = attempts_.Reports();
+  for (v1::AttemptReport& report : reports) io_.Describe(report);
+  return reports;
+}
+
+}  // namespace trainyard::worker

@@ -1,0 +1,124 @@
+// Carries the decisions about attempts (attempts.h) through: in order, failed writes again until
+// they succeed, and each result back to the decisions. Disk and processes are behind AttemptIo: the
+// daemon and the simulation drive the same rules.
+#ifndef TRAINYARD_WORKER_CORE_ATTEMPT_KERNEL_H_
+#define TRAINYARD_WORKER_CORE_ATTEMPT_KERNEL_H_
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "proto/support/clock.h"
+#include "trainyard/v1/worker_control.pb.h"
+#include "worker/core/attempts.h"
+#include "worker/core/fact_queue.h"
+
+namespace trainyard::worker {
+
+struct WorkerTime {
+  // Of a clock that never goes back, in milliseconds: setting the wall clock must not kill a rank
+  // early.
+  Timestamp steady_ms = 0;
+  // For facts.
+  Timestamp wall_ms = 0;
+};
+
+// State of a rank by its files and the process table.
+struct RankStatus {
+  enum class Presence { kNeverStarted, kStarting, kRunning, kEnded };
+  Presence presence = Presence::kNeverStarted;
+  // Of the rank's process; 0 when it is not known.
+  int64_t pid = 0;
+  Timestamp started_ms = 0;
+  // For kEnded.
+  v1::RankExited exited;
+  // True while processes of an ended rank may be left.
+  bool processes_remain = false;
+};
+
+// Disk, processes and streams of the node. A call must not destroy the kernel.
+class AttemptIo {
+ public:
+  virtual ~AttemptIo() = default;
+
+  // Writes the attempt's folder, so that the attempt is known after a restart.
+  virtual absl::Status CreateAttempt(const v1::StartAttempt& command) = 0;
+  // Makes durable that the attempt was seen.
+  virtual absl::Status RememberAttempt(int64_t job_id, int64_t attempt) = 0;
+  // Numbers the fact and makes it durable; it is sent from then on.
+  virtual absl::Status RecordFact(const v1::Fact& fact) = 0;
+  virtual absl::Status RemoveAttempt(const AttemptKey& attempt) = 0;
+
+  // Begins, or ends, to send the files of the attempt's ranks.
+  virtual void AddStreams(const v1::StartAttempt& command) = 0;
+  virtual void RemoveStreams(const AttemptKey& attempt) = 0;
+  // Fills in what the files of the ranks say, and the ends of the streams of a cleared attempt.
+  virtual void Describe(v1::AttemptReport& report) = 0;
+
+  // Launch leads to Launched or LaunchFailed, at once or later; Observe to Observed, or to nothing
+  // when the state cannot be read now.
+  virtual void Launch(const v1::StartAttempt& command, const RankKey& rank) = 0;
+  virtual void Signal(const RankKey& rank, bool kill) = 0;
+  virtual void Observe(const RankKey& rank) = 0;
+
+  // For the worker's own log.
+  virtual void Warn(const std::string& text) = 0;
+};
+
+class AttemptKernel {
+ public:
+  // Both outlive this.
+  AttemptKernel(AttemptIo& io, FactQueue& facts) : io_(io), facts_(facts) {}
+
+  // Builds the state from the disk after a start of the worker, and observes ranks that may live.
+  void Restore(const SeenAttempts& seen_attempts, const std::vector<v1::StartAttempt>& on_disk);
+
+  void Start(const v1::StartAttempt& command, const WorkerTime& now);
+  void Stop(const v1::StopAttempt& command, const WorkerTime& now);
+  void Forget(const v1::ForgetAttempt& command, const WorkerTime& now);
+  void StopAll(Timestamp grace_ms_max, const WorkerTime& now);
+
+  // Sends the kills that are due, retries failed writes and observes the ranks' processes. To be
+  // called a few times a second.
+  void Tick(const WorkerTime& now);
+
+  // To be called when the controller has acknowledged facts up to facts.acknowledged().
+  absl::Status FactsAcknowledged();
+
+  // Results of Launch and Observe. Launched: the rank was or may have been spawned; Observed then
+  // reports its state. LaunchFailed: it has no process.
+  void Launched(const RankKey& rank) { attempts_.SpawnUncertain(rank); }
+  void LaunchFailed(const RankKey& rank, const std::string& error, const WorkerTime& now);
+  void Observed(const RankKey& rank, const RankStatus& status, const WorkerTime& now);
+
+  // The core, for reading only.
+  const Attempts& attempts() const { return attempts_; }
+  // True when every action's record is on disk.
+  bool AllWritten() const { return unwritten_.empty(); }
+  std::vector<v1::AttemptReport> Reports();
+
+ private:
+  void CarryOut(const Actions& actions, const WorkerTime& now);
+  void CarryOutOne(const Action& action, const WorkerTime& now);
+  void Create(const AttemptKey& attempt, const WorkerTime& now);
+  void Spawn(const RankKey& rank);
+  void WriteAhead(const WorkerTime& now);
+  absl::Status Write(const Action& action);
+
+  AttemptIo& io_;
+  FactQueue& facts_;
+  Attempts attempts_;
+  // RememberAttempt, RecordFact and RemoveAttempt in order. A failed write of the front is retried.
+  std::deque<Action> unwritten_;
+  std::string last_write_error_;
+  Timestamp retry_write_at_ms_ = 0;
+  Timestamp observe_at_ms_ = 0;
+  // Acknowledged facts that FactsAcknowledged has seen.
+  uint64_t acknowledged_seen_ = 0;
+};
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_CORE_ATTEMPT_KERNEL_H_

@@ -1,0 +1,50 @@
+// The worker's side of the stream: Hello and heartbeats, the controller's messages, and the next
+// message to send. No thread, clock or disk.
+#ifndef TRAINYARD_WORKER_CORE_WORKER_KERNEL_H_
+#define TRAINYARD_WORKER_CORE_WORKER_KERNEL_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "proto/support/clock.h"
+#include "trainyard/v1/worker_control.pb.h"
+#include "worker/core/attempt_kernel.h"
+#include "worker/core/uplink.h"
+
+namespace trainyard::worker {
+
+class WorkerKernel {
+ public:
+  // Both outlive this.
+  WorkerKernel(AttemptKernel& attempts, Uplink& uplink) : attempts_(attempts), uplink_(uplink) {}
+
+  // `greeting` with a report of each attempt.
+  v1::Hello MakeHello(v1::Hello greeting);
+
+  // Errors say that facts could not be written; the stream can still be used.
+  absl::Status OnWelcome(const v1::Welcome& welcome, Timestamp steady_ms);
+  // As OnWelcome. INVALID_ARGUMENT for a message that means nothing here.
+  absl::Status OnMessage(const v1::ControllerMessage& message, const WorkerTime& now);
+  void OnClosed() { uplink_.OnClosed(); }
+
+  // The next message after Welcome; nullopt when there is none now.
+  std::optional<v1::WorkerMessage> NextMessage(Timestamp steady_ms);
+
+  // The next heartbeat reports a change: it is sent now, so that the controller need not wait.
+  void FactRecorded(Timestamp steady_ms) { heartbeat_due_ms_ = steady_ms; }
+
+  // The worker is about to exit: no attempt is started any more.
+  void RefuseStarts() { refuses_starts_ = true; }
+
+ private:
+  AttemptKernel& attempts_;
+  Uplink& uplink_;
+  Timestamp heartbeat_interval_ms_ = 1000;
+  Timestamp heartbeat_due_ms_ = 0;
+  bool refuses_starts_ = false;
+};
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_CORE_WORKER_KERNEL_H_
