@@ -42,6 +42,15 @@ bool HasRecentHeartbeat(const EvidenceContext& context, const std::string& node_
          context.options.suspect_after_ms;
 }
 
+// True when the node's reports have come without a pause until now and for long enough that those
+// which a broken or slow stream had held back are all in: only then a stall of its ranks is one.
+bool HasSettledReports(const EvidenceContext& context, const std::string& node_id) {
+  const auto node = context.observations.nodes.find(node_id);
+  if (node == context.observations.nodes.end()) return false;
+  return context.now - node->second.last_report_ms < context.options.suspect_after_ms &&
+         context.now - node->second.reports_since_ms >= context.options.suspect_after_ms;
+}
+
 // Progress of one peer rank; nullopt when it is no evidence. `last_heartbeat_ms` is the last
 // heartbeat of the node that is judged, not of the rank's own node.
 std::optional<PeerProgress> ProgressOfRank(const EvidenceContext& context,
@@ -89,7 +98,9 @@ PeerProgress PeerProgressIn(const EvidenceContext& context, const JobEntry& entr
     if (!runs || !HasRecentHeartbeat(context, rank.node_id())) continue;
     const auto peer = ProgressOfRank(context, observed->second, rank.rank(), last_heartbeat_ms);
     if (peer == PeerProgress::kMoving) return PeerProgress::kMoving;
-    if (peer == PeerProgress::kStalled && !finishing) progress = PeerProgress::kStalled;
+    const bool is_proof =
+        peer == PeerProgress::kStalled && HasSettledReports(context, rank.node_id());
+    if (is_proof && !finishing) progress = PeerProgress::kStalled;
   }
   return progress;
 }

@@ -68,6 +68,9 @@ void TakeReports(const std::string& node_id, const AttemptReports& reports, Time
                  Observations& observations) {
   NodeObservation& node = observations.nodes[node_id];
   node.last_heartbeat_ms = now;
+  const bool paused = now - node.last_report_ms > kReportPauseMs;
+  if (paused) node.reports_since_ms = now;
+  node.last_report_ms = now;
   std::map<AttemptKey, v1::AttemptReport> before = std::move(node.reports);
   node.reports.clear();
   for (const v1::AttemptReport& report : reports) {
@@ -218,7 +221,11 @@ void ShiftHeartbeats(int64_t gap_ms, Timestamp now, Observations& observations) 
     }
   };
   shift(observations.since_ms);
-  for (auto& [id, node] : observations.nodes) shift(node.last_heartbeat_ms);
+  for (auto& [id, node] : observations.nodes) {
+    shift(node.last_heartbeat_ms);
+    shift(node.last_report_ms);
+    shift(node.reports_since_ms);
+  }
   for (auto& [key, attempt] : observations.attempts) {
     for (auto& [number, rank] : attempt.ranks) {
       shift(rank.last_progress_ms);

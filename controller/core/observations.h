@@ -17,11 +17,19 @@
 
 namespace trainyard::controller {
 
+// Workers report once a second.
+inline constexpr int64_t kReportPauseMs = 3000;
+
 struct NodeObservation {
   // A worker's stream is open.
   bool attached = false;
-  // By the controller's clock.
+  // Time of the last message of the worker, by the controller's clock.
   Timestamp last_heartbeat_ms = 0;
+  // Time of its newest reports (in a heartbeat or Hello), and start of the series of reports that
+  // came without a pause of more than kReportPauseMs. Other messages show that the worker lives,
+  // but tell nothing about its ranks.
+  Timestamp last_report_ms = 0;
+  Timestamp reports_since_ms = 0;
   // Newest report of each attempt that the worker has on disk.
   std::map<AttemptKey, v1::AttemptReport> reports;
 };

@@ -199,6 +199,7 @@ class PeerProgressLimitTest : public PeerProgressTest {
     Rank().moving_since_ms = Rank().last_progress_ms - 8000;
     cluster_.observations.nodes["a"].last_heartbeat_ms = Rank().last_progress_ms + 8000;
     cluster_.observations.nodes["b"].last_heartbeat_ms = cluster_.now;
+    cluster_.observations.nodes["b"].last_report_ms = cluster_.now;
   }
 
   AttemptObservation& Attempt() { return cluster_.observations.attempts[{job_, 1}]; }
@@ -226,6 +227,22 @@ TEST_F(PeerProgressLimitTest, OnlyAPeerWithARecentHeartbeatCounts) {
   EXPECT_EQ(AboutNode("a"), PeerProgress::kStalled);
   cluster_.observations.nodes["b"].last_heartbeat_ms = cluster_.now - 3000;
   EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
+}
+
+// After a pause of a peer's stream its first message may be older than its ranks' progress, or tell
+// nothing about them.
+TEST_F(PeerProgressLimitTest, OnlyAPeerWhoseReportsHaveSettledProvesAStall) {
+  NodeObservation& peer = cluster_.observations.nodes["b"];
+  peer.reports_since_ms = cluster_.now - 3000;
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kStalled);
+  peer.reports_since_ms = cluster_.now - 2999;
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
+  peer.reports_since_ms = 0;
+  peer.last_report_ms = cluster_.now - 3000;
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
+  // A rank that is seen to move needs no report.
+  Rank().last_progress_ms = cluster_.now;
+  EXPECT_EQ(AboutNode("a"), PeerProgress::kMoving);
 }
 
 TEST_F(PeerProgressLimitTest, NothingIsLeftToTrainAfterTheLastStep) {

@@ -173,6 +173,21 @@ TEST(ObservationsTest, AShiftOfNothingChangesNothingAndOneMillisecondCounts) {
   EXPECT_EQ(LastHeartbeat(observations, "a"), 1001);
 }
 
+TEST(ObservationsTest, APauseOfReportsBeginsANewSeries) {
+  Observations observations;
+  ObserveHeartbeat("a", {}, 10'000, observations);
+  ObserveHeartbeat("a", {}, 13'000, observations);
+  const NodeObservation& node = observations.nodes.at("a");
+  EXPECT_EQ(node.reports_since_ms, 10'000);
+  EXPECT_EQ(node.last_report_ms, 13'000);
+  // The controller stalled from 13,000 to 33,000 ms: no pause of the worker's.
+  ShiftHeartbeats(20'000, 33'000, observations);
+  ObserveHeartbeat("a", {}, 34'000, observations);
+  EXPECT_EQ(node.reports_since_ms, 30'000);
+  ObserveHeartbeat("a", {}, 37'001, observations);
+  EXPECT_EQ(node.reports_since_ms, 37'001);
+}
+
 TEST(ObservationsTest, ValuesThatARecordLacksStayAsTheyWere) {
   Observations observations;
   ObserveTelemetry(MetricsOf(10, 20, 2), 1000, observations);
