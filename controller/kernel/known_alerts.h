@@ -5,13 +5,19 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "controller/kernel/worker_actions.h"
+#include "controller/core/attempt_key.h"
+#include "controller/store/stream_key.h"
 #include "trainyard/v1/event.pb.h"
+#include "trainyard/v1/worker_control.pb.h"
 
 namespace trainyard::controller {
 
@@ -19,19 +25,34 @@ namespace trainyard::controller {
 using ReadJobEvents =
     std::function<absl::StatusOr<std::vector<v1::Event>>(int64_t job_id, int limit)>;
 
+// An alert of a stream, by its step and code.
+using AlertKey = std::tuple<StreamKey, int64_t, std::string>;
+
+AlertKey AlertKeyOf(const v1::StreamId& stream, const v1::AlertRecord& alert);
+
+// The log is read once for each attempt that raises alerts.
 class KnownAlerts {
  public:
   explicit KnownAlerts(ReadJobEvents read_events) : read_events_(std::move(read_events)) {}
 
-  // Removes the batch's alerts that are in the log. Bytes that were not stored are sent again when
-  // a worker attaches again; after a restart of the controller, in the first batch of the stream.
-  // The log is read only then. An error of the log is returned, and nothing is removed.
+  // Removes the batch's alerts that are in the log: bytes that were received and not stored are
+  // sent again. An error of the log is returned, and nothing is removed.
   absl::Status Drop(v1::TelemetryBatch& batch);
 
+  // The alert is in the log now.
+  void Add(const AlertKey& alert);
+
  private:
+  // Step and code.
+  using Alerts = std::set<std::pair<int64_t, std::string>>;
+
+  // The attempt's alerts that were in the log when its first alert since the start was received.
+  // The log does not tell their ranks.
+  absl::StatusOr<const Alerts*> EarlierAlerts(const v1::StreamId& stream);
+
   const ReadJobEvents read_events_;
-  // Streams that sent telemetry since the start, each with the highest offset received.
-  StreamOffsets received_until_;
+  std::map<AttemptKey, Alerts> earlier_;
+  std::set<AlertKey> added_;
 };
 
 }  // namespace trainyard::controller

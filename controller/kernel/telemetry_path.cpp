@@ -113,7 +113,7 @@ void TelemetryPath::SubmitRecords(LinkId link, PendingBatch& pending, WorkerActi
 void TelemetryPath::SubmitAlert(LinkId link, const PendingBatch& pending,
                                 const v1::TelemetryRecord& record, WorkerActions& actions) {
   const v1::StreamId& stream = pending.batch.stream();
-  const AlertKey key{ToStreamKey(stream), record.alert().step(), record.alert().code()};
+  const AlertKey key = AlertKeyOf(stream, record.alert());
   const auto [number, is_new] = alert_numbers_.try_emplace(key, last_alert_ + 1);
   PendingAlert& alert = alerts_[number->second];
   alert.waiting.push_back({link, pending.number});
@@ -137,6 +137,7 @@ void TelemetryPath::Answered(const RequestTag& tag, const absl::Status& answer,
   }
   const auto committed = alerts_.extract(tag.number);
   alert_numbers_.erase(committed.mapped().key);
+  if (answer.ok()) known_alerts_.Add(committed.mapped().key);
   for (const BatchId& waiting : committed.mapped().waiting) RecordCommitted(waiting, actions);
 }
 

@@ -9,7 +9,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -55,8 +54,6 @@ class TelemetryPath {
     Permit permit;
     int uncommitted = 0;
   };
-  // An alert of a stream, by its step and code.
-  using AlertKey = std::tuple<StreamKey, int64_t, std::string>;
   struct BatchId {
     LinkId link = 0;
     uint64_t number = 0;

@@ -33,7 +33,7 @@ class WorkerKernelTest : public testing::Test {
   WorkerKernelTest() {
     tick_.Start(now_);
     tick_.Listen([this](const ClusterView& view, const auto&) {
-      CarryOut(workers_.AfterCommit(view));
+      CarryOut(kernel_->AfterCommit(view));
       return true;
     });
   }
@@ -55,10 +55,10 @@ class WorkerKernelTest : public testing::Test {
       } else if (auto* request = std::get_if<SubmitRequest>(&action)) {
         tick_.Submit(request->request,
                      [this, tag = request->tag](const auto& outcome, const auto&) {
-                       CarryOut(workers_.Answered(tag, outcome.status(), now_));
+                       CarryOut(kernel_->Answered(tag, outcome.status(), now_));
                      });
       } else if (auto* offsets = std::get_if<ReadOffsets>(&action)) {
-        CarryOut(workers_.OffsetsRead(offsets->link, {}));
+        CarryOut(kernel_->OffsetsRead(offsets->link, {}));
       } else if (auto* telemetry = std::get_if<StoreTelemetry>(&action)) {
         stored_.push_back(telemetry->batch.begin_offset());
       }
@@ -74,7 +74,7 @@ class WorkerKernelTest : public testing::Test {
   void Attach(LinkId link) {
     v1::WorkerMessage message;
     *message.mutable_hello() = HelloOf("a");
-    CarryOut(workers_.Receive(link, message, nullptr, now_));
+    CarryOut(kernel_->Receive(link, message, nullptr, now_));
   }
 
   // Attaches link 1 and places job 1 on it.
@@ -96,7 +96,7 @@ class WorkerKernelTest : public testing::Test {
     batch.set_begin_offset(begin);
     batch.set_end_offset(begin + 10);
     *batch.add_records() = record;
-    CarryOut(workers_.Receive(link, std::move(message), nullptr, now_));
+    CarryOut(kernel_->Receive(link, std::move(message), nullptr, now_));
   }
 
   static v1::TelemetryRecord Checkpoint() {
@@ -125,6 +125,7 @@ class WorkerKernelTest : public testing::Test {
   std::vector<v1::Event> log_;
   TickKernel tick_{CoreOptions{.checkpoint_root = "/c"}};
   WorkerKernel workers_{tick_.state(), tick_.observations(), tick_.options(), Options()};
+  WorkerKernel* kernel_ = &workers_;
   std::vector<SendMessage> sent_;
   // Begin offsets of the batches that went to the store.
   std::vector<int64_t> stored_;
@@ -160,10 +161,26 @@ TEST_F(WorkerKernelTest, AnAlertThatComesAgainAfterItsCommitIsKnownFromTheLog) {
   EXPECT_EQ(Alerts(), 1);
 }
 
+// Several batches may have been received and not stored before the controller ended.
+TEST_F(WorkerKernelTest, AnAlertInTheSecondBatchAfterARestartIsKnownFromTheLog) {
+  RunJob();
+  SendTelemetry(1, 10, Alert());
+  Tick();
+  ASSERT_EQ(Alerts(), 1);
+  WorkerKernel restarted(tick_.state(), tick_.observations(), tick_.options(), Options());
+  kernel_ = &restarted;
+  Attach(2);
+  Tick();
+  SendTelemetry(2, 0, v1::TelemetryRecord());
+  SendTelemetry(2, 10, Alert());
+  Tick();
+  EXPECT_EQ(Alerts(), 1);
+}
+
 TEST_F(WorkerKernelTest, WhatWasReceivedBeforeALinkEndedIsStored) {
   RunJob();
   SendTelemetry(1, 0, Checkpoint());
-  CarryOut(workers_.Closed(1, now_));
+  CarryOut(kernel_->Closed(1, now_));
   Tick();
   EXPECT_THAT(stored_, ElementsAre(0));
 }
