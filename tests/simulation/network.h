@@ -1,12 +1,17 @@
-// Messages between workers and the controller that are dropped, delayed, duplicated and reordered.
+// The streams between workers and the controller. Like a gRPC stream, each keeps the order of its
+// messages and loses none, until it breaks: then all messages under way are lost, and each end
+// learns of it at its own time.
 #ifndef TRAINYARD_TESTS_SIMULATION_NETWORK_H_
 #define TRAINYARD_TESTS_SIMULATION_NETWORK_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -17,19 +22,19 @@
 namespace trainyard::simulation {
 
 struct NetworkFaults {
-  double drop = 0;
-  double duplicate = 0;
+  // Chance that a stream breaks at a message.
+  double break_stream = 0;
   int64_t delay_ms_max = 50;
 };
 
-// A message on its way between a node and the controller.
-struct Envelope {
+enum class End { kWorker, kController };
+
+struct StreamClosed {};
+// The next message of a stream at one of its ends, or the stream's end there.
+struct Arrival {
+  int64_t stream = 0;
   std::string node_id;
-  // A stream: a worker that attaches again uses a greater number.
-  int64_t connection = 0;
-  // The process that the stream ends at: what is on its way to a dead one is lost.
-  int64_t controller_generation = 0;
-  std::variant<v1::WorkerMessage, v1::ControllerMessage> message;
+  std::variant<v1::WorkerMessage, v1::ControllerMessage, StreamClosed> message;
 };
 
 class Network {
@@ -37,36 +42,63 @@ class Network {
   explicit Network(Random& random) : random_(random) {}
 
   void SetFaults(const NetworkFaults& faults) { faults_ = faults; }
+  // Messages of the node's streams wait while it is partitioned; a stream that has waited for as
+  // long as keepalives allow breaks.
   void Partition(const std::string& node_id) { partitioned_.insert(node_id); }
   void Heal(const std::string& node_id) { partitioned_.erase(node_id); }
-  bool IsPartitioned(const std::string& node_id) const { return partitioned_.contains(node_id); }
 
-  void Send(const Envelope& envelope, Timestamp now) {
-    if (random_.Chance(faults_.drop)) return;
-    const int copies = random_.Chance(faults_.duplicate) ? 2 : 1;
-    for (int i = 0; i < copies; ++i) {
-      const Timestamp due = now + random_.Between(1, faults_.delay_ms_max);
-      on_their_way_.emplace(std::make_pair(due, ++sent_), envelope);
-    }
-  }
+  // Opens a stream of the node's worker. No number is used twice.
+  int64_t Open(const std::string& node_id);
+  // Queues a message to the end; one to an end that is closed is lost.
+  void Send(int64_t stream, v1::WorkerMessage message, Timestamp now);
+  void Send(int64_t stream, v1::ControllerMessage message, Timestamp now);
+  // One end closes the stream: what it has sent still arrives, before the other end learns of it.
+  void Close(int64_t stream, End by, Timestamp now);
+  // The connection is gone: messages under way are lost, and both ends learn of it later.
+  void Break(int64_t stream, Timestamp now);
+  // The process at this end of all streams, or of those of a node, died.
+  void Kill(End end, const std::string& node_id, Timestamp now);
 
-  // Messages that arrive now, in order. What meets a partition is lost.
-  std::vector<Envelope> Deliver(Timestamp now) {
-    std::vector<Envelope> arrived;
-    while (!on_their_way_.empty() && on_their_way_.begin()->first.first <= now) {
-      Envelope& envelope = on_their_way_.begin()->second;
-      if (!IsPartitioned(envelope.node_id)) arrived.push_back(std::move(envelope));
-      on_their_way_.erase(on_their_way_.begin());
-    }
-    return arrived;
-  }
+  // Everything that arrives at this end now, in order; nothing for a node that is frozen.
+  std::vector<Arrival> Deliver(End end, const std::function<bool(const std::string&)>& is_frozen,
+                               Timestamp now);
+
+  // Messages on their way to the worker, and those that arrived there.
+  std::size_t WaitingForWorker(int64_t stream) const;
+  uint64_t TakenByWorker(int64_t stream) const;
 
  private:
+  struct Queued {
+    Timestamp due = 0;
+    std::variant<v1::WorkerMessage, v1::ControllerMessage, StreamClosed> message;
+  };
+  // Messages on their way to one end.
+  struct Side {
+    std::deque<Queued> queue;
+    Timestamp last_due = 0;
+    uint64_t arrived = 0;
+    // This end has closed the stream or knows that it is closed.
+    bool closed = false;
+  };
+  struct Stream {
+    std::string node_id;
+    Side to_worker;
+    Side to_controller;
+    // Start of the partition that the stream waits for; 0 for none.
+    Timestamp waits_since = 0;
+    Side& To(End end) { return end == End::kWorker ? to_worker : to_controller; }
+  };
+
+  template <typename Message>
+  void Queue(int64_t stream, End to, Message message, Timestamp now);
+  void CloseSide(Side& side, Timestamp when);
+  void BreakStalled(Timestamp now);
+
   Random& random_;
   NetworkFaults faults_;
   std::set<std::string> partitioned_;
-  int64_t sent_ = 0;
-  std::map<std::pair<Timestamp, int64_t>, Envelope> on_their_way_;
+  int64_t last_stream_ = 0;
+  std::map<int64_t, Stream> streams_;
 };
 
 }  // namespace trainyard::simulation

@@ -15,6 +15,7 @@ constexpr int64_t kStepMs = 100;
 constexpr std::size_t kEventsShown = 200;
 constexpr int64_t kLongestPartitionMs = 30000;
 constexpr int64_t kLongestFreezeMs = 25000;
+constexpr int64_t kLongestDiskFaultMs = 10000;
 
 controller::CoreOptions CoreOptionsOfSimulation() {
   controller::CoreOptions options;
@@ -31,12 +32,16 @@ SimulationOptions ControlPlaneFaults(uint64_t seed) {
   SimulationOptions options;
   options.seed = seed;
   options.world.all_ranks_write = random.Chance(0.5);
-  options.faults.network = {random.Chance(0.5) ? 0.2 : 0.02, 0.1, random.Between(20, 3000)};
+  options.faults.network = {random.Chance(0.5) ? 0.02 : 0.002, random.Between(20, 3000)};
   options.faults.partition = random.Chance(0.7) ? 0.1 : 0;
   options.faults.worker_crash = random.Chance(0.7) ? 0.1 : 0;
   options.faults.controller_crash = random.Chance(0.7) ? 0.1 : 0;
   options.faults.controller_freeze = random.Chance(0.3) ? 0.03 : 0;
   options.faults.worker_freeze = random.Chance(0.3) ? 0.05 : 0;
+  options.faults.controller_disk_full = random.Chance(0.3) ? 0.03 : 0;
+  options.faults.worker_disk_full = random.Chance(0.3) ? 0.05 : 0;
+  options.faults.store_stall = random.Chance(0.3) ? 0.05 : 0;
+  options.faults.foreign_stream = random.Chance(0.3) ? 0.1 : 0;
   options.faults.user_cordon = random.Chance(0.3) ? 0.05 : 0;
   return options;
 }
@@ -58,7 +63,7 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
       faults_(options.faults),
       network_(random_),
       world_(options.world, random_),
-      controller_(network_, CoreOptionsOfSimulation(), now_) {
+      controller_(network_, random_, CoreOptionsOfSimulation(), now_) {
   network_.SetFaults(faults_.network);
   for (int i = 0; i < options.nodes; ++i) {
     workers_.push_back(std::make_unique<SimulatedWorker>(
@@ -75,6 +80,10 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(HeadNotOvertaken());
   checkers_.push_back(ResumesFromNewestSoundCheckpoint());
   checkers_.push_back(CordonKeepsRanksOff());
+  checkers_.push_back(StreamsStoredOnce());
+  checkers_.push_back(FactsBeforeBytes());
+  checkers_.push_back(SendsOnlyWhatIsDurable());
+  checkers_.push_back(CommandsArePaced());
 }
 
 bool SimulatedCluster::EachSecond(double chance) {
@@ -115,6 +124,28 @@ void SimulatedCluster::CheckRest() {
         entry.node.slot_uses(), [](const v1::SlotUse& use) { return use.job_id() != 0; });
     if (holds) return Complain("slots of " + id + " are still held by ended jobs");
   }
+  for (const auto& worker : workers_) {
+    if (worker->IsDestroyed()) continue;
+    if (std::string rest = RestOf(*worker); !rest.empty()) {
+      return Complain(absl::StrCat(worker->node_id(), ": ", rest));
+    }
+  }
+}
+
+std::string SimulatedCluster::RestOf(const SimulatedWorker& worker) const {
+  if (worker.UnacknowledgedFacts() > 0) return "facts have not reached the controller";
+  if (worker.AttemptsOnDisk() > 0) return "an ended attempt was not forgotten";
+  for (const auto& [key, process] : world_.processes()) {
+    if (process.node_id != worker.node_id()) continue;
+    const auto [job, attempt] = process.attempt;
+    const SimulatedStore& store = controller_.store();
+    const bool stored =
+        store.OffsetOf({job, attempt, process.rank, v1::STREAM_KIND_TELEMETRY}) ==
+            static_cast<int64_t>(process.telemetry.size()) &&
+        store.OffsetOf({job, attempt, process.rank, v1::STREAM_KIND_LOG}) == process.output_bytes;
+    if (!stored) return absl::StrCat("a stream of job ", job, " was not stored to its end");
+  }
+  return "";
 }
 
 void SimulatedCluster::StepOnce() {
@@ -125,15 +156,12 @@ void SimulatedCluster::StepOnce() {
   DeliverMessages();
   world_.Advance(now_);
   for (auto& worker : workers_) {
-    if (!thaws_at_ms_.contains(worker->node_id())) worker->Step(controller_.generation(), now_);
+    if (!thaws_at_ms_.contains(worker->node_id())) worker->Step(now_);
   }
   const CrashPoint crash = NextCrash();
   // A killed controller is no longer frozen.
   if (crash != CrashPoint::kNone) controller_thaws_at_ms_ = 0;
   if (controller_thaws_at_ms_ <= now_) controller_.Tick(crash, now_);
-  if (crash != CrashPoint::kNone && random_.Chance(0.5)) {
-    for (auto& worker : workers_) worker->ResetConnection();
-  }
   RunCheckers();
 }
 
@@ -148,7 +176,7 @@ void SimulatedCluster::InjectFaults() {
   if (worker.IsDestroyed()) return;
   if (!starts_at_ms_.contains(node_id) && Strikes(faults_.worker_crash)) {
     if (random_.Chance(0.5)) {
-      worker.Crash();
+      worker.Crash(now_);
     } else {
       worker.CrashBetweenActions();
     }
@@ -159,7 +187,16 @@ void SimulatedCluster::InjectFaults() {
     heals_at_ms_[node_id] = now_ + random_.Between(100, kLongestPartitionMs);
   }
   InjectFreeze(node_id);
+  InjectDiskFault(worker);
+  if (Strikes(faults_.foreign_stream)) worker.SendForeign(now_);
   InjectNodeFault(worker);
+}
+
+void SimulatedCluster::InjectDiskFault(SimulatedWorker& worker) {
+  const Timestamp until = now_ + random_.Between(100, kLongestDiskFaultMs);
+  if (Strikes(faults_.controller_disk_full)) controller_.FillDiskUntil(until);
+  if (Strikes(faults_.worker_disk_full)) worker.FillDiskUntil(until);
+  if (Strikes(faults_.store_stall)) controller_.StallStoreUntil(until);
 }
 
 void SimulatedCluster::InjectFreeze(const std::string& node_id) {
@@ -189,7 +226,7 @@ void SimulatedCluster::InjectNodeFault(SimulatedWorker& worker) {
   if (Strikes(faults_.checkpoint_damage)) world_.DamageCheckpoint();
   if (nodes_lost_ < options_.spare_nodes && Strikes(faults_.node_crash)) {
     ++nodes_lost_;
-    worker.Destroy();
+    worker.Destroy(now_);
     network_.Partition(node_id);
   }
 }
@@ -207,16 +244,13 @@ void SimulatedCluster::Mend() {
     const auto thaws = thaws_at_ms_.find(node_id);
     if (thaws != thaws_at_ms_.end() && thaws->second <= now_) {
       thaws_at_ms_.erase(thaws);
-      for (const Envelope& envelope : std::exchange(waiting_, {})) DeliverToWorker(envelope);
     }
     const auto starts = starts_at_ms_.find(node_id);
     if (starts != starts_at_ms_.end() && starts->second <= now_) {
-      worker->Crash();
+      worker->Crash(now_);
       worker->Start(now_);
       starts_at_ms_.erase(starts);
       thaws_at_ms_.erase(node_id);
-      // The connection of the earlier process ended with it.
-      std::erase_if(waiting_, [&](const Envelope& one) { return one.node_id == node_id; });
     }
   }
 }
@@ -224,7 +258,14 @@ void SimulatedCluster::Mend() {
 void SimulatedCluster::StopFaults() {
   faults_ = Faults{};
   network_.SetFaults(faults_.network);
-  for (const auto& worker : workers_) Cordon(false, worker->node_id());
+  faults_stopped_ = true;
+}
+
+// Again until it succeeds: the controller refuses it while its disk is full.
+void SimulatedCluster::UncordonAll() {
+  for (const auto& [id, entry] : controller_.state().nodes) {
+    if (entry.node.cordoned()) Cordon(false, id);
+  }
 }
 
 void SimulatedCluster::Cordon(bool cordoned, const std::string& node_id) {
@@ -235,6 +276,7 @@ void SimulatedCluster::Cordon(bool cordoned, const std::string& node_id) {
 }
 
 void SimulatedCluster::ActAsUsers() {
+  if (faults_stopped_) UncordonAll();
   if (submitted_ < options_.jobs && EachSecond(0.3)) {
     // A controller that died may not have committed the last submission: its request id shows that.
     const std::string request_id = absl::StrCat("request-", submitted_);
@@ -262,24 +304,23 @@ void SimulatedCluster::ActAsUsers() {
 }
 
 void SimulatedCluster::DeliverMessages() {
-  for (Envelope& envelope : network_.Deliver(now_)) {
-    if (std::holds_alternative<v1::WorkerMessage>(envelope.message)) {
-      controller_.Receive(std::move(envelope));
-    } else {
-      DeliverToWorker(envelope);
+  const auto nobody = [](const std::string&) { return false; };
+  for (Arrival& arrival : network_.Deliver(End::kController, nobody, now_)) {
+    controller_.Receive(std::move(arrival));
+  }
+  const auto is_frozen = [&](const std::string& id) { return thaws_at_ms_.contains(id); };
+  for (Arrival& arrival : network_.Deliver(End::kWorker, is_frozen, now_)) {
+    for (auto& worker : workers_) {
+      if (worker->node_id() == arrival.node_id) worker->Receive(arrival, now_);
     }
   }
 }
 
-void SimulatedCluster::DeliverToWorker(const Envelope& envelope) {
-  if (thaws_at_ms_.contains(envelope.node_id)) return waiting_.push_back(envelope);
-  for (auto& worker : workers_) {
-    if (worker->node_id() == envelope.node_id) worker->Receive(envelope, now_);
-  }
-}
-
 void SimulatedCluster::RunCheckers() {
-  const Step step{now_, controller_.state(), controller_.log(), checked_events_, world_};
+  const std::vector<SentMessage> sent = controller_.TakeSent();
+  const Step step{
+      now_, controller_.state(), controller_.log(), checked_events_, world_, controller_.store(),
+      sent};
   for (auto& checker : checkers_) {
     const std::string wrong = checker->Check(step);
     if (!wrong.empty()) return Complain(absl::StrCat(checker->Name(), ": ", wrong));

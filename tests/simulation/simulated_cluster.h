@@ -23,7 +23,7 @@ namespace trainyard::simulation {
 struct Faults {
   // Chances for each message.
   NetworkFaults network;
-  // Messages between a node and the controller are lost for up to 30 s.
+  // Messages between a node and the controller wait for up to 30 s; streams may break of it.
   double partition = 0;
   // kill -9 of a worker daemon; it starts again within 20 s. Its ranks go on.
   double worker_crash = 0;
@@ -33,6 +33,13 @@ struct Faults {
   // messages to it wait.
   double controller_freeze = 0;
   double worker_freeze = 0;
+  // The disk of the controller or of a worker is full for up to 10 s; its store writes nothing for
+  // as long.
+  double controller_disk_full = 0;
+  double worker_disk_full = 0;
+  double store_stall = 0;
+  // A worker sends telemetry and output of a rank that is not its own.
+  double foreign_stream = 0;
   // A user keeps new ranks off a node, or lets them on it again.
   double user_cordon = 0;
 
@@ -82,7 +89,7 @@ class SimulatedCluster {
   // The first failure: seed, time, message, the last 200 events and all processes. Empty without
   // one.
   const std::string& failure() const { return failure_; }
-  // Faults injected so far; dropped and duplicated messages and cordons are not counted.
+  // Faults injected so far; streams that break at a message and cordons are not counted.
   int64_t faults_injected() const { return faults_injected_; }
   const std::vector<v1::Event>& log() const { return controller_.log(); }
   const controller::ClusterState& state() const { return controller_.state(); }
@@ -92,15 +99,18 @@ class SimulatedCluster {
   void InjectFaults();
   void InjectNodeFault(SimulatedWorker& worker);
   void InjectFreeze(const std::string& node_id);
+  void InjectDiskFault(SimulatedWorker& worker);
   // Ends the faults that are due to end.
   void Mend();
   void ActAsUsers();
+  void UncordonAll();
   void Cordon(bool cordoned, const std::string& node_id);
   void DeliverMessages();
-  void DeliverToWorker(const Envelope& envelope);
   void RunCheckers();
-  // Fails when a rank of an ended job still runs or still holds a slot.
+  // Fails when a rank of an ended job still runs or still holds a slot, or when something that a
+  // node has on disk has not reached the controller.
   void CheckRest();
+  std::string RestOf(const SimulatedWorker& worker) const;
   // Sets failure().
   void Complain(const std::string& words);
   CrashPoint NextCrash();
@@ -122,13 +132,13 @@ class SimulatedCluster {
   // Times at which a partition ends and a crashed worker starts again, by node.
   std::map<std::string, Timestamp> heals_at_ms_;
   std::map<std::string, Timestamp> starts_at_ms_;
-  // End of the freeze of the controller and of each frozen worker; messages to frozen workers.
+  // End of the freeze of the controller and of each frozen worker.
   Timestamp controller_thaws_at_ms_ = 0;
   std::map<std::string, Timestamp> thaws_at_ms_;
-  std::vector<Envelope> waiting_;
   int submitted_ = 0;
   int nodes_lost_ = 0;
   int64_t faults_injected_ = 0;
+  bool faults_stopped_ = false;
   std::size_t checked_events_ = 0;  // Events of the log that the checkers have seen.
   std::string failure_;
 };

@@ -1,183 +1,259 @@
 #include "tests/simulation/simulated_controller.h"
 
 #include <algorithm>
+#include <deque>
+#include <functional>
+#include <map>
 #include <utility>
+#include <variant>
 
 #include "controller/core/apply.h"
-#include "controller/core/commands.h"
-#include "controller/core/reconcile.h"
+#include "controller/core/event_job.h"
+#include "controller/kernel/tick_kernel.h"
+#include "controller/kernel/worker_kernel.h"
 
 namespace trainyard::simulation {
 
-using controller::Observations;
+using controller::StreamKey;
+using controller::WorkerActions;
 
 namespace {
 
-constexpr int64_t kSessionTimeoutMs = 10000;
-constexpr int64_t kCommandAgainMs = 1000;
-// A longer gap between two ticks means that the controller itself stalled.
-constexpr int64_t kStallMs = 1000;
-constexpr int kMaxReconcilePasses = 100;
 constexpr uint64_t kEventsPerSnapshot = 50;
+constexpr int64_t kSlowestWriteMs = 400;
+constexpr int64_t kSpaceRetryMs = 250;
+
+// Newest `limit` events of the job, oldest first.
+std::vector<v1::Event> JobEvents(const std::vector<v1::Event>& log, int64_t job_id, int limit) {
+  std::vector<v1::Event> events;
+  for (auto event = log.rbegin(); event != log.rend(); ++event) {
+    if (controller::JobIdOf(*event) != job_id) continue;
+    events.push_back(*event);
+    if (static_cast<int>(events.size()) == limit) break;
+  }
+  std::ranges::reverse(events);
+  return events;
+}
 
 }  // namespace
 
-SimulatedController::SimulatedController(Network& network, const controller::CoreOptions& options,
-                                         Timestamp now)
-    : network_(network), options_(options), last_tick_ms_(now) {
-  snapshot_ = controller::ToSnapshot(state_, 0);
-  observations_.since_ms = now;
+struct SimulatedController::Process {
+  Process(const controller::CoreOptions& options, controller::WorkerKernel::Options workers_options)
+      : tick(options),
+        workers(tick.state(), tick.observations(), tick.options(), std::move(workers_options)) {}
+
+  // A ReadOffsets, StoreTelemetry or StoreOutput in the storage thread's queue.
+  using StoreItem =
+      std::variant<controller::ReadOffsets, controller::TelemetryItem, controller::OutputItem>;
+
+  controller::TickKernel tick;
+  controller::WorkerKernel workers;
+  controller::StoreKernel store;
+  std::deque<StoreItem> store_queue;
+  std::deque<StoreResult> store_results;
+  Timestamp retry_space_at_ms = 0;
+  std::map<int64_t, std::string> node_of_stream;
+};
+
+SimulatedController::SimulatedController(Network& network, Random& random,
+                                         const controller::CoreOptions& options, Timestamp now)
+    : network_(network), random_(random), options_(options), now_(now) {
+  snapshot_ = controller::ToSnapshot(controller::ClusterState(), 0);
+  Restart(now);
+}
+
+SimulatedController::~SimulatedController() = default;
+
+const controller::ClusterState& SimulatedController::state() const {
+  return process_->tick.state();
+}
+
+void SimulatedController::Submit(controller::Request request) {
+  process_->tick.Submit(std::move(request), [](const auto&, const auto&) {});
+}
+
+controller::ClusterState SimulatedController::Replay() const {
+  controller::ClusterState state = controller::FromSnapshot(snapshot_);
+  for (std::size_t i = snapshot_.last_sequence(); i < log_.size(); ++i) {
+    controller::Apply(log_[i], state);
+  }
+  return state;
 }
 
 void SimulatedController::Restart(Timestamp now) {
-  ++generation_;
   inbox_.clear();
-  requests_.clear();
-  uncommitted_.clear();
-  telemetry_uncommitted_ = telemetry_;
-  replies_.clear();
-  sessions_.clear();
-  commands_sent_ms_.clear();
-  observations_ = Observations{};
-  observations_.since_ms = now;
-  last_tick_ms_ = now;
-  state_ = controller::FromSnapshot(snapshot_);
-  for (std::size_t i = snapshot_.last_sequence(); i < log_.size(); ++i) {
-    controller::Apply(log_[i], state_);
-  }
+  network_.Kill(End::kController, "", now);
+  controller::WorkerKernel::Options options;
+  options.cluster_id = "simulated";
+  options.links = [this](controller::LinkId link) -> controller::LinkState {
+    return {network_.WaitingForWorker(link), network_.TakenByWorker(link), false};
+  };
+  options.read_events = [this](int64_t job_id, int limit) {
+    return absl::StatusOr<std::vector<v1::Event>>(JobEvents(log_, job_id, limit));
+  };
+  process_ = std::make_unique<Process>(options_, std::move(options));
+  process_->tick.Restore(Replay(), log_.size());
+  process_->tick.Start(now);
+  process_->tick.Listen([this](const controller::ClusterView& view, const auto&) {
+    CarryOut(process_->workers.AfterCommit(view));
+    return true;
+  });
 }
 
 void SimulatedController::Tick(CrashPoint crash, Timestamp now) {
+  now_ = now;
   if (crash == CrashPoint::kBetweenTicks) return Restart(now);
-  const int64_t gap_ms = now - std::exchange(last_tick_ms_, now);
-  if (gap_ms > kStallMs) ShiftHeartbeats(gap_ms, now, observations_);
-  for (const controller::Request& request : std::exchange(requests_, {})) Decide(request, now);
-  for (const Envelope& envelope : std::exchange(inbox_, {})) Handle(envelope, now);
-  DetachUnresponsive(now);
-  ReconcileAll(now);
+  controller::TickKernel& tick = process_->tick;
+  for (Arrival& arrival : std::exchange(inbox_, {})) Handle(std::move(arrival), now);
+  DeliverStoreResults();
+  tick.ExcuseOwnStall(now);
+  CarryOut(process_->workers.BeforeTick(now));
+  if (!HasSpace(now)) {
+    tick.AnswerWithoutSpace(now);
+    return RunStore(now);
+  }
+  const std::vector<v1::Event>& events = tick.Decide(now);
   if (crash == CrashPoint::kBeforeCommit) return Restart(now);
-  log_.insert(log_.end(), uncommitted_.begin(), uncommitted_.end());
-  uncommitted_.clear();
-  telemetry_ = telemetry_uncommitted_;
+  if (!events.empty() && now < disk_full_until_ms_) {
+    tick.Undone(Replay(), absl::ResourceExhaustedError("disk full"));
+    process_->retry_space_at_ms = now + kSpaceRetryMs;
+    tick.AnswerWithoutSpace(now);
+    return RunStore(now);
+  }
+  log_.insert(log_.end(), events.begin(), events.end());
   if (crash == CrashPoint::kAfterCommit) return Restart(now);
-  SendReplies(now);
-  SendCommands(now);
+  tick.Committed(now);
   if (log_.size() - snapshot_.last_sequence() >= kEventsPerSnapshot) {
-    snapshot_ = controller::ToSnapshot(state_, log_.size());
+    snapshot_ = controller::ToSnapshot(tick.state(), log_.size());
+  }
+  RunStore(now);
+}
+
+bool SimulatedController::HasSpace(Timestamp now) {
+  if (process_->tick.no_space().ok()) return true;
+  if (now < process_->retry_space_at_ms) return false;
+  if (now >= disk_full_until_ms_) {
+    process_->tick.SpaceIsBack(now);
+    return true;
+  }
+  process_->tick.SetNoSpace(absl::ResourceExhaustedError("disk full"));
+  process_->retry_space_at_ms = now + kSpaceRetryMs;
+  return false;
+}
+
+void SimulatedController::Handle(Arrival arrival, Timestamp now) {
+  controller::WorkerKernel& workers = process_->workers;
+  if (std::holds_alternative<StreamClosed>(arrival.message)) {
+    return CarryOut(workers.Closed(arrival.stream, now));
+  }
+  process_->node_of_stream[arrival.stream] = arrival.node_id;
+  CarryOut(workers.Receive(arrival.stream, std::get<v1::WorkerMessage>(std::move(arrival.message)),
+                           nullptr, now));
+}
+
+void SimulatedController::CarryOut(WorkerActions actions) {
+  for (controller::WorkerAction& action : actions) {
+    std::visit([this](auto& one) { CarryOutOne(one); }, action);
   }
 }
 
-bool SimulatedController::Decide(const controller::Request& request, Timestamp now) {
-  const auto events = controller::Decide(state_, request, options_, now);
-  if (!events.ok()) return false;
-  for (const v1::Event& event : *events) {
-    controller::Apply(event, state_);
-    uncommitted_.push_back(event);
-  }
-  return true;
+void SimulatedController::CarryOutOne(controller::SendMessage& action) {
+  sent_.push_back({action.link, process_->node_of_stream[action.link], action.message});
+  network_.Send(action.link, std::move(action.message), now_);
 }
 
-void SimulatedController::Handle(const Envelope& envelope, Timestamp now) {
-  if (envelope.controller_generation != generation_) return;
-  const auto& message = std::get<v1::WorkerMessage>(envelope.message);
-  if (message.has_hello()) return HandleHello(envelope, message.hello(), now);
-  Session& session = sessions_[envelope.node_id];
-  if (!session.attached || session.connection != envelope.connection) return;
-  session.heartbeat_ms = now;
-  if (message.has_heartbeat()) {
-    ObserveHeartbeat(envelope.node_id, message.heartbeat(), now, observations_);
-    Reply(envelope, {});
-  } else if (message.has_fact()) {
-    Decide(controller::ReceiveFact{envelope.node_id, message.fact()}, now);
-    Reply(envelope, {});
-  } else if (message.has_telemetry()) {
-    HandleTelemetry(envelope, message.telemetry(), now);
+void SimulatedController::CarryOutOne(controller::EndLink& action) {
+  if (action.at_once) {
+    network_.Break(action.link, now_);
+  } else {
+    network_.Close(action.link, End::kController, now_);
+    // As gRPC does once the stream is finished.
+    inbox_.push_back({action.link, "", StreamClosed{}});
   }
 }
 
-void SimulatedController::HandleHello(const Envelope& envelope, const v1::Hello& hello,
-                                      Timestamp now) {
-  Session& session = sessions_[envelope.node_id];
-  // A stream carries one Hello; an older stream is dead.
-  if (envelope.connection <= session.connection) return;
-  if (!Decide(controller::AttachWorker{hello}, now)) return;
-  session = {envelope.connection, now, true};
-  ObserveAttached(hello, now, observations_);
-  v1::ControllerMessage welcome;
-  welcome.mutable_welcome();
-  Reply(envelope, std::move(welcome));
+void SimulatedController::CarryOutOne(controller::SubmitRequest& action) {
+  process_->tick.Submit(std::move(action.request),
+                        [this, tag = action.tag](const controller::ClusterLoop::Outcome& outcome,
+                                                 const controller::ClusterView& view) {
+                          CarryOut(process_->workers.Answered(tag, outcome.status(), view.now));
+                        });
 }
 
-void SimulatedController::HandleTelemetry(const Envelope& envelope, const v1::TelemetryBatch& batch,
-                                          Timestamp now) {
-  const v1::StreamId& stream = batch.stream();
-  int64_t& stored = telemetry_uncommitted_[{stream.job_id(), stream.attempt(), stream.rank()}];
-  if (batch.begin_offset() > stored) return;
-  v1::TelemetryBatch fresh = batch;
-  const auto known = std::min<int64_t>(stored - batch.begin_offset(), batch.records_size());
-  fresh.mutable_records()->DeleteSubrange(0, static_cast<int>(known));
-  for (const v1::TelemetryRecord& record : fresh.records()) {
-    Decide(controller::ReceiveTelemetry{stream.job_id(), stream.attempt(), stream.rank(), record},
-           now);
-  }
-  if (fresh.records_size() > 0) ObserveTelemetry(fresh, now, observations_);
-  stored = std::max(stored, batch.end_offset());
-  v1::ControllerMessage acknowledged;
-  *acknowledged.mutable_stream_acknowledged()->mutable_stream() = stream;
-  acknowledged.mutable_stream_acknowledged()->set_offset(stored);
-  Reply(envelope, std::move(acknowledged));
+void SimulatedController::CarryOutOne(controller::ReadOffsets& action) {
+  process_->store_queue.emplace_back(std::move(action));
 }
 
-void SimulatedController::DetachUnresponsive(Timestamp now) {
-  for (auto& [node_id, session] : sessions_) {
-    if (!session.attached || now - session.heartbeat_ms < kSessionTimeoutMs) continue;
-    session.attached = false;
-    ObserveDetached(node_id, now, observations_);
-  }
+void SimulatedController::CarryOutOne(controller::StoreTelemetry& action) {
+  controller::Stored stored = ToKernel(action.link, action.batch.stream());
+  process_->store_queue.emplace_back(
+      controller::TelemetryItem{std::move(action.batch), std::move(stored)});
 }
 
-void SimulatedController::ReconcileAll(Timestamp now) {
-  for (int i = 0; i < kMaxReconcilePasses; ++i) {
-    const std::vector<v1::Event> events =
-        controller::Reconcile(state_, observations_, options_, now);
-    if (events.empty()) return;
-    for (const v1::Event& event : events) {
-      controller::Apply(event, state_);
-      uncommitted_.push_back(event);
+void SimulatedController::CarryOutOne(controller::StoreOutput& action) {
+  controller::Stored stored = ToKernel(action.link, action.chunk.stream());
+  process_->store_queue.emplace_back(
+      controller::OutputItem{std::move(action.chunk), std::move(stored)});
+}
+
+controller::Stored SimulatedController::ToKernel(int64_t link, const v1::StreamId& stream) {
+  return [this, link, stream](const absl::StatusOr<int64_t>& offset) {
+    process_->store_results.emplace_back(
+        [this, link, stream, offset] { return process_->workers.Stored(link, stream, offset); });
+  };
+}
+
+// The storage thread: takes what waits, and has written it some time later. A crash in between
+// loses the group, a crash after it the replies.
+void SimulatedController::RunStore(Timestamp now) {
+  if (now < store_busy_until_ms_) return;
+  if (process_->store.HasGroup()) WriteGroup();
+  while (!process_->store_queue.empty()) {
+    Process::StoreItem& front = process_->store_queue.front();
+    if (auto* telemetry = std::get_if<controller::TelemetryItem>(&front)) {
+      LearnOffset(controller::ToStreamKey(telemetry->batch.stream()));
+      process_->store.Add(std::move(*telemetry));
+    } else if (auto* output = std::get_if<controller::OutputItem>(&front)) {
+      LearnOffset(controller::ToStreamKey(output->chunk.stream()));
+      process_->store.Add(std::move(*output));
+    } else {
+      // Answered once everything before it is stored.
+      if (process_->store.HasGroup()) break;
+      AnswerOffsets(std::get<controller::ReadOffsets>(front));
     }
+    process_->store_queue.pop_front();
   }
+  Reply();
+  store_busy_until_ms_ = now + random_.Between(1, kSlowestWriteMs);
 }
 
-void SimulatedController::Reply(const Envelope& to, v1::ControllerMessage message) {
-  replies_.push_back({to.node_id, to.connection, generation_, std::move(message)});
+void SimulatedController::LearnOffset(const StreamKey& stream) {
+  if (!process_->store.Knows(stream)) process_->store.SetOffset(stream, store_.OffsetOf(stream));
 }
 
-void SimulatedController::SendReplies(Timestamp now) {
-  for (Envelope& reply : replies_) {
-    auto& message = std::get<v1::ControllerMessage>(reply.message);
-    const uint64_t facts = state_.nodes.at(reply.node_id).fact_sequence;
-    if (message.has_welcome()) message.mutable_welcome()->set_fact_sequence(facts);
-    if (message.kind_case() == v1::ControllerMessage::KIND_NOT_SET) {
-      message.mutable_facts_acknowledged()->set_fact_sequence(facts);
-    }
-    network_.Send(reply, now);
-  }
-  replies_.clear();
+void SimulatedController::AnswerOffsets(const controller::ReadOffsets& question) {
+  controller::StreamOffsets offsets;
+  for (const StreamKey& stream : question.streams) offsets[stream] = store_.OffsetOf(stream);
+  process_->store_results.emplace_back([this, link = question.link, offsets] {
+    return process_->workers.OffsetsRead(link, offsets);
+  });
 }
 
-void SimulatedController::SendCommands(Timestamp now) {
-  for (const controller::Command& command : controller::CommandsDue(state_, observations_, now)) {
-    const bool starts = command.message.has_start_attempt();
-    const auto& start = command.message.start_attempt();
-    const auto& stop = command.message.stop_attempt();
-    Timestamp& sent_ms =
-        commands_sent_ms_[{command.node_id, starts ? start.job_id() : stop.job_id(),
-                           starts ? start.attempt() : stop.attempt(), starts}];
-    if (sent_ms != 0 && now - sent_ms < kCommandAgainMs) continue;
-    sent_ms = now;
-    const Session& session = sessions_[command.node_id];
-    network_.Send({command.node_id, session.connection, generation_, command.message}, now);
+void SimulatedController::WriteGroup() {
+  for (const controller::MetricBatch& batch : process_->store.group().metrics) {
+    store_.Append(batch);
   }
+  for (const controller::LogBatch& batch : process_->store.group().logs) store_.Append(batch);
+  process_->store.GroupStored();
+  Reply();
+}
+
+void SimulatedController::Reply() {
+  for (const auto& one : process_->store.TakeReplies()) one.stored(one.result);
+}
+
+void SimulatedController::DeliverStoreResults() {
+  for (const StoreResult& result : std::exchange(process_->store_results, {})) CarryOut(result());
 }
 
 }  // namespace trainyard::simulation

@@ -1,80 +1,102 @@
-// The real core behind a shell as thin as the real one's order demands: decide, apply, plan,
-// commit, and only then answer and send. It can die between any two of these.
+// The rules of the controller (controller/kernel) on a simulated network, event log and store. The
+// process can die between any two of its actions that matter: decide, commit, answer, store.
 #ifndef TRAINYARD_TESTS_SIMULATION_SIMULATED_CONTROLLER_H_
 #define TRAINYARD_TESTS_SIMULATION_SIMULATED_CONTROLLER_H_
 
 #include <cstdint>
-#include <map>
+#include <functional>
+#include <memory>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "controller/core/cluster_state.h"
 #include "controller/core/decide.h"
-#include "controller/core/observations.h"
 #include "controller/core/requests.h"
+#include "controller/kernel/store_kernel.h"
+#include "controller/kernel/worker_actions.h"
 #include "tests/simulation/network.h"
+#include "tests/simulation/random.h"
+#include "tests/simulation/simulated_store.h"
 
 namespace trainyard::simulation {
 
 enum class CrashPoint { kNone, kBeforeCommit, kAfterCommit, kBetweenTicks };
 
+// A message that left the controller.
+struct SentMessage {
+  int64_t stream = 0;
+  std::string node_id;
+  v1::ControllerMessage message;
+};
+
 class SimulatedController {
  public:
-  SimulatedController(Network& network, const controller::CoreOptions& options, Timestamp now);
+  SimulatedController(Network& network, Random& random, const controller::CoreOptions& options,
+                      Timestamp now);
+  ~SimulatedController();
 
-  void Receive(Envelope envelope) { inbox_.push_back(std::move(envelope)); }
-  void Submit(controller::Request request) { requests_.push_back(std::move(request)); }
+  void Receive(Arrival arrival) { inbox_.push_back(std::move(arrival)); }
+  void Submit(controller::Request request);
 
-  // Runs one tick. With a crash point the process dies there and starts again at once.
+  // Handles what has arrived, then runs one tick and the storage thread. With a crash point the
+  // process dies there and starts again at once.
   void Tick(CrashPoint crash, Timestamp now);
 
-  const controller::ClusterState& state() const { return state_; }
-  // The durable log.
+  // The disk of the event log is full until then; the store writes nothing until then.
+  void FillDiskUntil(Timestamp until) { disk_full_until_ms_ = until; }
+  void StallStoreUntil(Timestamp until) { store_busy_until_ms_ = until; }
+
+  const controller::ClusterState& state() const;
+  // The durable log, and the stores beside it.
   const std::vector<v1::Event>& log() const { return log_; }
-  int64_t generation() const { return generation_; }
+  const SimulatedStore& store() const { return store_; }
+  // Messages sent since the last call.
+  std::vector<SentMessage> TakeSent() { return std::exchange(sent_, {}); }
 
  private:
-  struct Session {
-    int64_t connection = 0;
-    Timestamp heartbeat_ms = 0;
-    bool attached = false;
-  };
-  // Durable offsets of telemetry, by stream; they are stored beside the log.
-  using TelemetryOffsets = std::map<std::tuple<int64_t, int64_t, int>, int64_t>;
+  // Everything that is lost when the process dies.
+  struct Process;
+  // A result of the storage thread that the loop has not handled yet.
+  using StoreResult = std::function<controller::WorkerActions()>;
 
   void Restart(Timestamp now);
-  void Handle(const Envelope& envelope, Timestamp now);
-  void HandleHello(const Envelope& envelope, const v1::Hello& hello, Timestamp now);
-  void HandleTelemetry(const Envelope& envelope, const v1::TelemetryBatch& batch, Timestamp now);
-  // True unless the request was refused.
-  bool Decide(const controller::Request& request, Timestamp now);
-  void DetachUnresponsive(Timestamp now);
-  void ReconcileAll(Timestamp now);
-  void SendReplies(Timestamp now);
-  void SendCommands(Timestamp now);
-  void Reply(const Envelope& to, v1::ControllerMessage message);
+  controller::ClusterState Replay() const;
+  void Handle(Arrival arrival, Timestamp now);
+  void CarryOut(controller::WorkerActions actions);
+  void CarryOutOne(controller::SendMessage& action);
+  void CarryOutOne(controller::EndLink& action);
+  void CarryOutOne(controller::SubmitRequest& action);
+  void CarryOutOne(controller::ReadOffsets& action);
+  void CarryOutOne(controller::StoreTelemetry& action);
+  void CarryOutOne(controller::StoreOutput& action);
+  static void CarryOutOne(controller::ScheduleTick&) {}
+  static void CarryOutOne(controller::WriteLog&) {}
+  // False when the disk is full.
+  bool HasSpace(Timestamp now);
+  void RunStore(Timestamp now);
+  void LearnOffset(const controller::StreamKey& stream);
+  void AnswerOffsets(const controller::ReadOffsets& question);
+  void WriteGroup();
+  void Reply();
+  void DeliverStoreResults();
+  controller::Stored ToKernel(int64_t link, const v1::StreamId& stream);
 
   Network& network_;
+  Random& random_;
   const controller::CoreOptions options_;
 
   // Survives a crash of the process.
   std::vector<v1::Event> log_;
-  TelemetryOffsets telemetry_;
   v1::Snapshot snapshot_;
+  SimulatedStore store_;
+  Timestamp disk_full_until_ms_ = 0;
+  Timestamp store_busy_until_ms_ = 0;
 
-  // Lost when the process dies.
-  int64_t generation_ = 0;
-  controller::ClusterState state_;
-  controller::Observations observations_;
-  Timestamp last_tick_ms_ = 0;
-  std::map<std::string, Session> sessions_;
-  std::map<std::tuple<std::string, int64_t, int64_t, int>, Timestamp> commands_sent_ms_;
-  std::vector<Envelope> inbox_;
-  std::vector<controller::Request> requests_;
-  std::vector<v1::Event> uncommitted_;
-  TelemetryOffsets telemetry_uncommitted_;
-  std::vector<Envelope> replies_;
+  std::unique_ptr<Process> process_;
+  std::vector<Arrival> inbox_;
+  Timestamp now_ = 0;
+  std::vector<SentMessage> sent_;
 };
 
 }  // namespace trainyard::simulation

@@ -1,21 +1,130 @@
 #include "tests/simulation/simulated_worker.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "worker/core/fact_queue.h"
+#include "worker/core/uplink.h"
+#include "worker/core/worker_kernel.h"
 
 namespace trainyard::simulation {
 namespace {
 
-constexpr int64_t kHeartbeatMs = 1000;
-constexpr int64_t kResendMs = 1000;
-// The stream counts as broken when no message of the controller was received for this long.
-constexpr int64_t kStreamTimeoutMs = 5000;
+// Backoff and time limit of a dial (worker/rpc/attach_stream.h).
+constexpr int64_t kShortestBackoffMs = 200;
+constexpr int64_t kLongestBackoffMs = 2000;
+constexpr int64_t kWelcomeTimeoutMs = 10'000;
+// Messages that a stream takes in one step.
+constexpr int kMessagesInStep = 50;
+constexpr int64_t kRecordsInBatch = 8;
+constexpr int64_t kBytesInChunk = 200;
+// Size on disk that each fact counts for: compactions must occur.
+constexpr int64_t kBytesOfFact = 4096;
 
 AttemptKey ToKey(const worker::AttemptKey& key) { return {key.job_id, key.number}; }
 
+v1::StreamId StreamOf(const worker::RankKey& rank, v1::StreamKind kind) {
+  v1::StreamId id;
+  id.set_job_id(rank.attempt.job_id);
+  id.set_attempt(rank.attempt.number);
+  id.set_rank(rank.rank);
+  id.set_kind(kind);
+  return id;
+}
+
 }  // namespace
+
+class SimulatedWorker::Facts final : public worker::FactQueue {
+ public:
+  explicit Facts(SimulatedWorker& owner) : owner_(owner) {
+    for (const v1::Fact& record : owner.disk_.facts) Restore(record);
+  }
+
+ private:
+  absl::Status AppendRecord(const v1::Fact& record) override {
+    absl::Status status = owner_.BeforeWrite(/*needs_space=*/true);
+    if (status.ok()) owner_.disk_.facts.push_back(record);
+    return status;
+  }
+  absl::Status ReplaceRecords(const std::vector<v1::Fact>& records) override {
+    absl::Status status = owner_.BeforeWrite(/*needs_space=*/true);
+    if (status.ok()) owner_.disk_.facts = records;
+    return status;
+  }
+  int64_t DiskBytes() const override {
+    return static_cast<int64_t>(owner_.disk_.facts.size()) * kBytesOfFact;
+  }
+
+  SimulatedWorker& owner_;
+};
+
+// The telemetry (offset: number of records) or output of a rank's process.
+class SimulatedWorker::Source final : public worker::StreamSource {
+ public:
+  Source(SimulatedWorker& owner, const worker::RankKey& rank, v1::StreamKind kind)
+      : owner_(owner), rank_(rank), id_(StreamOf(rank, kind)) {}
+
+  const v1::StreamId& id() const override { return id_; }
+  bool Ended() const override;
+  std::optional<Piece> Read(int64_t offset) override {
+    const Process* process = owner_.world_.Find(owner_.node_id_, ToKey(rank_.attempt), rank_.rank);
+    if (process == nullptr) return std::nullopt;
+    return id_.kind() == v1::STREAM_KIND_LOG ? ReadOutput(*process, offset)
+                                             : ReadTelemetry(*process, offset);
+  }
+
+ private:
+  std::optional<Piece> ReadTelemetry(const Process& process, int64_t offset) const {
+    Piece piece;
+    piece.end_offset =
+        std::min<int64_t>(static_cast<int64_t>(process.telemetry.size()), offset + kRecordsInBatch);
+    if (piece.end_offset <= offset) return std::nullopt;
+    v1::TelemetryBatch& batch = *piece.message.mutable_telemetry();
+    *batch.mutable_stream() = id_;
+    batch.set_begin_offset(offset);
+    batch.set_end_offset(piece.end_offset);
+    for (int64_t i = offset; i < piece.end_offset; ++i) *batch.add_records() = process.telemetry[i];
+    return piece;
+  }
+  std::optional<Piece> ReadOutput(const Process& process, int64_t offset) const {
+    Piece piece;
+    piece.end_offset = std::min(process.output_bytes, offset + kBytesInChunk);
+    if (piece.end_offset <= offset) return std::nullopt;
+    v1::LogChunk& chunk = *piece.message.mutable_log();
+    *chunk.mutable_stream() = id_;
+    chunk.set_begin_offset(offset);
+    chunk.set_data(OutputBetween(offset, piece.end_offset));
+    return piece;
+  }
+
+  SimulatedWorker& owner_;
+  const worker::RankKey rank_;
+  const v1::StreamId id_;
+};
+
+struct SimulatedWorker::Daemon {
+  explicit Daemon(SimulatedWorker& owner)
+      : facts(owner), attempts(owner, facts), uplink(facts), kernel(attempts, uplink) {}
+
+  Facts facts;
+  worker::AttemptKernel attempts;
+  worker::Uplink uplink;
+  worker::WorkerKernel kernel;
+  // Launches and signals in order, as the helper thread of the ranks runs them.
+  std::deque<std::function<void()>> helper;
+  // 0 while no stream is open.
+  int64_t stream = 0;
+  bool welcomed = false;
+  Timestamp dial_at_ms = 0;
+  Timestamp welcome_until_ms = 0;
+  bool died = false;
+};
+
+bool SimulatedWorker::Source::Ended() const {
+  return owner_.daemon_->attempts.attempts().IsGone(rank_);
+}
 
 SimulatedWorker::SimulatedWorker(std::string node_id, int slots, TrainingWorld& world,
                                  Network& network, Random& random)
@@ -25,127 +134,227 @@ SimulatedWorker::SimulatedWorker(std::string node_id, int slots, TrainingWorld& 
       network_(network),
       random_(random) {}
 
-void SimulatedWorker::Destroy() {
+SimulatedWorker::~SimulatedWorker() = default;
+
+void SimulatedWorker::Crash(Timestamp now) {
+  if (daemon_ == nullptr) return;
+  network_.Close(daemon_->stream, End::kWorker, now);
+  daemon_ = nullptr;
+}
+
+void SimulatedWorker::Destroy(Timestamp now) {
   destroyed_ = true;
-  attempts_.reset();
+  if (daemon_ != nullptr) network_.Break(daemon_->stream, now);
+  Crash(now);
   world_.CrashNode(node_id_);
 }
 
 void SimulatedWorker::Start(Timestamp now) {
   if (destroyed_) return;
+  now_ = now;
   crash_between_actions_ = false;
   ++incarnation_;
-  attached_ = false;
-  hello_sent_ms_ = 0;
-  facts_in_flight_ = 0;
-  attempts_.emplace();
+  daemon_ = std::make_unique<Daemon>(*this);
   std::vector<v1::StartAttempt> commands;
   for (const auto& [key, command] : disk_.commands) commands.push_back(command);
-  attempts_->Restore(disk_.seen_attempts, commands, disk_.facts);
-  ObserveRanks(now);
+  daemon_->attempts.Restore(disk_.seen_attempts, commands);
+  BuryDead();
 }
 
-void SimulatedWorker::Execute(const worker::Actions& actions, Timestamp now) {
-  for (const worker::Action& action : actions) {
-    if (!IsUp()) return;
-    Execute(action, now);
-    if (crash_between_actions_ && random_.Chance(0.5)) {
-      crash_between_actions_ = false;
-      Crash();
+void SimulatedWorker::BuryDead() {
+  if (daemon_ != nullptr && daemon_->died) Crash(now_);
+}
+
+absl::Status SimulatedWorker::BeforeWrite(bool needs_space) {
+  if (crash_between_actions_ && random_.Chance(0.5)) {
+    crash_between_actions_ = false;
+    daemon_->died = true;
+  }
+  if (daemon_->died) return absl::AbortedError("the daemon was killed");
+  if (needs_space && now_ < disk_full_until_ms_) return absl::ResourceExhaustedError("disk full");
+  return absl::OkStatus();
+}
+
+absl::Status SimulatedWorker::CreateAttempt(const v1::StartAttempt& command) {
+  absl::Status status = BeforeWrite(/*needs_space=*/false);
+  if (status.ok()) disk_.commands[{command.job_id(), command.attempt()}] = command;
+  return status;
+}
+
+absl::Status SimulatedWorker::RememberAttempt(int64_t job_id, int64_t attempt) {
+  absl::Status status = BeforeWrite(/*needs_space=*/true);
+  if (status.ok()) disk_.seen_attempts[job_id] = attempt;
+  return status;
+}
+
+absl::Status SimulatedWorker::RecordFact(const v1::Fact& fact) {
+  absl::Status status = daemon_->facts.Append(fact);
+  if (status.ok()) daemon_->kernel.FactRecorded(now_);
+  return status;
+}
+
+absl::Status SimulatedWorker::RemoveAttempt(const worker::AttemptKey& attempt) {
+  absl::Status status = BeforeWrite(/*needs_space=*/false);
+  if (!status.ok()) return status;
+  disk_.commands.erase(attempt);
+  world_.RemoveFiles(node_id_, ToKey(attempt));
+  return status;
+}
+
+void SimulatedWorker::AddStreams(const v1::StartAttempt& command) {
+  for (const v1::RankStart& rank : command.ranks()) {
+    const worker::RankKey key{{command.job_id(), command.attempt()}, rank.rank()};
+    for (const v1::StreamKind kind : {v1::STREAM_KIND_TELEMETRY, v1::STREAM_KIND_LOG}) {
+      daemon_->uplink.AddStream(std::make_unique<Source>(*this, key, kind));
     }
   }
 }
 
-void SimulatedWorker::Execute(const worker::Action& action, Timestamp now) {
-  if (const auto* create = std::get_if<worker::CreateAttempt>(&action)) {
-    disk_.commands[create->attempt] = *attempts_->CommandOf(create->attempt);
-  } else if (const auto* remember = std::get_if<worker::RememberAttempt>(&action)) {
-    disk_.seen_attempts[remember->job_id] = remember->attempt;
-  } else if (const auto* spawn = std::get_if<worker::SpawnRank>(&action)) {
-    SpawnRank(spawn->rank, now);
-  } else if (const auto* signal = std::get_if<worker::SendSignal>(&action)) {
-    world_.Signal(node_id_, ToKey(signal->rank.attempt), signal->rank.rank, signal->kill, now);
-  } else if (const auto* record = std::get_if<worker::RecordFact>(&action)) {
-    v1::Fact fact = record->fact;
-    fact.set_sequence(disk_.facts.size() + 1);
-    disk_.facts.push_back(std::move(fact));
+void SimulatedWorker::RemoveStreams(const worker::AttemptKey& attempt) {
+  daemon_->uplink.RemoveStreams(attempt);
+}
+
+void SimulatedWorker::Describe(v1::AttemptReport& report) {
+  for (v1::RankReport& rank : *report.mutable_ranks()) {
+    const Process* process =
+        world_.Find(node_id_, {report.job_id(), report.attempt()}, rank.rank());
+    if (process == nullptr) continue;
+    rank.set_last_activity_ms(process->last_activity_ms);
+    rank.set_phase(process->phase == "stuck" ? "train" : process->phase);
+    if (!report.cleared()) continue;
+    const worker::RankKey key{{report.job_id(), report.attempt()}, rank.rank()};
+    v1::StreamEnd& telemetry = *report.add_stream_ends();
+    *telemetry.mutable_stream() = StreamOf(key, v1::STREAM_KIND_TELEMETRY);
+    telemetry.set_end_offset(static_cast<int64_t>(process->telemetry.size()));
+    v1::StreamEnd& output = *report.add_stream_ends();
+    *output.mutable_stream() = StreamOf(key, v1::STREAM_KIND_LOG);
+    output.set_end_offset(process->output_bytes);
   }
 }
 
-void SimulatedWorker::SpawnRank(const worker::RankKey& rank, Timestamp now) {
-  world_.Spawn(node_id_, *attempts_->CommandOf(rank.attempt), rank.rank, now);
-  // A daemon that crashes here has spawned a rank without recording it.
-  if (crash_between_actions_) return Crash();
-  Execute(attempts_->RankSpawned(rank, 1, now), now);
+void SimulatedWorker::Launch(const v1::StartAttempt& command, const worker::RankKey& rank) {
+  daemon_->helper.emplace_back([this, command, rank] {
+    world_.Spawn(node_id_, command, rank.rank, now_);
+    // A daemon that crashes here has spawned a rank without recording it.
+    if (!BeforeWrite(/*needs_space=*/false).ok()) return;
+    daemon_->attempts.Launched(rank);
+    ObserveNow(rank);
+  });
 }
 
-void SimulatedWorker::ObserveRanks(Timestamp now) {
-  for (const worker::RankKey& rank : attempts_->RanksToObserve()) {
-    if (!IsUp()) return;
-    ObserveRank(rank, now);
-  }
+void SimulatedWorker::Signal(const worker::RankKey& rank, bool kill) {
+  daemon_->helper.emplace_back(
+      [this, rank, kill] { world_.Signal(node_id_, ToKey(rank.attempt), rank.rank, kill, now_); });
 }
 
-void SimulatedWorker::ObserveRank(const worker::RankKey& rank, Timestamp now) {
+void SimulatedWorker::Observe(const worker::RankKey& rank) {
+  daemon_->helper.emplace_back([this, rank] { ObserveNow(rank); });
+}
+
+void SimulatedWorker::ObserveNow(const worker::RankKey& rank) {
+  using Presence = worker::RankStatus::Presence;
+  worker::RankStatus status;
   const Process* process = world_.Find(node_id_, ToKey(rank.attempt), rank.rank);
-  if (process == nullptr) return Execute(attempts_->RankNeverSpawned(rank), now);
-  if (!process->exited.has_value()) return Execute(attempts_->RankSpawned(rank, 1, now), now);
-  Execute(attempts_->RankEnded(*process->exited), now);
-  if (IsUp()) Execute(attempts_->RankGone(rank), now);
+  if (process != nullptr) {
+    status.presence = process->exited.has_value() ? Presence::kEnded : Presence::kRunning;
+    status.pid = 1;
+    status.started_ms = now_;
+    if (process->exited.has_value()) status.exited = *process->exited;
+  }
+  daemon_->attempts.Observed(rank, status, Time());
 }
 
-void SimulatedWorker::Receive(const Envelope& envelope, Timestamp now) {
-  if (!IsUp() || destroyed_) return;
-  received_ms_ = now;
-  const auto& message = std::get<v1::ControllerMessage>(envelope.message);
-  if (message.has_welcome()) {
-    if (envelope.connection != connection_) return;
-    attached_ = true;
-    facts_acknowledged_ = std::max(facts_acknowledged_, message.welcome().fact_sequence());
-    facts_in_flight_ = facts_acknowledged_;
-  } else if (message.has_facts_acknowledged()) {
-    facts_acknowledged_ =
-        std::max(facts_acknowledged_, message.facts_acknowledged().fact_sequence());
-  } else if (message.has_stream_acknowledged()) {
-    const v1::StreamId& stream = message.stream_acknowledged().stream();
-    int64_t& offset = telemetry_acknowledged_[{{stream.job_id(), stream.attempt()}, stream.rank()}];
-    offset = std::max(offset, message.stream_acknowledged().offset());
-  } else if (message.has_start_attempt()) {
-    Execute(attempts_->Start(message.start_attempt(), now), now);
-  } else if (message.has_stop_attempt()) {
-    Execute(attempts_->Stop(message.stop_attempt(), now), now);
+void SimulatedWorker::RunHelper() {
+  while (!daemon_->helper.empty() && !daemon_->died && random_.Chance(0.9)) {
+    const std::function<void()> next = std::move(daemon_->helper.front());
+    daemon_->helper.pop_front();
+    next();
   }
 }
 
-void SimulatedWorker::Step(int64_t controller_generation, Timestamp now) {
-  if (!IsUp() || destroyed_) return;
-  ObserveRanks(now);
-  if (IsUp()) Execute(attempts_->Tick(now), now);
-  if (!IsUp()) return;
-  const bool broken = attached_ && now - received_ms_ > kStreamTimeoutMs;
-  if (!attached_ || broken) {
-    attached_ = false;
-    controller_generation_ = controller_generation;
-    if (now - hello_sent_ms_ >= 2 * kResendMs) SendHello(now);
+void SimulatedWorker::Receive(Arrival arrival, Timestamp now) {
+  if (!IsUp() || destroyed_ || arrival.stream != daemon_->stream) return;
+  now_ = now;
+  if (std::holds_alternative<StreamClosed>(arrival.message)) {
+    daemon_->stream = 0;
+    daemon_->kernel.OnClosed();
+    daemon_->dial_at_ms = now + random_.Between(kShortestBackoffMs, kLongestBackoffMs);
     return;
   }
-  if (now - heartbeat_sent_ms_ >= kHeartbeatMs) {
-    SendHeartbeat(now);
-    SendTelemetry(now);
+  // Errors are for the worker's log: facts that could not be written are written again.
+  const auto& message = std::get<v1::ControllerMessage>(arrival.message);
+  if (!daemon_->welcomed && message.has_welcome()) {
+    daemon_->welcomed = true;
+    daemon_->kernel.OnWelcome(message.welcome(), now).IgnoreError();
+  } else if (daemon_->welcomed) {
+    daemon_->kernel.OnMessage(message, Time()).IgnoreError();
   }
-  SendFacts(now);
+  BuryDead();
 }
 
-void SimulatedWorker::Send(v1::WorkerMessage message, Timestamp now) {
-  network_.Send({node_id_, connection_, controller_generation_, std::move(message)}, now);
+void SimulatedWorker::Step(Timestamp now) {
+  if (!IsUp() || destroyed_) return;
+  now_ = now;
+  RunHelper();
+  if (!daemon_->died) daemon_->attempts.Tick(Time());
+  if (!daemon_->died && daemon_->stream == 0 && now >= daemon_->dial_at_ms) Dial();
+  if (!daemon_->died && daemon_->stream != 0) SendWaiting();
+  BuryDead();
 }
 
-void SimulatedWorker::SendHello(Timestamp now) {
-  ++connection_;
-  hello_sent_ms_ = now;
-  received_ms_ = now;
+void SimulatedWorker::Dial() {
+  daemon_->stream = network_.Open(node_id_);
+  daemon_->welcomed = false;
+  daemon_->welcome_until_ms = now_ + kWelcomeTimeoutMs;
   v1::WorkerMessage message;
-  v1::Hello& hello = *message.mutable_hello();
+  *message.mutable_hello() = daemon_->kernel.MakeHello(Greeting());
+  network_.Send(daemon_->stream, std::move(message), now_);
+}
+
+void SimulatedWorker::SendWaiting() {
+  if (!daemon_->welcomed) {
+    if (now_ < daemon_->welcome_until_ms) return;
+    network_.Close(daemon_->stream, End::kWorker, now_);
+    daemon_->stream = 0;
+    daemon_->dial_at_ms = now_ + random_.Between(kShortestBackoffMs, kLongestBackoffMs);
+    return;
+  }
+  for (int i = 0; i < kMessagesInStep; ++i) {
+    std::optional<v1::WorkerMessage> message = daemon_->kernel.NextMessage(now_);
+    if (!message.has_value()) return;
+    network_.Send(daemon_->stream, *std::move(message), now_);
+  }
+}
+
+void SimulatedWorker::SendForeign(Timestamp now) {
+  if (!IsUp() || daemon_->stream == 0 || !daemon_->welcomed) return;
+  for (const auto& [key, process] : world_.processes()) {
+    if (process.node_id == node_id_ || process.exited.has_value()) continue;
+    const worker::RankKey rank{{process.attempt.first, process.attempt.second}, process.rank};
+    v1::WorkerMessage telemetry;
+    v1::TelemetryBatch& batch = *telemetry.mutable_telemetry();
+    *batch.mutable_stream() = StreamOf(rank, v1::STREAM_KIND_TELEMETRY);
+    batch.set_end_offset(1'000'000);
+    v1::CheckpointRecord& checkpoint = *batch.add_records()->mutable_checkpoint();
+    checkpoint.set_step(999'999);
+    checkpoint.set_path("/c/foreign");
+    network_.Send(daemon_->stream, std::move(telemetry), now);
+    v1::WorkerMessage output;
+    *output.mutable_log()->mutable_stream() = StreamOf(rank, v1::STREAM_KIND_LOG);
+    output.mutable_log()->set_data(std::string(100'000, '!'));
+    network_.Send(daemon_->stream, std::move(output), now);
+    return;
+  }
+}
+
+int64_t SimulatedWorker::UnacknowledgedFacts() const {
+  if (daemon_ == nullptr) return 0;
+  const worker::FactQueue& facts = daemon_->facts;
+  return static_cast<int64_t>(facts.last_sequence() - facts.acknowledged());
+}
+
+v1::Hello SimulatedWorker::Greeting() const {
+  v1::Hello hello;
   hello.set_node_id(node_id_);
   hello.set_node_name(node_id_);
   hello.set_incarnation(absl::StrCat(incarnation_));
@@ -155,61 +364,7 @@ void SimulatedWorker::SendHello(Timestamp now) {
     slot.set_index(i);
     slot.set_kind(v1::DEVICE_KIND_CPU);
   }
-  for (v1::AttemptReport& report : Reports()) *hello.add_attempts() = std::move(report);
-  Send(std::move(message), now);
-}
-
-void SimulatedWorker::SendHeartbeat(Timestamp now) {
-  heartbeat_sent_ms_ = now;
-  v1::WorkerMessage message;
-  message.mutable_heartbeat();
-  for (v1::AttemptReport& report : Reports()) {
-    *message.mutable_heartbeat()->add_attempts() = std::move(report);
-  }
-  Send(std::move(message), now);
-}
-
-void SimulatedWorker::SendFacts(Timestamp now) {
-  // Facts that are not acknowledged in time are sent again.
-  if (now - facts_sent_ms_ >= kResendMs) facts_in_flight_ = facts_acknowledged_;
-  for (; facts_in_flight_ < disk_.facts.size(); ++facts_in_flight_) {
-    facts_sent_ms_ = now;
-    v1::WorkerMessage message;
-    *message.mutable_fact() = disk_.facts[facts_in_flight_];
-    Send(std::move(message), now);
-  }
-}
-
-void SimulatedWorker::SendTelemetry(Timestamp now) {
-  for (const auto& [key, process] : world_.processes()) {
-    if (process.node_id != node_id_) continue;
-    const int64_t begin = telemetry_acknowledged_[{process.attempt, process.rank}];
-    const auto end = static_cast<int64_t>(process.telemetry.size());
-    if (begin >= end) continue;
-    v1::WorkerMessage message;
-    v1::TelemetryBatch& batch = *message.mutable_telemetry();
-    batch.mutable_stream()->set_job_id(process.attempt.first);
-    batch.mutable_stream()->set_attempt(process.attempt.second);
-    batch.mutable_stream()->set_rank(process.rank);
-    batch.set_begin_offset(begin);
-    batch.set_end_offset(end);
-    for (int64_t i = begin; i < end; ++i) *batch.add_records() = process.telemetry[i];
-    Send(std::move(message), now);
-  }
-}
-
-std::vector<v1::AttemptReport> SimulatedWorker::Reports() const {
-  std::vector<v1::AttemptReport> reports = attempts_->Reports();
-  for (v1::AttemptReport& report : reports) {
-    for (v1::RankReport& rank : *report.mutable_ranks()) {
-      const Process* process =
-          world_.Find(node_id_, {report.job_id(), report.attempt()}, rank.rank());
-      if (process == nullptr) continue;
-      rank.set_last_activity_ms(process->last_activity_ms);
-      rank.set_phase(process->phase == "stuck" ? "train" : process->phase);
-    }
-  }
-  return reports;
+  return hello;
 }
 
 }  // namespace trainyard::simulation

@@ -1,42 +1,51 @@
-// A worker: the real core of the worker daemon (worker/core/attempts.h) on a simulated disk, with
-// simulated processes and a simulated stream.
+// The rules of the worker daemon (worker/core) on a simulated disk, with simulated processes and a
+// simulated stream.
 #ifndef TRAINYARD_TESTS_SIMULATION_SIMULATED_WORKER_H_
 #define TRAINYARD_TESTS_SIMULATION_SIMULATED_WORKER_H_
 
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <map>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "tests/simulation/network.h"
 #include "tests/simulation/random.h"
 #include "tests/simulation/training_world.h"
-#include "worker/core/attempts.h"
+#include "worker/core/attempt_kernel.h"
 
 namespace trainyard::simulation {
 
-class SimulatedWorker {
+class SimulatedWorker final : public worker::AttemptIo {
  public:
   SimulatedWorker(std::string node_id, int slots, TrainingWorld& world, Network& network,
                   Random& random);
+  ~SimulatedWorker() override;
 
   // kill -9 of the daemon; its ranks go on.
-  void Crash() { attempts_.reset(); }
-  // The daemon crashes during its next action.
+  void Crash(Timestamp now);
+  // The daemon crashes during its next actions.
   void CrashBetweenActions() { crash_between_actions_ = true; }
   void Start(Timestamp now);
-  bool IsUp() const { return attempts_.has_value(); }
+  bool IsUp() const { return daemon_ != nullptr; }
   // The machine is gone for good.
-  void Destroy();
+  void Destroy(Timestamp now);
   bool IsDestroyed() const { return destroyed_; }
-  // The controller's process died and the kernel closed the connection.
-  void ResetConnection() { attached_ = false; }
+  // Facts and attempt numbers cannot be written until then.
+  void FillDiskUntil(Timestamp until) { disk_full_until_ms_ = until; }
+  // Sends telemetry and output of a rank that runs on another node.
+  void SendForeign(Timestamp now);
 
-  void Receive(const Envelope& envelope, Timestamp now);
-  void Step(int64_t controller_generation, Timestamp now);
+  void Receive(Arrival arrival, Timestamp now);
+  void Step(Timestamp now);
 
   const std::string& node_id() const { return node_id_; }
+  // Facts on disk that the controller has not acknowledged.
+  int64_t UnacknowledgedFacts() const;
+  // Attempts on disk.
+  std::size_t AttemptsOnDisk() const { return disk_.commands.size(); }
 
  private:
   // State that survives a crash of the daemon.
@@ -45,18 +54,33 @@ class SimulatedWorker {
     std::map<worker::AttemptKey, v1::StartAttempt> commands;
     std::vector<v1::Fact> facts;
   };
+  class Facts;
+  class Source;
+  // Everything that is lost when the daemon dies.
+  struct Daemon;
 
-  void Execute(const worker::Actions& actions, Timestamp now);
-  void Execute(const worker::Action& action, Timestamp now);
-  void SpawnRank(const worker::RankKey& rank, Timestamp now);
-  void ObserveRanks(Timestamp now);
-  void ObserveRank(const worker::RankKey& rank, Timestamp now);
-  void Send(v1::WorkerMessage message, Timestamp now);
-  void SendHello(Timestamp now);
-  void SendHeartbeat(Timestamp now);
-  void SendFacts(Timestamp now);
-  void SendTelemetry(Timestamp now);
-  std::vector<v1::AttemptReport> Reports() const;
+  absl::Status CreateAttempt(const v1::StartAttempt& command) override;
+  absl::Status RememberAttempt(int64_t job_id, int64_t attempt) override;
+  absl::Status RecordFact(const v1::Fact& fact) override;
+  absl::Status RemoveAttempt(const worker::AttemptKey& attempt) override;
+  void AddStreams(const v1::StartAttempt& command) override;
+  void RemoveStreams(const worker::AttemptKey& attempt) override;
+  void Describe(v1::AttemptReport& report) override;
+  void Launch(const v1::StartAttempt& command, const worker::RankKey& rank) override;
+  void Signal(const worker::RankKey& rank, bool kill) override;
+  void Observe(const worker::RankKey& rank) override;
+  void Warn(const std::string&) override {}
+
+  // The error of a write: the daemon dies here, or the disk is full.
+  absl::Status BeforeWrite(bool needs_space);
+  // Ends the daemon if it died during the call that has just returned.
+  void BuryDead();
+  void RunHelper();
+  void ObserveNow(const worker::RankKey& rank);
+  void Dial();
+  void SendWaiting();
+  worker::WorkerTime Time() const { return {now_, now_}; }
+  v1::Hello Greeting() const;
 
   const std::string node_id_;
   const int slots_;
@@ -66,19 +90,11 @@ class SimulatedWorker {
 
   bool destroyed_ = false;
   Disk disk_;
-  std::optional<worker::Attempts> attempts_;
+  Timestamp disk_full_until_ms_ = 0;
   bool crash_between_actions_ = false;
   int64_t incarnation_ = 0;
-  int64_t connection_ = 0;
-  int64_t controller_generation_ = 0;
-  bool attached_ = false;
-  Timestamp received_ms_ = 0;
-  Timestamp hello_sent_ms_ = 0;
-  Timestamp heartbeat_sent_ms_ = 0;
-  Timestamp facts_sent_ms_ = 0;
-  uint64_t facts_acknowledged_ = 0;
-  uint64_t facts_in_flight_ = 0;
-  std::map<std::pair<AttemptKey, int>, int64_t> telemetry_acknowledged_;
+  Timestamp now_ = 0;
+  std::unique_ptr<Daemon> daemon_;
 };
 
 }  // namespace trainyard::simulation

@@ -68,11 +68,11 @@ TEST(SimulationTest, EveryJobEndsOnceFaultsStop) {
     Count(cluster, tally);
   }
   // The runs are worth something only if they see life: jobs that succeed, that restart, and every
-  // kind of event but the trainers' alerts and removals of checkpoints.
+  // kind of event but removals of checkpoints.
   if (Runs() < 50) return;
   EXPECT_GT(tally.succeeded, static_cast<int>(Runs()));
   EXPECT_GT(tally.attempts, 7 * static_cast<int>(Runs()));
-  EXPECT_EQ(tally.kinds.size(), 19u);
+  EXPECT_EQ(tally.kinds.size(), 20u);
   // Queued, init, train, recompute, hang, restart and stop: the simulated trainers say no more.
   EXPECT_EQ(tally.phases.size(), 7u);
 }

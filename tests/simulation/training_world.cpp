@@ -13,6 +13,7 @@ constexpr int kLostPeer = 69;
 constexpr int kBadCheckpoint = 74;
 constexpr int kFenced = 77;
 constexpr int kTerminated = 143;
+constexpr int64_t kOutputOfStep = 37;
 
 int64_t StepOf(const std::string& checkpoint_path) {
   int64_t step = 0;
@@ -22,10 +23,23 @@ int64_t StepOf(const std::string& checkpoint_path) {
 
 }  // namespace
 
+std::string OutputBetween(int64_t begin, int64_t end) {
+  std::string text;
+  for (int64_t i = begin; i < end; ++i) text.push_back(static_cast<char>('a' + i % 26));
+  return text;
+}
+
 const Process* TrainingWorld::Find(const std::string& node_id, const AttemptKey& attempt,
                                    int rank) const {
   const auto found = processes_.find({node_id, attempt, rank});
   return found == processes_.end() ? nullptr : &found->second;
+}
+
+const Process* TrainingWorld::FindRank(const AttemptKey& attempt, int rank) const {
+  const auto members = members_.find(attempt);
+  if (members == members_.end()) return nullptr;
+  const auto member = members->second.find(rank);
+  return member == members->second.end() ? nullptr : &processes_.at(member->second);
 }
 
 void TrainingWorld::EndAt(Process& process, Timestamp when, int exit_code, int signal) {
@@ -78,6 +92,15 @@ void TrainingWorld::Signal(const std::string& node_id, const AttemptKey& attempt
     EndAt(process, now + 10, 0, 9);
   } else if (!process.ignores_sigterm) {
     EndAt(process, now + random_.Between(10, 800), kTerminated, 0);
+  }
+}
+
+void TrainingWorld::RemoveFiles(const std::string& node_id, const AttemptKey& attempt) {
+  for (auto process = processes_.lower_bound({node_id, attempt, 0});
+       process != processes_.end() && process->second.node_id == node_id &&
+       process->second.attempt == attempt;
+       ++process) {
+    removed_.push_back(process->first);
   }
 }
 
@@ -197,6 +220,7 @@ void TrainingWorld::TakeStep(const AttemptKey& attempt, GangRun& gang,
   ++gang.step;
   for (const auto& [rank, process] : members) {
     if (process->phase != "train") SetPhase(*process, "train", gang.step, now);
+    process->output_bytes += kOutputOfStep;
     if (rank != 0 && !options_.all_ranks_write) continue;
     process->last_activity_ms = now;
     v1::TelemetryRecord& record = process->telemetry.emplace_back();
@@ -205,6 +229,12 @@ void TrainingWorld::TakeStep(const AttemptKey& attempt, GangRun& gang,
     record.mutable_metrics()->set_total_steps(options_.total_steps);
     (*record.mutable_metrics()->mutable_values())["step_seconds"] =
         static_cast<double>(options_.step_ms) / 1000;
+  }
+  if (gang.step % options_.alert_every == 0) {
+    v1::TelemetryRecord& record = members.at(0)->telemetry.emplace_back();
+    record.set_time_ms(now);
+    record.mutable_alert()->set_step(gang.step);
+    record.mutable_alert()->set_code("loss_spike");
   }
   if (gang.step % options_.checkpoint_every == 0) Publish(attempt, gang, *members.at(0), now);
   if (gang.step < options_.total_steps) return;

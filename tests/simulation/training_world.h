@@ -37,13 +37,19 @@ struct Process {
   std::string phase = "init";
   // Append-only, like the telemetry file of a rank.
   std::vector<v1::TelemetryRecord> telemetry;
+  // Size of its output; the text is OutputBetween.
+  int64_t output_bytes = 0;
 };
+
+// The bytes [begin, end) of the output of any rank.
+std::string OutputBetween(int64_t begin, int64_t end);
 
 struct WorldOptions {
   int64_t step_ms = 500;
   int64_t load_ms = 2000;
   int64_t total_steps = 60;
   int64_t checkpoint_every = 10;
+  int64_t alert_every = 15;
   // Chance that a rank whose peer is gone hangs instead of ending with 69.
   double hang_without_peer = 0.3;
   double ignore_sigterm = 0.2;
@@ -59,11 +65,18 @@ class TrainingWorld {
   using ProcessKey = std::tuple<std::string, AttemptKey, int>;
   const std::map<ProcessKey, Process>& processes() const { return processes_; }
   const Process* Find(const std::string& node_id, const AttemptKey& attempt, int rank) const;
+  // The process of the rank on any node; nullptr also when its machine is gone.
+  const Process* FindRank(const AttemptKey& attempt, int rank) const;
 
   void Spawn(const std::string& node_id, const v1::StartAttempt& command, int rank, Timestamp now);
   // Sends SIGTERM or SIGKILL, as a worker does.
   void Signal(const std::string& node_id, const AttemptKey& attempt, int rank, bool kill,
               Timestamp now);
+
+  // Removes the files of the attempt's ranks on the node.
+  void RemoveFiles(const std::string& node_id, const AttemptKey& attempt);
+  // Ranks whose files were removed, in order.
+  const std::vector<ProcessKey>& removed() const { return removed_; }
 
   // Faults. Attempts that a fault affects are in hurt().
   void CrashRank(const ProcessKey& key, int exit_code, int signal, Timestamp now);
@@ -121,6 +134,7 @@ class TrainingWorld {
   std::set<std::string> isolated_;
   std::set<std::string> gone_;
   std::set<AttemptKey> hurt_;
+  std::vector<ProcessKey> removed_;
 };
 
 }  // namespace trainyard::simulation

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "controller/core/cluster_state.h"
+#include "tests/simulation/simulated_controller.h"
 #include "tests/simulation/training_world.h"
 
 namespace trainyard::simulation {
@@ -19,6 +20,9 @@ struct Step {
   const std::vector<v1::Event>& log;
   std::size_t first_new = 0;
   const TrainingWorld& world;
+  const SimulatedStore& store;
+  // Messages that left the controller in this step.
+  const std::vector<SentMessage>& sent;
 };
 
 class Checker {
@@ -40,6 +44,10 @@ std::unique_ptr<Checker> HealthyJobsNotRestarted();
 std::unique_ptr<Checker> HeadNotOvertaken();
 std::unique_ptr<Checker> ResumesFromNewestSoundCheckpoint();
 std::unique_ptr<Checker> CordonKeepsRanksOff();
+std::unique_ptr<Checker> StreamsStoredOnce();
+std::unique_ptr<Checker> FactsBeforeBytes();
+std::unique_ptr<Checker> SendsOnlyWhatIsDurable();
+std::unique_ptr<Checker> CommandsArePaced();
 
 }  // namespace trainyard::simulation
 

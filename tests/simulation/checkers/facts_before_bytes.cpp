@@ -1,0 +1,71 @@
+// Once the bytes of a checkpoint or an alert are stored, the event log has it, and it has each
+// alert once.
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "absl/strings/str_cat.h"
+#include "tests/simulation/checkers/checker.h"
+
+namespace trainyard::simulation {
+namespace {
+
+class FactsBeforeBytesChecker : public Checker {
+ public:
+  const char* Name() const override { return "facts before bytes"; }
+
+  std::string Check(const Step& step) override {
+    for (std::size_t i = step.first_new; i < step.log.size(); ++i) {
+      if (std::string wrong = Learn(step.log[i]); !wrong.empty()) return wrong;
+    }
+    for (const auto& [key, stream] : step.store.streams()) {
+      int64_t& checked = checked_[key];
+      if (key.kind != v1::STREAM_KIND_TELEMETRY || stream.offset == checked) continue;
+      const AttemptKey attempt{key.job_id, key.attempt};
+      const Process* process = step.world.FindRank(attempt, key.rank);
+      const auto records = process == nullptr ? 0 : static_cast<int64_t>(process->telemetry.size());
+      for (; checked < std::min(stream.offset, records); ++checked) {
+        if (!IsInLog(attempt, process->telemetry[checked])) {
+          return absl::StrCat("telemetry of job ", key.job_id, " attempt ", key.attempt,
+                              " is stored before its record ", checked, " is in the event log");
+        }
+      }
+      checked = stream.offset;
+    }
+    return "";
+  }
+
+ private:
+  // Attempt and step.
+  using Record = std::pair<AttemptKey, int64_t>;
+
+  std::string Learn(const v1::Event& event) {
+    if (event.has_checkpoint_published()) {
+      const v1::CheckpointPublished& published = event.checkpoint_published();
+      checkpoints_.insert(
+          {{published.job_id(), published.checkpoint().attempt()}, published.checkpoint().step()});
+    }
+    if (!event.has_alert_raised()) return "";
+    const v1::AlertRaised& alert = event.alert_raised();
+    const bool is_new = alerts_.insert({{alert.job_id(), alert.attempt()}, alert.step()}).second;
+    return is_new ? "" : absl::StrCat("the alert of step ", alert.step(), " was raised twice");
+  }
+
+  bool IsInLog(const AttemptKey& attempt, const v1::TelemetryRecord& record) const {
+    if (record.has_checkpoint())
+      return checkpoints_.contains({attempt, record.checkpoint().step()});
+    if (record.has_alert()) return alerts_.contains({attempt, record.alert().step()});
+    return true;
+  }
+
+  std::set<Record> checkpoints_;
+  std::set<Record> alerts_;
+  std::map<controller::StreamKey, int64_t> checked_;
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> FactsBeforeBytes() { return std::make_unique<FactsBeforeBytesChecker>(); }
+
+}  // namespace trainyard::simulation
