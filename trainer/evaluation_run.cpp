@@ -2,8 +2,11 @@
 
 #include <chrono>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "proto/contract/attention_rules.h"
+#include "trainer/attention_choice.h"
 #include "trainer/checkpoint/checkpoint_reader.h"
 #include "trainer/gang.h"
 #include "trainer/parallel/device.h"
@@ -34,18 +37,18 @@ DecoderOptions WeightsOnly(DecoderOptions options) {
 
 EvaluationRun::EvaluationRun(const RunConfig& config, const RuntimeEnvironment& env,
                              TelemetryWriter& telemetry, RankProgress& progress)
-    : config_(config),
-      env_(WithCheckpoint(env)),
+    : env_(WithCheckpoint(env)),
       telemetry_(telemetry),
       progress_(progress),
       report_(env.rank == 0),
       mesh_(config.layout),
       threads_(SetThreads(config, env)),
       device_(OpenDevice(config.resources.device, env.local_rank)),
-      rendezvous_(Meet(config, env)),
+      config_(WithAttentionChosen(config)),
+      rendezvous_(Meet(config_, env)),
       groups_(ConnectGroups(config, mesh_, env, rendezvous_.get(), device_)),
       stall_watch_(groups_, telemetry),
-      model_(config.model, WeightsOnly(ModelOptions(config, mesh_, env.rank, groups_, device_))),
+      model_(config.model, WeightsOnly(ModelOptions(config_, mesh_, env.rank, groups_, device_))),
       weights_(model_, model_.parameters(), *groups_.shard),
       pipeline_(model_, groups_.links, config.layout.zero_bubble),
       evaluator_(config, pipeline_, groups_, mesh_.DataParallelIndex(env.rank), device_) {
@@ -58,7 +61,11 @@ void EvaluationRun::Load() {
   const CheckpointReader reader(env_.resume_from);
   step_ = LoadCheckpoint(reader, config_, {model_.parameters(), nullptr, groups_}).step;
   report_.EvaluationHeader(config_, env_,
-                           {DeviceName(device_), threads_, {}, step_, env_.resume_from});
+                           {.device = DeviceName(device_),
+                            .threads = threads_,
+                            .attention = std::string(NameOf(config_.train.attention_backend)),
+                            .first_step = step_,
+                            .resumed_from = env_.resume_from});
 }
 
 ExitCode EvaluationRun::Run() {

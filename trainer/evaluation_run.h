@@ -46,7 +46,6 @@ class EvaluationRun {
   void Load();
   ExitCode Evaluate();
 
-  const RunConfig config_;
   const RuntimeEnvironment env_;
   TelemetryWriter& telemetry_;
   RankProgress& progress_;
@@ -54,6 +53,7 @@ class EvaluationRun {
   const Mesh mesh_;
   const int64_t threads_;
   const torch::Device device_;
+  const RunConfig config_;  // With the attention backend that the device can take.
   std::unique_ptr<Rendezvous> rendezvous_;  // Null for a single rank.
   const RankGroups groups_;
   StallWatch stall_watch_;

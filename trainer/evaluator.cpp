@@ -9,6 +9,7 @@
 #include "proto/contract/token_format.h"
 #include "trainer/data/data_tokenizer.h"
 #include "trainer/data/open_tokens.h"
+#include "trainer/model/documents.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -38,7 +39,8 @@ Evaluator::Evaluator(const RunConfig& config, const Pipeline& pipeline, const Ra
       data_index_(data_index),
       data_size_(config.layout.dp),
       device_(device),
-      batch_samples_(config.layout.micro_batch) {
+      batch_samples_(config.layout.micro_batch),
+      data_(config.data) {
   for (const EvaluationSet& set : EvaluationSetsOf(config.evaluation).sets) {
     AddSet(set.name, OpenEvaluationSet(set, config.data.format), config);
   }
@@ -73,41 +75,54 @@ bool Evaluator::AnyRankStops(bool this_one) const {
   return SumOverMembers(*groups_.world, {this_one ? 1.0 : 0.0}, device_)[0] > 0;
 }
 
-// This rank's part of the sum. Ranks along dp may share weights, so all of them compute in every
+// This rank's part of the sums. Ranks along dp may share weights, so all of them compute in every
 // round: behind the last batch one whose predictions count nothing.
-double Evaluator::SumOfBatch(const Set& set, int64_t batch) const {
+Evaluator::BatchSums Evaluator::SumsOfBatch(const Set& set, int64_t batch) const {
   const bool counts = batch < set.batches;
   const int64_t first = counts ? batch * batch_samples_ : 0;
   const int64_t samples = std::min(batch_samples_, set.samples - first);
-  const TrainingTokens tokens = {
-      ReadSamples(set.source, first, samples).to(device_),
-      torch::full({samples * set.source.seq_length()}, counts ? 1.0 : 0.0,
-                  torch::dtype(torch::kFloat32).device(device_))};
+  const torch::Tensor read = ReadSamples(set.source, first, samples);
+  const torch::Tensor weights =
+      counts ? WeightsOf(read) : torch::zeros({samples * set.source.seq_length()});
+  const TrainingTokens tokens = {read.to(device_), weights.to(device_)};
   torch::Tensor sum = torch::zeros({}, torch::dtype(torch::kFloat64).device(device_));
   pipeline_.Evaluate({.count = 1,
                       .samples = samples,
                       .length = set.source.seq_length(),
                       .tokens = [&](int64_t) { return tokens; }},
                      sum);
-  return groups_.tensor->rank() == 0 ? sum.item<double>() : 0;
+  return {groups_.tensor->rank() == 0 ? sum.item<double>() : 0,
+          weights.sum(torch::kFloat64).item<double>()};
+}
+
+torch::Tensor Evaluator::WeightsOf(const torch::Tensor& tokens) const {
+  if (data_.eod_mask_loss) return CountedPredictions(tokens, data_.eod_token);
+  return torch::ones({tokens.size(0) * (tokens.size(1) - 1)});
 }
 
 std::optional<EvaluationResult> Evaluator::RunSet(
     const Set& set, const std::function<bool()>& stop_requested) const {
-  std::vector<double> sums(set.batches, 0.0);
+  std::vector<double> sums(2 * set.batches, 0.0);  // Losses, then predictions, of each batch.
   for (int64_t round = 0; round < set.batches; round += data_size_) {
     if (AnyRankStops(stop_requested())) return std::nullopt;
     const int64_t batch = round + data_index_;
-    const double sum = SumOfBatch(set, batch);
-    if (batch < set.batches) sums[batch] = sum;
+    const BatchSums of_batch = SumsOfBatch(set, batch);
+    if (batch >= set.batches) continue;
+    sums[batch] = of_batch.loss;
+    sums[set.batches + batch] = of_batch.predictions;
   }
   // Zeros from ranks that had no part of a batch: the addition is exact where one rank had it all.
   sums = SumOverMembers(*groups_.world, sums, device_);
   EvaluationResult result;
   result.name = set.name;
-  result.tokens = set.samples * set.source.seq_length();
-  for (const double sum : sums) result.loss += sum;
-  result.loss /= static_cast<double>(result.tokens);
+  double predictions = 0;
+  for (int64_t batch = 0; batch < set.batches; ++batch) {
+    result.loss += sums[batch];
+    predictions += sums[set.batches + batch];
+  }
+  // Ranks of one data-parallel index have counted the same predictions.
+  result.tokens = static_cast<int64_t>(predictions) * data_size_ / groups_.world->size();
+  result.loss /= static_cast<double>(std::max<int64_t>(result.tokens, 1));
   return result;
 }
 

@@ -16,9 +16,9 @@
 namespace trainyard::trainer {
 
 struct EvaluationResult {
-  std::string name;  // Of the set.
-  double loss = 0;   // Mean nats a token.
-  int64_t tokens = 0;
+  std::string name;    // Of the set.
+  double loss = 0;     // Mean nats a token.
+  int64_t tokens = 0;  // Predicted tokens that count.
 };
 
 // Pipeline and groups must outlive this.
@@ -51,12 +51,18 @@ class Evaluator {
     int64_t batches = 0;
   };
 
+  struct BatchSums {
+    double loss = 0;         // This rank's part.
+    double predictions = 0;  // That count: the same on all ranks of a data-parallel index.
+  };
+
   void AddSet(const std::string& name, std::vector<WeightedTokens> files, const RunConfig& config);
   bool AnyRankStops(bool this_one) const;
   std::optional<EvaluationResult> RunSet(const Set& set,
                                          const std::function<bool()>& stop_requested) const;
   void CheckTokens(const Set& set) const;
-  double SumOfBatch(const Set& set, int64_t batch) const;
+  BatchSums SumsOfBatch(const Set& set, int64_t batch) const;
+  torch::Tensor WeightsOf(const torch::Tensor& tokens) const;
 
   const Pipeline& pipeline_;
   const RankGroups& groups_;
@@ -64,6 +70,7 @@ class Evaluator {
   const int64_t data_size_;  // dp.
   const torch::Device device_;
   const int64_t batch_samples_;
+  const DataConfig data_;
   std::vector<Set> sets_;
 };
 

@@ -13,6 +13,7 @@
 #include "trainer/config/run_config_json.h"
 #include "trainer/config/runtime_environment.h"
 #include "trainer/config/trainer_error.h"
+#include "trainer/data/document_token.h"
 #include "trainer/evaluation_run.h"
 #include "trainer/failure.h"
 #include "trainer/parallel/exit_deadline.h"
@@ -71,6 +72,11 @@ std::chrono::milliseconds LeaveLimit() {
   return std::chrono::ceil<std::chrono::milliseconds>(save) + kReleaseOfDevice;
 }
 
+RunConfig WithDocumentToken(RunConfig config) {
+  config.data.eod_token = EndOfDocumentToken(config);
+  return config;
+}
+
 // RunType: Trainer or EvaluationRun.
 template <typename RunType>
 ExitCode Work(const RunConfig& config, const RuntimeEnvironment& env) {
@@ -82,7 +88,7 @@ ExitCode Work(const RunConfig& config, const RuntimeEnvironment& env) {
   // alert must be written before that.
   std::unique_ptr<RunType> run;
   try {
-    run = std::make_unique<RunType>(config, env, telemetry, progress);
+    run = std::make_unique<RunType>(WithDocumentToken(config), env, telemetry, progress);
     return run->Run();
   } catch (const GangError& error) {
     progress.Write();

@@ -4,6 +4,7 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "proto/contract/attention_rules.h"
 #include "proto/contract/batch_plan.h"
 #include "proto/contract/memory_advice.h"
 #include "proto/contract/memory_model.h"
@@ -31,6 +32,20 @@ std::string ModelLine(const RunConfig& config) {
       model.ffn_hidden_size, model.num_attention_heads, model.num_query_groups, model.vocab_size,
       model.untie_embeddings_and_output_weights ? "untied" : "tied",
       config.train.precision == Precision::kBf16 ? "bf16" : "fp32");
+}
+
+std::string AttentionLine(const RunConfig& config, const HeaderFacts& facts) {
+  std::string line = "attention by " + facts.attention;
+  const int64_t window = EffectiveWindow(config.model, config.train.seq_length);
+  if (window > 0) line += Format(", window of %ld tokens", window);
+  const DataConfig& data = config.data;
+  if (!UsesDocuments(data)) return line;
+  line += Format("; documents end with token %ld:", data.eod_token);
+  if (data.reset_attention_mask) line += " attention inside them,";
+  if (data.reset_position_ids) line += " positions of their own,";
+  if (data.eod_mask_loss) line += " no loss behind their end,";
+  line.pop_back();
+  return line;
 }
 
 std::string BatchLine(const RunConfig& config, const HeaderFacts& facts) {
@@ -78,6 +93,7 @@ void RunReport::EvaluationHeader(const RunConfig& config, const RuntimeEnvironme
                                  const HeaderFacts& facts) {
   Print(RunLine(config, env));
   Print(ModelLine(config));
+  Print(AttentionLine(config, facts));
   Print(Format("start   evaluation only, from %s at step %ld, on %s with %ld CPU thread(s) a rank",
                facts.resumed_from.c_str(), facts.first_step, facts.device.c_str(), facts.threads));
 }
@@ -86,6 +102,7 @@ void RunReport::Header(const RunConfig& config, const RuntimeEnvironment& env,
                        const HeaderFacts& facts) {
   Print(RunLine(config, env));
   Print(ModelLine(config));
+  Print(AttentionLine(config, facts));
   Print(BatchLine(config, facts));
   if (config.resources.device == DeviceKind::kGpu) Print(MemoryLine(config));
   int64_t shares = 0;

@@ -39,6 +39,7 @@ struct SourceFacts {
 struct HeaderFacts {
   std::string device;
   int64_t threads = 0;
+  std::string attention;             // Backend that computes it.
   std::vector<SourceFacts> sources;  // At least one.
   int64_t first_step = 0;
   std::string resumed_from;

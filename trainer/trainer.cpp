@@ -4,12 +4,14 @@
 #include <cmath>
 #include <utility>
 
+#include "proto/contract/attention_rules.h"
 #include "proto/contract/data_sources.h"
 #include "proto/contract/evaluation_rules.h"
 #include "proto/contract/model_size.h"
 #include "proto/contract/run_rules.h"
 #include "proto/contract/telemetry_keys.h"
 #include "proto/contract/token_format.h"
+#include "trainer/attention_choice.h"
 #include "trainer/checkpoint/fence.h"
 #include "trainer/checkpoint/manifest.h"
 #include "trainer/config/model_fingerprint.h"
@@ -17,7 +19,6 @@
 #include "trainer/gang.h"
 #include "trainer/memory_check.h"
 #include "trainer/metric_values.h"
-#include "trainer/ops/gpu.h"
 #include "trainer/optimizer/schedule.h"
 #include "trainer/parallel/device.h"
 #include "trainer/signals.h"
@@ -58,47 +59,28 @@ DecoderOptions WithoutUnusedSeed(DecoderOptions options, const RuntimeEnvironmen
   return options;
 }
 
-void CheckAttention(const RunConfig& config) {
-  if (config.resources.device != DeviceKind::kGpu || config.train.precision != Precision::kBf16) {
-    return;
-  }
-  const ModelConfig& model = config.model;
-  gpu::PrepareAttention(config.layout.micro_batch, config.train.seq_length,
-                        {.query_heads = model.num_attention_heads,
-                         .key_heads = model.num_query_groups,
-                         .head_size = HeadSize(model)},
-                        config.train.deterministic ? Reproducible::kYes : Reproducible::kNo);
-}
-
-// Refuses a run that the device cannot take, before anything is allocated. Returns a warning or "".
-std::string CheckDevice(const RunConfig& config) {
-  std::string warning = CheckMemory(config, CurrentDeviceMemory(config.resources.device));
-  CheckAttention(config);
-  return warning;
-}
-
 }  // namespace
 
 Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, TelemetryWriter& telemetry,
                  RankProgress& progress)
-    : config_(config),
-      env_(env),
+    : env_(env),
       telemetry_(telemetry),
       progress_(progress),
       report_(env.rank == 0),
       mesh_(config.layout),
       threads_(SetThreads(config, env)),
       device_(OpenDevice(config.resources.device, env.local_rank)),
-      memory_warning_(CheckDevice(config)),
+      config_(WithAttentionChosen(config)),
+      memory_warning_(CheckMemory(config_, CurrentDeviceMemory(config.resources.device))),
       batches_(config.train),
       spans_(SpansOf(config.train, config.schedule)),
-      rendezvous_(Meet(config, env)),
+      rendezvous_(Meet(config_, env)),
       groups_(ConnectGroups(config, mesh_, env, rendezvous_.get(), device_)),
       stall_watch_(groups_, telemetry),
       clock_(device_),
       train_source_(OpenTokens(config.data, token_format::kTrainSplit), TrainingOrder(config, env)),
       model_(config.model,
-             WithoutUnusedSeed(ModelOptions(config, mesh_, env.rank, groups_, device_), env)),
+             WithoutUnusedSeed(ModelOptions(config_, mesh_, env.rank, groups_, device_), env)),
       optimizer_(config.optimizer, model_.parameters()),
       runner_({config_, model_, optimizer_, groups_, clock_, device_}) {
   CountWaits(groups_, clock_);
@@ -230,6 +212,7 @@ void Trainer::PrintHeader(const std::string& resumed_from) {
   HeaderFacts facts;
   facts.device = DeviceName(device_);
   facts.threads = threads_;
+  facts.attention = NameOf(config_.train.attention_backend);
   facts.sources = FactsOfSources();
   facts.first_step = first_step_;
   facts.resumed_from = resumed_from;
@@ -422,6 +405,10 @@ void Trainer::Log(const StepResult& result) {
                 {{telemetry::kDataStallSeconds, stall - interval_.stall_seconds_before},
                  {telemetry::kTokens, static_cast<double>(state_.tokens)},
                  {telemetry::kMemoryBytes, static_cast<double>(PeakMemoryBytes(device_))}});
+  if (!std::exchange(has_logged_, true)) {
+    values.emplace_back(telemetry::kAttentionBackend,
+                        static_cast<double>(config_.train.attention_backend));
+  }
   if (config_.optimizer.adaptive_clip > 0) {
     values.emplace_back(telemetry::kClippedUnits, static_cast<double>(result.clipped_units));
   }

@@ -102,7 +102,6 @@ class Trainer {
   void OnCheckpointEvent(const CheckpointEvent& event);
   void WarnOfSlowSave(const CheckpointEvent& event);
 
-  const RunConfig config_;
   const RuntimeEnvironment env_;
   TelemetryWriter& telemetry_;
   RankProgress& progress_;
@@ -110,6 +109,7 @@ class Trainer {
   const Mesh mesh_;
   const int64_t threads_;
   const torch::Device device_;
+  const RunConfig config_;            // With the attention backend that the device can take.
   const std::string memory_warning_;  // Empty when there is memory enough.
   const BatchPlan batches_;
   const ScheduleSpans spans_;
@@ -133,6 +133,7 @@ class Trainer {
   int64_t sample_offset_ = 0;
   int64_t saved_step_ = -1;  // Newest step that was handed to the writer.
   int64_t evaluated_step_ = -1;
+  bool has_logged_ = false;
   int64_t save_due_since_ = -1;   // Step whose periodic save is yet to be begun, or -1.
   double save_wait_seconds_ = 0;  // Seconds for which that save has delayed training.
   bool slow_save_told_ = false;   // For the writer's thread.

@@ -27,11 +27,13 @@ void TuneMatrixProductsOf(const RunConfig& config, const std::string& path) {
     throw TrainerError(ExitCode::kBadConfig, "--tune needs settings with resources.device gpu.");
   }
   gpu::TuneMatrixProducts();
-  Decoder model(config.model, {.type = config.train.precision == Precision::kBf16 ? torch::kBFloat16
-                                                                                  : torch::kFloat32,
-                               .device = device,
-                               .blocks = {.recompute = config.layout.recompute},
-                               .seed = config.train.seed});
+  ModelConfig shape = config.model;
+  shape.window_size = 0;  // Matrix products do not depend on it, and cuDNN may not have it.
+  Decoder model(shape, {.type = config.train.precision == Precision::kBf16 ? torch::kBFloat16
+                                                                           : torch::kFloat32,
+                        .device = device,
+                        .blocks = {.recompute = config.layout.recompute},
+                        .seed = config.train.seed});
   WeightGradients gradients(model.parameters());
   torch::Tensor loss = torch::zeros({}, torch::dtype(torch::kFloat64).device(device));
   // The first micro-batch of a step overwrites gradients, the second adds to them: both are shapes.

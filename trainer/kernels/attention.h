@@ -28,6 +28,8 @@ struct AttentionShape {
   int64_t key_heads = 0;  // Divides query_heads; query heads that follow each other share one.
   int64_t head_size = 0;
   bool causal = true;         // Query i sees keys 0..i of query_length keys; else it sees all keys.
+  int64_t window = 0;         // Where causal: query i sees the last `window` of them; 0: all.
+  bool biased = false;        // A bias is added to the scaled scores.
   bool deterministic = true;  // The backward pass gives equal bits in every run.
   AttentionStrides query;
   AttentionStrides key;
@@ -47,6 +49,7 @@ struct AttentionForwardArguments {
   const void* query = nullptr;   // [batch, query_length, query_heads, head_size]
   const void* key = nullptr;     // [batch, key_length, key_heads, head_size]
   const void* value = nullptr;   // like key
+  const void* bias = nullptr;    // where biased: [batch, query_length, key_length] without gaps
   void* out = nullptr;           // like query
   float* log_sum_exp = nullptr;  // [batch, query_heads, query_length], of the scaled scores
   void* workspace = nullptr;     // AttentionForwardWorkspaceBytes(shape) bytes
@@ -60,6 +63,7 @@ struct AttentionBackwardArguments {
   const void* query = nullptr;
   const void* key = nullptr;
   const void* value = nullptr;
+  const void* bias = nullptr;  // as in the forward pass
   const void* out = nullptr;
   const float* log_sum_exp = nullptr;
   void* d_query = nullptr;    // like query; every element is written, as of the next two

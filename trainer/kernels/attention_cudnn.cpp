@@ -1,4 +1,3 @@
-#include <array>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -73,13 +72,14 @@ size_t AttentionPlans::QuerySumBytes() const {
 
 void AttentionPlans::Forward(const AttentionForwardArguments& arguments) {
   const CudnnPlan& plan = ForwardPlan();
-  const std::array bindings = {
-      CudnnBinding{forward_tensors_.query, arguments.query},
-      CudnnBinding{forward_tensors_.key, arguments.key},
-      CudnnBinding{forward_tensors_.value, arguments.value},
-      CudnnBinding{forward_tensors_.out, arguments.out},
-      CudnnBinding{forward_tensors_.log_sum_exp, arguments.log_sum_exp},
+  std::vector<CudnnBinding> bindings = {
+      {forward_tensors_.query, arguments.query},
+      {forward_tensors_.key, arguments.key},
+      {forward_tensors_.value, arguments.value},
+      {forward_tensors_.out, arguments.out},
+      {forward_tensors_.log_sum_exp, arguments.log_sum_exp},
   };
+  if (shape_.biased) bindings.emplace_back(forward_tensors_.bias, arguments.bias);
   plan.Run(handle_, bindings, arguments.workspace);
 }
 
@@ -99,6 +99,7 @@ void AttentionPlans::Backward(const AttentionBackwardArguments& arguments) {
       {backward_tensors_.d_key, arguments.d_key},
       {backward_tensors_.d_value, arguments.d_value},
   };
+  if (shape_.biased) bindings.emplace_back(backward_tensors_.bias, arguments.bias);
   if (!shape_.deterministic) bindings.emplace_back(backward_tensors_.query_sum, query_sum);
   plan.Run(handle_, bindings, query_sum + QuerySumBytes());
 }

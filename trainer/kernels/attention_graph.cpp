@@ -6,6 +6,11 @@
 namespace trainyard::trainer::kernels {
 namespace {
 
+// Score of a key before the window. Its exponential is 0 beside that of a seen key. It is finite: a
+// block of keys may lie outside of a query's window as a whole, and the difference of two infinite
+// scores would be NaN.
+constexpr float kOutsideOfWindow = -1e30F;
+
 // Layouts of the tensors of one shape. Each tensor is [batch, heads, length, head_size], whatever
 // the order in memory.
 class Layouts {
@@ -28,6 +33,10 @@ class Layouts {
   }
   CudnnLayout Scores() const {
     return DenseLayout(shape_.batch, shape_.query_heads, shape_.query_length, shape_.key_length);
+  }
+  // The same for all heads.
+  CudnnLayout Bias() const {
+    return DenseLayout(shape_.batch, 1, shape_.query_length, shape_.key_length);
   }
   CudnnLayout PerRow() const {
     return DenseLayout(shape_.batch, shape_.query_heads, shape_.query_length, 1);
@@ -71,6 +80,11 @@ class Builder {
   CudnnTensor PerRow() { return graph_.AddVirtual(layouts_.PerRow(), CUDNN_DATA_FLOAT); }
   CudnnTensor PerRowMemory() { return graph_.AddMemory(layouts_.PerRow(), CUDNN_DATA_FLOAT); }
 
+  CudnnTensor BiasMemory() { return shape_.biased ? Memory(layouts_.Bias()) : CudnnTensor{}; }
+  CudnnTensor ScaledScores(CudnnTensor query, CudnnTensor key, CudnnTensor bias);
+  CudnnTensor IndexOf(int64_t axis, CudnnTensor scores);
+  CudnnTensor Keep(CudnnTensor scores, cudnnPointwiseMode_t comparison, CudnnTensor a,
+                   CudnnTensor b, float excluded);
   CudnnTensor Mask(CudnnTensor scores);
   CudnnTensor Softmax(CudnnTensor scores, CudnnTensor log_sum_exp);
   AttentionBackwardTensors AddBackwardMemory();
@@ -86,17 +100,38 @@ class Builder {
   CudnnTensor scale_;
 };
 
-// Keeps the scores of the keys that the query sees; the others become -infinity.
+CudnnTensor Builder::ScaledScores(CudnnTensor query, CudnnTensor key, CudnnTensor bias) {
+  const CudnnTensor product = ScoresMatmul(query, key);
+  const CudnnTensor scaled = ScoresOf(CUDNN_POINTWISE_MUL, {product, scale_});
+  return shape_.biased ? ScoresOf(CUDNN_POINTWISE_ADD, {scaled, bias}) : scaled;
+}
+
+CudnnTensor Builder::IndexOf(int64_t axis, CudnnTensor scores) {
+  const CudnnTensor index = graph_.AddVirtual(layouts_.Scores(), CUDNN_DATA_INT32);
+  graph_.Index(axis, scores, index);
+  return index;
+}
+
+// Keeps the scores where the comparison of a and b holds; the others become `excluded`.
+CudnnTensor Builder::Keep(CudnnTensor scores, cudnnPointwiseMode_t comparison, CudnnTensor a,
+                          CudnnTensor b, float excluded) {
+  const CudnnTensor kept = graph_.AddVirtual(layouts_.Scores(), CUDNN_DATA_BOOLEAN);
+  graph_.Pointwise(comparison, {a, b}, kept);
+  return ScoresOf(CUDNN_POINTWISE_BINARY_SELECT, {scores, graph_.AddScalar(excluded), kept});
+}
+
+// Keeps the scores of the keys that the query sees. Engines know a window as a comparison behind
+// the causal one: column + window > row, where the sum is a float.
 CudnnTensor Builder::Mask(CudnnTensor scores) {
   if (!shape_.causal) return scores;
-  const CudnnTensor row = graph_.AddVirtual(layouts_.Scores(), CUDNN_DATA_INT32);
-  graph_.Index(2, scores, row);
-  const CudnnTensor column = graph_.AddVirtual(layouts_.Scores(), CUDNN_DATA_INT32);
-  graph_.Index(3, scores, column);
-  const CudnnTensor kept = graph_.AddVirtual(layouts_.Scores(), CUDNN_DATA_BOOLEAN);
-  graph_.Pointwise(CUDNN_POINTWISE_CMP_GE, {row, column}, kept);
-  const CudnnTensor excluded = graph_.AddScalar(-std::numeric_limits<float>::infinity());
-  return ScoresOf(CUDNN_POINTWISE_BINARY_SELECT, {scores, excluded, kept});
+  const CudnnTensor row = IndexOf(2, scores), column = IndexOf(3, scores);
+  const CudnnTensor causal =
+      Keep(scores, CUDNN_POINTWISE_CMP_GE, row, column, -std::numeric_limits<float>::infinity());
+  if (shape_.window == 0) return causal;
+  const CudnnTensor own_row = IndexOf(2, causal), own_column = IndexOf(3, causal);
+  const CudnnTensor window = graph_.AddScalar(static_cast<float>(shape_.window));
+  const CudnnTensor end = ScoresOf(CUDNN_POINTWISE_ADD, {own_column, window});
+  return Keep(causal, CUDNN_POINTWISE_CMP_GT, end, own_row, kOutsideOfWindow);
 }
 
 CudnnTensor Builder::Softmax(CudnnTensor scores, CudnnTensor log_sum_exp) {
@@ -120,11 +155,11 @@ AttentionForwardTensors Builder::Forward() {
       .query = Memory(layouts_.QueryRows(shape_.query)),
       .key = Memory(TransposedLayout(layouts_.KeyRows(shape_.key))),
       .value = Memory(layouts_.KeyRows(shape_.value)),
+      .bias = BiasMemory(),
       .out = Memory(layouts_.QueryRows(shape_.out)),
       .log_sum_exp = PerRowMemory(),
   };
-  const CudnnTensor product = ScoresMatmul(tensors.query, tensors.key);
-  const CudnnTensor scaled = ScoresOf(CUDNN_POINTWISE_MUL, {product, scale_});
+  const CudnnTensor scaled = ScaledScores(tensors.query, tensors.key, tensors.bias);
   const CudnnTensor probabilities = Softmax(Mask(scaled), tensors.log_sum_exp);
   graph_.Matmul(probabilities, tensors.value, tensors.out);
   return tensors;
@@ -135,6 +170,7 @@ AttentionBackwardTensors Builder::AddBackwardMemory() {
       .query = Memory(layouts_.QueryRows(shape_.query)),
       .key = Memory(TransposedLayout(layouts_.KeyRows(shape_.key))),
       .value = Memory(TransposedLayout(layouts_.KeyRows(shape_.value))),
+      .bias = BiasMemory(),
       .out = Memory(layouts_.QueryRows(shape_.out)),
       .dout = Memory(layouts_.QueryRows(shape_.dout)),
       .log_sum_exp = PerRowMemory(),
@@ -158,8 +194,7 @@ void Builder::SumRows(const AttentionBackwardTensors& tensors) {
 }
 
 CudnnTensor Builder::Probabilities(const AttentionBackwardTensors& tensors) {
-  const CudnnTensor product = ScoresMatmul(tensors.query, tensors.key);
-  const CudnnTensor scaled = ScoresOf(CUDNN_POINTWISE_MUL, {product, scale_});
+  const CudnnTensor scaled = ScaledScores(tensors.query, tensors.key, tensors.bias);
   const CudnnTensor shifted = ScoresOf(CUDNN_POINTWISE_SUB, {scaled, tensors.log_sum_exp});
   return ScoresOf(CUDNN_POINTWISE_EXP, {Mask(shifted)});
 }

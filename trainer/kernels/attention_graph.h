@@ -12,6 +12,7 @@ struct AttentionForwardTensors {
   CudnnTensor query;
   CudnnTensor key;
   CudnnTensor value;
+  CudnnTensor bias;  // none where the shape has none
   CudnnTensor out;
   CudnnTensor log_sum_exp;
 };
@@ -21,6 +22,7 @@ struct AttentionBackwardTensors {
   CudnnTensor query;
   CudnnTensor key;
   CudnnTensor value;
+  CudnnTensor bias;  // none where the shape has none
   CudnnTensor out;
   CudnnTensor dout;
   CudnnTensor log_sum_exp;

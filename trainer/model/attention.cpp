@@ -101,9 +101,13 @@ std::vector<ParameterDeclaration> Attention::Declare(const ModelConfig& model,
 }
 
 Attention::Attention(const ModelConfig& model, const ParameterStore& store,
-                     const Parameters& parameters, Reproducible reproducible,
+                     const Parameters& parameters, const AttentionCode& code,
                      const ModelParallel& parallel)
-    : store_(store), parameters_(parameters), reproducible_(reproducible), parallel_(parallel) {
+    : store_(store),
+      parameters_(parameters),
+      code_(code),
+      window_(model.window_size),
+      parallel_(parallel) {
   const HeadPlace here = HeadsHere(model, parallel.tensor);
   projected_ = {here.queries.length, here.keys.length, HeadSize(model)};
   heads_ = {here.queries.length, here.key_slots, HeadSize(model)};
@@ -124,6 +128,15 @@ Tensor Attention::SumSpread(const Tensor& d_packed) const {
   return sum.index_add(2, spread_, d_packed);
 }
 
+// A window of at least a sample hides nothing.
+AttentionForm Attention::FormFor(const MicroBatch& micro_batch) const {
+  const int64_t length = micro_batch.length * parallel_.context.size();
+  return {{.window = window_ < length ? window_ : 0,
+           .document_starts = micro_batch.document_starts,
+           .document_bias = micro_batch.document_bias},
+          code_.kernel};
+}
+
 Tensor Attention::Forward(const Tensor& x, const Tensor& residual, MicroBatch& micro_batch) const {
   const int64_t batch = micro_batch.batch, length = micro_batch.length;
   Tensor projected =
@@ -134,9 +147,10 @@ Tensor Attention::Forward(const Tensor& x, const Tensor& residual, MicroBatch& m
   if (has_rotary_) Rotate(projected, micro_batch.rotary, projected_, Rotation::kForward);
   Tensor packed = Spread(projected);
   Tensor out = torch::empty({batch, length, heads_.query_heads, heads_.head_size}, x.options());
+  const AttentionForm form = FormFor(micro_batch);
   Tensor softmax = parallel_.context.size() == 1
-                       ? AttentionForward(packed, heads_, out)
-                       : ContextAttentionForward(packed, heads_, parallel_.context, out);
+                       ? AttentionForward(packed, heads_, out, form)
+                       : ContextAttentionForward(packed, heads_, parallel_.context, form, out);
   Tensor y =
       RowParallelForward(AsRows(out), parameters_.output, store_, residual, parallel_.tensor);
   micro_batch.stash.Push(std::move(packed));
@@ -158,11 +172,11 @@ Tensor Attention::Backward(const Tensor& dy, const Tensor& x, MicroBatch& micro_
   gradients.AddLinear(parameters_.output.weight, dy_rows, AsRows(out));
   gradients.AddBias(parameters_.output.bias, dy);
   Tensor d_packed = torch::empty_like(packed);
-  const AttentionKept kept{packed, out, softmax};
+  const AttentionKept kept{packed, out, softmax, FormFor(micro_batch)};
   if (parallel_.context.size() == 1) {
-    AttentionBackward(dout, kept, heads_, reproducible_, d_packed);
+    AttentionBackward(dout, kept, heads_, code_.reproducible, d_packed);
   } else {
-    ContextAttentionBackward(dout, kept, heads_, reproducible_, parallel_.context, d_packed);
+    ContextAttentionBackward(dout, kept, heads_, code_.reproducible, parallel_.context, d_packed);
   }
   Tensor d_projected = SumSpread(d_packed);
   if (has_rotary_) Rotate(d_projected, micro_batch.rotary, projected_, Rotation::kBack);

@@ -22,6 +22,12 @@
 
 namespace trainyard::trainer {
 
+// The code that computes attention, and its gradients.
+struct AttentionCode {
+  AttentionKernel kernel = AttentionKernel::kAuto;
+  Reproducible reproducible = Reproducible::kYes;
+};
+
 class Attention final : public ResidualBranch {
  public:
   struct Parameters {
@@ -38,7 +44,7 @@ class Attention final : public ResidualBranch {
 
   // The store must outlive this.
   Attention(const ModelConfig& model, const ParameterStore& store, const Parameters& parameters,
-            Reproducible reproducible, const ModelParallel& parallel);
+            const AttentionCode& code, const ModelParallel& parallel);
 
   torch::Tensor Forward(const torch::Tensor& x, const torch::Tensor& residual,
                         MicroBatch& micro_batch) const override;
@@ -49,6 +55,7 @@ class Attention final : public ResidualBranch {
   // Heads of the projection, and of attention, which may use a key head more than once.
   torch::Tensor Spread(const torch::Tensor& projected) const;
   torch::Tensor SumSpread(const torch::Tensor& d_packed) const;
+  AttentionForm FormFor(const MicroBatch& micro_batch) const;
 
   bool has_rotary_ = true;
   std::optional<HeadNorms> norms_;
@@ -57,7 +64,8 @@ class Attention final : public ResidualBranch {
   torch::Tensor spread_;  // int64 [heads_.packed_heads()]: heads of the projection; or undefined.
   const ParameterStore& store_;
   Parameters parameters_;
-  Reproducible reproducible_;
+  AttentionCode code_;
+  int64_t window_;  // model.window_size.
   ModelParallel parallel_;
 };
 

@@ -65,8 +65,8 @@ Block::Block(const ModelConfig& model, const ParameterStore& store, int64_t firs
              const BlockOptions& options, const ModelParallel& parallel)
     : recompute_(options.recompute),
       parallel_residual_(model.parallel_residual),
-      attention_(model, store, NumbersFrom(first_parameter, model).attention, options.reproducible,
-                 parallel),
+      attention_(model, store, NumbersFrom(first_parameter, model).attention,
+                 {options.attention, options.reproducible}, parallel),
       mlp_(store, NumbersFrom(first_parameter, model).mlp, model.activation,
            options.recompute != Recompute::kSelective, parallel.tensor),
       input_norm_(store, NumbersFrom(first_parameter, model).input_norm, NormFormOf(model)),
@@ -77,15 +77,14 @@ Tensor Block::Forward(const Tensor& x, MicroBatch& micro_batch) const {
     return ForwardKeeping(x, micro_batch);
   }
   micro_batch.stash.Push(x);
-  MicroBatch once{micro_batch.batch, micro_batch.length, micro_batch.rotary,
-                  Stash(Stash::Mode::kDiscard)};
+  MicroBatch once = micro_batch.With(Stash(Stash::Mode::kDiscard));
   return ForwardKeeping(x, once);
 }
 
 Tensor Block::Backward(const Tensor& dy, MicroBatch& micro_batch,
                        WeightGradients& gradients) const {
   if (recompute_ != Recompute::kFull) return BackwardOfKept(dy, micro_batch, gradients);
-  MicroBatch again{micro_batch.batch, micro_batch.length, micro_batch.rotary, Stash()};
+  MicroBatch again = micro_batch.With(Stash());
   ForwardKeeping(micro_batch.stash.Pop(), again);
   return BackwardOfKept(dy, again, gradients);
 }

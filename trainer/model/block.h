@@ -22,6 +22,7 @@ namespace trainyard::trainer {
 struct BlockOptions {
   Recompute recompute = Recompute::kNone;
   Reproducible reproducible = Reproducible::kYes;
+  AttentionKernel attention = AttentionKernel::kAuto;
 };
 
 // Keeps for its backward pass (Recompute) everything; or less, and then computes

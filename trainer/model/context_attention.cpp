@@ -11,19 +11,69 @@ namespace {
 
 using torch::Tensor;
 
-// Queries and keys that see each other, counted from the first that the two ranks have. Of another
-// rank's tokens all or none come before a chunk of this rank's (ContextParallel).
+// Queries and keys that may see each other, counted from the first that the two ranks have. Of
+// another rank's tokens all or none come before a chunk of this rank's (ContextParallel).
 struct VisibleTokens {
   int64_t first_query = 0;
-  int64_t queries = 0;
-  int64_t keys = 0;  // From the first one on.
+  int64_t queries = 0;  // 0: no query sees a key.
+  int64_t first_key = 0;
+  int64_t keys = 0;
   AttentionMask mask = AttentionMask::kNone;
 };
 
-VisibleTokens VisibleTo(int64_t rank, int64_t key_rank, int64_t length) {
-  if (key_rank == rank) return {0, length, length, AttentionMask::kCausal};
-  const int64_t half = length / 2;
-  return key_rank < rank ? VisibleTokens{0, length, half} : VisibleTokens{half, half, length};
+// What this rank's queries see of each rank's keys.
+class View {
+ public:
+  // length: tokens of a sample on a rank.
+  View(const ContextParallel& context, const AttentionLimits& limits, int64_t length)
+      : context_(context), limits_(limits), length_(length) {}
+
+  VisibleTokens TokensOf(int64_t key_rank) const;
+  // As HiddenKeys; undefined without limits.
+  Tensor HiddenKeysOf(int64_t key_rank, const VisibleTokens& tokens, torch::Device device) const;
+
+ private:
+  // Number of the chunk that is the first or second half of a rank's tokens.
+  int64_t Chunk(int64_t rank, int64_t half) const {
+    return half == 0 ? rank : 2 * context_.size() - 1 - rank;
+  }
+  // True when some query of a chunk has a key of an earlier one in its window.
+  bool Reaches(int64_t query_chunk, int64_t key_chunk) const {
+    const int64_t nearest = (query_chunk - key_chunk - 1) * (length_ / 2) + 1;
+    return limits_.window == 0 || nearest < limits_.window;
+  }
+
+  const ContextParallel& context_;
+  const AttentionLimits& limits_;
+  const int64_t length_;
+};
+
+VisibleTokens View::TokensOf(int64_t key_rank) const {
+  const int64_t rank = context_.index(), half = length_ / 2;
+  if (key_rank == rank) return {0, length_, 0, length_, AttentionMask::kCausal};
+  if (key_rank < rank) {  // The first half of the keys.
+    if (!Reaches(rank, key_rank)) return {};
+    return {0, Reaches(Chunk(rank, 1), key_rank) ? length_ : half, 0, half};
+  }
+  const int64_t late = Chunk(rank, 1);  // The second half of the queries.
+  if (!Reaches(late, Chunk(key_rank, 1))) return {};
+  if (!Reaches(late, key_rank)) return {half, half, half, half};
+  return {half, half, 0, length_};
+}
+
+Tensor View::HiddenKeysOf(int64_t key_rank, const VisibleTokens& tokens,
+                          torch::Device device) const {
+  if (!limits_.any()) return Tensor();
+  const auto positions = [&](int64_t rank, int64_t first, int64_t count) {
+    return context_.PositionsOf(rank, length_ * context_.size(), device).narrow(0, first, count);
+  };
+  AttentionLimits of_queries = limits_;
+  if (limits_.document_starts.defined()) {
+    of_queries.document_starts =
+        limits_.document_starts.narrow(1, tokens.first_query, tokens.queries);
+  }
+  return HiddenKeys(positions(context_.index(), tokens.first_query, tokens.queries),
+                    positions(key_rank, tokens.first_key, tokens.keys), of_queries);
 }
 
 // Keys and values of all ranks, one rank after the other from this one backwards: around a ring,
@@ -127,30 +177,62 @@ class KeyValueGradients {
   Work work_;
 };
 
-// Queries, keys and values of the tokens that see each other, without a copy.
-AttentionPart VisiblePart(const VisibleTokens& tokens, const Tensor& query, const Tensor& key_value,
-                     int64_t key_heads) {
-  const Tensor keys = key_value.narrow(1, 0, tokens.keys);
-  return {query.narrow(1, tokens.first_query, tokens.queries), keys.narrow(2, 0, key_heads),
-          keys.narrow(2, key_heads, key_heads), tokens.mask};
-}
-
 Tensor KeyValues(const Tensor& packed, const AttentionHeads& heads) {
   return packed.narrow(2, heads.query_heads, 2 * heads.key_heads).contiguous();
+}
+
+// The parts of attention of this rank's queries.
+class Parts {
+ public:
+  Parts(const Tensor& packed, const AttentionHeads& heads, const ContextParallel& context,
+        const AttentionForm& form)
+      : query_(packed.narrow(2, 0, heads.query_heads)),
+        key_heads_(heads.key_heads),
+        kernel_(form.kernel),
+        view_(context, form.limits, packed.size(1)) {}
+
+  const Tensor& query() const { return query_; }
+  VisibleTokens TokensOf(int64_t key_rank) const { return view_.TokensOf(key_rank); }
+
+  // Views of the tokens that see each other. key_value: of all tokens of the rank.
+  AttentionPart Part(int64_t key_rank, const VisibleTokens& tokens, const Tensor& key_value) const {
+    const Tensor keys = key_value.narrow(1, tokens.first_key, tokens.keys);
+    return {query_.narrow(1, tokens.first_query, tokens.queries),
+            keys.narrow(2, 0, key_heads_),
+            keys.narrow(2, key_heads_, key_heads_),
+            tokens.mask,
+            view_.HiddenKeysOf(key_rank, tokens, query_.device()),
+            kernel_};
+  }
+
+ private:
+  const Tensor query_;
+  const int64_t key_heads_;
+  const AttentionKernel kernel_;
+  const View view_;
+};
+
+AttentionPartGradients EmptyGradients(const AttentionPart& part) {
+  const auto options = part.query.options();
+  return {torch::empty(part.query.sizes(), options), torch::empty(part.key.sizes(), options),
+          torch::empty(part.value.sizes(), options)};
 }
 
 }  // namespace
 
 Tensor ContextAttentionForward(const Tensor& packed, const AttentionHeads& heads,
-                               const ContextParallel& context, Tensor& out) {
-  const Tensor query = packed.narrow(2, 0, heads.query_heads);
+                               const ContextParallel& context, const AttentionForm& form,
+                               Tensor& out) {
+  const Parts parts(packed, heads, context, form);
   KeyValueStream stream(context, KeyValues(packed, heads));
   Tensor sum, log_sum_exp;
   for (int64_t step = 0; step < context.size(); ++step) {
-    const VisibleTokens tokens = VisibleTo(context.index(), stream.RankAt(step), packed.size(1));
-    const AttentionPart part = VisiblePart(tokens, query, stream.At(step), heads.key_heads);
-    Tensor part_out =
-        torch::empty({out.size(0), tokens.queries, out.size(2), out.size(3)}, out.options());
+    const int64_t key_rank = stream.RankAt(step);
+    const VisibleTokens tokens = parts.TokensOf(key_rank);
+    const Tensor key_value = stream.At(step);
+    if (tokens.queries == 0) continue;
+    const AttentionPart part = parts.Part(key_rank, tokens, key_value);
+    Tensor part_out = torch::empty(part.query.sizes(), out.options());
     const Tensor part_log_sum_exp = AttentionPartForward(part, part_out);
     if (step == 0) {  // The rank's own tokens: each sees at least itself.
       sum = part_out.to(ComputeType(out.scalar_type()), /*non_blocking=*/false, /*copy=*/true);
@@ -168,31 +250,32 @@ Tensor ContextAttentionForward(const Tensor& packed, const AttentionHeads& heads
 void ContextAttentionBackward(const Tensor& dout, const AttentionKept& kept,
                               const AttentionHeads& heads, Reproducible reproducible,
                               const ContextParallel& context, Tensor& d_packed) {
-  const Tensor query = kept.packed.narrow(2, 0, heads.query_heads);
-  const Tensor key_value = KeyValues(kept.packed, heads);
-  KeyValueStream stream(context, key_value);
-  KeyValueGradients key_value_gradients(context, key_value);
+  const Parts parts(kept.packed, heads, context, kept.form);
+  const Tensor own_key_value = KeyValues(kept.packed, heads);
+  KeyValueStream stream(context, own_key_value);
+  KeyValueGradients key_value_gradients(context, own_key_value);
   const Tensor d_query =
-      torch::zeros(query.sizes(), dout.options().dtype(ComputeType(dout.scalar_type())));
+      torch::zeros(parts.query().sizes(), dout.options().dtype(ComputeType(dout.scalar_type())));
   for (int64_t step = 0; step < context.size(); ++step) {
-    const VisibleTokens tokens =
-        VisibleTo(context.index(), stream.RankAt(step), kept.packed.size(1));
-    const AttentionPart part = VisiblePart(tokens, query, stream.At(step), heads.key_heads);
-    const auto of_queries = [&](const Tensor& whole) {
-      return whole.narrow(1, tokens.first_query, tokens.queries);
-    };
-    const AttentionPartGradients d_part = {torch::empty(part.query.sizes(), query.options()),
-                                           torch::empty(part.key.sizes(), query.options()),
-                                           torch::empty(part.value.sizes(), query.options())};
-    const Tensor log_sum_exp =
-        kept.softmax.narrow(2, tokens.first_query, tokens.queries).contiguous();
-    AttentionPartBackward(part, {of_queries(dout), of_queries(kept.out), log_sum_exp}, reproducible,
-                          d_part);
-    of_queries(d_query).add_(d_part.query);
+    const int64_t key_rank = stream.RankAt(step);
+    const VisibleTokens tokens = parts.TokensOf(key_rank);
+    const Tensor key_value = stream.At(step);
     Tensor d_key_value = key_value_gradients.Begin(step);
-    const Tensor seen = d_key_value.narrow(1, 0, tokens.keys);
-    seen.narrow(2, 0, heads.key_heads).add_(d_part.key);
-    seen.narrow(2, heads.key_heads, heads.key_heads).add_(d_part.value);
+    if (tokens.queries > 0) {
+      const AttentionPart part = parts.Part(key_rank, tokens, key_value);
+      const AttentionPartGradients d_part = EmptyGradients(part);
+      const auto of_queries = [&](const Tensor& whole) {
+        return whole.narrow(1, tokens.first_query, tokens.queries);
+      };
+      const Tensor log_sum_exp =
+          kept.softmax.narrow(2, tokens.first_query, tokens.queries).contiguous();
+      AttentionPartBackward(part, {of_queries(dout), of_queries(kept.out), log_sum_exp},
+                            reproducible, d_part);
+      of_queries(d_query).add_(d_part.query);
+      const Tensor seen = d_key_value.narrow(1, tokens.first_key, tokens.keys);
+      seen.narrow(2, 0, heads.key_heads).add_(d_part.key);
+      seen.narrow(2, heads.key_heads, heads.key_heads).add_(d_part.value);
+    }
     key_value_gradients.End(step, std::move(d_key_value));
   }
   d_packed.narrow(2, 0, heads.query_heads).copy_(d_query);

@@ -11,10 +11,13 @@
 namespace trainyard::trainer {
 
 // As AttentionForward (ops/attention.h), with the tokens that this rank has of each sample
-// (ContextParallel) as queries, and those of all ranks as keys. Returns the logarithms of the
+// (ContextParallel) as queries, and those of all ranks as keys. Parts of the keys that lie before
+// the window of all queries are not computed; they travel nevertheless. kFlash and kSdpa have no
+// parts. Returns the logarithms of the
 // softmax's sums over all keys, [batch, query_heads, length] in the compute type.
 torch::Tensor ContextAttentionForward(const torch::Tensor& packed, const AttentionHeads& heads,
-                                      const ContextParallel& context, torch::Tensor& out);
+                                      const ContextParallel& context, const AttentionForm& form,
+                                      torch::Tensor& out);
 
 // Writes d_packed, with the gradients that the queries of all ranks give to this rank's keys and
 // values.

@@ -178,8 +178,11 @@ std::vector<int64_t> Decoder::GroupsOf(int64_t chunk) const {
 const RotaryTable& Decoder::Rotary(int64_t length) const {
   if (rotary_length_ != length && !HasLearnedPositions(model_)) {
     const ContextParallel& context = options_.parallel.context;
-    rotary_ = MakeRotaryTable(context.PositionsOf(context.index(), length, options_.device),
-                              RotarySize(model_),
+    const ContextParallel whole;
+    const Tensor positions = options_.documents.reset_positions
+                                 ? whole.PositionsOf(0, length, options_.device)
+                                 : context.PositionsOf(context.index(), length, options_.device);
+    rotary_ = MakeRotaryTable(positions, RotarySize(model_),
                               {.base = model_.rotary_base,
                                .scaling_factor = model_.rope_scaling_factor,
                                .low_factor = model_.rope_low_freq_factor,
@@ -193,10 +196,11 @@ const RotaryTable& Decoder::Rotary(int64_t length) const {
 
 // Of the rows of a micro-batch, int64 [rows]; undefined where the model has none. length: tokens of
 // a sample over all ranks.
-Tensor Decoder::LearnedPositions(int64_t samples, int64_t length) const {
+Tensor Decoder::LearnedPositions(const MicroBatch& micro_batch, int64_t length) const {
   if (!HasLearnedPositions(model_)) return Tensor();
+  if (micro_batch.position_ids.defined()) return micro_batch.position_ids;
   const ContextParallel& context = options_.parallel.context;
-  return context.PositionsOf(context.index(), length, options_.device).repeat({samples});
+  return context.PositionsOf(context.index(), length, options_.device).repeat({micro_batch.batch});
 }
 
 // of_tokens: [batch, length] of whole samples. Those of this rank's tokens, [rows].
@@ -208,13 +212,32 @@ Tensor Decoder::OnThisRank(const Tensor& of_tokens) const {
   return of_tokens.index_select(1, positions).reshape({-1});
 }
 
+// tokens: [batch, length] of whole samples.
+void Decoder::MarkDocuments(const Tensor& tokens, MicroBatch& micro_batch) const {
+  const DocumentOptions& documents = options_.documents;
+  if (!documents.any()) return;
+  const Tensor starts = DocumentStarts(tokens, documents.end_token);
+  if (documents.reset_attention) {
+    micro_batch.document_starts = OnThisRank(starts).view({micro_batch.batch, micro_batch.length});
+    if (options_.blocks.attention == AttentionKernel::kCudnn) {
+      micro_batch.document_bias = DocumentBias(micro_batch.document_starts);
+    }
+  }
+  if (!documents.reset_positions) return;
+  micro_batch.position_ids = OnThisRank(torch::arange(tokens.size(1), tokens.options()) - starts);
+  if (HasLearnedPositions(model_)) return;
+  micro_batch.rotary = {micro_batch.rotary.cos.index_select(0, micro_batch.position_ids),
+                        micro_batch.rotary.sin.index_select(0, micro_batch.position_ids)};
+}
+
 MicroBatch Decoder::Begin(int64_t chunk, const TrainingTokens& batch, Stash::Mode mode) const {
   const int64_t samples = batch.tokens.size(0), length = batch.tokens.size(1) - 1;
   MicroBatch micro_batch{samples, length / options_.parallel.context.size(), Rotary(length),
                          Stash(mode)};
+  MarkDocuments(batch.tokens.narrow(1, 0, length), micro_batch);
   if (place().HasEmbedding(chunk)) {
     micro_batch.inputs = OnThisRank(batch.tokens.narrow(1, 0, length));
-    micro_batch.positions = LearnedPositions(samples, length);
+    micro_batch.positions = LearnedPositions(micro_batch, length);
   }
   if (place().HasHead(chunk)) {
     micro_batch.targets = {OnThisRank(batch.tokens.narrow(1, 1, length)),
@@ -295,8 +318,9 @@ void Decoder::Loss(const TrainingTokens& batch, Tensor& loss) const {
 Tensor Decoder::Logits(const Tensor& tokens) const {
   MicroBatch micro_batch{tokens.size(0), tokens.size(1), Rotary(tokens.size(1)),
                          Stash(Stash::Mode::kDiscard)};
+  MarkDocuments(tokens, micro_batch);
   micro_batch.inputs = tokens.reshape({-1});
-  micro_batch.positions = LearnedPositions(tokens.size(0), tokens.size(1));
+  micro_batch.positions = LearnedPositions(micro_batch, tokens.size(1));
   return head_->Logits(Forward(0, Tensor(), micro_batch))
       .view({tokens.size(0), tokens.size(1), model_.vocab_size});
 }

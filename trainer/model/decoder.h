@@ -14,6 +14,7 @@
 
 #include "proto/contract/run_config.h"
 #include "trainer/model/block.h"
+#include "trainer/model/documents.h"
 #include "trainer/model/embedding.h"
 #include "trainer/model/head.h"
 #include "trainer/model/model_parallel.h"
@@ -28,6 +29,7 @@ struct DecoderOptions {
   torch::ScalarType type = torch::kFloat32;  // fp64 too, for tests.
   torch::Device device = torch::kCPU;
   BlockOptions blocks = {};
+  DocumentOptions documents = {};
   int64_t recomputed_layers = 0;        // First blocks of each chunk that recompute; 0: all.
   std::optional<uint64_t> seed = 1234;  // Of the initial values; none: a checkpoint follows.
   StoreParts parts = {};                // This rank's part of state, gradients and values.
@@ -110,8 +112,9 @@ class Decoder {
 
   void MakeParts(const Groups& groups);
   const RotaryTable& Rotary(int64_t length) const;
-  torch::Tensor LearnedPositions(int64_t samples, int64_t length) const;
+  torch::Tensor LearnedPositions(const MicroBatch& micro_batch, int64_t length) const;
   torch::Tensor OnThisRank(const torch::Tensor& of_tokens) const;
+  void MarkDocuments(const torch::Tensor& tokens, MicroBatch& micro_batch) const;
 
   ModelConfig model_;
   DecoderOptions options_;
@@ -123,7 +126,9 @@ class Decoder {
   int64_t shared_embedding_group_ = -1;
   mutable WeightAccess always_there_;
   WeightAccess* access_ = &always_there_;
-  mutable RotaryTable rotary_;  // Of the length that was last asked for.
+  // Of the length that was last asked for: this rank's positions of a sample, or all of them where
+  // documents have positions of their own.
+  mutable RotaryTable rotary_;
   mutable int64_t rotary_length_ = 0;
 };
 

@@ -2,7 +2,6 @@
 
 #include <limits>
 
-#include "trainer/ops/compute_type.h"
 #include "trainer/ops/gpu.h"
 #include "trainer/ops/grouped_heads.h"
 
@@ -18,10 +17,6 @@ struct PartMatrices {
   Tensor value;
 };
 
-Tensor WideStack(const Tensor& rows, int64_t key_heads) {
-  return StackHeads(rows, key_heads).to(ComputeType(rows.scalar_type()));
-}
-
 PartMatrices MatricesOf(const AttentionPart& part) {
   const int64_t key_heads = part.key.size(2);
   return {WideStack(part.query, key_heads), WideStack(part.key, key_heads),
@@ -29,16 +24,28 @@ PartMatrices MatricesOf(const AttentionPart& part) {
 }
 
 void CheckLengths(const AttentionPart& part) {
-  TORCH_CHECK(part.mask == AttentionMask::kNone || part.query.size(1) == part.key.size(1),
+  TORCH_CHECK(part.mask == AttentionMask::kNone || part.hidden.defined() ||
+                  part.query.size(1) == part.key.size(1),
               "a causal part of attention takes as many keys as queries, not ", part.key.size(1),
               " keys for ", part.query.size(1),
               " queries; make the earlier keys a part of their own, without a mask");
 }
 
-// Scaled scores, with -infinity where the mask excludes a key: [batch * key_heads, queries of a
-// group, key_length].
+bool IsFused(const AttentionPart& part) {
+  return gpu::HasFusedAttention(part.query) && !part.hidden.defined() &&
+         part.kernel != AttentionKernel::kManual;
+}
+
+// Scaled scores, with -infinity, or about that, where the mask excludes a key: [batch * key_heads,
+// queries of a group, key_length].
 Tensor ScoresOf(const AttentionPart& part, const PartMatrices& matrices) {
   const auto options = matrices.query.options();
+  const double scale = ScoreScale(part.query.size(3));
+  if (part.hidden.defined()) {
+    Tensor scores = at::bmm(matrices.query, matrices.key.transpose(1, 2)).mul_(scale);
+    HideScores(part.hidden, scores);
+    return scores;
+  }
   Tensor mask = torch::zeros({1, 1}, options);
   if (part.mask == AttentionMask::kCausal) {
     const int64_t length = part.key.size(1), share = part.query.size(2) / part.key.size(2);
@@ -46,14 +53,14 @@ Tensor ScoresOf(const AttentionPart& part, const PartMatrices& matrices) {
     mask = torch::full({length, length}, minus_infinity, options).triu_(1).repeat({share, 1});
   }
   return at::baddbmm(mask, matrices.query, matrices.key.transpose(1, 2), /*beta=*/1,
-                     /*alpha=*/ScoreScale(part.query.size(3)));
+                     /*alpha=*/scale);
 }
 
 }  // namespace
 
 Tensor AttentionPartForward(const AttentionPart& part, Tensor& out) {
   CheckLengths(part);
-  if (gpu::HasFusedAttention(part.query)) return gpu::AttentionPartForward(part, out);
+  if (IsFused(part)) return gpu::AttentionPartForward(part, out);
   const PartMatrices matrices = MatricesOf(part);
   Tensor scores = ScoresOf(part, matrices);
   const Tensor log_sum_exp = at::logsumexp(scores, -1, /*keepdim=*/true);
@@ -66,7 +73,7 @@ Tensor AttentionPartForward(const AttentionPart& part, Tensor& out) {
 void AttentionPartBackward(const AttentionPart& part, const WholeAttention& whole,
                            Reproducible reproducible, const AttentionPartGradients& gradients) {
   CheckLengths(part);
-  if (gpu::HasFusedAttention(part.query)) {
+  if (IsFused(part)) {
     return gpu::AttentionPartBackward(part, whole, reproducible, gradients);
   }
   const int64_t key_heads = part.key.size(2);

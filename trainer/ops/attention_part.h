@@ -18,17 +18,22 @@ enum class AttentionMask {
 // Tensors here are [batch, length, heads, head_size] unless they say otherwise, of one type. They
 // may be views with any batch and token stride, such as columns of packed rows and halves of
 // sequences; heads and elements are without gaps. Queries with more keys before them are two parts:
-// kNone over the earlier keys, and kCausal over as many keys as there are queries.
+// kNone over the earlier keys, and kCausal over as many keys as there are queries. A part with
+// hidden keys takes the plain version on every device.
 struct AttentionPart {
   torch::Tensor query;  // Of query heads, a multiple of key heads (attention_heads.h).
   torch::Tensor key;    // Of key heads.
   torch::Tensor value;  // Like key.
   AttentionMask mask = AttentionMask::kCausal;
+  torch::Tensor hidden = {};  // In place of the mask, as HiddenKeys returns it; or undefined.
+  AttentionKernel kernel = AttentionKernel::kAuto;  // Or kCudnn or kManual.
 };
 
 // out = softmax(q k^T / sqrt(head_size)) v over the keys of the part alone, rounded to the type of
 // the query. out: like query. Returns the logarithms of the sums of exponentials, in the compute
-// type, contiguous [batch, query_heads, query_length].
+// type, contiguous [batch, query_heads, query_length]. A query that sees none of the keys has a
+// logarithm of less than -1e29 and a meaningless finite output, to which MergeAttention gives no
+// weight.
 torch::Tensor AttentionPartForward(const AttentionPart& part, torch::Tensor& out);
 
 // Of the softmax over the keys of all parts, for the queries of one part.

@@ -1,6 +1,6 @@
 // Operations by CUDA kernels. Functions have the names and contracts of those in this folder, which
-// call them. A build has one implementation: gpu_cuda.cpp and gpu_attention_cuda.cpp, or
-// gpu_absent.cpp without CUDA.
+// call them. A build has one implementation: gpu_cuda.cpp, gpu_attention_cuda.cpp and
+// gpu_torch_attention_cuda.cpp, or gpu_absent.cpp without CUDA.
 #ifndef TRAINYARD_TRAINER_OPS_GPU_H_
 #define TRAINYARD_TRAINER_OPS_GPU_H_
 
@@ -29,6 +29,15 @@ bool HasKernels(const torch::Tensor& tensor);
 // True for bf16 on a GPU: cuDNN's attention has no fp32.
 bool HasFusedAttention(const torch::Tensor& tensor);
 
+// Size of a micro-batch's attention.
+struct AttentionBatch {
+  int64_t samples = 0;
+  int64_t length = 0;
+  AttentionHeads heads;
+  int64_t window = 0;
+  bool has_documents = false;
+};
+
 void RmsNormForward(const torch::Tensor& x, const torch::Tensor& weight, double epsilon,
                     torch::Tensor& y, torch::Tensor& inverse_rms);
 void RmsNormBackward(const torch::Tensor& dy, const RmsNormInput& input,
@@ -49,15 +58,26 @@ void HeadNormBackward(torch::Tensor& d_heads, const torch::Tensor& weight, const
 void Rotate(torch::Tensor& packed, const RotaryTable& table, const AttentionHeads& heads,
             Rotation rotation);
 
-// Makes the plans of fused attention for micro-batches of this shape. Throws
-// TrainerError(kBadConfig) when cuDNN has none for such heads.
-void PrepareAttention(int64_t batch, int64_t length, const AttentionHeads& heads,
-                      Reproducible reproducible);
+// Makes the plans of fused attention for micro-batches of this shape. Returns cuDNN's reason when
+// it has none, else "".
+std::string PrepareAttention(const AttentionBatch& batch, Reproducible reproducible);
+// The backward pass takes the limits of `kept`.
 torch::Tensor AttentionForward(const torch::Tensor& packed, const AttentionHeads& heads,
-                               torch::Tensor& out);
+                               torch::Tensor& out, const AttentionLimits& limits);
 void AttentionBackward(const torch::Tensor& dout, const AttentionKept& kept,
                        const AttentionHeads& heads, Reproducible reproducible,
                        torch::Tensor& d_packed);
+
+// LibTorch's kernels.
+torch::Tensor FlashAttentionForward(const torch::Tensor& packed, const AttentionHeads& heads,
+                                    torch::Tensor& out, int64_t window);
+void FlashAttentionBackward(const torch::Tensor& dout, const AttentionKept& kept,
+                            const AttentionHeads& heads, torch::Tensor& d_packed);
+torch::Tensor EfficientAttentionForward(const torch::Tensor& packed, const AttentionHeads& heads,
+                                        torch::Tensor& out);
+void EfficientAttentionBackward(const torch::Tensor& dout, const AttentionKept& kept,
+                                const AttentionHeads& heads, torch::Tensor& d_packed);
+
 torch::Tensor AttentionPartForward(const AttentionPart& part, torch::Tensor& out);
 void AttentionPartBackward(const AttentionPart& part, const WholeAttention& whole,
                            Reproducible reproducible, const AttentionPartGradients& gradients);

@@ -33,10 +33,21 @@ void HeadNormBackward(Tensor&, const Tensor&, const HeadNormKept&, const Gradien
   Refuse();
 }
 void Rotate(Tensor&, const RotaryTable&, const AttentionHeads&, Rotation) { Refuse(); }
-void PrepareAttention(int64_t, int64_t, const AttentionHeads&, Reproducible) { Refuse(); }
-Tensor AttentionForward(const Tensor&, const AttentionHeads&, Tensor&) { Refuse(); }
+std::string PrepareAttention(const AttentionBatch&, Reproducible) { Refuse(); }
+Tensor AttentionForward(const Tensor&, const AttentionHeads&, Tensor&, const AttentionLimits&) {
+  Refuse();
+}
 void AttentionBackward(const Tensor&, const AttentionKept&, const AttentionHeads&, Reproducible,
                        Tensor&) {
+  Refuse();
+}
+Tensor FlashAttentionForward(const Tensor&, const AttentionHeads&, Tensor&, int64_t) { Refuse(); }
+void FlashAttentionBackward(const Tensor&, const AttentionKept&, const AttentionHeads&, Tensor&) {
+  Refuse();
+}
+Tensor EfficientAttentionForward(const Tensor&, const AttentionHeads&, Tensor&) { Refuse(); }
+void EfficientAttentionBackward(const Tensor&, const AttentionKept&, const AttentionHeads&,
+                                Tensor&) {
   Refuse();
 }
 Tensor AttentionPartForward(const AttentionPart&, Tensor&) { Refuse(); }

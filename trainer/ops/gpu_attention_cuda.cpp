@@ -1,5 +1,4 @@
 // Takes tensors apart for the attention kernels. Whole attention on packed rows is a causal part.
-#include "trainer/config/trainer_error.h"
 #include "trainer/kernels/attention.h"
 #include "trainer/kernels/attention_merge.h"
 #include "trainer/kernels/cuda_check.h"
@@ -38,7 +37,18 @@ AttentionPart PartOf(const Tensor& packed, const AttentionHeads& heads) {
           packed.narrow(2, queries + keys, keys), AttentionMask::kCausal};
 }
 
-AttentionShape ShapeOf(const AttentionPart& part, Reproducible reproducible) {
+// The limits that a graph has.
+struct GraphLimits {
+  int64_t window = 0;
+  bool has_bias = false;
+};
+
+GraphLimits InGraph(const AttentionLimits& limits) {
+  return {limits.window, limits.document_bias.defined()};
+}
+
+AttentionShape ShapeOf(const AttentionPart& part, const GraphLimits& limits,
+                       Reproducible reproducible) {
   return {.batch = part.query.size(0),
           .query_length = part.query.size(1),
           .key_length = part.key.size(1),
@@ -46,22 +56,26 @@ AttentionShape ShapeOf(const AttentionPart& part, Reproducible reproducible) {
           .key_heads = part.key.size(2),
           .head_size = part.query.size(3),
           .causal = part.mask == AttentionMask::kCausal,
+          .window = limits.window,
+          .biased = limits.has_bias,
           .deterministic = reproducible == Reproducible::kYes,
           .query = StridesOf(part.query),
           .key = StridesOf(part.key),
           .value = StridesOf(part.value)};
 }
 
-AttentionShape ForwardShape(const AttentionPart& part, const Tensor& out) {
+AttentionShape ForwardShape(const AttentionPart& part, const Tensor& out,
+                            const GraphLimits& limits) {
   // The forward pass is deterministic without more memory.
-  AttentionShape shape = ShapeOf(part, Reproducible::kYes);
+  AttentionShape shape = ShapeOf(part, limits, Reproducible::kYes);
   shape.out = StridesOf(out);
   return shape;
 }
 
 AttentionShape BackwardShape(const AttentionPart& part, const WholeAttention& whole,
-                             Reproducible reproducible, const AttentionPartGradients& gradients) {
-  AttentionShape shape = ShapeOf(part, reproducible);
+                             const AttentionPartGradients& gradients, const GraphLimits& limits,
+                             Reproducible reproducible) {
+  AttentionShape shape = ShapeOf(part, limits, reproducible);
   shape.out = StridesOf(whole.out);
   shape.dout = StridesOf(whole.dout);
   shape.d_query = StridesOf(gradients.query);
@@ -75,13 +89,53 @@ Tensor Unallocated(at::IntArrayRef sizes) {
   return torch::empty(sizes, torch::TensorOptions().dtype(torch::kBFloat16).device(torch::kMeta));
 }
 
-void MakePlans(const Tensor& packed, const AttentionHeads& heads, Reproducible reproducible) {
-  const Tensor out =
-      Unallocated({packed.size(0), packed.size(1), heads.query_heads, heads.head_size});
-  const AttentionPart part = PartOf(packed, heads);
-  kernels::AttentionForwardWorkspaceBytes(ForwardShape(part, out));
-  kernels::AttentionBackwardWorkspaceBytes(
-      BackwardShape(part, {out, out, Tensor()}, reproducible, {part.query, part.key, part.value}));
+void MakePlans(const AttentionBatch& batch, Reproducible reproducible) {
+  const AttentionHeads& heads = batch.heads;
+  const AttentionPart part = PartOf(
+      Unallocated({batch.samples, batch.length, heads.packed_heads(), heads.head_size}), heads);
+  const Tensor out = Unallocated({batch.samples, batch.length, heads.query_heads, heads.head_size});
+  const GraphLimits limits{batch.window, batch.has_documents};
+  kernels::AttentionForwardWorkspaceBytes(ForwardShape(part, out, limits));
+  kernels::AttentionBackwardWorkspaceBytes(BackwardShape(
+      part, {out, out, Tensor()}, {part.query, part.key, part.value}, limits, reproducible));
+}
+
+const void* MemoryOf(const Tensor& bias) { return bias.defined() ? bias.data_ptr() : nullptr; }
+
+Tensor RunForward(const AttentionPart& part, const Tensor& bias, const AttentionShape& shape,
+                  Tensor& out) {
+  const Tensor workspace = Workspace(kernels::AttentionForwardWorkspaceBytes(shape), out);
+  Tensor log_sum_exp = torch::empty({shape.batch, shape.query_heads, shape.query_length},
+                                    out.options().dtype(torch::kFloat32));
+  kernels::AttentionForward({.shape = shape,
+                             .query = part.query.data_ptr(),
+                             .key = part.key.data_ptr(),
+                             .value = part.value.data_ptr(),
+                             .bias = MemoryOf(bias),
+                             .out = out.data_ptr(),
+                             .log_sum_exp = log_sum_exp.data_ptr<float>(),
+                             .workspace = workspace.data_ptr()},
+                            Stream());
+  return log_sum_exp;
+}
+
+void RunBackward(const AttentionPart& part, const Tensor& bias, const WholeAttention& whole,
+                 const AttentionShape& shape, const AttentionPartGradients& gradients) {
+  const Tensor log_sum_exp = whole.log_sum_exp.contiguous();
+  const Tensor workspace = Workspace(kernels::AttentionBackwardWorkspaceBytes(shape), part.query);
+  kernels::AttentionBackward({.shape = shape,
+                              .dout = whole.dout.data_ptr(),
+                              .query = part.query.data_ptr(),
+                              .key = part.key.data_ptr(),
+                              .value = part.value.data_ptr(),
+                              .bias = MemoryOf(bias),
+                              .out = whole.out.data_ptr(),
+                              .log_sum_exp = log_sum_exp.data_ptr<float>(),
+                              .d_query = gradients.query.data_ptr(),
+                              .d_key = gradients.key.data_ptr(),
+                              .d_value = gradients.value.data_ptr(),
+                              .workspace = workspace.data_ptr()},
+                             Stream());
 }
 
 }  // namespace
@@ -90,66 +144,41 @@ bool HasFusedAttention(const Tensor& tensor) {
   return tensor.is_cuda() && tensor.scalar_type() == torch::kBFloat16;
 }
 
-void PrepareAttention(int64_t batch, int64_t length, const AttentionHeads& heads,
-                      Reproducible reproducible) {
+std::string PrepareAttention(const AttentionBatch& batch, Reproducible reproducible) {
   try {
-    MakePlans(Unallocated({batch, length, heads.packed_heads(), heads.head_size}), heads,
-              reproducible);
+    MakePlans(batch, reproducible);
   } catch (const kernels::UnsupportedShape& error) {
-    throw TrainerError(ExitCode::kBadConfig,
-                       "cuDNN has no attention for heads of size " +
-                           std::to_string(heads.head_size) + " on this GPU (" + error.what() +
-                           "). Choose model.hidden_size and model.num_attention_heads so that a "
-                           "head's size is a multiple of 8 and at most 256.");
+    return error.what();
   }
+  return "";
 }
 
-Tensor AttentionForward(const Tensor& packed, const AttentionHeads& heads, Tensor& out) {
+Tensor AttentionForward(const Tensor& packed, const AttentionHeads& heads, Tensor& out,
+                        const AttentionLimits& limits) {
   CheckContiguous(packed, out);
-  return gpu::AttentionPartForward(PartOf(packed, heads), out);
+  const AttentionPart part = PartOf(packed, heads);
+  return RunForward(part, limits.document_bias, ForwardShape(part, out, InGraph(limits)), out);
 }
 
 void AttentionBackward(const Tensor& dout, const AttentionKept& kept, const AttentionHeads& heads,
                        Reproducible reproducible, Tensor& d_packed) {
   CheckContiguous(dout, kept.packed, kept.out, kept.softmax, d_packed);
-  const AttentionPart gradients = PartOf(d_packed, heads);
-  gpu::AttentionPartBackward(PartOf(kept.packed, heads), {dout, kept.out, kept.softmax},
-                             reproducible, {gradients.query, gradients.key, gradients.value});
+  const AttentionPart part = PartOf(kept.packed, heads), into = PartOf(d_packed, heads);
+  const WholeAttention whole{dout, kept.out, kept.softmax};
+  const AttentionPartGradients gradients{into.query, into.key, into.value};
+  const AttentionLimits& limits = kept.form.limits;
+  RunBackward(part, limits.document_bias, whole,
+              BackwardShape(part, whole, gradients, InGraph(limits), reproducible), gradients);
 }
 
 Tensor AttentionPartForward(const AttentionPart& part, Tensor& out) {
-  const AttentionShape shape = ForwardShape(part, out);
-  const Tensor workspace = Workspace(kernels::AttentionForwardWorkspaceBytes(shape), out);
-  Tensor log_sum_exp = torch::empty({shape.batch, shape.query_heads, shape.query_length},
-                                    out.options().dtype(torch::kFloat32));
-  kernels::AttentionForward({.shape = shape,
-                             .query = part.query.data_ptr(),
-                             .key = part.key.data_ptr(),
-                             .value = part.value.data_ptr(),
-                             .out = out.data_ptr(),
-                             .log_sum_exp = log_sum_exp.data_ptr<float>(),
-                             .workspace = workspace.data_ptr()},
-                            Stream());
-  return log_sum_exp;
+  return RunForward(part, Tensor(), ForwardShape(part, out, GraphLimits()), out);
 }
 
 void AttentionPartBackward(const AttentionPart& part, const WholeAttention& whole,
                            Reproducible reproducible, const AttentionPartGradients& gradients) {
-  const AttentionShape shape = BackwardShape(part, whole, reproducible, gradients);
-  const Tensor log_sum_exp = whole.log_sum_exp.contiguous();
-  const Tensor workspace = Workspace(kernels::AttentionBackwardWorkspaceBytes(shape), part.query);
-  kernels::AttentionBackward({.shape = shape,
-                              .dout = whole.dout.data_ptr(),
-                              .query = part.query.data_ptr(),
-                              .key = part.key.data_ptr(),
-                              .value = part.value.data_ptr(),
-                              .out = whole.out.data_ptr(),
-                              .log_sum_exp = log_sum_exp.data_ptr<float>(),
-                              .d_query = gradients.query.data_ptr(),
-                              .d_key = gradients.key.data_ptr(),
-                              .d_value = gradients.value.data_ptr(),
-                              .workspace = workspace.data_ptr()},
-                             Stream());
+  RunBackward(part, Tensor(), whole,
+              BackwardShape(part, whole, gradients, GraphLimits(), reproducible), gradients);
 }
 
 void MergeAttention(Tensor& out_sum, Tensor& log_sum_exp, const Tensor& part_out,

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "trainer/ops/compute_type.h"
+
 namespace trainyard::trainer {
 
 using torch::Tensor;
@@ -10,6 +12,10 @@ Tensor StackHeads(const Tensor& rows, int64_t key_heads) {
   const int64_t share = rows.size(2) / key_heads;
   return rows.transpose(1, 2).reshape(
       {rows.size(0) * key_heads, share * rows.size(1), rows.size(3)});
+}
+
+Tensor WideStack(const Tensor& rows, int64_t key_heads) {
+  return StackHeads(rows, key_heads).to(ComputeType(rows.scalar_type()));
 }
 
 void UnstackHeads(const Tensor& stacked, const Tensor& rows) {

@@ -13,6 +13,9 @@ namespace trainyard::trainer {
 // key_heads * length, head_size].
 torch::Tensor StackHeads(const torch::Tensor& rows, int64_t key_heads);
 
+// The same in the compute type.
+torch::Tensor WideStack(const torch::Tensor& rows, int64_t key_heads);
+
 // The reverse of StackHeads: writes every element of rows.
 void UnstackHeads(const torch::Tensor& stacked, const torch::Tensor& rows);
 

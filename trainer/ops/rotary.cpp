@@ -35,6 +35,10 @@ RotaryTable MakeRotaryTable(const Tensor& positions, int64_t rotary_size,
 
 void Rotate(Tensor& packed, const RotaryTable& table, const AttentionHeads& heads,
             Rotation rotation) {
+  if (table.cos.size(0) != packed.size(1)) {  // Of all samples: these are one long sample.
+    Tensor rows = packed.view({1, packed.size(0) * packed.size(1), packed.size(2), packed.size(3)});
+    return Rotate(rows, table, heads, rotation);
+  }
   if (gpu::HasKernels(packed)) return gpu::Rotate(packed, table, heads, rotation);
   const int64_t half = table.cos.size(1);
   const double direction = rotation == Rotation::kForward ? 1 : -1;

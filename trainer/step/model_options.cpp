@@ -1,5 +1,6 @@
 #include "trainer/step/model_options.h"
 
+#include "proto/contract/attention_rules.h"
 #include "proto/contract/pipeline_place.h"
 #include "proto/contract/run_rules.h"
 
@@ -24,6 +25,21 @@ ModelParallel ParallelOf(const RunConfig& config, const Mesh& mesh, int64_t rank
   return parallel;
 }
 
+AttentionKernel KernelOf(AttentionBackend backend) {
+  switch (backend) {
+    case AttentionBackend::kCudnn:
+      return AttentionKernel::kCudnn;
+    case AttentionBackend::kFlash:
+      return AttentionKernel::kFlash;
+    case AttentionBackend::kSdpa:
+      return AttentionKernel::kSdpa;
+    case AttentionBackend::kManual:
+      return AttentionKernel::kManual;
+    default:
+      return AttentionKernel::kAuto;
+  }
+}
+
 }  // namespace
 
 DecoderOptions ModelOptions(const RunConfig& config, const Mesh& mesh, int64_t rank,
@@ -32,7 +48,11 @@ DecoderOptions ModelOptions(const RunConfig& config, const Mesh& mesh, int64_t r
   return {.type = config.train.precision == Precision::kBf16 ? torch::kBFloat16 : torch::kFloat32,
           .device = device,
           .blocks = {.recompute = config.layout.recompute,
-                     .reproducible = is_reproducible ? Reproducible::kYes : Reproducible::kNo},
+                     .reproducible = is_reproducible ? Reproducible::kYes : Reproducible::kNo,
+                     .attention = KernelOf(AttentionBackendOf(config))},
+          .documents = {.end_token = config.data.eod_token,
+                        .reset_attention = config.data.reset_attention_mask,
+                        .reset_positions = config.data.reset_position_ids},
           .recomputed_layers = config.layout.recompute_num_layers,
           .seed = config.train.seed,
           .parts = PartsOf(config.layout, groups),

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "trainer/kernels/step_values.h"
+#include "trainer/model/documents.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -119,16 +120,45 @@ void StepRunner::ForwardBackward(const std::function<TokenBatch()>& next) {
   gradients_.BeginStep();
   reduction_.BeginStep(rounds_, MeasuresNoise());
   Tensor loss = step_values_[static_cast<int64_t>(StepValue::kLoss)];
+  const auto next_on_device = [&] {
+    const StepPartScope waiting(&parts_.clock, StepPart::kInputWait);
+    return ToDevice(next());
+  };
+  std::vector<TrainingTokens> masked;
+  if (parts_.config.data.eod_mask_loss) masked = MaskedBatches(next_on_device);
   pipeline_.Train({.count = rounds_,
                    .samples = parts_.config.layout.micro_batch,
                    .length = parts_.config.train.seq_length,
                    .tokens =
-                       [&](int64_t) {
-                         const StepPartScope waiting(&parts_.clock, StepPart::kInputWait);
-                         return ToDevice(next());
+                       [&](int64_t round) {
+                         return masked.empty() ? next_on_device() : std::move(masked[round]);
                        }},
                   loss, gradients_);
   if (parts_.groups.tensor->rank() > 0) loss.zero_();
+}
+
+// All micro-batches of the step, whose masked predictions have no weight. The others share what
+// those would have had, so that the loss is the mean over the predictions that count: their number
+// in the global batch is known only when all ranks have theirs.
+std::vector<TrainingTokens> StepRunner::MaskedBatches(
+    const std::function<TrainingTokens()>& next_on_device) {
+  std::vector<TrainingTokens> batches;
+  Tensor counted = torch::zeros({}, torch::dtype(torch::kFloat64).device(parts_.device));
+  for (int64_t round = 0; round < rounds_; ++round) {
+    TrainingTokens batch = next_on_device();
+    const Tensor counts = CountedPredictions(batch.tokens, parts_.config.data.eod_token);
+    batch.loss_weights = batch.loss_weights * counts;
+    counted += counts.sum(torch::kFloat64);
+    batches.push_back(std::move(batch));
+  }
+  parts_.groups.world->AllReduce(counted).Wait();
+  // Ranks of one data-parallel index have the same tokens: tp * cp * pp times each.
+  const LayoutConfig& layout = parts_.config.layout;
+  const auto all = static_cast<double>(loss_weights_.numel() * rounds_ * layout.dp * layout.tp *
+                                       layout.cp * layout.pp);
+  const Tensor share = (all / counted.clamp_min(1)).to(loss_weights_.scalar_type());
+  for (TrainingTokens& batch : batches) batch.loss_weights.mul_(share);
+  return batches;
 }
 
 TrainingTokens StepRunner::ToDevice(const TokenBatch& batch) {

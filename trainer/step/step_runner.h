@@ -31,7 +31,7 @@ namespace trainyard::trainer {
 // Numbers of one optimizer step, the same on every rank.
 struct StepResult {
   int64_t step = 0;
-  double loss = 0;       // Mean over the tokens of the global batch.
+  double loss = 0;       // Mean over the predictions of the global batch that count.
   double grad_norm = 0;  // Before optimizer.clip_grad, and behind adaptive clipping.
   double learning_rate = 0;
   bool is_finite = true;  // False: the step has changed no weight.
@@ -98,6 +98,7 @@ class StepRunner {
   void Rehearse();
   void ForwardBackward(const std::function<TokenBatch()>& next);
   TrainingTokens ToDevice(const TokenBatch& batch);
+  std::vector<TrainingTokens> MaskedBatches(const std::function<TrainingTokens()>& next_on_device);
   bool MeasuresNoise() const;
   bool CountsSquares() const;
   void ClipUnits();

@@ -13,6 +13,7 @@
 #include "tests/trainer/parallel/run_ranks.h"
 #include "tests/trainer/step/layout_cases.h"
 #include "tests/trainer/step/layout_run.h"
+#include "trainer/attention_choice.h"
 #include "trainer/parallel/device.h"
 
 namespace trainyard::trainer {
@@ -33,6 +34,8 @@ RunConfig GpuRunOf(const LayoutCase& layout, Precision precision) {
   config.model.max_position_embeddings *= 8;
   config.train.precision = precision;
   config.resources.device = DeviceKind::kGpu;
+  OpenDevice(DeviceKind::kGpu, 0);
+  config.train.attention_backend = ChooseAttention(config);
   return config;
 }
 
@@ -99,8 +102,7 @@ TEST(GpuLayoutBf16Test, LayoutsAreAsNearToSinglePrecisionAsOneProcess) {
   for (const LayoutCase& layout : LayoutCases()) {
     if (layout.masked) continue;
     const RunConfig narrow = GpuRunOf(layout, Precision::kBf16);
-    RunConfig wide = narrow;
-    wide.train.precision = Precision::kFp32;
+    const RunConfig wide = GpuRunOf(layout, Precision::kFp32);
     const LayoutRun exact = RunLayout(OnOneProcess(wide), 1, false, OneGpu());
     const LayoutRun alone = RunLayout(OnOneProcess(narrow), 1, false, OneGpu());
     const LayoutRun run = RunLayout(narrow, 1, false, OneGpu());

@@ -150,6 +150,41 @@ TEST(AttentionPartTest, EarlierKeysAndASquareAreCausalAttention) {
   EXPECT_LT(RelativeError(merged.out, reference::Attention(packed, heads).narrow(1, 4, 5)), 1e-13);
 }
 
+// The same with a window of 3: the queries 6, 7 and 8 see no earlier key.
+TEST(AttentionPartTest, QueriesWithoutAKeyInAPartTakeNothingFromIt) {
+  torch::manual_seed(8);
+  const AttentionHeads heads{4, 2, 6};
+  const Tensor packed = RandomDouble({2, 9, heads.packed_heads(), heads.head_size});
+  const AttentionForm form{.limits = {.window = 3}};
+  Tensor whole_out = torch::empty({2, 9, 4, 6}, torch::kFloat64);
+  const Tensor softmax = AttentionForward(packed, heads, whole_out, form);
+  const Tensor dout = OutputWeights(whole_out);
+  Tensor expected = torch::empty_like(packed);
+  AttentionBackward(dout, {packed, whole_out, softmax, form}, heads, Reproducible::kYes, expected);
+
+  const Tensor positions = torch::arange(9, torch::kInt64);
+  const auto part = [&](int64_t first, int64_t length) {
+    const Tensor keys = packed.narrow(1, first, length);
+    return AttentionPart{
+        packed.narrow(1, 4, 5).narrow(2, 0, 4), keys.narrow(2, 4, 2), keys.narrow(2, 6, 2),
+        AttentionMask::kNone,
+        HiddenKeys(positions.narrow(0, 4, 5), positions.narrow(0, first, length), form.limits)};
+  };
+  PartOutput merged = ForwardOfPart(part(4, 5));
+  const PartOutput earlier = ForwardOfPart(part(0, 4));
+  EXPECT_TRUE(earlier.out.isfinite().all().item<bool>());
+  MergeAttention(merged.out, merged.log_sum_exp, earlier.out, earlier.log_sum_exp);
+  EXPECT_LT(RelativeError(merged.out, whole_out.narrow(1, 4, 5)), 1e-13);
+
+  const WholeAttention whole{dout.narrow(1, 4, 5), merged.out, merged.log_sum_exp};
+  const AttentionPartGradients late = BackwardOfPart(part(4, 5), whole);
+  const AttentionPartGradients early = BackwardOfPart(part(0, 4), whole);
+  EXPECT_LT(RelativeError(late.query + early.query, expected.narrow(1, 4, 5).narrow(2, 0, 4)),
+            1e-12);
+  EXPECT_LT(RelativeError(late.key, expected.narrow(1, 4, 5).narrow(2, 4, 2)), 1e-12);
+  EXPECT_LT(RelativeError(late.value, expected.narrow(1, 4, 5).narrow(2, 6, 2)), 1e-12);
+}
+
 TEST(AttentionPartTest, SixteenBitIsRoundedOnce) {
   torch::manual_seed(6);
   const PartInputs in = RandomPart(5, 3);

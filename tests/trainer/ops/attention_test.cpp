@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/trainer/ops/gradient_check.h"
@@ -13,7 +14,8 @@ namespace {
 using torch::Tensor;
 
 // Attention by its formula, for one query position of one head at a time.
-Tensor OnePositionAtATime(const Tensor& packed, const AttentionHeads& heads) {
+Tensor OnePositionAtATime(const Tensor& packed, const AttentionHeads& heads,
+                          const AttentionLimits& limits = {}) {
   const int64_t batch = packed.size(0), length = packed.size(1);
   const int64_t share = heads.query_heads / heads.key_heads;
   Tensor out = torch::empty({batch, length, heads.query_heads, heads.head_size}, packed.options());
@@ -21,7 +23,11 @@ Tensor OnePositionAtATime(const Tensor& packed, const AttentionHeads& heads) {
     for (int64_t h = 0; h < heads.query_heads; ++h) {
       const int64_t key = heads.query_heads + h / share, value = key + heads.key_heads;
       for (int64_t t = 0; t < length; ++t) {
-        const Tensor seen = packed[b].narrow(0, 0, t + 1);
+        int64_t first = limits.window > 0 ? std::max<int64_t>(t - limits.window + 1, 0) : 0;
+        if (limits.document_starts.defined()) {
+          first = std::max(first, limits.document_starts[b][t].item<int64_t>());
+        }
+        const Tensor seen = packed[b].narrow(0, first, t + 1 - first);
         const Tensor scores =
             seen.select(1, key).matmul(packed[b][t][h]) / std::sqrt(double(heads.head_size));
         out[b][t][h] = (scores.exp() / scores.exp().sum()).matmul(seen.select(1, value));
@@ -36,12 +42,23 @@ struct Result {
   Tensor softmax;
 };
 
-Result Forward(const Tensor& packed, const AttentionHeads& heads) {
+Result Forward(const Tensor& packed, const AttentionHeads& heads, const AttentionForm& form = {}) {
   Result result{torch::empty({packed.size(0), packed.size(1), heads.query_heads, heads.head_size},
                              packed.options()),
                 Tensor()};
-  result.softmax = AttentionForward(packed, heads, result.out);
+  result.softmax = AttentionForward(packed, heads, result.out, form);
   return result;
+}
+
+// Of two samples of 7 tokens: a window, documents of other lengths in each, both, and a window of
+// one token.
+std::vector<AttentionLimits> SomeLimits() {
+  const Tensor starts =
+      torch::tensor({0, 0, 2, 2, 2, 5, 6, 0, 1, 1, 1, 1, 1, 1}, torch::kInt64).view({2, 7});
+  return {{.window = 3},
+          {.window = 1},
+          {.document_starts = starts},
+          {.window = 2, .document_starts = starts}};
 }
 
 TEST(AttentionTest, EqualsTheFormulaForOnePositionAtATime) {
@@ -78,6 +95,65 @@ TEST(AttentionTest, GradientEqualsAutograds) {
                       Reproducible::kYes, d_packed);
     EXPECT_LT(RelativeError(d_packed, expected[0]), 1e-12);
   }
+}
+
+TEST(AttentionTest, KeysOutsideOfLimitsAreNotSeen) {
+  torch::manual_seed(4);
+  const AttentionHeads heads{4, 2, 6};
+  for (const AttentionLimits& limits : SomeLimits()) {
+    SCOPED_TRACE(limits.window);
+    const Tensor packed = RandomDouble({2, 7, heads.packed_heads(), heads.head_size});
+    const Result kept = Forward(packed, heads, {.limits = limits});
+    EXPECT_LT(RelativeError(kept.out, OnePositionAtATime(packed, heads, limits)), 1e-13);
+    const auto expected = AutogradGradients(
+        [&](const auto& in) { return OnePositionAtATime(in[0], heads, limits); }, {packed});
+    Tensor d_packed = torch::full_like(packed, std::nan(""));
+    AttentionBackward(OutputWeights(kept.out), {packed, kept.out, kept.softmax, {.limits = limits}},
+                      heads, Reproducible::kYes, d_packed);
+    EXPECT_LT(RelativeError(d_packed, expected[0]), 1e-12);
+  }
+}
+
+TEST(AttentionTest, AWindowOfAllTokensChangesNothing) {
+  torch::manual_seed(5);
+  const AttentionHeads heads{4, 2, 6};
+  const Tensor packed = RandomDouble({2, 7, heads.packed_heads(), heads.head_size});
+  const AttentionForm wide{.limits = {.window = 7}};
+  EXPECT_TRUE(Forward(packed, heads, wide).out.equal(Forward(packed, heads).out));
+}
+
+// A bias for cuDNN hides what the documents hide, but for later keys.
+TEST(AttentionTest, ABiasHidesEarlierDocuments) {
+  const Tensor starts = torch::tensor({0, 0, 2, 2, 0, 1, 1, 3}, torch::kInt64).view({2, 4});
+  const Tensor bias = DocumentBias(starts);
+  EXPECT_EQ(bias.scalar_type(), torch::kBFloat16);
+  const Tensor later = HiddenKeys(4, {}, torch::kCPU);
+  EXPECT_TRUE((bias < -1e29)
+                  .logical_or(later)
+                  .equal(HiddenKeys(4, {.document_starts = starts}, torch::kCPU)));
+  EXPECT_TRUE((bias == 0).logical_or(bias < -1e29).all().item<bool>());
+  EXPECT_TRUE(bias.isfinite().all().item<bool>());
+}
+
+// Manual attention computes 16-bit tensors in fp32 and rounds once.
+TEST(AttentionTest, SixteenBitIsRoundedOnce) {
+  torch::manual_seed(6);
+  const AttentionHeads heads{4, 2, 6};
+  const Tensor packed =
+      RandomDouble({2, 7, heads.packed_heads(), heads.head_size}).to(torch::kBFloat16);
+  const AttentionForm form{.limits = {.window = 3}, .kernel = AttentionKernel::kManual};
+  const Result narrow = Forward(packed, heads, form);
+  const Result wide = Forward(packed.to(torch::kFloat32), heads, form);
+  EXPECT_TRUE(narrow.out.equal(wide.out.to(torch::kBFloat16)));
+  const Tensor dout = OutputWeights(wide.out).to(torch::kBFloat16);
+  Tensor d_narrow = torch::empty_like(packed);
+  AttentionBackward(dout, {packed, narrow.out, narrow.softmax, form}, heads, Reproducible::kYes,
+                    d_narrow);
+  Tensor d_wide = torch::empty(packed.sizes(), torch::kFloat32);
+  AttentionBackward(dout.to(torch::kFloat32),
+                    {packed.to(torch::kFloat32), wide.out, wide.softmax, form}, heads,
+                    Reproducible::kYes, d_wide);
+  EXPECT_TRUE(d_narrow.equal(d_wide.to(torch::kBFloat16)));
 }
 
 }  // namespace

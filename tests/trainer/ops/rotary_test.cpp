@@ -118,5 +118,21 @@ TEST(RotaryTest, SixteenBitIsTurnedInSinglePrecision) {
                   .equal(Turned(packed.to(torch::kFloat32), single, kHeads).to(torch::kBFloat16)));
 }
 
+// A table of all rows turns each sample by positions of its own.
+TEST(RotaryTest, SamplesMayHavePositionsOfTheirOwn) {
+  torch::manual_seed(9);
+  const AttentionHeads heads{2, 1, 6};
+  const torch::Tensor packed = RandomDouble({2, 4, heads.packed_heads(), heads.head_size});
+  const torch::Tensor ids = torch::tensor({0, 1, 0, 1, 0, 1, 2, 0}, torch::kInt64);
+  torch::Tensor actual = packed.clone();
+  Rotate(actual, MakeRotaryTable(ids, 6, {}, torch::kFloat64), heads, Rotation::kForward);
+  for (int64_t sample = 0; sample < 2; ++sample) {
+    torch::Tensor expected = packed.narrow(0, sample, 1).clone();
+    Rotate(expected, MakeRotaryTable(ids.narrow(0, 4 * sample, 4), 6, {}, torch::kFloat64), heads,
+           Rotation::kForward);
+    EXPECT_TRUE(actual.narrow(0, sample, 1).equal(expected));
+  }
+}
+
 }  // namespace
 }  // namespace trainyard::trainer

@@ -92,6 +92,20 @@ RunConfig& GptNeox(RunConfig& c) {
   return c;
 }
 
+RunConfig& Windowed(RunConfig& c, int64_t window) {
+  c.model.window_size = window;
+  return c;
+}
+
+// Attention, positions and losses of documents, of which a sample has several.
+RunConfig& Packed(RunConfig& c) {
+  c.data.reset_attention_mask = true;
+  c.data.reset_position_ids = true;
+  c.data.eod_mask_loss = true;
+  c.data.eod_token = 5;
+  return c;
+}
+
 constexpr ContextExchange kGather = ContextExchange::kAllGather;
 
 // The model has an odd vocabulary of 61 tokens and two key heads for four query heads.
@@ -211,6 +225,21 @@ const LayoutCase kCases[] = {
     {"LLaMA with biases, TP4, key heads shared",
      [](auto& c) { Tp(c, 4).model.add_bias_linear = true; }},
     {"LLaMA with biases, TP2 x PP2", [](auto& c) { Pp(Tp(c, 2), 2).model.add_bias_linear = true; }},
+    {"window, TP2 x PP2", [](auto& c) { Windowed(Pp(Tp(c, 2), 2), 3); }},
+    {"window, CP2 ring", [](auto& c) { Windowed(Cp(c, 2), 3); }},
+    {"window, CP4 ring, parts unseen", [](auto& c) { Windowed(Cp(c, 4), 3); }},
+    {"window, CP4 all-gather x ZeRO 3", [](auto& c) { Windowed(Dp(Cp(c, 4, kGather), 1, 3), 3); }},
+    {"window of 7, CP4 ring", [](auto& c) { Windowed(Cp(c, 4), 7); }},
+    {"packed, micro-batches of 1", [](auto& c) { Packed(MicroBatchOf(c, 1)); }},
+    {"packed, TP2 x PP2", [](auto& c) { Packed(Pp(Tp(c, 2), 2)); }},
+    {"packed, CP2 ring", [](auto& c) { Packed(MicroBatchOf(Cp(c, 2), 2)); }},
+    {"packed, CP2 all-gather", [](auto& c) { Packed(Cp(c, 2, kGather)); }},
+    {"packed, ZeRO 3 x2", [](auto& c) { Packed(Dp(c, 2, 3)); }},
+    {"packed, recompute full, TP2 x PP2",
+     [](auto& c) { Packed(Recomputed(Pp(Tp(c, 2), 2), Recompute::kFull)); }},
+    {"packed, window, CP2 x TP2 x PP2",
+     [](auto& c) { Windowed(Packed(Pp(Tp(Cp(c, 2), 2), 2)), 3); }},
+    {"packed and masked, DP2", [](auto& c) { Packed(Dp(c, 2)); }, true},
 };
 
 }  // namespace

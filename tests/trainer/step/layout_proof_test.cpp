@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -26,16 +27,18 @@ class LayoutProofTest : public ::testing::TestWithParam<LayoutCase> {
  protected:
   // One process with the same model and batch.
   static const LayoutRun& Reference(const RunConfig& config, bool masked) {
-    static std::vector<std::pair<std::pair<ModelConfig, bool>, std::unique_ptr<LayoutRun>>> runs;
+    using Key = std::tuple<ModelConfig, DataConfig, bool>;
+    static std::vector<std::pair<Key, std::unique_ptr<LayoutRun>>> runs;
+    const Key wanted(config.model, config.data, masked);
     for (const auto& [key, run] : runs) {
-      if (key.first == config.model && key.second == masked) return *run;
+      if (key == wanted) return *run;
     }
     RunConfig alone = SmallRun();
     alone.model = config.model;
+    alone.data = config.data;
     alone.train.seq_length = config.train.seq_length;
     alone.layout.micro_batch = 4;
-    runs.emplace_back(std::make_pair(config.model, masked),
-                      std::make_unique<LayoutRun>(RunLayout(alone, kSteps, masked)));
+    runs.emplace_back(wanted, std::make_unique<LayoutRun>(RunLayout(alone, kSteps, masked)));
     return *runs.back().second;
   }
 };

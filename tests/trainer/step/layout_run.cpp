@@ -18,6 +18,12 @@ int64_t TokenAt(int64_t sample, int64_t position, int64_t vocabulary) {
   return (sample * 7919 + position * step * 13 + position * position) % vocabulary;
 }
 
+// Documents of five tokens or fewer, where the run has them.
+int64_t TokenAt(const RunConfig& config, int64_t sample, int64_t position) {
+  const bool ends = config.data.eod_token >= 0 && (3 * sample + position) % 5 == 0;
+  return ends ? config.data.eod_token : TokenAt(sample, position, config.model.vocab_size);
+}
+
 // A third of the predictions count nothing.
 bool IsMasked(int64_t sample, int64_t position) { return (sample + 2 * position) % 3 == 0; }
 
@@ -68,7 +74,7 @@ class Rank {
     for (int64_t sample = first; sample < first + samples; ++sample) {
       batch.samples.push_back(sample);
       for (int64_t position = 0; position <= length; ++position) {
-        batch.tokens.push_back(TokenAt(sample, position, config_.model.vocab_size));
+        batch.tokens.push_back(TokenAt(config_, sample, position));
         if (!masked_ || position == length) continue;
         batch.prediction_weights.push_back(IsMasked(sample, position) ? 0 : 1.5F);
       }
