@@ -28,7 +28,7 @@ struct AttentionShape {
   int64_t key_heads = 0;  // Divides query_heads; query heads that follow each other share one.
   int64_t head_size = 0;
   bool causal = true;         // Query i sees keys 0..i of query_length keys; else it sees all keys.
-  int64_t window = 0;         // Where causal: query i sees the last `window` of them; 0: all.
+  int64_t window = 0;         // If causal: query i sees the last `window` of them; 0: all.
   bool biased = false;        // A bias is added to the scaled scores.
   bool deterministic = true;  // The backward pass gives equal bits in every run.
   AttentionStrides query;

@@ -56,6 +56,21 @@ TEST(MemoryModelTest, PipelinesNeedMostOnTheStageWithTheMostUnderWay) {
   EXPECT_GT(PredictTrainingMemory(config).activations, six.activations);
 }
 
+// Manual attention keeps 4 bytes for each pair of positions of each head and layer; the fused one
+// 4 for each position, and with documents 2 for each pair of a sample.
+TEST(MemoryModelTest, AttentionBackendsDifferByPairsOfPositions) {
+  RunConfig config = Small162m(2);
+  const double fused = PredictTrainingMemory(config).activations;
+  const double samples = 2, length = static_cast<double>(config.train.seq_length);
+  const double heads = static_cast<double>(config.model.num_attention_heads);
+  const double layers = static_cast<double>(config.model.num_layers);
+  config.data.reset_attention_mask = true;
+  EXPECT_NEAR(PredictTrainingMemory(config).activations - fused, 2 * samples * length * length, 1);
+  config.train.attention_backend = AttentionBackend::kManual;
+  EXPECT_NEAR(PredictTrainingMemory(config).activations - fused,
+              4 * samples * layers * heads * length * (length - 1), 1e3);
+}
+
 TEST(MemoryModelTest, CountsEachParameterOfTheState) {
   constexpr double kParameters = 8'030'261'248;  // tests/proto/contract/model_size_test.cpp
   RunConfig config = Llama3_8b(1);

@@ -115,6 +115,8 @@ class SpecMaker {
     if (Chance(2)) spec["train"]["tokens"] = 1 + Pick(5000);
     AddRampup(spec["train"]);
     if (!Chance(8)) spec["train"]["precision"] = "fp32";
+    if (!Chance(4)) spec["train"].erase("attention_backend");
+    if (!Chance(4)) spec["data"].erase("eod_token");
     if (!Chance(3)) spec.erase("layout");
     if (!Chance(3)) spec["schedule"] = {{"warmup_steps", Pick(3)}};
     if (Chance(8)) spec["schedule"] = {{"warmup_samples", 1 + Pick(40)}, {"decay_fraction", 0.9}};
