@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "trainer/model/visible_tokens.h"
 #include "trainer/ops/attention_part.h"
 #include "trainer/ops/compute_type.h"
 
@@ -10,71 +11,6 @@ namespace trainyard::trainer {
 namespace {
 
 using torch::Tensor;
-
-// Queries and keys that may see each other, counted from the first that the two ranks have. Of
-// another rank's tokens all or none come before a chunk of this rank's (ContextParallel).
-struct VisibleTokens {
-  int64_t first_query = 0;
-  int64_t queries = 0;  // 0: no query sees a key.
-  int64_t first_key = 0;
-  int64_t keys = 0;
-  AttentionMask mask = AttentionMask::kNone;
-};
-
-// What this rank's queries see of each rank's keys.
-class View {
- public:
-  // length: tokens of a sample on a rank.
-  View(const ContextParallel& context, const AttentionLimits& limits, int64_t length)
-      : context_(context), limits_(limits), length_(length) {}
-
-  VisibleTokens TokensOf(int64_t key_rank) const;
-  // As HiddenKeys; undefined without limits.
-  Tensor HiddenKeysOf(int64_t key_rank, const VisibleTokens& tokens, torch::Device device) const;
-
- private:
-  // Number of the chunk that is the first or second half of a rank's tokens.
-  int64_t Chunk(int64_t rank, int64_t half) const {
-    return half == 0 ? rank : 2 * context_.size() - 1 - rank;
-  }
-  // True when some query of a chunk has a key of an earlier one in its window.
-  bool Reaches(int64_t query_chunk, int64_t key_chunk) const {
-    const int64_t nearest = (query_chunk - key_chunk - 1) * (length_ / 2) + 1;
-    return limits_.window == 0 || nearest < limits_.window;
-  }
-
-  const ContextParallel& context_;
-  const AttentionLimits& limits_;
-  const int64_t length_;
-};
-
-VisibleTokens View::TokensOf(int64_t key_rank) const {
-  const int64_t rank = context_.index(), half = length_ / 2;
-  if (key_rank == rank) return {0, length_, 0, length_, AttentionMask::kCausal};
-  if (key_rank < rank) {  // The first half of the keys.
-    if (!Reaches(rank, key_rank)) return {};
-    return {0, Reaches(Chunk(rank, 1), key_rank) ? length_ : half, 0, half};
-  }
-  const int64_t late = Chunk(rank, 1);  // The second half of the queries.
-  if (!Reaches(late, Chunk(key_rank, 1))) return {};
-  if (!Reaches(late, key_rank)) return {half, half, half, half};
-  return {half, half, 0, length_};
-}
-
-Tensor View::HiddenKeysOf(int64_t key_rank, const VisibleTokens& tokens,
-                          torch::Device device) const {
-  if (!limits_.any()) return Tensor();
-  const auto positions = [&](int64_t rank, int64_t first, int64_t count) {
-    return context_.PositionsOf(rank, length_ * context_.size(), device).narrow(0, first, count);
-  };
-  AttentionLimits of_queries = limits_;
-  if (limits_.document_starts.defined()) {
-    of_queries.document_starts =
-        limits_.document_starts.narrow(1, tokens.first_query, tokens.queries);
-  }
-  return HiddenKeys(positions(context_.index(), tokens.first_query, tokens.queries),
-                    positions(key_rank, tokens.first_key, tokens.keys), of_queries);
-}
 
 // Keys and values of all ranks, one rank after the other from this one backwards: around a ring,
 // the next ones while the caller works with these, or all at once.
@@ -188,11 +124,14 @@ class Parts {
         const AttentionForm& form)
       : query_(packed.narrow(2, 0, heads.query_heads)),
         key_heads_(heads.key_heads),
-        kernel_(form.kernel),
-        view_(context, form.limits, packed.size(1)) {}
+        context_(context),
+        form_(form) {}
 
   const Tensor& query() const { return query_; }
-  VisibleTokens TokensOf(int64_t key_rank) const { return view_.TokensOf(key_rank); }
+  VisibleTokens TokensOf(int64_t key_rank) const {
+    return TokensVisibleTo(context_.index(), key_rank,
+                           {context_.size(), query_.size(1), form_.limits.window});
+  }
 
   // Views of the tokens that see each other. key_value: of all tokens of the rank.
   AttentionPart Part(int64_t key_rank, const VisibleTokens& tokens, const Tensor& key_value) const {
@@ -201,16 +140,33 @@ class Parts {
             keys.narrow(2, 0, key_heads_),
             keys.narrow(2, key_heads_, key_heads_),
             tokens.mask,
-            view_.HiddenKeysOf(key_rank, tokens, query_.device()),
-            kernel_};
+            HiddenKeysOf(key_rank, tokens),
+            form_.kernel};
   }
 
  private:
+  // Undefined without limits.
+  Tensor HiddenKeysOf(int64_t key_rank, const VisibleTokens& tokens) const;
+
   const Tensor query_;
   const int64_t key_heads_;
-  const AttentionKernel kernel_;
-  const View view_;
+  const ContextParallel& context_;
+  const AttentionForm& form_;
 };
+
+Tensor Parts::HiddenKeysOf(int64_t key_rank, const VisibleTokens& tokens) const {
+  if (!form_.limits.any()) return Tensor();
+  const int64_t length = query_.size(1) * context_.size();
+  const auto positions = [&](int64_t rank, int64_t first, int64_t count) {
+    return context_.PositionsOf(rank, length, query_.device()).narrow(0, first, count);
+  };
+  AttentionLimits limits = form_.limits;
+  if (limits.document_starts.defined()) {
+    limits.document_starts = limits.document_starts.narrow(1, tokens.first_query, tokens.queries);
+  }
+  return HiddenKeys(positions(context_.index(), tokens.first_query, tokens.queries),
+                    positions(key_rank, tokens.first_key, tokens.keys), limits);
+}
 
 AttentionPartGradients EmptyGradients(const AttentionPart& part) {
   const auto options = part.query.options();
