@@ -39,8 +39,8 @@ RotaryTable MakeRotaryTable(const torch::Tensor& positions, int64_t rotary_size,
 enum class Rotation { kForward, kBack };  // kBack turns gradients, by the negative angle.
 
 // Turns the query and key heads of packed rows (attention_heads.h) in place. The table, for whole
-// heads or their first elements, is in the compute type and holds exactly the positions of a sample,
-// in the order of its rows, or those of all samples, one after the other.
+// heads or their first elements, is in the compute type and holds exactly the positions of a
+// sample, in the order of its rows, or those of all samples, one after the other.
 void Rotate(torch::Tensor& packed, const RotaryTable& table, const AttentionHeads& heads,
             Rotation rotation);
 
