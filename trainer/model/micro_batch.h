@@ -36,7 +36,7 @@ struct MicroBatch {
 
   // The same tokens with a stash of their own.
   MicroBatch With(Stash own) const {
-    MicroBatch same{batch, length, rotary, std::move(own), inputs, targets};
+    MicroBatch same{batch, length, rotary, std::move(own), inputs, positions, targets};
     same.document_starts = document_starts;
     same.document_bias = document_bias;
     same.position_ids = position_ids;
