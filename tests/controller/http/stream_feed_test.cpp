@@ -89,8 +89,13 @@ TEST_F(StoredPointsTest, AreAnnouncedOnceTheyAreStored) {
   stream.SendBytes(
       "GET /api/v1/events/stream?topics=jobs,metrics:1 HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_EQ(stream.ReadAnswer().status, 200);
+  // The stream has its topics once it says hello.
+  EXPECT_EQ(stream.ReadEvent().at("event"), "hello");
   worker_.SendMetrics(Stream(1, v1::STREAM_KIND_TELEMETRY), 0, 100, 7, 2.5);
-  while (running_.Get("1").progress().step() != 7) running_.Tick();
+  while (running_.Get("1").progress().step() != 7) {
+  }
+  // A tick that announces the progress.
+  running_.Tick();
   running_.Submit("later");
   // Every event up to the one that names the later job: the step is observed and not stored.
   while (true) {
