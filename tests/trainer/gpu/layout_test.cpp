@@ -21,13 +21,14 @@ namespace {
 
 constexpr int64_t kSteps = 20;
 
-// Sizes that kernels take: heads of 64.
+// Sizes that kernels take: heads of 64, or of 96 where they are not hidden_size / heads.
 RunConfig GpuRunOf(const LayoutCase& layout, Precision precision) {
   RunConfig config = SmallRun();
   layout.edit(config);
   const int64_t heads = config.model.num_attention_heads;
   config.model.hidden_size = 64 * heads;
   config.model.ffn_hidden_size = 96 * heads;
+  if (config.model.kv_channels > 0) config.model.kv_channels = 96;
   config.model.init_method_std = 0.05;
   config.optimizer.lr = 5e-4;
   config.train.seq_length *= 8;
