@@ -76,7 +76,17 @@ export function attempt(number: number, change: Partial<Attempt> = {}): Attempt 
 
 export function checkpoint(step: number, attempt: number, timeMs: number): Checkpoint {
   const path = `/ckpt/llama3-8b-c4/step-${step}`;
-  return { step, attempt, path, bytes: 96.4e9, time_ms: timeMs, deleted: false, damaged: false };
+  return {
+    step,
+    attempt,
+    path,
+    bytes: 96.4e9,
+    time_ms: timeMs,
+    deleted: false,
+    damaged: false,
+    metric: '',
+    metric_value: 0,
+  };
 }
 
 const ORIGINS = [
