@@ -1,16 +1,14 @@
 #include "controller/core/observations.h"
 
 #include <algorithm>
-#include <numeric>
 
+#include "controller/core/stall.h"
 #include "proto/contract/phase.h"
 #include "proto/contract/telemetry_keys.h"
 #include "proto/contract/token_format.h"
 
 namespace trainyard::controller {
 namespace {
-
-constexpr std::size_t kStepsInPace = 16;
 
 AttemptKey KeyOf(const v1::AttemptReport& report) { return {report.job_id(), report.attempt()}; }
 
@@ -25,11 +23,11 @@ bool Moved(const v1::RankReport& before, const v1::RankReport& now) {
          before.last_activity_ms() != now.last_activity_ms();
 }
 
-void NoteMovement(const std::string& phase, int64_t step, Timestamp now, int64_t longest_gap_ms,
+void NoteMovement(const std::string& phase, int64_t step, Timestamp now, int64_t longest_pause_ms,
                   RankObservation& rank) {
   const bool new_phase = !phase.empty() && phase != rank.phase;
   const bool is_first = rank.last_progress_ms == 0;
-  const bool paused = is_first || now - rank.last_progress_ms > longest_gap_ms;
+  const bool paused = is_first || now - rank.last_progress_ms > longest_pause_ms;
   if (IsTraining(rank)) {
     if (paused) {
       rank.steady_before_ms = 0;
@@ -58,7 +56,7 @@ void ObserveReport(const v1::AttemptReport* before, const v1::AttemptReport& rep
     observed.unmatched_lines = rank.unmatched_lines();
     if (rank.has_newest()) observed.newest = rank.newest();
     if (earlier != nullptr && !Moved(*earlier, rank)) continue;
-    NoteMovement(rank.phase(), rank.step(), now, LongestGapMs(attempt), observed);
+    NoteMovement(rank.phase(), rank.step(), now, LongestPauseMs(attempt), observed);
   }
 }
 
@@ -94,15 +92,6 @@ double ValueOr(const v1::MetricsRecord& metrics, const char* name, double fallba
   return found == metrics.values().end() ? fallback : found->second;
 }
 
-// Seconds that one step takes at the present pace.
-double Pace(const std::deque<double>& step_seconds) {
-  const std::size_t count = std::min(step_seconds.size(), kStepsInPace);
-  if (count == 0) return 0;
-  return std::accumulate(step_seconds.end() - static_cast<std::ptrdiff_t>(count),
-                         step_seconds.end(), 0.0) /
-         static_cast<double>(count);
-}
-
 void ObserveMetrics(const v1::TelemetryRecord& record, AttemptObservation& attempt,
                     v1::Progress& progress) {
   const v1::MetricsRecord& metrics = record.metrics();
@@ -110,10 +99,7 @@ void ObserveMetrics(const v1::TelemetryRecord& record, AttemptObservation& attem
   constexpr double kLongestStepSeconds = 365 * 86400.0;
   const double step_seconds =
       std::min(ValueOr(metrics, telemetry::kStepSeconds, 0), kLongestStepSeconds);
-  if (step_seconds > 0) {
-    attempt.step_seconds.push_back(step_seconds);
-    if (attempt.step_seconds.size() > kStepTimesKept) attempt.step_seconds.pop_front();
-  }
+  if (step_seconds > 0) attempt.step_times.Add(step_seconds);
   attempt.total_steps = std::max(attempt.total_steps, metrics.total_steps());
   // Records of an older attempt may arrive after those of a newer one.
   if (record.time_ms() < progress.time_ms()) return;
@@ -125,7 +111,7 @@ void ObserveMetrics(const v1::TelemetryRecord& record, AttemptObservation& attem
       ValueOr(metrics, telemetry::kTokensPerSecond, progress.tokens_per_second()));
   if (step_seconds > 0) progress.set_step_seconds(step_seconds);
   const int64_t steps_left = std::max<int64_t>(0, progress.total_steps() - metrics.step());
-  progress.set_eta_seconds(static_cast<double>(steps_left) * Pace(attempt.step_seconds));
+  progress.set_eta_seconds(static_cast<double>(steps_left) * attempt.step_times.Pace());
 }
 
 }  // namespace
@@ -151,7 +137,7 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now, Observatio
   RankObservation& rank = attempt.ranks[stream.rank()];
   for (const v1::TelemetryRecord& record : batch.records()) {
     const int64_t step = record.has_metrics() ? record.metrics().step() : record.phase().step();
-    NoteMovement(record.phase().phase(), step, now, LongestGapMs(attempt), rank);
+    NoteMovement(record.phase().phase(), step, now, LongestPauseMs(attempt), rank);
     if (record.has_metrics()) {
       rank.newest.set_step_seconds(
           ValueOr(record.metrics(), telemetry::kStepSeconds, rank.newest.step_seconds()));
@@ -181,12 +167,6 @@ bool IsTraining(const RankObservation& rank) {
 
 int64_t SteadyMs(const RankObservation& rank) {
   return rank.steady_before_ms + rank.last_progress_ms - rank.moving_since_ms;
-}
-
-int64_t LongestGapMs(const AttemptObservation& attempt) {
-  constexpr int64_t kShortStepsGapMs = 5000;
-  if (attempt.step_seconds.empty()) return kShortStepsGapMs;
-  return std::max(kShortStepsGapMs, static_cast<int64_t>(3000 * attempt.step_seconds.back()));
 }
 
 int64_t LastStep(const AttemptObservation& attempt) {

@@ -4,12 +4,12 @@
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_H_
 
 #include <cstdint>
-#include <deque>
 #include <limits>
 #include <map>
 #include <string>
 
 #include "controller/core/attempt_key.h"
+#include "controller/core/step_times.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/job.pb.h"
 #include "trainyard/v1/telemetry.pb.h"
@@ -76,11 +76,9 @@ struct AttemptObservation {
   int reporting_rank = kNoReportingRank;
   // Steps of the whole run; 0 until its trainer has reported them.
   int64_t total_steps = 0;
-  // Newest step times in seconds, at most kStepTimesKept.
-  std::deque<double> step_seconds;
+  // Of the reporting rank.
+  StepTimes step_times;
 };
-
-inline constexpr std::size_t kStepTimesKept = 256;
 
 struct Observations {
   // Time when the controller started to receive messages.
@@ -107,9 +105,6 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now, Observatio
 // Removes metrics from a batch that ObserveTelemetry has seen, unless it is of the reporting rank:
 // a curve never mixes values of several ranks for the same step.
 void KeepReportingRanksMetrics(const Observations& observations, v1::TelemetryBatch& batch);
-
-// Longest time in milliseconds that a healthy rank of the attempt trains without progress.
-int64_t LongestGapMs(const AttemptObservation& attempt);
 
 // Highest step that any rank has reported.
 int64_t LastStep(const AttemptObservation& attempt);
