@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "cli/data/pod_text.h"
-#include "proto/contract/utf8.h"
+#include "proto/support/utf8.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "proto/contract/utf8.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
+#include "proto/support/utf8.h"
 #include "worker/process/rank_process.h"
 #include "worker/process/shim_protocol.h"
 

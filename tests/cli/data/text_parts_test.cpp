@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "proto/contract/utf8.h"
+#include "proto/support/utf8.h"
 
 namespace trainyard::cli {
 namespace {

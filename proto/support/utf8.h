@@ -1,6 +1,6 @@
 // UTF-8 as it enters and leaves the system.
-#ifndef TRAINYARD_PROTO_CONTRACT_UTF8_H_
-#define TRAINYARD_PROTO_CONTRACT_UTF8_H_
+#ifndef TRAINYARD_PROTO_SUPPORT_UTF8_H_
+#define TRAINYARD_PROTO_SUPPORT_UTF8_H_
 
 #include <cstddef>
 #include <optional>
@@ -14,7 +14,7 @@ std::optional<std::size_t> FirstInvalidUtf8(std::string_view text);
 
 bool IsUtf8(std::string_view text);
 
-// The text with each invalid byte replaced by U+FFFD.
+// The text with each invalid sequence replaced by one U+FFFD.
 std::string ReplaceInvalidUtf8(std::string_view text);
 
 // Cutting a text elsewhere than between two characters makes it invalid, and a message that holds
@@ -29,4 +29,4 @@ std::string_view LastLines(std::string_view text, std::size_t max_bytes);
 
 }  // namespace trainyard
 
-#endif  // TRAINYARD_PROTO_CONTRACT_UTF8_H_
+#endif  // TRAINYARD_PROTO_SUPPORT_UTF8_H_
