@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/failure_policy.h"
 #include "controller/core/stall.h"
+#include "controller/core/start_evidence.h"
 #include "controller/core/text.h"
 
 namespace trainyard::controller {
@@ -22,15 +23,6 @@ struct EvidenceContext {
 bool HasRecentHeartbeat(const EvidenceContext& context, const std::string& node_id) {
   return context.now - LastHeartbeat(context.observations, node_id) <
          context.options.suspect_after_ms;
-}
-
-// True when the node's reports have come without a pause until now and for long enough that those
-// which a broken or slow stream had held back are all in: only then a stall of its ranks is one.
-bool HasSettledReports(const EvidenceContext& context, const std::string& node_id) {
-  const auto node = context.observations.nodes.find(node_id);
-  if (node == context.observations.nodes.end()) return false;
-  return context.now - node->second.last_report_ms < context.options.suspect_after_ms &&
-         context.now - node->second.reports_since_ms >= context.options.suspect_after_ms;
 }
 
 // Progress of one peer rank; nullopt when it is no evidence. `last_heartbeat_ms` is the last
@@ -82,7 +74,8 @@ PeerProgress PeerProgressIn(const EvidenceContext& context, const JobEntry& entr
     const auto peer = ProgressOfRank(context, observed->second, rank.rank(), last_heartbeat_ms);
     if (peer == PeerProgress::kMoving) return PeerProgress::kMoving;
     const bool is_proof =
-        peer == PeerProgress::kStalled && HasSettledReports(context, rank.node_id());
+        peer == PeerProgress::kStalled &&
+        HasSettledReports(context.observations, context.options, rank.node_id(), context.now);
     if (is_proof && !finishing) progress = PeerProgress::kStalled;
   }
   return progress;
@@ -109,6 +102,11 @@ std::string EvidenceOfLoss(const EvidenceContext& context, const JobEntry& entry
     case PeerProgress::kStalled:
       return absl::StrCat(unresponsive, ", and its peers in ", JobText(entry.job), " have stalled");
     case PeerProgress::kUnknown:
+      if (const std::string lost = EvidenceOfLostStart(context.observations, context.options, entry,
+                                                       node_id, context.now);
+          !lost.empty()) {
+        return unresponsive + lost;
+      }
       if (heartbeat_age_ms < context.options.lease_ms) return "";
       return absl::StrCat(unresponsive, ", longer than its lease, and no rank could show progress");
   }
