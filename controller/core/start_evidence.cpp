@@ -62,7 +62,7 @@ std::optional<WaitingPeers> FindWaitingPeers(const Observations& observations,
 
 // True when a rank has trained, so all ranks had started.
 bool IsPastStart(const AttemptObservation& observed) {
-  return !observed.step_seconds.empty() ||
+  return !observed.step_times.empty() ||
          std::ranges::any_of(observed.ranks, [](const auto& rank) {
            return !rank.second.phase.empty() && !IsStarting(rank.second);
          });
