@@ -20,7 +20,7 @@
 namespace trainyard::cli {
 namespace {
 
-// What is known of a run before it is priced.
+// A run before it is priced.
 struct Run {
   std::string what;  // For the heading.
   planner::Cluster cluster;

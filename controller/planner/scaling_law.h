@@ -37,7 +37,7 @@ Optimum LossMinimum(double flops);
 // petaflop-day, without the embedding.
 Optimum KaplanOptimum(double flops);
 
-// Costs of a model of other than the optimal size.
+// Cost of a model of other than the optimal size.
 struct OverTraining {
   double tokens_per_parameter = 0;
   double optimal_tokens = 0;  // 20 a parameter.
