@@ -214,6 +214,18 @@ void ShiftHeartbeats(int64_t gap_ms, Timestamp now, Observations& observations) 
   }
 }
 
+std::string UnkillableOn(const Observations& observations, const std::string& node_id,
+                         const AttemptKey& attempt) {
+  const auto node = observations.nodes.find(node_id);
+  if (node == observations.nodes.end()) return "";
+  const auto report = node->second.reports.find(attempt);
+  if (report == node->second.reports.end() || report->second.cleared()) return "";
+  for (const v1::RankReport& rank : report->second.ranks()) {
+    if (!rank.unkillable().empty()) return rank.unkillable();
+  }
+  return "";
+}
+
 Timestamp LastHeartbeat(const Observations& observations, const std::string& node_id) {
   const auto found = observations.nodes.find(node_id);
   if (found == observations.nodes.end()) return observations.since_ms;

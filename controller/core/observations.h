@@ -115,6 +115,11 @@ int64_t LastStep(const AttemptObservation& attempt);
 // they are.
 void ShiftHeartbeats(int64_t gap_ms, Timestamp now, Observations& observations);
 
+// The worker's words about a process of the attempt on the node that cannot be killed; empty while
+// it reports none.
+std::string UnkillableOn(const Observations& observations, const std::string& node_id,
+                         const AttemptKey& attempt);
+
 // Time of the node's last heartbeat; the controller's start when it has received none from the
 // node.
 Timestamp LastHeartbeat(const Observations& observations, const std::string& node_id);
