@@ -10,8 +10,9 @@ WorkerSessions::WorkerSessions(Loop& loop, Ingest& ingest, EventLog& event_log,
                                std::string cluster_id)
     : loop_(loop),
       ingest_(ingest),
+      event_log_(event_log),
       kernel_(loop.View().state, loop.observations(), loop.View().options,
-              KernelOptions(event_log, std::move(cluster_id))) {
+              KernelOptions(std::move(cluster_id))) {
   loop_.BeforeTick([this](Timestamp now) { CarryOut(kernel_.BeforeTick(now)); });
   loop_.Listen([this](const ClusterView& view, const TickSummary&) {
     CarryOut(kernel_.AfterCommit(view));
@@ -19,7 +20,7 @@ WorkerSessions::WorkerSessions(Loop& loop, Ingest& ingest, EventLog& event_log,
   });
 }
 
-WorkerKernel::Options WorkerSessions::KernelOptions(EventLog& event_log, std::string cluster_id) {
+WorkerKernel::Options WorkerSessions::KernelOptions(std::string cluster_id) {
   WorkerKernel::Options options;
   options.cluster_id = std::move(cluster_id);
   options.links = [this](LinkId id) -> LinkState {
@@ -27,9 +28,6 @@ WorkerKernel::Options WorkerSessions::KernelOptions(EventLog& event_log, std::st
     if (link == links_.end()) return {};
     const WorkerLink::Outgoing outgoing = link->second->outgoing();
     return {outgoing.waiting, outgoing.taken, link->second->ReadingPaused()};
-  };
-  options.read_events = [&event_log](int64_t job_id, int limit) {
-    return event_log.ReadJobEvents(job_id, limit);
   };
   return options;
 }
@@ -47,7 +45,7 @@ void WorkerSessions::OnClosed(const std::shared_ptr<WorkerLink>& link) {
     const auto found = ids_.extract(link.get());
     if (found.empty()) return;
     links_.erase(found.mapped());
-    CarryOut(kernel_.Closed(found.mapped(), loop_.View().now));
+    CarryOut(kernel_.Closed(found.mapped()));
   });
 }
 
@@ -94,9 +92,25 @@ void WorkerSessions::CarryOut(SubmitRequest& action) {
 }
 
 void WorkerSessions::CarryOut(ReadOffsets& action) {
-  ingest_.ReadOffsets(std::move(action.streams), [this, link = action.link](const auto& offsets) {
-    loop_.Post([this, link, offsets] { CarryOut(kernel_.OffsetsRead(link, offsets)); });
+  ingest_.ReadOffsets(std::move(action.streams), [this, link = action.link,
+                                                  attempts = action.attempts](const auto& offsets) {
+    LoggedAlerts alerts = ReadLoggedAlerts(
+        attempts, [this](int64_t job_id, int limit) { return ReadEvents(job_id, limit); });
+    loop_.Post([this, link, offsets, alerts = std::move(alerts)]() mutable {
+      CarryOut(kernel_.OffsetsRead(link, offsets, std::move(alerts)));
+    });
   });
+}
+
+absl::StatusOr<std::vector<v1::Event>> WorkerSessions::ReadEvents(int64_t job_id, int limit) {
+  absl::StatusOr<std::vector<v1::Event>> events = event_log_.ReadJobEvents(job_id, limit);
+  if (!events.ok()) {
+    spdlog::warn(
+        "cannot read the alerts of job {} from the log: {}; an alert that "
+        "its worker sends again is shown twice",
+        job_id, events.status().ToString());
+  }
+  return events;
 }
 
 void WorkerSessions::CarryOut(StoreTelemetry& action) {

@@ -6,6 +6,7 @@
 #include "proto/contract/phase.h"
 #include "proto/contract/telemetry_keys.h"
 #include "proto/contract/token_format.h"
+#include "proto/support/job_state.h"
 
 namespace trainyard::controller {
 namespace {
@@ -121,9 +122,11 @@ void ObserveAttached(const v1::Hello& hello, Timestamp now, Observations& observ
   TakeReports(hello.node_id(), hello.attempts(), now, observations);
 }
 
-void ObserveDetached(const std::string& node_id, Timestamp, Observations& observations) {
+void ObserveDetached(const std::string& node_id, Observations& observations) {
+  // A worker that was refused has no observation.
+  const auto node = observations.nodes.find(node_id);
   // Time without a heartbeat counts from the last message, not from the end of the stream.
-  observations.nodes[node_id].attached = false;
+  if (node != observations.nodes.end()) node->second.attached = false;
 }
 
 void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat, Timestamp now,
@@ -212,6 +215,20 @@ void ShiftHeartbeats(int64_t gap_ms, Timestamp now, Observations& observations) 
       shift(rank.moving_since_ms);
     }
   }
+}
+
+void ForgetOld(const ClusterState& state, Observations& observations) {
+  std::size_t ended = 0;
+  for (auto it = observations.progress.end(); it != observations.progress.begin();) {
+    --it;
+    const JobEntry* entry = FindEntry(state, it->first);
+    const bool is_live = entry != nullptr && !HasEnded(entry->job.state());
+    const bool keep = is_live || (entry != nullptr && ended++ < kEndedProgressKept);
+    if (!keep) it = observations.progress.erase(it);
+  }
+  std::erase_if(observations.nodes, [&](const auto& node) {
+    return !node.second.attached && !state.nodes.contains(node.first);
+  });
 }
 
 std::string UnkillableOn(const Observations& observations, const std::string& node_id,

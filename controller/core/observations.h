@@ -9,6 +9,7 @@
 #include <string>
 
 #include "controller/core/attempt_key.h"
+#include "controller/core/cluster_state.h"
 #include "controller/core/step_times.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/job.pb.h"
@@ -91,7 +92,7 @@ struct Observations {
 
 // Records that a worker attached, detached, or sent a heartbeat.
 void ObserveAttached(const v1::Hello& hello, Timestamp now, Observations& observations);
-void ObserveDetached(const std::string& node_id, Timestamp now, Observations& observations);
+void ObserveDetached(const std::string& node_id, Observations& observations);
 void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat, Timestamp now,
                       Observations& observations);
 
@@ -119,6 +120,13 @@ void ShiftHeartbeats(int64_t gap_ms, Timestamp now, Observations& observations);
 // it reports none.
 std::string UnkillableOn(const Observations& observations, const std::string& node_id,
                          const AttemptKey& attempt);
+
+// Progress of ended jobs that is kept, newest jobs first; that of older ones is in the metric
+// store.
+inline constexpr std::size_t kEndedProgressKept = 1000;
+
+// Removes progress of older ended jobs, and of jobs and nodes that are not in the state any more.
+void ForgetOld(const ClusterState& state, Observations& observations);
 
 // Time of the node's last heartbeat; the controller's start when it has received none from the
 // node.

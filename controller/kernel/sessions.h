@@ -56,7 +56,7 @@ class Sessions {
   // Sends Welcome with the stored offsets.
   void Welcome(LinkId link, StreamOffsets offsets, WorkerActions& actions);
   // The link is closed.
-  void Detach(LinkId link, Timestamp now, WorkerActions& actions);
+  void Detach(LinkId link, WorkerActions& actions);
   // Ends every link with this status and refuses new ones with it.
   void CloseAll(const absl::Status& status, WorkerActions& actions);
 
@@ -73,7 +73,7 @@ class Sessions {
 
  private:
   absl::Status CheckAttach(const v1::Hello& hello, Timestamp now) const;
-  void Erase(const Session& session, Timestamp now);
+  void Erase(const Session& session);
 
   const ClusterState& state_;
   Observations& observations_;

@@ -37,10 +37,7 @@ void TelemetryPath::AddTelemetry(Session& session, v1::TelemetryBatch batch, Per
     KeepReportingRanksMetrics(observations_, batch);
     if (observe_) observe_(batch, now);
   }
-  if (const absl::Status status = known_alerts_.Drop(batch); !status.ok()) {
-    actions.emplace_back(
-        Warning(absl::StrCat("cannot look for known alerts: ", status.ToString())));
-  }
+  known_alerts_.Drop(batch);
   if (!HasFacts(batch) && !pending_.contains(session.link)) {
     actions.emplace_back(StoreTelemetry{session.link, std::move(batch), std::move(permit)});
     return;

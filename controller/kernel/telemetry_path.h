@@ -30,10 +30,12 @@ class TelemetryPath {
   using Observe = std::function<void(const v1::TelemetryBatch& batch, Timestamp now)>;
 
   // The references outlive this.
-  TelemetryPath(const ClusterState& state, Observations& observations, ReadJobEvents read_events)
-      : state_(state), observations_(observations), known_alerts_(std::move(read_events)) {}
+  TelemetryPath(const ClusterState& state, Observations& observations)
+      : state_(state), observations_(observations) {}
 
   void SetObserver(Observe observe) { observe_ = std::move(observe); }
+
+  KnownAlerts& known_alerts() { return known_alerts_; }
 
   // Observes the batch, submits its checkpoints and alerts, and stores it once they are committed.
   void AddTelemetry(Session& session, v1::TelemetryBatch batch, Permit permit, Timestamp now,

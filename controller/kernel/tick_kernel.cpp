@@ -97,6 +97,10 @@ void TickKernel::Plan(Timestamp now) {
 
 void TickKernel::Committed(Timestamp now) {
   last_sequence_ += events_.size();
+  if (observations_.progress.size() >= forget_at_) {
+    ForgetOld(state_, observations_);
+    forget_at_ = observations_.progress.size() + kEndedProgressKept;
+  }
   AnswerBatch(now);
   NotifyListeners(now);
 }

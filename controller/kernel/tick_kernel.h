@@ -98,6 +98,8 @@ class TickKernel {
   Observations observations_;
   uint64_t last_sequence_ = 0;
   Timestamp last_tick_ms_ = 0;
+  // Jobs with progress from which on that of old ended jobs is forgotten.
+  std::size_t forget_at_ = 2 * kEndedProgressKept;
   std::vector<Pending> waiting_;
   absl::Status no_space_;
   bool catching_up_ = false;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "controller/core/attempt_key.h"
 #include "controller/core/requests.h"
 #include "controller/store/stream_key.h"
 #include "trainyard/v1/worker_control.pb.h"
@@ -65,10 +66,12 @@ struct SubmitRequest {
   // Held until the answer.
   Permit permit;
 };
-// The offsets go to WorkerKernel::OffsetsRead once everything given to the store before is stored.
+// The offsets go to WorkerKernel::OffsetsRead once everything given to the store before is stored,
+// together with the alerts of `attempts` that are in the event log.
 struct ReadOffsets {
   LinkId link = 0;
   std::vector<StreamKey> streams;
+  std::vector<AttemptKey> attempts;
 };
 // The result of each goes to WorkerKernel::Stored.
 struct StoreTelemetry {

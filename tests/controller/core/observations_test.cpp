@@ -114,7 +114,7 @@ TEST(ObservationsTest, AttachAndDetach) {
   ObserveAttached(hello, 1000, observations);
   EXPECT_TRUE(observations.nodes.at("a").attached);
   EXPECT_TRUE(observations.nodes.at("a").reports.contains({1, 1}));
-  ObserveDetached("a", 2000, observations);
+  ObserveDetached("a", observations);
   EXPECT_FALSE(observations.nodes.at("a").attached);
   EXPECT_EQ(LastHeartbeat(observations, "a"), 1000);
 }
@@ -331,6 +331,42 @@ TEST(ObservationsTest, StepTimesAreBounded) {
   Observations observations;
   for (int i = 0; i < 1000; ++i) ObserveTelemetry(MetricsOf(i, i, 1), i, observations);
   EXPECT_EQ(observations.attempts.at({1, 1}).step_times.size(), kStepTimesKept);
+}
+
+// A worker that was refused was never observed, and leaves nothing behind.
+TEST(ObservationsTest, TheEndOfAnUnknownWorkersStreamIsNotKept) {
+  Observations observations;
+  ObserveDetached("stranger", observations);
+  EXPECT_TRUE(observations.nodes.empty());
+}
+
+TEST(ObservationsTest, ForgetsProgressOfOldEndedJobsAndOfUnknownOnes) {
+  ClusterState state;
+  Observations observations;
+  const int64_t count = static_cast<int64_t>(kEndedProgressKept) + 10;
+  for (int64_t id = 1; id <= count; ++id) {
+    state.jobs[id].job.set_state(id == 2 ? v1::JOB_STATE_RUNNING : v1::JOB_STATE_SUCCEEDED);
+    observations.progress[id].set_step(id);
+  }
+  observations.progress[count + 1].set_step(1);
+  ForgetOld(state, observations);
+  EXPECT_EQ(observations.progress.size(), kEndedProgressKept + 1);
+  EXPECT_TRUE(observations.progress.contains(2)) << "it runs";
+  EXPECT_FALSE(observations.progress.contains(10));
+  EXPECT_TRUE(observations.progress.contains(11));
+  EXPECT_FALSE(observations.progress.contains(count + 1));
+}
+
+TEST(ObservationsTest, ForgetsNodesThatAreGone) {
+  ClusterState state;
+  state.nodes["a"];
+  Observations observations;
+  observations.nodes["a"];
+  observations.nodes["gone"];
+  observations.nodes["joining"].attached = true;
+  ForgetOld(state, observations);
+  EXPECT_EQ(observations.nodes.size(), 2u);
+  EXPECT_FALSE(observations.nodes.contains("gone"));
 }
 
 }  // namespace
