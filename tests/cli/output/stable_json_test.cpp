@@ -35,6 +35,7 @@ const std::map<std::string, Meaning>& Meanings() {
       {"Attempt.stopping_time_ms", Meaning::kInstant},
       {"AttemptEnded.retry_not_before_ms", Meaning::kInstant},
       {"Checkpoint.time_ms", Meaning::kInstant},
+      {"EarlierTime.until_ms", Meaning::kInstant},
       {"Event.time_ms", Meaning::kInstant},
       {"FlightRecord.entered_ms", Meaning::kInstant},
       {"FlightRecord.queued_ms", Meaning::kInstant},
