@@ -48,7 +48,12 @@ export function node(index: number, slots: number, change: Partial<Node> = {}): 
     worker_version: '0.1.0',
     joined_time_ms: NOW - 500 * MINUTE,
     last_heartbeat_ms: NOW - 400,
-    slot_uses: Array.from({ length: slots }, () => ({ job_id: 0, attempt: 0, rank: 0 })),
+    slot_uses: Array.from({ length: slots }, () => ({
+      job_id: 0,
+      attempt: 0,
+      rank: 0,
+      unkillable: '',
+    })),
     state_reason: '',
     cordoned: false,
     cordon_reason: '',
@@ -171,7 +176,7 @@ const LOST_RANK = {
 function placeOn(nodes: Node[], jobId: number, attempt: number, count: number) {
   return Array.from({ length: count }, (_, rank) => {
     const at = nodes[Math.floor(rank / 8)] as Node;
-    at.slot_uses[rank % 8] = { job_id: jobId, attempt, rank };
+    at.slot_uses[rank % 8] = { job_id: jobId, attempt, rank, unkillable: '' };
     return { rank, node_id: at.id, local_rank: rank % 8, slot: rank % 8 };
   });
 }
