@@ -29,6 +29,7 @@ v1::Job ListedJob(const JobEntry& entry, const ClusterView& view) {
   v1::Job job = entry.job;
   job.clear_origins();
   job.clear_checkpoints();
+  job.clear_earlier();
   if (job.attempts_size() > 1) {
     job.mutable_attempts()->DeleteSubrange(0, job.attempts_size() - 1);
   }

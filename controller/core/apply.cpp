@@ -6,6 +6,7 @@
 #include "controller/core/failure_policy.h"
 #include "controller/core/invariant.h"
 #include "controller/core/job_state_machine.h"
+#include "controller/core/ledger.h"
 #include "controller/core/slot_ledger.h"
 #include "proto/support/job_state.h"
 
@@ -43,8 +44,7 @@ v1::Attempt* FindAttempt(int64_t attempt_number, v1::Job& job) {
 
 // Keeps a job that restarts for months within bounds.
 void TrimAttempts(v1::Job& job) {
-  const int surplus = job.attempts_size() - kAttemptsKept;
-  if (surplus > 0) job.mutable_attempts()->DeleteSubrange(0, surplus);
+  while (job.attempts_size() > kAttemptsKept) FoldOldestAttempt(job);
   const int bare = job.attempts_size() - kAttemptsKeptWithRanks;
   for (int i = bare - 1; i >= 0 && job.attempts(i).ranks_size() > 0; --i) {
     job.mutable_attempts(i)->clear_ranks();

@@ -13,6 +13,10 @@ namespace trainyard::controller {
 // count as recompute, in proportion to the steps of their attempt.
 v1::Ledger LedgerOf(const v1::Job& job, Timestamp now);
 
+// Moves the time of the oldest attempt, which has ended, into job.earlier, and removes the attempt.
+// The sums of LedgerOf stay the same, also when later attempts repeat steps that were moved.
+void FoldOldestAttempt(v1::Job& job);
+
 }  // namespace trainyard::controller
 
 #endif  // TRAINYARD_CONTROLLER_CORE_LEDGER_H_

@@ -5,12 +5,14 @@
 
 #include <cmath>
 #include <functional>
+#include <map>
 #include <random>
 #include <set>
 #include <utility>
 #include <vector>
 
-#include "proto/json/message_json.h"
+#include "controller/core/apply.h"
+#include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {
 namespace {
@@ -279,6 +281,116 @@ TEST(LedgerTest, AJobThatNeverRanWasQueuedOnly) {
   ASSERT_EQ(ledger.spans_size(), 1);
   EXPECT_EQ(ledger.spans(0).phase(), v1::LEDGER_PHASE_QUEUED);
   EXPECT_EQ(ledger.spans(0).attempt(), 0);
+}
+
+std::map<v1::LedgerPhase, double> PhasesOf(const v1::Ledger& ledger) {
+  std::map<v1::LedgerPhase, double> phases;
+  for (const v1::PhaseTime& time : ledger.phases()) phases[time.phase()] = time.seconds();
+  return phases;
+}
+
+// Moving attempts out of the list changes no sum. The reference is the ledger of all attempts.
+// Clocks and steps may hold anything, as long as every attempt but the last has ended.
+TEST(LedgerTest, FoldedAttemptsKeepEverySum) {
+  std::mt19937 random(11);
+  std::uniform_int_distribution<Timestamp> any(0, 2000);
+  for (int round = 0; round < 20'000; ++round) {
+    v1::Job job = AnyJob([&] { return any(random); });
+    for (int i = 0; i + 1 < job.attempts_size(); ++i) {
+      v1::Attempt& attempt = *job.mutable_attempts(i);
+      if (attempt.ended_time_ms() == 0) attempt.set_ended_time_ms(1 + any(random));
+    }
+    const auto all = PhasesOf(LedgerOf(job, 3000));
+    // A job that ended before its attempts did is no history that a controller writes.
+    while (job.ended_time_ms() == 0 && job.attempts_size() > 1) {
+      FoldOldestAttempt(job);
+      ASSERT_EQ(PhasesOf(LedgerOf(job, 3000)), all) << job.DebugString();
+    }
+  }
+}
+
+// History of a job whose attempts fail one after the other, applied event by event.
+class RestartingJob {
+ public:
+  RestartingJob() {
+    cluster_.AddNode("a", 1);
+    id_ = cluster_.Submit("job", 1, 1);
+    at_ = cluster_.now;
+  }
+
+  // An attempt of 10 s that begins at `resume_step`, trains 100 steps in 8 s and fails.
+  void RunAttempt(int64_t resume_step) {
+    ++number_;
+    v1::JobPlaced placed;
+    placed.set_resume_step(resume_step);
+    placed.set_master_port(1);
+    placed.add_ranks()->set_node_id("a");
+    Apply(placed, &v1::Event::mutable_job_placed, 500);
+    Apply(v1::AttemptRunning(), &v1::Event::mutable_attempt_running, 1000);
+    Apply(v1::AttemptFailed(), &v1::Event::mutable_attempt_failed, 8000);
+    v1::AttemptCleared cleared;
+    cleared.set_node_id("a");
+    Apply(cleared, &v1::Event::mutable_attempt_cleared, 200);
+    v1::AttemptEnded ended;
+    ended.set_last_step(resume_step + 100);
+    ended.set_retry_not_before_ms(at_);
+    ended.mutable_time_use()->set_data_stall_ms(1000);
+    Apply(ended, &v1::Event::mutable_attempt_ended, 300);
+    *all_.add_attempts() = *job().attempts().rbegin();
+  }
+  void RestoreFromSnapshot() { cluster_.state = FromSnapshot(ToSnapshot(cluster_.state, 1)); }
+
+  const v1::Job& job() const { return cluster_.Job(id_); }
+  // The job with every attempt that it has had.
+  v1::Job all() const {
+    v1::Job all = job();
+    all.clear_earlier();
+    *all.mutable_attempts() = all_.attempts();
+    return all;
+  }
+  Timestamp at() const { return at_; }
+
+ private:
+  template <typename Kind>
+  void Apply(Kind kind, Kind* (v1::Event::*member)(), int64_t after_ms) {
+    at_ += after_ms;
+    kind.set_job_id(id_);
+    kind.set_attempt(number_);
+    v1::Event event;
+    event.set_time_ms(at_);
+    *(event.*member)() = std::move(kind);
+    controller::Apply(event, cluster_.state);
+  }
+
+  TestCluster cluster_;
+  int64_t id_ = 0;
+  int64_t number_ = 0;
+  Timestamp at_ = 0;
+  v1::Job all_;
+};
+
+TEST(LedgerTest, FiveHundredAttemptsAreCountedToTheMillisecond) {
+  RestartingJob history;
+  int64_t kept = 0;
+  for (int64_t i = 0; i < 500; ++i) {
+    // Each attempt keeps 80 steps; two fall back far, behind attempts that are listed no more.
+    const int64_t fallback = i == 350 ? 200 * 80 : i == 450 ? 120 * 80 : 0;
+    kept -= fallback;
+    history.RunAttempt(kept);
+    kept += 80;
+    if (i % 50 == 7) history.RestoreFromSnapshot();
+  }
+  ASSERT_EQ(history.job().attempts_size(), kAttemptsKept);
+  EXPECT_LE(history.job().earlier().trained_size(), 256);
+  const v1::Ledger folded = LedgerOf(history.job(), history.at() + 700);
+  const v1::Ledger all = LedgerOf(history.all(), history.at() + 700);
+  EXPECT_EQ(PhasesOf(folded), PhasesOf(all));
+  EXPECT_DOUBLE_EQ(folded.goodput_ratio(), all.goodput_ratio());
+  EXPECT_DOUBLE_EQ(SecondsOf(folded, v1::LEDGER_PHASE_UNSPECIFIED), 0);
+  EXPECT_DOUBLE_EQ(SecondsOf(folded, v1::LEDGER_PHASE_DATA_STALL), 500);
+  double sum = 0;
+  for (const v1::PhaseTime& time : folded.phases()) sum += time.seconds();
+  EXPECT_NEAR(sum, folded.wall_seconds(), 1e-6);
 }
 
 }  // namespace
