@@ -31,6 +31,7 @@ WorkerKernel::Options WorkerSessions::KernelOptions(EventLog& event_log, std::st
   options.read_events = [&event_log](int64_t job_id, int limit) {
     return event_log.ReadJobEvents(job_id, limit);
   };
+  options.read_archived = [&event_log](int64_t job_id) { return event_log.archive().Find(job_id); };
   return options;
 }
 

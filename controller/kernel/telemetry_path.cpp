@@ -3,12 +3,15 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/archive.h"
 
 namespace trainyard::controller {
 namespace {
 
 // Size at which the set of logged warnings is emptied: it only saves repetitions.
 constexpr std::size_t kMaxWarnings = 100'000;
+// Size at which the records of archived jobs are dropped and read again.
+constexpr std::size_t kMaxArchived = 64;
 
 std::string NameOf(const v1::StreamId& stream) {
   return absl::StrCat("job ", stream.job_id(), " attempt ", stream.attempt(), " rank ",
@@ -62,7 +65,7 @@ void TelemetryPath::AddOutput(Session& session, v1::LogChunk chunk, Permit permi
 // not stored is kept by the worker.
 bool TelemetryPath::Admit(Session& session, const v1::StreamId& stream, int64_t end_offset,
                           WorkerActions& actions) {
-  const StreamFence fence = FenceStream(state_, session.node_id, stream);
+  const StreamFence fence = Fence(session.node_id, stream, actions);
   if (fence == StreamFence::kAccepted) return true;
   WarnOnce(fence, session.node_id, stream, actions);
   if (fence == StreamFence::kUnknownJob) {
@@ -71,6 +74,30 @@ bool TelemetryPath::Admit(Session& session, const v1::StreamId& stream, int64_t 
     Acknowledge(session, stream, absl::DataLossError("not stored"), actions);
   }
   return false;
+}
+
+// Streams of archived jobs are rare: of nodes that were away for long. The job's record is read
+// once.
+StreamFence TelemetryPath::Fence(const std::string& node_id, const v1::StreamId& stream,
+                                 WorkerActions& actions) {
+  const StreamFence fence = FenceStream(state_, node_id, stream);
+  if (fence != StreamFence::kArchived) return fence;
+  auto known = archived_.find(stream.job_id());
+  if (known == archived_.end()) {
+    auto archived = read_archived_(stream.job_id());
+    if (!archived.ok()) {
+      actions.emplace_back(
+          Warning(absl::StrCat("cannot look for an archived job: ", archived.status().ToString(),
+                               "; its worker keeps the output")));
+      return StreamFence::kForeign;
+    }
+    if (archived_.size() >= kMaxArchived) archived_.clear();
+    std::optional<JobEntry> entry;
+    if (archived->has_value()) entry = FromArchived(**std::move(archived));
+    known = archived_.emplace(stream.job_id(), std::move(entry)).first;
+  }
+  if (!known->second.has_value()) return StreamFence::kUnknownJob;
+  return FenceStreamOf(*known->second, state_, node_id, stream);
 }
 
 void TelemetryPath::WarnOnce(StreamFence fence, const std::string& node_id,

@@ -12,7 +12,8 @@ WorkerKernel::WorkerKernel(const ClusterState& state, Observations& observations
       observations_(observations),
       links_(std::move(options.links)),
       sessions_(state, observations, core, std::move(options.cluster_id)),
-      telemetry_(state, observations, std::move(options.read_events)) {}
+      telemetry_(state, observations, std::move(options.read_events),
+                 std::move(options.read_archived)) {}
 
 WorkerActions WorkerKernel::Receive(LinkId link, v1::WorkerMessage message, Permit permit,
                                     Timestamp now) {

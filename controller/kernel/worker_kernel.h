@@ -23,6 +23,7 @@ class WorkerKernel {
     std::string cluster_id;
     LinkStates links;
     ReadJobEvents read_events;
+    ReadArchived read_archived;
   };
 
   // The references outlive this. `observations` is written to.

@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -91,6 +92,12 @@ void SimulatedController::Restart(Timestamp now) {
   options.read_events = [this](int64_t job_id, int limit) {
     return absl::StatusOr<std::vector<v1::Event>>(JobEvents(log_, job_id, limit));
   };
+  options.read_archived = [this](int64_t job_id) {
+    const auto found = archive_.find(job_id);
+    std::optional<v1::ArchivedJob> job;
+    if (found != archive_.end()) job = found->second;
+    return absl::StatusOr<std::optional<v1::ArchivedJob>>(std::move(job));
+  };
   process_ = std::make_unique<Process>(options_, std::move(options));
   process_->tick.Restore(Replay(), log_.size());
   process_->tick.Start(now);
@@ -121,6 +128,7 @@ void SimulatedController::Tick(CrashPoint crash, Timestamp now) {
     return RunStore(now);
   }
   log_.insert(log_.end(), events.begin(), events.end());
+  for (const v1::ArchivedJob& job : tick.archived()) archive_[job.job().id()] = job;
   if (crash == CrashPoint::kAfterCommit) return Restart(now);
   tick.Committed(now);
   if (log_.size() - snapshot_.last_sequence() >= kEventsPerSnapshot) {
