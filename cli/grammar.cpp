@@ -6,6 +6,7 @@
 #include "cli/completion.h"
 #include "cli/data/data_command.h"
 #include "cli/dev/dev.h"
+#include "cli/planning_grammar.h"
 
 namespace trainyard::cli {
 namespace {
@@ -15,16 +16,6 @@ namespace {
 
 constexpr char kJobHelp[] = "number, name or @last";
 constexpr char kJobOrAttemptHelp[] = "number, name, NAME@ATTEMPT or @last";
-
-void AddJobFileOptions(CLI::App& command, JobFileOptions& options) {
-  command.add_option("file", options.file, "job file, or the name of a recipe")->required();
-  // Without extra arguments, here and below: `--set a=1 file` must not take the file as a setting.
-  command
-      .add_option("--set", options.sets, "override a setting, such as train.steps=200; repeatable")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  command.add_option("--name", options.name, "name of the job");
-}
 
 void AddSubmit(CLI::App& parent, Grammar& grammar) {
   const auto options = std::make_shared<SubmitOptions>();
@@ -41,31 +32,6 @@ void AddSubmit(CLI::App& parent, Grammar& grammar) {
   grammar.runners[command] = [options, &grammar](Context& context) {
     options->job.command = grammar.command;  // Split off before the parse.
     return RunSubmit(*options, context);
-  };
-}
-
-void AddPlan(CLI::App& parent, Grammar& grammar) {
-  const auto options = std::make_shared<PlanOptions>();
-  CLI::App* command =
-      parent.add_subcommand("plan", "Show every setting with its origin, and where ranks would go");
-  AddJobFileOptions(*command, options->job);
-  command->add_flag("--offline", options->offline, "do not ask the controller");
-  CLI::Option* device =
-      command->add_option("--device", options->device,
-                          "find the best layout on GPUs such as H200, without a controller");
-  command->add_option("--nodes", options->nodes, "nodes of that cluster (resources.nodes)")
-      ->check(CLI::Range(1, 16384))
-      ->needs(device);
-  command->add_option("--per-node", options->per_node, "GPUs of each of its nodes (8)")
-      ->check(CLI::Range(1, 1024))
-      ->needs(device);
-  command
-      ->add_option("--network", options->network,
-                   "network between its nodes, such as ndr or roce400 (the device's usual one)")
-      ->needs(device);
-  grammar.runners[command] = [options, &grammar](Context& context) {
-    options->job.command = grammar.command;
-    return RunPlan(*options, context);
   };
 }
 
@@ -331,18 +297,6 @@ void AddServerCommands(CLI::App& app, Grammar& grammar) {
   };
 }
 
-void AddRecipeCommands(CLI::App& app, Grammar& grammar) {
-  const auto list = [](Context& context) { return RunRecipeList(context); };
-  CLI::App* noun = app.add_subcommand("recipes", "Recipes: list, show");
-  noun->require_subcommand(0, 1);
-  grammar.runners[noun] = list;
-  grammar.runners[noun->add_subcommand("list", "List recipes")] = list;
-  CLI::App* show = noun->add_subcommand("show", "Print a recipe");
-  const auto name = std::make_shared<std::string>();
-  show->add_option("name", *name, "name of the recipe")->required();
-  grammar.runners[show] = [name](Context& context) { return RunRecipeShow(*name, context); };
-}
-
 // The commands explain, schema and completion.
 void AddDocumentCommands(CLI::App& app, Grammar& grammar) {
   const auto key = std::make_shared<std::string>();
@@ -445,7 +399,7 @@ void BuildGrammar(Grammar& grammar) {
   AddNodeCommands(app, grammar);
   AddCheckpointCommands(app, grammar);
   AddServerCommands(app, grammar);
-  AddRecipeCommands(app, grammar);
+  AddPlanningCommands(app, grammar);
   AddDocumentCommands(app, grammar);
   AddData(app, grammar);
 }

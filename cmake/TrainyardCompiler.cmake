@@ -16,12 +16,22 @@ add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=10
 if(TRAINYARD_SANITIZE)
   add_compile_options(-fsanitize=${TRAINYARD_SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${TRAINYARD_SANITIZE})
+  # GCC 12 takes members of std::function for uninitialised when it adds checks (GCC bug 105562).
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-error=maybe-uninitialized>)
+  add_compile_definitions(TRAINYARD_SANITIZED)
   if(TRAINYARD_SANITIZE MATCHES "undefined")
     add_compile_options(-fno-sanitize-recover=undefined)
   endif()
   if(TRAINYARD_SANITIZE MATCHES "thread")
     # ThreadSanitizer does not support fences; Asio's queues are ordered by their mutexes too.
     add_compile_definitions(BOOST_ASIO_DISABLE_FENCED_BLOCK)
+    # protobuf 3.21's map_field.h gives maps two more members under ThreadSanitizer, which the
+    # installed library was built without: programs that read a map by reflection crash. The
+    # standard library asks by a macro of its own.
+    add_compile_options(-U__SANITIZE_THREAD__)
+    add_compile_definitions(_GLIBCXX_TSAN=1)
+    set(TRAINYARD_TSAN_OPTIONS
+      "suppressions=${PROJECT_SOURCE_DIR}/tests/sanitizers/tsan.supp ignore_noninstrumented_modules=1")
   endif()
 endif()
 

@@ -191,6 +191,15 @@ struct Controller::Parts {
     });
   }
 
+  void RecoverProgress(std::vector<v1::Job> running_and_recent) {
+    progress_recovery = std::make_unique<ProgressRecovery>(
+        std::move(running_and_recent), *stores.metrics,
+        [this](int64_t job_id, const v1::Progress& progress) {
+          loop->Post(
+              [this, job_id, progress] { MergeRecovered(job_id, progress, loop->observations()); });
+        });
+  }
+
   void NotifyOutput(int64_t job_id) {
     logs.NotifyStored(job_id);
     if (dashboard != nullptr) dashboard->NotifyOutput(job_id);
@@ -216,6 +225,7 @@ struct Controller::Parts {
   NodeService nodes;
   ServerService server_info;
   ListeningServer listening;
+  std::unique_ptr<ProgressRecovery> progress_recovery;
   bool stopped = false;
 };
 
@@ -241,7 +251,7 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
                                LoadClusterId(stores.directory->path(), loop->LogIsEmpty()));
   }
   loop->SetRendezvousOffset(RendezvousOffset(cluster_id));
-  RecoverProgress(loop->View().state, *stores.metrics, loop->observations());
+  std::vector<v1::Job> jobs_to_recover = JobsToRecover(loop->View().state);
   v1::GetServerInfoResponse info = ServerInfo(resolved, cluster_id, clock.Now());
   auto parts = std::make_unique<Parts>(std::move(stores), std::move(loop), std::move(cluster_id),
                                        std::move(info), clock);
@@ -259,6 +269,7 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
     TRAINYARD_ASSIGN_OR_RETURN(started.dashboard, http::Dashboard::Listen(started.api, http));
   }
   started.loop->Start();
+  started.RecoverProgress(std::move(jobs_to_recover));
   TRAINYARD_ASSIGN_OR_RETURN(
       started.listening,
       StartServer(options.listen,
@@ -312,6 +323,7 @@ void Controller::Stop() {
     parts_->listening.server->Wait();
   }
   if (parts_->dashboard != nullptr) parts_->dashboard->Stop();
+  parts_->progress_recovery.reset();
   parts_->searchers.Join();
   parts_->readers.Join();
   parts_->ingest.Stop();

@@ -10,8 +10,9 @@ WorkerSessions::WorkerSessions(Loop& loop, Ingest& ingest, EventLog& event_log,
                                std::string cluster_id)
     : loop_(loop),
       ingest_(ingest),
+      event_log_(event_log),
       kernel_(loop.View().state, loop.observations(), loop.View().options,
-              KernelOptions(event_log, std::move(cluster_id))) {
+              KernelOptions(std::move(cluster_id))) {
   loop_.BeforeTick([this](Timestamp now) { CarryOut(kernel_.BeforeTick(now)); });
   loop_.Listen([this](const ClusterView& view, const TickSummary&) {
     CarryOut(kernel_.AfterCommit(view));
@@ -19,7 +20,7 @@ WorkerSessions::WorkerSessions(Loop& loop, Ingest& ingest, EventLog& event_log,
   });
 }
 
-WorkerKernel::Options WorkerSessions::KernelOptions(EventLog& event_log, std::string cluster_id) {
+WorkerKernel::Options WorkerSessions::KernelOptions(std::string cluster_id) {
   WorkerKernel::Options options;
   options.cluster_id = std::move(cluster_id);
   options.links = [this](LinkId id) -> LinkState {
@@ -28,10 +29,6 @@ WorkerKernel::Options WorkerSessions::KernelOptions(EventLog& event_log, std::st
     const WorkerLink::Outgoing outgoing = link->second->outgoing();
     return {outgoing.waiting, outgoing.taken, link->second->ReadingPaused()};
   };
-  options.read_events = [&event_log](int64_t job_id, int limit) {
-    return event_log.ReadJobEvents(job_id, limit);
-  };
-  options.read_archived = [&event_log](int64_t job_id) { return event_log.archive().Find(job_id); };
   return options;
 }
 
@@ -48,7 +45,7 @@ void WorkerSessions::OnClosed(const std::shared_ptr<WorkerLink>& link) {
     const auto found = ids_.extract(link.get());
     if (found.empty()) return;
     links_.erase(found.mapped());
-    CarryOut(kernel_.Closed(found.mapped(), loop_.View().now));
+    CarryOut(kernel_.Closed(found.mapped()));
   });
 }
 
@@ -95,9 +92,43 @@ void WorkerSessions::CarryOut(SubmitRequest& action) {
 }
 
 void WorkerSessions::CarryOut(ReadOffsets& action) {
-  ingest_.ReadOffsets(std::move(action.streams), [this, link = action.link](const auto& offsets) {
-    loop_.Post([this, link, offsets] { CarryOut(kernel_.OffsetsRead(link, offsets)); });
-  });
+  std::vector<StreamKey> streams = std::move(action.streams);
+  ingest_.ReadOffsets(
+      std::move(streams), [this, asked = std::move(action)](const StreamOffsets& offsets) {
+        LoggedAlerts alerts = ReadLoggedAlerts(asked.attempts, [this](int64_t job_id, int limit) {
+          return ReadEvents(job_id, limit);
+        });
+        ArchivedJobs archived = ReadArchived(asked.archived_jobs);
+        loop_.Post([this, link = asked.link, offsets, alerts = std::move(alerts),
+                    archived = std::move(archived)]() mutable {
+          CarryOut(kernel_.OffsetsRead(link, offsets, std::move(alerts), std::move(archived)));
+        });
+      });
+}
+
+ArchivedJobs WorkerSessions::ReadArchived(const std::set<int64_t>& job_ids) {
+  ArchivedJobs archived;
+  for (const int64_t job_id : job_ids) {
+    JobArchive::Found found = event_log_.archive().Find(job_id);
+    if (found.ok()) {
+      archived[job_id] = *std::move(found);
+    } else {
+      spdlog::warn("cannot read archived job {}: {}; its worker keeps the output that it has",
+                   job_id, found.status().ToString());
+    }
+  }
+  return archived;
+}
+
+absl::StatusOr<std::vector<v1::Event>> WorkerSessions::ReadEvents(int64_t job_id, int limit) {
+  absl::StatusOr<std::vector<v1::Event>> events = event_log_.ReadJobEvents(job_id, limit);
+  if (!events.ok()) {
+    spdlog::warn(
+        "cannot read the alerts of job {} from the log: {}; an alert that "
+        "its worker sends again is shown twice",
+        job_id, events.status().ToString());
+  }
+  return events;
 }
 
 void WorkerSessions::CarryOut(StoreTelemetry& action) {

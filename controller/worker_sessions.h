@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -38,7 +39,7 @@ class WorkerSessions final : public WorkerListener {
   }
 
  private:
-  WorkerKernel::Options KernelOptions(EventLog& event_log, std::string cluster_id);
+  WorkerKernel::Options KernelOptions(std::string cluster_id);
   LinkId IdOf(const std::shared_ptr<WorkerLink>& link);
 
   void CarryOut(WorkerActions actions);
@@ -50,11 +51,15 @@ class WorkerSessions final : public WorkerListener {
   void CarryOut(StoreOutput& action);
   void CarryOut(ScheduleTick& action);
   static void CarryOut(WriteLog& action);
+  // Any thread.
+  absl::StatusOr<std::vector<v1::Event>> ReadEvents(int64_t job_id, int limit);
+  ArchivedJobs ReadArchived(const std::set<int64_t>& job_ids);
   // Called by the storage thread with the result for the stream.
   Stored ToKernel(LinkId link, const v1::StreamId& stream, Permit permit);
 
   Loop& loop_;
   Ingest& ingest_;
+  EventLog& event_log_;
 
   // The rest: loop thread only.
   WorkerKernel kernel_;

@@ -6,10 +6,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/contract/limits.h"
-#include "proto/contract/utf8.h"
 #include "proto/json/message_json.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
+#include "proto/support/utf8.h"
 #include "spdlog/spdlog.h"
 #include "worker/process/secret_files.h"
 

@@ -70,6 +70,7 @@ class AttemptKeeper final : public AttemptIo {
   void RemoveStreams(const AttemptKey& attempt) override;
   void Describe(v1::AttemptReport& report) override;
   void Launch(const v1::StartAttempt& command, const RankKey& key) override;
+  void CancelLaunch(const RankKey& key) override { runner_.CancelLaunch(key); }
   void Signal(const RankKey& key, bool kill) override;
   void Observe(const RankKey& key) override;
   void Warn(const std::string& text) override;

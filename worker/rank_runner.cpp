@@ -17,8 +17,6 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr int kDirectoryThreads = 4;
-
 std::string Name(const RankKey& key) {
   return absl::StrCat("job ", key.attempt.job_id, " attempt ", key.attempt.number, " rank ",
                       key.rank);
@@ -56,29 +54,32 @@ RankRunner::RankRunner(asio::io_context& loop, std::string shim_program, Handler
     : loop_(loop),
       launcher_(std::move(shim_program)),
       handler_(std::move(handler)),
-      make_directory_(std::move(make_directory)),
       self_(std::make_shared<RankRunner*>(this)),
       helper_(1),
-      directories_(kDirectoryThreads) {}
+      directories_(loop, std::move(make_directory)) {}
 
 RankRunner::~RankRunner() {
   self_.reset();
-  directories_.join();
   helper_.join();
 }
 
 void RankRunner::Launch(const RankKey& key, LaunchFiles files, RankLaunch launch) {
   if (files.checkpoint_dir.empty()) return LaunchPrepared(key, std::move(files), std::move(launch));
-  asio::post(directories_, [this, weak = std::weak_ptr(self_), key, files = std::move(files),
-                            launch = std::move(launch)]() mutable {
-    absl::Status status = make_directory_(files.checkpoint_dir);
-    asio::post(loop_, [this, weak, key, files = std::move(files), launch = std::move(launch),
-                       status = std::move(status)]() mutable {
-      if (weak.expired()) return;
-      if (!status.ok()) return handler_.on_launch_failed(key, status);
-      LaunchPrepared(key, std::move(files), std::move(launch));
-    });
+  preparing_.insert(key);
+  const std::string checkpoint_dir = files.checkpoint_dir;
+  auto prepared =
+      std::make_shared<std::pair<LaunchFiles, RankLaunch>>(std::move(files), std::move(launch));
+  directories_.MakeDirectory(checkpoint_dir, [this, key, prepared](const absl::Status& status) {
+    if (preparing_.erase(key) == 0) return;
+    if (!status.ok()) return handler_.on_launch_failed(key, status);
+    LaunchPrepared(key, std::move(prepared->first), std::move(prepared->second));
   });
+}
+
+void RankRunner::CancelLaunch(const RankKey& key) {
+  if (preparing_.erase(key) == 0) return;
+  handler_.on_launch_failed(
+      key, absl::CancelledError("stopped while its checkpoint directory was being made"));
 }
 
 void RankRunner::LaunchPrepared(const RankKey& key, LaunchFiles files, RankLaunch launch) {

@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "worker/core/attempts.h"
 #include "worker/core/rank_launch.h"
+#include "worker/directory_maker.h"
 #include "worker/process/rank_process.h"
 #include "worker/spool/data_dir.h"
 
@@ -49,15 +50,18 @@ class RankRunner {
   };
 
   // Makes a directory with its parents; may hang as long as a file server does. Any thread.
-  using MakeDirectory = std::function<absl::Status(const std::string&)>;
+  using MakeDirectory = DirectoryMaker::Make;
 
   // `shim_program` is the worker's own binary.
   RankRunner(boost::asio::io_context& loop, std::string shim_program, Handler handler,
              MakeDirectory make_directory = MakeDirectories);
-  // Waits for running launches, signals and observations; makes no call to the handler.
+  // Waits for running launches, signals and observations, but not for checkpoint directories; makes
+  // no call to the handler.
   ~RankRunner();
 
   void Launch(const RankKey& key, LaunchFiles files, RankLaunch launch);
+  // Fails a launch that still waits for its checkpoint directory; else does nothing.
+  void CancelLaunch(const RankKey& key);
   void Signal(const RankKey& key, const std::string& rank_dir, bool kill);
   // Observes the rank now and, when it runs, again at the moment it ends.
   void Observe(const RankKey& key, const std::string& rank_dir);
@@ -71,7 +75,8 @@ class RankRunner {
   boost::asio::io_context& loop_;
   const RankLauncher launcher_;
   const Handler handler_;
-  const MakeDirectory make_directory_;
+  // Ranks whose checkpoint directory is being made.
+  std::set<RankKey> preparing_;
   // Ranks with an observation under way: at most one each, so a slow disk does not pile them up.
   std::set<RankKey> observing_;
   std::map<RankKey, boost::asio::posix::stream_descriptor> watches_;
@@ -80,10 +85,9 @@ class RankRunner {
   // One thread: calls for one rank directory must not overlap, and a signal must not overtake a
   // launch.
   boost::asio::thread_pool helper_;
-  // Makes checkpoint directories. They are on shared storage: where it hangs, other jobs of this
-  // node must still be signalled and observed. A few threads, so that one hanging file server
-  // delays the starts of few jobs.
-  boost::asio::thread_pool directories_;
+  // Checkpoint directories are on shared storage: where it hangs, other jobs of this node must
+  // still be started, signalled and observed.
+  DirectoryMaker directories_;
 };
 
 }  // namespace trainyard::worker

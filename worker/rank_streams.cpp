@@ -106,22 +106,22 @@ class LogSource : public FileSource {
 class TelemetrySource : public FileSource {
  public:
   TelemetrySource(v1::StreamId id, std::string path, std::function<bool()> gone, const Clock& clock,
-                  std::shared_ptr<const LogParser> parser)
+                  std::shared_ptr<RecordTail> tail)
       : FileSource(std::move(id), std::move(path), std::move(gone), clock),
-        parser_(std::move(parser)) {}
+        tail_(std::move(tail)) {}
 
   std::optional<Piece> Read(int64_t offset) override {
     if (std::exchange(quiet_from_, offset) != offset) quiet_until_ = offset;
-    const TailPosition position = {path_, quiet_until_, Ended(), clock_.Now()};
+    const bool ended = Ended();
     absl::StatusOr<v1::TelemetryBatch> batch =
-        parser_ == nullptr ? ReadTelemetry(position) : ReadParsedLog(position, *parser_);
+        tail_->ReadForStream(quiet_until_, ended, clock_.Now());
     if (!batch.ok()) Complain(batch.status());
     if (!batch.ok() || batch->end_offset() == offset) return std::nullopt;
     DropRecordsOfHeartbeats(*batch);
     limits_.Apply(*batch);
     batch->set_begin_offset(offset);
     const bool is_quiet = batch->records().empty() && batch->bad_lines() == 0;
-    if (is_quiet && !position.ended && batch->end_offset() - offset < kQuietBytes) {
+    if (is_quiet && !ended && batch->end_offset() - offset < kQuietBytes) {
       quiet_until_ = batch->end_offset();
       return std::nullopt;
     }
@@ -141,7 +141,7 @@ class TelemetrySource : public FileSource {
     records.erase(kept, records.end());
   }
 
-  const std::shared_ptr<const LogParser> parser_;
+  const std::shared_ptr<RecordTail> tail_;
   TelemetryLimits limits_;
   // Range of bytes without a record to send; these bytes are not read again.
   int64_t quiet_from_ = 0;
@@ -161,6 +161,13 @@ std::shared_ptr<const LogParser> ParserFor(const v1::StartAttempt& attempt, int 
   return *std::move(parser);
 }
 
+// A tail whose account begins with the newest kProgressTailBytes.
+std::shared_ptr<RecordTail> MakeTail(const std::string& path, RecordTail::Parse parse,
+                                     std::shared_ptr<RankAccount> account) {
+  const int64_t begin = NextLineStart(path, Look(path).size - kProgressTailBytes);
+  return std::make_shared<RecordTail>(path, std::move(parse), begin, std::move(account));
+}
+
 }  // namespace
 
 RankStreams::RankStreams(const v1::StartAttempt& attempt, const RankKey& key,
@@ -173,8 +180,14 @@ RankStreams::RankStreams(const v1::StartAttempt& attempt, const RankKey& key,
       clock_(clock),
       parser_(ParserFor(attempt, key.rank)),
       first_match_(output_path_),
-      telemetry_offset_(std::max<int64_t>(0, Look(telemetry_path_).size - kProgressTailBytes)),
-      output_offset_(NextLineStart(output_path_, Look(output_path_).size - kProgressTailBytes)) {}
+      account_(std::make_shared<RankAccount>()),
+      telemetry_(MakeTail(telemetry_path_, ReadTelemetry, account_)) {
+  if (parser_ == nullptr) return;
+  const auto parse = [parser = parser_](const TailPosition& position) {
+    return ReadParsedLog(position, *parser);
+  };
+  parsed_output_ = MakeTail(output_path_, parse, account_);
+}
 
 v1::StreamId RankStreams::Id(v1::StreamKind kind) const {
   v1::StreamId id;
@@ -188,45 +201,32 @@ v1::StreamId RankStreams::Id(v1::StreamKind kind) const {
 std::vector<std::unique_ptr<StreamSource>> RankStreams::MakeSources() const {
   std::vector<std::unique_ptr<StreamSource>> sources;
   sources.push_back(std::make_unique<TelemetrySource>(Id(v1::STREAM_KIND_TELEMETRY),
-                                                      telemetry_path_, gone_, clock_, nullptr));
+                                                      telemetry_path_, gone_, clock_, telemetry_));
   sources.push_back(
       std::make_unique<LogSource>(Id(v1::STREAM_KIND_LOG), output_path_, gone_, clock_));
   if (parser_ != nullptr) {
-    sources.push_back(std::make_unique<TelemetrySource>(Id(v1::STREAM_KIND_PARSED_LOG),
-                                                        output_path_, gone_, clock_, parser_));
+    sources.push_back(std::make_unique<TelemetrySource>(
+        Id(v1::STREAM_KIND_PARSED_LOG), output_path_, gone_, clock_, parsed_output_));
   }
   return sources;
 }
 
 void RankStreams::Report(v1::RankReport& report) {
   ReadProgress();
-  report.set_step(account_.step());
-  report.set_phase(account_.phase());
+  report.set_step(account_->step());
+  report.set_phase(account_->phase());
   report.set_unmatched_lines(first_match_.unmatched_lines());
-  if (account_.newest().ByteSizeLong() > 0) *report.mutable_newest() = account_.newest();
+  if (account_->newest().ByteSizeLong() > 0) *report.mutable_newest() = account_->newest();
   report.set_last_activity_ms(
       std::max(Look(telemetry_path_).modified_ms, Look(output_path_).modified_ms));
 }
 
 void RankStreams::ReadProgress() {
-  const Timestamp now = clock_.Now();
-  const auto telemetry = ReadTelemetry({telemetry_path_, telemetry_offset_, gone_(), now});
-  if (telemetry.ok()) {
-    telemetry_offset_ = telemetry->end_offset();
-    Note(*telemetry);
-  }
+  telemetry_->ReadForAccount(gone_(), clock_.Now());
   if (parser_ == nullptr) return;
-  const auto parsed = ReadParsedLog({output_path_, output_offset_, gone_(), now}, *parser_);
-  if (parsed.ok()) {
-    output_offset_ = parsed->end_offset();
-    Note(*parsed);
-    if (!parsed->records().empty()) first_match_.Found();
-  }
+  parsed_output_->ReadForAccount(gone_(), clock_.Now());
+  if (parsed_output_->has_records()) first_match_.Found();
   first_match_.ReadOn(*parser_, FirstKeptByte(output_path_), gone_());
-}
-
-void RankStreams::Note(const v1::TelemetryBatch& batch) {
-  for (const v1::TelemetryRecord& record : batch.records()) account_.Note(record);
 }
 
 std::vector<v1::StreamEnd> RankStreams::Ends() const {

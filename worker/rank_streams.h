@@ -15,6 +15,7 @@
 #include "worker/tail/first_match.h"
 #include "worker/tail/log_parser.h"
 #include "worker/tail/rank_account.h"
+#include "worker/tail/record_tail.h"
 
 namespace trainyard::worker {
 
@@ -39,7 +40,6 @@ class RankStreams {
  private:
   v1::StreamId Id(v1::StreamKind kind) const;
   void ReadProgress();
-  void Note(const v1::TelemetryBatch& batch);
 
   const RankKey key_;
   const std::string output_path_;
@@ -49,11 +49,11 @@ class RankStreams {
   // Null when this rank's output is not parsed.
   std::shared_ptr<const LogParser> parser_;
   FirstMatch first_match_;
-  // Read positions of Report. The uplink has its own: progress must be current also while the
-  // controller is disconnected.
-  int64_t telemetry_offset_ = 0;
-  int64_t output_offset_ = 0;
-  RankAccount account_;
+  // Shared with the sources.
+  std::shared_ptr<RankAccount> account_;
+  std::shared_ptr<RecordTail> telemetry_;
+  // Null when this rank's output is not parsed.
+  std::shared_ptr<RecordTail> parsed_output_;
 };
 
 }  // namespace trainyard::worker

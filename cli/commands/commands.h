@@ -14,6 +14,7 @@
 #include "cli/environment.h"
 #include "cli/exit_code.h"
 #include "cli/output/table.h"
+#include "controller/planner/run_cost.h"
 
 namespace trainyard::cli {
 
@@ -46,14 +47,59 @@ struct SubmitOptions {
   std::string request_id;
 };
 
-struct PlanOptions {
-  JobFileOptions job;
-  bool offline = false;
-  // Of a cluster to find a layout for; without a device there is none.
+// A cluster that need not exist.
+struct ClusterOptions {
   std::string device;
   int64_t nodes = 0;  // 0: as many as the job asks for.
   int64_t per_node = 8;
   std::string network;  // Empty: the usual one of the device.
+};
+
+struct PlanOptions {
+  JobFileOptions job;
+  bool offline = false;
+  // To find a layout for; without a device there is none.
+  ClusterOptions cluster;
+};
+
+struct RecipeCheckOptions {
+  std::vector<std::string> names;
+  bool all = false;
+  bool renew = false;  // Writes the `# Expected on` lines anew.
+};
+
+struct RecipeNewOptions {
+  std::string like;  // A recipe, or a number of parameters such as 3B.
+  ClusterOptions cluster;
+  int64_t global_batch = 0;  // 0: in proportion to the devices.
+  std::string rate_rule = "sqrt";
+  std::string name;
+};
+
+// Amounts as typed, such as 7B and 1.36e21; empty: not given.
+struct ScaleOptions {
+  std::string flops;
+  std::string parameters;
+  std::string tokens;
+  std::string like;  // A recipe of whose family a shape is found.
+};
+
+struct CostOptions {
+  JobFileOptions job;  // Without a file: parameters and tokens.
+  std::string parameters;
+  std::string tokens;
+  ClusterOptions cluster;
+  double mfu = 0.45;
+  double price = 0;  // Dollars for a GPU-hour; 0: those of known clouds.
+  double gpu_hours_per_failure = planner::kGpuHoursPerFailure;
+  double checkpoint_seconds = planner::Interruptions().checkpoint_seconds;
+  double restart_seconds = planner::Interruptions().restart_seconds;
+  double checkpoint_interval = 0;  // Seconds; 0: the best one.
+};
+
+struct ConvertOptions {
+  std::string file;  // "-": standard input.
+  std::string name = "converted";
 };
 
 struct PsOptions {
@@ -151,6 +197,9 @@ struct CheckpointExportOptions {
 
 Outcome RunSubmit(const SubmitOptions& options, Context& context);
 Outcome RunPlan(const PlanOptions& options, Context& context);
+Outcome RunScale(const ScaleOptions& options, Context& context);
+Outcome RunCost(const CostOptions& options, Context& context);
+Outcome RunConvert(const ConvertOptions& options, Context& context);
 Outcome RunPs(const PsOptions& options, Context& context);
 Outcome RunDescribe(const std::string& job, Context& context);
 Outcome RunWhy(const std::string& job, Context& context);
@@ -177,6 +226,9 @@ Outcome RunExplain(const std::string& key, Context& context);
 Outcome RunSchema(Context& context);
 Outcome RunRecipeList(Context& context);
 Outcome RunRecipeShow(const std::string& name, Context& context);
+Outcome RunRecipeCheck(const RecipeCheckOptions& options, Context& context);
+Outcome RunRecipeDiff(const std::string& a, const std::string& b, Context& context);
+Outcome RunRecipeNew(const RecipeNewOptions& options, Context& context);
 
 }  // namespace trainyard::cli
 

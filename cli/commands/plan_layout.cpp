@@ -35,30 +35,7 @@ std::string KnownNetworkNames() {
   return absl::StrJoin(names, ", ");
 }
 
-absl::StatusOr<planner::Cluster> ClusterOf(const PlanOptions& options, const RunConfig& config) {
-  planner::Cluster cluster;
-  cluster.device = planner::FindDeviceSpec(options.device);
-  if (cluster.device == nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("unknown device `", options.device, "`; known are ", KnownDeviceNames()));
-  }
-  const std::string network =
-      options.network.empty() ? std::string(cluster.device->network) : options.network;
-  const planner::Link* link = planner::FindNetwork(network);
-  if (link == nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("unknown network `", network, "`; known are ", KnownNetworkNames()));
-  }
-  cluster.network = *link;
-  cluster.nodes = options.nodes > 0 ? options.nodes : config.resources.nodes;
-  cluster.per_node = options.per_node;
-  if (cluster.devices() > kMaxRanks) {
-    return absl::InvalidArgumentError(absl::StrCat(cluster.nodes, " nodes of ", cluster.per_node,
-                                                   " are ", cluster.devices(), " ranks; at most ",
-                                                   kMaxRanks, " are supported"));
-  }
-  return cluster;
-}
+}  // namespace
 
 absl::Status CheckPlannable(const ResolvedSpec& resolved, const RunConfig& config,
                             const planner::Cluster& cluster) {
@@ -74,7 +51,31 @@ absl::Status CheckPlannable(const ResolvedSpec& resolved, const RunConfig& confi
                    "train.precision=fp32"));
 }
 
-// Why there is no layout, and what would help.
+absl::StatusOr<planner::Cluster> ClusterFor(const ClusterOptions& options, int64_t usual_nodes) {
+  planner::Cluster cluster;
+  cluster.device = planner::FindDeviceSpec(options.device);
+  if (cluster.device == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("unknown device `", options.device, "`; known are ", KnownDeviceNames()));
+  }
+  const std::string network =
+      options.network.empty() ? std::string(cluster.device->network) : options.network;
+  const planner::Link* link = planner::FindNetwork(network);
+  if (link == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("unknown network `", network, "`; known are ", KnownNetworkNames()));
+  }
+  cluster.network = *link;
+  cluster.nodes = options.nodes > 0 ? options.nodes : usual_nodes;
+  cluster.per_node = options.per_node;
+  if (cluster.devices() > kMaxRanks) {
+    return absl::InvalidArgumentError(absl::StrCat(cluster.nodes, " nodes of ", cluster.per_node,
+                                                   " are ", cluster.devices(), " ranks; at most ",
+                                                   kMaxRanks, " are supported"));
+  }
+  return cluster;
+}
+
 void DescribeProblem(LayoutPlan& plan) {
   const planner::Cluster& cluster = plan.cluster;
   const std::string place = ClusterText(cluster);
@@ -106,13 +107,12 @@ void DescribeProblem(LayoutPlan& plan) {
                               ", and ", GigabytesText(limit), " can be planned with\n", advice);
 }
 
-}  // namespace
-
 Outcome RunPlanLayout(const PlanOptions& options, const ResolvedSpec& resolved, Context& context) {
   LayoutPlan plan;
   plan.config = RunConfigOf(resolved.spec);
   plan.config.resources.device = DeviceKind::kGpu;
-  TRAINYARD_ASSIGN_OR_RETURN(plan.cluster, ClusterOf(options, plan.config));
+  TRAINYARD_ASSIGN_OR_RETURN(plan.cluster,
+                             ClusterFor(options.cluster, plan.config.resources.nodes));
   TRAINYARD_RETURN_IF_ERROR(CheckPlannable(resolved, plan.config, plan.cluster));
   plan.warnings = CheckLaunch(resolved.spec, resolved.origins);
   plan.search = planner::SearchLayouts(plan.config, plan.cluster);

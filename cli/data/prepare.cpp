@@ -64,6 +64,7 @@ struct Job {
   const int threads;
   Progress* const progress;
   const std::atomic<bool>& cancelled;
+  PodTexts& pods;
 };
 
 // Reads all blocks of the job's files through `work` on all threads.
@@ -109,7 +110,7 @@ absl::StatusOr<std::vector<std::string>> SampleText(const Job& job, uint64_t val
       job,
       [&](RawBlock block) -> absl::StatusOr<Sample> {
         std::vector<TextPart> parts;
-        TRAINYARD_RETURN_IF_ERROR(DecodeBlock(block, job.options.field, &parts));
+        TRAINYARD_RETURN_IF_ERROR(DecodeBlock(block, job.options.field, job.pods, &parts));
         Sample sample = {static_cast<int64_t>(block.bytes.size()), {}};
         for (const TextPart& part : parts) {
           if (HashOf(part.text) < val_threshold) continue;
@@ -152,7 +153,7 @@ absl::StatusOr<std::unique_ptr<Tokenizer>> MakeTokenizer(const Job& job, uint64_
 absl::StatusOr<EncodedBlock> Encode(const RawBlock& block, const Job& job,
                                     const Tokenizer& tokenizer, uint64_t val_threshold) {
   std::vector<TextPart> parts;
-  TRAINYARD_RETURN_IF_ERROR(DecodeBlock(block, job.options.field, &parts));
+  TRAINYARD_RETURN_IF_ERROR(DecodeBlock(block, job.options.field, job.pods, &parts));
   EncodedBlock encoded;
   encoded.raw_bytes = static_cast<int64_t>(block.bytes.size());
   for (const TextPart& part : parts) {
@@ -286,7 +287,9 @@ absl::StatusOr<DataSummary> PrepareData(const DataPrepareOptions& options, Progr
   TRAINYARD_ASSIGN_OR_RETURN(std::vector<InputFile> files, FindInputFiles(options.inputs));
   int64_t bytes = 0;
   for (const InputFile& file : files) bytes += file.bytes;
-  const Job job = {options, std::move(files), bytes, ThreadsOf(options.jobs), progress, cancelled};
+  PodTexts pods;
+  const Job job = {options,  std::move(files), bytes, ThreadsOf(options.jobs),
+                   progress, cancelled,        pods};
   progress->Say("reading " + ReadableCount(static_cast<int64_t>(job.files.size())) + " files, " +
                 ReadableBytes(bytes));
 

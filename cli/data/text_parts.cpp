@@ -3,9 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "cli/data/pod_text.h"
-#include "proto/contract/utf8.h"
 #include "proto/support/status_macros.h"
+#include "proto/support/utf8.h"
 
 namespace trainyard::cli {
 namespace {
@@ -69,24 +68,15 @@ absl::Status DecodeJsonLines(const RawBlock& block, const std::string& field,
   return absl::OkStatus();
 }
 
-absl::Status DecodePod(const RawBlock& block, std::vector<TextPart>* parts) {
-  std::string converted;
-  std::string_view source = WithoutByteOrderMark(block);
-  if (const std::optional<size_t> offset = FirstInvalidUtf8(block.bytes)) {
-    const std::string encoding = PodEncoding(source);
-    if (!IsLatin1(encoding)) return NotUtf8(block, *offset);
-    converted = Latin1ToUtf8(source);
-    source = converted;
-  }
-  AddStretches(PodToText(source), true, true, parts);
-  return absl::OkStatus();
-}
-
 }  // namespace
 
-absl::Status DecodeBlock(const RawBlock& block, const std::string& field,
+absl::Status DecodeBlock(const RawBlock& block, const std::string& field, PodTexts& pods,
                          std::vector<TextPart>* parts) {
-  if (block.file->kind == InputKind::kPod) return DecodePod(block, parts);
+  if (block.file->kind == InputKind::kPod) {
+    TRAINYARD_ASSIGN_OR_RETURN(const std::string text, pods.Text(block.file->path));
+    AddStretches(text, true, true, parts);
+    return absl::OkStatus();
+  }
   if (const std::optional<size_t> offset = FirstInvalidUtf8(block.bytes)) {
     return NotUtf8(block, *offset);
   }

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "cli/data/input_files.h"
+#include "cli/data/pod_text.h"
 
 namespace trainyard::cli {
 
@@ -18,10 +19,11 @@ struct TextPart {
   bool ends_document = false;
 };
 
-// Appends the parts of a block. `field` is the key of the text in a JSON line. A document without
-// text gives one empty part. DataLoss with file and byte offset for text that is not UTF-8, and
-// with file and line number for a line that is not a JSON object with a string under `field`.
-absl::Status DecodeBlock(const RawBlock& block, const std::string& field,
+// Appends the parts of a block. `field` is the key of the text in a JSON line; a .pod file is read
+// through `pods` again. A document without text gives one empty part. DataLoss with file and byte
+// offset for text that is not UTF-8, and with file and line number for a line that is not a JSON
+// object with a string under `field`; errors of PodToText. Thread-safe.
+absl::Status DecodeBlock(const RawBlock& block, const std::string& field, PodTexts& pods,
                          std::vector<TextPart>* parts);
 
 // Cuts `text` after line ends into stretches of about 32 KiB (where lines are longer, between

@@ -1,7 +1,5 @@
 #include "cli/data/token_writer.h"
 
-#include <fcntl.h>
-#include <unistd.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -11,7 +9,6 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "proto/contract/durable_file.h"
 #include "proto/contract/token_format.h"
 #include "proto/support/status_macros.h"
 
@@ -31,28 +28,18 @@ absl::Status CannotWrite(const std::string& path, int error) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string& path) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (file < 0) return CannotWrite(path, errno);
-  return std::unique_ptr<OutputFile>(new OutputFile(path, file));
+  auto file = std::unique_ptr<OutputFile>(new OutputFile(path));
+  TRAINYARD_RETURN_IF_ERROR(file->ToStatus(file->file_.CreateNew(path, {.mode = 0644})));
+  return file;
 }
 
-OutputFile::~OutputFile() {
-  if (file_ >= 0) close(file_);
+absl::Status OutputFile::ToStatus(const FileResult& result) const {
+  return result.has_value() ? CannotWrite(path_, result->number) : absl::OkStatus();
 }
 
-absl::Status OutputFile::Write(std::string_view bytes) {
-  const FileResult written = WriteAll(file_, bytes, path_);
-  return written ? CannotWrite(path_, written->number) : absl::OkStatus();
-}
+absl::Status OutputFile::Write(std::string_view bytes) { return ToStatus(file_.Append(bytes)); }
 
-absl::Status OutputFile::Close() {
-  const bool synced = fsync(file_) == 0;
-  const int sync_error = errno;
-  const bool closed = close(std::exchange(file_, -1)) == 0;
-  if (!synced) return CannotWrite(path_, sync_error);
-  if (!closed) return CannotWrite(path_, errno);
-  return absl::OkStatus();
-}
+absl::Status OutputFile::Close() { return ToStatus(file_.Finish()); }
 
 absl::Status WriteWholeFile(const std::string& path, std::string_view text) {
   TRAINYARD_ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file, OutputFile::Create(path));

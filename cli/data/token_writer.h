@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cli/data/tokenizer.h"
+#include "proto/contract/durable_file.h"
 
 namespace trainyard::cli {
 
@@ -19,18 +20,16 @@ namespace trainyard::cli {
 class OutputFile {
  public:
   static absl::StatusOr<std::unique_ptr<OutputFile>> Create(const std::string& path);
-  ~OutputFile();
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
 
   absl::Status Write(std::string_view bytes);
   absl::Status Close();
 
  private:
-  OutputFile(std::string path, int file) : path_(std::move(path)), file_(file) {}
+  explicit OutputFile(std::string path) : path_(std::move(path)) {}
+  absl::Status ToStatus(const FileResult& result) const;
 
   const std::string path_;
-  int file_;
+  DurableFile file_;
 };
 
 // Writes an OutputFile with this text.

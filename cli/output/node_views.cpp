@@ -83,7 +83,8 @@ std::string UseText(const v1::SlotUse& use, const v1::ListNodesResponse& respons
   const auto name = response.job_names().find(use.job_id());
   const bool named = name != response.job_names().end();
   return absl::StrCat("job ", use.job_id(), named ? absl::StrCat(" (", name->second, ")") : "",
-                      ", rank ", use.rank());
+                      ", rank ", use.rank(),
+                      use.unkillable().empty() ? "" : "; held: ", use.unkillable());
 }
 
 }  // namespace

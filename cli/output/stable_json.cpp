@@ -58,7 +58,9 @@ bool IsDuration(const FieldDescriptor& field) {
   static const FieldNumbers durations = {
       {Use::descriptor(),
        {Use::kInitMsFieldNumber, Use::kLoadMsFieldNumber, Use::kDataStallMsFieldNumber,
-        Use::kCheckpointMsFieldNumber, Use::kEvaluationMsFieldNumber}}};
+        Use::kCheckpointMsFieldNumber, Use::kEvaluationMsFieldNumber}},
+      {v1::PhaseSum::descriptor(), {v1::PhaseSum::kLengthMsFieldNumber}},
+      {v1::TrainedSteps::descriptor(), {v1::TrainedSteps::kLengthMsFieldNumber}}};
   return Holds(durations, field);
 }
 

@@ -48,6 +48,10 @@ v1::Node NodeNow(const NodeEntry& entry, const ClusterView& view) {
   if (heard != view.observations.nodes.end()) {
     node.set_last_heartbeat_ms(std::max(node.last_heartbeat_ms(), heard->second.last_heartbeat_ms));
   }
+  for (v1::SlotUse& use : *node.mutable_slot_uses()) {
+    if (use.job_id() == 0) continue;
+    use.set_unkillable(UnkillableOn(view.observations, node.id(), HolderOf(use)));
+  }
   return node;
 }
 

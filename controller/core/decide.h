@@ -32,6 +32,12 @@ struct CoreOptions {
   // Time without a heartbeat after which a suspect node is lost when no rank of its gangs could
   // show progress: all of those ranks run on nodes without a heartbeat.
   int64_t lease_ms = 600000;
+  // The same for an attempt that has not trained yet: time without a sign that the node took the
+  // order to start, or in which its peers waited in their start.
+  int64_t start_lease_ms = 120000;
+  // Least time that peers must have waited in their start when earlier starts of the job tell how
+  // long one takes.
+  int64_t shortest_start_limit_ms = 30000;
   // Time after its end at which a job may leave the state for the archive, and the time for which
   // nodes that are away are waited for; they may have output of it.
   int64_t archive_after_ms = 3'600'000;

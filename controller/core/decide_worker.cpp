@@ -8,8 +8,8 @@
 #include "controller/core/failure_policy.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "proto/contract/limits.h"
-#include "proto/contract/utf8.h"
 #include "proto/support/status_macros.h"
+#include "proto/support/utf8.h"
 
 namespace trainyard::controller {
 namespace {

@@ -182,8 +182,9 @@ std::string SuspectNodes(const ClusterState& state, const JobEntry& entry) {
   return text;
 }
 
-std::string RunningHintText(const Observations& observations, const JobEntry& entry) {
-  const std::optional<v1::PendingReason> reason = RunningHint(observations, entry);
+std::string RunningHintText(const Observations& observations, const JobEntry& entry,
+                            Timestamp now) {
+  const std::optional<v1::PendingReason> reason = RunningHint(observations, entry, now);
   return reason.has_value() ? absl::StrCat("; ", reason->message()) : "";
 }
 
@@ -203,7 +204,7 @@ std::string Answer(const ClusterState& state, const Observations& observations,
     case v1::JOB_STATE_RUNNING:
       return absl::StrCat("runs attempt ", LiveAttempt(entry)->number(),
                           ProgressText(observations, entry, now), SuspectNodes(state, entry),
-                          RunningHintText(observations, entry));
+                          RunningHintText(observations, entry, now));
     case v1::JOB_STATE_STOPPING:
       return absl::StrCat("is being ", entry.kill_requested ? "killed" : "stopped",
                           ": waits until its ranks have left: ", UnclearedNodes(state, entry));
@@ -278,7 +279,7 @@ v1::WhyJobResponse ExplainJob(const ClusterState& state, const Observations& obs
   v1::WhyJobResponse response;
   *response.mutable_job() = entry.job;
   *response.mutable_pending() = WhyPending(state, entry, now);
-  if (auto reason = RunningHint(observations, entry)) {
+  if (auto reason = RunningHint(observations, entry, now)) {
     *response.mutable_pending() = *std::move(reason);
   }
   const v1::Attempt* newest = NewestAttempt(entry);

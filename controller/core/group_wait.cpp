@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "controller/core/stall.h"
 #include "proto/contract/rank_set.h"
 
 namespace trainyard::controller {
@@ -100,12 +101,13 @@ std::optional<GroupWait> FindGroupWait(const AttemptObservation& attempt) {
   return found;
 }
 
-std::optional<v1::PendingReason> WhyStalled(const Observations& observations,
-                                            const JobEntry& entry) {
+std::optional<v1::PendingReason> WhyStalled(const Observations& observations, const JobEntry& entry,
+                                            Timestamp now) {
   const v1::Attempt* attempt = LiveAttempt(entry);
   if (entry.job.state() != v1::JOB_STATE_RUNNING || attempt == nullptr) return std::nullopt;
   const auto observed = observations.attempts.find({entry.job.id(), attempt->number()});
   if (observed == observations.attempts.end()) return std::nullopt;
+  if (CanStall(observed->second) && StalledSince(observed->second, now) == 0) return std::nullopt;
   const std::optional<GroupWait> wait = FindGroupWait(observed->second);
   if (!wait.has_value()) return std::nullopt;
   return ReasonOf(*wait, entry.job.id());

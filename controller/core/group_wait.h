@@ -9,6 +9,7 @@
 
 #include "controller/core/cluster_state.h"
 #include "controller/core/observations.h"
+#include "proto/support/clock.h"
 #include "trainyard/v1/job.pb.h"
 
 namespace trainyard::controller {
@@ -30,10 +31,11 @@ struct GroupWait {
 // all of a group have come to the same operation.
 std::optional<GroupWait> FindGroupWait(const AttemptObservation& attempt);
 
-// Code STALLED with the next step as advice; nothing for a job that does not run or that
-// moves.
-std::optional<v1::PendingReason> WhyStalled(const Observations& observations,
-                                            const JobEntry& entry);
+// Code STALLED with the next step as advice. Nothing for a job that does not run, or that has not
+// stalled (stall.h): ranks of a gang with long steps write where they wait too. Before it is known
+// how long a step takes, their word counts.
+std::optional<v1::PendingReason> WhyStalled(const Observations& observations, const JobEntry& entry,
+                                            Timestamp now);
 
 }  // namespace trainyard::controller
 

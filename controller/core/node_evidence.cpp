@@ -5,6 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/failure_policy.h"
+#include "controller/core/stall.h"
+#include "controller/core/start_evidence.h"
 #include "controller/core/text.h"
 
 namespace trainyard::controller {
@@ -18,37 +20,9 @@ struct EvidenceContext {
   Timestamp now;
 };
 
-// Rounded down: of 2 to 101 values the second largest, so that one slow step proves nothing.
-// `values` is not empty.
-double Percentile99(const std::deque<double>& values) {
-  std::vector<double> sorted(values.begin(), values.end());
-  std::ranges::sort(sorted);
-  return sorted[(sorted.size() - 1) * 99 / 100];
-}
-
-// Longest time in milliseconds that a healthy rank of this attempt makes no progress while it
-// trains: three slow steps, at least lost_after_ms. nullopt (unknown) while it loads, saves or
-// evaluates, or before a step was measured.
-std::optional<int64_t> LongestPauseMs(const EvidenceContext& context,
-                                      const AttemptObservation& attempt,
-                                      const RankObservation& rank) {
-  if (!IsTraining(rank) || attempt.step_seconds.empty()) return std::nullopt;
-  const double steps_ms = 3 * 1000 * Percentile99(attempt.step_seconds);
-  return std::max(context.options.lost_after_ms, static_cast<int64_t>(steps_ms));
-}
-
 bool HasRecentHeartbeat(const EvidenceContext& context, const std::string& node_id) {
   return context.now - LastHeartbeat(context.observations, node_id) <
          context.options.suspect_after_ms;
-}
-
-// True when the node's reports have come without a pause until now and for long enough that those
-// which a broken or slow stream had held back are all in: only then a stall of its ranks is one.
-bool HasSettledReports(const EvidenceContext& context, const std::string& node_id) {
-  const auto node = context.observations.nodes.find(node_id);
-  if (node == context.observations.nodes.end()) return false;
-  return context.now - node->second.last_report_ms < context.options.suspect_after_ms &&
-         context.now - node->second.reports_since_ms >= context.options.suspect_after_ms;
 }
 
 // Progress of one peer rank; nullopt when it is no evidence. `last_heartbeat_ms` is the last
@@ -60,14 +34,15 @@ std::optional<PeerProgress> ProgressOfRank(const EvidenceContext& context,
   if (found == attempt.ranks.end()) return std::nullopt;
   const RankObservation& observed = found->second;
   if (!observed.running) return std::nullopt;
-  const auto pause_ms = LongestPauseMs(context, attempt, observed);
-  if (!pause_ms.has_value()) return std::nullopt;
+  if (!CanStall(attempt, observed)) return std::nullopt;
+  // A stall is no evidence about a node before the node itself could be lost.
+  const int64_t pause_ms = std::max(context.options.lost_after_ms, LongestPauseMs(attempt));
   const Timestamp moved_ms = observed.last_progress_ms;
-  if (context.now - moved_ms < *pause_ms) return PeerProgress::kMoving;
+  if (context.now - moved_ms < pause_ms) return PeerProgress::kMoving;
   // Only a rank that had made steady progress until the node's last heartbeat shows by its stall
   // that something is wrong.
-  const bool was_steady = SteadyMs(observed) >= *pause_ms;
-  const bool moved_until_then = moved_ms >= last_heartbeat_ms - *pause_ms;
+  const bool was_steady = SteadyMs(observed) >= pause_ms;
+  const bool moved_until_then = moved_ms >= last_heartbeat_ms - pause_ms;
   if (!was_steady || !moved_until_then) return std::nullopt;
   return PeerProgress::kStalled;
 }
@@ -99,7 +74,8 @@ PeerProgress PeerProgressIn(const EvidenceContext& context, const JobEntry& entr
     const auto peer = ProgressOfRank(context, observed->second, rank.rank(), last_heartbeat_ms);
     if (peer == PeerProgress::kMoving) return PeerProgress::kMoving;
     const bool is_proof =
-        peer == PeerProgress::kStalled && HasSettledReports(context, rank.node_id());
+        peer == PeerProgress::kStalled &&
+        HasSettledReports(context.observations, context.options, rank.node_id(), context.now);
     if (is_proof && !finishing) progress = PeerProgress::kStalled;
   }
   return progress;
@@ -126,6 +102,11 @@ std::string EvidenceOfLoss(const EvidenceContext& context, const JobEntry& entry
     case PeerProgress::kStalled:
       return absl::StrCat(unresponsive, ", and its peers in ", JobText(entry.job), " have stalled");
     case PeerProgress::kUnknown:
+      if (const std::string lost = EvidenceOfLostStart(context.observations, context.options, entry,
+                                                       node_id, context.now);
+          !lost.empty()) {
+        return unresponsive + lost;
+      }
       if (heartbeat_age_ms < context.options.lease_ms) return "";
       return absl::StrCat(unresponsive, ", longer than its lease, and no rank could show progress");
   }

@@ -1,16 +1,14 @@
 #include "controller/core/observations.h"
 
 #include <algorithm>
-#include <numeric>
 
+#include "controller/core/stall.h"
 #include "proto/contract/phase.h"
 #include "proto/contract/telemetry_keys.h"
 #include "proto/contract/token_format.h"
 
 namespace trainyard::controller {
 namespace {
-
-constexpr std::size_t kStepsInPace = 16;
 
 AttemptKey KeyOf(const v1::AttemptReport& report) { return {report.job_id(), report.attempt()}; }
 
@@ -25,11 +23,11 @@ bool Moved(const v1::RankReport& before, const v1::RankReport& now) {
          before.last_activity_ms() != now.last_activity_ms();
 }
 
-void NoteMovement(const std::string& phase, int64_t step, Timestamp now, int64_t longest_gap_ms,
+void NoteMovement(const std::string& phase, int64_t step, Timestamp now, int64_t longest_pause_ms,
                   RankObservation& rank) {
   const bool new_phase = !phase.empty() && phase != rank.phase;
   const bool is_first = rank.last_progress_ms == 0;
-  const bool paused = is_first || now - rank.last_progress_ms > longest_gap_ms;
+  const bool paused = is_first || now - rank.last_progress_ms > longest_pause_ms;
   if (IsTraining(rank)) {
     if (paused) {
       rank.steady_before_ms = 0;
@@ -58,7 +56,7 @@ void ObserveReport(const v1::AttemptReport* before, const v1::AttemptReport& rep
     observed.unmatched_lines = rank.unmatched_lines();
     if (rank.has_newest()) observed.newest = rank.newest();
     if (earlier != nullptr && !Moved(*earlier, rank)) continue;
-    NoteMovement(rank.phase(), rank.step(), now, LongestGapMs(attempt), observed);
+    NoteMovement(rank.phase(), rank.step(), now, LongestPauseMs(attempt), observed);
   }
 }
 
@@ -94,15 +92,6 @@ double ValueOr(const v1::MetricsRecord& metrics, const char* name, double fallba
   return found == metrics.values().end() ? fallback : found->second;
 }
 
-// Seconds that one step takes at the present pace.
-double Pace(const std::deque<double>& step_seconds) {
-  const std::size_t count = std::min(step_seconds.size(), kStepsInPace);
-  if (count == 0) return 0;
-  return std::accumulate(step_seconds.end() - static_cast<std::ptrdiff_t>(count),
-                         step_seconds.end(), 0.0) /
-         static_cast<double>(count);
-}
-
 void ObserveMetrics(const v1::TelemetryRecord& record, AttemptObservation& attempt,
                     v1::Progress& progress) {
   const v1::MetricsRecord& metrics = record.metrics();
@@ -110,10 +99,7 @@ void ObserveMetrics(const v1::TelemetryRecord& record, AttemptObservation& attem
   constexpr double kLongestStepSeconds = 365 * 86400.0;
   const double step_seconds =
       std::min(ValueOr(metrics, telemetry::kStepSeconds, 0), kLongestStepSeconds);
-  if (step_seconds > 0) {
-    attempt.step_seconds.push_back(step_seconds);
-    if (attempt.step_seconds.size() > kStepTimesKept) attempt.step_seconds.pop_front();
-  }
+  if (step_seconds > 0) attempt.step_times.Add(step_seconds);
   attempt.total_steps = std::max(attempt.total_steps, metrics.total_steps());
   // Records of an older attempt may arrive after those of a newer one.
   if (record.time_ms() < progress.time_ms()) return;
@@ -125,7 +111,7 @@ void ObserveMetrics(const v1::TelemetryRecord& record, AttemptObservation& attem
       ValueOr(metrics, telemetry::kTokensPerSecond, progress.tokens_per_second()));
   if (step_seconds > 0) progress.set_step_seconds(step_seconds);
   const int64_t steps_left = std::max<int64_t>(0, progress.total_steps() - metrics.step());
-  progress.set_eta_seconds(static_cast<double>(steps_left) * Pace(attempt.step_seconds));
+  progress.set_eta_seconds(static_cast<double>(steps_left) * attempt.step_times.Pace());
 }
 
 }  // namespace
@@ -135,9 +121,11 @@ void ObserveAttached(const v1::Hello& hello, Timestamp now, Observations& observ
   TakeReports(hello.node_id(), hello.attempts(), now, observations);
 }
 
-void ObserveDetached(const std::string& node_id, Timestamp, Observations& observations) {
+void ObserveDetached(const std::string& node_id, Observations& observations) {
+  // A worker that was refused has no observation.
+  const auto node = observations.nodes.find(node_id);
   // Time without a heartbeat counts from the last message, not from the end of the stream.
-  observations.nodes[node_id].attached = false;
+  if (node != observations.nodes.end()) node->second.attached = false;
 }
 
 void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat, Timestamp now,
@@ -151,7 +139,7 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now, Observatio
   RankObservation& rank = attempt.ranks[stream.rank()];
   for (const v1::TelemetryRecord& record : batch.records()) {
     const int64_t step = record.has_metrics() ? record.metrics().step() : record.phase().step();
-    NoteMovement(record.phase().phase(), step, now, LongestGapMs(attempt), rank);
+    NoteMovement(record.phase().phase(), step, now, LongestPauseMs(attempt), rank);
     if (record.has_metrics()) {
       rank.newest.set_step_seconds(
           ValueOr(record.metrics(), telemetry::kStepSeconds, rank.newest.step_seconds()));
@@ -181,12 +169,6 @@ bool IsTraining(const RankObservation& rank) {
 
 int64_t SteadyMs(const RankObservation& rank) {
   return rank.steady_before_ms + rank.last_progress_ms - rank.moving_since_ms;
-}
-
-int64_t LongestGapMs(const AttemptObservation& attempt) {
-  constexpr int64_t kShortStepsGapMs = 5000;
-  if (attempt.step_seconds.empty()) return kShortStepsGapMs;
-  return std::max(kShortStepsGapMs, static_cast<int64_t>(3000 * attempt.step_seconds.back()));
 }
 
 int64_t LastStep(const AttemptObservation& attempt) {
@@ -232,6 +214,26 @@ void ShiftHeartbeats(int64_t gap_ms, Timestamp now, Observations& observations) 
       shift(rank.moving_since_ms);
     }
   }
+}
+
+void ForgetOld(const ClusterState& state, Observations& observations) {
+  std::erase_if(observations.progress,
+                [&](const auto& progress) { return !state.jobs.contains(progress.first); });
+  std::erase_if(observations.nodes, [&](const auto& node) {
+    return !node.second.attached && !state.nodes.contains(node.first);
+  });
+}
+
+std::string UnkillableOn(const Observations& observations, const std::string& node_id,
+                         const AttemptKey& attempt) {
+  const auto node = observations.nodes.find(node_id);
+  if (node == observations.nodes.end()) return "";
+  const auto report = node->second.reports.find(attempt);
+  if (report == node->second.reports.end() || report->second.cleared()) return "";
+  for (const v1::RankReport& rank : report->second.ranks()) {
+    if (!rank.unkillable().empty()) return rank.unkillable();
+  }
+  return "";
 }
 
 Timestamp LastHeartbeat(const Observations& observations, const std::string& node_id) {

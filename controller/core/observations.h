@@ -4,12 +4,13 @@
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_H_
 
 #include <cstdint>
-#include <deque>
 #include <limits>
 #include <map>
 #include <string>
 
 #include "controller/core/attempt_key.h"
+#include "controller/core/cluster_state.h"
+#include "controller/core/step_times.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/job.pb.h"
 #include "trainyard/v1/telemetry.pb.h"
@@ -76,11 +77,9 @@ struct AttemptObservation {
   int reporting_rank = kNoReportingRank;
   // Steps of the whole run; 0 until its trainer has reported them.
   int64_t total_steps = 0;
-  // Newest step times in seconds, at most kStepTimesKept.
-  std::deque<double> step_seconds;
+  // Of the reporting rank.
+  StepTimes step_times;
 };
-
-inline constexpr std::size_t kStepTimesKept = 256;
 
 struct Observations {
   // Time when the controller started to receive messages.
@@ -93,7 +92,7 @@ struct Observations {
 
 // Records that a worker attached, detached, or sent a heartbeat.
 void ObserveAttached(const v1::Hello& hello, Timestamp now, Observations& observations);
-void ObserveDetached(const std::string& node_id, Timestamp now, Observations& observations);
+void ObserveDetached(const std::string& node_id, Observations& observations);
 void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat, Timestamp now,
                       Observations& observations);
 
@@ -108,9 +107,6 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now, Observatio
 // a curve never mixes values of several ranks for the same step.
 void KeepReportingRanksMetrics(const Observations& observations, v1::TelemetryBatch& batch);
 
-// Longest time in milliseconds that a healthy rank of the attempt trains without progress.
-int64_t LongestGapMs(const AttemptObservation& attempt);
-
 // Highest step that any rank has reported.
 int64_t LastStep(const AttemptObservation& attempt);
 
@@ -119,6 +115,14 @@ int64_t LastStep(const AttemptObservation& attempt);
 // without a heartbeat nor as time without progress. Times already taken by the new clock stay as
 // they are.
 void ShiftHeartbeats(int64_t gap_ms, Timestamp now, Observations& observations);
+
+// The worker's words about a process of the attempt on the node that cannot be killed; empty while
+// it reports none.
+std::string UnkillableOn(const Observations& observations, const std::string& node_id,
+                         const AttemptKey& attempt);
+
+// Removes progress of jobs, and nodes, that are not in the state any more.
+void ForgetOld(const ClusterState& state, Observations& observations);
 
 // Time of the node's last heartbeat; the controller's start when it has received none from the
 // node.

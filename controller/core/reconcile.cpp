@@ -26,12 +26,16 @@ bool IsLost(const ClusterState& state, const std::string& node_id) {
 }
 
 // True when no rank of the attempt can still be running, except on nodes that are lost or have sent
-// no heartbeat for too long: the attempt number fences ranks there.
-bool IsCleared(const ClusterState& state, const UnresponsiveNodes& unresponsive,
-               const JobEntry& entry, const v1::Attempt& attempt) {
+// no heartbeat for too long: the attempt number fences ranks there. A process that does not end by
+// SIGKILL is left waiting in the kernel and never runs again. Both keep their slots until their
+// worker confirms the end.
+bool IsCleared(const ClusterState& state, const Observations& observations,
+               const UnresponsiveNodes& unresponsive, const JobEntry& entry,
+               const v1::Attempt& attempt) {
+  const AttemptKey key{entry.job.id(), attempt.number()};
   return std::ranges::all_of(GangNodes(attempt), [&](const std::string& node_id) {
     return entry.cleared_nodes.contains(node_id) || IsLost(state, node_id) ||
-           unresponsive.contains(node_id);
+           unresponsive.contains(node_id) || !UnkillableOn(observations, node_id, key).empty();
   });
 }
 
@@ -66,7 +70,7 @@ class AttemptWatch {
       }
       if (!AllRanksSucceeded(entry)) return;
     }
-    if (IsCleared(state_, unresponsive_, entry, attempt)) End(entry, attempt);
+    if (IsCleared(state_, observations_, unresponsive_, entry, attempt)) End(entry, attempt);
   }
 
   std::optional<v1::Verdict> Judge(const JobEntry& entry) {

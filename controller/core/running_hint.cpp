@@ -6,8 +6,8 @@
 namespace trainyard::controller {
 
 std::optional<v1::PendingReason> RunningHint(const Observations& observations,
-                                             const JobEntry& entry) {
-  if (auto reason = WhyStalled(observations, entry)) return reason;
+                                             const JobEntry& entry, Timestamp now) {
+  if (auto reason = WhyStalled(observations, entry, now)) return reason;
   return WhyNoMetrics(observations, entry);
 }
 

@@ -6,6 +6,7 @@
 
 #include "controller/core/cluster_state.h"
 #include "controller/core/observations.h"
+#include "proto/support/clock.h"
 #include "trainyard/v1/job.pb.h"
 
 namespace trainyard::controller {
@@ -13,7 +14,7 @@ namespace trainyard::controller {
 // The most important reason, with the next step as advice; nothing for a job that does not run, or
 // runs as it should.
 std::optional<v1::PendingReason> RunningHint(const Observations& observations,
-                                             const JobEntry& entry);
+                                             const JobEntry& entry, Timestamp now);
 
 }  // namespace trainyard::controller
 

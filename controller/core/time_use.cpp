@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "controller/core/stall.h"
 #include "proto/contract/phase.h"
 
 namespace trainyard::controller {
@@ -33,20 +34,6 @@ v1::TimeUse OfRank(const RankObservation& rank, Timestamp now) {
   return use;
 }
 
-// Time since which the gang has stalled though it should train. 0 when it makes progress, or when
-// that is unknown: before a step was timed, and while a rank loads, saves or evaluates.
-Timestamp StalledSince(const AttemptObservation& observed, const v1::Attempt& attempt,
-                       Timestamp now) {
-  if (observed.step_seconds.empty() || observed.ranks.empty()) return 0;
-  Timestamp moved_ms = 0;
-  for (const auto& [number, rank] : observed.ranks) {
-    if (!IsTraining(rank)) return 0;
-    moved_ms = std::max(moved_ms, rank.last_progress_ms);
-  }
-  const Timestamp until = attempt.stopping_time_ms() == 0 ? now : attempt.stopping_time_ms();
-  return until - moved_ms > LongestGapMs(observed) ? moved_ms : 0;
-}
-
 }  // namespace
 
 v1::TimeUse ObservedTimeUse(const AttemptObservation& observed, const v1::Attempt& attempt,
@@ -63,7 +50,8 @@ v1::TimeUse ObservedTimeUse(const AttemptObservation& observed, const v1::Attemp
     use.set_evaluation_ms(std::max(use.evaluation_ms(), of_rank.evaluation_ms()));
   }
   use.set_init_ms(init_ms.value_or(0));
-  use.set_stalled_since_ms(StalledSince(observed, attempt, now));
+  const Timestamp until = attempt.stopping_time_ms() == 0 ? now : attempt.stopping_time_ms();
+  use.set_stalled_since_ms(StalledSince(observed, until));
   return use;
 }
 

@@ -15,7 +15,7 @@ namespace trainyard::controller::http {
 struct SessionContext {
   const ServerLimits& limits;
   const Handler& handler;
-  int open_connections = 0;
+  std::atomic<int> open_connections = 0;  // The last holder of a session may be a reader thread.
   std::atomic<int> open_streams = 0;
   std::atomic<int64_t> dropped_streams = 0;
 };

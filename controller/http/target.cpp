@@ -10,10 +10,10 @@
 #include "absl/strings/str_split.h"
 #include "google/protobuf/descriptor.h"
 #include "proto/contract/limits.h"
-#include "proto/contract/utf8.h"
 #include "proto/jobspec/schema.h"
 #include "proto/json/message_json.h"
 #include "proto/support/status_macros.h"
+#include "proto/support/utf8.h"
 
 namespace trainyard::controller::http {
 namespace {

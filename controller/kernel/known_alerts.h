@@ -4,6 +4,7 @@
 #define TRAINYARD_CONTROLLER_KERNEL_KNOWN_ALERTS_H_
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <set>
@@ -12,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "controller/core/attempt_key.h"
 #include "controller/store/stream_key.h"
@@ -30,29 +30,32 @@ using AlertKey = std::tuple<StreamKey, int64_t, std::string>;
 
 AlertKey AlertKeyOf(const v1::StreamId& stream, const v1::AlertRecord& alert);
 
-// The log is read once for each attempt that raises alerts.
+// Step and code of each alert of an attempt that is in the log. The log does not tell their ranks.
+using LoggedAlerts = std::map<AttemptKey, std::set<std::pair<int64_t, std::string>>>;
+
+// Reads the alerts of the attempts from the log. It takes milliseconds a job: a thread that may
+// wait for the disk calls it. An attempt whose job cannot be read is left out.
+LoggedAlerts ReadLoggedAlerts(const std::vector<AttemptKey>& attempts, const ReadJobEvents& read);
+
+// Alerts that an earlier process committed come from the log, once for each attempt; those of this
+// process are added.
 class KnownAlerts {
  public:
-  explicit KnownAlerts(ReadJobEvents read_events) : read_events_(std::move(read_events)) {}
+  // True once the alerts that an earlier process committed are known.
+  bool IsLoaded(const AttemptKey& attempt) const { return logged_.contains(attempt); }
+  void Load(LoggedAlerts alerts);
 
   // Removes the batch's alerts that are in the log: bytes that were received and not stored are
-  // sent again. An error of the log is returned, and nothing is removed.
-  absl::Status Drop(v1::TelemetryBatch& batch);
+  // sent again.
+  void Drop(v1::TelemetryBatch& batch) const;
 
   // The alert is in the log now.
   void Add(const AlertKey& alert);
 
  private:
-  // Step and code.
-  using Alerts = std::set<std::pair<int64_t, std::string>>;
-
-  // The attempt's alerts that were in the log when its first alert since the start was received.
-  // The log does not tell their ranks.
-  absl::StatusOr<const Alerts*> EarlierAlerts(const v1::StreamId& stream);
-
-  const ReadJobEvents read_events_;
-  std::map<AttemptKey, Alerts> earlier_;
+  LoggedAlerts logged_;
   std::set<AlertKey> added_;
+  std::deque<AlertKey> added_in_order_;  // Oldest first: the first to be forgotten.
 };
 
 }  // namespace trainyard::controller

@@ -32,10 +32,12 @@ bool IsOutputComplete(const JobEntry& entry, const ClusterView& view, const Sess
   const bool waited_enough = view.now - quiet_since > kDisconnectedNodeMs;
   for (const v1::Attempt& attempt : entry.job.attempts()) {
     for (const std::string& node_id : GangNodes(attempt)) {
-      if (sessions.FindNode(node_id) == nullptr && waited_enough) continue;
-      if (!IsNodeComplete(node_id, {entry.job.id(), attempt.number()}, view, sessions)) {
-        return false;
-      }
+      const AttemptKey key{entry.job.id(), attempt.number()};
+      // A process that cannot be killed never ends its output.
+      const bool never_ends = sessions.FindNode(node_id) == nullptr ||
+                              !UnkillableOn(view.observations, node_id, key).empty();
+      if (never_ends && waited_enough) continue;
+      if (!IsNodeComplete(node_id, key, view, sessions)) return false;
     }
   }
   return true;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/archive.h"
 
 namespace trainyard::controller {
 namespace {
@@ -82,7 +83,7 @@ void Sessions::Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions
   }
   if (const auto old = links_by_node_.find(hello.node_id()); old != links_by_node_.end()) {
     const LinkId replaced = old->second;
-    Erase(sessions_.at(replaced), now);
+    Erase(sessions_.at(replaced));
     actions.emplace_back(
         EndLink{replaced, absl::AbortedError("a newer stream of the same worker took over"), true});
   }
@@ -120,7 +121,7 @@ void Sessions::Attached(LinkId link, const absl::Status& answer, Timestamp now,
   Session* session = Find(link);
   if (session == nullptr) return;
   if (!answer.ok()) {
-    Erase(*session, now);
+    Erase(*session);
     actions.emplace_back(EndLink{link, answer});
     return;
   }
@@ -128,10 +129,16 @@ void Sessions::Attached(LinkId link, const absl::Status& answer, Timestamp now,
   ObserveAttached(hello, now, observations_);
   actions.emplace_back(Info(absl::StrCat("worker ", hello.node_name(), " (", hello.node_id(),
                                          ") attached from ", hello.address())));
-  actions.emplace_back(ReadOffsets{link, StreamsOf(hello)});
+  ReadOffsets read{link, StreamsOf(hello), {}, {}};
+  for (const v1::AttemptReport& report : hello.attempts()) {
+    read.attempts.emplace_back(report.job_id(), report.attempt());
+    if (IsArchived(state_, report.job_id())) read.archived_jobs.insert(report.job_id());
+  }
+  actions.emplace_back(std::move(read));
 }
 
-void Sessions::Welcome(LinkId link, StreamOffsets offsets, WorkerActions& actions) {
+void Sessions::Welcome(LinkId link, StreamOffsets offsets, ArchivedJobs archived,
+                       WorkerActions& actions) {
   Session* session = Find(link);
   if (session == nullptr) return;
   SendMessage send{link, {}};
@@ -146,20 +153,24 @@ void Sessions::Welcome(LinkId link, StreamOffsets offsets, WorkerActions& action
     stored.set_offset(offset);
   }
   session->stored = std::move(offsets);
+  for (auto& [job_id, job] : archived) {
+    std::optional<JobEntry>& entry = session->archived[job_id];
+    if (job.has_value()) entry = FromArchived(*std::move(job));
+  }
   session->welcomed = true;
   actions.emplace_back(std::move(send));
   actions.emplace_back(ScheduleTick{});
 }
 
-void Sessions::Detach(LinkId link, Timestamp now, WorkerActions& actions) {
+void Sessions::Detach(LinkId link, WorkerActions& actions) {
   const Session* session = Find(link);
   if (session == nullptr) return;
   actions.emplace_back(Info(absl::StrCat("worker ", session->node_id, " detached")));
-  Erase(*session, now);
+  Erase(*session);
 }
 
-void Sessions::Erase(const Session& session, Timestamp now) {
-  ObserveDetached(session.node_id, now, observations_);
+void Sessions::Erase(const Session& session) {
+  ObserveDetached(session.node_id, observations_);
   links_by_node_.erase(session.node_id);
   sessions_.erase(session.link);
 }

@@ -3,15 +3,12 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/archive.h"
 
 namespace trainyard::controller {
 namespace {
 
 // Size at which the set of logged warnings is emptied: it only saves repetitions.
 constexpr std::size_t kMaxWarnings = 100'000;
-// Size at which the records of archived jobs are dropped and read again.
-constexpr std::size_t kMaxArchived = 64;
 
 std::string NameOf(const v1::StreamId& stream) {
   return absl::StrCat("job ", stream.job_id(), " attempt ", stream.attempt(), " rank ",
@@ -40,10 +37,7 @@ void TelemetryPath::AddTelemetry(Session& session, v1::TelemetryBatch batch, Per
     KeepReportingRanksMetrics(observations_, batch);
     if (observe_) observe_(batch, now);
   }
-  if (const absl::Status status = known_alerts_.Drop(batch); !status.ok()) {
-    actions.emplace_back(
-        Warning(absl::StrCat("cannot look for known alerts: ", status.ToString())));
-  }
+  known_alerts_.Drop(batch);
   if (!HasFacts(batch) && !pending_.contains(session.link)) {
     actions.emplace_back(StoreTelemetry{session.link, std::move(batch), std::move(permit)});
     return;
@@ -65,7 +59,7 @@ void TelemetryPath::AddOutput(Session& session, v1::LogChunk chunk, Permit permi
 // not stored is kept by the worker.
 bool TelemetryPath::Admit(Session& session, const v1::StreamId& stream, int64_t end_offset,
                           WorkerActions& actions) {
-  const StreamFence fence = Fence(session.node_id, stream, actions);
+  const StreamFence fence = Fence(session, stream);
   if (fence == StreamFence::kAccepted) return true;
   WarnOnce(fence, session.node_id, stream, actions);
   if (fence == StreamFence::kUnknownJob) {
@@ -76,28 +70,15 @@ bool TelemetryPath::Admit(Session& session, const v1::StreamId& stream, int64_t 
   return false;
 }
 
-// Streams of archived jobs are rare: of nodes that were away for long. The job's record is read
-// once.
-StreamFence TelemetryPath::Fence(const std::string& node_id, const v1::StreamId& stream,
-                                 WorkerActions& actions) {
-  const StreamFence fence = FenceStream(state_, node_id, stream);
+// The records of archived jobs were read before the worker's Welcome: it sends streams of attempts
+// of its Hello, and of those started since, which are in the state.
+StreamFence TelemetryPath::Fence(const Session& session, const v1::StreamId& stream) const {
+  const StreamFence fence = FenceStream(state_, session.node_id, stream);
   if (fence != StreamFence::kArchived) return fence;
-  auto known = archived_.find(stream.job_id());
-  if (known == archived_.end()) {
-    auto archived = read_archived_(stream.job_id());
-    if (!archived.ok()) {
-      actions.emplace_back(
-          Warning(absl::StrCat("cannot look for an archived job: ", archived.status().ToString(),
-                               "; its worker keeps the output")));
-      return StreamFence::kForeign;
-    }
-    if (archived_.size() >= kMaxArchived) archived_.clear();
-    std::optional<JobEntry> entry;
-    if (archived->has_value()) entry = FromArchived(**std::move(archived));
-    known = archived_.emplace(stream.job_id(), std::move(entry)).first;
-  }
-  if (!known->second.has_value()) return StreamFence::kUnknownJob;
-  return FenceStreamOf(*known->second, state_, node_id, stream);
+  const auto archived = session.archived.find(stream.job_id());
+  if (archived == session.archived.end()) return StreamFence::kArchived;
+  if (!archived->second.has_value()) return StreamFence::kUnknownJob;
+  return FenceStreamOf(*archived->second, state_, session.node_id, stream);
 }
 
 void TelemetryPath::WarnOnce(StreamFence fence, const std::string& node_id,
@@ -111,6 +92,10 @@ void TelemetryPath::WarnOnce(StreamFence fence, const std::string& node_id,
   } else if (fence == StreamFence::kUnknownJob) {
     actions.emplace_back(Warning(absl::StrCat("a worker sent telemetry or output of unknown job ",
                                               stream.job_id(), "; it is not kept")));
+  } else if (fence == StreamFence::kArchived) {
+    actions.emplace_back(Warning(
+        absl::StrCat("the record of archived job ", stream.job_id(), " was not read when worker ",
+                     node_id, " attached: the worker keeps its output until it attaches again")));
   } else {
     actions.emplace_back(Error(absl::StrCat(
         "node ", NodeName(state_, node_id), " sent telemetry or output of ", NameOf(stream),

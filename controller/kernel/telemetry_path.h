@@ -7,7 +7,6 @@
 #include <deque>
 #include <functional>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -25,23 +24,18 @@
 
 namespace trainyard::controller {
 
-// The record of an archived job, if there is one.
-using ReadArchived = std::function<absl::StatusOr<std::optional<v1::ArchivedJob>>(int64_t job_id)>;
-
 class TelemetryPath {
  public:
   // Receives telemetry that was not received before, after it was observed.
   using Observe = std::function<void(const v1::TelemetryBatch& batch, Timestamp now)>;
 
   // The references outlive this.
-  TelemetryPath(const ClusterState& state, Observations& observations, ReadJobEvents read_events,
-                ReadArchived read_archived)
-      : state_(state),
-        observations_(observations),
-        known_alerts_(std::move(read_events)),
-        read_archived_(std::move(read_archived)) {}
+  TelemetryPath(const ClusterState& state, Observations& observations)
+      : state_(state), observations_(observations) {}
 
   void SetObserver(Observe observe) { observe_ = std::move(observe); }
+
+  KnownAlerts& known_alerts() { return known_alerts_; }
 
   // Observes the batch, submits its checkpoints and alerts, and stores it once they are committed.
   void AddTelemetry(Session& session, v1::TelemetryBatch batch, Permit permit, Timestamp now,
@@ -75,7 +69,7 @@ class TelemetryPath {
   // True when the stream's bytes may be stored; else the worker is answered.
   bool Admit(Session& session, const v1::StreamId& stream, int64_t end_offset,
              WorkerActions& actions);
-  StreamFence Fence(const std::string& node_id, const v1::StreamId& stream, WorkerActions& actions);
+  StreamFence Fence(const Session& session, const v1::StreamId& stream) const;
   void WarnOnce(StreamFence fence, const std::string& node_id, const v1::StreamId& stream,
                 WorkerActions& actions);
   void SubmitRecords(LinkId link, PendingBatch& pending, WorkerActions& actions);
@@ -87,9 +81,6 @@ class TelemetryPath {
   const ClusterState& state_;
   Observations& observations_;
   KnownAlerts known_alerts_;
-  const ReadArchived read_archived_;
-  // Archived jobs of which streams came lately; nothing for one that the archive does not have.
-  std::map<int64_t, std::optional<JobEntry>> archived_;
   Observe observe_;
   // By link, in the order of arrival, because a stream's bytes must reach the store in order. What
   // was received before a link ended is stored too.

@@ -111,6 +111,10 @@ void TickKernel::Archive(Timestamp now) {
 void TickKernel::Committed(Timestamp now) {
   last_sequence_ += events_.size();
   for (const v1::ArchivedJob& job : archived_) observations_.progress.erase(job.job().id());
+  if (observations_.progress.size() >= forget_at_) {
+    ForgetOld(state_, observations_);
+    forget_at_ = observations_.progress.size() + kForgetEvery;
+  }
   AnswerBatch(now);
   NotifyListeners(now);
 }
@@ -135,6 +139,7 @@ void TickKernel::Undone(ClusterState replayed, const absl::Status& cause) {
   batch_.clear();
   events_.clear();
   archived_.clear();
+  archive_cursor_ = {};
   SetNoSpace(cause);
 }
 

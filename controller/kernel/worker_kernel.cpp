@@ -12,8 +12,7 @@ WorkerKernel::WorkerKernel(const ClusterState& state, Observations& observations
       observations_(observations),
       links_(std::move(options.links)),
       sessions_(state, observations, core, std::move(options.cluster_id)),
-      telemetry_(state, observations, std::move(options.read_events),
-                 std::move(options.read_archived)) {}
+      telemetry_(state, observations) {}
 
 WorkerActions WorkerKernel::Receive(LinkId link, v1::WorkerMessage message, Permit permit,
                                     Timestamp now) {
@@ -24,7 +23,9 @@ WorkerActions WorkerKernel::Receive(LinkId link, v1::WorkerMessage message, Perm
   }
   Session* session = sessions_.Find(link);
   if (session == nullptr) return actions;
-  observations_.nodes[session->node_id].last_heartbeat_ms = now;
+  // Before its Hello is answered the node need not be one of this cluster.
+  const auto node = observations_.nodes.find(session->node_id);
+  if (node != observations_.nodes.end()) node->second.last_heartbeat_ms = now;
   if (message.has_heartbeat()) {
     ObserveHeartbeat(session->node_id, message.heartbeat(), now, observations_);
   } else if (message.has_fact()) {
@@ -38,9 +39,9 @@ WorkerActions WorkerKernel::Receive(LinkId link, v1::WorkerMessage message, Perm
   return actions;
 }
 
-WorkerActions WorkerKernel::Closed(LinkId link, Timestamp now) {
+WorkerActions WorkerKernel::Closed(LinkId link) {
   WorkerActions actions;
-  sessions_.Detach(link, now, actions);
+  sessions_.Detach(link, actions);
   return actions;
 }
 
@@ -63,6 +64,7 @@ WorkerActions WorkerKernel::Answered(const RequestTag& tag, const absl::Status& 
   switch (tag.kind) {
     case RequestTag::Kind::kAttach:
       sessions_.Attached(tag.link, answer, now, actions);
+      LeaveOutLoaded(actions);
       break;
     case RequestTag::Kind::kFact:
       FactAnswered(tag.link, answer, actions);
@@ -90,9 +92,21 @@ void WorkerKernel::FactAnswered(LinkId link, const absl::Status& answer, WorkerA
   actions.emplace_back(std::move(send));
 }
 
-WorkerActions WorkerKernel::OffsetsRead(LinkId link, StreamOffsets offsets) {
+void WorkerKernel::LeaveOutLoaded(WorkerActions& actions) {
+  for (WorkerAction& action : actions) {
+    auto* read = std::get_if<ReadOffsets>(&action);
+    if (read == nullptr) continue;
+    std::erase_if(read->attempts, [&](const AttemptKey& attempt) {
+      return telemetry_.known_alerts().IsLoaded(attempt);
+    });
+  }
+}
+
+WorkerActions WorkerKernel::OffsetsRead(LinkId link, StreamOffsets offsets, LoggedAlerts alerts,
+                                        ArchivedJobs archived) {
   WorkerActions actions;
-  sessions_.Welcome(link, std::move(offsets), actions);
+  telemetry_.known_alerts().Load(std::move(alerts));
+  sessions_.Welcome(link, std::move(offsets), std::move(archived), actions);
   return actions;
 }
 

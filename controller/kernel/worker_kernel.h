@@ -22,8 +22,6 @@ class WorkerKernel {
   struct Options {
     std::string cluster_id;
     LinkStates links;
-    ReadJobEvents read_events;
-    ReadArchived read_archived;
   };
 
   // The references outlive this. `observations` is written to.
@@ -36,7 +34,7 @@ class WorkerKernel {
   // A message of a worker; the first one of a link is a Hello, and no later one is. Messages of a
   // link without a session are ignored: the worker sends them again on another link.
   WorkerActions Receive(LinkId link, v1::WorkerMessage message, Permit permit, Timestamp now);
-  WorkerActions Closed(LinkId link, Timestamp now);
+  WorkerActions Closed(LinkId link);
   // Ends every link with this status and refuses new ones with it.
   WorkerActions CloseAll(const absl::Status& status);
 
@@ -44,7 +42,8 @@ class WorkerKernel {
   // of bytes that the store has of the stream; OUT_OF_RANGE when bytes before these are missing,
   // DATA_LOSS when the stream is quarantined.
   WorkerActions Answered(const RequestTag& tag, const absl::Status& answer, Timestamp now);
-  WorkerActions OffsetsRead(LinkId link, StreamOffsets offsets);
+  WorkerActions OffsetsRead(LinkId link, StreamOffsets offsets, LoggedAlerts alerts,
+                            ArchivedJobs archived);
   WorkerActions Stored(LinkId link, const v1::StreamId& stream,
                        const absl::StatusOr<int64_t>& stored);
 
@@ -58,6 +57,8 @@ class WorkerKernel {
   }
 
  private:
+  // Alerts are read from the log once for each attempt.
+  void LeaveOutLoaded(WorkerActions& actions);
   void SubmitFact(const Session& session, v1::Fact fact, Permit permit, WorkerActions& actions);
   void FactAnswered(LinkId link, const absl::Status& answer, WorkerActions& actions);
 

@@ -57,7 +57,7 @@ class EventTotals {
   Counts ended_;
   Counts alerts_;
   std::map<int64_t, Counts> alerts_of_job_;
-  Distribution queue_wait_;
+  prometheus::Histogram queue_wait_;
   // End and job.
   std::deque<std::pair<Timestamp, int64_t>> ended_jobs_;
 };

@@ -84,6 +84,7 @@ struct MetricsExporter::Parts {
 
   // Families of the newest snapshot, brought up to date when it is old.
   Families Snapshot(double& age_seconds);
+  std::shared_future<void> Ask();
 
   ClusterLoop& loop;
   const MetricsExporterOptions options;
@@ -111,6 +112,9 @@ struct MetricsExporter::Parts {
   // Guarded by mutex.
   Families snapshot;
   Steady::time_point snapshot_at{};
+  // Of the snapshot that the loop was asked for and has not taken; invalid when there is none. A
+  // loop that is stuck holds one question, however often it is scraped.
+  std::shared_future<void> asked;
 };
 
 MetricsExporter::MetricsExporter(ClusterLoop& loop, const ClusterView& recovered,
@@ -136,7 +140,20 @@ Families MetricsExporter::Parts::Snapshot(double& age_seconds) {
       return snapshot;
     }
   }
+  Ask().wait_for(options.loop_timeout);
+  const std::lock_guard lock(mutex);
+  age_seconds = std::chrono::duration<double>(Steady::now() - snapshot_at).count();
+  return snapshot;
+}
+
+std::shared_future<void> MetricsExporter::Parts::Ask() {
   auto taken = std::make_shared<std::promise<void>>();
+  const std::shared_future<void> answer = taken->get_future().share();
+  {
+    const std::lock_guard lock(mutex);
+    if (asked.valid()) return asked;
+    asked = answer;
+  }
   loop.Read([this, taken](const ClusterView& view) {
     MetricSet metrics;
     AddClusterSamples({view.state, view.observations, events, training}, view.now, metrics);
@@ -144,13 +161,11 @@ Families MetricsExporter::Parts::Snapshot(double& age_seconds) {
       const std::lock_guard lock(mutex);
       snapshot = metrics.Take();
       snapshot_at = Steady::now();
+      asked = {};
     }
     taken->set_value();
   });
-  taken->get_future().wait_for(options.loop_timeout);
-  const std::lock_guard lock(mutex);
-  age_seconds = std::chrono::duration<double>(Steady::now() - snapshot_at).count();
-  return snapshot;
+  return answer;
 }
 
 std::string MetricsExporter::RenderMetrics() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -79,11 +80,28 @@ std::optional<double> Find(const v1::MetricsRecord& metrics, const char* key) {
   return found->second;
 }
 
-}  // namespace
+using Buckets = prometheus::Histogram::BucketBoundaries;
 
-TrainingTotals::Job::Job()
-    : step_seconds({0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60, 120, 300}),
-      checkpoint_seconds({0.1, 0.5, 1, 5, 15, 30, 60, 120, 300, 900, 1800}) {}
+const Buckets& StepBuckets() {
+  static const Buckets buckets = {0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
+                                  2.5,  5,     10,   25,  60,   120, 300};
+  return buckets;
+}
+
+const Buckets& CheckpointBuckets() {
+  static const Buckets buckets = {0.1, 0.5, 1, 5, 15, 30, 60, 120, 300, 900, 1800};
+  return buckets;
+}
+
+// A program's NaN would make the sum NaN for good.
+void ObserveNumber(double seconds, const Buckets& buckets,
+                   std::optional<prometheus::Histogram>& histogram) {
+  if (std::isnan(seconds)) return;
+  if (!histogram.has_value()) histogram.emplace(buckets);
+  histogram->Observe(seconds);
+}
+
+}  // namespace
 
 void TrainingTotals::Observe(const v1::TelemetryBatch& batch, Timestamp now) {
   for (const v1::TelemetryRecord& record : batch.records()) {
@@ -104,7 +122,7 @@ void TrainingTotals::ObserveMetrics(const v1::TelemetryRecord& record, int64_t a
                                     Timestamp now, Job& job) {
   const v1::MetricsRecord& metrics = record.metrics();
   if (const auto seconds = Find(metrics, telemetry::kStepSeconds); seconds > 0) {
-    job.step_seconds.Observe(*seconds);
+    ObserveNumber(*seconds, StepBuckets(), job.step_seconds);
   }
   if (const auto stall = Find(metrics, telemetry::kDataStallSeconds); stall > 0) {
     job.data_stall_seconds += *stall;
@@ -128,7 +146,7 @@ void TrainingTotals::ObserveMetrics(const v1::TelemetryRecord& record, int64_t a
 
 void TrainingTotals::ObserveCheckpoint(const v1::CheckpointRecord& record, Job& job) {
   if (record.deleted()) return;
-  job.checkpoint_seconds.Observe(record.total_seconds());
+  ObserveNumber(record.total_seconds(), CheckpointBuckets(), job.checkpoint_seconds);
   if (record.blocking_seconds() > 0) job.checkpoint_blocking_seconds += record.blocking_seconds();
 }
 
@@ -149,9 +167,9 @@ void TrainingTotals::AddJobSamples(int64_t job_id, const MetricLabels& labels,
     metrics.Add(kDataStall, labels, job.data_stall_seconds);
   }
   if (job.total_steps > 0) metrics.Add(kTotalSteps, labels, static_cast<double>(job.total_steps));
-  if (job.step_seconds.count() > 0) metrics.Add(kStepSeconds, labels, job.step_seconds);
-  if (job.checkpoint_seconds.count() > 0) {
-    metrics.Add(kCheckpointSeconds, labels, job.checkpoint_seconds);
+  if (job.step_seconds.has_value()) metrics.Add(kStepSeconds, labels, *job.step_seconds);
+  if (job.checkpoint_seconds.has_value()) {
+    metrics.Add(kCheckpointSeconds, labels, *job.checkpoint_seconds);
     metrics.Add(kCheckpointBlocking, labels, job.checkpoint_blocking_seconds);
   }
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "proto/metrics/metric_set.h"
@@ -27,8 +28,6 @@ class TrainingTotals {
 
  private:
   struct Job {
-    Job();
-
     // Newest attempt that has sent a record; older ones change counters only.
     int64_t attempt = 0;
     // By name in telemetry; well-known names only.
@@ -42,8 +41,9 @@ class TrainingTotals {
     int64_t steps_counted = 0;
     double tokens_counted = 0;
     double data_stall_seconds = 0;
-    Distribution step_seconds;
-    Distribution checkpoint_seconds;
+    // Unset until there is an observation.
+    std::optional<prometheus::Histogram> step_seconds;
+    std::optional<prometheus::Histogram> checkpoint_seconds;
     double checkpoint_blocking_seconds = 0;
   };
 

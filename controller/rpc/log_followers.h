@@ -2,6 +2,8 @@
 #ifndef TRAINYARD_CONTROLLER_RPC_LOG_FOLLOWERS_H_
 #define TRAINYARD_CONTROLLER_RPC_LOG_FOLLOWERS_H_
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -22,9 +24,18 @@ class LogFollowers {
   std::shared_ptr<Callback> Add(int64_t job_id, Callback callback) {
     auto handle = std::make_shared<Callback>(std::move(callback));
     const std::lock_guard lock(mutex_);
+    // A job without output is never notified: whoever followed it and left is removed here.
+    if (followers_.size() >= prune_at_) Prune();
     followers_.emplace(job_id, handle);
     return handle;
   }
+
+  // At most kSmallest more than twice the most that followed at once.
+  std::size_t size() {
+    const std::lock_guard lock(mutex_);
+    return followers_.size();
+  }
+  static constexpr std::size_t kSmallest = 64;
 
   void Notify(int64_t job_id) {
     for (const auto& callback : Take(job_id)) (*callback)();
@@ -46,8 +57,15 @@ class LogFollowers {
     return alive;
   }
 
+  // With mutex_ held. Its cost is shared by the Adds since the last one.
+  void Prune() {
+    std::erase_if(followers_, [](const auto& follower) { return follower.second.expired(); });
+    prune_at_ = std::max(kSmallest, 2 * followers_.size());
+  }
+
   std::mutex mutex_;
   // Guarded by mutex_.
+  std::size_t prune_at_ = kSmallest;
   std::multimap<int64_t, std::weak_ptr<Callback>> followers_;
 };
 

@@ -116,12 +116,12 @@ absl::StatusOr<ListedFile> Measure(const std::string& path) {
 }
 
 absl::StatusOr<ListedFile> CopyDurably(const std::string& from, const std::string& to) {
-  const UniqueFd out = OpenFile(to, O_WRONLY | O_CREAT | O_TRUNC);
-  if (!out.valid()) return FileProblem(errno, "create", to);
+  DurableFile out;
+  TRAINYARD_RETURN_IF_ERROR(ToStatus(out.Create(to, {.mode = 0600, .follow_links = true})));
   TRAINYARD_ASSIGN_OR_RETURN(ListedFile copied, ReadFile(from, [&](std::string_view piece) {
-                               return ToStatus(WriteAll(out.get(), piece, to));
+                               return ToStatus(out.Append(piece));
                              }));
-  if (fsync(out.get()) != 0) return FileProblem(errno, "sync", to);
+  TRAINYARD_RETURN_IF_ERROR(ToStatus(out.Finish()));
   return copied;
 }
 

@@ -14,28 +14,6 @@ constexpr int64_t kContinuationBytesMax = 3;
 
 bool IsContinuation(char byte) { return (static_cast<uint8_t>(byte) & 0xc0) == 0x80; }
 
-// Bytes of the valid UTF-8 character at the front; 0 when there is none. Overlong forms, surrogates
-// and numbers beyond U+10FFFF are not valid.
-std::size_t CharacterSize(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<uint8_t>(text[i]); };
-  const uint8_t lead = byte(0);
-  if (lead < 0x80) return 1;
-  const std::size_t size = lead < 0xc2   ? 0
-                           : lead < 0xe0 ? 2
-                           : lead < 0xf0 ? 3
-                           : lead < 0xf5 ? 4
-                                         : 0;
-  if (size == 0 || text.size() < size) return 0;
-  for (std::size_t i = 1; i < size; ++i) {
-    if (!IsContinuation(text[i])) return 0;
-  }
-  if (lead == 0xe0 && byte(1) < 0xa0) return 0;
-  if (lead == 0xed && byte(1) >= 0xa0) return 0;
-  if (lead == 0xf0 && byte(1) < 0x90) return 0;
-  if (lead == 0xf4 && byte(1) >= 0x90) return 0;
-  return size;
-}
-
 bool TakeNumber(std::string_view& in, int64_t& number) {
   uint64_t value = 0;
   if (!TakeVarint(in, value)) return false;
@@ -156,23 +134,6 @@ absl::StatusOr<LogSegment> DecodeLogSegment(std::string_view block, int64_t begi
   raw.erase(0, raw.size() - rest.size());
   segment.bytes = std::move(raw);
   return segment;
-}
-
-std::string ReplaceInvalidUtf8(std::string_view text) {
-  const auto is_ascii = [](char byte) { return static_cast<uint8_t>(byte) < 0x80; };
-  if (std::ranges::all_of(text, is_ascii)) return std::string(text);
-  std::string out;
-  out.reserve(text.size());
-  while (!text.empty()) {
-    const std::size_t size = CharacterSize(text);
-    if (size == 0) {
-      out.append("\xef\xbf\xbd");
-    } else {
-      out.append(text.substr(0, size));
-    }
-    text.remove_prefix(std::max<std::size_t>(size, 1));
-  }
-  return out;
 }
 
 }  // namespace trainyard::controller

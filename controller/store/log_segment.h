@@ -65,9 +65,6 @@ class LineSplitter {
 std::string EncodeLogSegment(const LogSegment& segment, uint64_t seed);
 absl::StatusOr<LogSegment> DecodeLogSegment(std::string_view block, int64_t begin, uint64_t seed);
 
-// The text with every byte that is not part of valid UTF-8 replaced by U+FFFD.
-std::string ReplaceInvalidUtf8(std::string_view text);
-
 }  // namespace trainyard::controller
 
 #endif  // TRAINYARD_CONTROLLER_STORE_LOG_SEGMENT_H_

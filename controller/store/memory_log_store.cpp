@@ -8,6 +8,7 @@
 #include "controller/store/stream_offsets.h"
 #include "proto/contract/output_gap.h"
 #include "proto/support/status_macros.h"
+#include "proto/support/utf8.h"
 
 namespace trainyard::controller {
 namespace {

@@ -7,8 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-
-#include "proto/contract/unique_fd.h"
+#include <utility>
 
 namespace trainyard {
 namespace {
@@ -19,12 +18,11 @@ FileError Failed(const char* action, const std::string& path) {
 
 std::string TemporaryPath(const std::string& path) { return path + ".tmp"; }
 
-UniqueFd Create(const std::string& path, int flags, const FileAccess& access) {
+UniqueFd OpenToWrite(const std::string& path, int flags, const FileAccess& access) {
   const int links = access.follow_links ? 0 : O_NOFOLLOW;
   return UniqueFd(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | links | flags, access.mode));
 }
 
-// Syncs and closes; on NFS close(2) is where a full disk shows.
 FileResult SyncAndClose(UniqueFd fd, const std::string& path) {
   if (fsync(fd.get()) != 0) return Failed("sync", path);
   if (close(fd.Release()) != 0) return Failed("close", path);
@@ -44,21 +42,42 @@ FileResult WriteAll(int fd, std::string_view piece, const std::string& path) {
   return std::nullopt;
 }
 
+FileResult DurableFile::Open(const std::string& path, const FileAccess& access, int flags) {
+  path_ = path;
+  file_ = OpenToWrite(path, flags, access);
+  if (!file_.valid()) return Failed("create", path);
+  return std::nullopt;
+}
+
+FileResult DurableFile::Create(const std::string& path, const FileAccess& access) {
+  return Open(path, access, O_TRUNC);
+}
+
+FileResult DurableFile::CreateNew(const std::string& path, const FileAccess& access) {
+  return Open(path, access, O_EXCL);
+}
+
+FileResult DurableFile::Append(std::string_view piece) {
+  return WriteAll(file_.get(), piece, path_);
+}
+
+FileResult DurableFile::Finish() { return SyncAndClose(std::move(file_), path_); }
+
 FileResult WriteFileDurably(const std::string& path, const std::vector<std::string_view>& pieces,
                             const FileAccess& access) {
-  UniqueFd fd = Create(path, O_TRUNC, access);
-  if (!fd.valid()) return Failed("create", path);
+  DurableFile file;
+  if (FileResult failed = file.Create(path, access)) return failed;
   for (const std::string_view piece : pieces) {
-    if (FileResult failed = WriteAll(fd.get(), piece, path)) return failed;
+    if (FileResult failed = file.Append(piece)) return failed;
   }
-  return SyncAndClose(std::move(fd), path);
+  return file.Finish();
 }
 
 FileResult WriteFileAtomically(const std::string& path, std::string_view text,
                                const FileAccess& access) {
   const std::string temporary = TemporaryPath(path);
   // Not O_TRUNC: the blocks of a reservation are written in place.
-  UniqueFd fd = Create(temporary, 0, access);
+  UniqueFd fd = OpenToWrite(temporary, 0, access);
   if (!fd.valid()) return Failed("create", temporary);
   if (FileResult failed = WriteAll(fd.get(), text, temporary)) return failed;
   if (ftruncate(fd.get(), static_cast<off_t>(text.size())) != 0) {
@@ -71,7 +90,7 @@ FileResult WriteFileAtomically(const std::string& path, std::string_view text,
 
 FileResult ReserveAtomicFile(const std::string& path, std::size_t bytes, const FileAccess& access) {
   const std::string temporary = TemporaryPath(path);
-  const UniqueFd fd = Create(temporary, 0, access);
+  const UniqueFd fd = OpenToWrite(temporary, 0, access);
   if (!fd.valid()) return Failed("create", temporary);
   // A plain call, not posix_fallocate: its fallback writes zeros, which reserves nothing on
   // copy-on-write file systems.

@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "proto/contract/unique_fd.h"
+
 namespace trainyard {
 
 // A system call that failed.
@@ -35,8 +37,26 @@ using FileResult = std::optional<FileError>;
 // Writes the whole piece to an open file.
 [[nodiscard]] FileResult WriteAll(int fd, std::string_view piece, const std::string& path);
 
-// Writes the pieces into a new or emptied file and syncs it. The name itself is
-// durable only after SyncDirectory.
+// A file that is written piece by piece and on the disk after Finish. The name itself is durable
+// only after SyncDirectory. A file that was not finished is left as it is. One thread.
+class DurableFile {
+ public:
+  // Makes the file, or empties the one that is there.
+  [[nodiscard]] FileResult Create(const std::string& path, const FileAccess& access);
+  // Makes the file; EEXIST when there is one.
+  [[nodiscard]] FileResult CreateNew(const std::string& path, const FileAccess& access);
+  [[nodiscard]] FileResult Append(std::string_view piece);
+  // Syncs and closes: on NFS close(2) is where a full disk shows.
+  [[nodiscard]] FileResult Finish();
+
+ private:
+  FileResult Open(const std::string& path, const FileAccess& access, int flags);
+
+  std::string path_;
+  UniqueFd file_;
+};
+
+// Writes the pieces into a DurableFile.
 [[nodiscard]] FileResult WriteFileDurably(const std::string& path,
                                           const std::vector<std::string_view>& pieces,
                                           const FileAccess& access);

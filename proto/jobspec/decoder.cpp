@@ -10,9 +10,9 @@
 #include "absl/strings/strip.h"
 #include "google/protobuf/map_field.h"
 #include "proto/contract/data_sources.h"
-#include "proto/contract/utf8.h"
 #include "proto/jobspec/scalar_text.h"
 #include "proto/jobspec/schema.h"
+#include "proto/support/utf8.h"
 #include "yaml-cpp/eventhandler.h"
 
 namespace trainyard {

@@ -18,6 +18,17 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMaxExtendsDepth = 16;
 
 // Loads a file and everything that it extends, bases first.
+// A description has other keys than a job file: one error in place of one for each of them.
+absl::Status RefuseDescription(const YAML::Node& root, const std::string& display_name) {
+  if (!root.IsMap() || !root[kDescribesKey].IsDefined()) return absl::OkStatus();
+  const YAML::Node describes = root[kDescribesKey];
+  const std::string what = describes.IsScalar() ? describes.Scalar() : "such a model";
+  return absl::InvalidArgumentError(
+      absl::StrCat(display_name, ": describes a run that trainyard-trainer cannot do yet (", what,
+                   "); `trainyard recipe check ", display_name,
+                   "` counts its parameters, and `trainyard recipe list` has those that it can"));
+}
+
 class ChainLoader {
  public:
   ChainLoader(const JobFileReader& reader, DecodeContext& context)
@@ -36,6 +47,7 @@ class ChainLoader {
           " -> ", file.display_name));
     }
     TRAINYARD_ASSIGN_OR_RETURN(const YAML::Node root, ParseYaml(file));
+    TRAINYARD_RETURN_IF_ERROR(RefuseDescription(root, file.display_name));
     chain_.push_back(file.display_name);
     for (const std::string& base : ReadExtends(root, file.display_name, context_)) {
       TRAINYARD_RETURN_IF_ERROR(Load(base, file.display_name));

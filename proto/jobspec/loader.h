@@ -18,6 +18,10 @@
 
 namespace trainyard {
 
+// Key of files that describe a run in a document's words, also of models that trainyard-trainer
+// cannot train. They are no job files: ResolveJobFile refuses them and says so.
+inline constexpr char kDescribesKey[] = "describes";
+
 struct ResolvedSpec {
   v1::JobSpec spec;
   Origins origins;

@@ -71,7 +71,7 @@ JobFileReader FileSystemReader(std::vector<std::string> recipe_directories) {
     const std::string nearest = NearestName(reference, RecipeNames(directories));
     return absl::NotFoundError(absl::StrCat(
         prefix, "no recipe `", reference, "` in ", absl::StrJoin(directories, ", "),
-        nearest.empty() ? "; `trainyard recipes` lists them, and a path needs a `/` or `.yaml`"
+        nearest.empty() ? "; `trainyard recipe list` has them, and a path needs a `/` or `.yaml`"
                         : absl::StrCat("; did you mean `", nearest, "`?")));
   };
 }

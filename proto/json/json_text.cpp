@@ -5,16 +5,13 @@
 #include <cmath>
 #include <utility>
 
-#include "absl/strings/escaping.h"
-#include "absl/strings/str_cat.h"
-#include "proto/json/message_json.h"
+#include "proto/json/message_walk.h"
 
 namespace trainyard {
 namespace {
 
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
-using google::protobuf::Reflection;
 
 template <typename Number>
 void AppendNumber(Number value, std::string& out) {
@@ -31,120 +28,69 @@ void AppendDouble(double value, std::string& out) {
   }
 }
 
-class Writer {
+// Writes the text as the walk goes.
+class TextSink {
  public:
-  Writer(const ElementFields& only, std::string& out) : only_(only), out_(out) {}
+  TextSink(const ElementFields& only, std::string& out) : only_(only), out_(out) {}
 
-  void Write(const Message& message, int depth) {
-    if (message.GetDescriptor()->full_name() == "google.protobuf.Duration") {
-      out_ += MessageToJson(message).dump();
-      return;
-    }
+  bool Chooses(const Message& message, const FieldDescriptor& field, int depth) {
+    if (depth == 0) in_list_ = field.name() == only_.list;
     const bool filtered = depth == 1 && in_list_ && !only_.fields.empty();
-    const Reflection& reflection = *message.GetReflection();
-    out_ += '{';
-    bool first = true;
-    for (int i = 0; i < message.GetDescriptor()->field_count(); ++i) {
-      const FieldDescriptor& field = *message.GetDescriptor()->field(i);
-      if (filtered && !only_.fields.contains(field.name())) continue;
-      if (field.has_presence() && !reflection.HasField(message, &field)) continue;
-      if (!std::exchange(first, false)) out_ += ',';
-      AppendJsonString(field.name(), out_);
-      out_ += ':';
-      in_list_ = depth == 0 ? field.name() == only_.list : in_list_;
-      WriteField(message, field, depth);
-    }
-    out_ += '}';
+    if (filtered && !only_.fields.contains(field.name())) return false;
+    return !field.has_presence() || message.GetReflection()->HasField(message, &field);
+  }
+
+  void BeginObject() { Begin('{'); }
+  void BeginArray() { Begin('['); }
+  void EndObject() { End('}'); }
+  void EndArray() { End(']'); }
+  void Key(const std::string& key) {
+    Separate();
+    AppendJsonString(key, out_);
+    out_ += ':';
+    follows_value_ = false;
+  }
+
+  void Integer(int64_t value) { Number(value); }
+  void Unsigned(uint64_t value) { Number(value); }
+  void Real(double value) {
+    Separate();
+    AppendDouble(value, out_);
+  }
+  void Boolean(bool value) {
+    Separate();
+    out_ += value ? "true" : "false";
+  }
+  void Text(const std::string& text) {
+    Separate();
+    AppendJsonString(text, out_);
   }
 
  private:
-  void WriteField(const Message& message, const FieldDescriptor& field, int depth) {
-    if (!field.is_repeated()) return WriteValue(message, field, -1, depth);
-    const int size = message.GetReflection()->FieldSize(message, &field);
-    if (field.is_map()) return WriteMap(message, field, size, depth);
-    out_ += '[';
-    for (int i = 0; i < size; ++i) {
-      if (i > 0) out_ += ',';
-      WriteValue(message, field, i, depth);
-    }
-    out_ += ']';
+  // Puts a comma behind the value before.
+  void Separate() {
+    if (std::exchange(follows_value_, true)) out_ += ',';
   }
-
-  void WriteMap(const Message& message, const FieldDescriptor& field, int size, int depth) {
-    out_ += '{';
-    for (int i = 0; i < size; ++i) {
-      if (i > 0) out_ += ',';
-      const Message& entry = message.GetReflection()->GetRepeatedMessage(message, &field, i);
-      const FieldDescriptor& key = *field.message_type()->map_key();
-      const bool text = key.cpp_type() == FieldDescriptor::CPPTYPE_STRING;
-      if (!text) out_ += '"';
-      WriteValue(entry, key, -1, depth);
-      out_ += text ? ":" : "\":";
-      WriteValue(entry, *field.message_type()->map_value(), -1, depth);
-    }
-    out_ += '}';
+  void Begin(char bracket) {
+    Separate();
+    out_ += bracket;
+    follows_value_ = false;
   }
-
-  // Element `index` of a repeated field, else the only value (index -1).
-  void WriteValue(const Message& message, const FieldDescriptor& field, int index, int depth) {
-    const Reflection& r = *message.GetReflection();
-    const bool repeated = index >= 0;
-    switch (field.cpp_type()) {
-      case FieldDescriptor::CPPTYPE_INT32:
-        return AppendNumber(
-            repeated ? r.GetRepeatedInt32(message, &field, index) : r.GetInt32(message, &field),
-            out_);
-      case FieldDescriptor::CPPTYPE_INT64:
-        return AppendNumber(
-            repeated ? r.GetRepeatedInt64(message, &field, index) : r.GetInt64(message, &field),
-            out_);
-      case FieldDescriptor::CPPTYPE_UINT32:
-        return AppendNumber(
-            repeated ? r.GetRepeatedUInt32(message, &field, index) : r.GetUInt32(message, &field),
-            out_);
-      case FieldDescriptor::CPPTYPE_UINT64:
-        return AppendNumber(
-            repeated ? r.GetRepeatedUInt64(message, &field, index) : r.GetUInt64(message, &field),
-            out_);
-      case FieldDescriptor::CPPTYPE_DOUBLE:
-        return AppendDouble(
-            repeated ? r.GetRepeatedDouble(message, &field, index) : r.GetDouble(message, &field),
-            out_);
-      case FieldDescriptor::CPPTYPE_FLOAT:
-        return AppendDouble(
-            repeated ? r.GetRepeatedFloat(message, &field, index) : r.GetFloat(message, &field),
-            out_);
-      case FieldDescriptor::CPPTYPE_BOOL:
-        out_ += (repeated ? r.GetRepeatedBool(message, &field, index) : r.GetBool(message, &field))
-                    ? "true"
-                    : "false";
-        return;
-      case FieldDescriptor::CPPTYPE_ENUM:
-        return AppendJsonString(EnumShortName(repeated ? *r.GetRepeatedEnum(message, &field, index)
-                                                       : *r.GetEnum(message, &field)),
-                                out_);
-      case FieldDescriptor::CPPTYPE_STRING:
-        return WriteText(message, field, index);
-      case FieldDescriptor::CPPTYPE_MESSAGE:
-        return Write(
-            repeated ? r.GetRepeatedMessage(message, &field, index) : r.GetMessage(message, &field),
-            depth + 1);
-    }
+  void End(char bracket) {
+    out_ += bracket;
+    follows_value_ = true;
   }
-
-  void WriteText(const Message& message, const FieldDescriptor& field, int index) {
-    std::string scratch;
-    const Reflection& r = *message.GetReflection();
-    const std::string& text = index >= 0
-                                  ? r.GetRepeatedStringReference(message, &field, index, &scratch)
-                                  : r.GetStringReference(message, &field, &scratch);
-    const bool bytes = field.type() == FieldDescriptor::TYPE_BYTES;
-    AppendJsonString(bytes ? absl::Base64Escape(text) : text, out_);
+  template <typename Whole>
+  void Number(Whole value) {
+    Separate();
+    AppendNumber(value, out_);
   }
 
   const ElementFields& only_;
   std::string& out_;
+  // True within the field `only_.list` of the outermost message.
   bool in_list_ = false;
+  bool follows_value_ = false;
 };
 
 }  // namespace
@@ -167,7 +113,8 @@ void AppendJsonString(std::string_view text, std::string& out) {
 
 std::string JsonText(const Message& message, const ElementFields& only) {
   std::string out;
-  Writer(only, out).Write(message, 0);
+  TextSink sink(only, out);
+  MessageWalk<TextSink>(sink).Write(message);
   return out;
 }
 

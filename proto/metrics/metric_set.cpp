@@ -4,8 +4,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -60,32 +58,6 @@ std::optional<double> BootTime() {
 
 }  // namespace
 
-Distribution::Distribution(std::vector<double> bounds)
-    : bounds_(std::move(bounds)), counts_(bounds_.size() + 1) {}
-
-void Distribution::Observe(double value) {
-  if (std::isnan(value)) return;
-  const auto bound = std::lower_bound(bounds_.begin(), bounds_.end(), value);
-  ++counts_[static_cast<std::size_t>(bound - bounds_.begin())];
-  ++count_;
-  sum_ += value;
-}
-
-prometheus::ClientMetric::Histogram Distribution::Get() const {
-  prometheus::ClientMetric::Histogram histogram;
-  histogram.sample_count = count_;
-  histogram.sample_sum = sum_;
-  uint64_t cumulative = 0;
-  for (std::size_t i = 0; i < bounds_.size(); ++i) {
-    cumulative += counts_[i];
-    prometheus::ClientMetric::Bucket bucket;
-    bucket.cumulative_count = cumulative;
-    bucket.upper_bound = bounds_[i];
-    histogram.bucket.push_back(bucket);
-  }
-  return histogram;
-}
-
 prometheus::ClientMetric& MetricSet::NewValue(const MetricInfo& info, MetricLabels labels) {
   const auto [found, added] = index_.try_emplace(&info, families_.size());
   if (added) {
@@ -105,8 +77,9 @@ void MetricSet::Add(const MetricInfo& info, MetricLabels labels, double value) {
   }
 }
 
-void MetricSet::Add(const MetricInfo& info, MetricLabels labels, const Distribution& distribution) {
-  NewValue(info, std::move(labels)).histogram = distribution.Get();
+void MetricSet::Add(const MetricInfo& info, MetricLabels labels,
+                    const prometheus::Histogram& histogram) {
+  NewValue(info, std::move(labels)).histogram = histogram.Collect().histogram;
 }
 
 void AddProcessMetrics(MetricSet& metrics) {

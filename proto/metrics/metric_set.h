@@ -3,11 +3,11 @@
 #define TRAINYARD_PROTO_METRICS_METRIC_SET_H_
 
 #include <prometheus/client_metric.h>
+#include <prometheus/histogram.h>
 #include <prometheus/metric_family.h>
 #include <prometheus/metric_type.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -25,35 +25,15 @@ struct MetricInfo {
 
 using MetricLabels = std::vector<prometheus::ClientMetric::Label>;
 
-// A histogram for code that has one thread and must not lock.
-class Distribution {
- public:
-  // Upper bounds, ascending, without the infinite one.
-  explicit Distribution(std::vector<double> bounds);
-
-  // A value that is not a number is passed over.
-  void Observe(double value);
-
-  // Observations so far, and their sum.
-  uint64_t count() const { return count_; }
-  double sum() const { return sum_; }
-  prometheus::ClientMetric::Histogram Get() const;
-
- private:
-  std::vector<double> bounds_;
-  // One more than bounds.
-  std::vector<uint64_t> counts_;
-  uint64_t count_ = 0;
-  double sum_ = 0;
-};
-
-// Families in the order of their first value. One thread.
+// Families in the order of their first value, for values that are computed at each scrape from
+// state that lives elsewhere, as a prometheus::Collectable returns them. A prometheus::Registry
+// holds values that code counts itself. One thread.
 class MetricSet {
  public:
   // The same info object must be used for every value of a name; it outlives the set. Label sets
   // of one name must differ: Prometheus refuses the whole scrape otherwise.
   void Add(const MetricInfo& info, MetricLabels labels, double value);
-  void Add(const MetricInfo& info, MetricLabels labels, const Distribution& distribution);
+  void Add(const MetricInfo& info, MetricLabels labels, const prometheus::Histogram& histogram);
 
   std::vector<prometheus::MetricFamily> Take() { return std::move(families_); }
 

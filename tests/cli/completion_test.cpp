@@ -16,7 +16,7 @@ TEST_F(CompletionTest, EveryShellKnowsCommandsOptionsFormatsAndKeys) {
   for (const std::string shell : {"bash", "zsh", "fish"}) {
     const CliResult result = Run({"completion", shell});
     EXPECT_EQ(result.exit_code, 0);
-    for (const std::string command : {"submit", "describe", "ckpt", "recipes", "completion"}) {
+    for (const std::string command : {"submit", "describe", "ckpt", "recipe", "completion"}) {
       EXPECT_THAT(result.out, HasSubstr(command)) << shell;
     }
     EXPECT_THAT(result.out, HasSubstr("request-id")) << shell;

@@ -89,15 +89,6 @@ void SimulatedController::Restart(Timestamp now) {
   options.links = [this](controller::LinkId link) -> controller::LinkState {
     return {network_.WaitingForWorker(link), network_.TakenByWorker(link), false};
   };
-  options.read_events = [this](int64_t job_id, int limit) {
-    return absl::StatusOr<std::vector<v1::Event>>(JobEvents(log_, job_id, limit));
-  };
-  options.read_archived = [this](int64_t job_id) {
-    const auto found = archive_.find(job_id);
-    std::optional<v1::ArchivedJob> job;
-    if (found != archive_.end()) job = found->second;
-    return absl::StatusOr<std::optional<v1::ArchivedJob>>(std::move(job));
-  };
   process_ = std::make_unique<Process>(options_, std::move(options));
   process_->tick.Restore(Replay(), log_.size());
   process_->tick.Start(now);
@@ -152,7 +143,7 @@ bool SimulatedController::HasSpace(Timestamp now) {
 void SimulatedController::Handle(Arrival arrival, Timestamp now) {
   controller::WorkerKernel& workers = process_->workers;
   if (std::holds_alternative<StreamClosed>(arrival.message)) {
-    return CarryOut(workers.Closed(arrival.stream, now));
+    return CarryOut(workers.Closed(arrival.stream));
   }
   process_->node_of_stream[arrival.stream] = arrival.node_id;
   CarryOut(workers.Receive(arrival.stream, std::get<v1::WorkerMessage>(std::move(arrival.message)),
@@ -242,9 +233,20 @@ void SimulatedController::LearnOffset(const StreamKey& stream) {
 void SimulatedController::AnswerOffsets(const controller::ReadOffsets& question) {
   controller::StreamOffsets offsets;
   for (const StreamKey& stream : question.streams) offsets[stream] = store_.OffsetOf(stream);
-  process_->store_results.emplace_back([this, link = question.link, offsets] {
-    return process_->workers.OffsetsRead(link, offsets);
-  });
+  controller::LoggedAlerts alerts =
+      controller::ReadLoggedAlerts(question.attempts, [this](int64_t job_id, int limit) {
+        return absl::StatusOr<std::vector<v1::Event>>(JobEvents(log_, job_id, limit));
+      });
+  controller::ArchivedJobs archived;
+  for (const int64_t job_id : question.archived_jobs) {
+    const auto found = archive_.find(job_id);
+    archived[job_id] =
+        found == archive_.end() ? std::nullopt : std::optional<v1::ArchivedJob>(found->second);
+  }
+  process_->store_results.emplace_back(
+      [this, link = question.link, offsets, alerts = std::move(alerts), archived] {
+        return process_->workers.OffsetsRead(link, offsets, alerts, archived);
+      });
 }
 
 void SimulatedController::WriteGroup() {

@@ -220,7 +220,8 @@ void SimulatedWorker::Describe(v1::AttemptReport& report) {
         world_.Find(node_id_, {report.job_id(), report.attempt()}, rank.rank());
     if (process == nullptr) continue;
     rank.set_last_activity_ms(process->last_activity_ms);
-    rank.set_phase(process->phase == "stuck" ? "train" : process->phase);
+    rank.set_phase(process->phase);
+    rank.mutable_newest()->set_init_seconds(static_cast<double>(process->init_ms) / 1000);
     if (!report.cleared()) continue;
     const worker::RankKey key{{report.job_id(), report.attempt()}, rank.rank()};
     v1::StreamEnd& telemetry = *report.add_stream_ends();

@@ -67,6 +67,8 @@ class SimulatedWorker final : public worker::AttemptIo {
   void RemoveStreams(const worker::AttemptKey& attempt) override;
   void Describe(v1::AttemptReport& report) override;
   void Launch(const v1::StartAttempt& command, const worker::RankKey& rank) override;
+  // Its file server always answers.
+  void CancelLaunch(const worker::RankKey&) override {}
   void Signal(const worker::RankKey& rank, bool kill) override;
   void Observe(const worker::RankKey& rank) override;
   void Warn(const std::string&) override {}

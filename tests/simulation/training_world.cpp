@@ -70,6 +70,7 @@ void TrainingWorld::Spawn(const std::string& node_id, const v1::StartAttempt& co
   for (const v1::RankStart& start : command.ranks()) {
     if (start.rank() == rank) process.slot = start.slot();
   }
+  process.started_ms = now;
   process.ignores_sigterm = random_.Chance(options_.ignore_sigterm);
   SetPhase(process, "init", 0, now);
   members_[attempt][rank] = key;
@@ -189,9 +190,9 @@ void TrainingWorld::AdvanceGang(const AttemptKey& attempt, GangRun& gang, Timest
 void TrainingWorld::BreakGang(GangRun& gang, const std::map<int, Process*>& members,
                               Timestamp now) {
   for (const auto& [rank, process] : members) {
-    if (process->exited.has_value() || process->phase == "stuck") continue;
+    if (process->exited.has_value() || process->stuck) continue;
     // Decided once; a rank that hangs writes no more.
-    process->phase = "stuck";
+    process->stuck = true;
     if (!random_.Chance(options_.hang_without_peer)) {
       EndAt(*process, now + random_.Between(50, 1500), kLostPeer, 0);
     }
@@ -219,7 +220,10 @@ void TrainingWorld::TakeStep(const AttemptKey& attempt, GangRun& gang,
   gang.next_step_ms = now + options_.step_ms;
   ++gang.step;
   for (const auto& [rank, process] : members) {
-    if (process->phase != "train") SetPhase(*process, "train", gang.step, now);
+    if (process->phase != "train") {
+      process->init_ms = now - process->started_ms;
+      SetPhase(*process, "train", gang.step, now);
+    }
     process->output_bytes += kOutputOfStep;
     if (rank != 0 && !options_.all_ranks_write) continue;
     process->last_activity_ms = now;

@@ -35,6 +35,11 @@ struct Process {
   bool ignores_sigterm = false;
   Timestamp last_activity_ms = 0;
   std::string phase = "init";
+  // It waits for a peer that is gone and writes no more.
+  bool stuck = false;
+  // Time from its start to its first step; 0 before that.
+  Timestamp started_ms = 0;
+  int64_t init_ms = 0;
   // Append-only, like the telemetry file of a rank.
   std::vector<v1::TelemetryRecord> telemetry;
   // Size of its output; the text is OutputBetween.

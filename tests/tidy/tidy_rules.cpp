@@ -466,6 +466,29 @@ Violations CheckReadmes(const SourceTree& tree) {
   return violations;
 }
 
+Violations CheckDroppedResults(const SourceTree& tree) {
+  static const std::regex call(R"(\b(cuda|cublas|cublasLt|cudnn|nccl)[A-Z]\w*(?=\())");
+  static const std::set<std::string> no_result = {"cudaGetLastError", "cudnnGetLastErrorString"};
+  Violations violations;
+  for (const auto& [path, text] : tree) {
+    if (!IsBelow(path, "trainer")) continue;
+    const std::string code = BlankCommentsAndLiterals(text);
+    for (std::sregex_iterator it(code.begin(), code.end(), call), end; it != end; ++it) {
+      const auto at = static_cast<std::size_t>(it->position());
+      // A statement begins after the end of another one, a brace or the head of a loop.
+      const std::size_t before = code.find_last_not_of(" \n", at == 0 ? 0 : at - 1);
+      const bool begins = before == std::string::npos ||
+                          std::string(";{})").find(code[before]) != std::string::npos;
+      if (!begins || no_result.contains(it->str())) continue;
+      const auto line =
+          std::count(code.begin(), code.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+      violations.push_back(At(path, static_cast<int>(line) + 1,
+                              "the result of " + it->str() + " is dropped; check it"));
+    }
+  }
+  return violations;
+}
+
 Violations CheckHeaderGuards(const SourceTree& tree) {
   Violations violations;
   for (const SourceFile& file : tree) {

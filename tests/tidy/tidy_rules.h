@@ -54,6 +54,10 @@ Violations CheckReadmes(const SourceTree& tree);
 // of the job file are documented where their messages are.
 Violations CheckFieldComments(const SourceTree& tree);
 
+// The trainer checks the result of every call of CUDA, cuBLAS, cuDNN and NCCL, or drops it by a
+// static_cast<void>. A bare cudaGetLastError clears the error on purpose.
+Violations CheckDroppedResults(const SourceTree& tree);
+
 // Headers are guarded by their path.
 Violations CheckHeaderGuards(const SourceTree& tree);
 

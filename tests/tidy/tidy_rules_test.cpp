@@ -174,5 +174,22 @@ TEST(TidyRulesTest, ReadmesAndGuards) {
   EXPECT_EQ(CheckHeaderGuards({{"cli/a_b.h", "#pragma once\n"}}).size(), 1);
 }
 
+TEST(TidyRulesTest, DroppedResults) {
+  for (const char* code :
+       {"void F() { cudaFree(a); }\n", "void F() {\n  G();\n  ncclGroupEnd();\n}\n",
+        "void F() {\n  for (auto e : es) cudaEventDestroy(e);\n}\n",
+        "void F() {\n  // Why.\n  cublasLtDestroy(h);\n}\n"}) {
+    EXPECT_EQ(CheckDroppedResults({{"trainer/kernels/a.cu", code}}).size(), 1u) << code;
+  }
+  for (const char* code :
+       {"void F() { CheckCuda(cudaFree(a), \"cudaFree\"); }\n",
+        "void F() { const auto error = cudaFree(a); }\n",
+        "void F() { static_cast<void>(cudaFree(a)); }\n", "void F() { cudaGetLastError(); }\n",
+        "bool F() { return cudaFree(a) == cudaSuccess; }\n",
+        "void F() {\n  CheckNccl(\"a\",\n            ncclGroupEnd());\n}\n"}) {
+    EXPECT_THAT(CheckDroppedResults({{"trainer/kernels/a.cu", code}}), IsEmpty()) << code;
+  }
+}
+
 }  // namespace
 }  // namespace trainyard::tidy

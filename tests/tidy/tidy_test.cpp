@@ -41,6 +41,7 @@ TEST(TidyTest, EverySourceFileIsBuilt) { Expect(CheckOrphans); }
 TEST(TidyTest, TopLevelFoldersAreDescribed) { Expect(CheckReadmes); }
 TEST(TidyTest, FieldsAreCommented) { Expect(CheckFieldComments); }
 TEST(TidyTest, HeadersAreGuardedByTheirPath) { Expect(CheckHeaderGuards); }
+TEST(TidyTest, ResultsOfTheGpuLibrariesAreChecked) { Expect(CheckDroppedResults); }
 TEST(TidyTest, CommentsUseTheFieldsWords) { Expect(CheckWords); }
 TEST(TidyTest, CommentsBeginWithTheThing) { Expect(CheckOpenings); }
 TEST(TidyTest, CitedDocumentsExist) { Expect(CheckCitations); }

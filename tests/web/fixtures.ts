@@ -48,7 +48,12 @@ export function node(index: number, slots: number, change: Partial<Node> = {}): 
     worker_version: '0.1.0',
     joined_time_ms: NOW - 500 * MINUTE,
     last_heartbeat_ms: NOW - 400,
-    slot_uses: Array.from({ length: slots }, () => ({ job_id: 0, attempt: 0, rank: 0 })),
+    slot_uses: Array.from({ length: slots }, () => ({
+      job_id: 0,
+      attempt: 0,
+      rank: 0,
+      unkillable: '',
+    })),
     state_reason: '',
     cordoned: false,
     cordon_reason: '',
@@ -76,7 +81,17 @@ export function attempt(number: number, change: Partial<Attempt> = {}): Attempt 
 
 export function checkpoint(step: number, attempt: number, timeMs: number): Checkpoint {
   const path = `/ckpt/llama3-8b-c4/step-${step}`;
-  return { step, attempt, path, bytes: 96.4e9, time_ms: timeMs, deleted: false, damaged: false };
+  return {
+    step,
+    attempt,
+    path,
+    bytes: 96.4e9,
+    time_ms: timeMs,
+    deleted: false,
+    damaged: false,
+    metric: '',
+    metric_value: 0,
+  };
 }
 
 const ORIGINS = [
@@ -161,7 +176,7 @@ const LOST_RANK = {
 function placeOn(nodes: Node[], jobId: number, attempt: number, count: number) {
   return Array.from({ length: count }, (_, rank) => {
     const at = nodes[Math.floor(rank / 8)] as Node;
-    at.slot_uses[rank % 8] = { job_id: jobId, attempt, rank };
+    at.slot_uses[rank % 8] = { job_id: jobId, attempt, rank, unkillable: '' };
     return { rank, node_id: at.id, local_rank: rank % 8, slot: rank % 8 };
   });
 }

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <future>
 
+#include "absl/strings/str_cat.h"
 #include "tests/fakes/temporary_directory.h"
 
 namespace trainyard::worker {
@@ -71,6 +72,77 @@ TEST_F(RankRunnerTest, HungCheckpointDirectoryLeavesOtherJobsAlone) {
   EXPECT_EQ(launched_.back(), first);
   runner.Signal(first, hung.rank_dir, true);
   EXPECT_TRUE(RunUntil([&] { return ended_.size() == 2; }));
+}
+
+// Ends the wait of a make_directory that hangs, when the test ends too.
+struct HungServer {
+  std::promise<void> answer;
+  std::shared_future<void> answered = answer.get_future().share();
+  ~HungServer() { answer.set_value(); }
+  RankRunner::MakeDirectory For(const std::string& part) const {
+    return [answered = answered, part](const std::string& path) {
+      if (path.find(part) != std::string::npos) answered.wait();
+      return MakeDirectories(path);
+    };
+  }
+};
+
+TEST_F(RankRunnerTest, NumberOfHungDirectoriesBlocksNoOtherLaunch) {
+  const HungServer server;
+  RankRunner runner(loop_, SHIM_PROGRAM, handler_, server.For("hung"));
+  for (int job = 1; job <= 20; ++job) {
+    const LaunchFiles hung = Files(absl::StrCat("hung", job));
+    runner.Launch({{job, 1}, 0}, hung, Sleep(hung));
+  }
+  const LaunchFiles sound = Files("sound");
+  const RankKey key{{21, 1}, 0};
+  runner.Launch(key, sound, Sleep(sound));
+  ASSERT_TRUE(RunUntil([&] { return !launched_.empty(); }));
+  EXPECT_EQ(launched_, std::vector{key});
+  runner.Signal(key, sound.rank_dir, true);
+  EXPECT_TRUE(RunUntil([&] { return !ended_.empty(); }));
+}
+
+TEST_F(RankRunnerTest, TooManyHungDirectoriesAreRefused) {
+  const HungServer server;
+  RankRunner runner(loop_, SHIM_PROGRAM, handler_, server.For("hung"));
+  for (std::size_t job = 1; job <= DirectoryMaker::kMostAtOnce + 1; ++job) {
+    const LaunchFiles hung = Files(absl::StrCat("hung", job));
+    runner.Launch({{static_cast<int64_t>(job), 1}, 0}, hung, Sleep(hung));
+  }
+  ASSERT_EQ(failures_.size(), 1u);
+  EXPECT_THAT(failures_.front(), testing::HasSubstr("64 other directories have not answered"));
+}
+
+TEST_F(RankRunnerTest, CancelledLaunchFailsAtOnceThoughItsDirectoryHangs) {
+  auto server = std::make_unique<HungServer>();
+  auto runner = std::make_unique<RankRunner>(loop_, SHIM_PROGRAM, handler_, server->For("hung"));
+  const LaunchFiles hung = Files("hung");
+  const RankKey key{{1, 1}, 0};
+  runner->Launch(key, hung, Sleep(hung));
+  runner->CancelLaunch(key);
+  ASSERT_EQ(failures_.size(), 1u);
+  EXPECT_THAT(failures_.front(), testing::HasSubstr("stopped while its checkpoint directory"));
+  runner->CancelLaunch(key);
+  EXPECT_EQ(failures_.size(), 1u);
+  // The next rank there waits for the same directory, and is started once it answers.
+  const RankKey next{{1, 2}, 0};
+  runner->Launch(next, hung, Sleep(hung));
+  server.reset();
+  ASSERT_TRUE(RunUntil([&] { return !launched_.empty(); }));
+  EXPECT_EQ(launched_, std::vector{next});
+  runner->Signal(next, hung.rank_dir, true);
+  EXPECT_TRUE(RunUntil([&] { return !ended_.empty(); }));
+}
+
+TEST_F(RankRunnerTest, EndDoesNotWaitForAHungDirectory) {
+  const HungServer server;
+  {
+    RankRunner runner(loop_, SHIM_PROGRAM, handler_, server.For("hung"));
+    const LaunchFiles hung = Files("hung");
+    runner.Launch({{1, 1}, 0}, hung, Sleep(hung));
+  }
+  EXPECT_TRUE(launched_.empty());
 }
 
 TEST_F(RankRunnerTest, CheckpointDirectoryThatCannotBeMadeFailsTheLaunch) {

@@ -246,7 +246,7 @@ class CheckpointWriter::Impl {
       CheckpointEvent event = EventOf(job, CheckpointEvent::Kind::kPublished);
       event.bytes = static_cast<int64_t>(text.size());
       for (const auto& [_, file] : manifest.entries.files) event.bytes += file.bytes;
-      ReplaceDirectory(job.temporary, event.path);
+      Rename(job.temporary, event.path, lock);
       SyncDirectory(options_.directory);
       Reach(SavePhase::kPublished);
       // Reported before older checkpoints are retired: these may be the only ones that the
@@ -257,6 +257,16 @@ class CheckpointWriter::Impl {
     RemoveRetired(retired);
     RemoveTree(job.temporary);  // an older checkpoint of the same step ends up there
     Reach(SavePhase::kRetained);
+  }
+
+  // Publishes. A newer attempt that claims the directory after the check takes the directory away.
+  void Rename(const std::string& temporary, const std::string& path, const FenceLock& lock) const {
+    try {
+      ReplaceDirectory(temporary, path);
+    } catch (const TrainerError&) {
+      lock.CheckNotNewerThan(options_.attempt);
+      throw;
+    }
   }
 
   // Renames the checkpoints to drop to temporary names while the fence is held: an attempt that is

@@ -10,9 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <system_error>
-#include <utility>
 
-#include "proto/contract/durable_file.h"
 #include "proto/contract/unique_fd.h"
 #include "trainer/config/trainer_error.h"
 
@@ -40,21 +38,13 @@ void MakeDirectories(const std::string& path) {
   if (error) CannotWrite("cannot make directory " + path, error.value());
 }
 
-DurableFileWriter::DurableFileWriter(std::string path)
-    : path_(std::move(path)),
-      file_(open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kShared.mode)) {
-  if (!file_.valid()) CannotWrite("cannot create " + path_, errno);
+DurableFileWriter::DurableFileWriter(const std::string& path) {
+  ThrowIfFailed(file_.Create(path, kShared));
 }
 
-void DurableFileWriter::Append(std::string_view piece) {
-  ThrowIfFailed(WriteAll(file_.get(), piece, path_));
-}
+void DurableFileWriter::Append(std::string_view piece) { ThrowIfFailed(file_.Append(piece)); }
 
-void DurableFileWriter::Finish() {
-  if (fsync(file_.get()) != 0) CannotWrite("cannot sync " + path_, errno);
-  // On NFS close(2) is where a full disk shows.
-  if (close(file_.Release()) != 0) CannotWrite("cannot close " + path_, errno);
-}
+void DurableFileWriter::Finish() { ThrowIfFailed(file_.Finish()); }
 
 void WriteFileAtomically(const std::string& path, std::string_view text) {
   ThrowIfFailed(trainyard::WriteFileAtomically(path, text, kShared));

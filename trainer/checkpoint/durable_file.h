@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "proto/contract/unique_fd.h"
+#include "proto/contract/durable_file.h"
 #include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {
@@ -17,18 +17,17 @@ namespace trainyard::trainer {
 // Makes the directory and its parents where missing.
 void MakeDirectories(const std::string& path);
 
-// Writes a file piece by piece. The name itself is durable only after SyncDirectory.
+// A DurableFile of a checkpoint.
 class DurableFileWriter {
  public:
   // Makes or empties the file.
-  explicit DurableFileWriter(std::string path);
+  explicit DurableFileWriter(const std::string& path);
   void Append(std::string_view piece);
   // Syncs and closes. Without it the file is left as it is.
   void Finish();
 
  private:
-  const std::string path_;
-  UniqueFd file_;
+  DurableFile file_;
 };
 
 // Writes a file that appears under its name only when it is complete and on disk.

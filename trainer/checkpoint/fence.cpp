@@ -5,12 +5,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
 
+#include "proto/contract/unique_fd.h"
 #include "trainer/checkpoint/durable_file.h"
+#include "trainer/checkpoint/retention.h"
 #include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {
@@ -40,16 +49,65 @@ void LinkFormerFence(const std::string& former_path, const std::string& path) {
   CannotUse("link " + former_path + " to", path);
 }
 
+// True when the file system has no locks, or its lock server does not answer.
+bool HasNoLocks(int error) {
+  return error == ENOLCK || error == EOPNOTSUPP || error == ENOSYS || error == EINVAL;
+}
+
+constexpr std::string_view kClaimPrefix = "ATTEMPT.";
+
+std::string ClaimName(const AttemptKey& attempt) {
+  return std::string(kClaimPrefix) + std::to_string(attempt.job_id) + "." +
+         std::to_string(attempt.number);
+}
+
+// The attempt that a name claims the directory for; nullopt for any other name.
+std::optional<AttemptKey> AttemptOfClaim(const std::string& name) {
+  if (name.rfind(kClaimPrefix, 0) != 0) return std::nullopt;
+  const char* at = name.data() + kClaimPrefix.size();
+  const char* end = name.data() + name.size();
+  AttemptKey attempt;
+  if (!ReadNumber(at, end, attempt.job_id) || at == end || *at != '.') return std::nullopt;
+  if (!ReadNumber(++at, end, attempt.number) || at != end) return std::nullopt;
+  return attempt;
+}
+
+// Claims in the directory with their paths.
+std::vector<std::pair<AttemptKey, std::string>> ClaimsIn(const std::string& directory) {
+  std::vector<std::pair<AttemptKey, std::string>> claims;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string path = entry->path().string();
+    if (const auto attempt = AttemptOfClaim(entry->path().filename().string())) {
+      claims.emplace_back(*attempt, path);
+    }
+  }
+  if (error) {
+    throw TrainerError(ExitCode::kCannotWrite, "cannot read " + directory + ": " + error.message());
+  }
+  return claims;
+}
+
+// A client of a network file system may list a directory as it was up to a minute ago. Its own
+// create makes it ask the server again.
+void RefreshListing(const std::string& path) {
+  const std::string look = path + ".look-" + std::to_string(getpid());
+  const UniqueFd file(open(look.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+  unlink(look.c_str());
+}
+
 }  // namespace
 
-FenceLock::FenceLock(const std::string& directory)
-    : path_(directory + "/ATTEMPT"), former_path_(directory + "/EPOCH") {
+FenceLock::FenceLock(const std::string& directory, LockFile lock)
+    : directory_(directory), path_(directory + "/ATTEMPT"), former_path_(directory + "/EPOCH") {
   MakeDirectories(directory);
   LinkFormerFence(former_path_, path_);
   file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (file_ < 0) CannotUse("open", path_);
-  while (flock(file_, LOCK_EX) != 0) {
+  while (lock(file_, LOCK_EX) != 0) {
     if (errno == EINTR) continue;
+    if (HasNoLocks(errno)) return;
     close(file_);
     CannotUse("lock", path_);
   }
@@ -57,7 +115,16 @@ FenceLock::FenceLock(const std::string& directory)
 
 FenceLock::~FenceLock() { close(file_); }
 
-AttemptKey FenceLock::Newest() const {
+AttemptKey FenceLock::Newest() const { return std::max(NewestInFile(), NewestClaim()); }
+
+AttemptKey FenceLock::NewestClaim() const {
+  RefreshListing(path_);
+  AttemptKey newest;
+  for (const auto& [claim, _] : ClaimsIn(directory_)) newest = std::max(newest, claim);
+  return newest;
+}
+
+AttemptKey FenceLock::NewestInFile() const {
   char text[kFenceBytes + 1] = {};
   const ssize_t bytes = pread(file_, text, kFenceBytes, 0);
   if (bytes < 0) CannotUse("read", path_);
@@ -77,10 +144,15 @@ AttemptKey FenceLock::Newest() const {
 
 std::string FenceLock::NamesToRemove() const {
   const bool has_former = access(former_path_.c_str(), F_OK) == 0;
-  return has_former ? path_ + " and " + former_path_ : path_;
+  return has_former ? path_ + "* and " + former_path_ : path_ + "*";
 }
 
 void FenceLock::SetNewest(const AttemptKey& attempt) {
+  const std::string claim = directory_ + "/" + ClaimName(attempt);
+  const UniqueFd file(open(claim.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+  if (!file.valid() && errno != EEXIST) CannotUse("make", claim);
+  SyncDirectory(directory_);
+  if (attempt <= NewestInFile()) return;
   char text[kFenceBytes + 1];
   std::snprintf(text, sizeof(text), "%0*lld %0*lld\n", kNumberBytes,
                 static_cast<long long>(attempt.number), kNumberBytes,
@@ -104,12 +176,16 @@ void FenceLock::CheckNotNewerThan(const AttemptKey& attempt) const {
                                             " when nothing of that job runs any more");
 }
 
-void RaiseFence(const std::string& directory, const AttemptKey& attempt) {
-  FenceLock lock(directory);
+void RaiseFence(const std::string& directory, const AttemptKey& attempt, LockFile lock_file) {
+  FenceLock lock(directory, lock_file);
   lock.CheckNotNewerThan(attempt);
-  if (lock.Newest() == attempt) return;
   lock.SetNewest(attempt);
-  SyncDirectory(directory);
+  // A newer attempt may have claimed it at the same time.
+  lock.CheckNotNewerThan(attempt);
+  TakeFromOlder(directory, attempt);
+  for (const auto& [claim, path] : ClaimsIn(directory)) {
+    if (claim < attempt) unlink(path.c_str());
+  }
 }
 
 }  // namespace trainyard::trainer

@@ -1,10 +1,17 @@
 // The fence of a checkpoint directory: only the newest attempt may publish.
 //
-// The file ATTEMPT names the newest attempt and its job. Publishing happens with the file locked
-// (flock) and only if it does not name a newer attempt, so that a trainer that outlived its
-// attempt, or its job, cannot publish among the checkpoints of the next attempt or job.
+// An attempt claims the directory by the exclusive create of ATTEMPT.<job>.<attempt>, and then
+// renames what older attempts are building. Both are atomic on one file server for all its clients
+// (POSIX, NFS 3 and later), so a trainer that outlived its attempt, or its job, on whatever node,
+// either published before the claim or cannot publish any more: it finds the claim, or its
+// directory gone. ATTEMPT holds the same number for people and earlier versions.
+//
+// The lock (flock) of ATTEMPT only spares processes of one node that wait. Nothing depends on it:
+// it does not hold across the nodes of many network file systems, and others refuse it.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_FENCE_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_FENCE_H_
+
+#include <sys/file.h>
 
 #include <string>
 
@@ -12,35 +19,43 @@
 
 namespace trainyard::trainer {
 
-// Holds the lock of `directory`/ATTEMPT until destroyed.
+// Locks an open file as flock does. Tests replace it by one that excludes nobody.
+using LockFile = int (*)(int fd, int operation);
+
+// Holds the lock of `directory`/ATTEMPT, where the file system has one, until destroyed.
 class FenceLock {
  public:
   // Waits for the lock; makes directory and file when missing. Throws TrainerError kCannotWrite.
-  explicit FenceLock(const std::string& directory);
+  explicit FenceLock(const std::string& directory, LockFile lock = flock);
   ~FenceLock();
   FenceLock(const FenceLock&) = delete;
   FenceLock& operator=(const FenceLock&) = delete;
 
-  // The newest attempt; {0, 0} when no fence was raised. A file without a job, as earlier versions
-  // wrote it, belongs to job 0. Throws kBadData when the file is malformed.
+  // The newest attempt by all claims and by the file; {0, 0} when no fence was raised. A file
+  // without a job, as earlier versions wrote it, belongs to job 0. Throws kBadData when the file is
+  // malformed, kCannotWrite when the directory cannot be read.
   AttemptKey Newest() const;
-  // Makes `attempt` durable as the newest one.
+  // Claims the directory for `attempt`, durably. Another process may claim it at the same time: the
+  // newest of both is what Newest returns from then on.
   void SetNewest(const AttemptKey& attempt);
   // Throws TrainerError kFenced when a newer attempt than `attempt` has begun.
   void CheckNotNewerThan(const AttemptKey& attempt) const;
 
  private:
+  AttemptKey NewestInFile() const;
+  AttemptKey NewestClaim() const;
   // Names of the file in an error message that advises to remove it.
   std::string NamesToRemove() const;
 
+  std::string directory_;
   std::string path_;
   std::string former_path_;  // directory/EPOCH: earlier versions' name of the same file.
   int file_ = -1;
 };
 
-// Raises the fence at the start of an attempt. Any rank may call it, and more than once. Throws
-// TrainerError kFenced when a newer attempt has begun.
-void RaiseFence(const std::string& directory, const AttemptKey& attempt);
+// Raises the fence at the start of an attempt: from its return on no older attempt publishes. Any
+// rank may call it, and more than once. Throws TrainerError kFenced when a newer attempt has begun.
+void RaiseFence(const std::string& directory, const AttemptKey& attempt, LockFile lock = flock);
 
 }  // namespace trainyard::trainer
 

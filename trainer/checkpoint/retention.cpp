@@ -11,11 +11,14 @@
 
 #include "trainer/checkpoint/durable_file.h"
 #include "trainer/checkpoint/manifest.h"
+#include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {
 namespace {
 
 constexpr char kTemporaryMark[] = ".tmp-";
+// End of the name of a directory that a newer attempt has taken from its owner.
+constexpr char kTakenMark[] = "-taken";
 // Before the number of the attempt. The ranks of a gang build one directory together, also those of
 // earlier versions, so the letter stays.
 constexpr char kAttemptLetter = 'e';
@@ -41,6 +44,17 @@ std::optional<AttemptKey> OwnerOfTemporary(const std::string& name) {
   const std::optional<int64_t> attempt_number = TakeNumber(kAttemptLetter, rest);
   if (!attempt_number) return std::nullopt;
   return AttemptKey{job_id, *attempt_number};
+}
+
+// Directories with temporary names.
+std::vector<std::filesystem::path> Unfinished(const std::string& directory) {
+  std::error_code error;
+  std::vector<std::filesystem::path> paths;
+  for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (OwnerOfTemporary(entry->path().filename().string())) paths.push_back(entry->path());
+  }
+  return paths;
 }
 
 }  // namespace
@@ -96,15 +110,25 @@ std::string TemporaryName(int64_t step, const AttemptKey& attempt, int64_t save)
          std::to_string(attempt.number) + "-" + std::to_string(save);
 }
 
-void RemoveAbandoned(const std::string& directory, const AttemptKey& attempt) {
-  std::error_code error;
-  std::vector<std::filesystem::path> abandoned;
-  for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::optional<AttemptKey> owner = OwnerOfTemporary(entry->path().filename().string());
-    if (owner && *owner <= attempt) abandoned.push_back(entry->path());
+void TakeFromOlder(const std::string& directory, const AttemptKey& attempt) {
+  for (const std::filesystem::path& path : Unfinished(directory)) {
+    const std::string name = path.filename().string();
+    const bool is_taken = name.ends_with(kTakenMark);
+    if (is_taken || *OwnerOfTemporary(name) >= attempt) continue;
+    std::error_code error;
+    std::filesystem::rename(path, path.string() + kTakenMark, error);
+    // Its owner has published it, or another rank has taken it.
+    if (!error || error == std::errc::no_such_file_or_directory) continue;
+    throw TrainerError(ExitCode::kCannotWrite,
+                       "cannot rename " + path.string() + ", which an older attempt left: " +
+                           error.message() + "; remove it when nothing of that attempt runs");
   }
-  for (const std::filesystem::path& path : abandoned) RemoveTree(path);
+}
+
+void RemoveAbandoned(const std::string& directory, const AttemptKey& attempt) {
+  for (const std::filesystem::path& path : Unfinished(directory)) {
+    if (*OwnerOfTemporary(path.filename().string()) <= attempt) RemoveTree(path.string());
+  }
 }
 
 }  // namespace trainyard::trainer

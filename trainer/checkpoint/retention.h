@@ -28,6 +28,10 @@ std::vector<PublishedCheckpoint> CheckpointsToDelete(
 // of step 100; without "j7-" outside of a job.
 std::string TemporaryName(int64_t step, const AttemptKey& attempt, int64_t save);
 
+// Renames the directories that attempts before `attempt` are building, so that none of them can
+// publish any more. RemoveAbandoned removes them. Throws TrainerError kCannotWrite.
+void TakeFromOlder(const std::string& directory, const AttemptKey& attempt);
+
 // Removes directories with temporary names of older attempts and of `attempt` itself: outside of a
 // job every run is attempt 1, and files of an earlier run must not pass for a part of this run's
 // saves. A directory that cannot be removed stays.

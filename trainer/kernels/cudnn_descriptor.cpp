@@ -24,8 +24,9 @@ CudnnDescriptor::CudnnDescriptor(cudnnBackendDescriptorType_t type) {
   CheckCudnn(cudnnBackendCreateDescriptor(type, &descriptor_), "cudnnBackendCreateDescriptor");
 }
 
+// It fails for no descriptor that was created.
 CudnnDescriptor::~CudnnDescriptor() {
-  if (descriptor_ != nullptr) cudnnBackendDestroyDescriptor(descriptor_);
+  if (descriptor_ != nullptr) static_cast<void>(cudnnBackendDestroyDescriptor(descriptor_));
 }
 
 CudnnDescriptor::CudnnDescriptor(CudnnDescriptor&& other) noexcept

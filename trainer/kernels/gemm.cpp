@@ -110,9 +110,10 @@ class Stopwatch {
     CheckCuda(cudaEventCreate(&start_), "cudaEventCreate");
     CheckCuda(cudaEventCreate(&stop_), "cudaEventCreate");
   }
+  // A destructor cannot report the failure, which would be that of earlier work on the device.
   ~Stopwatch() {
-    cudaEventDestroy(start_);
-    cudaEventDestroy(stop_);
+    static_cast<void>(cudaEventDestroy(start_));
+    static_cast<void>(cudaEventDestroy(stop_));
   }
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;

@@ -29,7 +29,8 @@ class Preference {
       Set(name, static_cast<uint32_t>(alignment));
     }
   }
-  ~Preference() { cublasLtMatmulPreferenceDestroy(preference_); }
+  // It fails for no preference that was created.
+  ~Preference() { static_cast<void>(cublasLtMatmulPreferenceDestroy(preference_)); }
   Preference(const Preference&) = delete;
   Preference& operator=(const Preference&) = delete;
 

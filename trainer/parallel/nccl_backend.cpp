@@ -9,6 +9,8 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -336,7 +338,12 @@ void PassId(c10d::Store& store, bool first, ncclUniqueId& id) {
     return;
   }
   const std::vector<uint8_t> bytes = store.get("nccl_id");
-  std::memcpy(&id, bytes.data(), std::min(bytes.size(), sizeof(id)));
+  if (bytes.size() != sizeof(id)) {
+    throw std::runtime_error("the id has " + std::to_string(bytes.size()) + " bytes instead of " +
+                             std::to_string(sizeof(id)) +
+                             "; do all nodes have the same version of NCCL?");
+  }
+  std::memcpy(&id, bytes.data(), sizeof(id));
 }
 
 // The first member makes the id of the group; all other members read it from the store, which has

@@ -19,13 +19,11 @@ RankProgress::RankProgress(TelemetryWriter& telemetry) : RankProgress(telemetry,
 RankProgress::RankProgress(TelemetryWriter& telemetry, ClockSeconds clock)
     : telemetry_(telemetry),
       clock_(std::move(clock)),
-      phase_began_(clock_()),
-      written_(phase_began_) {}
+      phase_times_(Phase::kInit, clock_() * 1e3),
+      written_(clock_()) {}
 
 void RankProgress::EnterPhase(Phase phase, int64_t step) {
-  const double now = clock_();
-  phase_seconds_[phase_] += now - std::exchange(phase_began_, now);
-  phase_ = phase;
+  phase_times_.Enter(phase, clock_() * 1e3);
   step_ = step;
   telemetry_.WritePhase(phase, step);
   Write();
@@ -49,11 +47,11 @@ void RankProgress::Write(int64_t memory_bytes) {
   telemetry_.WriteRank({.step = step_,
                         .step_seconds = step_seconds_,
                         .memory_bytes = memory_bytes_,
-                        .init_seconds = phase_seconds_[Phase::kInit],
-                        .load_seconds = phase_seconds_[Phase::kLoad],
+                        .init_seconds = phase_times_.Seconds(Phase::kInit),
+                        .load_seconds = phase_times_.Seconds(Phase::kLoad),
                         .data_stall_seconds = stall_seconds_,
-                        .checkpoint_seconds = phase_seconds_[Phase::kCheckpoint],
-                        .evaluation_seconds = phase_seconds_[Phase::kEval],
+                        .checkpoint_seconds = phase_times_.Seconds(Phase::kCheckpoint),
+                        .evaluation_seconds = phase_times_.Seconds(Phase::kEval),
                         .step_times = step_times_});
 }
 

@@ -4,10 +4,10 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <utility>
 
 #include "proto/contract/phase.h"
+#include "proto/contract/phase_times.h"
 #include "trainer/telemetry/telemetry_writer.h"
 
 namespace trainyard::trainer {
@@ -43,10 +43,7 @@ class RankProgress {
  private:
   TelemetryWriter& telemetry_;
   const ClockSeconds clock_;
-  Phase phase_ = Phase::kInit;
-  double phase_began_;
-  // Seconds spent in each phase, without the current visit.
-  std::map<Phase, double> phase_seconds_;
+  PhaseTimes phase_times_;
   int64_t step_ = 0;
   double stall_seconds_ = 0;
   int64_t memory_bytes_ = 0;

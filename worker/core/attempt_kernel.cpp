@@ -65,6 +65,8 @@ void AttemptKernel::CarryOutOne(const Action& action, const WorkerTime& now) {
     Create(create->attempt, now);
   } else if (const auto* spawn = std::get_if<SpawnRank>(&action)) {
     Spawn(spawn->rank);
+  } else if (const auto* cancel = std::get_if<CancelSpawn>(&action)) {
+    io_.CancelLaunch(cancel->rank);
   } else if (const auto* signal = std::get_if<SendSignal>(&action)) {
     io_.Signal(signal->rank, signal->kill);
   } else if (const auto* refused = std::get_if<RefuseCommand>(&action)) {

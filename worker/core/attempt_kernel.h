@@ -60,6 +60,8 @@ class AttemptIo {
   // Launch leads to Launched or LaunchFailed, at once or later; Observe to Observed, or to nothing
   // when the state cannot be read now.
   virtual void Launch(const v1::StartAttempt& command, const RankKey& rank) = 0;
+  // Leads to LaunchFailed where the launch has not reached the process table, else to nothing.
+  virtual void CancelLaunch(const RankKey& rank) = 0;
   virtual void Signal(const RankKey& rank, bool kill) = 0;
   virtual void Observe(const RankKey& rank) = 0;
 

@@ -171,6 +171,9 @@ void Attempts::StopOne(const AttemptKey& key, Attempt& attempt, Timestamp grace_
   if (attempt.cleared) return;
   for (auto& [number, rank] : attempt.ranks) {
     if (rank.stage == Stage::kWaiting) rank.stage = Stage::kCancelled;
+    if (rank.stage == Stage::kSpawning && !attempt.stopping) {
+      actions.push_back(CancelSpawn{{key, number}});
+    }
   }
   const Timestamp kill_at_ms = now + grace_ms;
   if (attempt.killing) return;
@@ -189,6 +192,25 @@ void Attempts::KillIfDue(const AttemptKey& key, Attempt& attempt, Timestamp now,
   attempt.killing = true;
   attempt.kill_at_ms = now + kKillAgainMs;
   SignalAlive(key, attempt, true, actions);
+  if (++attempt.kills >= kUnkillableAfterKills) FindUnkillable(key, attempt, actions);
+}
+
+void Attempts::FindUnkillable(const AttemptKey& key, Attempt& attempt, Actions& actions) {
+  bool found = false;
+  for (auto& [number, rank] : attempt.ranks) {
+    const bool has_process = rank.stage == Stage::kRunning || rank.stage == Stage::kExiting;
+    if (has_process && !std::exchange(rank.unkillable, true)) found = true;
+  }
+  if (found) Advance(key.job_id, actions);
+}
+
+std::string Attempts::UnkillableText(const Rank& rank) {
+  const std::string process = rank.stage == Stage::kRunning && rank.pid > 0
+                                  ? absl::StrCat("process ", rank.pid)
+                                  : std::string("a process of the rank");
+  return absl::StrCat(process, " has not ended ", (kUnkillableAfterKills - 1) * kKillAgainMs / 1000,
+                      " s after SIGKILL: it waits in the kernel, as for a file server or driver "
+                      "that does not answer; mend that or restart the node to free the slot");
 }
 
 void Attempts::SignalAlive(const AttemptKey& key, const Attempt& attempt, bool kill,
@@ -217,6 +239,7 @@ Actions Attempts::RankSpawned(const RankKey& key, int64_t pid, Timestamp started
   if (rank == nullptr) return {};
   if (rank->stage != Stage::kSpawning && rank->stage != Stage::kUnresolved) return {};
   rank->stage = Stage::kRunning;
+  rank->pid = pid;
   Actions actions;
   RecordStarted(key, *rank, pid, started_ms, actions);
   const Attempt& attempt = attempts_.at(key.attempt);
@@ -288,9 +311,11 @@ void Attempts::Advance(int64_t job_id, Actions& actions) {
   for (auto it = attempts_.lower_bound({job_id, 0}); it != end; ++it) {
     auto& [key, attempt] = *it;
     if (attempt.cleared) continue;
-    const bool alive = std::any_of(attempt.ranks.begin(), attempt.ranks.end(),
-                                   [](const auto& rank) { return IsAlive(rank.second.stage); });
-    if (alive) {
+    const auto is_alive = [](const auto& rank) { return IsAlive(rank.second.stage); };
+    const auto may_run = [&](const auto& rank) {
+      return is_alive(rank) && !rank.second.unkillable;
+    };
+    if (std::any_of(attempt.ranks.begin(), attempt.ranks.end(), may_run)) {
       for (auto& [number, rank] : attempt.ranks) {
         if (rank.stage != Stage::kWaiting) continue;
         rank.stage = Stage::kSpawning;
@@ -298,6 +323,7 @@ void Attempts::Advance(int64_t job_id, Actions& actions) {
       }
       return;
     }
+    if (std::any_of(attempt.ranks.begin(), attempt.ranks.end(), is_alive)) continue;
     RecordCleared(key, attempt, actions);
   }
 }
@@ -365,8 +391,9 @@ bool Attempts::IsSpawning(const RankKey& key) const {
 bool Attempts::AnyAlive() const {
   return std::any_of(attempts_.begin(), attempts_.end(), [](const auto& entry) {
     const auto& ranks = entry.second.ranks;
-    return std::any_of(ranks.begin(), ranks.end(),
-                       [](const auto& rank) { return IsAlive(rank.second.stage); });
+    return std::any_of(ranks.begin(), ranks.end(), [](const auto& rank) {
+      return IsAlive(rank.second.stage) && !rank.second.unkillable;
+    });
   });
 }
 
@@ -418,6 +445,7 @@ std::vector<v1::AttemptReport> Attempts::Reports() const {
       v1::RankReport& rank_report = *report.add_ranks();
       rank_report.set_rank(number);
       rank_report.set_running(rank.stage == Stage::kRunning || rank.stage == Stage::kUnresolved);
+      if (rank.unkillable && IsAlive(rank.stage)) rank_report.set_unkillable(UnkillableText(rank));
     }
   }
   return reports;

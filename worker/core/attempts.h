@@ -48,6 +48,11 @@ struct RememberAttempt {
 struct SpawnRank {
   RankKey rank;
 };
+// The rank is not to be spawned any more. Where its launch still waits for a file server it fails
+// now; else nothing happens, and RankSpawned leads to a signal.
+struct CancelSpawn {
+  RankKey rank;
+};
 // SIGTERM, or SIGKILL, to the rank's process group.
 struct SendSignal {
   RankKey rank;
@@ -64,8 +69,8 @@ struct RemoveAttempt {
 struct RefuseCommand {
   std::string reason;
 };
-using Action = std::variant<CreateAttempt, RememberAttempt, SpawnRank, SendSignal, RecordFact,
-                            RemoveAttempt, RefuseCommand>;
+using Action = std::variant<CreateAttempt, RememberAttempt, SpawnRank, CancelSpawn, SendSignal,
+                            RecordFact, RemoveAttempt, RefuseCommand>;
 // To be carried out in this order.
 using Actions = std::vector<Action>;
 
@@ -83,6 +88,11 @@ inline constexpr int kSpawnFailedExitCode = 127;
 
 // SIGKILL is sent again this often while a rank has not ended.
 inline constexpr Timestamp kKillAgainMs = 5000;
+
+// A rank that has not ended when SIGKILL is sent this often, 15 s after the first, waits in the
+// kernel. It never runs a line of its program again, so it holds its slot but no newer attempt of
+// its job. Counted in signals, not in time: a worker that was paused has seen nothing meanwhile.
+inline constexpr int kUnkillableAfterKills = 4;
 
 // `now` is any clock that never goes back, in milliseconds; times in facts are the caller's wall
 // clock.
@@ -126,7 +136,7 @@ class Attempts {
   bool IsGone(const RankKey& key) const;
   // True while SpawnRank of this rank awaits its answer.
   bool IsSpawning(const RankKey& key) const;
-  // True while some rank may have a process.
+  // True while some rank may run.
   bool AnyAlive() const;
   bool Contains(const AttemptKey& key) const { return attempts_.contains(key); }
   // The command of an attempt that has ranks here, or nullptr.
@@ -149,6 +159,8 @@ class Attempts {
   struct Rank {
     Stage stage = Stage::kWaiting;
     bool started_recorded = false;
+    int64_t pid = 0;  // 0 while it is not known.
+    bool unkillable = false;
   };
   struct Attempt {
     v1::StartAttempt command;  // Without ranks when the attempt was never started here.
@@ -156,6 +168,7 @@ class Attempts {
     bool stopping = false;
     bool killing = false;
     Timestamp kill_at_ms = 0;  // Valid when stopping.
+    int kills = 0;             // SIGKILLs sent so far.
     bool cleared = false;
   };
 
@@ -168,6 +181,8 @@ class Attempts {
   void StopOne(const AttemptKey& key, Attempt& attempt, Timestamp grace_ms, Timestamp now,
                Actions& actions);
   void KillIfDue(const AttemptKey& key, Attempt& attempt, Timestamp now, Actions& actions);
+  void FindUnkillable(const AttemptKey& key, Attempt& attempt, Actions& actions);
+  static std::string UnkillableText(const Rank& rank);
   void SignalAlive(const AttemptKey& key, const Attempt& attempt, bool kill, Actions& actions);
   void RecordStarted(const RankKey& key, Rank& rank, int64_t pid, Timestamp time_ms,
                      Actions& actions);

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "proto/contract/utf8.h"
 #include "proto/support/status_macros.h"
+#include "proto/support/utf8.h"
 #include "worker/device/nvml_library.h"
 
 namespace trainyard::worker {

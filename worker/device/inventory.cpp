@@ -14,9 +14,9 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "proto/contract/limits.h"
-#include "proto/contract/utf8.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
+#include "proto/support/utf8.h"
 #include "worker/device/nvml.h"
 
 namespace trainyard::worker {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "proto/contract/utf8.h"
+#include "proto/support/utf8.h"
 #include "worker/process/rank_process.h"
 
 namespace trainyard::worker {

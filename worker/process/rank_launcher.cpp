@@ -9,13 +9,14 @@
 #include <cerrno>
 #include <chrono>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "proto/contract/utf8.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
+#include "proto/support/utf8.h"
 #include "worker/process/rank_process.h"
 #include "worker/process/shim_protocol.h"
 
@@ -24,7 +25,6 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kShimAnswerLimit(10);
 // Lowest number of the parent's copies: above the shim's descriptors, so that no dup2 overwrites a
 // source.
 constexpr int kSafeFd = 16;
@@ -128,8 +128,8 @@ class SpawnPlan {
 };
 
 // Reads the shim's answer from the pipe until the shim closes the pipe.
-absl::StatusOr<std::string> AwaitAnswer(int fd) {
-  const steady_clock::time_point deadline = steady_clock::now() + kShimAnswerLimit;
+absl::StatusOr<std::string> AwaitAnswer(int fd, std::chrono::milliseconds limit) {
+  const steady_clock::time_point deadline = steady_clock::now() + limit;
   std::string answer;
   for (;;) {
     const auto left =
@@ -137,13 +137,25 @@ absl::StatusOr<std::string> AwaitAnswer(int fd) {
     pollfd waiter = {fd, POLLIN, 0};
     const int count = left.count() <= 0 ? 0 : poll(&waiter, 1, static_cast<int>(left.count()));
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return absl::DeadlineExceededError("the shim did not answer within 10 s");
+    if (count <= 0) {
+      return absl::DeadlineExceededError(
+          absl::StrCat("the shim did not answer within ", limit.count(), " ms"));
+    }
     char buffer[1024];
     const ssize_t bytes = read(fd, buffer, sizeof(buffer));
     if (bytes < 0 && errno == EINTR) continue;
     if (bytes <= 0) return answer;
     answer.append(buffer, static_cast<std::size_t>(bytes));
   }
+}
+
+// Reaps a child that was killed. On a thread of its own: the child ends only once the kernel lets
+// it.
+void ReapLater(pid_t pid) {
+  std::thread([pid] {
+    while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }).detach();
 }
 
 absl::Status CheckAnswer(const std::string& answer) {
@@ -155,7 +167,8 @@ absl::Status CheckAnswer(const std::string& answer) {
 
 }  // namespace
 
-RankLauncher::RankLauncher(std::string shim_program) : shim_program_(std::move(shim_program)) {}
+RankLauncher::RankLauncher(std::string shim_program, std::chrono::milliseconds answer_limit)
+    : shim_program_(std::move(shim_program)), answer_limit_(answer_limit) {}
 
 absl::Status RankLauncher::Launch(const std::string& rank_dir, const RankCommand& command) const {
   TRAINYARD_RETURN_IF_ERROR(CheckCommand(command));
@@ -175,11 +188,11 @@ absl::Status RankLauncher::Launch(const std::string& rank_dir, const RankCommand
                              plan.Spawn(shim_program_, {shim_program_, "shim", "--dir", rank_dir}));
   lock.Reset();
   ready.Reset();
-  const absl::StatusOr<std::string> answer = AwaitAnswer(answer_fd.get());
+  const absl::StatusOr<std::string> answer = AwaitAnswer(answer_fd.get(), answer_limit_);
   if (!answer.ok()) {
     // Ends the first process if it still hangs; a shim that has already forked from it lives on.
     kill(pid, SIGKILL);
-    waitpid(pid, nullptr, WNOHANG);
+    ReapLater(pid);
     return answer.status();
   }
   while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {

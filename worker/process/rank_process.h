@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstddef>
 #include <string>
 
@@ -26,7 +27,8 @@ class RankLauncher {
  public:
   // The worker's own binary: "/proc/self/exe" resolved, so that an upgrade on disk cannot mix
   // versions in one start.
-  explicit RankLauncher(std::string shim_program);
+  explicit RankLauncher(std::string shim_program,
+                        std::chrono::milliseconds answer_limit = std::chrono::seconds(10));
 
   // Starts the rank, at most once for each directory, which must exist. OK means that a shim has
   // taken over and will write the outcome to exit.json, also when the program cannot be executed
@@ -34,11 +36,12 @@ class RankLauncher {
   // no rank runs: ALREADY_EXISTS when this directory was started before, INVALID_ARGUMENT for an
   // empty argv, a NUL byte or a '=' in a variable's name, RESOURCE_EXHAUSTED, PERMISSION_DENIED or
   // INTERNAL when files or processes cannot be made, DEADLINE_EXCEEDED when the shim does not
-  // answer within 10 s (the shim may still start then: use ReadRankState).
+  // answer within the limit (the shim may still start then: use ReadRankState).
   absl::Status Launch(const std::string& rank_dir, const RankCommand& command) const;
 
  private:
   std::string shim_program_;
+  std::chrono::milliseconds answer_limit_;
 };
 
 enum class RankPresence {

@@ -8,9 +8,9 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "proto/contract/utf8.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
+#include "proto/support/utf8.h"
 
 namespace trainyard::worker {
 namespace {

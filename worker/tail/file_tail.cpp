@@ -142,7 +142,9 @@ absl::StatusOr<TailLines> ReadNewLines(const std::string& path, int64_t offset,
   TRAINYARD_ASSIGN_OR_RETURN(const std::optional<OpenTail> tail, OpenAt(path, offset));
   if (!tail.has_value() || tail->size == offset) return TailLines{offset, offset, {}, 0};
   // More than a longest line, so that each read makes progress.
-  const std::size_t bytes = std::clamp(options.max_bytes, kMaxLineBytes + 1, kMaxReadBytes);
+  std::size_t bytes = std::clamp(options.max_bytes, kMaxLineBytes + 1, kMaxReadBytes);
+  const int64_t left = std::max<int64_t>(options.until_offset - offset, 0);
+  bytes = std::min(bytes, static_cast<std::size_t>(left));
   const int64_t from = std::max<int64_t>(offset - 1, 0);
   TRAINYARD_ASSIGN_OR_RETURN(
       const std::string data,

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,8 @@ struct LineReadOptions {
   bool ended = false;
   // At most kMaxReadBytes, at least kMaxLineBytes + 1.
   std::size_t max_bytes = kMaxReadBytes;
+  // Nothing at or behind this offset is read.
+  int64_t until_offset = std::numeric_limits<int64_t>::max();
 };
 
 // The lines in [begin_offset, end_offset), without their line ends ("\n" or "\r\n"). end_offset is

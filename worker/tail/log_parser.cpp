@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "proto/contract/telemetry_keys.h"
-#include "proto/contract/utf8.h"
+#include "proto/support/utf8.h"
 #include "re2/re2.h"
 #include "worker/tail/telemetry_line.h"
 

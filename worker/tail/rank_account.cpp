@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <utility>
 
 #include "proto/contract/phase.h"
 #include "proto/contract/telemetry_keys.h"
@@ -41,9 +40,8 @@ void RankAccount::Note(const v1::TelemetryRecord& record) {
   } else if (record.has_phase()) {
     NotePhase(record);
   } else if (record.has_checkpoint() && !says_itself_) {
-    // At least the sum of blocking_seconds: a program may write no phase records of its saves.
     blocking_seconds_ += std::max(0.0, record.checkpoint().blocking_seconds());
-    newest_.set_checkpoint_seconds(std::max(checkpoint_phase_seconds_, blocking_seconds_));
+    SetPhaseSeconds();
   }
 }
 
@@ -75,20 +73,21 @@ void RankAccount::NoteFlight(const v1::FlightRecord& flight) {
 
 // Adds the time of the phase that this record ends, and begins the new one.
 void RankAccount::NotePhase(const v1::TelemetryRecord& record) {
-  const int64_t since_ms = std::exchange(phase_since_ms_, record.time_ms());
-  const double seconds = static_cast<double>(record.time_ms() - since_ms) / 1e3;
-  const std::optional<Phase> before = PhaseOf(std::exchange(phase_, record.phase().phase()));
+  phase_ = record.phase().phase();
   if (record.phase().step() > 0) step_ = record.phase().step();  // 0: the record has no step.
-  // since_ms is 0 at the first phase record; seconds is negative when the clock was set back.
-  if (says_itself_ || since_ms == 0 || seconds <= 0) return;
-  if (before == Phase::kInit) newest_.set_init_seconds(newest_.init_seconds() + seconds);
-  if (before == Phase::kLoad) newest_.set_load_seconds(newest_.load_seconds() + seconds);
-  if (before == Phase::kCheckpoint) {
-    checkpoint_phase_seconds_ += seconds;
-    newest_.set_checkpoint_seconds(std::max(checkpoint_phase_seconds_, blocking_seconds_));
-  }
-  if (before == Phase::kEval)
-    newest_.set_evaluation_seconds(newest_.evaluation_seconds() + seconds);
+  const std::optional<Phase> phase = PhaseOf(phase_);
+  if (!phase.has_value()) return;
+  phase_times_.Enter(*phase, static_cast<double>(record.time_ms()));
+  if (!says_itself_) SetPhaseSeconds();
+}
+
+void RankAccount::SetPhaseSeconds() {
+  newest_.set_init_seconds(phase_times_.Seconds(Phase::kInit));
+  newest_.set_load_seconds(phase_times_.Seconds(Phase::kLoad));
+  newest_.set_evaluation_seconds(phase_times_.Seconds(Phase::kEval));
+  // At least the sum of blocking_seconds: a program may write no phase records of its saves.
+  newest_.set_checkpoint_seconds(
+      std::max(phase_times_.Seconds(Phase::kCheckpoint), blocking_seconds_));
 }
 
 }  // namespace trainyard::worker

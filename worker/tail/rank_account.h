@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "proto/contract/phase_times.h"
 #include "trainyard/v1/telemetry.pb.h"
 
 namespace trainyard::worker {
@@ -26,14 +27,13 @@ class RankAccount {
   void NoteMetrics(const v1::MetricsRecord& metrics);
   void NoteFlight(const v1::FlightRecord& flight);
   void NotePhase(const v1::TelemetryRecord& record);
+  void SetPhaseSeconds();
 
   int64_t step_ = 0;
   std::string phase_;
-  int64_t phase_since_ms_ = 0;
+  PhaseTimes phase_times_;
   // Sum of the blocking_seconds of the checkpoint records.
   double blocking_seconds_ = 0;
-  // Sum of the times of the checkpoint phases.
-  double checkpoint_phase_seconds_ = 0;
   bool says_itself_ = false;
   v1::RankRecord newest_;
 };

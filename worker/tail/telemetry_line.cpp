@@ -16,9 +16,9 @@
 #include "proto/contract/phase.h"
 #include "proto/contract/rank_set.h"
 #include "proto/contract/telemetry_keys.h"
-#include "proto/contract/utf8.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
+#include "proto/support/utf8.h"
 
 namespace trainyard::worker {
 namespace {

@@ -18,7 +18,9 @@ bool IsBlank(const std::string& line) {
 }
 
 absl::StatusOr<TailLines> ReadLines(const TailPosition& position, LongLines long_lines) {
-  return ReadNewLines(position.path, position.offset, {long_lines, position.ended});
+  return ReadNewLines(
+      position.path, position.offset,
+      {.long_lines = long_lines, .ended = position.ended, .until_offset = position.until_offset});
 }
 
 v1::TelemetryBatch EmptyBatch(const TailLines& lines) {

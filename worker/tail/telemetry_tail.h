@@ -3,6 +3,7 @@
 #define TRAINYARD_WORKER_TAIL_TELEMETRY_TAIL_H_
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -19,6 +20,8 @@ struct TailPosition {
   int64_t offset = 0;
   bool ended = false;
   Timestamp now = 0;
+  // Nothing at or behind this offset is read.
+  int64_t until_offset = std::numeric_limits<int64_t>::max();
 };
 
 // The next records of a telemetry file; `stream` is left for the caller to fill. end_offset equal

@@ -3,7 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "proto/contract/utf8.h"
+#include "proto/support/utf8.h"
+#include "tests/cli/data/text_directory.h"
 
 namespace trainyard::cli {
 namespace {
@@ -19,7 +20,8 @@ Decoded Decode(const std::string& bytes, InputKind kind, const std::string& fiel
   const InputFile file = {"/in/file", kind, static_cast<int64_t>(bytes.size())};
   RawBlock block = {&file, 1000, 7, bytes, false, true};
   Decoded decoded;
-  decoded.status = DecodeBlock(block, field, &decoded.parts);
+  PodTexts pods;
+  decoded.status = DecodeBlock(block, field, pods, &decoded.parts);
   return decoded;
 }
 
@@ -70,18 +72,27 @@ TEST(TextPartsTest, WhatIsNotUtf8IsNamedByOffset) {
     EXPECT_THAT(error, HasSubstr("/in/file: not UTF-8 at byte 1005 (0xff)"));
     EXPECT_THAT(error, HasSubstr("iconv"));
   }
-  EXPECT_THAT(ErrorOf("=encoding euc-jp\n\n\xA4\xB3", InputKind::kPod), HasSubstr("not UTF-8"));
 }
 
-TEST(TextPartsTest, PodWithoutAnEncodingMayBeLatin1) {
-  EXPECT_EQ(Decode("=head1 caf\xE9\n", InputKind::kPod).parts.at(0).text, "caf\xC3\xA9\n");
+TEST(TextPartsTest, APodFileIsOneDocumentOfText) {
+  const TextDirectory directory;
+  directory.Write("a.pod", "=head1 Caf\xC3\xA9\n");
+  const InputFile file = {directory / "a.pod", InputKind::kPod, 0};
+  const RawBlock block = {&file, 0, 1, "", true, true};
+  PodTexts pods;
+  std::vector<TextPart> parts;
+  ASSERT_TRUE(DecodeBlock(block, "text", pods, &parts).ok());
+  ASSERT_EQ(parts.size(), 1u);
+  EXPECT_EQ(parts[0].text, "Caf\xC3\xA9\n");
+  EXPECT_TRUE(parts[0].begins_document && parts[0].ends_document);
 }
 
 TEST(TextPartsTest, ByteOrderMarkGoes) {
   const InputFile file = {"f", InputKind::kText, 4};
   const RawBlock block = {&file, 0, 1, "\xEF\xBB\xBFx", true, true};
   std::vector<TextPart> parts;
-  EXPECT_TRUE(DecodeBlock(block, "text", &parts).ok());
+  PodTexts pods;
+  EXPECT_TRUE(DecodeBlock(block, "text", pods, &parts).ok());
   EXPECT_EQ(parts.at(0).text, "x");
 }
 

@@ -35,6 +35,7 @@ const std::map<std::string, Meaning>& Meanings() {
       {"Attempt.stopping_time_ms", Meaning::kInstant},
       {"AttemptEnded.retry_not_before_ms", Meaning::kInstant},
       {"Checkpoint.time_ms", Meaning::kInstant},
+      {"EarlierTime.until_ms", Meaning::kInstant},
       {"Event.time_ms", Meaning::kInstant},
       {"FlightRecord.entered_ms", Meaning::kInstant},
       {"FlightRecord.queued_ms", Meaning::kInstant},
@@ -55,6 +56,7 @@ const std::map<std::string, Meaning>& Meanings() {
       {"Node.joined_time_ms", Meaning::kInstant},
       {"Node.last_heartbeat_ms", Meaning::kInstant},
       {"NodeSuspected.last_heartbeat_ms", Meaning::kInstant},
+      {"PhaseSum.length_ms", Meaning::kDuration},
       {"Progress.time_ms", Meaning::kInstant},
       {"RankExited.time_ms", Meaning::kInstant},
       {"RankStarted.time_ms", Meaning::kInstant},
@@ -67,6 +69,7 @@ const std::map<std::string, Meaning>& Meanings() {
       {"TimeUse.init_ms", Meaning::kDuration},
       {"TimeUse.load_ms", Meaning::kDuration},
       {"TimeUse.stalled_since_ms", Meaning::kInstant},
+      {"TrainedSteps.length_ms", Meaning::kDuration},
       {"Verdict.time_ms", Meaning::kInstant},
   };
   return meanings;

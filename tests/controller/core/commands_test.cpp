@@ -59,7 +59,7 @@ TEST(CommandsTest, NothingIsSentToDetachedWorkers) {
   cluster.AddNode("a", 1);
   cluster.Submit("job", 1, 1);
   cluster.Settle();
-  ObserveDetached("a", cluster.now, cluster.observations);
+  ObserveDetached("a", cluster.observations);
   EXPECT_THAT(cluster.Commands(), IsEmpty());
 }
 

@@ -134,6 +134,17 @@ TEST_F(StalledTest, EndsWhenTheRankMoves) {
   EXPECT_NE(Why().pending().code(), v1::PENDING_CODE_STALLED);
 }
 
+// The same rule as that of the ledger and of the evidence about nodes (stall.h).
+TEST_F(StalledTest, AGangThatIsOnlySlowHasNotStalled) {
+  cluster_.Step(job_, 0, 4, 10);
+  cluster_.Step(job_, 0, 5, 10);
+  Report(true);
+  cluster_.Pass(25'000);
+  EXPECT_NE(Why().pending().code(), v1::PENDING_CODE_STALLED) << "a step takes 10 s";
+  cluster_.Pass(5'000);
+  EXPECT_EQ(Why().pending().code(), v1::PENDING_CODE_STALLED);
+}
+
 TEST_F(StalledTest, OnlyRunningJobsHaveIt) {
   Report(true);
   cluster_.Stop(job_);

@@ -192,7 +192,7 @@ class PeerProgressLimitTest : public PeerProgressTest {
   void SetUp() override {
     PeerProgressTest::SetUp();
     cluster_.now += 100'000;
-    Attempt().step_seconds = {0.5};
+    Attempt().step_times = {0.5};
     Rank().running = true;
     Rank().phase = "train";
     Rank().last_progress_ms = cluster_.now - 8000;

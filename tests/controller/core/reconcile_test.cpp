@@ -61,6 +61,32 @@ TEST(ReconcileTest, FailedRankStopsGangAndJobResumesFromNewestCheckpoint) {
   EXPECT_EQ(cluster.Job(job).restarts(), 1);
 }
 
+// A process that waits in the kernel for a dead file server does not end by SIGKILL.
+TEST(ReconcileTest, AProcessThatCannotBeKilledHoldsItsSlotsAndNotItsJob) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  const int64_t next = cluster.Submit("next", 1, 2);
+  cluster.Stop(job, true);
+  v1::AttemptReport& report = cluster.ReportRunning("a", job, 1);
+  cluster.Pass(60'000);
+  EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_STOPPING);
+  report.mutable_ranks(0)->set_unkillable("process 7 waits in the kernel");
+  cluster.Pass(500);
+  EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_STOPPED);
+  EXPECT_EQ(FreeSlots(cluster.state.nodes.at("a").node, v1::DEVICE_KIND_CPU), 1);
+  // The other slot takes jobs; the kill stays due.
+  const int64_t small = cluster.Submit("small", 1, 1);
+  cluster.Stop(next);
+  cluster.Pass(500);
+  EXPECT_EQ(cluster.Placement(small), "a:1");
+  EXPECT_THAT(cluster.Commands(), Contains(HasSubstr("stop a 1/1")));
+  cluster.ClearNode(job, "a");
+  EXPECT_EQ(FreeSlots(cluster.state.nodes.at("a").node, v1::DEVICE_KIND_CPU), 1);
+  EXPECT_TRUE(cluster.state.nodes.at("a").uncleared.empty());
+}
+
 TEST(ReconcileTest, EventsSayWhichAttemptTheyAreAboutAndWhen) {
   TestCluster cluster;
   cluster.AddNode("a", 1);

@@ -41,16 +41,9 @@ class WorkerKernelTest : public testing::Test {
   }
 
   WorkerKernel::Options Options() {
-    return {
-        .cluster_id = "test",
-        .links =
-            [this](LinkId) {
+    return {.cluster_id = "test", .links = [this](LinkId) {
               return LinkState{waiting_, 0, false};
-            },
-        .read_events = [this](int64_t,
-                              int) { return absl::StatusOr<std::vector<v1::Event>>(log_); },
-        .read_archived =
-            [this](int64_t) { return absl::StatusOr<std::optional<v1::ArchivedJob>>(archived_); }};
+            }};
   }
 
   void CarryOut(WorkerActions actions) {
@@ -63,7 +56,13 @@ class WorkerKernelTest : public testing::Test {
                        CarryOut(kernel_->Answered(tag, outcome.status(), now_));
                      });
       } else if (auto* offsets = std::get_if<ReadOffsets>(&action)) {
-        CarryOut(kernel_->OffsetsRead(offsets->link, {}));
+        attempts_read_.push_back(offsets->attempts.size());
+        LoggedAlerts alerts = ReadLoggedAlerts(offsets->attempts, [this](int64_t, int) {
+          return absl::StatusOr<std::vector<v1::Event>>(log_);
+        });
+        ArchivedJobs archived;
+        for (const int64_t job_id : offsets->archived_jobs) archived[job_id] = archived_;
+        CarryOut(kernel_->OffsetsRead(offsets->link, {}, std::move(alerts), std::move(archived)));
       } else if (auto* telemetry = std::get_if<StoreTelemetry>(&action)) {
         stored_.push_back(telemetry->batch.begin_offset());
       }
@@ -76,9 +75,15 @@ class WorkerKernelTest : public testing::Test {
     tick_.Committed(now_);
   }
 
-  void Attach(LinkId link) {
+  // With job 1 on its disk if `has_job`.
+  void Attach(LinkId link, bool has_job = false) {
     v1::WorkerMessage message;
     *message.mutable_hello() = HelloOf("a");
+    if (has_job) {
+      v1::AttemptReport& report = *message.mutable_hello()->add_attempts();
+      report.set_job_id(1);
+      report.set_attempt(1);
+    }
     CarryOut(kernel_->Receive(link, message, nullptr, now_));
   }
 
@@ -142,6 +147,8 @@ class WorkerKernelTest : public testing::Test {
   WorkerKernel workers_{tick_.state(), tick_.observations(), tick_.options(), Options()};
   WorkerKernel* kernel_ = &workers_;
   std::vector<SendMessage> sent_;
+  // Attempts of each ReadOffsets.
+  std::vector<std::size_t> attempts_read_;
   // Begin offsets of the batches that went to the store.
   std::vector<int64_t> stored_;
 };
@@ -184,7 +191,7 @@ TEST_F(WorkerKernelTest, AnAlertInTheSecondBatchAfterARestartIsKnownFromTheLog) 
   ASSERT_EQ(Alerts(), 1);
   WorkerKernel restarted(tick_.state(), tick_.observations(), tick_.options(), Options());
   kernel_ = &restarted;
-  Attach(2);
+  Attach(2, /*has_job=*/true);
   Tick();
   SendTelemetry(2, 0, v1::TelemetryRecord());
   SendTelemetry(2, 10, Alert());
@@ -192,10 +199,22 @@ TEST_F(WorkerKernelTest, AnAlertInTheSecondBatchAfterARestartIsKnownFromTheLog) 
   EXPECT_EQ(Alerts(), 1);
 }
 
+// The loop never waits for the log: the shell reads it before the worker may send.
+TEST_F(WorkerKernelTest, TheLogIsReadOnceForEachAttempt) {
+  RunJob();
+  EXPECT_THAT(attempts_read_, ElementsAre(0));
+  Attach(2, /*has_job=*/true);
+  Tick();
+  EXPECT_THAT(attempts_read_, ElementsAre(0, 1));
+  Attach(3, /*has_job=*/true);
+  Tick();
+  EXPECT_THAT(attempts_read_, ElementsAre(0, 1, 0));
+}
+
 TEST_F(WorkerKernelTest, WhatWasReceivedBeforeALinkEndedIsStored) {
   RunJob();
   SendTelemetry(1, 0, Checkpoint());
-  CarryOut(kernel_->Closed(1, now_));
+  CarryOut(kernel_->Closed(1));
   Tick();
   EXPECT_THAT(stored_, ElementsAre(0));
 }
@@ -227,7 +246,9 @@ TEST_F(WorkerKernelTest, ANewStreamGetsItsCommandsAtOnce) {
 TEST_F(WorkerKernelTest, LateTelemetryOfAnArchivedJobIsStoredWithItsAlert) {
   RunJob();
   ArchiveJob();
-  SendTelemetry(1, 0, Alert());
+  Attach(2, /*has_job=*/true);
+  Tick();
+  SendTelemetry(2, 0, Alert());
   Tick();
   EXPECT_THAT(stored_, ElementsAre(0));
   EXPECT_EQ(Alerts(), 1);
@@ -237,7 +258,9 @@ TEST_F(WorkerKernelTest, TelemetryOfAnArchivedJobOfAnotherNodeIsNotStored) {
   RunJob();
   ArchiveJob();
   archived_->mutable_job()->mutable_attempts(0)->mutable_ranks(0)->set_node_id("b");
-  SendTelemetry(1, 0, v1::TelemetryRecord());
+  Attach(2, /*has_job=*/true);
+  Tick();
+  SendTelemetry(2, 0, v1::TelemetryRecord());
   Tick();
   EXPECT_THAT(stored_, IsEmpty());
 }

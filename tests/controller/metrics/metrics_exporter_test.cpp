@@ -88,6 +88,17 @@ TEST(MetricsExporterTest, LoopThatIsStuckLeavesTheNewestSnapshot) {
   EXPECT_EQ(ValueOf(exported.exporter.RenderMetrics(), "trainyard_nodes{state=\"ready\"}"), 2);
 }
 
+// As during a commit to a disk that hangs for minutes.
+TEST(MetricsExporterTest, ALoopThatIsStuckIsAskedOnce) {
+  ScriptedExporter exported;
+  exported.loop.stuck = true;
+  for (int i = 0; i < 10; ++i) exported.exporter.RenderMetrics();
+  EXPECT_EQ(exported.loop.waiting.size(), 1u);
+  exported.loop.waiting.front()(exported.loop.View());
+  exported.exporter.RenderMetrics();
+  EXPECT_EQ(exported.loop.waiting.size(), 2u);
+}
+
 TEST(MetricsExporterTest, ShowsItselfBeforeTheFirstSnapshot) {
   ScriptedExporter exported;
   exported.loop.stuck = true;

@@ -20,5 +20,13 @@ TEST(LogFollowersTest, TellsTheFollowersOfTheJobUntilTheyLeave) {
   EXPECT_EQ(second, 2);
 }
 
+// A job that writes nothing never notifies anyone.
+TEST(LogFollowersTest, FollowersOfQuietJobsThatLeftAreForgotten) {
+  LogFollowers followers;
+  const auto stays = followers.Add(1, [] {});
+  for (int i = 0; i < 10'000; ++i) followers.Add(i, [] {});
+  EXPECT_LE(followers.size(), 2 * LogFollowers::kSmallest);
+}
+
 }  // namespace
 }  // namespace trainyard::controller

@@ -15,7 +15,9 @@ TEST(NodeServiceTest, ListsNodesWithWhatOccupiesThem) {
   worker.Take(v1::ControllerMessage::kWelcome);
   running.Submit("job", 1);
   running.clock.Advance(700);
-  worker.SendReport(RunningReport(1));
+  v1::AttemptReport report = RunningReport(1);
+  report.mutable_ranks(0)->set_unkillable("process 7 waits in the kernel");
+  worker.SendReport(report);
   worker.SendFact(1, StartedFact(1));
   worker.Take(v1::ControllerMessage::kFactsAcknowledged);
   v1::ListNodesResponse response;
@@ -28,6 +30,8 @@ TEST(NodeServiceTest, ListsNodesWithWhatOccupiesThem) {
   EXPECT_EQ(node.last_heartbeat_ms(), running.clock.Now());
   ASSERT_EQ(node.slot_uses_size(), 2);
   EXPECT_EQ(node.slot_uses(0).job_id() + node.slot_uses(1).job_id(), 1);
+  EXPECT_EQ(node.slot_uses(0).unkillable() + node.slot_uses(1).unkillable(),
+            "process 7 waits in the kernel");
 }
 
 TEST(ServerServiceTest, TellsVersionAndDirectories) {

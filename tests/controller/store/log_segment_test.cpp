@@ -84,19 +84,5 @@ TEST(LineSplitterTest, SplitsDoNotDependOnHowBytesArrive) {
   EXPECT_EQ(pieces.line_begin(), whole.line_begin());
 }
 
-TEST(ReplaceInvalidUtf8Test, KeepsCharactersAndReplacesTheRest) {
-  EXPECT_EQ(ReplaceInvalidUtf8(""), "");
-  EXPECT_EQ(ReplaceInvalidUtf8("plain"), "plain");
-  EXPECT_EQ(ReplaceInvalidUtf8("\u00e9 \u20ac \U0001f682"), "\u00e9 \u20ac \U0001f682");
-  EXPECT_EQ(ReplaceInvalidUtf8("a\xff"
-                               "b"),
-            "a\ufffdb");
-  EXPECT_EQ(ReplaceInvalidUtf8("\xc0\x80"), "\ufffd\ufffd") << "overlong";
-  EXPECT_EQ(ReplaceInvalidUtf8("\xed\xa0\x80"), "\ufffd\ufffd\ufffd") << "surrogate";
-  EXPECT_EQ(ReplaceInvalidUtf8("\xf4\x90\x80\x80"), "\ufffd\ufffd\ufffd\ufffd") << "too large";
-  EXPECT_EQ(ReplaceInvalidUtf8("\xe2\x82"), "\ufffd\ufffd") << "cut off";
-  EXPECT_EQ(ReplaceInvalidUtf8("\x80z"), "\ufffdz");
-}
-
 }  // namespace
 }  // namespace trainyard::controller

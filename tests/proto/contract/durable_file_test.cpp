@@ -56,6 +56,21 @@ TEST_F(ContractDurableFileTest, ReplacesTheWholeFile) {
   EXPECT_NE(access(Path("file.tmp").c_str(), F_OK), 0);
 }
 
+TEST_F(ContractDurableFileTest, AFileGrowsPieceByPiece) {
+  DurableFile file;
+  ASSERT_FALSE(file.CreateNew(Path("file"), {.mode = 0600}).has_value());
+  ASSERT_FALSE(file.Append("one ").has_value());
+  ASSERT_FALSE(file.Append("two").has_value());
+  ASSERT_FALSE(file.Finish().has_value());
+  EXPECT_EQ(Text("file"), "one two");
+  const FileResult exists = DurableFile().CreateNew(Path("file"), {.mode = 0600});
+  ASSERT_TRUE(exists.has_value());
+  EXPECT_EQ(exists->number, EEXIST);
+  EXPECT_EQ(exists->action, "cannot create " + Path("file"));
+  ASSERT_FALSE(DurableFile().Create(Path("file"), {.mode = 0600}).has_value());
+  EXPECT_EQ(Text("file"), "") << "emptied";
+}
+
 TEST_F(ContractDurableFileTest, WritesPiecesInOrder) {
   ASSERT_FALSE(WriteFileDurably(Path("file"), {"one ", "", "two"}, {.mode = 0600}).has_value());
   EXPECT_EQ(Text("file"), "one two");

@@ -34,14 +34,16 @@ TEST(RunConfigGeneratorTest, WritesStructVisitorAndNames) {
   EXPECT_THAT(text, testing::Not(testing::HasSubstr("RestartConfig")));
 }
 
-// In RunConfig a number without a default is 0 when nobody wrote it: 0 must not be a legal value.
+// In RunConfig a number without a default is 0 when nobody wrote it: 0 must not be a legal value. A
+// bool without a default is a std::optional.
 void ExpectZeroMeansNotWritten(const Descriptor& section) {
   for (int i = 0; i < section.field_count(); ++i) {
     const FieldDescriptor& field = *section.field(i);
     const v1::FieldRule& rule = RuleOf(field);
     const bool is_text = field.cpp_type() == FieldDescriptor::CPPTYPE_STRING;
     EXPECT_TRUE(is_text || !field.is_repeated()) << field.full_name() << ": lists are of text";
-    if (is_text || !rule.default_value().empty()) continue;
+    const bool is_optional = field.cpp_type() == FieldDescriptor::CPPTYPE_BOOL;
+    if (is_text || is_optional || !rule.default_value().empty()) continue;
     EXPECT_TRUE(rule.has_min() && rule.min() > 0) << field.full_name();
   }
 }

@@ -359,6 +359,11 @@ TEST(JobSpecLoaderTest, EveryRecipeResolves) {
     if (entry.path().extension() != ".yaml") continue;
     ++recipes;
     const auto resolved = ResolveJobFile(entry.path().stem(), {"data.path=/tokens"}, reader);
+    const auto text = reader(entry.path().stem(), "");
+    if (absl::StrContains(text->text, "\ndescribes: ")) {
+      EXPECT_THAT(resolved.status().message(), HasSubstr("trainyard-trainer cannot do yet"));
+      continue;
+    }
     EXPECT_TRUE(resolved.ok()) << entry.path() << ": " << resolved.status();
   }
   EXPECT_GT(recipes, 0);

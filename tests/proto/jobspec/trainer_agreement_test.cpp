@@ -111,8 +111,9 @@ class SpecMaker {
     AddPositions(spec["model"]);
     spec["train"]["seq_length"] = 8;
     spec["train"]["global_batch"] = 8 * (1 + Pick(3));
-    if (Chance(2)) spec["train"]["steps"] = 1 + Pick(40);
-    if (Chance(2)) spec["train"]["tokens"] = 1 + Pick(5000);
+    const bool by_steps = Chance(2);
+    if (by_steps || Chance(12)) spec["train"]["steps"] = 1 + Pick(40);
+    if (!by_steps || Chance(12)) spec["train"]["tokens"] = 1 + Pick(5000);
     AddRampup(spec["train"]);
     if (!Chance(8)) spec["train"]["precision"] = "fp32";
     if (!Chance(4)) spec["train"].erase("attention_backend");

@@ -26,11 +26,12 @@ class CheckpointDirectory {
     return path() + "/step_" + std::string(9 - digits.size(), '0') + digits;
   }
 
-  // Names in the directory, sorted; the fence's file left out.
+  // Names in the directory, sorted; the fence's files left out.
   std::vector<std::string> Names() const {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(path())) {
-      if (entry.path().filename() != "ATTEMPT") names.push_back(entry.path().filename());
+      const std::string name = entry.path().filename();
+      if (name.rfind("ATTEMPT", 0) != 0) names.push_back(name);
     }
     std::sort(names.begin(), names.end());
     return names;

@@ -250,8 +250,26 @@ TEST(CheckpointWriterTest, AnAttemptThatIsOverCannotPublishOrDelete) {
   writer.Save(20, {}, Weights(2));
   EXPECT_EQ(CodeOf([&] { writer.Save(30, {}, Weights(3)); }), ExitCode::kFenced);
   EXPECT_EQ(CodeOf([&] { writer.Finish(); }), ExitCode::kFenced);
+  const CheckpointWriter next(directory.Options(2));
   EXPECT_THAT(directory.Names(), ElementsAre("step_000000010"));
   EXPECT_EQ(CodeOf([&] { CheckpointWriter(directory.Options(1)); }), ExitCode::kFenced);
+}
+
+// The next attempt begins on another node, which the lock does not reach, between the check of the
+// fence and the publication.
+TEST(CheckpointWriterTest, AnAttemptThatEndsWhileItPublishesIsFencedWithoutALock) {
+  const CheckpointDirectory directory;
+  CheckpointWriterOptions options = directory.Options(1);
+  options.on_phase = [&](SavePhase phase) {
+    const LockFile lock_nobody = [](int, int) { return 0; };
+    if (phase == SavePhase::kFenceHeld) RaiseFence(directory.path(), {0, 2}, lock_nobody);
+  };
+  CheckpointWriter writer(options);
+  writer.Save(10, {}, Weights(1));
+  EXPECT_EQ(CodeOf([&] { writer.Finish(); }), ExitCode::kFenced);
+  EXPECT_FALSE(LatestCheckpoint(directory.path()));
+  CheckpointWriter next(directory.Options(2));
+  EXPECT_THAT(directory.Names(), IsEmpty());
 }
 
 TEST(CheckpointWriterTest, RefusesChunksThatDoNotFitTogether) {

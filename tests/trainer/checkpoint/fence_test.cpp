@@ -3,10 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <set>
 #include <thread>
 
 #include "tests/trainer/checkpoint/checkpoint_directory.h"
+#include "trainer/checkpoint/retention.h"
 #include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {
@@ -102,7 +109,95 @@ TEST(FenceTest, SharesTheFenceThatAnEarlierVersionNamed) {
   std::ifstream(former) >> number;
   EXPECT_EQ(number, "00000000000000000004");
   EXPECT_THAT(ErrorOfRaise(directory.path(), {6, 1}),
-              HasSubstr("remove " + directory.path() + "/ATTEMPT and " + former));
+              HasSubstr("remove " + directory.path() + "/ATTEMPT* and " + former));
+}
+
+// A lock server that never excludes another node.
+int LockNobody(int, int) { return 0; }
+
+// A file system without locks.
+int RefuseLock(int, int) {
+  errno = ENOLCK;
+  return -1;
+}
+
+// Runs `work` in a process of its own; returns its exit status.
+template <typename Work>
+int InOtherProcess(const Work& work) {
+  const pid_t child = fork();
+  if (child == 0) _exit(work());
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+int RaiseWithoutLock(const std::string& directory, int64_t attempt_number) {
+  try {
+    RaiseFence(directory, {0, attempt_number}, LockNobody);
+    return 0;
+  } catch (const TrainerError& error) {
+    return static_cast<int>(error.code());
+  }
+}
+
+TEST(FenceTest, WorksWhereTheFileSystemHasNoLocks) {
+  const CheckpointDirectory directory;
+  RaiseFence(directory.path(), {0, 2}, RefuseLock);
+  EXPECT_EQ(FenceLock(directory.path(), RefuseLock).Newest().number, 2);
+  EXPECT_THROW(RaiseFence(directory.path(), {0, 1}, RefuseLock), TrainerError);
+}
+
+// The older attempt holds the lock, as on another node, and has just found no newer attempt.
+TEST(FenceTest, HoldsAgainstAnotherProcessWithoutALock) {
+  const CheckpointDirectory directory;
+  ASSERT_EQ(CodeOfRaise(directory.path(), 1), ExitCode::kOk);
+  const FenceLock lock(directory.path());
+  lock.CheckNotNewerThan({0, 1});
+  const std::string building = directory.path() + "/" + TemporaryName(10, {0, 1}, 1);
+  std::filesystem::create_directory(building);
+  EXPECT_EQ(InOtherProcess([&] { return RaiseWithoutLock(directory.path(), 2); }), 0);
+  std::error_code error;
+  std::filesystem::rename(building, directory.Step(10), error);
+  EXPECT_EQ(error, std::errc::no_such_file_or_directory);
+  EXPECT_THROW(lock.CheckNotNewerThan({0, 1}), TrainerError);
+}
+
+// Numbers that a late write of an older attempt puts into the file change nothing.
+TEST(FenceTest, AClaimOutweighsTheFile) {
+  const CheckpointDirectory directory;
+  ASSERT_EQ(CodeOfRaise(directory.path(), 5), ExitCode::kOk);
+  std::ofstream(directory.path() + "/ATTEMPT") << "3\n";
+  EXPECT_EQ(NewestIn(directory.path()), 5);
+  EXPECT_EQ(CodeOfRaise(directory.path(), 4), ExitCode::kFenced);
+}
+
+TEST(FenceTest, OfProcessesThatRaiseItAtOnceTheNewestWins) {
+  const CheckpointDirectory directory;
+  std::vector<pid_t> children;
+  for (int attempt_number = 1; attempt_number <= 8; ++attempt_number) {
+    const pid_t child = fork();
+    if (child == 0) _exit(RaiseWithoutLock(directory.path(), attempt_number));
+    children.push_back(child);
+  }
+  int newest_status = -1;
+  for (const pid_t child : children) waitpid(child, &newest_status, 0);
+  EXPECT_EQ(newest_status, 0) << "the newest attempt is never fenced";
+  EXPECT_EQ(NewestIn(directory.path()), 8);
+  for (int attempt_number = 1; attempt_number < 8; ++attempt_number) {
+    EXPECT_EQ(CodeOfRaise(directory.path(), attempt_number), ExitCode::kFenced);
+  }
+}
+
+TEST(FenceTest, KeepsNoClaimsOfOlderAttempts) {
+  const CheckpointDirectory directory;
+  for (int attempt_number = 1; attempt_number <= 20; ++attempt_number) {
+    ASSERT_EQ(CodeOfRaise(directory.path(), attempt_number), ExitCode::kOk);
+  }
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(directory.path())) {
+    names.insert(entry.path().filename());
+  }
+  EXPECT_EQ(names, (std::set<std::string>{"ATTEMPT", "ATTEMPT.0.20"}));
 }
 
 TEST(FenceTest, ExcludesOthersWhileItIsHeld) {

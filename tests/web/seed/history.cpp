@@ -121,7 +121,7 @@ void History::AddNodes(int count, int slots) {
 
 void History::LoseNode(const std::string& node_id) {
   unresponsive_.insert(node_id);
-  controller::ObserveDetached(node_id, now_, observations_);
+  controller::ObserveDetached(node_id, observations_);
   // Suspect after 3 s, lost after 8 s.
   for (int second = 0; second < 12; ++second) {
     Advance(1000);

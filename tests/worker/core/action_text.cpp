@@ -14,6 +14,9 @@ struct Describe {
     return "attempt " + Name(AttemptKey{a.job_id, a.attempt});
   }
   std::string operator()(const SpawnRank& a) const { return "spawn " + Name(a.rank); }
+  std::string operator()(const CancelSpawn& a) const {
+    return absl::StrCat("cancel ", Name(a.rank));
+  }
   std::string operator()(const SendSignal& a) const {
     return (a.kill ? "kill " : "term ") + Name(a.rank);
   }

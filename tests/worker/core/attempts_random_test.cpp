@@ -85,12 +85,23 @@ class RandomLife {
     EXPECT_EQ(seen_[key.attempt.job_id], key.attempt.number) << "only the newest attempt spawns";
     for (const auto* set : {&spawning_, &alive_}) {
       for (const RankKey& other : *set) {
+        if (IsUnkillable(other)) continue;
         EXPECT_TRUE(other.attempt.job_id != key.attempt.job_id || other.attempt == key.attempt)
             << "two attempts of one job must never run together";
       }
     }
     EXPECT_FALSE(cleared_.contains(key.attempt)) << "a cleared attempt never spawns";
     spawning_.insert(key);
+  }
+
+  bool IsUnkillable(const RankKey& key) const {
+    for (const v1::AttemptReport& report : attempts_.Reports()) {
+      if (report.job_id() != key.attempt.job_id || report.attempt() != key.attempt.number) continue;
+      for (const v1::RankReport& rank : report.ranks()) {
+        if (rank.rank() == key.rank) return !rank.unkillable().empty();
+      }
+    }
+    return false;
   }
 
   void CheckFact(const v1::Fact& fact) {

@@ -131,6 +131,45 @@ TEST(AttemptsTest, KillIsSentAgainUntilTheRankEnds) {
   EXPECT_THAT(attempts.Tick(1000 + 2 * kKillAgainMs), IsEmpty());
 }
 
+// It waits in the kernel. Its attempt is not cleared, so it keeps its slot, but the next attempt of
+// the job may begin on other slots.
+TEST(AttemptsTest, AProcessThatCannotBeKilledHoldsUpNoNewerAttempt) {
+  Attempts attempts = Running(1, 2);
+  attempts.Start(StartOf(1, 2, 1), 1000);
+  attempts.RankEnded(ExitOf(1, 1, 0));
+  attempts.RankGone(Rank(1, 1, 0));
+  EXPECT_THAT(Text(attempts.Tick(1000 + kKillAgainMs)), ElementsAre("kill 1/1/1"));
+  EXPECT_THAT(Text(attempts.Tick(1000 + 2 * kKillAgainMs)), ElementsAre("kill 1/1/1"));
+  EXPECT_EQ(attempts.Reports()[0].ranks(1).unkillable(), "");
+  EXPECT_THAT(Text(attempts.Tick(1000 + 3 * kKillAgainMs)),
+              ElementsAre("kill 1/1/1", "spawn 1/2/0"));
+  EXPECT_EQ(attempts.Reports()[0].ranks(0).unkillable(), "");
+  EXPECT_THAT(attempts.Reports()[0].ranks(1).unkillable(),
+              testing::StartsWith("process 100 has not ended 15 s after SIGKILL"));
+  EXPECT_FALSE(attempts.Reports()[0].cleared());
+  attempts.RankEnded(ExitOf(1, 1, 1));
+  EXPECT_THAT(Text(attempts.RankGone(Rank(1, 1, 1))), ElementsAre("cleared 1/1"));
+  EXPECT_EQ(attempts.Reports()[0].ranks(1).unkillable(), "");
+}
+
+// A worker that was paused for long has not seen the end of the rank: one signal proves nothing.
+TEST(AttemptsTest, APauseOfTheWorkerMakesNoProcessUnkillable) {
+  Attempts attempts = Running(1, 1);
+  attempts.Stop(StopOf(1, 1, 0), 1000);
+  attempts.Tick(1000 + 20 * kKillAgainMs);
+  EXPECT_EQ(attempts.Reports()[0].ranks(0).unkillable(), "");
+}
+
+TEST(AttemptsTest, AStopCancelsRanksThatAreBeingSpawned) {
+  Attempts attempts;
+  attempts.Start(StartOf(1, 1, 1), 0);
+  EXPECT_THAT(Text(attempts.Stop(StopOf(1, 1, 1000), 0)), ElementsAre("cancel 1/1/0"));
+  EXPECT_THAT(attempts.Stop(StopOf(1, 1, 1000), 10), IsEmpty());
+  v1::RankExited failed = ExitOf(1, 1, 0, kSpawnFailedExitCode);
+  failed.set_spawn_error("stopped");
+  EXPECT_THAT(Text(attempts.RankEnded(failed)), ElementsAre("exited 1/1/0 127", "cleared 1/1"));
+}
+
 TEST(AttemptsTest, StopRepeatedNeitherTermsAgainNorDelaysTheKill) {
   Attempts attempts = Running(1, 1);
   attempts.Stop(StopOf(1, 1, 5000), 0);
@@ -250,7 +289,9 @@ TEST(AttemptsTest, JobsDoNotWaitForEachOther) {
 TEST(AttemptsTest, RankSpawnedWhileStoppingGetsTheSignalThatIsDue) {
   Attempts attempts;
   attempts.Start(StartOf(1, 1, 2), 0);
-  EXPECT_THAT(attempts.Stop(StopOf(1, 1, 1000), 0), IsEmpty());
+  // Too late to cancel: both launches have reached the process table.
+  EXPECT_THAT(Text(attempts.Stop(StopOf(1, 1, 1000), 0)),
+              ElementsAre("cancel 1/1/0", "cancel 1/1/1"));
   EXPECT_THAT(Text(attempts.RankSpawned(Rank(1, 1, 0), 100, 5)),
               ElementsAre("started 1/1/0", "term 1/1/0"));
   EXPECT_THAT(Text(attempts.Tick(1000)), ElementsAre("kill 1/1/0"));

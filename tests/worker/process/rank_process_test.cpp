@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -331,6 +333,23 @@ TEST_F(RankProcessTest, LogTailShowsTheLastLines) {
   EXPECT_GT(tail.size(), 8000);
   EXPECT_EQ(tail.substr(0, 5), "line ");
   EXPECT_THAT(tail, HasSubstr("line 2999\n"));
+}
+
+// As on a machine that swaps: the shim is killed once it has not answered for too long.
+TEST_F(RankProcessTest, AShimThatDoesNotAnswerLeavesNoZombie) {
+  const std::string shim = File("shim.sh");
+  ASSERT_TRUE(WriteFileAtomically(shim, "#!/bin/sh\nexec sleep 600\n").ok());
+  ASSERT_EQ(chmod(shim.c_str(), 0700), 0);
+  const RankLauncher launcher(shim, std::chrono::milliseconds(300));
+  EXPECT_EQ(launcher.Launch(dir(), Shell("true")).code(), absl::StatusCode::kDeadlineExceeded);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  bool is_left = true;
+  while (is_left && std::chrono::steady_clock::now() < deadline) {
+    siginfo_t info = {};
+    is_left = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+    std::this_thread::yield();
+  }
+  EXPECT_FALSE(is_left) << "a child that nobody has reaped";
 }
 
 }  // namespace

@@ -9,15 +9,17 @@ export interface Holding {
   count: number;
   // Rank in the first slot; ranks of a stretch are consecutive.
   rank: number;
+  // Process that cannot be killed and holds the slots; empty for none.
+  unkillable: string;
 }
 
 export function holdingsOf(uses: Node['slot_uses']): Holding[] {
   const holdings: Holding[] = [];
-  uses.forEach(({ job_id: jobId, rank }, index) => {
+  uses.forEach(({ job_id: jobId, rank, unkillable }, index) => {
     const last = holdings.at(-1);
     const next = last && (jobId === 0 || rank === last.rank + last.count);
-    if (next && last.jobId === jobId) last.count++;
-    else holdings.push({ jobId, first: index, count: 1, rank });
+    if (next && last.jobId === jobId && last.unkillable === unkillable) last.count++;
+    else holdings.push({ jobId, first: index, count: 1, rank, unkillable });
   });
   return holdings;
 }
@@ -26,21 +28,23 @@ export function holdingsOf(uses: Node['slot_uses']): Holding[] {
 export const ROW_SLOTS = 8;
 
 // The parts of a stretch that stand in one row each.
-export function rowsOf({ jobId, first, count, rank }: Holding): Holding[] {
+export function rowsOf({ jobId, first, count, rank, unkillable }: Holding): Holding[] {
   const rows: Holding[] = [];
   for (let at = first; at < first + count; ) {
     const end = Math.min(first + count, (Math.floor(at / ROW_SLOTS) + 1) * ROW_SLOTS);
-    rows.push({ jobId, first: at, count: end - at, rank: rank + at - first });
+    rows.push({ jobId, first: at, count: end - at, rank: rank + at - first, unkillable });
     at = end;
   }
   return rows;
 }
 
-// "slot 3: llama #42, rank 11" or "slots 0 to 7: llama #42, ranks 8 to 15".
+// "slot 3: llama #42, rank 11" or "slots 0 to 7: llama #42, ranks 8 to 15", and what cannot be
+// killed there.
 export function holdingText(holding: Holding, name: string): string {
-  const { jobId, first, count, rank } = holding;
+  const { jobId, first, count, rank, unkillable } = holding;
   const range = (noun: string, from: number) =>
     count === 1 ? `${noun} ${from}` : `${noun}s ${from} to ${from + count - 1}`;
   if (jobId === 0) return `${range('slot', first)}, free`;
-  return `${range('slot', first)}: ${name} #${jobId}, ${range('rank', rank)}`;
+  const held = unkillable === '' ? '' : `; cannot be killed: ${unkillable}`;
+  return `${range('slot', first)}: ${name} #${jobId}, ${range('rank', rank)}${held}`;
 }

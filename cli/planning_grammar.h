@@ -1,0 +1,20 @@
+// The part of the grammar about runs that need not exist: plan, recipe, scale, cost, convert.
+#ifndef TRAINYARD_CLI_PLANNING_GRAMMAR_H_
+#define TRAINYARD_CLI_PLANNING_GRAMMAR_H_
+
+#include "cli/grammar.h"
+
+namespace trainyard::cli {
+
+// A job file with its overrides; returns the option of the file.
+CLI::Option* AddJobFileOptions(CLI::App& command, JobFileOptions& options);
+
+// Also under the noun `job`.
+void AddPlan(CLI::App& parent, Grammar& grammar);
+
+// All but plan.
+void AddPlanningCommands(CLI::App& app, Grammar& grammar);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_PLANNING_GRAMMAR_H_

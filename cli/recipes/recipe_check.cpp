@@ -1,0 +1,129 @@
+#include "cli/recipes/recipe_check.h"
+
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "cli/recipes/described_file.h"
+#include "cli/recipes/expected_line.h"
+#include "controller/planner/layout_search.h"
+#include "controller/planner/pass_seconds.h"
+#include "proto/contract/batch_plan.h"
+#include "proto/contract/memory_advice.h"
+#include "proto/contract/run_rules.h"
+#include "proto/jobspec/loader.h"
+#include "proto/jobspec/run_config_of.h"
+
+namespace trainyard::cli {
+namespace {
+
+void CheckDescription(const JobFileText& file, RecipeReport& report) {
+  const absl::StatusOr<DescribedFile> described = ReadDescribedFile(file);
+  if (!described.ok()) {
+    for (const absl::string_view line : absl::StrSplit(described.status().message(), '\n')) {
+      report.findings.push_back({std::string(line), "the description cannot be read", "see there"});
+    }
+    return;
+  }
+  if (!described->run.name.empty()) report.name = described->run.name;
+  report.kind = described->describes;
+  if (described->run.has_model) {
+    report.parameters = planner::CountParameters(described->run.model);
+  }
+  report.tokens = planner::TokensOf(described->run.batch);
+  report.findings = planner::ReviewRun(described->run);
+}
+
+// A cluster of as many devices as the job asks for.
+planner::Cluster ClusterOf(const planner::DeviceSpec& device, const RunConfig& config) {
+  return {&device, config.resources.nodes, config.resources.slots_per_node,
+          *planner::FindNetwork(device.network)};
+}
+
+void CheckMemory(const RunConfig& config, const planner::DeviceSpec& device, RecipeReport& report) {
+  int64_t stage = 0;
+  const MemoryPrediction memory = planner::PeakMemory(config, stage);
+  if (planner::FitsInto(memory, device)) return;
+  report.findings.push_back(
+      {absl::StrCat("does not fit on ", std::string(device.rating->name)),
+       absl::StrCat(
+           "a GPU of stage ", stage, " needs ", MemoryText(memory), ", and ",
+           GigabytesText(static_cast<double>(device.rating->memory_bytes) / (1 + kMemoryMargin)),
+           " can be planned with"),
+       absl::StrCat("a layout of `trainyard plan ", report.name, " --device ",
+                    std::string(device.rating->name), "`")});
+}
+
+// Returns the line as it should be.
+std::string CheckExpected(const RunConfig& config, const ExpectedLine& line, RecipeReport& report) {
+  const planner::DeviceSpec* device = planner::FindDeviceSpec(line.device);
+  if (device == nullptr || planner::PeakFlops(config.train.precision, *device) == 0) {
+    report.findings.push_back(
+        {absl::StrCat("`# Expected on ", line.device, "`"),
+         device == nullptr ? "no such device is known" : "it has no arithmetic of train.precision",
+         "a device that `trainyard plan --device` knows"});
+    return line.text;
+  }
+  CheckMemory(config, *device, report);
+  const std::string text = ExpectedText(config, ClusterOf(*device, config));
+  if (text != line.text) {
+    report.findings.push_back({absl::StrCat("`", line.text, "`"), "the planner says otherwise",
+                               absl::StrCat("`trainyard recipe check ", report.name, " --renew`")});
+  }
+  return text;
+}
+
+void CheckExpectations(const JobFileText& file, const RunConfig& config, RecipeReport& report) {
+  const std::vector<ExpectedLine> lines = FindExpectedLines(file.text);
+  if (lines.empty() && config.resources.device == DeviceKind::kGpu) {
+    report.findings.push_back({"no line `# Expected on DEVICE: -`",
+                               "a recipe for GPUs says what the planner expects of it",
+                               "such a line, and `trainyard recipe check --renew`"});
+  }
+  report.renewed = file.text;
+  // From the last one on, so that positions stay.
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+    report.renewed.replace(line->position, line->text.size(), CheckExpected(config, *line, report));
+  }
+}
+
+void CheckJob(const JobFileText& file, const JobFileReader& reader, RecipeReport& report) {
+  const absl::StatusOr<ResolvedSpec> resolved = ResolveJobFile(file.display_name, {}, reader);
+  if (!resolved.ok()) {
+    for (const absl::string_view line : absl::StrSplit(resolved.status().message(), '\n')) {
+      report.findings.push_back({std::string(line), "the job file is refused", "see there"});
+    }
+    return;
+  }
+  if (!resolved->spec.name().empty()) report.name = resolved->spec.name();
+  if (!RunsOurTrainer(resolved->spec)) {
+    report.kind = "a command";
+    return;
+  }
+  const RunConfig config = RunConfigOf(resolved->spec);
+  const int64_t count = ParameterCount(config.model);
+  report.parameters = planner::ParameterSum{count, count};
+  report.tokens = static_cast<double>(BatchPlan(config.train).SamplesThrough(config.train.steps)) *
+                  static_cast<double>(config.train.seq_length);
+  for (const SettingProblem& problem : FindLaunchProblems(config)) {
+    if (problem.key == "data.path") continue;
+    report.findings.push_back({absl::StrCat("`", problem.key, "`"), problem.message, "see there"});
+  }
+  if (report.findings.empty()) CheckExpectations(file, config, report);
+}
+
+}  // namespace
+
+RecipeReport CheckRecipe(const JobFileText& file, const JobFileReader& reader) {
+  RecipeReport report;
+  report.name = std::filesystem::path(file.display_name).stem().string();
+  report.kind = "dense";
+  if (IsDescribed(file.text)) {
+    CheckDescription(file, report);
+  } else {
+    CheckJob(file, reader, report);
+  }
+  return report;
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,81 @@
+// A training run as a document describes it, with the figures that the document gives beside it.
+#ifndef TRAINYARD_CONTROLLER_PLANNER_DESCRIBED_RUN_H_
+#define TRAINYARD_CONTROLLER_PLANNER_DESCRIBED_RUN_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "controller/planner/amount.h"
+#include "controller/planner/described_model.h"
+
+namespace trainyard::planner {
+
+struct Range {
+  double low = 0;
+  double high = 0;
+};
+
+// Megatron-LM's meaning of each; 0: not said.
+struct DescribedLayout {
+  int64_t gpus = 0;
+  int64_t tensor = 1;
+  int64_t pipeline = 1;
+  int64_t context = 1;
+  int64_t expert = 1;
+  int64_t expert_tensor = 0;  // 0: the same as `tensor`.
+  bool sequence_parallel = false;
+  bool uneven_pipeline = false;  // Stages may have different numbers of layers.
+};
+
+struct DescribedBatch {
+  int64_t seq_length = 0;
+  int64_t global_batch = 0;
+  int64_t micro_batch = 0;
+  int64_t steps = 0;
+  int64_t samples = 0;
+  double tokens = 0;
+  int64_t warmup_samples = 0;
+};
+
+// A scaling law as coefficient and exponent: N = n * C^n_exponent, D = d * C^d_exponent.
+struct DescribedLaw {
+  double n = 0;
+  double n_exponent = 0;
+  double d = 0;
+  double d_exponent = 0;
+};
+
+// Figures that the document gives beside the settings they follow from.
+struct Claims {
+  std::optional<Amount> parameters;
+  std::optional<Amount> active_parameters;
+  std::optional<Amount> tokens;
+  std::optional<Amount> warmup_tokens;
+  std::optional<Amount> flops;
+  std::optional<Amount> loss;
+  std::optional<double> data_parallel;
+  std::optional<double> tokens_per_parameter;
+  std::optional<Range> tokens_per_second;  // Of all GPUs.
+  std::optional<Range> mfu;                // 0.35 to 0.4.
+  std::optional<Range> hours;
+  double peak_flops = 0;  // Of the device that the rates are of; 0: not known.
+};
+
+struct DescribedRun {
+  std::string name;
+  DescribedModel model;
+  bool has_model = false;             // Some documents give figures alone.
+  bool has_latent_attention = false;  // Said, perhaps without its ranks.
+  bool has_query_groups = false;
+  DescribedBatch batch;
+  DescribedLayout layout;
+  std::vector<double> blend;
+  DescribedLaw law;
+  Claims claims;
+};
+
+}  // namespace trainyard::planner
+
+#endif  // TRAINYARD_CONTROLLER_PLANNER_DESCRIBED_RUN_H_

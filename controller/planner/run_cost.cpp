@@ -1,0 +1,63 @@
+#include "controller/planner/run_cost.h"
+
+#include <cmath>
+
+namespace trainyard::planner {
+namespace {
+
+constexpr std::string_view kGuide = "the guide, section 9.1";
+constexpr std::string_view kMarket = "mercatus-ai.com/blog/cloud-gpu-pricing";
+
+// The guide's table has no date and is older than the market's; both are approximate.
+constexpr CloudPrice kPrices[] = {
+    {"AWS", "A100", 3.97, 3.97, "undated", kGuide},
+    {"AWS", "H100", 8.0, 8.0, "undated", kGuide},
+    {"AWS", "A10G", 1.006, 1.006, "undated", kGuide},
+    {"GCP", "A100", 3.67, 3.67, "undated", kGuide},
+    {"GCP", "H100", 7.0, 7.0, "undated", kGuide},
+    {"Azure", "A100", 3.40, 3.40, "undated", kGuide},
+    {"Azure", "H100", 6.0, 6.0, "undated", kGuide},
+    {"Lambda", "A100", 1.99, 1.99, "undated", kGuide},
+    {"Lambda", "H100", 3.29, 3.29, "undated", kGuide},
+    {"large clouds", "A100", 1.50, 3.00, "2026-05", kMarket},
+    {"large clouds", "H100", 3.50, 5.00, "2026-05", kMarket},
+    {"large clouds", "H200", 4.50, 7.00, "2026-05", kMarket},
+    {"GPU clouds", "A100", 1.10, 1.50, "2026-05", kMarket},
+    {"GPU clouds", "H100", 2.50, 3.50, "2026-05", kMarket},
+    {"GPU clouds", "H200", 3.50, 4.50, "2026-05", kMarket},
+};
+
+}  // namespace
+
+std::span<const CloudPrice> KnownPrices() { return kPrices; }
+
+double YoungInterval(double checkpoint_seconds, double mean_seconds_between) {
+  return std::sqrt(2 * checkpoint_seconds * mean_seconds_between);
+}
+
+double DalyInterval(double checkpoint_seconds, double mean_seconds_between) {
+  if (checkpoint_seconds >= 2 * mean_seconds_between) return mean_seconds_between;
+  const double part = checkpoint_seconds / (2 * mean_seconds_between);
+  return YoungInterval(checkpoint_seconds, mean_seconds_between) *
+             (1 + std::sqrt(part) / 3 + part / 9) -
+         checkpoint_seconds;
+}
+
+Reliability ReliabilityOf(double work_seconds, double gpus, double interval_seconds,
+                          const Interruptions& interruptions) {
+  Reliability result;
+  const double mean = interruptions.gpu_hours_per_failure * 3600 / gpus;
+  const double checkpoint = interruptions.checkpoint_seconds;
+  result.mean_seconds_between = mean;
+  result.interval_seconds =
+      interval_seconds > 0 ? interval_seconds : DalyInterval(checkpoint, mean);
+  // Expected seconds until one interval and its checkpoint are done without a stop.
+  const double segment = mean * std::exp(interruptions.restart_seconds / mean) *
+                         std::expm1((result.interval_seconds + checkpoint) / mean);
+  result.goodput = result.interval_seconds / segment;
+  result.seconds = work_seconds / result.goodput;
+  result.failures = result.seconds / mean;
+  return result;
+}
+
+}  // namespace trainyard::planner

@@ -1,0 +1,64 @@
+// Scaling laws: loss by parameters and tokens, and how a budget of operations is best divided
+// between them. Pure functions.
+#ifndef TRAINYARD_CONTROLLER_PLANNER_SCALING_LAW_H_
+#define TRAINYARD_CONTROLLER_PLANNER_SCALING_LAW_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "proto/contract/run_config.h"
+
+namespace trainyard::planner {
+
+// L = 1.69 + 406.4 / N^0.34 + 410.7 / D^0.28: Hoffmann et al. 2022 (Chinchilla, arXiv 2203.15556),
+// approach 3, in nats a token.
+double LossOf(double parameters, double tokens);
+
+// A division of a budget: 6 * parameters * tokens is `flops`, but for published coefficients, which
+// need not agree with that.
+struct Optimum {
+  std::string_view law;
+  std::string_view source;
+  double parameters = 0;
+  double tokens = 0;
+  double flops = 0;
+  double loss = 0;  // By LossOf.
+};
+
+// 20 tokens a parameter: Chinchilla's rule of thumb.
+Optimum RuleOfTwenty(double flops);
+// N = 0.1174 C^0.4999, D = 1.6972 C^0.5001: the guide's coefficients. 6 N D is 1.2 C.
+Optimum GuideCoefficients(double flops);
+// The minimum of LossOf at 6 N D = C.
+Optimum LossMinimum(double flops);
+// N proportional to C^0.73: Kaplan et al. 2020 (arXiv 2001.08361), section 6.1, N = 1.3e9 at one
+// petaflop-day, without the embedding.
+Optimum KaplanOptimum(double flops);
+
+// Cost of a model of other than the optimal size.
+struct OverTraining {
+  double tokens_per_parameter = 0;
+  double optimal_tokens = 0;  // 20 a parameter.
+  double ratio = 0;           // Of the tokens to those.
+  double optimal_loss = 0;    // Least loss for the same operations.
+};
+OverTraining OverTrainingOf(double parameters, double tokens);
+
+struct BudgetShape {
+  ModelConfig model;
+  double parameters = 0;
+  double tokens = 0;  // With the attention's operations, so fewer than flops / 6N.
+  double loss = 0;
+};
+
+// The shape with the least loss for the budget under LossOf, of the family of `like`: its
+// vocabulary, kind of layers, size of a head, ratio of the feed-forward layer and of query groups
+// stay. Widths are multiples of a head, and 64 to 160 times the layers, as in published models of
+// 1 B to 400 B. nullopt where no shape can take the budget.
+std::optional<BudgetShape> BestShape(const ModelConfig& like, int64_t seq_length, double flops);
+
+}  // namespace trainyard::planner
+
+#endif  // TRAINYARD_CONTROLLER_PLANNER_SCALING_LAW_H_

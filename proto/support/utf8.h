@@ -1,0 +1,32 @@
+// UTF-8 as it enters and leaves the system.
+#ifndef TRAINYARD_PROTO_SUPPORT_UTF8_H_
+#define TRAINYARD_PROTO_SUPPORT_UTF8_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace trainyard {
+
+// Offset of the first byte that is not part of valid UTF-8 (RFC 3629), or nothing.
+std::optional<std::size_t> FirstInvalidUtf8(std::string_view text);
+
+bool IsUtf8(std::string_view text);
+
+// The text with each invalid sequence replaced by one U+FFFD.
+std::string ReplaceInvalidUtf8(std::string_view text);
+
+// Cutting a text elsewhere than between two characters makes it invalid, and a message that holds
+// it cannot be parsed any more: cut with these two.
+
+// The longest front of `text` of at most max_bytes that ends between two characters.
+std::string_view Utf8Prefix(std::string_view text, std::size_t max_bytes);
+
+// The end of `text`, at most max_bytes (more than 0), from a line's beginning; from a character's
+// beginning when the last line alone is longer.
+std::string_view LastLines(std::string_view text, std::size_t max_bytes);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_PROTO_SUPPORT_UTF8_H_

@@ -1,0 +1,136 @@
+// convert.
+#include "gmock/gmock.h"
+#include "tests/cli/cli_fixture.h"
+
+namespace trainyard::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class ConvertTest : public CliFixture {
+ protected:
+  CliResult Convert(const std::string& script) {
+    return Run({"convert", WriteFile("run.sh", script), "--name", "mine"});
+  }
+};
+
+// The command of "Training Recipes" for GPT-3 15B, as pasted.
+constexpr char kGpt15b[] = R"(torchrun --nproc_per_node=8 --nnodes=4 pretrain_gpt.py \
+  --num-layers 32 \
+  --hidden-size 6144 \
+  --num-attention-heads 48 \
+  --ffn-hidden-size 24576 \
+  --seq-length 4096 \
+  --max-position-embeddings 4096 \
+  --micro-batch-size 4 \
+  --global-batch-size 1152 \
+  --lr 4.5e-4 \
+  --min-lr 4.5e-5 \
+  --lr-decay-style cosine \
+  --lr-warmup-samples 3906252 \
+  --train-samples 1953125000 \
+  --adam-beta1 0.9 \
+  --adam-beta2 0.95 \
+  --weight-decay 0.1 \
+  --clip-grad 1.0 \
+  --bf16 \
+  --tensor-model-parallel-size 8 \
+  --pipeline-model-parallel-size 1 \
+  --sequence-parallel \
+  --use-distributed-optimizer \
+  --overlap-grad-reduce \
+  --overlap-param-gather \
+  --data-path /path/to/data \
+  --vocab-file /path/to/vocab.json \
+  --merge-file /path/to/merges.txt \
+  --save /checkpoints/gpt3-15b \
+  --load /checkpoints/gpt3-15b \
+  --save-interval 1000 \
+  --eval-interval 100
+)";
+
+TEST_F(ConvertTest, AMegatronCommandBecomesAJobFile) {
+  const CliResult result = Convert(kGpt15b);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  for (const char* line :
+       {"name: mine\n", "  nodes: 4\n", "  slots_per_node: 8\n", "  num_layers: 32\n",
+        "  hidden_size: 6144\n", "  activation: gelu_tanh\n", "  add_bias_linear: true\n",
+        "  max_position_embeddings: 4096\n", "  samples: 1953125000\n", "  precision: bf16\n",
+        "  tp: 8\n", "  zero: 1\n", "  sequence_parallel: true\n", "  kind: cosine\n",
+        "  warmup_samples: 3906252\n", "  path: /path/to/data\n", "  format: megatron\n",
+        "  dir: /checkpoints/gpt3-15b\n", "  every_steps: 1000\n"}) {
+    EXPECT_THAT(result.out, HasSubstr(line));
+  }
+  EXPECT_THAT(result.out, Not(HasSubstr("resume_from"))) << "it goes on from its own directory";
+  EXPECT_THAT(result.err,
+              AllOf(HasSubstr("line 27: --vocab-file /path/to/vocab.json: the tokenizer"),
+                    HasSubstr("submit would refuse: "), HasSubstr("model.vocab_size"),
+                    Not(HasSubstr("overlap"))));
+}
+
+// With what was asked for, nothing is left to refuse.
+TEST_F(ConvertTest, AConvertedJobCanBeSubmitted) {
+  const CliResult result = Convert(std::string(kGpt15b) + " --vocab-size 50304\n");
+  EXPECT_THAT(result.err, Not(HasSubstr("submit would refuse")));
+  const std::string path = WriteFile("job.yaml", result.out);
+  const CliResult plan = Run({"plan", "--offline", path});
+  EXPECT_EQ(plan.exit_code, 0) << plan.err;
+  EXPECT_THAT(plan.out, Not(HasSubstr("submit would refuse")));
+}
+
+TEST_F(ConvertTest, VariablesOfTheScriptArePutIn) {
+  const CliResult result = Convert(R"(#!/bin/bash
+# Training GPT-3 175B
+GPUS_PER_NODE=8
+NNODES=64
+TP_SIZE=8 # Tensor Parallelism
+DP_SIZE=$((GPUS_PER_NODE * NNODES / TP_SIZE / 16))
+torchrun \
+--nproc_per_node $GPUS_PER_NODE \
+--nnodes ${NNODES} \
+pretrain_gpt.py \
+--tensor-model-parallel-size "$TP_SIZE" \
+--micro-batch-size $MICRO \
+--num-layers 96
+)");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, AllOf(HasSubstr("  nodes: 64\n"), HasSubstr("  slots_per_node: 8\n"),
+                                HasSubstr("  tp: 8\n"), Not(HasSubstr("micro_batch"))));
+  EXPECT_THAT(result.err, HasSubstr("line 12: --micro-batch-size $MICRO: the script does not say "
+                                    "its value; set layout.micro_batch"));
+}
+
+TEST_F(ConvertTest, WhatCannotBeDoneIsSaidLineByLine) {
+  const CliResult result = Convert(
+      "torchrun pretrain_gpt.py --num-layers 2\n--num-experts 8 --moe-router-topk 2\n"
+      "--fp8-hybrid\n--tensor-core 3\n--hidden-size 64\n--swiglu --position-embedding-type rope "
+      "--max-position-embeddings 99 --normalization RMSNorm\n"
+      "--data-path 0.7 /a 0.3 /b --rampup-batch-size 8 8 100 --load /old\nstray=1 stray\n");
+  EXPECT_THAT(result.err,
+              AllOf(HasSubstr("line 2: --num-experts 8: trainyard-trainer has no mixture"),
+                    HasSubstr("line 2: --moe-router-topk 2"),
+                    HasSubstr("line 3: --fp8-hybrid: trainyard-trainer has no such"),
+                    HasSubstr("line 4: --tensor-core 3: not understood"),
+                    HasSubstr("line 8: `stray` was not understood")));
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("  activation: swiglu\n"), HasSubstr("rms_norm"),
+                    HasSubstr("  ffn_hidden_size: 256\n"), HasSubstr("  blend: [0.7 /a, 0.3 /b]\n"),
+                    HasSubstr("  rampup_batch_samples: 100\n"), HasSubstr("  resume_from: /old")));
+  EXPECT_THAT(result.out, Not(HasSubstr("max_position_embeddings")));
+}
+
+TEST_F(ConvertTest, OtherTextsAreRefused) {
+  const CliResult result = Convert("echo hello\n");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.out, IsEmpty());
+  EXPECT_THAT(result.err, HasSubstr("has no Megatron-LM command"));
+  EXPECT_EQ(Run({"convert", "/nonexistent.sh"}).exit_code, 3);
+  input_ = "torchrun pretrain_gpt.py --num-layers 3\n";
+  EXPECT_THAT(Run({"convert", "-"}).out, HasSubstr("  num_layers: 3\n"));
+}
+
+}  // namespace
+}  // namespace trainyard::cli

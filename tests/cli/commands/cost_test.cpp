@@ -1,0 +1,100 @@
+// scale and cost.
+#include "gmock/gmock.h"
+#include "nlohmann/json.hpp"
+#include "tests/cli/cli_fixture.h"
+
+namespace trainyard::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class CostTest : public CliFixture {
+ protected:
+  CostTest() { environment_.recipe_directories = {RECIPES_DIRECTORY}; }
+};
+
+TEST_F(CostTest, ScaleDividesABudgetByEveryLaw) {
+  const CliResult result = Run({"scale", "--flops", "5.88e23"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("D = 20 N"), HasSubstr("70B"), HasSubstr("1.4T"),
+                                HasSubstr("0.1174 C^0.4999"), HasSubstr("14.6"),
+                                HasSubstr("least loss"), HasSubstr("Kaplan")));
+}
+
+TEST_F(CostTest, ScaleSaysHowFarARunIsOverTrained) {
+  const CliResult result = Run({"scale", "--parameters", "1.545B", "--tokens", "101.909B"});
+  EXPECT_THAT(result.out, AllOf(HasSubstr("9.45e+20 FLOP by 6 N D"), HasSubstr("loss 2.335"),
+                                HasSubstr("3.3 times the 30.9B")));
+}
+
+TEST_F(CostTest, ScaleFindsAShapeOfARecipesFamily) {
+  const CliResult result =
+      Run({"scale", "--flops", "1.36e21", "--like", "llama3-1.5b", "-o", "json"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const nlohmann::json document = nlohmann::json::parse(result.out);
+  EXPECT_EQ(document["laws"].size(), 4u);
+  const nlohmann::json& shape = document["shape"];
+  EXPECT_EQ(shape["hidden_size"], shape["num_attention_heads"].get<int>() * 128);
+  EXPECT_LT(shape["loss"], 2.32);
+  EXPECT_THAT(Run({"scale", "--flops", "1.36e21", "--like", "llama3-1.5b"}).out,
+              HasSubstr("Best shape like llama3-1.5b"));
+}
+
+// The guide's own example (section 9.1), whose figures are those of steps alone.
+TEST_F(CostTest, CostAgreesWithTheGuidesExample) {
+  const CliResult result = Run({"cost", "--parameters", "7B", "--tokens", "2T", "--nodes", "32",
+                                "--device", "A100", "-o", "json"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const nlohmann::json cost = nlohmann::json::parse(result.out);
+  EXPECT_NEAR(cost["flops"], 8.4e22, 1e18);
+  EXPECT_NEAR(cost["days_of_steps"], 27.05, 0.01);
+  EXPECT_GT(cost["days"], cost["days_of_steps"]);
+  const double steps_hours = cost["days_of_steps"].get<double>() * 24 * 256;
+  EXPECT_NEAR(steps_hours, 166200, 200);
+  EXPECT_NEAR(steps_hours / cost["device_hours"].get<double>(), cost["goodput"], 1e-9);
+  bool has_lambda = false;
+  for (const auto& price : cost["prices"]) {
+    if (price["cloud"] != "Lambda") continue;
+    has_lambda = true;
+    EXPECT_NEAR(price["dollars"][0], 1.99 * cost["device_hours"].get<double>(), 1e-3);
+  }
+  EXPECT_TRUE(has_lambda);
+}
+
+TEST_F(CostTest, CostPlansARecipe) {
+  const CliResult result = Run({"cost", "llama3-8b", "--device", "H100", "--price", "2.5"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("Cost of llama3-8b, 105B tokens on 1 node of 8 H100\n"),
+                    HasSubstr("FLOP with attention"), HasSubstr("layout"),
+                    HasSubstr("(best: Young"), HasSubstr("goodput"), HasSubstr("--price")));
+  const CliResult none = Run({"cost", "llama3-8b", "--device", "B200"});
+  EXPECT_THAT(none.err, HasSubstr("no price of the B200 is known; --price"));
+}
+
+TEST_F(CostTest, ImpossibleQuestionsAreRefused) {
+  const auto error = [this](const std::vector<std::string>& words, int exit_code = 2) {
+    const CliResult result = Run(words);
+    EXPECT_EQ(result.exit_code, exit_code) << result.out;
+    return result.err;
+  };
+  EXPECT_THAT(error({"scale"}), HasSubstr("give --flops"));
+  EXPECT_THAT(error({"scale", "--flops", "many"}), HasSubstr("--flops `many` must be a number"));
+  EXPECT_THAT(error({"scale", "--flops", "1e99"}), HasSubstr("from 1 to 1e40"));
+  EXPECT_THAT(error({"scale", "--flops", "1e21", "--tokens", "1B"}), HasSubstr("leave one side"));
+  EXPECT_THAT(error({"scale", "--flops", "5", "--like", "llama3-8b"}),
+              HasSubstr("less than one token"));
+  EXPECT_THAT(error({"cost", "--device", "H100"}), HasSubstr("--parameters and --tokens"));
+  EXPECT_THAT(error({"cost", "llama3-8b", "--tokens", "1T", "--device", "H100"}),
+              HasSubstr("--set train.tokens"));
+  EXPECT_THAT(error({"cost", "llama3-8b"}), HasSubstr("--device"));
+  EXPECT_THAT(error({"cost", "llama3-8b", "--device", "RTX"}), HasSubstr("unknown device"));
+  EXPECT_THAT(error({"cost", "llama3.1-405b", "--device", "A10G", "--nodes", "1"}, 1),
+              HasSubstr("no layout fits"));
+  EXPECT_THAT(error({"cost", "--parameters", "7B", "--tokens", "1T", "--device", "V100"}),
+              HasSubstr("no bf16 arithmetic"));
+}
+
+}  // namespace
+}  // namespace trainyard::cli

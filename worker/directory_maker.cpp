@@ -1,0 +1,57 @@
+#include "worker/directory_maker.h"
+
+#include <boost/asio/post.hpp>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace trainyard::worker {
+
+DirectoryMaker::DirectoryMaker(boost::asio::io_context& loop, Make make)
+    : loop_(loop), make_(std::move(make)), link_(std::make_shared<Link>()) {
+  link_->maker = this;
+}
+
+DirectoryMaker::~DirectoryMaker() {
+  const std::lock_guard lock(link_->mutex);
+  link_->maker = nullptr;
+}
+
+void DirectoryMaker::MakeDirectory(const std::string& path, Done done) {
+  if (const auto found = waiting_.find(path); found != waiting_.end()) {
+    found->second.push_back(std::move(done));
+    return;
+  }
+  if (waiting_.size() >= kMostAtOnce) {
+    return done(absl::ResourceExhaustedError(
+        absl::StrCat("cannot make ", path, ": ", waiting_.size(),
+                     " other directories have not answered yet, the first is ",
+                     waiting_.begin()->first, "; check the file servers of this node")));
+  }
+  waiting_[path].push_back(std::move(done));
+  try {
+    std::thread([link = link_, make = make_, path] {
+      const absl::Status status = make(path);
+      // Held while posting: the loop lives at least as long as the maker.
+      const std::lock_guard lock(link->mutex);
+      if (link->maker == nullptr) return;
+      boost::asio::post(link->maker->loop_, [link, path, status] {
+        if (link->maker != nullptr) link->maker->Made(path, status);
+      });
+    }).detach();
+  } catch (const std::system_error& error) {
+    Made(path, absl::ResourceExhaustedError(
+                   absl::StrCat("cannot start a thread to make ", path, ": ", error.what())));
+  }
+}
+
+void DirectoryMaker::Made(const std::string& path, const absl::Status& status) {
+  const auto found = waiting_.find(path);
+  const std::vector<Done> waiting = std::move(found->second);
+  waiting_.erase(found);
+  for (const Done& done : waiting) done(status);
+}
+
+}  // namespace trainyard::worker

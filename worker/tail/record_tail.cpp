@@ -1,0 +1,46 @@
+#include "worker/tail/record_tail.h"
+
+#include <utility>
+
+#include "proto/support/status_macros.h"
+
+namespace trainyard::worker {
+
+RecordTail::RecordTail(std::string path, Parse parse, int64_t account_offset,
+                       std::shared_ptr<RankAccount> account)
+    : path_(std::move(path)),
+      parse_(std::move(parse)),
+      account_(std::move(account)),
+      account_offset_(account_offset) {}
+
+absl::StatusOr<v1::TelemetryBatch> RecordTail::ReadForStream(int64_t offset, bool ended,
+                                                             Timestamp now) {
+  std::optional<v1::TelemetryBatch> held = std::exchange(held_, std::nullopt);
+  if (held.has_value() && held->begin_offset() == offset) return *std::move(held);
+  if (offset < account_offset_) {
+    // Stops where the account stands, so that from there on both read the same batches.
+    TRAINYARD_ASSIGN_OR_RETURN(v1::TelemetryBatch batch,
+                               parse_({path_, offset, ended, now, account_offset_}));
+    // The account may stand within a line.
+    if (batch.end_offset() > offset) return batch;
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(v1::TelemetryBatch batch, parse_({path_, offset, ended, now}));
+  if (offset == account_offset_) Note(batch);
+  return batch;
+}
+
+void RecordTail::ReadForAccount(bool ended, Timestamp now) {
+  absl::StatusOr<v1::TelemetryBatch> batch = parse_({path_, account_offset_, ended, now});
+  if (!batch.ok() || batch->end_offset() == batch->begin_offset()) return;
+  Note(*batch);
+  const bool fits = batch->end_offset() - batch->begin_offset() <= kHeldBytes;
+  if (fits && !held_.has_value()) held_ = *std::move(batch);
+}
+
+void RecordTail::Note(const v1::TelemetryBatch& batch) {
+  for (const v1::TelemetryRecord& record : batch.records()) account_->Note(record);
+  if (!batch.records().empty()) has_records_ = true;
+  account_offset_ = batch.end_offset();
+}
+
+}  // namespace trainyard::worker
