@@ -2,12 +2,13 @@
 
   python3 tests/gpu/learning_curves.py --trainer PROGRAM --data TOKENS --out DIR
 
-For each model: our run; PyTorch with bf16 autocast and fp32 weights; and the same again with one
-initial weight that is 1e-6 larger. Rounding makes any two runs drift apart, so what the two PyTorch
-runs do is the measure: at each step the largest distance of our losses to PyTorch's within the last
-WINDOW steps may be FACTOR times that of the PyTorch runs to each other, plus FLOOR. Writes
-curves-MODEL.csv and a summary in Markdown; ends with 1 when a step is outside. Needs a GPU and
-PyTorch.
+For each model: our run; PyTorch with bf16 autocast and fp32 weights; the same again with one
+initial weight that is 1e-6 larger; and without autocast. Rounding makes any two runs drift apart,
+at first by what another rounding does to each step, later by chance. What the PyTorch runs do is
+therefore the measure: at each step the largest distance of our losses to PyTorch's within the last
+WINDOW steps may be FACTOR times the largest of the other two PyTorch runs to the first, plus FLOOR.
+Writes curves-MODEL.csv and a summary in Markdown; ends with 1 when a step is outside. Needs a GPU
+and PyTorch.
 """
 import argparse
 import array
@@ -100,11 +101,12 @@ def largest_of_window(values):
 
 @dataclasses.dataclass(frozen=True)
 class Comparison:
-    """Losses of three runs, step by step, and what they say."""
+    """Losses of four runs, step by step, and what they say."""
 
     ours: list
     torch: list
     perturbed: list
+    single: list  # PyTorch without autocast.
 
     @property
     def distances(self):
@@ -113,12 +115,18 @@ class Comparison:
 
     @property
     def drifts(self):
-        """Of the two PyTorch runs to each other."""
+        """Of equal PyTorch runs to each other."""
         return distances_of(self.perturbed, self.torch)
 
     @property
+    def roundings(self):
+        """Of PyTorch runs in two precisions to each other."""
+        return distances_of(self.single, self.torch)
+
+    @property
     def bounds(self):
-        return [FACTOR * drift + FLOOR for drift in largest_of_window(self.drifts)]
+        apart = [max(pair) for pair in zip(self.drifts, self.roundings)]
+        return [FACTOR * distance + FLOOR for distance in largest_of_window(apart)]
 
     @property
     def outside(self):
@@ -130,10 +138,10 @@ class Comparison:
     def summary(self, name):
         last = slice(-WINDOW, None)
         mean = [sum(losses[last]) / len(losses[last])
-                for losses in (self.ours, self.torch, self.perturbed)]
+                for losses in (self.ours, self.torch, self.perturbed, self.single)]
         verdict = f"FAIL at step {self.outside[0]}" if self.outside else "within"
-        return [name, str(len(self.ours)), f"{mean[0]:.4f}", f"{mean[1]:.4f}", f"{mean[2]:.4f}",
-                f"{max(self.distances):.4f}", f"{max(self.drifts):.4f}", verdict]
+        largest = [max(self.distances), max(self.drifts), max(self.roundings)]
+        return [name, str(len(self.ours)), *(f"{value:.4f}" for value in mean + largest), verdict]
 
 
 def plan_of(model, vocabulary, batch):
@@ -189,7 +197,7 @@ def run_ours(options, plan, folder):
 
 
 class TorchRuns:
-    """PyTorch's model, compiled once; each run starts from the given weights."""
+    """PyTorch's model, compiled once a precision; each run starts from the given weights."""
 
     def __init__(self, plan, weights, samples):
         import torch
@@ -197,12 +205,12 @@ class TorchRuns:
         from plain_decoder import PlainDecoder, load_weights, make_adamw
         self._torch, self._load, self._make_adamw = torch, load_weights, make_adamw
         self._plan, self._weights, self._samples = plan, weights, samples
-        torch.set_float32_matmul_precision("high")
+        torch.set_float32_matmul_precision("high")  # TF32: 3 bits more than bf16.
         with torch.device("cuda"):
             self._model = PlainDecoder(plan.shape)
         self._loss_of = torch.compile(self._model)
 
-    def losses(self, rates, perturbation):
+    def losses(self, rates, perturbation=0.0, autocast=True):
         """Of each step. perturbation: is added to one element of the first token's vector."""
         torch, model = self._torch, self._model
         self._load(model, self._weights)
@@ -215,7 +223,7 @@ class TorchRuns:
             rows = torch.tensor(self._samples.batch(step, self._plan.global_batch)).cuda()
             for group in optimizer.param_groups:
                 group["lr"] = rate
-            with torch.autocast("cuda", torch.bfloat16):
+            with torch.autocast("cuda", torch.bfloat16, enabled=autocast):
                 loss = self._loss_of(rows[:, :-1], rows[:, 1:])
             loss.backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), MAX_NORM)
@@ -232,15 +240,17 @@ def compare(options, model, folder):
     ours = run_ours(options, plan, folder)
     rates = [rate for _, rate in ours]
     runs = TorchRuns(plan, weights, samples)
-    return Comparison([loss for loss, _ in ours], runs.losses(rates, 0.0),
-                      runs.losses(rates, PERTURBATION))
+    return Comparison([loss for loss, _ in ours], runs.losses(rates),
+                      runs.losses(rates, perturbation=PERTURBATION),
+                      runs.losses(rates, autocast=False))
 
 
 def report(out, model, comparison):
     """Prints and writes the steps."""
-    columns = (comparison.ours, comparison.torch, comparison.perturbed, comparison.distances,
-               comparison.drifts, comparison.bounds)
-    names = ("step", "ours", "pytorch", "perturbed", "ours-pytorch", "perturbed-pytorch", "bound")
+    columns = (comparison.ours, comparison.torch, comparison.perturbed, comparison.single,
+               comparison.distances, comparison.drifts, comparison.roundings, comparison.bounds)
+    names = ("step", "ours", "pytorch", "perturbed", "single", "ours-pytorch", "perturbed-pytorch",
+             "single-pytorch", "bound")
     with open(out / f"curves-{model}.csv", "w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(names)
@@ -251,8 +261,8 @@ def report(out, model, comparison):
 
 
 def as_markdown(summaries):
-    head = ["model", "steps", "ours, last steps", "PyTorch", "PyTorch perturbed",
-            "largest distance of ours", "of PyTorch's two", "verdict"]
+    head = ["model", "steps", "ours, last steps", "PyTorch", "perturbed", "without autocast",
+            "largest distance of ours", "of the perturbed", "of that without autocast", "verdict"]
     lines = [head, ["---"] * len(head), *summaries]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
 

@@ -31,23 +31,26 @@ class Order(unittest.TestCase):
 
 
 class Verdict(unittest.TestCase):
-    def test_a_distance_within_the_drift_of_equal_runs_passes(self):
+    def test_a_distance_within_that_of_pytorchs_runs_passes(self):
         torch = [3.0] * 100
         drifting = [3.0 + 1e-4 * step for step in range(100)]
         ours = [3.0 - 2e-4 * step for step in range(100)]
-        self.assertEqual(Comparison(ours, torch, drifting).outside, [])
+        self.assertEqual(Comparison(ours, torch, drifting, torch).outside, [])
+        self.assertEqual(Comparison(ours, torch, torch, drifting).outside, [])
 
     def test_a_larger_one_fails_at_its_step(self):
         torch = [3.0] * 100
         ours = [3.0] * 60 + [3.0 + FLOOR * 1.01] * 40
-        self.assertEqual(Comparison(ours, torch, torch).outside[0], 61)
+        self.assertEqual(Comparison(ours, torch, torch, torch).outside[0], 61)
         perturbed = [3.0 + FLOOR] * 100
-        self.assertEqual(Comparison(ours, torch, perturbed).outside, [])
+        self.assertEqual(Comparison(ours, torch, perturbed, torch).outside, [])
         self.assertGreater(FACTOR, 1)
 
     def test_a_loss_that_is_no_number_fails(self):
-        self.assertEqual(Comparison([3.0, math.nan, 3.0], [3.0] * 3, [3.0] * 3).outside, [2, 3])
-        self.assertEqual(Comparison([3.0] * 3, [math.nan] * 3, [3.0] * 3).outside, [1, 2, 3])
+        good, bad = [3.0] * 3, [3.0, math.nan, 3.0]
+        self.assertEqual(Comparison(bad, good, good, good).outside, [2, 3])
+        self.assertEqual(Comparison(good, bad, good, good).outside, [2, 3])
+        self.assertEqual(Comparison(good, good, good, bad).outside, [2, 3])
 
 
 if __name__ == "__main__":

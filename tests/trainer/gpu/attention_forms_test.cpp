@@ -56,20 +56,22 @@ FormResult ByFormula(const FormCase& c, const AttentionLimits& limits, torch::Sc
 }
 
 // The plain formula in bf16 rounds scores and weights: a fused kernel, which keeps the scores in
-// fp32, may not be worse.
+// fp32, may not be worse. Where a token sees itself alone the gradients of queries and keys are 0,
+// for the formula exactly: kUnseen of the norm of all gradients is left for those.
 void ExpectNotWorseThanTheFormulaInBf16(const FormCase& c, const AttentionForm& form,
                                         Reproducible reproducible) {
   const FormResult actual = RunForm(c, form, reproducible);
   const FormResult exact = ByFormula(c, form.limits, torch::kFloat64);
   const FormResult peer = ByFormula(c, form.limits, torch::kBFloat16);
   EXPECT_LE(RelativeNorm(actual.out, exact.out), RelativeNorm(peer.out, exact.out));
+  constexpr double kUnseen = 1e-6;
   const int64_t queries = c.heads.query_heads, keys = c.heads.key_heads;
   const auto expect = [&](const char* name, int64_t first, int64_t count) {
     const auto error = [&](const FormResult& result) {
-      return RelativeNorm(result.d_packed.narrow(2, first, count),
-                          exact.d_packed.narrow(2, first, count));
+      return NormOf(Wide(result.d_packed.narrow(2, first, count)) -
+                    exact.d_packed.narrow(2, first, count));
     };
-    EXPECT_LE(error(actual), error(peer)) << name;
+    EXPECT_LE(error(actual), error(peer) + kUnseen * NormOf(exact.d_packed)) << name;
   };
   expect("gradient of the queries", 0, queries);
   expect("gradient of the keys", queries, keys);

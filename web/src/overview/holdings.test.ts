@@ -45,6 +45,8 @@ describe('holdings', () => {
     expect(holdingText({ jobId: 7, first: 3, count: 1, rank: 11, unkillable: '' }, 'llama')).toBe(
       'slot 3: llama #7, rank 11',
     );
-    expect(holdingText({ jobId: 0, first: 3, count: 2, rank: 0, unkillable: '' }, '')).toBe('slots 3 to 4, free');
+    expect(holdingText({ jobId: 0, first: 3, count: 2, rank: 0, unkillable: '' }, '')).toBe(
+      'slots 3 to 4, free',
+    );
   });
 });
