@@ -161,7 +161,7 @@ void Loop::Tick() {
   if (!tick_.at_rest()) {
     spdlog::error("planning did not come to rest; going on with the next tick");
   }
-  if (!Commit(events)) return AnswerWithoutSpace(now);
+  if (!Commit(events, tick_.archived())) return AnswerWithoutSpace(now);
   ConfirmSpace();
   waiting_requests_ -= static_cast<int>(tick_.decided());
   if (tick_.waiting() > 0) ScheduleTick();
@@ -170,10 +170,11 @@ void Loop::Tick() {
 }
 
 // False when the disk is full: then the tick is undone, as if it had never run.
-bool Loop::Commit(const std::vector<v1::Event>& events) {
+bool Loop::Commit(const std::vector<v1::Event>& events,
+                  const std::vector<v1::ArchivedJob>& archived) {
   if (events.empty()) return true;
   const WorkTimer timer(observe_work_, LoopWork::kCommit);
-  const absl::Status status = event_log_.Append(events);
+  const absl::Status status = event_log_.Append(events, archived);
   if (absl::IsResourceExhausted(status)) {
     UndoTick(status);
     return false;

@@ -92,14 +92,32 @@ void WorkerSessions::CarryOut(SubmitRequest& action) {
 }
 
 void WorkerSessions::CarryOut(ReadOffsets& action) {
-  ingest_.ReadOffsets(std::move(action.streams), [this, link = action.link,
-                                                  attempts = action.attempts](const auto& offsets) {
-    LoggedAlerts alerts = ReadLoggedAlerts(
-        attempts, [this](int64_t job_id, int limit) { return ReadEvents(job_id, limit); });
-    loop_.Post([this, link, offsets, alerts = std::move(alerts)]() mutable {
-      CarryOut(kernel_.OffsetsRead(link, offsets, std::move(alerts)));
-    });
-  });
+  std::vector<StreamKey> streams = std::move(action.streams);
+  ingest_.ReadOffsets(
+      std::move(streams), [this, asked = std::move(action)](const StreamOffsets& offsets) {
+        LoggedAlerts alerts = ReadLoggedAlerts(asked.attempts, [this](int64_t job_id, int limit) {
+          return ReadEvents(job_id, limit);
+        });
+        ArchivedJobs archived = ReadArchived(asked.archived_jobs);
+        loop_.Post([this, link = asked.link, offsets, alerts = std::move(alerts),
+                    archived = std::move(archived)]() mutable {
+          CarryOut(kernel_.OffsetsRead(link, offsets, std::move(alerts), std::move(archived)));
+        });
+      });
+}
+
+ArchivedJobs WorkerSessions::ReadArchived(const std::set<int64_t>& job_ids) {
+  ArchivedJobs archived;
+  for (const int64_t job_id : job_ids) {
+    JobArchive::Found found = event_log_.archive().Find(job_id);
+    if (found.ok()) {
+      archived[job_id] = *std::move(found);
+    } else {
+      spdlog::warn("cannot read archived job {}: {}; its worker keeps the output that it has",
+                   job_id, found.status().ToString());
+    }
+  }
+  return archived;
 }
 
 absl::StatusOr<std::vector<v1::Event>> WorkerSessions::ReadEvents(int64_t job_id, int limit) {

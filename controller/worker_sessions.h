@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -52,6 +53,7 @@ class WorkerSessions final : public WorkerListener {
   static void CarryOut(WriteLog& action);
   // Any thread.
   absl::StatusOr<std::vector<v1::Event>> ReadEvents(int64_t job_id, int limit);
+  ArchivedJobs ReadArchived(const std::set<int64_t>& job_ids);
   // Called by the storage thread with the result for the stream.
   Stored ToKernel(LinkId link, const v1::StreamId& stream, Permit permit);
 

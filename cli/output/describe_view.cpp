@@ -237,6 +237,8 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
     case v1::Event::kJobEnded:
       return absl::StrCat("job ", EnumText(event.job_ended().state()), ": ",
                           event.job_ended().verdict().summary());
+    case v1::Event::kJobArchived:
+      return "moved to the archive";
     case v1::Event::kCheckpointPublished:
       return absl::StrCat("checkpoint of step ", event.checkpoint_published().checkpoint().step(),
                           " published");

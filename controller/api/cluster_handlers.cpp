@@ -23,10 +23,13 @@ void CountSlots(const v1::Node& node, std::map<v1::DeviceKind, v1::SlotCount>& c
   }
 }
 
-v1::ClusterSummary SummaryOf(const ClusterState& state) {
+v1::ClusterSummary SummaryOf(const ClusterState& state, const JobArchive& archive) {
   v1::ClusterSummary summary;
   for (const auto& [id, entry] : state.jobs)
     ++(*summary.mutable_jobs())[EnumText(entry.job.state())];
+  for (const auto& [job_state, count] : archive.CountByState()) {
+    (*summary.mutable_jobs())[EnumText(job_state)] += static_cast<int>(count);
+  }
   std::map<v1::DeviceKind, v1::SlotCount> slots;
   for (const auto& [id, entry] : state.nodes) {
     ++(*summary.mutable_nodes())[EnumText(entry.node.state())];
@@ -90,7 +93,7 @@ void handlers::GetServerInfo(const Api& api, Reply<v1::GetServerInfoResponse> re
          {"cordon", "events", "logs", "metrics", "plan", "stop", "submit"}) {
       response.add_capabilities(capability);
     }
-    *response.mutable_cluster() = SummaryOf(view.state);
+    *response.mutable_cluster() = SummaryOf(view.state, api.events.archive());
     for (v1::StorageProblem& problem : api.storage.Problems()) {
       *response.add_storage_problems() = std::move(problem);
     }

@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "controller/api/job_view.h"
+#include "controller/api/named_job.h"
 #include "controller/api/rank_view.h"
 #include "controller/api/sent_job_file.h"
 #include "controller/api/stored_progress.h"
@@ -38,14 +39,14 @@ absl::Status CheckRequestSize(const google::protobuf::Message& request) {
       absl::StrCat("request has ", bytes, " bytes; at most ", kMaxSubmitBytes, " are allowed"));
 }
 
-// The job that a submit made: now, or the first time when the submit was repeated.
+// The job that a submit made: now, or the first time when the submit was repeated. Null when that
+// job is archived.
 const JobEntry* SubmittedJob(const std::string& request_id, std::span<const v1::Event> events,
                              const ClusterView& view) {
   for (const v1::Event& event : events) {
-    if (event.has_job_submitted()) return &view.state.jobs.at(event.job_submitted().job_id());
+    if (event.has_job_submitted()) return FindEntry(view.state, event.job_submitted().job_id());
   }
-  const auto found = view.state.job_by_request_id.find(request_id);
-  return found == view.state.job_by_request_id.end() ? nullptr : &view.state.jobs.at(found->second);
+  return FindEntry(view.state, FindJobByRequestId(view.state, request_id).value_or(0));
 }
 
 // The job that a stop request meant. Its events hold the job's number: the same name may mean
@@ -118,23 +119,62 @@ absl::StatusOr<v1::ListEventsResponse> ReadEventPage(const Api& api, int64_t job
   return response;
 }
 
-// Submits a request whose spec is resolved.
-void SubmitSpec(const Api& api, v1::SubmitJobRequest request,
-                const Reply<v1::SubmitJobResponse>& reply) {
+using SubmitReply = Reply<v1::SubmitJobResponse>;
+
+// Answers a repeated submit whose job is archived; false when the archive has no such job. On a
+// reader thread.
+bool AnswerFromArchive(const Api& api, const std::string& request_id, const SubmitReply& reply) {
+  auto found = api.events.archive().FindByRequestId(request_id);
+  if (found.ok() && !found->has_value()) return false;
+  if (!found.ok()) {
+    reply(found.status());
+    return true;
+  }
+  v1::SubmitJobResponse response;
+  *response.mutable_job() = std::move(*(*found)->mutable_job());
+  reply(std::move(response));
+  return true;
+}
+
+void AnswerSubmit(const Api& api, const JobSubmission& submit, const ClusterLoop::Outcome& outcome,
+                  const ClusterView& view, const SubmitReply& reply) {
+  if (!outcome.ok()) return reply(outcome.status());
+  const std::string& request_id = submit.submitted().request_id();
+  if (const JobEntry* entry = SubmittedJob(request_id, *outcome, view)) {
+    v1::SubmitJobResponse response;
+    *response.mutable_job() = FullJob(*entry, view);
+    return reply(std::move(response));
+  }
+  const bool queued = api.readers.TryPost([&api, request_id, reply] {
+    if (AnswerFromArchive(api, request_id, reply)) return;
+    reply(absl::InternalError("the submitted job is neither in the state nor in the archive"));
+  });
+  if (!queued) reply(ReaderPool::Busy());
+}
+
+void SubmitNew(const Api& api, JobSubmission submit, const SubmitReply& reply) {
+  auto shared = std::make_shared<const JobSubmission>(std::move(submit));
+  api.loop.Submit(
+      *shared, [&api, shared, reply](const ClusterLoop::Outcome& outcome, const ClusterView& view) {
+        AnswerSubmit(api, *shared, outcome, view, reply);
+      });
+}
+
+// Submits a request whose spec is resolved. A repeated submit is recognised by the state, which
+// knows the request ids of its jobs and of those archived in the last minutes, or by the archive.
+void SubmitSpec(const Api& api, v1::SubmitJobRequest request, const SubmitReply& reply) {
   if (const absl::Status status = CheckRequestSize(request); !status.ok()) return reply(status);
   auto submit = controller::JobSubmission::Check(std::move(request));
   if (!submit.ok()) return reply(submit.status());
-  api.loop.Submit(*submit, [submit = *submit, reply](const ClusterLoop::Outcome& outcome,
-                                                     const ClusterView& view) {
-    if (!outcome.ok()) return reply(outcome.status());
-    const JobEntry* entry = SubmittedJob(submit.submitted().request_id(), *outcome, view);
-    if (entry == nullptr) {
-      return reply(absl::InternalError("the submitted job is not in the state"));
-    }
-    v1::SubmitJobResponse response;
-    *response.mutable_job() = FullJob(*entry, view);
-    reply(std::move(response));
+  const bool may_be_archived =
+      !submit->submitted().request_id().empty() && api.events.archive().HasJobs();
+  if (!may_be_archived) return SubmitNew(api, *std::move(submit), reply);
+  auto shared = std::make_shared<JobSubmission>(*std::move(submit));
+  const bool queued = api.readers.TryPost([&api, shared, reply] {
+    if (AnswerFromArchive(api, shared->submitted().request_id(), reply)) return;
+    SubmitNew(api, std::move(*shared), reply);
   });
+  if (!queued) reply(ReaderPool::Busy());
 }
 
 // `origins` are those of a job file that was sent as text; the answer repeats its spec and origins.
@@ -148,6 +188,15 @@ void PlanSpec(const Api& api, const v1::PlanJobRequest& request,
       response->mutable_origins()->Assign(origins.begin(), origins.end());
     }
     reply(std::move(response));
+  });
+}
+
+// A job that the state does not have cannot be stopped: it is archived, or there is none.
+void RefuseStop(const Api& api, const std::string& reference,
+                const Reply<v1::StopJobResponse>& reply) {
+  ReadJob(api, reference, [reply](const auto& entry, const ClusterView&) {
+    if (!entry.ok()) return reply(entry.status());
+    reply(EndedAlready((*entry)->job));
   });
 }
 
@@ -189,26 +238,28 @@ void handlers::PlanJob(const Api& api, v1::PlanJobRequest request,
 }
 
 void handlers::GetJob(const Api& api, v1::GetJobRequest request, Reply<v1::GetJobResponse> reply) {
-  api.loop.Read(
-      [&api, request = std::move(request), reply = std::move(reply)](const ClusterView& view) {
-        const auto entry = FindNamedJob(view, request.job());
-        if (!entry.ok()) return reply(entry.status());
-        auto response = std::make_shared<v1::GetJobResponse>(JobNow(**entry, view));
-        const bool queued = api.readers.TryPost([&api, response, reply] {
-          const absl::Status status = AddHistory(api.events, *response);
-          if (!status.ok()) return reply(status);
-          AddStoredProgress(api, *response->mutable_job());
-          reply(std::move(*response));
-        });
-        if (!queued) reply(ReaderPool::Busy());
-      });
+  ReadJob(api, request.job(),
+          [&api, reply = std::move(reply)](const auto& entry, const ClusterView& view) {
+            if (!entry.ok()) return reply(entry.status());
+            auto response = std::make_shared<v1::GetJobResponse>(JobNow(**entry, view));
+            const bool queued = api.readers.TryPost([&api, response, reply] {
+              const absl::Status status = AddHistory(api.events, *response);
+              if (!status.ok()) return reply(status);
+              AddStoredProgress(api, *response->mutable_job());
+              reply(std::move(*response));
+            });
+            if (!queued) reply(ReaderPool::Busy());
+          });
 }
 
 void handlers::StopJob(const Api& api, v1::StopJobRequest request,
                        Reply<v1::StopJobResponse> reply) {
   api.loop.Submit(controller::StopJob{request},
-                  [request, reply = std::move(reply)](const ClusterLoop::Outcome& outcome,
-                                                      const ClusterView& view) {
+                  [&api, request, reply = std::move(reply)](const ClusterLoop::Outcome& outcome,
+                                                            const ClusterView& view) {
+                    if (absl::IsNotFound(outcome.status())) {
+                      return RefuseStop(api, request.job(), reply);
+                    }
                     if (!outcome.ok()) return reply(outcome.status());
                     const auto entry = StoppedJob(request, *outcome, view);
                     if (!entry.ok()) return reply(entry.status());
@@ -219,20 +270,21 @@ void handlers::StopJob(const Api& api, v1::StopJobRequest request,
 }
 
 void handlers::WhyJob(const Api& api, v1::WhyJobRequest request, Reply<v1::WhyJobResponse> reply) {
-  api.loop.Read([request = std::move(request), reply = std::move(reply)](const ClusterView& view) {
-    const auto entry = FindNamedJob(view, request.job());
-    if (!entry.ok()) return reply(entry.status());
-    reply(controller::ExplainJob(view.state, view.observations, **entry, view.now));
-  });
+  ReadJob(api, request.job(),
+          [reply = std::move(reply)](const auto& entry, const ClusterView& view) {
+            if (!entry.ok()) return reply(entry.status());
+            reply(controller::ExplainJob(view.state, view.observations, **entry, view.now));
+          });
 }
 
 void handlers::ListRanks(const Api& api, v1::ListRanksRequest request,
                          Reply<v1::ListRanksResponse> reply) {
-  api.loop.Read([request = std::move(request), reply = std::move(reply)](const ClusterView& view) {
-    const auto entry = FindNamedJob(view, request.job());
-    if (!entry.ok()) return reply(entry.status());
-    reply(RanksNow(**entry, request.attempt(), view));
-  });
+  ReadJob(api, request.job(),
+          [attempt = request.attempt(), reply = std::move(reply)](const auto& entry,
+                                                                  const ClusterView& view) {
+            if (!entry.ok()) return reply(entry.status());
+            reply(RanksNow(**entry, attempt, view));
+          });
 }
 
 void handlers::ListEvents(const Api& api, v1::ListEventsRequest request,
@@ -243,14 +295,8 @@ void handlers::ListEvents(const Api& api, v1::ListEventsRequest request,
     return reply(absl::InvalidArgumentError(absl::StrCat("limit: 0 to ", kLargestEventPage)));
   }
   const int limit = request.limit() == 0 ? kDefaultEventPage : request.limit();
-  api.loop.Read([&api, job = request.job(), limit, before = *before,
-                 reply = std::move(reply)](const ClusterView& view) {
-    int64_t job_id = 0;
-    if (!job.empty()) {
-      const auto entry = FindNamedJob(view, job);
-      if (!entry.ok()) return reply(entry.status());
-      job_id = (*entry)->job.id();
-    }
+  const auto read_page = [&api, limit, before = *before, reply](int64_t job_id,
+                                                                const ClusterView& view) {
     const bool queued = api.readers.TryPost(
         [&api, job_id, limit, before, revision = view.revision, now = view.now, reply] {
           auto response = ReadEventPage(api, job_id, limit, before);
@@ -261,6 +307,13 @@ void handlers::ListEvents(const Api& api, v1::ListEventsRequest request,
           reply(std::move(response));
         });
     if (!queued) reply(ReaderPool::Busy());
+  };
+  if (request.job().empty()) {
+    return api.loop.Read([read_page](const ClusterView& view) { read_page(0, view); });
+  }
+  ReadJob(api, request.job(), [read_page, reply](const auto& entry, const ClusterView& view) {
+    if (!entry.ok()) return reply(entry.status());
+    read_page((*entry)->job.id(), view);
   });
 }
 

@@ -1,16 +1,19 @@
 #include "controller/api/job_list.h"
 
 #include <algorithm>
+#include <memory>
+#include <optional>
+#include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "controller/api/job_view.h"
+#include "controller/store/job_archive.h"
+#include "proto/support/job_state.h"
+#include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
 namespace {
@@ -20,61 +23,6 @@ constexpr int kLargestPage = 1000;
 constexpr std::size_t kMaxTextBytes = 256;
 // A page is cut here, so that a client with gRPC's default limit of 4 MiB can read it.
 constexpr std::size_t kPageBytes = 3 << 20;
-
-// Key by which jobs are sorted; among equal keys the newest job comes first.
-using SortKey = std::tuple<double, std::string, int64_t>;
-
-struct Listed {
-  SortKey key;
-  const JobEntry* entry = nullptr;
-};
-
-// Share of the steps that is done, from 0 to 1.
-double PartDone(const JobEntry& entry, const ClusterView& view) {
-  const auto progress = view.observations.progress.find(entry.job.id());
-  if (progress == view.observations.progress.end()) return 0;
-  const int64_t total = progress->second.total_steps();
-  return total <= 0 ? 0 : static_cast<double>(progress->second.step()) / static_cast<double>(total);
-}
-
-SortKey KeyOf(v1::JobOrder order, const JobEntry& entry, const ClusterView& view) {
-  const v1::Job& job = entry.job;
-  const int64_t newest_first = -job.id();
-  switch (order) {
-    case v1::JOB_ORDER_NAME:
-      return {0, job.name(), newest_first};
-    case v1::JOB_ORDER_USER:
-      return {0, job.user(), newest_first};
-    case v1::JOB_ORDER_STATE:
-      return {job.state(), "", newest_first};
-    case v1::JOB_ORDER_PROGRESS:
-      return {-PartDone(entry, view), "", newest_first};
-    case v1::JOB_ORDER_ENDED:
-      return {job.ended_time_ms() == 0 ? -1e18 : -static_cast<double>(job.ended_time_ms()), "",
-              newest_first};
-    default:
-      return {0, "", newest_first};
-  }
-}
-
-bool HoldsText(const v1::Job& job, const std::string& lower) {
-  const auto holds = [&](const std::string& text) {
-    return absl::StrContains(absl::AsciiStrToLower(text), lower);
-  };
-  return holds(absl::StrCat(job.id())) || holds(job.name()) || holds(job.user()) ||
-         holds(job.spec().description());
-}
-
-bool Matches(const v1::ListJobsRequest& request, const std::string& lower_text,
-             const v1::Job& job) {
-  if (!request.user().empty() && request.user() != job.user()) return false;
-  if (!request.name().empty() && request.name() != job.name()) return false;
-  if (!request.states().empty() && std::find(request.states().begin(), request.states().end(),
-                                             job.state()) == request.states().end()) {
-    return false;
-  }
-  return lower_text.empty() || HoldsText(job, lower_text);
-}
 
 absl::Status CheckListRequest(const v1::ListJobsRequest& request) {
   if (request.limit() < 0 || request.limit() > kLargestPage) {
@@ -90,71 +38,178 @@ absl::Status CheckListRequest(const v1::ListJobsRequest& request) {
   return absl::OkStatus();
 }
 
-// Key of the job that the cursor names, the last one of the page before. The next page begins after
-// the present place of that job.
-SortKey KeyOfCursor(const v1::ListJobsRequest& request, const ClusterView& view) {
+int LimitOf(const v1::ListJobsRequest& request) {
+  return request.limit() == 0 ? kDefaultPage : request.limit();
+}
+
+// Archived jobs have ended.
+bool MayBeArchived(const v1::ListJobsRequest& request) {
+  return request.states().empty() ||
+         std::any_of(request.states().begin(), request.states().end(),
+                     [](int state) { return HasEnded(static_cast<v1::JobState>(state)); });
+}
+
+bool OrdersByNumber(const v1::ListJobsRequest& request) {
+  return request.order() == v1::JOB_ORDER_UNSPECIFIED || request.order() == v1::JOB_ORDER_NEWEST;
+}
+
+JobPlace PlaceNow(const v1::ListJobsRequest& request, const JobEntry& entry,
+                  const ClusterView& view) {
+  const auto observed = view.observations.progress.find(entry.job.id());
+  return PlaceOf(
+      request.order(), entry.job,
+      observed == view.observations.progress.end() ? entry.job.progress() : observed->second);
+}
+
+int64_t CursorJob(const v1::ListJobsRequest& request) {
   int64_t id = 0;
-  const bool is_number = absl::SimpleAtoi(request.cursor(), &id);
-  const JobEntry* entry = is_number ? FindEntry(view.state, id) : nullptr;
-  if (entry == nullptr) return {0, "", -id};
-  return KeyOf(request.order(), *entry, view);
+  (void)absl::SimpleAtoi(request.cursor(), &id);
+  return id;
 }
 
-void AddListed(const JobEntry& entry, const ClusterView& view, PendingExplainer& explainer,
-               v1::ListJobsResponse& response) {
-  *response.add_jobs() = ListedJob(entry, view);
-  if (auto reason = WaitingReason(entry, view, explainer)) {
-    (*response.mutable_pending())[entry.job.id()] = *std::move(reason);
-  }
+bool IsBefore(const v1::ListJobsRequest& request, const JobPlace& a, const JobPlace& b) {
+  return request.reverse() ? b < a : a < b;
 }
 
-void FillPage(std::vector<Listed> after, int limit, const ClusterView& view,
-              v1::ListJobsResponse& response) {
-  PendingExplainer explainer(view.state, view.now);
-  std::size_t bytes = 0;
-  for (const Listed& listed : after) {
-    if (response.jobs_size() == limit || bytes > kPageBytes) {
-      response.set_next_cursor(absl::StrCat(response.jobs().rbegin()->id()));
-      return;
+struct Listed {
+  JobPlace place;
+  v1::Job job;
+  std::optional<v1::PendingReason> pending;
+};
+
+// A page that is being put together.
+struct Page {
+  v1::ListJobsRequest request;
+  // Place of the last job of the page before, which the cursor names. The page begins behind the
+  // present place of that job.
+  std::optional<JobPlace> after;
+  v1::ListJobsResponse response;
+  std::vector<Listed> listed;
+};
+
+// Adds the first jobs of the state behind the cursor, one more than the page may hold. Loop thread.
+void AddJobsOfState(const ClusterView& view, Page& page) {
+  struct Candidate {
+    JobPlace place;
+    const JobEntry* entry = nullptr;
+  };
+  std::vector<Candidate> found;
+  for (const auto& [id, entry] : view.state.jobs) {
+    if (!PassesFilters(page.request, entry.job)) continue;
+    page.response.set_total(page.response.total() + 1);
+    Candidate one{PlaceNow(page.request, entry, view), &entry};
+    if (!page.after.has_value() || IsBefore(page.request, *page.after, one.place)) {
+      found.push_back(std::move(one));
     }
-    AddListed(*listed.entry, view, explainer, response);
-    bytes += response.jobs().rbegin()->ByteSizeLong();
   }
+  const auto needed = std::min(found.size(), static_cast<std::size_t>(LimitOf(page.request)) + 1);
+  std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(needed), found.end(),
+                    [&](const Candidate& a, const Candidate& b) {
+                      return IsBefore(page.request, a.place, b.place);
+                    });
+  PendingExplainer explainer(view.state, view.now);
+  for (std::size_t i = 0; i < needed; ++i) {
+    page.listed.push_back({std::move(found[i].place), ListedJob(*found[i].entry, view),
+                           WaitingReason(*found[i].entry, view, explainer)});
+  }
+  page.response.set_revision(view.revision);
+  page.response.set_as_of_ms(view.now);
+}
+
+// Reader thread.
+absl::Status AddArchivedJobs(JobArchive& archive, Page& page) {
+  TRAINYARD_ASSIGN_OR_RETURN(ArchivedPage archived,
+                             archive.List(page.request, page.after, LimitOf(page.request) + 1));
+  std::set<int64_t> known;
+  for (const Listed& listed : page.listed) known.insert(listed.job.id());
+  for (v1::ArchivedJob& one : archived.jobs) {
+    v1::Job& job = *one.mutable_job();
+    if (known.contains(job.id())) continue;
+    JobPlace place = PlaceOf(page.request.order(), job, job.progress());
+    TrimForList(job);
+    page.listed.push_back({std::move(place), std::move(job), std::nullopt});
+  }
+  std::ranges::sort(page.listed, [&](const Listed& a, const Listed& b) {
+    return IsBefore(page.request, a.place, b.place);
+  });
+  page.response.set_total(page.response.total() + archived.total);
+  return absl::OkStatus();
+}
+
+v1::ListJobsResponse Finish(Page& page) {
+  v1::ListJobsResponse& response = page.response;
+  std::size_t bytes = 0;
+  for (Listed& listed : page.listed) {
+    if (response.jobs_size() == LimitOf(page.request) || bytes > kPageBytes) {
+      response.set_next_cursor(absl::StrCat(response.jobs().rbegin()->id()));
+      break;
+    }
+    bytes += listed.job.ByteSizeLong();
+    if (listed.pending.has_value()) {
+      (*response.mutable_pending())[listed.job.id()] = *std::move(listed.pending);
+    }
+    *response.add_jobs() = std::move(listed.job);
+  }
+  return std::move(response);
+}
+
+using PageReply = Reply<v1::ListJobsResponse>;
+
+// Queues work on a reader thread, or answers that too much is queued.
+void OnReader(const Api& api, const PageReply& reply, std::function<void()> work) {
+  if (!api.readers.TryPost(std::move(work))) reply(ReaderPool::Busy());
+}
+
+// The place of the cursor is known, or there is no cursor. Loop thread.
+void FillPage(const Api& api, const std::shared_ptr<Page>& page, const PageReply& reply,
+              const ClusterView& view) {
+  AddJobsOfState(view, *page);
+  JobArchive& archive = api.events.archive();
+  if (!archive.HasJobs() || !MayBeArchived(page->request)) return reply(Finish(*page));
+  OnReader(api, reply, [&archive, page, reply] {
+    const absl::Status status = AddArchivedJobs(archive, *page);
+    if (!status.ok()) return reply(status);
+    reply(Finish(*page));
+  });
+}
+
+// Finds the place of a cursor whose job is not in the state. A job that nothing knows any more has
+// the place of its number. Reader thread.
+absl::Status FindPlaceInArchive(JobArchive& archive, Page& page) {
+  const int64_t id = CursorJob(page.request);
+  TRAINYARD_ASSIGN_OR_RETURN(const auto found, archive.Find(id));
+  page.after = JobPlace{0, "", -id};
+  if (!found.has_value()) return absl::OkStatus();
+  page.after = PlaceOf(page.request.order(), found->job(), found->job().progress());
+  return absl::OkStatus();
+}
+
+// Loop thread.
+void BeginPage(const Api& api, const std::shared_ptr<Page>& page, const PageReply& reply,
+               const ClusterView& view) {
+  if (page->request.cursor().empty()) return FillPage(api, page, reply, view);
+  const int64_t id = CursorJob(page->request);
+  const JobEntry* entry = FindEntry(view.state, id);
+  if (entry != nullptr || OrdersByNumber(page->request)) {
+    page->after = entry == nullptr ? JobPlace{0, "", -id} : PlaceNow(page->request, *entry, view);
+    return FillPage(api, page, reply, view);
+  }
+  OnReader(api, reply, [&api, page, reply] {
+    const absl::Status status = FindPlaceInArchive(api.events.archive(), *page);
+    if (!status.ok()) return reply(status);
+    api.loop.Read([&api, page, reply](const ClusterView& now) { FillPage(api, page, reply, now); });
+  });
 }
 
 }  // namespace
 
-absl::StatusOr<v1::ListJobsResponse> JobPage(const v1::ListJobsRequest& request,
-                                             const ClusterView& view) {
-  if (const absl::Status status = CheckListRequest(request); !status.ok()) return status;
-  const std::string lower_text = absl::AsciiStrToLower(request.text());
-  const auto before = [&](const SortKey& a, const SortKey& b) {
-    return request.reverse() ? b < a : a < b;
-  };
-  const SortKey cursor = KeyOfCursor(request, view);
-  v1::ListJobsResponse response;
-  std::vector<Listed> after;
-  for (const auto& [id, entry] : view.state.jobs) {
-    if (!Matches(request, lower_text, entry.job)) continue;
-    response.set_total(response.total() + 1);
-    Listed listed{KeyOf(request.order(), entry, view), &entry};
-    if (request.cursor().empty() || before(cursor, listed.key)) after.push_back(std::move(listed));
-  }
-  const int limit = request.limit() == 0 ? kDefaultPage : request.limit();
-  const auto needed = std::min(after.size(), static_cast<std::size_t>(limit) + 1);
-  std::partial_sort(after.begin(), after.begin() + static_cast<std::ptrdiff_t>(needed), after.end(),
-                    [&](const Listed& a, const Listed& b) { return before(a.key, b.key); });
-  after.resize(needed);
-  FillPage(std::move(after), limit, view, response);
-  response.set_revision(view.revision);
-  response.set_as_of_ms(view.now);
-  return response;
-}
-
 void handlers::ListJobs(const Api& api, v1::ListJobsRequest request,
                         Reply<v1::ListJobsResponse> reply) {
-  api.loop.Read([request = std::move(request), reply = std::move(reply)](const ClusterView& view) {
-    reply(JobPage(request, view));
+  if (const absl::Status status = CheckListRequest(request); !status.ok()) return reply(status);
+  auto page = std::make_shared<Page>();
+  page->request = std::move(request);
+  api.loop.Read([&api, page, reply = std::move(reply)](const ClusterView& view) {
+    BeginPage(api, page, reply, view);
   });
 }
 

@@ -1,22 +1,17 @@
-// Pages of jobs: filters, orders, cursors.
+// Pages of jobs: filters, orders, cursors; of the state and of the archive.
 #ifndef TRAINYARD_CONTROLLER_API_JOB_LIST_H_
 #define TRAINYARD_CONTROLLER_API_JOB_LIST_H_
 
 #include "controller/api/api.h"
 #include "trainyard/v1/job_service.pb.h"
 
-namespace trainyard::controller {
+namespace trainyard::controller::handlers {
 
-namespace handlers {
-
+// INVALID_ARGUMENT: cursor, limit or text out of bounds. Jobs of the state are listed on the loop
+// thread; a reader thread merges in those of the archive. A job that is archived in between is
+// listed once, but may be counted twice in the total.
 void ListJobs(const Api& api, v1::ListJobsRequest request, Reply<v1::ListJobsResponse> reply);
 
-}  // namespace handlers
-
-// INVALID_ARGUMENT: cursor, limit or text out of bounds. Loop thread.
-absl::StatusOr<v1::ListJobsResponse> JobPage(const v1::ListJobsRequest& request,
-                                             const ClusterView& view);
-
-}  // namespace trainyard::controller
+}  // namespace trainyard::controller::handlers
 
 #endif  // TRAINYARD_CONTROLLER_API_JOB_LIST_H_

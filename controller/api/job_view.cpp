@@ -25,8 +25,7 @@ v1::Job FullJob(const JobEntry& entry, const ClusterView& view) {
   return job;
 }
 
-v1::Job ListedJob(const JobEntry& entry, const ClusterView& view) {
-  v1::Job job = entry.job;
+void TrimForList(v1::Job& job) {
   job.clear_origins();
   job.clear_checkpoints();
   job.clear_earlier();
@@ -36,6 +35,11 @@ v1::Job ListedJob(const JobEntry& entry, const ClusterView& view) {
   // Lists are sent to every open page each second: the ranks of a gang of a thousand would be most
   // of their bytes.
   for (v1::Attempt& attempt : *job.mutable_attempts()) attempt.clear_ranks();
+}
+
+v1::Job ListedJob(const JobEntry& entry, const ClusterView& view) {
+  v1::Job job = entry.job;
+  TrimForList(job);
   MergeObservations(view, job);
   return job;
 }

@@ -18,6 +18,9 @@ v1::Job FullJob(const JobEntry& entry, const ClusterView& view);
 // For lists: the newest attempt only, without ranks, origins and checkpoints.
 v1::Job ListedJob(const JobEntry& entry, const ClusterView& view);
 
+// Removes the fields that lists leave out.
+void TrimForList(v1::Job& job);
+
 // Reason why a job waits, or runs without metrics; nothing for other jobs.
 std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, const ClusterView& view);
 // The same reason, for many jobs of one view.
@@ -27,7 +30,8 @@ std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, const Clus
 // The alert in an entry whose event is AlertRaised.
 v1::Alert AlertOf(const v1::EventEntry& entry);
 
-// Finds the job that a request names. INVALID_ARGUMENT, NOT_FOUND.
+// Finds the job of the state that a request names; for one that may be archived: ReadJob
+// (named_job.h). INVALID_ARGUMENT, NOT_FOUND.
 absl::StatusOr<const JobEntry*> FindNamedJob(const ClusterView& view, const std::string& reference);
 
 }  // namespace trainyard::controller

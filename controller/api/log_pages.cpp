@@ -8,7 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "controller/api/job_view.h"
+#include "controller/api/named_job.h"
 #include "proto/contract/limits.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
@@ -141,22 +141,23 @@ absl::StatusOr<LogQuery> ToLogQuery(const v1::Job& job, const std::vector<int>& 
 
 void handlers::ReadLogPage(const Api& api, v1::ReadLogPageRequest request,
                            Reply<v1::ReadLogPageResponse> reply) {
-  api.loop.Read(
-      [&api, request = std::move(request), reply = std::move(reply)](const ClusterView& view) {
-        const auto entry = FindNamedJob(view, request.job());
-        if (!entry.ok()) return reply(entry.status());
-        auto query = ToPageQuery(request, (*entry)->job);
-        if (!query.ok()) return reply(query.status());
-        const bool ended = HasEnded((*entry)->job.state());
-        const bool complete = ended && api.output_complete(**entry, view);
-        ReaderPool& pool = PoolFor(api, query->lines);
-        const bool queued = pool.TryPost([&api, query = *std::move(query), complete, reply] {
-          auto response = ReadPage(api, query, complete);
-          if (response.ok()) response->set_complete(complete && response->at_end());
-          reply(std::move(response));
-        });
-        if (!queued) reply(ReaderPool::Busy());
-      });
+  const std::string job = request.job();
+  ReadJob(api, job,
+          [&api, request = std::move(request), reply = std::move(reply)](const auto& entry,
+                                                                         const ClusterView& view) {
+            if (!entry.ok()) return reply(entry.status());
+            auto query = ToPageQuery(request, (*entry)->job);
+            if (!query.ok()) return reply(query.status());
+            const bool ended = HasEnded((*entry)->job.state());
+            const bool complete = ended && api.output_complete(**entry, view);
+            ReaderPool& pool = PoolFor(api, query->lines);
+            const bool queued = pool.TryPost([&api, query = *std::move(query), complete, reply] {
+              auto response = ReadPage(api, query, complete);
+              if (response.ok()) response->set_complete(complete && response->at_end());
+              reply(std::move(response));
+            });
+            if (!queued) reply(ReaderPool::Busy());
+          });
 }
 
 }  // namespace trainyard::controller

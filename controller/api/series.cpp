@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/api/job_view.h"
 #include "controller/api/limits.h"
+#include "controller/api/named_job.h"
 #include "proto/contract/limits.h"
 #include "proto/contract/telemetry_keys.h"
 #include "proto/support/status_macros.h"
@@ -269,7 +270,7 @@ absl::Status AddSeriesOfEach(const Api& api, const v1::GetSeriesRequest& each,
   return absl::OkStatus();
 }
 
-// The jobs that the request names, each once. Loop thread.
+// The jobs of the state that the request names, each once. Loop thread.
 v1::CompareSeriesResponse JobsToCompare(const v1::CompareSeriesRequest& request,
                                         const ClusterView& view) {
   v1::CompareSeriesResponse response;
@@ -287,59 +288,81 @@ v1::CompareSeriesResponse JobsToCompare(const v1::CompareSeriesRequest& request,
   return response;
 }
 
+// Adds the archived ones among the jobs that are missing. On a reader thread.
+absl::Status AddArchivedJobs(const Api& api, int64_t newest_job_id,
+                             v1::CompareSeriesResponse& response) {
+  std::vector<std::string> missing(response.missing().begin(), response.missing().end());
+  response.clear_missing();
+  std::set<int64_t> added;
+  for (const v1::Job& job : response.jobs()) added.insert(job.id());
+  for (const std::string& reference : missing) {
+    TRAINYARD_ASSIGN_OR_RETURN(auto found,
+                               FindArchived(api.events.archive(), reference, newest_job_id));
+    if (!found.has_value()) {
+      response.add_missing(reference);
+    } else if (added.insert(found->job().id()).second) {
+      TrimForList(*found->mutable_job());
+      *response.add_jobs() = std::move(*found->mutable_job());
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 void handlers::CompareSeries(const Api& api, v1::CompareSeriesRequest request,
                              Reply<v1::CompareSeriesResponse> reply) {
   if (const absl::Status status = CheckCompareRequest(request); !status.ok()) return reply(status);
-  api.loop.Read([&api, request = std::move(request),
-                 reply = std::move(reply)](const ClusterView& view) {
-    auto response = std::make_shared<v1::CompareSeriesResponse>(JobsToCompare(request, view));
-    const bool queued = api.readers.TryPost([&api, each = RequestOfEach(request), response, reply] {
-      const absl::Status status = AddSeriesOfEach(api, each, *response);
-      if (!status.ok()) return reply(status);
-      reply(std::move(*response));
-    });
-    if (!queued) reply(ReaderPool::Busy());
-  });
+  api.loop.Read(
+      [&api, request = std::move(request), reply = std::move(reply)](const ClusterView& view) {
+        auto response = std::make_shared<v1::CompareSeriesResponse>(JobsToCompare(request, view));
+        const bool queued = api.readers.TryPost([&api, each = RequestOfEach(request), response,
+                                                 reply, newest = view.state.newest_job_id] {
+          absl::Status status = AddArchivedJobs(api, newest, *response);
+          if (status.ok()) status = AddSeriesOfEach(api, each, *response);
+          if (!status.ok()) return reply(status);
+          reply(std::move(*response));
+        });
+        if (!queued) reply(ReaderPool::Busy());
+      });
 }
 
 void handlers::GetSeries(const Api& api, v1::GetSeriesRequest request,
                          Reply<v1::GetSeriesResponse> reply) {
   if (const absl::Status status = CheckSeriesRequest(request); !status.ok()) return reply(status);
-  api.loop.Read([&api, request = std::move(request),
-                 reply = std::move(reply)](const ClusterView& view) {
-    const auto entry = FindNamedJob(view, request.job());
-    if (!entry.ok()) return reply(entry.status());
-    const auto job = std::make_shared<v1::Job>(JobOfSeries(**entry, view));
-    const bool queued =
-        api.readers.TryPost([&api, request, reply, job, now = view.now, revision = view.revision] {
-          auto response = SeriesAnswer(api, request, *job).Make();
-          if (response.ok()) {
-            response->set_revision(revision);
-            response->set_as_of_ms(now);
-          }
-          reply(std::move(response));
-        });
-    if (!queued) reply(ReaderPool::Busy());
-  });
+  const std::string name = request.job();
+  ReadJob(api, name,
+          [&api, request = std::move(request), reply = std::move(reply)](const auto& entry,
+                                                                         const ClusterView& view) {
+            if (!entry.ok()) return reply(entry.status());
+            const auto job = std::make_shared<v1::Job>(JobOfSeries(**entry, view));
+            const bool queued = api.readers.TryPost(
+                [&api, request, reply, job, now = view.now, revision = view.revision] {
+                  auto response = SeriesAnswer(api, request, *job).Make();
+                  if (response.ok()) {
+                    response->set_revision(revision);
+                    response->set_as_of_ms(now);
+                  }
+                  reply(std::move(response));
+                });
+            if (!queued) reply(ReaderPool::Busy());
+          });
 }
 
 void handlers::ListKeys(const Api& api, v1::ListKeysRequest request,
                         Reply<v1::ListKeysResponse> reply) {
-  api.loop.Read(
-      [&api, request = std::move(request), reply = std::move(reply)](const ClusterView& view) {
-        const auto entry = FindNamedJob(view, request.job());
-        if (!entry.ok()) return reply(entry.status());
-        const bool queued = api.readers.TryPost([&api, reply, job_id = (*entry)->job.id()] {
-          auto keys = api.metrics.Keys(job_id);
-          if (!keys.ok()) return reply(keys.status());
-          v1::ListKeysResponse response;
-          for (std::string& key : *keys) response.add_keys(std::move(key));
-          reply(std::move(response));
-        });
-        if (!queued) reply(ReaderPool::Busy());
-      });
+  ReadJob(api, request.job(),
+          [&api, reply = std::move(reply)](const auto& entry, const ClusterView&) {
+            if (!entry.ok()) return reply(entry.status());
+            const bool queued = api.readers.TryPost([&api, reply, job_id = (*entry)->job.id()] {
+              auto keys = api.metrics.Keys(job_id);
+              if (!keys.ok()) return reply(keys.status());
+              v1::ListKeysResponse response;
+              for (std::string& key : *keys) response.add_keys(std::move(key));
+              reply(std::move(response));
+            });
+            if (!queued) reply(ReaderPool::Busy());
+          });
 }
 
 }  // namespace trainyard::controller

@@ -18,9 +18,9 @@ namespace {
 bool IsJoined(const NodeEntry& entry) { return entry.node.state() != v1::NODE_STATE_LOST; }
 
 absl::Status CheckName(const ClusterState& state, const std::string& name) {
-  const auto found = state.newest_job_by_name.find(name);
-  if (found == state.newest_job_by_name.end()) return absl::OkStatus();
-  const v1::Job& job = state.jobs.at(found->second).job;
+  const JobEntry* newest = NewestOfName(state, name);
+  if (newest == nullptr) return absl::OkStatus();
+  const v1::Job& job = newest->job;
   if (HasEnded(job.state())) return absl::OkStatus();
   return absl::AlreadyExistsError(absl::StrCat(
       "the name `", name, "` is taken by job ", job.id(), ", which is ", EnumText(job.state()),

@@ -14,6 +14,8 @@ namespace trainyard::controller {
 namespace {
 
 constexpr int kMaxCheckpointsListed = 1000;
+// Longer than any submission waits between the look into the archive and its decision.
+constexpr int64_t kArchivedRequestKeptMs = 600'000;
 
 JobEntry& EntryOf(int64_t job_id, ClusterState& state) {
   const auto found = state.jobs.find(job_id);
@@ -54,6 +56,7 @@ void TrimAttempts(v1::Job& job) {
 void ApplyKind(const v1::JobSubmitted& submitted, const v1::Event& event, ClusterState& state) {
   Require(submitted.job_id() >= state.next_job_id, "job ids only grow");
   state.next_job_id = submitted.job_id() + 1;
+  state.newest_job_id = submitted.job_id();
   JobEntry& entry = state.jobs[submitted.job_id()];
   v1::Job& job = entry.job;
   job.set_id(submitted.job_id());
@@ -66,7 +69,7 @@ void ApplyKind(const v1::JobSubmitted& submitted, const v1::Event& event, Cluste
   job.set_submitted_time_ms(event.time_ms());
   entry.request_id = submitted.request_id();
   state.pending_jobs.insert(job.id());
-  state.newest_job_by_name[job.name()] = job.id();
+  state.jobs_by_name[job.name()].insert(job.id());
   state.job_by_checkpoint_dir[CheckpointDirectory(job.spec())] = job.id();
   if (!entry.request_id.empty()) state.job_by_request_id[entry.request_id] = job.id();
 }
@@ -209,6 +212,7 @@ void ApplyKind(const v1::JobEnded& ended, const v1::Event& event, ClusterState& 
   *entry.job.mutable_verdict() = ended.verdict();
   state.pending_jobs.erase(ended.job_id());
   state.recovering_jobs.erase(ended.job_id());
+  state.ended_jobs.insert({event.time_ms(), ended.job_id()});
   const auto directory = state.job_by_checkpoint_dir.find(CheckpointDirectory(entry.job.spec()));
   const bool is_its_own =
       directory != state.job_by_checkpoint_dir.end() && directory->second == ended.job_id();
@@ -217,6 +221,28 @@ void ApplyKind(const v1::JobEnded& ended, const v1::Event& event, ClusterState& 
   v1::Attempt& newest = *entry.job.mutable_attempts(entry.job.attempts_size() - 1);
   if (!newest.has_verdict()) *newest.mutable_verdict() = ended.verdict();
   ReleaseSlots(ended.job_id(), newest, state);
+}
+
+// Keeps the request id for a while, and forgets those that were kept for long enough.
+void KeepArchivedRequest(const JobEntry& entry, Timestamp now, ClusterState& state) {
+  std::deque<ArchivedRequest>& kept = state.archived_requests;
+  while (!kept.empty() && kept.front().archived_ms <= now - kArchivedRequestKeptMs) {
+    state.job_by_request_id.erase(kept.front().request_id);
+    kept.pop_front();
+  }
+  if (!entry.request_id.empty()) kept.push_back({entry.request_id, entry.job.id(), now});
+}
+
+void ApplyKind(const v1::JobArchived& archived, const v1::Event& event, ClusterState& state) {
+  const JobEntry& entry = EntryOf(archived.job_id(), state);
+  const v1::Job& job = entry.job;
+  Require(HasEnded(job.state()), absl::StrCat("job ", job.id(), " is archived but has not ended"));
+  KeepArchivedRequest(entry, event.time_ms(), state);
+  state.ended_jobs.erase({job.ended_time_ms(), job.id()});
+  const auto named = state.jobs_by_name.find(job.name());
+  named->second.erase(job.id());
+  if (named->second.empty()) state.jobs_by_name.erase(named);
+  state.jobs.erase(archived.job_id());
 }
 
 void ApplyKind(const v1::CheckpointPublished& published, const v1::Event&, ClusterState& state) {
@@ -320,7 +346,9 @@ void ApplyKind(const v1::StoreRestored& restored, const v1::Event&, ClusterState
     const v1::Attempt* newest = NewestAttempt(entry);
     if (newest != nullptr) newest_number = std::max(newest_number, newest->number());
   }
+  const int64_t first_lost = state.next_job_id;
   state.next_job_id += restored.skipped_job_ids();
+  if (first_lost < state.next_job_id) state.lost_jobs[first_lost] = state.next_job_id;
   state.restored_jobs_below = state.next_job_id;
   state.restored_attempt = newest_number + restored.skipped_attempts();
 }
@@ -382,6 +410,8 @@ void Apply(const v1::Event& event, ClusterState& state) {
       return ApplyKind(event.checkpoint_rejected(), event, state);
     case E::kNodeUncordoned:
       return ApplyKind(event.node_uncordoned(), event, state);
+    case E::kJobArchived:
+      return ApplyKind(event.job_archived(), event, state);
     case E::kStoreRestored:
       return ApplyKind(event.store_restored(), event, state);
     case E::KIND_NOT_SET:

@@ -1,6 +1,7 @@
 #include "controller/core/cluster_state.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -13,6 +14,57 @@
 
 namespace trainyard::controller {
 namespace {
+
+// Snapshots of older releases name no lost jobs. Every job was in the state then, so the lost ones
+// are the gaps between the numbers.
+void FindLostJobs(ClusterState& state) {
+  int64_t next = 1;
+  for (const auto& [id, entry] : state.jobs) {
+    if (id > next && next < state.restored_jobs_below) state.lost_jobs[next] = id;
+    next = id + 1;
+  }
+  if (next < state.restored_jobs_below) state.lost_jobs[next] = state.restored_jobs_below;
+}
+
+void TakeArchiveFields(const v1::Snapshot& snapshot, ClusterState& state) {
+  state.newest_job_id = snapshot.newest_job_id();
+  if (state.newest_job_id == 0 && !state.jobs.empty()) {
+    state.newest_job_id = state.jobs.rbegin()->first;
+    FindLostJobs(state);
+  }
+  for (const v1::JobIdRange& range : snapshot.lost_jobs()) {
+    state.lost_jobs[range.begin()] = range.end();
+  }
+  for (const v1::ArchivedRequest& request : snapshot.archived_requests()) {
+    state.archived_requests.push_back({request.request_id(), request.job_id(), request.time_ms()});
+  }
+}
+
+void AddArchiveFields(const ClusterState& state, v1::Snapshot& snapshot) {
+  snapshot.set_newest_job_id(state.newest_job_id);
+  for (const auto& [begin, end] : state.lost_jobs) {
+    v1::JobIdRange& range = *snapshot.add_lost_jobs();
+    range.set_begin(begin);
+    range.set_end(end);
+  }
+  for (const ArchivedRequest& request : state.archived_requests) {
+    v1::ArchivedRequest& added = *snapshot.add_archived_requests();
+    added.set_request_id(request.request_id);
+    added.set_job_id(request.job_id);
+    added.set_time_ms(request.archived_ms);
+  }
+}
+
+int CountSlots(const v1::Node& node, v1::DeviceKind kind, bool only_free) {
+  int count = 0;
+  for (int i = 0; i < node.inventory().slots_size(); ++i) {
+    const bool counts = !only_free || node.slot_uses(i).job_id() == 0;
+    if (node.inventory().slots(i).kind() == kind && counts) ++count;
+  }
+  return count;
+}
+
+}  // namespace
 
 v1::JobSnapshot DetailsOf(const JobEntry& entry) {
   v1::JobSnapshot details;
@@ -45,17 +97,6 @@ void TakeDetails(const v1::JobSnapshot& details, JobEntry& entry) {
   entry.first_failure_ms = details.first_failure_ms();
   DropDefaultOrigins(*entry.job.mutable_origins());
 }
-
-int CountSlots(const v1::Node& node, v1::DeviceKind kind, bool only_free) {
-  int count = 0;
-  for (int i = 0; i < node.inventory().slots_size(); ++i) {
-    const bool counts = !only_free || node.slot_uses(i).job_id() == 0;
-    if (node.inventory().slots(i).kind() == kind && counts) ++count;
-  }
-  return count;
-}
-
-}  // namespace
 
 void DropDefaultOrigins(OriginList& origins) {
   const auto is_default = [](const v1::Origin& origin) {
@@ -130,7 +171,18 @@ int64_t ToMs(const google::protobuf::Duration& duration) {
 }
 
 bool IsLostToRestore(const ClusterState& state, int64_t job_id) {
-  return 0 < job_id && job_id < state.restored_jobs_below && !state.jobs.contains(job_id);
+  const auto after = state.lost_jobs.upper_bound(job_id);
+  return after != state.lost_jobs.begin() && job_id < std::prev(after)->second;
+}
+
+const JobEntry* NewestOfName(const ClusterState& state, const std::string& name) {
+  const auto found = state.jobs_by_name.find(name);
+  return found == state.jobs_by_name.end() ? nullptr : &state.jobs.at(*found->second.rbegin());
+}
+
+bool IsArchived(const ClusterState& state, int64_t job_id) {
+  return 0 < job_id && job_id <= state.newest_job_id && !state.jobs.contains(job_id) &&
+         !IsLostToRestore(state, job_id);
 }
 
 v1::Snapshot ToSnapshot(const ClusterState& state, uint64_t last_sequence) {
@@ -139,6 +191,7 @@ v1::Snapshot ToSnapshot(const ClusterState& state, uint64_t last_sequence) {
   snapshot.set_next_job_id(state.next_job_id);
   snapshot.set_restored_jobs_below(state.restored_jobs_below);
   snapshot.set_restored_attempt(state.restored_attempt);
+  AddArchiveFields(state, snapshot);
   for (const auto& [id, entry] : state.jobs) {
     *snapshot.add_jobs() = entry.job;
     *snapshot.add_job_details() = DetailsOf(entry);
@@ -160,6 +213,7 @@ ClusterState FromSnapshot(v1::Snapshot snapshot) {
   for (const v1::JobSnapshot& details : snapshot.job_details()) {
     TakeDetails(details, state.jobs[details.job_id()]);
   }
+  TakeArchiveFields(snapshot, state);
   for (v1::NodeSnapshot& node : *snapshot.mutable_nodes()) {
     NodeEntry& entry = state.nodes[node.node().id()];
     entry.node = std::move(*node.mutable_node());

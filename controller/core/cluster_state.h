@@ -54,6 +54,13 @@ struct JobEntry {
   Timestamp first_failure_ms = 0;
 };
 
+// A request id of a job that was archived of late.
+struct ArchivedRequest {
+  std::string request_id;
+  int64_t job_id = 0;
+  Timestamp archived_ms = 0;
+};
+
 using OriginList = google::protobuf::RepeatedPtrField<v1::Origin>;
 
 // Removes origins of defaults, which older logs and clients name: a value without an origin is a
@@ -67,12 +74,20 @@ using NodesByFreeSlots = std::map<int, std::set<std::string>>;
 
 struct ClusterState {
   int64_t next_job_id = 1;
+  // The newest job that was submitted; 0 when there is none.
+  int64_t newest_job_id = 0;
   // After a restore, jobs with a number below restored_jobs_below must use attempts from
-  // restored_attempt on. Jobs with such a number that are not in `jobs` were submitted after the
-  // backup was made.
+  // restored_attempt on.
   int64_t restored_jobs_below = 0;
   int64_t restored_attempt = 0;
+  // Numbers of jobs that may have been submitted after a backup that was restored: first number,
+  // and one past the last.
+  std::map<int64_t, int64_t> lost_jobs;
+  // Jobs that have not ended, and ended ones until they are archived.
   std::map<int64_t, JobEntry> jobs;
+  // Oldest first. A submission whose request id was not in the archive when its sender looked there
+  // is decided later: the job may have been archived in between.
+  std::deque<ArchivedRequest> archived_requests;
   std::map<std::string, NodeEntry> nodes;
 
   // Indexes: they follow from the above. No tick scans ended jobs.
@@ -83,8 +98,11 @@ struct ClusterState {
   // Jobs with a live attempt.
   std::set<int64_t> live_jobs;
   std::set<std::string> lost_nodes;
-  // Newest job of each name; the one live job of a name is always its newest.
-  std::map<std::string, int64_t> newest_job_by_name;
+  // Ended jobs by the time of their end.
+  std::set<std::pair<Timestamp, int64_t>> ended_jobs;
+  // Jobs of each name; the one live job of a name is always its newest.
+  std::map<std::string, std::set<int64_t>> jobs_by_name;
+  // Also of the jobs in archived_requests.
   std::map<std::string, int64_t> job_by_request_id;
   // Checkpoint directories (as CheckpointDirectory spells them) of jobs that have not ended.
   std::map<std::string, int64_t> job_by_checkpoint_dir;
@@ -105,6 +123,13 @@ std::string CheckpointDirectory(const v1::JobSpec& spec);
 
 // The job's entry, or nullptr.
 const JobEntry* FindEntry(const ClusterState& state, int64_t job_id);
+
+// Newest job of the name in the state, or nullptr.
+const JobEntry* NewestOfName(const ClusterState& state, const std::string& name);
+
+// True for a number of a job that was submitted, is not in the state, and was not lost to a
+// restore: the archive has it.
+bool IsArchived(const ClusterState& state, int64_t job_id);
 
 // True when the node is ready and not cordoned: new ranks may be placed on it.
 bool TakesRanks(const v1::Node& node);
@@ -130,6 +155,10 @@ int FreeSlots(const v1::Node& node, v1::DeviceKind kind);
 AttemptKey HolderOf(const v1::SlotUse& use);
 
 int64_t ToMs(const google::protobuf::Duration& duration);
+
+// State of the job that answers do not show, and back.
+v1::JobSnapshot DetailsOf(const JobEntry& entry);
+void TakeDetails(const v1::JobSnapshot& details, JobEntry& entry);
 
 // The state as the first record of a compacted log, and back.
 v1::Snapshot ToSnapshot(const ClusterState& state, uint64_t last_sequence);

@@ -60,10 +60,7 @@ absl::StatusOr<std::vector<v1::Event>> Stop(const ClusterState& state,
   TRAINYARD_RETURN_IF_ERROR(CheckLength("user name", request.user(), kMaxUserBytes));
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t job_id, FindJob(state, request.job()));
   const JobEntry& entry = state.jobs.at(job_id);
-  if (HasEnded(entry.job.state())) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(JobText(entry.job), " has ended already: ", EnumText(entry.job.state())));
-  }
+  if (HasEnded(entry.job.state())) return EndedAlready(entry.job);
   if (LiveAttempt(entry) == nullptr) {
     return std::vector<v1::Event>{EndAtOnce(request, job_id, now)};
   }
@@ -112,18 +109,26 @@ absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const R
   return DecideTelemetry(state, std::get<ReceiveTelemetry>(request), now);
 }
 
+absl::Status EndedAlready(const v1::Job& job) {
+  return absl::FailedPreconditionError(
+      absl::StrCat(JobText(job), " has ended already: ", EnumText(job.state())));
+}
+
 absl::StatusOr<int64_t> FindJob(const ClusterState& state, const std::string& reference) {
   if (reference.empty() || reference.size() > kMaxReasonBytes) {
     return absl::InvalidArgumentError("name a job by its number, its name, or @last");
   }
   if (reference == "@last") {
-    if (!state.jobs.empty()) return state.jobs.rbegin()->first;
+    if (state.jobs.contains(state.newest_job_id)) return state.newest_job_id;
     return absl::NotFoundError("there is no job yet; submit one with `trainyard submit job.yaml`");
   }
   int64_t id = 0;
-  if (absl::SimpleAtoi(reference, &id) && state.jobs.contains(id)) return id;
-  const auto named = state.newest_job_by_name.find(reference);
-  if (named != state.newest_job_by_name.end()) return named->second;
+  const bool is_number = absl::SimpleAtoi(reference, &id);
+  if (is_number && state.jobs.contains(id)) return id;
+  if (is_number && IsArchived(state, id)) {
+    return absl::NotFoundError(absl::StrCat("job ", id, " has ended and is archived"));
+  }
+  if (const JobEntry* named = NewestOfName(state, reference)) return named->job.id();
   return absl::NotFoundError(
       absl::StrCat("there is no job `", reference, "`; `trainyard ps --all` lists the jobs"));
 }

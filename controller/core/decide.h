@@ -38,6 +38,12 @@ struct CoreOptions {
   // Least time that peers must have waited in their start when earlier starts of the job tell how
   // long one takes.
   int64_t shortest_start_limit_ms = 30000;
+  // Time after its end at which a job may leave the state for the archive, and the time for which
+  // nodes that are away are waited for; they may have output of it.
+  int64_t archive_after_ms = 3'600'000;
+  int64_t archive_away_ms = 7 * 86'400'000LL;
+  // Ended jobs that stay in the state: those that pages show first.
+  int ended_jobs_kept = 1000;
 };
 
 // Returns the events that the request causes, or an error for its sender; changes nothing.
@@ -51,11 +57,16 @@ struct CoreOptions {
 absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const Request& request,
                                               const CoreOptions& options, Timestamp now);
 
-// The job that an earlier submit with this id made; nothing when there was none.
+// The job that an earlier submit with this id made; nothing when there was none. The job may be
+// archived; of a job that was archived long ago the archive alone knows the id.
 std::optional<int64_t> FindJobByRequestId(const ClusterState& state, const std::string& request_id);
 
-// The job that "17", "name" or "@last" names; INVALID_ARGUMENT, NOT_FOUND.
+// The job of the state that "17", "name" or "@last" names; INVALID_ARGUMENT, NOT_FOUND. An archived
+// job is found in the archive only (store/job_archive.h).
 absl::StatusOr<int64_t> FindJob(const ClusterState& state, const std::string& reference);
+
+// FAILED_PRECONDITION: the error of a stop of a job that has ended.
+absl::Status EndedAlready(const v1::Job& job);
 
 // The node with this id or name; INVALID_ARGUMENT (none is given, or several have that name),
 // NOT_FOUND.

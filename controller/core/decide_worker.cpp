@@ -293,13 +293,18 @@ absl::StatusOr<std::vector<v1::Event>> DecideFact(const ClusterState& state,
 std::vector<v1::Event> DecideTelemetry(const ClusterState& state, const ReceiveTelemetry& request,
                                        Timestamp now) {
   const JobEntry* entry = FindEntry(state, request.job_id);
+  v1::Event event;
+  event.set_time_ms(now);
+  event.set_actor(absl::StrCat("rank ", request.rank));
+  // The output of a node that was away for long may come after its job was archived. An alert is
+  // history and needs no state; checkpoints of an archived job stay as they were.
+  if (entry == nullptr && IsArchived(state, request.job_id) && request.record.has_alert()) {
+    return DecideAlert(request, std::move(event));
+  }
   const v1::Attempt* newest = entry == nullptr ? nullptr : NewestAttempt(*entry);
   const bool is_known =
       newest != nullptr && 0 < request.attempt && request.attempt <= newest->number();
   if (!is_known) return {};
-  v1::Event event;
-  event.set_time_ms(now);
-  event.set_actor(absl::StrCat("rank ", request.rank));
   if (request.record.has_checkpoint()) {
     return DecideCheckpoint(*entry, request, std::move(event));
   }

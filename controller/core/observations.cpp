@@ -6,7 +6,6 @@
 #include "proto/contract/phase.h"
 #include "proto/contract/telemetry_keys.h"
 #include "proto/contract/token_format.h"
-#include "proto/support/job_state.h"
 
 namespace trainyard::controller {
 namespace {
@@ -218,14 +217,8 @@ void ShiftHeartbeats(int64_t gap_ms, Timestamp now, Observations& observations) 
 }
 
 void ForgetOld(const ClusterState& state, Observations& observations) {
-  std::size_t ended = 0;
-  for (auto it = observations.progress.end(); it != observations.progress.begin();) {
-    --it;
-    const JobEntry* entry = FindEntry(state, it->first);
-    const bool is_live = entry != nullptr && !HasEnded(entry->job.state());
-    const bool keep = is_live || (entry != nullptr && ended++ < kEndedProgressKept);
-    if (!keep) it = observations.progress.erase(it);
-  }
+  std::erase_if(observations.progress,
+                [&](const auto& progress) { return !state.jobs.contains(progress.first); });
   std::erase_if(observations.nodes, [&](const auto& node) {
     return !node.second.attached && !state.nodes.contains(node.first);
   });

@@ -121,11 +121,7 @@ void ShiftHeartbeats(int64_t gap_ms, Timestamp now, Observations& observations);
 std::string UnkillableOn(const Observations& observations, const std::string& node_id,
                          const AttemptKey& attempt);
 
-// Progress of ended jobs that is kept, newest jobs first; that of older ones is in the metric
-// store.
-inline constexpr std::size_t kEndedProgressKept = 1000;
-
-// Removes progress of older ended jobs, and of jobs and nodes that are not in the state any more.
+// Removes progress of jobs, and nodes, that are not in the state any more.
 void ForgetOld(const ClusterState& state, Observations& observations);
 
 // Time of the node's last heartbeat; the controller's start when it has received none from the

@@ -70,8 +70,8 @@ bool IsUncleared(const AttemptKey& key, const std::string& node_id, const Cluste
 
 void IndexJob(const JobEntry& entry, ClusterState& state) {
   const v1::Job& job = entry.job;
-  // Jobs come by growing id: the newest of a name stays.
-  state.newest_job_by_name[job.name()] = job.id();
+  state.jobs_by_name[job.name()].insert(job.id());
+  if (HasEnded(job.state())) state.ended_jobs.insert({job.ended_time_ms(), job.id()});
   if (!entry.request_id.empty()) state.job_by_request_id[entry.request_id] = job.id();
   if (!HasEnded(job.state())) {
     state.job_by_checkpoint_dir[CheckpointDirectory(job.spec())] = job.id();
@@ -173,7 +173,8 @@ void RebuildIndexes(ClusterState& state) {
   state.recovering_jobs.clear();
   state.live_jobs.clear();
   state.lost_nodes.clear();
-  state.newest_job_by_name.clear();
+  state.ended_jobs.clear();
+  state.jobs_by_name.clear();
   state.job_by_request_id.clear();
   state.job_by_checkpoint_dir.clear();
   state.free_nodes.clear();
@@ -189,6 +190,9 @@ void RebuildIndexes(ClusterState& state) {
     AddToIndexes(entry, state);
   }
   for (const auto& [id, entry] : state.jobs) IndexJob(entry, state);
+  for (const ArchivedRequest& request : state.archived_requests) {
+    state.job_by_request_id[request.request_id] = request.job_id;
+  }
 }
 
 }  // namespace trainyard::controller

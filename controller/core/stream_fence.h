@@ -14,6 +14,8 @@ enum class StreamFence {
   // beyond kAttemptsKeptWithRanks, and those that may be of the time after the backup that was
   // restored. A node that was away for long may still deliver their output.
   kAccepted,
+  // The job has left the state for the archive: FenceStreamOf tells, with the entry from there.
+  kArchived,
   // A job number is durable before a worker receives it, so this job is not one of this cluster.
   kUnknownJob,
   // The job was submitted after the backup that was restored: the worker's copy may be all that is
@@ -25,6 +27,9 @@ enum class StreamFence {
 
 StreamFence FenceStream(const ClusterState& state, const std::string& node_id,
                         const v1::StreamId& stream);
+// The same for the job of the stream. Never kArchived.
+StreamFence FenceStreamOf(const JobEntry& entry, const ClusterState& state,
+                          const std::string& node_id, const v1::StreamId& stream);
 
 }  // namespace trainyard::controller
 

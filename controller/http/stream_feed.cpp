@@ -11,6 +11,7 @@
 #include "controller/api/job_handlers.h"
 #include "controller/api/job_list.h"
 #include "controller/api/job_view.h"
+#include "controller/core/archive.h"
 #include "controller/core/event_job.h"
 #include "controller/core/explain.h"
 #include "proto/json/json_text.h"
@@ -176,6 +177,16 @@ std::shared_ptr<v1::JobsChanged> JobsSnapshot(const ClusterView& view) {
 std::shared_ptr<v1::JobsChanged> JobsOrSnapshot(const std::set<int64_t>& jobs,
                                                 const ClusterView& view) {
   return jobs.size() > kJobsInChange ? JobsSnapshot(view) : JobsOf(jobs, view);
+}
+
+// The archived jobs that can be read. On a reader thread.
+std::map<int64_t, JobEntry> ReadArchived(const std::set<int64_t>& jobs, JobArchive& archive) {
+  std::map<int64_t, JobEntry> entries;
+  for (const int64_t id : jobs) {
+    auto found = archive.Find(id);
+    if (found.ok() && found->has_value()) entries[id] = FromArchived(**std::move(found));
+  }
+  return entries;
 }
 
 }  // namespace
@@ -426,12 +437,33 @@ void StreamFeed::Subscribe(Topics topics, uint64_t last_event_id,
     const std::lock_guard lock(mutex_);
     for (const std::string& topic : topics) ++wanted_[topic];
   }
-  api_.loop.Read([this, topics = std::move(topics), last_event_id,
-                  sink = std::move(sink)](const ClusterView& view) {
-    on_server_([this, topics, sink, first = FirstItems(topics, last_event_id, view),
-                revision = view.revision] {
-      AddSubscriber({topics, sink}, first, revision);
-    });
+  api_.loop.Read([this, subscriber = Subscriber{std::move(topics), std::move(sink)},
+                  last_event_id](const ClusterView& view) {
+    std::set<int64_t> archived;
+    for (const int64_t id : JobsOfTopics(subscriber.topics)) {
+      if (IsArchived(view.state, id)) archived.insert(id);
+    }
+    const auto begin = [this, subscriber, last_event_id](const ArchivedEntries& entries) {
+      api_.loop.Read([this, subscriber, last_event_id, entries](const ClusterView& now) {
+        Begin(subscriber, last_event_id, entries, now);
+      });
+    };
+    if (archived.empty()) return Begin(subscriber, last_event_id, {}, view);
+    const bool queued = api_.readers.TryPost(
+        [this, archived, begin] { begin(ReadArchived(archived, api_.events.archive())); });
+    if (!queued) begin({});
+  });
+}
+
+void StreamFeed::Begin(const Subscriber& subscriber, uint64_t last_event_id,
+                       const ArchivedEntries& archived, const ClusterView& view) {
+  Items first = FirstItems(subscriber.topics, last_event_id, view);
+  for (const auto& [id, entry] : archived) {
+    first.push_back({absl::StrCat("job:", id), "job",
+                     std::make_shared<v1::GetJobResponse>(JobNow(entry, view))});
+  }
+  on_server_([this, subscriber, first = std::move(first), revision = view.revision] {
+    AddSubscriber(subscriber, first, revision);
   });
 }
 

@@ -60,10 +60,14 @@ class StreamFeed {
   };
   // Loop thread only. Shared with the loop's listener.
   struct Collector;
+  using ArchivedEntries = std::map<int64_t, JobEntry>;
 
   void OnTick(const ClusterView& view, const TickSummary& summary);
   void AddJobItems(const ClusterView& view, const TickSummary& summary, const Topics& wanted,
                    Items& items);
+  // Sends the first messages, and those of archived jobs with a topic. Loop thread.
+  void Begin(const Subscriber& subscriber, uint64_t last_event_id, const ArchivedEntries& archived,
+             const ClusterView& view);
   // Hello, and the first messages of each topic. Loop thread.
   Items FirstItems(const Topics& topics, uint64_t last_event_id, const ClusterView& view) const;
   Topics WantedTopics();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/archive.h"
 
 namespace trainyard::controller {
 namespace {
@@ -128,14 +129,16 @@ void Sessions::Attached(LinkId link, const absl::Status& answer, Timestamp now,
   ObserveAttached(hello, now, observations_);
   actions.emplace_back(Info(absl::StrCat("worker ", hello.node_name(), " (", hello.node_id(),
                                          ") attached from ", hello.address())));
-  ReadOffsets read{link, StreamsOf(hello), {}};
+  ReadOffsets read{link, StreamsOf(hello), {}, {}};
   for (const v1::AttemptReport& report : hello.attempts()) {
     read.attempts.emplace_back(report.job_id(), report.attempt());
+    if (IsArchived(state_, report.job_id())) read.archived_jobs.insert(report.job_id());
   }
   actions.emplace_back(std::move(read));
 }
 
-void Sessions::Welcome(LinkId link, StreamOffsets offsets, WorkerActions& actions) {
+void Sessions::Welcome(LinkId link, StreamOffsets offsets, ArchivedJobs archived,
+                       WorkerActions& actions) {
   Session* session = Find(link);
   if (session == nullptr) return;
   SendMessage send{link, {}};
@@ -150,6 +153,10 @@ void Sessions::Welcome(LinkId link, StreamOffsets offsets, WorkerActions& action
     stored.set_offset(offset);
   }
   session->stored = std::move(offsets);
+  for (auto& [job_id, job] : archived) {
+    std::optional<JobEntry>& entry = session->archived[job_id];
+    if (job.has_value()) entry = FromArchived(*std::move(job));
+  }
   session->welcomed = true;
   actions.emplace_back(std::move(send));
   actions.emplace_back(ScheduleTick{});

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -27,6 +28,8 @@ struct Session {
   bool welcomed = false;
   // Acknowledged offset of each stream of the attempts that the worker has.
   StreamOffsets stored;
+  // Archived jobs of which the worker has attempts: a node that was away for long.
+  std::map<int64_t, std::optional<JobEntry>> archived;
   // Streams that are not stored: their place in the store is damaged, or they are not this node's.
   // The worker keeps them; no log reader waits for them.
   std::set<StreamKey> quarantined;
@@ -54,7 +57,7 @@ class Sessions {
   // AttachWorker was answered: asks for the stored offsets, or ends the link.
   void Attached(LinkId link, const absl::Status& answer, Timestamp now, WorkerActions& actions);
   // Sends Welcome with the stored offsets.
-  void Welcome(LinkId link, StreamOffsets offsets, WorkerActions& actions);
+  void Welcome(LinkId link, StreamOffsets offsets, ArchivedJobs archived, WorkerActions& actions);
   // The link is closed.
   void Detach(LinkId link, WorkerActions& actions);
   // Ends every link with this status and refuses new ones with it.

@@ -59,7 +59,7 @@ void TelemetryPath::AddOutput(Session& session, v1::LogChunk chunk, Permit permi
 // not stored is kept by the worker.
 bool TelemetryPath::Admit(Session& session, const v1::StreamId& stream, int64_t end_offset,
                           WorkerActions& actions) {
-  const StreamFence fence = FenceStream(state_, session.node_id, stream);
+  const StreamFence fence = Fence(session, stream);
   if (fence == StreamFence::kAccepted) return true;
   WarnOnce(fence, session.node_id, stream, actions);
   if (fence == StreamFence::kUnknownJob) {
@@ -68,6 +68,17 @@ bool TelemetryPath::Admit(Session& session, const v1::StreamId& stream, int64_t 
     Acknowledge(session, stream, absl::DataLossError("not stored"), actions);
   }
   return false;
+}
+
+// The records of archived jobs were read before the worker's Welcome: it sends streams of attempts
+// of its Hello, and of those started since, which are in the state.
+StreamFence TelemetryPath::Fence(const Session& session, const v1::StreamId& stream) const {
+  const StreamFence fence = FenceStream(state_, session.node_id, stream);
+  if (fence != StreamFence::kArchived) return fence;
+  const auto archived = session.archived.find(stream.job_id());
+  if (archived == session.archived.end()) return StreamFence::kArchived;
+  if (!archived->second.has_value()) return StreamFence::kUnknownJob;
+  return FenceStreamOf(*archived->second, state_, session.node_id, stream);
 }
 
 void TelemetryPath::WarnOnce(StreamFence fence, const std::string& node_id,
@@ -81,6 +92,10 @@ void TelemetryPath::WarnOnce(StreamFence fence, const std::string& node_id,
   } else if (fence == StreamFence::kUnknownJob) {
     actions.emplace_back(Warning(absl::StrCat("a worker sent telemetry or output of unknown job ",
                                               stream.job_id(), "; it is not kept")));
+  } else if (fence == StreamFence::kArchived) {
+    actions.emplace_back(Warning(
+        absl::StrCat("the record of archived job ", stream.job_id(), " was not read when worker ",
+                     node_id, " attached: the worker keeps its output until it attaches again")));
   } else {
     actions.emplace_back(Error(absl::StrCat(
         "node ", NodeName(state_, node_id), " sent telemetry or output of ", NameOf(stream),

@@ -69,6 +69,7 @@ class TelemetryPath {
   // True when the stream's bytes may be stored; else the worker is answered.
   bool Admit(Session& session, const v1::StreamId& stream, int64_t end_offset,
              WorkerActions& actions);
+  StreamFence Fence(const Session& session, const v1::StreamId& stream) const;
   void WarnOnce(StreamFence fence, const std::string& node_id, const v1::StreamId& stream,
                 WorkerActions& actions);
   void SubmitRecords(LinkId link, PendingBatch& pending, WorkerActions& actions);

@@ -55,7 +55,10 @@ const std::vector<v1::Event>& TickKernel::Decide(Timestamp now) {
   TakeBatch();
   DecideBatch(now);
   catching_up_ = catching_up_ && !waiting_.empty();
-  if (!catching_up_) Plan(now);
+  if (!catching_up_) {
+    Plan(now);
+    Archive(now);
+  }
   return events_;
 }
 
@@ -70,6 +73,7 @@ void TickKernel::TakeBatch() {
 void TickKernel::DecideBatch(Timestamp now) {
   decisions_.clear();
   events_.clear();
+  archived_.clear();
   decisions_.reserve(batch_.size());
   events_.reserve(batch_.size());
   for (const Pending& pending : batch_) {
@@ -95,11 +99,21 @@ void TickKernel::Plan(Timestamp now) {
   at_rest_ = false;
 }
 
+void TickKernel::Archive(Timestamp now) {
+  for (v1::Event& event : ArchiveDue(state_, observations_, options_, now, archive_cursor_)) {
+    const int64_t job_id = event.job_archived().job_id();
+    archived_.push_back(ToArchived(state_.jobs.at(job_id), observations_, now));
+    Apply(event, state_);
+    events_.push_back(std::move(event));
+  }
+}
+
 void TickKernel::Committed(Timestamp now) {
   last_sequence_ += events_.size();
+  for (const v1::ArchivedJob& job : archived_) observations_.progress.erase(job.job().id());
   if (observations_.progress.size() >= forget_at_) {
     ForgetOld(state_, observations_);
-    forget_at_ = observations_.progress.size() + kEndedProgressKept;
+    forget_at_ = observations_.progress.size() + kForgetEvery;
   }
   AnswerBatch(now);
   NotifyListeners(now);
@@ -124,6 +138,8 @@ void TickKernel::Undone(ClusterState replayed, const absl::Status& cause) {
                   std::make_move_iterator(batch_.end()));
   batch_.clear();
   events_.clear();
+  archived_.clear();
+  archive_cursor_ = {};
   SetNoSpace(cause);
 }
 

@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "controller/api/cluster_loop.h"
+#include "controller/core/archive.h"
 #include "controller/core/cluster_state.h"
 #include "controller/core/decide.h"
 #include "controller/core/observations.h"
@@ -45,6 +46,8 @@ class TickKernel {
 
   // Decides on the oldest requests, plans, and returns the events to commit.
   const std::vector<v1::Event>& Decide(Timestamp now);
+  // Jobs of these events that leave the state: to be added to the archive with the events.
+  const std::vector<v1::ArchivedJob>& archived() const { return archived_; }
   // Requests that the last Decide took.
   std::size_t decided() const { return batch_.size(); }
   // False when planning did not come to rest in the last Decide; it goes on in the next tick.
@@ -76,6 +79,8 @@ class TickKernel {
   CoreOptions& options() { return options_; }
 
  private:
+  static constexpr std::size_t kForgetEvery = 1000;
+
   struct Pending {
     Request request;
     Done done;
@@ -90,6 +95,7 @@ class TickKernel {
   void TakeBatch();
   void DecideBatch(Timestamp now);
   void Plan(Timestamp now);
+  void Archive(Timestamp now);
   void AnswerBatch(Timestamp now);
   void NotifyListeners(Timestamp now);
 
@@ -98,17 +104,19 @@ class TickKernel {
   Observations observations_;
   uint64_t last_sequence_ = 0;
   Timestamp last_tick_ms_ = 0;
-  // Jobs with progress from which on that of old ended jobs is forgotten.
-  std::size_t forget_at_ = 2 * kEndedProgressKept;
+  // Size of observations_.progress at which that of archived jobs is looked for and forgotten.
+  std::size_t forget_at_ = kForgetEvery;
   std::vector<Pending> waiting_;
   absl::Status no_space_;
   bool catching_up_ = false;
   std::vector<Listener> listeners_;
+  ArchiveCursor archive_cursor_;
 
   // Of the tick that is under way.
   std::vector<Pending> batch_;
   std::vector<Decision> decisions_;
   std::vector<v1::Event> events_;
+  std::vector<v1::ArchivedJob> archived_;
   bool at_rest_ = true;
 };
 

@@ -7,6 +7,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -16,6 +18,7 @@
 #include "controller/core/attempt_key.h"
 #include "controller/core/requests.h"
 #include "controller/store/stream_key.h"
+#include "trainyard/v1/event.pb.h"
 #include "trainyard/v1/worker_control.pb.h"
 
 namespace trainyard::controller {
@@ -28,6 +31,10 @@ using Permit = std::shared_ptr<void>;
 
 // Bytes of each stream that are stored.
 using StreamOffsets = std::map<StreamKey, int64_t>;
+
+// Records of the archive by job; nothing for a job that the archive does not have. A job whose
+// record could not be read is left out.
+using ArchivedJobs = std::map<int64_t, std::optional<v1::ArchivedJob>>;
 
 // A worker's stream as its transport sees it.
 struct LinkState {
@@ -67,11 +74,13 @@ struct SubmitRequest {
   Permit permit;
 };
 // The offsets go to WorkerKernel::OffsetsRead once everything given to the store before is stored,
-// together with the alerts of `attempts` that are in the event log.
+// together with the alerts of `attempts` that are in the event log, and the records of
+// `archived_jobs`.
 struct ReadOffsets {
   LinkId link = 0;
   std::vector<StreamKey> streams;
   std::vector<AttemptKey> attempts;
+  std::set<int64_t> archived_jobs;
 };
 // The result of each goes to WorkerKernel::Stored.
 struct StoreTelemetry {

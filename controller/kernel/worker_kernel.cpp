@@ -102,10 +102,11 @@ void WorkerKernel::LeaveOutLoaded(WorkerActions& actions) {
   }
 }
 
-WorkerActions WorkerKernel::OffsetsRead(LinkId link, StreamOffsets offsets, LoggedAlerts alerts) {
+WorkerActions WorkerKernel::OffsetsRead(LinkId link, StreamOffsets offsets, LoggedAlerts alerts,
+                                        ArchivedJobs archived) {
   WorkerActions actions;
   telemetry_.known_alerts().Load(std::move(alerts));
-  sessions_.Welcome(link, std::move(offsets), actions);
+  sessions_.Welcome(link, std::move(offsets), std::move(archived), actions);
   return actions;
 }
 

@@ -42,7 +42,8 @@ class WorkerKernel {
   // of bytes that the store has of the stream; OUT_OF_RANGE when bytes before these are missing,
   // DATA_LOSS when the stream is quarantined.
   WorkerActions Answered(const RequestTag& tag, const absl::Status& answer, Timestamp now);
-  WorkerActions OffsetsRead(LinkId link, StreamOffsets offsets, LoggedAlerts alerts);
+  WorkerActions OffsetsRead(LinkId link, StreamOffsets offsets, LoggedAlerts alerts,
+                            ArchivedJobs archived);
   WorkerActions Stored(LinkId link, const v1::StreamId& stream,
                        const absl::StatusOr<int64_t>& stored);
 

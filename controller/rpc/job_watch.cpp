@@ -1,9 +1,11 @@
 #include "controller/rpc/job_watch.h"
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "controller/api/job_view.h"
+#include "controller/api/named_job.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "proto/support/grpc_status.h"
@@ -35,6 +37,8 @@ class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
     JobWatch* reactor = nullptr;
     const Api* api = nullptr;
     int64_t job_id = 0;
+    // The job, when it was archived before the stream began.
+    std::optional<JobEntry> archived;
     bool writing = false;
     // True when the state of the job changed, or the job ended, since the last message.
     bool changed = true;
@@ -48,9 +52,9 @@ class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
       : loop_(api.loop), shared_(std::make_shared<Shared>()) {
     shared_->reactor = this;
     shared_->api = &api;
-    loop_.Read([shared = shared_, reference = std::move(reference)](const ClusterView& view) {
-      Begin(shared, reference, view);
-    });
+    ReadJob(api, reference,
+            [shared = shared_](const absl::StatusOr<const JobEntry*>& entry,
+                               const ClusterView& view) { Begin(shared, entry, view); });
   }
 
   void OnWriteDone(bool ok) override {
@@ -73,14 +77,14 @@ class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
   void OnDone() override { delete this; }
 
  private:
-  static void Begin(const std::shared_ptr<Shared>& shared, const std::string& reference,
-                    const ClusterView& view) {
-    const auto entry = FindNamedJob(view, reference);
+  static void Begin(const std::shared_ptr<Shared>& shared,
+                    const absl::StatusOr<const JobEntry*>& entry, const ClusterView& view) {
     if (!entry.ok()) {
       End(*shared, entry.status());
       return;
     }
     shared->job_id = (*entry)->job.id();
+    if (FindEntry(view.state, shared->job_id) == nullptr) shared->archived = **entry;
     shared->api->loop.Listen([shared](const ClusterView& now, const TickSummary& summary) {
       if (summary.changed_jobs.contains(shared->job_id)) shared->changed = true;
       Update(*shared, now);
@@ -94,8 +98,14 @@ class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
     std::exchange(shared.reactor, nullptr)->Finish(ToGrpc(status));
   }
 
+  // Null for a job that was archived since the stream began: its end was sent long ago.
+  static const JobEntry* EntryOf(const Shared& shared, const ClusterView& view) {
+    return shared.archived.has_value() ? &*shared.archived : FindEntry(view.state, shared.job_id);
+  }
+
   static void Update(Shared& shared, const ClusterView& view) {
     if (shared.reactor == nullptr || shared.writing) return;
+    if (EntryOf(shared, view) == nullptr) return End(shared, absl::OkStatus());
     if (shared.sent_end && HasFinalOutput(shared, view)) {
       // Final output may have moved the progress that was sent with the end.
       SendIfNew(shared, view);
@@ -108,13 +118,13 @@ class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
   }
 
   static bool HasFinalOutput(const Shared& shared, const ClusterView& view) {
-    const JobEntry& entry = view.state.jobs.at(shared.job_id);
+    const JobEntry& entry = *EntryOf(shared, view);
     return view.now - entry.job.ended_time_ms() > kFinalOutputMs ||
            shared.api->output_complete(entry, view);
   }
 
   static void SendIfNew(Shared& shared, const ClusterView& view) {
-    *shared.message.mutable_job() = FullJob(view.state.jobs.at(shared.job_id), view);
+    *shared.message.mutable_job() = FullJob(*EntryOf(shared, view), view);
     shared.changed = false;
     shared.sent_ms = view.now;
     std::string bytes = StableBytes(shared.message);

@@ -4,8 +4,8 @@
 #include <mutex>
 #include <utility>
 
-#include "controller/api/job_view.h"
 #include "controller/api/log_pages.h"
+#include "controller/api/named_job.h"
 #include "controller/rpc/log_followers.h"
 #include "controller/rpc/unary.h"
 #include "proto/support/grpc_status.h"
@@ -33,8 +33,9 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
   LogReading(const Api& api, LogReactor* reactor) : api_(api), reactor_(reactor) {}
 
   // Loop thread.
-  void Begin(const v1::ReadLogsRequest& request, const ClusterView& view, LogFollowers& followers) {
-    const absl::Status status = Resolve(request, view);
+  void Begin(const absl::StatusOr<const JobEntry*>& entry, const v1::ReadLogsRequest& request,
+             const ClusterView& view, LogFollowers& followers) {
+    const absl::Status status = entry.ok() ? Resolve((*entry)->job, request) : entry.status();
     if (!status.ok()) {
       End(status);
       return;
@@ -67,9 +68,8 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
   }
 
  private:
-  absl::Status Resolve(const v1::ReadLogsRequest& request, const ClusterView& view) {
-    TRAINYARD_ASSIGN_OR_RETURN(const JobEntry* entry, FindNamedJob(view, request.job()));
-    TRAINYARD_ASSIGN_OR_RETURN(query_, ToQuery(request, entry->job));
+  absl::Status Resolve(const v1::Job& job, const v1::ReadLogsRequest& request) {
+    TRAINYARD_ASSIGN_OR_RETURN(query_, ToQuery(request, job));
     query_.abandoned = &abandoned_;
     follow_ = request.follow();
     return absl::OkStatus();
@@ -87,9 +87,11 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
 
   // Returns true when the next tick is of interest. Loop thread.
   bool OnTick(const ClusterView& view) {
-    const JobEntry& entry = view.state.jobs.at(query_.job_id);
-    const bool ended = HasEnded(entry.job.state());
-    const bool complete = ended && (!follow_ || api_.output_complete(entry, view));
+    // An archived job has ended, and its nodes have nothing of it any more.
+    const JobEntry* entry = FindEntry(view.state, query_.job_id);
+    const bool ended = entry == nullptr || HasEnded(entry->job.state());
+    const bool complete =
+        ended && (!follow_ || entry == nullptr || api_.output_complete(*entry, view));
     const std::lock_guard lock(mutex_);
     if (reactor_ == nullptr) return false;
     if (api_.shutdown.raised()) {
@@ -177,8 +179,11 @@ class LogStream final : public LogReactor {
   LogStream(const Api& api, const v1::ReadLogsRequest& request,
             std::shared_ptr<LogFollowers> followers)
       : reading_(std::make_shared<LogReading>(api, this)) {
-    api.loop.Read([reading = reading_, request, followers = std::move(followers)](
-                      const ClusterView& view) { reading->Begin(request, view, *followers); });
+    ReadJob(api, request.job(),
+            [reading = reading_, request, followers = std::move(followers)](
+                const absl::StatusOr<const JobEntry*>& entry, const ClusterView& view) {
+              reading->Begin(entry, request, view, *followers);
+            });
   }
 
   void OnWriteDone(bool ok) override { reading_->OnWritten(ok); }

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "controller/store/job_archive.h"
 #include "trainyard/v1/event.pb.h"
 
 namespace trainyard::controller {
@@ -29,10 +30,16 @@ class EventLog {
   // Everything needed to rebuild the state. DATA_LOSS when the log is damaged.
   virtual absl::StatusOr<Recovery> Recover() = 0;
 
-  // Appends all events or none. After OK they survive a power cut. RESOURCE_EXHAUSTED: the disk is
-  // full, and none of them is in the log; Recover returns the events that are. After any other
-  // error the caller must not go on: it ends the process and recovers.
-  virtual absl::Status Append(const std::vector<v1::Event>& events) = 0;
+  // Appends all events, and adds `archived` to the archive, or does neither. After OK they survive
+  // a power cut. RESOURCE_EXHAUSTED: the disk is full, and none of them is in the log; Recover
+  // returns the events that are. After any other error the caller must not go on: it ends the
+  // process and recovers.
+  virtual absl::Status Append(const std::vector<v1::Event>& events,
+                              const std::vector<v1::ArchivedJob>& archived) = 0;
+  absl::Status Append(const std::vector<v1::Event>& events) { return Append(events, {}); }
+
+  // Jobs that have left the state.
+  virtual JobArchive& archive() = 0;
 
   // Writes and syncs without changing the log, to find out whether the disk has free space again.
   // Errors as Append.

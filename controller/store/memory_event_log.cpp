@@ -33,7 +33,8 @@ EventLog::Recovery MemoryEventLog::Read(uint64_t last_sequence) const {
   return recovery;
 }
 
-absl::Status MemoryEventLog::Append(const std::vector<v1::Event>& events) {
+absl::Status MemoryEventLog::Append(const std::vector<v1::Event>& events,
+                                    const std::vector<v1::ArchivedJob>& archived) {
   std::lock_guard lock(mutex_);
   for (const v1::Event& event : events) {
     std::string bytes = event.SerializeAsString();
@@ -44,6 +45,7 @@ absl::Status MemoryEventLog::Append(const std::vector<v1::Event>& events) {
     }
     events_.push_back(std::move(bytes));
   }
+  for (const v1::ArchivedJob& job : archived) archive_.Add(job);
   return absl::OkStatus();
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "controller/store/event_log.h"
+#include "controller/store/memory_job_archive.h"
 
 namespace trainyard::controller {
 
@@ -17,7 +18,10 @@ class MemoryEventLog : public EventLog {
  public:
   absl::StatusOr<Recovery> Recover() override;
   absl::StatusOr<Recovery> ReadUpTo(uint64_t last_sequence) override;
-  absl::Status Append(const std::vector<v1::Event>& events) override;
+  using EventLog::Append;
+  absl::Status Append(const std::vector<v1::Event>& events,
+                      const std::vector<v1::ArchivedJob>& archived) override;
+  JobArchive& archive() override { return archive_; }
   absl::Status TryWrite() override { return absl::OkStatus(); }
   absl::Status WriteSnapshot(const v1::Snapshot& snapshot) override;
   absl::StatusOr<std::vector<v1::Event>> ReadJobEvents(int64_t job_id, int limit) override;
@@ -31,6 +35,7 @@ class MemoryEventLog : public EventLog {
   // Guarded by mutex_.
   std::vector<std::string> events_;
   std::optional<std::string> snapshot_;
+  MemoryJobArchive archive_;
 };
 
 }  // namespace trainyard::controller

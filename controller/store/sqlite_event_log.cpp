@@ -16,7 +16,8 @@
 namespace trainyard::controller {
 namespace {
 
-const std::array kEventMigrations = {
+// kArchiveSchema is constant-initialized, so it may be used here.
+const std::array<Migration, 3> kEventMigrations = {
     // Events of a job are found through the index; most events of nodes name none.
     Migration{R"(
       CREATE TABLE event (
@@ -39,6 +40,7 @@ const std::array kEventMigrations = {
     Migration{R"(
       ALTER TABLE snapshot ADD COLUMN sealed INTEGER NOT NULL DEFAULT 0;
     )"},
+    Migration{kArchiveSchema},
 };
 
 constexpr int64_t kNewest = std::numeric_limits<int64_t>::max();
@@ -134,19 +136,25 @@ absl::StatusOr<EventLog::Recovery> ReadRecovery(int64_t last, SqliteDatabase& da
 
 }  // namespace
 
-SqliteEventLog::SqliteEventLog(std::unique_ptr<SqliteDatabase> writer, uint64_t last_sequence)
-    : writer_(std::move(writer)), last_sequence_(last_sequence), readers_(writer_->path()) {}
+SqliteEventLog::SqliteEventLog(std::unique_ptr<SqliteDatabase> writer, uint64_t last_sequence,
+                               std::unique_ptr<SqliteJobArchive> archive)
+    : writer_(std::move(writer)),
+      last_sequence_(last_sequence),
+      readers_(writer_->path()),
+      archive_(std::move(archive)) {}
 
 absl::StatusOr<std::unique_ptr<SqliteEventLog>> SqliteEventLog::Open(const std::string& path) {
   TRAINYARD_ASSIGN_OR_RETURN(auto writer,
                              SqliteDatabase::Open(path, SqliteDatabase::Mode::kWriter));
   TRAINYARD_RETURN_IF_ERROR(Migrate(*writer, kEventMigrations));
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t last, writer->QueryInt64("SELECT MAX(seq) FROM event"));
+  TRAINYARD_ASSIGN_OR_RETURN(auto archive, SqliteJobArchive::Open(*writer));
   return std::unique_ptr<SqliteEventLog>(
-      new SqliteEventLog(std::move(writer), static_cast<uint64_t>(last)));
+      new SqliteEventLog(std::move(writer), static_cast<uint64_t>(last), std::move(archive)));
 }
 
-absl::Status SqliteEventLog::Append(const std::vector<v1::Event>& events) {
+absl::Status SqliteEventLog::Append(const std::vector<v1::Event>& events,
+                                    const std::vector<v1::ArchivedJob>& archived) {
   if (events.empty()) return absl::OkStatus();
   const std::lock_guard lock(mutex_);
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
@@ -154,8 +162,10 @@ absl::Status SqliteEventLog::Append(const std::vector<v1::Event>& events) {
   for (const v1::Event& event : events) {
     TRAINYARD_RETURN_IF_ERROR(AppendOne(*writer_, event, static_cast<int64_t>(++sequence)));
   }
+  TRAINYARD_RETURN_IF_ERROR(SqliteJobArchive::Insert(archived, *writer_));
   TRAINYARD_RETURN_IF_ERROR(transaction.Commit());
   last_sequence_ = sequence;
+  archive_->CountCommitted(archived);
   return absl::OkStatus();
 }
 

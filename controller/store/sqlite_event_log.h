@@ -9,6 +9,7 @@
 
 #include "controller/store/event_log.h"
 #include "controller/store/sqlite_database.h"
+#include "controller/store/sqlite_job_archive.h"
 
 namespace trainyard::controller {
 
@@ -21,7 +22,10 @@ class SqliteEventLog : public EventLog {
 
   absl::StatusOr<Recovery> Recover() override;
   absl::StatusOr<Recovery> ReadUpTo(uint64_t last_sequence) override;
-  absl::Status Append(const std::vector<v1::Event>& events) override;
+  using EventLog::Append;
+  absl::Status Append(const std::vector<v1::Event>& events,
+                      const std::vector<v1::ArchivedJob>& archived) override;
+  JobArchive& archive() override { return *archive_; }
   absl::Status TryWrite() override;
   // INVALID_ARGUMENT when the snapshot claims events that the log does not hold.
   absl::Status WriteSnapshot(const v1::Snapshot& snapshot) override;
@@ -31,13 +35,15 @@ class SqliteEventLog : public EventLog {
                                                                int limit) override;
 
  private:
-  SqliteEventLog(std::unique_ptr<SqliteDatabase> writer, uint64_t last_sequence);
+  SqliteEventLog(std::unique_ptr<SqliteDatabase> writer, uint64_t last_sequence,
+                 std::unique_ptr<SqliteJobArchive> archive);
 
   // Held for the length of one transaction.
   std::mutex mutex_;
   std::unique_ptr<SqliteDatabase> writer_;  // Guarded by mutex_.
   uint64_t last_sequence_;                  // Guarded by mutex_.
   SqliteReaderPool readers_;
+  const std::unique_ptr<SqliteJobArchive> archive_;
 };
 
 }  // namespace trainyard::controller

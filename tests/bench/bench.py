@@ -10,6 +10,7 @@ import traceback
 
 import client_rows
 import control_rows
+import history_rows
 import process_rows
 import store_rows
 import trainer_rows
@@ -28,6 +29,7 @@ GROUPS = {
     "submit": control_rows.submit,
     "ingest": control_rows.ingest,
     "fleet": control_rows.fleet_rows,
+    "history": history_rows.history,
     "clients": client_rows.clients,
     "cli": process_rows.cli,
     "worker": process_rows.worker,

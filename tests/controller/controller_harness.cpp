@@ -12,7 +12,8 @@ namespace trainyard::controller {
 
 GatedEventLog::GatedEventLog() : inner_(OpenMemoryStores().events) {}
 
-absl::Status GatedEventLog::Append(const std::vector<v1::Event>& events) {
+absl::Status GatedEventLog::Append(const std::vector<v1::Event>& events,
+                                   const std::vector<v1::ArchivedJob>& archived) {
   {
     std::unique_lock lock(mutex_);
     waiting_ = closed_;
@@ -23,7 +24,7 @@ absl::Status GatedEventLog::Append(const std::vector<v1::Event>& events) {
   if (broken_) return absl::DataLossError("the device failed");
   if (full_) return absl::ResourceExhaustedError("events.db: the disk is full");
   if (++appends_ == fill_at_) full_ = true;
-  return inner_->Append(events);
+  return inner_->Append(events, archived);
 }
 
 absl::Status GatedEventLog::TryWrite() {

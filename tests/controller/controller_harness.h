@@ -44,7 +44,10 @@ class GatedEventLog final : public EventLog {
   GatedEventLog();
 
   absl::StatusOr<Recovery> Recover() override { return inner_->Recover(); }
-  absl::Status Append(const std::vector<v1::Event>& events) override;
+  using EventLog::Append;
+  absl::Status Append(const std::vector<v1::Event>& events,
+                      const std::vector<v1::ArchivedJob>& archived) override;
+  JobArchive& archive() override { return inner_->archive(); }
   absl::Status TryWrite() override;
   absl::StatusOr<Recovery> ReadUpTo(uint64_t last_sequence) override;
   absl::Status WriteSnapshot(const v1::Snapshot& snapshot) override;

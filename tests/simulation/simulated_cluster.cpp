@@ -22,6 +22,11 @@ controller::CoreOptions CoreOptionsOfSimulation() {
   options.checkpoint_root = "/c";
   // Longer than any sequence of control-plane faults, as a lease should be.
   options.lease_ms = 120000;
+  // Shorter than a run, so that jobs are archived while faults strike. No fault but the loss of a
+  // machine keeps a node away for so long.
+  options.archive_after_ms = 10000;
+  options.archive_away_ms = 240000;
+  options.ended_jobs_kept = 1;
   return options;
 }
 
@@ -84,6 +89,14 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(FactsBeforeBytes());
   checkers_.push_back(SendsOnlyWhatIsDurable());
   checkers_.push_back(CommandsArePaced());
+  checkers_.push_back(ArchiveIsWhole());
+}
+
+std::vector<v1::Job> SimulatedCluster::Jobs() const {
+  std::vector<v1::Job> jobs;
+  for (const auto& [id, entry] : controller_.state().jobs) jobs.push_back(entry.job);
+  for (const auto& [id, archived] : controller_.archive()) jobs.push_back(archived.job());
+  return jobs;
 }
 
 bool SimulatedCluster::EachSecond(double chance) {
@@ -319,8 +332,8 @@ void SimulatedCluster::DeliverMessages() {
 void SimulatedCluster::RunCheckers() {
   const std::vector<SentMessage> sent = controller_.TakeSent();
   const Step step{
-      now_, controller_.state(), controller_.log(), checked_events_, world_, controller_.store(),
-      sent};
+      now_, controller_.state(),  controller_.log(), checked_events_, world_, controller_.store(),
+      sent, controller_.archive()};
   for (auto& checker : checkers_) {
     const std::string wrong = checker->Check(step);
     if (!wrong.empty()) return Complain(absl::StrCat(checker->Name(), ": ", wrong));

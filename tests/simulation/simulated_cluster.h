@@ -93,6 +93,8 @@ class SimulatedCluster {
   int64_t faults_injected() const { return faults_injected_; }
   const std::vector<v1::Event>& log() const { return controller_.log(); }
   const controller::ClusterState& state() const { return controller_.state(); }
+  // Every job that was submitted, from the state or the archive.
+  std::vector<v1::Job> Jobs() const;
 
  private:
   void StepOnce();

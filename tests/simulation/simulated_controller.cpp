@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -118,6 +119,7 @@ void SimulatedController::Tick(CrashPoint crash, Timestamp now) {
     return RunStore(now);
   }
   log_.insert(log_.end(), events.begin(), events.end());
+  for (const v1::ArchivedJob& job : tick.archived()) archive_[job.job().id()] = job;
   if (crash == CrashPoint::kAfterCommit) return Restart(now);
   tick.Committed(now);
   if (log_.size() - snapshot_.last_sequence() >= kEventsPerSnapshot) {
@@ -235,9 +237,15 @@ void SimulatedController::AnswerOffsets(const controller::ReadOffsets& question)
       controller::ReadLoggedAlerts(question.attempts, [this](int64_t job_id, int limit) {
         return absl::StatusOr<std::vector<v1::Event>>(JobEvents(log_, job_id, limit));
       });
+  controller::ArchivedJobs archived;
+  for (const int64_t job_id : question.archived_jobs) {
+    const auto found = archive_.find(job_id);
+    archived[job_id] =
+        found == archive_.end() ? std::nullopt : std::optional<v1::ArchivedJob>(found->second);
+  }
   process_->store_results.emplace_back(
-      [this, link = question.link, offsets, alerts = std::move(alerts)] {
-        return process_->workers.OffsetsRead(link, offsets, alerts);
+      [this, link = question.link, offsets, alerts = std::move(alerts), archived] {
+        return process_->workers.OffsetsRead(link, offsets, alerts, archived);
       });
 }
 

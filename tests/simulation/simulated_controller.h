@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -51,6 +52,8 @@ class SimulatedController {
   // The durable log, and the stores beside it.
   const std::vector<v1::Event>& log() const { return log_; }
   const SimulatedStore& store() const { return store_; }
+  // Durable archive: jobs that have left the state.
+  const std::map<int64_t, v1::ArchivedJob>& archive() const { return archive_; }
   // Messages sent since the last call.
   std::vector<SentMessage> TakeSent() { return std::exchange(sent_, {}); }
 
@@ -89,6 +92,7 @@ class SimulatedController {
   // Survives a crash of the process.
   std::vector<v1::Event> log_;
   v1::Snapshot snapshot_;
+  std::map<int64_t, v1::ArchivedJob> archive_;
   SimulatedStore store_;
   Timestamp disk_full_until_ms_ = 0;
   Timestamp store_busy_until_ms_ = 0;

@@ -62,10 +62,21 @@ TEST_F(StreamFenceTest, OldAttemptsWithoutRanksAreAccepted) {
 TEST_F(StreamFenceTest, WhatARestoreHasLostIsNotForeign) {
   EXPECT_EQ(Fence("a", StreamIdOf(9, 1, 0)), StreamFence::kUnknownJob);
   state_.restored_jobs_below = 10;
+  state_.lost_jobs[2] = 10;
   state_.restored_attempt = 100;
   EXPECT_EQ(Fence("a", StreamIdOf(9, 1, 0)), StreamFence::kLostToRestore);
   EXPECT_EQ(Fence("a", StreamIdOf(1, 50, 0)), StreamFence::kAccepted);
   EXPECT_EQ(Fence("a", StreamIdOf(1, 100, 0)), StreamFence::kForeign);
+}
+
+TEST_F(StreamFenceTest, StreamsOfAnArchivedJobAreJudgedByItsRecord) {
+  const JobEntry entry = state_.jobs.at(1);
+  state_.newest_job_id = 1;
+  state_.jobs.erase(1);
+  EXPECT_EQ(Fence("a", StreamIdOf(1, 3, 0)), StreamFence::kArchived);
+  EXPECT_EQ(Fence("a", StreamIdOf(2, 1, 0)), StreamFence::kUnknownJob);
+  EXPECT_EQ(FenceStreamOf(entry, state_, "c", StreamIdOf(1, 2, 0)), StreamFence::kAccepted);
+  EXPECT_EQ(FenceStreamOf(entry, state_, "c", StreamIdOf(1, 100, 0)), StreamFence::kForeign);
 }
 
 }  // namespace

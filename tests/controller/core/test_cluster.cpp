@@ -268,7 +268,8 @@ std::string DifferentIndexes(const ClusterState& a, const ClusterState& b) {
   if (a.recovering_jobs != b.recovering_jobs) return "recovering_jobs";
   if (a.live_jobs != b.live_jobs) return "live_jobs";
   if (a.lost_nodes != b.lost_nodes) return "lost_nodes";
-  if (a.newest_job_by_name != b.newest_job_by_name) return "newest_job_by_name";
+  if (a.ended_jobs != b.ended_jobs) return "ended_jobs";
+  if (a.jobs_by_name != b.jobs_by_name) return "jobs_by_name";
   if (a.job_by_request_id != b.job_by_request_id) return "job_by_request_id";
   if (a.job_by_checkpoint_dir != b.job_by_checkpoint_dir) return "job_by_checkpoint_dir";
   if (a.rendezvous_in_use != b.rendezvous_in_use) return "rendezvous_in_use";

@@ -92,6 +92,34 @@ TEST_F(TickKernelTest, WithoutSpaceUsersAreRefusedAndWorkersWait) {
   EXPECT_EQ(tick_.waiting(), 1u);
 }
 
+TEST_F(TickKernelTest, AJobLeavesTheStateWithItsRecord) {
+  tick_.options().ended_jobs_kept = 0;
+  tick_.options().archive_after_ms = 1000;
+  Submit("runs");
+  Submit("waits");
+  StopJob stop;
+  stop.request.set_job("waits");
+  tick_.Submit(stop, [](const auto&, const auto&) {});
+  tick_.Decide(kNow);
+  tick_.Committed(kNow);
+  const Timestamp later = kNow + tick_.options().archive_after_ms;
+  EXPECT_THAT(tick_.Decide(later - 1), IsEmpty());
+  EXPECT_THAT(tick_.archived(), IsEmpty());
+  tick_.Committed(later - 1);
+  const v1::Snapshot before = ToSnapshot(tick_.state(), tick_.last_sequence());
+  EXPECT_THAT(Kinds(tick_.Decide(later)), testing::Contains("JobArchived"));
+  ASSERT_THAT(tick_.archived(), SizeIs(1));
+  EXPECT_EQ(tick_.archived()[0].job().name(), "waits");
+  tick_.Undone(FromSnapshot(before), absl::ResourceExhaustedError("disk full"));
+  EXPECT_THAT(tick_.archived(), IsEmpty());
+  EXPECT_THAT(tick_.state().jobs, SizeIs(2));
+  tick_.SpaceIsBack(later);
+  tick_.Decide(later);
+  ASSERT_THAT(tick_.archived(), SizeIs(1));
+  tick_.Committed(later);
+  EXPECT_THAT(tick_.state().jobs, SizeIs(1));
+}
+
 TEST_F(TickKernelTest, AGapBetweenTicksIsNotTimeWithoutAHeartbeat) {
   tick_.observations().nodes["a"].last_heartbeat_ms = kNow;
   EXPECT_EQ(tick_.ExcuseOwnStall(kNow + 1000), 0);

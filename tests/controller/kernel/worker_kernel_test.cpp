@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "controller/core/archive.h"
 #include "controller/kernel/tick_kernel.h"
 #include "tests/controller/core/test_cluster.h"
 
@@ -58,7 +60,9 @@ class WorkerKernelTest : public testing::Test {
         LoggedAlerts alerts = ReadLoggedAlerts(offsets->attempts, [this](int64_t, int) {
           return absl::StatusOr<std::vector<v1::Event>>(log_);
         });
-        CarryOut(kernel_->OffsetsRead(offsets->link, {}, std::move(alerts)));
+        ArchivedJobs archived;
+        for (const int64_t job_id : offsets->archived_jobs) archived[job_id] = archived_;
+        CarryOut(kernel_->OffsetsRead(offsets->link, {}, std::move(alerts), std::move(archived)));
       } else if (auto* telemetry = std::get_if<StoreTelemetry>(&action)) {
         stored_.push_back(telemetry->batch.begin_offset());
       }
@@ -91,6 +95,15 @@ class WorkerKernelTest : public testing::Test {
     *request.mutable_spec() = TestSpec("job", 1, 1);
     tick_.Submit(Checked(request), [](const auto&, const auto&) {});
     Tick();
+  }
+
+  // Takes job 1 out of the state.
+  void ArchiveJob() {
+    archived_ = ToArchived(tick_.state().jobs.at(1), tick_.observations(), now_);
+    v1::Snapshot snapshot = ToSnapshot(tick_.state(), tick_.last_sequence());
+    snapshot.clear_jobs();
+    snapshot.clear_job_details();
+    tick_.Restore(FromSnapshot(snapshot), tick_.last_sequence());
   }
 
   void SendTelemetry(LinkId link, int64_t begin, const v1::TelemetryRecord& record) {
@@ -129,6 +142,7 @@ class WorkerKernelTest : public testing::Test {
   Timestamp now_ = 1'000'000;
   std::size_t waiting_ = 0;
   std::vector<v1::Event> log_;
+  std::optional<v1::ArchivedJob> archived_;
   TickKernel tick_{CoreOptions{.checkpoint_root = "/c"}};
   WorkerKernel workers_{tick_.state(), tick_.observations(), tick_.options(), Options()};
   WorkerKernel* kernel_ = &workers_;
@@ -227,6 +241,28 @@ TEST_F(WorkerKernelTest, ANewStreamGetsItsCommandsAtOnce) {
   Tick();
   EXPECT_EQ(Sent(v1::ControllerMessage::kStartAttempt), 2);
   EXPECT_EQ(sent_.back().link, 2);
+}
+
+TEST_F(WorkerKernelTest, LateTelemetryOfAnArchivedJobIsStoredWithItsAlert) {
+  RunJob();
+  ArchiveJob();
+  Attach(2, /*has_job=*/true);
+  Tick();
+  SendTelemetry(2, 0, Alert());
+  Tick();
+  EXPECT_THAT(stored_, ElementsAre(0));
+  EXPECT_EQ(Alerts(), 1);
+}
+
+TEST_F(WorkerKernelTest, TelemetryOfAnArchivedJobOfAnotherNodeIsNotStored) {
+  RunJob();
+  ArchiveJob();
+  archived_->mutable_job()->mutable_attempts(0)->mutable_ranks(0)->set_node_id("b");
+  Attach(2, /*has_job=*/true);
+  Tick();
+  SendTelemetry(2, 0, v1::TelemetryRecord());
+  Tick();
+  EXPECT_THAT(stored_, IsEmpty());
 }
 
 }  // namespace

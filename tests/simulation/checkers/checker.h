@@ -23,6 +23,8 @@ struct Step {
   const SimulatedStore& store;
   // Messages that left the controller in this step.
   const std::vector<SentMessage>& sent;
+  // Durable archive, by job.
+  const std::map<int64_t, v1::ArchivedJob>& archive;
 };
 
 class Checker {
@@ -48,6 +50,7 @@ std::unique_ptr<Checker> StreamsStoredOnce();
 std::unique_ptr<Checker> FactsBeforeBytes();
 std::unique_ptr<Checker> SendsOnlyWhatIsDurable();
 std::unique_ptr<Checker> CommandsArePaced();
+std::unique_ptr<Checker> ArchiveIsWhole();
 
 }  // namespace trainyard::simulation
 

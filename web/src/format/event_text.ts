@@ -54,6 +54,7 @@ const TELL: { [K in Kind]?: Tell<K> } = {
       f.state === 'succeeded' ? 'good' : f.state === 'failed' ? 'bad' : 'idle',
       f.state === 'succeeded' ? 'check' : f.state === 'failed' ? 'cross' : 'stop',
     ),
+  job_archived: () => said('moved to the archive', 'idle', 'dot'),
   checkpoint_published: (f) =>
     said(
       `checkpoint at step ${f.checkpoint?.step ?? '?'}, ${bytes(f.checkpoint?.bytes)}`,
@@ -75,11 +76,12 @@ const TELL: { [K in Kind]?: Tell<K> } = {
 };
 
 // Internal events that lists leave out. Checkpoints that still exist are listed on their own tab;
-// the removal of an old one is routine.
+// the removal of an old one is routine, and so is the move of an ended job to the archive.
 const QUIET: ReadonlySet<string> = new Set([
   'facts_received',
   'attempt_cleared',
   'checkpoint_deleted',
+  'job_archived',
 ]);
 
 function kindOf(event: Event): Kind | undefined {

@@ -95,6 +95,7 @@ describe('events', () => {
 
   it('leaves bookkeeping out', () => {
     expect(isQuiet(entry({ facts_received: { node_id: 'a', fact_sequence: 3 } }))).toBe(true);
+    expect(isQuiet(entry({ job_archived: { job_id: 7 } }))).toBe(true);
     expect(isQuiet(entry({ node_lost: { node_id: 'a', reason: 'gone' } }))).toBe(false);
   });
 });

@@ -1,0 +1,55 @@
+#include "controller/api/named_job.h"
+
+#include <memory>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "controller/api/job_view.h"
+#include "controller/core/archive.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::controller {
+namespace {
+
+// On a reader thread. `absent`: the answer when the archive does not have the job either.
+absl::StatusOr<std::shared_ptr<const JobEntry>> ReadArchived(const Api& api,
+                                                             const std::string& reference,
+                                                             int64_t newest_job_id,
+                                                             const absl::Status& absent) {
+  TRAINYARD_ASSIGN_OR_RETURN(auto found,
+                             FindArchived(api.events.archive(), reference, newest_job_id));
+  if (!found.has_value()) return absent;
+  return std::make_shared<const JobEntry>(FromArchived(*std::move(found)));
+}
+
+}  // namespace
+
+JobArchive::Found FindArchived(JobArchive& archive, const std::string& reference,
+                               int64_t newest_job_id) {
+  if (reference == "@last") return archive.Find(newest_job_id);
+  int64_t id = 0;
+  if (absl::SimpleAtoi(reference, &id)) {
+    TRAINYARD_ASSIGN_OR_RETURN(auto found, archive.Find(id));
+    if (found.has_value()) return found;
+  }
+  return archive.FindByName(reference);
+}
+
+void ReadJob(const Api& api, const std::string& reference, WithJob work) {
+  api.loop.Read([&api, reference, work = std::move(work)](const ClusterView& view) {
+    const auto entry = FindNamedJob(view, reference);
+    const bool look_further = absl::IsNotFound(entry.status()) && api.events.archive().HasJobs();
+    if (!look_further) return work(entry, view);
+    const bool queued = api.readers.TryPost(
+        [&api, reference, work, absent = entry.status(), newest = view.state.newest_job_id] {
+          const auto archived = ReadArchived(api, reference, newest, absent);
+          api.loop.Read([archived, work](const ClusterView& now) {
+            if (!archived.ok()) return work(archived.status(), now);
+            work(archived->get(), now);
+          });
+        });
+    if (!queued) work(ReaderPool::Busy(), view);
+  });
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,33 @@
+// The archive in memory: for simulation and tests.
+#ifndef TRAINYARD_CONTROLLER_STORE_MEMORY_JOB_ARCHIVE_H_
+#define TRAINYARD_CONTROLLER_STORE_MEMORY_JOB_ARCHIVE_H_
+
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "controller/store/job_archive.h"
+
+namespace trainyard::controller {
+
+// Keeps serialized jobs, as the database does. Thread-safe.
+class MemoryJobArchive : public JobArchive {
+ public:
+  void Add(const v1::ArchivedJob& job);
+
+  bool HasJobs() const override;
+  std::map<v1::JobState, int64_t> CountByState() const override;
+  Found Find(int64_t job_id) override;
+  Found FindByName(const std::string& name) override;
+  Found FindByRequestId(const std::string& request_id) override;
+  absl::StatusOr<ArchivedPage> List(const v1::ListJobsRequest& request,
+                                    const std::optional<JobPlace>& after, int limit) override;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<int64_t, std::string> jobs_;  // Guarded by mutex_.
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_MEMORY_JOB_ARCHIVE_H_

@@ -1,0 +1,48 @@
+// The archive in the database of the event log, so that a job leaves the state and is in the
+// archive after one commit.
+#ifndef TRAINYARD_CONTROLLER_STORE_SQLITE_JOB_ARCHIVE_H_
+#define TRAINYARD_CONTROLLER_STORE_SQLITE_JOB_ARCHIVE_H_
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "controller/store/job_archive.h"
+#include "controller/store/sqlite_database.h"
+
+namespace trainyard::controller {
+
+// Tables of the archive, for the migrations of the event log.
+extern const char kArchiveSchema[];
+
+class SqliteJobArchive : public JobArchive {
+ public:
+  // Of a database whose schema is up to date.
+  static absl::StatusOr<std::unique_ptr<SqliteJobArchive>> Open(SqliteDatabase& writer);
+
+  // Adds the jobs within the transaction that `writer` is in.
+  static absl::Status Insert(const std::vector<v1::ArchivedJob>& jobs, SqliteDatabase& writer);
+  // The transaction that added them was committed.
+  void CountCommitted(const std::vector<v1::ArchivedJob>& jobs);
+
+  bool HasJobs() const override;
+  std::map<v1::JobState, int64_t> CountByState() const override;
+  Found Find(int64_t job_id) override;
+  Found FindByName(const std::string& name) override;
+  Found FindByRequestId(const std::string& request_id) override;
+  absl::StatusOr<ArchivedPage> List(const v1::ListJobsRequest& request,
+                                    const std::optional<JobPlace>& after, int limit) override;
+
+ private:
+  explicit SqliteJobArchive(std::string path) : readers_(std::move(path)) {}
+
+  mutable std::mutex mutex_;
+  std::map<v1::JobState, int64_t> counts_;  // Guarded by mutex_.
+  SqliteReaderPool readers_;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_SQLITE_JOB_ARCHIVE_H_

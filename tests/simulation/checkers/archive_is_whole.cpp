@@ -1,0 +1,71 @@
+// Every job that was submitted is in the state or in the archive, and in one of them only. Its
+// record is the job as it ended, and nothing of it runs except on lost nodes.
+#include <map>
+#include <set>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "google/protobuf/util/message_differencer.h"
+#include "proto/support/job_state.h"
+#include "tests/simulation/checkers/checker.h"
+
+namespace trainyard::simulation {
+namespace {
+
+class ArchiveIsWholeChecker : public Checker {
+ public:
+  const char* Name() const override { return "archive is whole"; }
+
+  std::string Check(const Step& step) override {
+    for (std::size_t i = step.first_new; i < step.log.size(); ++i) {
+      const v1::Event& event = step.log[i];
+      if (event.has_job_submitted()) submitted_.insert(event.job_submitted().job_id());
+      if (!event.has_job_archived()) continue;
+      std::string wrong = CheckRecord(event.job_archived().job_id(), step);
+      if (!wrong.empty()) return wrong;
+    }
+    for (const auto& [id, entry] : step.state.jobs) last_known_[id] = entry.job;
+    if (step.first_new == step.log.size()) return "";
+    for (const int64_t id : submitted_) {
+      const bool live = step.state.jobs.contains(id);
+      if (live == step.archive.contains(id)) {
+        return absl::StrCat("job ", id, live ? " is in state and archive" : " is lost");
+      }
+      if (!live && !controller::IsArchived(step.state, id)) {
+        return absl::StrCat("the state does not know that job ", id, " is archived");
+      }
+    }
+    return "";
+  }
+
+ private:
+  std::string CheckRecord(int64_t id, const Step& step) {
+    const auto found = step.archive.find(id);
+    if (found == step.archive.end()) return absl::StrCat("job ", id, " has no record");
+    v1::Job job = found->second.job();
+    if (!HasEnded(job.state())) return absl::StrCat("job ", id, " is archived and has not ended");
+    for (const auto& [key, process] : step.world.processes()) {
+      if (process.attempt.first == id && !process.exited.has_value() &&
+          step.state.nodes.at(process.node_id).node.state() != v1::NODE_STATE_LOST) {
+        return absl::StrCat("job ", id, " is archived and runs on ", process.node_id);
+      }
+    }
+    // Progress and newest steps are observed.
+    v1::Job expected = last_known_[id];
+    for (v1::Job* one : {&job, &expected}) {
+      one->clear_progress();
+      for (v1::Attempt& attempt : *one->mutable_attempts()) attempt.clear_last_step();
+    }
+    if (google::protobuf::util::MessageDifferencer::Equals(job, expected)) return "";
+    return absl::StrCat("the record of job ", id, " is not the job as it ended");
+  }
+
+  std::set<int64_t> submitted_;
+  std::map<int64_t, v1::Job> last_known_;
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> ArchiveIsWhole() { return std::make_unique<ArchiveIsWholeChecker>(); }
+
+}  // namespace trainyard::simulation
