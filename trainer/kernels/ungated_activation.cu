@@ -13,7 +13,8 @@ constexpr int kThreads = 256;
 constexpr int kThreadVectors = 2;
 constexpr int kBlockVectors = kThreads * kThreadVectors;
 
-// A function of one element, and its derivative there.
+// A function of one element, and its derivative there. Sums of products are written as fmaf: what
+// the compiler fuses by itself differs between kernels, and recomputation may change no bit.
 struct ValueAndSlope {
   float value;
   float slope;
@@ -28,10 +29,10 @@ struct Gelu {
     const float exponent = -0.5f * x * x;
     if constexpr (std::is_same_v<T, float>) {
       const float phi = normcdff(x);  // Exact in its tail as well.
-      return {x * phi, phi + x * (kInverseRootOfTwoPi * expf(exponent))};
+      return {x * phi, fmaf(x, kInverseRootOfTwoPi * expf(exponent), phi)};
     } else {
       const float phi = 0.5f * (1.0f + erff(x * kInverseRootOfTwo));
-      return {x * phi, phi + x * (kInverseRootOfTwoPi * __expf(exponent))};
+      return {x * phi, fmaf(x, kInverseRootOfTwoPi * __expf(exponent), phi)};
     }
   }
 };
@@ -44,9 +45,9 @@ struct GeluTanh {
     constexpr float kTwiceRoot = 1.59576912160573071f;  // 2 * sqrt(2 / pi)
     constexpr float kCubic = 0.044715f;
     const float square = x * x;
-    const float share = Sigmoid<T>(kTwiceRoot * x * (1.0f + kCubic * square));
-    const float inner_slope = kTwiceRoot * (1.0f + 3.0f * kCubic * square);
-    return {x * share, share + x * share * (1.0f - share) * inner_slope};
+    const float share = Sigmoid<T>(kTwiceRoot * x * fmaf(kCubic, square, 1.0f));
+    const float inner_slope = kTwiceRoot * fmaf(3.0f * kCubic, square, 1.0f);
+    return {x * share, fmaf(x * share * (1.0f - share), inner_slope, share)};
   }
 };
 

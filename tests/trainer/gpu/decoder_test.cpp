@@ -104,9 +104,18 @@ TEST(DecoderGpuTest, TiedHeadEqualsPlainLlama) {
 
 // A gradient in bf16 is as wrong as what it is computed from, for which there is no simple bound:
 // LibTorch's own bf16 operations with autograd are the measure. A fifth is left for the chance of
-// rounding.
+// rounding, and as much again and more for queries and keys with biases: a bias is the same for all
+// keys, so it multiplies the sum of a row's gradients of scores, which is 0 but for the rounding of
+// a few numbers. The errors of LibTorch's own two kernels were 0.8 to 2.1 of the measure there.
+double ChanceOf(const ModelConfig& model, const std::string& name) {
+  const bool sees_common_keys =
+      model.add_bias_linear &&
+      (name.find("q_proj") != std::string::npos || name.find("k_proj") != std::string::npos);
+  return sees_common_keys ? 2.0 : 1.2;
+}
+
 void ExpectAsExactAsAutograd(const ModelConfig& model) {
-  constexpr double kChance = 1.2, kSlack = 1e-4;
+  constexpr double kSlack = 1e-4;
   torch::manual_seed(2);
   const TrainingTokens batch = GpuTokens(3, 128);
   Decoder decoder(model, GpuOptions(torch::kBFloat16));
@@ -122,7 +131,7 @@ void ExpectAsExactAsAutograd(const ModelConfig& model) {
     const Tensor& expected = exact.gradients.at(name);
     if (IsUnseen(model, name)) continue;  // Rounding of bf16, and nothing to compare it with.
     EXPECT_LE(RelativeNorm(store.SliceOf(pass.gradients, slice), expected),
-              kChance * RelativeNorm(peer.gradients.at(name), expected) + kSlack)
+              ChanceOf(model, name) * RelativeNorm(peer.gradients.at(name), expected) + kSlack)
         << name;
   }
 }
