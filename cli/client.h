@@ -53,6 +53,7 @@ class Client {
   absl::StatusOr<v1::ListJobsResponse> ListJobs(const v1::ListJobsRequest& request);
   absl::StatusOr<v1::GetJobResponse> GetJob(const v1::GetJobRequest& request);
   absl::StatusOr<v1::StopJobResponse> StopJob(const v1::StopJobRequest& request);
+  absl::StatusOr<v1::DeleteJobResponse> DeleteJob(const v1::DeleteJobRequest& request);
   absl::StatusOr<v1::WhyJobResponse> WhyJob(const v1::WhyJobRequest& request);
   absl::StatusOr<v1::ListNodesResponse> ListNodes(const v1::ListNodesRequest& request);
   absl::StatusOr<v1::CordonNodeResponse> CordonNode(const v1::CordonNodeRequest& request);

@@ -104,6 +104,17 @@ void AddStop(CLI::App& parent, bool kill, Grammar& grammar) {
   grammar.runners[command] = [options](Context& context) { return RunStop(*options, context); };
 }
 
+void AddDelete(CLI::App& parent, Grammar& grammar) {
+  const auto options = std::make_shared<DeleteOptions>();
+  CLI::App* command = parent.add_subcommand(
+      "delete", "Remove ended jobs with their events, metrics and output; shows what first");
+  command->add_option("job", options->jobs, kJobHelp)->required();
+  command->add_flag("--checkpoints", options->checkpoints,
+                    "also their checkpoints, where the controller may and can");
+  command->add_flag("-y,--yes", options->yes, "do it; without this nothing is removed");
+  grammar.runners[command] = [options](Context& context) { return RunDelete(*options, context); };
+}
+
 void AddWait(CLI::App& parent, Grammar& grammar) {
   const auto options = std::make_shared<WaitOptions>();
   CLI::App* command =
@@ -126,6 +137,7 @@ void AddJobCommands(CLI::App& parent, Grammar& grammar) {
   AddMetrics(parent, grammar);
   AddStop(parent, false, grammar);
   AddStop(parent, true, grammar);
+  AddDelete(parent, grammar);
   AddWait(parent, grammar);
 }
 

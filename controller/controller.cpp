@@ -2,6 +2,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
@@ -18,6 +19,8 @@
 #include "controller/ingest.h"
 #include "controller/metrics/metrics_exporter.h"
 #include "controller/progress_recovery.h"
+#include "controller/retention/ended_jobs.h"
+#include "controller/retention/pruner.h"
 #include "controller/rpc/job_service.h"
 #include "controller/rpc/log_service.h"
 #include "controller/rpc/metric_service.h"
@@ -60,6 +63,7 @@ v1::GetServerInfoResponse ServerInfo(const ControllerOptions& options,
   info.set_started_time_ms(now);
   info.set_checkpoint_root(options.checkpoint_root);
   info.set_cluster_id(cluster_id);
+  for (const std::string& rule : DescribePolicy(options.retention.policy)) info.add_retention(rule);
   return info;
 }
 
@@ -102,6 +106,9 @@ constexpr MetricInfo kIngestFailures{"trainyard_ingest_failed_writes_total",
                                      "Writes of telemetry and output that were tried again.",
                                      prometheus::MetricType::Counter};
 
+constexpr MetricInfo kStoreUsed{"trainyard_store_used_bytes", "Bytes of data in this store."};
+constexpr MetricInfo kStoreBound{"trainyard_store_bound_bytes",
+                                 "Bytes beyond which data of ended jobs is removed; 0: no bound."};
 constexpr MetricInfo kStreams{"trainyard_http_streams", "Event streams of dashboards now open."};
 constexpr MetricInfo kStreamsDropped{"trainyard_http_streams_dropped_total",
                                      "Event streams ended because their client took too little.",
@@ -123,6 +130,26 @@ void AddStorageSamples(const StorageHealth& health, MetricSet& metrics) {
   }
 }
 
+void AddSpaceSamples(const SpaceReport& space, MetricSet& metrics) {
+  for (const StoreSpaceUse& store : space.stores) {
+    const auto used = static_cast<double>(store.usage.used_bytes);
+    metrics.Add(kStoreUsed, {{"database", store.store}}, used);
+    metrics.Add(kStoreBound, {{"database", store.store}}, static_cast<double>(store.bound_bytes));
+  }
+}
+
+void AddSpace(const SpaceReport& space, v1::GetServerInfoResponse& info) {
+  for (const StoreSpaceUse& store : space.stores) {
+    v1::StoreSpace& added = *info.add_stores();
+    added.set_store(store.store);
+    added.set_used_bytes(store.usage.used_bytes);
+    added.set_free_bytes(store.usage.free_bytes);
+    added.set_bound_bytes(store.bound_bytes);
+  }
+  info.set_disk_bytes(space.disk_bytes);
+  info.set_disk_free_bytes(space.disk_free_bytes);
+}
+
 void AddStreamSamples(const http::StreamStatistics& statistics, MetricSet& metrics) {
   metrics.Add(kStreams, {}, statistics.open);
   metrics.Add(kStreamsDropped, {}, static_cast<double>(statistics.dropped));
@@ -142,7 +169,7 @@ std::string HealthProblems(const StorageHealth& health) {
 // In the order of dependency: later members use earlier ones.
 struct Controller::Parts {
   Parts(Stores opened, std::unique_ptr<Loop> recovered, std::string cluster_id,
-        v1::GetServerInfoResponse info, const Clock& clock)
+        v1::GetServerInfoResponse info, PrunerOptions retention, const Clock& clock)
       : stores(std::move(opened)),
         health(clock),
         loop(std::move(recovered)),
@@ -151,6 +178,7 @@ struct Controller::Parts {
                   [this](MetricSet& set) {
                     AddIngestSamples(ingest.Statistics(), set);
                     AddStorageSamples(health, set);
+                    AddSpaceSamples(pruner.Space(), set);
                     if (dashboard != nullptr) AddStreamSamples(dashboard->Streams(), set);
                   }}),
         api{*loop,
@@ -166,7 +194,11 @@ struct Controller::Parts {
             },
             std::move(info),
             grpc_port,
-            RecipeDirectories()},
+            RecipeDirectories(),
+            [this](v1::GetServerInfoResponse& answer) { AddSpace(pruner.Space(), answer); }},
+        ended_jobs(*loop, stores.events->archive(), api.output_complete),
+        pruner({*stores.events, *stores.metrics, *stores.logs}, ended_jobs, clock,
+               std::move(retention)),
         logs(api),
         ingest(*stores.metrics, *stores.logs, health,
                {.on_output = [this](int64_t job) { NotifyOutput(job); },
@@ -205,6 +237,15 @@ struct Controller::Parts {
     if (dashboard != nullptr) dashboard->NotifyOutput(job_id);
   }
 
+  void WakePrunerOnDeletions() {
+    loop->Read([this](const ClusterView&) {
+      loop->Listen([this](const ClusterView&, const TickSummary& summary) {
+        if (std::ranges::any_of(summary.events, &v1::Event::has_job_deleted)) pruner.Wake();
+        return true;
+      });
+    });
+  }
+
   Stores stores;
   StorageHealth health;
   ShutdownSignal shutdown;
@@ -214,6 +255,8 @@ struct Controller::Parts {
   MetricsExporter exporter;
   std::atomic<int> grpc_port = 0;
   const Api api;
+  LoopEndedJobs ended_jobs;
+  Pruner pruner;
   LogService logs;
   // Set before the first worker can attach; null when HTTP is off.
   std::unique_ptr<http::Dashboard> dashboard;
@@ -246,7 +289,9 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   TRAINYARD_ASSIGN_OR_RETURN(std::unique_ptr<Loop> loop,
                              Loop::Recover(*stores.events, clock, resolved.loop));
   std::string cluster_id = NewClusterId();
+  resolved.retention.checkpoint_root = resolved.checkpoint_root;
   if (stores.directory != nullptr) {
+    resolved.retention.data_dir = stores.directory->path();
     TRAINYARD_ASSIGN_OR_RETURN(cluster_id,
                                LoadClusterId(stores.directory->path(), loop->LogIsEmpty()));
   }
@@ -254,7 +299,7 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   std::vector<v1::Job> jobs_to_recover = JobsToRecover(loop->View().state);
   v1::GetServerInfoResponse info = ServerInfo(resolved, cluster_id, clock.Now());
   auto parts = std::make_unique<Parts>(std::move(stores), std::move(loop), std::move(cluster_id),
-                                       std::move(info), clock);
+                                       std::move(info), resolved.retention, clock);
   Parts& started = *parts;
   // Stops what has started when listening fails.
   std::unique_ptr<Controller> controller(new Controller(std::move(parts)));
@@ -270,6 +315,8 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   }
   started.loop->Start();
   started.RecoverProgress(std::move(jobs_to_recover));
+  started.WakePrunerOnDeletions();
+  started.pruner.Start();
   TRAINYARD_ASSIGN_OR_RETURN(
       started.listening,
       StartServer(options.listen,
@@ -326,6 +373,7 @@ void Controller::Stop() {
   parts_->progress_recovery.reset();
   parts_->searchers.Join();
   parts_->readers.Join();
+  parts_->pruner.Stop();
   parts_->ingest.Stop();
   parts_->loop->Stop();
 }

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "controller/http/dashboard.h"
 #include "controller/loop.h"
+#include "controller/retention/pruner.h"
 #include "controller/store/stores.h"
 #include "proto/support/clock.h"
 
@@ -21,6 +22,8 @@ struct ControllerOptions {
   // Empty: <data_dir>/checkpoints. Made absolute.
   std::string checkpoint_root;
   LoopOptions loop;
+  // Rules of retention, and the pace of their thread; its directories are set from the above.
+  PrunerOptions retention;
   // REST, event stream and dashboard; off when its address is empty.
   http::DashboardOptions http;
 };

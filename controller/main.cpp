@@ -30,6 +30,7 @@ struct Flags {
   std::string log_level = "info";
   std::string listen_file;
   std::string http_listen;
+  std::string config;
   // Of `backup` and `restore`.
   std::string backup_directory;
   CLI::App* backup = nullptr;
@@ -57,6 +58,8 @@ void DefineFlags(CLI::App& app, Flags& flags) {
   app.add_option(
       "--checkpoint-root", flags.options.checkpoint_root,
       "directory for jobs without checkpoint.dir, seen by every node [DATA_DIR/checkpoints]");
+  app.add_option("--config", flags.config,
+                 "YAML file with the section `retention` (deploy/README.md)");
   app.add_option("--listen-file", flags.listen_file,
                  "file to write the real HOST:PORT to once serving");
   app.add_option("--http-listen", flags.http_listen,
@@ -116,6 +119,18 @@ int BackUpOrRestore(const Flags& flags) {
   return 0;
 }
 
+// Error to print; empty when all is well or no file is named.
+std::string ReadConfig(Flags& flags) {
+  if (flags.config.empty()) return "";
+  std::ifstream file(flags.config);
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file.is_open() || file.bad()) return "cannot read --config " + flags.config;
+  const auto policy = trainyard::controller::ParseRetention(text);
+  if (!policy.ok()) return flags.config + ": " + std::string(policy.status().message());
+  flags.options.retention.policy = *policy;
+  return "";
+}
+
 // Writes the file atomically: readers never see a part of it.
 bool WriteListenFile(const std::string& path, const std::string& address) {
   const std::string temporary = path + ".new";
@@ -138,6 +153,10 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : kExitBadFlags;
   }
   if (flags.backup->parsed() || flags.restore->parsed()) return BackUpOrRestore(flags);
+  if (const std::string error = ReadConfig(flags); !error.empty()) {
+    Fail(error);
+    return kExitBadFlags;
+  }
   SetUpLog(flags.log_level);
   flags.options.http.listen = HttpListen(flags);
 

@@ -41,6 +41,28 @@ absl::StatusOr<const v1::Node*> FindNode(const v1::ListNodesResponse& response,
                    "`; use the id of one: ", absl::StrJoin(named, ", ", append_id)));
 }
 
+// Space of the stores and the disk, and the rules by which it comes back.
+void PrintSpace(const v1::GetServerInfoResponse& info, Context& context) {
+  std::ostream& out = *context.console.out;
+  for (const v1::StoreSpace& store : info.stores()) {
+    out << "  " << store.store()
+        << std::string(13 - std::min<std::size_t>(store.store().size(), 12), ' ')
+        << BytesText(store.used_bytes());
+    if (store.bound_bytes() > 0) out << " of at most " << BytesText(store.bound_bytes());
+    if (store.bound_bytes() > 0 && store.used_bytes() > store.bound_bytes()) {
+      out << " (over: what is left is of jobs that have not ended)";
+    }
+    out << "\n";
+  }
+  if (info.disk_bytes() > 0) {
+    out << "  disk         " << BytesText(info.disk_free_bytes()) << " free of "
+        << BytesText(info.disk_bytes()) << "\n";
+  }
+  if (!info.retention().empty()) {
+    out << "  kept         " << absl::StrJoin(info.retention(), "; ") << "\n";
+  }
+}
+
 }  // namespace
 
 Outcome RunNodes(Context& context) {
@@ -104,6 +126,7 @@ Outcome RunServerStatus(Context& context) {
                        << info.version() << "\n  up           "
                        << AgeText(info.started_time_ms(), now) << "\n  data         "
                        << info.data_dir() << "\n  checkpoints  " << info.checkpoint_root() << "\n";
+  PrintSpace(info, context);
   for (const v1::StorageProblem& problem : info.storage_problems()) {
     *context.console.out << "  cannot store " << problem.store() << " since "
                          << AgeText(problem.since_ms(), now) << ": " << problem.message() << "\n";

@@ -136,6 +136,12 @@ struct StopOptions {
   bool yes = false;
 };
 
+struct DeleteOptions {
+  std::vector<std::string> jobs;
+  bool checkpoints = false;
+  bool yes = false;  // Without it nothing is deleted.
+};
+
 struct WaitOptions {
   std::vector<std::string> jobs;
   bool progress = false;
@@ -206,6 +212,7 @@ Outcome RunWhy(const std::string& job, Context& context);
 Outcome RunLogs(const LogsOptions& options, Context& context);
 Outcome RunMetrics(const MetricsOptions& options, Context& context);
 Outcome RunStop(const StopOptions& options, Context& context);
+Outcome RunDelete(const DeleteOptions& options, Context& context);
 Outcome RunWait(const WaitOptions& options, Context& context);
 Outcome RunNodes(Context& context);
 // `name`: a node's name or id.

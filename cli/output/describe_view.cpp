@@ -239,6 +239,9 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
                           event.job_ended().verdict().summary());
     case v1::Event::kJobArchived:
       return "moved to the archive";
+    case v1::Event::kJobDeleted:
+      return absl::StrCat("job ", event.job_deleted().job_id(), " (", event.job_deleted().name(),
+                          ") deleted");
     case v1::Event::kCheckpointPublished:
       return absl::StrCat("checkpoint of step ", event.checkpoint_published().checkpoint().step(),
                           " published");

@@ -41,6 +41,8 @@ struct Api {
   const std::atomic<int>& grpc_port;
   // Directories of recipes that job files sent as text may extend.
   std::vector<std::string> recipe_directories;
+  // Adds the space of stores and disk, as it was measured lately, to the answer of GetServerInfo.
+  std::function<void(v1::GetServerInfoResponse& info)> add_space;
 };
 
 // Called once, on the loop thread, a reader thread, or before the request handler returns.

@@ -90,13 +90,14 @@ void handlers::GetServerInfo(const Api& api, Reply<v1::GetServerInfoResponse> re
     v1::GetServerInfoResponse response = api.server_info;
     response.set_grpc_port(api.grpc_port);
     for (const char* capability :
-         {"cordon", "events", "logs", "metrics", "plan", "stop", "submit"}) {
+         {"cordon", "delete", "events", "logs", "metrics", "plan", "stop", "submit"}) {
       response.add_capabilities(capability);
     }
     *response.mutable_cluster() = SummaryOf(view.state, api.events.archive());
     for (v1::StorageProblem& problem : api.storage.Problems()) {
       *response.add_storage_problems() = std::move(problem);
     }
+    if (api.add_space) api.add_space(response);
     response.set_revision(view.revision);
     response.set_as_of_ms(view.now);
     reply(std::move(response));

@@ -4,12 +4,32 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "controller/api/job_view.h"
 #include "controller/core/archive.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
 namespace {
+
+absl::Status DeletedError(const v1::Event& event) {
+  const v1::JobDeleted& deleted = event.job_deleted();
+  return absl::NotFoundError(
+      absl::StrCat("job ", deleted.job_id(), " (", deleted.name(), ") was deleted on ",
+                   absl::FormatTime("%Y-%m-%d %H:%M UTC", absl::FromUnixMillis(event.time_ms()),
+                                    absl::UTCTimeZone()),
+                   " by ", event.actor()));
+}
+
+// `absent`, or when and by whom the job with this number was deleted. On a reader thread.
+absl::Status ExplainAbsent(const Api& api, const std::string& reference,
+                           const absl::Status& absent) {
+  int64_t job_id = 0;
+  if (!absl::SimpleAtoi(reference, &job_id)) return absent;
+  const auto deletion = api.events.FindDeletion(job_id);
+  return deletion.ok() && deletion->has_value() ? DeletedError(**deletion) : absent;
+}
 
 // On a reader thread. `absent`: the answer when the archive does not have the job either.
 absl::StatusOr<std::shared_ptr<const JobEntry>> ReadArchived(const Api& api,
@@ -18,7 +38,7 @@ absl::StatusOr<std::shared_ptr<const JobEntry>> ReadArchived(const Api& api,
                                                              const absl::Status& absent) {
   TRAINYARD_ASSIGN_OR_RETURN(auto found,
                              FindArchived(api.events.archive(), reference, newest_job_id));
-  if (!found.has_value()) return absent;
+  if (!found.has_value()) return ExplainAbsent(api, reference, absent);
   return std::make_shared<const JobEntry>(FromArchived(*std::move(found)));
 }
 
@@ -38,8 +58,7 @@ JobArchive::Found FindArchived(JobArchive& archive, const std::string& reference
 void ReadJob(const Api& api, const std::string& reference, WithJob work) {
   api.loop.Read([&api, reference, work = std::move(work)](const ClusterView& view) {
     const auto entry = FindNamedJob(view, reference);
-    const bool look_further = absl::IsNotFound(entry.status()) && api.events.archive().HasJobs();
-    if (!look_further) return work(entry, view);
+    if (!absl::IsNotFound(entry.status())) return work(entry, view);
     const bool queued = api.readers.TryPost(
         [&api, reference, work, absent = entry.status(), newest = view.state.newest_job_id] {
           const auto archived = ReadArchived(api, reference, newest, absent);

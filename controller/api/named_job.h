@@ -16,8 +16,9 @@ using WithJob =
     std::function<void(const absl::StatusOr<const JobEntry*>& entry, const ClusterView& view)>;
 
 // Finds the job that "17", "name" or "@last" names and calls `work` on the loop thread. An archived
-// job is read on a reader thread first. INVALID_ARGUMENT, NOT_FOUND, RESOURCE_EXHAUSTED (too many
-// queries wait), DATA_LOSS (the record of an archived job is damaged).
+// job is read on a reader thread first. INVALID_ARGUMENT, NOT_FOUND (of a deleted job that a number
+// names: says when and by whom it was deleted), RESOURCE_EXHAUSTED (too many queries wait),
+// DATA_LOSS (the record of an archived job is damaged).
 void ReadJob(const Api& api, const std::string& reference, WithJob work);
 
 // The archived job that a reference names that is not in the state. On a reader thread.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/deletion.h"
 #include "controller/core/failure_policy.h"
 #include "controller/core/invariant.h"
 #include "controller/core/job_state_machine.h"
@@ -234,15 +235,8 @@ void KeepArchivedRequest(const JobEntry& entry, Timestamp now, ClusterState& sta
 }
 
 void ApplyKind(const v1::JobArchived& archived, const v1::Event& event, ClusterState& state) {
-  const JobEntry& entry = EntryOf(archived.job_id(), state);
-  const v1::Job& job = entry.job;
-  Require(HasEnded(job.state()), absl::StrCat("job ", job.id(), " is archived but has not ended"));
-  KeepArchivedRequest(entry, event.time_ms(), state);
-  state.ended_jobs.erase({job.ended_time_ms(), job.id()});
-  const auto named = state.jobs_by_name.find(job.name());
-  named->second.erase(job.id());
-  if (named->second.empty()) state.jobs_by_name.erase(named);
-  state.jobs.erase(archived.job_id());
+  KeepArchivedRequest(EntryOf(archived.job_id(), state), event.time_ms(), state);
+  RemoveEnded(archived.job_id(), state);
 }
 
 void ApplyKind(const v1::CheckpointPublished& published, const v1::Event&, ClusterState& state) {
@@ -353,6 +347,10 @@ void ApplyKind(const v1::StoreRestored& restored, const v1::Event&, ClusterState
   state.restored_attempt = newest_number + restored.skipped_attempts();
 }
 
+void ApplyKind(const v1::JobDeleted& deleted, const v1::Event&, ClusterState& state) {
+  ForgetJob(deleted.job_id(), state);
+}
+
 void ApplyKind(const v1::NodeUncordoned& uncordoned, const v1::Event&, ClusterState& state) {
   EditNode(
       uncordoned.node_id(),
@@ -414,6 +412,8 @@ void Apply(const v1::Event& event, ClusterState& state) {
       return ApplyKind(event.job_archived(), event, state);
     case E::kStoreRestored:
       return ApplyKind(event.store_restored(), event, state);
+    case E::kJobDeleted:
+      return ApplyKind(event.job_deleted(), event, state);
     case E::KIND_NOT_SET:
       break;
   }

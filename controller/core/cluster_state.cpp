@@ -9,8 +9,10 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "controller/core/failure_policy.h"
+#include "controller/core/invariant.h"
 #include "controller/core/slot_ledger.h"
 #include "proto/jobspec/origins.h"
+#include "proto/support/job_state.h"
 
 namespace trainyard::controller {
 namespace {
@@ -116,7 +118,10 @@ const v1::Attempt* LiveAttempt(const JobEntry& entry) {
 }
 
 std::string CheckpointDirectory(const v1::JobSpec& spec) {
-  const std::string& text = spec.checkpoint().dir();
+  return NormalPath(spec.checkpoint().dir());
+}
+
+std::string NormalPath(const std::string& text) {
   std::vector<absl::string_view> parts;
   for (const absl::string_view part : absl::StrSplit(text, '/', absl::SkipEmpty())) {
     if (part == ".") continue;
@@ -178,6 +183,17 @@ bool IsLostToRestore(const ClusterState& state, int64_t job_id) {
 const JobEntry* NewestOfName(const ClusterState& state, const std::string& name) {
   const auto found = state.jobs_by_name.find(name);
   return found == state.jobs_by_name.end() ? nullptr : &state.jobs.at(*found->second.rbegin());
+}
+
+void RemoveEnded(int64_t job_id, ClusterState& state) {
+  const auto found = state.jobs.find(job_id);
+  const v1::Job& job = found->second.job;
+  Require(HasEnded(job.state()), absl::StrCat("job ", job_id, " leaves but has not ended"));
+  state.ended_jobs.erase({job.ended_time_ms(), job_id});
+  const auto named = state.jobs_by_name.find(job.name());
+  named->second.erase(job_id);
+  if (named->second.empty()) state.jobs_by_name.erase(named);
+  state.jobs.erase(found);
 }
 
 bool IsArchived(const ClusterState& state, int64_t job_id) {

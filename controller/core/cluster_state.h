@@ -118,7 +118,10 @@ const v1::Attempt* NewestAttempt(const JobEntry& entry);
 // Newest attempt when it has not ended, else nullptr.
 const v1::Attempt* LiveAttempt(const JobEntry& entry);
 
-// The job's checkpoint directory as a normalised path: "/a/b" for "/a//c/../b/".
+// "/a/b" for "/a//c/../b/".
+std::string NormalPath(const std::string& text);
+
+// The job's checkpoint directory as a normalised path.
 std::string CheckpointDirectory(const v1::JobSpec& spec);
 
 // The job's entry, or nullptr.
@@ -128,8 +131,11 @@ const JobEntry* FindEntry(const ClusterState& state, int64_t job_id);
 const JobEntry* NewestOfName(const ClusterState& state, const std::string& name);
 
 // True for a number of a job that was submitted, is not in the state, and was not lost to a
-// restore: the archive has it.
+// restore: the archive has it, or it was deleted.
 bool IsArchived(const ClusterState& state, int64_t job_id);
+
+// Removes a job that has ended, and its places in the indexes except the one by request id.
+void RemoveEnded(int64_t job_id, ClusterState& state);
 
 // True when the node is ready and not cordoned: new ranks may be placed on it.
 bool TakesRanks(const v1::Node& node);

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/admission.h"
 #include "controller/core/decide_worker.h"
+#include "controller/core/deletion.h"
 #include "controller/core/failure_policy.h"
 #include "controller/core/job_state_machine.h"
 #include "controller/core/text.h"
@@ -99,6 +100,9 @@ absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const R
     return Submit(state, submit->submitted(), options, now);
   }
   if (const auto* stop = std::get_if<StopJob>(&request)) return Stop(state, stop->request, now);
+  if (const auto* deletion = std::get_if<DeleteJob>(&request)) {
+    return DecideDeletion(state, *deletion, options, now);
+  }
   if (const auto* cordon = std::get_if<CordonNode>(&request)) {
     return Cordon(state, cordon->request, now);
   }
@@ -126,7 +130,7 @@ absl::StatusOr<int64_t> FindJob(const ClusterState& state, const std::string& re
   const bool is_number = absl::SimpleAtoi(reference, &id);
   if (is_number && state.jobs.contains(id)) return id;
   if (is_number && IsArchived(state, id)) {
-    return absl::NotFoundError(absl::StrCat("job ", id, " has ended and is archived"));
+    return absl::NotFoundError(absl::StrCat("job ", id, " has ended and is archived or deleted"));
   }
   if (const JobEntry* named = NewestOfName(state, reference)) return named->job.id();
   return absl::NotFoundError(

@@ -3,8 +3,10 @@
 #define TRAINYARD_CONTROLLER_CORE_REQUESTS_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "controller/core/submission.h"
 #include "trainyard/v1/job_service.pb.h"
@@ -14,9 +16,22 @@
 
 namespace trainyard::controller {
 
+struct JobEntry;
+
 // A user asks for stop or kill. `job` is a number, a name or "@last".
 struct StopJob {
   v1::StopJobRequest request;
+};
+
+// A user, or the rule of retention, deletes an ended job. `request.confirmed` is not looked at: a
+// dry run makes no request to the core.
+struct DeleteJob {
+  v1::DeleteJobRequest request;
+  // Directories of the job's checkpoints that are to go with it (deletion.h).
+  std::vector<std::string> checkpoints;
+  bool by_retention = false;
+  // The job when it is in the archive, which the core does not see.
+  std::shared_ptr<const JobEntry> archived = nullptr;
 };
 
 // A user keeps new ranks off a node, or lets them on it again.
@@ -43,8 +58,8 @@ struct ReceiveTelemetry {
   v1::TelemetryRecord record;
 };
 
-using Request =
-    std::variant<JobSubmission, StopJob, CordonNode, AttachWorker, ReceiveFact, ReceiveTelemetry>;
+using Request = std::variant<JobSubmission, StopJob, DeleteJob, CordonNode, AttachWorker,
+                             ReceiveFact, ReceiveTelemetry>;
 
 }  // namespace trainyard::controller
 

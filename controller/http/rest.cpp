@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "controller/api/cluster_handlers.h"
+#include "controller/api/deletion.h"
 #include "controller/api/job_handlers.h"
 #include "controller/api/job_list.h"
 #include "controller/api/log_pages.h"
@@ -183,6 +184,15 @@ absl::StatusOr<v1::ReadLogPageRequest> LogRequest(const Parameters& parameters) 
   return request;
 }
 
+v1::DeleteJobRequest DeleteRequest(const Parameters& parameters) {
+  v1::DeleteJobRequest request;
+  request.set_job(parameters.Text("job"));
+  request.set_confirmed(parameters.Boolean("confirmed"));
+  request.set_checkpoints(parameters.Boolean("checkpoints"));
+  request.set_user(parameters.Text("user"));
+  return request;
+}
+
 v1::ListEventsRequest EventsRequest(const Parameters& parameters) {
   v1::ListEventsRequest request;
   request.set_job(parameters.Text("job"));
@@ -288,6 +298,9 @@ void Rest::RunAboutJob(const Call& call) {
       request->set_kill(call.route->operation == Operation::kKillJob);
       return handlers::StopJob(api_, *request, json.operator()<v1::StopJobResponse>({}));
     }
+    case Operation::kDeleteJob:
+      return handlers::DeleteJob(api_, DeleteRequest(call.parameters),
+                                 json.operator()<v1::DeleteJobResponse>({}));
     case Operation::kListJobEvents:
       return handlers::ListEvents(api_, EventsRequest(call.parameters),
                                   json.operator()<v1::ListEventsResponse>({}));

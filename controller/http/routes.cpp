@@ -195,6 +195,15 @@ std::vector<Route> SubmitRoutes() {
        .response = "PlanJobResponse"}};
 }
 
+std::vector<Parameter> DeleteParameters() {
+  return {JobInPath(),
+          {.name = "confirmed", .type = kBoolean, .doc = "Does it; without it nothing changes."},
+          {.name = "checkpoints",
+           .type = kBoolean,
+           .doc = "Also the checkpoints that the controller may and can remove."},
+          {.name = "user", .doc = "User who deletes the job."}};
+}
+
 std::vector<Route> JobRoutes() {
   return {{.operation = Operation::kGetJob,
            .id = "getJob",
@@ -231,7 +240,16 @@ std::vector<Route> JobRoutes() {
            .parameters = {JobInPath()},
            .request = "StopJobRequest",
            .response = "StopJobResponse",
-           .said_by_path = "job,kill"}};
+           .said_by_path = "job,kill"},
+          {.operation = Operation::kDeleteJob,
+           .id = "deleteJob",
+           .method = "DELETE",
+           .path = "/jobs/{job}",
+           .summary = "Removes an ended job with its events, metrics and output; says what would "
+                      "go when it is not confirmed.",
+           .command_line = "trainyard delete {job}",
+           .parameters = DeleteParameters(),
+           .response = "DeleteJobResponse"}};
 }
 
 std::vector<Route> JobDetailRoutes() {

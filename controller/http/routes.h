@@ -22,6 +22,7 @@ enum class Operation {
   kWhyJob,
   kStopJob,
   kKillJob,
+  kDeleteJob,
   kListJobEvents,
   kListMetricKeys,
   kGetSeries,

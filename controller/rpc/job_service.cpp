@@ -1,5 +1,6 @@
 #include "controller/rpc/job_service.h"
 
+#include "controller/api/deletion.h"
 #include "controller/api/job_handlers.h"
 #include "controller/api/job_list.h"
 #include "controller/rpc/job_watch.h"
@@ -44,6 +45,14 @@ grpc::ServerUnaryReactor* JobService::StopJob(grpc::CallbackServerContext* conte
                                               v1::StopJobResponse* response) {
   auto* reactor = context->DefaultReactor();
   handlers::StopJob(api_, *request, FinishWith(reactor, response));
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* JobService::DeleteJob(grpc::CallbackServerContext* context,
+                                                const v1::DeleteJobRequest* request,
+                                                v1::DeleteJobResponse* response) {
+  auto* reactor = context->DefaultReactor();
+  handlers::DeleteJob(api_, *request, FinishWith(reactor, response));
   return reactor;
 }
 

@@ -27,6 +27,9 @@ class JobService final : public v1::JobService::CallbackService {
   grpc::ServerUnaryReactor* StopJob(grpc::CallbackServerContext* context,
                                     const v1::StopJobRequest* request,
                                     v1::StopJobResponse* response) override;
+  grpc::ServerUnaryReactor* DeleteJob(grpc::CallbackServerContext* context,
+                                      const v1::DeleteJobRequest* request,
+                                      v1::DeleteJobResponse* response) override;
   grpc::ServerUnaryReactor* WhyJob(grpc::CallbackServerContext* context,
                                    const v1::WhyJobRequest* request,
                                    v1::WhyJobResponse* response) override;

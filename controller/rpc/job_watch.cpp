@@ -98,7 +98,7 @@ class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
     std::exchange(shared.reactor, nullptr)->Finish(ToGrpc(status));
   }
 
-  // Null for a job that was archived since the stream began: its end was sent long ago.
+  // Null for a job that was archived or deleted since the stream began: it had ended.
   static const JobEntry* EntryOf(const Shared& shared, const ClusterView& view) {
     return shared.archived.has_value() ? &*shared.archived : FindEntry(view.state, shared.job_id);
   }

@@ -87,7 +87,7 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
 
   // Returns true when the next tick is of interest. Loop thread.
   bool OnTick(const ClusterView& view) {
-    // An archived job has ended, and its nodes have nothing of it any more.
+    // An archived or deleted job has ended, and its nodes have nothing of it any more.
     const JobEntry* entry = FindEntry(view.state, query_.job_id);
     const bool ended = entry == nullptr || HasEnded(entry->job.state());
     const bool complete =

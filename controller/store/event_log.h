@@ -9,13 +9,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "controller/store/job_archive.h"
+#include "controller/store/pruning.h"
 #include "trainyard/v1/event.pb.h"
 
 namespace trainyard::controller {
 
 // Recover, Append and TryWrite are for the loop thread. Any thread may call the other functions,
 // WriteSnapshot one at a time.
-class EventLog {
+class EventLog : public PrunableEvents {
  public:
   struct Recovery {
     std::optional<v1::Snapshot> snapshot;
@@ -24,8 +25,6 @@ class EventLog {
     // Sequence number of the last event; 0 when there is none.
     uint64_t last_sequence = 0;
   };
-
-  virtual ~EventLog() = default;
 
   // Everything needed to rebuild the state. DATA_LOSS when the log is damaged.
   virtual absl::StatusOr<Recovery> Recover() = 0;
@@ -49,7 +48,8 @@ class EventLog {
   // the log; no snapshot of a later state may be there. DATA_LOSS when the log is damaged.
   virtual absl::StatusOr<Recovery> ReadUpTo(uint64_t last_sequence) = 0;
 
-  // Replaces the snapshot; events that it holds may then be skipped by Recover but stay readable.
+  // Replaces the snapshot; events that it holds may then be skipped by Recover, and may be
+  // removed (pruning.h).
   virtual absl::Status WriteSnapshot(const v1::Snapshot& snapshot) = 0;
 
   // Newest `limit` events that name the job, oldest first.

@@ -32,15 +32,20 @@ struct ArchivedPage {
   int64_t total = 0;
 };
 
-// Read by any thread. EventLog::Append adds jobs, with the event that takes them out of the state.
-// DATA_LOSS: the record of a job is damaged.
+struct ArchivedEnd {
+  int64_t job_id = 0;
+  int64_t ended_ms = 0;  // Unix time in milliseconds.
+};
+
+// Read by any thread. EventLog::Append adds jobs, with the event that takes them out of the state,
+// and removes those that a JobDeleted names. DATA_LOSS: the record of a job is damaged.
 class JobArchive {
  public:
   using Found = absl::StatusOr<std::optional<v1::ArchivedJob>>;
 
   virtual ~JobArchive() = default;
 
-  // False as long as no job has been added. Does not block.
+  // False when no job is in the archive. Does not block.
   virtual bool HasJobs() const = 0;
   // Number of jobs by state. Does not block on the disk.
   virtual std::map<v1::JobState, int64_t> CountByState() const = 0;
@@ -54,6 +59,11 @@ class JobArchive {
   // behind that place; cursor and limit of the request are not looked at.
   virtual absl::StatusOr<ArchivedPage> List(const v1::ListJobsRequest& request,
                                             const std::optional<JobPlace>& after, int limit) = 0;
+
+  // Jobs that ended at this time or before, oldest end first, at most `limit`.
+  virtual absl::StatusOr<std::vector<ArchivedEnd>> EndedBy(int64_t ended_ms, int limit) = 0;
+  // Ends of those of the jobs that are in the archive.
+  virtual absl::StatusOr<std::vector<ArchivedEnd>> EndsOf(const std::vector<int64_t>& job_ids) = 0;
 };
 
 }  // namespace trainyard::controller

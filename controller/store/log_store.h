@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "controller/store/pruning.h"
 #include "controller/store/stream_key.h"
 #include "trainyard/v1/log_service.pb.h"
 
@@ -79,10 +80,8 @@ struct LogPage {
 };
 
 // Thread-safe.
-class LogStore {
+class LogStore : public PrunableData {
  public:
-  virtual ~LogStore() = default;
-
   // Stores all batches or none; durable on return. INVALID_ARGUMENT: a stream of another kind.
   // Bytes that are stored already are skipped; a batch that begins beyond the stored offset is
   // OUT_OF_RANGE.

@@ -2,8 +2,10 @@
 #ifndef TRAINYARD_CONTROLLER_STORE_MEMORY_EVENT_LOG_H_
 #define TRAINYARD_CONTROLLER_STORE_MEMORY_EVENT_LOG_H_
 
+#include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,12 +30,27 @@ class MemoryEventLog : public EventLog {
   absl::StatusOr<std::vector<v1::EventEntry>> ReadEventsBefore(int64_t job_id, uint64_t before,
                                                                int limit) override;
 
+  absl::StatusOr<StoreUsage> Usage() override;
+  absl::StatusOr<int64_t> NextJob(int64_t after) override;
+  absl::StatusOr<int64_t> JobBytes(int64_t job_id) override;
+  absl::StatusOr<bool> Reclaim() override;
+  absl::StatusOr<bool> DropJobEvents(int64_t job_id) override;
+  absl::StatusOr<bool> DropNodeEvents(int64_t before_ms) override;
+  absl::StatusOr<std::optional<v1::Event>> FindDeletion(int64_t job_id) override;
+  absl::StatusOr<std::vector<v1::EventEntry>> OpenDeletions(uint64_t after) override;
+  absl::StatusOr<bool> FinishDeletion(int64_t job_id) override;
+
  private:
   Recovery Read(uint64_t last_sequence) const;
+  // Removes the events up to the snapshot for which `goes` is true.
+  template <typename Goes>
+  void DropWhere(const Goes& goes);
 
   std::mutex mutex_;
   // Guarded by mutex_.
-  std::vector<std::string> events_;
+  std::vector<std::string> events_;        // Removed ones are empty.
+  std::map<int64_t, uint64_t> deletions_;  // Sequence numbers by job.
+  std::set<int64_t> open_deletions_;
   std::optional<std::string> snapshot_;
   MemoryJobArchive archive_;
 };

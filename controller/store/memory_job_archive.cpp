@@ -19,6 +19,11 @@ void MemoryJobArchive::Add(const v1::ArchivedJob& job) {
   jobs_[job.job().id()] = job.SerializeAsString();
 }
 
+void MemoryJobArchive::Remove(int64_t job_id) {
+  const std::lock_guard lock(mutex_);
+  jobs_.erase(job_id);
+}
+
 bool MemoryJobArchive::HasJobs() const {
   const std::lock_guard lock(mutex_);
   return !jobs_.empty();
@@ -76,6 +81,29 @@ absl::StatusOr<ArchivedPage> MemoryJobArchive::List(const v1::ListJobsRequest& r
   if (found.size() > static_cast<std::size_t>(limit)) found.resize(limit);
   for (auto& [place, job] : found) page.jobs.push_back(std::move(job));
   return page;
+}
+
+absl::StatusOr<std::vector<ArchivedEnd>> MemoryJobArchive::EndedBy(int64_t ended_ms, int limit) {
+  const std::lock_guard lock(mutex_);
+  std::vector<ArchivedEnd> ends;
+  for (const auto& [id, bytes] : jobs_) {
+    const int64_t end = Parsed(bytes).job().ended_time_ms();
+    if (end <= ended_ms) ends.push_back({id, end});
+  }
+  std::ranges::sort(ends, {}, &ArchivedEnd::ended_ms);
+  if (ends.size() > static_cast<std::size_t>(limit)) ends.resize(static_cast<std::size_t>(limit));
+  return ends;
+}
+
+absl::StatusOr<std::vector<ArchivedEnd>> MemoryJobArchive::EndsOf(
+    const std::vector<int64_t>& job_ids) {
+  const std::lock_guard lock(mutex_);
+  std::vector<ArchivedEnd> ends;
+  for (const int64_t id : job_ids) {
+    const auto found = jobs_.find(id);
+    if (found != jobs_.end()) ends.push_back({id, Parsed(found->second).job().ended_time_ms()});
+  }
+  return ends;
 }
 
 }  // namespace trainyard::controller

@@ -14,6 +14,7 @@ namespace trainyard::controller {
 class MemoryJobArchive : public JobArchive {
  public:
   void Add(const v1::ArchivedJob& job);
+  void Remove(int64_t job_id);
 
   bool HasJobs() const override;
   std::map<v1::JobState, int64_t> CountByState() const override;
@@ -22,6 +23,8 @@ class MemoryJobArchive : public JobArchive {
   Found FindByRequestId(const std::string& request_id) override;
   absl::StatusOr<ArchivedPage> List(const v1::ListJobsRequest& request,
                                     const std::optional<JobPlace>& after, int limit) override;
+  absl::StatusOr<std::vector<ArchivedEnd>> EndedBy(int64_t ended_ms, int limit) override;
+  absl::StatusOr<std::vector<ArchivedEnd>> EndsOf(const std::vector<int64_t>& job_ids) override;
 
  private:
   mutable std::mutex mutex_;

@@ -163,4 +163,35 @@ absl::StatusOr<LogPage> MemoryLogStore::ReadPage(const LogPageQuery& query, bool
   return page;
 }
 
+absl::StatusOr<StoreUsage> MemoryLogStore::Usage() {
+  std::lock_guard lock(mutex_);
+  StoreUsage usage;
+  for (const auto& [key, stream] : streams_) usage.used_bytes += stream.output.end();
+  return usage;
+}
+
+absl::StatusOr<int64_t> MemoryLogStore::NextJob(int64_t after) {
+  std::lock_guard lock(mutex_);
+  const auto next = std::ranges::find_if(
+      streams_, [=](const auto& stored) { return stored.first.job_id > after; });
+  return next == streams_.end() ? 0 : next->first.job_id;
+}
+
+absl::StatusOr<int64_t> MemoryLogStore::JobBytes(int64_t job_id) {
+  std::lock_guard lock(mutex_);
+  int64_t bytes = 0;
+  for (const auto& [key, stream] : streams_) {
+    if (key.job_id == job_id) bytes += stream.output.end();
+  }
+  return bytes;
+}
+
+absl::Status MemoryLogStore::DropJob(int64_t job_id) {
+  std::lock_guard lock(mutex_);
+  std::erase_if(streams_, [=](const auto& stored) { return stored.first.job_id == job_id; });
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> MemoryLogStore::Reclaim() { return false; }
+
 }  // namespace trainyard::controller

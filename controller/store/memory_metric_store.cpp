@@ -116,4 +116,41 @@ absl::StatusOr<std::vector<std::string>> MemoryMetricStore::Keys(int64_t job_id)
   return std::vector<std::string>(keys.begin(), keys.end());
 }
 
+absl::StatusOr<StoreUsage> MemoryMetricStore::Usage() {
+  std::lock_guard lock(mutex_);
+  StoreUsage usage;
+  for (const auto& [job_id, attempts] : jobs_) usage.used_bytes += PointBytes(attempts);
+  return usage;
+}
+
+absl::StatusOr<int64_t> MemoryMetricStore::NextJob(int64_t after) {
+  std::lock_guard lock(mutex_);
+  const auto next = std::ranges::find_if(
+      offsets_, [=](const auto& stored) { return stored.first.job_id > after; });
+  return next == offsets_.end() ? 0 : next->first.job_id;
+}
+
+absl::StatusOr<int64_t> MemoryMetricStore::JobBytes(int64_t job_id) {
+  std::lock_guard lock(mutex_);
+  const auto found = jobs_.find(job_id);
+  return found == jobs_.end() ? 0 : PointBytes(found->second);
+}
+
+absl::Status MemoryMetricStore::DropJob(int64_t job_id) {
+  std::lock_guard lock(mutex_);
+  jobs_.erase(job_id);
+  std::erase_if(offsets_, [=](const auto& stored) { return stored.first.job_id == job_id; });
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> MemoryMetricStore::Reclaim() { return false; }
+
+int64_t MemoryMetricStore::PointBytes(const AttemptPoints& attempts) {
+  std::size_t points = 0;
+  for (const auto& [attempt_number, series] : attempts) {
+    for (const auto& [key, series_points] : series) points += series_points.size();
+  }
+  return static_cast<int64_t>(points * sizeof(SeriesPoint));
+}
+
 }  // namespace trainyard::controller

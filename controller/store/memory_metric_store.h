@@ -22,6 +22,12 @@ class MemoryMetricStore : public MetricStore {
   absl::StatusOr<std::vector<std::string>> Keys(int64_t job_id) override;
   absl::StatusOr<std::vector<AttemptRange>> Attempts(int64_t job_id) override;
 
+  absl::StatusOr<StoreUsage> Usage() override;
+  absl::StatusOr<int64_t> NextJob(int64_t after) override;
+  absl::StatusOr<int64_t> JobBytes(int64_t job_id) override;
+  absl::StatusOr<bool> Reclaim() override;
+  absl::Status DropJob(int64_t job_id) override;
+
  private:
   using Points = std::map<int64_t, SeriesPoint>;    // By step.
   using Series = std::map<std::string, Points>;     // By key.
@@ -36,6 +42,7 @@ class MemoryMetricStore : public MetricStore {
     StepRange extent = {std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
   };
 
+  static int64_t PointBytes(const AttemptPoints& attempts);
   static VisibleSeries FindVisible(const AttemptPoints& attempts, const SeriesQuery& query,
                                    const std::string& key);
 

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "controller/store/metric_points.h"
+#include "controller/store/pruning.h"
 #include "controller/store/stream_key.h"
 #include "trainyard/v1/metric_service.pb.h"
 
@@ -53,10 +54,8 @@ struct AttemptRange {
 };
 
 // Thread-safe.
-class MetricStore {
+class MetricStore : public PrunableData {
  public:
-  virtual ~MetricStore() = default;
-
   // Stores all batches or none; durable on return. A batch whose bytes are stored already is
   // skipped; one that begins beyond the stored offset is OUT_OF_RANGE. A point that comes again for
   // the same attempt, key and step replaces the one before.

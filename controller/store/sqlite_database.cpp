@@ -28,6 +28,8 @@ constexpr char kConnectionSettings[] = R"(
   PRAGMA temp_store = MEMORY;
   PRAGMA cache_size = -16384;
 )";
+// Before the first page is written: a file made so can give free pages back (sqlite_space.h).
+constexpr char kNewFileSettings[] = "PRAGMA auto_vacuum = INCREMENTAL";
 // A write-ahead log that grew under a long reader shrinks again at the next checkpoint.
 constexpr char kWriterSettings[] = R"(
   PRAGMA journal_mode = WAL;
@@ -174,7 +176,10 @@ absl::Status SqliteDatabase::OpenHandle(Mode mode) {
   if (mode == Mode::kWriter) EnablePageChecks(handle_);
   sqlite3_busy_timeout(handle_, kBusyTimeoutMs);
   TRAINYARD_RETURN_IF_ERROR(RunScript(kConnectionSettings));
-  return mode == Mode::kWriter ? RunScript(kWriterSettings) : absl::OkStatus();
+  if (mode == Mode::kReader) return absl::OkStatus();
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t pages, QueryInt64("PRAGMA page_count"));
+  if (pages == 0) TRAINYARD_RETURN_IF_ERROR(RunScript(kNewFileSettings));
+  return RunScript(kWriterSettings);
 }
 
 SqliteDatabase::~SqliteDatabase() {

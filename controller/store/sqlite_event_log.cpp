@@ -12,12 +12,13 @@
 #include "controller/store/block_codec.h"
 #include "controller/store/checksum.h"
 #include "controller/store/migrations.h"
+#include "controller/store/sqlite_space.h"
 
 namespace trainyard::controller {
 namespace {
 
 // kArchiveSchema is constant-initialized, so it may be used here.
-const std::array<Migration, 3> kEventMigrations = {
+const std::array<Migration, 4> kEventMigrations = {
     // Events of a job are found through the index; most events of nodes name none.
     Migration{R"(
       CREATE TABLE event (
@@ -41,9 +42,25 @@ const std::array<Migration, 3> kEventMigrations = {
       ALTER TABLE snapshot ADD COLUMN sealed INTEGER NOT NULL DEFAULT 0;
     )"},
     Migration{kArchiveSchema},
+    // Deletions of jobs, written together with their events.
+    Migration{R"(
+      CREATE TABLE deletion (
+        job_id INTEGER PRIMARY KEY,
+        seq INTEGER NOT NULL,
+        finished INTEGER NOT NULL
+      ) STRICT;
+      CREATE INDEX deletion_by_event ON deletion (seq);
+      CREATE INDEX open_deletion ON deletion (seq) WHERE finished = 0;
+    )"},
 };
 
 constexpr int64_t kNewest = std::numeric_limits<int64_t>::max();
+
+// Events that one transaction of a removal deletes. An append waits for one such transaction.
+constexpr int kDroppedEvents = 256;
+// Sequence numbers that one transaction looks through for events of nodes.
+constexpr int64_t kScannedEvents = 4096;
+constexpr int kOpenDeletionsMax = 100;
 
 constexpr char kNextStep[] = ": `trainyard server restore` puts a backup in its place";
 
@@ -69,6 +86,10 @@ absl::StatusOr<v1::Event> ReadEvent(const SqliteQuery& query, const std::string&
 
 absl::Status AppendOne(SqliteDatabase& writer, const v1::Event& event, int64_t sequence) {
   const std::string payload = event.SerializeAsString();
+  if (event.has_job_deleted()) {
+    TRAINYARD_RETURN_IF_ERROR(writer.Run("INSERT OR REPLACE INTO deletion VALUES (?, ?, 0)",
+                                         event.job_deleted().job_id(), sequence));
+  }
   return writer.Run(
       "INSERT INTO event (seq, job_id, time_ms, kind, payload, checksum) VALUES (?, ?, ?, ?, ?, ?)",
       sequence, JobIdOf(event), event.time_ms(), event.kind_case(), SqliteBlob{payload},
@@ -159,13 +180,17 @@ absl::Status SqliteEventLog::Append(const std::vector<v1::Event>& events,
   const std::lock_guard lock(mutex_);
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
   uint64_t sequence = last_sequence_;
+  SqliteJobArchive::Changes changes;
   for (const v1::Event& event : events) {
     TRAINYARD_RETURN_IF_ERROR(AppendOne(*writer_, event, static_cast<int64_t>(++sequence)));
+    if (!event.has_job_deleted()) continue;
+    TRAINYARD_RETURN_IF_ERROR(
+        SqliteJobArchive::Remove(event.job_deleted().job_id(), *writer_, changes));
   }
-  TRAINYARD_RETURN_IF_ERROR(SqliteJobArchive::Insert(archived, *writer_));
+  TRAINYARD_RETURN_IF_ERROR(SqliteJobArchive::Insert(archived, *writer_, changes));
   TRAINYARD_RETURN_IF_ERROR(transaction.Commit());
   last_sequence_ = sequence;
-  archive_->CountCommitted(archived);
+  archive_->CountCommitted(changes);
   return absl::OkStatus();
 }
 
@@ -263,6 +288,115 @@ absl::StatusOr<std::vector<v1::EventEntry>> SqliteEventLog::ReadEventsBefore(int
     entry.set_sequence(static_cast<uint64_t>(query.Int64(0)));
     TRAINYARD_ASSIGN_OR_RETURN(*entry.mutable_event(), ReadEvent(query, writer_->path()));
   }
+}
+
+absl::StatusOr<StoreUsage> SqliteEventLog::Usage() {
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
+  return ReadUsage(*reader);
+}
+
+absl::StatusOr<int64_t> SqliteEventLog::NextJob(int64_t after) {
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
+  return reader->QueryInt64("SELECT MIN(job_id) FROM event WHERE job_id > ? AND job_id != 0",
+                            after);
+}
+
+absl::StatusOr<int64_t> SqliteEventLog::JobBytes(int64_t job_id) {
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
+  return reader->QueryInt64(
+      "SELECT SUM(LENGTH(payload)) FROM event WHERE job_id = ? AND job_id != 0", job_id);
+}
+
+absl::StatusOr<bool> SqliteEventLog::Reclaim() {
+  const std::lock_guard lock(mutex_);
+  return ReturnFreePages(*writer_);
+}
+
+absl::StatusOr<int64_t> SqliteEventLog::LastDroppable() {
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t held,
+                             writer_->QueryInt64("SELECT MAX(last_sequence) FROM snapshot"));
+  // The newest event stays: it says where the log ends.
+  return std::min(held, static_cast<int64_t>(last_sequence_) - 1);
+}
+
+absl::StatusOr<bool> SqliteEventLog::DropJobEvents(int64_t job_id) {
+  const std::lock_guard lock(mutex_);
+  TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t last, LastDroppable());
+  TRAINYARD_RETURN_IF_ERROR(writer_->Run(
+      "DELETE FROM event WHERE seq IN (SELECT seq FROM event WHERE job_id = ? AND job_id != 0 AND "
+      "seq <= ? AND kind != ? ORDER BY seq LIMIT ?)",
+      job_id, last, v1::Event::kJobDeleted, kDroppedEvents));
+  const bool more = writer_->ChangedRows() == kDroppedEvents;
+  TRAINYARD_RETURN_IF_ERROR(transaction.Commit());
+  return more;
+}
+
+absl::StatusOr<bool> SqliteEventLog::DropNodeEvents(int64_t before_ms) {
+  const std::lock_guard lock(mutex_);
+  TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t last, LastDroppable());
+  const int64_t end = std::min(last, node_events_dropped_ + kScannedEvents);
+  TRAINYARD_RETURN_IF_ERROR(
+      writer_->Run("DELETE FROM deletion WHERE seq > ? AND seq <= ? AND finished = 1 AND "
+                   "(SELECT time_ms FROM event WHERE event.seq = deletion.seq) < ?",
+                   node_events_dropped_, end, before_ms));
+  TRAINYARD_RETURN_IF_ERROR(writer_->Run(
+      "DELETE FROM event WHERE seq > ?1 AND seq <= ?2 AND time_ms < ?3 AND (job_id = 0 OR (kind = "
+      "?4 AND NOT EXISTS (SELECT 1 FROM deletion WHERE deletion.seq = event.seq)))",
+      node_events_dropped_, end, before_ms, v1::Event::kJobDeleted));
+  TRAINYARD_ASSIGN_OR_RETURN(
+      const int64_t next_ms,
+      writer_->QueryInt64("SELECT time_ms FROM event WHERE seq > ? ORDER BY seq LIMIT 1", end));
+  TRAINYARD_RETURN_IF_ERROR(transaction.Commit());
+  // Younger events among those that were looked at are looked at again the next time.
+  if (end >= last || next_ms >= before_ms) return false;
+  node_events_dropped_ = end;
+  return true;
+}
+
+absl::StatusOr<std::optional<v1::Event>> SqliteEventLog::FindDeletion(int64_t job_id) {
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
+  TRAINYARD_ASSIGN_OR_RETURN(
+      SqliteQuery query,
+      reader->Query("SELECT event.seq, payload, checksum FROM event JOIN deletion ON "
+                    "event.seq = deletion.seq WHERE deletion.job_id = ?",
+                    job_id));
+  TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
+  if (!found) return std::optional<v1::Event>();
+  TRAINYARD_ASSIGN_OR_RETURN(v1::Event event, ReadEvent(query, reader->path()));
+  return std::optional(std::move(event));
+}
+
+absl::StatusOr<std::vector<v1::EventEntry>> SqliteEventLog::OpenDeletions(uint64_t after) {
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
+  TRAINYARD_ASSIGN_OR_RETURN(
+      SqliteQuery query,
+      reader->Query("SELECT event.seq, payload, checksum FROM deletion JOIN event ON event.seq = "
+                    "deletion.seq WHERE finished = 0 AND deletion.seq > ? ORDER BY deletion.seq "
+                    "LIMIT ?",
+                    after, kOpenDeletionsMax));
+  std::vector<v1::EventEntry> deletions;
+  while (true) {
+    TRAINYARD_ASSIGN_OR_RETURN(const bool found, query.Next());
+    if (!found) return deletions;
+    v1::EventEntry& entry = deletions.emplace_back();
+    entry.set_sequence(static_cast<uint64_t>(query.Int64(0)));
+    TRAINYARD_ASSIGN_OR_RETURN(*entry.mutable_event(), ReadEvent(query, reader->path()));
+  }
+}
+
+absl::StatusOr<bool> SqliteEventLog::FinishDeletion(int64_t job_id) {
+  const std::lock_guard lock(mutex_);
+  TRAINYARD_ASSIGN_OR_RETURN(
+      const int64_t left,
+      writer_->QueryInt64("SELECT COUNT(*) FROM event WHERE job_id = ? AND job_id != 0 AND "
+                          "kind != ?",
+                          job_id, v1::Event::kJobDeleted));
+  if (left > 0) return false;
+  TRAINYARD_RETURN_IF_ERROR(
+      writer_->Run("UPDATE deletion SET finished = 1 WHERE job_id = ?", job_id));
+  return true;
 }
 
 }  // namespace trainyard::controller

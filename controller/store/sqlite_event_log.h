@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,8 @@
 
 namespace trainyard::controller {
 
-// Every event row carries a checksum and the numbers have no holes, so damage is found when the log
-// is read: DATA_LOSS names the event.
+// Every event row carries a checksum, and the numbers after the snapshot have no holes, so damage
+// is found when the log is read: DATA_LOSS names the event.
 class SqliteEventLog : public EventLog {
  public:
   // Opens or creates the database and brings its schema up to date.
@@ -34,7 +35,20 @@ class SqliteEventLog : public EventLog {
   absl::StatusOr<std::vector<v1::EventEntry>> ReadEventsBefore(int64_t job_id, uint64_t before,
                                                                int limit) override;
 
+  absl::StatusOr<StoreUsage> Usage() override;
+  absl::StatusOr<int64_t> NextJob(int64_t after) override;
+  absl::StatusOr<int64_t> JobBytes(int64_t job_id) override;
+  absl::StatusOr<bool> Reclaim() override;
+  absl::StatusOr<bool> DropJobEvents(int64_t job_id) override;
+  absl::StatusOr<bool> DropNodeEvents(int64_t before_ms) override;
+  absl::StatusOr<std::optional<v1::Event>> FindDeletion(int64_t job_id) override;
+  absl::StatusOr<std::vector<v1::EventEntry>> OpenDeletions(uint64_t after) override;
+  absl::StatusOr<bool> FinishDeletion(int64_t job_id) override;
+
  private:
+  // Newest event that may be removed. The caller holds mutex_.
+  absl::StatusOr<int64_t> LastDroppable();
+
   SqliteEventLog(std::unique_ptr<SqliteDatabase> writer, uint64_t last_sequence,
                  std::unique_ptr<SqliteJobArchive> archive);
 
@@ -42,6 +56,8 @@ class SqliteEventLog : public EventLog {
   std::mutex mutex_;
   std::unique_ptr<SqliteDatabase> writer_;  // Guarded by mutex_.
   uint64_t last_sequence_;                  // Guarded by mutex_.
+  // Up to this event DropNodeEvents has nothing left to do. Guarded by mutex_.
+  int64_t node_events_dropped_ = 0;
   SqliteReaderPool readers_;
   const std::unique_ptr<SqliteJobArchive> archive_;
 };

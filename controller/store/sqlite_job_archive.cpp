@@ -8,6 +8,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "controller/store/block_codec.h"
 
 namespace trainyard::controller {
@@ -223,6 +224,17 @@ void SortPage(const v1::ListJobsRequest& request, int limit, std::vector<v1::Arc
   if (jobs.size() > static_cast<std::size_t>(limit)) jobs.resize(static_cast<std::size_t>(limit));
 }
 
+// Columns: newest, ended_key, which is the negative time of the end.
+absl::StatusOr<std::vector<ArchivedEnd>> ReadEnds(absl::StatusOr<SqliteQuery> query) {
+  if (!query.ok()) return query.status();
+  std::vector<ArchivedEnd> ends;
+  while (true) {
+    TRAINYARD_ASSIGN_OR_RETURN(const bool found, query->Next());
+    if (!found) return ends;
+    ends.push_back({-query->Int64(0), -query->Int64(1)});
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<SqliteJobArchive>> SqliteJobArchive::Open(SqliteDatabase& writer) {
@@ -238,16 +250,34 @@ absl::StatusOr<std::unique_ptr<SqliteJobArchive>> SqliteJobArchive::Open(SqliteD
 }
 
 absl::Status SqliteJobArchive::Insert(const std::vector<v1::ArchivedJob>& jobs,
-                                      SqliteDatabase& writer) {
+                                      SqliteDatabase& writer, Changes& changes) {
   for (const v1::ArchivedJob& job : jobs) {
     TRAINYARD_RETURN_IF_ERROR(InsertOne(job, writer));
+    ++changes[job.job().state()];
   }
   return absl::OkStatus();
 }
 
-void SqliteJobArchive::CountCommitted(const std::vector<v1::ArchivedJob>& jobs) {
+absl::Status SqliteJobArchive::Remove(int64_t job_id, SqliteDatabase& writer, Changes& changes) {
+  TRAINYARD_ASSIGN_OR_RETURN(
+      const int64_t state,
+      writer.QueryInt64("SELECT state FROM archived_job WHERE newest = ?", -job_id));
+  if (state == v1::JOB_STATE_UNSPECIFIED) return absl::OkStatus();
+  TRAINYARD_RETURN_IF_ERROR(
+      writer.Run("UPDATE archived_count SET jobs = jobs - 1 WHERE (user, state) = "
+                 "(SELECT user, state FROM archived_job WHERE newest = ?)",
+                 -job_id));
+  TRAINYARD_RETURN_IF_ERROR(writer.Run("DELETE FROM archived_count WHERE jobs = 0"));
+  TRAINYARD_RETURN_IF_ERROR(writer.Run("DELETE FROM archived_job WHERE newest = ?", -job_id));
+  --changes[static_cast<v1::JobState>(state)];
+  return writer.Run("DELETE FROM archived_record WHERE newest = ?", -job_id);
+}
+
+void SqliteJobArchive::CountCommitted(const Changes& changes) {
   const std::lock_guard lock(mutex_);
-  for (const v1::ArchivedJob& job : jobs) ++counts_[job.job().state()];
+  for (const auto& [state, change] : changes) {
+    if ((counts_[state] += change) == 0) counts_.erase(state);
+  }
 }
 
 bool SqliteJobArchive::HasJobs() const {
@@ -300,6 +330,23 @@ absl::StatusOr<ArchivedPage> SqliteJobArchive::List(const v1::ListJobsRequest& r
   }
   SortPage(request, limit, page.jobs);
   return page;
+}
+
+absl::StatusOr<std::vector<ArchivedEnd>> SqliteJobArchive::EndedBy(int64_t ended_ms, int limit) {
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
+  return ReadEnds(
+      reader->Query("SELECT newest, ended_key FROM archived_job WHERE ended_key >= ? ORDER BY "
+                    "ended_key DESC, newest DESC LIMIT ?",
+                    -static_cast<double>(ended_ms), limit));
+}
+
+absl::StatusOr<std::vector<ArchivedEnd>> SqliteJobArchive::EndsOf(
+    const std::vector<int64_t>& job_ids) {
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
+  std::vector<int64_t> keys;
+  for (const int64_t id : job_ids) keys.push_back(-id);
+  return ReadEnds(reader->Query(absl::StrCat("SELECT newest, ended_key FROM archived_job WHERE ",
+                                             "newest IN (", absl::StrJoin(keys, ","), ")")));
 }
 
 }  // namespace trainyard::controller

@@ -22,10 +22,15 @@ class SqliteJobArchive : public JobArchive {
   // Of a database whose schema is up to date.
   static absl::StatusOr<std::unique_ptr<SqliteJobArchive>> Open(SqliteDatabase& writer);
 
-  // Adds the jobs within the transaction that `writer` is in.
-  static absl::Status Insert(const std::vector<v1::ArchivedJob>& jobs, SqliteDatabase& writer);
-  // The transaction that added them was committed.
-  void CountCommitted(const std::vector<v1::ArchivedJob>& jobs);
+  // By how many jobs of each state a transaction changes the archive.
+  using Changes = std::map<v1::JobState, int64_t>;
+
+  // Add jobs, or remove one if it is there, within the transaction that `writer` is in.
+  static absl::Status Insert(const std::vector<v1::ArchivedJob>& jobs, SqliteDatabase& writer,
+                             Changes& changes);
+  static absl::Status Remove(int64_t job_id, SqliteDatabase& writer, Changes& changes);
+  // The transaction was committed.
+  void CountCommitted(const Changes& changes);
 
   bool HasJobs() const override;
   std::map<v1::JobState, int64_t> CountByState() const override;
@@ -34,6 +39,8 @@ class SqliteJobArchive : public JobArchive {
   Found FindByRequestId(const std::string& request_id) override;
   absl::StatusOr<ArchivedPage> List(const v1::ListJobsRequest& request,
                                     const std::optional<JobPlace>& after, int limit) override;
+  absl::StatusOr<std::vector<ArchivedEnd>> EndedBy(int64_t ended_ms, int limit) override;
+  absl::StatusOr<std::vector<ArchivedEnd>> EndsOf(const std::vector<int64_t>& job_ids) override;
 
  private:
   explicit SqliteJobArchive(std::string path) : readers_(std::move(path)) {}

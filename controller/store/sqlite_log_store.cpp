@@ -11,6 +11,7 @@
 #include "controller/store/log_merge.h"
 #include "controller/store/log_segment.h"
 #include "controller/store/migrations.h"
+#include "controller/store/sqlite_space.h"
 #include "controller/store/stream_offsets.h"
 
 namespace trainyard::controller {
@@ -44,6 +45,9 @@ const std::array kLogMigrations = {
       ALTER TABLE stream RENAME COLUMN epoch TO attempt;
     )"},
 };
+
+// Segments that one Reclaim removes: at most 16 MiB, a few milliseconds.
+constexpr int kReclaimedSegments = 64;
 
 struct StreamRow {
   int64_t id = 0;
@@ -220,6 +224,24 @@ absl::Status AppendBatch(SqliteDatabase& database, const LogBatch& batch) {
   return SaveStream(database, row);
 }
 
+// Streams of dropped jobs have the negative number of their job, so that no query finds them and no
+// new stream takes their id before their segments are gone.
+absl::StatusOr<bool> ReclaimSegments(SqliteDatabase& database) {
+  TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(database));
+  TRAINYARD_ASSIGN_OR_RETURN(
+      const int64_t stream_id,
+      database.QueryInt64("SELECT id FROM stream WHERE job_id < 0 ORDER BY job_id LIMIT 1"));
+  if (stream_id == 0) return false;
+  TRAINYARD_RETURN_IF_ERROR(database.Run(
+      "DELETE FROM segment WHERE id IN (SELECT id FROM segment WHERE stream_id = ? LIMIT ?)",
+      stream_id, kReclaimedSegments));
+  if (database.ChangedRows() < kReclaimedSegments) {
+    TRAINYARD_RETURN_IF_ERROR(database.Run("DELETE FROM stream WHERE id = ?", stream_id));
+  }
+  TRAINYARD_RETURN_IF_ERROR(transaction.Commit());
+  return true;
+}
+
 // Streams that the query wants, sorted by key.
 absl::StatusOr<std::vector<LogStream>> FindStreams(SqliteDatabase& database,
                                                    const LogQuery& log_query) {
@@ -281,6 +303,43 @@ absl::StatusOr<LogPage> SqliteLogStore::ReadPage(const LogPageQuery& query, bool
   TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
   TRAINYARD_ASSIGN_OR_RETURN(const auto streams, FindStreams(*reader, query.lines));
   return ReadLogPage(query, streams, include_partial);
+}
+
+absl::StatusOr<StoreUsage> SqliteLogStore::Usage() {
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
+  return ReadUsage(*reader);
+}
+
+absl::StatusOr<int64_t> SqliteLogStore::NextJob(int64_t after) {
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
+  return reader->QueryInt64("SELECT MIN(job_id) FROM stream WHERE job_id > ?", after);
+}
+
+absl::StatusOr<int64_t> SqliteLogStore::JobBytes(int64_t job_id) {
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
+  return reader->QueryInt64(
+      "SELECT SUM(LENGTH(block)) FROM segment WHERE stream_id IN "
+      "(SELECT id FROM stream WHERE job_id = ?)",
+      job_id);
+}
+
+absl::Status SqliteLogStore::DropJob(int64_t job_id) {
+  std::lock_guard lock(mutex_);
+  TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
+  TRAINYARD_ASSIGN_OR_RETURN(
+      const int64_t earlier,
+      writer_->QueryInt64("SELECT COUNT(*) FROM stream WHERE job_id = ?", -job_id));
+  if (earlier != 0) return absl::UnavailableError("an earlier drop of the job is not done yet");
+  TRAINYARD_RETURN_IF_ERROR(
+      writer_->Run("UPDATE stream SET job_id = -job_id WHERE job_id = ?", job_id));
+  return transaction.Commit();
+}
+
+absl::StatusOr<bool> SqliteLogStore::Reclaim() {
+  std::lock_guard lock(mutex_);
+  TRAINYARD_ASSIGN_OR_RETURN(const bool reclaimed, ReclaimSegments(*writer_));
+  if (reclaimed) return true;
+  return ReturnFreePages(*writer_);
 }
 
 }  // namespace trainyard::controller

@@ -29,6 +29,12 @@ class SqliteLogStore : public LogStore {
                     const std::function<bool(std::vector<v1::LogLine>)>& emit) override;
   absl::StatusOr<LogPage> ReadPage(const LogPageQuery& query, bool include_partial) override;
 
+  absl::StatusOr<StoreUsage> Usage() override;
+  absl::StatusOr<int64_t> NextJob(int64_t after) override;
+  absl::StatusOr<int64_t> JobBytes(int64_t job_id) override;
+  absl::StatusOr<bool> Reclaim() override;
+  absl::Status DropJob(int64_t job_id) override;
+
  private:
   explicit SqliteLogStore(std::unique_ptr<SqliteDatabase> writer);
 

@@ -5,13 +5,18 @@
 #include <unordered_map>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "controller/store/metric_tables.h"
 #include "controller/store/migrations.h"
 #include "controller/store/series_reader.h"
+#include "controller/store/sqlite_space.h"
 #include "controller/store/stream_offsets.h"
 
 namespace trainyard::controller {
 namespace {
+
+// Chunks that one Reclaim removes: a few milliseconds.
+constexpr int kReclaimedChunks = 256;
 
 // Points of one Append by job and attempt, then by key.
 using PointsByKey = std::unordered_map<std::string_view, std::vector<SeriesPoint>>;
@@ -50,6 +55,24 @@ absl::StatusOr<PointsByAttempt> TakeNewPoints(SqliteDatabase& database,
     }
   }
   return attempts;
+}
+
+// Series of dropped jobs have the negative number of their job, so that no query finds them and no
+// new series takes their id before their chunks are gone.
+absl::StatusOr<bool> ReclaimChunks(SqliteDatabase& database) {
+  TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(database));
+  TRAINYARD_ASSIGN_OR_RETURN(
+      const int64_t series_id,
+      database.QueryInt64("SELECT id FROM series WHERE job_id < 0 ORDER BY job_id LIMIT 1"));
+  if (series_id == 0) return false;
+  TRAINYARD_RETURN_IF_ERROR(database.Run(
+      "DELETE FROM chunk WHERE id IN (SELECT id FROM chunk WHERE series_id = ? LIMIT ?)", series_id,
+      kReclaimedChunks));
+  if (database.ChangedRows() < kReclaimedChunks) {
+    TRAINYARD_RETURN_IF_ERROR(database.Run("DELETE FROM series WHERE id = ?", series_id));
+  }
+  TRAINYARD_RETURN_IF_ERROR(transaction.Commit());
+  return true;
 }
 
 absl::Status AddToAttempt(SqliteDatabase& database, int64_t job_id, int64_t attempt_number,
@@ -128,6 +151,49 @@ absl::StatusOr<std::vector<std::string>> SqliteMetricStore::Keys(int64_t job_id)
     if (!found) return keys;
     keys.emplace_back(query.Bytes(0));
   }
+}
+
+absl::StatusOr<StoreUsage> SqliteMetricStore::Usage() {
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
+  return ReadUsage(*reader);
+}
+
+absl::StatusOr<int64_t> SqliteMetricStore::NextJob(int64_t after) {
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
+  return reader->QueryInt64("SELECT MIN(job_id) FROM stream WHERE job_id > ?", after);
+}
+
+absl::StatusOr<int64_t> SqliteMetricStore::JobBytes(int64_t job_id) {
+  TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
+  return reader->QueryInt64(
+      "SELECT (SELECT COALESCE(SUM(LENGTH(block)), 0) FROM chunk WHERE series_id IN "
+      "(SELECT id FROM series WHERE job_id = ?1)) + "
+      "(SELECT COALESCE(SUM(LENGTH(block)), 0) FROM tail WHERE job_id = ?1)",
+      job_id);
+}
+
+absl::Status SqliteMetricStore::DropJob(int64_t job_id) {
+  std::lock_guard lock(mutex_);
+  TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
+  TRAINYARD_ASSIGN_OR_RETURN(
+      const int64_t earlier,
+      writer_->QueryInt64("SELECT COUNT(*) FROM series WHERE job_id = ?", -job_id));
+  if (earlier != 0) return absl::UnavailableError("an earlier drop of the job is not done yet");
+  TRAINYARD_RETURN_IF_ERROR(
+      writer_->Run("UPDATE series SET job_id = -job_id WHERE job_id = ?", job_id));
+  // The tail of an attempt is small (metric_tables.h).
+  for (const char* table : {"tail", "attempt", "stream"}) {
+    TRAINYARD_RETURN_IF_ERROR(
+        writer_->Run(absl::StrCat("DELETE FROM ", table, " WHERE job_id = ?"), job_id));
+  }
+  return transaction.Commit();
+}
+
+absl::StatusOr<bool> SqliteMetricStore::Reclaim() {
+  std::lock_guard lock(mutex_);
+  TRAINYARD_ASSIGN_OR_RETURN(const bool reclaimed, ReclaimChunks(*writer_));
+  if (reclaimed) return true;
+  return ReturnFreePages(*writer_);
 }
 
 }  // namespace trainyard::controller

@@ -24,6 +24,12 @@ class SqliteMetricStore : public MetricStore {
   absl::StatusOr<std::vector<std::string>> Keys(int64_t job_id) override;
   absl::StatusOr<std::vector<AttemptRange>> Attempts(int64_t job_id) override;
 
+  absl::StatusOr<StoreUsage> Usage() override;
+  absl::StatusOr<int64_t> NextJob(int64_t after) override;
+  absl::StatusOr<int64_t> JobBytes(int64_t job_id) override;
+  absl::StatusOr<bool> Reclaim() override;
+  absl::Status DropJob(int64_t job_id) override;
+
  private:
   explicit SqliteMetricStore(std::unique_ptr<SqliteDatabase> writer);
 

@@ -72,6 +72,16 @@ class FakeServer::Jobs final : public v1::JobService::Service {
     if (error != answers_.stop_errors.end()) return error->second;
     return Answer(answers_, answers_.stop, response);
   }
+  grpc::Status DeleteJob(ServerContext*, const v1::DeleteJobRequest* request,
+                         v1::DeleteJobResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    answers_.delete_requests.push_back(*request);
+    const auto found = answers_.deletions.find(request->job());
+    if (found == answers_.deletions.end()) return {grpc::StatusCode::NOT_FOUND, "there is no job"};
+    *response = found->second;
+    response->set_deleted(request->confirmed());
+    return grpc::Status::OK;
+  }
   grpc::Status WhyJob(ServerContext*, const v1::WhyJobRequest*,
                       v1::WhyJobResponse* response) override {
     const std::lock_guard lock(mutex_);

@@ -34,6 +34,7 @@ struct FakeAnswers {
   // By the job asked for; `stop` when there is none.
   std::map<std::string, grpc::Status> stop_errors;
   v1::StopJobResponse stop;
+  std::map<std::string, v1::DeleteJobResponse> deletions;  // By the job asked for.
   v1::WhyJobResponse why;
   v1::ListNodesResponse nodes;
   std::vector<v1::CordonNodeRequest> cordon_requests;
@@ -63,6 +64,7 @@ struct FakeAnswers {
   std::vector<v1::ListJobsRequest> list_requests;
   std::vector<v1::GetJobRequest> get_requests;
   std::vector<v1::StopJobRequest> stop_requests;
+  std::vector<v1::DeleteJobRequest> delete_requests;
   std::vector<v1::WatchJobRequest> watch_requests;
   std::vector<v1::ReadLogsRequest> log_requests;
   std::vector<v1::GetSeriesRequest> series_requests;

@@ -58,6 +58,25 @@ class GatedEventLog final : public EventLog {
                                                                int limit) override {
     return inner_->ReadEventsBefore(job_id, before, limit);
   }
+  absl::StatusOr<StoreUsage> Usage() override { return inner_->Usage(); }
+  absl::StatusOr<int64_t> NextJob(int64_t after) override { return inner_->NextJob(after); }
+  absl::StatusOr<int64_t> JobBytes(int64_t job_id) override { return inner_->JobBytes(job_id); }
+  absl::StatusOr<bool> Reclaim() override { return inner_->Reclaim(); }
+  absl::StatusOr<bool> DropJobEvents(int64_t job_id) override {
+    return inner_->DropJobEvents(job_id);
+  }
+  absl::StatusOr<bool> DropNodeEvents(int64_t before_ms) override {
+    return inner_->DropNodeEvents(before_ms);
+  }
+  absl::StatusOr<std::optional<v1::Event>> FindDeletion(int64_t job_id) override {
+    return inner_->FindDeletion(job_id);
+  }
+  absl::StatusOr<std::vector<v1::EventEntry>> OpenDeletions(uint64_t after) override {
+    return inner_->OpenDeletions(after);
+  }
+  absl::StatusOr<bool> FinishDeletion(int64_t job_id) override {
+    return inner_->FinishDeletion(job_id);
+  }
 
   void Close();
   // Closes the gate for WriteSnapshot alone.

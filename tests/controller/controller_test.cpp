@@ -12,6 +12,7 @@
 
 #include "tests/controller/controller_harness.h"
 #include "tests/controller/store/temporary_directory.h"
+#include "tests/fakes/keeps_data.h"
 
 namespace trainyard::controller {
 namespace {
@@ -19,7 +20,7 @@ namespace {
 using Kind = v1::ControllerMessage;
 
 // Nothing can be stored in it.
-class FullMetricStore : public MetricStore {
+class FullMetricStore : public KeepsData<MetricStore> {
  public:
   absl::Status Append(const std::vector<MetricBatch>&) override {
     return absl::ResourceExhaustedError("disk full");

@@ -9,12 +9,13 @@
 #include "tests/controller/controller_harness.h"
 #include "tests/controller/store/simulated_disk.h"
 #include "tests/controller/store/temporary_directory.h"
+#include "tests/fakes/keeps_data.h"
 
 namespace trainyard::controller {
 namespace {
 
 // Fails the first `failures` appends and the first `failed_reads` reads of offsets.
-class StubbornMetricStore final : public MetricStore {
+class StubbornMetricStore final : public KeepsData<MetricStore> {
  public:
   explicit StubbornMetricStore(int failures, int failed_reads = 0)
       : failures_(failures), failed_reads_(failed_reads) {}
@@ -260,7 +261,7 @@ TEST_F(IngestTest, SaysWhichStoreFailsAsLongAsItDoes) {
 }
 
 // A store with damaged pages: appends fail for job 2, reads of the offset for job 3.
-class DamagedMetricStore final : public MetricStore {
+class DamagedMetricStore final : public KeepsData<MetricStore> {
  public:
   absl::Status Append(const std::vector<MetricBatch>& batches) override {
     for (const MetricBatch& batch : batches) {

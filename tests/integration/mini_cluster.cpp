@@ -81,17 +81,17 @@ MiniCluster::~MiniCluster() {
   }
 }
 
-void MiniCluster::StartController() {
+void MiniCluster::StartController(const std::vector<std::string>& more) {
   const std::string listen_file = directory() + "/address";
   std::filesystem::remove(listen_file);
   const std::string listen = address_.empty() ? FreeAddress() : address_;
-  controller_ = std::make_unique<ChildProcess>(
-      std::vector<std::string>{
-          ProgramPath("trainyard-controller"), "--listen", listen, "--data-dir",
-          directory() + "/controller", "--listen-file", listen_file,
-          // Not the port after the address: after a restart another program may have it.
-          "--http-listen", "127.0.0.1:0"},
-      directory() + "/controller.log");
+  std::vector<std::string> arguments = {
+      ProgramPath("trainyard-controller"), "--listen", listen, "--data-dir",
+      directory() + "/controller", "--listen-file", listen_file,
+      // Not the port after the address: after a restart another program may have it.
+      "--http-listen", "127.0.0.1:0"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  controller_ = std::make_unique<ChildProcess>(arguments, directory() + "/controller.log");
   EXPECT_TRUE(Eventually([&] { return std::filesystem::exists(listen_file); }, kStartDeadline))
       << DaemonLogs();
   address_ = ReadFile(listen_file);

@@ -29,10 +29,10 @@ class MiniCluster {
   ~MiniCluster();
 
   // ---- Processes
-  void StartController();
+  // `more`: further flags.
+  void StartController(const std::vector<std::string>& more = {});
   void KillController();
   ChildProcess& controller() { return *controller_; }
-  // `more`: further flags.
   void StartWorker(int node, const std::vector<std::string>& more = {});
   void KillWorker(int node);
   ChildProcess& worker(int node) { return *workers_[node]; }

@@ -1,9 +1,11 @@
 #include "tests/simulation/simulated_cluster.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/archive.h"
 #include "controller/core/job_state_machine.h"
 #include "proto/support/job_state.h"
 #include "tests/controller/core/test_cluster.h"
@@ -310,6 +312,17 @@ void SimulatedCluster::ActAsUsers() {
     stop.request.set_job(absl::StrCat(random_.Between(1, submitted_)));
     stop.request.set_kill(random_.Chance(0.3));
     controller_.Submit(stop);
+  }
+  if (EachSecond(options_.user_delete) && submitted_ > 0) {
+    controller::DeleteJob deletion;
+    const int64_t job_id = random_.Between(1, submitted_);
+    deletion.request.set_job(absl::StrCat(job_id));
+    const auto archived = controller_.archive().find(job_id);
+    if (archived != controller_.archive().end()) {
+      deletion.archived =
+          std::make_shared<const controller::JobEntry>(controller::FromArchived(archived->second));
+    }
+    controller_.Submit(deletion);
   }
   if (EachSecond(faults_.user_cordon)) {
     Cordon(random_.Chance(0.5), workers_[random_.Between(0, options_.nodes - 1)]->node_id());

@@ -63,6 +63,8 @@ struct SimulationOptions {
   int jobs = 6;
   // Chance a second that a user stops a job.
   double user_stop = 0.01;
+  // Tries to delete any job, ended or not.
+  double user_delete = 0;
   Faults faults;
   WorldOptions world;
 };

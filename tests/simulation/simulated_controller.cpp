@@ -120,6 +120,7 @@ void SimulatedController::Tick(CrashPoint crash, Timestamp now) {
   }
   log_.insert(log_.end(), events.begin(), events.end());
   for (const v1::ArchivedJob& job : tick.archived()) archive_[job.job().id()] = job;
+  for (const v1::Event& event : events) archive_.erase(event.job_deleted().job_id());
   if (crash == CrashPoint::kAfterCommit) return Restart(now);
   tick.Committed(now);
   if (log_.size() - snapshot_.last_sequence() >= kEventsPerSnapshot) {

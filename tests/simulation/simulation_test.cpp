@@ -95,6 +95,21 @@ TEST(SimulationTest, ControlPlaneFaultsRestartNothing) {
   RecordProperty("restarts", std::to_string(restarts));
 }
 
+TEST(SimulationTest, DeletionsTakeEndedJobsOnlyAndHarmNoOther) {
+  int64_t deleted = 0;
+  for (uint64_t seed = FirstSeed(); seed < FirstSeed() + Runs(); ++seed) {
+    SimulationOptions options = AllFaults(seed);
+    options.user_delete = 2;
+    SimulatedCluster cluster(options);
+    cluster.RunFor(kMinute);
+    cluster.StopFaults();
+    cluster.RunUntilAllEnded(30 * kMinute);
+    ASSERT_EQ(cluster.failure(), "");
+    deleted += std::ranges::count_if(cluster.log(), &v1::Event::has_job_deleted);
+  }
+  EXPECT_GT(deleted, static_cast<int64_t>(Runs()));
+}
+
 TEST(SimulationTest, SameSeedGivesTheSameHistory) {
   std::string histories[2];
   for (std::string& history : histories) {

@@ -33,15 +33,14 @@ struct IncludeRule {
   std::vector<std::string> allowed;
 };
 
-const std::vector<IncludeRule>& IncludeRules() {
-  static const std::vector<IncludeRule> rules = {
+std::vector<IncludeRule> ProgramRules() {
+  return {
       {"proto/contract", {"proto/contract"}},
       {"proto/support", {"proto/support"}},
       {"proto/json", {"proto/json", "proto/support"}},
       {"proto/metrics", {"proto/metrics", "proto/support"}},
       {"proto/jobspec", {"proto/jobspec", "proto/json", "proto/support"}},
       {"proto/generator", {"proto/generator", "proto/jobspec", "proto/json", "proto/support"}},
-      {"tests/proto/contract", {"tests/proto/contract"}},
       {"controller/planner",
        {"controller/planner", "proto/jobspec", "proto/json", "proto/support"}},
       {"controller/core",
@@ -55,6 +54,9 @@ const std::vector<IncludeRule>& IncludeRules() {
       {"controller/kernel",
        {"controller/kernel", "controller/api", "controller/store", "controller/core",
         "proto/jobspec", "proto/json", "proto/support"}},
+      {"controller/retention",
+       {"controller/retention", "controller/api", "controller/store", "controller/core",
+        "proto/support"}},
       {"controller/rpc",
        {"controller/rpc", "controller/api", "controller/store", "controller/core",
         "controller/planner", "proto/jobspec", "proto/json", "proto/support"}},
@@ -81,6 +83,12 @@ const std::vector<IncludeRule>& IncludeRules() {
       {"cli", {"cli", "controller/planner", "proto/jobspec", "proto/json", "proto/support"}},
       {"trainer", {"trainer"}},
       {"trainer/kernels", {"trainer/kernels"}},
+  };
+}
+
+std::vector<IncludeRule> TestRules() {
+  return {
+      {"tests/proto/contract", {"tests/proto/contract"}},
       {"tests/trainer", {"tests/trainer", "tests/fakes", "tests/proto/contract", "trainer"}},
       {"tests/controller",
        {"tests", "controller", "proto/jobspec", "proto/metrics", "proto/json", "proto/support"}},
@@ -89,6 +97,14 @@ const std::vector<IncludeRule>& IncludeRules() {
        {"tests", "controller", "worker/core", "proto/jobspec", "proto/json", "proto/support"}},
       {"tests/worker", {"tests", "worker", "proto/metrics", "proto/json", "proto/support"}},
   };
+}
+
+const std::vector<IncludeRule>& IncludeRules() {
+  static const std::vector<IncludeRule> rules = [] {
+    std::vector<IncludeRule> all = ProgramRules();
+    for (const IncludeRule& rule : TestRules()) all.push_back(rule);
+    return all;
+  }();
   return rules;
 }
 

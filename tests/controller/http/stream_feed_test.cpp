@@ -11,6 +11,7 @@
 #include "controller/store/stores.h"
 #include "tests/controller/controller_harness.h"
 #include "tests/controller/http/http_client.h"
+#include "tests/fakes/keeps_data.h"
 
 namespace trainyard::controller::http {
 namespace {
@@ -33,7 +34,7 @@ class StreamFeedTest : public testing::Test {
 };
 
 // A metric store whose disk is full on request.
-class FullMetricStore final : public MetricStore {
+class FullMetricStore final : public KeepsData<MetricStore> {
  public:
   void SetFull(bool full) { full_ = full; }
   absl::Status Append(const std::vector<MetricBatch>& batches) override {

@@ -58,10 +58,10 @@ TEST(TargetTest, NamesWhatIsWrong) {
 }
 
 TEST(TargetTest, TellsAnotherMethodFromAnotherPath) {
-  const auto other = MatchRoute("DELETE", "/jobs/1");
+  const auto other = MatchRoute("POST", "/jobs/1");
   ASSERT_TRUE(other.ok());
   EXPECT_EQ(other->route, nullptr);
-  EXPECT_THAT(other->other_methods, testing::ElementsAre("GET"));
+  EXPECT_THAT(other->other_methods, testing::UnorderedElementsAre("GET", "DELETE"));
   EXPECT_TRUE(MatchRoute("GET", "/nowhere")->other_methods.empty());
   EXPECT_NE(MatchRoute("HEAD", "/jobs")->route, nullptr);
 }

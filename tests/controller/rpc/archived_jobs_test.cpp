@@ -209,5 +209,28 @@ TEST_F(ArchivedJobsTest, CannotBeStopped) {
   Call<v1::StopJobResponse>(&v1::JobService::Stub::StopJob, stop, grpc::StatusCode::NOT_FOUND);
 }
 
+TEST_F(ArchivedJobsTest, IsDeletedAfterADryRun) {
+  Archive({"gone", "stays"});
+  v1::DeleteJobRequest request;
+  request.set_job("gone");
+  request.set_user("ada");
+  const auto dry = Call<v1::DeleteJobResponse>(&v1::JobService::Stub::DeleteJob, request);
+  EXPECT_EQ(dry.job_id(), 2);
+  EXPECT_FALSE(dry.deleted());
+  EXPECT_TRUE(IsInArchive(2));
+  request.set_confirmed(true);
+  EXPECT_TRUE(Call<v1::DeleteJobResponse>(&v1::JobService::Stub::DeleteJob, request).deleted());
+  EXPECT_FALSE(IsInArchive(2));
+  EXPECT_THAT(List({}), ElementsAre(3, 1));
+  request.set_job("2");
+  Call<v1::DeleteJobResponse>(&v1::JobService::Stub::DeleteJob, request,
+                              grpc::StatusCode::NOT_FOUND);
+  EXPECT_THAT(status_.error_message(), HasSubstr("job 2 (gone) was deleted on"));
+  request.set_job("never");
+  Call<v1::DeleteJobResponse>(&v1::JobService::Stub::DeleteJob, request,
+                              grpc::StatusCode::NOT_FOUND);
+  EXPECT_THAT(status_.error_message(), HasSubstr("there is no job `never`"));
+}
+
 }  // namespace
 }  // namespace trainyard::controller

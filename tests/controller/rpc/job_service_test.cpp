@@ -45,6 +45,35 @@ class JobServiceTest : public testing::Test {
     return status;
   }
 
+  grpc::Status Delete(const std::string& job, bool confirmed, v1::DeleteJobResponse& response) {
+    v1::DeleteJobRequest request;
+    request.set_job(job);
+    request.set_confirmed(confirmed);
+    request.set_user("ada");
+    grpc::ClientContext context;
+    response.Clear();
+    return running_.jobs->DeleteJob(&context, request, &response);
+  }
+
+  // The end of a watch whose job is not there.
+  grpc::Status Watched(const std::string& job) {
+    v1::WatchJobRequest request;
+    request.set_job(job);
+    grpc::ClientContext context;
+    const auto watch = running_.jobs->WatchJob(&context, request);
+    v1::WatchJobResponse message;
+    EXPECT_FALSE(watch->Read(&message));
+    return watch->Finish();
+  }
+
+  // Job 2, which never ran.
+  void StopSecondJob() {
+    running_.Submit("first", 2);
+    running_.Submit("second", 2);
+    v1::Job stopped;
+    ASSERT_TRUE(Stop("second", stopped).ok());
+  }
+
   RunningController running_{OpenMemoryStores()};
   FakeWorker worker_{running_.channel, TestHello("a", 2)};
 };
@@ -162,6 +191,63 @@ TEST_F(JobServiceTest, StopsAQueuedJobAtOnceAndOnlyOnce) {
   EXPECT_EQ(stopped.state(), v1::JOB_STATE_STOPPED);
   EXPECT_EQ(Stop("second", stopped).error_code(), grpc::StatusCode::FAILED_PRECONDITION);
   EXPECT_EQ(Stop("third", stopped).error_code(), grpc::StatusCode::NOT_FOUND);
+}
+
+TEST_F(JobServiceTest, ADryRunDeletesNothing) {
+  StopSecondJob();
+  v1::DeleteJobResponse response;
+  ASSERT_TRUE(Delete("2", false, response).ok());
+  EXPECT_FALSE(response.deleted());
+  EXPECT_EQ(response.job_id(), 2);
+  EXPECT_EQ(response.name(), "second");
+  ASSERT_EQ(response.data_size(), 4);
+  EXPECT_EQ(response.data(0).kind(), "events");
+  EXPECT_GT(response.data(0).bytes(), 0);
+  EXPECT_EQ(running_.Get("2").state(), v1::JOB_STATE_STOPPED);
+}
+
+TEST_F(JobServiceTest, ADeletedJobSaysByNumberWhenAndByWhomItWasDeleted) {
+  StopSecondJob();
+  v1::DeleteJobResponse response;
+  ASSERT_TRUE(Delete("second", true, response).ok());
+  EXPECT_TRUE(response.deleted());
+  const grpc::Status again = Delete("2", true, response);
+  EXPECT_EQ(again.error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_THAT(again.error_message(),
+              HasSubstr("job 2 (second) was deleted on 1970-01-01 00:16 UTC by user ada"));
+  EXPECT_THAT(Watched("2").error_message(), HasSubstr("was deleted on"));
+  EXPECT_THAT(Watched("second").error_message(), HasSubstr("there is no job"));
+  EXPECT_THAT(Watched("3").error_message(), HasSubstr("there is no job"));
+}
+
+TEST_F(JobServiceTest, DeletesNoJobThatHasNotEnded) {
+  running_.Submit("job", 2);
+  v1::DeleteJobResponse response;
+  EXPECT_EQ(Delete("job", false, response).error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(Delete("job", true, response).error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+}
+
+TEST_F(JobServiceTest, AWatchedJobThatIsDeletedEndsTheWatch) {
+  running_.Submit("first", 2);
+  running_.Submit("second", 2);
+  v1::WatchJobRequest request;
+  request.set_job("2");
+  grpc::ClientContext context;
+  const auto watch = running_.jobs->WatchJob(&context, request);
+  v1::WatchJobResponse message;
+  ASSERT_TRUE(watch->Read(&message));
+  v1::Job stopped;
+  ASSERT_TRUE(Stop("2", stopped).ok());
+  v1::DeleteJobResponse response;
+  ASSERT_TRUE(Delete("2", true, response).ok());
+  while (watch->Read(&message)) {
+  }
+  // The end of the job may have ended the watch before.
+  const grpc::Status end = watch->Finish();
+  if (!end.ok()) {
+    EXPECT_EQ(end.error_code(), grpc::StatusCode::NOT_FOUND);
+  }
+  EXPECT_EQ(running_.Get("1").id(), 1) << "the controller goes on";
 }
 
 TEST_F(JobServiceTest, PlansWithoutAJob) {

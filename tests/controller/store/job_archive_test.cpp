@@ -97,6 +97,45 @@ TEST_F(JobArchiveTest, EventsAndJobsAreAddedTogetherOrNotAtAll) {
   EXPECT_THAT(archive().CountByState(), ElementsAre(Pair(v1::JOB_STATE_FAILED, 1)));
 }
 
+TEST_F(JobArchiveTest, ADeletedJobLeavesWithItsEvent) {
+  Add(Archived(1, "one", v1::JOB_STATE_FAILED));
+  Add(Archived(2, "two", v1::JOB_STATE_FAILED));
+  v1::Event event;
+  event.mutable_job_deleted()->set_job_id(1);
+  ASSERT_TRUE(log_->Append({event}).ok());
+  // Again, as two callers at once may do.
+  ASSERT_TRUE(log_->Append({event}).ok());
+  for (int i = 0; i < 2; ++i, Reopen()) {
+    EXPECT_EQ(archive().Find(1).value(), std::nullopt);
+    EXPECT_EQ(archive().FindByName("one").value(), std::nullopt);
+    EXPECT_THAT(archive().CountByState(), ElementsAre(Pair(v1::JOB_STATE_FAILED, 1)));
+    EXPECT_EQ(archive().List({}, std::nullopt, 10)->total, 1);
+  }
+  event.mutable_job_deleted()->set_job_id(2);
+  ASSERT_TRUE(log_->Append({event}).ok());
+  EXPECT_FALSE(archive().HasJobs());
+}
+
+std::vector<int64_t> IdsOf(const absl::StatusOr<std::vector<ArchivedEnd>>& ends) {
+  std::vector<int64_t> ids;
+  for (const ArchivedEnd& end : *ends) {
+    EXPECT_EQ(end.ended_ms, 1000 * end.job_id);
+    ids.push_back(end.job_id);
+  }
+  return ids;
+}
+
+TEST_F(JobArchiveTest, TellsTheJobsThatEndedFirst) {
+  for (const int64_t id : {2, 1, 4, 3}) Add(Archived(id, "job", v1::JOB_STATE_FAILED));
+  for (JobArchive* one : {&archive(), &memory_.archive()}) {
+    EXPECT_THAT(IdsOf(one->EndedBy(3000, 10)), ElementsAre(1, 2, 3));
+    EXPECT_THAT(IdsOf(one->EndedBy(3000, 2)), ElementsAre(1, 2));
+    EXPECT_THAT(IdsOf(one->EndedBy(999, 10)), ElementsAre());
+    EXPECT_THAT(IdsOf(one->EndsOf({4, 7, 1})), testing::UnorderedElementsAre(1, 4));
+    EXPECT_THAT(IdsOf(one->EndsOf({})), ElementsAre());
+  }
+}
+
 TEST_F(JobArchiveTest, ADamagedRecordIsReported) {
   Add(Archived(1, "one", v1::JOB_STATE_FAILED));
   Add(Archived(2, "two", v1::JOB_STATE_FAILED));

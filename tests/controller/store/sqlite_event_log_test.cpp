@@ -250,7 +250,8 @@ TEST_F(DamagedEventLogTest, ReadsTheSnapshotOfAVersionThatDidNotCompressThem) {
 TEST_F(DamagedEventLogTest, PageOfGarbageIsDataLoss) {
   {
     std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(4096);
+    // The first page of a table: page 2 is SQLite's own.
+    file.seekp(2 * 4096);
     file << std::string(4096, '\x7f');
   }
   EXPECT_EQ(RecoverStatus().code(), absl::StatusCode::kDataLoss);

@@ -1,5 +1,5 @@
-// Every job that was submitted is in the state or in the archive, and in one of them only. Its
-// record is the job as it ended, and nothing of it runs except on lost nodes.
+// Every job that was submitted and not deleted is in the state or in the archive, and in one of
+// them only. Its record is the job as it ended, and nothing of it runs except on lost nodes.
 #include <map>
 #include <set>
 #include <string>
@@ -20,6 +20,7 @@ class ArchiveIsWholeChecker : public Checker {
     for (std::size_t i = step.first_new; i < step.log.size(); ++i) {
       const v1::Event& event = step.log[i];
       if (event.has_job_submitted()) submitted_.insert(event.job_submitted().job_id());
+      if (event.has_job_deleted()) deleted_.insert(event.job_deleted().job_id());
       if (!event.has_job_archived()) continue;
       std::string wrong = CheckRecord(event.job_archived().job_id(), step);
       if (!wrong.empty()) return wrong;
@@ -28,6 +29,10 @@ class ArchiveIsWholeChecker : public Checker {
     if (step.first_new == step.log.size()) return "";
     for (const int64_t id : submitted_) {
       const bool live = step.state.jobs.contains(id);
+      if (deleted_.contains(id)) {
+        if (live || step.archive.contains(id)) return absl::StrCat("deleted job ", id, " is there");
+        continue;
+      }
       if (live == step.archive.contains(id)) {
         return absl::StrCat("job ", id, live ? " is in state and archive" : " is lost");
       }
@@ -61,6 +66,7 @@ class ArchiveIsWholeChecker : public Checker {
   }
 
   std::set<int64_t> submitted_;
+  std::set<int64_t> deleted_;
   std::map<int64_t, v1::Job> last_known_;
 };
 

@@ -55,6 +55,7 @@ const TELL: { [K in Kind]?: Tell<K> } = {
       f.state === 'succeeded' ? 'check' : f.state === 'failed' ? 'cross' : 'stop',
     ),
   job_archived: () => said('moved to the archive', 'idle', 'dot'),
+  job_deleted: (f) => said(`${f.name} deleted`, 'idle', 'cross'),
   checkpoint_published: (f) =>
     said(
       `checkpoint at step ${f.checkpoint?.step ?? '?'}, ${bytes(f.checkpoint?.bytes)}`,

@@ -1,0 +1,72 @@
+// `trainyard delete`.
+#include <ostream>
+
+#include "absl/strings/str_cat.h"
+#include "cli/commands/commands.h"
+#include "cli/job_reference.h"
+#include "cli/output/readable.h"
+#include "cli/output/stable_json.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::cli {
+namespace {
+
+void PrintTable(const v1::DeleteJobResponse& response, Context& context) {
+  std::ostream& out = *context.console.out;
+  out << "job " << response.job_id() << " " << response.name()
+      << (response.deleted() ? " deleted\n" : " would be deleted\n");
+  for (const v1::DeletedData& data : response.data()) {
+    if (data.kind() == "checkpoints" && response.checkpoints().empty()) continue;
+    out << "  " << data.kind() << "  " << BytesText(data.bytes()) << "\n";
+  }
+  for (const std::string& path : response.checkpoints()) out << "  removes  " << path << "\n";
+  for (const v1::KeptCheckpoint& kept : response.kept()) {
+    out << "  leaves   " << kept.path() << ": " << kept.reason() << "\n";
+  }
+}
+
+void Print(const v1::DeleteJobResponse& response, Context& context) {
+  if (context.format == OutputFormat::kJson) {
+    // Indent -1 is compact: one object a line, since several jobs may be printed.
+    *context.console.out << DumpJson(StableJson(response), -1) << "\n";
+  } else if (IsTable(context.format)) {
+    PrintTable(response, context);
+  } else {
+    PrintDocument(StableJson(response), absl::StrCat(response.job_id()), context.format,
+                  context.console);
+  }
+}
+
+}  // namespace
+
+Outcome RunDelete(const DeleteOptions& options, Context& context) {
+  // All references are parsed before the first request: a mistyped one deletes nothing.
+  std::vector<std::string> jobs;
+  for (const std::string& text : options.jobs) {
+    TRAINYARD_ASSIGN_OR_RETURN(std::string job, ParseWholeJob(text));
+    jobs.push_back(std::move(job));
+  }
+  ExitCode code = ExitCode::kOk;
+  for (const std::string& job : jobs) {
+    v1::DeleteJobRequest request;
+    request.set_job(job);
+    request.set_confirmed(options.yes);
+    request.set_checkpoints(options.checkpoints);
+    request.set_user(context.environment.user);
+    const auto response = context.client.DeleteJob(request);
+    if (response.ok()) {
+      Print(*response, context);
+      continue;
+    }
+    PrintError(context.console, std::string(response.status().message()));
+    const ExitCode failure = ExitCodeOf(response.status());
+    if (code == ExitCode::kOk) code = failure;
+    if (failure == ExitCode::kUnreachable) return code;
+  }
+  if (!options.yes && code == ExitCode::kOk) {
+    PrintNote(context.console, "nothing was deleted; add --yes to do it");
+  }
+  return code;
+}
+
+}  // namespace trainyard::cli

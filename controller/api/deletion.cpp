@@ -1,0 +1,120 @@
+#include "controller/api/deletion.h"
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "controller/api/checkpoint_files.h"
+#include "controller/api/named_job.h"
+#include "controller/core/deletion.h"
+#include "controller/core/text.h"
+#include "proto/support/status_macros.h"
+
+namespace trainyard::controller {
+namespace {
+
+// A deletion as far as the state knows it; the rest is found on a reader thread.
+struct Plan {
+  v1::DeleteJobRequest request;  // Names the job by its number.
+  // The job when it is in the archive.
+  std::shared_ptr<const JobEntry> archived;
+  v1::DeleteJobResponse response;
+  CheckpointsOfDeletion checkpoints;
+  std::map<std::string, int64_t> checkpoint_bytes;  // By directory.
+};
+
+CheckpointsOfDeletion KeepAll(CheckpointsOfDeletion sorted) {
+  for (std::string& path : sorted.removable) {
+    v1::KeptCheckpoint& kept = sorted.kept.emplace_back();
+    kept.set_path(std::move(path));
+    kept.set_reason("checkpoints stay unless they are asked for (--checkpoints)");
+  }
+  sorted.removable.clear();
+  return sorted;
+}
+
+absl::StatusOr<Plan> PlanOf(const Api& api, v1::DeleteJobRequest request, const JobEntry& entry,
+                            const ClusterView& view) {
+  const v1::Job& job = entry.job;
+  TRAINYARD_RETURN_IF_ERROR(CheckDeletable(view.state, entry));
+  Plan plan;
+  if (FindEntry(view.state, job.id()) == nullptr) {
+    plan.archived = std::make_shared<const JobEntry>(entry);
+  } else if (!api.output_complete(entry, view)) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        JobText(job), " has ended, but a node still sends its output; try again in a moment"));
+  }
+  plan.request = std::move(request);
+  plan.request.set_job(absl::StrCat(job.id()));
+  plan.response.set_job_id(job.id());
+  plan.response.set_name(job.name());
+  plan.checkpoints = SortCheckpoints(view.state, entry, view.options);
+  if (!plan.request.checkpoints()) plan.checkpoints = KeepAll(std::move(plan.checkpoints));
+  for (const v1::Checkpoint& checkpoint : job.checkpoints()) {
+    plan.checkpoint_bytes[checkpoint.path()] = checkpoint.bytes();
+  }
+  return plan;
+}
+
+void AddData(const char* kind, int64_t bytes, v1::DeleteJobResponse& response) {
+  v1::DeletedData& data = *response.add_data();
+  data.set_kind(kind);
+  data.set_bytes(bytes);
+}
+
+// On a reader thread.
+absl::Status MeasurePlan(const Api& api, Plan& plan) {
+  v1::DeleteJobResponse& response = plan.response;
+  KeepUnseen(plan.checkpoints);
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t events, api.events.JobBytes(response.job_id()));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t metrics, api.metrics.JobBytes(response.job_id()));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t logs, api.logs.JobBytes(response.job_id()));
+  AddData("events", events, response);
+  AddData("metrics", metrics, response);
+  AddData("logs", logs, response);
+  int64_t checkpoint_bytes = 0;
+  for (const std::string& path : plan.checkpoints.removable) {
+    checkpoint_bytes += plan.checkpoint_bytes[path];
+    response.add_checkpoints(path);
+  }
+  AddData("checkpoints", checkpoint_bytes, response);
+  response.mutable_kept()->Assign(plan.checkpoints.kept.begin(), plan.checkpoints.kept.end());
+  return absl::OkStatus();
+}
+
+void Submit(const Api& api, std::shared_ptr<Plan> plan, const Reply<v1::DeleteJobResponse>& reply) {
+  controller::DeleteJob deletion{.request = plan->request,
+                                 .checkpoints = plan->checkpoints.removable,
+                                 .archived = plan->archived};
+  api.loop.Submit(std::move(deletion),
+                  [plan, reply](const ClusterLoop::Outcome& outcome, const ClusterView&) {
+                    if (!outcome.ok()) return reply(outcome.status());
+                    plan->response.set_deleted(true);
+                    reply(std::move(plan->response));
+                  });
+}
+
+}  // namespace
+
+void handlers::DeleteJob(const Api& api, v1::DeleteJobRequest request,
+                         Reply<v1::DeleteJobResponse> reply) {
+  const std::string job = request.job();
+  ReadJob(api, job,
+          [&api, request = std::move(request), reply = std::move(reply)](const auto& entry,
+                                                                         const ClusterView& view) {
+            if (!entry.ok()) return reply(entry.status());
+            auto planned = PlanOf(api, request, **entry, view);
+            if (!planned.ok()) return reply(planned.status());
+            auto plan = std::make_shared<Plan>(*std::move(planned));
+            const bool queued = api.readers.TryPost([&api, plan, reply] {
+              const absl::Status status = MeasurePlan(api, *plan);
+              if (!status.ok()) return reply(status);
+              if (!plan->request.confirmed()) return reply(std::move(plan->response));
+              Submit(api, plan, reply);
+            });
+            if (!queued) reply(ReaderPool::Busy());
+          });
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,44 @@
+// Deletion of ended jobs: which may go, and which of their checkpoints may go with them.
+#ifndef TRAINYARD_CONTROLLER_CORE_DELETION_H_
+#define TRAINYARD_CONTROLLER_CORE_DELETION_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "controller/core/cluster_state.h"
+#include "controller/core/decide.h"
+#include "controller/core/requests.h"
+#include "proto/support/clock.h"
+#include "trainyard/v1/job_service.pb.h"
+
+namespace trainyard::controller {
+
+// OK when the job has ended and no node is left that may still run something of it, else
+// FAILED_PRECONDITION with the reason.
+absl::Status CheckDeletable(const ClusterState& state, const JobEntry& entry);
+
+struct CheckpointsOfDeletion {
+  // Directories that the controller may remove, each once.
+  std::vector<std::string> removable;
+  std::vector<v1::KeptCheckpoint> kept;
+};
+
+// Paths come from trainers and users, so only directories within the job's own directory under
+// CoreOptions::checkpoint_root may be removed, and only while no other job writes or reads there.
+CheckpointsOfDeletion SortCheckpoints(const ClusterState& state, const JobEntry& entry,
+                                      const CoreOptions& options);
+
+// The event that deletes the job. NOT_FOUND: it is neither in the state nor given as archived;
+// codes of CheckDeletable; INVALID_ARGUMENT: a checkpoint that is not removable.
+absl::StatusOr<std::vector<v1::Event>> DecideDeletion(const ClusterState& state,
+                                                      const DeleteJob& deletion,
+                                                      const CoreOptions& options, Timestamp now);
+
+// Takes a job that has ended out of the state, where an archived one is not; Apply's part.
+void ForgetJob(int64_t job_id, ClusterState& state);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_DELETION_H_

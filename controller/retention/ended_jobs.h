@@ -1,0 +1,61 @@
+// The view that retention has of state and archive: ended jobs, and nothing else.
+#ifndef TRAINYARD_CONTROLLER_RETENTION_ENDED_JOBS_H_
+#define TRAINYARD_CONTROLLER_RETENTION_ENDED_JOBS_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "controller/api/api.h"
+#include "controller/api/cluster_loop.h"
+#include "controller/store/job_archive.h"
+#include "proto/support/clock.h"
+
+namespace trainyard::controller {
+
+struct EndedJob {
+  int64_t id = 0;
+  Timestamp ended_ms = 0;
+};
+
+// Called by one thread; every call may wait for the loop.
+class EndedJobs {
+ public:
+  virtual ~EndedJobs() = default;
+
+  // Those of the jobs that have ended and get no more output. A number that is no job is left out.
+  virtual absl::StatusOr<std::vector<EndedJob>> Among(const std::vector<int64_t>& ids) = 0;
+
+  // Jobs that ended at this time or before and get no more output, archived ones first, then oldest
+  // end first; at most 100.
+  virtual absl::StatusOr<std::vector<EndedJob>> EndedBy(Timestamp ended_ms) = 0;
+
+  // Deletes the job as the rule of retention. Codes of DecideDeletion.
+  virtual absl::Status Delete(int64_t job_id, bool checkpoints) = 0;
+};
+
+// Reads the state on the loop's thread, which must run as long as calls are made. Nothing of an
+// archived job is under way any more.
+class LoopEndedJobs final : public EndedJobs {
+ public:
+  LoopEndedJobs(ClusterLoop& loop, JobArchive& archive, OutputComplete output_complete)
+      : loop_(loop), archive_(archive), output_complete_(std::move(output_complete)) {}
+
+  absl::StatusOr<std::vector<EndedJob>> Among(const std::vector<int64_t>& ids) override;
+  absl::StatusOr<std::vector<EndedJob>> EndedBy(Timestamp ended_ms) override;
+  absl::Status Delete(int64_t job_id, bool checkpoints) override;
+
+ private:
+  // The job when it is in the archive and not in the state.
+  absl::StatusOr<std::shared_ptr<const JobEntry>> ReadArchived(int64_t job_id);
+
+  ClusterLoop& loop_;
+  JobArchive& archive_;
+  const OutputComplete output_complete_;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_RETENTION_ENDED_JOBS_H_

@@ -1,0 +1,272 @@
+#include "controller/retention/pruner.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "controller/api/checkpoint_files.h"
+#include "proto/support/status_macros.h"
+#include "spdlog/spdlog.h"
+
+namespace trainyard::controller {
+namespace {
+
+using Steady = std::chrono::steady_clock;
+
+constexpr std::size_t kJobsAtOnce = 256;
+
+void Warn(const char* what, const absl::Status& status) {
+  if (!status.ok()) spdlog::warn("retention: {}: {}; tried again later", what, status.ToString());
+}
+
+// Numbers of the next jobs after `after` that have data in the store.
+absl::StatusOr<std::vector<int64_t>> NextJobs(PrunableStore& store, int64_t after) {
+  std::vector<int64_t> ids;
+  while (ids.size() < kJobsAtOnce) {
+    TRAINYARD_ASSIGN_OR_RETURN(after, store.NextJob(after));
+    if (after == 0) break;
+    ids.push_back(after);
+  }
+  return ids;
+}
+
+}  // namespace
+
+Pruner::Pruner(PrunedStores stores, EndedJobs& ended_jobs, const Clock& clock,
+               PrunerOptions options)
+    : stores_(stores),
+      ended_jobs_(ended_jobs),
+      clock_(clock),
+      options_(std::move(options)),
+      sections_{
+          {"logs", stores_.logs, options_.policy.logs,
+           [this](int64_t job_id) { return DropData(stores_.logs, job_id); }},
+          {"metrics", stores_.metrics, options_.policy.metrics,
+           [this](int64_t job_id) { return DropData(stores_.metrics, job_id); }},
+          {"events", stores_.events, options_.policy.events,
+           [this](int64_t job_id) { return DropEvents(job_id); }},
+      } {}
+
+Pruner::~Pruner() { Stop(); }
+
+void Pruner::Start() {
+  Measure();
+  thread_ = std::thread([this] { Run(); });
+}
+
+void Pruner::Stop() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void Pruner::Wake() {
+  {
+    const std::lock_guard lock(mutex_);
+    woken_ = true;
+  }
+  changed_.notify_all();
+}
+
+SpaceReport Pruner::Space() const {
+  const std::lock_guard lock(mutex_);
+  return space_;
+}
+
+void Pruner::RunPass() {
+  FinishDeletions();
+  DeleteOldJobs();
+  for (const Section& section : sections_) {
+    if (Stopping()) return;
+    Warn(section.name, PruneSection(section));
+  }
+  if (const auto& keep_ms = options_.policy.events.keep_ms; keep_ms.has_value()) {
+    const Timestamp before = clock_.Now() - *keep_ms;
+    Warn("events of nodes", Repeat([&] { return stores_.events.DropNodeEvents(before); }));
+    Warn("events of nodes", Repeat([&] { return stores_.events.Reclaim(); }));
+  }
+  Measure();
+}
+
+void Pruner::Run() {
+  FinishDeletions();
+  Steady::time_point pass_at = Steady::now() + options_.start_delay;
+  while (!Stopping()) {
+    if (Steady::now() >= pass_at) {
+      RunPass();
+      pass_at = Steady::now() + options_.pass_interval;
+    }
+    Measure();
+    const Steady::time_point until =
+        std::min<Steady::time_point>(pass_at, Steady::now() + options_.measure_interval);
+    std::unique_lock lock(mutex_);
+    changed_.wait_until(lock, until, [this] { return stopping_ || woken_; });
+    if (!std::exchange(woken_, false)) continue;
+    lock.unlock();
+    FinishDeletions();
+  }
+}
+
+void Pruner::FinishDeletions() {
+  uint64_t after = 0;
+  while (!Stopping()) {
+    const auto open = stores_.events.OpenDeletions(after);
+    if (!open.ok()) return Warn("deleted jobs", open.status());
+    if (open->empty()) return;
+    for (const v1::EventEntry& entry : *open) {
+      after = entry.sequence();
+      Warn("a deleted job", FinishDeletion(entry.event().job_deleted()));
+    }
+  }
+}
+
+absl::Status Pruner::FinishDeletion(const v1::JobDeleted& deleted) {
+  TRAINYARD_RETURN_IF_ERROR(DropData(stores_.logs, deleted.job_id()));
+  TRAINYARD_RETURN_IF_ERROR(DropData(stores_.metrics, deleted.job_id()));
+  for (const std::string& path : deleted.checkpoints()) {
+    const absl::Status removed = RemoveCheckpoint(path, options_.checkpoint_root);
+    if (!absl::IsFailedPrecondition(removed)) TRAINYARD_RETURN_IF_ERROR(removed);
+    Warn("a checkpoint", removed);
+  }
+  TRAINYARD_RETURN_IF_ERROR(DropEvents(deleted.job_id()));
+  return Stopping() ? absl::OkStatus() : stores_.events.FinishDeletion(deleted.job_id()).status();
+}
+
+void Pruner::DeleteOldJobs() {
+  const auto& keep_ms = options_.policy.jobs_ms;
+  if (!keep_ms.has_value()) return;
+  bool deleted = true;
+  while (deleted && !Stopping()) {
+    deleted = false;
+    const auto jobs = ended_jobs_.EndedBy(clock_.Now() - *keep_ms);
+    if (!jobs.ok()) return Warn("old jobs", jobs.status());
+    for (const EndedJob& job : *jobs) {
+      if (Stopping()) return;
+      const absl::Status status = ended_jobs_.Delete(job.id, options_.policy.checkpoints_with_jobs);
+      Warn("an old job", status);
+      deleted = deleted || status.ok();
+    }
+    FinishDeletions();
+  }
+}
+
+absl::Status Pruner::PruneSection(const Section& section) {
+  // A drop that was cut off goes on.
+  TRAINYARD_RETURN_IF_ERROR(Repeat([&] { return section.store.Reclaim(); }));
+  const int64_t bound = BoundBytes(section.rule, DiskBytes());
+  TRAINYARD_ASSIGN_OR_RETURN(const StoreUsage usage, section.store.Usage());
+  const bool over = bound > 0 && usage.used_bytes > bound;
+  if (!over && !section.rule.keep_ms.has_value()) return absl::OkStatus();
+  std::vector<EndedJob> kept;
+  TRAINYARD_RETURN_IF_ERROR(PruneByAge(section, over ? &kept : nullptr));
+  if (!over) return absl::OkStatus();
+  std::ranges::sort(kept, {}, &EndedJob::ended_ms);
+  return PruneBySize(section, std::move(kept));
+}
+
+absl::Status Pruner::PruneByAge(const Section& section, std::vector<EndedJob>* kept) {
+  int64_t after = 0;
+  while (!Stopping()) {
+    const Steady::time_point begin = Steady::now();
+    TRAINYARD_ASSIGN_OR_RETURN(const auto ids, NextJobs(section.store, after));
+    if (ids.empty()) return absl::OkStatus();
+    after = ids.back();
+    TRAINYARD_ASSIGN_OR_RETURN(const auto jobs, ended_jobs_.Among(ids));
+    PauseAfter(begin);
+    for (const EndedJob& job : jobs) {
+      if (Stopping()) return absl::OkStatus();
+      if (IsDue(section.rule.keep_ms, job.ended_ms, clock_.Now())) {
+        TRAINYARD_RETURN_IF_ERROR(section.drop(job.id));
+      } else if (kept != nullptr) {
+        kept->push_back(job);
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Pruner::PruneBySize(const Section& section, std::vector<EndedJob> oldest_first) {
+  const int64_t bound = BoundBytes(section.rule, DiskBytes());
+  for (const EndedJob& job : oldest_first) {
+    TRAINYARD_ASSIGN_OR_RETURN(const StoreUsage usage, section.store.Usage());
+    if (usage.used_bytes <= bound || Stopping()) return absl::OkStatus();
+    spdlog::info("retention: {} are over their bound: dropping those of job {}", section.name,
+                 job.id);
+    TRAINYARD_RETURN_IF_ERROR(section.drop(job.id));
+  }
+  TRAINYARD_ASSIGN_OR_RETURN(const StoreUsage usage, section.store.Usage());
+  if (usage.used_bytes > bound) {
+    spdlog::warn("retention: {} take {} bytes, more than their bound of {}, without any ended job",
+                 section.name, usage.used_bytes, bound);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Pruner::DropData(PrunableData& store, int64_t job_id) {
+  // The rest of an earlier drop would be in the way.
+  TRAINYARD_RETURN_IF_ERROR(Repeat([&] { return store.Reclaim(); }));
+  if (Stopping()) return absl::OkStatus();
+  TRAINYARD_RETURN_IF_ERROR(store.DropJob(job_id));
+  return Repeat([&] { return store.Reclaim(); });
+}
+
+absl::Status Pruner::DropEvents(int64_t job_id) {
+  TRAINYARD_RETURN_IF_ERROR(Repeat([&] { return stores_.events.DropJobEvents(job_id); }));
+  return Repeat([&] { return stores_.events.Reclaim(); });
+}
+
+absl::Status Pruner::Repeat(const std::function<absl::StatusOr<bool>()>& work) {
+  while (!Stopping()) {
+    const Steady::time_point begin = Steady::now();
+    TRAINYARD_ASSIGN_OR_RETURN(const bool more, work());
+    if (!more) return absl::OkStatus();
+    PauseAfter(begin);
+  }
+  return absl::OkStatus();
+}
+
+void Pruner::PauseAfter(std::chrono::steady_clock::time_point begin) {
+  const auto pause = (Steady::now() - begin) * options_.pause_factor;
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, pause, [this] { return stopping_; });
+}
+
+void Pruner::Measure() {
+  SpaceReport report;
+  std::error_code error;
+  const std::filesystem::space_info disk = options_.data_dir.empty()
+                                               ? std::filesystem::space_info()
+                                               : std::filesystem::space(options_.data_dir, error);
+  if (!options_.data_dir.empty() && !error) {
+    report.disk_bytes = static_cast<int64_t>(disk.capacity);
+    report.disk_free_bytes = static_cast<int64_t>(disk.available);
+  }
+  for (const Section& section : sections_) {
+    const auto usage = section.store.Usage();
+    if (!usage.ok()) {
+      Warn(section.name, usage.status());
+      continue;
+    }
+    report.stores.push_back({section.name, *usage, BoundBytes(section.rule, report.disk_bytes)});
+  }
+  const std::lock_guard lock(mutex_);
+  space_ = std::move(report);
+}
+
+int64_t Pruner::DiskBytes() const {
+  if (options_.data_dir.empty()) return 0;
+  std::error_code error;
+  const std::filesystem::space_info disk = std::filesystem::space(options_.data_dir, error);
+  return error ? 0 : static_cast<int64_t>(disk.capacity);
+}
+
+bool Pruner::Stopping() const {
+  const std::lock_guard lock(mutex_);
+  return stopping_;
+}
+
+}  // namespace trainyard::controller

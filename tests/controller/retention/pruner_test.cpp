@@ -1,0 +1,212 @@
+#include "controller/retention/pruner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "controller/store/stores.h"
+#include "tests/fakes/temporary_directory.h"
+
+namespace trainyard::controller {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr Timestamp kNow = 1000 * kDayMs;
+
+class FixedClock final : public Clock {
+ public:
+  Timestamp Now() const override { return kNow; }
+};
+
+// Jobs with the time of their end; a job that is not listed is live, or no job.
+class ListedJobs final : public EndedJobs {
+ public:
+  explicit ListedJobs(EventLog& log) : log_(log) {}
+
+  absl::StatusOr<std::vector<EndedJob>> Among(const std::vector<int64_t>& ids) override {
+    std::vector<EndedJob> found;
+    for (const int64_t id : ids) {
+      if (ended.contains(id)) found.push_back({id, ended.at(id)});
+    }
+    return found;
+  }
+  absl::StatusOr<std::vector<EndedJob>> EndedBy(Timestamp ended_ms) override {
+    std::vector<EndedJob> found;
+    for (const auto& [id, time] : ended) {
+      if (time <= ended_ms && !undeletable.contains(id)) found.push_back({id, time});
+    }
+    return found;
+  }
+  absl::Status Delete(int64_t job_id, bool /*checkpoints*/) override {
+    ended.erase(job_id);
+    v1::Event event;
+    event.set_time_ms(kNow);
+    event.mutable_job_deleted()->set_job_id(job_id);
+    return log_.Append({event});
+  }
+
+  std::map<int64_t, Timestamp> ended;
+  std::set<int64_t> undeletable;
+
+ private:
+  EventLog& log_;
+};
+
+class PrunerTest : public testing::Test {
+ protected:
+  // A job with 1 MiB of output, 100 points and an event.
+  void AddJob(int64_t id) {
+    const StreamKey log{id, 1, 0, v1::STREAM_KIND_LOG};
+    ASSERT_TRUE(stores_.logs->Append({{log, 0, 1, std::string(1 << 20, 'x')}}).ok());
+    MetricBatch batch{.stream = {id, 1, 0, v1::STREAM_KIND_TELEMETRY},
+                      .begin_offset = 0,
+                      .end_offset = 100,
+                      .points = {}};
+    for (int64_t step = 0; step < 100; ++step) batch.points.push_back({"loss", step, step, 1});
+    ASSERT_TRUE(stores_.metrics->Append({batch}).ok());
+    v1::Event event;
+    event.set_time_ms(kNow);
+    event.mutable_alert_raised()->set_job_id(id);
+    ASSERT_TRUE(stores_.events->Append({event}).ok());
+  }
+  void AddEndedJob(int64_t id, int64_t days_ago) {
+    AddJob(id);
+    jobs_.ended[id] = kNow - days_ago * kDayMs;
+  }
+
+  // Makes everything that is in the event log removable, except the newest event.
+  void CoverEvents() {
+    v1::Event newest;
+    newest.set_time_ms(kNow);
+    newest.mutable_node_returned()->set_node_id("a");
+    ASSERT_TRUE(stores_.events->Append({newest}).ok());
+    v1::Snapshot snapshot;
+    snapshot.set_last_sequence(stores_.events->Recover()->last_sequence);
+    ASSERT_TRUE(stores_.events->WriteSnapshot(snapshot).ok());
+  }
+
+  void Run() {
+    CoverEvents();
+    options_.pause_factor = 0;
+    Pruner pruner({*stores_.events, *stores_.metrics, *stores_.logs}, jobs_, clock_, options_);
+    pruner.RunPass();
+    space_ = pruner.Space();
+  }
+
+  static std::vector<int64_t> JobsIn(PrunableStore& store) {
+    std::vector<int64_t> jobs;
+    for (int64_t id = *store.NextJob(0); id != 0; id = *store.NextJob(id)) jobs.push_back(id);
+    return jobs;
+  }
+
+  const FixedClock clock_;
+  Stores stores_ = OpenMemoryStores();
+  ListedJobs jobs_{*stores_.events};
+  PrunerOptions options_;
+  SpaceReport space_;
+};
+
+TEST_F(PrunerTest, DropsByAgeKindByKindAndNeverFromLiveJobs) {
+  AddJob(1);
+  AddEndedJob(2, 29);
+  AddEndedJob(3, 31);
+  AddEndedJob(4, 181);
+  AddEndedJob(5, 366);
+  AddEndedJob(6, 731);
+  Run();
+  EXPECT_THAT(JobsIn(*stores_.logs), ElementsAre(1, 2));
+  EXPECT_THAT(JobsIn(*stores_.metrics), ElementsAre(1, 2, 3));
+  // Of job 6, which went as a whole, the deletion is left.
+  EXPECT_THAT(JobsIn(*stores_.events), ElementsAre(1, 2, 3, 4, 6));
+  EXPECT_FALSE(jobs_.ended.contains(6));
+}
+
+TEST_F(PrunerTest, KeepsForEverWhatItIsTold) {
+  AddEndedJob(1, 10'000);
+  options_.policy.logs.keep_ms.reset();
+  options_.policy.jobs_ms.reset();
+  Run();
+  EXPECT_THAT(JobsIn(*stores_.logs), ElementsAre(1));
+  EXPECT_THAT(JobsIn(*stores_.metrics), ElementsAre());
+}
+
+TEST_F(PrunerTest, OverTheBoundTheJobsThatEndedFirstGo) {
+  TemporaryDirectory disk;
+  options_.data_dir = disk.path();
+  const auto capacity = static_cast<double>(std::filesystem::space(disk.path()).capacity);
+  options_.policy.logs.disk_share = 2.5 * (1 << 20) / capacity;
+  AddJob(1);
+  AddEndedJob(2, 5);
+  AddEndedJob(3, 9);
+  AddEndedJob(4, 7);
+  Run();
+  EXPECT_THAT(JobsIn(*stores_.logs), ElementsAre(1, 2));
+  EXPECT_THAT(JobsIn(*stores_.metrics), ElementsAre(1, 2, 3, 4));
+  EXPECT_EQ(space_.disk_bytes, static_cast<int64_t>(capacity));
+  EXPECT_STREQ(space_.stores.front().store, "logs");
+  EXPECT_EQ(space_.stores.front().usage.used_bytes, 2 << 20);
+  EXPECT_NEAR(static_cast<double>(space_.stores.front().bound_bytes), 2.5 * (1 << 20), 2);
+}
+
+TEST_F(PrunerTest, LiveJobsStayEvenOverTheBound) {
+  TemporaryDirectory disk;
+  options_.data_dir = disk.path();
+  const auto capacity = static_cast<double>(std::filesystem::space(disk.path()).capacity);
+  options_.policy.logs.disk_share = 10 / capacity;
+  AddJob(1);
+  AddEndedJob(2, 1);
+  Run();
+  EXPECT_THAT(JobsIn(*stores_.logs), ElementsAre(1));
+}
+
+TEST_F(PrunerTest, ADeletedJobLosesEverythingButItsDeletion) {
+  AddJob(1);
+  AddJob(2);
+  ASSERT_TRUE(jobs_.Delete(1, false).ok());
+  Run();
+  EXPECT_THAT(JobsIn(*stores_.logs), ElementsAre(2));
+  EXPECT_THAT(JobsIn(*stores_.metrics), ElementsAre(2));
+  EXPECT_EQ(stores_.events->ReadJobEvents(1, 10)->size(), 1U);
+  EXPECT_TRUE(stores_.events->FindDeletion(1)->has_value());
+  EXPECT_TRUE(stores_.events->OpenDeletions(0)->empty());
+}
+
+TEST_F(PrunerTest, ADeletionStaysOpenUntilASnapshotLetsTheEventsGo) {
+  AddJob(1);
+  ASSERT_TRUE(jobs_.Delete(1, false).ok());
+  Pruner pruner({*stores_.events, *stores_.metrics, *stores_.logs}, jobs_, clock_, options_);
+  pruner.RunPass();
+  EXPECT_THAT(JobsIn(*stores_.logs), ElementsAre());
+  EXPECT_EQ(stores_.events->OpenDeletions(0)->size(), 1U);
+  CoverEvents();
+  pruner.RunPass();
+  EXPECT_TRUE(stores_.events->OpenDeletions(0)->empty());
+}
+
+TEST_F(PrunerTest, WholeJobsGoWhenTheyAreOldEnough) {
+  AddEndedJob(1, 20);
+  AddEndedJob(2, 5);
+  options_.policy.jobs_ms = 10 * kDayMs;
+  Run();
+  EXPECT_FALSE(jobs_.ended.contains(1));
+  EXPECT_THAT(JobsIn(*stores_.logs), ElementsAre(2));
+}
+
+TEST_F(PrunerTest, TheThreadStopsAtOnceAndFinishesDeletionsWhenWoken) {
+  AddJob(1);
+  options_.pass_interval = std::chrono::hours(1);
+  options_.measure_interval = std::chrono::hours(1);
+  Pruner pruner({*stores_.events, *stores_.metrics, *stores_.logs}, jobs_, clock_, options_);
+  pruner.Start();
+  ASSERT_TRUE(jobs_.Delete(1, false).ok());
+  pruner.Wake();
+  while (!JobsIn(*stores_.logs).empty()) std::this_thread::yield();
+  pruner.Stop();
+}
+
+}  // namespace
+}  // namespace trainyard::controller

@@ -1,0 +1,24 @@
+// Stores for tests that have nothing to do with retention: nothing is ever removed from them.
+#ifndef TRAINYARD_TESTS_FAKES_KEEPS_DATA_H_
+#define TRAINYARD_TESTS_FAKES_KEEPS_DATA_H_
+
+#include <cstdint>
+
+#include "controller/store/pruning.h"
+
+namespace trainyard::controller {
+
+// `Store` is MetricStore or LogStore.
+template <typename Store>
+class KeepsData : public Store {
+ public:
+  absl::StatusOr<StoreUsage> Usage() override { return StoreUsage(); }
+  absl::StatusOr<int64_t> NextJob(int64_t) override { return 0; }
+  absl::StatusOr<int64_t> JobBytes(int64_t) override { return 0; }
+  absl::StatusOr<bool> Reclaim() override { return false; }
+  absl::Status DropJob(int64_t) override { return absl::OkStatus(); }
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_TESTS_FAKES_KEEPS_DATA_H_
