@@ -150,9 +150,14 @@ void SimulatedCluster::CheckRest() {
 std::string SimulatedCluster::RestOf(const SimulatedWorker& worker) const {
   if (worker.UnacknowledgedFacts() > 0) return "facts have not reached the controller";
   if (worker.AttemptsOnDisk() > 0) return "an ended attempt was not forgotten";
+  std::set<int64_t> deleted;
+  for (const v1::Event& event : log()) {
+    if (event.has_job_deleted()) deleted.insert(event.job_deleted().job_id());
+  }
   for (const auto& [key, process] : world_.processes()) {
     if (process.node_id != worker.node_id()) continue;
     const auto [job, attempt] = process.attempt;
+    if (deleted.contains(job)) continue;
     const SimulatedStore& store = controller_.store();
     const bool stored =
         store.OffsetOf({job, attempt, process.rank, v1::STREAM_KIND_TELEMETRY}) ==

@@ -1,6 +1,7 @@
 // The store holds a prefix of each rank's telemetry and output, each byte once, and nothing that no
-// rank wrote; and files are removed only once all of them is stored.
+// rank wrote; and files are removed only once all of them is stored, or their job is deleted.
 #include <map>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "tests/simulation/checkers/checker.h"
@@ -16,9 +17,13 @@ class StreamsStoredOnceChecker : public Checker {
 
   std::string Check(const Step& step) override {
     if (!step.store.violation().empty()) return step.store.violation();
+    for (std::size_t i = step.first_new; i < step.log.size(); ++i) {
+      if (step.log[i].has_job_deleted()) deleted_.insert(step.log[i].job_deleted().job_id());
+    }
     for (; removed_ < step.world.removed().size(); ++removed_) {
       const auto& [node_id, attempt, rank] = step.world.removed()[removed_];
       const Process* process = step.world.Find(node_id, attempt, rank);
+      if (deleted_.contains(attempt.first)) continue;
       if (process != nullptr && !IsStored(step, *process)) {
         return absl::StrCat("files of job ", attempt.first, " attempt ", attempt.second, " rank ",
                             rank, " were removed before all of them was stored");
@@ -82,6 +87,7 @@ class StreamsStoredOnceChecker : public Checker {
   }
 
   std::size_t removed_ = 0;
+  std::set<int64_t> deleted_;
   std::map<StreamKey, int64_t> checked_;
 };
 
