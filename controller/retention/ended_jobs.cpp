@@ -26,7 +26,7 @@ Result OnLoop(ClusterLoop& loop, const std::function<Result(const ClusterView&)>
 }  // namespace
 
 absl::StatusOr<std::vector<EndedJob>> LoopEndedJobs::Among(const std::vector<int64_t>& ids) {
-  // Jobs only move from the state to the archive, so that one between the two looks is in both.
+  // A job only moves from the state to the archive, so that one of the two looks finds it.
   std::vector<int64_t> others;
   auto ended = OnLoop<std::vector<EndedJob>>(loop_, [&](const ClusterView& view) {
     std::vector<EndedJob> found;

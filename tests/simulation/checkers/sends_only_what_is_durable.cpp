@@ -1,5 +1,6 @@
 // Workers are told only what a crash cannot undo: facts and attempts that are in the event log,
-// bytes that are in the store.
+// bytes that are in the store. Bytes of a deleted job are acknowledged so that the worker deletes
+// them too.
 #include <map>
 #include <set>
 #include <string>
@@ -29,6 +30,7 @@ class SendsOnlyWhatIsDurableChecker : public Checker {
     if (event.has_facts_received()) {
       facts_[event.facts_received().node_id()] = event.facts_received().fact_sequence();
     }
+    if (event.has_job_deleted()) deleted_.insert(event.job_deleted().job_id());
     if (event.has_job_placed()) {
       placed_.insert({event.job_placed().job_id(), event.job_placed().attempt()});
     }
@@ -50,7 +52,8 @@ class SendsOnlyWhatIsDurableChecker : public Checker {
     } else if (message.has_facts_acknowledged()) {
       if (message.facts_acknowledged().fact_sequence() > facts) return "a fact is not committed";
     } else if (message.has_stream_acknowledged()) {
-      if (!IsStored(step, message.stream_acknowledged())) return "bytes are not stored";
+      const bool deleted = deleted_.contains(message.stream_acknowledged().stream().job_id());
+      if (!deleted && !IsStored(step, message.stream_acknowledged())) return "bytes are not stored";
     } else if (message.has_start_attempt()) {
       const v1::StartAttempt& start = message.start_attempt();
       if (!placed_.contains({start.job_id(), start.attempt()})) return "not placed";
@@ -61,6 +64,7 @@ class SendsOnlyWhatIsDurableChecker : public Checker {
   // Committed facts of each node.
   std::map<std::string, uint64_t> facts_;
   std::set<AttemptKey> placed_;
+  std::set<int64_t> deleted_;
 };
 
 }  // namespace
