@@ -69,6 +69,8 @@ function useJobs(filter: JobFilter): Pages {
   );
   const newest = useRef(held);
   newest.current = held;
+  // The end of the list came into view while it was being refreshed.
+  const wantsMore = useRef(false);
   // One request at a time: a page that was asked for under another filter never arrives.
   const load = async (from: string, signal: AbortSignal) => {
     const now = newest.current?.key === key ? newest.current : undefined;
@@ -78,12 +80,17 @@ function useJobs(filter: JobFilter): Pages {
       const page = await getJson<ListJobsResponse>('/jobs', request, signal);
       if (signal.aborted) return;
       setError(undefined);
-      setHeld(heldAfter(now, { key, limit, from, page }));
+      const next = heldAfter(now, { key, limit, from, page });
+      setHeld(next);
+      if (wantsMore.current && from === '' && next.cursor !== '') loadFrom(next.cursor);
+      wantsMore.current = false;
     } catch (failure) {
       if (!signal.aborted) setError(asRequestError(failure));
     }
   };
-  const loadFirst = () => requests.current?.ask(key, (signal) => load('', signal));
+  const loadFrom = (cursor: string) =>
+    requests.current?.ask(key, (signal) => load(cursor, signal));
+  const loadFirst = () => loadFrom('');
   useEffect(() => {
     loadFirst();
   }, [key, tick]);
@@ -96,8 +103,9 @@ function useJobs(filter: JobFilter): Pages {
     error,
     loadMore: () => {
       const { current: now } = newest;
-      if (!now?.cursor || now.key !== key || requests.current?.busy) return;
-      requests.current?.ask(key, (signal) => load(now.cursor, signal));
+      if (!now?.cursor || now.key !== key) return;
+      if (requests.current?.busy) wantsMore.current = true;
+      else loadFrom(now.cursor);
     },
   };
 }
