@@ -14,8 +14,8 @@ WorkerSessions::WorkerSessions(Loop& loop, Ingest& ingest, EventLog& event_log,
       kernel_(loop.View().state, loop.observations(), loop.View().options,
               KernelOptions(std::move(cluster_id))) {
   loop_.BeforeTick([this](Timestamp now) { CarryOut(kernel_.BeforeTick(now)); });
-  loop_.Listen([this](const ClusterView& view, const TickSummary&) {
-    CarryOut(kernel_.AfterCommit(view));
+  loop_.Listen([this](const ClusterView& view, const TickSummary& summary) {
+    CarryOut(kernel_.AfterCommit(view, summary));
     return true;
   });
 }

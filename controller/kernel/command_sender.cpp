@@ -16,11 +16,19 @@ const v1::Attempt* FindAttempt(const ClusterState& state, const AttemptKey& key)
   return nullptr;
 }
 
+bool IsDeleted(const Session& session, int64_t job_id, const ClusterState& state) {
+  const auto archived = session.archived.find(job_id);
+  return !state.jobs.contains(job_id) && archived != session.archived.end() &&
+         !archived->second.has_value();
+}
+
 // An attempt may be forgotten once it has ended, its node is not asked about it any more, and all
-// of its streams are stored.
+// of its streams are stored or its job is deleted.
 bool MayForget(const Session& session, const v1::AttemptReport& report, const ClusterState& state) {
   const AttemptKey key{report.job_id(), report.attempt()};
-  if (!AllStored(session, report) || IsLostToRestore(state, report.job_id())) return false;
+  const bool is_wanted = !IsDeleted(session, report.job_id(), state);
+  if (!report.cleared() || (is_wanted && !AllStored(session, report))) return false;
+  if (IsLostToRestore(state, report.job_id())) return false;
   const v1::Attempt* attempt = FindAttempt(state, key);
   if (attempt != nullptr && attempt->state() != v1::ATTEMPT_STATE_ENDED) return false;
   const auto node = state.nodes.find(session.node_id);

@@ -162,6 +162,16 @@ void Sessions::Welcome(LinkId link, StreamOffsets offsets, ArchivedJobs archived
   actions.emplace_back(ScheduleTick{});
 }
 
+void Sessions::JobDeleted(int64_t job_id) {
+  for (auto& [link, session] : sessions_) {
+    const auto node = observations_.nodes.find(session.node_id);
+    if (node == observations_.nodes.end()) continue;
+    const auto report = node->second.reports.lower_bound({job_id, 0});
+    const bool has_attempts = report != node->second.reports.end() && report->first.first == job_id;
+    if (has_attempts) session.archived[job_id] = std::nullopt;
+  }
+}
+
 void Sessions::Detach(LinkId link, WorkerActions& actions) {
   const Session* session = Find(link);
   if (session == nullptr) return;

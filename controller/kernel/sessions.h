@@ -28,7 +28,8 @@ struct Session {
   bool welcomed = false;
   // Acknowledged offset of each stream of the attempts that the worker has.
   StreamOffsets stored;
-  // Archived jobs of which the worker has attempts: a node that was away for long.
+  // Archived jobs of which the worker has attempts: a node that was away for long. Empty for a
+  // deleted one.
   std::map<int64_t, std::optional<JobEntry>> archived;
   // Streams that are not stored: their place in the store is damaged, or they are not this node's.
   // The worker keeps them; no log reader waits for them.
@@ -58,6 +59,8 @@ class Sessions {
   void Attached(LinkId link, const absl::Status& answer, Timestamp now, WorkerActions& actions);
   // Sends Welcome with the stored offsets.
   void Welcome(LinkId link, StreamOffsets offsets, ArchivedJobs archived, WorkerActions& actions);
+  // The job is no longer there: workers need not keep anything of it.
+  void JobDeleted(int64_t job_id);
   // The link is closed.
   void Detach(LinkId link, WorkerActions& actions);
   // Ends every link with this status and refuses new ones with it.

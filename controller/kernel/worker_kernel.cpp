@@ -125,8 +125,11 @@ WorkerActions WorkerKernel::BeforeTick(Timestamp now) {
   return actions;
 }
 
-WorkerActions WorkerKernel::AfterCommit(const ClusterView& view) {
+WorkerActions WorkerKernel::AfterCommit(const ClusterView& view, const TickSummary& summary) {
   WorkerActions actions;
+  for (const v1::Event& event : summary.events) {
+    if (event.has_job_deleted()) sessions_.JobDeleted(event.job_deleted().job_id());
+  }
   commands_.SendDue(view, sessions_, links_, actions);
   return actions;
 }

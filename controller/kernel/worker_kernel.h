@@ -47,9 +47,9 @@ class WorkerKernel {
   WorkerActions Stored(LinkId link, const v1::StreamId& stream,
                        const absl::StatusOr<int64_t>& stored);
 
-  // To be called at the begin of each tick, and after each commit.
+  // To be called at the begin of each tick, and after each commit with what it committed.
   WorkerActions BeforeTick(Timestamp now);
-  WorkerActions AfterCommit(const ClusterView& view);
+  WorkerActions AfterCommit(const ClusterView& view, const TickSummary& summary);
 
   // True when the store holds all output of the job that its nodes can still send.
   bool OutputComplete(const JobEntry& entry, const ClusterView& view) const {

@@ -92,8 +92,8 @@ void SimulatedController::Restart(Timestamp now) {
   process_ = std::make_unique<Process>(options_, std::move(options));
   process_->tick.Restore(Replay(), log_.size());
   process_->tick.Start(now);
-  process_->tick.Listen([this](const controller::ClusterView& view, const auto&) {
-    CarryOut(process_->workers.AfterCommit(view));
+  process_->tick.Listen([this](const controller::ClusterView& view, const auto& summary) {
+    CarryOut(process_->workers.AfterCommit(view, summary));
     return true;
   });
 }

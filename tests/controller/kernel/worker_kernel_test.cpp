@@ -34,8 +34,8 @@ class WorkerKernelTest : public testing::Test {
  protected:
   WorkerKernelTest() {
     tick_.Start(now_);
-    tick_.Listen([this](const ClusterView& view, const auto&) {
-      CarryOut(kernel_->AfterCommit(view));
+    tick_.Listen([this](const ClusterView& view, const auto& summary) {
+      CarryOut(kernel_->AfterCommit(view, summary));
       return true;
     });
   }
@@ -75,7 +75,7 @@ class WorkerKernelTest : public testing::Test {
     tick_.Committed(now_);
   }
 
-  // With job 1 on its disk if `has_job`.
+  // With the ended attempt of job 1 and 10 bytes of telemetry on its disk if `has_job`.
   void Attach(LinkId link, bool has_job = false) {
     v1::WorkerMessage message;
     *message.mutable_hello() = HelloOf("a");
@@ -83,6 +83,12 @@ class WorkerKernelTest : public testing::Test {
       v1::AttemptReport& report = *message.mutable_hello()->add_attempts();
       report.set_job_id(1);
       report.set_attempt(1);
+      report.set_cleared(true);
+      v1::StreamEnd& end = *report.add_stream_ends();
+      end.mutable_stream()->set_job_id(1);
+      end.mutable_stream()->set_attempt(1);
+      end.mutable_stream()->set_kind(v1::STREAM_KIND_TELEMETRY);
+      end.set_end_offset(10);
     }
     CarryOut(kernel_->Receive(link, message, nullptr, now_));
   }
@@ -97,12 +103,15 @@ class WorkerKernelTest : public testing::Test {
     Tick();
   }
 
-  // Takes job 1 out of the state.
+  // Takes job 1 out of the state, with nothing left of it on its node.
   void ArchiveJob() {
     archived_ = ToArchived(tick_.state().jobs.at(1), tick_.observations(), now_);
     v1::Snapshot snapshot = ToSnapshot(tick_.state(), tick_.last_sequence());
     snapshot.clear_jobs();
     snapshot.clear_job_details();
+    for (v1::NodeSnapshot& entry : *snapshot.mutable_nodes()) {
+      for (v1::SlotUse& use : *entry.mutable_node()->mutable_slot_uses()) use.Clear();
+    }
     tick_.Restore(FromSnapshot(snapshot), tick_.last_sequence());
   }
 
@@ -263,6 +272,18 @@ TEST_F(WorkerKernelTest, TelemetryOfAnArchivedJobOfAnotherNodeIsNotStored) {
   SendTelemetry(2, 0, v1::TelemetryRecord());
   Tick();
   EXPECT_THAT(stored_, IsEmpty());
+}
+
+TEST_F(WorkerKernelTest, AnAttemptOfADeletedJobIsForgottenWithItsOutput) {
+  RunJob();
+  ArchiveJob();
+  Attach(2, /*has_job=*/true);
+  Tick();
+  EXPECT_EQ(Sent(v1::ControllerMessage::kForgetAttempt), 0);
+  v1::Event deleted;
+  deleted.mutable_job_deleted()->set_job_id(1);
+  CarryOut(kernel_->AfterCommit(tick_.View(now_), {{}, {&deleted, 1}}));
+  EXPECT_EQ(Sent(v1::ControllerMessage::kForgetAttempt), 1);
 }
 
 }  // namespace

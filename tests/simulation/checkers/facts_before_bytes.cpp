@@ -1,5 +1,5 @@
 // Once the bytes of a checkpoint or an alert are stored, the event log has it, and it has each
-// alert once.
+// alert once. Of a deleted job neither is wanted any more.
 #include <map>
 #include <set>
 #include <string>
@@ -26,6 +26,7 @@ class FactsBeforeBytesChecker : public Checker {
       const Process* process = step.world.FindRank(attempt, key.rank);
       const auto records = process == nullptr ? 0 : static_cast<int64_t>(process->telemetry.size());
       for (; checked < std::min(stream.offset, records); ++checked) {
+        if (deleted_.contains(key.job_id)) break;
         if (!IsInLog(attempt, process->telemetry[checked])) {
           return absl::StrCat("telemetry of job ", key.job_id, " attempt ", key.attempt,
                               " is stored before its record ", checked, " is in the event log");
@@ -41,6 +42,7 @@ class FactsBeforeBytesChecker : public Checker {
   using Record = std::pair<AttemptKey, int64_t>;
 
   std::string Learn(const v1::Event& event) {
+    if (event.has_job_deleted()) deleted_.insert(event.job_deleted().job_id());
     if (event.has_checkpoint_published()) {
       const v1::CheckpointPublished& published = event.checkpoint_published();
       checkpoints_.insert(
@@ -59,6 +61,7 @@ class FactsBeforeBytesChecker : public Checker {
     return true;
   }
 
+  std::set<int64_t> deleted_;
   std::set<Record> checkpoints_;
   std::set<Record> alerts_;
   std::map<controller::StreamKey, int64_t> checked_;
