@@ -52,18 +52,45 @@ void SetWhole(Message& message, const FieldDescriptor& field, int64_t value) {
   }
 }
 
+// Fields of the job file in the order in which a RunConfig is visited: looking them up by name would
+// be most of the time of a submission's checks.
+struct SectionFields {
+  const FieldDescriptor* section = nullptr;
+  std::vector<const FieldDescriptor*> settings;
+};
+
+std::vector<SectionFields> FindFields() {
+  std::vector<SectionFields> fields;
+  const RunConfig visited;
+  VisitSections(visited, [&fields](const std::string& name, const auto& section) {
+    SectionFields& found = fields.emplace_back();
+    found.section = v1::JobSpec::descriptor()->FindFieldByName(name);
+    VisitSettings(section, [&found](const std::string& key, const SettingRule&, const auto&) {
+      found.settings.push_back(found.section->message_type()->FindFieldByName(key));
+    });
+  });
+  return fields;
+}
+
+const std::vector<SectionFields>& FieldsInOrder() {
+  static const std::vector<SectionFields> fields = FindFields();
+  return fields;
+}
+
 }  // namespace
 
 RunConfig RunConfigOf(const v1::JobSpec& spec) {
   RunConfig config;
   config.name = spec.name();
-  VisitSections(config, [&spec](const char* name, auto& section) {
-    const FieldDescriptor* part = v1::JobSpec::descriptor()->FindFieldByName(name);
-    const Message& message = spec.GetReflection()->GetMessage(spec, part);
-    VisitSettings(section, [&message](const char* key, const SettingRule&, auto& value) {
-      const FieldDescriptor* field = message.GetDescriptor()->FindFieldByName(key);
-      if (IsWritten(message, *field)) Get(message, *field, value);
+  auto fields = FieldsInOrder().begin();
+  VisitSections(config, [&](const char*, auto& section) {
+    const Message& message = spec.GetReflection()->GetMessage(spec, fields->section);
+    auto field = fields->settings.begin();
+    VisitSettings(section, [&](const char*, const SettingRule&, auto& value) {
+      if (IsWritten(message, **field)) Get(message, **field, value);
+      ++field;
     });
+    ++fields;
   });
   return config;
 }
