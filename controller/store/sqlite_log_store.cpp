@@ -11,6 +11,7 @@
 #include "controller/store/log_merge.h"
 #include "controller/store/log_segment.h"
 #include "controller/store/migrations.h"
+#include "controller/store/sqlite_drop.h"
 #include "controller/store/sqlite_space.h"
 #include "controller/store/stream_offsets.h"
 
@@ -326,12 +327,7 @@ absl::StatusOr<int64_t> SqliteLogStore::JobBytes(int64_t job_id) {
 absl::Status SqliteLogStore::DropJob(int64_t job_id) {
   std::lock_guard lock(mutex_);
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
-  TRAINYARD_ASSIGN_OR_RETURN(
-      const int64_t earlier,
-      writer_->QueryInt64("SELECT COUNT(*) FROM stream WHERE job_id = ?", -job_id));
-  if (earlier != 0) return absl::UnavailableError("an earlier drop of the job is not done yet");
-  TRAINYARD_RETURN_IF_ERROR(
-      writer_->Run("UPDATE stream SET job_id = -job_id WHERE job_id = ?", job_id));
+  TRAINYARD_RETURN_IF_ERROR(HideJob("stream", job_id, *writer_));
   return transaction.Commit();
 }
 

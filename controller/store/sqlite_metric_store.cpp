@@ -9,6 +9,7 @@
 #include "controller/store/metric_tables.h"
 #include "controller/store/migrations.h"
 #include "controller/store/series_reader.h"
+#include "controller/store/sqlite_drop.h"
 #include "controller/store/sqlite_space.h"
 #include "controller/store/stream_offsets.h"
 
@@ -175,12 +176,7 @@ absl::StatusOr<int64_t> SqliteMetricStore::JobBytes(int64_t job_id) {
 absl::Status SqliteMetricStore::DropJob(int64_t job_id) {
   std::lock_guard lock(mutex_);
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
-  TRAINYARD_ASSIGN_OR_RETURN(
-      const int64_t earlier,
-      writer_->QueryInt64("SELECT COUNT(*) FROM series WHERE job_id = ?", -job_id));
-  if (earlier != 0) return absl::UnavailableError("an earlier drop of the job is not done yet");
-  TRAINYARD_RETURN_IF_ERROR(
-      writer_->Run("UPDATE series SET job_id = -job_id WHERE job_id = ?", job_id));
+  TRAINYARD_RETURN_IF_ERROR(HideJob("series", job_id, *writer_));
   // The tail of an attempt is small (metric_tables.h).
   for (const char* table : {"tail", "attempt", "stream"}) {
     TRAINYARD_RETURN_IF_ERROR(
