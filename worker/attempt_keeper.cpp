@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -33,6 +34,30 @@ std::map<std::string, std::string> WorkerEnvironment() {
   return environment;
 }
 
+RankStreams::Paths PathsOf(const AttemptFolders& folders, const RankKey& key) {
+  return {.output = PathOf(folders.RankDir(key), kOutputFile),
+          .telemetry = absl::StrCat(folders.RunDir(key), "/", kTelemetryFile)};
+}
+
+// On a thread of its own: a program leaves any number of files, also on disks that hang.
+void RunInBackground(std::function<absl::Status()> removal) {
+  std::thread([removal = std::move(removal)] {
+    const absl::Status status = removal();
+    if (!status.ok()) spdlog::warn("{}; trying again at the next start", Text(status));
+  }).detach();
+}
+
+// Ends ranks of a worker that had this data directory before its contents were lost: they hold
+// slots that are offered again.
+void EndStrays(const RankMarks& marks) {
+  const int killed = marks.KillStrays();
+  if (killed == 0) return;
+  spdlog::warn(
+      "killed {} process(es) of ranks that a worker with this data directory started before its "
+      "contents were lost",
+      killed);
+}
+
 void LogFact(const v1::Fact& fact) {
   if (fact.has_rank_started()) {
     const v1::RankStarted& started = fact.rank_started();
@@ -58,7 +83,8 @@ AttemptKeeper::AttemptKeeper(boost::asio::io_context& loop, const DataDir& data_
       clock_(clock),
       options_(std::move(options)),
       handler_(std::move(handler)),
-      folders_(data_dir.File("attempts")),
+      folders_(data_dir.path()),
+      marks_(data_dir.path(), data_dir.node_id()),
       facts_(std::move(facts)),
       kernel_(*this, *facts_),
       runner_(loop, options_.worker_program,
@@ -93,13 +119,15 @@ absl::Status AttemptKeeper::Load() {
                              AttemptNumberLog::Open(data_dir_.File("attempt_numbers.bin")));
   // Name of the file in versions that called the attempt an epoch.
   TRAINYARD_RETURN_IF_ERROR(attempt_numbers_->TakeOver(data_dir_.File("epochs.bin")));
-  TRAINYARD_ASSIGN_OR_RETURN(const AttemptFolders::Found found, folders_.Scan());
+  EndStrays(marks_);
+  TRAINYARD_ASSIGN_OR_RETURN(const AttemptFolders::Found found, folders_.Scan(marks_.Running()));
   for (const std::string& warning : found.warnings) spdlog::warn("{}", warning);
   for (const v1::StartAttempt& command : found.attempts) {
     spdlog::info("{} found on disk, {} rank(s)", Name({command.job_id(), command.attempt()}),
                  command.ranks_size());
   }
-  kernel_.Restore(attempt_numbers_->newest(), found.attempts);
+  kernel_.Restore(attempt_numbers_->newest(), found.attempts, found.lost);
+  RunInBackground([folders = folders_] { return folders.RemoveAllMovedRuns(); });
   return absl::OkStatus();
 }
 
@@ -122,7 +150,10 @@ absl::Status AttemptKeeper::RecordFact(const v1::Fact& fact) {
 
 absl::Status AttemptKeeper::RemoveAttempt(const AttemptKey& attempt) {
   spdlog::info("{} is stored by the controller; removing its files", Name(attempt));
-  return folders_.Remove(attempt);
+  runner_.Forget(attempt);
+  TRAINYARD_RETURN_IF_ERROR(folders_.Remove(attempt));
+  RunInBackground([folders = folders_, attempt] { return folders.RemoveMovedRuns(attempt); });
+  return absl::OkStatus();
 }
 
 void AttemptKeeper::AddStreams(const v1::StartAttempt& command) {
@@ -130,7 +161,7 @@ void AttemptKeeper::AddStreams(const v1::StartAttempt& command) {
     const RankKey key = {{command.job_id(), command.attempt()}, rank.rank()};
     const auto gone = [this, key] { return kernel_.attempts().IsGone(key); };
     const auto [it, added] =
-        streams_.try_emplace(key, command, key, folders_.RankDir(key), gone, clock_);
+        streams_.try_emplace(key, command, key, PathsOf(folders_, key), gone, clock_);
     if (!added) continue;
     for (auto& source : it->second.MakeSources()) handler_.on_stream_added(std::move(source));
   }
@@ -142,18 +173,22 @@ void AttemptKeeper::RemoveStreams(const AttemptKey& attempt) {
 }
 
 void AttemptKeeper::Signal(const RankKey& key, bool kill) {
-  runner_.Signal(key, folders_.RankDir(key), kill);
+  runner_.Signal(key, PlaceOf(key), kill);
 }
 
-void AttemptKeeper::Observe(const RankKey& key) { runner_.Observe(key, folders_.RankDir(key)); }
+void AttemptKeeper::Observe(const RankKey& key) { runner_.Observe(key, PlaceOf(key)); }
 
 void AttemptKeeper::Warn(const std::string& text) { spdlog::warn(text); }
 
+RankPlace AttemptKeeper::PlaceOf(const RankKey& key) const {
+  return RankPlace(folders_.RankDir(key), marks_.MarkOf(key));
+}
+
 LaunchSite AttemptKeeper::SiteOf(const RankKey& key) const {
   LaunchSite site;
-  site.rank_dir = folders_.RankDir(key);
-  site.spec_path = absl::StrCat(site.rank_dir, "/", kSpecFile);
-  site.telemetry_path = absl::StrCat(site.rank_dir, "/", kTelemetryFile);
+  site.run_dir = folders_.RunDir(key);
+  site.spec_path = absl::StrCat(site.run_dir, "/", kSpecFile);
+  site.telemetry_path = absl::StrCat(site.run_dir, "/", kTelemetryFile);
   site.trainer_program = options_.trainer_program;
   site.worker_environment = WorkerEnvironment();
   site.inventory = options_.inventory;
@@ -169,7 +204,8 @@ void AttemptKeeper::Launch(const v1::StartAttempt& command, const RankKey& key) 
   for (const v1::RankStart& start : command.ranks()) {
     if (start.rank() != key.rank) continue;
     runner_.Launch(key,
-                   {.rank_dir = site.rank_dir,
+                   {.place = PlaceOf(key),
+                    .run_dir = site.run_dir,
                     .spec_path = site.spec_path,
                     .spec_json = MessageToJson(command.spec()).dump(2) + "\n",
                     .checkpoint_dir = command.checkpoint_dir()},

@@ -18,6 +18,7 @@
 #include "worker/core/attempts.h"
 #include "worker/core/rank_launch.h"
 #include "worker/rank_runner.h"
+#include "worker/rank_marks.h"
 #include "worker/rank_streams.h"
 #include "worker/spool/attempt_folders.h"
 #include "worker/spool/attempt_number_log.h"
@@ -75,6 +76,7 @@ class AttemptKeeper final : public AttemptIo {
   void Observe(const RankKey& key) override;
   void Warn(const std::string& text) override;
 
+  RankPlace PlaceOf(const RankKey& key) const;
   LaunchSite SiteOf(const RankKey& key) const;
   RankStatus StatusOf(const RankKey& key, const RankObservation& observation) const;
   v1::RankExited ExitOf(const RankKey& key, const RankObservation& observation) const;
@@ -84,6 +86,7 @@ class AttemptKeeper final : public AttemptIo {
   const Options options_;
   const Handler handler_;
   const AttemptFolders folders_;
+  const RankMarks marks_;
   const std::unique_ptr<FactLog> facts_;
   std::unique_ptr<AttemptNumberLog> attempt_numbers_;
   AttemptKernel kernel_;

@@ -17,6 +17,9 @@ namespace {
 
 namespace asio = boost::asio;
 
+// Threads for launches, signals and observations.
+constexpr std::size_t kHelpers = 8;
+
 std::string Name(const RankKey& key) {
   return absl::StrCat("job ", key.attempt.job_id, " attempt ", key.attempt.number, " rank ",
                       key.rank);
@@ -24,8 +27,10 @@ std::string Name(const RankKey& key) {
 
 absl::Status WriteAndLaunch(const RankLauncher& launcher, const LaunchFiles& files,
                             RankLaunch launch) {
+  // Made with the attempt; the job may have removed it since.
+  TRAINYARD_RETURN_IF_ERROR(MakeDirectories(files.run_dir));
   TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(files.spec_path, files.spec_json));
-  return launcher.Launch(files.rank_dir,
+  return launcher.Launch(files.place,
                          {.argv = std::move(launch.argv),
                           .environment = std::move(launch.environment),
                           .working_directory = std::move(launch.working_directory)});
@@ -40,10 +45,11 @@ bool HasEnded(RankPresence presence) {
   return presence == RankPresence::kExited || presence == RankPresence::kVanished;
 }
 
-absl::StatusOr<RankObservation> ObserveNow(const std::string& rank_dir) {
+absl::StatusOr<RankObservation> ObserveNow(const RankPlace& place) {
   RankObservation observation;
-  TRAINYARD_ASSIGN_OR_RETURN(observation.state, ReadRankState(rank_dir));
-  if (HasEnded(observation.state.presence)) observation.log_tail = ReadLogTail(rank_dir);
+  TRAINYARD_ASSIGN_OR_RETURN(observation.state, ReadRankState(place));
+  if (observation.state.unattended) SweepRank(place);
+  if (HasEnded(observation.state.presence)) observation.log_tail = ReadLogTail(place.records);
   return observation;
 }
 
@@ -55,12 +61,20 @@ RankRunner::RankRunner(asio::io_context& loop, std::string shim_program, Handler
       launcher_(std::move(shim_program)),
       handler_(std::move(handler)),
       self_(std::make_shared<RankRunner*>(this)),
-      helper_(1),
+      helpers_(kHelpers),
       directories_(loop, std::move(make_directory)) {}
 
 RankRunner::~RankRunner() {
   self_.reset();
-  helper_.join();
+  helpers_.join();
+}
+
+RankRunner::Lane& RankRunner::LaneOf(const RankKey& key) {
+  return lanes_.try_emplace(key, helpers_.get_executor()).first->second;
+}
+
+void RankRunner::Forget(const AttemptKey& attempt) {
+  std::erase_if(lanes_, [&](const auto& lane) { return lane.first.attempt == attempt; });
 }
 
 void RankRunner::Launch(const RankKey& key, LaunchFiles files, RankLaunch launch) {
@@ -83,11 +97,11 @@ void RankRunner::CancelLaunch(const RankKey& key) {
 }
 
 void RankRunner::LaunchPrepared(const RankKey& key, LaunchFiles files, RankLaunch launch) {
-  asio::post(helper_, [this, weak = std::weak_ptr(self_), key, files = std::move(files),
+  asio::post(LaneOf(key), [this, weak = std::weak_ptr(self_), key, files = std::move(files),
                        launch = std::move(launch)]() mutable {
-    const std::string rank_dir = files.rank_dir;
+    const RankPlace place = files.place;
     absl::Status status = WriteAndLaunch(launcher_, files, std::move(launch));
-    asio::post(loop_, [this, weak, key, rank_dir, status = std::move(status)] {
+    asio::post(loop_, [this, weak, key, place, status = std::move(status)] {
       if (weak.expired()) return;
       if (!MayRun(status)) {
         handler_.on_launch_failed(key, status);
@@ -95,56 +109,56 @@ void RankRunner::LaunchPrepared(const RankKey& key, LaunchFiles files, RankLaunc
       }
       if (!status.ok()) spdlog::warn("{}: {}", Name(key), Text(status));
       handler_.on_launched(key);
-      Observe(key, rank_dir);
+      Observe(key, place);
     });
   });
 }
 
-void RankRunner::Signal(const RankKey& key, const std::string& rank_dir, bool kill) {
-  asio::post(helper_, [key, rank_dir, kill] {
+void RankRunner::Signal(const RankKey& key, const RankPlace& place, bool kill) {
+  asio::post(LaneOf(key), [key, place, kill] {
     const absl::Status status =
-        SignalRank(rank_dir, kill ? RankSignal::kKill : RankSignal::kTerminate);
+        SignalRank(place, kill ? RankSignal::kKill : RankSignal::kTerminate);
     // NOT_FOUND: the rank has just ended and needs no signal.
     if (status.ok() || absl::IsNotFound(status)) return;
     spdlog::error("{}: cannot send {}: {}", Name(key), kill ? "SIGKILL" : "SIGTERM", Text(status));
   });
 }
 
-void RankRunner::Observe(const RankKey& key, const std::string& rank_dir) {
+void RankRunner::Observe(const RankKey& key, const RankPlace& place) {
   if (!observing_.insert(key).second) return;
-  asio::post(helper_, [this, weak = std::weak_ptr(self_), key, rank_dir] {
-    absl::StatusOr<RankObservation> observation = ObserveNow(rank_dir);
-    asio::post(loop_, [this, weak, key, rank_dir, observation = std::move(observation)] {
-      if (!weak.expired()) Observed(key, rank_dir, observation);
+  asio::post(LaneOf(key), [this, weak = std::weak_ptr(self_), key, place] {
+    absl::StatusOr<RankObservation> observation = ObserveNow(place);
+    asio::post(loop_, [this, weak, key, place, observation = std::move(observation)] {
+      if (!weak.expired()) Observed(key, place, observation);
     });
   });
 }
 
-void RankRunner::Observed(const RankKey& key, const std::string& rank_dir,
+void RankRunner::Observed(const RankKey& key, const RankPlace& place,
                           const absl::StatusOr<RankObservation>& observation) {
   observing_.erase(key);
   if (!observation.ok()) {
     spdlog::error("{}: {}", Name(key), Text(observation.status()));
     return;
   }
-  if (observation->state.presence == RankPresence::kRunning) Watch(key, rank_dir);
+  if (observation->state.presence == RankPresence::kRunning) Watch(key, place);
   if (HasEnded(observation->state.presence)) watches_.erase(key);
   handler_.on_observed(key, *observation);
 }
 
-void RankRunner::Watch(const RankKey& key, const std::string& rank_dir) {
+void RankRunner::Watch(const RankKey& key, const RankPlace& place) {
   if (watches_.contains(key)) return;
-  absl::StatusOr<UniqueFd> fd = OpenExitWatch(rank_dir);
+  absl::StatusOr<UniqueFd> fd = OpenExitWatch(place.records);
   // Without a watch the regular observation detects the end, a little later.
   if (!fd.ok()) return;
   asio::posix::stream_descriptor& descriptor =
       watches_.emplace(key, asio::posix::stream_descriptor(loop_, fd->Release())).first->second;
   descriptor.async_wait(
       asio::posix::stream_descriptor::wait_read,
-      [this, weak = std::weak_ptr(self_), key, rank_dir](const boost::system::error_code& error) {
+      [this, weak = std::weak_ptr(self_), key, place](const boost::system::error_code& error) {
         if (error || weak.expired()) return;
         watches_.erase(key);
-        Observe(key, rank_dir);
+        Observe(key, place);
       });
 }
 

@@ -5,6 +5,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <functional>
 #include <map>
@@ -24,7 +25,9 @@ namespace trainyard::worker {
 
 // Files and directories that a launch makes before the program starts.
 struct LaunchFiles {
-  std::string rank_dir;
+  RankPlace place;
+  // The rank's own directory: TRAINYARD_RUN_DIR.
+  std::string run_dir;
   std::string spec_path;
   std::string spec_json;
   // Made when missing; empty for none.
@@ -62,15 +65,21 @@ class RankRunner {
   void Launch(const RankKey& key, LaunchFiles files, RankLaunch launch);
   // Fails a launch that still waits for its checkpoint directory; else does nothing.
   void CancelLaunch(const RankKey& key);
-  void Signal(const RankKey& key, const std::string& rank_dir, bool kill);
-  // Observes the rank now and, when it runs, again at the moment it ends.
-  void Observe(const RankKey& key, const std::string& rank_dir);
+  void Signal(const RankKey& key, const RankPlace& place, bool kill);
+  // Observes the rank now and, when it runs, again at the moment it ends. Kills what an ended rank
+  // has left when its shim does not.
+  void Observe(const RankKey& key, const RankPlace& place);
+  // The attempt's ranks are gone for good.
+  void Forget(const AttemptKey& attempt);
 
  private:
+  using Lane = boost::asio::strand<boost::asio::thread_pool::executor_type>;
+
   void LaunchPrepared(const RankKey& key, LaunchFiles files, RankLaunch launch);
-  void Observed(const RankKey& key, const std::string& rank_dir,
+  void Observed(const RankKey& key, const RankPlace& place,
                 const absl::StatusOr<RankObservation>& observation);
-  void Watch(const RankKey& key, const std::string& rank_dir);
+  void Watch(const RankKey& key, const RankPlace& place);
+  Lane& LaneOf(const RankKey& key);
 
   boost::asio::io_context& loop_;
   const RankLauncher launcher_;
@@ -82,9 +91,11 @@ class RankRunner {
   std::map<RankKey, boost::asio::posix::stream_descriptor> watches_;
   // Expires with this object: results that arrive later are ignored.
   std::shared_ptr<RankRunner*> self_;
-  // One thread: calls for one rank directory must not overlap, and a signal must not overtake a
-  // launch.
-  boost::asio::thread_pool helper_;
+  // Several threads: a rank that holds one up, as by files on a disk that hangs, must not hold up
+  // the signals to others.
+  boost::asio::thread_pool helpers_;
+  // Calls for one rank must not overlap, and a signal must not overtake a launch.
+  std::map<RankKey, Lane> lanes_;
   // Checkpoint directories are on shared storage: where it hangs, other jobs of this node must
   // still be started, signalled and observed.
   DirectoryMaker directories_;

@@ -5,12 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "proto/contract/output_gap.h"
 #include "proto/support/status_text.h"
 #include "spdlog/spdlog.h"
-#include "worker/process/rank_files.h"
-#include "worker/spool/attempt_folders.h"
 #include "worker/spool/output_space.h"
 #include "worker/tail/file_tail.h"
 #include "worker/tail/telemetry_limits.h"
@@ -171,11 +168,10 @@ std::shared_ptr<RecordTail> MakeTail(const std::string& path, RecordTail::Parse 
 }  // namespace
 
 RankStreams::RankStreams(const v1::StartAttempt& attempt, const RankKey& key,
-                         const std::string& rank_dir, std::function<bool()> gone,
-                         const Clock& clock)
+                         Paths paths, std::function<bool()> gone, const Clock& clock)
     : key_(key),
-      output_path_(absl::StrCat(rank_dir, "/", kOutputFile)),
-      telemetry_path_(absl::StrCat(rank_dir, "/", kTelemetryFile)),
+      output_path_(std::move(paths.output)),
+      telemetry_path_(std::move(paths.telemetry)),
       gone_(std::move(gone)),
       clock_(clock),
       parser_(ParserFor(attempt, key.rank)),

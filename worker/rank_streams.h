@@ -22,9 +22,14 @@ namespace trainyard::worker {
 // The files of one rank and their readers. All functions are for the loop's thread.
 class RankStreams {
  public:
+  struct Paths {
+    std::string output;
+    std::string telemetry;
+  };
+
   // `gone` returns true once the rank writes no more. The rank that the job's log parser reads gets
   // a stream of parsed output. `clock` must outlive the sources.
-  RankStreams(const v1::StartAttempt& attempt, const RankKey& key, const std::string& rank_dir,
+  RankStreams(const v1::StartAttempt& attempt, const RankKey& key, Paths paths,
               std::function<bool()> gone, const Clock& clock);
 
   // Sources for the uplink; they do not refer to this object.

@@ -175,7 +175,8 @@ void Worker::Daemon::PublishMetrics() {
   statistics.inventory = greeting_.inventory();
   for (const RankView& view : attempts_->kernel().attempts().Ranks()) {
     const v1::StartAttempt* command = attempts_->kernel().attempts().CommandOf(view.key.attempt);
-    if (command == nullptr) {
+    // An attempt whose start.pb is lost has no spec.
+    if (command == nullptr || !command->spec().has_layout()) {
       statistics.ranks.push_back({.view = view, .job_name = "", .position = {}});
     } else {
       statistics.ranks.push_back(
@@ -226,10 +227,11 @@ absl::Status Worker::Daemon::OpenAttempts() {
   kernel_ = std::make_unique<WorkerKernel>(attempts_->kernel(), *uplink_);
   output_ = std::make_unique<OutputKeeper>(
       data_dir_->path(), OutputLimits{.bytes_max = options_.spool_bytes_max},
-      [folders = AttemptFolders(data_dir_->File("attempts"))](const v1::StreamId& id) {
-        const bool telemetry = id.kind() == v1::STREAM_KIND_TELEMETRY;
-        return absl::StrCat(folders.RankDir({{id.job_id(), id.attempt()}, id.rank()}), "/",
-                            telemetry ? kTelemetryFile : kOutputFile);
+      [folders = AttemptFolders(data_dir_->path())](const v1::StreamId& id) {
+        const RankKey key = {{id.job_id(), id.attempt()}, id.rank()};
+        return id.kind() == v1::STREAM_KIND_TELEMETRY
+                   ? absl::StrCat(folders.RunDir(key), "/", kTelemetryFile)
+                   : absl::StrCat(folders.RankDir(key), "/", kOutputFile);
       });
   for (auto& source : early_sources_) uplink_->AddStream(std::move(source));
   early_sources_.clear();

@@ -20,7 +20,9 @@ std::string TemporaryPath(const std::string& path) { return path + ".tmp"; }
 
 UniqueFd OpenToWrite(const std::string& path, int flags, const FileAccess& access) {
   const int links = access.follow_links ? 0 : O_NOFOLLOW;
-  return UniqueFd(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | links | flags, access.mode));
+  // O_NONBLOCK: an open must not wait for the reader of a FIFO that lies at the path.
+  return UniqueFd(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | links | flags,
+                       access.mode));
 }
 
 FileResult SyncAndClose(UniqueFd fd, const std::string& path) {

@@ -1,12 +1,14 @@
 #include "proto/support/durable_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 
 #include "absl/strings/str_cat.h"
 #include "proto/contract/unique_fd.h"
+#include "proto/support/status_macros.h"
 
 namespace trainyard {
 namespace {
@@ -37,13 +39,30 @@ absl::Status ReserveAtomicFile(const std::string& path, std::size_t bytes) {
   return ToStatus(ReserveAtomicFile(path, bytes, kPrivate));
 }
 
-absl::StatusOr<std::string> ReadSmallFile(const std::string& path, std::size_t max_bytes) {
-  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+absl::StatusOr<UniqueFd> OpenRegularFile(const std::string& path, int flags, mode_t mode) {
+  UniqueFd fd(open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode));
+  struct stat info = {};
+  // ENXIO: a FIFO that nobody reads, or a socket. ELOOP: a symbolic link, with O_NOFOLLOW.
+  const bool is_other = fd.valid() ? fstat(fd.get(), &info) == 0 && !S_ISREG(info.st_mode)
+                                   : errno == ENXIO || errno == ELOOP;
+  if (is_other) {
+    return absl::FailedPreconditionError(absl::StrCat(path, " is not a regular file"));
+  }
   if (!fd.valid()) return ErrnoStatus(errno, "cannot open", path);
+  return fd;
+}
+
+absl::StatusOr<std::string> ReadSmallFile(const std::string& path, std::size_t max_bytes) {
+  TRAINYARD_ASSIGN_OR_RETURN(const UniqueFd fd, OpenRegularFile(path, O_RDONLY));
+  return ReadSmallFile(fd, path, max_bytes);
+}
+
+absl::StatusOr<std::string> ReadSmallFile(const UniqueFd& file, const std::string& path,
+                                          std::size_t max_bytes) {
   std::string text;
   char buffer[4096];
   for (;;) {
-    const ssize_t count = read(fd.get(), buffer, sizeof(buffer));
+    const ssize_t count = read(file.get(), buffer, sizeof(buffer));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return ErrnoStatus(errno, "cannot read", path);
     if (count == 0) return text;

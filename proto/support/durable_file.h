@@ -25,8 +25,16 @@ absl::Status SyncDirectoryOf(const std::string& path);
 
 absl::Status ReserveAtomicFile(const std::string& path, std::size_t bytes);
 
-// The whole file. NOT_FOUND when there is none, RESOURCE_EXHAUSTED when it has more than max_bytes.
+// Opens a file with the flags of open(2), CLOEXEC. Never waits, as open(2) does for the other end
+// of a FIFO: FAILED_PRECONDITION when there is something else than a regular file at the path.
+absl::StatusOr<UniqueFd> OpenRegularFile(const std::string& path, int flags, mode_t mode = 0600);
+
+// The whole file. NOT_FOUND when there is none, FAILED_PRECONDITION when it is not a regular file,
+// RESOURCE_EXHAUSTED when it has more than max_bytes.
 absl::StatusOr<std::string> ReadSmallFile(const std::string& path, std::size_t max_bytes = 1 << 20);
+// The same for an open file; `path` names it in errors.
+absl::StatusOr<std::string> ReadSmallFile(const UniqueFd& file, const std::string& path,
+                                          std::size_t max_bytes);
 
 // "WHAT SUBJECT: cause" with the code that belongs to the errno value.
 absl::Status ErrnoStatus(int error, absl::string_view what, absl::string_view subject);

@@ -104,7 +104,7 @@ def job_yaml(directory, steps):
 def first_metrics(cluster, job, attempt):
     """When rank 0 of the attempt wrote its first step, in seconds; 0 when it has not."""
     for node in range(len(cluster.workers)):
-        path = cluster.worker_dir(node) / f"attempts/{job}/{attempt}/rank0/telemetry.jsonl"
+        path = cluster.worker_dir(node) / f"runs/{job}/{attempt}/rank0/telemetry.jsonl"
         if not path.exists():
             continue
         for line in path.read_text().splitlines():

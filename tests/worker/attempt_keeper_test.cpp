@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "absl/strings/str_cat.h"
 #include "tests/worker/core/action_text.h"
 #include "tests/worker/spool/temporary_dir.h"
 
@@ -221,6 +222,87 @@ TEST_F(AttemptKeeperTest, UnknownAttemptIsForgottenWithItsAcknowledgement) {
   EXPECT_THAT(Text(keeper_->kernel().Reports()), ElementsAre("1/3 cleared:"));
   keeper_->facts().Acknowledge(1);
   ASSERT_TRUE(keeper_->kernel().FactsAcknowledged().ok());
+  EXPECT_THAT(keeper_->kernel().Reports(), IsEmpty());
+}
+
+TEST_F(AttemptKeeperTest, RankThatRemovesItsFilesIsNotStartedAgain) {
+  keeper_->kernel().Start(Shell(1, "rm -rf ./* ./.[!.]*; " + WaitForGo()), keeper_->Now());
+  ASSERT_TRUE(RunUntil([&] { return sources_.size() == 2 && sources_[1]->Read(0).has_value(); }));
+  std::filesystem::remove_all(dir_.File("data/runs"));
+  Reopen();
+  EXPECT_THAT(Text(keeper_->kernel().Reports()), ElementsAre("1/1: 0 running"));
+  WriteText(dir_.File("go"), "");
+  ASSERT_TRUE(AwaitFacts(3));
+  EXPECT_THAT(Facts(), ElementsAre("started 1/1/0", "exited 1/1/0 0", "cleared 1/1"));
+}
+
+class LostAttemptTest : public AttemptKeeperTest {
+ protected:
+  // A rank of attempt 1 runs; the worker is away.
+  void StartAndClose(const std::string& script) {
+    keeper_->kernel().Start(Shell(1, script), keeper_->Now());
+    ASSERT_TRUE(AwaitFacts(1));
+    ASSERT_TRUE(RunUntil([&] { return sources_.size() == 2 && sources_[1]->Read(0).has_value(); }));
+    rank_ = static_cast<pid_t>(keeper_->facts().facts()[0].rank_started().pid());
+    Close();
+  }
+
+  // A newer attempt starts once nothing of the older one is left.
+  void ExpectEndedBeforeTheNextStarts() {
+    Reopen();
+    keeper_->kernel().Start(Shell(2, WaitForGo()), keeper_->Now());
+    ASSERT_TRUE(RunUntil([&] { return Facts().back() == "started 1/2/0"; }));
+    EXPECT_FALSE(std::filesystem::exists(absl::StrCat("/proc/", rank_)));
+    EXPECT_THAT(Facts(), testing::Contains("cleared 1/1"));
+  }
+
+  pid_t rank_ = 0;
+};
+
+TEST_F(LostAttemptTest, IsStoppedAndSaysWhy) {
+  StartAndClose("trap 'exit 143' TERM; " + WaitForGo());
+  WriteText(dir_.File("data/attempts/1/1/start.pb"), "damaged");
+  Reopen();
+  ASSERT_TRUE(AwaitFacts(3));
+  EXPECT_THAT(Facts(), ElementsAre("started 1/1/0", "exited 1/1/0 143", "cleared 1/1"));
+  EXPECT_THAT(ExitFact(1).log_tail(), HasSubstr("start.pb in the worker's data directory"));
+  keeper_->kernel().Forget(ForgetOf(1, 1), keeper_->Now());
+  EXPECT_FALSE(std::filesystem::exists(dir_.File("data/attempts/1")));
+}
+
+TEST_F(LostAttemptTest, WithoutItsCommandItEndsBeforeANewerOneStarts) {
+  StartAndClose("trap '' TERM; " + WaitForGo());
+  std::filesystem::remove(dir_.File("data/attempts/1/1/start.pb"));
+  ExpectEndedBeforeTheNextStarts();
+}
+
+TEST_F(LostAttemptTest, WithoutAnyRecordItEndsBeforeANewerOneStarts) {
+  StartAndClose("trap '' TERM; " + WaitForGo());
+  std::filesystem::remove_all(dir_.File("data/attempts"));
+  ExpectEndedBeforeTheNextStarts();
+}
+
+TEST_F(LostAttemptTest, RankWhoseRecordsAreLostIsNotStartedAgain) {
+  StartAndClose(WaitForGo());
+  WriteText(dir_.File("go"), "");
+  const std::string records = dir_.File("data/attempts/1/1/rank0");
+  for (int i = 0; i < 1000 && !std::filesystem::exists(records + "/exit.json"); ++i) usleep(10'000);
+  std::filesystem::remove_all(records);
+  std::filesystem::create_directory(records);
+  Reopen();
+  ASSERT_TRUE(AwaitFacts(3));
+  EXPECT_THAT(Facts(), ElementsAre("started 1/1/0", "exited 1/1/0 0", "cleared 1/1"));
+  EXPECT_EQ(ExitFact(1).signal(), 9);
+  EXPECT_THAT(ExitFact(1).log_tail(), HasSubstr("records of this rank are lost"));
+}
+
+TEST_F(LostAttemptTest, ProcessesOfALostDataDirectoryEndBeforeItsSlotsAreOffered) {
+  StartAndClose("trap '' TERM; setsid sleep 1000 & " + WaitForGo());
+  data_dir_ = nullptr;
+  std::filesystem::remove_all(dir_.File("data"));
+  data_dir_ = *DataDir::Open(dir_.File("data"));
+  Reopen();
+  EXPECT_FALSE(std::filesystem::exists(absl::StrCat("/proc/", rank_)));
   EXPECT_THAT(keeper_->kernel().Reports(), IsEmpty());
 }
 

@@ -17,13 +17,14 @@ class RankRunnerTest : public testing::Test {
  protected:
   LaunchFiles Files(const std::string& name) {
     std::filesystem::create_directories(directory_.File(name));
-    return {.rank_dir = directory_.File(name),
+    return {.place = RankPlace(directory_.File(name), "test-" + directory_.File(name)),
+            .run_dir = directory_.File(name),
             .spec_path = directory_.File(name + "/spec.json"),
             .spec_json = "{}",
             .checkpoint_dir = directory_.File("checkpoints-" + name)};
   }
   RankLaunch Sleep(const LaunchFiles& files) {
-    return {.argv = {"/bin/sleep", "600"}, .environment = {}, .working_directory = files.rank_dir};
+    return {.argv = {"/bin/sleep", "600"}, .environment = {}, .working_directory = files.run_dir};
   }
   bool RunUntil(const std::function<bool()>& done) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -64,13 +65,13 @@ TEST_F(RankRunnerTest, HungCheckpointDirectoryLeavesOtherJobsAlone) {
   runner.Launch(second, sound, Sleep(sound));
   ASSERT_TRUE(RunUntil([&] { return !launched_.empty(); }));
   EXPECT_EQ(launched_, std::vector{second});
-  runner.Signal(second, sound.rank_dir, true);
+  runner.Signal(second, sound.place, true);
   EXPECT_TRUE(RunUntil([&] { return ended_ == std::vector{second}; }));
 
   answer.set_value();
   ASSERT_TRUE(RunUntil([&] { return launched_.size() == 2; }));
   EXPECT_EQ(launched_.back(), first);
-  runner.Signal(first, hung.rank_dir, true);
+  runner.Signal(first, hung.place, true);
   EXPECT_TRUE(RunUntil([&] { return ended_.size() == 2; }));
 }
 
@@ -99,7 +100,7 @@ TEST_F(RankRunnerTest, NumberOfHungDirectoriesBlocksNoOtherLaunch) {
   runner.Launch(key, sound, Sleep(sound));
   ASSERT_TRUE(RunUntil([&] { return !launched_.empty(); }));
   EXPECT_EQ(launched_, std::vector{key});
-  runner.Signal(key, sound.rank_dir, true);
+  runner.Signal(key, sound.place, true);
   EXPECT_TRUE(RunUntil([&] { return !ended_.empty(); }));
 }
 
@@ -131,7 +132,7 @@ TEST_F(RankRunnerTest, CancelledLaunchFailsAtOnceThoughItsDirectoryHangs) {
   server.reset();
   ASSERT_TRUE(RunUntil([&] { return !launched_.empty(); }));
   EXPECT_EQ(launched_, std::vector{next});
-  runner->Signal(next, hung.rank_dir, true);
+  runner->Signal(next, hung.place, true);
   EXPECT_TRUE(RunUntil([&] { return !ended_.empty(); }));
 }
 

@@ -26,7 +26,11 @@ class RankStreamsTest : public testing::Test {
     attempt.set_world_size(2);
     attempt.mutable_spec()->mutable_log_parser()->set_kind(kind);
     attempt.mutable_spec()->mutable_log_parser()->set_rank(parsed_rank);
-    return {attempt, {{4, 2}, rank}, dir_.path(), [this] { return gone_; }, clock_};
+    return {attempt,
+            {{4, 2}, rank},
+            {.output = dir_.File("output.log"), .telemetry = dir_.File("telemetry.jsonl")},
+            [this] { return gone_; },
+            clock_};
   }
 
   void Output(const std::string& text) { WriteText(dir_.File("output.log"), text); }
@@ -194,7 +198,8 @@ TEST_F(RankStreamsTest, ARestartedWorkerReadsNoHalfLineOfOutput) {
   parser.set_kind(v1::LOG_PARSER_KIND_REGEX);
   parser.set_pattern("(?P<step>\\d+) loss=(?P<loss>\\S+)");
   RankStreams streams(
-      attempt, {{4, 2}, 0}, dir_.path(), [] { return false; }, clock_);
+      attempt, {{4, 2}, 0}, {.output = dir_.File("output.log"), .telemetry = ""},
+      [] { return false; }, clock_);
   v1::RankReport report;
   streams.Report(report);
   EXPECT_EQ(report.step(), 0) << "step 1234 was read as 234";

@@ -13,6 +13,27 @@ namespace {
 constexpr Timestamp kObserveEveryMs = 500;
 constexpr Timestamp kRetryWriteMs = 1000;
 
+// SIGKILL, as for every rank whose exit nobody has seen.
+constexpr int kSignalOfUnknownExit = 9;
+// Ends the final output of a rank.
+constexpr char kLostRecords[] =
+    "the worker's records of this rank are lost, and none of its processes is left";
+constexpr char kLostAttempt[] =
+    "\nthe worker ended the attempt: its command (start.pb in the worker's data directory) was "
+    "lost or damaged";
+
+// The exit of a rank that has run and of which nothing is left.
+v1::RankExited UnknownExit(const RankKey& rank, const WorkerTime& now) {
+  v1::RankExited exited;
+  exited.set_job_id(rank.attempt.job_id);
+  exited.set_attempt(rank.attempt.number);
+  exited.set_rank(rank.rank);
+  exited.set_signal(kSignalOfUnknownExit);
+  exited.set_log_tail(kLostRecords);
+  exited.set_time_ms(now.wall_ms);
+  return exited;
+}
+
 // The attempt that a fact belongs to.
 AttemptKey AttemptOf(const v1::Fact& fact) {
   if (fact.has_rank_started()) return {fact.rank_started().job_id(), fact.rank_started().attempt()};
@@ -23,9 +44,11 @@ AttemptKey AttemptOf(const v1::Fact& fact) {
 }  // namespace
 
 void AttemptKernel::Restore(const SeenAttempts& seen_attempts,
-                            const std::vector<v1::StartAttempt>& on_disk) {
-  attempts_.Restore(seen_attempts, on_disk, facts_.facts());
+                            const std::vector<v1::StartAttempt>& on_disk,
+                            const std::vector<v1::StartAttempt>& lost) {
+  attempts_.Restore(seen_attempts, on_disk, facts_.facts(), lost);
   for (const v1::StartAttempt& command : on_disk) io_.AddStreams(command);
+  for (const v1::StartAttempt& command : lost) io_.AddStreams(command);
   for (const RankKey& rank : attempts_.RanksToObserve()) io_.Observe(rank);
 }
 
@@ -128,10 +151,17 @@ void AttemptKernel::LaunchFailed(const RankKey& rank, const std::string& error,
   CarryOut(attempts_.RankEnded(exited), now);
 }
 
+void AttemptKernel::Ended(const RankKey& rank, v1::RankExited exited, const WorkerTime& now) {
+  if (attempts_.IsLost(rank.attempt)) absl::StrAppend(exited.mutable_log_tail(), kLostAttempt);
+  CarryOut(attempts_.RankEnded(exited), now);
+}
+
 void AttemptKernel::Observed(const RankKey& rank, const RankStatus& status, const WorkerTime& now) {
   switch (status.presence) {
     case RankStatus::Presence::kNeverStarted:
-      return CarryOut(attempts_.RankNeverSpawned(rank), now);
+      if (!attempts_.WasStarted(rank)) return CarryOut(attempts_.RankNeverSpawned(rank), now);
+      Ended(rank, UnknownExit(rank, now), now);
+      return CarryOut(attempts_.RankGone(rank), now);
     case RankStatus::Presence::kStarting:
       return;
     case RankStatus::Presence::kRunning:
@@ -140,7 +170,7 @@ void AttemptKernel::Observed(const RankKey& rank, const RankStatus& status, cons
       if (status.pid > 0 && status.exited.spawn_error().empty()) {
         CarryOut(attempts_.RankSpawned(rank, status.pid, status.started_ms), now);
       }
-      CarryOut(attempts_.RankEnded(status.exited), now);
+      Ended(rank, status.exited, now);
       if (!status.processes_remain) CarryOut(attempts_.RankGone(rank), now);
       return;
   }

@@ -75,7 +75,9 @@ class AttemptKernel {
   AttemptKernel(AttemptIo& io, FactQueue& facts) : io_(io), facts_(facts) {}
 
   // Builds the state from the disk after a start of the worker, and observes ranks that may live.
-  void Restore(const SeenAttempts& seen_attempts, const std::vector<v1::StartAttempt>& on_disk);
+  // `lost`: attempts whose command is lost, by job, attempt and ranks: they are ended.
+  void Restore(const SeenAttempts& seen_attempts, const std::vector<v1::StartAttempt>& on_disk,
+               const std::vector<v1::StartAttempt>& lost = {});
 
   void Start(const v1::StartAttempt& command, const WorkerTime& now);
   void Stop(const v1::StopAttempt& command, const WorkerTime& now);
@@ -106,6 +108,7 @@ class AttemptKernel {
   void CarryOutOne(const Action& action, const WorkerTime& now);
   void Create(const AttemptKey& attempt, const WorkerTime& now);
   void Spawn(const RankKey& rank);
+  void Ended(const RankKey& rank, v1::RankExited exited, const WorkerTime& now);
   void WriteAhead(const WorkerTime& now);
   absl::Status Write(const Action& action);
 

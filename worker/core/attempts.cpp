@@ -49,19 +49,26 @@ bool Attempts::IsAlive(Stage stage) { return stage != Stage::kGone && stage != S
 
 void Attempts::Restore(const SeenAttempts& seen_attempts,
                        const std::vector<v1::StartAttempt>& on_disk,
-                       const std::vector<v1::Fact>& facts) {
+                       const std::vector<v1::Fact>& facts,
+                       const std::vector<v1::StartAttempt>& lost) {
   seen_attempts_ = seen_attempts;
   attempts_.clear();
-  for (const v1::StartAttempt& command : on_disk) {
-    Attempt& attempt = attempts_[KeyOf(command)];
-    attempt.command = command;
-    for (const v1::RankStart& rank : command.ranks()) {
-      attempt.ranks[rank.rank()].stage = Stage::kUnresolved;
-    }
-    int64_t& seen = seen_attempts_[command.job_id()];
-    seen = std::max(seen, command.attempt());
+  for (const v1::StartAttempt& command : on_disk) RestoreOne(command);
+  for (const v1::StartAttempt& command : lost) {
+    RestoreOne(command);
+    attempts_[KeyOf(command)].lost = true;
   }
   for (const v1::Fact& fact : facts) ApplyFact(fact);
+}
+
+void Attempts::RestoreOne(const v1::StartAttempt& command) {
+  Attempt& attempt = attempts_[KeyOf(command)];
+  attempt.command = command;
+  for (const v1::RankStart& rank : command.ranks()) {
+    attempt.ranks[rank.rank()].stage = Stage::kUnresolved;
+  }
+  int64_t& seen = seen_attempts_[command.job_id()];
+  seen = std::max(seen, command.attempt());
 }
 
 void Attempts::ApplyFact(const v1::Fact& fact) {
@@ -259,7 +266,8 @@ Actions Attempts::RankNeverSpawned(const RankKey& key) {
   if (rank == nullptr || rank->stage != Stage::kUnresolved) return {};
   const Attempt& attempt = attempts_.at(key.attempt);
   const bool superseded = seen_attempts_[key.attempt.job_id] > key.attempt.number;
-  rank->stage = attempt.stopping || superseded ? Stage::kCancelled : Stage::kWaiting;
+  const bool unwanted = attempt.stopping || attempt.lost || superseded;
+  rank->stage = unwanted ? Stage::kCancelled : Stage::kWaiting;
   Actions actions;
   Advance(key.attempt.job_id, actions);
   return actions;
@@ -343,7 +351,10 @@ void Attempts::ClearedAcknowledged(const AttemptKey& key) {
 
 Actions Attempts::Tick(Timestamp now) {
   Actions actions;
-  for (auto& [key, attempt] : attempts_) KillIfDue(key, attempt, now, actions);
+  for (auto& [key, attempt] : attempts_) {
+    if (attempt.lost && !attempt.stopping) StopOne(key, attempt, kLostGraceMs, now, actions);
+    KillIfDue(key, attempt, now, actions);
+  }
   return actions;
 }
 
@@ -381,6 +392,16 @@ std::vector<RankKey> Attempts::RanksToObserve() const {
 bool Attempts::IsGone(const RankKey& key) const {
   const Rank* rank = FindRank(key);
   return rank == nullptr || !IsAlive(rank->stage);
+}
+
+bool Attempts::IsLost(const AttemptKey& key) const {
+  const auto found = attempts_.find(key);
+  return found != attempts_.end() && found->second.lost;
+}
+
+bool Attempts::WasStarted(const RankKey& key) const {
+  const Rank* rank = FindRank(key);
+  return rank != nullptr && rank->started_recorded;
 }
 
 bool Attempts::IsSpawning(const RankKey& key) const {

@@ -89,6 +89,9 @@ inline constexpr int kSpawnFailedExitCode = 127;
 // SIGKILL is sent again this often while a rank has not ended.
 inline constexpr Timestamp kKillAgainMs = 5000;
 
+// Time from SIGTERM to SIGKILL for an attempt whose command, and with it the job's grace, is lost.
+inline constexpr Timestamp kLostGraceMs = 10'000;
+
 // A rank that has not ended when SIGKILL is sent this often, 15 s after the first, waits in the
 // kernel. It never runs a line of its program again, so it holds its slot but no newer attempt of
 // its job. Counted in signals, not in time: a worker that was paused has seen nothing meanwhile.
@@ -100,9 +103,11 @@ class Attempts {
  public:
   // Builds the state from the disk after a start of the worker. A rank without an exit in `facts`
   // is unresolved until RankSpawned, RankEnded or RankNeverSpawned resolves it. A rank with an exit
-  // counts as exiting until RankGone.
+  // counts as exiting until RankGone. Of the attempts in `lost` only job, attempt and ranks are
+  // known: no rank of theirs is spawned, and Tick stops them.
   void Restore(const SeenAttempts& seen_attempts, const std::vector<v1::StartAttempt>& on_disk,
-               const std::vector<v1::Fact>& facts);
+               const std::vector<v1::Fact>& facts,
+               const std::vector<v1::StartAttempt>& lost = {});
 
   // Commands. Repeating one changes nothing, but that a shorter grace brings the kill forward.
   Actions Start(const v1::StartAttempt& command, Timestamp now);
@@ -134,6 +139,10 @@ class Attempts {
   std::vector<RankKey> RanksToObserve() const;
   // True once the rank writes no more: it is gone, or never was.
   bool IsGone(const RankKey& key) const;
+  // True when the command of the attempt was lost (see Restore).
+  bool IsLost(const AttemptKey& key) const;
+  // True when it is recorded that the rank was started: it is never spawned again.
+  bool WasStarted(const RankKey& key) const;
   // True while SpawnRank of this rank awaits its answer.
   bool IsSpawning(const RankKey& key) const;
   // True while some rank may run.
@@ -170,10 +179,12 @@ class Attempts {
     Timestamp kill_at_ms = 0;  // Valid when stopping.
     int kills = 0;             // SIGKILLs sent so far.
     bool cleared = false;
+    bool lost = false;  // Its command is not known: it is to be stopped.
   };
 
   static bool IsAlive(Stage stage);
   static const char* NameOf(Stage stage);
+  void RestoreOne(const v1::StartAttempt& command);
   static Stage StageAfter(const v1::RankExited& exited);
   const Rank* FindRank(const RankKey& key) const;
   Rank* FindRank(const RankKey& key);

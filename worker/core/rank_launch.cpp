@@ -48,7 +48,7 @@ void AddTrainyardVariables(const v1::StartAttempt& attempt, const LaunchSite& si
   environment[variable::kJobId] = absl::StrCat(attempt.job_id());
   environment[variable::kJobName] = attempt.job_name();
   environment[variable::kAttempt] = absl::StrCat(attempt.attempt());
-  environment[variable::kRunDir] = site.rank_dir;
+  environment[variable::kRunDir] = site.run_dir;
   environment[variable::kSpec] = site.spec_path;
   environment[variable::kTelemetry] = site.telemetry_path;
   environment[variable::kCheckpointDir] = attempt.checkpoint_dir();
@@ -98,7 +98,7 @@ RankLaunch MakeRankLaunch(const v1::StartAttempt& attempt, const v1::RankStart& 
   launch.argv.assign(spec.command().begin(), spec.command().end());
   if (launch.argv.empty()) launch.argv = {site.trainer_program};
   launch.working_directory =
-      spec.working_directory().empty() ? site.rank_dir : spec.working_directory();
+      spec.working_directory().empty() ? site.run_dir : spec.working_directory();
 
   Environment& environment = launch.environment;
   environment["PATH"] = kDefaultPath;

@@ -14,7 +14,7 @@ namespace trainyard::worker {
 // The node's part of a launch: paths, programs, environment, secrets and devices.
 struct LaunchSite {
   // Absolute; TRAINYARD_RUN_DIR.
-  std::string rank_dir;
+  std::string run_dir;
   std::string spec_path;
   std::string telemetry_path;
   // Runs when the job names no command.

@@ -68,7 +68,8 @@ int64_t BytesBelow(const fs::path& directory) {
 
 SpoolStatistics MeasureSpool(const std::string& data_dir) {
   SpoolStatistics statistics;
-  statistics.spool_bytes = BytesBelow(fs::path(data_dir) / "attempts");
+  statistics.spool_bytes =
+      BytesBelow(fs::path(data_dir) / "attempts") + BytesBelow(fs::path(data_dir) / "runs");
   std::error_code error;
   const fs::space_info space = fs::space(data_dir, error);
   if (!error) statistics.disk_free_bytes = static_cast<int64_t>(space.available);

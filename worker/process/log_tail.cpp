@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "proto/support/durable_file.h"
 #include "proto/support/utf8.h"
 #include "worker/process/rank_process.h"
 
@@ -32,11 +33,11 @@ std::string ReadEnd(int fd, std::size_t size, std::size_t max_bytes) {
 
 std::string ReadLogTail(const std::string& rank_dir, std::size_t max_bytes) {
   const std::string path = absl::StrCat(rank_dir, "/", kOutputFile);
-  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const absl::StatusOr<UniqueFd> fd = OpenRegularFile(path, O_RDONLY | O_NOFOLLOW);
   struct stat info = {};
-  if (!fd.valid() || fstat(fd.get(), &info) != 0 || max_bytes == 0) return "";
+  if (!fd.ok() || fstat(fd->get(), &info) != 0 || max_bytes == 0) return "";
   // One byte more shows whether the first line is whole.
-  const std::string end = ReadEnd(fd.get(), static_cast<std::size_t>(info.st_size), max_bytes + 1);
+  const std::string end = ReadEnd(fd->get(), static_cast<std::size_t>(info.st_size), max_bytes + 1);
   return std::string(LastLines(ReplaceInvalidUtf8(LastLines(end, max_bytes)), max_bytes));
 }
 

@@ -63,6 +63,12 @@ bool IsRunning(const ProcessId& process) {
   return stat.has_value() && stat->start_time == process.start_time && !IsDead(stat->state);
 }
 
+std::vector<ProcessStat> AllProcesses() {
+  std::vector<ProcessStat> processes;
+  ForEachProcess([&](const ProcessStat& stat) { processes.push_back(stat); });
+  return processes;
+}
+
 std::vector<pid_t> ChildrenOf(pid_t parent) {
   std::vector<pid_t> children;
   ForEachProcess([&](const ProcessStat& stat) {

@@ -33,6 +33,9 @@ std::optional<ProcessStat> ReadProcessStat(pid_t pid);
 // True while this very process runs. False for a zombie and for another process with the same pid.
 bool IsRunning(const ProcessId& process);
 
+// Every process of the machine; zombies left out.
+std::vector<ProcessStat> AllProcesses();
+
 // Processes whose parent is `parent`, and processes in group `group`; zombies left out.
 std::vector<pid_t> ChildrenOf(pid_t parent);
 std::vector<ProcessStat> MembersOfGroup(pid_t group);

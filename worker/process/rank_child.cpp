@@ -16,6 +16,7 @@
 #include "absl/strings/str_split.h"
 #include "proto/support/status_text.h"
 #include "proto/support/durable_file.h"
+#include "worker/process/rank_mark.h"
 
 namespace trainyard::worker {
 namespace {
@@ -88,6 +89,9 @@ std::string Execute(const RankCommand& command) {
   std::vector<std::string> variables;
   for (const auto& [name, value] : command.environment) {
     variables.push_back(absl::StrCat(name, "=", value));
+  }
+  if (!command.mark.empty()) {
+    variables.push_back(absl::StrCat(kRankMarkVariable, "=", command.mark, ":", getpid()));
   }
   std::vector<char*> environment;
   for (std::string& variable : variables) environment.push_back(variable.data());

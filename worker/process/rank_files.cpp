@@ -1,5 +1,8 @@
 #include "worker/process/rank_files.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -68,8 +71,13 @@ class RecordReader {
 };
 
 absl::StatusOr<Json> ReadRecord(const std::string& path) {
-  TRAINYARD_ASSIGN_OR_RETURN(const std::string text, ReadSmallFile(path, kMaxRecordBytes));
-  Json record = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const absl::StatusOr<UniqueFd> file = OpenRegularFile(path, O_RDONLY | O_NOFOLLOW);
+  if (absl::IsFailedPrecondition(file.status())) return absl::DataLossError(Text(file.status()));
+  TRAINYARD_RETURN_IF_ERROR(file.status());
+  const absl::StatusOr<std::string> text = ReadSmallFile(*file, path, kMaxRecordBytes);
+  if (absl::IsResourceExhausted(text.status())) return absl::DataLossError(Text(text.status()));
+  TRAINYARD_RETURN_IF_ERROR(text.status());
+  Json record = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
   if (!record.is_object()) return absl::DataLossError(absl::StrCat(path, " is not a JSON object"));
   return record;
 }
@@ -84,7 +92,8 @@ absl::Status WriteRankCommand(const std::string& rank_dir, const RankCommand& co
   return WriteRecord(PathOf(rank_dir, kStartFile),
                      {{"argv", command.argv},
                       {"environment", command.environment},
-                      {"working_directory", command.working_directory}});
+                      {"working_directory", command.working_directory},
+                      {"mark", command.mark}});
 }
 
 absl::StatusOr<RankCommand> ReadRankCommand(const std::string& rank_dir) {
@@ -93,6 +102,7 @@ absl::StatusOr<RankCommand> ReadRankCommand(const std::string& rank_dir) {
   RankCommand command;
   RecordReader reader(record);
   reader.Text("working_directory", command.working_directory);
+  reader.Text("mark", command.mark);
   const Json argv = record.value("argv", Json());
   const Json environment = record.value("environment", Json());
   if (!argv.is_array() || argv.empty() || !environment.is_object()) {
@@ -107,6 +117,18 @@ absl::StatusOr<RankCommand> ReadRankCommand(const std::string& rank_dir) {
     command.environment[name] = value.get<std::string>();
   }
   return reader.Finish(std::move(command), path);
+}
+
+bool IsUnused(const std::string& rank_dir) {
+  struct stat info = {};
+  if (stat(rank_dir.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return false;
+  // The shim makes the output before its own record: either of them may be lost.
+  const std::string output = PathOf(rank_dir, kOutputFile);
+  if (lstat(output.c_str(), &info) == 0 && S_ISREG(info.st_mode)) return false;
+  for (const char* name : {kShimFile, kKillFile, kExitFile}) {
+    if (lstat(PathOf(rank_dir, name).c_str(), &info) == 0) return false;
+  }
+  return true;
 }
 
 absl::Status WriteShimRecord(const std::string& rank_dir, const ShimRecord& record) {

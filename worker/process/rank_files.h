@@ -1,5 +1,5 @@
-// The files through which a worker and the shim of a rank communicate. All are in the rank's
-// directory, belong to the worker's user, and outlive both processes:
+// The records through which a worker and the shim of a rank communicate. All are in a directory
+// that the rank is not told of, belong to the worker's user, and outlive both processes:
 //
 //   start.json   the command to start; written by the worker before the shim exists
 //   lock         held (OFD write lock) by the shim for as long as it lives
@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -30,6 +31,18 @@ inline constexpr char kShimFile[] = "shim.json";
 inline constexpr char kOutputFile[] = "output.log";
 inline constexpr char kKillFile[] = "kill.json";
 inline constexpr char kExitFile[] = "exit.json";
+
+// The records of one rank, and the mark of its processes.
+struct RankPlace {
+  RankPlace() = default;
+  explicit RankPlace(std::string records_dir, std::string rank_mark = "")
+      : records(std::move(records_dir)), mark(std::move(rank_mark)) {}
+
+  // Absolute directory of the files above.
+  std::string records;
+  // Value by which the rank's processes are found without records (rank_mark.h); empty: not marked.
+  std::string mark;
+};
 
 // The path of one of the files above in the rank's directory.
 std::string PathOf(const std::string& rank_dir, const char* name);
@@ -46,6 +59,8 @@ struct RankCommand {
   std::map<std::string, std::string> environment;
   // Absolute.
   std::string working_directory;
+  // RankPlace::mark; RankLauncher sets it.
+  std::string mark = "";
 };
 
 // A process, safe against recycled pids: start_time is field 22 of /proc/PID/stat (clock ticks
@@ -81,7 +96,12 @@ struct RankExit {
 absl::Status WriteRankCommand(const std::string& rank_dir, const RankCommand& command);
 absl::StatusOr<RankCommand> ReadRankCommand(const std::string& rank_dir);
 
-// Readers return NOT_FOUND when the file does not exist and DATA_LOSS when it cannot be understood.
+// True while no record in the directory says that a shim ever let a rank run here. False also when
+// the directory is not there: it is made before the first start.
+bool IsUnused(const std::string& rank_dir);
+
+// Readers return NOT_FOUND when the file does not exist and DATA_LOSS when it cannot be understood
+// or is not a regular file.
 absl::Status WriteShimRecord(const std::string& rank_dir, const ShimRecord& record);
 absl::StatusOr<ShimRecord> ReadShimRecord(const std::string& rank_dir);
 

@@ -17,6 +17,7 @@
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/utf8.h"
+#include "worker/process/rank_mark.h"
 #include "worker/process/rank_process.h"
 #include "worker/process/shim_protocol.h"
 
@@ -64,8 +65,7 @@ absl::StatusOr<UniqueFd> MoveUp(UniqueFd fd) {
 // Takes the lock that is held while a start is under way or a shim lives.
 absl::StatusOr<UniqueFd> TakeLock(const std::string& rank_dir) {
   const std::string path = absl::StrCat(rank_dir, "/", kLockFile);
-  UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!fd.valid()) return ErrnoStatus(errno, "cannot open", path);
+  TRAINYARD_ASSIGN_OR_RETURN(UniqueFd fd, OpenRegularFile(path, O_RDWR | O_CREAT | O_NOFOLLOW));
   struct flock lock = {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
@@ -76,11 +76,15 @@ absl::StatusOr<UniqueFd> TakeLock(const std::string& rank_dir) {
   return ErrnoStatus(errno, "cannot lock", path);
 }
 
-absl::Status CheckUnused(const std::string& rank_dir) {
-  for (const char* name : {kShimFile, kExitFile}) {
-    if (access(absl::StrCat(rank_dir, "/", name).c_str(), F_OK) == 0) {
-      return absl::AlreadyExistsError(absl::StrCat("a rank was started in ", rank_dir, " before"));
-    }
+absl::Status CheckUnused(const RankPlace& place) {
+  if (!IsUnused(place.records)) {
+    return absl::AlreadyExistsError(
+        absl::StrCat("a rank was started in ", place.records, " before"));
+  }
+  // Its records may be lost.
+  if (!FindMarked(place.mark).empty()) {
+    return absl::AlreadyExistsError(
+        absl::StrCat("processes of the rank of ", place.records, " run already"));
   }
   return absl::OkStatus();
 }
@@ -111,13 +115,21 @@ class SpawnPlan {
     posix_spawnattr_destroy(&attributes_);
   }
 
-  absl::StatusOr<pid_t> Spawn(const std::string& program, std::vector<std::string> arguments) {
+  // Runs `shim --dir DIR` with the worker's environment and the mark of a shim.
+  absl::StatusOr<pid_t> Spawn(const std::string& program, const RankPlace& place) {
+    std::vector<std::string> arguments = {program, "shim", "--dir", place.records};
     std::vector<char*> argv;
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
+    std::string mark = absl::StrCat(kShimMarkVariable, "=", place.mark);
+    std::vector<char*> environment = {mark.data()};
+    for (char** variable = environ; *variable != nullptr; ++variable) {
+      environment.push_back(*variable);
+    }
+    environment.push_back(nullptr);
     pid_t pid = 0;
-    const int error =
-        posix_spawn(&pid, program.c_str(), &actions_, &attributes_, argv.data(), environ);
+    const int error = posix_spawn(&pid, program.c_str(), &actions_, &attributes_, argv.data(),
+                                  environment.data());
     if (error != 0) return ErrnoStatus(error, "cannot start", program);
     return pid;
   }
@@ -170,13 +182,15 @@ absl::Status CheckAnswer(const std::string& answer) {
 RankLauncher::RankLauncher(std::string shim_program, std::chrono::milliseconds answer_limit)
     : shim_program_(std::move(shim_program)), answer_limit_(answer_limit) {}
 
-absl::Status RankLauncher::Launch(const std::string& rank_dir, const RankCommand& command) const {
+absl::Status RankLauncher::Launch(const RankPlace& place, RankCommand command) const {
+  const std::string& rank_dir = place.records;
   TRAINYARD_RETURN_IF_ERROR(CheckCommand(command));
   if (rank_dir.empty() || rank_dir.front() != '/') {
     return absl::InvalidArgumentError(absl::StrCat("`", rank_dir, "` is not absolute"));
   }
   TRAINYARD_ASSIGN_OR_RETURN(UniqueFd lock, TakeLock(rank_dir));
-  TRAINYARD_RETURN_IF_ERROR(CheckUnused(rank_dir));
+  TRAINYARD_RETURN_IF_ERROR(CheckUnused(place));
+  command.mark = place.mark;
   TRAINYARD_RETURN_IF_ERROR(WriteRankCommand(rank_dir, command));
   std::array<int, 2> ends;
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return ErrnoStatus(errno, "cannot make", "a pipe");
@@ -184,8 +198,7 @@ absl::Status RankLauncher::Launch(const std::string& rank_dir, const RankCommand
   TRAINYARD_ASSIGN_OR_RETURN(UniqueFd ready, MoveUp(UniqueFd(ends[1])));
 
   SpawnPlan plan(lock.get(), ready.get());
-  TRAINYARD_ASSIGN_OR_RETURN(const pid_t pid,
-                             plan.Spawn(shim_program_, {shim_program_, "shim", "--dir", rank_dir}));
+  TRAINYARD_ASSIGN_OR_RETURN(const pid_t pid, plan.Spawn(shim_program_, place));
   lock.Reset();
   ready.Reset();
   const absl::StatusOr<std::string> answer = AwaitAnswer(answer_fd.get(), answer_limit_);

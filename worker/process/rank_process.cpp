@@ -5,33 +5,42 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/durable_file.h"
+#include "proto/support/status_text.h"
 #include "worker/process/process_table.h"
+#include "worker/process/rank_mark.h"
 
 namespace trainyard::worker {
 namespace {
 
 // True while a shim (or a Launch) holds the directory's lock. The test itself takes no lock, so it
-// disturbs no other process.
+// disturbs no other process. False also when the lock's file is lost.
 absl::StatusOr<bool> IsHeld(const std::string& rank_dir) {
   const std::string path = PathOf(rank_dir, kLockFile);
-  const UniqueFd fd(open(path.c_str(), O_RDWR | O_CLOEXEC));
-  if (!fd.valid() && errno == ENOENT) return false;
-  if (!fd.valid()) return ErrnoStatus(errno, "cannot open", path);
+  const absl::StatusOr<UniqueFd> fd = OpenRegularFile(path, O_RDWR | O_NOFOLLOW);
+  if (absl::IsNotFound(fd.status()) || absl::IsFailedPrecondition(fd.status())) return false;
+  TRAINYARD_RETURN_IF_ERROR(fd.status());
   struct flock lock = {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
-  if (fcntl(fd.get(), F_OFD_GETLK, &lock) != 0) return ErrnoStatus(errno, "cannot test", path);
+  if (fcntl(fd->get(), F_OFD_GETLK, &lock) != 0) return ErrnoStatus(errno, "cannot test", path);
   return lock.l_type != F_UNLCK;
 }
 
 bool IsOfThisBoot(const ShimRecord& record) { return record.boot_id == BootId(); }
+
+// True when the rank that the record names runs.
+bool Runs(const absl::StatusOr<ShimRecord>& record) {
+  return record.ok() && IsOfThisBoot(*record) && IsRunning(record->rank);
+}
 
 // Living processes of the rank's group when its leader is gone. A group id cannot be reused while a
 // member lives, and a recycled pid would show as a group leader.
@@ -44,27 +53,19 @@ std::vector<ProcessStat> Leftovers(const ShimRecord& record) {
   return members;
 }
 
-RankState Vanished(std::string summary, const std::optional<ShimRecord>& record) {
-  RankState state;
-  state.presence = RankPresence::kVanished;
-  state.exit.signal = SIGKILL;
-  state.summary = std::move(summary);
-  if (record.has_value()) {
-    state.rank_pid = record->rank.pid;
-    state.started_ms = record->started_ms;
-    state.processes_remain = !Leftovers(*record).empty();
+// The rank's first process by its mark; nullopt when it does not run.
+std::optional<ProcessStat> MarkedLeader(const std::vector<MarkedProcess>& marked) {
+  for (const MarkedProcess& process : marked) {
+    if (process.leader == process.stat.pid) return process.stat;
   }
-  return state;
+  return std::nullopt;
 }
 
-// The state when no shim lives and there is no exit record.
-RankState StateWithoutShim(const ShimRecord& record) {
-  if (!IsOfThisBoot(record)) {
-    return Vanished("the machine was restarted while the rank ran", record);
-  }
-  if (!IsRunning(record.rank)) {
-    return Vanished("the rank and its shim are gone without an exit record", record);
-  }
+bool HasShim(const std::vector<MarkedProcess>& marked) {
+  return std::ranges::any_of(marked, &MarkedProcess::is_shim);
+}
+
+RankState Running(const ShimRecord& record) {
   RankState state;
   state.presence = RankPresence::kRunning;
   state.rank_pid = record.rank.pid;
@@ -72,17 +73,84 @@ RankState StateWithoutShim(const ShimRecord& record) {
   return state;
 }
 
-absl::StatusOr<RankState> StateFromExit(const std::string& rank_dir, bool held) {
-  TRAINYARD_ASSIGN_OR_RETURN(RankExit exit, ReadRankExit(rank_dir));
+// The state by the mark alone: its records are lost.
+RankState RunningUnrecorded(const ProcessStat& leader) {
+  RankState state;
+  state.presence = RankPresence::kRunning;
+  state.rank_pid = leader.pid;
+  return state;
+}
+
+RankState OfPresence(RankPresence presence) {
+  RankState state;
+  state.presence = presence;
+  return state;
+}
+
+RankState Vanished(std::string summary, const absl::StatusOr<ShimRecord>& record) {
+  RankState state;
+  state.presence = RankPresence::kVanished;
+  state.exit.signal = SIGKILL;
+  state.summary = std::move(summary);
+  if (record.ok()) {
+    state.rank_pid = record->rank.pid;
+    state.started_ms = record->started_ms;
+    state.processes_remain = !Leftovers(*record).empty();
+  }
+  return state;
+}
+
+// Why a rank that left no exit record counts as ended.
+std::string VanishedSummary(const absl::Status& exit, const absl::StatusOr<ShimRecord>& record) {
+  if (!absl::IsNotFound(exit)) return Text(exit);
+  if (absl::IsNotFound(record.status())) {
+    return "the records of the rank are lost, and none of its processes is left";
+  }
+  if (!record.ok()) return Text(record.status());
+  if (!IsOfThisBoot(*record)) return "the machine was restarted while the rank ran";
+  return "the rank and its shim are gone without an exit record";
+}
+
+// Adds what lives of an ended rank.
+RankState WithRest(RankState state, bool held, const std::vector<MarkedProcess>& marked) {
+  const bool attended = held || HasShim(marked);
+  state.processes_remain |= attended || !marked.empty();
+  state.unattended = state.processes_remain && !attended;
+  return state;
+}
+
+RankState StateFromExit(const RankPlace& place, RankExit exit, bool held) {
   RankState state;
   state.presence = RankPresence::kExited;
   state.exit = std::move(exit);
-  state.processes_remain = held;
-  if (const absl::StatusOr<ShimRecord> record = ReadShimRecord(rank_dir); record.ok()) {
+  const absl::StatusOr<ShimRecord> record = ReadShimRecord(place.records);
+  if (record.ok()) {
     state.rank_pid = record->rank.pid;
     state.started_ms = record->started_ms;
   }
-  return state;
+  if (held) return WithRest(std::move(state), held, {});
+  if (record.ok()) state.processes_remain = !Leftovers(*record).empty();
+  return WithRest(std::move(state), held, FindMarked(place.mark));
+}
+
+// The state of a rank without an exit record; `exit` is the error of reading it.
+absl::StatusOr<RankState> StateWithoutExit(const RankPlace& place, bool held,
+                                           const absl::Status& exit) {
+  const absl::StatusOr<ShimRecord> record = ReadShimRecord(place.records);
+  const bool is_lost = absl::IsNotFound(record.status()) || absl::IsDataLoss(record.status());
+  if (!record.ok() && !is_lost) return record.status();
+  // A shim that lives writes the exit record soon, over what may be in its place.
+  if ((record.ok() && held) || Runs(record)) return Running(*record);
+  const std::vector<MarkedProcess> marked = FindMarked(place.mark);
+  if (record.ok() && HasShim(marked)) return Running(*record);
+  if (!record.ok()) {
+    if (const auto leader = MarkedLeader(marked)) return RunningUnrecorded(*leader);
+    if (held || HasShim(marked)) return OfPresence(RankPresence::kStarting);
+    if (marked.empty() && absl::IsNotFound(exit) && IsUnused(place.records)) {
+      return OfPresence(RankPresence::kNeverStarted);
+    }
+  }
+  return WithRest(Vanished(VanishedSummary(exit, record), record), held, marked);
 }
 
 absl::StatusOr<UniqueFd> OpenPidfd(const ProcessId& process) {
@@ -114,31 +182,36 @@ absl::Status SaveNow(pid_t rank) {
   return Send(rank, SIGUSR1);
 }
 
+// Kills the rank's group and everything that carries its mark. `rank`: its first process, 0 when it
+// does not run.
+absl::Status Kill(const RankPlace& place, const absl::StatusOr<ShimRecord>& record, pid_t rank) {
+  const bool has_group = rank > 0 || (record.ok() && !Leftovers(*record).empty());
+  // kill.json only keeps the exit from being attributed to the memory killer; a full disk must not
+  // keep the rank alive.
+  if (has_group) WriteFileAtomically(PathOf(place.records, kKillFile), "{}\n").IgnoreError();
+  const absl::Status sent =
+      has_group ? Send(rank > 0 ? -rank : -record->rank.pid, SIGKILL)
+                : absl::NotFoundError("the rank has no process that runs");
+  return KillMarked(place.mark) > 0 ? absl::OkStatus() : sent;
+}
+
 }  // namespace
 
-absl::StatusOr<RankState> ReadRankState(const std::string& rank_dir) {
+absl::StatusOr<RankState> ReadRankState(const RankPlace& place) {
   // Comes before the records are read: once the lock is free no process writes them any more.
-  TRAINYARD_ASSIGN_OR_RETURN(const bool held, IsHeld(rank_dir));
-  absl::StatusOr<RankState> exited = StateFromExit(rank_dir, held);
-  if (exited.ok()) return exited;
-  if (absl::IsDataLoss(exited.status())) return Vanished(exited.status().ToString(), std::nullopt);
-  if (!absl::IsNotFound(exited.status())) return exited.status();
+  TRAINYARD_ASSIGN_OR_RETURN(const bool held, IsHeld(place.records));
+  absl::StatusOr<RankExit> exit = ReadRankExit(place.records);
+  if (exit.ok()) return StateFromExit(place, *std::move(exit), held);
+  if (absl::IsNotFound(exit.status()) || absl::IsDataLoss(exit.status())) {
+    return StateWithoutExit(place, held, exit.status());
+  }
+  return exit.status();
+}
 
-  const absl::StatusOr<ShimRecord> record = ReadShimRecord(rank_dir);
-  RankState state;
-  if (absl::IsNotFound(record.status())) {
-    state.presence = held ? RankPresence::kStarting : RankPresence::kNeverStarted;
-    return state;
-  }
-  if (absl::IsDataLoss(record.status()) && !held) {
-    return Vanished(record.status().ToString(), std::nullopt);
-  }
-  if (!record.ok()) return record.status();
-  if (!held) return StateWithoutShim(*record);
-  state.presence = RankPresence::kRunning;
-  state.rank_pid = record->rank.pid;
-  state.started_ms = record->started_ms;
-  return state;
+void SweepRank(const RankPlace& place) {
+  const absl::StatusOr<ShimRecord> record = ReadShimRecord(place.records);
+  if (record.ok() && !Leftovers(*record).empty()) kill(-record->rank.pid, SIGKILL);
+  KillMarked(place.mark);
 }
 
 absl::StatusOr<UniqueFd> OpenExitWatch(const std::string& rank_dir) {
@@ -151,24 +224,18 @@ absl::StatusOr<UniqueFd> OpenExitWatch(const std::string& rank_dir) {
   return OpenPidfd(record.rank);
 }
 
-absl::Status SignalRank(const std::string& rank_dir, RankSignal signal) {
-  TRAINYARD_ASSIGN_OR_RETURN(const ShimRecord record, ReadShimRecord(rank_dir));
-  const bool running = IsOfThisBoot(record) && IsRunning(record.rank);
-  if (!running && (signal != RankSignal::kKill || Leftovers(record).empty())) {
-    return absl::NotFoundError(absl::StrCat("rank process ", record.rank.pid, " does not run"));
+absl::Status SignalRank(const RankPlace& place, RankSignal signal) {
+  const absl::StatusOr<ShimRecord> record = ReadShimRecord(place.records);
+  const bool is_lost = absl::IsNotFound(record.status()) || absl::IsDataLoss(record.status());
+  if (!record.ok() && !is_lost) return record.status();
+  pid_t rank = Runs(record) ? record->rank.pid : 0;
+  if (!record.ok()) {
+    const std::optional<ProcessStat> leader = MarkedLeader(FindMarked(place.mark));
+    if (leader.has_value()) rank = leader->pid;
   }
-  switch (signal) {
-    case RankSignal::kTerminate:
-      return Send(-record.rank.pid, SIGTERM);
-    case RankSignal::kSaveNow:
-      return SaveNow(record.rank.pid);
-    case RankSignal::kKill:
-      break;
-  }
-  // kill.json only keeps the exit from being attributed to the memory killer; a full disk must not
-  // keep the rank alive.
-  WriteFileAtomically(PathOf(rank_dir, kKillFile), "{}\n").IgnoreError();
-  return Send(-record.rank.pid, SIGKILL);
+  if (signal == RankSignal::kKill) return Kill(place, record, rank);
+  if (rank == 0) return absl::NotFoundError("the rank has no process that runs");
+  return signal == RankSignal::kTerminate ? Send(-rank, SIGTERM) : SaveNow(rank);
 }
 
 }  // namespace trainyard::worker

@@ -1,8 +1,8 @@
 // Starts, finds again, watches and signals the ranks of this node, each under a shim process that
 // outlives the worker.
 //
-// All functions are free of shared state: any thread may call them, but calls for one rank
-// directory must not overlap. They touch the disk, and Launch waits for the shim (tens of
+// All functions are free of shared state: any thread may call them, but calls for one rank must not
+// overlap. They touch the disk, and Launch waits for the shim (tens of
 // milliseconds), so a loop thread should leave them to a helper thread.
 #ifndef TRAINYARD_WORKER_PROCESS_RANK_PROCESS_H_
 #define TRAINYARD_WORKER_PROCESS_RANK_PROCESS_H_
@@ -30,14 +30,15 @@ class RankLauncher {
   explicit RankLauncher(std::string shim_program,
                         std::chrono::milliseconds answer_limit = std::chrono::seconds(10));
 
-  // Starts the rank, at most once for each directory, which must exist. OK means that a shim has
-  // taken over and will write the outcome to exit.json, also when the program cannot be executed
-  // (missing, not executable, no working directory): that is an exit with spawn_error. On an error
-  // no rank runs: ALREADY_EXISTS when this directory was started before, INVALID_ARGUMENT for an
-  // empty argv, a NUL byte or a '=' in a variable's name, RESOURCE_EXHAUSTED, PERMISSION_DENIED or
-  // INTERNAL when files or processes cannot be made, DEADLINE_EXCEEDED when the shim does not
-  // answer within the limit (the shim may still start then: use ReadRankState).
-  absl::Status Launch(const std::string& rank_dir, const RankCommand& command) const;
+  // Starts the rank, at most once for each place, whose directory must exist. OK means that a shim
+  // has taken over and will write the outcome to exit.json, also when the program cannot be
+  // executed (missing, not executable, no working directory): that is an exit with spawn_error. On
+  // an error no rank runs: ALREADY_EXISTS when it was started before or a process of it runs (the
+  // rank may run then), INVALID_ARGUMENT for an empty argv, a NUL byte or a '=' in a variable's
+  // name, RESOURCE_EXHAUSTED, PERMISSION_DENIED or INTERNAL when files or processes cannot be made,
+  // DEADLINE_EXCEEDED when the shim does not answer within the limit (the shim may still start
+  // then: use ReadRankState).
+  absl::Status Launch(const RankPlace& place, RankCommand command) const;
 
  private:
   std::string shim_program_;
@@ -46,10 +47,10 @@ class RankLauncher {
 
 enum class RankPresence {
   kNeverStarted,  // No shim ever started here; Launch may be called.
-  kStarting,      // A shim lives and has not yet written shim.json: ask again.
+  kStarting,      // A shim lives and there is no shim.json and no process of the rank: ask again.
   kRunning,       // The rank's process lives, or its shim is about to record how it ended.
   kExited,        // exit.json is written.
-  kVanished,      // Shim and rank are gone and left no exit.json, as after a reboot.
+  kVanished,      // Shim and rank are gone, or their records are, and left no exit.json.
 };
 
 struct RankState {
@@ -61,15 +62,20 @@ struct RankState {
   RankExit exit;
   // For kVanished: one sentence about the state that was found.
   std::string summary;
-  // True while processes of an ended rank may be left: its shim is still reaping them. The attempt
-  // is not cleared before this is false.
+  // True while processes of an ended rank may be left. The attempt is not cleared before this is
+  // false.
   bool processes_remain = false;
+  // True when no shim will end these processes: SweepRank does.
+  bool unattended = false;
 };
 
-// The state of a rank, from its files and the process table; used to reattach after a restart of
-// the worker and as the fallback check on each heartbeat. Changes nothing. INTERNAL or
-// PERMISSION_DENIED when the files cannot be read.
-absl::StatusOr<RankState> ReadRankState(const std::string& rank_dir);
+// The state of a rank, from its records and, where these do not say all, from the mark of its
+// processes; used to reattach after a restart of the worker and as the fallback check on each
+// heartbeat. Changes nothing. INTERNAL or PERMISSION_DENIED when the files cannot be read.
+absl::StatusOr<RankState> ReadRankState(const RankPlace& place);
+
+// Kills what an ended rank without a shim has left.
+void SweepRank(const RankPlace& place);
 
 // A descriptor (pidfd, CLOEXEC) that becomes readable when the shim has ended (the rank itself, if
 // its shim was killed): read the state then. Fits epoll and asio::posix::stream_descriptor::
@@ -79,14 +85,14 @@ absl::StatusOr<UniqueFd> OpenExitWatch(const std::string& rank_dir);
 
 enum class RankSignal {
   kTerminate,  // SIGTERM to the process group: save and leave.
-  kKill,       // SIGKILL to the process group; noted in kill.json first.
+  kKill,       // SIGKILL to the group and all marked processes; noted in kill.json first.
   kSaveNow,    // SIGUSR1 to the rank itself.
 };
 
 // Signals a rank after checking that the pid is still the process that was started. NOT_FOUND when
 // the rank does not run (any more). FAILED_PRECONDITION for kSaveNow when the program has no
 // handler for SIGUSR1: the signal would kill it.
-absl::Status SignalRank(const std::string& rank_dir, RankSignal signal);
+absl::Status SignalRank(const RankPlace& place, RankSignal signal);
 
 // The last whole lines of output.log, at most max_bytes, as valid UTF-8 (other bytes become
 // U+FFFD). When the last line is longer, the end of that line. Empty when there is no output.

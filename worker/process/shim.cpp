@@ -88,8 +88,10 @@ void BecomeGuardian() {
 
 absl::StatusOr<UniqueFd> OpenOutput(const std::string& rank_dir) {
   const std::string path = absl::StrCat(rank_dir, "/", kOutputFile);
-  UniqueFd fd(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
-  if (!fd.valid()) return ErrnoStatus(errno, "cannot open", path);
+  TRAINYARD_ASSIGN_OR_RETURN(
+      UniqueFd fd, OpenRegularFile(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW));
+  // The rank's stdout, which programs expect to be blocking.
+  if (fcntl(fd.get(), F_SETFL, O_APPEND) != 0) return ErrnoStatus(errno, "cannot set up", path);
   return fd;
 }
 
@@ -177,8 +179,10 @@ absl::StatusOr<RankExit> RunRank(Shim& shim, HeldRank rank) {
   TRAINYARD_RETURN_IF_ERROR(WriteShimRecord(
       shim.rank_dir,
       {{own->pid, own->start_time}, {child->pid, child->start_time}, Now(), BootId()}));
-  const std::string cause = rank.Release();
+  // Before the release: a rank whose working directory or program is on a file server that hangs
+  // must not hold up the worker.
   Answer(shim, kShimReadyAnswer);
+  const std::string cause = rank.Release();
   RankExit exit = Guard(shim, rank.pid(), kills_before);
   if (!cause.empty()) {
     exit.exit_code = kSpawnErrorExit;

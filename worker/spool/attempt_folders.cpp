@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <system_error>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "proto/support/status_macros.h"
@@ -39,61 +41,194 @@ std::vector<int64_t> NumberedFolders(const fs::path& path) {
   return numbers;
 }
 
+// Begins the names of folders that are being removed.
+constexpr char kRemovedPrefix[] = "removed-";
+
+// Ranks with a folder in the attempt's folder that holds a record.
+std::set<int> RanksWithRecords(const fs::path& attempt_dir) {
+  std::set<int> ranks;
+  std::error_code error;
+  for (fs::directory_iterator it(attempt_dir, error), end; !error && it != end;
+       it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    int rank = 0;
+    if (!absl::StartsWith(name, "rank") || !absl::SimpleAtoi(name.substr(4), &rank)) continue;
+    std::error_code ignored;
+    if (rank >= 0 && !fs::is_empty(it->path(), ignored) && !ignored) ranks.insert(rank);
+  }
+  return ranks;
+}
+
+// Removes a tree though directories in it are read-only.
+absl::Status RemoveTree(const fs::path& path) {
+  std::error_code error;
+  fs::remove_all(path, error);
+  if (!error) return absl::OkStatus();
+  std::error_code ignored;
+  fs::permissions(path, fs::perms::owner_all, ignored);
+  const auto options = fs::directory_options::skip_permission_denied;
+  for (fs::recursive_directory_iterator it(path, options, ignored), end; !ignored && it != end;
+       it.increment(ignored)) {
+    std::error_code denied;
+    if (it->is_directory(denied) && !it->is_symlink(denied)) {
+      fs::permissions(it->path(), fs::perms::owner_all, denied);
+    }
+  }
+  fs::remove_all(path, error);
+  if (!error) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat("cannot remove ", path.string(), ": ", error.message()));
+}
+
+// Gives the folder a name under which it is not found again. OK when there is none.
+absl::Status MoveAway(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::rename(from, to, error);
+  const bool is_absent = error == std::errc::no_such_file_or_directory ||
+                         error == std::errc::not_a_directory;
+  if (error && !is_absent) {
+    return absl::InternalError(
+        absl::StrCat("cannot rename ", from.string(), ": ", error.message()));
+  }
+  // Removes the job's folder when this was its last attempt; any other outcome is fine.
+  fs::remove(from.parent_path(), error);
+  return absl::OkStatus();
+}
+
+absl::Status RemoveMoved(const fs::path& root) {
+  absl::Status status;
+  std::error_code error;
+  for (fs::directory_iterator it(root, error), end; !error && it != end; it.increment(error)) {
+    if (absl::StartsWith(it->path().filename().string(), kRemovedPrefix)) {
+      status.Update(RemoveTree(it->path()));
+    }
+  }
+  return status;
+}
+
+std::string RemovedName(const AttemptKey& key) {
+  return absl::StrCat("/", kRemovedPrefix, key.job_id, "-", key.number);
+}
+
+// The command as far as it is known without start.pb.
+v1::StartAttempt LostCommand(const AttemptKey& key, const std::set<int>& ranks) {
+  v1::StartAttempt command;
+  command.set_job_id(key.job_id);
+  command.set_attempt(key.number);
+  for (const int rank : ranks) command.add_ranks()->set_rank(rank);
+  return command;
+}
+
+absl::StatusOr<v1::StartAttempt> ReadCommand(const std::string& path, const AttemptKey& key) {
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string text, ReadSmallFile(path, kMaxStartBytes));
+  v1::StartAttempt command;
+  const bool is_sound = command.ParseFromString(text) && command.job_id() == key.job_id &&
+                        command.attempt() == key.number && command.ranks_size() > 0;
+  if (is_sound) return command;
+  return absl::DataLossError(absl::StrCat(path, " cannot be understood"));
+}
+
 }  // namespace
+
+AttemptFolders::AttemptFolders(std::string data_dir)
+    : root_(absl::StrCat(data_dir, "/attempts")), runs_(absl::StrCat(data_dir, "/runs")) {}
 
 std::string AttemptFolders::AttemptDir(const AttemptKey& key) const {
   return absl::StrCat(root_, "/", key.job_id, "/", key.number);
+}
+
+std::string AttemptFolders::RunsOf(const AttemptKey& key) const {
+  return absl::StrCat(runs_, "/", key.job_id, "/", key.number);
 }
 
 std::string AttemptFolders::RankDir(const RankKey& key) const {
   return absl::StrCat(AttemptDir(key.attempt), "/rank", key.rank);
 }
 
+std::string AttemptFolders::RunDir(const RankKey& key) const {
+  std::string records = RankDir(key);
+  std::error_code error;
+  for (const char* name : {kSpecFile, kTelemetryFile}) {
+    if (fs::exists(absl::StrCat(records, "/", name), error)) return records;
+  }
+  return absl::StrCat(RunsOf(key.attempt), "/rank", key.rank);
+}
+
 absl::Status AttemptFolders::Create(const v1::StartAttempt& command) const {
   const AttemptKey key = {command.job_id(), command.attempt()};
   for (const v1::RankStart& rank : command.ranks()) {
     TRAINYARD_RETURN_IF_ERROR(MakeDirectories(RankDir({key, rank.rank()})));
+    TRAINYARD_RETURN_IF_ERROR(MakeDirectories(RunDir({key, rank.rank()})));
   }
   return WriteFileAtomically(AttemptDir(key) + kStartCommandFile, command.SerializeAsString());
 }
 
-absl::StatusOr<AttemptFolders::Found> AttemptFolders::Scan() const {
+absl::StatusOr<AttemptFolders::Found> AttemptFolders::Scan(const std::set<RankKey>& running) const {
   TRAINYARD_RETURN_IF_ERROR(MakeDirectories(root_));
-  Found found;
+  TRAINYARD_RETURN_IF_ERROR(MakeDirectories(runs_));
+  TRAINYARD_RETURN_IF_ERROR(RemoveMoved(root_));
+  std::map<AttemptKey, std::set<int>> attempts;
+  for (const RankKey& rank : running) attempts[rank.attempt].insert(rank.rank);
   for (const int64_t job_id : NumberedFolders(root_)) {
-    for (const int64_t attempt_number : NumberedFolders(fs::path(root_) / std::to_string(job_id))) {
-      const AttemptKey key = {job_id, attempt_number};
-      const std::string path = AttemptDir(key) + kStartCommandFile;
-      const absl::StatusOr<std::string> text = ReadSmallFile(path, kMaxStartBytes);
-      if (absl::IsNotFound(text.status())) {
-        TRAINYARD_RETURN_IF_ERROR(Remove(key));
-        continue;
-      }
-      v1::StartAttempt command;
-      if (!text.ok()) {
-        found.warnings.push_back(Text(text.status()));
-      } else if (!command.ParseFromString(*text) || command.job_id() != job_id ||
-                 command.attempt() != attempt_number) {
-        found.warnings.push_back(absl::StrCat(path, " cannot be understood; left as it is"));
-      } else {
-        found.attempts.push_back(std::move(command));
-      }
+    for (const int64_t number : NumberedFolders(fs::path(root_) / std::to_string(job_id))) {
+      attempts.try_emplace({job_id, number});
     }
   }
+  Found found;
+  for (const auto& [key, ranks] : attempts) ScanAttempt(key, ranks, found);
+  MoveRunsWithoutAttempt(found);
   return found;
 }
 
-absl::Status AttemptFolders::Remove(const AttemptKey& key) const {
-  const std::string path = AttemptDir(key);
-  std::error_code error;
-  fs::remove(path + kStartCommandFile, error);
-  if (!error) fs::remove_all(path, error);
-  if (error) {
-    return absl::InternalError(absl::StrCat("cannot remove ", path, ": ", error.message()));
+void AttemptFolders::ScanAttempt(const AttemptKey& key, std::set<int> running,
+                                 Found& found) const {
+  absl::StatusOr<v1::StartAttempt> command =
+      ReadCommand(AttemptDir(key) + kStartCommandFile, key);
+  if (command.ok()) {
+    found.attempts.push_back(*std::move(command));
+    return;
   }
-  // Removes the job's folder when this was its last attempt; any other outcome is fine.
-  fs::remove(fs::path(path).parent_path(), error);
+  std::set<int> ranks = RanksWithRecords(AttemptDir(key));
+  ranks.merge(running);
+  if (ranks.empty()) {
+    const absl::Status removed = Remove(key);
+    if (!removed.ok()) found.warnings.push_back(Text(removed));
+    return;
+  }
+  found.warnings.push_back(absl::StrCat(Text(command.status()), ": job ", key.job_id, " attempt ",
+                                        key.number,
+                                        " is ended, because its command is not known"));
+  found.lost.push_back(LostCommand(key, ranks));
+}
+
+void AttemptFolders::MoveRunsWithoutAttempt(const Found& found) const {
+  std::set<AttemptKey> known;
+  for (const auto* commands : {&found.attempts, &found.lost}) {
+    for (const v1::StartAttempt& command : *commands) {
+      known.insert({command.job_id(), command.attempt()});
+    }
+  }
+  for (const int64_t job_id : NumberedFolders(runs_)) {
+    for (const int64_t number : NumberedFolders(fs::path(runs_) / std::to_string(job_id))) {
+      const AttemptKey key = {job_id, number};
+      if (!known.contains(key)) MoveAway(RunsOf(key), runs_ + RemovedName(key)).IgnoreError();
+    }
+  }
+}
+
+absl::Status AttemptFolders::Remove(const AttemptKey& key) const {
+  const std::string moved = root_ + RemovedName(key);
+  // One step: a folder without start.pb is one whose start.pb was lost, never one half removed.
+  TRAINYARD_RETURN_IF_ERROR(MoveAway(AttemptDir(key), moved));
+  MoveAway(RunsOf(key), runs_ + RemovedName(key)).IgnoreError();
+  // A rest that cannot be removed now is removed at the next start.
+  RemoveTree(moved).IgnoreError();
   return absl::OkStatus();
 }
+
+absl::Status AttemptFolders::RemoveMovedRuns(const AttemptKey& key) const {
+  return RemoveTree(runs_ + RemovedName(key));
+}
+
+absl::Status AttemptFolders::RemoveAllMovedRuns() const { return RemoveMoved(runs_); }
 
 }  // namespace trainyard::worker

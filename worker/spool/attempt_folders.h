@@ -1,7 +1,10 @@
-// Folders of the attempts: DATA_DIR/attempts/JOB/ATTEMPT/{start.pb, rankR/...}.
+// Folders of the attempts. Records, which no job is told of:
+// DATA_DIR/attempts/JOB/ATTEMPT/{start.pb, rankR/...}. The ranks' own directories:
+// DATA_DIR/runs/JOB/ATTEMPT/rankR/.
 #ifndef TRAINYARD_WORKER_SPOOL_ATTEMPT_FOLDERS_H_
 #define TRAINYARD_WORKER_SPOOL_ATTEMPT_FOLDERS_H_
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,31 +21,47 @@ inline constexpr char kTelemetryFile[] = "telemetry.jsonl";
 // One thread. Errors name the path and the cause.
 class AttemptFolders {
  public:
-  // `root` is absolute; it is made when missing.
-  explicit AttemptFolders(std::string root) : root_(std::move(root)) {}
+  // `data_dir` is absolute; what is missing in it is made.
+  explicit AttemptFolders(std::string data_dir);
 
+  // Directory of the rank's records.
   std::string RankDir(const RankKey& key) const;
+  // The rank's own directory. Attempts of earlier versions have both in one: RankDir.
+  std::string RunDir(const RankKey& key) const;
 
   // Makes the folders of the attempt and of its ranks (0700) and, last, start.pb: an attempt
-  // without start.pb never spawned a rank.
+  // without start.pb and without a rank's record never spawned a rank.
   absl::Status Create(const v1::StartAttempt& command) const;
 
   struct Found {
     std::vector<v1::StartAttempt> attempts;
-    // Folders that were skipped, and the reason; one line each, for the log.
+    // Attempts whose start.pb is lost or damaged though ranks were started or run: job, attempt and
+    // rank numbers.
+    std::vector<v1::StartAttempt> lost;
+    // Defects of folders, one line each, for the log.
     std::vector<std::string> warnings;
   };
-  // Every attempt on disk, by job and attempt. A folder without start.pb is the rest of a Create or
-  // Remove that a crash interrupted: it is removed.
-  absl::StatusOr<Found> Scan() const;
+  // Every attempt on disk, and every one of `running`, ranks that are known to have processes, by
+  // job and attempt. The rest of a Create or Remove that a crash interrupted is removed.
+  absl::StatusOr<Found> Scan(const std::set<RankKey>& running = {}) const;
 
-  // Removes the attempt's folder, start.pb first. OK when there is none.
+  // Removes the attempt's records; its ranks' own directories are moved away, for RemoveMovedRuns.
+  // OK when there are none.
   absl::Status Remove(const AttemptKey& key) const;
+
+  // Removes run directories that Remove has moved away, of one attempt or of all, also those that a
+  // program made read-only. May take long: a program leaves any number of files. Thread-safe.
+  absl::Status RemoveMovedRuns(const AttemptKey& key) const;
+  absl::Status RemoveAllMovedRuns() const;
 
  private:
   std::string AttemptDir(const AttemptKey& key) const;
+  std::string RunsOf(const AttemptKey& key) const;
+  void ScanAttempt(const AttemptKey& key, std::set<int> running, Found& found) const;
+  void MoveRunsWithoutAttempt(const Found& found) const;
 
   const std::string root_;
+  const std::string runs_;
 };
 
 }  // namespace trainyard::worker

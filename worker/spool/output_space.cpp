@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/contract/unique_fd.h"
 #include "proto/support/durable_file.h"
+#include "proto/support/status_macros.h"
 
 namespace trainyard::worker {
 namespace {
@@ -58,18 +59,17 @@ int64_t BytesOnDisk(const std::string& path) {
 }
 
 int64_t FirstKeptByte(const std::string& path) {
-  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd.valid()) return 0;
-  const off_t first = lseek(fd.get(), 0, SEEK_DATA);
+  const absl::StatusOr<UniqueFd> fd = OpenRegularFile(path, O_RDONLY);
+  if (!fd.ok()) return 0;
+  const off_t first = lseek(fd->get(), 0, SEEK_DATA);
   if (first >= 0) return first;
   struct stat info {};
   // ENXIO: the file has no data, only a hole.
-  return errno == ENXIO && fstat(fd.get(), &info) == 0 ? info.st_size : 0;
+  return errno == ENXIO && fstat(fd->get(), &info) == 0 ? info.st_size : 0;
 }
 
 absl::Status DropOutput(const Release& release) {
-  const UniqueFd fd(open(release.path.c_str(), O_WRONLY | O_CLOEXEC));
-  if (!fd.valid()) return ErrnoStatus(errno, "cannot open", release.path);
+  TRAINYARD_ASSIGN_OR_RETURN(const UniqueFd fd, OpenRegularFile(release.path, O_WRONLY));
   // From 0, so that blocks that a crash left from an earlier call are freed too.
   if (fallocate(fd.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, release.end) == 0) {
     return absl::OkStatus();

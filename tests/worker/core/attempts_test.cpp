@@ -527,5 +527,40 @@ TEST(AttemptsTest, StopReachesARestoredRankOnceItIsFound) {
               ElementsAre("started 1/1/0", "term 1/1/0"));
 }
 
+// Only job, attempt and ranks are known.
+v1::StartAttempt LostAttempt(int64_t attempt_number) {
+  v1::StartAttempt command;
+  command.set_job_id(1);
+  command.set_attempt(attempt_number);
+  command.add_ranks()->set_rank(0);
+  return command;
+}
+
+TEST(AttemptsTest, LostAttemptIsStoppedWithAGraceAndThenKilled) {
+  Attempts attempts;
+  attempts.Restore({}, {}, {}, {LostAttempt(1)});
+  EXPECT_THAT(Text(attempts.RankSpawned(Rank(1, 1, 0), 100, 5)), ElementsAre("started 1/1/0"));
+  EXPECT_THAT(Text(attempts.Tick(1000)), ElementsAre("term 1/1/0"));
+  EXPECT_THAT(Text(attempts.Tick(1000 + kLostGraceMs - 1)), IsEmpty());
+  EXPECT_THAT(Text(attempts.Tick(1000 + kLostGraceMs)), ElementsAre("kill 1/1/0"));
+  EXPECT_TRUE(attempts.IsLost({1, 1}));
+}
+
+TEST(AttemptsTest, NoRankOfALostAttemptIsSpawned) {
+  Attempts attempts;
+  attempts.Restore({}, {}, {}, {LostAttempt(1)});
+  EXPECT_THAT(Text(attempts.RankNeverSpawned(Rank(1, 1, 0))), ElementsAre("cleared 1/1"));
+}
+
+TEST(AttemptsTest, NewerAttemptWaitsForTheProcessesOfALostOne) {
+  Attempts attempts;
+  attempts.Restore({}, {}, {}, {LostAttempt(1)});
+  attempts.RankSpawned(Rank(1, 1, 0), 100, 5);
+  EXPECT_THAT(Text(attempts.Start(StartOf(1, 2, 1), 0)),
+              ElementsAre("create 1/2", "attempt 1/2", "kill 1/1/0"));
+  attempts.RankEnded(ExitOf(1, 1, 0, 137));
+  EXPECT_THAT(Text(attempts.RankGone(Rank(1, 1, 0))), ElementsAre("cleared 1/1", "spawn 1/2/0"));
+}
+
 }  // namespace
 }  // namespace trainyard::worker

@@ -28,7 +28,7 @@ v1::StartAttempt Command() {
 
 LaunchSite Site() {
   LaunchSite site;
-  site.rank_dir = "/data/rank3";
+  site.run_dir = "/data/rank3";
   site.spec_path = "/data/rank3/spec.json";
   site.telemetry_path = "/data/rank3/telemetry.jsonl";
   site.trainer_program = "/opt/bin/trainyard-trainer";

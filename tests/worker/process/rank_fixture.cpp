@@ -32,7 +32,7 @@ void RankTest::SetUp() {
 }
 
 void RankTest::TearDown() {
-  SignalRank(dir(), RankSignal::kKill).IgnoreError();
+  SignalRank(place(), RankSignal::kKill).IgnoreError();
   if (IsRunning(Shim().shim) && Shim().shim.pid != getpid()) AwaitGone(Shim().shim.pid);
 }
 
@@ -41,7 +41,7 @@ RankCommand RankTest::Shell(const std::string& script) const {
 }
 
 absl::Status RankTest::LaunchShell(const std::string& script) {
-  return launcher_.Launch(dir(), Shell(script));
+  return launcher_.Launch(place(), Shell(script));
 }
 
 std::string RankTest::AwaitWord() {
@@ -58,7 +58,7 @@ RankState RankTest::AwaitEnd() {
   if (watch.ok()) {
     EXPECT_TRUE(AwaitReadable(watch->get())) << "the rank did not end";
   }
-  const absl::StatusOr<RankState> state = ReadRankState(dir());
+  const absl::StatusOr<RankState> state = ReadRankState(place());
   EXPECT_TRUE(state.ok()) << state.status();
   return state.value_or(RankState());
 }

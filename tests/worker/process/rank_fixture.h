@@ -19,6 +19,8 @@ class RankTest : public testing::Test {
   void TearDown() override;
 
   const std::string& dir() const { return directory_.path(); }
+  // Of a rank whose mark no other test has.
+  RankPlace place() const { return RankPlace(dir(), "test-" + dir()); }
   std::string File(const std::string& name) const { return directory_.File(name); }
   const RankLauncher& launcher() const { return launcher_; }
 

@@ -66,16 +66,17 @@ TEST_F(RankProcessTest, BothStreamsGoToOnePrivateFile) {
 TEST_F(RankProcessTest, EnvironmentIsExact) {
   setenv("TRAINYARD_TEST_LEAK", "1", 1);
   RankCommand command = {{"env"}, {{"PATH", "/usr/bin:/bin"}, {"RANK", "7"}, {"E", "a=b\nc"}}, "/"};
-  ASSERT_TRUE(launcher().Launch(dir(), command).ok());
+  ASSERT_TRUE(launcher().Launch(place(), command).ok());
   EXPECT_EQ(AwaitEnd().exit.exit_code, 0);
-  EXPECT_EQ(Output(), "E=a=b\nc\nPATH=/usr/bin:/bin\nRANK=7\n");
+  EXPECT_EQ(Output(), absl::StrCat("E=a=b\nc\nPATH=/usr/bin:/bin\nRANK=7\nTRAINYARD_RANK_MARK=",
+                                   place().mark, ":", Shim().rank.pid, "\n"));
   unsetenv("TRAINYARD_TEST_LEAK");
 }
 
 TEST_F(RankProcessTest, StartsInItsWorkingDirectory) {
   RankCommand command = Shell("pwd");
   command.working_directory = "/usr";
-  ASSERT_TRUE(launcher().Launch(dir(), command).ok());
+  ASSERT_TRUE(launcher().Launch(place(), command).ok());
   AwaitEnd();
   EXPECT_EQ(Output(), "/usr\n");
 }
@@ -120,7 +121,7 @@ TEST_P(SpawnErrorTest, IsRecordedInWords) {
   const std::string working_directory =
       GetParam().working_directory == nullptr ? dir() : GetParam().working_directory;
   const RankCommand command = {GetParam().argv, {{"PATH", "/usr/bin:/bin"}}, working_directory};
-  ASSERT_TRUE(launcher().Launch(dir(), command).ok());
+  ASSERT_TRUE(launcher().Launch(place(), command).ok());
   const RankState state = AwaitEnd();
   EXPECT_EQ(state.presence, RankPresence::kExited);
   EXPECT_EQ(state.exit.exit_code, 127);
@@ -151,7 +152,7 @@ TEST_F(RankProcessTest, SurvivesDeathOfItsStarter) {
   ASSERT_EQ(status, 0);
   ASSERT_EQ(AwaitWord(), "started");
 
-  const absl::StatusOr<RankState> state = ReadRankState(dir());
+  const absl::StatusOr<RankState> state = ReadRankState(place());
   ASSERT_TRUE(state.ok());
   EXPECT_EQ(state->presence, RankPresence::kRunning);
   EXPECT_EQ(state->rank_pid, Shim().rank.pid);
@@ -166,19 +167,19 @@ TEST_F(RankProcessTest, StartsOnlyOnce) {
   ASSERT_TRUE(LaunchShell("echo once; echo up > word; exec sleep 1000").ok());
   AwaitWord();
   EXPECT_EQ(LaunchShell("echo twice").code(), absl::StatusCode::kAlreadyExists);
-  ASSERT_TRUE(SignalRank(dir(), RankSignal::kKill).ok());
+  ASSERT_TRUE(SignalRank(place(), RankSignal::kKill).ok());
   AwaitEnd();
   EXPECT_EQ(LaunchShell("echo thrice").code(), absl::StatusCode::kAlreadyExists);
   EXPECT_EQ(Output(), "once\n");
 }
 
 TEST_F(RankProcessTest, NeverStartedAndStartingAreTold) {
-  EXPECT_EQ(ReadRankState(dir())->presence, RankPresence::kNeverStarted);
+  EXPECT_EQ(ReadRankState(place())->presence, RankPresence::kNeverStarted);
   const UniqueFd lock_file(open(File(kLockFile).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   struct flock lock = {};
   lock.l_type = F_WRLCK;
   ASSERT_EQ(fcntl(lock_file.get(), F_OFD_SETLK, &lock), 0);
-  EXPECT_EQ(ReadRankState(dir())->presence, RankPresence::kStarting);
+  EXPECT_EQ(ReadRankState(place())->presence, RankPresence::kStarting);
   EXPECT_EQ(LaunchShell("exit 0").code(), absl::StatusCode::kAlreadyExists);
 }
 
@@ -188,7 +189,7 @@ TEST_F(RankProcessTest, KillReachesGrandchildrenAndThoseThatLeftTheGroup) {
                   .ok());
   const std::vector<std::string> pids = absl::StrSplit(AwaitWord(), ' ');
   ASSERT_EQ(pids.size(), 2);
-  ASSERT_TRUE(SignalRank(dir(), RankSignal::kKill).ok());
+  ASSERT_TRUE(SignalRank(place(), RankSignal::kKill).ok());
   const RankState state = AwaitEnd();
   EXPECT_EQ(state.exit.signal, SIGKILL);
   EXPECT_FALSE(state.exit.out_of_memory);
@@ -212,10 +213,10 @@ TEST_F(RankProcessTest, TerminateLetsTheRankSaveAndLeave) {
                           "while :; do read -r line < nothing; done")
                   .ok());
   ASSERT_EQ(AwaitWord(), "up");
-  ASSERT_TRUE(SignalRank(dir(), RankSignal::kTerminate).ok());
+  ASSERT_TRUE(SignalRank(place(), RankSignal::kTerminate).ok());
   EXPECT_EQ(AwaitEnd().exit.exit_code, 143);
   EXPECT_THAT(Output(), HasSubstr("saved\n"));
-  EXPECT_EQ(SignalRank(dir(), RankSignal::kTerminate).code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(SignalRank(place(), RankSignal::kTerminate).code(), absl::StatusCode::kNotFound);
 }
 
 TEST_F(RankProcessTest, SaveNowReachesOnlyAProgramThatCatchesIt) {
@@ -223,11 +224,12 @@ TEST_F(RankProcessTest, SaveNowReachesOnlyAProgramThatCatchesIt) {
   ASSERT_TRUE(LaunchShell("read -r line < step; trap 'echo saving; exit 0' USR1; echo up > word; "
                           "read -r line < step")
                   .ok());
-  EXPECT_EQ(SignalRank(dir(), RankSignal::kSaveNow).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(SignalRank(place(), RankSignal::kSaveNow).code(),
+            absl::StatusCode::kFailedPrecondition);
   const UniqueFd step(open(File("step").c_str(), O_RDWR | O_CLOEXEC));
   ASSERT_EQ(write(step.get(), "\n", 1), 1);
   ASSERT_EQ(AwaitWord(), "up");
-  EXPECT_TRUE(SignalRank(dir(), RankSignal::kSaveNow).ok());
+  EXPECT_TRUE(SignalRank(place(), RankSignal::kSaveNow).ok());
   EXPECT_EQ(AwaitEnd().exit.exit_code, 0);
   EXPECT_THAT(Output(), HasSubstr("saving\n"));
 }
@@ -248,7 +250,7 @@ TEST_F(RankProcessTest, RankOutlivesItsShimAndIsStillFound) {
   const ShimRecord shim = Shim();
   ASSERT_EQ(kill(shim.shim.pid, SIGKILL), 0);
   ASSERT_TRUE(AwaitGone(shim.shim.pid));
-  EXPECT_EQ(ReadRankState(dir())->presence, RankPresence::kRunning);
+  EXPECT_EQ(ReadRankState(place())->presence, RankPresence::kRunning);
   const absl::StatusOr<UniqueFd> watch = OpenExitWatch(dir());
   ASSERT_TRUE(watch.ok()) << watch.status();
 
@@ -260,9 +262,9 @@ TEST_F(RankProcessTest, RankOutlivesItsShimAndIsStillFound) {
   EXPECT_TRUE(state.processes_remain);
   const std::vector<ProcessStat> left = MembersOfGroup(shim.rank.pid);
   ASSERT_EQ(left.size(), 1);
-  ASSERT_TRUE(SignalRank(dir(), RankSignal::kKill).ok());
+  ASSERT_TRUE(SignalRank(place(), RankSignal::kKill).ok());
   ASSERT_TRUE(AwaitGone(left[0].pid));
-  EXPECT_FALSE(ReadRankState(dir())->processes_remain);
+  EXPECT_FALSE(ReadRankState(place())->processes_remain);
 }
 
 // The pid now belongs to somebody else: this test.
@@ -270,11 +272,11 @@ TEST_F(RankProcessTest, RecycledPidIsNeitherFoundNorSignalled) {
   const ProcessStat own = ReadProcessStat(getpid()).value();
   const ProcessId recycled = {own.pid, own.start_time - 1};
   ASSERT_TRUE(WriteShimRecord(dir(), {recycled, recycled, 1, BootId()}).ok());
-  EXPECT_EQ(ReadRankState(dir())->presence, RankPresence::kVanished);
+  EXPECT_EQ(ReadRankState(place())->presence, RankPresence::kVanished);
   EXPECT_EQ(OpenExitWatch(dir()).status().code(), absl::StatusCode::kNotFound);
   for (const RankSignal signal :
        {RankSignal::kTerminate, RankSignal::kKill, RankSignal::kSaveNow}) {
-    EXPECT_EQ(SignalRank(dir(), signal).code(), absl::StatusCode::kNotFound);
+    EXPECT_EQ(SignalRank(place(), signal).code(), absl::StatusCode::kNotFound);
   }
 }
 
@@ -282,16 +284,16 @@ TEST_F(RankProcessTest, RebootIsTold) {
   const ProcessStat own = ReadProcessStat(getpid()).value();
   const ProcessId same = {own.pid, own.start_time};
   ASSERT_TRUE(WriteShimRecord(dir(), {same, same, 1, "another boot"}).ok());
-  const absl::StatusOr<RankState> state = ReadRankState(dir());
+  const absl::StatusOr<RankState> state = ReadRankState(place());
   ASSERT_TRUE(state.ok());
   EXPECT_EQ(state->presence, RankPresence::kVanished);
   EXPECT_THAT(state->summary, HasSubstr("machine was restarted"));
-  EXPECT_EQ(SignalRank(dir(), RankSignal::kKill).code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(SignalRank(place(), RankSignal::kKill).code(), absl::StatusCode::kNotFound);
 }
 
 TEST_F(RankProcessTest, TornRecordCountsAsVanished) {
   ASSERT_TRUE(WriteFileAtomically(File(kExitFile), "{\"exit_code\":").ok());
-  EXPECT_EQ(ReadRankState(dir())->presence, RankPresence::kVanished);
+  EXPECT_EQ(ReadRankState(place())->presence, RankPresence::kVanished);
 }
 
 TEST_F(RankProcessTest, RefusesBadCommands) {
@@ -304,24 +306,24 @@ TEST_F(RankProcessTest, RefusesBadCommands) {
       {{"env", "\xff"}, {}, "/"},
   };
   for (const RankCommand& command : commands) {
-    EXPECT_EQ(launcher().Launch(dir(), command).code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(launcher().Launch(place(), command).code(), absl::StatusCode::kInvalidArgument);
   }
-  EXPECT_EQ(ReadRankState(dir())->presence, RankPresence::kNeverStarted);
+  EXPECT_EQ(ReadRankState(place())->presence, RankPresence::kNeverStarted);
 }
 
 TEST_F(RankProcessTest, FailedStartLeavesTheDirectoryUnused) {
   const RankCommand command = Shell("exit 6");
-  EXPECT_EQ(RankLauncher("/no/such/worker").Launch(dir(), command).code(),
+  EXPECT_EQ(RankLauncher("/no/such/worker").Launch(place(), command).code(),
             absl::StatusCode::kNotFound);
-  const absl::Status no_shim = RankLauncher("/bin/false").Launch(dir(), command);
+  const absl::Status no_shim = RankLauncher("/bin/false").Launch(place(), command);
   EXPECT_THAT(std::string(no_shim.message()), HasSubstr("ended without a word"));
   ASSERT_EQ(mkdir(File(kOutputFile).c_str(), 0700), 0);
-  const absl::Status no_output = launcher().Launch(dir(), command);
+  const absl::Status no_output = launcher().Launch(place(), command);
   EXPECT_THAT(std::string(no_output.message()), HasSubstr("output.log: Is a directory"));
-  EXPECT_EQ(ReadRankState(dir())->presence, RankPresence::kNeverStarted);
+  EXPECT_EQ(ReadRankState(place())->presence, RankPresence::kNeverStarted);
 
   ASSERT_EQ(rmdir(File(kOutputFile).c_str()), 0);
-  ASSERT_TRUE(launcher().Launch(dir(), command).ok());
+  ASSERT_TRUE(launcher().Launch(place(), command).ok());
   EXPECT_EQ(AwaitEnd().exit.exit_code, 6);
 }
 
@@ -341,7 +343,7 @@ TEST_F(RankProcessTest, AShimThatDoesNotAnswerLeavesNoZombie) {
   ASSERT_TRUE(WriteFileAtomically(shim, "#!/bin/sh\nexec sleep 600\n").ok());
   ASSERT_EQ(chmod(shim.c_str(), 0700), 0);
   const RankLauncher launcher(shim, std::chrono::milliseconds(300));
-  EXPECT_EQ(launcher.Launch(dir(), Shell("true")).code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(launcher.Launch(place(), Shell("true")).code(), absl::StatusCode::kDeadlineExceeded);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   bool is_left = true;
   while (is_left && std::chrono::steady_clock::now() < deadline) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "tests/worker/spool/temporary_dir.h"
 
 namespace trainyard::worker {
@@ -31,7 +32,7 @@ AttemptFolders::Found MustScan(const AttemptFolders& folders) {
 
 TEST(AttemptFoldersTest, FindsWhatWasCreated) {
   TemporaryDir dir;
-  const AttemptFolders folders(dir.File("attempts"));
+  const AttemptFolders folders(dir.path());
   EXPECT_THAT(MustScan(folders).attempts, IsEmpty());
   ASSERT_TRUE(folders.Create(Command(3, 2)).ok());
   ASSERT_TRUE(folders.Create(Command(3, 4)).ok());
@@ -45,7 +46,7 @@ TEST(AttemptFoldersTest, FindsWhatWasCreated) {
 
 TEST(AttemptFoldersTest, RemovesAnAttemptAndTheEmptyFolderOfItsJob) {
   TemporaryDir dir;
-  const AttemptFolders folders(dir.File("attempts"));
+  const AttemptFolders folders(dir.path());
   ASSERT_TRUE(folders.Create(Command(3, 2)).ok());
   ASSERT_TRUE(folders.Create(Command(3, 4)).ok());
   WriteText(dir.File("attempts/3/2/rank0/output.log"), "text");
@@ -59,7 +60,7 @@ TEST(AttemptFoldersTest, RemovesAnAttemptAndTheEmptyFolderOfItsJob) {
 
 TEST(AttemptFoldersTest, FindsTheOldestFirst) {
   TemporaryDir dir;
-  const AttemptFolders folders(dir.File("attempts"));
+  const AttemptFolders folders(dir.path());
   std::vector<std::pair<int64_t, int64_t>> expected;
   for (int64_t job = 30; job > 0; --job) {
     for (int64_t attempt_number = 12; attempt_number > 8; --attempt_number) {
@@ -77,30 +78,101 @@ TEST(AttemptFoldersTest, FindsTheOldestFirst) {
 
 TEST(AttemptFoldersTest, HalfMadeFolderIsRemoved) {
   TemporaryDir dir;
-  const AttemptFolders folders(dir.File("attempts"));
+  const AttemptFolders folders(dir.path());
   ASSERT_TRUE(folders.Create(Command(3, 2)).ok());
   fs::remove(dir.File("attempts/3/2/start.pb"));
   EXPECT_THAT(MustScan(folders).attempts, IsEmpty());
   EXPECT_FALSE(fs::exists(dir.File("attempts/3/2")));
 }
 
-TEST(AttemptFoldersTest, UnreadableAttemptIsLeftAndNamed) {
-  TemporaryDir dir;
-  const AttemptFolders folders(dir.File("attempts"));
-  ASSERT_TRUE(folders.Create(Command(3, 2)).ok());
+// Folders of attempts 3/2 and 5/9, whose start.pb is damaged or not theirs.
+AttemptFolders DamagedFolders(const TemporaryDir& dir) {
+  AttemptFolders folders(dir.path());
+  EXPECT_TRUE(folders.Create(Command(3, 2)).ok());
   WriteText(dir.File("attempts/3/2/start.pb"), "\xff\xff\xff");
-  ASSERT_TRUE(folders.Create(Command(5, 1)).ok());
+  EXPECT_TRUE(folders.Create(Command(5, 1)).ok());
   fs::rename(dir.File("attempts/5/1"), dir.File("attempts/5/9"));
+  return folders;
+}
+
+TEST(AttemptFoldersTest, DamagedAttemptWithARecordOfARankIsLostAndStays) {
+  TemporaryDir dir;
+  const AttemptFolders folders = DamagedFolders(dir);
+  WriteText(dir.File("attempts/3/2/rank1/shim.json"), "{}");
+  WriteText(dir.File("attempts/5/9/rank0/lock"), "");
   const auto found = MustScan(folders);
   EXPECT_THAT(found.attempts, IsEmpty());
   ASSERT_THAT(found.warnings, SizeIs(2));
-  EXPECT_THAT(found.warnings[0] + found.warnings[1], HasSubstr(dir.File("attempts/3/2/start.pb")));
-  EXPECT_TRUE(fs::exists(dir.File("attempts/3/2/start.pb")));
+  EXPECT_THAT(found.warnings[0], HasSubstr(dir.File("attempts/3/2/start.pb")));
+  ASSERT_THAT(found.lost, SizeIs(2));
+  EXPECT_EQ(found.lost[0].ShortDebugString(), "job_id: 3 attempt: 2 ranks { rank: 1 }");
+  EXPECT_EQ(found.lost[1].ShortDebugString(), "job_id: 5 attempt: 9 ranks { }");
+  EXPECT_TRUE(fs::exists(dir.File("attempts/3/2/rank1/shim.json")));
+}
+
+TEST(AttemptFoldersTest, FolderOfARunningRankStaysWhateverIsLost) {
+  TemporaryDir dir;
+  const AttemptFolders folders = DamagedFolders(dir);
+  const auto found = folders.Scan({{{3, 2}, 1}, {{8, 1}, 4}});
+  ASSERT_TRUE(found.ok()) << found.status();
+  ASSERT_THAT(found->lost, SizeIs(2));
+  EXPECT_EQ(found->lost[0].ShortDebugString(), "job_id: 3 attempt: 2 ranks { rank: 1 }");
+  EXPECT_EQ(found->lost[1].ShortDebugString(), "job_id: 8 attempt: 1 ranks { rank: 4 }");
+  EXPECT_TRUE(fs::exists(dir.File("attempts/3/2/rank0")));
+  EXPECT_TRUE(fs::exists(dir.File("runs/3/2/rank0")));
+  EXPECT_FALSE(fs::exists(dir.File("attempts/5/9"))) << "no rank of it was ever started";
+}
+
+TEST(AttemptFoldersTest, RanksWorkWhereNoRecordIs) {
+  TemporaryDir dir;
+  const AttemptFolders folders(dir.path());
+  ASSERT_TRUE(folders.Create(Command(3, 2)).ok());
+  EXPECT_EQ(folders.RunDir({{3, 2}, 1}), dir.File("runs/3/2/rank1"));
+  EXPECT_TRUE(fs::is_directory(dir.File("runs/3/2/rank1")));
+  fs::remove_all(dir.File("runs/3/2/rank1"));
+  EXPECT_THAT(MustScan(folders).attempts, SizeIs(1));
+}
+
+TEST(AttemptFoldersTest, AttemptOfAnEarlierVersionHasBothInOneDirectory) {
+  TemporaryDir dir;
+  const AttemptFolders folders(dir.path());
+  ASSERT_TRUE(folders.Create(Command(3, 2)).ok());
+  WriteText(dir.File("attempts/3/2/rank1/telemetry.jsonl"), "");
+  EXPECT_EQ(folders.RunDir({{3, 2}, 1}), dir.File("attempts/3/2/rank1"));
+}
+
+TEST(AttemptFoldersTest, WhatAProgramMadeReadOnlyIsRemovedToo) {
+  TemporaryDir dir;
+  const AttemptFolders folders(dir.path());
+  ASSERT_TRUE(folders.Create(Command(3, 2)).ok());
+  fs::create_directories(dir.File("runs/3/2/rank0/cache/deep"));
+  WriteText(dir.File("runs/3/2/rank0/cache/deep/file"), "text");
+  for (const char* name : {"cache/deep", "cache"}) {
+    fs::permissions(dir.File(absl::StrCat("runs/3/2/rank0/", name)), fs::perms::none);
+  }
+  ASSERT_TRUE(folders.Remove({3, 2}).ok());
+  EXPECT_FALSE(fs::exists(dir.File("runs/3")));
+  EXPECT_TRUE(folders.RemoveMovedRuns({3, 2}).ok());
+  EXPECT_TRUE(fs::is_empty(dir.File("runs")));
+}
+
+TEST(AttemptFoldersTest, RemovalThatACrashInterruptedIsNoLostAttempt) {
+  TemporaryDir dir;
+  const AttemptFolders folders(dir.path());
+  ASSERT_TRUE(folders.Create(Command(3, 2)).ok());
+  WriteText(dir.File("attempts/3/2/rank0/exit.json"), "{}");
+  fs::rename(dir.File("attempts/3/2"), dir.File("attempts/removed-3-2"));
+  const auto found = MustScan(folders);
+  EXPECT_THAT(found.lost, IsEmpty());
+  EXPECT_FALSE(fs::exists(dir.File("attempts/removed-3-2")));
+  EXPECT_FALSE(fs::exists(dir.File("runs/3"))) << "moved away";
+  ASSERT_TRUE(folders.RemoveAllMovedRuns().ok());
+  EXPECT_TRUE(fs::is_empty(dir.File("runs")));
 }
 
 TEST(AttemptFoldersTest, StrangeNamesArePassedOver) {
   TemporaryDir dir;
-  const AttemptFolders folders(dir.File("attempts"));
+  const AttemptFolders folders(dir.path());
   fs::create_directories(dir.File("attempts/lost+found"));
   fs::create_directories(dir.File("attempts/3/x"));
   fs::create_directories(dir.File("attempts/-1/1"));

@@ -1,0 +1,185 @@
+// Whatever a job does to its files and processes, and whatever the worker's disk loses: the node
+// goes on, its other jobs are not disturbed, no rank runs twice, and every slot comes back.
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/integration/mini_cluster.h"
+
+namespace trainyard::test {
+namespace {
+
+using testing::HasSubstr;
+
+namespace fs = std::filesystem;
+
+class IsolationTest : public testing::Test {
+ protected:
+  // A job of one rank that runs `script` in /bin/sh, with no restart.
+  int64_t Submit(const std::string& name, const std::string& script,
+                 const std::string& more = "restart: {max_restarts: 0}\n") {
+    const std::string path = cluster_.directory() + "/" + name + ".sh";
+    WriteFile(path, script);
+    return cluster_.Submit(cluster_.WriteJob(
+        name, absl::StrCat("name: ", name, "\nresources: {device: cpu}\n", more,
+                           "command: [/bin/sh, ", path, "]\n")));
+  }
+
+  std::string Worker() const { return cluster_.directory() + "/worker0"; }
+  std::string Records(int64_t job_id) const {
+    return absl::StrCat(Worker(), "/attempts/", job_id, "/1/rank0");
+  }
+  std::string RunDir(int64_t job_id) const {
+    return absl::StrCat(Worker(), "/runs/", job_id, "/1/rank0");
+  }
+
+  // A script's line that leaves its pid in a file of the test's directory.
+  std::string SayPid(const std::string& name) const {
+    return absl::StrCat("echo $$ > ", cluster_.directory(), "/pid.tmp && mv ", cluster_.directory(),
+                        "/pid.tmp ", PidFile(name), "; ");
+  }
+  std::string PidFile(const std::string& name) const {
+    return absl::StrCat(cluster_.directory(), "/", name, ".pid");
+  }
+  pid_t AwaitPid(const std::string& name) const {
+    EXPECT_TRUE(Eventually([&] { return fs::exists(PidFile(name)); })) << cluster_.DaemonLogs();
+    int pid = 0;
+    std::string text = ReadFile(PidFile(name));
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    EXPECT_TRUE(absl::SimpleAtoi(text, &pid)) << text;
+    return pid;
+  }
+  static bool Lives(pid_t pid) {
+    const std::string stat = ReadFile(absl::StrCat("/proc/", pid, "/stat"));
+    return !stat.empty() && stat.find(") Z ") == std::string::npos;
+  }
+  static bool AwaitGone(pid_t pid) {
+    return Eventually([&] { return !Lives(pid); }, Seconds(20));
+  }
+
+  void RestartWorker() {
+    cluster_.KillWorker(0);
+    cluster_.StartWorker(0);
+  }
+
+  // The node's only slot is free and works.
+  void ExpectSlotIsFree(const std::string& name) {
+    const v1::Job job = cluster_.WaitForEnd(Submit(name, "exit 0"), Seconds(30));
+    EXPECT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << cluster_.DaemonLogs();
+  }
+
+  MiniCluster cluster_{1};
+};
+
+TEST_F(IsolationTest, FifosInItsOwnDirectoryStopNeitherWorkerNorNeighbours) {
+  const int64_t job_id =
+      Submit("fifos",
+             "for f in output.log exit.json shim.json start.json lock spec.json.tmp; do "
+             "mkfifo $f; done; rm -f $TRAINYARD_TELEMETRY; mkfifo $TRAINYARD_TELEMETRY; " +
+                 SayPid("fifos") + "exec sleep 1000");
+  const pid_t rank = AwaitPid("fifos");
+  RestartWorker();
+  EXPECT_EQ(cluster_.Cli({"kill", "-y", std::to_string(job_id)}).exit_code, 0);
+  EXPECT_EQ(cluster_.WaitForEnd(job_id, Seconds(30)).state(), v1::JOB_STATE_STOPPED);
+  EXPECT_FALSE(Lives(rank));
+  ExpectSlotIsFree("after-fifos");
+}
+
+TEST_F(IsolationTest, FifosAmongTheRecordsStopNeitherWorkerNorNeighbours) {
+  const int64_t job_id = Submit("records", SayPid("records") + "exec sleep 1000");
+  const pid_t rank = AwaitPid("records");
+  for (const char* name : {"output.log", "shim.json", "exit.json"}) {
+    const std::string path = absl::StrCat(Records(job_id), "/", name);
+    fs::remove(path);
+    ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  }
+  RestartWorker();
+  EXPECT_EQ(cluster_.Cli({"kill", "-y", std::to_string(job_id)}).exit_code, 0);
+  EXPECT_EQ(cluster_.WaitForEnd(job_id, Seconds(30)).state(), v1::JOB_STATE_STOPPED)
+      << cluster_.DaemonLogs();
+  EXPECT_FALSE(Lives(rank));
+  ExpectSlotIsFree("after-records");
+}
+
+TEST_F(IsolationTest, RankThatRemovesAllItsFilesRunsOnceAndEndsWell) {
+  const std::string starts = cluster_.directory() + "/starts";
+  const int64_t job_id =
+      Submit("remover", absl::StrCat("echo start >> ", starts, "; rm -rf ./* ./.[!.]*; ",
+                                     SayPid("remover"), "until [ -e ", cluster_.directory(),
+                                     "/go ]; do sleep 0.05; done; rm -rf ../rank0; exit 0"));
+  AwaitPid("remover");
+  RestartWorker();
+  WriteFile(cluster_.directory() + "/go", "");
+  EXPECT_EQ(cluster_.WaitForEnd(job_id, Seconds(30)).state(), v1::JOB_STATE_SUCCEEDED)
+      << cluster_.DaemonLogs();
+  EXPECT_EQ(ReadFile(starts), "start\n");
+  ExpectSlotIsFree("after-remover");
+}
+
+TEST_F(IsolationTest, RankWhoseRecordsAreLostIsFoundAndKilled) {
+  const int64_t job_id = Submit("unrecorded", SayPid("unrecorded") + "exec sleep 1000");
+  const pid_t rank = AwaitPid("unrecorded");
+  cluster_.KillWorker(0);
+  fs::remove_all(Records(job_id));
+  cluster_.StartWorker(0);
+  EXPECT_EQ(cluster_.Cli({"kill", "-y", std::to_string(job_id)}).exit_code, 0);
+  EXPECT_EQ(cluster_.WaitForEnd(job_id, Seconds(30)).state(), v1::JOB_STATE_STOPPED)
+      << cluster_.DaemonLogs();
+  EXPECT_FALSE(Lives(rank));
+  ExpectSlotIsFree("after-unrecorded");
+}
+
+TEST_F(IsolationTest, DamagedCommandOfAnAttemptEndsItBeforeTheNextOneRuns) {
+  const std::string starts = cluster_.directory() + "/starts";
+  const int64_t job_id = Submit(
+      "damaged",
+      absl::StrCat("echo $TRAINYARD_ATTEMPT >> ", starts, "; trap 'exit 143' TERM; ",
+                   SayPid("damaged"),
+                   "[ $TRAINYARD_ATTEMPT = 1 ] || exit 0; while :; do sleep 0.05; done"),
+      "restart: {max_restarts: 1, backoff: 0}\n");
+  const pid_t first = AwaitPid("damaged");
+  cluster_.KillWorker(0);
+  WriteFile(absl::StrCat(Worker(), "/attempts/", job_id, "/1/start.pb"), "damaged");
+  cluster_.StartWorker(0);
+  const v1::Job job = cluster_.WaitForEnd(job_id, Seconds(60));
+  EXPECT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << cluster_.DaemonLogs();
+  EXPECT_FALSE(Lives(first));
+  EXPECT_EQ(ReadFile(starts), "1\n2\n");
+  ASSERT_EQ(job.attempts_size(), 2);
+  EXPECT_THAT(job.attempts(0).verdict().log_tail(), HasSubstr("start.pb"))
+      << job.attempts(0).DebugString();
+}
+
+TEST_F(IsolationTest, ProcessesOfALostDataDirectoryAreEndedBeforeItsSlotsAreOffered) {
+  const int64_t job_id =
+      Submit("stray", "trap '' TERM; setsid sleep 1000 & " + SayPid("stray") + "wait");
+  const pid_t rank = AwaitPid("stray");
+  cluster_.KillWorker(0);
+  fs::remove_all(Worker());
+  cluster_.StartWorker(0);
+  EXPECT_TRUE(AwaitGone(rank));
+  ExpectSlotIsFree("after-stray");
+  EXPECT_EQ(cluster_.Job(job_id).attempts_size(), 1);
+}
+
+TEST_F(IsolationTest, ProcessInASessionOfItsOwnHoldsTheSlotUntilItIsGone) {
+  const int64_t job_id = Submit("escaped", "setsid sh -c '" + SayPid("escaped") +
+                                               "while :; do sleep 1; done' & exec sleep 1000");
+  const pid_t child = AwaitPid("escaped");
+  const std::string shim = ReadFile(Records(job_id) + "/shim.json");
+  const std::size_t at = shim.find("\"shim_pid\":");
+  ASSERT_NE(at, std::string::npos) << shim;
+  kill(static_cast<pid_t>(std::stol(shim.substr(at + 11))), SIGKILL);
+  EXPECT_EQ(cluster_.Cli({"kill", "-y", std::to_string(job_id)}).exit_code, 0);
+  EXPECT_EQ(cluster_.WaitForEnd(job_id, Seconds(30)).state(), v1::JOB_STATE_STOPPED);
+  ExpectSlotIsFree("after-escaped");
+  EXPECT_FALSE(Lives(child)) << "the slot was given away while a process of the rank lived";
+}
+
+}  // namespace
+}  // namespace trainyard::test

@@ -1,0 +1,108 @@
+#include "worker/process/rank_mark.h"
+
+#include <signal.h>
+
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "proto/support/durable_file.h"
+
+namespace trainyard::worker {
+namespace {
+
+// A program may start others with an environment of megabytes.
+constexpr std::size_t kMaxEnvironmentBytes = 8 << 20;
+// A process that starts others faster than they are killed is met again at the next kill.
+constexpr int kMaxKillRounds = 16;
+
+// Sets mark and leader from "MARK:PID"; false for any other text.
+bool ParseRankMark(absl::string_view text, MarkedProcess& process) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == absl::string_view::npos || colon == 0) return false;
+  process.mark = std::string(text.substr(0, colon));
+  return absl::SimpleAtoi(text.substr(colon + 1), &process.leader) && process.leader > 0;
+}
+
+// Sets mark and leader by the environment with which the process was started; false without one.
+bool ReadMark(MarkedProcess& process) {
+  const absl::StatusOr<std::string> text =
+      ReadSmallFile(absl::StrCat("/proc/", process.stat.pid, "/environ"), kMaxEnvironmentBytes);
+  if (!text.ok()) return false;
+  for (const absl::string_view variable : absl::StrSplit(*text, '\0')) {
+    const std::pair<absl::string_view, absl::string_view> parts =
+        absl::StrSplit(variable, absl::MaxSplits('=', 1));
+    if (parts.first == kRankMarkVariable) return ParseRankMark(parts.second, process);
+    if (parts.first != kShimMarkVariable) continue;
+    process.mark = std::string(parts.second);
+    return !process.mark.empty();
+  }
+  return false;
+}
+
+using Children = std::multimap<pid_t, ProcessStat>;
+
+// Adds the descendants of the last process of `found` that carry no mark of their own.
+void AddDescendants(const Children& children, std::set<pid_t>& known,
+                    std::vector<MarkedProcess>& found) {
+  for (std::size_t i = found.size() - 1; i < found.size(); ++i) {
+    const MarkedProcess parent = found[i];
+    const auto [begin, end] = children.equal_range(parent.stat.pid);
+    for (auto child = begin; child != end; ++child) {
+      if (!known.insert(child->second.pid).second) continue;
+      // A child of a shim without a mark of its own is an orphan of the rank.
+      const pid_t leader = parent.is_shim() ? -1 : parent.leader;
+      found.push_back({child->second, parent.mark, leader});
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<MarkedProcess> FindMarked() {
+  std::vector<MarkedProcess> found;
+  std::set<pid_t> known;
+  Children children;
+  for (const ProcessStat& stat : AllProcesses()) {
+    MarkedProcess process = {.stat = stat};
+    children.emplace(stat.parent, stat);
+    if (!ReadMark(process)) continue;
+    known.insert(stat.pid);
+    found.push_back(std::move(process));
+  }
+  std::vector<MarkedProcess> all;
+  for (MarkedProcess& process : found) {
+    all.push_back(std::move(process));
+    AddDescendants(children, known, all);
+  }
+  return all;
+}
+
+std::vector<MarkedProcess> FindMarked(const std::string& mark) {
+  if (mark.empty()) return {};
+  for (int search = 0; search < 2; ++search) {
+    std::vector<MarkedProcess> found = FindMarked();
+    std::erase_if(found, [&](const MarkedProcess& process) { return process.mark != mark; });
+    if (!found.empty()) return found;
+  }
+  return {};
+}
+
+int KillMarked(const std::string& mark) {
+  std::set<std::pair<pid_t, uint64_t>> killed;
+  for (int round = 0; round < kMaxKillRounds; ++round) {
+    const std::size_t before = killed.size();
+    for (const MarkedProcess& process : FindMarked(mark)) {
+      const ProcessId id = {process.stat.pid, process.stat.start_time};
+      if (process.is_shim() || !IsRunning(id)) continue;
+      if (kill(id.pid, SIGKILL) == 0) killed.emplace(id.pid, id.start_time);
+    }
+    if (killed.size() == before) break;
+  }
+  return static_cast<int>(killed.size());
+}
+
+}  // namespace trainyard::worker

@@ -1,0 +1,35 @@
+// The marks of this node's ranks (worker/process/rank_mark.h): "NODE:PLACE:JOB:ATTEMPT:RANK".
+#ifndef TRAINYARD_WORKER_RANK_MARKS_H_
+#define TRAINYARD_WORKER_RANK_MARKS_H_
+
+#include <set>
+#include <string>
+
+#include "worker/core/attempts.h"
+
+namespace trainyard::worker {
+
+// Thread-safe.
+class RankMarks {
+ public:
+  // `node_id` goes with the contents of the data directory, PLACE with its path: the device and
+  // inode of its parent directory, and its name. Of two workers whose paths are the same text, as
+  // in two containers, the parents differ.
+  RankMarks(const std::string& data_dir, const std::string& node_id);
+
+  std::string MarkOf(const RankKey& key) const;
+  // Ranks of this node with a process, or a shim, that lives.
+  std::set<RankKey> Running() const;
+  // Kills the processes of ranks that a worker in this place started under another node id, and
+  // waits for their end, 5 s at most. Nothing else can know them any more: the contents of the data
+  // directory are lost. Returns how many there were.
+  int KillStrays() const;
+
+ private:
+  const std::string node_id_;
+  const std::string place_;
+};
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_RANK_MARKS_H_
