@@ -177,12 +177,13 @@ absl::StatusOr<RankExit> RunRank(Shim& shim, HeldRank rank) {
   TRAINYARD_RETURN_IF_ERROR(WriteShimRecord(
       shim.rank_dir,
       {{own->pid, own->start_time}, {child->pid, child->start_time}, Now(), BootId()}));
-  const std::string cause = rank.Release();
+  const std::optional<StartFailure> failure = rank.Release();
   Answer(shim, kShimReadyAnswer);
   RankExit exit = Guard(shim, rank.pid(), kills_before);
-  if (!cause.empty()) {
+  if (failure.has_value()) {
     exit.exit_code = kSpawnErrorExit;
-    exit.spawn_error = cause;
+    exit.spawn_error = failure->cause;
+    exit.node_at_fault = failure->node_at_fault;
   }
   return exit;
 }
