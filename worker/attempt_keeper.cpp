@@ -89,8 +89,8 @@ AttemptKeeper::AttemptKeeper(boost::asio::io_context& loop, const DataDir& data_
       kernel_(*this, *facts_),
       runner_(loop, options_.worker_program,
               {.on_launch_failed =
-                   [this](const RankKey& key, const absl::Status& status) {
-                     kernel_.LaunchFailed(key, Text(status), Now());
+                   [this](const RankKey& key, const absl::Status& status, v1::StartFault fault) {
+                     kernel_.LaunchFailed(key, Text(status), fault, Now());
                    },
                .on_launched = [this](const RankKey& key) { kernel_.Launched(key); },
                .on_observed =
@@ -198,7 +198,9 @@ LaunchSite AttemptKeeper::SiteOf(const RankKey& key) const {
 void AttemptKeeper::Launch(const v1::StartAttempt& command, const RankKey& key) {
   const auto& names = command.spec().secrets();
   auto secrets = ReadSecrets(options_.secrets_dir, {names.begin(), names.end()});
-  if (!secrets.ok()) return kernel_.LaunchFailed(key, Text(secrets.status()), Now());
+  if (!secrets.ok()) {
+    return kernel_.LaunchFailed(key, Text(secrets.status()), v1::START_FAULT_JOB, Now());
+  }
   LaunchSite site = SiteOf(key);
   site.secrets = std::move(*secrets);
   for (const v1::RankStart& start : command.ranks()) {
@@ -249,6 +251,9 @@ v1::RankExited AttemptKeeper::ExitOf(const RankKey& key, const RankObservation& 
   exited.set_signal(exit.signal);
   exited.set_out_of_memory(exit.out_of_memory);
   exited.set_spawn_error(exit.spawn_error);
+  if (!exit.spawn_error.empty()) {
+    exited.set_start_fault(exit.node_at_fault ? v1::START_FAULT_NODE : v1::START_FAULT_JOB);
+  }
   exited.set_time_ms(exit.ended_ms > 0 ? exit.ended_ms : clock_.Now());
   std::string tail = observation.log_tail;
   if (!observation.state.summary.empty()) absl::StrAppend(&tail, "\n", observation.state.summary);

@@ -47,6 +47,10 @@ void Declare(CLI::App& app, Flags& flags) {
                  "on a disk that is nearly full, the oldest output is dropped")
       ->check(CLI::Range(int64_t{1} << 20, int64_t{1} << 50))
       ->capture_default_str();
+  app.add_option("--free-space-floor", flags.options.free_space_floor,
+                 "Free bytes on the disk of the data directory below which the node takes no new "
+                 "rank (default: 256 MiB, at most a fortieth of the disk)")
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 50));
   app.add_flag("--stop-ranks-on-exit", flags.options.stop_ranks_on_exit,
                "Stop all ranks on SIGTERM or SIGINT; otherwise they train on");
   app.add_option("--log-level", flags.log_level, "Least level that is logged")

@@ -41,6 +41,27 @@ bool MayRun(const absl::Status& launched) {
   return launched.ok() || absl::IsAlreadyExists(launched) || absl::IsDeadlineExceeded(launched);
 }
 
+// The side to blame when the shim could not take over. Only a command that no node can start is the
+// job's.
+v1::StartFault FaultOfLaunch(const absl::Status& status) {
+  return absl::IsInvalidArgument(status) ? v1::START_FAULT_JOB : v1::START_FAULT_NODE;
+}
+
+// The side to blame when a checkpoint directory cannot be made. Nodes share it: a full or failing
+// file server is no fault of this node, and a path that is wrong here may be right on another node.
+v1::StartFault FaultOfDirectory(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kPermissionDenied:
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kAlreadyExists:
+      return v1::START_FAULT_JOB;
+    default:
+      return v1::START_FAULT_STORAGE;
+  }
+}
+
 bool HasEnded(RankPresence presence) {
   return presence == RankPresence::kExited || presence == RankPresence::kVanished;
 }
@@ -85,7 +106,7 @@ void RankRunner::Launch(const RankKey& key, LaunchFiles files, RankLaunch launch
       std::make_shared<std::pair<LaunchFiles, RankLaunch>>(std::move(files), std::move(launch));
   directories_.MakeDirectory(checkpoint_dir, [this, key, prepared](const absl::Status& status) {
     if (preparing_.erase(key) == 0) return;
-    if (!status.ok()) return handler_.on_launch_failed(key, status);
+    if (!status.ok()) return handler_.on_launch_failed(key, status, FaultOfDirectory(status));
     LaunchPrepared(key, std::move(prepared->first), std::move(prepared->second));
   });
 }
@@ -93,7 +114,8 @@ void RankRunner::Launch(const RankKey& key, LaunchFiles files, RankLaunch launch
 void RankRunner::CancelLaunch(const RankKey& key) {
   if (preparing_.erase(key) == 0) return;
   handler_.on_launch_failed(
-      key, absl::CancelledError("stopped while its checkpoint directory was being made"));
+      key, absl::CancelledError("stopped while its checkpoint directory was being made"),
+      v1::START_FAULT_STORAGE);
 }
 
 void RankRunner::LaunchPrepared(const RankKey& key, LaunchFiles files, RankLaunch launch) {
@@ -104,7 +126,7 @@ void RankRunner::LaunchPrepared(const RankKey& key, LaunchFiles files, RankLaunc
     asio::post(loop_, [this, weak, key, place, status = std::move(status)] {
       if (weak.expired()) return;
       if (!MayRun(status)) {
-        handler_.on_launch_failed(key, status);
+        handler_.on_launch_failed(key, status, FaultOfLaunch(status));
         return;
       }
       if (!status.ok()) spdlog::warn("{}: {}", Name(key), Text(status));

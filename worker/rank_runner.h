@@ -45,8 +45,8 @@ struct RankObservation {
 class RankRunner {
  public:
   struct Handler {
-    // The rank was not spawned: it has no process.
-    std::function<void(const RankKey&, const absl::Status&)> on_launch_failed;
+    // The rank was not spawned: it has no process. The last argument is the side to blame.
+    std::function<void(const RankKey&, const absl::Status&, v1::StartFault)> on_launch_failed;
     // The rank was or may have been spawned; on_observed then reports its state.
     std::function<void(const RankKey&)> on_launched;
     std::function<void(const RankKey&, const RankObservation&)> on_observed;

@@ -24,6 +24,7 @@
 #include "worker/core/worker_kernel.h"
 #include "worker/device/inventory.h"
 #include "worker/device/route_address.h"
+#include "worker/disk_watch.h"
 #include "worker/metrics/metrics_server.h"
 #include "worker/output_keeper.h"
 #include "worker/process/rank_files.h"
@@ -105,8 +106,9 @@ class Worker::Daemon : public AttachHandler {
   void OnSignal(int signal);
   void AwaitTick();
   void OnTick();
-  void ExitWhenStopped();
+  void ExitWhenToldAll();
   void FreeSpace();
+  void LookAtDisk();
   void KeepStoredOffsets();
   void KeepClusterId(const std::string& cluster_id);
 
@@ -125,6 +127,7 @@ class Worker::Daemon : public AttachHandler {
   std::vector<std::unique_ptr<StreamSource>> early_sources_;
   std::unique_ptr<AttachStream> stream_;
   std::unique_ptr<OutputKeeper> output_;
+  std::unique_ptr<DiskWatch> disk_;
   steady_clock::time_point free_space_due_;
   std::unique_ptr<StoredOffsets> stored_offsets_;
   steady_clock::time_point keep_offsets_due_;
@@ -135,9 +138,11 @@ class Worker::Daemon : public AttachHandler {
   bool connected_ = false;
   int64_t connections_ = 0;
 
+  // Reason why the node takes no new ranks; empty when it does.
+  std::string trouble_;
   // The last reason for a disconnect; repeats of it are not logged.
   std::string disconnect_reason_;
-  // True while the worker stops its ranks before it exits.
+  // True while the worker stops its ranks before it exits, or says farewell.
   bool exiting_ = false;
   std::optional<steady_clock::time_point> farewell_until_;
 };
@@ -146,6 +151,8 @@ absl::Status Worker::Daemon::Load() {
   TRAINYARD_ASSIGN_OR_RETURN(data_dir_, DataDir::Open(options_.data_dir));
   TRAINYARD_ASSIGN_OR_RETURN(greeting_, MakeGreeting(options_, *data_dir_));
   TRAINYARD_RETURN_IF_ERROR(OpenAttempts());
+  disk_ = std::make_unique<DiskWatch>(data_dir_->path(), options_.free_space_floor);
+  LookAtDisk();
   TRAINYARD_RETURN_IF_ERROR(ServeMetrics());
   stream_ = std::make_unique<AttachStream>(loop_, *this,
                                            AttachOptions{.controller = options_.controller});
@@ -261,16 +268,21 @@ void Worker::Daemon::AwaitSignal() {
 void Worker::Daemon::OnSignal(int signal) {
   if (!options_.stop_ranks_on_exit) {
     spdlog::info("leaving on signal {}; ranks train on", signal);
-    loop_.stop();
-    return;
+    if (exiting_ || !connected_) return loop_.stop();
+    // Else the controller might wait for an attempt that it has just placed here.
+    exiting_ = true;
+    kernel_->Leave(attempts_->Now().steady_ms);
+    stream_->Wake();
+    ExitWhenToldAll();
+    return AwaitSignal();
   }
   // A second signal means that the user does not want to wait.
   const Timestamp grace_ms_max = exiting_ ? 0 : kExitGraceMsMax;
   spdlog::info("signal {}: stopping all ranks, then leaving", signal);
   exiting_ = true;
-  kernel_->RefuseStarts();
+  kernel_->Leave(attempts_->Now().steady_ms);
   attempts_->kernel().StopAll(grace_ms_max, attempts_->Now());
-  ExitWhenStopped();
+  ExitWhenToldAll();
   AwaitSignal();
 }
 
@@ -289,7 +301,7 @@ void Worker::Daemon::OnTick() {
   FreeSpace();
   KeepStoredOffsets();
   PublishMetrics();
-  if (exiting_) ExitWhenStopped();
+  if (exiting_) ExitWhenToldAll();
 }
 
 void Worker::Daemon::FreeSpace() {
@@ -297,6 +309,17 @@ void Worker::Daemon::FreeSpace() {
   if (now < free_space_due_) return;
   free_space_due_ = now + kFreeSpaceEvery;
   output_->FreeSpace(uplink_->Positions());
+  LookAtDisk();
+}
+
+void Worker::Daemon::LookAtDisk() {
+  v1::NodeCondition condition = disk_->Look();
+  if (std::exchange(trouble_, condition.trouble()).empty() != condition.trouble().empty()) {
+    spdlog::warn("{}", condition.trouble().empty()
+                           ? "the disk has space again: the node takes new ranks"
+                           : "the node takes no new ranks: " + condition.trouble());
+  }
+  kernel_->SetCondition(std::move(condition), attempts_->Now().steady_ms);
 }
 
 void Worker::Daemon::KeepStoredOffsets() {
@@ -306,13 +329,17 @@ void Worker::Daemon::KeepStoredOffsets() {
   stored_offsets_->Keep(uplink_->Positions());
 }
 
-void Worker::Daemon::ExitWhenStopped() {
-  if (attempts_->kernel().attempts().AnyAlive()) return;
+void Worker::Daemon::ExitWhenToldAll() {
+  const bool stops = options_.stop_ranks_on_exit;
+  if (stops && attempts_->kernel().attempts().AnyAlive()) return;
   const auto now = steady_clock::now();
   if (!farewell_until_.has_value()) farewell_until_ = now + kFarewell;
   const FactLog& facts = attempts_->facts();
-  const bool told = attempts_->kernel().AllWritten() &&
-                    facts.After(facts.acknowledged()) == nullptr && uplink_->in_flight_bytes() == 0;
+  // What a worker that leaves its ranks alone has not sent yet, the next one sends.
+  const bool sent = !stops || (attempts_->kernel().AllWritten() &&
+                               facts.After(facts.acknowledged()) == nullptr &&
+                               uplink_->in_flight_bytes() == 0);
+  const bool told = sent && (kernel_->HasSaidFarewell() || !connected_);
   if (told || now >= *farewell_until_) loop_.stop();
 }
 

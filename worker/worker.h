@@ -29,6 +29,9 @@ struct WorkerOptions {
   bool gpu_metrics = true;
   // Disk space that output and telemetry of the ranks may take.
   int64_t spool_bytes_max = int64_t{1} << 30;
+  // Free space of the disk of the data directory below which the node takes no new rank. Not given:
+  // DiskWatch::kDefaultFloor, at most a fortieth of the disk.
+  std::optional<int64_t> free_space_floor;
   // SIGTERM and SIGINT stop the ranks first; otherwise the ranks train on while the worker is down.
   bool stop_ranks_on_exit = false;
 };

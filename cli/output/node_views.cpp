@@ -38,14 +38,26 @@ std::string JobsOnNode(const v1::Node& node) {
 }
 
 std::string NodeStateText(const v1::Node& node) {
-  return absl::StrCat(EnumText(node.state()), node.cordoned() ? ", cordoned" : "");
+  return absl::StrCat(EnumText(node.state()), node.cordoned() ? ", cordoned" : "",
+                      node.has_health() ? ", unhealthy" : "");
+}
+
+std::string HealthText(const v1::NodeHealth& health, Timestamp now) {
+  std::string text = absl::StrCat("unhealthy: ", health.reason());
+  if (!health.reported().empty() && health.reported() != health.reason()) {
+    absl::StrAppend(&text, "; ", health.reported());
+  }
+  const int64_t wait_ms = health.retry_not_before_ms() - now;
+  if (wait_ms > 0) absl::StrAppend(&text, "; tried again in ", DurationText(wait_ms));
+  return text;
 }
 
 // Why no new rank is placed there.
-std::string NodeReasonText(const v1::Node& node) {
+std::string NodeReasonText(const v1::Node& node, Timestamp now) {
   std::vector<std::string> reasons;
   if (!node.state_reason().empty()) reasons.push_back(node.state_reason());
   if (node.cordoned()) reasons.push_back(absl::StrCat("cordoned: ", node.cordon_reason()));
+  if (node.has_health()) reasons.push_back(HealthText(node.health(), now));
   return absl::StrJoin(reasons, "; ");
 }
 
@@ -63,7 +75,7 @@ std::vector<std::string> NodeCells(const v1::Node& node, Timestamp now) {
           TextOrNothing(node.worker_version()),
           node.id(),
           AgoText(node.last_heartbeat_ms(), now),
-          NodeReasonText(node)};
+          NodeReasonText(node, now)};
 }
 
 // NodeCells for programs: bytes, ISO-8601 times, and nothing where nothing is known.
@@ -118,12 +130,18 @@ std::string NodeText(const v1::Node& node, const v1::ListNodesResponse& response
   std::string text = absl::StrCat("Node ", node.name(), "\n");
   text += LabelLine("Id", node.id());
   text += LabelLine("State", NodeStateText(node));
-  if (!NodeReasonText(node).empty()) text += LabelLine("Reason", NodeReasonText(node));
+  if (const std::string reason = NodeReasonText(node, now); !reason.empty()) {
+    text += LabelLine("Reason", reason);
+  }
   if (node.cordoned()) text += LabelLine("Try", absl::StrCat("`", UncordonCommand(node), "`"));
   text += LabelLine("Address", TextOrNothing(node.address()));
   text += LabelLine("Version", TextOrNothing(node.worker_version()));
   text += LabelLine("Cores", CountText(node.inventory().cpu_cores()));
   text += LabelLine("Memory", MemoryText(node.inventory().memory_bytes()));
+  if (node.disk_bytes() > 0) {
+    text += LabelLine("Disk", absl::StrCat(BytesText(node.disk_free_bytes()), " free of ",
+                                           BytesText(node.disk_bytes())));
+  }
   text +=
       LabelLine("Joined", node.joined_time_ms() == 0 ? kNothing : IsoTime(node.joined_time_ms()));
   text += LabelLine("Heartbeat", AgoText(node.last_heartbeat_ms(), now));

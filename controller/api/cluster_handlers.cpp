@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/decide.h"
+#include "controller/core/node_health.h"
 #include "proto/json/message_json.h"
 
 namespace trainyard::controller {
@@ -19,7 +20,7 @@ void CountSlots(const v1::Node& node, std::map<v1::DeviceKind, v1::SlotCount>& c
     count.set_total(count.total() + 1);
     const bool used = i < node.slot_uses_size() && node.slot_uses(i).job_id() != 0;
     if (used) count.set_used(count.used() + 1);
-    if (!used && TakesRanks(node)) count.set_free(count.free() + 1);
+    if (!used && TakesRanks(node) && IsHealthy(node)) count.set_free(count.free() + 1);
   }
 }
 
@@ -34,6 +35,7 @@ v1::ClusterSummary SummaryOf(const ClusterState& state, const JobArchive& archiv
   for (const auto& [id, entry] : state.nodes) {
     ++(*summary.mutable_nodes())[EnumText(entry.node.state())];
     if (entry.node.cordoned()) summary.set_nodes_cordoned(summary.nodes_cordoned() + 1);
+    if (!IsHealthy(entry.node)) summary.set_nodes_unhealthy(summary.nodes_unhealthy() + 1);
     CountSlots(entry.node, slots);
   }
   for (const auto& [kind, count] : slots) *summary.add_slots() = count;
@@ -47,6 +49,8 @@ v1::Node NodeNow(const NodeEntry& entry, const ClusterView& view) {
   const auto heard = view.observations.nodes.find(node.id());
   if (heard != view.observations.nodes.end()) {
     node.set_last_heartbeat_ms(std::max(node.last_heartbeat_ms(), heard->second.last_heartbeat_ms));
+    node.set_disk_bytes(heard->second.condition.disk_bytes());
+    node.set_disk_free_bytes(heard->second.condition.disk_free_bytes());
   }
   for (v1::SlotUse& use : *node.mutable_slot_uses()) {
     if (use.job_id() == 0) continue;

@@ -361,6 +361,17 @@ void ApplyKind(const v1::NodeUncordoned& uncordoned, const v1::Event&, ClusterSt
       state);
 }
 
+void ApplyKind(const v1::NodeUnhealthy& unhealthy, const v1::Event&, ClusterState& state) {
+  EditNode(
+      unhealthy.node_id(),
+      [&](NodeEntry& entry) { *entry.node.mutable_health() = unhealthy.health(); }, state);
+}
+
+void ApplyKind(const v1::NodeHealthy& healthy, const v1::Event&, ClusterState& state) {
+  EditNode(
+      healthy.node_id(), [](NodeEntry& entry) { entry.node.clear_health(); }, state);
+}
+
 }  // namespace
 
 void Apply(const v1::Event& event, ClusterState& state) {
@@ -414,6 +425,10 @@ void Apply(const v1::Event& event, ClusterState& state) {
       return ApplyKind(event.store_restored(), event, state);
     case E::kJobDeleted:
       return ApplyKind(event.job_deleted(), event, state);
+    case E::kNodeUnhealthy:
+      return ApplyKind(event.node_unhealthy(), event, state);
+    case E::kNodeHealthy:
+      return ApplyKind(event.node_healthy(), event, state);
     case E::KIND_NOT_SET:
       break;
   }

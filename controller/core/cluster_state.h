@@ -98,6 +98,7 @@ struct ClusterState {
   // Jobs with a live attempt.
   std::set<int64_t> live_jobs;
   std::set<std::string> lost_nodes;
+  std::set<std::string> unhealthy_nodes;
   // Ended jobs by the time of their end.
   std::set<std::pair<Timestamp, int64_t>> ended_jobs;
   // Jobs of each name; the one live job of a name is always its newest.
@@ -137,7 +138,8 @@ bool IsArchived(const ClusterState& state, int64_t job_id);
 // Removes a job that has ended, and its places in the indexes except the one by request id.
 void RemoveEnded(int64_t job_id, ClusterState& state);
 
-// True when the node is ready and not cordoned: new ranks may be placed on it.
+// True when the node is ready and not cordoned: new ranks may be placed on it, unless it is unhealthy
+// (node_health.h).
 bool TakesRanks(const v1::Node& node);
 
 // Ids of the nodes of an attempt, by node rank.

@@ -81,7 +81,14 @@ absl::StatusOr<std::vector<v1::Event>> Cordon(const ClusterState& state,
   TRAINYARD_RETURN_IF_ERROR(CheckLength("reason", request.reason(), kMaxReasonBytes));
   TRAINYARD_ASSIGN_OR_RETURN(const std::string node_id, FindNode(state, request.node()));
   const v1::Node& node = state.nodes.at(node_id).node;
-  if (node.cordoned() == request.cordoned()) return std::vector<v1::Event>();
+  // A user who has mended the node need not wait for the next try of its starts.
+  const bool forgives = !request.cordoned() && node.health().failed_starts() > 0;
+  std::vector<v1::Event> events;
+  if (forgives) {
+    events.push_back(UserEvent(request.user(), now));
+    events.back().mutable_node_healthy()->set_node_id(node_id);
+  }
+  if (node.cordoned() == request.cordoned()) return events;
   v1::Event event = UserEvent(request.user(), now);
   if (request.cordoned()) {
     event.mutable_node_cordoned()->set_node_id(node_id);
@@ -89,7 +96,8 @@ absl::StatusOr<std::vector<v1::Event>> Cordon(const ClusterState& state,
   } else {
     event.mutable_node_uncordoned()->set_node_id(node_id);
   }
-  return std::vector<v1::Event>{std::move(event)};
+  events.push_back(std::move(event));
+  return events;
 }
 
 }  // namespace

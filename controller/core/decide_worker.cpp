@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/failure_policy.h"
+#include "controller/core/node_health.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "proto/contract/limits.h"
 #include "proto/support/status_macros.h"
@@ -183,6 +184,8 @@ bool TakeFact(const ClusterState& state, const ReceiveFact& request, v1::Event& 
         std::string(LastLines(exited.log_tail(), kMaxLogTailBytes)));
     event.mutable_rank_exited()->set_spawn_error(
         std::string(Utf8Prefix(exited.spawn_error(), kMaxAlertBytes)));
+    event.mutable_rank_exited()->set_limit_exceeded(
+        std::string(Utf8Prefix(exited.limit_exceeded(), kMaxAlertBytes)));
     return ConcernsRank(state, request.node_id, exited.job_id(), exited.attempt(), exited.rank());
   }
   const v1::AttemptCleared& cleared = fact.attempt_cleared();
@@ -280,6 +283,11 @@ absl::StatusOr<std::vector<v1::Event>> DecideFact(const ClusterState& state,
   std::vector<v1::Event> events;
   v1::Event event = NodeEvent(state, request.node_id, now);
   if (TakeFact(state, request, event)) events.push_back(std::move(event));
+  if (!events.empty() && events.back().has_rank_started()) {
+    const JobEntry& entry = state.jobs.at(request.fact.rank_started().job_id());
+    auto health = SucceededStart(node->second, *NewestAttempt(entry), now);
+    if (health.has_value()) events.push_back(*std::move(health));
+  }
   if (request.fact.has_attempt_cleared()) {
     FailAttemptClearedUnrun(state, node->second, request.fact.attempt_cleared(), now, events);
   }

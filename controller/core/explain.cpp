@@ -10,10 +10,12 @@
 #include "absl/strings/str_join.h"
 #include "controller/core/admission.h"
 #include "controller/core/job_state_machine.h"
+#include "controller/core/node_health.h"
 #include "controller/core/placement.h"
 #include "controller/core/running_hint.h"
 #include "controller/core/submission.h"
 #include "controller/core/text.h"
+#include "controller/core/wait.h"
 #include "proto/jobspec/defaults.h"
 #include "proto/jobspec/rules.h"
 #include "proto/json/message_json.h"
@@ -31,7 +33,7 @@ v1::PendingReason Reason(v1::PendingCode code, std::string message) {
 
 // True when the job has a place in the queue. A job in its backoff has none: it asks for no slots
 // and holds up no other job.
-bool Queues(const JobEntry& entry, Timestamp now) { return entry.job.not_before_ms() <= now; }
+bool Queues(const JobEntry& entry, Timestamp now) { return IsDue(entry, now); }
 
 int JobsBefore(const ClusterState& state, int64_t job_id, Timestamp now) {
   return static_cast<int>(
@@ -47,8 +49,9 @@ const JobEntry& HeadOfQueue(const ClusterState& state, Timestamp now) {
 }
 
 // Reason why the node takes no ranks: "lost", "cordoned: bad fan (user ada)".
-std::string WhyUnavailable(const v1::Node& node) {
+std::string WhyUnavailable(const v1::Node& node, Timestamp now) {
   if (node.state() != v1::NODE_STATE_READY) return EnumText(node.state());
+  if (!node.cordoned()) return HealthText(node, now);
   return absl::StrCat("cordoned: ", node.cordon_reason());
 }
 
@@ -79,16 +82,16 @@ std::string HeadAdvice(const ClusterState& state, const GangShape& shape, int fi
 }
 
 // "24 of 40 gpu slots on ready nodes are taken; node-3 is suspect".
-std::string ClusterText(const ClusterState& state, v1::DeviceKind kind) {
+std::string ClusterText(const ClusterState& state, v1::DeviceKind kind, Timestamp now) {
   int total = 0, free = 0;
   std::vector<std::string> disconnected;
   for (const auto& [id, entry] : state.nodes) {
     const v1::Node& node = entry.node;
-    if (TakesRanks(node)) {
+    if (TakesRanks(node) && IsHealthy(node)) {
       total += TotalSlots(node, kind);
       free += FreeSlots(node, kind);
     } else if (TotalSlots(node, kind) > 0) {
-      disconnected.push_back(absl::StrCat(node.name(), " is ", WhyUnavailable(node)));
+      disconnected.push_back(absl::StrCat(node.name(), " is ", WhyUnavailable(node, now)));
     }
   }
   std::string text = absl::StrCat(total - free, " of ", total, " ", KindName(kind),
@@ -105,9 +108,10 @@ std::string ClusterText(const ClusterState& state, v1::DeviceKind kind) {
 }
 
 // Reason why the first job of the queue waits.
-v1::PendingReason WhyHeadWaits(const ClusterState& state, const JobEntry& entry) {
+v1::PendingReason WhyHeadWaits(const ClusterState& state, const JobEntry& entry,
+                               Timestamp now) {
   const GangShape shape = ShapeOf(entry.job.spec());
-  PlacementPass pass(state, {});
+  PlacementPass pass(state, {.changing = {}, .closed = ClosedNodes(state, now)});
   if (pass.Place(entry).has_value()) {
     return Reason(v1::PENDING_CODE_RESOURCES, "its slots are free: it is placed in a moment");
   }
@@ -118,7 +122,7 @@ v1::PendingReason WhyHeadWaits(const ClusterState& state, const JobEntry& entry)
       absl::StrCat("needs ", ShapeText(shape.nodes, shape.slots_per_node, shape.kind),
                    keeps ? " (those that it had and that are left stay reserved for it)" : "", "; ",
                    Counted(fitting_nodes, "ready node"), " of ", state.nodes.size(),
-                   " could give that many now: ", ClusterText(state, shape.kind)));
+                   " could give that many now: ", ClusterText(state, shape.kind, now)));
   reason.set_advice(HeadAdvice(state, shape, fitting_nodes));
   return reason;
 }
@@ -221,7 +225,7 @@ v1::PendingCode PendingCodeOf(const ClusterState& state, const JobEntry& entry, 
     return v1::PENDING_CODE_STOPPING;
   }
   if (!state.pending_jobs.contains(job.id())) return v1::PENDING_CODE_NOT_PENDING;
-  if (job.not_before_ms() > now) return v1::PENDING_CODE_BACKOFF;
+  if (!IsDue(entry, now)) return v1::PENDING_CODE_BACKOFF;
   const bool is_head = HeadOfQueue(state, now).job.id() == job.id();
   return is_head ? v1::PENDING_CODE_RESOURCES : v1::PENDING_CODE_PRIORITY;
 }
@@ -240,7 +244,7 @@ int PendingExplainer::QueuePosition(const JobEntry& entry) {
 }
 
 const std::string& PendingExplainer::WhatHeadWaitsFor(const JobEntry& head) {
-  if (!head_waits_.has_value()) head_waits_ = WhyHeadWaits(state_, head).message();
+  if (!head_waits_.has_value()) head_waits_ = WhyHeadWaits(state_, head, now_).message();
   return *head_waits_;
 }
 
@@ -254,7 +258,7 @@ v1::PendingReason PendingExplainer::ReasonOf(const JobEntry& entry) {
     case v1::PENDING_CODE_BACKOFF:
       return WhyBacksOff(entry.job, *NewestAttempt(entry), now_);
     case v1::PENDING_CODE_RESOURCES:
-      return WhyHeadWaits(state_, entry);
+      return WhyHeadWaits(state_, entry, now_);
     case v1::PENDING_CODE_PRIORITY: {
       const JobEntry& head = HeadOfQueue(state_, now_);
       return WhyOvertakesNobody(head, WhatHeadWaitsFor(head), QueuePosition(entry) - 1);
@@ -311,14 +315,14 @@ absl::StatusOr<v1::PlanJobResponse> PreviewJob(const ClusterState& state, const 
   }
   const int before = JobsBefore(state, entry.job.id(), now);
   std::optional<Gang> gang;
-  if (before == 0) gang = PlacementPass(state, {}).Place(entry);
+  if (before == 0) gang = PlacementPass(state, {.changing = {}, .closed = ClosedNodes(state, now)}).Place(entry);
   response.set_starts_now(gang.has_value());
   if (gang.has_value()) {
     *response.mutable_pending() = Reason(v1::PENDING_CODE_NOT_PENDING, "would start at once");
   } else {
     gang = PlaceOnEmptyCluster(state, shape);
     const JobEntry& head = before == 0 ? entry : HeadOfQueue(state, now);
-    const v1::PendingReason head_waits = WhyHeadWaits(state, head);
+    const v1::PendingReason head_waits = WhyHeadWaits(state, head, now);
     *response.mutable_pending() =
         before == 0 ? head_waits : WhyOvertakesNobody(head, head_waits.message(), before);
     response.mutable_pending()->set_queue_position(before + 1);

@@ -1,10 +1,15 @@
 #include "controller/core/failure_policy.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "controller/core/placement.h"
 #include "controller/core/text.h"
+#include "controller/core/wait.h"
 #include "proto/contract/exit_code.h"
 
 namespace trainyard::controller {
@@ -41,7 +46,11 @@ std::string WithMeaning(int number, std::string_view meaning) {
 bool Is(int code, ExitCode expected) { return code == static_cast<int>(expected); }
 
 v1::VerdictCause CauseOf(const v1::Attempt& attempt, const v1::RankExited& exited) {
-  if (!exited.spawn_error().empty()) return v1::VERDICT_CAUSE_SPAWN_FAILED;
+  if (!exited.spawn_error().empty()) {
+    return exited.start_fault() == v1::START_FAULT_NODE ? v1::VERDICT_CAUSE_NODE_FAULT
+                                                        : v1::VERDICT_CAUSE_SPAWN_FAILED;
+  }
+  if (!exited.limit_exceeded().empty()) return v1::VERDICT_CAUSE_LIMIT_EXCEEDED;
   if (exited.out_of_memory()) return v1::VERDICT_CAUSE_OUT_OF_MEMORY;
   if (exited.signal() != 0) return v1::VERDICT_CAUSE_RANK_SIGNALED;
   if (BlamesJob(exited.exit_code())) return v1::VERDICT_CAUSE_BAD_JOB;
@@ -52,16 +61,53 @@ v1::VerdictCause CauseOf(const v1::Attempt& attempt, const v1::RankExited& exite
   return v1::VERDICT_CAUSE_RANK_EXITED;
 }
 
-// The same program fails to start on the same slots again, and settings or data that were refused
-// stay wrong.
+// Settings or data that were refused stay wrong, and so does a program that writes without bound. A
+// program that cannot be started is judged by WhyNoOtherNode.
 bool CanHelpToRestart(v1::VerdictCause cause) {
-  return cause != v1::VERDICT_CAUSE_BAD_JOB && cause != v1::VERDICT_CAUSE_SPAWN_FAILED;
+  return cause != v1::VERDICT_CAUSE_BAD_JOB && cause != v1::VERDICT_CAUSE_LIMIT_EXCEEDED;
+}
+
+// True when nodes other than these could take the whole gang, now or later.
+bool FitsElsewhere(const ClusterState& state, const GangShape& shape,
+                   const std::set<std::string>& not_these) {
+  int fitting = 0;
+  for (const auto& [id, entry] : state.nodes) {
+    const v1::Node& node = entry.node;
+    const bool may_take = node.state() != v1::NODE_STATE_LOST && !node.cordoned();
+    if (!may_take || not_these.contains(id)) continue;
+    if (TotalSlots(node, shape.kind) >= shape.slots_per_node && ++fitting == shape.nodes) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Reason why a job whose program a node cannot start is not tried on another one; empty when it is.
+// What one node lacks another may have; what two nodes lack is missing.
+std::string WhyNoOtherNode(const ClusterState& state, const v1::Job& job,
+                           const std::string& node_id) {
+  std::set<std::string> nodes = NodesWithoutProgram(job);
+  nodes.insert(node_id);
+  std::vector<std::string> others;
+  for (const std::string& id : nodes) {
+    if (id != node_id) others.push_back(NodeName(state, id));
+  }
+  if (!others.empty()) {
+    return absl::StrCat("; ", absl::StrJoin(others, ", "), " could not start it either");
+  }
+  if (FitsElsewhere(state, ShapeOf(job.spec()), nodes)) return "";
+  return "; no other node could run it";
 }
 
 std::string WhatHappened(const v1::Attempt& attempt, const v1::RankExited& exited) {
   switch (CauseOf(attempt, exited)) {
     case v1::VERDICT_CAUSE_SPAWN_FAILED:
       return absl::StrCat("could not be started: ", exited.spawn_error());
+    case v1::VERDICT_CAUSE_NODE_FAULT:
+      return absl::StrCat("could not be started by its node, which is no fault of the job: ",
+                          exited.spawn_error());
+    case v1::VERDICT_CAUSE_LIMIT_EXCEEDED:
+      return absl::StrCat("was ended by its node: ", exited.limit_exceeded());
     case v1::VERDICT_CAUSE_OUT_OF_MEMORY:
       return "was killed by the kernel because the node ran out of memory";
     case v1::VERDICT_CAUSE_RANK_SIGNALED:
@@ -157,6 +203,29 @@ int64_t BackoffMs(const v1::RestartSpec& rules, int count) {
   return wait_ms;
 }
 
+// True when a node is to blame that ran nothing of the attempt: it could not start a rank, or was
+// lost before it did.
+bool NeverRan(const JobEntry& entry, const v1::Verdict& verdict) {
+  switch (verdict.cause()) {
+    case v1::VERDICT_CAUSE_NODE_FAULT:
+      return true;
+    case v1::VERDICT_CAUSE_SPAWN_FAILED: {
+      const auto exited = entry.exited_ranks.find(verdict.rank());
+      return exited == entry.exited_ranks.end() ||
+             exited->second.start_fault() != v1::START_FAULT_STORAGE;
+    }
+    case v1::VERDICT_CAUSE_NODE_LOST: {
+      const v1::Attempt* attempt = NewestAttempt(entry);
+      return attempt != nullptr &&
+             std::ranges::none_of(entry.started_ranks, [&](int rank) {
+               return attempt->ranks(rank).node_id() == verdict.node_id();
+             });
+    }
+    default:
+      return false;
+  }
+}
+
 // Each checkpoint is rejected once at most, so falling back needs no budget to come to an end.
 RestartDecision FallBack(const v1::Job& job, const v1::Verdict& verdict, Timestamp now) {
   const StartingPoint older = NextStartingPoint(job);
@@ -178,7 +247,8 @@ std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observati
   const v1::RankExited* culprit = attempt == nullptr ? nullptr : FirstFailure(entry);
   if (culprit == nullptr) return std::nullopt;
   const bool all_exited = static_cast<int>(entry.exited_ranks.size()) == attempt->ranks_size();
-  const bool wait_is_over = now >= entry.first_failure_ms + kLostPeerWaitMs;
+  const bool wait_is_over =
+      HasPassed(entry.first_failure_ms, entry.first_failure_ms + kLostPeerWaitMs, now);
   if (LostPeer(*culprit) && !all_exited && !wait_is_over) return std::nullopt;
   const std::string& node_id = attempt->ranks(culprit->rank()).node_id();
   std::string summary = absl::StrCat("rank ", culprit->rank(), " on ", NodeName(state, node_id),
@@ -186,7 +256,14 @@ std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observati
   if (LostPeer(*culprit)) {
     absl::StrAppend(&summary, UnresponsiveNodesText(state, observations, *attempt, now));
   }
-  return VerdictOn(*attempt, *culprit, summary);
+  v1::Verdict verdict = VerdictOn(*attempt, *culprit, summary);
+  const bool lacks_program = verdict.cause() == v1::VERDICT_CAUSE_SPAWN_FAILED &&
+                             culprit->start_fault() != v1::START_FAULT_STORAGE;
+  if (!lacks_program) return verdict;
+  const std::string refusal = WhyNoOtherNode(state, entry.job, node_id);
+  verdict.mutable_summary()->append(refusal);
+  verdict.set_restartable(refusal.empty());
+  return verdict;
 }
 
 v1::Verdict NodeLostVerdict(const v1::Node& node, const std::string& evidence, Timestamp now) {
@@ -238,6 +315,8 @@ RestartDecision DecideRestart(const JobEntry& entry, const v1::Verdict& verdict,
   if (verdict.cause() == v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED) {
     return FallBack(entry.job, verdict, now);
   }
+  // Nothing of the job ran. The next attempt is placed on other nodes, or waits for them.
+  if (NeverRan(entry, verdict)) return {.not_before_ms = now, .uncounted = true};
   if (const int tries = TriesAgainInARow(entry.job); 0 < tries && tries <= kUncountedTriesInARow) {
     return {.not_before_ms = now + BackoffMs(entry.job.spec().restart(), tries), .uncounted = true};
   }

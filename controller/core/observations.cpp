@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "controller/core/stall.h"
+#include "proto/contract/limits.h"
 #include "proto/contract/phase.h"
 #include "proto/contract/telemetry_keys.h"
 #include "proto/contract/token_format.h"
+#include "proto/support/utf8.h"
 
 namespace trainyard::controller {
 namespace {
@@ -87,6 +89,17 @@ void TakeReports(const std::string& node_id, const AttemptReports& reports, Time
   }
 }
 
+void TakeCondition(const std::string& node_id, const v1::NodeCondition& condition,
+                   Observations& observations) {
+  v1::NodeCondition& kept = observations.nodes[node_id].condition = condition;
+  kept.set_trouble(std::string(Utf8Prefix(condition.trouble(), kMaxReasonBytes)));
+  if (kept.trouble().empty()) {
+    observations.troubled_nodes.erase(node_id);
+  } else {
+    observations.troubled_nodes.insert(node_id);
+  }
+}
+
 double ValueOr(const v1::MetricsRecord& metrics, const char* name, double fallback) {
   const auto found = metrics.values().find(name);
   return found == metrics.values().end() ? fallback : found->second;
@@ -119,6 +132,7 @@ void ObserveMetrics(const v1::TelemetryRecord& record, AttemptObservation& attem
 void ObserveAttached(const v1::Hello& hello, Timestamp now, Observations& observations) {
   observations.nodes[hello.node_id()].attached = true;
   TakeReports(hello.node_id(), hello.attempts(), now, observations);
+  TakeCondition(hello.node_id(), hello.condition(), observations);
 }
 
 void ObserveDetached(const std::string& node_id, Observations& observations) {
@@ -131,6 +145,7 @@ void ObserveDetached(const std::string& node_id, Observations& observations) {
 void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat, Timestamp now,
                       Observations& observations) {
   TakeReports(node_id, heartbeat.attempts(), now, observations);
+  TakeCondition(node_id, heartbeat.condition(), observations);
 }
 
 void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now, Observations& observations) {
@@ -222,6 +237,8 @@ void ForgetOld(const ClusterState& state, Observations& observations) {
   std::erase_if(observations.nodes, [&](const auto& node) {
     return !node.second.attached && !state.nodes.contains(node.first);
   });
+  std::erase_if(observations.troubled_nodes,
+                [&](const std::string& node_id) { return !observations.nodes.contains(node_id); });
 }
 
 std::string UnkillableOn(const Observations& observations, const std::string& node_id,
@@ -235,6 +252,13 @@ std::string UnkillableOn(const Observations& observations, const std::string& no
   }
   return "";
 }
+
+bool IsAttached(const Observations& observations, const std::string& node_id) {
+  const auto node = observations.nodes.find(node_id);
+  return node != observations.nodes.end() && node->second.attached;
+}
+
+bool HasLeft(const NodeObservation& node) { return !node.attached && node.condition.leaving(); }
 
 Timestamp LastHeartbeat(const Observations& observations, const std::string& node_id) {
   const auto found = observations.nodes.find(node_id);

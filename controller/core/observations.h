@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <set>
 #include <string>
 
 #include "controller/core/attempt_key.h"
@@ -31,6 +32,8 @@ struct NodeObservation {
   // but tell nothing about its ranks.
   Timestamp last_report_ms = 0;
   Timestamp reports_since_ms = 0;
+  // Newest report of the node's own condition.
+  v1::NodeCondition condition;
   // Newest report of each attempt that the worker has on disk.
   std::map<AttemptKey, v1::AttemptReport> reports;
 };
@@ -85,6 +88,8 @@ struct Observations {
   // Time when the controller started to receive messages.
   Timestamp since_ms = 0;
   std::map<std::string, NodeObservation> nodes;
+  // Nodes whose newest report names a trouble.
+  std::set<std::string> troubled_nodes;
   std::map<AttemptKey, AttemptObservation> attempts;
   // Newest metrics of each job, for progress lines.
   std::map<int64_t, v1::Progress> progress;
@@ -123,6 +128,13 @@ std::string UnkillableOn(const Observations& observations, const std::string& no
 
 // Removes progress of jobs, and nodes, that are not in the state any more.
 void ForgetOld(const ClusterState& state, Observations& observations);
+
+// True when the worker's stream is open.
+bool IsAttached(const Observations& observations, const std::string& node_id);
+
+// True when the worker has left on request and has not come back. It starts nothing any more, and
+// its last report names every attempt that it has.
+bool HasLeft(const NodeObservation& node);
 
 // Time of the node's last heartbeat; the controller's start when it has received none from the
 // node.

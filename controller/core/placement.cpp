@@ -72,8 +72,27 @@ std::vector<v1::RankPlacement> RanksOf(const Gang& gang) {
   return ranks;
 }
 
-PlacementPass::PlacementPass(const ClusterState& state, std::set<std::string> excluded)
-    : state_(state), excluded_(std::move(excluded)) {}
+std::set<std::string> NodesWithoutProgram(const v1::Job& job) {
+  std::set<std::string> nodes;
+  for (int i = job.attempts_size() - 1; i >= 0; --i) {
+    const v1::Verdict& verdict = job.attempts(i).verdict();
+    // Of the live attempt there is none yet.
+    const bool says_nothing = verdict.cause() == v1::VERDICT_CAUSE_UNSPECIFIED ||
+                              verdict.cause() == v1::VERDICT_CAUSE_NODE_FAULT;
+    if (says_nothing) continue;
+    if (verdict.cause() != v1::VERDICT_CAUSE_SPAWN_FAILED) break;
+    nodes.insert(verdict.node_id());
+  }
+  return nodes;
+}
+
+PlacementPass::PlacementPass(const ClusterState& state, NodeLimits limits)
+    : state_(state), limits_(std::move(limits)) {}
+
+bool PlacementPass::IsOpen(const NodeEntry& node) const {
+  const std::string& id = node.node.id();
+  return TakesRanks(node.node) && !limits_.changing.contains(id) && !limits_.closed.contains(id);
+}
 
 bool PlacementPass::IsUsable(const NodeEntry& node, int position, const JobEntry& job,
                              bool over_reservations) {
@@ -119,14 +138,15 @@ bool PlacementPass::KeepGang(const JobEntry& job, std::vector<std::optional<Node
   const Gang old_gang = GangOf(*before);
   if (!HasShape(old_gang, shape)) return true;
   const AttemptKey key{job.job.id(), before->number()};
+  const std::set<std::string> without_program = NodesWithoutProgram(job.job);
   for (std::size_t i = 0; i < old_gang.size(); ++i) {
     const NodeEntry& node = state_.nodes.at(old_gang[i].node_id);
     // The job's old ranks may still run there, so the node is no better than a lost one.
     if (node.uncleared.contains(key)) continue;
     const bool suspect =
-        node.node.state() == v1::NODE_STATE_SUSPECT || excluded_.contains(node.node.id());
+        node.node.state() == v1::NODE_STATE_SUSPECT || limits_.changing.contains(node.node.id());
     if (suspect) return false;
-    if (!TakesRanks(node.node)) continue;
+    if (!IsOpen(node) || without_program.contains(node.node.id())) continue;
     gang[i] = TakeFrom(node, job, old_gang[i].slots, false);
   }
   return true;
@@ -144,7 +164,8 @@ std::vector<std::string> PlacementPass::PickNodes(const GangShape& shape, int co
   const NodesByFreeSlots& untouched = BucketsOf(state_.free_nodes, shape.kind);
   const NodesByFreeSlots& touched = BucketsOf(touched_, shape.kind);
   const auto allowed = [&](const std::string& id) {
-    return !excluded_.contains(id) && !not_these.contains(id);
+    return !limits_.changing.contains(id) && !limits_.closed.contains(id) &&
+           !not_these.contains(id);
   };
   std::set<int> counts;
   for (const auto& [free, ids] : untouched) counts.insert(free);
@@ -172,20 +193,21 @@ std::vector<std::string> PlacementPass::PickNodes(const GangShape& shape, int co
 
 bool PlacementPass::FillGang(const JobEntry& job, bool over_reservations,
                              std::vector<std::optional<NodeSlots>>& gang) {
-  std::set<std::string> in_gang;
+  // Nodes of the gang, and nodes that cannot be in it.
+  std::set<std::string> not_these;
   for (const auto& node : gang) {
-    if (node.has_value()) in_gang.insert(node->node_id);
+    if (node.has_value()) not_these.insert(node->node_id);
   }
-  const int missing = static_cast<int>(gang.size() - in_gang.size());
+  const int missing = static_cast<int>(gang.size() - not_these.size());
+  not_these.merge(NodesWithoutProgram(job.job));
   std::vector<NodeSlots> found;
   if (over_reservations) {
     for (const auto& [id, node] : state_.nodes) {
-      const bool ready = TakesRanks(node.node) && !excluded_.contains(id);
-      if (!ready || in_gang.contains(id) || static_cast<int>(found.size()) == missing) continue;
+      if (!IsOpen(node) || not_these.contains(id) || static_cast<int>(found.size()) == missing) continue;
       if (auto slots = TakeFrom(node, job, {}, true)) found.push_back(*std::move(slots));
     }
   } else {
-    for (const std::string& id : PickNodes(ShapeOf(job.job.spec()), missing, in_gang)) {
+    for (const std::string& id : PickNodes(ShapeOf(job.job.spec()), missing, not_these)) {
       if (auto slots = TakeFrom(state_.nodes.at(id), job, {}, false)) {
         found.push_back(*std::move(slots));
       }
@@ -241,6 +263,8 @@ void PlacementPass::Take(const Gang& gang) {
   for (const NodeSlots& chosen : gang) {
     const NodeEntry& node = state_.nodes.at(chosen.node_id);
     std::set<int>& taken = taken_[chosen.node_id];
+    // An unhealthy node is tried with one attempt.
+    if (node.node.has_health()) limits_.closed.insert(chosen.node_id);
     for (const v1::DeviceKind kind : kDeviceKinds)
       touched_[kind][FreeNow(node, kind)].erase(node.node.id());
     for (int i = 0; i < node.node.inventory().slots_size(); ++i) {
@@ -257,7 +281,9 @@ int PlacementPass::CountFittingNodes(const GangShape& shape) const {
   const NodesByFreeSlots& buckets = BucketsOf(state_.free_nodes, shape.kind);
   int count = 0;
   for (auto bucket = buckets.lower_bound(shape.slots_per_node); bucket != buckets.end(); ++bucket) {
-    count += static_cast<int>(bucket->second.size());
+    count += static_cast<int>(bucket->second.size()) -
+             static_cast<int>(std::ranges::count_if(
+                 limits_.closed, [&](const auto& id) { return bucket->second.contains(id); }));
   }
   return count;
 }

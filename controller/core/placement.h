@@ -33,13 +33,24 @@ struct NodeSlots {
 using Gang = std::vector<NodeSlots>;
 std::vector<v1::RankPlacement> RanksOf(const Gang& gang);
 
+// Nodes that take no new ranks in a pass although TakesRanks says that they may.
+struct NodeLimits {
+  // Their state is about to change. A recovering job that had slots there waits for the change.
+  std::set<std::string> changing;
+  // Unhealthy ones (node_health.h): a recovering job is placed elsewhere.
+  std::set<std::string> closed;
+};
+
+// Nodes that could not start the job's program in its newest attempts: another one may have it.
+std::set<std::string> NodesWithoutProgram(const v1::Job& job);
+
 // One pass over the queue. Slots that it gives to a job stay taken until the pass ends. Every
 // choice is deterministic: the fullest nodes that suffice (best fit), then by node id; lowest slots
 // first.
 class PlacementPass {
  public:
-  // Nodes in `excluded` take nothing in this pass. `state` must outlive the pass.
-  PlacementPass(const ClusterState& state, std::set<std::string> excluded);
+  // `state` must outlive the pass.
+  PlacementPass(const ClusterState& state, NodeLimits limits);
 
   // The gang of a recovering job on exactly the nodes that it had; nothing when one of them is
   // gone.
@@ -54,7 +65,7 @@ class PlacementPass {
   // else two recovering jobs could wait for each other's slots for ever.
   std::optional<Gang> PlaceOverReservations(const JobEntry& entry);
 
-  // Nodes that could give this job its slots now.
+  // Open nodes that could give this job its slots now.
   int CountFittingNodes(const GangShape& shape) const;
 
  private:
@@ -78,8 +89,11 @@ class PlacementPass {
   void Take(const Gang& gang);
   int FreeNow(const NodeEntry& node, v1::DeviceKind kind) const;
 
+  // True when the node takes ranks of the job now, if it has slots for them.
+  bool IsOpen(const NodeEntry& node) const;
+
   const ClusterState& state_;
-  std::set<std::string> excluded_;
+  NodeLimits limits_;
   // Slot positions given away in this pass, by node.
   std::map<std::string, std::set<int>> taken_;
   // Free slots of the nodes in taken_; state_.free_nodes is out of date for them.

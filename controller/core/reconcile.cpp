@@ -6,10 +6,14 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "controller/core/failure_policy.h"
 #include "controller/core/node_evidence.h"
+#include "controller/core/node_health.h"
 #include "controller/core/placement.h"
+#include "controller/core/text.h"
 #include "controller/core/time_use.h"
+#include "controller/core/wait.h"
 
 namespace trainyard::controller {
 namespace {
@@ -87,6 +91,15 @@ class AttemptWatch {
     failed.set_attempt(attempt.number());
     *failed.mutable_verdict() = verdict;
     if (verdict.cause() == v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED) Reject(entry, attempt, verdict);
+    if (verdict.cause() == v1::VERDICT_CAUSE_NODE_FAULT) BlameNode(entry, attempt, verdict);
+  }
+
+  void BlameNode(const JobEntry& entry, const v1::Attempt& attempt, const v1::Verdict& verdict) {
+    const std::string reason =
+        absl::StrCat("could not start rank ", verdict.rank(), " of ", JobText(entry.job), ": ",
+                     entry.exited_ranks.at(verdict.rank()).spawn_error());
+    auto event = FailedStart(state_.nodes.at(verdict.node_id()), attempt, reason, now_);
+    if (event.has_value()) events_.push_back(*std::move(event));
   }
 
   void Reject(const JobEntry& entry, const v1::Attempt& attempt, const v1::Verdict& verdict) {
@@ -155,9 +168,8 @@ class AttemptWatch {
 // Gives free slots to the queue.
 class QueueWalk {
  public:
-  QueueWalk(const ClusterState& state, const CoreOptions& options, std::set<std::string> excluded,
-            Timestamp now)
-      : state_(state), options_(options), now_(now), pass_(state, std::move(excluded)) {}
+  QueueWalk(const ClusterState& state, const CoreOptions& options, NodeLimits limits, Timestamp now)
+      : state_(state), options_(options), now_(now), pass_(state, std::move(limits)) {}
 
   std::vector<v1::Event> EventsDue() {
     // A recovering job whose slots are all there takes none from another job: it need not wait.
@@ -180,17 +192,15 @@ class QueueWalk {
   }
 
  private:
-  bool IsDue(const JobEntry& entry) const { return entry.job.not_before_ms() <= now_; }
-
   std::optional<Gang> Find(const JobEntry& entry) {
     if (auto gang = pass_.Place(entry)) return gang;
-    const bool may_press = state_.recovering_jobs.contains(entry.job.id()) && IsDue(entry);
+    const bool may_press = state_.recovering_jobs.contains(entry.job.id()) && IsDue(entry, now_);
     return may_press ? pass_.PlaceOverReservations(entry) : std::nullopt;
   }
 
   // False when no rendezvous port is left. A job in its backoff only keeps its slots in this pass.
   bool Place(const JobEntry& entry, const Gang& gang) {
-    if (!IsDue(entry)) return true;
+    if (!IsDue(entry, now_)) return true;
     const v1::Attempt* before = NewestAttempt(entry);
     const bool restored = entry.job.id() < state_.restored_jobs_below;
     const int64_t attempt_number = std::max(before == nullptr ? 1 : before->number() + 1,
@@ -236,12 +246,25 @@ class QueueWalk {
   std::vector<v1::Event> events_;
 };
 
-// Nodes that the events suspect or declare lost: the state is out of date for them.
-std::set<std::string> NodesNamed(const std::vector<v1::Event>& events) {
+// Nodes whose state is about to change: the events change it, or they have no stream. A node without
+// a stream is soon attached again or suspect, and gets no ranks that it could not be told about.
+std::set<std::string> ChangingNodes(const ClusterState& state, const Observations& observations,
+                                    const std::vector<v1::Event>& events) {
   std::set<std::string> ids;
   for (const v1::Event& event : events) {
     if (event.has_node_suspected()) ids.insert(event.node_suspected().node_id());
     if (event.has_node_lost()) ids.insert(event.node_lost().node_id());
+    if (event.has_node_unhealthy()) ids.insert(event.node_unhealthy().node_id());
+    if (event.has_node_healthy()) ids.insert(event.node_healthy().node_id());
+  }
+  if (state.pending_jobs.empty()) return ids;
+  // Both maps are sorted by node id.
+  auto observed = observations.nodes.begin();
+  for (const auto& [id, entry] : state.nodes) {
+    while (observed != observations.nodes.end() && observed->first < id) ++observed;
+    const bool attached =
+        observed != observations.nodes.end() && observed->first == id && observed->second.attached;
+    if (!attached && entry.node.state() != v1::NODE_STATE_LOST) ids.insert(id);
   }
   return ids;
 }
@@ -251,11 +274,12 @@ std::set<std::string> NodesNamed(const std::vector<v1::Event>& events) {
 std::vector<v1::Event> Reconcile(const ClusterState& state, const Observations& observations,
                                  const CoreOptions& options, Timestamp now) {
   std::vector<v1::Event> events = NodeEventsDue(state, observations, options, now);
-  std::set<std::string> changing = NodesNamed(events);
-  std::vector<v1::Event> attempts = AttemptWatch(state, observations, options, now).EventsDue();
-  std::ranges::move(attempts, std::back_inserter(events));
-  std::vector<v1::Event> placed = QueueWalk(state, options, std::move(changing), now).EventsDue();
-  std::ranges::move(placed, std::back_inserter(events));
+  std::ranges::move(ReportedHealthDue(state, observations, now), std::back_inserter(events));
+  std::ranges::move(AttemptWatch(state, observations, options, now).EventsDue(),
+                    std::back_inserter(events));
+  NodeLimits limits{ChangingNodes(state, observations, events), ClosedNodes(state, now)};
+  std::ranges::move(QueueWalk(state, options, std::move(limits), now).EventsDue(),
+                    std::back_inserter(events));
   return events;
 }
 

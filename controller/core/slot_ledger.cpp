@@ -13,6 +13,7 @@ namespace {
 void AddToIndexes(const NodeEntry& entry, ClusterState& state) {
   const v1::Node& node = entry.node;
   if (node.state() == v1::NODE_STATE_LOST) state.lost_nodes.insert(node.id());
+  if (node.has_health()) state.unhealthy_nodes.insert(node.id());
   if (!TakesRanks(node)) return;
   for (const v1::DeviceKind kind : kDeviceKinds) {
     const int free = FreeSlots(node, kind);
@@ -23,6 +24,7 @@ void AddToIndexes(const NodeEntry& entry, ClusterState& state) {
 void RemoveFromIndexes(const NodeEntry& entry, ClusterState& state) {
   const v1::Node& node = entry.node;
   state.lost_nodes.erase(node.id());
+  state.unhealthy_nodes.erase(node.id());
   if (!TakesRanks(node)) return;
   for (const v1::DeviceKind kind : kDeviceKinds) {
     const int free = FreeSlots(node, kind);
@@ -156,6 +158,7 @@ void ReplaceNode(const v1::Node& joined, ClusterState& state) {
         const v1::Node before = std::exchange(entry.node, joined);
         entry.node.set_cordoned(before.cordoned());
         entry.node.set_cordon_reason(before.cordon_reason());
+        if (before.has_health()) *entry.node.mutable_health() = before.health();
         entry.node.clear_slot_uses();
         for (int i = 0; i < joined.inventory().slots_size(); ++i) entry.node.add_slot_uses();
         for (int i = 0; i < before.slot_uses_size(); ++i) {
@@ -173,6 +176,7 @@ void RebuildIndexes(ClusterState& state) {
   state.recovering_jobs.clear();
   state.live_jobs.clear();
   state.lost_nodes.clear();
+  state.unhealthy_nodes.clear();
   state.ended_jobs.clear();
   state.jobs_by_name.clear();
   state.job_by_request_id.clear();

@@ -10,7 +10,7 @@
 
 namespace trainyard::controller {
 
-// Runs `edit` on the node and brings free_nodes and lost_nodes up to date. The node must exist.
+// Runs `edit` on the node and brings the indexes of nodes up to date. The node must exist.
 void EditNode(const std::string& node_id, const std::function<void(NodeEntry&)>& edit,
               ClusterState& state);
 

@@ -13,19 +13,32 @@ bool IsStarting(const RankObservation& rank) {
   return rank.phase == PhaseName(Phase::kInit) || rank.phase == PhaseName(Phase::kLoad);
 }
 
+// True when the node has recorded a start or an end of one of the attempt's ranks.
+bool HasFacts(const JobEntry& entry, const v1::Attempt& attempt, const std::string& node_id) {
+  return std::ranges::any_of(attempt.ranks(), [&](const v1::RankPlacement& rank) {
+    return rank.node_id() == node_id &&
+           (entry.started_ranks.contains(rank.rank()) || entry.exited_ranks.contains(rank.rank()));
+  });
+}
+
 // True when the node has confirmed or reported, or may have reported to an earlier run of this
 // controller, that it has the attempt.
 bool MayHaveStarted(const Observations& observations, const JobEntry& entry,
                     const v1::Attempt& attempt, const std::string& node_id) {
-  const auto is_here = [&](const v1::RankPlacement& rank) {
-    return rank.node_id() == node_id &&
-           (entry.started_ranks.contains(rank.rank()) || entry.exited_ranks.contains(rank.rank()));
-  };
-  if (std::ranges::any_of(attempt.ranks(), is_here)) return true;
+  if (HasFacts(entry, attempt, node_id)) return true;
   if (attempt.placed_time_ms() < observations.since_ms) return true;
   const auto node = observations.nodes.find(node_id);
   return node != observations.nodes.end() &&
          node->second.reports.contains({entry.job.id(), attempt.number()});
+}
+
+// True when the node's worker has left on request and never had the attempt.
+bool HasLeftWithout(const Observations& observations, const JobEntry& entry,
+                    const v1::Attempt& attempt, const std::string& node_id) {
+  const auto node = observations.nodes.find(node_id);
+  if (node == observations.nodes.end() || HasFacts(entry, attempt, node_id)) return false;
+  return HasLeft(node->second) &&
+         !node->second.reports.contains({entry.job.id(), attempt.number()});
 }
 
 // Time that the peers of a node may spend in init and load without progress.
@@ -106,10 +119,14 @@ std::string EvidenceOfLostStart(const Observations& observations, const CoreOpti
   const AttemptObservation& observed =
       found == observations.attempts.end() ? kNothing : found->second;
   if (IsPastStart(observed)) return "";
+  if (HasLeftWithout(observations, entry, attempt, node_id)) {
+    return absl::StrCat(", and its worker had left before it started ", JobText(entry.job));
+  }
   const Timestamp last_heartbeat_ms = LastHeartbeat(observations, node_id);
   if (!MayHaveStarted(observations, entry, attempt, node_id)) {
-    const Timestamp since_ms =
-        std::max({attempt.placed_time_ms(), last_heartbeat_ms, LastProgress(observed)});
+    // A placement in the future was made before the clock was set back.
+    const Timestamp placed_ms = attempt.placed_time_ms() > now ? 0 : attempt.placed_time_ms();
+    const Timestamp since_ms = std::max({placed_ms, last_heartbeat_ms, LastProgress(observed)});
     if (now - since_ms < options.start_lease_ms) return "";
     return absl::StrCat(", and it has not reported ", JobText(entry.job), " since it was placed");
   }

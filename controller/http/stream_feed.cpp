@@ -80,6 +80,12 @@ void AddNodesOf(const v1::Event& event, const ClusterState& state, std::set<std:
     case v1::Event::kNodeUncordoned:
       nodes.insert(event.node_uncordoned().node_id());
       return;
+    case v1::Event::kNodeUnhealthy:
+      nodes.insert(event.node_unhealthy().node_id());
+      return;
+    case v1::Event::kNodeHealthy:
+      nodes.insert(event.node_healthy().node_id());
+      return;
     case v1::Event::kAttemptCleared:
       nodes.insert(event.attempt_cleared().node_id());
       return;

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/explain.h"
 #include "controller/core/ledger.h"
+#include "controller/core/node_health.h"
 #include "controller/core/text.h"
 #include "controller/core/time_use.h"
 #include "proto/json/message_json.h"
@@ -26,12 +27,13 @@ constexpr MetricInfo kQueueDepth{"trainyard_queue_depth", "Jobs that wait for sl
 constexpr MetricInfo kOldestWait{"trainyard_queue_oldest_wait_seconds",
                                  "How long the job that was submitted first of those never placed "
                                  "has waited; 0 when none waits."};
-constexpr MetricInfo kNodes{"trainyard_nodes", "Nodes, by state."};
+constexpr MetricInfo kNodes{"trainyard_nodes",
+                            "Nodes, by state; a ready one that is unhealthy counts as unhealthy."};
 constexpr MetricInfo kAttached{"trainyard_workers_attached", "Workers whose stream is open."};
 constexpr MetricInfo kSlots{
     "trainyard_slots",
-    "Slots, by kind and state: free, used, cordoned (free, but not to be used), "
-    "or away with their node."};
+    "Slots, by kind and state: free, used, cordoned (free, but not to be used), unhealthy (free, on "
+    "an unhealthy node), or away with their node."};
 constexpr MetricInfo kOmitted{"trainyard_series_omitted",
                               "Jobs and nodes without series of their own: there are too many."};
 
@@ -108,7 +110,8 @@ SlotCounts CountSlots(const v1::Node& node, v1::DeviceKind kind) {
 // State of those slots of the node that no attempt holds.
 const char* FreeSlotState(const v1::Node& node) {
   if (node.state() != v1::NODE_STATE_READY) return "unavailable";
-  return TakesRanks(node) ? "free" : "cordoned";
+  if (!TakesRanks(node)) return "cordoned";
+  return IsHealthy(node) ? "free" : "unhealthy";
 }
 
 void AddNodeCounts(const ClusterSources& sources, MetricSet& metrics) {
@@ -116,11 +119,16 @@ void AddNodeCounts(const ClusterSources& sources, MetricSet& metrics) {
   // Kind and state.
   std::map<std::pair<std::string, std::string>, int> slots;
   int attached = 0;
+  int64_t unhealthy = 0;
   for (const auto& [id, entry] : sources.state.nodes) {
     ++states[entry.node.state()];
     const auto observed = sources.observations.nodes.find(id);
     if (observed != sources.observations.nodes.end() && observed->second.attached) ++attached;
     const bool ready = entry.node.state() == v1::NODE_STATE_READY;
+    if (ready && !IsHealthy(entry.node)) {
+      --states[v1::NODE_STATE_READY];
+      ++unhealthy;
+    }
     for (const v1::DeviceKind kind : kDeviceKinds) {
       const SlotCounts counts = CountSlots(entry.node, kind);
       if (counts.free + counts.used == 0) continue;
@@ -131,6 +139,7 @@ void AddNodeCounts(const ClusterSources& sources, MetricSet& metrics) {
   for (const auto& [state, count] : states) {
     metrics.Add(kNodes, {{"state", EnumText(state)}}, static_cast<double>(count));
   }
+  metrics.Add(kNodes, {{"state", "unhealthy"}}, static_cast<double>(unhealthy));
   metrics.Add(kAttached, {}, attached);
   for (const auto& [key, count] : slots) {
     metrics.Add(kSlots, {{"kind", key.first}, {"state", key.second}}, count);

@@ -58,8 +58,11 @@ class Submitter {
 // Starts the loop with one worker that every job of one slot fits on. The worker sends a heartbeat
 // at every tick and runs nothing.
 void StartWithWorker(Loop& loop) {
-  loop.BeforeTick(
-      [&loop](Timestamp now) { loop.observations().nodes["node"].last_heartbeat_ms = now; });
+  loop.BeforeTick([&loop](Timestamp now) {
+    NodeObservation& node = loop.observations().nodes["node"];
+    node.attached = true;
+    node.last_heartbeat_ms = now;
+  });
   loop.Start();
   v1::Hello hello;
   hello.set_node_id("node");

@@ -117,6 +117,7 @@ void MiniCluster::StartWorker(int node, const std::vector<std::string>& more) {
                                         "--metrics-listen",
                                         "127.0.0.1:0"};
   arguments.insert(arguments.end(), more.begin(), more.end());
+  if (node == static_cast<int>(workers_.size())) workers_.emplace_back();
   workers_[node] =
       std::make_unique<ChildProcess>(arguments, absl::StrCat(directory(), "/worker", node, ".log"));
 }
@@ -182,6 +183,15 @@ int64_t MiniCluster::Submit(const std::string& job_file,
 template <typename Service>
 std::unique_ptr<typename Service::Stub> MiniCluster::Stub() const {
   return Service::NewStub(grpc::CreateChannel(address_, grpc::InsecureChannelCredentials()));
+}
+
+std::map<std::string, v1::Node> MiniCluster::Nodes() const {
+  grpc::ClientContext context;
+  v1::ListNodesResponse response;
+  Stub<v1::NodeService>()->ListNodes(&context, {}, &response);
+  std::map<std::string, v1::Node> nodes;
+  for (const v1::Node& node : response.nodes()) nodes[node.name()] = node;
+  return nodes;
 }
 
 v1::GetJobResponse MiniCluster::Described(int64_t job_id) const {

@@ -33,6 +33,7 @@ class MiniCluster {
   void StartController(const std::vector<std::string>& more = {});
   void KillController();
   ChildProcess& controller() { return *controller_; }
+  // `node` may be one more than there are.
   void StartWorker(int node, const std::vector<std::string>& more = {});
   void KillWorker(int node);
   ChildProcess& worker(int node) { return *workers_[node]; }
@@ -54,6 +55,8 @@ class MiniCluster {
 
   // ---- The API
   v1::Job Job(int64_t job_id) const { return Described(job_id).job(); }
+  // By name.
+  std::map<std::string, v1::Node> Nodes() const;
   v1::GetJobResponse Described(int64_t job_id) const;
   // Ranks of the newest attempt.
   v1::ListRanksResponse Ranks(int64_t job_id) const;

@@ -57,6 +57,8 @@ export function node(index: number, slots: number, change: Partial<Node> = {}): 
     state_reason: '',
     cordoned: false,
     cordon_reason: '',
+    disk_bytes: 0,
+    disk_free_bytes: 0,
     ...change,
   };
 }

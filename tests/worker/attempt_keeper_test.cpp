@@ -140,6 +140,7 @@ TEST_F(AttemptKeeperTest, MissingProgramIsASpawnError) {
   const std::size_t exit_index = Facts().size() - 2;
   EXPECT_EQ(ExitFact(exit_index).exit_code(), 127);
   EXPECT_THAT(ExitFact(exit_index).spawn_error(), HasSubstr("/nowhere/trainer"));
+  EXPECT_EQ(ExitFact(exit_index).start_fault(), v1::START_FAULT_JOB);
 }
 
 TEST_F(AttemptKeeperTest, CheckpointDirectoryThatCannotBeMadeIsASpawnError) {
@@ -150,6 +151,7 @@ TEST_F(AttemptKeeperTest, CheckpointDirectoryThatCannotBeMadeIsASpawnError) {
   ASSERT_TRUE(AwaitFacts(2));
   EXPECT_THAT(Facts(), ElementsAre("exited 1/1/0 127", "cleared 1/1"));
   EXPECT_THAT(ExitFact(0).spawn_error(), HasSubstr(dir_.File("file")));
+  EXPECT_EQ(ExitFact(0).start_fault(), v1::START_FAULT_JOB) << "the path may be right elsewhere";
 }
 
 TEST_F(AttemptKeeperTest, FolderThatCannotBeMadeEndsEveryRank) {
@@ -157,6 +159,7 @@ TEST_F(AttemptKeeperTest, FolderThatCannotBeMadeEndsEveryRank) {
   keeper_->kernel().Start(Shell(1, "exit 0", 2), keeper_->Now());
   ASSERT_TRUE(AwaitFacts(3));
   EXPECT_THAT(Facts(), ElementsAre("exited 1/1/0 127", "exited 1/1/1 127", "cleared 1/1"));
+  EXPECT_EQ(ExitFact(0).start_fault(), v1::START_FAULT_NODE);
 }
 
 TEST_F(AttemptKeeperTest, StopSendsTermAndThenKill) {

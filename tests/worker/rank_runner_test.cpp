@@ -41,7 +41,7 @@ class RankRunnerTest : public testing::Test {
   std::vector<std::string> failures_;
   RankRunner::Handler handler_{
       .on_launch_failed =
-          [this](const RankKey&, const absl::Status& status) {
+          [this](const RankKey&, const absl::Status& status, v1::StartFault) {
             failures_.emplace_back(status.message());
           },
       .on_launched = [this](const RankKey& key) { launched_.push_back(key); },

@@ -140,13 +140,14 @@ absl::Status AttemptKernel::Write(const Action& action) {
 }
 
 void AttemptKernel::LaunchFailed(const RankKey& rank, const std::string& error,
-                                 const WorkerTime& now) {
+                                 v1::StartFault fault, const WorkerTime& now) {
   v1::RankExited exited;
   exited.set_job_id(rank.attempt.job_id);
   exited.set_attempt(rank.attempt.number);
   exited.set_rank(rank.rank);
   exited.set_exit_code(kSpawnFailedExitCode);
   exited.set_spawn_error(error);
+  exited.set_start_fault(fault);
   exited.set_time_ms(now.wall_ms);
   CarryOut(attempts_.RankEnded(exited), now);
 }

@@ -92,9 +92,10 @@ class AttemptKernel {
   absl::Status FactsAcknowledged();
 
   // Results of Launch and Observe. Launched: the rank was or may have been spawned; Observed then
-  // reports its state. LaunchFailed: it has no process.
+  // reports its state. LaunchFailed: it has no process, and `fault` names the side to blame.
   void Launched(const RankKey& rank) { attempts_.SpawnUncertain(rank); }
-  void LaunchFailed(const RankKey& rank, const std::string& error, const WorkerTime& now);
+  void LaunchFailed(const RankKey& rank, const std::string& error, v1::StartFault fault,
+                    const WorkerTime& now);
   void Observed(const RankKey& rank, const RankStatus& status, const WorkerTime& now);
 
   // The core, for reading only.

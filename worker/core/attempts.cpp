@@ -285,6 +285,7 @@ Actions Attempts::CreationFailed(const AttemptKey& key, const std::string& error
     exited.set_rank(start.rank());
     exited.set_exit_code(kSpawnFailedExitCode);
     exited.set_spawn_error(error);
+    exited.set_start_fault(v1::START_FAULT_NODE);
     exited.set_time_ms(time_ms);
     Actions more = RankEnded(exited);
     actions.insert(actions.end(), more.begin(), more.end());

@@ -121,6 +121,7 @@ class Attempts {
   // It is not yet known whether the rank was spawned: the rank is unresolved from now.
   void SpawnUncertain(const RankKey& key);
   Actions RankNeverSpawned(const RankKey& key);
+  // The attempt's folder could not be made, which is the node's fault.
   Actions CreationFailed(const AttemptKey& key, const std::string& error, Timestamp time_ms);
   // A rank ended, or could not be spawned (`spawn_error` set: it is gone too). Else processes that
   // it left behind may still live until RankGone.

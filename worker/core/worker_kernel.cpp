@@ -9,7 +9,20 @@ v1::Hello WorkerKernel::MakeHello(v1::Hello greeting) {
   for (v1::AttemptReport& report : attempts_.Reports()) {
     *greeting.add_attempts() = std::move(report);
   }
+  *greeting.mutable_condition() = condition_;
   return greeting;
+}
+
+void WorkerKernel::SetCondition(v1::NodeCondition condition, Timestamp steady_ms) {
+  if (condition.trouble().empty() != condition_.trouble().empty()) heartbeat_due_ms_ = steady_ms;
+  condition.set_leaving(condition_.leaving());
+  condition_ = std::move(condition);
+}
+
+void WorkerKernel::Leave(Timestamp steady_ms) {
+  condition_.set_leaving(true);
+  farewell_ = Farewell::kDue;
+  heartbeat_due_ms_ = steady_ms;
 }
 
 absl::Status WorkerKernel::OnWelcome(const v1::Welcome& welcome, Timestamp steady_ms) {
@@ -26,7 +39,7 @@ absl::Status WorkerKernel::OnWelcome(const v1::Welcome& welcome, Timestamp stead
 absl::Status WorkerKernel::OnMessage(const v1::ControllerMessage& message, const WorkerTime& now) {
   switch (message.kind_case()) {
     case v1::ControllerMessage::kStartAttempt:
-      if (!refuses_starts_) attempts_.Start(message.start_attempt(), now);
+      if (!condition_.leaving()) attempts_.Start(message.start_attempt(), now);
       return absl::OkStatus();
     case v1::ControllerMessage::kStopAttempt:
       attempts_.Stop(message.stop_attempt(), now);
@@ -49,13 +62,16 @@ absl::Status WorkerKernel::OnMessage(const v1::ControllerMessage& message, const
 }
 
 std::optional<v1::WorkerMessage> WorkerKernel::NextMessage(Timestamp steady_ms) {
+  if (farewell_ == Farewell::kTaken) farewell_ = Farewell::kWritten;
   if (steady_ms < heartbeat_due_ms_) return uplink_.Next();
+  if (farewell_ == Farewell::kDue) farewell_ = Farewell::kTaken;
   heartbeat_due_ms_ = steady_ms + heartbeat_interval_ms_;
   v1::WorkerMessage message;
   v1::Heartbeat& heartbeat = *message.mutable_heartbeat();
   for (v1::AttemptReport& report : attempts_.Reports()) {
     *heartbeat.add_attempts() = std::move(report);
   }
+  *heartbeat.mutable_condition() = condition_;
   return message;
 }
 

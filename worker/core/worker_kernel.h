@@ -34,15 +34,23 @@ class WorkerKernel {
   // The next heartbeat reports a change: it is sent now, so that the controller need not wait.
   void FactRecorded(Timestamp steady_ms) { heartbeat_due_ms_ = steady_ms; }
 
-  // The worker is about to exit: no attempt is started any more.
-  void RefuseStarts() { refuses_starts_ = true; }
+  // The condition of the node, for Hello and heartbeats. A trouble that begins or ends is reported at
+  // once.
+  void SetCondition(v1::NodeCondition condition, Timestamp steady_ms);
+
+  // The worker is about to exit: no attempt is started any more, and a heartbeat says so now.
+  void Leave(Timestamp steady_ms);
+  // True once a heartbeat after Leave has been written to the stream.
+  bool HasSaidFarewell() const { return farewell_ == Farewell::kWritten; }
 
  private:
   AttemptKernel& attempts_;
   Uplink& uplink_;
   Timestamp heartbeat_interval_ms_ = 1000;
   Timestamp heartbeat_due_ms_ = 0;
-  bool refuses_starts_ = false;
+  v1::NodeCondition condition_;
+  enum class Farewell { kNone, kDue, kTaken, kWritten };
+  Farewell farewell_ = Farewell::kNone;
 };
 
 }  // namespace trainyard::worker

@@ -25,6 +25,9 @@ constexpr int kChannelFd = 3;
 constexpr char kDefaultPath[] = "/usr/local/bin:/usr/bin:/bin";
 constexpr char kScoreFile[] = "/proc/self/oom_score_adj";
 constexpr char kShimScore[] = "-900";
+// First character of the text by which a child reports that it could not execute its program.
+constexpr char kNodeAtFault = 'n';
+constexpr char kJobAtFault = 'j';
 
 // Best effort: lowering the score needs a privilege that a worker may lack.
 void WriteScore(const std::string& score) {
@@ -65,6 +68,32 @@ bool IsProgram(const std::string& path) {
   return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
 }
 
+// True for errors of the path, or of the file that it names. Whatever else keeps a program from being
+// executed is the node's: no memory, no process or descriptor left, a disk that cannot be read.
+bool BlamesNode(int error) {
+  switch (error) {
+    case ENOENT:
+    case EACCES:
+    case EPERM:
+    case ENOEXEC:
+    case ENOTDIR:
+    case EISDIR:
+    case ELOOP:
+    case ENAMETOOLONG:
+    case E2BIG:
+    case EINVAL:
+      return false;
+    default:
+      return true;
+  }
+}
+
+// The failure of a call that has just set errno.
+StartFailure FailureOf(const std::string& action) {
+  const int error = errno;
+  return {absl::StrCat(action, ": ", CauseOf(error)), BlamesNode(error)};
+}
+
 // The path of the program; NOT_FOUND, with a message for the user, when PATH does not have it.
 absl::StatusOr<std::string> FindProgram(const RankCommand& command) {
   const std::string& program = command.argv.front();
@@ -78,14 +107,13 @@ absl::StatusOr<std::string> FindProgram(const RankCommand& command) {
   return absl::NotFoundError(absl::StrCat("no program `", program, "` in PATH (", path, ")"));
 }
 
-// Replaces this process by the rank's program. Returns only on failure, with the cause.
-std::string Execute(const RankCommand& command) {
+// Replaces this process by the rank's program. Returns only on failure.
+StartFailure Execute(const RankCommand& command) {
   if (chdir(command.working_directory.c_str()) != 0) {
-    return absl::StrCat("cannot enter working directory ", command.working_directory, ": ",
-                        CauseOf(errno));
+    return FailureOf("cannot enter working directory " + command.working_directory);
   }
   const absl::StatusOr<std::string> program = FindProgram(command);
-  if (!program.ok()) return Text(program.status());
+  if (!program.ok()) return {Text(program.status()), false};
   std::vector<std::string> variables;
   for (const auto& [name, value] : command.environment) {
     variables.push_back(absl::StrCat(name, "=", value));
@@ -102,7 +130,7 @@ std::string Execute(const RankCommand& command) {
   }
   argv.push_back(nullptr);
   execve(program->c_str(), argv.data(), environment.data());
-  return absl::StrCat("cannot execute ", *program, ": ", CauseOf(errno));
+  return FailureOf("cannot execute " + *program);
 }
 
 // Gives the rank stdin, stdout and stderr and keeps no other descriptor but the channel; false on
@@ -132,8 +160,9 @@ bool ArrangeDescriptors(int channel, int output) {
   if (!memory_killer_score.empty()) WriteScore(memory_killer_score);
   WriteByte(kChannelFd, 'r');
   if (!ReadByte(kChannelFd)) _exit(kSpawnErrorExit);
-  const std::string cause = Execute(command);
-  if (send(kChannelFd, cause.data(), cause.size(), MSG_NOSIGNAL) < 0) errno = 0;
+  const StartFailure failure = Execute(command);
+  const std::string text = (failure.node_at_fault ? kNodeAtFault : kJobAtFault) + failure.cause;
+  if (send(kChannelFd, text.data(), text.size(), MSG_NOSIGNAL) < 0) errno = 0;
   _exit(kSpawnErrorExit);
 }
 
@@ -158,16 +187,18 @@ absl::StatusOr<HeldRank> HeldRank::Fork(const RankCommand& command, const Unique
   return rank;
 }
 
-std::string HeldRank::Release() {
+std::optional<StartFailure> HeldRank::Release() {
   WriteByte(channel_.get(), 'g');
-  std::string cause;
+  std::string text;
   char buffer[1024];
   for (;;) {
     const ssize_t count = read(channel_.get(), buffer, sizeof(buffer));
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return cause;
-    cause.append(buffer, static_cast<std::size_t>(count));
+    if (count <= 0) break;
+    text.append(buffer, static_cast<std::size_t>(count));
   }
+  if (text.empty()) return std::nullopt;
+  return StartFailure{text.substr(1), text.front() == kNodeAtFault};
 }
 
 std::string LowerMemoryKillerScore() {

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -12,6 +13,14 @@
 #include "worker/process/rank_files.h"
 
 namespace trainyard::worker {
+
+// Why a rank's program could not be executed.
+struct StartFailure {
+  std::string cause;
+  // True when the node could not execute any program (no memory, a damaged disk), false when this
+  // program or its working directory is missing or cannot be executed.
+  bool node_at_fault = false;
+};
 
 // A forked rank that waits for Release before it executes its program. If this object goes first
 // (or the shim is killed) the rank ends without having run anything.
@@ -26,16 +35,16 @@ class HeldRank {
 
   pid_t pid() const { return pid_; }
 
-  // Lets the rank execute. Returns the cause in words when that fails (the child has then exited
-  // with 127), empty when the program runs.
-  std::string Release();
+  // Lets the rank execute. Returns the failure when that fails (the child has then exited with 127),
+  // nothing when the program runs.
+  std::optional<StartFailure> Release();
 
  private:
   HeldRank(pid_t pid, UniqueFd channel) : pid_(pid), channel_(std::move(channel)) {}
 
   pid_t pid_;
-  // Stream socket to the child: 'r' up (ready), 'g' down (go), then an error text or end of file
-  // up.
+  // Stream socket to the child: 'r' up (ready), 'g' down (go), then the side at fault ('n' node, 'j'
+  // job) and an error text, or end of file, up.
   UniqueFd channel_;
 };
 

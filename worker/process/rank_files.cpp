@@ -159,7 +159,8 @@ absl::Status WriteRankExit(const std::string& rank_dir, const RankExit& exit) {
                                                    {"signal", exit.signal},
                                                    {"out_of_memory", exit.out_of_memory},
                                                    {"ended_ms", exit.ended_ms},
-                                                   {"spawn_error", exit.spawn_error}});
+                                                   {"spawn_error", exit.spawn_error},
+                                                   {"node_at_fault", exit.node_at_fault}});
 }
 
 absl::StatusOr<RankExit> ReadRankExit(const std::string& rank_dir) {
@@ -172,6 +173,8 @@ absl::StatusOr<RankExit> ReadRankExit(const std::string& rank_dir) {
   reader.Flag("out_of_memory", exit.out_of_memory);
   reader.Integer("ended_ms", exit.ended_ms);
   reader.Text("spawn_error", exit.spawn_error);
+  // A shim of an older version did not write it.
+  if (json.contains("node_at_fault")) reader.Flag("node_at_fault", exit.node_at_fault);
   return reader.Finish(std::move(exit), path);
 }
 

@@ -88,6 +88,8 @@ struct RankExit {
   // The kernel's memory killer ended it: known, not guessed.
   bool out_of_memory = false;
   std::string spawn_error;
+  // With spawn_error: the node could not execute any program, whatever the job.
+  bool node_at_fault = false;
   // 0 when unknown (the rank vanished).
   Timestamp ended_ms = 0;
 };

@@ -182,11 +182,12 @@ absl::StatusOr<RankExit> RunRank(Shim& shim, HeldRank rank) {
   // Before the release: a rank whose working directory or program is on a file server that hangs
   // must not hold up the worker.
   Answer(shim, kShimReadyAnswer);
-  const std::string cause = rank.Release();
+  const std::optional<StartFailure> failure = rank.Release();
   RankExit exit = Guard(shim, rank.pid(), kills_before);
-  if (!cause.empty()) {
+  if (failure.has_value()) {
     exit.exit_code = kSpawnErrorExit;
-    exit.spawn_error = cause;
+    exit.spawn_error = failure->cause;
+    exit.node_at_fault = failure->node_at_fault;
   }
   return exit;
 }

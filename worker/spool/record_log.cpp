@@ -21,6 +21,9 @@ namespace {
 
 constexpr std::size_t kLengthBytes = 4;
 constexpr std::size_t kHeaderBytes = kLengthBytes + 8;
+// Room for some dozen records with the last output of a rank. A node whose disk is full must be able
+// to report what it could not start.
+constexpr int64_t kReservedBytes = 128 << 10;
 
 void PutLittleEndian(uint64_t value, std::size_t bytes, std::string& out) {
   for (std::size_t i = 0; i < bytes; ++i) out.push_back(static_cast<char>(value >> (8 * i)));
@@ -113,7 +116,16 @@ absl::StatusOr<std::unique_ptr<RecordLog>> RecordLog::Open(const std::string& pa
   }
   // A new file's name is durable only with its directory.
   if (text.empty()) TRAINYARD_RETURN_IF_ERROR(SyncDirectoryOf(path));
+  log->ReserveAhead();
   return log;
+}
+
+void RecordLog::ReserveAhead() {
+  if (reserved_until_ - size_bytes_ >= kReservedBytes / 2) return;
+  const int64_t until = size_bytes_ + kReservedBytes;
+  if (fallocate(fd_.get(), FALLOC_FL_KEEP_SIZE, size_bytes_, kReservedBytes) == 0) {
+    reserved_until_ = until;
+  }
 }
 
 absl::Status RecordLog::OpenForAppend() {
@@ -136,9 +148,11 @@ absl::Status RecordLog::Append(std::string_view record) {
   if (!status.ok()) {
     // Best effort: bytes that stay are overwritten by the next append or cut off at the next open.
     (void)!ftruncate(fd_.get(), size_bytes_);
+    reserved_until_ = 0;
     return status;
   }
   size_bytes_ += static_cast<int64_t>(framed.size());
+  ReserveAhead();
   return absl::OkStatus();
 }
 
@@ -150,7 +164,9 @@ absl::Status RecordLog::Rewrite(const std::vector<std::string>& records) {
   // The name now leads to the new file: an append to the old file would be lost.
   directory_sync_due_ = !status.ok();
   size_bytes_ = static_cast<int64_t>(text.size());
+  reserved_until_ = 0;
   TRAINYARD_RETURN_IF_ERROR(OpenForAppend());
+  ReserveAhead();
   return status;
 }
 

@@ -42,6 +42,9 @@ class RecordLog {
  private:
   explicit RecordLog(std::string path) : path_(std::move(path)) {}
   absl::Status OpenForAppend();
+  // Allocates disk space for records to come, so that they can be written once the disk is full. Best
+  // effort: a file system may not be able to.
+  void ReserveAhead();
   // True when the path names another file than the open one.
   bool WasReplaced() const;
 
@@ -51,6 +54,8 @@ class RecordLog {
   int64_t dropped_bytes_ = 0;
   // Bytes of whole records; the file may be longer after a failed append.
   int64_t size_bytes_ = 0;
+  // End of the space that is allocated ahead.
+  int64_t reserved_until_ = 0;
   // True while a power cut may still undo the rename of a Rewrite.
   bool directory_sync_due_ = false;
 };

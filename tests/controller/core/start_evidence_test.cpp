@@ -81,6 +81,38 @@ TEST_F(StartEvidenceTest, AJobOfOneNodeThatNeverStartedIsPlacedAgain) {
   EXPECT_EQ(cluster_.Placement(single), "d:0");
 }
 
+TEST_F(StartEvidenceTest, AJobPlacedOnANodeThatHasJustLeftIsSoonPlacedAgain) {
+  const int64_t single = cluster_.Submit("single", 1, 1);
+  cluster_.Settle();
+  ASSERT_EQ(cluster_.Placement(single), "c:0");
+  cluster_.AddNode("d", 1);
+  cluster_.Leave("c");
+  cluster_.Pass(cluster_.options.lost_after_ms + kSecond);
+  EXPECT_EQ(cluster_.Placement(single), "d:0");
+  EXPECT_EQ(cluster_.Job(single).restarts(), 0) << "nothing of it ran";
+}
+
+// Its last report shows that it has the attempt: a worker that is upgraded leaves its ranks alone.
+TEST_F(StartEvidenceTest, AJobThatTheNodeHadWhenItLeftKeepsItsLease) {
+  const int64_t single = cluster_.Submit("single", 1, 1);
+  cluster_.Settle();
+  cluster_.ReportRunning("c", single, 1);
+  cluster_.Leave("c");
+  cluster_.Pass(cluster_.options.lease_ms - 2 * kSecond);
+  EXPECT_EQ(cluster_.Attempt(single).number(), 1);
+}
+
+TEST_F(StartEvidenceTest, ANodeWithoutAStreamGetsNoRanks) {
+  cluster_.Leave("c");
+  const int64_t single = cluster_.Submit("single", 1, 1);
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.StateOf(single), v1::JOB_STATE_QUEUED);
+  cluster_.Wake("c");
+  ObserveAttached(cluster_.HelloOf("c"), cluster_.now, cluster_.observations);
+  cluster_.Settle();
+  EXPECT_EQ(cluster_.Placement(single), "c:0");
+}
+
 // It may train on, however long its node is disconnected: only the lease ends it.
 TEST_F(StartEvidenceTest, AJobOfOneNodeThatWasReportedKeepsItsLease) {
   const int64_t single = cluster_.Submit("single", 1, 1);

@@ -42,6 +42,15 @@ void TestCluster::AddNode(const std::string& id, int slots) {
   ObserveAttached(hello, now, observations);
 }
 
+void TestCluster::Leave(const std::string& id) {
+  v1::Heartbeat heartbeat;
+  for (const auto& [job_id, report] : reports_[id]) *heartbeat.add_attempts() = report;
+  heartbeat.mutable_condition()->set_leaving(true);
+  ObserveHeartbeat(id, heartbeat, now, observations);
+  ObserveDetached(id, observations);
+  StopHeartbeats(id);
+}
+
 void TestCluster::Take(const std::vector<v1::Event>& events) {
   for (const v1::Event& event : events) Apply(event, state);
 }
@@ -268,6 +277,7 @@ std::string DifferentIndexes(const ClusterState& a, const ClusterState& b) {
   if (a.recovering_jobs != b.recovering_jobs) return "recovering_jobs";
   if (a.live_jobs != b.live_jobs) return "live_jobs";
   if (a.lost_nodes != b.lost_nodes) return "lost_nodes";
+  if (a.unhealthy_nodes != b.unhealthy_nodes) return "unhealthy_nodes";
   if (a.ended_jobs != b.ended_jobs) return "ended_jobs";
   if (a.jobs_by_name != b.jobs_by_name) return "jobs_by_name";
   if (a.job_by_request_id != b.job_by_request_id) return "job_by_request_id";

@@ -36,6 +36,8 @@ class TestCluster {
   v1::Hello HelloOf(const std::string& id) const { return hellos_.at(id); }
   // The node sends no heartbeat from now on until Wake.
   void StopHeartbeats(const std::string& id) { unresponsive_.insert(id); }
+  // Its worker leaves on request: a last heartbeat says so, and its stream ends.
+  void Leave(const std::string& id);
   void Wake(const std::string& id) { unresponsive_.erase(id); }
 
   // Decides and applies; a refusal is a test failure.

@@ -2,6 +2,8 @@
 // Restarts are free of it only when the job is not to blame.
 #include <deque>
 #include <map>
+#include <set>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "tests/simulation/checkers/checker.h"
@@ -19,6 +21,17 @@ class RestartBudgetKeptChecker : public Checker {
       if (event.has_job_placed() && event.time_ms() < not_before_[event.job_placed().job_id()]) {
         return absl::StrCat("job ", event.job_placed().job_id(), " did not wait out its backoff");
       }
+      if (event.has_job_placed()) {
+        placed_[event.job_placed().job_id()] = event.job_placed();
+        started_on_[event.job_placed().job_id()].clear();
+      }
+      if (event.has_rank_started()) {
+        const v1::RankStarted& started = event.rank_started();
+        const v1::JobPlaced& placed = placed_[started.job_id()];
+        if (placed.attempt() == started.attempt()) {
+          started_on_[started.job_id()].insert(placed.ranks(started.rank()).node_id());
+        }
+      }
       if (event.has_attempt_failed()) {
         verdicts_[event.attempt_failed().job_id()] = event.attempt_failed().verdict();
       }
@@ -29,6 +42,10 @@ class RestartBudgetKeptChecker : public Checker {
         const v1::Verdict& verdict = verdicts_[job_id];
         constexpr int kTryAgain = 75, kBadCheckpoint = 74;
         if (verdict.exit_code() == kTryAgain || verdict.exit_code() == kBadCheckpoint) continue;
+        // Nothing of the job ran on the node to blame.
+        if (verdict.cause() == v1::VERDICT_CAUSE_NODE_FAULT) continue;
+        const bool lost = verdict.cause() == v1::VERDICT_CAUSE_NODE_LOST;
+        if (lost && !started_on_[job_id].contains(verdict.node_id())) continue;
         return absl::StrCat("a restart of job ", job_id, " was not counted");
       }
       const v1::RestartSpec& rules = step.state.jobs.at(job_id).job.spec().restart();
@@ -47,6 +64,9 @@ class RestartBudgetKeptChecker : public Checker {
   std::map<int64_t, std::deque<Timestamp>> restarts_;
   std::map<int64_t, Timestamp> not_before_;
   std::map<int64_t, v1::Verdict> verdicts_;
+  // Newest placement of each job, and the nodes on which ranks of it have started.
+  std::map<int64_t, v1::JobPlaced> placed_;
+  std::map<int64_t, std::set<std::string>> started_on_;
 };
 
 }  // namespace

@@ -126,6 +126,7 @@ TEST_P(SpawnErrorTest, IsRecordedInWords) {
   EXPECT_EQ(state.presence, RankPresence::kExited);
   EXPECT_EQ(state.exit.exit_code, 127);
   EXPECT_THAT(state.exit.spawn_error, HasSubstr(GetParam().cause));
+  EXPECT_FALSE(state.exit.node_at_fault) << "the command is the job's";
 }
 
 INSTANTIATE_TEST_SUITE_P(

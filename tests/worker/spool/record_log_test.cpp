@@ -51,6 +51,22 @@ TEST(RecordLogTest, FileIsForItsOwnerOnly) {
   EXPECT_EQ(info.st_mode & 0777, 0600u);
 }
 
+// So that a node whose disk is full can still report what it could not do.
+TEST(RecordLogTest, SpaceForRecordsToComeIsAllocatedAhead) {
+  TemporaryDir dir;
+  auto log = OpenRecords(dir.File("log"));
+  const auto allocated = [&] {
+    struct stat info {};
+    EXPECT_EQ(stat(dir.File("log").c_str(), &info), 0);
+    return info.st_blocks * 512 - log->size_bytes();
+  };
+  EXPECT_GE(allocated(), 64 << 10);
+  ASSERT_TRUE(log->Append(std::string(100 << 10, 'x')).ok());
+  EXPECT_GE(allocated(), 64 << 10);
+  ASSERT_TRUE(log->Rewrite({"one"}).ok());
+  EXPECT_GE(allocated(), 64 << 10);
+}
+
 TEST(RecordLogTest, TailTornAtAnyByteIsCutAndTheLogGoesOn) {
   TemporaryDir dir;
   const std::vector<int64_t> ends = WriteRecords(dir.File("whole"));

@@ -30,6 +30,7 @@ const TELL: { [K in Kind]?: Tell<K> } = {
   rank_exited: (f) => {
     if (f.spawn_error)
       return said(`rank ${f.rank} could not start: ${f.spawn_error}`, 'bad', 'cross');
+    if (f.limit_exceeded) return said(`rank ${f.rank} ended: ${f.limit_exceeded}`, 'bad', 'cross');
     if (f.out_of_memory) return said(`rank ${f.rank} killed: out of memory`, 'bad', 'cross');
     if (f.signal) return said(`rank ${f.rank} ended by signal ${f.signal}`, 'bad', 'cross');
     return said(
@@ -72,6 +73,8 @@ const TELL: { [K in Kind]?: Tell<K> } = {
   node_lost: (f) => said(`lost: ${f.reason}`, 'bad', 'cross'),
   node_cordoned: (f) => said(`cordoned${f.reason ? `: ${f.reason}` : ''}`, 'idle', 'bar'),
   node_uncordoned: () => said('open for new ranks again', 'good', 'check'),
+  node_unhealthy: (f) => said(`takes no new ranks: ${f.health?.reason ?? ''}`, 'bad', 'warn'),
+  node_healthy: () => said('healthy again', 'good', 'check'),
   alert_raised: (f) =>
     said(`${plainWords(f.code)} at step ${f.step}: ${f.message}`, 'warn', 'diamond'),
 };

@@ -80,12 +80,21 @@ describe('events', () => {
           signal: 9,
           out_of_memory: true,
           spawn_error: '',
+          start_fault: 'unspecified',
+          limit_exceeded: '',
           log_tail: '',
           time_ms: 1,
         },
       }).event!,
     );
     expect(told).toMatchObject({ text: 'rank 3 killed: out of memory', tone: 'bad', jobId: 7 });
+  });
+
+  it('tells that a node takes no new ranks, and why', () => {
+    const told = eventText(
+      entry({ node_unhealthy: { node_id: 'a', health: { reason: 'disk full' } } as never }).event!,
+    );
+    expect(told).toMatchObject({ text: 'takes no new ranks: disk full', nodeId: 'a' });
   });
 
   it('has words for an event that it does not know', () => {

@@ -50,6 +50,7 @@ export const NODE_LOOK: Record<NodeState, StateLook> = {
   lost: { word: 'lost', tone: 'bad', icon: 'cross' },
 };
 
+export const UNHEALTHY: StateLook = { word: 'unhealthy', tone: 'bad', icon: 'warn' };
 export const CORDONED: StateLook = { word: 'cordoned', tone: 'idle', icon: 'bar' };
 
 export const RANK_LOOK: Record<RankState, StateLook> = {

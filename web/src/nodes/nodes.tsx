@@ -80,7 +80,7 @@ function NodeRow({
   onCordon: () => void;
 }) {
   const used = node.slot_uses.filter(({ job_id: id }) => id !== 0).length;
-  const note = node.cordoned ? node.cordon_reason : node.state_reason;
+  const note = node.cordoned ? node.cordon_reason : node.state_reason || node.health?.reason;
   const memory = node.inventory?.memory_bytes;
   return (
     <li class="node-row">
@@ -138,7 +138,8 @@ export function Nodes() {
   const nodes = nodeList.value;
   const text = query.value.get('node') ?? '';
   const words = (n: Node) =>
-    `${n.name} ${n.state} ${n.cordoned ? 'cordoned' : ''} ${n.address} ${deviceText(n)}`;
+    `${n.name} ${n.state} ${n.cordoned ? 'cordoned' : ''} ${n.health ? 'unhealthy' : ''} ` +
+    `${n.address} ${deviceText(n)}`;
   // In the order given by relevance while someone searches, else what needs a look first.
   const shown = nodes && (text ? matching(nodes, words, text) : troubledFirst(nodes));
   return (

@@ -4,6 +4,15 @@ import { troubledFirst, troublesOf } from './node_trouble';
 
 const node = (name: string, state: Node['state'], cordoned = false) =>
   ({ name, state, cordoned }) as Node;
+
+it('counts an unhealthy node, unless it is cordoned', () => {
+  const health = { reason: 'disk full' };
+  const sick = { ...node('a', 'ready'), health } as Node;
+  expect(troublesOf([sick, { ...sick, cordoned: true }, node('b', 'ready')])).toEqual([
+    ['unhealthy', 1],
+    ['cordoned', 1],
+  ]);
+});
 const NODES = [
   node('a', 'ready'),
   node('b', 'ready', true),

@@ -1,13 +1,14 @@
 // Nodes that take no ranks, and why. Pure.
 import type { Node } from '../api/types';
 
-type Trouble = 'lost' | 'suspect' | 'cordoned';
+type Trouble = 'lost' | 'suspect' | 'unhealthy' | 'cordoned';
 
-const WORST_FIRST: readonly Trouble[] = ['lost', 'suspect', 'cordoned'];
+const WORST_FIRST: readonly Trouble[] = ['lost', 'suspect', 'unhealthy', 'cordoned'];
 
 function troubleOf(node: Node): Trouble | undefined {
   if (node.state === 'lost' || node.state === 'suspect') return node.state;
-  return node.cordoned ? 'cordoned' : undefined;
+  if (node.cordoned) return 'cordoned';
+  return node.health ? 'unhealthy' : undefined;
 }
 
 export const inTrouble = (node: Node) => troubleOf(node) !== undefined;

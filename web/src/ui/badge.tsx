@@ -1,4 +1,4 @@
-import { CORDONED, JOB_LOOK, NODE_LOOK, lookOf, type StateLook } from '../format/words';
+import { CORDONED, JOB_LOOK, NODE_LOOK, UNHEALTHY, lookOf, type StateLook } from '../format/words';
 import type { JobState, Node } from '../api/types';
 import { Icon } from './icon';
 
@@ -17,7 +17,8 @@ export const JobBadge = ({ state }: { state: JobState }) => (
 
 // Contact first: a lost node that is cordoned is lost.
 export function NodeBadge({ node }: { node: Node }) {
-  const cordoned = node.cordoned && node.state === 'ready';
-  const look = cordoned ? CORDONED : lookOf(NODE_LOOK, node.state);
-  return <Badge look={look} title={cordoned ? node.cordon_reason : node.state_reason} />;
+  const ready = node.state === 'ready';
+  if (ready && node.cordoned) return <Badge look={CORDONED} title={node.cordon_reason} />;
+  if (ready && node.health) return <Badge look={UNHEALTHY} title={node.health.reason} />;
+  return <Badge look={lookOf(NODE_LOOK, node.state)} title={node.state_reason} />;
 }

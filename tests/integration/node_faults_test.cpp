@@ -1,0 +1,93 @@
+// Faults of one node: its jobs go elsewhere, its neighbours notice nothing, it comes back by itself.
+#include <signal.h>
+
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/integration/mini_cluster.h"
+#include "tests/integration/small_disk.h"
+
+namespace trainyard::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr int kSlots = 2;
+
+// A healthy node0, and a node1 with a small disk of its own.
+class NodeFaultsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!disk_.mounted()) GTEST_SKIP() << "needs root, to mount a small disk";
+  }
+  void TearDown() override {
+    if (!disk_.mounted() || !has_worker_) return;
+    cluster_.worker(1).Signal(SIGTERM);
+    cluster_.worker(1).Wait(Seconds(15));
+  }
+
+  void StartSmallNode(const std::vector<std::string>& flags = {}) {
+    has_worker_ = true;
+    cluster_.StartWorker(1, flags);
+    ASSERT_TRUE(Eventually([&] { return Nodes().size() == 2; }, Seconds(20)));
+  }
+  // Nodes by name.
+  std::map<std::string, v1::Node> Nodes() const { return cluster_.Nodes(); }
+  v1::Node SmallNode() const { return Nodes()["node1"]; }
+
+  int64_t SubmitShell(const std::string& name, const std::string& script) {
+    return cluster_.Submit(cluster_.WriteJob(
+        name, absl::StrCat("name: ", name, "\nresources: {device: cpu}\nrestart: {backoff: 0}\n",
+                           "command: [/bin/sh, -c, '", script, "']\n")));
+  }
+  // Every job ends well and without a counted restart.
+  void ExpectAllSucceed(const std::vector<int64_t>& jobs) {
+    for (const int64_t id : jobs) {
+      const v1::Job job = cluster_.WaitForEnd(id);
+      EXPECT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();
+      EXPECT_EQ(job.restarts(), 0) << job.DebugString();
+    }
+  }
+
+  MiniCluster cluster_{1, kSlots};
+  const SmallDisk disk_{cluster_.directory() + "/worker1", 24 << 20};
+  bool has_worker_ = false;
+};
+
+TEST_F(NodeFaultsTest, ANodeThatCannotWriteFailsNoJobAndSaysWhy) {
+  StartSmallNode({"--free-space-floor", "0"});
+  disk_.Fill();
+  std::vector<int64_t> jobs;
+  for (int i = 0; i < 12; ++i) jobs.push_back(SubmitShell(absl::StrCat("job-", i), "sleep 0.1"));
+  ExpectAllSucceed(jobs);
+  const v1::Node node = SmallNode();
+  EXPECT_EQ(node.state(), v1::NODE_STATE_READY);
+  EXPECT_THAT(node.health().reason(), HasSubstr("No space left on device"));
+  EXPECT_GE(node.health().failed_starts(), 1);
+  EXPECT_THAT(cluster_.Cli({"nodes"}).output, HasSubstr("unhealthy"));
+  EXPECT_THAT(cluster_.Cli({"node", "describe", "node1"}).output, HasSubstr("No space left on device"));
+}
+
+TEST_F(NodeFaultsTest, ANodeBelowItsFloorOfFreeSpaceTakesNoRanksUntilThereIsSpace) {
+  StartSmallNode();
+  disk_.Fill(200 << 10);
+  ASSERT_TRUE(Eventually([&] { return SmallNode().has_health(); }, Seconds(10)));
+  std::vector<int64_t> jobs;
+  const std::string until_go = absl::StrCat("until test -e ", cluster_.directory(),
+                                            "/go; do sleep 0.05; done");
+  for (int i = 0; i <= kSlots; ++i) jobs.push_back(SubmitShell(absl::StrCat("job-", i), until_go));
+  // The head of the queue waits for node0, and the answer names node1's disk.
+  EXPECT_THAT(cluster_.Cli({"why", std::to_string(jobs[kSlots])}).output,
+              AllOf(HasSubstr("node1 is unhealthy"), HasSubstr("free some space")));
+  WriteFile(cluster_.directory() + "/go", "");
+  ExpectAllSucceed(jobs);
+  for (const int64_t id : jobs) EXPECT_EQ(cluster_.Job(id).attempts_size(), 1);
+  disk_.Empty();
+  EXPECT_TRUE(Eventually([&] { return !SmallNode().has_health(); }, Seconds(10)));
+}
+
+}  // namespace
+}  // namespace trainyard::test

@@ -1,0 +1,47 @@
+#include "tests/integration/small_disk.h"
+
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/statvfs.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "proto/contract/unique_fd.h"
+
+namespace trainyard::test {
+namespace {
+
+std::string FillerIn(const std::string& directory) { return directory + "/filler"; }
+
+}  // namespace
+
+SmallDisk::SmallDisk(std::string directory, int64_t bytes) : directory_(std::move(directory)) {
+  std::filesystem::create_directories(directory_);
+  mounted_ = mount("small-disk", directory_.c_str(), "tmpfs", 0,
+                   absl::StrCat("size=", bytes, ",mode=0700").c_str()) == 0;
+}
+
+SmallDisk::~SmallDisk() {
+  if (mounted_) umount2(directory_.c_str(), MNT_DETACH);
+}
+
+int64_t SmallDisk::FreeBytes() const {
+  struct statvfs disk {};
+  EXPECT_EQ(statvfs(directory_.c_str(), &disk), 0);
+  return static_cast<int64_t>(disk.f_bavail) * static_cast<int64_t>(disk.f_frsize);
+}
+
+void SmallDisk::Fill(int64_t left) const {
+  const UniqueFd filler(open(FillerIn(directory_).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  ASSERT_TRUE(filler.valid());
+  const int64_t bytes = FreeBytes() - left;
+  if (bytes <= 0) return;
+  EXPECT_EQ(fallocate(filler.get(), 0, 0, bytes), 0);
+}
+
+void SmallDisk::Empty() const { std::filesystem::remove(FillerIn(directory_)); }
+
+}  // namespace trainyard::test

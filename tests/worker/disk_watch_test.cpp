@@ -1,0 +1,60 @@
+#include "worker/disk_watch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace trainyard::worker {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int64_t kMiB = 1 << 20;
+
+std::string TroubleOf(DiskWatch& watch, const DiskState& disk) {
+  return watch.Judge(disk).trouble();
+}
+
+TEST(DiskWatchTest, ReportsTheDiskAndNoTroubleWithSpace) {
+  DiskWatch watch("/data", std::nullopt);
+  const v1::NodeCondition condition = watch.Judge({.bytes = 100 * kMiB, .free_bytes = 3 * kMiB});
+  EXPECT_EQ(condition.trouble(), "");
+  EXPECT_EQ(condition.disk_bytes(), 100 * kMiB);
+  EXPECT_EQ(condition.disk_free_bytes(), 3 * kMiB);
+}
+
+TEST(DiskWatchTest, TheDefaultFloorIsAFortiethOfASmallDisk) {
+  DiskWatch watch("/data", std::nullopt);
+  EXPECT_THAT(TroubleOf(watch, {.bytes = 400 * kMiB, .free_bytes = 9 * kMiB}),
+              testing::AllOf(HasSubstr("/data has 9.0 MiB free, and ranks need 10.0 MiB"),
+                             HasSubstr("--free-space-floor")));
+  DiskWatch large("/data", std::nullopt);
+  EXPECT_EQ(TroubleOf(large, {.bytes = 1 << 20 << 20, .free_bytes = 256 * kMiB}), "");
+  EXPECT_NE(TroubleOf(large, {.bytes = 1LL << 40, .free_bytes = 255 * kMiB}), "");
+}
+
+TEST(DiskWatchTest, TroubleEndsAQuarterAboveTheFloor) {
+  DiskWatch watch("/data", 100 * kMiB);
+  EXPECT_EQ(TroubleOf(watch, {.bytes = 1000 * kMiB, .free_bytes = 100 * kMiB}), "");
+  EXPECT_NE(TroubleOf(watch, {.bytes = 1000 * kMiB, .free_bytes = 99 * kMiB}), "");
+  EXPECT_NE(TroubleOf(watch, {.bytes = 1000 * kMiB, .free_bytes = 124 * kMiB}), "");
+  EXPECT_EQ(TroubleOf(watch, {.bytes = 1000 * kMiB, .free_bytes = 125 * kMiB}), "");
+}
+
+TEST(DiskWatchTest, ADiskWithoutFilesOrReadOnlyIsInTrouble) {
+  DiskWatch watch("/data", 0);
+  const DiskState sound{.bytes = 1000 * kMiB, .free_bytes = 500 * kMiB, .files = 100'000};
+  DiskState no_files = sound;
+  no_files.free_files = 999;
+  EXPECT_THAT(TroubleOf(watch, no_files), HasSubstr("room for 999 more files"));
+  DiskState read_only = sound;
+  read_only.free_files = 50'000;
+  read_only.read_only = true;
+  EXPECT_THAT(TroubleOf(watch, read_only), HasSubstr("mounted read-only"));
+}
+
+TEST(DiskWatchTest, ADirectoryThatIsGoneIsTrouble) {
+  EXPECT_THAT(DiskWatch("/no/such/directory", 0).Look().trouble(), HasSubstr("cannot look at"));
+}
+
+}  // namespace
+}  // namespace trainyard::worker
