@@ -26,6 +26,8 @@ RankFacts FactsOf(const RunConfig& config, const RuntimeEnvironment& env) {
                      {"attempt", std::to_string(env.attempt)},
                      {"the checkpoint to start from", env.resume_from},
                      {environment::kSkipSamples, env.skip_samples},
+                     {environment::kLrFactor, std::to_string(env.lr_factor)},
+                     {environment::kRolledBack, env.rolled_back},
                      {"trainyard-trainer", TRAINYARD_VERSION},
                      {"LibTorch", TORCH_VERSION},
                      {"the communication library", CommunicationLibrary()}};

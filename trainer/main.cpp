@@ -92,7 +92,9 @@ ExitCode Work(const RunConfig& config, const RuntimeEnvironment& env) {
     return run->Run();
   } catch (const GangError& error) {
     progress.Write();
-    if (env.rank == 0) telemetry.WriteAlert(error.step(), error.alert(), error.what());
+    if (env.rank == 0) {
+      telemetry.WriteAlert(error.step(), error.alert(), error.what(), error.samples());
+    }
     throw;
   } catch (const std::exception& error) {
     progress.Write();

@@ -106,8 +106,8 @@ std::string Trainer::ChooseStart() {
   constexpr double kAsNamed = -1;
   double step = 0;
   if (env_.rank == 0) {
-    const StartingPoint start =
-        FindStartingPoint(env_.resume_from, env_.checkpoint_dir, env_.job_id);
+    const StartingPoint start = FindStartingPoint(env_.resume_from, env_.checkpoint_dir,
+                                                  env_.job_id, ParseRolledBack(env_.rolled_back));
     step = start.instead.empty() ? kAsNamed : static_cast<double>(start.instead.back().step);
     ReportStart(start);
   }
@@ -169,6 +169,7 @@ void Trainer::OpenCheckpoints() {
   options.retention.keep_last = static_cast<int>(config_.checkpoint.keep_last);
   options.retention.keep_every_steps = config_.checkpoint.keep_every_steps;
   options.retention.keep_best = static_cast<int>(KeptBest(config_.checkpoint));
+  options.retention.rolled_back = ParseRolledBack(env_.rolled_back);
   if (evaluator_) options.retention.best_set = BestSetOf(config_);
   options.resumed_from = resumed_from_;
   options.on_event = [this](const CheckpointEvent& event) { OnCheckpointEvent(event); };
@@ -290,15 +291,16 @@ bool Trainer::IsPauseDue() const {
 
 void Trainer::LaunchStep() {
   const int64_t step = launched_ + 1;
-  const StepRequest request{.step = step,
-                            .rounds = RoundsOfStep(step),
-                            .learning_rate = LearningRate(config_.schedule, config_.optimizer,
-                                                          spans_, batches_.SamplesThrough(step)),
-                            .stop = StopRequested(),
-                            .save = TakeSaveRequest(),
-                            .measure = IsMeasurementDue(),
-                            .part_norms = config_.train.gradient_log_interval > 0 &&
-                                          step % config_.train.gradient_log_interval == 0};
+  const StepRequest request{
+      .step = step,
+      .rounds = RoundsOfStep(step),
+      .learning_rate = env_.lr_factor * LearningRate(config_.schedule, config_.optimizer, spans_,
+                                                     batches_.SamplesThrough(step)),
+      .stop = StopRequested(),
+      .save = TakeSaveRequest(),
+      .measure = IsMeasurementDue(),
+      .part_norms = config_.train.gradient_log_interval > 0 &&
+                    step % config_.train.gradient_log_interval == 0};
   runner_.Launch(
       request, [this] { return prefetcher_->Next(); }, [this] { checkpoints_->HoldBackChanges(); });
   ++launched_;
@@ -340,13 +342,16 @@ void Trainer::FinishStep() {
   if (last || stop_ || IsDue(config_.train.log_every_steps)) Log(result);
 }
 
-// The samples of the current step in the form of TRAINYARD_SKIP_SAMPLES: a range of positions.
+// Samples number `first` to `end` - 1 in the form of TRAINYARD_SKIP_SAMPLES: a range of positions.
 // Samples that are already skipped make positions larger than sample numbers, and the range may
 // include some of them.
+std::string Trainer::PositionsOf(int64_t first, int64_t end) const {
+  return std::to_string(train_source_.PositionOf(first)) + ":" +
+         std::to_string(train_source_.PositionOf(end - 1) + 1);
+}
+
 std::string Trainer::PositionsOfStep() const {
-  const int64_t last = state_.samples + batches_.OfStep(state_.step + 1).count - 1;
-  return std::to_string(train_source_.PositionOf(state_.samples)) + ":" +
-         std::to_string(train_source_.PositionOf(last) + 1);
+  return PositionsOf(state_.samples, state_.samples + batches_.OfStep(state_.step + 1).count);
 }
 
 // Waits for all launched steps. The members of a group queue a step before they look at the one
@@ -370,8 +375,9 @@ void Trainer::CheckFinite(const StepResult& result) {
       "). Resume from an earlier checkpoint with a lower learning rate, or without the samples of "
       "this step: TRAINYARD_SKIP_SAMPLES=" +
       PositionsOfStep() + ".";
-  throw GangError(ExitCode::kInternal, message, loss_is_bad ? "nan_loss" : "nan_gradient",
-                  result.step);
+  throw GangError(ExitCode::kNotFinite, message,
+                  loss_is_bad ? telemetry::kNanLoss : telemetry::kNanGradient, result.step,
+                  PositionsOfStep());
 }
 
 StepReport Trainer::ReportOf(const StepResult& result) const {
@@ -416,7 +422,10 @@ void Trainer::Log(const StepResult& result) {
        {interval_.step_times, PassValues(), NoiseValues(result.batches, state_.noise)}) {
     values.insert(values.end(), more.begin(), more.end());
   }
-  if (env_.rank == 0) telemetry_.WriteMetrics(state_.step, config_.train.steps, values);
+  if (env_.rank == 0) {
+    telemetry_.WriteMetrics(state_.step, config_.train.steps, values,
+                            PositionsOf(state_.samples - interval_.samples, state_.samples));
+  }
   report_.Step(report, config_.train.steps);
   interval_ = {.stall_seconds_before = stall};
 }

@@ -82,6 +82,7 @@ class Trainer {
   void NoteTimes(const StepResult& result);
   void FinishStep();
   bool IsPauseDue() const;
+  std::string PositionsOf(int64_t first, int64_t end) const;
   std::string PositionsOfStep() const;
   void AwaitLaunchedSteps();
   void CheckFinite(const StepResult& result);

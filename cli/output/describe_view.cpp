@@ -103,6 +103,23 @@ const v1::Attempt* ShownAttempt(const v1::Job& job, int64_t only) {
   return nullptr;
 }
 
+// What the loss guard has done, newest last; nothing where it never acted.
+void AddRollbacks(const v1::Job& job, std::string& text) {
+  if (job.rollbacks().empty()) return;
+  AddLine("Rollbacks",
+          absl::StrCat(job.rollbacks_size(), " of ", job.spec().guard().max_rollbacks(), " used"),
+          text);
+  for (const v1::Rollback& rollback : job.rollbacks()) {
+    std::string line = absl::StrCat("from step ", rollback.step(), " to ", rollback.to_step(), " (",
+                                    rollback.reason(), ")");
+    if (!rollback.skip_samples().empty()) {
+      absl::StrAppend(&line, ", skips samples ", rollback.skip_samples());
+    }
+    if (rollback.lr_factor() > 0) absl::StrAppend(&line, ", lr x ", rollback.lr_factor());
+    AddLine("", line, text);
+  }
+}
+
 void AddHead(const v1::Job& job, Timestamp now, std::string& text) {
   absl::StrAppend(&text, "Job ", job.id(), "  ", job.name(), "\n");
   AddLine("State", EnumText(job.state()), text);
@@ -117,6 +134,7 @@ void AddHead(const v1::Job& job, Timestamp now, std::string& text) {
           text);
   AddLine("Restarts",
           absl::StrCat(job.restarts(), " of ", job.spec().restart().max_restarts(), " used"), text);
+  AddRollbacks(job, text);
   if (job.not_before_ms() > now) {
     AddLine("Next try", absl::StrCat("in ", DurationText(job.not_before_ms() - now)), text);
   }
@@ -137,11 +155,12 @@ void AddSettings(const v1::Job& job, bool all, std::string& text) {
 std::string PlaceText(const v1::JobPlaced& placed) {
   std::map<std::string, int> nodes;
   for (const v1::RankPlacement& rank : placed.ranks()) ++nodes[rank.node_id()];
-  return absl::StrCat("attempt ", placed.attempt(), " placed: ", placed.ranks_size(), " ranks on ",
-                      nodes.size(), nodes.size() == 1 ? " node" : " nodes",
-                      placed.resume_from().empty()
-                          ? ", fresh start"
-                          : absl::StrCat(", from step ", placed.resume_step()));
+  return absl::StrCat(
+      "attempt ", placed.attempt(), " placed: ", placed.ranks_size(), " ranks on ", nodes.size(),
+      nodes.size() == 1 ? " node" : " nodes",
+      placed.resume_from().empty() ? ", fresh start"
+                                   : absl::StrCat(", from step ", placed.resume_step()),
+      placed.skip_samples().empty() ? "" : absl::StrCat(", skips samples ", placed.skip_samples()));
 }
 
 std::string ExitText(const v1::RankExited& exited) {
@@ -224,6 +243,9 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
     case v1::Event::kAttemptFailed:
       return absl::StrCat("attempt ", event.attempt_failed().attempt(),
                           " failed: ", event.attempt_failed().verdict().summary());
+    case v1::Event::kAttemptRolledBack:
+      return absl::StrCat("attempt ", event.attempt_rolled_back().attempt(),
+                          " rolled back: ", event.attempt_rolled_back().verdict().summary());
     case v1::Event::kAttemptCleared:
       return absl::StrCat("attempt ", event.attempt_cleared().attempt(), " has left node ",
                           NodeName(event.attempt_cleared().node_id(), names));

@@ -37,7 +37,7 @@ std::string ReasonText(const v1::Job& job, const v1::PendingReason* pending) {
 }
 
 bool IsUsable(const v1::Checkpoint& checkpoint) {
-  return !checkpoint.deleted() && !checkpoint.damaged();
+  return !checkpoint.deleted() && !checkpoint.damaged() && !checkpoint.rolled_back();
 }
 
 // The usable checkpoint with the lowest value of the newest one's metric, the first of equal ones;
@@ -57,6 +57,7 @@ const v1::Checkpoint* BestCheckpoint(const v1::Job& job) {
 
 const char* CheckpointState(const v1::Checkpoint& checkpoint) {
   if (checkpoint.deleted()) return "deleted";
+  if (checkpoint.rolled_back()) return "rolled back";
   return checkpoint.damaged() ? "damaged" : "published";
 }
 

@@ -29,6 +29,7 @@ void TrimForList(v1::Job& job) {
   job.clear_origins();
   job.clear_checkpoints();
   job.clear_earlier();
+  job.clear_rollbacks();
   if (job.attempts_size() > 1) {
     job.mutable_attempts()->DeleteSubrange(0, job.attempts_size() - 1);
   }

@@ -8,6 +8,7 @@
 #include "controller/core/invariant.h"
 #include "controller/core/job_state_machine.h"
 #include "controller/core/ledger.h"
+#include "controller/core/rollbacks.h"
 #include "controller/core/slot_ledger.h"
 #include "proto/support/job_state.h"
 
@@ -93,6 +94,9 @@ void ApplyKind(const v1::JobPlaced& placed, const v1::Event& event, ClusterState
   attempt.set_master_port(placed.master_port());
   attempt.set_resume_from(placed.resume_from());
   attempt.set_resume_step(placed.resume_step());
+  attempt.set_resume_attempt(placed.resume_attempt());
+  attempt.set_skip_samples(placed.skip_samples());
+  attempt.set_lr_factor(placed.lr_factor());
   attempt.set_placed_time_ms(event.time_ms());
   TakeSlots(job.id(), attempt, state);
   state.rendezvous_in_use.insert({placed.master_address(), placed.master_port()});
@@ -136,18 +140,43 @@ void ApplyKind(const v1::AttemptRunning& running, const v1::Event& event, Cluste
 }
 
 // Marks the live attempt as asked to stop.
-void StopAttempt(Timestamp now, v1::Attempt& attempt) {
+void StopAttempt(v1::StopReason reason, Timestamp now, v1::Attempt& attempt) {
+  attempt.set_stop_reason(reason);
+  if (attempt.state() == v1::ATTEMPT_STATE_STOPPING) return;
   MoveAttempt(v1::ATTEMPT_STATE_STOPPING, attempt);
   attempt.set_stopping_time_ms(now);
+}
+
+// Stores the verdict on an attempt that is being stopped.
+void Judge(const v1::Verdict& verdict, v1::Attempt& attempt, JobEntry& entry) {
+  *attempt.mutable_verdict() = verdict;
+  for (auto& [rank, exited] : entry.exited_ranks) exited.clear_log_tail();
 }
 
 void ApplyKind(const v1::AttemptFailed& failed, const v1::Event& event, ClusterState& state) {
   JobEntry& entry = EntryOf(failed.job_id(), state);
   v1::Attempt& attempt = RequireLive(failed.attempt(), entry);
-  StopAttempt(event.time_ms(), attempt);
-  *attempt.mutable_verdict() = failed.verdict();
-  for (auto& [rank, exited] : entry.exited_ranks) exited.clear_log_tail();
+  StopAttempt(v1::STOP_REASON_FAILED, event.time_ms(), attempt);
+  Judge(failed.verdict(), attempt, entry);
   MoveJob(v1::JOB_STATE_RECOVERING, entry.job);
+}
+
+void ApplyKind(const v1::AttemptRolledBack& back, const v1::Event& event, ClusterState& state) {
+  JobEntry& entry = EntryOf(back.job_id(), state);
+  const v1::Attempt* newest = NewestAttempt(entry);
+  Require(
+      newest != nullptr && newest->number() == back.attempt(),
+      absl::StrCat("attempt ", back.attempt(), " of job ", back.job_id(), " is not its newest"));
+  *entry.job.add_rollbacks() = back.rollback();
+  MarkRolledBack(entry.job);
+  v1::Attempt& attempt = *entry.job.mutable_attempts()->rbegin();
+  Judge(back.verdict(), attempt, entry);
+  // The ranks of an attempt that has ended have failed over the same loss.
+  if (attempt.state() == v1::ATTEMPT_STATE_ENDED) return;
+  StopAttempt(v1::STOP_REASON_ROLLED_BACK, event.time_ms(), attempt);
+  if (entry.job.state() != v1::JOB_STATE_RECOVERING) {
+    MoveJob(v1::JOB_STATE_RECOVERING, entry.job);
+  }
 }
 
 void ApplyKind(const v1::AttemptCleared& cleared, const v1::Event&, ClusterState& state) {
@@ -197,9 +226,7 @@ void ApplyKind(const v1::JobStopRequested& requested, const v1::Event& event, Cl
   Require(live != nullptr, absl::StrCat("job ", requested.job_id(), " has nothing to stop"));
   entry.stop_requested = true;
   if (requested.kill()) entry.kill_requested = true;
-  if (live->state() != v1::ATTEMPT_STATE_STOPPING) {
-    StopAttempt(event.time_ms(), RequireLive(live->number(), entry));
-  }
+  StopAttempt(v1::STOP_REASON_USER, event.time_ms(), RequireLive(live->number(), entry));
   if (entry.job.state() != v1::JOB_STATE_STOPPING) MoveJob(v1::JOB_STATE_STOPPING, entry.job);
 }
 
@@ -247,7 +274,10 @@ void ApplyKind(const v1::CheckpointPublished& published, const v1::Event&, Clust
   kept.erase(std::remove_if(kept.begin(), kept.end(),
                             [&](const auto& old) { return old.path() == checkpoint.path(); }),
              kept.end());
-  *job.add_checkpoints() = checkpoint;
+  v1::Checkpoint& added = *job.add_checkpoints();
+  added = checkpoint;
+  // Reports of an attempt that was rolled back may come late.
+  added.set_rolled_back(IsRolledBack(job, checkpoint));
   // A job that never reports deletions must not grow without end; restarts need the newest ones.
   if (kept.size() > kMaxCheckpointsListed) kept.erase(kept.begin());
   v1::Attempt* attempt = FindAttempt(checkpoint.attempt(), job);
@@ -275,8 +305,13 @@ void ApplyKind(const v1::CheckpointRejected& rejected, const v1::Event&, Cluster
   }
 }
 
-// An alert is history for people: it stands in the log and changes nothing.
-void ApplyKind(const v1::AlertRaised&, const v1::Event&, ClusterState&) {}
+// An alert is history for people: it stands in the log and changes nothing, except that the loss
+// guard does not act on its step again.
+void ApplyKind(const v1::AlertRaised& raised, const v1::Event&, ClusterState& state) {
+  if (!raised.by_guard()) return;
+  JobEntry& entry = EntryOf(raised.job_id(), state);
+  entry.guarded = std::max(entry.guarded, {raised.attempt(), raised.step()});
+}
 
 void ApplyKind(const v1::NodeJoined& joined, const v1::Event& event, ClusterState& state) {
   v1::Node node = joined.node();
@@ -387,6 +422,8 @@ void Apply(const v1::Event& event, ClusterState& state) {
       return ApplyKind(event.rank_exited(), event, state);
     case E::kAttemptFailed:
       return ApplyKind(event.attempt_failed(), event, state);
+    case E::kAttemptRolledBack:
+      return ApplyKind(event.attempt_rolled_back(), event, state);
     case E::kAttemptCleared:
       return ApplyKind(event.attempt_cleared(), event, state);
     case E::kAttemptEnded:

@@ -81,6 +81,8 @@ v1::JobSnapshot DetailsOf(const JobEntry& entry) {
   for (const auto& [rank, exited] : entry.exited_ranks) *details.add_exited_ranks() = exited;
   for (const std::string& node_id : entry.cleared_nodes) details.add_cleared_nodes(node_id);
   details.set_first_failure_ms(entry.first_failure_ms);
+  details.set_guarded_attempt(entry.guarded.first);
+  details.set_guarded_step(entry.guarded.second);
   return details;
 }
 
@@ -97,8 +99,23 @@ void TakeDetails(const v1::JobSnapshot& details, JobEntry& entry) {
   }
   entry.cleared_nodes.insert(details.cleared_nodes().begin(), details.cleared_nodes().end());
   entry.first_failure_ms = details.first_failure_ms();
+  entry.guarded = {details.guarded_attempt(), details.guarded_step()};
   DropDefaultOrigins(*entry.job.mutable_origins());
 }
+
+namespace {
+
+// Snapshots of older releases do not say why an attempt is being stopped.
+void NameStopReason(JobEntry& entry) {
+  const v1::Attempt* live = LiveAttempt(entry);
+  const bool unnamed = live != nullptr && live->state() == v1::ATTEMPT_STATE_STOPPING &&
+                       live->stop_reason() == v1::STOP_REASON_UNSPECIFIED;
+  if (!unnamed) return;
+  entry.job.mutable_attempts()->rbegin()->set_stop_reason(
+      live->has_verdict() ? v1::STOP_REASON_FAILED : v1::STOP_REASON_USER);
+}
+
+}  // namespace
 
 void DropDefaultOrigins(OriginList& origins) {
   const auto is_default = [](const v1::Origin& origin) {
@@ -227,7 +244,9 @@ ClusterState FromSnapshot(v1::Snapshot snapshot) {
   state.restored_attempt = snapshot.restored_attempt();
   for (v1::Job& job : *snapshot.mutable_jobs()) state.jobs[job.id()].job = std::move(job);
   for (const v1::JobSnapshot& details : snapshot.job_details()) {
-    TakeDetails(details, state.jobs[details.job_id()]);
+    JobEntry& entry = state.jobs[details.job_id()];
+    TakeDetails(details, entry);
+    NameStopReason(entry);
   }
   TakeArchiveFields(snapshot, state);
   for (v1::NodeSnapshot& node : *snapshot.mutable_nodes()) {

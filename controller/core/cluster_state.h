@@ -52,6 +52,8 @@ struct JobEntry {
   std::map<int, v1::RankExited> exited_ranks;
   std::set<std::string> cleared_nodes;
   Timestamp first_failure_ms = 0;
+  // Newest attempt and step on which the loss guard has acted: it acts on a step once.
+  std::pair<int64_t, int64_t> guarded;
 };
 
 // A request id of a job that was archived of late.

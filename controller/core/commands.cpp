@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "controller/core/rollbacks.h"
+
 namespace trainyard::controller {
 namespace {
 
@@ -77,8 +79,9 @@ class CommandList {
   static int64_t GraceMs(const JobEntry& entry) {
     if (entry.kill_requested) return 0;
     const int64_t grace_ms = ToMs(entry.job.spec().stop_grace());
-    const bool whole_gang_saves =
-        entry.stop_requested && entry.first_failure_ms == 0 && !LiveAttempt(entry)->has_verdict();
+    const v1::Attempt& attempt = *LiveAttempt(entry);
+    const bool whole_gang_saves = attempt.stop_reason() == v1::STOP_REASON_USER &&
+                                  entry.first_failure_ms == 0 && !attempt.has_verdict();
     return whole_gang_saves ? grace_ms : std::min(grace_ms, kUnwantedGraceMs);
   }
 
@@ -117,6 +120,9 @@ class CommandList {
     start.set_master_port(attempt.master_port());
     start.set_checkpoint_dir(entry.job.spec().checkpoint().dir());
     start.set_resume_from(attempt.resume_from());
+    start.set_skip_samples(attempt.skip_samples());
+    start.set_lr_factor(attempt.lr_factor());
+    start.set_rolled_back(RolledBackText(entry.job));
     *due_[{node_id, entry.job.id(), attempt.number()}].mutable_start_attempt() = std::move(start);
   }
 

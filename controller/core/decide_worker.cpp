@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/failure_policy.h"
+#include "controller/core/loss_guard.h"
 #include "controller/core/node_health.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "proto/contract/limits.h"
@@ -15,7 +16,6 @@
 namespace trainyard::controller {
 namespace {
 
-constexpr std::size_t kMaxAlertBytes = 1024;
 constexpr std::size_t kMaxPathBytes = 4096;
 
 v1::Event NodeEvent(const ClusterState& state, const std::string& node_id, Timestamp now) {
@@ -316,8 +316,13 @@ std::vector<v1::Event> DecideTelemetry(const ClusterState& state, const ReceiveT
   if (request.record.has_checkpoint()) {
     return DecideCheckpoint(*entry, request, std::move(event));
   }
-  if (request.record.has_alert()) return DecideAlert(request, std::move(event));
-  return {};
+  if (request.loss.has_value()) return DecideLoss(*entry, request, *request.loss, event);
+  if (!request.record.has_alert()) return {};
+  if (const auto finding = FindingOf(request.record.alert())) {
+    std::vector<v1::Event> events = DecideLoss(*entry, request, *finding, event);
+    if (!events.empty()) return events;
+  }
+  return DecideAlert(request, std::move(event));
 }
 
 }  // namespace trainyard::controller

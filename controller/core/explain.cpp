@@ -192,6 +192,19 @@ std::string RunningHintText(const Observations& observations, const JobEntry& en
   return reason.has_value() ? absl::StrCat("; ", reason->message()) : "";
 }
 
+bool WasRolledBack(const v1::Attempt& attempt) {
+  return attempt.stop_reason() == v1::STOP_REASON_ROLLED_BACK;
+}
+
+// Newest decision of the loss guard; empty when there was none.
+std::string RollbackText(const v1::Job& job) {
+  if (job.rollbacks().empty()) return "";
+  const v1::Rollback& newest = *job.rollbacks().rbegin();
+  return absl::StrCat("; the loss guard went back ", Counted(job.rollbacks_size(), "time"), " of ",
+                      job.spec().guard().max_rollbacks(), ", the last time from step ",
+                      newest.step(), " to ", newest.to_step(), " because ", newest.reason());
+}
+
 std::string Answer(const ClusterState& state, const Observations& observations,
                    const JobEntry& entry, Timestamp now) {
   const v1::Job& job = entry.job;
@@ -200,7 +213,9 @@ std::string Answer(const ClusterState& state, const Observations& observations,
       return absl::StrCat("waits: ", WhyPending(state, entry, now).message());
     case v1::JOB_STATE_RECOVERING:
       return absl::StrCat("recovers: ", WhyPending(state, entry, now).message(), "; attempt ",
-                          NewestAttempt(entry)->number(), " failed because ",
+                          NewestAttempt(entry)->number(),
+                          WasRolledBack(*NewestAttempt(entry)) ? " was stopped by the loss guard: "
+                                                               : " failed because ",
                           NewestAttempt(entry)->verdict().summary());
     case v1::JOB_STATE_STARTING:
       return absl::StrCat("starts attempt ", LiveAttempt(entry)->number(), ": ",
@@ -208,7 +223,7 @@ std::string Answer(const ClusterState& state, const Observations& observations,
     case v1::JOB_STATE_RUNNING:
       return absl::StrCat("runs attempt ", LiveAttempt(entry)->number(),
                           ProgressText(observations, entry, now), SuspectNodes(state, entry),
-                          RunningHintText(observations, entry, now));
+                          RunningHintText(observations, entry, now), RollbackText(job));
     case v1::JOB_STATE_STOPPING:
       return absl::StrCat("is being ", entry.kill_requested ? "killed" : "stopped",
                           ": waits until its ranks have left: ", UnclearedNodes(state, entry));

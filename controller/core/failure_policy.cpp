@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "controller/core/loss_guard.h"
 #include "controller/core/placement.h"
 #include "controller/core/text.h"
 #include "controller/core/wait.h"
@@ -193,6 +194,19 @@ int TriesAgainInARow(const v1::Job& job) {
   return tries;
 }
 
+// True when the loss was not finite in this attempt and in the one before, and no checkpoint lies
+// between them: the same steps would give the same numbers.
+bool LossFailsAgain(const JobEntry& entry) {
+  const int attempts = entry.job.attempts_size();
+  const auto not_finite = [&](int index) {
+    const v1::Verdict& verdict = entry.job.attempts(index).verdict();
+    return verdict.cause() == v1::VERDICT_CAUSE_RANK_EXITED &&
+           Is(verdict.exit_code(), ExitCode::kNotFinite);
+  };
+  return attempts >= 2 && not_finite(attempts - 1) && not_finite(attempts - 2) &&
+         !PublishedNewerCheckpoint(entry);
+}
+
 // The wait before a restart when the `count` newest restarts brought no progress; `count` from 0.
 int64_t BackoffMs(const v1::RestartSpec& rules, int count) {
   const int64_t longest_ms = ToMs(rules.backoff_max());
@@ -250,6 +264,7 @@ std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observati
   const bool wait_is_over =
       HasPassed(entry.first_failure_ms, entry.first_failure_ms + kLostPeerWaitMs, now);
   if (LostPeer(*culprit) && !all_exited && !wait_is_over) return std::nullopt;
+  if (AwaitsLossAlert(entry, *culprit, now)) return std::nullopt;
   const std::string& node_id = attempt->ranks(culprit->rank()).node_id();
   std::string summary = absl::StrCat("rank ", culprit->rank(), " on ", NodeName(state, node_id),
                                      " ", WhatHappened(*attempt, *culprit));
@@ -300,14 +315,14 @@ bool PublishedNewerCheckpoint(const JobEntry& entry) {
 StartingPoint NextStartingPoint(const v1::Job& job) {
   const v1::Checkpoint* newest = nullptr;
   for (const v1::Checkpoint& checkpoint : job.checkpoints()) {
-    if (checkpoint.damaged()) continue;
+    if (checkpoint.damaged() || checkpoint.rolled_back()) continue;
     if (newest == nullptr || std::make_pair(checkpoint.step(), checkpoint.attempt()) >
                                  std::make_pair(newest->step(), newest->attempt())) {
       newest = &checkpoint;
     }
   }
-  if (newest == nullptr) return {job.spec().checkpoint().resume_from(), 0};
-  return {newest->path(), newest->step()};
+  if (newest == nullptr) return {job.spec().checkpoint().resume_from(), 0, 0};
+  return {newest->path(), newest->step(), newest->attempt()};
 }
 
 RestartDecision DecideRestart(const JobEntry& entry, const v1::Verdict& verdict, Timestamp now) {
@@ -319,6 +334,11 @@ RestartDecision DecideRestart(const JobEntry& entry, const v1::Verdict& verdict,
   if (NeverRan(entry, verdict)) return {.not_before_ms = now, .uncounted = true};
   if (const int tries = TriesAgainInARow(entry.job); 0 < tries && tries <= kUncountedTriesInARow) {
     return {.not_before_ms = now + BackoffMs(entry.job.spec().restart(), tries), .uncounted = true};
+  }
+  if (LossFailsAgain(entry)) {
+    return {.refusal =
+                "the loss was not finite twice in a row without a checkpoint in between; "
+                "`guard: {policy: skip}` would skip the samples"};
   }
   const v1::RestartSpec& rules = entry.job.spec().restart();
   const Timestamp window_start = now - ToMs(rules.window());

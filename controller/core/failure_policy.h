@@ -40,10 +40,12 @@ struct StartingPoint {
   // Directory of a checkpoint; empty for a fresh start.
   std::string path;
   int64_t step = 0;
+  // Attempt that saved it; 0 for a fresh start or a checkpoint of another job.
+  int64_t attempt = 0;
 };
 
-// Starting point of the next attempt: the newest published checkpoint that is not known as damaged,
-// else checkpoint.resume_from of the spec.
+// Starting point of the next attempt: the newest published checkpoint that is not known as damaged
+// and that no rollback has made bad, else checkpoint.resume_from of the spec.
 StartingPoint NextStartingPoint(const v1::Job& job);
 
 // Tries in a row that end with "try again" (75) without counting against the restart budget. The

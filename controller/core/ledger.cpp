@@ -115,7 +115,7 @@ void AddAttempt(const v1::Job& job, int index, double repeated_part, Timestamp e
   AddUse(attempt, repeated_part, until, timeline);
   // The verdict of a stopped attempt comes with the end of its job.
   const bool stopped = attempt.verdict().cause() == v1::VERDICT_CAUSE_STOPPED ||
-                       (!attempt.has_verdict() && job.state() == v1::JOB_STATE_STOPPING);
+                       (!attempt.has_verdict() && attempt.stop_reason() == v1::STOP_REASON_USER);
   timeline.AddUntil(stopped ? v1::LEDGER_PHASE_STOP : v1::LEDGER_PHASE_RESTART, attempt.number(),
                     ended);
 }

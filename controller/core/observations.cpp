@@ -234,6 +234,8 @@ void ShiftHeartbeats(int64_t gap_ms, Timestamp now, Observations& observations) 
 void ForgetOld(const ClusterState& state, Observations& observations) {
   std::erase_if(observations.progress,
                 [&](const auto& progress) { return !state.jobs.contains(progress.first); });
+  std::erase_if(observations.losses,
+                [&](const auto& losses) { return !state.jobs.contains(losses.first); });
   std::erase_if(observations.nodes, [&](const auto& node) {
     return !node.second.attached && !state.nodes.contains(node.first);
   });

@@ -11,6 +11,7 @@
 
 #include "controller/core/attempt_key.h"
 #include "controller/core/cluster_state.h"
+#include "controller/core/loss_watch.h"
 #include "controller/core/step_times.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/job.pb.h"
@@ -93,6 +94,8 @@ struct Observations {
   std::map<AttemptKey, AttemptObservation> attempts;
   // Newest metrics of each job, for progress lines.
   std::map<int64_t, v1::Progress> progress;
+  // Newest losses of each job, for the loss guard.
+  std::map<int64_t, LossWatch> losses;
 };
 
 // Records that a worker attached, detached, or sent a heartbeat.

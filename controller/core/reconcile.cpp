@@ -11,6 +11,7 @@
 #include "controller/core/node_evidence.h"
 #include "controller/core/node_health.h"
 #include "controller/core/placement.h"
+#include "controller/core/rollbacks.h"
 #include "controller/core/text.h"
 #include "controller/core/time_use.h"
 #include "controller/core/wait.h"
@@ -120,9 +121,8 @@ class AttemptWatch {
   }
 
   void End(const JobEntry& entry, const v1::Attempt& attempt) {
-    const bool failed = attempt.state() == v1::ATTEMPT_STATE_STOPPING && !entry.stop_requested;
-    RestartDecision restart;
-    if (failed) restart = DecideRestart(entry, attempt.verdict(), now_);
+    const bool failed = attempt.stop_reason() == v1::STOP_REASON_FAILED;
+    const RestartDecision restart = RestartOf(entry, attempt);
     v1::AttemptEnded& ended = *events_.emplace_back(ControllerEvent(now_)).mutable_attempt_ended();
     ended.set_job_id(entry.job.id());
     ended.set_attempt(attempt.number());
@@ -140,13 +140,22 @@ class AttemptWatch {
       if (!restart.refusal.empty()) {
         job_ended.mutable_verdict()->mutable_summary()->append("; " + restart.refusal);
       }
-    } else if (entry.stop_requested) {
+    } else if (attempt.stop_reason() == v1::STOP_REASON_USER) {
       job_ended.set_state(v1::JOB_STATE_STOPPED);
       *job_ended.mutable_verdict() = StoppedVerdict(entry.kill_requested, now_);
     } else {
       job_ended.set_state(v1::JOB_STATE_SUCCEEDED);
       *job_ended.mutable_verdict() = CompletedVerdict(entry, now_);
     }
+  }
+
+  // A rollback is no fault of the job: guard.max_rollbacks bounds it, and no backoff delays it.
+  RestartDecision RestartOf(const JobEntry& entry, const v1::Attempt& attempt) const {
+    if (attempt.stop_reason() == v1::STOP_REASON_ROLLED_BACK) {
+      return {.not_before_ms = now_, .uncounted = true};
+    }
+    if (attempt.stop_reason() != v1::STOP_REASON_FAILED) return {};
+    return DecideRestart(entry, attempt.verdict(), now_);
   }
 
   // Adds the last step and the time use of the attempt: observations are not durable.
@@ -217,6 +226,10 @@ class QueueWalk {
     const StartingPoint start = NextStartingPoint(entry.job);
     placed.set_resume_from(start.path);
     placed.set_resume_step(start.step);
+    placed.set_resume_attempt(start.attempt);
+    placed.set_skip_samples(SkippedSamples(entry.job));
+    const double lr_factor = LearningRateFactor(entry.job);
+    if (lr_factor != 1) placed.set_lr_factor(lr_factor);
     return true;
   }
 

@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "controller/core/loss_watch.h"
 #include "controller/core/submission.h"
 #include "trainyard/v1/job_service.pb.h"
 #include "trainyard/v1/node_service.pb.h"
@@ -50,12 +52,16 @@ struct ReceiveFact {
   v1::Fact fact;
 };
 
-// A trainer published or removed a checkpoint, or raised an alert.
+// A trainer published or removed a checkpoint, raised an alert, or reported a loss that spikes.
 struct ReceiveTelemetry {
   int64_t job_id = 0;
   int64_t attempt = 0;
   int rank = 0;
   v1::TelemetryRecord record;
+  // Node whose worker sent it. The loss guard acts on the record of a rank of that node only.
+  std::string node_id = {};
+  // Of metrics: why the loss guard objects to their loss.
+  std::optional<LossFinding> loss = std::nullopt;
 };
 
 using Request = std::variant<JobSubmission, StopJob, DeleteJob, CordonNode, AttachWorker,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/loss_guard.h"
 
 namespace trainyard::controller {
 namespace {
@@ -32,19 +33,24 @@ void TelemetryPath::AddTelemetry(Session& session, v1::TelemetryBatch batch, Per
     actions.emplace_back(Warning(absl::StrCat(NameOf(batch.stream()), ": ", batch.bad_lines(),
                                               " telemetry lines could not be read")));
   }
+  std::vector<ReceiveTelemetry> losses;
   if (batch.end_offset() > StoredOffset(session.stored, ToStreamKey(batch.stream()))) {
     ObserveTelemetry(batch, now, observations_);
     KeepReportingRanksMetrics(observations_, batch);
+    losses = WatchLosses(state_, session.node_id, batch, observations_);
     if (observe_) observe_(batch, now);
   }
   known_alerts_.Drop(batch);
-  if (!HasFacts(batch) && !pending_.contains(session.link)) {
+  if (!HasFacts(batch) && losses.empty() && !pending_.contains(session.link)) {
     actions.emplace_back(StoreTelemetry{session.link, std::move(batch), std::move(permit)});
     return;
   }
   PendingBatch& pending = pending_[session.link].emplace_back(
       PendingBatch{++last_batch_, std::move(batch), std::move(permit), 0});
-  SubmitRecords(session.link, pending, actions);
+  SubmitRecords(session, pending, actions);
+  for (ReceiveTelemetry& loss : losses) {
+    SubmitRecord(session.link, pending, std::move(loss), actions);
+  }
   StoreCommitted(session.link, actions);
 }
 
@@ -104,28 +110,35 @@ void TelemetryPath::WarnOnce(StreamFence fence, const std::string& node_id,
   }
 }
 
-// Checkpoints and alerts are facts: they are in the event log before their bytes are acknowledged.
-void TelemetryPath::SubmitRecords(LinkId link, PendingBatch& pending, WorkerActions& actions) {
+// Checkpoints and alerts, and losses of which the loss guard is told, are facts: they are in the
+// event log before their bytes are acknowledged.
+void TelemetryPath::SubmitRecords(const Session& session, PendingBatch& pending,
+                                  WorkerActions& actions) {
   const v1::StreamId& stream = pending.batch.stream();
   for (const v1::TelemetryRecord& record : pending.batch.records()) {
     if (!IsFact(record)) continue;
-    ++pending.uncommitted;
+    ReceiveTelemetry request{stream.job_id(), stream.attempt(), stream.rank(), record,
+                             session.node_id};
     if (record.has_alert()) {
-      SubmitAlert(link, pending, record, actions);
+      ++pending.uncommitted;
+      SubmitAlert(session.link, pending, std::move(request), actions);
     } else {
-      actions.emplace_back(
-          SubmitRequest{ReceiveTelemetry{stream.job_id(), stream.attempt(), stream.rank(), record},
-                        {RequestTag::Kind::kRecord, link, pending.number},
-                        nullptr});
+      SubmitRecord(session.link, pending, std::move(request), actions);
     }
   }
 }
 
+void TelemetryPath::SubmitRecord(LinkId link, PendingBatch& pending, ReceiveTelemetry request,
+                                 WorkerActions& actions) {
+  ++pending.uncommitted;
+  actions.emplace_back(SubmitRequest{
+      std::move(request), {RequestTag::Kind::kRecord, link, pending.number}, nullptr});
+}
+
 // An alert that was received again before its commit waits for it and is not raised twice.
-void TelemetryPath::SubmitAlert(LinkId link, const PendingBatch& pending,
-                                const v1::TelemetryRecord& record, WorkerActions& actions) {
-  const v1::StreamId& stream = pending.batch.stream();
-  const AlertKey key = AlertKeyOf(stream, record.alert());
+void TelemetryPath::SubmitAlert(LinkId link, const PendingBatch& pending, ReceiveTelemetry request,
+                                WorkerActions& actions) {
+  const AlertKey key = AlertKeyOf(pending.batch.stream(), request.record.alert());
   const auto [number, is_new] = alert_numbers_.try_emplace(key, last_alert_ + 1);
   PendingAlert& alert = alerts_[number->second];
   alert.waiting.push_back({link, pending.number});
@@ -133,9 +146,7 @@ void TelemetryPath::SubmitAlert(LinkId link, const PendingBatch& pending,
   alert.key = key;
   last_alert_ = number->second;
   actions.emplace_back(
-      SubmitRequest{ReceiveTelemetry{stream.job_id(), stream.attempt(), stream.rank(), record},
-                    {RequestTag::Kind::kAlert, link, number->second},
-                    nullptr});
+      SubmitRequest{std::move(request), {RequestTag::Kind::kAlert, link, number->second}, nullptr});
 }
 
 void TelemetryPath::Answered(const RequestTag& tag, const absl::Status& answer,

@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "controller/core/cluster_state.h"
 #include "controller/core/observations.h"
+#include "controller/core/requests.h"
 #include "controller/core/stream_fence.h"
 #include "controller/kernel/known_alerts.h"
 #include "controller/kernel/sessions.h"
@@ -37,7 +38,8 @@ class TelemetryPath {
 
   KnownAlerts& known_alerts() { return known_alerts_; }
 
-  // Observes the batch, submits its checkpoints and alerts, and stores it once they are committed.
+  // Observes the batch, submits its checkpoints, alerts and losses to which the loss guard objects,
+  // and stores it once they are committed.
   void AddTelemetry(Session& session, v1::TelemetryBatch batch, Permit permit, Timestamp now,
                     WorkerActions& actions);
   void AddOutput(Session& session, v1::LogChunk chunk, Permit permit, WorkerActions& actions);
@@ -72,8 +74,10 @@ class TelemetryPath {
   StreamFence Fence(const Session& session, const v1::StreamId& stream) const;
   void WarnOnce(StreamFence fence, const std::string& node_id, const v1::StreamId& stream,
                 WorkerActions& actions);
-  void SubmitRecords(LinkId link, PendingBatch& pending, WorkerActions& actions);
-  void SubmitAlert(LinkId link, const PendingBatch& pending, const v1::TelemetryRecord& record,
+  void SubmitRecords(const Session& session, PendingBatch& pending, WorkerActions& actions);
+  void SubmitRecord(LinkId link, PendingBatch& pending, ReceiveTelemetry request,
+                    WorkerActions& actions);
+  void SubmitAlert(LinkId link, const PendingBatch& pending, ReceiveTelemetry request,
                    WorkerActions& actions);
   void RecordCommitted(const BatchId& id, WorkerActions& actions);
   void StoreCommitted(LinkId link, WorkerActions& actions);

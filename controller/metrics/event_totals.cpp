@@ -22,6 +22,9 @@ constexpr MetricInfo kRestarts{"trainyard_restarts_total",
 constexpr MetricInfo kFailures{"trainyard_attempts_failed_total",
                                "Verdicts on attempts that did not end well, by cause.",
                                MetricType::Counter};
+constexpr MetricInfo kRollbacks{"trainyard_rollbacks_total",
+                                "Rollbacks that the loss guard decided, by cause.",
+                                MetricType::Counter};
 constexpr MetricInfo kEnded{"trainyard_jobs_ended_total", "Jobs that ended, by final state.",
                             MetricType::Counter};
 constexpr MetricInfo kAlerts{"trainyard_alerts_total",
@@ -49,6 +52,7 @@ const v1::Attempt* FindAttempt(const JobEntry& entry, int64_t attempt_number) {
 // Causes and states that have not happened yet show as 0, so that the first one is an increase.
 EventTotals::EventTotals()
     : placements_{{"first", 0}, {"restart", 0}},
+      rollbacks_{{"loss_not_finite", 0}, {"loss_spike", 0}},
       queue_wait_({1, 5, 15, 60, 300, 900, 3600, 14400, 43200, 86400, 604800}) {
   for (int cause = v1::VERDICT_CAUSE_RANK_EXITED; cause <= v1::VerdictCause_MAX; ++cause) {
     if (!v1::VerdictCause_IsValid(cause)) continue;
@@ -78,6 +82,8 @@ void EventTotals::Count(const v1::Event& event, const ClusterState& state) {
     CountPlacement(event, state);
   } else if (event.has_attempt_failed()) {
     ++failures_[EnumText(event.attempt_failed().verdict().cause())];
+  } else if (event.has_attempt_rolled_back()) {
+    ++rollbacks_[EnumText(event.attempt_rolled_back().verdict().cause())];
   } else if (event.has_job_ended()) {
     ++ended_[EnumText(event.job_ended().state())];
     ended_jobs_.emplace_back(event.time_ms(), event.job_ended().job_id());
@@ -128,6 +134,7 @@ void EventTotals::AddSamples(MetricSet& metrics) const {
   add(kPlacements, "kind", placements_);
   add(kRestarts, "cause", restarts_);
   add(kFailures, "cause", failures_);
+  add(kRollbacks, "cause", rollbacks_);
   add(kEnded, "state", ended_);
   add(kAlerts, "code", alerts_);
   metrics.Add(kQueueWait, {}, queue_wait_);

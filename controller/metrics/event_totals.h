@@ -54,6 +54,7 @@ class EventTotals {
   Counts placements_;
   Counts restarts_;
   Counts failures_;
+  Counts rollbacks_;
   Counts ended_;
   Counts alerts_;
   std::map<int64_t, Counts> alerts_of_job_;

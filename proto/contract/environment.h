@@ -34,7 +34,11 @@ inline constexpr char kRunDir[] = "TRAINYARD_RUN_DIR";
 inline constexpr char kSpec[] = "TRAINYARD_SPEC";            // Path of the job file as JSON.
 inline constexpr char kTelemetry[] = "TRAINYARD_TELEMETRY";  // Path of the JSON lines.
 inline constexpr char kCheckpointDir[] = "TRAINYARD_CHECKPOINT_DIR";
-inline constexpr char kResumeFrom[] = "TRAINYARD_RESUME_FROM";    // Path; empty for a fresh start.
+inline constexpr char kResumeFrom[] = "TRAINYARD_RESUME_FROM";  // Path; empty for a fresh start.
+inline constexpr char kLrFactor[] = "TRAINYARD_LR_FACTOR";  // Of the learning rate; 1 when not set.
+// "attempt:step,attempt:step": checkpoints of that attempt and older ones from that step on are
+// bad.
+inline constexpr char kRolledBack[] = "TRAINYARD_ROLLED_BACK";
 inline constexpr char kSkipSamples[] = "TRAINYARD_SKIP_SAMPLES";  // "a:b,c:d": ranges [a, b).
 
 }  // namespace trainyard::environment

@@ -22,6 +22,8 @@ std::string_view ExitCodeMeaning(int code) {
       return "cannot read its checkpoint";
     case ExitCode::kTryAgain:
       return "asks to be tried again";
+    case ExitCode::kNotFinite:
+      return "the loss is not finite";
     case ExitCode::kFenced:
       return "fenced by a newer attempt";
     case ExitCode::kBadConfig:

@@ -12,11 +12,12 @@ enum class ExitCode : int {
   kBadData = 65,        // The data is damaged or does not fit the model.
   kNoInput = 66,        // An input file is missing or unreadable.
   kPeerLost = 69,       // Another rank went away or did not answer in time.
-  kInternal = 70,       // A bug, or numbers that are no longer finite.
+  kInternal = 70,       // A bug.
   kCannotWrite = 73,    // A checkpoint or telemetry file cannot be written.
   kBadCheckpoint = 74,  // The checkpoint to start from is damaged, unreadable or absent: the
                         // controller falls back to an older one.
   kTryAgain = 75,       // A passing fault, such as a rendezvous port that is taken.
+  kNotFinite = 76,      // The loss or the gradient norm is NaN or infinite.
   kFenced = 77,         // A newer attempt owns the checkpoint directory.
   kBadConfig = 78,      // The settings are wrong, not supported, or need more memory than there is.
   kCannotExecute = 126,    // The shell's code for a program that cannot be executed.

@@ -27,6 +27,8 @@ inline constexpr std::size_t kMaxUserBytes = 128;
 // Bytes of a sentence that a person gives for something, such as the reason of a cordon, and of a
 // reference to a job or a node.
 inline constexpr std::size_t kMaxReasonBytes = 256;
+// Bytes of the message of an alert.
+inline constexpr std::size_t kMaxAlertBytes = 1024;
 // Bytes of a rank's final output that the verdict shows.
 inline constexpr std::size_t kMaxLogTailBytes = 8192;
 

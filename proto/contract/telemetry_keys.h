@@ -31,6 +31,10 @@ inline constexpr char kAttentionBackend[] = "attention_backend";
 
 // Of `phase`, the key of the phase's name is kPhase.
 
+// Of `metrics` and `alert`: samples of the steps since the record before, or of the alert, as a
+// range "a:b" of positions as in TRAINYARD_SKIP_SAMPLES.
+inline constexpr char kSamples[] = "samples";
+
 // Of `checkpoint`.
 inline constexpr char kAttempt[] = "attempt";      // Attempt that published it.
 inline constexpr char kFormerAttempt[] = "epoch";  // Earlier name of kAttempt: read, not written.
@@ -51,6 +55,10 @@ inline constexpr char kTokens[] = "tokens";
 // Of `alert`.
 inline constexpr char kCode[] = "code";
 inline constexpr char kMessage[] = "message";
+// Codes of alerts on which the loss guard acts, and of its own.
+inline constexpr char kNanLoss[] = "nan_loss";
+inline constexpr char kNanGradient[] = "nan_gradient";
+inline constexpr char kLossSpike[] = "loss_spike";
 
 // Of `rank`. Sums since the process began, but for step_seconds: a mean since the record before.
 inline constexpr char kStepSeconds[] = "step_seconds";

@@ -149,4 +149,21 @@ void CheckLogParser(const v1::JobSpec& spec, Problems& problems) {
   }
 }
 
+void CheckGuard(const v1::JobSpec& spec, Problems& problems) {
+  const v1::GuardSpec& guard = spec.guard();
+  if (guard.min_points() > guard.window()) {
+    problems.push_back(
+        {"guard.min_points", absl::StrCat("`guard.min_points` is ", guard.min_points(),
+                                          ", but the window never holds more than `guard.window`, ",
+                                          guard.window(), "; lower it")});
+  }
+  if (0 < guard.spike_ratio() && guard.spike_ratio() <= 1) {
+    problems.push_back(
+        {"guard.spike_ratio",
+         absl::StrCat("`guard.spike_ratio` is ", guard.spike_ratio(),
+                      ", so that every loss would be a spike; set it above 1, or to 0 ",
+                      "to turn the test off")});
+  }
+}
+
 }  // namespace trainyard

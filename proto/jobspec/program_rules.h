@@ -1,4 +1,4 @@
-// Rules of what a job runs: command, environment, secrets and log parser.
+// Rules of what a job runs: command, environment, secrets, log parser and loss guard.
 #ifndef TRAINYARD_PROTO_JOBSPEC_PROGRAM_RULES_H_
 #define TRAINYARD_PROTO_JOBSPEC_PROGRAM_RULES_H_
 
@@ -12,6 +12,8 @@ namespace trainyard {
 void CheckProgram(const v1::JobSpec& spec, std::vector<SettingProblem>& problems);
 
 void CheckLogParser(const v1::JobSpec& spec, std::vector<SettingProblem>& problems);
+
+void CheckGuard(const v1::JobSpec& spec, std::vector<SettingProblem>& problems);
 
 }  // namespace trainyard
 

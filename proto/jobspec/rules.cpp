@@ -50,6 +50,7 @@ Problems FindProblems(const v1::JobSpec& spec) {
   Append(FindLayoutProblems(WorldSize(spec), config), problems);
   CheckProgram(spec, problems);
   CheckLogParser(spec, problems);
+  CheckGuard(spec, problems);
   if (ours) Append(FindTrainingProblems(config), problems);
   return problems;
 }

@@ -61,6 +61,12 @@ SimulationOptions AllFaults(uint64_t seed) {
   options.faults.node_crash = 0.02;
   options.faults.isolation = random.Chance(0.5) ? 0.03 : 0;
   options.faults.checkpoint_damage = random.Chance(0.5) ? 0.1 : 0;
+  constexpr Poison kKinds[] = {Poison::kSpike, Poison::kNan, Poison::kExit};
+  // Apart from each other: of spikes in a row the guard names the first.
+  for (int64_t first : {12, 26, 40}) {
+    if (!random.Chance(0.4)) continue;
+    options.world.poison[first + random.Between(0, 10)] = kKinds[random.Between(0, 2)];
+  }
   return options;
 }
 
@@ -92,6 +98,9 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(SendsOnlyWhatIsDurable());
   checkers_.push_back(CommandsArePaced());
   checkers_.push_back(ArchiveIsWhole());
+  checkers_.push_back(RollbacksLeaveTheBranch());
+  checkers_.push_back(GuardSparesHealthyJobs());
+  checkers_.push_back(SkippedSamplesStaySkipped());
 }
 
 std::vector<v1::Job> SimulatedCluster::Jobs() const {
@@ -309,6 +318,7 @@ void SimulatedCluster::ActAsUsers() {
     *request.mutable_spec() = controller::TestSpec(
         absl::StrCat("job-", submitted_), static_cast<int>(random_.Between(1, most_nodes)),
         static_cast<int>(random_.Between(1, options_.slots_per_node)));
+    request.mutable_spec()->mutable_guard()->set_policy(v1::GUARD_POLICY_SKIP);
     request.set_request_id(request_id);
     controller_.Submit(controller::Checked(request));
   }

@@ -1,6 +1,8 @@
 #include "tests/simulation/training_world.h"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -11,6 +13,7 @@ namespace {
 
 constexpr int kLostPeer = 69;
 constexpr int kBadCheckpoint = 74;
+constexpr int kNotFinite = 76;
 constexpr int kFenced = 77;
 constexpr int kTerminated = 143;
 constexpr int64_t kOutputOfStep = 37;
@@ -19,6 +22,32 @@ int64_t StepOf(const std::string& checkpoint_path) {
   int64_t step = 0;
   const std::vector<std::string> parts = absl::StrSplit(checkpoint_path, '/');
   return absl::SimpleAtoi(parts.back(), &step) ? step : 0;
+}
+
+std::map<int64_t, int64_t> RangesOf(const std::string& text) {
+  std::map<int64_t, int64_t> ranges;
+  for (const absl::string_view item : absl::StrSplit(text, ',', absl::SkipEmpty())) {
+    const std::pair<std::string, std::string> ends = absl::StrSplit(item, ':');
+    int64_t begin = 0, end = 0;
+    if (absl::SimpleAtoi(ends.first, &begin) && absl::SimpleAtoi(ends.second, &end)) {
+      ranges[begin] = end;
+    }
+  }
+  return ranges;
+}
+
+// Position of sample number `sample` that no range holds.
+int64_t PositionOf(int64_t sample, const std::map<int64_t, int64_t>& skip) {
+  for (const auto& [begin, end] : skip) {
+    if (sample < begin) break;
+    sample += end - begin;
+  }
+  return sample;
+}
+
+// Losses that fall with the steps, with a little noise that the step decides.
+double LossOf(int64_t step) {
+  return 2 + 3.0 / static_cast<double>(step) + 0.05 * static_cast<double>(step * 7 % 5);
 }
 
 }  // namespace
@@ -78,6 +107,7 @@ void TrainingWorld::Spawn(const std::string& node_id, const v1::StartAttempt& co
   gang.world_size = command.world_size();
   gang.resume_from = command.resume_from();
   gang.step = StepOf(gang.resume_from);
+  gang.skip = RangesOf(command.skip_samples());
   gang.done = false;
   // The trainer raises the fence when it starts.
   int64_t& fence = fence_[command.job_id()];
@@ -212,6 +242,28 @@ void TrainingWorld::Load(const AttemptKey& attempt, GangRun& gang,
   }
 }
 
+bool TrainingWorld::TakeSample(const AttemptKey& attempt, GangRun& gang,
+                               const std::map<int, Process*>& members, double& loss,
+                               Timestamp now) {
+  const int64_t position = PositionOf(gang.step - 1, gang.skip);
+  const auto poison = options_.poison.find(position);
+  if (poison == options_.poison.end()) return true;
+  meetings_.push_back({attempt, gang.step, position});
+  loss = poison->second == Poison::kSpike ? 40 : std::numeric_limits<double>::quiet_NaN();
+  if (poison->second != Poison::kExit) return true;
+  hurt_.insert(attempt);
+  v1::TelemetryRecord& record = members.at(0)->telemetry.emplace_back();
+  record.set_time_ms(now);
+  record.mutable_alert()->set_step(gang.step);
+  record.mutable_alert()->set_code("nan_loss");
+  record.mutable_alert()->mutable_samples()->set_begin(position);
+  record.mutable_alert()->mutable_samples()->set_end(position + 1);
+  for (const auto& [rank, process] : members) {
+    EndAt(*process, now + random_.Between(1, 300), kNotFinite, 0);
+  }
+  return false;
+}
+
 void TrainingWorld::TakeStep(const AttemptKey& attempt, GangRun& gang,
                              const std::map<int, Process*>& members, Timestamp now) {
   if (gang.complete_since_ms == 0) gang.complete_since_ms = now;
@@ -219,6 +271,11 @@ void TrainingWorld::TakeStep(const AttemptKey& attempt, GangRun& gang,
   if (!gang.loaded) return Load(attempt, gang, members, now);
   gang.next_step_ms = now + options_.step_ms;
   ++gang.step;
+  double loss = LossOf(gang.step);
+  if (!TakeSample(attempt, gang, members, loss, now)) {
+    gang.next_step_ms = std::numeric_limits<Timestamp>::max();
+    return;
+  }
   for (const auto& [rank, process] : members) {
     if (process->phase != "train") {
       process->init_ms = now - process->started_ms;
@@ -233,12 +290,17 @@ void TrainingWorld::TakeStep(const AttemptKey& attempt, GangRun& gang,
     record.mutable_metrics()->set_total_steps(options_.total_steps);
     (*record.mutable_metrics()->mutable_values())["step_seconds"] =
         static_cast<double>(options_.step_ms) / 1000;
+    if (rank != 0) continue;
+    (*record.mutable_metrics()->mutable_values())["loss"] = loss;
+    const int64_t position = PositionOf(gang.step - 1, gang.skip);
+    record.mutable_metrics()->mutable_samples()->set_begin(position);
+    record.mutable_metrics()->mutable_samples()->set_end(position + 1);
   }
   if (gang.step % options_.alert_every == 0) {
     v1::TelemetryRecord& record = members.at(0)->telemetry.emplace_back();
     record.set_time_ms(now);
     record.mutable_alert()->set_step(gang.step);
-    record.mutable_alert()->set_code("loss_spike");
+    record.mutable_alert()->set_code("every_now_and_then");
   }
   if (gang.step % options_.checkpoint_every == 0) Publish(attempt, gang, *members.at(0), now);
   if (gang.step < options_.total_steps) return;

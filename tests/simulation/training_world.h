@@ -49,6 +49,13 @@ struct Process {
 // The bytes [begin, end) of the output of any rank.
 std::string OutputBetween(int64_t begin, int64_t end);
 
+// What a bad sample does to the gang that trains on it.
+enum class Poison {
+  kSpike,  // Its loss is far too high, and the weights are never the same again.
+  kNan,    // The same, with a loss that is no number.
+  kExit,   // The ranks notice it, change no weight and end with 76.
+};
+
 struct WorldOptions {
   int64_t step_ms = 500;
   int64_t load_ms = 2000;
@@ -60,6 +67,8 @@ struct WorldOptions {
   double ignore_sigterm = 0.2;
   // If false, only rank 0 writes while it trains, as in our own trainer.
   bool all_ranks_write = false;
+  // Bad samples, by their position in the order of samples; each step takes one sample.
+  std::map<int64_t, Poison> poison;
 };
 
 class TrainingWorld {
@@ -97,6 +106,13 @@ class TrainingWorld {
 
   // Attempts that a fault outside of the control plane has affected.
   const std::set<AttemptKey>& hurt() const { return hurt_; }
+  // Attempts that met bad samples: attempt, step and position, in order.
+  struct Meeting {
+    AttemptKey attempt;
+    int64_t step = 0;
+    int64_t position = 0;
+  };
+  const std::vector<Meeting>& meetings() const { return meetings_; }
   // True when the machine is gone for good.
   bool IsGone(const std::string& node_id) const { return gone_.contains(node_id); }
   bool IsDamaged(const std::string& checkpoint) const { return damaged_.contains(checkpoint); }
@@ -108,6 +124,8 @@ class TrainingWorld {
     int world_size = 0;
     int64_t step = 0;
     std::string resume_from;
+    // Positions that are skipped: begin and end of each range.
+    std::map<int64_t, int64_t> skip;
     bool loaded = false;
     Timestamp complete_since_ms = 0;
     Timestamp next_step_ms = 0;
@@ -122,6 +140,9 @@ class TrainingWorld {
             Timestamp now);
   void TakeStep(const AttemptKey& attempt, GangRun& gang, const std::map<int, Process*>& members,
                 Timestamp now);
+  // False when the gang's ranks end over a bad sample.
+  bool TakeSample(const AttemptKey& attempt, GangRun& gang, const std::map<int, Process*>& members,
+                  double& loss, Timestamp now);
   void Publish(const AttemptKey& attempt, const GangRun& gang, Process& rank0, Timestamp now);
   static void EndAt(Process& process, Timestamp when, int exit_code, int signal);
   static void SetPhase(Process& process, const std::string& phase, int64_t step, Timestamp now);
@@ -140,6 +161,7 @@ class TrainingWorld {
   std::set<std::string> gone_;
   std::set<AttemptKey> hurt_;
   std::vector<ProcessKey> removed_;
+  std::vector<Meeting> meetings_;
 };
 
 }  // namespace trainyard::simulation

@@ -167,7 +167,7 @@ TEST(TrainerErrorsTest, NumbersThatOverflow) {
   folder.spec["optimizer"] = {{"lr", 100}, {"min_lr", 100}, {"weight_decay", 10}};
   folder.spec["schedule"] = {{"kind", "constant"}};
   TrainerProcess trainer(folder, {.variables = {{"TRAINYARD_SKIP_SAMPLES", "0:24"}}});
-  EXPECT_EQ(trainer.Wait(), 70);
+  EXPECT_EQ(trainer.Wait(), 76);
   EXPECT_NE(trainer.Output().find("is not finite"), std::string::npos) << trainer.Output();
   ASSERT_EQ(trainer.Records("alert").size(), 1u);
   const json alert = trainer.Records("alert")[0];
@@ -179,6 +179,7 @@ TEST(TrainerErrorsTest, NumbersThatOverflow) {
   const std::string advice =
       "TRAINYARD_SKIP_SAMPLES=" + std::to_string(begin) + ":" + std::to_string(begin + 8) + ".";
   EXPECT_NE(alert["message"].get<std::string>().find(advice), std::string::npos) << alert;
+  EXPECT_EQ(alert["samples"], std::to_string(begin) + ":" + std::to_string(begin + 8));
 }
 
 TEST(TrainerErrorsTest, OneAlertForAGangWhoseNumbersOverflow) {
@@ -189,7 +190,7 @@ TEST(TrainerErrorsTest, OneAlertForAGangWhoseNumbersOverflow) {
   TrainerProcess first(folder, start);
   start.rank = 1;
   TrainerProcess second(folder, start);
-  EXPECT_EQ(first.Wait(), 70) << first.Output();
+  EXPECT_EQ(first.Wait(), 76) << first.Output();
   second.Wait();
   // A busy machine may raise other alerts, such as checkpoint_late.
   const auto count_not_finite = [](const std::vector<json>& alerts) {

@@ -358,6 +358,32 @@ TEST(TrainerTest, SkippedSamplesAreNeverTrainedOn) {
   EXPECT_EQ(skipped.at(2), all.at(4));
   EXPECT_EQ(skipped.at(3), all.at(5));
   EXPECT_NE(all.at(2), all.at(4));
+  // Records tell the positions of their samples, so that a controller can skip them.
+  const auto records = TelemetryRecords(folder.path() / "b", "metrics");
+  EXPECT_EQ(records.at(0)["samples"], "0:8");
+  EXPECT_EQ(records.at(1)["samples"], "24:32");
+}
+
+TEST(TrainerTest, RecordsTellTheSamplesOfAllStepsSinceTheRecordBefore) {
+  TrainerFolder folder;
+  folder.spec["train"]["log_every_steps"] = 3;
+  TrainToTheEnd(folder, {});
+  const auto records = TelemetryRecords(folder.path() / "run", "metrics");
+  EXPECT_EQ(records.at(0)["samples"], "0:24");
+  EXPECT_EQ(records.at(1)["samples"], "24:48");
+}
+
+TEST(TrainerTest, TheFactorMultipliesTheLearningRate) {
+  TrainerFolder folder;
+  TrainToTheEnd(folder, {.run = "a", .checkpoints = "a"});
+  TrainToTheEnd(folder,
+                {.run = "b", .checkpoints = "b", .variables = {{"TRAINYARD_LR_FACTOR", "0.25"}}});
+  const auto whole = TelemetryRecords(folder.path() / "a", "metrics");
+  const auto quarter = TelemetryRecords(folder.path() / "b", "metrics");
+  ASSERT_EQ(whole.size(), quarter.size());
+  EXPECT_EQ(quarter.back()["lr"], 0.25 * whole.back()["lr"].get<double>());
+  EXPECT_EQ(quarter.front()["loss"], whole.front()["loss"]);
+  EXPECT_NE(quarter.back()["loss"], whole.back()["loss"]);
 }
 
 // A run that skips samples 8 to 23 is stopped after 40 samples, which took positions 0 to 7 and 24

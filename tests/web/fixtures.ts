@@ -76,6 +76,10 @@ export function attempt(number: number, change: Partial<Attempt> = {}): Attempt 
     started_time_ms: NOW - 119 * MINUTE,
     ended_time_ms: 0,
     last_step: 0,
+    stop_reason: 'unspecified',
+    resume_attempt: 0,
+    skip_samples: '',
+    lr_factor: 0,
     stopping_time_ms: 0,
     ...change,
   };
@@ -91,6 +95,7 @@ export function checkpoint(step: number, attempt: number, timeMs: number): Check
     time_ms: timeMs,
     deleted: false,
     damaged: false,
+    rolled_back: false,
     metric: '',
     metric_value: 0,
   };
@@ -133,6 +138,7 @@ export function job(id: number, name: string, state: JobState, change: Partial<J
     ended_time_ms: 0,
     restarts: 0,
     not_before_ms: 0,
+    rollbacks: [],
     progress: {
       step: 0,
       total_steps: 4769,

@@ -16,6 +16,7 @@
 
 #include "proto/contract/attempt_key.h"
 #include "trainer/checkpoint/host_copy.h"
+#include "trainer/checkpoint/rolled_back.h"
 
 namespace trainyard::trainer {
 
@@ -29,6 +30,7 @@ struct RetentionPolicy {
   int64_t keep_every_steps = 0;  // and every multiple of this is kept for good; 0: none
   int keep_best = 0;             // and so many with the lowest loss on best_set
   std::string best_set;          // evaluation set by which checkpoints are judged; empty: none
+  std::vector<RolledBack> rolled_back;  // what these name is removed, whatever the rest says
 };
 
 // Result of a save, or the removal of a checkpoint. Delivered on the writer's background thread.

@@ -84,16 +84,21 @@ std::vector<std::string> BestCheckpoints(const std::vector<PublishedCheckpoint>&
   return paths;
 }
 
-std::vector<PublishedCheckpoint> CheckpointsToDelete(
-    const std::vector<PublishedCheckpoint>& checkpoints, const RetentionPolicy& policy,
-    const std::vector<std::string>& in_use) {
+std::vector<PublishedCheckpoint> CheckpointsToDelete(const std::vector<PublishedCheckpoint>& all,
+                                                     const RetentionPolicy& policy,
+                                                     const std::vector<std::string>& in_use) {
+  std::vector<PublishedCheckpoint> checkpoints, doomed;
+  for (const PublishedCheckpoint& checkpoint : all) {
+    const bool is_bad =
+        IsRolledBack(policy.rolled_back, checkpoint.attempt.number, checkpoint.step);
+    (is_bad ? doomed : checkpoints).push_back(checkpoint);
+  }
   const size_t keep_last = static_cast<size_t>(std::max(policy.keep_last, 1));
   const std::vector<std::string> best =
       BestCheckpoints(checkpoints, policy.best_set, policy.keep_best);
   const auto is_in = [](const std::vector<std::string>& paths, const std::string& path) {
     return std::find(paths.begin(), paths.end(), path) != paths.end();
   };
-  std::vector<PublishedCheckpoint> doomed;
   for (size_t i = 0; i + keep_last < checkpoints.size(); ++i) {
     const PublishedCheckpoint& checkpoint = checkpoints[i];
     const bool milestone =

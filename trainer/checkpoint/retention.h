@@ -18,11 +18,12 @@ namespace trainyard::trainer {
 std::vector<std::string> BestCheckpoints(const std::vector<PublishedCheckpoint>& checkpoints,
                                          const std::string& set, int count);
 
-// `checkpoints` as ListCheckpoints orders them. Never returns one of the newest keep_last, a
-// multiple of keep_every_steps, one of the best keep_best, or one whose path is in `in_use`. Pure.
-std::vector<PublishedCheckpoint> CheckpointsToDelete(
-    const std::vector<PublishedCheckpoint>& checkpoints, const RetentionPolicy& policy,
-    const std::vector<std::string>& in_use);
+// `all` as ListCheckpoints orders them. Never returns one of the newest keep_last, a
+// multiple of keep_every_steps, one of the best keep_best, or one whose path is in `in_use`. Those
+// that a rollback has made bad do not count and come first. Pure.
+std::vector<PublishedCheckpoint> CheckpointsToDelete(const std::vector<PublishedCheckpoint>& all,
+                                                     const RetentionPolicy& policy,
+                                                     const std::vector<std::string>& in_use);
 
 // "step_000000100.tmp-j7-e3-1": the directory in which attempt 3 of job 7 builds its save number 1,
 // of step 100; without "j7-" outside of a job.

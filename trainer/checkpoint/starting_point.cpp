@@ -40,13 +40,14 @@ bool IsWhole(const PublishedCheckpoint& checkpoint) {
 }  // namespace
 
 StartingPoint FindStartingPoint(const std::string& named, const std::string& directory,
-                                int64_t job_id) {
+                                int64_t job_id, const std::vector<RolledBack>& rolled_back) {
   if (job_id == 0 || !IsGone(named) || !IsSameFolder(FolderOf(named), directory)) {
     return {named, {}};
   }
   StartingPoint start;
   for (const PublishedCheckpoint& checkpoint : ListCheckpoints(directory)) {
-    if (checkpoint.attempt.job_id == job_id && IsWhole(checkpoint)) {
+    const bool is_bad = IsRolledBack(rolled_back, checkpoint.attempt.number, checkpoint.step);
+    if (checkpoint.attempt.job_id == job_id && !is_bad && IsWhole(checkpoint)) {
       start.instead.push_back(checkpoint);
     }
   }

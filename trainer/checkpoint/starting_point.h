@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "trainer/checkpoint/checkpoint_reader.h"
+#include "trainer/checkpoint/rolled_back.h"
 
 namespace trainyard::trainer {
 
@@ -23,10 +24,10 @@ struct StartingPoint {
 
 // The checkpoint `named`. If it is missing (not: damaged) in `directory`, the job's checkpoint
 // directory, and the job has other checkpoints there: the newest one that is whole, by its manifest
-// and the sizes of its files. Outside of a job (job_id 0) always `named`. Call it with the fence
-// raised, so that no older attempt can publish afterwards.
+// and the sizes of its files, and that no rollback has made bad. Outside of a job (job_id 0) always
+// `named`. Call it with the fence raised, so that no older attempt can publish afterwards.
 StartingPoint FindStartingPoint(const std::string& named, const std::string& directory,
-                                int64_t job_id);
+                                int64_t job_id, const std::vector<RolledBack>& rolled_back = {});
 
 }  // namespace trainyard::trainer
 

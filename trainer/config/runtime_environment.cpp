@@ -24,6 +24,20 @@ int64_t Number(const VariableLookup& lookup, const std::string& name, int64_t fa
   return value;
 }
 
+double Factor(const VariableLookup& lookup, const std::string& name) {
+  const std::optional<std::string> text = lookup(name);
+  if (!text || text->empty()) return 1;
+  double value = 0;
+  const char* end = text->data() + text->size();
+  const auto [stop, error] = std::from_chars(text->data(), end, value);
+  if (error != std::errc() || stop != end || !(value > 0) || value > 1) {
+    throw TrainerError(ExitCode::kBadConfig,
+                       "Environment variable " + name +
+                           " must be a number above 0 and at most 1 (it is `" + *text + "`).");
+  }
+  return value;
+}
+
 std::string Text(const VariableLookup& lookup, const std::string& name, std::string fallback) {
   std::optional<std::string> text = lookup(name);
   return text && !text->empty() ? *std::move(text) : fallback;
@@ -58,6 +72,8 @@ RuntimeEnvironment ReadRuntimeEnvironment(const VariableLookup& lookup) {
   env.checkpoint_dir = Text(lookup, environment::kCheckpointDir, "");
   env.resume_from = Text(lookup, environment::kResumeFrom, "");
   env.skip_samples = Text(lookup, environment::kSkipSamples, "");
+  env.lr_factor = Factor(lookup, environment::kLrFactor);
+  env.rolled_back = Text(lookup, environment::kRolledBack, "");
   return env;
 }
 

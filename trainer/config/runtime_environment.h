@@ -27,6 +27,8 @@ struct RuntimeEnvironment {
   std::string checkpoint_dir;  // Empty when the run does not name one.
   std::string resume_from;     // Empty for a fresh start.
   std::string skip_samples;    // "a:b,c:d": sample ranges [a, b) that are never trained on.
+  double lr_factor = 1;        // Multiplies the learning rate of every step.
+  std::string rolled_back;     // Checkpoints not to use (checkpoint/rolled_back.h).
   // Between SIGTERM and SIGKILL: the job's stop_grace, infinite when its spec has none.
   double stop_grace_seconds = std::numeric_limits<double>::infinity();
 };

@@ -28,16 +28,23 @@ class TrainerError : public std::runtime_error {
 // alert.
 class GangError : public TrainerError {
  public:
-  GangError(ExitCode code, const std::string& message, std::string alert, int64_t step)
-      : TrainerError(code, message), alert_(std::move(alert)), step_(step) {}
+  GangError(ExitCode code, const std::string& message, std::string alert, int64_t step,
+            std::string samples)
+      : TrainerError(code, message),
+        alert_(std::move(alert)),
+        step_(step),
+        samples_(std::move(samples)) {}
 
   // Such as "nan_loss".
   const std::string& alert() const { return alert_; }
   int64_t step() const { return step_; }
+  // Positions of the step's samples, "a:b".
+  const std::string& samples() const { return samples_; }
 
  private:
   std::string alert_;
   int64_t step_;
+  std::string samples_;
 };
 
 }  // namespace trainyard::trainer

@@ -63,9 +63,11 @@ TelemetryWriter::~TelemetryWriter() {
   if (file_ >= 0) close(file_);
 }
 
-void TelemetryWriter::WriteMetrics(int64_t step, int64_t total_steps, const MetricValues& values) {
+void TelemetryWriter::WriteMetrics(int64_t step, int64_t total_steps, const MetricValues& values,
+                                   std::string_view samples) {
   std::string fields = Field(telemetry::kStep, std::to_string(step));
   if (total_steps > 0) fields += Field(telemetry::kTotalSteps, std::to_string(total_steps));
+  if (!samples.empty()) fields += Field(telemetry::kSamples, Text(samples));
   for (const auto& [name, value] : values) fields += Field(name, Number(value));
   Append(telemetry::kMetrics, fields);
 }
@@ -98,10 +100,13 @@ void TelemetryWriter::WriteEvaluation(int64_t step, std::string_view data_set, d
                                Field(telemetry::kTokens, std::to_string(tokens)));
 }
 
-void TelemetryWriter::WriteAlert(int64_t step, std::string_view code, std::string_view message) {
-  Append(telemetry::kAlert, Field(telemetry::kStep, std::to_string(step)) +
-                                Field(telemetry::kCode, Text(code)) +
-                                Field(telemetry::kMessage, Text(message)));
+void TelemetryWriter::WriteAlert(int64_t step, std::string_view code, std::string_view message,
+                                 std::string_view samples) {
+  std::string fields = Field(telemetry::kStep, std::to_string(step)) +
+                       Field(telemetry::kCode, Text(code)) +
+                       Field(telemetry::kMessage, Text(message));
+  if (!samples.empty()) fields += Field(telemetry::kSamples, Text(samples));
+  Append(telemetry::kAlert, fields);
 }
 
 void TelemetryWriter::WriteRank(const RankRecord& record) {

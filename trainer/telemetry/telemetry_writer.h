@@ -72,12 +72,16 @@ class TelemetryWriter {
   TelemetryWriter& operator=(const TelemetryWriter&) = delete;
 
   // step: optimizer steps completed, from 1. total_steps: of the whole run; 0 when unknown.
-  void WriteMetrics(int64_t step, int64_t total_steps, const MetricValues& values);
+  // samples: positions "a:b" of the samples of the steps since the record before; empty: not told.
+  void WriteMetrics(int64_t step, int64_t total_steps, const MetricValues& values,
+                    std::string_view samples = "");
   void WritePhase(Phase phase, int64_t step);
   void WriteCheckpoint(const CheckpointRecord& record);
   // loss: mean nats a token over `tokens` predicted tokens of `data_set`.
   void WriteEvaluation(int64_t step, std::string_view data_set, double loss, int64_t tokens);
-  void WriteAlert(int64_t step, std::string_view code, std::string_view message);
+  // samples: positions "a:b" of the samples that the alert is about; empty: not told.
+  void WriteAlert(int64_t step, std::string_view code, std::string_view message,
+                  std::string_view samples = "");
   void WriteRank(const RankRecord& record);
   void WriteFlight(const FlightReport& report);
 

@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "proto/contract/environment.h"
 
@@ -43,6 +44,11 @@ void AddJobVariables(const v1::JobSpec& spec, Environment& environment) {
   for (const std::string& name : spec.unset_env()) environment.erase(name);
 }
 
+// Digits that read back as the same number: all attempts of a job multiply by the same factor.
+std::string FactorText(double factor) {
+  return factor > 0 ? absl::StrFormat("%.17g", factor) : "1";
+}
+
 void AddTrainyardVariables(const v1::StartAttempt& attempt, const LaunchSite& site,
                            Environment& environment) {
   environment[variable::kJobId] = absl::StrCat(attempt.job_id());
@@ -54,6 +60,8 @@ void AddTrainyardVariables(const v1::StartAttempt& attempt, const LaunchSite& si
   environment[variable::kCheckpointDir] = attempt.checkpoint_dir();
   environment[variable::kResumeFrom] = attempt.resume_from();
   environment[variable::kSkipSamples] = attempt.skip_samples();
+  environment[variable::kLrFactor] = FactorText(attempt.lr_factor());
+  environment[variable::kRolledBack] = attempt.rolled_back();
 }
 
 // All GPUs of the attempt on this node in order of local rank, the same for each of its ranks: a

@@ -10,8 +10,11 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "nlohmann/json.hpp"
 #include "proto/contract/phase.h"
 #include "proto/contract/rank_set.h"
@@ -210,6 +213,22 @@ bool IsMetricName(const std::string& name) {
   return true;
 }
 
+// The range "a:b" of `samples`, which is optional. Another text, or a metric of that name, is no
+// range.
+template <typename Record>
+void ReadSamples(const Values& values, Record& record) {
+  const auto found = values.find(telemetry::kSamples);
+  const auto* text = found == values.end() ? nullptr : std::get_if<std::string>(&found->second);
+  if (text == nullptr) return;
+  const std::vector<std::string> ends = absl::StrSplit(*text, ':');
+  int64_t begin = 0, end = 0;
+  const bool is_range =
+      ends.size() == 2 && absl::SimpleAtoi(ends[0], &begin) && absl::SimpleAtoi(ends[1], &end);
+  if (!is_range || begin < 0 || end <= begin) return;
+  record.mutable_samples()->set_begin(begin);
+  record.mutable_samples()->set_end(end);
+}
+
 absl::Status ReadMetrics(const Values& values, v1::MetricsRecord& record) {
   static const std::set<std::string> kNotMetrics = {telemetry::kType, telemetry::kTimeMs,
                                                     telemetry::kStep, telemetry::kTotalSteps};
@@ -217,6 +236,7 @@ absl::Status ReadMetrics(const Values& values, v1::MetricsRecord& record) {
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t total_steps, Count(values, telemetry::kTotalSteps, 0));
   record.set_step(step);
   record.set_total_steps(total_steps);
+  ReadSamples(values, record);
   for (const auto& [name, value] : values) {
     const std::optional<double> number = NumberOf(value);
     if (!number.has_value() || kNotMetrics.count(name) > 0 || !IsMetricName(name)) continue;
@@ -301,6 +321,7 @@ absl::Status ReadAlert(const Values& values, v1::AlertRecord& record) {
   }
   record.set_code(std::move(code));
   record.set_step(step);
+  ReadSamples(values, record);
   return absl::OkStatus();
 }
 

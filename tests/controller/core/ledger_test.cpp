@@ -191,6 +191,7 @@ TEST(LedgerTest, TimeFromAUsersStopToTheEndIsNoTraining) {
   v1::Job job = RestartedJob();
   v1::Attempt& attempt = *job.mutable_attempts(1);
   attempt.set_state(v1::ATTEMPT_STATE_STOPPING);
+  attempt.set_stop_reason(v1::STOP_REASON_USER);
   attempt.set_stopping_time_ms(18'000);
   job.set_state(v1::JOB_STATE_STOPPING);
   EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_STOP), 2);

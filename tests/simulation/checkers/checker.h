@@ -51,6 +51,9 @@ std::unique_ptr<Checker> FactsBeforeBytes();
 std::unique_ptr<Checker> SendsOnlyWhatIsDurable();
 std::unique_ptr<Checker> CommandsArePaced();
 std::unique_ptr<Checker> ArchiveIsWhole();
+std::unique_ptr<Checker> RollbacksLeaveTheBranch();
+std::unique_ptr<Checker> GuardSparesHealthyJobs();
+std::unique_ptr<Checker> SkippedSamplesStaySkipped();
 
 }  // namespace trainyard::simulation
 

@@ -1,5 +1,7 @@
 // Once the bytes of a checkpoint or an alert are stored, the event log has it, and it has each
-// alert once. Of a deleted job neither is wanted any more.
+// alert once. The same holds for a loss to which the loss guard objects. Of a deleted job neither
+// is wanted any more.
+#include <cmath>
 #include <map>
 #include <set>
 #include <string>
@@ -43,6 +45,8 @@ class FactsBeforeBytesChecker : public Checker {
 
   std::string Learn(const v1::Event& event) {
     if (event.has_job_deleted()) deleted_.insert(event.job_deleted().job_id());
+    if (event.has_job_placed()) newest_[event.job_placed().job_id()] = event.job_placed().attempt();
+    if (event.has_job_ended()) newest_.erase(event.job_ended().job_id());
     if (event.has_checkpoint_published()) {
       const v1::CheckpointPublished& published = event.checkpoint_published();
       checkpoints_.insert(
@@ -50,20 +54,33 @@ class FactsBeforeBytesChecker : public Checker {
     }
     if (!event.has_alert_raised()) return "";
     const v1::AlertRaised& alert = event.alert_raised();
-    const bool is_new = alerts_.insert({{alert.job_id(), alert.attempt()}, alert.step()}).second;
+    auto& alerts = alert.code() == "nan_loss" ? losses_ : alerts_;
+    const bool is_new = alerts.insert({{alert.job_id(), alert.attempt()}, alert.step()}).second;
     return is_new ? "" : absl::StrCat("the alert of step ", alert.step(), " was raised twice");
   }
 
   bool IsInLog(const AttemptKey& attempt, const v1::TelemetryRecord& record) const {
     if (record.has_checkpoint())
       return checkpoints_.contains({attempt, record.checkpoint().step()});
+    if (record.alert().code() == "nan_loss") {
+      return losses_.contains({attempt, record.alert().step()});
+    }
     if (record.has_alert()) return alerts_.contains({attempt, record.alert().step()});
-    return true;
+    const auto loss = record.metrics().values().find("loss");
+    if (loss == record.metrics().values().end() || !std::isnan(loss->second)) return true;
+    // The loss of an older attempt, or of a job that has ended, is history.
+    const auto newest = newest_.find(attempt.first);
+    return newest == newest_.end() || newest->second != attempt.second ||
+           losses_.contains({attempt, record.metrics().step()});
   }
 
   std::set<int64_t> deleted_;
   std::set<Record> checkpoints_;
   std::set<Record> alerts_;
+  // Alerts about losses that are no numbers.
+  std::set<Record> losses_;
+  // Newest attempt of each job that has not ended.
+  std::map<int64_t, int64_t> newest_;
   std::map<controller::StreamKey, int64_t> checked_;
 };
 

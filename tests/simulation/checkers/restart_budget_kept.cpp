@@ -35,12 +35,17 @@ class RestartBudgetKeptChecker : public Checker {
       if (event.has_attempt_failed()) {
         verdicts_[event.attempt_failed().job_id()] = event.attempt_failed().verdict();
       }
+      if (event.has_attempt_rolled_back()) {
+        verdicts_[event.attempt_rolled_back().job_id()] = event.attempt_rolled_back().verdict();
+      }
       if (!event.has_attempt_ended() || event.attempt_ended().retry_not_before_ms() == 0) continue;
       const int64_t job_id = event.attempt_ended().job_id();
       not_before_[job_id] = event.attempt_ended().retry_not_before_ms();
       if (event.attempt_ended().uncounted()) {
         const v1::Verdict& verdict = verdicts_[job_id];
         constexpr int kTryAgain = 75, kBadCheckpoint = 74;
+        if (verdict.cause() == v1::VERDICT_CAUSE_LOSS_SPIKE) continue;
+        if (verdict.cause() == v1::VERDICT_CAUSE_LOSS_NOT_FINITE) continue;
         if (verdict.exit_code() == kTryAgain || verdict.exit_code() == kBadCheckpoint) continue;
         // Nothing of the job ran on the node to blame.
         if (verdict.cause() == v1::VERDICT_CAUSE_NODE_FAULT) continue;

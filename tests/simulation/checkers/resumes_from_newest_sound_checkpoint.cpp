@@ -1,9 +1,11 @@
-// Each attempt starts from the newest checkpoint in the log that no attempt has found damaged. Only
-// damaged checkpoints are rejected, and no job fails because of one while another checkpoint is
-// left.
+// Each attempt starts from the newest checkpoint in the log that no attempt has found damaged and
+// no rollback has made bad. Only damaged checkpoints are rejected, and no job fails because of one
+// while another checkpoint is left.
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "tests/simulation/checkers/checker.h"
@@ -29,8 +31,18 @@ class ResumesFromNewestSoundCheckpointChecker : public Checker {
   std::string CheckEvent(const v1::Event& event, const TrainingWorld& world) {
     if (event.has_checkpoint_published()) {
       const v1::Checkpoint& checkpoint = event.checkpoint_published().checkpoint();
+      jobs_[event.checkpoint_published().job_id()].erase(checkpoint.path());
+      if (IsBad(event.checkpoint_published().job_id(), checkpoint.attempt(), checkpoint.step())) {
+        return "";
+      }
       jobs_[event.checkpoint_published().job_id()][checkpoint.path()] = {checkpoint.step(),
                                                                          checkpoint.attempt()};
+    } else if (event.has_attempt_rolled_back()) {
+      const v1::AttemptRolledBack& back = event.attempt_rolled_back();
+      bad_[back.job_id()].push_back({back.attempt(), back.rollback().first_bad_step()});
+      std::erase_if(jobs_[back.job_id()], [&](const auto& checkpoint) {
+        return IsBad(back.job_id(), checkpoint.second.second, checkpoint.second.first);
+      });
     } else if (event.has_checkpoint_rejected()) {
       const v1::CheckpointRejected& rejected = event.checkpoint_rejected();
       if (!world.IsDamaged(rejected.path())) return rejected.path() + " was rejected, but is sound";
@@ -61,7 +73,15 @@ class ResumesFromNewestSoundCheckpointChecker : public Checker {
                         placed.resume_from(), "` instead of `", path, "`");
   }
 
+  bool IsBad(int64_t job_id, int64_t attempt, int64_t step) {
+    return std::ranges::any_of(bad_[job_id], [=](const auto& rollback) {
+      return attempt <= rollback.first && step >= rollback.second;
+    });
+  }
+
   std::map<int64_t, Checkpoints> jobs_;
+  // Attempt and first bad step of each rollback of a job.
+  std::map<int64_t, std::vector<std::pair<int64_t, int64_t>>> bad_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/trainer/checkpoint/checkpoint_directory.h"
+#include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -28,6 +29,30 @@ TEST(RetentionTest, KeepsTheLastOnes) {
   EXPECT_THAT(Deleted({6, 0}, {}), ElementsAre());
   EXPECT_THAT(Deleted({100, 0}, {}), ElementsAre());
   EXPECT_THAT(Deleted({0, 0}, {}), ElementsAre(10, 20, 30, 40, 50));
+}
+
+TEST(RetentionTest, RemovesWhatARollbackMadeBadAndDoesNotCountIt) {
+  const std::vector<PublishedCheckpoint> checkpoints = {
+      {"/c/10", 10, {7, 1}}, {"/c/20", 20, {7, 1}}, {"/c/30", 30, {7, 1}}, {"/c/15", 15, {7, 2}}};
+  const auto deleted = [&](const RetentionPolicy& policy) {
+    std::vector<int64_t> steps;
+    for (const auto& checkpoint : CheckpointsToDelete(checkpoints, policy, {})) {
+      steps.push_back(checkpoint.step);
+    }
+    return steps;
+  };
+  EXPECT_THAT(deleted({2, 10, 0, "", {{1, 15}}}), ElementsAre(20, 30)) << "milestones, too";
+  EXPECT_THAT(deleted({2, 0, 0, "", {{1, 25}}}), ElementsAre(30, 10));
+  EXPECT_THAT(deleted({4, 0, 0, "", {{2, 25}}}), ElementsAre(30));
+}
+
+TEST(RetentionTest, ReadsTheListOfRollbacks) {
+  EXPECT_THAT(ParseRolledBack(""), ElementsAre());
+  EXPECT_THAT(ParseRolledBack("2:1500,13:1200"),
+              ElementsAre(RolledBack{2, 1500}, RolledBack{13, 1200}));
+  for (const char* bad : {"2", "2:", ":5", "2:x", "2:5,", "-1:5", "2:5:6"}) {
+    EXPECT_THROW(ParseRolledBack(bad), TrainerError) << bad;
+  }
 }
 
 TEST(RetentionTest, KeepsMilestonesAndWhatIsInUse) {

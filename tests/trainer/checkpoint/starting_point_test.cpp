@@ -54,6 +54,12 @@ TEST_F(StartingPointTest, IsTheNewestOfTheJobWhenWhatIsNamedIsGone) {
   EXPECT_THAT(Instead(directory_.Step(70)), ElementsAre(80, 90, 100, 85));
 }
 
+TEST_F(StartingPointTest, PassesOverWhatARollbackMadeBad) {
+  const StartingPoint start =
+      FindStartingPoint(directory_.Step(70), directory_.path(), kJob, {{1, 90}});
+  EXPECT_EQ(start.path, directory_.Step(80));
+}
+
 TEST_F(StartingPointTest, PassesOverWhatIsTorn) {
   const std::string file = directory_.Step(100) + "/rank_00000.safetensors";
   std::filesystem::resize_file(file, std::filesystem::file_size(file) - 1);

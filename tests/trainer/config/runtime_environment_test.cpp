@@ -50,7 +50,9 @@ TEST(RuntimeEnvironmentTest, ReadsTorchrunsNamesAndOurs) {
                                        {"TRAINYARD_TELEMETRY", "/run/t.jsonl"},
                                        {"TRAINYARD_CHECKPOINT_DIR", "/ck"},
                                        {"TRAINYARD_RESUME_FROM", "/ck/step_000000010"},
-                                       {"TRAINYARD_SKIP_SAMPLES", "1:2"}});
+                                       {"TRAINYARD_SKIP_SAMPLES", "1:2"},
+                                       {"TRAINYARD_LR_FACTOR", "0.25"},
+                                       {"TRAINYARD_ROLLED_BACK", "1:90"}});
   EXPECT_EQ(env.rank, 3);
   EXPECT_EQ(env.local_rank, 1);
   EXPECT_EQ(env.master_addr, "10.0.0.1");
@@ -60,6 +62,8 @@ TEST(RuntimeEnvironmentTest, ReadsTorchrunsNamesAndOurs) {
   EXPECT_EQ(env.checkpoint_dir, "/ck");
   EXPECT_EQ(env.resume_from, "/ck/step_000000010");
   EXPECT_EQ(env.skip_samples, "1:2");
+  EXPECT_EQ(env.lr_factor, 0.25);
+  EXPECT_EQ(env.rolled_back, "1:90");
 }
 
 TEST(RuntimeEnvironmentTest, NamesTheBadVariable) {

@@ -23,6 +23,8 @@ v1::StartAttempt Command() {
   command.set_checkpoint_dir("/ck");
   command.set_resume_from("/ck/step_000000100");
   command.set_skip_samples("5:9");
+  command.set_lr_factor(0.1);
+  command.set_rolled_back("1:90");
   return command;
 }
 
@@ -75,6 +77,8 @@ TEST(RankLaunchTest, SetsTheWholeContract) {
       {"TRAINYARD_CHECKPOINT_DIR", "/ck"},
       {"TRAINYARD_RESUME_FROM", "/ck/step_000000100"},
       {"TRAINYARD_SKIP_SAMPLES", "5:9"},
+      {"TRAINYARD_LR_FACTOR", "0.10000000000000001"},
+      {"TRAINYARD_ROLLED_BACK", "1:90"},
       {"OMP_NUM_THREADS", "4"},
       {"PYTHONUNBUFFERED", "1"},
       {"PATH", "/bin"},

@@ -58,13 +58,20 @@ export function markersOf(sources: MarkerSources): Marker[] {
     timeMs: c.time_ms,
     text: `checkpoint at step ${c.step}`,
   }));
+  const rolledBack = new Set(
+    sources.attempts
+      .filter((a) => a.stop_reason === 'rolled_back')
+      .map(({ number }) => number),
+  );
   const restarts = sources.attempts
     .filter((a) => a.number > 1)
     .map((a): Marker => ({
       kind: 'restart',
       step: a.resume_step,
       timeMs: a.started_time_ms || a.placed_time_ms,
-      text: `attempt ${a.number} from step ${a.resume_step}`,
+      text: `attempt ${a.number} from step ${a.resume_step}${
+        rolledBack.has(a.number - 1) ? ', rolled back by the loss guard' : ''
+      }`,
     }));
   const alerts = sources.alerts.map((a): Marker => ({
     kind: 'alert',

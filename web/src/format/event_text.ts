@@ -66,6 +66,8 @@ const TELL: { [K in Kind]?: Tell<K> } = {
   checkpoint_deleted: (f) => said(`checkpoint of step ${f.step} removed`, 'idle', 'dot'),
   checkpoint_rejected: (f) =>
     said(`checkpoint of step ${f.step} cannot be read, rejected: ${f.reason}`, 'bad', 'cross'),
+  attempt_rolled_back: (f) =>
+    said(`attempt ${f.attempt} rolled back: ${f.verdict?.summary ?? ''}`, 'warn', 'diamond'),
   node_joined: (f) =>
     said(`joined with ${plural(f.node?.inventory?.slots.length ?? 0, 'slot')}`, 'good', 'check'),
   node_suspected: () => said('contact lost', 'warn', 'warn'),

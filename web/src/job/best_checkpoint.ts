@@ -1,7 +1,10 @@
 // Checkpoints compared by their metric, of which lower values are better. Needs no document.
 import type { Checkpoint } from '../api/types';
 
-type Judged = Pick<Checkpoint, 'metric' | 'metric_value' | 'damaged'>;
+type Judged = Pick<Checkpoint, 'metric' | 'metric_value' | 'damaged'> &
+  Partial<Pick<Checkpoint, 'rolled_back'>>;
+
+const isUsable = (checkpoint: Judged) => !checkpoint.damaged && !checkpoint.rolled_back;
 
 const valueOf = ({ metric_value: value }: Judged): number =>
   typeof value === 'number' ? value : Number.NaN;
@@ -11,7 +14,7 @@ const valueOf = ({ metric_value: value }: Judged): number =>
 export function bestOf<T extends Judged>(checkpoints: readonly T[]): T | undefined {
   const metric = checkpoints.findLast((checkpoint) => checkpoint.metric)?.metric;
   return checkpoints
-    .filter((checkpoint) => metric && checkpoint.metric === metric && !checkpoint.damaged)
+    .filter((checkpoint) => metric && checkpoint.metric === metric && isUsable(checkpoint))
     .filter((checkpoint) => Number.isFinite(valueOf(checkpoint)))
     .reduce<T | undefined>(
       (best, one) => (best === undefined || valueOf(one) < valueOf(best) ? one : best),

@@ -11,6 +11,7 @@ import { noCheckpoint } from './empty_words';
 // Attempts that began from a checkpoint, or a note that it could not be read.
 function usesOf(job: Job, checkpoint: Checkpoint): string {
   if (checkpoint.damaged) return '✕ damaged, rejected';
+  if (checkpoint.rolled_back) return '✕ after a loss spike, not used';
   const users = job.attempts.filter(({ resume_from: from }) => from === checkpoint.path);
   return users.map(({ number }) => `attempt ${number}`).join(', ');
 }
@@ -32,7 +33,7 @@ export function Checkpoints({ job }: { job: Job }) {
     { name: 'Used by', width: '150px', priority: 2, cell: (c) => usesOf(job, c) },
     { name: 'Directory', priority: 3, cell: (c) => <code title={c.path}>{c.path}</code> },
   ];
-  const sound = rows.find((checkpoint) => !checkpoint.damaged);
+  const sound = rows.find((checkpoint) => !checkpoint.damaged && !checkpoint.rolled_back);
   return (
     <>
       <Table

@@ -24,7 +24,7 @@ function without(value: object, key: string): object {
 // The newest checkpoint that a new job could begin from.
 export function resumable(job: Pick<Job, 'checkpoints'>): Checkpoint | undefined {
   return job.checkpoints
-    .filter(({ deleted, damaged }) => !deleted && !damaged)
+    .filter((checkpoint) => !checkpoint.deleted && !checkpoint.damaged && !checkpoint.rolled_back)
     .reduce<Checkpoint | undefined>(
       (best, one) => (best && best.step >= one.step ? best : one),
       undefined,

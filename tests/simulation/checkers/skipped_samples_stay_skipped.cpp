@@ -1,0 +1,53 @@
+// A sample that a rollback has skipped is never trained on by a later attempt of the job, whatever
+// failed in between.
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "tests/simulation/checkers/checker.h"
+
+namespace trainyard::simulation {
+namespace {
+
+class SkippedSamplesStaySkippedChecker : public Checker {
+ public:
+  const char* Name() const override { return "skipped samples stay skipped"; }
+
+  std::string Check(const Step& step) override {
+    for (std::size_t i = step.first_new; i < step.log.size(); ++i) {
+      if (step.log[i].has_attempt_rolled_back()) Learn(step.log[i].attempt_rolled_back(), step);
+    }
+    for (; checked_ < step.world.meetings().size(); ++checked_) {
+      const auto& [attempt, at_step, position] = step.world.meetings()[checked_];
+      const auto skipped = skipped_.find({attempt.first, position});
+      if (skipped == skipped_.end() || attempt.second <= skipped->second) continue;
+      return absl::StrCat("attempt ", attempt.second, " of job ", attempt.first, " met sample ",
+                          position, " at step ", at_step, ", which attempt ", skipped->second,
+                          " had left out");
+    }
+    return "";
+  }
+
+ private:
+  // The positions that the attempt met at the step of the rollback.
+  void Learn(const v1::AttemptRolledBack& back, const Step& step) {
+    const AttemptKey attempt{back.job_id(), back.attempt()};
+    for (const TrainingWorld::Meeting& meeting : step.world.meetings()) {
+      if (meeting.attempt != attempt || meeting.step != back.rollback().step()) continue;
+      skipped_[{attempt.first, meeting.position}] = attempt.second;
+    }
+  }
+
+  std::size_t checked_ = 0;
+  // Job and position -> attempt that was rolled back over it.
+  std::map<std::pair<int64_t, int64_t>, int64_t> skipped_;
+};
+
+}  // namespace
+
+std::unique_ptr<Checker> SkippedSamplesStaySkipped() {
+  return std::make_unique<SkippedSamplesStaySkippedChecker>();
+}
+
+}  // namespace trainyard::simulation

@@ -1,0 +1,28 @@
+// Checkpoints that a rollback of the job has made bad: the loss had spiked before they were saved.
+#ifndef TRAINYARD_TRAINER_CHECKPOINT_ROLLED_BACK_H_
+#define TRAINYARD_TRAINER_CHECKPOINT_ROLLED_BACK_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace trainyard::trainer {
+
+// Checkpoints that `attempt` or an older one saved at `step` or later are bad.
+struct RolledBack {
+  int64_t attempt = 0;
+  int64_t step = 0;
+
+  bool operator==(const RolledBack&) const = default;
+};
+
+// Reads TRAINYARD_ROLLED_BACK: "attempt:step,attempt:step"; empty means none. Throws TrainerError
+// kBadConfig.
+std::vector<RolledBack> ParseRolledBack(const std::string& text);
+
+// True when the checkpoint that `attempt` saved at `step` is bad.
+bool IsRolledBack(const std::vector<RolledBack>& rollbacks, int64_t attempt, int64_t step);
+
+}  // namespace trainyard::trainer
+
+#endif  // TRAINYARD_TRAINER_CHECKPOINT_ROLLED_BACK_H_
