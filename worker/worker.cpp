@@ -61,6 +61,7 @@ absl::StatusOr<v1::Hello> MakeGreeting(const WorkerOptions& options, const DataD
   v1::Hello hello;
   hello.set_protocol_version(kProtocolVersion);
   hello.set_node_id(data_dir.node_id());
+  hello.set_node_secret(data_dir.node_secret());
   hello.set_node_name(options.node_name.empty() ? HostName() : options.node_name);
   hello.set_incarnation(RandomId());
   hello.set_worker_version(TRAINYARD_VERSION);
@@ -147,8 +148,9 @@ absl::Status Worker::Daemon::Load() {
   TRAINYARD_ASSIGN_OR_RETURN(greeting_, MakeGreeting(options_, *data_dir_));
   TRAINYARD_RETURN_IF_ERROR(OpenAttempts());
   TRAINYARD_RETURN_IF_ERROR(ServeMetrics());
-  stream_ = std::make_unique<AttachStream>(loop_, *this,
-                                           AttachOptions{.controller = options_.controller});
+  stream_ = std::make_unique<AttachStream>(
+      loop_, *this,
+      AttachOptions{.controller = options_.controller, .token_file = options_.token_file});
   return absl::OkStatus();
 }
 

@@ -7,6 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/decide.h"
+#include "controller/core/node_checks.h"
+#include "controller/store/store_check.h"
 #include "proto/json/message_json.h"
 
 namespace trainyard::controller {
@@ -83,6 +85,64 @@ void handlers::CordonNode(const Api& api, v1::CordonNodeRequest request,
                     *response.mutable_node() = NodeNow(view.state.nodes.at(*node_id), view);
                     reply(std::move(response));
                   });
+}
+
+void handlers::RemoveNode(const Api& api, v1::RemoveNodeRequest request,
+                          Reply<v1::RemoveNodeResponse> reply) {
+  api.loop.Submit(controller::RemoveNode{std::move(request)},
+                  [reply = std::move(reply)](const ClusterLoop::Outcome& outcome,
+                                             const ClusterView& /*view*/) {
+                    if (!outcome.ok()) return reply(outcome.status());
+                    v1::RemoveNodeResponse response;
+                    response.set_id(outcome->front().node_removed().node_id());
+                    response.set_name(outcome->front().node_removed().name());
+                    reply(std::move(response));
+                  });
+}
+
+void handlers::CheckNodes(const Api& api, Reply<v1::CheckNodesResponse> reply) {
+  api.loop.Read([&api, reply = std::move(reply)](const ClusterView& view) {
+    v1::CheckNodesResponse response;
+    response.set_as_of_ms(view.now);
+    for (const auto& [id, entry] : view.state.nodes) {
+      *response.add_nodes() = ChecksOf(entry, view.observations);
+    }
+    for (const v1::StorageProblem& problem : api.storage.Problems()) {
+      v1::NodeCheck& check = *response.add_controller();
+      check.set_name("store");
+      check.set_found(problem.message());
+      check.set_advice("see `trainyard server status`");
+    }
+    for (const std::string& warning : api.server_info.warnings()) {
+      v1::NodeCheck& check = *response.add_controller();
+      check.set_name("access");
+      check.set_found(warning);
+      check.set_advice("start the controller without --insecure");
+    }
+    reply(std::move(response));
+  });
+}
+
+void handlers::CheckStores(const Api& api, Reply<v1::CheckStoresResponse> reply) {
+  const bool queued = api.searchers.TryPost([&api, reply] {
+    v1::CheckStoresResponse response;
+    for (const StoreName store : kStoreNames) {
+      const std::string path =
+          absl::StrCat(api.server_info.data_dir(), "/", NameOf(store), ".db");
+      StoreCheckResult result = CheckDatabase(path);
+      v1::StoreCheck& check = *response.add_stores();
+      check.set_store(NameOf(store));
+      check.set_path(path);
+      check.set_bytes(result.bytes);
+      check.set_cluster_id(result.cluster_id);
+      for (std::string& problem : result.problems) check.add_problems(std::move(problem));
+      const bool foreign =
+          !result.cluster_id.empty() && result.cluster_id != api.server_info.cluster_id();
+      if (foreign) check.add_problems(absl::StrCat("belongs to cluster ", result.cluster_id));
+    }
+    reply(std::move(response));
+  });
+  if (!queued) reply(ReaderPool::Busy());
 }
 
 void handlers::GetServerInfo(const Api& api, Reply<v1::GetServerInfoResponse> reply) {

@@ -8,6 +8,7 @@
 
 #include "controller/core/failure_policy.h"
 #include "controller/core/node_evidence.h"
+#include "controller/core/node_removal.h"
 #include "controller/core/placement.h"
 #include "controller/core/time_use.h"
 
@@ -242,6 +243,7 @@ std::set<std::string> NodesNamed(const std::vector<v1::Event>& events) {
   for (const v1::Event& event : events) {
     if (event.has_node_suspected()) ids.insert(event.node_suspected().node_id());
     if (event.has_node_lost()) ids.insert(event.node_lost().node_id());
+    if (event.has_node_removed()) ids.insert(event.node_removed().node_id());
   }
   return ids;
 }
@@ -251,6 +253,7 @@ std::set<std::string> NodesNamed(const std::vector<v1::Event>& events) {
 std::vector<v1::Event> Reconcile(const ClusterState& state, const Observations& observations,
                                  const CoreOptions& options, Timestamp now) {
   std::vector<v1::Event> events = NodeEventsDue(state, observations, options, now);
+  std::ranges::move(NodesToForget(state, options, now), std::back_inserter(events));
   std::set<std::string> changing = NodesNamed(events);
   std::vector<v1::Event> attempts = AttemptWatch(state, observations, options, now).EventsDue();
   std::ranges::move(attempts, std::back_inserter(events));

@@ -39,7 +39,13 @@ struct CordonNode {
   v1::CordonNodeRequest request;
 };
 
-// A worker attached.
+// A user forgets a lost node.
+struct RemoveNode {
+  v1::RemoveNodeRequest request;
+};
+
+// A worker attached. hello.node_secret is the hash of the secret by now: the secret itself stays in
+// the service that received it.
 struct AttachWorker {
   v1::Hello hello;
 };
@@ -58,8 +64,8 @@ struct ReceiveTelemetry {
   v1::TelemetryRecord record;
 };
 
-using Request = std::variant<JobSubmission, StopJob, DeleteJob, CordonNode, AttachWorker,
-                             ReceiveFact, ReceiveTelemetry>;
+using Request = std::variant<JobSubmission, StopJob, DeleteJob, CordonNode, RemoveNode,
+                             AttachWorker, ReceiveFact, ReceiveTelemetry>;
 
 }  // namespace trainyard::controller
 

@@ -43,12 +43,14 @@ absl::Status CheckCommand(const RankCommand& command) {
   }
   bool plain = IsPlainText(command.working_directory);
   for (const std::string& argument : command.argv) plain = plain && IsPlainText(argument);
-  for (const auto& [name, value] : command.environment) {
-    if (name.empty() || name.find('=') != std::string::npos) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("`", name, "` cannot name an environment variable"));
+  for (const auto* variables : {&command.environment, &command.secrets}) {
+    for (const auto& [name, value] : *variables) {
+      if (name.empty() || name.find('=') != std::string::npos) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("`", name, "` cannot name an environment variable"));
+      }
+      plain = plain && IsPlainText(name) && IsPlainText(value);
     }
-    plain = plain && IsPlainText(name) && IsPlainText(value);
   }
   if (plain) return absl::OkStatus();
   return absl::InvalidArgumentError(
@@ -111,13 +113,17 @@ class SpawnPlan {
     posix_spawnattr_destroy(&attributes_);
   }
 
-  absl::StatusOr<pid_t> Spawn(const std::string& program, std::vector<std::string> arguments) {
-    std::vector<char*> argv;
-    for (std::string& argument : arguments) argv.push_back(argument.data());
-    argv.push_back(nullptr);
+  absl::StatusOr<pid_t> Spawn(const std::string& program, std::vector<std::string> arguments,
+                              std::vector<std::string> environment) {
+    const auto pointers = [](std::vector<std::string>& texts) {
+      std::vector<char*> found;
+      for (std::string& text : texts) found.push_back(text.data());
+      found.push_back(nullptr);
+      return found;
+    };
     pid_t pid = 0;
-    const int error =
-        posix_spawn(&pid, program.c_str(), &actions_, &attributes_, argv.data(), environ);
+    const int error = posix_spawn(&pid, program.c_str(), &actions_, &attributes_,
+                                  pointers(arguments).data(), pointers(environment).data());
     if (error != 0) return ErrnoStatus(error, "cannot start", program);
     return pid;
   }
@@ -126,6 +132,18 @@ class SpawnPlan {
   posix_spawn_file_actions_t actions_;
   posix_spawnattr_t attributes_;
 };
+
+// This process's environment, and the secrets of the rank.
+std::vector<std::string> ShimEnvironment(const RankCommand& command) {
+  std::vector<std::string> environment;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    environment.emplace_back(*variable);
+  }
+  for (const auto& [name, value] : command.secrets) {
+    environment.push_back(absl::StrCat(kShimSecretPrefix, name, "=", value));
+  }
+  return environment;
+}
 
 // Reads the shim's answer from the pipe until the shim closes the pipe.
 absl::StatusOr<std::string> AwaitAnswer(int fd, std::chrono::milliseconds limit) {
@@ -185,7 +203,8 @@ absl::Status RankLauncher::Launch(const std::string& rank_dir, const RankCommand
 
   SpawnPlan plan(lock.get(), ready.get());
   TRAINYARD_ASSIGN_OR_RETURN(const pid_t pid,
-                             plan.Spawn(shim_program_, {shim_program_, "shim", "--dir", rank_dir}));
+                             plan.Spawn(shim_program_, {shim_program_, "shim", "--dir", rank_dir},
+                                        ShimEnvironment(command)));
   lock.Reset();
   ready.Reset();
   const absl::StatusOr<std::string> answer = AwaitAnswer(answer_fd.get(), answer_limit_);

@@ -72,6 +72,7 @@ const TELL: { [K in Kind]?: Tell<K> } = {
   node_lost: (f) => said(`lost: ${f.reason}`, 'bad', 'cross'),
   node_cordoned: (f) => said(`cordoned${f.reason ? `: ${f.reason}` : ''}`, 'idle', 'bar'),
   node_uncordoned: () => said('open for new ranks again', 'good', 'check'),
+  node_removed: (f) => said(`removed${f.reason ? `: ${f.reason}` : ''}`, 'idle', 'cross'),
   alert_raised: (f) =>
     said(`${plainWords(f.code)} at step ${f.step}: ${f.message}`, 'warn', 'diamond'),
 };
