@@ -42,6 +42,33 @@ v1::ClusterSummary SummaryOf(const ClusterState& state, const JobArchive& archiv
   return summary;
 }
 
+// Least free space of the controller's disk: below it the stores soon refuse to grow.
+constexpr int64_t kFreeBytesMin = int64_t{1} << 30;
+
+void AddControllerChecks(const Api& api, v1::CheckNodesResponse& response) {
+  const auto add = [&](const char* name, bool ok, const std::string& found, const char* advice) {
+    v1::NodeCheck& check = *response.add_controller();
+    check.set_name(name);
+    check.set_ok(ok);
+    check.set_found(found);
+    if (!ok) check.set_advice(advice);
+  };
+  const std::vector<v1::StorageProblem> problems = api.storage.Problems();
+  add("store", problems.empty(), problems.empty() ? "sound" : problems.front().message(),
+      "`trainyard server status` lists all; restore a backup where pages are damaged");
+  v1::GetServerInfoResponse space;
+  if (api.add_space) api.add_space(space);
+  if (space.disk_bytes() > 0) {
+    add("disk", space.disk_free_bytes() >= kFreeBytesMin,
+        absl::StrCat(space.disk_free_bytes() >> 30, " GiB free of ", space.disk_bytes() >> 30,
+                     " GiB"),
+        "free space, or let retention remove more (deploy/README.md)");
+  }
+  const auto& warnings = api.server_info.warnings();
+  add("access", warnings.empty(), warnings.empty() ? api.server_info.access() : warnings.Get(0),
+      "give the controller a certificate, and start it without --insecure");
+}
+
 }  // namespace
 
 v1::Node NodeNow(const NodeEntry& entry, const ClusterView& view) {
@@ -89,15 +116,15 @@ void handlers::CordonNode(const Api& api, v1::CordonNodeRequest request,
 
 void handlers::RemoveNode(const Api& api, v1::RemoveNodeRequest request,
                           Reply<v1::RemoveNodeResponse> reply) {
-  api.loop.Submit(controller::RemoveNode{std::move(request)},
-                  [reply = std::move(reply)](const ClusterLoop::Outcome& outcome,
-                                             const ClusterView& /*view*/) {
-                    if (!outcome.ok()) return reply(outcome.status());
-                    v1::RemoveNodeResponse response;
-                    response.set_id(outcome->front().node_removed().node_id());
-                    response.set_name(outcome->front().node_removed().name());
-                    reply(std::move(response));
-                  });
+  api.loop.Submit(
+      controller::RemoveNode{std::move(request)},
+      [reply = std::move(reply)](const ClusterLoop::Outcome& outcome, const ClusterView& /*view*/) {
+        if (!outcome.ok()) return reply(outcome.status());
+        v1::RemoveNodeResponse response;
+        response.set_id(outcome->front().node_removed().node_id());
+        response.set_name(outcome->front().node_removed().name());
+        reply(std::move(response));
+      });
 }
 
 void handlers::CheckNodes(const Api& api, Reply<v1::CheckNodesResponse> reply) {
@@ -107,18 +134,7 @@ void handlers::CheckNodes(const Api& api, Reply<v1::CheckNodesResponse> reply) {
     for (const auto& [id, entry] : view.state.nodes) {
       *response.add_nodes() = ChecksOf(entry, view.observations);
     }
-    for (const v1::StorageProblem& problem : api.storage.Problems()) {
-      v1::NodeCheck& check = *response.add_controller();
-      check.set_name("store");
-      check.set_found(problem.message());
-      check.set_advice("see `trainyard server status`");
-    }
-    for (const std::string& warning : api.server_info.warnings()) {
-      v1::NodeCheck& check = *response.add_controller();
-      check.set_name("access");
-      check.set_found(warning);
-      check.set_advice("start the controller without --insecure");
-    }
+    AddControllerChecks(api, response);
     reply(std::move(response));
   });
 }
@@ -127,8 +143,7 @@ void handlers::CheckStores(const Api& api, Reply<v1::CheckStoresResponse> reply)
   const bool queued = api.searchers.TryPost([&api, reply] {
     v1::CheckStoresResponse response;
     for (const StoreName store : kStoreNames) {
-      const std::string path =
-          absl::StrCat(api.server_info.data_dir(), "/", NameOf(store), ".db");
+      const std::string path = absl::StrCat(api.server_info.data_dir(), "/", NameOf(store), ".db");
       StoreCheckResult result = CheckDatabase(path);
       v1::StoreCheck& check = *response.add_stores();
       check.set_store(NameOf(store));

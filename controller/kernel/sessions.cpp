@@ -155,6 +155,7 @@ void Sessions::Welcome(LinkId link, StreamOffsets offsets, ArchivedJobs archived
   welcome.set_fact_sequence(node->second.fact_sequence);
   welcome.mutable_heartbeat_interval()->set_seconds(kHeartbeatSeconds);
   welcome.set_cluster_id(cluster_id_);
+  welcome.set_checkpoint_root(options_.checkpoint_root);
   for (const auto& [stream, offset] : offsets) {
     if (offset == 0) continue;
     v1::StreamAcknowledged& stored = *welcome.add_streams();

@@ -396,6 +396,29 @@ TEST_F(DoorTest, ALostNodeIsRemovedAndItsWorkerComesBack) {
   })) << cluster_.DaemonLogs();
 }
 
+TEST_F(DoorTest, TheDoctorLooksAtEveryNodeAndSaysWhatToDo) {
+  CommandResult well;
+  EXPECT_TRUE(Eventually([&] {
+    well = cluster_.Cli({"doctor"});
+    return well.output.find("clock") != std::string::npos;
+  })) << well.output
+      << well.error;
+  for (const char* check : {"contact", "clock", "disk", "open files", "processes", "cgroup", "data",
+                            "secrets", "ports", "gpus", "checkpoints", "store", "access"}) {
+    EXPECT_THAT(well.output, HasSubstr(check));
+  }
+  cluster_.KillWorker(0);
+  fs::create_directories(cluster_.directory() + "/worker0/secrets");
+  fs::permissions(cluster_.directory() + "/worker0/secrets", fs::perms::all);
+  cluster_.StartWorker(0);
+  CommandResult ill;
+  EXPECT_TRUE(Eventually([&] {
+    ill = cluster_.Cli({"doctor"});
+    return ill.output.find("chmod 700") != std::string::npos;
+  })) << ill.output;
+  EXPECT_EQ(ill.exit_code, 1);
+}
+
 // ---- Small things at the edges
 
 TEST_F(DoorTest, TheEventLogLostAloneIsNotReplacedByAnEmptyOne) {

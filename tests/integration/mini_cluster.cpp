@@ -75,6 +75,7 @@ void Unpack(const std::string& archive, const std::string& directory) {
 
 MiniCluster::~MiniCluster() {
   if (testing::Test::HasFailure()) std::cerr << DaemonLogs();
+  unsetenv(kTokenFileVariable);
   // Workers leave their ranks alone when they are killed; here nothing may stay behind.
   for (auto& worker : workers_) {
     if (worker != nullptr) worker->Signal(SIGTERM);

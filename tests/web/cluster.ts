@@ -1,5 +1,5 @@
 // A controller and what works for it, as real processes on this machine.
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -96,6 +96,15 @@ export class Cluster {
     });
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
     return response.json();
+  }
+
+  // The address that opens the dashboard once.
+  loginUrl(): string {
+    const program = join(this.programs, 'trainyard');
+    const env = { ...process.env, TRAINYARD_TOKEN_FILE: this.tokenFile };
+    return execFileSync(program, ['--server', this.address, 'dashboard', '-o', 'name'], { env })
+      .toString()
+      .trim();
   }
 
   async stop(): Promise<void> {
