@@ -136,7 +136,7 @@ Outcome RunChosenCommand(Grammar& grammar, bool has_command, Environment& enviro
   const absl::StatusOr<std::string> server =
       ServerAddress(grammar.shared.server.empty() ? environment.server : grammar.shared.server);
   if (!server.ok()) return server.status();
-  Client client(*server, environment.limits);
+  Client client(*server, environment.limits, environment.access);
   Context context{environment, environment.console, client,
                   OutputFormats().at(grammar.shared.output), grammar.shared.recipe_directories};
   context.recipe_directories.insert(context.recipe_directories.end(),

@@ -6,8 +6,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "grpcpp/grpcpp.h"
+#include "proto/access/channel.h"
 #include "proto/support/grpc_status.h"
 #include "proto/support/status_macros.h"
+#include "trainyard/v1/access_service.grpc.pb.h"
 #include "trainyard/v1/job_service.grpc.pb.h"
 #include "trainyard/v1/log_service.grpc.pb.h"
 #include "trainyard/v1/metric_service.grpc.pb.h"
@@ -25,7 +27,7 @@ constexpr int kMaxMessageBytes = 256 << 20;
 constexpr int kKeepaliveTimeMs = 10000;
 constexpr milliseconds kPauseBetweenAttempts{500};
 
-std::shared_ptr<grpc::Channel> MakeChannel(const std::string& server, milliseconds connect_limit) {
+grpc::ChannelArguments ArgumentsOf(milliseconds connect_limit) {
   grpc::ChannelArguments arguments;
   // A controller is never behind an HTTP proxy for browsers.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
@@ -38,7 +40,7 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& server, millisecon
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeMs);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
-  return grpc::CreateCustomChannel(server, grpc::InsecureChannelCredentials(), arguments);
+  return arguments;
 }
 
 // Waits until the channel is ready or has failed once. False when the time ran out before either.
@@ -80,7 +82,8 @@ struct Client::Connection {
         nodes(channel),
         servers(channel),
         logs(channel),
-        metrics(channel) {}
+        metrics(channel),
+        access(channel) {}
 
   std::shared_ptr<grpc::Channel> channel;
   v1::JobService::Stub jobs;
@@ -88,10 +91,11 @@ struct Client::Connection {
   v1::ServerService::Stub servers;
   v1::LogService::Stub logs;
   v1::MetricService::Stub metrics;
+  v1::AccessService::Stub access;
 };
 
-Client::Client(std::string server, ClientLimits limits)
-    : server_(std::move(server)), limits_(limits) {}
+Client::Client(std::string server, ClientLimits limits, AccessPlaces places)
+    : server_(std::move(server)), limits_(limits), places_(std::move(places)) {}
 
 Client::~Client() = default;
 
@@ -104,7 +108,9 @@ absl::Status Client::Unreachable(const std::string& cause) const {
 
 absl::StatusOr<Client::Connection*> Client::Connect() {
   if (connection_ == nullptr) {
-    connection_ = std::make_unique<Connection>(MakeChannel(server_, limits_.connect));
+    TRAINYARD_ASSIGN_OR_RETURN(const Access access, FindAccess(server_, places_));
+    connection_ =
+        std::make_unique<Connection>(MakeChannel(server_, access, ArgumentsOf(limits_.connect)));
   }
   if (WaitForVerdict(*connection_->channel, limits_.connect)) return connection_.get();
   return Unreachable(absl::StrCat("no answer within ", limits_.connect.count(), " ms"));
@@ -152,6 +158,11 @@ TRAINYARD_CALL(DeleteJob, jobs)
 TRAINYARD_CALL(WhyJob, jobs)
 TRAINYARD_CALL(ListNodes, nodes)
 TRAINYARD_CALL(CordonNode, nodes)
+TRAINYARD_CALL(RemoveNode, nodes)
+TRAINYARD_CALL(CheckNodes, nodes)
+TRAINYARD_CALL(CheckStores, servers)
+TRAINYARD_CALL(CreateLoginCode, access)
+TRAINYARD_CALL(WhoAmI, access)
 TRAINYARD_CALL(GetSeries, metrics)
 TRAINYARD_CALL(ListKeys, metrics)
 #undef TRAINYARD_CALL

@@ -10,6 +10,8 @@
 
 #include "absl/status/statusor.h"
 #include "cli/interrupt.h"
+#include "proto/access/token_file.h"
+#include "trainyard/v1/access_service.pb.h"
 #include "trainyard/v1/job_service.pb.h"
 #include "trainyard/v1/log_service.pb.h"
 #include "trainyard/v1/metric_service.pb.h"
@@ -41,7 +43,7 @@ struct StreamControl {
 // `control.deadline` ran out. A handler that returns false ends its stream with OK.
 class Client {
  public:
-  explicit Client(std::string server, ClientLimits limits = {});
+  explicit Client(std::string server, ClientLimits limits = {}, AccessPlaces places = {});
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
@@ -57,6 +59,12 @@ class Client {
   absl::StatusOr<v1::WhyJobResponse> WhyJob(const v1::WhyJobRequest& request);
   absl::StatusOr<v1::ListNodesResponse> ListNodes(const v1::ListNodesRequest& request);
   absl::StatusOr<v1::CordonNodeResponse> CordonNode(const v1::CordonNodeRequest& request);
+  absl::StatusOr<v1::RemoveNodeResponse> RemoveNode(const v1::RemoveNodeRequest& request);
+  absl::StatusOr<v1::CheckNodesResponse> CheckNodes(const v1::CheckNodesRequest& request);
+  absl::StatusOr<v1::CheckStoresResponse> CheckStores(const v1::CheckStoresRequest& request);
+  absl::StatusOr<v1::CreateLoginCodeResponse> CreateLoginCode(
+      const v1::CreateLoginCodeRequest& request);
+  absl::StatusOr<v1::WhoAmIResponse> WhoAmI(const v1::WhoAmIRequest& request);
   absl::StatusOr<v1::GetServerInfoResponse> GetServerInfo();
   absl::StatusOr<v1::GetSeriesResponse> GetSeries(const v1::GetSeriesRequest& request);
   absl::StatusOr<v1::ListKeysResponse> ListKeys(const v1::ListKeysRequest& request);
@@ -85,6 +93,7 @@ class Client {
 
   const std::string server_;
   const ClientLimits limits_;
+  const AccessPlaces places_;
   std::unique_ptr<Connection> connection_;
 };
 

@@ -48,6 +48,8 @@ Environment SystemEnvironment(const Clock& clock, Interrupt& interrupt) {
   Login login = ReadLogin();
   environment.user = std::move(login.name);
   environment.home = std::move(login.home);
+  environment.access = PlacesOfProcess();
+  environment.access.home = environment.home;
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   environment.program_directory = program.parent_path().string();

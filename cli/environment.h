@@ -19,6 +19,8 @@ struct Environment {
   // HOST:PORT used without --server.
   std::string server = kDefaultServer;
   ClientLimits limits;
+  // Places where the controller's token may be.
+  AccessPlaces access;
   // Login name of the user who submits.
   std::string user;
   std::string home;

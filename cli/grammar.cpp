@@ -6,6 +6,7 @@
 #include "cli/completion.h"
 #include "cli/data/data_command.h"
 #include "cli/dev/dev.h"
+#include "cli/operator_grammar.h"
 #include "cli/planning_grammar.h"
 
 namespace trainyard::cli {
@@ -157,7 +158,7 @@ void AddCordon(CLI::App& node, bool cordoned, Grammar& grammar) {
 void AddNodeCommands(CLI::App& app, Grammar& grammar) {
   const auto run = [](Context& context) { return RunNodes(context); };
   grammar.runners[app.add_subcommand("nodes", "List nodes and their slots")] = run;
-  CLI::App* node = app.add_subcommand("node", "Nodes: list, describe, cordon, uncordon");
+  CLI::App* node = app.add_subcommand("node", "Nodes: list, describe, cordon, uncordon, remove");
   node->require_subcommand(0, 1);
   grammar.runners[node] = run;
   grammar.runners[node->add_subcommand("list", "The same as nodes")] = run;
@@ -167,6 +168,7 @@ void AddNodeCommands(CLI::App& app, Grammar& grammar) {
   grammar.runners[describe] = [name](Context& context) { return RunNodeDescribe(*name, context); };
   AddCordon(*node, true, grammar);
   AddCordon(*node, false, grammar);
+  AddRemoveNode(*node, grammar);
 }
 
 void AddCheckpointVerify(CLI::App& noun, Grammar& grammar) {
@@ -296,10 +298,11 @@ void AddStoreCopies(CLI::App& server, Grammar& grammar) {
 
 void AddServerCommands(CLI::App& app, Grammar& grammar) {
   const auto run = [](Context& context) { return RunServerStatus(context); };
-  CLI::App* noun = app.add_subcommand("server", "The controller: status, backup, restore");
+  CLI::App* noun = app.add_subcommand("server", "The controller: status, check, backup, restore");
   noun->require_subcommand(0, 1);
   grammar.runners[noun] = run;
   grammar.runners[noun->add_subcommand("status", "Version, data directory and age")] = run;
+  AddServerCheck(*noun, grammar);
   AddStoreCopies(*noun, grammar);
   const auto client_only = std::make_shared<bool>(false);
   CLI::App* version = app.add_subcommand("version", "Versions of this program and the controller");
@@ -412,6 +415,7 @@ void BuildGrammar(Grammar& grammar) {
   AddCheckpointCommands(app, grammar);
   AddServerCommands(app, grammar);
   AddPlanningCommands(app, grammar);
+  AddOperatorCommands(app, grammar);
   AddDocumentCommands(app, grammar);
   AddData(app, grammar);
 }

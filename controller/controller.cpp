@@ -13,21 +13,29 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "controller/access/gate.h"
+#include "controller/access/listener_rule.h"
+#include "controller/access/server_credentials.h"
 #include "controller/api/api.h"
 #include "controller/cluster_id.h"
 #include "controller/http/dashboard.h"
+#include "controller/http/login.h"
 #include "controller/ingest.h"
 #include "controller/metrics/metrics_exporter.h"
 #include "controller/progress_recovery.h"
 #include "controller/retention/ended_jobs.h"
 #include "controller/retention/pruner.h"
+#include "controller/rpc/access_service.h"
 #include "controller/rpc/job_service.h"
 #include "controller/rpc/log_service.h"
 #include "controller/rpc/metric_service.h"
 #include "controller/rpc/node_service.h"
 #include "controller/rpc/server.h"
 #include "controller/rpc/worker_control_service.h"
+#include "controller/store/store_identity.h"
+#include "controller/store_scrubber.h"
 #include "controller/worker_sessions.h"
+#include "proto/access/local_port.h"
 #include "proto/jobspec/reader.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
@@ -55,6 +63,30 @@ absl::StatusOr<std::string> CheckpointRoot(const ControllerOptions& options) {
                                                       : options.checkpoint_root);
 }
 
+std::vector<ListenerSetting> ListenersOf(const ControllerOptions& options) {
+  std::vector<ListenerSetting> listeners;
+  const auto add = [&](const char* flag, const std::string& address) {
+    if (address.empty()) return;
+    listeners.push_back({.flag = flag,
+                         .address = address,
+                         .has_token = !options.token.empty(),
+                         .has_tls = !options.tls.certificate.empty(),
+                         .insecure = options.insecure});
+  };
+  add("--listen", options.listen);
+  add("--http-listen", options.http.listen);
+  return listeners;
+}
+
+std::vector<std::string> Dangers(const ControllerOptions& options) {
+  std::vector<std::string> dangers;
+  for (const ListenerSetting& listener : ListenersOf(options)) {
+    const std::string danger = DangerOf(listener);
+    if (!danger.empty()) dangers.push_back(danger);
+  }
+  return dangers;
+}
+
 v1::GetServerInfoResponse ServerInfo(const ControllerOptions& options,
                                      const std::string& cluster_id, Timestamp now) {
   v1::GetServerInfoResponse info;
@@ -63,8 +95,22 @@ v1::GetServerInfoResponse ServerInfo(const ControllerOptions& options,
   info.set_started_time_ms(now);
   info.set_checkpoint_root(options.checkpoint_root);
   info.set_cluster_id(cluster_id);
+  info.set_access(options.token.empty()             ? "open"
+                  : options.tls.certificate.empty() ? "token"
+                                                    : "token and TLS");
+  for (const std::string& danger : Dangers(options)) info.add_warnings(danger);
   for (const std::string& rule : DescribePolicy(options.retention.policy)) info.add_retention(rule);
   return info;
+}
+
+// The cluster that all databases of the directory belong to; those without an id get it.
+absl::StatusOr<std::string> IdentifyStores(const std::string& directory, bool log_is_empty) {
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string bound, ReadStoreIdentity(directory + "/events.db"));
+  const bool fresh = log_is_empty && bound.empty();
+  TRAINYARD_RETURN_IF_ERROR(CheckStoreIdentities(directory, fresh));
+  TRAINYARD_ASSIGN_OR_RETURN(std::string cluster_id, LoadClusterId(directory, fresh));
+  TRAINYARD_RETURN_IF_ERROR(BindStores(directory, cluster_id));
+  return cluster_id;
 }
 
 // Directories of the recipes that come with this program.
@@ -109,6 +155,12 @@ constexpr MetricInfo kIngestFailures{"trainyard_ingest_failed_writes_total",
 constexpr MetricInfo kStoreUsed{"trainyard_store_used_bytes", "Bytes of data in this store."};
 constexpr MetricInfo kStoreBound{"trainyard_store_bound_bytes",
                                  "Bytes beyond which data of ended jobs is removed; 0: no bound."};
+constexpr MetricInfo kScrubDamaged{
+    "trainyard_store_damaged_pages",
+    "Pages that the background check found damaged in its present or last pass."};
+constexpr MetricInfo kScrubFinished{
+    "trainyard_store_checked_timestamp_seconds",
+    "When the background check had last read all pages of this store, Unix seconds; 0: not yet."};
 constexpr MetricInfo kStreams{"trainyard_http_streams", "Event streams of dashboards now open."};
 constexpr MetricInfo kStreamsDropped{"trainyard_http_streams_dropped_total",
                                      "Event streams ended because their client took too little.",
@@ -135,6 +187,15 @@ void AddSpaceSamples(const SpaceReport& space, MetricSet& metrics) {
     const auto used = static_cast<double>(store.usage.used_bytes);
     metrics.Add(kStoreUsed, {{"database", store.store}}, used);
     metrics.Add(kStoreBound, {{"database", store.store}}, static_cast<double>(store.bound_bytes));
+  }
+}
+
+void AddScrubSamples(const std::vector<v1::StoreScrub>& scrubs, MetricSet& metrics) {
+  for (const v1::StoreScrub& scrub : scrubs) {
+    metrics.Add(kScrubDamaged, {{"database", scrub.store()}},
+                static_cast<double>(scrub.damaged_pages()));
+    metrics.Add(kScrubFinished, {{"database", scrub.store()}},
+                static_cast<double>(scrub.finished_ms()) / 1000);
   }
 }
 
@@ -169,8 +230,11 @@ std::string HealthProblems(const StorageHealth& health) {
 // In the order of dependency: later members use earlier ones.
 struct Controller::Parts {
   Parts(Stores opened, std::unique_ptr<Loop> recovered, std::string cluster_id,
-        v1::GetServerInfoResponse info, PrunerOptions retention, const Clock& clock)
+        v1::GetServerInfoResponse info, const ControllerOptions& options, const Clock& clock)
       : stores(std::move(opened)),
+        clock(clock),
+        gate(options.token, clock),
+        encrypted(!options.tls.certificate.empty()),
         health(clock),
         loop(std::move(recovered)),
         exporter(*loop, loop->View(),
@@ -179,6 +243,7 @@ struct Controller::Parts {
                     AddIngestSamples(ingest.Statistics(), set);
                     AddStorageSamples(health, set);
                     AddSpaceSamples(pruner.Space(), set);
+                    AddScrubSamples(scrubber.Report(), set);
                     if (dashboard != nullptr) AddStreamSamples(dashboard->Streams(), set);
                   }}),
         api{*loop,
@@ -195,10 +260,16 @@ struct Controller::Parts {
             std::move(info),
             grpc_port,
             RecipeDirectories(),
-            [this](v1::GetServerInfoResponse& answer) { AddSpace(pruner.Space(), answer); }},
+            [this](v1::GetServerInfoResponse& answer) {
+              AddSpace(pruner.Space(), answer);
+              for (v1::StoreScrub& scrub : scrubber.Report())
+                *answer.add_scrubs() = std::move(scrub);
+            },
+            gate},
+        scrubber(stores.directory == nullptr ? "" : stores.directory->path(), health, clock),
         ended_jobs(*loop, stores.events->archive(), api.output_complete),
         pruner({*stores.events, *stores.metrics, *stores.logs}, ended_jobs, clock,
-               std::move(retention)),
+               options.retention),
         logs(api),
         ingest(*stores.metrics, *stores.logs, health,
                {.on_output = [this](int64_t job) { NotifyOutput(job); },
@@ -215,7 +286,10 @@ struct Controller::Parts {
         jobs(api),
         metrics(api),
         nodes(api),
-        server_info(api) {
+        server_info(api),
+        access(api, [this](const std::string& code, v1::CreateLoginCodeResponse& response) {
+          return DescribeLogin(code, response);
+        }) {
     loop->ReportHealthTo(health);
     loop->TimeWork([this](LoopWork work, double seconds) { Observe(work, seconds, exporter); });
     sessions.OnTelemetry([this](const v1::TelemetryBatch& batch, Timestamp now) {
@@ -230,6 +304,16 @@ struct Controller::Parts {
           loop->Post(
               [this, job_id, progress] { MergeRecovered(job_id, progress, loop->observations()); });
         });
+  }
+
+  bool DescribeLogin(const std::string& code, v1::CreateLoginCodeResponse& response) const {
+    const auto where = dashboard == nullptr ? std::nullopt : SplitAddress(dashboard->address());
+    if (!where.has_value()) return false;
+    response.set_path(http::LoginTarget(code));
+    response.set_http_port(where->port);
+    response.set_tls(encrypted);
+    response.set_expires_ms(clock.Now() + AccessGate::kCodeLifeMs);
+    return true;
   }
 
   void NotifyOutput(int64_t job_id) {
@@ -247,6 +331,9 @@ struct Controller::Parts {
   }
 
   Stores stores;
+  const Clock& clock;
+  AccessGate gate;
+  const bool encrypted;
   StorageHealth health;
   ShutdownSignal shutdown;
   ReaderPool readers{kReaderThreads, kReaderQueue};
@@ -255,6 +342,7 @@ struct Controller::Parts {
   MetricsExporter exporter;
   std::atomic<int> grpc_port = 0;
   const Api api;
+  StoreScrubber scrubber;
   LoopEndedJobs ended_jobs;
   Pruner pruner;
   LogService logs;
@@ -267,6 +355,7 @@ struct Controller::Parts {
   MetricService metrics;
   NodeService nodes;
   ServerService server_info;
+  AccessService access;
   ListeningServer listening;
   std::unique_ptr<ProgressRecovery> progress_recovery;
   bool stopped = false;
@@ -284,6 +373,9 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
                                                                 const ControllerOptions& options,
                                                                 const Clock& clock) {
   ControllerOptions resolved = options;
+  for (const ListenerSetting& listener : ListenersOf(options)) {
+    TRAINYARD_RETURN_IF_ERROR(CheckListener(listener));
+  }
   TRAINYARD_ASSIGN_OR_RETURN(resolved.checkpoint_root, CheckpointRoot(options));
   resolved.loop.core.checkpoint_root = resolved.checkpoint_root;
   TRAINYARD_ASSIGN_OR_RETURN(std::unique_ptr<Loop> loop,
@@ -293,18 +385,19 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   if (stores.directory != nullptr) {
     resolved.retention.data_dir = stores.directory->path();
     TRAINYARD_ASSIGN_OR_RETURN(cluster_id,
-                               LoadClusterId(stores.directory->path(), loop->LogIsEmpty()));
+                               IdentifyStores(stores.directory->path(), loop->LogIsEmpty()));
   }
   loop->SetRendezvousOffset(RendezvousOffset(cluster_id));
   std::vector<v1::Job> jobs_to_recover = JobsToRecover(loop->View().state);
   v1::GetServerInfoResponse info = ServerInfo(resolved, cluster_id, clock.Now());
   auto parts = std::make_unique<Parts>(std::move(stores), std::move(loop), std::move(cluster_id),
-                                       std::move(info), resolved.retention, clock);
+                                       std::move(info), resolved, clock);
   Parts& started = *parts;
   // Stops what has started when listening fails.
   std::unique_ptr<Controller> controller(new Controller(std::move(parts)));
   if (!options.http.listen.empty()) {
     http::DashboardOptions http = options.http;
+    http.tls = options.tls;
     http.render_metrics = [&started] { return started.exporter.RenderMetrics(); };
     http.health_problems = [&started] { return HealthProblems(started.health); };
     http.observe_request = [&started](const std::string& route, const std::string& status,
@@ -317,20 +410,25 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   started.RecoverProgress(std::move(jobs_to_recover));
   started.WakePrunerOnDeletions();
   started.pruner.Start();
+  started.scrubber.Start();
   TRAINYARD_ASSIGN_OR_RETURN(
       started.listening,
-      StartServer(options.listen,
-                  {&started.workers, &started.jobs, &started.logs, &started.metrics, &started.nodes,
-                   &started.server_info},
-                  [&started](const std::string& method, const std::string& code, double seconds) {
-                    started.exporter.ObserveCall(method, code, seconds);
-                  }));
+      StartServer(
+          options.listen,
+          {&started.workers, &started.jobs, &started.logs, &started.metrics, &started.nodes,
+           &started.server_info, &started.access},
+          [&started](const std::string& method, const std::string& code, double seconds) {
+            started.exporter.ObserveCall(method, code, seconds);
+          },
+          MakeServerCredentials(started.gate, options.tls)));
   started.grpc_port = started.listening.port;
   spdlog::info("serving on {}, data in {}", started.listening.address, resolved.data_dir);
   if (started.dashboard != nullptr) {
     started.dashboard->Start();
-    spdlog::info("dashboard and REST on http://{}", started.dashboard->address());
+    spdlog::info("dashboard and REST on {}://{}", started.encrypted ? "https" : "http",
+                 started.dashboard->address());
   }
+  for (const std::string& danger : Dangers(options)) spdlog::warn("{}", danger);
   return controller;
 }
 
@@ -373,6 +471,7 @@ void Controller::Stop() {
   parts_->progress_recovery.reset();
   parts_->searchers.Join();
   parts_->readers.Join();
+  parts_->scrubber.Stop();
   parts_->pruner.Stop();
   parts_->ingest.Stop();
   parts_->loop->Stop();

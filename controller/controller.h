@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "controller/access/server_credentials.h"
 #include "controller/http/dashboard.h"
 #include "controller/loop.h"
 #include "controller/retention/pruner.h"
@@ -26,6 +27,11 @@ struct ControllerOptions {
   PrunerOptions retention;
   // REST, event stream and dashboard; off when its address is empty.
   http::DashboardOptions http;
+  // The token that every caller must bring; empty: everybody may do everything.
+  std::string token;
+  TlsIdentity tls;
+  // Listeners that other machines reach may lack token or TLS; everybody is told so.
+  bool insecure = false;
 };
 
 class Controller {

@@ -15,7 +15,11 @@
 #include "controller/controller.h"
 #include "controller/rpc/server.h"
 #include "controller/store/backup.h"
+#include "controller/store/data_directory.h"
+#include "controller/store/store_check.h"
+#include "proto/access/token_file.h"
 #include "proto/support/clock.h"
+#include "proto/support/durable_file.h"
 #include "spdlog/spdlog.h"
 
 namespace {
@@ -31,10 +35,16 @@ struct Flags {
   std::string listen_file;
   std::string http_listen;
   std::string config;
+  // Empty: DATA_DIR/token.
+  std::string token_file;
+  bool token_for_group = false;
+  std::string tls_certificate;
+  std::string tls_key;
   // Of `backup` and `restore`.
   std::string backup_directory;
   CLI::App* backup = nullptr;
   CLI::App* restore = nullptr;
+  CLI::App* check = nullptr;
 };
 
 // The port after gRPC's on the same host; a free one where gRPC takes a free one.
@@ -65,6 +75,17 @@ void DefineFlags(CLI::App& app, Flags& flags) {
   app.add_option("--http-listen", flags.http_listen,
                  "HOST:PORT of the dashboard and the REST API; port 0 picks a free one, and off "
                  "turns them off [the port after --listen's]");
+  app.add_option("--token-file", flags.token_file,
+                 "file of the token that every caller must bring; made when it is missing "
+                 "[DATA_DIR/token]");
+  app.add_flag("--token-for-group", flags.token_for_group,
+               "the group of this process may read the token, too");
+  auto* certificate = app.add_option("--tls-cert", flags.tls_certificate,
+                                     "PEM file with this controller's certificate (and its chain)");
+  app.add_option("--tls-key", flags.tls_key, "PEM file with its key")->needs(certificate);
+  certificate->needs(app.get_option("--tls-key"));
+  app.add_flag("--insecure", flags.options.insecure,
+               "listen beyond this machine without TLS; every page says so");
   app.add_option("--http-host", flags.options.http.own_names,
                  "a further host name under which browsers reach the dashboard; repeatable");
   app.add_option("--web-root", flags.options.http.web_root,
@@ -83,6 +104,8 @@ void DefineCommands(CLI::App& app, Flags& flags) {
   flags.restore = app.add_subcommand(
       "restore", "put a backup into a data directory that has no store, and end");
   flags.restore->add_option("dir", flags.backup_directory, "a backup")->required();
+  flags.check = app.add_subcommand(
+      "check", "read every page of the store of a stopped controller and end; 1 for damage");
   app.require_subcommand(0, 1);
 }
 
@@ -119,6 +142,30 @@ int BackUpOrRestore(const Flags& flags) {
   return 0;
 }
 
+int CheckStores(const std::string& data_dir) {
+  // Holds the lock: a controller that starts meanwhile would change what is read.
+  const auto directory = trainyard::controller::DataDirectory::Open(data_dir);
+  if (!directory.ok()) {
+    return Fail(absl::StrCat(directory.status().message(),
+                             "; a controller that runs checks itself: trainyard server check"));
+  }
+  int problems = 0;
+  std::string first_id;
+  for (const char* name : {"events", "metrics", "logs"}) {
+    auto result = trainyard::controller::CheckDatabase(absl::StrCat(data_dir, "/", name, ".db"));
+    if (first_id.empty()) first_id = result.cluster_id;
+    if (!result.cluster_id.empty() && result.cluster_id != first_id) {
+      result.problems.push_back(absl::StrCat(name, ".db belongs to cluster ", result.cluster_id,
+                                             ", events.db to cluster ", first_id));
+    }
+    std::printf("%s.db: %lld bytes, %s\n", name, static_cast<long long>(result.bytes),
+                result.problems.empty() ? "ok" : "DAMAGED");
+    for (const std::string& problem : result.problems) std::printf("  %s\n", problem.c_str());
+    problems += static_cast<int>(result.problems.size());
+  }
+  return problems == 0 ? 0 : kExitStartFailed;
+}
+
 // Error to print; empty when all is well or no file is named.
 std::string ReadConfig(Flags& flags) {
   if (flags.config.empty()) return "";
@@ -128,6 +175,30 @@ std::string ReadConfig(Flags& flags) {
   const auto policy = trainyard::controller::ParseRetention(text);
   if (!policy.ok()) return flags.config + ": " + std::string(policy.status().message());
   flags.options.retention.policy = *policy;
+  return "";
+}
+
+// Reads token, certificate and key; makes the token at the first start. Error to print, or empty.
+std::string ReadAccess(Flags& flags) {
+  if (flags.token_file.empty()) {
+    // The data directory is made where the store is opened; the token comes before.
+    if (const absl::Status made = trainyard::controller::MakeDataDirectory(flags.options.data_dir);
+        !made.ok()) {
+      return std::string(made.message());
+    }
+    flags.token_file = absl::StrCat(flags.options.data_dir, "/", trainyard::kTokenFileName);
+  }
+  auto token = trainyard::ReadOrMakeToken(flags.token_file, flags.token_for_group);
+  if (!token.ok()) return std::string(token.status().message());
+  flags.options.token = *std::move(token);
+  for (const auto& [path, text] :
+       {std::pair(&flags.tls_certificate, &flags.options.tls.certificate),
+        std::pair(&flags.tls_key, &flags.options.tls.key)}) {
+    if (path->empty()) continue;
+    auto read = trainyard::ReadSmallFile(*path);
+    if (!read.ok()) return std::string(read.status().message());
+    *text = *std::move(read);
+  }
   return "";
 }
 
@@ -153,10 +224,12 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : kExitBadFlags;
   }
   if (flags.backup->parsed() || flags.restore->parsed()) return BackUpOrRestore(flags);
+  if (flags.check->parsed()) return CheckStores(flags.options.data_dir);
   if (const std::string error = ReadConfig(flags); !error.empty()) {
     Fail(error);
     return kExitBadFlags;
   }
+  if (const std::string error = ReadAccess(flags); !error.empty()) return Fail(error);
   SetUpLog(flags.log_level);
   flags.options.http.listen = HttpListen(flags);
 

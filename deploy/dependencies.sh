@@ -8,13 +8,13 @@ build=(
   libgrpc++-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev libabsl-dev libre2-dev
   libspdlog-dev libboost-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev libsqlite3-dev
   libzstd-dev zlib1g-dev libxxhash-dev prometheus-cpp-dev libsentencepiece-dev libtorch-dev
-  libjemalloc-dev libutfcpp-dev
+  libjemalloc-dev libutfcpp-dev libssl-dev
   # Headers of Gloo; a BLAS that follows LibTorch's thread count (the default is far slower).
   libgloo-dev libopenblas0-openmp
 )
 # perl-doc is the prose that the quick start trains on; perl brings pod2text, which reads it.
 corpus=(perl-doc perl)
-test=(libgtest-dev libgmock-dev libbenchmark-dev python3 git chromium prometheus)
+test=(libgtest-dev libgmock-dev libbenchmark-dev python3 git chromium prometheus openssl)
 # Builds the dashboard. Other packages than Debian's bring npm inside of nodejs.
 if ! command -v npm >/dev/null; then test+=(nodejs npm); fi
 

@@ -23,6 +23,7 @@ repository=$(cd "$(dirname "$0")/.." && pwd)
 cd "$repository"
 bin=$repository/build/release/bin
 tokens=$home/tokens
+export TRAINYARD_TOKEN_FILE=$home/dev/controller/token
 started=$SECONDS
 
 say() { echo "[$((SECONDS - started)) s] $*"; }
@@ -102,8 +103,9 @@ report() {
   if [ "$keep" -eq 0 ]; then
     echo "  deploy/quickstart.sh --keep    leaves the services running; then:"
   fi
-  echo "  http://$(cat "$home/dev/controller.address.http")  the dashboard"
-  echo "  export TRAINYARD_SERVER=$address PATH=$bin:\$PATH"
+  echo "  export TRAINYARD_SERVER=$address TRAINYARD_TOKEN_FILE=$TRAINYARD_TOKEN_FILE"
+  echo "  export PATH=$bin:\$PATH"
+  echo "  trainyard dashboard            the page of this cluster, opened by a code"
   echo "  trainyard describe $job        attempts, nodes, checkpoints, events"
   echo "  trainyard logs $job --tail 20  output of the ranks"
   echo "  trainyard metrics $job         every curve"

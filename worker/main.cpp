@@ -24,6 +24,9 @@ void Declare(CLI::App& app, Flags& flags) {
   app.set_version_flag("--version", "trainyard-worker " TRAINYARD_VERSION);
   app.add_option("--controller", flags.options.controller, "Address of the controller, HOST:PORT")
       ->default_val("127.0.0.1:7070");
+  app.add_option("--token-file", flags.options.token_file,
+                 "File of the controller's token (default: $TRAINYARD_TOKEN_FILE, the token of "
+                 "`trainyard dev`, or /var/lib/trainyard/token)");
   app.add_option("--data-dir", flags.options.data_dir,
                  "Directory for the node's identity, its attempts and their output")
       ->required();

@@ -33,7 +33,8 @@ absl::Status WriteAndLaunch(const RankLauncher& launcher, const LaunchFiles& fil
   return launcher.Launch(files.place,
                          {.argv = std::move(launch.argv),
                           .environment = std::move(launch.environment),
-                          .working_directory = std::move(launch.working_directory)});
+                          .working_directory = std::move(launch.working_directory),
+                          .secrets = std::move(launch.secrets)});
 }
 
 // True when the rank may run: after OK, and after errors of Launch that do not rule it out.

@@ -26,6 +26,7 @@
 #include "worker/device/route_address.h"
 #include "worker/disk_watch.h"
 #include "worker/metrics/metrics_server.h"
+#include "worker/node_checks.h"
 #include "worker/output_keeper.h"
 #include "worker/process/rank_files.h"
 #include "worker/rpc/attach_stream.h"
@@ -62,6 +63,7 @@ absl::StatusOr<v1::Hello> MakeGreeting(const WorkerOptions& options, const DataD
   v1::Hello hello;
   hello.set_protocol_version(kProtocolVersion);
   hello.set_node_id(data_dir.node_id());
+  hello.set_node_secret(data_dir.node_secret());
   hello.set_node_name(options.node_name.empty() ? HostName() : options.node_name);
   hello.set_incarnation(RandomId());
   hello.set_worker_version(TRAINYARD_VERSION);
@@ -135,6 +137,8 @@ class Worker::Daemon : public AttachHandler {
   std::unique_ptr<MetricsServer> metrics_;
   steady_clock::time_point publish_due_;
   FactTotals fact_totals_;
+  NodeChecks checks_;
+  CheckedPlaces checked_places_;
   bool connected_ = false;
   int64_t connections_ = 0;
 
@@ -150,12 +154,18 @@ class Worker::Daemon : public AttachHandler {
 absl::Status Worker::Daemon::Load() {
   TRAINYARD_ASSIGN_OR_RETURN(data_dir_, DataDir::Open(options_.data_dir));
   TRAINYARD_ASSIGN_OR_RETURN(greeting_, MakeGreeting(options_, *data_dir_));
+  checked_places_ = {.data_dir = data_dir_->path(),
+                     .secrets_dir = options_.secrets_dir.empty() ? data_dir_->File("secrets")
+                                                                 : options_.secrets_dir,
+                     .checkpoint_root = "",
+                     .inventory = greeting_.inventory()};
   TRAINYARD_RETURN_IF_ERROR(OpenAttempts());
   disk_ = std::make_unique<DiskWatch>(data_dir_->path(), options_.free_space_floor);
   LookAtDisk();
   TRAINYARD_RETURN_IF_ERROR(ServeMetrics());
-  stream_ = std::make_unique<AttachStream>(loop_, *this,
-                                           AttachOptions{.controller = options_.controller});
+  stream_ = std::make_unique<AttachStream>(
+      loop_, *this,
+      AttachOptions{.controller = options_.controller, .token_file = options_.token_file});
   return absl::OkStatus();
 }
 
@@ -211,8 +221,7 @@ absl::Status Worker::Daemon::OpenAttempts() {
   AttemptKeeper::Options options;
   options.worker_program = program.string();
   options.trainer_program = (program.parent_path() / "trainyard-trainer").string();
-  options.secrets_dir =
-      options_.secrets_dir.empty() ? data_dir_->File("secrets") : options_.secrets_dir;
+  options.secrets_dir = checked_places_.secrets_dir;
   options.inventory = greeting_.inventory();
   AttemptKeeper::Handler handler;
   handler.on_stream_added = [this](std::unique_ptr<StreamSource> source) {
@@ -351,6 +360,8 @@ void Worker::Daemon::OnWelcome(const v1::Welcome& welcome) {
   ++connections_;
   disconnect_reason_.clear();
   KeepClusterId(welcome.cluster_id());
+  checked_places_.checkpoint_root = welcome.checkpoint_root();
+  checks_.Restart();
   const absl::Status status = kernel_->OnWelcome(welcome, attempts_->Now().steady_ms);
   if (!status.ok()) spdlog::error("{}", Text(status));
 }
@@ -368,7 +379,15 @@ void Worker::Daemon::OnMessage(const v1::ControllerMessage& message) {
 }
 
 std::optional<v1::WorkerMessage> Worker::Daemon::NextMessage() {
-  return kernel_->NextMessage(attempts_->Now().steady_ms);
+  std::optional<v1::WorkerMessage> message = kernel_->NextMessage(attempts_->Now().steady_ms);
+  if (message.has_value() && message->has_heartbeat()) {
+    v1::Heartbeat& heartbeat = *message->mutable_heartbeat();
+    heartbeat.set_time_ms(clock_.Now());
+    for (v1::NodeCheck& check : checks_.Take(checked_places_, steady_clock::now())) {
+      *heartbeat.add_checks() = std::move(check);
+    }
+  }
+  return message;
 }
 
 void Worker::Daemon::OnClosed(const absl::Status& status) {

@@ -14,6 +14,8 @@ namespace trainyard::worker {
 struct WorkerOptions {
   // HOST:PORT of the controller.
   std::string controller;
+  // Of the controller's token; empty: found as the command line finds it.
+  std::string token_file;
   std::string data_dir;
   // Empty: DATA_DIR/secrets.
   std::string secrets_dir;

@@ -1,4 +1,4 @@
-// The commands nodes, node describe, node cordon and uncordon, server status and version.
+// The commands nodes, node describe, node cordon, uncordon and remove, server status and version.
 #include <algorithm>
 #include <ostream>
 
@@ -42,7 +42,7 @@ absl::StatusOr<const v1::Node*> FindNode(const v1::ListNodesResponse& response,
 }
 
 // Space of the stores and the disk, and the rules by which it comes back.
-void PrintSpace(const v1::GetServerInfoResponse& info, Context& context) {
+void PrintSpace(const v1::GetServerInfoResponse& info, Timestamp now, Context& context) {
   std::ostream& out = *context.console.out;
   for (const v1::StoreSpace& store : info.stores()) {
     out << "  " << store.store()
@@ -57,6 +57,16 @@ void PrintSpace(const v1::GetServerInfoResponse& info, Context& context) {
   if (info.disk_bytes() > 0) {
     out << "  disk         " << BytesText(info.disk_free_bytes()) << " free of "
         << BytesText(info.disk_bytes()) << "\n";
+  }
+  for (const v1::StoreScrub& scrub : info.scrubs()) {
+    out << "  checked      " << scrub.store() << ": "
+        << (scrub.finished_ms() == 0
+                ? absl::StrCat(NumberText(100 * scrub.part(), 3), " % so far")
+                : absl::StrCat("all pages ", AgoText(scrub.finished_ms(), now)))
+        << (scrub.damaged_pages() == 0
+                ? ""
+                : absl::StrCat(", ", scrub.damaged_pages(), " DAMAGED pages"))
+        << "\n";
   }
   if (!info.retention().empty()) {
     out << "  kept         " << absl::StrJoin(info.retention(), "; ") << "\n";
@@ -113,6 +123,21 @@ Outcome RunCordon(const CordonOptions& options, Context& context) {
   return ExitCode::kOk;
 }
 
+Outcome RunRemoveNode(const std::string& node, Context& context) {
+  v1::RemoveNodeRequest request;
+  request.set_node(node);
+  request.set_user(context.environment.user);
+  TRAINYARD_ASSIGN_OR_RETURN(const v1::RemoveNodeResponse response,
+                             context.client.RemoveNode(request));
+  if (IsTable(context.format)) {
+    *context.console.out << "node " << response.name() << " removed\n";
+    PrintNote(context.console, "a worker that attaches with its identity joins again");
+    return ExitCode::kOk;
+  }
+  PrintDocument(StableJson(response), response.name(), context.format, context.console);
+  return ExitCode::kOk;
+}
+
 Outcome RunServerStatus(Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const v1::GetServerInfoResponse info, context.client.GetServerInfo());
   if (!IsTable(context.format)) {
@@ -125,8 +150,23 @@ Outcome RunServerStatus(Context& context) {
   *context.console.out << "controller at " << context.client.server() << "\n  version      "
                        << info.version() << "\n  up           "
                        << AgeText(info.started_time_ms(), now) << "\n  data         "
-                       << info.data_dir() << "\n  checkpoints  " << info.checkpoint_root() << "\n";
-  PrintSpace(info, context);
+                       << info.data_dir() << "\n  checkpoints  " << info.checkpoint_root()
+                       << "\n  access       " << info.access() << "\n";
+  const auto who = context.client.WhoAmI([&] {
+    v1::WhoAmIRequest request;
+    request.set_user(context.environment.user);
+    return request;
+  }());
+  if (who.ok()) {
+    *context.console.out << "  you are      " << who->user()
+                         << (who->verified() ? ", by the owner of this connection"
+                                             : ", as this program says")
+                         << "\n";
+  }
+  for (const std::string& warning : info.warnings()) {
+    *context.console.out << "  WARNING      " << warning << "\n";
+  }
+  PrintSpace(info, now, context);
   for (const v1::StorageProblem& problem : info.storage_problems()) {
     *context.console.out << "  cannot store " << problem.store() << " since "
                          << AgeText(problem.since_ms(), now) << ": " << problem.message() << "\n";

@@ -218,6 +218,9 @@ Outcome RunNodes(Context& context);
 // `name`: a node's name or id.
 Outcome RunNodeDescribe(const std::string& name, Context& context);
 Outcome RunCordon(const CordonOptions& options, Context& context);
+Outcome RunRemoveNode(const std::string& node, Context& context);
+Outcome RunDoctor(Context& context);
+Outcome RunDashboard(Context& context);
 Outcome RunCheckpointList(const CheckpointListOptions& options, Context& context);
 // These replace this process by trainyard-ckpt; they return only when that fails.
 Outcome RunCheckpointVerify(const CheckpointVerifyOptions& options, Context& context);
@@ -227,6 +230,9 @@ Outcome RunCheckpointImport(const CheckpointImportOptions& options, Context& con
 Outcome RunCheckpointExport(const CheckpointExportOptions& options, Context& context);
 Outcome RunServerStatus(Context& context);
 Outcome RunServerBackup(const StoreCopyOptions& options, Context& context);
+// `data_dir`: of a controller that does not run; empty: the controller that answers checks its own.
+Outcome RunServerCheck(const std::string& data_dir, Context& context);
+Outcome RunServerCheckOnline(Context& context);
 Outcome RunServerRestore(const StoreCopyOptions& options, Context& context);
 Outcome RunVersion(bool client_only, Context& context);
 Outcome RunExplain(const std::string& key, Context& context);

@@ -69,6 +69,7 @@ class LogPrinter {
       : out_(*context.console.out),
         format_(context.format),
         timestamps_(options.timestamps),
+        colors_(context.console.out_is_tty),
         // No prefix when the user named a single rank.
         prefix_(request.ranks_size() != 1) {
     if (format_ == OutputFormat::kCsv) out_ << "attempt,rank,time,offset,text\n";
@@ -85,7 +86,7 @@ class LogPrinter {
     } else {
       if (timestamps_ || format_ == OutputFormat::kWide) out_ << IsoTime(line.time_ms()) << " ";
       if (prefix_) out_ << "[" << line.attempt() << "." << line.rank() << "] ";
-      out_ << line.text() << "\n";
+      out_ << PrintableLine(line.text(), colors_) << "\n";
     }
     return out_.good();
   }
@@ -94,6 +95,8 @@ class LogPrinter {
   std::ostream& out_;
   const OutputFormat format_;
   const bool timestamps_;
+  // A terminal shows the colours of the rank's output; a file gets none.
+  const bool colors_;
   const bool prefix_;
 };
 

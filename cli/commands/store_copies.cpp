@@ -1,4 +1,4 @@
-// The commands server backup and server restore. They run the controller's program on this machine,
+// The commands server backup, check and restore. They run the controller's program on this machine,
 // because only that program can read its files.
 #include <spawn.h>
 #include <sys/wait.h>
@@ -82,6 +82,13 @@ Outcome RunServerBackup(const StoreCopyOptions& options, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const v1::GetServerInfoResponse info, context.client.GetServerInfo());
   TRAINYARD_RETURN_IF_ERROR(CheckStoreIsHere(info, context.client.server()));
   return CopyStore("backup", info.data_dir(), options.directory, context);
+}
+
+Outcome RunServerCheck(const std::string& data_dir, Context& context) {
+  if (data_dir.empty()) return RunServerCheckOnline(context);
+  context.console.out->flush();
+  return RunProgram({context.environment.program_directory + "/trainyard-controller", "--data-dir",
+                     data_dir, "check"});
 }
 
 Outcome RunServerRestore(const StoreCopyOptions& options, Context& context) {

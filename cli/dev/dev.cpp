@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cli/dev/daemon.h"
+#include "proto/access/token_file.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
@@ -90,7 +91,11 @@ class LocalCluster {
         bool serving, WaitUntil("the controller to serve", [this] { return ReadAddress(); }));
     for (int i = 0; serving && i < options_.nodes; ++i) TRAINYARD_RETURN_IF_ERROR(StartWorker(i));
     if (!serving) return false;
-    Client client(address_, context_.environment.limits);
+    // Later commands of this user find the token by the address.
+    if (!context_.environment.home.empty()) {
+      TRAINYARD_RETURN_IF_ERROR(LinkToken(context_.environment.home, address_, TokenFile()));
+    }
+    Client client(address_, context_.environment.limits, {.token_file = TokenFile()});
     return WaitUntil("the workers to attach", [&] { return ReadyNodes(client) >= options_.nodes; });
   }
 
@@ -145,6 +150,7 @@ class LocalCluster {
   std::string ProgramPath(const std::string& name) const {
     return (fs::path(context_.environment.program_directory) / name).string();
   }
+  std::string TokenFile() const { return (data_dir_ / "controller" / kTokenFileName).string(); }
   fs::path AddressFile() const { return data_dir_ / "controller.address"; }
   // The controller writes its HTTP address beside its --listen-file, under this name.
   fs::path HttpAddressFile() const { return data_dir_ / "controller.address.http"; }
@@ -181,9 +187,9 @@ class LocalCluster {
   absl::StatusOr<ChildProcess> LaunchWorker(const std::string& name) const {
     return ChildProcess::Start(
         name, ProgramPath("trainyard-worker"),
-        {"--controller", address_, "--data-dir", (data_dir_ / name).string(), "--secrets",
-         (data_dir_ / "secrets").string(), "--node-name", name, "--cpu-slots",
-         absl::StrCat(options_.slots_per_node), "--stop-ranks-on-exit",
+        {"--controller", address_, "--token-file", TokenFile(), "--data-dir",
+         (data_dir_ / name).string(), "--secrets", (data_dir_ / "secrets").string(), "--node-name",
+         name, "--cpu-slots", absl::StrCat(options_.slots_per_node), "--stop-ranks-on-exit",
          // Several workers on one machine: a port of its own for each.
          "--metrics-listen", "127.0.0.1:0"},
         LogPath(name));
@@ -276,6 +282,7 @@ void PrintReady(const DevOptions& options, LocalCluster& cluster, const fs::path
                    {"slots_per_node", options.slots_per_node},
                    {"pids", pids},
                    {"data_dir", data_dir.string()},
+                   {"token_file", (data_dir / "controller" / kTokenFileName).string()},
                    {"logs", logs}},
                   address, context.format, context.console);
   } else {
@@ -292,6 +299,7 @@ void PrintReady(const DevOptions& options, LocalCluster& cluster, const fs::path
   PrintNote(context.console,
             absl::StrCat("ready; in another terminal:\n  trainyard nodes", server,
                          "\n  trainyard submit -f job.yaml", server, "\n  trainyard ps", server,
+                         "\n  trainyard dashboard", server,
                          "\na daemon that dies is started again; Ctrl-C stops everything"));
 }
 

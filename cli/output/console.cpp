@@ -7,7 +7,10 @@
 #include <iostream>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/str_replace.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "cli/output/printable_stream.h"
+#include "cli/output/readable.h"
 
 namespace trainyard::cli {
 namespace {
@@ -24,12 +27,23 @@ bool WantsColor() {
   return (no_color == nullptr || *no_color == '\0') && !dumb;
 }
 
+// The lines of a message, which may quote a name that somebody made up.
+std::vector<std::string> PrintableLines(const std::string& message) {
+  std::vector<std::string> lines;
+  for (const absl::string_view line : absl::StrSplit(message, '\n')) {
+    lines.push_back(PrintableLine(std::string_view(line.data(), line.size()), false));
+  }
+  return lines;
+}
+
 }  // namespace
 
 Console SystemConsole(const Clock& clock) {
   Console console;
   console.in = &std::cin;
-  console.out = &std::cout;
+  static PrintableBuffer printable(*std::cout.rdbuf(), isatty(STDOUT_FILENO) == 1);
+  static std::ostream out(&printable);
+  console.out = &out;
   console.err = &std::cerr;
   console.clock = &clock;
   console.in_is_tty = isatty(STDIN_FILENO) == 1;
@@ -43,11 +57,11 @@ Console SystemConsole(const Clock& clock) {
 
 void PrintError(Console& console, const std::string& message) {
   const char* label = console.color ? "\033[1;31merror:\033[0m " : "error: ";
-  *console.err << label << absl::StrReplaceAll(message, {{"\n", "\n  "}}) << std::endl;
+  *console.err << label << absl::StrJoin(PrintableLines(message), "\n  ") << std::endl;
 }
 
 void PrintNote(Console& console, const std::string& message) {
-  *console.err << message << std::endl;
+  *console.err << absl::StrJoin(PrintableLines(message), "\n") << std::endl;
 }
 
 bool Confirm(Console& console, const std::string& question) {

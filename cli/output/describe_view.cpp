@@ -264,6 +264,11 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
     case v1::Event::kJobDeleted:
       return absl::StrCat("job ", event.job_deleted().job_id(), " (", event.job_deleted().name(),
                           ") deleted");
+    case v1::Event::kNodeRemoved:
+      return absl::StrCat("node ", event.node_removed().name(), " removed",
+                          event.node_removed().reason().empty()
+                              ? ""
+                              : absl::StrCat(": ", event.node_removed().reason()));
     case v1::Event::kCheckpointPublished:
       return absl::StrCat("checkpoint of step ", event.checkpoint_published().checkpoint().step(),
                           " published");

@@ -31,7 +31,9 @@ std::vector<int> NaturalWidths(const Listing& listing, const std::vector<std::si
   std::vector<int> widths;
   for (const std::size_t column : shown) {
     int widest = DisplayWidth(listing.columns[column].title);
-    for (const Row& row : listing.rows) widest = std::max(widest, DisplayWidth(row.cells[column]));
+    for (const Row& row : listing.rows) {
+      widest = std::max(widest, DisplayWidth(OneLine(row.cells[column])));
+    }
     widths.push_back(widest);
   }
   return widths;
@@ -161,8 +163,10 @@ std::string RenderTable(const Listing& listing, bool wide, int width) {
 }
 
 std::string CsvField(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  return absl::StrCat("\"", absl::StrReplaceAll(text, {{"\"", "\"\""}}), "\"");
+  // A file with this field may be printed on a terminal.
+  const std::string field = OneLine(text);
+  if (field.find_first_of(",\"") == std::string::npos) return field;
+  return absl::StrCat("\"", absl::StrReplaceAll(field, {{"\"", "\"\""}}), "\"");
 }
 
 std::string RenderCsv(const Listing& listing) {
@@ -187,7 +191,7 @@ void PrintListing(const Listing& listing, OutputFormat format, Console& console)
   if (format == OutputFormat::kCsv) {
     out << RenderCsv(listing);
   } else if (format == OutputFormat::kName) {
-    for (const Row& row : listing.rows) out << row.name << "\n";
+    for (const Row& row : listing.rows) out << OneLine(row.name) << "\n";
   } else if (format == OutputFormat::kJson || format == OutputFormat::kYaml) {
     nlohmann::json documents = nlohmann::json::array();
     for (const Row& row : listing.rows) documents.push_back(row.document);

@@ -59,7 +59,7 @@ std::string RenderTable(const Listing& listing, bool wide, int width);
 // RFC 4180, with a header line.
 std::string RenderCsv(const Listing& listing);
 
-// A field of a CSV line: quoted when it has a comma, a quote or a line end.
+// A field of a CSV line, as OneLine gives it: quoted when it has a comma or a quote.
 std::string CsvField(const std::string& text);
 
 // JSON, YAML, name or flattened CSV (key,value) of one thing; not for table formats.

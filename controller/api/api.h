@@ -23,6 +23,8 @@ namespace trainyard::controller {
 // True when a job that has ended will get no more output. Called on the loop thread.
 using OutputComplete = std::function<bool(const JobEntry& entry, const ClusterView& view)>;
 
+class AccessGate;
+
 // Dependencies of the request handlers; all of them outlive every call.
 struct Api {
   ClusterLoop& loop;
@@ -43,6 +45,7 @@ struct Api {
   std::vector<std::string> recipe_directories;
   // Adds the space of stores and disk, as it was measured lately, to the answer of GetServerInfo.
   std::function<void(v1::GetServerInfoResponse& info)> add_space;
+  AccessGate& gate;
 };
 
 // Called once, on the loop thread, a reader thread, or before the request handler returns.

@@ -7,7 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/decide.h"
+#include "controller/core/node_checks.h"
 #include "controller/core/node_health.h"
+#include "controller/store/store_check.h"
 #include "proto/json/message_json.h"
 
 namespace trainyard::controller {
@@ -40,6 +42,33 @@ v1::ClusterSummary SummaryOf(const ClusterState& state, const JobArchive& archiv
   }
   for (const auto& [kind, count] : slots) *summary.add_slots() = count;
   return summary;
+}
+
+// Least free space of the controller's disk: below it the stores soon refuse to grow.
+constexpr int64_t kFreeBytesMin = int64_t{1} << 30;
+
+void AddControllerChecks(const Api& api, v1::CheckNodesResponse& response) {
+  const auto add = [&](const char* name, bool ok, const std::string& found, const char* advice) {
+    v1::NodeCheck& check = *response.add_controller();
+    check.set_name(name);
+    check.set_ok(ok);
+    check.set_found(found);
+    if (!ok) check.set_advice(advice);
+  };
+  const std::vector<v1::StorageProblem> problems = api.storage.Problems();
+  add("store", problems.empty(), problems.empty() ? "sound" : problems.front().message(),
+      "`trainyard server status` lists all; restore a backup where pages are damaged");
+  v1::GetServerInfoResponse space;
+  if (api.add_space) api.add_space(space);
+  if (space.disk_bytes() > 0) {
+    add("disk", space.disk_free_bytes() >= kFreeBytesMin,
+        absl::StrCat(space.disk_free_bytes() >> 30, " GiB free of ", space.disk_bytes() >> 30,
+                     " GiB"),
+        "free space, or let retention remove more (deploy/README.md)");
+  }
+  const auto& warnings = api.server_info.warnings();
+  add("access", warnings.empty(), warnings.empty() ? api.server_info.access() : warnings.Get(0),
+      "give the controller a certificate, and start it without --insecure");
 }
 
 }  // namespace
@@ -87,6 +116,52 @@ void handlers::CordonNode(const Api& api, v1::CordonNodeRequest request,
                     *response.mutable_node() = NodeNow(view.state.nodes.at(*node_id), view);
                     reply(std::move(response));
                   });
+}
+
+void handlers::RemoveNode(const Api& api, v1::RemoveNodeRequest request,
+                          Reply<v1::RemoveNodeResponse> reply) {
+  api.loop.Submit(
+      controller::RemoveNode{std::move(request)},
+      [reply = std::move(reply)](const ClusterLoop::Outcome& outcome, const ClusterView& /*view*/) {
+        if (!outcome.ok()) return reply(outcome.status());
+        v1::RemoveNodeResponse response;
+        response.set_id(outcome->front().node_removed().node_id());
+        response.set_name(outcome->front().node_removed().name());
+        reply(std::move(response));
+      });
+}
+
+void handlers::CheckNodes(const Api& api, Reply<v1::CheckNodesResponse> reply) {
+  api.loop.Read([&api, reply = std::move(reply)](const ClusterView& view) {
+    v1::CheckNodesResponse response;
+    response.set_as_of_ms(view.now);
+    for (const auto& [id, entry] : view.state.nodes) {
+      *response.add_nodes() = ChecksOf(entry, view.observations);
+    }
+    AddControllerChecks(api, response);
+    reply(std::move(response));
+  });
+}
+
+void handlers::CheckStores(const Api& api, Reply<v1::CheckStoresResponse> reply) {
+  const bool queued = api.searchers.TryPost([&api, reply] {
+    v1::CheckStoresResponse response;
+    for (const StoreName store : kStoreNames) {
+      const std::string path = absl::StrCat(api.server_info.data_dir(), "/", NameOf(store), ".db");
+      StoreCheckResult result = CheckDatabase(path);
+      v1::StoreCheck& check = *response.add_stores();
+      check.set_store(NameOf(store));
+      check.set_path(path);
+      check.set_bytes(result.bytes);
+      check.set_cluster_id(result.cluster_id);
+      for (std::string& problem : result.problems) check.add_problems(std::move(problem));
+      const bool foreign =
+          !result.cluster_id.empty() && result.cluster_id != api.server_info.cluster_id();
+      if (foreign) check.add_problems(absl::StrCat("belongs to cluster ", result.cluster_id));
+    }
+    reply(std::move(response));
+  });
+  if (!queued) reply(ReaderPool::Busy());
 }
 
 void handlers::GetServerInfo(const Api& api, Reply<v1::GetServerInfoResponse> reply) {

@@ -123,11 +123,16 @@ using SubmitReply = Reply<v1::SubmitJobResponse>;
 
 // Answers a repeated submit whose job is archived; false when the archive has no such job. On a
 // reader thread.
-bool AnswerFromArchive(const Api& api, const std::string& request_id, const SubmitReply& reply) {
-  auto found = api.events.archive().FindByRequestId(request_id);
+bool AnswerFromArchive(const Api& api, const v1::JobSubmitted& submitted,
+                       const SubmitReply& reply) {
+  auto found = api.events.archive().FindByRequestId(submitted.request_id());
   if (found.ok() && !found->has_value()) return false;
   if (!found.ok()) {
     reply(found.status());
+    return true;
+  }
+  if (!AsksForSameJob((*found)->job().spec(), submitted.spec())) {
+    reply(OtherSpecOfRequest(submitted.request_id(), (*found)->job()));
     return true;
   }
   v1::SubmitJobResponse response;
@@ -145,8 +150,8 @@ void AnswerSubmit(const Api& api, const JobSubmission& submit, const ClusterLoop
     *response.mutable_job() = FullJob(*entry, view);
     return reply(std::move(response));
   }
-  const bool queued = api.readers.TryPost([&api, request_id, reply] {
-    if (AnswerFromArchive(api, request_id, reply)) return;
+  const bool queued = api.readers.TryPost([&api, submit, reply] {
+    if (AnswerFromArchive(api, submit.submitted(), reply)) return;
     reply(absl::InternalError("the submitted job is neither in the state nor in the archive"));
   });
   if (!queued) reply(ReaderPool::Busy());
@@ -171,7 +176,7 @@ void SubmitSpec(const Api& api, v1::SubmitJobRequest request, const SubmitReply&
   if (!may_be_archived) return SubmitNew(api, *std::move(submit), reply);
   auto shared = std::make_shared<JobSubmission>(*std::move(submit));
   const bool queued = api.readers.TryPost([&api, shared, reply] {
-    if (AnswerFromArchive(api, shared->submitted().request_id(), reply)) return;
+    if (AnswerFromArchive(api, shared->submitted(), reply)) return;
     SubmitNew(api, std::move(*shared), reply);
   });
   if (!queued) reply(ReaderPool::Busy());

@@ -8,6 +8,7 @@
 #include "controller/core/invariant.h"
 #include "controller/core/job_state_machine.h"
 #include "controller/core/ledger.h"
+#include "controller/core/node_removal.h"
 #include "controller/core/rollbacks.h"
 #include "controller/core/slot_ledger.h"
 #include "proto/support/job_state.h"
@@ -320,7 +321,16 @@ void ApplyKind(const v1::NodeJoined& joined, const v1::Event& event, ClusterStat
                                                      : known->second.node.joined_time_ms());
   node.set_last_heartbeat_ms(event.time_ms());
   node.set_state(v1::NODE_STATE_READY);
+  const bool is_new = known == state.nodes.end();
   ReplaceNode(node, state);
+  if (is_new) RecallNode(node.id(), state);
+  if (!joined.secret_hash().empty()) {
+    state.nodes.at(node.id()).secret_hash = joined.secret_hash();
+  }
+}
+
+void ApplyKind(const v1::NodeRemoved& removed, const v1::Event&, ClusterState& state) {
+  ForgetNode(removed.node_id(), state);
 }
 
 void SetNodeState(const std::string& node_id, v1::NodeState to, const std::string& reason,
@@ -438,6 +448,8 @@ void Apply(const v1::Event& event, ClusterState& state) {
       return ApplyKind(event.checkpoint_deleted(), event, state);
     case E::kNodeJoined:
       return ApplyKind(event.node_joined(), event, state);
+    case E::kNodeRemoved:
+      return ApplyKind(event.node_removed(), event, state);
     case E::kNodeSuspected:
       return ApplyKind(event.node_suspected(), event, state);
     case E::kNodeReturned:

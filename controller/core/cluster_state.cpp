@@ -192,6 +192,14 @@ int64_t ToMs(const google::protobuf::Duration& duration) {
   return duration.seconds() * 1000 + duration.nanos() / 1000000;
 }
 
+const std::string& SecretHashOf(const ClusterState& state, const std::string& node_id) {
+  static const std::string kNone;
+  const auto node = state.nodes.find(node_id);
+  if (node != state.nodes.end()) return node->second.secret_hash;
+  const auto removed = state.removed_nodes.find(node_id);
+  return removed == state.removed_nodes.end() ? kNone : removed->second.secret_hash;
+}
+
 bool IsLostToRestore(const ClusterState& state, int64_t job_id) {
   const auto after = state.lost_jobs.upper_bound(job_id);
   return after != state.lost_jobs.begin() && job_id < std::prev(after)->second;
@@ -233,6 +241,13 @@ v1::Snapshot ToSnapshot(const ClusterState& state, uint64_t last_sequence) {
     v1::NodeSnapshot& node = *snapshot.add_nodes();
     *node.mutable_node() = entry.node;
     node.set_fact_sequence(entry.fact_sequence);
+    node.set_secret_hash(entry.secret_hash);
+  }
+  for (const auto& [id, removed] : state.removed_nodes) {
+    v1::NodeSnapshot& node = *snapshot.add_removed_nodes();
+    node.mutable_node()->set_id(id);
+    node.set_fact_sequence(removed.fact_sequence);
+    node.set_secret_hash(removed.secret_hash);
   }
   return snapshot;
 }
@@ -253,6 +268,10 @@ ClusterState FromSnapshot(v1::Snapshot snapshot) {
     NodeEntry& entry = state.nodes[node.node().id()];
     entry.node = std::move(*node.mutable_node());
     entry.fact_sequence = node.fact_sequence();
+    entry.secret_hash = node.secret_hash();
+  }
+  for (const v1::NodeSnapshot& node : snapshot.removed_nodes()) {
+    state.removed_nodes[node.node().id()] = {node.fact_sequence(), node.secret_hash()};
   }
   RebuildIndexes(state);
   return state;

@@ -30,6 +30,8 @@ struct NodeEntry {
   v1::Node node;
   // All facts of the node up to this one are in the log.
   uint64_t fact_sequence = 0;
+  // SHA-256 of the secret that the node id is bound to, hexadecimal; empty: none yet.
+  std::string secret_hash;
 
   // The rest follows from the above and from the jobs.
   // Jobs whose live attempt has ranks here.
@@ -54,6 +56,12 @@ struct JobEntry {
   Timestamp first_failure_ms = 0;
   // Newest attempt and step on which the loss guard has acted: it acts on a step once.
   std::pair<int64_t, int64_t> guarded;
+};
+
+// Memory of a node that was removed: a worker that comes back with its id goes on from here.
+struct RemovedNode {
+  uint64_t fact_sequence = 0;
+  std::string secret_hash;
 };
 
 // A request id of a job that was archived of late.
@@ -91,6 +99,8 @@ struct ClusterState {
   // is decided later: the job may have been archived in between.
   std::deque<ArchivedRequest> archived_requests;
   std::map<std::string, NodeEntry> nodes;
+  // By node id.
+  std::map<std::string, RemovedNode> removed_nodes;
 
   // Indexes: they follow from the above. No tick scans ended jobs.
   // Jobs that wait for slots (queued, or recovering without a live attempt): the queue, in order.
@@ -152,6 +162,9 @@ std::string NodeName(const ClusterState& state, const std::string& node_id);
 
 // True when every rank of the newest attempt has ended with 0.
 bool AllRanksSucceeded(const JobEntry& entry);
+
+// Hash of the secret that the node id is bound to, also of a removed node; empty for none.
+const std::string& SecretHashOf(const ClusterState& state, const std::string& node_id);
 
 // True for a job that was submitted after the backup that this state comes from. Its processes
 // cannot be managed, and are left alone.

@@ -10,6 +10,7 @@
 #include "controller/core/deletion.h"
 #include "controller/core/failure_policy.h"
 #include "controller/core/job_state_machine.h"
+#include "controller/core/node_removal.h"
 #include "controller/core/text.h"
 #include "proto/contract/limits.h"
 #include "proto/json/message_json.h"
@@ -19,22 +20,40 @@
 namespace trainyard::controller {
 namespace {
 
-v1::Event UserEvent(const std::string& user, Timestamp now) {
+template <typename Request>
+v1::Event UserEvent(const Request& request, Timestamp now) {
   v1::Event event;
   event.set_time_ms(now);
-  event.set_actor(absl::StrCat("user ", user));
+  event.set_actor(absl::StrCat("user ", request.user()));
+  event.set_actor_verified(request.user_verified());
   return event;
 }
 
+// Error of a submit with the request id of an earlier one; OK when both ask for the same job.
+absl::Status CheckRepeated(const ClusterState& state, const v1::JobSubmitted& checked,
+                           int64_t job_id) {
+  const JobEntry* entry = FindEntry(state, job_id);
+  // An archived job is compared where the archive is read (controller/api/job_handlers.cpp).
+  if (entry == nullptr || AsksForSameJob(entry->job.spec(), checked.spec())) {
+    return absl::OkStatus();
+  }
+  return OtherSpecOfRequest(checked.request_id(), entry->job);
+}
+
 absl::StatusOr<std::vector<v1::Event>> Submit(const ClusterState& state,
-                                              const v1::JobSubmitted& checked,
+                                              const JobSubmission& submission,
                                               const CoreOptions& options, Timestamp now) {
-  if (FindJobByRequestId(state, checked.request_id()).has_value()) {
+  const v1::JobSubmitted& checked = submission.submitted();
+  if (const auto first = FindJobByRequestId(state, checked.request_id())) {
+    TRAINYARD_RETURN_IF_ERROR(CheckRepeated(state, checked, *first));
     return std::vector<v1::Event>();
   }
   TRAINYARD_RETURN_IF_ERROR(Admit(state, checked.spec()));
   std::vector<v1::Event> events;
-  v1::Event& event = events.emplace_back(UserEvent(checked.user(), now));
+  v1::Event& event = events.emplace_back();
+  event.set_time_ms(now);
+  event.set_actor(absl::StrCat("user ", checked.user()));
+  event.set_actor_verified(submission.user_verified());
   v1::JobSubmitted& submitted = *event.mutable_job_submitted();
   submitted = checked;
   submitted.set_job_id(state.next_job_id);
@@ -48,7 +67,7 @@ absl::StatusOr<std::vector<v1::Event>> Submit(const ClusterState& state,
 }
 
 v1::Event EndAtOnce(const v1::StopJobRequest& request, int64_t job_id, Timestamp now) {
-  v1::Event event = UserEvent(request.user(), now);
+  v1::Event event = UserEvent(request, now);
   v1::JobEnded& ended = *event.mutable_job_ended();
   ended.set_job_id(job_id);
   ended.set_state(v1::JOB_STATE_STOPPED);
@@ -69,7 +88,7 @@ absl::StatusOr<std::vector<v1::Event>> Stop(const ClusterState& state,
   // A job whose ranks have all ended with 0 has finished; it only waits for its nodes to confirm.
   const bool finished = !entry.stop_requested && AllRanksSucceeded(entry);
   if (repeated || finished) return std::vector<v1::Event>();
-  v1::Event event = UserEvent(request.user(), now);
+  v1::Event event = UserEvent(request, now);
   event.mutable_job_stop_requested()->set_job_id(job_id);
   event.mutable_job_stop_requested()->set_kill(request.kill());
   return std::vector<v1::Event>{std::move(event)};
@@ -85,11 +104,11 @@ absl::StatusOr<std::vector<v1::Event>> Cordon(const ClusterState& state,
   const bool forgives = !request.cordoned() && node.health().failed_starts() > 0;
   std::vector<v1::Event> events;
   if (forgives) {
-    events.push_back(UserEvent(request.user(), now));
+    events.push_back(UserEvent(request, now));
     events.back().mutable_node_healthy()->set_node_id(node_id);
   }
   if (node.cordoned() == request.cordoned()) return events;
-  v1::Event event = UserEvent(request.user(), now);
+  v1::Event event = UserEvent(request, now);
   if (request.cordoned()) {
     event.mutable_node_cordoned()->set_node_id(node_id);
     event.mutable_node_cordoned()->set_reason(request.reason());
@@ -105,7 +124,7 @@ absl::StatusOr<std::vector<v1::Event>> Cordon(const ClusterState& state,
 absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const Request& request,
                                               const CoreOptions& options, Timestamp now) {
   if (const auto* submit = std::get_if<JobSubmission>(&request)) {
-    return Submit(state, submit->submitted(), options, now);
+    return Submit(state, *submit, options, now);
   }
   if (const auto* stop = std::get_if<StopJob>(&request)) return Stop(state, stop->request, now);
   if (const auto* deletion = std::get_if<DeleteJob>(&request)) {
@@ -113,6 +132,9 @@ absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const R
   }
   if (const auto* cordon = std::get_if<CordonNode>(&request)) {
     return Cordon(state, cordon->request, now);
+  }
+  if (const auto* removal = std::get_if<RemoveNode>(&request)) {
+    return DecideNodeRemoval(state, removal->request, now);
   }
   if (const auto* attach = std::get_if<AttachWorker>(&request)) {
     return DecideAttach(state, attach->hello, now);

@@ -42,6 +42,8 @@ struct CoreOptions {
   // nodes that are away are waited for; they may have output of it.
   int64_t archive_after_ms = 3'600'000;
   int64_t archive_away_ms = 7 * 86'400'000LL;
+  // Time without a heartbeat after which a lost node is removed.
+  int64_t forget_lost_after_ms = 7 * 86'400'000LL;
   // Ended jobs that stay in the state: those that pages show first.
   int ended_jobs_kept = 1000;
 };
@@ -50,10 +52,11 @@ struct CoreOptions {
 // A repeated request (same request_id, fact already in the log) returns no events and is no error.
 // SubmitJob: INVALID_ARGUMENT, ALREADY_EXISTS, FAILED_PRECONDITION (message names the largest shape
 // that would fit), RESOURCE_EXHAUSTED (kMaxOpenJobs). StopJob: NOT_FOUND, FAILED_PRECONDITION.
-// DeleteJob: deletion.h. AttachWorker: INVALID_ARGUMENT. CordonNode: NOT_FOUND, INVALID_ARGUMENT
-// (several nodes have that name, or a text is too long). ReceiveFact: FAILED_PRECONDITION (the node
-// never attached), INVALID_ARGUMENT, OUT_OF_RANGE (facts between the last one in the log and this
-// one are missing: the worker must send them again).
+// DeleteJob: deletion.h. AttachWorker: INVALID_ARGUMENT, PERMISSION_DENIED (the node id is bound to
+// another secret). CordonNode: NOT_FOUND, INVALID_ARGUMENT (several nodes have that name, or a text
+// is too long). RemoveNode: node_removal.h. ReceiveFact: FAILED_PRECONDITION (the node never
+// attached), INVALID_ARGUMENT, OUT_OF_RANGE (facts between the last one in the log and this one are
+// missing: the worker must send them again).
 absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const Request& request,
                                               const CoreOptions& options, Timestamp now);
 

@@ -240,20 +240,33 @@ std::vector<v1::Event> DecideAlert(const ReceiveTelemetry& request, v1::Event ev
 
 }  // namespace
 
+absl::Status CheckNodeSecret(const ClusterState& state, const v1::Hello& hello) {
+  const std::string& bound = SecretHashOf(state, hello.node_id());
+  if (bound.empty() || bound == hello.node_secret()) return absl::OkStatus();
+  return absl::PermissionDeniedError(absl::StrCat(
+      "node id ", hello.node_id(), " belongs to a worker with another secret; start this worker ",
+      "with the data directory of that node, or remove `node_id` and `node_secret` from its own ",
+      "to join as a new node"));
+}
+
 absl::StatusOr<std::vector<v1::Event>> DecideAttach(const ClusterState& state,
                                                     const v1::Hello& hello, Timestamp now) {
   TRAINYARD_RETURN_IF_ERROR(CheckHello(hello));
+  TRAINYARD_RETURN_IF_ERROR(CheckNodeSecret(state, hello));
   std::vector<v1::Event> events;
   const v1::Node node = NodeOf(hello);
   const auto known = state.nodes.find(hello.node_id());
   const bool is_known = known != state.nodes.end();
-  const bool is_change = !is_known || known->second.node.state() == v1::NODE_STATE_LOST ||
+  const bool binds = is_known && known->second.secret_hash != hello.node_secret();
+  const bool is_change = !is_known || binds ||
+                         known->second.node.state() == v1::NODE_STATE_LOST ||
                          !SaysTheSame(known->second.node, node);
   if (is_change) {
     v1::Event event;
     event.set_time_ms(now);
     event.set_actor(absl::StrCat("node ", node.name()));
     *event.mutable_node_joined()->mutable_node() = node;
+    event.mutable_node_joined()->set_secret_hash(hello.node_secret());
     events.push_back(std::move(event));
   }
   if (is_known) FailForgottenAttempts(state, known->second, hello, now, events);

@@ -64,6 +64,7 @@ v1::Event DeletionEvent(const DeleteJob& deletion, const JobEntry& entry, Timest
   event.set_time_ms(now);
   event.set_actor(deletion.by_retention ? "controller"
                                         : absl::StrCat("user ", deletion.request.user()));
+  event.set_actor_verified(!deletion.by_retention && deletion.request.user_verified());
   v1::JobDeleted& deleted = *event.mutable_job_deleted();
   deleted.set_job_id(entry.job.id());
   deleted.set_name(entry.job.name());

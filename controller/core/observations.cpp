@@ -146,6 +146,11 @@ void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat
                       Observations& observations) {
   TakeReports(node_id, heartbeat.attempts(), now, observations);
   TakeCondition(node_id, heartbeat.condition(), observations);
+  const auto node = observations.nodes.find(node_id);
+  if (heartbeat.checks().empty() || node == observations.nodes.end()) return;
+  node->second.checks.assign(heartbeat.checks().begin(), heartbeat.checks().end());
+  node->second.checked_ms = now;
+  node->second.clock_offset_ms = heartbeat.time_ms() - now;
 }
 
 void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now, Observations& observations) {

@@ -37,6 +37,10 @@ struct NodeObservation {
   v1::NodeCondition condition;
   // Newest report of each attempt that the worker has on disk.
   std::map<AttemptKey, v1::AttemptReport> reports;
+  // Newest checks of the node, when they came, and its clock against the controller's then.
+  std::vector<v1::NodeCheck> checks;
+  Timestamp checked_ms = 0;
+  int64_t clock_offset_ms = 0;
 };
 
 struct RankObservation {

@@ -10,6 +10,7 @@
 #include "controller/core/failure_policy.h"
 #include "controller/core/node_evidence.h"
 #include "controller/core/node_health.h"
+#include "controller/core/node_removal.h"
 #include "controller/core/placement.h"
 #include "controller/core/rollbacks.h"
 #include "controller/core/text.h"
@@ -267,6 +268,7 @@ std::set<std::string> ChangingNodes(const ClusterState& state, const Observation
   for (const v1::Event& event : events) {
     if (event.has_node_suspected()) ids.insert(event.node_suspected().node_id());
     if (event.has_node_lost()) ids.insert(event.node_lost().node_id());
+    if (event.has_node_removed()) ids.insert(event.node_removed().node_id());
     if (event.has_node_unhealthy()) ids.insert(event.node_unhealthy().node_id());
     if (event.has_node_healthy()) ids.insert(event.node_healthy().node_id());
   }
@@ -287,10 +289,11 @@ std::set<std::string> ChangingNodes(const ClusterState& state, const Observation
 std::vector<v1::Event> Reconcile(const ClusterState& state, const Observations& observations,
                                  const CoreOptions& options, Timestamp now) {
   std::vector<v1::Event> events = NodeEventsDue(state, observations, options, now);
+  std::ranges::move(NodesToForget(state, options, now), std::back_inserter(events));
   std::ranges::move(ReportedHealthDue(state, observations, now), std::back_inserter(events));
+  NodeLimits limits{ChangingNodes(state, observations, events), ClosedNodes(state, now)};
   std::ranges::move(AttemptWatch(state, observations, options, now).EventsDue(),
                     std::back_inserter(events));
-  NodeLimits limits{ChangingNodes(state, observations, events), ClosedNodes(state, now)};
   std::ranges::move(QueueWalk(state, options, std::move(limits), now).EventsDue(),
                     std::back_inserter(events));
   return events;

@@ -41,7 +41,13 @@ struct CordonNode {
   v1::CordonNodeRequest request;
 };
 
-// A worker attached.
+// A user forgets a lost node.
+struct RemoveNode {
+  v1::RemoveNodeRequest request;
+};
+
+// A worker attached. hello.node_secret is the hash of the secret by now: the secret itself stays in
+// the service that received it.
 struct AttachWorker {
   v1::Hello hello;
 };
@@ -64,8 +70,8 @@ struct ReceiveTelemetry {
   std::optional<LossFinding> loss = std::nullopt;
 };
 
-using Request = std::variant<JobSubmission, StopJob, DeleteJob, CordonNode, AttachWorker,
-                             ReceiveFact, ReceiveTelemetry>;
+using Request = std::variant<JobSubmission, StopJob, DeleteJob, CordonNode, RemoveNode,
+                             AttachWorker, ReceiveFact, ReceiveTelemetry>;
 
 }  // namespace trainyard::controller
 

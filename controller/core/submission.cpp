@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "google/protobuf/util/message_differencer.h"
 #include "controller/core/text.h"
 #include "proto/contract/limits.h"
 #include "proto/jobspec/defaults.h"
@@ -61,7 +62,24 @@ absl::StatusOr<JobSubmission> JobSubmission::Check(v1::SubmitJobRequest request)
     origin.set_key(key);
     origin.set_source(source);
   }
-  return JobSubmission(std::move(submitted));
+  return JobSubmission(std::move(submitted), request.user_verified());
+}
+
+bool AsksForSameJob(const v1::JobSpec& made, const v1::JobSpec& asked) {
+  using google::protobuf::util::MessageDifferencer;
+  if (!asked.checkpoint().dir().empty()) return MessageDifferencer::Equals(made, asked);
+  v1::JobSpec other = made;
+  other.mutable_checkpoint()->set_dir("");
+  v1::JobSpec spec = asked;
+  spec.mutable_checkpoint()->set_dir("");
+  return MessageDifferencer::Equals(other, spec);
+}
+
+absl::Status OtherSpecOfRequest(const std::string& request_id, const v1::Job& first) {
+  return absl::AlreadyExistsError(absl::StrCat(
+      "request id `", request_id, "` made ", JobText(first),
+      " with other settings; repeat a submit with the same settings, or give this job a new ",
+      "request id"));
 }
 
 }  // namespace trainyard::controller

@@ -22,13 +22,24 @@ class JobSubmission {
   // The JobSubmitted event to append, except job_id, and checkpoint.dir when the spec has none:
   // both are assigned on the loop.
   const v1::JobSubmitted& submitted() const { return *submitted_; }
+  // See Event.actor_verified.
+  bool user_verified() const { return user_verified_; }
 
  private:
-  explicit JobSubmission(v1::JobSubmitted submitted)
-      : submitted_(std::make_shared<const v1::JobSubmitted>(std::move(submitted))) {}
+  JobSubmission(v1::JobSubmitted submitted, bool user_verified)
+      : submitted_(std::make_shared<const v1::JobSubmitted>(std::move(submitted))),
+        user_verified_(user_verified) {}
 
   std::shared_ptr<const v1::JobSubmitted> submitted_;
+  bool user_verified_;
 };
+
+// True when a repeated submit asks for the job that the first one made: the specs are equal, except
+// for a checkpoint directory that the controller gave.
+bool AsksForSameJob(const v1::JobSpec& made, const v1::JobSpec& asked);
+
+// ALREADY_EXISTS: the error of a submit that repeats a request id with another spec.
+absl::Status OtherSpecOfRequest(const std::string& request_id, const v1::Job& first);
 
 // Checks every rule that one spec can break by itself; `origins` give the places in the job file.
 // The spec has its defaults. INVALID_ARGUMENT: one rule a line.

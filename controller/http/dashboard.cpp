@@ -9,7 +9,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "controller/http/assets.h"
+#include "controller/access/caller.h"
+#include "controller/access/gate.h"
 #include "controller/http/guard.h"
+#include "controller/http/login.h"
 #include "controller/http/problem.h"
 #include "controller/http/rest.h"
 #include "controller/http/server.h"
@@ -56,6 +59,8 @@ struct Dashboard::Parts {
         assets(std::move(found)),
         own_names(OwnNames(options.own_names)),
         readers(api.readers),
+        gate(api.gate),
+        encrypted(!options.tls.certificate.empty()),
         render_metrics(options.render_metrics),
         health_problems(options.health_problems),
         observe_request(options.observe_request),
@@ -73,12 +78,24 @@ struct Dashboard::Parts {
                                          : absl::StrCat("host ", request.host),
                                      path));
     }
+    if (path == kLoginPath) return respond(AnswerLogin(request, gate, encrypted));
+    if (!IsAllowed(request, path)) {
+      return respond(IsOfApi(path) ? ProblemResponse("unauthenticated", kHowToComeIn, path)
+                                   : LoginNeeded());
+    }
     if (IsOfApi(path)) {
       return rest.Handle(std::move(request), std::move(respond));
     }
     if (path == kMetricsPath && render_metrics) return AnswerMetrics(request, std::move(respond));
     if (path == kHealthPath && health_problems) return AnswerHealth(request, std::move(respond));
     respond(assets.Answer(request, path));
+  }
+
+  // A scrape of this machine needs no token: Prometheus runs as a user of its own.
+  bool IsAllowed(const Request& request, const std::string& path) const {
+    if (gate.TakesHeader(request.authorization) || gate.TakesCookie(request.cookie)) return true;
+    return (path == kMetricsPath || path == kHealthPath) &&
+           IsLocal({request.peer, request.port});
   }
 
   Respond Timed(std::string route, Respond respond) const {
@@ -125,6 +142,8 @@ struct Dashboard::Parts {
   const Assets assets;
   const std::vector<std::string> own_names;
   ReaderPool& readers;
+  AccessGate& gate;
+  const bool encrypted;
   const std::function<std::string()> render_metrics;
   const std::function<std::string()> health_problems;
   const ObserveRequest observe_request;
@@ -141,7 +160,7 @@ absl::StatusOr<std::unique_ptr<Dashboard>> Dashboard::Listen(const Api& api,
   auto assets =
       options.web_root.empty() ? Assets::Embedded() : Assets::InDirectory(options.web_root);
   if (!assets.ok()) return assets.status();
-  auto server = Server::Listen(options.listen);
+  auto server = Server::Listen(options.listen, {}, options.tls);
   if (!server.ok()) return server.status();
   return std::unique_ptr<Dashboard>(
       new Dashboard(std::make_unique<Parts>(api, options, *std::move(server), *std::move(assets))));

@@ -33,6 +33,8 @@ struct DashboardOptions {
   ObserveRequest observe_request;
   // Directory of the dashboard's files instead of those in the program.
   std::string web_root;
+  // PEM texts; both empty: http without TLS.
+  TlsIdentity tls;
 };
 
 class Dashboard {

@@ -22,7 +22,12 @@ struct Request {
   std::string accept_encoding;
   std::string if_none_match;
   std::string last_event_id;
+  std::string authorization;
+  std::string cookie;
   std::string body;
+  // HOST:PORT of the client's end of the connection, and port of this end.
+  std::string peer;
+  int port = 0;
 };
 
 // The open end of an event stream. Thread-safe.

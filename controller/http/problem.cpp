@@ -23,6 +23,9 @@ constexpr std::array kProblemKinds = {
          "Correct what `detail` names; /api/v1/openapi.json describes every request."},
     Kind{"bad_request", 400, "The request is not well formed",
          "Send HTTP/1.1 as curl or a browser does."},
+    Kind{"unauthenticated", 401, "The token is missing or wrong",
+         "Send the header `Authorization: Bearer TOKEN`, or open the dashboard with `trainyard "
+         "dashboard`."},
     Kind{"cross_origin", 403, "The request comes from another web site",
          "Use the dashboard that this controller serves, or a program outside a browser."},
     Kind{"permission_denied", 403, "Not allowed", ""},
@@ -70,8 +73,9 @@ std::string CodeOf(absl::StatusCode code) {
     case absl::StatusCode::kAborted:
       return "failed_precondition";
     case absl::StatusCode::kPermissionDenied:
-    case absl::StatusCode::kUnauthenticated:
       return "permission_denied";
+    case absl::StatusCode::kUnauthenticated:
+      return "unauthenticated";
     case absl::StatusCode::kResourceExhausted:
       return "resource_exhausted";
     case absl::StatusCode::kUnavailable:
@@ -103,6 +107,7 @@ Response ProblemResponse(const std::string& code, const std::string& detail,
   Response response{
       .status = kind.status, .content_type = "application/problem+json", .body = JsonText(problem)};
   response.cache_control = "no-store";
+  if (kind.status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
   if (kind.status == 429 || kind.status == 503) response.headers.emplace_back("Retry-After", "1");
   return response;
 }

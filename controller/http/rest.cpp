@@ -9,6 +9,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "controller/access/caller.h"
+#include "controller/access/gate.h"
 #include "controller/api/cluster_handlers.h"
 #include "controller/api/deletion.h"
 #include "controller/api/job_handlers.h"
@@ -32,6 +34,12 @@ struct Rest::Call {
   Respond respond;
 
   void Refuse(const absl::Status& status) const { respond(ProblemResponse(status, path)); }
+
+  // Says on whose behalf a changing request is made.
+  template <typename Message>
+  void Name(const AccessGate& gate, Message& message) const {
+    if (!gate.open()) NameUser({request->peer, request->port}, message);
+  }
 };
 
 namespace {
@@ -249,6 +257,7 @@ void Rest::Run(const Call& call) {
     case Operation::kSubmitJob: {
       auto request = ReadSubmitBody(call.request->body);
       if (!request.ok()) return call.Refuse(request.status());
+      call.Name(api_.gate, *request);
       return handlers::SubmitJob(api_, *std::move(request),
                                  RespondJson<v1::SubmitJobResponse>(api_, call.respond, call.path));
     }
@@ -296,11 +305,14 @@ void Rest::RunAboutJob(const Call& call) {
       if (!request.ok()) return call.Refuse(request.status());
       request->set_job(job);
       request->set_kill(call.route->operation == Operation::kKillJob);
+      call.Name(api_.gate, *request);
       return handlers::StopJob(api_, *request, json.operator()<v1::StopJobResponse>({}));
     }
-    case Operation::kDeleteJob:
-      return handlers::DeleteJob(api_, DeleteRequest(call.parameters),
-                                 json.operator()<v1::DeleteJobResponse>({}));
+    case Operation::kDeleteJob: {
+      v1::DeleteJobRequest request = DeleteRequest(call.parameters);
+      call.Name(api_.gate, request);
+      return handlers::DeleteJob(api_, request, json.operator()<v1::DeleteJobResponse>({}));
+    }
     case Operation::kListJobEvents:
       return handlers::ListEvents(api_, EventsRequest(call.parameters),
                                   json.operator()<v1::ListEventsResponse>({}));
@@ -365,10 +377,22 @@ void Rest::RunAboutCluster(const Call& call) {
       if (!request.ok()) return call.Refuse(request.status());
       request->set_node(call.parameters.Text("node"));
       request->set_cordoned(call.route->operation == Operation::kCordonNode);
+      call.Name(api_.gate, *request);
       return handlers::CordonNode(
           api_, *std::move(request),
           RespondJson<v1::CordonNodeResponse>(api_, call.respond, call.path));
     }
+    case Operation::kRemoveNode: {
+      v1::RemoveNodeRequest request;
+      request.set_node(call.parameters.Text("node"));
+      request.set_user(call.parameters.Text("user"));
+      call.Name(api_.gate, request);
+      return handlers::RemoveNode(
+          api_, request, RespondJson<v1::RemoveNodeResponse>(api_, call.respond, call.path));
+    }
+    case Operation::kCheckNodes:
+      return handlers::CheckNodes(
+          api_, RespondJson<v1::CheckNodesResponse>(api_, call.respond, call.path));
     case Operation::kCompareSeries:
       return CompareSeries(call);
     case Operation::kListEvents:

@@ -184,7 +184,8 @@ std::vector<Route> SubmitRoutes() {
                   "or the text of a job file.",
        .command_line = "trainyard submit JOB.yaml",
        .request = "SubmitJobRequest",
-       .response = "SubmitJobResponse"},
+       .response = "SubmitJobResponse",
+       .said_by_path = "user_verified"},
       {.operation = Operation::kPlanJob,
        .id = "planJob",
        .method = "POST",
@@ -230,7 +231,7 @@ std::vector<Route> JobRoutes() {
            .parameters = {JobInPath()},
            .request = "StopJobRequest",
            .response = "StopJobResponse",
-           .said_by_path = "job,kill"},
+           .said_by_path = "job,kill,user_verified"},
           {.operation = Operation::kKillJob,
            .id = "killJob",
            .method = "POST",
@@ -240,7 +241,7 @@ std::vector<Route> JobRoutes() {
            .parameters = {JobInPath()},
            .request = "StopJobRequest",
            .response = "StopJobResponse",
-           .said_by_path = "job,kill"},
+           .said_by_path = "job,kill,user_verified"},
           {.operation = Operation::kDeleteJob,
            .id = "deleteJob",
            .method = "DELETE",
@@ -326,7 +327,7 @@ std::vector<Route> ClusterRoutes() {
            .parameters = {NodeInPath()},
            .request = "CordonNodeRequest",
            .response = "CordonNodeResponse",
-           .said_by_path = "node,cordoned"},
+           .said_by_path = "node,cordoned,user_verified"},
           {.operation = Operation::kUncordonNode,
            .id = "uncordonNode",
            .method = "POST",
@@ -336,8 +337,26 @@ std::vector<Route> ClusterRoutes() {
            .parameters = {NodeInPath()},
            .request = "CordonNodeRequest",
            .response = "CordonNodeResponse",
-           .said_by_path = "node,cordoned"},
-          {.operation = Operation::kListEvents,
+           .said_by_path = "node,cordoned,user_verified"},
+          {.operation = Operation::kRemoveNode,
+           .id = "removeNode",
+           .method = "DELETE",
+           .path = "/nodes/{node}",
+           .summary = "Forgets a lost node.",
+           .command_line = "trainyard node remove {node}",
+           .parameters = {NodeInPath(), {.name = "user", .doc = "User who removes the node."}},
+           .response = "RemoveNodeResponse"},
+          {.operation = Operation::kCheckNodes,
+           .id = "checkNodes",
+           .method = "GET",
+           .path = "/checks",
+           .summary = "Newest checks of each node and of the controller.",
+           .command_line = "trainyard doctor",
+           .response = "CheckNodesResponse"}};
+}
+
+std::vector<Route> EventRoutes() {
+  return {{.operation = Operation::kListEvents,
            .id = "listEvents",
            .method = "GET",
            .path = "/events",
@@ -359,8 +378,8 @@ std::vector<Route> ClusterRoutes() {
 
 std::vector<Route> AllRoutes() {
   std::vector<Route> all;
-  for (auto part :
-       {ServerRoutes(), SubmitRoutes(), JobRoutes(), JobDetailRoutes(), ClusterRoutes()}) {
+  for (auto part : {ServerRoutes(), SubmitRoutes(), JobRoutes(), JobDetailRoutes(), ClusterRoutes(),
+                    EventRoutes()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

@@ -32,6 +32,8 @@ enum class Operation {
   kListNodes,
   kCordonNode,
   kUncordonNode,
+  kRemoveNode,
+  kCheckNodes,
   kListEvents,
   kStreamEvents,
 };
@@ -71,7 +73,7 @@ struct Route {
   std::string_view response = "";
   // Content type besides application/json, or instead of it when there is no response message.
   std::string_view content_type = "";
-  // Fields of `request` that the path gives already, separated by commas.
+  // Fields of `request` that the path or the controller gives already, separated by commas.
   std::string_view said_by_path = "";
 };
 

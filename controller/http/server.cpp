@@ -48,6 +48,21 @@ absl::Status WhyNotListening(const std::string& listen, const boost::system::err
 struct Server::Parts {
   explicit Parts(ServerLimits given) : limits(given) {}
 
+  absl::Status UseTls(const TlsIdentity& identity) {
+    if (identity.certificate.empty()) return absl::OkStatus();
+    tls.set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 |
+                    asio::ssl::context::no_tlsv1_1);
+    boost::system::error_code error;
+    tls.use_certificate_chain(asio::buffer(identity.certificate), error);
+    if (!error) tls.use_private_key(asio::buffer(identity.key), asio::ssl::context::pem, error);
+    if (error) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("certificate and key do not fit: ", error.message()));
+    }
+    session_context.tls = &tls;
+    return absl::OkStatus();
+  }
+
   void Accept() {
     acceptor.async_accept([this](boost::system::error_code error, tcp::socket socket) {
       if (error == asio::error::operation_aborted || stopping) return;
@@ -79,6 +94,7 @@ struct Server::Parts {
   const ServerLimits limits;
   Handler handler;
   // Before the context: its queues may hold connections, which count themselves here.
+  asio::ssl::context tls{asio::ssl::context::tls_server};
   SessionContext session_context{limits, handler};
   asio::io_context context{1};
   tcp::acceptor acceptor{context};
@@ -94,10 +110,12 @@ Server::Server(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Server::~Server() { Stop(); }
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Listen(const std::string& listen,
-                                                       ServerLimits limits) {
+                                                       ServerLimits limits,
+                                                       const TlsIdentity& tls) {
   const auto where = ParseListenAddress(listen);
   if (!where.ok()) return where.status();
   auto parts = std::make_unique<Parts>(limits);
+  if (const absl::Status status = parts->UseTls(tls); !status.ok()) return status;
   boost::system::error_code error;
   std::string host = where->host;
   if (host.size() > 2 && host.front() == '[') host = host.substr(1, host.size() - 2);

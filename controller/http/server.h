@@ -10,6 +10,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "controller/access/tls_identity.h"
 #include "controller/http/exchange.h"
 
 namespace trainyard::controller::http {
@@ -40,9 +41,10 @@ class Server {
  public:
   // Listens on "host:port"; port 0 picks a free one. Nothing is read before Start.
   // INVALID_ARGUMENT: no such form of address. UNAVAILABLE: the port is in use.
-  // FAILED_PRECONDITION: this machine cannot listen there.
+  // FAILED_PRECONDITION: this machine cannot listen there, or the certificate or key is none.
   static absl::StatusOr<std::unique_ptr<Server>> Listen(const std::string& listen,
-                                                        ServerLimits limits = {});
+                                                        ServerLimits limits = {},
+                                                        const TlsIdentity& tls = {});
   // Stops.
   ~Server();
 

@@ -3,6 +3,7 @@
 // Before Asio: see proto/support/asio.h.
 #include "boost/beast/core.hpp"
 #include "boost/beast/http.hpp"
+#include "boost/beast/ssl.hpp"
 #include "controller/http/session.h"
 
 #include <atomic>
@@ -50,7 +51,11 @@ Request ToRequest(const bhttp::request<bhttp::string_body>& message) {
           .accept_encoding = field(bhttp::field::accept_encoding),
           .if_none_match = field(bhttp::field::if_none_match),
           .last_event_id = ToText(message["Last-Event-ID"]),
-          .body = message.body()};
+          .authorization = field(bhttp::field::authorization),
+          .cookie = field(bhttp::field::cookie),
+          .body = message.body(),
+          .peer = "",
+          .port = 0};
 }
 
 // Sets the headers that every answer carries besides its own.
@@ -110,15 +115,41 @@ std::string StreamHead() {
       "\r\nretry: 1000\n\n");
 }
 
+// "127.0.0.1:4711" or "[::1]:4711"; empty when the connection is gone.
+std::string PeerOf(const asio::ip::tcp::socket& socket) {
+  beast::error_code error;
+  const asio::ip::tcp::endpoint peer = socket.remote_endpoint(error);
+  if (error) return "";
+  const std::string address = peer.address().to_string();
+  return peer.address().is_v6() ? absl::StrCat("[", address, "]:", peer.port())
+                                : absl::StrCat(address, ":", peer.port());
+}
+
+// Stream is a TCP stream, or TLS over one.
+template <typename Stream>
 class Session final : public StreamSink,
                       public SessionHandle,
-                      public std::enable_shared_from_this<Session> {
+                      public std::enable_shared_from_this<Session<Stream>> {
  public:
-  Session(asio::ip::tcp::socket socket, SessionContext& context)
-      : stream_(std::move(socket)), deadline_(stream_.get_executor()), context_(context) {
+  Session(Stream stream, SessionContext& context)
+      : stream_(std::move(stream)), deadline_(Tcp().get_executor()), context_(context) {
     ++context_.open_connections;
+    beast::error_code ignored;
+    peer_ = PeerOf(Tcp().socket());
+    port_ = Tcp().socket().local_endpoint(ignored).port();
   }
   ~Session() override { --context_.open_connections; }
+
+  // Before the first request. TLS only.
+  void Greet() {
+    Tcp().expires_after(context_.limits.read_timeout);
+    stream_.async_handshake(asio::ssl::stream_base::server,
+                            [self = this->shared_from_this()](beast::error_code error) {
+                              if (error) return self->End();
+                              self->Tcp().expires_never();
+                              self->Read();
+                            });
+  }
 
   void Read() {
     parser_.emplace();
@@ -126,9 +157,10 @@ class Session final : public StreamSink,
     parser_->body_limit(context_.limits.body_bytes);
     const bool waits = buffer_.size() == 0 && answered_;
     SetReadDeadline(waits ? context_.limits.idle : context_.limits.read_timeout);
-    bhttp::async_read(
-        stream_, buffer_, *parser_,
-        [self = shared_from_this()](beast::error_code error, std::size_t) { self->OnRead(error); });
+    bhttp::async_read(stream_, buffer_, *parser_,
+                      [self = this->shared_from_this()](beast::error_code error, std::size_t) {
+                        self->OnRead(error);
+                      });
   }
 
   void Refuse(const char* code, const std::string& detail) {
@@ -137,26 +169,27 @@ class Session final : public StreamSink,
 
   // StreamSink: any thread.
   void Send(std::shared_ptr<const std::string> bytes) override {
-    asio::post(stream_.get_executor(),
-               [self = shared_from_this(), bytes = std::move(bytes)] { self->Queue(bytes); });
+    asio::post(Tcp().get_executor(),
+               [self = this->shared_from_this(), bytes = std::move(bytes)] { self->Queue(bytes); });
   }
   bool open() const override { return open_.load(); }
   void Close() override {
-    asio::post(stream_.get_executor(), [self = shared_from_this()] { self->End(); });
+    asio::post(Tcp().get_executor(), [self = this->shared_from_this()] { self->End(); });
   }
 
  private:
   // Not the stream's own time-out: it closes the connection, so that no answer could be sent.
   void SetReadDeadline(std::chrono::milliseconds after) {
-    stream_.expires_never();
+    Tcp().expires_never();
     timed_out_ = false;
     deadline_.expires_after(after);
     // A timer that has fired cannot be cancelled: it must not act on a later read.
-    deadline_.async_wait([self = shared_from_this(), read = ++reads_](beast::error_code error) {
-      if (error || read != self->reads_) return;
-      self->timed_out_ = true;
-      self->stream_.cancel();
-    });
+    deadline_.async_wait(
+        [self = this->shared_from_this(), read = ++reads_](beast::error_code error) {
+          if (error || read != self->reads_) return;
+          self->timed_out_ = true;
+          self->Tcp().cancel();
+        });
   }
 
   void OnRead(beast::error_code error) {
@@ -189,24 +222,24 @@ class Session final : public StreamSink,
 
   void Answer(std::shared_ptr<const Request> request, Response response) {
     if (response.stream) {
-      asio::post(stream_.get_executor(),
-                 [self = shared_from_this(), start = std::move(response.stream)] {
+      asio::post(Tcp().get_executor(),
+                 [self = this->shared_from_this(), start = std::move(response.stream)] {
                    self->BeginStream(start);
                  });
       return;
     }
     auto message = std::make_shared<bhttp::response<bhttp::string_body>>(
         Encode(*request, std::move(response), keep_alive_));
-    asio::post(stream_.get_executor(),
-               [self = shared_from_this(), message] { self->Write(std::move(*message)); });
+    asio::post(Tcp().get_executor(),
+               [self = this->shared_from_this(), message] { self->Write(std::move(*message)); });
   }
 
   void Write(bhttp::response<bhttp::string_body> message) {
     if (!open_) return;
     message_ = std::move(message);
-    stream_.expires_after(context_.limits.read_timeout);
+    Tcp().expires_after(context_.limits.read_timeout);
     bhttp::async_write(stream_, message_,
-                       [self = shared_from_this()](beast::error_code error, std::size_t) {
+                       [self = this->shared_from_this()](beast::error_code error, std::size_t) {
                          self->OnWritten(error);
                        });
   }
@@ -222,35 +255,37 @@ class Session final : public StreamSink,
   // are read and discarded until the client closes too, or for a short time.
   void Linger() {
     beast::error_code ignored;
-    stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
-    stream_.expires_after(kLinger);
+    Tcp().socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+    Tcp().expires_after(kLinger);
     Discard();
   }
 
   void Discard() {
     buffer_.clear();
-    stream_.async_read_some(buffer_.prepare(kDiscardBytes),
-                            [self = shared_from_this()](beast::error_code error, std::size_t got) {
-                              self->discarded_ += got;
-                              if (error || self->discarded_ > kDiscardMost) return self->End();
-                              self->Discard();
-                            });
+    stream_.async_read_some(
+        buffer_.prepare(kDiscardBytes),
+        [self = this->shared_from_this()](beast::error_code error, std::size_t got) {
+          self->discarded_ += got;
+          if (error || self->discarded_ > kDiscardMost) return self->End();
+          self->Discard();
+        });
   }
 
   void BeginStream(const std::function<void(std::shared_ptr<StreamSink>)>& start) {
     if (!open_) return;
-    stream_.expires_never();
+    Tcp().expires_never();
     is_stream_ = true;
     ++context_.open_streams;
     Queue(std::make_shared<std::string>(StreamHead()));
     WatchForEnd();
-    start(shared_from_this());
+    start(this->shared_from_this());
   }
 
   // Ends the session when the client goes away, the only thing that it may still do.
   void WatchForEnd() {
-    stream_.socket().async_wait(asio::ip::tcp::socket::wait_read,
-                                [self = shared_from_this()](beast::error_code) { self->End(); });
+    Tcp().socket().async_wait(
+        asio::ip::tcp::socket::wait_read,
+        [self = this->shared_from_this()](beast::error_code) { self->End(); });
   }
 
   // The message that is being written and the one that follows it may be of any size: the first
@@ -265,10 +300,10 @@ class Session final : public StreamSink,
 
   // A client that reads nothing of a message within read_timeout is dropped as a slow consumer.
   void WriteQueue() {
-    stream_.expires_after(context_.limits.read_timeout);
+    Tcp().expires_after(context_.limits.read_timeout);
     stream_.async_write_some(
         asio::buffer(*queue_.front()) + written_of_front_,
-        [self = shared_from_this()](beast::error_code error, std::size_t more) {
+        [self = this->shared_from_this()](beast::error_code error, std::size_t more) {
           self->OnQueueWritten(error, more);
         });
   }
@@ -297,16 +332,20 @@ class Session final : public StreamSink,
     if (is_stream_) --context_.open_streams;
     deadline_.cancel();
     beast::error_code ignored;
-    stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
-    stream_.close();
+    Tcp().socket().shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
+    Tcp().close();
   }
 
-  beast::tcp_stream stream_;
+  beast::tcp_stream& Tcp() { return beast::get_lowest_layer(stream_); }
+
+  Stream stream_;
   // Deadline for reading a request.
   asio::steady_timer deadline_;
   uint64_t reads_ = 0;
   bool timed_out_ = false;
   SessionContext& context_;
+  std::string peer_;
+  int port_ = 0;
   beast::flat_buffer buffer_;
   std::optional<bhttp::request_parser<bhttp::string_body>> parser_;
   bhttp::response<bhttp::string_body> message_;
@@ -322,10 +361,14 @@ class Session final : public StreamSink,
   std::size_t discarded_ = 0;
 };
 
-void Session::Handle() {
+template <typename Stream>
+void Session<Stream>::Handle() {
   const auto& message = parser_->get();
   keep_alive_ = message.keep_alive();
-  auto request = std::make_shared<const Request>(ToRequest(message));
+  Request received = ToRequest(message);
+  received.peer = peer_;
+  received.port = port_;
+  const auto request = std::make_shared<const Request>(std::move(received));
   if (message.count(bhttp::field::host) != 1) {
     return Refuse("bad_request", "the request needs one Host header");
   }
@@ -333,7 +376,7 @@ void Session::Handle() {
     return Refuse("target_too_long",
                   absl::StrCat("more than ", context_.limits.target_bytes, " bytes of address"));
   }
-  context_.handler(*request, [self = shared_from_this(), request](Response response) {
+  context_.handler(*request, [self = this->shared_from_this(), request](Response response) {
     self->Answer(request, std::move(response));
   });
 }
@@ -342,7 +385,16 @@ void Session::Handle() {
 
 std::weak_ptr<SessionHandle> StartSession(asio::ip::tcp::socket socket, SessionContext& context) {
   if (context.open_connections >= context.limits.connections + kRefusedAtOnce) return {};
-  auto session = std::make_shared<Session>(std::move(socket), context);
+  if (context.tls != nullptr) {
+    // Beyond the limit there is no answer: it would cost a handshake.
+    if (context.open_connections >= context.limits.connections) return {};
+    using Tls = beast::ssl_stream<beast::tcp_stream>;
+    auto session = std::make_shared<Session<Tls>>(Tls(std::move(socket), *context.tls), context);
+    session->Greet();
+    return session;
+  }
+  auto session =
+      std::make_shared<Session<beast::tcp_stream>>(beast::tcp_stream(std::move(socket)), context);
   if (context.open_connections > context.limits.connections) {
     session->Refuse("too_many_connections", absl::StrCat(context.limits.connections,
                                                          " connections are open, event streams "

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "boost/asio/ip/tcp.hpp"
+#include "boost/asio/ssl/context.hpp"
 #include "controller/http/server.h"
 
 namespace trainyard::controller::http {
@@ -15,6 +16,8 @@ namespace trainyard::controller::http {
 struct SessionContext {
   const ServerLimits& limits;
   const Handler& handler;
+  // Null: connections are not encrypted.
+  boost::asio::ssl::context* tls = nullptr;
   std::atomic<int> open_connections = 0;  // The last holder of a session may be a reader thread.
   std::atomic<int> open_streams = 0;
   std::atomic<int64_t> dropped_streams = 0;

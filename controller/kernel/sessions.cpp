@@ -6,6 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/archive.h"
+#include "controller/core/decide_worker.h"
+#include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
 namespace {
@@ -100,6 +102,8 @@ void Sessions::Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions
 
 absl::Status Sessions::CheckAttach(const v1::Hello& hello, Timestamp now) const {
   if (!closed_.ok()) return closed_;
+  // Before anything else: a worker of another secret must not end the stream of the right one.
+  TRAINYARD_RETURN_IF_ERROR(CheckNodeSecret(state_, hello));
   if (!hello.cluster_id().empty() && hello.cluster_id() != cluster_id_) {
     return absl::FailedPreconditionError(absl::StrCat(
         "the worker's data directory belongs to cluster ", hello.cluster_id(),
@@ -141,11 +145,17 @@ void Sessions::Welcome(LinkId link, StreamOffsets offsets, ArchivedJobs archived
                        WorkerActions& actions) {
   Session* session = Find(link);
   if (session == nullptr) return;
+  const auto node = state_.nodes.find(session->node_id);
+  if (node == state_.nodes.end()) {
+    actions.emplace_back(EndLink{link, absl::AbortedError("the node was removed meanwhile")});
+    return;
+  }
   SendMessage send{link, {}};
   v1::Welcome& welcome = *send.message.mutable_welcome();
-  welcome.set_fact_sequence(state_.nodes.at(session->node_id).fact_sequence);
+  welcome.set_fact_sequence(node->second.fact_sequence);
   welcome.mutable_heartbeat_interval()->set_seconds(kHeartbeatSeconds);
   welcome.set_cluster_id(cluster_id_);
+  welcome.set_checkpoint_root(options_.checkpoint_root);
   for (const auto& [stream, offset] : offsets) {
     if (offset == 0) continue;
     v1::StreamAcknowledged& stored = *welcome.add_streams();

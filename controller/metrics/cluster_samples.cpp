@@ -223,7 +223,7 @@ void AddJob(const ClusterSources& sources, const JobEntry& entry, Timestamp now,
   AddRestarts(job, labels, metrics);
   AddCheckpoints(job, labels, metrics);
   sources.events.AddJobSamples(job.id(), labels, metrics);
-  sources.training.AddJobSamples(job.id(), labels, metrics);
+  sources.training.AddJobSamples(job.id(), labels, now, metrics);
 }
 
 // Returns how many jobs were left out.

@@ -35,9 +35,15 @@ constexpr MetricInfo kCheckpointBlocking{"trainyard_checkpoint_blocking_seconds_
                                          "Time that checkpoints blocked training.",
                                          MetricType::Counter};
 
+// The same as in the command line (cli/output/freshness.cpp) and the dashboard.
+constexpr double kFreshMs = 30'000;
+constexpr double kFreshSteps = 3;
+
 struct LastValue {
   const char* key;
   MetricInfo info;
+  // True for a speed, which holds only as long as steps come.
+  bool is_rate = false;
 };
 
 // Well-known names of telemetry (telemetry.proto) whose last value is shown.
@@ -49,19 +55,24 @@ constexpr std::array kLastValues{
               {"trainyard_train_grad_norm", "Newest norm of the gradient before clipping."}},
     LastValue{telemetry::kLearningRate, {"trainyard_train_learning_rate", "Newest learning rate."}},
     LastValue{telemetry::kStepSeconds,
-              {"trainyard_train_step_seconds", "Time of the newest step."}},
+              {"trainyard_train_step_seconds", "Time of the newest step."},
+              true},
     LastValue{telemetry::kTokensPerSecond,
-              {"trainyard_train_tokens_per_second", "Newest tokens per second of the gang."}},
+              {"trainyard_train_tokens_per_second", "Newest tokens per second of the gang."},
+              true},
     LastValue{telemetry::kMfu,
               {"trainyard_train_mfu_ratio",
-               "Newest model FLOPs utilisation, 0 to 1; attention over the full length counts."}},
+               "Newest model FLOPs utilisation, 0 to 1; attention over the full length counts."},
+              true},
     LastValue{telemetry::kMfuCausal,
               {"trainyard_train_mfu_causal_ratio",
-               "The same with attention to earlier tokens only, as Megatron-LM counts."}},
+               "The same with attention to earlier tokens only, as Megatron-LM counts."},
+              true},
     LastValue{telemetry::kPerplexity,
               {"trainyard_train_perplexity", "Newest training perplexity: e to the loss."}},
     LastValue{telemetry::kSamplesPerSecond,
-              {"trainyard_train_samples_per_second", "Newest samples per second of the gang."}},
+              {"trainyard_train_samples_per_second", "Newest samples per second of the gang."},
+              true},
     LastValue{telemetry::kNoiseScale,
               {"trainyard_train_gradient_noise_scale", "Newest gradient noise scale, samples."}},
     LastValue{telemetry::kMemoryBytes,
@@ -150,13 +161,18 @@ void TrainingTotals::ObserveCheckpoint(const v1::CheckpointRecord& record, Job& 
   if (record.blocking_seconds() > 0) job.checkpoint_blocking_seconds += record.blocking_seconds();
 }
 
-void TrainingTotals::AddJobSamples(int64_t job_id, const MetricLabels& labels,
+void TrainingTotals::AddJobSamples(int64_t job_id, const MetricLabels& labels, Timestamp now,
                                    MetricSet& metrics) const {
   const auto found = jobs_.find(job_id);
   if (found == jobs_.end()) return;
   const Job& job = found->second;
+  const auto step_seconds = job.last.find(telemetry::kStepSeconds);
+  const double steps_ms =
+      step_seconds == job.last.end() ? 0 : kFreshSteps * 1000 * step_seconds->second;
+  const bool stale = static_cast<double>(now - job.step_time_ms) > std::max(kFreshMs, steps_ms);
   for (const LastValue& value : kLastValues) {
     const auto last = job.last.find(value.key);
+    if (value.is_rate && stale) continue;
     if (last != job.last.end()) metrics.Add(value.info, labels, last->second);
   }
   if (job.attempt > 0) {

@@ -24,7 +24,10 @@ class TrainingTotals {
 
   void Forget(int64_t job_id) { jobs_.erase(job_id); }
 
-  void AddJobSamples(int64_t job_id, const MetricLabels& labels, MetricSet& metrics) const;
+  // Rates are left out while the newest record is older than half a minute and three steps: a rank
+  // that hangs has no speed.
+  void AddJobSamples(int64_t job_id, const MetricLabels& labels, Timestamp now,
+                     MetricSet& metrics) const;
 
  private:
   struct Job {

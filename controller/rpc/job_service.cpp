@@ -4,6 +4,7 @@
 #include "controller/api/job_handlers.h"
 #include "controller/api/job_list.h"
 #include "controller/rpc/job_watch.h"
+#include "controller/rpc/named_request.h"
 #include "controller/rpc/unary.h"
 
 namespace trainyard::controller {
@@ -12,7 +13,7 @@ grpc::ServerUnaryReactor* JobService::SubmitJob(grpc::CallbackServerContext* con
                                                 const v1::SubmitJobRequest* request,
                                                 v1::SubmitJobResponse* response) {
   auto* reactor = context->DefaultReactor();
-  handlers::SubmitJob(api_, *request, FinishWith(reactor, response));
+  handlers::SubmitJob(api_, Named(api_, *context, *request), FinishWith(reactor, response));
   return reactor;
 }
 
@@ -44,7 +45,7 @@ grpc::ServerUnaryReactor* JobService::StopJob(grpc::CallbackServerContext* conte
                                               const v1::StopJobRequest* request,
                                               v1::StopJobResponse* response) {
   auto* reactor = context->DefaultReactor();
-  handlers::StopJob(api_, *request, FinishWith(reactor, response));
+  handlers::StopJob(api_, Named(api_, *context, *request), FinishWith(reactor, response));
   return reactor;
 }
 
@@ -52,7 +53,7 @@ grpc::ServerUnaryReactor* JobService::DeleteJob(grpc::CallbackServerContext* con
                                                 const v1::DeleteJobRequest* request,
                                                 v1::DeleteJobResponse* response) {
   auto* reactor = context->DefaultReactor();
-  handlers::DeleteJob(api_, *request, FinishWith(reactor, response));
+  handlers::DeleteJob(api_, Named(api_, *context, *request), FinishWith(reactor, response));
   return reactor;
 }
 

@@ -18,6 +18,12 @@ class NodeService final : public v1::NodeService::CallbackService {
   grpc::ServerUnaryReactor* CordonNode(grpc::CallbackServerContext* context,
                                        const v1::CordonNodeRequest* request,
                                        v1::CordonNodeResponse* response) override;
+  grpc::ServerUnaryReactor* RemoveNode(grpc::CallbackServerContext* context,
+                                       const v1::RemoveNodeRequest* request,
+                                       v1::RemoveNodeResponse* response) override;
+  grpc::ServerUnaryReactor* CheckNodes(grpc::CallbackServerContext* context,
+                                       const v1::CheckNodesRequest* request,
+                                       v1::CheckNodesResponse* response) override;
 
  private:
   const Api& api_;
@@ -31,6 +37,9 @@ class ServerService final : public v1::ServerService::CallbackService {
   grpc::ServerUnaryReactor* GetServerInfo(grpc::CallbackServerContext* context,
                                           const v1::GetServerInfoRequest* request,
                                           v1::GetServerInfoResponse* response) override;
+  grpc::ServerUnaryReactor* CheckStores(grpc::CallbackServerContext* context,
+                                        const v1::CheckStoresRequest* request,
+                                        v1::CheckStoresResponse* response) override;
 
  private:
   const Api& api_;

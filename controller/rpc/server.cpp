@@ -121,9 +121,9 @@ void LogGrpcMessage(gpr_log_func_args* args) {
 
 }  // namespace
 
-absl::StatusOr<ListeningServer> StartServer(const std::string& listen,
-                                            const std::vector<grpc::Service*>& services,
-                                            const ObserveCall& observe_call) {
+absl::StatusOr<ListeningServer> StartServer(
+    const std::string& listen, const std::vector<grpc::Service*>& services,
+    const ObserveCall& observe_call, std::shared_ptr<grpc::ServerCredentials> credentials) {
   TRAINYARD_ASSIGN_OR_RETURN(const HostPort where, ParseListen(listen));
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
@@ -131,7 +131,8 @@ absl::StatusOr<ListeningServer> StartServer(const std::string& listen,
   SetLimits(builder);
   if (observe_call) AddCallTimers(observe_call, builder);
   int port = 0;
-  builder.AddListeningPort(listen, grpc::InsecureServerCredentials(), &port);
+  if (credentials == nullptr) credentials = grpc::InsecureServerCredentials();
+  builder.AddListeningPort(listen, credentials, &port);
   for (grpc::Service* service : services) builder.RegisterService(service);
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   if (server == nullptr || port <= 0) return WhyNotListening(where);

@@ -11,6 +11,7 @@
 
 namespace grpc {
 class Server;
+class ServerCredentials;
 class Service;
 }  // namespace grpc
 
@@ -29,13 +30,14 @@ struct ListeningServer {
 using ObserveCall =
     std::function<void(const std::string& method, const std::string& code, double seconds)>;
 
-// Serves on "host:port"; port 0 picks a free one. `services` outlive the server. A peer that is
-// gone without closing its connection is detected within 10 s. INVALID_ARGUMENT: no such form of
-// address. UNAVAILABLE: the port is in use. FAILED_PRECONDITION: this machine cannot listen there
-// for another reason.
-absl::StatusOr<ListeningServer> StartServer(const std::string& listen,
-                                            const std::vector<grpc::Service*>& services,
-                                            const ObserveCall& observe_call = nullptr);
+// Serves on "host:port"; port 0 picks a free one. Without credentials everybody may call.
+// `services` outlive the server. A peer that is gone without closing its connection is detected
+// within 10 s. INVALID_ARGUMENT: no such form of address. UNAVAILABLE: the port is in use.
+// FAILED_PRECONDITION: this machine cannot listen there for another reason.
+absl::StatusOr<ListeningServer> StartServer(
+    const std::string& listen, const std::vector<grpc::Service*>& services,
+    const ObserveCall& observe_call = nullptr,
+    std::shared_ptr<grpc::ServerCredentials> credentials = nullptr);
 
 // Sends gRPC's own messages to the program's log instead of stderr. Call once, before any server.
 void RouteGrpcLog();

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "controller/rpc/worker_message_check.h"
+#include "proto/access/secret.h"
 #include "proto/support/grpc_status.h"
 
 namespace trainyard::controller {
@@ -198,6 +199,10 @@ class WorkerStream final : public BidiReactor {
     }
     ReadPermit permit = link_->StartHandling(link_->incoming().ByteSizeLong());
     v1::WorkerMessage message = std::exchange(link_->incoming(), {});
+    // From here on nothing of the controller has the secret.
+    if (message.has_hello()) {
+      message.mutable_hello()->set_node_secret(HashOf(message.hello().node_secret()));
+    }
     if (const absl::Status status = Check(message); !status.ok()) {
       link_->Close(status);
     } else if (!link_->Closed()) {

@@ -1,5 +1,6 @@
 #include "controller/rpc/worker_message_check.h"
 
+#include <algorithm>
 #include <string>
 
 #include "absl/strings/ascii.h"
@@ -13,6 +14,8 @@ namespace trainyard::controller {
 namespace {
 
 constexpr int kMaxAttempts = 10'000;
+constexpr int kMaxChecks = 64;
+constexpr std::size_t kMaxCheckBytes = 1024;
 constexpr std::size_t kMaxLogChunkBytes = 4 << 20;
 // Larger than any file, and small enough that sums of offsets do not overflow.
 constexpr int64_t kMaxOffset = int64_t{1} << 60;
@@ -49,11 +52,43 @@ absl::Status CheckStream(const v1::StreamId& stream, int64_t begin, int64_t end)
   return absl::OkStatus();
 }
 
+// The step that a record names; 0 when it names none.
+int64_t LargestStepOf(const v1::TelemetryRecord& record) {
+  switch (record.kind_case()) {
+    case v1::TelemetryRecord::kMetrics:
+      return std::max(record.metrics().step(), record.metrics().total_steps());
+    case v1::TelemetryRecord::kPhase:
+      return record.phase().step();
+    case v1::TelemetryRecord::kCheckpoint:
+      return record.checkpoint().step();
+    case v1::TelemetryRecord::kEvaluation:
+      return record.evaluation().step();
+    case v1::TelemetryRecord::kAlert:
+      return record.alert().step();
+    case v1::TelemetryRecord::kRank:
+      return record.rank().step();
+    default:
+      return 0;
+  }
+}
+
+// A worker of this release drops such records itself; one of an older release sends them.
+absl::Status CheckSteps(const v1::TelemetryBatch& batch) {
+  for (const v1::TelemetryRecord& record : batch.records()) {
+    const int64_t step = LargestStepOf(record);
+    if (step >= 0 && step <= kMaxStep) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("telemetry of step ", step, "; at most ", kMaxStep, " is believed"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckTelemetry(const v1::TelemetryBatch& batch) {
   const v1::StreamKind kind = batch.stream().kind();
   if (kind != v1::STREAM_KIND_TELEMETRY && kind != v1::STREAM_KIND_PARSED_LOG) {
     return absl::InvalidArgumentError("telemetry of a stream that holds none");
   }
+  TRAINYARD_RETURN_IF_ERROR(CheckSteps(batch));
   return CheckStream(batch.stream(), batch.begin_offset(), batch.end_offset());
 }
 
@@ -74,6 +109,18 @@ absl::Status CheckReports(const google::protobuf::RepeatedPtrField<v1::AttemptRe
       absl::StrCat("report of more than ", kMaxAttempts, " attempts"));
 }
 
+absl::Status CheckChecks(const v1::Heartbeat& heartbeat) {
+  const bool sound =
+      heartbeat.checks_size() <= kMaxChecks &&
+      std::ranges::all_of(heartbeat.checks(), [](const v1::NodeCheck& check) {
+        return check.name().size() <= kMaxIdBytes && check.found().size() <= kMaxCheckBytes &&
+               check.advice().size() <= kMaxCheckBytes;
+      });
+  if (sound) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("more than ", kMaxChecks, " checks of the node, ",
+                                                 "or one of more than ", kMaxCheckBytes, " bytes"));
+}
+
 }  // namespace
 
 absl::Status CheckHello(const v1::Hello& hello) {
@@ -87,6 +134,7 @@ absl::Status CheckHello(const v1::Hello& hello) {
   TRAINYARD_RETURN_IF_ERROR(CheckText("incarnation", hello.incarnation(), kMaxIdBytes));
   TRAINYARD_RETURN_IF_ERROR(CheckText("address", hello.address(), kMaxHostBytes));
   TRAINYARD_RETURN_IF_ERROR(CheckSize("worker_version", hello.worker_version()));
+  TRAINYARD_RETURN_IF_ERROR(CheckSize("node_secret", hello.node_secret()));
   if (hello.inventory().slots_size() > kMaxSlotsOfNode) {
     return absl::InvalidArgumentError(
         absl::StrCat("inventory of more than ", kMaxSlotsOfNode, " slots"));
@@ -101,6 +149,7 @@ absl::Status CheckHello(const v1::Hello& hello) {
 absl::Status CheckLaterMessage(const v1::WorkerMessage& message) {
   switch (message.kind_case()) {
     case v1::WorkerMessage::kHeartbeat:
+      TRAINYARD_RETURN_IF_ERROR(CheckChecks(message.heartbeat()));
       return CheckReports(message.heartbeat().attempts());
     case v1::WorkerMessage::kFact:
       if (message.fact().sequence() == 0 || message.fact().kind_case() == v1::Fact::KIND_NOT_SET) {

@@ -64,14 +64,22 @@ absl::Status TakeLock(int fd, const std::string& directory) {
   return absl::OkStatus();
 }
 
+// A trailing slash would make the last component empty.
+std::string WithoutSlash(const std::string& path) {
+  return path == "/" ? path : std::string(absl::StripSuffix(path, "/"));
+}
+
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<DataDirectory>> DataDirectory::Open(const std::string& path) {
+absl::Status MakeDataDirectory(const std::string& path) {
   if (path.empty())
     return absl::InvalidArgumentError("the data directory has no name; set --data-dir");
-  // A trailing slash would make the last component empty.
-  const std::string directory = path == "/" ? path : std::string(absl::StripSuffix(path, "/"));
-  TRAINYARD_RETURN_IF_ERROR(CreateDirectory(directory));
+  return CreateDirectory(WithoutSlash(path));
+}
+
+absl::StatusOr<std::unique_ptr<DataDirectory>> DataDirectory::Open(const std::string& path) {
+  TRAINYARD_RETURN_IF_ERROR(MakeDataDirectory(path));
+  const std::string directory = WithoutSlash(path);
   const std::string lock_path = directory + "/LOCK";
   const int fd = open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) return DirectoryProblem(errno, directory, "open LOCK in");

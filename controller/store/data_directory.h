@@ -9,6 +9,9 @@
 
 namespace trainyard::controller {
 
+// Creates the directory (0700) when it is missing.
+absl::Status MakeDataDirectory(const std::string& path);
+
 // Holds the exclusive lock on PATH/LOCK for as long as it lives. The kernel frees the lock when the
 // process ends, however it ends; the file itself stays.
 class DataDirectory {

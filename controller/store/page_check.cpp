@@ -257,6 +257,24 @@ void EnablePageChecks(sqlite3* database) {
   sqlite3_file_control(database, "main", SQLITE_FCNTL_RESERVE_BYTES, &bytes);
 }
 
+int PageBytesOf(std::string_view header) {
+  // Big endian; 1 stands for 65536.
+  constexpr std::size_t kSizeByte = 16;
+  if (header.size() < kHeaderBytes || header.substr(0, kMagic.size()) != kMagic) return 0;
+  const int high = static_cast<uint8_t>(header[kSizeByte]);
+  const int bytes = high * 256 + static_cast<uint8_t>(header[kSizeByte + 1]);
+  return bytes == 1 ? 65536 : bytes;
+}
+
+bool HasPageChecksums(std::string_view header) {
+  return header.size() >= kHeaderBytes &&
+         static_cast<uint8_t>(header[kReservedByte]) == kPageChecksumBytes;
+}
+
+bool IsSoundPage(std::string_view page, int64_t offset) {
+  return IsSound(page.data(), static_cast<int>(page.size()), offset);
+}
+
 int64_t LastDamagedByte() { return last_damaged_byte; }
 
 }  // namespace trainyard::controller

@@ -12,7 +12,9 @@
 #ifndef TRAINYARD_CONTROLLER_STORE_PAGE_CHECK_H_
 #define TRAINYARD_CONTROLLER_STORE_PAGE_CHECK_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 struct sqlite3;
 
@@ -24,6 +26,16 @@ const char* PageCheckVfs();
 // Reserves bytes for the checksums in a database that has no page yet; a database that has pages
 // without checksums stays as it is. Called right after opening, on a connection that may write.
 void EnablePageChecks(sqlite3* database);
+
+// Bytes at the beginning of a database file that describe it.
+inline constexpr std::size_t kDatabaseHeaderBytes = 100;
+
+// Size of the pages by the first bytes of the file; 0 when these are of no database.
+int PageBytesOf(std::string_view header);
+bool HasPageChecksums(std::string_view header);
+
+// True when the checksum of the page at `offset` fits, and for a page of zeros.
+bool IsSoundPage(std::string_view page, int64_t offset);
 
 // Offset in its file of the page that last failed its check on this thread.
 int64_t LastDamagedByte();

@@ -4,6 +4,7 @@
 #define TRAINYARD_PROTO_CONTRACT_LIMITS_H_
 
 #include <cstddef>
+#include <cstdint>
 
 namespace trainyard {
 
@@ -11,6 +12,8 @@ namespace trainyard {
 inline constexpr int kMaxSlotsOfNode = 1024;
 // Ranks of one gang: the largest published run, Llama 3 405B, has 16,384.
 inline constexpr int kMaxRanks = 16'384;
+// Largest number of a step: far beyond any run, and small enough for every sum and every double.
+inline constexpr int64_t kMaxStep = 1'000'000'000'000;
 // Series keys in one request.
 inline constexpr int kMaxSeriesKeys = 64;
 

@@ -28,6 +28,11 @@ bool DescribesNoRun(const RunConfig& config) {
          config.train.samples == 0 && config.train.tokens == 0;
 }
 
+// A command such as `trainyard kill 3` takes digits for the number of a job.
+bool IsNumber(const std::string& name) {
+  return !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
+}
+
 constexpr char kNoCommand[] =
     "`command` is missing; name a program (`command: [python3, train.py]`), or describe a run of "
     "trainyard-trainer with `model`, `data` and `train` (`extends: llama-tiny-cpu` is a start)";
@@ -39,6 +44,12 @@ Problems FindProblems(const v1::JobSpec& spec) {
   const RunConfig config = RunConfigOf(spec);
   const bool ours = RunsOurTrainer(spec);
   if (!spec.has_name()) problems.push_back({"name", "`name` is missing"});
+  if (IsNumber(spec.name())) {
+    problems.push_back({"name", absl::StrCat("name: `", spec.name(),
+                                             "` has digits only and would be taken for the number "
+                                             "of a job; add a letter, such as `run-",
+                                             spec.name(), "`")});
+  }
   if (ours && DescribesNoRun(config)) {
     problems.push_back({"command", kNoCommand});
   } else if (ours) {

@@ -38,7 +38,8 @@ def browsers(cluster, count):
     """Event streams that are opened and never read."""
     host, port = cluster.http_address.rsplit(":", 1)
     request = (f"GET /api/v1/events/stream?topics=jobs,events,nodes HTTP/1.1\r\n"
-               f"Host: {cluster.http_address}\r\n\r\n").encode()
+               f"Host: {cluster.http_address}\r\n"
+               f"Authorization: {cluster.headers()['Authorization']}\r\n\r\n").encode()
     open_sockets = []
     try:
         for _ in range(count):

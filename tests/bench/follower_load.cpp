@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "proto/access/channel.h"
 #include "tests/bench/load.h"
 #include "trainyard/v1/job_service.grpc.pb.h"
 #include "trainyard/v1/log_service.grpc.pb.h"
@@ -23,7 +24,7 @@ class SlowReader final : public grpc::ClientReadReactor<Response> {
   SlowReader(const std::string& controller, Begin begin) {
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-    channel_ = grpc::CreateCustomChannel(controller, grpc::InsecureChannelCredentials(), arguments);
+    channel_ = MakeLocalChannel(controller, arguments);
     begin(channel_, &context_, this);
     this->AddHold();
     this->StartCall();

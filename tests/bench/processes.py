@@ -122,6 +122,9 @@ class Cluster:
         self.http_address = "127.0.0.1:0"
         self.controller = None
         self.workers = []
+        # Every program below finds the token by it.
+        self.token_file = directory / "controller" / "token"
+        os.environ["TRAINYARD_TOKEN_FILE"] = str(self.token_file)
 
     def __enter__(self):
         self.start_controller()
@@ -160,10 +163,13 @@ class Cluster:
     def worker_dir(self, number):
         return self.directory / f"worker{number}"
 
+    def headers(self):
+        return {"Authorization": "Bearer " + self.token_file.read_text().strip()}
+
     def get(self, path):
         connection = http.client.HTTPConnection(self.http_address, timeout=10)
         try:
-            connection.request("GET", "/api/v1" + path)
+            connection.request("GET", "/api/v1" + path, headers=self.headers())
             answer = connection.getresponse()
             body = json.loads(answer.read())
         finally:
@@ -195,7 +201,7 @@ class Cluster:
         found = []
         for entry in entries:
             event = entry["event"]
-            kind = next(key for key in event if key not in ("time_ms", "actor"))
+            kind = next(key for key in event if key not in ("time_ms", "actor", "actor_verified"))
             found.append((kind, event[kind], int(event["time_ms"])))
         return found
 

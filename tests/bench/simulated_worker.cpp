@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "proto/access/channel.h"
 #include "proto/contract/protocol_version.h"
 
 namespace trainyard::bench {
@@ -28,7 +29,7 @@ std::shared_ptr<grpc::Channel> DialController(const std::string& controller) {
   arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  return grpc::CreateCustomChannel(controller, grpc::InsecureChannelCredentials(), arguments);
+  return MakeLocalChannel(controller, arguments);
 }
 
 bool IsTelemetry(const v1::StreamId& stream) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "proto/access/channel.h"
 #include "tests/bench/load.h"
 #include "trainyard/v1/job_service.grpc.pb.h"
 
@@ -23,7 +24,7 @@ double SecondsFrom(Steady::time_point begin) {
 std::shared_ptr<grpc::Channel> Connect(const std::string& controller) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(16 << 20);
-  return grpc::CreateCustomChannel(controller, grpc::InsecureChannelCredentials(), arguments);
+  return MakeLocalChannel(controller, arguments);
 }
 
 // Keeps a number of calls under way until all jobs are submitted.

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "trainyard/v1/access_service.grpc.pb.h"
 #include "trainyard/v1/job_service.grpc.pb.h"
 #include "trainyard/v1/log_service.grpc.pb.h"
 #include "trainyard/v1/metric_service.grpc.pb.h"
@@ -125,6 +126,19 @@ class FakeServer::Nodes final : public v1::NodeService::Service {
     answer.mutable_node()->set_cordoned(request->cordoned());
     return Answer(answers_, answer, response);
   }
+  grpc::Status RemoveNode(ServerContext*, const v1::RemoveNodeRequest* request,
+                          v1::RemoveNodeResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    answers_.remove_requests.push_back(*request);
+    v1::RemoveNodeResponse answer;
+    answer.set_name(request->node());
+    return Answer(answers_, answer, response);
+  }
+  grpc::Status CheckNodes(ServerContext*, const v1::CheckNodesRequest*,
+                          v1::CheckNodesResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    return Answer(answers_, answers_.checks, response);
+  }
 
  private:
   FakeAnswers& answers_;
@@ -138,6 +152,11 @@ class FakeServer::Servers final : public v1::ServerService::Service {
                              v1::GetServerInfoResponse* response) override {
     const std::lock_guard lock(mutex_);
     return Answer(answers_, answers_.server, response);
+  }
+  grpc::Status CheckStores(ServerContext*, const v1::CheckStoresRequest*,
+                           v1::CheckStoresResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    return Answer(answers_, answers_.store_checks, response);
   }
 
  private:
@@ -188,12 +207,32 @@ class FakeServer::Metrics final : public v1::MetricService::Service {
   std::mutex& mutex_;
 };
 
+class FakeServer::Access final : public v1::AccessService::Service {
+ public:
+  Access(FakeAnswers& answers, std::mutex& mutex) : answers_(answers), mutex_(mutex) {}
+  grpc::Status CreateLoginCode(ServerContext*, const v1::CreateLoginCodeRequest*,
+                               v1::CreateLoginCodeResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    return Answer(answers_, answers_.login, response);
+  }
+  grpc::Status WhoAmI(ServerContext*, const v1::WhoAmIRequest* request,
+                      v1::WhoAmIResponse* response) override {
+    response->set_user(request->user());
+    return grpc::Status::OK;
+  }
+
+ private:
+  FakeAnswers& answers_;
+  std::mutex& mutex_;
+};
+
 FakeServer::FakeServer()
     : jobs_(std::make_unique<Jobs>(answers_, mutex_)),
       nodes_(std::make_unique<Nodes>(answers_, mutex_)),
       servers_(std::make_unique<Servers>(answers_, mutex_)),
       logs_(std::make_unique<Logs>(answers_, mutex_)),
-      metrics_(std::make_unique<Metrics>(answers_, mutex_)) {
+      metrics_(std::make_unique<Metrics>(answers_, mutex_)),
+      access_(std::make_unique<Access>(answers_, mutex_)) {
   int port = 0;
   grpc::ServerBuilder builder;
   builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
@@ -202,6 +241,7 @@ FakeServer::FakeServer()
   builder.RegisterService(servers_.get());
   builder.RegisterService(logs_.get());
   builder.RegisterService(metrics_.get());
+  builder.RegisterService(access_.get());
   server_ = builder.BuildAndStart();
   address_ = absl::StrCat("127.0.0.1:", port);
 }

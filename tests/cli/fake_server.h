@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "grpcpp/grpcpp.h"
+#include "trainyard/v1/access_service.pb.h"
 #include "trainyard/v1/job_service.pb.h"
 #include "trainyard/v1/log_service.pb.h"
 #include "trainyard/v1/metric_service.pb.h"
@@ -38,6 +39,10 @@ struct FakeAnswers {
   v1::WhyJobResponse why;
   v1::ListNodesResponse nodes;
   std::vector<v1::CordonNodeRequest> cordon_requests;
+  std::vector<v1::RemoveNodeRequest> remove_requests;
+  v1::CheckNodesResponse checks;
+  v1::CheckStoresResponse store_checks;
+  v1::CreateLoginCodeResponse login;
   v1::GetServerInfoResponse server;
   v1::ListKeysResponse keys;
   v1::GetSeriesResponse series;
@@ -91,6 +96,7 @@ class FakeServer {
   class Servers;
   class Logs;
   class Metrics;
+  class Access;
 
   // Held by a handler while it uses the answers.
   std::mutex mutex_;
@@ -100,6 +106,7 @@ class FakeServer {
   std::unique_ptr<Servers> servers_;
   std::unique_ptr<Logs> logs_;
   std::unique_ptr<Metrics> metrics_;
+  std::unique_ptr<Access> access_;
   std::unique_ptr<grpc::Server> server_;
   std::string address_;
 };

@@ -74,6 +74,7 @@ class LiveCluster:
 
     def __init__(self):
         self.directory = tempfile.mkdtemp(prefix="trainyard-live-")
+        os.environ["TRAINYARD_TOKEN_FILE"] = self.path("controller", "token")
         self.children = []
 
     def path(self, *parts):

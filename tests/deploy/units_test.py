@@ -40,7 +40,7 @@ class UnitsTest(unittest.TestCase):
     def test_variables_have_a_value(self):
         for unit in UNITS:
             given = {entry.split("=", 1)[0] for entry in settings(unit, "Environment")}
-            used = set(re.findall(r"\$\{(\w+)\}", settings(unit, "ExecStart")[0]))
+            used = set(re.findall(r"\$\{?(\w+)\}?", settings(unit, "ExecStart")[0]))
             self.assertEqual(used, given, unit.name)
 
     def test_data_directories_are_made(self):

@@ -13,6 +13,7 @@
 #include "grpcpp/grpcpp.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "proto/access/channel.h"
 #include "proto/contract/unique_fd.h"
 #include "proto/support/job_state.h"
 
@@ -50,6 +51,8 @@ std::string ProgramPath(const std::string& name) {
 
 MiniCluster::MiniCluster(int nodes, int slots_per_node, const std::string& data)
     : slots_per_node_(slots_per_node) {
+  // The command line, the workers and the stubs below find the token by it.
+  setenv(kTokenFileVariable, (directory() + "/controller/token").c_str(), 1);
   if (!data.empty()) Unpack(data, directory());
   StartController();
   workers_.resize(nodes);
@@ -72,6 +75,7 @@ void Unpack(const std::string& archive, const std::string& directory) {
 
 MiniCluster::~MiniCluster() {
   if (testing::Test::HasFailure()) std::cerr << DaemonLogs();
+  unsetenv(kTokenFileVariable);
   // Workers leave their ranks alone when they are killed; here nothing may stay behind.
   for (auto& worker : workers_) {
     if (worker != nullptr) worker->Signal(SIGTERM);
@@ -182,7 +186,7 @@ int64_t MiniCluster::Submit(const std::string& job_file,
 
 template <typename Service>
 std::unique_ptr<typename Service::Stub> MiniCluster::Stub() const {
-  return Service::NewStub(grpc::CreateChannel(address_, grpc::InsecureChannelCredentials()));
+  return Service::NewStub(MakeLocalChannel(address_));
 }
 
 std::map<std::string, v1::Node> MiniCluster::Nodes() const {

@@ -1,5 +1,6 @@
 // Debian's chromium, and helpers that every test of a page needs.
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { sessionCookie } from './access';
 
 export type Theme = 'light' | 'dark';
 // Time-out for a page to show something on a machine whose cores are busy with other work.
@@ -33,6 +34,7 @@ export async function openPage(
     colorScheme: theme,
     reducedMotion: 'reduce',
   });
+  await context.addCookies([sessionCookie(url)]);
   context.setDefaultTimeout(TIMEOUT_MS);
   const page = await context.newPage();
   const complaints: string[] = [];

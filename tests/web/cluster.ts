@@ -1,8 +1,9 @@
 // A controller and what works for it, as real processes on this machine.
-import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { HEADERS, TEST_TOKEN } from './access';
 
 const WEB_ROOT = new URL('../../web/dist', import.meta.url).pathname;
 
@@ -49,11 +50,17 @@ export class Cluster {
     return join(this.folder, 'controller');
   }
 
+  private get tokenFile(): string {
+    return join(this.dataDir, 'token');
+  }
+
   // Again on the ports of its first start.
   async startController(): Promise<void> {
     const file = join(this.folder, 'address');
     rmSync(file, { force: true });
     rmSync(`${file}.http`, { force: true });
+    mkdirSync(this.dataDir, { recursive: true, mode: 0o700 });
+    writeFileSync(this.tokenFile, TEST_TOKEN, { mode: 0o600 });
     this.spawn('controller', join(this.programs, 'trainyard-controller'), [
       '--listen',
       this.address,
@@ -76,7 +83,7 @@ export class Cluster {
   }
 
   async get(path: string): Promise<unknown> {
-    const response = await fetch(`${this.url}/api/v1${path}`);
+    const response = await fetch(`${this.url}/api/v1${path}`, { headers: HEADERS });
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
     return response.json();
   }
@@ -84,11 +91,20 @@ export class Cluster {
   async post(path: string, body: unknown): Promise<unknown> {
     const response = await fetch(`${this.url}/api/v1${path}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { ...HEADERS, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
     return response.json();
+  }
+
+  // The address that opens the dashboard once.
+  loginUrl(): string {
+    const program = join(this.programs, 'trainyard');
+    const env = { ...process.env, TRAINYARD_TOKEN_FILE: this.tokenFile };
+    return execFileSync(program, ['--server', this.address, 'dashboard', '-o', 'name'], { env })
+      .toString()
+      .trim();
   }
 
   async stop(): Promise<void> {
@@ -104,7 +120,8 @@ export class Cluster {
 
   protected spawn(name: string, program: string, args: string[]): ChildProcess {
     const log = openSync(join(this.folder, `${name}.log`), 'a');
-    const child = spawn(program, args, { stdio: ['ignore', log, log] });
+    const env = { ...process.env, TRAINYARD_TOKEN_FILE: this.tokenFile };
+    const child = spawn(program, args, { stdio: ['ignore', log, log], env });
     this.children.set(name, child);
     return child;
   }

@@ -155,7 +155,8 @@ export class FixtureServer {
     if (path === '/server') {
       const { storageProblems: storage_problems } = cluster;
       const capabilities = ['cordon', 'stop', 'submit'];
-      return [200, { capabilities, storage_problems, grpc_port: GRPC_PORT, ...stamp }];
+      const shown = { capabilities, storage_problems, warnings: [], grpc_port: GRPC_PORT };
+      return [200, { ...shown, ...stamp }];
     }
     if (path === '/nodes') return [200, { nodes: cluster.nodes, job_names: {}, ...stamp }];
     if (path === '/events') return [200, { events: newestFirst, next_cursor: '', ...stamp }];

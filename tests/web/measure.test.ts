@@ -6,6 +6,7 @@ import { get } from 'node:http';
 import { loadavg } from 'node:os';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, inject, it } from 'vitest';
+import { HEADERS, sessionCookie } from './access';
 import { WIDE, launch, openPage } from './browser';
 import { LiveCluster, SeededCluster } from './cluster';
 import { jobNumber, sweepNumbers } from './seeded';
@@ -81,6 +82,7 @@ describe.runIf(process.env['MEASURE'] && base !== '')('from click to pixel', () 
     const times: number[] = [];
     for (let run = 0; run < RUNS; run++) {
       const context = await browser.newContext({ viewport: WIDE });
+      await context.addCookies([sessionCookie(base)]);
       const page = await context.newPage();
       await page.addInitScript(() => {
         const look = () => {
@@ -214,7 +216,7 @@ describe.runIf(process.env['MEASURE'] && base !== '')('what open pages cost', ()
       const count = (data: Buffer) => {
         bytes += data.length;
       };
-      const request = get(base + path, (answer) => answer.on('data', count));
+      const request = get(base + path, { headers: HEADERS }, (answer) => answer.on('data', count));
       request.on('error', () => undefined);
       return request;
     });

@@ -1,10 +1,12 @@
 // Numbers of the seeded jobs (tests/web/seed), by their names.
+import { HEADERS } from './access';
+
 interface Listed {
   jobs: { id: number; name: string }[];
 }
 
 async function get(base: string, path: string): Promise<unknown> {
-  const response = await fetch(`${base}/api/v1${path}`);
+  const response = await fetch(`${base}/api/v1${path}`, { headers: HEADERS });
   if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
   return response.json();
 }

@@ -122,8 +122,11 @@ RankLaunch MakeRankLaunch(const v1::StartAttempt& attempt, const v1::RankStart& 
   }
   if (GetsTorchrunVariables(spec)) AddTorchrunVariables(attempt, rank, environment);
   AddJobVariables(spec, environment);
-  for (const auto& [name, value] : site.secrets) environment[name] = value;
+  for (const auto& [name, value] : site.secrets) environment.erase(name);
   AddTrainyardVariables(attempt, site, environment);
+  launch.secrets = site.secrets;
+  std::erase_if(launch.secrets,
+                [&](const auto& secret) { return environment.contains(secret.first); });
   return launch;
 }
 

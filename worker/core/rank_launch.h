@@ -29,6 +29,8 @@ struct LaunchSite {
 struct RankLaunch {
   std::vector<std::string> argv;
   std::map<std::string, std::string> environment;
+  // Further variables; no name is in `environment` too.
+  std::map<std::string, std::string> secrets;
   std::string working_directory;
 };
 

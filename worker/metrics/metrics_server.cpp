@@ -3,19 +3,19 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <prometheus/collectable.h>
-#include <prometheus/exposer.h>
+#include <prometheus/text_serializer.h>
 
 #include <array>
 #include <filesystem>
 #include <mutex>
 #include <optional>
-#include <stdexcept>
 #include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "spdlog/spdlog.h"
 #include "worker/device/gpu_monitor.h"
+#include "worker/metrics/page_listener.h"
 #include "worker/spool/output_space.h"
 
 namespace trainyard::worker {
@@ -140,9 +140,9 @@ absl::Status CannotListen(const MetricsServerOptions& options, const char* cause
 struct MetricsServer::Parts {
   explicit Parts(const MetricsServerOptions& options) : page(std::make_shared<Page>(options)) {}
 
-  // Before the exposer, which refers to it without owning it.
+  // Before the listener, whose thread uses it.
   const std::shared_ptr<Page> page;
-  std::unique_ptr<prometheus::Exposer> exposer;
+  std::unique_ptr<PageListener> listener;
   std::string address;
 };
 
@@ -150,20 +150,16 @@ absl::StatusOr<std::unique_ptr<MetricsServer>> MetricsServer::Start(MetricsServe
   absl::StatusOr<HostPort> where = ParseListen(options.listen);
   if (!where.ok()) return where.status();
   auto parts = std::make_unique<Parts>(options);
-  // Few threads and a short timeout (ms): Prometheus needs one connection. No keep-alive: an idle
-  // connection would occupy one of the two threads.
-  const std::vector<std::string> settings = {
-      "listening_ports",    options.listen, "num_threads",       "2",
-      "request_timeout_ms", "5000",         "enable_keep_alive", "no"};
-  try {
-    parts->exposer = std::make_unique<prometheus::Exposer>(settings);
-    const std::vector<int> ports = parts->exposer->GetListeningPorts();
-    if (ports.empty()) return CannotListen(options, "no port was opened");
-    parts->address = absl::StrCat(where->host, ":", ports.front());
-    parts->exposer->RegisterCollectable(parts->page);
-  } catch (const std::exception& error) {
-    return CannotListen(options, error.what());
+  const bool is_six = where->host.front() == '[';
+  const std::string host = is_six ? where->host.substr(1, where->host.size() - 2) : where->host;
+  auto listener = PageListener::Start(host, where->port, "/metrics", [page = parts->page] {
+    return prometheus::TextSerializer().Serialize(page->Collect());
+  });
+  if (!listener.ok()) {
+    return CannotListen(options, std::string(listener.status().message()).c_str());
   }
+  parts->listener = *std::move(listener);
+  parts->address = absl::StrCat(where->host, ":", parts->listener->port());
   return std::unique_ptr<MetricsServer>(new MetricsServer(std::move(parts)));
 }
 

@@ -55,12 +55,14 @@ struct RankCommand {
   // Program and arguments. A program without a slash is searched in PATH of `environment`; one with
   // a slash is relative to working_directory.
   std::vector<std::string> argv;
-  // The whole environment: nothing is inherited.
+  // The whole environment but for the secrets: nothing is inherited.
   std::map<std::string, std::string> environment;
   // Absolute.
   std::string working_directory;
   // RankPlace::mark; RankLauncher sets it.
   std::string mark = "";
+  // Further variables, which are never written to a file: the shim gets them in its environment.
+  std::map<std::string, std::string> secrets = {};
 };
 
 // A process, safe against recycled pids: start_time is field 22 of /proc/PID/stat (clock ticks
@@ -94,7 +96,7 @@ struct RankExit {
   Timestamp ended_ms = 0;
 };
 
-// start.json holds the environment, which may hold secrets: mode 0600.
+// start.json, mode 0600, without the secrets.
 absl::Status WriteRankCommand(const std::string& rank_dir, const RankCommand& command);
 absl::StatusOr<RankCommand> ReadRankCommand(const std::string& rank_dir);
 

@@ -44,12 +44,14 @@ absl::Status CheckCommand(const RankCommand& command) {
   }
   bool plain = IsPlainText(command.working_directory);
   for (const std::string& argument : command.argv) plain = plain && IsPlainText(argument);
-  for (const auto& [name, value] : command.environment) {
-    if (name.empty() || name.find('=') != std::string::npos) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("`", name, "` cannot name an environment variable"));
+  for (const auto* variables : {&command.environment, &command.secrets}) {
+    for (const auto& [name, value] : *variables) {
+      if (name.empty() || name.find('=') != std::string::npos) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("`", name, "` cannot name an environment variable"));
+      }
+      plain = plain && IsPlainText(name) && IsPlainText(value);
     }
-    plain = plain && IsPlainText(name) && IsPlainText(value);
   }
   if (plain) return absl::OkStatus();
   return absl::InvalidArgumentError(
@@ -115,21 +117,17 @@ class SpawnPlan {
     posix_spawnattr_destroy(&attributes_);
   }
 
-  // Runs `shim --dir DIR` with the worker's environment and the mark of a shim.
-  absl::StatusOr<pid_t> Spawn(const std::string& program, const RankPlace& place) {
-    std::vector<std::string> arguments = {program, "shim", "--dir", place.records};
-    std::vector<char*> argv;
-    for (std::string& argument : arguments) argv.push_back(argument.data());
-    argv.push_back(nullptr);
-    std::string mark = absl::StrCat(kShimMarkVariable, "=", place.mark);
-    std::vector<char*> environment = {mark.data()};
-    for (char** variable = environ; *variable != nullptr; ++variable) {
-      environment.push_back(*variable);
-    }
-    environment.push_back(nullptr);
+  absl::StatusOr<pid_t> Spawn(const std::string& program, std::vector<std::string> arguments,
+                              std::vector<std::string> environment) {
+    const auto pointers = [](std::vector<std::string>& texts) {
+      std::vector<char*> found;
+      for (std::string& text : texts) found.push_back(text.data());
+      found.push_back(nullptr);
+      return found;
+    };
     pid_t pid = 0;
-    const int error = posix_spawn(&pid, program.c_str(), &actions_, &attributes_, argv.data(),
-                                  environment.data());
+    const int error = posix_spawn(&pid, program.c_str(), &actions_, &attributes_,
+                                  pointers(arguments).data(), pointers(environment).data());
     if (error != 0) return ErrnoStatus(error, "cannot start", program);
     return pid;
   }
@@ -138,6 +136,18 @@ class SpawnPlan {
   posix_spawn_file_actions_t actions_;
   posix_spawnattr_t attributes_;
 };
+
+// The mark of a shim, this process's environment, and the secrets of the rank.
+std::vector<std::string> ShimEnvironment(const RankPlace& place, const RankCommand& command) {
+  std::vector<std::string> environment = {absl::StrCat(kShimMarkVariable, "=", place.mark)};
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    environment.emplace_back(*variable);
+  }
+  for (const auto& [name, value] : command.secrets) {
+    environment.push_back(absl::StrCat(kShimSecretPrefix, name, "=", value));
+  }
+  return environment;
+}
 
 // Reads the shim's answer from the pipe until the shim closes the pipe.
 absl::StatusOr<std::string> AwaitAnswer(int fd, std::chrono::milliseconds limit) {
@@ -198,7 +208,9 @@ absl::Status RankLauncher::Launch(const RankPlace& place, RankCommand command) c
   TRAINYARD_ASSIGN_OR_RETURN(UniqueFd ready, MoveUp(UniqueFd(ends[1])));
 
   SpawnPlan plan(lock.get(), ready.get());
-  TRAINYARD_ASSIGN_OR_RETURN(const pid_t pid, plan.Spawn(shim_program_, place));
+  TRAINYARD_ASSIGN_OR_RETURN(
+      const pid_t pid, plan.Spawn(shim_program_, {shim_program_, "shim", "--dir", place.records},
+                                  ShimEnvironment(place, command)));
   lock.Reset();
   ready.Reset();
   const absl::StatusOr<std::string> answer = AwaitAnswer(answer_fd.get(), answer_limit_);

@@ -12,6 +12,7 @@
 #include <iostream>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -192,8 +193,21 @@ absl::StatusOr<RankExit> RunRank(Shim& shim, HeldRank rank) {
   return exit;
 }
 
+// Moves the secrets that the worker put into this process's environment to the rank's.
+void TakeSecrets(RankCommand& command) {
+  constexpr std::string_view kPrefix = kShimSecretPrefix;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    const std::size_t equals = text.find('=');
+    if (text.substr(0, kPrefix.size()) != kPrefix || equals == std::string_view::npos) continue;
+    const std::string name(text.substr(kPrefix.size(), equals - kPrefix.size()));
+    command.environment[name] = std::string(text.substr(equals + 1));
+  }
+}
+
 absl::Status Run(Shim& shim) {
-  TRAINYARD_ASSIGN_OR_RETURN(const RankCommand command, ReadRankCommand(shim.rank_dir));
+  TRAINYARD_ASSIGN_OR_RETURN(RankCommand command, ReadRankCommand(shim.rank_dir));
+  TakeSecrets(command);
   TRAINYARD_RETURN_IF_ERROR(
       ReserveAtomicFile(absl::StrCat(shim.rank_dir, "/", kExitFile), kExitRecordBytes));
   TRAINYARD_ASSIGN_OR_RETURN(const UniqueFd output, OpenOutput(shim.rank_dir));

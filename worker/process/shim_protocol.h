@@ -13,6 +13,9 @@ inline constexpr int kShimReadyFd = 4;
 
 inline constexpr char kShimReadyAnswer[] = "ready";
 
+// A secret NAME of the rank is the variable with this in front of NAME in the shim's environment.
+inline constexpr char kShimSecretPrefix[] = "TRAINYARD_SHIM_SECRET_";
+
 }  // namespace trainyard::worker
 
 #endif  // TRAINYARD_WORKER_PROCESS_SHIM_PROTOCOL_H_

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "grpcpp/grpcpp.h"
+#include "proto/access/channel.h"
 #include "proto/support/grpc_status.h"
 #include "trainyard/v1/worker_control.grpc.pb.h"
 
@@ -19,7 +20,7 @@ namespace {
 namespace asio = boost::asio;
 
 // A fresh channel for each dial: gRPC's own backoff would come on top of ours.
-std::shared_ptr<grpc::Channel> Dial(const AttachOptions& options) {
+std::shared_ptr<grpc::Channel> Dial(const AttachOptions& options, const Access& access) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, static_cast<int>(options.keepalive_ms));
@@ -27,8 +28,7 @@ std::shared_ptr<grpc::Channel> Dial(const AttachOptions& options) {
   arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  return grpc::CreateCustomChannel(options.controller, grpc::InsecureChannelCredentials(),
-                                   arguments);
+  return MakeChannel(options.controller, access, arguments);
 }
 
 }  // namespace
@@ -43,7 +43,12 @@ class AttachStream::Call : public grpc::ClientBidiReactor<v1::WorkerMessage, v1:
 
   void Begin(const AttachOptions& options, v1::Hello hello) {
     keeps_itself_ = shared_from_this();
-    channel_ = Dial(options);
+    // Read again for each dial: the token may have come, or changed, meanwhile.
+    AccessPlaces places = PlacesOfProcess();
+    if (!options.token_file.empty()) places.token_file = options.token_file;
+    absl::StatusOr<Access> access = FindAccess(options.controller, places);
+    if (!access.ok()) cancel_reason = access.status();
+    channel_ = Dial(options, access.value_or(Access()));
     stub_ = v1::WorkerControl::NewStub(channel_);
     stub_->async()->Attach(&context_, this);
     AddHold();

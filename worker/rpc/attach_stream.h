@@ -19,6 +19,8 @@ namespace trainyard::worker {
 struct AttachOptions {
   // HOST:PORT.
   std::string controller;
+  // Of the controller's token; empty: found as the command line finds it.
+  std::string token_file;
   // Wait before dialling again: doubles from the minimum to the maximum, with jitter; a Welcome
   // resets it to the minimum.
   int64_t backoff_ms_min = 200;

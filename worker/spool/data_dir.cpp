@@ -14,17 +14,17 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "proto/support/status_macros.h"
 #include "proto/support/durable_file.h"
+#include "proto/support/status_macros.h"
 
 namespace trainyard::worker {
 namespace {
 
 constexpr std::size_t kIdDigits = 32;
+constexpr std::size_t kSecretDigits = 64;
 
-bool IsId(const std::string& text) {
-  return text.size() == kIdDigits &&
-         text.find_first_not_of("0123456789abcdef") == std::string::npos;
+bool IsHex(const std::string& text, std::size_t digits) {
+  return text.size() == digits && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
 absl::StatusOr<UniqueFd> Lock(const std::string& directory) {
@@ -47,19 +47,22 @@ absl::StatusOr<UniqueFd> Lock(const std::string& directory) {
   return fd;
 }
 
-absl::StatusOr<std::string> LoadOrMakeNodeId(const std::string& path) {
+// `make` gives the text of a file that is missing.
+template <typename Make>
+absl::StatusOr<std::string> LoadOrMake(const std::string& path, std::size_t digits,
+                                       const char* what, const Make& make) {
   absl::StatusOr<std::string> text = ReadSmallFile(path);
   if (absl::IsNotFound(text.status())) {
-    std::string id = RandomId();
+    std::string id = make();
     TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(path, id + "\n"));
     return id;
   }
   TRAINYARD_RETURN_IF_ERROR(text.status());
   std::string id(absl::StripAsciiWhitespace(*text));
-  if (!IsId(id)) {
-    return absl::DataLossError(absl::StrCat(path,
-                                            " does not hold a node id (32 hexadecimal digits); "
-                                            "restore it, or remove it to join as a new node"));
+  if (!IsHex(id, digits)) {
+    return absl::DataLossError(absl::StrCat(path, " does not hold a node ", what, " (", digits,
+                                            " hexadecimal digits); restore it, or remove node_id "
+                                            "and node_secret to join as a new node"));
   }
   return id;
 }
@@ -99,7 +102,11 @@ absl::StatusOr<std::unique_ptr<DataDir>> DataDir::Open(const std::string& path) 
   }
   TRAINYARD_RETURN_IF_ERROR(MakeDirectories(data_dir->path_));
   TRAINYARD_ASSIGN_OR_RETURN(data_dir->lock_, Lock(data_dir->path_));
-  TRAINYARD_ASSIGN_OR_RETURN(data_dir->node_id_, LoadOrMakeNodeId(data_dir->File("node_id")));
+  TRAINYARD_ASSIGN_OR_RETURN(data_dir->node_id_,
+                             LoadOrMake(data_dir->File("node_id"), kIdDigits, "id", RandomId));
+  TRAINYARD_ASSIGN_OR_RETURN(data_dir->node_secret_,
+                             LoadOrMake(data_dir->File("node_secret"), kSecretDigits, "secret",
+                                        [] { return absl::StrCat(RandomId(), RandomId()); }));
   return data_dir;
 }
 

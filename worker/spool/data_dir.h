@@ -23,6 +23,8 @@ class DataDir {
   const std::string& path() const { return path_; }
   // 32 hexadecimal digits, made once.
   const std::string& node_id() const { return node_id_; }
+  // Proof of the node id, 64 hexadecimal digits in a file of mode 0600, made once.
+  const std::string& node_secret() const { return node_secret_; }
   std::string File(const std::string& name) const { return path_ + "/" + name; }
 
  private:
@@ -30,6 +32,7 @@ class DataDir {
 
   std::string path_;
   std::string node_id_;
+  std::string node_secret_;
   UniqueFd lock_;
 };
 

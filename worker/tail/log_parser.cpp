@@ -11,6 +11,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "proto/contract/limits.h"
 #include "proto/contract/telemetry_keys.h"
 #include "proto/support/utf8.h"
 #include "re2/re2.h"
@@ -37,7 +38,8 @@ std::optional<double> ToNumber(StringPiece text) {
 
 std::optional<int64_t> ToStep(StringPiece text) {
   int64_t step = 0;
-  if (!absl::SimpleAtoi(absl::string_view(text.data(), text.size()), &step) || step < 0) {
+  if (!absl::SimpleAtoi(absl::string_view(text.data(), text.size()), &step) || step < 0 ||
+      step > kMaxStep) {
     return std::nullopt;
   }
   return step;

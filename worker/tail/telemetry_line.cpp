@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "nlohmann/json.hpp"
+#include "proto/contract/limits.h"
 #include "proto/contract/phase.h"
 #include "proto/contract/rank_set.h"
 #include "proto/contract/telemetry_keys.h"
@@ -188,6 +189,16 @@ absl::StatusOr<int64_t> Count(const Values& values, const char* key,
   return Missing(key, "a whole number from 0");
 }
 
+// A number of a step. A program that writes garbage must not move the progress of its job to the
+// end of time.
+absl::StatusOr<int64_t> Step(const Values& values, const char* key,
+                             std::optional<int64_t> fallback = std::nullopt) {
+  const absl::StatusOr<int64_t> step = Count(values, key, fallback);
+  if (!step.ok() || *step <= kMaxStep) return step;
+  return absl::InvalidArgumentError(
+      absl::StrCat("`", key, "` is ", *step, "; at most ", kMaxStep, " is believed"));
+}
+
 absl::StatusOr<double> Number(const Values& values, const char* key,
                               std::optional<double> fallback = std::nullopt) {
   const auto found = values.find(key);
@@ -232,8 +243,8 @@ void ReadSamples(const Values& values, Record& record) {
 absl::Status ReadMetrics(const Values& values, v1::MetricsRecord& record) {
   static const std::set<std::string> kNotMetrics = {telemetry::kType, telemetry::kTimeMs,
                                                     telemetry::kStep, telemetry::kTotalSteps};
-  TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Count(values, telemetry::kStep));
-  TRAINYARD_ASSIGN_OR_RETURN(const int64_t total_steps, Count(values, telemetry::kTotalSteps, 0));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Step(values, telemetry::kStep));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t total_steps, Step(values, telemetry::kTotalSteps, 0));
   record.set_step(step);
   record.set_total_steps(total_steps);
   ReadSamples(values, record);
@@ -250,7 +261,7 @@ absl::Status ReadPhase(const Values& values, v1::PhaseRecord& record) {
   if (!PhaseOf(phase).has_value()) {
     return Missing(telemetry::kPhase, "one of init, load, train, checkpoint, eval, done");
   }
-  TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Count(values, telemetry::kStep, 0));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Step(values, telemetry::kStep, 0));
   record.set_phase(phase);
   record.set_step(step);
   return absl::OkStatus();
@@ -270,7 +281,7 @@ absl::Status ReadCheckpointMetric(const Values& values, v1::CheckpointRecord& re
 }
 
 absl::Status ReadCheckpoint(const Values& values, v1::CheckpointRecord& record) {
-  TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Count(values, telemetry::kStep));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Step(values, telemetry::kStep));
   const auto deleted = values.find(telemetry::kDeleted);
   const bool* flag = deleted == values.end() ? nullptr : std::get_if<bool>(&deleted->second);
   if (deleted != values.end() && flag == nullptr)
@@ -297,7 +308,7 @@ absl::Status ReadCheckpoint(const Values& values, v1::CheckpointRecord& record) 
 }
 
 absl::Status ReadEvaluation(const Values& values, v1::EvaluationRecord& record) {
-  TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Count(values, telemetry::kStep));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Step(values, telemetry::kStep));
   TRAINYARD_ASSIGN_OR_RETURN(std::string data_set, Text(values, telemetry::kDataSet));
   TRAINYARD_ASSIGN_OR_RETURN(const double loss, Number(values, telemetry::kLoss));
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t tokens, Count(values, telemetry::kTokens, 0));
@@ -314,7 +325,7 @@ absl::Status ReadEvaluation(const Values& values, v1::EvaluationRecord& record) 
 
 absl::Status ReadAlert(const Values& values, v1::AlertRecord& record) {
   TRAINYARD_ASSIGN_OR_RETURN(std::string code, Text(values, telemetry::kCode));
-  TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Count(values, telemetry::kStep, 0));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Step(values, telemetry::kStep, 0));
   if (values.count(telemetry::kMessage) > 0) {
     TRAINYARD_ASSIGN_OR_RETURN(std::string message, Text(values, telemetry::kMessage));
     record.set_message(std::move(message));
@@ -346,7 +357,7 @@ absl::Status ReadStepTime(const Values& values, v1::StepTime& time) {
 }
 
 absl::Status ReadRank(const Values& values, v1::RankRecord& record) {
-  TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Count(values, telemetry::kStep));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t step, Step(values, telemetry::kStep));
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t memory, Count(values, telemetry::kMemoryBytes, 0));
   TRAINYARD_ASSIGN_OR_RETURN(const double step_seconds, Number(values, telemetry::kStepSeconds, 0));
   TRAINYARD_ASSIGN_OR_RETURN(const double init, Number(values, telemetry::kInitSeconds, 0));

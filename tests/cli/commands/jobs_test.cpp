@@ -212,7 +212,7 @@ TEST_F(DescribeTest, ShowsEverySection) {
        {"Job 17  tiny\n", "  State       failed\n", "2026-11-21T11:56:48.000Z (3m12s ago)",
         "  Slots       2 nodes x 1 cpu\n", "  Restarts    1 of 5 used\n",
         "  Last speed  5.23k tokens/s, 0.4 s a step\n", "  id-a: rank 0\n  node-2: rank 1\n",
-        "  Culprit     rank 1 on node-2\n", "    Traceback:  [31mboom\n", "3.0 MiB",
+        "  Culprit     rank 1 on node-2\n", "    Traceback: \\u001b[31mboom\n", "3.0 MiB",
         "resources.nodes", "job.yaml:2\n", "\nSettings other than defaults",
         "  2026-11-21T11:56:48.000Z  user ada: submitted\n"}) {
     EXPECT_THAT(result.out, HasSubstr(text));

@@ -51,6 +51,10 @@ class DevTest : public CliFixture {
                      "  shift\ndone\necho 127.0.0.1:7071 > \"$file.http\"\necho ",
                      server().address(), " > \"$file\"\n", Daemon("controller")));
     WriteProgram("trainyard-worker", Daemon("worker"));
+    // The token that the controller would make at its first start.
+    std::filesystem::create_directories(directory() + "/data/controller");
+    const std::string token = WriteFile("data/controller/token", "0123456789abcdef\n");
+    std::filesystem::permissions(token, std::filesystem::perms::owner_read);
     out_.rdbuf(&buffer_);
   }
 

@@ -73,7 +73,7 @@ TEST(ReadableTest, CutsByCodePoints) {
 }
 
 TEST(ReadableTest, ControlCharactersDoNotReachTheTerminal) {
-  EXPECT_EQ(OneLine("a\n\033[2Jb\x7f"), "a  [2Jb ");
+  EXPECT_EQ(OneLine("a\n\033[2Jb\x7f"), "a \\u001b[2Jb\\u007f");
 }
 
 }  // namespace

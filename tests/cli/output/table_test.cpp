@@ -59,7 +59,7 @@ TEST(TableTest, ColumnsAreHiddenInTheirOrderBeforeAKeptOneShrinks) {
 
 TEST(TableTest, CsvQuotesWhatItMust) {
   EXPECT_EQ(RenderCsv(Example()),
-            "ID,NAME,NOTE\n1,short,\"x,y\"\n22,a-very-long-name-indeed,\"\"\"q\"\"\n\"\n");
+            "ID,NAME,NOTE\n1,short,\"x,y\"\n22,a-very-long-name-indeed,\"\"\"q\"\" \"\n");
 }
 
 TEST(TableTest, YamlKeepsTextAsText) {

@@ -143,7 +143,11 @@ TEST_F(ArchiveTest, TheRequestIdIsKnownForTenMinutesMore) {
 
 TEST_F(ArchiveTest, ANumberOfAnArchivedJobDoesNotNameAnother) {
   const int64_t job = EndedJob("job");
-  cluster_.Submit(std::to_string(job), 1, 1);
+  // A name that a submit refuses now, and that older event logs may hold.
+  v1::Event named;
+  named.mutable_job_submitted()->set_job_id(cluster_.state.next_job_id);
+  *named.mutable_job_submitted()->mutable_spec() = TestSpec(std::to_string(job), 1, 1);
+  Apply(named, cluster_.state);
   cluster_.now += kHour;
   Archive(job);
   EXPECT_TRUE(absl::IsNotFound(FindJob(cluster_.state, std::to_string(job)).status()));

@@ -54,6 +54,29 @@ TEST(SubmissionTest, ListsEveryBrokenRule) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("restart.max_restarts"));
 }
 
+TEST(SubmissionTest, ANameOfDigitsWouldBeTakenForANumber) {
+  v1::SubmitJobRequest request;
+  *request.mutable_spec() = TestSpec("17", 1, 1);
+  EXPECT_THAT(std::string(JobSubmission::Check(request).status().message()),
+              HasSubstr("digits only"));
+  request.mutable_spec()->set_name("run-17");
+  EXPECT_TRUE(JobSubmission::Check(request).ok());
+}
+
+TEST(SubmissionTest, ARequestIdStandsForOneSpec) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  cluster.Submit(TestSpec("first", 1, 1), "request-1");
+  v1::SubmitJobRequest request;
+  request.set_request_id("request-1");
+  *request.mutable_spec() = TestSpec("first", 1, 1);
+  EXPECT_TRUE(cluster.Do(Checked(request)).empty()) << "the same again";
+  request.mutable_spec()->add_command("--more");
+  const absl::Status refused = cluster.Try(Checked(request));
+  EXPECT_EQ(refused.code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("job 1 (first)"));
+}
+
 TEST(SubmissionTest, ASpecHasALargestSize) {
   v1::JobSpec spec = TestSpec("large", 1, 1);
   std::string& text = *spec.add_command();

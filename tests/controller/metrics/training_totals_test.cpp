@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/deploy/metric_page.h"
 
@@ -37,9 +38,10 @@ struct Said {
 
   std::string Page() const {
     MetricSet metrics;
-    totals.AddJobSamples(7, {{"job_id", "7"}}, metrics);
+    totals.AddJobSamples(7, {{"job_id", "7"}}, now, metrics);
     return RenderText(metrics.Take());
   }
+  Timestamp now = kNow + 50;
   double Value(const std::string& name) const { return ValueOf(Page(), name + "{job_id=\"7\"}"); }
 };
 
@@ -59,6 +61,20 @@ TEST(TrainingTotalsTest, ShowsTheLastValuesAndCountsSteps) {
   EXPECT_EQ(said.Value("trainyard_train_step_duration_seconds_sum"), 0.75);
   EXPECT_EQ(said.Value("trainyard_train_last_step_timestamp_seconds"), (kNow + 20) / 1000.0);
   EXPECT_EQ(said.Page().find("mine"), std::string::npos) << "names of trainers are not bounded";
+}
+
+TEST(TrainingTotalsTest, ARunThatIsSilentHasNoSpeed) {
+  Said said;
+  said.Metrics(1, 10, {{"loss", 3.5}, {"tokens_per_second", 5000}, {"step_seconds", 20}});
+  EXPECT_EQ(said.Value("trainyard_train_tokens_per_second"), 5000);
+  said.now = kNow + 60'000;
+  EXPECT_EQ(said.Value("trainyard_train_tokens_per_second"), 5000) << "within three steps";
+  said.now = kNow + 60'100;
+  EXPECT_THAT(said.Page(), testing::Not(testing::HasSubstr("tokens_per_second")));
+  EXPECT_THAT(said.Page(), testing::Not(testing::HasSubstr("step_seconds")));
+  EXPECT_EQ(said.Value("trainyard_train_loss"), 3.5);
+  said.Metrics(1, 11, {{"tokens_per_second", 4000}, {"step_seconds", 70}});
+  EXPECT_EQ(said.Value("trainyard_train_tokens_per_second"), 4000);
 }
 
 TEST(TrainingTotalsTest, RestartGoesBackAndCountersGoOn) {

@@ -16,6 +16,7 @@
 #include <tuple>
 #include <vector>
 
+#include "proto/access/channel.h"
 #include "proto/contract/protocol_version.h"
 #include "proto/support/clock.h"
 #include "tests/web/seed/training_curves.h"
@@ -389,7 +390,7 @@ Workers WorkersOf(const v1::Snapshot& snapshot, Gangs& gangs) {
 std::atomic<bool> stopping{false};
 
 void Run(Workers& workers, const std::string& address) {
-  const auto channel = grpc::CreateChannel(address, grpc::InsecureChannelCredentials());
+  const auto channel = MakeLocalChannel(address);
   const SystemClock clock;
   for (auto& [id, worker] : workers) worker->Attach(channel);
   while (!stopping) {

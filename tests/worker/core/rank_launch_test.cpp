@@ -51,7 +51,9 @@ TEST(RankLaunchTest, SecretsAreVariablesButNeverTheContract) {
   LaunchSite site = Site();
   site.secrets = {{"WANDB_API_KEY", "k"}, {"TRAINYARD_SPEC", "/etc/passwd"}};
   const RankLaunch launch = MakeRankLaunch(command, command.ranks(1), site);
-  EXPECT_EQ(launch.environment.at("WANDB_API_KEY"), "k");
+  EXPECT_EQ(launch.secrets.at("WANDB_API_KEY"), "k");
+  EXPECT_EQ(launch.environment.count("WANDB_API_KEY"), 0u) << "start.json holds the environment";
+  EXPECT_EQ(launch.secrets.count("TRAINYARD_SPEC"), 0u);
   EXPECT_EQ(launch.environment.at("TRAINYARD_SPEC"), "/data/rank3/spec.json");
 }
 

@@ -31,6 +31,16 @@ TEST(RankFilesTest, CommandComesBackAsItWas) {
   EXPECT_EQ(read->working_directory, "/w");
 }
 
+TEST(RankFilesTest, SecretsAreNotWritten) {
+  const TemporaryDirectory directory;
+  const RankCommand command = {{"env"}, {}, "/", {{"KEY", "open sesame"}}};
+  ASSERT_TRUE(WriteRankCommand(directory.path(), command).ok());
+  const absl::StatusOr<std::string> text = ReadSmallFile(directory.File(kStartFile));
+  ASSERT_TRUE(text.ok());
+  EXPECT_THAT(*text, testing::Not(HasSubstr("open sesame")));
+  EXPECT_TRUE(ReadRankCommand(directory.path())->secrets.empty());
+}
+
 TEST(RankFilesTest, DamagedRecordsAreDataLoss) {
   const TemporaryDirectory directory;
   for (const char* text : {"", "{", "[]", "null", "{\"exit_code\":\"1\"}", "{\"exit_code\":1}"}) {

@@ -1,5 +1,5 @@
-// Says on every page what the controller cannot store: until then it changes nothing, which looks
-// like a broken page.
+// Says on every page what the controller cannot store, when it changes nothing, which looks like a
+// broken page; and that it was started with --insecure.
 import { clock, serverNow } from '../api/store';
 import type { GetServerInfoResponse, StorageProblem } from '../api/types';
 import { clockTime } from '../format/time';
@@ -35,6 +35,12 @@ export function StorageTrouble() {
     <>
       {data?.storage_problems.map((problem) => (
         <Trouble key={`${problem.store} ${problem.message}`} problem={problem} />
+      ))}
+      {data?.warnings.map((warning) => (
+        <div key={warning} class="failure" role="alert">
+          <Icon name="warn" />
+          <p>{warning}</p>
+        </div>
       ))}
     </>
   );

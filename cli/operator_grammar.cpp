@@ -1,0 +1,34 @@
+#include "cli/operator_grammar.h"
+
+#include <memory>
+#include <string>
+
+namespace trainyard::cli {
+
+void AddRemoveNode(CLI::App& node, Grammar& grammar) {
+  const auto name = std::make_shared<std::string>();
+  CLI::App* command = node.add_subcommand("remove", "Forget a lost node");
+  command->add_option("node", *name, "a node's name or id")->required();
+  grammar.runners[command] = [name](Context& context) { return RunRemoveNode(*name, context); };
+}
+
+void AddServerCheck(CLI::App& server, Grammar& grammar) {
+  const auto data_dir = std::make_shared<std::string>();
+  CLI::App* command = server.add_subcommand(
+      "check", "Read every page of the store; exit 1 when something is damaged");
+  command->add_option(
+      "--data-dir", *data_dir,
+      "data directory of a controller that is stopped (asked of the one that runs)");
+  grammar.runners[command] = [data_dir](Context& context) {
+    return RunServerCheck(*data_dir, context);
+  };
+}
+
+void AddOperatorCommands(CLI::App& app, Grammar& grammar) {
+  grammar.runners[app.add_subcommand("dashboard", "Print the address that opens the dashboard")] =
+      [](Context& context) { return RunDashboard(context); };
+  grammar.runners[app.add_subcommand("doctor", "Checks of every node; exit 1 when one fails")] =
+      [](Context& context) { return RunDoctor(context); };
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,20 @@
+// The part of the grammar for operators: dashboard, doctor, node remove, server check.
+#ifndef TRAINYARD_CLI_OPERATOR_GRAMMAR_H_
+#define TRAINYARD_CLI_OPERATOR_GRAMMAR_H_
+
+#include "cli/grammar.h"
+
+namespace trainyard::cli {
+
+// Below the noun `node`.
+void AddRemoveNode(CLI::App& node, Grammar& grammar);
+
+// Below the noun `server`.
+void AddServerCheck(CLI::App& server, Grammar& grammar);
+
+// The commands dashboard and doctor.
+void AddOperatorCommands(CLI::App& app, Grammar& grammar);
+
+}  // namespace trainyard::cli
+
+#endif  // TRAINYARD_CLI_OPERATOR_GRAMMAR_H_

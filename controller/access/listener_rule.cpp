@@ -1,0 +1,37 @@
+#include "controller/access/listener_rule.h"
+
+#include "absl/strings/str_cat.h"
+#include "proto/access/local_port.h"
+
+namespace trainyard::controller {
+namespace {
+
+// Property that the listener lacks; empty when it has all.
+std::string Lack(const ListenerSetting& setting) {
+  if (!IsReachableFromOutside(setting.address)) return "";
+  if (!setting.has_token) return "everybody who reaches it may do everything: it asks for no token";
+  return setting.has_tls ? "" : "tokens and data cross the network unencrypted: it has no TLS";
+}
+
+}  // namespace
+
+bool IsReachableFromOutside(const std::string& address) {
+  const auto where = SplitAddress(address);
+  return !where.has_value() || !IsLoopback(where->host);
+}
+
+absl::Status CheckListener(const ListenerSetting& setting) {
+  const std::string lack = Lack(setting);
+  if (lack.empty() || setting.insecure) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      setting.flag, " ", setting.address, " can be reached from other machines, and ", lack,
+      "; give it a certificate with --tls-cert and --tls-key (deploy/README.md), listen on ",
+      "127.0.0.1, or write --insecure in a network that nobody else uses"));
+}
+
+std::string DangerOf(const ListenerSetting& setting) {
+  const std::string lack = Lack(setting);
+  return lack.empty() ? "" : absl::StrCat("INSECURE: ", setting.address, ": ", lack);
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,56 @@
+#include "controller/core/node_checks.h"
+
+#include <cstdlib>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/text.h"
+#include "proto/json/message_json.h"
+
+namespace trainyard::controller {
+namespace {
+
+// Times of telemetry and logs come from the nodes: a curve and its log must agree.
+constexpr int64_t kClockOffMsMax = 2000;
+
+v1::NodeCheck Check(const char* name, bool ok, const std::string& found, const char* advice) {
+  v1::NodeCheck check;
+  check.set_name(name);
+  check.set_ok(ok);
+  check.set_found(found);
+  if (!ok) check.set_advice(advice);
+  return check;
+}
+
+v1::NodeCheck ContactCheck(const v1::Node& node) {
+  const bool ready = node.state() == v1::NODE_STATE_READY;
+  return Check("contact", ready,
+               ready ? "ready" : absl::StrCat(EnumText(node.state()), ": ", node.state_reason()),
+               "see the worker's log (journalctl -u trainyard-worker); forget a node that is gone "
+               "for good with `trainyard node remove`");
+}
+
+v1::NodeCheck ClockCheck(int64_t offset_ms) {
+  return Check("clock", std::abs(offset_ms) <= kClockOffMsMax,
+               absl::StrCat(offset_ms, " ms against the controller's"),
+               "let both machines follow one time server (chrony, systemd-timesyncd)");
+}
+
+}  // namespace
+
+v1::NodeChecks ChecksOf(const NodeEntry& entry, const Observations& observations) {
+  v1::NodeChecks checks;
+  checks.set_id(entry.node.id());
+  checks.set_name(entry.node.name());
+  checks.set_state(entry.node.state());
+  *checks.add_checks() = ContactCheck(entry.node);
+  const auto observed = observations.nodes.find(entry.node.id());
+  if (observed == observations.nodes.end() || observed->second.checked_ms == 0) return checks;
+  const NodeObservation& node = observed->second;
+  checks.set_checked_ms(node.checked_ms);
+  *checks.add_checks() = ClockCheck(node.clock_offset_ms);
+  for (const v1::NodeCheck& check : node.checks) *checks.add_checks() = check;
+  return checks;
+}
+
+}  // namespace trainyard::controller

@@ -1,0 +1,17 @@
+// Checks of nodes (`trainyard doctor`): those that a worker reported, and those that only the
+// controller can make.
+#ifndef TRAINYARD_CONTROLLER_CORE_NODE_CHECKS_H_
+#define TRAINYARD_CONTROLLER_CORE_NODE_CHECKS_H_
+
+#include "controller/core/cluster_state.h"
+#include "controller/core/observations.h"
+#include "trainyard/v1/node_service.pb.h"
+
+namespace trainyard::controller {
+
+// Contact with the node, its clock against the controller's, and its own checks.
+v1::NodeChecks ChecksOf(const NodeEntry& entry, const Observations& observations);
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_NODE_CHECKS_H_

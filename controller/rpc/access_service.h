@@ -1,0 +1,36 @@
+// Logins of the dashboard over gRPC.
+#ifndef TRAINYARD_CONTROLLER_RPC_ACCESS_SERVICE_H_
+#define TRAINYARD_CONTROLLER_RPC_ACCESS_SERVICE_H_
+
+#include <functional>
+
+#include "controller/api/api.h"
+#include "trainyard/v1/access_service.grpc.pb.h"
+
+namespace trainyard::controller {
+
+// Fills path, http_port and tls for a code; false when there is no dashboard. Any thread.
+using DescribeLogin =
+    std::function<bool(const std::string& code, v1::CreateLoginCodeResponse& response)>;
+
+class AccessService final : public v1::AccessService::CallbackService {
+ public:
+  // `api` outlives every call.
+  AccessService(const Api& api, DescribeLogin describe)
+      : api_(api), describe_(std::move(describe)) {}
+
+  grpc::ServerUnaryReactor* CreateLoginCode(grpc::CallbackServerContext* context,
+                                            const v1::CreateLoginCodeRequest* request,
+                                            v1::CreateLoginCodeResponse* response) override;
+  grpc::ServerUnaryReactor* WhoAmI(grpc::CallbackServerContext* context,
+                                   const v1::WhoAmIRequest* request,
+                                   v1::WhoAmIResponse* response) override;
+
+ private:
+  const Api& api_;
+  const DescribeLogin describe_;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_RPC_ACCESS_SERVICE_H_

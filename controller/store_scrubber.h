@@ -1,0 +1,72 @@
+// The background check of the stores: reads every page of the three databases again and again at a
+// low rate, so that damage to pages that nothing reads is found while backups are still sound.
+#ifndef TRAINYARD_CONTROLLER_STORE_SCRUBBER_H_
+#define TRAINYARD_CONTROLLER_STORE_SCRUBBER_H_
+
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "controller/api/storage_health.h"
+#include "controller/store/store_check.h"
+#include "proto/support/clock.h"
+#include "trainyard/v1/node_service.pb.h"
+
+namespace trainyard::controller {
+
+struct ScrubOptions {
+  // Bytes read at a time, and the pause after them: 4 MiB/s.
+  int64_t bytes = 4 << 20;
+  std::chrono::milliseconds pause{1000};
+  // Pause after a pass over all databases.
+  std::chrono::milliseconds rest{3'600'000};
+};
+
+class StoreScrubber {
+ public:
+  // `data_dir` empty: there are no files, and Start does nothing. `health` and `clock` outlive
+  // this.
+  StoreScrubber(std::string data_dir, StorageHealth& health, const Clock& clock,
+                ScrubOptions options = {});
+  // Stops.
+  ~StoreScrubber();
+
+  void Start();
+  void Stop();
+
+  // Any thread.
+  std::vector<v1::StoreScrub> Report() const;
+
+ private:
+  // State of one database; guarded by mutex_ but for `pages`, which the thread alone uses.
+  struct Database {
+    StoreName store;
+    std::string path;
+    PageScrub pages;
+    v1::StoreScrub report;
+  };
+
+  void Run();
+  // False once Stop was called.
+  bool Scrub(Database& database);
+  bool Pause(std::chrono::milliseconds time);
+  void Note(Database& database, const absl::StatusOr<bool>& step, std::size_t known_damage);
+
+  StorageHealth& health_;
+  const Clock& clock_;
+  const ScrubOptions options_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopping_ = false;
+  std::vector<Database> databases_;
+  std::thread thread_;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_STORE_SCRUBBER_H_

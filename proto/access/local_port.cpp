@@ -1,0 +1,142 @@
+#include "proto/access/local_port.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <pwd.h>
+#include <strings.h>
+
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+
+namespace trainyard {
+namespace {
+
+constexpr int kListening = 0x0A;
+constexpr int kEstablished = 0x01;
+
+// One line of /proc/net/tcp or /proc/net/tcp6. Addresses are 8 or 32 hexadecimal digits, in words
+// of the machine's byte order.
+struct Socket {
+  std::string local_address;
+  int local_port = 0;
+  std::string remote_address;
+  int remote_port = 0;
+  int state = 0;
+  uid_t uid = 0;
+};
+
+bool SplitEnd(const std::string& text, std::string& address, int& port) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) return false;
+  address = text.substr(0, colon);
+  return absl::SimpleHexAtoi(text.substr(colon + 1), &port);
+}
+
+std::optional<Socket> ParseSocket(const std::string& line) {
+  std::istringstream fields(line);
+  std::string number, local, remote, state, queues, timer, retransmits;
+  Socket socket;
+  fields >> number >> local >> remote >> state >> queues >> timer >> retransmits >> socket.uid;
+  const bool sound = !fields.fail() && SplitEnd(local, socket.local_address, socket.local_port) &&
+                     SplitEnd(remote, socket.remote_address, socket.remote_port) &&
+                     absl::SimpleHexAtoi(state, &socket.state);
+  return sound ? std::optional(socket) : std::nullopt;
+}
+
+std::string HexWord(uint32_t network_order) {
+  return absl::StrCat(absl::Hex(network_order, absl::kZeroPad8));
+}
+
+// Upper case, as /proc has it.
+bool IsSameHex(const std::string& one, const std::string& other) {
+  return strcasecmp(one.c_str(), other.c_str()) == 0;
+}
+
+bool IsLoopbackHex(const std::string& address) {
+  static const std::string kSix = absl::StrCat("000000000000000000000000", HexWord(htonl(1)));
+  static const std::string kMapped = absl::StrCat("0000000000000000", HexWord(htonl(0xffff)));
+  if (address.size() == 8 || (address.size() == 32 && IsSameHex(address.substr(0, 24), kMapped))) {
+    uint32_t word = 0;
+    return absl::SimpleHexAtoi(address.substr(address.size() - 8), &word) &&
+           (ntohl(word) >> 24) == 127;
+  }
+  return IsSameHex(address, kSix);
+}
+
+bool IsAnyHex(const std::string& address) {
+  return address.find_first_not_of('0') == std::string::npos;
+}
+
+std::optional<uid_t> FindSocket(const std::function<bool(const Socket&)>& matches) {
+  for (const char* path : {"/proc/net/tcp", "/proc/net/tcp6"}) {
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);  // Titles.
+    while (std::getline(file, line)) {
+      const std::optional<Socket> socket = ParseSocket(line);
+      if (socket.has_value() && matches(*socket)) return socket->uid;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<HostAndPort> SplitAddress(absl::string_view address) {
+  const std::size_t colon = address.rfind(':');
+  HostAndPort parts;
+  if (colon == absl::string_view::npos ||
+      !absl::SimpleAtoi(address.substr(colon + 1), &parts.port)) {
+    return std::nullopt;
+  }
+  absl::string_view host = address.substr(0, colon);
+  if (host.size() > 1 && host.front() == '[' && host.back() == ']') {
+    host = host.substr(1, host.size() - 2);
+  }
+  if (host.empty() || parts.port < 0 || parts.port > 65535) return std::nullopt;
+  parts.host = std::string(host);
+  return parts;
+}
+
+bool IsLoopback(absl::string_view host) {
+  const std::string text(host);
+  if (text == "localhost") return true;
+  in_addr four{};
+  if (inet_pton(AF_INET, text.c_str(), &four) == 1) return (ntohl(four.s_addr) >> 24) == 127;
+  in6_addr six{};
+  if (inet_pton(AF_INET6, text.c_str(), &six) != 1) return false;
+  return IN6_IS_ADDR_LOOPBACK(&six) || (IN6_IS_ADDR_V4MAPPED(&six) && six.s6_addr[12] == 127);
+}
+
+std::optional<uid_t> OwnerOfListener(int port) {
+  return FindSocket([port](const Socket& socket) {
+    return socket.state == kListening && socket.local_port == port &&
+           (IsLoopbackHex(socket.local_address) || IsAnyHex(socket.local_address));
+  });
+}
+
+std::optional<uid_t> OwnerOfConnection(int near, int far) {
+  return FindSocket([near, far](const Socket& socket) {
+    return socket.state == kEstablished && socket.local_port == near && socket.remote_port == far &&
+           IsLoopbackHex(socket.local_address) && IsLoopbackHex(socket.remote_address);
+  });
+}
+
+std::string UserName(uid_t uid) {
+  passwd entry{};
+  passwd* found = nullptr;
+  std::vector<char> buffer(16384);
+  if (getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr) {
+    return found->pw_name;
+  }
+  return absl::StrCat("uid-", uid);
+}
+
+}  // namespace trainyard

@@ -1,0 +1,120 @@
+#include "controller/core/node_removal.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/controller/core/test_cluster.h"
+
+namespace trainyard::controller {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr int64_t kDayMs = 86'400'000;
+
+RemoveNode Removal(const std::string& node) {
+  RemoveNode removal;
+  removal.request.set_node(node);
+  removal.request.set_user("ada");
+  removal.request.set_user_verified(true);
+  return removal;
+}
+
+void Lose(const std::string& node, TestCluster& cluster) {
+  cluster.StopHeartbeats(node);
+  cluster.Pass(30'000);
+  ASSERT_EQ(cluster.NodeStateOf(node), v1::NODE_STATE_LOST);
+}
+
+TEST(NodeRemovalTest, OnlyLostNodesAreRemoved) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  EXPECT_EQ(cluster.Try(Removal("a")).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(cluster.Try(Removal("b")).code(), absl::StatusCode::kNotFound);
+  Lose("a", cluster);
+  const auto events = cluster.Do(Removal("a"));
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].actor(), "user ada");
+  EXPECT_TRUE(events[0].actor_verified());
+  EXPECT_TRUE(cluster.state.nodes.empty());
+  EXPECT_TRUE(cluster.state.lost_nodes.empty());
+  const ClusterState restored = FromSnapshot(ToSnapshot(cluster.state, 1));
+  EXPECT_EQ(Bytes(restored), Bytes(cluster.state));
+  EXPECT_EQ(DifferentIndexes(restored, cluster.state), "");
+}
+
+TEST(NodeRemovalTest, ANodeThatAJobStillCountsOnStays) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  const int64_t job = cluster.Submit("job", 1, 2);
+  cluster.RunJob(job);
+  Lose("a", cluster);
+  const absl::Status refused = cluster.Try(Removal("a"));
+  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("trainyard stop 1"));
+  cluster.AddNode("b", 2);
+  cluster.Pass(5'000);
+  EXPECT_THAT(cluster.Placement(job), HasSubstr("b:0"));
+  cluster.Do(Removal("a"));
+  cluster.Pass(5'000);
+  EXPECT_EQ(cluster.state.nodes.count("a"), 0u);
+}
+
+TEST(NodeRemovalTest, AWorkerThatComesBackGoesOnWithItsFactsAndItsSecret) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  const int64_t job = cluster.Submit("job", 1, 2);
+  cluster.RunJob(job);
+  cluster.ExitAll(job, 0);
+  cluster.ClearAll(job);
+  v1::Hello hello = cluster.HelloOf("a");
+  hello.set_node_secret("hash-of-a");
+  hello.set_incarnation("second");
+  cluster.Do(AttachWorker{hello});
+  const uint64_t facts = cluster.state.nodes.at("a").fact_sequence;
+  ASSERT_GT(facts, 0u);
+  Lose("a", cluster);
+  cluster.Do(Removal("a"));
+  const ClusterState restored = FromSnapshot(ToSnapshot(cluster.state, 1));
+  EXPECT_EQ(restored.removed_nodes.at("a").fact_sequence, facts);
+  v1::Hello foreign = hello;
+  foreign.set_node_secret("another");
+  EXPECT_EQ(cluster.Try(AttachWorker{foreign}).code(), absl::StatusCode::kPermissionDenied);
+  cluster.Do(AttachWorker{hello});
+  EXPECT_EQ(cluster.state.nodes.at("a").fact_sequence, facts);
+  EXPECT_EQ(cluster.state.nodes.at("a").secret_hash, "hash-of-a");
+  EXPECT_TRUE(cluster.state.removed_nodes.empty());
+}
+
+TEST(NodeRemovalTest, ANodeThatIsLostForAWeekIsForgotten) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  Lose("a", cluster);
+  cluster.now += 6 * kDayMs;
+  EXPECT_THAT(Kinds(NodesToForget(cluster.state, cluster.options, cluster.now)),
+              Not(Contains("NodeRemoved")));
+  cluster.now += kDayMs;
+  const auto events = cluster.Settle();
+  EXPECT_THAT(Kinds(events), Contains("NodeRemoved"));
+  EXPECT_TRUE(cluster.state.nodes.empty());
+}
+
+TEST(NodeSecretTest, TheFirstAttachBindsAndALaterOneMustMatch) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  v1::Hello hello = cluster.HelloOf("a");
+  ASSERT_EQ(hello.node_secret(), "") << "a worker of an older release";
+  hello.set_node_secret("one");
+  ASSERT_EQ(cluster.Do(AttachWorker{hello}).size(), 1u);
+  EXPECT_EQ(cluster.state.nodes.at("a").secret_hash, "one");
+  EXPECT_TRUE(cluster.Do(AttachWorker{hello}).empty());
+  for (const char* other : {"", "two"}) {
+    hello.set_node_secret(other);
+    EXPECT_EQ(cluster.Try(AttachWorker{hello}).code(), absl::StatusCode::kPermissionDenied);
+  }
+}
+
+}  // namespace
+}  // namespace trainyard::controller

@@ -1,0 +1,75 @@
+#include "worker/node_checks.h"
+
+#include <sys/stat.h>
+
+#include <chrono>
+#include <map>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/worker/spool/temporary_dir.h"
+
+namespace trainyard::worker {
+namespace {
+
+using testing::HasSubstr;
+
+std::map<std::string, v1::NodeCheck> ByName(const std::vector<v1::NodeCheck>& checks) {
+  std::map<std::string, v1::NodeCheck> named;
+  for (const v1::NodeCheck& check : checks) named[check.name()] = check;
+  return named;
+}
+
+class NodeChecksTest : public testing::Test {
+ protected:
+  CheckedPlaces Places() const {
+    return {.data_dir = directory_.path(),
+            .secrets_dir = directory_.path() + "/secrets",
+            .checkpoint_root = directory_.path() + "/shared/checkpoints",
+            .inventory = {}};
+  }
+  TemporaryDir directory_;
+};
+
+TEST_F(NodeChecksTest, EveryCheckHasAFindingAndAFailureHasANextStep) {
+  const auto checks = CheckNode(Places());
+  EXPECT_GE(checks.size(), 9u);
+  for (const v1::NodeCheck& check : checks) {
+    EXPECT_NE(check.found(), "") << check.name();
+    EXPECT_EQ(check.advice().empty(), check.ok()) << check.name();
+  }
+  const auto named = ByName(checks);
+  EXPECT_TRUE(named.at("data").ok());
+  EXPECT_TRUE(named.at("secrets").ok()) << "none is fine";
+  EXPECT_TRUE(named.at("checkpoints").ok()) << "it can be made";
+}
+
+TEST_F(NodeChecksTest, SecretsThatOthersReadAndMissingDisksFail) {
+  ASSERT_EQ(mkdir((directory_.path() + "/secrets").c_str(), 0755), 0);
+  EXPECT_THAT(ByName(CheckNode(Places())).at("secrets").advice(), HasSubstr("chmod 700"));
+  CheckedPlaces places = Places();
+  places.data_dir = "/proc/nothing/here";
+  const auto named = ByName(CheckNode(places));
+  EXPECT_FALSE(named.at("disk").ok());
+  EXPECT_FALSE(named.at("data").ok());
+}
+
+TEST_F(NodeChecksTest, RoundsComeAfterEachOtherAndAtOnceForANewController) {
+  NodeChecks checks;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto take = [&](std::chrono::seconds after) {
+    // The first round's thread runs beside this one: ask until it has ended.
+    for (auto taken = checks.Take(Places(), begin + after);;
+         taken = checks.Take(Places(), begin + after)) {
+      if (!taken.empty()) return taken.size();
+    }
+  };
+  EXPECT_TRUE(checks.Take(Places(), begin).empty()) << "they take their time";
+  EXPECT_GE(take(std::chrono::seconds(1)), 9u);
+  EXPECT_TRUE(checks.Take(Places(), begin + std::chrono::seconds(2)).empty());
+  checks.Restart();
+  EXPECT_GE(take(std::chrono::seconds(3)), 9u);
+}
+
+}  // namespace
+}  // namespace trainyard::worker

@@ -1,0 +1,44 @@
+// A small HTTP/1.1 listener for one page, which slow or hostile clients cannot keep from others.
+#ifndef TRAINYARD_WORKER_METRICS_PAGE_LISTENER_H_
+#define TRAINYARD_WORKER_METRICS_PAGE_LISTENER_H_
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace trainyard::worker {
+
+struct PageLimits {
+  // Time from the connection to the end of the answer.
+  std::chrono::milliseconds whole{5'000};
+  // Open connections: of one address, and of all. Beyond them the oldest one is closed.
+  int of_peer = 16;
+  int of_all = 64;
+};
+
+// Serves GET `path` and closes the connection after each answer. One thread of its own.
+class PageListener {
+ public:
+  // `render` makes the page, on the listener's thread. `host` is an address, without brackets.
+  // Errors give the cause alone.
+  static absl::StatusOr<std::unique_ptr<PageListener>> Start(const std::string& host, int port,
+                                                             std::string path,
+                                                             std::function<std::string()> render,
+                                                             PageLimits limits = {});
+  // Closes every connection.
+  ~PageListener();
+
+  int port() const;
+
+ private:
+  struct Parts;
+  explicit PageListener(std::unique_ptr<Parts> parts);
+  const std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_METRICS_PAGE_LISTENER_H_

@@ -1,0 +1,182 @@
+#include "worker/node_checks.h"
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <optional>
+#include <thread>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "proto/support/durable_file.h"
+
+namespace trainyard::worker {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::seconds kEvery{30};
+constexpr uint64_t kFreeBytesMin = uint64_t{1} << 30;
+constexpr rlim_t kOpenFilesMin = 4096;
+constexpr rlim_t kProcessesMin = 1024;
+// Rendezvous ports of jobs are 20000 to 29999 (controller/core/decide.h).
+constexpr int kLastRendezvousPort = 29999;
+
+v1::NodeCheck Check(const std::string& name, bool ok, const std::string& found,
+                    const std::string& advice) {
+  v1::NodeCheck check;
+  check.set_name(name);
+  check.set_ok(ok);
+  check.set_found(found);
+  if (!ok) check.set_advice(advice);
+  return check;
+}
+
+std::string Gib(uint64_t bytes) { return absl::StrCat(bytes >> 30, " GiB"); }
+
+v1::NodeCheck CheckDisk(const std::string& directory) {
+  std::error_code error;
+  const fs::space_info space = fs::space(directory, error);
+  if (error) {
+    return Check("disk", false, absl::StrCat(directory, ": ", error.message()),
+                 "see that the disk of the worker's data directory is mounted");
+  }
+  return Check(
+      "disk", space.available >= kFreeBytesMin,
+      absl::StrCat(Gib(space.available), " free of ", Gib(space.capacity), " for ", directory),
+      "free space, or give the worker a --data-dir on a larger disk");
+}
+
+v1::NodeCheck CheckLimit(const char* name, int resource, rlim_t least, const char* setting) {
+  rlimit limit{};
+  getrlimit(static_cast<__rlimit_resource>(resource), &limit);
+  const bool unlimited = limit.rlim_cur == RLIM_INFINITY;
+  return Check(name, unlimited || limit.rlim_cur >= least,
+               unlimited ? "unlimited" : absl::StrCat(limit.rlim_cur),
+               absl::StrCat("at least ", least, ": ", setting, " in the worker's unit, or ulimit"));
+}
+
+// Limit in a file of the worker's control group (version 2); nothing without one.
+std::optional<int64_t> CgroupLimit(const char* file) {
+  const auto self = ReadSmallFile("/proc/self/cgroup");
+  if (!self.ok()) return std::nullopt;
+  for (absl::string_view line : absl::StrSplit(*self, '\n')) {
+    if (!absl::ConsumePrefix(&line, "0::")) continue;
+    const auto text = ReadSmallFile(absl::StrCat("/sys/fs/cgroup", line, "/", file));
+    int64_t limit = 0;
+    if (text.ok() && absl::SimpleAtoi(*text, &limit)) return limit;
+  }
+  return std::nullopt;
+}
+
+v1::NodeCheck CheckCgroup() {
+  const std::optional<int64_t> memory = CgroupLimit("memory.max");
+  const std::optional<int64_t> processes = CgroupLimit("pids.max");
+  const bool ok = memory.value_or(INT64_MAX) >= static_cast<int64_t>(kFreeBytesMin) &&
+                  processes.value_or(INT64_MAX) >= static_cast<int64_t>(kProcessesMin);
+  return Check(
+      "cgroup", ok,
+      absl::StrCat("memory ", memory.has_value() ? Gib(*memory) : "unlimited", ", processes ",
+                   processes.has_value() ? absl::StrCat(*processes) : "unlimited"),
+      "raise MemoryMax and TasksMax in the worker's unit");
+}
+
+// The nearest directory that exists: a path or one above it.
+fs::path NearestExisting(fs::path path) {
+  std::error_code error;
+  while (!fs::exists(path, error) && path.has_parent_path() && path != path.parent_path()) {
+    path = path.parent_path();
+  }
+  return path;
+}
+
+v1::NodeCheck CheckWritable(const char* name, const std::string& directory, const char* advice) {
+  const fs::path nearest = NearestExisting(directory);
+  const bool ok = access(nearest.c_str(), W_OK | X_OK) == 0;
+  return Check(name, ok,
+               absl::StrCat(directory, ok ? ": writable" : ": cannot be written by this user"),
+               advice);
+}
+
+v1::NodeCheck CheckSecrets(const std::string& directory) {
+  struct stat info {};
+  if (stat(directory.c_str(), &info) != 0) {
+    return Check("secrets", true, absl::StrCat(directory, ": none"), "");
+  }
+  return Check("secrets", (info.st_mode & (S_IRWXG | S_IRWXO)) == 0, directory,
+               absl::StrCat("other users may look into it: chmod 700 ", directory));
+}
+
+v1::NodeCheck CheckPorts() {
+  const auto text = ReadSmallFile("/proc/sys/net/ipv4/ip_local_port_range");
+  int first = 0;
+  const std::vector<std::string> ends =
+      text.ok() ? absl::StrSplit(*text, absl::ByAnyChar("\t \n"), absl::SkipEmpty())
+                : std::vector<std::string>();
+  const bool known = ends.size() == 2 && absl::SimpleAtoi(ends[0], &first);
+  return Check("ports", !known || first > kLastRendezvousPort,
+               known ? absl::StrCat("local ports ", ends[0], " to ", ends[1]) : "not known",
+               "programs may take ports at which jobs meet: sysctl "
+               "net.ipv4.ip_local_port_range=\"32768 60999\"");
+}
+
+v1::NodeCheck CheckGpus(const v1::Inventory& inventory) {
+  const auto gpus = std::ranges::count(inventory.slots(), v1::DEVICE_KIND_GPU, &v1::Slot::kind);
+  const bool has_driver = access("/dev/nvidiactl", F_OK) == 0;
+  return Check("gpus", gpus > 0 || !has_driver,
+               gpus > 0 ? absl::StrCat(gpus, " in use by slots")
+                        : (has_driver ? "a driver, but no GPU" : "none"),
+               "nvidia-smi must list the GPUs; then restart the worker");
+}
+
+}  // namespace
+
+std::vector<v1::NodeCheck> CheckNode(const CheckedPlaces& places) {
+  std::vector<v1::NodeCheck> checks = {
+      CheckDisk(places.data_dir),
+      CheckLimit("open files", RLIMIT_NOFILE, kOpenFilesMin, "LimitNOFILE="),
+      CheckLimit("processes", RLIMIT_NPROC, kProcessesMin, "LimitNPROC="),
+      CheckCgroup(),
+      CheckWritable("data", places.data_dir, "let the worker's user own its data directory"),
+      CheckSecrets(places.secrets_dir),
+      CheckPorts(),
+      CheckGpus(places.inventory)};
+  if (!places.checkpoint_root.empty()) {
+    checks.push_back(CheckWritable(
+        "checkpoints", places.checkpoint_root,
+        "mount the storage of --checkpoint-root here, writable for the worker's user"));
+  }
+  return checks;
+}
+
+struct NodeChecks::Round {
+  std::vector<v1::NodeCheck> checks;
+  // Set once `checks` is there.
+  std::atomic<bool> done{false};
+};
+
+std::vector<v1::NodeCheck> NodeChecks::Take(const CheckedPlaces& places,
+                                            std::chrono::steady_clock::time_point now) {
+  std::vector<v1::NodeCheck> taken;
+  if (round_ != nullptr && round_->done) {
+    taken = std::move(round_->checks);
+    round_ = nullptr;
+  }
+  if (round_ == nullptr && now >= due_) {
+    due_ = now + kEvery;
+    round_ = std::make_shared<Round>();
+    std::thread([round = round_, places] {
+      round->checks = CheckNode(places);
+      round->done = true;
+    }).detach();
+  }
+  return taken;
+}
+
+}  // namespace trainyard::worker
