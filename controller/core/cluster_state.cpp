@@ -81,6 +81,7 @@ v1::JobSnapshot DetailsOf(const JobEntry& entry) {
   for (const auto& [rank, exited] : entry.exited_ranks) *details.add_exited_ranks() = exited;
   for (const std::string& node_id : entry.cleared_nodes) details.add_cleared_nodes(node_id);
   details.set_first_failure_ms(entry.first_failure_ms);
+  details.mutable_layouts()->Add(entry.layouts.begin(), entry.layouts.end());
   return details;
 }
 
@@ -97,6 +98,7 @@ void TakeDetails(const v1::JobSnapshot& details, JobEntry& entry) {
   }
   entry.cleared_nodes.insert(details.cleared_nodes().begin(), details.cleared_nodes().end());
   entry.first_failure_ms = details.first_failure_ms();
+  entry.layouts.assign(details.layouts().begin(), details.layouts().end());
   DropDefaultOrigins(*entry.job.mutable_origins());
 }
 

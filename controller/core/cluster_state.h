@@ -3,6 +3,7 @@
 #define TRAINYARD_CONTROLLER_CORE_CLUSTER_STATE_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -23,6 +24,8 @@ namespace trainyard::controller {
 // Attempts kept of each job, and how many of them keep their list of ranks.
 inline constexpr int kAttemptsKept = 100;
 inline constexpr int kAttemptsKeptWithRanks = 10;
+// Layouts kept of those that were chosen for a job.
+inline constexpr std::size_t kLayoutsKept = 16;
 
 struct NodeEntry {
   // node.slot_uses says who holds each slot: the rank of a live attempt, the reservation of a
@@ -52,6 +55,8 @@ struct JobEntry {
   std::map<int, v1::RankExited> exited_ranks;
   std::set<std::string> cleared_nodes;
   Timestamp first_failure_ms = 0;
+  // Newest choices for a job with auto_layout, oldest first.
+  std::vector<v1::GrantedLayout> layouts;
 };
 
 // A request id of a job that was archived of late.
@@ -95,6 +100,8 @@ struct ClusterState {
   std::set<int64_t> pending_jobs;
   // Pending jobs that have run before: they keep their slots.
   std::set<int64_t> recovering_jobs;
+  // Pending jobs with auto_layout.
+  std::set<int64_t> pending_auto_jobs;
   // Jobs with a live attempt.
   std::set<int64_t> live_jobs;
   std::set<std::string> lost_nodes;

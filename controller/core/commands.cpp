@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "controller/core/layout_choice.h"
+
 namespace trainyard::controller {
 namespace {
 
@@ -97,7 +99,7 @@ class CommandList {
     start.set_job_id(entry.job.id());
     start.set_job_name(entry.job.name());
     start.set_attempt(attempt.number());
-    *start.mutable_spec() = entry.job.spec();
+    *start.mutable_spec() = GrantedSpec(entry.job.spec(), attempt);
     bool has_started = false;
     for (const v1::RankPlacement& placement : attempt.ranks()) {
       if (placement.node_id() != node_id) continue;

@@ -19,11 +19,18 @@ Gang GangOf(const v1::Attempt& attempt) {
   return gang;
 }
 
-bool HasShape(const Gang& gang, const GangShape& shape) {
-  return static_cast<int>(gang.size()) == shape.nodes &&
-         std::ranges::all_of(gang, [&](const NodeSlots& node) {
-           return static_cast<int>(node.slots.size()) == shape.slots_per_node;
-         });
+bool HasSlotsOf(const Gang& gang, const GangShape& shape) {
+  return std::ranges::all_of(gang, [&](const NodeSlots& node) {
+    return static_cast<int>(node.slots.size()) == shape.slots_per_node;
+  });
+}
+
+std::set<std::string> NodesOf(const std::vector<std::optional<NodeSlots>>& gang) {
+  std::set<std::string> ids;
+  for (const auto& node : gang) {
+    if (node.has_value()) ids.insert(node->node_id);
+  }
+  return ids;
 }
 
 // People read gangs by node name.
@@ -111,13 +118,16 @@ std::optional<NodeSlots> PlacementPass::TakeFrom(const NodeEntry& node, const Jo
   return chosen;
 }
 
-bool PlacementPass::KeepGang(const JobEntry& job, std::vector<std::optional<NodeSlots>>& gang) {
-  const GangShape shape = ShapeOf(job.job.spec());
+// A node keeps its place in a gang of the same size, and moves up in a smaller or larger one.
+bool PlacementPass::KeepGang(const JobEntry& job, const GangShape& shape,
+                             std::vector<std::optional<NodeSlots>>& gang) {
   gang.assign(shape.nodes, std::nullopt);
   const v1::Attempt* before = NewestAttempt(job);
   if (before == nullptr) return true;
   const Gang old_gang = GangOf(*before);
-  if (!HasShape(old_gang, shape)) return true;
+  if (!HasSlotsOf(old_gang, shape)) return true;
+  const bool same_size = old_gang.size() == gang.size();
+  std::size_t next = 0;
   const AttemptKey key{job.job.id(), before->number()};
   for (std::size_t i = 0; i < old_gang.size(); ++i) {
     const NodeEntry& node = state_.nodes.at(old_gang[i].node_id);
@@ -127,7 +137,10 @@ bool PlacementPass::KeepGang(const JobEntry& job, std::vector<std::optional<Node
         node.node.state() == v1::NODE_STATE_SUSPECT || excluded_.contains(node.node.id());
     if (suspect) return false;
     if (!TakesRanks(node.node)) continue;
-    gang[i] = TakeFrom(node, job, old_gang[i].slots, false);
+    const std::size_t place = same_size ? i : next;
+    if (place == gang.size()) continue;
+    gang[place] = TakeFrom(node, job, old_gang[i].slots, false);
+    if (gang[place].has_value()) ++next;
   }
   return true;
 }
@@ -172,10 +185,7 @@ std::vector<std::string> PlacementPass::PickNodes(const GangShape& shape, int co
 
 bool PlacementPass::FillGang(const JobEntry& job, bool over_reservations,
                              std::vector<std::optional<NodeSlots>>& gang) {
-  std::set<std::string> in_gang;
-  for (const auto& node : gang) {
-    if (node.has_value()) in_gang.insert(node->node_id);
-  }
+  const std::set<std::string> in_gang = NodesOf(gang);
   const int missing = static_cast<int>(gang.size() - in_gang.size());
   std::vector<NodeSlots> found;
   if (over_reservations) {
@@ -200,18 +210,19 @@ bool PlacementPass::FillGang(const JobEntry& job, bool over_reservations,
   return true;
 }
 
-std::optional<Gang> PlacementPass::PlaceGang(const JobEntry& job, bool over_reservations) {
+std::optional<Gang> PlacementPass::PlaceGang(const JobEntry& job, const GangShape& shape,
+                                             bool over_reservations) {
   std::vector<std::optional<NodeSlots>> nodes;
-  if (!KeepGang(job, nodes) || !FillGang(job, over_reservations, nodes)) return std::nullopt;
+  if (!KeepGang(job, shape, nodes) || !FillGang(job, over_reservations, nodes)) return std::nullopt;
   Gang gang;
   for (auto& node : nodes) gang.push_back(*std::move(node));
   Take(gang);
   return gang;
 }
 
-std::optional<Gang> PlacementPass::PlaceAgain(const JobEntry& entry) {
+std::optional<Gang> PlacementPass::PlaceAgain(const JobEntry& entry, const GangShape& shape) {
   std::vector<std::optional<NodeSlots>> nodes;
-  if (!KeepGang(entry, nodes)) return std::nullopt;
+  if (!KeepGang(entry, shape, nodes)) return std::nullopt;
   Gang gang;
   for (auto& node : nodes) {
     if (!node.has_value()) return std::nullopt;
@@ -221,10 +232,22 @@ std::optional<Gang> PlacementPass::PlaceAgain(const JobEntry& entry) {
   return gang;
 }
 
-std::optional<Gang> PlacementPass::Place(const JobEntry& entry) { return PlaceGang(entry, false); }
+std::optional<Gang> PlacementPass::Place(const JobEntry& entry, const GangShape& shape) {
+  return PlaceGang(entry, shape, false);
+}
 
 std::optional<Gang> PlacementPass::PlaceOverReservations(const JobEntry& entry) {
-  return PlaceGang(entry, true);
+  return PlaceGang(entry, ShapeOf(entry.job.spec()), true);
+}
+
+int PlacementPass::CountUsable(const JobEntry& entry, bool with_free) {
+  const GangShape shape = ShapeOf(entry.job.spec());
+  std::vector<std::optional<NodeSlots>> nodes;
+  if (!KeepGang(entry, shape, nodes)) return 0;
+  const std::set<std::string> kept = NodesOf(nodes);
+  const int count = static_cast<int>(kept.size());
+  if (!with_free) return count;
+  return count + static_cast<int>(PickNodes(shape, shape.nodes - count, kept).size());
 }
 
 int PlacementPass::FreeNow(const NodeEntry& node, v1::DeviceKind kind) const {

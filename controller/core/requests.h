@@ -58,8 +58,14 @@ struct ReceiveTelemetry {
   v1::TelemetryRecord record;
 };
 
+// The planner has chosen a layout for a job that waits (layout_choice.h).
+struct ChooseLayout {
+  int64_t job_id = 0;
+  v1::GrantedLayout layout;
+};
+
 using Request = std::variant<JobSubmission, StopJob, DeleteJob, CordonNode, AttachWorker,
-                             ReceiveFact, ReceiveTelemetry>;
+                             ReceiveFact, ReceiveTelemetry, ChooseLayout>;
 
 }  // namespace trainyard::controller
 
