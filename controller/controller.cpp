@@ -21,6 +21,7 @@
 #include "controller/http/dashboard.h"
 #include "controller/http/login.h"
 #include "controller/ingest.h"
+#include "controller/layout_chooser.h"
 #include "controller/metrics/metrics_exporter.h"
 #include "controller/progress_recovery.h"
 #include "controller/retention/ended_jobs.h"
@@ -339,6 +340,7 @@ struct Controller::Parts {
   ReaderPool readers{kReaderThreads, kReaderQueue};
   ReaderPool searchers{kSearchThreads, kReaderQueue};
   std::unique_ptr<Loop> loop;
+  LayoutChooser layouts{*loop, readers};
   MetricsExporter exporter;
   std::atomic<int> grpc_port = 0;
   const Api api;
@@ -409,6 +411,7 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   started.loop->Start();
   started.RecoverProgress(std::move(jobs_to_recover));
   started.WakePrunerOnDeletions();
+  started.layouts.Start();
   started.pruner.Start();
   started.scrubber.Start();
   TRAINYARD_ASSIGN_OR_RETURN(

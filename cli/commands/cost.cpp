@@ -13,6 +13,7 @@
 #include "controller/planner/pass_seconds.h"
 #include "controller/planner/run_cost.h"
 #include "controller/planner/run_estimate.h"
+#include "proto/contract/layout_text.h"
 #include "proto/contract/model_size.h"
 #include "proto/jobspec/run_config_of.h"
 #include "proto/support/status_macros.h"
@@ -105,7 +106,7 @@ std::string PricedText(const Priced& priced, const CostOptions& options) {
   const planner::Reliability& known = priced.reliability;
   const auto devices = static_cast<double>(run.cluster.devices());
   return absl::StrCat(
-      "Cost of ", run.what, " on ", ClusterText(run.cluster), "\n",
+      "Cost of ", run.what, " on ", planner::ClusterText(run.cluster), "\n",
       run.layout.empty() ? "" : Line("layout", run.layout),
       Line("operations", absl::StrCat(NumberText(run.flops, 4), " FLOP",
                                       run.layout.empty() ? " by 6 N D" : " with attention")),

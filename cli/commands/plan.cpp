@@ -11,6 +11,7 @@
 #include "cli/output/stable_json.h"
 #include "proto/contract/memory_advice.h"
 #include "proto/contract/memory_model.h"
+#include "proto/jobspec/auto_layout.h"
 #include "proto/jobspec/rules.h"
 #include "proto/jobspec/run_config_of.h"
 #include "proto/json/message_json.h"
@@ -54,10 +55,11 @@ Placement AskController(const v1::JobSpec& spec, bool offline, Context& context)
   return placement;
 }
 
-// Bytes on each GPU; none for other programs, for CPUs and for what could not start.
+// Bytes on each GPU; none for other programs, for CPUs, for what could not start and for layouts
+// that the controller chooses.
 std::optional<double> PredictedMemory(const ResolvedSpec& resolved) {
   const RunConfig config = RunConfigOf(resolved.spec);
-  const bool is_known = RunsOurTrainer(resolved.spec) &&
+  const bool is_known = RunsOurTrainer(resolved.spec) && !resolved.spec.auto_layout() &&
                         config.resources.device == DeviceKind::kGpu &&
                         CheckLaunch(resolved.spec, resolved.origins).empty();
   if (!is_known) return std::nullopt;
@@ -111,6 +113,10 @@ void PrintPlacement(const ResolvedSpec& resolved, const Placement& placement, Co
     return;
   }
   const v1::PlanJobResponse& answer = *placement.answer;
+  if (answer.has_layout() && answer.layout().nodes() > 0) {
+    out << "  layout: " << GrantedText(answer.layout()) << ", "
+        << NumberText(answer.layout().step_seconds(), 3) << " s a step predicted\n";
+  }
   out << RanksText(answer.ranks(), answer.node_names());
   if (answer.starts_now()) {
     out << "  starts at once\n";

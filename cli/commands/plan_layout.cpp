@@ -6,14 +6,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "cli/output/plan_view.h"
 #include "controller/planner/cluster.h"
+#include "controller/planner/layout_problem.h"
 #include "controller/planner/layout_search.h"
-#include "controller/planner/pass_seconds.h"
 #include "proto/contract/limits.h"
-#include "proto/contract/memory_advice.h"
 #include "proto/jobspec/rules.h"
 #include "proto/jobspec/run_config_of.h"
 #include "proto/support/status_macros.h"
@@ -44,11 +42,8 @@ absl::Status CheckPlannable(const ResolvedSpec& resolved, const RunConfig& confi
         "a layout can be planned for trainyard-trainer only, and this job has a `command`; leave "
         "out --device to see its settings");
   }
-  if (planner::PeakFlops(config.train.precision, *cluster.device) > 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("`train.precision` bf16: the ", std::string(cluster.device->rating->name),
-                   " has no bf16 arithmetic; choose another --device, or --set "
-                   "train.precision=fp32"));
+  const std::string problem = planner::PrecisionProblem(config, cluster);
+  return problem.empty() ? absl::OkStatus() : absl::InvalidArgumentError(problem);
 }
 
 absl::StatusOr<planner::Cluster> ClusterFor(const ClusterOptions& options, int64_t usual_nodes) {
@@ -77,34 +72,9 @@ absl::StatusOr<planner::Cluster> ClusterFor(const ClusterOptions& options, int64
 }
 
 void DescribeProblem(LayoutPlan& plan) {
-  const planner::Cluster& cluster = plan.cluster;
-  const std::string place = ClusterText(cluster);
-  if (!plan.search.leanest.has_value()) {
-    std::vector<std::string> reasons;
-    for (const auto& [reason, count] : plan.search.lost) {
-      reasons.push_back(absl::StrCat(count, " of them: ", reason));
-    }
-    plan.problem =
-        absl::StrCat("no layout of ", place, " keeps the rules of the job\n",
-                     absl::StrJoin(reasons, "\n"), "\nchange `train.global_batch`, or --nodes");
-    return;
-  }
-  const planner::PlannedLayout& lean = *plan.search.leanest;
-  const double limit =
-      static_cast<double>(cluster.device->rating->memory_bytes) / (1 + kMemoryMargin);
-  const double missing = lean.memory.Total() - limit;
-  plan.fewest_nodes = planner::FewestNodes(plan.config, cluster, kMaxRanks / cluster.per_node);
-  const std::string advice =
-      plan.fewest_nodes.has_value()
-          ? absl::StrCat("the smallest cluster of such nodes that would do has ",
-                         *plan.fewest_nodes, ": --nodes ", *plan.fewest_nodes)
-          : absl::StrCat(
-                "no number of such nodes would do; use GPUs with more memory, or make "
-                "train.seq_length smaller");
-  plan.problem = absl::StrCat("no layout fits into ", place, "\n", GigabytesText(missing),
-                              " are missing on each GPU: the layout that needs least, ",
-                              LayoutText(lean.layout), ", needs ", MemoryText(lean.memory),
-                              ", and ", GigabytesText(limit), " can be planned with\n", advice);
+  const planner::LayoutProblem problem = planner::ProblemOf(plan.search, plan.config, plan.cluster);
+  plan.problem = absl::StrCat(problem.message, "\n", problem.advice);
+  plan.fewest_nodes = problem.fewest_nodes;
 }
 
 Outcome RunPlanLayout(const PlanOptions& options, const ResolvedSpec& resolved, Context& context) {

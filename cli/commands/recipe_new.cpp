@@ -159,7 +159,7 @@ std::string Comments(const Made& made) {
   const planner::Cluster& cluster = made.plan.cluster;
   const double lr = base.optimizer.lr;
   return absl::StrCat(
-      "# ", made.base.name, " on ", ClusterText(cluster), ", by `trainyard recipe new`.\n",
+      "# ", made.base.name, " on ", planner::ClusterText(cluster), ", by `trainyard recipe new`.\n",
       ExpectedText(config, cluster), "\n# - layout: the fastest of ", made.plan.search.tried,
       " by the planner.\n# - batch: ", made.base.name, " has ", base.train.global_batch, " on ",
       DevicesOf(base), " GPUs; these are ", cluster.devices(),

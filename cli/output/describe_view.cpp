@@ -8,6 +8,7 @@
 #include "cli/output/freshness.h"
 #include "cli/output/job_views.h"
 #include "cli/output/readable.h"
+#include "proto/jobspec/auto_layout.h"
 #include "proto/json/message_json.h"
 
 namespace trainyard::cli {
@@ -132,6 +133,9 @@ void AddHead(const v1::Job& job, Timestamp now, std::string& text) {
                        job.spec().resources().slots_per_node(), " ",
                        EnumText(job.spec().resources().device())),
           text);
+  if (const v1::Attempt* newest = NewestAttempt(job); newest != nullptr && newest->has_layout()) {
+    AddLine("Layout", absl::StrCat(GrantedText(newest->layout()), ", chosen"), text);
+  }
   AddLine("Restarts",
           absl::StrCat(job.restarts(), " of ", job.spec().restart().max_restarts(), " used"), text);
   AddRollbacks(job, text);
@@ -160,7 +164,8 @@ std::string PlaceText(const v1::JobPlaced& placed) {
       nodes.size() == 1 ? " node" : " nodes",
       placed.resume_from().empty() ? ", fresh start"
                                    : absl::StrCat(", from step ", placed.resume_step()),
-      placed.skip_samples().empty() ? "" : absl::StrCat(", skips samples ", placed.skip_samples()));
+      placed.skip_samples().empty() ? "" : absl::StrCat(", skips samples ", placed.skip_samples()),
+      placed.has_layout() ? absl::StrCat(", layout ", GrantedText(placed.layout())) : "");
 }
 
 std::string ExitText(const v1::RankExited& exited) {
@@ -277,6 +282,9 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
     case v1::Event::kCheckpointRejected:
       return absl::StrCat("checkpoint ", event.checkpoint_rejected().path(),
                           " rejected: ", event.checkpoint_rejected().reason());
+    case v1::Event::kLayoutChosen:
+      return absl::StrCat(event.layout_chosen().layout().nodes() > 0 ? "layout chosen: " : "",
+                          GrantedText(event.layout_chosen().layout()));
     case v1::Event::kAlertRaised:
       return absl::StrCat("alert ", event.alert_raised().code(), " at step ",
                           event.alert_raised().step(), ": ", event.alert_raised().message());

@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "cli/output/readable.h"
 #include "controller/planner/run_estimate.h"
+#include "proto/contract/layout_text.h"
 #include "proto/contract/memory_advice.h"
 #include "proto/contract/telemetry_keys.h"
 
@@ -85,8 +86,9 @@ std::string Line(const std::string& label, const std::string& value) {
 void AddHeading(const LayoutPlan& plan, std::string& text) {
   const planner::Cluster& cluster = plan.cluster;
   const std::string inside(cluster.device->node_link.name), between(cluster.network.name);
-  absl::StrAppend(&text, "Layout for ", OneLine(plan.config.name), " on ", ClusterText(cluster),
-                  " (", inside, cluster.nodes > 1 ? "; " + between : "",
+  absl::StrAppend(&text, "Layout for ", OneLine(plan.config.name), " on ",
+                  planner::ClusterText(cluster), " (", inside,
+                  cluster.nodes > 1 ? "; " + between : "",
                   ")\n  layout: ", LayoutText(plan.config.layout), "\n");
 }
 
@@ -223,25 +225,6 @@ void AddBest(const LayoutPlan& plan, nlohmann::json& document) {
 }
 
 }  // namespace
-
-std::string ClusterText(const planner::Cluster& cluster) {
-  return absl::StrCat(cluster.nodes, cluster.nodes == 1 ? " node of " : " nodes of ",
-                      cluster.per_node, " ", std::string(cluster.device->rating->name));
-}
-
-std::string LayoutText(const LayoutConfig& layout) {
-  const LayoutConfig usual;
-  std::vector<std::string> parts;
-  const nlohmann::json all = LayoutDocument(layout), defaults = LayoutDocument(usual);
-  VisitSettings(layout, [&](const char* name, const SettingRule&, const auto&) {
-    // The trainer derives dp from the number of ranks.
-    if (all[name] == defaults[name] || std::string(name) == "dp") return;
-    const nlohmann::json& value = all[name];
-    parts.push_back(
-        absl::StrCat(name, ": ", value.is_string() ? value.get<std::string>() : value.dump()));
-  });
-  return absl::StrCat("{", absl::StrJoin(parts, ", "), "}");
-}
 
 std::string LayoutPlanText(const LayoutPlan& plan) {
   std::string text;

@@ -24,12 +24,6 @@ struct LayoutPlan {
   std::vector<std::string> warnings;    // Reasons why submit would refuse the job.
 };
 
-// "8 nodes of 8 H100".
-std::string ClusterText(const planner::Cluster& cluster);
-
-// Settings of a layout in a job file's words, without those that have their defaults.
-std::string LayoutText(const LayoutConfig& layout);
-
 // In sections, for a terminal. There is a layout.
 std::string LayoutPlanText(const LayoutPlan& plan);
 

@@ -1,6 +1,7 @@
 #include "controller/api/job_handlers.h"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -15,8 +16,10 @@
 #include "controller/api/stored_progress.h"
 #include "controller/core/event_job.h"
 #include "controller/core/explain.h"
+#include "controller/core/layout_choice.h"
 #include "controller/core/ledger.h"
 #include "controller/core/token_progress.h"
+#include "proto/jobspec/defaults.h"
 
 namespace trainyard::controller {
 namespace {
@@ -182,18 +185,53 @@ void SubmitSpec(const Api& api, v1::SubmitJobRequest request, const SubmitReply&
   if (!queued) reply(ReaderPool::Busy());
 }
 
-// `origins` are those of a job file that was sent as text; the answer repeats its spec and origins.
-void PlanSpec(const Api& api, const v1::PlanJobRequest& request,
-              const std::vector<v1::Origin>& origins, const Reply<v1::PlanJobResponse>& reply) {
-  if (const absl::Status status = CheckRequestSize(request); !status.ok()) return reply(status);
-  api.loop.Read([request, origins, reply](const ClusterView& view) {
-    auto response = controller::PreviewJob(view.state, request.spec(), view.now);
+// A request to plan a job, whose spec is resolved. `origins` are those of a job file that was sent
+// as text; the answer repeats its spec and origins.
+struct PlanRequest {
+  v1::PlanJobRequest request;
+  std::vector<v1::Origin> origins;
+  std::optional<v1::GrantedLayout> layout;  // For a job with auto_layout.
+};
+
+void AnswerPlan(const Api& api, const PlanRequest& plan, const Reply<v1::PlanJobResponse>& reply) {
+  api.loop.Read([plan, reply](const ClusterView& view) {
+    const auto& [request, origins, layout] = plan;
+    auto response = controller::PreviewJob(view.state, request.spec(), view.now,
+                                           layout.has_value() ? &*layout : nullptr);
     if (response.ok() && !origins.empty()) {
       *response->mutable_spec() = request.spec();
       response->mutable_origins()->Assign(origins.begin(), origins.end());
     }
     reply(std::move(response));
   });
+}
+
+// A layout is searched on a reader thread, for the kind of slots that the cluster has. A spec that
+// breaks a rule is refused first.
+void PlanWithLayout(const Api& api, const PlanRequest& plan,
+                    const Reply<v1::PlanJobResponse>& reply) {
+  api.loop.Read([&api, plan, reply](const ClusterView& view) {
+    const v1::JobSpec& spec = plan.request.spec();
+    const auto refused = controller::PreviewJob(view.state, spec, view.now);
+    if (!refused.ok()) return reply(refused.status());
+    const GangShape shape = ShapeOf(spec);
+    const LayoutQuestion question{0, shape, DeviceForLayouts(view.state, shape)};
+    const bool queued = api.readers.TryPost([&api, plan = plan, question, reply]() mutable {
+      plan.layout = ChooseLayoutFor(plan.request.spec(), question);
+      AnswerPlan(api, plan, reply);
+    });
+    if (!queued) reply(ReaderPool::Busy());
+  });
+}
+
+void PlanSpec(const Api& api, PlanRequest plan, const Reply<v1::PlanJobResponse>& reply) {
+  if (const absl::Status status = CheckRequestSize(plan.request); !status.ok()) {
+    return reply(status);
+  }
+  if (!plan.request.spec().auto_layout()) return AnswerPlan(api, plan, reply);
+  Origins origins;
+  FillDefaults(*plan.request.mutable_spec(), origins);
+  PlanWithLayout(api, plan, reply);
 }
 
 // A job that the state does not have cannot be stopped: it is archived, or there is none.
@@ -237,7 +275,7 @@ void handlers::PlanJob(const Api& api, v1::PlanJobRequest request,
   ResolvePlan(
       api, std::move(request),
       [&api, reply](const v1::PlanJobRequest& resolved, const std::vector<v1::Origin>& origins) {
-        PlanSpec(api, resolved, origins, reply);
+        PlanSpec(api, {resolved, origins, std::nullopt}, reply);
       },
       reply);
 }

@@ -51,7 +51,7 @@ v1::RankStatus StatusOf(const v1::RankPlacement& placement, const v1::Attempt& a
   status.set_node_id(placement.node_id());
   status.set_local_rank(placement.local_rank());
   status.set_slot(placement.slot());
-  SetPosition(entry.job.spec().layout(), status);
+  SetPosition(attempt.has_layout() ? attempt.layout().layout() : entry.job.spec().layout(), status);
   status.set_state(StateOf(status, attempt, is_newest, entry));
   const auto exited = entry.exited_ranks.find(placement.rank());
   if (is_newest && exited != entry.exited_ranks.end()) {

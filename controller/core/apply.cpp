@@ -47,6 +47,17 @@ v1::Attempt* FindAttempt(int64_t attempt_number, v1::Job& job) {
   return nullptr;
 }
 
+void AddPending(const v1::Job& job, ClusterState& state) {
+  state.pending_jobs.insert(job.id());
+  if (job.spec().auto_layout()) state.pending_auto_jobs.insert(job.id());
+}
+
+void RemovePending(int64_t job_id, ClusterState& state) {
+  state.pending_jobs.erase(job_id);
+  state.recovering_jobs.erase(job_id);
+  state.pending_auto_jobs.erase(job_id);
+}
+
 // Keeps a job that restarts for months within bounds.
 void TrimAttempts(v1::Job& job) {
   while (job.attempts_size() > kAttemptsKept) FoldOldestAttempt(job);
@@ -71,7 +82,7 @@ void ApplyKind(const v1::JobSubmitted& submitted, const v1::Event& event, Cluste
   DropDefaultOrigins(*job.mutable_origins());
   job.set_submitted_time_ms(event.time_ms());
   entry.request_id = submitted.request_id();
-  state.pending_jobs.insert(job.id());
+  AddPending(job, state);
   state.jobs_by_name[job.name()].insert(job.id());
   state.job_by_checkpoint_dir[CheckpointDirectory(job.spec())] = job.id();
   if (!entry.request_id.empty()) state.job_by_request_id[entry.request_id] = job.id();
@@ -99,10 +110,10 @@ void ApplyKind(const v1::JobPlaced& placed, const v1::Event& event, ClusterState
   attempt.set_skip_samples(placed.skip_samples());
   attempt.set_lr_factor(placed.lr_factor());
   attempt.set_placed_time_ms(event.time_ms());
+  if (placed.has_layout()) *attempt.mutable_layout() = placed.layout();
   TakeSlots(job.id(), attempt, state);
   state.rendezvous_in_use.insert({placed.master_address(), placed.master_port()});
-  state.pending_jobs.erase(job.id());
-  state.recovering_jobs.erase(job.id());
+  RemovePending(job.id(), state);
   state.live_jobs.insert(job.id());
   job.set_not_before_ms(0);
   entry.started_ranks.clear();
@@ -217,7 +228,7 @@ void ApplyKind(const v1::AttemptEnded& ended, const v1::Event& event, ClusterSta
   if (ended.retry_not_before_ms() == 0) return;
   entry.job.set_not_before_ms(ended.retry_not_before_ms());
   if (!ended.uncounted()) CountRestart(event.time_ms(), entry);
-  state.pending_jobs.insert(ended.job_id());
+  AddPending(entry.job, state);
   state.recovering_jobs.insert(ended.job_id());
 }
 
@@ -239,8 +250,7 @@ void ApplyKind(const v1::JobEnded& ended, const v1::Event& event, ClusterState& 
   entry.job.set_ended_time_ms(event.time_ms());
   entry.job.set_not_before_ms(0);
   *entry.job.mutable_verdict() = ended.verdict();
-  state.pending_jobs.erase(ended.job_id());
-  state.recovering_jobs.erase(ended.job_id());
+  RemovePending(ended.job_id(), state);
   state.ended_jobs.insert({event.time_ms(), ended.job_id()});
   const auto directory = state.job_by_checkpoint_dir.find(CheckpointDirectory(entry.job.spec()));
   const bool is_its_own =
@@ -396,6 +406,12 @@ void ApplyKind(const v1::JobDeleted& deleted, const v1::Event&, ClusterState& st
   ForgetJob(deleted.job_id(), state);
 }
 
+void ApplyKind(const v1::LayoutChosen& chosen, const v1::Event&, ClusterState& state) {
+  std::vector<v1::GrantedLayout>& layouts = EntryOf(chosen.job_id(), state).layouts;
+  layouts.push_back(chosen.layout());
+  if (layouts.size() > kLayoutsKept) layouts.erase(layouts.begin());
+}
+
 void ApplyKind(const v1::NodeUncordoned& uncordoned, const v1::Event&, ClusterState& state) {
   EditNode(
       uncordoned.node_id(),
@@ -472,6 +488,8 @@ void Apply(const v1::Event& event, ClusterState& state) {
       return ApplyKind(event.job_archived(), event, state);
     case E::kStoreRestored:
       return ApplyKind(event.store_restored(), event, state);
+    case E::kLayoutChosen:
+      return ApplyKind(event.layout_chosen(), event, state);
     case E::kJobDeleted:
       return ApplyKind(event.job_deleted(), event, state);
     case E::kNodeUnhealthy:

@@ -83,6 +83,7 @@ v1::JobSnapshot DetailsOf(const JobEntry& entry) {
   details.set_first_failure_ms(entry.first_failure_ms);
   details.set_guarded_attempt(entry.guarded.first);
   details.set_guarded_step(entry.guarded.second);
+  details.mutable_layouts()->Add(entry.layouts.begin(), entry.layouts.end());
   return details;
 }
 
@@ -100,6 +101,7 @@ void TakeDetails(const v1::JobSnapshot& details, JobEntry& entry) {
   entry.cleared_nodes.insert(details.cleared_nodes().begin(), details.cleared_nodes().end());
   entry.first_failure_ms = details.first_failure_ms();
   entry.guarded = {details.guarded_attempt(), details.guarded_step()};
+  entry.layouts.assign(details.layouts().begin(), details.layouts().end());
   DropDefaultOrigins(*entry.job.mutable_origins());
 }
 

@@ -3,6 +3,7 @@
 #define TRAINYARD_CONTROLLER_CORE_CLUSTER_STATE_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -23,6 +24,8 @@ namespace trainyard::controller {
 // Attempts kept of each job, and how many of them keep their list of ranks.
 inline constexpr int kAttemptsKept = 100;
 inline constexpr int kAttemptsKeptWithRanks = 10;
+// Layouts kept of those that were chosen for a job.
+inline constexpr std::size_t kLayoutsKept = 16;
 
 struct NodeEntry {
   // node.slot_uses says who holds each slot: the rank of a live attempt, the reservation of a
@@ -56,6 +59,8 @@ struct JobEntry {
   Timestamp first_failure_ms = 0;
   // Newest attempt and step on which the loss guard has acted: it acts on a step once.
   std::pair<int64_t, int64_t> guarded;
+  // Newest choices for a job with auto_layout, oldest first.
+  std::vector<v1::GrantedLayout> layouts;
 };
 
 // Memory of a node that was removed: a worker that comes back with its id goes on from here.
@@ -107,6 +112,8 @@ struct ClusterState {
   std::set<int64_t> pending_jobs;
   // Pending jobs that have run before: they keep their slots.
   std::set<int64_t> recovering_jobs;
+  // Pending jobs with auto_layout.
+  std::set<int64_t> pending_auto_jobs;
   // Jobs with a live attempt.
   std::set<int64_t> live_jobs;
   std::set<std::string> lost_nodes;

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "controller/core/layout_choice.h"
 #include "controller/core/rollbacks.h"
 
 namespace trainyard::controller {
@@ -100,7 +101,7 @@ class CommandList {
     start.set_job_id(entry.job.id());
     start.set_job_name(entry.job.name());
     start.set_attempt(attempt.number());
-    *start.mutable_spec() = entry.job.spec();
+    *start.mutable_spec() = GrantedSpec(entry.job.spec(), attempt);
     bool has_started = false;
     for (const v1::RankPlacement& placement : attempt.ranks()) {
       if (placement.node_id() != node_id) continue;

@@ -119,6 +119,18 @@ absl::StatusOr<std::vector<v1::Event>> Cordon(const ClusterState& state,
   return events;
 }
 
+// A choice for a job that no longer waits comes too late, and is dropped.
+std::vector<v1::Event> Choose(const ClusterState& state, const ChooseLayout& choice,
+                              Timestamp now) {
+  if (!state.pending_auto_jobs.contains(choice.job_id)) return {};
+  std::vector<v1::Event> events(1);
+  events.front().set_time_ms(now);
+  events.front().set_actor("controller");
+  events.front().mutable_layout_chosen()->set_job_id(choice.job_id);
+  *events.front().mutable_layout_chosen()->mutable_layout() = choice.layout;
+  return events;
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const Request& request,
@@ -140,6 +152,7 @@ absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const R
     return DecideAttach(state, attach->hello, now);
   }
   if (const auto* fact = std::get_if<ReceiveFact>(&request)) return DecideFact(state, *fact, now);
+  if (const auto* choice = std::get_if<ChooseLayout>(&request)) return Choose(state, *choice, now);
   return DecideTelemetry(state, std::get<ReceiveTelemetry>(request), now);
 }
 

@@ -10,12 +10,14 @@
 #include "absl/strings/str_join.h"
 #include "controller/core/admission.h"
 #include "controller/core/job_state_machine.h"
+#include "controller/core/layout_choice.h"
 #include "controller/core/node_health.h"
 #include "controller/core/placement.h"
 #include "controller/core/running_hint.h"
 #include "controller/core/submission.h"
 #include "controller/core/text.h"
 #include "controller/core/wait.h"
+#include "proto/jobspec/auto_layout.h"
 #include "proto/jobspec/defaults.h"
 #include "proto/jobspec/rules.h"
 #include "proto/json/message_json.h"
@@ -31,9 +33,11 @@ v1::PendingReason Reason(v1::PendingCode code, std::string message) {
   return reason;
 }
 
-// True when the job has a place in the queue. A job in its backoff has none: it asks for no slots
-// and holds up no other job.
-bool Queues(const JobEntry& entry, Timestamp now) { return IsDue(entry, now); }
+// True when the job has a place in the queue. A job in its backoff, or one that no layout fits, has
+// none: it asks for no slots and holds up no other job.
+bool Queues(const JobEntry& entry, Timestamp now) {
+  return IsDue(entry, now) && !HasNoLayout(entry);
+}
 
 int JobsBefore(const ClusterState& state, int64_t job_id, Timestamp now) {
   return static_cast<int>(
@@ -107,6 +111,26 @@ std::string ClusterText(const ClusterState& state, v1::DeviceKind kind, Timestam
   return text;
 }
 
+// Reason why a job with auto_layout has no layout for the slots that it asks for.
+v1::PendingReason WhyNoLayout(const JobEntry& entry) {
+  const v1::GrantedLayout* choice = NewestFullChoice(entry);
+  if (choice == nullptr) {
+    return Reason(v1::PENDING_CODE_LAYOUT, "its layout is being chosen, which takes a second");
+  }
+  v1::PendingReason reason = Reason(v1::PENDING_CODE_LAYOUT, choice->problem());
+  reason.set_advice(choice->advice());
+  return reason;
+}
+
+// Why a job with auto_layout does not go on with the nodes that are left: "" when it may.
+std::string WhyNotWithFewer(const JobEntry& entry) {
+  if (entry.layouts.empty()) return "";
+  const v1::GrantedLayout& newest = entry.layouts.back();
+  const bool is_fewer = newest.asked_nodes() < entry.job.spec().resources().nodes();
+  if (!is_fewer || newest.nodes() > 0) return "";
+  return absl::StrCat("; it cannot go on with fewer: ", newest.problem());
+}
+
 // Reason why the first job of the queue waits.
 v1::PendingReason WhyHeadWaits(const ClusterState& state, const JobEntry& entry,
                                Timestamp now) {
@@ -122,7 +146,8 @@ v1::PendingReason WhyHeadWaits(const ClusterState& state, const JobEntry& entry,
       absl::StrCat("needs ", ShapeText(shape.nodes, shape.slots_per_node, shape.kind),
                    keeps ? " (those that it had and that are left stay reserved for it)" : "", "; ",
                    Counted(fitting_nodes, "ready node"), " of ", state.nodes.size(),
-                   " could give that many now: ", ClusterText(state, shape.kind, now)));
+                   " could give that many now: ", ClusterText(state, shape.kind, now),
+                   WhyNotWithFewer(entry)));
   reason.set_advice(HeadAdvice(state, shape, fitting_nodes));
   return reason;
 }
@@ -186,6 +211,17 @@ std::string SuspectNodes(const ClusterState& state, const JobEntry& entry) {
   return text;
 }
 
+std::string LayoutGranted(const JobEntry& entry) {
+  const v1::Attempt& attempt = *LiveAttempt(entry);
+  if (!attempt.has_layout()) return "";
+  const v1::GrantedLayout& granted = attempt.layout();
+  const int asked = entry.job.spec().resources().nodes();
+  return absl::StrCat("; layout ", GrantedText(granted),
+                      granted.nodes() < asked ? absl::StrCat(", for the lost ones of its ", asked,
+                                                             " nodes could not be replaced")
+                                              : "");
+}
+
 std::string RunningHintText(const Observations& observations, const JobEntry& entry,
                             Timestamp now) {
   const std::optional<v1::PendingReason> reason = RunningHint(observations, entry, now);
@@ -222,8 +258,9 @@ std::string Answer(const ClusterState& state, const Observations& observations,
                           StartedRanks(entry), SuspectNodes(state, entry));
     case v1::JOB_STATE_RUNNING:
       return absl::StrCat("runs attempt ", LiveAttempt(entry)->number(),
-                          ProgressText(observations, entry, now), SuspectNodes(state, entry),
-                          RunningHintText(observations, entry, now), RollbackText(job));
+                          ProgressText(observations, entry, now), LayoutGranted(entry),
+                          SuspectNodes(state, entry), RunningHintText(observations, entry, now),
+                          RollbackText(job));
     case v1::JOB_STATE_STOPPING:
       return absl::StrCat("is being ", entry.kill_requested ? "killed" : "stopped",
                           ": waits until its ranks have left: ", UnclearedNodes(state, entry));
@@ -241,8 +278,11 @@ v1::PendingCode PendingCodeOf(const ClusterState& state, const JobEntry& entry, 
   }
   if (!state.pending_jobs.contains(job.id())) return v1::PENDING_CODE_NOT_PENDING;
   if (!IsDue(entry, now)) return v1::PENDING_CODE_BACKOFF;
+  if (HasNoLayout(entry)) return v1::PENDING_CODE_LAYOUT;
   const bool is_head = HeadOfQueue(state, now).job.id() == job.id();
-  return is_head ? v1::PENDING_CODE_RESOURCES : v1::PENDING_CODE_PRIORITY;
+  if (!is_head) return v1::PENDING_CODE_PRIORITY;
+  const bool lacks_layout = job.spec().auto_layout() && NewestFullChoice(entry) == nullptr;
+  return lacks_layout ? v1::PENDING_CODE_LAYOUT : v1::PENDING_CODE_RESOURCES;
 }
 
 PendingExplainer::PendingExplainer(const ClusterState& state, Timestamp now)
@@ -272,6 +312,8 @@ v1::PendingReason PendingExplainer::ReasonOf(const JobEntry& entry) {
                                  " have left: ", UnclearedNodes(state_, entry)));
     case v1::PENDING_CODE_BACKOFF:
       return WhyBacksOff(entry.job, *NewestAttempt(entry), now_);
+    case v1::PENDING_CODE_LAYOUT:
+      return WhyNoLayout(entry);
     case v1::PENDING_CODE_RESOURCES:
       return WhyHeadWaits(state_, entry, now_);
     case v1::PENDING_CODE_PRIORITY: {
@@ -313,7 +355,7 @@ v1::WhyJobResponse ExplainJob(const ClusterState& state, const Observations& obs
 }
 
 absl::StatusOr<v1::PlanJobResponse> PreviewJob(const ClusterState& state, const v1::JobSpec& spec,
-                                               Timestamp now) {
+                                               Timestamp now, const v1::GrantedLayout* layout) {
   JobEntry entry;
   Origins origins;
   *entry.job.mutable_spec() = spec;
@@ -328,9 +370,19 @@ absl::StatusOr<v1::PlanJobResponse> PreviewJob(const ClusterState& state, const 
   for (std::string& warning : CheckLaunch(entry.job.spec(), origins)) {
     response.add_warnings(std::move(warning));
   }
+  if (layout != nullptr) {
+    entry.layouts.push_back(*layout);
+    *response.mutable_layout() = *layout;
+  }
+  if (HasNoLayout(entry)) {
+    *response.mutable_pending() = WhyNoLayout(entry);
+    return response;
+  }
   const int before = JobsBefore(state, entry.job.id(), now);
   std::optional<Gang> gang;
-  if (before == 0) gang = PlacementPass(state, {.changing = {}, .closed = ClosedNodes(state, now)}).Place(entry);
+  if (before == 0) {
+    gang = PlacementPass(state, {.changing = {}, .closed = ClosedNodes(state, now)}).Place(entry);
+  }
   response.set_starts_now(gang.has_value());
   if (gang.has_value()) {
     *response.mutable_pending() = Reason(v1::PENDING_CODE_NOT_PENDING, "would start at once");

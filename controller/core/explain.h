@@ -49,9 +49,11 @@ class PendingExplainer {
 v1::WhyJobResponse ExplainJob(const ClusterState& state, const Observations& observations,
                               const JobEntry& entry, Timestamp now);
 
-// SubmitJob's checks and placement without a job. Same errors as Decide(SubmitJob).
+// SubmitJob's checks and placement without a job. Same errors as Decide(SubmitJob). `layout`: the
+// choice for a job with auto_layout, else null.
 absl::StatusOr<v1::PlanJobResponse> PreviewJob(const ClusterState& state, const v1::JobSpec& spec,
-                                               Timestamp now);
+                                               Timestamp now,
+                                               const v1::GrantedLayout* layout = nullptr);
 
 }  // namespace trainyard::controller
 

@@ -19,11 +19,18 @@ Gang GangOf(const v1::Attempt& attempt) {
   return gang;
 }
 
-bool HasShape(const Gang& gang, const GangShape& shape) {
-  return static_cast<int>(gang.size()) == shape.nodes &&
-         std::ranges::all_of(gang, [&](const NodeSlots& node) {
-           return static_cast<int>(node.slots.size()) == shape.slots_per_node;
-         });
+bool HasSlotsOf(const Gang& gang, const GangShape& shape) {
+  return std::ranges::all_of(gang, [&](const NodeSlots& node) {
+    return static_cast<int>(node.slots.size()) == shape.slots_per_node;
+  });
+}
+
+std::set<std::string> NodesOf(const std::vector<std::optional<NodeSlots>>& gang) {
+  std::set<std::string> ids;
+  for (const auto& node : gang) {
+    if (node.has_value()) ids.insert(node->node_id);
+  }
+  return ids;
 }
 
 // People read gangs by node name.
@@ -130,13 +137,16 @@ std::optional<NodeSlots> PlacementPass::TakeFrom(const NodeEntry& node, const Jo
   return chosen;
 }
 
-bool PlacementPass::KeepGang(const JobEntry& job, std::vector<std::optional<NodeSlots>>& gang) {
-  const GangShape shape = ShapeOf(job.job.spec());
+// A node keeps its place in a gang of the same size, and moves up in a smaller or larger one.
+bool PlacementPass::KeepGang(const JobEntry& job, const GangShape& shape,
+                             std::vector<std::optional<NodeSlots>>& gang) {
   gang.assign(shape.nodes, std::nullopt);
   const v1::Attempt* before = NewestAttempt(job);
   if (before == nullptr) return true;
   const Gang old_gang = GangOf(*before);
-  if (!HasShape(old_gang, shape)) return true;
+  if (!HasSlotsOf(old_gang, shape)) return true;
+  const bool same_size = old_gang.size() == gang.size();
+  std::size_t next = 0;
   const AttemptKey key{job.job.id(), before->number()};
   const std::set<std::string> without_program = NodesWithoutProgram(job.job);
   for (std::size_t i = 0; i < old_gang.size(); ++i) {
@@ -147,7 +157,10 @@ bool PlacementPass::KeepGang(const JobEntry& job, std::vector<std::optional<Node
         node.node.state() == v1::NODE_STATE_SUSPECT || limits_.changing.contains(node.node.id());
     if (suspect) return false;
     if (!IsOpen(node) || without_program.contains(node.node.id())) continue;
-    gang[i] = TakeFrom(node, job, old_gang[i].slots, false);
+    const std::size_t place = same_size ? i : next;
+    if (place == gang.size()) continue;
+    gang[place] = TakeFrom(node, job, old_gang[i].slots, false);
+    if (gang[place].has_value()) ++next;
   }
   return true;
 }
@@ -194,16 +207,14 @@ std::vector<std::string> PlacementPass::PickNodes(const GangShape& shape, int co
 bool PlacementPass::FillGang(const JobEntry& job, bool over_reservations,
                              std::vector<std::optional<NodeSlots>>& gang) {
   // Nodes of the gang, and nodes that cannot be in it.
-  std::set<std::string> not_these;
-  for (const auto& node : gang) {
-    if (node.has_value()) not_these.insert(node->node_id);
-  }
+  std::set<std::string> not_these = NodesOf(gang);
   const int missing = static_cast<int>(gang.size() - not_these.size());
   not_these.merge(NodesWithoutProgram(job.job));
   std::vector<NodeSlots> found;
   if (over_reservations) {
     for (const auto& [id, node] : state_.nodes) {
-      if (!IsOpen(node) || not_these.contains(id) || static_cast<int>(found.size()) == missing) continue;
+      const bool is_full = static_cast<int>(found.size()) == missing;
+      if (is_full || !IsOpen(node) || not_these.contains(id)) continue;
       if (auto slots = TakeFrom(node, job, {}, true)) found.push_back(*std::move(slots));
     }
   } else {
@@ -222,18 +233,19 @@ bool PlacementPass::FillGang(const JobEntry& job, bool over_reservations,
   return true;
 }
 
-std::optional<Gang> PlacementPass::PlaceGang(const JobEntry& job, bool over_reservations) {
+std::optional<Gang> PlacementPass::PlaceGang(const JobEntry& job, const GangShape& shape,
+                                             bool over_reservations) {
   std::vector<std::optional<NodeSlots>> nodes;
-  if (!KeepGang(job, nodes) || !FillGang(job, over_reservations, nodes)) return std::nullopt;
+  if (!KeepGang(job, shape, nodes) || !FillGang(job, over_reservations, nodes)) return std::nullopt;
   Gang gang;
   for (auto& node : nodes) gang.push_back(*std::move(node));
   Take(gang);
   return gang;
 }
 
-std::optional<Gang> PlacementPass::PlaceAgain(const JobEntry& entry) {
+std::optional<Gang> PlacementPass::PlaceAgain(const JobEntry& entry, const GangShape& shape) {
   std::vector<std::optional<NodeSlots>> nodes;
-  if (!KeepGang(entry, nodes)) return std::nullopt;
+  if (!KeepGang(entry, shape, nodes)) return std::nullopt;
   Gang gang;
   for (auto& node : nodes) {
     if (!node.has_value()) return std::nullopt;
@@ -243,10 +255,23 @@ std::optional<Gang> PlacementPass::PlaceAgain(const JobEntry& entry) {
   return gang;
 }
 
-std::optional<Gang> PlacementPass::Place(const JobEntry& entry) { return PlaceGang(entry, false); }
+std::optional<Gang> PlacementPass::Place(const JobEntry& entry, const GangShape& shape) {
+  return PlaceGang(entry, shape, false);
+}
 
 std::optional<Gang> PlacementPass::PlaceOverReservations(const JobEntry& entry) {
-  return PlaceGang(entry, true);
+  return PlaceGang(entry, ShapeOf(entry.job.spec()), true);
+}
+
+int PlacementPass::CountUsable(const JobEntry& entry, bool with_free) {
+  const GangShape shape = ShapeOf(entry.job.spec());
+  std::vector<std::optional<NodeSlots>> nodes;
+  if (!KeepGang(entry, shape, nodes)) return 0;
+  std::set<std::string> not_these = NodesOf(nodes);
+  const int count = static_cast<int>(not_these.size());
+  if (!with_free) return count;
+  not_these.merge(NodesWithoutProgram(entry.job));
+  return count + static_cast<int>(PickNodes(shape, shape.nodes - count, not_these).size());
 }
 
 int PlacementPass::FreeNow(const NodeEntry& node, v1::DeviceKind kind) const {

@@ -52,18 +52,25 @@ class PlacementPass {
   // `state` must outlive the pass.
   PlacementPass(const ClusterState& state, NodeLimits limits);
 
-  // The gang of a recovering job on exactly the nodes that it had; nothing when one of them is
-  // gone.
-  std::optional<Gang> PlaceAgain(const JobEntry& entry);
+  // The gang of a recovering job on the nodes that it had; nothing when one of them is gone. A
+  // shape of fewer nodes than it had takes the first of those that are left.
+  std::optional<Gang> PlaceAgain(const JobEntry& entry, const GangShape& shape);
 
   // The gang of the job; nothing when it has to wait. A recovering job keeps its slots that are
   // still there, and only the other nodes are replaced. It waits for a suspect node, which will
   // soon be either ready or lost.
-  std::optional<Gang> Place(const JobEntry& entry);
+  std::optional<Gang> Place(const JobEntry& entry) {
+    return Place(entry, ShapeOf(entry.job.spec()));
+  }
+  std::optional<Gang> Place(const JobEntry& entry, const GangShape& shape);
 
   // The same as Place, but may take slots that later jobs have reserved without being able to run:
   // else two recovering jobs could wait for each other's slots for ever.
   std::optional<Gang> PlaceOverReservations(const JobEntry& entry);
+
+  // Nodes that a recovering job could go on with: those that it had and that are left and, with
+  // `with_free`, others that could give it slots; 0 while it waits for a suspect node.
+  int CountUsable(const JobEntry& entry, bool with_free);
 
   // Open nodes that could give this job its slots now.
   int CountFittingNodes(const GangShape& shape) const;
@@ -76,7 +83,8 @@ class PlacementPass {
                                     const std::vector<int>& preferred, bool over_reservations);
   // Fills `gang` with the nodes that remain of the job's last gang. False when the job has to wait
   // for a suspect node.
-  bool KeepGang(const JobEntry& job, std::vector<std::optional<NodeSlots>>& gang);
+  bool KeepGang(const JobEntry& job, const GangShape& shape,
+                std::vector<std::optional<NodeSlots>>& gang);
   // First node of a bucket of state_.free_nodes that this pass has taken no slot from. The pass
   // takes the lowest ids first, so nodes that it has used are mostly skipped once and for all.
   std::set<std::string>::const_iterator FirstUntouched(v1::DeviceKind kind, int free,
@@ -85,7 +93,8 @@ class PlacementPass {
                                      const std::set<std::string>& not_these);
   bool FillGang(const JobEntry& job, bool over_reservations,
                 std::vector<std::optional<NodeSlots>>& gang);
-  std::optional<Gang> PlaceGang(const JobEntry& job, bool over_reservations);
+  std::optional<Gang> PlaceGang(const JobEntry& job, const GangShape& shape,
+                                bool over_reservations);
   void Take(const Gang& gang);
   int FreeNow(const NodeEntry& node, v1::DeviceKind kind) const;
 

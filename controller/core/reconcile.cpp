@@ -1,6 +1,7 @@
 #include "controller/core/reconcile.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -175,6 +176,12 @@ class AttemptWatch {
   std::vector<v1::Event> events_;
 };
 
+// A gang, and its layout where the controller chooses it.
+struct PlacedGang {
+  Gang gang;
+  const v1::GrantedLayout* layout = nullptr;
+};
+
 // Gives free slots to the queue.
 class QueueWalk {
  public:
@@ -185,32 +192,96 @@ class QueueWalk {
     // A recovering job whose slots are all there takes none from another job: it need not wait.
     for (const int64_t job_id : state_.recovering_jobs) {
       const JobEntry& entry = state_.jobs.at(job_id);
-      if (const auto gang = pass_.PlaceAgain(entry)) {
+      if (const auto gang = FindAgain(entry)) {
         settled_.insert(job_id);
         Place(entry, *gang);
       }
     }
-    // The head of the queue is never overtaken: the walk ends at the first job that does not fit.
-    for (const int64_t job_id : state_.pending_jobs) {
-      if (static_cast<int>(events_.size()) >= kPlacementsPerPlan) break;
-      if (settled_.contains(job_id)) continue;
+    WalkQueue();
+    // The rest of its slots is its own, too.
+    for (const int64_t job_id : state_.recovering_jobs) {
       const JobEntry& entry = state_.jobs.at(job_id);
-      const auto gang = Find(entry);
-      if (!gang.has_value() || !Place(entry, *gang)) break;
+      if (settled_.contains(job_id) || !IsDue(entry)) continue;
+      if (const auto gang = FindFewer(entry, /*with_free=*/false)) Place(entry, *gang);
     }
     return std::move(events_);
   }
 
+  // After EventsDue: choices that jobs waited for.
+  std::vector<LayoutQuestion> TakeQuestions() { return std::move(questions_); }
+
  private:
-  std::optional<Gang> Find(const JobEntry& entry) {
-    if (auto gang = pass_.Place(entry)) return gang;
-    const bool may_press = state_.recovering_jobs.contains(entry.job.id()) && IsDue(entry, now_);
-    return may_press ? pass_.PlaceOverReservations(entry) : std::nullopt;
+  // The head of the queue is never overtaken: the walk ends at the first job that does not fit. A
+  // job that no layout fits waits for other nodes than these and holds up nobody.
+  void WalkQueue() {
+    for (const int64_t job_id : state_.pending_jobs) {
+      if (static_cast<int>(events_.size()) >= kPlacementsPerPlan) return;
+      if (settled_.contains(job_id)) continue;
+      const JobEntry& entry = state_.jobs.at(job_id);
+      settled_.insert(job_id);
+      const auto gang = Find(entry);
+      if (!gang.has_value() && HasNoLayout(entry)) continue;
+      if (!gang.has_value() || !Place(entry, *gang)) return;
+    }
+  }
+
+  // The job's choice for so many nodes; nullptr when there is none yet, and a question is noted.
+  const v1::GrantedLayout* ChoiceFor(const JobEntry& entry, const GangShape& shape) {
+    LayoutQuestion question{entry.job.id(), shape, DeviceFor(shape)};
+    const v1::GrantedLayout* choice = FindChoice(entry, question);
+    if (choice == nullptr && !question.device.empty()) questions_.push_back(std::move(question));
+    return choice;
+  }
+
+  const std::string& DeviceFor(const GangShape& shape) {
+    const auto key = std::make_pair(shape.kind, shape.slots_per_node);
+    const auto found = devices_.find(key);
+    if (found != devices_.end()) return found->second;
+    return devices_[key] = DeviceForLayouts(state_, shape);
+  }
+
+  std::optional<PlacedGang> FindAgain(const JobEntry& entry) {
+    const GangShape shape = ShapeOf(entry.job.spec());
+    const bool is_auto = entry.job.spec().auto_layout();
+    const v1::GrantedLayout* choice = is_auto ? ChoiceFor(entry, shape) : nullptr;
+    if (is_auto && (choice == nullptr || choice->nodes() == 0)) return std::nullopt;
+    auto gang = pass_.PlaceAgain(entry, shape);
+    if (!gang.has_value()) return std::nullopt;
+    return PlacedGang{*std::move(gang), choice};
+  }
+
+  std::optional<PlacedGang> Find(const JobEntry& entry) {
+    const bool is_auto = entry.job.spec().auto_layout();
+    const v1::GrantedLayout* choice =
+        is_auto ? ChoiceFor(entry, ShapeOf(entry.job.spec())) : nullptr;
+    if (is_auto && (choice == nullptr || choice->nodes() == 0)) return std::nullopt;
+    if (auto gang = pass_.Place(entry)) return PlacedGang{*std::move(gang), choice};
+    if (!state_.recovering_jobs.contains(entry.job.id()) || !IsDue(entry, now_)) return std::nullopt;
+    if (auto fewer = FindFewer(entry, /*with_free=*/true)) return fewer;
+    auto gang = pass_.PlaceOverReservations(entry);
+    if (!gang.has_value()) return std::nullopt;
+    return PlacedGang{*std::move(gang), choice};
+  }
+
+  // The gang of a recovering job with auto_layout on the nodes that are left.
+  std::optional<PlacedGang> FindFewer(const JobEntry& entry, bool with_free) {
+    if (!entry.job.spec().auto_layout()) return std::nullopt;
+    GangShape shape = ShapeOf(entry.job.spec());
+    const int most = shape.nodes;
+    shape.nodes = pass_.CountUsable(entry, with_free);
+    if (shape.nodes == 0 || shape.nodes == most) return std::nullopt;
+    const v1::GrantedLayout* choice = ChoiceFor(entry, shape);
+    if (choice == nullptr || choice->nodes() == 0) return std::nullopt;
+    shape.nodes = choice->nodes();
+    auto gang = with_free ? pass_.Place(entry, shape) : pass_.PlaceAgain(entry, shape);
+    if (!gang.has_value()) return std::nullopt;
+    return PlacedGang{*std::move(gang), choice};
   }
 
   // False when no rendezvous port is left. A job in its backoff only keeps its slots in this pass.
-  bool Place(const JobEntry& entry, const Gang& gang) {
+  bool Place(const JobEntry& entry, const PlacedGang& found) {
     if (!IsDue(entry, now_)) return true;
+    const Gang& gang = found.gang;
     const v1::Attempt* before = NewestAttempt(entry);
     const bool restored = entry.job.id() < state_.restored_jobs_below;
     const int64_t attempt_number = std::max(before == nullptr ? 1 : before->number() + 1,
@@ -231,6 +302,7 @@ class QueueWalk {
     placed.set_skip_samples(SkippedSamples(entry.job));
     const double lr_factor = LearningRateFactor(entry.job);
     if (lr_factor != 1) placed.set_lr_factor(lr_factor);
+    if (found.layout != nullptr) *placed.mutable_layout() = *found.layout;
     return true;
   }
 
@@ -255,8 +327,11 @@ class QueueWalk {
   const CoreOptions& options_;
   const Timestamp now_;
   PlacementPass pass_;
+  // Jobs that the pass has looked at and need not look at again.
   std::set<int64_t> settled_;
   std::set<std::pair<std::string, int>> ports_given_;
+  std::map<std::pair<v1::DeviceKind, int>, std::string> devices_;
+  std::vector<LayoutQuestion> questions_;
   std::vector<v1::Event> events_;
 };
 
@@ -297,6 +372,14 @@ std::vector<v1::Event> Reconcile(const ClusterState& state, const Observations& 
   std::ranges::move(QueueWalk(state, options, std::move(limits), now).EventsDue(),
                     std::back_inserter(events));
   return events;
+}
+
+std::vector<LayoutQuestion> LayoutQuestionsDue(const ClusterState& state,
+                                               const CoreOptions& options, Timestamp now) {
+  if (state.pending_auto_jobs.empty()) return {};
+  QueueWalk walk(state, options, {.changing = {}, .closed = ClosedNodes(state, now)}, now);
+  walk.EventsDue();
+  return walk.TakeQuestions();
 }
 
 }  // namespace trainyard::controller

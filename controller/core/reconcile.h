@@ -6,6 +6,7 @@
 
 #include "controller/core/cluster_state.h"
 #include "controller/core/decide.h"
+#include "controller/core/layout_choice.h"
 #include "controller/core/observations.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/event.pb.h"
@@ -21,6 +22,11 @@ inline constexpr int kPlacementsPerPlan = 1024;
 // slots): the caller applies them and calls again until nothing is returned.
 std::vector<v1::Event> Reconcile(const ClusterState& state, const Observations& observations,
                                  const CoreOptions& options, Timestamp now);
+
+// Layouts that jobs at the head of the queue wait for, in a state for which Reconcile returns
+// nothing.
+std::vector<LayoutQuestion> LayoutQuestionsDue(const ClusterState& state,
+                                               const CoreOptions& options, Timestamp now);
 
 }  // namespace trainyard::controller
 

@@ -70,8 +70,14 @@ struct ReceiveTelemetry {
   std::optional<LossFinding> loss = std::nullopt;
 };
 
-using Request = std::variant<JobSubmission, StopJob, DeleteJob, CordonNode, RemoveNode,
-                             AttachWorker, ReceiveFact, ReceiveTelemetry>;
+// The planner has chosen a layout for a job that waits (layout_choice.h).
+struct ChooseLayout {
+  int64_t job_id = 0;
+  v1::GrantedLayout layout;
+};
+
+using Request = std::variant<JobSubmission, StopJob, DeleteJob, CordonNode, RemoveNode, AttachWorker,
+                             ReceiveFact, ReceiveTelemetry, ChooseLayout>;
 
 }  // namespace trainyard::controller
 

@@ -88,6 +88,7 @@ void IndexJob(const JobEntry& entry, ClusterState& state) {
   } else if (!HasEnded(job.state())) {
     state.pending_jobs.insert(job.id());
     if (job.attempts_size() > 0) state.recovering_jobs.insert(job.id());
+    if (job.spec().auto_layout()) state.pending_auto_jobs.insert(job.id());
   }
 }
 
@@ -174,6 +175,7 @@ void ReplaceNode(const v1::Node& joined, ClusterState& state) {
 void RebuildIndexes(ClusterState& state) {
   state.pending_jobs.clear();
   state.recovering_jobs.clear();
+  state.pending_auto_jobs.clear();
   state.live_jobs.clear();
   state.lost_nodes.clear();
   state.unhealthy_nodes.clear();

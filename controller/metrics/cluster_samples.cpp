@@ -75,8 +75,9 @@ std::map<Enum, int64_t> Zeros(std::initializer_list<Enum> values) {
 void AddJobCounts(const ClusterSources& sources, Timestamp now, MetricSet& metrics) {
   auto states = Zeros({v1::JOB_STATE_QUEUED, v1::JOB_STATE_STARTING, v1::JOB_STATE_RUNNING,
                        v1::JOB_STATE_RECOVERING, v1::JOB_STATE_STOPPING});
-  auto reasons = Zeros({v1::PENDING_CODE_RESOURCES, v1::PENDING_CODE_PRIORITY,
-                        v1::PENDING_CODE_BACKOFF, v1::PENDING_CODE_STOPPING});
+  auto reasons =
+      Zeros({v1::PENDING_CODE_RESOURCES, v1::PENDING_CODE_PRIORITY, v1::PENDING_CODE_BACKOFF,
+             v1::PENDING_CODE_STOPPING, v1::PENDING_CODE_LAYOUT});
   Timestamp oldest = now;
   for (const std::set<int64_t>* jobs : {&sources.state.live_jobs, &sources.state.pending_jobs}) {
     for (const int64_t id : *jobs) {

@@ -90,6 +90,19 @@ const DeviceSpec* FindDeviceSpec(std::string_view name) {
   return nullptr;
 }
 
+const DeviceSpec& CpuSlotSpec() {
+  // One core of a server with vector instructions, and its share of the memory's bandwidth.
+  static constexpr DeviceRating kRating = {"CPU", int64_t{1} << 60, 0, 50e9};
+  static const DeviceSpec spec = {&kRating, 10e9, 10, 0.5, {"shared memory", 5e9, 20e-6}, "eth25"};
+  return spec;
+}
+
+std::string ClusterText(const Cluster& cluster) {
+  const std::string nodes = cluster.nodes == 1 ? " node of " : " nodes of ";
+  return std::to_string(cluster.nodes) + nodes + std::to_string(cluster.per_node) + " " +
+         std::string(cluster.device->rating->name);
+}
+
 std::span<const Link> KnownNetworks() { return kNetworks; }
 
 const Link* FindNetwork(std::string_view name) {

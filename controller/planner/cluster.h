@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "proto/contract/device_table.h"
@@ -34,6 +35,10 @@ struct DeviceSpec {
 const DeviceSpec* FindDeviceSpec(std::string_view name);
 std::span<const DeviceSpec> KnownDeviceSpecs();
 
+// A CPU slot: rough figures, by which layouts can be compared. Its memory is not predicted, so that
+// every layout fits; it has no bf16.
+const DeviceSpec& CpuSlotSpec();
+
 // Networks between nodes, for each device. nullptr for an unknown name.
 const Link* FindNetwork(std::string_view name);
 std::span<const Link> KnownNetworks();
@@ -46,6 +51,9 @@ struct Cluster {
 
   int64_t devices() const { return nodes * per_node; }
 };
+
+// "8 nodes of 8 H100".
+std::string ClusterText(const Cluster& cluster);
 
 }  // namespace trainyard::planner
 

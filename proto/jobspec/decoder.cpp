@@ -10,6 +10,7 @@
 #include "absl/strings/strip.h"
 #include "google/protobuf/map_field.h"
 #include "proto/contract/data_sources.h"
+#include "proto/jobspec/auto_layout.h"
 #include "proto/jobspec/scalar_text.h"
 #include "proto/jobspec/schema.h"
 #include "proto/support/utf8.h"
@@ -28,6 +29,7 @@ constexpr std::size_t kMaxStringBytes = 64 << 10;
 constexpr int kDefaultMaxItems = 1000;
 constexpr char kVariablePrefix[] = "env.";
 constexpr char kUnsetVariables[] = "unset_env";
+constexpr char kLayoutSection[] = "layout";
 
 std::string Place(const std::string& display_name, const YAML::Mark& mark) {
   if (mark.is_null()) return display_name;
@@ -69,6 +71,8 @@ class Decoder {
   void DecodeVariables(const YAML::Node& node, const FieldDescriptor& field, const std::string& key,
                        v1::JobSpec& spec);
   void TakeBackAlternatives(const FieldDescriptor& field, const std::string& key, Message& message);
+  bool IsAutoLayout(const YAML::Node& value, const std::string& key);
+  void SettleAutoLayout(const std::string& key);
   std::string Absolute(const std::string& path) const;
 
   const std::string display_name_;
@@ -163,6 +167,27 @@ void Decoder::DecodeScalar(const YAML::Node& node, const FieldDescriptor& field,
   context_.origins[key] = PlaceOf(node);
   context_.written.insert(key);
   TakeBackAlternatives(field, key, message);
+  SettleAutoLayout(key);
+}
+
+bool Decoder::IsAutoLayout(const YAML::Node& value, const std::string& key) {
+  return key == kLayoutSection && value.IsScalar() && value.Scalar() == kAutoLayoutWord;
+}
+
+// `layout: auto` of this file replaces the layout of a file that it extends, and the other way
+// round. Both in one file stay, and a rule refuses them.
+void Decoder::SettleAutoLayout(const std::string& key) {
+  v1::JobSpec& spec = context_.spec;
+  if (!spec.auto_layout()) return;
+  for (const FieldDescriptor* field : ChosenLayoutFields()) {
+    const std::string chosen = absl::StrCat(kLayoutSection, ".", field->name());
+    if (key == kAutoLayoutKey && !context_.written.contains(chosen)) {
+      Clear(*field, chosen, *spec.mutable_layout());
+    } else if (key == chosen && !context_.written.contains(kAutoLayoutKey)) {
+      spec.clear_auto_layout();
+      context_.origins.erase(kAutoLayoutKey);
+    }
+  }
 }
 
 // `train.tokens` of this file replaces `train.steps` of a file that it extends, and the other way
@@ -252,6 +277,10 @@ void Decoder::DecodeField(const YAML::Node& value, const FieldDescriptor& field,
   if (!CountValue(value, key)) return;
   if (value.IsNull()) {
     Clear(field, key, message);
+  } else if (IsAutoLayout(value, key)) {
+    DecodeField(YAML::Node(true), *v1::JobSpec::descriptor()->FindFieldByName(kAutoLayoutKey),
+                kAutoLayoutKey, context_.spec);
+    context_.origins[kAutoLayoutKey] = PlaceOf(value);
   } else if (field.is_map()) {
     DecodeVariables(value, field, key, static_cast<v1::JobSpec&>(message));
   } else if (field.is_repeated()) {
@@ -286,7 +315,9 @@ std::string UnknownKey(const std::string& key, const std::string& prefix,
 void Decoder::DecodeMapping(const YAML::Node& node, const std::string& prefix, Message& message) {
   const std::string section = prefix.empty() ? "" : prefix.substr(0, prefix.size() - 1);
   if (!node.IsMap()) {
-    Fail(node, section, absl::StrCat("`", section, "` must be a mapping of keys to values"));
+    const char* or_auto = section == kLayoutSection ? ", or auto" : "";
+    Fail(node, section,
+         absl::StrCat("`", section, "` must be a mapping of keys to values", or_auto));
     return;
   }
   std::set<std::string> seen;

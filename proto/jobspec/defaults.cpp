@@ -4,6 +4,7 @@
 
 #include "google/protobuf/message.h"
 #include "proto/contract/run_rules.h"
+#include "proto/jobspec/auto_layout.h"
 #include "proto/jobspec/run_config_of.h"
 #include "proto/jobspec/scalar_text.h"
 
@@ -106,12 +107,24 @@ void FillParsedRank(v1::JobSpec& spec, Origins& origins) {
   origins["log_parser.rank"] = kDerivedOrigin;
 }
 
+// Settings of a layout that is still to be chosen have no defaults.
+void FillWrittenDefaults(v1::JobSpec& spec) {
+  const v1::LayoutSpec written = spec.layout();
+  FillFrom(Defaults(), spec);
+  if (!spec.auto_layout()) return;
+  for (const FieldDescriptor* field : ChosenLayoutFields()) {
+    if (written.GetReflection()->HasField(written, field)) continue;
+    spec.layout().GetReflection()->ClearField(spec.mutable_layout(), field);
+  }
+}
+
 }  // namespace
 
 void FillDefaults(v1::JobSpec& spec, Origins& origins) {
-  FillFrom(Defaults(), spec);
+  FillWrittenDefaults(spec);
   RunConfig config = RunConfigOf(spec);
   for (const std::string& key : FillDerived(WorldSize(spec), config)) {
+    if (spec.auto_layout() && key == "layout.dp") continue;
     // A 0 that somebody wrote stays: a rule refuses it.
     if (CopySetting(config, key, spec)) origins[key] = kDerivedOrigin;
   }

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/contract/run_rules.h"
+#include "proto/jobspec/auto_layout.h"
 #include "proto/jobspec/field_rules.h"
 #include "proto/jobspec/program_rules.h"
 #include "proto/jobspec/run_config_of.h"
@@ -33,6 +34,12 @@ bool IsNumber(const std::string& name) {
   return !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
 }
 
+// A layout that is still to be chosen will have the gang's number of ranks.
+RunConfig WithRanksOf(const v1::JobSpec& spec, RunConfig config) {
+  if (spec.auto_layout()) config.layout.dp = WorldSize(spec);
+  return config;
+}
+
 constexpr char kNoCommand[] =
     "`command` is missing; name a program (`command: [python3, train.py]`), or describe a run of "
     "trainyard-trainer with `model`, `data` and `train` (`extends: llama-tiny-cpu` is a start)";
@@ -58,7 +65,8 @@ Problems FindProblems(const v1::JobSpec& spec) {
   CheckFields(spec, problems);
   // Rules that span fields would only repeat what is wrong with single ones.
   if (!problems.empty()) return problems;
-  Append(FindLayoutProblems(WorldSize(spec), config), problems);
+  Append(FindAutoLayoutProblems(spec), problems);
+  Append(FindLayoutProblems(WorldSize(spec), WithRanksOf(spec, config)), problems);
   CheckProgram(spec, problems);
   CheckLogParser(spec, problems);
   CheckGuard(spec, problems);

@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "proto/contract/number_text.h"
+#include "proto/jobspec/auto_layout.h"
 #include "proto/jobspec/scalar_text.h"
 #include "proto/json/message_json.h"
 #include "trainyard/v1/job_spec.pb.h"
@@ -78,6 +79,9 @@ nlohmann::json SectionSchema(const Descriptor& descriptor);
 
 nlohmann::json FieldSchema(const FieldDescriptor& field) {
   const v1::FieldRule& rule = RuleOf(field);
+  if (field.message_type() == v1::LayoutSpec::descriptor()) {
+    return {{"anyOf", {SectionSchema(*field.message_type()), {{"const", kAutoLayoutWord}}}}};
+  }
   if (IsSection(field)) return SectionSchema(*field.message_type());
   nlohmann::json schema;
   if (field.is_map()) {

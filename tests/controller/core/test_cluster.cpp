@@ -275,6 +275,7 @@ std::string Bytes(const ClusterState& state) {
 std::string DifferentIndexes(const ClusterState& a, const ClusterState& b) {
   if (a.pending_jobs != b.pending_jobs) return "pending_jobs";
   if (a.recovering_jobs != b.recovering_jobs) return "recovering_jobs";
+  if (a.pending_auto_jobs != b.pending_auto_jobs) return "pending_auto_jobs";
   if (a.live_jobs != b.live_jobs) return "live_jobs";
   if (a.lost_nodes != b.lost_nodes) return "lost_nodes";
   if (a.unhealthy_nodes != b.unhealthy_nodes) return "unhealthy_nodes";
