@@ -22,6 +22,14 @@
 #include "proto/support/durable_file.h"
 #include "spdlog/spdlog.h"
 
+// Read by jemalloc when the process starts (jemalloc(3), TUNING). The thread that writes snapshots
+// builds the whole state a second time and then rests for long: only a thread of jemalloc's own gives
+// back what it has freed.
+extern "C" {
+extern const char* malloc_conf;
+const char* malloc_conf = "background_thread:true";
+}
+
 namespace {
 
 constexpr int kExitStartFailed = 1;

@@ -19,21 +19,22 @@ namespace {
 constexpr int kBusyTimeoutMs = 10'000;
 constexpr std::size_t kIdleReadersMax = 8;
 
-// Negative: KiB. The default of 2 MiB does not hold the inner pages of a large index.
 constexpr char kConnectionSettings[] = R"(
   PRAGMA synchronous = FULL;
   PRAGMA foreign_keys = OFF;
   PRAGMA trusted_schema = OFF;
   PRAGMA cell_size_check = ON;
   PRAGMA temp_store = MEMORY;
-  PRAGMA cache_size = -16384;
 )";
 // Before the first page is written: a file made so can give free pages back (sqlite_space.h).
 constexpr char kNewFileSettings[] = "PRAGMA auto_vacuum = INCREMENTAL";
-// A write-ahead log that grew under a long reader shrinks again at the next checkpoint.
+// A write-ahead log that grew under a long reader shrinks again at the next checkpoint. Inner pages
+// of a large index need more than the default cache of 2 MiB (negative: KiB). Readers keep the
+// default: there are up to kIdleReadersMax a store, and the kernel caches the same pages for all.
 constexpr char kWriterSettings[] = R"(
   PRAGMA journal_mode = WAL;
   PRAGMA journal_size_limit = 67108864;
+  PRAGMA cache_size = -16384;
 )";
 
 absl::StatusCode CodeOf(int primary) {

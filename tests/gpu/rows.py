@@ -79,8 +79,12 @@ class Result:
         return self.row.target.verdict(self.value) if self.row.target else "no target"
 
 
-def _row(name, model, value, target, peers=(), peer_program="llama_peer.py", **plan):
-    return BenchRow(RunPlan(name, MODELS[model], **plan), value, target, model, peers, peer_program)
+def _row(name, model, value, target, peers=(), peer_program="llama_peer.py", length=None, **plan):
+    """`length`: positions of a sample, where they are not the model's own."""
+    shape = MODELS[model]
+    if length is not None:
+        shape = dataclasses.replace(shape, sequence_length=length)
+    return BenchRow(RunPlan(name, shape, **plan), value, target, model, peers, peer_program)
 
 
 # Weights in bf16 without fp32 master weights train worse than ours; they are the harder bar.
@@ -104,6 +108,22 @@ EIGHT_BILLION = (
     ("8b-tp2-zero1-x4", {"tp": 2, "zero": 1}, 4),
     ("8b-pp2-zero1-x4", {"pp": 2, "zero": 1}, 4),
     ("8b-cp2-zero3-x4", {"cp": 2, "zero": 3}, 4))
+
+# Settings of one GPU on which the planner's predictions are tested
+# (tests/controller/planner/measured_runs.h): (name, model, micro-batch, accumulation, more).
+PLANNED = (
+    ("plan-1.5b-m2", "llama-1.5b", 2, 8, {}),
+    ("plan-1.5b-m4", "llama-1.5b", 4, 4, {}),
+    ("plan-1.5b-full", "llama-1.5b", 16, 1, {"layout": {"recompute": "full"}}),
+    ("plan-1.5b-selective", "llama-1.5b", 16, 1, {"layout": {"recompute": "selective"}}),
+    ("plan-1.5b-s4096", "llama-1.5b", 8, 1, {"length": 4096}),
+    ("plan-1.5b-s8192", "llama-1.5b", 4, 1, {"length": 8192}),
+    ("plan-1.5b-s32768-full", "llama-1.5b", 1, 1,
+     {"length": 32768, "layout": {"recompute": "full"}}),
+    ("plan-3b", "llama3-3b", 4, 2, {}),
+    ("plan-7b", "llama2-7b", 1, 8, {"optimizer": BF16_MOMENTS}),
+    ("plan-gpt2-350m", "gpt2-350m", 32, 1, {}),
+    ("plan-gpt2-1.5b", "gpt2-1.5b", 16, 1, {}))
 
 ROWS = {row.plan.name: row for row in (
     _row("1.5b", "llama-1.5b", "ratio", Target("x", 1.00, 1.10),
@@ -141,9 +161,11 @@ ROWS = {row.plan.name: row for row in (
           ("8b-reshard-tp4-zero3", "llama3-8b", 4, {"tp": 4}))),
     _row("stall", "llama-1.5b", "stall", Target("% of a step", 1.0, 0.3, lower_is_better=True),
          micro_batch=8, accumulation=2, save_every=60),
+    *(_row(name, model, "tokens", None, micro_batch=micro_batch, accumulation=rounds, **more)
+      for name, model, micro_batch, rounds, more in PLANNED),
     _row("tiny-cpu", "llama-tiny", "tokens", None, micro_batch=8, device="cpu", precision="fp32"),
 )}
-DEFAULT_ROWS = [name for name in ROWS if name != "tiny-cpu"]
+DEFAULT_ROWS = [name for name in ROWS if name != "tiny-cpu" and not name.startswith("plan-")]
 
 
 def fits(row, gpus):
