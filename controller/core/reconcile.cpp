@@ -201,7 +201,7 @@ class QueueWalk {
     // The rest of its slots is its own, too.
     for (const int64_t job_id : state_.recovering_jobs) {
       const JobEntry& entry = state_.jobs.at(job_id);
-      if (settled_.contains(job_id) || !IsDue(entry)) continue;
+      if (settled_.contains(job_id) || !IsDue(entry, now_)) continue;
       if (const auto gang = FindFewer(entry, /*with_free=*/false)) Place(entry, *gang);
     }
     return std::move(events_);

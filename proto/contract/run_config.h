@@ -562,12 +562,13 @@ void VisitSections(Config& config, Visit&& visit) {
 }
 
 // Keys at the top of a job file, the trainer's and others.
-inline constexpr std::array<std::string_view, 21> kJobFileKeys = {
+inline constexpr std::array<std::string_view, 23> kJobFileKeys = {
     "name",
     "extends",
     "description",
     "resources",
     "layout",
+    "auto_layout",
     "model",
     "data",
     "train",
@@ -576,6 +577,7 @@ inline constexpr std::array<std::string_view, 21> kJobFileKeys = {
     "evaluation",
     "checkpoint",
     "restart",
+    "guard",
     "command",
     "env",
     "unset_env",

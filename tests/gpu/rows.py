@@ -123,7 +123,12 @@ PLANNED = (
     ("plan-3b", "llama3-3b", 4, 2, {}),
     ("plan-7b", "llama2-7b", 1, 8, {"optimizer": BF16_MOMENTS}),
     ("plan-gpt2-350m", "gpt2-350m", 32, 1, {}),
-    ("plan-gpt2-1.5b", "gpt2-1.5b", 16, 1, {}))
+    ("plan-gpt2-1.5b", "gpt2-1.5b", 16, 1, {}),
+    ("plan-1.5b-s16384", "llama-1.5b", 2, 1, {"length": 16384}),
+    ("plan-3b-s8192", "llama3-3b", 2, 2, {"length": 8192}),
+    ("plan-7b-s8192-full", "llama2-7b", 1, 4,
+     {"length": 8192, "layout": {"recompute": "full"}, "optimizer": BF16_MOMENTS}),
+    ("plan-gpt2-760m", "gpt2-760m", 16, 1, {}))
 
 ROWS = {row.plan.name: row for row in (
     _row("1.5b", "llama-1.5b", "ratio", Target("x", 1.00, 1.10),

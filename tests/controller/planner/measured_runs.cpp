@@ -39,6 +39,39 @@ void AddPipelineTensorRuns(MeasuredSet& set) {
   }
 }
 
+ModelConfig Gpt2(int64_t layers, int64_t hidden, int64_t heads) {
+  ModelConfig model = Gpt(layers, hidden, heads, 50304);
+  model.max_position_embeddings = 1024;
+  return model;
+}
+
+// The shapes of tests/gpu/model_shapes.py.
+ModelConfig Qwen3Small() {
+  ModelConfig model = Gated(28, 1024, 3072, 16, 151936, 8);
+  model.kv_channels = 128;
+  model.qk_layernorm = true;
+  model.untie_embeddings_and_output_weights = false;
+  return model;
+}
+
+ModelConfig OlmoSmall() {
+  ModelConfig model = Gated(16, 2048, 8192, 16, 50304);
+  model.normalization = Normalization::kLayerNorm;
+  model.norm_weights = false;
+  model.untie_embeddings_and_output_weights = false;
+  return model;
+}
+
+ModelConfig NeoxSmall() {
+  ModelConfig model = Gated(24, 2048, 8192, 16, 50304);
+  model.normalization = Normalization::kLayerNorm;
+  model.add_bias_linear = true;
+  model.activation = Activation::kGelu;
+  model.rotary_percent = 0.25;
+  model.parallel_residual = true;
+  return model;
+}
+
 }  // namespace
 
 MeasuredSet TrainyardRuns() {
@@ -70,6 +103,43 @@ MeasuredSet TrainyardRuns() {
   add("1.5B, TP2", pair(16).Tp(2), 0.560, true);
   add("8B x2, ZeRO 1", Settings(Llama(32, 4096, 14336, 32), 8192, 8, 1).Dp(2).Zero(1), 2.931,
       false);
+  return set;
+}
+
+MeasuredSet LaterTrainyardRuns() {
+  MeasuredSet set = {"trainyard-trainer, H200, after the formulas",
+                     "tests/gpu/bench.py, 2026-11-23", TrainyardProfile(), true, {}};
+  const auto add = [&set](const char* name, RunSettings run, double seconds, double gigabytes) {
+    run.per_node = 1;
+    set.runs.push_back({name, run.config, ClusterOf("H200", run), seconds, false, gigabytes});
+  };
+  const ModelConfig llama = Llama(18, 2048, 7168, 16);
+  add("1.5B, 2 samples", Settings(llama, 2048, 16, 2), 0.4839, 31.1);
+  add("1.5B, 4 samples", Settings(llama, 2048, 16, 4), 0.4689, 37.5);
+  add("1.5B, full", Settings(llama, 2048, 16, 16).Full(), 0.5741, 30.8);
+  RunSettings selective = Settings(llama, 2048, 16, 16);
+  selective.config.layout.recompute = Recompute::kSelective;
+  add("1.5B, selective", selective, 0.4611, 56.3);
+  add("1.5B, 4096", Settings(llama, 4096, 8, 8), 0.4932, 70.6);
+  add("1.5B, 8192", Settings(llama, 8192, 4, 4), 0.5653, 74.9);
+  set.runs.back().is_fitted = true;
+  add("1.5B, 32768, full", Settings(llama, 32768, 1, 1).Full(), 1.2203, 63.0);
+  ModelConfig three = Llama(28, 3072, 8192, 24);
+  three.untie_embeddings_and_output_weights = false;
+  add("3B, 4096", Settings(three, 4096, 8, 4), 1.2132, 95.7);
+  add("7B, 4096, moments bf16",
+      Settings(Gated(32, 4096, 11008, 32, 32000), 4096, 8, 1).NarrowMoments(), 2.4146, 99.1);
+  add("GPT-2 350M", Settings(Gpt2(24, 1024, 16), 1024, 32, 32), 0.1497, 32.5);
+  add("GPT-2 1.5B", Settings(Gpt2(48, 1600, 25), 1024, 16, 16), 0.3151, 66.3);
+  add("GPT-2 124M", Settings(Gpt2(12, 768, 12), 1024, 32, 32), 0.0565, 12.7);
+  add("Qwen3 0.6B", Settings(Qwen3Small(), 2048, 16, 16), 0.2896, 53.7);
+  add("OLMo 1B", Settings(OlmoSmall(), 2048, 16, 16), 0.4215, 63.1);
+  add("GPT-NeoX 1.4B", Settings(NeoxSmall(), 2048, 16, 16), 0.492, 72.8);
+  add("1.5B, 16384", Settings(llama, 16384, 2, 2), 0.7037, 0);
+  add("3B, 8192", Settings(three, 8192, 4, 2), 1.3617, 0);
+  add("7B, 8192, full, moments bf16",
+      Settings(Gated(32, 4096, 11008, 32, 32000), 8192, 4, 1).NarrowMoments().Full(), 3.3212, 0);
+  add("GPT-2 760M", Settings(Gpt2(36, 1280, 20), 1024, 16, 16), 0.1626, 0);
   return set;
 }
 

@@ -20,6 +20,7 @@ struct MeasuredRun {
   Cluster cluster;
   double seconds = 0;  // Of a step.
   bool is_fitted = false;
+  double gigabytes = 0;  // 10^9 bytes of tensors at the peak; 0 where nobody has measured them.
 };
 
 // Runs of one trainer, with its constants.
@@ -33,6 +34,9 @@ struct MeasuredSet {
 
 // trainyard-trainer on one and two H200: trainer/README.md.
 MeasuredSet TrainyardRuns();
+// The same on one H200, measured after formulas and constants were final: rows `plan-...` and those
+// of the model families of tests/gpu/bench.py.
+MeasuredSet LaterTrainyardRuns();
 // Megatron-LM on A100: Korthikanti et al. 2022 (arXiv 2205.05198), tables 3 and 5; Narayanan et al.
 // 2021 (arXiv 2104.04473), table 2, rows of PTD-P.
 MeasuredSet MegatronA100Runs();

@@ -33,7 +33,8 @@ TEST(RankFilesTest, CommandComesBackAsItWas) {
 
 TEST(RankFilesTest, SecretsAreNotWritten) {
   const TemporaryDirectory directory;
-  const RankCommand command = {{"env"}, {}, "/", {{"KEY", "open sesame"}}};
+  const RankCommand command = {
+      .argv = {"env"}, .working_directory = "/", .secrets = {{"KEY", "open sesame"}}};
   ASSERT_TRUE(WriteRankCommand(directory.path(), command).ok());
   const absl::StatusOr<std::string> text = ReadSmallFile(directory.File(kStartFile));
   ASSERT_TRUE(text.ok());

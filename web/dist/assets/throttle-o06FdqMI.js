@@ -1,1 +1,0 @@
-import{Kt as e,Xt as t,Yt as n}from"./notice-BlnxH0XJ.js";function r(r,i){let[a,o]=t(r),s=n(0);return e(()=>{if(r===a)return;let e=Math.max(0,s.current+i-Date.now()),t=setTimeout(()=>{s.current=Date.now(),o(r)},e);return()=>clearTimeout(t)},[r,a,i]),a}export{r as t};
