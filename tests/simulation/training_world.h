@@ -93,6 +93,10 @@ class TrainingWorld {
   const std::vector<ProcessKey>& removed() const { return removed_; }
 
   // Faults. Attempts that a fault affects are in hurt().
+  // A fault outside of this world affects the attempt.
+  void Hurt(const AttemptKey& attempt) { hurt_.insert(attempt); }
+  // The attempt's rank has exceeded a limit of its node.
+  void Flood(const AttemptKey& attempt) { flooded_.insert(attempt); }
   void CrashRank(const ProcessKey& key, int exit_code, int signal, Timestamp now);
   // Every process of the node is gone at once, without a trace.
   void CrashNode(const std::string& node_id);
@@ -113,6 +117,8 @@ class TrainingWorld {
     int64_t position = 0;
   };
   const std::vector<Meeting>& meetings() const { return meetings_; }
+  // Attempts of ranks that exceeded a limit.
+  const std::set<AttemptKey>& flooded() const { return flooded_; }
   // True when the machine is gone for good.
   bool IsGone(const std::string& node_id) const { return gone_.contains(node_id); }
   bool IsDamaged(const std::string& checkpoint) const { return damaged_.contains(checkpoint); }
@@ -160,6 +166,7 @@ class TrainingWorld {
   std::set<std::string> isolated_;
   std::set<std::string> gone_;
   std::set<AttemptKey> hurt_;
+  std::set<AttemptKey> flooded_;
   std::vector<ProcessKey> removed_;
   std::vector<Meeting> meetings_;
 };
