@@ -149,6 +149,9 @@ void RunReport::Checkpoint(const CheckpointEvent& event) {
     case CheckpointEvent::Kind::kFailed:
       Print(Format("checkpoint at step %ld FAILED: ", event.step) + event.message);
       break;
+    case CheckpointEvent::Kind::kBlocked:
+      Print(Format("checkpoint at step %ld BLOCKED: ", event.step) + BlockedSaveText(event));
+      break;
     case CheckpointEvent::Kind::kUnlocked:
       Note(event.message);
       break;

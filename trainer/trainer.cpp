@@ -520,9 +520,19 @@ void Trainer::Save(SaveKind kind) {
   if (kind == SaveKind::kPeriodic) EnterPhase(Phase::kTrain);
 }
 
+// True when a periodic save of the newest step has failed on some rank. The result is the same on
+// every rank, because all ranks must save together.
+bool Trainer::HasLostNewestSave() {
+  checkpoints_->Finish();
+  const double lost = checkpoints_->HasLostSave() ? 1 : 0;
+  return SumOverMembers(*groups_.world, {lost}, device_)[0] > 0;
+}
+
 ExitCode Trainer::Finish(ExitCode code) {
   EnterPhase(Phase::kCheckpoint);
-  if (saved_step_ != state_.step) Save(SaveKind::kFinal);
+  const bool is_saved = saved_step_ == state_.step;
+  const bool began_here = is_saved && state_.step == first_step_;
+  if (!is_saved || (!began_here && HasLostNewestSave())) Save(SaveKind::kFinal);
   checkpoints_->Finish();
   report_.Summary(state_.step, SecondsSince(start_time_));
   EnterPhase(Phase::kDone);
@@ -537,7 +547,9 @@ bool Trainer::IsDue(int64_t every_steps) const {
 
 void Trainer::OnCheckpointEvent(const CheckpointEvent& event) {
   if (event.kind == CheckpointEvent::Kind::kFailed) {
-    telemetry_.WriteAlert(event.step, "checkpoint_failed", event.message);
+    telemetry_.WriteAlert(event.step, telemetry::kCheckpointFailed, event.message);
+  } else if (event.kind == CheckpointEvent::Kind::kBlocked) {
+    telemetry_.WriteAlert(event.step, telemetry::kCheckpointBlocked, BlockedSaveText(event));
   } else if (event.kind == CheckpointEvent::Kind::kUnlocked) {
     telemetry_.WriteAlert(event.step, "checkpoint_unlocked", event.message);
   } else {

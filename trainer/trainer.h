@@ -97,6 +97,7 @@ class Trainer {
   bool MaySave(std::chrono::milliseconds read_timeout);
   void Save(SaveKind kind);
   std::vector<TensorChunk> Chunks();
+  bool HasLostNewestSave();
   ExitCode Finish(ExitCode code);
   void EnterPhase(Phase phase);
   bool IsDue(int64_t every_steps) const;

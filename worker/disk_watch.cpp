@@ -37,9 +37,10 @@ v1::NodeCondition DiskWatch::Judge(const DiskState& disk) {
     condition.set_trouble(absl::StrCat("the disk of ", directory_,
                                        " is mounted read-only; see dmesg, then mount it again"));
   } else if (disk.free_bytes < above(floor)) {
-    condition.set_trouble(absl::StrCat(
-        "the disk of ", directory_, " has ", MebibytesText(disk.free_bytes), " free, and ranks need ",
-        MebibytesText(above(floor)), "; free some space (the worker's --free-space-floor sets this)"));
+    condition.set_trouble(
+        absl::StrCat("the disk of ", directory_, " has ", MebibytesText(disk.free_bytes),
+                     " free, and ranks need ", MebibytesText(above(floor)),
+                     "; free some space (the worker's --free-space-floor sets this)"));
   } else if (disk.free_files < above(files_floor)) {
     condition.set_trouble(absl::StrCat("the disk of ", directory_, " has room for ",
                                        disk.free_files, " more files only; remove some"));

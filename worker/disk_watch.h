@@ -10,7 +10,7 @@
 
 namespace trainyard::worker {
 
-// What statvfs says of a disk.
+// A disk as statvfs describes it.
 struct DiskState {
   int64_t bytes = 0;
   int64_t free_bytes = 0;

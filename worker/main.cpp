@@ -20,6 +20,27 @@ struct Flags {
   std::string log_level = "info";
 };
 
+// A rank that exceeds one of these is ended, and its job fails with the reason.
+void DeclareLimits(CLI::App& app, trainyard::worker::RankLimits& limits) {
+  const auto declare = [&](const char* flag, int64_t& limit, const char* what) {
+    return app.add_option(flag, limit, what)->check(CLI::Range(int64_t{0}, int64_t{1} << 50));
+  };
+  declare("--telemetry-limit", limits.telemetry_bytes,
+          "Bytes of telemetry that a rank may have written and the controller not stored yet; at "
+          "most an eighth of the disk; 0: no limit")
+      ->capture_default_str();
+  declare("--telemetry-rate-limit", limits.telemetry_rate,
+          "Bytes a second of telemetry that a rank may write, over 10 s; in these 10 s at most a "
+          "sixteenth of the disk; 0: no limit")
+      ->capture_default_str();
+  declare("--log-rate-limit", limits.log_rate,
+          "Bytes a second of output that a rank may write, over 10 s; 0: no limit")
+      ->capture_default_str();
+  declare("--run-dir-limit", limits.run_dir_bytes,
+          "Bytes that a rank may keep in TRAINYARD_RUN_DIR beside its telemetry and output "
+          "(default: a quarter of the disk)");
+}
+
 void Declare(CLI::App& app, Flags& flags) {
   app.set_version_flag("--version", "trainyard-worker " TRAINYARD_VERSION);
   app.add_option("--controller", flags.options.controller, "Address of the controller, HOST:PORT")
@@ -54,6 +75,7 @@ void Declare(CLI::App& app, Flags& flags) {
                  "Free bytes on the disk of the data directory below which the node takes no new "
                  "rank (default: 256 MiB, at most a fortieth of the disk)")
       ->check(CLI::Range(int64_t{0}, int64_t{1} << 50));
+  DeclareLimits(app, flags.options.limits);
   app.add_flag("--stop-ranks-on-exit", flags.options.stop_ranks_on_exit,
                "Stop all ranks on SIGTERM or SIGINT; otherwise they train on");
   app.add_option("--log-level", flags.log_level, "Least level that is logged")

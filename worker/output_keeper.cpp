@@ -41,21 +41,23 @@ int64_t OutputKeeper::BytesToFree(const std::vector<StreamPosition>& streams) co
   return std::min(wanted, used);
 }
 
-// The output files of the ranks. Telemetry files are not among them, so they are never shortened.
+// The files of the ranks. Of telemetry only what the controller has stored may be dropped.
 std::vector<OutputFile> OutputKeeper::FilesOf(const std::vector<StreamPosition>& streams) const {
   std::vector<OutputFile> files;
   for (const StreamPosition& stream : streams) {
-    if (stream.id.kind() != v1::STREAM_KIND_LOG) continue;
+    const bool is_telemetry = stream.id.kind() == v1::STREAM_KIND_TELEMETRY;
+    if (!is_telemetry && stream.id.kind() != v1::STREAM_KIND_LOG) continue;
     OutputFile file{.path = path_of_(stream.id), .stored = stream.acknowledged};
     struct stat info {};
     if (stat(file.path.c_str(), &info) != 0) continue;
     file.size = info.st_size;
     file.first_byte = FirstKeptByte(file.path);
-    file.keep_from = file.size;
+    // The byte before the stored offset shows its reader that a line begins there.
+    file.keep_from = is_telemetry ? std::max<int64_t>(0, stream.acknowledged - 1) : file.size;
     // A log parser still needs the output from its stream's acknowledged offset on.
     for (const StreamPosition& other : streams) {
-      const bool parsed =
-          other.id.kind() == v1::STREAM_KIND_PARSED_LOG && SameRank(other.id, stream.id);
+      const bool parsed = !is_telemetry && other.id.kind() == v1::STREAM_KIND_PARSED_LOG &&
+                          SameRank(other.id, stream.id);
       if (parsed) file.keep_from = other.acknowledged;
     }
     files.push_back(std::move(file));

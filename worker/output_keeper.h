@@ -29,9 +29,9 @@ class OutputKeeper {
                std::function<std::string(const v1::StreamId&)> path_of)
       : directory_(std::move(directory)), limits_(limits), path_of_(std::move(path_of)) {}
 
-  // Drops the front of output files as far as needed: first the bytes that the controller has
-  // stored, then the oldest output. Telemetry is never touched. Cheap when there is free space: a
-  // few system calls a rank.
+  // Drops the front of the ranks' files as far as needed: first the bytes that the controller has
+  // stored, then output, that of the rank with the most of it first. Telemetry that is not stored
+  // is never touched. Cheap when there is free space: a few system calls a rank.
   void FreeSpace(const std::vector<StreamPosition>& streams);
 
   // Output dropped since the start that the controller had not stored.

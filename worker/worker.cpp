@@ -25,6 +25,7 @@
 #include "worker/device/inventory.h"
 #include "worker/device/route_address.h"
 #include "worker/disk_watch.h"
+#include "worker/limit_keeper.h"
 #include "worker/metrics/metrics_server.h"
 #include "worker/node_checks.h"
 #include "worker/output_keeper.h"
@@ -45,8 +46,8 @@ using std::chrono::steady_clock;
 constexpr milliseconds kTick(200);
 // Interval between updates of the statistics for Prometheus.
 constexpr milliseconds kPublishEvery(1000);
-// Interval between checks of the disk's free space.
-constexpr milliseconds kFreeSpaceEvery(1000);
+// Interval between checks of the disk's free space: output at 1 GB/s takes 200 MB of it meanwhile.
+constexpr milliseconds kFreeSpaceEvery(200);
 // Interval between writes of the streams' stored offsets to disk.
 constexpr milliseconds kKeepOffsetsEvery(5000);
 // With stop_ranks_on_exit: upper limit of a job's own grace, and the longest wait after it for the
@@ -130,6 +131,9 @@ class Worker::Daemon : public AttachHandler {
   std::unique_ptr<AttachStream> stream_;
   std::unique_ptr<OutputKeeper> output_;
   std::unique_ptr<DiskWatch> disk_;
+  std::unique_ptr<LimitKeeper> limits_;
+  // Of the disk of the data directory.
+  int64_t disk_bytes_ = 0;
   steady_clock::time_point free_space_due_;
   std::unique_ptr<StoredOffsets> stored_offsets_;
   steady_clock::time_point keep_offsets_due_;
@@ -249,6 +253,12 @@ absl::Status Worker::Daemon::OpenAttempts() {
                    ? absl::StrCat(folders.RunDir(key), "/", kTelemetryFile)
                    : absl::StrCat(folders.RankDir(key), "/", kOutputFile);
       });
+  limits_ = std::make_unique<LimitKeeper>(
+      loop_, options_.limits, [folders = AttemptFolders(data_dir_->path())](const RankKey& rank) {
+        const std::string run_dir = folders.RunDir(rank);
+        return RankPaths{absl::StrCat(folders.RankDir(rank), "/", kOutputFile),
+                         absl::StrCat(run_dir, "/", kTelemetryFile), run_dir};
+      });
   for (auto& source : early_sources_) uplink_->AddStream(std::move(source));
   early_sources_.clear();
   stored_offsets_ = std::make_unique<StoredOffsets>(data_dir_->File("stored_offsets"));
@@ -314,15 +324,22 @@ void Worker::Daemon::OnTick() {
 }
 
 void Worker::Daemon::FreeSpace() {
+  const std::vector<StreamPosition> streams = uplink_->Positions();
+  limits_->Check(attempts_->kernel().attempts().Ranks(), streams, disk_bytes_,
+                 attempts_->Now().steady_ms,
+                 [this](const RankKey& rank, const std::string& reason) {
+                   attempts_->kernel().EndForLimit(rank, reason);
+                 });
   const auto now = steady_clock::now();
   if (now < free_space_due_) return;
   free_space_due_ = now + kFreeSpaceEvery;
-  output_->FreeSpace(uplink_->Positions());
+  output_->FreeSpace(streams);
   LookAtDisk();
 }
 
 void Worker::Daemon::LookAtDisk() {
   v1::NodeCondition condition = disk_->Look();
+  disk_bytes_ = condition.disk_bytes();
   if (std::exchange(trouble_, condition.trouble()).empty() != condition.trouble().empty()) {
     spdlog::warn("{}", condition.trouble().empty()
                            ? "the disk has space again: the node takes new ranks"
@@ -344,10 +361,10 @@ void Worker::Daemon::ExitWhenToldAll() {
   const auto now = steady_clock::now();
   if (!farewell_until_.has_value()) farewell_until_ = now + kFarewell;
   const FactLog& facts = attempts_->facts();
-  // What a worker that leaves its ranks alone has not sent yet, the next one sends.
-  const bool sent = !stops || (attempts_->kernel().AllWritten() &&
-                               facts.After(facts.acknowledged()) == nullptr &&
-                               uplink_->in_flight_bytes() == 0);
+  // A worker that leaves its ranks alone need not have sent all: the next one sends the rest.
+  const bool sent =
+      !stops || (attempts_->kernel().AllWritten() && facts.After(facts.acknowledged()) == nullptr &&
+                 uplink_->in_flight_bytes() == 0);
   const bool told = sent && (kernel_->HasSaidFarewell() || !connected_);
   if (told || now >= *farewell_until_) loop_.stop();
 }

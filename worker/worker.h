@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "worker/core/rank_limits.h"
 
 namespace trainyard::worker {
 
@@ -34,6 +35,7 @@ struct WorkerOptions {
   // Free space of the disk of the data directory below which the node takes no new rank. Not given:
   // DiskWatch::kDefaultFloor, at most a fortieth of the disk.
   std::optional<int64_t> free_space_floor;
+  RankLimits limits;
   // SIGTERM and SIGINT stop the ranks first; otherwise the ranks train on while the worker is down.
   bool stop_ranks_on_exit = false;
 };

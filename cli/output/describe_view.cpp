@@ -173,6 +173,9 @@ std::string ExitText(const v1::RankExited& exited) {
   if (!exited.spawn_error().empty()) {
     return absl::StrCat(rank, " could not be started: ", exited.spawn_error());
   }
+  if (!exited.limit_exceeded().empty()) {
+    return absl::StrCat(rank, " was ended by its node: ", exited.limit_exceeded());
+  }
   if (exited.out_of_memory()) return rank + " was killed for memory";
   if (exited.signal() != 0) return absl::StrCat(rank, " ended by signal ", exited.signal());
   return absl::StrCat(rank, " exited with ", exited.exit_code());

@@ -157,8 +157,8 @@ bool IsArchived(const ClusterState& state, int64_t job_id);
 // Removes a job that has ended, and its places in the indexes except the one by request id.
 void RemoveEnded(int64_t job_id, ClusterState& state);
 
-// True when the node is ready and not cordoned: new ranks may be placed on it, unless it is unhealthy
-// (node_health.h).
+// True when the node is ready and not cordoned: new ranks may be placed on it, unless it is
+// unhealthy (node_health.h).
 bool TakesRanks(const v1::Node& node);
 
 // Ids of the nodes of an attempt, by node rank.

@@ -132,8 +132,7 @@ std::string WhyNotWithFewer(const JobEntry& entry) {
 }
 
 // Reason why the first job of the queue waits.
-v1::PendingReason WhyHeadWaits(const ClusterState& state, const JobEntry& entry,
-                               Timestamp now) {
+v1::PendingReason WhyHeadWaits(const ClusterState& state, const JobEntry& entry, Timestamp now) {
   const GangShape shape = ShapeOf(entry.job.spec());
   PlacementPass pass(state, {.changing = {}, .closed = ClosedNodes(state, now)});
   if (pass.Place(entry).has_value()) {

@@ -230,14 +230,25 @@ bool NeverRan(const JobEntry& entry, const v1::Verdict& verdict) {
     }
     case v1::VERDICT_CAUSE_NODE_LOST: {
       const v1::Attempt* attempt = NewestAttempt(entry);
-      return attempt != nullptr &&
-             std::ranges::none_of(entry.started_ranks, [&](int rank) {
+      return attempt != nullptr && std::ranges::none_of(entry.started_ranks, [&](int rank) {
                return attempt->ranks(rank).node_id() == verdict.node_id();
              });
     }
     default:
       return false;
   }
+}
+
+// True when the two newest attempts ended because they could not write, and the newest one
+// published no checkpoint: a third one would train the same steps again for nothing.
+bool WouldRepeatWorkInVain(const JobEntry& entry) {
+  const int attempts = entry.job.attempts_size();
+  if (attempts < 2 || PublishedNewerCheckpoint(entry)) return false;
+  const auto could_not_write = [](const v1::Attempt& attempt) {
+    return Is(attempt.verdict().exit_code(), ExitCode::kCannotWrite);
+  };
+  return could_not_write(entry.job.attempts(attempts - 1)) &&
+         could_not_write(entry.job.attempts(attempts - 2));
 }
 
 // Each checkpoint is rejected once at most, so falling back needs no budget to come to an end.
@@ -339,6 +350,12 @@ RestartDecision DecideRestart(const JobEntry& entry, const v1::Verdict& verdict,
     return {.refusal =
                 "the loss was not finite twice in a row without a checkpoint in between; "
                 "`guard: {policy: skip}` would skip the samples"};
+  }
+  if (WouldRepeatWorkInVain(entry)) {
+    return {.refusal = absl::StrCat(
+                "the attempt before ended so, too, and none wrote a newer checkpoint: free some "
+                "space in ",
+                entry.job.spec().checkpoint().dir(), ", then submit the job again")};
   }
   const v1::RestartSpec& rules = entry.job.spec().restart();
   const Timestamp window_start = now - ToMs(rules.window());

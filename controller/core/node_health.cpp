@@ -23,8 +23,8 @@ v1::Event HealthEvent(const std::string& node_id, v1::NodeHealth health, Timesta
   return event;
 }
 
-// True when the attempt was placed after the node's last failed start: its own start tells something
-// new. A clock that was set back must not hide that.
+// True when the attempt was placed after the node's last failed start: its own start tells
+// something new. A clock that was set back must not hide that.
 bool IsNews(const v1::NodeHealth& health, const v1::Attempt& attempt, Timestamp now) {
   return attempt.placed_time_ms() > health.failed_time_ms() || now < health.failed_time_ms();
 }
@@ -88,7 +88,7 @@ std::vector<v1::Event> ReportedHealthDue(const ClusterState& state,
     health.set_reported(trouble);
     if (health.since_ms() == 0) health.set_since_ms(now);
     if (health.failed_starts() == 0) health.set_reason(trouble);
-    // What its worker reported is the likely cause of the failed starts.
+    // The reported trouble is the likely cause of the failed starts.
     if (trouble.empty() && health.failed_starts() > 0) health.set_retry_not_before_ms(now);
     events.push_back(HealthEvent(node.node.id(), std::move(health), now));
   };

@@ -1,5 +1,5 @@
-// Nodes that can be reached but cannot start ranks: what makes a node unhealthy, how long it is kept
-// out, and how it comes back by itself.
+// Nodes that can be reached but cannot start ranks: what makes a node unhealthy, how long it is
+// kept out, and how it comes back by itself.
 #ifndef TRAINYARD_CONTROLLER_CORE_NODE_HEALTH_H_
 #define TRAINYARD_CONTROLLER_CORE_NODE_HEALTH_H_
 
@@ -17,8 +17,8 @@
 namespace trainyard::controller {
 
 // The time for which a node is kept out after a failed start; it doubles with each failed start
-// that follows, and a start that succeeds ends it. So a node that fails every start at once gets one
-// attempt in this time, and not the whole queue.
+// that follows, and a start that succeeds ends it. So a node that fails every start at once gets
+// one attempt in this time, and not the whole queue.
 inline constexpr int64_t kFirstRetryMs = 5'000;
 inline constexpr int64_t kLongestRetryMs = 600'000;
 

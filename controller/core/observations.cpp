@@ -12,6 +12,8 @@
 namespace trainyard::controller {
 namespace {
 
+constexpr std::size_t kMaxSaveTroubleBytes = 1024;
+
 AttemptKey KeyOf(const v1::AttemptReport& report) { return {report.job_id(), report.attempt()}; }
 
 const v1::RankReport* FindRank(const v1::AttemptReport& report, int rank) {
@@ -76,6 +78,7 @@ void TakeReports(const std::string& node_id, const AttemptReports& reports, Time
   for (const v1::AttemptReport& report : reports) {
     const AttemptKey key = KeyOf(report);
     if (!node.reports.emplace(key, report).second) continue;
+    node.starts_sent.erase(key);
     const auto earlier = before.find(key);
     AttemptObservation& attempt = observations.attempts[key];
     if (earlier == before.end()) ++attempt.reporting_nodes;
@@ -131,6 +134,7 @@ void ObserveMetrics(const v1::TelemetryRecord& record, AttemptObservation& attem
 
 void ObserveAttached(const v1::Hello& hello, Timestamp now, Observations& observations) {
   observations.nodes[hello.node_id()].attached = true;
+  observations.nodes[hello.node_id()].starts_sent.clear();
   TakeReports(hello.node_id(), hello.attempts(), now, observations);
   TakeCondition(hello.node_id(), hello.condition(), observations);
 }
@@ -153,11 +157,26 @@ void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat
   node->second.clock_offset_ms = heartbeat.time_ms() - now;
 }
 
+namespace {
+
+void ObserveSaves(const v1::TelemetryRecord& record, AttemptObservation& attempt) {
+  if (record.has_checkpoint() && !record.checkpoint().deleted()) attempt.save_trouble.reset();
+  if (!record.has_alert()) return;
+  const v1::AlertRecord& alert = record.alert();
+  const bool blocked = alert.code() == telemetry::kCheckpointBlocked;
+  if (!blocked && alert.code() != telemetry::kCheckpointFailed) return;
+  attempt.save_trouble = {alert.step(),
+                          std::string(Utf8Prefix(alert.message(), kMaxSaveTroubleBytes)), blocked};
+}
+
+}  // namespace
+
 void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now, Observations& observations) {
   const v1::StreamId& stream = batch.stream();
   AttemptObservation& attempt = observations.attempts[{stream.job_id(), stream.attempt()}];
   RankObservation& rank = attempt.ranks[stream.rank()];
   for (const v1::TelemetryRecord& record : batch.records()) {
+    ObserveSaves(record, attempt);
     const int64_t step = record.has_metrics() ? record.metrics().step() : record.phase().step();
     NoteMovement(record.phase().phase(), step, now, LongestPauseMs(attempt), rank);
     if (record.has_metrics()) {
@@ -258,6 +277,12 @@ std::string UnkillableOn(const Observations& observations, const std::string& no
     if (!rank.unkillable().empty()) return rank.unkillable();
   }
   return "";
+}
+
+void ObserveStartSent(const std::string& node_id, const AttemptKey& attempt,
+                      Observations& observations) {
+  NodeObservation& node = observations.nodes[node_id];
+  if (!node.reports.contains(attempt)) node.starts_sent.insert(attempt);
 }
 
 bool IsAttached(const Observations& observations, const std::string& node_id) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -41,6 +42,8 @@ struct NodeObservation {
   std::vector<v1::NodeCheck> checks;
   Timestamp checked_ms = 0;
   int64_t clock_offset_ms = 0;
+  // Attempts whose start was sent since the worker attached, and that it has not reported yet.
+  std::set<AttemptKey> starts_sent;
 };
 
 struct RankObservation {
@@ -77,6 +80,14 @@ int64_t SteadyMs(const RankObservation& rank);
 // Value of reporting_rank until a rank has written metrics.
 inline constexpr int kNoReportingRank = std::numeric_limits<int>::max();
 
+// The newest save of an attempt that could not write.
+struct SaveTrouble {
+  int64_t step = 0;
+  std::string message;
+  // The last save waits until it can write; else training goes on.
+  bool blocked = false;
+};
+
 struct AttemptObservation {
   // Number of workers that have the attempt on disk; at 0 the observation is forgotten.
   int reporting_nodes = 0;
@@ -87,6 +98,8 @@ struct AttemptObservation {
   int64_t total_steps = 0;
   // Of the reporting rank.
   StepTimes step_times;
+  // Until a later save is published.
+  std::optional<SaveTrouble> save_trouble;
 };
 
 struct Observations {
@@ -106,6 +119,10 @@ struct Observations {
 void ObserveAttached(const v1::Hello& hello, Timestamp now, Observations& observations);
 void ObserveDetached(const std::string& node_id, Observations& observations);
 void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat, Timestamp now,
+                      Observations& observations);
+
+// Records that the order to start the attempt was handed to the node's stream.
+void ObserveStartSent(const std::string& node_id, const AttemptKey& attempt,
                       Observations& observations);
 
 // Records that the controller does not read the node's messages (backpressure). That counts as a

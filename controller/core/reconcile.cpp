@@ -14,6 +14,7 @@
 #include "controller/core/node_removal.h"
 #include "controller/core/placement.h"
 #include "controller/core/rollbacks.h"
+#include "controller/core/save_hint.h"
 #include "controller/core/text.h"
 #include "controller/core/time_use.h"
 #include "controller/core/wait.h"
@@ -145,6 +146,8 @@ class AttemptWatch {
     } else if (attempt.stop_reason() == v1::STOP_REASON_USER) {
       job_ended.set_state(v1::JOB_STATE_STOPPED);
       *job_ended.mutable_verdict() = StoppedVerdict(entry.kill_requested, now_);
+      const std::string unsaved = UnsavedText(observations_, entry);
+      if (!entry.kill_requested) job_ended.mutable_verdict()->mutable_summary()->append(unsaved);
     } else {
       job_ended.set_state(v1::JOB_STATE_SUCCEEDED);
       *job_ended.mutable_verdict() = CompletedVerdict(entry, now_);
@@ -256,7 +259,8 @@ class QueueWalk {
         is_auto ? ChoiceFor(entry, ShapeOf(entry.job.spec())) : nullptr;
     if (is_auto && (choice == nullptr || choice->nodes() == 0)) return std::nullopt;
     if (auto gang = pass_.Place(entry)) return PlacedGang{*std::move(gang), choice};
-    if (!state_.recovering_jobs.contains(entry.job.id()) || !IsDue(entry, now_)) return std::nullopt;
+    if (!state_.recovering_jobs.contains(entry.job.id()) || !IsDue(entry, now_))
+      return std::nullopt;
     if (auto fewer = FindFewer(entry, /*with_free=*/true)) return fewer;
     auto gang = pass_.PlaceOverReservations(entry);
     if (!gang.has_value()) return std::nullopt;
@@ -335,8 +339,9 @@ class QueueWalk {
   std::vector<v1::Event> events_;
 };
 
-// Nodes whose state is about to change: the events change it, or they have no stream. A node without
-// a stream is soon attached again or suspect, and gets no ranks that it could not be told about.
+// Nodes whose state is about to change: the events change it, or they have no stream. A node
+// without a stream is soon attached again or suspect, and gets no ranks that it could not be told
+// about.
 std::set<std::string> ChangingNodes(const ClusterState& state, const Observations& observations,
                                     const std::vector<v1::Event>& events) {
   std::set<std::string> ids;

@@ -2,12 +2,14 @@
 
 #include "controller/core/group_wait.h"
 #include "controller/core/log_parser_hint.h"
+#include "controller/core/save_hint.h"
 
 namespace trainyard::controller {
 
 std::optional<v1::PendingReason> RunningHint(const Observations& observations,
                                              const JobEntry& entry, Timestamp now) {
   if (auto reason = WhyStalled(observations, entry, now)) return reason;
+  if (auto reason = WhyNoCheckpoint(observations, entry)) return reason;
   return WhyNoMetrics(observations, entry);
 }
 

@@ -32,13 +32,16 @@ bool MayHaveStarted(const Observations& observations, const JobEntry& entry,
          node->second.reports.contains({entry.job.id(), attempt.number()});
 }
 
-// True when the node's worker has left on request and never had the attempt.
-bool HasLeftWithout(const Observations& observations, const JobEntry& entry,
-                    const v1::Attempt& attempt, const std::string& node_id) {
-  const auto node = observations.nodes.find(node_id);
-  if (node == observations.nodes.end() || HasFacts(entry, attempt, node_id)) return false;
-  return HasLeft(node->second) &&
-         !node->second.reports.contains({entry.job.id(), attempt.number()});
+// True when the node cannot have the attempt: its stream is gone, its worker has not reported the
+// attempt, and it was never told to start it or had said that it starts nothing any more.
+bool WentWithout(const Observations& observations, const JobEntry& entry,
+                 const v1::Attempt& attempt, const std::string& node_id) {
+  const auto found = observations.nodes.find(node_id);
+  if (found == observations.nodes.end() || HasFacts(entry, attempt, node_id)) return false;
+  const NodeObservation& node = found->second;
+  const AttemptKey key{entry.job.id(), attempt.number()};
+  if (node.attached || node.reports.contains(key)) return false;
+  return HasLeft(node) || !node.starts_sent.contains(key);
 }
 
 // Time that the peers of a node may spend in init and load without progress.
@@ -75,10 +78,9 @@ std::optional<WaitingPeers> FindWaitingPeers(const Observations& observations,
 
 // True when a rank has trained, so all ranks had started.
 bool IsPastStart(const AttemptObservation& observed) {
-  return !observed.step_times.empty() ||
-         std::ranges::any_of(observed.ranks, [](const auto& rank) {
-           return !rank.second.phase.empty() && !IsStarting(rank.second);
-         });
+  return !observed.step_times.empty() || std::ranges::any_of(observed.ranks, [](const auto& rank) {
+    return !rank.second.phase.empty() && !IsStarting(rank.second);
+  });
 }
 
 // Time of the newest progress of any rank; 0 when there was none.
@@ -119,8 +121,8 @@ std::string EvidenceOfLostStart(const Observations& observations, const CoreOpti
   const AttemptObservation& observed =
       found == observations.attempts.end() ? kNothing : found->second;
   if (IsPastStart(observed)) return "";
-  if (HasLeftWithout(observations, entry, attempt, node_id)) {
-    return absl::StrCat(", and its worker had left before it started ", JobText(entry.job));
+  if (WentWithout(observations, entry, attempt, node_id)) {
+    return absl::StrCat(", and it went away before it was to start ", JobText(entry.job));
   }
   const Timestamp last_heartbeat_ms = LastHeartbeat(observations, node_id);
   if (!MayHaveStarted(observations, entry, attempt, node_id)) {

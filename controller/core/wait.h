@@ -7,9 +7,9 @@
 
 namespace trainyard::controller {
 
-// True when a wait that began at `begin_ms` and lasts until `end_ms` is over. A time before its begin
-// means that the clock was set back: the rest of the wait is unknown, and it counts as over rather
-// than last as long as the clock was set back.
+// True when a wait that began at `begin_ms` and lasts until `end_ms` is over. A time before its
+// begin means that the clock was set back: the rest of the wait is unknown, and it counts as over
+// rather than last as long as the clock was set back.
 inline bool HasPassed(Timestamp begin_ms, Timestamp end_ms, Timestamp now) {
   return now >= end_ms || now < begin_ms;
 }

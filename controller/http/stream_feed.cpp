@@ -14,6 +14,7 @@
 #include "controller/core/archive.h"
 #include "controller/core/event_job.h"
 #include "controller/core/explain.h"
+#include "controller/core/wait.h"
 #include "proto/json/json_text.h"
 #include "proto/support/job_state.h"
 
@@ -266,7 +267,7 @@ struct StreamFeed::Collector {
       if (progress == view.observations.progress.end()) continue;
       Told& last = told[id];
       if (progress->second.time_ms() == last.progress_ms) continue;
-      if (view.now - last.at < kProgressIntervalMs) continue;
+      if (!HasPassed(last.at, last.at + kProgressIntervalMs, view.now)) continue;
       last = {progress->second.time_ms(), progress->second.step(), view.now};
       moved.insert(id);
     }
@@ -279,7 +280,7 @@ struct StreamFeed::Collector {
   std::map<int64_t, v1::PendingReason> TakeNewReasons(std::set<int64_t> asked,
                                                       const ClusterView& view) {
     std::map<int64_t, v1::PendingReason> changed;
-    if (view.now - reasons_read < kProgressIntervalMs) return changed;
+    if (!HasPassed(reasons_read, reasons_read + kProgressIntervalMs, view.now)) return changed;
     reasons_read = view.now;
     int waiting = 0;
     for (const int64_t id : view.state.pending_jobs) {

@@ -1,5 +1,6 @@
 #include "controller/kernel/command_sender.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace trainyard::controller {
@@ -76,9 +77,11 @@ void CommandSender::SendDue(const ClusterView& view, const Sessions& sessions,
     const CommandKey key = KeyOf(command.message);
     const SentTimes& before = sent_[session->link];
     const auto sent = before.find(key);
-    const bool fresh = sent != before.end() && view.now >= sent->second &&
-                       (view.now - sent->second < kResendMs || links(session->link).waiting > 0);
-    due[session->link][key] = fresh ? sent->second : view.now;
+    // A time in the future is from before the clock was set back.
+    const Timestamp sent_ms = sent == before.end() ? 0 : std::min(sent->second, view.now);
+    const bool fresh = sent != before.end() &&
+                       (view.now - sent_ms < kResendMs || links(session->link).waiting > 0);
+    due[session->link][key] = fresh ? sent_ms : view.now;
     if (!fresh) actions.emplace_back(SendMessage{session->link, std::move(command.message)});
   }
   sent_ = std::move(due);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "controller/core/wait.h"
+
 namespace trainyard::controller {
 namespace {
 
@@ -29,7 +31,8 @@ bool IsNodeComplete(const std::string& node_id, const AttemptKey& attempt, const
 
 bool IsOutputComplete(const JobEntry& entry, const ClusterView& view, const Sessions& sessions) {
   const Timestamp quiet_since = std::max(entry.job.ended_time_ms(), view.observations.since_ms);
-  const bool waited_enough = view.now - quiet_since > kDisconnectedNodeMs;
+  const bool waited_enough =
+      HasPassed(quiet_since, quiet_since + kDisconnectedNodeMs + 1, view.now);
   for (const v1::Attempt& attempt : entry.job.attempts()) {
     for (const std::string& node_id : GangNodes(attempt)) {
       const AttemptKey key{entry.job.id(), attempt.number()};

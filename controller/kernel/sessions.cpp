@@ -112,7 +112,9 @@ absl::Status Sessions::CheckAttach(const v1::Hello& hello, Timestamp now) const 
   }
   const Session* old = FindNode(hello.node_id());
   if (old == nullptr || old->incarnation == hello.incarnation()) return absl::OkStatus();
-  const Timestamp heard = std::max(old->opened_ms, LastHeartbeat(observations_, hello.node_id()));
+  // A stream that was opened in the future was opened before the clock was set back.
+  const Timestamp opened_ms = old->opened_ms > now ? 0 : old->opened_ms;
+  const Timestamp heard = std::max(opened_ms, LastHeartbeat(observations_, hello.node_id()));
   // A stream whose worker was killed may not have been noticed as broken yet.
   if (now - heard > options_.suspect_after_ms) return absl::OkStatus();
   return absl::AlreadyExistsError(

@@ -125,12 +125,24 @@ WorkerActions WorkerKernel::BeforeTick(Timestamp now) {
   return actions;
 }
 
+void WorkerKernel::NoteStarts(const WorkerActions& actions) {
+  for (const WorkerAction& action : actions) {
+    const auto* send = std::get_if<SendMessage>(&action);
+    if (send == nullptr || !send->message.has_start_attempt()) continue;
+    const v1::StartAttempt& start = send->message.start_attempt();
+    const Session* session = sessions_.Find(send->link);
+    if (session == nullptr) continue;
+    ObserveStartSent(session->node_id, {start.job_id(), start.attempt()}, observations_);
+  }
+}
+
 WorkerActions WorkerKernel::AfterCommit(const ClusterView& view, const TickSummary& summary) {
   WorkerActions actions;
   for (const v1::Event& event : summary.events) {
     if (event.has_job_deleted()) sessions_.JobDeleted(event.job_deleted().job_id());
   }
   commands_.SendDue(view, sessions_, links_, actions);
+  NoteStarts(actions);
   return actions;
 }
 

@@ -60,6 +60,8 @@ class WorkerKernel {
   // Alerts are read from the log once for each attempt.
   void LeaveOutLoaded(WorkerActions& actions);
   void SubmitFact(const Session& session, v1::Fact fact, Permit permit, WorkerActions& actions);
+  // Records which starts were handed to streams.
+  void NoteStarts(const WorkerActions& actions);
   void FactAnswered(LinkId link, const absl::Status& answer, WorkerActions& actions);
 
   const ClusterState& state_;

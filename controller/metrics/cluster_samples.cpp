@@ -30,10 +30,10 @@ constexpr MetricInfo kOldestWait{"trainyard_queue_oldest_wait_seconds",
 constexpr MetricInfo kNodes{"trainyard_nodes",
                             "Nodes, by state; a ready one that is unhealthy counts as unhealthy."};
 constexpr MetricInfo kAttached{"trainyard_workers_attached", "Workers whose stream is open."};
-constexpr MetricInfo kSlots{
-    "trainyard_slots",
-    "Slots, by kind and state: free, used, cordoned (free, but not to be used), unhealthy (free, on "
-    "an unhealthy node), or away with their node."};
+constexpr MetricInfo kSlots{"trainyard_slots",
+                            "Slots, by kind and state: free, used, cordoned (free, but not to be "
+                            "used), unhealthy (free, on "
+                            "an unhealthy node), or away with their node."};
 constexpr MetricInfo kOmitted{"trainyard_series_omitted",
                               "Jobs and nodes without series of their own: there are too many."};
 

@@ -6,6 +6,7 @@
 
 #include "controller/api/job_view.h"
 #include "controller/api/named_job.h"
+#include "controller/core/wait.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "proto/support/grpc_status.h"
@@ -112,14 +113,16 @@ class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
       if (!shared.writing) End(shared, absl::OkStatus());
     } else if (shared.api->shutdown.raised()) {
       End(shared, shared.sent_end ? absl::OkStatus() : ShutdownSignal::Status());
-    } else if (shared.changed || view.now - shared.sent_ms >= kProgressIntervalMs) {
+    } else if (shared.changed ||
+               HasPassed(shared.sent_ms, shared.sent_ms + kProgressIntervalMs, view.now)) {
       SendIfNew(shared, view);
     }
   }
 
   static bool HasFinalOutput(const Shared& shared, const ClusterView& view) {
     const JobEntry& entry = *EntryOf(shared, view);
-    return view.now - entry.job.ended_time_ms() > kFinalOutputMs ||
+    const Timestamp ended_ms = entry.job.ended_time_ms();
+    return HasPassed(ended_ms, ended_ms + kFinalOutputMs + 1, view.now) ||
            shared.api->output_complete(entry, view);
   }
 

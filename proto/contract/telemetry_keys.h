@@ -89,6 +89,11 @@ inline constexpr char kOperation[] = "operation";
 inline constexpr char kQueuedMs[] = "queued_ms";
 inline constexpr char kEnteredMs[] = "entered_ms";
 
+// Codes of alerts that have a meaning of their own: a save failed and training goes on, and the
+// last save waits until it can write.
+inline constexpr char kCheckpointFailed[] = "checkpoint_failed";
+inline constexpr char kCheckpointBlocked[] = "checkpoint_blocked";
+
 // Metrics that have a meaning of their own in summaries, charts and Prometheus.
 inline constexpr char kGradNorm[] = "grad_norm";
 inline constexpr char kLearningRate[] = "lr";

@@ -32,9 +32,8 @@ class LoopTest : public testing::Test {
     loop_->Start();
     // A job can be submitted only to a cluster that has a slot.
     ASSERT_TRUE(Submit(AttachWorker{TestHello("a", 1)}).get().ok());
-    loop_->Post([this] {
-      ObserveAttached(TestHello("a", 1), clock_.Now(), loop_->observations());
-    });
+    loop_->Post(
+        [this] { ObserveAttached(TestHello("a", 1), clock_.Now(), loop_->observations()); });
   }
 
   std::future<Answer> Submit(Request request) {

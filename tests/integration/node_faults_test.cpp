@@ -1,4 +1,5 @@
-// Faults of one node: its jobs go elsewhere, its neighbours notice nothing, it comes back by itself.
+// Faults of one node: its jobs go elsewhere, its neighbours notice nothing, it comes back by
+// itself.
 #include <signal.h>
 
 #include <optional>
@@ -43,6 +44,22 @@ class NodeFaultsTest : public testing::Test {
         name, absl::StrCat("name: ", name, "\nresources: {device: cpu}\nrestart: {backoff: 0}\n",
                            "command: [/bin/sh, -c, '", script, "']\n")));
   }
+  // A script that ends once Go was called.
+  std::string UntilGo() const {
+    return absl::StrCat("until test -e ", cluster_.directory(), "/go; do sleep 0.05; done");
+  }
+  void Go() { WriteFile(cluster_.directory() + "/go", ""); }
+  void Cordon(const std::string& node) {
+    EXPECT_EQ(cluster_.Cli({"node", "cordon", node}).exit_code, 0);
+  }
+  // The job that ran beside another one goes on, and new ones start on the same node.
+  void ExpectNeighboursUnharmed(int64_t neighbour) {
+    std::vector<int64_t> jobs = {neighbour};
+    for (int i = 0; i < 3; ++i) jobs.push_back(SubmitShell(absl::StrCat("after-", i), "exit 0"));
+    Go();
+    ExpectAllSucceed(jobs);
+    for (const int64_t id : jobs) EXPECT_EQ(cluster_.Job(id).attempts_size(), 1);
+  }
   // Every job ends well and without a counted restart.
   void ExpectAllSucceed(const std::vector<int64_t>& jobs) {
     for (const int64_t id : jobs) {
@@ -68,7 +85,8 @@ TEST_F(NodeFaultsTest, ANodeThatCannotWriteFailsNoJobAndSaysWhy) {
   EXPECT_THAT(node.health().reason(), HasSubstr("No space left on device"));
   EXPECT_GE(node.health().failed_starts(), 1);
   EXPECT_THAT(cluster_.Cli({"nodes"}).output, HasSubstr("unhealthy"));
-  EXPECT_THAT(cluster_.Cli({"node", "describe", "node1"}).output, HasSubstr("No space left on device"));
+  EXPECT_THAT(cluster_.Cli({"node", "describe", "node1"}).output,
+              HasSubstr("No space left on device"));
 }
 
 TEST_F(NodeFaultsTest, ANodeBelowItsFloorOfFreeSpaceTakesNoRanksUntilThereIsSpace) {
@@ -76,17 +94,75 @@ TEST_F(NodeFaultsTest, ANodeBelowItsFloorOfFreeSpaceTakesNoRanksUntilThereIsSpac
   disk_.Fill(200 << 10);
   ASSERT_TRUE(Eventually([&] { return SmallNode().has_health(); }, Seconds(10)));
   std::vector<int64_t> jobs;
-  const std::string until_go = absl::StrCat("until test -e ", cluster_.directory(),
-                                            "/go; do sleep 0.05; done");
-  for (int i = 0; i <= kSlots; ++i) jobs.push_back(SubmitShell(absl::StrCat("job-", i), until_go));
+  for (int i = 0; i <= kSlots; ++i) jobs.push_back(SubmitShell(absl::StrCat("job-", i), UntilGo()));
   // The head of the queue waits for node0, and the answer names node1's disk.
   EXPECT_THAT(cluster_.Cli({"why", std::to_string(jobs[kSlots])}).output,
               AllOf(HasSubstr("node1 is unhealthy"), HasSubstr("free some space")));
-  WriteFile(cluster_.directory() + "/go", "");
+  Go();
   ExpectAllSucceed(jobs);
   for (const int64_t id : jobs) EXPECT_EQ(cluster_.Job(id).attempts_size(), 1);
   disk_.Empty();
   EXPECT_TRUE(Eventually([&] { return !SmallNode().has_health(); }, Seconds(10)));
+}
+
+// A node that has just left is ready until its heartbeat is missed: a job placed there would wait
+// out a lease, and hold up the queue.
+TEST(NodeLeavesTest, ANodeThatHasJustLeftGetsNoJob) {
+  MiniCluster cluster(2);
+  cluster.worker(1).Signal(SIGTERM);
+  EXPECT_TRUE(cluster.worker(1).Wait(Seconds(10)).has_value());
+  std::vector<int64_t> jobs;
+  for (const char* name : {"one", "two", "three"}) {
+    jobs.push_back(cluster.Submit(cluster.WriteJob(
+        name, absl::StrCat("name: ", name, "\nresources: {device: cpu}\ncommand: [/bin/true]\n"))));
+  }
+  for (const int64_t id : jobs) {
+    const v1::Job job = cluster.WaitForEnd(id, Seconds(20));
+    EXPECT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();
+    EXPECT_EQ(job.attempts_size(), 1);
+  }
+}
+
+// 40 MB/s of garbage would fill the disk within seconds, and telemetry is not dropped.
+TEST_F(NodeFaultsTest, AFloodOfTelemetryEndsItsOwnJobAndNoOther) {
+  StartSmallNode();
+  Cordon("node0");
+  const int64_t neighbour = SubmitShell("neighbour", UntilGo());
+  const int64_t flood = SubmitShell(
+      "flood", "while :; do head -c 2000000 /dev/zero >> $TRAINYARD_TELEMETRY; sleep 0.05; done");
+  const v1::Job ended = cluster_.WaitForEnd(flood, Seconds(30));
+  EXPECT_EQ(ended.state(), v1::JOB_STATE_FAILED);
+  EXPECT_EQ(ended.attempts_size(), 1) << "it would do the same again";
+  EXPECT_EQ(ended.verdict().cause(), v1::VERDICT_CAUSE_LIMIT_EXCEEDED);
+  EXPECT_THAT(ended.verdict().summary(),
+              AllOf(HasSubstr("of telemetry within 10 s"), HasSubstr("--telemetry-rate-limit")));
+  ExpectNeighboursUnharmed(neighbour);
+}
+
+TEST_F(NodeFaultsTest, AFullRunDirectoryEndsItsOwnJobAndNoOther) {
+  StartSmallNode();
+  Cordon("node0");
+  const int64_t neighbour = SubmitShell("neighbour", UntilGo());
+  const int64_t hoarder = SubmitShell(
+      "hoarder",
+      "i=0; while :; do i=$((i+1)); head -c 500000 /dev/zero > $TRAINYARD_RUN_DIR/$i; sleep 0.05; "
+      "done");
+  const v1::Job ended = cluster_.WaitForEnd(hoarder, Seconds(30));
+  EXPECT_EQ(ended.verdict().cause(), v1::VERDICT_CAUSE_LIMIT_EXCEEDED) << ended.DebugString();
+  EXPECT_THAT(ended.verdict().summary(), HasSubstr("--run-dir-limit"));
+  ExpectNeighboursUnharmed(neighbour);
+}
+
+// Output is dropped, its own first; the disk keeps free space for the others.
+TEST_F(NodeFaultsTest, AFloodOfOutputHarmsNoNeighbour) {
+  StartSmallNode();
+  Cordon("node0");
+  const int64_t neighbour = SubmitShell("neighbour", UntilGo());
+  const int64_t flood =
+      SubmitShell("flood", "for i in $(seq 60); do head -c 1000000 /dev/zero; sleep 0.03; done");
+  const v1::Job ended = cluster_.WaitForEnd(flood, Seconds(30));
+  EXPECT_EQ(ended.state(), v1::JOB_STATE_SUCCEEDED) << ended.DebugString();
+  ExpectNeighboursUnharmed(neighbour);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ class SmallDisk {
   bool mounted() const { return mounted_; }
   const std::string& directory() const { return directory_; }
 
-  // Takes all free space but `left` bytes, and gives it back.
+  // Takes all free space but `left` bytes, also again and again, and gives it back.
   void Fill(int64_t left = 0) const;
   void Empty() const;
   int64_t FreeBytes() const;

@@ -19,6 +19,8 @@ constexpr int64_t kLongestPartitionMs = 30000;
 constexpr int64_t kLongestFreezeMs = 25000;
 constexpr int64_t kLongestDiskFaultMs = 10000;
 constexpr int kMostDataDirsLost = 2;
+constexpr int64_t kLongestNodeFaultMs = 60000;
+constexpr int64_t kLongestClockStepMs = 3 * 3'600'000;
 
 controller::CoreOptions CoreOptionsOfSimulation() {
   controller::CoreOptions options;
@@ -74,6 +76,24 @@ SimulationOptions AllFaults(uint64_t seed) {
   return options;
 }
 
+SimulationOptions NodeFaults(uint64_t seed) {
+  Random random(seed ^ 0xba5e);
+  SimulationOptions options;
+  options.seed = seed;
+  options.jobs = 12;
+  // Users' stops are tested elsewhere: here every job is to end by itself.
+  options.user_stop = 0;
+  options.faults.network = {0.002, random.Between(20, 500)};
+  options.faults.worker_crash = random.Chance(0.3) ? 0.05 : 0;
+  options.faults.controller_crash = random.Chance(0.3) ? 0.05 : 0;
+  options.faults.worker_disk_full = random.Chance(0.5) ? 0.1 : 0;
+  options.faults.start_fault = random.Chance(0.8) ? 0.15 : 0;
+  options.faults.node_trouble = random.Chance(0.5) ? 0.05 : 0;
+  options.faults.worker_leave = random.Chance(0.5) ? 0.1 : 0;
+  options.faults.flood = random.Chance(0.5) ? 0.05 : 0;
+  return options;
+}
+
 SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
     : options_(options),
       random_(options.seed),
@@ -98,6 +118,8 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(HeadNotOvertaken());
   checkers_.push_back(ResumesFromNewestSoundCheckpoint());
   checkers_.push_back(CordonKeepsRanksOff());
+  checkers_.push_back(NodeFaultsCostNothing());
+  checkers_.push_back(UnhealthyKeepsRanksOff());
   checkers_.push_back(StreamsStoredOnce());
   checkers_.push_back(FactsBeforeBytes());
   checkers_.push_back(SendsOnlyWhatIsDurable());
@@ -112,6 +134,12 @@ std::vector<v1::Job> SimulatedCluster::Jobs() const {
   std::vector<v1::Job> jobs;
   for (const auto& [id, entry] : controller_.state().jobs) jobs.push_back(entry.job);
   for (const auto& [id, archived] : controller_.archive()) jobs.push_back(archived.job());
+  return jobs;
+}
+
+std::set<int64_t> SimulatedCluster::FloodedJobs() const {
+  std::set<int64_t> jobs;
+  for (const AttemptKey& attempt : world_.flooded()) jobs.insert(attempt.first);
   return jobs;
 }
 
@@ -228,6 +256,10 @@ void SimulatedCluster::InjectFaults() {
   }
   InjectFreeze(node_id);
   InjectDiskFault(worker);
+  InjectStartFault(worker);
+  if (Strikes(faults_.clock_back)) {
+    controller_.SetClockBack(random_.Between(1, kLongestClockStepMs));
+  }
   if (Strikes(faults_.foreign_stream)) worker.SendForeign(now_);
   InjectNodeFault(worker);
   if (!worker.IsDestroyed()) InjectLoss(worker);
@@ -259,6 +291,21 @@ void SimulatedCluster::InjectDiskFault(SimulatedWorker& worker) {
   if (Strikes(faults_.controller_disk_full)) controller_.FillDiskUntil(until);
   if (Strikes(faults_.worker_disk_full)) worker.FillDiskUntil(until);
   if (Strikes(faults_.store_stall)) controller_.StallStoreUntil(until);
+}
+
+void SimulatedCluster::InjectStartFault(SimulatedWorker& worker) {
+  const std::string& node_id = worker.node_id();
+  if (Strikes(faults_.start_fault)) {
+    worker.FailStartsUntil(now_ + random_.Between(1000, kLongestNodeFaultMs));
+  }
+  if (Strikes(faults_.node_trouble)) {
+    worker.ReportTroubleUntil(now_ + random_.Between(1000, kLongestNodeFaultMs));
+  }
+  if (Strikes(faults_.flood)) worker.EndForLimit(now_);
+  if (!starts_at_ms_.contains(node_id) && Strikes(faults_.worker_leave)) {
+    worker.Leave(now_);
+    starts_at_ms_[node_id] = now_ + random_.Between(2000, 20000);
+  }
 }
 
 void SimulatedCluster::InjectFreeze(const std::string& node_id) {

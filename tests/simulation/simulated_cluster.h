@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,16 @@ struct Faults {
   double foreign_stream = 0;
   // A user keeps new ranks off a node, or lets them on it again.
   double user_cordon = 0;
+
+  // Faults of a node that cost its jobs nothing but time: for up to 60 s it starts no rank or
+  // reports that it can take none; its worker leaves on request and comes back.
+  double start_fault = 0;
+  double node_trouble = 0;
+  double worker_leave = 0;
+  // A rank exceeds a limit of its node and is ended; that fails its job.
+  double flood = 0;
+  // The controller's clock is set back by up to three hours.
+  double clock_back = 0;
 
   // The faults below damage training.
   double rank_crash = 0;
@@ -81,6 +92,8 @@ struct SimulationOptions {
 SimulationOptions AllFaults(uint64_t seed);
 // Faults of network, workers and controller only.
 SimulationOptions ControlPlaneFaults(uint64_t seed);
+// Faults of nodes that must fail no job but the one that floods its node.
+SimulationOptions NodeFaults(uint64_t seed);
 
 class SimulatedCluster {
  public:
@@ -103,6 +116,8 @@ class SimulatedCluster {
   int64_t faults_injected() const { return faults_injected_; }
   const std::vector<v1::Event>& log() const { return controller_.log(); }
   const controller::ClusterState& state() const { return controller_.state(); }
+  // Jobs of ranks that exceeded a limit.
+  std::set<int64_t> FloodedJobs() const;
   // Every job that was submitted, from the state or the archive.
   std::vector<v1::Job> Jobs() const;
 
@@ -111,6 +126,7 @@ class SimulatedCluster {
   void InjectFaults();
   void InjectNodeFault(SimulatedWorker& worker);
   void InjectLoss(SimulatedWorker& worker);
+  void InjectStartFault(SimulatedWorker& worker);
   void InjectFreeze(const std::string& node_id);
   void InjectDiskFault(SimulatedWorker& worker);
   // Ends the faults that are due to end.

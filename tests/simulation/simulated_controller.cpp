@@ -91,7 +91,7 @@ void SimulatedController::Restart(Timestamp now) {
   };
   process_ = std::make_unique<Process>(options_, std::move(options));
   process_->tick.Restore(Replay(), log_.size());
-  process_->tick.Start(now);
+  process_->tick.Start(Wall());
   process_->tick.Listen([this](const controller::ClusterView& view, const auto& summary) {
     CarryOut(process_->workers.AfterCommit(view, summary));
     return true;
@@ -102,27 +102,27 @@ void SimulatedController::Tick(CrashPoint crash, Timestamp now) {
   now_ = now;
   if (crash == CrashPoint::kBetweenTicks) return Restart(now);
   controller::TickKernel& tick = process_->tick;
-  for (Arrival& arrival : std::exchange(inbox_, {})) Handle(std::move(arrival), now);
+  for (Arrival& arrival : std::exchange(inbox_, {})) Handle(std::move(arrival), Wall());
   DeliverStoreResults();
-  tick.ExcuseOwnStall(now);
-  CarryOut(process_->workers.BeforeTick(now));
+  tick.ExcuseOwnStall(Wall());
+  CarryOut(process_->workers.BeforeTick(Wall()));
   if (!HasSpace(now)) {
-    tick.AnswerWithoutSpace(now);
+    tick.AnswerWithoutSpace(Wall());
     return RunStore(now);
   }
-  const std::vector<v1::Event>& events = tick.Decide(now);
+  const std::vector<v1::Event>& events = tick.Decide(Wall());
   if (crash == CrashPoint::kBeforeCommit) return Restart(now);
   if (!events.empty() && now < disk_full_until_ms_) {
     tick.Undone(Replay(), absl::ResourceExhaustedError("disk full"));
     process_->retry_space_at_ms = now + kSpaceRetryMs;
-    tick.AnswerWithoutSpace(now);
+    tick.AnswerWithoutSpace(Wall());
     return RunStore(now);
   }
   log_.insert(log_.end(), events.begin(), events.end());
   for (const v1::ArchivedJob& job : tick.archived()) archive_[job.job().id()] = job;
   for (const v1::Event& event : events) archive_.erase(event.job_deleted().job_id());
   if (crash == CrashPoint::kAfterCommit) return Restart(now);
-  tick.Committed(now);
+  tick.Committed(Wall());
   if (log_.size() - snapshot_.last_sequence() >= kEventsPerSnapshot) {
     snapshot_ = controller::ToSnapshot(tick.state(), log_.size());
   }
@@ -133,7 +133,7 @@ bool SimulatedController::HasSpace(Timestamp now) {
   if (process_->tick.no_space().ok()) return true;
   if (now < process_->retry_space_at_ms) return false;
   if (now >= disk_full_until_ms_) {
-    process_->tick.SpaceIsBack(now);
+    process_->tick.SpaceIsBack(Wall());
     return true;
   }
   process_->tick.SetNoSpace(absl::ResourceExhaustedError("disk full"));

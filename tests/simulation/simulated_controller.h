@@ -44,6 +44,8 @@ class SimulatedController {
   // process dies there and starts again at once.
   void Tick(CrashPoint crash, Timestamp now);
 
+  // The controller's wall clock is set back; all other clocks go on.
+  void SetClockBack(int64_t ms) { clock_behind_ms_ += ms; }
   // The disk of the event log is full until then; the store writes nothing until then.
   void FillDiskUntil(Timestamp until) { disk_full_until_ms_ = until; }
   void StallStoreUntil(Timestamp until) { store_busy_until_ms_ = until; }
@@ -63,6 +65,8 @@ class SimulatedController {
   // A result of the storage thread that the loop has not handled yet.
   using StoreResult = std::function<controller::WorkerActions()>;
 
+  // The controller's own clock.
+  Timestamp Wall() const { return now_ - clock_behind_ms_; }
   void Restart(Timestamp now);
   controller::ClusterState Replay() const;
   void Handle(Arrival arrival, Timestamp now);
@@ -100,6 +104,7 @@ class SimulatedController {
   std::unique_ptr<Process> process_;
   std::vector<Arrival> inbox_;
   Timestamp now_ = 0;
+  int64_t clock_behind_ms_ = 0;
   std::vector<SentMessage> sent_;
 };
 

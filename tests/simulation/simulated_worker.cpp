@@ -154,6 +154,7 @@ void SimulatedWorker::Start(Timestamp now) {
   if (destroyed_) return;
   now_ = now;
   crash_between_actions_ = false;
+  leaving_ = false;
   ++incarnation_;
   daemon_ = std::make_unique<Daemon>(*this);
   std::vector<v1::StartAttempt> commands;
@@ -198,8 +199,15 @@ absl::Status SimulatedWorker::BeforeWrite(bool needs_space) {
   return absl::OkStatus();
 }
 
+absl::Status SimulatedWorker::BeforeStart(const worker::AttemptKey& attempt) {
+  if (now_ >= starts_fail_until_ms_ || random_.Chance(0.5)) return absl::OkStatus();
+  world_.Hurt(ToKey(attempt));
+  return absl::ResourceExhaustedError("No space left on device");
+}
+
 absl::Status SimulatedWorker::CreateAttempt(const v1::StartAttempt& command) {
   absl::Status status = BeforeWrite(/*needs_space=*/false);
+  if (status.ok()) status = BeforeStart({command.job_id(), command.attempt()});
   if (status.ok()) disk_.commands[{command.job_id(), command.attempt()}] = command;
   return status;
 }
@@ -260,6 +268,11 @@ void SimulatedWorker::Describe(v1::AttemptReport& report) {
 
 void SimulatedWorker::Launch(const v1::StartAttempt& command, const worker::RankKey& rank) {
   daemon_->helper.emplace_back([this, command, rank] {
+    if (now_ < starts_fail_until_ms_) {
+      world_.Hurt(ToKey(rank.attempt));
+      return daemon_->attempts.LaunchFailed(rank, "cannot fork: no process left",
+                                            v1::START_FAULT_NODE, Time());
+    }
     world_.Spawn(node_id_, command, rank.rank, now_);
     // A daemon that crashes here has spawned a rank without recording it.
     if (!BeforeWrite(/*needs_space=*/false).ok()) return;
@@ -321,6 +334,25 @@ void SimulatedWorker::RunHelper() {
   }
 }
 
+void SimulatedWorker::EndForLimit(Timestamp now) {
+  if (!IsUp()) return;
+  now_ = now;
+  for (const worker::RankView& rank : daemon_->attempts.attempts().Ranks()) {
+    if (std::string_view(rank.state) != "running") continue;
+    world_.Hurt(ToKey(rank.key.attempt));
+    world_.Flood(ToKey(rank.key.attempt));
+    daemon_->attempts.EndForLimit(rank.key, "it wrote too much");
+    return;
+  }
+}
+
+void SimulatedWorker::Leave(Timestamp now) {
+  if (!IsUp()) return;
+  if (!daemon_->welcomed || daemon_->stream == 0) return Crash(now);
+  leaving_ = true;
+  daemon_->kernel.Leave(now);
+}
+
 void SimulatedWorker::Receive(Arrival arrival, Timestamp now) {
   if (!IsUp() || destroyed_ || arrival.stream != daemon_->stream) return;
   now_ = now;
@@ -344,11 +376,15 @@ void SimulatedWorker::Receive(Arrival arrival, Timestamp now) {
 void SimulatedWorker::Step(Timestamp now) {
   if (!IsUp() || destroyed_) return;
   now_ = now;
+  v1::NodeCondition condition;
+  if (now < trouble_until_ms_) condition.set_trouble("the disk is nearly full");
+  daemon_->kernel.SetCondition(std::move(condition), now);
   RunHelper();
   if (!daemon_->died) daemon_->attempts.Tick(Time());
   if (!daemon_->died && daemon_->stream == 0 && now >= daemon_->dial_at_ms) Dial();
   if (!daemon_->died && daemon_->stream != 0) SendWaiting();
   BuryDead();
+  if (IsUp() && leaving_ && daemon_->kernel.HasSaidFarewell()) Crash(now);
 }
 
 void SimulatedWorker::Dial() {

@@ -38,6 +38,14 @@ class SimulatedWorker final : public worker::AttemptIo {
   bool IsDestroyed() const { return destroyed_; }
   // Facts and attempt numbers cannot be written until then.
   void FillDiskUntil(Timestamp until) { disk_full_until_ms_ = until; }
+  // Every start of a rank fails until then, at any of its writes.
+  void FailStartsUntil(Timestamp until) { starts_fail_until_ms_ = until; }
+  // Reports until then that the node can take no ranks.
+  void ReportTroubleUntil(Timestamp until) { trouble_until_ms_ = until; }
+  // Ends a running rank because it exceeds a limit of the node.
+  void EndForLimit(Timestamp now);
+  // Leaves on request: says farewell, and is down from then on.
+  void Leave(Timestamp now);
   // Sends telemetry and output of a rank that runs on another node.
   void SendForeign(Timestamp now);
 
@@ -84,6 +92,8 @@ class SimulatedWorker final : public worker::AttemptIo {
   absl::Status BeforeWrite(bool needs_space);
   // Ends the daemon if it died during the call that has just returned.
   void BuryDead();
+  // The error of a step of a start; OK when the node can start ranks.
+  absl::Status BeforeStart(const worker::AttemptKey& attempt);
   void RunHelper();
   void ObserveNow(const worker::RankKey& rank);
   worker::RankStatus StatusOfEnded(const worker::RankKey& rank, const Process& process) const;
@@ -101,6 +111,9 @@ class SimulatedWorker final : public worker::AttemptIo {
   bool destroyed_ = false;
   Disk disk_;
   Timestamp disk_full_until_ms_ = 0;
+  Timestamp starts_fail_until_ms_ = 0;
+  Timestamp trouble_until_ms_ = 0;
+  bool leaving_ = false;
   bool crash_between_actions_ = false;
   int64_t incarnation_ = 0;
   Timestamp now_ = 0;

@@ -111,6 +111,10 @@ class TrainingWorld {
   const std::vector<ProcessKey>& removed() const { return removed_; }
 
   // Faults. Attempts that a fault affects are in hurt().
+  // A fault outside of this world affects the attempt.
+  void Hurt(const AttemptKey& attempt) { hurt_.insert(attempt); }
+  // The attempt's rank has exceeded a limit of its node.
+  void Flood(const AttemptKey& attempt) { flooded_.insert(attempt); }
   void CrashRank(const ProcessKey& key, int exit_code, int signal, Timestamp now);
   // The shim of a running rank is killed.
   void KillShim(const ProcessKey& key);
@@ -135,6 +139,8 @@ class TrainingWorld {
     int64_t position = 0;
   };
   const std::vector<Meeting>& meetings() const { return meetings_; }
+  // Attempts of ranks that exceeded a limit.
+  const std::set<AttemptKey>& flooded() const { return flooded_; }
   // True when the machine is gone for good.
   bool IsGone(const std::string& node_id) const { return gone_.contains(node_id); }
   bool IsDamaged(const std::string& checkpoint) const { return damaged_.contains(checkpoint); }
@@ -182,6 +188,7 @@ class TrainingWorld {
   std::set<std::string> isolated_;
   std::set<std::string> gone_;
   std::set<AttemptKey> hurt_;
+  std::set<AttemptKey> flooded_;
   std::vector<ProcessKey> removed_;
   std::vector<Meeting> meetings_;
   std::vector<ProcessKey> started_twice_;

@@ -171,6 +171,15 @@ TEST_F(AttemptKeeperTest, StopSendsTermAndThenKill) {
   EXPECT_THAT(ExitFact(1).log_tail(), HasSubstr("kept on"));
 }
 
+TEST_F(AttemptKeeperTest, ARankThatExceedsALimitIsKilledAndItsExitSaysWhy) {
+  keeper_->kernel().Start(Shell(1, "trap '' TERM; " + WaitForGo()), keeper_->Now());
+  ASSERT_TRUE(AwaitFacts(1));
+  keeper_->kernel().EndForLimit({{1, 1}, 0}, "it wrote too much");
+  ASSERT_TRUE(AwaitFacts(3));
+  EXPECT_EQ(ExitFact(1).signal(), 9);
+  EXPECT_EQ(ExitFact(1).limit_exceeded(), "it wrote too much");
+}
+
 TEST_F(AttemptKeeperTest, RankIsFoundAgainAfterARestart) {
   keeper_->kernel().Start(Shell(1, WaitForGo()), keeper_->Now());
   ASSERT_TRUE(AwaitFacts(1));

@@ -86,6 +86,14 @@ TEST_F(OutputKeeperTest, DropsStoredOutputThenTheOldestAndNeverTelemetry) {
   }
 }
 
+TEST_F(OutputKeeperTest, StoredTelemetryIsDroppedToo) {
+  OutputKeeper keeper = Keeper(0);
+  keeper.FreeSpace({Position(1, v1::STREAM_KIND_TELEMETRY, 512 << 10)});
+  EXPECT_EQ(FirstKeptByte(dir_.File("1.jsonl")), 448 << 10)
+      << "the byte before the next line stays: a reader looks at it";
+  EXPECT_EQ(keeper.lost_bytes(), 0);
+}
+
 TEST_F(OutputKeeperTest, OutputThatMetricsAreStillReadFromStays) {
   const std::vector<StreamPosition> streams = {Position(1, v1::STREAM_KIND_LOG, 2 << 20),
                                                Position(1, v1::STREAM_KIND_PARSED_LOG, 1 << 20)};

@@ -40,10 +40,8 @@ class RankRunnerTest : public testing::Test {
   std::vector<RankKey> launched_, ended_;
   std::vector<std::string> failures_;
   RankRunner::Handler handler_{
-      .on_launch_failed =
-          [this](const RankKey&, const absl::Status& status, v1::StartFault) {
-            failures_.emplace_back(status.message());
-          },
+      .on_launch_failed = [this](const RankKey&, const absl::Status& status,
+                                 v1::StartFault) { failures_.emplace_back(status.message()); },
       .on_launched = [this](const RankKey& key) { launched_.push_back(key); },
       .on_observed =
           [this](const RankKey& key, const RankObservation& observation) {

@@ -121,6 +121,8 @@ class CheckpointWriter::Impl {
     if (error_ != nullptr) std::rethrow_exception(error_);
   }
 
+  bool HasLostSave() const { return lost_save_; }
+
  private:
   void Reach(SavePhase phase) const {
     if (options_.on_phase) options_.on_phase(phase);
@@ -132,8 +134,9 @@ class CheckpointWriter::Impl {
 
   // The background thread. error_ is read only after it was joined.
   void Run(const SaveJob& job) {
+    lost_save_ = false;
     try {
-      MakeDirectories(job.temporary);
+      Insist(job, [&] { MakeDirectories(job.temporary); });
       const PartLock lock(PathOfPart(job.temporary, options_.rank));
       host_.Wait();
       Reach(SavePhase::kCopied);
@@ -144,6 +147,7 @@ class CheckpointWriter::Impl {
       DropOutput(job, error.what());
       const bool goes_on =
           error.code() == ExitCode::kCannotWrite && job.kind == SaveKind::kPeriodic;
+      lost_save_ = goes_on;
       if (!goes_on) error_ = std::current_exception();
       if (goes_on) ReportFailure(job, error.what());
     } catch (const std::exception& error) {
@@ -154,12 +158,46 @@ class CheckpointWriter::Impl {
     }
   }
 
+  // Runs one step of a save. A step of the final save that cannot write is run again until it can
+  // or final_wait_seconds are over: the work since the last checkpoint is lost otherwise, and
+  // somebody may free some space meanwhile. Each rank repeats its own steps, and the others wait
+  // for it.
+  void Insist(const SaveJob& job, const std::function<void()>& step) {
+    std::chrono::milliseconds pause(100);
+    for (;;) {
+      try {
+        return step();
+      } catch (const TrainerError& error) {
+        const bool again = error.code() == ExitCode::kCannotWrite && job.kind == SaveKind::kFinal &&
+                           SecondsSince(job.start) < options_.final_wait_seconds;
+        if (!again) throw;
+        ReportBlocked(job, error.what());
+      }
+      std::this_thread::sleep_for(pause);
+      pause = std::min<std::chrono::milliseconds>(pause * 2, std::chrono::seconds(5));
+    }
+  }
+
   void WriteOwnPart(const SaveJob& job) {
-    const Entries entries = WriteRankFile(job.temporary, options_.rank, host_.chunks());
+    Entries entries;
+    Insist(job, [&] { entries = WriteChunks(job); });
     Reach(SavePhase::kChunksWritten);
-    WriteFileAtomically(job.temporary + "/" + RankEntriesName(options_.rank),
-                        EntriesToText(entries));
+    const std::string text = EntriesToText(entries);
+    Insist(job, [&] {
+      WriteFileAtomically(job.temporary + "/" + RankEntriesName(options_.rank), text);
+    });
     Reach(SavePhase::kEntriesWritten);
+  }
+
+  // A file that could not be written to its end gives its space back; it stays, with its lock.
+  Entries WriteChunks(const SaveJob& job) const {
+    try {
+      return WriteRankFile(job.temporary, options_.rank, host_.chunks());
+    } catch (const TrainerError&) {
+      std::error_code ignored;
+      std::filesystem::resize_file(PathOfPart(job.temporary, options_.rank), 0, ignored);
+      throw;
+    }
   }
 
   // Rank 0: waits until every rank's list is there and merges them.
@@ -187,6 +225,12 @@ class CheckpointWriter::Impl {
     }
   }
 
+  // Another rank may wait for space, too.
+  double PeerLimitSeconds(const SaveJob& job) const {
+    return options_.peer_timeout_seconds +
+           (job.kind == SaveKind::kFinal ? options_.final_wait_seconds : 0);
+  }
+
   void WaitForRank(const SaveJob& job, int rank, Clock::time_point start) {
     const std::string entries = job.temporary + "/" + RankEntriesName(rank);
     const std::string failed = job.temporary + "/" + RankFailedName(rank);
@@ -198,7 +242,7 @@ class CheckpointWriter::Impl {
         throw TrainerError(ExitCode::kCannotWrite,
                            who + ": " + ReadFile(failed, ExitCode::kCannotWrite));
       }
-      if (SecondsSince(start) > options_.peer_timeout_seconds) {
+      if (SecondsSince(start) > PeerLimitSeconds(job)) {
         throw TrainerError(ExitCode::kCannotWrite,
                            who + " has not written its part of " + job.temporary + " in time; is " +
                                options_.directory + " the same directory on every node?");
@@ -235,19 +279,24 @@ class CheckpointWriter::Impl {
       std::error_code ignored;
       std::filesystem::remove(job.temporary + "/" + RankEntriesName(rank), ignored);
     }
-    WriteFileAtomically(job.temporary + "/" + kManifestName, text);
+    Insist(job, [&] { WriteFileAtomically(job.temporary + "/" + kManifestName, text); });
     Reach(SavePhase::kManifestWritten);
 
     std::vector<PublishedCheckpoint> retired;
     {
-      const FenceLock lock(options_.directory);
-      lock.CheckNotNewerThan(options_.attempt);
-      Reach(SavePhase::kFenceHeld);
       CheckpointEvent event = EventOf(job, CheckpointEvent::Kind::kPublished);
       event.bytes = static_cast<int64_t>(text.size());
       for (const auto& [_, file] : manifest.entries.files) event.bytes += file.bytes;
-      Rename(job.temporary, event.path, lock);
-      SyncDirectory(options_.directory);
+      std::optional<FenceLock> lock;
+      Insist(job, [&] {
+        // Not held while the save waits: a newer attempt may claim the directory.
+        lock.reset();
+        lock.emplace(options_.directory);
+        lock->CheckNotNewerThan(options_.attempt);
+        Reach(SavePhase::kFenceHeld);
+        Rename(job.temporary, event.path, *lock);
+      });
+      Insist(job, [&] { SyncDirectory(options_.directory); });
       Reach(SavePhase::kPublished);
       // Reported before older checkpoints are retired: these may be the only ones that the
       // controller knows.
@@ -353,6 +402,14 @@ class CheckpointWriter::Impl {
     Tell(event);
   }
 
+  // Once a save: the cause may change with each try.
+  void ReportBlocked(const SaveJob& job, const std::string& why) {
+    if (std::exchange(blocked_step_, job.step) == job.step) return;
+    CheckpointEvent event = EventOf(job, CheckpointEvent::Kind::kBlocked);
+    event.message = why;
+    Tell(event);
+  }
+
   void ReportUnlocked(const SaveJob& job) const {
     CheckpointEvent event = EventOf(job, CheckpointEvent::Kind::kUnlocked);
     event.message = host_.UnlockedText();
@@ -364,6 +421,8 @@ class CheckpointWriter::Impl {
   int64_t saves_ = 0;  // the same on every rank: Save is called by all of them
   std::string newest_temporary_;  // of the newest save
   std::exception_ptr error_;
+  bool lost_save_ = false;     // of the newest save; read only after thread_ was joined
+  int64_t blocked_step_ = -1;  // step of the final save whose kBlocked was told
 
   std::atomic<bool> is_ending_ = false;
   std::mutex mutex_;
@@ -372,6 +431,13 @@ class CheckpointWriter::Impl {
 
   std::thread thread_;
 };
+
+std::string BlockedSaveText(const CheckpointEvent& event) {
+  const auto minutes = static_cast<int>(CheckpointWriterOptions().final_wait_seconds / 60);
+  return "the last checkpoint cannot be written: " + event.message + "; it is tried again for " +
+         std::to_string(minutes) +
+         " minutes, and the ranks keep their state in memory meanwhile: free some space";
+}
 
 TensorChunk WholeTensor(std::string name, torch::Tensor tensor) {
   std::vector<int64_t> shape = tensor.sizes().vec();
@@ -399,6 +465,8 @@ bool CheckpointWriter::WaitUntilIdle(std::chrono::milliseconds read_timeout) {
 }
 
 void CheckpointWriter::Finish() { impl_->Finish(); }
+
+bool CheckpointWriter::HasLostSave() const { return impl_->HasLostSave(); }
 
 std::vector<int> SpreadByBytes(const std::vector<int64_t>& bytes, int writers) {
   std::vector<size_t> largest_first(bytes.size());

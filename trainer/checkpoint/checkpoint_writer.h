@@ -39,6 +39,7 @@ struct CheckpointEvent {
     kPublished,  // rank 0 only
     kDeleted,    // rank 0 only: retention removed it
     kFailed,     // this save was abandoned; training goes on (never for the final save)
+    kBlocked,    // the final save cannot write; it waits and tries again. Once a save
     kUnlocked,   // saves delay training: their memory is not page-locked; once, at the first save
   };
   Kind kind = Kind::kPublished;
@@ -49,8 +50,11 @@ struct CheckpointEvent {
   std::optional<double> loss;  // on RetentionPolicy::best_set, where its run was evaluated
   double blocking_seconds = 0;
   double total_seconds = 0;
-  std::string message;  // kFailed and kUnlocked: why
+  std::string message;  // kFailed, kBlocked and kUnlocked: why
 };
+
+// A kBlocked event for people: why, and for how long the save is tried again.
+std::string BlockedSaveText(const CheckpointEvent& event);
 
 // Points that a save passes, in order; for tests that kill the process at each point.
 enum class SavePhase {
@@ -73,6 +77,7 @@ struct CheckpointWriterOptions {
   RetentionPolicy retention;
   std::string resumed_from;  // checkpoint directory that retention must not touch, or empty
   double peer_timeout_seconds = 600;  // time limit of rank 0 for the files of all ranks
+  double final_wait_seconds = 1800;   // for which the final save tries again to write its files
   double absence_seconds = 5;  // a rank that does not work on its part for so long has gone away
   std::function<void(const CheckpointEvent&)> on_event;
   std::function<void(SavePhase)> on_phase;
@@ -80,7 +85,7 @@ struct CheckpointWriterOptions {
 
 enum class SaveKind {
   kPeriodic,  // may fail for want of space: an event, and training goes on
-  kFinal,     // must succeed: Finish() throws otherwise
+  kFinal,     // waits for want of space: Finish() throws once final_wait_seconds are over
 };
 
 // Every rank makes one writer and calls Save at the same steps with the same kind. The chunks of
@@ -123,6 +128,9 @@ class CheckpointWriter {
 
   // Waits for the save in flight. Throws like Save, and kCannotWrite when the final save failed.
   void Finish();
+
+  // True when the newest save has failed on this rank for want of space. Call after Finish.
+  bool HasLostSave() const;
 
  private:
   class Impl;

@@ -63,7 +63,9 @@ void AttemptKernel::Stop(const v1::StopAttempt& command, const WorkerTime& now) 
 void AttemptKernel::Forget(const v1::ForgetAttempt& command, const WorkerTime& now) {
   const AttemptKey attempt = {command.job_id(), command.attempt()};
   CarryOut(attempts_.Forget(command), now);
-  if (!attempts_.Contains(attempt)) io_.RemoveStreams(attempt);
+  if (attempts_.Contains(attempt)) return;
+  io_.RemoveStreams(attempt);
+  std::erase_if(limits_exceeded_, [&](const auto& rank) { return rank.first.attempt == attempt; });
 }
 
 void AttemptKernel::StopAll(Timestamp grace_ms_max, const WorkerTime& now) {
@@ -152,8 +154,18 @@ void AttemptKernel::LaunchFailed(const RankKey& rank, const std::string& error,
   CarryOut(attempts_.RankEnded(exited), now);
 }
 
+void AttemptKernel::EndForLimit(const RankKey& rank, const std::string& reason) {
+  if (limits_exceeded_.try_emplace(rank, reason).second) {
+    io_.Warn(absl::StrCat("job ", rank.attempt.job_id, " attempt ", rank.attempt.number, " rank ",
+                          rank.rank, " is ended: ", reason));
+  }
+  io_.Signal(rank, /*kill=*/true);
+}
+
 void AttemptKernel::Ended(const RankKey& rank, v1::RankExited exited, const WorkerTime& now) {
   if (attempts_.IsLost(rank.attempt)) absl::StrAppend(exited.mutable_log_tail(), kLostAttempt);
+  const auto exceeded = limits_exceeded_.find(rank);
+  if (exceeded != limits_exceeded_.end()) exited.set_limit_exceeded(exceeded->second);
   CarryOut(attempts_.RankEnded(exited), now);
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -98,6 +99,10 @@ class AttemptKernel {
                     const WorkerTime& now);
   void Observed(const RankKey& rank, const RankStatus& status, const WorkerTime& now);
 
+  // Ends a running rank that exceeds a limit of the node, by SIGKILL; its exit will say so. Call it
+  // again while the rank has not ended.
+  void EndForLimit(const RankKey& rank, const std::string& reason);
+
   // The core, for reading only.
   const Attempts& attempts() const { return attempts_; }
   // True when every action's record is on disk.
@@ -121,6 +126,8 @@ class AttemptKernel {
   std::string last_write_error_;
   Timestamp retry_write_at_ms_ = 0;
   Timestamp observe_at_ms_ = 0;
+  // Limits for which ranks were ended, until their attempts are forgotten.
+  std::map<RankKey, std::string> limits_exceeded_;
   // Acknowledged facts that FactsAcknowledged has seen.
   uint64_t acknowledged_seen_ = 0;
 };

@@ -34,8 +34,8 @@ class WorkerKernel {
   // The next heartbeat reports a change: it is sent now, so that the controller need not wait.
   void FactRecorded(Timestamp steady_ms) { heartbeat_due_ms_ = steady_ms; }
 
-  // The condition of the node, for Hello and heartbeats. A trouble that begins or ends is reported at
-  // once.
+  // The condition of the node, for Hello and heartbeats. A trouble that begins or ends is reported
+  // at once.
   void SetCondition(v1::NodeCondition condition, Timestamp steady_ms);
 
   // The worker is about to exit: no attempt is started any more, and a heartbeat says so now.

@@ -14,8 +14,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "proto/support/status_text.h"
 #include "proto/support/durable_file.h"
+#include "proto/support/status_text.h"
 #include "worker/process/rank_mark.h"
 
 namespace trainyard::worker {
@@ -68,8 +68,9 @@ bool IsProgram(const std::string& path) {
   return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
 }
 
-// True for errors of the path, or of the file that it names. Whatever else keeps a program from being
-// executed is the node's: no memory, no process or descriptor left, a disk that cannot be read.
+// True for errors of the path, or of the file that it names. Whatever else keeps a program from
+// being executed is the node's: no memory, no process or descriptor left, a disk that cannot be
+// read.
 bool BlamesNode(int error) {
   switch (error) {
     case ENOENT:

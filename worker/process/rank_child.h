@@ -35,16 +35,16 @@ class HeldRank {
 
   pid_t pid() const { return pid_; }
 
-  // Lets the rank execute. Returns the failure when that fails (the child has then exited with 127),
-  // nothing when the program runs.
+  // Lets the rank execute. Returns the failure when that fails (the child has then exited with
+  // 127), nothing when the program runs.
   std::optional<StartFailure> Release();
 
  private:
   HeldRank(pid_t pid, UniqueFd channel) : pid_(pid), channel_(std::move(channel)) {}
 
   pid_t pid_;
-  // Stream socket to the child: 'r' up (ready), 'g' down (go), then the side at fault ('n' node, 'j'
-  // job) and an error text, or end of file, up.
+  // Stream socket to the child: 'r' up (ready), 'g' down (go), then the side at fault ('n' node,
+  // 'j' job) and an error text, or end of file, up.
   UniqueFd channel_;
 };
 

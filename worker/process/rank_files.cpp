@@ -7,9 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
+#include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
-#include "proto/support/durable_file.h"
 
 namespace trainyard::worker {
 namespace {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <numeric>
 
 #include "absl/strings/str_cat.h"
 #include "proto/contract/unique_fd.h"
@@ -30,6 +31,17 @@ int64_t ReleaseLimit(const OutputFile& file, bool lose) {
   return AlignDown(lose ? limit : std::min(limit, file.stored));
 }
 
+// A rank that floods the disk loses its own output, not that of its neighbours. Of equals the
+// oldest attempt stays first.
+void LargestFirst(const std::vector<OutputFile>& files, std::vector<std::size_t>& order) {
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+    const auto waiting = [&](std::size_t i) {
+      return files[i].size - std::max(files[i].first_byte, files[i].stored);
+    };
+    return waiting(a) > waiting(b);
+  });
+}
+
 }  // namespace
 
 std::vector<Release> PlanRelease(const std::vector<OutputFile>& files, int64_t bytes_to_free) {
@@ -37,8 +49,12 @@ std::vector<Release> PlanRelease(const std::vector<OutputFile>& files, int64_t b
   for (const OutputFile& file : files) {
     releases.push_back({file.path, file.first_byte, file.first_byte, 0});
   }
+  std::vector<std::size_t> order(files.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
   for (const bool lose : {false, true}) {
-    for (std::size_t i = 0; i < files.size() && bytes_to_free > 0; ++i) {
+    if (lose) LargestFirst(files, order);
+    for (auto next = order.begin(); next != order.end() && bytes_to_free > 0; ++next) {
+      const std::size_t i = *next;
       Release& release = releases[i];
       // Whole blocks are freed: at most one block more than requested.
       const int64_t wanted = AlignDown(release.end + bytes_to_free + kBlockBytes - 1);

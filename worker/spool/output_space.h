@@ -43,8 +43,8 @@ struct Release {
 };
 
 // Ranges to drop from `files` (oldest attempt first) to free `bytes_to_free`; less when there is
-// not enough. Stored bytes of all files are dropped before any byte that is lost. Whole blocks
-// only.
+// not enough. Stored bytes of all files are dropped before any byte that is lost, and the file with
+// the most bytes that are not stored loses first. Whole blocks only.
 std::vector<Release> PlanRelease(const std::vector<OutputFile>& files, int64_t bytes_to_free);
 
 // Bytes that the file takes on its disk, without its holes; 0 for a missing file. Thread-safe.

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "proto/support/status_macros.h"
 #include "proto/support/durable_file.h"
+#include "proto/support/status_macros.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::size_t kLengthBytes = 4;
 constexpr std::size_t kHeaderBytes = kLengthBytes + 8;
-// Room for some dozen records with the last output of a rank. A node whose disk is full must be able
-// to report what it could not start.
+// Room for some dozen records with the last output of a rank. A node whose disk is full must be
+// able to report what it could not start.
 constexpr int64_t kReservedBytes = 128 << 10;
 
 void PutLittleEndian(uint64_t value, std::size_t bytes, std::string& out) {

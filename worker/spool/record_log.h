@@ -42,8 +42,8 @@ class RecordLog {
  private:
   explicit RecordLog(std::string path) : path_(std::move(path)) {}
   absl::Status OpenForAppend();
-  // Allocates disk space for records to come, so that they can be written once the disk is full. Best
-  // effort: a file system may not be able to.
+  // Allocates disk space for records to come, so that they can be written once the disk is full.
+  // Best effort: a file system may not be able to.
   void ReserveAhead();
   // True when the path names another file than the open one.
   bool WasReplaced() const;

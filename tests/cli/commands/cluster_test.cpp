@@ -58,6 +58,21 @@ TEST_F(ClusterTest, NodesSaysWhyANodeIsCordonedAndHowToLiftIt) {
   EXPECT_THAT(Run({"nodes", "-o", "csv"}).err, IsEmpty());
 }
 
+TEST_F(ClusterTest, NodesSaysWhyANodeIsUnhealthyAndWhenItIsTriedAgain) {
+  v1::Node& node = *answers().nodes.add_nodes();
+  node = ReadyNode();
+  node.mutable_health()->set_reason("could not start rank 0 of job 3 (x): disk full");
+  node.mutable_health()->set_reported("the disk of /data has 1.0 MiB free");
+  node.mutable_health()->set_retry_not_before_ms(kNow + 20'000);
+  node.set_disk_bytes(int64_t{10} << 30);
+  node.set_disk_free_bytes(1 << 20);
+  const std::string out = Run({"node", "describe", "node-1"}).out;
+  EXPECT_THAT(out, HasSubstr("  State       ready, unhealthy\n"));
+  EXPECT_THAT(out, HasSubstr("unhealthy: could not start rank 0 of job 3 (x): disk full; the disk "
+                             "of /data has 1.0 MiB free; tried again in 20s\n"));
+  EXPECT_THAT(out, HasSubstr("  Disk        "));
+}
+
 TEST_F(ClusterTest, NodesSaysWhyANodeIsLost) {
   v1::Node& node = *answers().nodes.add_nodes();
   node = ReadyNode();

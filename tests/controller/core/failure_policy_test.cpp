@@ -184,6 +184,44 @@ TEST_F(FailurePolicyTest, ProgramThatCannotStartIsNotTriedAgain) {
   EXPECT_THAT(verdict.summary(), HasSubstr("no such file: train"));
 }
 
+TEST_F(FailurePolicyTest, ARankThatExceedsALimitFailsItsJobWithTheReason) {
+  v1::RankExited exited;
+  exited.set_signal(9);
+  exited.set_limit_exceeded("it wrote 41.0 MiB of telemetry within 10 s");
+  const v1::Verdict verdict = JudgeOne(exited);
+  EXPECT_EQ(verdict.cause(), v1::VERDICT_CAUSE_LIMIT_EXCEEDED);
+  EXPECT_FALSE(verdict.restartable());
+  EXPECT_THAT(verdict.summary(), HasSubstr("ended by its node: it wrote 41.0 MiB of telemetry"));
+}
+
+TEST_F(FailurePolicyTest, CannotWriteTwiceWithoutANewerCheckpointFailsTheJob) {
+  constexpr int kCannotWrite = 73;
+  cluster_.Publish(job_, 100);
+  cluster_.ExitAll(job_, kCannotWrite);
+  cluster_.ClearAll(job_);
+  cluster_.Pass(1000);
+  cluster_.RunJob(job_);
+  ASSERT_EQ(cluster_.Attempt(job_).resume_step(), 100);
+  cluster_.ExitAll(job_, kCannotWrite);
+  cluster_.ClearAll(job_);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_FAILED);
+  EXPECT_EQ(cluster_.Job(job_).restarts(), 1);
+  EXPECT_THAT(cluster_.Job(job_).verdict().summary(),
+              testing::AllOf(HasSubstr("none wrote a newer checkpoint"), HasSubstr("free some")));
+}
+
+TEST_F(FailurePolicyTest, CannotWriteAgainAfterANewerCheckpointIsTriedAgain) {
+  constexpr int kCannotWrite = 73;
+  for (const int64_t step : {100, 200}) {
+    cluster_.Publish(job_, step);
+    cluster_.ExitAll(job_, kCannotWrite);
+    cluster_.ClearAll(job_);
+    cluster_.Pass(2000);
+    cluster_.RunJob(job_);
+  }
+  EXPECT_EQ(cluster_.Attempt(job_).number(), 3);
+}
+
 class ExitCodeTest : public ::testing::TestWithParam<std::pair<int, v1::VerdictCause>> {};
 
 TEST_P(ExitCodeTest, IsMappedToACause) {

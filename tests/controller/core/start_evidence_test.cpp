@@ -92,6 +92,28 @@ TEST_F(StartEvidenceTest, AJobPlacedOnANodeThatHasJustLeftIsSoonPlacedAgain) {
   EXPECT_EQ(cluster_.Job(single).restarts(), 0) << "nothing of it ran";
 }
 
+TEST_F(StartEvidenceTest, AStartThatWasNeverSentIsSoonPlacedAgain) {
+  const int64_t single = cluster_.Submit("single", 1, 1);
+  cluster_.Settle();
+  ASSERT_EQ(cluster_.Placement(single), "c:0");
+  cluster_.AddNode("d", 1);
+  cluster_.StopHeartbeats("c");
+  ObserveDetached("c", cluster_.observations);
+  cluster_.Pass(cluster_.options.lost_after_ms + kSecond);
+  EXPECT_EQ(cluster_.Placement(single), "d:0");
+}
+
+TEST_F(StartEvidenceTest, AStartThatWasSentMayHaveArrived) {
+  const int64_t single = cluster_.Submit("single", 1, 1);
+  cluster_.Settle();
+  ObserveStartSent("c", {single, 1}, cluster_.observations);
+  cluster_.AddNode("d", 1);
+  cluster_.StopHeartbeats("c");
+  ObserveDetached("c", cluster_.observations);
+  cluster_.Pass(cluster_.options.start_lease_ms - kSecond);
+  EXPECT_EQ(cluster_.Placement(single), "c:0");
+}
+
 // Its last report shows that it has the attempt: a worker that is upgraded leaves its ranks alone.
 TEST_F(StartEvidenceTest, AJobThatTheNodeHadWhenItLeftKeepsItsLease) {
   const int64_t single = cluster_.Submit("single", 1, 1);

@@ -121,6 +121,19 @@ TEST(ClusterSamplesTest, UnresponsiveNodeShowsItsHeartbeatAgeAndItsSlotsAreUnava
   EXPECT_EQ(exported.Value("trainyard_workers_attached"), 2);
 }
 
+TEST(ClusterSamplesTest, AnUnhealthyNodeIsNotReadyAndItsSlotsAreNotFree) {
+  Exported exported;
+  exported.cluster.AddNode("a", 2);
+  v1::Heartbeat heartbeat;
+  heartbeat.mutable_condition()->set_trouble("disk full");
+  ObserveHeartbeat("a", heartbeat, exported.cluster.now, exported.cluster.observations);
+  exported.cluster.Settle();
+  EXPECT_EQ(exported.Value("trainyard_nodes{state=\"unhealthy\"}"), 1);
+  EXPECT_EQ(exported.Value("trainyard_nodes{state=\"ready\"}"), 0);
+  EXPECT_EQ(exported.Value("trainyard_slots{kind=\"cpu\",state=\"unhealthy\"}"), 2);
+  EXPECT_EQ(exported.Value("trainyard_slots{kind=\"cpu\",state=\"free\"}"), 0);
+}
+
 TEST(ClusterSamplesTest, NodesOfOneNameAreTwoSeries) {
   Exported exported;
   exported.cluster.AddNode("a", 1);

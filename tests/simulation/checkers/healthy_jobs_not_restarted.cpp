@@ -6,6 +6,14 @@
 namespace trainyard::simulation {
 namespace {
 
+bool HasRanOn(const TrainingWorld& world, const v1::AttemptFailed& failed) {
+  for (const auto& [key, process] : world.processes()) {
+    const bool is_its_own = process.attempt == AttemptKey{failed.job_id(), failed.attempt()};
+    if (is_its_own && process.node_id == failed.verdict().node_id()) return true;
+  }
+  return false;
+}
+
 class HealthyJobsNotRestartedChecker : public Checker {
  public:
   const char* Name() const override { return "healthy jobs not restarted"; }
@@ -18,6 +26,8 @@ class HealthyJobsNotRestartedChecker : public Checker {
       // A machine that died before the attempt had a process there.
       const bool node_lost = failed.verdict().cause() == v1::VERDICT_CAUSE_NODE_LOST;
       if (node_lost && step.world.IsGone(failed.verdict().node_id())) continue;
+      // A worker that left before it started the attempt ran nothing of it.
+      if (node_lost && !HasRanOn(step.world, failed)) continue;
       return absl::StrCat("attempt ", failed.attempt(), " of job ", failed.job_id(),
                           " was healthy: ", failed.verdict().summary());
     }

@@ -18,7 +18,11 @@ class RestartBudgetKeptChecker : public Checker {
   std::string Check(const Step& step) override {
     for (std::size_t i = step.first_new; i < step.log.size(); ++i) {
       const v1::Event& event = step.log[i];
-      if (event.has_job_placed() && event.time_ms() < not_before_[event.job_placed().job_id()]) {
+      const int64_t placed_job = event.job_placed().job_id();
+      // A time before the wait began: the clock was set back.
+      const bool waits = event.has_job_placed() && ended_at_[placed_job] <= event.time_ms() &&
+                         event.time_ms() < not_before_[placed_job];
+      if (waits) {
         return absl::StrCat("job ", event.job_placed().job_id(), " did not wait out its backoff");
       }
       if (event.has_job_placed()) {
@@ -40,6 +44,7 @@ class RestartBudgetKeptChecker : public Checker {
       }
       if (!event.has_attempt_ended() || event.attempt_ended().retry_not_before_ms() == 0) continue;
       const int64_t job_id = event.attempt_ended().job_id();
+      ended_at_[job_id] = event.time_ms();
       not_before_[job_id] = event.attempt_ended().retry_not_before_ms();
       if (event.attempt_ended().uncounted()) {
         const v1::Verdict& verdict = verdicts_[job_id];
@@ -67,6 +72,8 @@ class RestartBudgetKeptChecker : public Checker {
 
  private:
   std::map<int64_t, std::deque<Timestamp>> restarts_;
+  // Begin and end of each job's newest wait.
+  std::map<int64_t, Timestamp> ended_at_;
   std::map<int64_t, Timestamp> not_before_;
   std::map<int64_t, v1::Verdict> verdicts_;
   // Newest placement of each job, and the nodes on which ranks of it have started.

@@ -312,18 +312,6 @@ TEST(CheckpointWriterTest, AFullDiskCostsOneCheckpointAndNotTheRun) {
   EXPECT_THAT(directory.Names(), ElementsAre("step_000000002"));
 }
 
-TEST(CheckpointWriterTest, AFullDiskFailsTheFinalSave) {
-  const CheckpointDirectory directory;
-  CheckpointWriter writer(directory.Options());
-  std::string message;
-  {
-    const FullDisk full(600);
-    writer.Save(1, {}, Weights(1), SaveKind::kFinal);
-    EXPECT_EQ(CodeOf([&] { writer.Finish(); }, &message), ExitCode::kCannotWrite);
-  }
-  EXPECT_THAT(message, HasSubstr(directory.path()));
-}
-
 // Rank 1 cannot write: rank 0 learns it at once and abandons this checkpoint.
 TEST(CheckpointWriterTest, ARankThatFailsFailsTheSave) {
   const CheckpointDirectory directory;

@@ -14,8 +14,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
-#include "tests/worker/process/rank_fixture.h"
 #include "proto/support/durable_file.h"
+#include "tests/worker/process/rank_fixture.h"
 #include "worker/process/process_table.h"
 
 namespace trainyard::worker {

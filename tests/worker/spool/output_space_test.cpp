@@ -44,6 +44,15 @@ TEST(PlanReleaseTest, ThenTheOldestBytesThatAreNotStored) {
   EXPECT_EQ(releases[1].lost, 0);
 }
 
+TEST(PlanReleaseTest, ARankThatFloodsLosesItsOwnOutput) {
+  const std::vector<OutputFile> files = {FileOf("neighbour", 4 * kMiB, 2 * kMiB),
+                                         FileOf("flood", 80 * kMiB, 1 * kMiB)};
+  const auto releases = PlanRelease(files, 20 * kMiB);
+  ASSERT_EQ(releases.size(), 2u);
+  EXPECT_EQ(releases[0].lost, 0);
+  EXPECT_EQ(releases[1].lost, 17 * kMiB);
+}
+
 TEST(PlanReleaseTest, TheEndAndWhatMetricsAreReadFromStay) {
   OutputFile parsed = FileOf("parsed", 8 * kMiB, 8 * kMiB);
   parsed.keep_from = 3 * kMiB;

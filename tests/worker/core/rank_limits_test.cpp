@@ -1,0 +1,79 @@
+#include "worker/core/rank_limits.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace trainyard::worker {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr int64_t kMiB = 1 << 20;
+constexpr RankLimits kLimits{
+    .telemetry_bytes = 50 * kMiB, .telemetry_rate = kMiB, .log_rate = 2 * kMiB, .run_dir_bytes = 9};
+
+TEST(RankUsageTest, ARankThatWritesSlowlyIsLeftAlone) {
+  RankUsage usage;
+  for (int second = 0; second < 1000; ++second) {
+    const int64_t size = second * kMiB * 9 / 10;
+    EXPECT_EQ(usage.Judge(kLimits, {.telemetry = size, .telemetry_stored = size, .log = 2 * size},
+                          second * 1000),
+              "");
+  }
+}
+
+TEST(RankUsageTest, AFloodOfTelemetryIsSeenBeforeTheWindowIsOver) {
+  RankUsage usage;
+  EXPECT_EQ(usage.Judge(kLimits, {}, 0), "");
+  EXPECT_EQ(usage.Judge(kLimits, {.telemetry = 10 * kMiB}, 200), "");
+  EXPECT_THAT(usage.Judge(kLimits, {.telemetry = 11 * kMiB}, 400),
+              AllOf(HasSubstr("11.0 MiB of telemetry within 10 s"), HasSubstr("allows 10.0 MiB"),
+                    HasSubstr("--telemetry-rate-limit")));
+}
+
+TEST(RankUsageTest, AFloodAfterAQuietTimeIsSeenToo) {
+  RankUsage usage;
+  for (Timestamp now = 0; now <= 60'000; now += 200) EXPECT_EQ(usage.Judge(kLimits, {}, now), "");
+  EXPECT_THAT(usage.Judge(kLimits, {.log = 21 * kMiB}, 60'200), HasSubstr("--log-rate-limit"));
+}
+
+TEST(RankUsageTest, WhatWasWrittenBeforeTheWorkerStartedDoesNotCount) {
+  RankUsage usage;
+  EXPECT_EQ(usage.Judge(kLimits, {.telemetry = 900 * kMiB, .telemetry_stored = 900 * kMiB}, 0), "");
+}
+
+TEST(RankUsageTest, TelemetryThatIsNotStoredAndTheRunDirectoryHaveLimits) {
+  RankUsage usage;
+  EXPECT_THAT(usage.Judge(kLimits, {.telemetry = 60 * kMiB, .telemetry_stored = 9 * kMiB}, 0),
+              AllOf(HasSubstr("51.0 MiB"), HasSubstr("--telemetry-limit")));
+  RankUsage other;
+  EXPECT_EQ(other.Judge(kLimits, {.run_dir = 9}, 0), "");
+  EXPECT_THAT(other.Judge(kLimits, {.run_dir = 10}, 0), HasSubstr("--run-dir-limit"));
+}
+
+TEST(RankUsageTest, ZeroIsNoLimit) {
+  RankUsage usage;
+  const RankLimits none{0, 0, 0, 0};
+  usage.Judge(none, {}, 0);
+  EXPECT_EQ(usage.Judge(none, {1LL << 50, 0, 1LL << 50, 1LL << 50}, 100), "");
+}
+
+TEST(LimitsOnDiskTest, ASmallDiskLowersThem) {
+  const RankLimits limits = LimitsOnDisk({}, 160 * kMiB);
+  EXPECT_EQ(limits.telemetry_bytes, 20 * kMiB);
+  EXPECT_EQ(limits.telemetry_rate, kMiB) << "10 MiB in the window, a sixteenth of the disk";
+  EXPECT_EQ(limits.run_dir_bytes, 40 * kMiB);
+  EXPECT_EQ(limits.log_rate, RankLimits{}.log_rate) << "output is dropped when space is short";
+}
+
+TEST(LimitsOnDiskTest, ALargeOneLeavesThemAndNoneStaysNone) {
+  EXPECT_EQ(LimitsOnDisk({}, 1LL << 40).telemetry_rate, RankLimits{}.telemetry_rate);
+  EXPECT_EQ(LimitsOnDisk({.run_dir_bytes = 7}, 1LL << 40).run_dir_bytes, 7);
+  EXPECT_EQ(LimitsOnDisk({.telemetry_bytes = 0}, 160 * kMiB).telemetry_bytes, 0);
+  EXPECT_EQ(LimitsOnDisk({}, 0).telemetry_bytes, RankLimits{}.telemetry_bytes)
+      << "the size of the disk is not known";
+}
+
+}  // namespace
+}  // namespace trainyard::worker

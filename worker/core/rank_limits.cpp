@@ -1,0 +1,76 @@
+#include "worker/core/rank_limits.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace trainyard::worker {
+namespace {
+
+constexpr int64_t kWindowSeconds = RankUsage::kWindowMs / 1000;
+constexpr Timestamp kSampleEveryMs = 500;
+
+std::string MebibytesText(int64_t bytes) {
+  return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
+}
+
+// The smaller of two limits of which 0 is none.
+int64_t Smaller(int64_t a, int64_t b) {
+  if (a == 0 || b == 0) return std::max(a, b);
+  return std::min(a, b);
+}
+
+std::string TooFast(const char* what, int64_t bytes, int64_t rate, const char* flag) {
+  return absl::StrCat("it wrote ", MebibytesText(bytes), " of ", what, " within ", kWindowSeconds,
+                      " s, and the node allows ", MebibytesText(rate * kWindowSeconds),
+                      ": let it write less, or raise ", flag, " of the node's worker");
+}
+
+std::string TooMuch(const std::string& what, int64_t bytes, int64_t limit, const char* flag) {
+  return absl::StrCat("it had ", MebibytesText(bytes), " of ", what, ", and the node allows ",
+                      MebibytesText(limit), ": let it write less, or raise ", flag,
+                      " of the node's worker");
+}
+
+}  // namespace
+
+RankLimits LimitsOnDisk(RankLimits limits, int64_t disk_bytes) {
+  // Bytes that a rank writes within the window before it is ended stay on the disk.
+  const int64_t rate_on_disk = disk_bytes / 16 / kWindowSeconds;
+  if (limits.telemetry_bytes > 0) {
+    limits.telemetry_bytes = Smaller(limits.telemetry_bytes, disk_bytes / 8);
+  }
+  if (limits.telemetry_rate > 0) {
+    limits.telemetry_rate = Smaller(limits.telemetry_rate, rate_on_disk);
+  }
+  if (limits.run_dir_bytes == 0) limits.run_dir_bytes = disk_bytes / 4;
+  return limits;
+}
+
+std::string RankUsage::Judge(const RankLimits& limits, const RankFileSizes& sizes, Timestamp now) {
+  if (samples_.empty() || now - samples_.back().time_ms >= kSampleEveryMs) {
+    samples_.push_back({now, sizes.telemetry, sizes.log});
+  }
+  while (samples_.size() > 1 && now - samples_[1].time_ms >= kWindowMs) samples_.pop_front();
+  const Sample& begin = samples_.front();
+  const int64_t telemetry = sizes.telemetry - begin.telemetry, log = sizes.log - begin.log;
+  if (limits.telemetry_rate > 0 && telemetry > limits.telemetry_rate * kWindowSeconds) {
+    return TooFast("telemetry", telemetry, limits.telemetry_rate, "--telemetry-rate-limit");
+  }
+  if (limits.log_rate > 0 && log > limits.log_rate * kWindowSeconds) {
+    return TooFast("output", log, limits.log_rate, "--log-rate-limit");
+  }
+  const int64_t unsent = sizes.telemetry - sizes.telemetry_stored;
+  if (limits.telemetry_bytes > 0 && unsent > limits.telemetry_bytes) {
+    return TooMuch("telemetry that the controller has not stored", unsent, limits.telemetry_bytes,
+                   "--telemetry-limit");
+  }
+  if (limits.run_dir_bytes > 0 && sizes.run_dir > limits.run_dir_bytes) {
+    return TooMuch("files in TRAINYARD_RUN_DIR", sizes.run_dir, limits.run_dir_bytes,
+                   "--run-dir-limit");
+  }
+  return "";
+}
+
+}  // namespace trainyard::worker

@@ -1,0 +1,58 @@
+// Limits of what a rank may write on its node, and the judgement on a rank that exceeds one. Pure.
+#ifndef TRAINYARD_WORKER_CORE_RANK_LIMITS_H_
+#define TRAINYARD_WORKER_CORE_RANK_LIMITS_H_
+
+#include <cstdint>
+#include <deque>
+#include <string>
+
+#include "proto/support/clock.h"
+
+namespace trainyard::worker {
+
+// As the worker's flags give them; 0 for none.
+struct RankLimits {
+  // Bytes of telemetry that a rank may have written and the controller not stored yet. Telemetry is
+  // not dropped, so it must end somewhere.
+  int64_t telemetry_bytes = int64_t{256} << 20;
+  // Bytes a second of telemetry and of output, on average over RankUsage::kWindowMs.
+  int64_t telemetry_rate = int64_t{8} << 20;
+  int64_t log_rate = int64_t{64} << 20;
+  // Bytes in the rank's own directory beside its telemetry and output. 0: a quarter of the disk.
+  int64_t run_dir_bytes = 0;
+};
+
+// The limits on a disk of this size: a rank must not fill a small disk before it is ended.
+RankLimits LimitsOnDisk(RankLimits limits, int64_t disk_bytes);
+
+// Sizes of a rank's files. A size only grows.
+struct RankFileSizes {
+  int64_t telemetry = 0;
+  int64_t telemetry_stored = 0;  // By the controller.
+  int64_t log = 0;
+  int64_t run_dir = 0;
+};
+
+// Sizes of the files of one rank over the newest time.
+class RankUsage {
+ public:
+  static constexpr Timestamp kWindowMs = 10'000;
+
+  // Takes in the sizes of now, by a clock that never goes back. Returns one sentence with the limit
+  // that is exceeded and what helps; empty while none is. The first sizes are where it begins to
+  // count, so that a restart of the worker ends no rank.
+  std::string Judge(const RankLimits& limits, const RankFileSizes& sizes, Timestamp now);
+
+ private:
+  struct Sample {
+    Timestamp time_ms = 0;
+    int64_t telemetry = 0;
+    int64_t log = 0;
+  };
+  // The first one is the newest that is at least kWindowMs old, or the first of all.
+  std::deque<Sample> samples_;
+};
+
+}  // namespace trainyard::worker
+
+#endif  // TRAINYARD_WORKER_CORE_RANK_LIMITS_H_
