@@ -134,6 +134,8 @@ void AddJobCommands(CLI::App& parent, Grammar& grammar) {
                 kJobOrAttemptHelp, grammar, RunDescribe);
   AddJobCommand(*parent.add_subcommand("why", "Say why a job waits, or why it ended"), kJobHelp,
                 grammar, RunWhy);
+  AddJobCommand(*parent.add_subcommand("report", "Judge the loss curve of a job"), kJobHelp,
+                grammar, RunReport);
   AddLogs(parent, grammar);
   AddMetrics(parent, grammar);
   AddStop(parent, false, grammar);

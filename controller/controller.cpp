@@ -300,10 +300,8 @@ struct Controller::Parts {
 
   void RecoverProgress(std::vector<v1::Job> running_and_recent) {
     progress_recovery = std::make_unique<ProgressRecovery>(
-        std::move(running_and_recent), *stores.metrics,
-        [this](int64_t job_id, const v1::Progress& progress) {
-          loop->Post(
-              [this, job_id, progress] { MergeRecovered(job_id, progress, loop->observations()); });
+        std::move(running_and_recent), *stores.metrics, [this](const RecoveredJob& recovered) {
+          loop->Post([this, recovered] { MergeRecovered(recovered, loop->observations()); });
         });
   }
 

@@ -1,8 +1,9 @@
 #include "controller/progress_recovery.h"
 
+#include <optional>
 #include <utility>
 
-#include "controller/api/stored_progress.h"
+#include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
 
 namespace trainyard::controller {
@@ -17,27 +18,50 @@ std::vector<v1::Job> JobsToRecover(const ClusterState& state) {
     v1::Job& job = jobs.emplace_back();
     job.set_id(id);
     job.mutable_spec()->mutable_train()->set_steps(entry.job.spec().train().steps());
+    if (!running) continue;
+    job.mutable_spec()->mutable_train()->set_log_every_steps(
+        entry.job.spec().train().log_every_steps());
+    *job.mutable_spec()->mutable_guard() = entry.job.spec().guard();
   }
   return jobs;
 }
 
-void MergeRecovered(int64_t job_id, const v1::Progress& recovered, Observations& observations) {
-  v1::Progress merged = recovered;
-  v1::Progress& observed = observations.progress[job_id];
+namespace {
+
+// Nothing when the job has stored no step.
+absl::StatusOr<std::optional<RecoveredJob>> ReadStored(const v1::Job& job, MetricStore& metrics) {
+  TRAINYARD_ASSIGN_OR_RETURN(const std::optional<v1::Progress> progress,
+                             StoredProgress(job, metrics));
+  if (!progress.has_value()) return std::nullopt;
+  RecoveredJob recovered{job, *progress, {}};
+  if (job.spec().has_guard()) {
+    TRAINYARD_ASSIGN_OR_RETURN(recovered.losses, ReadStoredLosses(job, metrics));
+  }
+  return recovered;
+}
+
+}  // namespace
+
+void MergeRecovered(const RecoveredJob& recovered, Observations& observations) {
+  v1::Progress merged = recovered.progress;
+  v1::Progress& observed = observations.progress[recovered.job.id()];
   merged.MergeFrom(observed);
   observed = std::move(merged);
+  if (recovered.losses.losses.empty()) return;
+  observations.losses[recovered.job.id()].Recover(
+      recovered.job.spec().guard(), recovered.losses.attempt, recovered.losses.losses);
 }
 
 ProgressRecovery::ProgressRecovery(std::vector<v1::Job> jobs, MetricStore& metrics, Found found)
     : thread_([this, jobs = std::move(jobs), &metrics, found = std::move(found)] {
         for (const v1::Job& job : jobs) {
           if (stopping_) return;
-          const auto progress = StoredProgress(job, metrics);
-          if (!progress.ok()) {
+          const auto recovered = ReadStored(job, metrics);
+          if (!recovered.ok()) {
             spdlog::warn("cannot read the progress of job {}: {}", job.id(),
-                         progress.status().ToString());
-          } else if (progress->has_value()) {
-            found(job.id(), **progress);
+                         recovered.status().ToString());
+          } else if (recovered->has_value()) {
+            found(**recovered);
           }
         }
       }) {}

@@ -1,4 +1,4 @@
-// Progress of jobs as it was before the controller was restarted.
+// Progress and newest losses of jobs as they were before the controller was restarted.
 #ifndef TRAINYARD_CONTROLLER_PROGRESS_RECOVERY_H_
 #define TRAINYARD_CONTROLLER_PROGRESS_RECOVERY_H_
 
@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "controller/api/stored_progress.h"
 #include "controller/core/cluster_state.h"
 #include "controller/core/observations.h"
 #include "controller/store/metric_store.h"
@@ -17,19 +18,26 @@ namespace trainyard::controller {
 // Ended jobs whose progress is looked up at a start, newest first.
 inline constexpr int kRecentJobs = 50;
 
-// Running and recent jobs, newest first: number and steps of each, and nothing else.
+// Running and recent jobs, newest first: number and the settings that are needed here; of the loss
+// guard's, only for jobs that run.
 std::vector<v1::Job> JobsToRecover(const ClusterState& state);
 
-// Adds recovered progress below what was observed since.
-void MergeRecovered(int64_t job_id, const v1::Progress& recovered, Observations& observations);
+struct RecoveredJob {
+  v1::Job job;  // As JobsToRecover gave it.
+  v1::Progress progress;
+  StoredLosses losses;  // Of a job that runs.
+};
+
+// Adds what was recovered below what was observed since.
+void MergeRecovered(const RecoveredJob& recovered, Observations& observations);
 
 // Reads the newest stored metrics of jobs on a thread of its own: a few milliseconds a job, which
-// the first request must not wait for. Progress that cannot be read is left out: it is only shown
-// to people.
+// the first request must not wait for. What cannot be read is left out: progress is only shown to
+// people, and the window of the loss guard fills again.
 class ProgressRecovery {
  public:
   // Called on that thread.
-  using Found = std::function<void(int64_t job_id, const v1::Progress& progress)>;
+  using Found = std::function<void(const RecoveredJob& recovered)>;
 
   // `metrics` outlives this.
   ProgressRecovery(std::vector<v1::Job> jobs, MetricStore& metrics, Found found);

@@ -209,6 +209,7 @@ Outcome RunConvert(const ConvertOptions& options, Context& context);
 Outcome RunPs(const PsOptions& options, Context& context);
 Outcome RunDescribe(const std::string& job, Context& context);
 Outcome RunWhy(const std::string& job, Context& context);
+Outcome RunReport(const std::string& job, Context& context);
 Outcome RunLogs(const LogsOptions& options, Context& context);
 Outcome RunMetrics(const MetricsOptions& options, Context& context);
 Outcome RunStop(const StopOptions& options, Context& context);

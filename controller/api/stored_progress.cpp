@@ -44,4 +44,30 @@ absl::StatusOr<std::optional<v1::Progress>> StoredProgress(const v1::Job& job,
   return progress;
 }
 
+absl::StatusOr<StoredLosses> ReadStoredLosses(const v1::Job& job, MetricStore& metrics) {
+  StoredLosses stored;
+  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<AttemptRange> attempts, metrics.Attempts(job.id()));
+  if (attempts.empty()) return stored;
+  stored.attempt = attempts.back().number;
+  SeriesQuery query;
+  query.job_id = job.id();
+  query.keys = {telemetry::kLoss};
+  query.buckets = 1;
+  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<v1::Series> newest, metrics.Read(query));
+  if (newest.empty() || newest[0].steps().empty()) return stored;
+  const int64_t steps_apart = std::max<int64_t>(job.spec().train().log_every_steps(), 1);
+  const int64_t window = std::max<int64_t>(job.spec().guard().window(), 1);
+  query.buckets = 0;
+  query.from_step =
+      std::max<int64_t>(0, newest[0].steps(newest[0].steps_size() - 1) - window * steps_apart + 1);
+  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<v1::Series> series, metrics.Read(query));
+  for (const v1::Series& part : series) {
+    if (part.abandoned()) continue;
+    for (int i = 0; i < part.steps_size(); ++i) {
+      stored.losses.emplace_back(part.steps(i), part.last(i));
+    }
+  }
+  return stored;
+}
+
 }  // namespace trainyard::controller

@@ -1,8 +1,11 @@
-// Progress of a job from its stored metrics: observations are lost at a restart.
+// Progress and losses of a job from its stored metrics: observations are lost at a restart.
 #ifndef TRAINYARD_CONTROLLER_API_STORED_PROGRESS_H_
 #define TRAINYARD_CONTROLLER_API_STORED_PROGRESS_H_
 
+#include <cstdint>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "controller/store/metric_store.h"
@@ -14,6 +17,16 @@ namespace trainyard::controller {
 // milliseconds.
 absl::StatusOr<std::optional<v1::Progress>> StoredProgress(const v1::Job& job,
                                                            MetricStore& metrics);
+
+// Newest losses of a job, by step, oldest first, and the attempt that reported them.
+struct StoredLosses {
+  int64_t attempt = 0;
+  std::vector<std::pair<int64_t, double>> losses;
+};
+
+// The losses of the newest steps, as many as the window of the job's loss guard holds; none when
+// the job has stored no loss. Errors and threads as above.
+absl::StatusOr<StoredLosses> ReadStoredLosses(const v1::Job& job, MetricStore& metrics);
 
 }  // namespace trainyard::controller
 

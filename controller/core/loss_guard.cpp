@@ -1,6 +1,7 @@
 #include "controller/core/loss_guard.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
@@ -146,7 +147,7 @@ class Guard {
     rollback.set_attempt(attempt_.number());
     rollback.set_step(StepOf(record_));
     rollback.set_first_bad_step(FirstBadStep(job_.spec(), record_));
-    rollback.set_loss(finding_.loss);
+    if (std::isfinite(finding_.loss)) rollback.set_loss(finding_.loss);
     rollback.set_time_ms(event_.time_ms());
     rollback.set_reason(finding_.evidence);
     v1::Job next = job_;

@@ -71,7 +71,8 @@ std::optional<std::string> LossWatch::Judge(const v1::GuardSpec& rules, double l
   std::vector<double> losses;
   for (const auto& [step, value] : window_) losses.push_back(value);
   const double mean = MeanOf(losses);
-  if (rules.spike_ratio() > 0 && mean > 0 && loss > rules.spike_ratio() * mean) {
+  const bool is_above_mean = loss > rules.spike_ratio() * mean && loss - mean >= rules.min_rise();
+  if (rules.spike_ratio() > 0 && mean > 0 && is_above_mean) {
     return absl::StrFormat("the loss %.4g is %.1f times the mean of the last %d, %.4g", loss,
                            loss / mean, losses.size(), mean);
   }
@@ -80,7 +81,8 @@ std::optional<std::string> LossWatch::Judge(const v1::GuardSpec& rules, double l
   for (double& value : losses) value = std::abs(value - median);
   const double spread =
       std::max(kDeviationsOfMad * MedianOf(losses), kLeastSpread * std::abs(median));
-  if (spread <= 0 || loss <= median + rules.z_score() * spread) return std::nullopt;
+  const double least_rise = std::max(rules.z_score() * spread, rules.min_rise());
+  if (spread <= 0 || loss <= median + least_rise) return std::nullopt;
   return absl::StrFormat(
       "the loss %.4g is %.1f robust standard deviations above the median of the last %d, %.4g",
       loss, (loss - median) / spread, losses.size(), median);

@@ -61,7 +61,8 @@ class GuardTest : public testing::Test {
   GuardTest() : cluster_(2), tokens_(cluster_.directory() + "/periodic") { WriteTokens(tokens_); }
 
   std::string JobOf(const std::string& name, const std::string& more) const {
-    return absl::StrCat("name: ", name, R"(
+    return absl::StrCat(
+        "name: ", name, R"(
 resources: {nodes: 2, device: cpu}
 model:
   num_layers: 2
@@ -71,13 +72,14 @@ model:
   num_query_groups: 2
   vocab_size: 257
 train: {seq_length: 16, global_batch: 8, precision: fp32, threads: 1, steps: )",
-                        kSteps, R"(}
-optimizer: {lr: 1e-3, min_lr: 1e-3}
+        kSteps, R"(}
 schedule: {kind: constant, warmup_steps: 5}
 checkpoint: {every_steps: 50, keep_last: 3}
 restart: {backoff: 0}
 data: {format: nanogpt, path: )",
-                        tokens_, "}\n", more);
+        tokens_, "}\n",
+        more.find("optimizer:") == std::string::npos ? "optimizer: {lr: 1e-3, min_lr: 1e-3}\n" : "",
+        more);
   }
 
   int64_t Submit(const std::string& name, const std::string& more) {
@@ -137,8 +139,8 @@ TEST_F(GuardTest, RolledBackRunEqualsACleanRunBitForBit) {
   const std::string told = cluster_.Cli({"describe", "guarded"}).output;
   EXPECT_THAT(told, testing::HasSubstr("2 of 5 used"));
   EXPECT_THAT(told, testing::HasSubstr("from step 238 to 200 (the loss 1."));
-  EXPECT_THAT(told, testing::HasSubstr("attempt 1 rolled back: step 238: the loss 1."));
-  EXPECT_THAT(told, testing::HasSubstr("alert loss_spike at step 238"));
+  EXPECT_THAT(told, testing::HasSubstr("attempt 2 rolled back: step 366: the loss 0.1"));
+  EXPECT_THAT(told, testing::HasSubstr("alert loss_spike at step 366"));
 }
 
 TEST_F(GuardTest, WithoutAPolicyASpikeIsAnAlert) {
@@ -148,6 +150,20 @@ TEST_F(GuardTest, WithoutAPolicyASpikeIsAnAlert) {
   EXPECT_EQ(job.attempts_size(), 1);
   const v1::GetJobResponse described = cluster_.Described(job_id);
   ASSERT_GE(described.alerts_size(), 2);
+}
+
+// The trainer ends over a loss that is no number: its exit may overtake the alert that says why.
+TEST_F(GuardTest, ALossThatIsNoNumberUsesTheBudgetOfRollbacksOnly) {
+  const int64_t job_id = Submit("overflowing",
+                                "guard: {policy: skip, max_rollbacks: 2}\n"
+                                "optimizer: {lr: 100, min_lr: 100, weight_decay: 10}\n");
+  const v1::Job job = cluster_.WaitForEnd(job_id);
+  EXPECT_EQ(job.state(), v1::JOB_STATE_FAILED);
+  EXPECT_EQ(job.rollbacks_size(), 2);
+  EXPECT_EQ(job.attempts_size(), 3);
+  EXPECT_EQ(job.restarts(), 0);
+  EXPECT_EQ(job.verdict().cause(), v1::VERDICT_CAUSE_LOSS_NOT_FINITE);
+  EXPECT_THAT(job.verdict().summary(), testing::HasSubstr("guard.max_rollbacks allows (2)"));
 }
 
 TEST_F(GuardTest, StopEndsTheJobWithTheEvidence) {

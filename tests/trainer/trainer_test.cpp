@@ -359,7 +359,7 @@ TEST(TrainerTest, SkippedSamplesAreNeverTrainedOn) {
   EXPECT_EQ(skipped.at(3), all.at(5));
   EXPECT_NE(all.at(2), all.at(4));
   // Records tell the positions of their samples, so that a controller can skip them.
-  const auto records = TelemetryRecords(folder.path() / "b", "metrics");
+  const auto records = TelemetryRecords(folder.path() / "b_rank0", "metrics");
   EXPECT_EQ(records.at(0)["samples"], "0:8");
   EXPECT_EQ(records.at(1)["samples"], "24:32");
 }
@@ -368,7 +368,7 @@ TEST(TrainerTest, RecordsTellTheSamplesOfAllStepsSinceTheRecordBefore) {
   TrainerFolder folder;
   folder.spec["train"]["log_every_steps"] = 3;
   TrainToTheEnd(folder, {});
-  const auto records = TelemetryRecords(folder.path() / "run", "metrics");
+  const auto records = TelemetryRecords(folder.path() / "run_rank0", "metrics");
   EXPECT_EQ(records.at(0)["samples"], "0:24");
   EXPECT_EQ(records.at(1)["samples"], "24:48");
 }
@@ -378,8 +378,8 @@ TEST(TrainerTest, TheFactorMultipliesTheLearningRate) {
   TrainToTheEnd(folder, {.run = "a", .checkpoints = "a"});
   TrainToTheEnd(folder,
                 {.run = "b", .checkpoints = "b", .variables = {{"TRAINYARD_LR_FACTOR", "0.25"}}});
-  const auto whole = TelemetryRecords(folder.path() / "a", "metrics");
-  const auto quarter = TelemetryRecords(folder.path() / "b", "metrics");
+  const auto whole = TelemetryRecords(folder.path() / "a_rank0", "metrics");
+  const auto quarter = TelemetryRecords(folder.path() / "b_rank0", "metrics");
   ASSERT_EQ(whole.size(), quarter.size());
   EXPECT_EQ(quarter.back()["lr"], 0.25 * whole.back()["lr"].get<double>());
   EXPECT_EQ(quarter.front()["loss"], whole.front()["loss"]);

@@ -330,6 +330,7 @@ function eventsOf(): EventEntry[] {
         step: 2890,
         code: 'loss_spike',
         message: 'loss 4.1 is 7.2 sigma high',
+        by_guard: false,
       },
     },
     {

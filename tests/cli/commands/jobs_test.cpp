@@ -342,10 +342,39 @@ TEST_F(DescribeTest, MarksTheBestCheckpoint) {
   EXPECT_THAT(Run({"describe", "17"}).out, HasSubstr("val_loss 2.5000 (best)"));
 }
 
+TEST_F(DescribeTest, TellsWhatTheLossGuardDid) {
+  v1::Job& job = *answers().job.mutable_job();
+  job.mutable_spec()->mutable_guard()->set_max_rollbacks(5);
+  v1::Rollback& rollback = *job.add_rollbacks();
+  rollback.set_step(238);
+  rollback.set_to_step(200);
+  rollback.set_reason("the loss is nan");
+  rollback.set_skip_samples("1896:1904");
+  const std::string out = Run({"describe", "17"}).out;
+  EXPECT_THAT(out, HasSubstr("1 of 5 used"));
+  EXPECT_THAT(out, HasSubstr("from step 238 to 200 (the loss is nan), skips samples 1896:1904"));
+}
+
 TEST_F(DescribeTest, TheControllersClockDecidesTheAgeOfACheckpoint) {
   answers().job.set_as_of_ms(kNow);
   clock_.now = kNow + 600000;  // Of this machine: ten minutes ahead.
   EXPECT_THAT(Run({"ckpt", "list", "17"}).out, HasSubstr("  2m00s  published"));
+}
+
+TEST_F(JobsTest, ReportJudgesTheLossCurve) {
+  v1::Series& losses = *answers().series.add_series();
+  for (int step = 1; step <= 150; ++step) {
+    losses.add_steps(step);
+    losses.add_last(4.0 / step);
+  }
+  EXPECT_THAT(Run({"report", "17"}).err, HasSubstr("has reported 150 losses; the report needs 200"));
+  for (int step = 151; step <= 300; ++step) {
+    losses.add_steps(step);
+    losses.add_last(4.0 / step);
+  }
+  EXPECT_THAT(Run({"report", "17"}).out, HasSubstr("Stagnant    no"));
+  const auto document = nlohmann::json::parse(Run({"report", "17", "-o", "json"}).out);
+  EXPECT_GT(document["improvement_rate"], 0.3);
 }
 
 TEST_F(JobsTest, WhyAnswersForAWaitingJob) {

@@ -100,6 +100,16 @@ TEST(LossWatchTest, EqualLossesHaveALeastSpread) {
   EXPECT_TRUE(watch.Add(rules, 1, 0, 52, 2.21).has_value());
 }
 
+// A run that has learnt its data by heart: losses of 1e-8 vary by factors.
+TEST(LossWatchTest, SmallRisesAreNoSpikes) {
+  v1::GuardSpec rules = Rules(3, 10);
+  rules.set_min_rise(0.01);
+  LossWatch watch;
+  for (int64_t step = 1; step <= 50; ++step) watch.Add(rules, 1, 0, step, 1e-8);
+  EXPECT_FALSE(watch.Add(rules, 1, 0, 51, 9e-3).has_value());
+  EXPECT_TRUE(watch.Add(rules, 1, 0, 52, 0.02).has_value());
+}
+
 // A run that falls as language models do, with normal noise: no loss may be found.
 TEST(LossWatchTest, HealthyCurvesHaveNoSpikes) {
   const v1::GuardSpec rules = Rules(3, 10);

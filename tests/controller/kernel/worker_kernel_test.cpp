@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -133,6 +134,12 @@ class WorkerKernelTest : public testing::Test {
     record.mutable_checkpoint()->set_path("/c/5");
     return record;
   }
+  static v1::TelemetryRecord Loss(int64_t step, double loss) {
+    v1::TelemetryRecord record;
+    record.mutable_metrics()->set_step(step);
+    (*record.mutable_metrics()->mutable_values())["loss"] = loss;
+    return record;
+  }
   static v1::TelemetryRecord Alert() {
     v1::TelemetryRecord record;
     record.mutable_alert()->set_step(5);
@@ -171,6 +178,21 @@ TEST_F(WorkerKernelTest, TelemetryWaitsUntilItsCheckpointIsCommitted) {
   EXPECT_THAT(stored_, ElementsAre(0, 10));
   SendTelemetry(1, 20, v1::TelemetryRecord());
   EXPECT_THAT(stored_, ElementsAre(0, 10, 20));
+}
+
+// A crash between the two would lose what the loss guard must decide on.
+TEST_F(WorkerKernelTest, TelemetryWaitsUntilALossThatIsNoNumberIsCommitted) {
+  RunJob();
+  SendTelemetry(1, 0, Loss(1, 2));
+  EXPECT_THAT(stored_, ElementsAre(0)) << "nothing to decide";
+  SendTelemetry(1, 10, Loss(2, std::numeric_limits<double>::quiet_NaN()));
+  EXPECT_THAT(stored_, ElementsAre(0));
+  Tick();
+  EXPECT_EQ(Alerts(), 1);
+  EXPECT_THAT(stored_, ElementsAre(0, 10));
+  SendTelemetry(1, 10, Loss(2, std::numeric_limits<double>::quiet_NaN()));
+  Tick();
+  EXPECT_EQ(Alerts(), 1) << "received again";
 }
 
 TEST_F(WorkerKernelTest, AnAlertThatComesAgainBeforeItsCommitIsRaisedOnce) {

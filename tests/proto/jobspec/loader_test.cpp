@@ -344,6 +344,17 @@ TEST(JobSpecLoaderTest, LogParserPatternsAreChecked) {
   EXPECT_THAT(Errors(kCommandJob, {regex, "log_parser.pattern=(?P<step>\\d+)"}), ElementsAre());
 }
 
+TEST(JobSpecLoaderTest, GuardSettingsThatContradictEachOtherAreRefused) {
+  EXPECT_THAT(Errors(kCommandJob, {"guard.window=5"}),
+              ElementsAre(HasSubstr("`guard.min_points` is 10, but the window never holds more "
+                                    "than `guard.window`, 5; lower it")));
+  EXPECT_THAT(Errors(kCommandJob, {"guard.spike_ratio=0.9"}),
+              ElementsAre(HasSubstr("so that every loss would be a spike")));
+  EXPECT_THAT(Errors(kCommandJob, {"guard.spike_ratio=0", "guard.policy=lower_lr"}), ElementsAre());
+  EXPECT_THAT(Errors(kCommandJob, {"guard.policy=undo"}),
+              ElementsAre(HasSubstr("alert, skip, lower_lr, stop")));
+}
+
 TEST(JobSpecLoaderTest, FindsRecipesByNameAndNamesTheNearest) {
   const JobFileReader reader = FileSystemReader({RECIPES_DIRECTORY});
   const auto missing = ResolveJobFile("llama-tiny-cpuu", {}, reader);

@@ -54,9 +54,8 @@ class FactsBeforeBytesChecker : public Checker {
     }
     if (!event.has_alert_raised()) return "";
     const v1::AlertRaised& alert = event.alert_raised();
-    // The guard's own, beside an alert of the program for the same step.
-    if (alert.by_guard() && alert.code() != "nan_loss") return "";
-    auto& alerts = alert.code() == "nan_loss" ? losses_ : alerts_;
+    const bool is_loss = alert.by_guard() || alert.code() == "nan_loss";
+    auto& alerts = is_loss ? losses_ : alerts_;
     const bool is_new = alerts.insert({{alert.job_id(), alert.attempt()}, alert.step()}).second;
     return is_new ? "" : absl::StrCat("the alert of step ", alert.step(), " was raised twice");
   }
@@ -79,7 +78,7 @@ class FactsBeforeBytesChecker : public Checker {
   std::set<int64_t> deleted_;
   std::set<Record> checkpoints_;
   std::set<Record> alerts_;
-  // Alerts about losses that are no numbers.
+  // Alerts about losses, by the loss guard or by a trainer.
   std::set<Record> losses_;
   // Newest attempt of each job that has not ended.
   std::map<int64_t, int64_t> newest_;

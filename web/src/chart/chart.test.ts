@@ -268,6 +268,19 @@ describe('markers', () => {
     expect(found.map(({ kind, step }) => [kind, step])).toEqual([['restart', 40]]);
   });
 
+  it('says which restarts the loss guard caused', () => {
+    const attempts = [
+      { number: 1, stop_reason: 'rolled_back' },
+      { number: 2, resume_step: 40, stop_reason: 'failed' },
+      { number: 3, resume_step: 60, stop_reason: 'unspecified' },
+    ] as never;
+    const found = markersOf({ checkpoints: [], attempts, alerts: [] });
+    expect(found.map(({ text }) => text)).toEqual([
+      'attempt 2 from step 40, rolled back by the loss guard',
+      'attempt 3 from step 60',
+    ]);
+  });
+
   it('joins neighbours and shows the worst of them', () => {
     const markers = [marker(10), marker(12, 'alert'), marker(100), marker(999)];
     const placed = placeMarkers(markers, ({ step }) => step, 500, 10);
