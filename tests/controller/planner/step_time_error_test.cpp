@@ -22,7 +22,8 @@ struct Errors {
 };
 
 std::vector<MeasuredSet> AllRuns() {
-  return {TrainyardRuns(), MegatronH100Runs(), MegatronA100Runs(), FoundryRuns()};
+  return {TrainyardRuns(), LaterTrainyardRuns(), MegatronH100Runs(), MegatronA100Runs(),
+          FoundryRuns()};
 }
 
 // A row of the table in recipes/README.md.
