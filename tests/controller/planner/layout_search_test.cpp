@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <optional>
 
 #include "controller/planner/layout_candidates.h"
 #include "proto/contract/run_rules.h"
@@ -71,34 +70,6 @@ TEST(LayoutSearchTest, EveryLayoutIsCounted) {
   EXPECT_EQ(lost + 1, search.tried);
   EXPECT_GT(search.lost.at("is slower"), 0);
   EXPECT_GT(search.lost.at("needs more memory than the device has"), 0);
-}
-
-// Each device has all that the one before it has, and 4 GB more.
-TEST(LayoutSearchTest, MoreMemoryNeverMakesAPlanWorse) {
-  for (const int64_t nodes : {1, 3, 4}) {
-    const RunConfig config = Llama8b(nodes * 48);
-    Cluster cluster = ClusterWith("H100", nodes);
-    const DeviceSpec base = *cluster.device;
-    std::optional<double> smaller;
-    int fitting = 0;
-    for (int64_t gigabytes = 16; gigabytes <= 160; gigabytes += 4) {
-      DeviceRating rating = *base.rating;
-      rating.memory_bytes = gigabytes * 1'000'000'000;
-      DeviceSpec device = base;
-      device.rating = &rating;
-      cluster.device = &device;
-      const LayoutSearch search = SearchLayouts(config, cluster);
-      if (!search.best.has_value()) {
-        EXPECT_FALSE(smaller.has_value()) << gigabytes << " GB on " << nodes << " nodes";
-        continue;
-      }
-      const double seconds = search.best->step.Total();
-      EXPECT_LE(seconds, smaller.value_or(seconds)) << gigabytes << " GB on " << nodes << " nodes";
-      smaller = seconds;
-      ++fitting;
-    }
-    EXPECT_GT(fitting, 10);
-  }
 }
 
 TEST(LayoutSearchTest, TheParetoListTradesTimeForMemory) {
