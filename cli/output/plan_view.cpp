@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "cli/output/readable.h"
+#include "controller/planner/run_cost.h"
 #include "controller/planner/run_estimate.h"
 #include "proto/contract/layout_text.h"
 #include "proto/contract/memory_advice.h"
@@ -136,6 +137,33 @@ void AddStep(const LayoutPlan& plan, std::string& text) {
   absl::StrAppend(&text, Line("sum", absl::StrFormat("%8.3f s", step.Total())));
 }
 
+std::vector<planner::CloudPrice> PricesOf(const planner::Cluster& cluster) {
+  std::vector<planner::CloudPrice> prices;
+  for (const planner::CloudPrice& price : planner::KnownPrices()) {
+    if (price.device == cluster.device->rating->name) prices.push_back(price);
+  }
+  return prices;
+}
+
+// From the cheapest price to the dearest; `cost` has each, and what failures add.
+void AddCost(const LayoutPlan& plan, double device_hours, std::string& text) {
+  const std::vector<planner::CloudPrice> prices = PricesOf(plan.cluster);
+  if (prices.empty()) {
+    absl::StrAppend(&text, Line("cost", "no price of this GPU is known; `trainyard cost --price`"));
+    return;
+  }
+  const auto& low = *std::min_element(prices.begin(), prices.end(),
+                                      [](const auto& a, const auto& b) { return a.low < b.low; });
+  const auto& high = *std::max_element(
+      prices.begin(), prices.end(), [](const auto& a, const auto& b) { return a.high < b.high; });
+  const auto part = [&](const planner::CloudPrice& price, double rate) {
+    return absl::StrFormat("$%s (%s, $%.2f a GPU-hour)", CompactNumber(rate * device_hours),
+                           std::string(price.cloud), rate);
+  };
+  absl::StrAppend(&text, Line("cost", absl::StrCat(part(low, low.low), " to ",
+                                                   part(high, high.high), "; without failures")));
+}
+
 void AddRun(const LayoutPlan& plan, std::string& text) {
   const planner::RunEstimate run =
       planner::EstimateOf(plan.config, plan.cluster, plan.search.best->step.Total());
@@ -148,6 +176,7 @@ void AddRun(const LayoutPlan& plan, std::string& text) {
       &text,
       Line("days", absl::StrFormat("%s for %s tokens; %s GPU-hours", NumberText(run.days, 3),
                                    CompactNumber(run.tokens), CompactNumber(run.device_hours))));
+  AddCost(plan, run.device_hours, text);
 }
 
 void AddOthers(const LayoutPlan& plan, std::string& text) {
@@ -208,6 +237,17 @@ nlohmann::json ClusterDocument(const planner::Cluster& cluster) {
           {"network", std::string(cluster.network.name)}};
 }
 
+nlohmann::json CostsDocument(const planner::Cluster& cluster, double device_hours) {
+  nlohmann::json costs = nlohmann::json::array();
+  for (const planner::CloudPrice& price : PricesOf(cluster)) {
+    costs.push_back({{"cloud", std::string(price.cloud)},
+                     {"dollars_per_gpu_hour", {price.low, price.high}},
+                     {"dollars", {price.low * device_hours, price.high * device_hours}},
+                     {"date", std::string(price.date)}});
+  }
+  return costs;
+}
+
 // Fills the keys that are null without a layout.
 void AddBest(const LayoutPlan& plan, nlohmann::json& document) {
   const planner::PlannedLayout& best = *plan.search.best;
@@ -222,6 +262,7 @@ void AddBest(const LayoutPlan& plan, nlohmann::json& document) {
   document["tokens"] = std::llround(run.tokens);
   document["days"] = run.days;
   document["device_hours"] = run.device_hours;
+  document["costs"] = CostsDocument(plan.cluster, run.device_hours);
 }
 
 }  // namespace
@@ -251,7 +292,7 @@ nlohmann::json LayoutPlanDocument(const LayoutPlan& plan) {
                              {"problem", nullptr},
                              {"fewest_nodes", nullptr}};
   for (const char* key : {"layout", "step", "memory", "stages", telemetry::kTokensPerSecond,
-                          telemetry::kMfu, "tokens", "days", "device_hours"}) {
+                          telemetry::kMfu, "tokens", "days", "device_hours", "costs"}) {
     document[key] = nullptr;
   }
   for (const planner::PlannedLayout& planned : plan.search.pareto) {

@@ -39,7 +39,7 @@ TEST_F(PlanLayoutTest, ShowsLayoutRanksMemoryTimeAndDays) {
   for (const char* part :
        {"\n  layout: {", "\nRanks\n", "stage 0", "\nMemory of a GPU of stage ", "weights",
         "kept activations", " of 80.0 GB\n", "\nTime of a step", "compute", "\nRun\n", "tokens/s",
-        "MFU", "days", "GPU-hours", "\nNot chosen, of ", "is slower"}) {
+        "MFU", "days", "GPU-hours", "cost", "a GPU-hour) to $", "\nNot chosen, of ", "is slower"}) {
     EXPECT_THAT(result.out, HasSubstr(part));
   }
   EXPECT_THAT(result.out, Not(HasSubstr("submit would refuse")));
@@ -69,6 +69,13 @@ TEST_F(PlanLayoutTest, TheDocumentHasTheSameForPrograms) {
   EXPECT_LT(plan["memory"]["total_bytes"], 141e9);
   EXPECT_GT(plan["mfu"], 0.3);
   EXPECT_LT(plan["mfu"], 0.75);
+  for (const nlohmann::json& cost : plan["costs"]) {
+    EXPECT_NEAR(cost["dollars"][0].get<double>(),
+                cost["dollars_per_gpu_hour"][0].get<double>() * plan["device_hours"].get<double>(),
+                1)
+        << cost;
+  }
+  EXPECT_EQ(plan["costs"].size(), 2u);
   EXPECT_NEAR(plan["days"].get<double>(), 1e12 / plan["tokens_per_second"].get<double>() / 86400,
               0.01);
   EXPECT_EQ(plan["problem"], nullptr);

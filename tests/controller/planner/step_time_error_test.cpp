@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
 
 #include "tests/controller/planner/measured_runs.h"
 
@@ -16,6 +20,31 @@ struct Errors {
   double largest = 0;
   int rows = 0;
 };
+
+std::vector<MeasuredSet> AllRuns() {
+  return {TrainyardRuns(), LaterTrainyardRuns(), MegatronH100Runs(), MegatronA100Runs(),
+          FoundryRuns()};
+}
+
+// A row of the table in recipes/README.md.
+std::string TableRow(const MeasuredSet& set, const MeasuredRun& run) {
+  const double predicted = PredictedSeconds(set, run);
+  char figures[100];
+  std::snprintf(figures, sizeof(figures), "%.4f | %.4f | %+.1f %%", run.seconds, predicted,
+                100 * (predicted / run.seconds - 1));
+  return "| " + set.name + " | " + run.name + " | " + figures + " |\n";
+}
+
+// The rows of all sets that gave a constant, or of those that gave none.
+std::string TableOf(bool fitted) {
+  std::string table;
+  for (const MeasuredSet& set : AllRuns()) {
+    for (const MeasuredRun& run : set.runs) {
+      if (run.is_fitted == fitted) table += TableRow(set, run);
+    }
+  }
+  return table;
+}
 
 Errors PrintAndCompare(const MeasuredSet& set) {
   std::printf("%s (%s)\n  %-24s %-5s %10s %10s %7s\n", set.name.c_str(), set.source.c_str(), "run",
@@ -71,9 +100,19 @@ TEST(StepTimeErrorTest, OfFoundryOnA100) {
   EXPECT_LT(errors.largest, 0.08);
 }
 
+TEST(StepTimeErrorTest, TheTablesOfTheReadmeAreThese) {
+  std::ifstream file(RECIPES_README);
+  const std::string readme((std::istreambuf_iterator<char>(file)), {});
+  for (const bool fitted : {false, true}) {
+    const std::string table = TableOf(fitted);
+    EXPECT_NE(readme.find("|---|---|---|---|---|\n" + table + "\n"), std::string::npos)
+        << "recipes/README.md, table of " << (fitted ? "fitted" : "tested") << " runs:\n"
+        << table;
+  }
+}
+
 TEST(StepTimeErrorTest, FittedRowsAgree) {
-  for (const MeasuredSet& set :
-       {TrainyardRuns(), MegatronA100Runs(), MegatronH100Runs(), FoundryRuns()}) {
+  for (const MeasuredSet& set : AllRuns()) {
     for (const MeasuredRun& run : set.runs) {
       if (!run.is_fitted) continue;
       EXPECT_NEAR(PredictedSeconds(set, run), run.seconds, 0.05 * run.seconds) << run.name;

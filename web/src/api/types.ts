@@ -4,6 +4,7 @@ import type { components, operations } from '../../build/schema';
 type Schemas = components['schemas'];
 
 export type Attempt = Schemas['Attempt'];
+export type GrantedLayout = Schemas['GrantedLayout'];
 export type Checkpoint = Schemas['Checkpoint'];
 export type CompareSeriesResponse = Schemas['CompareSeriesResponse'];
 export type Event = Schemas['Event'];

@@ -7,6 +7,7 @@ import { PHASE_WORD, plainWords, type StateLook, type Tone } from '../format/wor
 import { Badge } from '../ui/badge';
 import { Nothing } from '../ui/notice';
 import { noAttempt } from './empty_words';
+import { grantedText } from './granted_layout';
 import { lanesOf, sharesOf } from './lanes';
 
 function attemptLook(attempt: Attempt): StateLook {
@@ -163,6 +164,7 @@ function AttemptRow({
               : 'from the start '}
             to {count(attempt.last_step)} ({plural(steps, 'step')})
           </span>
+          {attempt.layout && <span>layout chosen: {grantedText(attempt.layout)}</span>}
           {attempt.ranks.length > 0 && (
             <span>
               {plural(attempt.ranks.length, 'rank')} on {nodesOf(attempt, names)}
