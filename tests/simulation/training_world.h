@@ -118,8 +118,6 @@ class TrainingWorld {
   void CrashRank(const ProcessKey& key, int exit_code, int signal, Timestamp now);
   // The shim of a running rank is killed.
   void KillShim(const ProcessKey& key);
-  // A fault outside of this world that ends the attempt.
-  void Hurt(const AttemptKey& attempt) { hurt_.insert(attempt); }
   // Every process of the node is gone at once, without a trace.
   void CrashNode(const std::string& node_id);
   // The node's ranks cannot reach their peers.

@@ -135,11 +135,27 @@ MeasuredSet LaterTrainyardRuns() {
   add("Qwen3 0.6B", Settings(Qwen3Small(), 2048, 16, 16), 0.2896, 53.7);
   add("OLMo 1B", Settings(OlmoSmall(), 2048, 16, 16), 0.4215, 63.1);
   add("GPT-NeoX 1.4B", Settings(NeoxSmall(), 2048, 16, 16), 0.492, 72.8);
-  add("1.5B, 16384", Settings(llama, 16384, 2, 2), 0.7037, 0);
-  add("3B, 8192", Settings(three, 8192, 4, 2), 1.3617, 0);
+  add("1.5B, 16384", Settings(llama, 16384, 2, 2), 0.6889, 83.5);
+  add("3B, 8192", Settings(three, 8192, 4, 2), 1.3489, 98.9);
   add("7B, 8192, full, moments bf16",
-      Settings(Gated(32, 4096, 11008, 32, 32000), 8192, 4, 1).NarrowMoments().Full(), 3.3212, 0);
-  add("GPT-2 760M", Settings(Gpt2(36, 1280, 20), 1024, 16, 16), 0.1626, 0);
+      Settings(Gated(32, 4096, 11008, 32, 32000), 8192, 4, 1).NarrowMoments().Full(), 3.3771, 88.1);
+  add("GPT-2 760M", Settings(Gpt2(36, 1280, 20), 1024, 16, 16), 0.1597, 37.6);
+  return set;
+}
+
+MeasuredSet TrainyardH100Runs() {
+  MeasuredSet set = {"trainyard-trainer, H100", "tests/gpu/bench.py, 2026-11-23",
+                     TrainyardProfile(), true, {}};
+  const auto add = [&set](const char* name, RunSettings run, double seconds, double gigabytes) {
+    run.per_node = 1;
+    set.runs.push_back({name, run.config, ClusterOf("H100", run), seconds, false, gigabytes});
+  };
+  const ModelConfig llama = Llama(18, 2048, 7168, 16);
+  add("1.5B, 4 samples", Settings(llama, 2048, 16, 4), 0.4728, 37.5);
+  add("1.5B, full", Settings(llama, 2048, 16, 16).Full(), 0.5786, 30.8);
+  add("1.5B, 8192", Settings(llama, 8192, 4, 4), 0.564, 74.9);
+  add("GPT-2 350M", Settings(Gpt2(24, 1024, 16), 1024, 32, 32), 0.1547, 32.5);
+  add("Qwen3 0.6B", Settings(Qwen3Small(), 2048, 16, 16), 0.2943, 53.7);
   return set;
 }
 

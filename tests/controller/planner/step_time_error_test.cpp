@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "proto/contract/memory_model.h"
 #include "tests/controller/planner/measured_runs.h"
 
 namespace trainyard::planner {
@@ -22,8 +23,8 @@ struct Errors {
 };
 
 std::vector<MeasuredSet> AllRuns() {
-  return {TrainyardRuns(), LaterTrainyardRuns(), MegatronH100Runs(), MegatronA100Runs(),
-          FoundryRuns()};
+  return {TrainyardRuns(),    LaterTrainyardRuns(), TrainyardH100Runs(),
+          MegatronH100Runs(), MegatronA100Runs(),   FoundryRuns()};
 }
 
 // A row of the table in recipes/README.md.
@@ -77,6 +78,24 @@ TEST(StepTimeErrorTest, OfOurTrainerOnH200) {
 TEST(StepTimeErrorTest, OfOurTrainerMeasuredAfterTheFormulas) {
   const Errors errors = PrintAndCompare(LaterTrainyardRuns());
   EXPECT_EQ(errors.rows, 18);
+  EXPECT_LT(errors.mean, 0.02);
+  EXPECT_LT(errors.largest, 0.045);
+}
+
+TEST(StepTimeErrorTest, OfOurTrainerOnH100) {
+  const Errors errors = PrintAndCompare(TrainyardH100Runs());
+  EXPECT_EQ(errors.rows, 5);
+  EXPECT_LT(errors.mean, 0.02);
+  EXPECT_LT(errors.largest, 0.03);
+}
+
+TEST(MemoryErrorTest, OfOurTrainerMeasuredAfterTheFormulas) {
+  for (const MeasuredSet& set : {LaterTrainyardRuns(), TrainyardH100Runs()}) {
+    for (const MeasuredRun& run : set.runs) {
+      const double predicted = PredictTrainingMemory(run.config).Tensors() / 1e9;
+      EXPECT_NEAR(predicted, run.gigabytes, 0.01 * run.gigabytes) << run.name;
+    }
+  }
 }
 
 TEST(StepTimeErrorTest, OfMegatronOnA100) {

@@ -18,8 +18,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using Kind = CheckpointEvent::Kind;
 
-// Events of a writer, which come from its background thread, and the first kBlocked.
-class Events {
+// SaveEvents of a writer, which come from its background thread, and the first kBlocked.
+class SaveEvents {
  public:
   CheckpointWriterOptions RecordedBy(CheckpointWriterOptions options) {
     options.on_event = [this](const CheckpointEvent& event) {
@@ -67,7 +67,7 @@ class BlockedSaveTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(BlockedSaveTest, IsToldOnceAndGoesOnWithSpace) {
   const CheckpointDirectory directory;
-  Events events;
+  SaveEvents events;
   const CheckpointWriterOptions options = events.RecordedBy(directory.Options());
   CheckpointWriter writer(options);
   const std::string building = directory.path() + "/" + TemporaryName(7, options.attempt, 1);
@@ -97,7 +97,7 @@ TEST(FinalSaveTest, RankZeroWaitsForARankThatWaitsForSpace) {
   options.world_size = 2;
   CheckpointWriter first(options);
   first.Save(7, {}, Weights(7), SaveKind::kFinal);
-  Events events;
+  SaveEvents events;
   options = events.RecordedBy(options);
   options.rank = 1;
   const std::string in_the_way =
