@@ -67,6 +67,7 @@ const std::map<std::string, Meaning>& Meanings() {
       {"RankExited.time_ms", Meaning::kInstant},
       {"RankStarted.time_ms", Meaning::kInstant},
       {"RankStatus.last_progress_ms", Meaning::kInstant},
+      {"Rollback.time_ms", Meaning::kInstant},
       {"Series.times_ms", Meaning::kInstant},
       {"StorageProblem.since_ms", Meaning::kInstant},
       {"TimeUse.checkpoint_ms", Meaning::kDuration},
