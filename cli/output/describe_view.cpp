@@ -104,7 +104,7 @@ const v1::Attempt* ShownAttempt(const v1::Job& job, int64_t only) {
   return nullptr;
 }
 
-// What the loss guard has done, newest last; nothing where it never acted.
+// Rollbacks of the loss guard, newest last; nothing where it never acted.
 void AddRollbacks(const v1::Job& job, std::string& text) {
   if (job.rollbacks().empty()) return;
   AddLine("Rollbacks",
@@ -166,6 +166,14 @@ std::string PlaceText(const v1::JobPlaced& placed) {
                                    : absl::StrCat(", from step ", placed.resume_step()),
       placed.skip_samples().empty() ? "" : absl::StrCat(", skips samples ", placed.skip_samples()),
       placed.has_layout() ? absl::StrCat(", layout ", GrantedText(placed.layout())) : "");
+}
+
+// The two as one text; nothing for a step of 0 or an empty text.
+std::string AfterUnlessEmpty(const char* words, int64_t step) {
+  return step == 0 ? "" : absl::StrCat(words, step);
+}
+std::string AfterUnlessEmpty(const char* words, const std::string& text) {
+  return text.empty() ? "" : absl::StrCat(words, text);
 }
 
 std::string ExitText(const v1::RankExited& exited) {
@@ -259,9 +267,7 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
                           NodeName(event.attempt_cleared().node_id(), names));
     case v1::Event::kAttemptEnded:
       return absl::StrCat("attempt ", event.attempt_ended().attempt(), " ended",
-                          event.attempt_ended().last_step() == 0
-                              ? ""
-                              : absl::StrCat(" at step ", event.attempt_ended().last_step()));
+                          AfterUnlessEmpty(" at step ", event.attempt_ended().last_step()));
     case v1::Event::kJobStopRequested:
       return event.job_stop_requested().kill() ? "kill requested" : "stop requested";
     case v1::Event::kJobEnded:
@@ -274,9 +280,7 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
                           ") deleted");
     case v1::Event::kNodeRemoved:
       return absl::StrCat("node ", event.node_removed().name(), " removed",
-                          event.node_removed().reason().empty()
-                              ? ""
-                              : absl::StrCat(": ", event.node_removed().reason()));
+                          AfterUnlessEmpty(": ", event.node_removed().reason()));
     case v1::Event::kCheckpointPublished:
       return absl::StrCat("checkpoint of step ", event.checkpoint_published().checkpoint().step(),
                           " published");

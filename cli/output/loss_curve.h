@@ -1,4 +1,4 @@
-// What the losses of a run say about it: whether it still improves, and where it spiked.
+// Analysis of the losses of a run: does it still improve, and where did it spike.
 #ifndef TRAINYARD_CLI_OUTPUT_LOSS_CURVE_H_
 #define TRAINYARD_CLI_OUTPUT_LOSS_CURVE_H_
 

@@ -433,6 +433,35 @@ void ApplyKind(const v1::NodeHealthy& healthy, const v1::Event&, ClusterState& s
       healthy.node_id(), [](NodeEntry& entry) { entry.node.clear_health(); }, state);
 }
 
+// The events about a node.
+void ApplyToNode(const v1::Event& event, ClusterState& state) {
+  using E = v1::Event;
+  switch (event.kind_case()) {
+    case E::kNodeJoined:
+      return ApplyKind(event.node_joined(), event, state);
+    case E::kNodeRemoved:
+      return ApplyKind(event.node_removed(), event, state);
+    case E::kNodeSuspected:
+      return ApplyKind(event.node_suspected(), event, state);
+    case E::kNodeReturned:
+      return ApplyKind(event.node_returned(), event, state);
+    case E::kNodeLost:
+      return ApplyKind(event.node_lost(), event, state);
+    case E::kFactsReceived:
+      return ApplyKind(event.facts_received(), event, state);
+    case E::kNodeCordoned:
+      return ApplyKind(event.node_cordoned(), event, state);
+    case E::kNodeUncordoned:
+      return ApplyKind(event.node_uncordoned(), event, state);
+    case E::kNodeUnhealthy:
+      return ApplyKind(event.node_unhealthy(), event, state);
+    case E::kNodeHealthy:
+      return ApplyKind(event.node_healthy(), event, state);
+    default:
+      DieOfBrokenInvariant("an event that is not about a node");
+  }
+}
+
 }  // namespace
 
 void Apply(const v1::Event& event, ClusterState& state) {
@@ -462,28 +491,12 @@ void Apply(const v1::Event& event, ClusterState& state) {
       return ApplyKind(event.checkpoint_published(), event, state);
     case E::kCheckpointDeleted:
       return ApplyKind(event.checkpoint_deleted(), event, state);
-    case E::kNodeJoined:
-      return ApplyKind(event.node_joined(), event, state);
-    case E::kNodeRemoved:
-      return ApplyKind(event.node_removed(), event, state);
-    case E::kNodeSuspected:
-      return ApplyKind(event.node_suspected(), event, state);
-    case E::kNodeReturned:
-      return ApplyKind(event.node_returned(), event, state);
-    case E::kNodeLost:
-      return ApplyKind(event.node_lost(), event, state);
-    case E::kFactsReceived:
-      return ApplyKind(event.facts_received(), event, state);
     case E::kAttemptRunning:
       return ApplyKind(event.attempt_running(), event, state);
     case E::kAlertRaised:
       return ApplyKind(event.alert_raised(), event, state);
-    case E::kNodeCordoned:
-      return ApplyKind(event.node_cordoned(), event, state);
     case E::kCheckpointRejected:
       return ApplyKind(event.checkpoint_rejected(), event, state);
-    case E::kNodeUncordoned:
-      return ApplyKind(event.node_uncordoned(), event, state);
     case E::kJobArchived:
       return ApplyKind(event.job_archived(), event, state);
     case E::kStoreRestored:
@@ -492,10 +505,17 @@ void Apply(const v1::Event& event, ClusterState& state) {
       return ApplyKind(event.layout_chosen(), event, state);
     case E::kJobDeleted:
       return ApplyKind(event.job_deleted(), event, state);
+    case E::kNodeJoined:
+    case E::kNodeRemoved:
+    case E::kNodeSuspected:
+    case E::kNodeReturned:
+    case E::kNodeLost:
+    case E::kFactsReceived:
+    case E::kNodeCordoned:
+    case E::kNodeUncordoned:
     case E::kNodeUnhealthy:
-      return ApplyKind(event.node_unhealthy(), event, state);
     case E::kNodeHealthy:
-      return ApplyKind(event.node_healthy(), event, state);
+      return ApplyToNode(event, state);
     case E::KIND_NOT_SET:
       break;
   }

@@ -76,8 +76,9 @@ struct ChooseLayout {
   v1::GrantedLayout layout;
 };
 
-using Request = std::variant<JobSubmission, StopJob, DeleteJob, CordonNode, RemoveNode, AttachWorker,
-                             ReceiveFact, ReceiveTelemetry, ChooseLayout>;
+using Request =
+    std::variant<JobSubmission, StopJob, DeleteJob, CordonNode, RemoveNode, AttachWorker,
+                 ReceiveFact, ReceiveTelemetry, ChooseLayout>;
 
 }  // namespace trainyard::controller
 

@@ -1,4 +1,4 @@
-// What the rollbacks of a job mean for its next attempts and for its checkpoints.
+// Consequences of the rollbacks of a job for its next attempts and for its checkpoints.
 #ifndef TRAINYARD_CONTROLLER_CORE_ROLLBACKS_H_
 #define TRAINYARD_CONTROLLER_CORE_ROLLBACKS_H_
 

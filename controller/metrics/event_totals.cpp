@@ -52,7 +52,8 @@ const v1::Attempt* FindAttempt(const JobEntry& entry, int64_t attempt_number) {
 // Causes and states that have not happened yet show as 0, so that the first one is an increase.
 EventTotals::EventTotals()
     : placements_{{"first", 0}, {"restart", 0}},
-      rollbacks_{{"loss_not_finite", 0}, {"loss_spike", 0}},
+      rollbacks_{{EnumText(v1::VERDICT_CAUSE_LOSS_NOT_FINITE), 0},
+                 {EnumText(v1::VERDICT_CAUSE_LOSS_SPIKE), 0}},
       queue_wait_({1, 5, 15, 60, 300, 900, 3600, 14400, 43200, 86400, 604800}) {
   for (int cause = v1::VERDICT_CAUSE_RANK_EXITED; cause <= v1::VerdictCause_MAX; ++cause) {
     if (!v1::VerdictCause_IsValid(cause)) continue;

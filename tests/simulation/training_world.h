@@ -61,7 +61,7 @@ inline bool HoldsSlot(const Process& process) {
 // The bytes [begin, end) of the output of any rank.
 std::string OutputBetween(int64_t begin, int64_t end);
 
-// What a bad sample does to the gang that trains on it.
+// Effect of a bad sample on the gang that trains on it.
 enum class Poison {
   kSpike,  // Its loss is far too high, and the weights are never the same again.
   kNan,    // The same, with a loss that is no number.

@@ -367,7 +367,8 @@ TEST_F(JobsTest, ReportJudgesTheLossCurve) {
     losses.add_steps(step);
     losses.add_last(4.0 / step);
   }
-  EXPECT_THAT(Run({"report", "17"}).err, HasSubstr("has reported 150 losses; the report needs 200"));
+  EXPECT_THAT(Run({"report", "17"}).err,
+              HasSubstr("has reported 150 losses; the report needs 200"));
   for (int step = 151; step <= 300; ++step) {
     losses.add_steps(step);
     losses.add_last(4.0 / step);

@@ -56,6 +56,20 @@ TEST(TelemetryLineTest, AcceptsPythonsSpecialNumbers) {
   EXPECT_EQ(values.at("NaN"), -1);
 }
 
+TEST(TelemetryLineTest, ReadsTheSamplesOfStepsAndAlerts) {
+  const v1::MetricsRecord metrics =
+      Parse(R"({"type":"metrics","step":7,"loss":2,"samples":"96:128"})").metrics();
+  EXPECT_EQ(metrics.samples().begin(), 96);
+  EXPECT_EQ(metrics.samples().end(), 128);
+  EXPECT_EQ(metrics.values_size(), 1);
+  EXPECT_EQ(Parse(R"({"type":"alert","code":"nan_loss","samples":"1:9"})").alert().samples().end(),
+            9);
+  for (const char* bad : {R"("9:9")", R"("a:b")", R"("5")", R"("-4:5")", R"("1:2:3")", "7"}) {
+    const std::string line = std::string(R"({"type":"metrics","step":7,"samples":)") + bad + "}";
+    EXPECT_FALSE(Parse(line).metrics().has_samples()) << bad;
+  }
+}
+
 TEST(TelemetryLineTest, ReadsTheOtherTypes) {
   const v1::PhaseRecord phase =
       Parse(R"({"type":"phase","time_ms":1,"phase":"train","step":5})").phase();
@@ -100,18 +114,6 @@ TEST(TelemetryLineTest, ReadsTheOtherTypes) {
   EXPECT_EQ(alert.message(), "loss is NaN");
   EXPECT_FALSE(alert.has_samples());
   EXPECT_EQ(alert.step(), 7);
-
-  const v1::MetricsRecord metrics =
-      Parse(R"({"type":"metrics","step":7,"loss":2,"samples":"96:128"})").metrics();
-  EXPECT_EQ(metrics.samples().begin(), 96);
-  EXPECT_EQ(metrics.samples().end(), 128);
-  EXPECT_EQ(metrics.values_size(), 1);
-  EXPECT_EQ(Parse(R"({"type":"alert","code":"nan_loss","samples":"1:9"})").alert().samples().end(),
-            9);
-  for (const char* bad : {R"("9:9")", R"("a:b")", R"("5")", R"("-4:5")", R"("1:2:3")", "7"}) {
-    const std::string line = std::string(R"({"type":"metrics","step":7,"samples":)") + bad + "}";
-    EXPECT_FALSE(Parse(line).metrics().has_samples()) << bad;
-  }
 
   const v1::FlightRecord flight =
       Parse(R"({"type":"flight","group":"tp4","ranks":"4-7","sequence":9,"operation":"all-reduce",)"
