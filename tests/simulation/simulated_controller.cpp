@@ -124,10 +124,10 @@ void SimulatedController::Tick(CrashPoint crash, Timestamp now) {
   for (const v1::Event& event : events) archive_.erase(event.job_deleted().job_id());
   if (crash == CrashPoint::kAfterCommit) return Restart(now);
   tick.Committed(now);
-  AnswerLayoutQuestion(now);
   if (log_.size() - snapshot_.last_sequence() >= kEventsPerSnapshot) {
     snapshot_ = controller::ToSnapshot(tick.state(), log_.size());
   }
+  AnswerLayoutQuestion(now);
   RunStore(now);
 }
 
