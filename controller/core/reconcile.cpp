@@ -371,9 +371,9 @@ std::vector<v1::Event> Reconcile(const ClusterState& state, const Observations& 
   std::vector<v1::Event> events = NodeEventsDue(state, observations, options, now);
   std::ranges::move(NodesToForget(state, options, now), std::back_inserter(events));
   std::ranges::move(ReportedHealthDue(state, observations, now), std::back_inserter(events));
-  NodeLimits limits{ChangingNodes(state, observations, events), ClosedNodes(state, now)};
   std::ranges::move(AttemptWatch(state, observations, options, now).EventsDue(),
                     std::back_inserter(events));
+  NodeLimits limits{ChangingNodes(state, observations, events), ClosedNodes(state, now)};
   std::ranges::move(QueueWalk(state, options, std::move(limits), now).EventsDue(),
                     std::back_inserter(events));
   return events;

@@ -1,5 +1,5 @@
-"""What the planner accepts, the trainer accepts: layouts that it lists for random small models, on
-numbers of ranks that need not be powers of two, run one step on CPU slots.
+"""Layouts that the planner lists for random small models run one step on CPU slots, on numbers of
+ranks that need not be powers of two: the trainer accepts each of them.
 
 usage: planned_layouts_test.py PROGRAMS, the folder of trainyard and trainyard-trainer
 """

@@ -98,7 +98,7 @@ class Gang:
 
 
 def command_line(program, *arguments):
-    """What `trainyard ARGUMENTS -o json` prints."""
+    """Returns the document of `trainyard ARGUMENTS -o json`."""
     result = subprocess.run([program, *arguments, "-o", "json"], capture_output=True, text=True,
                             check=False, timeout=DEADLINE_S)
     if not result.stdout:

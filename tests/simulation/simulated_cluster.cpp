@@ -395,9 +395,11 @@ void SimulatedCluster::ActAsUsers() {
     }
     const int most_nodes = options_.nodes - options_.spare_nodes;
     v1::SubmitJobRequest request;
-    *request.mutable_spec() = controller::TestSpec(
-        absl::StrCat("job-", submitted_), static_cast<int>(random_.Between(1, most_nodes)),
-        static_cast<int>(random_.Between(1, options_.slots_per_node)));
+    // The controller chooses the layout of every third job.
+    const auto spec_of = submitted_ % 3 == 2 ? controller::AutoSpec : controller::TestSpec;
+    *request.mutable_spec() =
+        spec_of(absl::StrCat("job-", submitted_), static_cast<int>(random_.Between(1, most_nodes)),
+                static_cast<int>(random_.Between(1, options_.slots_per_node)));
     request.mutable_spec()->mutable_guard()->set_policy(v1::GUARD_POLICY_SKIP);
     request.set_request_id(request_id);
     controller_.Submit(controller::Checked(request));

@@ -10,6 +10,7 @@
 
 #include "controller/core/apply.h"
 #include "controller/core/event_job.h"
+#include "controller/core/reconcile.h"
 #include "controller/kernel/tick_kernel.h"
 #include "controller/kernel/worker_kernel.h"
 
@@ -126,7 +127,18 @@ void SimulatedController::Tick(CrashPoint crash, Timestamp now) {
   if (log_.size() - snapshot_.last_sequence() >= kEventsPerSnapshot) {
     snapshot_ = controller::ToSnapshot(tick.state(), log_.size());
   }
+  AnswerLayoutQuestion(now);
   RunStore(now);
+}
+
+// The choice is decided on in the next tick; what a crash loses is asked again.
+void SimulatedController::AnswerLayoutQuestion(Timestamp now) {
+  const controller::ClusterState& state = process_->tick.state();
+  const auto due = controller::LayoutQuestionsDue(state, options_, now);
+  if (due.empty()) return;
+  const controller::LayoutQuestion& question = due.front();
+  const v1::JobSpec& spec = state.jobs.at(question.job_id).job.spec();
+  Submit(controller::ChooseLayout{question.job_id, controller::ChooseLayoutFor(spec, question)});
 }
 
 bool SimulatedController::HasSpace(Timestamp now) {

@@ -79,6 +79,8 @@ class SimulatedController {
   void CarryOutOne(controller::StoreOutput& action);
   static void CarryOutOne(controller::ScheduleTick&) {}
   static void CarryOutOne(controller::WriteLog&) {}
+  // Chooses the layout that the first job waits for, as the daemon's reader thread does.
+  void AnswerLayoutQuestion(Timestamp now);
   // False when the disk is full.
   bool HasSpace(Timestamp now);
   void RunStore(Timestamp now);

@@ -72,7 +72,7 @@ TEST(SimulationTest, EveryJobEndsOnceFaultsStop) {
   if (Runs() < 50) return;
   EXPECT_GT(tally.succeeded, static_cast<int>(Runs()));
   EXPECT_GT(tally.attempts, 7 * static_cast<int>(Runs()));
-  EXPECT_EQ(tally.kinds.size(), 22u);
+  EXPECT_EQ(tally.kinds.size(), 23u);
   // Queued, init, train, recompute, hang, restart and stop: the simulated trainers say no more.
   EXPECT_EQ(tally.phases.size(), 7u);
 }

@@ -14,25 +14,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr int kBatch = 12;
-
-v1::JobSpec AutoSpec(const std::string& name, int nodes, int slots_per_node) {
-  v1::JobSpec spec = TestSpec(name, nodes, slots_per_node);
-  spec.clear_command();
-  spec.set_auto_layout(true);
-  v1::ModelSpec& model = *spec.mutable_model();
-  model.set_num_layers(4);
-  model.set_hidden_size(64);
-  model.set_ffn_hidden_size(128);
-  model.set_num_attention_heads(4);
-  model.set_vocab_size(256);
-  spec.mutable_data()->set_path("/data");
-  spec.mutable_train()->set_seq_length(32);
-  spec.mutable_train()->set_global_batch(kBatch);
-  spec.mutable_train()->set_steps(1000);
-  spec.mutable_train()->set_precision(v1::PRECISION_FP32);
-  return spec;
-}
+// Of AutoSpec.
+constexpr int kBatch = 840;
 
 // Rounds of questions and answers until none is open; returns how many choices were made.
 int AnswerAll(TestCluster& cluster) {

@@ -22,6 +22,24 @@ v1::JobSpec TestSpec(const std::string& name, int nodes, int slots_per_node) {
   return spec;
 }
 
+v1::JobSpec AutoSpec(const std::string& name, int nodes, int slots_per_node) {
+  v1::JobSpec spec = TestSpec(name, nodes, slots_per_node);
+  spec.clear_command();
+  spec.set_auto_layout(true);
+  v1::ModelSpec& model = *spec.mutable_model();
+  model.set_num_layers(4);
+  model.set_hidden_size(64);
+  model.set_ffn_hidden_size(128);
+  model.set_num_attention_heads(4);
+  model.set_vocab_size(256);
+  spec.mutable_data()->set_path("/data");
+  spec.mutable_train()->set_seq_length(32);
+  spec.mutable_train()->set_global_batch(840);
+  spec.mutable_train()->set_steps(1000);
+  spec.mutable_train()->set_precision(v1::PRECISION_FP32);
+  return spec;
+}
+
 TestCluster::TestCluster() {
   options.checkpoint_root = "/checkpoints";
   observations.since_ms = now;

@@ -24,6 +24,10 @@ namespace trainyard::controller {
 // A job that runs a program of its own, so that it needs no model; one restart a second apart.
 v1::JobSpec TestSpec(const std::string& name, int nodes, int slots_per_node);
 
+// A run of a small model by trainyard-trainer with `layout: auto`, whose batch of 840 samples has a
+// layout for any few ranks.
+v1::JobSpec AutoSpec(const std::string& name, int nodes, int slots_per_node);
+
 // The submission of a request, which must be valid.
 JobSubmission Checked(const v1::SubmitJobRequest& request);
 

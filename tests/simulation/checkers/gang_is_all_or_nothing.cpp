@@ -31,6 +31,19 @@ class GangIsAllOrNothingChecker : public Checker {
     if (event.has_node_lost()) ready_.erase(event.node_lost().node_id());
   }
 
+  // A granted layout has the gang's ranks and the batch of the job.
+  static std::string CheckLayout(const Step& step, const v1::JobPlaced& placed) {
+    const v1::JobSpec& spec = step.state.jobs.at(placed.job_id()).job.spec();
+    if (spec.auto_layout() != placed.has_layout()) return "a layout too many, or none";
+    if (!placed.has_layout()) return "";
+    const v1::LayoutSpec& layout = placed.layout().layout();
+    if (layout.tp() * layout.cp() * layout.pp() * layout.dp() != placed.ranks_size()) {
+      return "the layout has another number of ranks";
+    }
+    const int64_t samples = layout.dp() * layout.micro_batch() * placed.layout().micro_batches();
+    return samples == spec.train().global_batch() ? "" : "the layout has another batch";
+  }
+
   std::string CheckPlacement(const Step& step, const v1::JobPlaced& placed) const {
     const v1::ResourcesSpec& needs = step.state.jobs.at(placed.job_id()).job.spec().resources();
     std::map<std::string, std::set<int>> slots;
@@ -43,7 +56,9 @@ class GangIsAllOrNothingChecker : public Checker {
         return "ranks are not node-major";
       }
     }
-    if (static_cast<int>(slots.size()) != needs.nodes()) return "wrong number of nodes";
+    const int nodes = placed.has_layout() ? placed.layout().nodes() : needs.nodes();
+    if (static_cast<int>(slots.size()) != nodes) return "wrong number of nodes";
+    if (std::string wrong = CheckLayout(step, placed); !wrong.empty()) return wrong;
     for (const auto& [node_id, used] : slots) {
       if (static_cast<int>(used.size()) != needs.slots_per_node()) {
         return absl::StrCat("wrong number of slots on ", node_id);
