@@ -43,6 +43,8 @@ void Declare(CLI::App& app, Flags& flags) {
                  "IP:PORT for Prometheus (GET /metrics); port 0 picks a free one and writes it to "
                  "DATA_DIR/metrics_address; `off` serves none")
       ->capture_default_str();
+  app.add_flag("--insecure", flags.options.insecure,
+               "Let other machines read --metrics-listen: unencrypted, and without a token");
   app.add_flag("!--no-gpu-metrics", flags.options.gpu_metrics,
                "Leave the measuring of GPUs to dcgm-exporter");
   app.add_option("--spool-limit", flags.options.spool_bytes_max,

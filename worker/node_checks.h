@@ -14,7 +14,7 @@ namespace trainyard::worker {
 struct CheckedPlaces {
   std::string data_dir;
   std::string secrets_dir;
-  // Where jobs without checkpoint.dir save; empty: not known yet.
+  // Checkpoints of jobs without checkpoint.dir; empty: not known yet.
   std::string checkpoint_root;
   v1::Inventory inventory;
 };

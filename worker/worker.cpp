@@ -13,6 +13,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "proto/access/local_port.h"
 #include "proto/contract/protocol_version.h"
 #include "proto/support/clock.h"
 #include "proto/support/durable_file.h"
@@ -82,6 +83,23 @@ absl::StatusOr<v1::Hello> MakeGreeting(const WorkerOptions& options, const DataD
     return cluster_id.status();
   }
   return hello;
+}
+
+// FAILED_PRECONDITION: everybody in the network could read the names of jobs and their speed.
+absl::Status CheckMetricsListen(const WorkerOptions& options) {
+  const auto where = SplitAddress(options.metrics_listen);
+  // Text that is no address is refused where it is listened on.
+  if (!where.has_value() || IsLoopback(where->host)) return absl::OkStatus();
+  if (!options.insecure) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "--metrics-listen ", options.metrics_listen,
+        " can be read from other machines, without a token and unencrypted; listen on 127.0.0.1 ",
+        "and let a Prometheus on this machine send on (deploy/prometheus/README.md), or write ",
+        "--insecure in a network that nobody else uses"));
+  }
+  spdlog::warn("INSECURE: everybody who reaches {} can read the metrics of this node",
+               options.metrics_listen);
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -171,6 +189,7 @@ absl::Status Worker::Daemon::Load() {
 
 absl::Status Worker::Daemon::ServeMetrics() {
   if (options_.metrics_listen == "off") return absl::OkStatus();
+  TRAINYARD_RETURN_IF_ERROR(CheckMetricsListen(options_));
   TRAINYARD_ASSIGN_OR_RETURN(metrics_, MetricsServer::Start({.listen = options_.metrics_listen,
                                                              .data_dir = data_dir_->path(),
                                                              .gpu_metrics = options_.gpu_metrics}));

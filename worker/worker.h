@@ -27,6 +27,8 @@ struct WorkerOptions {
   std::optional<int> cpu_slots;
   // IP:PORT of GET /metrics; port 0 picks a free one, "off" serves none.
   std::string metrics_listen = "127.0.0.1:7072";
+  // The metrics page may be reached from other machines, unencrypted and without a token.
+  bool insecure = false;
   // Measures GPUs; to be switched off where dcgm-exporter measures them.
   bool gpu_metrics = true;
   // Disk space that output and telemetry of the ranks may take.

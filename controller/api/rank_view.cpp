@@ -30,17 +30,29 @@ v1::RankState StateOf(const v1::RankStatus& status, const v1::Attempt& attempt, 
   return started ? v1::RANK_STATE_RUNNING : v1::RANK_STATE_STARTING;
 }
 
-void AddObserved(const AttemptObservation& heard, v1::RankStatus& status) {
+// The same limits as for the speed of a job (cli/output/freshness.cpp).
+constexpr double kFreshMs = 30'000;
+constexpr double kFreshSteps = 3;
+
+// False for a rank that has made no progress for long: its last times say nothing about now.
+bool HoldsNow(const RankObservation& rank, Timestamp now) {
+  const double steps_ms = kFreshSteps * 1000 * rank.newest.step_seconds();
+  return static_cast<double>(now - rank.last_progress_ms) <= std::max(kFreshMs, steps_ms);
+}
+
+void AddObserved(const AttemptObservation& heard, Timestamp now, v1::RankStatus& status) {
   const auto found = heard.ranks.find(status.rank());
   if (found == heard.ranks.end()) return;
   status.set_step(found->second.step);
   status.set_phase(found->second.phase);
   status.set_last_progress_ms(found->second.last_progress_ms);
-  status.set_step_seconds(found->second.newest.step_seconds());
   status.set_data_stall_seconds(found->second.newest.data_stall_seconds());
   status.set_memory_bytes(found->second.newest.memory_bytes());
   const v1::RankRecord& newest = found->second.newest;
-  if (newest.has_step_time()) *status.mutable_step_time() = newest.step_time();
+  if (HoldsNow(found->second, now)) {
+    status.set_step_seconds(newest.step_seconds());
+    if (newest.has_step_time()) *status.mutable_step_time() = newest.step_time();
+  }
   *status.mutable_flights() = newest.flights();
 }
 
@@ -83,7 +95,7 @@ absl::StatusOr<v1::ListRanksResponse> RanksNow(const JobEntry& entry, int64_t at
   const auto heard = view.observations.attempts.find({entry.job.id(), chosen->number()});
   for (const v1::RankPlacement& placement : chosen->ranks()) {
     v1::RankStatus status = StatusOf(placement, *chosen, &*chosen == newest, entry);
-    if (heard != view.observations.attempts.end()) AddObserved(heard->second, status);
+    if (heard != view.observations.attempts.end()) AddObserved(heard->second, view.now, status);
     (*response.mutable_node_names())[placement.node_id()] =
         NodeName(view.state, placement.node_id());
     *response.add_ranks() = std::move(status);

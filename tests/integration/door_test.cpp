@@ -280,6 +280,21 @@ TEST_F(DoorTest, AListenerForOtherMachinesIsRefusedWithoutTls) {
   EXPECT_EQ(half.exit_code, 2) << "a certificate needs its key";
 }
 
+TEST_F(DoorTest, AWorkersPageForOtherMachinesIsRefused) {
+  const auto start = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> command = {
+        "/usr/bin/timeout", "3",          ProgramPath("trainyard-worker"), "--controller",
+        cluster_.address(), "--data-dir", cluster_.directory() + "/page",  "--metrics-listen",
+        "0.0.0.0:0"};
+    command.insert(command.end(), more.begin(), more.end());
+    return RunCommand(command);
+  };
+  const CommandResult refused = start({});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.error, HasSubstr("--insecure"));
+  EXPECT_THAT(start({"--insecure"}).error, HasSubstr("INSECURE"));
+}
+
 TEST_F(DoorTest, InsecureIsSaidEverywhere) {
   const std::string directory = cluster_.directory();
   const ChildProcess controller(
