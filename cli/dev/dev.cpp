@@ -126,6 +126,9 @@ class LocalCluster {
       RemoveAddressFiles();
     }
     controller_.clear();
+    if (context_.environment.home.empty() || address_.empty()) return;
+    std::error_code ignored;
+    fs::remove(TokenLink(context_.environment.home, address_), ignored);
   }
 
   const std::string& address() const { return address_; }
