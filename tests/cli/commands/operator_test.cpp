@@ -53,9 +53,10 @@ TEST_F(OperatorTest, DoctorFailsWithTheNextStep) {
 }
 
 TEST_F(OperatorTest, NodeRemoveSaysWhoAsks) {
+  const std::vector<v1::RemoveNodeRequest>& requests = answers().remove_requests;
   EXPECT_THAT(Run({"node", "remove", "old"}).out, HasSubstr("node old removed"));
-  ASSERT_EQ(answers().remove_requests.size(), 1u);
-  EXPECT_EQ(answers().remove_requests[0].user(), "ada");
+  ASSERT_EQ(requests.size(), 1u);
+  EXPECT_EQ(requests[0].user(), "ada");
 }
 
 TEST_F(OperatorTest, ServerCheckFailsForDamage) {

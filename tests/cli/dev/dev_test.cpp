@@ -51,10 +51,6 @@ class DevTest : public CliFixture {
                      "  shift\ndone\necho 127.0.0.1:7071 > \"$file.http\"\necho ",
                      server().address(), " > \"$file\"\n", Daemon("controller")));
     WriteProgram("trainyard-worker", Daemon("worker"));
-    // The token that the controller would make at its first start.
-    std::filesystem::create_directories(directory() + "/data/controller");
-    const std::string token = WriteFile("data/controller/token", "0123456789abcdef\n");
-    std::filesystem::permissions(token, std::filesystem::perms::owner_read);
     out_.rdbuf(&buffer_);
   }
 
@@ -67,8 +63,15 @@ class DevTest : public CliFixture {
 
   void WriteProgram(const std::string& name, const std::string& body) {
     const std::string path = WriteFile(
-        name, absl::StrCat("#!/bin/sh\necho \"$@\" >> ", directory(), "/arguments\n", body));
+        name, absl::StrCat("#!/bin/sh\necho \"$@\" >> ", directory(), "/arguments\n",
+                           name == "trainyard-controller" ? MakeToken() : "", body));
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  }
+
+  // Makes a token, as the controller does at its first start.
+  std::string MakeToken() {
+    return absl::StrCat("umask 077; mkdir -p ", directory(), "/data/controller\n",
+                        "echo 0123456789abcdef > ", directory(), "/data/controller/token\n");
   }
 
   int RunDevWith(const std::vector<std::string>& more = {}) {
