@@ -90,9 +90,13 @@ Trainer::Trainer(const RunConfig& config, const RuntimeEnvironment& env, Telemet
     evaluator_->CheckTokenizer(train_source_.file(0));
   }
   state_.skip = ParseSkipRanges(env_.skip_samples);
-  if (env_.rank == 0) RaiseFence(env_.checkpoint_dir, {env_.job_id, env_.attempt});
+  if (env_.rank == 0) {
+    CheckOwnerHasEnded(env_.checkpoint_dir, {env_.job_id, env_.attempt}, env_.live_jobs);
+    RaiseFence(env_.checkpoint_dir, {env_.job_id, env_.attempt});
+  }
   resumed_from_ = ChooseStart();
   if (!resumed_from_.empty()) Resume(resumed_from_);
+  if (env_.rank == 0) CheckOverwritesNone(env_.checkpoint_dir, env_.job_id, state_.step);
   OpenCheckpoints();
   PrintHeader(resumed_from_);
 }

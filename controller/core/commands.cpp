@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "controller/core/layout_choice.h"
 #include "controller/core/rollbacks.h"
 
@@ -15,6 +19,8 @@ namespace {
 // older attempt. It is just enough to write their final output. The whole gang must be gone within
 // 5 s.
 constexpr int64_t kUnwantedGraceMs = 3000;
+
+constexpr std::size_t kMaxLiveJobsBytes = 100'000;
 
 using CommandKey = std::tuple<std::string, int64_t, int64_t>;
 
@@ -124,12 +130,31 @@ class CommandList {
     start.set_skip_samples(attempt.skip_samples());
     start.set_lr_factor(attempt.lr_factor());
     start.set_rolled_back(RolledBackText(entry.job));
+    start.set_live_jobs(LiveJobsBeside(entry.job.id()));
     *due_[{node_id, entry.job.id(), attempt.number()}].mutable_start_attempt() = std::move(start);
+  }
+
+  // Jobs other than `job_id` that have started and have not ended.
+  std::string LiveJobsBeside(int64_t job_id) {
+    if (!started_jobs_.has_value()) {
+      started_jobs_.emplace(state_.live_jobs.begin(), state_.live_jobs.end());
+      for (const int64_t pending : state_.pending_jobs) {
+        if (state_.jobs.at(pending).job.attempts_size() > 0) started_jobs_->push_back(pending);
+      }
+    }
+    std::string text;
+    for (const int64_t other : *started_jobs_) {
+      // A variable of a rank's environment has at most 128 KiB.
+      if (other == job_id || text.size() >= kMaxLiveJobsBytes) continue;
+      absl::StrAppend(&text, text.empty() ? "" : ",", other);
+    }
+    return text;
   }
 
   const ClusterState& state_;
   const Observations& observations_;
   std::map<CommandKey, v1::ControllerMessage> due_;
+  std::optional<std::vector<int64_t>> started_jobs_;
 };
 
 }  // namespace

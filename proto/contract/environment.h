@@ -39,6 +39,8 @@ inline constexpr char kLrFactor[] = "TRAINYARD_LR_FACTOR";  // Of the learning r
 // "attempt:step,attempt:step": checkpoints of that attempt and older ones from that step on are
 // bad.
 inline constexpr char kRolledBack[] = "TRAINYARD_ROLLED_BACK";
+// "3,17": other jobs that have not ended, whose checkpoint directories are not this job's.
+inline constexpr char kLiveJobs[] = "TRAINYARD_LIVE_JOBS";
 inline constexpr char kSkipSamples[] = "TRAINYARD_SKIP_SAMPLES";  // "a:b,c:d": ranges [a, b).
 
 }  // namespace trainyard::environment

@@ -7,6 +7,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/integration/mini_cluster.h"
@@ -179,6 +180,30 @@ TEST_F(IsolationTest, ProcessInASessionOfItsOwnHoldsTheSlotUntilItIsGone) {
   EXPECT_EQ(cluster_.WaitForEnd(job_id, Seconds(30)).state(), v1::JOB_STATE_STOPPED);
   ExpectSlotIsFree("after-escaped");
   EXPECT_FALSE(Lives(child)) << "the slot was given away while a process of the rank lived";
+}
+
+// A symbolic link hides from the controller that two jobs write to one directory.
+TEST(SharedDirectoryTest, SecondLiveJobIsRefusedUnderEveryName) {
+  MiniCluster cluster(2);
+  const std::string tokens = cluster.MakeTokens();
+  const auto submit = [&](const std::string& name, const std::string& folder) {
+    const std::string dir = absl::StrCat(cluster.directory(), "/", folder);
+    return cluster.Submit(cluster.WriteJob(
+        name, absl::StrReplaceAll(TinyJob(name, tokens, 1, 1'000'000),
+                                  {{"checkpoint: {", "checkpoint: {dir: " + dir + ", "}})));
+  };
+  fs::create_directory_symlink(cluster.directory() + "/ck", cluster.directory() + "/alias");
+  const int64_t first = submit("first", "ck");
+  ASSERT_TRUE(cluster.WaitForStep(first, 10)) << cluster.DaemonLogs();
+  const int64_t second = submit("second", "alias");
+  const v1::Job refused = cluster.WaitForEnd(second);
+  EXPECT_EQ(refused.state(), v1::JOB_STATE_FAILED) << refused.DebugString();
+  ASSERT_EQ(refused.attempts_size(), 1);
+  EXPECT_EQ(refused.attempts(0).verdict().exit_code(), 78);
+  EXPECT_THAT(refused.attempts(0).verdict().log_tail(),
+              HasSubstr(absl::StrCat("is in use by job ", first, ", which has not ended")));
+  const int64_t step = cluster.Job(first).progress().step();
+  EXPECT_EQ(cluster.StopAfter(first, step + 20).attempts_size(), 1);
 }
 
 }  // namespace

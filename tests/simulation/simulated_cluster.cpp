@@ -18,6 +18,7 @@ constexpr std::size_t kEventsShown = 200;
 constexpr int64_t kLongestPartitionMs = 30000;
 constexpr int64_t kLongestFreezeMs = 25000;
 constexpr int64_t kLongestDiskFaultMs = 10000;
+constexpr int kMostDataDirsLost = 2;
 
 controller::CoreOptions CoreOptionsOfSimulation() {
   controller::CoreOptions options;
@@ -58,6 +59,9 @@ SimulationOptions AllFaults(uint64_t seed) {
   SimulationOptions options = ControlPlaneFaults(seed);
   options.spare_nodes = static_cast<int>(random.Between(0, 2));
   options.faults.rank_crash = random.Chance(0.8) ? 0.2 : 0;
+  options.faults.shim_crash = random.Chance(0.5) ? 0.05 : 0;
+  options.faults.record_loss = random.Chance(0.5) ? 0.1 : 0;
+  options.faults.data_dir_loss = random.Chance(0.3) ? 0.02 : 0;
   options.faults.node_crash = 0.02;
   options.faults.isolation = random.Chance(0.5) ? 0.03 : 0;
   options.faults.checkpoint_damage = random.Chance(0.5) ? 0.1 : 0;
@@ -87,6 +91,7 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(GangIsAllOrNothing());
   checkers_.push_back(AttemptsOnlyGrow());
   checkers_.push_back(OneLiveAttempt());
+  checkers_.push_back(NoRankStartedTwice());
   checkers_.push_back(ReplayEqualsLive());
   checkers_.push_back(RestartBudgetKept());
   checkers_.push_back(HealthyJobsNotRestarted());
@@ -144,6 +149,11 @@ void SimulatedCluster::CheckRest() {
   for (const auto& [id, entry] : controller_.state().nodes) {
     if (entry.node.state() == v1::NODE_STATE_LOST) continue;
     if (!world_.RunningOn(id).empty()) return Complain(id + " still runs ranks of ended jobs");
+    for (const auto& [key, process] : world_.processes()) {
+      if (process.node_id == id && HoldsSlot(process)) {
+        return Complain(id + " still runs children of ended ranks");
+      }
+    }
     const bool holds = std::ranges::any_of(
         entry.node.slot_uses(), [](const v1::SlotUse& use) { return use.job_id() != 0; });
     if (holds) return Complain("slots of " + id + " are still held by ended jobs");
@@ -200,7 +210,8 @@ CrashPoint SimulatedCluster::NextCrash() {
 }
 
 void SimulatedCluster::InjectFaults() {
-  SimulatedWorker& worker = *workers_[random_.Between(0, options_.nodes - 1)];
+  const auto chosen = random_.Between(0, static_cast<int64_t>(workers_.size()) - 1);
+  SimulatedWorker& worker = *workers_[chosen];
   const std::string& node_id = worker.node_id();
   if (worker.IsDestroyed()) return;
   if (!starts_at_ms_.contains(node_id) && Strikes(faults_.worker_crash)) {
@@ -219,6 +230,28 @@ void SimulatedCluster::InjectFaults() {
   InjectDiskFault(worker);
   if (Strikes(faults_.foreign_stream)) worker.SendForeign(now_);
   InjectNodeFault(worker);
+  if (!worker.IsDestroyed()) InjectLoss(worker);
+}
+
+void SimulatedCluster::InjectLoss(SimulatedWorker& worker) {
+  const std::string& node_id = worker.node_id();
+  const auto running = world_.RunningOn(node_id);
+  if (!running.empty() && Strikes(faults_.shim_crash)) {
+    world_.KillShim(running[random_.Between(0, static_cast<int64_t>(running.size()) - 1)]);
+  }
+  if (!starts_at_ms_.contains(node_id) && Strikes(faults_.record_loss)) {
+    worker.Crash(now_);
+    worker.LoseARecord();
+    starts_at_ms_[node_id] = now_ + random_.Between(100, 20000);
+  }
+  if (data_dirs_lost_ < kMostDataDirsLost && Strikes(faults_.data_dir_loss)) {
+    ++data_dirs_lost_;
+    worker.Destroy(now_);
+    network_.Partition(node_id);
+    workers_.push_back(std::make_unique<SimulatedWorker>(
+        absl::StrCat(node_id, "-again"), options_.slots_per_node, world_, network_, random_));
+    workers_.back()->Start(now_);
+  }
 }
 
 void SimulatedCluster::InjectDiskFault(SimulatedWorker& worker) {

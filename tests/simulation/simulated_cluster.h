@@ -45,6 +45,14 @@ struct Faults {
 
   // The faults below damage training.
   double rank_crash = 0;
+  // The shim of a rank is killed: the rank's exit is then unknown, and its children may outlive it.
+  double shim_crash = 0;
+  // A worker is killed, and starts again without one of its records: an attempt's command, or all
+  // records of a rank.
+  double record_loss = 0;
+  // A worker starts with an empty data directory: it ends what runs there and is a new node. Twice
+  // at most.
+  double data_dir_loss = 0;
   // A machine is gone for good; at most spare_nodes of them.
   double node_crash = 0;
   // A node reaches neither its peers nor the controller for up to 30 s.
@@ -102,6 +110,7 @@ class SimulatedCluster {
   void StepOnce();
   void InjectFaults();
   void InjectNodeFault(SimulatedWorker& worker);
+  void InjectLoss(SimulatedWorker& worker);
   void InjectFreeze(const std::string& node_id);
   void InjectDiskFault(SimulatedWorker& worker);
   // Ends the faults that are due to end.
@@ -141,6 +150,7 @@ class SimulatedCluster {
   std::map<std::string, Timestamp> thaws_at_ms_;
   int submitted_ = 0;
   int nodes_lost_ = 0;
+  int data_dirs_lost_ = 0;
   int64_t faults_injected_ = 0;
   bool faults_stopped_ = false;
   std::size_t checked_events_ = 0;  // Events of the log that the checkers have seen.

@@ -22,6 +22,7 @@ constexpr int64_t kRecordsInBatch = 8;
 constexpr int64_t kBytesInChunk = 200;
 // Size on disk that each fact counts for: compactions must occur.
 constexpr int64_t kBytesOfFact = 4096;
+constexpr int kSignalOfUnknownExit = 9;
 
 AttemptKey ToKey(const worker::AttemptKey& key) { return {key.job_id, key.number}; }
 
@@ -157,8 +158,30 @@ void SimulatedWorker::Start(Timestamp now) {
   daemon_ = std::make_unique<Daemon>(*this);
   std::vector<v1::StartAttempt> commands;
   for (const auto& [key, command] : disk_.commands) commands.push_back(command);
-  daemon_->attempts.Restore(disk_.seen_attempts, commands);
+  std::vector<v1::StartAttempt> lost;
+  for (const auto& [key, command] : disk_.lost) lost.push_back(command);
+  daemon_->attempts.Restore(disk_.seen_attempts, commands, lost);
   BuryDead();
+}
+
+void SimulatedWorker::LoseARecord() {
+  if (disk_.commands.empty()) return;
+  const auto attempts = static_cast<int64_t>(disk_.commands.size());
+  const auto victim = std::next(disk_.commands.begin(), random_.Between(0, attempts - 1));
+  const worker::AttemptKey key = victim->first;
+  world_.Hurt(ToKey(key));
+  v1::StartAttempt lost;
+  lost.set_job_id(key.job_id);
+  lost.set_attempt(key.number);
+  for (const v1::RankStart& rank : victim->second.ranks()) {
+    if (world_.Find(node_id_, ToKey(key), rank.rank()) == nullptr) continue;
+    lost.add_ranks()->set_rank(rank.rank());
+    if (random_.Chance(0.5)) disk_.unrecorded.insert({key, rank.rank()});
+  }
+  if (random_.Chance(0.5)) return;
+  disk_.commands.erase(victim);
+  // Without a record of any rank the folder is the rest of a creation that was interrupted.
+  if (lost.ranks_size() > 0) disk_.lost[key] = lost;
 }
 
 void SimulatedWorker::BuryDead() {
@@ -197,6 +220,8 @@ absl::Status SimulatedWorker::RemoveAttempt(const worker::AttemptKey& attempt) {
   absl::Status status = BeforeWrite(/*needs_space=*/false);
   if (!status.ok()) return status;
   disk_.commands.erase(attempt);
+  disk_.lost.erase(attempt);
+  std::erase_if(disk_.unrecorded, [&](const auto& rank) { return rank.attempt == attempt; });
   world_.RemoveFiles(node_id_, ToKey(attempt));
   return status;
 }
@@ -256,13 +281,36 @@ void SimulatedWorker::ObserveNow(const worker::RankKey& rank) {
   using Presence = worker::RankStatus::Presence;
   worker::RankStatus status;
   const Process* process = world_.Find(node_id_, ToKey(rank.attempt), rank.rank);
-  if (process != nullptr) {
-    status.presence = process->exited.has_value() ? Presence::kEnded : Presence::kRunning;
+  if (process != nullptr && process->exited.has_value()) {
+    status = StatusOfEnded(rank, *process);
+    if (process->leaves_children) world_.Sweep(node_id_, ToKey(rank.attempt), rank.rank, now_);
+  } else if (process != nullptr) {
+    // Found by its mark where its records are lost.
+    status.presence = Presence::kRunning;
     status.pid = 1;
     status.started_ms = now_;
-    if (process->exited.has_value()) status.exited = *process->exited;
   }
   daemon_->attempts.Observed(rank, status, Time());
+}
+
+worker::RankStatus SimulatedWorker::StatusOfEnded(const worker::RankKey& rank,
+                                                  const Process& process) const {
+  worker::RankStatus status;
+  status.processes_remain = process.leaves_children;
+  status.exited = *process.exited;
+  const bool is_recorded = !disk_.unrecorded.contains(rank);
+  // An empty folder and no process: as if it had never been started. Only the facts say otherwise.
+  const bool is_known = daemon_->attempts.attempts().WasStarted(rank);
+  if (!is_recorded && is_known && !process.leaves_children) return {};
+  status.presence = worker::RankStatus::Presence::kEnded;
+  if (is_recorded) {
+    status.pid = 1;
+    status.started_ms = now_;
+  } else {
+    status.exited.set_exit_code(0);
+    status.exited.set_signal(kSignalOfUnknownExit);
+  }
+  return status;
 }
 
 void SimulatedWorker::RunHelper() {

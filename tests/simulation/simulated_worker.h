@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ class SimulatedWorker final : public worker::AttemptIo {
   // The daemon crashes during its next actions.
   void CrashBetweenActions() { crash_between_actions_ = true; }
   void Start(Timestamp now);
+  // The daemon, which is down, finds one of its records lost: an attempt's command, or a rank's.
+  void LoseARecord();
   bool IsUp() const { return daemon_ != nullptr; }
   // The machine is gone for good.
   void Destroy(Timestamp now);
@@ -45,13 +48,17 @@ class SimulatedWorker final : public worker::AttemptIo {
   // Facts on disk that the controller has not acknowledged.
   int64_t UnacknowledgedFacts() const;
   // Attempts on disk.
-  std::size_t AttemptsOnDisk() const { return disk_.commands.size(); }
+  std::size_t AttemptsOnDisk() const { return disk_.commands.size() + disk_.lost.size(); }
 
  private:
   // State that survives a crash of the daemon.
   struct Disk {
     worker::SeenAttempts seen_attempts;
     std::map<worker::AttemptKey, v1::StartAttempt> commands;
+    // Attempts whose command is lost while ranks' records are there: job, attempt and these ranks.
+    std::map<worker::AttemptKey, v1::StartAttempt> lost;
+    // Ranks whose records are lost.
+    std::set<worker::RankKey> unrecorded;
     std::vector<v1::Fact> facts;
   };
   class Facts;
@@ -79,6 +86,7 @@ class SimulatedWorker final : public worker::AttemptIo {
   void BuryDead();
   void RunHelper();
   void ObserveNow(const worker::RankKey& rank);
+  worker::RankStatus StatusOfEnded(const worker::RankKey& rank, const Process& process) const;
   void Dial();
   void SendWaiting();
   worker::WorkerTime Time() const { return {now_, now_}; }

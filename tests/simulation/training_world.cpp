@@ -16,6 +16,7 @@ constexpr int kBadCheckpoint = 74;
 constexpr int kNotFinite = 76;
 constexpr int kFenced = 77;
 constexpr int kTerminated = 143;
+constexpr int kUnknownExit = 9;  // SIGKILL.
 constexpr int64_t kOutputOfStep = 37;
 
 int64_t StepOf(const std::string& checkpoint_path) {
@@ -92,6 +93,7 @@ void TrainingWorld::Spawn(const std::string& node_id, const v1::StartAttempt& co
                           Timestamp now) {
   const AttemptKey attempt{command.job_id(), command.attempt()};
   const ProcessKey key{node_id, attempt, rank};
+  if (processes_.contains(key)) started_twice_.push_back(key);
   Process& process = processes_[key];
   process.node_id = node_id;
   process.attempt = attempt;
@@ -124,6 +126,20 @@ void TrainingWorld::Signal(const std::string& node_id, const AttemptKey& attempt
   } else if (!process.ignores_sigterm) {
     EndAt(process, now + random_.Between(10, 800), kTerminated, 0);
   }
+}
+
+void TrainingWorld::Sweep(const std::string& node_id, const AttemptKey& attempt, int rank,
+                          Timestamp now) {
+  const auto found = processes_.find({node_id, attempt, rank});
+  if (found == processes_.end() || found->second.children_end_at_ms != 0) return;
+  found->second.children_end_at_ms = now + random_.Between(10, 3000);
+}
+
+void TrainingWorld::KillShim(const ProcessKey& key) {
+  Process& process = processes_.at(key);
+  process.has_shim = false;
+  process.has_children = random_.Chance(0.5);
+  hurt_.insert(process.attempt);
 }
 
 void TrainingWorld::RemoveFiles(const std::string& node_id, const AttemptKey& attempt) {
@@ -179,6 +195,10 @@ std::map<int, Process*> TrainingWorld::Members(const AttemptKey& attempt) {
 }
 
 void TrainingWorld::Advance(Timestamp now) {
+  for (auto& [key, process] : processes_) {
+    const Timestamp end = process.children_end_at_ms;
+    if (end != 0 && end <= now) process.leaves_children = false;
+  }
   for (auto& [attempt, gang] : gangs_) {
     if (!gang.done) AdvanceGang(attempt, gang, now);
   }
@@ -195,8 +215,9 @@ void TrainingWorld::AdvanceGang(const AttemptKey& attempt, GangRun& gang, Timest
       exited.set_job_id(attempt.first);
       exited.set_attempt(attempt.second);
       exited.set_rank(rank);
-      exited.set_exit_code(process->exit_code);
-      exited.set_signal(process->signal);
+      exited.set_exit_code(process->has_shim ? process->exit_code : 0);
+      exited.set_signal(process->has_shim ? process->signal : kUnknownExit);
+      process->leaves_children = !process->has_shim && process->has_children;
       exited.set_time_ms(now);
       process->last_activity_ms = now;
       if (process->exit_code != 0 || process->signal != 0) gang.broken = true;

@@ -37,6 +37,13 @@ struct Process {
   std::string phase = "init";
   // It waits for a peer that is gone and writes no more.
   bool stuck = false;
+  // False once its shim was killed: nobody records how it ends, and its children outlive it.
+  bool has_shim = true;
+  bool has_children = false;
+  // Ended, with children that live and hold its slot.
+  bool leaves_children = false;
+  // End of these children, once they are killed; 0 before that.
+  Timestamp children_end_at_ms = 0;
   // Time from its start to its first step; 0 before that.
   Timestamp started_ms = 0;
   int64_t init_ms = 0;
@@ -45,6 +52,11 @@ struct Process {
   // Size of its output; the text is OutputBetween.
   int64_t output_bytes = 0;
 };
+
+// True while a process of the rank holds its slot.
+inline bool HoldsSlot(const Process& process) {
+  return !process.exited.has_value() || process.leaves_children;
+}
 
 // The bytes [begin, end) of the output of any rank.
 std::string OutputBetween(int64_t begin, int64_t end);
@@ -87,6 +99,12 @@ class TrainingWorld {
   void Signal(const std::string& node_id, const AttemptKey& attempt, int rank, bool kill,
               Timestamp now);
 
+  // Kills what an ended rank has left, as a worker does when the shim is gone. It takes up to 3 s.
+  void Sweep(const std::string& node_id, const AttemptKey& attempt, int rank, Timestamp now);
+
+  // Ranks that were started although they had been started before.
+  const std::vector<ProcessKey>& started_twice() const { return started_twice_; }
+
   // Removes the files of the attempt's ranks on the node.
   void RemoveFiles(const std::string& node_id, const AttemptKey& attempt);
   // Ranks whose files were removed, in order.
@@ -94,6 +112,10 @@ class TrainingWorld {
 
   // Faults. Attempts that a fault affects are in hurt().
   void CrashRank(const ProcessKey& key, int exit_code, int signal, Timestamp now);
+  // The shim of a running rank is killed.
+  void KillShim(const ProcessKey& key);
+  // A fault outside of this world that ends the attempt.
+  void Hurt(const AttemptKey& attempt) { hurt_.insert(attempt); }
   // Every process of the node is gone at once, without a trace.
   void CrashNode(const std::string& node_id);
   // The node's ranks cannot reach their peers.
@@ -162,6 +184,7 @@ class TrainingWorld {
   std::set<AttemptKey> hurt_;
   std::vector<ProcessKey> removed_;
   std::vector<Meeting> meetings_;
+  std::vector<ProcessKey> started_twice_;
 };
 
 }  // namespace trainyard::simulation

@@ -311,9 +311,41 @@ TEST(TrainerErrorsTest, FencedByALaterJob) {
                                               {"TRAINYARD_ATTEMPT", number}};
   };
   TrainToTheEnd(folder, {.run = "a", .variables = attempt("7", "5")});
-  TrainToTheEnd(folder, {.run = "b", .variables = attempt("8", "1")});
+  std::map<std::string, std::string> next = attempt("8", "1");
+  next["TRAINYARD_RESUME_FROM"] = LatestCheckpoint(folder.path() / "checkpoints")->path;
+  TrainToTheEnd(folder, {.run = "b", .variables = next});
   ExpectFails(folder, {.run = "c", .variables = attempt("7", "6")}, 77,
               "belongs to job 8 (attempt 1)");
+}
+
+TEST(TrainerErrorsTest, CheckpointsOfAnotherJobAreNotOverwritten) {
+  const TrainerFolder folder;
+  const auto job = [](const char* number) {
+    return std::map<std::string, std::string>{{"TRAINYARD_JOB_ID", number}};
+  };
+  TrainToTheEnd(folder, {.run = "a", .variables = job("7")});
+  const std::string kept = LatestCheckpoint(folder.path() / "checkpoints")->path;
+  ExpectFails(folder, {.run = "b", .variables = job("8")}, 78,
+              "go on from the newest (checkpoint.resume_from: " + kept + ")");
+  EXPECT_EQ(LatestCheckpoint(folder.path() / "checkpoints")->attempt.job_id, 7);
+}
+
+// A symbolic link hides from the controller that two jobs write to one directory.
+TEST(TrainerErrorsTest, DirectoryOfALiveJobIsRefusedUnderEveryName) {
+  const TrainerFolder folder;
+  TrainToTheEnd(folder, {.run = "a", .variables = {{"TRAINYARD_JOB_ID", "7"}}});
+  std::filesystem::create_directory_symlink(folder.path() / "checkpoints", folder.path() / "alias");
+  ExpectFails(folder,
+              {.run = "b",
+               .checkpoints = "alias",
+               .variables = {{"TRAINYARD_JOB_ID", "8"}, {"TRAINYARD_LIVE_JOBS", "5,7"}}},
+              78, "is in use by job 7, which has not ended");
+  // The refused job has left no claim: the first one goes on.
+  TrainToTheEnd(folder, {.run = "a2",
+                         .flags = {"--resume"},
+                         .variables = {{"TRAINYARD_JOB_ID", "7"},
+                                       {"TRAINYARD_ATTEMPT", "2"},
+                                       {"TRAINYARD_LIVE_JOBS", "5,8"}}});
 }
 
 }  // namespace

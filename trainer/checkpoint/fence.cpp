@@ -176,6 +176,21 @@ void FenceLock::CheckNotNewerThan(const AttemptKey& attempt) const {
                                             " when nothing of that job runs any more");
 }
 
+void CheckOwnerHasEnded(const std::string& directory, const AttemptKey& attempt,
+                        const std::string& live_jobs) {
+  if (live_jobs.empty()) return;
+  const AttemptKey owner = FenceLock(directory).Newest();
+  const std::string name = "," + std::to_string(owner.job_id) + ",";
+  if (owner.job_id == attempt.job_id || ("," + live_jobs + ",").find(name) == std::string::npos) {
+    return;
+  }
+  throw TrainerError(ExitCode::kBadConfig,
+                     "checkpoint directory " + directory + " is in use by job " +
+                         std::to_string(owner.job_id) + ", which has not ended (" + directory +
+                         "/" + ClaimName(owner) + "): stop that job first, or give this one " +
+                         "another checkpoint.dir");
+}
+
 void RaiseFence(const std::string& directory, const AttemptKey& attempt, LockFile lock_file) {
   FenceLock lock(directory, lock_file);
   lock.CheckNotNewerThan(attempt);

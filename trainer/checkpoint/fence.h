@@ -53,6 +53,13 @@ class FenceLock {
   int file_ = -1;
 };
 
+// Throws TrainerError kBadConfig when the directory is claimed by another job that is in
+// `live_jobs` ("3,17"). The controller compares paths; a claim lies in the directory itself, so it
+// shows also under another name, as through a symbolic link. To be called before RaiseFence, which
+// would fence that job.
+void CheckOwnerHasEnded(const std::string& directory, const AttemptKey& attempt,
+                        const std::string& live_jobs);
+
 // Raises the fence at the start of an attempt: from its return on no older attempt publishes. Any
 // rank may call it, and more than once. Throws TrainerError kFenced when a newer attempt has begun.
 void RaiseFence(const std::string& directory, const AttemptKey& attempt, LockFile lock = flock);

@@ -55,4 +55,23 @@ StartingPoint FindStartingPoint(const std::string& named, const std::string& dir
   return start;
 }
 
+void CheckOverwritesNone(const std::string& directory, int64_t job_id, int64_t step) {
+  if (job_id == 0) return;
+  const PublishedCheckpoint* newest = nullptr;
+  const std::vector<PublishedCheckpoint> checkpoints = ListCheckpoints(directory);
+  for (const PublishedCheckpoint& checkpoint : checkpoints) {
+    const int64_t owner = checkpoint.attempt.job_id;
+    if (owner == 0 || owner == job_id || checkpoint.step <= step) continue;
+    if (newest == nullptr || checkpoint.step > newest->step) newest = &checkpoint;
+  }
+  if (newest == nullptr) return;
+  throw TrainerError(ExitCode::kBadConfig,
+                     "checkpoint directory " + directory + " holds checkpoints of job " +
+                         std::to_string(newest->attempt.job_id) + ", up to step " +
+                         std::to_string(newest->step) + ", and this job would write over them " +
+                         "from step " + std::to_string(step) + " on: go on from the newest " +
+                         "(checkpoint.resume_from: " + newest->path +
+                         "), give this job another checkpoint.dir, or remove them");
+}
+
 }  // namespace trainyard::trainer

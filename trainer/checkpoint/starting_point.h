@@ -29,6 +29,10 @@ struct StartingPoint {
 StartingPoint FindStartingPoint(const std::string& named, const std::string& directory,
                                 int64_t job_id, const std::vector<RolledBack>& rolled_back = {});
 
+// Throws TrainerError kBadConfig when `directory` holds checkpoints of another job behind `step`,
+// from which job `job_id` goes on: it would publish over them. Outside of a job (job_id 0) it may.
+void CheckOverwritesNone(const std::string& directory, int64_t job_id, int64_t step);
+
 }  // namespace trainyard::trainer
 
 #endif  // TRAINYARD_TRAINER_CHECKPOINT_STARTING_POINT_H_

@@ -74,6 +74,7 @@ RuntimeEnvironment ReadRuntimeEnvironment(const VariableLookup& lookup) {
   env.skip_samples = Text(lookup, environment::kSkipSamples, "");
   env.lr_factor = Factor(lookup, environment::kLrFactor);
   env.rolled_back = Text(lookup, environment::kRolledBack, "");
+  env.live_jobs = Text(lookup, environment::kLiveJobs, "");
   return env;
 }
 

@@ -29,6 +29,7 @@ struct RuntimeEnvironment {
   std::string skip_samples;    // "a:b,c:d": sample ranges [a, b) that are never trained on.
   double lr_factor = 1;        // Multiplies the learning rate of every step.
   std::string rolled_back;     // Checkpoints not to use (checkpoint/rolled_back.h).
+  std::string live_jobs;       // "3,17": other jobs that have not ended.
   // Between SIGTERM and SIGKILL: the job's stop_grace, infinite when its spec has none.
   double stop_grace_seconds = std::numeric_limits<double>::infinity();
 };

@@ -62,6 +62,7 @@ void AddTrainyardVariables(const v1::StartAttempt& attempt, const LaunchSite& si
   environment[variable::kSkipSamples] = attempt.skip_samples();
   environment[variable::kLrFactor] = FactorText(attempt.lr_factor());
   environment[variable::kRolledBack] = attempt.rolled_back();
+  environment[variable::kLiveJobs] = attempt.live_jobs();
 }
 
 // All GPUs of the attempt on this node in order of local rank, the same for each of its ranks: a

@@ -175,5 +175,22 @@ TEST(CommandsTest, AttemptsThatAreNotLiveMustLeave) {
   EXPECT_THAT(cluster.Commands(), ElementsAre("stop a 1/9 3000"));
 }
 
+TEST(CommandsTest, StartNamesTheOtherJobsThatHaveStartedAndNotEnded) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  cluster.AddNode("b", 1);
+  const int64_t first = cluster.Submit(TestSpec("first", 1, 1));
+  cluster.Settle();
+  const int64_t second = cluster.Submit(TestSpec("second", 1, 1));
+  cluster.Submit(TestSpec("waits", 1, 1));
+  cluster.Settle();
+  const std::vector<Command> commands =
+      CommandsDue(cluster.state, cluster.observations, cluster.now);
+  ASSERT_EQ(commands.size(), 2u);
+  EXPECT_EQ(commands[0].message.start_attempt().job_id(), first);
+  EXPECT_EQ(commands[0].message.start_attempt().live_jobs(), std::to_string(second));
+  EXPECT_EQ(commands[1].message.start_attempt().live_jobs(), std::to_string(first));
+}
+
 }  // namespace
 }  // namespace trainyard::controller

@@ -40,6 +40,7 @@ std::unique_ptr<Checker> NoSlotDoubleBooked();
 std::unique_ptr<Checker> GangIsAllOrNothing();
 std::unique_ptr<Checker> AttemptsOnlyGrow();
 std::unique_ptr<Checker> OneLiveAttempt();
+std::unique_ptr<Checker> NoRankStartedTwice();
 std::unique_ptr<Checker> ReplayEqualsLive();
 std::unique_ptr<Checker> RestartBudgetKept();
 std::unique_ptr<Checker> HealthyJobsNotRestarted();

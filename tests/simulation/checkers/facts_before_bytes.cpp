@@ -54,6 +54,8 @@ class FactsBeforeBytesChecker : public Checker {
     }
     if (!event.has_alert_raised()) return "";
     const v1::AlertRaised& alert = event.alert_raised();
+    // The guard's own, beside an alert of the program for the same step.
+    if (alert.by_guard() && alert.code() != "nan_loss") return "";
     auto& alerts = alert.code() == "nan_loss" ? losses_ : alerts_;
     const bool is_new = alerts.insert({{alert.job_id(), alert.attempt()}, alert.step()}).second;
     return is_new ? "" : absl::StrCat("the alert of step ", alert.step(), " was raised twice");

@@ -24,7 +24,7 @@ class NoSlotDoubleBookedChecker : public Checker {
   static std::string CheckProcesses(const TrainingWorld& world) {
     std::map<std::pair<std::string, int>, AttemptKey> holders;
     for (const auto& [key, process] : world.processes()) {
-      if (process.exited.has_value()) continue;
+      if (!HoldsSlot(process)) continue;
       const auto [holder, is_free] =
           holders.emplace(std::make_pair(process.node_id, process.slot), process.attempt);
       if (is_free) continue;

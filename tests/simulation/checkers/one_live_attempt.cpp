@@ -22,7 +22,7 @@ class OneLiveAttemptChecker : public Checker {
     }
     std::map<std::pair<std::string, int64_t>, int64_t> attempt_numbers;
     for (const auto& [key, process] : step.world.processes()) {
-      if (process.exited.has_value()) continue;
+      if (!HoldsSlot(process)) continue;
       const auto [attempt_number, is_first] = attempt_numbers.emplace(
           std::make_pair(process.node_id, process.attempt.first), process.attempt.second);
       if (!is_first && attempt_number->second != process.attempt.second) {

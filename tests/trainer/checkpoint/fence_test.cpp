@@ -88,6 +88,24 @@ TEST(FenceTest, ALaterJobTakesOverWhateverTheAttemptsAreNumbered) {
   }
 }
 
+TEST(FenceTest, DirectoryOfALiveJobIsNoOtherJobs) {
+  const CheckpointDirectory directory;
+  RaiseFence(directory.path(), {7, 5});
+  EXPECT_NO_THROW(CheckOwnerHasEnded(directory.path(), {7, 6}, "7"));
+  EXPECT_NO_THROW(CheckOwnerHasEnded(directory.path(), {9, 1}, "")) << "an older controller";
+  EXPECT_NO_THROW(CheckOwnerHasEnded(directory.path(), {9, 1}, "1,17,70")) << "job 7 has ended";
+  for (const char* live_jobs : {"7", "3,7", "7,8", "3,7,8"}) {
+    try {
+      CheckOwnerHasEnded(directory.path(), {9, 1}, live_jobs);
+      ADD_FAILURE() << live_jobs;
+    } catch (const TrainerError& error) {
+      EXPECT_EQ(error.code(), ExitCode::kBadConfig);
+      EXPECT_THAT(error.what(), HasSubstr("in use by job 7, which has not ended"));
+    }
+  }
+  EXPECT_TRUE(FenceLock(directory.path()).Newest() == (AttemptKey{7, 5})) << "no claim is left";
+}
+
 TEST(FenceTest, ReadsTheFenceOfAnEarlierVersion) {
   const CheckpointDirectory directory;
   std::ofstream(directory.path() + "/ATTEMPT") << "00000000000000000003\n";

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/trainer/checkpoint/checkpoint_directory.h"
+#include "trainer/config/trainer_error.h"
 
 namespace trainyard::trainer {
 namespace {
@@ -72,6 +73,24 @@ TEST_F(StartingPointTest, IsWhatIsNamedOutsideOfTheJobsOwn) {
   EXPECT_THAT(Instead(directory_.path() + "/deeper/step_000000070"), IsEmpty());
   EXPECT_THAT(Instead(directory_.Step(70), /*job_id=*/0), IsEmpty());
   EXPECT_THAT(Instead(directory_.Step(70), /*job_id=*/kJob + 1), IsEmpty());
+}
+
+TEST_F(StartingPointTest, JobDoesNotStartBeforeCheckpointsOfAnotherOne) {
+  const auto error = [&](int64_t job_id, int64_t step) -> std::string {
+    try {
+      CheckOverwritesNone(directory_.path(), job_id, step);
+      return "";
+    } catch (const TrainerError& refused) {
+      EXPECT_EQ(refused.code(), ExitCode::kBadConfig);
+      return refused.what();
+    }
+  };
+  EXPECT_THAT(error(kJob, 0), testing::HasSubstr("checkpoints of job 6, up to step 200"));
+  EXPECT_THAT(error(kJob, 199), testing::HasSubstr("resume_from: " + directory_.Step(200)));
+  EXPECT_EQ(error(kJob, 200), "");
+  EXPECT_EQ(error(0, 0), "") << "a run outside of any job";
+  std::filesystem::remove_all(directory_.Step(200));
+  EXPECT_EQ(error(kJob, 0), "") << "its own";
 }
 
 }  // namespace

@@ -52,7 +52,8 @@ TEST(RuntimeEnvironmentTest, ReadsTorchrunsNamesAndOurs) {
                                        {"TRAINYARD_RESUME_FROM", "/ck/step_000000010"},
                                        {"TRAINYARD_SKIP_SAMPLES", "1:2"},
                                        {"TRAINYARD_LR_FACTOR", "0.25"},
-                                       {"TRAINYARD_ROLLED_BACK", "1:90"}});
+                                       {"TRAINYARD_ROLLED_BACK", "1:90"},
+                                       {"TRAINYARD_LIVE_JOBS", "3,17"}});
   EXPECT_EQ(env.rank, 3);
   EXPECT_EQ(env.local_rank, 1);
   EXPECT_EQ(env.master_addr, "10.0.0.1");
@@ -64,6 +65,7 @@ TEST(RuntimeEnvironmentTest, ReadsTorchrunsNamesAndOurs) {
   EXPECT_EQ(env.skip_samples, "1:2");
   EXPECT_EQ(env.lr_factor, 0.25);
   EXPECT_EQ(env.rolled_back, "1:90");
+  EXPECT_EQ(env.live_jobs, "3,17");
 }
 
 TEST(RuntimeEnvironmentTest, NamesTheBadVariable) {

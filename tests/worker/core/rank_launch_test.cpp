@@ -25,6 +25,7 @@ v1::StartAttempt Command() {
   command.set_skip_samples("5:9");
   command.set_lr_factor(0.1);
   command.set_rolled_back("1:90");
+  command.set_live_jobs("3,17");
   return command;
 }
 
@@ -81,6 +82,7 @@ TEST(RankLaunchTest, SetsTheWholeContract) {
       {"TRAINYARD_SKIP_SAMPLES", "5:9"},
       {"TRAINYARD_LR_FACTOR", "0.10000000000000001"},
       {"TRAINYARD_ROLLED_BACK", "1:90"},
+      {"TRAINYARD_LIVE_JOBS", "3,17"},
       {"OMP_NUM_THREADS", "4"},
       {"PYTHONUNBUFFERED", "1"},
       {"PATH", "/bin"},

@@ -179,8 +179,8 @@ TEST_F(LostRecordsTest, ExitIsRecordedOverAFifo) {
   EXPECT_EQ(State().exit.signal, SIGTERM);
 }
 
-TEST_F(LostRecordsTest, RankWhoseWorkingDirectoryHangsDoesNotHoldUpItsStarter) {
-  // A program that is a FIFO cannot be executed; the start itself is over before that shows.
+TEST_F(LostRecordsTest, ProgramThatIsAFifoIsASpawnError) {
+  // The start itself may be over before that shows.
   ASSERT_EQ(mkfifo(File("program").c_str(), 0700), 0);
   RankCommand command = Shell("exit 0");
   command.argv = {File("program")};
