@@ -54,9 +54,9 @@ class FenceLock {
 };
 
 // Throws TrainerError kBadConfig when the directory is claimed by another job that is in
-// `live_jobs` ("3,17"). The controller compares paths; a claim lies in the directory itself, so it shows also
-// under another name, as through a symbolic link. To be called before RaiseFence, which would
-// fence that job.
+// `live_jobs` ("3,17"). The controller compares paths; a claim lies in the directory itself, so it
+// shows also under another name, as through a symbolic link. To be called before RaiseFence, which
+// would fence that job.
 void CheckOwnerHasEnded(const std::string& directory, const AttemptKey& attempt,
                         const std::string& live_jobs);
 
