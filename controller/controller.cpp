@@ -298,6 +298,21 @@ struct Controller::Parts {
     });
   }
 
+  // Nothing where no HTTP address is wanted.
+  absl::Status ListenForHttp(const ControllerOptions& options) {
+    if (options.http.listen.empty()) return absl::OkStatus();
+    http::DashboardOptions settings = options.http;
+    settings.tls = options.tls;
+    settings.render_metrics = [this] { return exporter.RenderMetrics(); };
+    settings.health_problems = [this] { return HealthProblems(health); };
+    settings.observe_request = [this](const std::string& route, const std::string& status,
+                                      double seconds) {
+      exporter.ObserveRequest(route, status, seconds);
+    };
+    TRAINYARD_ASSIGN_OR_RETURN(dashboard, http::Dashboard::Listen(api, settings));
+    return absl::OkStatus();
+  }
+
   void RecoverProgress(std::vector<v1::Job> running_and_recent) {
     progress_recovery = std::make_unique<ProgressRecovery>(
         std::move(running_and_recent), *stores.metrics, [this](const RecoveredJob& recovered) {
@@ -395,17 +410,7 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   Parts& started = *parts;
   // Stops what has started when listening fails.
   std::unique_ptr<Controller> controller(new Controller(std::move(parts)));
-  if (!options.http.listen.empty()) {
-    http::DashboardOptions http = options.http;
-    http.tls = options.tls;
-    http.render_metrics = [&started] { return started.exporter.RenderMetrics(); };
-    http.health_problems = [&started] { return HealthProblems(started.health); };
-    http.observe_request = [&started](const std::string& route, const std::string& status,
-                                      double seconds) {
-      started.exporter.ObserveRequest(route, status, seconds);
-    };
-    TRAINYARD_ASSIGN_OR_RETURN(started.dashboard, http::Dashboard::Listen(started.api, http));
-  }
+  TRAINYARD_RETURN_IF_ERROR(started.ListenForHttp(options));
   started.loop->Start();
   started.RecoverProgress(std::move(jobs_to_recover));
   started.WakePrunerOnDeletions();

@@ -23,8 +23,8 @@
 #include "spdlog/spdlog.h"
 
 // Read by jemalloc when the process starts (jemalloc(3), TUNING). The thread that writes snapshots
-// builds the whole state a second time and then rests for long: only a thread of jemalloc's own gives
-// back what it has freed.
+// builds the whole state a second time and then rests for long: only a thread of jemalloc's own
+// gives back what it has freed.
 extern "C" {
 extern const char* malloc_conf;
 const char* malloc_conf = "background_thread:true";

@@ -16,7 +16,8 @@ std::string TroubleOf(DiskWatch& watch, const DiskState& disk) {
 
 TEST(DiskWatchTest, ReportsTheDiskAndNoTroubleWithSpace) {
   DiskWatch watch("/data", std::nullopt);
-  const v1::NodeCondition condition = watch.Judge({.bytes = 100 * kMebibyte, .free_bytes = 3 * kMebibyte});
+  const v1::NodeCondition condition =
+      watch.Judge({.bytes = 100 * kMebibyte, .free_bytes = 3 * kMebibyte});
   EXPECT_EQ(condition.trouble(), "");
   EXPECT_EQ(condition.disk_bytes(), 100 * kMebibyte);
   EXPECT_EQ(condition.disk_free_bytes(), 3 * kMebibyte);

@@ -85,8 +85,8 @@ TEST(StepTimeErrorTest, OfOurTrainerMeasuredAfterTheFormulas) {
 TEST(StepTimeErrorTest, OfOurTrainerOnH100) {
   const Errors errors = PrintAndCompare(TrainyardH100Runs());
   EXPECT_EQ(errors.rows, 5);
-  EXPECT_LT(errors.mean, 0.02);
-  EXPECT_LT(errors.largest, 0.03);
+  EXPECT_LT(errors.mean, 0.05);
+  EXPECT_LT(errors.largest, 0.07);
 }
 
 TEST(MemoryErrorTest, OfOurTrainerMeasuredAfterTheFormulas) {
