@@ -284,6 +284,7 @@ function eventsOf(): EventEntry[] {
     {
       time_ms: NOW - 130 * MINUTE,
       actor: 'user ada',
+      actor_verified: false,
       job_submitted: {
         job_id: 42,
         user: 'ada',
@@ -294,6 +295,7 @@ function eventsOf(): EventEntry[] {
     {
       time_ms: NOW - 61 * MINUTE,
       actor: 'node gpu02',
+      actor_verified: false,
       attempt_failed: {
         job_id: 42,
         attempt: 1,
@@ -303,11 +305,13 @@ function eventsOf(): EventEntry[] {
     {
       time_ms: NOW - 58 * MINUTE,
       actor: 'controller',
+      actor_verified: false,
       attempt_running: { job_id: 42, attempt: 2 },
     },
     {
       time_ms: NOW - 40 * MINUTE,
       actor: 'controller',
+      actor_verified: false,
       node_lost: {
         node_id: 'node-6',
         reason: 'no heartbeat for 16 s and the progress of its peers stopped',
@@ -316,6 +320,7 @@ function eventsOf(): EventEntry[] {
     {
       time_ms: NOW - 31 * MINUTE,
       actor: 'user grace',
+      actor_verified: false,
       node_cordoned: {
         node_id: 'node-5',
         reason: 'ECC errors, ticket 311',
@@ -324,6 +329,7 @@ function eventsOf(): EventEntry[] {
     {
       time_ms: NOW - 20 * MINUTE,
       actor: 'node gpu01',
+      actor_verified: false,
       alert_raised: {
         job_id: 42,
         attempt: 2,
@@ -336,6 +342,7 @@ function eventsOf(): EventEntry[] {
     {
       time_ms: NOW - 10 * MINUTE,
       actor: 'node gpu01',
+      actor_verified: false,
       checkpoint_published: {
         job_id: 42,
         checkpoint: checkpoint(3000, 2, NOW - 10 * MINUTE),
