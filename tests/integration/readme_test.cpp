@@ -70,8 +70,9 @@ class DevTerminal {
  public:
   explicit DevTerminal(const std::string& directory)
       : log_(directory + "/dev.log"),
-        process_({ProgramPath("trainyard"), "dev", "--listen", "127.0.0.1:0", "--data-dir",
-                  directory + "/dev"},
+        // The commands find the token by a link in the home directory.
+        process_({"/usr/bin/env", "HOME=" + directory, ProgramPath("trainyard"), "dev", "--listen",
+                  "127.0.0.1:0", "--data-dir", directory + "/dev"},
                  log_) {}
 
   // Address to submit to; empty when `trainyard dev` does not get ready.
