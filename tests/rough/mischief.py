@@ -96,6 +96,7 @@ def lose_data_directory(site, random, _culprits):
     node = random.randrange(NODES)
     kill(site.workers[node].pid)
     site.workers[node].popen.wait()
+    site.data_lost_at = time.monotonic()
     for path in site.worker_dir(node).iterdir():
         shutil.rmtree(path, ignore_errors=True)
         path.unlink(missing_ok=True)

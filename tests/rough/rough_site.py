@@ -24,6 +24,7 @@ class Site(Cluster):
     def __init__(self, programs, directory, say):
         super().__init__(programs, directory)
         self.say = say
+        self.data_lost_at = 0  # When a node last lost its data directory, by time.monotonic().
         self.tokens = directory / "tokens"
         self.tokens.mkdir()
         write_tokens(self.tokens)

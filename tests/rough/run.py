@@ -78,7 +78,8 @@ def settle(site, bystanders, culprits):
 def report(played, bystanders, watch, stays):
     say(f"{sum(played.values())} misfortunes: "
         + ", ".join(f"{name} {count}" for name, count in sorted(played.items())))
-    say(f"{bystanders.trained} training jobs, {bystanders.compared} losses compared; "
+    say(f"{bystanders.trained} training jobs, {bystanders.compared} losses compared, "
+        f"{bystanders.lost_with_a_node} lost with a node's data directory; "
         f"{bystanders.done} short jobs; {watch.looks} looks at all processes")
     wrong = [*bystanders.wrong, *sorted(watch.wrong), *stays]
     for text in wrong:
