@@ -106,7 +106,7 @@ class Bystanders:
             self.wrong.append(f"training job {job['id']} ended as {job['state']}: "
                               f"{job.get('reason') or job}")
             return
-        # What the workers still hold arrives shortly after the end.
+        # The rest arrives from the workers shortly after the end.
         end = time.monotonic() + 60
         found = losses(self.site, job["id"])
         while found != self.expected[nodes] and time.monotonic() < end:
@@ -119,7 +119,7 @@ class Bystanders:
                               f"the undisturbed run at {len(wrong)} steps, from {wrong[:3]} on")
         missing = len(self.expected[nodes]) - len(found)
         if missing > 0 and self.site.data_lost_at > self.begun.get(job["id"], 0):
-            # What its worker had not sent yet was in the directory.
+            # They were in the directory: its worker had not sent them yet.
             self.lost_with_a_node += missing
         elif missing > 0:
             self.wrong.append(f"training job {job['id']} lacks {missing} losses")

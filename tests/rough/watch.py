@@ -38,7 +38,7 @@ class Watch(threading.Thread):
 
 
 def what_stays(site, seconds):
-    """What has not come back after all jobs ended: slots, nodes, processes."""
+    """Slots, nodes and processes that have not come back after all jobs ended."""
     end = time.monotonic() + seconds
     while True:
         stays = list(leftovers(site))

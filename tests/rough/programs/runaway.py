@@ -1,4 +1,4 @@
-"""A job with a child that leaves its session and outlives it, deaf to all that can be ignored."""
+"""A job with a child that leaves its session and outlives it, and that no signal but KILL ends."""
 import os
 import signal
 import sys

@@ -11,7 +11,10 @@ export interface EventText {
   nodeId?: string;
 }
 
-type Kinds = Omit<Event, 'time_ms' | 'actor'>;
+// Fields of every event; the one other that is set is its kind.
+const HEAD = ['time_ms', 'actor', 'actor_verified'] as const;
+type Head = (typeof HEAD)[number];
+type Kinds = Omit<Event, Head>;
 type Kind = keyof Kinds;
 type Tell<K extends Kind> = (fact: NonNullable<Kinds[K]>) => Omit<EventText, 'jobId' | 'nodeId'>;
 
@@ -93,7 +96,7 @@ const QUIET: ReadonlySet<string> = new Set([
 
 function kindOf(event: Event): Kind | undefined {
   return (Object.keys(event) as (keyof Event)[]).find(
-    (key): key is Kind => key !== 'time_ms' && key !== 'actor' && event[key] != null,
+    (key): key is Kind => !HEAD.includes(key as Head) && event[key] != null,
   );
 }
 
