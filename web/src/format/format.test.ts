@@ -67,7 +67,7 @@ describe('times', () => {
 
 describe('events', () => {
   const entry = (event: object): EventEntry =>
-    ({ sequence: 1, event: { time_ms: 1, actor: 'controller', ...event } }) as EventEntry;
+    ({ sequence: 1, event: { time_ms: 1, actor: 'controller', actor_verified: false, ...event } }) as EventEntry;
 
   it('tells what happened and to whom', () => {
     const told = eventText(
