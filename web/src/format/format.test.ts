@@ -66,8 +66,9 @@ describe('times', () => {
 });
 
 describe('events', () => {
+  const head = { time_ms: 1, actor: 'controller', actor_verified: false };
   const entry = (event: object): EventEntry =>
-    ({ sequence: 1, event: { time_ms: 1, actor: 'controller', actor_verified: false, ...event } }) as EventEntry;
+    ({ sequence: 1, event: { ...head, ...event } }) as EventEntry;
 
   it('tells what happened and to whom', () => {
     const told = eventText(
