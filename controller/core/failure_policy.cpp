@@ -84,7 +84,7 @@ bool FitsElsewhere(const ClusterState& state, const GangShape& shape,
 }
 
 // Reason why a job whose program a node cannot start is not tried on another one; empty when it is.
-// What one node lacks another may have; what two nodes lack is missing.
+// A program that one node lacks may be on another; one that two nodes lack is missing.
 std::string WhyNoOtherNode(const ClusterState& state, const v1::Job& job,
                            const std::string& node_id) {
   std::set<std::string> nodes = NodesWithoutProgram(job);
