@@ -47,10 +47,23 @@ struct Shim {
 
 Timestamp Now() { return SystemClock().Now(); }
 
-void Answer(Shim& shim, std::string_view text) {
+void Write(const Shim& shim, std::string_view text) {
   while (write(shim.ready.get(), text.data(), text.size()) < 0 && errno == EINTR) {
   }
+}
+
+void AnswerReady(Shim& shim) {
+  Write(shim, kShimReadyAnswer);
   shim.ready.Reset();
+}
+
+// Answers that this process starts nothing and ends now. Only its end closes the pipe: the worker
+// that reads the answer to the end may start again at once and must meet no mark of this process.
+// The kernel takes a process's memory, where the mark is, before it closes the descriptors.
+void Refuse(Shim& shim, std::string_view text) {
+  shim.lock.Reset();
+  Write(shim, text);
+  std::ignore = shim.ready.Release();
 }
 
 // The rank's directory in a valid command line.
@@ -182,7 +195,7 @@ absl::StatusOr<RankExit> RunRank(Shim& shim, HeldRank rank) {
       {{own->pid, own->start_time}, {child->pid, child->start_time}, Now(), BootId()}));
   // Before the release: a rank whose working directory or program is on a file server that hangs
   // must not hold up the worker.
-  Answer(shim, kShimReadyAnswer);
+  AnswerReady(shim);
   const std::optional<StartFailure> failure = rank.Release();
   RankExit exit = Guard(shim, rank.pid(), kills_before);
   if (failure.has_value()) {
@@ -231,17 +244,13 @@ int RunShim(int argc, char** argv) {
   // The second fork: the parent ends at once, so the shim belongs to init and not to the worker.
   const pid_t pid = fork();
   if (pid != 0) {
-    if (pid < 0) Answer(shim, absl::StrCat("cannot fork the shim: ", strerror(errno)));
+    if (pid < 0) Refuse(shim, absl::StrCat("cannot fork the shim: ", strerror(errno)));
     _exit(pid < 0 ? 1 : 0);
   }
   BecomeGuardian();
   shim.inherited_score = LowerMemoryKillerScore();
   const absl::Status status = Run(shim);
-  if (!status.ok() && shim.ready.valid()) {
-    // The lock is released first: the worker that reads the answer may start again at once.
-    shim.lock.Reset();
-    Answer(shim, Text(status));
-  }
+  if (!status.ok() && shim.ready.valid()) Refuse(shim, Text(status));
   return status.ok() ? 0 : 1;
 }
 
