@@ -334,9 +334,9 @@ void ApplyKind(const v1::NodeJoined& joined, const v1::Event& event, ClusterStat
   const bool is_new = known == state.nodes.end();
   ReplaceNode(node, state);
   if (is_new) RecallNode(node.id(), state);
-  if (!joined.secret_hash().empty()) {
-    state.nodes.at(node.id()).secret_hash = joined.secret_hash();
-  }
+  NodeEntry& entry = state.nodes.at(node.id());
+  entry.place = joined.place();
+  if (!joined.secret_hash().empty()) entry.secret_hash = joined.secret_hash();
 }
 
 void ApplyKind(const v1::NodeRemoved& removed, const v1::Event&, ClusterState& state) {

@@ -244,6 +244,7 @@ v1::Snapshot ToSnapshot(const ClusterState& state, uint64_t last_sequence) {
     *node.mutable_node() = entry.node;
     node.set_fact_sequence(entry.fact_sequence);
     node.set_secret_hash(entry.secret_hash);
+    node.set_place(entry.place);
   }
   for (const auto& [id, removed] : state.removed_nodes) {
     v1::NodeSnapshot& node = *snapshot.add_removed_nodes();
@@ -271,6 +272,7 @@ ClusterState FromSnapshot(v1::Snapshot snapshot) {
     entry.node = std::move(*node.mutable_node());
     entry.fact_sequence = node.fact_sequence();
     entry.secret_hash = node.secret_hash();
+    entry.place = node.place();
   }
   for (const v1::NodeSnapshot& node : snapshot.removed_nodes()) {
     state.removed_nodes[node.node().id()] = {node.fact_sequence(), node.secret_hash()};

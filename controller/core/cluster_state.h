@@ -35,6 +35,8 @@ struct NodeEntry {
   uint64_t fact_sequence = 0;
   // SHA-256 of the secret that the node id is bound to, hexadecimal; empty: none yet.
   std::string secret_hash;
+  // As in v1::Hello; empty: unknown.
+  std::string place;
 
   // The rest follows from the above and from the jobs.
   // Jobs whose live attempt has ranks here.

@@ -32,6 +32,9 @@ struct CoreOptions {
   // Time without a heartbeat after which a suspect node is lost when no rank of its gangs could
   // show progress: all of those ranks run on nodes without a heartbeat.
   int64_t lease_ms = 600000;
+  // Time after the controller's start in which every worker that can be reached has attached: many
+  // times the longest pause between its tries (worker/rpc/attach_stream.h).
+  int64_t return_within_ms = 30000;
   // The same for an attempt that has not trained yet: time without a sign that the node took the
   // order to start, or in which its peers waited in their start.
   int64_t start_lease_ms = 120000;

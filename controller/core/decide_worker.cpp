@@ -80,6 +80,19 @@ bool HasStartedOn(const JobEntry& entry, const v1::Attempt& attempt, const std::
                              [&](int rank) { return attempt.ranks(rank).node_id() == node_id; });
 }
 
+// The failure of the live attempt by what its worker says of `node`.
+v1::Event LossOf(const NodeEntry& node, const JobEntry& entry, const std::string& why,
+                 Timestamp now) {
+  v1::Event event;
+  event.set_time_ms(now);
+  event.set_actor(absl::StrCat("node ", node.node.name()));
+  v1::AttemptFailed& failed = *event.mutable_attempt_failed();
+  failed.set_job_id(entry.job.id());
+  failed.set_attempt(LiveAttempt(entry)->number());
+  *failed.mutable_verdict() = NodeLostVerdict(node.node, why, now);
+  return event;
+}
+
 // Fails attempts whose ranks had started on this node but that its worker no longer has on disk.
 // The worker has lost its data, so no more facts about these ranks will follow.
 void FailForgottenAttempts(const ClusterState& state, const NodeEntry& node, const v1::Hello& hello,
@@ -93,12 +106,33 @@ void FailForgottenAttempts(const ClusterState& state, const NodeEntry& node, con
         !HasStartedOn(entry, attempt, hello.node_id())) {
       continue;
     }
-    v1::AttemptFailed& failed =
-        *events.emplace_back(NodeEvent(state, hello.node_id(), now)).mutable_attempt_failed();
-    failed.set_job_id(job_id);
-    failed.set_attempt(attempt.number());
-    *failed.mutable_verdict() =
-        NodeLostVerdict(node.node, "its worker came back without the data of the attempt", now);
+    events.push_back(
+        LossOf(node, entry, "its worker came back without the data of the attempt", now));
+  }
+}
+
+// Fails what ran on nodes whose place this new node has: their workers are gone with their data,
+// and this one has ended every process of their ranks. These nodes are lost at once.
+void LoseNodesOfPlace(const ClusterState& state, const v1::Hello& hello, Timestamp now,
+                      std::vector<v1::Event>& events) {
+  if (hello.place().empty()) return;
+  const std::string why = absl::StrCat("its worker came back as the new node ", hello.node_id(),
+                                       ": the contents of its data directory are lost");
+  for (const auto& [id, node] : state.nodes) {
+    if (id == hello.node_id() || node.place != hello.place()) continue;
+    for (const int64_t job_id : node.live_jobs) {
+      const JobEntry& entry = state.jobs.at(job_id);
+      const v1::Attempt& attempt = *LiveAttempt(entry);
+      const bool over =
+          attempt.state() == v1::ATTEMPT_STATE_STOPPING || entry.cleared_nodes.contains(id);
+      if (!over) events.push_back(LossOf(node, entry, why, now));
+    }
+    if (node.node.state() == v1::NODE_STATE_LOST) continue;
+    v1::Event& event = events.emplace_back();
+    event.set_time_ms(now);
+    event.set_actor("controller");
+    event.mutable_node_lost()->set_node_id(id);
+    event.mutable_node_lost()->set_reason(why);
   }
 }
 
@@ -118,12 +152,7 @@ void FailAttemptClearedUnrun(const ClusterState& state, const NodeEntry& node,
     return rank.node_id() == node_id && !entry.exited_ranks.contains(rank.rank());
   });
   if (over || !unreported) return;
-  v1::AttemptFailed& failed =
-      *events.emplace_back(NodeEvent(state, node_id, now)).mutable_attempt_failed();
-  failed.set_job_id(cleared.job_id());
-  failed.set_attempt(cleared.attempt());
-  *failed.mutable_verdict() =
-      NodeLostVerdict(node.node, "its worker has nothing of the attempt any more", now);
+  events.push_back(LossOf(node, entry, "its worker has nothing of the attempt any more", now));
 }
 
 // Cordons a node that runs a job from after the restored backup. The slots of that job look free in
@@ -258,7 +287,7 @@ absl::StatusOr<std::vector<v1::Event>> DecideAttach(const ClusterState& state,
   const auto known = state.nodes.find(hello.node_id());
   const bool is_known = known != state.nodes.end();
   const bool binds = is_known && known->second.secret_hash != hello.node_secret();
-  const bool is_change = !is_known || binds ||
+  const bool is_change = !is_known || binds || known->second.place != hello.place() ||
                          known->second.node.state() == v1::NODE_STATE_LOST ||
                          !SaysTheSame(known->second.node, node);
   if (is_change) {
@@ -267,9 +296,11 @@ absl::StatusOr<std::vector<v1::Event>> DecideAttach(const ClusterState& state,
     event.set_actor(absl::StrCat("node ", node.name()));
     *event.mutable_node_joined()->mutable_node() = node;
     event.mutable_node_joined()->set_secret_hash(hello.node_secret());
+    event.mutable_node_joined()->set_place(hello.place());
     events.push_back(std::move(event));
   }
   if (is_known) FailForgottenAttempts(state, known->second, hello, now, events);
+  if (!is_known) LoseNodesOfPlace(state, hello, now, events);
   if (!is_known || !known->second.node.cordoned()) CordonIfRunsLostJob(state, hello, now, events);
   return events;
 }

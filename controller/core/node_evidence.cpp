@@ -47,6 +47,19 @@ std::optional<PeerProgress> ProgressOfRank(const EvidenceContext& context,
   return PeerProgress::kStalled;
 }
 
+// Time without a heartbeat as the lease counts it: a restart of this controller does not begin it
+// anew. A node that was suspect before has been silent since the heartbeat that was stored with
+// that; when it could be back by now, it would be.
+int64_t SilenceMs(const EvidenceContext& context, const v1::Node& node, int64_t heartbeat_age_ms) {
+  const bool was_silent_before =
+      node.state() == v1::NODE_STATE_SUSPECT &&
+      LastHeartbeat(context.observations, node.id()) == context.observations.since_ms;
+  if (!was_silent_before || heartbeat_age_ms < context.options.return_within_ms) {
+    return heartbeat_age_ms;
+  }
+  return std::max(heartbeat_age_ms, context.now - node.last_heartbeat_ms());
+}
+
 // True when a rank has ended well or reached the last step: nothing is left to train, so a stall is
 // no sign of trouble.
 bool IsFinishing(const JobEntry& entry, const AttemptObservation& attempt) {
@@ -93,7 +106,9 @@ bool IsAtStake(const JobEntry& entry, const std::string& node_id) {
 // The evidence that an attempt has lost its ranks on a node without a heartbeat, as one line; empty
 // while there is not enough.
 std::string EvidenceOfLoss(const EvidenceContext& context, const JobEntry& entry,
-                           const std::string& node_id, int64_t heartbeat_age_ms) {
+                           const v1::Node& node, int64_t heartbeat_age_ms) {
+  const std::string& node_id = node.id();
+  const int64_t silence_ms = SilenceMs(context, node, heartbeat_age_ms);
   const std::string unresponsive =
       absl::StrCat("no heartbeat for ", DurationText(heartbeat_age_ms));
   switch (PeerProgressIn(context, entry, node_id)) {
@@ -107,8 +122,9 @@ std::string EvidenceOfLoss(const EvidenceContext& context, const JobEntry& entry
           !lost.empty()) {
         return unresponsive + lost;
       }
-      if (heartbeat_age_ms < context.options.lease_ms) return "";
-      return absl::StrCat(unresponsive, ", longer than its lease, and no rank could show progress");
+      if (silence_ms < context.options.lease_ms) return "";
+      return absl::StrCat("no heartbeat for ", DurationText(silence_ms),
+                          ", longer than its lease, and no rank could show progress");
   }
   return "";
 }
@@ -214,7 +230,7 @@ std::map<int64_t, v1::Verdict> VerdictsOnUnresponsiveNodes(const ClusterState& s
       const JobEntry& entry = state.jobs.at(job_id);
       // A job that has lost ranks on several nodes gets one verdict, on the first node by id.
       if (verdicts.contains(job_id) || !IsAtStake(entry, node_id)) continue;
-      const std::string evidence = EvidenceOfLoss(context, entry, node_id, heartbeat_age_ms);
+      const std::string evidence = EvidenceOfLoss(context, entry, node.node, heartbeat_age_ms);
       if (!evidence.empty()) verdicts[job_id] = NodeLostVerdict(node.node, evidence, now);
     }
   }

@@ -180,6 +180,39 @@ TEST(DecideWorkerTest, WorkerWithoutTheDataOfItsRanksFailsTheAttempt) {
   EXPECT_THAT(cluster.Attempt(job).verdict().summary(), HasSubstr("without the data"));
 }
 
+TEST(DecideWorkerTest, NewNodeInThePlaceOfAnotherShowsThatTheOtherIsGone) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  cluster.AddNode("b", 1);
+  for (const std::string id : {"a", "b"}) {
+    v1::Hello hello = cluster.HelloOf(id);
+    hello.set_place("place of " + id);
+    EXPECT_THAT(Kinds(cluster.Do(AttachWorker{hello})), ElementsAre("NodeJoined"));
+    EXPECT_THAT(cluster.Do(AttachWorker{hello}), IsEmpty());
+  }
+  const int64_t on_a = cluster.Submit("on-a", 1, 1);
+  const int64_t on_b = cluster.Submit("on-b", 1, 1);
+  cluster.RunJob(on_a);
+  cluster.RunJob(on_b);
+  ASSERT_EQ(cluster.Placement(on_a), "a:0");
+  cluster.StopHeartbeats("a");
+  EXPECT_EQ(Bytes(FromSnapshot(ToSnapshot(cluster.state, 1))), Bytes(cluster.state));
+
+  v1::Hello elsewhere = cluster.HelloOf("a");
+  elsewhere.set_node_id("c");
+  EXPECT_THAT(Kinds(cluster.Do(AttachWorker{elsewhere})), ElementsAre("NodeJoined"));
+  v1::Hello hello = cluster.HelloOf("a");
+  hello.set_node_id("d");
+  hello.set_place("place of a");
+  EXPECT_THAT(Kinds(cluster.Do(AttachWorker{hello})),
+              ElementsAre("NodeJoined", "AttemptFailed", "NodeLost"));
+  EXPECT_EQ(cluster.Attempt(on_a).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
+  EXPECT_THAT(cluster.Attempt(on_a).verdict().summary(), HasSubstr("new node d"));
+  EXPECT_EQ(cluster.NodeStateOf("a"), v1::NODE_STATE_LOST);
+  EXPECT_EQ(cluster.StateOf(on_b), v1::JOB_STATE_RUNNING);
+  EXPECT_THAT(cluster.Do(AttachWorker{hello}), IsEmpty());
+}
+
 TEST(DecideWorkerTest, FactsCountUpWithoutHoles) {
   TestCluster cluster;
   cluster.AddNode("a", 1);

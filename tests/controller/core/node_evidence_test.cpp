@@ -12,6 +12,12 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
+// The controller starts again and has observed nothing yet.
+void RestartController(TestCluster& cluster) {
+  cluster.observations = Observations{};
+  cluster.observations.since_ms = cluster.now;
+}
+
 TEST(NodeEvidenceTest, NoHeartbeatMakesANodeSuspectAndOneMakesItReady) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
@@ -45,8 +51,7 @@ TEST(NodeEvidenceTest, HeartbeatAgeCountsFromTheStartOfTheController) {
   cluster.AddNode("a", 1);
   cluster.StopHeartbeats("a");
   cluster.now += 100000;
-  cluster.observations = Observations{};
-  cluster.observations.since_ms = cluster.now;
+  RestartController(cluster);
   EXPECT_THAT(cluster.Pass(2500), IsEmpty());
   EXPECT_THAT(Kinds(cluster.Pass(500)), ElementsAre("NodeSuspected"));
 }
@@ -82,8 +87,7 @@ TEST(NodeEvidenceTest, AControllerThatHasJustStartedHasSeenNoNodeReturn) {
   cluster.StopHeartbeats("a");
   cluster.Pass(5000);
   ASSERT_EQ(cluster.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
-  cluster.observations = Observations{};
-  cluster.observations.since_ms = cluster.now;
+  RestartController(cluster);
   EXPECT_THAT(cluster.Pass(2500), IsEmpty());
   EXPECT_EQ(cluster.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
 }
@@ -415,6 +419,35 @@ TEST_F(PeerProgressTest, AWholeGangInTheDarkIsLeftAloneUntilTheLeaseEnds) {
   EXPECT_EQ(cluster_.NodeStateOf("b"), v1::NODE_STATE_LOST);
   // No node is left for another attempt.
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RECOVERING);
+}
+
+// Restarts of the controller must not keep a dead node's jobs waiting for ever.
+TEST_F(PeerProgressTest, TheLeaseGoesOnOverRestartsOfTheController) {
+  Train(1, 20000);
+  cluster_.StopHeartbeats("a");
+  cluster_.StopHeartbeats("b");
+  for (int64_t silent_ms = 0; silent_ms < cluster_.options.lease_ms; silent_ms += 60'000) {
+    EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+    RestartController(cluster_);
+    cluster_.Pass(60'000);
+  }
+  EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
+}
+
+// A worker may have reached the controller's machine while the controller was away.
+TEST_F(PeerProgressTest, NodesThatWereSilentBeforeHaveTimeToComeBackAfterAStart) {
+  Train(1, 20000);
+  cluster_.StopHeartbeats("a");
+  cluster_.StopHeartbeats("b");
+  cluster_.Pass(10'000);
+  cluster_.now += 2 * cluster_.options.lease_ms;
+  RestartController(cluster_);
+  cluster_.Pass(cluster_.options.return_within_ms - 500);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
+  cluster_.Wake("a");
+  cluster_.Wake("b");
+  cluster_.Pass(60'000);
+  EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
 }
 
 TEST_F(PeerProgressTest, StoppingAttemptDoesNotProtectItsNode) {
