@@ -16,6 +16,8 @@
 namespace trainyard::trainer {
 namespace {
 
+constexpr std::size_t kWaitingBytesMax = 1 << 20;
+
 int64_t NowMs() {
   using std::chrono::duration_cast;
   using std::chrono::milliseconds;
@@ -39,15 +41,6 @@ std::string Field(std::string_view key, const std::string& json_value) {
   return "," + Text(key) + ":" + json_value;
 }
 
-// One write(2), tried again only when a signal came before the first byte.
-ssize_t WriteOnce(int file, const std::string& line) {
-  ssize_t written;
-  do {
-    written = write(file, line.data(), line.size());
-  } while (written < 0 && errno == EINTR);
-  return written;
-}
-
 }  // namespace
 
 TelemetryWriter::TelemetryWriter(const std::string& path) : TelemetryWriter(path, NowMs) {}
@@ -56,11 +49,13 @@ TelemetryWriter::TelemetryWriter(const std::string& path, ClockMs clock)
     : path_(path), clock_(std::move(clock)) {
   if (path_.empty()) return;
   file_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  if (file_ < 0) Warn(std::string("cannot open it: ") + std::strerror(errno));
+  if (file_ < 0) Warn(std::string("cannot open it: ") + std::strerror(errno), warned_);
 }
 
 TelemetryWriter::~TelemetryWriter() {
-  if (file_ >= 0) close(file_);
+  if (file_ < 0) return;
+  Flush();
+  close(file_);
 }
 
 void TelemetryWriter::WriteMetrics(int64_t step, int64_t total_steps, const MetricValues& values,
@@ -135,25 +130,32 @@ void TelemetryWriter::WriteFlight(const FlightReport& report) {
 void TelemetryWriter::Append(std::string_view type, const std::string& fields) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (file_ < 0) return;
-  std::string line = line_is_torn_ ? "\n" : "";
-  line += "{" + Text(telemetry::kType) + ":" + Text(type) +
-          Field(telemetry::kTimeMs, std::to_string(clock_())) + fields + "}\n";
-  const ssize_t written = WriteOnce(file_, line);
-  if (written == static_cast<ssize_t>(line.size())) {
-    line_is_torn_ = false;
-    return;
+  const std::string line = "{" + Text(telemetry::kType) + ":" + Text(type) +
+                           Field(telemetry::kTimeMs, std::to_string(clock_())) + fields + "}\n";
+  if (waiting_.size() + line.size() <= kWaitingBytesMax) {
+    waiting_ += line;
+  } else {
+    Warn("it cannot be written for too long, some metrics will be missing", warned_of_loss_);
   }
-  if (written > 0) line_is_torn_ = true;
-  Warn(written < 0 ? std::string("cannot write it: ") + std::strerror(errno)
-                   : std::string("cannot write it: no space for a whole record"));
+  Flush();
 }
 
-void TelemetryWriter::Warn(const std::string& what) {
-  if (warned_) return;
-  warned_ = true;
-  std::fprintf(stderr,
-               "warning: telemetry file %s: %s; training goes on, some metrics will be missing\n",
-               path_.c_str(), what.c_str());
+void TelemetryWriter::Flush() {
+  while (!waiting_.empty()) {
+    const ssize_t written = write(file_, waiting_.data(), waiting_.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      return Warn(std::string("cannot write it: ") + std::strerror(errno), warned_);
+    }
+    waiting_.erase(0, static_cast<std::size_t>(written));
+  }
+}
+
+void TelemetryWriter::Warn(const std::string& what, bool& warned) {
+  if (warned) return;
+  warned = true;
+  std::fprintf(stderr, "warning: telemetry file %s: %s; training goes on\n", path_.c_str(),
+               what.c_str());
 }
 
 }  // namespace trainyard::trainer

@@ -56,15 +56,17 @@ struct FlightReport {
   int64_t entered_ms = 0;
 };
 
-// Each record is one write(2) of a whole line to a file opened with O_APPEND, so that records of
-// several threads never mix and a crash leaves at most one torn last line. A regular file never
-// blocks on its reader. When the file cannot be opened or written, training goes on: one warning
-// goes to stderr and later records are still tried. Thread-safe.
+// Whole lines go to a file opened with O_APPEND, so that records of several threads never mix and a
+// crash leaves at most one torn last line. A regular file never blocks on its reader. When the file
+// cannot be opened or written, training goes on: one warning goes to stderr, and what could not be
+// written, as on a full disk, waits in memory (1 MiB, some hours of training) and is tried again
+// with each record. Beyond that the newest records are dropped, with a second warning. Thread-safe.
 class TelemetryWriter {
  public:
   using ClockMs = std::function<int64_t()>;  // Unix milliseconds
 
-  // An empty path writes nothing. The file is made with mode 0600.
+  // An empty path writes nothing. The file is made with mode 0600. The destructor tries once more
+  // to write what waits.
   explicit TelemetryWriter(const std::string& path);
   TelemetryWriter(const std::string& path, ClockMs clock);
   ~TelemetryWriter();
@@ -88,14 +90,16 @@ class TelemetryWriter {
  private:
   // Adds type and time, and appends the line. `fields` is the rest of the line, from ",\"...".
   void Append(std::string_view type, const std::string& fields);
-  void Warn(const std::string& what);
+  void Flush();
+  void Warn(const std::string& what, bool& warned);
 
   const std::string path_;
   const ClockMs clock_;
   std::mutex mutex_;  // guards what follows
   int file_ = -1;
+  std::string waiting_;  // of records that are not in the file yet, also the rest of a torn line
   bool warned_ = false;
-  bool line_is_torn_ = false;  // the last write was short: start the next record on a new line
+  bool warned_of_loss_ = false;
 };
 
 }  // namespace trainyard::trainer

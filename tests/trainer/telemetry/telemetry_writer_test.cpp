@@ -141,18 +141,50 @@ TEST_F(TelemetryWriterTest, WarnsOnceWhenTheFileCannotBeOpened) {
 }
 
 // The kernel takes only a part of a line.
-TEST_F(TelemetryWriterTest, StartsANewLineAfterATornOne) {
+TEST_F(TelemetryWriterTest, WhatAFullDiskDidNotTakeIsWrittenLater) {
   testing::internal::CaptureStderr();
   TelemetryWriter writer(path_, FixedTime);
   {
     const FullDisk full(20);
     writer.WritePhase(Phase::kInit, 0);
+    writer.WritePhase(Phase::kLoad, 0);
+    EXPECT_EQ(std::filesystem::file_size(path_), 20u);
   }
   writer.WritePhase(Phase::kTrain, 3);
   testing::internal::GetCapturedStderr();
-  ASSERT_EQ(Lines().size(), 2u);
-  EXPECT_EQ(Lines()[0].size(), 20u);
-  EXPECT_EQ(nlohmann::json::parse(Lines()[1])["phase"], "train");
+  ASSERT_EQ(Lines().size(), 3u);
+  EXPECT_EQ(nlohmann::json::parse(Lines()[0])["phase"], "init");
+  EXPECT_EQ(nlohmann::json::parse(Lines()[1])["phase"], "load");
+  EXPECT_EQ(nlohmann::json::parse(Lines()[2])["phase"], "train");
+}
+
+TEST_F(TelemetryWriterTest, TheEndIsALastTry) {
+  testing::internal::CaptureStderr();
+  {
+    TelemetryWriter writer(path_, FixedTime);
+    const FullDisk full(0);
+    writer.WritePhase(Phase::kDone, 3);
+  }
+  testing::internal::GetCapturedStderr();
+  EXPECT_EQ(Lines().size(), 1u);
+}
+
+TEST_F(TelemetryWriterTest, WhatWaitsIsBoundedAndALossIsSaidOnce) {
+  testing::internal::CaptureStderr();
+  const std::string text(1000, 'x');
+  constexpr int kRecords = 2000;
+  {
+    TelemetryWriter writer(path_, FixedTime);
+    const FullDisk full(0);
+    for (int i = 0; i < kRecords; ++i) writer.WriteAlert(i, "code", text);
+  }
+  const std::string warnings = testing::internal::GetCapturedStderr();
+  EXPECT_NE(warnings.find("some metrics will be missing"), std::string::npos) << warnings;
+  EXPECT_EQ(std::count(warnings.begin(), warnings.end(), '\n'), 2) << warnings;
+  const std::vector<std::string> lines = Lines();
+  EXPECT_GT(lines.size(), 900u);
+  EXPECT_LT(lines.size(), 1048u);
+  for (const std::string& line : lines) EXPECT_EQ(nlohmann::json::parse(line)["message"], text);
 }
 
 }  // namespace
