@@ -65,12 +65,14 @@ class Bystanders:
             job = self.site.job(number)
             if job is not None and is_over(job):
                 return job
+            self.site.revive_workers()
             time.sleep(0.5)
         self.wrong.append(f"job {number} has not ended after {seconds} s")
         return None
 
     def look(self):
         """Checks what has ended and submits what is missing."""
+        self.site.revive_workers()
         for nodes, number in list(self.training.items()):
             job = self.site.job(number)
             if job is not None and is_over(job):
@@ -143,4 +145,4 @@ class Bystanders:
 
 
 def is_over(job):
-    return job["state"] in ("succeeded", "failed", "cancelled")
+    return job["state"] in ("succeeded", "failed", "stopped")

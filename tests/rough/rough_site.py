@@ -50,6 +50,13 @@ class Site(Cluster):
         self.workers[node].end(signal.SIGKILL)
         self.workers[node] = Process(arguments, self.directory / f"worker{node}.log")
 
+    def revive_workers(self):
+        """Starts the workers that have ended by themselves again, as systemd does."""
+        for node, worker in enumerate(self.workers):
+            if worker.popen.poll() is not None:
+                self.say(f"worker {node} had ended with code {worker.popen.returncode}")
+                self.restart_worker(node)
+
     def restart_controller(self):
         self.controller.end(signal.SIGKILL)
         self.start_controller()
