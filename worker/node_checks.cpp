@@ -10,11 +10,12 @@
 #include <optional>
 #include <thread>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "proto/support/durable_file.h"
+#include "worker/process/rank_group.h"
 
 namespace trainyard::worker {
 namespace {
@@ -64,15 +65,12 @@ v1::NodeCheck CheckLimit(const char* name, int resource, rlim_t least, const cha
 
 // Limit in a file of the worker's control group (version 2); nothing without one.
 std::optional<int64_t> CgroupLimit(const char* file) {
-  const auto self = ReadSmallFile("/proc/self/cgroup");
-  if (!self.ok()) return std::nullopt;
-  for (absl::string_view line : absl::StrSplit(*self, '\n')) {
-    if (!absl::ConsumePrefix(&line, "0::")) continue;
-    const auto text = ReadSmallFile(absl::StrCat("/sys/fs/cgroup", line, "/", file));
-    int64_t limit = 0;
-    if (text.ok() && absl::SimpleAtoi(*text, &limit)) return limit;
+  const auto text = ReadSmallFile(absl::StrCat(OwnGroup(), "/", file));
+  int64_t limit = 0;
+  if (!text.ok() || !absl::SimpleAtoi(absl::StripAsciiWhitespace(*text), &limit)) {
+    return std::nullopt;
   }
-  return std::nullopt;
+  return limit;
 }
 
 v1::NodeCheck CheckCgroup() {
@@ -83,7 +81,8 @@ v1::NodeCheck CheckCgroup() {
   return Check(
       "cgroup", ok,
       absl::StrCat("memory ", memory.has_value() ? Gib(*memory) : "unlimited", ", processes ",
-                   processes.has_value() ? absl::StrCat(*processes) : "unlimited"),
+                   processes.has_value() ? absl::StrCat(*processes) : "unlimited",
+                   CanMakeRankGroups() ? ", a group for each rank" : ", no groups for ranks"),
       "raise MemoryMax and TasksMax in the worker's unit");
 }
 

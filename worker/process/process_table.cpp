@@ -13,8 +13,6 @@
 namespace trainyard::worker {
 namespace {
 
-bool IsDead(char state) { return state == 'Z' || state == 'X' || state == 'x'; }
-
 // Calls `visit` with each living process of the machine.
 template <typename Visit>
 void ForEachProcess(Visit visit) {
@@ -29,6 +27,8 @@ void ForEachProcess(Visit visit) {
 }
 
 }  // namespace
+
+bool IsDead(char state) { return state == 'Z' || state == 'X' || state == 'x'; }
 
 std::optional<ProcessStat> ParseProcessStat(absl::string_view text) {
   // "PID (NAME) STATE PPID PGRP SESSION ...": NAME ends at the last ')'.

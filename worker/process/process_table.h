@@ -23,6 +23,9 @@ struct ProcessStat {
   uint64_t start_time = 0;
 };
 
+// True for the state of a process that has ended but was not reaped yet.
+bool IsDead(char state);
+
 // Parses the text of /proc/PID/stat; nullopt for any other text. The program's name in the text may
 // hold blanks and brackets.
 std::optional<ProcessStat> ParseProcessStat(absl::string_view text);

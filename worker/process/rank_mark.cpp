@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "proto/support/durable_file.h"
+#include "worker/process/rank_group.h"
 
 namespace trainyard::worker {
 namespace {
@@ -60,6 +62,17 @@ void AddDescendants(const Children& children, std::set<pid_t>& known,
   }
 }
 
+// Adds the processes of the ranks' groups that carry no mark of their own.
+void AddGrouped(std::set<pid_t>& known, std::vector<MarkedProcess>& found) {
+  for (const GroupedProcess& process : FindGrouped()) {
+    if (known.contains(process.pid)) continue;
+    const std::optional<ProcessStat> stat = ReadProcessStat(process.pid);
+    if (!stat.has_value() || IsDead(stat->state)) continue;
+    known.insert(process.pid);
+    found.push_back({*stat, process.mark, -1});
+  }
+}
+
 }  // namespace
 
 std::vector<MarkedProcess> FindMarked() {
@@ -73,6 +86,7 @@ std::vector<MarkedProcess> FindMarked() {
     known.insert(stat.pid);
     found.push_back(std::move(process));
   }
+  AddGrouped(known, found);
   std::vector<MarkedProcess> all;
   for (MarkedProcess& process : found) {
     all.push_back(std::move(process));
@@ -102,6 +116,8 @@ int KillMarked(const std::string& mark) {
     }
     if (killed.size() == before) break;
   }
+  // Also those that have started others faster than they were met.
+  KillRankGroup(mark);
   return static_cast<int>(killed.size());
 }
 

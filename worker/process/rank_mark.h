@@ -2,7 +2,8 @@
 //
 // A rank and its shim carry a mark in their environment, and every process that the rank starts
 // inherits it: also one that has left the rank's process group and session. A process that clears
-// its environment is found as long as its parent is. One that does both, clears its environment and
+// its environment is found as long as its parent is, and where ranks have control groups
+// (rank_group.h) also after that. Without groups, one that does both, clears its environment and
 // leaves all its parents behind, is found only while the rank's shim lives, because it is then the
 // shim's child.
 #ifndef TRAINYARD_WORKER_PROCESS_RANK_MARK_H_
@@ -22,7 +23,7 @@ inline constexpr char kRankMarkVariable[] = "TRAINYARD_RANK_MARK";
 // In the environment of a shim: "MARK".
 inline constexpr char kShimMarkVariable[] = "TRAINYARD_SHIM_MARK";
 
-// A living process that carries a mark, or a descendant of one.
+// A living process that carries a mark, a descendant of one, or a process of a rank's group.
 struct MarkedProcess {
   ProcessStat stat;
   std::string mark;

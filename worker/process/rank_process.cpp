@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "proto/support/status_macros.h"
 #include "proto/support/durable_file.h"
+#include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
 #include "worker/process/process_table.h"
 #include "worker/process/rank_mark.h"
@@ -189,9 +189,8 @@ absl::Status Kill(const RankPlace& place, const absl::StatusOr<ShimRecord>& reco
   // kill.json only keeps the exit from being attributed to the memory killer; a full disk must not
   // keep the rank alive.
   if (has_group) WriteFileAtomically(PathOf(place.records, kKillFile), "{}\n").IgnoreError();
-  const absl::Status sent =
-      has_group ? Send(rank > 0 ? -rank : -record->rank.pid, SIGKILL)
-                : absl::NotFoundError("the rank has no process that runs");
+  const absl::Status sent = has_group ? Send(rank > 0 ? -rank : -record->rank.pid, SIGKILL)
+                                      : absl::NotFoundError("the rank has no process that runs");
   return KillMarked(place.mark) > 0 ? absl::OkStatus() : sent;
 }
 

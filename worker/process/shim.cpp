@@ -25,6 +25,7 @@
 #include "worker/process/process_table.h"
 #include "worker/process/rank_child.h"
 #include "worker/process/rank_files.h"
+#include "worker/process/rank_group.h"
 #include "worker/process/shim_protocol.h"
 
 namespace trainyard::worker {
@@ -102,8 +103,8 @@ void BecomeGuardian() {
 
 absl::StatusOr<UniqueFd> OpenOutput(const std::string& rank_dir) {
   const std::string path = absl::StrCat(rank_dir, "/", kOutputFile);
-  TRAINYARD_ASSIGN_OR_RETURN(
-      UniqueFd fd, OpenRegularFile(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW));
+  TRAINYARD_ASSIGN_OR_RETURN(UniqueFd fd,
+                             OpenRegularFile(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW));
   // The rank's stdout, which programs expect to be blocking.
   if (fcntl(fd.get(), F_SETFL, O_APPEND) != 0) return ErrnoStatus(errno, "cannot set up", path);
   return fd;
@@ -225,9 +226,12 @@ absl::Status Run(Shim& shim) {
       ReserveAtomicFile(absl::StrCat(shim.rank_dir, "/", kExitFile), kExitRecordBytes));
   TRAINYARD_ASSIGN_OR_RETURN(const UniqueFd output, OpenOutput(shim.rank_dir));
   TRAINYARD_ASSIGN_OR_RETURN(HeldRank rank, HeldRank::Fork(command, output, shim.inherited_score));
+  // Best effort: where it is not permitted, the mark and the shim itself keep track.
+  JoinRankGroup(command.mark, rank.pid()).IgnoreError();
   TRAINYARD_ASSIGN_OR_RETURN(const RankExit exit, RunRank(shim, std::move(rank)));
   TRAINYARD_RETURN_IF_ERROR(WriteRankExit(shim.rank_dir, exit));
   AwaitDescendants();
+  RemoveRankGroup(command.mark);
   return absl::OkStatus();
 }
 

@@ -1,0 +1,130 @@
+#include "worker/process/rank_group.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "proto/support/durable_file.h"
+#include "tests/worker/process/rank_fixture.h"
+#include "worker/process/process_table.h"
+#include "worker/process/rank_mark.h"
+
+namespace trainyard::worker {
+namespace {
+
+using testing::SizeIs;
+
+// The groups of this process by the two files of /proc.
+class OwnGroupTest : public testing::Test {
+ protected:
+  std::string Own(const std::string& membership, const std::string& mounts) {
+    EXPECT_TRUE(WriteFileAtomically(directory_.File("cgroup"), membership).ok());
+    EXPECT_TRUE(WriteFileAtomically(directory_.File("mountinfo"), mounts).ok());
+    return OwnGroup(directory_.File("cgroup"), directory_.File("mountinfo"));
+  }
+
+  TemporaryDirectory directory_;
+};
+
+TEST_F(OwnGroupTest, IsFoundOnEveryKindOfMachine) {
+  const std::string unified =
+      "25 1 8:1 / / rw - ext4 /dev/sda rw\n"
+      "33 25 0:28 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw\n";
+  EXPECT_EQ(Own("0::/system.slice/trainyard-worker.service\n", unified),
+            "/sys/fs/cgroup/system.slice/trainyard-worker.service");
+  EXPECT_EQ(Own("0::/\n", unified), "/sys/fs/cgroup");
+  // Version 1 beside version 2.
+  EXPECT_EQ(
+      Own("4:memory:/a\n0::/b\n", "31 25 0:27 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n"),
+      "/sys/fs/cgroup/unified/b");
+  // A container that sees its own part of the tree and the host's paths.
+  EXPECT_EQ(Own("0::/docker/77\n", "31 25 0:27 /docker/77 /sys/fs/cgroup ro - cgroup2 cgroup ro\n"),
+            "/sys/fs/cgroup");
+}
+
+TEST_F(OwnGroupTest, IsEmptyWithoutVersionTwo) {
+  EXPECT_EQ(Own("4:memory:/a\n", "31 25 0:27 / /sys/fs/cgroup/unified rw - cgroup2 x rw\n"), "");
+  EXPECT_EQ(Own("0::/b\n", "31 25 0:27 / /sys/fs/cgroup/memory rw - cgroup x rw\n"), "");
+  EXPECT_EQ(Own("", ""), "");
+  EXPECT_EQ(OwnGroup(directory_.File("none"), directory_.File("none")), "");
+}
+
+// Needs a kernel with groups of version 2, and the right to make them.
+class RankGroupTest : public RankTest {
+ protected:
+  void SetUp() override {
+    RankTest::SetUp();
+    if (!CanMakeRankGroups()) GTEST_SKIP() << "this user may not make control groups here";
+  }
+  // A rank that leaves a process which no mark, session or parent gives away; returns its pid.
+  pid_t LaunchRunaway(const std::string& then) {
+    EXPECT_TRUE(
+        LaunchShell("(env -i setsid /bin/sh -c 'echo $$ > word; sleep 1000' &) ; " + then).ok());
+    int pid = 0;
+    EXPECT_TRUE(absl::SimpleAtoi(AwaitWord(), &pid));
+    return pid;
+  }
+  // True while a group of this test's rank exists.
+  bool HasGroup() const {
+    const std::string own = std::filesystem::path(dir()).filename().string();
+    for (const auto& entry : std::filesystem::directory_iterator(OwnGroup())) {
+      if (entry.path().filename().string().ends_with(own)) return true;
+    }
+    return false;
+  }
+  void KillShim() {
+    const pid_t shim = Shim().shim.pid;
+    ASSERT_EQ(kill(shim, SIGKILL), 0);
+    ASSERT_TRUE(AwaitGone(shim));
+  }
+};
+
+TEST_F(RankGroupTest, FindsAndKillsWhatLeftNoOtherTrace) {
+  const pid_t runaway = LaunchRunaway("exec sleep 1000");
+  KillShim();
+  const pid_t rank = Shim().rank.pid;
+  ASSERT_EQ(kill(rank, SIGKILL), 0);
+  ASSERT_TRUE(AwaitGone(rank));
+  const std::vector<MarkedProcess> found = FindMarked(place().mark);
+  ASSERT_THAT(found, SizeIs(2)) << "the shell and its sleep";
+  EXPECT_TRUE(ReadRankState(place())->processes_remain) << "the slot is not free";
+  EXPECT_GT(KillMarked(place().mark), 0);
+  EXPECT_TRUE(AwaitGone(runaway));
+  EXPECT_FALSE(ReadRankState(place())->processes_remain);
+  EXPECT_TRUE(HasGroup());
+  RemoveEmptyRankGroups();
+  EXPECT_FALSE(HasGroup());
+}
+
+TEST_F(RankGroupTest, IsGoneWithItsRank) {
+  ASSERT_TRUE(LaunchShell("echo up > word; sleep 1000").ok());
+  ASSERT_EQ(AwaitWord(), "up");
+  EXPECT_TRUE(HasGroup());
+  ASSERT_TRUE(SignalRank(place(), RankSignal::kKill).ok());
+  AwaitEnd();
+  EXPECT_FALSE(HasGroup());
+}
+
+TEST_F(RankGroupTest, AMarkIsAnyText) {
+  const std::string mark = absl::StrCat("a/b%c\n%2F", getpid());
+  ASSERT_TRUE(LaunchShell("echo up > word; exec sleep 1000").ok());
+  ASSERT_EQ(AwaitWord(), "up");
+  ASSERT_EQ(JoinRankGroup(mark, Shim().rank.pid), absl::OkStatus());
+  std::vector<std::string> marks;
+  for (const GroupedProcess& process : FindGrouped()) {
+    if (process.pid == Shim().rank.pid) marks.push_back(process.mark);
+  }
+  EXPECT_THAT(marks, testing::ElementsAre(mark));
+  KillRankGroup(mark);
+  EXPECT_EQ(AwaitEnd().exit.signal, SIGKILL);
+  RemoveRankGroup(mark);
+  for (const GroupedProcess& process : FindGrouped()) EXPECT_NE(process.mark, mark);
+}
+
+}  // namespace
+}  // namespace trainyard::worker
