@@ -47,17 +47,6 @@ void RunInBackground(std::function<absl::Status()> removal) {
   }).detach();
 }
 
-// Ends ranks of a worker that had this data directory before its contents were lost: they hold
-// slots that are offered again.
-void EndStrays(const RankMarks& marks) {
-  const int killed = marks.KillStrays();
-  if (killed == 0) return;
-  spdlog::warn(
-      "killed {} process(es) of ranks that a worker with this data directory started before its "
-      "contents were lost",
-      killed);
-}
-
 void LogFact(const v1::Fact& fact) {
   if (fact.has_rank_started()) {
     const v1::RankStarted& started = fact.rank_started();
@@ -119,7 +108,6 @@ absl::Status AttemptKeeper::Load() {
                              AttemptNumberLog::Open(data_dir_.File("attempt_numbers.bin")));
   // Name of the file in versions that called the attempt an epoch.
   TRAINYARD_RETURN_IF_ERROR(attempt_numbers_->TakeOver(data_dir_.File("epochs.bin")));
-  EndStrays(marks_);
   TRAINYARD_ASSIGN_OR_RETURN(const AttemptFolders::Found found, folders_.Scan(marks_.Running()));
   for (const std::string& warning : found.warnings) spdlog::warn("{}", warning);
   for (const v1::StartAttempt& command : found.attempts) {

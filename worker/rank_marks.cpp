@@ -14,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "worker/process/process_table.h"
 #include "worker/process/rank_mark.h"
 
 namespace trainyard::worker {
@@ -71,10 +72,11 @@ std::set<RankKey> RankMarks::Running() const {
   return running;
 }
 
-int RankMarks::KillStrays() const {
+RankMarks::Strays RankMarks::KillStrays() const {
   std::set<pid_t> killed;
+  bool lives = !place_.empty();
   const auto deadline = std::chrono::steady_clock::now() + kStraysMax;
-  for (bool lives = !place_.empty(); lives && std::chrono::steady_clock::now() < deadline;) {
+  while (lives && std::chrono::steady_clock::now() < deadline) {
     lives = false;
     for (const MarkedProcess& process : FindMarked()) {
       const std::optional<ParsedMark> mark = Parse(process.mark);
@@ -87,7 +89,14 @@ int RankMarks::KillStrays() const {
     }
     if (lives) std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  return static_cast<int>(killed.size());
+  return {.killed = static_cast<int>(killed.size()), .all_ended = !place_.empty() && !lives};
+}
+
+std::string RankMarks::PlaceOfBoot() const {
+  std::error_code error;
+  const std::filesystem::path processes = std::filesystem::read_symlink("/proc/self/ns/pid", error);
+  if (error || place_.empty() || BootId().empty()) return "";
+  return absl::StrCat(BootId(), " ", processes.string(), " ", place_);
 }
 
 }  // namespace trainyard::worker

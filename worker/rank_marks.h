@@ -20,10 +20,17 @@ class RankMarks {
   std::string MarkOf(const RankKey& key) const;
   // Ranks of this node with a process, or a shim, that lives.
   std::set<RankKey> Running() const;
+  struct Strays {
+    int killed = 0;
+    bool all_ended = false;
+  };
   // Kills the processes of ranks that a worker in this place started under another node id, and
   // waits for their end, 5 s at most. Nothing else can know them any more: the contents of the data
-  // directory are lost. Returns how many there were.
-  int KillStrays() const;
+  // directory are lost.
+  Strays KillStrays() const;
+  // The place on this machine until it starts again, as v1::Hello has it; empty when it is unknown.
+  // Processes of another PID namespace are not seen, so it is a place of its own.
+  std::string PlaceOfBoot() const;
 
  private:
   const std::string node_id_;

@@ -31,6 +31,8 @@
 #include "worker/node_checks.h"
 #include "worker/output_keeper.h"
 #include "worker/process/rank_files.h"
+#include "worker/process/rank_group.h"
+#include "worker/rank_marks.h"
 #include "worker/rpc/attach_stream.h"
 #include "worker/spool/attempt_folders.h"
 #include "worker/spool/data_dir.h"
@@ -59,6 +61,20 @@ constexpr milliseconds kFarewell(1000);
 std::string HostName() {
   char name[256] = {};
   return gethostname(name, sizeof(name) - 1) == 0 ? name : "node";
+}
+
+// Ends ranks of a worker that had this data directory before its contents were lost: they hold
+// slots that are offered again. Returns this worker's place (v1::Hello).
+std::string EndStrays(const RankMarks& marks) {
+  const RankMarks::Strays strays = marks.KillStrays();
+  if (strays.killed > 0) {
+    spdlog::warn(
+        "killed {} process(es) of ranks that a worker with this data directory started before its "
+        "contents were lost",
+        strays.killed);
+  }
+  RemoveEmptyRankGroups();
+  return strays.all_ended ? marks.PlaceOfBoot() : "";
 }
 
 absl::StatusOr<v1::Hello> MakeGreeting(const WorkerOptions& options, const DataDir& data_dir) {
@@ -175,7 +191,11 @@ class Worker::Daemon : public AttachHandler {
 
 absl::Status Worker::Daemon::Load() {
   TRAINYARD_ASSIGN_OR_RETURN(data_dir_, DataDir::Open(options_.data_dir));
+  // First: the files that such ranks hold open may fill the disk on which the identity is to be.
+  const std::string place = EndStrays(RankMarks(data_dir_->path(), data_dir_->node_id()));
+  TRAINYARD_RETURN_IF_ERROR(data_dir_->MakeIdentity());
   TRAINYARD_ASSIGN_OR_RETURN(greeting_, MakeGreeting(options_, *data_dir_));
+  greeting_.set_place(place);
   checked_places_ = {.data_dir = data_dir_->path(),
                      .secrets_dir = options_.secrets_dir.empty() ? data_dir_->File("secrets")
                                                                  : options_.secrets_dir,

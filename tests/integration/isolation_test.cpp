@@ -26,9 +26,9 @@ class IsolationTest : public testing::Test {
                  const std::string& more = "restart: {max_restarts: 0}\n") {
     const std::string path = cluster_.directory() + "/" + name + ".sh";
     WriteFile(path, script);
-    return cluster_.Submit(cluster_.WriteJob(
-        name, absl::StrCat("name: ", name, "\nresources: {device: cpu}\n", more,
-                           "command: [/bin/sh, ", path, "]\n")));
+    return cluster_.Submit(
+        cluster_.WriteJob(name, absl::StrCat("name: ", name, "\nresources: {device: cpu}\n", more,
+                                             "command: [/bin/sh, ", path, "]\n")));
   }
 
   std::string Worker() const { return cluster_.directory() + "/worker0"; }
@@ -137,12 +137,12 @@ TEST_F(IsolationTest, RankWhoseRecordsAreLostIsFoundAndKilled) {
 
 TEST_F(IsolationTest, DamagedCommandOfAnAttemptEndsItBeforeTheNextOneRuns) {
   const std::string starts = cluster_.directory() + "/starts";
-  const int64_t job_id = Submit(
-      "damaged",
-      absl::StrCat("echo $TRAINYARD_ATTEMPT >> ", starts, "; trap 'exit 143' TERM; ",
-                   SayPid("damaged"),
-                   "[ $TRAINYARD_ATTEMPT = 1 ] || exit 0; while :; do sleep 0.05; done"),
-      "restart: {max_restarts: 1, backoff: 0}\n");
+  const int64_t job_id =
+      Submit("damaged",
+             absl::StrCat("echo $TRAINYARD_ATTEMPT >> ", starts, "; trap 'exit 143' TERM; ",
+                          SayPid("damaged"),
+                          "[ $TRAINYARD_ATTEMPT = 1 ] || exit 0; while :; do sleep 0.05; done"),
+             "restart: {max_restarts: 1, backoff: 0}\n");
   const pid_t first = AwaitPid("damaged");
   cluster_.KillWorker(0);
   WriteFile(absl::StrCat(Worker(), "/attempts/", job_id, "/1/start.pb"), "damaged");
@@ -164,8 +164,13 @@ TEST_F(IsolationTest, ProcessesOfALostDataDirectoryAreEndedBeforeItsSlotsAreOffe
   fs::remove_all(Worker());
   cluster_.StartWorker(0);
   EXPECT_TRUE(AwaitGone(rank));
+  // The lease of 10 minutes is not waited out: the new node in the old one's place is evidence.
+  ASSERT_TRUE(Eventually([&] { return cluster_.Job(job_id).attempts_size() == 2; }, Seconds(20)));
+  const v1::Job job = cluster_.Job(job_id);
+  EXPECT_EQ(job.attempts(0).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
+  EXPECT_THAT(job.attempts(0).verdict().summary(), HasSubstr("came back as the new node"));
+  EXPECT_EQ(cluster_.Cli({"kill", "-y", std::to_string(job_id)}).exit_code, 0);
   ExpectSlotIsFree("after-stray");
-  EXPECT_EQ(cluster_.Job(job_id).attempts_size(), 1);
 }
 
 TEST_F(IsolationTest, ProcessInASessionOfItsOwnHoldsTheSlotUntilItIsGone) {

@@ -2,6 +2,7 @@
 // itself.
 #include <signal.h>
 
+#include <filesystem>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -103,6 +104,26 @@ TEST_F(NodeFaultsTest, ANodeBelowItsFloorOfFreeSpaceTakesNoRanksUntilThereIsSpac
   for (const int64_t id : jobs) EXPECT_EQ(cluster_.Job(id).attempts_size(), 1);
   disk_.Empty();
   EXPECT_TRUE(Eventually([&] { return !SmallNode().has_health(); }, Seconds(10)));
+}
+
+// The rank holds its removed file open: until it is ended, the new node's id has no space.
+TEST_F(NodeFaultsTest, ALostDataDirectoryOnADiskThatItsRankFillsIsMadeAnew) {
+  const std::vector<std::string> flags = {"--free-space-floor", "0", "--run-dir-limit",
+                                          absl::StrCat(1 << 30)};
+  StartSmallNode(flags);
+  Cordon("node0");
+  const int64_t id =
+      SubmitShell("filler", "exec 3> big; head -c 100000000 /dev/zero >&3; exec sleep 1000");
+  ASSERT_TRUE(Eventually([&] { return disk_.FreeBytes() == 0; }, Seconds(20)));
+  cluster_.KillWorker(1);
+  for (const auto& entry : std::filesystem::directory_iterator(disk_.directory())) {
+    std::filesystem::remove_all(entry.path());
+  }
+  cluster_.StartWorker(1, flags);
+  EXPECT_TRUE(Eventually([&] { return cluster_.Job(id).attempts_size() == 2; }, Seconds(20)))
+      << cluster_.DaemonLogs();
+  EXPECT_EQ(cluster_.Cli({"kill", "-y", std::to_string(id)}).exit_code, 0);
+  EXPECT_EQ(cluster_.WaitForEnd(id).state(), v1::JOB_STATE_STOPPED);
 }
 
 // A node that has just left is ready until its heartbeat is missed: a job placed there would wait

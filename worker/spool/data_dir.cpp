@@ -47,24 +47,14 @@ absl::StatusOr<UniqueFd> Lock(const std::string& directory) {
   return fd;
 }
 
-// `make` gives the text of a file that is missing.
-template <typename Make>
-absl::StatusOr<std::string> LoadOrMake(const std::string& path, std::size_t digits,
-                                       const char* what, const Make& make) {
-  absl::StatusOr<std::string> text = ReadSmallFile(path);
-  if (absl::IsNotFound(text.status())) {
-    std::string id = make();
-    TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(path, id + "\n"));
-    return id;
-  }
-  TRAINYARD_RETURN_IF_ERROR(text.status());
-  std::string id(absl::StripAsciiWhitespace(*text));
-  if (!IsHex(id, digits)) {
-    return absl::DataLossError(absl::StrCat(path, " does not hold a node ", what, " (", digits,
-                                            " hexadecimal digits); restore it, or remove node_id "
-                                            "and node_secret to join as a new node"));
-  }
-  return id;
+// NOT_FOUND for a file that is missing.
+absl::StatusOr<std::string> ReadHex(const std::string& path, std::size_t digits, const char* what) {
+  TRAINYARD_ASSIGN_OR_RETURN(const std::string text, ReadSmallFile(path));
+  std::string id(absl::StripAsciiWhitespace(text));
+  if (IsHex(id, digits)) return id;
+  return absl::DataLossError(absl::StrCat(path, " does not hold a node ", what, " (", digits,
+                                          " hexadecimal digits); restore it, or remove node_id ",
+                                          "and node_secret to join as a new node"));
 }
 
 }  // namespace
@@ -102,12 +92,26 @@ absl::StatusOr<std::unique_ptr<DataDir>> DataDir::Open(const std::string& path) 
   }
   TRAINYARD_RETURN_IF_ERROR(MakeDirectories(data_dir->path_));
   TRAINYARD_ASSIGN_OR_RETURN(data_dir->lock_, Lock(data_dir->path_));
-  TRAINYARD_ASSIGN_OR_RETURN(data_dir->node_id_,
-                             LoadOrMake(data_dir->File("node_id"), kIdDigits, "id", RandomId));
-  TRAINYARD_ASSIGN_OR_RETURN(data_dir->node_secret_,
-                             LoadOrMake(data_dir->File("node_secret"), kSecretDigits, "secret",
-                                        [] { return absl::StrCat(RandomId(), RandomId()); }));
+  absl::StatusOr<std::string> id = ReadHex(data_dir->File("node_id"), kIdDigits, "id");
+  if (!id.ok() && !absl::IsNotFound(id.status())) return id.status();
+  data_dir->node_id_ = std::move(id).value_or("");
   return data_dir;
+}
+
+absl::Status DataDir::MakeIdentity() {
+  if (node_id_.empty()) {
+    const std::string id = RandomId();
+    TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(File("node_id"), id + "\n"));
+    node_id_ = id;
+  }
+  absl::StatusOr<std::string> secret = ReadHex(File("node_secret"), kSecretDigits, "secret");
+  if (absl::IsNotFound(secret.status())) {
+    secret = absl::StrCat(RandomId(), RandomId());
+    TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(File("node_secret"), *secret + "\n"));
+  }
+  TRAINYARD_RETURN_IF_ERROR(secret.status());
+  node_secret_ = *std::move(secret);
+  return absl::OkStatus();
 }
 
 }  // namespace trainyard::worker

@@ -14,14 +14,16 @@ namespace trainyard::worker {
 // Held open for the life of the worker; the kernel releases the lock when the process ends.
 class DataDir {
  public:
-  // Makes the directory (0700) and its node id where missing. ALREADY_EXISTS when another worker
-  // holds the directory (the message names its pid), DATA_LOSS for a malformed node id; other
+  // Makes the directory (0700) where missing and reads the node id. ALREADY_EXISTS when another
+  // worker holds the directory (the message names its pid), DATA_LOSS for a malformed node id; other
   // errors name the path and the cause.
   static absl::StatusOr<std::unique_ptr<DataDir>> Open(const std::string& path);
+  // Makes the node id and the secret where missing. Errors as above.
+  absl::Status MakeIdentity();
 
   // Absolute.
   const std::string& path() const { return path_; }
-  // 32 hexadecimal digits, made once.
+  // 32 hexadecimal digits, made once; empty before that.
   const std::string& node_id() const { return node_id_; }
   // Proof of the node id, 64 hexadecimal digits in a file of mode 0600, made once.
   const std::string& node_secret() const { return node_secret_; }

@@ -32,6 +32,8 @@ TEST(DataDirTest, MakesItselfAndItsNodeIdOnce) {
   {
     auto first = DataDir::Open(path);
     ASSERT_TRUE(first.ok()) << first.status();
+    EXPECT_EQ((*first)->node_id(), "");
+    ASSERT_EQ((*first)->MakeIdentity(), absl::OkStatus());
     id = (*first)->node_id();
   }
   EXPECT_THAT(id, MatchesRegex("[0-9a-f]+"));
@@ -39,6 +41,9 @@ TEST(DataDirTest, MakesItselfAndItsNodeIdOnce) {
   auto second = DataDir::Open(path);
   ASSERT_TRUE(second.ok());
   EXPECT_EQ((*second)->node_id(), id);
+  ASSERT_EQ((*second)->MakeIdentity(), absl::OkStatus());
+  EXPECT_EQ((*second)->node_id(), id);
+  EXPECT_THAT((*second)->node_secret(), MatchesRegex("[0-9a-f]+"));
   EXPECT_EQ(ModeOf(path), 0700u);
   EXPECT_EQ(ModeOf(path + "/node_id"), 0600u);
 }
@@ -55,9 +60,9 @@ TEST(DataDirTest, SecondWorkerIsRefusedWithThePidOfTheFirst) {
 
 TEST(DataDirTest, OpensOnAFullDisk) {
   TemporaryDir dir;
-  ASSERT_TRUE(DataDir::Open(dir.path()).ok());
+  ASSERT_EQ(DataDir::Open(dir.path()).value()->MakeIdentity(), absl::OkStatus());
   const FullDisk full(0);
-  EXPECT_EQ(DataDir::Open(dir.path()).status(), absl::OkStatus());
+  EXPECT_EQ(DataDir::Open(dir.path()).value()->MakeIdentity(), absl::OkStatus());
 }
 
 TEST(DataDirTest, DamagedNodeIdIsRefused) {
