@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -46,7 +47,7 @@ std::optional<GroupMount> FindMount(const std::string& mounts_file) {
     // "36 35 98:0 ROOT POINT OPTIONS... - TYPE SOURCE ...", proc(5).
     const std::vector<absl::string_view> halves = absl::StrSplit(line, absl::MaxSplits(" - ", 1));
     const std::vector<absl::string_view> fields = absl::StrSplit(halves[0], ' ');
-    if (halves.size() != 2 || !halves[1].starts_with("cgroup2 ") || fields.size() < 5) continue;
+    if (halves.size() != 2 || !absl::StartsWith(halves[1], "cgroup2 ") || fields.size() < 5) continue;
     return GroupMount{std::string(fields[4]), std::string(fields[3])};
   }
   return std::nullopt;
