@@ -23,7 +23,10 @@ using testing::SizeIs;
 
 class AttemptKeeperTest : public testing::Test {
  protected:
-  AttemptKeeperTest() : data_dir_(*DataDir::Open(dir_.File("data"))) { Reopen(); }
+  AttemptKeeperTest() : data_dir_(*DataDir::Open(dir_.File("data"))) {
+    EXPECT_EQ(data_dir_->MakeIdentity(), absl::OkStatus());
+    Reopen();
+  }
 
   // Ranks that still run must not outlive the test.
   ~AttemptKeeperTest() override {
@@ -308,14 +311,21 @@ TEST_F(LostAttemptTest, RankWhoseRecordsAreLostIsNotStartedAgain) {
   EXPECT_THAT(ExitFact(1).log_tail(), HasSubstr("records of this rank are lost"));
 }
 
-TEST_F(LostAttemptTest, ProcessesOfALostDataDirectoryEndBeforeItsSlotsAreOffered) {
+TEST_F(LostAttemptTest, ProcessesOfALostDataDirectoryEndBeforeThereIsANewIdentity) {
   StartAndClose("trap '' TERM; setsid sleep 1000 & " + WaitForGo());
+  const RankMarks before(data_dir_->path(), data_dir_->node_id());
+  EXPECT_EQ(before.KillStrays().killed, 0) << "its own ranks are no strays";
   data_dir_ = nullptr;
   std::filesystem::remove_all(dir_.File("data"));
   data_dir_ = *DataDir::Open(dir_.File("data"));
-  Reopen();
+  const RankMarks after(data_dir_->path(), data_dir_->node_id());
+  const RankMarks::Strays strays = after.KillStrays();
+  EXPECT_GE(strays.killed, 2);
+  EXPECT_TRUE(strays.all_ended);
   EXPECT_FALSE(std::filesystem::exists(absl::StrCat("/proc/", rank_)));
-  EXPECT_THAT(keeper_->kernel().Reports(), IsEmpty());
+  EXPECT_NE(after.PlaceOfBoot(), "");
+  EXPECT_EQ(after.PlaceOfBoot(), before.PlaceOfBoot());
+  EXPECT_NE(RankMarks(dir_.File("other"), "").PlaceOfBoot(), before.PlaceOfBoot());
 }
 
 TEST_F(AttemptKeeperTest, NewerAttemptStartsOnlyAfterTheOlderIsGone) {
