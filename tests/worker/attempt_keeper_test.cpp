@@ -326,6 +326,9 @@ TEST_F(LostAttemptTest, ProcessesOfALostDataDirectoryEndBeforeThereIsANewIdentit
   EXPECT_NE(after.PlaceOfBoot(), "");
   EXPECT_EQ(after.PlaceOfBoot(), before.PlaceOfBoot());
   EXPECT_NE(RankMarks(dir_.File("other"), "").PlaceOfBoot(), before.PlaceOfBoot());
+  ASSERT_EQ(data_dir_->MakeIdentity(), absl::OkStatus());
+  Reopen();
+  EXPECT_THAT(keeper_->kernel().Reports(), IsEmpty());
 }
 
 TEST_F(AttemptKeeperTest, NewerAttemptStartsOnlyAfterTheOlderIsGone) {
