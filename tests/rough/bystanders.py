@@ -50,6 +50,11 @@ class Bystanders:
         self.begun = {}     # number -> time of its submission.
         self.wrong = []
 
+    def blame(self, text):
+        """Says at once what is wrong: a run that is cut short must not lose it."""
+        self.site.say(f"WRONG: {text}")
+        self.wrong.append(text)
+
     def prepare(self):
         """Trains once undisturbed for each number of nodes."""
         for nodes in (1, 2):
@@ -67,7 +72,7 @@ class Bystanders:
                 return job
             self.site.revive_workers()
             time.sleep(0.5)
-        self.wrong.append(f"job {number} has not ended after {seconds} s")
+        self.blame(f"job {number} has not ended after {seconds} s")
         return None
 
     def look(self):
@@ -105,8 +110,8 @@ class Bystanders:
     def check_training(self, job, nodes):
         self.trained += 1
         if job["state"] != "succeeded":
-            self.wrong.append(f"training job {job['id']} ended as {job['state']}: "
-                              f"{job.get('reason') or job}")
+            self.blame(f"training job {job['id']} ended as {job['state']}: "
+                       f"{job.get('reason') or job}")
             return
         # The rest arrives from the workers shortly after the end.
         end = time.monotonic() + 60
@@ -117,20 +122,20 @@ class Bystanders:
         self.compared += len(found)
         wrong = [step for step, loss in found.items() if loss != self.expected[nodes].get(step)]
         if wrong:
-            self.wrong.append(f"training job {job['id']} over {nodes} nodes has other losses than "
-                              f"the undisturbed run at {len(wrong)} steps, from {wrong[:3]} on")
+            self.blame(f"training job {job['id']} over {nodes} nodes has other losses than "
+                       f"the undisturbed run at {len(wrong)} steps, from {wrong[:3]} on")
         missing = len(self.expected[nodes]) - len(found)
         if missing > 0 and self.site.data_lost_at > self.begun.get(job["id"], 0):
             # They were in the directory: its worker had not sent them yet.
             self.lost_with_a_node += missing
         elif missing > 0:
-            self.wrong.append(f"training job {job['id']} lacks {missing} losses")
+            self.blame(f"training job {job['id']} lacks {missing} losses")
 
     def check_short(self, job):
         self.done += 1
         if job["state"] != "succeeded":
-            self.wrong.append(f"short job {job['id']} ended as {job['state']}: "
-                              f"{job.get('reason') or job}")
+            self.blame(f"short job {job['id']} ended as {job['state']}: "
+                       f"{job.get('reason') or job}")
 
     def finish(self, seconds):
         """Waits for those that run, without new ones."""

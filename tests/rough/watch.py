@@ -29,8 +29,13 @@ class Watch(threading.Thread):
             attempts[rank].add((variables["TRAINYARD_ATTEMPT"], pid))
         for (job, rank), found in attempts.items():
             if len({attempt for attempt, _ in found}) > 1:
-                self.wrong.add(f"rank {rank} of job {job} ran in two attempts at a time: "
-                               f"{sorted(found)}")
+                self.blame(f"rank {rank} of job {job} ran in two attempts at a time: "
+                           f"{sorted(found)}")
+
+    def blame(self, text):
+        if text not in self.wrong:
+            self.site.say(f"WRONG: {text}")
+        self.wrong.add(text)
 
     def stop(self):
         self.ended.set()
@@ -53,9 +58,9 @@ def leftovers(site):
     if len(ready) < NODES:
         yield f"{len(ready)} of {NODES} nodes are ready"
     for node in ready:
-        taken = sum(1 for slot in node["slots"] if slot.get("job_id"))
-        if taken or len(node["slots"]) != SLOTS:
-            yield f"{node['name']} has {taken} of {len(node['slots'])} slots taken"
+        taken = sum(1 for slot in node["slot_uses"] if slot.get("job_id"))
+        if taken or len(node["slot_uses"]) != SLOTS:
+            yield f"{node['name']} has {taken} of {len(node['slot_uses'])} slots taken"
     for pid, variables in site.processes():
         yield (f"process {pid} of job {variables.get('TRAINYARD_JOB_ID')} attempt "
                f"{variables.get('TRAINYARD_ATTEMPT')} is alive")
