@@ -48,13 +48,13 @@ std::optional<PeerProgress> ProgressOfRank(const EvidenceContext& context,
 }
 
 // Time without a heartbeat as the lease counts it: a restart of this controller does not begin it
-// anew. A node that was suspect before has been silent since the heartbeat that was stored with
-// that; when it could be back by now, it would be.
-int64_t SilenceMs(const EvidenceContext& context, const v1::Node& node, int64_t heartbeat_age_ms) {
-  const bool was_silent_before =
+// anew. A node that was suspect before has sent no heartbeat since the one that was stored with
+// that; had it found the controller again, it would be back by now.
+int64_t LeaseAgeMs(const EvidenceContext& context, const v1::Node& node, int64_t heartbeat_age_ms) {
+  const bool was_suspect_before =
       node.state() == v1::NODE_STATE_SUSPECT &&
       LastHeartbeat(context.observations, node.id()) == context.observations.since_ms;
-  if (!was_silent_before || heartbeat_age_ms < context.options.return_within_ms) {
+  if (!was_suspect_before || heartbeat_age_ms < context.options.return_within_ms) {
     return heartbeat_age_ms;
   }
   return std::max(heartbeat_age_ms, context.now - node.last_heartbeat_ms());
@@ -108,7 +108,7 @@ bool IsAtStake(const JobEntry& entry, const std::string& node_id) {
 std::string EvidenceOfLoss(const EvidenceContext& context, const JobEntry& entry,
                            const v1::Node& node, int64_t heartbeat_age_ms) {
   const std::string& node_id = node.id();
-  const int64_t silence_ms = SilenceMs(context, node, heartbeat_age_ms);
+  const int64_t lease_age_ms = LeaseAgeMs(context, node, heartbeat_age_ms);
   const std::string unresponsive =
       absl::StrCat("no heartbeat for ", DurationText(heartbeat_age_ms));
   switch (PeerProgressIn(context, entry, node_id)) {
@@ -122,8 +122,8 @@ std::string EvidenceOfLoss(const EvidenceContext& context, const JobEntry& entry
           !lost.empty()) {
         return unresponsive + lost;
       }
-      if (silence_ms < context.options.lease_ms) return "";
-      return absl::StrCat("no heartbeat for ", DurationText(silence_ms),
+      if (lease_age_ms < context.options.lease_ms) return "";
+      return absl::StrCat("no heartbeat for ", DurationText(lease_age_ms),
                           ", longer than its lease, and no rank could show progress");
   }
   return "";

@@ -34,7 +34,7 @@ std::string Unescaped(absl::string_view name) {
   return absl::StrReplaceAll(name, {{"%25", "%"}, {"%2F", "/"}, {"%0A", "\n"}});
 }
 
-// Where the file system of version 2 is mounted, and which of its directories is seen there.
+// Mount of the file system of version 2, and the directory of it that is seen there.
 struct GroupMount {
   std::string point;
   std::string root;
@@ -47,8 +47,10 @@ std::optional<GroupMount> FindMount(const std::string& mounts_file) {
     // "36 35 98:0 ROOT POINT OPTIONS... - TYPE SOURCE ...", proc(5).
     const std::vector<absl::string_view> halves = absl::StrSplit(line, absl::MaxSplits(" - ", 1));
     const std::vector<absl::string_view> fields = absl::StrSplit(halves[0], ' ');
-    if (halves.size() != 2 || !absl::StartsWith(halves[1], "cgroup2 ") || fields.size() < 5) continue;
-    return GroupMount{std::string(fields[4]), std::string(fields[3])};
+    const bool is_version_2 = halves.size() == 2 && absl::StartsWith(halves[1], "cgroup2 ");
+    if (is_version_2 && fields.size() >= 5) {
+      return GroupMount{std::string(fields[4]), std::string(fields[3])};
+    }
   }
   return std::nullopt;
 }

@@ -15,8 +15,8 @@ namespace trainyard::worker {
 class DataDir {
  public:
   // Makes the directory (0700) where missing and reads the node id. ALREADY_EXISTS when another
-  // worker holds the directory (the message names its pid), DATA_LOSS for a malformed node id; other
-  // errors name the path and the cause.
+  // worker holds the directory (the message names its pid), DATA_LOSS for a malformed node id;
+  // other errors name the path and the cause.
   static absl::StatusOr<std::unique_ptr<DataDir>> Open(const std::string& path);
   // Makes the node id and the secret where missing. Errors as above.
   absl::Status MakeIdentity();

@@ -426,7 +426,7 @@ TEST_F(PeerProgressTest, TheLeaseGoesOnOverRestartsOfTheController) {
   Train(1, 20000);
   cluster_.StopHeartbeats("a");
   cluster_.StopHeartbeats("b");
-  for (int64_t silent_ms = 0; silent_ms < cluster_.options.lease_ms; silent_ms += 60'000) {
+  for (int64_t away_ms = 0; away_ms < cluster_.options.lease_ms; away_ms += 60'000) {
     EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
     RestartController(cluster_);
     cluster_.Pass(60'000);
@@ -435,7 +435,7 @@ TEST_F(PeerProgressTest, TheLeaseGoesOnOverRestartsOfTheController) {
 }
 
 // A worker may have reached the controller's machine while the controller was away.
-TEST_F(PeerProgressTest, NodesThatWereSilentBeforeHaveTimeToComeBackAfterAStart) {
+TEST_F(PeerProgressTest, NodesThatWereSuspectBeforeHaveTimeToComeBackAfterAStart) {
   Train(1, 20000);
   cluster_.StopHeartbeats("a");
   cluster_.StopHeartbeats("b");
