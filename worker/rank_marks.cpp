@@ -20,7 +20,7 @@
 namespace trainyard::worker {
 namespace {
 
-constexpr std::chrono::seconds kStraysMax{5};
+constexpr std::chrono::seconds kStraysMax{15};
 
 std::string PlaceOf(const std::string& data_dir) {
   std::filesystem::path path(data_dir);
