@@ -25,8 +25,8 @@ class RankMarks {
     bool all_ended = false;
   };
   // Kills the processes of ranks that a worker in this place started under another node id, and
-  // waits for their end, 15 s at most. Nothing else can know them any more: the contents of the data
-  // directory are lost.
+  // waits for their end, 15 s at most. Nothing else can know them any more: the contents of the
+  // data directory are lost.
   Strays KillStrays() const;
   // The place on this machine until it starts again, as v1::Hello has it; empty when it is unknown.
   // Processes of another PID namespace are not seen, so it is a place of its own.
