@@ -1,0 +1,129 @@
+// The planner over a real controller with the recipes of the source tree.
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { PHONE, launch, openPage, type OpenPage } from './browser';
+import { jobNumber } from './seeded';
+
+const empty = inject('empty');
+const seeded = inject('seeded');
+
+const JOB_FILE = `name: small
+model: {num_layers: 2, hidden_size: 256, ffn_hidden_size: 512, num_attention_heads: 2, vocab_size: 512}
+train: {seq_length: 256, global_batch: 64, steps: 10}
+`;
+
+let browser: Browser;
+let open: OpenPage | undefined;
+
+async function visit(path: string, base = empty, viewport?: typeof PHONE): Promise<Page> {
+  open = await openPage(browser, base + path, 'light', viewport);
+  return open.page;
+}
+
+const part = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
+const figure = (page: Page, name: string) => page.locator('.figure', { hasText: name });
+
+describe.runIf(empty !== '')('planner', () => {
+  beforeAll(async () => {
+    browser = await launch();
+  });
+  afterAll(() => browser.close());
+  afterEach(async () => {
+    await open?.context.close();
+    expect(open?.complaints).toEqual([]);
+    open = undefined;
+  });
+
+  it('plans a recipe, with ranks, memory, time, cost and the layouts that lost', async () => {
+    const page = await visit('/planner?recipe=llama3-70b&device=H100&nodes=8');
+    await part(page, 'Layout').getByText('layout: {').waitFor();
+    await part(page, 'Memory of the fullest GPU').getByText('Kept activations').waitFor();
+    await part(page, 'Time of a step').getByText('Compute').waitFor();
+    await part(page, 'Time and cost').getByText('GPU clouds').waitFor();
+    await part(page, 'Why other layouts were not chosen').getByText('is slower').waitFor();
+    expect(await figure(page, 'MFU').textContent()).toMatch(/\d\d\.\d %/);
+    expect(await page.locator('.rank').count()).toBe(64);
+    await page.getByText('trainyard plan llama3-70b --nodes 8 --device H100').waitFor();
+  });
+
+  it('fills in a recipe and a GPU, so that its address can be shared', async () => {
+    const page = await visit('/');
+    await page.getByRole('link', { name: 'Planner' }).click();
+    await page.waitForURL(/\/planner\?device=H100&recipe=llama3-8b$/);
+    await figure(page, 'Tokens/s').waitFor();
+    expect(await page.title()).toContain('Planner');
+  });
+
+  it('keeps every answer of the form in the address', async () => {
+    const page = await visit('/planner?recipe=llama3-8b&device=H100');
+    await page.getByLabel('GPU', { exact: true }).selectOption('H200');
+    await page.getByLabel('Nodes').fill('2');
+    await page.getByLabel('Samples of a step').fill('256');
+    await page.getByLabel('Dollars for a GPU-hour').fill('2.5');
+    await page.waitForURL(/batch=256&device=H200&nodes=2&price=2.5&recipe=llama3-8b/);
+    await part(page, 'Time and cost').getByText('given price').waitFor();
+    await page.getByText(/on 2 nodes of 8 H200 .*256 samples/).waitFor();
+    const address = page.url();
+    await page.goto(address);
+    await page.getByText(/on 2 nodes of 8 H200 .*256 samples/).waitFor();
+    expect(await page.getByLabel('Samples of a step').inputValue()).toBe('256');
+  });
+
+  it('tells where a rank lies, by keys alone', async () => {
+    const page = await visit('/planner?recipe=llama3-70b&device=H100&nodes=8');
+    await page.getByRole('button', { name: /^Rank 9 on node 2/ }).focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/rank=9/);
+    await part(page, 'Rank 9').getByText('2, slot 1').waitFor();
+    await part(page, 'Rank 9').getByText(/tp \d · cp \d · dp \d · pp 1/).waitFor();
+  });
+
+  it('draws a thousand ranks on one canvas', async () => {
+    const page = await visit('/planner?recipe=llama3.1-405b&device=H100&nodes=128&rank=1023');
+    await page.locator('canvas[data-drawn="1024"]').waitFor();
+    await part(page, 'Rank 1023').getByText('128, slot 7').waitFor();
+  });
+
+  it('says what is missing, and plans for the cluster that would do', async () => {
+    const page = await visit('/planner?recipe=llama3-70b&device=A100&nodes=1');
+    await page.getByText(/are missing on each GPU/).waitFor();
+    await page.getByRole('button', { name: /^Plan for \d+ nodes$/ }).click();
+    await part(page, 'Layout').getByText('layout: {').waitFor();
+    expect(page.url()).toMatch(/nodes=\d+/);
+  });
+
+  it('plans a job file, and refuses a wrong one with the place of the mistake', async () => {
+    const page = await visit('/planner?device=H100');
+    await page.getByText('Job file', { exact: true }).click();
+    await page.getByText('Nothing to plan yet').waitFor();
+    const file = page.getByRole('textbox', { name: 'Job file' });
+    await file.fill(JOB_FILE);
+    await page.getByText('Submit would refuse this job').waitFor();
+    await page.waitForURL(/file=name/);
+    await file.fill(JOB_FILE.replace('model:', 'modell:'));
+    await page.getByText(/did you mean `model`/).waitFor();
+  });
+
+  it('marks numbers that are none, and says what a refused one must be', async () => {
+    const page = await visit('/planner?recipe=llama3-8b&device=H100&nodes=x');
+    await page.getByText('a whole number, at least 1').waitFor();
+    await page.getByLabel(/^Nodes/).fill('4096');
+    await page.getByText(/at most 16384 are supported/).waitFor();
+  });
+
+  it('fits a phone', async () => {
+    const page = await visit('/planner?recipe=llama3-70b&device=H100&nodes=8', empty, PHONE);
+    await part(page, 'Ranks').waitFor();
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    expect(width).toBeLessThanOrEqual(PHONE.width);
+  });
+
+  it.runIf(seeded !== '')('plans a job of the cluster on other hardware', async () => {
+    const job = await jobNumber(seeded, 'dense-405b');
+    const page = await visit(`/jobs/${job}/config`, seeded);
+    await page.getByRole('link', { name: 'Plan this job on other hardware' }).click();
+    await page.waitForURL(new RegExp(`/planner\\?.*job=${job}`));
+    await page.getByText(`The settings of dense-405b.`).waitFor();
+    await page.locator('.plan-result .card, .plan-result .failure').first().waitFor();
+  });
+});
