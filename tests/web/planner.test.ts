@@ -8,7 +8,8 @@ const empty = inject('empty');
 const seeded = inject('seeded');
 
 const JOB_FILE = `name: small
-model: {num_layers: 2, hidden_size: 256, ffn_hidden_size: 512, num_attention_heads: 2, vocab_size: 512}
+model:
+  {num_layers: 2, hidden_size: 256, ffn_hidden_size: 512, num_attention_heads: 2, vocab_size: 512}
 train: {seq_length: 256, global_batch: 64, steps: 10}
 `;
 
@@ -107,6 +108,7 @@ describe.runIf(empty !== '')('planner', () => {
   it('marks numbers that are none, and says what a refused one must be', async () => {
     const page = await visit('/planner?recipe=llama3-8b&device=H100&nodes=x');
     await page.getByText('a whole number, at least 1').waitFor();
+    await page.getByText('Correct the marked fields.').waitFor();
     await page.getByLabel(/^Nodes/).fill('4096');
     await page.getByText(/at most 16384 are supported/).waitFor();
   });

@@ -8,7 +8,14 @@ import { useLoad, usePost } from '../ui/load';
 import { Empty, Failure, Skeleton } from '../ui/notice';
 import { PlanForm, sourceInAddress } from './plan_form';
 import { NoLayout, PlanResult } from './plan_result';
-import { commandLineOf, formOf, requestOf } from './plan_request';
+import {
+  commandLineOf,
+  formOf,
+  problemsOf,
+  requestOf,
+  type Form,
+  type Source,
+} from './plan_request';
 
 const USUAL_RECIPE = 'llama3-8b';
 const USUAL_DEVICE = 'H100';
@@ -41,6 +48,12 @@ function useJobText(job: string) {
     return JSON.stringify(specForNewJob(spec, origins, { name, resumeFrom: undefined }));
   }, [data]);
   return { text, name: data?.job?.name, error: path && error };
+}
+
+function emptyWords(form: Form, source: Source): string {
+  if (Object.keys(problemsOf(form)).length > 0) return 'Correct the marked fields.';
+  if (source === 'file') return 'Paste a job file. It may extend a recipe by its name.';
+  return source === 'job' ? 'The settings of the job are on their way.' : 'Choose a recipe.';
 }
 
 export function Planner() {
@@ -76,9 +89,7 @@ export function Planner() {
             {error && !lists.error && <Failure error={error} />}
             {!request && !error && (
               <Empty title="Nothing to plan yet">
-                {source === 'file'
-                  ? 'Paste a job file. It may extend a recipe by its name.'
-                  : 'Choose a recipe and a GPU.'}
+                {emptyWords(form, source)}
               </Empty>
             )}
             {request && !plan && !error && <Skeleton rows={6} height={60} />}
