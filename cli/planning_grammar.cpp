@@ -20,6 +20,11 @@ CLI::Option* AddClusterOptions(CLI::App& command, ClusterOptions& options) {
       .add_option("--network", options.network,
                   "network between its nodes, such as ndr or roce400 (the device's usual one)")
       ->needs(device);
+  command
+      .add_option("--calibration", options.calibration,
+                  "file of `trainyard tune --calibrate`, by which times are corrected")
+      ->needs(device)
+      ->type_name("FILE");
   return device;
 }
 

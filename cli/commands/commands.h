@@ -52,7 +52,8 @@ struct ClusterOptions {
   std::string device;
   int64_t nodes = 0;  // 0: as many as the job asks for.
   int64_t per_node = 8;
-  std::string network;  // Empty: the usual one of the device.
+  std::string network;      // Empty: the usual one of the device.
+  std::string calibration;  // File of measured corrections; empty: none.
 };
 
 struct PlanOptions {
@@ -95,6 +96,29 @@ struct CostOptions {
   double checkpoint_seconds = planner::Interruptions().checkpoint_seconds;
   double restart_seconds = planner::Interruptions().restart_seconds;
   double checkpoint_interval = 0;  // Seconds; 0: the best one.
+};
+
+// Short jobs on real slots.
+struct SmokeOptions {
+  JobFileOptions job;
+  int64_t steps = 10;
+  std::string random_data;  // Directory for random tokens in the place of the job's data.
+  std::string calibration;  // File; empty: none.
+};
+
+struct TuneOptions {
+  JobFileOptions job;
+  int64_t steps = 10;  // Of each run.
+  int64_t runs = 8;    // At most, before those with other attention.
+  std::string random_data;
+  std::string calibration;
+  std::string write;      // Overlay file to write; empty: none.
+  std::string calibrate;  // Calibration file to write; empty: none.
+};
+
+struct ExtrapolateOptions {
+  std::string job;
+  std::string tokens;  // As typed, such as 85B.
 };
 
 struct ConvertOptions {
@@ -205,6 +229,9 @@ Outcome RunSubmit(const SubmitOptions& options, Context& context);
 Outcome RunPlan(const PlanOptions& options, Context& context);
 Outcome RunScale(const ScaleOptions& options, Context& context);
 Outcome RunCost(const CostOptions& options, Context& context);
+Outcome RunSmoke(const SmokeOptions& options, Context& context);
+Outcome RunTune(const TuneOptions& options, Context& context);
+Outcome RunExtrapolate(const ExtrapolateOptions& options, Context& context);
 Outcome RunConvert(const ConvertOptions& options, Context& context);
 Outcome RunPs(const PsOptions& options, Context& context);
 Outcome RunDescribe(const std::string& job, Context& context);

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cli/output/plan_view.h"
+#include "cli/recipes/calibration_file.h"
 #include "controller/planner/cluster.h"
 #include "controller/planner/layout_problem.h"
 #include "controller/planner/layout_search.h"
@@ -68,6 +69,7 @@ absl::StatusOr<planner::Cluster> ClusterFor(const ClusterOptions& options, int64
                                                    " are ", cluster.devices(), " ranks; at most ",
                                                    kMaxRanks, " are supported"));
   }
+  TRAINYARD_RETURN_IF_ERROR(ApplyCalibration(options.calibration, cluster));
   return cluster;
 }
 

@@ -12,7 +12,8 @@ namespace trainyard::cli {
 // INVALID_ARGUMENT for an unknown device or network, and for what the device cannot do.
 Outcome RunPlanLayout(const PlanOptions& options, const ResolvedSpec& resolved, Context& context);
 
-// INVALID_ARGUMENT for an unknown device or network, with the known ones, and too many ranks.
+// INVALID_ARGUMENT for an unknown device or network, with the known ones, too many ranks, and a
+// calibration that cannot be read or is of another device.
 absl::StatusOr<planner::Cluster> ClusterFor(const ClusterOptions& options, int64_t usual_nodes);
 
 // INVALID_ARGUMENT for jobs with a command, and for arithmetic that the device lacks.
