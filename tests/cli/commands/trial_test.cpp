@@ -30,6 +30,10 @@ class TrialTest : public CliFixture {
     job.set_id(21);
     job.set_name("llama-tiny-cpu-smoke");
     job.set_state(state);
+    // As llama-tiny-cpu has it.
+    job.mutable_spec()->mutable_train()->set_steps(10);
+    job.mutable_spec()->mutable_model()->set_vocab_size(2048);
+    job.mutable_spec()->mutable_model()->set_hidden_size(192);
     return job;
   }
 
