@@ -175,7 +175,7 @@ class Tuner {
     if (IsTable(context_.format)) {
       PrintListing(TuneListing(report_), context_.format, context_.console);
       *context_.console.out << TuneSummary(report_);
-    } else if (context_.format == OutputFormat::kCsv) {
+    } else if (context_.format == OutputFormat::kCsv || context_.format == OutputFormat::kName) {
       PrintListing(TuneListing(report_), context_.format, context_.console);
     } else {
       PrintDocument(TuneDocument(report_), report_.config.name, context_.format, context_.console);

@@ -1,6 +1,7 @@
 #include "cli/output/tune_view.h"
 
 #include <cmath>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -55,6 +56,9 @@ std::string NoteText(const TuneReport& report, size_t index) {
   if (report.chosen == index) add("chosen");
   return note;
 }
+
+// For CSV: every digit, and nothing for 0, which says that the value is not known.
+std::string ExactText(double value) { return value > 0 ? DumpJson(value, -1) : ""; }
 
 nlohmann::json NumberOrNull(double value) {
   return value > 0 ? nlohmann::json(value) : nlohmann::json(nullptr);
@@ -125,16 +129,27 @@ Listing TuneListing(const TuneReport& report) {
     const TuneResult& result = report.results[i];
     const double predicted = PredictedRate(report, result);
     const bool compares = predicted > 0 && result.Ran();
-    listing.rows.push_back(
-        {{planner::CandidateText(report.config, result.candidate),
-          result.Ran() ? CompactNumber(result.tokens_per_second) : kNothing,
-          result.mfu > 0 ? planner::PercentText(result.mfu, 1) : kNothing,
-          result.memory_bytes > 0 ? GigabytesText(result.memory_bytes) : kNothing,
-          predicted > 0 ? CompactNumber(predicted) : kNothing,
-          compares ? SignedPercent(predicted / result.tokens_per_second - 1) : kNothing,
-          TextOrNothing(NoteText(report, i))},
-         absl::StrCat(report.jobs[i]),
-         ResultDocument(report, i)});
+    const double error = compares ? predicted / result.tokens_per_second - 1 : 0;
+    const std::string setting = planner::CandidateText(report.config, result.candidate);
+    const std::string note = NoteText(report, i);
+    Row row;
+    row.cells = {setting,
+                 result.Ran() ? CompactNumber(result.tokens_per_second) : kNothing,
+                 result.mfu > 0 ? planner::PercentText(result.mfu, 1) : kNothing,
+                 result.memory_bytes > 0 ? GigabytesText(result.memory_bytes) : kNothing,
+                 predicted > 0 ? CompactNumber(predicted) : kNothing,
+                 compares ? SignedPercent(error) : kNothing,
+                 TextOrNothing(note)};
+    row.exact_cells = {setting,
+                       ExactText(result.Ran() ? result.tokens_per_second : 0),
+                       ExactText(result.mfu),
+                       ExactText(result.memory_bytes),
+                       ExactText(predicted),
+                       compares ? NumberText(error) : "",
+                       note};
+    row.name = absl::StrCat(report.jobs[i]);
+    row.document = ResultDocument(report, i);
+    listing.rows.push_back(std::move(row));
   }
   return listing;
 }
