@@ -23,7 +23,7 @@ class TrialData {
   // Says on console.err what was substituted.
   absl::Status Substitute(const std::string& random_data, Context& context, ResolvedSpec& resolved);
 
-  // What was substituted, as one line; empty when nothing was.
+  // Substitute and reason, as one line; empty when nothing was substituted.
   const std::string& note() const { return note_; }
 
  private:

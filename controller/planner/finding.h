@@ -10,7 +10,7 @@ namespace trainyard::planner {
 struct Finding {
   std::string what;
   std::string why;
-  std::string right;  // What would be right, or what to change.
+  std::string right;  // Setting that would be right, or change to make.
 };
 
 }  // namespace trainyard::planner

@@ -29,7 +29,7 @@ struct LossLaw {
 inline constexpr double kLeastExponent = 0.05;
 inline constexpr double kMostExponent = 1.0;
 
-// What a fit needs: losses after the warm-up, and a range of tokens in which the law can show.
+// Needs of a fit: losses after the warm-up, and a range of tokens in which the law can show.
 inline constexpr int64_t kLeastLossPoints = 20;
 inline constexpr double kLeastTokenRange = 4;
 // The losses of the first part of a run follow no power law.

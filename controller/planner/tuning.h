@@ -78,8 +78,7 @@ inline constexpr double kEquallyFast = 0.01;
 // Index of the result to choose; nullopt when none ran.
 std::optional<size_t> ChooseResult(const std::vector<TuneResult>& results);
 
-// What the sweep shows of the memory: the most that ran and the least that did not, or was
-// predicted not to.
+// Limit of the memory as the sweep shows it: the most that ran and the least that did not.
 struct MemoryLimit {
   const TuneResult* largest = nullptr;
   const TuneResult* smallest_failed = nullptr;
