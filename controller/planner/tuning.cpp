@@ -54,8 +54,7 @@ class Sweep {
     candidate.layout = layout;
     candidate.attention = config_.train.attention_backend;
     candidate.memory = PeakMemory(config, stage);
-    // What SecondsOfStep does not know, sharding within a part of the ranks, moves weights less
-    // far.
+    // SecondsOfStep does not know sharding within a part of the ranks.
     config.layout.zero_size = 0;
     candidate.predicted = PredictStep(config, cluster_);
     return candidate;
