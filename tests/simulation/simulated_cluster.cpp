@@ -61,7 +61,7 @@ SimulationOptions AllFaults(uint64_t seed) {
   SimulationOptions options = ControlPlaneFaults(seed);
   options.spare_nodes = static_cast<int>(random.Between(0, 2));
   options.faults.rank_crash = random.Chance(0.8) ? 0.2 : 0;
-  options.faults.rank_hang = random.Chance(0.5) ? 0.1 : 0;
+  options.faults.rank_hang = random.Chance(0.5) ? 0.3 : 0;
   options.faults.shim_crash = random.Chance(0.5) ? 0.05 : 0;
   options.faults.record_loss = random.Chance(0.5) ? 0.1 : 0;
   options.faults.data_dir_loss = random.Chance(0.3) ? 0.02 : 0;

@@ -309,7 +309,7 @@ bool TrainingWorld::MeetsBug(const AttemptKey& attempt, const GangRun& gang,
   if (bug == options_.bugs.end() || bug->second != gang.step) return false;
   hurt_.insert(attempt);
   met_bug_.insert(attempt);
-  EndAt(*members.rbegin()->second, now, kExitCodeOfBug, 0);
+  EndAt(*members.at(0), now, kExitCodeOfBug, 0);
   return true;
 }
 

@@ -88,8 +88,7 @@ struct WorldOptions {
   bool all_ranks_write = false;
   // Bad samples, by their position in the order of samples; each step takes one sample.
   std::map<int64_t, Poison> poison;
-  // Step, by job, after which the last rank always ends with kExitCodeOfBug; 0:
-  // before the first step.
+  // Step, by job, after which rank 0 always ends with kExitCodeOfBug; 0: before the first step.
   std::map<int64_t, int64_t> bugs;
 };
 
