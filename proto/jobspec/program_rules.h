@@ -1,4 +1,5 @@
-// Rules of what a job runs: command, environment, secrets, log parser, loss guard and rules of failures.
+// Rules of what a job runs: command, environment, secrets, log parser, loss guard, and what follows
+// failures.
 #ifndef TRAINYARD_PROTO_JOBSPEC_PROGRAM_RULES_H_
 #define TRAINYARD_PROTO_JOBSPEC_PROGRAM_RULES_H_
 
