@@ -105,7 +105,7 @@ class CommandList {
     *due_[{node_id, key.first, key.second}].mutable_stop_attempt() = std::move(stop);
   }
 
-  // Where ranks that hang wait is known only while they do.
+  // The place where a rank hangs is known only until it is ended.
   void AskForStacks(const std::string& node_id, int64_t job_id, const v1::Attempt& attempt) {
     if (attempt.stop_reason() != v1::STOP_REASON_HUNG) return;
     v1::StopAttempt& stop = *due_[{node_id, job_id, attempt.number()}].mutable_stop_attempt();

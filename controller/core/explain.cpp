@@ -256,8 +256,8 @@ std::string Answer(const ClusterState& state, const Observations& observations,
       return absl::StrCat("waits: ", WhyPending(state, entry, now).message());
     case v1::JOB_STATE_RECOVERING:
       return absl::StrCat("recovers: ", WhyPending(state, entry, now).message(), "; attempt ",
-                          NewestAttempt(entry)->number(),
-                          StopText(*NewestAttempt(entry)), NewestAttempt(entry)->verdict().summary());
+                          NewestAttempt(entry)->number(), StopText(*NewestAttempt(entry)),
+                          NewestAttempt(entry)->verdict().summary());
     case v1::JOB_STATE_STARTING:
       return absl::StrCat("starts attempt ", LiveAttempt(entry)->number(), ": ",
                           StartedRanks(entry), SuspectNodes(state, entry));

@@ -122,8 +122,8 @@ class HangSearch {
     return gang_->total_steps > 0 && LastStep(*gang_) >= gang_->total_steps;
   }
 
-  // True when every rank runs on a node whose reports come without a pause. A gang with a silent
-  // node is judged by the evidence about that node.
+  // True when every rank runs on a node whose reports come without a pause. A gang with an
+  // unresponsive node is judged by the evidence about that node.
   bool AllReportSteadily() const {
     return std::ranges::all_of(attempt_.ranks(), [&](const v1::RankPlacement& placement) {
       const auto rank = gang_->ranks.find(placement.rank());
@@ -138,9 +138,9 @@ class HangSearch {
       absl::StrAppend(&hang.evidence, "; ", GroupWaitText(*wait));
     } else if (std::vector<int> apart = RanksApart(); !apart.empty()) {
       hang.ranks = std::move(apart);
-      absl::StrAppend(&hang.evidence, "; ", RanksText(hang.ranks),
-                      hang.ranks.size() == 1 ? " is" : " are", " not where the others wait: ",
-                      PlaceText(gang_->ranks.at(hang.ranks.front())));
+      absl::StrAppend(
+          &hang.evidence, "; ", RanksText(hang.ranks), hang.ranks.size() == 1 ? " is" : " are",
+          " not where the others wait: ", PlaceText(gang_->ranks.at(hang.ranks.front())));
     } else {
       for (const auto& [number, rank] : gang_->ranks) hang.ranks.push_back(number);
       if (hang.ranks.size() > 1) {
@@ -175,8 +175,8 @@ class HangSearch {
 
   template <typename Key>
   std::vector<int> Fewest(const std::map<Key, std::vector<int>>& groups) const {
-    const auto fewest = std::ranges::min_element(
-        groups, {}, [](const auto& group) { return group.second.size(); });
+    const auto fewest =
+        std::ranges::min_element(groups, {}, [](const auto& group) { return group.second.size(); });
     const bool is_minority = 2 * fewest->second.size() < gang_->ranks.size();
     return is_minority ? fewest->second : std::vector<int>();
   }

@@ -82,10 +82,9 @@ std::vector<v1::RankPlacement> RanksOf(const Gang& gang) {
 }
 
 bool SaysNoProgram(const v1::Verdict& verdict) {
-  const bool by_shell =
-      verdict.cause() == v1::VERDICT_CAUSE_RANK_EXITED &&
-      (verdict.exit_code() == static_cast<int>(ExitCode::kCannotExecute) ||
-       verdict.exit_code() == static_cast<int>(ExitCode::kCommandNotFound));
+  const bool by_shell = verdict.cause() == v1::VERDICT_CAUSE_RANK_EXITED &&
+                        (verdict.exit_code() == static_cast<int>(ExitCode::kCannotExecute) ||
+                         verdict.exit_code() == static_cast<int>(ExitCode::kCommandNotFound));
   return by_shell || verdict.cause() == v1::VERDICT_CAUSE_SPAWN_FAILED;
 }
 

@@ -85,9 +85,7 @@ struct Failure {
   Timestamp ended_ms = 0;
 };
 
-bool MadeSteps(const Failure& failure) {
-  return failure.last_step > failure.attempt.resume_step();
-}
+bool MadeSteps(const Failure& failure) { return failure.last_step > failure.attempt.resume_step(); }
 
 int64_t StepReached(const Failure& failure) {
   return std::max(failure.last_step, failure.attempt.resume_step());

@@ -14,10 +14,10 @@ namespace trainyard::controller {
 inline constexpr int64_t kLongestFailedStartMs = 600'000;
 
 // Reason why the job is not tried again after its newest attempt, which ended at `now` and reached
-// `last_step`; empty when another attempt may help. The same failure came twice in a row: of the same
-// rank, with the same code or signal, at the same step and without a newer checkpoint in between; or
-// two attempts ended by an exit before their first step. Failures that the program did not cause
-// (lost nodes, devices, connections) are neither counted nor end a row.
+// `last_step`; empty when another attempt may help. The same failure came twice in a row: of the
+// same rank, with the same code or signal, at the same step and without a newer checkpoint in
+// between; or two attempts ended by an exit before their first step. Failures that the program did
+// not cause (lost nodes, devices, connections) are neither counted nor end a row.
 std::string WhyItWouldRepeat(const JobEntry& entry, int64_t last_step, Timestamp now);
 
 }  // namespace trainyard::controller

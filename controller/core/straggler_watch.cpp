@@ -44,10 +44,11 @@ double MedianOf(std::vector<Measured> ranks) {
 }
 
 std::string TimesText(const Straggler& straggler) {
-  return absl::StrFormat("computes for %.3g s in a step, %.1f times the median of the %d ranks "
-                         "like it (%.3g s)",
-                         straggler.seconds, straggler.seconds / straggler.median_seconds,
-                         straggler.compared, straggler.median_seconds);
+  return absl::StrFormat(
+      "computes for %.3g s in a step, %.1f times the median of the %d ranks "
+      "like it (%.3g s)",
+      straggler.seconds, straggler.seconds / straggler.median_seconds, straggler.compared,
+      straggler.median_seconds);
 }
 
 }  // namespace
@@ -59,8 +60,7 @@ std::vector<Straggler> FindStragglers(const Observations& observations, const Jo
   const auto observed = observations.attempts.find({entry.job.id(), attempt->number()});
   if (observed == observations.attempts.end() || !observed->second.measures_compute) return {};
   std::vector<Straggler> found;
-  for (const auto& [stage, ranks] :
-       MeasuredByStage(observed->second, LayoutOf(entry, *attempt))) {
+  for (const auto& [stage, ranks] : MeasuredByStage(observed->second, LayoutOf(entry, *attempt))) {
     if (ranks.size() < kFewestCompared) continue;
     const double median = MedianOf(ranks);
     for (const Measured& rank : ranks) {
@@ -105,10 +105,9 @@ std::vector<v1::Event> StragglerEvents(const ClusterState& state, const Observat
 std::optional<v1::PendingReason> WhySlow(const Observations& observations, const JobEntry& entry) {
   const std::vector<Straggler> stragglers = FindStragglers(observations, entry);
   if (stragglers.empty()) return std::nullopt;
-  const Straggler& slowest =
-      *std::ranges::max_element(stragglers, {}, [](const Straggler& straggler) {
-        return straggler.seconds / straggler.median_seconds;
-      });
+  const Straggler& slowest = *std::ranges::max_element(
+      stragglers, {},
+      [](const Straggler& straggler) { return straggler.seconds / straggler.median_seconds; });
   v1::PendingReason reason;
   reason.set_code(v1::PENDING_CODE_STRAGGLER);
   // Without seconds, which would make it another reason each time.

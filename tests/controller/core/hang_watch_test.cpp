@@ -136,7 +136,8 @@ TEST_F(HangWatchTest, ARankInAnotherPhaseIsNamed) {
   EXPECT_FALSE(IsStopped()) << "it may evaluate for longer than a step takes";
   Still(kShortestPhaseLimitMs + 1);
   EXPECT_THAT(Verdict().ranks(), ElementsAre(2));
-  EXPECT_THAT(Verdict().summary(), HasSubstr("rank 2 is not where the others wait: step 100, eval"));
+  EXPECT_THAT(Verdict().summary(),
+              HasSubstr("rank 2 is not where the others wait: step 100, eval"));
 }
 
 TEST_F(HangWatchTest, ARankAtAnEarlierStepIsNamedWhereStepsAreLong) {
@@ -275,9 +276,9 @@ TEST_F(HangWatchTest, TheWorkerIsAskedForTheThreadsOfTheRanksThatHung) {
   EXPECT_EQ(Verdict().stacks(), exited.stacks());
   EXPECT_EQ(Verdict().log_tail(), exited.log_tail());
   EXPECT_EQ(cluster_.state.jobs.at(job_).exited_ranks.at(3).stacks(), "");
-  const std::string answer = std::string(ExplainJob(cluster_.state, cluster_.observations,
-                                                    cluster_.state.jobs.at(job_), cluster_.now)
-                                             .answer());
+  const std::string answer = std::string(
+      ExplainJob(cluster_.state, cluster_.observations, cluster_.state.jobs.at(job_), cluster_.now)
+          .answer());
   EXPECT_THAT(answer, HasSubstr("attempt 1 was stopped by the watchdog: the gang hung: no step"));
 }
 

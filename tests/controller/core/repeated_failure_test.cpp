@@ -64,10 +64,11 @@ TEST_F(RepeatedFailureTest, AnExceptionBeforeTheFirstStepGetsOneMoreTry) {
   EXPECT_EQ(State(), v1::JOB_STATE_FAILED) << "whatever rank and code";
   EXPECT_EQ(cluster_.Job(job_).restarts(), 1);
   EXPECT_FALSE(cluster_.Job(job_).verdict().restartable());
-  EXPECT_EQ(Summary(),
-            "rank 3 on b exited with code 2: KeyError: 'y'; attempt 1 failed before its first step, "
-            "too, so another attempt would end so, too; a rule `retry PATTERN` in restart.rules "
-            "would try on");
+  EXPECT_EQ(
+      Summary(),
+      "rank 3 on b exited with code 2: KeyError: 'y'; attempt 1 failed before its first "
+      "step, too, so another attempt would end so, too; a rule `retry PATTERN` in restart.rules "
+      "would try on");
   EXPECT_EQ(cluster_.Job(job_).verdict().error_line(), "KeyError: 'y'");
 }
 
