@@ -179,9 +179,7 @@ void AttemptKeeper::Signal(const RankKey& key, bool kill) {
 
 void AttemptKeeper::Observe(const RankKey& key) { runner_.Observe(key, PlaceOf(key)); }
 
-std::string AttemptKeeper::Stacks(int64_t pid) {
-  return ThreadStacks(static_cast<pid_t>(pid));
-}
+std::string AttemptKeeper::Stacks(int64_t pid) { return ThreadStacks(static_cast<pid_t>(pid)); }
 
 void AttemptKeeper::Warn(const std::string& text) { spdlog::warn(text); }
 

@@ -1,4 +1,4 @@
-// How long ranks have made no step, by the worker's own reading of their files.
+// Time for which ranks have made no step, by the worker's own reading of their files.
 #ifndef TRAINYARD_WORKER_CORE_STILLNESS_H_
 #define TRAINYARD_WORKER_CORE_STILLNESS_H_
 
@@ -24,9 +24,8 @@ class Stillness {
 
   // Fills in still_ms and slow_step_ms. `steady_ms`: of a clock that never goes back. A pause since
   // the last call that is longer than `longest_pause_ms` counts as no time without a step: the
-  // worker, and perhaps its ranks, stood still.
-  void Note(Timestamp steady_ms, int64_t longest_pause_ms,
-            std::vector<v1::AttemptReport>& reports);
+  // worker, and perhaps its ranks, were paused.
+  void Note(Timestamp steady_ms, int64_t longest_pause_ms, std::vector<v1::AttemptReport>& reports);
 
  private:
   struct Seen {

@@ -7,7 +7,7 @@
 namespace trainyard::worker {
 namespace {
 
-// Heartbeats that were not sent in a row after which the worker itself stood still.
+// Heartbeats in a row that were not sent after which the worker itself was paused.
 constexpr int64_t kMissedHeartbeats = 3;
 
 }  // namespace
