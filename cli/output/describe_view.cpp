@@ -189,6 +189,12 @@ std::string ExitText(const v1::RankExited& exited) {
   return absl::StrCat(rank, " exited with ", exited.exit_code());
 }
 
+std::string BlameText(const v1::NodeBlamed& blamed) {
+  const bool is_slow = blamed.kind() == v1::NODE_BLAME_SLOW_RANK;
+  return absl::StrCat("rank ", blamed.rank(),
+                      is_slow ? " is a straggler: " : " hung: ", blamed.reason());
+}
+
 std::vector<std::string> LinesOf(const std::string& text) {
   std::vector<std::string> lines = absl::StrSplit(text, '\n');
   while (!lines.empty() && lines.back().empty()) lines.pop_back();
@@ -301,9 +307,7 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
       return absl::StrCat("checkpoint ", event.checkpoint_rejected().path(),
                           " rejected: ", event.checkpoint_rejected().reason());
     case v1::Event::kNodeBlamed:
-      return absl::StrCat("rank ", event.node_blamed().rank(), " on ",
-                          NodeName(event.node_blamed().node_id(), names), " is a ",
-                          EnumText(event.node_blamed().kind()), ": ", event.node_blamed().reason());
+      return BlameText(event.node_blamed());
     case v1::Event::kLayoutChosen:
       return absl::StrCat(event.layout_chosen().layout().nodes() > 0 ? "layout chosen: " : "",
                           GrantedText(event.layout_chosen().layout()));
