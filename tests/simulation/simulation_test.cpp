@@ -113,8 +113,8 @@ TEST(SimulationTest, ADeterministicFailureIsTriedOnceMore) {
       const bool has_bug = options.world.bugs.contains(job.id());
       if (job.state() == v1::JOB_STATE_STOPPED) continue;
       EXPECT_EQ(job.state(), has_bug ? v1::JOB_STATE_FAILED : v1::JOB_STATE_SUCCEEDED);
-      // The exit of the rank that met the bug may come later than the consequences, and a checkpoint
-      // whose report comes late is progress when it is published again.
+      // The exit of the rank that met the bug may come later than the consequences, and a
+      // checkpoint whose report comes late is progress when it is published again.
       const auto by_bug = std::ranges::count_if(job.attempts(), [](const v1::Attempt& attempt) {
         return attempt.verdict().exit_code() == kExitCodeOfBug;
       });

@@ -164,9 +164,8 @@ bool TrainingWorld::HangRank(const ProcessKey& key) {
   constexpr int64_t kStepsBefore = 3;
   const bool trains = process.phase == "train" && gang.step >= gang.first_step + kStepsBefore &&
                       gang.step < options_.total_steps && !gang.broken;
-  if (!trains || process.ends_at_ms != 0 || !hung_.try_emplace(process.attempt, process.rank).second) {
-    return false;
-  }
+  if (!trains || process.ends_at_ms != 0) return false;
+  if (!hung_.try_emplace(process.attempt, process.rank).second) return false;
   process.hangs = true;
   hurt_.insert(process.attempt);
   return true;
