@@ -12,8 +12,8 @@ using testing::HasSubstr;
 class VainRetriesTest : public testing::Test {
  protected:
   v1::Job Run(const std::string& name, const std::string& more) {
-    const std::string file = cluster_.WriteJob(
-        name, absl::StrCat("name: ", name, "\nresources: {device: cpu}\n", more));
+    const std::string file =
+        cluster_.WriteJob(name, absl::StrCat("name: ", name, "\nresources: {device: cpu}\n", more));
     return cluster_.WaitForEnd(cluster_.Submit(file), Seconds(60));
   }
 

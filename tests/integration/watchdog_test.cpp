@@ -1,4 +1,4 @@
-// The watchdog with real processes: a rank that stands still is found, named and healed, a slow one
+// The watchdog with real processes: a stalled rank is found, named and healed, a slow one
 // is named, and a network that is away restarts nothing.
 #include <signal.h>
 
@@ -34,8 +34,8 @@ class WatchdogTest : public testing::Test {
   explicit WatchdogTest(int nodes = 2) : cluster_(nodes) {}
 
   void Start(int ranks) {
-    const std::string file = cluster_.WriteJob(
-        "watched", TinyJob("watched", cluster_.MakeTokens(), ranks, 1'000'000));
+    const std::string file =
+        cluster_.WriteJob("watched", TinyJob("watched", cluster_.MakeTokens(), ranks, 1'000'000));
     job_ = cluster_.Submit(file);
     ASSERT_TRUE(cluster_.WaitForStep(job_, 50)) << cluster_.DaemonLogs();
     std::this_thread::sleep_for(kWarmUp);
@@ -137,7 +137,8 @@ with open(os.environ["TRAINYARD_TELEMETRY"], "a") as out:
   ASSERT_EQ(described.alerts_size(), 1);
   EXPECT_EQ(described.alerts(0).code(), "straggler");
   EXPECT_THAT(described.alerts(0).message(), HasSubstr("rank 5 on node1 computes for 0.2 s"));
-  EXPECT_THAT(cluster.Cli({"why", "slow"}).output, HasSubstr("the gang waits at each step for rank 5"));
+  EXPECT_THAT(cluster.Cli({"why", "slow"}).output,
+              HasSubstr("the gang waits at each step for rank 5"));
   const v1::ListRanksResponse ranks = cluster.Ranks(job_id);
   ASSERT_EQ(ranks.ranks_size(), 8);
   for (const v1::RankStatus& rank : ranks.ranks()) {

@@ -24,7 +24,8 @@ TEST(FailureRuleTest, HasActionPatternAndMessage) {
 }
 
 TEST(FailureRuleTest, SaysWhatIsWrong) {
-  EXPECT_THAT(ErrorOf("stop x"), HasSubstr("begins with \"stop\"; write retry, fail or other_node"));
+  EXPECT_THAT(ErrorOf("stop x"),
+              HasSubstr("begins with \"stop\"; write retry, fail or other_node"));
   EXPECT_THAT(ErrorOf(""), HasSubstr("begins with \"\""));
   EXPECT_THAT(ErrorOf("fail"), HasSubstr("a pattern is missing after fail"));
   EXPECT_THAT(ErrorOf("fail => why"), HasSubstr("a pattern is missing after fail"));
