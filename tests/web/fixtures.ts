@@ -181,7 +181,7 @@ const LOST_RANK = {
   checkpoint: '',
   error_line: '',
   action: 'unspecified',
-  ranks: [],
+  ranks: [] as number[],
   stacks: '',
 } as const;
 
@@ -234,7 +234,7 @@ const FAILED = {
   checkpoint: '',
   error_line: 'error: token id 128263 is outside the vocabulary of 128256',
   action: 'unspecified',
-  ranks: [],
+  ranks: [] as number[],
   stacks: '',
 } as const;
 
