@@ -3,12 +3,14 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/capacity.h"
 #include "controller/core/deletion.h"
 #include "controller/core/failure_policy.h"
 #include "controller/core/invariant.h"
 #include "controller/core/job_state_machine.h"
 #include "controller/core/ledger.h"
 #include "controller/core/node_removal.h"
+#include "controller/core/quarantine.h"
 #include "controller/core/rollbacks.h"
 #include "controller/core/slot_ledger.h"
 #include "proto/support/job_state.h"
@@ -149,6 +151,11 @@ void ApplyKind(const v1::AttemptRunning& running, const v1::Event& event, Cluste
   MoveAttempt(v1::ATTEMPT_STATE_RUNNING, attempt);
   attempt.set_started_time_ms(event.time_ms());
   MoveJob(v1::JOB_STATE_RUNNING, entry.job);
+}
+
+void ApplyKind(const v1::AttemptBegan& began, const v1::Event&, ClusterState& state) {
+  JobEntry& entry = EntryOf(began.job_id(), state);
+  RequireLive(began.attempt(), entry).set_first_step(began.first_step());
 }
 
 // Marks the live attempt as asked to stop.
@@ -433,8 +440,20 @@ void ApplyKind(const v1::NodeHealthy& healthy, const v1::Event&, ClusterState& s
       healthy.node_id(), [](NodeEntry& entry) { entry.node.clear_health(); }, state);
 }
 
+void ApplyKind(const v1::NodeBlamed& blamed, const v1::Event&, ClusterState& state) {
+  EditNode(
+      blamed.node_id(), [&](NodeEntry& entry) { AddEvidence(blamed.evidence(), entry.node); },
+      state);
+}
+
+void ApplyKind(const v1::NodeReleased& released, const v1::Event& event, ClusterState& state) {
+  EditNode(
+      released.node_id(), [&](NodeEntry& entry) { EndQuarantine(event.time_ms(), entry.node); },
+      state);
+}
+
 // The events about a node.
-void ApplyToNode(const v1::Event& event, ClusterState& state) {
+void ChangeNode(const v1::Event& event, ClusterState& state) {
   using E = v1::Event;
   switch (event.kind_case()) {
     case E::kNodeJoined:
@@ -457,8 +476,40 @@ void ApplyToNode(const v1::Event& event, ClusterState& state) {
       return ApplyKind(event.node_unhealthy(), event, state);
     case E::kNodeHealthy:
       return ApplyKind(event.node_healthy(), event, state);
+    case E::kNodeBlamed:
+      return ApplyKind(event.node_blamed(), event, state);
+    case E::kNodeReleased:
+      return ApplyKind(event.node_released(), event, state);
     default:
       DieOfBrokenInvariant("an event that is not about a node");
+  }
+}
+
+void ApplyToNode(const v1::Event& event, ClusterState& state) {
+  const int64_t slots = state.present_slots;
+  ChangeNode(event, state);
+  // A state of an older release has counted nothing yet.
+  const bool is_due = state.present_slots != slots || state.capacity.since_ms() == 0;
+  if (is_due) CountCapacity(slots, event.time_ms(), state.capacity);
+}
+
+void ApplyToAttempt(const v1::Event& event, ClusterState& state) {
+  using E = v1::Event;
+  switch (event.kind_case()) {
+    case E::kAttemptRunning:
+      return ApplyKind(event.attempt_running(), event, state);
+    case E::kAttemptBegan:
+      return ApplyKind(event.attempt_began(), event, state);
+    case E::kAttemptFailed:
+      return ApplyKind(event.attempt_failed(), event, state);
+    case E::kAttemptRolledBack:
+      return ApplyKind(event.attempt_rolled_back(), event, state);
+    case E::kAttemptCleared:
+      return ApplyKind(event.attempt_cleared(), event, state);
+    case E::kAttemptEnded:
+      return ApplyKind(event.attempt_ended(), event, state);
+    default:
+      DieOfBrokenInvariant("an event that is not about an attempt");
   }
 }
 
@@ -475,14 +526,13 @@ void Apply(const v1::Event& event, ClusterState& state) {
       return ApplyKind(event.rank_started(), event, state);
     case E::kRankExited:
       return ApplyKind(event.rank_exited(), event, state);
+    case E::kAttemptRunning:
+    case E::kAttemptBegan:
     case E::kAttemptFailed:
-      return ApplyKind(event.attempt_failed(), event, state);
     case E::kAttemptRolledBack:
-      return ApplyKind(event.attempt_rolled_back(), event, state);
     case E::kAttemptCleared:
-      return ApplyKind(event.attempt_cleared(), event, state);
     case E::kAttemptEnded:
-      return ApplyKind(event.attempt_ended(), event, state);
+      return ApplyToAttempt(event, state);
     case E::kJobStopRequested:
       return ApplyKind(event.job_stop_requested(), event, state);
     case E::kJobEnded:
@@ -491,8 +541,6 @@ void Apply(const v1::Event& event, ClusterState& state) {
       return ApplyKind(event.checkpoint_published(), event, state);
     case E::kCheckpointDeleted:
       return ApplyKind(event.checkpoint_deleted(), event, state);
-    case E::kAttemptRunning:
-      return ApplyKind(event.attempt_running(), event, state);
     case E::kAlertRaised:
       return ApplyKind(event.alert_raised(), event, state);
     case E::kCheckpointRejected:
@@ -515,6 +563,8 @@ void Apply(const v1::Event& event, ClusterState& state) {
     case E::kNodeUncordoned:
     case E::kNodeUnhealthy:
     case E::kNodeHealthy:
+    case E::kNodeBlamed:
+    case E::kNodeReleased:
       return ApplyToNode(event, state);
     case E::KIND_NOT_SET:
       break;
