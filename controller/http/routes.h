@@ -33,7 +33,9 @@ enum class Operation {
   kCordonNode,
   kUncordonNode,
   kRemoveNode,
+  kReleaseNode,
   kCheckNodes,
+  kGetReport,
   kListEvents,
   kStreamEvents,
 };
