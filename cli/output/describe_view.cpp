@@ -242,6 +242,19 @@ std::string VerdictText(const v1::Verdict& verdict, const NodeNames& names) {
   return text;
 }
 
+namespace {
+
+// Of AttemptRunning and AttemptBegan.
+std::string RunsText(const v1::Event& event) {
+  if (event.has_attempt_running()) {
+    return absl::StrCat("attempt ", event.attempt_running().attempt(), " runs");
+  }
+  return absl::StrCat("attempt ", event.attempt_began().attempt(), " began with step ",
+                      event.attempt_began().first_step());
+}
+
+}  // namespace
+
 std::string EventText(const v1::Event& event, const NodeNames& names) {
   switch (event.kind_case()) {
     case v1::Event::kJobSubmitted:
@@ -255,7 +268,8 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
     case v1::Event::kRankExited:
       return ExitText(event.rank_exited());
     case v1::Event::kAttemptRunning:
-      return absl::StrCat("attempt ", event.attempt_running().attempt(), " runs");
+    case v1::Event::kAttemptBegan:
+      return RunsText(event);
     case v1::Event::kAttemptFailed:
       return absl::StrCat("attempt ", event.attempt_failed().attempt(),
                           " failed: ", event.attempt_failed().verdict().summary());

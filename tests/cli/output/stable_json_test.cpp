@@ -62,7 +62,13 @@ const std::map<std::string, Meaning>& Meanings() {
       {"NodeHealth.retry_not_before_ms", Meaning::kInstant},
       {"NodeHealth.since_ms", Meaning::kInstant},
       {"NodeSuspected.last_heartbeat_ms", Meaning::kInstant},
+      {"HookStatus.failing_since_ms", Meaning::kInstant},
+      {"Node.released_time_ms", Meaning::kInstant},
+      {"NodeEvidence.time_ms", Meaning::kInstant},
+      {"NodeQuarantine.checks_count_from_ms", Meaning::kInstant},
+      {"NodeQuarantine.since_ms", Meaning::kInstant},
       {"PhaseSum.length_ms", Meaning::kDuration},
+      {"PhaseSum.slot_ms", Meaning::kDuration},
       {"Progress.time_ms", Meaning::kInstant},
       {"RankExited.time_ms", Meaning::kInstant},
       {"RankStarted.time_ms", Meaning::kInstant},
@@ -77,6 +83,7 @@ const std::map<std::string, Meaning>& Meanings() {
       {"TimeUse.load_ms", Meaning::kDuration},
       {"TimeUse.stalled_since_ms", Meaning::kInstant},
       {"TrainedSteps.length_ms", Meaning::kDuration},
+      {"TrainedSteps.slot_ms", Meaning::kDuration},
       {"Verdict.time_ms", Meaning::kInstant},
   };
   return meanings;
