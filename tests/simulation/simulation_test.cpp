@@ -126,6 +126,25 @@ TEST(SimulationTest, FaultsOfNodesFailNoJobAndEverySlotComesBack) {
   EXPECT_GT(floods, 0);
 }
 
+TEST(SimulationTest, ALemonIsQuarantinedAndReleasedAndNoHealthyNodeIs) {
+  int64_t quarantines = 0, releases = 0;
+  for (uint64_t seed = FirstSeed(); seed < FirstSeed() + Runs() / 5; ++seed) {
+    SimulatedCluster cluster(LemonNode(seed));
+    cluster.RunFor(2 * kMinute);
+    cluster.StopFaults();
+    cluster.RunUntilAllEnded(30 * kMinute);
+    ASSERT_EQ(cluster.failure(), "");
+    for (const v1::Event& event : cluster.log()) {
+      const v1::NodeQuarantine& quarantine = event.node_unhealthy().health().quarantine();
+      quarantines += event.has_node_unhealthy() && quarantine.since_ms() == event.time_ms();
+      releases += event.has_node_released();
+    }
+    for (const v1::Job& job : cluster.Jobs()) EXPECT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED);
+  }
+  EXPECT_GT(quarantines, static_cast<int64_t>(Runs()) / 5);
+  EXPECT_GT(releases, static_cast<int64_t>(Runs()) / 10);
+}
+
 TEST(SimulationTest, AClockThatIsSetBackHoldsUpNothing) {
   int64_t jumps = 0;
   for (uint64_t seed = FirstSeed(); seed < FirstSeed() + Runs() / 6; ++seed) {
