@@ -138,9 +138,8 @@ void AddDeviceErrors(const NodeObservation& observed, const v1::Node& node,
     const std::optional<Xid> xid = FindXid(error.xid());
     if (!xid.has_value() || xid->blame == XidBlame::kProgram) continue;
     const Timestamp time = std::min(error.time_ms() - observed.clock_offset_ms, now);
-    const Timestamp known =
-        std::max(NewestOf(node, v1::NODE_FAULT_DEVICE), node.released_time_ms());
-    if (time <= known + kSameErrorMs) continue;
+    const bool is_known = time <= NewestOf(node, v1::NODE_FAULT_DEVICE) + kSameErrorMs;
+    if (is_known || time <= node.released_time_ms()) continue;
     v1::NodeEvidence evidence;
     evidence.set_time_ms(time);
     evidence.set_fault(v1::NODE_FAULT_DEVICE);
