@@ -131,7 +131,7 @@ TEST_F(PeerProgressTest, NodeIsLostWhenItsPeersStallToo) {
   EXPECT_THAT(Kinds(cluster_.Pass(7500)), ElementsAre("NodeSuspected"));
   const std::vector<v1::Event> events = cluster_.Pass(1000);
   ASSERT_THAT(Kinds(events), ElementsAre("AttemptFailed", "NodeBlamed", "NodeLost"));
-  EXPECT_EQ(events[1].node_lost().reason(),
+  EXPECT_EQ(events[2].node_lost().reason(),
             "no heartbeat for 8 s, and job 1 (job) has lost its ranks there");
   const v1::Verdict& verdict = events[0].attempt_failed().verdict();
   EXPECT_EQ(verdict.summary(),
