@@ -14,6 +14,8 @@ std::string_view PhaseName(Phase phase) {
       return "checkpoint";
     case Phase::kEval:
       return "eval";
+    case Phase::kHeal:
+      return "heal";
     case Phase::kDone:
       return "done";
   }

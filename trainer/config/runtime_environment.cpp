@@ -75,6 +75,7 @@ RuntimeEnvironment ReadRuntimeEnvironment(const VariableLookup& lookup) {
   env.lr_factor = Factor(lookup, environment::kLrFactor);
   env.rolled_back = Text(lookup, environment::kRolledBack, "");
   env.live_jobs = Text(lookup, environment::kLiveJobs, "");
+  env.heal_path = Text(lookup, environment::kHeal, "");
   return env;
 }
 

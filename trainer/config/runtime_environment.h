@@ -30,6 +30,10 @@ struct RuntimeEnvironment {
   double lr_factor = 1;        // Multiplies the learning rate of every step.
   std::string rolled_back;     // Checkpoints not to use (checkpoint/rolled_back.h).
   std::string live_jobs;       // "3,17": other jobs that have not ended.
+  std::string heal_path;       // File of heal orders (healing/heal_order.h); empty: no healing.
+  // Number of the gang's connections in this attempt: each heal order has a greater one.
+  int64_t generation = 1;
+  bool joins = false;  // Takes the place of a lost rank: a peer gives it its state.
   // Between SIGTERM and SIGKILL: the job's stop_grace, infinite when its spec has none.
   double stop_grace_seconds = std::numeric_limits<double>::infinity();
 };

@@ -106,6 +106,10 @@ void Communicator::Barrier() {
   AllReduce(torch::zeros({1}, torch::dtype(torch::kInt32).device(device()))).WaitOnHost();
 }
 
+void Communicator::Reconnect(Rendezvous&, std::chrono::seconds) {
+  throw TrainerError(ExitCode::kInternal, "Group " + name_ + " cannot be connected again.");
+}
+
 Work Communicator::Record(Operation operation) {
   const uint64_t sequence = flight_.Queue(operation);
   Work work = Begin(std::move(operation), sequence);

@@ -94,6 +94,12 @@ class Communicator {
   // unusable then. For any thread. Never waits for a member.
   virtual void Abort() = 0;
 
+  // After Abort: connects with the members again, of which some may be new processes, and makes the
+  // group usable. All of them call it or ConnectGroup. The communicator stays where it is, so that
+  // whoever uses it goes on. limit: for each member to connect. Not beside Abort. Throws
+  // TrainerError(kPeerLost), and may be called again then.
+  virtual void Reconnect(Rendezvous& rendezvous, std::chrono::seconds limit);
+
   const FlightRecord& flight() const { return flight_; }
 
  protected:

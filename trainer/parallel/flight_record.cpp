@@ -40,6 +40,11 @@ void FlightRecord::Leave(uint64_t sequence) {
   MarkUpTo(sequence, left_, [now](FlightEntry& entry) { entry.left = now; });
 }
 
+void FlightRecord::Restart() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  queued_ = entered_ = left_ = 0;
+}
+
 uint64_t FlightRecord::Widen(uint32_t low_bits) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return queued_ - static_cast<uint32_t>(static_cast<uint32_t>(queued_) - low_bits);

@@ -33,6 +33,9 @@ class FlightRecord {
   void Enter(uint64_t sequence);
   void Leave(uint64_t sequence);
 
+  // Forgets all operations: the next one has number 1, as on a member that is new.
+  void Restart();
+
   // The newest sequence number that ends in these 32 bits; 0 before the first operation.
   uint64_t Widen(uint32_t low_bits) const;
 

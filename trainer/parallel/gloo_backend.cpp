@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "trainer/config/trainer_error.h"
@@ -28,20 +29,43 @@ class ClosableGloo final : public c10d::ProcessGroupGloo {
   void Close() {
     for (const auto& context : contexts_) context->closeConnections();
   }
+
+  // For operations from now on.
+  void SetLimit(std::chrono::seconds limit) {
+    for (const auto& context : contexts_) context->setTimeout(limit);
+  }
 };
+
+c10::intrusive_ptr<ClosableGloo> ConnectGloo(Rendezvous& rendezvous, const CommunicatorGroup& group,
+                                             std::chrono::seconds connect_limit) {
+  auto options = c10d::ProcessGroupGloo::Options::create(connect_limit);
+  try {
+    options->devices.push_back(
+        c10d::ProcessGroupGloo::createDeviceForHostname(rendezvous.local_address()));
+    options->threads = 1;
+    auto gloo = c10::make_intrusive<ClosableGloo>(rendezvous.StoreOf(group.name),
+                                                  static_cast<int>(group.Position()),
+                                                  static_cast<int>(group.ranks.size()), options);
+    gloo->SetLimit(group.limits.operation);
+    return gloo;
+  } catch (const std::exception& error) {
+    const std::string text = error.what();
+    throw TrainerError(ExitCode::kPeerLost, "Cannot connect the ranks of group " + group.name +
+                                                ": " + text.substr(0, text.find('\n')));
+  }
+}
 
 // Operations run on a thread of the group, in their order.
 class GlooCommunicator final : public Communicator {
  public:
   GlooCommunicator(const CommunicatorGroup& group, c10::intrusive_ptr<ClosableGloo> gloo)
-      : Communicator(group), gloo_(std::move(gloo)) {}
+      : Communicator(group), group_(group), gloo_(std::move(gloo)) {}
 
   ~GlooCommunicator() override {
     if (unfinished_ > 0) Abort();
     thread_.reset();
-    // Its own thread waits in the operation that was left, until the limit of the group: the group
-    // is kept for that thread, and never freed.
-    if (was_left_) static_cast<void>(gloo_.release());
+    Drop();
+    for (Left& left : left_) static_cast<void>(left.gloo.release());  // Is never freed.
   }
 
   // Every operation that is waited for has completed.
@@ -54,6 +78,17 @@ class GlooCommunicator final : public Communicator {
     gloo_->Close();
     const std::lock_guard<std::mutex> lock(transfers_mutex_);
     for (const auto& transfer : transfers_) transfer->abort();
+  }
+
+  void Reconnect(Rendezvous& rendezvous, std::chrono::seconds limit) override {
+    Abort();
+    thread_ = std::make_unique<TaskThread>();  // The one before ends: all that is queued fails.
+    Drop();
+    transfers_.clear();
+    flight_.Restart();
+    gloo_ = ConnectGloo(rendezvous, group_, limit);
+    unfinished_ = 0;
+    aborted_ = false;
   }
 
  private:
@@ -172,7 +207,7 @@ class GlooCommunicator final : public Communicator {
         if (work->isCompleted()) throw;
       }
     }
-    was_left_ = !work->isCompleted();
+    if (!work->isCompleted()) left_work_ = work;
     throw std::runtime_error("the group was aborted");
   }
 
@@ -196,9 +231,26 @@ class GlooCommunicator final : public Communicator {
     transfers_.clear();
   }
 
-  c10::intrusive_ptr<ClosableGloo> gloo_;
+  // A group with an operation that has not ended. LibTorch's own thread waits in it until the limit
+  // of the group: the group is kept for that thread. Its connections are closed, so that it changes
+  // no tensor.
+  struct Left {
+    c10::intrusive_ptr<ClosableGloo> gloo;
+    Pending work;
+  };
+
+  // Lets go of the connections. Nothing of the group is queued.
+  void Drop() {
+    std::erase_if(left_, [](const Left& left) { return left.work->isCompleted(); });
+    if (left_work_) left_.push_back({std::move(gloo_), std::exchange(left_work_, {})});
+    gloo_.reset();
+  }
+
+  const CommunicatorGroup group_;
+  c10::intrusive_ptr<ClosableGloo> gloo_;  // Null where connecting again has failed.
   std::atomic<bool> aborted_{false};
-  bool was_left_ = false;  // An operation that has not ended.
+  Pending left_work_;  // The operation that has not ended; null: none.
+  std::vector<Left> left_;
   std::mutex transfers_mutex_;
   std::vector<Pending> transfers_;      // Of the exchange that is running.
   std::atomic<int64_t> unfinished_{0};  // Operations; stays above 0 once one has failed.
@@ -213,19 +265,8 @@ std::string CommunicationLibrary() { return "Gloo"; }
 
 std::unique_ptr<Communicator> ConnectBackend(Rendezvous& rendezvous, const CommunicatorGroup& group,
                                              torch::Device) {
-  auto options = c10d::ProcessGroupGloo::Options::create(group.limits.operation);
-  try {
-    options->devices.push_back(
-        c10d::ProcessGroupGloo::createDeviceForHostname(rendezvous.local_address()));
-    options->threads = 1;
-    auto gloo = c10::make_intrusive<ClosableGloo>(rendezvous.StoreOf(group.name),
-                                                  static_cast<int>(group.Position()),
-                                                  static_cast<int>(group.ranks.size()), options);
-    return std::make_unique<GlooCommunicator>(group, std::move(gloo));
-  } catch (const std::exception& error) {
-    throw TrainerError(ExitCode::kPeerLost,
-                       "Cannot connect the ranks of group " + group.name + ": " + error.what());
-  }
+  return std::make_unique<GlooCommunicator>(group,
+                                            ConnectGloo(rendezvous, group, group.limits.connect));
 }
 
 }  // namespace trainyard::trainer

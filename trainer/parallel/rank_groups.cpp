@@ -1,6 +1,7 @@
 #include "trainer/parallel/rank_groups.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -116,6 +117,18 @@ RankGroups ConnectRankGroups(const Mesh& mesh, int64_t rank, const LayoutConfig&
   groups.tied_embedding =
       connector.Group("tied", shares ? Ranks{stages.front(), stages.back()} : Ranks{rank});
   return groups;
+}
+
+void ForEachGroupAsConnected(const RankGroups& groups, const Mesh& mesh, int64_t rank,
+                             const LayoutConfig& layout, bool has_tied_embedding,
+                             const std::function<void(Communicator&)>& each) {
+  std::map<std::string, Communicator*> by_name;
+  ForEachGroup(groups, [&](Communicator& group) { by_name[group.name()] = &group; });
+  ConnectRankGroups(mesh, rank, layout, has_tied_embedding,
+                    [&](const CommunicatorGroup& group) -> std::unique_ptr<Communicator> {
+                      if (group.ranks.size() > 1) each(*by_name.at(group.name));
+                      return nullptr;
+                    });
 }
 
 }  // namespace trainyard::trainer

@@ -49,6 +49,12 @@ using ConnectGroupFunction = std::function<std::unique_ptr<Communicator>(const C
 RankGroups ConnectRankGroups(const Mesh& mesh, int64_t rank, const LayoutConfig& layout,
                              bool has_tied_embedding, const ConnectGroupFunction& connect);
 
+// Visits the groups with more than one member in the order in which ConnectRankGroups, with the same
+// arguments, connects them: the order in which all members must connect them again.
+void ForEachGroupAsConnected(const RankGroups& groups, const Mesh& mesh, int64_t rank,
+                             const LayoutConfig& layout, bool has_tied_embedding,
+                             const std::function<void(Communicator&)>& each);
+
 }  // namespace trainyard::trainer
 
 #endif  // TRAINYARD_TRAINER_PARALLEL_RANK_GROUPS_H_

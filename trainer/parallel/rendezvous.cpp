@@ -32,8 +32,9 @@ c10::intrusive_ptr<c10d::Store> OpenStore(const RuntimeEnvironment& env,
   options.timeout = timeout;
   const std::string place = env.master_addr + ":" + std::to_string(env.master_port);
   // Two runs may use one port by mistake: separate keys keep the runs apart until the run that
-  // could not bind the port has ended.
-  const std::string run = env.checkpoint_dir + "#" + std::to_string(env.attempt);
+  // could not bind the port has ended. They also keep out a rank of an earlier generation.
+  const std::string run = env.checkpoint_dir + "#" + std::to_string(env.attempt) + "#" +
+                          std::to_string(env.generation);
   try {
     return c10::make_intrusive<c10d::PrefixStore>(
         run, c10::make_intrusive<c10d::TCPStore>(env.master_addr, options));

@@ -23,6 +23,11 @@ void StepClock::End() {
   state_ = State::kEnded;
 }
 
+void StepClock::Drop() {
+  state_ = State::kIdle;
+  static_cast<void>(marks_->TakeGaps());
+}
+
 StepPart StepClock::Switch(StepPart part) {
   if (state_ != State::kMeasuring) return StepPart::kCompute;
   marks_->Add();

@@ -45,6 +45,9 @@ class StepClock {
   void End();
   bool is_measuring() const { return state_ == State::kMeasuring; }
 
+  // Drops a measurement that was not collected: its step has failed.
+  void Drop();
+
   // From here on the device's time goes to `part`; returns the part before. Costs nothing, and
   // returns kCompute, while nothing is measured.
   StepPart Switch(StepPart part);
