@@ -6,7 +6,7 @@ namespace trainyard::cli {
 namespace {
 
 // Returns the option of the device, which the others need.
-CLI::Option* AddClusterOptions(CLI::App& command, ClusterOptions& options) {
+CLI::Option* AddClusterOptions(CLI::App& command, planner::ClusterRequest& options) {
   CLI::Option* device =
       command.add_option("--device", options.device,
                          "find the best layout on GPUs such as H200, without a controller");

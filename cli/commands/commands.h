@@ -14,6 +14,7 @@
 #include "cli/environment.h"
 #include "cli/exit_code.h"
 #include "cli/output/table.h"
+#include "controller/planner/answer/cluster_request.h"
 #include "controller/planner/run_cost.h"
 
 namespace trainyard::cli {
@@ -47,19 +48,11 @@ struct SubmitOptions {
   std::string request_id;
 };
 
-// A cluster that need not exist.
-struct ClusterOptions {
-  std::string device;
-  int64_t nodes = 0;  // 0: as many as the job asks for.
-  int64_t per_node = 8;
-  std::string network;  // Empty: the usual one of the device.
-};
-
 struct PlanOptions {
   JobFileOptions job;
   bool offline = false;
   // To find a layout for; without a device there is none.
-  ClusterOptions cluster;
+  planner::ClusterRequest cluster;
 };
 
 struct RecipeCheckOptions {
@@ -70,7 +63,7 @@ struct RecipeCheckOptions {
 
 struct RecipeNewOptions {
   std::string like;  // A recipe, or a number of parameters such as 3B.
-  ClusterOptions cluster;
+  planner::ClusterRequest cluster;
   int64_t global_batch = 0;  // 0: in proportion to the devices.
   std::string rate_rule = "sqrt";
   std::string name;
@@ -88,7 +81,7 @@ struct CostOptions {
   JobFileOptions job;  // Without a file: parameters and tokens.
   std::string parameters;
   std::string tokens;
-  ClusterOptions cluster;
+  planner::ClusterRequest cluster;
   double mfu = 0.45;
   double price = 0;  // Dollars for a GPU-hour; 0: those of known clouds.
   double gpu_hours_per_failure = planner::kGpuHoursPerFailure;

@@ -24,9 +24,8 @@ using google::protobuf::Message;
 nlohmann::json AbsentValue(const FieldDescriptor& field) {
   if (field.is_map()) return nlohmann::json::object();
   if (field.is_repeated()) return nlohmann::json::array();
+  if (field.has_presence()) return nullptr;
   switch (field.cpp_type()) {
-    case FieldDescriptor::CPPTYPE_MESSAGE:
-      return nullptr;
     case FieldDescriptor::CPPTYPE_STRING:
       return "";
     case FieldDescriptor::CPPTYPE_BOOL:

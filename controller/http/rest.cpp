@@ -16,6 +16,7 @@
 #include "controller/api/job_handlers.h"
 #include "controller/api/job_list.h"
 #include "controller/api/log_pages.h"
+#include "controller/api/planner_handlers.h"
 #include "controller/api/series.h"
 #include "controller/http/body.h"
 #include "controller/http/problem.h"
@@ -393,6 +394,16 @@ void Rest::RunAboutCluster(const Call& call) {
     case Operation::kCheckNodes:
       return handlers::CheckNodes(
           api_, RespondJson<v1::CheckNodesResponse>(api_, call.respond, call.path));
+    case Operation::kGetPlanner:
+      return handlers::GetPlanner(
+          api_, RespondJson<v1::GetPlannerResponse>(api_, call.respond, call.path));
+    case Operation::kPlanLayout: {
+      auto request = ReadPlanLayoutBody(call.request->body);
+      if (!request.ok()) return call.Refuse(request.status());
+      return handlers::PlanLayout(
+          api_, *std::move(request),
+          RespondJson<v1::PlanLayoutResponse>(api_, call.respond, call.path));
+    }
     case Operation::kCompareSeries:
       return CompareSeries(call);
     case Operation::kListEvents:

@@ -196,6 +196,26 @@ std::vector<Route> SubmitRoutes() {
        .response = "PlanJobResponse"}};
 }
 
+std::vector<Route> PlannerRoutes() {
+  return {{.operation = Operation::kGetPlanner,
+           .id = "getPlanner",
+           .method = "GET",
+           .path = "/planner",
+           .summary = "Recipes, devices, networks and nodes that a plan can be made for.",
+           .command_line = "trainyard recipe list",
+           .response = "GetPlannerResponse"},
+          {.operation = Operation::kPlanLayout,
+           .id = "planLayout",
+           .method = "POST",
+           .path = "/planner",
+           .summary = "The best layout of a recipe or job file on a cluster that need not exist: "
+                      "ranks, memory, time of a step, days and cost. Where none fits, `problem` "
+                      "says what is missing and `fewest_nodes` what would do.",
+           .command_line = "trainyard plan JOB.yaml --nodes 8 --device H100",
+           .request = "PlanLayoutRequest",
+           .response = "PlanLayoutResponse"}};
+}
+
 std::vector<Parameter> DeleteParameters() {
   return {JobInPath(),
           {.name = "confirmed", .type = kBoolean, .doc = "Does it; without it nothing changes."},
@@ -378,8 +398,8 @@ std::vector<Route> EventRoutes() {
 
 std::vector<Route> AllRoutes() {
   std::vector<Route> all;
-  for (auto part : {ServerRoutes(), SubmitRoutes(), JobRoutes(), JobDetailRoutes(), ClusterRoutes(),
-                    EventRoutes()}) {
+  for (auto part : {ServerRoutes(), SubmitRoutes(), PlannerRoutes(), JobRoutes(), JobDetailRoutes(),
+                    ClusterRoutes(), EventRoutes()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

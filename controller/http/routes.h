@@ -18,6 +18,8 @@ enum class Operation {
   kListJobs,
   kSubmitJob,
   kPlanJob,
+  kGetPlanner,
+  kPlanLayout,
   kGetJob,
   kWhyJob,
   kStopJob,

@@ -14,6 +14,7 @@
 #include "trainyard/v1/log_service.pb.h"
 #include "trainyard/v1/metric_service.pb.h"
 #include "trainyard/v1/node_service.pb.h"
+#include "trainyard/v1/planner.pb.h"
 
 namespace trainyard::cli {
 namespace {
@@ -192,6 +193,14 @@ TEST(StableJsonTest, AbsentFieldsAreThere) {
   EXPECT_EQ(job["progress"], nullptr);
   EXPECT_EQ(job["submitted_time"], nullptr);
   EXPECT_FALSE(job.contains("submitted_time_ms"));
+}
+
+TEST(StableJsonTest, AnOptionalFieldThatIsNotSetIsNull) {
+  v1::PlanLayoutResponse plan;
+  EXPECT_EQ(StableJson(plan)["mfu"], nullptr);
+  EXPECT_EQ(StableJson(plan)["problem"], nullptr);
+  plan.set_mfu(0);
+  EXPECT_EQ(StableJson(plan)["mfu"], 0.0);
 }
 
 TEST(StableJsonTest, NestedMessagesAndMapsToo) {

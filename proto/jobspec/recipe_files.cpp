@@ -1,4 +1,4 @@
-#include "cli/recipes/recipe_files.h"
+#include "proto/jobspec/recipe_files.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -7,7 +7,7 @@
 #include "proto/jobspec/loader.h"
 #include "yaml-cpp/yaml.h"
 
-namespace trainyard::cli {
+namespace trainyard {
 namespace {
 
 namespace fs = std::filesystem;
@@ -19,15 +19,17 @@ std::string ScalarAt(const YAML::Node& root, const char* key) {
 }
 
 // Reads only the description: a recipe may lack settings that a job needs, such as data.path.
-std::string DescriptionOf(const std::string& text) {
+void Describe(const std::string& text, Recipe& recipe) {
   try {
     const YAML::Node root = YAML::Load(text);
-    if (!root.IsMap()) return "";
+    if (!root.IsMap()) return;
     const std::string describes = ScalarAt(root, kDescribesKey);
-    if (!describes.empty()) return absl::StrCat("Cannot be trained yet: ", describes, ".");
-    return ScalarAt(root, "description");
+    recipe.is_job_file = describes.empty();
+    recipe.description = recipe.is_job_file
+                             ? ScalarAt(root, "description")
+                             : absl::StrCat("Cannot be trained yet: ", describes, ".");
   } catch (const YAML::Exception&) {
-    return "(not readable as YAML)";
+    recipe.description = "(not readable as YAML)";
   }
 }
 
@@ -45,7 +47,10 @@ std::vector<Recipe> FindRecipes(const std::vector<std::string>& directories) {
                                       [&](const Recipe& known) { return known.name == name; });
       if (hidden) continue;
       const absl::StatusOr<JobFileText> file = read(entry.path().string(), "");
-      recipes.push_back({name, file.ok() ? DescriptionOf(file->text) : "", entry.path().string()});
+      Recipe& recipe = recipes.emplace_back();
+      recipe.name = name;
+      recipe.path = entry.path().string();
+      if (file.ok()) Describe(file->text, recipe);
     }
   }
   std::sort(recipes.begin(), recipes.end(),
@@ -58,4 +63,4 @@ absl::StatusOr<JobFileText> ReadRecipe(const std::string& name,
   return FileSystemReader(directories)(name, "");
 }
 
-}  // namespace trainyard::cli
+}  // namespace trainyard

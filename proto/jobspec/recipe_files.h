@@ -1,6 +1,6 @@
 // Recipes on disk.
-#ifndef TRAINYARD_CLI_RECIPES_RECIPE_FILES_H_
-#define TRAINYARD_CLI_RECIPES_RECIPE_FILES_H_
+#ifndef TRAINYARD_PROTO_JOBSPEC_RECIPE_FILES_H_
+#define TRAINYARD_PROTO_JOBSPEC_RECIPE_FILES_H_
 
 #include <string>
 #include <vector>
@@ -8,14 +8,15 @@
 #include "absl/status/statusor.h"
 #include "proto/jobspec/reader.h"
 
-namespace trainyard::cli {
+namespace trainyard {
 
 // A job file that other job files extend, or that `submit` takes by its name; or the description of
-// a run (described_file.h), which `submit` refuses.
+// a run (kDescribesKey), which `submit` refuses.
 struct Recipe {
   std::string name;
   std::string description;
   std::string path;
+  bool is_job_file = true;  // False for a description.
 };
 
 // The recipes (*.yaml) in the directories, by name. A recipe in an earlier directory hides one of
@@ -26,6 +27,6 @@ std::vector<Recipe> FindRecipes(const std::vector<std::string>& directories);
 absl::StatusOr<JobFileText> ReadRecipe(const std::string& name,
                                        const std::vector<std::string>& directories);
 
-}  // namespace trainyard::cli
+}  // namespace trainyard
 
-#endif  // TRAINYARD_CLI_RECIPES_RECIPE_FILES_H_
+#endif  // TRAINYARD_PROTO_JOBSPEC_RECIPE_FILES_H_
