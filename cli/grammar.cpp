@@ -8,6 +8,7 @@
 #include "cli/dev/dev.h"
 #include "cli/operator_grammar.h"
 #include "cli/planning_grammar.h"
+#include "cli/trial_grammar.h"
 
 namespace trainyard::cli {
 namespace {
@@ -417,6 +418,7 @@ void BuildGrammar(Grammar& grammar) {
   AddCheckpointCommands(app, grammar);
   AddServerCommands(app, grammar);
   AddPlanningCommands(app, grammar);
+  AddTrialCommands(app, grammar);
   AddOperatorCommands(app, grammar);
   AddDocumentCommands(app, grammar);
   AddData(app, grammar);

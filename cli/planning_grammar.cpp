@@ -6,20 +6,25 @@ namespace trainyard::cli {
 namespace {
 
 // Returns the option of the device, which the others need.
-CLI::Option* AddClusterOptions(CLI::App& command, planner::ClusterRequest& options) {
+CLI::Option* AddClusterOptions(CLI::App& command, ClusterOptions& options) {
   CLI::Option* device =
-      command.add_option("--device", options.device,
+      command.add_option("--device", options.request.device,
                          "find the best layout on GPUs such as H200, without a controller");
-  command.add_option("--nodes", options.nodes, "nodes of that cluster (resources.nodes)")
+  command.add_option("--nodes", options.request.nodes, "nodes of that cluster (resources.nodes)")
       ->check(CLI::Range(1, 16384))
       ->needs(device);
-  command.add_option("--per-node", options.per_node, "GPUs of each of its nodes (8)")
+  command.add_option("--per-node", options.request.per_node, "GPUs of each of its nodes (8)")
       ->check(CLI::Range(1, 1024))
       ->needs(device);
   command
-      .add_option("--network", options.network,
+      .add_option("--network", options.request.network,
                   "network between its nodes, such as ndr or roce400 (the device's usual one)")
       ->needs(device);
+  command
+      .add_option("--calibration", options.calibration,
+                  "file of `trainyard tune --calibrate`, by which times are corrected")
+      ->needs(device)
+      ->type_name("FILE");
   return device;
 }
 

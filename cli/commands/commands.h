@@ -48,11 +48,17 @@ struct SubmitOptions {
   std::string request_id;
 };
 
+// A cluster that need not exist.
+struct ClusterOptions {
+  planner::ClusterRequest request;
+  std::string calibration;  // File of measured corrections; empty: none.
+};
+
 struct PlanOptions {
   JobFileOptions job;
   bool offline = false;
   // To find a layout for; without a device there is none.
-  planner::ClusterRequest cluster;
+  ClusterOptions cluster;
 };
 
 struct RecipeCheckOptions {
@@ -63,7 +69,7 @@ struct RecipeCheckOptions {
 
 struct RecipeNewOptions {
   std::string like;  // A recipe, or a number of parameters such as 3B.
-  planner::ClusterRequest cluster;
+  ClusterOptions cluster;
   int64_t global_batch = 0;  // 0: in proportion to the devices.
   std::string rate_rule = "sqrt";
   std::string name;
@@ -81,13 +87,36 @@ struct CostOptions {
   JobFileOptions job;  // Without a file: parameters and tokens.
   std::string parameters;
   std::string tokens;
-  planner::ClusterRequest cluster;
+  ClusterOptions cluster;
   double mfu = 0.45;
   double price = 0;  // Dollars for a GPU-hour; 0: those of known clouds.
   double gpu_hours_per_failure = planner::kGpuHoursPerFailure;
   double checkpoint_seconds = planner::Interruptions().checkpoint_seconds;
   double restart_seconds = planner::Interruptions().restart_seconds;
   double checkpoint_interval = 0;  // Seconds; 0: the best one.
+};
+
+// Short jobs on real slots.
+struct SmokeOptions {
+  JobFileOptions job;
+  int64_t steps = 10;
+  std::string random_data;  // Directory for random tokens in the place of the job's data.
+  std::string calibration;  // File; empty: none.
+};
+
+struct TuneOptions {
+  JobFileOptions job;
+  int64_t steps = 10;  // Of each run.
+  int64_t runs = 8;    // At most, before those with other attention.
+  std::string random_data;
+  std::string calibration;
+  std::string write;      // Overlay file to write; empty: none.
+  std::string calibrate;  // Calibration file to write; empty: none.
+};
+
+struct ExtrapolateOptions {
+  std::string job;
+  std::string tokens;  // As typed, such as 85B.
 };
 
 struct ConvertOptions {
@@ -198,6 +227,9 @@ Outcome RunSubmit(const SubmitOptions& options, Context& context);
 Outcome RunPlan(const PlanOptions& options, Context& context);
 Outcome RunScale(const ScaleOptions& options, Context& context);
 Outcome RunCost(const CostOptions& options, Context& context);
+Outcome RunSmoke(const SmokeOptions& options, Context& context);
+Outcome RunTune(const TuneOptions& options, Context& context);
+Outcome RunExtrapolate(const ExtrapolateOptions& options, Context& context);
 Outcome RunConvert(const ConvertOptions& options, Context& context);
 Outcome RunPs(const PsOptions& options, Context& context);
 Outcome RunDescribe(const std::string& job, Context& context);

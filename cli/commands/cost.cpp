@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cli/commands/amount_option.h"
+#include "cli/commands/cluster_options.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/job_file.h"
 #include "cli/output/readable.h"
@@ -32,8 +33,10 @@ struct Run {
 
 absl::StatusOr<Run> PlannedRun(const CostOptions& options, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const ResolvedSpec resolved, ResolveOptions(options.job, context));
+  TRAINYARD_ASSIGN_OR_RETURN(const planner::ClusterRequest cluster,
+                             ClusterRequestOf(options.cluster));
   TRAINYARD_ASSIGN_OR_RETURN(const planner::LayoutPlan plan,
-                             planner::PlanLayout(resolved, options.cluster));
+                             planner::PlanLayout(resolved, cluster));
   if (plan.problem.has_value()) return absl::UnknownError(planner::ProblemText(*plan.problem));
   const planner::RunEstimate estimate =
       planner::EstimateOf(plan.config, plan.cluster, plan.search.best->step.Total());
@@ -57,7 +60,9 @@ absl::StatusOr<Run> GivenRun(const CostOptions& options) {
         "name a job file or recipe, or give --parameters and "
         "--tokens");
   }
-  TRAINYARD_ASSIGN_OR_RETURN(run.cluster, planner::ClusterFor(options.cluster, 1));
+  TRAINYARD_ASSIGN_OR_RETURN(const planner::ClusterRequest request,
+                             ClusterRequestOf(options.cluster));
+  TRAINYARD_ASSIGN_OR_RETURN(run.cluster, planner::ClusterFor(request, 1));
   const double peak = planner::PeakFlops(Precision::kBf16, *run.cluster.device);
   if (peak == 0) {
     return absl::InvalidArgumentError(

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "cli/commands/cluster_options.h"
 #include "cli/commands/commands.h"
 #include "cli/output/readable.h"
 #include "cli/recipes/described_file.h"
@@ -208,8 +209,9 @@ Outcome RunRecipeNew(const RecipeNewOptions& options, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(made.base, FindBase(options.like, context));
   const RunConfig& base = made.base.config;
   planner::LayoutPlan& plan = made.plan;
-  TRAINYARD_ASSIGN_OR_RETURN(plan.cluster,
-                             planner::ClusterFor(options.cluster, base.resources.nodes));
+  TRAINYARD_ASSIGN_OR_RETURN(const planner::ClusterRequest request,
+                             ClusterRequestOf(options.cluster));
+  TRAINYARD_ASSIGN_OR_RETURN(plan.cluster, planner::ClusterFor(request, base.resources.nodes));
   const int64_t batch =
       options.global_batch > 0 ? options.global_batch : ScaledBatch(base, plan.cluster.devices());
   plan.config = ScaledConfig(base, plan.cluster, batch);

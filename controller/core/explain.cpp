@@ -13,6 +13,7 @@
 #include "controller/core/layout_choice.h"
 #include "controller/core/node_health.h"
 #include "controller/core/placement.h"
+#include "controller/core/run_advice.h"
 #include "controller/core/running_hint.h"
 #include "controller/core/submission.h"
 #include "controller/core/text.h"
@@ -347,6 +348,12 @@ v1::WhyJobResponse ExplainJob(const ClusterState& state, const Observations& obs
     *response.mutable_verdict() = entry.job.verdict();
   } else if (newest != nullptr && newest->has_verdict()) {
     *response.mutable_verdict() = newest->verdict();
+  }
+  for (const planner::Finding& finding : AdviceOn(state, observations, entry)) {
+    v1::RunFinding& advice = *response.add_findings();
+    advice.set_what(finding.what);
+    advice.set_why(finding.why);
+    advice.set_change(finding.right);
   }
   response.set_answer(
       absl::StrCat(JobText(entry.job), " ", Answer(state, observations, entry, now)));

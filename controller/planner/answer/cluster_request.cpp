@@ -57,7 +57,20 @@ absl::StatusOr<Cluster> ClusterFor(const ClusterRequest& request, int64_t usual_
   cluster.nodes = request.nodes == 0 ? usual_nodes : request.nodes;
   cluster.per_node = request.per_node;
   TRAINYARD_RETURN_IF_ERROR(CheckSizes(cluster));
+  if (request.calibration.has_value()) {
+    TRAINYARD_RETURN_IF_ERROR(ApplyCalibration(*request.calibration, cluster));
+  }
   return cluster;
+}
+
+absl::Status ApplyCalibration(const Calibration& calibration, Cluster& cluster) {
+  const std::string device(cluster.device->rating->name);
+  if (calibration.device != device) {
+    return absl::InvalidArgumentError(absl::StrCat("the calibration was measured on ",
+                                                   calibration.device, ", and this is ", device));
+  }
+  cluster.scale = calibration.scale;
+  return absl::OkStatus();
 }
 
 }  // namespace trainyard::planner

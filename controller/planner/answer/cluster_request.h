@@ -3,9 +3,12 @@
 #define TRAINYARD_CONTROLLER_PLANNER_ANSWER_CLUSTER_REQUEST_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "controller/planner/calibration.h"
 #include "controller/planner/cluster.h"
 
 namespace trainyard::planner {
@@ -17,10 +20,15 @@ struct ClusterRequest {
   int64_t nodes = 0;  // 0: as many as the job asks for.
   int64_t per_node = kUsualPerNode;
   std::string network;  // Empty: the usual one of the device.
+  std::optional<Calibration> calibration;
 };
 
-// INVALID_ARGUMENT for an unknown device or network, with the known ones, and for too many ranks.
+// INVALID_ARGUMENT for an unknown device or network, with the known ones, for too many ranks, and
+// for a calibration of another device.
 absl::StatusOr<Cluster> ClusterFor(const ClusterRequest& request, int64_t usual_nodes);
+
+// Makes the cluster's predictions those of the calibration. INVALID_ARGUMENT for another device's.
+absl::Status ApplyCalibration(const Calibration& calibration, Cluster& cluster);
 
 }  // namespace trainyard::planner
 
