@@ -1,6 +1,7 @@
 #include "controller/core/apply.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/deletion.h"
@@ -11,6 +12,7 @@
 #include "controller/core/node_removal.h"
 #include "controller/core/rollbacks.h"
 #include "controller/core/slot_ledger.h"
+#include "proto/contract/telemetry_keys.h"
 #include "proto/support/job_state.h"
 
 namespace trainyard::controller {
@@ -120,6 +122,7 @@ void ApplyKind(const v1::JobPlaced& placed, const v1::Event& event, ClusterState
   entry.exited_ranks.clear();
   entry.cleared_nodes.clear();
   entry.first_failure_ms = 0;
+  entry.slow_ranks.clear();
   TrimAttempts(job);
 }
 
@@ -129,9 +132,18 @@ void ApplyKind(const v1::RankStarted& started, const v1::Event&, ClusterState& s
     entry.started_ranks.insert(started.rank());
 }
 
+// The rank that hung says how it hung when it is ended, after the verdict.
+void AddFinalOutput(const v1::RankExited& exited, v1::Attempt& attempt) {
+  const auto& hung = attempt.verdict().ranks();
+  const bool is_first = !hung.empty() && hung[0] == exited.rank();
+  if (attempt.stop_reason() != v1::STOP_REASON_HUNG || !is_first) return;
+  attempt.mutable_verdict()->set_log_tail(exited.log_tail());
+  attempt.mutable_verdict()->set_stacks(exited.stacks());
+}
+
 void ApplyKind(const v1::RankExited& exited, const v1::Event& event, ClusterState& state) {
   JobEntry& entry = EntryOf(exited.job_id(), state);
-  const v1::Attempt* live = LiveAttemptOf(exited.attempt(), entry);
+  v1::Attempt* live = LiveAttemptOf(exited.attempt(), entry);
   if (live == nullptr || entry.exited_ranks.contains(exited.rank())) return;
   v1::RankExited& kept = entry.exited_ranks[exited.rank()] = exited;
   // A worker that was killed between the two facts reports only the second.
@@ -140,6 +152,8 @@ void ApplyKind(const v1::RankExited& exited, const v1::Event& event, ClusterStat
   // output: up to 8 KiB for each rank.
   const bool may_be_culprit = IsFailure(exited) && live->state() != v1::ATTEMPT_STATE_STOPPING;
   if (!may_be_culprit) kept.clear_log_tail();
+  kept.clear_stacks();
+  AddFinalOutput(exited, *live);
   if (may_be_culprit && entry.first_failure_ms == 0) entry.first_failure_ms = event.time_ms();
 }
 
@@ -168,7 +182,8 @@ void Judge(const v1::Verdict& verdict, v1::Attempt& attempt, JobEntry& entry) {
 void ApplyKind(const v1::AttemptFailed& failed, const v1::Event& event, ClusterState& state) {
   JobEntry& entry = EntryOf(failed.job_id(), state);
   v1::Attempt& attempt = RequireLive(failed.attempt(), entry);
-  StopAttempt(v1::STOP_REASON_FAILED, event.time_ms(), attempt);
+  const bool hung = failed.verdict().cause() == v1::VERDICT_CAUSE_HUNG;
+  StopAttempt(hung ? v1::STOP_REASON_HUNG : v1::STOP_REASON_FAILED, event.time_ms(), attempt);
   Judge(failed.verdict(), attempt, entry);
   MoveJob(v1::JOB_STATE_RECOVERING, entry.job);
 }
@@ -317,11 +332,13 @@ void ApplyKind(const v1::CheckpointRejected& rejected, const v1::Event&, Cluster
 }
 
 // An alert is history for people: it stands in the log and changes nothing, except that the loss
-// guard does not act on its step again.
+// guard, or the watchdog, does not act on its step again.
 void ApplyKind(const v1::AlertRaised& raised, const v1::Event&, ClusterState& state) {
-  if (!raised.by_guard()) return;
+  const bool hung = raised.by_watchdog() && raised.code() == telemetry::kHung;
+  if (!raised.by_guard() && !hung) return;
   JobEntry& entry = EntryOf(raised.job_id(), state);
-  entry.guarded = std::max(entry.guarded, {raised.attempt(), raised.step()});
+  std::pair<int64_t, int64_t>& newest = raised.by_guard() ? entry.guarded : entry.watched;
+  newest = std::max(newest, {raised.attempt(), raised.step()});
 }
 
 void ApplyKind(const v1::NodeJoined& joined, const v1::Event& event, ClusterState& state) {
@@ -433,6 +450,15 @@ void ApplyKind(const v1::NodeHealthy& healthy, const v1::Event&, ClusterState& s
       healthy.node_id(), [](NodeEntry& entry) { entry.node.clear_health(); }, state);
 }
 
+// Evidence for people and for the score of nodes; a straggler is reported once.
+void ApplyKind(const v1::NodeBlamed& blamed, const v1::Event&, ClusterState& state) {
+  if (blamed.kind() != v1::NODE_BLAME_SLOW_RANK) return;
+  JobEntry& entry = EntryOf(blamed.job_id(), state);
+  const v1::Attempt* newest = NewestAttempt(entry);
+  const bool is_newest = newest != nullptr && newest->number() == blamed.attempt();
+  if (is_newest) entry.slow_ranks.insert(blamed.rank());
+}
+
 // The events about a node.
 void ApplyToNode(const v1::Event& event, ClusterState& state) {
   using E = v1::Event;
@@ -505,6 +531,8 @@ void Apply(const v1::Event& event, ClusterState& state) {
       return ApplyKind(event.layout_chosen(), event, state);
     case E::kJobDeleted:
       return ApplyKind(event.job_deleted(), event, state);
+    case E::kNodeBlamed:
+      return ApplyKind(event.node_blamed(), event, state);
     case E::kNodeJoined:
     case E::kNodeRemoved:
     case E::kNodeSuspected:

@@ -61,6 +61,10 @@ struct JobEntry {
   Timestamp first_failure_ms = 0;
   // Newest attempt and step on which the loss guard has acted: it acts on a step once.
   std::pair<int64_t, int64_t> guarded;
+  // Newest attempt and step for which the watchdog has raised an alert.
+  std::pair<int64_t, int64_t> watched;
+  // Stragglers of the newest attempt that were reported.
+  std::set<int> slow_ranks;
   // Newest choices for a job with auto_layout, oldest first.
   std::vector<v1::GrantedLayout> layouts;
 };

@@ -215,6 +215,8 @@ bool TakeFact(const ClusterState& state, const ReceiveFact& request, v1::Event& 
         std::string(Utf8Prefix(exited.spawn_error(), kMaxAlertBytes)));
     event.mutable_rank_exited()->set_limit_exceeded(
         std::string(Utf8Prefix(exited.limit_exceeded(), kMaxAlertBytes)));
+    event.mutable_rank_exited()->set_stacks(
+        std::string(Utf8Prefix(exited.stacks(), kMaxLogTailBytes)));
     return ConcernsRank(state, request.node_id, exited.job_id(), exited.attempt(), exited.rank());
   }
   const v1::AttemptCleared& cleared = fact.attempt_cleared();

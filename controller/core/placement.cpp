@@ -4,6 +4,8 @@
 #include <tuple>
 #include <utility>
 
+#include "proto/contract/exit_code.h"
+
 namespace trainyard::controller {
 namespace {
 
@@ -79,7 +81,14 @@ std::vector<v1::RankPlacement> RanksOf(const Gang& gang) {
   return ranks;
 }
 
-std::set<std::string> NodesWithoutProgram(const v1::Job& job) {
+bool SaysNoProgram(const v1::Verdict& verdict) {
+  const bool by_shell = verdict.cause() == v1::VERDICT_CAUSE_RANK_EXITED &&
+                        (verdict.exit_code() == static_cast<int>(ExitCode::kCannotExecute) ||
+                         verdict.exit_code() == static_cast<int>(ExitCode::kCommandNotFound));
+  return by_shell || verdict.cause() == v1::VERDICT_CAUSE_SPAWN_FAILED;
+}
+
+std::set<std::string> NodesToAvoid(const v1::Job& job) {
   std::set<std::string> nodes;
   for (int i = job.attempts_size() - 1; i >= 0; --i) {
     const v1::Verdict& verdict = job.attempts(i).verdict();
@@ -87,7 +96,9 @@ std::set<std::string> NodesWithoutProgram(const v1::Job& job) {
     const bool says_nothing = verdict.cause() == v1::VERDICT_CAUSE_UNSPECIFIED ||
                               verdict.cause() == v1::VERDICT_CAUSE_NODE_FAULT;
     if (says_nothing) continue;
-    if (verdict.cause() != v1::VERDICT_CAUSE_SPAWN_FAILED) break;
+    const bool is_of_node =
+        SaysNoProgram(verdict) || verdict.action() == v1::FAILURE_ACTION_OTHER_NODE;
+    if (!is_of_node) break;
     nodes.insert(verdict.node_id());
   }
   return nodes;
@@ -148,7 +159,7 @@ bool PlacementPass::KeepGang(const JobEntry& job, const GangShape& shape,
   const bool same_size = old_gang.size() == gang.size();
   std::size_t next = 0;
   const AttemptKey key{job.job.id(), before->number()};
-  const std::set<std::string> without_program = NodesWithoutProgram(job.job);
+  const std::set<std::string> to_avoid = NodesToAvoid(job.job);
   for (std::size_t i = 0; i < old_gang.size(); ++i) {
     const NodeEntry& node = state_.nodes.at(old_gang[i].node_id);
     // The job's old ranks may still run there, so the node is no better than a lost one.
@@ -156,7 +167,7 @@ bool PlacementPass::KeepGang(const JobEntry& job, const GangShape& shape,
     const bool suspect =
         node.node.state() == v1::NODE_STATE_SUSPECT || limits_.changing.contains(node.node.id());
     if (suspect) return false;
-    if (!IsOpen(node) || without_program.contains(node.node.id())) continue;
+    if (!IsOpen(node) || to_avoid.contains(node.node.id())) continue;
     const std::size_t place = same_size ? i : next;
     if (place == gang.size()) continue;
     gang[place] = TakeFrom(node, job, old_gang[i].slots, false);
@@ -209,7 +220,7 @@ bool PlacementPass::FillGang(const JobEntry& job, bool over_reservations,
   // Nodes of the gang, and nodes that cannot be in it.
   std::set<std::string> not_these = NodesOf(gang);
   const int missing = static_cast<int>(gang.size() - not_these.size());
-  not_these.merge(NodesWithoutProgram(job.job));
+  not_these.merge(NodesToAvoid(job.job));
   std::vector<NodeSlots> found;
   if (over_reservations) {
     for (const auto& [id, node] : state_.nodes) {
@@ -270,7 +281,7 @@ int PlacementPass::CountUsable(const JobEntry& entry, bool with_free) {
   std::set<std::string> not_these = NodesOf(nodes);
   const int count = static_cast<int>(not_these.size());
   if (!with_free) return count;
-  not_these.merge(NodesWithoutProgram(entry.job));
+  not_these.merge(NodesToAvoid(entry.job));
   return count + static_cast<int>(PickNodes(shape, shape.nodes - count, not_these).size());
 }
 

@@ -8,26 +8,22 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/controller_event.h"
 #include "controller/core/failure_policy.h"
+#include "controller/core/hang_watch.h"
 #include "controller/core/node_evidence.h"
 #include "controller/core/node_health.h"
 #include "controller/core/node_removal.h"
 #include "controller/core/placement.h"
 #include "controller/core/rollbacks.h"
 #include "controller/core/save_hint.h"
+#include "controller/core/straggler_watch.h"
 #include "controller/core/text.h"
 #include "controller/core/time_use.h"
 #include "controller/core/wait.h"
 
 namespace trainyard::controller {
 namespace {
-
-v1::Event ControllerEvent(Timestamp now) {
-  v1::Event event;
-  event.set_time_ms(now);
-  event.set_actor("controller");
-  return event;
-}
 
 bool IsLost(const ClusterState& state, const std::string& node_id) {
   return state.lost_nodes.contains(node_id);
@@ -54,6 +50,7 @@ class AttemptWatch {
                const CoreOptions& options, Timestamp now)
       : state_(state),
         observations_(observations),
+        options_(options),
         now_(now),
         unresponsive_(FindUnresponsiveNodes(state, observations, options, now)),
         verdicts_(VerdictsOnUnresponsiveNodes(state, observations, options, unresponsive_, now)) {}
@@ -76,6 +73,11 @@ class AttemptWatch {
         if (all_started) Run(entry, attempt);
         return;
       }
+      if (const auto hang = FindHang(state_, observations_, options_, entry, now_)) {
+        return TakeHang(entry, attempt, *hang);
+      }
+      std::ranges::move(StragglerEvents(state_, observations_, entry, now_),
+                        std::back_inserter(events_));
       if (!AllRanksSucceeded(entry)) return;
     }
     if (IsCleared(state_, observations_, unresponsive_, entry, attempt)) End(entry, attempt);
@@ -96,6 +98,25 @@ class AttemptWatch {
     *failed.mutable_verdict() = verdict;
     if (verdict.cause() == v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED) Reject(entry, attempt, verdict);
     if (verdict.cause() == v1::VERDICT_CAUSE_NODE_FAULT) BlameNode(entry, attempt, verdict);
+  }
+
+  void TakeHang(const JobEntry& entry, const v1::Attempt& attempt, const Hang& hang) {
+    if (entry.job.spec().watchdog().action() == v1::WATCHDOG_ACTION_RESTART) {
+      Fail(entry, attempt, HungVerdict(attempt, hang, now_));
+      if (attempt.ranks_size() > 1 && hang.ranks.size() == 1) BlameHungRank(entry, attempt, hang);
+    } else if (auto alert = HangAlert(entry, hang)) {
+      *events_.emplace_back(ControllerEvent(now_)).mutable_alert_raised() = *std::move(alert);
+    }
+  }
+
+  void BlameHungRank(const JobEntry& entry, const v1::Attempt& attempt, const Hang& hang) {
+    v1::NodeBlamed& blamed = *events_.emplace_back(ControllerEvent(now_)).mutable_node_blamed();
+    blamed.set_node_id(attempt.ranks(hang.ranks.front()).node_id());
+    blamed.set_kind(v1::NODE_BLAME_HUNG_RANK);
+    blamed.set_job_id(entry.job.id());
+    blamed.set_attempt(attempt.number());
+    blamed.set_rank(hang.ranks.front());
+    blamed.set_reason(hang.evidence);
   }
 
   void BlameNode(const JobEntry& entry, const v1::Attempt& attempt, const v1::Verdict& verdict) {
@@ -124,12 +145,12 @@ class AttemptWatch {
   }
 
   void End(const JobEntry& entry, const v1::Attempt& attempt) {
-    const bool failed = attempt.stop_reason() == v1::STOP_REASON_FAILED;
-    const RestartDecision restart = RestartOf(entry, attempt);
+    const bool failed = HasFailed(attempt);
     v1::AttemptEnded& ended = *events_.emplace_back(ControllerEvent(now_)).mutable_attempt_ended();
     ended.set_job_id(entry.job.id());
     ended.set_attempt(attempt.number());
     AddFigures(entry, attempt, ended);
+    const RestartDecision restart = RestartOf(entry, attempt, ended.last_step());
     if (restart.not_before_ms.has_value()) {
       ended.set_retry_not_before_ms(*restart.not_before_ms);
       ended.set_uncounted(restart.uncounted);
@@ -143,6 +164,7 @@ class AttemptWatch {
       if (!restart.refusal.empty()) {
         job_ended.mutable_verdict()->mutable_summary()->append("; " + restart.refusal);
       }
+      if (restart.in_vain) job_ended.mutable_verdict()->set_restartable(false);
     } else if (attempt.stop_reason() == v1::STOP_REASON_USER) {
       job_ended.set_state(v1::JOB_STATE_STOPPED);
       *job_ended.mutable_verdict() = StoppedVerdict(entry.kill_requested, now_);
@@ -155,12 +177,13 @@ class AttemptWatch {
   }
 
   // A rollback is no fault of the job: guard.max_rollbacks bounds it, and no backoff delays it.
-  RestartDecision RestartOf(const JobEntry& entry, const v1::Attempt& attempt) const {
+  RestartDecision RestartOf(const JobEntry& entry, const v1::Attempt& attempt,
+                            int64_t last_step) const {
     if (attempt.stop_reason() == v1::STOP_REASON_ROLLED_BACK) {
       return {.not_before_ms = now_, .uncounted = true};
     }
-    if (attempt.stop_reason() != v1::STOP_REASON_FAILED) return {};
-    return DecideRestart(entry, attempt.verdict(), now_);
+    if (!HasFailed(attempt)) return {};
+    return DecideRestart(entry, attempt.verdict(), last_step, now_);
   }
 
   // Adds the last step and the time use of the attempt: observations are not durable.
@@ -173,6 +196,7 @@ class AttemptWatch {
 
   const ClusterState& state_;
   const Observations& observations_;
+  const CoreOptions& options_;
   const Timestamp now_;
   const UnresponsiveNodes unresponsive_;
   const std::map<int64_t, v1::Verdict> verdicts_;

@@ -61,6 +61,7 @@ SimulationOptions AllFaults(uint64_t seed) {
   SimulationOptions options = ControlPlaneFaults(seed);
   options.spare_nodes = static_cast<int>(random.Between(0, 2));
   options.faults.rank_crash = random.Chance(0.8) ? 0.2 : 0;
+  options.faults.rank_hang = random.Chance(0.5) ? 0.3 : 0;
   options.faults.shim_crash = random.Chance(0.5) ? 0.05 : 0;
   options.faults.record_loss = random.Chance(0.5) ? 0.1 : 0;
   options.faults.data_dir_loss = random.Chance(0.3) ? 0.02 : 0;
@@ -72,6 +73,19 @@ SimulationOptions AllFaults(uint64_t seed) {
   for (int64_t first : {12, 26, 40}) {
     if (!random.Chance(0.4)) continue;
     options.world.poison[first + random.Between(0, 10)] = kKinds[random.Between(0, 2)];
+  }
+  if (random.Chance(0.3)) options.world.bugs[random.Between(1, options.jobs)] = 30;
+  return options;
+}
+
+SimulationOptions BuggyPrograms(uint64_t seed) {
+  Random random(seed ^ 0xb06);
+  SimulationOptions options = ControlPlaneFaults(seed);
+  for (int64_t job = 1; job <= options.jobs; ++job) {
+    if (random.Chance(0.3)) continue;
+    // Not just behind a checkpoint, whose report may come too late for the next attempt.
+    const int64_t step = 10 * random.Between(0, 4) + random.Between(1, 9);
+    options.world.bugs[job] = random.Chance(0.5) ? 0 : step;
   }
   return options;
 }
@@ -128,6 +142,8 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(RollbacksLeaveTheBranch());
   checkers_.push_back(GuardSparesHealthyJobs());
   checkers_.push_back(SkippedSamplesStaySkipped());
+  checkers_.push_back(WatchdogSparesHealthyJobs());
+  checkers_.push_back(DeterministicFailuresEnd());
 }
 
 std::vector<v1::Job> SimulatedCluster::Jobs() const {
@@ -331,6 +347,10 @@ void SimulatedCluster::InjectNodeFault(SimulatedWorker& worker) {
     constexpr int kExitCodes[] = {1, 70, 75, 78};
     const int exit_code = by_signal ? 0 : kExitCodes[random_.Between(0, 3)];
     world_.CrashRank(victim, exit_code, by_signal ? 11 : 0, now_);
+  }
+  if (!running.empty() && EachSecond(faults_.rank_hang)) {
+    const auto& victim = running[random_.Between(0, static_cast<int64_t>(running.size()) - 1)];
+    faults_injected_ += world_.HangRank(victim);
   }
   if (Strikes(faults_.checkpoint_damage)) world_.DamageCheckpoint();
   if (nodes_lost_ < options_.spare_nodes && Strikes(faults_.node_crash)) {

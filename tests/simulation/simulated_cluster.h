@@ -56,6 +56,8 @@ struct Faults {
 
   // The faults below damage training.
   double rank_crash = 0;
+  // A rank that trains makes no step any more, and its gang waits for it.
+  double rank_hang = 0;
   // The shim of a rank is killed: the rank's exit is then unknown, and its children may outlive it.
   double shim_crash = 0;
   // A worker is killed, and starts again without one of its records: an attempt's command, or all
@@ -92,6 +94,8 @@ struct SimulationOptions {
 SimulationOptions AllFaults(uint64_t seed);
 // Faults of network, workers and controller only.
 SimulationOptions ControlPlaneFaults(uint64_t seed);
+// Faults of network, workers and controller, in programs with bugs.
+SimulationOptions BuggyPrograms(uint64_t seed);
 // Faults of nodes that must fail no job but the one that floods its node.
 SimulationOptions NodeFaults(uint64_t seed);
 

@@ -254,6 +254,7 @@ void SimulatedWorker::Describe(v1::AttemptReport& report) {
     if (process == nullptr) continue;
     rank.set_last_activity_ms(process->last_activity_ms);
     rank.set_phase(process->phase);
+    rank.set_step(process->step);
     rank.mutable_newest()->set_init_seconds(static_cast<double>(process->init_ms) / 1000);
     if (!report.cleared()) continue;
     const worker::RankKey key{{report.job_id(), report.attempt()}, rank.rank()};
@@ -288,6 +289,10 @@ void SimulatedWorker::Signal(const worker::RankKey& rank, bool kill) {
 
 void SimulatedWorker::Observe(const worker::RankKey& rank) {
   daemon_->helper.emplace_back([this, rank] { ObserveNow(rank); });
+}
+
+std::string SimulatedWorker::Stacks(int64_t pid) {
+  return absl::StrCat(pid, " train (S) in pipe_wait");
 }
 
 void SimulatedWorker::ObserveNow(const worker::RankKey& rank) {

@@ -86,6 +86,7 @@ class SimulatedWorker final : public worker::AttemptIo {
   void CancelLaunch(const worker::RankKey&) override {}
   void Signal(const worker::RankKey& rank, bool kill) override;
   void Observe(const worker::RankKey& rank) override;
+  std::string Stacks(int64_t pid) override;
   void Warn(const std::string&) override {}
 
   // The error of a write: the daemon dies here, or the disk is full.

@@ -179,6 +179,10 @@ const LOST_RANK = {
   restartable: true,
   time_ms: NOW - 61 * MINUTE,
   checkpoint: '',
+  error_line: '',
+  action: 'unspecified',
+  ranks: [] as number[],
+  stacks: '',
 } as const;
 
 function placeOn(nodes: Node[], jobId: number, attempt: number, count: number) {
@@ -228,6 +232,10 @@ const FAILED = {
   restartable: false,
   time_ms: NOW - 200 * MINUTE,
   checkpoint: '',
+  error_line: 'error: token id 128263 is outside the vocabulary of 128256',
+  action: 'unspecified',
+  ranks: [] as number[],
+  stacks: '',
 } as const;
 
 function endedJobs(): Job[] {
@@ -337,6 +345,7 @@ function eventsOf(): EventEntry[] {
         code: 'loss_spike',
         message: 'loss 4.1 is 7.2 sigma high',
         by_guard: false,
+        by_watchdog: false,
       },
     },
     {
@@ -422,6 +431,7 @@ export function ranksOf(found: Job, flights: Cluster['flights']): RankStatus[] {
     memory_bytes: placement.rank === 3 ? 120e9 : 96e9,
     step_time: stepTimeOf(placement.rank),
     flights: flights.get(placement.rank) ?? [],
+    slow_ratio: 0,
   }));
 }
 

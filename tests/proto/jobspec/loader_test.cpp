@@ -345,6 +345,13 @@ TEST(JobSpecLoaderTest, LogParserPatternsAreChecked) {
   EXPECT_THAT(Errors(kCommandJob, {regex, "log_parser.pattern=(?P<step>\\d+)"}), ElementsAre());
 }
 
+TEST(JobSpecLoaderTest, RulesOfFailuresAreChecked) {
+  EXPECT_THAT(Errors(kCommandJob, {"restart.rules=[retry reset by peer, 'fail x => y']"}),
+              ElementsAre());
+  EXPECT_THAT(Errors(kCommandJob, {"restart.rules=[fail (x]"}),
+              ElementsAre(HasSubstr("`restart.rules` holds \"fail (x\": its pattern is not")));
+}
+
 TEST(JobSpecLoaderTest, GuardSettingsThatContradictEachOtherAreRefused) {
   EXPECT_THAT(Errors(kCommandJob, {"guard.window=5"}),
               ElementsAre(HasSubstr("`guard.min_points` is 10, but the window never holds more "

@@ -57,6 +57,8 @@ std::unique_ptr<Checker> ArchiveIsWhole();
 std::unique_ptr<Checker> RollbacksLeaveTheBranch();
 std::unique_ptr<Checker> GuardSparesHealthyJobs();
 std::unique_ptr<Checker> SkippedSamplesStaySkipped();
+std::unique_ptr<Checker> WatchdogSparesHealthyJobs();
+std::unique_ptr<Checker> DeterministicFailuresEnd();
 
 }  // namespace trainyard::simulation
 

@@ -80,6 +80,12 @@ const TELL: { [K in Kind]?: Tell<K> } = {
   node_uncordoned: () => said('open for new ranks again', 'good', 'check'),
   node_unhealthy: (f) => said(`takes no new ranks: ${f.health?.reason ?? ''}`, 'bad', 'warn'),
   node_healthy: () => said('healthy again', 'good', 'check'),
+  node_blamed: (f) =>
+    said(
+      `rank ${f.rank} ${f.kind === 'slow_rank' ? 'is a straggler' : 'hung'}: ${f.reason}`,
+      'warn',
+      'warn',
+    ),
   node_removed: (f) => said(`removed${f.reason ? `: ${f.reason}` : ''}`, 'idle', 'cross'),
   alert_raised: (f) =>
     said(`${plainWords(f.code)} at step ${f.step}: ${f.message}`, 'warn', 'diamond'),
