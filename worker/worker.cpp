@@ -24,6 +24,7 @@
 #include "worker/core/uplink.h"
 #include "worker/core/worker_kernel.h"
 #include "worker/device/inventory.h"
+#include "worker/device/kernel_log.h"
 #include "worker/device/route_address.h"
 #include "worker/disk_watch.h"
 #include "worker/limit_keeper.h"
@@ -165,6 +166,7 @@ class Worker::Daemon : public AttachHandler {
   std::unique_ptr<AttachStream> stream_;
   std::unique_ptr<OutputKeeper> output_;
   std::unique_ptr<DiskWatch> disk_;
+  KernelLog kernel_log_;
   std::unique_ptr<LimitKeeper> limits_;
   // Of the disk of the data directory.
   int64_t disk_bytes_ = 0;
@@ -384,6 +386,8 @@ void Worker::Daemon::LookAtDisk() {
                            ? "the disk has space again: the node takes new ranks"
                            : "the node takes no new ranks: " + condition.trouble());
   }
+  const std::vector<v1::DeviceError> errors = kernel_log_.Read(SystemClock().Now());
+  condition.mutable_device_errors()->Assign(errors.begin(), errors.end());
   kernel_->SetCondition(std::move(condition), attempts_->Now().steady_ms);
 }
 

@@ -61,6 +61,20 @@ struct PlanOptions {
   ClusterOptions cluster;
 };
 
+// The loss curve of one job, or with `by` the ledger of many.
+struct ReportOptions {
+  std::string job;
+  std::string by;     // cluster, user, job or week.
+  std::string since;  // A duration, such as 7d; empty: all.
+  std::string user;   // Only jobs of this user.
+  int limit = 0;      // Groups; 0: 100.
+};
+
+struct ReleaseOptions {
+  std::string node;
+  std::string reason;
+};
+
 struct RecipeCheckOptions {
   std::vector<std::string> names;
   bool all = false;
@@ -234,7 +248,7 @@ Outcome RunConvert(const ConvertOptions& options, Context& context);
 Outcome RunPs(const PsOptions& options, Context& context);
 Outcome RunDescribe(const std::string& job, Context& context);
 Outcome RunWhy(const std::string& job, Context& context);
-Outcome RunReport(const std::string& job, Context& context);
+Outcome RunReport(const ReportOptions& options, Context& context);
 Outcome RunLogs(const LogsOptions& options, Context& context);
 Outcome RunMetrics(const MetricsOptions& options, Context& context);
 Outcome RunStop(const StopOptions& options, Context& context);
@@ -244,6 +258,7 @@ Outcome RunNodes(Context& context);
 // `name`: a node's name or id.
 Outcome RunNodeDescribe(const std::string& name, Context& context);
 Outcome RunCordon(const CordonOptions& options, Context& context);
+Outcome RunReleaseNode(const ReleaseOptions& options, Context& context);
 Outcome RunRemoveNode(const std::string& node, Context& context);
 Outcome RunDoctor(Context& context);
 Outcome RunDashboard(Context& context);

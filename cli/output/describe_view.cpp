@@ -189,12 +189,6 @@ std::string ExitText(const v1::RankExited& exited) {
   return absl::StrCat(rank, " exited with ", exited.exit_code());
 }
 
-std::string BlameText(const v1::NodeBlamed& blamed) {
-  const bool is_slow = blamed.kind() == v1::NODE_BLAME_SLOW_RANK;
-  return absl::StrCat("rank ", blamed.rank(),
-                      is_slow ? " is a straggler: " : " hung: ", blamed.reason());
-}
-
 std::vector<std::string> LinesOf(const std::string& text) {
   std::vector<std::string> lines = absl::StrSplit(text, '\n');
   while (!lines.empty() && lines.back().empty()) lines.pop_back();
@@ -259,6 +253,19 @@ std::string VerdictText(const v1::Verdict& verdict, const NodeNames& names) {
   return text;
 }
 
+namespace {
+
+// Of AttemptRunning and AttemptBegan.
+std::string RunsText(const v1::Event& event) {
+  if (event.has_attempt_running()) {
+    return absl::StrCat("attempt ", event.attempt_running().attempt(), " runs");
+  }
+  return absl::StrCat("attempt ", event.attempt_began().attempt(), " began with step ",
+                      event.attempt_began().first_step());
+}
+
+}  // namespace
+
 std::string EventText(const v1::Event& event, const NodeNames& names) {
   switch (event.kind_case()) {
     case v1::Event::kJobSubmitted:
@@ -272,7 +279,8 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
     case v1::Event::kRankExited:
       return ExitText(event.rank_exited());
     case v1::Event::kAttemptRunning:
-      return absl::StrCat("attempt ", event.attempt_running().attempt(), " runs");
+    case v1::Event::kAttemptBegan:
+      return RunsText(event);
     case v1::Event::kAttemptFailed:
       return absl::StrCat("attempt ", event.attempt_failed().attempt(),
                           " failed: ", event.attempt_failed().verdict().summary());
@@ -306,8 +314,6 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
     case v1::Event::kCheckpointRejected:
       return absl::StrCat("checkpoint ", event.checkpoint_rejected().path(),
                           " rejected: ", event.checkpoint_rejected().reason());
-    case v1::Event::kNodeBlamed:
-      return BlameText(event.node_blamed());
     case v1::Event::kLayoutChosen:
       return absl::StrCat(event.layout_chosen().layout().nodes() > 0 ? "layout chosen: " : "",
                           GrantedText(event.layout_chosen().layout()));

@@ -4,12 +4,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/capacity.h"
 #include "controller/core/deletion.h"
 #include "controller/core/failure_policy.h"
 #include "controller/core/invariant.h"
 #include "controller/core/job_state_machine.h"
 #include "controller/core/ledger.h"
 #include "controller/core/node_removal.h"
+#include "controller/core/quarantine.h"
 #include "controller/core/rollbacks.h"
 #include "controller/core/slot_ledger.h"
 #include "proto/contract/telemetry_keys.h"
@@ -163,6 +165,11 @@ void ApplyKind(const v1::AttemptRunning& running, const v1::Event& event, Cluste
   MoveAttempt(v1::ATTEMPT_STATE_RUNNING, attempt);
   attempt.set_started_time_ms(event.time_ms());
   MoveJob(v1::JOB_STATE_RUNNING, entry.job);
+}
+
+void ApplyKind(const v1::AttemptBegan& began, const v1::Event&, ClusterState& state) {
+  JobEntry& entry = EntryOf(began.job_id(), state);
+  RequireLive(began.attempt(), entry).set_first_step(began.first_step());
 }
 
 // Marks the live attempt as asked to stop.
@@ -450,17 +457,26 @@ void ApplyKind(const v1::NodeHealthy& healthy, const v1::Event&, ClusterState& s
       healthy.node_id(), [](NodeEntry& entry) { entry.node.clear_health(); }, state);
 }
 
-// Evidence for people and for the score of nodes; a straggler is reported once.
+// A straggler is reported once.
 void ApplyKind(const v1::NodeBlamed& blamed, const v1::Event&, ClusterState& state) {
-  if (blamed.kind() != v1::NODE_BLAME_SLOW_RANK) return;
-  JobEntry& entry = EntryOf(blamed.job_id(), state);
+  const v1::NodeEvidence& evidence = blamed.evidence();
+  EditNode(
+      blamed.node_id(), [&](NodeEntry& entry) { AddEvidence(evidence, entry.node); }, state);
+  if (evidence.fault() != v1::NODE_FAULT_SLOW) return;
+  JobEntry& entry = EntryOf(evidence.job_id(), state);
   const v1::Attempt* newest = NewestAttempt(entry);
-  const bool is_newest = newest != nullptr && newest->number() == blamed.attempt();
-  if (is_newest) entry.slow_ranks.insert(blamed.rank());
+  const bool is_newest = newest != nullptr && newest->number() == evidence.attempt();
+  if (is_newest) entry.slow_ranks.insert(evidence.rank());
+}
+
+void ApplyKind(const v1::NodeReleased& released, const v1::Event& event, ClusterState& state) {
+  EditNode(
+      released.node_id(), [&](NodeEntry& entry) { EndQuarantine(event.time_ms(), entry.node); },
+      state);
 }
 
 // The events about a node.
-void ApplyToNode(const v1::Event& event, ClusterState& state) {
+void ChangeNode(const v1::Event& event, ClusterState& state) {
   using E = v1::Event;
   switch (event.kind_case()) {
     case E::kNodeJoined:
@@ -483,8 +499,40 @@ void ApplyToNode(const v1::Event& event, ClusterState& state) {
       return ApplyKind(event.node_unhealthy(), event, state);
     case E::kNodeHealthy:
       return ApplyKind(event.node_healthy(), event, state);
+    case E::kNodeBlamed:
+      return ApplyKind(event.node_blamed(), event, state);
+    case E::kNodeReleased:
+      return ApplyKind(event.node_released(), event, state);
     default:
       DieOfBrokenInvariant("an event that is not about a node");
+  }
+}
+
+void ApplyToNode(const v1::Event& event, ClusterState& state) {
+  const int64_t slots = state.present_slots;
+  ChangeNode(event, state);
+  // A state of an older release has counted nothing yet.
+  const bool is_due = state.present_slots != slots || state.capacity.since_ms() == 0;
+  if (is_due) CountCapacity(slots, event.time_ms(), state.capacity);
+}
+
+void ApplyToAttempt(const v1::Event& event, ClusterState& state) {
+  using E = v1::Event;
+  switch (event.kind_case()) {
+    case E::kAttemptRunning:
+      return ApplyKind(event.attempt_running(), event, state);
+    case E::kAttemptBegan:
+      return ApplyKind(event.attempt_began(), event, state);
+    case E::kAttemptFailed:
+      return ApplyKind(event.attempt_failed(), event, state);
+    case E::kAttemptRolledBack:
+      return ApplyKind(event.attempt_rolled_back(), event, state);
+    case E::kAttemptCleared:
+      return ApplyKind(event.attempt_cleared(), event, state);
+    case E::kAttemptEnded:
+      return ApplyKind(event.attempt_ended(), event, state);
+    default:
+      DieOfBrokenInvariant("an event that is not about an attempt");
   }
 }
 
@@ -501,14 +549,13 @@ void Apply(const v1::Event& event, ClusterState& state) {
       return ApplyKind(event.rank_started(), event, state);
     case E::kRankExited:
       return ApplyKind(event.rank_exited(), event, state);
+    case E::kAttemptRunning:
+    case E::kAttemptBegan:
     case E::kAttemptFailed:
-      return ApplyKind(event.attempt_failed(), event, state);
     case E::kAttemptRolledBack:
-      return ApplyKind(event.attempt_rolled_back(), event, state);
     case E::kAttemptCleared:
-      return ApplyKind(event.attempt_cleared(), event, state);
     case E::kAttemptEnded:
-      return ApplyKind(event.attempt_ended(), event, state);
+      return ApplyToAttempt(event, state);
     case E::kJobStopRequested:
       return ApplyKind(event.job_stop_requested(), event, state);
     case E::kJobEnded:
@@ -517,8 +564,6 @@ void Apply(const v1::Event& event, ClusterState& state) {
       return ApplyKind(event.checkpoint_published(), event, state);
     case E::kCheckpointDeleted:
       return ApplyKind(event.checkpoint_deleted(), event, state);
-    case E::kAttemptRunning:
-      return ApplyKind(event.attempt_running(), event, state);
     case E::kAlertRaised:
       return ApplyKind(event.alert_raised(), event, state);
     case E::kCheckpointRejected:
@@ -531,8 +576,6 @@ void Apply(const v1::Event& event, ClusterState& state) {
       return ApplyKind(event.layout_chosen(), event, state);
     case E::kJobDeleted:
       return ApplyKind(event.job_deleted(), event, state);
-    case E::kNodeBlamed:
-      return ApplyKind(event.node_blamed(), event, state);
     case E::kNodeJoined:
     case E::kNodeRemoved:
     case E::kNodeSuspected:
@@ -543,6 +586,8 @@ void Apply(const v1::Event& event, ClusterState& state) {
     case E::kNodeUncordoned:
     case E::kNodeUnhealthy:
     case E::kNodeHealthy:
+    case E::kNodeBlamed:
+    case E::kNodeReleased:
       return ApplyToNode(event, state);
     case E::KIND_NOT_SET:
       break;

@@ -257,6 +257,7 @@ v1::Snapshot ToSnapshot(const ClusterState& state, uint64_t last_sequence) {
     node.set_fact_sequence(removed.fact_sequence);
     node.set_secret_hash(removed.secret_hash);
   }
+  if (state.capacity.since_ms() > 0) *snapshot.mutable_capacity() = state.capacity;
   return snapshot;
 }
 
@@ -282,6 +283,7 @@ ClusterState FromSnapshot(v1::Snapshot snapshot) {
   for (const v1::NodeSnapshot& node : snapshot.removed_nodes()) {
     state.removed_nodes[node.node().id()] = {node.fact_sequence(), node.secret_hash()};
   }
+  state.capacity = std::move(*snapshot.mutable_capacity());
   RebuildIndexes(state);
   return state;
 }

@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t kMaxSaveTroubleBytes = 1024;
 // Times that a worker reports are untrusted input.
 constexpr int64_t kLongestStillMs = 365 * 86'400'000LL;
+constexpr int kMaxDeviceErrors = 8;
 
 AttemptKey KeyOf(const v1::AttemptReport& report) { return {report.job_id(), report.attempt()}; }
 
@@ -118,11 +119,28 @@ void TakeCondition(const std::string& node_id, const v1::NodeCondition& conditio
   } else {
     observations.troubled_nodes.insert(node_id);
   }
+  if (kept.device_errors_size() > kMaxDeviceErrors) {
+    kept.mutable_device_errors()->DeleteSubrange(0, kept.device_errors_size() - kMaxDeviceErrors);
+  }
+  if (kept.device_errors().empty()) {
+    observations.nodes_with_device_errors.erase(node_id);
+  } else {
+    observations.nodes_with_device_errors.insert(node_id);
+  }
 }
 
 double ValueOr(const v1::MetricsRecord& metrics, const char* name, double fallback) {
   const auto found = metrics.values().find(name);
   return found == metrics.values().end() ? fallback : found->second;
+}
+
+void NoteFirstSteps(int64_t step, AttemptObservation& attempt) {
+  auto& [first, second] = attempt.first_steps;
+  if (first == 0) {
+    first = step;
+  } else if (second == 0 && step > first) {
+    second = step;
+  }
 }
 
 void ObserveMetrics(const v1::TelemetryRecord& record, AttemptObservation& attempt,
@@ -134,6 +152,7 @@ void ObserveMetrics(const v1::TelemetryRecord& record, AttemptObservation& attem
       std::min(ValueOr(metrics, telemetry::kStepSeconds, 0), kLongestStepSeconds);
   if (step_seconds > 0) attempt.step_times.Add(step_seconds);
   attempt.total_steps = std::max(attempt.total_steps, metrics.total_steps());
+  NoteFirstSteps(metrics.step(), attempt);
   // Records of an older attempt may arrive after those of a newer one.
   if (record.time_ms() < progress.time_ms()) return;
   progress.set_time_ms(record.time_ms());
@@ -305,8 +324,9 @@ void ForgetOld(const ClusterState& state, Observations& observations) {
   std::erase_if(observations.nodes, [&](const auto& node) {
     return !node.second.attached && !state.nodes.contains(node.first);
   });
-  std::erase_if(observations.troubled_nodes,
-                [&](const std::string& node_id) { return !observations.nodes.contains(node_id); });
+  const auto is_gone = [&](const std::string& id) { return !observations.nodes.contains(id); };
+  std::erase_if(observations.troubled_nodes, is_gone);
+  std::erase_if(observations.nodes_with_device_errors, is_gone);
 }
 
 std::string UnkillableOn(const Observations& observations, const std::string& node_id,

@@ -3,6 +3,7 @@
 #ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_H_
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_H_
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -112,6 +113,8 @@ struct AttemptObservation {
   StepTimes step_times;
   // Some rank reports how long it computes.
   bool measures_compute = false;
+  // Its first two steps that differ, in the order of their reports; 0 until they have come.
+  std::array<int64_t, 2> first_steps{};
   // Until a later save is published.
   std::optional<SaveTrouble> save_trouble;
 };
@@ -122,6 +125,8 @@ struct Observations {
   std::map<std::string, NodeObservation> nodes;
   // Nodes whose newest report names a trouble.
   std::set<std::string> troubled_nodes;
+  // Nodes whose newest report names errors of devices.
+  std::set<std::string> nodes_with_device_errors;
   std::map<AttemptKey, AttemptObservation> attempts;
   // Newest metrics of each job, for progress lines.
   std::map<int64_t, v1::Progress> progress;

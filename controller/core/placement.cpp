@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "controller/core/quarantine.h"
 #include "proto/contract/exit_code.h"
 
 namespace trainyard::controller {
@@ -40,6 +41,17 @@ void SortByName(const ClusterState& state, Gang& gang) {
   std::ranges::sort(gang, [&](const NodeSlots& a, const NodeSlots& b) {
     return std::make_pair(NodeName(state, a.node_id), a.node_id) <
            std::make_pair(NodeName(state, b.node_id), b.node_id);
+  });
+}
+
+// Highest score first, then by id. The order of scores is the same at any time.
+void SortByScore(const ClusterState& state, std::vector<std::string>& ids) {
+  Timestamp newest = 0;
+  for (const std::string& id : ids) {
+    newest = std::max(newest, state.nodes.at(id).node.evidence().rbegin()->time_ms());
+  }
+  std::ranges::sort(ids, {}, [&](const std::string& id) {
+    return std::make_pair(-ScoreOf(state.nodes.at(id).node, newest), id);
   });
 }
 
@@ -194,21 +206,34 @@ std::vector<std::string> PlacementPass::PickNodes(const GangShape& shape, int co
   std::set<int> counts;
   for (const auto& [free, ids] : untouched) counts.insert(free);
   for (const auto& [free, ids] : touched) counts.insert(free);
+  const auto gather = [&](int free, std::size_t most, const auto& accept) {
+    std::vector<std::string> ids;
+    if (const auto bucket = untouched.find(free); bucket != untouched.end()) {
+      Gather(
+          FirstUntouched(shape.kind, free, bucket->second), bucket->second.end(), most,
+          [&](const std::string& id) { return !taken_.contains(id) && accept(id); }, ids);
+    }
+    if (const auto bucket = touched.find(free); bucket != touched.end()) {
+      Gather(bucket->second.begin(), bucket->second.end(), ids.size() + most, accept, ids);
+    }
+    std::ranges::sort(ids);
+    return ids;
+  };
+  const auto is_blamed = [&](const std::string& id) { return state_.blamed_nodes.contains(id); };
   std::vector<std::string> picked;
   const std::size_t wanted = static_cast<std::size_t>(count);
   for (auto free = counts.lower_bound(shape.slots_per_node);
        free != counts.end() && picked.size() < wanted; ++free) {
-    std::vector<std::string> ids;
     const std::size_t missing = wanted - picked.size();
-    if (const auto bucket = untouched.find(*free); bucket != untouched.end()) {
-      Gather(
-          FirstUntouched(shape.kind, *free, bucket->second), bucket->second.end(), missing,
-          [&](const std::string& id) { return !taken_.contains(id) && allowed(id); }, ids);
+    std::vector<std::string> ids =
+        gather(*free, missing, [&](const auto& id) { return allowed(id) && !is_blamed(id); });
+    if (ids.size() < missing && !state_.blamed_nodes.empty()) {
+      std::vector<std::string> blamed =
+          gather(*free, state_.blamed_nodes.size(),
+                 [&](const auto& id) { return allowed(id) && is_blamed(id); });
+      SortByScore(state_, blamed);
+      ids.insert(ids.end(), blamed.begin(), blamed.end());
     }
-    if (const auto bucket = touched.find(*free); bucket != touched.end()) {
-      Gather(bucket->second.begin(), bucket->second.end(), ids.size() + missing, allowed, ids);
-    }
-    std::ranges::sort(ids);
     ids.resize(std::min(ids.size(), missing));
     picked.insert(picked.end(), ids.begin(), ids.end());
   }

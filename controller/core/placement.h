@@ -50,8 +50,8 @@ bool SaysNoProgram(const v1::Verdict& verdict);
 std::set<std::string> NodesToAvoid(const v1::Job& job);
 
 // One pass over the queue. Slots that it gives to a job stay taken until the pass ends. Every
-// choice is deterministic: the fullest nodes that suffice (best fit), then by node id; lowest slots
-// first.
+// choice is deterministic: the fullest nodes that suffice (best fit), among equals those with the
+// highest score (quarantine.h), then by node id; lowest slots first.
 class PlacementPass {
  public:
   // `state` must outlive the pass.

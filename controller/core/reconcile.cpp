@@ -10,11 +10,13 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/controller_event.h"
 #include "controller/core/failure_policy.h"
+#include "controller/core/first_step.h"
 #include "controller/core/hang_watch.h"
 #include "controller/core/node_evidence.h"
 #include "controller/core/node_health.h"
 #include "controller/core/node_removal.h"
 #include "controller/core/placement.h"
+#include "controller/core/quarantine.h"
 #include "controller/core/rollbacks.h"
 #include "controller/core/save_hint.h"
 #include "controller/core/straggler_watch.h"
@@ -63,6 +65,7 @@ class AttemptWatch {
  private:
   void Watch(const JobEntry& entry) {
     const v1::Attempt& attempt = *LiveAttempt(entry);
+    NoteFirstStep(entry, attempt);
     if (attempt.state() != v1::ATTEMPT_STATE_STOPPING) {
       if (const auto verdict = Judge(entry)) {
         Fail(entry, attempt, *verdict);
@@ -83,6 +86,18 @@ class AttemptWatch {
     if (IsCleared(state_, observations_, unresponsive_, entry, attempt)) End(entry, attempt);
   }
 
+  void NoteFirstStep(const JobEntry& entry, const v1::Attempt& attempt) {
+    if (attempt.first_step() != 0) return;
+    const auto observed = observations_.attempts.find({entry.job.id(), attempt.number()});
+    if (observed == observations_.attempts.end()) return;
+    const auto first = FirstStepShown(attempt, observed->second, observations_.since_ms);
+    if (!first.has_value()) return;
+    v1::AttemptBegan& began = *events_.emplace_back(ControllerEvent(now_)).mutable_attempt_began();
+    began.set_job_id(entry.job.id());
+    began.set_attempt(attempt.number());
+    began.set_first_step(*first);
+  }
+
   std::optional<v1::Verdict> Judge(const JobEntry& entry) {
     if (auto verdict = JudgeExits(state_, observations_, entry, now_)) return verdict;
     const auto lost = verdicts_.find(entry.job.id());
@@ -97,29 +112,23 @@ class AttemptWatch {
     failed.set_attempt(attempt.number());
     *failed.mutable_verdict() = verdict;
     if (verdict.cause() == v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED) Reject(entry, attempt, verdict);
-    if (verdict.cause() == v1::VERDICT_CAUSE_NODE_FAULT) BlameNode(entry, attempt, verdict);
+    if (verdict.cause() == v1::VERDICT_CAUSE_NODE_FAULT) CloseNode(entry, attempt, verdict);
+    // A node that is lost takes several gangs with it: that is one failure.
+    if (verdict.node_id().empty() || blamed_.contains(verdict.node_id())) return;
+    std::vector<v1::Event> blame = BlameFor(verdict, entry.job, attempt, state_, options_, now_);
+    if (!blame.empty()) blamed_.insert(verdict.node_id());
+    std::ranges::move(blame, std::back_inserter(events_));
   }
 
   void TakeHang(const JobEntry& entry, const v1::Attempt& attempt, const Hang& hang) {
     if (entry.job.spec().watchdog().action() == v1::WATCHDOG_ACTION_RESTART) {
       Fail(entry, attempt, HungVerdict(attempt, hang, now_));
-      if (attempt.ranks_size() > 1 && hang.ranks.size() == 1) BlameHungRank(entry, attempt, hang);
     } else if (auto alert = HangAlert(entry, hang)) {
       *events_.emplace_back(ControllerEvent(now_)).mutable_alert_raised() = *std::move(alert);
     }
   }
 
-  void BlameHungRank(const JobEntry& entry, const v1::Attempt& attempt, const Hang& hang) {
-    v1::NodeBlamed& blamed = *events_.emplace_back(ControllerEvent(now_)).mutable_node_blamed();
-    blamed.set_node_id(attempt.ranks(hang.ranks.front()).node_id());
-    blamed.set_kind(v1::NODE_BLAME_HUNG_RANK);
-    blamed.set_job_id(entry.job.id());
-    blamed.set_attempt(attempt.number());
-    blamed.set_rank(hang.ranks.front());
-    blamed.set_reason(hang.evidence);
-  }
-
-  void BlameNode(const JobEntry& entry, const v1::Attempt& attempt, const v1::Verdict& verdict) {
+  void CloseNode(const JobEntry& entry, const v1::Attempt& attempt, const v1::Verdict& verdict) {
     const std::string reason =
         absl::StrCat("could not start rank ", verdict.rank(), " of ", JobText(entry.job), ": ",
                      entry.exited_ranks.at(verdict.rank()).spawn_error());
@@ -200,6 +209,8 @@ class AttemptWatch {
   const Timestamp now_;
   const UnresponsiveNodes unresponsive_;
   const std::map<int64_t, v1::Verdict> verdicts_;
+  // Nodes that events_ blame.
+  std::set<std::string> blamed_;
   std::vector<v1::Event> events_;
 };
 
@@ -395,6 +406,9 @@ std::vector<v1::Event> Reconcile(const ClusterState& state, const Observations& 
   std::vector<v1::Event> events = NodeEventsDue(state, observations, options, now);
   std::ranges::move(NodesToForget(state, options, now), std::back_inserter(events));
   std::ranges::move(ReportedHealthDue(state, observations, now), std::back_inserter(events));
+  if (events.empty()) {
+    events = QuarantineEventsDue(state, observations, options, now);
+  }
   std::ranges::move(AttemptWatch(state, observations, options, now).EventsDue(),
                     std::back_inserter(events));
   NodeLimits limits{ChangingNodes(state, observations, events), ClosedNodes(state, now)};

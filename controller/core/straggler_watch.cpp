@@ -93,11 +93,12 @@ std::vector<v1::Event> StragglerEvents(const ClusterState& state, const Observat
     alert.set_by_watchdog(true);
     v1::NodeBlamed& blamed = *events.emplace_back(ControllerEvent(now)).mutable_node_blamed();
     blamed.set_node_id(node_id);
-    blamed.set_kind(v1::NODE_BLAME_SLOW_RANK);
-    blamed.set_job_id(entry.job.id());
-    blamed.set_attempt(attempt.number());
-    blamed.set_rank(straggler.rank);
-    blamed.set_reason(evidence);
+    blamed.mutable_evidence()->set_time_ms(now);
+    blamed.mutable_evidence()->set_fault(v1::NODE_FAULT_SLOW);
+    blamed.mutable_evidence()->set_job_id(entry.job.id());
+    blamed.mutable_evidence()->set_attempt(attempt.number());
+    blamed.mutable_evidence()->set_rank(straggler.rank);
+    blamed.mutable_evidence()->set_reason(evidence);
   }
   return events;
 }

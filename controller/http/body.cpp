@@ -211,12 +211,26 @@ absl::StatusOr<v1::StopJobRequest> ReadStopBody(const std::string& body) {
   return request;
 }
 
-absl::StatusOr<v1::CordonNodeRequest> ReadCordonBody(const std::string& body) {
+namespace {
+
+// A body with a reason and the user who gives it.
+template <typename Request>
+absl::StatusOr<Request> ReadReasonBody(const std::string& body) {
   TRAINYARD_ASSIGN_OR_RETURN(const Json json, ReadObject(body, {"reason", "user"}));
-  v1::CordonNodeRequest request;
+  Request request;
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_reason(), TextOf(json, "reason"));
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_user(), TextOf(json, "user"));
   return request;
+}
+
+}  // namespace
+
+absl::StatusOr<v1::CordonNodeRequest> ReadCordonBody(const std::string& body) {
+  return ReadReasonBody<v1::CordonNodeRequest>(body);
+}
+
+absl::StatusOr<v1::ReleaseNodeRequest> ReadReleaseBody(const std::string& body) {
+  return ReadReasonBody<v1::ReleaseNodeRequest>(body);
 }
 
 }  // namespace trainyard::controller::http

@@ -22,6 +22,7 @@ absl::StatusOr<v1::PlanJobRequest> ReadPlanBody(const std::string& body,
 absl::StatusOr<v1::PlanLayoutRequest> ReadPlanLayoutBody(const std::string& body);
 absl::StatusOr<v1::StopJobRequest> ReadStopBody(const std::string& body);
 absl::StatusOr<v1::CordonNodeRequest> ReadCordonBody(const std::string& body);
+absl::StatusOr<v1::ReleaseNodeRequest> ReadReleaseBody(const std::string& body);
 
 }  // namespace trainyard::controller::http
 

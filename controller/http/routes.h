@@ -35,7 +35,9 @@ enum class Operation {
   kCordonNode,
   kUncordonNode,
   kRemoveNode,
+  kReleaseNode,
   kCheckNodes,
+  kGetReport,
   kListEvents,
   kStreamEvents,
 };

@@ -32,6 +32,8 @@ controller::CoreOptions CoreOptionsOfSimulation() {
   options.archive_after_ms = 10000;
   options.archive_away_ms = 240000;
   options.ended_jobs_kept = 1;
+  // Several quarantines in a run.
+  options.quarantine_ms = 20000;
   return options;
 }
 
@@ -90,6 +92,14 @@ SimulationOptions BuggyPrograms(uint64_t seed) {
   return options;
 }
 
+SimulationOptions LemonNode(uint64_t seed) {
+  SimulationOptions options = ControlPlaneFaults(seed);
+  options.faults.device_error = 0.2;
+  options.faults.program_error = 0.2;
+  options.user_stop = 0;
+  return options;
+}
+
 SimulationOptions NodeFaults(uint64_t seed) {
   Random random(seed ^ 0xba5e);
   SimulationOptions options;
@@ -134,6 +144,7 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(CordonKeepsRanksOff());
   checkers_.push_back(NodeFaultsCostNothing());
   checkers_.push_back(UnhealthyKeepsRanksOff());
+  checkers_.push_back(QuarantineIsJust());
   checkers_.push_back(StreamsStoredOnce());
   checkers_.push_back(FactsBeforeBytes());
   checkers_.push_back(SendsOnlyWhatIsDurable());
@@ -273,6 +284,7 @@ void SimulatedCluster::InjectFaults() {
   InjectFreeze(node_id);
   InjectDiskFault(worker);
   InjectStartFault(worker);
+  if (faults_.program_error > 0) InjectDeviceErrors(worker);
   if (Strikes(faults_.clock_back)) {
     controller_.SetClockBack(random_.Between(1, kLongestClockStepMs));
   }
@@ -290,10 +302,12 @@ void SimulatedCluster::InjectLoss(SimulatedWorker& worker) {
   if (!starts_at_ms_.contains(node_id) && Strikes(faults_.record_loss)) {
     worker.Crash(now_);
     worker.LoseARecord();
+    world_.BlameNode(node_id);
     starts_at_ms_[node_id] = now_ + random_.Between(100, 20000);
   }
   if (data_dirs_lost_ < kMostDataDirsLost && Strikes(faults_.data_dir_loss)) {
     ++data_dirs_lost_;
+    world_.BlameNode(node_id);
     worker.Destroy(now_);
     network_.Partition(node_id);
     workers_.push_back(std::make_unique<SimulatedWorker>(
@@ -307,6 +321,15 @@ void SimulatedCluster::InjectDiskFault(SimulatedWorker& worker) {
   if (Strikes(faults_.controller_disk_full)) controller_.FillDiskUntil(until);
   if (Strikes(faults_.worker_disk_full)) worker.FillDiskUntil(until);
   if (Strikes(faults_.store_stall)) controller_.StallStoreUntil(until);
+}
+
+void SimulatedCluster::InjectDeviceErrors(SimulatedWorker& worker) {
+  if (Strikes(faults_.program_error)) worker.LogDeviceError(/*xid=*/31, now_);
+  if (!Strikes(faults_.device_error)) return;
+  constexpr int kXids[] = {94, 74, 79};
+  SimulatedWorker& lemon = *workers_.front();
+  world_.BlameNode(lemon.node_id());
+  lemon.LogDeviceError(kXids[random_.Between(0, 2)], now_);
 }
 
 void SimulatedCluster::InjectStartFault(SimulatedWorker& worker) {
@@ -338,6 +361,7 @@ void SimulatedCluster::InjectNodeFault(SimulatedWorker& worker) {
   if (!heals_at_ms_.contains(node_id) && Strikes(faults_.isolation)) {
     network_.Partition(node_id);
     world_.IsolateNode(node_id);
+    world_.BlameNode(node_id);
     heals_at_ms_[node_id] = now_ + random_.Between(100, kLongestPartitionMs);
   }
   const auto running = world_.RunningOn(node_id);
@@ -355,6 +379,7 @@ void SimulatedCluster::InjectNodeFault(SimulatedWorker& worker) {
   if (Strikes(faults_.checkpoint_damage)) world_.DamageCheckpoint();
   if (nodes_lost_ < options_.spare_nodes && Strikes(faults_.node_crash)) {
     ++nodes_lost_;
+    world_.BlameNode(node_id);
     worker.Destroy(now_);
     network_.Partition(node_id);
   }

@@ -51,6 +51,10 @@ struct Faults {
   double worker_leave = 0;
   // A rank exceeds a limit of its node and is ended; that fails its job.
   double flood = 0;
+  // The kernel's log of the first node, a lemon, has an error of its device, and that of any node
+  // an error of a program. Neither ends a rank.
+  double device_error = 0;
+  double program_error = 0;
   // The controller's clock is set back by up to three hours.
   double clock_back = 0;
 
@@ -98,6 +102,8 @@ SimulationOptions ControlPlaneFaults(uint64_t seed);
 SimulationOptions BuggyPrograms(uint64_t seed);
 // Faults of nodes that must fail no job but the one that floods its node.
 SimulationOptions NodeFaults(uint64_t seed);
+// Faults of the control plane, and errors of devices on one node.
+SimulationOptions LemonNode(uint64_t seed);
 
 class SimulatedCluster {
  public:
@@ -133,6 +139,7 @@ class SimulatedCluster {
   void InjectStartFault(SimulatedWorker& worker);
   void InjectFreeze(const std::string& node_id);
   void InjectDiskFault(SimulatedWorker& worker);
+  void InjectDeviceErrors(SimulatedWorker& worker);
   // Ends the faults that are due to end.
   void Mend();
   void ActAsUsers();

@@ -42,6 +42,8 @@ class SimulatedWorker final : public worker::AttemptIo {
   void FailStartsUntil(Timestamp until) { starts_fail_until_ms_ = until; }
   // Reports until then that the node can take no ranks.
   void ReportTroubleUntil(Timestamp until) { trouble_until_ms_ = until; }
+  // The kernel's log has an error of a device with this number (proto/contract/xid.h).
+  void LogDeviceError(int xid, Timestamp now);
   // Ends a running rank because it exceeds a limit of the node.
   void EndForLimit(Timestamp now);
   // Leaves on request: says farewell, and is down from then on.
@@ -114,6 +116,7 @@ class SimulatedWorker final : public worker::AttemptIo {
   Timestamp disk_full_until_ms_ = 0;
   Timestamp starts_fail_until_ms_ = 0;
   Timestamp trouble_until_ms_ = 0;
+  std::vector<v1::DeviceError> device_errors_;
   bool leaving_ = false;
   bool crash_between_actions_ = false;
   int64_t incarnation_ = 0;

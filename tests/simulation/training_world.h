@@ -122,6 +122,8 @@ class TrainingWorld {
   // Faults. Attempts that a fault affects are in hurt().
   // A fault outside of this world affects the attempt.
   void Hurt(const AttemptKey& attempt) { hurt_.insert(attempt); }
+  // A fault has struck the node itself.
+  void BlameNode(const std::string& node_id) { nodes_at_fault_.insert(node_id); }
   // The attempt's rank has exceeded a limit of its node.
   void Flood(const AttemptKey& attempt) { flooded_.insert(attempt); }
   void CrashRank(const ProcessKey& key, int exit_code, int signal, Timestamp now);
@@ -157,6 +159,7 @@ class TrainingWorld {
   const std::vector<Meeting>& meetings() const { return meetings_; }
   // Attempts of ranks that exceeded a limit.
   const std::set<AttemptKey>& flooded() const { return flooded_; }
+  const std::set<std::string>& nodes_at_fault() const { return nodes_at_fault_; }
   // True when the machine is gone for good.
   bool IsGone(const std::string& node_id) const { return gone_.contains(node_id); }
   bool IsDamaged(const std::string& checkpoint) const { return damaged_.contains(checkpoint); }
@@ -212,6 +215,7 @@ class TrainingWorld {
   std::map<AttemptKey, int> hung_;
   std::set<AttemptKey> met_bug_;
   std::set<AttemptKey> were_isolated_;
+  std::set<std::string> nodes_at_fault_;
   std::vector<ProcessKey> removed_;
   std::vector<Meeting> meetings_;
   std::vector<ProcessKey> started_twice_;

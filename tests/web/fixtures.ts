@@ -59,6 +59,9 @@ export function node(index: number, slots: number, change: Partial<Node> = {}): 
     cordon_reason: '',
     disk_bytes: 0,
     disk_free_bytes: 0,
+    evidence: [],
+    released_time_ms: 0,
+    score: 100,
     ...change,
   };
 }
@@ -81,6 +84,7 @@ export function attempt(number: number, change: Partial<Attempt> = {}): Attempt 
     skip_samples: '',
     lr_factor: 0,
     stopping_time_ms: 0,
+    first_step: 0,
     ...change,
   };
 }
@@ -453,7 +457,7 @@ export function describe(cluster: Cluster, found: Job): GetJobResponse {
     const share = phases.find(([name]) => name === phase)?.[1] ?? 0;
     const from = at;
     at += share * wall * 1000;
-    return { phase, attempt: 1, begin_ms: from, end_ms: at };
+    return { phase, attempt: 1, begin_ms: from, end_ms: at, slots: 16 };
   });
   return {
     job: found,

@@ -122,9 +122,9 @@ TEST_F(HangWatchTest, TheRankThatTheOthersWaitForIsNamedAndItsNodeBlamed) {
   EXPECT_THAT(Verdict().summary(),
               HasSubstr("rank 3 keeps the gang waiting: not come to all-reduce 17 of group dp0 "
                         "(ranks 0-3), where ranks 0-2 wait (rank 3 on b)"));
-  EXPECT_EQ(events[1].node_blamed().kind(), v1::NODE_BLAME_HUNG_RANK);
+  EXPECT_EQ(events[1].node_blamed().evidence().fault(), v1::NODE_FAULT_HUNG);
   EXPECT_EQ(events[1].node_blamed().node_id(), "b");
-  EXPECT_EQ(events[1].node_blamed().rank(), 3);
+  EXPECT_EQ(events[1].node_blamed().evidence().rank(), 3);
 }
 
 TEST_F(HangWatchTest, ARankInAnotherPhaseIsNamed) {

@@ -73,9 +73,9 @@ TEST_F(StragglerWatchTest, OneOfEightIsNamedOnceAndItsNodeBlamed) {
             "rank 5 on b computes for 0.2 s in a step, 2.0 times the median of the 8 ranks like it "
             "(0.1 s)");
   EXPECT_TRUE(alert.by_watchdog());
-  EXPECT_EQ(events[1].node_blamed().kind(), v1::NODE_BLAME_SLOW_RANK);
+  EXPECT_EQ(events[1].node_blamed().evidence().fault(), v1::NODE_FAULT_SLOW);
   EXPECT_EQ(events[1].node_blamed().node_id(), "b");
-  EXPECT_EQ(events[1].node_blamed().rank(), 5);
+  EXPECT_EQ(events[1].node_blamed().evidence().rank(), 5);
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING) << "it is left alone";
 }
 

@@ -49,6 +49,7 @@ std::unique_ptr<Checker> ResumesFromNewestSoundCheckpoint();
 std::unique_ptr<Checker> CordonKeepsRanksOff();
 std::unique_ptr<Checker> NodeFaultsCostNothing();
 std::unique_ptr<Checker> UnhealthyKeepsRanksOff();
+std::unique_ptr<Checker> QuarantineIsJust();
 std::unique_ptr<Checker> StreamsStoredOnce();
 std::unique_ptr<Checker> FactsBeforeBytes();
 std::unique_ptr<Checker> SendsOnlyWhatIsDurable();

@@ -11,6 +11,7 @@ export type Event = Schemas['Event'];
 export type EventEntry = Schemas['EventEntry'];
 export type GetJobResponse = Schemas['GetJobResponse'];
 export type GetPlannerResponse = Schemas['GetPlannerResponse'];
+export type GetReportResponse = Schemas['GetReportResponse'];
 export type GetSeriesResponse = Schemas['GetSeriesResponse'];
 export type Job = Schemas['Job'];
 type JobListQuery = NonNullable<operations['listJobs']['parameters']['query']>;
