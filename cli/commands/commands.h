@@ -134,8 +134,11 @@ struct ExtrapolateOptions {
 };
 
 struct ConvertOptions {
-  std::string file;  // "-": standard input.
-  std::string name = "converted";
+  std::vector<std::string> files;  // Of one run; "-": standard input.
+  std::string format;              // Empty: found from the text.
+  std::string name;                // Empty: what the files say.
+  int64_t nodes = 0;               // With per_node: for files that name no cluster.
+  int64_t per_node = 0;
 };
 
 struct PsOptions {

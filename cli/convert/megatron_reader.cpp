@@ -1,15 +1,13 @@
-#include "cli/recipes/megatron_command.h"
+#include "cli/convert/megatron_reader.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
-#include "cli/recipes/shell_words.h"
+#include "cli/convert/source/source_tree.h"
 
 namespace trainyard::cli {
 namespace {
@@ -17,8 +15,6 @@ namespace {
 // Options with a value that is a setting's as it is.
 const std::map<std::string, std::string>& PlainSettings() {
   static const std::map<std::string, std::string> settings = {
-      {"nnodes", "resources.nodes"},
-      {"nproc-per-node", "resources.slots_per_node"},
       {"tensor-model-parallel-size", "layout.tp"},
       {"pipeline-model-parallel-size", "layout.pp"},
       {"context-parallel-size", "layout.cp"},
@@ -40,6 +36,7 @@ const std::map<std::string, std::string>& PlainSettings() {
       {"rope-theta", "model.rotary_base"},
       {"rotary-percent", "model.rotary_percent"},
       {"norm-epsilon", "model.norm_epsilon"},
+      {"rope-scaling-factor", "model.rope_scaling_factor"},
       {"init-method-std", "model.init_method_std"},
       {"seq-length", "train.seq_length"},
       {"global-batch-size", "train.global_batch"},
@@ -60,6 +57,9 @@ const std::map<std::string, std::string>& PlainSettings() {
       {"lr-warmup-fraction", "schedule.warmup_fraction"},
       {"lr-decay-iters", "schedule.decay_steps"},
       {"lr-decay-samples", "schedule.decay_samples"},
+      {"lr-wsd-decay-iters", "schedule.decay_steps"},
+      {"lr-wsd-decay-samples", "schedule.decay_samples"},
+      {"lr-wsd-decay-style", "schedule.wsd_decay_style"},
       {"eval-interval", "evaluation.every_steps"},
       {"save", "checkpoint.dir"},
       {"save-interval", "checkpoint.every_steps"},
@@ -87,6 +87,10 @@ const std::map<std::string, std::pair<std::string, std::string>>& Switches() {
        {"model.untie_embeddings_and_output_weights", "true"}},
       {"disable-bias-linear", {"model.add_bias_linear", "false"}},
       {"qk-layernorm", {"model.qk_layernorm", "true"}},
+      {"use-rotary-position-embeddings", {"model.position_embedding_type", "rope"}},
+      {"recompute-activations", {"layout.recompute", "selective"}},
+      {"use-torch-fsdp2", {"layout.zero", "3"}},
+      {"async-save", {"checkpoint.async", "true"}},
       {"sequence-parallel", {"layout.sequence_parallel", "true"}},
       {"use-distributed-optimizer", {"layout.zero", "1"}},
       {"bf16", {"train.precision", "bf16"}},
@@ -108,10 +112,31 @@ const std::set<std::string>& NeedlessOptions() {
                                                 "attention-softmax-in-fp32",
                                                 "apply-query-key-layer-scaling",
                                                 "optimizer",
-                                                "standalone",
-                                                "master-addr",
-                                                "master-port",
-                                                "node-rank"};
+                                                "no-position-embedding",
+                                                "distributed-backend",
+                                                "accumulate-allreduce-grads-in-fp32",
+                                                "no-masked-softmax-fusion",
+                                                "no-bias-gelu-fusion",
+                                                "no-bias-swiglu-fusion",
+                                                "cross-entropy-loss-fusion",
+                                                "tp-comm-overlap",
+                                                "manual-gc",
+                                                "num-workers",
+                                                "data-cache-path",
+                                                "dataloader-type",
+                                                "log-throughput",
+                                                "log-progress",
+                                                "tensorboard-dir",
+                                                "tensorboard-queue-size",
+                                                "wandb-project",
+                                                "wandb-exp-name",
+                                                "wandb-save-dir",
+                                                "timing-log-level",
+                                                "log-timers-to-tensorboard",
+                                                "ckpt-format",
+                                                "no-load-optim",
+                                                "no-load-rng",
+                                                "deepspeed-config"};
   return options;
 }
 
@@ -123,46 +148,43 @@ const std::set<std::string>& TokenizerOptions() {
 
 bool IsOption(const std::string& word) { return absl::StartsWith(word, "--"); }
 
-bool IsValueOf(const ScriptWord& option, const ScriptWord& word) {
-  return word.command == option.command && !IsOption(word.text) &&
-         !absl::EndsWith(word.text, ".py");
+bool IsValueOf(const ScriptWord& word) {
+  return !IsOption(word.text) && !absl::EndsWith(word.text, ".py");
 }
 
-class Converter {
+class MegatronReader {
  public:
-  ConvertedJob Run(const std::vector<ScriptWord>& words, const std::string& name) {
+  explicit MegatronReader(JobDraft& draft) : draft_(draft) {}
+
+  void Read(const ScriptCommand& words) {
     SetDefaults();
     for (size_t at = 0; at < words.size();) at = TakeWord(words, at);
-    Finish();
-    job_.text = TextOf(name);
-    return std::move(job_);
+    Finish(words.front().line);
   }
 
  private:
   // Megatron-LM's own where they differ from trainyard-trainer's.
   void SetDefaults() {
-    settings_ = {{"model.activation", "gelu_tanh"},
-                 {"model.normalization", "layer_norm"},
-                 {"model.add_bias_linear", "true"},
-                 {"model.untie_embeddings_and_output_weights", "false"},
-                 {"model.position_embedding_type", "learned_absolute"},
-                 {"layout.sequence_parallel", "false"},
-                 {"optimizer.adam_beta2", "0.999"},
-                 {"optimizer.weight_decay", "0.01"},
-                 {"train.precision", "fp32"}};
+    const std::map<std::string, std::string> defaults = {
+        {"model.activation", "gelu_tanh"},
+        {"model.normalization", "layer_norm"},
+        {"model.add_bias_linear", "true"},
+        {"model.untie_embeddings_and_output_weights", "false"},
+        {"model.position_embedding_type", "learned_absolute"},
+        {"layout.sequence_parallel", "false"},
+        {"optimizer.adam_beta2", "0.999"},
+        {"optimizer.weight_decay", "0.01"},
+        {"train.precision", "fp32"}};
+    for (const auto& [key, value] : defaults) draft_.Assume(key, value);
   }
 
-  void Note(int line, const std::string& text) {
-    job_.notes.push_back(absl::StrCat("line ", line, ": ", text));
-  }
+  void Note(int line, const std::string& text) { draft_.Note(line, text); }
 
   // Returns the position after the word and its values.
-  size_t TakeWord(const std::vector<ScriptWord>& words, size_t at) {
+  size_t TakeWord(const ScriptCommand& words, size_t at) {
     const ScriptWord& word = words[at++];
     if (!IsOption(word.text)) {
-      if (absl::EndsWith(word.text, ".py")) {
-        job_.has_program = job_.has_program || absl::StrContains(word.text, "pretrain_");
-      } else if (word.text != "torchrun" && word.text != "python" && word.text != "python3") {
+      if (!absl::EndsWith(word.text, ".py") && !absl::StartsWith(word.text, "python")) {
         Note(word.line, absl::StrCat("`", word.text, "` was not understood"));
       }
       return at;
@@ -173,7 +195,7 @@ class Converter {
       values.push_back(option.substr(equals + 1));
       option.resize(equals);
     }
-    while (at < words.size() && IsValueOf(word, words[at])) values.push_back(words[at++].text);
+    while (at < words.size() && IsValueOf(words[at])) values.push_back(words[at++].text);
     std::replace(option.begin(), option.end(), '_', '-');
     TakeOption(option, values, word.line);
     return at;
@@ -189,7 +211,7 @@ class Converter {
                                      "set model.vocab_size"));
     }
     if (const auto found = Switches().find(option); found != Switches().end() && values.empty()) {
-      settings_[found->second.first] = found->second.second;
+      draft_.Set(found->second.first, found->second.second);
       return;
     }
     if (const auto found = PlainSettings().find(option);
@@ -198,7 +220,7 @@ class Converter {
         return Note(line,
                     absl::StrCat(text, ": the script does not say its value; set ", found->second));
       }
-      settings_[found->second] = ValueOf(values[0]);
+      draft_.Set(found->second, ValueOf(values[0]));
       return;
     }
     TakeOther(option, values, text, line);
@@ -209,14 +231,25 @@ class Converter {
     if (option == "data-path" && !values.empty()) {
       TakeData(values);
     } else if (option == "rampup-batch-size" && values.size() == 3) {
-      settings_["train.rampup_batch_start"] = values[0];
-      settings_["train.rampup_batch_increment"] = values[1];
-      settings_["train.rampup_batch_samples"] = values[2];
+      draft_.Set("train.rampup_batch_start", values[0]);
+      draft_.Set("train.rampup_batch_increment", values[1]);
+      draft_.Set("train.rampup_batch_samples", values[2]);
     } else if (option == "load" && values.size() == 1) {
       load_ = values[0];
+    } else if (absl::EndsWith(option, "-dropout") && values.size() == 1) {
+      dropout_options_.insert(option);
+      if (NumberOf(values[0]).value_or(1) != 0) {
+        Note(line, absl::StrCat(text, ": trainyard-trainer has no dropout; the job has none"));
+      }
+    } else if (option == "eval-iters" && values.size() == 1) {
+      evaluation_steps_ = WholeOf(values[0]).value_or(0);
+    } else if (option == "mock-data") {
+      Note(line, "--mock-data: there are no made-up tokens; set data.path");
+    } else if (option == "use-rope-scaling" && values.empty()) {
+      draft_.Assume("model.rope_scaling_factor", "8");
     } else if (absl::StartsWith(option, "fp8") || option == "fp16") {
       Note(line, absl::StrCat(text, ": trainyard-trainer has no such arithmetic; the job is bf16"));
-      settings_["train.precision"] = "bf16";
+      draft_.Set("train.precision", "bf16");
     } else if (absl::StartsWith(option, "moe-") || option == "num-experts" ||
                absl::StartsWith(option, "expert-")) {
       Note(line, absl::StrCat(text,
@@ -230,57 +263,50 @@ class Converter {
   // One path, or weights and paths in turn.
   void TakeData(const std::vector<std::string>& values) {
     if (values.size() == 1) {
-      settings_["data.path"] = values[0];
+      draft_.Set("data.path", values[0]);
     } else {
       std::vector<std::string> entries;
       for (size_t i = 0; i + 1 < values.size(); i += 2) {
         entries.push_back(absl::StrCat(values[i], " ", values[i + 1]));
       }
-      settings_["data.blend"] = absl::StrCat("[", absl::StrJoin(entries, ", "), "]");
+      draft_.SetList("data.blend", entries);
     }
-    settings_["data.format"] = "megatron";
+    draft_.Set("data.format", "megatron");
   }
 
-  void Finish() {
-    if (settings_["model.position_embedding_type"] != "learned_absolute") {
-      settings_.erase("model.max_position_embeddings");
+  void Finish(int line) {
+    if (draft_.Value("model.position_embedding_type") != "learned_absolute") {
+      draft_.Erase("model.max_position_embeddings");
     }
-    int64_t hidden = 0;
-    if (!settings_.contains("model.ffn_hidden_size") &&
-        absl::SimpleAtoi(settings_["model.hidden_size"], &hidden)) {
-      settings_["model.ffn_hidden_size"] = absl::StrCat(4 * hidden);
+    const std::optional<int64_t> hidden = draft_.Whole("model.hidden_size");
+    if (!draft_.Has("model.ffn_hidden_size") && hidden.has_value() && *hidden <= 1048576) {
+      draft_.Set("model.ffn_hidden_size", absl::StrCat(4 * *hidden));
     }
     // Later attempts go on from checkpoint.dir by themselves.
-    if (!load_.empty() && load_ != settings_["checkpoint.dir"]) {
-      settings_["checkpoint.resume_from"] = load_;
+    if (load_ != draft_.Value("checkpoint.dir")) draft_.Set("checkpoint.resume_from", load_);
+    const int64_t batch = draft_.Whole("train.global_batch").value_or(0);
+    constexpr int64_t kMostSamples = 1'000'000'000;
+    if (evaluation_steps_ > 0 && 0 < batch && batch <= kMostSamples / evaluation_steps_) {
+      draft_.Set("evaluation.samples", absl::StrCat(evaluation_steps_ * batch));
     }
-    for (auto setting = settings_.begin(); setting != settings_.end();) {
-      setting = setting->second.empty() ? settings_.erase(setting) : std::next(setting);
+    for (const char* option : {"attention-dropout", "hidden-dropout"}) {
+      if (dropout_options_.contains(option)) continue;
+      Note(line, absl::StrCat("--", option,
+                              " is not there, which is 0.1 in Megatron-LM; "
+                              "trainyard-trainer has no dropout; the job has none"));
     }
   }
 
-  std::string TextOf(const std::string& name) const {
-    std::map<std::string, std::vector<std::string>> sections;
-    for (const auto& [key, value] : settings_) {
-      const size_t dot = key.find('.');
-      sections[key.substr(0, dot)].push_back(absl::StrCat("  ", key.substr(dot + 1), ": ", value));
-    }
-    std::string text = absl::StrCat("name: ", name, "\n");
-    for (const auto& [section, lines] : sections) {
-      absl::StrAppend(&text, section, ":\n", absl::StrJoin(lines, "\n"), "\n");
-    }
-    return text;
-  }
-
-  std::map<std::string, std::string> settings_;
+  JobDraft& draft_;
   std::string load_;
-  ConvertedJob job_;
+  int64_t evaluation_steps_ = 0;
+  std::set<std::string> dropout_options_;
 };
 
 }  // namespace
 
-ConvertedJob ConvertMegatron(const std::string& script, const std::string& name) {
-  return Converter().Run(SplitScript(script), name);
+void ReadMegatronWords(const ScriptCommand& words, JobDraft& draft) {
+  MegatronReader(draft).Read(words);
 }
 
 }  // namespace trainyard::cli
